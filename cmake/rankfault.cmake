@@ -1,0 +1,103 @@
+# rankfault.cmake: what every folder's CMakeLists.txt uses: warnings, stages, tests, dependencies.
+
+find_package(Threads REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(Boost REQUIRED)
+find_package(GTest REQUIRED)
+
+# Optional parts: found, never demanded. Each sets RANKFAULT_WITH_X for the configure line.
+find_path(GLOO_INCLUDE_DIR gloo/allreduce.h)
+find_library(GLOO_LIBRARY gloo)
+set(RANKFAULT_WITH_GLOO OFF)
+if(GLOO_INCLUDE_DIR AND GLOO_LIBRARY)
+  set(RANKFAULT_WITH_GLOO ON)
+endif()
+
+find_package(MPI COMPONENTS C)
+set(RANKFAULT_WITH_MPI ${MPI_C_FOUND})
+
+# nccl.h needs cuda_runtime.h; both come with the toolkit or with the pip wheels.
+find_path(CUDA_RUNTIME_INCLUDE_DIR cuda_runtime.h
+          HINTS /usr/local/cuda/include ENV CUDA_HOME PATH_SUFFIXES include)
+find_path(NCCL_INCLUDE_DIR nccl.h HINTS ENV NCCL_HOME PATH_SUFFIXES include)
+set(RANKFAULT_WITH_NCCL OFF)
+if(NCCL_INCLUDE_DIR AND CUDA_RUNTIME_INCLUDE_DIR)
+  set(RANKFAULT_WITH_NCCL ON)
+elseif(RANKFAULT_REQUIRE_NCCL)
+  message(FATAL_ERROR "RANKFAULT_REQUIRE_NCCL is on, and nccl.h (${NCCL_INCLUDE_DIR}) or "
+                      "cuda_runtime.h (${CUDA_RUNTIME_INCLUDE_DIR}) was not found. "
+                      "Set NCCL_HOME and CUDA_HOME.")
+endif()
+
+add_library(rankfault_flags INTERFACE)
+target_compile_options(rankfault_flags INTERFACE -Wall -Wextra -Wshadow -Werror)
+target_include_directories(rankfault_flags INTERFACE ${PROJECT_SOURCE_DIR})
+if(RANKFAULT_ASAN)
+  target_compile_options(rankfault_flags INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer)
+  target_link_options(rankfault_flags INTERFACE -fsanitize=address,undefined)
+endif()
+
+set_property(GLOBAL PROPERTY RANKFAULT_STAGES "")
+
+# A stage: all .cc files of the calling folder, as objects (a static library would drop the
+# self-registered ones). Usage: rankfault_stage(diagnose [LIBRARIES ...])
+function(rankfault_stage name)
+  cmake_parse_arguments(ARG "" "" "LIBRARIES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  if(NOT sources)
+    return()
+  endif()
+  add_library(rankfault_${name} OBJECT ${sources})
+  target_link_libraries(rankfault_${name} PUBLIC rankfault_flags fmt::fmt
+                        nlohmann_json::nlohmann_json Threads::Threads ${ARG_LIBRARIES})
+  set_property(GLOBAL APPEND PROPERTY RANKFAULT_STAGES rankfault_${name})
+endfunction()
+
+# Links all stages made so far into `target`.
+function(rankfault_link_stages target)
+  get_property(stages GLOBAL PROPERTY RANKFAULT_STAGES)
+  target_link_libraries(${target} PRIVATE ${stages} rankfault_flags)
+endfunction()
+
+function(rankfault_add_tool)
+  add_executable(rankfault ${PROJECT_SOURCE_DIR}/harness/main.cc)
+  rankfault_link_stages(rankfault)
+endfunction()
+
+# A GoogleTest program. Usage:
+#   rankfault_test(name SOURCES a.cc ... [STAGES base scenario ...] [LIBRARIES ...] [LABELS l ...]
+#                  [TIMEOUT seconds] [ENV A=b ...])
+# Without STAGES it links all of the harness. Cases become ctest tests of their own.
+function(rankfault_test name)
+  cmake_parse_arguments(ARG "SERIAL" "TIMEOUT" "SOURCES;STAGES;LIBRARIES;LABELS;ENV" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE rankfault_flags GTest::gmock GTest::gtest_main ${ARG_LIBRARIES})
+  if(ARG_STAGES)
+    foreach(stage ${ARG_STAGES})
+      target_link_libraries(${name} PRIVATE rankfault_${stage})
+    endforeach()
+  else()
+    rankfault_link_stages(${name})
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 60)
+  endif()
+  set(serial OFF)
+  if(ARG_SERIAL)
+    set(serial ON)
+  endif()
+  include(GoogleTest)
+  # The tests find the built tool and agent through these two.
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 30 PROPERTIES
+    LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL ${serial}
+    ENVIRONMENT "RANKFAULT_BUILD_DIR=${CMAKE_BINARY_DIR};RANKFAULT_SOURCE_DIR=${PROJECT_SOURCE_DIR};${ARG_ENV}")
+endfunction()
+
+function(rankfault_say_what_was_built)
+  message(STATUS "rankfault ${PROJECT_VERSION}: gloo ${RANKFAULT_WITH_GLOO}, mpi "
+                 "${RANKFAULT_WITH_MPI}, nccl ${RANKFAULT_WITH_NCCL}, bench ${RANKFAULT_BENCH}")
+endfunction()

@@ -1,0 +1,12 @@
+// RF_ASSERT: our own bug, and only that; on in release builds too. Ends the tool with status 70
+// through a handler, so that cleanup by the guardian still runs.
+#pragma once
+
+namespace rankfault {
+[[noreturn]] void assertion_failed(const char* condition, const char* message, const char* file,
+                                   int line);
+}  // namespace rankfault
+
+#define RF_ASSERT(condition, message) \
+  ((condition) ? static_cast<void>(0) \
+               : ::rankfault::assertion_failed(#condition, message, __FILE__, __LINE__))

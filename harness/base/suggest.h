@@ -1,0 +1,13 @@
+// suggest: the nearest known word to a mistyped one.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankfault {
+
+// " (did you mean \"x\"?)" with a leading space, or "" when no candidate is near enough.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace rankfault

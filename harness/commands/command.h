@@ -1,0 +1,20 @@
+// CliCommand: one verb of the command line; one self-registered file each in commands/.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "harness/base/catalog.h"
+#include "harness/base/exit_code.h"
+
+namespace rankfault {
+
+struct CliCommand {
+  const char* name;
+  const char* summary;
+  const char* examples;  // shown under --help
+  // Adds options to its subcommand and returns what to run; options live in the closure.
+  std::function<std::function<int()>(CLI::App&)> setup;
+};
+
+}  // namespace rankfault

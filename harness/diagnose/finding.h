@@ -1,0 +1,75 @@
+// Finding: what the diagnosis believes happened, with its evidence and how sure it is.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/observe/timeline.h"
+
+namespace rankfault {
+
+enum class Confidence { kInferred, kProven };
+enum class Claim { kNone, kCannotReturn, kNotTheSameCall };
+
+struct SeqRange {
+  uint64_t from = 0, to = 0;  // equal when exact
+};
+
+// One side of a disagreement, or the waiting side of a hang.
+struct Side {
+  std::vector<int> ranks;
+  std::string op;        // "" : no call
+  std::string what;      // "all_reduce float32 x 1024 sum on world, call 3"
+  std::string call_site;
+};
+
+struct Assumption {
+  std::string name;  // every_edge_is_a_need, ends_are_final, issuers_closed, full_view, one_look, no_new_issuer
+  bool holds = false;
+  std::string why;
+};
+
+struct Finding {
+  std::string kind;  // DIAGNOSIS: missing_call, dead_rank ...
+  std::vector<int> ranks;  // blamed; empty: nobody, see sides
+  std::vector<Side> sides;
+  std::string op;
+  std::string comm;     // "world", the library's name, or "size 2 of ranks 0 1"
+  uint64_t comm_id = 0; // not printed to people
+  std::optional<SeqRange> seq;
+  std::string seq_reason;   // when from != to
+  std::string field;        // call_mismatch: the argument that differs
+  std::string call_site;
+  std::string resource;     // host_resource: the path
+  int attempt = 0;
+  Confidence confidence = Confidence::kInferred;
+  Claim claim = Claim::kNone;
+  std::vector<Assumption> assumes;
+  std::string ends_by;      // the limit we know of, that will end the call
+  TimeNs at = 0;            // when what it tells of came to be
+  std::string text;         // one sentence for people
+  std::vector<std::string> evidence;  // lines of the record it was built from
+  int caused_by = -1;       // index of the finding it hangs under; -1: a cause of its own
+};
+
+// Ordered: first cause first. Never empty: `none` when nothing is wrong.
+struct Findings {
+  std::vector<Finding> all;
+  bool nothing_wrong() const { return all.size() == 1 && all[0].kind == "none"; }
+};
+
+struct DiagnoseOptions {
+  Duration slow_after{2'000'000'000};  // a call open for longer may be called slow, stopped, wedged: inferred only
+};
+
+// Pure, and the heart: flight records and ends in, findings out.
+Findings diagnose(const Timeline&, const DiagnoseOptions& = {});
+
+Json to_json(const Finding&);
+Json to_json(const Findings&);
+Result<Finding> finding_from_json(const Json&);
+
+}  // namespace rankfault

@@ -1,0 +1,29 @@
+// Oracle: a property that must hold; one file each in oracles/, registered in Catalog<Oracle>.
+//
+// An oracle is a pure function of RunFacts. Without evidence, or over zero ranks, it answers
+// unknown, never pass. Every oracle has a test and a canary in which it is seen to fail.
+#pragma once
+
+#include <vector>
+
+#include "harness/base/catalog.h"
+#include "harness/run/run_facts.h"
+#include "harness/judge/verdict.h"
+#include "harness/scenario/params.h"
+
+namespace rankfault {
+
+struct Oracle {
+  const char* name;     // "unblocked"
+  const char* summary;  // one sentence: the property
+  const char* example;  // as YAML flow: "unblocked: {ranks: all, within: 12s, after: skip}"
+  std::vector<ParamSpec> params;
+  Status (*check)(const ExpectationSpec&, const Scenario&);  // beyond types: fault ids exist, ranks in range
+  ExpectationResult (*judge)(const ExpectationSpec&, const RunFacts&);
+  bool names_fault;  // it can only be judged when faults were on
+};
+
+// Pure: the whole judgement, in the order of the scenario.
+Judgement judge(const RunFacts&);
+
+}  // namespace rankfault

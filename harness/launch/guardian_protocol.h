@@ -1,0 +1,44 @@
+/* guardian_protocol.h: what the tool and the guardian say to each other, over one
+ * SOCK_SEQPACKET pair; each message is one packet: a header, then text fields ended by NUL.
+ *
+ * The guardian is started as: rankfault-guardian SOCKET_FD CONTROL_PATH UNDO_PATH RUN_DIR TMP_DIR
+ * C11 and C++20 both include this file. */
+#ifndef RANKFAULT_GUARDIAN_PROTOCOL_H
+#define RANKFAULT_GUARDIAN_PROTOCOL_H
+
+#include <stdint.h>
+
+#define RF_GUARDIAN_PACKET 262144u
+
+enum rf_guardian_message {
+  /* tool -> guardian */
+  RF_G_SPAWN = 1, /* tag, argc in a, envc in b; then cwd, stdout path, stderr path, argv..., env... */
+  RF_G_KILL,      /* end every descendant now: a = signal first sent (0: none), time_ns = grace before SIGKILL */
+  RF_G_CENSUS,    /* look at all descendants' files now, and append to the undo list */
+  RF_G_QUIT,      /* kill all, undo, and exit 0 */
+  /* guardian -> tool */
+  RF_G_SPAWNED = 64, /* tag, pid, start_time */
+  RF_G_REFUSED,      /* tag, a = errno; then what was tried */
+  RF_G_ENDED,        /* tag (0: an orphan we reaped), pid, a = wait status, time_ns */
+  RF_G_ALL_GONE,     /* no descendant is left; a = how many were killed */
+  RF_G_CENSUS_DONE,  /* a = files known to be the job's */
+  RF_G_UNDONE        /* a = entries undone, b = entries that could not be; then one line each */
+};
+
+struct rf_guardian_packet {
+  uint32_t message;
+  uint32_t tag;
+  int32_t pid;
+  int32_t a;
+  int32_t b;
+  uint32_t pad;
+  uint64_t start_time;
+  uint64_t time_ns; /* CLOCK_MONOTONIC */
+};
+
+/* The undo list: one entry a line, appended with one write(2) before the act it undoes.
+ *   remove-file DEV INO PATH          made by the job; removed only while DEV and INO still match
+ *   remove-dir PATH                   the job's TMPDIR, recursively; only below RUN or TMP_DIR
+ *   restore-mode DEV INO MODE PATH    after a chmod of ours
+ *   continue PID START                after a SIGSTOP of ours */
+#endif

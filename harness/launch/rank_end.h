@@ -1,0 +1,43 @@
+// RankEnd: how a process of the job ended, and who says so. The only file of the harness that
+// looks inside a wait status is rank_end.cc.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "harness/base/time.h"
+#include "harness/base/process_id.h"
+
+namespace rankfault {
+
+enum class EndSource {
+  kUnknown,    // died, status unknown
+  kWaited,     // the guardian reaped it
+  kKernel,     // PIDFD_GET_INFO
+  kOwnRecord,  // the process wrote it on its way out
+  kOurSignal,  // we sent it and saw it die
+  kLauncher,   // its launcher's report
+};
+
+struct ExitStatus {
+  enum class Kind { kUnknown, kCode, kSignal } kind = Kind::kUnknown;
+  int value = 0;
+
+  bool zero() const { return kind == Kind::kCode && value == 0; }
+  bool nonzero() const { return kind == Kind::kSignal || (kind == Kind::kCode && value != 0); }
+  std::string to_string() const;  // "exit 1", "SIGKILL", "status unknown"
+  static ExitStatus from_wait_status(int status);
+};
+
+struct RankEnd {
+  ProcessId process;
+  int rank = -1;
+  int attempt = 0;
+  TimeNs time = 0;  // when we knew; not later than the first use of it
+  ExitStatus status;
+  EndSource source = EndSource::kUnknown;
+};
+
+const char* to_text(EndSource);
+
+}  // namespace rankfault

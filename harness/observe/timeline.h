@@ -1,0 +1,127 @@
+// Timeline: all flight records and process ends of a run, on one clock. What diagnosis is a
+// function of, and nothing else: no plan, no actions, no sources of exit statuses.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/agent/agent_abi.h"
+#include "harness/base/json.h"
+#include "harness/base/result.h"
+#include "harness/base/time.h"
+#include "harness/base/process_id.h"
+
+namespace rankfault {
+
+// A communicator as one process sees it. `id` is equal on all members.
+struct CommView {
+  uint32_t index = 0;
+  uint64_t id = 0, parent = 0, parent_seq = 0, members_hash = 0;
+  uint64_t entered = 0, completed = 0, issuers = 0;
+  uint64_t sends = 0, receives = 0;
+  uint64_t timeout_ns = 0;
+  uint32_t size = 0, flags = 0, ordinal = 0, tag = 0, error = 0;
+  int rank = -1;
+  bool destroyed = false;
+  rf_library library = RF_LIB_NONE;
+  rf_identity identity = RF_ID_NONE;
+  std::string name;
+  std::vector<int> members;  // world ranks, when known
+};
+
+// A lane's whole state at the look.
+struct LaneView {
+  uint32_t index = 0;
+  rf_lane_kind kind = RF_LANE_FREE;
+  uint64_t owner = 0;
+  uint64_t head = 0, dropped = 0;
+  rf_state state{};
+  char thread_state = 0;  // R S D T Z, from /proc, 0 unknown; proves nothing
+};
+
+// One history record, with its lane. Kept in the ring's own form: rules read it as it was written.
+struct Event {
+  uint32_t lane = 0;
+  uint64_t index = 0;
+  rf_record record{};
+};
+
+enum class EndKind { kAlive, kEnded };
+
+struct ProcessEnd {  // as data: time and status, never the source
+  EndKind kind = EndKind::kAlive;
+  TimeNs time = 0;
+  bool status_known = false;
+  bool by_signal = false;
+  int value = 0;
+};
+
+struct Coverage {
+  rf_library library = RF_LIB_NONE;
+  rf_hook hook = RF_HOOK_NONE;
+  uint32_t version = 0;
+  std::string decoder, reason;
+};
+
+struct ProcessView {
+  ProcessId id;
+  rf_stage stage = RF_STAGE_STRANGER;
+  int rank = -1;  // claimed
+  int world_size = -1;
+  int attempt = 0;
+  uint32_t generation = 0;
+  uint32_t partial = 0, opaque = 0;
+  bool thread_multiple = false;
+  uint64_t steps_begun = 0, steps_committed = 0;  // last step + 1
+  TimeNs opened = 0, member = 0;
+  bool stopped = false;       // state T at the look
+  std::vector<Coverage> coverage;
+  std::vector<LaneView> lanes;
+  std::vector<CommView> comms;
+  std::vector<Event> history;  // all lanes, ordered by (time, lane, index); at most what the rings hold
+  uint64_t history_lost = 0;   // records that were overwritten or dropped before anybody read them
+  std::map<uint32_t, std::string> name_at;  // offset -> text, every name used by a record above
+  ProcessEnd end;
+  std::map<uint64_t, std::string> call_sites;  // return address -> "file.cc:12" or "module+0x..."
+
+  const CommView* comm(uint32_t index) const;
+};
+
+struct ExpectedRank {  // from the launcher: ranks that should exist, whether or not they announced
+  int rank = 0;
+  int attempt = 0;
+  bool started = false;   // a process for it is known to have been started
+};
+
+struct Timeline {
+  TimeNs begin = 0;  // of the run
+  TimeNs look = 0;   // the instant it describes
+  int world_size = 0;
+  int attempt = 0;   // the newest
+  bool consistent = true;  // read, and read again: nothing changed in between
+  bool job_over = false;   // every process of the job had ended by itself at the look
+  std::vector<ProcessView> processes;  // members and candidates, ordered by (attempt, rank, id)
+  std::vector<ExpectedRank> expected;
+
+  const ProcessView* rank(int attempt, int rank) const;  // its member, else candidate, else null
+};
+
+// The state words of a look, as one journal line, and back. diagnose() of the line's Timeline and of
+// the live one are the same bytes. Histories are not in the line: they are cut from the rings at
+// `look` when a run is read again.
+Json state_to_json(const Timeline&);
+Result<Timeline> state_from_json(const Json&);
+
+const char* op_text(uint16_t op);
+rf_need op_need(uint16_t op);
+std::optional<uint16_t> op_from_text(std::string_view text);  // "all_reduce"
+const char* dtype_text(uint8_t dtype);
+uint32_t dtype_bytes(uint8_t dtype);
+const char* reduce_op_text(uint8_t reduce_op);
+const char* library_text(uint8_t library);
+bool is_collective(uint16_t op);  // of data or barrier, not init or free
+
+}  // namespace rankfault

@@ -1,0 +1,40 @@
+// RunDir: the directory that holds a run, its layout and its state machine
+// (incomplete -> complete; a dead incomplete run is told from a live one by the lock its tool holds).
+#pragma once
+
+#include <string>
+
+#include "harness/base/json.h"
+#include "harness/base/result.h"
+#include "harness/base/unique_fd.h"
+
+namespace rankfault {
+
+enum class RunState { kLive, kDead, kComplete };
+
+class RunDir {
+ public:
+  // Makes the directory (and its parents); refuses one that exists. `path` empty: a fresh name
+  // under the runs folder ($RANKFAULT_RUNS, else ./rankfault-runs), from the scenario's name.
+  static Result<RunDir> create(const std::string& path, const std::string& scenario_name);
+
+  const std::string& path() const { return path_; }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  std::string records() const { return path_ + "/records"; }  // *.ring and *.actions
+  std::string logs() const { return path_ + "/logs"; }        // rank-N.aM.log
+  std::string tmp() const { return tmp_; }  // the job's TMPDIR: short (sun_path), removed at the end
+  std::string control() const { return path_ + "/control"; }
+  std::string undo() const { return path_ + "/undo"; }
+
+  Status write_json(const std::string& name, const Json&) const;  // temp + rename
+  Status complete();  // state file: incomplete -> complete
+
+ private:
+  std::string path_, tmp_;
+  UniqueFd lock_;
+};
+
+RunState run_state(const std::string& run_dir);
+Result<Json> read_json(const std::string& path);
+
+}  // namespace rankfault

@@ -1,0 +1,66 @@
+// RunFacts: all that a judgement may look at: the plan, the journal, the final timeline, the
+// findings and, when there is one, the reference run. Made only from files of run directories, so
+// judging a copy gives the same bytes.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/diagnose/finding.h"
+#include "harness/launch/rank_end.h"
+#include "harness/observe/timeline.h"
+#include "harness/plan/plan.h"
+
+namespace rankfault {
+
+struct GateEvent {  // one firing of an action, from the journal
+  uint32_t action = 0;
+  std::string fault;
+  int rank = -1;
+  int attempt = 0;
+  ProcessId process;
+  TimeNs asked = 0, answered = 0, done = 0;  // 0: did not come so far
+  std::string answer, effect;
+  std::string op, comm;
+  uint64_t comm_id = 0, seq = 0, count = 0;
+  int64_t step = -1;
+  std::string path;
+  uint64_t parked_ns = 0;
+  std::vector<uint64_t> lines;  // journal lines
+};
+
+struct Mark {  // begun and committed steps, values, errors, phases: from the flight records
+  std::string what;  // "step_begin", "step_commit", "value", "error_mark", "phase", "mark", "batch"
+  int rank = -1;
+  int attempt = 0;
+  TimeNs time = 0;
+  int64_t number = 0;  // the step or number
+  std::string name;
+  uint64_t value = 0;
+};
+
+struct RunFacts {
+  std::string run_dir;
+  Plan plan;
+  std::vector<Json> journal;
+  Timeline timeline;  // the whole run, at its end
+  Findings findings;  // as journaled
+  std::vector<RankEnd> ends;
+  std::vector<GateEvent> gates;
+  std::vector<Mark> marks;
+  std::map<std::string, TimeNs> fault_at;  // fault id -> when its (first) effect was verified; absent: not
+  TimeNs begin = 0, end = 0;
+  TimeNs teardown = 0;        // when we began to end what was left; 0: the job ended by itself
+  std::string teardown_reason;// "wall", "decided", "interrupted"
+  bool starved = false;       // the host could not serve our own timers
+  std::string starved_why;
+  std::vector<Json> leftovers;  // census lines
+  std::unique_ptr<RunFacts> reference;
+};
+
+Result<RunFacts> read_run(const std::string& run_dir);
+
+}  // namespace rankfault

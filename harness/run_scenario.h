@@ -1,0 +1,30 @@
+// run_scenario: the architecture on one screen. scenario -> plan -> launch -> inject -> observe ->
+// diagnose -> judge -> report.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+#include "harness/base/result.h"
+#include "harness/plan/plan.h"
+#include "reports/report.h"
+
+namespace rankfault {
+
+struct RunOptions {
+  std::string run_dir;  // "" : a fresh one
+  bool with_agent = true;
+  std::string reference_run;  // directory of the finished reference, "" none
+  std::function<void(const std::string&)> progress;  // one plain line each
+  const std::atomic<int>* interrupted = nullptr;     // signal number once the user asked to stop
+};
+
+struct FinishedRun {
+  std::unique_ptr<RunFacts> facts;
+  RunReport report;
+};
+
+Result<FinishedRun> run_scenario(const Plan&, const RunOptions&);
+
+}  // namespace rankfault

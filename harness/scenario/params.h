@@ -1,0 +1,38 @@
+// Params: typed reading of what a catalogue entry (fault kind, oracle) defines for itself.
+//
+// An entry declares its parameters once, as ParamSpecs; the same declaration checks a scenario,
+// writes the JSON schema and the reference page, and refuses unknown keys with a suggestion.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/scenario/scenario.h"
+
+namespace rankfault {
+
+enum class ParamType { kBool, kInt, kNumber, kText, kDuration, kTextList, kIntList, kRankSet, kMap, kSignal, kAny };
+
+struct ParamSpec {
+  const char* name;
+  ParamType type;
+  bool required;
+  const char* doc;                    // one sentence
+  std::vector<std::string> choices{}; // kText, kTextList: allowed words; empty: any
+};
+
+// Checks `params` (a map) against `specs`: unknown keys, missing ones, wrong types, bad choices.
+Status check_params(const Value& params, const std::vector<ParamSpec>& specs, const std::string& owner);
+
+// Reads one parameter that check_params has accepted; the default when absent.
+bool read_bool(const Value& params, const char* name, bool otherwise);
+int64_t read_int(const Value& params, const char* name, int64_t otherwise);
+double read_number(const Value& params, const char* name, double otherwise);
+std::string read_text(const Value& params, const char* name, const std::string& otherwise = "");
+std::vector<std::string> read_texts(const Value& params, const char* name);
+std::optional<Duration> read_duration(const Value& params, const char* name);
+Result<RankSet> read_rank_set(const Value&);  // "all", [0, 3], "8-15", 3, "others" ...
+Result<int> read_signal(const Value&);        // "SIGTERM", "TERM" or 15
+
+}  // namespace rankfault

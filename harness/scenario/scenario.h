@@ -1,0 +1,146 @@
+// Scenario: what a user asks for, after parsing and before any choice is made.
+//
+// The types mirror the YAML one to one. Parameters of fault kinds and oracles are not known here:
+// they stay a Value tree with positions, which the catalogue entry that owns them reads (params.h).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "harness/base/result.h"
+#include "harness/base/time.h"
+
+namespace rankfault {
+
+// A YAML value with the place where it stands. Maps keep the order of the file.
+struct Value {
+  using List = std::vector<Value>;
+  using Map = std::vector<std::pair<std::string, Value>>;
+  std::variant<std::monostate, bool, int64_t, double, std::string, List, Map> data;
+  SourcePos pos;
+  std::string text;  // a scalar as it was written
+
+  bool is_null() const { return std::holds_alternative<std::monostate>(data); }
+  const List* list() const { return std::get_if<List>(&data); }
+  const Map* map() const { return std::get_if<Map>(&data); }
+  const Value* find(const std::string& key) const;  // in a map; null
+};
+
+// Which ranks. `others` is all but the victims; `survivors` those alive when the effect was verified.
+struct RankSet {
+  enum class Kind { kAll, kVictims, kOthers, kSurvivors, kListed };
+  Kind kind = Kind::kListed;
+  std::vector<int> ranks;  // kListed: sorted, unique
+  SourcePos pos;
+};
+
+struct CommSelector {
+  enum class Kind { kAny, kWorld, kSize, kNamed, kOrdinal };
+  Kind kind = Kind::kAny;
+  int size = 0;
+  std::optional<int> has_rank;
+  std::string name;
+  int ordinal = 0;
+};
+
+enum class Edge { kBefore, kAfter };
+
+// When a fault fires: logical time only. All keys given must match; nth counts matching calls of
+// the victim in program order, from 1.
+struct Trigger {
+  std::optional<int> attempt;
+  std::string phase;
+  std::optional<int64_t> step;
+  std::string op;  // "all_reduce"; "" any collective
+  CommSelector comm;
+  int64_t nth = 1;
+  std::string file_op;  // "open", "write", "fsync", "rename", "unlink", "shm_attach", "shm_create"
+  std::string path;     // glob
+  std::string mark;
+  std::string after_fault;  // id of another fault
+  Edge edge = Edge::kBefore;
+  SourcePos pos;
+};
+
+struct FaultSpec {
+  std::string id;
+  std::string kind;
+  RankSet ranks;
+  Trigger at;
+  int64_t times = 1;
+  bool each_attempt = false;
+  bool optional = false;
+  Value params;  // a map: what the kind itself defines
+  SourcePos pos;
+};
+
+struct ExpectationSpec {
+  std::string id;      // "blamed", or "blamed#2" when the oracle stands twice
+  std::string oracle;
+  Value params;
+  SourcePos pos;
+};
+
+enum class LauncherKind { kLocal, kMpirun, kTorchrun };
+
+struct Markers {  // steps and values read from log lines of a workload without marks
+  std::string step_begin, step_commit, value, error;  // regular expressions with one group each
+};
+
+struct Workload {
+  LauncherKind launcher = LauncherKind::kLocal;
+  int ranks = 0;
+  std::vector<std::string> command;        // argv; {bin} {rank} {ranks} {store} {tmp} {scenario_dir} {attempt}
+  std::vector<std::string> launcher_args;  // passed to mpirun or torchrun as they are
+  std::string mpirun;                      // path of the launcher program; "" means found on PATH
+  std::map<std::string, std::string> env;
+  std::string cwd;
+  int restarts = 0;
+  Duration wall{0};
+  bool order_free = false;
+  Markers markers;
+  std::vector<std::string> needs;  // "mpi", "torch", "root" ...: missing means skipped (77)
+  SourcePos pos;
+};
+
+struct Bug {
+  std::vector<std::string> args;
+  std::string stands_for;
+  SourcePos pos;
+};
+
+struct Tooth {
+  std::string id;  // "t1", "t2" ... unless given
+  std::vector<std::string> args;
+  std::map<std::string, std::string> env;
+  std::vector<std::pair<std::string, Value>> set;  // "faults.ID.at" -> new value
+  std::string must_fail;                           // id of an expectation
+  SourcePos pos;
+};
+
+struct MustBe {
+  enum class Kind { kPass, kVoid, kFail } kind = Kind::kPass;
+  std::string expectation;  // kFail
+};
+
+struct Scenario {
+  std::string name;
+  std::string summary;
+  Workload workload;
+  bool reference_fault_free = false;
+  std::optional<uint64_t> seed;
+  std::vector<FaultSpec> faults;
+  std::optional<Bug> bug;
+  std::vector<ExpectationSpec> expect;
+  std::vector<Tooth> teeth;
+  MustBe must_be;
+  std::string file;  // "" for the one-line form
+  std::string text;  // the source, for the digest and the run directory
+};
+
+}  // namespace rankfault

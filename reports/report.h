@@ -1,0 +1,31 @@
+// Report: one way of writing down what a run found; one file each in reports/.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/base/catalog.h"
+#include "harness/judge/verdict.h"
+#include "harness/run/run_facts.h"
+
+namespace rankfault {
+
+struct RunReport {  // one finished run of one scenario (or a skipped one)
+  const RunFacts* facts = nullptr;  // null when it was not run
+  Judgement judgement;
+  std::string scenario, file;
+  std::string skipped;        // why; "" when it was run
+  std::string cleanup;        // "" clean, else what is left
+  int exit_code = 0;
+};
+
+struct Report {
+  const char* name;     // "console", "junit", "json"
+  const char* summary;
+  const char* file;     // default file name in the run directory, "" for the terminal
+  Result<std::string> (*write)(const std::vector<RunReport>&);  // pure: returns the text
+};
+
+Json result_json(const RunReport&);  // result.json
+
+}  // namespace rankfault
