@@ -1,0 +1,56 @@
+// process_tree: see process_tree.h.
+#include "harness/base/process_tree.h"
+
+#include <dirent.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace rankfault {
+
+std::optional<ProcStat> proc_stat(int pid) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
+  std::FILE* file = std::fopen(path.c_str(), "re");
+  if (!file) return std::nullopt;
+  char text[1024];
+  const size_t n = std::fread(text, 1, sizeof text - 1, file);
+  std::fclose(file);
+  text[n] = 0;
+  // The name in parentheses may hold anything, also ") R 1": fields start after the last ')'.
+  const char* after_name = std::strrchr(text, ')');
+  ProcStat stat;
+  unsigned long long start = 0;
+  if (!after_name ||
+      std::sscanf(after_name + 1,
+                  " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+                  &stat.state, &stat.parent, &start) != 3)
+    return std::nullopt;
+  stat.pid = pid;
+  stat.start = start;
+  return stat;
+}
+
+std::set<int> descendants_of(int pid) {
+  std::map<int, std::vector<int>> children;
+  if (DIR* proc = ::opendir("/proc")) {
+    while (const dirent* entry = ::readdir(proc))
+      if (const int candidate = std::atoi(entry->d_name); candidate > 0)
+        if (const auto stat = proc_stat(candidate)) children[stat->parent].push_back(candidate);
+    ::closedir(proc);
+  }
+  std::set<int> found;
+  std::vector<int> todo{pid};
+  while (!todo.empty()) {
+    const int parent = todo.back();
+    todo.pop_back();
+    for (const int child : children[parent])
+      if (found.insert(child).second) todo.push_back(child);
+  }
+  return found;
+}
+
+}  // namespace rankfault

@@ -1,0 +1,33 @@
+// Doorbell: turns the control page's futex into a descriptor that a poll loop can wait on.
+//
+// A futex cannot be polled together with pidfds, so one thread sleeps on it and writes an eventfd.
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+#include "harness/agent/agent_abi.h"
+#include "harness/base/unique_fd.h"
+
+namespace rankfault {
+
+class Doorbell {
+ public:
+  explicit Doorbell(rf_control*);  // the page outlives the doorbell
+  ~Doorbell();
+  Doorbell(const Doorbell&) = delete;
+  Doorbell& operator=(const Doorbell&) = delete;
+
+  int fd() const { return event_.get(); }  // readable when it rang
+  void clear();                            // before the slots are looked at
+
+ private:
+  void listen();
+
+  rf_control* page_;
+  UniqueFd event_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+}  // namespace rankfault

@@ -1,0 +1,88 @@
+// Injector: answers the gates of parked threads, acts from outside, and journals each step before
+// and after it. It never decides what to do: the plan did.
+//
+// One per attempt-spanning run; belongs to the run's loop thread. Nothing here blocks.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/base/process_id.h"
+#include "harness/base/unique_fd.h"
+#include "harness/inject/control_page.h"
+#include "harness/inject/undo_list.h"
+#include "harness/plan/plan.h"
+#include "harness/run/journal.h"
+
+namespace rankfault {
+
+class Injector {
+ public:
+  Injector(const Plan&, const ControlPage&, Journal&, UndoList&, int guardian_pid);
+
+  void begin_attempt(int attempt) { attempt_ = attempt; }
+  // After the doorbell rang: looks at every slot once.
+  void serve();
+  // Now and then: acts whose time has come (SIGCONT after a stop), effects to be watched for, and
+  // firings that were granted beforehand.
+  void tick();
+  void process_ended(const ProcessId&, TimeNs when);
+  // We sent this signal to that process: a source of its exit status.
+  std::optional<int> signal_sent(const ProcessId&) const;
+  bool any_park_open() const { return !parked_.empty(); }
+  TimeNs next_due() const;  // the earliest time tick() has something to do; 0: none
+
+ private:
+  struct Parked {  // one slot we have answered or acted on
+    const Action* action = nullptr;
+    ProcessId process;
+    int rank = -1;
+    bool answered = false;
+    TimeNs answered_at = 0;
+  };
+  struct Timed {  // an act after a delay
+    const Action* action = nullptr;
+    ProcessId process;
+    int rank = -1;
+    TimeNs due = 0;
+  };
+  struct Watched {  // an effect not yet seen
+    const Action* action = nullptr;
+    ProcessId process;
+    int rank = -1;
+    char state = 0;  // the letter of /proc to wait for, or 'r': anything but T
+    TimeNs until = 0;
+  };
+
+  void asked(uint32_t index, rf_gate_slot&);
+  void done(uint32_t index, rf_gate_slot&);
+  void abandoned(uint32_t index, rf_gate_slot&);
+  void answer(rf_gate_slot&, Parked&, rf_answer, const char* text);
+  bool grant(const Action&);
+  // Performs an outside act; returns what was done, in words, or an error as `refused`.
+  Result<std::string> act(const Action&, const ProcessId&, int rank, rf_gate_slot*);
+  Result<std::string> send_signal(const Action&, const ProcessId&, int signal);
+  Result<std::string> harm_files(const Action&, rf_gate_slot*);
+  void after_done(const Action&, const ProcessId&, int rank);
+  void journal_done(const Action&, const ProcessId&, int rank, const char* effect, Json more);
+  void tick_timed(TimeNs now);
+  void tick_watched(TimeNs now);
+  void tick_granted();
+  Json base(const Action&, const ProcessId&, int rank) const;
+
+  const Plan& plan_;
+  const ControlPage& page_;
+  Journal& journal_;
+  UndoList& undo_;
+  int guardian_pid_;
+  int attempt_ = 0;
+  std::map<uint32_t, Parked> parked_;  // by slot index
+  std::vector<Timed> timed_;
+  std::vector<Watched> watched_;
+  std::map<uint32_t, uint64_t> granted_seen_;                // by action: `done` already journaled
+  std::map<std::pair<uint32_t, int>, uint64_t> granted_in_;  // (action, attempt) -> firings
+  std::map<ProcessId, int> signals_;
+};
+
+}  // namespace rankfault

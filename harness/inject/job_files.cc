@@ -1,0 +1,88 @@
+// job_files: see job_files.h. Proof of ownership is a (device, inode) seen in /proc of a descendant.
+#include "harness/inject/job_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <glob.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "harness/base/process_tree.h"
+
+namespace rankfault {
+namespace {
+
+using FileKey = std::pair<uint64_t, uint64_t>;
+
+void each_entry(const std::string& folder, const std::function<void(const std::string&)>& visit) {
+  DIR* dir = ::opendir(folder.c_str());
+  if (!dir) return;
+  while (const dirent* entry = ::readdir(dir)) visit(entry->d_name);
+  ::closedir(dir);
+}
+
+// Every (device, inode) that the process has mapped or open. Maps are asked by map_files, whose
+// stat is the file's own: device numbers in the text of maps differ on overlay file systems.
+void add_held(int pid, std::set<FileKey>& held) {
+  for (const char* folder : {"map_files", "fd"}) {
+    const std::string base = fmt::format("/proc/{}/{}", pid, folder);
+    each_entry(base, [&](const std::string& name) {
+      struct stat st {};
+      if (name[0] != '.' && ::stat((base + "/" + name).c_str(), &st) == 0 && S_ISREG(st.st_mode))
+        held.insert({st.st_dev, st.st_ino});
+    });
+  }
+}
+
+int64_t realtime_minus_monotonic_ns() {
+  timespec real{}, mono{};
+  ::clock_gettime(CLOCK_REALTIME, &real);
+  ::clock_gettime(CLOCK_MONOTONIC, &mono);
+  return (real.tv_sec - mono.tv_sec) * 1000000000LL + (real.tv_nsec - mono.tv_nsec);
+}
+
+}  // namespace
+
+std::vector<JobFile> job_files(const std::string& pattern, int guardian_pid, TimeNs run_begin) {
+  glob_t found{};
+  std::vector<JobFile> candidates;
+  // File systems stamp with the coarse clock: allow one tick of the slowest kernel (10 ms).
+  const int64_t begin_realtime = static_cast<int64_t>(run_begin) + realtime_minus_monotonic_ns() - 10'000'000;
+  if (::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found) == 0) {
+    for (size_t i = 0; i < found.gl_pathc; ++i) {
+      struct statx st {};
+      if (::statx(AT_FDCWD, found.gl_pathv[i], AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &st) !=
+              0 ||
+          !S_ISREG(st.stx_mode))
+        continue;
+      const statx_timestamp& born = (st.stx_mask & STATX_BTIME) ? st.stx_btime : st.stx_ctime;
+      if (born.tv_sec * 1000000000LL + born.tv_nsec < begin_realtime) continue;
+      candidates.push_back({found.gl_pathv[i], makedev(st.stx_dev_major, st.stx_dev_minor), st.stx_ino,
+                            st.stx_mode, static_cast<int64_t>(st.stx_size)});
+    }
+  }
+  ::globfree(&found);
+  if (candidates.empty()) return {};
+
+  std::set<FileKey> ours, others;
+  const std::set<int> job = descendants_of(guardian_pid);
+  each_entry("/proc", [&](const std::string& name) {
+    const int pid = std::atoi(name.c_str());
+    if (pid > 0) add_held(pid, job.count(pid) ? ours : others);
+  });
+  std::vector<JobFile> result;
+  for (JobFile& file : candidates)
+    if (ours.count({file.dev, file.ino}) && !others.count({file.dev, file.ino}))
+      result.push_back(std::move(file));
+  return result;
+}
+
+}  // namespace rankfault

@@ -1,0 +1,22 @@
+// job_files: which files on this host are the job's own, and may therefore be harmed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/base/time.h"
+
+namespace rankfault {
+
+struct JobFile {
+  std::string path;
+  uint64_t dev = 0, ino = 0;
+  uint32_t mode = 0;
+  int64_t size = 0;
+};
+
+// Files that match the glob, were made since the run began, and are held (open or mapped) by a
+// descendant of the guardian and by nobody else. Anything else is left alone.
+std::vector<JobFile> job_files(const std::string& glob, int guardian_pid, TimeNs run_begin);
+
+}  // namespace rankfault

@@ -1,0 +1,92 @@
+// outside: what the harness itself does to the world while a victim is parked: signals and files.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "harness/base/process_tree.h"
+#include "harness/inject/injector.h"
+#include "harness/inject/job_files.h"
+
+namespace rankfault {
+
+Result<std::string> Injector::act(const Action& action, const ProcessId& process, int rank,
+                                  rf_gate_slot* slot) {
+  Json intent = base(action, process, rank);
+  switch (action.outside) {
+    case OutsideVerb::kSignal:
+    case OutsideVerb::kContinue: {
+      const int signal = action.outside == OutsideVerb::kContinue ? SIGCONT : action.signal;
+      intent["what"] = fmt::format("SIG{} to pid {}", ::sigabbrev_np(signal), process.pid);
+      journal_.write("fault_intent", std::move(intent));
+      return send_signal(action, process, signal);
+    }
+    case OutsideVerb::kUnlink:
+    case OutsideVerb::kTruncate:
+    case OutsideVerb::kChmod:
+      intent["what"] = "harm " + action.path;
+      journal_.write("fault_intent", std::move(intent));
+      return harm_files(action, slot);
+    case OutsideVerb::kNone:
+      break;
+  }
+  return refused("nothing to do outside");
+}
+
+// By pidfd, after the start time was compared: a reused pid is never signalled.
+Result<std::string> Injector::send_signal(const Action& action, const ProcessId& process, int signal) {
+  UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
+  if (!pidfd.valid()) return errno_error(fmt::format("pidfd_open {}", process.pid));
+  const auto stat = proc_stat(process.pid);
+  if (!stat || stat->start != process.start)
+    return refused(fmt::format("pid {} is another process now", process.pid));
+  if (!descendants_of(guardian_pid_).count(process.pid))
+    return refused(fmt::format("pid {} does not descend from this run's guardian", process.pid));
+  if (signal == SIGSTOP) {
+    if (const Status noted = undo_.add(fmt::format("continue {} {}", process.pid, process.start)); !noted)
+      return noted.error();
+  }
+  if (::syscall(SYS_pidfd_send_signal, pidfd.get(), signal, nullptr, 0) != 0)
+    return errno_error(fmt::format("signal {} to pid {}", signal, process.pid));
+  if (action.outside == OutsideVerb::kSignal) signals_[process] = signal;
+  return fmt::format("SIG{} sent to pid {}", ::sigabbrev_np(signal), process.pid);
+}
+
+Result<std::string> Injector::harm_files(const Action& action, rf_gate_slot* slot) {
+  // A victim parked at the attach names the very file; without it the pattern does.
+  std::string pattern = action.path;
+  if (slot && slot->path[0] && (slot->op == RF_OP_SHM_ATTACH || slot->op == RF_OP_FILE_OPEN))
+    pattern.assign(slot->path, ::strnlen(slot->path, sizeof slot->path));
+  const std::vector<JobFile> files = job_files(pattern, guardian_pid_, page_->run_started_ns);
+  if (files.empty()) return refused("no file of this job matches " + pattern);
+  std::string names;
+  for (const JobFile& file : files) {
+    if (action.outside == OutsideVerb::kChmod) {
+      const Status noted = undo_.add(
+          fmt::format("restore-mode {} {} {:o} {}", file.dev, file.ino, file.mode & 07777, file.path));
+      if (!noted) return noted.error();
+    }
+    int rc = 0;
+    if (action.outside == OutsideVerb::kUnlink) rc = ::unlink(file.path.c_str());
+    if (action.outside == OutsideVerb::kTruncate) rc = ::truncate(file.path.c_str(), action.size);
+    if (action.outside == OutsideVerb::kChmod)
+      rc = ::chmod(file.path.c_str(), static_cast<mode_t>(action.mode));
+    if (rc != 0) return errno_error("change " + file.path);
+    names += (names.empty() ? "" : " ") + file.path;
+    journal_.write("fault_effect", {{"fault", action.fault},
+                                    {"action", action.id},
+                                    {"what", action.outside == OutsideVerb::kUnlink     ? "segment_gone"
+                                             : action.outside == OutsideVerb::kTruncate ? "segment_truncated"
+                                                                                        : "mode_changed"},
+                                    {"path", file.path},
+                                    {"time", now_ns()}});
+  }
+  return names;
+}
+
+}  // namespace rankfault

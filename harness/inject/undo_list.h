@@ -1,0 +1,22 @@
+// UndoList: what the run did to the host, written before it is done, so that the guardian or
+// `rankfault clean` can take it back. The lines are described in guardian_protocol.h.
+#pragma once
+
+#include <string>
+
+#include "harness/base/result.h"
+#include "harness/base/unique_fd.h"
+
+namespace rankfault {
+
+class UndoList {
+ public:
+  static Result<UndoList> open(const std::string& path);  // appends; makes it when absent
+  Status add(const std::string& line);                    // one write(2)
+
+ private:
+  explicit UndoList(UniqueFd fd) : fd_(std::move(fd)) {}
+  UniqueFd fd_;
+};
+
+}  // namespace rankfault
