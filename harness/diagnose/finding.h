@@ -68,6 +68,22 @@ struct DiagnoseOptions {
 // Pure, and the heart: flight records and ends in, findings out.
 Findings diagnose(const Timeline&, const DiagnoseOptions& = {});
 
+// The same timeline after a trip through its journal line: what a replay will see. Live diagnosis
+// uses it too, so both give the same bytes.
+Timeline canonical(const Timeline&);
+
+// Findings over the looks of a run: a proven finding stays; an inferred one is replaced when it
+// becomes proven and withdrawn when the last look no longer has it.
+class FindingsLog {
+ public:
+  // Returns those that are new or changed: the caller journals them (and the look before them).
+  std::vector<Finding> add(const Findings&, bool last_look);
+  Findings result() const;
+
+ private:
+  std::vector<Finding> kept_;
+};
+
 Json to_json(const Finding&);
 Json to_json(const Findings&);
 Result<Finding> finding_from_json(const Json&);

@@ -5,7 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "harness/base/result.h"
 #include "harness/base/time.h"
+#include "harness/base/unique_fd.h"
 #include "harness/base/process_id.h"
 
 namespace rankfault {
@@ -39,5 +41,23 @@ struct RankEnd {
 };
 
 const char* to_text(EndSource);
+
+// What each source says of one process; nullopt: it does not know (yet).
+struct EndSources {
+  std::optional<ExitStatus> waited, kernel, our_signal, own_record, launcher;
+};
+struct BestEnd {
+  ExitStatus status;
+  EndSource source = EndSource::kUnknown;
+};
+BestEnd best_of(const EndSources&);  // waited, kernel, our_signal, own_record, launcher: the first that knows
+
+// A pidfd of this very process; kRefused when it is gone or the pid belongs to another one now.
+Result<UniqueFd> open_process(int pid, uint64_t start);
+// By PIDFD_GET_INFO once it was reaped (Linux >= 6.15); nullopt before, elsewhere, and when
+// RANKFAULT_NO_PIDFD_INFO=1.
+std::optional<ExitStatus> kernel_exit_status(int pidfd);
+// What the process wrote into its flight record on its way out.
+std::optional<ExitStatus> own_record_status(const std::string& ring_path);
 
 }  // namespace rankfault

@@ -23,6 +23,10 @@ class Observer {
   virtual void drain() = 0;
   virtual void set_end(const RankEnd&) = 0;
   virtual void set_expected(std::vector<ExpectedRank>, int world_size, int attempt) = 0;
+  // A digest of all state words: equal while nothing moved. Cheap: no history, no /proc.
+  virtual uint64_t activity() = 0;
+  // What is claimed now by a process found by scan(); null when unknown. No history in it.
+  virtual const ProcessView* process(const ProcessId&) = 0;
   // One look: reads every state twice; `consistent` says whether both agreed.
   virtual Timeline look(bool with_proc) = 0;
 };
