@@ -15,7 +15,7 @@ namespace rankfault {
 struct RunOptions {
   std::string run_dir;  // "" : a fresh one
   bool with_agent = true;
-  std::string reference_run;  // directory of the finished reference, "" none
+  std::string reference_run;                         // directory of the finished reference, "" none
   std::function<void(const std::string&)> progress;  // one plain line each
   const std::atomic<int>* interrupted = nullptr;     // signal number once the user asked to stop
 };

@@ -21,6 +21,9 @@ struct Oracle {
   Status (*check)(const ExpectationSpec&, const Scenario&);  // beyond types: fault ids exist, ranks in range
   ExpectationResult (*judge)(const ExpectationSpec&, const RunFacts&);
   bool names_fault;  // it can only be judged when faults were on
+  // True when no later event of the run can change the answer, so that a hung job need not be
+  // waited for. Null: only at the end. Asked with the facts of the run so far.
+  bool (*decided)(const ExpectationSpec&, const RunFacts&) = nullptr;
 };
 
 // Pure: the whole judgement, in the order of the scenario.

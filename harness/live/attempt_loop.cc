@@ -1,0 +1,185 @@
+// attempt_loop: see attempt_loop.h.
+#include "harness/live/attempt_loop.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace rankfault {
+namespace {
+
+constexpr TimeNs kTick = 5'000'000;
+constexpr TimeNs kScanEvery = 20'000'000;
+constexpr TimeNs kAskDecidedEvery = 200'000'000;
+
+const char* stage_word(rf_stage stage) {
+  switch (stage) {
+    case RF_STAGE_CANDIDATE:
+      return "candidate";
+    case RF_STAGE_MEMBER:
+      return "member";
+    case RF_STAGE_FINALIZED:
+      return "finalized";
+    case RF_STAGE_STRANGER:
+      break;
+  }
+  return "stranger";
+}
+
+Json coverage_json(const ProcessView& view) {
+  Json list = Json::array();
+  for (const Coverage& c : view.coverage) {
+    const char* hook = c.hook == RF_HOOK_PRELOAD  ? "preload"
+                       : c.hook == RF_HOOK_SHIM   ? "shim"
+                       : c.hook == RF_HOOK_LINKED ? "linked"
+                                                  : "none";
+    list.push_back({{"library", library_text(c.library)},
+                    {"hook", hook},
+                    {"decoder", c.decoder},
+                    {"version", c.version},
+                    {"reason", c.reason}});
+  }
+  return list;
+}
+
+}  // namespace
+
+Result<AttemptEnd> AttemptLoop::run(const std::vector<LaunchItem>& items,
+                                    const std::function<bool()>& decided,
+                                    const std::atomic<int>* interrupted) {
+  if (const Status spawned = spawn(items); !spawned) return spawned.error();
+  expect_ranks();
+  for (;;) {
+    wait_until(now_ns() + (parts_.ends.waiting() ? kTick / 5 : kTick));
+    parts_.doorbell.clear();
+    parts_.injector.serve();
+    if (const Status ok = guardian_events(); !ok) return ok.error();
+    const TimeNs now = now_ns();
+    if (now >= next_scan_) scan();
+    take_ends();
+    parts_.injector.tick();
+    if (guardian_lost_) return AttemptEnd::kGuardianLost;
+    if (interrupted && *interrupted) return AttemptEnd::kInterrupted;
+    if (all_ended() && !parts_.ends.waiting()) return AttemptEnd::kOver;
+    parts_.looks.tick(now);
+    if (now >= wall_end_) return AttemptEnd::kWall;
+    if (now >= next_decided_) {
+      next_decided_ = now + kAskDecidedEvery;
+      if (decided()) return AttemptEnd::kDecided;
+    }
+  }
+}
+
+Status AttemptLoop::spawn(const std::vector<LaunchItem>& items) {
+  uint32_t tag = static_cast<uint32_t>(attempt_) * 100'000;
+  for (const LaunchItem& item : items) {
+    started_[++tag].item = item;
+    if (Status sent = parts_.guardian.spawn(tag, item.command); !sent) return sent;
+  }
+  return Done{};
+}
+
+void AttemptLoop::wait_until(TimeNs wanted) {
+  std::vector<pollfd> polls{{parts_.guardian.fd(), POLLIN, 0}, {parts_.doorbell.fd(), POLLIN, 0}};
+  parts_.ends.add_polls(polls);
+  const TimeNs now = now_ns();
+  timespec timeout{};
+  if (wanted > now) timeout.tv_nsec = static_cast<long>(std::min(wanted - now, kTick));
+  if (::ppoll(polls.data(), polls.size(), &timeout, nullptr) == 0) starvation_.woke(wanted, now_ns());
+}
+
+Status AttemptLoop::guardian_events() {
+  while (const auto event = parts_.guardian.next()) {
+    const auto it = started_.find(event->tag);
+    switch (event->kind) {
+      case GuardianEvent::Kind::kSpawned:
+        if (it == started_.end()) break;
+        it->second.pid = event->pid;
+        it->second.start = event->start;
+        parts_.journal.write("spawned", {{"tag", event->tag},
+                                         {"rank", it->second.item.rank},
+                                         {"attempt", attempt_},
+                                         {"pid", event->pid},
+                                         {"start", event->start},
+                                         {"argv", it->second.item.command.argv}});
+        expect_ranks();
+        break;
+      case GuardianEvent::Kind::kRefused:
+        return refused(fmt::format("cannot start {}: {}", event->text, std::strerror(event->a)));
+      case GuardianEvent::Kind::kEnded: {
+        const ExitStatus status = ExitStatus::from_wait_status(event->a);
+        if (it != started_.end() && event->tag != 0) {
+          it->second.ended = true;
+          if (!status.zero() && worst_.zero()) worst_ = status;
+          if (it->second.item.rank < 0)
+            parts_.journal.write("launcher_end",
+                                 {{"attempt", attempt_},
+                                  {"pid", event->pid},
+                                  {"kind", status.kind == ExitStatus::Kind::kSignal ? "signal" : "exit"},
+                                  {"value", status.value}});
+        }
+        scan();  // the record may have appeared after the last scan
+        parts_.ends.reaped(event->pid, event->start, status, event->time);
+        break;
+      }
+      case GuardianEvent::Kind::kLost:
+        guardian_lost_ = true;
+        return Done{};
+      default:
+        break;
+    }
+  }
+  return Done{};
+}
+
+void AttemptLoop::scan() {
+  next_scan_ = now_ns() + kScanEvery;
+  for (const ProcessId& id : parts_.observer.scan()) {
+    const ProcessView* view = parts_.observer.process(id);
+    if (!view || view->attempt != attempt_) continue;
+    parts_.ends.watch(id, view->rank, view->attempt);
+    journal_process(id);
+  }
+  parts_.observer.drain();
+}
+
+void AttemptLoop::journal_process(const ProcessId& id) {
+  const ProcessView* view = parts_.observer.process(id);
+  Json line = {{"process", id.to_string()},       {"rank", view->rank},
+               {"world_size", view->world_size},  {"stage", stage_word(view->stage)},
+               {"attempt", view->attempt},        {"generation", view->generation},
+               {"coverage", coverage_json(*view)}};
+  std::string text = line.dump();
+  if (journaled_[id] == text) return;
+  journaled_[id] = std::move(text);
+  parts_.journal.write("process", std::move(line));
+}
+
+void AttemptLoop::take_ends() {
+  const std::vector<RankEnd> ends = parts_.ends.collect();
+  if (ends.empty()) return;
+  for (const RankEnd& end : ends) {
+    parts_.observer.set_end(end);
+    parts_.injector.process_ended(end.process, end.time);
+  }
+  if (!all_ended()) parts_.looks.look("a process ended");
+}
+
+void AttemptLoop::expect_ranks() {
+  std::vector<ExpectedRank> expected;
+  for (int rank = 0; rank < world_size_; ++rank) {
+    ExpectedRank e{rank, attempt_, false};
+    for (const auto& [tag, s] : started_)
+      if (s.item.rank == rank && s.pid != 0) e.started = true;
+    expected.push_back(e);
+  }
+  parts_.observer.set_expected(std::move(expected), world_size_, attempt_);
+}
+
+bool AttemptLoop::all_ended() const {
+  return std::all_of(started_.begin(), started_.end(), [](const auto& entry) { return entry.second.ended; });
+}
+
+}  // namespace rankfault

@@ -1,0 +1,77 @@
+// AttemptLoop: everything that happens while one attempt of the job runs: gates are answered,
+// records read, ends noticed, looks taken. One thread, one poll.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "harness/inject/doorbell.h"
+#include "harness/inject/injector.h"
+#include "harness/launch/guardian.h"
+#include "harness/launch/launcher.h"
+#include "harness/live/ends.h"
+#include "harness/live/looks.h"
+#include "harness/live/starvation.h"
+#include "harness/observe/observer.h"
+
+namespace rankfault {
+
+enum class AttemptEnd { kOver, kWall, kDecided, kInterrupted, kGuardianLost };
+
+struct LiveParts {  // owned by run_scenario; all outlive the loop
+  Guardian& guardian;
+  Observer& observer;
+  Injector& injector;
+  Doorbell& doorbell;
+  Journal& journal;
+  Ends& ends;
+  Looks& looks;
+};
+
+class AttemptLoop {
+ public:
+  AttemptLoop(LiveParts parts, int attempt, int world_size, TimeNs wall_end)
+      : parts_(parts),
+        starvation_(parts.journal),
+        attempt_(attempt),
+        world_size_(world_size),
+        wall_end_(wall_end) {}
+
+  // Starts the items and returns when all of them ended, the wall was hit, `decided` said that
+  // nothing can change any more (asked now and then), or the user interrupted.
+  Result<AttemptEnd> run(const std::vector<LaunchItem>& items, const std::function<bool()>& decided,
+                         const std::atomic<int>* interrupted);
+
+  ExitStatus worst() const { return worst_; }  // of the started commands: the first that is not zero
+
+ private:
+  struct Started {
+    LaunchItem item;
+    int pid = 0;
+    uint64_t start = 0;
+    bool ended = false;
+  };
+
+  Status spawn(const std::vector<LaunchItem>&);
+  void wait_until(TimeNs);
+  Status guardian_events();
+  void scan();
+  void take_ends();
+  void journal_process(const ProcessId&);
+  void expect_ranks();
+  bool all_ended() const;
+
+  LiveParts parts_;
+  Starvation starvation_;
+  int attempt_, world_size_;
+  TimeNs wall_end_;
+  TimeNs next_scan_ = 0, next_decided_ = 0;
+  std::map<uint32_t, Started> started_;         // by tag
+  std::map<ProcessId, std::string> journaled_;  // the last process line of each
+  ExitStatus worst_{ExitStatus::Kind::kCode, 0};
+  bool guardian_lost_ = false;
+};
+
+}  // namespace rankfault

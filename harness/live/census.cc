@@ -1,0 +1,82 @@
+// census: see census.h.
+#include "harness/live/census.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "harness/base/process_tree.h"
+
+namespace rankfault {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string command_line(int pid) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/cmdline", std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  for (char& c : text)
+    if (c == 0) c = ' ';
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
+struct Counts {
+  int processes = 0, shm = 0, sockets = 0, temp_files = 0;
+};
+
+void note(Journal& journal, const char* kind, const std::string& what, int& count) {
+  ++count;
+  journal.write("leftover", {{"kind", kind}, {"what", what}});
+}
+
+void note_file(Journal& journal, const std::string& path, const struct stat& st, Counts& counts) {
+  if (S_ISSOCK(st.st_mode)) return note(journal, "socket", path, counts.sockets);
+  if (path.rfind("/dev/shm/", 0) == 0) return note(journal, "shm", path, counts.shm);
+  note(journal, "temp_file", path, counts.temp_files);
+}
+
+}  // namespace
+
+void take_census(const RunDir& run, int guardian_pid, Journal& journal) {
+  Counts counts;
+  for (const int pid : descendants_of(guardian_pid)) {
+    const auto stat = proc_stat(pid);
+    if (!stat || stat->state == 'Z') continue;  // a zombie is being reaped
+    note(journal, "process", std::to_string(pid) + " " + command_line(pid), counts.processes);
+  }
+  std::set<std::pair<uint64_t, uint64_t>> seen;
+  std::ifstream undo(run.undo());
+  for (std::string line; std::getline(undo, line);) {
+    std::istringstream words(line);
+    std::string verb, path;
+    uint64_t dev = 0, ino = 0;
+    if (!(words >> verb >> dev >> ino) || verb != "remove-file") continue;
+    std::getline(words >> std::ws, path);
+    struct stat st {};
+    if (::lstat(path.c_str(), &st) != 0 || st.st_dev != dev || st.st_ino != ino) continue;
+    if (seen.insert({dev, ino}).second) note_file(journal, path, st, counts);
+  }
+  // The job's TMPDIR: all that is in it but the rendezvous stores, which we made ourselves.
+  std::error_code none;
+  for (auto it = fs::recursive_directory_iterator(run.tmp(), none); it != fs::end(it); it.increment(none)) {
+    if (none) break;
+    if (it.depth() == 0 && it->path().filename().string().rfind("store", 0) == 0) {
+      it.disable_recursion_pending();
+      continue;
+    }
+    struct stat st {};
+    if (::lstat(it->path().c_str(), &st) == 0 && !S_ISDIR(st.st_mode) &&
+        seen.insert({st.st_dev, st.st_ino}).second)
+      note_file(journal, it->path().string(), st, counts);
+  }
+  journal.write("census", {{"processes", counts.processes},
+                           {"shm", counts.shm},
+                           {"sockets", counts.sockets},
+                           {"temp_files", counts.temp_files}});
+}
+
+}  // namespace rankfault

@@ -1,0 +1,58 @@
+// Ends: learns how each process of the job ended, from all sources, and journals it once.
+//
+// A death is a fact at once; its status may come a little later (the kernel tells it only after the
+// parent has reaped). So an end is held back until the status is known, or for kStatusWait at most.
+#pragma once
+
+#include <poll.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/base/process_id.h"
+#include "harness/base/unique_fd.h"
+#include "harness/inject/injector.h"
+#include "harness/launch/guardian.h"
+#include "harness/launch/rank_end.h"
+#include "harness/run/journal.h"
+
+namespace rankfault {
+
+class Ends {
+ public:
+  Ends(Journal& journal, const Injector& injector, std::string records)
+      : journal_(journal), injector_(injector), records_(std::move(records)) {}
+
+  // Starts watching a process that announced itself; again when its rank changed.
+  void watch(const ProcessId&, int rank, int attempt);
+  void reaped(int pid, uint64_t start, const ExitStatus&, TimeNs);  // by the guardian
+  void reported(int rank, int attempt, const ExitStatus&);          // by the launcher's own output
+
+  void add_polls(std::vector<pollfd>&) const;
+  // Looks which watched processes are gone and which statuses are known; returns ends that are
+  // final enough to be used, journaled already. Call after each poll.
+  std::vector<RankEnd> collect();
+
+  bool waiting() const;  // an end is held back: poll again soon
+  int alive() const;     // watched and not gone
+
+ private:
+  struct Watched {
+    RankEnd end;
+    UniqueFd pidfd;
+    EndSources sources;
+    TimeNs gone = 0;  // seen dead at; 0 alive
+    bool told = false;
+  };
+  bool refresh(Watched&, TimeNs now);
+  void journal(const RankEnd&);
+
+  Journal& journal_;
+  const Injector& injector_;
+  std::string records_;
+  std::map<ProcessId, Watched> watched_;
+  std::map<std::pair<int, uint64_t>, ExitStatus> reaped_early_;  // reaped before it was watched
+};
+
+}  // namespace rankfault

@@ -1,0 +1,41 @@
+// Looks: decides when to look at the job, diagnoses what was seen, and journals looks whose
+// findings are kept.
+//
+// A job that moves is left alone: a look is taken when nothing moved between two ticks, when a
+// process ended, and once at the end of each attempt.
+#pragma once
+
+#include "harness/diagnose/finding.h"
+#include "harness/observe/observer.h"
+#include "harness/run/journal.h"
+
+namespace rankfault {
+
+class Looks {
+ public:
+  Looks(Observer& observer, Journal& journal) : observer_(observer), journal_(journal) {}
+
+  void tick(TimeNs now);          // maybe a look
+  bool look(const char* reason);  // now; false when the states moved under it
+  // The last one of an attempt; retried until it is consistent, a few times. Inferred findings that
+  // earlier looks had and this one has not are withdrawn.
+  void last_look(const char* reason);
+
+  const FindingsLog& findings() const { return log_; }
+  TimeNs first_proven() const { return first_proven_; }  // when journaled; 0: none
+
+ private:
+  bool diagnose_now(const char* reason, bool last);
+
+  Observer& observer_;
+  Journal& journal_;
+  FindingsLog log_;
+  DiagnoseOptions options_;
+  uint64_t activity_ = 0;   // at the last tick
+  uint64_t looked_at_ = 0;  // the activity of the last look
+  TimeNs quiet_since_ = 0;
+  TimeNs next_long_look_ = 0;  // while quiet: thresholds of inferred findings may pass
+  TimeNs first_proven_ = 0;
+};
+
+}  // namespace rankfault

@@ -1,0 +1,58 @@
+// run_header: see run_header.h.
+#include "harness/live/run_header.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "harness/agent/agent_abi.h"
+#include "harness/judge/oracle.h"
+
+namespace rankfault {
+
+const char* launcher_name(LauncherKind kind) {
+  switch (kind) {
+    case LauncherKind::kLocal:
+      return "local";
+    case LauncherKind::kMpirun:
+      return "mpirun";
+    case LauncherKind::kTorchrun:
+      return "torchrun";
+  }
+  return "";
+}
+
+void journal_run_begin(const Plan& plan, const std::string& reference_run, Journal& journal) {
+  utsname host{};
+  ::uname(&host);
+  journal.write("run_begin", {{"scenario", plan.scenario.name},
+                              {"digest", plan.scenario_digest},
+                              {"file", plan.scenario.file},
+                              {"tooth", plan.tooth},
+                              {"bug_on", plan.bug_on},
+                              {"faults_on", plan.faults_on},
+                              {"seed", plan.seed},
+                              {"version", "0.1.0"},
+                              {"abi", RF_ABI_VERSION},
+                              {"kernel", std::string(host.release)},
+                              {"cores", ::sysconf(_SC_NPROCESSORS_ONLN)},
+                              {"world_size", plan.scenario.workload.ranks},
+                              {"launcher", launcher_name(plan.scenario.workload.launcher)},
+                              {"reference_run", reference_run}});
+}
+
+bool all_decided(const Plan& plan, const std::string& run_dir) {
+  if (plan.scenario.expect.empty()) return false;
+  for (const ExpectationSpec& spec : plan.scenario.expect) {
+    const Oracle* oracle = Catalog<Oracle>::instance().find(spec.oracle);
+    if (!oracle || !oracle->decided) return false;
+  }
+  const Result<RunFacts> facts = read_run(run_dir);
+  if (!facts) return false;
+  for (const FaultSpec& fault : plan.scenario.faults)
+    if (plan.faults_on && !fault.optional && !facts->fault_at.count(fault.id)) return false;
+  for (const ExpectationSpec& spec : plan.scenario.expect)
+    if (!Catalog<Oracle>::instance().find(spec.oracle)->decided(spec, *facts)) return false;
+  return true;
+}
+
+}  // namespace rankfault

@@ -1,0 +1,17 @@
+// run_header: the journal's first line: what is run, from what, on what.
+#pragma once
+
+#include <string>
+
+#include "harness/plan/plan.h"
+#include "harness/run/journal.h"
+
+namespace rankfault {
+
+void journal_run_begin(const Plan&, const std::string& reference_run, Journal&);
+const char* launcher_name(LauncherKind);  // its name in Catalog<Launcher>
+
+// True when every expectation of the plan can be judged now and no later event can change it.
+bool all_decided(const Plan&, const std::string& run_dir);
+
+}  // namespace rankfault

@@ -1,0 +1,188 @@
+// run_scenario: scenario -> plan -> launch -> inject -> observe -> diagnose -> judge -> report,
+// on one screen. Only launch, inject, observe and the run directory touch the world.
+#include "harness/run_scenario.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "harness/judge/oracle.h"
+#include "harness/live/attempt_loop.h"
+#include "harness/live/census.h"
+#include "harness/live/log_markers.h"
+#include "harness/live/run_header.h"
+#include "harness/plan/arming.h"
+
+namespace rankfault {
+namespace {
+
+struct Where {  // the parts of rankfault that a run needs, beside its own program file
+  std::string bin_dir, agent;
+  std::vector<std::string> extra_preload;
+};
+
+Where where_we_are(const Plan& plan, bool with_agent) {
+  Where where;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
+  const std::filesystem::path lib = self.parent_path().parent_path() / "lib";
+  where.bin_dir = self.parent_path().string();
+  if (with_agent) {
+    where.agent = (lib / "librankfault_agent.so").string();
+    for (const std::string& extra : plan.preload)
+      where.extra_preload.push_back((lib / ("librankfault_" + extra + ".so")).string());
+  }
+  return where;
+}
+
+const char* teardown_word(AttemptEnd end) {
+  switch (end) {
+    case AttemptEnd::kOver:
+      return "over";
+    case AttemptEnd::kWall:
+      return "wall";
+    case AttemptEnd::kDecided:
+      return "decided";
+    case AttemptEnd::kInterrupted:
+      return "interrupted";
+    case AttemptEnd::kGuardianLost:
+      return "guardian_lost";
+  }
+  return "";
+}
+
+// A park never lasts longer than a tenth of the smallest limit we know of.
+Duration park_limit(const Plan& plan) {
+  return std::min<Duration>(std::chrono::seconds(2), plan.scenario.workload.wall / 10);
+}
+
+// Everything a run owns while it lives, in the order in which it is taken down.
+struct LiveRun {
+  RunDir dir;
+  Journal journal;
+  ControlPage page;
+  UndoList undo;
+  Guardian guardian;
+  std::unique_ptr<Observer> observer;
+};
+
+Result<LiveRun> open_run(const Plan& plan, const RunOptions& options) {
+  Result<RunDir> dir = RunDir::create(options.run_dir, plan.scenario.name);
+  if (!dir) return dir.error();
+  if (Status written = dir->write_json("plan.json", to_json(plan)); !written) return written.error();
+  Result<Journal> journal = Journal::create(dir->file("journal.ndjson"));
+  if (!journal) return journal.error();
+  Result<ControlPage> page =
+      ControlPage::create(dir->control(), plan.scenario.workload.ranks, park_limit(plan));
+  if (!page) return page.error();
+  Result<UndoList> undo = UndoList::open(dir->undo());
+  if (!undo) return undo.error();
+  Result<Guardian> guardian = Guardian::start(*dir);
+  if (!guardian) return guardian.error();
+  std::unique_ptr<Observer> observer = make_observer({dir->records()}, (*page)->run_started_ns);
+  return LiveRun{std::move(*dir),  std::move(*journal),  std::move(*page),
+                 std::move(*undo), std::move(*guardian), std::move(observer)};
+}
+
+// Runs all attempts; leaves the job as it is at the end of the last one.
+Result<AttemptEnd> run_attempts(const Plan& plan, LiveRun& run, const RunOptions& options, LiveParts parts,
+                                const Launcher& launcher) {
+  const Workload& workload = plan.scenario.workload;
+  const TimeNs wall_end = now_ns() + static_cast<TimeNs>(workload.wall.count());
+  const Where where = where_we_are(plan, options.with_agent);
+  for (int attempt = 0;; ++attempt) {
+    run.journal.write("attempt_begin", {{"attempt", attempt}});
+    parts.injector.begin_attempt(attempt);
+    arm(plan, attempt, *run.page.get());
+    const LaunchContext context{plan, run.dir, attempt, where.bin_dir, where.agent, where.extra_preload};
+    const Result<std::vector<LaunchItem>> items = launcher.items(context);
+    if (!items) return items.error();
+
+    AttemptLoop loop(parts, attempt, workload.ranks, wall_end);
+    const auto decided = [&] { return all_decided(plan, run.dir.path()); };
+    const Result<AttemptEnd> end = loop.run(*items, decided, options.interrupted);
+    if (!end) return end.error();
+
+    (void)launcher.collect_logs(context);
+    for (const ReportedEnd& reported : launcher.reported(context))
+      parts.ends.reported(reported.rank, attempt, reported.status);
+    for (const RankEnd& late : parts.ends.collect()) parts.observer.set_end(late);
+    parts.looks.last_look(teardown_word(*end));
+    run.journal.write(
+        "attempt_end",
+        {{"attempt", attempt}, {"end", teardown_word(*end)}, {"status", loop.worst().to_string()}});
+    if (*end != AttemptEnd::kOver || loop.worst().zero() || attempt >= workload.restarts) return end;
+    if (options.progress)
+      options.progress(
+          fmt::format("attempt {} ended with {}; restarting", attempt, loop.worst().to_string()));
+  }
+}
+
+// Takes the census, ends what is left, undoes what was done to the host.
+std::string take_down(LiveRun& run, AttemptEnd end) {
+  run.journal.write("teardown", {{"reason", teardown_word(end)}});
+  if (end == AttemptEnd::kOver) take_census(run.dir, run.guardian.pid(), run.journal);
+  run.page.harness_gone();
+  const Result<std::vector<std::string>> failed = run.guardian.quit();
+  Json lines = Json::array();
+  std::string left;
+  if (!failed) {
+    left = failed.error().to_string();
+    lines.push_back(left);
+  } else {
+    for (const std::string& line : *failed) {
+      lines.push_back(line);
+      left += (left.empty() ? "" : "; ") + line;
+    }
+  }
+  run.journal.write("cleanup", {{"failed", lines}});
+  return left;
+}
+
+}  // namespace
+
+Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
+  const Launcher* launcher =
+      Catalog<Launcher>::instance().find(launcher_name(plan.scenario.workload.launcher));
+  RF_ASSERT(launcher, "a scenario named a launcher that is not registered");
+  if (const Status there = launcher->probe(plan.scenario.workload); !there) return there.error();
+
+  Result<LiveRun> opened = open_run(plan, options);
+  if (!opened) return opened.error();
+  LiveRun& run = *opened;
+  journal_run_begin(plan, options.reference_run, run.journal);
+  if (options.progress) options.progress("run " + run.dir.path());
+
+  Result<AttemptEnd> end = AttemptEnd::kOver;
+  {
+    Injector injector(plan, run.page, run.journal, run.undo, run.guardian.pid());
+    Doorbell doorbell(run.page.get());
+    Ends ends(run.journal, injector, run.dir.records());
+    Looks looks(*run.observer, run.journal);
+    end =
+        run_attempts(plan, run, options,
+                     {run.guardian, *run.observer, injector, doorbell, run.journal, ends, looks}, *launcher);
+    injector.tick();
+  }
+  journal_log_markers(plan, run.dir, run.journal);
+  const std::string left = take_down(run, end ? *end : AttemptEnd::kInterrupted);
+  run.journal.write("run_end", Json::object());
+  if (Status completed = run.dir.complete(); !completed) return completed.error();
+  if (!end) return end.error();
+
+  Result<RunFacts> facts = read_run(run.dir.path());
+  if (!facts) return facts.error();
+  FinishedRun finished;
+  finished.facts = std::make_unique<RunFacts>(std::move(*facts));
+  finished.report.facts = finished.facts.get();
+  finished.report.judgement = judge(*finished.facts);
+  finished.report.scenario = plan.scenario.name;
+  finished.report.file = plan.scenario.file;
+  finished.report.cleanup = left;
+  if (Status written = run.dir.write_json("result.json", result_json(finished.report)); !written)
+    return written.error();
+  return finished;
+}
+
+}  // namespace rankfault
