@@ -1,0 +1,141 @@
+// Options: reads --name=value flags, and RANK and WORLD_SIZE from the environment.
+#include "scenarios/trainer/options.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <functional>
+#include <map>
+
+namespace trainer {
+
+const char* const kUsage =
+    R"(usage: RANK=r WORLD_SIZE=n trainer --store=DIR [options]
+Data-parallel training of a small network over Gloo; the same weights, bit for bit, for any world size.
+
+  --store=DIR                 rendezvous directory, new for each attempt (needed with 2 ranks or more)
+  --backend=gloo              the only one there is
+  --steps=60 --batch=32 --hidden=32 --buckets=3 --seed=1
+  --float                     float sums instead of order-free ones
+  --checkpoint-dir=DIR --checkpoint-every=10
+  --collective-timeout=30s    or 'none'
+defences, all on; each switch turns off one:
+  --no-sequence-check --no-error-flag --no-fsync --no-rename --no-checksum --no-resume
+exit codes: 0 ok, 3 a collective failed, 4 a mismatch between ranks, 5 a local failure, 64 usage
+)";
+
+namespace {
+
+bool read_number(const std::string& text, int64_t least, int64_t most, int64_t* number) {
+  const char* end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data(), end, *number);
+  return error == std::errc() && stop == end && *number >= least && *number <= most;
+}
+
+using Setter = std::function<bool(const std::string& value)>;
+
+Setter number_into(auto* target, int64_t least, int64_t most) {
+  return [=](const std::string& value) {
+    int64_t number = 0;
+    if (!read_number(value, least, most, &number)) return false;
+    *target = static_cast<std::remove_pointer_t<decltype(target)>>(number);
+    return true;
+  };
+}
+
+Setter text_into(std::string* target) {
+  return [=](const std::string& value) {
+    *target = value;
+    return !value.empty();
+  };
+}
+
+Setter timeout_into(std::optional<std::chrono::milliseconds>* target) {
+  return [=](const std::string& value) {
+    *target = parse_duration(value);
+    return *target ? target->value().count() > 0 : value == "none";
+  };
+}
+
+std::map<std::string, Setter> flags_with_a_value(Options* options) {
+  return {
+      {"--store", text_into(&options->store)},
+      {"--backend", [](const std::string& value) { return value == "gloo"; }},
+      {"--steps", number_into(&options->steps, 0, 1'000'000'000)},
+      {"--batch", number_into(&options->batch, 1, 1'000'000)},
+      {"--hidden", number_into(&options->hidden, 1, 100'000)},
+      {"--buckets", number_into(&options->buckets, 1, 1'000)},
+      {"--seed", number_into(&options->seed, 0, INT64_MAX)},
+      {"--checkpoint-dir", text_into(&options->checkpoint_dir)},
+      {"--checkpoint-every", number_into(&options->checkpoint_every, 1, 1'000'000'000)},
+      {"--collective-timeout", timeout_into(&options->collective_timeout)},
+  };
+}
+
+std::map<std::string, bool*> switches_off(Options* options) {
+  return {
+      {"--no-sequence-check", &options->sequence_check},
+      {"--no-error-flag", &options->error_flag},
+      {"--no-fsync", &options->fsync},
+      {"--no-rename", &options->rename},
+      {"--no-checksum", &options->checksum},
+      {"--no-resume", &options->resume},
+  };
+}
+
+std::string read_environment(Options* options) {
+  int64_t number = 0;
+  const char* size = std::getenv("WORLD_SIZE");
+  const char* rank = std::getenv("RANK");
+  if (size && !read_number(size, 1, 1 << 20, &number)) return "WORLD_SIZE is not a number of ranks";
+  if (size) options->world_size = static_cast<int>(number);
+  if (rank && !read_number(rank, 0, options->world_size - 1, &number)) {
+    return "RANK is not below WORLD_SIZE";
+  }
+  if (rank) options->rank = static_cast<int>(number);
+  if (options->world_size > 1 && !rank) return "WORLD_SIZE is set and RANK is not";
+  if (options->world_size > 1 && options->store.empty()) return "--store=DIR is missing";
+  return "";
+}
+
+}  // namespace
+
+std::optional<std::chrono::milliseconds> parse_duration(const std::string& text) {
+  const size_t unit_at = text.find_first_not_of("0123456789");
+  int64_t number = 0;
+  if (unit_at == std::string::npos || !read_number(text.substr(0, unit_at), 0, 1'000'000'000, &number)) {
+    return std::nullopt;
+  }
+  const std::string unit = text.substr(unit_at);
+  if (unit == "ms") return std::chrono::milliseconds(number);
+  if (unit == "s") return std::chrono::seconds(number);
+  if (unit == "m") return std::chrono::minutes(number);
+  return std::nullopt;
+}
+
+ParsedOptions parse_options(const std::vector<std::string>& arguments) {
+  ParsedOptions parsed;
+  const auto valued = flags_with_a_value(&parsed.options);
+  const auto off = switches_off(&parsed.options);
+  for (const std::string& argument : arguments) {
+    const size_t equals = argument.find('=');
+    const std::string name = argument.substr(0, equals);
+    const bool has_value = equals != std::string::npos;
+    if (argument == "--help") {
+      parsed.help = true;
+    } else if (argument == "--float") {
+      parsed.options.float_sums = true;
+    } else if (!has_value && off.count(name)) {
+      *off.at(name) = false;
+    } else if (!valued.count(name)) {
+      parsed.error = "unknown option " + argument;
+      return parsed;
+    } else if (!has_value || !valued.at(name)(argument.substr(equals + 1))) {
+      parsed.error = "bad value: " + argument;
+      return parsed;
+    }
+  }
+  parsed.error = read_environment(&parsed.options);
+  return parsed;
+}
+
+}  // namespace trainer
