@@ -120,6 +120,6 @@ struct rf_decoder_v1 {
    * and the reason is recorded as coverage NONE. */
   int (*attach)(const struct rf_core_v1 *core, const char **reason);
 };
-extern const struct rf_decoder_v1 rankfault_decoder_v1;
+extern __attribute__((visibility("default"))) const struct rf_decoder_v1 rankfault_decoder_v1;
 
 #endif /* RANKFAULT_AGENT_CORE_H */

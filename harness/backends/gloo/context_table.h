@@ -1,0 +1,61 @@
+// context_table.h: which Gloo contexts this process has, and which communicator entry each of their tags is.
+//
+// A lookup takes no lock and allocates nothing; contexts and streams are added under a mutex, once each.
+#ifndef RANKFAULT_BACKENDS_GLOO_CONTEXT_TABLE_H
+#define RANKFAULT_BACKENDS_GLOO_CONTEXT_TABLE_H
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "harness/agent/core.h"
+
+namespace rankfault::gloo_decoder {
+
+struct ContextInfo {
+  uint64_t id = 0;  // 0: not known
+  uint64_t parent = 0;
+  uint64_t parent_seq = 0;
+  uint64_t timeout_ns = 0;
+  int rank = 0;
+  int size = 0;
+  rf_identity identity = RF_ID_NONE;
+};
+
+class ContextTable {
+ public:
+  // The stream of tag 0 is the context's own entry; an entry of the same address that was there is gone.
+  uint32_t add(const void* context, const ContextInfo& info);
+  // The entry of (context, tag); made at the first use of that tag. A context never seen before gets an
+  // entry without identity. `rank` and `size` are the context's own.
+  uint32_t stream(const void* context, uint32_t tag, int rank, int size);
+  void gone(const void* context);
+  // The id of a context that was added; 0 if it was not.
+  uint64_t id_of(const void* context) const;
+
+ private:
+  static constexpr uint32_t kContexts = 512, kTags = 64;
+  static constexpr uintptr_t kFree = 0, kDeleted = 1;
+  struct Entry {
+    std::atomic<uintptr_t> context{kFree};
+    ContextInfo info;
+    std::vector<uint32_t> comms;  // every stream made, under the mutex
+    // a cache of the same, by tag modulo its size: tag + 1 in the upper half, communicator in the lower; 0
+    // empty
+    std::array<std::atomic<uint64_t>, kTags> streams{};
+  };
+  Entry* find(const void* context);
+  const Entry* find(const void* context) const;
+  Entry* add_locked(const void* context, const ContextInfo& info);
+  uint32_t add_stream_locked(Entry& entry, uint32_t tag);
+  void gone_locked(Entry& entry);
+
+  std::array<Entry, kContexts> entries_;
+  std::mutex adding_;
+};
+
+}  // namespace rankfault::gloo_decoder
+
+#endif  // RANKFAULT_BACKENDS_GLOO_CONTEXT_TABLE_H
