@@ -1,0 +1,21 @@
+// jobs: the small real jobs that end-to-end tests break, as scenario text.
+#pragma once
+
+#include <string>
+
+namespace rankfault::test {
+
+struct Job {
+  int ranks = 4;
+  std::string fault;   // a YAML flow map, "" none
+  std::string expect;  // YAML flow maps, one "  - {...}" a line; "" : blamed none
+  std::string more;    // further top-level lines
+  std::string args;    // further arguments of the program, each ", \"--x\""
+  std::string wall = "20s";
+};
+
+std::string gloo_job(const Job&);   // tests/ranks/gloo/gloo_all_reduce under the local launcher
+std::string mpi_job(const Job&);    // tests/ranks/mpi/mpi_steps under mpirun
+std::string torch_job(const Job&);  // tests/ranks/torch/ddp.py under torchrun
+
+}  // namespace rankfault::test

@@ -1,0 +1,109 @@
+// spine_test: one fault, from the scenario file to the exit code, on a real Gloo job.
+#include <gmock/gmock.h>
+
+#include "tests/end_to_end/jobs.h"
+#include "tests/support/tool.h"
+
+namespace rankfault::test {
+namespace {
+
+const char* kKillAtThird = "{id: kill, kind: rank_kill, ranks: [2], at: {op: all_reduce, nth: 3}}";
+const char* kKillExpected =
+    "  - blamed: {kind: dead_rank, ranks: [2], op: all_reduce}\n"
+    "  - unblocked: {ranks: all, within: 5s, after: kill}\n"
+    "  - ended: {ranks: all, exit: nonzero}\n"
+    "  - left_nothing: [processes, shm, sockets, temp_files]\n";
+
+class Spine : public testing::Test {
+ protected:
+  // Runs the text as a scenario file and keeps the run directory.
+  ToolRun run(const std::string& text, const std::map<std::string, std::string>& env = {}) {
+    const std::string file = scratch_.write("scenario.yaml", text);
+    return run_tool({"run", file, "--run-dir", run_dir()}, env);
+  }
+  std::string run_dir() const { return scratch_.file("run"); }
+
+  Scratch scratch_;
+};
+
+TEST_F(Spine, NamesTheKilledRankTheOpAndTheSequenceNumberAsProven) {
+  const ToolRun tool = run(gloo_job({.fault = kKillAtThird, .expect = kKillExpected}));
+  EXPECT_EQ(tool.status, 0) << tool.output;
+  const auto findings = findings_of(run_dir());
+  ASSERT_FALSE(findings.empty()) << tool.output;
+  EXPECT_EQ(findings[0]["kind"], "dead_rank");
+  EXPECT_EQ(findings[0]["ranks"], Json({2}));
+  EXPECT_EQ(findings[0]["op"], "all_reduce");
+  EXPECT_EQ(findings[0]["confidence"], "proven");
+  EXPECT_EQ(findings[0]["seq"], Json(3));
+}
+
+TEST_F(Spine, FindsTheSameWithoutTheKernelsExitInformation) {
+  const ToolRun tool =
+      run(gloo_job({.fault = kKillAtThird, .expect = kKillExpected}), {{"RANKFAULT_NO_PIDFD_INFO", "1"}});
+  EXPECT_EQ(tool.status, 0) << tool.output;
+}
+
+TEST_F(Spine, AHealthyJobPassesWithNobodyBlamed) {
+  const ToolRun tool =
+      run(gloo_job({.expect = "  - blamed: {kind: none}\n  - ended: {ranks: all, exit: zero}\n"}));
+  EXPECT_EQ(tool.status, 0) << tool.output;
+}
+
+TEST_F(Spine, AWrongExpectationFailsWithExitCode1) {
+  const ToolRun tool =
+      run(gloo_job({.fault = kKillAtThird, .expect = "  - blamed: {kind: dead_rank, ranks: [1]}\n"}));
+  EXPECT_EQ(tool.status, 1) << tool.output;
+}
+
+TEST_F(Spine, AFaultThatNeverFiresIsVoidWithExitCode2) {
+  const ToolRun tool =
+      run(gloo_job({.fault = "{id: kill, kind: rank_kill, ranks: [2], at: {op: all_reduce, nth: 300}}",
+                    .expect = "  - ended: {ranks: all, exit: zero}\n"}));
+  EXPECT_EQ(tool.status, 2) << tool.output;
+}
+
+TEST_F(Spine, NamesTheRankThatLeftOutACall) {
+  const ToolRun tool =
+      run(gloo_job({.fault = "{id: skip, kind: skip_call, ranks: [1], at: {op: all_reduce, nth: 4}}",
+                    .expect = "  - blamed: {kind: missing_call, ranks: [1], op: all_reduce}\n"
+                              "  - unblocked: {ranks: all, within: 5s, after: skip}\n"}));
+  EXPECT_EQ(tool.status, 0) << tool.output;
+}
+
+// What was found is a function of the flight records alone: without the plan, what was done to the
+// ranks, and the journal's lines about faults, the findings are the same bytes.
+TEST_F(Spine, FindingsDoNotNeedToKnowWhatWasInjected) {
+  const ToolRun tool = run(gloo_job({.fault = kKillAtThird, .expect = kKillExpected}));
+  ASSERT_EQ(tool.status, 0) << tool.output;
+  const ToolRun before = run_tool({"diagnose", run_dir(), "--json"});
+  EXPECT_EQ(before.status, 1) << before.output;
+
+  const std::string copy = scratch_.file("copy");
+  ASSERT_EQ(std::system(("cp -r " + run_dir() + " " + copy + " && rm -f " + copy + "/plan.json " + copy +
+                         "/result.json " + copy +
+                         "/records/*.actions && sed -i '/\"ev\":\"fault_/d; /\"ev\":\"finding\"/d' " + copy +
+                         "/journal.ndjson")
+                            .c_str()),
+            0);
+  const ToolRun after = run_tool({"diagnose", copy, "--json"});
+  EXPECT_EQ(after.status, before.status);
+  EXPECT_EQ(after.output, before.output);
+  const Json live = result_of(run_dir())["findings"];
+  EXPECT_EQ(Json::parse(before.output)["findings"].dump(), live.dump());
+}
+
+TEST_F(Spine, JudgingACopyGivesTheSameBytes) {
+  ASSERT_EQ(run(gloo_job({.fault = kKillAtThird, .expect = kKillExpected})).status, 0);
+  const std::string copy = scratch_.file("copy");
+  ASSERT_EQ(std::system(("cp -r " + run_dir() + " " + copy).c_str()), 0);
+  const ToolRun first = run_tool({"judge", run_dir()});
+  ASSERT_EQ(std::system(("rm -rf " + run_dir()).c_str()), 0);
+  const ToolRun second = run_tool({"judge", copy});
+  EXPECT_EQ(first.status, 0) << first.output;
+  EXPECT_EQ(second.status, 0) << second.output;
+  EXPECT_THAT(first.output, testing::HasSubstr("pass"));
+}
+
+}  // namespace
+}  // namespace rankfault::test

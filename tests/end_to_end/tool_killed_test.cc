@@ -1,0 +1,65 @@
+// tool_killed_test: rankfault itself dies at any moment; nothing of the job may be left.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <random>
+#include <thread>
+
+#include "tests/end_to_end/jobs.h"
+#include "tests/support/tool.h"
+
+namespace rankfault::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+template <typename Condition>
+bool becomes_true(Condition condition, milliseconds bound) {
+  const auto end = steady_clock::now() + bound;
+  while (!condition()) {
+    if (steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  return true;
+}
+
+void kill_at_random_moments(const std::string& yaml, int times, milliseconds latest) {
+  const unsigned seed = 20261121;
+  std::mt19937 random(seed);
+  const Scratch scratch;
+  const std::string file = scratch.write("scenario.yaml", yaml);
+  const auto shm_before = shm_names();
+  for (int i = 0; i < times; ++i) {
+    const std::string run_dir = scratch.file("run" + std::to_string(i));
+    const int pid = start_tool({"run", file, "--run-dir", run_dir}, scratch.file("output"));
+    ASSERT_GT(pid, 0);
+    // A moment, not a wait for something: the sleep is the test's random variable.
+    std::this_thread::sleep_for(
+        milliseconds(std::uniform_int_distribution<int>(0, static_cast<int>(latest.count()))(random)));
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    EXPECT_TRUE(becomes_true([&] { return processes_of_run(run_dir).empty(); }, milliseconds(10'000)))
+        << "moment " << i << " of seed " << seed << " left processes";
+    EXPECT_TRUE(becomes_true([&] { return shm_names() == shm_before; }, milliseconds(10'000)))
+        << "moment " << i << " of seed " << seed << " left a segment";
+  }
+}
+
+TEST(ToolKilled, LeavesNoProcessOfAGlooJob) {
+  kill_at_random_moments(
+      gloo_job({.fault = "{id: stop, kind: rank_stop, ranks: [1], for: 10s, at: {op: all_reduce, nth: 2}}",
+                .expect = "  - ended: {ranks: all, exit: zero}\n"}),
+      50, milliseconds(400));
+}
+
+TEST(ToolKilled, LeavesNoProcessAndNoSegmentOfAnMpiJob) {
+  if (!have_program("mpirun")) GTEST_SKIP() << "no mpirun";
+  kill_at_random_moments(mpi_job({.args = ", \"--sleep-us=100000\""}), 10, milliseconds(1500));
+}
+
+}  // namespace
+}  // namespace rankfault::test
