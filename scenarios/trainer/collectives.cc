@@ -57,7 +57,8 @@ Collectives::Collectives(int rank, int world_size, const std::string& store,
   if (world_size == 1) return;
   guarded("init", [&] {
     context_ = connect(rank, world_size, store);
-    context_->setTimeout(timeout.value_or(gloo::kNoTimeout));
+    // Not gloo::kNoTimeout: that is zero, and a wait of zero is over at once.
+    context_->setTimeout(timeout.value_or(std::chrono::hours(24 * 365)));
   });
 }
 
@@ -69,6 +70,7 @@ static void all_reduce(const std::shared_ptr<gloo::Context>& context, T* numbers
   gloo::AllreduceOptions options(context);
   options.setOutput(numbers, count);
   options.setReduceFunction(reduce);
+  options.setAlgorithm(gloo::AllreduceOptions::Algorithm::BCUBE);  // fewer messages than the ring
   options.setTag(kTag);
   gloo::allreduce(options);
 }

@@ -1,0 +1,170 @@
+// Checkpoint tests: what the loader must refuse, and that it then takes the newest whole file.
+#include "scenarios/trainer/checkpoint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace trainer {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class CheckpointTest : public testing::Test {
+ protected:
+  CheckpointTest() {
+    std::string form = (fs::temp_directory_path() / "trainer_checkpoint.XXXXXX").string();
+    policy.directory = mkdtemp(form.data());
+    policy.fingerprint = 42;
+  }
+  ~CheckpointTest() override { fs::remove_all(policy.directory); }
+
+  fs::path path(int64_t step) const { return fs::path(policy.directory) / checkpoint_name(step); }
+  void write(int64_t step) { ASSERT_EQ(write_checkpoint(policy, {step, weights_of(step)}), std::nullopt); }
+  static std::vector<double> weights_of(int64_t step) { return std::vector<double>(100, 0.5 * step); }
+
+  void flip_bit(int64_t step, std::streamoff offset) {
+    std::fstream file(path(step), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(offset);
+    const auto byte = static_cast<char>(file.get() ^ 1);
+    file.seekp(offset);
+    file.put(byte);
+  }
+
+  void expect_step_10_and_a_rejection(const std::string& reason) {
+    const LoadedCheckpoint loaded = load_newest_checkpoint(policy);
+    EXPECT_THAT(loaded.rejected, ElementsAre(HasSubstr(reason)));
+    ASSERT_TRUE(loaded.newest.has_value());
+    EXPECT_EQ(loaded.newest->step, 10);
+    EXPECT_EQ(loaded.newest->weights, weights_of(10));
+  }
+
+  CheckpointPolicy policy;
+};
+
+TEST_F(CheckpointTest, TheNewestIsTakenBitForBit) {
+  write(10);
+  write(20);
+  const LoadedCheckpoint loaded = load_newest_checkpoint(policy);
+  EXPECT_EQ(loaded.newest->step, 20);
+  EXPECT_EQ(loaded.newest->weights, weights_of(20));
+  EXPECT_THAT(loaded.rejected, IsEmpty());
+}
+
+TEST_F(CheckpointTest, OnlyTheNewestTwoAreKept) {
+  for (int64_t step : {10, 20, 30}) write(step);
+  EXPECT_FALSE(fs::exists(path(10)));
+  EXPECT_TRUE(fs::exists(path(20)) && fs::exists(path(30)));
+}
+
+TEST_F(CheckpointTest, AnEmptyOrAbsentDirectoryIsNoCheckpoint) {
+  EXPECT_FALSE(load_newest_checkpoint(policy).newest);
+  policy.directory += "/none";
+  EXPECT_FALSE(load_newest_checkpoint(policy).newest);
+  EXPECT_THAT(load_newest_checkpoint(policy).rejected, IsEmpty());
+}
+
+TEST_F(CheckpointTest, ATruncatedFileIsRejectedAtAnyLength) {
+  write(10);
+  write(20);
+  const auto whole = fs::file_size(path(20));
+  for (uintmax_t size : {whole - 1, whole - 8, whole / 2, uintmax_t{41}, uintmax_t{40}, uintmax_t{7}}) {
+    write(20);
+    fs::resize_file(path(20), size);
+    expect_step_10_and_a_rejection(size < 40 ? "cut off inside its header" : "not what its header says");
+  }
+  fs::resize_file(path(20), 0);
+  expect_step_10_and_a_rejection("is empty");
+}
+
+TEST_F(CheckpointTest, ATornFileOfFullLengthIsRejected) {
+  write(10);
+  write(20);
+  const auto whole = fs::file_size(path(20));
+  fs::resize_file(path(20), whole / 2);
+  fs::resize_file(path(20), whole);  // the second half is zeros, as after a kill between two writes
+  expect_step_10_and_a_rejection("wrong checksum");
+}
+
+TEST_F(CheckpointTest, AFlippedBitIsRejectedWhereverItIs) {
+  write(10);
+  write(20);
+  for (auto [offset, reason] :
+       {std::pair{0, "not a checkpoint"}, std::pair{8, "another training"}, std::pair{16, "checksum"},
+        std::pair{24, "header says"}, std::pair{32, "checksum"}, std::pair{40, "checksum"},
+        std::pair{839, "checksum"}}) {
+    write(20);
+    flip_bit(20, offset);
+    expect_step_10_and_a_rejection(reason);
+  }
+}
+
+TEST_F(CheckpointTest, AForeignFileIsRejected) {
+  write(10);
+  std::ofstream(path(20)) << "#!/bin/sh\necho this is something else, long enough to hold a header\n";
+  expect_step_10_and_a_rejection("not a checkpoint of this trainer");
+}
+
+TEST_F(CheckpointTest, ACheckpointOfAnotherTrainingIsRejected) {
+  write(10);
+  CheckpointPolicy other = policy;
+  other.fingerprint = 43;
+  ASSERT_EQ(write_checkpoint(other, {20, weights_of(20)}), std::nullopt);
+  expect_step_10_and_a_rejection("belongs to another training");
+}
+
+TEST_F(CheckpointTest, ASymbolicLinkIsNotFollowed) {
+  write(10);
+  fs::create_symlink(path(10), path(20));
+  expect_step_10_and_a_rejection("is a symbolic link");
+}
+
+TEST_F(CheckpointTest, ADirectoryInThePlaceOfAFileIsRejected) {
+  write(10);
+  fs::create_directory(path(20));
+  expect_step_10_and_a_rejection("is not a regular file");
+}
+
+TEST_F(CheckpointTest, WithoutTheChecksumATornFileIsBelieved) {
+  write(20);
+  flip_bit(20, 300);
+  policy.checksum = false;
+  const LoadedCheckpoint loaded = load_newest_checkpoint(policy);
+  ASSERT_TRUE(loaded.newest.has_value());
+  EXPECT_NE(loaded.newest->weights, weights_of(20));
+}
+
+TEST_F(CheckpointTest, AnUnfinishedFileIsNeitherLoadedNorKept) {
+  write(10);
+  const fs::path unfinished = path(20).string() + ".tmp";
+  fs::copy_file(path(10), unfinished);
+  EXPECT_EQ(load_newest_checkpoint(policy).newest->step, 10);
+  remove_unfinished_checkpoints(policy);
+  EXPECT_FALSE(fs::exists(unfinished));
+  EXPECT_TRUE(fs::exists(path(10)));
+}
+
+TEST_F(CheckpointTest, AFailureSaysWhatAndWhereAndKeepsTheOldFiles) {
+  write(10);
+  fs::create_directories(path(20) / "in the way");  // rename over it fails
+  const auto failure = write_checkpoint(policy, {20, weights_of(20)});
+  ASSERT_TRUE(failure.has_value());
+  EXPECT_THAT(*failure, HasSubstr("cannot rename to " + path(20).string()));
+  EXPECT_EQ(load_newest_checkpoint(policy).newest->step, 10);
+}
+
+TEST_F(CheckpointTest, WithoutRenameTheSameBytesAreWrittenInPlace) {
+  write(10);
+  policy.rename = false;
+  policy.fsync = false;
+  write(20);
+  EXPECT_EQ(load_newest_checkpoint(policy).newest->weights, weights_of(20));
+}
+
+}  // namespace
+}  // namespace trainer
