@@ -94,10 +94,15 @@ function(rankfault_test name)
     set(serial ON)
   endif()
   include(GoogleTest)
-  # The tests find the built tool and agent through these two.
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 30 PROPERTIES
-    LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL ${serial}
-    ENVIRONMENT "RANKFAULT_BUILD_DIR=${CMAKE_BINARY_DIR};RANKFAULT_SOURCE_DIR=${PROJECT_SOURCE_DIR};${ARG_ENV}")
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 30 PROPERTIES TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL ${serial})
+  # Lists go in by a file of their own: gtest_discover_tests flattens them into name-value pairs.
+  # The tests find the built tool and agent through the first two variables.
+  set(environment RANKFAULT_BUILD_DIR=${CMAKE_BINARY_DIR} RANKFAULT_SOURCE_DIR=${PROJECT_SOURCE_DIR} ${ARG_ENV})
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}_lists.cmake
+       "foreach(test IN LISTS ${name}_TESTS)\n"
+       "  set_tests_properties(\"\${test}\" PROPERTIES LABELS \"${ARG_LABELS}\" ENVIRONMENT \"${environment}\")\n"
+       "endforeach()\n")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}_lists.cmake)
 endfunction()
 
 function(rankfault_say_what_was_built)
