@@ -1,0 +1,130 @@
+/* decoder.h: what the files of the Open MPI decoder share: the core, the library's own functions and
+ * handles, and the one shape every wrapper has. */
+#ifndef RANKFAULT_MPI_DECODER_H
+#define RANKFAULT_MPI_DECODER_H
+
+#include "harness/agent/core.h"
+#include "openmpi_abi.h"
+
+extern const struct rf_core_v1* rf_core;
+
+/* The library as this process has it. Handles are addresses of its objects, which an executable may
+ * hold as copies of its own; functions are PMPI_*, so nothing asked here is ever recorded. */
+struct mpi_library {
+  MPI_Comm world, self, comm_null;
+  MPI_Datatype datatype_null;
+  MPI_Request request_null;
+  MPI_Request request_empty; /* complete and active, with an empty status: what MPI_PROC_NULL gives */
+  int (*initialized)(int*);
+  int (*query_thread)(int*);
+  int (*comm_rank)(MPI_Comm, int*);
+  int (*comm_size)(MPI_Comm, int*);
+  int (*comm_group)(MPI_Comm, MPI_Group*);
+  int (*comm_remote_group)(MPI_Comm, MPI_Group*);
+  int (*comm_test_inter)(MPI_Comm, int*);
+  int (*comm_call_errhandler)(MPI_Comm, int);
+  int (*group_size)(MPI_Group, int*);
+  int (*group_free)(MPI_Group*);
+  int (*group_translate_ranks)(MPI_Group, int, const int*, MPI_Group, int*);
+  int (*type_size)(MPI_Datatype, int*);
+  MPI_Comm (*comm_f2c)(int);
+  MPI_Datatype (*type_f2c)(int);
+  MPI_Op (*op_f2c)(int);
+  MPI_Request (*request_f2c)(int);
+};
+extern struct mpi_library rf_mpi;
+
+int rf_library_load(const char** reason);    /* library.c */
+uint32_t rf_library_version(void);           /* 10000 * major + 100 * minor + patch */
+void* rf_library_object(const char* symbol); /* data: the executable's copy when it has one */
+
+/* types.c. Arguments a library would refuse count as moving no data. */
+struct rf_elements {
+  uint64_t count;
+  uint8_t dtype;
+};
+void rf_types_load(void);                                     /* after the library's initialisation */
+struct rf_elements rf_elements(int count, MPI_Datatype type); /* OTHER counts bytes */
+uint64_t rf_bytes(int count, MPI_Datatype type);              /* 0 exactly when no data moves */
+uint8_t rf_reduce_op(MPI_Op op);
+MPI_Datatype rf_type_handle(uint8_t dtype); /* null when there is none */
+MPI_Op rf_op_handle(uint8_t reduce_op);
+
+/* identity.c: identity without messages */
+uint32_t rf_comm_index(MPI_Comm comm);
+void rf_world_made(void); /* idempotent; after the library's own initialisation */
+void rf_comm_made(MPI_Comm made, uint32_t parent, uint64_t parent_seq);
+void rf_comm_made_by_tag(MPI_Comm made, uint32_t parent, int tag);
+void rf_world_released(void);
+
+struct rf_call rf_message(uint16_t op, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+                          const void* where); /* messages.c */
+
+/* requests.c: which call a request came from; a fixed table without locks */
+struct rf_request {
+  MPI_Request handle; /* the key; null: free */
+  uint64_t stamp;     /* grows with each entry: of two with one handle the newer is meant */
+  uint64_t origin;    /* RF_ORIGIN of the enter record; 0: persistent and inactive */
+  uint64_t seq;
+  uint32_t comm;
+  uint32_t persistent;
+  MPI_Comm* new_comm;   /* Comm_idup: filled by the library when the request completes */
+  struct rf_call start; /* persistent: the call that each start makes */
+};
+struct rf_request* rf_request_track(MPI_Request handle, const struct rf_call* call);
+struct rf_request* rf_request_find(MPI_Request handle);
+void rf_request_done(struct rf_request* request, int result); /* writes COMPLETE; null is allowed */
+void rf_request_forget(struct rf_request* request);
+
+/* wrapper.c */
+int rf_not_made(struct rf_call* call, MPI_Comm comm, enum rf_verdict verdict);
+void rf_apply_change(const struct rf_call* call, int* count, MPI_Datatype* type, int* root, MPI_Op* op);
+int rf_enqueued(struct rf_call* call, MPI_Comm comm, enum rf_verdict verdict, MPI_Request* request, int rc);
+
+struct rf_unwind_guard {
+  struct rf_call* call;
+};
+static inline void rf_close_on_unwind(struct rf_unwind_guard* guard) {
+  if (guard->call) rf_core->end(guard->call, RF_RESULT_THROWN);
+}
+
+#define WHERE __builtin_return_address(0)
+#define NEXT(name) ((__typeof__(&wrap_##name))next_##name)
+
+/* What the arguments say, before any of them is known. */
+static inline struct rf_call rf_call_on(uint16_t op, MPI_Comm comm, const void* where) {
+  return (struct rf_call){.op = op,
+                          .library = RF_LIB_MPI,
+                          .comm = rf_comm_index(comm),
+                          .peer = RF_PEER_NONE,
+                          .recv_peer = RF_PEER_NONE,
+                          .where = where};
+}
+
+/* Gate and enter record, the call itself unless an action says otherwise, exit record. `forward` is
+ * evaluated at most once, also may be left by an exception. */
+#define RF_RETURN_CALL(call_, communicator, forward)                                                    \
+  do {                                                                                                  \
+    const enum rf_verdict verdict_ = rf_core->begin(call_);                                             \
+    struct rf_unwind_guard guard_ __attribute__((cleanup(rf_close_on_unwind))) = {call_};               \
+    const int rc_ = verdict_ == RF_DO_FORWARD ? (forward) : rf_not_made(call_, communicator, verdict_); \
+    guard_.call = NULL;                                                                                 \
+    return rf_core->end(call_, rc_);                                                                    \
+  } while (0)
+
+/* The same for a call that leaves work pending in `request`. */
+#define RF_RETURN_ENQUEUED(call_, communicator, request, forward)                         \
+  do {                                                                                    \
+    (call_)->flags |= RF_CALL_NONBLOCKING;                                                \
+    const enum rf_verdict verdict_ = rf_core->begin(call_);                               \
+    struct rf_unwind_guard guard_ __attribute__((cleanup(rf_close_on_unwind))) = {call_}; \
+    const int rc_ = verdict_ == RF_DO_FORWARD ? (forward) : 0;                            \
+    guard_.call = NULL;                                                                   \
+    return rf_enqueued(call_, communicator, verdict_, request, rc_);                      \
+  } while (0)
+
+#define RF_WRAPPED(name) extern void* next_##name;
+#include "wrapped.def"
+#undef RF_WRAPPED
+
+#endif /* RANKFAULT_MPI_DECODER_H */

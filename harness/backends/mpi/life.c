@@ -1,0 +1,49 @@
+/* life.c: initialisation, finalisation and abort. */
+#include <stdlib.h>
+
+#include "decoder.h"
+
+static int number_from(const char* name) {
+  const char* text = getenv(name);
+  return text && *text ? atoi(text) : -1;
+}
+
+/* Said before the library is entered: a rank that hangs in MPI_Init must be seen inside it. */
+static void announce(void) {
+  const int rank = number_from("OMPI_COMM_WORLD_RANK"), size = number_from("OMPI_COMM_WORLD_SIZE");
+  if (rank >= 0) rf_core->become_member(RF_LIB_MPI, rank, size);
+}
+
+static int made(int rc) {
+  if (rc == RF_MPI_SUCCESS) rf_world_made();
+  return rc;
+}
+
+int wrap_MPI_Init(int* argc, char*** argv) {
+  announce();
+  struct rf_call call = rf_call_on(RF_OP_INIT, NULL, WHERE);
+  RF_RETURN_CALL(&call, NULL, made(NEXT(MPI_Init)(argc, argv)));
+}
+
+int wrap_MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  announce();
+  struct rf_call call = rf_call_on(RF_OP_INIT, NULL, WHERE);
+  RF_RETURN_CALL(&call, NULL, made(NEXT(MPI_Init_thread)(argc, argv, required, provided)));
+}
+
+static int finalize(void) {
+  rf_world_released();
+  const int rc = ((int (*)(void))next_MPI_Finalize)();
+  if (rc == RF_MPI_SUCCESS) rf_core->finalized(RF_LIB_MPI);
+  return rc;
+}
+
+int wrap_MPI_Finalize(void) {
+  struct rf_call call = rf_call_on(RF_OP_FINALIZE, rf_mpi.world, WHERE);
+  RF_RETURN_CALL(&call, NULL, finalize());
+}
+
+int wrap_MPI_Abort(MPI_Comm comm, int code) {
+  struct rf_call call = rf_call_on(RF_OP_COMM_ABORT, comm, WHERE);
+  RF_RETURN_CALL(&call, comm, NEXT(MPI_Abort)(comm, code));
+}

@@ -1,0 +1,127 @@
+/* messages.c: point to point, blocking and not. */
+#include "decoder.h"
+
+static int32_t peer_of(int rank) {
+  if (rank == RF_MPI_PROC_NULL) return RF_PEER_NULL;
+  return rank == RF_MPI_ANY_SOURCE ? RF_PEER_ANY : rank;
+}
+
+struct rf_call rf_message(uint16_t op, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+                          const void* where) {
+  struct rf_call call = rf_call_on(op, comm, where);
+  const struct rf_elements elements = rf_elements(count, type);
+  call.count = elements.count;
+  call.dtype = elements.dtype;
+  call.peer = peer_of(peer);
+  call.tag = tag;
+  if (op != RF_OP_RECV && op != RF_OP_PROBE) return call;
+  if (peer == RF_MPI_ANY_SOURCE) call.flags |= RF_CALL_ANY_SOURCE;
+  if (tag == RF_MPI_ANY_TAG) call.flags |= RF_CALL_ANY_TAG;
+  return call;
+}
+
+/* The standard's empty status. */
+static int empty_if_skipped(const struct rf_call* call, struct rf_mpi_status* status) {
+  if (call->verdict != RF_DO_SKIP || !status) return 0;
+  *status = (struct rf_mpi_status){.source = RF_MPI_ANY_SOURCE, .tag = RF_MPI_ANY_TAG};
+  return 0;
+}
+
+#define CHANGED(count, type, peer) rf_apply_change(&call, count, type, peer, NULL)
+#define SEND_ARGS const void *b, int n, MPI_Datatype t, int dest, int tag, MPI_Comm c
+
+#define SEND(Name, OP)                                                                           \
+  int wrap_MPI_##Name(SEND_ARGS) {                                                               \
+    struct rf_call call = rf_message(OP, n, t, dest, tag, c, WHERE);                             \
+    RF_RETURN_CALL(&call, c, (CHANGED(&n, &t, &dest), NEXT(MPI_##Name)(b, n, t, dest, tag, c))); \
+  }
+#define SEND_NONBLOCKING(Name, OP)                                                                         \
+  int wrap_MPI_##Name(SEND_ARGS, MPI_Request* q) {                                                         \
+    struct rf_call call = rf_message(OP, n, t, dest, tag, c, WHERE);                                       \
+    RF_RETURN_ENQUEUED(&call, c, q, (CHANGED(&n, &t, &dest), NEXT(MPI_##Name)(b, n, t, dest, tag, c, q))); \
+  }
+SEND(Send, RF_OP_SEND)
+SEND(Bsend, RF_OP_SEND)
+SEND(Rsend, RF_OP_SEND)
+SEND(Ssend, RF_OP_SSEND)
+SEND_NONBLOCKING(Isend, RF_OP_SEND)
+SEND_NONBLOCKING(Ibsend, RF_OP_SEND)
+SEND_NONBLOCKING(Irsend, RF_OP_SEND)
+SEND_NONBLOCKING(Issend, RF_OP_SSEND)
+
+int wrap_MPI_Recv(void* b, int n, MPI_Datatype t, int source, int tag, MPI_Comm c,
+                  struct rf_mpi_status* status) {
+  struct rf_call call = rf_message(RF_OP_RECV, n, t, source, tag, c, WHERE);
+  const enum rf_verdict verdict = rf_core->begin(&call);
+  struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
+  int rc = RF_MPI_SUCCESS;
+  if (verdict == RF_DO_FORWARD) {
+    CHANGED(&n, &t, &source);
+    rc = NEXT(MPI_Recv)(b, n, t, source, tag, c, status);
+  } else {
+    rc = rf_not_made(&call, c, verdict);
+    empty_if_skipped(&call, status);
+  }
+  guard.call = NULL;
+  return rf_core->end(&call, rc);
+}
+
+int wrap_MPI_Irecv(void* b, int n, MPI_Datatype t, int source, int tag, MPI_Comm c, MPI_Request* q) {
+  struct rf_call call = rf_message(RF_OP_RECV, n, t, source, tag, c, WHERE);
+  RF_RETURN_ENQUEUED(&call, c, q, (CHANGED(&n, &t, &source), NEXT(MPI_Irecv)(b, n, t, source, tag, c, q)));
+}
+
+int wrap_MPI_Probe(int source, int tag, MPI_Comm c, struct rf_mpi_status* status) {
+  struct rf_call call = rf_message(RF_OP_PROBE, 0, NULL, source, tag, c, WHERE);
+  RF_RETURN_CALL(&call, c, NEXT(MPI_Probe)(source, tag, c, status));
+}
+
+/* A poll: the lane is running, and a record each would push the history out of the ring. */
+int wrap_MPI_Iprobe(int source, int tag, MPI_Comm c, int* flag, struct rf_mpi_status* status) {
+  return NEXT(MPI_Iprobe)(source, tag, c, flag, status);
+}
+
+static struct rf_call both_ways(int n, MPI_Datatype t, int dest, int tag, int source, MPI_Comm c,
+                                const void* where) {
+  struct rf_call call = rf_message(RF_OP_SENDRECV, n, t, dest, tag, c, where);
+  call.recv_peer = peer_of(source);
+  if (source == RF_MPI_ANY_SOURCE) call.flags |= RF_CALL_ANY_SOURCE;
+  return call;
+}
+
+int wrap_MPI_Sendrecv(const void* s, int sn, MPI_Datatype st, int dest, int stag, void* r, int rn,
+                      MPI_Datatype rt, int source, int rtag, MPI_Comm c, struct rf_mpi_status* status) {
+  struct rf_call call = both_ways(sn, st, dest, stag, source, c, WHERE);
+  if (rtag == RF_MPI_ANY_TAG) call.flags |= RF_CALL_ANY_TAG;
+  const enum rf_verdict verdict = rf_core->begin(&call);
+  struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
+  int rc = RF_MPI_SUCCESS;
+  if (verdict == RF_DO_FORWARD) {
+    rf_core->detail(&call, peer_of(source), rf_elements(rn, rt).count);
+    CHANGED(&sn, &st, &dest);
+    rc = NEXT(MPI_Sendrecv)(s, sn, st, dest, stag, r, rn, rt, source, rtag, c, status);
+  } else {
+    rc = rf_not_made(&call, c, verdict);
+    empty_if_skipped(&call, status);
+  }
+  guard.call = NULL;
+  return rf_core->end(&call, rc);
+}
+
+int wrap_MPI_Sendrecv_replace(void* b, int n, MPI_Datatype t, int dest, int stag, int source, int rtag,
+                              MPI_Comm c, struct rf_mpi_status* status) {
+  struct rf_call call = both_ways(n, t, dest, stag, source, c, WHERE);
+  if (rtag == RF_MPI_ANY_TAG) call.flags |= RF_CALL_ANY_TAG;
+  const enum rf_verdict verdict = rf_core->begin(&call);
+  struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
+  int rc = RF_MPI_SUCCESS;
+  if (verdict == RF_DO_FORWARD) {
+    CHANGED(&n, &t, &dest);
+    rc = NEXT(MPI_Sendrecv_replace)(b, n, t, dest, stag, source, rtag, c, status);
+  } else {
+    rc = rf_not_made(&call, c, verdict);
+    empty_if_skipped(&call, status);
+  }
+  guard.call = NULL;
+  return rf_core->end(&call, rc);
+}

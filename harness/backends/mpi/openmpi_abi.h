@@ -1,0 +1,41 @@
+/* openmpi_abi.h: the few types and numbers of Open MPI's binary interface that the decoder reads.
+ *
+ * Written down here, not taken from mpi.h, so that one object serves Open MPI 4 and 5 and builds where
+ * another MPI, or none, is installed. Handles are pointers to objects in both; a test compiles this
+ * file together with each mpi.h it finds and compares every number. */
+#ifndef RANKFAULT_OPENMPI_ABI_H
+#define RANKFAULT_OPENMPI_ABI_H
+
+#include <stddef.h>
+
+typedef struct ompi_communicator_t* MPI_Comm;
+typedef struct ompi_datatype_t* MPI_Datatype;
+typedef struct ompi_group_t* MPI_Group;
+typedef struct ompi_info_t* MPI_Info;
+typedef struct ompi_op_t* MPI_Op;
+typedef struct ompi_request_t* MPI_Request;
+
+struct rf_mpi_status { /* MPI_Status */
+  int source;
+  int tag;
+  int error;
+  int cancelled;
+  size_t bytes;
+};
+
+enum {
+  RF_MPI_SUCCESS = 0,
+  RF_MPI_ERR_OTHER = 16,
+  RF_MPI_ERR_IN_STATUS = 18,
+  RF_MPI_ERR_PENDING = 19,
+  RF_MPI_ANY_SOURCE = -1,
+  RF_MPI_ANY_TAG = -1,
+  RF_MPI_PROC_NULL = -2,
+  RF_MPI_ROOT = -4,
+  RF_MPI_UNDEFINED = -32766,
+  RF_MPI_THREAD_MULTIPLE = 3,
+  RF_MPI_MAX_LIBRARY_VERSION = 256
+};
+#define RF_MPI_IN_PLACE ((const void*)1)
+
+#endif /* RANKFAULT_OPENMPI_ABI_H */

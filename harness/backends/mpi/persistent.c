@@ -1,0 +1,62 @@
+/* persistent.c: messages prepared once and started many times; each start is a call.
+ *
+ * Persistent collectives pass through as opaque communication: nothing is proven beside them. */
+#include "decoder.h"
+
+static int prepared(int rc, MPI_Request* request, struct rf_call call) {
+  if (rc != RF_MPI_SUCCESS) return rc;
+  call.flags |= RF_CALL_PERSISTENT | RF_CALL_NONBLOCKING;
+  if (*request == rf_mpi.request_null || *request == rf_mpi.request_empty) return rc;
+  struct rf_request* const entry = rf_request_track(*request, &call);
+  if (!entry) return rc;
+  entry->origin = 0;
+  entry->persistent = 1;
+  entry->start = call;
+  return rc;
+}
+
+#define PREPARE_SEND(Name, OP)                                                                               \
+  int wrap_MPI_##Name(const void* b, int n, MPI_Datatype t, int dest, int tag, MPI_Comm c, MPI_Request* q) { \
+    return prepared(NEXT(MPI_##Name)(b, n, t, dest, tag, c, q), q,                                           \
+                    rf_message(OP, n, t, dest, tag, c, NULL));                                               \
+  }
+PREPARE_SEND(Send_init, RF_OP_SEND)
+PREPARE_SEND(Bsend_init, RF_OP_SEND)
+PREPARE_SEND(Rsend_init, RF_OP_SEND)
+PREPARE_SEND(Ssend_init, RF_OP_SSEND)
+
+int wrap_MPI_Recv_init(void* b, int n, MPI_Datatype t, int source, int tag, MPI_Comm c, MPI_Request* q) {
+  return prepared(NEXT(MPI_Recv_init)(b, n, t, source, tag, c, q), q,
+                  rf_message(RF_OP_RECV, n, t, source, tag, c, NULL));
+}
+
+static int start(MPI_Request* request, const void* where, int (*next)(MPI_Request*)) {
+  struct rf_request* const entry = rf_request_find(*request);
+  if (!entry || !entry->persistent) {
+    rf_core->opaque(RF_OPAQUE_COMMUNICATION);
+    return next(request);
+  }
+  struct rf_call call = entry->start;
+  call.where = where;
+  const enum rf_verdict verdict = rf_core->begin(&call);
+  struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
+  const int rc = verdict == RF_DO_FORWARD ? next(request) : rf_not_made(&call, NULL, verdict);
+  guard.call = NULL;
+  if (verdict != RF_DO_FORWARD || rc != RF_MPI_SUCCESS) return rf_core->end(&call, rc); /* stays inactive */
+  if (call.outermost) entry->origin = RF_ORIGIN(call.lane, call.number);
+  rf_core->end_enqueued(&call, rc);
+  return rc;
+}
+
+int wrap_MPI_Start(MPI_Request* request) { return start(request, WHERE, NEXT(MPI_Start)); }
+
+/* One record for each request, as if they had been started one by one. */
+int wrap_MPI_Startall(int count, MPI_Request requests[]) {
+  int (*const start_one)(MPI_Request*) = (int (*)(MPI_Request*))rf_core->resolve("MPI_Start");
+  if (!start_one) return NEXT(MPI_Startall)(count, requests);
+  for (int i = 0; i < count; ++i) {
+    const int rc = start(&requests[i], WHERE, start_one);
+    if (rc != RF_MPI_SUCCESS) return rc;
+  }
+  return RF_MPI_SUCCESS;
+}

@@ -1,0 +1,74 @@
+/* requests.c: which recorded call a request came from.
+ *
+ * A fixed table, open addressing within a window, one compare-and-swap per entry, no locks and no
+ * allocation. A handle can be in it twice for a moment: the library frees a request inside MPI_Wait and
+ * may give the same address to another thread before the waiter has removed its entry; so entries carry
+ * a stamp, the newer one is meant, and a waiter removes the very entry it found before it waited.
+ * Requests that are null, or complete when they are made (persistent by the library), are not entered. */
+#include "decoder.h"
+
+enum { kEntries = 8192, kWindow = 32 };
+
+static struct rf_request entries[kEntries + kWindow];
+static uint64_t stamps;
+
+static unsigned start_of(MPI_Request handle) {
+  return (unsigned)(((uintptr_t)handle >> 4) * 0x9e3779b97f4a7c15ull >> 51) % kEntries;
+}
+
+/* The place in the communicator's order; messages have none there. */
+static uint64_t place_of(const struct rf_call* call) {
+  return call->op >= RF_OP_SEND && call->op <= RF_OP_PROBE ? 0 : call->seq;
+}
+
+struct rf_request* rf_request_track(MPI_Request handle, const struct rf_call* call) {
+  if (!handle || handle == rf_mpi.request_null || handle == rf_mpi.request_empty) {
+    /* Nothing is pending: complete now, by the library's own word. */
+    rf_core->complete(RF_ORIGIN(call->lane, call->number), call->comm, place_of(call), 0);
+    return NULL;
+  }
+  struct rf_request* const window = entries + start_of(handle);
+  for (int i = 0; i < kWindow; ++i) {
+    MPI_Request none = NULL;
+    /* Taken with a mark that no lookup matches; the handle is stored when the entry is whole. */
+    if (RF_LOAD(&window[i].handle) != NULL ||
+        !__atomic_compare_exchange_n(&window[i].handle, &none, (MPI_Request)entries, 0, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED))
+      continue;
+    window[i].stamp = __atomic_add_fetch(&stamps, 1, __ATOMIC_RELAXED);
+    window[i].origin = RF_ORIGIN(call->lane, call->number);
+    window[i].seq = place_of(call);
+    window[i].comm = call->comm;
+    window[i].persistent = 0;
+    window[i].new_comm = NULL;
+    RF_STORE(&window[i].handle, handle);
+    return &window[i];
+  }
+  /* The completion of this one can no longer be told: the process is not fully in view. */
+  rf_core->opaque(RF_OPAQUE_COMMUNICATION);
+  return NULL;
+}
+
+struct rf_request* rf_request_find(MPI_Request handle) {
+  struct rf_request* found = NULL;
+  if (!handle || handle == rf_mpi.request_null || handle == rf_mpi.request_empty) return NULL;
+  struct rf_request* const window = entries + start_of(handle);
+  for (int i = 0; i < kWindow; ++i)
+    if (RF_LOAD(&window[i].handle) == handle && (!found || window[i].stamp > found->stamp))
+      found = &window[i];
+  return found;
+}
+
+void rf_request_forget(struct rf_request* request) {
+  if (request) RF_STORE(&request->handle, (MPI_Request)NULL);
+}
+
+void rf_request_done(struct rf_request* request, int result) {
+  if (!request || request->origin == 0) return;
+  const uint64_t origin = request->origin;
+  request->origin = 0;
+  if (request->new_comm && result == RF_MPI_SUCCESS)
+    rf_comm_made(*request->new_comm, request->comm, request->seq);
+  rf_core->complete(origin, request->comm, request->seq, result);
+  if (!request->persistent) rf_request_forget(request);
+}

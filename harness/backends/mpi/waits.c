@@ -1,0 +1,158 @@
+/* waits.c: waiting for requests, and what was seen complete by it.
+ *
+ * The entries of the request table are found before the library is entered and used after it: by then
+ * the handles are null or belong to somebody else. A wait is a call; a test is a poll: it is forwarded
+ * without a record of its own, and what it finds complete is recorded. */
+#include <stdlib.h>
+
+#include "decoder.h"
+
+enum { kOnStack = 512 };
+
+struct waited {
+  int count;
+  struct rf_request** entries;
+  struct rf_request* on_stack[kOnStack];
+};
+
+/* More requests than fit here are looked up in memory of their own: beyond 512 in one call the
+ * allocation is not what the call costs. Without memory their completion stays unknown. */
+static void find_all(struct waited* waited, int count, MPI_Request* requests) {
+  waited->entries = waited->on_stack;
+  if (count > kOnStack) waited->entries = malloc((size_t)count * sizeof(struct rf_request*));
+  if (!waited->entries) rf_core->opaque(RF_OPAQUE_COMMUNICATION);
+  waited->count = waited->entries && requests && count > 0 ? count : 0;
+  for (int i = 0; i < waited->count; ++i) waited->entries[i] = rf_request_find(requests[i]);
+}
+
+static void let_go(struct waited* waited) {
+  if (waited->entries != waited->on_stack) free(waited->entries);
+}
+
+static void done(struct waited* waited, int i, int result) {
+  if (i < 0 || i >= waited->count) return;
+  rf_request_done(waited->entries[i], result);
+  waited->entries[i] = NULL;
+}
+
+/* After a call over all requests. With an error in the statuses each says its own; without statuses
+ * nobody can say which one failed, so none is called complete. */
+static void all_done(struct waited* waited, int rc, const struct rf_mpi_status* statuses) {
+  if (rc != RF_MPI_SUCCESS && (rc != RF_MPI_ERR_IN_STATUS || !statuses)) return;
+  for (int i = 0; i < waited->count; ++i) {
+    const int error = rc == RF_MPI_SUCCESS ? RF_MPI_SUCCESS : statuses[i].error;
+    if (error != RF_MPI_ERR_PENDING) done(waited, i, error);
+  }
+}
+
+static void some_done(struct waited* waited, int rc, int count, const int* indices,
+                      const struct rf_mpi_status* statuses) {
+  if (rc != RF_MPI_SUCCESS && (rc != RF_MPI_ERR_IN_STATUS || !statuses)) return;
+  for (int i = 0; count != RF_MPI_UNDEFINED && i < count; ++i)
+    done(waited, indices[i], rc == RF_MPI_SUCCESS ? RF_MPI_SUCCESS : statuses[i].error);
+}
+
+/* pending_count also counts requests we know nothing of: then there are more than origins. */
+static struct rf_call waiting(uint16_t op, const struct waited* waited, int count,
+                              const MPI_Request* requests, const void* where) {
+  struct rf_call call = rf_call_on(op, NULL, where);
+  uint32_t known = 0;
+  for (int i = 0; requests && i < count; ++i) {
+    const MPI_Request handle = requests[i];
+    if (!handle || handle == rf_mpi.request_null || handle == rf_mpi.request_empty) continue;
+    ++call.pending_count;
+    const struct rf_request* const entry = i < waited->count ? waited->entries[i] : NULL;
+    if (!entry || entry->origin == 0) continue;
+    if (known == 0) call.comm = entry->comm;
+    if (known < 2) call.pending[known] = entry->origin;
+    ++known;
+  }
+  return call;
+}
+
+#define BEGIN_WAIT(op, n, q)                               \
+  struct waited waited __attribute__((cleanup(let_go)));   \
+  find_all(&waited, n, q);                                 \
+  struct rf_call call = waiting(op, &waited, n, q, WHERE); \
+  const enum rf_verdict verdict = rf_core->begin(&call);   \
+  struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call}
+
+#define FORWARD(expression) \
+  const int rc = verdict == RF_DO_FORWARD ? (expression) : rf_not_made(&call, NULL, verdict)
+
+#define END_WAIT(seen)                \
+  guard.call = NULL;                  \
+  if (verdict == RF_DO_FORWARD) seen; \
+  return rf_core->end(&call, rc)
+
+int wrap_MPI_Wait(MPI_Request* q, struct rf_mpi_status* status) {
+  BEGIN_WAIT(RF_OP_WAIT, 1, q);
+  FORWARD(NEXT(MPI_Wait)(q, status));
+  END_WAIT(done(&waited, 0, rc));
+}
+
+int wrap_MPI_Waitall(int n, MPI_Request q[], struct rf_mpi_status statuses[]) {
+  BEGIN_WAIT(RF_OP_WAIT, n, q);
+  FORWARD(NEXT(MPI_Waitall)(n, q, statuses));
+  END_WAIT(all_done(&waited, rc, statuses));
+}
+
+int wrap_MPI_Waitany(int n, MPI_Request q[], int* index, struct rf_mpi_status* status) {
+  BEGIN_WAIT(RF_OP_WAIT_ANY, n, q);
+  FORWARD(NEXT(MPI_Waitany)(n, q, index, status));
+  END_WAIT(done(&waited, *index, rc));
+}
+
+int wrap_MPI_Waitsome(int n, MPI_Request q[], int* count, int indices[], struct rf_mpi_status statuses[]) {
+  BEGIN_WAIT(RF_OP_WAIT_ANY, n, q);
+  FORWARD(NEXT(MPI_Waitsome)(n, q, count, indices, statuses));
+  END_WAIT(some_done(&waited, rc, *count, indices, statuses));
+}
+
+#define BEGIN_TEST(n, q)                                 \
+  struct waited waited __attribute__((cleanup(let_go))); \
+  find_all(&waited, n, q)
+
+int wrap_MPI_Test(MPI_Request* q, int* flag, struct rf_mpi_status* status) {
+  BEGIN_TEST(1, q);
+  const int rc = NEXT(MPI_Test)(q, flag, status);
+  if (rc != RF_MPI_SUCCESS || *flag) done(&waited, 0, rc);
+  return rc;
+}
+
+int wrap_MPI_Testall(int n, MPI_Request q[], int* flag, struct rf_mpi_status statuses[]) {
+  BEGIN_TEST(n, q);
+  const int rc = NEXT(MPI_Testall)(n, q, flag, statuses);
+  if (rc != RF_MPI_SUCCESS || *flag) all_done(&waited, rc, statuses);
+  return rc;
+}
+
+int wrap_MPI_Testany(int n, MPI_Request q[], int* index, int* flag, struct rf_mpi_status* status) {
+  BEGIN_TEST(n, q);
+  const int rc = NEXT(MPI_Testany)(n, q, index, flag, status);
+  if (rc != RF_MPI_SUCCESS || *flag) done(&waited, *index, rc);
+  return rc;
+}
+
+int wrap_MPI_Testsome(int n, MPI_Request q[], int* count, int indices[], struct rf_mpi_status statuses[]) {
+  BEGIN_TEST(n, q);
+  const int rc = NEXT(MPI_Testsome)(n, q, count, indices, statuses);
+  some_done(&waited, rc, *count, indices, statuses);
+  return rc;
+}
+
+/* Freed or cancelled: whether it ever completed is not known from here on. */
+int wrap_MPI_Request_free(MPI_Request* q) {
+  struct rf_request* const entry = rf_request_find(*q);
+  const int rc = NEXT(MPI_Request_free)(q);
+  if (rc == RF_MPI_SUCCESS) rf_request_forget(entry);
+  return rc;
+}
+
+int wrap_MPI_Cancel(MPI_Request* q) {
+  struct rf_request* const entry = rf_request_find(*q);
+  const int rc = NEXT(MPI_Cancel)(q);
+  if (rc == RF_MPI_SUCCESS && entry && !entry->persistent) rf_request_forget(entry);
+  if (rc == RF_MPI_SUCCESS && entry && entry->persistent) entry->origin = 0;
+  return rc;
+}

@@ -1,0 +1,38 @@
+/* wrapper.c: what every wrapper does when an action stands in the place of the call, or changes it. */
+#include "decoder.h"
+
+/* The program's error handler decides what an error means (MPI_ERRORS_ARE_FATAL ends the job here). */
+int rf_not_made(struct rf_call* call, MPI_Comm comm, enum rf_verdict verdict) {
+  if (verdict == RF_DO_SKIP) return RF_MPI_SUCCESS;
+  const int code = call->fail_code > 0 ? call->fail_code : RF_MPI_ERR_OTHER;
+  rf_mpi.comm_call_errhandler(comm ? comm : rf_mpi.world, code);
+  return code;
+}
+
+void rf_apply_change(const struct rf_call* call, int* count, MPI_Datatype* type, int* root, MPI_Op* op) {
+  if (call->changed == 0) return;
+  if (call->changed == RF_ARG_COUNT && count) *count = (int)call->changed_to;
+  if (call->changed == RF_ARG_DTYPE && type && rf_type_handle((uint8_t)call->changed_to))
+    *type = rf_type_handle((uint8_t)call->changed_to);
+  if ((call->changed == RF_ARG_ROOT || call->changed == RF_ARG_PEER) && root) *root = (int)call->changed_to;
+  if (call->changed == RF_ARG_REDUCE_OP && op && rf_op_handle((uint8_t)call->changed_to))
+    *op = rf_op_handle((uint8_t)call->changed_to);
+}
+
+/* A skipped nonblocking call gives the request the library itself gives for MPI_PROC_NULL: complete,
+ * with an empty status. MPI_REQUEST_NULL would not do: Waitany and Waitsome pass over it, so a program
+ * that counts completions would see one too few and fail for a reason of ours. */
+int rf_enqueued(struct rf_call* call, MPI_Comm comm, enum rf_verdict verdict, MPI_Request* request, int rc) {
+  if (verdict == RF_DO_SKIP) {
+    *request = rf_mpi.request_empty;
+    return rf_core->end(call, RF_MPI_SUCCESS);
+  }
+  if (verdict == RF_DO_FAIL) {
+    *request = rf_mpi.request_null;
+    return rf_core->end(call, rf_not_made(call, comm, verdict));
+  }
+  if (rc != RF_MPI_SUCCESS) return rf_core->end(call, rc);
+  rf_core->end_enqueued(call, rc);
+  if (call->outermost) rf_request_track(*request, call);
+  return rc;
+}
