@@ -26,6 +26,11 @@
 
 #define RF_CORE_VERSION 1u
 
+/* rf_call.seq of a call that takes no place in its communicator's order (NCCL: 0 elements). The core
+ * counts collectives, comm_create, comm_free, comm_shrink, comm_agree and finalize when seq is 0;
+ * sends (sendrecv too) and receives have counts of their own. */
+#define RF_SEQ_NONE UINT64_MAX
+
 enum rf_verdict {
   RF_DO_FORWARD,
   RF_DO_SKIP, /* do not make the call: return success, leave the buffers as they are */

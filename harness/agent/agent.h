@@ -1,0 +1,161 @@
+/* agent.h: the core's own insides: what its files share. Nothing here is exported.
+ *
+ * Order of trust on the hot path: the flag page tells whether this process may use what the static
+ * variables point to (a forked child finds it wiped), the thread's own block tells where its lane is,
+ * and only then is shared memory touched. */
+#ifndef RANKFAULT_AGENT_AGENT_H
+#define RANKFAULT_AGENT_AGENT_H
+
+#include "harness/agent/core.h"
+#include "harness/agent/core_table.h"
+
+#define RF_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define RF_TLS __thread __attribute__((tls_model("initial-exec")))
+
+/* ---- who we are: process.c ------------------------------------------------------------------ */
+
+struct rf_identity_of_process {
+  uint64_t host_id, pid_ns, start_time;
+  int32_t pid, image;
+  int32_t rank, world_size, local_rank, attempt; /* from the environment; -1 unknown, attempt 0 */
+  char rank_source[32];
+  char records[RF_PATH_BYTES * 2]; /* $RANKFAULT_RUN_DIR/records; empty: inert */
+};
+extern struct rf_identity_of_process rf_self;
+void rf_read_environment(void); /* once, at start */
+void rf_read_identity(void);    /* again in a forked child */
+
+/* ---- the flight record of this process: ring.c ----------------------------------------------- */
+
+/* Epoch of the open record; on its own page that a forked child finds zeroed. */
+extern const uint32_t* rf_mine;
+extern struct rf_header* rf_head; /* mapped from the candidate on */
+extern struct rf_lane* rf_lanes;  /* these four: mapped from the first call on */
+extern struct rf_comm* rf_comms;
+extern char* rf_names;
+extern int32_t* rf_members;
+extern struct rf_record* rf_history[RF_MAX_LANES + 1];
+
+void rf_start(void);      /* idempotent; from the constructor and from the first resolved name */
+int rf_inert(void);       /* no run directory: everything passes through */
+int rf_open_record(void); /* header and body of this very process; 0 when it can be used */
+int rf_open_header(void);
+void rf_map_lane(uint32_t lane);
+void rf_set_partial(uint32_t bit);
+void rf_set_stage(uint32_t stage);
+int rf_is_recording(void); /* this process has its header and did not fork since */
+
+/* The control page; two zero words stand in while there is none. */
+extern struct rf_control* rf_control;
+extern const uint64_t* rf_armed_ops;
+
+/* ---- lanes and records: lanes.c, record.c ----------------------------------------------------- */
+
+struct rf_thread {
+  uint32_t epoch; /* of the record the lane belongs to */
+  uint32_t lane;
+  uint32_t tid;
+  int32_t depth;
+  int32_t in_core; /* resolving: what the loader calls on our behalf passes through */
+};
+extern RF_TLS struct rf_thread rf_me;
+int rf_attach_thread(void); /* 0: rf_me.lane is valid */
+uint32_t rf_next_call(uint32_t lane);
+
+static inline int rf_attached(void) {
+  return __builtin_expect(rf_me.epoch == __atomic_load_n(rf_mine, __ATOMIC_RELAXED) && rf_me.epoch != 0, 1) ||
+         rf_attach_thread() == 0;
+}
+
+struct rf_record* rf_claim_record(uint32_t lane, uint64_t* commit);
+static inline void rf_commit_record(struct rf_record* r, uint64_t commit) { RF_STORE(&r->commit, commit); }
+void rf_write_state(const struct rf_call* call, uint64_t seq, uint32_t where, uint64_t now, int32_t result);
+
+uint64_t rf_now(void);
+int rf_counts_on_comm(uint16_t op);
+static inline int rf_is_collective(uint16_t op) { return op >= RF_OP_ALL_REDUCE && op <= RF_OP_NEIGHBOR; }
+
+enum rf_verdict rf_begin(struct rf_call* call);
+int rf_end(struct rf_call* call, int result);
+void rf_end_enqueued(struct rf_call* call, int result);
+void rf_complete(uint64_t origin, uint32_t comm, uint64_t seq, int result);
+void rf_detail(struct rf_call* call, int32_t peer, uint64_t count);
+void rf_set_seq(struct rf_call* call, uint64_t seq);
+uint64_t rf_seq_of(const struct rf_call* call); /* the one it has, or would get */
+
+/* ---- communicators and names: comms.c, names.c ------------------------------------------------ */
+
+uint32_t rf_comm_add(const struct rf_comm_info* info);
+uint32_t rf_comm_find(uint8_t library, uint64_t handle, uint32_t tag);
+void rf_comm_gone(uint32_t comm);
+const struct rf_comm* rf_comm_get(uint32_t comm);
+void rf_comms_reset(void);
+uint32_t rf_name(const char* text);
+const char* rf_name_text(uint32_t offset);
+void rf_names_reset(void);
+
+/* ---- what is said about the whole process: announce.c ----------------------------------------- */
+
+void rf_become_member(uint8_t library, int32_t rank, int32_t world_size);
+void rf_finalized(uint8_t library);
+void rf_coverage(uint8_t library, const char* decoder, uint32_t version, enum rf_hook hook,
+                 const char* reason);
+void rf_opaque(uint32_t bits);
+void rf_thread_multiple(int yes);
+void rf_announce_again(void); /* into a newly opened header: what the parent knew of its libraries */
+int32_t rf_rank(void);
+
+/* ---- the gate: gate.c, park.c, actions.c ------------------------------------------------------- */
+
+struct rf_point {
+  struct rf_call* call;
+  uint32_t edge;
+  int64_t step;  /* the mark's own, or the last begun; -1 none */
+  uint64_t mark; /* rf_hash of a mark's name */
+  uint64_t seq;
+  uint64_t* value; /* VALUE marks: what a flip changes */
+  int inner;       /* a libc point inside another call */
+};
+static inline int rf_is_armed(uint16_t op) {
+  return RF_UNLIKELY((__atomic_load_n(&rf_armed_ops[(op >> 6) & 1], __ATOMIC_RELAXED) >> (op & 63)) & 1);
+}
+enum rf_verdict rf_gate(struct rf_point* point);
+int rf_path_is_armed(uint16_t op, const char* path);
+int64_t rf_current_step(void);
+extern uint64_t rf_phase; /* hash of the phase the program is in */
+
+/* Asks the harness and waits; returns what it answered, ABANDONED as RF_ANSWER_NONE. */
+struct rf_park {
+  struct rf_gate_slot* slot;
+  uint64_t asked_ns, parked_ns;
+};
+enum rf_answer rf_ask(const struct rf_point* point, const struct rf_armed* armed, uint32_t nth,
+                      struct rf_park* park);
+void rf_report(struct rf_park* park, uint32_t effect);
+void rf_note_action(const struct rf_point* point, const struct rf_armed* armed, uint32_t nth, uint32_t effect,
+                    uint64_t parked_ns);
+void rf_actions_reset(void);
+
+/* ---- ends, names of others ---------------------------------------------------------------------- */
+
+void rf_watch_exits(void);                   /* exits.c; once a header is open */
+void rf_note_exit(uint32_t how, int status); /* only if this process owns the header */
+void* rf_resolve_next(const char* symbol);   /* link_map.c */
+const char* rf_own_folder(void);             /* with a slash at its end */
+const char* rf_decoder_folder(void);         /* $RANKFAULT_DECODERS; empty: beside the agent */
+void* rf_absent(const char* symbol);         /* absent.c: what stands where there is no next definition */
+
+struct rf_decoder_choice {
+  uint8_t library;
+  const char* probe; /* must resolve in the process */
+  const char* file;
+};
+extern const struct rf_decoder_choice rf_decoder_choices[];
+
+int rf_file_wanted(uint16_t op, const char* path); /* files.c */
+enum rf_verdict rf_file_begin(struct rf_call* call);
+void rf_file_end(struct rf_call* call, int result);
+
+extern const struct rf_core_v1 rf_core;
+
+#endif /* RANKFAULT_AGENT_AGENT_H */

@@ -1,0 +1,100 @@
+/* core_main: the preloaded core's start, and the table it offers to decoders.
+ *
+ * Rules of the whole agent: if anything is wrong pass the call through and say so in the record; never
+ * change errno, a result or a timing unless an action says so; on the hot path (after the first call of
+ * each function per thread) no allocation, no lock, no log, no system call but the vDSO clock; readable by
+ * the harness after SIGKILL at any instant. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RF_CORE_TABLE_DEFINED_HERE
+#include "harness/agent/agent.h"
+#include "harness/agent/lock.h"
+#include "harness/agent/sys.h"
+
+static const uint64_t nothing_armed[2];
+struct rf_control* rf_control;
+const uint64_t* rf_armed_ops = nothing_armed;
+
+static uint32_t started;
+static char decoder_folder[RF_PATH_BYTES * 2];
+
+int rf_inert(void) { return !rf_self.records[0]; }
+const char* rf_decoder_folder(void) { return decoder_folder; }
+
+/* A control page of another version, or none: nothing is armed, recording goes on. */
+static void map_control(const char* path) {
+  if (!path || path[0] != '/') return;
+  const int fd = rf_sys_open(path, O_RDWR, 0);
+  if (fd < 0) return;
+  struct rf_control* page = NULL;
+  if (rf_sys6(SYS_lseek, fd, 0, 2 /* SEEK_END */, 0, 0, 0) >= (long)sizeof(*page))
+    page = rf_sys_map(sizeof(*page), MAP_SHARED, fd, 0);
+  rf_sys_close(fd);
+  if (!page) return;
+  if (RF_LOAD(&page->magic) != RF_CONTROL_MAGIC || page->abi_version != RF_ABI_VERSION ||
+      page->control_bytes != sizeof(*page)) {
+    rf_sys_unmap(page, sizeof(*page));
+    return;
+  }
+  rf_control = page;
+  rf_armed_ops = page->armed_ops;
+}
+
+void rf_start(void) {
+  if (RF_LOAD(&started)) return;
+  static struct rf_lock starting;
+  const int error = errno;
+  if (rf_lock_take(&starting) != 0) return;
+  if (!started) {
+    rf_read_environment();
+    if (!rf_inert()) {
+      const char* folder = getenv("RANKFAULT_DECODERS");
+      if (folder && strlen(folder) < sizeof(decoder_folder)) strcpy(decoder_folder, folder);
+      map_control(getenv("RANKFAULT_CONTROL"));
+    }
+    RF_STORE(&started, 1u);
+    if (rf_self.rank >= 0) rf_open_header(); /* a candidate: it may become a rank */
+  }
+  rf_lock_give(&starting);
+  errno = error;
+}
+
+__attribute__((constructor(102))) static void start(void) { rf_start(); }
+
+static int in_call(void) { return rf_me.depth; }
+
+const struct rf_core_v1 rf_core = {
+    .version = RF_CORE_VERSION,
+    .bytes = sizeof(struct rf_core_v1),
+    .begin = rf_begin,
+    .end = rf_end,
+    .end_enqueued = rf_end_enqueued,
+    .complete = rf_complete,
+    .detail = rf_detail,
+    .set_seq = rf_set_seq,
+    .comm_add = rf_comm_add,
+    .comm_find = rf_comm_find,
+    .comm_gone = rf_comm_gone,
+    .comm_get = rf_comm_get,
+    .become_member = rf_become_member,
+    .finalized = rf_finalized,
+    .coverage = rf_coverage,
+    .opaque = rf_opaque,
+    .thread_multiple = rf_thread_multiple,
+    .name = rf_name,
+    .resolve = rf_resolve_next,
+    .in_call = in_call,
+    .now_ns = rf_now,
+};
+
+__attribute__((visibility("default"))) extern const struct rf_core_table_v1 rankfault_core_table_v1;
+const struct rf_core_table_v1 rankfault_core_table_v1 = {
+    .version = RF_CORE_TABLE_VERSION,
+    .bytes = sizeof(struct rf_core_table_v1),
+    .core = &rf_core,
+    .file_wanted = rf_file_wanted,
+    .file_begin = rf_file_begin,
+    .file_end = rf_file_end,
+};

@@ -1,0 +1,26 @@
+/* core_table.h: what the core offers to rankfault's own preloaded modules (librankfault_libc.so), by
+ * one exported symbol that such a module refers to weakly: without the core it passes all through. */
+#ifndef RANKFAULT_AGENT_CORE_TABLE_H
+#define RANKFAULT_AGENT_CORE_TABLE_H
+
+#include "harness/agent/core.h"
+
+#define RF_CORE_TABLE_VERSION 1u
+
+struct rf_core_table_v1 {
+  uint32_t version;
+  uint32_t bytes;
+  const struct rf_core_v1* core;
+  /* Is anybody interested in this file operation? Cheap when not; errno is kept. */
+  int (*file_wanted)(uint16_t op, const char* path);
+  /* The edges of a libc point. FAIL: fail_code is the errno to give. They may stand inside a library's
+   * call, which stays the lane's state then. `result` of the end is 0 or the errno. */
+  enum rf_verdict (*file_begin)(struct rf_call*);
+  void (*file_end)(struct rf_call*, int result);
+};
+
+#ifndef RF_CORE_TABLE_DEFINED_HERE
+extern const struct rf_core_table_v1 rankfault_core_table_v1 __attribute__((weak));
+#endif
+
+#endif /* RANKFAULT_AGENT_CORE_TABLE_H */

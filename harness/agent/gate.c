@@ -1,0 +1,209 @@
+/* gate.c: at an armed point: does an action match here, may it fire, and then: do it. Only reached
+ * when some action waits on this very op. */
+#include <string.h>
+
+#include "harness/agent/agent.h"
+#include "harness/agent/glob.h"
+#include "harness/agent/sys.h"
+
+uint64_t rf_phase;
+
+static struct {
+  uint32_t matches; /* of the trigger, in this process */
+  uint32_t fired;   /* by this process: for each_attempt */
+} here[RF_MAX_ARMED];
+
+int64_t rf_current_step(void) {
+  return rf_is_recording() ? (int64_t)RF_LOAD(&rf_head->last_step_begun) - 1 : -1;
+}
+
+static int comm_matches(const struct rf_armed* a, uint32_t index) {
+  if (a->comm_select == RF_COMM_ANY) return 1;
+  const struct rf_comm* comm = rf_comm_get(index);
+  if (!comm) return 0;
+  switch (a->comm_select) {
+    case RF_COMM_IS_WORLD:
+      return (comm->flags & RF_COMM_WORLD) != 0;
+    case RF_COMM_SIZE:
+      return comm->size == a->comm_arg0;
+    case RF_COMM_NAMED:
+      return comm->name && rf_hash_text(rf_name_text(comm->name)) == a->comm_arg0;
+    case RF_COMM_ORDINAL:
+      return comm->ordinal == a->comm_arg0;
+    default:
+      return 0;
+  }
+}
+
+static int is_done(int32_t action) {
+  return action < 0 || (action < (int32_t)RF_MAX_ARMED && RF_LOAD(&rf_control->armed[action].done) > 0);
+}
+
+static int path_matches(const struct rf_armed* a, const char* path) {
+  return !a->path[0] || (path && rf_glob(a->path, path));
+}
+
+static int matches(const struct rf_armed* a, const struct rf_point* p) {
+  const struct rf_call* c = p->call;
+  if (a->op != RF_OP_NONE ? a->op != c->op : !rf_is_collective(c->op)) return 0;
+  return a->edge == p->edge && (a->rank < 0 || a->rank == rf_rank()) &&
+         (a->attempt < 0 || a->attempt == rf_self.attempt) && (a->step < 0 || a->step == p->step) &&
+         (!a->phase || a->phase == rf_phase) && (!a->mark || a->mark == p->mark) &&
+         comm_matches(a, c->comm) && path_matches(a, c->path) && is_done(a->after);
+}
+
+int rf_path_is_armed(uint16_t op, const char* path) {
+  const uint32_t count = rf_control ? rf_control->armed_count : 0;
+  for (uint32_t i = 0; i < count && i < RF_MAX_ARMED; ++i)
+    if (rf_control->armed[i].op == op && path_matches(&rf_control->armed[i], path)) return 1;
+  return 0;
+}
+
+/* The nth match fires, then each every-th one; so often at most as `times` says. */
+static int is_due(const struct rf_armed* a, uint32_t nth) {
+  if (nth < a->nth) return 0;
+  const uint64_t further = nth - a->nth;
+  const uint64_t every = a->every ? a->every : 1;
+  return further % every == 0 && further / every < a->times;
+}
+
+static int has_firings_left(struct rf_armed* a) {
+  if (a->each_attempt)
+    return __atomic_load_n(&here[a - rf_control->armed].fired, __ATOMIC_RELAXED) < a->times;
+  return RF_LOAD(&a->fired) < a->times;
+}
+
+/* Granted beforehand: the count in the control page is the only judge. */
+static int take_firing(struct rf_armed* a) {
+  if (!has_firings_left(a)) return 0;
+  const uint64_t before = __atomic_fetch_add(&a->fired, 1, __ATOMIC_ACQ_REL);
+  if (a->each_attempt || before < a->times) return 1;
+  __atomic_fetch_sub(&a->fired, 1, __ATOMIC_ACQ_REL);
+  return 0;
+}
+
+static void delay(uint64_t ns) {
+  const uint64_t deadline = rf_now() + ns;
+  for (uint64_t now = rf_now(); now < deadline && !RF_LOAD(&rf_control->harness_gone); now = rf_now())
+    rf_sys_sleep_until(deadline - now > 100000000u ? now + 100000000u : deadline);
+}
+
+static int changes_argument(struct rf_call* c, const struct rf_armed* a) {
+  switch (a->arg[0]) {
+    case RF_ARG_COUNT:
+      c->count = a->arg[1];
+      break;
+    case RF_ARG_DTYPE:
+      c->dtype = (uint8_t)a->arg[1];
+      break;
+    case RF_ARG_ROOT:
+    case RF_ARG_PEER:
+      c->peer = (int32_t)a->arg[1];
+      break;
+    case RF_ARG_REDUCE_OP:
+      c->reduce_op = (uint8_t)a->arg[1];
+      break;
+    default:
+      return 0;
+  }
+  c->changed = (uint32_t)a->arg[0];
+  c->changed_to = a->arg[1];
+  return 1;
+}
+
+/* Which verbs can act here at all; an inner libc point may only end, stop, fail or be acted on. */
+static int is_able(const struct rf_armed* a, const struct rf_point* p) {
+  const int before = p->edge == RF_EDGE_BEFORE;
+  switch (a->verb) {
+    case RF_VERB_SKIP:
+      return before && p->call->library != RF_LIB_LIBC;
+    case RF_VERB_FAIL:
+      return before && p->call->library != RF_LIB_MARK;
+    case RF_VERB_ARG:
+      return before && p->call->library != RF_LIB_LIBC && p->call->library != RF_LIB_MARK;
+    case RF_VERB_FLIP:
+      return before && p->value != NULL && a->arg[0] < 64;
+    case RF_VERB_DELAY:
+      return !p->inner;
+    case RF_VERB_EXIT:
+    case RF_VERB_RAISE:
+    case RF_VERB_OUTSIDE:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+struct firing {
+  struct rf_armed* armed;
+  struct rf_park park;
+  uint32_t nth;
+};
+
+static void report(const struct rf_point* p, struct firing* f, uint32_t effect) {
+  if (effect == RF_EFFECT_DONE) __atomic_add_fetch(&f->armed->done, 1, __ATOMIC_ACQ_REL);
+  rf_note_action(p, f->armed, f->nth, effect, f->park.parked_ns);
+  if (f->armed->ask) rf_report(&f->park, effect);
+}
+
+static enum rf_verdict act(struct rf_point* p, struct firing* f) {
+  const struct rf_armed* a = f->armed;
+  enum rf_verdict verdict = RF_DO_FORWARD;
+  if (!is_able(a, p)) {
+    report(p, f, RF_EFFECT_UNABLE);
+    return RF_DO_FORWARD;
+  }
+  if (a->verb == RF_VERB_DELAY) delay(a->arg[0]);
+  if (a->verb == RF_VERB_ARG && !changes_argument(p->call, a)) {
+    report(p, f, RF_EFFECT_UNABLE);
+    return RF_DO_FORWARD;
+  }
+  if (a->verb == RF_VERB_FLIP) *p->value ^= (uint64_t)1 << a->arg[0];
+  if (a->verb == RF_VERB_SKIP) verdict = RF_DO_SKIP;
+  if (a->verb == RF_VERB_FAIL) {
+    p->call->fail_code = (int32_t)a->arg[0];
+    verdict = RF_DO_FAIL;
+  }
+  report(p, f, RF_EFFECT_DONE); /* before an end: afterwards nobody is left to say it */
+  if (a->verb == RF_VERB_RAISE) rf_sys_kill(rf_sys_pid(), (int)a->arg[0]);
+  if (a->verb == RF_VERB_EXIT) {
+    rf_note_exit(RF_EXIT_UNDERSCORE, (int)a->arg[0]);
+    rf_sys_exit((int)a->arg[0]);
+  }
+  return verdict;
+}
+
+static enum rf_verdict fire(struct rf_point* p, struct rf_armed* a, uint32_t nth) {
+  struct firing f = {.armed = a, .nth = nth};
+  if (a->ask) {
+    if (!has_firings_left(a)) return RF_DO_FORWARD;
+    const enum rf_answer answer = rf_ask(p, a, nth, &f.park);
+    if (answer == RF_ANSWER_NONE) {
+      rf_set_partial(RF_PARTIAL_PARK);
+      rf_note_action(p, a, nth, RF_EFFECT_ABANDONED, f.park.parked_ns);
+      return RF_DO_FORWARD;
+    }
+    if (answer == RF_ANSWER_NO_GO) {
+      rf_note_action(p, a, nth, RF_EFFECT_REFUSED, f.park.parked_ns);
+      rf_report(&f.park, RF_EFFECT_REFUSED);
+      return RF_DO_FORWARD;
+    }
+  } else if (!take_firing(a)) {
+    return RF_DO_FORWARD;
+  }
+  __atomic_add_fetch(&here[a - rf_control->armed].fired, 1, __ATOMIC_RELAXED);
+  return act(p, &f);
+}
+
+enum rf_verdict rf_gate(struct rf_point* p) {
+  if (!rf_control || RF_LOAD(&rf_control->harness_gone)) return RF_DO_FORWARD;
+  enum rf_verdict verdict = RF_DO_FORWARD;
+  const uint32_t count = rf_control->armed_count < RF_MAX_ARMED ? rf_control->armed_count : RF_MAX_ARMED;
+  for (uint32_t i = 0; i < count && verdict == RF_DO_FORWARD; ++i) {
+    struct rf_armed* a = &rf_control->armed[i];
+    if (!matches(a, p)) continue;
+    const uint32_t nth = __atomic_add_fetch(&here[i].matches, 1, __ATOMIC_RELAXED);
+    if (is_due(a, nth)) verdict = fire(p, a, nth);
+  }
+  return verdict;
+}

@@ -1,0 +1,35 @@
+/* lock.h: a lock for what happens once: opening, loading. It survives a fork (the child of a process
+ * whose other thread held it takes it over) and refuses its own holder instead of waiting for ever. */
+#ifndef RANKFAULT_AGENT_LOCK_H
+#define RANKFAULT_AGENT_LOCK_H
+
+#include "harness/agent/sys.h"
+
+struct rf_lock {
+  uint64_t holder; /* pid << 32 | tid; 0 free */
+};
+
+/* 0 when taken. Not when this thread holds it, nor when another one kept it for two seconds: that one
+ * may be waiting for the loader, which we may hold. */
+static inline int rf_lock_take(struct rf_lock* lock) {
+  const uint64_t pid = (uint64_t)(uint32_t)rf_sys_pid();
+  const uint64_t me = pid << 32 | (uint32_t)rf_sys_tid();
+  for (int tries = 0; tries < 4000; ++tries) {
+    uint64_t seen = 0;
+    if (__atomic_compare_exchange_n(&lock->holder, &seen, me, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+      return 0;
+    if (seen == me) return -1;
+    if (seen >> 32 != pid &&
+        __atomic_compare_exchange_n(&lock->holder, &seen, me, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+      return 0;
+    struct timespec half_a_millisecond = {0, 500000};
+    rf_sys6(SYS_nanosleep, (long)&half_a_millisecond, 0, 0, 0, 0, 0);
+  }
+  return -1;
+}
+
+static inline void rf_lock_give(struct rf_lock* lock) {
+  __atomic_store_n(&lock->holder, 0, __ATOMIC_RELEASE);
+}
+
+#endif /* RANKFAULT_AGENT_LOCK_H */

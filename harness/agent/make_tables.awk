@@ -1,0 +1,46 @@
+# make_tables.awk: calls.def files -> trampolines.S, tables.c, exports.map (into -v out=DIR, for -v arch=x86_64|aarch64).
+# A name that stands in two files belongs to the first. mawk and gawk.
+function trim(s) { gsub(/[ \t\r]/, "", s); return s }
+function inside(s) { sub(/^[^(]*\(/, "", s); sub(/\).*$/, "", s); return s }
+
+BEGIN {
+  asm = out "/trampolines.S"; tables = out "/tables.c"; map = out "/exports.map"
+  print "/* trampolines.S: made from calls.def files; not to be edited. */\n  .text" > asm
+  print "/* tables.c: made from calls.def files; not to be edited. */" > tables
+  print "#include \"harness/agent/agent_abi.h\"\n#include \"harness/agent/tables.h\"" > tables
+  print "const struct rf_call_name rf_call_names[] = {" > tables
+  print "{\n  global:\n    rankfault_*_v1;\n    _exit;\n    _Exit;\n    quick_exit;" > map
+  count = 0
+}
+/^[ \t]*RF_LIBRARY\(/ {
+  split(inside($0), part, ","); library = trim(part[2])
+}
+/^[ \t]*RF_CALL\(/ {
+  split(inside($0), part, ","); symbol = trim(part[1]); class = trim(part[2])
+  if (symbol in seen) next
+  seen[symbol] = 1
+  printf "  {\"%s\", %s, RF_CLASS_%s},\n", symbol, library, class > tables
+  printf "    %s;\n", symbol > map
+  if (arch == "aarch64") {
+    printf "  .p2align 4\n  .globl %s\n  .type %s, %%function\n%s:\n  hint #34\n  adrp x16, rf_call_slots + %d\n" \
+           "  ldr x16, [x16, :lo12:rf_call_slots + %d]\n  br x16\n  .size %s, . - %s\n",
+           symbol, symbol, symbol, count * 8, count * 8, symbol, symbol > asm
+    printf ".Lstub%d:\n  mov w17, #%d\n  b rf_resolve_entry\n", count, count > asm
+  } else {
+    printf "  .p2align 4\n  .globl %s\n  .type %s, @function\n%s:\n  .cfi_startproc\n  endbr64\n" \
+           "  jmp *rf_call_slots+%d(%%rip)\n  .cfi_endproc\n  .size %s, . - %s\n",
+           symbol, symbol, symbol, count * 8, symbol, symbol > asm
+    printf ".Lstub%d:\n  .cfi_startproc\n  pushq $%d\n  .cfi_adjust_cfa_offset 8\n  jmp rf_resolve_entry\n  .cfi_endproc\n",
+           count, count > asm
+  }
+  ++count
+}
+END {
+  print "  {0, 0, 0}};\nconst uint32_t rf_call_count = " count ";" > tables
+  print "_Static_assert(" count " <= RF_MAX_CALLS && " count " < 65536, \"names\");" > tables
+  print "  .data\n  .p2align 3\n  .globl rf_call_slots\n  .hidden rf_call_slots\nrf_call_slots:" > asm
+  for (i = 0; i < count; ++i) print "  .quad .Lstub" i > asm
+  print "  .quad 0" > asm
+  print "  .section .note.GNU-stack, \"\", " (arch == "aarch64" ? "%" : "@") "progbits" > asm
+  print "  local: *;\n};" > map
+}

@@ -1,0 +1,231 @@
+/* record.c: the enter and the exit of a call: the hot path. No allocation, lock, log or system call
+ * but the vDSO clock from here to the end of the file, unless something is armed on that op. */
+#include <time.h>
+
+#include "harness/agent/agent.h"
+
+uint64_t rf_now(void) {
+  struct timespec ts;
+  clock_gettime(CLOCK_MONOTONIC, &ts);
+  return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* Which ops take a place in their communicator's order. */
+int rf_counts_on_comm(uint16_t op) {
+  return rf_is_collective(op) || op == RF_OP_FINALIZE || op == RF_OP_COMM_CREATE || op == RF_OP_COMM_FREE ||
+         op == RF_OP_COMM_SHRINK || op == RF_OP_COMM_AGREE;
+}
+
+struct rf_record* rf_claim_record(uint32_t lane, uint64_t* commit) {
+  const uint64_t index = __atomic_fetch_add(&rf_lanes[lane].head, 1, __ATOMIC_RELAXED);
+  struct rf_record* history = rf_history[lane];
+  if (RF_UNLIKELY(!history)) {
+    __atomic_fetch_add(&rf_lanes[lane].dropped, 1, __ATOMIC_RELAXED);
+    return NULL;
+  }
+  struct rf_record* r = &history[index & (RF_LANE_RECORDS - 1)];
+  __atomic_store_n(&r->commit, 0, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_RELEASE); /* torn before anything of it changes */
+  *commit = index + 1;
+  return r;
+}
+
+static void write_record(const struct rf_call* c, uint8_t phase, uint64_t seq, uint64_t where,
+                         int32_t tag_or_result, uint64_t now) {
+  uint64_t commit;
+  struct rf_record* r = rf_claim_record(rf_me.lane, &commit);
+  if (RF_UNLIKELY(!r)) return;
+  r->time_ns = now;
+  r->seq = seq;
+  r->where = where;
+  r->count = c->count;
+  r->call = c->number;
+  r->comm = c->comm;
+  r->peer = c->peer;
+  r->tag_or_result = tag_or_result;
+  r->op = c->op;
+  r->phase = phase;
+  r->library = c->library;
+  r->dtype = c->dtype;
+  r->reduce_op = c->reduce_op;
+  r->flags = c->flags;
+  rf_commit_record(r, commit);
+}
+
+void rf_write_state(const struct rf_call* c, uint64_t seq, uint32_t where, uint64_t now, int32_t result) {
+  struct rf_lane* lane = &rf_lanes[rf_me.lane];
+  const uint32_t whole = __atomic_load_n(&lane->selector, __ATOMIC_RELAXED) & 1;
+  const struct rf_state* before = &lane->slot[whole];
+  struct rf_state* s = &lane->slot[1 - whole];
+  __atomic_thread_fence(
+      __ATOMIC_RELEASE); /* the switch before this one is seen before the idle slot changes */
+  s->since_ns = now;
+  s->seq = seq;
+  s->return_address = (uint64_t)(uintptr_t)c->where;
+  s->count = c->count;
+  s->needs_mask = c->needs_mask;
+  s->deadline_ns = c->timeout_ns ? now + c->timeout_ns : 0;
+  s->pending[0] = c->pending[0];
+  s->pending[1] = c->pending[1];
+  s->pending_count = c->pending_count;
+  s->call = c->number;
+  s->comm = c->comm;
+  s->peer = c->peer;
+  s->tag = c->tag;
+  s->version = before->version + 1;
+  s->op = c->op;
+  s->where = (uint8_t)where;
+  s->library = c->library;
+  s->dtype = c->dtype;
+  s->reduce_op = c->reduce_op;
+  s->flags = c->flags;
+  s->last_result = where == RF_INSIDE ? before->last_result : result;
+  s->recv_peer = c->recv_peer;
+  RF_STORE(&lane->selector, 1 - whole);
+}
+
+static struct rf_comm* comm_of(const struct rf_call* c) {
+  return c->comm < RF_MAX_COMMS ? &rf_comms[c->comm] : NULL;
+}
+
+static void raise_to(uint64_t* word, uint64_t value) {
+  uint64_t seen = __atomic_load_n(word, __ATOMIC_RELAXED);
+  while (seen < value &&
+         !__atomic_compare_exchange_n(word, &seen, value, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+  }
+}
+
+static int is_send(uint16_t op) { return op == RF_OP_SEND || op == RF_OP_SSEND || op == RF_OP_SENDRECV; }
+static int is_receive(uint16_t op) { return op == RF_OP_RECV; }
+
+/* Enters the call on its communicator: counts, unless the library tells the seq itself. */
+static uint64_t take_seq(const struct rf_call* c, struct rf_comm* comm) {
+  if (c->seq == RF_SEQ_NONE) return 0;
+  if (!comm || (c->flags & RF_CALL_EXECUTION)) return c->seq;
+  const uint64_t lane_bit = rf_me.lane < RF_MAX_LANES ? (uint64_t)1 << rf_me.lane : 0;
+  if (RF_UNLIKELY(!(__atomic_load_n(&comm->issuers, __ATOMIC_RELAXED) & lane_bit)))
+    __atomic_fetch_or(&comm->issuers, lane_bit, __ATOMIC_RELAXED);
+  if (RF_UNLIKELY(!lane_bit)) __atomic_fetch_or(&comm->flags, RF_COMM_ISSUER_OVERFLOW, __ATOMIC_RELAXED);
+  if (is_send(c->op)) return __atomic_add_fetch(&comm->sends, 1, __ATOMIC_RELEASE);
+  if (is_receive(c->op)) return __atomic_add_fetch(&comm->receives, 1, __ATOMIC_RELEASE);
+  if (!rf_counts_on_comm(c->op)) return c->seq;
+  if (c->seq) {
+    raise_to(&comm->entered, c->seq);
+    return c->seq;
+  }
+  if (c->library == RF_LIB_C10D) return 0; /* its tag comes with set_seq */
+  return __atomic_add_fetch(&comm->entered, 1, __ATOMIC_RELEASE);
+}
+
+uint64_t rf_seq_of(const struct rf_call* c) {
+  const struct rf_comm* comm = comm_of(c);
+  if (c->seq == RF_SEQ_NONE) return 0;
+  if (c->seq || !comm || !rf_is_recording()) return c->seq;
+  if (is_send(c->op)) return RF_LOAD(&comm->sends) + 1;
+  if (is_receive(c->op)) return RF_LOAD(&comm->receives) + 1;
+  return rf_counts_on_comm(c->op) ? RF_LOAD(&comm->entered) + 1 : 0;
+}
+
+static void first_collective(const struct rf_call* c) {
+  if (rf_is_collective(c->op) || c->op == RF_OP_INIT) rf_set_stage(RF_STAGE_MEMBER);
+}
+
+enum rf_verdict rf_begin(struct rf_call* c) {
+  c->outermost = 0;
+  c->verdict = RF_DO_FORWARD;
+  c->changed = 0;
+  if (rf_me.depth++ != 0 || rf_me.in_core || RF_UNLIKELY(!rf_attached())) return RF_DO_FORWARD;
+  c->outermost = 1;
+  c->lane = rf_me.lane;
+  if (rf_is_armed(c->op) && !(c->flags & RF_CALL_EXECUTION)) {
+    struct rf_point point = {
+        .call = c, .edge = RF_EDGE_BEFORE, .step = rf_current_step(), .seq = rf_seq_of(c)};
+    c->verdict = rf_gate(&point);
+    if (c->verdict == RF_DO_SKIP) return RF_DO_SKIP;
+  }
+  if (RF_UNLIKELY(__atomic_load_n(&rf_head->stage, __ATOMIC_RELAXED) < RF_STAGE_MEMBER)) first_collective(c);
+  c->number = rf_next_call(rf_me.lane);
+  struct rf_comm* comm = comm_of(c);
+  c->seq = take_seq(c, comm);
+  const uint64_t now = rf_now();
+  write_record(c, RF_PHASE_ENTER, c->seq, (uint64_t)(uintptr_t)c->where, c->tag, now);
+  rf_write_state(c, c->seq, RF_INSIDE, now, 0);
+  return (enum rf_verdict)c->verdict;
+}
+
+void rf_set_seq(struct rf_call* c, uint64_t seq) {
+  if (!c->outermost || c->verdict == RF_DO_SKIP || !rf_is_recording()) return;
+  c->seq = seq;
+  struct rf_comm* comm = comm_of(c);
+  if (comm && !(c->flags & RF_CALL_EXECUTION) && rf_counts_on_comm(c->op)) raise_to(&comm->entered, seq);
+  const struct rf_lane* lane = &rf_lanes[rf_me.lane];
+  rf_write_state(c, seq, RF_INSIDE, lane->slot[lane->selector & 1].since_ns, 0);
+}
+
+static void after_edge(struct rf_call* c) {
+  if (!rf_is_armed(c->op) || (c->flags & RF_CALL_EXECUTION)) return;
+  const uint32_t verdict = c->verdict;
+  struct rf_point point = {.call = c, .edge = RF_EDGE_AFTER, .step = rf_current_step(), .seq = c->seq};
+  rf_gate(&point);
+  c->verdict = verdict;
+}
+
+/* A child that was forked inside the call returns from it too: not its call. */
+static int was_recorded(const struct rf_call* c) {
+  return c->outermost && c->verdict != RF_DO_SKIP && rf_me.epoch != 0 &&
+         rf_me.epoch == __atomic_load_n(rf_mine, __ATOMIC_RELAXED);
+}
+
+static void leave(struct rf_call* c, uint8_t phase, int result) {
+  const uint64_t now = rf_now();
+  write_record(c, phase, c->seq, 0, result, now);
+  rf_write_state(c, c->seq, RF_OUTSIDE, now, result);
+}
+
+int rf_end(struct rf_call* c, int result) {
+  if (was_recorded(c)) {
+    struct rf_comm* comm = comm_of(c);
+    if (comm && !(c->flags & RF_CALL_EXECUTION)) {
+      if (RF_UNLIKELY(result != 0))
+        RF_STORE(&comm->error, (uint32_t)result);
+      else if (c->seq && rf_counts_on_comm(c->op))
+        raise_to(&comm->completed, c->seq);
+    }
+    leave(c, result == RF_RESULT_THROWN ? RF_PHASE_ERROR : RF_PHASE_EXIT, result);
+    after_edge(c);
+  }
+  --rf_me.depth;
+  return result;
+}
+
+void rf_end_enqueued(struct rf_call* c, int result) {
+  if (RF_UNLIKELY(result != 0)) {
+    rf_end(c, result); /* refused: nothing is pending */
+    return;
+  }
+  if (was_recorded(c)) {
+    leave(c, RF_PHASE_ENQUEUE, 0);
+    after_edge(c);
+  }
+  --rf_me.depth;
+}
+
+void rf_complete(uint64_t origin, uint32_t comm, uint64_t seq, int result) {
+  if (!rf_attached()) return;
+  const struct rf_call c = {.comm = comm, .peer = RF_PEER_NONE, .number = (uint32_t)origin};
+  struct rf_comm* on = comm_of(&c);
+  write_record(&c, result ? RF_PHASE_ERROR : RF_PHASE_COMPLETE, seq, origin, result, rf_now());
+  if (!on) return;
+  if (result)
+    RF_STORE(&on->error, (uint32_t)result);
+  else if (seq)
+    raise_to(&on->completed, seq);
+}
+
+void rf_detail(struct rf_call* c, int32_t peer, uint64_t count) {
+  if (!was_recorded(c)) return;
+  struct rf_call detail = *c;
+  detail.peer = peer;
+  detail.count = count;
+  write_record(&detail, RF_PHASE_DETAIL, c->seq, 0, 0, rf_now());
+}

@@ -1,0 +1,135 @@
+/* resolve.c: the first call of a name: load its library's decoder once, decide where the name's
+ * trampoline goes from now on. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "harness/agent/agent.h"
+#include "harness/agent/lock.h"
+#include "harness/agent/tables.h"
+
+static void* wrapper_of[RF_MAX_CALLS];
+static uint8_t decoder_state[RF_MAX_LIBRARIES * 2]; /* 0 not tried, 1 tried */
+static struct rf_lock loading;
+
+static uint16_t by_hash[RF_MAX_CALLS * 2]; /* index + 1 */
+
+static void index_names(void) {
+  if (by_hash[RF_MAX_CALLS * 2 - 1]) return;
+  for (uint32_t i = 0; i < rf_call_count; ++i) {
+    uint32_t at = (uint32_t)rf_hash_text(rf_call_names[i].symbol) % (RF_MAX_CALLS * 2 - 1);
+    while (by_hash[at]) at = (at + 1) % (RF_MAX_CALLS * 2 - 1);
+    by_hash[at] = (uint16_t)(i + 1);
+  }
+  by_hash[RF_MAX_CALLS * 2 - 1] = 1; /* made */
+}
+
+static int32_t index_of(const char* symbol) {
+  uint32_t at = (uint32_t)rf_hash_text(symbol) % (RF_MAX_CALLS * 2 - 1);
+  for (; by_hash[at]; at = (at + 1) % (RF_MAX_CALLS * 2 - 1))
+    if (strcmp(rf_call_names[by_hash[at] - 1].symbol, symbol) == 0) return by_hash[at] - 1;
+  return -1;
+}
+
+static void take_wrappers(const struct rf_decoder_v1* decoder) {
+  index_names();
+  for (const struct rf_wrapper* w = decoder->wrappers; w && w->symbol; ++w) {
+    void* next = rf_resolve_next(w->symbol);
+    if (!next) continue; /* absent: stays so */
+    *w->next = next;
+    const int32_t index = index_of(w->symbol);
+    if (index >= 0) wrapper_of[index] = w->wrapper;
+  }
+}
+
+/* Null, and why, when it cannot serve. */
+static const struct rf_decoder_v1* open_decoder(const char* file, const char** reason) {
+  char path[RF_PATH_BYTES * 3];
+  const char* folder = rf_decoder_folder();
+  snprintf(path, sizeof(path), "%s%s%s", folder[0] ? folder : rf_own_folder(), folder[0] ? "/" : "decoders/",
+           file);
+  void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  *reason = handle ? "not a decoder" : "decoder does not load";
+  const struct rf_decoder_v1* decoder = handle ? dlsym(handle, "rankfault_decoder_v1") : NULL;
+  if (!decoder) return NULL;
+  *reason = "decoder of another version";
+  if (decoder->version != RF_CORE_VERSION || decoder->bytes < sizeof(*decoder)) return NULL;
+  *reason = "decoder refused";
+  if (decoder->attach && decoder->attach(&rf_core, reason) != 0) return NULL;
+  return decoder;
+}
+
+/* What an earlier library already loaded serves this one too. */
+static int is_served_already(uint8_t library, const char* file) {
+  for (const struct rf_decoder_choice* c = rf_decoder_choices; c->file; ++c)
+    if (c->library != library && decoder_state[c->library] && strcmp(c->file, file) == 0 &&
+        rf_resolve_next(c->probe))
+      return 1;
+  return 0;
+}
+
+static void load_decoder(uint8_t library) {
+  for (const struct rf_decoder_choice* c = rf_decoder_choices; c->file; ++c) {
+    if (c->library != library || !rf_resolve_next(c->probe)) continue;
+    if (is_served_already(library, c->file)) return;
+    const char* reason = NULL;
+    const struct rf_decoder_v1* decoder = open_decoder(c->file, &reason);
+    if (!decoder) {
+      rf_coverage(library, c->file, 0, RF_HOOK_NONE, reason);
+      return;
+    }
+    take_wrappers(decoder);
+    return;
+  }
+  rf_coverage(library, NULL, 0, RF_HOOK_NONE, "no decoder for this library");
+}
+
+static uint32_t opaque_bit(uint8_t class) {
+  switch (class) {
+    case RF_CLASS_COMMUNICATION:
+      return RF_OPAQUE_COMMUNICATION;
+    case RF_CLASS_RMA:
+      return RF_OPAQUE_RMA;
+    case RF_CLASS_IO:
+      return RF_OPAQUE_IO;
+    case RF_CLASS_OTHER:
+      return RF_OPAQUE_OTHER;
+    default:
+      return 0;
+  }
+}
+
+static void* decide(uint32_t index) {
+  const struct rf_call_name* name = &rf_call_names[index];
+  if (!rf_inert()) {
+    if (!decoder_state[name->library]) {
+      decoder_state[name->library] = 1;
+      load_decoder(name->library);
+    }
+    if (wrapper_of[index]) return wrapper_of[index];
+    rf_opaque(opaque_bit(name->call_class));
+  }
+  return rf_resolve_next(name->symbol);
+}
+
+/* Called by the stubs with all argument registers saved. */
+void* rf_resolve_slot(uint32_t index) {
+  const int error = errno;
+  rf_start();
+  const char* symbol = rf_call_names[index].symbol;
+  void* target = NULL;
+  ++rf_me.in_core;
+  if (rf_lock_take(&loading) == 0) {
+    target = decide(index);
+    if (target) RF_STORE(&rf_call_slots[index], target);
+    rf_lock_give(&loading);
+  } else { /* within the loading, or a thread that holds the loader waits for us: pass this one through */
+    target = rf_resolve_next(symbol);
+    rf_opaque(opaque_bit(rf_call_names[index].call_class));
+  }
+  --rf_me.in_core;
+  errno = error;
+  return target ? target : rf_absent(symbol);
+}

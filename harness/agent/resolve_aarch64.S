@@ -1,0 +1,42 @@
+/* resolve_aarch64.S: between a name's first call and the C that decides where it goes. Everything that
+ * may carry an argument is kept: x0-x7, x8 (hidden result), q0-q7. On entry: w17 is the name's index. */
+  .text
+  .globl rf_resolve_entry
+  .hidden rf_resolve_entry
+  .type rf_resolve_entry, %function
+rf_resolve_entry:
+  .cfi_startproc
+  stp x29, x30, [sp, #-224]!
+  .cfi_def_cfa_offset 224
+  .cfi_offset x29, -224
+  .cfi_offset x30, -216
+  mov x29, sp
+  stp x0, x1, [sp, #16]
+  stp x2, x3, [sp, #32]
+  stp x4, x5, [sp, #48]
+  stp x6, x7, [sp, #64]
+  str x8, [sp, #80]
+  stp q0, q1, [sp, #96]
+  stp q2, q3, [sp, #128]
+  stp q4, q5, [sp, #160]
+  stp q6, q7, [sp, #192]
+  mov w0, w17
+  bl rf_resolve_slot
+  mov x16, x0
+  ldp x0, x1, [sp, #16]
+  ldp x2, x3, [sp, #32]
+  ldp x4, x5, [sp, #48]
+  ldp x6, x7, [sp, #64]
+  ldr x8, [sp, #80]
+  ldp q0, q1, [sp, #96]
+  ldp q2, q3, [sp, #128]
+  ldp q4, q5, [sp, #160]
+  ldp q6, q7, [sp, #192]
+  ldp x29, x30, [sp], #224
+  .cfi_restore x29
+  .cfi_restore x30
+  .cfi_def_cfa_offset 0
+  br x16
+  .cfi_endproc
+  .size rf_resolve_entry, . - rf_resolve_entry
+  .section .note.GNU-stack, "", %progbits

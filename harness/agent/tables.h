@@ -1,0 +1,20 @@
+/* tables.h: what is made from the calls.def files at build time: tables.c and trampolines.S. */
+#ifndef RANKFAULT_AGENT_TABLES_H
+#define RANKFAULT_AGENT_TABLES_H
+
+#include <stdint.h>
+
+#define RF_MAX_CALLS 8191u
+
+enum rf_class { RF_CLASS_COMMUNICATION, RF_CLASS_RMA, RF_CLASS_IO, RF_CLASS_OTHER, RF_CLASS_QUERY };
+
+struct rf_call_name {
+  const char* symbol;
+  uint8_t library;    /* rf_library */
+  uint8_t call_class; /* rf_class */
+};
+extern const struct rf_call_name rf_call_names[];
+extern const uint32_t rf_call_count;
+extern void* rf_call_slots[]; /* where each trampoline goes */
+
+#endif /* RANKFAULT_AGENT_TABLES_H */
