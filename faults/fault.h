@@ -19,7 +19,7 @@ enum class Effect { kVerified, kVoid, kUnknown, kNotFired };
 
 struct EffectReport {
   Effect effect = Effect::kUnknown;
-  std::string how;  // "rank 2 ended by SIGKILL 0.4 ms after the gate answered"
+  std::string how;                // "rank 2 ended by SIGKILL 0.4 ms after the gate answered"
   std::vector<uint64_t> journal;  // lines that show it
   TimeNs at = 0;                  // when the effect began; 0 when not verified
 };
@@ -32,13 +32,13 @@ struct LowerContext {
 };
 
 struct FaultKind {
-  const char* name;           // "rank_kill"
-  const char* summary;        // one sentence
-  const char* stands_for;     // the real event
-  const char* not_the_same;   // what it does not imitate
-  const char* verified_by;    // how its effect is seen in the victim
-  const char* example;        // one-line form
-  bool ends_ranks;            // `survivors` makes sense
+  const char* name;          // "rank_kill"
+  const char* summary;       // one sentence
+  const char* stands_for;    // the real event
+  const char* not_the_same;  // what it does not imitate
+  const char* verified_by;   // how its effect is seen in the victim
+  const char* example;       // one-line form
+  bool ends_ranks;           // `survivors` makes sense
   std::vector<ParamSpec> params;
   Result<std::vector<Action>> (*lower)(const FaultSpec&, const LowerContext&);
   EffectReport (*verify)(const FaultSpec&, const RunFacts&);

@@ -20,10 +20,10 @@ namespace rankfault {
 // earlier action is over). The agent's own verbs are RF_VERB_*.
 enum class OutsideVerb {
   kNone,
-  kSignal,     // pidfd_send_signal of `signal` to the victim
-  kContinue,   // SIGCONT, `after` the stop
-  kUnlink,     // unlink `path` (glob; must be the job's own)
-  kTruncate,   // to `size` bytes
+  kSignal,    // pidfd_send_signal of `signal` to the victim
+  kContinue,  // SIGCONT, `after` the stop
+  kUnlink,    // unlink `path` (glob; must be the job's own)
+  kTruncate,  // to `size` bytes
   kChmod,
 };
 
@@ -43,7 +43,7 @@ struct Action {
   int mode = 0;
   uint64_t times = 1;  // UINT64_MAX: every match
   uint64_t every = 0;
-  bool ask = true;     // park and ask, or granted beforehand
+  bool ask = true;  // park and ask, or granted beforehand
   bool each_attempt = false;
   int32_t after = -1;  // id of the action that must be done before
 };

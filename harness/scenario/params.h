@@ -12,18 +12,33 @@
 
 namespace rankfault {
 
-enum class ParamType { kBool, kInt, kNumber, kText, kDuration, kTextList, kIntList, kRankSet, kMap, kSignal, kAny };
+enum class ParamType {
+  kBool,
+  kInt,
+  kNumber,
+  kText,
+  kDuration,
+  kTextList,
+  kIntList,
+  kRankSet,
+  kMap,
+  kSignal,
+  kAny
+};
 
 struct ParamSpec {
   const char* name;
   ParamType type;
   bool required;
-  const char* doc;                    // one sentence
-  std::vector<std::string> choices{}; // kText, kTextList: allowed words; empty: any
+  const char* doc;                     // one sentence
+  std::vector<std::string> choices{};  // kText, kTextList: allowed words; empty: any
 };
 
 // Checks `params` (a map) against `specs`: unknown keys, missing ones, wrong types, bad choices.
 Status check_params(const Value& params, const std::vector<ParamSpec>& specs, const std::string& owner);
+// The same where the map may also hold keys that somebody else reads: they take part in suggestions.
+Status check_params(const Value& params, const std::vector<ParamSpec>& specs, const std::string& owner,
+                    const std::vector<std::string>& also_known);
 
 // Reads one parameter that check_params has accepted; the default when absent.
 bool read_bool(const Value& params, const char* name, bool otherwise);
@@ -34,5 +49,10 @@ std::vector<std::string> read_texts(const Value& params, const char* name);
 std::optional<Duration> read_duration(const Value& params, const char* name);
 Result<RankSet> read_rank_set(const Value&);  // "all", [0, 3], "8-15", 3, "others" ...
 Result<int> read_signal(const Value&);        // "SIGTERM", "TERM" or 15
+std::string signal_name(int signal);          // "SIGTERM"
+
+// The ranks of a set, in order. `survivors` is known only after the run: an empty list.
+std::vector<int> resolve(const RankSet&, int world_size, const std::vector<int>& victims);
+Value to_value(const RankSet&);
 
 }  // namespace rankfault

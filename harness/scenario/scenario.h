@@ -24,6 +24,7 @@ struct Value {
   std::variant<std::monostate, bool, int64_t, double, std::string, List, Map> data;
   SourcePos pos;
   std::string text;  // a scalar as it was written
+  SourcePos key;     // of its key, when it stands in a map
 
   bool is_null() const { return std::holds_alternative<std::monostate>(data); }
   const List* list() const { return std::get_if<List>(&data); }
@@ -67,20 +68,24 @@ struct Trigger {
   SourcePos pos;
 };
 
+inline constexpr int64_t kEveryTime = -1;
+
 struct FaultSpec {
   std::string id;
   std::string kind;
   RankSet ranks;
   Trigger at;
-  int64_t times = 1;
+  int64_t times = 1;         // kEveryTime: "unlimited"
+  bool times_given = false;  // else the kind may choose its own
   bool each_attempt = false;
   bool optional = false;
   Value params;  // a map: what the kind itself defines
   SourcePos pos;
+  SourcePos kind_pos;
 };
 
 struct ExpectationSpec {
-  std::string id;      // "blamed", or "blamed#2" when the oracle stands twice
+  std::string id;  // "blamed", or "blamed#2" when the oracle stands twice
   std::string oracle;
   Value params;
   SourcePos pos;
@@ -95,7 +100,7 @@ struct Markers {  // steps and values read from log lines of a workload without 
 struct Workload {
   LauncherKind launcher = LauncherKind::kLocal;
   int ranks = 0;
-  std::vector<std::string> command;        // argv; {bin} {rank} {ranks} {store} {tmp} {scenario_dir} {attempt}
+  std::vector<std::string> command;  // argv; {bin} {rank} {ranks} {store} {tmp} {scenario_dir} {attempt}
   std::vector<std::string> launcher_args;  // passed to mpirun or torchrun as they are
   std::string mpirun;                      // path of the launcher program; "" means found on PATH
   std::map<std::string, std::string> env;

@@ -1,0 +1,121 @@
+#include "faults/effect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace rankfault {
+namespace {
+
+int badness(Effect effect) {
+  switch (effect) {
+    case Effect::kVerified:
+      return 0;
+    case Effect::kVoid:
+      return 2;
+    case Effect::kUnknown:
+      return 1;
+    case Effect::kNotFired:
+      return 3;
+  }
+  return 3;
+}
+
+void merge(EffectReport& all, const EffectReport& one) {
+  if (badness(one.effect) > badness(all.effect)) {
+    all.effect = one.effect;
+    all.how = one.how;
+  } else if (badness(one.effect) == badness(all.effect) && !one.how.empty()) {
+    all.how += (all.how.empty() ? "" : "; ") + one.how;
+  }
+  if (one.at && (!all.at || one.at < all.at)) all.at = one.at;
+  all.journal.insert(all.journal.end(), one.journal.begin(), one.journal.end());
+}
+
+EffectReport not_fired(const Action& action) {
+  return {Effect::kNotFired, fmt::format("rank {} never came to the point", action.rank), {}, 0};
+}
+
+EffectReport verify_firing(const Action& action, const GateEvent& gate, const RunFacts& facts,
+                           const VerifyOne& verify) {
+  EffectReport one;
+  if (gate.answer == "no_go")
+    one = not_fired(action);
+  else if (gate.effect == "unable" || gate.effect == "refused")
+    one = not_bitten(fmt::format("the agent in rank {} could not do it at this call", gate.rank));
+  else if (gate.effect == "abandoned")
+    one = cannot_tell(fmt::format("rank {} waited too long at the gate and went on", gate.rank));
+  else
+    one = verify(action, gate, facts);
+  one.journal.insert(one.journal.end(), gate.lines.begin(), gate.lines.end());
+  return one;
+}
+
+}  // namespace
+
+EffectReport verify_each(const FaultSpec& fault, const RunFacts& facts, const VerifyOne& verify) {
+  EffectReport all{Effect::kVerified, "", {}, 0};
+  bool any = false;
+  for (const Action& action : facts.plan.actions) {
+    if (action.fault != fault.id || action.outside == OutsideVerb::kContinue) continue;
+    any = true;
+    bool fired = false;
+    for (const GateEvent& gate : facts.gates) {
+      if (gate.action != action.id) continue;
+      fired = true;
+      merge(all, verify_firing(action, gate, facts, verify));
+    }
+    if (!fired) merge(all, not_fired(action));
+  }
+  if (!any) return {Effect::kNotFired, "the plan has no action for it", {}, 0};
+  std::sort(all.journal.begin(), all.journal.end());
+  all.journal.erase(std::unique(all.journal.begin(), all.journal.end()), all.journal.end());
+  if (all.effect != Effect::kVerified) all.at = 0;
+  return all;
+}
+
+EffectReport verified(std::string how, TimeNs at, std::vector<uint64_t> lines) {
+  return {Effect::kVerified, std::move(how), std::move(lines), at};
+}
+EffectReport not_bitten(std::string how, std::vector<uint64_t> lines) {
+  return {Effect::kVoid, std::move(how), std::move(lines), 0};
+}
+EffectReport cannot_tell(std::string how, std::vector<uint64_t> lines) {
+  return {Effect::kUnknown, std::move(how), std::move(lines), 0};
+}
+
+TimeNs acted_at(const GateEvent& gate) {
+  if (gate.answered) return gate.answered;
+  return gate.done ? gate.done : gate.asked;
+}
+
+const RankEnd* end_of(const GateEvent& gate, const RunFacts& facts) {
+  for (const RankEnd& end : facts.ends)
+    if (end.process.pid != 0 && end.process.pid == gate.process.pid &&
+        end.process.start == gate.process.start)
+      return &end;
+  if (gate.process.pid != 0) return nullptr;
+  for (const RankEnd& end : facts.ends)
+    if (end.rank == gate.rank && end.attempt == gate.attempt) return &end;
+  return nullptr;
+}
+
+const ProcessView* process_of(const GateEvent& gate, const RunFacts& facts) {
+  for (const ProcessView& process : facts.timeline.processes)
+    if (process.id.pid != 0 ? process.id.pid == gate.process.pid && process.id.start == gate.process.start
+                            : process.rank == gate.rank && process.attempt == gate.attempt)
+      return &process;
+  return nullptr;
+}
+
+const Json* effect_line(const Action& action, const RunFacts& facts, const std::string& what) {
+  for (const Json& line : facts.journal)
+    if (line.value("ev", "") == "fault_effect" && line.value("fault", "") == action.fault &&
+        line.value("action", uint32_t{0}) == action.id && line.value("what", "") == what)
+      return &line;
+  return nullptr;
+}
+
+uint64_t line_number(const Json& line) { return line.value("n", uint64_t{0}); }
+
+}  // namespace rankfault

@@ -1,0 +1,10 @@
+// apply: a scenario with a tooth, its bug and --set changes in place; what is left is a plain one.
+#pragma once
+
+#include "harness/plan/plan.h"
+
+namespace rankfault {
+
+Result<Scenario> apply(const Scenario&, const PlanOptions&);
+
+}  // namespace rankfault

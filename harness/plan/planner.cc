@@ -1,0 +1,106 @@
+// planner: Scenario -> Plan. Pure: the same scenario and options give the same plan, byte for byte.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "faults/fault.h"
+#include "harness/plan/apply.h"
+#include "harness/scenario/op_words.h"
+#include "harness/scenario/scenario_tree.h"
+#include "harness/scenario/validate.h"
+#include "harness/scenario/value.h"
+
+namespace rankfault {
+namespace {
+
+std::string digest_of(const Scenario& scenario, const PlanOptions& options, uint64_t seed) {
+  const std::string text = fmt::format("{}\n{}\n{} {} {}", scenario.text, to_json(to_tree(scenario)).dump(),
+                                       seed, options.faults_on, options.bug_on && scenario.bug);
+  return fmt::format("{:016x}", rf_hash_bytes(0, text.data(), text.size()));
+}
+
+// A seed nobody gave comes from the scenario itself, so that a plan is a function of its input.
+uint64_t seed_of(const Scenario& scenario, const PlanOptions& options) {
+  if (options.seed) return *options.seed;
+  if (scenario.seed) return *scenario.seed;
+  return rf_hash_text(scenario.name.c_str()) >> 32;
+}
+
+Status lower_fault(const FaultSpec& fault, Plan& plan) {
+  const FaultKind* kind = Catalog<FaultKind>::instance().find(fault.kind);
+  RF_ASSERT(kind != nullptr, "validate() lets no unknown kind pass");
+  const int ranks = plan.scenario.workload.ranks;
+  const LowerContext context{plan.scenario, ranks, plan.seed, victims_of(fault, ranks)};
+  Result<std::vector<Action>> lowered = kind->lower(fault, context);
+  if (!lowered) return lowered.error();
+  const auto base = static_cast<uint32_t>(plan.actions.size());
+  for (Action& action : *lowered) {
+    action.id = static_cast<uint32_t>(plan.actions.size());
+    action.fault = fault.id;
+    if (action.after >= 0)
+      action.after += static_cast<int32_t>(base);  // a kind links its own actions by position
+    plan.actions.push_back(std::move(action));
+  }
+  return Done{};
+}
+
+// after_fault waits for the action on the same rank where there is one, else for the fault's first.
+void link_after_faults(Plan& plan) {
+  for (Action& action : plan.actions) {
+    if (action.after >= 0 || action.at.after_fault.empty()) continue;
+    for (const Action& other : plan.actions) {
+      if (other.fault != action.at.after_fault || other.outside == OutsideVerb::kContinue) continue;
+      if (action.after < 0 || other.rank == action.rank) action.after = static_cast<int32_t>(other.id);
+      if (other.rank == action.rank) break;
+    }
+  }
+}
+
+void add_preloads(Plan& plan) {
+  const bool files = std::any_of(plan.actions.begin(), plan.actions.end(), [](const Action& action) {
+    return !action.at.file_op.empty() || action.outside == OutsideVerb::kUnlink ||
+           action.outside == OutsideVerb::kTruncate || action.outside == OutsideVerb::kChmod;
+  });
+  if (!files) return;
+  plan.preload.emplace_back("libc");
+  plan.notes.emplace_back(
+      "libc: the file-call object is preloaded too, in the path of every file call of the job");
+}
+
+void add_notes(Plan& plan) {
+  for (const Action& action : plan.actions)
+    if (!action.at.file_op.empty())
+      plan.notes.push_back(
+          fmt::format("inner: action {} may fire at a {} inside a library call; there it may only kill, "
+                      "stop, unlink or fail",
+                      action.id, action.at.file_op));
+}
+
+}  // namespace
+
+Result<Plan> make_plan(const Scenario& written, const PlanOptions& options) {
+  Result<Scenario> applied = apply(written, options);
+  if (!applied) return applied.error();
+  Plan plan;
+  plan.scenario = std::move(*applied);
+  name_lone_parameters(plan.scenario);
+  if (const std::vector<Error> errors = validate(plan.scenario); !errors.empty()) return errors.front();
+  plan.tooth = options.tooth ? options.tooth->id : "";
+  plan.bug_on = options.bug_on && plan.scenario.bug.has_value();
+  plan.faults_on = options.faults_on;
+  plan.seed = seed_of(plan.scenario, options);
+  if (plan.faults_on)
+    for (const FaultSpec& fault : plan.scenario.faults)
+      if (Status ok = lower_fault(fault, plan); !ok) return ok.error();
+  if (plan.actions.size() > RF_MAX_ARMED)
+    return usage_error(fmt::format("{} actions are more than the {} that can be armed at once",
+                                   plan.actions.size(), RF_MAX_ARMED),
+                       {plan.scenario.file, 0, 0});
+  link_after_faults(plan);
+  add_preloads(plan);
+  add_notes(plan);
+  plan.scenario_digest = digest_of(plan.scenario, options, plan.seed);
+  return plan;
+}
+
+}  // namespace rankfault

@@ -1,0 +1,62 @@
+// read_expect: what must be true. Each item is one oracle with its parameters: `- ended: {...}`.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/scenario/readers.h"
+#include "harness/scenario/value.h"
+
+namespace rankfault {
+namespace {
+
+// `id` belongs to the expectation, all else to the oracle.
+void split_id(ExpectationSpec& out, Problems& problems) {
+  auto* entries = std::get_if<Value::Map>(&out.params.data);
+  if (!entries) return;
+  const auto id =
+      std::find_if(entries->begin(), entries->end(), [](const auto& e) { return e.first == "id"; });
+  if (id == entries->end()) return;
+  if (is_scalar(id->second))
+    out.id = id->second.text;
+  else
+    problems.add("\"id\" must be text", id->second.pos);
+  entries->erase(id);
+}
+
+}  // namespace
+
+void read_expectations(const Value& value, std::vector<ExpectationSpec>& out, Problems& problems) {
+  if (!value.list()) {
+    problems.add(fmt::format("\"expect\" must be a list, not {}", kind_of(value)), value.pos);
+    return;
+  }
+  for (const Value& item : *value.list()) {
+    ExpectationSpec spec;
+    spec.pos = item.pos;
+    if (is_scalar(item)) {
+      spec.oracle = item.text;
+      spec.params = map_value({}, item.pos);
+    } else if (item.map() && item.map()->size() == 1) {
+      const auto& [oracle, params] = item.map()->front();
+      spec.oracle = oracle;
+      spec.pos = params.key;
+      spec.params = params.is_null() ? map_value({}, params.key) : params;
+      split_id(spec, problems);
+    } else {
+      problems.add(
+          "an expectation is one oracle and its parameters, as \"- ended: {ranks: all, exit: zero}\"",
+          item.pos);
+      continue;
+    }
+    out.push_back(std::move(spec));
+  }
+  for (ExpectationSpec& spec : out) {
+    if (!spec.id.empty()) continue;
+    std::string id = spec.oracle;
+    for (int n = 2; std::any_of(out.begin(), out.end(), [&](const auto& e) { return e.id == id; }); ++n)
+      id = fmt::format("{}#{}", spec.oracle, n);
+    spec.id = id;
+  }
+}
+
+}  // namespace rankfault

@@ -1,0 +1,125 @@
+// read_workload: what runs, on how many ranks, under which launcher, for how long at most.
+#include <fmt/format.h>
+
+#include <regex>
+
+#include "harness/base/suggest.h"
+#include "harness/scenario/readers.h"
+#include "harness/scenario/value.h"
+
+namespace rankfault {
+namespace {
+
+constexpr int kMostRanks = 16384;
+constexpr size_t kLongestMarker = 500;
+constexpr Duration kDefaultWall = std::chrono::seconds(60);
+
+const std::vector<std::string>& known_needs() {
+  static const std::vector<std::string> words{"gloo", "mpi",  "openmpi4", "openmpi5", "torch",  "nccl",
+                                              "gpu",  "root", "dev_shm",  "netns",    "trainer"};
+  return words;
+}
+
+void read_launcher(MapReader& in, LauncherKind& out) {
+  std::string word;
+  if (!in.text("launcher", word)) return;
+  for (LauncherKind kind : {LauncherKind::kLocal, LauncherKind::kMpirun, LauncherKind::kTorchrun})
+    if (word == to_text(kind)) {
+      out = kind;
+      return;
+    }
+  in.problems().add(fmt::format("unknown launcher \"{}\"{}; there are local, mpirun and torchrun", word,
+                                did_you_mean(word, {"local", "mpirun", "torchrun"})),
+                    in.value().find("launcher")->pos);
+}
+
+void read_limits(MapReader& in, Workload& out) {
+  out.wall = kDefaultWall;
+  const Value* limits = in.find("limits");
+  if (!limits) return;
+  MapReader reader(*limits, "limits", in.problems());
+  if (reader.duration("wall", out.wall) && out.wall <= Duration::zero())
+    in.problems().add("a wall limit of nothing ends the job before it begins", limits->find("wall")->pos);
+  reader.finish();
+}
+
+void read_marker(MapReader& in, const char* key, std::string& out) {
+  if (!in.text(key, out)) return;
+  const SourcePos& at = in.value().find(key)->pos;
+  if (out.size() > kLongestMarker) {  // std::regex recurses over its pattern
+    in.problems().add(fmt::format("\"{}\" is longer than {} bytes", key, kLongestMarker), at);
+    return;
+  }
+  try {
+    if (std::regex(out).mark_count() != 1)
+      in.problems().add(fmt::format("\"{}\" must have exactly one group: the part that is its value", key),
+                        at);
+  } catch (const std::regex_error& e) {
+    in.problems().add(fmt::format("\"{}\" is not a regular expression: {}", key, e.what()), at);
+  }
+}
+
+void read_markers(MapReader& in, Markers& out) {
+  const Value* markers = in.find("markers");
+  if (!markers) return;
+  MapReader reader(*markers, "markers", in.problems());
+  read_marker(reader, "step_begin", out.step_begin);
+  read_marker(reader, "step_commit", out.step_commit);
+  read_marker(reader, "value", out.value);
+  read_marker(reader, "error", out.error);
+  reader.finish();
+}
+
+void read_needs(MapReader& in, std::vector<std::string>& out) {
+  if (!in.texts("needs", out)) return;
+  for (const Value& item : *in.value().find("needs")->list()) {
+    bool known = false;
+    for (const std::string& word : known_needs()) known |= word == item.text;
+    if (!known)
+      in.problems().add(
+          fmt::format("unknown need \"{}\"{}", item.text, did_you_mean(item.text, known_needs())), item.pos);
+  }
+}
+
+}  // namespace
+
+const char* to_text(LauncherKind kind) {
+  switch (kind) {
+    case LauncherKind::kLocal:
+      return "local";
+    case LauncherKind::kMpirun:
+      return "mpirun";
+    case LauncherKind::kTorchrun:
+      return "torchrun";
+  }
+  return "unknown";
+}
+
+void read_workload(const Value& value, Workload& out, Problems& problems) {
+  MapReader in(value, "workload", problems);
+  if (!value.map()) return;
+  out.pos = value.pos;
+  read_launcher(in, out.launcher);
+  if (in.need("ranks")) in.number("ranks", out.ranks, 1, kMostRanks);
+  if (const Value* command = in.need("command"); command && in.texts("command", out.command))
+    if (out.command.empty()) problems.add("\"command\" is empty: nothing would run", command->pos);
+  in.texts("launcher_args", out.launcher_args);
+  in.text("mpirun", out.mpirun);
+  in.text_map("env", out.env);
+  in.text("cwd", out.cwd);
+  in.number("restarts", out.restarts, 0, 1000);
+  read_limits(in, out);
+  in.flag("order_free", out.order_free);
+  read_markers(in, out.markers);
+  read_needs(in, out.needs);
+  in.finish();
+  if (out.launcher == LauncherKind::kLocal && !out.launcher_args.empty())
+    problems.add("the local launcher takes no \"launcher_args\"", value.find("launcher_args")->pos);
+  if (out.launcher != LauncherKind::kMpirun && !out.mpirun.empty())
+    problems.add("\"mpirun\" is only for \"launcher: mpirun\"", value.find("mpirun")->pos);
+  if (out.launcher == LauncherKind::kTorchrun && out.restarts > 0)
+    problems.add("torchrun restarts by itself: put --max-restarts into \"launcher_args\"",
+                 value.find("restarts")->pos);
+}
+
+}  // namespace rankfault

@@ -1,0 +1,24 @@
+// readers: one function for each part of a scenario; the parser calls them, and so does everything
+// that replaces a part of one (teeth, --set, the one-line form).
+#pragma once
+
+#include "harness/scenario/map_reader.h"
+#include "harness/scenario/scenario.h"
+
+namespace rankfault {
+
+void read_workload(const Value&, Workload&, Problems&);
+void read_faults(const Value&, std::vector<FaultSpec>&, Problems&);
+Trigger read_trigger(const Value&, const std::string& owner, Problems&);
+void read_expectations(const Value&, std::vector<ExpectationSpec>&, Problems&);
+void read_bug(const Value&, std::optional<Bug>&, Problems&);
+void read_teeth(const Value&, std::vector<Tooth>&, Problems&);
+void read_must_be(const Value&, MustBe&, Problems&);
+
+const char* to_text(LauncherKind);
+
+// Keys every fault may have, whatever its kind; all other keys are its kind's parameters.
+const std::vector<std::string>& common_fault_keys();
+const std::vector<std::string>& file_op_words();
+
+}  // namespace rankfault

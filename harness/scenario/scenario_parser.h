@@ -1,0 +1,27 @@
+// scenario_parser: text -> Scenario, or every mistake in it with its place. Needs no catalogue:
+// whether kinds, oracles and their parameters exist is validate.h's question.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/scenario/scenario.h"
+
+namespace rankfault {
+
+struct ParsedScenario {
+  Scenario scenario;
+  std::vector<Error> errors;  // all of them, in the order of reading; empty: the scenario is whole
+};
+
+ParsedScenario parse_all(const std::string& text, const std::string& file);
+ParsedScenario read_scenario_tree(const Value& root, const std::string& file, const std::string& text);
+
+// The same with the first mistake only.
+Result<Scenario> parse_scenario(const std::string& text, const std::string& file);
+Result<Scenario> load_scenario(const std::string& path);
+
+// The text of a scenario file; refuses what cannot be one before reading it.
+Result<std::string> read_scenario_file(const std::string& path);
+
+}  // namespace rankfault

@@ -1,0 +1,101 @@
+#include "harness/scenario/validate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/base/suggest.h"
+#include "harness/judge/oracle.h"
+#include "harness/scenario/value.h"
+
+namespace rankfault {
+namespace {
+
+constexpr const char* kImplicitExpectation = "finished_in_time";
+
+bool blames(const Scenario& scenario, bool somebody) {
+  return std::any_of(scenario.expect.begin(), scenario.expect.end(), [&](const ExpectationSpec& spec) {
+    if (spec.oracle != "blamed") return false;
+    const Value* kind = spec.params.find("kind");
+    const bool none = spec.params.text == "none" || (kind && kind->text == "none");
+    return none != somebody;
+  });
+}
+
+void check_bug(const Scenario& scenario, Problems& problems) {
+  if (scenario.bug && !scenario.faults.empty())
+    problems.add("a scenario has faults or a bug, not both: with both nobody knows which one was found",
+                 scenario.bug->pos);
+  if (scenario.bug && !blames(scenario, true))
+    problems.add("a bug needs an expectation that only it can meet: \"- blamed: {kind: ...}\"",
+                 scenario.bug->pos);
+  if (scenario.bug || !scenario.faults.empty()) return;
+  for (const ExpectationSpec& spec : scenario.expect) {
+    const Value* kind = spec.params.find("kind");
+    const bool none = spec.params.text == "none" || (kind && kind->text == "none");
+    if (spec.oracle == "blamed" && !none)
+      problems.add("without a fault and without a bug only none may be blamed", spec.pos);
+  }
+}
+
+void check_names_expectation(const Scenario& scenario, const std::string& id, const char* what,
+                             const SourcePos& pos, Problems& problems) {
+  std::vector<std::string> ids{kImplicitExpectation};
+  for (const ExpectationSpec& spec : scenario.expect) ids.push_back(spec.id);
+  if (std::find(ids.begin(), ids.end(), id) == ids.end())
+    problems.add(fmt::format("{} names no expectation: \"{}\"{}", what, id, did_you_mean(id, ids)), pos);
+}
+
+void check_teeth(const Scenario& scenario, Problems& problems) {
+  for (const Tooth& tooth : scenario.teeth) {
+    check_names_expectation(scenario, tooth.must_fail, "must_fail", tooth.pos, problems);
+    const auto same = std::count_if(scenario.teeth.begin(), scenario.teeth.end(),
+                                    [&](const Tooth& other) { return other.id == tooth.id; });
+    if (same > 1) problems.add(fmt::format("two teeth are called \"{}\"", tooth.id), tooth.pos);
+  }
+  if (scenario.must_be.kind == MustBe::Kind::kFail)
+    check_names_expectation(scenario, scenario.must_be.expectation, "must_be", {scenario.file, 0, 0},
+                            problems);
+}
+
+}  // namespace
+
+void name_lone_parameters(Scenario& scenario) {
+  for (ExpectationSpec& spec : scenario.expect) {
+    const Oracle* oracle = Catalog<Oracle>::instance().find(spec.oracle);
+    if (!oracle || oracle->params.empty() || spec.params.map()) continue;
+    Value params = map_value({}, spec.params.pos);
+    params.key = spec.params.key;
+    set_entry(params, oracle->params.front().name, spec.params);
+    spec.params = std::move(params);
+  }
+}
+
+std::vector<int> victims_of(const FaultSpec& fault, int world_size) {
+  return resolve(fault.ranks, world_size, {});
+}
+
+std::vector<int> victims_of(const Scenario& scenario) {
+  std::vector<int> out;
+  for (const FaultSpec& fault : scenario.faults)
+    for (int rank : victims_of(fault, scenario.workload.ranks)) out.push_back(rank);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+std::vector<Error> validate(const Scenario& written) {
+  Scenario scenario = written;
+  name_lone_parameters(scenario);
+  Problems problems;
+  validate_faults(scenario, problems);
+  validate_expectations(scenario, problems);
+  check_bug(scenario, problems);
+  check_teeth(scenario, problems);
+  std::vector<Error> all = problems.all();
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Error& a, const Error& b) { return a.where.line < b.where.line; });
+  return all;
+}
+
+}  // namespace rankfault

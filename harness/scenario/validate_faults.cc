@@ -1,0 +1,123 @@
+// validate_faults: kinds exist, victims exist, triggers can match something.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "faults/fault.h"
+#include "harness/base/suggest.h"
+#include "harness/scenario/readers.h"
+#include "harness/scenario/validate.h"
+
+namespace rankfault {
+namespace {
+
+std::string ranks_there_are(int ranks) {
+  return ranks == 1 ? "the only rank is 0" : fmt::format("ranks are 0 to {}", ranks - 1);
+}
+
+void check_id(const Scenario& scenario, const FaultSpec& fault, Problems& problems) {
+  if (fault.id.find_first_of(". \t") != std::string::npos)
+    problems.add(fmt::format("the id \"{}\" holds a dot or a space", fault.id), fault.pos);
+  for (const FaultSpec& other : scenario.faults) {
+    if (&other == &fault) break;
+    if (other.id == fault.id)
+      problems.add(
+          fmt::format("two faults are called \"{}\" (the other in line {})", fault.id, other.pos.line),
+          fault.pos);
+  }
+}
+
+void check_victims(const FaultSpec& fault, int ranks, Problems& problems) {
+  const RankSet& set = fault.ranks;
+  if (set.kind != RankSet::Kind::kAll && set.kind != RankSet::Kind::kListed)
+    problems.add(
+        "the ranks of a fault are a list, a range or all: they are what victims, others and "
+        "survivors refer to",
+        set.pos);
+  if (set.kind == RankSet::Kind::kListed && !set.ranks.empty() && set.ranks.back() >= ranks)
+    problems.add(fmt::format("rank {} is not in this job: {}", set.ranks.back(), ranks_there_are(ranks)),
+                 set.pos);
+}
+
+void check_comm(const FaultSpec& fault, int ranks, Problems& problems) {
+  const CommSelector& comm = fault.at.comm;
+  if (comm.kind != CommSelector::Kind::kSize) return;
+  if (comm.size > ranks)
+    problems.add(fmt::format("no communicator of {} ranks can have size {}", ranks, comm.size), fault.at.pos);
+  if (!comm.has_rank) return;
+  const std::vector<int> victims = victims_of(fault, ranks);
+  if (*comm.has_rank >= ranks)
+    problems.add(fmt::format("rank {} is not in this job: {}", *comm.has_rank, ranks_there_are(ranks)),
+                 fault.at.pos);
+  else if (victims != std::vector<int>{*comm.has_rank})
+    problems.add(
+        "\"has_rank\" can only be the victim itself, and only one: a victim sees its own communicators",
+        fault.at.pos);
+}
+
+void check_trigger(const Scenario& scenario, const FaultSpec& fault, Problems& problems) {
+  const Trigger& at = fault.at;
+  const Workload& workload = scenario.workload;
+  check_comm(fault, workload.ranks, problems);
+  if (at.attempt && *at.attempt > workload.restarts && workload.launcher != LauncherKind::kTorchrun)
+    problems.add(fmt::format("attempt {} never comes: with \"restarts: {}\" attempts are 0 to {}",
+                             *at.attempt, workload.restarts, workload.restarts),
+                 at.pos);
+  if (at.after_fault.empty()) return;
+  std::vector<std::string> ids;
+  for (const FaultSpec& other : scenario.faults) ids.push_back(other.id);
+  if (std::find(ids.begin(), ids.end(), at.after_fault) == ids.end())
+    problems.add(fmt::format("after_fault names no fault: \"{}\"{}", at.after_fault,
+                             did_you_mean(at.after_fault, ids)),
+                 at.pos);
+}
+
+const FaultSpec* fault_called(const Scenario& scenario, const std::string& id) {
+  for (const FaultSpec& fault : scenario.faults)
+    if (fault.id == id) return &fault;
+  return nullptr;
+}
+
+// Following after_fault from `fault` for more steps than there are faults means going in a circle.
+bool waits_for_itself(const Scenario& scenario, const FaultSpec& fault) {
+  const FaultSpec* at = &fault;
+  for (size_t steps = 0; steps <= scenario.faults.size(); ++steps) {
+    if (at->at.after_fault.empty()) return false;
+    at = fault_called(scenario, at->at.after_fault);
+    if (!at) return false;
+    if (at == &fault) return true;
+  }
+  return false;
+}
+
+void check_kind(const Scenario& scenario, const FaultSpec& fault, Problems& problems) {
+  const auto& kinds = Catalog<FaultKind>::instance();
+  const FaultKind* kind = kinds.find(fault.kind);
+  if (!kind) {
+    problems.add(fmt::format("unknown fault kind \"{}\"{}", fault.kind, kinds.did_you_mean(fault.kind)),
+                 fault.kind_pos.line ? fault.kind_pos : fault.pos);
+    return;
+  }
+  if (Status ok = check_params(fault.params, kind->params, fault.kind, common_fault_keys()); !ok) {
+    problems.add(ok.error(), fault.pos);
+    return;
+  }
+  const LowerContext context{scenario, scenario.workload.ranks, 0,
+                             victims_of(fault, scenario.workload.ranks)};
+  if (auto lowered = kind->lower(fault, context); !lowered) problems.add(lowered.error(), fault.pos);
+}
+
+}  // namespace
+
+void validate_faults(const Scenario& scenario, Problems& problems) {
+  for (const FaultSpec& fault : scenario.faults) {
+    check_id(scenario, fault, problems);
+    check_victims(fault, scenario.workload.ranks, problems);
+    check_trigger(scenario, fault, problems);
+    check_kind(scenario, fault, problems);
+    if (waits_for_itself(scenario, fault))
+      problems.add(fmt::format("\"{}\" waits for itself through after_fault", fault.id), fault.at.pos);
+  }
+}
+
+}  // namespace rankfault

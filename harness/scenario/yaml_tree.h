@@ -1,0 +1,16 @@
+// yaml_tree: text -> a tree of Values with positions. The only place that sees the YAML library.
+#pragma once
+
+#include <string>
+
+#include "harness/scenario/scenario.h"
+
+namespace rankfault {
+
+inline constexpr size_t kLargestScenarioBytes = 1 << 20;
+
+// One document. Refused, with the place: more than kLargestScenarioBytes, bytes that are no text,
+// a key given twice, anchors and aliases, nesting deeper than a scenario can be.
+Result<Value> read_yaml(const std::string& text, const std::string& file);
+
+}  // namespace rankfault
