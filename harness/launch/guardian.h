@@ -19,43 +19,55 @@
 namespace rankfault {
 
 struct Command {
-  std::vector<std::string> argv;  // argv[0] is found on PATH
+  std::vector<std::string> argv;           // argv[0] is found on the PATH of env
   std::map<std::string, std::string> env;  // the whole environment
-  std::string cwd;
-  std::string stdout_path, stderr_path;  // equal: one file
+  std::string cwd;                         // "": the tool's own
+  std::string stdout_path, stderr_path;    // equal: one file; both are appended to
 };
 
 struct GuardianEvent {
-  enum class Kind { kSpawned, kRefused, kEnded, kAllGone, kCensusDone, kUndone, kLost } kind;
+  enum class Kind { kSpawned, kRefused, kEnded, kAllGone, kCensusDone, kUndone, kLost } kind = Kind::kLost;
   uint32_t tag = 0;
   int pid = 0;
   uint64_t start = 0;
   int a = 0, b = 0;  // kEnded: a is the wait status; kRefused: errno
   TimeNs time = 0;
-  std::string text;
+  std::string text;  // kRefused: what was tried; kUndone: lines
 };
 
 class Guardian {
  public:
   static Result<Guardian> start(const RunDir&);
   Guardian(Guardian&&) noexcept;
-  ~Guardian();  // closes the socket: the guardian then ends everything that is left
+  Guardian& operator=(Guardian&&) = delete;
+  // Closes the socket, so that the guardian ends everything that is left, and waits for it (bounded).
+  ~Guardian();
 
   int fd() const { return socket_.get(); }  // readable when next() has something
   int pid() const { return pid_; }
   Status spawn(uint32_t tag, const Command&);
+  // One kAllGone follows when nothing is left. first_signal 0: SIGKILL at once.
   Status kill_all(int first_signal, Duration grace);
   Status census();
-  // One event, without blocking; nullopt when there is none.
+  // One event, without blocking; nullopt when there is none. kLost once, when the guardian is gone.
   std::optional<GuardianEvent> next();
-  // kill all, undo, wait for its end (bounded); the lines it could not undo.
-  Result<std::vector<std::string>> quit();
+  // kill all, undo, wait for its end (bounded); the lines it could not undo. Events not yet taken
+  // are dropped, unless `seen` takes them.
+  Result<std::vector<std::string>> quit(const std::function<void(const GuardianEvent&)>& seen = {});
 
  private:
   Guardian(UniqueFd socket, int pid) : socket_(std::move(socket)), pid_(pid) {}
+  Status send(const rf_guardian_packet&, const std::string& texts);
+  // Blocks until an event of `kind`, or the guardian's loss, or the limit.
+  std::optional<GuardianEvent> wait_for(GuardianEvent::Kind kind, Duration limit,
+                                        const std::function<void(const GuardianEvent&)>& seen);
   UniqueFd socket_;
   int pid_ = 0;
+  bool lost_ = false;
 };
+
+// $RANKFAULT_GUARDIAN, else beside the tool's own executable; "" when it is in neither place.
+std::string find_guardian();
 
 // Is `pid` (with this start time) a descendant of `guardian_pid` now? Nothing else is ever signalled.
 bool descends_from(int pid, uint64_t start, int guardian_pid);

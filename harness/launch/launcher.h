@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,8 @@ struct LaunchContext {
   const Plan& plan;
   const RunDir& run;
   int attempt = 0;
-  std::string bin_dir;      // {bin}
-  std::string agent;        // path of librankfault_agent.so; "" : launch without it
+  std::string bin_dir;  // {bin}
+  std::string agent;    // path of librankfault_agent.so; "" : launch without it
   std::vector<std::string> extra_preload;
 };
 
@@ -50,5 +51,19 @@ struct Launcher {
 std::map<std::string, std::string> agent_environment(const LaunchContext&);
 // {bin} {rank} {ranks} {store} {tmp} {attempt} {scenario_dir} {run}; unknown braces are left alone.
 std::string expand(const std::string& word, const LaunchContext&, int rank);
+
+// The command can be started, and the agent loaded into it: found on the PATH of `env`, executable,
+// dynamically linked (scripts: their interpreter). Nothing is launched to find out.
+Status check_program(const std::string& program, const std::map<std::string, std::string>& env,
+                     const std::string& cwd, bool needs_agent, const SourcePos& where = {});
+// The same for what this attempt would start: the launcher's own program and the workload's.
+Status check_workload(const LaunchContext&);
+
+// The tool's environment, the workload's `env:` (expanded), and the job's own variables (TMPDIR,
+// RANKFAULT_JOB) without the agent's.
+std::map<std::string, std::string> job_environment(const LaunchContext&, int rank);
+// logs/launcher.aM.log and logs/rank-N.aM.log
+std::string launcher_log(const RunDir&, int attempt);
+std::string rank_log(const RunDir&, int rank, int attempt);
 
 }  // namespace rankfault

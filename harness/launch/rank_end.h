@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "harness/base/process_id.h"
 #include "harness/base/result.h"
 #include "harness/base/time.h"
 #include "harness/base/unique_fd.h"
-#include "harness/base/process_id.h"
 
 namespace rankfault {
 
@@ -50,7 +50,11 @@ struct BestEnd {
   ExitStatus status;
   EndSource source = EndSource::kUnknown;
 };
-BestEnd best_of(const EndSources&);  // waited, kernel, our_signal, own_record, launcher: the first that knows
+// waited, kernel, our_signal, own_record, launcher: the first that knows. But a signal that the launcher
+// saw overtakes an exit that had begun: the own record is written before destructors run, which may abort.
+BestEnd best_of(const EndSources&);
+// Two sources that cannot both be true of one process: a bug of ours, or of a launcher.
+bool contradict(const EndSources&);
 
 // A pidfd of this very process; kRefused when it is gone or the pid belongs to another one now.
 Result<UniqueFd> open_process(int pid, uint64_t start);

@@ -1,5 +1,8 @@
 // RunDir: the directory that holds a run, its layout and its state machine
 // (incomplete -> complete; a dead incomplete run is told from a live one by the lock its tool holds).
+//
+// Files of its own: `state.json` {state, tmp, tmp_dev, tmp_ino, began_ns, tool}, `lock` (held by the
+// tool), `guardian.lock` (held by the guardian until it has undone everything), `undo`.
 #pragma once
 
 #include <string>
@@ -18,7 +21,7 @@ class RunDir {
   // under the runs folder ($RANKFAULT_RUNS, else ./rankfault-runs), from the scenario's name.
   static Result<RunDir> create(const std::string& path, const std::string& scenario_name);
 
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return path_; }  // absolute
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   std::string records() const { return path_ + "/records"; }  // *.ring and *.actions
   std::string logs() const { return path_ + "/logs"; }        // rank-N.aM.log
@@ -27,9 +30,10 @@ class RunDir {
   std::string undo() const { return path_ + "/undo"; }
 
   Status write_json(const std::string& name, const Json&) const;  // temp + rename
-  Status complete();  // state file: incomplete -> complete
+  Status complete();                                              // state file: incomplete -> complete
 
  private:
+  Json state_;
   std::string path_, tmp_;
   UniqueFd lock_;
 };

@@ -1,0 +1,30 @@
+// check_workload: everything this attempt would start, looked at before anything is started.
+#include <algorithm>
+#include <filesystem>
+
+#include "harness/launch/launcher.h"
+
+namespace rankfault {
+
+Status check_workload(const LaunchContext& context) {
+  const Workload& workload = context.plan.scenario.workload;
+  if (workload.command.empty()) return usage_error("the workload has no command", workload.pos);
+  const std::string program = expand(workload.command[0], context, -1),
+                    cwd = expand(workload.cwd, context, -1);
+  if (!cwd.empty() && !std::filesystem::is_directory(cwd))
+    return usage_error("cwd " + cwd + " is not a directory", workload.pos);
+  const auto env = job_environment(context, 0);
+  const auto& args = workload.launcher_args;
+  const bool script = workload.launcher == LauncherKind::kTorchrun &&
+                      std::find(args.begin(), args.end(), "--no-python") == args.end() &&
+                      std::find(args.begin(), args.end(), "--no_python") == args.end();
+  if (!script) return check_program(program, env, cwd, !context.agent.empty(), workload.pos);
+  // torchrun reads a Python file, or a module after -m.
+  if (program == "-m" || std::find(args.begin(), args.end(), "-m") != args.end() || !program.ends_with(".py"))
+    return Done{};
+  const std::string path = program[0] == '/' || cwd.empty() ? program : cwd + "/" + program;
+  if (!std::filesystem::is_regular_file(path)) return usage_error(path + ": no such script", workload.pos);
+  return Done{};
+}
+
+}  // namespace rankfault

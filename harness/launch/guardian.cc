@@ -1,0 +1,224 @@
+// guardian.cc: see guardian.h. The one file that knows Boost.Process (version 1, as in Boost 1.74).
+#include "harness/launch/guardian.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <boost/process.hpp>
+#include <boost/process/extend.hpp>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "harness/base/process_tree.h"
+
+namespace rankfault {
+namespace {
+
+constexpr Duration kQuitLimit = std::chrono::seconds(60);
+
+// Waits for our child's end and reaps it.
+void wait_for_child(int pid, Duration limit) {
+  UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  pollfd ended{fd.get(), POLLIN, 0};
+  const int limit_ms = static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(limit).count());
+  if (fd.valid()) ::poll(&ended, 1, limit_ms);
+  ::waitpid(pid, nullptr, WNOHANG);
+}
+
+GuardianEvent::Kind kind_of(uint32_t message) {
+  using Kind = GuardianEvent::Kind;
+  switch (message) {
+    case RF_G_SPAWNED:
+      return Kind::kSpawned;
+    case RF_G_REFUSED:
+      return Kind::kRefused;
+    case RF_G_ENDED:
+      return Kind::kEnded;
+    case RF_G_ALL_GONE:
+      return Kind::kAllGone;
+    case RF_G_CENSUS_DONE:
+      return Kind::kCensusDone;
+    case RF_G_UNDONE:
+      return Kind::kUndone;
+    default:
+      return Kind::kLost;
+  }
+}
+
+// The child's pid. `socket` stays open across exec in this child only.
+Result<int> launch(const std::string& program, int socket, const RunDir& run) {
+  namespace bp = boost::process;
+  std::error_code error;
+  try {
+    bp::child child(
+        bp::exe = program,
+        bp::args = {std::to_string(socket), run.control(), run.undo(), run.path(), run.tmp()},
+        bp::std_in<bp::null, bp::std_out> bp::null, bp::std_err > run.file("logs/guardian.log"), error,
+        bp::extend::on_exec_setup = [socket](auto&) { ::fcntl(socket, F_SETFD, 0); });
+    if (error) return refused(fmt::format("start {}: {}", program, error.message()));
+    const int pid = child.id();
+    child.detach();
+    return pid;
+  } catch (const std::exception& e) {
+    return refused(fmt::format("start {}: {}", program, e.what()));
+  }
+}
+
+}  // namespace
+
+std::string find_guardian() {
+  if (const char* given = std::getenv("RANKFAULT_GUARDIAN")) return given;
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const auto program = self.parent_path() / "rankfault-guardian";
+  return !error && ::access(program.c_str(), X_OK) == 0 ? program.string() : "";
+}
+
+Result<Guardian> Guardian::start(const RunDir& run) {
+  const std::string program = find_guardian();
+  if (program.empty())
+    return refused(
+        "rankfault-guardian is not beside the rankfault program (RANKFAULT_GUARDIAN names another place)");
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return errno_error("socketpair");
+  UniqueFd ours(ends[0]), theirs(ends[1]);
+  const int size = RF_GUARDIAN_PACKET;  // a packet must fit whole
+  ::setsockopt(ours.get(), SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+  Result<int> pid = launch(program, theirs.get(), run);
+  if (!pid.ok()) return pid.error();
+  theirs.reset();
+  Guardian guardian(std::move(ours), *pid);
+  // Its first answer says that it is the subreaper now.
+  if (Status asked = guardian.census(); !asked.ok()) return asked.error();
+  if (!guardian.wait_for(GuardianEvent::Kind::kCensusDone, std::chrono::seconds(30), {}))
+    return refused("the guardian ended at once; see " + run.file("logs/guardian.log"));
+  return guardian;
+}
+
+Guardian::Guardian(Guardian&& other) noexcept
+    : socket_(std::move(other.socket_)), pid_(std::exchange(other.pid_, 0)), lost_(other.lost_) {}
+
+Guardian::~Guardian() {
+  socket_.reset();
+  if (pid_ > 0) wait_for_child(pid_, kQuitLimit);
+}
+
+Status Guardian::send(const rf_guardian_packet& packet, const std::string& texts) {
+  std::string bytes(reinterpret_cast<const char*>(&packet), sizeof packet);
+  bytes += texts;
+  if (bytes.size() > RF_GUARDIAN_PACKET)
+    return usage_error(fmt::format("command and environment are too long ({} bytes; {} fit)", bytes.size(),
+                                   RF_GUARDIAN_PACKET));
+  ssize_t sent;
+  do sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  if (sent < 0) return errno_error("speak to the guardian");
+  return Done{};
+}
+
+Status Guardian::spawn(uint32_t tag, const Command& command) {
+  RF_ASSERT(!command.argv.empty(), "a command has at least a program");
+  std::error_code error;
+  const std::string cwd = std::filesystem::absolute(command.cwd, error).string();
+  std::string texts;
+  const auto add = [&texts](const std::string& text) {
+    texts.append(text.c_str(), std::strlen(text.c_str()) + 1);
+  };
+  add(command.cwd.empty() ? std::filesystem::current_path(error).string() : cwd);
+  add(command.stdout_path);
+  add(command.stderr_path);
+  for (const std::string& word : command.argv) add(word);
+  for (const auto& [name, value] : command.env) add(name + "=" + value);
+  rf_guardian_packet packet{};
+  packet.message = RF_G_SPAWN;
+  packet.tag = tag;
+  packet.a = static_cast<int>(command.argv.size());
+  packet.b = static_cast<int>(command.env.size());
+  return send(packet, texts);
+}
+
+Status Guardian::kill_all(int first_signal, Duration grace) {
+  rf_guardian_packet packet{};
+  packet.message = RF_G_KILL;
+  packet.a = first_signal;
+  packet.time_ns = static_cast<uint64_t>(grace.count());
+  return send(packet, "");
+}
+
+Status Guardian::census() {
+  rf_guardian_packet packet{};
+  packet.message = RF_G_CENSUS;
+  return send(packet, "");
+}
+
+std::optional<GuardianEvent> Guardian::next() {
+  if (lost_ || !socket_.valid()) return std::nullopt;
+  std::string buffer(RF_GUARDIAN_PACKET, 0);
+  const ssize_t n = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
+  GuardianEvent event;
+  event.time = now_ns();
+  rf_guardian_packet packet;
+  if (n < static_cast<ssize_t>(sizeof packet)) {
+    lost_ = true;
+    return event;
+  }
+  std::memcpy(&packet, buffer.data(), sizeof packet);
+  event.kind = kind_of(packet.message);
+  event.tag = packet.tag;
+  event.pid = packet.pid;
+  event.start = packet.start_time;
+  event.a = packet.a;
+  event.b = packet.b;
+  event.time = packet.time_ns;
+  event.text.assign(buffer, sizeof packet, static_cast<size_t>(n) - sizeof packet);
+  while (!event.text.empty() && event.text.back() == 0) event.text.pop_back();
+  return event;
+}
+
+std::optional<GuardianEvent> Guardian::wait_for(GuardianEvent::Kind kind, Duration limit,
+                                                const std::function<void(const GuardianEvent&)>& seen) {
+  const TimeNs deadline = now_ns() + static_cast<TimeNs>(limit.count());
+  while (now_ns() < deadline) {
+    pollfd readable{socket_.get(), POLLIN, 0};
+    ::poll(&readable, 1, 100);
+    while (auto event = next()) {
+      if (seen) seen(*event);
+      if (event->kind == kind) return event;
+      if (event->kind == GuardianEvent::Kind::kLost) return std::nullopt;
+    }
+    if (lost_) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Result<std::vector<std::string>> Guardian::quit(const std::function<void(const GuardianEvent&)>& seen) {
+  rf_guardian_packet packet{};
+  packet.message = RF_G_QUIT;
+  if (Status asked = send(packet, ""); !asked.ok()) return asked.error();
+  const auto undone = wait_for(GuardianEvent::Kind::kUndone, kQuitLimit, seen);
+  if (!undone)
+    return Error{ErrorKind::kInternal, "the guardian ended before it had undone what the run did", {}};
+  wait_for_child(std::exchange(pid_, 0), kQuitLimit);
+  std::vector<std::string> lines;
+  for (size_t at = 0, end; (end = undone->text.find('\n', at)) != std::string::npos; at = end + 1)
+    lines.push_back(undone->text.substr(at, end - at));
+  return lines;
+}
+
+bool descends_from(int pid, uint64_t start, int guardian_pid) {
+  auto stat = proc_stat(pid);
+  if (!stat || stat->start != start) return false;
+  for (int steps = 0; stat && stat->parent > 0 && steps < 4096; ++steps) {
+    if (stat->parent == guardian_pid) return true;
+    stat = proc_stat(stat->parent);
+  }
+  return false;
+}
+
+}  // namespace rankfault

@@ -1,0 +1,147 @@
+/* census.c: see census.h. */
+#include "census.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tree.h"
+#include "unix_sockets.h"
+
+/* File systems stamp with the coarse clock: allow one tick of the slowest kernel. */
+#define COARSE_CLOCK_NS 10000000
+
+void rf_census_begin(struct rf_census* c, int root, int undo_fd, const char* run_dir, const char* tmp_dir) {
+  struct timespec t;
+  clock_gettime(CLOCK_REALTIME, &t);
+  memset(c, 0, sizeof *c);
+  c->root = root;
+  c->undo_fd = undo_fd;
+  c->run_dir = run_dir;
+  c->tmp_dir = tmp_dir;
+  c->began_ns = t.tv_sec * 1000000000ll + t.tv_nsec - COARSE_CLOCK_NS;
+}
+
+static int is_below(const char* path, const char* folder) {
+  const size_t n = strlen(folder);
+  return n > 0 && strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == 0);
+}
+
+static int grow(void** array, size_t count, size_t* room, size_t size) {
+  if (count < *room) return 0;
+  const size_t more = *room ? 2 * *room : 64;
+  void* bigger = realloc(*array, more * size);
+  if (!bigger) return -1;
+  *array = bigger;
+  *room = more;
+  return 0;
+}
+
+void rf_census_named(struct rf_census* c, const char* word) {
+  for (const char* at = word; (at = strstr(at, "/tmp/")); at += 5) {
+    const size_t n = strcspn(at, ":,; \n");
+    if (n <= 5 || grow((void**)&c->named, c->named_count, &c->named_room, sizeof *c->named)) continue;
+    char* copy = strndup(at, n);
+    if (copy) c->named[c->named_count++] = copy;
+  }
+}
+
+static int is_named(const struct rf_census* c, const char* path) {
+  for (size_t i = 0; i < c->named_count; ++i)
+    if (strncmp(path, c->named[i], strlen(c->named[i])) == 0) return 1;
+  return 0;
+}
+
+static int is_watched(const struct rf_census* c, const char* path) {
+  if (strncmp(path, "/dev/shm/", 9) && strncmp(path, "/tmp/", 5)) return 0;
+  return !is_below(path, c->run_dir) && !is_below(path, c->tmp_dir) && !strchr(path, '\n');
+}
+
+/* `ino` is what the descendant holds; 0: not known (a socket's file has another inode). */
+static void consider(struct rf_census* c, const char* path, uint64_t ino, uid_t owner) {
+  struct statx st;
+  if (!is_watched(c, path) || is_named(c, path)) return;
+  if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &st)) return;
+  if (ino ? (!S_ISREG(st.stx_mode) || st.stx_ino != ino) : !S_ISSOCK(st.stx_mode)) return;
+  const struct statx_timestamp* born = (st.stx_mask & STATX_BTIME) ? &st.stx_btime : &st.stx_ctime;
+  if (born->tv_sec * 1000000000ll + born->tv_nsec < c->began_ns || st.stx_uid != owner) return;
+  const uint64_t dev = makedev(st.stx_dev_major, st.stx_dev_minor);
+  for (size_t i = 0; i < c->known_count; ++i)
+    if (c->known[i].dev == dev && c->known[i].ino == st.stx_ino) return;
+  if (grow((void**)&c->known, c->known_count, &c->known_room, sizeof *c->known)) return;
+  c->known[c->known_count++] = (struct rf_known){dev, st.stx_ino};
+
+  char line[4352];
+  const int n = snprintf(line, sizeof line, "remove-file %llu %llu %s\n", (unsigned long long)dev,
+                         (unsigned long long)st.stx_ino, path);
+  if (n > 0 && n < (int)sizeof line && write(c->undo_fd, line, (size_t)n) != n) perror("undo list");
+}
+
+static void look_at_maps(struct rf_census* c, int pid, uid_t owner) {
+  char name[64], *line = NULL;
+  size_t room = 0;
+  snprintf(name, sizeof name, "/proc/%d/maps", pid);
+  FILE* maps = fopen(name, "re");
+  if (!maps) return;
+  while (getline(&line, &room, maps) > 0) {
+    char perms[8];
+    unsigned long long ino;
+    int at = 0;
+    if (sscanf(line, "%*s %7s %*s %*s %llu %n", perms, &ino, &at) < 2 || !at || ino == 0) continue;
+    if (perms[1] != 'w' || perms[3] != 's') continue; /* private or read-only: not its maker's */
+    line[strcspn(line, "\n")] = 0;
+    consider(c, line + at, ino, owner);
+  }
+  free(line);
+  fclose(maps);
+}
+
+static void look_at_descriptors(struct rf_census* c, int pid, uid_t owner, struct rf_unix_sockets* sockets) {
+  char folder[64], path[4096];
+  snprintf(folder, sizeof folder, "/proc/%d/fd", pid);
+  DIR* dir = opendir(folder);
+  if (!dir) return;
+  for (struct dirent* e; (e = readdir(dir));) {
+    struct stat link, file;
+    if (e->d_name[0] == '.') continue;
+    const ssize_t n = readlinkat(dirfd(dir), e->d_name, path, sizeof path - 1);
+    if (n <= 0) continue;
+    path[n] = 0;
+    unsigned long long socket;
+    if (sscanf(path, "socket:[%llu]", &socket) == 1) {
+      const char* bound = rf_unix_socket_path(sockets, pid, socket);
+      if (bound) consider(c, bound, 0, owner);
+      continue;
+    }
+    if (!is_watched(c, path)) continue;
+    /* The link's own mode says how the file was opened. */
+    if (fstatat(dirfd(dir), e->d_name, &link, AT_SYMLINK_NOFOLLOW) || !(link.st_mode & S_IWUSR)) continue;
+    if (fstatat(dirfd(dir), e->d_name, &file, 0) || !S_ISREG(file.st_mode)) continue;
+    consider(c, path, file.st_ino, owner);
+  }
+  closedir(dir);
+}
+
+void rf_census_take(struct rf_census* c) {
+  struct rf_proc* list;
+  struct rf_unix_sockets sockets;
+  const size_t n = rf_descendants(c->root, &list);
+  rf_unix_sockets_begin(&sockets);
+  for (size_t i = 0; i < n; ++i) {
+    char path[64];
+    struct stat st;
+    if (list[i].state == 'Z') continue;
+    snprintf(path, sizeof path, "/proc/%d", list[i].pid);
+    if (stat(path, &st)) continue;
+    look_at_maps(c, list[i].pid, st.st_uid);
+    look_at_descriptors(c, list[i].pid, st.st_uid, &sockets);
+  }
+  rf_unix_sockets_end(&sockets);
+  free(list);
+}

@@ -1,0 +1,35 @@
+/* census.h: which files on this host were made by the job, found in /proc of its processes.
+ *
+ * A file is the job's when a descendant holds it for writing (a shared writable mapping, a writable
+ * descriptor, a bound socket), it was born since the run began, it lies in /dev/shm or /tmp, and the
+ * user did not name it: what stands on the command line is an output, not litter. Each is appended to
+ * the undo list, once, with the device and inode that prove it. */
+#ifndef RANKFAULT_GUARDIAN_CENSUS_H
+#define RANKFAULT_GUARDIAN_CENSUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct rf_known {
+  uint64_t dev, ino;
+};
+
+struct rf_census {
+  int root;            /* the guardian's pid */
+  int undo_fd;         /* O_APPEND */
+  const char* run_dir; /* files below these two are not listed: they are the run's own */
+  const char* tmp_dir;
+  int64_t began_ns;       /* CLOCK_REALTIME */
+  struct rf_known* known; /* grows */
+  size_t known_count, known_room;
+  char** named; /* path prefixes the user named */
+  size_t named_count, named_room;
+};
+
+void rf_census_begin(struct rf_census*, int root, int undo_fd, const char* run_dir, const char* tmp_dir);
+/* Remembers the paths that stand in a word of the command or its environment. */
+void rf_census_named(struct rf_census*, const char* word);
+/* Looks at every descendant now. */
+void rf_census_take(struct rf_census*);
+
+#endif

@@ -1,0 +1,51 @@
+/* guardian.h: the guardian's one object: the job's tree, the line to the tool, and what is under way. */
+#ifndef RANKFAULT_GUARDIAN_GUARDIAN_H
+#define RANKFAULT_GUARDIAN_GUARDIAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "census.h"
+#include "harness/launch/guardian_protocol.h"
+
+struct rf_message { /* a packet that waits to be sent */
+  struct rf_message* next;
+  size_t bytes;
+  char data[];
+};
+
+struct rf_child {
+  int pid;
+  uint32_t tag;
+};
+
+struct rf_guardian {
+  int socket; /* -1 once the tool is gone */
+  int tool;   /* pidfd */
+  int signals;
+  int files; /* inotify; -1 when the kernel refused */
+  const char *control_path, *undo_path, *run_dir, *tmp_dir;
+  uint64_t tmp_dev, tmp_ino;
+  struct rf_census census;
+  uint64_t census_at; /* when the next look is due */
+  uint64_t census_cost;
+  struct rf_child* children;
+  size_t child_count, child_room;
+  struct rf_message *queue, **queue_end;
+  int ending;       /* a kill is under way */
+  uint64_t kill_at; /* SIGKILL then */
+  int* signalled;   /* pids ended by us, for the count */
+  size_t signalled_count, signalled_room;
+};
+
+/* talk.c: never blocks; what the socket does not take is queued. `text` may be null. */
+void rf_say(struct rf_guardian*, const struct rf_guardian_packet*, const char* text, size_t bytes);
+void rf_flush(struct rf_guardian*);
+
+/* ending.c */
+int rf_reap(struct rf_guardian*); /* 1 while children are left */
+void rf_kill_begin(struct rf_guardian*, int first_signal, uint64_t grace_ns);
+void rf_kill_hard(struct rf_guardian*); /* returns when nothing is left, or after 30 s */
+void rf_kill_over(struct rf_guardian*);
+
+#endif

@@ -1,0 +1,37 @@
+/* talk.c: the guardian's side of the line to the tool. A tool that is stopped must not stop us. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "guardian.h"
+
+/* 1 when done with the packet (sent, or nobody is there). */
+static int try_send(struct rf_guardian* g, const void* data, size_t bytes) {
+  if (g->socket < 0) return 1;
+  if (send(g->socket, data, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return 1;
+  return errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR && errno != ENOBUFS;
+}
+
+void rf_flush(struct rf_guardian* g) {
+  while (g->queue && try_send(g, g->queue->data, g->queue->bytes)) {
+    struct rf_message* sent = g->queue;
+    g->queue = sent->next;
+    if (!g->queue) g->queue_end = &g->queue;
+    free(sent);
+  }
+}
+
+void rf_say(struct rf_guardian* g, const struct rf_guardian_packet* packet, const char* text, size_t bytes) {
+  if (bytes > RF_GUARDIAN_PACKET - sizeof *packet) bytes = RF_GUARDIAN_PACKET - sizeof *packet;
+  struct rf_message* message = malloc(sizeof *message + sizeof *packet + bytes);
+  if (!message) return;
+  message->next = NULL;
+  message->bytes = sizeof *packet + bytes;
+  memcpy(message->data, packet, sizeof *packet);
+  if (bytes) memcpy(message->data + sizeof *packet, text, bytes);
+  *g->queue_end = message;
+  g->queue_end = &message->next;
+  rf_flush(g);
+}

@@ -1,0 +1,141 @@
+/* undo.c: see undo.h. What no longer matches its recorded device and inode is not the job's: left. */
+#include "undo.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "holders.h"
+#include "remove_tree.h"
+#include "tree.h"
+
+static void failed(struct rf_undo_result* result, const char* format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void failed(struct rf_undo_result* result, const char* format, ...) {
+  char *text = NULL, *all = NULL;
+  va_list args;
+  va_start(args, format);
+  if (vasprintf(&text, format, args) < 0) text = NULL;
+  va_end(args);
+  ++result->failed;
+  if (text && asprintf(&all, "%s%s\n", result->lines ? result->lines : "", text) > 0) {
+    free(result->lines);
+    result->lines = all;
+  }
+  free(text);
+}
+
+static int still_is(const char* path, uint64_t dev, uint64_t ino, struct stat* st) {
+  return lstat(path, st) == 0 && st->st_dev == dev && st->st_ino == ino;
+}
+
+static void remove_file(const struct rf_undo_run* run, const char* entry, struct rf_undo_result* result) {
+  unsigned long long dev, ino;
+  int at = 0;
+  struct stat st;
+  if (sscanf(entry, "%llu %llu %n", &dev, &ino, &at) < 2 || !at) return;
+  const char* path = entry + at;
+  if (!still_is(path, dev, ino, &st) || S_ISDIR(st.st_mode)) return;
+  const int holder = rf_holder_outside(run->root, path, dev, ino);
+  if (holder > 0)
+    failed(result, "left %s: process %d, which is not of this run, has it open", path, holder);
+  else if (unlink(path) && errno != ENOENT)
+    failed(result, "remove %s: %s", path, strerror(errno));
+  else
+    ++result->undone;
+}
+
+static int is_below(const char* path, const char* folder) {
+  const size_t n = strlen(folder);
+  return n > 1 && strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == 0);
+}
+
+static void remove_dir(const struct rf_undo_run* run, const char* path, struct rf_undo_result* result) {
+  struct stat st;
+  if (strstr(path, "/../") || lstat(path, &st)) return;
+  if (strcmp(path, run->run_dir) == 0 || (!is_below(path, run->run_dir) && !is_below(path, run->tmp_dir))) {
+    failed(result, "left %s: not a directory of this run", path);
+    return;
+  }
+  if (is_below(path, run->tmp_dir)) {
+    struct stat tmp;
+    if (!still_is(run->tmp_dir, run->tmp_dev, run->tmp_ino, &tmp)) return; /* another run's by now */
+  }
+  if (rf_remove_tree(path))
+    failed(result, "remove %s: %s", path, strerror(errno));
+  else
+    ++result->undone;
+}
+
+static void restore_mode(const char* entry, struct rf_undo_result* result) {
+  unsigned long long dev, ino;
+  unsigned mode;
+  int at = 0;
+  struct stat st;
+  if (sscanf(entry, "%llu %llu %o %n", &dev, &ino, &mode, &at) < 3 || !at) return;
+  const char* path = entry + at;
+  if (!still_is(path, dev, ino, &st) || !S_ISREG(st.st_mode) || (st.st_mode & 07777) == (mode & 07777))
+    return;
+  if (chmod(path, mode & 07777))
+    failed(result, "restore the mode of %s: %s", path, strerror(errno));
+  else
+    ++result->undone;
+}
+
+static void continue_process(const char* entry, struct rf_undo_result* result) {
+  unsigned long long start;
+  int pid;
+  struct rf_proc now;
+  if (sscanf(entry, "%d %llu", &pid, &start) != 2) return;
+  const int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+  if (fd < 0) return;
+  if (rf_proc_read(pid, &now) == 0 && now.start == start && now.state == 'T' &&
+      syscall(SYS_pidfd_send_signal, fd, SIGCONT, NULL, 0) == 0)
+    ++result->undone;
+  close(fd);
+}
+
+static void undo_line(const struct rf_undo_run* run, const char* line, struct rf_undo_result* result) {
+  static const char kFile[] = "remove-file ", kDir[] = "remove-dir ", kMode[] = "restore-mode ",
+                    kContinue[] = "continue ";
+  if (strncmp(line, kFile, sizeof kFile - 1) == 0)
+    remove_file(run, line + sizeof kFile - 1, result);
+  else if (strncmp(line, kDir, sizeof kDir - 1) == 0)
+    remove_dir(run, line + sizeof kDir - 1, result);
+  else if (strncmp(line, kMode, sizeof kMode - 1) == 0)
+    restore_mode(line + sizeof kMode - 1, result);
+  else if (strncmp(line, kContinue, sizeof kContinue - 1) == 0)
+    continue_process(line + sizeof kContinue - 1, result);
+  else
+    failed(result, "not understood in the undo list: %s", line);
+}
+
+/* The last act is undone first. A torn last line (no \n) was never acted upon. */
+void rf_undo(const struct rf_undo_run* run, struct rf_undo_result* result) {
+  char* text = NULL;
+  size_t size = 0;
+  memset(result, 0, sizeof *result);
+  FILE* file = fopen(run->undo_path, "re");
+  if (!file) {
+    if (errno != ENOENT) failed(result, "read %s: %s", run->undo_path, strerror(errno));
+    return;
+  }
+  const ssize_t n = getdelim(&text, &size, 0, file);
+  fclose(file);
+  char* end = n > 0 ? memrchr(text, '\n', (size_t)n) : NULL;
+  while (end) {
+    *end = 0;
+    char* before = end > text ? memrchr(text, '\n', (size_t)(end - text)) : NULL;
+    undo_line(run, before ? before + 1 : text, result);
+    end = before;
+  }
+  free(text);
+}

@@ -1,0 +1,34 @@
+/* undo.h: takes back what a run did to the host, from its undo list (guardian_protocol.h).
+ *
+ * Safe to run twice, and for a list of which nothing is left. Used by the guardian and by
+ * `rankfault clean`. */
+#ifndef RANKFAULT_GUARDIAN_UNDO_H
+#define RANKFAULT_GUARDIAN_UNDO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct rf_undo_run {
+  const char* undo_path;
+  const char* run_dir;
+  const char* tmp_dir;
+  uint64_t tmp_dev, tmp_ino; /* the directory that was made; 0: not known, then it is left */
+  int root;                  /* processes that descend from it may hold files; 0: none may */
+};
+
+struct rf_undo_result {
+  int undone;
+  int failed;
+  char* lines; /* one a failure, each ended by \n; malloc'ed, may be null */
+};
+
+void rf_undo(const struct rf_undo_run*, struct rf_undo_result*);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,41 @@
+// local: N processes, started by the guardian itself, told apart by RANK.
+#include <filesystem>
+
+#include "harness/launch/launcher.h"
+
+namespace rankfault {
+namespace {
+
+Result<std::vector<LaunchItem>> items(const LaunchContext& context) {
+  const Workload& workload = context.plan.scenario.workload;
+  std::error_code error;
+  std::filesystem::create_directories(expand("{store}", context, -1), error);
+  std::vector<LaunchItem> result;
+  for (int rank = 0; rank < workload.ranks; ++rank) {
+    LaunchItem item;
+    item.rank = rank;
+    Command& command = item.command;
+    for (const std::string& word : workload.command) command.argv.push_back(expand(word, context, rank));
+    command.cwd = expand(workload.cwd, context, rank);
+    command.env = job_environment(context, rank);
+    for (auto& [name, value] : agent_environment(context)) command.env[name] = value;
+    command.env["RANK"] = command.env["LOCAL_RANK"] = std::to_string(rank);
+    command.env["WORLD_SIZE"] = command.env["LOCAL_WORLD_SIZE"] = std::to_string(workload.ranks);
+    command.env["RANKFAULT_ATTEMPT"] = std::to_string(context.attempt);
+    command.stdout_path = command.stderr_path = rank_log(context.run, rank, context.attempt);
+    result.push_back(std::move(item));
+  }
+  return result;
+}
+
+const Registration<Launcher> registration{{
+    .name = "local",
+    .summary = "N processes on this machine, without a launcher program",
+    .probe = [](const Workload&) -> Status { return Done{}; },
+    .items = items,
+    .reported = [](const LaunchContext&) { return std::vector<ReportedEnd>{}; },
+    .collect_logs = [](const LaunchContext&) -> Status { return Done{}; },
+}};
+
+}  // namespace
+}  // namespace rankfault

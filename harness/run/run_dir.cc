@@ -1,0 +1,135 @@
+// run_dir.cc: see run_dir.h.
+#include "harness/run/run_dir.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "harness/base/time.h"
+
+namespace rankfault {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Letters, digits, '-', '_' and '.': a scenario's name becomes part of a path.
+std::string as_file_name(const std::string& name) {
+  std::string result;
+  for (const char c : name)
+    result += std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' ? c : '-';
+  return result.empty() ? "run" : result;
+}
+
+Result<std::string> make_fresh(const std::string& scenario_name) {
+  const char* given = std::getenv("RANKFAULT_RUNS");
+  const fs::path folder = fs::absolute(given && *given ? given : "rankfault-runs");
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return refused(fmt::format("make {}: {}", folder.string(), error.message()));
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  ::localtime_r(&now, &local);
+  char stamp[32];
+  std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
+  const std::string stem = fmt::format("{}/{}-{}", folder.string(), as_file_name(scenario_name), stamp);
+  for (int n = 0; n < 10000; ++n) {
+    const std::string path = n == 0 ? stem : fmt::format("{}.{}", stem, n);
+    if (::mkdir(path.c_str(), 0755) == 0) return path;
+    if (errno != EEXIST) return errno_error("make " + path);
+  }
+  return refused("no free name for a run directory at " + stem);
+}
+
+Result<std::string> make_given(const std::string& given) {
+  std::error_code error;
+  fs::path path = fs::absolute(given, error).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  fs::create_directories(path.parent_path(), error);
+  if (error) return refused(fmt::format("make {}: {}", path.parent_path().string(), error.message()));
+  if (::mkdir(path.c_str(), 0755) == 0) return path.string();
+  if (errno == EEXIST)
+    return refused(fmt::format("run directory {} exists; a run never writes into another's", path.string()));
+  return errno_error("make " + path.string());
+}
+
+Status append_line(const std::string& path, const std::string& line) {
+  UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  const std::string text = line + "\n";
+  if (!fd.valid() || ::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    return errno_error("write " + path);
+  return Done{};
+}
+
+}  // namespace
+
+Result<RunDir> RunDir::create(const std::string& path, const std::string& scenario_name) {
+  Result<std::string> made = path.empty() ? make_fresh(scenario_name) : make_given(path);
+  if (!made.ok()) return made.error();
+  RunDir run;
+  run.path_ = *made;
+  run.lock_.reset(::open(run.file("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!run.lock_.valid() || ::flock(run.lock_.get(), LOCK_EX) != 0)
+    return errno_error("lock " + run.file("lock"));
+  for (const std::string& folder : {run.records(), run.logs()})
+    if (::mkdir(folder.c_str(), 0755) != 0) return errno_error("make " + folder);
+
+  char name[] = "/tmp/rf.XXXXXX";
+  if (!::mkdtemp(name)) return errno_error("make a temporary directory in /tmp");
+  run.tmp_ = name;
+  if (Status listed = append_line(run.undo(), "remove-dir " + run.tmp_); !listed.ok()) return listed.error();
+  struct stat tmp {};
+  ::stat(name, &tmp);
+  run.state_ = {{"state", "incomplete"}, {"tmp", run.tmp_},      {"tmp_dev", tmp.st_dev},
+                {"tmp_ino", tmp.st_ino}, {"began_ns", now_ns()}, {"tool", ::getpid()}};
+  if (Status written = run.write_json("state.json", run.state_); !written.ok()) return written.error();
+  return run;
+}
+
+Status RunDir::write_json(const std::string& name, const Json& json) const {
+  const std::string path = file(name), temp = path + ".part";
+  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  UniqueFd fd(::open(temp.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!fd.valid()) return errno_error("open " + temp);
+  for (size_t at = 0; at < text.size();) {
+    const ssize_t n = ::write(fd.get(), text.data() + at, text.size() - at);
+    if (n < 0 && errno != EINTR) return errno_error("write " + temp);
+    if (n > 0) at += static_cast<size_t>(n);
+  }
+  if (::rename(temp.c_str(), path.c_str()) != 0) return errno_error("rename " + temp);
+  return Done{};
+}
+
+Status RunDir::complete() {
+  state_["state"] = "complete";
+  return write_json("state.json", state_);
+}
+
+RunState run_state(const std::string& run_dir) {
+  const Result<Json> state = read_json(run_dir + "/state.json");
+  if (state.ok() && state->is_object() && state->value("state", "") == "complete") return RunState::kComplete;
+  // Shared: two who ask at once do not take each other for the tool.
+  UniqueFd lock(::open((run_dir + "/lock").c_str(), O_RDONLY | O_CLOEXEC));
+  return lock.valid() && ::flock(lock.get(), LOCK_SH | LOCK_NB) != 0 ? RunState::kLive : RunState::kDead;
+}
+
+Result<Json> read_json(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return errno_error("open " + path);
+  std::stringstream text;
+  text << file.rdbuf();
+  try {
+    return Json::parse(text.str());
+  } catch (const Json::exception& e) {
+    return usage_error(fmt::format("{} is not JSON: {}", path, e.what()));
+  }
+}
+
+}  // namespace rankfault
