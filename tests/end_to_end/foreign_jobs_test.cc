@@ -46,7 +46,7 @@ class ForeignJob : public testing::TestWithParam<Case> {
     std::string yaml = mpi_job(job);
     if (GetParam().kind == Kind::kMpi5) {
       const std::string prefix = std::getenv("RANKFAULT_OPENMPI5_PREFIX");
-      yaml.replace(yaml.find("{bin}/ranks/mpi_steps"), 21, "{bin}/ranks/ompi5/mpi_steps");
+      yaml.replace(yaml.find("{bin}/ranks/mpi/mpi_steps"), 25, "{bin}/ranks/ompi5/mpi_steps");
       yaml.insert(yaml.find("  ranks:"), "  mpirun: " + prefix + "/bin/mpirun\n");
     }
     return yaml;

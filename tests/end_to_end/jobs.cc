@@ -23,11 +23,11 @@ std::string scenario(const Job& job, const std::string& name, const std::string&
 
 std::string gloo_job(const Job& job) {
   return scenario(job, "gloo-job", "local",
-                  "\"{bin}/ranks/gloo_all_reduce\", \"--store={store}\", \"--steps=6\", \"--timeout=1s\"");
+                  "\"{bin}/gloo_all_reduce\", \"--store={store}\", \"--steps=6\", \"--timeout=1s\"");
 }
 
 std::string mpi_job(const Job& job) {
-  return scenario(job, "mpi-job", "mpirun", "\"{bin}/ranks/mpi_steps\", \"--steps=10\"");
+  return scenario(job, "mpi-job", "mpirun", "\"{bin}/ranks/mpi/mpi_steps\", \"--steps=10\"");
 }
 
 std::string torch_job(const Job& job) {

@@ -1,0 +1,90 @@
+// twin_test: a fault and the bug it stands for leave the same flight records and the same findings.
+//
+// (correct program + fault) and (program with that bug, nothing injected) differ in times and
+// addresses only. If they differed in more, the diagnosis could learn to see our hand.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "harness/observe/observer.h"
+#include "tests/support/tool.h"
+
+namespace rankfault::test {
+namespace {
+
+struct Twin {
+  const char* name;
+  const char* program;
+  const char* fault;  // on rank 1, at its third all-reduce
+  friend void PrintTo(const Twin& t, std::ostream* out) { *out << t.name; }
+};
+
+// Everything a record says but when and from which address; ranks in order, lanes in order.
+std::vector<std::string> what_ranks_did(const std::string& run_dir) {
+  std::vector<std::string> lines;
+  const auto timeline = final_timeline(run_dir);
+  if (!timeline) return {timeline.error().to_string()};
+  for (const ProcessView& process : timeline->processes) {
+    for (const Event& event : process.history) {
+      const rf_record& r = event.record;
+      lines.push_back(
+          fmt::format("rank {} lane {} call {} comm {} seq {} count {} peer {} tag/result {} op {} phase {} "
+                      "library {} dtype {} reduce {} flags {}",
+                      process.rank, event.lane, r.call, r.comm, r.seq, r.count, r.peer, r.tag_or_result,
+                      op_text(r.op), r.phase, r.library, r.dtype, r.reduce_op, r.flags));
+    }
+    lines.push_back(fmt::format("rank {} end known {} signal {} value {}", process.rank,
+                                process.end.status_known, process.end.by_signal, process.end.value));
+  }
+  return lines;
+}
+
+// Findings without times, and without the words built from them.
+std::vector<std::string> findings_without_times(const std::string& run_dir) {
+  std::vector<std::string> lines;
+  for (Json finding : findings_of(run_dir)) {
+    Json kept;
+    for (const char* key :
+         {"kind", "ranks", "op", "comm", "seq", "confidence", "claim", "field", "caused_by"})
+      if (finding.contains(key)) kept[key] = finding[key];
+    lines.push_back(kept.dump());
+  }
+  return lines;
+}
+
+class TwinTest : public testing::TestWithParam<Twin> {
+ protected:
+  std::string run(const std::string& name, const std::string& more_args, const std::string& fault) {
+    const std::string yaml = fmt::format(
+        "version: 1\nname: {}\nsummary: One of two twins.\nworkload:\n  launcher: local\n  ranks: 3\n"
+        "  command: [\"{{bin}}/{}\", \"--store={{store}}\", \"--steps=6\", \"--timeout=1s\"{}]\n"
+        "  limits: {{wall: 20s}}\n{}expect:\n  - ended: {{ranks: [1], exit: nonzero}}\n",
+        name, GetParam().program, more_args, fault);
+    const ToolRun tool =
+        run_tool({"run", scratch_.write(name + ".yaml", yaml), "--run-dir", scratch_.file(name)});
+    output_ += tool.output;
+    return scratch_.file(name);
+  }
+
+  Scratch scratch_;
+  std::string output_;
+};
+
+TEST_P(TwinTest, FaultAndBugAreTheSameRecord) {
+  const std::string faulty =
+      run("fault", "",
+          fmt::format("faults:\n  - {{id: f, kind: {}, ranks: [1], at: {{op: all_reduce, nth: 3}}}}\n",
+                      GetParam().fault));
+  const std::string buggy = run("bug", ", \"--rank=1\", \"--at=3\"", "");
+  EXPECT_THAT(what_ranks_did(faulty), testing::ContainerEq(what_ranks_did(buggy))) << output_;
+  EXPECT_THAT(findings_without_times(faulty), testing::ContainerEq(findings_without_times(buggy)));
+  EXPECT_THAT(findings_without_times(faulty), testing::Not(testing::IsEmpty()));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Faults, TwinTest,
+    testing::Values(Twin{"Kill", "gloo_kill_bug", "rank_kill"}, Twin{"Skip", "gloo_skip_bug", "skip_call"},
+                    Twin{"Mismatch", "gloo_mismatch", "change_argument, field: count, to: 128"}),
+    testing::PrintToStringParamName());
+
+}  // namespace
+}  // namespace rankfault::test
