@@ -1,0 +1,4 @@
+#!/bin/sh
+# leaves_a_segment.sh: runs a program that holds an empty shared-memory segment, which nobody removes.
+exec 9>"/dev/shm/rankfault-canary.$$"
+exec "$@"
