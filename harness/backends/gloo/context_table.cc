@@ -1,8 +1,6 @@
 // context_table.cc: which Gloo contexts this process has, and which communicator entry each of their tags is.
 #include "harness/backends/gloo/context_table.h"
 
-#include <vector>
-
 #include "harness/backends/gloo/identity.h"
 #include "harness/backends/gloo/recorded_call.h"
 
@@ -51,16 +49,12 @@ ContextTable::Entry* ContextTable::add_locked(const void* context, const Context
   return nullptr;
 }
 
-// Ranks of a communicator over all processes are world ranks; of a smaller one they are not known here.
 uint32_t ContextTable::add_stream_locked(Entry& entry, uint32_t tag) {
   const ContextInfo& of = entry.info;
   rf_comm_info info{};
   info.id = of.id;
-  info.parent = of.parent;
-  info.parent_seq = of.parent_seq;
   if (tag != 0) {
     info.parent = of.id;
-    info.parent_seq = 0;
     info.id = of.id ? rf_hash_bytes(of.id, &tag, sizeof tag) : 0;
   }
   info.handle = entry.context.load(std::memory_order_relaxed);
@@ -71,12 +65,8 @@ uint32_t ContextTable::add_stream_locked(Entry& entry, uint32_t tag) {
   info.tag = tag;
   info.library = RF_LIB_GLOO;
   info.identity = static_cast<uint8_t>(of.identity);
-  std::vector<int32_t> ranks;
-  const Claim claim = claim_of_environment();
-  if (of.size == claim.world_size && of.rank == claim.rank) {
-    for (int32_t r = 0; r < of.size; ++r) ranks.push_back(r);
-    info.world_ranks = ranks.data();
-  }
+  if (!of.members.empty()) info.world_ranks = of.members.data();
+  info.members_hash = hash_of_members(of.members);
   const uint32_t comm = core->comm_add(&info);
   if (comm != RF_NO_COMM) entry.comms.push_back(comm);
   const uint64_t packed = (static_cast<uint64_t>(tag) + 1) << 32 | comm;
@@ -92,7 +82,7 @@ uint32_t ContextTable::stream(const void* context, uint32_t tag, int rank, int s
   }
   const std::lock_guard<std::mutex> lock(adding_);
   if (!entry) entry = find(context);
-  if (!entry) entry = add_locked(context, {.rank = rank, .size = size});
+  if (!entry) entry = add_locked(context, {.rank = rank, .size = size, .members = {}});
   if (!entry) return RF_NO_COMM;
   const uint32_t known = core->comm_find(RF_LIB_GLOO, reinterpret_cast<uintptr_t>(context), tag);
   if (known == RF_NO_COMM) return add_stream_locked(*entry, tag);
@@ -113,9 +103,9 @@ void ContextTable::gone(const void* context) {
   if (Entry* entry = find(context)) gone_locked(*entry);
 }
 
-uint64_t ContextTable::id_of(const void* context) const {
+ContextInfo ContextTable::info_of(const void* context) const {
   const Entry* entry = find(context);
-  return entry ? entry->info.id : 0;
+  return entry ? entry->info : ContextInfo{};
 }
 
 }  // namespace rankfault::gloo_decoder

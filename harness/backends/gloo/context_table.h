@@ -16,12 +16,11 @@ namespace rankfault::gloo_decoder {
 
 struct ContextInfo {
   uint64_t id = 0;  // 0: not known
-  uint64_t parent = 0;
-  uint64_t parent_seq = 0;
   uint64_t timeout_ns = 0;
   int rank = 0;
   int size = 0;
   rf_identity identity = RF_ID_NONE;
+  std::vector<int32_t> members;  // world ranks; empty: not known
 };
 
 class ContextTable {
@@ -32,8 +31,8 @@ class ContextTable {
   // entry without identity. `rank` and `size` are the context's own.
   uint32_t stream(const void* context, uint32_t tag, int rank, int size);
   void gone(const void* context);
-  // The id of a context that was added; 0 if it was not.
-  uint64_t id_of(const void* context) const;
+  // Of a context that was added; empty if it was not.
+  ContextInfo info_of(const void* context) const;
 
  private:
   static constexpr uint32_t kContexts = 512, kTags = 64;

@@ -24,7 +24,7 @@ namespace rankfault::gloo_decoder {
 const rf_core_v1* core;
 
 ContextTable& contexts() {
-  static ContextTable& table = *new ContextTable; // outlives every thread that may still call
+  static ContextTable& table = *new ContextTable;  // outlives every thread that may still call
   return table;
 }
 
@@ -44,47 +44,64 @@ uint64_t timeout_ns(const ::gloo::Context& context) {
   return ms > 0 ? static_cast<uint64_t>(ms) * 1000000 : 0;
 }
 
-void offer_identity(::gloo::rendezvous::Store& store, int rank) {
-  if (rank != 0) return;
-  const std::string text = identity_text(random_identity());
+std::vector<char> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
+
+// What the others will ask for once they are connected to us.
+void offer_identity(::gloo::rendezvous::Store& store, int rank, bool is_world, int world_rank) {
   try {
-    store.set(kIdentityKey, std::vector<char>(text.begin(), text.end()));
+    if (rank == 0) store.set(kIdentityKey, bytes_of(identity_text(random_identity())));
+    if (!is_world) store.set(member_key(rank), bytes_of(std::to_string(world_rank)));
   } catch (const std::exception&) {  // the job's own connect will fail the same way, and say it better
   }
 }
 
-// After the mesh is connected the key is there; the bound is for a rank 0 that runs without the agent.
-uint64_t fetch_identity(::gloo::rendezvous::Store& store) {
+// After the mesh is connected the keys are there; the bound is for a member that runs without the agent.
+std::string fetch(::gloo::rendezvous::Store& store, const std::string& key) {
   try {
-    store.wait({kIdentityKey}, std::chrono::milliseconds(2000));
-    const std::vector<char> bytes = store.get(kIdentityKey);
-    return identity_from_text(std::string(bytes.begin(), bytes.end()));
+    store.wait({key}, std::chrono::milliseconds(2000));
+    const std::vector<char> bytes = store.get(key);
+    return {bytes.begin(), bytes.end()};
   } catch (const std::exception&) {
-    return 0;
+    return "";
   }
+}
+
+std::vector<int32_t> fetch_members(::gloo::rendezvous::Store& store, int size, bool is_world) {
+  std::vector<int32_t> members;
+  for (int r = 0; r < size; ++r) {
+    const std::string told = is_world ? std::to_string(r) : fetch(store, member_key(r));
+    if (told.empty() || told[0] == '-') return {};
+    members.push_back(atoi(told.c_str()));
+  }
+  return members;
 }
 
 void connect_full_mesh(::gloo::rendezvous::Context* self, ::gloo::rendezvous::Store& store, Device& device) {
   const Claim claim = claim_of_environment();
-  const bool world = claim.world_size < 0 || self->size == claim.world_size;
-  core->become_member(RF_LIB_GLOO, claim.rank >= 0 ? claim.rank : self->rank,
-                      claim.world_size >= 0 ? claim.world_size : self->size);
-  rf_call call = make_call(RF_LIB_GLOO, world ? RF_OP_INIT : RF_OP_COMM_CREATE, __builtin_return_address(0));
+  const bool is_world = claim.world_size < 0 || self->size == claim.world_size;
+  core->become_member(RF_LIB_GLOO, is_world ? self->rank : claim.rank,
+                      is_world ? self->size : claim.world_size);
+  rf_call call =
+      make_call(RF_LIB_GLOO, is_world ? RF_OP_INIT : RF_OP_COMM_CREATE, __builtin_return_address(0));
   call.timeout_ns = timeout_ns(*self);
   RecordedCall recorded(call);
   if (recorded.verdict() == RF_DO_FAIL) throw ::gloo::IoException("[rankfault] Connect timeout (injected)");
-  offer_identity(store, self->rank);
+  offer_identity(store, self->rank, is_world, claim.rank);
   next.connect_full_mesh(self, store, device);
-  const uint64_t id = fetch_identity(store);
-  contexts().add(self, {.id = id,
-                        .timeout_ns = timeout_ns(*self),
-                        .rank = self->rank,
-                        .size = self->size,
-                        .identity = id ? RF_ID_EXCHANGED : RF_ID_NONE});
+  const uint64_t id = identity_from_text(fetch(store, kIdentityKey));
+  ContextInfo info{.id = id,
+                   .timeout_ns = timeout_ns(*self),
+                   .rank = self->rank,
+                   .size = self->size,
+                   .identity = id ? RF_ID_EXCHANGED : RF_ID_NONE,
+                   .members = {}};
+  if (id) info.members = fetch_members(store, self->size, is_world);
+  contexts().add(self, info);
   recorded.returned();
 }
 
-// A context made over another: named by that one and by how many were made there before.
+// A context made over another: named by that one and by how many were made there before. Its `parent` stays
+// empty: that word joins the tags of one context.
 std::shared_ptr<::gloo::Context> make_context(::gloo::rendezvous::ContextFactory* self, Device& device) {
   const ::gloo::Context& backing = FactoryPeek::backing(*self);
   rf_call call = make_call(RF_LIB_GLOO, RF_OP_COMM_CREATE, __builtin_return_address(0));
@@ -93,15 +110,13 @@ std::shared_ptr<::gloo::Context> make_context(::gloo::rendezvous::ContextFactory
   std::shared_ptr<::gloo::Context> made = next.make_context(self, device);
   const rf_comm* parent = core->comm_get(call.comm);
   const uint64_t k = parent ? parent->entered : 0;
-  const uint64_t backing_id = contexts().id_of(&backing);
-  const uint64_t id = backing_id ? rf_hash_bytes(backing_id, &k, sizeof k) : 0;
-  contexts().add(made.get(), {.id = id,
-                              .parent = backing_id,
-                              .parent_seq = k,
-                              .timeout_ns = timeout_ns(*made),
-                              .rank = made->rank,
-                              .size = made->size,
-                              .identity = id ? RF_ID_DERIVED : RF_ID_NONE});
+  ContextInfo info = contexts().info_of(&backing);
+  info.id = info.id ? rf_hash_bytes(info.id, &k, sizeof k) : 0;
+  info.identity = info.id ? RF_ID_DERIVED : RF_ID_NONE;
+  info.timeout_ns = timeout_ns(*made);
+  info.rank = made->rank;
+  info.size = made->size;
+  contexts().add(made.get(), info);
   recorded.returned();
   return made;
 }

@@ -5,10 +5,14 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
+
+#include "harness/agent/agent_abi.h"
 
 namespace rankfault::gloo_decoder {
 
@@ -44,6 +48,16 @@ inline std::string identity_text(uint64_t id) {
   char text[17];
   snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(id));
   return text;
+}
+
+// Each member of a communicator that is not over all ranks tells the others which world rank it is.
+inline std::string member_key(int32_t rank) { return "rankfault/rank/" + std::to_string(rank); }
+
+// The order of ranks inside the communicator does not matter to the hash.
+inline uint64_t hash_of_members(std::vector<int32_t> world_ranks) {
+  if (world_ranks.empty()) return 0;
+  std::sort(world_ranks.begin(), world_ranks.end());
+  return rf_hash_bytes(0, world_ranks.data(), world_ranks.size() * sizeof(int32_t));
 }
 
 inline uint64_t identity_from_text(const std::string& text) {

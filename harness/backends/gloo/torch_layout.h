@@ -1,0 +1,102 @@
+// torch_layout.h: the few bytes of PyTorch 2.x and of the Gloo inside it that the decoder reads, as layouts
+// of our own. PyTorch ships no Gloo headers; sizes and order were read in both projects' sources.
+//
+// Each reader says whether what it found can be true; what cannot is not recorded.
+#ifndef RANKFAULT_BACKENDS_GLOO_TORCH_LAYOUT_H
+#define RANKFAULT_BACKENDS_GLOO_TORCH_LAYOUT_H
+
+#include <cstdint>
+#include <vector>
+
+#include "harness/agent/agent_abi.h"
+
+namespace rankfault::gloo_decoder::layout {
+
+// at::Tensor is one pointer; lists of them are vectors of pointers.
+using Tensor = void*;
+using Tensors = std::vector<Tensor>;
+using TensorLists = std::vector<Tensors>;
+
+template <typename T>
+T at(const void* object, uint32_t offset) {
+  return *reinterpret_cast<const T*>(static_cast<const char*>(object) + offset);
+}
+
+// gloo::Context begins with rank and size (no virtual functions since 2023).
+struct Context {
+  int32_t rank;
+  int32_t size;
+};
+// gloo::transport::UnboundBuffer
+struct Buffer {
+  void* virtual_table;
+  void* data;
+  uint64_t bytes;
+};
+
+// Where the members of one options class of gloo:: are; 0 where it has none (offset 0 is the context).
+struct GlooOptions {
+  rf_op op;
+  uint16_t tag, timeout_ms, element_size;
+  uint16_t elements;  // a count of elements
+  uint16_t buffer;    // else: a buffer, whose bytes give the count
+  uint16_t root;
+  uint16_t lengths;  // vector of bytes per rank that this rank is owed
+  bool per_rank;     // the buffer holds one share for each rank
+};
+inline constexpr GlooOptions kAllreduce{RF_OP_ALL_REDUCE, 128, 16, 88, 80, 0, 0, 0, false};
+inline constexpr GlooOptions kAllgather{RF_OP_ALL_GATHER, 40, 48, 32, 0, 24, 0, 0, true};
+inline constexpr GlooOptions kAllgatherv{RF_OP_ALL_GATHERV, 64, 72, 56, 0, 16, 0, 32, false};
+inline constexpr GlooOptions kAlltoall{RF_OP_ALL_TO_ALL, 40, 48, 32, 0, 16, 0, 0, true};
+inline constexpr GlooOptions kAlltoallv{RF_OP_ALL_TO_ALLV, 136, 144, 128, 0, 16, 0, 104, false};
+inline constexpr GlooOptions kBarrier{RF_OP_BARRIER, 24, 32, 0, 0, 0, 0, 0, false};
+inline constexpr GlooOptions kBroadcast{RF_OP_BROADCAST, 52, 56, 40, 32, 0, 48, 0, false};
+inline constexpr GlooOptions kGather{RF_OP_GATHER, 44, 48, 32, 0, 16, 40, 0, false};
+inline constexpr GlooOptions kReduce{RF_OP_REDUCE, 88, 104, 40, 32, 0, 48, 0, false};
+inline constexpr GlooOptions kScatter{RF_OP_SCATTER, 60, 64, 48, 0, 40, 56, 0, false};
+
+// c10d options: where the root and the time limit are; 0 where there is none or it leads the class.
+inline constexpr uint32_t kReduceOpOfOptions = 16;  // the enum inside ReduceOp, which leads its options
+inline constexpr uint32_t kRootOfReduceOptions = 32;
+inline constexpr uint32_t kRootOfOtherOptions = 0;
+
+// c10d::Backend::Options and c10d::ProcessGroupGloo
+inline constexpr uint32_t kTimeoutOfGroupOptions = 16;
+inline constexpr uint32_t kRanksOfGroupOptions = 120;
+inline constexpr uint32_t kSequenceOfGroup = 0x1c8;  // checked against getSequenceNumberForGroup()
+inline constexpr uint32_t kPrefixOfPrefixStore = 24;
+
+inline rf_dtype dtype_of_scalar_type(int32_t scalar_type) {
+  constexpr rf_dtype kTypes[] = {RF_DTYPE_UINT8,  RF_DTYPE_INT8,      RF_DTYPE_INT16,      RF_DTYPE_INT32,
+                                 RF_DTYPE_INT64,  RF_DTYPE_FLOAT16,   RF_DTYPE_FLOAT32,    RF_DTYPE_FLOAT64,
+                                 RF_DTYPE_BYTES4, RF_DTYPE_COMPLEX64, RF_DTYPE_COMPLEX128, RF_DTYPE_BOOL};
+  if (scalar_type >= 0 && scalar_type < static_cast<int32_t>(sizeof kTypes / sizeof *kTypes))
+    return kTypes[scalar_type];
+  switch (scalar_type) {
+    case 15:
+      return RF_DTYPE_BFLOAT16;
+    case 23:
+      return RF_DTYPE_FLOAT8_E5M2;
+    case 24:
+      return RF_DTYPE_FLOAT8_E4M3;
+    case 27:
+      return RF_DTYPE_UINT16;
+    case 28:
+      return RF_DTYPE_UINT32;
+    case 29:
+      return RF_DTYPE_UINT64;
+    default:
+      return RF_DTYPE_OTHER;
+  }
+}
+
+inline rf_reduce_op reduce_op_of(const void* reduce_options) {
+  constexpr rf_reduce_op kOps[] = {RF_REDUCE_SUM, RF_REDUCE_AVG,  RF_REDUCE_PROD, RF_REDUCE_MIN,
+                                   RF_REDUCE_MAX, RF_REDUCE_BAND, RF_REDUCE_BOR,  RF_REDUCE_BXOR};
+  const auto op = at<uint8_t>(reduce_options, kReduceOpOfOptions);
+  return op < sizeof kOps / sizeof *kOps ? kOps[op] : RF_REDUCE_OTHER;
+}
+
+}  // namespace rankfault::gloo_decoder::layout
+
+#endif  // RANKFAULT_BACKENDS_GLOO_TORCH_LAYOUT_H
