@@ -1,0 +1,97 @@
+// What a process's flight record says after it ran.
+#include <gmock/gmock.h>
+
+#include "tests/agent/agent_run.h"
+
+namespace rankfault::test {
+namespace {
+
+TEST(FlightRecord, KeepsEveryCallOfTheLibrary) {
+  AgentRun run;
+  ASSERT_EQ(run.run({"steps", "25"}), 0) << run.out();
+  const Ring ring = run.ring();
+  EXPECT_EQ(ring.header().magic, RF_RING_MAGIC);
+  EXPECT_EQ(ring.header().stage, uint32_t{RF_STAGE_MEMBER});
+  EXPECT_EQ(ring.header().rank, 0);
+  EXPECT_EQ(ring.header().world_size, 4);
+  EXPECT_STREQ(ring.header().env_rank_source, "RANK");
+  EXPECT_EQ(ring.count(RF_OP_ALL_REDUCE, RF_PHASE_ENTER), 25);
+  EXPECT_EQ(ring.count(RF_OP_ALL_REDUCE, RF_PHASE_EXIT), 25);
+  EXPECT_EQ(ring.comm(0).entered, 25u);
+  EXPECT_EQ(ring.comm(0).completed, 25u);
+  EXPECT_TRUE(ring.comm(0).flags & RF_COMM_WORLD);
+  EXPECT_EQ(ring.name(ring.comm(0).name), "fake_world");
+  EXPECT_EQ(ring.state(0).where, RF_OUTSIDE);
+  EXPECT_EQ(ring.header().partial, 0u);
+  EXPECT_STREQ(ring.header().coverage[0].decoder, "fake");
+  EXPECT_TRUE(run.actions().empty()) << "nothing was done to it";
+}
+
+TEST(FlightRecord, NumbersCallsAndSequences) {
+  AgentRun run;
+  ASSERT_EQ(run.run({"steps", "3"}), 0);
+  const auto records = run.ring().records(0);
+  ASSERT_EQ(records.size(), 8u);  // init and three all_reduces
+  for (size_t i = 2; i < 8; ++i) {
+    EXPECT_EQ(records[i].seq, i / 2);
+    EXPECT_EQ(records[i].call, i / 2 + 1);
+    EXPECT_EQ(records[i].phase, i % 2 ? RF_PHASE_EXIT : RF_PHASE_ENTER);
+    EXPECT_GE(records[i].time_ns, records[i - 1].time_ns);
+  }
+  EXPECT_NE(records[2].where, 0u);
+}
+
+TEST(FlightRecord, SaysWhichCallsNobodyUnderstands) {
+  AgentRun run;
+  ASSERT_EQ(run.run({"hard_signatures"}), 0) << run.out();
+  EXPECT_EQ(run.ring().header().opaque, uint32_t{RF_OPAQUE_COMMUNICATION | RF_OPAQUE_RMA});
+}
+
+TEST(FlightRecord, HoldsTheExitOfACallThatThrew) {
+  AgentRun run;
+  ASSERT_EQ(run.run({"exceptions"}), 0) << run.out();
+  const Ring ring = run.ring();
+  EXPECT_EQ(ring.count(RF_OP_BARRIER, RF_PHASE_ENTER), 3);
+  EXPECT_EQ(ring.count(RF_OP_BARRIER, RF_PHASE_ERROR), 3);
+  EXPECT_EQ(ring.count(RF_OP_ALL_REDUCE, RF_PHASE_EXIT), 1);
+  EXPECT_EQ(ring.comm(0).entered, 4u);
+}
+
+TEST(FlightRecord, CountsPendingWorkWhenItIsSeenComplete) {
+  AgentRun run;
+  ASSERT_EQ(run.run({"counts"}), 0);
+  const Ring ring = run.ring();
+  EXPECT_EQ(ring.count(RF_OP_ALL_REDUCE, RF_PHASE_ENQUEUE), 1);
+  EXPECT_EQ(ring.count(RF_OP_NONE, RF_PHASE_COMPLETE), 1);
+  EXPECT_EQ(ring.count(RF_OP_BARRIER, RF_PHASE_ENTER), 0) << "an inner call is not the user's";
+}
+
+TEST(FlightRecord, IsPartialWhenCommunicatorsDoNotFit) {
+  AgentRun run;
+  ASSERT_EQ(run.run({"too_many_comms"}), 0);
+  EXPECT_EQ(run.ring().header().partial, uint32_t{RF_PARTIAL_COMMS});
+}
+
+TEST(FlightRecord, IsPartialWhenNamesDoNotFit) {
+  AgentRun run;
+  ASSERT_EQ(run.run({"too_many_names"}), 0);
+  EXPECT_EQ(run.ring().header().partial, uint32_t{RF_PARTIAL_NAMES});
+}
+
+TEST(Marks, AreRecordedWithoutAnyLibrary) {
+  AgentRun run;
+  ASSERT_EQ(run.run({"marks"}), 10);
+  const Ring ring = run.ring();
+  EXPECT_EQ(ring.header().stage, uint32_t{RF_STAGE_CANDIDATE}) << "only a library makes a member";
+  EXPECT_EQ(ring.header().last_step_begun, 5u);
+  EXPECT_EQ(ring.header().last_step_committed, 5u);
+  const auto records = ring.records(0);
+  ASSERT_EQ(records.size(), 15u);
+  EXPECT_EQ(ring.name(static_cast<uint32_t>(records[0].tag_or_result)), "train");
+  EXPECT_EQ(records[2].where, 0x10u);
+  EXPECT_EQ(records[2].count, 4u);
+  EXPECT_EQ(ring.name(static_cast<uint32_t>(records[3].tag_or_result)), "here");
+}
+
+}  // namespace
+}  // namespace rankfault::test

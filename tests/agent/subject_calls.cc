@@ -1,0 +1,162 @@
+// subject_calls: behaviours that call the fake library and the core.
+#include <dlfcn.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "harness/mark/mark.h"
+#include "tests/agent/fake/fake.h"
+#include "tests/agent/subject.h"
+
+namespace {
+int all_reduces(long n) {
+  char in[8] = "fault", out[8] = {};
+  int failed = 0;
+  for (long i = 0; i < n; ++i)
+    if (const int rc = fake_all_reduce(in, out, sizeof(in))) failed = rc;
+  return failed;
+}
+}  // namespace
+
+// init, then N all_reduces; the status is the last error, or 100 + calls the library never saw.
+BEHAVIOUR(steps) {
+  const long n = std::atol(args[0]);
+  fake_init(std::atoi(std::getenv("RANK") ? std::getenv("RANK") : "0"), 4);
+  if (const int rc = all_reduces(n)) return rc;
+  const long missed = n - static_cast<long>(fake_count());
+  return missed ? 100 + static_cast<int>(missed) : 0;
+}
+
+BEHAVIOUR(for_ever) {
+  fake_init(0, 4);
+  std::puts("running");
+  std::fflush(stdout);
+  for (;;) all_reduces(1000);
+}
+
+BEHAVIOUR(hard_signatures) {
+  if (fake_thirteen(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13) != 819) return 1;
+  FakeBig big;
+  for (int i = 0; i < 16; ++i) big.value[i] = i;
+  if (fake_by_value(big, 2.5) != 1362) return 2;
+  const FakeBig back = fake_returns_big(40);
+  for (int i = 0; i < 16; ++i)
+    if (back.value[i] != 40 + i) return 3;
+  if (fake_mixed(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16) != 1496) return 4;
+  return fake_put();
+}
+
+BEHAVIOUR(exceptions) {
+  fake_init(0, 4);
+  for (int i = 0; i < 3; ++i) {
+    try {
+      fake_throw(i);
+      return 1;
+    } catch (int code) {
+      if (code != i) return 2;
+    }
+  }
+  return all_reduces(1);
+}
+
+BEHAVIOUR(keeps_errno) {
+  errno = 77;
+  if (fake_errno() != 77) return 1;  // first: through the resolver
+  errno = 78;
+  fake_init(0, 4);  // loads the decoder, opens the record
+  if (errno != 78) return 2;
+  errno = 79;
+  if (all_reduces(1) || errno != 79) return 3;
+  errno = 80;
+  rankfault_step_begin(3);
+  return errno == 80 && fake_errno() == 80 ? 0 : 4;
+}
+
+BEHAVIOUR(asks_an_absent_library) {
+  auto* initialized = reinterpret_cast<int (*)(int*)>(dlsym(RTLD_DEFAULT, "fake_Initialized"));
+  int flag = 5;
+  return initialized && initialized(&flag) == 0 && flag == 0 ? 0 : 1;
+}
+
+BEHAVIOUR(calls_what_is_not_there) {
+  auto* nothing = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "fake_never_defined"));
+  return nothing ? nothing() : 1;
+}
+
+BEHAVIOUR(marks) {
+  rankfault_phase("train");
+  rankfault_step_begin(4);
+  rankfault_value("loss", 4, 0x10);
+  rankfault_mark("here", 9);
+  rankfault_step_commit(4);
+  int batches = 0;
+  while (batches < 10 && rankfault_batch(batches)) ++batches;
+  return batches;
+}
+
+BEHAVIOUR(nothing) { return 0; }
+
+BEHAVIOUR(threads) {
+  fake_init(0, 4);
+  const int n = std::atoi(args[0]), each = std::atoi(args[1]);
+  std::vector<std::thread> all;
+  for (int t = 0; t < n; ++t) all.emplace_back([each] { all_reduces(each); });
+  for (auto& t : all) t.join();
+  return 0;
+}
+
+BEHAVIOUR(threads_in_turn) {
+  fake_init(0, 4);
+  for (int t = 0; t < std::atoi(args[0]); ++t) std::thread([] { all_reduces(1); }).join();
+  return 0;
+}
+
+BEHAVIOUR(too_many_comms) {
+  core().become_member(RF_LIB_NCCL, 0, 4);
+  uint32_t last = 0;
+  for (uint32_t i = 0; i < RF_MAX_COMMS + 1; ++i) {
+    rf_comm_info info{};
+    info.id = info.handle = i + 1;
+    info.size = 4;
+    info.library = RF_LIB_NCCL;
+    last = core().comm_add(&info);
+    if (i < RF_MAX_COMMS && core().comm_find(RF_LIB_NCCL, i + 1, 0) != i) return 1;
+  }
+  recorded_call(RF_OP_ALL_REDUCE, last);
+  return last == RF_NO_COMM ? 0 : 2;
+}
+
+BEHAVIOUR(too_many_names) {
+  if (core().name("one") != core().name("one") || core().name("one") == core().name("two")) return 1;
+  uint32_t last = 1;
+  for (int i = 0; i < 3000; ++i) last = core().name(("name number " + std::to_string(i)).c_str());
+  return last == 0 && core().name("one") == 1 ? 0 : 2;
+}
+
+BEHAVIOUR(counts) {  // one nonblocking call and its completion; a send; an inner call
+  core().become_member(RF_LIB_NCCL, 2, 4);
+  rf_comm_info info{};
+  info.id = info.handle = 9;
+  info.size = 4;
+  info.library = RF_LIB_NCCL;
+  const uint32_t comm = core().comm_add(&info);
+  recorded_call(RF_OP_ALL_REDUCE, comm);
+  rf_call call{};
+  call.op = RF_OP_ALL_REDUCE;
+  call.library = RF_LIB_NCCL;
+  call.comm = comm;
+  call.flags = RF_CALL_NONBLOCKING;
+  core().begin(&call);
+  recorded_call(RF_OP_BARRIER, comm);  // inner: neither recorded nor counted
+  core().end_enqueued(&call, 0);
+  if (core().comm_get(comm)->entered != 2 || core().comm_get(comm)->completed != 1) return 1;
+  core().complete(RF_ORIGIN(call.lane, call.number), comm, call.seq, 0);
+  recorded_call(RF_OP_SEND, comm);
+  const rf_comm* c = core().comm_get(comm);
+  return c->entered == 2 && c->completed == 2 && c->sends == 1 ? 0 : 2;
+}
