@@ -34,6 +34,18 @@ class Observer {
 // `record_folders`: one per host; not recursive.
 std::unique_ptr<Observer> make_observer(std::vector<std::string> record_folders, TimeNs run_begin);
 
+// The flight records of a finished (or copied) run, opened once for all its looks.
+class RunRecords {
+ public:
+  explicit RunRecords(const std::string& run_dir);
+  ~RunRecords();
+  Result<Timeline> at_look(const Json& look_line);  // see timeline_from_run
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
 // The same from a finished (or copied) run: states from the journal's look line, histories from the
 // rings, cut at the look.
 Result<Timeline> timeline_from_run(const std::string& run_dir, const Json& look_line);

@@ -40,6 +40,7 @@ struct LaneView {
   uint64_t head = 0, dropped = 0;
   rf_state state{};
   char thread_state = 0;  // R S D T Z, from /proc, 0 unknown; proves nothing
+  std::vector<uint64_t> torn;  // records below head that were claimed and not whole at the look
 };
 
 // One history record, with its lane. Kept in the ring's own form: rules read it as it was written.
@@ -78,6 +79,7 @@ struct ProcessView {
   uint64_t steps_begun = 0, steps_committed = 0;  // last step + 1
   TimeNs opened = 0, member = 0;
   bool stopped = false;       // state T at the look
+  bool stable = true;         // its state words were read, and read again: nothing changed in between
   std::vector<Coverage> coverage;
   std::vector<LaneView> lanes;
   std::vector<CommView> comms;

@@ -1,0 +1,44 @@
+// record_names: see record_names.h.
+#include "harness/observe/record_names.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace rankfault {
+
+std::optional<ProcessId> process_id_from(std::string_view stem) {
+  ProcessId id;
+  int used = 0;
+  unsigned long long host = 0, pid_ns = 0, start = 0;
+  const std::string text(stem);
+  if (std::sscanf(text.c_str(), "%16llx.%llu.%d.%llu.%d%n", &host, &pid_ns, &id.pid, &start, &id.image,
+                  &used) != 5 ||
+      static_cast<size_t>(used) != text.size())
+    return std::nullopt;
+  id.host = host;
+  id.pid_ns = pid_ns;
+  id.start = start;
+  return id;
+}
+
+std::vector<std::string> ring_names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  DIR* dir = ::opendir(folder.c_str());
+  if (!dir) return names;
+  while (const dirent* entry = ::readdir(dir)) {
+    const std::string_view name = entry->d_name;
+    if (name.size() > 5 && name.substr(name.size() - 5) == ".ring") names.emplace_back(name);
+  }
+  ::closedir(dir);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string seen_name(const ProcessId& id, uint32_t lane) {
+  return fmt::format("{}.L{}.seen", id.to_string(), lane);
+}
+
+}  // namespace rankfault

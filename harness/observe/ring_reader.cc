@@ -1,0 +1,236 @@
+// ring_reader: see ring_reader.h.
+#include "harness/observe/ring_reader.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace rankfault {
+namespace {
+
+constexpr int kTries = 64;  // a lane at full speed changes its state every 100 ns; we read it in 20
+constexpr uint32_t kLanes = RF_MAX_LANES + 1;
+
+template <typename T>
+T copy_of(const T& shared) {
+  T copy;
+  std::memcpy(&copy, const_cast<const T*>(&shared), sizeof copy);
+  return copy;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RingReader>> RingReader::open(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return errno_error("open " + path);
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return errno_error("stat " + path);
+  if (static_cast<uint64_t>(info.st_size) < RF_OFF_HISTORY)
+    return refused(fmt::format("{}: not a flight record: {} bytes, at least {} expected", path, info.st_size,
+                               RF_OFF_HISTORY));
+  void* base = ::mmap(nullptr, RF_OFF_HISTORY, PROT_READ, MAP_SHARED, fd.get(), 0);
+  if (base == MAP_FAILED) return errno_error("map " + path);
+  std::unique_ptr<RingReader> reader(new RingReader(path, std::move(fd), static_cast<const char*>(base)));
+  const rf_header& header = reader->header();
+  if (RF_LOAD(&header.magic) != RF_RING_MAGIC) return refused(path + ": not a flight record");
+  if (header.abi_version != RF_ABI_VERSION)
+    return refused(fmt::format("{}: flight record of version {}; this tool reads version {}", path,
+                               header.abi_version, RF_ABI_VERSION));
+  reader->id_ = {header.host_id, header.pid_ns, header.pid, header.start_time, header.image};
+  return reader;
+}
+
+RingReader::~RingReader() {
+  ::munmap(const_cast<char*>(base_), RF_OFF_HISTORY);
+  for (const rf_record* lane : history_)
+    if (lane) ::munmap(const_cast<rf_record*>(lane), RF_LANE_HISTORY_BYTES);
+}
+
+uint32_t RingReader::lanes_used() const {
+  const uint32_t used = std::min(RF_LOAD(&header().lanes_used), kLanes);
+  return RF_LOAD(&lane(RF_MAX_LANES).kind) != RF_LANE_FREE ? kLanes : used;
+}
+
+uint32_t RingReader::modules_version() const { return RF_LOAD(&header().modules_version); }
+
+bool RingReader::read_state(uint32_t index, rf_state& out) const {
+  const rf_lane& l = lane(index);
+  for (int i = 0; i < kTries; ++i) {
+    const uint32_t selector = RF_LOAD(&l.selector);
+    out = copy_of(l.slot[selector & 1]);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    const rf_state again = copy_of(l.slot[selector & 1]);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (RF_LOAD(&l.selector) == selector && std::memcmp(&out, &again, sizeof out) == 0) return true;
+  }
+  return false;
+}
+
+CommView RingReader::read_comm(uint32_t index) const {
+  const rf_comm& c = comm(index);
+  CommView v;
+  v.index = index;
+  v.id = c.id;
+  v.parent = c.parent;
+  v.parent_seq = c.parent_seq;
+  v.members_hash = c.members_hash;
+  v.completed = RF_LOAD(&c.completed);  // before entered: never seen greater than it
+  v.entered = RF_LOAD(&c.entered);
+  v.issuers = RF_LOAD(&c.issuers);
+  v.sends = RF_LOAD(&c.sends);
+  v.receives = RF_LOAD(&c.receives);
+  v.timeout_ns = c.timeout_ns;
+  v.size = c.size;
+  v.flags = RF_LOAD(&c.flags);
+  v.ordinal = c.ordinal;
+  v.tag = c.tag;
+  v.error = RF_LOAD(&c.error);
+  v.rank = c.rank;
+  v.destroyed = RF_LOAD(&c.state) == RF_COMM_DESTROYED;
+  v.library = static_cast<rf_library>(c.library);
+  v.identity = static_cast<rf_identity>(c.identity);
+  v.name = name(c.name);
+  const auto* pool = reinterpret_cast<const int32_t*>(base_ + RF_OFF_MEMBERS);
+  if (c.members != RF_NO_MEMBERS && c.members < RF_MAX_MEMBERS && c.size <= RF_MAX_MEMBERS - c.members)
+    v.members.assign(pool + c.members, pool + c.members + c.size);
+  return v;
+}
+
+ProcessView RingReader::view() const {
+  const rf_header& h = header();
+  ProcessView v;
+  v.id = id_;
+  v.stage = static_cast<rf_stage>(RF_LOAD(&h.stage));
+  v.rank = h.rank;
+  v.world_size = h.world_size;
+  v.attempt = h.attempt;
+  v.generation = RF_LOAD(&h.generation);
+  v.partial = RF_LOAD(&h.partial);
+  v.opaque = RF_LOAD(&h.opaque);
+  v.thread_multiple = RF_LOAD(&h.thread_multiple) != 0;
+  v.steps_begun = RF_LOAD(&h.last_step_begun);
+  v.steps_committed = RF_LOAD(&h.last_step_committed);
+  v.opened = h.opened_ns;
+  v.member = RF_LOAD(&h.member_ns);
+  for (const rf_coverage& c : h.coverage)
+    if (c.library != RF_LIB_NONE)
+      v.coverage.push_back({static_cast<rf_library>(c.library), static_cast<rf_hook>(c.hook), c.version,
+                            printable(c.decoder, strnlen(c.decoder, sizeof c.decoder)),
+                            printable(c.reason, strnlen(c.reason, sizeof c.reason))});
+  const uint32_t lanes = lanes_used();
+  for (uint32_t i = 0; i < lanes; ++i) {
+    LaneView l;
+    l.index = i;
+    l.kind = static_cast<rf_lane_kind>(RF_LOAD(&lane(i).kind));
+    l.owner = RF_LOAD(&lane(i).owner);
+    l.dropped = RF_LOAD(&lane(i).dropped);
+    if (!read_state(i, l.state)) v.stable = false;
+    l.head = RF_LOAD(&lane(i).head);
+    if (l.kind != RF_LANE_FREE || l.head != 0) v.lanes.push_back(std::move(l));
+  }
+  const uint32_t comms = std::min(RF_LOAD(&h.comms_used), RF_MAX_COMMS);
+  for (uint32_t i = 0; i < comms; ++i)
+    if (RF_LOAD(&comm(i).state) >= RF_COMM_LIVE) v.comms.push_back(read_comm(i));
+  return v;
+}
+
+uint64_t RingReader::activity() const {
+  const rf_header& h = header();
+  uint64_t words[4] = {RF_LOAD(&h.stage), RF_LOAD(&h.comms_used), RF_LOAD(&h.own_exit),
+                       RF_LOAD(&h.generation)};
+  uint64_t digest = rf_hash_bytes(0, words, sizeof words);
+  const uint32_t lanes = lanes_used();
+  for (uint32_t i = 0; i < lanes; ++i) {
+    const rf_lane& l = lane(i);
+    const uint32_t selector = RF_LOAD(&l.selector);
+    uint64_t lane_words[2] = {RF_LOAD(&l.head), RF_LOAD(&l.slot[selector & 1].version)};
+    digest = rf_hash_bytes(digest, lane_words, sizeof lane_words);
+  }
+  return digest;
+}
+
+const rf_record* RingReader::history(uint32_t index) {
+  if (history_[index] || RF_LOAD(&lane(index).mapped) == 0) return history_[index];
+  struct stat info {};
+  const uint64_t end = RF_LANE_HISTORY_OFFSET(index) + RF_LANE_HISTORY_BYTES;
+  if (::fstat(fd_.get(), &info) != 0 || static_cast<uint64_t>(info.st_size) < end) return nullptr;
+  void* at = ::mmap(nullptr, RF_LANE_HISTORY_BYTES, PROT_READ, MAP_SHARED, fd_.get(),
+                    static_cast<off_t>(RF_LANE_HISTORY_OFFSET(index)));
+  if (at != MAP_FAILED) history_[index] = static_cast<const rf_record*>(at);
+  return history_[index];
+}
+
+bool RingReader::read_record(uint32_t index, uint64_t at, rf_record& out, bool& gone) {
+  gone = false;
+  const rf_record* records = history(index);
+  if (!records) return false;
+  const rf_record& r = records[at % RF_LANE_RECORDS];
+  const uint64_t before = RF_LOAD(&r.commit);
+  if (before == at + 1) {
+    out = copy_of(r);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (RF_LOAD(&r.commit) == at + 1) {
+      out.commit = at + 1;
+      return true;
+    }
+  }
+  gone = RF_LOAD(&lane(index).head) > at + RF_LANE_RECORDS;
+  return false;
+}
+
+RingReader::LaneRead RingReader::read_lane(uint32_t index, uint64_t from) {
+  LaneRead read;
+  read.next = RF_LOAD(&lane(index).head);
+  if (read.next <= from) {
+    read.next = from;
+    return read;
+  }
+  const uint64_t oldest = read.next > RF_LANE_RECORDS ? read.next - RF_LANE_RECORDS : 0;
+  if (!history(index)) {
+    read.lost = read.next - from;
+    return read;
+  }
+  if (from < oldest) read.lost = oldest - from;
+  rf_record record;
+  for (uint64_t i = std::max(from, oldest); i < read.next; ++i) {
+    bool gone = false;
+    if (read_record(index, i, record, gone))
+      read.records.push_back(record);
+    else if (gone)
+      ++read.lost;
+    else
+      read.torn.push_back(i);
+  }
+  return read;
+}
+
+std::string RingReader::name(uint32_t offset) const {
+  if (offset == 0 || offset >= RF_NAME_BYTES) return "";
+  const char* text = base_ + RF_OFF_NAMES + offset;
+  return printable(text, strnlen(text, RF_NAME_BYTES - offset));
+}
+
+std::string printable(const char* text, size_t bytes) {
+  std::string out;
+  for (size_t i = 0; i < bytes;) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const size_t more = c < 0x80 ? 0 : c >= 0xc2 && c < 0xe0 ? 1 : c >= 0xe0 && c < 0xf0 ? 2 : 9;
+    bool good = (more != 0 || c >= 0x20) && c != 0x7f && more != 9 && i + more < bytes;
+    for (size_t k = 1; good && k <= more; ++k)
+      good = (static_cast<unsigned char>(text[i + k]) & 0xc0) == 0x80;
+    if (good && c == 0xe0) good = static_cast<unsigned char>(text[i + 1]) >= 0xa0;
+    if (good && c == 0xed) good = static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    if (good)
+      out.append(text + i, more + 1);
+    else
+      out += '?';
+    i += good ? more + 1 : 1;
+  }
+  return out;
+}
+
+}  // namespace rankfault
