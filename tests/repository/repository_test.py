@@ -1,0 +1,163 @@
+"""repository_test: rules about the repository itself that no compiler checks.
+
+usage: repository_test.py ROOT [CHECK]
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+CODE = {".c", ".cc", ".h", ".S", ".py", ".sh", ".cmake"}
+LONGEST = 400
+LONGER_WITH_A_REASON = {"harness/agent/agent_abi.h"}  # the one header that both halves share
+
+TOP_LEVEL = {
+    ".ci", ".clang-format", ".clang-tidy", ".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "CMakeLists.txt",
+    "CMakePresets.json", "CONTRIBUTING.md", "LICENSE", "README.md", "bench", "cmake", "dev", "docs", "faults",
+    "harness", "reports", "scenarios", "tests",
+}
+
+# Which folders a folder may include, besides itself. The flow is scenario, plan, launch, inject,
+# observe, diagnose, judge, report; `run` is what a finished run consists of.
+MAY_INCLUDE = {
+    "harness/base": "",
+    "harness/mark": "",
+    "harness/agent": "",
+    "harness/backends": "agent",
+    "harness/scenario": "agent base",
+    "harness/plan": "agent base scenario faults/fault.h",
+    "harness/launch": "agent base scenario plan run/run_dir.h run/journal.h",
+    "harness/inject": "agent base scenario plan launch run/run_dir.h run/journal.h",
+    "harness/observe": "agent base launch/rank_end.h run/run_dir.h run/journal.h",
+    "harness/diagnose": "agent base observe launch/rank_end.h run/run_dir.h run/journal.h",
+    "harness/run": "agent base scenario plan launch observe diagnose faults/fault.h",
+    "harness/judge": "agent base scenario plan launch observe diagnose run faults/fault.h",
+    "harness/live": "agent base scenario plan launch inject observe diagnose judge run",
+    "faults": "agent base scenario plan launch observe diagnose run",
+    "reports": "agent base scenario plan launch observe diagnose judge run",
+    "scenarios/trainer": "mark scenarios/trainer",
+}
+# Validation asks the catalogues which kinds and oracles there are.
+CATALOGUE_USERS = {"harness/scenario": re.compile(r"validate|params")}
+
+# Words of a place where somebody works, not of the project. Written so that this file has none.
+WORKPLACE = re.compile("|".join([
+    r"/wo" + r"rk/", r"\.\./sha" + r"red\b", r"\bsha" + r"red/(?!dims)", r"\bAI assis" + r"tant", r"\bcla" + r"ude\b",
+    r"\banthro" + r"pic\b", r"\bchat" + r"gpt\b", r"/opt/rf" + r"-venv", r"\bsub" + r"agent",
+]), re.IGNORECASE)
+
+
+class Repository:
+    def __init__(self, root):
+        self.root = pathlib.Path(root).resolve()
+        listed = subprocess.run(["git", "-C", str(self.root), "ls-files", "-z"], capture_output=True, check=False)
+        if listed.returncode == 0:
+            names = [n for n in listed.stdout.decode().split("\0") if n]
+        else:  # an unpacked archive
+            names = [str(p.relative_to(self.root)) for p in self.root.rglob("*") if p.is_file()]
+            names = [n for n in names if not n.startswith(("build/", ".venv/", "rankfault-runs/"))]
+        self.files = sorted(n for n in names if (self.root / n).is_file())
+
+    def text(self, name):
+        return (self.root / name).read_text(encoding="utf-8", errors="replace")
+
+    def code(self):
+        return [n for n in self.files if pathlib.Path(n).suffix in CODE or n in ("dev", ".ci/run")]
+
+
+def no_workplace_words(repository):
+    for name in repository.files:
+        for number, line in enumerate(repository.text(name).splitlines(), 1):
+            found = WORKPLACE.search(line)
+            if found:
+                yield f"{name}:{number}: '{found.group()}' is no word of the project"
+
+
+def files_are_short(repository):
+    for name in repository.code():
+        lines = repository.text(name).count("\n")
+        if lines > LONGEST and name not in LONGER_WITH_A_REASON:
+            yield f"{name}: {lines} lines; split it ({LONGEST} at most)"
+
+
+def files_open_with_a_sentence(repository):
+    opening = re.compile(r'^(//|/\*|#|""") ?(\S+( \S+){2,}|See \S+\.h\b)')
+    for name in repository.code():
+        lines = repository.text(name).splitlines()
+        if lines and lines[0].startswith("#!"):
+            lines = lines[1:]
+        if not lines or not opening.match(lines[0]):
+            yield f"{name}: the first line does not say what the file is"
+
+
+def the_diagnosis_sees_no_plan(repository):
+    forbidden = re.compile(r'#include "(harness/(plan|inject)/|faults/)|\.act' + "ions")
+    for name in repository.files:
+        if name.startswith(("harness/observe/", "harness/diagnose/")):
+            for number, line in enumerate(repository.text(name).splitlines(), 1):
+                if forbidden.search(line):
+                    yield f"{name}:{number}: observe and diagnose must not know what was done: {line.strip()}"
+
+
+def the_top_level_is_known(repository):
+    for entry in sorted({n.split("/")[0] for n in repository.files} - TOP_LEVEL):
+        yield f"{entry}: not a known entry of the top level"
+
+
+def folder_of(name):
+    parts = name.split("/")
+    return parts[0] if parts[0] in ("faults", "reports") else "/".join(parts[:2])
+
+
+def may_include(name, included):
+    here, there = folder_of(name), folder_of(included)
+    if here == there or here not in MAY_INCLUDE:
+        return True
+    for word in MAY_INCLUDE[here].split():
+        allowed = word if word.startswith(("faults", "reports", "scenarios")) else "harness/" + word
+        if included == allowed or there == allowed:
+            return True
+    user = CATALOGUE_USERS.get(here)
+    is_catalogue = included in ("faults/fault.h", "harness/judge/oracle.h")
+    return bool(user and is_catalogue and user.search(name))
+
+
+def includes_point_up_the_flow(repository):
+    include = re.compile(r'^#include "((?:harness|faults|reports|scenarios)/[^"]+)"', re.MULTILINE)
+    for name in repository.code():
+        for included in include.findall(repository.text(name)):
+            if not may_include(name, included):
+                yield f"{name}: must not include {included}"
+
+
+def every_scenario_is_listed(repository):
+    listing = repository.text("scenarios/README.md")
+    for name in repository.files:
+        if name.startswith("scenarios/") and name.endswith(".yaml") and not name.startswith("scenarios/canary/"):
+            if f"({name.removeprefix('scenarios/')})" not in listing:
+                yield f"{name}: not in scenarios/README.md"
+    for line in repository.text("scenarios/demo.txt").splitlines():
+        if line and not line.startswith("#") and f"scenarios/{line}" not in repository.files:
+            yield f"scenarios/demo.txt: there is no {line}"
+
+
+CHECKS = [no_workplace_words, files_are_short, files_open_with_a_sentence, the_diagnosis_sees_no_plan,
+          the_top_level_is_known, includes_point_up_the_flow, every_scenario_is_listed]
+
+
+def main(root, only=None):
+    repository = Repository(root)
+    if not repository.files:
+        sys.exit("no files: nothing was checked")
+    failures = 0
+    for check in CHECKS:
+        if only in (None, check.__name__):
+            for failure in check(repository):
+                print(f"{check.__name__}: {failure}")
+                failures += 1
+    print(f"{len(repository.files)} files, {failures} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:3]))
