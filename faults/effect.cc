@@ -39,9 +39,7 @@ EffectReport not_fired(const Action& action) {
 EffectReport verify_firing(const Action& action, const GateEvent& gate, const RunFacts& facts,
                            const VerifyOne& verify) {
   EffectReport one;
-  if (gate.answer == "no_go")
-    one = not_fired(action);
-  else if (gate.effect == "unable" || gate.effect == "refused")
+  if (gate.effect == "unable" || gate.effect == "refused")
     one = not_bitten(fmt::format("the agent in rank {} could not do it at this call", gate.rank));
   else if (gate.effect == "abandoned")
     one = cannot_tell(fmt::format("rank {} waited too long at the gate and went on", gate.rank));
@@ -61,7 +59,7 @@ EffectReport verify_each(const FaultSpec& fault, const RunFacts& facts, const Ve
     any = true;
     bool fired = false;
     for (const GateEvent& gate : facts.gates) {
-      if (gate.action != action.id) continue;
+      if (gate.action != action.id || gate.answer == "no_go") continue;  // asked once too often
       fired = true;
       merge(all, verify_firing(action, gate, facts, verify));
     }

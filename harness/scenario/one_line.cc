@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "faults/fault.h"
 #include "harness/scenario/readers.h"
 #include "harness/scenario/scenario_parser.h"
 #include "harness/scenario/value.h"
@@ -66,8 +67,12 @@ Result<Value> value_at(const std::string& text, size_t offset) {
   return value;
 }
 
-// "shm_unlink" and its like own a `path` of their own unless a file_op stands beside it.
-bool has_file_op(const std::string& text) { return text.find("file_op=") != std::string::npos; }
+// A kind's own parameter goes before a trigger's key of the same name ("path" of shm_unlink).
+bool is_own(const std::string& kind_name, const std::string& key) {
+  const FaultKind* kind = Catalog<FaultKind>::instance().find(kind_name);
+  return kind && std::any_of(kind->params.begin(), kind->params.end(),
+                             [&](const ParamSpec& spec) { return key == spec.name; });
+}
 
 Value default_expectations(const std::vector<std::string>& fault_ids) {
   Value::List out;
@@ -115,7 +120,7 @@ Result<Value> fault_from_one_line(const std::string& text) {
     if (!value) return value.error();
     value->key = here;
     const std::string name = key == "rank" ? "ranks" : key;
-    Value& into = belongs_to_trigger(name) && (name != "path" || has_file_op(text)) ? trigger : fault;
+    Value& into = belongs_to_trigger(name) && !is_own(kind, name) ? trigger : fault;
     if (into.find(name)) return usage_error(fmt::format("\"{}\" stands twice", key), here);
     set_entry(into, name, std::move(*value));
   }

@@ -1,0 +1,52 @@
+// delay_call: the victim comes late to one call, or leaves it late.
+#include <fmt/format.h>
+
+#include "faults/effect.h"
+#include "faults/lowering.h"
+
+namespace rankfault {
+namespace {
+
+Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
+  if (Status ok = need_trigger(fault); !ok) return ok.error();
+  const std::optional<Duration> by = read_duration(fault.params, "by");
+  RF_ASSERT(by.has_value(), "check_params asks for it");
+  if (*by <= Duration::zero())
+    return usage_error("a delay of nothing is no fault", fault.params.find("by")->pos);
+  if (!fault.at.file_op.empty())
+    return usage_error("a file operation inside a library call cannot be delayed: locks may be held",
+                       fault.at.pos);
+  return for_each_victim(fault, context, [&](Action& action) {
+    action.verb = RF_VERB_DELAY;
+    action.delay = *by;
+  });
+}
+
+EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts&) {
+  if (gate.effect != "done") return cannot_tell(fmt::format("rank {} did not say that it waited", gate.rank));
+  const TimeNs from = acted_at(gate);
+  const Duration late(static_cast<int64_t>(gate.done > from ? gate.done - from : 0));
+  if (late < action.delay * 9 / 10)
+    return not_bitten(fmt::format("rank {} was held for {} only", gate.rank, to_text(late)));
+  return verified(fmt::format("rank {} was {} late", gate.rank, to_text(late)), from);
+}
+
+EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
+  return verify_each(fault, facts, verify_one);
+}
+
+const Registration<FaultKind> kRegistration{{
+    "delay_call",
+    "The victim waits before (or after) one call.",
+    "a checkpoint written by one rank, a slow loader, a garbage collection, a page-in: one hiccup",
+    "a busy machine: the thread sleeps, its other threads and its neighbours run on",
+    "the time between the gate's answer and the agent's report is at least nine tenths of the delay",
+    "delay_call@rank=0,op=barrier,nth=2,by=500ms",
+    false,
+    {{"by", ParamType::kDuration, true, "How long."}},
+    lower,
+    verify,
+}};
+
+}  // namespace
+}  // namespace rankfault

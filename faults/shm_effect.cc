@@ -1,0 +1,48 @@
+#include "faults/shm_effect.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+
+namespace rankfault {
+namespace {
+
+bool is_attach(const rf_record& record) {
+  return (record.op == RF_OP_SHM_ATTACH || record.op == RF_OP_FILE_OPEN) &&
+         (record.phase == RF_PHASE_EXIT || record.phase == RF_PHASE_ERROR);
+}
+
+}  // namespace
+
+Result<std::string> segment_pattern(const FaultSpec& fault) {
+  const Value* written = fault.params.find("path");
+  const std::string path = written ? written->text : fault.at.path;
+  if (path.empty())
+    return usage_error(fmt::format("{} needs \"path\": which segments?", fault.kind), fault.pos);
+  if (path.rfind("/dev/shm/", 0) != 0 || path.find("/..") != std::string::npos)
+    return usage_error("\"path\" must begin with /dev/shm/: only segments are touched",
+                       written ? written->pos : fault.at.pos);
+  return path;
+}
+
+void aim_at_segment(Action& action) {
+  if (!action.at.file_op.empty() && action.at.path.empty()) action.at.path = action.path;
+}
+
+std::optional<FailedAttach> failed_attach(const RunFacts& facts, const std::string& glob, TimeNs from,
+                                          const std::vector<int>& errors) {
+  std::optional<FailedAttach> first;
+  for (const ProcessView& process : facts.timeline.processes)
+    for (const Event& event : process.history) {
+      const rf_record& record = event.record;
+      if (!is_attach(record) || record.time_ns < from || (first && first->time <= record.time_ns)) continue;
+      if (std::find(errors.begin(), errors.end(), record.tag_or_result) == errors.end()) continue;
+      const auto name = process.name_at.find(static_cast<uint32_t>(record.seq));
+      if (name == process.name_at.end() || fnmatch(glob.c_str(), name->second.c_str(), 0) != 0) continue;
+      first = FailedAttach{process.rank, record.time_ns, name->second, record.tag_or_result};
+    }
+  return first;
+}
+
+}  // namespace rankfault

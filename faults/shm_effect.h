@@ -1,0 +1,24 @@
+// shm_effect: what the shared-memory faults share: which segments, and whether somebody missed them.
+#pragma once
+
+#include "faults/effect.h"
+
+namespace rankfault {
+
+// The first attempt of any process of the job to open a matching segment after `from` that failed
+// with one of these errnos.
+struct FailedAttach {
+  int rank = -1;
+  TimeNs time = 0;
+  std::string path;
+  int error = 0;
+};
+std::optional<FailedAttach> failed_attach(const RunFacts&, const std::string& glob, TimeNs from,
+                                          const std::vector<int>& errors);
+
+// `path`, else the trigger's own; must lie below /dev/shm/.
+Result<std::string> segment_pattern(const FaultSpec&);
+// At a create or attach without a pattern of its own, only that of the segments to be harmed counts.
+void aim_at_segment(Action&);
+
+}  // namespace rankfault

@@ -1,0 +1,60 @@
+// shm_truncate: a shared-memory segment of the job is cut while the victim stands at a point.
+#include <errno.h>
+#include <fmt/format.h>
+#include <signal.h>
+
+#include "faults/lowering.h"
+#include "faults/shm_effect.h"
+
+namespace rankfault {
+namespace {
+
+Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
+  if (Status ok = need_trigger(fault); !ok) return ok.error();
+  const Result<std::string> path = segment_pattern(fault);
+  if (!path) return path.error();
+  const int64_t size = read_int(fault.params, "size", 0);
+  if (size < 0) return usage_error("\"size\" must be at least 0", fault.params.find("size")->pos);
+  return for_each_victim(fault, context, [&](Action& action) {
+    action.verb = RF_VERB_OUTSIDE;
+    action.outside = OutsideVerb::kTruncate;
+    action.path = *path;
+    aim_at_segment(action);
+    action.size = size;
+  });
+}
+
+EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
+  if (gate.effect != "done") return not_bitten(fmt::format("no segment of this job matched {}", action.path));
+  for (const RankEnd& end : facts.ends)
+    if (end.attempt == gate.attempt && end.time >= gate.asked &&
+        end.status.kind == ExitStatus::Kind::kSignal && end.status.value == SIGBUS)
+      return verified(fmt::format("rank {} ended by SIGBUS after the cut", end.rank), end.time);
+  if (const auto failed = failed_attach(facts, action.path, gate.asked, {EINVAL, ENXIO, EIO}))
+    return verified(fmt::format("rank {} could not map {} afterwards", failed->rank, failed->path),
+                    failed->time);
+  return not_bitten("no process touched what was cut off");
+}
+
+EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
+  return verify_each(fault, facts, verify_one);
+}
+
+const Registration<FaultKind> kRegistration{{
+    "shm_truncate",
+    "Cuts one of the job's own shared-memory segments to a size while the victim waits at the trigger.",
+    "a segment left half-made by a crashed creator; a file system that lost its pages",
+    "a full /dev/shm: there the creator's own call fails",
+    "a process of the job ends by SIGBUS, or fails to map the segment",
+    "shm_truncate@rank=1,op=all_reduce,nth=2,path=/dev/shm/vader_segment.*,size=0",
+    false,
+    {{"path", ParamType::kText, false,
+      "Which segments, as a pattern below /dev/shm/; the trigger's path when not given. Only the job's own "
+      "are touched."},
+     {"size", ParamType::kInt, false, "To how many bytes; 0 when not given."}},
+    lower,
+    verify,
+}};
+
+}  // namespace
+}  // namespace rankfault

@@ -1,0 +1,56 @@
+// shm_unlink: a shared-memory segment of the job loses its name while the victim stands at a point.
+#include <errno.h>
+#include <fmt/format.h>
+
+#include "faults/lowering.h"
+#include "faults/shm_effect.h"
+
+namespace rankfault {
+namespace {
+
+Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
+  if (Status ok = need_trigger(fault); !ok) return ok.error();
+  const Result<std::string> path = segment_pattern(fault);
+  if (!path) return path.error();
+  return for_each_victim(fault, context, [&](Action& action) {
+    action.verb = RF_VERB_OUTSIDE;
+    action.outside = OutsideVerb::kUnlink;
+    action.path = *path;
+    aim_at_segment(action);
+  });
+}
+
+// Gone is not enough: a segment whose name went after the last attach works on as before.
+EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
+  if (gate.effect != "done") return not_bitten(fmt::format("no segment of this job matched {}", action.path));
+  if (const Json* seen = effect_line(action, facts, "attach_failed"))
+    return verified("a later attach failed", seen->value("time", acted_at(gate)), {line_number(*seen)});
+  if (const auto failed = failed_attach(facts, action.path, gate.asked, {ENOENT}))
+    return verified(fmt::format("rank {} could not attach {} afterwards: No such file or directory",
+                                failed->rank, failed->path),
+                    failed->time);
+  return not_bitten("no process attached to it afterwards");
+}
+
+EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
+  return verify_each(fault, facts, verify_one);
+}
+
+const Registration<FaultKind> kRegistration{{
+    "shm_unlink",
+    "Removes the name of one of the job's own shared-memory segments while the victim waits at the trigger.",
+    "a clean-up script or a neighbour's rm in /dev/shm between create and attach",
+    "lost memory: who has mapped the segment keeps it, so after the last attach nothing happens (and the run "
+    "is void)",
+    "a later attach of that path fails with ENOENT",
+    "shm_unlink@rank=1,file_op=shm_attach,path=/dev/shm/vader_segment.*",
+    false,
+    {{"path", ParamType::kText, false,
+      "Which segments, as a pattern below /dev/shm/; the trigger's path when not given. Only the job's own "
+      "are touched."}},
+    lower,
+    verify,
+}};
+
+}  // namespace
+}  // namespace rankfault

@@ -1,0 +1,123 @@
+// skip_call: the victim does not make one call; it gets the library's success and untouched buffers.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "faults/effect.h"
+#include "faults/lowering.h"
+#include "faults/recorded.h"
+#include "harness/scenario/op_words.h"
+
+namespace rankfault {
+namespace {
+
+Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
+  if (Status ok = need_library_call(fault, "skip_call"); !ok) return ok.error();
+  const Trigger& at = fault.at;
+  if (const auto op = op_from_word(at.op))
+    if (const std::string why = why_not_skipped(*op); !why.empty())
+      return usage_error(fmt::format("a {} cannot be skipped: {}", at.op, why), at.pos);
+  if (at.edge == Edge::kAfter)
+    return usage_error("a call cannot be skipped after it was made: leave \"edge\" out", at.pos);
+  if (read_text(fault.params, "form") == "lost")
+    return usage_error("\"form: lost\" (submitted, never executed) is not there yet: leave \"form\" out",
+                       fault.params.find("form")->pos);
+  return for_each_victim(fault, context, [](Action& action) { action.verb = RF_VERB_SKIP; });
+}
+
+bool needs_only_the_root(uint16_t op) {
+  return op == RF_OP_BROADCAST || op == RF_OP_SCATTER || op == RF_OP_SCATTERV;
+}
+
+// The victim never used that place again. Did anybody miss it there?
+EffectReport verify_no_later_call(const GateEvent& gate, const ProcessView& victim, const RunFacts& facts) {
+  const CommView* comm = comm_with_id(victim, gate.comm_id);
+  bool entered = false, left_well = true;
+  for (const ProcessView* peer : peers_on(facts, victim, gate.comm_id)) {
+    const auto calls = calls_on(*peer, gate.comm_id);
+    const RecordedCall* call = call_with_seq(calls, gate.seq);
+    if (!call) continue;
+    entered = true;
+    const bool leaf = needs_only_the_root(call->enter.op) && call->enter.peer != comm->rank;
+    left_well &= call->succeeded && leaf;
+  }
+  if (!entered)
+    return not_bitten(fmt::format("no peer came to call {} that rank {} left out", gate.seq, gate.rank),
+                      gate.lines);
+  if (left_well)
+    return not_bitten(fmt::format("nobody needed rank {}'s part of that {}", gate.rank, gate.op), gate.lines);
+  return verified(fmt::format("rank {} never entered call {}, its peers did", gate.rank, gate.seq),
+                  acted_at(gate));
+}
+
+EffectReport verify_collective(const GateEvent& gate, const ProcessView& victim, const RunFacts& facts) {
+  const CommView* comm = comm_with_id(victim, gate.comm_id);
+  if (!comm) return cannot_tell(fmt::format("rank {} has no record of that communicator", gate.rank));
+  if (comm->size == 1) return not_bitten("a communicator of one rank: nobody to miss the call");
+  const bool pure_sync = gate.op == "barrier";
+  if (gate.count == 0 && !pure_sync) return not_bitten("a call of no elements: nobody needs anybody in it");
+  const auto own = calls_on(victim, gate.comm_id);
+  const RecordedCall* instead = call_with_seq(own, gate.seq);
+  if (!instead) return verify_no_later_call(gate, victim, facts);
+  for (const ProcessView* peer : peers_on(facts, victim, gate.comm_id)) {
+    const auto calls = calls_on(*peer, gate.comm_id);
+    if (call_with_seq(calls, gate.seq))
+      return verified(
+          fmt::format("rank {} entered its next call ({}) where its peers entered the one it left out "
+                      "(call {})",
+                      gate.rank, op_word(static_cast<rf_op>(instead->enter.op)), gate.seq),
+          acted_at(gate));
+  }
+  return not_bitten(fmt::format("no peer came to call {} that rank {} left out", gate.seq, gate.rank));
+}
+
+// A message has no place in a common order: a peer must be seen to miss it.
+EffectReport verify_message(const GateEvent& gate, const ProcessView& victim, const RunFacts& facts) {
+  for (const ProcessView& peer : facts.timeline.processes) {
+    if (&peer == &victim || peer.attempt != victim.attempt) continue;
+    for (const LaneView& lane : peer.lanes)
+      if (lane.state.where == RF_INSIDE && lane.state.since_ns != 0)
+        return verified(
+            fmt::format("rank {} left out a {}; rank {} still waits", gate.rank, gate.op, peer.rank),
+            acted_at(gate));
+    for (const Event& event : peer.history)
+      if (event.record.phase == RF_PHASE_ERROR && event.record.time_ns > acted_at(gate))
+        return verified(
+            fmt::format("rank {} left out a {}; rank {}'s call failed", gate.rank, gate.op, peer.rank),
+            acted_at(gate));
+  }
+  return not_bitten(fmt::format("nobody missed the {} that rank {} left out", gate.op, gate.rank));
+}
+
+EffectReport verify_one(const Action&, const GateEvent& gate, const RunFacts& facts) {
+  if (gate.effect != "done")
+    return cannot_tell(fmt::format("rank {} did not say that it left it out", gate.rank));
+  const ProcessView* victim = process_of(gate, facts);
+  if (!victim) return cannot_tell(fmt::format("there is no flight record of rank {}", gate.rank));
+  const rf_op op = op_from_word(gate.op).value_or(RF_OP_NONE);
+  return is_p2p_op(op) ? verify_message(gate, *victim, facts) : verify_collective(gate, *victim, facts);
+}
+
+EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
+  return verify_each(fault, facts, verify_one);
+}
+
+const Registration<FaultKind> kRegistration{{
+    "skip_call",
+    "The victim leaves one library call out and goes on as if it had been made.",
+    "a conditional collective, an exception swallowed on one rank, a loop that runs once less on one rank",
+    "a call that was made and lost on the way: the library never hears of it",
+    "its next call stands where the peers' next one stands, or the peers came to a call it never entered",
+    "skip_call@rank=3,op=all_reduce,nth=40",
+    false,
+    {{"form",
+      ParamType::kText,
+      false,
+      "never (the call is not made); lost is not there yet.",
+      {"never", "lost"}}},
+    lower,
+    verify,
+}};
+
+}  // namespace
+}  // namespace rankfault
