@@ -18,7 +18,7 @@ using Tensors = std::vector<Tensor>;
 using TensorLists = std::vector<Tensors>;
 
 template <typename T>
-T at(const void* object, uint32_t offset) {
+const T& at(const void* object, uint32_t offset) {
   return *reinterpret_cast<const T*>(static_cast<const char*>(object) + offset);
 }
 

@@ -1,0 +1,227 @@
+// torch_group.cc: process groups: who is in one, what names it, when it ends; and the decoder's table.
+#include <strings.h>
+
+#include <cstring>
+#include <stdexcept>
+#include <vector>
+
+#include "harness/backends/gloo/identity.h"
+#include "harness/backends/gloo/torch_gloo.h"
+
+namespace rankfault::gloo_decoder {
+
+const rf_core_v1* core;
+TorchNexts torch_next;
+TorchFunctions torch_function;
+
+namespace {
+
+bool connects_lazily() {
+  const char* text = getenv("TORCH_GLOO_LAZY_INIT");
+  return text && *text && strcmp(text, "0") != 0 && strcasecmp(text, "false") != 0 &&
+         strcasecmp(text, "no") != 0;
+}
+
+void offer(void* store, const std::string& key, const std::string& value) {
+  try {
+    torch_function.store_set(store, key, value);
+  } catch (const std::exception&) {  // the group's own rendezvous will fail the same way
+  }
+}
+
+// Only after the group is connected: then the key is there, and no wait is added.
+std::string fetch(void* store, const std::string& key) {
+  try {
+    return torch_function.store_get(store, key);
+  } catch (const std::exception&) {
+    return "";
+  }
+}
+
+std::vector<int32_t> fetch_members(void* store, int size, bool is_world) {
+  std::vector<int32_t> members;
+  for (int r = 0; r < size; ++r) {
+    const std::string told = is_world ? std::to_string(r) : fetch(store, member_key(r));
+    if (told.empty() || told[0] == '-') return {};
+    members.push_back(atoi(told.c_str()));
+  }
+  return members;
+}
+
+// torch.distributed wraps the store once for each group, with the group's name as the prefix. A name that
+// is a number alone would say little: it gets "group" before it.
+std::string name_of(void* store, bool is_world) {
+  if (is_world) return "world";
+  for (int depth = 0; depth < 8 && store && torch_function.prefix_store_table; ++depth) {
+    if (layout::at<const char*>(store, 0) != static_cast<const char*>(torch_function.prefix_store_table) + 16)
+      break;
+    const auto& prefix =
+        *reinterpret_cast<const std::string*>(static_cast<char*>(store) + layout::kPrefixOfPrefixStore);
+    std::string name = prefix.substr(0, prefix.find('/'));
+    if (!name.empty() && name != "cpu" && name != "gloo" && name != "default_pg" && name != "worker")
+      return name.find_first_not_of("0123456789") == std::string::npos ? "group" + name : name;
+    store = layout::at<void*>(store, layout::kPrefixOfPrefixStore + sizeof(std::string));
+  }
+  return "";
+}
+
+uint64_t timeout_of(void* const* options) {
+  const void* held = options ? *options : nullptr;
+  const int64_t ms = held ? layout::at<int64_t>(held, layout::kTimeoutOfGroupOptions) : 0;
+  return ms > 0 && ms < int64_t{1000} * 3600 * 24 * 365 ? static_cast<uint64_t>(ms) * 1000000 : 0;
+}
+
+struct Identity {
+  uint64_t id = 0;
+  rf_identity how = RF_ID_NONE;
+  std::vector<int32_t> members;
+};
+
+Identity identity_after(void* store, int size, bool is_world, const std::string& name) {
+  Identity of;
+  if (connects_lazily()) {  // nobody has waited for anybody: only what every member knows by itself
+    if (is_world) of.members = fetch_members(store, size, true);
+    if (!name.empty()) of.id = rf_hash_text(name.c_str()), of.how = RF_ID_NAME;
+    return of;
+  }
+  of.id = identity_from_text(fetch(store, kIdentityKey));
+  if (!of.id) return of;
+  of.how = RF_ID_EXCHANGED;
+  of.members = fetch_members(store, size, is_world);
+  return of;
+}
+
+void add_group(void* group, int rank, int size, uint64_t timeout_ns, const std::string& name,
+               const Identity& of) {
+  rf_comm_info info{};
+  info.id = of.id;
+  info.identity = static_cast<uint8_t>(of.how);
+  info.members_hash = hash_of_members(of.members);
+  info.handle = reinterpret_cast<uintptr_t>(group);
+  info.timeout_ns = timeout_ns;
+  info.size = static_cast<uint32_t>(size);
+  info.rank = rank;
+  info.flags = RF_COMM_POSITIONAL;
+  info.library = RF_LIB_C10D;
+  info.name = name.empty() ? nullptr : name.c_str();
+  info.world_ranks = of.members.empty() ? nullptr : of.members.data();
+  state().groups.set(group, core->comm_add(&info));
+}
+
+std::atomic<bool> has_world{false};
+
+void construct(void* self, void* const* store, int rank, int size, void** options) {
+  const Claim claim = claim_of_environment();
+  const bool over_all = claim.world_size < 0 || size == claim.world_size;
+  const bool is_world = over_all && !has_world.exchange(true);
+  core->become_member(RF_LIB_C10D, over_all ? rank : claim.rank, over_all ? size : claim.world_size);
+  rf_call call =
+      make_call(RF_LIB_C10D, is_world ? RF_OP_INIT : RF_OP_COMM_CREATE, __builtin_return_address(0));
+  const uint64_t timeout_ns = timeout_of(options);
+  call.timeout_ns = timeout_ns;
+  void* const kept = *store;  // the group holds it too
+  const std::string name = name_of(kept, is_world);
+  RecordedCall recorded(call);
+  if (recorded.verdict() == RF_DO_FAIL) throw std::runtime_error("[rankfault] rendezvous failed (injected)");
+  if (rank == 0) offer(kept, kIdentityKey, identity_text(random_identity()));
+  if (!over_all) offer(kept, member_key(rank), std::to_string(claim.rank));
+  torch_next.construct(self, store, rank, size, options);
+  add_group(self, rank, size, timeout_ns, name, identity_after(kept, size, over_all, name));
+  recorded.returned();
+}
+
+template <auto kNext>
+void destroy(void* self) {
+  const uint64_t comm = state().groups.get(self);
+  if (comm != PointerMap<1>::kAbsent) {
+    const rf_comm* held = core->comm_get(static_cast<uint32_t>(comm));
+    if (held && (held->flags & RF_COMM_WORLD))
+      has_world.store(false);  // in-place recovery makes the next one
+    state().groups.erase(self);
+    core->comm_gone(static_cast<uint32_t>(comm));
+  }
+  (torch_next.*kNext)(self);
+}
+
+// Known, and without a record of their own: they only run below what is recorded.
+template <int kIndex>
+void destroy_context(void* self) {
+  torch_next.context_dtor[kIndex](self);
+}
+void connect_full_mesh(void* self, void* store, void* device) {
+  torch_next.connect_full_mesh(self, store, device);
+}
+void* get_pair(void* self, int i) { return torch_next.get_pair(self, i); }
+std::shared_ptr<void> make_context(void* self, void* device) { return torch_next.make_context(self, device); }
+
+template <typename F>
+bool find(const rf_core_v1* table, const char* symbol, F& function) {
+  function = reinterpret_cast<F>(table->resolve(symbol));
+  return function != nullptr;
+}
+
+#define STRING "RKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
+rf_wrapper all_wrappers[96];  // read by the core after attach
+
+void join_wrappers() {
+  size_t used = 0;
+  for (const rf_wrapper* part : {kGroupWrappers, kCallWrappers, kExecutionWrappers})
+    for (; part->symbol && used + 1 < sizeof all_wrappers / sizeof *all_wrappers; ++part)
+      all_wrappers[used++] = *part;
+}
+
+int attach(const rf_core_v1* table, const char** reason) {
+  *reason = "core of another version";
+  if (table->version != RF_CORE_VERSION || table->bytes < sizeof(rf_core_v1)) return 1;
+  *reason = "not the functions of PyTorch 2";
+  if (!find(table, "aoti_torch_get_numel", torch_function.numel) ||
+      !find(table, "aoti_torch_get_dtype", torch_function.dtype) ||
+      !find(table, "_ZN4c10d5Store3setE" STRING "S8_", torch_function.store_set) ||
+      !find(table, "_ZN4c10d5Store10get_to_strE" STRING, torch_function.store_get) ||
+      !table->resolve("_ZN4c10d16ProcessGroupGloo9AsyncWork14finishWorkGlooEv"))
+    return 1;
+  find(table, "_ZN4c10d16ProcessGroupGloo25getSequenceNumberForGroupEv", torch_function.sequence);
+  find(table, "_ZTVN4c10d11PrefixStoreE", torch_function.prefix_store_table);
+  join_wrappers();
+  core = table;
+  core->coverage(RF_LIB_C10D, "torch_gloo", 0, RF_HOOK_PRELOAD, "");
+  core->coverage(RF_LIB_GLOO, "torch_gloo", 0, RF_HOOK_PRELOAD, "");
+  core->thread_multiple(1);
+  return 0;
+}
+
+}  // namespace
+
+#define GROUP "_ZN4c10d16ProcessGroupGloo"
+#define STORE_AND_OPTIONS                                                                                \
+  "ERKN3c1013intrusive_ptrINS_5StoreENS1_6detail34intrusive_target_default_null_typeIS3_EEEEiiNS2_INS0_" \
+  "7OptionsENS5_ISA_EEEE"
+const rf_wrapper kGroupWrappers[] = {
+    RF_WRAP(GROUP "C1" STORE_AND_OPTIONS, &construct, construct),
+    RF_WRAP(GROUP "C2" STORE_AND_OPTIONS, &construct, construct),
+    RF_WRAP(GROUP "D1Ev", &destroy<&TorchNexts::destroy_d1>, destroy_d1),
+    RF_WRAP(GROUP "D2Ev", &destroy<&TorchNexts::destroy_d2>, destroy_d2),
+    RF_WRAP(GROUP "D0Ev", &destroy<&TorchNexts::destroy_d0>, destroy_d0),
+    RF_WRAP("_ZN4gloo10rendezvous7Context15connectFullMeshESt10shared_ptrINS0_5StoreEERS2_INS_"
+            "9transport6DeviceEE",
+            &connect_full_mesh, connect_full_mesh),
+    RF_WRAP("_ZN4gloo10rendezvous14ContextFactory11makeContextERSt10shared_ptrINS_9transport6DeviceEE",
+            &make_context, make_context),
+    RF_WRAP("_ZN4gloo7Context7getPairEi", &get_pair, get_pair),
+    RF_WRAP("_ZN4gloo10rendezvous7ContextD1Ev", &destroy_context<0>, context_dtor[0]),
+    RF_WRAP("_ZN4gloo10rendezvous7ContextD0Ev", &destroy_context<1>, context_dtor[1]),
+    RF_WRAP("_ZN4gloo7ContextD1Ev", &destroy_context<2>, context_dtor[2]),
+    RF_WRAP("_ZN4gloo7ContextD2Ev", &destroy_context<3>, context_dtor[3]),
+    {nullptr, nullptr, nullptr},
+};
+
+}  // namespace rankfault::gloo_decoder
+
+const rf_decoder_v1 rankfault_decoder_v1 = {
+    .version = RF_CORE_VERSION,
+    .bytes = sizeof(rf_decoder_v1),
+    .name = "torch_gloo",
+    .library = RF_LIB_C10D,
+    .wrappers = rankfault::gloo_decoder::all_wrappers,
+    .attach = rankfault::gloo_decoder::attach,
+};
