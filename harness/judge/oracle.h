@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "harness/base/catalog.h"
-#include "harness/run/run_facts.h"
 #include "harness/judge/verdict.h"
+#include "harness/run/run_facts.h"
 #include "harness/scenario/params.h"
 
 namespace rankfault {
@@ -24,9 +24,20 @@ struct Oracle {
   // True when no later event of the run can change the answer, so that a hung job need not be
   // waited for. Null: only at the end. Asked with the facts of the run so far.
   bool (*decided)(const ExpectationSpec&, const RunFacts&) = nullptr;
+  // Whether these parameters ask for what only a fault (or a bug) can cause: `ended: {exit: nonzero}`.
+  // Null: names_fault says it.
+  bool (*needs_trouble)(const ExpectationSpec&) = nullptr;
 };
+
+// True when the expectation cannot be judged in a run without faults and without the bug: by what its
+// oracle is, by a parameter that names a fault, or by ranks that only a fault tells apart.
+bool refers_to_trouble(const ExpectationSpec&);
 
 // Pure: the whole judgement, in the order of the scenario.
 Judgement judge(const RunFacts&);
+
+// The exit code of one run by its verdict; and by its outcome (as it must be, or not).
+int exit_of_verdict(const Judgement&);
+int exit_of_outcome(const Judgement&);
 
 }  // namespace rankfault

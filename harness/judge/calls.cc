@@ -1,0 +1,76 @@
+// calls: the calls of one process, paired from its history and its state words.
+#include <algorithm>
+#include <map>
+
+#include "harness/judge/evidence.h"
+
+namespace rankfault {
+namespace {
+
+bool communicates(uint8_t library) {
+  return library == RF_LIB_MPI || library == RF_LIB_NCCL || library == RF_LIB_GLOO || library == RF_LIB_C10D;
+}
+
+bool leaves(uint8_t phase) {
+  return phase == RF_PHASE_EXIT || phase == RF_PHASE_ENQUEUE || phase == RF_PHASE_ERROR;
+}
+
+using Spans = std::map<std::pair<uint32_t, uint32_t>, CallSpan>;  // by lane and call
+
+void add_record(const Event& event, Spans& spans) {
+  const rf_record& record = event.record;
+  if (!communicates(record.library) || record.flags & RF_CALL_EXECUTION) return;
+  if (record.phase != RF_PHASE_ENTER && !leaves(record.phase)) return;
+  CallSpan& span = spans[{event.lane, record.call}];
+  span.lane = event.lane;
+  span.op = record.op;
+  span.library = record.library;
+  if (record.comm != RF_NO_COMM) span.comm = record.comm;
+  if (record.phase == RF_PHASE_ENTER) {
+    span.enter = record.time_ns;
+  } else if (span.leave == 0) {  // an ERROR of pending work may follow its ENQUEUE
+    span.leave = record.time_ns;
+    span.phase = record.phase;
+    span.result = record.phase == RF_PHASE_ENQUEUE ? 0 : record.tag_or_result;
+  } else if (record.phase == RF_PHASE_ERROR) {
+    span.phase = record.phase;
+    span.result = record.tag_or_result;
+  }
+}
+
+void add_state(const LaneView& lane, Spans& spans) {
+  const rf_state& state = lane.state;
+  if (state.where != RF_INSIDE || !communicates(state.library) || state.flags & RF_CALL_EXECUTION) return;
+  CallSpan& span = spans[{lane.index, state.call}];
+  if (span.leave != 0) return;
+  span = {lane.index, state.op, state.comm, state.since_ns, 0, RF_PHASE_ENTER, 0, state.library};
+}
+
+}  // namespace
+
+std::vector<CallSpan> calls_of(const ProcessView& process) {
+  Spans spans;
+  for (const Event& event : process.history) add_record(event, spans);
+  for (const LaneView& lane : process.lanes) add_state(lane, spans);
+  std::vector<CallSpan> out;
+  for (auto& [key, span] : spans) out.push_back(span);
+  std::stable_sort(out.begin(), out.end(),
+                   [](const CallSpan& a, const CallSpan& b) { return a.enter < b.enter; });
+  return out;
+}
+
+TimeNs records_begin(const ProcessView& process) {
+  if (process.history_lost == 0) return 0;
+  std::map<uint32_t, TimeNs> oldest;
+  for (const Event& event : process.history) oldest.try_emplace(event.lane, event.record.time_ns);
+  TimeNs begin = process.history.empty() ? UINT64_MAX : 0;
+  for (const auto& [lane, time] : oldest) begin = std::max(begin, time);
+  return begin;
+}
+
+bool whole_record(const ProcessView& process) {
+  constexpr uint32_t kHides = RF_PARTIAL_LANES | RF_PARTIAL_HISTORY | RF_PARTIAL_NAMES;
+  return process.history_lost == 0 && (process.partial & kHides) == 0;
+}
+
+}  // namespace rankfault

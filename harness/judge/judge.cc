@@ -1,0 +1,145 @@
+// judge: RunFacts -> Judgement: every fault verified, every expectation asked, and all of it merged:
+// fail > unknown > void > pass.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "faults/fault.h"
+#include "harness/base/exit_code.h"
+#include "harness/judge/evidence.h"
+#include "harness/judge/oracle.h"
+
+namespace rankfault {
+namespace {
+
+bool fired(const FaultSpec& fault, const RunFacts& facts, const EffectReport& report) {
+  if (report.effect == Effect::kVerified || report.effect == Effect::kVoid) return true;
+  return std::any_of(facts.gates.begin(), facts.gates.end(), [&](const GateEvent& gate) {
+    return gate.fault == fault.id && (gate.done != 0 || gate.answer == "go" || gate.answer == "release");
+  });
+}
+
+FaultResult judge_fault(const FaultSpec& fault, const RunFacts& facts, Verdict& verdict) {
+  const EffectReport report = effect_of(fault, facts);
+  FaultResult result{fault.id,   fault.kind, fired(fault, facts, report), report.effect == Effect::kVerified,
+                     report.how, 0};
+  for (const GateEvent& gate : facts.gates)
+    if (gate.fault == fault.id) result.parked_ms += static_cast<double>(gate.parked_ns) / 1e6;
+  if (fault.optional || result.verified) return result;
+  verdict = std::max(verdict, report.effect == Effect::kUnknown ? Verdict::kUnknown : Verdict::kVoid);
+  return result;
+}
+
+ExpectationResult judge_one(const ExpectationSpec& spec, const RunFacts& facts) {
+  const Oracle* oracle = Catalog<Oracle>::instance().find(spec.oracle);
+  if (!oracle) return answer(spec, Verdict::kUnknown, "there is no oracle of this name");
+  // Nothing was wrong and no fault bit: what only a fault can cause cannot be asked for. A finding
+  // that is there all the same is judged.
+  if (refers_to_trouble(spec) && !something_bit(facts) && facts.findings.nothing_wrong())
+    return answer(spec, Verdict::kVoid, "no fault had an effect, so this cannot be asked");
+  return oracle->judge(spec, facts);
+}
+
+ExpectationResult implicit(const char* oracle_name, const RunFacts& facts) {
+  ExpectationSpec spec;
+  spec.id = spec.oracle = oracle_name;
+  return judge_one(spec, facts);
+}
+
+bool has(const std::vector<ExpectationResult>& results, const char* id) {
+  return std::any_of(results.begin(), results.end(), [&](const ExpectationResult& r) { return r.id == id; });
+}
+
+// A run in which nothing is wrong on purpose: the reference, a corner of the square, or the bug off.
+bool trouble_is_off(const Plan& plan) { return !plan.faults_on || (plan.scenario.bug && !plan.bug_on); }
+
+// With only the bug off all is asked all the same: `blamed` must then fail, on `none`.
+bool is_asked(const ExpectationSpec& spec, const Plan& plan) {
+  return plan.faults_on || !refers_to_trouble(spec);
+}
+
+bool is_as_it_must_be(const Judgement& judgement, const MustBe& must_be) {
+  switch (must_be.kind) {
+    case MustBe::Kind::kPass:
+      return judgement.verdict == Verdict::kPass;
+    case MustBe::Kind::kVoid:
+      return judgement.verdict == Verdict::kVoid;
+    case MustBe::Kind::kFail:
+      return std::any_of(judgement.expectations.begin(), judgement.expectations.end(), [&](const auto& r) {
+        return r.id == must_be.expectation && r.verdict == Verdict::kFail;
+      });
+  }
+  return false;
+}
+
+std::string summary_of(const Judgement& judgement) {
+  for (const Verdict wanted : {Verdict::kFail, Verdict::kUnknown}) {
+    for (const ExpectationResult& result : judgement.expectations)
+      if (result.verdict == wanted && judgement.verdict == wanted)
+        return fmt::format("{}: {}", result.id, result.because);
+  }
+  for (const FaultResult& fault : judgement.faults)
+    if (!fault.verified && judgement.verdict != Verdict::kPass)
+      return fmt::format("fault {}: {}", fault.id, fault.how);
+  if (judgement.expectations.empty()) return "nothing was expected, so nothing was shown";
+  return fmt::format("{} of {} expectations hold",
+                     std::count_if(judgement.expectations.begin(), judgement.expectations.end(),
+                                   [](const auto& r) { return r.verdict == Verdict::kPass; }),
+                     judgement.expectations.size());
+}
+
+}  // namespace
+
+bool refers_to_trouble(const ExpectationSpec& spec) {
+  const Oracle* oracle = Catalog<Oracle>::instance().find(spec.oracle);
+  if (oracle && (oracle->needs_trouble ? oracle->needs_trouble(spec) : oracle->names_fault)) return true;
+  for (const char* key : {"after", "fault"})
+    if (spec.params.find(key)) return true;
+  for (const char* key : {"ranks", "by"})
+    if (const Value* ranks = spec.params.find(key))
+      for (const char* word : {"victims", "others", "survivors"})
+        if (ranks->text == word) return true;
+  return false;
+}
+
+Judgement judge(const RunFacts& facts) {
+  Judgement judgement;
+  Verdict verdict = Verdict::kPass;
+  if (facts.plan.faults_on)
+    for (const FaultSpec& fault : facts.plan.scenario.faults)
+      judgement.faults.push_back(judge_fault(fault, facts, verdict));
+  std::vector<ExpectationResult>& results = judgement.expectations;
+  for (const ExpectationSpec& spec : facts.plan.scenario.expect)
+    if (is_asked(spec, facts.plan)) results.push_back(judge_one(spec, facts));
+  if (trouble_is_off(facts.plan)) results.push_back(implicit("reference", facts));
+  if (facts.teardown != 0 && facts.teardown_reason != "decided" && !has(results, "finished_in_time"))
+    results.push_back(implicit("finished_in_time", facts));
+  if (results.empty()) verdict = std::max(verdict, Verdict::kUnknown);
+  for (const ExpectationResult& result : results) verdict = std::max(verdict, result.verdict);
+  judgement.verdict = verdict;
+  judgement.as_it_must_be =
+      is_as_it_must_be(judgement, trouble_is_off(facts.plan) ? MustBe{} : facts.plan.scenario.must_be);
+  judgement.summary = summary_of(judgement);
+  return judgement;
+}
+
+int exit_of_verdict(const Judgement& judgement) {
+  switch (judgement.verdict) {
+    case Verdict::kPass:
+      return kExitPass;
+    case Verdict::kFail:
+      return kExitFail;
+    case Verdict::kVoid:
+    case Verdict::kUnknown:
+      break;
+  }
+  return kExitUnknown;
+}
+
+// An unknown where a pass was due is unknown; anything else that is not as it must be is a failure.
+int exit_of_outcome(const Judgement& judgement) {
+  if (judgement.as_it_must_be) return kExitPass;
+  return judgement.verdict == Verdict::kPass ? kExitFail : exit_of_verdict(judgement);
+}
+
+}  // namespace rankfault

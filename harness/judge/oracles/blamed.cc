@@ -1,0 +1,202 @@
+// blamed: the diagnosis, which knows nothing of what was done, names the culprit.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/judge/evidence.h"
+
+namespace rankfault {
+namespace {
+
+const std::vector<std::string> kKeys{"kind",       "ranks", "op",       "comm", "seq",
+                                     "confidence", "field", "resource", "sides"};
+
+std::vector<int> sorted(std::vector<int> ranks) {
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+bool ranks_match(const Value& wanted, const std::vector<int>& ranks, const RunFacts& facts) {
+  if (wanted.list() && wanted.list()->empty()) return ranks.empty();
+  const Result<RankSet> set = read_rank_set(wanted);
+  return set &&
+         sorted(resolve(*set, facts.plan.scenario.workload.ranks, victims_of(facts, ""))) == sorted(ranks);
+}
+
+// Each side that is wanted stands in the finding, and no other.
+bool sides_match(const Value& wanted, const std::vector<Side>& sides, const RunFacts& facts) {
+  if (!wanted.list() || wanted.list()->size() != sides.size()) return false;
+  return std::all_of(wanted.list()->begin(), wanted.list()->end(), [&](const Value& want) {
+    return std::any_of(sides.begin(), sides.end(),
+                       [&](const Side& side) { return ranks_match(want, side.ranks, facts); });
+  });
+}
+
+// A number the finding's range holds; a range that holds the finding's; "fired": what the gate saw.
+bool seq_matches(const Value& wanted, const std::optional<SeqRange>& seq, const RunFacts& facts) {
+  if (!seq) return false;
+  const auto holds = [&](uint64_t n) { return seq->from <= n && n <= seq->to; };
+  if (wanted.text == "fired")
+    return std::any_of(facts.gates.begin(), facts.gates.end(),
+                       [&](const GateEvent& gate) { return gate.done != 0 && holds(gate.seq); });
+  if (const int64_t* n = std::get_if<int64_t>(&wanted.data)) return holds(static_cast<uint64_t>(*n));
+  if (!wanted.map()) return false;
+  const auto from = static_cast<uint64_t>(read_int(wanted, "from", 0));
+  const auto to = static_cast<uint64_t>(read_int(wanted, "to", INT64_MAX));
+  return from <= seq->from && seq->to <= to;
+}
+
+bool text_matches(const Value& params, const char* key, const std::string& is) {
+  return !params.find(key) || read_text(params, key) == is;
+}
+
+bool matches(const Value& wanted, const Finding& finding, const RunFacts& facts) {
+  const char* confidence = finding.confidence == Confidence::kProven ? "proven" : "inferred";
+  if (!text_matches(wanted, "kind", finding.kind) || !text_matches(wanted, "op", finding.op) ||
+      !text_matches(wanted, "comm", finding.comm) || !text_matches(wanted, "field", finding.field) ||
+      !text_matches(wanted, "confidence", confidence))
+    return false;
+  if (wanted.find("resource") && finding.resource.find(read_text(wanted, "resource")) == std::string::npos)
+    return false;
+  if (const Value* ranks = wanted.find("ranks"); ranks && !ranks_match(*ranks, finding.ranks, facts))
+    return false;
+  if (const Value* sides = wanted.find("sides"); sides && !sides_match(*sides, finding.sides, facts))
+    return false;
+  const Value* seq = wanted.find("seq");
+  return !seq || seq_matches(*seq, finding.seq, facts);
+}
+
+bool accepts(const ExpectationSpec& spec, const Finding& finding, const RunFacts& facts) {
+  const Value* any_of = spec.params.find("any_of");
+  if (!matches(spec.params, finding, facts)) return false;
+  if (!any_of) return true;
+  return any_of->list() && std::any_of(any_of->list()->begin(), any_of->list()->end(),
+                                       [&](const Value& one) { return matches(one, finding, facts); });
+}
+
+bool some_expectation_accepts(const Finding& finding, const RunFacts& facts) {
+  return std::any_of(
+      facts.plan.scenario.expect.begin(), facts.plan.scenario.expect.end(),
+      [&](const ExpectationSpec& spec) { return spec.oracle == "blamed" && accepts(spec, finding, facts); });
+}
+
+bool is_cause(const Finding& finding) { return finding.kind != "none" && finding.caused_by < 0; }
+
+std::string finding_text(const Finding& finding) {
+  if (!finding.text.empty()) return finding.text;
+  return finding.ranks.empty() ? finding.kind
+                               : fmt::format("{} of {}", finding.kind, ranks_text(finding.ranks));
+}
+
+std::vector<uint64_t> finding_lines(const RunFacts& facts, const std::string& kind) {
+  return lines_where(facts, "finding", [&](const Json& line) {
+    const auto it = line.find("finding");
+    return it != line.end() && it->value("kind", "") == kind;
+  });
+}
+
+bool wants_none(const ExpectationSpec& spec) { return read_text(spec.params, "kind") == "none"; }
+
+ExpectationResult judge_none(const ExpectationSpec& spec, const RunFacts& facts) {
+  for (const Finding& finding : facts.findings.all)
+    if (finding.kind != "none")
+      return answer(spec, Verdict::kFail, "nobody was to be blamed, but: " + finding_text(finding),
+                    finding_lines(facts, finding.kind));
+  return answer(spec, Verdict::kPass, "nothing was found wrong",
+                lines_where(facts, "look", [](const Json&) { return true; }));
+}
+
+ExpectationResult judge_blamed(const ExpectationSpec& spec, const RunFacts& facts) {
+  const std::vector<Finding>& all = facts.findings.all;
+  if (all.empty()) return answer(spec, Verdict::kUnknown, "the job was never looked at");
+  if (wants_none(spec)) return judge_none(spec, facts);
+  const Finding* found = nullptr;
+  for (const Finding& finding : all)
+    if (is_cause(finding) && !found && accepts(spec, finding, facts)) found = &finding;
+  if (!found) {
+    const bool nothing = std::none_of(all.begin(), all.end(), is_cause);
+    return answer(spec, Verdict::kFail,
+                  nothing ? "nothing was found wrong" : "found instead: " + finding_text(all.front()),
+                  finding_lines(facts, all.front().kind));
+  }
+  for (const Finding& other : all)
+    if (is_cause(other) && other.confidence == Confidence::kProven && !some_expectation_accepts(other, facts))
+      return answer(spec, Verdict::kFail, "blamed as well, and wrongly: " + finding_text(other),
+                    finding_lines(facts, other.kind));
+  return answer(spec, Verdict::kPass, finding_text(*found), finding_lines(facts, found->kind));
+}
+
+// A proven finding is never taken back.
+bool decided_blamed(const ExpectationSpec& spec, const RunFacts& facts) {
+  return !wants_none(spec) &&
+         std::any_of(facts.findings.all.begin(), facts.findings.all.end(), [&](const auto& f) {
+           return is_cause(f) && f.confidence == Confidence::kProven && accepts(spec, f, facts);
+         });
+}
+
+Status check_alternative(const Value& one) {
+  if (!one.map())
+    return usage_error("each of \"any_of\" is a map, as {kind: missing_call, ranks: [3]}", one.pos);
+  for (const auto& [key, value] : *one.map())
+    if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end())
+      return usage_error(
+          fmt::format("unknown key \"{}\" in any_of of blamed{}", key, did_you_mean(key, kKeys)), value.key);
+  return Done{};
+}
+
+Status check_rank_list(const Value& value, int world_size) {
+  if (value.list() && value.list()->empty()) return Done{};
+  const Result<RankSet> set = read_rank_set(value);
+  if (!set) return Error{set.error().kind, set.error().message, value.pos};
+  if (set->kind == RankSet::Kind::kListed && set->ranks.back() >= world_size)
+    return usage_error(
+        fmt::format("rank {} is not in this job: ranks are 0 to {}", set->ranks.back(), world_size - 1),
+        value.pos);
+  if (set->kind == RankSet::Kind::kSurvivors)
+    return usage_error("\"survivors\" means nothing in blamed: say which ranks", value.pos);
+  return Done{};
+}
+
+Status check_blamed(const ExpectationSpec& spec, const Scenario& scenario) {
+  std::vector<const Value*> maps{&spec.params};
+  if (const Value* any_of = spec.params.find("any_of")) {
+    if (!any_of->list() || any_of->list()->empty())
+      return usage_error("\"any_of\" is a list of alternatives", any_of->pos);
+    for (const Value& one : *any_of->list()) {
+      if (Status ok = check_alternative(one); !ok) return ok;
+      maps.push_back(&one);
+    }
+  } else if (!spec.params.find("kind")) {
+    return usage_error("blamed needs \"kind\" or \"any_of\"", spec.pos);
+  }
+  for (const Value* map : maps)
+    if (const Value* ranks = map->find("ranks"))
+      if (Status ok = check_rank_list(*ranks, scenario.workload.ranks); !ok) return ok;
+  return Done{};
+}
+
+bool asks_for_trouble(const ExpectationSpec& spec) { return !wants_none(spec); }
+
+const Registration<Oracle> kBlamed{{
+    "blamed",
+    "The diagnosis names this culprit, and proves nobody else guilty.",
+    "blamed: {kind: missing_call, ranks: [3], op: all_reduce, confidence: proven}",
+    {{"kind", ParamType::kText, false, "the finding's kind, or none"},
+     {"ranks", ParamType::kAny, false, "exactly these ranks; [] for nobody"},
+     {"op", ParamType::kText, false, "the operation"},
+     {"comm", ParamType::kText, false, "the communicator as the finding names it: world"},
+     {"seq", ParamType::kAny, false, "a number in the finding's range, {from, to} around it, or fired"},
+     {"confidence", ParamType::kText, false, "proven or inferred", {"proven", "inferred"}},
+     {"field", ParamType::kText, false, "of a mismatch: the argument that differs"},
+     {"resource", ParamType::kText, false, "of host_resource: part of the path"},
+     {"sides", ParamType::kAny, false, "the ranks of each side: [[0], [1, 2]]"},
+     {"any_of", ParamType::kAny, false, "alternatives, each a map of the keys above"}},
+    check_blamed,
+    judge_blamed,
+    true,
+    decided_blamed,
+    asks_for_trouble,
+}};
+
+}  // namespace
+}  // namespace rankfault

@@ -1,0 +1,154 @@
+// detected: ranks noticed the trouble themselves: a library's error at a recorded call, an error mark,
+// or a log marker; in time.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "harness/judge/evidence.h"
+
+namespace rankfault {
+namespace {
+
+const std::vector<std::string> kClasses{"timeout", "mismatch", "peer_lost", "abort", "other"};
+
+struct OwnError {
+  TimeNs time = 0;  // 0: known only after the run (a log line)
+  std::string as;
+  std::string text;
+};
+
+bool has_class(const std::string& word) {
+  return std::find(kClasses.begin(), kClasses.end(), word) != kClasses.end();
+}
+
+std::string class_of_text(std::string text) {
+  if (has_class(text)) return text;
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  const auto says = [&](const char* word) { return text.find(word) != std::string::npos; };
+  if (says("timed out") || says("timeout")) return "timeout";
+  if (says("mismatch") || says("truncat")) return "mismatch";
+  if (says("closed by peer") || says("connection reset") || says("peer")) return "peer_lost";
+  return says("abort") || says("revoked") ? "abort" : "other";
+}
+
+// Never from a library's text: a call that lasted as long as its limit timed out; one that failed after
+// a member had died lost a peer.
+std::string class_of_call(const RunFacts& facts, const ProcessView& process, const CallSpan& call) {
+  const CommView* comm = process.comm(call.comm);
+  if (comm && comm->timeout_ns != 0 && call.enter != 0 &&
+      call.leave - call.enter >= comm->timeout_ns - comm->timeout_ns / 20)
+    return "timeout";
+  if (call.library == RF_LIB_MPI && call.result == 15) return "mismatch";  // MPI_ERR_TRUNCATE
+  for (const RankEnd& end : facts.ends)
+    if (end.process != process.id && end.attempt == process.attempt && end.time <= call.leave)
+      return "peer_lost";
+  return "other";
+}
+
+std::vector<OwnError> errors_of(const RunFacts& facts, int rank) {
+  std::vector<OwnError> errors;
+  for (const ProcessView* process : processes_of(facts, rank))
+    for (const CallSpan& call : calls_of(*process)) {
+      if (call.leave == 0 || (call.result == 0 && call.phase != RF_PHASE_ERROR)) continue;
+      const std::string as = class_of_call(facts, *process, call);
+      errors.push_back({call.leave, as, fmt::format("{} failed ({})", op_text(call.op), as)});
+    }
+  for (const Mark& mark : facts.marks)
+    if (mark.rank == rank && mark.what == "error_mark")
+      errors.push_back({mark.time, class_of_text(mark.name), fmt::format("it said {}", mark.name)});
+  return errors;
+}
+
+struct Question {
+  Since from;
+  std::optional<Duration> within;
+  std::vector<std::string> as;
+};
+
+struct RankVerdict {
+  Verdict verdict = Verdict::kUnknown;
+  std::string text;
+};
+
+bool wanted(const OwnError& error, const Question& q) {
+  if (error.time != 0 && error.time < q.from.at) return false;
+  return q.as.empty() || std::find(q.as.begin(), q.as.end(), error.as) != q.as.end();
+}
+
+RankVerdict late_or_missing(const RunFacts& facts, const Question& q, int rank, const std::string& text) {
+  const TimeNs deadline = q.within ? q.from.at + static_cast<TimeNs>(q.within->count()) : facts.end;
+  if (q.within && starved_between(facts, q.from.at, deadline) != 0)
+    return {Verdict::kUnknown, text + ", but the host was starved meanwhile"};
+  const auto processes = processes_of(facts, rank);
+  if (processes.empty()) return {Verdict::kUnknown, fmt::format("rank {} left no record", rank)};
+  for (const ProcessView* process : processes)
+    if (!whole_record(*process)) return {Verdict::kUnknown, text + ", but its record is not whole"};
+  if (facts.teardown_reason == "interrupted")
+    return {Verdict::kUnknown, text + " before the run was interrupted"};
+  return {Verdict::kFail, text};
+}
+
+RankVerdict judge_rank(const RunFacts& facts, const Question& q, int rank) {
+  const OwnError* late = nullptr;
+  const std::vector<OwnError> errors = errors_of(facts, rank);
+  for (const OwnError& error : errors) {
+    if (!wanted(error, q)) continue;
+    if (!q.within || (error.time != 0 && error.time - q.from.at <= static_cast<TimeNs>(q.within->count())))
+      return {Verdict::kPass, fmt::format("rank {}: {} {} {}", rank, error.text,
+                                          span_text(q.from.at, error.time), q.from.what)};
+    if (!late) late = &error;
+  }
+  if (late && late->time == 0)
+    return {Verdict::kUnknown, fmt::format("rank {}: {}, but a log line has no time", rank, late->text)};
+  if (late)
+    return late_or_missing(facts, q, rank,
+                           fmt::format("rank {}: {} only {} {}", rank, late->text,
+                                       span_text(q.from.at, late->time), q.from.what));
+  return late_or_missing(facts, q, rank,
+                         errors.empty() ? fmt::format("rank {} noticed nothing", rank)
+                                        : fmt::format("rank {} noticed only: {}", rank, errors.front().text));
+}
+
+ExpectationResult judge_detected(const ExpectationSpec& spec, const RunFacts& facts) {
+  const Question q{since(spec, "after", facts), read_duration(spec.params, "within"),
+                   read_texts(spec.params, "as")};
+  if (q.from.otherwise != Verdict::kPass) return answer(spec, q.from.otherwise, q.from.what, q.from.lines);
+  const Chosen chosen = chosen_ranks(spec, "by", facts);
+  if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why);
+  std::vector<uint64_t> lines = q.from.lines;
+  for (const uint64_t line :
+       lines_where(facts, "log_marker", [](const Json& l) { return l.value("marker", "") == "error"; }))
+    lines.push_back(line);
+  const bool one_is_enough = read_text(spec.params, "enough", "all") == "one";
+  RankVerdict worst{Verdict::kPass, ""}, best{Verdict::kFail, ""};
+  for (const int rank : chosen.ranks) {
+    RankVerdict one = judge_rank(facts, q, rank);
+    if (best.text.empty() || one.verdict < best.verdict) best = one;
+    if (worst.text.empty() || one.verdict > worst.verdict) worst = one;
+  }
+  const RankVerdict& decisive = one_is_enough ? best : worst;
+  return answer(spec, decisive.verdict, decisive.text, lines);
+}
+
+bool decided_detected(const ExpectationSpec& spec, const RunFacts& facts) {
+  return judge_detected(spec, facts).verdict == Verdict::kPass;
+}
+
+const Registration<Oracle> kDetected{{
+    "detected",
+    "Ranks noticed the trouble themselves: by a library's error, an error mark or a log marker, in time.",
+    "detected: {by: others, as: [mismatch, timeout], within: 8s, after: skip}",
+    {{"by", ParamType::kRankSet, false, "which ranks must notice; all of them when absent"},
+     {"as", ParamType::kTextList, false, "as what; anything when absent", kClasses},
+     {"within", ParamType::kDuration, false, "how soon"},
+     {"after", ParamType::kText, false, "the fault; the first one when absent"},
+     {"enough", ParamType::kText, false, "whether all of them must, or one", {"all", "one"}}},
+    nullptr,
+    judge_detected,
+    true,
+    decided_detected,
+}};
+
+}  // namespace
+}  // namespace rankfault

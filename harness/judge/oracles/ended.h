@@ -1,0 +1,20 @@
+// ended: what `ended`, `finished` and `reference` share: one rank's end against what is wanted.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "harness/judge/verdict.h"
+#include "harness/run/run_facts.h"
+
+namespace rankfault {
+
+struct RankAnswer {
+  Verdict verdict = Verdict::kUnknown;
+  std::string because;
+};
+
+std::optional<bool> ended_as(const ExitStatus&, const std::string& wanted);  // nullopt: status unknown
+RankAnswer rank_ended_as(const RunFacts&, int rank, int attempt, const std::string& wanted);
+
+}  // namespace rankfault

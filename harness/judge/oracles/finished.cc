@@ -1,0 +1,91 @@
+// finished: the job did its work: every rank of the last attempt exited 0, by itself.
+#include <fmt/format.h>
+
+#include "harness/judge/evidence.h"
+#include "harness/judge/oracles/ended.h"
+
+namespace rankfault {
+namespace {
+
+RankAnswer all_exited_zero(const RunFacts& facts, const std::vector<int>& ranks,
+                           std::vector<uint64_t>& lines) {
+  const int attempt = last_attempt(facts);
+  RankAnswer worst{Verdict::kPass, fmt::format("{} exited 0", ranks_text(ranks))};
+  for (const int rank : ranks) {
+    for (const uint64_t line : end_lines(facts, rank, attempt)) lines.push_back(line);
+    RankAnswer one = rank_ended_as(facts, rank, attempt, "zero");
+    if (one.verdict > worst.verdict) worst = std::move(one);
+  }
+  return worst;
+}
+
+ExpectationResult judge_finished(const ExpectationSpec& spec, const RunFacts& facts) {
+  const Chosen chosen = chosen_ranks(spec, "ranks", facts);
+  if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why);
+  std::vector<uint64_t> lines;
+  const RankAnswer worst = all_exited_zero(facts, chosen.ranks, lines);
+  return answer(spec, worst.verdict, worst.because, lines);
+}
+
+// What a run without faults must be like before anything is compared with it.
+ExpectationResult judge_reference(const ExpectationSpec& spec, const RunFacts& facts) {
+  std::vector<uint64_t> lines;
+  const Chosen all = chosen_ranks(spec, "ranks", facts);
+  const RankAnswer worst = all_exited_zero(facts, all.ranks, lines);
+  if (worst.verdict != Verdict::kPass) return answer(spec, worst.verdict, worst.because, lines);
+  for (const Finding& finding : facts.findings.all)
+    if (finding.kind != "none" && finding.confidence == Confidence::kProven)
+      return answer(spec, Verdict::kFail, "nothing was injected, and yet: " + finding.text, lines);
+  return answer(spec, Verdict::kPass, worst.because + ", nothing wrong", lines);
+}
+
+ExpectationResult judge_finished_in_time(const ExpectationSpec& spec, const RunFacts& facts) {
+  const std::vector<uint64_t> lines = lines_where(facts, "teardown", [](const Json&) { return true; });
+  const Duration wall = facts.plan.scenario.workload.wall;
+  if (facts.teardown == 0 && lines.empty()) return answer(spec, Verdict::kUnknown, "the run was cut off");
+  if (facts.teardown == 0)
+    return answer(spec, Verdict::kPass, fmt::format("the job was over within {}", to_text(wall)), lines);
+  if (facts.teardown_reason != "wall")
+    return answer(spec, Verdict::kUnknown, fmt::format("the run was ended ({})", facts.teardown_reason),
+                  lines);
+  const std::string late = fmt::format("the job still ran after limits.wall, {}", to_text(wall));
+  // One late wake-up is no excuse for a hang; a host that was starved all along is.
+  size_t starved = lines_where(facts, "starved", [](const Json&) { return true; }).size();
+  const auto seconds = static_cast<size_t>((facts.teardown - facts.begin) / 1'000'000'000);
+  if (starved > 0 && starved * 4 >= seconds)
+    return answer(spec, Verdict::kUnknown, late + ", but the host was starved", lines);
+  return answer(spec, Verdict::kFail, late, lines);
+}
+
+const Registration<Oracle> kFinished{{
+    "finished",
+    "Every rank of the last attempt exited 0, by itself.",
+    "finished: {ranks: all}",
+    {{"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"}},
+    nullptr,
+    judge_finished,
+    false,
+}};
+
+const Registration<Oracle> kReference{{
+    "reference",
+    "A run without faults is well: every rank exited 0 and nothing was found. Implied for reference runs.",
+    "reference: {}",
+    {},
+    nullptr,
+    judge_reference,
+    false,
+}};
+
+const Registration<Oracle> kFinishedInTime{{
+    "finished_in_time",
+    "The job was over before limits.wall. Implied wherever that limit was hit.",
+    "finished_in_time: {}",
+    {},
+    nullptr,
+    judge_finished_in_time,
+    false,
+}};
+
+}  // namespace
+}  // namespace rankfault

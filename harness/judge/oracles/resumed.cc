@@ -1,0 +1,105 @@
+// resumed: after a restart the first step begun is the newest whole checkpoint's + 1.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "harness/judge/evidence.h"
+
+namespace rankfault {
+namespace {
+
+std::optional<int64_t> first_step(const RunFacts& facts, int rank, int attempt) {
+  for (const Mark& mark : facts.marks)
+    if (mark.what == "step_begin" && mark.rank == rank && mark.attempt == attempt) return mark.number;
+  return std::nullopt;
+}
+
+int64_t newest(const RunFacts& facts, const char* what, const char* name, int before_attempt) {
+  int64_t step = 0;  // none: the next step is the first
+  for (const Mark& mark : facts.marks)
+    if (mark.what == what && (!*name || mark.name == name) && mark.attempt < before_attempt)
+      step = std::max(step, mark.number);
+  return step;
+}
+
+// A checkpoint that was being written when the attempt ended may be whole or not: nobody recorded it.
+// Its step is the newest one committed by the rank that was writing.
+std::optional<int64_t> unfinished_checkpoint(const RunFacts& facts, int attempt) {
+  std::set<int> writing;
+  for (const Mark& mark : facts.marks) {
+    if (mark.attempt != attempt) continue;
+    if (mark.what == "phase" && mark.name == "checkpoint") writing.insert(mark.rank);
+    if (mark.what == "phase" && mark.name != "checkpoint") writing.erase(mark.rank);
+    if (mark.what == "mark" && mark.name == "checkpoint") writing.erase(mark.rank);
+  }
+  std::optional<int64_t> step;
+  for (const Mark& mark : facts.marks)
+    if (mark.attempt == attempt && mark.what == "step_commit" && writing.count(mark.rank))
+      step = std::max(step.value_or(0), mark.number);
+  return step;
+}
+
+struct AttemptVerdict {
+  Verdict verdict = Verdict::kPass;
+  std::string text;
+};
+
+AttemptVerdict judge_attempt(const ExpectationSpec& spec, const RunFacts& facts, int attempt,
+                             const std::vector<int>& ranks) {
+  const int64_t checkpoint = newest(facts, "mark", "checkpoint", attempt);
+  const int64_t due = read_int(spec.params, "step", checkpoint + 1);
+  const auto unfinished = unfinished_checkpoint(facts, attempt - 1);
+  const int64_t committed = newest(facts, "step_commit", "", attempt);
+  for (const int rank : ranks) {
+    const auto step = first_step(facts, rank, attempt);
+    if (!step)
+      return {processes_of(facts, rank).empty() ? Verdict::kUnknown : Verdict::kFail,
+              fmt::format("rank {} began no step in attempt {}", rank, attempt)};
+    if (*step != due) {
+      const bool open = unfinished && *step == *unfinished + 1 && !spec.params.find("step");
+      return {open ? Verdict::kUnknown : Verdict::kFail,
+              fmt::format("rank {} began attempt {} at step {}; the newest whole checkpoint is of step {}{}",
+                          rank, attempt, *step, checkpoint,
+                          open ? ", and whether the one being written was whole is not recorded" : "")};
+    }
+    const int64_t lost = committed + 1 - *step;
+    if (const int64_t most = read_int(spec.params, "lost_at_most", INT64_MAX); lost > most)
+      return {Verdict::kFail, fmt::format("{} committed steps were lost; allowed are {}", lost, most)};
+  }
+  return {Verdict::kPass, fmt::format("{} went on at step {}", ranks_text(ranks), due)};
+}
+
+ExpectationResult judge_resumed(const ExpectationSpec& spec, const RunFacts& facts) {
+  const int attempts = last_attempt(facts);
+  const std::vector<uint64_t> lines = lines_where(facts, "attempt_begin", [](const Json&) { return true; });
+  const Chosen chosen = chosen_ranks(spec, "ranks", facts);
+  if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why);
+  if (attempts == 0 && facts.teardown == 0 && !lines.empty())
+    return answer(spec, Verdict::kFail, "the job was over without a restart", lines);
+  if (attempts == 0) return answer(spec, Verdict::kUnknown, "no restart was seen", lines);
+  const bool steps = std::any_of(facts.marks.begin(), facts.marks.end(),
+                                 [](const Mark& mark) { return mark.what == "step_begin"; });
+  if (!steps) return answer(spec, Verdict::kUnknown, "nothing marks steps", lines);
+  AttemptVerdict last;
+  for (int attempt = 1; attempt <= attempts; ++attempt) {
+    last = judge_attempt(spec, facts, attempt, chosen.ranks);
+    if (last.verdict != Verdict::kPass) break;
+  }
+  return answer(spec, last.verdict, last.text, lines);
+}
+
+const Registration<Oracle> kResumed{{
+    "resumed",
+    "After a restart the first step begun is the newest whole checkpoint's + 1.",
+    "resumed: {lost_at_most: 20}",
+    {{"step", ParamType::kInt, false, "the step it must go on at; from the checkpoint marks when absent"},
+     {"lost_at_most", ParamType::kInt, false, "how many committed steps may have to be done again"},
+     {"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"}},
+    nullptr,
+    judge_resumed,
+    true,
+}};
+
+}  // namespace
+}  // namespace rankfault

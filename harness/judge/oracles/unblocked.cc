@@ -1,0 +1,122 @@
+// unblocked: no rank stays inside a call: every call that was open at the fault or entered after it is
+// left, or its process ends, within the bound; and none is still open at the end.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/judge/evidence.h"
+
+namespace rankfault {
+namespace {
+
+struct Question {
+  TimeNs at = 0;
+  std::optional<Duration> within;
+  TimeNs seen_until = 0;  // the last instant of which we know
+
+  TimeNs deadline(TimeNs start) const {
+    return within ? start + static_cast<TimeNs>(within->count()) : UINT64_MAX;
+  }
+};
+
+struct Tally {
+  Verdict verdict = Verdict::kPass;
+  std::string because;
+  size_t calls = 0, ranks = 0;
+  TimeNs longest = 0;
+  std::vector<uint64_t> lines;
+
+  void note(Verdict other, std::string why) {
+    if (other <= verdict) return;
+    verdict = other;
+    because = std::move(why);
+  }
+};
+
+void judge_call(const RunFacts& facts, const Question& q, const ProcessView& process, const CallSpan& call,
+                const RankEnd* end, Tally& tally) {
+  const TimeNs start = std::max(q.at, call.enter);
+  const TimeNs left = call.leave != 0 ? call.leave : end ? end->time : 0;
+  if (left != 0 && left < q.at) return;
+  ++tally.calls;
+  const TimeNs until = left != 0 ? left : q.seen_until;
+  tally.longest = std::max(tally.longest, until > start ? until - start : 0);
+  if (left != 0 && left <= q.deadline(start)) return;
+  const std::string where =
+      fmt::format("rank {} {} {}", process.rank, left != 0 ? "was" : "is still",
+                  fmt::format("inside {} for {}", op_text(call.op), span_text(start, until)));
+  if (left == 0 && q.within && q.seen_until < q.deadline(start))
+    return tally.note(Verdict::kUnknown, where + ", and the run ended before its time was over");
+  if (const uint64_t line = starved_between(facts, start, until); line != 0 && q.within) {
+    tally.lines.push_back(line);
+    return tally.note(Verdict::kUnknown, where + ", but the host was starved meanwhile");
+  }
+  tally.note(Verdict::kFail, q.within ? fmt::format("{}; allowed are {}", where, to_text(*q.within)) : where);
+}
+
+void judge_process(const RunFacts& facts, const Question& q, const ProcessView& process, Tally& tally) {
+  const RankEnd* end = end_of(facts, process.id);
+  if (end && end->time < q.at) return;
+  const TimeNs begin = records_begin(process);
+  if (begin > q.deadline(q.at))
+    tally.note(Verdict::kUnknown,
+               fmt::format("the calls of rank {} at the fault were overwritten", process.rank));
+  if (process.partial & (RF_PARTIAL_LANES | RF_PARTIAL_HISTORY))
+    tally.note(Verdict::kUnknown, fmt::format("the record of rank {} is not whole", process.rank));
+  for (const CallSpan& call : calls_of(process)) {
+    if (call.enter == 0 && call.leave != 0) continue;  // its enter was overwritten: see above
+    judge_call(facts, q, process, call, end, tally);
+  }
+}
+
+Tally tally_of(const RunFacts& facts, const Question& q, const std::vector<int>& ranks) {
+  Tally tally;
+  for (const int rank : ranks) {
+    const auto processes = processes_of(facts, rank);
+    if (processes.empty()) tally.note(Verdict::kUnknown, fmt::format("rank {} left no record", rank));
+    for (const ProcessView* process : processes) judge_process(facts, q, *process, tally);
+    for (int attempt = 0; attempt <= last_attempt(facts); ++attempt)
+      for (const uint64_t line : end_lines(facts, rank, attempt)) tally.lines.push_back(line);
+  }
+  return tally;
+}
+
+ExpectationResult judge_unblocked(const ExpectationSpec& spec, const RunFacts& facts) {
+  const Since from = since(spec, "after", facts);
+  if (from.otherwise != Verdict::kPass) return answer(spec, from.otherwise, from.what, from.lines);
+  const Chosen chosen = chosen_ranks(spec, "ranks", facts);
+  if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why);
+  const Question q{from.at, read_duration(spec.params, "within"),
+                   facts.teardown != 0 ? facts.teardown : facts.end};
+  Tally tally = tally_of(facts, q, chosen.ranks);
+  tally.lines.insert(tally.lines.end(), from.lines.begin(), from.lines.end());
+  if (tally.verdict != Verdict::kPass) return answer(spec, tally.verdict, tally.because, tally.lines);
+  if (tally.calls == 0)
+    return answer(spec, Verdict::kUnknown,
+                  fmt::format("{} was inside no call {}", ranks_text(chosen.ranks), from.what), tally.lines);
+  return answer(spec, Verdict::kPass,
+                fmt::format("{} left all {} calls {}, the longest in {}", ranks_text(chosen.ranks),
+                            tally.calls, from.what, to_text(Duration(static_cast<int64_t>(tally.longest)))),
+                tally.lines);
+}
+
+// A missed deadline stays missed. What was in time so far may still be missed later.
+bool decided_unblocked(const ExpectationSpec& spec, const RunFacts& facts) {
+  return judge_unblocked(spec, facts).verdict == Verdict::kFail && spec.params.find("within");
+}
+
+const Registration<Oracle> kUnblocked{{
+    "unblocked",
+    "Every call open at the fault or entered after it is left, or its process ends, within a bound.",
+    "unblocked: {ranks: all, within: 12s, after: skip}",
+    {{"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"},
+     {"within", ParamType::kDuration, false, "how long a call may last, from the fault or its enter on"},
+     {"after", ParamType::kText, false, "the fault that blocks them; the first one when absent"}},
+    nullptr,
+    judge_unblocked,
+    false,
+    decided_unblocked,
+}};
+
+}  // namespace
+}  // namespace rankfault

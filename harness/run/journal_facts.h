@@ -1,0 +1,21 @@
+// journal_facts: what the lines of a journal say, folded into RunFacts.
+#pragma once
+
+#include <optional>
+
+#include "harness/run/run_facts.h"
+
+namespace rankfault {
+
+// Ends, gates, teardown, starvation, leftovers, findings and log marks. `facts.journal` is set.
+Status fold_journal(RunFacts& facts);
+
+// The reference run that the journal names; "" for none.
+std::string reference_named(const std::vector<Json>& journal);
+
+// "HOST.PIDNS.PID.START.IMAGE", the stem of a process's files.
+std::optional<ProcessId> process_from_stem(const std::string& stem);
+
+uint64_t line_number(const Json& line);
+
+}  // namespace rankfault

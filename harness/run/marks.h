@@ -1,0 +1,12 @@
+// marks: the marks a workload made, taken from its flight records.
+#pragma once
+
+#include <vector>
+
+#include "harness/run/run_facts.h"
+
+namespace rankfault {
+
+std::vector<Mark> marks_of(const Timeline&);  // in the order of time
+
+}  // namespace rankfault

@@ -1,0 +1,65 @@
+// read_run: a run directory -> RunFacts. Reads files only, so a copy of the directory gives the same.
+#include <filesystem>
+
+#include "faults/fault.h"
+#include "harness/observe/observer.h"
+#include "harness/run/journal.h"
+#include "harness/run/journal_facts.h"
+#include "harness/run/marks.h"
+#include "harness/run/run_dir.h"
+#include "harness/run/run_facts.h"
+
+namespace rankfault {
+namespace {
+
+Result<RunFacts> read_one(const std::string& run_dir) {
+  RunFacts facts;
+  facts.run_dir = run_dir;
+  Result<Json> plan_json = read_json(run_dir + "/plan.json");
+  if (!plan_json) return plan_json.error();
+  Result<Plan> plan = plan_from_json(*plan_json);
+  if (!plan) return plan.error();
+  facts.plan = std::move(*plan);
+  Result<std::vector<Json>> journal = read_journal(run_dir + "/journal.ndjson");
+  if (!journal) return journal.error();
+  facts.journal = std::move(*journal);
+  Result<Timeline> timeline = final_timeline(run_dir);
+  if (!timeline) return timeline.error();
+  facts.timeline = std::move(*timeline);
+  if (Status folded = fold_journal(facts); !folded) return folded.error();
+  for (Mark& mark : marks_of(facts.timeline)) facts.marks.push_back(std::move(mark));
+  return facts;
+}
+
+// A copy keeps its reference beside it; elsewhere it is where the journal says.
+std::string reference_dir(const RunFacts& facts) {
+  const std::string beside = facts.run_dir + "/reference";
+  std::error_code none;
+  return std::filesystem::exists(beside, none) ? beside : reference_named(facts.journal);
+}
+
+void note_effects(RunFacts& facts) {
+  if (!facts.plan.faults_on) return;
+  for (const FaultSpec& fault : facts.plan.scenario.faults) {
+    const FaultKind* kind = Catalog<FaultKind>::instance().find(fault.kind);
+    if (!kind || !kind->verify) continue;
+    const EffectReport report = kind->verify(fault, facts);
+    if (report.effect == Effect::kVerified) facts.fault_at[fault.id] = report.at;
+  }
+}
+
+}  // namespace
+
+Result<RunFacts> read_run(const std::string& run_dir) {
+  Result<RunFacts> facts = read_one(run_dir);
+  if (!facts) return facts;
+  if (const std::string reference = reference_dir(*facts); !reference.empty()) {
+    Result<RunFacts> read = read_one(reference);
+    if (!read) return read.error();
+    facts->reference = std::make_unique<RunFacts>(std::move(*read));
+  }
+  note_effects(*facts);
+  return facts;
+}
+
+}  // namespace rankfault
