@@ -52,6 +52,7 @@ Pending& TorchState::open(CurrentCall& call) {
   piece.lead = call.lead;
   piece.origin = RF_ORIGIN(call.call->lane, call.call->number);
   piece.seq = call.call->seq;
+  piece.completes = call.has_tag ? call.call->seq : 0;
   piece.comm = call.call->comm;
   piece.tag = call.tag;
   piece.fate = call.fate;
@@ -79,7 +80,7 @@ void TorchState::close(Pending& piece, bool failed) {
   if (failed) lead->failed.store(true, std::memory_order_relaxed);
   if (lead->open.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   const bool any_failed = lead->failed.load(std::memory_order_relaxed);
-  core->complete(lead->origin, lead->comm, lead->seq, any_failed ? RF_RESULT_THROWN : 0);
+  core->complete(lead->origin, lead->comm, lead->completes, any_failed ? RF_RESULT_THROWN : 0);
 }
 
 }  // namespace rankfault::gloo_decoder

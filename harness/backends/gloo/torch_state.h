@@ -19,6 +19,7 @@ struct Pending {
   uint64_t lead = 0;
   uint64_t origin = 0;
   uint64_t seq = 0;
+  uint64_t completes = 0;  // the seq its end completes on the communicator; 0: a send or a receive
   uint32_t comm = RF_NO_COMM;
   uint32_t tag = 0;
   Fate fate = Fate::kRun;
