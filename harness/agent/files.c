@@ -4,11 +4,15 @@
 #include <string.h>
 
 #include "harness/agent/agent.h"
+#include "harness/agent/sys.h"
+
+/* A vfork child has our memory, not our record. */
+static int is_own_process(void) { return !rf_is_recording() || rf_head->pid == rf_sys_pid(); }
 
 int rf_file_wanted(uint16_t op, const char* path) {
   if (!path || rf_inert() || rf_me.in_core) return 0;
-  if (strncmp(path, "/dev/shm/", 9) == 0) return 1;
-  return rf_is_armed(op) && rf_path_is_armed(op, path);
+  if (strncmp(path, "/dev/shm/", 9) != 0 && !(rf_is_armed(op) && rf_path_is_armed(op, path))) return 0;
+  return is_own_process();
 }
 
 static void write_file_record(const struct rf_call* c, uint8_t phase, int32_t result) {

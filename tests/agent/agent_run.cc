@@ -14,6 +14,7 @@
 #include <climits>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -127,8 +128,11 @@ int AgentRun::wait(pid_t pid) {
 }
 
 std::string AgentRun::out() const {
-  std::stringstream text;
-  for (const char* name : {"/out", "/err"}) text << std::ifstream(folder_ + name).rdbuf();
+  std::ostringstream text;
+  for (const char* name : {"/out", "/err"}) {
+    std::ifstream file(folder_ + name);
+    text << std::string(std::istreambuf_iterator<char>(file), {});
+  }
   return text.str();
 }
 

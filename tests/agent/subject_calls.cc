@@ -1,6 +1,7 @@
 // subject_calls: behaviours that call the fake library and the core.
 #include <dlfcn.h>
 
+#include <barrier>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -101,11 +102,17 @@ BEHAVIOUR(marks) {
 
 BEHAVIOUR(nothing) { return 0; }
 
+// With SUBJECT_HOLD all of them are there before any ends.
 BEHAVIOUR(threads) {
   fake_init(0, 4);
   const int n = std::atoi(args[0]), each = std::atoi(args[1]);
+  std::barrier together(std::getenv("SUBJECT_HOLD") ? n : 1);
   std::vector<std::thread> all;
-  for (int t = 0; t < n; ++t) all.emplace_back([each] { all_reduces(each); });
+  for (int t = 0; t < n; ++t)
+    all.emplace_back([each, &together] {
+      all_reduces(each);
+      together.arrive_and_wait();
+    });
   for (auto& t : all) t.join();
   return 0;
 }

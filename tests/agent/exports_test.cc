@@ -1,0 +1,68 @@
+// What the agent's objects export and need.
+#include <gmock/gmock.h>
+
+#include <cstdio>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+namespace {
+
+std::string output_of(const std::string& command) {
+  std::string text;
+  FILE* pipe = popen(command.c_str(), "r");
+  if (!pipe) return text;
+  for (char buffer[4096]; size_t n = fread(buffer, 1, sizeof(buffer), pipe);) text.append(buffer, n);
+  pclose(pipe);
+  return text;
+}
+
+std::set<std::string> exported(const std::string& object) {
+  std::istringstream lines(output_of("nm -D --defined-only " + object));
+  std::set<std::string> names;
+  for (std::string line; std::getline(lines, line);) names.insert(line.substr(line.rfind(' ') + 1));
+  return names;
+}
+
+std::set<std::string> interposed() {
+  std::set<std::string> names;
+  const std::string backends = std::string(RF_SOURCE_DIR) + "/harness/backends/";
+  for (const char* backend : {"mpi", "gloo", "nccl"}) {
+    std::ifstream file(backends + backend + "/calls.def");
+    for (std::string line; std::getline(file, line);) {
+      std::smatch found;
+      if (std::regex_search(line, found, std::regex(R"(^\s*RF_CALL\(\s*(\w+)\s*,)"))) names.insert(found[1]);
+    }
+  }
+  return names;
+}
+
+TEST(AgentExports, AreTheInterposedNamesTheMarksAndTheExits) {
+  std::set<std::string> expected = interposed();
+  if (exported(RF_AGENT).empty()) GTEST_SKIP() << "no nm";
+  EXPECT_FALSE(expected.empty());
+  for (const char* name : {"_exit", "_Exit", "quick_exit", "rankfault_batch_v1", "rankfault_core_table_v1",
+                           "rankfault_error_v1", "rankfault_mark_v1", "rankfault_phase_v1",
+                           "rankfault_step_begin_v1", "rankfault_step_commit_v1", "rankfault_value_v1"})
+    expected.insert(name);
+  EXPECT_EQ(exported(RF_AGENT), expected);
+}
+
+TEST(AgentExports, NeedNoLibraryButLibc) {
+  for (const char* object : {RF_AGENT, RF_LIBC_MODULE}) {
+    const std::string dynamic = output_of(std::string("readelf -d ") + object + " | grep NEEDED");
+    if (dynamic.empty()) GTEST_SKIP() << "no readelf";
+    EXPECT_THAT(dynamic, testing::HasSubstr("libc.so.6"));
+    EXPECT_EQ(dynamic.find('\n'), dynamic.size() - 1) << dynamic;
+  }
+}
+
+TEST(AgentExports, KeepThreadLocalsInitialExec) {
+  const std::string relocations = output_of(std::string("readelf -rW ") + RF_AGENT);
+  if (relocations.empty()) GTEST_SKIP() << "no readelf";
+  EXPECT_THAT(relocations, testing::HasSubstr("TPOFF64"));
+  EXPECT_THAT(relocations, testing::Not(testing::HasSubstr("DTPMOD")));
+}
+
+}  // namespace

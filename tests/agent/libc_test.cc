@@ -1,0 +1,100 @@
+// The opt-in libc module: file operations as points.
+#include <gmock/gmock.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "tests/agent/agent_run.h"
+
+namespace rankfault::test {
+namespace {
+
+class LibcPoints : public testing::Test {
+ protected:
+  LibcPoints() { run.agent = RF_TEST_AGENT ":" RF_LIBC_MODULE; }
+  rf_armed& arm_path(uint16_t op, uint32_t verb, const char* pattern) {
+    rf_armed& a = run.arm(op, verb);
+    a.ask = 0;
+    run.control().libc_points = 1;
+    std::snprintf(a.path, sizeof(a.path), "%s", pattern);
+    return a;
+  }
+  std::vector<uint16_t> ops(uint8_t phase) {
+    std::vector<uint16_t> found;
+    for (const rf_record& r : run.ring().records(0))
+      if (r.library == RF_LIB_LIBC && r.phase == phase) found.push_back(r.op);
+    return found;
+  }
+  AgentRun run;
+};
+
+TEST_F(LibcPoints, LeaveAProgramAsItIsWhenNothingIsArmed) {
+  EXPECT_EQ(run.run({"checkpoint", run.folder()}), 0) << run.out();
+  EXPECT_THAT(ops(RF_PHASE_ENTER), testing::IsEmpty());
+}
+
+TEST_F(LibcPoints, FailAnOperationWithTheErrnoAsked) {
+  arm_path(RF_OP_FILE_WRITE, RF_VERB_FAIL, "*.tmp").arg[0] = ENOSPC;
+  run.control().armed[0].nth = 2;
+  EXPECT_EQ(run.run({"checkpoint", run.folder()}), ENOSPC);
+  const auto records = run.ring().records(0);
+  EXPECT_EQ(records.back().tag_or_result, ENOSPC);
+  EXPECT_EQ(run.ring().name(static_cast<uint32_t>(records.back().seq)), run.folder() + "/model.tmp");
+  ASSERT_EQ(run.actions().size(), 1u);
+  EXPECT_EQ(Actions(run.actions()[0]).records().at(0).nth, 2u);
+}
+
+TEST_F(LibcPoints, StandBeforeTheRenameOfATemporaryFile) {
+  arm_path(RF_OP_FILE_RENAME, RF_VERB_RAISE, "*/model.tmp").arg[0] = SIGKILL;
+  EXPECT_EQ(run.run({"checkpoint", run.folder()}), 1000 + SIGKILL);
+  EXPECT_TRUE(std::filesystem::exists(run.folder() + "/model.tmp"));
+  EXPECT_FALSE(std::filesystem::exists(run.folder() + "/model"));
+}
+
+TEST_F(LibcPoints, MatchTheNewNameOfARenameToo) {
+  arm_path(RF_OP_FILE_RENAME, RF_VERB_FAIL, "model").arg[0] = EXDEV;
+  EXPECT_EQ(run.run({"checkpoint", run.folder()}), EXDEV);
+}
+
+TEST_F(LibcPoints, ActOnEveryKindOfOperation) {
+  const std::pair<uint16_t, int> all[] = {
+      {RF_OP_FILE_OPEN, EACCES}, {RF_OP_FILE_FSYNC, EIO}, {RF_OP_FILE_CLOSE, EDQUOT}};
+  for (const auto& [op, code] : all) {
+    AgentRun one;
+    one.agent = RF_TEST_AGENT ":" RF_LIBC_MODULE;
+    rf_armed& a = one.arm(op, RF_VERB_FAIL);
+    a.ask = 0;
+    a.arg[0] = static_cast<uint64_t>(code);
+    std::snprintf(a.path, sizeof(a.path), "%s", "*/model.tmp");
+    EXPECT_EQ(one.run({"checkpoint", one.folder()}), code);
+  }
+}
+
+TEST_F(LibcPoints, RecordSharedMemoryAlways) {
+  ASSERT_EQ(run.run({"shared_memory"}), 0) << run.out();
+  EXPECT_THAT(ops(RF_PHASE_EXIT),
+              testing::ElementsAre(RF_OP_SHM_CREATE, RF_OP_FILE_WRITE, RF_OP_SHM_ATTACH, RF_OP_SHM_UNLINK));
+}
+
+TEST_F(LibcPoints, LetTheHarnessUnlinkASegmentBeforeTheAttach) {
+  rf_armed& a = arm_path(RF_OP_SHM_ATTACH, RF_VERB_OUTSIDE, "/dev/shm/rfagent.*");
+  a.ask = 1;
+  run.answer_with([](rf_gate_slot& slot) {
+    return std::filesystem::remove(slot.path) ? RF_ANSWER_RELEASE : RF_ANSWER_NO_GO;
+  });
+  EXPECT_EQ(run.run({"shared_memory"}), ENOENT);
+}
+
+TEST_F(LibcPoints, AreNotThoseOfAVforkChild) {
+  ASSERT_EQ(run.run({"vfork_with_files"}), 0);
+  EXPECT_THAT(ops(RF_PHASE_ENTER), testing::IsEmpty());
+}
+
+TEST_F(LibcPoints, PassThroughWithoutTheCore) {
+  run.agent = RF_LIBC_MODULE;
+  EXPECT_EQ(run.run({"checkpoint", run.folder()}), 0) << run.out();
+  EXPECT_TRUE(run.rings().empty());
+}
+
+}  // namespace
+}  // namespace rankfault::test

@@ -1,0 +1,53 @@
+// subject_files: behaviours of a program that keeps checkpoints and shared memory.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "tests/agent/fake/fake.h"
+#include "tests/agent/subject.h"
+
+// Writes FOLDER/model.tmp and renames it; the status is the first errno.
+BEHAVIOUR(checkpoint) {
+  fake_init(0, 4);
+  if (chdir(args[0]) != 0) return 99;
+  const int fd = open("model.tmp", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (fd < 0) return errno;
+  const char text[] = "weights";
+  for (int i = 0; i < 3; ++i)
+    if (write(fd, text, sizeof(text)) != sizeof(text)) return errno;
+  if (fsync(fd) != 0) return errno;
+  if (close(fd) != 0) return errno;
+  if (rename("model.tmp", "model") != 0) return errno;
+  if (FILE* again = fopen("model", "r")) std::fclose(again);
+  return unlink("model") == 0 ? 0 : errno;
+}
+
+BEHAVIOUR(shared_memory) {
+  fake_init(0, 4);
+  const std::string name = "/rfagent." + std::to_string(getpid());
+  const int made = shm_open(name.c_str(), O_CREAT | O_RDWR, 0600);
+  if (made < 0 || ftruncate(made, 4096) != 0) return errno;
+  const int attached = shm_open(name.c_str(), O_RDWR, 0600);
+  const int failed = attached < 0 ? errno : 0;
+  shm_unlink(name.c_str());
+  return failed;
+}
+
+// A vfork child opens and closes descriptors of its parent's memory.
+BEHAVIOUR(vfork_with_files) {
+  fake_init(0, 4);
+  const pid_t child = vfork();
+  if (child == 0) {
+    const int fd = open("/dev/shm/nothing-there", O_RDONLY);
+    _exit(fd >= 0 ? 1 : 0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WEXITSTATUS(status);
+}
