@@ -63,6 +63,7 @@ static void messages(MPI_Comm c) {
   count("recv"), MPI_Irecv(theirs, 2, MPI_INT, MPI_ANY_SOURCE, 3, c, &q[0]);
   count("send"), MPI_Send(mine, 2, MPI_INT, next, 3, c);
   count("wait_any"), MPI_Waitany(1, q, &at, MPI_STATUS_IGNORE);
+  if (at != 0) MPI_Abort(c, 3);
   count("recv"), MPI_Irecv(theirs, 2, MPI_INT, before, 4, c, &q[0]);
   count("ssend"), MPI_Ssend(mine, 2, MPI_INT, next, 4, c);
   count("wait"), MPI_Wait(&q[0], MPI_STATUS_IGNORE);
@@ -97,6 +98,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (size < 2 || size > kMax) MPI_Abort(MPI_COMM_WORLD, 64);
+  for (int i = 0; i < kMax * 4; ++i) in[i] = 3 * i + rank;
   for (int i = 0; i < size; ++i) {
     counts[i] = 1, displs[i] = i, byte_displs[i] = i * (int)sizeof(int), types[i] = MPI_INT;
   }

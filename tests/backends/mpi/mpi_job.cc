@@ -1,0 +1,133 @@
+// mpi_job: see mpi_job.h.
+#include "tests/backends/mpi/mpi_job.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <sstream>
+
+#include "harness/agent/agent_abi.h"
+
+namespace rankfault::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+std::string build_dir() { return environment("RANKFAULT_BUILD_DIR"); }
+
+std::string text_of(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+int wait_for(const std::vector<std::string>& argv, const std::string& out, const std::string& err) {
+  std::vector<char*> words;
+  for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    if (!freopen(out.c_str(), "w", stdout) || !freopen(err.c_str(), "w", stderr)) _exit(126);
+    execvp(words[0], words.data());
+    _exit(127);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::map<int, Json> books_in(const std::string& text) {
+  std::map<int, Json> books;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("{\"rank\":", 0) != 0) continue;
+    const Json book = Json::parse(line, nullptr, false);
+    if (!book.is_discarded()) books[book["rank"].get<int>()] = book;
+  }
+  return books;
+}
+
+}  // namespace
+
+bool OpenMpi::usable() const {
+  return !mpirun.empty() && access(mpirun.c_str(), X_OK) == 0 && fs::exists(programs + "/mpi_steps");
+}
+
+OpenMpi open_mpi_4() {
+  for (const char* path : {"/usr/bin/mpirun.openmpi", "/usr/bin/mpirun"})
+    if (access(path, X_OK) == 0) return {4, path, build_dir() + "/bin/ranks/mpi"};
+  return {4, "", ""};
+}
+
+OpenMpi open_mpi_5() {
+  const std::string named = environment("RANKFAULT_MPIRUN5"),
+                    prefix = environment("RANKFAULT_OPENMPI5_PREFIX");
+  return {5, !named.empty() ? named : prefix + "/bin/mpirun", build_dir() + "/bin/ranks/ompi5"};
+}
+
+JobEnd run_mpi(const OpenMpi& mpi, const std::vector<std::string>& program, const JobOptions& options) {
+  std::vector<std::string> argv = {"timeout",
+                                   "--kill-after=5",
+                                   "50",
+                                   "env",
+                                   "OMPI_ALLOW_RUN_AS_ROOT=1",
+                                   "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                                   "PRTE_ALLOW_RUN_AS_ROOT=1",
+                                   "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                                   mpi.mpirun};
+  const auto add = [&argv](std::vector<std::string> words) {
+    argv.insert(argv.end(), words.begin(), words.end());
+  };
+  if (mpi.major == 4) add({"--oversubscribe", "--mca", "btl", "self,vader"});
+  if (mpi.major == 5) add({"--map-by", ":OVERSUBSCRIBE", "--mca", "btl", "self,sm"});
+  add({"-n", std::to_string(options.ranks)});
+  if (options.agent)
+    add({"-x", "LD_PRELOAD=" + build_dir() + "/lib/librankfault_agent.so", "-x",
+         "RANKFAULT_RUN_DIR=" + options.run_dir, "-x", "RANKFAULT_CONTROL=" + options.run_dir + "/control"});
+  add(options.mpirun_args);
+  add({mpi.programs + "/" + program.front()});
+  add({program.begin() + 1, program.end()});
+  fs::create_directories(options.run_dir + "/records");
+  JobEnd end;
+  end.status = wait_for(argv, options.run_dir + "/out", options.run_dir + "/err");
+  end.out = text_of(options.run_dir + "/out");
+  end.err = text_of(options.run_dir + "/err");
+  end.books = books_in(end.out);
+  return end;
+}
+
+void write_control_page(const std::string& path, const rf_armed_request& request) {
+  auto page = std::make_unique<rf_control>();
+  std::memset(static_cast<void*>(page.get()), 0, sizeof(*page));
+  page->magic = RF_CONTROL_MAGIC;
+  page->abi_version = RF_ABI_VERSION;
+  page->control_bytes = sizeof(*page);
+  page->armed_count = 1;
+  page->armed_ops[request.op / 64] = 1ull << (request.op % 64);
+  page->park_limit_ns = 2000000000;
+  rf_armed& armed = page->armed[0];
+  armed.verb = request.verb;
+  armed.rank = request.rank;
+  armed.attempt = -1;
+  armed.op = request.op;
+  armed.edge = RF_EDGE_BEFORE;
+  armed.step = -1;
+  armed.nth = request.nth;
+  armed.times = 1;
+  armed.after = -1;
+  armed.arg[0] = request.arg0;
+  armed.arg[1] = request.arg1;
+  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(page.get()), sizeof(*page));
+}
+
+}  // namespace rankfault::test

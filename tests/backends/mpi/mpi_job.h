@@ -1,0 +1,43 @@
+// mpi_job: runs a plain MPI program under mpirun, with the agent preloaded or without.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+
+namespace rankfault::test {
+
+struct OpenMpi {
+  int major = 4;
+  std::string mpirun;
+  std::string programs;  // folder of the rank programs built with it
+  bool usable() const;
+};
+OpenMpi open_mpi_4();
+OpenMpi open_mpi_5();  // $RANKFAULT_MPIRUN5, or bin/mpirun under $RANKFAULT_OPENMPI5_PREFIX or next to mpicc
+
+struct JobEnd {
+  int status = -1;  // exit code, or 128 + signal
+  std::string out, err;
+  std::map<int, Json> books;  // what each rank printed of itself, by rank
+};
+
+struct JobOptions {
+  int ranks = 4;
+  bool agent = true;
+  std::string run_dir;  // records go to run_dir/records; the control page, if any, is run_dir/control
+  std::vector<std::string> mpirun_args;
+};
+JobEnd run_mpi(const OpenMpi&, const std::vector<std::string>& program, const JobOptions&);
+
+// Without a gate's harness: one action, granted beforehand, on one rank's nth call of an op.
+struct rf_armed_request {
+  int rank;
+  unsigned op, verb;
+  unsigned long nth, arg0 = 0, arg1 = 0;
+};
+void write_control_page(const std::string& path, const rf_armed_request&);
+
+}  // namespace rankfault::test

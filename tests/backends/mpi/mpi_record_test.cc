@@ -1,0 +1,171 @@
+// Tests of the Open MPI decoder on whole jobs: the record against the program's own book.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <set>
+
+#include "tests/backends/flight_record.h"
+#include "tests/backends/mpi/mpi_job.h"
+
+namespace rankfault::test {
+namespace {
+
+using ::testing::ElementsAre;
+
+class OpenMpiRecord : public ::testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    mpi_ = GetParam() == 4 ? open_mpi_4() : open_mpi_5();
+    if (!mpi_.usable()) GTEST_SKIP() << "Open MPI " << GetParam() << " or its rank programs are not here";
+    char name[] = "/tmp/rf-mpi-XXXXXX";
+    run_dir_ = mkdtemp(name);
+  }
+  void TearDown() override {
+    if (!run_dir_.empty()) std::filesystem::remove_all(run_dir_);
+  }
+
+  JobEnd run(const std::vector<std::string>& program, int ranks = 4) {
+    JobOptions options;
+    options.ranks = ranks;
+    options.run_dir = run_dir_;
+    JobEnd end = run_mpi(mpi_, program, options);
+    records_ = read_flight_records(run_dir_);
+    return end;
+  }
+
+  OpenMpi mpi_;
+  std::string run_dir_;
+  std::map<int, FlightRecord> records_;
+};
+
+std::map<std::string, long> own_book(const Json& book) {
+  std::map<std::string, long> out;
+  for (const auto& [op, calls] : book["counts"].items()) out[op] = calls.get<long>();
+  return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, OpenMpiRecord, ::testing::Values(4, 5),
+                         [](const auto& which) { return "OpenMpi" + std::to_string(which.param); });
+
+TEST_P(OpenMpiRecord, CountsEqualTheProgramsOwnForEveryOp) {
+  const JobEnd end = run({"mpi_all_ops"});
+  ASSERT_EQ(end.status, 0) << end.err;
+  ASSERT_EQ(end.books.size(), 4u) << end.out;
+  ASSERT_EQ(records_.size(), 4u);
+  for (const auto& [rank, record] : records_)
+    EXPECT_EQ(record.entered(RF_LIB_MPI), own_book(end.books.at(rank))) << "rank " << rank;
+}
+
+TEST_P(OpenMpiRecord, CountsEqualTheProgramsOwnOverManySteps) {
+  const JobEnd end = run({"mpi_steps", "--steps=300"}, 3);
+  ASSERT_EQ(end.status, 0) << end.err;
+  ASSERT_EQ(records_.size(), 3u);
+  for (const auto& [rank, record] : records_) {
+    EXPECT_EQ(record.entered(RF_LIB_MPI), own_book(end.books.at(rank))) << "rank " << rank;
+    EXPECT_EQ(record.comms.at(0).entered, 300u * 2 + 60 + 2) << "with the barrier and finalize";
+  }
+}
+
+TEST_P(OpenMpiRecord, LeavesTheProgramsOutputAsItIs) {
+  const JobEnd with = run({"mpi_all_ops"});
+  JobOptions options;
+  options.agent = false;
+  options.run_dir = run_dir_;
+  const JobEnd without = run_mpi(mpi_, {"mpi_all_ops"}, options);
+  EXPECT_EQ(with.status, without.status);
+  EXPECT_EQ(with.books, without.books);
+}
+
+TEST_P(OpenMpiRecord, SaysWhichLibraryItStandsIn) {
+  ASSERT_EQ(run({"mpi_all_ops"}).status, 0);
+  for (const auto& [rank, record] : records_) {
+    EXPECT_STREQ(record.header.coverage[0].decoder, "openmpi");
+    EXPECT_EQ(record.header.coverage[0].hook, RF_HOOK_PRELOAD) << record.header.coverage[0].reason;
+    EXPECT_EQ(record.header.coverage[0].version / 10000, static_cast<uint32_t>(GetParam()));
+    EXPECT_EQ(record.header.opaque & (RF_OPAQUE_COMMUNICATION | RF_OPAQUE_RMA | RF_OPAQUE_IO), 0u)
+        << "all understood";
+    EXPECT_EQ(record.header.stage, static_cast<uint32_t>(RF_STAGE_FINALIZED));
+    EXPECT_EQ(record.header.world_size, 4);
+    EXPECT_EQ(record.header.generation, records_.at(0).header.generation);
+  }
+}
+
+TEST_P(OpenMpiRecord, GivesACommunicatorOneIdentityOnAllItsMembers) {
+  ASSERT_EQ(run({"mpi_all_ops"}, 5).status, 0);
+  ASSERT_EQ(records_.size(), 5u);
+  enum { kWorld, kSelf, kTwin, kHalf, kLater };
+  for (const auto& [rank, record] : records_) {
+    ASSERT_EQ(record.comms.size(), 5u);
+    const auto& first = records_.at(rank % 2).comms;
+    for (int c : {kWorld, kTwin, kHalf, kLater})
+      EXPECT_EQ(record.comms[c].id, first[c].id) << rank << " comm " << c;
+    for (int c : {kWorld, kTwin, kLater}) EXPECT_EQ(record.comms[c].id, records_.at(0).comms[c].id);
+    std::set<uint64_t> distinct;
+    for (const rf_comm& comm : record.comms) distinct.insert(comm.id);
+    EXPECT_EQ(distinct.size(), 5u);
+    EXPECT_EQ(record.comms[kTwin].parent, record.comms[kWorld].id);
+    EXPECT_EQ(record.comms[kLater].parent, record.comms[kTwin].id);
+    EXPECT_EQ(record.comms[kWorld].identity, RF_ID_DERIVED);
+  }
+  EXPECT_NE(records_.at(0).comms[kHalf].id, records_.at(1).comms[kHalf].id);
+  EXPECT_NE(records_.at(0).comms[kSelf].id, records_.at(1).comms[kSelf].id);
+  EXPECT_THAT(records_.at(2).members(records_.at(2).comms[kHalf]), ElementsAre(0, 2, 4));
+}
+
+TEST_P(OpenMpiRecord, TellsWhatWasEnqueuedFromWhatWasSeenComplete) {
+  ASSERT_EQ(run({"mpi_all_ops"}).status, 0);
+  for (const auto& [rank, record] : records_) {
+    std::set<uint64_t> entered, enqueued, complete;
+    for (size_t lane = 0; lane < record.lanes.size(); ++lane)
+      for (const rf_record& r : record.lanes[lane]) {
+        const uint64_t origin = RF_ORIGIN(lane, r.call);
+        if (r.phase == RF_PHASE_ENTER && r.flags & RF_CALL_NONBLOCKING) entered.insert(origin);
+        if (r.phase == RF_PHASE_ENQUEUE) enqueued.insert(origin);
+        if (r.phase == RF_PHASE_COMPLETE) complete.insert(r.where);
+      }
+    EXPECT_GE(entered.size(), 15u);
+    EXPECT_EQ(enqueued, entered);
+    EXPECT_EQ(complete, entered) << "rank " << rank;
+  }
+}
+
+TEST_P(OpenMpiRecord, ASkippedCallLeavesNoRecord) {
+  write_control_page(run_dir_ + "/control", {3, RF_OP_BROADCAST, RF_VERB_SKIP, 2});
+  const JobEnd end = run({"mpi_steps", "--steps=10"});
+  ASSERT_EQ(end.status, 0) << end.err;
+  for (const auto& [rank, record] : records_)
+    EXPECT_EQ(record.entered(RF_LIB_MPI).at("broadcast"), rank == 3 ? 1 : 2) << "rank " << rank;
+  EXPECT_EQ(records_.at(3).comms[0].entered + 1, records_.at(0).comms[0].entered);
+}
+
+TEST_P(OpenMpiRecord, ASkippedPendingCallGivesACompleteRequest) {
+  for (unsigned long nth : {1, 2}) {  // one is waited for by Waitall, the other by Waitany, which counts it
+    write_control_page(run_dir_ + "/control", {3, RF_OP_RECV, RF_VERB_SKIP, nth});
+    const JobEnd end = run({"mpi_all_ops"});
+    ASSERT_EQ(end.status, 0) << end.err;
+    EXPECT_EQ(records_.at(3).entered(RF_LIB_MPI).at("recv"), 5);
+    std::filesystem::remove_all(run_dir_ + "/records");
+  }
+}
+
+TEST_P(OpenMpiRecord, AFailedCallReachesTheErrorHandler) {
+  write_control_page(run_dir_ + "/control", {1, RF_OP_ALL_REDUCE, RF_VERB_FAIL, 3, 16});
+  const JobEnd end = run({"mpi_steps", "--steps=10"});
+  EXPECT_EQ(end.status, 16) << "MPI_ERRORS_ARE_FATAL aborts with the code" << end.err;
+}
+
+TEST_P(OpenMpiRecord, AChangedArgumentIsWhatTheRecordShows) {
+  write_control_page(run_dir_ + "/control", {2, RF_OP_BROADCAST, RF_VERB_ARG, 1, RF_ARG_COUNT, 64 + 16});
+  const JobEnd end = run({"mpi_steps", "--steps=1"});
+  ASSERT_EQ(end.status, 0) << "a receiver that expects more than it gets sees no error: " << end.err;
+  ASSERT_EQ(records_.size(), 4u) << end.err;
+  uint64_t seen = 0;
+  for (const rf_record& r : records_.at(2).records(RF_LIB_MPI))
+    if (r.op == RF_OP_BROADCAST && r.phase == RF_PHASE_ENTER) seen = r.count;
+  EXPECT_EQ(seen, 80u);
+}
+
+}  // namespace
+}  // namespace rankfault::test
