@@ -31,7 +31,8 @@ struct LaunchItem {
 
 struct ReportedEnd {
   int rank = -1;
-  int pid = 0;
+  int pid = 0;      // 0: not told
+  int attempt = 0;  // torchrun: its own restart count; else the attempt of the context
   ExitStatus status;
 };
 

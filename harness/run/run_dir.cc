@@ -68,7 +68,20 @@ Status append_line(const std::string& path, const std::string& line) {
   return Done{};
 }
 
+int64_t realtime_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
 }  // namespace
+
+std::string boot_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string text;
+  std::getline(file, text);
+  return text;
+}
 
 Result<RunDir> RunDir::create(const std::string& path, const std::string& scenario_name) {
   Result<std::string> made = path.empty() ? make_fresh(scenario_name) : make_given(path);
@@ -84,12 +97,18 @@ Result<RunDir> RunDir::create(const std::string& path, const std::string& scenar
   char name[] = "/tmp/rf.XXXXXX";
   if (!::mkdtemp(name)) return errno_error("make a temporary directory in /tmp");
   run.tmp_ = name;
-  if (Status listed = append_line(run.undo(), "remove-dir " + run.tmp_); !listed.ok()) return listed.error();
   struct stat tmp {};
   ::stat(name, &tmp);
-  run.state_ = {{"state", "incomplete"}, {"tmp", run.tmp_},      {"tmp_dev", tmp.st_dev},
-                {"tmp_ino", tmp.st_ino}, {"began_ns", now_ns()}, {"tool", ::getpid()}};
+  run.state_ = {{"state", "incomplete"},
+                {"tmp", run.tmp_},
+                {"tmp_dev", tmp.st_dev},
+                {"tmp_ino", tmp.st_ino},
+                {"boot", boot_id()},
+                {"began_ns", now_ns()},
+                {"began_realtime_ns", realtime_ns()},
+                {"tool", ::getpid()}};
   if (Status written = run.write_json("state.json", run.state_); !written.ok()) return written.error();
+  if (Status listed = append_line(run.undo(), "remove-dir " + run.tmp_); !listed.ok()) return listed.error();
   return run;
 }
 

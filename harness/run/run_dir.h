@@ -1,7 +1,7 @@
 // RunDir: the directory that holds a run, its layout and its state machine
 // (incomplete -> complete; a dead incomplete run is told from a live one by the lock its tool holds).
 //
-// Files of its own: `state.json` {state, tmp, tmp_dev, tmp_ino, began_ns, tool}, `lock` (held by the
+// Files of its own: `state.json` {state, tmp, tmp_dev, tmp_ino, boot, began_ns, ...}, `lock` (held by the
 // tool), `guardian.lock` (held by the guardian until it has undone everything), `undo`.
 #pragma once
 
@@ -38,6 +38,7 @@ class RunDir {
   UniqueFd lock_;
 };
 
+std::string boot_id();  // of this boot of the machine
 RunState run_state(const std::string& run_dir);
 Result<Json> read_json(const std::string& path);
 

@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tree.h"
 #include "unix_sockets.h"
 
 /* File systems stamp with the coarse clock: allow one tick of the slowest kernel. */
@@ -26,6 +25,12 @@ void rf_census_begin(struct rf_census* c, int root, int undo_fd, const char* run
   c->run_dir = run_dir;
   c->tmp_dir = tmp_dir;
   c->began_ns = t.tv_sec * 1000000000ll + t.tv_nsec - COARSE_CLOCK_NS;
+}
+
+void rf_census_end(struct rf_census* c) {
+  for (size_t i = 0; i < c->named_count; ++i) free(c->named[i]);
+  free(c->named);
+  free(c->known);
 }
 
 static int is_below(const char* path, const char* folder) {
@@ -128,10 +133,8 @@ static void look_at_descriptors(struct rf_census* c, int pid, uid_t owner, struc
   closedir(dir);
 }
 
-void rf_census_take(struct rf_census* c) {
-  struct rf_proc* list;
+void rf_census_take_of(struct rf_census* c, const struct rf_proc* list, size_t n) {
   struct rf_unix_sockets sockets;
-  const size_t n = rf_descendants(c->root, &list);
   rf_unix_sockets_begin(&sockets);
   for (size_t i = 0; i < n; ++i) {
     char path[64];
@@ -143,5 +146,11 @@ void rf_census_take(struct rf_census* c) {
     look_at_descriptors(c, list[i].pid, st.st_uid, &sockets);
   }
   rf_unix_sockets_end(&sockets);
+}
+
+void rf_census_take(struct rf_census* c) {
+  struct rf_proc* list;
+  const size_t n = rf_descendants(c->root, &list);
+  rf_census_take_of(c, list, n);
   free(list);
 }

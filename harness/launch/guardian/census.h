@@ -10,6 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tree.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct rf_known {
   uint64_t dev, ino;
 };
@@ -27,9 +33,16 @@ struct rf_census {
 };
 
 void rf_census_begin(struct rf_census*, int root, int undo_fd, const char* run_dir, const char* tmp_dir);
+void rf_census_end(struct rf_census*);
 /* Remembers the paths that stand in a word of the command or its environment. */
 void rf_census_named(struct rf_census*, const char* word);
 /* Looks at every descendant now. */
 void rf_census_take(struct rf_census*);
+/* Looks at these processes. */
+void rf_census_take_of(struct rf_census*, const struct rf_proc*, size_t);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

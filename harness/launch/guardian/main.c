@@ -66,7 +66,12 @@ static void look(struct rf_guardian* g) {
 }
 
 static void undo(struct rf_guardian* g) {
-  const struct rf_undo_run run = {g->undo_path, g->run_dir, g->tmp_dir, g->tmp_dev, g->tmp_ino, getpid()};
+  const struct rf_undo_run run = {.undo_path = g->undo_path,
+                                  .run_dir = g->run_dir,
+                                  .tmp_dir = g->tmp_dir,
+                                  .tmp_dev = g->tmp_dev,
+                                  .tmp_ino = g->tmp_ino,
+                                  .root = getpid()};
   struct rf_undo_result result;
   rf_undo(&run, &result);
   struct rf_proc* left;

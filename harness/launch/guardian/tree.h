@@ -5,6 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct rf_proc {
   int pid;
   int ppid;
@@ -27,4 +31,7 @@ int rf_signal_descendant(const struct rf_proc*, int root, int signal);
  * what they hold does not change while it is looked at. */
 void rf_freeze(int root, uint64_t bound_ns);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -106,6 +106,7 @@ static void continue_process(const char* entry, struct rf_undo_result* result) {
 static void undo_line(const struct rf_undo_run* run, const char* line, struct rf_undo_result* result) {
   static const char kFile[] = "remove-file ", kDir[] = "remove-dir ", kMode[] = "restore-mode ",
                     kContinue[] = "continue ";
+  if (run->only_dirs && strncmp(line, kDir, sizeof kDir - 1)) return;
   if (strncmp(line, kFile, sizeof kFile - 1) == 0)
     remove_file(run, line + sizeof kFile - 1, result);
   else if (strncmp(line, kDir, sizeof kDir - 1) == 0)

@@ -17,6 +17,7 @@ struct rf_undo_run {
   const char* run_dir;
   const char* tmp_dir;
   uint64_t tmp_dev, tmp_ino; /* the directory that was made; 0: not known, then it is left */
+  int only_dirs;             /* the machine was started anew: inode numbers of files prove nothing */
   int root;                  /* processes that descend from it may hold files; 0: none may */
 };
 

@@ -1,0 +1,62 @@
+// capture.cc: see capture.h.
+#include "harness/launch/capture.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include "harness/base/time.h"
+#include "harness/base/unique_fd.h"
+
+extern char** environ;
+
+namespace rankfault {
+namespace {
+
+constexpr TimeNs kLimit = 10'000'000'000;
+
+std::string read_all(int fd, TimeNs deadline) {
+  std::string text;
+  char bytes[4096];
+  for (TimeNs now = now_ns(); now < deadline; now = now_ns()) {
+    pollfd readable{fd, POLLIN, 0};
+    if (::poll(&readable, 1, static_cast<int>((deadline - now) / 1'000'000) + 1) <= 0) continue;
+    const ssize_t n = ::read(fd, bytes, sizeof bytes);
+    if (n <= 0) break;
+    text.append(bytes, static_cast<size_t>(n));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::string> capture(const std::vector<std::string>& argv) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
+  UniqueFd output(ends[0]), input(ends[1]);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&actions, input.get(), 1);
+  ::posix_spawn_file_actions_adddup2(&actions, input.get(), 2);
+  std::vector<char*> words;
+  for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  pid_t pid = 0;
+  const int refused = ::posix_spawnp(&pid, words[0], &actions, nullptr, words.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  input.reset();
+  if (refused != 0) return std::nullopt;
+
+  const TimeNs deadline = now_ns() + kLimit;
+  std::string text = read_all(output.get(), deadline);
+  int status = 0;
+  if (now_ns() >= deadline) ::kill(pid, SIGKILL);  // our child, not reaped yet: the pid is its own
+  ::waitpid(pid, &status, 0);
+  if (status != 0) return std::nullopt;
+  return text;
+}
+
+}  // namespace rankfault

@@ -1,0 +1,22 @@
+// clean_run: finishes what a killed tool and a killed guardian left of a run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/base/result.h"
+
+namespace rankfault {
+
+struct CleanReport {
+  int ended = 0;   // processes
+  int undone = 0;  // entries of the undo list
+  std::vector<std::string> failed;
+};
+
+// Refuses a live run, waits for a guardian that is still at work, and may be run again at any time.
+// A process is the job's when its environment names this run and it started after it, or when it
+// descends from such a one.
+Result<CleanReport> clean_run(const std::string& run_dir);
+
+}  // namespace rankfault

@@ -1,0 +1,142 @@
+// torchrun: PyTorch's elastic launcher, as its users start it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <regex>
+#include <set>
+
+#include "harness/launch/capture.h"
+#include "harness/launch/gather.h"
+#include "harness/launch/launcher.h"
+
+namespace rankfault {
+namespace {
+
+// The Python that has torch: $RANKFAULT_PYTHON, else none, and `torchrun` on PATH is used.
+std::string python() {
+  const char* given = std::getenv("RANKFAULT_PYTHON");
+  return given ? given : "";
+}
+
+// "2.13.0+cpu"; "" when that Python has no torch. Without importing it, which takes seconds.
+std::string torch_version() {
+  static std::map<std::string, std::string> known;
+  const std::string program = python();
+  if (const auto found = known.find(program); found != known.end()) return found->second;
+  const auto text =
+      capture({program, "-c", "import importlib.metadata as m; print(m.version('torch'), end='')"});
+  return known[program] = text.value_or("");
+}
+
+Status probe(const Workload&) {
+  if (python().empty()) {
+    if (capture({"torchrun", "--help"})) return Done{};
+    return missing("torchrun is not on PATH (RANKFAULT_PYTHON names a Python that has torch)");
+  }
+  if (torch_version().empty()) return missing(python() + " (RANKFAULT_PYTHON) has no torch");
+  return Done{};
+}
+
+bool mentions(const std::vector<std::string>& args, std::initializer_list<const char*> options) {
+  return std::any_of(args.begin(), args.end(), [&](std::string arg) {
+    arg = arg.substr(0, arg.find('='));
+    std::replace(arg.begin(), arg.end(), '_', '-');
+    return std::any_of(options.begin(), options.end(), [&](const char* option) { return arg == option; });
+  });
+}
+
+std::string log_dir(const LaunchContext& context) {
+  return fmt::format("{}/torchrun.a{}", context.run.logs(), context.attempt);
+}
+
+std::vector<std::string> launcher_words(const LaunchContext& context) {
+  const Workload& workload = context.plan.scenario.workload;
+  const auto& own = workload.launcher_args;
+  std::vector<std::string> argv{"torchrun"};
+  if (!python().empty()) argv = {python(), "-m", "torch.distributed.run"};
+  if (!mentions(own, {"--standalone", "--rdzv-backend", "--rdzv-endpoint", "--nnodes", "--master-port"}))
+    argv.push_back("--standalone");  // a free port of its own
+  if (!mentions(own, {"--nproc-per-node"}))
+    argv.push_back(fmt::format("--nproc-per-node={}", workload.ranks));
+  if (!mentions(own, {"--log-dir"})) argv.push_back("--log-dir=" + log_dir(context));
+  // 1.13 dies on Python 3.11 unless one stream goes on to the terminal.
+  const bool old = torch_version().rfind("1.", 0) == 0;
+  if (!mentions(own, {"--redirects", "--tee", "-r", "-t"}))
+    argv.push_back(old ? "--redirects=1" : "--redirects=3");
+  if (old && !mentions(own, {"--tee", "-t"})) argv.push_back("--tee=1");
+  for (const std::string& word : own) argv.push_back(expand(word, context, -1));
+  return argv;
+}
+
+// torchrun starts Python itself: `python train.py` means train.py.
+bool is_python(const std::string& word) {
+  return std::regex_match(std::filesystem::path(word).filename().string(), std::regex("python[0-9.]*"));
+}
+
+Result<std::vector<LaunchItem>> items(const LaunchContext& context) {
+  const Workload& workload = context.plan.scenario.workload;
+  std::error_code error;
+  std::filesystem::create_directories(expand("{store}", context, -1), error);
+  std::filesystem::create_directories(log_dir(context), error);
+  LaunchItem item;
+  Command& command = item.command;
+  command.argv = launcher_words(context);
+  const bool skip_first = workload.command.size() > 1 && is_python(workload.command[0]) &&
+                          !mentions(workload.launcher_args, {"--no-python"});
+  for (size_t i = skip_first ? 1 : 0; i < workload.command.size(); ++i)
+    command.argv.push_back(expand(workload.command[i], context, -1));
+  command.cwd = expand(workload.cwd, context, -1);
+  command.env = job_environment(context, -1);
+  for (auto& [name, value] : agent_environment(context)) command.env[name] = value;
+  command.env.emplace("OMP_NUM_THREADS", "1");  // what torchrun would set, without its warning
+  command.stdout_path = command.stderr_path = launcher_log(context.run, context.attempt);
+  return std::vector<LaunchItem>{std::move(item)};
+}
+
+ExitStatus as_status(int exitcode) {
+  if (exitcode < 0) return {ExitStatus::Kind::kSignal, -exitcode};
+  return {ExitStatus::Kind::kCode, exitcode};
+}
+
+// One line when a group of workers fails (one group a restart), and the report of the last group.
+std::vector<ReportedEnd> reported(const LaunchContext& context) {
+  const std::string text = read_text(launcher_log(context.run, context.attempt));
+  std::vector<ReportedEnd> ends;
+  std::set<int> pids;
+  int restart = -1;
+  const std::regex first(R"(failed \(exitcode: (-?\d+)\) local_rank: (\d+) \(pid: (\d+)\))");
+  for (std::sregex_iterator it(text.begin(), text.end(), first), none; it != none; ++it) {
+    ends.push_back({std::stoi((*it)[2]), std::stoi((*it)[3]), ++restart, as_status(std::stoi((*it)[1]))});
+    pids.insert(ends.back().pid);
+  }
+  const std::regex each(R"(rank\s*: (\d+) \(local_rank: \d+\)\s*exitcode\s*: (-?\d+) \(pid: (\d+)\))");
+  for (std::sregex_iterator it(text.begin(), text.end(), each), none; it != none; ++it)
+    if (const int pid = std::stoi((*it)[3]); pids.insert(pid).second)
+      ends.push_back({std::stoi((*it)[1]), pid, std::max(restart, 0), as_status(std::stoi((*it)[2]))});
+  return ends;
+}
+
+Status collect_logs(const LaunchContext& context) {
+  const std::regex place(R"(.*/attempt_(\d+)/(\d+)$)");
+  for (const std::string& folder : files_matching(log_dir(context) + "/*/attempt_*/*")) {
+    std::smatch match;
+    if (!std::regex_match(folder, match, place)) continue;
+    const std::string log = rank_log(context.run, std::stoi(match[2]), context.attempt + std::stoi(match[1]));
+    if (Status done = gather({folder + "/stdout.log", folder + "/stderr.log"}, log); !done.ok()) return done;
+  }
+  return Done{};
+}
+
+const Registration<Launcher> registration{{
+    .name = "torchrun",
+    .summary = "PyTorch's torchrun on this machine",
+    .probe = probe,
+    .items = items,
+    .reported = reported,
+    .collect_logs = collect_logs,
+}};
+
+}  // namespace
+}  // namespace rankfault
