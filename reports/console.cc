@@ -1,0 +1,93 @@
+// console: what a person wants to read after a run: the culprit first, then the faults, then each
+// expectation with its reason.
+#include <fmt/format.h>
+
+#include "reports/words.h"
+
+namespace rankfault {
+namespace {
+
+class Console {
+ public:
+  explicit Console(bool colour) : colour_(colour) {}
+
+  void run(const RunReport& report) {
+    const char* shade = !report.skipped.empty() ? "33" : is_good(report) ? "32" : "31";
+    line("{}  {}", paint(outcome_line(report), shade), scenario_title(report));
+    if (!report.skipped.empty()) return line("  {}", report.skipped);
+    if (const std::string replay = replay_line(report); !replay.empty() && !is_good(report))
+      line("  replay  {}", replay);
+    if (report.facts) findings(report.facts->findings);
+    for (const FaultResult& fault : report.judgement.faults)
+      line("  fault   {} {}: {}", fault.verified ? "✓" : "?", fault.id,
+           fault.how.empty() ? (fault.fired ? "fired" : "did not fire") : fault.how);
+    for (const ExpectationResult& result : report.judgement.expectations) expectation(result);
+    if (report.judgement.expectations.empty()) line("  ?       {}", report.judgement.summary);
+    if (!report.cleanup.empty()) line("  left    {}", report.cleanup);
+    if (report.facts && !report.facts->run_dir.empty()) line("  run     {}", report.facts->run_dir);
+  }
+
+  void total(const std::vector<RunReport>& reports) {
+    size_t good = 0, skipped = 0;
+    for (const RunReport& report : reports) {
+      skipped += !report.skipped.empty();
+      good += report.skipped.empty() && is_good(report);
+    }
+    line("{} of {} as they must be{}", good, reports.size() - skipped,
+         skipped ? fmt::format(", {} skipped", skipped) : "");
+  }
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  template <typename... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    text_ += fmt::format(format, std::forward<Args>(args)...) + "\n";
+  }
+
+  std::string paint(const std::string& text, const char* shade) const {
+    return colour_ ? fmt::format("\x1b[1;{}m{}\x1b[0m", shade, text) : text;
+  }
+
+  void findings(const Findings& findings) {
+    for (const Finding& finding : findings.all) {
+      line("  {}   {}", finding.caused_by < 0 ? "found" : " then", finding_line(finding));
+      if (!finding.text.empty()) line("          {}", finding.text);
+      for (const Side& side : finding.sides) {
+        std::string ranks;
+        for (const int rank : side.ranks) ranks += fmt::format(" {}", rank);
+        line("          {}{}: {}{}", side.ranks.size() == 1 ? "rank" : "ranks", ranks, side.what,
+             side.call_site.empty() ? "" : " at " + side.call_site);
+      }
+    }
+  }
+
+  void expectation(const ExpectationResult& result) {
+    const char* sign = result.verdict == Verdict::kPass ? "✓" : result.verdict == Verdict::kFail ? "✗" : "?";
+    const char* shade = result.verdict == Verdict::kPass   ? "32"
+                        : result.verdict == Verdict::kFail ? "31"
+                                                           : "33";
+    line("  {} {:<18} {}", paint(sign, shade), result.id, result.because);
+  }
+
+  bool colour_;
+  std::string text_;
+};
+
+Result<std::string> write_console(const std::vector<RunReport>& reports) {
+  return console_text(reports, false);
+}
+
+const Registration<Report> kConsole{
+    {"console", "Plain lines for people: culprit, faults, expectations.", "", write_console}};
+
+}  // namespace
+
+std::string console_text(const std::vector<RunReport>& reports, bool colour) {
+  Console console(colour);
+  for (const RunReport& report : reports) console.run(report);
+  if (reports.size() > 1) console.total(reports);
+  return console.take();
+}
+
+}  // namespace rankfault

@@ -1,0 +1,130 @@
+// result_json: result.json of one run, by docs/reference/result.v1.schema.json. Holds no path of the
+// run directory and no time of day, so that judging a copy writes the same bytes.
+#include <algorithm>
+
+#include "reports/report.h"
+
+namespace rankfault {
+namespace {
+
+Json expectations_json(const Judgement& judgement) {
+  Json all = Json::array();
+  for (const ExpectationResult& result : judgement.expectations)
+    all.push_back({{"id", result.id},
+                   {"oracle", result.oracle},
+                   {"verdict", to_text(result.verdict)},
+                   {"because", result.because},
+                   {"journal", result.journal}});
+  return all;
+}
+
+Json faults_json(const Judgement& judgement) {
+  Json all = Json::array();
+  for (const FaultResult& fault : judgement.faults)
+    all.push_back({{"id", fault.id},
+                   {"kind", fault.kind},
+                   {"fired", fault.fired},
+                   {"verified", fault.verified},
+                   {"how", fault.how},
+                   {"parked_ms", fault.parked_ms}});
+  return all;
+}
+
+class Timings {
+ public:
+  explicit Timings(const RunFacts& facts) : facts_(facts) {}
+
+  Json json() const {
+    return {{"fault_ms", since_begin(fault())},
+            {"last_progress_ms", since_begin(last_progress())},
+            {"diagnosed_ms", since_begin(diagnosed())},
+            {"unblocked_ms", since_begin(unblocked())},
+            {"ended_ms", since_begin(ended())}};
+  }
+
+ private:
+  Json since_begin(TimeNs at) const {  // null: there was no such moment
+    return at < facts_.begin || at == 0 ? Json()
+                                        : Json(static_cast<double>((at - facts_.begin) / 1000) / 1000.0);
+  }
+  TimeNs fault() const {
+    TimeNs first = 0;
+    for (const auto& [id, at] : facts_.fault_at)
+      if (first == 0 || at < first) first = at;
+    return first;
+  }
+  // The last call that succeeded; and the last that was left at all.
+  TimeNs last_call(bool success) const {
+    TimeNs last = 0;
+    for (const ProcessView& process : facts_.timeline.processes)
+      for (const Event& event : process.history) {
+        const rf_record& r = event.record;
+        const bool left =
+            r.phase == RF_PHASE_EXIT || r.phase == RF_PHASE_COMPLETE || r.phase == RF_PHASE_ERROR;
+        const bool good = r.phase == RF_PHASE_COMPLETE || (r.phase == RF_PHASE_EXIT && r.tag_or_result == 0);
+        if (r.library != RF_LIB_MARK && (success ? good : left)) last = std::max<TimeNs>(last, r.time_ns);
+      }
+    return last;
+  }
+  TimeNs last_progress() const { return last_call(true); }
+  TimeNs unblocked() const { return fault() == 0 ? 0 : last_call(false); }
+  TimeNs diagnosed() const {
+    for (const Json& line : facts_.journal)
+      if (line.value("ev", "") == "finding" && line.contains("finding") &&
+          line["finding"].value("kind", "none") != "none")
+        return line.value("t", TimeNs{0});
+    return 0;
+  }
+  TimeNs ended() const {
+    TimeNs last = 0;
+    for (const RankEnd& end : facts_.ends) last = std::max(last, end.time);
+    return last;
+  }
+
+  const RunFacts& facts_;
+};
+
+Json cleanup_json(const RunFacts& facts) {
+  for (const Json& line : facts.journal)
+    if (line.value("ev", "") == "cleanup") return {{"failed", line.value("failed", Json::array())}};
+  return {{"failed", nullptr}};
+}
+
+Json first_cause(const Findings& findings) {
+  for (size_t i = 0; i < findings.all.size(); ++i)
+    if (findings.all[i].kind != "none" && findings.all[i].caused_by < 0) return Json(i);
+  return {};
+}
+
+}  // namespace
+
+Json result_json(const RunReport& report) {
+  Json out = {{"schema", "rankfault.result.v1"}, {"scenario", report.scenario}, {"file", report.file}};
+  if (!report.skipped.empty()) {
+    out["verdict"] = "skipped";
+    out["skipped"] = report.skipped;
+    return out;
+  }
+  const Judgement& judgement = report.judgement;
+  out["verdict"] = to_text(judgement.verdict);
+  out["outcome"] = judgement.as_it_must_be ? "as_it_must_be" : "not_as_it_must_be";
+  out["summary"] = judgement.summary;
+  out["expectations"] = expectations_json(judgement);
+  out["faults"] = faults_json(judgement);
+  if (!report.facts) return out;
+  const RunFacts& facts = *report.facts;
+  Json findings = Json::array();
+  for (const Finding& finding : facts.findings.all) findings.push_back(to_json(finding));
+  out["findings"] = std::move(findings);
+  out["first_cause"] = first_cause(facts.findings);
+  out["timings"] = Timings(facts).json();
+  out["cleanup"] = cleanup_json(facts);
+  out["seed"] = facts.plan.seed;
+  out["digest"] = facts.plan.scenario_digest;
+  out["tooth"] = facts.plan.tooth;
+  out["faults_on"] = facts.plan.faults_on;
+  out["bug_on"] = facts.plan.bug_on;
+  return out;
+}
+
+}  // namespace rankfault

@@ -1,0 +1,49 @@
+// words: see words.h.
+#include "reports/words.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace rankfault {
+
+std::string finding_line(const Finding& finding) {
+  std::string line = finding.kind;
+  if (finding.kind == "none") return "none: nothing was found wrong";
+  if (!finding.ranks.empty())
+    line += fmt::format(": rank{} {}", finding.ranks.size() == 1 ? "" : "s", fmt::join(finding.ranks, " "));
+  else
+    line += ": nobody blamed";
+  if (!finding.op.empty()) line += ", " + finding.op;
+  if (!finding.comm.empty()) line += " on " + finding.comm;
+  if (finding.seq && finding.seq->from == finding.seq->to)
+    line += fmt::format(", call {}", finding.seq->from);
+  if (finding.seq && finding.seq->from != finding.seq->to)
+    line += fmt::format(", call {} to {}", finding.seq->from, finding.seq->to);
+  return line + (finding.confidence == Confidence::kProven ? ", proven" : ", inferred");
+}
+
+bool is_good(const RunReport& report) { return !report.skipped.empty() || report.judgement.as_it_must_be; }
+
+std::string outcome_line(const RunReport& report) {
+  if (!report.skipped.empty()) return "SKIPPED";
+  std::string word = to_text(report.judgement.verdict);
+  std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::toupper(c); });
+  const bool due = !report.facts || report.facts->plan.scenario.must_be.kind == MustBe::Kind::kPass;
+  if (due) return word;
+  return word + (report.judgement.as_it_must_be ? ", as it must be" : ", which it must not be");
+}
+
+std::string replay_line(const RunReport& report) {
+  if (report.file.empty() || !report.facts) return "";
+  const Plan& plan = report.facts->plan;
+  std::string line = fmt::format("rankfault run {} --seed {}", report.file, plan.seed);
+  return plan.tooth.empty() ? line : line + " --teeth";
+}
+
+std::string scenario_title(const RunReport& report) {
+  return report.file.empty() ? report.scenario : report.file;
+}
+
+}  // namespace rankfault

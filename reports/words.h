@@ -1,0 +1,19 @@
+// words: how reports say things to people: a finding on one line, the outcome in one word.
+#pragma once
+
+#include <string>
+
+#include "reports/report.h"
+
+namespace rankfault {
+
+std::string finding_line(const Finding&);      // "dead_rank: rank 2, all_reduce, world, call 3, proven"
+std::string outcome_line(const RunReport&);    // "PASS", "FAIL, as it must be", "SKIPPED"
+bool is_good(const RunReport&);                // the outcome: as it must be, or skipped
+std::string replay_line(const RunReport&);     // "" when there is no file to replay
+std::string scenario_title(const RunReport&);  // its file, else its name
+
+// The console report; `colour` for a terminal only.
+std::string console_text(const std::vector<RunReport>&, bool colour);
+
+}  // namespace rankfault
