@@ -21,48 +21,53 @@ struct SeqRange {
 // One side of a disagreement, or the waiting side of a hang.
 struct Side {
   std::vector<int> ranks;
-  std::string op;        // "" : no call
-  std::string what;      // "all_reduce float32 x 1024 sum on world, call 3"
+  std::string op;    // "" : no call
+  std::string what;  // "all_reduce float32 x 1024 sum on world, call 3"
   std::string call_site;
 };
 
 struct Assumption {
-  std::string name;  // every_edge_is_a_need, ends_are_final, issuers_closed, full_view, one_look, no_new_issuer
+  std::string
+      name;  // every_edge_is_a_need, ends_are_final, issuers_closed, full_view, one_look, no_new_issuer
   bool holds = false;
   std::string why;
 };
 
 struct Finding {
-  std::string kind;  // DIAGNOSIS: missing_call, dead_rank ...
+  std::string kind;        // DIAGNOSIS: missing_call, dead_rank ...
   std::vector<int> ranks;  // blamed; empty: nobody, see sides
   std::vector<Side> sides;
   std::string op;
-  std::string comm;     // "world", the library's name, or "size 2 of ranks 0 1"
-  uint64_t comm_id = 0; // not printed to people
+  std::string comm;      // "world", the library's name, or "size 2 of ranks 0 1"
+  uint64_t comm_id = 0;  // not printed to people
   std::optional<SeqRange> seq;
-  std::string seq_reason;   // when from != to
-  std::string field;        // call_mismatch: the argument that differs
+  std::string seq_reason;  // when from != to
+  std::string field;       // call_mismatch: the argument that differs
   std::string call_site;
-  std::string resource;     // host_resource: the path
+  std::string resource;  // host_resource: the path
   int attempt = 0;
   Confidence confidence = Confidence::kInferred;
   Claim claim = Claim::kNone;
   std::vector<Assumption> assumes;
-  std::string ends_by;      // the limit we know of, that will end the call
-  TimeNs at = 0;            // when what it tells of came to be
-  std::string text;         // one sentence for people
+  std::string ends_by;                // the limit we know of, that will end the call
+  TimeNs at = 0;                      // when what it tells of came to be
+  std::string text;                   // one sentence for people
   std::vector<std::string> evidence;  // lines of the record it was built from
-  int caused_by = -1;       // index of the finding it hangs under; -1: a cause of its own
+  int caused_by = -1;                 // index of the finding it hangs under; -1: a cause of its own
+  bool withdrawn = false;             // in a journal line: an earlier look inferred it, the last one does not
 };
 
 // Ordered: first cause first. Never empty: `none` when nothing is wrong.
 struct Findings {
   std::vector<Finding> all;
+  // One finding `cannot_say`: nothing was recorded that a diagnosis could stand on.
+  bool cannot_say() const { return all.size() == 1 && all[0].kind == "cannot_say"; }
   bool nothing_wrong() const { return all.size() == 1 && all[0].kind == "none"; }
 };
 
 struct DiagnoseOptions {
-  Duration slow_after{2'000'000'000};  // a call open for longer may be called slow, stopped, wedged: inferred only
+  Duration slow_after{
+      2'000'000'000};  // a call open for longer may be called slow, stopped, wedged: inferred only
 };
 
 // Pure, and the heart: flight records and ends in, findings out.
@@ -78,11 +83,20 @@ class FindingsLog {
  public:
   // Returns those that are new or changed: the caller journals them (and the look before them).
   std::vector<Finding> add(const Findings&, bool last_look);
+  // Takes one of those again, as read from a journal: the same result without the timelines.
+  void take(const Finding&);
   Findings result() const;
 
  private:
   std::vector<Finding> kept_;
+  Findings quiet_;  // what the newest look said while nothing was kept
 };
+
+// The findings of a finished run, from its journal alone: folds its `finding` lines.
+Findings findings_from_journal(const std::vector<Json>& lines);
+
+// Orders by what came first and hangs later ones under their cause (caused_by).
+void order_by_cause(std::vector<Finding>&);
 
 Json to_json(const Finding&);
 Json to_json(const Findings&);

@@ -13,7 +13,7 @@
 namespace rankfault {
 
 struct Rule {
-  const char* name;     // the finding kind it makes
+  const char* name;  // the finding kind it makes
   const char* summary;
   std::vector<Finding> (*look)(const JobView&, const DiagnoseOptions&);
 };

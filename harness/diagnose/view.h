@@ -1,0 +1,103 @@
+// JobView: the Timeline of the newest attempt, joined: calls put together from their records, and
+// communicators put together from what each member knows of them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/observe/timeline.h"
+
+namespace rankfault {
+
+// One call of one process, from its records and, while it is open, its lane's state.
+struct Call {
+  enum class Status {
+    kInside,    // entered, not left
+    kReturned,  // with success; of a nonblocking one: seen complete
+    kFailed,    // left, or completed, with an error
+    kPending,   // nonblocking, returned; its work was not seen complete
+  };
+  uint32_t lane = 0, number = 0;
+  Status status = Status::kInside;
+  uint16_t op = RF_OP_NONE, flags = 0;
+  uint8_t library = 0, dtype = 0, reduce_op = 0;
+  uint32_t comm = RF_NO_COMM;  // index in its process
+  int peer = RF_PEER_NONE, recv_peer = RF_PEER_NONE, tag = 0, result = 0;
+  uint64_t seq = 0, count = 0, where = 0;
+  uint64_t step = 0;  // last step begun before it in its process, + 1; 0 none
+  TimeNs entered = 0, left = 0;
+  // Only of a call that is open:
+  uint64_t needs_mask = 0, deadline_ns = 0;
+  uint64_t pending[2] = {0, 0};
+  uint32_t pending_count = 0;
+
+  bool open() const { return status == Status::kInside; }
+  bool succeeded() const { return status == Status::kReturned; }
+};
+
+struct Process {
+  const ProcessView* view = nullptr;
+  std::vector<Call> calls;  // all, by (lane, number)
+  bool stable = true;
+
+  int rank() const { return view->rank; }
+  bool ended() const { return view->end.kind == EndKind::kEnded; }
+  bool member() const { return view->stage >= RF_STAGE_MEMBER; }
+  const Call* find(uint32_t lane, uint32_t number) const;
+  const Call* inside(uint32_t lane) const;  // the open call of a lane, or null
+  std::vector<const Call*> all_inside() const;
+};
+
+enum class Known { kNo, kYes, kUnknown };
+
+// A communicator's member. Either may be null: a process we have not seen, or one whose record does
+// not know the communicator.
+struct Member {
+  int rank = 0;  // in the communicator
+  int world_rank = -1;
+  const Process* process = nullptr;
+  const CommView* comm = nullptr;
+  std::vector<const Call*> calls;  // those matched by position, in order of seq; no executions
+
+  const Call* at(uint64_t seq) const;
+  uint64_t last_entered() const { return comm ? comm->entered : 0; }
+  Known entered(uint64_t seq) const;
+};
+
+struct CommGroup {
+  uint64_t id = 0;
+  std::string name;  // "world", the library's name, or "size 2 of ranks 0 1"
+  uint32_t size = 0;
+  uint32_t flags = 0;
+  rf_library library = RF_LIB_NONE;
+  std::vector<Member> members;  // size of them, by rank
+
+  const Member* of(const Process&) const;
+  uint64_t first_seq() const;  // the smallest seq that every member's calls still hold
+};
+
+class JobView {
+ public:
+  explicit JobView(const Timeline&);
+  JobView(const JobView&) = delete;
+
+  const Timeline& timeline() const { return timeline_; }
+  int attempt() const { return timeline_.attempt; }
+  const std::vector<std::unique_ptr<Process>>& processes() const { return processes_; }
+  const std::vector<CommGroup>& comms() const { return comms_; }
+  const Process* rank(int world_rank) const;
+  const CommGroup* group(const Process&, uint32_t comm_index) const;
+
+ private:
+  void join_comms();
+  const Timeline& timeline_;
+  std::vector<std::unique_ptr<Process>> processes_;
+  std::vector<CommGroup> comms_;
+};
+
+// Ops that take a place in their communicator's order.
+bool is_positional(uint16_t op);
+
+}  // namespace rankfault

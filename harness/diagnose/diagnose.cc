@@ -1,0 +1,52 @@
+// diagnose: runs every rule over the joined view of a Timeline, and orders what they found.
+#include <fmt/format.h>
+
+#include "harness/diagnose/finding.h"
+#include "harness/diagnose/rule.h"
+
+namespace rankfault {
+namespace {
+
+// What a diagnosis that found nothing stands on; a job nobody recorded is not a healthy job.
+Finding quiet(const JobView& job) {
+  size_t members = 0, calls = 0;
+  for (const auto& p : job.processes()) {
+    members += p->member();
+    calls += p->calls.size();
+  }
+  Finding f;
+  f.attempt = job.attempt();
+  f.at = job.timeline().look;
+  f.kind = members != 0 && calls != 0 ? "none" : "cannot_say";
+  f.text = members == 0 ? "no process was recorded as a rank of the job"
+           : calls == 0 ? fmt::format("{} processes were recorded, and not one call", members)
+                        : fmt::format("nothing wrong in {} calls of {} processes", calls, members);
+  return f;
+}
+
+}  // namespace
+
+Findings diagnose(const Timeline& timeline, const DiagnoseOptions& options) {
+  const JobView job(timeline);
+  Findings findings;
+  for (const Rule* rule : Catalog<Rule>::instance().all())
+    for (Finding& f : rule->look(job, options)) findings.all.push_back(std::move(f));
+  order_by_cause(findings.all);
+  if (findings.all.empty()) findings.all.push_back(quiet(job));
+  return findings;
+}
+
+Timeline canonical(const Timeline& timeline) {
+  Result<Timeline> trip = state_from_json(state_to_json(timeline));
+  RF_ASSERT(trip.ok(), "a state that we wrote cannot be read");
+  Timeline out = std::move(*trip);
+  for (size_t i = 0; i < out.processes.size(); ++i) {
+    const ProcessView& from = timeline.processes[i];
+    out.processes[i].history = from.history;
+    out.processes[i].history_lost = from.history_lost;
+    out.processes[i].name_at = from.name_at;
+  }
+  return out;
+}
+
+}  // namespace rankfault

@@ -1,0 +1,104 @@
+// ended: see ended.h.
+#include "harness/diagnose/ended.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/diagnose/needs.h"
+#include "harness/diagnose/words.h"
+
+namespace rankfault {
+namespace {
+
+bool unfinished(const Call& c) { return !c.succeeded(); }
+
+// The waiter's part of one call that the ended member did not enter (or died in).
+Edge edge_of(const CommGroup& group, const Member& waiter, const Call& call, const Member& ended) {
+  Edge e{&group, &waiter, &call, &ended, false, ended.entered(call.seq)};
+  e.is_need = needs_of(call, waiter.rank, group.size, group.flags).certainly(ended.rank);
+  return e;
+}
+
+TimeNs first_entered(const Unmet& u) {
+  TimeNs first = ~TimeNs{0};
+  for (const Edge& e : u.edges) first = std::min(first, e.call->entered);
+  return first;
+}
+
+// Edges of the smallest seq from which somebody needs this member's part; an edge of need is preferred
+// to one by algorithm at a smaller seq.
+void keep_first(std::vector<Edge>& edges) {
+  const bool any_need = std::any_of(edges.begin(), edges.end(), [](const Edge& e) { return e.is_need; });
+  if (any_need) std::erase_if(edges, [](const Edge& e) { return !e.is_need; });
+  uint64_t seq = ~uint64_t{0};
+  for (const Edge& e : edges) seq = std::min(seq, e.call->seq);
+  std::erase_if(edges, [&](const Edge& e) { return e.call->seq != seq; });
+}
+
+Unmet unmet_on(const CommGroup& group, const Member& ended) {
+  Unmet u{&group, &ended, 0, false, {}};
+  std::vector<Edge> in_flight;
+  for (const Member& waiter : group.members) {
+    if (&waiter == &ended || !waiter.comm) continue;
+    const auto from = std::lower_bound(waiter.calls.begin(), waiter.calls.end(), ended.last_entered(),
+                                       [](const Call* c, uint64_t seq) { return c->seq < seq; });
+    for (auto it = from; it != waiter.calls.end(); ++it) {
+      if (!unfinished(**it) || (*it)->op == RF_OP_FINALIZE || (*it)->op == RF_OP_COMM_FREE) continue;
+      Edge e = edge_of(group, waiter, **it, ended);
+      if (e.entered == Known::kNo)
+        u.edges.push_back(e);
+      else if (const Call* own = ended.at((*it)->seq); own && !own->succeeded() && e.is_need)
+        in_flight.push_back(e);
+    }
+  }
+  if (u.edges.empty() && !in_flight.empty()) {
+    u.edges = std::move(in_flight);
+    u.in_flight = true;
+  }
+  if (u.edges.empty()) return {};
+  keep_first(u.edges);
+  u.seq = u.edges.front().call->seq;
+  return u;
+}
+
+bool better(const Unmet& a, const Unmet& b) {
+  if (!b.group) return a.group != nullptr;
+  if (a.in_flight != b.in_flight) return b.in_flight;
+  if (a.edges.front().is_need != b.edges.front().is_need) return a.edges.front().is_need;
+  return first_entered(a) < first_entered(b);
+}
+
+}  // namespace
+
+Unmet unmet_needs(const JobView& job, const Process& ended) {
+  Unmet best;
+  for (const CommGroup& group : job.comms())
+    if (const Member* member = group.of(ended))
+      if (Unmet u = unmet_on(group, *member); u.group && better(u, best)) best = std::move(u);
+  return best;
+}
+
+void tell_unmet(Finding& finding, const Unmet& u) {
+  const Edge& first = u.edges.front();
+  finding.op = op_text(first.call->op);
+  set_comm(finding, *u.group);
+  finding.seq = SeqRange{u.seq, u.seq};
+  finding.call_site = call_site_of(*first.waiter->process, *first.call);
+  std::vector<Seat> seats;
+  for (const Edge& e : u.edges) {
+    seats.push_back({e.waiter, e.call});
+    if (finding.ends_by.empty()) finding.ends_by = ends_by_of(*e.call, e.waiter->comm);
+    finding.evidence.push_back(
+        fmt::format("rank {} {} {}", e.waiter->world_rank,
+                    e.call->status == Call::Status::kFailed ? "left with an error:" : "is in",
+                    call_text(*e.call, *u.group)));
+  }
+  finding.evidence.push_back(fmt::format("rank {} entered {} calls on {} and {}", u.member->world_rank,
+                                         u.member->last_entered(), u.group->name,
+                                         end_text(u.member->process->view->end)));
+  finding.sides = sides_of(seats, *u.group);
+  prove(finding, u.edges, {end_of(*u.member->process, *u.group)});
+}
+
+}  // namespace rankfault

@@ -1,0 +1,23 @@
+// ended: what the others need of a process that has ended and that it never entered.
+#pragma once
+
+#include "harness/diagnose/proof.h"
+
+namespace rankfault {
+
+struct Unmet {
+  const CommGroup* group = nullptr;  // null: nobody waits for it
+  const Member* member = nullptr;    // the ended one
+  uint64_t seq = 0;                  // of the first call it never entered that somebody is in
+  bool in_flight = false;            // it had entered that call and died inside it
+  std::vector<Edge> edges;           // those who wait in it, or left it with an error
+};
+
+// The first such call, by the time somebody entered it; calls it certainly never entered before one
+// it died in.
+Unmet unmet_needs(const JobView&, const Process& ended);
+
+// Fills op, comm, seq, sides, call site, evidence and the proof from an Unmet with a group.
+void tell_unmet(Finding&, const Unmet&);
+
+}  // namespace rankfault

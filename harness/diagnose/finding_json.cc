@@ -1,0 +1,107 @@
+// finding_json: findings as JSON, and back; the key order is the order of people's questions.
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "harness/diagnose/finding.h"
+
+namespace rankfault {
+namespace {
+
+const char* claim_word(Claim claim) {
+  switch (claim) {
+    case Claim::kCannotReturn:
+      return "cannot_return";
+    case Claim::kNotTheSameCall:
+      return "not_the_same_call";
+    case Claim::kNone:
+      break;
+  }
+  return "none";
+}
+
+Json side_json(const Side& s) {
+  return {{"ranks", s.ranks}, {"op", s.op}, {"what", s.what}, {"call_site", s.call_site}};
+}
+
+Side side_of(const Json& j) {
+  return {j.at("ranks").get<std::vector<int>>(), j.at("op").get<std::string>(),
+          j.at("what").get<std::string>(), j.at("call_site").get<std::string>()};
+}
+
+}  // namespace
+
+Json to_json(const Finding& f) {
+  Json sides = Json::array(), assumes = Json::array();
+  for (const Side& s : f.sides) sides.push_back(side_json(s));
+  for (const Assumption& a : f.assumes)
+    assumes.push_back({{"name", a.name}, {"holds", a.holds}, {"why", a.why}});
+  Json j = {{"kind", f.kind},
+            {"ranks", f.ranks},
+            {"op", f.op},
+            {"comm", f.comm},
+            {"comm_id", fmt::format("{:016x}", f.comm_id)}};
+  if (f.seq)
+    j["seq"] = {{"from", f.seq->from}, {"to", f.seq->to}};
+  else
+    j["seq"] = nullptr;
+  j["seq_reason"] = f.seq_reason;
+  j["confidence"] = f.confidence == Confidence::kProven ? "proven" : "inferred";
+  j["claim"] = claim_word(f.claim);
+  j["text"] = f.text;
+  j["field"] = f.field;
+  j["call_site"] = f.call_site;
+  j["resource"] = f.resource;
+  j["attempt"] = f.attempt;
+  j["sides"] = std::move(sides);
+  j["assumes"] = std::move(assumes);
+  j["ends_by"] = f.ends_by;
+  j["evidence"] = f.evidence;
+  j["at"] = f.at;
+  j["caused_by"] = f.caused_by;
+  if (f.withdrawn) j["withdrawn"] = true;
+  return j;
+}
+
+Json to_json(const Findings& findings) {
+  Json all = Json::array();
+  for (const Finding& f : findings.all) all.push_back(to_json(f));
+  return all;
+}
+
+Result<Finding> finding_from_json(const Json& j) try {
+  Finding f;
+  f.kind = j.at("kind").get<std::string>();
+  f.ranks = j.at("ranks").get<std::vector<int>>();
+  f.op = j.at("op").get<std::string>();
+  f.comm = j.at("comm").get<std::string>();
+  f.comm_id = std::strtoull(j.at("comm_id").get<std::string>().c_str(), nullptr, 16);
+  if (const Json& seq = j.at("seq"); !seq.is_null())
+    f.seq = SeqRange{seq.at("from").get<uint64_t>(), seq.at("to").get<uint64_t>()};
+  f.seq_reason = j.at("seq_reason").get<std::string>();
+  f.confidence =
+      j.at("confidence").get<std::string>() == "proven" ? Confidence::kProven : Confidence::kInferred;
+  const std::string claim = j.at("claim").get<std::string>();
+  f.claim = claim == "cannot_return"       ? Claim::kCannotReturn
+            : claim == "not_the_same_call" ? Claim::kNotTheSameCall
+                                           : Claim::kNone;
+  f.text = j.at("text").get<std::string>();
+  f.field = j.at("field").get<std::string>();
+  f.call_site = j.at("call_site").get<std::string>();
+  f.resource = j.at("resource").get<std::string>();
+  f.attempt = j.at("attempt").get<int>();
+  for (const Json& s : j.at("sides")) f.sides.push_back(side_of(s));
+  for (const Json& a : j.at("assumes"))
+    f.assumes.push_back(
+        {a.at("name").get<std::string>(), a.at("holds").get<bool>(), a.at("why").get<std::string>()});
+  f.ends_by = j.at("ends_by").get<std::string>();
+  f.evidence = j.at("evidence").get<std::vector<std::string>>();
+  f.at = j.at("at").get<TimeNs>();
+  f.caused_by = j.at("caused_by").get<int>();
+  f.withdrawn = j.value("withdrawn", false);
+  return f;
+} catch (const std::exception& e) {
+  return usage_error(fmt::format("not a finding: {}", e.what()));
+}
+
+}  // namespace rankfault

@@ -1,0 +1,87 @@
+// findings_log: findings over the looks of a run; see FindingsLog in finding.h.
+#include <algorithm>
+
+#include "harness/diagnose/finding.h"
+
+namespace rankfault {
+namespace {
+
+bool says_something(const Finding& f) { return f.kind != "none" && f.kind != "cannot_say"; }
+bool is_end(const Finding& f) { return f.kind == "dead_rank" || f.kind == "exited_rank"; }
+
+// The same trouble, seen at two looks.
+bool same_trouble(const Finding& a, const Finding& b) {
+  return a.kind == b.kind && a.attempt == b.attempt && a.ranks == b.ranks && a.resource == b.resource &&
+         (is_end(a) || a.comm_id == b.comm_id);
+}
+
+// What it says, evidence and times apart.
+bool says_the_same(const Finding& a, const Finding& b) {
+  const auto seq = [](const Finding& f) {
+    return f.seq ? std::pair(f.seq->from, f.seq->to) : std::pair(0ul, 0ul);
+  };
+  return a.op == b.op && a.comm == b.comm && seq(a) == seq(b) && a.field == b.field &&
+         a.confidence == b.confidence && a.claim == b.claim && a.text == b.text;
+}
+
+}  // namespace
+
+void FindingsLog::take(const Finding& f) {
+  if (!says_something(f)) {
+    quiet_.all = {f};
+    return;
+  }
+  const auto at =
+      std::find_if(kept_.begin(), kept_.end(), [&](const Finding& k) { return same_trouble(k, f); });
+  if (f.withdrawn) {
+    if (at != kept_.end()) kept_.erase(at);
+  } else if (at != kept_.end()) {
+    *at = f;
+  } else {
+    kept_.push_back(f);
+  }
+}
+
+std::vector<Finding> FindingsLog::add(const Findings& look, bool last_look) {
+  std::vector<Finding> news;
+  for (const Finding& f : look.all) {
+    if (!says_something(f)) continue;
+    const auto at =
+        std::find_if(kept_.begin(), kept_.end(), [&](const Finding& k) { return same_trouble(k, f); });
+    if (at != kept_.end() && (at->confidence == Confidence::kProven || says_the_same(*at, f))) continue;
+    news.push_back(f);
+  }
+  if (last_look && !look.all.empty()) {
+    for (const Finding& k : kept_) {
+      const bool still =
+          std::any_of(look.all.begin(), look.all.end(), [&](const Finding& f) { return same_trouble(k, f); });
+      if (still || k.confidence == Confidence::kProven || k.attempt != look.all.front().attempt) continue;
+      news.push_back(k);
+      news.back().withdrawn = true;
+    }
+    if (!says_something(look.all.front())) news.push_back(look.all.front());
+  }
+  for (const Finding& f : news) take(f);
+  return news;
+}
+
+Findings FindingsLog::result() const {
+  Findings result{kept_};
+  order_by_cause(result.all);
+  if (!result.all.empty()) return result;
+  if (!quiet_.all.empty()) return quiet_;
+  Finding f;
+  f.kind = "cannot_say";
+  f.text = "the job was never looked at";
+  return {{f}};
+}
+
+Findings findings_from_journal(const std::vector<Json>& lines) {
+  FindingsLog log;
+  for (const Json& line : lines)
+    if (line.value("ev", "") == "finding" && line.contains("finding"))
+      if (const auto f = finding_from_json(line["finding"])) log.take(*f);
+  return log.result();
+}
+
+}  // namespace rankfault

@@ -1,0 +1,61 @@
+// first_cause: which finding came first, and which ones are only what became of it.
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+
+#include "harness/diagnose/finding.h"
+
+namespace rankfault {
+namespace {
+
+// At one instant, what explains stands before what it explains.
+int precedence(const std::string& kind) {
+  constexpr std::string_view kOrder[] = {"duplicate_rank", "host_resource",  "dead_rank",     "missing_call",
+                                         "extra_call",     "order_deadlock", "call_mismatch", "init_stall",
+                                         "stopped_rank",   "exited_rank"};
+  for (size_t i = 0; i < std::size(kOrder); ++i)
+    if (kOrder[i] == kind) return static_cast<int>(i);
+  return static_cast<int>(std::size(kOrder));
+}
+
+bool is_end(const Finding& f) { return f.kind == "dead_rank" || f.kind == "exited_rank"; }
+bool is_guess(const Finding& f) {
+  return f.kind == "slow_rank" || f.kind == "stopped_rank" || f.kind == "stuck_outside" ||
+         f.kind == "wedged" || f.kind == "init_stall";
+}
+
+bool touches(const Finding& cause, const Finding& effect) {
+  for (const Side& side : cause.sides)
+    for (const int rank : side.ranks)
+      if (std::find(effect.ranks.begin(), effect.ranks.end(), rank) != effect.ranks.end()) return true;
+  return false;
+}
+
+// `cause` came first. A rank that is slow or stopped explains the ends of those who waited for it,
+// and nothing that is proven of itself.
+bool explains(const Finding& cause, const Finding& effect) {
+  if (cause.attempt != effect.attempt) return false;
+  if (cause.kind == "exited_rank" && !is_end(effect) && effect.confidence == Confidence::kProven)
+    return cause.confidence == Confidence::kProven;
+  if (!is_guess(cause)) return true;
+  return is_end(effect) && touches(cause, effect) && cause.ranks != effect.ranks;
+}
+
+}  // namespace
+
+void order_by_cause(std::vector<Finding>& all) {
+  std::stable_sort(all.begin(), all.end(), [](const Finding& a, const Finding& b) {
+    return std::tuple(a.attempt, a.at, precedence(a.kind), a.comm, a.ranks, a.text) <
+           std::tuple(b.attempt, b.at, precedence(b.kind), b.comm, b.ranks, b.text);
+  });
+  for (size_t i = 0; i < all.size(); ++i) {
+    all[i].caused_by = -1;
+    for (size_t j = 0; j < i; ++j)
+      if (all[j].caused_by < 0 && explains(all[j], all[i])) {
+        all[i].caused_by = static_cast<int>(j);
+        break;
+      }
+  }
+}
+
+}  // namespace rankfault

@@ -1,0 +1,177 @@
+// proof: see proof.h.
+#include "harness/diagnose/proof.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/diagnose/words.h"
+
+namespace rankfault {
+namespace {
+
+Assumption holds(const char* name, std::string why) { return {name, true, std::move(why)}; }
+Assumption fails(const char* name, std::string why) { return {name, false, std::move(why)}; }
+
+const End* end_for(const std::vector<End>& ends, const Process& process) {
+  for (const End& e : ends)
+    if (e.process == &process) return &e;
+  return nullptr;
+}
+
+bool waits_in(const std::vector<Edge>& edges, const Process& process, uint32_t lane) {
+  return std::any_of(edges.begin(), edges.end(), [&](const Edge& e) {
+    return e.waiter->process == &process && e.call->lane == lane && e.call->open();
+  });
+}
+
+bool lane_over(const Process& process, uint32_t index) {
+  for (const LaneView& l : process.view->lanes)
+    if (l.index == index) return l.state.where == RF_ENDED;
+  return true;
+}
+
+// Every lane that ever issued on the communicator has ended or waits within the proof.
+bool all_issuers_accounted(const std::vector<Edge>& edges, const Process& process, const CommView& comm) {
+  if (comm.flags & RF_COMM_ISSUER_OVERFLOW) return false;
+  for (uint32_t lane = 0; lane < RF_MAX_LANES; ++lane)
+    if ((comm.issuers >> lane & 1) && !lane_over(process, lane) && !waits_in(edges, process, lane))
+      return false;
+  return true;
+}
+
+// Threads that never made a call have no lane, so they cannot be counted: where the library allows
+// any thread, there may be one.
+bool other_threads(const Process& process) { return process.view->thread_multiple; }
+
+bool hook_is_missing(const Process& process, rf_library library) {
+  for (const Coverage& c : process.view->coverage)
+    if (c.library == library && c.hook == RF_HOOK_NONE) return true;
+  return false;
+}
+
+std::string why_not_seen(const Member& missing, rf_library library) {
+  const std::string who = fmt::format("rank {}", missing.world_rank);
+  if (!missing.process) return fmt::format("{} has no flight record", who);
+  if (!missing.comm) return fmt::format("the record of {} does not know the communicator", who);
+  const ProcessView& v = *missing.process->view;
+  if (v.opaque & RF_OPAQUE_COMMUNICATION)
+    return fmt::format("{} made a communication call no decoder reads", who);
+  if (v.partial != 0) return fmt::format("the record of {} is partial (0x{:x})", who, v.partial);
+  if (hook_is_missing(*missing.process, library))
+    return fmt::format("{} of {} is not recorded", library_text(library), who);
+  return "";
+}
+
+}  // namespace
+
+End end_of(const Process& process, const CommGroup& group) {
+  End end{&process, &group, End::Why::kNotFinal};
+  if (process.ended())
+    end.why = End::Why::kDead;
+  else if (process.view->stage == RF_STAGE_FINALIZED)
+    end.why = End::Why::kFinalized;
+  else if (const Member* m = group.of(process); m && m->comm->destroyed)
+    end.why = End::Why::kDestroyed;
+  else if (group.library == RF_LIB_MPI)
+    for (const Call* c : process.all_inside())
+      if (c->op == RF_OP_FINALIZE) end.why = End::Why::kFinalized;
+  return end;
+}
+
+Assumption every_edge_is_a_need(const std::vector<Edge>& edges) {
+  constexpr const char* kName = "every_edge_is_a_need";
+  if (edges.empty()) return fails(kName, "nobody was seen to wait");
+  for (const Edge& e : edges) {
+    if (!e.is_need)
+      return fails(kName, fmt::format("{} of rank {} waits by the library's algorithm, not by need",
+                                      op_text(e.call->op), e.waiter->world_rank));
+    if (e.entered != Known::kNo)
+      return fails(kName, fmt::format("rank {} may have entered its part", e.missing->world_rank));
+  }
+  return holds(kName, fmt::format("{} by the operation's data flow", counted(edges.size(), "edge")));
+}
+
+Assumption ends_are_final(const std::vector<End>& ends) {
+  constexpr const char* kName = "ends_are_final";
+  if (ends.empty()) return fails(kName, "no end was given");
+  std::string why;
+  for (const End& e : ends) {
+    const char* word = nullptr;
+    switch (e.why) {
+      case End::Why::kDead:
+        word = "has ended";
+        break;
+      case End::Why::kFinalized:
+        word = "has finalised";
+        break;
+      case End::Why::kDestroyed:
+        word = "has destroyed the communicator";
+        break;
+      case End::Why::kInCycle:
+        word = "waits within the cycle";
+        break;
+      case End::Why::kNotFinal:
+        return fails(kName, fmt::format("rank {} is alive and may still come", e.process->rank()));
+    }
+    why += fmt::format("{}rank {} {}", why.empty() ? "" : "; ", e.process->rank(), word);
+  }
+  return holds(kName, why);
+}
+
+Assumption issuers_closed(const std::vector<Edge>& edges, const std::vector<End>& ends) {
+  constexpr const char* kName = "issuers_closed";
+  for (const Edge& e : edges) {
+    if (!e.missing->process) return fails(kName, fmt::format("rank {} was not seen", e.missing->world_rank));
+    const End* end = end_for(ends, *e.missing->process);
+    if (end && (end->why == End::Why::kDead || end->why == End::Why::kFinalized ||
+                (end->why == End::Why::kDestroyed && end->group == e.group)))
+      continue;
+    if (!e.missing->comm || !all_issuers_accounted(edges, *e.missing->process, *e.missing->comm))
+      return fails(kName, fmt::format("another lane of rank {} issued on {} and may again",
+                                      e.missing->world_rank, e.group->name));
+  }
+  return holds(kName, "no lane is left that could enter what is waited for");
+}
+
+std::optional<Assumption> no_new_issuer(const std::vector<End>& ends) {
+  for (const End& e : ends)
+    if (e.why == End::Why::kInCycle && other_threads(*e.process))
+      return holds(
+          "no_new_issuer",
+          fmt::format("assumed: no thread of rank {} that never issued on the communicator will do so",
+                      e.process->rank()));
+  return std::nullopt;
+}
+
+Assumption full_view(const std::vector<Edge>& edges) {
+  constexpr const char* kName = "full_view";
+  for (const Edge& e : edges)
+    if (std::string why = why_not_seen(*e.missing, e.group->library); !why.empty())
+      return fails(kName, std::move(why));
+  return holds(kName, "every communication call of the awaited processes was recorded");
+}
+
+Assumption one_look(const std::vector<Edge>& edges, const std::vector<End>& ends) {
+  constexpr const char* kName = "one_look";
+  const auto moved = [&](const Process* p) { return p && !p->stable; };
+  for (const Edge& e : edges)
+    for (const Process* p : {e.waiter->process, e.missing->process})
+      if (moved(p)) return fails(kName, fmt::format("rank {} moved while it was looked at", p->rank()));
+  for (const End& e : ends)
+    if (moved(e.process))
+      return fails(kName, fmt::format("rank {} moved while it was looked at", e.process->rank()));
+  return holds(kName, "the states used were read, and read again, unchanged");
+}
+
+void prove(Finding& finding, const std::vector<Edge>& edges, const std::vector<End>& ends) {
+  finding.assumes = {every_edge_is_a_need(edges), ends_are_final(ends), issuers_closed(edges, ends),
+                     full_view(edges), one_look(edges, ends)};
+  const bool all = std::all_of(finding.assumes.begin(), finding.assumes.end(),
+                               [](const Assumption& a) { return a.holds; });
+  if (auto extra = no_new_issuer(ends)) finding.assumes.push_back(std::move(*extra));
+  finding.confidence = all ? Confidence::kProven : Confidence::kInferred;
+  finding.claim = all ? Claim::kCannotReturn : Claim::kNone;
+}
+
+}  // namespace rankfault

@@ -1,0 +1,47 @@
+// proof: when a claim that a call cannot return success is proven: the five assumptions, each its
+// own function, and nowhere else.
+//
+// A rule hands over the edges it relies on (this open or failed call needs that member's part, which
+// was not entered) and why each awaited member will never enter it.
+#pragma once
+
+#include <vector>
+
+#include "harness/diagnose/finding.h"
+#include "harness/diagnose/view.h"
+
+namespace rankfault {
+
+struct Edge {
+  const CommGroup* group = nullptr;
+  const Member* waiter = nullptr;
+  const Call* call = nullptr;  // of the waiter
+  const Member* missing = nullptr;
+  bool is_need = false;        // by the operation's data flow; else by_algorithm
+  Known entered = Known::kNo;  // whether the missing member entered its part
+};
+
+// Why an awaited process will never enter what is awaited.
+struct End {
+  const Process* process = nullptr;
+  const CommGroup* group = nullptr;
+  enum class Why { kDead, kFinalized, kDestroyed, kInCycle, kNotFinal } why = Why::kNotFinal;
+};
+
+Assumption every_edge_is_a_need(const std::vector<Edge>&);
+Assumption ends_are_final(const std::vector<End>&);
+Assumption issuers_closed(const std::vector<Edge>&, const std::vector<End>&);
+Assumption full_view(const std::vector<Edge>&);
+Assumption one_look(const std::vector<Edge>&, const std::vector<End>&);
+
+// What is taken for granted of live processes in a cycle whose other threads could still issue:
+// named in the finding, does not weaken it. Null when nothing of the kind is needed.
+std::optional<Assumption> no_new_issuer(const std::vector<End>&);
+
+// Fills assumes, confidence and claim (cannot_return) of a finding.
+void prove(Finding&, const std::vector<Edge>&, const std::vector<End>&);
+
+// How final a process is with regard to one communicator, cycles apart.
+End end_of(const Process&, const CommGroup&);
+
+}  // namespace rankfault

@@ -1,0 +1,48 @@
+// dead_rank: a process was ended by a signal, or died in a way nobody knows. Proven when others need
+// a call of it that it never entered.
+#include <fmt/format.h>
+
+#include "harness/diagnose/ended.h"
+#include "harness/diagnose/rule.h"
+#include "harness/diagnose/words.h"
+
+namespace rankfault {
+namespace {
+
+bool died(const Process& p) {
+  return p.ended() && p.rank() >= 0 && (!p.view->end.status_known || p.view->end.by_signal);
+}
+
+Finding tell(const JobView& job, const Process& p) {
+  Finding f;
+  f.kind = "dead_rank";
+  f.ranks = {p.rank()};
+  f.attempt = job.attempt();
+  f.at = p.view->end.time;
+  const std::string who = fmt::format("rank {} {}", p.rank(), end_text(p.view->end));
+  const Unmet u = unmet_needs(job, p);
+  if (!u.group) {
+    f.text = who + "; nobody was seen to wait for it";
+    f.evidence = {who};
+    return f;
+  }
+  tell_unmet(f, u);
+  std::vector<int> waiters;
+  for (const Edge& e : u.edges) waiters.push_back(e.waiter->world_rank);
+  f.text =
+      fmt::format("{} {} {}; {} cannot go on without it", who, u.in_flight ? "inside" : "and never entered",
+                  short_call(*u.edges.front().call, *u.group), ranks_text(sorted_unique(waiters)));
+  return f;
+}
+
+std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
+  std::vector<Finding> found;
+  for (const auto& p : job.processes())
+    if (died(*p)) found.push_back(tell(job, *p));
+  return found;
+}
+
+const Registration<Rule> kRule{{"dead_rank", "a process was ended by a signal and others need it", look}};
+
+}  // namespace
+}  // namespace rankfault

@@ -1,0 +1,68 @@
+// exited_rank: a process exited while others need a call of it that it never entered, or exited with
+// a code that is not 0.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/diagnose/ended.h"
+#include "harness/diagnose/rule.h"
+#include "harness/diagnose/words.h"
+
+namespace rankfault {
+namespace {
+
+bool exited(const Process& p) {
+  return p.ended() && p.rank() >= 0 && p.view->end.status_known && !p.view->end.by_signal;
+}
+
+// Its last call that failed, which tells why it gave up.
+const Call* last_failure(const Process& p) {
+  const Call* last = nullptr;
+  for (const Call& c : p.calls)
+    if (c.status == Call::Status::kFailed && c.library != RF_LIB_LIBC && (!last || c.left > last->left))
+      last = &c;
+  return last;
+}
+
+// It went through the orderly end of the communicator: it left calls out rather than leaving early.
+bool finished_in_order(const Unmet& u) {
+  return u.member->comm->destroyed || u.member->process->view->stage == RF_STAGE_FINALIZED;
+}
+
+std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
+  std::vector<Finding> found;
+  for (const auto& p : job.processes()) {
+    if (!exited(*p)) continue;
+    const bool zero = p->view->end.value == 0;
+    const Unmet u = unmet_needs(job, *p);
+    const Call* failure = last_failure(*p);
+    if (zero && (!u.group || finished_in_order(u))) continue;  // missing_call tells the latter
+    if (zero && !u.edges.front().is_need) continue;
+    Finding f;
+    f.kind = "exited_rank";
+    f.ranks = {p->rank()};
+    f.attempt = job.attempt();
+    f.at = p->view->end.time;
+    f.text = fmt::format("rank {} {}", p->rank(), end_text(p->view->end));
+    f.evidence = {f.text};
+    if (u.group) {
+      f.evidence.clear();
+      tell_unmet(f, u);
+      f.text += fmt::format(" {} {}", u.in_flight ? "inside" : "and never entered",
+                            short_call(*u.edges.front().call, *u.group));
+    }
+    if (failure) {
+      const CommGroup* group = job.group(*p, failure->comm);
+      f.evidence.push_back(fmt::format("rank {} had left {} with an error", p->rank(),
+                                       group ? short_call(*failure, *group) : op_text(failure->op)));
+      f.text += "; its own call had failed before";
+    }
+    found.push_back(std::move(f));
+  }
+  return found;
+}
+
+const Registration<Rule> kRule{{"exited_rank", "a process exited early or with an error", look}};
+
+}  // namespace
+}  // namespace rankfault

@@ -1,0 +1,116 @@
+// words: see words.h.
+#include "harness/diagnose/words.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace rankfault {
+namespace {
+
+bool has_payload(uint16_t op) {
+  return (is_collective(op) && op != RF_OP_BARRIER) || op_need(op) == RF_NEED_PEER || op == RF_OP_SEND;
+}
+
+bool reduces(uint16_t op) {
+  return op == RF_OP_ALL_REDUCE || op == RF_OP_REDUCE || op == RF_OP_REDUCE_SCATTER ||
+         op == RF_OP_REDUCE_SCATTER_BLOCK || op == RF_OP_SCAN || op == RF_OP_EXSCAN;
+}
+
+std::string payload_text(const Call& c) {
+  if (!has_payload(c.op) || (c.flags & RF_CALL_COUNT_UNKNOWN)) return "";
+  std::string text = fmt::format(" {} x {}", dtype_text(c.dtype), c.count);
+  if (reduces(c.op) && c.reduce_op != RF_REDUCE_OTHER)
+    text += fmt::format(" {}", reduce_op_text(c.reduce_op));
+  return text;
+}
+
+std::string root_text(const Call& c) {
+  if (op_need(c.op) == RF_NEED_PEER || c.op == RF_OP_SEND)
+    return c.peer >= 0 ? fmt::format(" with rank {}", c.peer) : "";
+  return c.peer >= 0 && is_collective(c.op) ? fmt::format(" root {}", c.peer) : "";
+}
+
+}  // namespace
+
+std::string counted(size_t n, const char* noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
+
+std::string ranks_text(const std::vector<int>& ranks) {
+  if (ranks.empty()) return "no rank";
+  if (ranks.size() == 1) return fmt::format("rank {}", ranks[0]);
+  const bool run = ranks.size() > 3 && ranks.back() - ranks.front() == static_cast<int>(ranks.size()) - 1;
+  if (run) return fmt::format("ranks {}-{}", ranks.front(), ranks.back());
+  return fmt::format("ranks {}", fmt::join(ranks, " "));
+}
+
+std::string short_call(const Call& c, const CommGroup& group) {
+  return c.seq ? fmt::format("{} {} on {}", op_text(c.op), c.seq, group.name)
+               : fmt::format("{} on {}", op_text(c.op), group.name);
+}
+
+std::string call_text(const Call& c, const CommGroup& group) {
+  std::string text = fmt::format("{}{}{} on {}", op_text(c.op), payload_text(c), root_text(c), group.name);
+  if (c.seq) text += fmt::format(", call {}", c.seq);
+  return text;
+}
+
+std::string call_site_of(const Process& process, const Call& c) {
+  const auto at = process.view->call_sites.find(c.where);
+  return at == process.view->call_sites.end() ? "" : at->second;
+}
+
+std::string end_text(const ProcessEnd& end) {
+  if (end.kind == EndKind::kAlive) return "is alive";
+  if (!end.status_known) return "died, status unknown";
+  if (!end.by_signal) return fmt::format("exited with {}", end.value);
+  const char* name = sigabbrev_np(end.value);
+  return name ? fmt::format("was ended by SIG{}", name) : fmt::format("was ended by signal {}", end.value);
+}
+
+std::string ends_by_of(const Call& c, const CommView* comm) {
+  if (c.status == Call::Status::kFailed) return "it has left with an error already";
+  if (c.open() && c.deadline_ns > c.entered)
+    return fmt::format("its own limit of {}",
+                       to_text(Duration(static_cast<int64_t>(c.deadline_ns - c.entered))));
+  if (comm && comm->timeout_ns)
+    return fmt::format("the communicator's limit of {}",
+                       to_text(Duration(static_cast<int64_t>(comm->timeout_ns))));
+  return "";
+}
+
+std::vector<Side> sides_of(const std::vector<Seat>& seats, const CommGroup& group) {
+  std::vector<Side> sides;
+  for (const Seat& seat : seats) {
+    Side side;
+    if (seat.call) {
+      side.op = op_text(seat.call->op);
+      side.what = call_text(*seat.call, group);
+      side.call_site = call_site_of(*seat.member->process, *seat.call);
+    } else {
+      side.what = "no call";
+    }
+    const auto same = std::find_if(sides.begin(), sides.end(), [&](const Side& s) {
+      return s.op == side.op && s.what == side.what && s.call_site == side.call_site;
+    });
+    Side& at = same != sides.end() ? *same : sides.emplace_back(std::move(side));
+    at.ranks.push_back(seat.member->world_rank);
+  }
+  for (Side& s : sides) s.ranks = sorted_unique(std::move(s.ranks));
+  std::sort(sides.begin(), sides.end(), [](const Side& a, const Side& b) { return a.ranks < b.ranks; });
+  return sides;
+}
+
+void set_comm(Finding& finding, const CommGroup& group) {
+  finding.comm = group.name;
+  finding.comm_id = group.id;
+}
+
+std::vector<int> sorted_unique(std::vector<int> ranks) {
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
+}
+
+}  // namespace rankfault

@@ -1,0 +1,30 @@
+// words: how calls, ranks and communicators are written in findings.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/diagnose/finding.h"
+#include "harness/diagnose/view.h"
+
+namespace rankfault {
+
+std::string counted(size_t n, const char* noun);        // "3 edges"
+std::string ranks_text(const std::vector<int>&);        // "rank 3", "ranks 0 1 2", "ranks 0-15"
+std::string call_text(const Call&, const CommGroup&);   // "all_reduce float32 x 1024 sum on world, call 3"
+std::string short_call(const Call&, const CommGroup&);  // "all_reduce 3 on world"
+std::string call_site_of(const Process&, const Call&);
+std::string end_text(const ProcessEnd&);               // "killed by SIGKILL", "exited with 3"
+std::string ends_by_of(const Call&, const CommView*);  // the limit we know of, or ""
+
+// The members' calls as sides: equal texts together, in order of the first rank.
+struct Seat {
+  const Member* member;
+  const Call* call;  // null: none
+};
+std::vector<Side> sides_of(const std::vector<Seat>&, const CommGroup&);
+
+void set_comm(Finding&, const CommGroup&);
+std::vector<int> sorted_unique(std::vector<int>);
+
+}  // namespace rankfault
