@@ -14,12 +14,6 @@ constexpr int kMostRanks = 16384;
 constexpr size_t kLongestMarker = 500;
 constexpr Duration kDefaultWall = std::chrono::seconds(60);
 
-const std::vector<std::string>& known_needs() {
-  static const std::vector<std::string> words{"gloo", "mpi",  "openmpi4", "openmpi5", "torch",  "nccl",
-                                              "gpu",  "root", "dev_shm",  "netns",    "trainer"};
-  return words;
-}
-
 void read_launcher(MapReader& in, LauncherKind& out) {
   std::string word;
   if (!in.text("launcher", word)) return;
@@ -74,14 +68,20 @@ void read_needs(MapReader& in, std::vector<std::string>& out) {
   if (!in.texts("needs", out)) return;
   for (const Value& item : *in.value().find("needs")->list()) {
     bool known = false;
-    for (const std::string& word : known_needs()) known |= word == item.text;
+    for (const std::string& word : need_words()) known |= word == item.text;
     if (!known)
       in.problems().add(
-          fmt::format("unknown need \"{}\"{}", item.text, did_you_mean(item.text, known_needs())), item.pos);
+          fmt::format("unknown need \"{}\"{}", item.text, did_you_mean(item.text, need_words())), item.pos);
   }
 }
 
 }  // namespace
+
+const std::vector<std::string>& need_words() {
+  static const std::vector<std::string> words{"gloo", "mpi",  "openmpi4", "openmpi5", "torch",  "nccl",
+                                              "gpu",  "root", "dev_shm",  "netns",    "trainer"};
+  return words;
+}
 
 const char* to_text(LauncherKind kind) {
   switch (kind) {

@@ -20,5 +20,6 @@ const char* to_text(LauncherKind);
 // Keys every fault may have, whatever its kind; all other keys are its kind's parameters.
 const std::vector<std::string>& common_fault_keys();
 const std::vector<std::string>& file_op_words();
+const std::vector<std::string>& need_words();
 
 }  // namespace rankfault

@@ -1,0 +1,162 @@
+#include "harness/commands/catalogue_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "faults/fault.h"
+#include "harness/diagnose/rule.h"
+#include "harness/judge/oracle.h"
+#include "harness/launch/launcher.h"
+#include "harness/scenario/op_words.h"
+
+namespace rankfault {
+namespace {
+
+const char* type_word(ParamType type) {
+  constexpr const char* kWords[] = {"bool",     "int",   "number", "text",   "duration", "texts",
+                                    "integers", "ranks", "map",    "signal", "any"};
+  return kWords[static_cast<size_t>(type)];
+}
+
+Json params_json(const std::vector<ParamSpec>& params) {
+  Json out = Json::array();
+  for (const ParamSpec& spec : params)
+    out.push_back({{"name", spec.name},
+                   {"type", type_word(spec.type)},
+                   {"required", spec.required},
+                   {"doc", spec.doc},
+                   {"choices", spec.choices}});
+  return out;
+}
+
+std::string params_words(const std::vector<ParamSpec>& params) {
+  std::string out;
+  for (const ParamSpec& spec : params)
+    out += fmt::format("{}`{}`{} ({}): {}", out.empty() ? "" : " · ", spec.name,
+                       spec.required ? ", needed" : "", type_word(spec.type), spec.doc);
+  return out.empty() ? "none" : out;
+}
+
+std::string code(const char* text) { return fmt::format("`{}`", text); }
+
+CatalogueTable faults() {
+  CatalogueTable out{{{"kind", "name"},
+                      {"what it does", "summary"},
+                      {"stands for", "stands_for"},
+                      {"not the same as", "not_the_same"},
+                      {"verified by", "verified_by"},
+                      {"parameters", "parameters_text"},
+                      {"example", "example_text"}},
+                     {}};
+  for (const FaultKind* kind : Catalog<FaultKind>::instance().all())
+    out.rows.push_back({{"name", kind->name},
+                        {"summary", kind->summary},
+                        {"stands_for", kind->stands_for},
+                        {"not_the_same", kind->not_the_same},
+                        {"verified_by", kind->verified_by},
+                        {"parameters_text", params_words(kind->params)},
+                        {"example_text", code(kind->example)},
+                        {"ends_ranks", kind->ends_ranks},
+                        {"parameters", params_json(kind->params)}});
+  return out;
+}
+
+CatalogueTable oracles() {
+  CatalogueTable out{{{"oracle", "name"},
+                      {"the property", "summary"},
+                      {"parameters", "parameters_text"},
+                      {"example", "example_text"}},
+                     {}};
+  for (const Oracle* oracle : Catalog<Oracle>::instance().all())
+    out.rows.push_back({{"name", oracle->name},
+                        {"summary", oracle->summary},
+                        {"parameters_text", params_words(oracle->params)},
+                        {"example_text", code(oracle->example)},
+                        {"names_fault", oracle->names_fault},
+                        {"parameters", params_json(oracle->params)}});
+  return out;
+}
+
+CatalogueTable findings() {
+  CatalogueTable out{{{"finding", "name"}, {"what it says", "summary"}}, {}};
+  for (const Rule* rule : Catalog<Rule>::instance().all())
+    out.rows.push_back({{"name", rule->name}, {"summary", rule->summary}});
+  return out;
+}
+
+CatalogueTable launchers() {
+  CatalogueTable out{{{"launcher", "name"}, {"how it starts the ranks", "summary"}}, {}};
+  for (const Launcher* launcher : Catalog<Launcher>::instance().all())
+    out.rows.push_back({{"name", launcher->name}, {"summary", launcher->summary}});
+  return out;
+}
+
+const char* point_class(rf_op op) {
+  if (is_collective_op(op)) return "collective";
+  if (is_p2p_op(op)) return "message";
+  if (is_mark_op(op)) return "mark of the workload (op:)";
+  if (is_file_op(op)) return "file operation (file_op:)";
+  return "other call";
+}
+
+CatalogueTable points() {
+  CatalogueTable out{{{"point", "name"}, {"what it is", "summary"}, {"can be skipped", "skip"}}, {}};
+  for (const std::string& word : all_op_words()) {
+    const rf_op op = *op_from_word(word);
+    const std::string why = why_not_skipped(op);
+    out.rows.push_back(
+        {{"name", word}, {"summary", point_class(op)}, {"skip", why.empty() ? "yes" : "no: " + why}});
+  }
+  return out;
+}
+
+std::string cell(const Json& row, const std::string& key) {
+  std::string text = row.at(key).get<std::string>();
+  for (size_t i = 0; (i = text.find('|', i)) != std::string::npos; i += 2) text.replace(i, 1, "\\|");
+  return text;
+}
+
+}  // namespace
+
+const std::vector<std::string>& catalogue_names() {
+  static const std::vector<std::string> names{"faults", "oracles", "findings", "points", "launchers"};
+  return names;
+}
+
+CatalogueTable catalogue(const std::string& name) {
+  if (name == "faults") return faults();
+  if (name == "oracles") return oracles();
+  if (name == "findings") return findings();
+  if (name == "launchers") return launchers();
+  RF_ASSERT(name == "points", "catalogue_names() lists what there is");
+  return points();
+}
+
+std::string as_text(const CatalogueTable& table) {
+  size_t width = 0;
+  for (const Json& row : table.rows)
+    width = std::max(width, row.at(table.columns[0].key).get_ref<const std::string&>().size());
+  std::string out;
+  for (const Json& row : table.rows)
+    out += fmt::format("{:<{}}  {}\n", row.at(table.columns[0].key).get<std::string>(), width,
+                       row.at(table.columns[1].key).get<std::string>());
+  return out;
+}
+
+std::string as_markdown(const CatalogueTable& table) {
+  std::string head = "|", line = "|", out;
+  for (const CatalogueColumn& column : table.columns) {
+    head += fmt::format(" {} |", column.name);
+    line += "---|";
+  }
+  out = head + "\n" + line + "\n";
+  for (const Json& row : table.rows) {
+    out += "|";
+    for (const CatalogueColumn& column : table.columns) out += fmt::format(" {} |", cell(row, column.key));
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace rankfault

@@ -1,0 +1,27 @@
+// catalogue_text: the catalogues as a table for people, as markdown for the docs, as JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+
+namespace rankfault {
+
+// "faults", "oracles", "findings", "points", "launchers".
+const std::vector<std::string>& catalogue_names();
+
+struct CatalogueColumn {
+  std::string name;  // "stands for"
+  std::string key;   // "stands_for"
+};
+struct CatalogueTable {
+  std::vector<CatalogueColumn> columns;
+  std::vector<Json> rows;  // objects: a text for each column; more keys (parameters) only for JSON
+};
+
+CatalogueTable catalogue(const std::string& name);
+std::string as_text(const CatalogueTable&);      // first two columns
+std::string as_markdown(const CatalogueTable&);  // all columns
+
+}  // namespace rankfault

@@ -1,0 +1,56 @@
+// rankfault list: what there is: faults, oracles, findings, points, launchers, and the file format.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "harness/commands/catalogue_text.h"
+#include "harness/commands/command.h"
+#include "harness/scenario/schema.h"
+
+namespace rankfault {
+namespace {
+
+struct Options {
+  std::string what;
+  bool markdown = false, json = false;
+};
+
+int list(const Options& options) {
+  if (options.what == "schema") {
+    fmt::print("{}\n", scenario_schema().dump(2));
+    return kExitPass;
+  }
+  const auto& names = catalogue_names();
+  if (std::find(names.begin(), names.end(), options.what) == names.end()) {
+    fmt::print(stderr, "there is no list of \"{}\"{}; there are {} and schema\n", options.what,
+               did_you_mean(options.what, names), fmt::join(names, ", "));
+    return kExitUsage;
+  }
+  const CatalogueTable table = catalogue(options.what);
+  if (options.json)
+    fmt::print("{}\n", Json(table.rows).dump(2));
+  else
+    fmt::print("{}", options.markdown ? as_markdown(table) : as_text(table));
+  return kExitPass;
+}
+
+const Registration<CliCommand> kRegistration{{
+    "list",
+    "list faults, oracles, findings, points, launchers, or print the schema",
+    "  rankfault list faults\n"
+    "  rankfault list oracles --markdown\n"
+    "  rankfault list schema > scenario.v1.schema.json",
+    [](CLI::App& app) {
+      auto options = std::make_shared<Options>();
+      app.add_option("what", options->what, "faults, oracles, findings, points, launchers or schema")
+          ->required();
+      app.add_flag("--markdown", options->markdown, "as a table for the docs");
+      app.add_flag("--json", options->json, "for machines, parameters included");
+      return [options] { return list(*options); };
+    },
+}};
+
+}  // namespace
+}  // namespace rankfault

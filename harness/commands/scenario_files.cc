@@ -1,0 +1,71 @@
+#include "harness/commands/scenario_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "harness/plan/plan.h"
+#include "harness/scenario/scenario_parser.h"
+#include "harness/scenario/validate.h"
+
+namespace rankfault {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_scenario_name(const fs::path& path) {
+  return path.extension() == ".yaml" || path.extension() == ".yml";
+}
+
+Status add_directory(const std::string& directory, std::vector<std::string>& out) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(directory, error), end; !error && it != end; it.increment(error))
+    if (it->is_regular_file(error) && is_scenario_name(it->path())) found.push_back(it->path().string());
+  if (error) return usage_error("cannot read the directory: " + error.message(), {directory, 0, 0});
+  if (found.empty()) return usage_error("no .yaml file in this directory", {directory, 0, 0});
+  std::sort(found.begin(), found.end());
+  out.insert(out.end(), found.begin(), found.end());
+  return Done{};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> find_scenario_files(const std::vector<std::string>& paths) {
+  std::vector<std::string> out;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (!fs::exists(status)) return usage_error("no such file or directory", {path, 0, 0});
+    if (!fs::is_directory(status))
+      out.push_back(path);
+    else if (Status ok = add_directory(path, out); !ok)
+      return ok.error();
+  }
+  return out;
+}
+
+std::vector<Error> check_scenario_file(const std::string& path) {
+  Result<std::string> text = read_scenario_file(path);
+  if (!text) return {text.error()};
+  ParsedScenario parsed = parse_all(*text, path);
+  std::vector<Error> errors = parsed.errors;
+  if (!errors.empty()) return errors;  // what a broken file names is not worth looking up
+  errors = validate(parsed.scenario);
+  if (!errors.empty()) return errors;
+  if (Result<Plan> plan = make_plan(parsed.scenario, {}); !plan) errors.push_back(plan.error());
+  for (const Tooth& tooth : parsed.scenario.teeth) {
+    PlanOptions options;
+    options.tooth = &tooth;
+    Result<Plan> plan = make_plan(parsed.scenario, options);
+    if (plan) continue;
+    Error error = plan.error();
+    error.message = fmt::format("with tooth {}: {}", tooth.id, error.message);
+    if (error.where.line == 0) error.where = tooth.pos;
+    errors.push_back(error);
+  }
+  return errors;
+}
+
+}  // namespace rankfault
