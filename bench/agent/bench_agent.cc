@@ -1,0 +1,170 @@
+// bench_agent: what the agent costs a rank: a recorded call, the start of a process, a fork.
+// The program starts itself anew under the preload, in a run directory of its own.
+#include <benchmark/benchmark.h>
+#include <dlfcn.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "harness/agent/core_table.h"
+#include "harness/mark/mark.h"
+
+namespace {
+
+uint64_t now_ns() {
+  timespec ts{};
+  clock_gettime(CLOCK_MONOTONIC, &ts);
+  return static_cast<uint64_t>(ts.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(ts.tv_nsec);
+}
+
+const rf_core_v1& core() {
+  static const auto* table =
+      static_cast<const rf_core_table_v1*>(dlsym(RTLD_DEFAULT, "rankfault_core_table_v1"));
+  return *table->core;
+}
+
+uint32_t world() {
+  static const uint32_t comm = [] {
+    core().become_member(RF_LIB_MPI, 0, 2);
+    rf_comm_info info{};
+    info.id = info.handle = 1;
+    info.size = 2;
+    info.library = RF_LIB_MPI;
+    return core().comm_add(&info);
+  }();
+  return comm;
+}
+
+void recorded_call(uint32_t comm) {
+  rf_call call{};
+  call.op = RF_OP_ALL_REDUCE;
+  call.library = RF_LIB_MPI;
+  call.comm = comm;
+  call.count = 1;
+  core().begin(&call);
+  core().end(&call, 0);
+}
+
+double quantile(std::vector<double>& values, double q) {
+  const auto at = values.begin() + static_cast<long>(q * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+void EnterAndExit(benchmark::State& state) {
+  const uint32_t comm = world();
+  for (auto _ : state) recorded_call(comm);
+}
+BENCHMARK(EnterAndExit);
+
+// Each call timed by itself; what two clock readings cost is taken off.
+void EnterAndExitOneByOne(benchmark::State& state) {
+  const uint32_t comm = world();
+  std::vector<double> calls, nothing;
+  for (auto _ : state) {
+    const uint64_t a = now_ns();
+    const uint64_t b = now_ns();
+    recorded_call(comm);
+    const uint64_t c = now_ns();
+    nothing.push_back(static_cast<double>(b - a));
+    calls.push_back(static_cast<double>(c - b));
+  }
+  const double clock = quantile(nothing, 0.5);
+  state.counters["p50_ns"] = quantile(calls, 0.5) - clock;
+  state.counters["p99_ns"] = quantile(calls, 0.99) - clock;
+}
+BENCHMARK(EnterAndExitOneByOne)->Iterations(1'000'000);
+
+void StepMark(benchmark::State& state) {
+  int64_t step = 0;
+  for (auto _ : state) rankfault_step_begin(step++);
+}
+BENCHMARK(StepMark);
+
+double spawn_us(const std::vector<std::string>& settings) {
+  std::vector<char*> envp;
+  for (const auto& s : settings) envp.push_back(const_cast<char*>(s.c_str()));
+  envp.push_back(nullptr);
+  char name[] = "/bin/true";
+  char* argv[] = {name, nullptr};
+  pid_t pid = -1;
+  const uint64_t begin = now_ns();
+  if (posix_spawn(&pid, name, nullptr, nullptr, argv, envp.data()) == 0) waitpid(pid, nullptr, 0);
+  return static_cast<double>(now_ns() - begin) / 1000;
+}
+
+// Medians of /bin/true, interleaved, over the same without a preload.
+void StartOfAProcess(benchmark::State& state) {
+  const std::string preload = "LD_PRELOAD=" RF_AGENT,
+                    run = "RANKFAULT_RUN_DIR=" + std::string(getenv("RANKFAULT_RUN_DIR"));
+  std::vector<double> bare, inert, no_rank, candidate, with_libc;
+  for (auto _ : state) {
+    bare.push_back(spawn_us({}));
+    inert.push_back(spawn_us({preload}));
+    no_rank.push_back(spawn_us({preload, run}));
+    candidate.push_back(spawn_us({preload, run, "RANK=0"}));
+    with_libc.push_back(spawn_us({preload + ":" RF_LIBC_MODULE, run, "RANK=0"}));
+  }
+  const double base = quantile(bare, 0.5);
+  state.counters["bare_us"] = base;
+  state.counters["inert_us"] = quantile(inert, 0.5) - base;
+  state.counters["no_rank_us"] = quantile(no_rank, 0.5) - base;
+  state.counters["candidate_us"] = quantile(candidate, 0.5) - base;
+  state.counters["candidate_with_libc_us"] = quantile(with_libc, 0.5) - base;
+}
+BENCHMARK(StartOfAProcess)->Iterations(200)->Unit(benchmark::kMillisecond);
+
+// The first call of a forked child: it opens a record of its own.
+void FirstCallOfAForkedChild(benchmark::State& state) {
+  world();
+  std::vector<double> first;
+  for (auto _ : state) {
+    int ends[2];
+    if (pipe(ends) != 0) return;
+    const pid_t child = fork();
+    if (child == 0) {
+      const uint64_t begin = now_ns();
+      recorded_call(RF_NO_COMM);
+      const uint64_t took = now_ns() - begin;
+      if (write(ends[1], &took, sizeof(took)) != sizeof(took)) _exit(1);
+      _exit(0);
+    }
+    uint64_t took = 0;
+    if (read(ends[0], &took, sizeof(took)) == sizeof(took)) first.push_back(static_cast<double>(took) / 1000);
+    waitpid(child, nullptr, 0);
+    close(ends[0]);
+    close(ends[1]);
+  }
+  state.counters["p50_us"] = quantile(first, 0.5);
+}
+BENCHMARK(FirstCallOfAForkedChild)->Iterations(200)->Unit(benchmark::kMillisecond);
+
+// Runs itself under the preload and removes what it left.
+int run_under_agent(char** argv) {
+  char folder[] = "/tmp/rfbench.XXXXXX";
+  if (!mkdtemp(folder)) return 1;
+  std::filesystem::create_directory(std::string(folder) + "/records");
+  setenv("RANKFAULT_RUN_DIR", folder, 1);
+  setenv("LD_PRELOAD", RF_AGENT, 1);
+  pid_t pid = -1;
+  int status = 1;
+  if (posix_spawn(&pid, "/proc/self/exe", nullptr, nullptr, argv, environ) == 0) waitpid(pid, &status, 0);
+  std::filesystem::remove_all(folder);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (!getenv("RANKFAULT_RUN_DIR")) return run_under_agent(argv);
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}
