@@ -1,0 +1,132 @@
+/* collectives.c: what is put on a stream. The call returning means enqueued, never complete. */
+#include "decoder.h"
+
+struct rf_unwind_guard {
+  struct rf_call* call;
+};
+static inline void close_on_unwind(struct rf_unwind_guard* guard) {
+  if (guard->call) rf_core->end(guard->call, RF_RESULT_THROWN);
+}
+
+static struct rf_call operation(uint16_t op, size_t count, ncclDataType_t type, ncclComm_t comm,
+                                const void* where) {
+  struct rf_call call = rf_call_on(op, comm, where);
+  rf_set_elements(&call, count, type);
+  call.flags |= RF_CALL_NONBLOCKING;
+  return call;
+}
+
+static uint8_t reduce_op(ncclRedOp_t op) {
+  static const uint8_t kOps[] = {[ncclSum] = RF_REDUCE_SUM,
+                                 [ncclProd] = RF_REDUCE_PROD,
+                                 [ncclMax] = RF_REDUCE_MAX,
+                                 [ncclMin] = RF_REDUCE_MIN,
+                                 [4] = RF_REDUCE_AVG};
+  return (size_t)op < sizeof(kOps) ? kOps[op] : RF_REDUCE_OTHER;
+}
+
+/* A type the decoder's table names, for a changed argument; else the one that was there. */
+static ncclDataType_t type_for(uint64_t dtype, ncclDataType_t before) {
+  for (int t = 0; t < 12; ++t) {
+    struct rf_call probe = {.count = 0};
+    rf_set_elements(&probe, 1, (ncclDataType_t)t);
+    if (probe.dtype == dtype) return (ncclDataType_t)t;
+  }
+  return before;
+}
+
+static void change(const struct rf_call* call, size_t* count, ncclDataType_t* type, int* peer,
+                   ncclRedOp_t* op) {
+  if (call->changed == RF_ARG_COUNT) *count = call->changed_to;
+  if (call->changed == RF_ARG_DTYPE) *type = type_for(call->changed_to, *type);
+  if ((call->changed == RF_ARG_ROOT || call->changed == RF_ARG_PEER) && peer) *peer = (int)call->changed_to;
+  for (int o = 0; call->changed == RF_ARG_REDUCE_OP && op && o <= 4; ++o)
+    if (reduce_op((ncclRedOp_t)o) == call->changed_to) *op = (ncclRedOp_t)o;
+}
+
+/* In a non-blocking communicator "in progress" is accepted, but nobody can say when it reaches the
+ * stream: its completion stays unknown. */
+static ncclResult_t enqueued(struct rf_call* call, cudaStream_t stream, enum rf_verdict verdict,
+                             ncclResult_t rc) {
+  if (verdict != RF_DO_FORWARD || !rf_accepted(rc)) {
+    rf_core->end(call, (int)rc);
+    return rc;
+  }
+  rf_core->end_enqueued(call, 0);
+  const int in_group = rf_group_depth() > 0;
+  if (call->outermost && (in_group || rc == ncclSuccess))
+    rf_stream_enqueued(stream, call, in_group ? RF_ENQUEUED_AT_GROUP_END : RF_ENQUEUED_NOW);
+  return rc;
+}
+
+#define RF_RETURN_ENQUEUED(call_, stream_, change_, forward)                                       \
+  do {                                                                                             \
+    const enum rf_verdict verdict_ = rf_core->begin(call_);                                        \
+    struct rf_unwind_guard guard_ __attribute__((cleanup(close_on_unwind))) = {call_};             \
+    change_;                                                                                       \
+    const ncclResult_t rc_ = verdict_ == RF_DO_FORWARD ? (forward) : rf_not_made(call_, verdict_); \
+    guard_.call = NULL;                                                                            \
+    return enqueued(call_, stream_, verdict_, rc_);                                                \
+  } while (0)
+
+#define SEND_RECEIVE const void *s, void *r, size_t n, ncclDataType_t t
+
+ncclResult_t wrap_ncclAllReduce(SEND_RECEIVE, ncclRedOp_t o, ncclComm_t c, cudaStream_t stream) {
+  struct rf_call call = operation(RF_OP_ALL_REDUCE, n, t, c, WHERE);
+  call.reduce_op = reduce_op(o);
+  if (s == r) call.flags |= RF_CALL_IN_PLACE;
+  RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, NULL, &o),
+                     NEXT(ncclAllReduce)(s, r, n, t, o, c, stream));
+}
+
+ncclResult_t wrap_ncclReduce(SEND_RECEIVE, ncclRedOp_t o, int root, ncclComm_t c, cudaStream_t stream) {
+  struct rf_call call = operation(RF_OP_REDUCE, n, t, c, WHERE);
+  call.reduce_op = reduce_op(o);
+  call.peer = root;
+  RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, &root, &o),
+                     NEXT(ncclReduce)(s, r, n, t, o, root, c, stream));
+}
+
+ncclResult_t wrap_ncclBroadcast(SEND_RECEIVE, int root, ncclComm_t c, cudaStream_t stream) {
+  struct rf_call call = operation(RF_OP_BROADCAST, n, t, c, WHERE);
+  call.peer = root;
+  RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, &root, NULL),
+                     NEXT(ncclBroadcast)(s, r, n, t, root, c, stream));
+}
+
+ncclResult_t wrap_ncclBcast(void* b, size_t n, ncclDataType_t t, int root, ncclComm_t c,
+                            cudaStream_t stream) {
+  struct rf_call call = operation(RF_OP_BROADCAST, n, t, c, WHERE);
+  call.peer = root;
+  call.flags |= RF_CALL_IN_PLACE;
+  RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, &root, NULL),
+                     NEXT(ncclBcast)(b, n, t, root, c, stream));
+}
+
+ncclResult_t wrap_ncclAllGather(SEND_RECEIVE, ncclComm_t c, cudaStream_t stream) {
+  struct rf_call call = operation(RF_OP_ALL_GATHER, n, t, c, WHERE);
+  RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, NULL, NULL),
+                     NEXT(ncclAllGather)(s, r, n, t, c, stream));
+}
+
+ncclResult_t wrap_ncclReduceScatter(SEND_RECEIVE, ncclRedOp_t o, ncclComm_t c, cudaStream_t stream) {
+  struct rf_call call = operation(RF_OP_REDUCE_SCATTER, n, t, c, WHERE);
+  call.reduce_op = reduce_op(o);
+  RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, NULL, &o),
+                     NEXT(ncclReduceScatter)(s, r, n, t, o, c, stream));
+}
+
+ncclResult_t wrap_ncclSend(const void* b, size_t n, ncclDataType_t t, int peer, ncclComm_t c,
+                           cudaStream_t stream) {
+  struct rf_call call = operation(RF_OP_SEND, n, t, c, WHERE);
+  call.peer = peer;
+  RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, &peer, NULL),
+                     NEXT(ncclSend)(b, n, t, peer, c, stream));
+}
+
+ncclResult_t wrap_ncclRecv(void* b, size_t n, ncclDataType_t t, int peer, ncclComm_t c, cudaStream_t stream) {
+  struct rf_call call = operation(RF_OP_RECV, n, t, c, WHERE);
+  call.peer = peer;
+  RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, &peer, NULL),
+                     NEXT(ncclRecv)(b, n, t, peer, c, stream));
+}

@@ -1,0 +1,214 @@
+/* comms.c: NCCL communicators: their identity from the unique id, or from the parent and the place of
+ * the creating call on it. No message is sent for it. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "decoder.h"
+
+struct made {
+  uint64_t id, parent, parent_seq;
+  int rank, size; /* -1 and 0 when the library must be asked */
+};
+
+/* Handles that the library fills only at the end of the group they were asked for in. */
+enum { kPending = 64 };
+static struct {
+  pthread_t thread;
+  ncclComm_t *where, before;
+  struct made how;
+  int used;
+} pending[kPending];
+static pthread_mutex_t pending_guard = PTHREAD_MUTEX_INITIALIZER;
+
+static void ask(ncclComm_t comm, struct made* how) {
+  ncclResult_t (*rank)(ncclComm_t, int*) =
+      (ncclResult_t(*)(ncclComm_t, int*))rf_core->resolve("pncclCommUserRank");
+  ncclResult_t (*size)(ncclComm_t, int*) =
+      (ncclResult_t(*)(ncclComm_t, int*))rf_core->resolve("pncclCommCount");
+  int value = 0;
+  if (how->rank < 0 && rank && rank(comm, &value) == ncclSuccess) how->rank = value;
+  if (how->size == 0 && size && size(comm, &value) == ncclSuccess) how->size = value;
+}
+
+static void add(ncclComm_t comm, struct made how) {
+  ask(comm, &how);
+  const struct rf_comm_info info = {.id = how.id,
+                                    .parent = how.parent,
+                                    .parent_seq = how.parent_seq,
+                                    .handle = (uint64_t)(uintptr_t)comm,
+                                    .size = (uint32_t)how.size,
+                                    .rank = how.rank,
+                                    .flags = RF_COMM_POSITIONAL,
+                                    .library = RF_LIB_NCCL,
+                                    .identity = how.parent ? RF_ID_DERIVED : RF_ID_UNIQUE};
+  rf_core->comm_add(&info);
+}
+
+static void add_or_wait(ncclComm_t* where, ncclComm_t before, struct made how) {
+  if (*where && *where != before && rf_group_depth() == 0) {
+    add(*where, how);
+    return;
+  }
+  int kept = 0;
+  pthread_mutex_lock(&pending_guard);
+  for (int i = 0; rf_group_depth() > 0 && i < kPending && !kept; ++i) {
+    if (pending[i].used) continue;
+    pending[i].thread = pthread_self();
+    pending[i].where = where;
+    pending[i].before = before;
+    pending[i].how = how;
+    pending[i].used = kept = 1;
+  }
+  pthread_mutex_unlock(&pending_guard);
+  if (!kept && *where) rf_core->opaque(RF_OPAQUE_COMMUNICATION); /* calls on it will name no communicator */
+}
+
+void rf_comms_resolve(void) {
+  pthread_mutex_lock(&pending_guard);
+  for (int i = 0; i < kPending; ++i) {
+    if (!pending[i].used || !pthread_equal(pending[i].thread, pthread_self())) continue;
+    pending[i].used = 0;
+    if (*pending[i].where && *pending[i].where != pending[i].before) add(*pending[i].where, pending[i].how);
+  }
+  pthread_mutex_unlock(&pending_guard);
+}
+
+/* Who this process is in the job is the launcher's word; an NCCL communicator may be a part of it. */
+static void announce(int rank, int size) {
+  static const char* const kNames[][2] = {{"RANK", "WORLD_SIZE"},
+                                          {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                          {"SLURM_PROCID", "SLURM_NTASKS"}};
+  for (size_t i = 0; i < sizeof(kNames) / sizeof(kNames[0]); ++i) {
+    const char *const r = getenv(kNames[i][0]), *const s = getenv(kNames[i][1]);
+    if (!r || !s || !*r || !*s) continue;
+    rf_core->become_member(RF_LIB_NCCL, atoi(r), atoi(s));
+    return;
+  }
+  rf_core->become_member(RF_LIB_NCCL, rank, size);
+}
+
+/* Waits for the members of the communicator, whom nobody knows yet: it names none, so nothing is proven
+ * about who keeps it waiting. */
+static ncclResult_t created(struct rf_call* call, ncclComm_t* where, ncclComm_t before, struct made how,
+                            enum rf_verdict verdict, ncclResult_t rc) {
+  if (verdict == RF_DO_FORWARD && rf_accepted(rc) && call->outermost) add_or_wait(where, before, how);
+  rf_core->end(call, rf_accepted(rc) ? 0 : (int)rc);
+  return rc;
+}
+
+static struct made by_unique_id(const ncclUniqueId* id, int rank, int size) {
+  return (struct made){.id = rf_hash_bytes(0, id, sizeof(*id)), .rank = rank, .size = size};
+}
+
+ncclResult_t wrap_ncclCommInitRank(ncclComm_t* comm, int size, ncclUniqueId id, int rank) {
+  announce(rank, size);
+  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, NULL, WHERE);
+  const ncclComm_t before = *comm;
+  const enum rf_verdict verdict = rf_core->begin(&call);
+  const ncclResult_t rc =
+      verdict == RF_DO_FORWARD ? NEXT(ncclCommInitRank)(comm, size, id, rank) : rf_not_made(&call, verdict);
+  return created(&call, comm, before, by_unique_id(&id, rank, size), verdict, rc);
+}
+
+ncclResult_t wrap_ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id, int rank,
+                                         ncclConfig_t* config) {
+  announce(rank, size);
+  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, NULL, WHERE);
+  const ncclComm_t before = *comm;
+  const enum rf_verdict verdict = rf_core->begin(&call);
+  const ncclResult_t rc = verdict == RF_DO_FORWARD
+                              ? NEXT(ncclCommInitRankConfig)(comm, size, id, rank, config)
+                              : rf_not_made(&call, verdict);
+  return created(&call, comm, before, by_unique_id(&id, rank, size), verdict, rc);
+}
+
+/* All members are of this process; the id needs to be unique, not shared. */
+ncclResult_t wrap_ncclCommInitAll(ncclComm_t* comms, int count, const int* devices) {
+  static uint64_t times;
+  announce(0, 1);
+  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, NULL, WHERE);
+  const enum rf_verdict verdict = rf_core->begin(&call);
+  const ncclResult_t rc =
+      verdict == RF_DO_FORWARD ? NEXT(ncclCommInitAll)(comms, count, devices) : rf_not_made(&call, verdict);
+  const uint64_t words[] = {(uint64_t)getpid(), rf_core->now_ns(),
+                            __atomic_add_fetch(&times, 1, __ATOMIC_RELAXED)};
+  const uint64_t id = rf_hash_bytes(0, words, sizeof(words));
+  for (int i = 0; verdict == RF_DO_FORWARD && rc == ncclSuccess && i < count; ++i)
+    add(comms[i], (struct made){.id = id, .rank = i, .size = count});
+  rf_core->end(&call, (int)rc);
+  return rc;
+}
+
+static struct made from_parent(const struct rf_call* call, const void* detail, size_t bytes) {
+  const struct rf_comm* const parent = call->comm == RF_NO_COMM ? NULL : rf_core->comm_get(call->comm);
+  const uint64_t words[] = {parent ? parent->id : 0, call->seq};
+  return (struct made){.id = rf_hash_bytes(rf_hash_bytes(0, words, sizeof(words)), detail, bytes),
+                       .parent = words[0],
+                       .parent_seq = call->seq,
+                       .rank = -1};
+}
+
+ncclResult_t wrap_ncclCommSplit(ncclComm_t parent, int color, int key, ncclComm_t* made,
+                                ncclConfig_t* config) {
+  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, parent, WHERE);
+  const ncclComm_t before = *made;
+  const enum rf_verdict verdict = rf_core->begin(&call);
+  const ncclResult_t rc = verdict == RF_DO_FORWARD ? NEXT(ncclCommSplit)(parent, color, key, made, config)
+                                                   : rf_not_made(&call, verdict);
+  return created(&call, made, before, from_parent(&call, &color, sizeof(color)), verdict, rc);
+}
+
+ncclResult_t wrap_ncclCommShrink(ncclComm_t parent, int* gone, int count, ncclComm_t* made,
+                                 ncclConfig_t* config, int flags) {
+  struct rf_call call = rf_call_on(RF_OP_COMM_SHRINK, parent, WHERE);
+  const ncclComm_t before = *made;
+  const enum rf_verdict verdict = rf_core->begin(&call);
+  const ncclResult_t rc = verdict == RF_DO_FORWARD
+                              ? NEXT(ncclCommShrink)(parent, gone, count, made, config, flags)
+                              : rf_not_made(&call, verdict);
+  const size_t bytes = count > 0 ? (size_t)count * sizeof(int) : 0;
+  return created(&call, made, before, from_parent(&call, gone, bytes), verdict, rc);
+}
+
+ncclResult_t wrap_ncclCommFinalize(ncclComm_t comm) {
+  struct rf_call call = rf_call_on(RF_OP_FINALIZE, comm, WHERE);
+  const enum rf_verdict verdict = rf_core->begin(&call);
+  const ncclResult_t rc =
+      verdict == RF_DO_FORWARD ? NEXT(ncclCommFinalize)(comm) : rf_not_made(&call, verdict);
+  rf_core->end(&call, rf_accepted(rc) ? 0 : (int)rc);
+  return rc;
+}
+
+static ncclResult_t gone(struct rf_call* call, enum rf_verdict verdict, ncclResult_t rc) {
+  rf_core->end(call, rf_accepted(rc) ? 0 : (int)rc);
+  if (verdict == RF_DO_FORWARD && rf_accepted(rc) && call->comm != RF_NO_COMM) rf_core->comm_gone(call->comm);
+  return rc;
+}
+
+ncclResult_t wrap_ncclCommDestroy(ncclComm_t comm) {
+  struct rf_call call = rf_call_on(RF_OP_COMM_FREE, comm, WHERE);
+  const enum rf_verdict verdict = rf_core->begin(&call);
+  return gone(&call, verdict,
+              verdict == RF_DO_FORWARD ? NEXT(ncclCommDestroy)(comm) : rf_not_made(&call, verdict));
+}
+
+ncclResult_t wrap_ncclCommAbort(ncclComm_t comm) {
+  struct rf_call call = rf_call_on(RF_OP_COMM_ABORT, comm, WHERE);
+  const enum rf_verdict verdict = rf_core->begin(&call);
+  return gone(&call, verdict,
+              verdict == RF_DO_FORWARD ? NEXT(ncclCommAbort)(comm) : rf_not_made(&call, verdict));
+}
+
+/* A poll, recorded only when it brings news. It says nothing of completion. */
+ncclResult_t wrap_ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
+  const ncclResult_t rc = NEXT(ncclCommGetAsyncError)(comm, error);
+  if (rc != ncclSuccess || rf_accepted(*error)) return rc;
+  struct rf_call call = rf_call_on(RF_OP_ASYNC_ERROR, comm, WHERE);
+  const struct rf_comm* const on = call.comm == RF_NO_COMM ? NULL : rf_core->comm_get(call.comm);
+  if (on && on->error == (uint32_t)*error) return rc;
+  rf_core->begin(&call);
+  rf_core->end(&call, (int)*error);
+  return rc;
+}

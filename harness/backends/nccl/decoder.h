@@ -1,0 +1,37 @@
+/* decoder.h: what the files of the NCCL decoder share. */
+#ifndef RANKFAULT_NCCL_DECODER_H
+#define RANKFAULT_NCCL_DECODER_H
+
+#include <nccl.h>
+
+#include "harness/agent/core.h"
+
+extern const struct rf_core_v1* rf_core;
+
+#define WHERE __builtin_return_address(0)
+#define NEXT(name) ((__typeof__(&wrap_##name))next_##name)
+
+/* A non-blocking communicator answers "in progress" to what it has accepted. */
+static inline int rf_accepted(ncclResult_t rc) { return rc == ncclSuccess || rc == ncclInProgress; }
+
+struct rf_call rf_call_on(uint16_t op, ncclComm_t comm, const void* where);
+void rf_set_elements(struct rf_call* call, size_t count, ncclDataType_t type);
+/* What stands in the place of a call that is not made. */
+ncclResult_t rf_not_made(const struct rf_call* call, enum rf_verdict verdict);
+
+/* comms.c */
+void rf_comms_resolve(void); /* after the outermost group end: handles made inside the group */
+
+/* groups.c: how deep the calling thread is in ncclGroupStart */
+int rf_group_depth(void);
+
+/* streams.c: what was enqueued on which stream, and what a host wait has seen complete of it. */
+enum rf_enqueued_how { RF_ENQUEUED_NOW, RF_ENQUEUED_AT_GROUP_END };
+void rf_stream_enqueued(cudaStream_t stream, const struct rf_call* call, enum rf_enqueued_how how);
+void rf_stream_group_ended(int launched); /* launched: the calling thread's group work is on its streams */
+
+#define RF_WRAPPED(name) extern void* next_##name;
+#include "wrapped.def"
+#undef RF_WRAPPED
+
+#endif /* RANKFAULT_NCCL_DECODER_H */

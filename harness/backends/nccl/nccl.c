@@ -1,0 +1,73 @@
+/* nccl.c: the decoder for NCCL 2: what the core is told about it, and what its wrappers share. */
+#include "decoder.h"
+
+const struct rf_core_v1* rf_core;
+
+#define RF_WRAPPED(name) void* next_##name;
+#include "wrapped.def"
+#undef RF_WRAPPED
+
+/* Only the addresses of the wrappers matter here; their types are in the files that define them. */
+#define RF_WRAPPED(name) \
+  extern const char address_of_##name __asm__("wrap_" #name) __attribute__((visibility("hidden")));
+#include "wrapped.def"
+#undef RF_WRAPPED
+
+static const struct rf_wrapper kWrappers[] = {
+#define RF_WRAPPED(name) {#name, (void*)&address_of_##name, &next_##name},
+#include "wrapped.def"
+#undef RF_WRAPPED
+    {NULL, NULL, NULL}};
+
+static const uint8_t kTypes[] = {
+    [ncclInt8] = RF_DTYPE_INT8,       [ncclUint8] = RF_DTYPE_UINT8,     [ncclInt32] = RF_DTYPE_INT32,
+    [ncclUint32] = RF_DTYPE_UINT32,   [ncclInt64] = RF_DTYPE_INT64,     [ncclUint64] = RF_DTYPE_UINT64,
+    [ncclFloat16] = RF_DTYPE_FLOAT16, [ncclFloat32] = RF_DTYPE_FLOAT32, [ncclFloat64] = RF_DTYPE_FLOAT64,
+    [9] = RF_DTYPE_BFLOAT16,          [10] = RF_DTYPE_FLOAT8_E4M3,      [11] = RF_DTYPE_FLOAT8_E5M2,
+};
+
+struct rf_call rf_call_on(uint16_t op, ncclComm_t comm, const void* where) {
+  return (struct rf_call){
+      .op = op,
+      .library = RF_LIB_NCCL,
+      .comm = comm ? rf_core->comm_find(RF_LIB_NCCL, (uint64_t)(uintptr_t)comm, 0) : RF_NO_COMM,
+      .peer = RF_PEER_NONE,
+      .recv_peer = RF_PEER_NONE,
+      .where = where};
+}
+
+void rf_set_elements(struct rf_call* call, size_t count, ncclDataType_t type) {
+  call->count = count;
+  call->dtype = (size_t)type < sizeof(kTypes) ? kTypes[type] : RF_DTYPE_OTHER;
+  if (count == 0) call->seq = RF_SEQ_NONE; /* the library returns at once and counts nothing */
+}
+
+ncclResult_t rf_not_made(const struct rf_call* call, enum rf_verdict verdict) {
+  if (verdict == RF_DO_SKIP) return ncclSuccess;
+  return call->fail_code > 0 ? (ncclResult_t)call->fail_code : ncclInternalError;
+}
+
+static int attach(const struct rf_core_v1* core, const char** reason) {
+  int version = 0;
+  if (core->version != RF_CORE_VERSION || core->bytes < sizeof(*core)) {
+    *reason = "core version";
+    return -1;
+  }
+  rf_core = core;
+  ncclResult_t (*get)(int*) = (ncclResult_t(*)(int*))core->resolve("ncclGetVersion");
+  if (!get || get(&version) != ncclSuccess || version < 20000 || version >= 30000) {
+    *reason = "NCCL version not known";
+    return -1;
+  }
+  core->coverage(RF_LIB_NCCL, "nccl", (uint32_t)version, RF_HOOK_PRELOAD, "");
+  return 0;
+}
+
+__attribute__((visibility("default"))) const struct rf_decoder_v1 rankfault_decoder_v1 = {
+    .version = RF_CORE_VERSION,
+    .bytes = sizeof(struct rf_decoder_v1),
+    .name = "nccl",
+    .library = RF_LIB_NCCL,
+    .wrappers = kWrappers,
+    .attach = attach,
+};

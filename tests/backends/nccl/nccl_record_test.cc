@@ -1,0 +1,102 @@
+// Tests of the NCCL decoder over a double of libnccl: enqueued and complete are two things in the record.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <set>
+
+#include "tests/backends/flight_record.h"
+
+namespace rankfault::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class NcclRecord : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    build_ = getenv("RANKFAULT_BUILD_DIR");
+    if (!std::filesystem::exists(build_ + "/lib/decoders/nccl.so")) GTEST_SKIP() << "built without nccl.h";
+    char name[] = "/tmp/rf-nccl-XXXXXX";
+    run_dir_ = mkdtemp(name);
+    std::filesystem::create_directories(run_dir_ + "/records");
+  }
+  void TearDown() override {
+    if (!run_dir_.empty()) std::filesystem::remove_all(run_dir_);
+  }
+
+  FlightRecord run(const std::string& args = "") {
+    const std::string command = "RANK=0 WORLD_SIZE=1 RANKFAULT_RUN_DIR=" + run_dir_ +
+                                " LD_PRELOAD=" + build_ + "/lib/librankfault_agent.so " + build_ +
+                                "/bin/ranks/nccl/nccl_streams " + args;
+    EXPECT_EQ(system(command.c_str()), 0) << command;
+    return read_flight_records(run_dir_)[0];
+  }
+
+  std::string build_, run_dir_;
+};
+
+std::vector<std::string> ops_complete(const FlightRecord& record, bool complete) {
+  std::set<uint64_t> seen;
+  for (const auto& r : record.records(RF_LIB_NCCL))
+    if (r.phase == RF_PHASE_COMPLETE) seen.insert(r.where);
+  std::vector<std::string> out;
+  for (const auto& r : record.records(RF_LIB_NCCL))
+    if (r.phase == RF_PHASE_ENQUEUE && (seen.count(RF_ORIGIN(0, r.call)) != 0) == complete)
+      out.push_back(op_name(r.op));
+  return out;
+}
+
+TEST_F(NcclRecord, CountsEachOperationOnce) {
+  const auto entered = run().entered(RF_LIB_NCCL);
+  EXPECT_EQ(entered.at("all_reduce"), 5);
+  EXPECT_EQ(entered.at("broadcast"), 1) << "ncclBcast calls ncclBroadcast";
+  EXPECT_EQ(entered.at("all_gather"), 1);
+  EXPECT_EQ(entered.at("send"), 1);
+  EXPECT_EQ(entered.at("recv"), 1);
+  EXPECT_EQ(entered.at("group"), 2);
+  EXPECT_EQ(entered.count("async_error"), 0u) << "a poll without news";
+}
+
+TEST_F(NcclRecord, CompletionIsWhatAWaitForTheStreamShowed) {
+  const FlightRecord record = run();
+  EXPECT_THAT(ops_complete(record, true),
+              ElementsAre("all_reduce", "all_reduce", "all_reduce", "send", "recv"));
+  EXPECT_THAT(ops_complete(record, false), ElementsAre("broadcast", "all_gather", "all_reduce", "all_reduce"))
+      << "another stream's, a captured one, one of 0 elements, one after the last wait";
+}
+
+TEST_F(NcclRecord, WorkOfAnOpenGroupIsNotYetOnItsStream) {
+  EXPECT_THAT(ops_complete(run("--wait-in-group"), true),
+              ElementsAre("all_reduce", "all_reduce", "all_reduce"));
+}
+
+TEST_F(NcclRecord, EnqueuedGoesAheadOfCompleted) {
+  const FlightRecord record = run();
+  ASSERT_EQ(record.comms.size(), 2u);
+  const rf_comm& comm = record.comms[0];
+  EXPECT_EQ(comm.identity, RF_ID_UNIQUE);
+  EXPECT_EQ(comm.size, 1u);
+  EXPECT_EQ(record.comms[1].parent, comm.id);
+  EXPECT_EQ(record.comms[1].entered, 2u) << "one all_reduce and its end";
+  uint64_t complete = 0;
+  for (const auto& r : record.records(RF_LIB_NCCL)) {
+    if (r.phase == RF_PHASE_COMPLETE && r.comm == 0) complete = std::max(complete, r.seq);
+    if (r.phase == RF_PHASE_ENTER && r.op == RF_OP_ALL_REDUCE && r.count == 0) {
+      EXPECT_EQ(r.seq, 0u) << "0 elements";
+    }
+  }
+  EXPECT_EQ(complete, 3u);
+}
+
+TEST_F(NcclRecord, EverythingTheProgramUsesIsUnderstood) {
+  const FlightRecord record = run();
+  EXPECT_EQ(record.header.opaque & (RF_OPAQUE_COMMUNICATION | RF_OPAQUE_RMA), 0u);
+  EXPECT_STREQ(record.header.coverage[0].decoder, "nccl");
+  EXPECT_EQ(record.header.rank, 0);
+}
+
+}  // namespace
+}  // namespace rankfault::test
