@@ -141,9 +141,10 @@ void rf_actions_reset(void);
 void rf_watch_exits(void);                   /* exits.c; once a header is open */
 void rf_note_exit(uint32_t how, int status); /* only if this process owns the header */
 void* rf_resolve_next(const char* symbol);   /* link_map.c */
-const char* rf_own_folder(void);             /* with a slash at its end */
-const char* rf_decoder_folder(void);         /* $RANKFAULT_DECODERS; empty: beside the agent */
-void* rf_absent(const char* symbol);         /* absent.c: what stands where there is no next definition */
+void rf_note_modules(void);          /* how many objects the loader has brought so far, into the header */
+const char* rf_own_folder(void);     /* with a slash at its end */
+const char* rf_decoder_folder(void); /* $RANKFAULT_DECODERS; empty: beside the agent */
+void* rf_absent(const char* symbol); /* absent.c: what stands where there is no next definition */
 
 struct rf_decoder_choice {
   uint8_t library;

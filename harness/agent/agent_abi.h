@@ -404,7 +404,7 @@ struct rf_armed { /* one action waiting for its trigger; written before launch, 
   char path[RF_PATH_BYTES]; /* libc points: fnmatch pattern; empty: any */
   /* counters, changed while the run goes on */
   uint64_t fired;       /* granted so far, over all processes and attempts */
-  uint64_t done;
+  uint64_t done;        /* counted by who acts: the agent; the harness for RF_VERB_OUTSIDE */
   uint64_t reserved[4];
 };
 

@@ -1,5 +1,6 @@
 /* gate.c: at an armed point: does an action match here, may it fire, and then: do it. Only reached
  * when some action waits on this very op. */
+#include <errno.h>
 #include <string.h>
 
 #include "harness/agent/agent.h"
@@ -46,7 +47,7 @@ static int path_matches(const struct rf_armed* a, const char* path) {
 static int matches(const struct rf_armed* a, const struct rf_point* p) {
   const struct rf_call* c = p->call;
   if (a->op != RF_OP_NONE ? a->op != c->op : !rf_is_collective(c->op)) return 0;
-  return a->edge == p->edge && (a->rank < 0 || a->rank == rf_rank()) &&
+  return a->edge == p->edge && (a->rank == -1 || a->rank == rf_rank()) &&
          (a->attempt < 0 || a->attempt == rf_self.attempt) && (a->step < 0 || a->step == p->step) &&
          (!a->phase || a->phase == rf_phase) && (!a->mark || a->mark == p->mark) &&
          comm_matches(a, c->comm) && path_matches(a, c->path) && is_done(a->after);
@@ -141,7 +142,9 @@ struct firing {
 };
 
 static void report(const struct rf_point* p, struct firing* f, uint32_t effect) {
-  if (effect == RF_EFFECT_DONE) __atomic_add_fetch(&f->armed->done, 1, __ATOMIC_ACQ_REL);
+  /* what was done outside is counted by who did it: the victim may not live to say it */
+  if (effect == RF_EFFECT_DONE && f->armed->verb != RF_VERB_OUTSIDE)
+    __atomic_add_fetch(&f->armed->done, 1, __ATOMIC_ACQ_REL);
   rf_note_action(p, f->armed, f->nth, effect, f->park.parked_ns);
   if (f->armed->ask) rf_report(&f->park, effect);
 }
@@ -197,6 +200,7 @@ static enum rf_verdict fire(struct rf_point* p, struct rf_armed* a, uint32_t nth
 
 enum rf_verdict rf_gate(struct rf_point* p) {
   if (!rf_control || RF_LOAD(&rf_control->harness_gone)) return RF_DO_FORWARD;
+  const int error = errno;
   enum rf_verdict verdict = RF_DO_FORWARD;
   const uint32_t count = rf_control->armed_count < RF_MAX_ARMED ? rf_control->armed_count : RF_MAX_ARMED;
   for (uint32_t i = 0; i < count && verdict == RF_DO_FORWARD; ++i) {
@@ -205,5 +209,6 @@ enum rf_verdict rf_gate(struct rf_point* p) {
     const uint32_t nth = __atomic_add_fetch(&here[i].matches, 1, __ATOMIC_RELAXED);
     if (is_due(a, nth)) verdict = fire(p, a, nth);
   }
+  errno = error;
   return verdict;
 }

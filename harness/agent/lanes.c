@@ -1,5 +1,6 @@
 /* lanes.c: which lane of the record belongs to the calling thread. Claimed at its first call, given
  * back at its end; all that is not the first call of a thread is two loads and a compare. */
+#include <errno.h>
 #include <pthread.h>
 
 #include "harness/agent/agent.h"
@@ -66,7 +67,9 @@ int rf_attach_thread(void) {
   __atomic_add_fetch(&lane->claims, 1, __ATOMIC_RELEASE);
   rf_me.epoch = RF_LOAD(rf_mine);
   raise_lanes_used(i + 1);
+  const int error = errno;
   watch_thread_end();
+  errno = error;
   const struct rf_call nothing = {.comm = RF_NO_COMM, .peer = RF_PEER_NONE, .recv_peer = RF_PEER_NONE};
   rf_write_state(&nothing, 0, RF_OUTSIDE, rf_now(), 0);
   return 0;

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "harness/agent/agent.h"
@@ -24,7 +25,8 @@ struct walk {
   } holder[MAX_HOLDERS];
 };
 
-static const char here_is_us; /* hidden: its address is ours alone, whatever the file is called */
+static uint32_t objects_added; /* by the loader, since the start */
+static const char here_is_us;  /* hidden: its address is ours alone, whatever the file is called */
 
 static uint32_t gnu_hash(const char* s) {
   uint32_t h = 5381;
@@ -81,7 +83,7 @@ static int defines(const struct dl_phdr_info* info, const char* symbol, uint32_t
 }
 
 static int visit(struct dl_phdr_info* info, size_t bytes, void* context) {
-  (void)bytes;
+  if (bytes >= offsetof(struct dl_phdr_info, dlpi_subs)) objects_added = (uint32_t)info->dlpi_adds;
   struct walk* w = context;
   if (!w->past_us) {
     w->past_us = holds(info, &here_is_us);
@@ -113,6 +115,10 @@ void* rf_resolve_next(const char* symbol) {
     dlclose(handle);
   }
   return NULL;
+}
+
+void rf_note_modules(void) {
+  if (rf_is_recording()) RF_STORE(&rf_head->modules_version, RF_LOAD(&objects_added));
 }
 
 const char* rf_own_folder(void) {

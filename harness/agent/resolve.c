@@ -129,6 +129,7 @@ void* rf_resolve_slot(uint32_t index) {
     target = rf_resolve_next(symbol);
     rf_opaque(opaque_bit(rf_call_names[index].call_class));
   }
+  rf_note_modules();
   --rf_me.in_core;
   errno = error;
   return target ? target : rf_absent(symbol);

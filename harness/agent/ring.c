@@ -1,6 +1,7 @@
 /* ring.c: the flight record's file: opened, given its room, mapped and closed; and whose it is after a
  * fork. The agent keeps no descriptor. Room is allocated before it is mapped: a file only made long
  * gives SIGBUS in the workload when the disk fills. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,8 +158,10 @@ static int open_header_locked(void) {
 int rf_open_header(void) {
   if (rf_is_recording()) return 0;
   if (rf_lock_take(&opening) != 0) return -1;
+  const int error = errno;
   const int rc = open_header_locked();
   rf_lock_give(&opening);
+  errno = error;
   return rc;
 }
 
@@ -184,8 +187,10 @@ static int open_body_locked(void) {
 int rf_open_record(void) {
   if (rf_is_recording() && RF_LOAD(&body_is_open)) return 0;
   if (rf_inert() || rf_lock_take(&opening) != 0) return -1;
+  const int error = errno;
   const int rc = open_body_locked();
   rf_lock_give(&opening);
+  errno = error;
   return rc;
 }
 

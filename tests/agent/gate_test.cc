@@ -111,7 +111,8 @@ TEST(Gate, WaitsWhileTheHarnessActs) {
   });
   EXPECT_EQ(run.run({"steps", "2"}), 0);
   EXPECT_EQ(where, RF_OUTSIDE) << "a parked thread looks like one that never came";
-  EXPECT_EQ(run.control().armed[0].done, 1u);
+  EXPECT_EQ(run.control().armed[0].done, 0u) << "counted by who did it";
+  EXPECT_EQ(Actions(run.actions().at(0)).records().at(0).effect, uint32_t{RF_EFFECT_DONE});
 }
 
 TEST(Gate, DoesNothingWhenTheHarnessSaysNo) {
