@@ -1,7 +1,9 @@
-// gloo_kill_bug.cc: --steps all-reduces; with the bug on (--rank=R --at=K) rank R kills itself before its K-th.
+// gloo_kill_bug.cc: --steps all-reduces; with the bug on (--rank=R --at=K) rank R kills itself before the
+// K-th.
 #include <gloo/allreduce.h>
 #include <gloo/math.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <vector>
 

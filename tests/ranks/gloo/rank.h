@@ -6,6 +6,7 @@
 #include <gloo/rendezvous/file_store.h>
 #include <gloo/rendezvous/prefix_store.h>
 #include <gloo/transport/tcp/device.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 #include <chrono>
@@ -57,6 +58,7 @@ struct Rank {
 // Runs `body` and prints the counts as one line of JSON. Exit code 3: Gloo threw.
 inline int run_rank(int argc, char** argv, const std::function<void(Rank&)>& body) {
   Rank me;
+  signal(SIGPIPE, SIG_IGN);  // a peer that is gone is an exception, as in Python
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
     const size_t equals = arg.find('=');

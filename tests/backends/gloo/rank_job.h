@@ -1,0 +1,39 @@
+// rank_job: starts the ranks of one job by hand, as the local launcher would, with the agent preloaded.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "tests/backends/flight_record.h"
+
+namespace rankfault::test {
+
+// One action, granted beforehand, on one rank's nth call of an op.
+struct ArmedRequest {
+  int rank = 0;
+  unsigned op = RF_OP_ALL_REDUCE, verb = RF_VERB_SKIP;
+  unsigned long nth = 1, arg0 = 0, arg1 = 0;
+};
+
+struct RankJob {
+  std::vector<std::string> argv;
+  int ranks = 3;
+  bool agent = true;
+  std::map<std::string, std::string> env = {};
+  std::vector<ArmedRequest> armed = {};
+};
+
+struct RankJobEnd {
+  std::vector<int> status;              // exit code, or 128 + signal, by rank
+  std::map<int, std::string> out;       // stdout and stderr together, by rank
+  std::map<int, Json> book;             // what each rank printed of its own calls
+  std::map<int, FlightRecord> records;  // by rank
+};
+
+RankJobEnd run_ranks(const RankJob&);
+std::string program(const std::string& name);  // in the build's bin/
+std::string torch_python();                    // an interpreter that imports PyTorch 2, or ""
+
+}  // namespace rankfault::test

@@ -1,0 +1,123 @@
+// torch_record_test: the contract with PyTorch 2.x on Gloo: both layers are seen through the preload, and
+// the record of an unmodified script counts what the script counts.
+#include <gmock/gmock.h>
+
+#include <cstring>
+
+#include "tests/backends/gloo/rank_job.h"
+
+namespace rankfault::test {
+namespace {
+
+using testing::Each;
+
+std::string script(const std::string& name) {
+  return std::string(getenv("RANKFAULT_SOURCE_DIR")) + "/tests/ranks/torch/" + name;
+}
+
+class TorchRecord : public testing::Test {
+ protected:
+  void SetUp() override {
+    python_ = torch_python();
+    if (python_.empty()) GTEST_SKIP() << "no PyTorch 2 with Gloo (RANKFAULT_PYTHON)";
+  }
+  RankJobEnd run(const std::string& name, std::vector<ArmedRequest> armed = {},
+                 std::map<std::string, std::string> env = {}, std::vector<std::string> args = {}) const {
+    std::vector<std::string> argv = {python_, script(name)};
+    argv.insert(argv.end(), args.begin(), args.end());
+    return run_ranks({.argv = argv, .ranks = 3, .env = std::move(env), .armed = std::move(armed)});
+  }
+  std::string python_;
+};
+
+std::map<uint8_t, uint8_t> hooks(const FlightRecord& record) {
+  std::map<uint8_t, uint8_t> found;
+  for (const rf_coverage& of : record.header.coverage)
+    if (of.library != RF_LIB_NONE) found[of.library] = of.hook;
+  return found;
+}
+
+const rf_comm& comm_of(const FlightRecord& record, const rf_record& r) { return record.comms.at(r.comm); }
+
+// "all_reduce.world" -> n, of what the user called.
+std::map<std::string, long> calls_by_group(const FlightRecord& record) {
+  std::map<std::string, long> found;
+  for (const rf_record& r : record.records(RF_LIB_C10D)) {
+    if (r.phase != RF_PHASE_ENTER || r.op == RF_OP_WAIT || r.comm == RF_NO_COMM) continue;
+    std::string op = op_name(r.op);
+    if (op == "reduce_scatter_block") op = "reduce_scatter";
+    ++found[op + (comm_of(record, r).flags & RF_COMM_WORLD ? ".world" : ".low")];
+  }
+  return found;
+}
+
+long count_phase(const FlightRecord& record, uint8_t library, uint8_t phase) {
+  long n = 0;
+  for (const auto& lane : record.lanes)
+    for (const rf_record& r : lane)
+      n += r.phase == phase && (r.library == library || phase == RF_PHASE_COMPLETE);
+  return n;
+}
+
+TEST_F(TorchRecord, CountsEveryOpOfBothGroupsAsTheScriptDoes) {
+  const RankJobEnd end = run("all_ops.py");
+  ASSERT_THAT(end.status, Each(0)) << end.out.at(0);
+  for (const auto& [rank, record] : end.records) {
+    EXPECT_EQ(hooks(record),
+              (std::map<uint8_t, uint8_t>{{RF_LIB_C10D, RF_HOOK_PRELOAD}, {RF_LIB_GLOO, RF_HOOK_PRELOAD}}));
+    EXPECT_EQ(calls_by_group(record), (std::map<std::string, long>(end.book.at(rank)["counts"])))
+        << "rank " << rank;
+    EXPECT_EQ(record.header.opaque, 0u);
+    const long pending = count_phase(record, RF_LIB_C10D, RF_PHASE_ENQUEUE);
+    EXPECT_EQ(count_phase(record, RF_LIB_C10D, RF_PHASE_COMPLETE), pending);
+    for (const rf_comm& comm : record.comms) EXPECT_EQ(comm.entered, comm.completed);
+  }
+  EXPECT_EQ(end.records.at(0).comms[0].id, end.records.at(2).comms[0].id);
+  ASSERT_EQ(end.records.at(1).comms.size(), 2u);
+  EXPECT_EQ(end.records.at(0).comms[1].id, end.records.at(1).comms[1].id);
+  EXPECT_EQ(end.records.at(2).comms.size(), 1u) << "rank 2 is not in the second group";
+  EXPECT_THAT(end.records.at(1).members(end.records.at(1).comms[1]), testing::ElementsAre(0, 1));
+}
+
+TEST_F(TorchRecord, AnExecutionBearsTheTagOfItsCall) {
+  const RankJobEnd end = run("all_ops.py", {}, {{"RANK_STEPS", "1"}});
+  ASSERT_THAT(end.status, Each(0)) << end.out.at(0);
+  for (const auto& [rank, record] : end.records) {
+    std::map<uint64_t, uint16_t> called;
+    for (const rf_record& r : record.records(RF_LIB_C10D))
+      if (r.phase == RF_PHASE_ENQUEUE && r.comm == 0 && r.op != RF_OP_SEND && r.op != RF_OP_RECV)
+        called[r.seq] = r.op;
+    for (const rf_record& r : record.records(RF_LIB_GLOO)) {
+      if (r.phase != RF_PHASE_ENTER || r.comm != 0) continue;
+      EXPECT_TRUE(r.flags & RF_CALL_EXECUTION);
+      ASSERT_TRUE(called.count(r.seq)) << op_name(r.op) << " " << r.seq;
+      if (called[r.seq] == RF_OP_REDUCE_SCATTER_BLOCK)
+        EXPECT_EQ(r.op, RF_OP_ALL_REDUCE);
+      else
+        EXPECT_EQ(op_name(r.op), std::string(op_name(called[r.seq])));
+    }
+  }
+}
+
+TEST_F(TorchRecord, ASkippedCallIsNeverMadeAndItsWaiterGoesOn) {
+  const RankJobEnd end = run("ddp.py", {{.rank = 1, .nth = 5}}, {}, {"--steps=6", "--timeout=3"});
+  const auto entered = [&](int rank) { return end.records.at(rank).entered(RF_LIB_C10D).at("all_reduce"); };
+  EXPECT_GE(entered(0), 5);
+  const rf_comm& skipper = end.records.at(1).comms[0];
+  EXPECT_EQ(end.records.at(0).comms[0].entered, skipper.entered + 1);
+  for (const rf_record& r : end.records.at(1).records(RF_LIB_GLOO))
+    EXPECT_LT(r.seq, 1000000u) << "the skipped one ran";
+  EXPECT_NE(end.status[0], 0) << end.out.at(0);
+}
+
+TEST_F(TorchRecord, TheScriptPrintsTheSameWithoutTheAgent) {
+  const RankJob with{.argv = {python_, script("ddp.py")}, .ranks = 2};
+  RankJob without = with;
+  without.agent = false;
+  const RankJobEnd seen = run_ranks(with), alone = run_ranks(without);
+  ASSERT_THAT(seen.status, Each(0)) << seen.out.at(0);
+  EXPECT_EQ(seen.book, alone.book);
+}
+
+}  // namespace
+}  // namespace rankfault::test
