@@ -1,0 +1,45 @@
+#!/bin/sh
+# aarch64_test: the agent's trampolines on aarch64: cross-built, run under qemu's user mode.
+# Usage: aarch64_test.sh SOURCE_DIR WORK_DIR. Without compiler or qemu: skipped (77).
+set -eu
+source=$1
+work=$2
+for need in aarch64-linux-gnu-gcc aarch64-linux-gnu-g++ qemu-aarch64; do
+  command -v "$need" > /dev/null || { echo "skipped: no $need"; exit 77; }
+done
+mkdir -p "$work/decoders" "$work/run/records"
+rm -f "$work"/run/records/*
+flags="-I$source -O2 -Wall"
+awk -v out="$work" -v arch=aarch64 -f "$source/harness/agent/make_tables.awk" "$source/tests/agent/fake/calls.def"
+core=$(ls "$source"/harness/agent/*.c | grep -v -e libc_module.c -e fd_paths.c)
+# shellcheck disable=SC2086
+aarch64-linux-gnu-gcc $flags -std=gnu11 -fPIC -shared -fexceptions -fvisibility=hidden -ftls-model=initial-exec \
+  -DRF_TEST_DECODER -Wl,--version-script="$work/exports.map" -Wl,-z,defs -o "$work/libagent.so" $core \
+  "$source/harness/agent/resolve_aarch64.S" "$work/trampolines.S" "$work/tables.c"
+# shellcheck disable=SC2086
+aarch64-linux-gnu-g++ $flags -std=c++20 -fPIC -shared -o "$work/libfake.so" "$source/tests/agent/fake/fake.cc"
+# shellcheck disable=SC2086
+aarch64-linux-gnu-gcc $flags -std=gnu11 -fPIC -shared -fexceptions -fvisibility=hidden -o "$work/decoders/fake.so" \
+  "$source/tests/agent/fake/decoder.c"
+# shellcheck disable=SC2086
+aarch64-linux-gnu-g++ $flags -std=c++20 -o "$work/subject" "$source/tests/agent/subject_main.cc" \
+  "$source/tests/agent/subject_calls.cc" "$work/libfake.so"
+run() {
+  expected=$1
+  shift
+  got=0
+  qemu-aarch64 -L /usr/aarch64-linux-gnu -E LD_PRELOAD="$work/libagent.so" -E LD_LIBRARY_PATH="$work" \
+    -E RANKFAULT_RUN_DIR="$work/run" -E RANKFAULT_DECODERS="$work/decoders" -E RANK=0 -E WORLD_SIZE=4 \
+    "$work/subject" "$@" || got=$?
+  [ "$got" = "$expected" ] || { echo "$* ended with $got instead of $expected"; exit 1; }
+}
+run 0 hard_signatures
+run 0 exceptions
+run 0 keeps_errno
+run 0 steps 5
+run 10 marks
+run 0 counts
+run 0 threads 8 50
+run 0 asks_an_absent_library
+run 127 calls_what_is_not_there
+ls "$work"/run/records/*.ring > /dev/null
