@@ -1,0 +1,115 @@
+// Census: what the job made is found and removed; what it did not make is never touched.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <fstream>
+
+#include "tests/launch/fixture.h"
+
+namespace rankfault::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using CensusTest = GuardianTest;
+
+// A segment made by the test itself, as a neighbour's job would.
+class Neighbour {
+ public:
+  explicit Neighbour(const std::string& name) : name_(name) {
+    fd_ = ::shm_open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    if (::ftruncate(fd_, 4096) != 0) throw std::runtime_error("ftruncate");
+  }
+  ~Neighbour() {
+    ::close(fd_);
+    ::shm_unlink(name_.c_str());
+  }
+  bool there() const { return ::access(("/dev/shm" + name_).c_str(), F_OK) == 0; }
+
+ private:
+  std::string name_;
+  int fd_;
+};
+
+TEST_F(CensusTest, RemovesASegmentThatTheJobMade) {
+  spawn_ready({"segment", "/" + unique_});
+  census();
+  EXPECT_THAT(undo_text(), HasSubstr("/dev/shm/" + unique_ + "\n"));
+  const auto lines = guardian_->quit();
+  ASSERT_TRUE(lines.ok());
+  EXPECT_THAT(*lines, IsEmpty());
+  EXPECT_THAT(shm_names(unique_), IsEmpty());
+}
+
+TEST_F(CensusTest, SeesANewSegmentWithoutBeingAsked) {
+  spawn_ready({"segment", "/" + unique_});
+  EXPECT_TRUE(eventually([&] { return undo_text().find("/dev/shm/" + unique_) != std::string::npos; }));
+}
+
+TEST_F(CensusTest, ListsAFileOnce) {
+  spawn_ready({"segment", "/" + unique_});
+  census();
+  const std::string once = undo_text();
+  census();
+  EXPECT_EQ(undo_text(), once);
+}
+
+TEST_F(CensusTest, LeavesAnOlderSegmentOfANeighbour) {
+  // Older than the run: the job opens it for writing, and still did not make it.
+  Neighbour older("/" + unique_ + "-older");
+  Scratch scratch;
+  const TimeNs made = now_ns();
+  eventually([&] { return now_ns() > made + 30'000'000; });  // past the coarse clock's tolerance
+  Result<RunDir> run = RunDir::create(scratch / "run", "test");
+  ASSERT_TRUE(run.ok());
+  guardian_.reset();
+  run_.emplace(std::move(*run));
+  Result<Guardian> guardian = Guardian::start(*run_);
+  ASSERT_TRUE(guardian.ok());
+  guardian_.emplace(std::move(*guardian));
+  spawn_ready({"open_rw", "/dev/shm/" + unique_ + "-older"});
+  census();
+  EXPECT_THAT(undo_text(), Not(HasSubstr(unique_)));
+  guardian_.reset();
+  EXPECT_TRUE(older.there());
+}
+
+TEST_F(CensusTest, LeavesANewSegmentThatANeighbourStillHolds) {
+  Neighbour neighbour("/" + unique_ + "-n");
+  spawn_ready({"open_rw", "/dev/shm/" + unique_ + "-n"});
+  census();
+  const auto lines = guardian_->quit();
+  ASSERT_TRUE(lines.ok());
+  EXPECT_TRUE(neighbour.there());
+  ASSERT_EQ(lines->size(), 1u);
+  EXPECT_THAT((*lines)[0], HasSubstr(fmt::format("process {}", ::getpid())));
+}
+
+TEST_F(CensusTest, LeavesAFileThatTheJobOnlyReads) {
+  Neighbour neighbour("/" + unique_ + "-r");
+  spawn_ready({"open_r", "/dev/shm/" + unique_ + "-r"});
+  census();
+  EXPECT_THAT(undo_text(), Not(HasSubstr(unique_)));
+}
+
+TEST_F(CensusTest, LeavesWhatTheUserNamed) {
+  const std::string output = scratch_ / "model.bin";
+  std::ofstream(output) << "weights";
+  spawn_ready({"open_rw", output});
+  census();
+  EXPECT_THAT(undo_text(), Not(HasSubstr("model.bin")));
+}
+
+TEST_F(CensusTest, RemovesTheFileOfASocket) {
+  const std::string path = "/dev/shm/" + unique_ + ".sock";
+  spawn_ready({"socket", path});
+  census();
+  EXPECT_THAT(undo_text(), HasSubstr(path));
+  ASSERT_TRUE(guardian_->quit().ok());
+  EXPECT_THAT(shm_names(unique_), IsEmpty());
+}
+
+}  // namespace
+}  // namespace rankfault::test

@@ -1,0 +1,164 @@
+// Guardian: starts, reaps, tells, ends.
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+
+#include "harness/agent/agent_abi.h"
+#include "harness/base/process_tree.h"
+#include "harness/launch/rank_end.h"
+#include "tests/launch/fixture.h"
+
+namespace rankfault::test {
+namespace {
+
+using Kind = GuardianEvent::Kind;
+
+TEST_F(GuardianTest, TellsThePidAndStartTimeOfWhatItSpawned) {
+  const GuardianEvent spawned = spawn_ready({"wait"});
+  const auto stat = proc_stat(spawned.pid);
+  ASSERT_TRUE(stat);
+  EXPECT_EQ(stat->start, spawned.start);
+  EXPECT_EQ(stat->parent, guardian_->pid());
+  EXPECT_TRUE(descends_from(spawned.pid, spawned.start, guardian_->pid()));
+  EXPECT_FALSE(descends_from(spawned.pid, spawned.start + 1, guardian_->pid()));
+  EXPECT_FALSE(descends_from(::getpid(), proc_stat(::getpid())->start, guardian_->pid()));
+}
+
+TEST_F(GuardianTest, RefusesAMissingProgramWithItsErrno) {
+  Command missing = command({});
+  missing.argv[0] = "/no/such/program";
+  ASSERT_TRUE(guardian_->spawn(7, missing).ok());
+  const auto refused = wait_for(Kind::kRefused);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->a, ENOENT);
+  EXPECT_EQ(refused->tag, 7u);
+  EXPECT_EQ(refused->text, "start /no/such/program");
+}
+
+TEST_F(GuardianTest, RefusesAProgramWithoutTheRightToExecuteIt) {
+  const std::string path = scratch_ / "text";
+  std::ofstream(path) << "no program\n";
+  Command command = this->command({});
+  command.argv[0] = path;
+  ASSERT_TRUE(guardian_->spawn(1, command).ok());
+  EXPECT_EQ(wait_for(Kind::kRefused).value_or(GuardianEvent{}).a, EACCES);
+}
+
+TEST_F(GuardianTest, RefusesAMissingWorkingDirectory) {
+  Command command = this->command({"exit", "0"});
+  command.cwd = "/no/such/folder";
+  ASSERT_TRUE(guardian_->spawn(1, command).ok());
+  const auto refused = wait_for(Kind::kRefused).value_or(GuardianEvent{});
+  EXPECT_EQ(refused.a, ENOENT);
+  EXPECT_EQ(refused.text, "enter /no/such/folder");
+}
+
+TEST_F(GuardianTest, GivesEachProgramItsOwnEnvironmentAndFiles) {
+  Command command = this->command({"env", "COLOUR"});
+  command.env["COLOUR"] = "blue";
+  command.stdout_path = scratch_ / "out";
+  ASSERT_TRUE(guardian_->spawn(1, command).ok());
+  const auto spawned = wait_for(Kind::kSpawned);
+  ASSERT_TRUE(spawned && end_of(spawned->pid));
+  std::ifstream out(scratch_ / "out");
+  std::string line;
+  std::getline(out, line);
+  EXPECT_EQ(line, "blue");
+}
+
+TEST_F(GuardianTest, ReportsTheEndOfADaemonThatNobodyWaitsFor) {
+  spawn_ready({"daemon", scratch_ / "daemon"});
+  const std::string path = scratch_ / "daemon";
+  ASSERT_TRUE(eventually([&] { return first_number(path) > 0; }));
+  const int daemon = first_number(path);
+  ASSERT_TRUE(guardian_->kill_all(0, Duration(0)).ok());
+  const auto end = end_of(daemon);
+  ASSERT_TRUE(end);
+  EXPECT_EQ(ExitStatus::from_wait_status(end->a).to_string(), "SIGKILL");
+  EXPECT_EQ(end->tag, 0u);
+  EXPECT_GE(wait_for(Kind::kAllGone).value_or(GuardianEvent{}).a, 2);
+}
+
+TEST_F(GuardianTest, KillOfNothingIsOverAtOnce) {
+  ASSERT_TRUE(guardian_->kill_all(SIGTERM, std::chrono::seconds(20)).ok());
+  const auto gone = wait_for(Kind::kAllGone);
+  ASSERT_TRUE(gone);
+  EXPECT_EQ(gone->a, 0);
+}
+
+TEST_F(GuardianTest, SendsTheFirstSignalBeforeItKills) {
+  const int polite = spawn_ready({"polite"}).pid, deaf = spawn_ready({"ignore_term"}).pid;
+  ASSERT_TRUE(guardian_->kill_all(SIGTERM, std::chrono::milliseconds(300)).ok());
+  EXPECT_EQ(ExitStatus::from_wait_status(end_of(polite)->a).to_string(), "exit 42");
+  EXPECT_EQ(ExitStatus::from_wait_status(end_of(deaf)->a).to_string(), "SIGKILL");
+  EXPECT_TRUE(wait_for(Kind::kAllGone));
+}
+
+TEST_F(GuardianTest, AStoppedProcessHearsTheFirstSignal) {
+  const int stopped = spawn_ready({"stopped"}).pid;
+  ASSERT_TRUE(eventually([&] { return proc_stat(stopped)->state == 'T'; }));
+  ASSERT_TRUE(guardian_->kill_all(SIGTERM, std::chrono::seconds(20)).ok());
+  EXPECT_EQ(ExitStatus::from_wait_status(end_of(stopped)->a).to_string(), "exit 42");
+}
+
+TEST_F(GuardianTest, EndsAChainThatForksAsFastAsItCan) {
+  spawn({"chain", scratch_ / "chain"});
+  const std::string path = scratch_ / "chain";
+  ASSERT_TRUE(eventually([&] { return first_number(path) > 0; }));
+  ASSERT_TRUE(guardian_->kill_all(0, Duration(0)).ok());
+  EXPECT_TRUE(wait_for(Kind::kAllGone));
+  EXPECT_TRUE(descendants_of(guardian_->pid()).empty());
+}
+
+TEST_F(GuardianTest, SurvivesTheSignalsOfATerminal) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::kill(guardian_->pid(), signal);
+  EXPECT_TRUE(end_of(spawn({"exit", "0"}).pid));
+}
+
+TEST_F(GuardianTest, QuitEndsEverythingAndRemovesTheTemporaryDirectory) {
+  const int pid = spawn_ready({"ignore_term"}).pid;
+  const auto lines = guardian_->quit();
+  ASSERT_TRUE(lines.ok()) << lines.error().to_string();
+  EXPECT_TRUE(lines->empty());
+  EXPECT_FALSE(is_alive(pid));
+  EXPECT_NE(::access(run_->tmp().c_str(), F_OK), 0);
+}
+
+TEST_F(GuardianTest, ItsLossIsTold) {
+  const int guardian = guardian_->pid();
+  ::kill(guardian, SIGKILL);
+  EXPECT_TRUE(wait_for(Kind::kLost));
+  EXPECT_FALSE(guardian_->next());
+}
+
+TEST_F(GuardianTest, SaysInTheControlPageThatTheHarnessIsGone) {
+  const int fd = ::open(run_->control().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_EQ(::ftruncate(fd, sizeof(rf_control)), 0);
+  void* map = ::mmap(nullptr, sizeof(rf_control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  ::close(fd);
+  auto* page = static_cast<rf_control*>(map);
+  RF_STORE(&page->magic, RF_CONTROL_MAGIC);
+  guardian_.reset();  // as the tool's death does
+  EXPECT_EQ(RF_LOAD(&page->harness_gone), 1u);
+  EXPECT_EQ(RF_LOAD(&page->doorbell), 1u);
+  ::munmap(map, sizeof(rf_control));
+}
+
+TEST(GuardianStart, NamesWhatIsMissing) {
+  Scratch scratch;
+  Result<RunDir> run = RunDir::create(scratch / "run", "test");
+  ASSERT_TRUE(run.ok());
+  ::setenv("RANKFAULT_GUARDIAN", "/no/such/guardian", 1);
+  const auto guardian = Guardian::start(*run);
+  ::unsetenv("RANKFAULT_GUARDIAN");
+  ASSERT_FALSE(guardian.ok());
+  EXPECT_THAT(guardian.error().message, ::testing::HasSubstr("/no/such/guardian"));
+  ::rmdir(run->tmp().c_str());
+}
+
+}  // namespace
+}  // namespace rankfault::test

@@ -1,0 +1,133 @@
+// RankEnd: every kind of status from every source.
+#include "harness/launch/rank_end.h"
+
+#include <fcntl.h>
+#include <poll.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+
+#include "harness/agent/agent_abi.h"
+#include "tests/launch/fixture.h"
+
+namespace rankfault::test {
+namespace {
+
+using Kind = ExitStatus::Kind;
+constexpr ExitStatus kZero{Kind::kCode, 0}, kThree{Kind::kCode, 3}, kKilled{Kind::kSignal, SIGKILL},
+    kTerm{Kind::kSignal, SIGTERM}, kAbort{Kind::kSignal, SIGABRT};
+
+TEST(ExitStatus, SaysItInWords) {
+  EXPECT_EQ(kThree.to_string(), "exit 3");
+  EXPECT_EQ(kKilled.to_string(), "SIGKILL");
+  EXPECT_EQ(ExitStatus{}.to_string(), "status unknown");
+  EXPECT_TRUE(kZero.zero());
+  EXPECT_TRUE(kKilled.nonzero());
+  EXPECT_FALSE(ExitStatus{}.nonzero());
+}
+
+TEST(BestOf, TakesWhoKnowsBest) {
+  EndSources sources;
+  EXPECT_EQ(best_of(sources).source, EndSource::kUnknown);
+  sources.launcher = kThree;
+  EXPECT_EQ(best_of(sources).source, EndSource::kLauncher);
+  sources.own_record = kThree;
+  EXPECT_EQ(best_of(sources).source, EndSource::kOwnRecord);
+  sources.our_signal = kKilled;
+  EXPECT_EQ(best_of(sources).source, EndSource::kOurSignal);
+  sources.kernel = kKilled;
+  EXPECT_EQ(best_of(sources).source, EndSource::kKernel);
+  sources.waited = kKilled;
+  EXPECT_EQ(best_of(sources).source, EndSource::kWaited);
+}
+
+TEST(BestOf, ASignalTheLauncherSawOvertakesAnExitThatHadBegun) {
+  EndSources sources;
+  sources.own_record = kZero;
+  sources.launcher = kAbort;
+  EXPECT_EQ(best_of(sources).status.to_string(), "SIGABRT");
+  EXPECT_FALSE(contradict(sources));
+}
+
+TEST(BestOf, ACaughtSignalOfOursGivesWayToTheOwnRecord) {
+  EndSources sources;
+  sources.our_signal = kTerm;
+  sources.own_record = kZero;
+  EXPECT_EQ(best_of(sources).status.to_string(), "exit 0");
+  EXPECT_FALSE(contradict(sources));
+}
+
+TEST(BestOf, ContradictionsAreSeen) {
+  EndSources sources;
+  sources.waited = kZero;
+  EXPECT_FALSE(contradict(sources));
+  sources.kernel = kThree;
+  EXPECT_TRUE(contradict(sources));
+  sources = {};
+  sources.own_record = kThree;
+  sources.kernel = kZero;
+  EXPECT_TRUE(contradict(sources));
+}
+
+struct EndCase {
+  const char* name;
+  int status;  // negative: a signal
+  const char* words;
+};
+class EveryEnd : public GuardianTest, public ::testing::WithParamInterface<EndCase> {};
+
+// The test is not the parent, so what it knows of the end it knows as the harness does.
+TEST_P(EveryEnd, IsTheSameFromTheGuardianAndFromTheKernel) {
+  const GuardianEvent spawned = spawn({"gate", scratch_ / "go", std::to_string(GetParam().status)});
+  Result<UniqueFd> process = open_process(spawned.pid, spawned.start);
+  ASSERT_TRUE(process.ok());
+  EXPECT_FALSE(kernel_exit_status(process->get())) << "it lives";
+  std::ofstream(scratch_ / "go") << "go";
+  const auto end = end_of(spawned.pid);
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->start, spawned.start);
+  EXPECT_EQ(ExitStatus::from_wait_status(end->a).to_string(), GetParam().words);
+  ::setenv("RANKFAULT_NO_PIDFD_INFO", "1", 1);
+  EXPECT_FALSE(kernel_exit_status(process->get()));
+  ::unsetenv("RANKFAULT_NO_PIDFD_INFO");
+  const auto kernel = kernel_exit_status(process->get());
+  if (!kernel) GTEST_SKIP() << "this kernel has no PIDFD_INFO_EXIT";
+  EXPECT_EQ(kernel->to_string(), GetParam().words);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryEnd,
+                         ::testing::Values(EndCase{"Zero", 0, "exit 0"}, EndCase{"Three", 3, "exit 3"},
+                                           EndCase{"Highest", 255, "exit 255"},
+                                           EndCase{"Killed", -9, "SIGKILL"}, EndCase{"Segv", -11, "SIGSEGV"},
+                                           EndCase{"Abort", -6, "SIGABRT"}),
+                         [](const auto& tested) { return tested.param.name; });
+
+TEST(OpenProcess, RefusesAnotherStartTimeAndAGoneProcess) {
+  EXPECT_FALSE(open_process(::getpid(), 1).ok());
+  EXPECT_FALSE(open_process(1 << 30, 1).ok());
+}
+
+TEST(OwnRecordStatus, ReadsWhatTheProcessWrote) {
+  Scratch scratch;
+  const std::string path = scratch / "x.ring";
+  rf_header header{};
+  const auto write = [&] {
+    std::ofstream(path, std::ios::binary).write(reinterpret_cast<char*>(&header), sizeof header);
+  };
+  header.magic = RF_RING_MAGIC;
+  header.abi_version = RF_ABI_VERSION;
+  write();
+  EXPECT_FALSE(own_record_status(path));
+  header.own_exit = RF_EXIT_UNDERSCORE;
+  header.own_exit_status = 259;  // what exit() truncates
+  write();
+  EXPECT_EQ(own_record_status(path)->to_string(), "exit 3");
+  header.abi_version = 999;
+  write();
+  EXPECT_FALSE(own_record_status(path));
+  EXPECT_FALSE(own_record_status(scratch / "absent"));
+}
+
+}  // namespace
+}  // namespace rankfault::test

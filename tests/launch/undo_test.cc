@@ -1,0 +1,142 @@
+// Undo list: only what is proven is undone, twice does no harm.
+#include "harness/launch/guardian/undo.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "harness/base/process_tree.h"
+#include "tests/launch/fixture.h"
+
+namespace rankfault::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class UndoTest : public ::testing::Test {
+ protected:
+  std::string make(const std::string& name, const std::string& text = "x") {
+    std::ofstream(scratch_ / name) << text;
+    return scratch_ / name;
+  }
+  static std::string identity(const std::string& path) {
+    struct stat st {};
+    ::stat(path.c_str(), &st);
+    return fmt::format("{} {}", st.st_dev, st.st_ino);
+  }
+  void list(const std::string& text) { std::ofstream(scratch_ / "undo", std::ios::app) << text; }
+  // Returns the failures.
+  std::string undo() {
+    struct stat st {};
+    ::stat(tmp_.c_str(), &st);
+    const std::string path = scratch_ / "undo", run_dir = scratch_ / "run";
+    rf_undo_run run{};
+    run.undo_path = path.c_str();
+    run.run_dir = run_dir.c_str();
+    run.tmp_dir = tmp_.c_str();
+    run.tmp_dev = tmp_dev_ ? tmp_dev_ : st.st_dev;
+    run.tmp_ino = tmp_ino_ ? tmp_ino_ : st.st_ino;
+    rf_undo_result result;
+    rf_undo(&run, &result);
+    undone_ = result.undone;
+    std::string lines = result.lines ? result.lines : "";
+    std::free(result.lines);
+    return lines;
+  }
+  Scratch scratch_;
+  std::string tmp_ = scratch_ / "tmp";
+  uint64_t tmp_dev_ = 0, tmp_ino_ = 0;
+  int undone_ = 0;
+};
+
+TEST_F(UndoTest, RemovesAFileOnceAndIsSilentAfterwards) {
+  const std::string path = make("segment with spaces");
+  list("remove-file " + identity(path) + " " + path + "\n");
+  EXPECT_EQ(undo(), "");
+  EXPECT_EQ(undone_, 1);
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_EQ(undo(), "");
+  EXPECT_EQ(undone_, 0);
+}
+
+TEST_F(UndoTest, LeavesAFileWhoseInodeChanged) {
+  const std::string path = make("a");
+  list("remove-file " + identity(path) + " " + path + "\n");
+  std::filesystem::rename(path, path + ".kept");  // keeps the inode in use
+  make("a", "somebody else's");
+  EXPECT_EQ(undo(), "");
+  EXPECT_EQ(undone_, 0);
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+TEST_F(UndoTest, ATornLastLineIsNotActedUpon) {
+  const std::string path = make("a");
+  list("remove-file " + identity(path) + " " + path);
+  EXPECT_EQ(undo(), "");
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+TEST_F(UndoTest, RemovesADirectoryOfTheRunButFollowsNoLink) {
+  std::filesystem::create_directories(tmp_ + "/a/b");
+  std::filesystem::create_directories(scratch_ / "outside");
+  const std::string kept = make("outside/kept");
+  std::filesystem::create_directory_symlink(scratch_ / "outside", tmp_ + "/a/link");
+  list("remove-dir " + tmp_ + "\n");
+  EXPECT_EQ(undo(), "");
+  EXPECT_FALSE(std::filesystem::exists(tmp_));
+  EXPECT_TRUE(std::filesystem::exists(kept));
+}
+
+TEST_F(UndoTest, RefusesADirectoryThatIsNotTheRuns) {
+  std::filesystem::create_directories(scratch_ / "other");
+  list("remove-dir " + (scratch_ / "other") + "\n");
+  list("remove-dir " + tmp_ + "/../other\n");
+  std::filesystem::create_directories(tmp_);
+  EXPECT_THAT(undo(), HasSubstr("not a directory of this run"));
+  EXPECT_TRUE(std::filesystem::exists(scratch_ / "other"));
+}
+
+TEST_F(UndoTest, LeavesATemporaryDirectoryThatIsAnotherRunsByNow) {
+  std::filesystem::create_directories(tmp_);
+  tmp_dev_ = tmp_ino_ = 1;
+  list("remove-dir " + tmp_ + "\n");
+  EXPECT_EQ(undo(), "");
+  EXPECT_TRUE(std::filesystem::exists(tmp_));
+}
+
+TEST_F(UndoTest, RestoresAMode) {
+  const std::string path = make("a");
+  ::chmod(path.c_str(), 0000);
+  list("restore-mode " + identity(path) + " 640 " + path + "\n");
+  EXPECT_EQ(undo(), "");
+  struct stat st {};
+  ::stat(path.c_str(), &st);
+  EXPECT_EQ(st.st_mode & 07777u, 0640u);
+}
+
+TEST_F(UndoTest, ContinuesAStoppedProcessOnlyWithItsStartTime) {
+  const int child = ::fork();
+  if (child == 0)
+    for (;;) ::pause();
+  ::kill(child, SIGSTOP);
+  ASSERT_TRUE(eventually([&] { return proc_stat(child)->state == 'T'; }));
+  list(fmt::format("continue {} {}\n", child, proc_stat(child)->start + 1));
+  EXPECT_EQ(undo(), "");
+  EXPECT_EQ(proc_stat(child)->state, 'T');
+  list(fmt::format("continue {} {}\n", child, proc_stat(child)->start));
+  EXPECT_EQ(undo(), "");
+  EXPECT_TRUE(eventually([&] { return proc_stat(child)->state != 'T'; }));
+  ::kill(child, SIGKILL);
+}
+
+TEST_F(UndoTest, NamesALineItDoesNotUnderstand) {
+  list("explode everything\n");
+  EXPECT_THAT(undo(), HasSubstr("explode everything"));
+}
+
+}  // namespace
+}  // namespace rankfault::test
