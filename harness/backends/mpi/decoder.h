@@ -34,6 +34,7 @@ struct mpi_library {
 };
 extern struct mpi_library rf_mpi;
 
+void rf_announce(void);                      /* life.c */
 int rf_library_load(const char** reason);    /* library.c */
 uint32_t rf_library_version(void);           /* 10000 * major + 100 * minor + patch */
 void* rf_library_object(const char* symbol); /* data: the executable's copy when it has one */

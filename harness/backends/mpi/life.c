@@ -9,7 +9,7 @@ static int number_from(const char* name) {
 }
 
 /* Said before the library is entered: a rank that hangs in MPI_Init must be seen inside it. */
-static void announce(void) {
+void rf_announce(void) {
   const int rank = number_from("OMPI_COMM_WORLD_RANK"), size = number_from("OMPI_COMM_WORLD_SIZE");
   if (rank >= 0) rf_core->become_member(RF_LIB_MPI, rank, size);
 }
@@ -20,13 +20,13 @@ static int made(int rc) {
 }
 
 int wrap_MPI_Init(int* argc, char*** argv) {
-  announce();
+  rf_announce();
   struct rf_call call = rf_call_on(RF_OP_INIT, NULL, WHERE);
   RF_RETURN_CALL(&call, NULL, made(NEXT(MPI_Init)(argc, argv)));
 }
 
 int wrap_MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  announce();
+  rf_announce();
   struct rf_call call = rf_call_on(RF_OP_INIT, NULL, WHERE);
   RF_RETURN_CALL(&call, NULL, made(NEXT(MPI_Init_thread)(argc, argv, required, provided)));
 }

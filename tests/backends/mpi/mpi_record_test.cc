@@ -68,6 +68,28 @@ TEST_P(OpenMpiRecord, CountsEqualTheProgramsOwnOverManySteps) {
   }
 }
 
+TEST_P(OpenMpiRecord, SeesFortranCallsOnce) {
+  for (const char* program : {"fortran_steps", "fortran08_steps"}) {
+    if (!std::filesystem::exists(mpi_.programs + "/" + program)) GTEST_SKIP() << "no Fortran program for it";
+    const JobEnd end = run({program}, 3);
+    ASSERT_EQ(end.status, 0) << end.err;
+    ASSERT_EQ(records_.size(), 3u);
+    EXPECT_EQ(records_.at(2).entered(RF_LIB_MPI), own_book(end.books.at(2))) << program;
+    EXPECT_EQ(records_.at(0).entered(RF_LIB_MPI).at("send"), 1);
+    EXPECT_EQ(records_.at(1).entered(RF_LIB_MPI).at("recv"), 1);
+    for (const auto& [rank, record] : records_) {
+      EXPECT_EQ(record.header.opaque & RF_OPAQUE_COMMUNICATION, 0u);
+      EXPECT_EQ(record.comms.at(0).id, records_.at(0).comms.at(0).id);
+      for (const rf_record& r : record.records(RF_LIB_MPI))
+        if (r.op == RF_OP_ALL_REDUCE && r.phase == RF_PHASE_ENTER) {
+          EXPECT_EQ(r.dtype, RF_DTYPE_FLOAT32);
+          EXPECT_EQ(r.reduce_op, RF_REDUCE_SUM);
+        }
+    }
+    std::filesystem::remove_all(run_dir_ + "/records");
+  }
+}
+
 TEST_P(OpenMpiRecord, LeavesTheProgramsOutputAsItIs) {
   const JobEnd with = run({"mpi_all_ops"});
   JobOptions options;
