@@ -1,0 +1,203 @@
+// Launchers: what they start, with which words and environment, and what they tell afterwards.
+#include "harness/launch/launcher.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "harness/launch/gather.h"
+#include "tests/launch/fixture.h"
+
+namespace rankfault::test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const Launcher& launcher(const char* name) { return *Catalog<Launcher>::instance().find(name); }
+
+class LauncherTest : public GuardianTest {
+ protected:
+  void SetUp() override {
+    GuardianTest::SetUp();
+    workload().ranks = 2;
+  }
+  Workload& workload() { return plan_.scenario.workload; }
+  LaunchContext context(int attempt = 0) { return {plan_, *run_, attempt, "/the/bin", agent_, preload_}; }
+  void launcher_says(const std::string& text) { std::ofstream(launcher_log(*run_, 0)) << text; }
+  // Starts everything and waits until all of it has ended; the launcher's status.
+  std::string run(const char* name) {
+    auto items = launcher(name).items(context());
+    EXPECT_TRUE(items.ok()) << items.error().to_string();
+    if (!items.ok()) return "";
+    std::string worst;
+    for (const LaunchItem& item : *items) {
+      EXPECT_TRUE(guardian_->spawn(++tag_, item.command).ok());
+      const auto spawned = wait_for(GuardianEvent::Kind::kSpawned);
+      const auto end = spawned ? end_of(spawned->pid) : std::nullopt;
+      EXPECT_TRUE(end);
+      if (end) worst = ExitStatus::from_wait_status(end->a).to_string();
+    }
+    EXPECT_TRUE(launcher(name).collect_logs(context()).ok());
+    return worst;
+  }
+  Plan plan_;
+  std::string agent_;
+  std::vector<std::string> preload_;
+};
+
+TEST_F(LauncherTest, ExpandsItsOwnBracesAndLeavesOthers) {
+  EXPECT_EQ(expand("{bin}/x --r={rank}/{ranks} {attempt}", context(3), 1), "/the/bin/x --r=1/2 3");
+  EXPECT_EQ(expand("{store}", context(2), 0), run_->tmp() + "/store.a2");
+  EXPECT_EQ(expand("{\"json\": {\"rank\": {rank}}} {x", context(), 1), "{\"json\": {\"rank\": 1}} {x");
+  EXPECT_EQ(expand("{run}{tmp}", context(), -1), run_->path() + run_->tmp());
+  EXPECT_EQ(expand("{rank}", context(), -1), "{rank}");
+}
+
+TEST_F(LauncherTest, TheAgentComesFirstAndAnExistingPreloadStays) {
+  agent_ = "/a/agent.so";
+  preload_ = {"/a/libc.so"};
+  workload().env["LD_PRELOAD"] = "/b/jemalloc.so";
+  EXPECT_EQ(agent_environment(context())["LD_PRELOAD"], "/a/agent.so:/a/libc.so:/b/jemalloc.so");
+  EXPECT_EQ(agent_environment(context())["RANKFAULT_RUN_DIR"], run_->path());
+  agent_ = "";
+  EXPECT_TRUE(agent_environment(context()).empty());
+}
+
+TEST_F(LauncherTest, LocalGivesEachRankItsPlace) {
+  workload().command = {"sh", "-c", "echo $RANK of $WORLD_SIZE, attempt $RANKFAULT_ATTEMPT; test -d {store}"};
+  EXPECT_EQ(run("local"), "exit 0");
+  EXPECT_EQ(read_text(rank_log(*run_, 1, 0)), "1 of 2, attempt 0\n");
+}
+
+class MpirunTest : public LauncherTest, public ::testing::WithParamInterface<const char*> {
+ protected:
+  void SetUp() override {
+    LauncherTest::SetUp();
+    workload().mpirun = GetParam();
+    if (!launcher("mpirun").probe(workload()).ok()) GTEST_SKIP() << GetParam() << ": no Open MPI 4 or 5";
+  }
+};
+
+TEST_P(MpirunTest, GivesTheAgentToTheRanksAndNotToItself) {
+  agent_ = "/lib/x86_64-linux-gnu/libm.so.6";
+  workload().env["COLOUR"] = "light blue, dark";
+  workload().command = {"sh", "-c",
+                        "echo $OMPI_COMM_WORLD_RANK $LD_PRELOAD $COLOUR $RANKFAULT_JOB; echo err >&2"};
+  const auto items = launcher("mpirun").items(context());
+  ASSERT_TRUE(items.ok());
+  EXPECT_EQ((*items)[0].command.env.count("LD_PRELOAD"), 0u);
+  EXPECT_EQ((*items)[0].command.env.count("RANKFAULT_RUN_DIR"), 0u);
+  EXPECT_EQ(run("mpirun"), "exit 0") << read_text(launcher_log(*run_, 0));
+  for (int rank : {0, 1}) {
+    const std::string log = read_text(rank_log(*run_, rank, 0));
+    EXPECT_THAT(log, HasSubstr(fmt::format("{} {} light blue, dark {}\n", rank, agent_, run_->path())));
+    EXPECT_THAT(log, HasSubstr("err\n"));
+  }
+}
+
+TEST_P(MpirunTest, ReportsARankThatASignalKilled) {
+  workload().command = {"sh", "-c", "[ $OMPI_COMM_WORLD_RANK = 1 ] && kill -9 $$; sleep 60"};
+  EXPECT_THAT(run("mpirun"), Not("exit 0"));
+  const auto ends = launcher("mpirun").reported(context());
+  ASSERT_EQ(ends.size(), 1u) << read_text(launcher_log(*run_, 0));
+  EXPECT_EQ(ends[0].rank, 1);
+  EXPECT_EQ(ends[0].status.to_string(), "SIGKILL");
+}
+
+TEST_P(MpirunTest, ReportsARankThatExited) {
+  workload().command = {"sh", "-c", "[ $OMPI_COMM_WORLD_RANK = 1 ] && exit 3; sleep 60"};
+  EXPECT_THAT(run("mpirun"), Not("exit 0"));
+  const auto ends = launcher("mpirun").reported(context());
+  ASSERT_EQ(ends.size(), 1u) << read_text(launcher_log(*run_, 0));
+  EXPECT_EQ(ends[0].rank, 1);
+  EXPECT_EQ(ends[0].status.to_string(), "exit 3");
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, MpirunTest, ::testing::Values("mpirun", "/opt/rf-venv/bin/mpirun"),
+                         [](const auto& tested) { return *tested.param == '/' ? "Second" : "First"; });
+
+TEST_F(LauncherTest, ReadsTorchrunsReport) {
+  launcher_says(
+      "E1121 failed (exitcode: -9) local_rank: 1 (pid: 20153) of binary: /opt/python\n"
+      "E1121 failed (exitcode: 1) local_rank: 1 (pid: 20162) of binary: /opt/python\n"
+      "Failures:\n[1]:\n  time      : 2026-11-21_12:01:41\n  host      : localhost\n"
+      "  rank      : 0 (local_rank: 0)\n  exitcode  : -15 (pid: 20161)  (SIGTERM)\n"
+      "Root Cause (first observed failure):\n[0]:\n  rank      : 1 (local_rank: 1)\n"
+      "  exitcode  : 1 (pid: 20162) \n");
+  const auto ends = launcher("torchrun").reported(context());
+  ASSERT_EQ(ends.size(), 3u);
+  EXPECT_EQ(ends[0].status.to_string(), "SIGKILL");
+  EXPECT_EQ(ends[0].attempt, 0);
+  EXPECT_EQ(ends[1].status.to_string(), "exit 1");
+  EXPECT_EQ(ends[1].attempt, 1);
+  EXPECT_EQ(ends[2].rank, 0);
+  EXPECT_EQ(ends[2].status.to_string(), "SIGTERM");
+  EXPECT_EQ(ends[2].attempt, 1);
+}
+
+TEST_F(LauncherTest, TorchrunStartsWorkersAndCollectsTheirLogs) {
+  if (!std::getenv("RANKFAULT_PYTHON") && std::filesystem::exists("/opt/rf-venv/bin/python"))
+    ::setenv("RANKFAULT_PYTHON", "/opt/rf-venv/bin/python", 1);
+  if (!launcher("torchrun").probe(workload()).ok()) GTEST_SKIP() << "no torchrun";
+  const std::string script = scratch_ / "job.py";
+  std::ofstream(script) << "import os, sys\nr = os.environ['RANK']\nprint('rank', r, os.environ['TMPDIR'])\n"
+                           "sys.exit(4 if r == '1' else 0)\n";
+  workload().command = {"python3", script};
+  workload().launcher_args = {"--max-restarts=1"};
+  EXPECT_EQ(run("torchrun"), "exit 1");
+  for (const int attempt : {0, 1})
+    EXPECT_EQ(read_text(rank_log(*run_, 1, attempt)), "rank 1 " + run_->tmp() + "\n");
+  const auto ends = launcher("torchrun").reported(context());
+  ASSERT_EQ(ends.size(), 2u) << read_text(launcher_log(*run_, 0));
+  EXPECT_EQ(ends[1].status.to_string(), "exit 4");
+  EXPECT_EQ(ends[1].attempt, 1);
+}
+
+class CheckProgram : public ::testing::Test {
+ protected:
+  std::string check(const std::string& program, bool needs_agent = true) {
+    const SourcePos where{"job.yaml", 4, 12};
+    const Status status =
+        check_program(program, {{"PATH", "/usr/bin:/bin"}}, scratch_.path(), needs_agent, where);
+    return status.ok() ? "" : status.error().to_string();
+  }
+  std::string make(const std::string& name, const std::string& text, int mode) {
+    std::ofstream(scratch_ / name) << text;
+    ::chmod((scratch_ / name).c_str(), static_cast<mode_t>(mode));
+    return scratch_ / name;
+  }
+  Scratch scratch_;
+};
+
+TEST_F(CheckProgram, AcceptsProgramsAndScripts) {
+  EXPECT_EQ(check("sh"), "");
+  EXPECT_EQ(check(subject()), "");
+  EXPECT_EQ(check(make("a.sh", "#!/bin/sh\n", 0755)), "");
+  EXPECT_EQ(check(make("b.sh", "#!/usr/bin/env sh\n", 0755)), "");
+  EXPECT_EQ(check("./a.sh"), "");  // from the workload's own directory
+}
+
+TEST_F(CheckProgram, SaysWhereAndWhatIsMissing) {
+  EXPECT_EQ(check("no-such-program"), "job.yaml:4:12: no-such-program: not found on PATH");
+  EXPECT_EQ(check("/no/such"), "job.yaml:4:12: /no/such: No such file or directory");
+  EXPECT_THAT(check("/tmp"), HasSubstr("is a directory"));
+  EXPECT_THAT(check(make("plain", "#!/bin/sh\n", 0644)), HasSubstr("cannot be executed (its mode is 644)"));
+  EXPECT_THAT(check(make("c.sh", "#!/no/such/interpreter\n", 0755)), HasSubstr("/no/such/interpreter"));
+  EXPECT_THAT(check(make("d.sh", "#!/usr/bin/env nosuchthing\n", 0755)), HasSubstr("nosuchthing"));
+  EXPECT_THAT(check(make("text", "hello\n", 0755)), HasSubstr("neither an ELF program nor a script"));
+}
+
+TEST_F(CheckProgram, AStaticProgramCannotCarryTheAgent) {
+  const std::string program = bin_dir() + "/launch_static";
+  EXPECT_THAT(check(program), HasSubstr("the agent cannot be loaded into a statically linked program"));
+  EXPECT_EQ(check(program, false), "");
+}
+
+}  // namespace
+}  // namespace rankfault::test

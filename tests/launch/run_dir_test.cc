@@ -1,0 +1,100 @@
+// RunDir: made once, found in the right state.
+#include <fcntl.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "harness/launch/gather.h"
+#include "tests/launch/fixture.h"
+
+namespace rankfault::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class RunDirTest : public ::testing::Test {
+ protected:
+  std::optional<RunDir> make(const std::string& path) {
+    Result<RunDir> run = RunDir::create(path, "a scenario/with odd: name");
+    EXPECT_TRUE(run.ok()) << run.error().to_string();
+    if (!run.ok()) return std::nullopt;
+    tmp_.push_back(run->tmp());
+    return std::move(*run);
+  }
+  void TearDown() override {
+    for (const std::string& tmp : tmp_) std::filesystem::remove_all(tmp);
+  }
+  Scratch scratch_;
+  std::vector<std::string> tmp_;
+};
+
+TEST_F(RunDirTest, RefusesADirectoryThatExists) {
+  std::filesystem::create_directory(scratch_ / "there");
+  const auto run = RunDir::create(scratch_ / "there", "x");
+  ASSERT_FALSE(run.ok());
+  EXPECT_EQ(run.error().kind, ErrorKind::kRefused);
+  EXPECT_THAT(run.error().message, HasSubstr("exists"));
+  EXPECT_TRUE(std::filesystem::is_empty(scratch_ / "there"));
+}
+
+TEST_F(RunDirTest, MakesParentsAndAShortTemporaryDirectory) {
+  const auto run = make(scratch_ / "a/b/c/");
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->path(), scratch_ / "a/b/c");
+  EXPECT_TRUE(std::filesystem::is_directory(run->records()) && std::filesystem::is_directory(run->logs()));
+  EXPECT_LT(run->tmp().size(), 20u);
+  EXPECT_EQ(read_text(run->undo()), "remove-dir " + run->tmp() + "\n");
+}
+
+TEST_F(RunDirTest, FreshNamesComeFromTheScenarioAndNeverCollide) {
+  ::setenv("RANKFAULT_RUNS", (scratch_ / "runs").c_str(), 1);
+  const auto first = make(""), second = make("");
+  ::unsetenv("RANKFAULT_RUNS");
+  ASSERT_TRUE(first && second);
+  EXPECT_NE(first->path(), second->path());
+  EXPECT_THAT(first->path(), StartsWith(scratch_ / "runs/a-scenario-with-odd--name-2"));
+}
+
+TEST_F(RunDirTest, IsLiveThenDeadThenComplete) {
+  const std::string path = scratch_ / "run";
+  {
+    const auto run = make(path);
+    ASSERT_TRUE(run);
+    EXPECT_EQ(run_state(path), RunState::kLive);
+  }
+  EXPECT_EQ(run_state(path), RunState::kDead);
+  const std::string other = scratch_ / "other";
+  auto run = make(other);
+  ASSERT_TRUE(run && run->complete().ok());
+  EXPECT_EQ(run_state(other), RunState::kComplete);
+  EXPECT_EQ((*read_json(other + "/state.json"))["state"], "complete");
+}
+
+TEST_F(RunDirTest, ReplacesJsonWhole) {
+  const auto run = make(scratch_ / "run");
+  ASSERT_TRUE(run && run->write_json("x.json", {{"b", 1}, {"a", 2}}).ok());
+  EXPECT_EQ(read_text(run->file("x.json")), "{\n  \"b\": 1,\n  \"a\": 2\n}\n");
+  ASSERT_TRUE(run->write_json("x.json", {{"c", 3}}).ok());
+  EXPECT_EQ((*read_json(run->file("x.json")))["c"], 3);
+  EXPECT_FALSE(std::filesystem::exists(run->file("x.json.part")));
+}
+
+TEST_F(RunDirTest, NamesAFileThatIsNotJson) {
+  std::ofstream(scratch_ / "x.json") << "{";
+  const auto json = read_json(scratch_ / "x.json");
+  ASSERT_FALSE(json.ok());
+  EXPECT_THAT(json.error().message, HasSubstr("x.json is not JSON"));
+  EXPECT_FALSE(read_json(scratch_ / "absent").ok());
+}
+
+TEST_F(RunDirTest, ARefusedPlaceIsAnErrorWithItsName) {
+  std::ofstream(scratch_ / "file") << "x";
+  const auto run = RunDir::create(scratch_ / "file/run", "x");
+  ASSERT_FALSE(run.ok());
+  EXPECT_THAT(run.error().message, HasSubstr(scratch_ / "file"));
+}
+
+}  // namespace
+}  // namespace rankfault::test
