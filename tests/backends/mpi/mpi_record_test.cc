@@ -189,5 +189,31 @@ TEST_P(OpenMpiRecord, AChangedArgumentIsWhatTheRecordShows) {
   EXPECT_EQ(seen, 80u);
 }
 
+// What the diagnosis may look at, without times and addresses.
+std::vector<std::string> what_was_done(const FlightRecord& record) {
+  std::vector<std::string> out;
+  for (const rf_record& r : record.records(RF_LIB_MPI))
+    out.push_back(std::string(op_name(r.op)) + " phase " + std::to_string(r.phase) + " seq " +
+                  std::to_string(r.seq) + " count " + std::to_string(r.count) + " dtype " +
+                  std::to_string(r.dtype) + " op " + std::to_string(r.reduce_op) + " peer " +
+                  std::to_string(r.peer) + " flags " + std::to_string(r.flags) + " call " +
+                  std::to_string(r.call));
+  return out;
+}
+
+TEST_P(OpenMpiRecord, AnInjectedMismatchLooksLikeTheProgramsOwn) {
+  ASSERT_EQ(run({"mpi_bugs", "--bug=dtype", "--rank=1", "--step=3"}).status, 0)
+      << "such a mismatch ends silently";
+  const auto bug = records_;
+  std::filesystem::remove_all(run_dir_ + "/records");
+  write_control_page(run_dir_ + "/control",
+                     {1, RF_OP_ALL_REDUCE, RF_VERB_ARG, 4, RF_ARG_DTYPE, RF_DTYPE_INT32});
+  ASSERT_EQ(run({"mpi_bugs", "--bug=none"}).status, 0);
+  ASSERT_EQ(records_.size(), 4u);
+  for (const auto& [rank, record] : records_)
+    EXPECT_EQ(what_was_done(record), what_was_done(bug.at(rank))) << rank;
+  EXPECT_NE(what_was_done(records_.at(1)), what_was_done(records_.at(0)));
+}
+
 }  // namespace
 }  // namespace rankfault::test
