@@ -1,0 +1,84 @@
+// assumptions_test: each of the five assumptions fails alone, and the finding falls to inferred.
+#include "tests/diagnose/finding_of.h"
+
+namespace rankfault::testing {
+namespace {
+
+TimelineBuilder proven_job() {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce(), 2).blocked(0, all_reduce()).blocked(1, all_reduce()).killed(2);
+  return job;
+}
+
+void expect_only(const Finding* f, const std::string& name) {
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(failed_assumptions(*f), std::vector<std::string>{name}) << to_json(*f).dump(1);
+  EXPECT_EQ(f->confidence, Confidence::kInferred);
+  EXPECT_EQ(f->claim, Claim::kNone);
+}
+
+TEST(Assumptions, AllFiveHoldForAPlainDeath) {
+  const Findings found = diagnose(proven_job().build());
+  EXPECT_TRUE(failed_assumptions(found.all.front()).empty());
+  EXPECT_EQ(found.all.front().assumes.size(), 5u);
+  EXPECT_EQ(found.all.front().confidence, Confidence::kProven);
+}
+
+TEST(Assumptions, EveryEdgeIsANeed) {
+  TimelineBuilder job(3);  // Gloo makes a broadcast's root wait for its children; nobody needs them
+  job.everyone(all_reduce(), 2).blocked(0, broadcast(0)).killed(2);
+  const Findings found = diagnose(job.build());
+  expect_only(finding_of(found, "dead_rank"), "every_edge_is_a_need");
+}
+
+TEST(Assumptions, EndsAreFinal) {
+  TimelineBuilder job(3, RF_LIB_MPI);  // rank 2 is alive, outside, one call short of what it left out
+  job.everyone(all_reduce(8, 0x10)).everyone(all_reduce(1, 0x20));
+  job.everyone(all_reduce(8, 0x10)).everyone(all_reduce(1, 0x20));
+  job.does(2, all_reduce(1, 0x20)).blocked(0, all_reduce(8, 0x10)).blocked(1, all_reduce(8, 0x10));
+  job.wait(10'000'000'000);
+  const Findings found = diagnose(job.build());
+  for (const Finding& f : found.all) EXPECT_NE(f.claim, Claim::kCannotReturn) << to_json(f).dump(1);
+}
+
+TEST(Assumptions, IssuersAreClosed) {
+  // Two live ranks each wait for the other on two communicators: a cycle. A second lane of rank 1
+  // that issued on the first communicator is free and may still come.
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.comm("a", {0, 1}).comm("b", {0, 1});
+  job.everyone(on(all_reduce(), "a")).everyone(on(all_reduce(), "b"));
+  CallSpec other_lane = on(all_reduce(), "a");
+  job.does(0, other_lane);
+  other_lane.lane = 1;
+  job.does(1, other_lane);
+  job.blocked(0, on(all_reduce(), "a")).blocked(1, on(all_reduce(), "b"));
+  const Findings found = diagnose(job.build());
+  expect_only(finding_of(found, "order_deadlock"), "issuers_closed");
+}
+
+TEST(Assumptions, FullView) {
+  for (const auto hide : {+[](ProcessView& p) { p.opaque = RF_OPAQUE_COMMUNICATION; },
+                          +[](ProcessView& p) { p.partial = RF_PARTIAL_COMMS; },
+                          +[](ProcessView& p) { p.coverage.front().hook = RF_HOOK_NONE; }}) {
+    TimelineBuilder job = proven_job();
+    hide(job.rank(2));
+    const Findings found = diagnose(job.build());
+    expect_only(finding_of(found, "dead_rank"), "full_view");
+  }
+}
+
+TEST(Assumptions, OneLook) {
+  for (int moving : {0, 2}) {
+    TimelineBuilder job = proven_job();
+    job.rank(moving).stable = false;
+    const Findings found = diagnose(job.build());
+    expect_only(finding_of(found, "dead_rank"), "one_look");
+  }
+  Timeline torn = proven_job().build();
+  torn.consistent = false;  // and nobody says which process moved
+  const Findings found = diagnose(torn);
+  expect_only(finding_of(found, "dead_rank"), "one_look");
+}
+
+}  // namespace
+}  // namespace rankfault::testing

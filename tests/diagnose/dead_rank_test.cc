@@ -1,0 +1,112 @@
+// dead_rank_test: where the rule speaks, and its near misses.
+#include "tests/diagnose/finding_of.h"
+
+namespace rankfault::testing {
+namespace {
+
+TimelineBuilder killed_before_third(int ranks = 4, int victim = 2) {
+  TimelineBuilder job(ranks);
+  job.everyone(all_reduce(), 2);
+  for (int r = 0; r < ranks; ++r)
+    if (r != victim) job.blocked(r, all_reduce());
+  job.killed(victim);
+  return job;
+}
+
+TEST(DeadRank, IsProvenWhenOthersWaitForACallItNeverEntered) {
+  const Findings found = diagnose(killed_before_third().build());
+  const Finding* f = finding_of(found, "dead_rank");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->ranks, std::vector<int>{2});
+  EXPECT_EQ(f->op, "all_reduce");
+  EXPECT_EQ(f->comm, "world");
+  ASSERT_TRUE(f->seq);
+  EXPECT_EQ(f->seq->from, 3u);
+  EXPECT_EQ(f->seq->to, 3u);
+  EXPECT_EQ(f->confidence, Confidence::kProven) << to_json(*f).dump(1);
+  EXPECT_EQ(f->claim, Claim::kCannotReturn);
+  EXPECT_EQ(f->caused_by, -1);
+}
+
+TEST(DeadRank, IsProvenFromAnErrorThatEndedTheWait) {
+  TimelineBuilder job(4);
+  job.everyone(all_reduce(), 2).killed(1);
+  for (int r : {0, 2, 3}) job.fails(r, all_reduce()).exits(r, 3);
+  const Findings found = diagnose(job.build());
+  ASSERT_EQ(found.all.front().kind, "dead_rank") << all_kinds(found);
+  EXPECT_EQ(found.all.front().confidence, Confidence::kProven);
+  EXPECT_EQ(found.all.front().seq->from, 3u);
+  for (size_t i = 1; i < found.all.size(); ++i) EXPECT_EQ(found.all[i].caused_by, 0) << found.all[i].text;
+}
+
+TEST(DeadRank, ASurvivorEndedByTheLauncherHangsUnderTheFirst) {
+  TimelineBuilder job = killed_before_third();
+  for (int r : {0, 1, 3}) job.killed(r, 15);
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(found.all.front().ranks, std::vector<int>{2});
+  EXPECT_EQ(found.all.front().confidence, Confidence::kProven);
+  ASSERT_EQ(found.all.size(), 4u);
+  for (size_t i = 1; i < 4; ++i) EXPECT_EQ(found.all[i].caused_by, 0);
+}
+
+TEST(DeadRank, IsInferredWhenItDiedInsideTheCall) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce(), 2)
+      .blocked(0, all_reduce())
+      .blocked(1, all_reduce())
+      .blocked(2, all_reduce())
+      .killed(2);
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "dead_rank");
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->confidence, Confidence::kInferred);
+  EXPECT_EQ(f->seq->from, 3u);
+}
+
+TEST(DeadRank, IsInferredWhenNobodyNeedsIt) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce(), 2).killed(2);
+  const Finding f = diagnose(job.build()).all.front();
+  EXPECT_EQ(f.kind, "dead_rank");
+  EXPECT_EQ(f.confidence, Confidence::kInferred);
+  EXPECT_FALSE(f.seq);
+}
+
+TEST(DeadRank, IsSilentWhileEverybodyLives) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce(), 2).blocked(0, all_reduce()).blocked(1, all_reduce());
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
+}
+
+TEST(DeadRank, TheRootOfABroadcastDoesNotNeedADeadLeaf) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce()).blocked(0, broadcast(0)).does(1, broadcast(0)).killed(2);
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "dead_rank");
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->confidence, Confidence::kInferred);
+  EXPECT_EQ(failed_assumptions(*f), std::vector<std::string>{"every_edge_is_a_need"});
+}
+
+TEST(DeadRank, IsNamedOnTheCommunicatorWhereItIsNeeded) {
+  TimelineBuilder job(4);
+  job.comm("pair", {1, 3}).everyone(all_reduce()).everyone(on(all_reduce(8), "pair"), 4);
+  job.blocked(1, on(all_reduce(8), "pair")).killed(3, 11);
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "dead_rank");
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->comm, "pair");
+  EXPECT_EQ(f->seq->from, 5u);
+  EXPECT_EQ(f->confidence, Confidence::kProven);
+}
+
+TEST(DeadRank, AnUnknownStatusIsADeathToo) {
+  TimelineBuilder job(2);
+  job.everyone(all_reduce()).blocked(0, all_reduce()).vanishes(1);
+  const Finding f = diagnose(job.build()).all.front();
+  EXPECT_EQ(f.kind, "dead_rank");
+  EXPECT_EQ(f.confidence, Confidence::kProven);
+}
+
+}  // namespace
+}  // namespace rankfault::testing

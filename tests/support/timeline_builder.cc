@@ -1,0 +1,233 @@
+// timeline_builder: see timeline_builder.h.
+#include "tests/support/timeline_builder.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "harness/diagnose/view.h"
+
+namespace rankfault::testing {
+namespace {
+
+constexpr TimeNs kStep = 1'000;
+
+}  // namespace
+
+TimelineBuilder::TimelineBuilder(int ranks, rf_library library) : library_(library) {
+  std::vector<int> all;
+  for (int r = 0; r < ranks; ++r) {
+    ProcessView p;
+    p.id = {1, 2, 1000 + r, 5, 0};
+    p.stage = RF_STAGE_MEMBER;
+    p.rank = r;
+    p.world_size = ranks;
+    p.opened = p.member = now_ + static_cast<TimeNs>(r);
+    p.thread_multiple = library == RF_LIB_GLOO;
+    p.coverage.push_back({library, RF_HOOK_PRELOAD, 0, "double", ""});
+    processes_.push_back(std::move(p));
+    all.push_back(r);
+  }
+  comm("world", all);
+}
+
+TimelineBuilder& TimelineBuilder::comm(const std::string& name, std::vector<int> ranks) {
+  comms_[name] = ranks;
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    ProcessView& p = rank(ranks[i]);
+    CommView c;
+    c.index = static_cast<uint32_t>(p.comms.size());
+    c.id = rf_hash_text(name.c_str());
+    c.size = static_cast<uint32_t>(ranks.size());
+    c.rank = static_cast<int>(i);
+    c.members = ranks;
+    c.ordinal = static_cast<uint32_t>(comms_.size()) - 1;
+    c.flags = RF_COMM_POSITIONAL;
+    if (name == "world") c.flags |= RF_COMM_WORLD;
+    c.library = library_;
+    c.identity = RF_ID_DERIVED;
+    c.name = name;
+    p.comms.push_back(std::move(c));
+  }
+  return *this;
+}
+
+CommView& TimelineBuilder::comm_of(int r, const std::string& name) {
+  for (CommView& c : rank(r).comms)
+    if (c.name == name) return c;
+  RF_ASSERT(false, "the rank is not in that communicator");
+}
+
+LaneView& TimelineBuilder::lane_of(int r, uint32_t index) {
+  std::vector<LaneView>& lanes = rank(r).lanes;
+  while (lanes.size() <= index) {
+    LaneView l;
+    l.index = static_cast<uint32_t>(lanes.size());
+    l.kind = RF_LANE_THREAD;
+    l.owner = 5000 + l.index;
+    lanes.push_back(l);
+  }
+  return lanes[index];
+}
+
+Event& TimelineBuilder::record(int r, uint32_t lane_index, uint8_t phase) {
+  now_ += kStep;
+  LaneView& lane = lane_of(r, lane_index);
+  Event e;
+  e.lane = lane_index;
+  e.index = lane.head++;
+  e.record.commit = e.index + 1;
+  e.record.time_ns = now_;
+  e.record.phase = phase;
+  e.record.comm = RF_NO_COMM;
+  rank(r).history.push_back(e);
+  return rank(r).history.back();
+}
+
+uint32_t TimelineBuilder::enter(int r, const CallSpec& s) {
+  LaneView& lane = lane_of(r, s.lane);
+  const uint32_t number = lane.state.call + 1;
+  CommView& c = comm_of(r, s.comm);
+  const uint64_t seq = is_positional(s.op) ? ++c.entered : 0;
+  c.issuers |= uint64_t{1} << s.lane;
+  rf_record& e = record(r, s.lane, RF_PHASE_ENTER).record;
+  e.seq = seq;
+  e.where = s.site;
+  e.count = s.count;
+  e.call = number;
+  e.comm = c.index;
+  e.peer = s.peer;
+  e.op = s.op;
+  e.library = static_cast<uint8_t>(library_);
+  e.dtype = s.dtype;
+  e.reduce_op = s.reduce_op;
+  e.flags = s.flags;
+  rf_state& state = lane.state;
+  state.since_ns = now_;
+  state.seq = seq;
+  state.return_address = s.site;
+  state.count = s.count;
+  state.needs_mask = s.needs_mask;
+  state.call = number;
+  state.comm = c.index;
+  state.peer = s.peer;
+  state.version += 1;
+  state.op = s.op;
+  state.where = RF_INSIDE;
+  state.library = static_cast<uint8_t>(library_);
+  state.dtype = s.dtype;
+  state.reduce_op = s.reduce_op;
+  state.flags = s.flags;
+  return number;
+}
+
+void TimelineBuilder::leave(int r, const CallSpec& s, uint8_t phase, int result) {
+  rf_state& state = lane_of(r, s.lane).state;
+  rf_record& e = record(r, s.lane, phase).record;
+  e.seq = state.seq;
+  e.call = state.call;
+  e.comm = state.comm;
+  e.op = state.op;
+  e.library = state.library;
+  e.tag_or_result = result;
+  state.where = RF_OUTSIDE;
+  state.since_ns = now_;
+  state.last_result = result;
+  state.version += 1;
+  for (CommView& c : rank(r).comms)
+    if (c.index == state.comm && result == 0 && phase != RF_PHASE_ENQUEUE)
+      c.completed = std::max(c.completed, state.seq);
+}
+
+TimelineBuilder& TimelineBuilder::everyone(const CallSpec& s, int times) {
+  for (int i = 0; i < times; ++i) {
+    for (const int r : comms_[s.comm]) enter(r, s);
+    for (const int r : comms_[s.comm]) leave(r, s, RF_PHASE_EXIT, 0);
+  }
+  return *this;
+}
+
+TimelineBuilder& TimelineBuilder::does(int r, const CallSpec& s, int times) {
+  for (int i = 0; i < times; ++i) {
+    enter(r, s);
+    leave(r, s, RF_PHASE_EXIT, 0);
+  }
+  return *this;
+}
+
+TimelineBuilder& TimelineBuilder::blocked(int r, const CallSpec& s) {
+  enter(r, s);
+  return *this;
+}
+
+TimelineBuilder& TimelineBuilder::returns(int r, uint32_t lane) {
+  CallSpec s;
+  s.lane = lane;
+  leave(r, s, RF_PHASE_EXIT, 0);
+  return *this;
+}
+
+TimelineBuilder& TimelineBuilder::fails(int r, const CallSpec& s, int result) {
+  enter(r, s);
+  leave(r, s, result == RF_RESULT_THROWN ? RF_PHASE_ERROR : RF_PHASE_EXIT, result);
+  return *this;
+}
+
+TimelineBuilder& TimelineBuilder::enqueues(int r, const CallSpec& s) {
+  enter(r, s);
+  leave(r, s, RF_PHASE_ENQUEUE, 0);
+  return *this;
+}
+
+TimelineBuilder& TimelineBuilder::step(int r, uint64_t number) {
+  rf_record& e = record(r, 0, RF_PHASE_EVENT).record;
+  e.op = RF_OP_STEP_BEGIN;
+  e.library = RF_LIB_MARK;
+  e.count = number;
+  rank(r).steps_begun = number + 1;
+  return *this;
+}
+
+TimelineBuilder& TimelineBuilder::steps(uint64_t number) {
+  for (size_t r = 0; r < processes_.size(); ++r) step(static_cast<int>(r), number);
+  return *this;
+}
+
+void TimelineBuilder::end(int r, bool known, bool by_signal, int value) {
+  now_ += kStep;
+  rank(r).end = {EndKind::kEnded, now_, known, by_signal, value};
+}
+
+TimelineBuilder& TimelineBuilder::killed(int r, int signal) {
+  end(r, true, true, signal);
+  return *this;
+}
+TimelineBuilder& TimelineBuilder::exits(int r, int code) {
+  end(r, true, false, code);
+  return *this;
+}
+TimelineBuilder& TimelineBuilder::vanishes(int r) {
+  end(r, false, false, 0);
+  return *this;
+}
+TimelineBuilder& TimelineBuilder::finalized(int r) {
+  rank(r).stage = RF_STAGE_FINALIZED;
+  return *this;
+}
+TimelineBuilder& TimelineBuilder::destroys(int r, const std::string& comm) {
+  comm_of(r, comm).destroyed = true;
+  return *this;
+}
+
+Timeline TimelineBuilder::build() const {
+  Timeline t;
+  t.begin = 1;
+  t.look = now_ + kStep;
+  t.world_size = static_cast<int>(processes_.size());
+  t.processes = processes_;
+  t.job_over = std::all_of(processes_.begin(), processes_.end(),
+                           [](const ProcessView& p) { return p.end.kind == EndKind::kEnded; });
+  for (const ProcessView& p : processes_) t.expected.push_back({p.rank, 0, true});
+  return t;
+}
+
+}  // namespace rankfault::testing

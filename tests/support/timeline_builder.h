@@ -1,0 +1,82 @@
+// TimelineBuilder: makes Timelines by saying what each rank did, with the records and states the
+// agent would have written.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/observe/timeline.h"
+
+namespace rankfault::testing {
+
+struct CallSpec {
+  uint16_t op = RF_OP_ALL_REDUCE;
+  uint64_t count = 1024;
+  uint8_t dtype = RF_DTYPE_FLOAT32;
+  uint8_t reduce_op = RF_REDUCE_SUM;
+  int peer = RF_PEER_NONE;  // root
+  uint64_t site = 0x1000;   // return address
+  std::string comm = "world";
+  uint32_t lane = 0;
+  uint16_t flags = 0;
+  uint64_t needs_mask = 0;
+};
+
+inline CallSpec all_reduce(uint64_t count = 1024, uint64_t site = 0x1000) {
+  return {RF_OP_ALL_REDUCE, count, RF_DTYPE_FLOAT32, RF_REDUCE_SUM, RF_PEER_NONE, site, "world", 0, 0, 0};
+}
+inline CallSpec barrier(uint64_t site = 0x2000) {
+  return {RF_OP_BARRIER, 0, RF_DTYPE_BYTE, RF_REDUCE_OTHER, RF_PEER_NONE, site, "world", 0, 0, 0};
+}
+inline CallSpec broadcast(int root, uint64_t count = 16, uint64_t site = 0x3000) {
+  return {RF_OP_BROADCAST, count, RF_DTYPE_FLOAT32, RF_REDUCE_OTHER, root, site, "world", 0, 0, 0};
+}
+inline CallSpec on(CallSpec spec, std::string comm) {
+  spec.comm = std::move(comm);
+  return spec;
+}
+
+class TimelineBuilder {
+ public:
+  explicit TimelineBuilder(int ranks, rf_library library = RF_LIB_GLOO);
+
+  // Makes a communicator of these world ranks; "world" is there from the start.
+  TimelineBuilder& comm(const std::string& name, std::vector<int> ranks);
+  TimelineBuilder& everyone(const CallSpec&, int times = 1);  // all members of its communicator
+  TimelineBuilder& does(int rank, const CallSpec&, int times = 1);
+  TimelineBuilder& blocked(int rank, const CallSpec&);    // enters and stays
+  TimelineBuilder& returns(int rank, uint32_t lane = 0);  // from where it was blocked
+  TimelineBuilder& fails(int rank, const CallSpec&, int result = RF_RESULT_THROWN);
+  TimelineBuilder& enqueues(int rank, const CallSpec&);  // nonblocking, not complete
+  TimelineBuilder& step(int rank, uint64_t number);      // a step_begin mark
+  TimelineBuilder& steps(uint64_t number);               // on every rank
+  TimelineBuilder& killed(int rank, int signal = 9);
+  TimelineBuilder& exits(int rank, int code = 0);
+  TimelineBuilder& vanishes(int rank);  // died, status unknown
+  TimelineBuilder& finalized(int rank);
+  TimelineBuilder& destroys(int rank, const std::string& comm = "world");
+  TimelineBuilder& wait(TimeNs ns) {  // nothing happens for that long
+    now_ += ns;
+    return *this;
+  }
+  TimeNs now() const { return now_; }
+
+  ProcessView& rank(int rank) { return processes_[static_cast<size_t>(rank)]; }
+  CommView& comm_of(int rank, const std::string& comm = "world");
+  LaneView& lane_of(int rank, uint32_t lane = 0);
+  Timeline build() const;
+
+ private:
+  Event& record(int rank, uint32_t lane, uint8_t phase);
+  uint32_t enter(int rank, const CallSpec&);  // returns the call's number
+  void leave(int rank, const CallSpec&, uint8_t phase, int result);
+  void end(int rank, bool known, bool by_signal, int value);
+
+  rf_library library_;
+  TimeNs now_ = 1'000'000'000;
+  std::vector<ProcessView> processes_;
+  std::map<std::string, std::vector<int>> comms_;
+};
+
+}  // namespace rankfault::testing
