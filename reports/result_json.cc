@@ -7,6 +7,8 @@
 namespace rankfault {
 namespace {
 
+bool says_something(const std::string& kind) { return kind != "none" && kind != "cannot_say"; }
+
 Json expectations_json(const Judgement& judgement) {
   Json all = Json::array();
   for (const ExpectationResult& result : judgement.expectations)
@@ -71,7 +73,7 @@ class Timings {
   TimeNs diagnosed() const {
     for (const Json& line : facts_.journal)
       if (line.value("ev", "") == "finding" && line.contains("finding") &&
-          line["finding"].value("kind", "none") != "none")
+          says_something(line["finding"].value("kind", "none")))
         return line.value("t", TimeNs{0});
     return 0;
   }
@@ -92,7 +94,7 @@ Json cleanup_json(const RunFacts& facts) {
 
 Json first_cause(const Findings& findings) {
   for (size_t i = 0; i < findings.all.size(); ++i)
-    if (findings.all[i].kind != "none" && findings.all[i].caused_by < 0) return Json(i);
+    if (says_something(findings.all[i].kind) && findings.all[i].caused_by < 0) return Json(i);
   return {};
 }
 

@@ -11,6 +11,7 @@ namespace rankfault {
 std::string finding_line(const Finding& finding) {
   std::string line = finding.kind;
   if (finding.kind == "none") return "none: nothing was found wrong";
+  if (finding.kind == "cannot_say") return "nothing can be said";
   if (!finding.ranks.empty())
     line += fmt::format(": rank{} {}", finding.ranks.size() == 1 ? "" : "s", fmt::join(finding.ranks, " "));
   else

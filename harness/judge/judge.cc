@@ -30,12 +30,17 @@ FaultResult judge_fault(const FaultSpec& fault, const RunFacts& facts, Verdict& 
   return result;
 }
 
+bool something_found(const RunFacts& facts) {
+  return std::any_of(facts.findings.all.begin(), facts.findings.all.end(),
+                     [](const Finding& f) { return f.kind != "none" && f.kind != "cannot_say"; });
+}
+
 ExpectationResult judge_one(const ExpectationSpec& spec, const RunFacts& facts) {
   const Oracle* oracle = Catalog<Oracle>::instance().find(spec.oracle);
   if (!oracle) return answer(spec, Verdict::kUnknown, "there is no oracle of this name");
   // Nothing was wrong and no fault bit: what only a fault can cause cannot be asked for. A finding
   // that is there all the same is judged.
-  if (refers_to_trouble(spec) && !something_bit(facts) && facts.findings.nothing_wrong())
+  if (refers_to_trouble(spec) && !something_bit(facts) && !something_found(facts))
     return answer(spec, Verdict::kVoid, "no fault had an effect, so this cannot be asked");
   return oracle->judge(spec, facts);
 }
@@ -53,9 +58,12 @@ bool has(const std::vector<ExpectationResult>& results, const char* id) {
 // A run in which nothing is wrong on purpose: the reference, a corner of the square, or the bug off.
 bool trouble_is_off(const Plan& plan) { return !plan.faults_on || (plan.scenario.bug && !plan.bug_on); }
 
-// With only the bug off all is asked all the same: `blamed` must then fail, on `none`.
-bool is_asked(const ExpectationSpec& spec, const Plan& plan) {
-  return plan.faults_on || !refers_to_trouble(spec);
+// With only the bug off all is asked all the same: `blamed` must then fail, on `none`. The reference
+// has none of its own to be compared with.
+bool is_asked(const ExpectationSpec& spec, const RunFacts& facts) {
+  if (facts.plan.faults_on) return true;
+  if (spec.oracle == "same_as_reference" && !facts.reference) return false;
+  return !refers_to_trouble(spec);
 }
 
 bool is_as_it_must_be(const Judgement& judgement, const MustBe& must_be) {
@@ -110,7 +118,7 @@ Judgement judge(const RunFacts& facts) {
       judgement.faults.push_back(judge_fault(fault, facts, verdict));
   std::vector<ExpectationResult>& results = judgement.expectations;
   for (const ExpectationSpec& spec : facts.plan.scenario.expect)
-    if (is_asked(spec, facts.plan)) results.push_back(judge_one(spec, facts));
+    if (is_asked(spec, facts)) results.push_back(judge_one(spec, facts));
   if (trouble_is_off(facts.plan)) results.push_back(implicit("reference", facts));
   if (facts.teardown != 0 && facts.teardown_reason != "decided" && !has(results, "finished_in_time"))
     results.push_back(implicit("finished_in_time", facts));

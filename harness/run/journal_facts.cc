@@ -48,29 +48,16 @@ class Folder {
  public:
   explicit Folder(RunFacts& facts) : facts_(facts) {}
 
-  Status line(const Json& line) {
+  void line(const Json& line) {
     const std::string ev = text_at(line, "ev");
     if (ev == "run_begin") facts_.begin = number_at<TimeNs>(line, "t", 0);
     if (ev == "rank_end") rank_end(line);
     if (ev.rfind("fault_", 0) == 0) fault_line(ev, line);
-    if (ev == "look") looked_ = true;
-    if (ev == "finding") return finding(line);
-    if (ev == "findings") return all_findings(line);
     if (ev == "log_marker") log_marker(line);
     if (ev == "starved") starved(line);
     if (ev == "teardown") teardown(line);
     if (ev == "leftover") facts_.leftovers.push_back(line);
     facts_.end = number_at<TimeNs>(line, "t", facts_.end);
-    return Done{};
-  }
-
-  // A look that found nothing to say leaves `none`; no look at all leaves no evidence.
-  void finish() {
-    std::vector<Finding>& all = facts_.findings.all;
-    if (all.size() > 1) std::erase_if(all, [](const Finding& f) { return f.kind == "none"; });
-    if (!all.empty() || !looked_) return;
-    all.emplace_back();
-    all.back().kind = "none";
   }
 
  private:
@@ -149,32 +136,6 @@ class Folder {
     }
   }
 
-  Status finding(const Json& line) {
-    const auto it = line.find("finding");
-    if (it == line.end()) return Done{};
-    Result<Finding> read = finding_from_json(*it);
-    if (!read) return read.error();
-    for (Finding& known : facts_.findings.all)
-      if (known.kind == read->kind && known.ranks == read->ranks && known.op == read->op &&
-          known.comm_id == read->comm_id && known.attempt == read->attempt) {
-        known = std::move(*read);
-        return Done{};
-      }
-    facts_.findings.all.push_back(std::move(*read));
-    return Done{};
-  }
-
-  // What stands at the end, withdrawn findings left out: written after the last look.
-  Status all_findings(const Json& line) {
-    facts_.findings.all.clear();
-    for (const Json& item : line.value("all", Json::array())) {
-      Result<Finding> read = finding_from_json(item);
-      if (!read) return read.error();
-      facts_.findings.all.push_back(std::move(*read));
-    }
-    return Done{};
-  }
-
   void log_marker(const Json& line) {
     Mark mark;
     mark.rank = number_at(line, "rank", -1);
@@ -208,7 +169,6 @@ class Folder {
   }
 
   RunFacts& facts_;
-  bool looked_ = false;
   std::map<std::pair<int, int>, int64_t> log_step_;
 };
 
@@ -229,12 +189,10 @@ std::string reference_named(const std::vector<Json>& journal) {
   return "";
 }
 
-Status fold_journal(RunFacts& facts) {
+void fold_journal(RunFacts& facts) {
   Folder folder(facts);
-  for (const Json& line : facts.journal)
-    if (Status read = folder.line(line); !read) return read;
-  folder.finish();
-  return Done{};
+  for (const Json& line : facts.journal) folder.line(line);
+  facts.findings = findings_from_journal(facts.journal);
 }
 
 }  // namespace rankfault

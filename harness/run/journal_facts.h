@@ -8,7 +8,7 @@
 namespace rankfault {
 
 // Ends, gates, teardown, starvation, leftovers, findings and log marks. `facts.journal` is set.
-Status fold_journal(RunFacts& facts);
+void fold_journal(RunFacts& facts);
 
 // The reference run that the journal names; "" for none.
 std::string reference_named(const std::vector<Json>& journal);

@@ -80,7 +80,9 @@ bool some_expectation_accepts(const Finding& finding, const RunFacts& facts) {
       [&](const ExpectationSpec& spec) { return spec.oracle == "blamed" && accepts(spec, finding, facts); });
 }
 
-bool is_cause(const Finding& finding) { return finding.kind != "none" && finding.caused_by < 0; }
+bool says_something(const Finding& finding) { return finding.kind != "none" && finding.kind != "cannot_say"; }
+
+bool is_cause(const Finding& finding) { return says_something(finding) && finding.caused_by < 0; }
 
 std::string finding_text(const Finding& finding) {
   if (!finding.text.empty()) return finding.text;
@@ -99,7 +101,7 @@ bool wants_none(const ExpectationSpec& spec) { return read_text(spec.params, "ki
 
 ExpectationResult judge_none(const ExpectationSpec& spec, const RunFacts& facts) {
   for (const Finding& finding : facts.findings.all)
-    if (finding.kind != "none")
+    if (says_something(finding))
       return answer(spec, Verdict::kFail, "nobody was to be blamed, but: " + finding_text(finding),
                     finding_lines(facts, finding.kind));
   return answer(spec, Verdict::kPass, "nothing was found wrong",
@@ -109,6 +111,9 @@ ExpectationResult judge_none(const ExpectationSpec& spec, const RunFacts& facts)
 ExpectationResult judge_blamed(const ExpectationSpec& spec, const RunFacts& facts) {
   const std::vector<Finding>& all = facts.findings.all;
   if (all.empty()) return answer(spec, Verdict::kUnknown, "the job was never looked at");
+  if (all.size() == 1 && all.front().kind == "cannot_say")
+    return answer(spec, Verdict::kUnknown, "the diagnosis cannot say: " + all.front().text,
+                  finding_lines(facts, "cannot_say"));
   if (wants_none(spec)) return judge_none(spec, facts);
   const Finding* found = nullptr;
   for (const Finding& finding : all)

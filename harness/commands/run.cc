@@ -1,0 +1,180 @@
+// rankfault run: scenarios from files, or one from the command line; verdicts out.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "harness/commands/command.h"
+#include "harness/commands/interrupt.h"
+#include "harness/commands/run_output.h"
+#include "harness/commands/scenario_files.h"
+#include "harness/commands/select.h"
+#include "harness/scenario/one_line.h"
+#include "harness/scenario/scenario_parser.h"
+#include "harness/session/session.h"
+
+namespace rankfault {
+namespace {
+
+struct Options {
+  std::vector<std::string> words;  // files and directories, or the command after --
+  int ranks = 0;
+  std::string launcher, wall, filter, runs, run_dir, junit, keep = "all", seed;
+  std::vector<std::string> faults, expects, sets;
+  int jobs = 1;
+  bool teeth = false, json = false, no_agent = false;
+};
+
+int usage(const Error& error) {
+  fmt::print(stderr, "{}\n", error.to_string());
+  return error.kind == ErrorKind::kInternal ? kExitInternal : kExitUsage;
+}
+
+bool is_one_line(const Options& options) {
+  return options.ranks != 0 || !options.faults.empty() || !options.expects.empty() ||
+         !options.launcher.empty();
+}
+
+Result<std::vector<Scenario>> from_command_line(const Options& options) {
+  if (options.words.empty()) return usage_error("there is no command: write it after --");
+  Result<Scenario> scenario = scenario_from_command_line(options.ranks, options.launcher, options.faults,
+                                                         options.expects, options.words, options.wall);
+  if (!scenario) return scenario.error();
+  return std::vector<Scenario>{std::move(*scenario)};
+}
+
+// All files are checked before anything is launched; every mistake is printed.
+Result<std::vector<Scenario>> from_files(const Options& options) {
+  if (options.words.empty()) return usage_error("name scenario files or directories, or a command after --");
+  const Result<std::vector<std::string>> files = find_scenario_files(options.words);
+  if (!files) return files.error();
+  std::vector<Error> errors;
+  std::vector<Scenario> scenarios;
+  for (const std::string& file : *files) {
+    std::vector<Error> mistakes = check_scenario_file(file);
+    if (mistakes.empty()) {
+      Result<Scenario> scenario = load_scenario(file);
+      if (scenario)
+        scenarios.push_back(std::move(*scenario));
+      else
+        mistakes.push_back(scenario.error());
+    }
+    errors.insert(errors.end(), mistakes.begin(), mistakes.end());
+  }
+  for (size_t i = 1; i < errors.size(); ++i) fmt::print(stderr, "{}\n", errors[i - 1].to_string());
+  if (!errors.empty()) return errors.back();
+  if (options.filter.empty()) return scenarios;
+  std::erase_if(scenarios,
+                [&](const Scenario& s) { return !selected(options.filter, s.file + " " + s.name); });
+  if (scenarios.empty())
+    return usage_error(fmt::format("-k \"{}\" selects none of the scenarios", options.filter));
+  return scenarios;
+}
+
+Status read_settings(const Options& in, SessionOptions& out) {
+  for (const std::string& text : in.sets) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return usage_error(fmt::format("--set wants key=value, not \"{}\"", text));
+    out.set.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  if (!in.seed.empty()) {
+    char* end = nullptr;
+    out.seed = std::strtoull(in.seed.c_str(), &end, 10);
+    if (*end || in.seed[0] == '-')
+      return usage_error(fmt::format("--seed wants a number, not \"{}\"", in.seed));
+  }
+  if (in.keep == "failed")
+    out.keep = Keep::kFailed;
+  else if (in.keep == "none")
+    out.keep = Keep::kNone;
+  else if (in.keep != "all")
+    return usage_error(fmt::format("--keep is failed, all or none, not \"{}\"", in.keep));
+  if (in.jobs < 1) return usage_error("--jobs is at least 1");
+  out.jobs = in.jobs;
+  out.teeth = in.teeth;
+  out.with_agent = !in.no_agent;
+  out.run_dir = in.run_dir;
+  if (!in.runs.empty()) ::setenv("RANKFAULT_RUNS", in.runs.c_str(), 1);
+  return Done{};
+}
+
+Status write_junit(const std::string& path, const SessionResult& result) {
+  std::ofstream out(path, std::ios::trunc);
+  const Result<std::string> text = report_text("junit", result);
+  if (!text) return text.error();
+  out << *text << std::flush;
+  return out ? Status(Done{}) : errno_error("write " + path);
+}
+
+int run_all(const Options& in) {
+  SessionOptions options;
+  if (Status read = read_settings(in, options); !read) return usage(read.error());
+  const Result<std::vector<Scenario>> scenarios = is_one_line(in) ? from_command_line(in) : from_files(in);
+  if (!scenarios) return usage(scenarios.error());
+  if (!options.run_dir.empty() && (scenarios->size() != 1 || options.teeth))
+    return usage(usage_error("--run-dir is for a single run; use --runs DIR for several"));
+  // One file named on the command line tells its verdict; a directory, a filter or several the outcome.
+  options.by_verdict = scenarios->size() == 1 && in.filter.empty() && !options.teeth &&
+                       (is_one_line(in) || (in.words.size() == 1 && (*scenarios)[0].file == in.words[0]));
+  options.interrupted = catch_interrupts();
+  const bool colour = ::isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR");
+  if (!in.json) {
+    options.progress = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+    options.finished = [&](const UnitResult& unit) {
+      fmt::print("{}", unit_text(unit, colour));
+      std::fflush(stdout);
+    };
+  }
+  const Result<SessionResult> result = run_session(*scenarios, run_scenario, options);
+  if (!result) return usage(result.error());
+  if (in.json) {
+    const Result<std::string> text = report_text("json", *result);
+    if (!text) return usage(text.error());
+    fmt::print("{}", *text);
+  } else if (result->units.size() > 1) {
+    fmt::print("{}", totals_text(*result));
+  }
+  if (!in.junit.empty())
+    if (Status written = write_junit(in.junit, *result); !written) return usage(written.error());
+  return result->exit_code;
+}
+
+const Registration<CliCommand> kRun{{
+    "run",
+    "run scenarios, and judge what the job did about its faults",
+    "  rankfault run scenarios/crash/kill-rank.yaml\n"
+    "  rankfault run scenarios -k 'hang and not mpi' --jobs 4 --junit out.xml\n"
+    "  rankfault run scenarios --teeth\n"
+    "  rankfault run --ranks 4 --fault rank_kill@rank=2,op=all_reduce,nth=3 -- ./my_program\n\n"
+    "Exit status: 0 pass, 1 fail, 2 unknown or void, 3 cleanup incomplete, 64 wrong scenario or usage,\n"
+    "70 internal, 77 skipped, 130 and 143 when interrupted. One file: its verdict; several: the outcome.",
+    [](CLI::App& app) {
+      auto options = std::make_shared<Options>();
+      app.add_option("words", options->words, "scenario files and directories, or the command after --");
+      app.add_option("--ranks", options->ranks, "one-line form: how many ranks");
+      app.add_option("--launcher", options->launcher, "one-line form: local, mpirun or torchrun");
+      app.add_option("--fault", options->faults, "one-line form: KIND@key=value,...")
+          ->allow_extra_args(false);
+      app.add_option("--expect", options->expects, "one-line form: 'oracle: {...}'")->allow_extra_args(false);
+      app.add_option("--wall", options->wall, "one-line form: limit of the whole run, as 60s");
+      app.add_flag("--teeth", options->teeth, "prove by the square that every tooth bites");
+      app.add_option("-k", options->filter, "only those whose file or name matches: 'hang and not mpi'");
+      app.add_option("--jobs", options->jobs, "how many local jobs may run side by side");
+      app.add_option("--keep", options->keep, "which run directories stay: failed, all or none");
+      app.add_option("--runs", options->runs, "the folder of run directories");
+      app.add_option("--run-dir", options->run_dir, "the directory of a single run");
+      app.add_option("--junit", options->junit, "write JUnit XML to this file");
+      app.add_flag("--json", options->json, "print the results as JSON");
+      app.add_option("--set", options->sets, "change one place: faults.ID.at.nth=5")->allow_extra_args(false);
+      app.add_option("--seed", options->seed, "for every choice that is drawn");
+      app.add_flag("--no-agent", options->no_agent, "run without the agent: nothing is recorded or injected");
+      return [options] { return run_all(*options); };
+    },
+}};
+
+}  // namespace
+}  // namespace rankfault

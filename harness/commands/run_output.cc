@@ -1,0 +1,106 @@
+// run_output: see run_output.h.
+#include "harness/commands/run_output.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "harness/session/workers.h"
+#include "reports/words.h"
+
+namespace rankfault {
+namespace {
+
+std::string corner(const std::string& verdict) { return verdict.empty() ? "-" : verdict; }
+
+std::string tooth_text(const ToothRow& row, bool colour) {
+  const std::string word = row.bites ? "BITES" : "DOES NOT BITE";
+  std::string out = fmt::format(
+      "{}  {}  tooth {}\n  on: {} without the fault, {} with it;  off: {} without, {} with it\n  {}: {}\n",
+      colour ? fmt::format("\x1b[1;{}m{}\x1b[0m", row.bites ? 32 : 31, word) : word, row.scenario, row.tooth,
+      corner(row.on_quiet), corner(row.on_fault), corner(row.off_quiet), corner(row.off_fault), row.must_fail,
+      row.why);
+  if (!row.also_failed.empty())
+    out += fmt::format("  failed as well: {}\n", fmt::join(row.also_failed, ", "));
+  return out;
+}
+
+bool has_teeth(const SessionResult& result) {
+  return std::any_of(result.units.begin(), result.units.end(),
+                     [](const auto& u) { return !u.teeth.empty(); });
+}
+
+// A tooth as a run that is as it must be when it bites: what CI servers understand.
+std::vector<RunReport> tooth_reports(const SessionResult& result) {
+  std::vector<RunReport> out;
+  for (const UnitResult& unit : result.units)
+    for (const ToothRow& row : unit.teeth) {
+      RunReport report;
+      report.scenario = "tooth " + row.tooth;
+      report.file = unit.report.file;
+      report.judgement.verdict = row.bites ? Verdict::kPass : Verdict::kFail;
+      report.judgement.as_it_must_be = row.bites;
+      report.judgement.summary = row.why;
+      report.judgement.expectations.push_back({row.must_fail, "", report.judgement.verdict, row.why, {}});
+      out.push_back(std::move(report));
+    }
+  return out;
+}
+
+// Errors and runs that never came to a verdict are reports too.
+std::vector<RunReport> run_reports(const SessionResult& result) {
+  std::vector<RunReport> out;
+  for (const UnitResult& unit : result.units) {
+    RunReport report = unit.report;
+    report.facts = unit.facts.get();
+    if (unit.error) {
+      report.judgement = {};
+      report.judgement.summary = unit.error->to_string();
+    }
+    out.push_back(std::move(report));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string unit_text(const UnitResult& unit, bool colour) {
+  if (unit.error)
+    return fmt::format("ERROR  {}\n  {}\n", scenario_title(unit.report), unit.error->to_string());
+  if (unit.teeth.empty()) return console_text({unit.report}, colour);
+  std::string out;
+  for (const ToothRow& row : unit.teeth) out += tooth_text(row, colour);
+  return out;
+}
+
+std::string totals_text(const SessionResult& result) {
+  size_t good = 0, skipped = 0, bite = 0, teeth = 0, errors = 0;
+  for (const UnitResult& unit : result.units) {
+    errors += unit.error.has_value();
+    skipped += !unit.report.skipped.empty();
+    good += !unit.error && unit.report.skipped.empty() && unit.report.judgement.as_it_must_be;
+    teeth += unit.teeth.size();
+    for (const ToothRow& row : unit.teeth) bite += row.bites;
+  }
+  std::string out = has_teeth(result)
+                        ? fmt::format("{} of {} teeth bite", bite, teeth)
+                        : fmt::format("{} of {} as they must be", good, result.units.size() - skipped);
+  if (skipped) out += fmt::format(", {} skipped", skipped);
+  if (errors) out += fmt::format(", {} could not be run", errors);
+  return out + "\n";
+}
+
+Result<std::string> report_text(const std::string& format, const SessionResult& result) {
+  if (format == "json" && has_teeth(result)) {
+    Json rows = Json::array();
+    for (const UnitResult& unit : result.units)
+      for (const ToothRow& row : unit.teeth) rows.push_back(to_json(row));
+    return Json({{"schema", "rankfault.teeth.v1"}, {"teeth", rows}}).dump(2) + "\n";
+  }
+  const Report* report = Catalog<Report>::instance().find(format);
+  if (!report) return usage_error(fmt::format("there is no report \"{}\"", format));
+  return report->write(has_teeth(result) ? tooth_reports(result) : run_reports(result));
+}
+
+}  // namespace rankfault

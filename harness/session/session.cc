@@ -1,0 +1,121 @@
+// session: see session.h.
+#include "harness/session/session.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "harness/base/exit_code.h"
+#include "harness/judge/oracle.h"
+#include "harness/session/workers.h"
+
+namespace rankfault {
+namespace {
+
+bool interrupted(const SessionOptions& options) { return options.interrupted && *options.interrupted != 0; }
+
+Status plan_all(const std::vector<Scenario>& scenarios, const SessionOptions& options) {
+  for (const Scenario& scenario : scenarios) {
+    const Result<Plan> plan = make_plan(scenario, plan_options(options));
+    if (!plan) return plan.error();
+  }
+  return Done{};
+}
+
+void forget(std::string& run_dir) {
+  std::error_code none;
+  if (!run_dir.empty()) std::filesystem::remove_all(run_dir, none);
+  run_dir.clear();
+}
+
+// Run directories that nobody asked to keep; only such as this command made.
+void drop_runs(std::vector<UnitResult>& units, Keep keep) {
+  if (keep == Keep::kAll) return;
+  std::vector<std::string> keep_these;
+  for (UnitResult& unit : units) {
+    const bool bites =
+        std::all_of(unit.teeth.begin(), unit.teeth.end(), [](const ToothRow& r) { return r.bites; });
+    const bool good =
+        !unit.error && unit.report.cleanup.empty() &&
+        (unit.report.facts ? unit.report.judgement.as_it_must_be : bites && !unit.teeth.empty());
+    if (keep == Keep::kFailed && !good) continue;
+    if (unit.facts) forget(unit.facts->run_dir);
+    for (std::string& spare : unit.spare) forget(spare);
+  }
+}
+
+bool may_overlap(const Scenario& scenario) { return scenario.workload.launcher == LauncherKind::kLocal; }
+
+}  // namespace
+
+int exit_code_of(const UnitResult& unit, bool by_verdict) {
+  if (unit.error) return unit.error->kind == ErrorKind::kInternal ? kExitInternal : kExitUsage;
+  if (!unit.report.cleanup.empty()) return kExitCleanupIncomplete;
+  if (!unit.report.skipped.empty()) return kExitSkipped;
+  if (!unit.teeth.empty())
+    return std::all_of(unit.teeth.begin(), unit.teeth.end(), [](const ToothRow& row) { return row.bites; })
+               ? kExitPass
+               : kExitFail;
+  return by_verdict ? exit_of_verdict(unit.report.judgement) : exit_of_outcome(unit.report.judgement);
+}
+
+int merged_exit_code(const std::vector<int>& codes) {
+  for (const int code : {kExitInternal, kExitUsage, kExitCleanupIncomplete, kExitFail, kExitUnknown})
+    if (std::find(codes.begin(), codes.end(), code) != codes.end()) return code;
+  const bool all_skipped = !codes.empty() && std::all_of(codes.begin(), codes.end(),
+                                                         [](int code) { return code == kExitSkipped; });
+  return all_skipped ? kExitSkipped : kExitPass;
+}
+
+Result<SessionResult> run_session(const std::vector<Scenario>& scenarios, const RunFunction& run,
+                                  const SessionOptions& options) {
+  if (Status planned = plan_all(scenarios, options); !planned) return planned.error();
+  SessionResult out;
+  out.units.resize(scenarios.size());
+  std::vector<bool> done(scenarios.size(), false);
+  const auto keep = [&](size_t i, UnitResult unit) {
+    out.units[i] = std::move(unit);
+    out.units[i].report.exit_code = exit_code_of(out.units[i], options.by_verdict);
+    done[i] = true;
+    if (options.finished) options.finished(out.units[i]);
+  };
+  if (options.jobs > 1) {
+    std::vector<size_t> side_by_side;
+    for (size_t i = 0; i < scenarios.size(); ++i)
+      if (may_overlap(scenarios[i])) side_by_side.push_back(i);
+    run_in_workers(scenarios, side_by_side, run, options, keep);
+  }
+  UnitRunner runner(run, options);
+  for (size_t i = 0; i < scenarios.size() && !interrupted(options); ++i)
+    if (!done[i]) keep(i, runner.run(scenarios[i]));
+  std::vector<int> codes;
+  for (size_t i = 0; i < scenarios.size(); ++i)
+    if (done[i]) codes.push_back(out.units[i].report.exit_code);
+  for (size_t i = scenarios.size(); i-- > 0;)
+    if (!done[i]) out.units.erase(out.units.begin() + static_cast<std::ptrdiff_t>(i));
+  drop_runs(out.units, options.keep);
+  out.exit_code = merged_exit_code(codes);
+  if (interrupted(options))
+    out.exit_code = *options.interrupted == SIGTERM ? kExitTerminated : kExitInterrupted;
+  return out;
+}
+
+Result<FinishedRun> judge_run(const std::string& run_dir) {
+  Result<RunFacts> facts = read_run(run_dir);
+  if (!facts) return facts.error();
+  FinishedRun out;
+  out.facts = std::make_unique<RunFacts>(std::move(*facts));
+  out.report.facts = out.facts.get();
+  out.report.judgement = judge(*out.facts);
+  out.report.scenario = out.facts->plan.scenario.name;
+  out.report.file = out.facts->plan.scenario.file;
+  for (const Json& line : out.facts->journal)
+    if (line.value("ev", "") == "cleanup")
+      for (const Json& failed : line.value("failed", Json::array()))
+        out.report.cleanup += (out.report.cleanup.empty() ? "" : "; ") + failed.get<std::string>();
+  return out;
+}
+
+}  // namespace rankfault

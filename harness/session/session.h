@@ -1,0 +1,23 @@
+// session: all scenarios of one command, in order or side by side, and the exit code of it all.
+#pragma once
+
+#include "harness/session/unit.h"
+
+namespace rankfault {
+
+struct SessionResult {
+  std::vector<UnitResult> units;  // in the order of the scenarios
+  int exit_code = 0;
+};
+
+// Launches nothing before every scenario was planned once.
+Result<SessionResult> run_session(const std::vector<Scenario>&, const RunFunction&, const SessionOptions&);
+
+// The code of one unit, and of all: the first that applies of 70, 64, 3, 1, 2, 77 (all were), 0.
+int exit_code_of(const UnitResult&, bool by_verdict);
+int merged_exit_code(const std::vector<int>& codes);
+
+// A finished run, judged again from its directory alone.
+Result<FinishedRun> judge_run(const std::string& run_dir);
+
+}  // namespace rankfault

@@ -1,0 +1,37 @@
+// Square: proves that a tooth bites: defence on and off, fault absent and present.
+//
+//              no fault                        fault
+//   on         the reference passes            the scenario is as it must be
+//   off        passes what names no fault      the fault bites, and the named expectation fails
+//
+// For a bug the square is two corners: on, the scenario passes; off, only `blamed` fails, on `none`.
+#pragma once
+
+#include "harness/session/unit.h"
+
+namespace rankfault {
+
+class Square {
+ public:
+  Square(RunFunction run, References& references, const SessionOptions& options)
+      : run_(std::move(run)), references_(references), options_(options) {}
+
+  Result<std::vector<ToothRow>> prove(const Scenario&);
+
+  const std::string& left() const { return left_; }  // what clean-up could not undo
+  const std::vector<std::string>& run_dirs() const { return run_dirs_; }
+
+ private:
+  Result<Judgement> corner(const Scenario&, const Tooth*, bool trouble_on);
+  Result<ToothRow> prove_tooth(const Scenario&, const Tooth&, const Judgement& quiet, const Judgement& fault);
+  Result<ToothRow> prove_bug(const Scenario&, const Judgement& bug_on);
+
+  RunFunction run_;
+  References& references_;
+  const SessionOptions& options_;
+  std::string reference_;
+  std::string left_;
+  std::vector<std::string> run_dirs_;
+};
+
+}  // namespace rankfault

@@ -1,0 +1,92 @@
+// unit: one scenario of a command, with all the runs it needs: its reference, itself, and under
+// --teeth the corners of the square.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/run_scenario.h"
+
+namespace rankfault {
+
+using RunFunction = std::function<Result<FinishedRun>(const Plan&, const RunOptions&)>;
+using Progress = std::function<void(const std::string&)>;
+
+enum class Keep { kFailed, kAll, kNone };
+
+struct SessionOptions {
+  std::vector<std::pair<std::string, std::string>> set;
+  std::optional<uint64_t> seed;
+  bool teeth = false;
+  int jobs = 1;
+  Keep keep = Keep::kAll;
+  std::string run_dir;  // of a single run; "" : a fresh one
+  bool with_agent = true;
+  bool by_verdict = false;  // one file was named: the exit code tells its verdict, not its outcome
+  const std::atomic<int>* interrupted = nullptr;
+  Progress progress;
+  std::function<void(const struct UnitResult&)> finished;  // one scenario is done
+};
+
+struct ToothRow {  // one tooth of one scenario: the square, and whether it bites
+  std::string scenario, tooth, must_fail;
+  std::string on_quiet, on_fault, off_quiet, off_fault;  // verdicts of the corners; "" not run
+  bool bites = false;
+  std::string why;
+  std::vector<std::string> also_failed;
+};
+
+struct UnitResult {
+  RunReport report;  // of the scenario itself; its facts are `facts`
+  std::unique_ptr<RunFacts> facts;
+  std::optional<Error> error;  // it could not be run
+  std::vector<ToothRow> teeth;
+  std::vector<std::string> spare;  // run directories beside its own: reference, corners
+};
+
+// Runs that other runs are compared with, done once a command: by all that could change them.
+class References {
+ public:
+  References(RunFunction run, const SessionOptions& options) : run_(std::move(run)), options_(options) {}
+
+  struct Entry {
+    std::string run_dir;
+    Judgement judgement;
+    std::string cleanup;
+  };
+  // `reference_run` is what the run itself is compared with; "" for a first one.
+  Result<Entry> get(const Plan& plan, const std::string& run_dir, const std::string& reference_run);
+
+ private:
+  RunFunction run_;
+  const SessionOptions& options_;
+  std::map<std::string, Entry> done_;
+};
+
+class UnitRunner {
+ public:
+  UnitRunner(RunFunction run, const SessionOptions& options)
+      : run_(run), references_(std::move(run), options), options_(options) {}
+
+  UnitResult run(const Scenario&);
+
+ private:
+  UnitResult plain(const Scenario&);
+  UnitResult with_teeth(const Scenario&);
+
+  RunFunction run_;
+  References references_;
+  const SessionOptions& options_;
+};
+
+RunOptions run_options(const SessionOptions&);
+PlanOptions plan_options(const SessionOptions&);
+
+// Puts the reference's files beside a run, so that the run directory can be judged wherever it is
+// copied to. Links where it can.
+Status keep_reference_beside(const std::string& reference_dir, const std::string& run_dir);
+
+}  // namespace rankfault

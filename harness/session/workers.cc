@@ -1,0 +1,174 @@
+// workers: see workers.h.
+#include "harness/session/workers.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include "harness/base/unique_fd.h"
+#include "harness/session/session.h"
+
+namespace rankfault {
+namespace {
+
+struct Worker {
+  size_t index = 0;
+  UniqueFd from;  // its answer
+};
+
+ToothRow tooth_from_json(const Json& json) {
+  ToothRow row;
+  row.scenario = json.value("scenario", "");
+  row.tooth = json.value("tooth", "");
+  row.must_fail = json.value("must_fail", "");
+  row.on_quiet = json.value("on_quiet", "");
+  row.on_fault = json.value("on_fault", "");
+  row.off_quiet = json.value("off_quiet", "");
+  row.off_fault = json.value("off_fault", "");
+  row.bites = json.value("bites", false);
+  row.why = json.value("why", "");
+  row.also_failed = json.value("also_failed", std::vector<std::string>{});
+  return row;
+}
+
+Json answer_of(const UnitResult& unit) {
+  Json out = {{"run_dir", unit.facts ? unit.facts->run_dir : ""},
+              {"skipped", unit.report.skipped},
+              {"cleanup", unit.report.cleanup},
+              {"summary", unit.report.judgement.summary},
+              {"spare", unit.spare},
+              {"teeth", Json::array()}};
+  for (const ToothRow& row : unit.teeth) out["teeth"].push_back(to_json(row));
+  if (unit.error)
+    out["error"] = {{"kind", static_cast<int>(unit.error->kind)}, {"message", unit.error->to_string()}};
+  return out;
+}
+
+// What a run without a run directory of its own has to say: no reference, skipped, teeth.
+void fill_report(const Json& answer, UnitResult& unit) {
+  unit.report.skipped = answer.value("skipped", "");
+  unit.report.cleanup = answer.value("cleanup", "");
+  unit.report.judgement.summary = answer.value("summary", "");
+}
+
+UnitResult unit_of(const Scenario& scenario, const std::string& text) {
+  UnitResult unit;
+  unit.report.scenario = scenario.name;
+  unit.report.file = scenario.file;
+  const Json answer = Json::parse(text, nullptr, false);
+  if (answer.is_discarded()) {
+    unit.error = Error{ErrorKind::kInternal, scenario.name + ": its worker ended without an answer", {}};
+    return unit;
+  }
+  unit.spare = answer.value("spare", std::vector<std::string>{});
+  for (const Json& row : answer.value("teeth", Json::array())) unit.teeth.push_back(tooth_from_json(row));
+  if (const auto error = answer.find("error"); error != answer.end())
+    unit.error = Error{static_cast<ErrorKind>(error->value("kind", 0)), error->value("message", ""), {}};
+  const std::string run_dir = answer.value("run_dir", "");
+  if (run_dir.empty()) {
+    fill_report(answer, unit);
+    return unit;
+  }
+  Result<FinishedRun> run = judge_run(run_dir);
+  if (!run) {
+    unit.error = run.error();
+    return unit;
+  }
+  unit.report = std::move(run->report);
+  unit.facts = std::move(run->facts);
+  return unit;
+}
+
+[[noreturn]] void work(const Scenario& scenario, const RunFunction& run, const SessionOptions& options,
+                       int to) {
+  const std::string text =
+      answer_of(UnitRunner(run, options).run(scenario)).dump(-1, ' ', false, Json::error_handler_t::replace);
+  for (size_t written = 0; written < text.size();) {
+    const ssize_t n = ::write(to, text.data() + written, text.size() - written);
+    if (n <= 0) break;
+    written += static_cast<size_t>(n);
+  }
+  ::_exit(0);
+}
+
+std::string read_all(int fd) {
+  std::string text;
+  char buffer[65536];
+  for (;;) {
+    const ssize_t n = ::read(fd, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return text;
+    text.append(buffer, static_cast<size_t>(n));
+  }
+}
+
+class Pool {
+ public:
+  Pool(const std::vector<Scenario>& scenarios, const RunFunction& run, const SessionOptions& options)
+      : scenarios_(scenarios), run_(run), options_(options) {}
+
+  bool start(size_t index) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+    std::fflush(nullptr);
+    const pid_t pid = ::fork();
+    if (pid == 0) work(scenarios_[index], run_, options_, ends[1]);
+    ::close(ends[1]);
+    UniqueFd from(ends[0]);
+    if (pid < 0) return false;
+    workers_[pid] = {index, std::move(from)};
+    return true;
+  }
+
+  // Waits for the first worker that has something to say, or went.
+  void finish_one(const std::function<void(size_t, UnitResult)>& done) {
+    std::vector<pollfd> polls;
+    for (const auto& [pid, worker] : workers_) polls.push_back({worker.from.get(), POLLIN, 0});
+    if (::poll(polls.data(), polls.size(), -1) <= 0) return;  // a signal: asked again
+    for (auto& [pid, worker] : workers_) {
+      const auto said = [&](const pollfd& p) { return p.fd == worker.from.get() && p.revents != 0; };
+      if (std::none_of(polls.begin(), polls.end(), said)) continue;
+      const size_t index = worker.index;
+      const std::string text = read_all(worker.from.get());
+      while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) continue;
+      workers_.erase(pid);
+      return done(index, unit_of(scenarios_[index], text));
+    }
+  }
+  size_t size() const { return workers_.size(); }
+
+ private:
+  const std::vector<Scenario>& scenarios_;
+  const RunFunction& run_;
+  const SessionOptions& options_;
+  std::map<pid_t, Worker> workers_;
+};
+
+}  // namespace
+
+Json to_json(const ToothRow& row) {
+  return {{"scenario", row.scenario},      {"tooth", row.tooth},       {"must_fail", row.must_fail},
+          {"on_quiet", row.on_quiet},      {"on_fault", row.on_fault}, {"off_quiet", row.off_quiet},
+          {"off_fault", row.off_fault},    {"bites", row.bites},       {"why", row.why},
+          {"also_failed", row.also_failed}};
+}
+
+void run_in_workers(const std::vector<Scenario>& scenarios, const std::vector<size_t>& which,
+                    const RunFunction& run, const SessionOptions& options,
+                    const std::function<void(size_t, UnitResult)>& done) {
+  Pool pool(scenarios, run, options);
+  for (const size_t index : which) {
+    if (options.interrupted && *options.interrupted) break;
+    while (pool.size() >= static_cast<size_t>(options.jobs)) pool.finish_one(done);
+    if (!pool.start(index)) break;
+  }
+  while (pool.size() > 0) pool.finish_one(done);
+}
+
+}  // namespace rankfault
