@@ -82,7 +82,7 @@ static void mix_remote(MPI_Comm comm, uint64_t words[4], int parent_is_inter, in
   const uint64_t ours = words[2], theirs = others ? hash_of_members(others, size, foreign) : 0;
   rf_mpi.group_free(&remote);
   free(others);
-  if (!parent_is_inter) words[0] = 0;
+  if (!parent_is_inter) words[0] = job_id(); /* each side has a parent of its own */
   words[2] = ours < theirs ? ours : theirs;
   words[3] = ours < theirs ? theirs : ours;
 }

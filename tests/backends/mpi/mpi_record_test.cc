@@ -13,6 +13,7 @@ namespace rankfault::test {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAreArray;
 
 class OpenMpiRecord : public ::testing::TestWithParam<int> {
  protected:
@@ -134,6 +135,35 @@ TEST_P(OpenMpiRecord, GivesACommunicatorOneIdentityOnAllItsMembers) {
   EXPECT_NE(records_.at(0).comms[kHalf].id, records_.at(1).comms[kHalf].id);
   EXPECT_NE(records_.at(0).comms[kSelf].id, records_.at(1).comms[kSelf].id);
   EXPECT_THAT(records_.at(2).members(records_.at(2).comms[kHalf]), ElementsAre(0, 2, 4));
+}
+
+TEST_P(OpenMpiRecord, NoTwoCommunicatorsShareAnIdentityHoweverTheyWereMade) {
+  const JobEnd end = run({"mpi_comms"}, 5);
+  ASSERT_EQ(end.status, 0) << end.err;
+  std::map<uint64_t, std::vector<std::pair<int, rf_comm>>> holders;  // by id
+  for (const auto& [rank, record] : records_) {
+    EXPECT_EQ(record.entered(RF_LIB_MPI), own_book(end.books.at(rank))) << "rank " << rank;
+    EXPECT_EQ(record.header.opaque & RF_OPAQUE_COMMUNICATION, 0u);
+    EXPECT_EQ(record.header.thread_multiple, end.books.at(rank)["checksum"].get<double>() == 3 ? 1u : 0u);
+    for (const rf_comm& comm : record.comms) holders[comm.id].emplace_back(rank, comm);
+  }
+  // All members of a communicator have its id, and nobody else has; an intercommunicator has both sides.
+  for (const auto& [id, members] : holders) {
+    const auto& [rank, comm] = members.front();
+    if (comm.flags & RF_COMM_INTER) {
+      EXPECT_EQ(members.size(), 5u);
+      continue;
+    }
+    std::vector<int32_t> ranks;
+    for (const auto& [holder, same] : members) ranks.push_back(holder);
+    EXPECT_THAT(ranks, UnorderedElementsAreArray(records_.at(rank).members(comm)))
+        << "id " << id << " made as number " << comm.ordinal;
+    for (const auto& [holder, same] : members) {
+      EXPECT_EQ(same.entered, comm.entered);
+      EXPECT_EQ(same.parent, comm.parent);
+      EXPECT_EQ(same.parent_seq, comm.parent_seq);
+    }
+  }
 }
 
 TEST_P(OpenMpiRecord, TellsWhatWasEnqueuedFromWhatWasSeenComplete) {
