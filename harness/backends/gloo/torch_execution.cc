@@ -74,11 +74,9 @@ bool wait_for(void* work, int64_t timeout_ms, bool (*next)(void*, int64_t), bool
   Pending* piece = state().find_work(work);
   if (current)
     return next(work, timeout_ms);  // inside a call, or a barrier's worker waiting for what came before
-  if (piece && piece->fate == Fate::kSkip) {
-    state().works.erase(work);
-    return completes ||
-           next(work, timeout_ms);  // a send or receive that was never posted would wait for ever
-  }
+  // Known as skipped for good: its worker may come to it only after this wait began. A send or a receive
+  // that was never posted would wait for ever.
+  if (piece && piece->fate == Fate::kSkip) return completes || next(work, timeout_ms);
   rf_call call = make_call(RF_LIB_C10D, RF_OP_WAIT, where);
   call.timeout_ns = timeout_ms > 0 ? static_cast<uint64_t>(timeout_ms) * 1000000 : 0;
   if (piece) {

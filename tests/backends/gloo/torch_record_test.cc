@@ -125,6 +125,22 @@ TEST_F(TorchRecord, ASkippedCallIsNeverMadeAndItsWaiterGoesOn) {
   EXPECT_NE(end.status[0], 0) << end.out.at(0);
 }
 
+TEST_F(TorchRecord, ASkippedCallLeavesItsOutputAlone) {
+  std::vector<ArmedRequest> armed;
+  for (const unsigned op : {RF_OP_ALL_GATHER, RF_OP_GATHER, RF_OP_SCATTER, RF_OP_ALL_TO_ALL, RF_OP_ALL_REDUCE,
+                            RF_OP_BROADCAST, RF_OP_REDUCE, RF_OP_SEND, RF_OP_RECV, RF_OP_BARRIER})
+    armed.push_back({.rank = 0, .op = op});
+  const RankJobEnd end =
+      run_ranks({.argv = {python_, script("skip_outputs.py")}, .ranks = 2, .armed = armed});
+  ASSERT_THAT(end.status, Each(0)) << end.out.at(0);
+  for (const auto& [op, outputs] : end.book.at(0)["untouched"].items())
+    EXPECT_EQ(outputs, Json({true, false})) << op << ": first skipped, second made";
+  const auto entered = end.records.at(0).entered(RF_LIB_C10D);
+  EXPECT_EQ(entered.count("send") + entered.count("recv") + entered.count("all_reduce"), 0u);
+  EXPECT_EQ(entered.at("all_gather"), 1);
+  EXPECT_EQ(end.records.at(0).comms[0].entered, 1u) << "the last barrier";
+}
+
 TEST_F(TorchRecord, TheScriptPrintsTheSameWithoutTheAgent) {
   const RankJob with{.argv = {python_, script("ddp.py")}, .ranks = 2};
   RankJob without = with;
