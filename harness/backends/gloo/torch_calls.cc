@@ -71,6 +71,9 @@ WorkHandle submit(void* group, rf_call& call, Forward forward) {
   if (state().current()) return forward();  // the library's own call inside another
   RecordedCall recorded(call);
   CurrentCall current{.call = &call, .group = group, .fate = fate_of(recorded.verdict())};
+  if (current.fate == Fate::kFail && (call.op == RF_OP_SEND || call.op == RF_OP_RECV))
+    throw std::runtime_error(
+        "[rankfault] Connection closed by peer (injected)");  // nothing is queued to fail later
   const UncountedCall uncounted(group, current.fate == Fate::kSkip);
   WorkHandle handle = [&] {
     const Within within(current);
