@@ -1,0 +1,61 @@
+// detected_test: a rank's own error, of the wanted class, in time.
+#include <gmock/gmock.h>
+
+#include "tests/judge/facts.h"
+
+namespace rankfault::test {
+namespace {
+
+using testing::HasSubstr;
+
+Facts skipped_at_100(const std::string& yaml) {
+  Facts facts;
+  facts.fault("skip", {3}).struck("skip", 100, 4).expect(yaml);
+  return facts;
+}
+
+TEST(Detected, PassesOnEachOwnErrorOfAWantedClassInTime) {
+  Facts facts = skipped_at_100("detected: {by: others, as: [mismatch, timeout], within: 8s, after: skip}");
+  facts.mark(0, "error_mark", 4, 200, "mismatch").mark(1, "error_mark", 4, 210, "mismatch");
+  facts.call(2, RF_OP_ALL_REDUCE, 150, 1'150, RF_RESULT_THROWN);  // as long as its limit: a timeout
+  EXPECT_EQ(facts.result().verdict, Verdict::kPass);
+}
+
+TEST(Detected, FailsWhenOneRankNoticedNothing) {
+  Facts facts = skipped_at_100("detected: {by: others, within: 8s}");
+  facts.mark(0, "error_mark", 4, 200, "mismatch").mark(1, "error_mark", 4, 210, "mismatch");
+  EXPECT_EQ(facts.result().verdict, Verdict::kFail);
+  EXPECT_THAT(facts.result().because, HasSubstr("rank 2 noticed nothing"));
+}
+
+TEST(Detected, OneIsEnoughWhenAsked) {
+  Facts facts = skipped_at_100("detected: {by: others, enough: one}");
+  EXPECT_EQ(facts.mark(0, "error_mark", 4, 200, "mismatch").result().verdict, Verdict::kPass);
+}
+
+TEST(Detected, FailsWhenItCameTooLateOrAsSomethingElse) {
+  Facts late = skipped_at_100("detected: {by: [0], within: 1s}");
+  EXPECT_EQ(late.mark(0, "error_mark", 4, 1'200, "timeout").result().verdict, Verdict::kFail);
+  Facts other = skipped_at_100("detected: {by: [0], as: [mismatch]}");
+  EXPECT_EQ(other.mark(0, "error_mark", 4, 200, "timeout").result().verdict, Verdict::kFail);
+  Facts before = skipped_at_100("detected: {by: [0]}");
+  EXPECT_EQ(before.mark(0, "error_mark", 4, 50, "timeout").result().verdict, Verdict::kFail);
+}
+
+TEST(Detected, CallsAFailureAfterADeathALostPeer) {
+  Facts facts = skipped_at_100("detected: {by: [0], as: peer_lost}");
+  facts.signalled(3, 9, 100).call(0, RF_OP_ALL_REDUCE, 90, 101, RF_RESULT_THROWN);
+  EXPECT_EQ(facts.result().verdict, Verdict::kPass);
+}
+
+TEST(Detected, IsUnknownWhenTheRecordIsNotWholeOrTheHostWasStarved) {
+  Facts torn = skipped_at_100("detected: {by: [0]}");
+  torn.process(0).history_lost = 1;
+  EXPECT_EQ(torn.result().verdict, Verdict::kUnknown);
+  Facts starved = skipped_at_100("detected: {by: [0], within: 1s}");
+  starved.mark(0, "error_mark", 4, 1'200, "timeout").line("starved", {{"late_ns", 200'000'000}}, 500);
+  EXPECT_EQ(starved.result().verdict, Verdict::kUnknown);
+}
+
+}  // namespace
+}  // namespace rankfault::test

@@ -1,0 +1,119 @@
+// ends_test: oracles over how ranks ended and what they left.
+#include <gmock/gmock.h>
+
+#include "tests/judge/facts.h"
+
+namespace rankfault::test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Ended, ComparesEachRanksEndWithWhatIsExpected) {
+  Facts facts;
+  facts.exited(0, 3, 500).exited(1, 3, 500).signalled(2, 9, 100).exited(3, 3, 500);
+  EXPECT_EQ(facts.expect("ended: {ranks: all, exit: nonzero}").result().verdict, Verdict::kPass);
+  facts.expect("ended: {ranks: [2], exit: SIGKILL}").expect("ended: {ranks: [0, 1], exit: 3}");
+  facts.expect("ended: {ranks: [2], exit: 9}").expect("ended: {ranks: all, exit: zero}");
+  const Judgement judgement = facts.judged();
+  EXPECT_EQ(judgement.expectations[1].verdict, Verdict::kPass);
+  EXPECT_EQ(judgement.expectations[2].verdict, Verdict::kPass);
+  EXPECT_EQ(judgement.expectations[3].verdict, Verdict::kFail);
+  EXPECT_EQ(judgement.expectations[4].verdict, Verdict::kFail);
+}
+
+TEST(Ended, IsUnknownWhenAStatusIs) {
+  Facts facts;
+  facts.exited(0, 1, 5).exited(1, 1, 5).exited(2, 1, 5).died(3, 5);
+  EXPECT_EQ(facts.expect("ended: {exit: nonzero}").result().verdict, Verdict::kUnknown);
+  EXPECT_EQ(facts.expect("ended: {ranks: [3], exit: any}").judged().expectations[1].verdict, Verdict::kPass);
+}
+
+TEST(Ended, IsUnknownWhenNobodySawTheEnd) {
+  EXPECT_EQ(Facts().expect("ended: {exit: zero}").result().verdict, Verdict::kUnknown);
+}
+
+TEST(Ended, FailsForARankThatStillRanWhenTheTimeWasOver) {
+  Facts facts;
+  facts.exited(0, 1, 5).exited(1, 1, 5).exited(2, 1, 5).torn_down("wall", 60'000).signalled(3, 9, 60'001);
+  EXPECT_EQ(facts.expect("ended: {exit: nonzero}").result().verdict, Verdict::kFail);
+}
+
+TEST(Finished, NeedsEveryRankOfTheLastAttemptToExitZero) {
+  Facts facts;
+  facts.all_exited(1, 100).restarted(1).all_exited(0, 900, 1);
+  EXPECT_EQ(facts.expect("finished").result().verdict, Verdict::kPass);
+  EXPECT_EQ(Facts().all_exited(0, 5).signalled(2, 9, 6).expect("finished").result().verdict, Verdict::kFail);
+  EXPECT_EQ(Facts().exited(0, 0, 5).expect("finished").result().verdict, Verdict::kUnknown);
+}
+
+TEST(LeftNothing, PassesOnACensusThatFoundNothing) {
+  Facts facts;
+  facts.line("census", {{"processes", 0}}).expect("left_nothing: [processes, shm]");
+  EXPECT_EQ(facts.result().verdict, Verdict::kPass);
+}
+
+TEST(LeftNothing, FailsOnWhatItLooksForAndOnNothingElse) {
+  Facts facts;
+  facts.line("leftover", {{"kind", "shm"}, {"what", "/dev/shm/x"}}).line("census");
+  facts.expect("left_nothing: [processes, sockets]").expect("left_nothing");
+  const Judgement judgement = facts.judged();
+  EXPECT_EQ(judgement.expectations[0].verdict, Verdict::kPass);
+  EXPECT_EQ(judgement.expectations[1].verdict, Verdict::kFail);
+  EXPECT_THAT(judgement.expectations[1].because, HasSubstr("/dev/shm/x"));
+}
+
+TEST(LeftNothing, IsUnknownWithoutACensus) {
+  EXPECT_EQ(Facts().expect("left_nothing").result().verdict, Verdict::kUnknown);
+  EXPECT_EQ(Facts().torn_down("wall", 60'000).expect("left_nothing").result().verdict, Verdict::kUnknown);
+}
+
+TEST(FinishedInTime, FailsByItselfWhenTheWallWasHit) {
+  const Judgement judgement = Facts().torn_down("wall", 60'000).expect("left_nothing").judged();
+  ASSERT_EQ(judgement.expectations.size(), 2u);
+  EXPECT_EQ(judgement.expectations[1].id, "finished_in_time");
+  EXPECT_EQ(judgement.expectations[1].verdict, Verdict::kFail);
+  EXPECT_EQ(judgement.verdict, Verdict::kFail);
+}
+
+TEST(FinishedInTime, PassesWhenTheJobWasOverByItself) {
+  Facts facts;
+  EXPECT_EQ(facts.line("teardown", {{"reason", "over"}}).expect("finished_in_time").result().verdict,
+            Verdict::kPass);
+}
+
+TEST(FinishedInTime, IsUnknownWhenTheHostWasStarvedOrTheRunInterrupted) {
+  Facts starved;
+  for (int i = 0; i < 30; ++i) starved.line("starved", {{"late_ns", 200'000'000}}, i * 1000);
+  EXPECT_EQ(starved.torn_down("wall", 60'000).expect("finished_in_time").result().verdict, Verdict::kUnknown);
+  EXPECT_EQ(Facts().torn_down("interrupted", 5).all_exited(0, 4).expect("finished").judged().verdict,
+            Verdict::kUnknown);
+}
+
+TEST(Reference, PassesFailsAndIsUnknownAsTheJobIs) {
+  const auto reference = [](Facts& facts) {
+    facts.facts().plan.faults_on = false;
+    return facts.judged();
+  };
+  EXPECT_EQ(reference(Facts().all_exited(0, 5)).verdict, Verdict::kPass);
+  EXPECT_EQ(reference(Facts().all_exited(1, 5)).verdict, Verdict::kFail);
+  EXPECT_EQ(reference(Facts()).verdict, Verdict::kUnknown);
+  EXPECT_EQ(reference(Facts().all_exited(0, 5).found(finding("wedged", {}))).verdict, Verdict::kFail);
+}
+
+TEST(Reference, IsNotAskedForWhatOnlyAFaultCanCause) {
+  Facts facts;
+  facts.fault("kill", {2})
+      .all_exited(0, 5)
+      .expect("ended: {exit: nonzero}")
+      .expect("unblocked: {after: kill}");
+  facts.expect("blamed: {kind: dead_rank}").expect("finished").expect("same_as_reference: {values: [w]}");
+  facts.facts().plan.faults_on = false;
+  const Judgement judgement = facts.judged();
+  ASSERT_EQ(judgement.expectations.size(), 2u);
+  EXPECT_EQ(judgement.expectations[0].id, "finished");
+  EXPECT_EQ(judgement.expectations[1].id, "reference");
+  EXPECT_TRUE(judgement.as_it_must_be);
+}
+
+}  // namespace
+}  // namespace rankfault::test

@@ -1,0 +1,114 @@
+// judge_test: merging, and what every oracle owes.
+#include <gmock/gmock.h>
+
+#include "harness/base/exit_code.h"
+#include "harness/scenario/scenario_parser.h"
+#include "harness/scenario/validate.h"
+#include "tests/judge/facts.h"
+
+namespace rankfault::test {
+namespace {
+
+Facts well() {
+  Facts facts;
+  facts.all_exited(0, 500).line("census").expect("finished").expect("left_nothing");
+  return facts;
+}
+
+TEST(Judge, PassesWhenEveryExpectationDoes) {
+  EXPECT_EQ(well().judged().verdict, Verdict::kPass);
+  EXPECT_TRUE(well().judged().as_it_must_be);
+}
+
+TEST(Judge, AFailureOutweighsAnUnknown) {
+  Facts facts = well();
+  facts.expect("same_as_reference: {values: [w]}");
+  EXPECT_EQ(facts.judged().verdict, Verdict::kUnknown);
+  facts.expect("ended: {exit: 1}");
+  EXPECT_EQ(facts.judged().verdict, Verdict::kFail);
+}
+
+TEST(Judge, NothingExpectedIsNothingShown) { EXPECT_EQ(Facts().judged().verdict, Verdict::kUnknown); }
+
+// Without the catalogue nobody can say whether the fault bit: unknown, although all else holds.
+TEST(Judge, AFaultNobodyCanVerifyIsNoPass) {
+  Facts facts = well();
+  EXPECT_EQ(facts.fault("kill", {2}).judged().verdict, Verdict::kUnknown);
+  EXPECT_EQ(facts.struck("kill", 50).judged().verdict, Verdict::kPass);
+}
+
+TEST(Judge, AnOptionalFaultNeedNotFire) {
+  Facts facts = well();
+  facts.fault("kill", {2}).facts().plan.scenario.faults[0].optional = true;
+  EXPECT_EQ(facts.judged().verdict, Verdict::kPass);
+}
+
+TEST(Judge, WhatOnlyAFaultCanCauseIsVoidWhenNoneBit) {
+  Facts facts;
+  facts.fault("kill", {2}).found(finding("none", {})).expect("blamed: {kind: dead_rank}").all_exited(0, 5);
+  facts.expect("ended: {exit: nonzero}");
+  const Judgement judgement = facts.judged();
+  EXPECT_EQ(judgement.expectations[0].verdict, Verdict::kVoid);
+  EXPECT_EQ(judgement.expectations[1].verdict, Verdict::kVoid);
+}
+
+TEST(Judge, AWrongBlameFailsEvenWhenNoFaultBit) {
+  Facts facts;
+  facts.fault("kill", {2}).found(finding("missing_call", {0})).expect("blamed: {kind: dead_rank}");
+  EXPECT_EQ(facts.judged().verdict, Verdict::kFail);
+}
+
+TEST(Judge, TheOutcomeComparesWithWhatMustBe) {
+  Facts facts = well();
+  facts.expect("ended: {exit: 1}").facts().plan.scenario.must_be = {MustBe::Kind::kFail, "ended"};
+  EXPECT_TRUE(facts.judged().as_it_must_be);
+  EXPECT_EQ(exit_of_verdict(facts.judged()), kExitFail);
+  EXPECT_EQ(exit_of_outcome(facts.judged()), kExitPass);
+  facts.facts().plan.scenario.must_be = {MustBe::Kind::kFail, "finished"};
+  EXPECT_FALSE(facts.judged().as_it_must_be);
+  facts.facts().plan.scenario.must_be = {MustBe::Kind::kVoid, ""};
+  EXPECT_FALSE(facts.judged().as_it_must_be);
+}
+
+TEST(Judge, APassWhereAFailureWasDueIsAFailure) {
+  Facts facts = well();
+  facts.facts().plan.scenario.must_be = {MustBe::Kind::kFail, "finished"};
+  EXPECT_EQ(exit_of_outcome(facts.judged()), kExitFail);
+}
+
+class EveryOracle : public testing::TestWithParam<const Oracle*> {};
+
+TEST_P(EveryOracle, IsDocumented) {
+  EXPECT_GT(std::string(GetParam()->summary).size(), 20u);
+  EXPECT_EQ(std::string(GetParam()->example).rfind(GetParam()->name, 0), 0u);
+  for (const ParamSpec& param : GetParam()->params) EXPECT_NE(std::string(param.doc), "") << param.name;
+}
+
+TEST_P(EveryOracle, AcceptsItsOwnExampleAndRefusesAnUnknownKey) {
+  const std::string head =
+      "version: 1\nname: t\nreference: fault_free\nworkload: {ranks: 4, command: [x], limits: {wall: "
+      "9s}}\nexpect:\n  - ";
+  const auto oracle_errors = [&](const std::string& example) {
+    ParsedScenario parsed = parse_all(head + example + "\n", "t.yaml");
+    EXPECT_TRUE(parsed.errors.empty()) << (parsed.errors.empty() ? "" : parsed.errors[0].to_string());
+    name_lone_parameters(parsed.scenario);
+    return check_params(parsed.scenario.expect.at(0).params, GetParam()->params, GetParam()->name).ok();
+  };
+  EXPECT_TRUE(oracle_errors(GetParam()->example));
+  EXPECT_FALSE(oracle_errors(std::string(GetParam()->name) + ": {no_such_key: 1}"));
+}
+
+// The worst bug but two: a pass over nothing.
+TEST_P(EveryOracle, DoesNotPassOverNothing) {
+  Facts facts;
+  facts.facts().timeline.processes.clear();
+  facts.facts().journal.clear();
+  facts.expect(GetParam()->example);
+  EXPECT_NE(facts.result().verdict, Verdict::kPass);
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, EveryOracle, testing::ValuesIn(Catalog<Oracle>::instance().all()),
+                         [](const auto& info) { return std::string(info.param->name); });
+
+}  // namespace
+}  // namespace rankfault::test

@@ -1,0 +1,96 @@
+// unblocked_test: calls open at a fault are left in time, and so are those entered after it.
+#include <gmock/gmock.h>
+
+#include "tests/judge/facts.h"
+
+namespace rankfault::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kWithinASecond = "unblocked: {ranks: all, within: 1s, after: kill}";
+
+Facts killed_at_100() {
+  Facts facts;
+  facts.fault("kill", {2}).struck("kill", 100).signalled(2, 9, 100).expect(kWithinASecond);
+  return facts;
+}
+
+TEST(Unblocked, PassesWhenEveryOpenCallWasLeftInTime) {
+  Facts facts = killed_at_100();
+  for (const int rank : {0, 1, 3}) facts.call(rank, RF_OP_ALL_REDUCE, 50, 600, -1).exited(rank, 3, 700);
+  EXPECT_EQ(facts.result().verdict, Verdict::kPass);
+  EXPECT_THAT(facts.result().because, HasSubstr("500ms"));
+}
+
+TEST(Unblocked, PassesWhenTheProcessEndedInsideTheCall) {
+  Facts facts = killed_at_100();
+  for (const int rank : {0, 1, 3}) facts.inside(rank, RF_OP_BARRIER, 50).signalled(rank, 6, 900);
+  EXPECT_EQ(facts.result().verdict, Verdict::kPass);
+}
+
+TEST(Unblocked, FailsForACallThatWasLeftTooLate) {
+  Facts facts = killed_at_100();
+  facts.call(0, RF_OP_ALL_REDUCE, 50, 1'200, -1);
+  EXPECT_EQ(facts.result().verdict, Verdict::kFail);
+  EXPECT_THAT(facts.result().because, HasSubstr("rank 0 was inside all_reduce for 1.1s"));
+}
+
+TEST(Unblocked, FailsForACallThatIsStillOpenAtTheEnd) {
+  Facts facts = killed_at_100();
+  facts.inside(0, RF_OP_ALL_REDUCE, 50).torn_down("wall", 60'000);
+  EXPECT_EQ(facts.result().verdict, Verdict::kFail);
+}
+
+// A skipped call hangs nobody at once: the hang comes later, in a call entered after the fault.
+TEST(Unblocked, FailsForACallEnteredAfterTheFaultAndNeverLeft) {
+  Facts facts = killed_at_100();
+  facts.call(0, RF_OP_ALL_REDUCE, 50, 110).inside(0, RF_OP_BARRIER, 5'000).torn_down("wall", 60'000);
+  EXPECT_EQ(facts.result().verdict, Verdict::kFail);
+}
+
+TEST(Unblocked, IgnoresCallsThatWereOverAtTheFault) {
+  Facts facts = killed_at_100();
+  facts.call(0, RF_OP_ALL_REDUCE, 1, 99).call(1, RF_OP_ALL_REDUCE, 50, 200);
+  EXPECT_EQ(facts.result().verdict, Verdict::kPass);
+}
+
+TEST(Unblocked, IsUnknownWhenNobodyWasInsideACall) {
+  EXPECT_EQ(killed_at_100().result().verdict, Verdict::kUnknown);
+}
+
+TEST(Unblocked, IsUnknownWhenTheHostWasStarvedMeanwhile) {
+  Facts facts = killed_at_100();
+  facts.call(0, RF_OP_ALL_REDUCE, 50, 1'200, -1).line("starved", {{"late_ns", 300'000'000}}, 800);
+  EXPECT_EQ(facts.result().verdict, Verdict::kUnknown);
+}
+
+TEST(Unblocked, IsUnknownWhenTheRunWasCutOffBeforeTheDeadline) {
+  Facts facts = killed_at_100();
+  facts.inside(0, RF_OP_ALL_REDUCE, 50).torn_down("interrupted", 300);
+  EXPECT_EQ(facts.result().verdict, Verdict::kUnknown);
+}
+
+TEST(Unblocked, IsUnknownWhenTheRecordsOfTheFaultWereOverwritten) {
+  Facts facts = killed_at_100();
+  facts.call(0, RF_OP_ALL_REDUCE, 5'000, 5'001).call(1, RF_OP_ALL_REDUCE, 50, 200);
+  facts.process(0).history_lost = 100;
+  EXPECT_EQ(facts.result().verdict, Verdict::kUnknown);
+}
+
+TEST(Unblocked, IsUnknownForARankWithoutARecord) {
+  Facts facts = killed_at_100();
+  facts.call(0, RF_OP_ALL_REDUCE, 50, 200);
+  std::erase_if(facts.facts().timeline.processes, [](const ProcessView& p) { return p.rank == 3; });
+  EXPECT_EQ(facts.result().verdict, Verdict::kUnknown);
+}
+
+TEST(Unblocked, IsVoidWhenTheFaultHadNoEffect) {
+  Facts facts;
+  facts.fault("kill", {2}).fault("other", {1}).struck("other", 50).expect(kWithinASecond);
+  facts.call(0, RF_OP_ALL_REDUCE, 50, 200);
+  EXPECT_NE(facts.result().verdict, Verdict::kPass);
+}
+
+}  // namespace
+}  // namespace rankfault::test
