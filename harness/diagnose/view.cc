@@ -115,7 +115,9 @@ const Call* Member::at(uint64_t seq) const {
 Known Member::entered(uint64_t seq) const {
   if (!comm) return Known::kUnknown;
   if (seq > comm->entered) return Known::kNo;
-  if (at(seq) || (comm->flags & RF_COMM_POSITIONAL)) return Known::kYes;
+  const Call* own = at(seq);
+  if (own && own->op == RF_OP_FINALIZE) return Known::kNo;  // it ended there; that is not its part of a call
+  if (own || (comm->flags & RF_COMM_POSITIONAL)) return Known::kYes;
   return process->view->history_lost == 0 ? Known::kNo : Known::kUnknown;
 }
 

@@ -38,7 +38,7 @@ Finding tell(const JobView& job, const Process& p) {
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
   for (const auto& p : job.processes())
-    if (died(*p)) found.push_back(tell(job, *p));
+    if (died(*p) && job.rank(p->rank()) == p.get()) found.push_back(tell(job, *p));
   return found;
 }
 

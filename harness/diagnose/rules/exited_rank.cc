@@ -32,7 +32,7 @@ bool finished_in_order(const Unmet& u) {
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
   for (const auto& p : job.processes()) {
-    if (!exited(*p)) continue;
+    if (!exited(*p) || job.rank(p->rank()) != p.get()) continue;
     const bool zero = p->view->end.value == 0;
     const Unmet u = unmet_needs(job, *p);
     const Call* failure = last_failure(*p);

@@ -1,0 +1,113 @@
+// align: see align.h.
+#include "harness/diagnose/align.h"
+
+#include <algorithm>
+
+namespace rankfault {
+namespace {
+
+using Sequence = std::vector<Token>;
+constexpr size_t kMostCalls = 64;  // longest run of calls left out or added that is tried
+constexpr size_t kMostPredicted = 16;
+
+size_t common_prefix(const Sequence& a, const Sequence& b) {
+  size_t p = 0;
+  while (p < a.size() && p < b.size() && a[p].placed == b[p].placed) ++p;
+  return p;
+}
+
+// What a sequence would have gone on with, if it does again what it did after the same calls before:
+// loops are the rule in these programs. Empty when the last call is new.
+Sequence predicted(const Sequence& s) {
+  for (size_t context = std::min<size_t>(3, s.size()); context > 0; --context)
+    for (size_t end = s.size() - 1; end >= context; --end) {  // candidate ends before `end`
+      bool same = true;
+      for (size_t i = 0; same && i < context; ++i) same = s[end - 1 - i].shape == s[s.size() - 1 - i].shape;
+      if (!same) continue;
+      const size_t stop = std::min(s.size(), end + kMostPredicted);
+      return Sequence(s.begin() + static_cast<std::ptrdiff_t>(end),
+                      s.begin() + static_cast<std::ptrdiff_t>(stop));
+    }
+  return {};
+}
+
+struct Shift {
+  bool fits = false;
+  size_t from = 0;
+  bool seen = false;       // compared with recorded calls beyond the prefix
+  bool supported = false;  // compared with recorded or predicted ones
+};
+
+// Whether `shorter` is `longer` without `m` calls that begin at a position of at most `prefix`.
+Shift shift(const Sequence& shorter, const Sequence& longer, const Sequence& next, size_t prefix, size_t m) {
+  Shift result;
+  for (size_t i = shorter.size(); i-- > 0;) {
+    const size_t j = i + m;
+    bool equal = true;
+    if (j < longer.size()) {
+      equal = shorter[i].placed == longer[j].placed;
+      if (equal && i >= prefix) result.seen = result.supported = true;
+    } else if (j - longer.size() < next.size()) {
+      equal = shorter[i].shape == next[j - longer.size()].shape;
+      if (equal && i >= prefix) result.supported = true;
+    }
+    if (equal) continue;
+    result.from = i + 1;
+    break;
+  }
+  result.fits = result.from <= prefix;
+  return result;
+}
+
+bool same_after(const Sequence& a, const Sequence& b, size_t from, bool& compared) {
+  for (size_t i = from; i < a.size() && i < b.size(); ++i) {
+    if (a[i].placed != b[i].placed) return false;
+    compared = true;
+  }
+  return true;
+}
+
+bool knows(const Sequence& s, int shape) {
+  return std::any_of(s.begin(), s.end(), [&](const Token& t) { return t.shape == shape; });
+}
+
+// Mine ends where the others went on.
+Alignment cut_short(const Sequence& mine, const Sequence& others) {
+  const size_t m = others.size() - mine.size();
+  const Shift s = shift(mine, others, {}, mine.size(), m);
+  return {Alignment::Kind::kMissing, m, s.fits ? s.from : mine.size(), mine.size(), true};
+}
+
+}  // namespace
+
+Alignment explain(const Sequence& mine, const Sequence& others, bool mine_is_whole) {
+  const size_t p = common_prefix(mine, others);
+  if (p == mine.size()) {
+    if (p == others.size() || !mine_is_whole) return {};
+    return cut_short(mine, others);
+  }
+  if (p == others.size()) return {};  // the others are behind; nothing to tell yet
+  bool changed_seen = false;
+  const bool changed = same_after(mine, others, p + 1, changed_seen);
+  const Sequence next = predicted(others);
+  Alignment guess;
+  for (size_t m = 1; m <= kMostCalls && !(changed && changed_seen); ++m) {
+    const Shift missing = shift(mine, others, next, p, m);
+    if (missing.fits && missing.supported && (missing.seen || guess.kind == Alignment::Kind::kNone))
+      guess = {Alignment::Kind::kMissing, m, missing.from, p, missing.seen};
+    if (guess.seen) break;
+    const Shift extra = shift(others, mine, {}, p, m);
+    if (extra.fits && extra.seen) {
+      guess = {Alignment::Kind::kExtra, m, extra.from, p, true};
+      break;
+    }
+  }
+  if (guess.kind != Alignment::Kind::kNone) return guess;
+  if (!changed_seen && p > 0 && !knows(others, mine[p].shape) && p + 1 == mine.size() &&
+      knows(mine, others[p].shape))
+    return {Alignment::Kind::kExtra, 1, p, p,
+            false};  // a call the others never make, before one it always made
+  return {Alignment::Kind::kChanged, 1, p, p, changed_seen};
+}
+
+}  // namespace rankfault

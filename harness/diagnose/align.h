@@ -1,0 +1,28 @@
+// align: how one rank's sequence of calls came to differ from the others': a call left out, one too
+// many, or one that was changed. Pure sequences; nothing here knows of communicators or processes.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace rankfault {
+
+// A call as the alignment sees it. `shape`: what is called and from where; `placed`: the same with
+// the step it belongs to, where the program marks its steps.
+struct Token {
+  int shape = 0;
+  int placed = 0;
+};
+
+struct Alignment {
+  enum class Kind { kNone, kMissing, kExtra, kChanged } kind = Kind::kNone;
+  size_t length = 0;  // how many calls
+  size_t from = 0,
+         to = 0;      // the first one lies at a position from..to (of the others when missing, else of mine)
+  bool seen = false;  // calls after it were compared, not only predicted
+};
+
+// `mine_is_whole`: this rank makes no call any more, so that a shorter sequence is missing calls.
+Alignment explain(const std::vector<Token>& mine, const std::vector<Token>& others, bool mine_is_whole);
+
+}  // namespace rankfault

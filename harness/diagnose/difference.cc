@@ -1,0 +1,64 @@
+// difference: whether two calls at one position of a communicator are the same call, as their library
+// sees it: equal type signatures in the arguments that matter for the role.
+#include "harness/diagnose/sequences.h"
+
+namespace rankfault {
+namespace {
+
+constexpr uint16_t kNoCount = RF_CALL_COUNT_UNKNOWN | RF_CALL_RANK_LOCAL | RF_CALL_IN_PLACE;
+
+bool counts_by_design_equal(uint16_t op) {
+  switch (op) {
+    case RF_OP_ALL_REDUCE:
+    case RF_OP_BROADCAST:
+    case RF_OP_REDUCE:
+    case RF_OP_ALL_GATHER:
+    case RF_OP_REDUCE_SCATTER_BLOCK:
+    case RF_OP_ALL_TO_ALL:
+    case RF_OP_SCAN:
+    case RF_OP_EXSCAN:
+      return true;
+    default:
+      return false;  // v-forms, and forms whose root counts another buffer
+  }
+}
+
+bool has_root(uint16_t op) {
+  return op == RF_OP_BROADCAST || op == RF_OP_REDUCE || op == RF_OP_GATHER || op == RF_OP_GATHERV ||
+         op == RF_OP_SCATTER || op == RF_OP_SCATTERV;
+}
+
+bool only_width(uint8_t dtype) { return dtype >= RF_DTYPE_BYTES2 && dtype <= RF_DTYPE_BYTES16; }
+
+bool dtypes_differ(uint8_t a, uint8_t b) {
+  if (a == b || a == RF_DTYPE_OTHER || b == RF_DTYPE_OTHER) return false;
+  if (only_width(a) || only_width(b)) return dtype_bytes(a) != dtype_bytes(b);
+  return true;
+}
+
+uint64_t bytes_of(const Call& c) { return c.count * (c.dtype == RF_DTYPE_OTHER ? 1 : dtype_bytes(c.dtype)); }
+
+// An in-place all_reduce counts like any other; in the gathering forms it may count another buffer.
+bool comparable_count(const Call& c) {
+  const uint16_t in_place_matters = c.op == RF_OP_ALL_REDUCE || c.op == RF_OP_SCAN || c.op == RF_OP_EXSCAN ||
+                                            c.op == RF_OP_REDUCE || c.op == RF_OP_BROADCAST
+                                        ? 0
+                                        : RF_CALL_IN_PLACE;
+  return counts_by_design_equal(c.op) && !(c.flags & ((kNoCount & ~RF_CALL_IN_PLACE) | in_place_matters));
+}
+
+}  // namespace
+
+std::string difference(const Call& a, const Call& b) {
+  if (a.op != b.op) return "op";
+  if (comparable_count(a) && comparable_count(b)) {
+    if (dtypes_differ(a.dtype, b.dtype) && a.count != 0 && b.count != 0) return "dtype";
+    if (bytes_of(a) != bytes_of(b)) return "count";
+  }
+  if (has_root(a.op) && a.peer != b.peer && a.peer >= 0 && b.peer >= 0) return "root";
+  if (a.reduce_op != b.reduce_op && a.reduce_op != RF_REDUCE_OTHER && b.reduce_op != RF_REDUCE_OTHER)
+    return "reduce_op";
+  return "";
+}
+
+}  // namespace rankfault

@@ -1,0 +1,85 @@
+// pairing: see pairing.h.
+#include "harness/diagnose/pairing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/diagnose/needs.h"
+#include "harness/diagnose/words.h"
+
+namespace rankfault {
+namespace {
+
+std::vector<Edge> edges_of(const Divergence& d) {
+  std::vector<Edge> edges;
+  for (const auto* side : {&d.majority, &d.minority})
+    for (const Member* m : *side) edges.push_back({d.group, m, m->at(d.seq), m, true, Known::kNo});
+  return edges;
+}
+
+}  // namespace
+
+std::vector<int> world_ranks(const std::vector<const Member*>& members) {
+  std::vector<int> ranks;
+  for (const Member* m : members) ranks.push_back(m->world_rank);
+  return sorted_unique(std::move(ranks));
+}
+
+Finding finding_about(const JobView& job, const Divergence& d, const char* kind) {
+  Finding f;
+  f.kind = kind;
+  f.attempt = job.attempt();
+  f.at = d.at;
+  set_comm(f, *d.group);
+  std::vector<Seat> seats;
+  for (const auto* side : {&d.majority, &d.minority})
+    for (const Member* m : *side) seats.push_back({m, m->at(d.seq)});
+  f.sides = sides_of(seats, *d.group);
+  for (const Side& s : f.sides) f.evidence.push_back(fmt::format("{}: {}", ranks_text(s.ranks), s.what));
+  const auto& blamed = d.lone_root ? d.majority : d.minority;
+  if (d.lone_root || (!d.tie && d.group->size > 2)) f.ranks = world_ranks(blamed);
+  return f;
+}
+
+void prove_pairing(Finding& f, const Divergence& d) {
+  const std::vector<Edge> edges = edges_of(d);
+  f.assumes = {full_view(edges), one_look(edges, {})};
+  const bool all =
+      std::all_of(f.assumes.begin(), f.assumes.end(), [](const Assumption& a) { return a.holds; });
+  f.confidence = all ? Confidence::kProven : Confidence::kInferred;
+  f.claim = all ? Claim::kNotTheSameCall : Claim::kNone;
+}
+
+bool prove_waiting(Finding& f, const Divergence& d, const std::vector<const Member*>& came,
+                   const std::vector<const Member*>& absent) {
+  std::vector<Edge> edges;
+  std::vector<End> ends;
+  for (const Member* waiter : came) {
+    const Call* c = waiter->at(d.seq);
+    if (!c || c->succeeded()) continue;
+    const Needs needs = needs_of(*c, waiter->rank, d.group->size, d.group->flags);
+    for (const Member* missing : absent)
+      edges.push_back({d.group, waiter, c, missing, needs.certainly(missing->rank), missing->entered(d.seq)});
+    if (f.ends_by.empty()) f.ends_by = ends_by_of(*c, waiter->comm);
+  }
+  if (edges.empty()) return false;
+  if (std::any_of(edges.begin(), edges.end(), [](const Edge& e) { return e.is_need; }))
+    std::erase_if(edges, [](const Edge& e) { return !e.is_need; });
+  for (const Member* m : absent) ends.push_back(end_of(*m->process, *d.group));
+  prove(f, edges, ends);
+  return true;
+}
+
+void name_call(Finding& f, const Divergence& d, const std::vector<const Member*>& who_made_it) {
+  f.seq = SeqRange{d.from, d.to};
+  if (d.from != d.to)
+    f.seq_reason = fmt::format("{} equal calls, nothing tells them apart", d.to - d.from + 1);
+  if (!d.named) return;
+  f.op = op_text(d.named->op);
+  for (const Member* m : who_made_it)
+    for (const Call* c : m->calls)
+      if (c == d.named) f.call_site = call_site_of(*m->process, *c);
+}
+
+}  // namespace rankfault

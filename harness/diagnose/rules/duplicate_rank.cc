@@ -1,0 +1,41 @@
+// duplicate_rank: two processes that live at the same time announced the same rank.
+#include <fmt/format.h>
+
+#include "harness/diagnose/rule.h"
+#include "harness/diagnose/words.h"
+
+namespace rankfault {
+namespace {
+
+bool overlap(const ProcessView& a, const ProcessView& b) {
+  const auto over_before = [](const ProcessView& first, const ProcessView& then) {
+    return first.end.kind == EndKind::kEnded && first.end.time <= then.member;
+  };
+  return !over_before(a, b) && !over_before(b, a);
+}
+
+std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
+  std::vector<Finding> found;
+  const auto& all = job.processes();
+  for (size_t i = 0; i < all.size(); ++i)
+    for (size_t j = i + 1; j < all.size(); ++j) {
+      const Process &a = *all[i], &b = *all[j];
+      if (a.rank() != b.rank() || !a.member() || !b.member() || !overlap(*a.view, *b.view)) continue;
+      Finding f;
+      f.kind = "duplicate_rank";
+      f.ranks = {a.rank()};
+      f.attempt = job.attempt();
+      f.at = std::max(a.view->member, b.view->member);
+      f.evidence = {fmt::format("process {} announced rank {}", a.view->id.to_string(), a.rank()),
+                    fmt::format("process {} announced rank {}", b.view->id.to_string(), b.rank())};
+      f.text =
+          fmt::format("two processes, {} and {}, both are rank {}", a.view->id.pid, b.view->id.pid, a.rank());
+      found.push_back(std::move(f));
+    }
+  return found;
+}
+
+const Registration<Rule> kRule{{"duplicate_rank", "two living processes announced the same rank", look}};
+
+}  // namespace
+}  // namespace rankfault

@@ -1,0 +1,42 @@
+// extra_call: a few ranks made a call that the others never make.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/diagnose/pairing.h"
+#include "harness/diagnose/rule.h"
+#include "harness/diagnose/words.h"
+
+namespace rankfault {
+namespace {
+
+std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
+  std::vector<Finding> found;
+  for (Divergence& d : divergences(job)) {
+    if (d.lone_root) continue;
+    // Few wait in a call that most, who have finished, never made.
+    const bool outvoted = !d.pairs_differ && d.minority.size() > d.majority.size();
+    if (!outvoted && d.alignment.kind != Alignment::Kind::kExtra) continue;
+    const std::vector<const Member*> came = outvoted ? d.majority : d.minority;
+    const std::vector<const Member*> others = outvoted ? d.minority : d.majority;
+    d.tie = false;
+    Finding f = finding_about(job, d, "extra_call");
+    f.ranks = d.group->size > 2 && came.size() < others.size() ? world_ranks(came) : std::vector<int>{};
+    if (outvoted) d.from = d.to = d.seq, d.named = came.front()->at(d.seq);
+    name_call(f, d, came);
+    if (!outvoted || !prove_waiting(f, d, came, others)) prove_pairing(f, d);
+    if (!outvoted && !d.alignment.seen) {
+      f.confidence = Confidence::kInferred;
+      f.claim = Claim::kNone;
+    }
+    f.text = fmt::format("{} made {} {} on {}, which the others do not make", ranks_text(world_ranks(came)),
+                         f.op, f.seq->from, d.group->name);
+    found.push_back(std::move(f));
+  }
+  return found;
+}
+
+const Registration<Rule> kRule{{"extra_call", "a few ranks made a call that the others never make", look}};
+
+}  // namespace
+}  // namespace rankfault

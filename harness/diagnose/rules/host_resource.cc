@@ -1,0 +1,85 @@
+// host_resource: a file, a shared-memory segment or a descriptor that a rank asked the host for was
+// refused, or was gone.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "harness/diagnose/rule.h"
+#include "harness/diagnose/words.h"
+
+namespace rankfault {
+namespace {
+
+bool is_exhausted(int error) {
+  return error == ENOSPC || error == EMFILE || error == ENFILE || error == ENOMEM || error == EDQUOT ||
+         error == EIO;
+}
+
+// A missing or forbidden segment is trouble only when the job itself had made it: programs probe.
+bool is_lost(int error) { return error == ENOENT || error == EACCES || error == EINVAL; }
+
+const std::string* path_of(const Process& p, const Call& c) {
+  const auto at = p.view->name_at.find(static_cast<uint32_t>(c.seq));
+  return at == p.view->name_at.end() || at->second.empty() ? nullptr : &at->second;
+}
+
+// Segments by the name shm_open knows ("/x") or the file's ("/dev/shm/x") are the same.
+std::string file_of(const std::string& path, uint16_t op) {
+  const bool shm_name = op >= RF_OP_SHM_CREATE && op <= RF_OP_SHM_UNLINK && path.rfind("/dev/shm/", 0) != 0;
+  if (!shm_name) return path;
+  return "/dev/shm/" + (path.rfind('/', 0) == 0 ? path.substr(1) : path);
+}
+
+struct Met {
+  std::set<int> ranks;
+  TimeNs at = ~TimeNs{0};
+  uint16_t op = 0;
+};
+
+std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
+  std::set<std::string> made;
+  std::map<std::pair<std::string, int>, Met> refused;
+  for (const auto& p : job.processes())
+    for (const Call& c : p->calls)
+      if (const std::string* path = c.library == RF_LIB_LIBC ? path_of(*p, c) : nullptr;
+          path && c.op == RF_OP_SHM_CREATE && c.succeeded())
+        made.insert(file_of(*path, c.op));
+  for (const auto& p : job.processes())
+    for (const Call& c : p->calls) {
+      const std::string* path = c.library == RF_LIB_LIBC ? path_of(*p, c) : nullptr;
+      if (!path || c.status != Call::Status::kFailed || c.op == RF_OP_SHM_UNLINK || c.op == RF_OP_FILE_UNLINK)
+        continue;
+      const std::string file = file_of(*path, c.op);
+      const int error = std::abs(c.result);
+      if (!is_exhausted(error) && !(is_lost(error) && made.count(file))) continue;
+      Met& met = refused[{file, error}];
+      met.ranks.insert(p->rank());
+      met.at = std::min(met.at, c.entered);
+      met.op = c.op;
+    }
+  std::vector<Finding> found;
+  for (const auto& [key, met] : refused) {
+    Finding f;
+    f.kind = "host_resource";
+    f.ranks.assign(met.ranks.begin(), met.ranks.end());
+    f.attempt = job.attempt();
+    f.op = op_text(met.op);
+    f.resource = key.first;
+    f.field = strerrorname_np(key.second) ? strerrorname_np(key.second) : std::to_string(key.second);
+    f.at = met.at;
+    f.text = fmt::format("{} of {} failed on {}: {} ({})", f.op, key.first, ranks_text(f.ranks),
+                         strerrordesc_np(key.second) ? strerrordesc_np(key.second) : "error", f.field);
+    f.evidence = {f.text};
+    found.push_back(std::move(f));
+  }
+  return found;
+}
+
+const Registration<Rule> kRule{{"host_resource", "a file, segment or descriptor was refused or gone", look}};
+
+}  // namespace
+}  // namespace rankfault

@@ -1,0 +1,63 @@
+// init_stall: ranks wait in initialisation for ranks that have not joined: never started, started and
+// stuck before it, or dead before it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/diagnose/rule.h"
+#include "harness/diagnose/words.h"
+
+namespace rankfault {
+namespace {
+
+std::string why_absent(const JobView& job, const ExpectedRank& expected) {
+  const Process* p = job.rank(expected.rank);
+  if (!p) return expected.started ? "was started and left no record" : "was never started";
+  if (p->ended()) return fmt::format("{} before it joined", end_text(p->view->end));
+  return "was started and has not reached initialisation";
+}
+
+const Call* open_init(const Process& p) {
+  for (const Call* c : p.all_inside())
+    if (c->op == RF_OP_INIT) return c;
+  return nullptr;
+}
+
+std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
+  std::vector<int> waiting, absent;
+  std::string reasons;
+  TimeNs since = ~TimeNs{0};
+  for (const auto& p : job.processes())
+    if (const Call* c = p->ended() ? nullptr : open_init(*p)) {
+      waiting.push_back(p->rank());
+      since = std::min(since, c->entered);
+    }
+  const TimeNs now = job.timeline().look;
+  if (waiting.empty() || now < since || Duration(static_cast<int64_t>(now - since)) < options.slow_after)
+    return {};
+  Finding f;
+  for (const ExpectedRank& e : job.timeline().expected) {
+    if (e.attempt != job.attempt()) continue;
+    const Process* p = job.rank(e.rank);
+    if (p && p->member() && !p->ended()) continue;
+    absent.push_back(e.rank);
+    f.evidence.push_back(fmt::format("rank {} {}", e.rank, why_absent(job, e)));
+    reasons += fmt::format("{}rank {} {}", reasons.empty() ? "" : "; ", e.rank, why_absent(job, e));
+  }
+  if (absent.empty()) return {};
+  f.kind = "init_stall";
+  f.attempt = job.attempt();
+  f.ranks = sorted_unique(absent);
+  f.op = op_text(RF_OP_INIT);
+  f.sides = {{sorted_unique(waiting), f.op, "init", ""}, {f.ranks, "", "no call", ""}};
+  f.at = since;
+  f.text =
+      fmt::format("{} in initialisation: {}", waiting.size() == 1 ? "a rank waits" : "ranks wait", reasons);
+  return {f};
+}
+
+const Registration<Rule> kRule{
+    {"init_stall", "ranks wait in initialisation for ranks that have not joined", look}};
+
+}  // namespace
+}  // namespace rankfault

@@ -1,0 +1,59 @@
+// missing_call: some ranks left out a call that the others made: their sequences shift against each
+// other, and sooner or later somebody waits for a call that never comes.
+#include <fmt/format.h>
+
+#include "harness/diagnose/pairing.h"
+#include "harness/diagnose/rule.h"
+#include "harness/diagnose/words.h"
+
+namespace rankfault {
+namespace {
+
+std::string seq_text(const Finding& f) {
+  return f.seq->from == f.seq->to ? fmt::format("{}", f.seq->from)
+                                  : fmt::format("{} to {}", f.seq->from, f.seq->to);
+}
+
+Finding tell(const JobView& job, const Divergence& d) {
+  Finding f = finding_about(job, d, "missing_call");
+  const auto& came = d.lone_root ? d.minority : d.majority;
+  const auto& absent = d.lone_root ? d.majority : d.minority;
+  name_call(f, d, came);
+  if (d.pairs_differ) {
+    prove_pairing(f, d);
+    // The pairing is proven; that it came from this missing call is only as sure as the alignment.
+    if (!d.lone_root && !d.alignment.seen) {
+      f.confidence = Confidence::kInferred;
+      f.claim = Claim::kNone;
+      f.evidence.push_back("which call is missing is read from what the ranks did in earlier rounds");
+    }
+  } else if (!prove_waiting(f, d, came, absent)) {
+    prove_pairing(f, d);
+  }
+  f.text = fmt::format("{} left out {} {} on {}", ranks_text(world_ranks(absent)),
+                       f.op.empty() ? "call" : f.op, seq_text(f), d.group->name);
+  if (d.lone_root)
+    f.text = fmt::format("{} did not come to {} {} on {}; its root, {}, made it alone",
+                         ranks_text(world_ranks(absent)), f.op, seq_text(f), d.group->name,
+                         ranks_text(world_ranks(came)));
+  if (f.ranks.empty())
+    f.text =
+        fmt::format("either {} left out {} {} on {}, or {} made it alone", ranks_text(world_ranks(absent)),
+                    f.op.empty() ? "call" : f.op, seq_text(f), d.group->name, ranks_text(world_ranks(came)));
+  return f;
+}
+
+std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
+  std::vector<Finding> found;
+  for (const Divergence& d : divergences(job)) {
+    const bool outvoted = !d.pairs_differ && !d.lone_root && d.minority.size() > d.majority.size();
+    if (d.lone_root || (d.alignment.kind == Alignment::Kind::kMissing && !outvoted))
+      found.push_back(tell(job, d));
+  }
+  return found;
+}
+
+const Registration<Rule> kRule{{"missing_call", "ranks left out a call that the others made", look}};
+
+}  // namespace
+}  // namespace rankfault

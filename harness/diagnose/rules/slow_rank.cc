@@ -1,0 +1,31 @@
+// slow_rank: others wait for a rank that runs its own code. It is alive and may come: never proven,
+// and never called hung.
+#include <fmt/format.h>
+
+#include "harness/diagnose/late.h"
+#include "harness/diagnose/rule.h"
+#include "harness/diagnose/words.h"
+
+namespace rankfault {
+namespace {
+
+std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
+  std::vector<Finding> found;
+  for (const Late& late : late_ranks(job, options.slow_after)) {
+    if (late.sleeping && late.waited > stuck_after(options.slow_after)) continue;  // stuck_outside
+    Finding f;
+    f.kind = "slow_rank";
+    f.ranks = {late.process->rank()};
+    tell_waiters(f, job, late.edges);
+    f.at = late.edges.front().call->entered;
+    f.text = fmt::format("rank {} runs outside any call while others wait for it in {} {} on {}",
+                         late.process->rank(), f.op, f.seq->from, f.comm);
+    found.push_back(std::move(f));
+  }
+  return found;
+}
+
+const Registration<Rule> kRule{{"slow_rank", "others wait for a rank that is alive and running", look}};
+
+}  // namespace
+}  // namespace rankfault

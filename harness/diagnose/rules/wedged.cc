@@ -1,0 +1,65 @@
+// wedged: every member is inside the same call, nobody is missing, and nothing completes: the
+// transport does not move. Blames nobody, and proves nothing: a large call may take long.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/diagnose/rule.h"
+#include "harness/diagnose/sequences.h"
+#include "harness/diagnose/words.h"
+
+namespace rankfault {
+namespace {
+
+constexpr int kWedgedFactor = 5;  // of slow_after: even large calls move by then
+
+// The call that all members are inside; 0: none.
+uint64_t common_call(const CommGroup& group) {
+  uint64_t seq = 0;
+  for (const Member& m : group.members) {
+    if (!m.comm || m.process->ended() || m.process->view->stopped) return 0;
+    const Call* c = m.at(m.last_entered());
+    if (!c || !c->open() || c->op == RF_OP_FINALIZE || (seq != 0 && c->seq != seq)) return 0;
+    seq = c->seq;
+  }
+  return seq;
+}
+
+std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
+  std::vector<Finding> found;
+  const std::vector<Divergence> diverged = divergences(job);
+  for (const CommGroup& group : job.comms()) {
+    const uint64_t seq = common_call(group);
+    const bool differs =
+        std::any_of(diverged.begin(), diverged.end(), [&](const Divergence& d) { return d.group == &group; });
+    if (seq == 0 || group.size < 2 || differs) continue;
+    TimeNs last = 0;
+    std::vector<Seat> seats;
+    for (const Member& m : group.members) {
+      last = std::max(last, m.at(seq)->entered);
+      seats.push_back({&m, m.at(seq)});
+    }
+    const TimeNs look_at = job.timeline().look;
+    if (look_at < last || Duration(static_cast<int64_t>(look_at - last)) < options.slow_after * kWedgedFactor)
+      continue;
+    Finding f;
+    f.kind = "wedged";
+    f.attempt = job.attempt();
+    f.op = op_text(group.members.front().at(seq)->op);
+    set_comm(f, group);
+    f.seq = SeqRange{seq, seq};
+    f.sides = sides_of(seats, group);
+    f.at = last;
+    f.ends_by = ends_by_of(*seats.front().call, seats.front().member->comm);
+    f.text = fmt::format("all {} members are in {} and nothing completes", group.size,
+                         short_call(*seats.front().call, group));
+    f.evidence = {f.text};
+    found.push_back(std::move(f));
+  }
+  return found;
+}
+
+const Registration<Rule> kRule{{"wedged", "every member entered the call and nothing completes", look}};
+
+}  // namespace
+}  // namespace rankfault

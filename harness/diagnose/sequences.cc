@@ -1,0 +1,235 @@
+// sequences: see sequences.h.
+#include "harness/diagnose/sequences.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "harness/diagnose/needs.h"
+#include "harness/diagnose/words.h"
+
+namespace rankfault {
+namespace {
+
+using Members = std::vector<const Member*>;
+
+// Finalize stands in the count, but it is the end of a sequence, not a call the others must match.
+bool counts(const Call* c) { return c->op != RF_OP_FINALIZE; }
+
+std::vector<const Call*> sequence(const Member& m, uint64_t first) {
+  std::vector<const Call*> calls;
+  for (const Call* c : m.calls)
+    if (counts(c) && c->seq >= first) calls.push_back(c);
+  return calls;
+}
+
+const Call* call_at(const Member& m, uint64_t seq) {
+  const Call* c = m.at(seq);
+  return c && counts(c) ? c : nullptr;
+}
+
+// It makes no call on this communicator any more, of its own will.
+bool finished(const Member& m, const CommGroup& group) {
+  if (!m.comm) return false;
+  const End::Why why = end_of(*m.process, group).why;
+  if (why == End::Why::kFinalized || why == End::Why::kDestroyed) return true;
+  const ProcessEnd& end = m.process->view->end;
+  return m.process->ended() && end.status_known && !end.by_signal && end.value == 0;
+}
+
+bool left_in_order(const Member& m, const CommGroup& group) {
+  return m.comm->destroyed || m.process->view->stage == RF_STAGE_FINALIZED ||
+         end_of(*m.process, group).why == End::Why::kFinalized;
+}
+
+class Tokens {
+ public:
+  explicit Tokens(bool with_steps) : with_steps_(with_steps) {}
+  std::vector<Token> of(const Member& m, const std::vector<const Call*>& calls) {
+    std::vector<Token> tokens;
+    for (const Call* c : calls) {
+      const bool local = c->flags & (RF_CALL_RANK_LOCAL | RF_CALL_COUNT_UNKNOWN);
+      const int shape = intern(
+          {c->op, c->dtype, local ? 0 : c->count, c->peer, c->reduce_op, call_site_of(*m.process, *c), 0});
+      const int placed = with_steps_ ? intern({static_cast<uint16_t>(shape & 0xffff), 0,
+                                               static_cast<uint64_t>(shape), -9, 0, "step", c->step})
+                                     : shape;
+      tokens.push_back({shape, placed});
+    }
+    return tokens;
+  }
+
+ private:
+  using Key = std::tuple<uint16_t, uint8_t, uint64_t, int, uint8_t, std::string, uint64_t>;
+  int intern(Key key) {
+    return ids_.try_emplace(std::move(key), static_cast<int>(ids_.size())).first->second;
+  }
+  bool with_steps_;
+  std::map<Key, int> ids_;
+};
+
+// Sides at one position: members whose calls there are compatible with the first of the side.
+std::vector<Members> sides_at(const CommGroup& group, uint64_t seq) {
+  std::vector<Members> sides;
+  for (const Member& m : group.members) {
+    const Call* c = call_at(m, seq);
+    if (!c) continue;
+    const auto side = std::find_if(sides.begin(), sides.end(), [&](const Members& s) {
+      return difference(*call_at(*s.front(), seq), *c).empty();
+    });
+    if (side != sides.end())
+      side->push_back(&m);
+    else
+      sides.push_back({&m});
+  }
+  return sides;
+}
+
+bool is_lone_root(const Members& side, uint64_t seq) {
+  if (side.size() != 1) return false;
+  const Call* c = call_at(*side.front(), seq);
+  const rf_need need = op_need(c->op);
+  const bool rooted =
+      need == RF_NEED_ROOT_UNLESS_ROOT || need == RF_NEED_EVERYONE_IF_ROOT || need == RF_NEED_OWED_IF_ROOT;
+  return rooted && c->peer == side.front()->rank;
+}
+
+void split(Divergence& d, std::vector<Members> sides) {
+  std::stable_sort(sides.begin(), sides.end(),
+                   [](const Members& a, const Members& b) { return a.size() > b.size(); });
+  d.majority = sides.front();
+  for (size_t i = 1; i < sides.size(); ++i)
+    d.minority.insert(d.minority.end(), sides[i].begin(), sides[i].end());
+  d.tie = d.minority.size() >= d.majority.size();
+  if (sides.size() != 2) return;
+  for (const size_t i : {1, 0}) {
+    if (!is_lone_root(sides[i], d.seq)) continue;
+    d.lone_root = true;
+    d.tie = false;
+    d.minority = sides[i];
+    d.majority = sides[1 - i];
+    return;
+  }
+}
+
+const Member* longest(const Members& side) {
+  return *std::max_element(side.begin(), side.end(), [](const Member* a, const Member* b) {
+    return a->calls.size() < b->calls.size();
+  });
+}
+
+void align(Divergence& d, bool with_steps) {
+  const uint64_t first = d.group->first_seq();
+  const Member& mine = *d.minority.front();
+  const Member& other = *longest(d.majority);
+  const std::vector<const Call*> my_calls = sequence(mine, first), others = sequence(other, first);
+  Tokens tokens(with_steps);
+  const std::vector<Token> a = tokens.of(mine, my_calls), b = tokens.of(other, others);
+  d.alignment = explain(a, b, finished(mine, *d.group));
+  const std::vector<const Call*>& where = d.alignment.kind == Alignment::Kind::kMissing ? others : my_calls;
+  d.from = d.alignment.from < where.size() ? where[d.alignment.from]->seq : d.seq;
+  d.to = d.alignment.to < where.size() ? where[d.alignment.to]->seq : d.seq;
+  if (d.alignment.to < where.size()) d.named = where[d.alignment.to];
+}
+
+TimeNs first_time(const Divergence& d) {
+  TimeNs at = ~TimeNs{0};
+  for (const Members* side : {&d.majority, &d.minority})
+    for (const Member* m : *side)
+      if (const Call* c = call_at(*m, d.seq)) at = std::min(at, c->entered);
+  return at == ~TimeNs{0} ? 0 : at;
+}
+
+// Some members wait in, or made, a call that finished members never entered.
+bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
+  uint64_t longest_seq = 0, shortest = ~uint64_t{0};
+  for (const Member& m : group.members)
+    if (m.comm)
+      for (const Call* c : m.calls)
+        if (counts(c)) longest_seq = std::max(longest_seq, c->seq);
+  for (const Member& m : group.members) {
+    if (!m.comm || !finished(m, group)) continue;
+    uint64_t last = 0;
+    for (const Call* c : m.calls)
+      if (counts(c)) last = std::max(last, c->seq);
+    if (m.calls.empty()) last = m.comm->entered;
+    if (last < longest_seq) shortest = std::min(shortest, last);
+  }
+  if (shortest == ~uint64_t{0} || shortest + 1 < first) return false;
+  d.seq = shortest + 1;
+  Members came, absent;
+  bool waits = false, over = true;
+  for (const Member& m : group.members) {
+    if (!m.comm) continue;
+    if (const Call* c = call_at(m, d.seq)) {
+      came.push_back(&m);
+      waits = waits || !c->succeeded();
+    } else if (finished(m, group) && m.last_entered() <= d.seq) {
+      absent.push_back(&m);
+    }
+    over = over && finished(m, group);
+  }
+  if (came.empty() || absent.empty() || !(waits || over)) return false;
+  const bool left_early =
+      std::none_of(absent.begin(), absent.end(), [&](const Member* m) { return left_in_order(*m, group); });
+  d.minority = std::move(absent);
+  d.majority = std::move(came);
+  d.tie = d.minority.size() >= d.majority.size();
+  if (is_lone_root(d.majority, d.seq)) {
+    std::swap(d.minority, d.majority);  // the sides as at a difference: the root stands alone
+    d.lone_root = true;
+    d.tie = false;
+    d.from = d.to = d.seq;
+    d.named = call_at(*d.minority.front(), d.seq);
+    return true;
+  }
+  const std::vector<const Member*> shorter = d.minority;
+  bool steps = std::any_of(d.majority.begin(), d.majority.end(),
+                           [](const Member* m) { return m->process->view->steps_begun != 0; });
+  align(d, steps);
+  // Exited with 0 and never left the communicator in order: it went away early, unless the calls say
+  // that it made later ones.
+  return !(left_early && waits && d.alignment.to >= sequence(*d.minority.front(), group.first_seq()).size());
+}
+
+bool diverges(const CommGroup& group, Divergence& d) {
+  d.group = &group;
+  const uint64_t first = group.first_seq();
+  std::set<uint64_t> positions;
+  for (const Member& m : group.members)
+    for (const Call* c : m.calls)
+      if (counts(c) && c->seq >= first) positions.insert(c->seq);
+  bool steps = false;
+  for (const Member& m : group.members) steps = steps || (m.comm && m.process->view->steps_begun != 0);
+  for (const uint64_t seq : positions) {
+    std::vector<Members> sides = sides_at(group, seq);
+    if (sides.size() < 2) continue;
+    d.seq = seq;
+    d.pairs_differ = true;
+    split(d, std::move(sides));
+    d.field = difference(*call_at(*d.majority.front(), seq), *call_at(*d.minority.front(), seq));
+    align(d, steps);
+    if (d.lone_root) {
+      d.alignment = {};
+      d.from = d.to = seq;
+      d.named = call_at(*d.minority.front(), seq);
+    }
+    d.at = first_time(d);
+    return true;
+  }
+  if (!did_not_come(group, first, d)) return false;
+  d.at = first_time(d);
+  return true;
+}
+
+}  // namespace
+
+std::vector<Divergence> divergences(const JobView& job) {
+  std::vector<Divergence> found;
+  for (const CommGroup& group : job.comms())
+    if (Divergence d; diverges(group, d)) found.push_back(std::move(d));
+  return found;
+}
+
+}  // namespace rankfault

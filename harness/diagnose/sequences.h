@@ -1,0 +1,34 @@
+// sequences: where the members of one communicator stop making the same calls in the same order.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/diagnose/align.h"
+#include "harness/diagnose/proof.h"
+
+namespace rankfault {
+
+// The first argument in which two calls at one position are not the same call; "" when compatible:
+// "op", "dtype", "count", "root", "reduce_op".
+std::string difference(const Call&, const Call&);
+
+struct Divergence {
+  const CommGroup* group = nullptr;
+  uint64_t seq = 0;                     // position of the first disagreement
+  bool pairs_differ = false;            // two different calls stand there; else some did not come
+  std::string field;                    // of the first difference
+  std::vector<const Member*> majority;  // larger side; on a tie the one with the lowest rank
+  std::vector<const Member*> minority;  // everybody else who is part of it
+  bool tie = false;
+  bool lone_root = false;       // the minority is the root of a rooted call that nobody else entered
+  Alignment alignment;          // of the first of the minority against the majority
+  uint64_t from = 0, to = 0;    // seq of the call left out, added or changed
+  const Call* named = nullptr;  // an example of that call
+  TimeNs at = 0;                // when it began to differ
+};
+
+// At most one for each communicator: the first.
+std::vector<Divergence> divergences(const JobView&);
+
+}  // namespace rankfault

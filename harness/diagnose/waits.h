@@ -1,0 +1,23 @@
+// waits: who waits for whom now: every open or pending call, and the members that have not come.
+#pragma once
+
+#include <vector>
+
+#include "harness/diagnose/proof.h"
+
+namespace rankfault {
+
+// One edge for each (call of a live process that is inside or pending, member that did not enter it),
+// needs and those by algorithm.
+std::vector<Edge> waits_now(const JobView&);
+
+// The edges of those who wait for one process, by need.
+std::vector<Edge> waiting_for(const std::vector<Edge>& all, const Process&);
+
+// The longest that one of the calls has been open at the look.
+Duration longest_wait(const JobView&, const std::vector<Edge>&);
+
+// Fills sides, op, comm, seq and evidence from edges on the communicator of the first.
+void tell_waiters(Finding&, const JobView&, const std::vector<Edge>&);
+
+}  // namespace rankfault

@@ -1,0 +1,203 @@
+// sequence_rules_test: missing_call, extra_call, call_mismatch: where they speak and near misses.
+#include "tests/diagnose/finding_of.h"
+
+namespace rankfault::testing {
+namespace {
+
+std::vector<CallSpec> step_calls() {
+  return {all_reduce(1000, 0x10), all_reduce(500, 0x10), all_reduce(1, 0x20)};
+}
+
+// `steps` whole steps of three collectives, of which `victim` leaves out one; then all others hang in
+// the call after which the victim is one ahead.
+TimelineBuilder skipped(int ranks, int victim, int at_step, size_t which, rf_library library = RF_LIB_MPI) {
+  TimelineBuilder job(ranks, library);
+  for (int s = 0; s < at_step; ++s)
+    for (const CallSpec& c : step_calls()) job.everyone(c);
+  const std::vector<CallSpec> calls = step_calls();
+  for (size_t i = 0; i < which; ++i) job.everyone(calls[i]);
+  for (int r = 0; r < ranks; ++r)
+    job.blocked(r, r == victim ? calls[(which + 1) % calls.size()] : calls[which]);
+  return job;
+}
+
+TEST(MissingCall, NamesTheSkippedCallOfALoop) {
+  const Findings found = diagnose(skipped(4, 3, 10, 0).build());
+  const Finding* f = finding_of(found, "missing_call");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->ranks, std::vector<int>{3});
+  EXPECT_EQ(f->op, "all_reduce");
+  EXPECT_EQ(f->seq->from, 31u);
+  EXPECT_EQ(f->seq->to, 31u);
+  const Finding* pair = finding_of(found, "call_mismatch");
+  ASSERT_NE(pair, nullptr);
+  EXPECT_EQ(pair->confidence, Confidence::kProven);
+  EXPECT_EQ(pair->claim, Claim::kNotTheSameCall);
+  EXPECT_EQ(pair->field, "count");
+  EXPECT_EQ(found.all.front().kind, "missing_call");
+  EXPECT_EQ(pair->caused_by, 0);
+}
+
+TEST(MissingCall, AtTwoRanksBlamesNobodyAndShowsBothSides) {
+  const Findings found = diagnose(skipped(2, 1, 10, 1).build());
+  const Finding* f = finding_of(found, "missing_call");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_TRUE(f->ranks.empty());
+  EXPECT_EQ(f->sides.size(), 2u);
+}
+
+TEST(MissingCall, EqualCallsGiveAnInterval) {
+  TimelineBuilder job(3, RF_LIB_MPI);  // rank 1 leaves out one of ten; all goes wrong silently until the end
+  job.everyone(all_reduce(), 9).blocked(0, all_reduce()).blocked(2, all_reduce());
+  job.blocked(1, {RF_OP_FINALIZE, 0, 0, 0, RF_PEER_NONE, 0x99, "world", 0, 0, 0});
+  const Findings found = diagnose(job.build());
+  ASSERT_EQ(found.all.size(), 1u) << all_kinds(found);
+  const Finding& f = found.all.front();
+  EXPECT_EQ(f.kind, "missing_call");
+  EXPECT_EQ(f.ranks, std::vector<int>{1});
+  EXPECT_EQ(f.seq->from, 1u);
+  EXPECT_EQ(f.seq->to, 10u);
+  EXPECT_EQ(f.seq_reason, "10 equal calls, nothing tells them apart");
+  EXPECT_EQ(f.confidence, Confidence::kProven) << to_json(f).dump(1);
+  EXPECT_EQ(f.claim, Claim::kCannotReturn);
+}
+
+TEST(MissingCall, StepMarksMakeItExact) {
+  TimelineBuilder job(3);
+  for (uint64_t s = 0; s < 8; ++s) {
+    job.steps(s);
+    for (int i = 0; i < 2; ++i)
+      for (int r : {0, 1, 2})
+        if (!(r == 2 && s == 4 && i == 0)) job.does(r, all_reduce());
+  }
+  job.steps(8).blocked(0, all_reduce()).blocked(1, all_reduce()).destroys(2).exits(2, 0);
+  // Ranks 0 and 1 made 16 and wait in the 17th; rank 2 made 15 and finished.
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "missing_call");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->ranks, std::vector<int>{2});
+  EXPECT_GE(f->seq->from, 9u) << f->text;
+  EXPECT_LE(f->seq->to, 10u) << f->text;
+}
+
+TEST(MissingCall, ABroadcastByItsRootAloneBlamesThoseWhoDidNotCome) {
+  TimelineBuilder job(4, RF_LIB_MPI);
+  job.everyone(all_reduce(), 3).does(0, broadcast(0)).blocked(0, all_reduce());
+  for (int r : {1, 2, 3}) job.blocked(r, all_reduce());
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "missing_call");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->ranks, (std::vector<int>{1, 2, 3}));
+  EXPECT_EQ(f->op, "broadcast");
+  EXPECT_EQ(f->seq->from, 4u);
+}
+
+TEST(MissingCall, IsSilentWhileTheLateRankIsOnlyBehind) {
+  TimelineBuilder job(4);
+  job.everyone(all_reduce(), 5);
+  for (int r : {0, 1, 3}) job.blocked(r, all_reduce());
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
+}
+
+TEST(MissingCall, IsFoundAfterAJobThatEndedWell) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.everyone(all_reduce(), 3).everyone(barrier());
+  for (int r : {0, 1, 2}) job.does(r, broadcast(0));
+  job.does(0, broadcast(0)).does(1, broadcast(0));
+  for (int r : {0, 1, 2}) job.finalized(r).exits(r, 0);
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "missing_call");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->ranks, std::vector<int>{2});
+  EXPECT_EQ(f->claim, Claim::kNotTheSameCall);
+}
+
+TEST(MissingCall, NothingIsWrongWithEqualSequencesThatEndedWell) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce(), 3).everyone(barrier());
+  for (int r : {0, 1, 2}) job.exits(r, 0);
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
+}
+
+TEST(CallMismatch, NamesTheFieldThatDiffers) {
+  struct Case {
+    const char* field;
+    CallSpec odd;
+  };
+  CallSpec dtype = all_reduce(), reduce = all_reduce(), count = all_reduce(77);
+  dtype.dtype = RF_DTYPE_BFLOAT16;
+  reduce.reduce_op = RF_REDUCE_MAX;
+  for (const Case& c :
+       {Case{"dtype", dtype}, Case{"reduce_op", reduce}, Case{"count", count}, Case{"op", barrier(0x1000)}}) {
+    TimelineBuilder job(4);
+    job.everyone(all_reduce(), 2);
+    for (int r : {0, 1, 3}) job.blocked(r, all_reduce());
+    job.blocked(2, c.odd);
+    const Findings found = diagnose(job.build());
+    const Finding* f = finding_of(found, "call_mismatch");
+    ASSERT_NE(f, nullptr) << c.field << ": " << all_kinds(found);
+    EXPECT_EQ(f->field, c.field);
+    EXPECT_EQ(f->ranks, std::vector<int>{2});
+    EXPECT_EQ(f->seq->from, 3u);
+    EXPECT_EQ(f->confidence, Confidence::kProven);
+    EXPECT_EQ(finding_of(found, "wedged"), nullptr);
+  }
+}
+
+TEST(CallMismatch, ATieBlamesNobody) {
+  TimelineBuilder job(4);
+  for (int r : {0, 1}) job.blocked(r, all_reduce(8));
+  for (int r : {2, 3}) job.blocked(r, all_reduce(9));
+  const Finding f = *finding_of(diagnose(job.build()), "call_mismatch");
+  EXPECT_TRUE(f.ranks.empty());
+  EXPECT_EQ(f.sides.size(), 2u);
+}
+
+TEST(CallMismatch, EqualTypeSignaturesAreTheSameCall) {
+  TimelineBuilder job(2);
+  CallSpec derived = all_reduce(4096);  // bytes of a type nobody can name
+  derived.dtype = RF_DTYPE_OTHER;
+  job.does(0, all_reduce(1024)).does(1, derived);
+  CallSpec v = all_reduce(7);
+  v.op = RF_OP_ALL_GATHERV;
+  CallSpec w = v;
+  w.count = 9;
+  job.does(0, v).does(1, w);
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
+}
+
+TEST(CallMismatch, RootsThatDiffer) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.blocked(0, broadcast(1)).blocked(1, broadcast(2)).blocked(2, broadcast(1));
+  const Finding f = *finding_of(diagnose(job.build()), "call_mismatch");
+  EXPECT_EQ(f.field, "root");
+  EXPECT_EQ(f.ranks, std::vector<int>{1});
+}
+
+TEST(ExtraCall, IsSeenWhenTheOthersNeverMakeIt) {
+  TimelineBuilder job(4);
+  job.everyone(all_reduce(100, 0x10), 6).does(1, all_reduce(1, 0x77)).blocked(1, all_reduce(100, 0x10));
+  for (int r : {0, 2, 3}) job.does(r, all_reduce(100, 0x10));
+  for (int r : {0, 2, 3}) job.blocked(r, all_reduce(100, 0x10));
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "extra_call");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->ranks, std::vector<int>{1});
+  EXPECT_EQ(f->seq->from, 7u);
+  EXPECT_NE(finding_of(found, "call_mismatch"), nullptr);
+}
+
+TEST(ExtraCall, OneRankWaitsInACallNobodyElseMakes) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.everyone(all_reduce(), 2).blocked(0, barrier());
+  for (int r : {1, 2}) job.finalized(r);
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "extra_call");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->ranks, std::vector<int>{0});
+  EXPECT_EQ(f->confidence, Confidence::kProven);
+  EXPECT_EQ(finding_of(found, "missing_call"), nullptr);
+}
+
+}  // namespace
+}  // namespace rankfault::testing

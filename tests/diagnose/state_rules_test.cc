@@ -1,0 +1,219 @@
+// state_rules_test: exits, deadlocks, late and stopped ranks, stalls: speaking and near misses.
+#include "tests/diagnose/finding_of.h"
+
+namespace rankfault::testing {
+namespace {
+
+constexpr TimeNs kSecond = 1'000'000'000;
+
+TEST(ExitedRank, IsProvenWhenOthersNeedIt) {
+  for (int code : {0, 7}) {
+    TimelineBuilder job(3);
+    job.everyone(all_reduce(), 2).blocked(0, all_reduce()).blocked(1, all_reduce()).exits(2, code);
+    const Findings found = diagnose(job.build());
+    ASSERT_EQ(found.all.size(), 1u) << all_kinds(found);
+    EXPECT_EQ(found.all[0].kind, "exited_rank");
+    EXPECT_EQ(found.all[0].ranks, std::vector<int>{2});
+    EXPECT_EQ(found.all[0].seq->from, 3u);
+    EXPECT_EQ(found.all[0].confidence, Confidence::kProven);
+  }
+}
+
+TEST(ExitedRank, AnExitAfterTheLastCallIsNothing) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce(), 2).exits(2, 0);
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
+}
+
+TEST(ExitedRank, ThoseWhoFailedBecauseOfItHangUnderIt) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce(), 2)
+      .exits(2, 9)
+      .fails(0, all_reduce())
+      .fails(1, all_reduce())
+      .exits(0, 3)
+      .exits(1, 3);
+  const Findings found = diagnose(job.build());
+  ASSERT_EQ(found.all.size(), 3u);
+  EXPECT_EQ(found.all[0].ranks, std::vector<int>{2});
+  EXPECT_EQ(found.all[1].caused_by, 0);
+  EXPECT_EQ(found.all[2].caused_by, 0);
+}
+
+TimelineBuilder crossed() {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.comm("a", {0, 1}).comm("b", {0, 1}).everyone(on(all_reduce(), "a")).everyone(on(all_reduce(), "b"));
+  job.blocked(0, on(all_reduce(), "a")).blocked(1, on(all_reduce(), "b"));
+  return job;
+}
+
+TEST(OrderDeadlock, IsACycleOfNeedsOverTwoCommunicators) {
+  const Findings found = diagnose(crossed().build());
+  ASSERT_EQ(found.all.size(), 1u) << all_kinds(found);
+  EXPECT_EQ(found.all[0].kind, "order_deadlock");
+  EXPECT_EQ(found.all[0].confidence, Confidence::kProven);
+  EXPECT_EQ(found.all[0].sides.size(), 2u);
+  EXPECT_TRUE(found.all[0].ranks.empty());
+}
+
+TEST(OrderDeadlock, NamesWhatIsTakenForGrantedWhereAnyThreadMayIssue) {
+  TimelineBuilder job = crossed();
+  job.rank(1).thread_multiple = true;
+  const Finding f = diagnose(job.build()).all.front();
+  EXPECT_EQ(f.confidence, Confidence::kProven);
+  EXPECT_EQ(f.assumes.back().name, "no_new_issuer");
+}
+
+TEST(OrderDeadlock, IsSilentWhenOneWaitNeedsNobody) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.comm("a", {0, 1}).comm("b", {0, 1});
+  job.blocked(0, on(broadcast(0), "a")).blocked(1, on(all_reduce(), "b"));
+  EXPECT_EQ(finding_of(diagnose(job.build()), "order_deadlock"), nullptr);
+}
+
+TEST(StoppedRank, IsInferredOnly) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce()).blocked(0, all_reduce()).blocked(1, all_reduce());
+  job.rank(2).stopped = true;
+  const Findings found = diagnose(job.build());
+  ASSERT_EQ(found.all.size(), 1u) << all_kinds(found);
+  EXPECT_EQ(found.all[0].kind, "stopped_rank");
+  EXPECT_EQ(found.all[0].ranks, std::vector<int>{2});
+  EXPECT_EQ(found.all[0].seq->from, 2u);
+  EXPECT_EQ(found.all[0].confidence, Confidence::kInferred);
+}
+
+TEST(SlowRank, SpeaksOnlyBeyondItsLimit) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce()).blocked(0, all_reduce()).blocked(1, all_reduce()).wait(kSecond);
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
+  job.wait(2 * kSecond);
+  const Findings found = diagnose(job.build());
+  ASSERT_EQ(found.all.size(), 1u) << all_kinds(found);
+  EXPECT_EQ(found.all[0].kind, "slow_rank");
+  EXPECT_EQ(found.all[0].ranks, std::vector<int>{2});
+  EXPECT_EQ(found.all[0].confidence, Confidence::kInferred);
+}
+
+TEST(SlowRank, ARankInsideAnotherCallIsNotCalledSlow) {
+  TimelineBuilder job(3);
+  job.comm("pair", {1, 2}).everyone(all_reduce()).everyone(on(all_reduce(), "pair"));
+  job.blocked(0, all_reduce()).blocked(1, on(all_reduce(), "pair")).wait(60 * kSecond);
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "slow_rank");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->ranks, std::vector<int>{2});
+  EXPECT_EQ(found.all.size(), 1u);
+}
+
+TEST(StuckOutside, IsASleeperAfterALongWhile) {
+  TimelineBuilder job(2);
+  job.everyone(all_reduce()).blocked(0, all_reduce());
+  job.lane_of(1).thread_state = 'S';
+  job.wait(15 * kSecond);
+  EXPECT_EQ(all_kinds(diagnose(job.build())), "slow_rank");
+  job.wait(15 * kSecond);
+  EXPECT_EQ(all_kinds(diagnose(job.build())), "stuck_outside");
+  job.lane_of(1).thread_state = 'R';
+  EXPECT_EQ(all_kinds(diagnose(job.build())), "slow_rank");
+}
+
+TEST(Wedged, BlamesNobodyWhenEverybodyCame) {
+  TimelineBuilder job(3);
+  for (int r : {0, 1, 2}) job.blocked(r, all_reduce());
+  job.wait(5 * kSecond);
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << "a large call may take long";
+  job.wait(10 * kSecond);
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(all_kinds(found), "wedged");
+  EXPECT_TRUE(found.all[0].ranks.empty());
+  EXPECT_EQ(found.all[0].confidence, Confidence::kInferred);
+}
+
+CallSpec init() { return {RF_OP_INIT, 0, 0, 0, RF_PEER_NONE, 0x5, "world", 0, 0, 0}; }
+
+TEST(InitStall, TellsWhyEachRankIsAbsent) {
+  TimelineBuilder job(4);
+  job.blocked(0, init());
+  for (int r : {1, 2, 3}) job.rank(r).stage = RF_STAGE_CANDIDATE;
+  job.exits(2, 1).wait(3 * kSecond);
+  Timeline t = job.build();
+  std::erase_if(t.processes, [](const ProcessView& p) { return p.rank == 3; });
+  t.expected[3].started = false;
+  const Findings found = diagnose(t);
+  const Finding* f = finding_of(found, "init_stall");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->ranks, (std::vector<int>{1, 2, 3}));
+  EXPECT_THAT(f->text, ::testing::AllOf(::testing::HasSubstr("rank 1 was started and has not reached"),
+                                        ::testing::HasSubstr("rank 2 exited with 1 before it joined"),
+                                        ::testing::HasSubstr("rank 3 was never started")));
+}
+
+TEST(InitStall, IsSilentWhileItIsQuick) {
+  TimelineBuilder job(2);
+  job.blocked(0, init());
+  job.rank(1).stage = RF_STAGE_CANDIDATE;
+  EXPECT_EQ(finding_of(diagnose(job.build()), "init_stall"), nullptr);
+}
+
+TEST(DuplicateRank, TwoLivingProcessesOfOneRank) {
+  TimelineBuilder job(2);
+  job.everyone(all_reduce());
+  Timeline t = job.build();
+  t.processes.push_back(t.processes[1]);
+  t.processes.back().id.pid = 77;
+  EXPECT_NE(finding_of(diagnose(t), "duplicate_rank"), nullptr);
+  t.processes[1].end = {EndKind::kEnded, t.processes.back().member - 1, true, false, 0};
+  t.processes[1].member -= 10;
+  EXPECT_EQ(finding_of(diagnose(t), "duplicate_rank"), nullptr) << "one after the other is no duplicate";
+}
+
+void libc_call(Timeline& t, size_t process, uint16_t op, const std::string& path, int result) {
+  ProcessView& p = t.processes[process];
+  const auto offset = static_cast<uint32_t>(100 + p.name_at.size());
+  p.name_at[offset] = path;
+  for (const uint8_t phase : {RF_PHASE_ENTER, RF_PHASE_EXIT}) {
+    Event e;
+    e.index = p.lanes.front().head++;
+    e.record.time_ns = t.look;
+    e.record.phase = phase;
+    e.record.op = op;
+    e.record.library = RF_LIB_LIBC;
+    e.record.seq = offset;
+    e.record.comm = RF_NO_COMM;
+    e.record.call = 500 + static_cast<uint32_t>(p.name_at.size());
+    e.record.tag_or_result = phase == RF_PHASE_EXIT ? result : 0;
+    p.history.push_back(e);
+  }
+}
+
+TEST(HostResource, NamesASegmentTheJobMadeAndThatIsGone) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce());
+  Timeline t = job.build();
+  libc_call(t, 0, RF_OP_SHM_CREATE, "/dev/shm/vader.1", 0);
+  libc_call(t, 1, RF_OP_SHM_ATTACH, "/dev/shm/vader.1", ENOENT);
+  libc_call(t, 2, RF_OP_SHM_ATTACH, "/dev/shm/vader.1", ENOENT);
+  const Findings found = diagnose(t);
+  const Finding* f = finding_of(found, "host_resource");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->resource, "/dev/shm/vader.1");
+  EXPECT_EQ(f->ranks, (std::vector<int>{1, 2}));
+  EXPECT_EQ(f->field, "ENOENT");
+}
+
+TEST(HostResource, IsSilentWhenAProgramProbesForAFile) {
+  TimelineBuilder job(2);
+  job.everyone(all_reduce());
+  Timeline t = job.build();
+  libc_call(t, 0, RF_OP_SHM_ATTACH, "/dev/shm/probe", ENOENT);
+  EXPECT_EQ(finding_of(diagnose(t), "host_resource"), nullptr);
+}
+
+TEST(Diagnose, SaysThatItCannotSayWhenNothingWasRecorded) {
+  EXPECT_TRUE(diagnose(Timeline{}).cannot_say());
+  EXPECT_TRUE(diagnose(TimelineBuilder(3).build()).cannot_say());
+}
+
+}  // namespace
+}  // namespace rankfault::testing
