@@ -1,0 +1,99 @@
+// lowering_test: which actions each kind becomes, and what it refuses with a reason.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include "fake_oracle.h"
+#include "harness/plan/plan.h"
+#include "harness/scenario/one_line.h"
+
+namespace rankfault {
+namespace {
+
+using testing::HasSubstr;
+
+Result<Plan> plan(const std::string& fault) {
+  Result<Scenario> scenario = scenario_from_command_line(4, "", {fault}, {"finished: {}"}, {"prog"});
+  if (!scenario) return scenario.error();
+  return make_plan(*scenario, {});
+}
+
+Action first(const std::string& fault) {
+  Result<Plan> made = plan(fault);
+  EXPECT_TRUE(made.ok()) << made.error().to_string();
+  return made.ok() ? made->actions.at(0) : Action{};
+}
+
+std::string refusal(const std::string& fault) {
+  Result<Plan> made = plan(fault);
+  return made.ok() ? "accepted" : made.error().to_string();
+}
+
+TEST(Lowering, AStopWithADurationIsContinuedFromOutside) {
+  const Result<Plan> made = plan("rank_stop@ranks=[1, 2],op=all_reduce,nth=2,for=300ms");
+  ASSERT_TRUE(made.ok());
+  ASSERT_EQ(made->actions.size(), 4u);
+  EXPECT_EQ(made->actions[0].verb, RF_VERB_RAISE);
+  EXPECT_EQ(made->actions[0].signal, SIGSTOP);
+  for (size_t i : {1u, 3u}) {
+    EXPECT_EQ(made->actions[i].outside, OutsideVerb::kContinue);
+    EXPECT_EQ(made->actions[i].after, static_cast<int>(i) - 1);
+    EXPECT_EQ(made->actions[i].delay, std::chrono::milliseconds(300));
+  }
+}
+
+TEST(Lowering, ASlowRankIsNotAskedEachTime) {
+  const Action slow = first("slow_rank@rank=2,by=20ms");
+  EXPECT_EQ(slow.verb, RF_VERB_DELAY);
+  EXPECT_FALSE(slow.ask);
+  EXPECT_EQ(slow.times, UINT64_MAX);
+  EXPECT_EQ(first("slow_rank@rank=2,by=20ms,times=5").times, 5u);
+}
+
+TEST(Lowering, ArgumentsBecomeCodes) {
+  const Action action = first("change_argument@rank=1,op=all_reduce,field=dtype,to=float64");
+  EXPECT_EQ(action.mode, RF_ARG_DTYPE);
+  EXPECT_EQ(action.size, RF_DTYPE_FLOAT64);
+  EXPECT_EQ(first("change_argument@rank=1,op=all_reduce,field=reduce_op,to=max").size, RF_REDUCE_MAX);
+  EXPECT_EQ(first("fail_call@rank=1,file_op=write,path=*x,code=ENOSPC").fail_code, ENOSPC);
+}
+
+TEST(Lowering, TheTriggerOfAFlippedValueIsTheValue) {
+  const Action action = first("flip_value@rank=0,value=weights,step=10,bit=3");
+  EXPECT_EQ(action.at.op, "value");
+  EXPECT_EQ(action.at.mark, "weights");
+  EXPECT_EQ(action.size, 3);
+}
+
+TEST(Lowering, SegmentFaultsAimAtTheirSegment) {
+  const Action action = first("shm_unlink@rank=1,file_op=shm_attach,path=/dev/shm/vader*");
+  EXPECT_EQ(action.at.path, "/dev/shm/vader*");
+  EXPECT_EQ(action.path, "/dev/shm/vader*");
+  EXPECT_EQ(action.outside, OutsideVerb::kUnlink);
+}
+
+TEST(Lowering, RefusesWithTheReason) {
+  EXPECT_THAT(refusal("skip_call@rank=1,op=wait"), HasSubstr("a wait cannot be skipped"));
+  EXPECT_THAT(refusal("skip_call@rank=1,op=step_commit"), HasSubstr("a mark is none"));
+  EXPECT_THAT(refusal("skip_call@rank=1,op=all_reduce,edge=after"), HasSubstr("after it was made"));
+  EXPECT_THAT(refusal("skip_call@rank=1,op=all_reduce,form=lost"), HasSubstr("not there yet"));
+  EXPECT_THAT(refusal("skip_call@rank=1,file_op=write"), HasSubstr("write is a file operation"));
+  EXPECT_THAT(refusal("rank_kill@rank=1,op=barrier,signal=STOP"), HasSubstr("ends nobody"));
+  EXPECT_THAT(refusal("rank_exit@rank=1,op=barrier,code=300"), HasSubstr("0 to 255"));
+  EXPECT_THAT(refusal("rank_signal@rank=1,op=barrier,signal=KILL"), HasSubstr("rank_kill"));
+  EXPECT_THAT(refusal("delay_call@rank=1,op=barrier,by=0s"), HasSubstr("a delay of nothing"));
+  EXPECT_THAT(refusal("fail_call@rank=1,file_op=write"), HasSubstr("needs \"code\""));
+  EXPECT_THAT(refusal("fail_call@rank=1,op=barrier,code=EWHAT"), HasSubstr("neither a number nor"));
+  EXPECT_THAT(refusal("change_argument@rank=1,op=barrier,field=count,to=1"), HasSubstr("no argument"));
+  EXPECT_THAT(refusal("change_argument@rank=1,op=all_reduce,field=root,to=1"), HasSubstr("has no root"));
+  EXPECT_THAT(refusal("change_argument@rank=1,op=broadcast,field=root,to=9"),
+              HasSubstr("no rank of this job"));
+  EXPECT_THAT(refusal("change_argument@rank=1,op=all_reduce,field=dtype,to=flaot32"), HasSubstr("float32"));
+  EXPECT_THAT(refusal("uneven_batches@rank=1,op=all_reduce"), HasSubstr("op: batch"));
+  EXPECT_THAT(refusal("shm_unlink@rank=1,op=barrier,path=/etc/passwd"), HasSubstr("/dev/shm/"));
+  EXPECT_THAT(refusal("shm_unlink@rank=1,op=barrier,path=/dev/shm/../../etc/x"), HasSubstr("/dev/shm/"));
+  EXPECT_THAT(refusal("shm_truncate@rank=1,op=barrier"), HasSubstr("needs \"path\""));
+  EXPECT_THAT(refusal("flip_value@rank=1,step=1,bit=64"), HasSubstr("bits 0 to 63"));
+}
+
+}  // namespace
+}  // namespace rankfault

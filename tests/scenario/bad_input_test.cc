@@ -1,0 +1,151 @@
+// bad_input_test: each mistake is named at its place, in words that say what to do.
+#include <gmock/gmock.h>
+
+#include "documents.h"
+
+namespace rankfault {
+namespace {
+
+using testing::HasSubstr;
+
+struct BadInput {
+  const char* fact;
+  const char* from;
+  const char* to;
+  const char* message;
+};
+
+class BadInputTest : public testing::TestWithParam<BadInput> {};
+
+TEST_P(BadInputTest, IsNamedAtItsPlace) {
+  EXPECT_EQ(mistake(with(GetParam().from, GetParam().to)), GetParam().message);
+}
+
+const BadInput kKeysAndTypes[] = {
+    {"UnknownTopKey",
+     "summary:", "sumary:", "f.yaml:3:1: unknown key \"sumary\" in a scenario (did you mean \"summary\"?)"},
+    {"UnknownWorkloadKey", "  launcher:", "  lancher:",
+     "f.yaml:5:3: unknown key \"lancher\" in workload (did you mean \"launcher\"?)"},
+    {"UnknownTriggerKey", "nth: 3", "nht: 3",
+     "f.yaml:13:40: unknown key \"nht\" in at (did you mean \"nth\"?)"},
+    {"UnknownFaultKey", "    ranks: [2]", "    ranks: [2]\n    sgnal: TERM",
+     "f.yaml:13:5: unknown key \"sgnal\" in rank_kill (did you mean \"signal\"?)"},
+    {"UnknownOracleKey", "within: 12s", "witin: 12s",
+     "f.yaml:16:36: unknown key \"witin\" in unblocked (did you mean \"within\"?)"},
+    {"OnIsNoKey", "    at: {op: all_reduce, comm: world, nth: 3}", "    on: {op: all_reduce}",
+     "f.yaml:13:5: \"on\" is not a key (YAML 1.1 reads it as true): when a fault fires stands under \"at\""},
+    {"WrongVersion", "version: 1", "version: 2", "f.yaml:1:10: this rankfault reads version 1, not \"2\""},
+    {"NoVersion", "version: 1\n", "", "f.yaml:1:1: a scenario needs \"version\""},
+    {"RanksAsText", "ranks: 4", "ranks: four", "f.yaml:6:10: \"ranks\" must be a whole number, not \"four\""},
+    {"NoRanks", "ranks: 4", "ranks: 0", "f.yaml:6:10: \"ranks\" must be at least 1, not 0"},
+    {"CommandAsText", "[prog, --steps=3]", "prog --steps=3",
+     "f.yaml:7:12: \"command\" must be a list of words, not \"prog --steps=3\": write [a, b] (nothing here "
+     "goes through "
+     "a shell)"},
+    {"EmptyCommand", "[prog, --steps=3]", "[]", "f.yaml:7:12: \"command\" is empty: nothing would run"},
+    {"NoUnit", "wall: 90s", "wall: 90",
+     "f.yaml:8:18: \"90\" is not a duration: write a number with a unit, as 200ms, 1.5s or 2m"},
+    {"UnknownLauncher", "launcher: local", "launcher: mpirn",
+     "f.yaml:5:13: unknown launcher \"mpirn\" (did you mean \"mpirun\"?); there are local, mpirun and "
+     "torchrun"},
+    {"NameWithSlash", "name: good", "name: ../up",
+     "f.yaml:2:7: \"name\" must be 1 to 100 letters, digits, dots, dashes and underscores"},
+    {"NoExpectations",
+     "  - blamed: {kind: dead_rank, ranks: [2], op: all_reduce}\n  - unblocked: {ranks: survivors, "
+     "within: 12s, after: kill}\n  - left_nothing: [processes, shm, sockets, temp_files]\n",
+     "  []\n", "f.yaml:15:3: \"expect\" is empty: a run that expects nothing proves nothing"},
+};
+INSTANTIATE_TEST_SUITE_P(KeysAndTypes, BadInputTest, testing::ValuesIn(kKeysAndTypes),
+                         [](const auto& info) { return info.param.fact; });
+
+const BadInput kFaults[] = {
+    {"UnknownKind", "rank_kill", "rnak_kill",
+     "f.yaml:11:11: unknown fault kind \"rnak_kill\" (did you mean \"rank_kill\"?)"},
+    {"RankOutOfRange", "ranks: [2]", "ranks: [4]",
+     "f.yaml:12:12: rank 4 is not in this job: ranks are 0 to 3"},
+    {"NegativeRank", "ranks: [2]", "ranks: [-1]",
+     "f.yaml:12:13: \"-1\" is neither a rank, a range as 8-15, nor one of all, victims, others and "
+     "survivors"},
+    {"OthersAsVictims", "ranks: [2]", "ranks: others",
+     "f.yaml:12:12: the ranks of a fault are a list, a range or all: they are what victims, others and "
+     "survivors refer "
+     "to"},
+    {"NthFromOne", "nth: 3", "nth: 0", "f.yaml:13:45: \"nth\" must be at least 1, not 0"},
+    {"UnknownOp", "op: all_reduce, comm", "op: allreduce, comm",
+     "f.yaml:13:14: unknown op \"allreduce\" (did you mean \"all_reduce\"?)"},
+    {"CommTooLarge", "comm: world", "comm: {size: 5}",
+     "f.yaml:13:9: no communicator of 4 ranks can have size 5"},
+    {"CommWithoutRank", "comm: world", "comm: {size: 2, has_rank: 7}",
+     "f.yaml:13:9: rank 7 is not in this job: ranks are 0 to 3"},
+    {"VictimNotInComm", "comm: world", "comm: {size: 2, has_rank: 1}",
+     "f.yaml:13:9: \"has_rank\" can only be the victim itself, and only one: a victim sees its own "
+     "communicators"},
+    {"AttemptThatNeverComes", "nth: 3", "attempt: 1",
+     "f.yaml:13:9: attempt 1 never comes: with \"restarts: 0\" attempts are 0 to 0"},
+    {"PathWithoutFileOp", "nth: 3", "path: x",
+     "f.yaml:13:46: \"path\" chooses among file operations: it needs \"file_op\""},
+    {"UnknownAfterFault", "nth: 3", "after_fault: kil",
+     "f.yaml:13:9: after_fault names no fault: \"kil\" (did you mean \"kill\"?)"},
+    {"WaitsForItself", "nth: 3", "after_fault: kill",
+     "f.yaml:13:9: \"kill\" waits for itself through after_fault"},
+    {"SkippedInit", "kind: rank_kill\n    ranks: [2]\n    at: {op: all_reduce,",
+     "kind: skip_call\n    ranks: [2]\n    at: {op: init,",
+     "f.yaml:13:9: a init cannot be skipped: the library would not be initialised, and no later call could "
+     "be made"},
+    {"SkippedWait", "kind: rank_kill\n    ranks: [2]\n    at: {op: all_reduce,",
+     "kind: skip_call\n    ranks: [2]\n    at: {op: wait,",
+     "f.yaml:13:9: a wait cannot be skipped: it asks how a call made before has gone, and there is no answer "
+     "to hand "
+     "back"},
+    {"SkippedCommCreation", "kind: rank_kill\n    ranks: [2]\n    at: {op: all_reduce,",
+     "kind: skip_call\n    ranks: [2]\n    at: {op: comm_create,",
+     "f.yaml:13:9: a comm_create cannot be skipped: its result is a communicator, and there is none to hand "
+     "back"},
+};
+INSTANTIATE_TEST_SUITE_P(Faults, BadInputTest, testing::ValuesIn(kFaults),
+                         [](const auto& info) { return info.param.fact; });
+
+const BadInput kExpectations[] = {
+    {"UnknownOracle", "- unblocked", "- unbloked",
+     "f.yaml:16:5: unknown oracle \"unbloked\" (did you mean \"unblocked\"?)"},
+    {"UnknownFaultId", "after: kill", "after: kil",
+     "f.yaml:16:56: \"after\" names no fault: \"kil\" (did you mean \"kill\"?)"},
+    {"UnknownLeftover", "[processes,", "[proceses,",
+     "f.yaml:17:20: \"kinds\" is one of processes, shm, sockets, temp_files; not \"proceses\" (did you mean "
+     "\"processes\"?)"},
+    {"SurvivorsOfNothing", "kind: rank_kill", "kind: skip_call",
+     "f.yaml:16:23: \"survivors\" needs a fault that ends a rank; none does: say \"others\" or \"all\""},
+    {"MustFailNobody", "expect:", "must_be: {fail: unblock}\nexpect:",
+     "f.yaml: must_be names no expectation: \"unblock\" (did you mean \"unblocked\"?)"},
+    {"ToothOnNothing", "expect:", "teeth:\n  - {args: [--off], must_fail: nothing_such}\nexpect:",
+     "f.yaml:15:5: must_fail names no expectation: \"nothing_such\""},
+    {"BugAndFault", "expect:", "bug: {args: [--x], stands_for: y}\nexpect:",
+     "f.yaml:14:6: a scenario has faults or a bug, not both: with both nobody knows which one was found"},
+};
+INSTANTIATE_TEST_SUITE_P(Expectations, BadInputTest, testing::ValuesIn(kExpectations),
+                         [](const auto& info) { return info.param.fact; });
+
+TEST(BadInput, ABugMustBeBlamed) {
+  const std::string head =
+      "version: 1\nname: b\nworkload: {ranks: 2, command: [p]}\nbug: {args: [--x], stands_for: y}\n";
+  EXPECT_THAT(mistake(head + "expect: [finished: {}]\n"),
+              HasSubstr("f.yaml:4:6: a bug needs an expectation"));
+  EXPECT_EQ(mistake(head + "expect: [blamed: {kind: missing_call}]\n"), "");
+}
+
+TEST(BadInput, WithoutFaultAndBugOnlyNoneIsBlamed) {
+  const std::string head = "version: 1\nname: b\nworkload: {ranks: 2, command: [p]}\n";
+  EXPECT_THAT(mistake(head + "expect: [blamed: {kind: dead_rank}]\n"),
+              HasSubstr("f.yaml:4:10: without a fault"));
+  EXPECT_EQ(mistake(head + "expect: [blamed: {kind: none}]\n"), "");
+  EXPECT_EQ(mistake(head + "expect: [blamed: none]\n"), "");
+}
+
+TEST(BadInput, AReferenceIsNeededToCompareWith) {
+  const std::string text = with("  - left_nothing: [processes, shm, sockets, temp_files]\n",
+                                "  - same_as_reference: {values: [weights]}\n");
+  EXPECT_THAT(mistake(text), HasSubstr("f.yaml:17:5: same_as_reference has nothing to compare with"));
+}
+
+}  // namespace
+}  // namespace rankfault
