@@ -2,7 +2,11 @@
 // The program starts itself anew under the preload, in a run directory of its own.
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <linux/futex.h>
 #include <spawn.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +16,7 @@
 #include <ctime>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "harness/agent/core_table.h"
@@ -147,12 +152,90 @@ void FirstCallOfAForkedChild(benchmark::State& state) {
 }
 BENCHMARK(FirstCallOfAForkedChild)->Iterations(200)->Unit(benchmark::kMillisecond);
 
+// A thread asks, another one of this process (with the page mapped by itself) answers at once.
+rf_control* map_control() {
+  const int fd = open(getenv("RANKFAULT_CONTROL"), O_RDWR | O_CLOEXEC);
+  void* at = mmap(nullptr, sizeof(rf_control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
+  return static_cast<rf_control*>(at);
+}
+
+// One round over the slots; false when there was nothing to do.
+bool serve(rf_control* page) {
+  bool busy = false;
+  for (rf_gate_slot& slot : page->slots) {
+    const uint32_t state = RF_LOAD(&slot.state);
+    if (state == RF_GATE_ASKED) {
+      slot.answer = RF_ANSWER_RELEASE;
+      RF_STORE(&slot.state, static_cast<uint32_t>(RF_GATE_ANSWERED));
+      syscall(SYS_futex, &slot.state, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+    } else if (state == RF_GATE_DONE) {
+      RF_STORE(&slot.state, static_cast<uint32_t>(RF_GATE_FREE));
+    } else {
+      continue;
+    }
+    busy = true;
+  }
+  return busy;
+}
+
+void answer(rf_control* page, const bool* stop) {
+  while (!__atomic_load_n(stop, __ATOMIC_ACQUIRE)) {
+    const uint32_t bell = RF_LOAD(&page->doorbell);
+    const timespec bound{0, 10'000'000};
+    if (!serve(page)) syscall(SYS_futex, &page->doorbell, FUTEX_WAIT, bell, &bound, nullptr, 0);
+  }
+}
+
+void ParkRoundTrip(benchmark::State& state) {
+  rf_control* page = map_control();
+  bool stop = false;
+  std::thread harness(answer, page, &stop);
+  std::vector<double> parks;
+  for (auto _ : state) {
+    const uint64_t begin = now_ns();
+    rf_call call{};
+    call.op = RF_OP_BARRIER;
+    call.comm = RF_NO_COMM;
+    core().begin(&call);
+    core().end(&call, 0);
+    parks.push_back(static_cast<double>(now_ns() - begin) / 1000);
+  }
+  __atomic_store_n(&stop, true, __ATOMIC_RELEASE);
+  harness.join();
+  state.counters["p50_us"] = quantile(parks, 0.5);
+  state.counters["p99_us"] = quantile(parks, 0.99);
+}
+BENCHMARK(ParkRoundTrip)->Iterations(500)->Unit(benchmark::kMicrosecond);
+
+// A page with one action: every barrier is held until it is released.
+void make_control(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (ftruncate(fd, sizeof(rf_control)) != 0) std::abort();
+  close(fd);
+  setenv("RANKFAULT_CONTROL", path.c_str(), 1);
+  rf_control* page = map_control();
+  page->magic = RF_CONTROL_MAGIC;
+  page->control_bytes = sizeof(rf_control);
+  page->armed_count = 1;
+  page->armed_ops[0] = uint64_t{1} << RF_OP_BARRIER;
+  rf_armed& a = page->armed[0];
+  a.verb = RF_VERB_OUTSIDE;
+  a.rank = a.attempt = a.after = -1;
+  a.op = RF_OP_BARRIER;
+  a.ask = 1;
+  a.step = -1;
+  a.nth = 1;
+  a.times = UINT64_MAX;
+}
+
 // Runs itself under the preload and removes what it left.
 int run_under_agent(char** argv) {
   char folder[] = "/tmp/rfbench.XXXXXX";
   if (!mkdtemp(folder)) return 1;
   std::filesystem::create_directory(std::string(folder) + "/records");
   setenv("RANKFAULT_RUN_DIR", folder, 1);
+  make_control(std::string(folder) + "/control");
   setenv("LD_PRELOAD", RF_AGENT, 1);
   pid_t pid = -1;
   int status = 1;

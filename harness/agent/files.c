@@ -65,6 +65,7 @@ enum rf_verdict rf_file_begin(struct rf_call* c) {
 
 void rf_file_end(struct rf_call* c, int result) {
   const int error = errno;
+  if (c->outermost && rf_is_recording() && result == 0) c->seq = rf_name(c->path); /* mkstemp made the name */
   if (c->outermost && rf_is_recording()) write_file_record(c, RF_PHASE_EXIT, result);
   if (rf_is_armed(c->op)) {
     struct rf_point point = {

@@ -41,6 +41,10 @@ static int (*next_shm_open)(const char*, int, mode_t);
 static int (*next_shm_unlink)(const char*);
 static FILE* (*next_fopen)(const char*, const char*);
 static FILE* (*next_fopen64)(const char*, const char*);
+static int (*next_mkstemp)(char*);
+static int (*next_mkstemp64)(char*);
+static int (*next_mkostemp)(char*, int);
+static int (*next_mkostemp64)(char*, int);
 static int (*next_ftruncate)(int, off_t);
 static int (*next_ftruncate64)(int, off_t);
 
@@ -48,12 +52,11 @@ static int (*next_ftruncate64)(int, off_t);
 static void find_all(void) {
   FIND(open), FIND(open64), FIND(openat), FIND(openat64), FIND(creat), FIND(creat64);
   FIND(fsync), FIND(fdatasync), FIND(rename), FIND(renameat), FIND(renameat2), FIND(unlink), FIND(unlinkat);
-  FIND(fopen), FIND(fopen64);
+  FIND(fopen), FIND(fopen64), FIND(mkstemp), FIND(mkstemp64), FIND(mkostemp), FIND(mkostemp64);
   FIND(write), FIND(pwrite), FIND(pwrite64), FIND(shm_open), FIND(shm_unlink), FIND(ftruncate),
       FIND(ftruncate64);
   *(void**)(&next_close) = dlsym(RTLD_NEXT, "close"); /* the last: says that all are there */
 }
-__attribute__((constructor(101))) static void at_load(void) { find_all(); }
 /* Constructors of other objects may run before ours. */
 #define READY() \
   if (__builtin_expect(!next_close, 0)) find_all()
@@ -63,6 +66,12 @@ __attribute__((constructor(101))) static void at_load(void) { find_all(); }
 static const struct rf_core_table_v1* table(void) {
   const struct rf_core_table_v1* t = &rankfault_core_table_v1;
   return t && t->version == RF_CORE_TABLE_VERSION ? t : NULL;
+}
+
+/* The core says in the record that file operations were watched. */
+__attribute__((constructor(103))) static void at_load(void) {
+  find_all();
+  if (table()) table()->core->coverage(RF_LIB_LIBC, "libc", 0, RF_HOOK_PRELOAD, NULL);
 }
 
 /* Is there a core that records? Any path under /dev/shm is wanted by one. */
@@ -190,6 +199,20 @@ EXPORTED int shm_unlink(const char* name) {
   char path[PATH_MAX];
   READY();
   AT_POINT(int, RF_OP_SHM_UNLINK, shm_path(name, path), 0, next_shm_unlink(name));
+}
+
+/* The forms that a fortified caller uses for an open without a mode. */
+EXPORTED int __open_2(const char* path, int flags) { OPENING(AT_FDCWD, path, flags, next_open(path, flags)); }
+EXPORTED int __open64_2(const char* path, int flags) {
+  OPENING(AT_FDCWD, path, flags, next_open64(path, flags));
+}
+
+/* The path is the template before, and the name it became after. */
+EXPORTED int mkstemp(char* path) { OPENING(AT_FDCWD, path, O_CREAT, next_mkstemp(path)); }
+EXPORTED int mkstemp64(char* path) { OPENING(AT_FDCWD, path, O_CREAT, next_mkstemp64(path)); }
+EXPORTED int mkostemp(char* path, int flags) { OPENING(AT_FDCWD, path, O_CREAT, next_mkostemp(path, flags)); }
+EXPORTED int mkostemp64(char* path, int flags) {
+  OPENING(AT_FDCWD, path, O_CREAT, next_mkostemp64(path, flags));
 }
 
 /* stdio opens inside libc; its writes stay unseen. */

@@ -137,6 +137,8 @@ enum rf_verdict rf_begin(struct rf_call* c) {
   if (rf_me.depth++ != 0 || rf_me.in_core || RF_UNLIKELY(!rf_attached())) return RF_DO_FORWARD;
   c->outermost = 1;
   c->lane = rf_me.lane;
+  if (RF_UNLIKELY(c->comm >= __atomic_load_n(&rf_head->comms_used, __ATOMIC_RELAXED)))
+    c->comm = RF_NO_COMM; /* of the parent of a fork: not in this record */
   if (rf_is_armed(c->op) && !(c->flags & RF_CALL_EXECUTION)) {
     struct rf_point point = {
         .call = c, .edge = RF_EDGE_BEFORE, .step = rf_current_step(), .seq = rf_seq_of(c)};

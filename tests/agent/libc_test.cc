@@ -76,6 +76,17 @@ TEST_F(LibcPoints, RecordSharedMemoryAlways) {
               testing::ElementsAre(RF_OP_SHM_CREATE, RF_OP_FILE_WRITE, RF_OP_SHM_ATTACH, RF_OP_SHM_UNLINK));
 }
 
+TEST_F(LibcPoints, NameATemporarySegmentAsItWasMade) {
+  ASSERT_EQ(run.run({"temporary_segment"}), 0) << run.out();
+  const Ring ring = run.ring();
+  EXPECT_STREQ(ring.header().coverage[0].decoder, "libc");
+  EXPECT_THAT(ops(RF_PHASE_EXIT), testing::ElementsAre(RF_OP_SHM_CREATE, RF_OP_FILE_CLOSE, RF_OP_SHM_UNLINK));
+  for (const rf_record& r : ring.records(0))
+    if (r.op == RF_OP_SHM_CREATE && r.phase == RF_PHASE_EXIT) {
+      EXPECT_EQ(ring.name(static_cast<uint32_t>(r.seq)) + "\n", run.out());
+    }
+}
+
 TEST_F(LibcPoints, LetTheHarnessUnlinkASegmentBeforeTheAttach) {
   rf_armed& a = arm_path(RF_OP_SHM_ATTACH, RF_VERB_OUTSIDE, "/dev/shm/rfagent.*");
   a.ask = 1;

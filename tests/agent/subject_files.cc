@@ -39,6 +39,16 @@ BEHAVIOUR(shared_memory) {
   return failed;
 }
 
+BEHAVIOUR(temporary_segment) {
+  fake_init(0, 4);
+  char path[] = "/dev/shm/rfagent-XXXXXX";
+  const int fd = mkstemp(path);
+  if (fd < 0) return errno;
+  std::puts(path);
+  close(fd);
+  return unlink(path) == 0 ? 0 : errno;
+}
+
 // A vfork child opens and closes descriptors of its parent's memory.
 BEHAVIOUR(vfork_with_files) {
   fake_init(0, 4);
