@@ -133,6 +133,9 @@ void end_processes(const DeadRun& run, CleanReport& report) {
 }
 
 void undo_all(const DeadRun& run, CleanReport& report) {
+  // Killed between making the directory and noting its inode: it can only be empty.
+  if (run.tmp_ino == 0 && run.tmp.rfind("/tmp/rf.", 0) == 0 && run.tmp.find('/', 5) == std::string::npos)
+    if (::rmdir(run.tmp.c_str()) == 0) ++report.undone;
   const std::string undo = run.path + "/undo";
   rf_undo_run what{};
   what.undo_path = undo.c_str();
@@ -143,7 +146,7 @@ void undo_all(const DeadRun& run, CleanReport& report) {
   what.only_dirs = !run.same_boot;
   rf_undo_result result;
   rf_undo(&what, &result);
-  report.undone = result.undone;
+  report.undone += result.undone;
   const std::string lines = result.lines ? result.lines : "";
   std::free(result.lines);
   for (size_t at = 0, end; (end = lines.find('\n', at)) != std::string::npos; at = end + 1)

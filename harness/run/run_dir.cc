@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <sstream>
 
 #include "harness/base/time.h"
@@ -74,6 +75,14 @@ int64_t realtime_ns() {
   return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
+std::string random_letters(size_t count) {
+  static const char kLetters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+  std::string text;
+  std::random_device random;
+  while (text.size() < count) text += kLetters[random() % (sizeof kLetters - 1)];
+  return text;
+}
+
 }  // namespace
 
 std::string boot_id() {
@@ -94,22 +103,35 @@ Result<RunDir> RunDir::create(const std::string& path, const std::string& scenar
   for (const std::string& folder : {run.records(), run.logs()})
     if (::mkdir(folder.c_str(), 0755) != 0) return errno_error("make " + folder);
 
-  char name[] = "/tmp/rf.XXXXXX";
-  if (!::mkdtemp(name)) return errno_error("make a temporary directory in /tmp");
-  run.tmp_ = name;
-  struct stat tmp {};
-  ::stat(name, &tmp);
   run.state_ = {{"state", "incomplete"},
-                {"tmp", run.tmp_},
-                {"tmp_dev", tmp.st_dev},
-                {"tmp_ino", tmp.st_ino},
+                {"tmp", ""},
+                {"tmp_dev", 0},
+                {"tmp_ino", 0},
                 {"boot", boot_id()},
                 {"began_ns", now_ns()},
                 {"began_realtime_ns", realtime_ns()},
                 {"tool", ::getpid()}};
-  if (Status written = run.write_json("state.json", run.state_); !written.ok()) return written.error();
-  if (Status listed = append_line(run.undo(), "remove-dir " + run.tmp_); !listed.ok()) return listed.error();
+  if (Status made_tmp = run.make_tmp(); !made_tmp.ok()) return made_tmp.error();
   return run;
+}
+
+// The name is on disk before the directory, its inode right after: killed in between, an empty
+// directory is left, and `clean` knows its name.
+Status RunDir::make_tmp() {
+  for (int tries = 0; tries < 100; ++tries) {
+    state_["tmp"] = tmp_ = "/tmp/rf." + random_letters(6);
+    if (Status written = write_json("state.json", state_); !written.ok()) return written;
+    if (::mkdir(tmp_.c_str(), 0700) == 0) {
+      struct stat tmp {};
+      ::stat(tmp_.c_str(), &tmp);
+      state_["tmp_dev"] = tmp.st_dev;
+      state_["tmp_ino"] = tmp.st_ino;
+      if (Status written = write_json("state.json", state_); !written.ok()) return written;
+      return append_line(undo(), "remove-dir " + tmp_);
+    }
+    if (errno != EEXIST) return errno_error("make " + tmp_);
+  }
+  return refused("no free name for a temporary directory in /tmp");
 }
 
 Status RunDir::write_json(const std::string& name, const Json& json) const {

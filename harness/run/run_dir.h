@@ -33,6 +33,7 @@ class RunDir {
   Status complete();                                              // state file: incomplete -> complete
 
  private:
+  Status make_tmp();
   Json state_;
   std::string path_, tmp_;
   UniqueFd lock_;

@@ -59,10 +59,9 @@ TEST_F(CensusTest, ListsAFileOnce) {
 TEST_F(CensusTest, LeavesAnOlderSegmentOfANeighbour) {
   // Older than the run: the job opens it for writing, and still did not make it.
   Neighbour older("/" + unique_ + "-older");
-  Scratch scratch;
   const TimeNs made = now_ns();
   eventually([&] { return now_ns() > made + 30'000'000; });  // past the coarse clock's tolerance
-  Result<RunDir> run = RunDir::create(scratch / "run", "test");
+  Result<RunDir> run = RunDir::create(scratch_ / "later", "test");
   ASSERT_TRUE(run.ok());
   guardian_.reset();
   run_.emplace(std::move(*run));

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "harness/base/process_tree.h"
+#include "harness/launch/clean_run.h"
 #include "harness/launch/gather.h"
 
 namespace rankfault::test {
@@ -101,7 +102,11 @@ void GuardianTest::SetUp() {
 void GuardianTest::TearDown() {
   guardian_.reset();
   if (run_) {
-    EXPECT_TRUE(processes_naming(run_->path()).empty());
+    const std::string path = run_->path(), tmp = run_->tmp();
+    run_.reset();
+    EXPECT_TRUE(clean_run(path).ok());
+    EXPECT_FALSE(fs::exists(tmp));
+    EXPECT_TRUE(processes_naming(path).empty());
   }
   EXPECT_TRUE(shm_names(unique_).empty());
 }

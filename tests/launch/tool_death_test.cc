@@ -113,6 +113,9 @@ TEST(ToolDeathAtAnyMoment, LeavesNoProcessAndNoSegment) {
     ASSERT_TRUE(cleaned.ok()) << cleaned.error().to_string();
     EXPECT_THAT(cleaned->failed, IsEmpty());
     EXPECT_EQ(cleaned->ended, 0);
+    if (const auto state = read_json(run + "/state.json"); state.ok()) {
+      EXPECT_FALSE(std::filesystem::exists((*state)["tmp"].get<std::string>()));
+    }
   }
 }
 

@@ -10,52 +10,50 @@
 
 #include "tree.h"
 
-static int has_open(int pid, uint64_t dev, uint64_t ino) {
+static void look_at_descriptors(int pid, struct rf_held* files, size_t n) {
   char folder[64];
-  int found = 0;
   snprintf(folder, sizeof folder, "/proc/%d/fd", pid);
   DIR* dir = opendir(folder);
-  if (!dir) return 0;
-  for (struct dirent* e; !found && (e = readdir(dir));) {
+  if (!dir) return;
+  for (struct dirent* e; (e = readdir(dir));) {
     struct stat st;
-    if (e->d_name[0] != '.' && fstatat(dirfd(dir), e->d_name, &st, 0) == 0 && st.st_dev == dev &&
-        st.st_ino == ino)
-      found = 1;
+    if (e->d_name[0] == '.' || fstatat(dirfd(dir), e->d_name, &st, 0)) continue;
+    for (size_t i = 0; i < n; ++i)
+      if (files[i].dev == st.st_dev && files[i].ino == st.st_ino) files[i].holder = pid;
   }
   closedir(dir);
-  return found;
 }
 
-static int has_mapped(int pid, const char* path, uint64_t ino) {
+static void look_at_maps(int pid, struct rf_held* files, size_t n) {
   char name[64], *line = NULL;
   size_t room = 0;
-  int found = 0;
   snprintf(name, sizeof name, "/proc/%d/maps", pid);
   FILE* maps = fopen(name, "re");
-  while (maps && !found && getline(&line, &room, maps) > 0) {
+  while (maps && getline(&line, &room, maps) > 0) {
     unsigned long long mapped;
     int at = 0;
-    if (sscanf(line, "%*s %*s %*s %*s %llu %n", &mapped, &at) < 1 || !at || mapped != ino) continue;
+    if (sscanf(line, "%*s %*s %*s %*s %llu %n", &mapped, &at) < 1 || !at || !mapped) continue;
     line[strcspn(line, "\n")] = 0;
-    found = strcmp(line + at, path) == 0;
+    for (size_t i = 0; i < n; ++i)
+      if (files[i].ino == mapped && strcmp(line + at, files[i].path) == 0) files[i].holder = pid;
   }
   free(line);
   if (maps) fclose(maps);
-  return found;
 }
 
-int rf_holder_outside(int root, const char* path, uint64_t dev, uint64_t ino) {
+void rf_find_holders(int root, struct rf_held* files, size_t n) {
   struct rf_proc* ours = NULL;
-  const size_t n = root ? rf_descendants(root, &ours) : 0;
-  int holder = 0;
-  DIR* dir = opendir("/proc");
-  for (struct dirent* e; dir && !holder && (e = readdir(dir));) {
+  for (size_t i = 0; i < n; ++i) files[i].holder = 0;
+  const size_t count = n && root ? rf_descendants(root, &ours) : 0;
+  DIR* dir = n ? opendir("/proc") : NULL;
+  for (struct dirent* e; dir && (e = readdir(dir));) {
     const int pid = atoi(e->d_name);
     int is_ours = pid <= 0 || pid == root || pid == getpid();
-    for (size_t i = 0; !is_ours && i < n; ++i) is_ours = ours[i].pid == pid;
-    if (!is_ours && (has_open(pid, dev, ino) || has_mapped(pid, path, ino))) holder = pid;
+    for (size_t i = 0; !is_ours && i < count; ++i) is_ours = ours[i].pid == pid;
+    if (is_ours) continue;
+    look_at_descriptors(pid, files, n);
+    look_at_maps(pid, files, n);
   }
   if (dir) closedir(dir);
   free(ours);
-  return holder;
 }

@@ -2,10 +2,16 @@
 #ifndef RANKFAULT_GUARDIAN_HOLDERS_H
 #define RANKFAULT_GUARDIAN_HOLDERS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-/* The pid of a process that has the file open or mapped and neither is nor descends from `root`
- * (0: any process counts); 0 when there is none, as far as this user may see. */
-int rf_holder_outside(int root, const char* path, uint64_t dev, uint64_t ino);
+struct rf_held {
+  const char* path;
+  uint64_t dev, ino;
+  int holder; /* out: the pid of a process outside that has it open or mapped; 0: none that we may see */
+};
+
+/* One look at every process that neither is nor descends from `root` (0: at every process but us). */
+void rf_find_holders(int root, struct rf_held*, size_t);
 
 #endif

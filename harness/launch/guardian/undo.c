@@ -37,20 +37,41 @@ static int still_is(const char* path, uint64_t dev, uint64_t ino, struct stat* s
   return lstat(path, st) == 0 && st->st_dev == dev && st->st_ino == ino;
 }
 
-static void remove_file(const struct rf_undo_run* run, const char* entry, struct rf_undo_result* result) {
+static const char kFile[] = "remove-file ", kDir[] = "remove-dir ", kMode[] = "restore-mode ",
+                  kContinue[] = "continue ";
+
+static int starts(const char* line, const char* word) { return strncmp(line, word, strlen(word)) == 0; }
+
+/* Of a "remove-file" line whose file is still that very one; 0: nothing of ours is there. */
+static int parse_file(const char* line, struct rf_held* file) {
   unsigned long long dev, ino;
   int at = 0;
   struct stat st;
-  if (sscanf(entry, "%llu %llu %n", &dev, &ino, &at) < 2 || !at) return;
-  const char* path = entry + at;
-  if (!still_is(path, dev, ino, &st) || S_ISDIR(st.st_mode)) return;
-  const int holder = rf_holder_outside(run->root, path, dev, ino);
-  if (holder > 0)
-    failed(result, "left %s: process %d, which is not of this run, has it open", path, holder);
-  else if (unlink(path) && errno != ENOENT)
-    failed(result, "remove %s: %s", path, strerror(errno));
-  else
-    ++result->undone;
+  if (!starts(line, kFile) || sscanf(line + sizeof kFile - 1, "%llu %llu %n", &dev, &ino, &at) < 2 || !at)
+    return 0;
+  *file = (struct rf_held){.path = line + sizeof kFile - 1 + at, .dev = dev, .ino = ino};
+  return still_is(file->path, dev, ino, &st) && !S_ISDIR(st.st_mode);
+}
+
+static void remove_files(const struct rf_undo_run* run, char** lines, size_t n,
+                         struct rf_undo_result* result) {
+  struct rf_held* files = calloc(n ? n : 1, sizeof *files);
+  struct stat st;
+  size_t count = 0;
+  for (size_t i = 0; files && i < n; ++i)
+    if (parse_file(lines[i], &files[count])) ++count;
+  rf_find_holders(run->root, files, count);
+  for (size_t i = 0; i < count; ++i) {
+    const struct rf_held* file = &files[i];
+    if (!still_is(file->path, file->dev, file->ino, &st)) continue;
+    if (file->holder)
+      failed(result, "left %s: process %d, which is not of this run, has it open", file->path, file->holder);
+    else if (unlink(file->path) && errno != ENOENT)
+      failed(result, "remove %s: %s", file->path, strerror(errno));
+    else
+      ++result->undone;
+  }
+  free(files);
 }
 
 static int is_below(const char* path, const char* folder) {
@@ -104,39 +125,48 @@ static void continue_process(const char* entry, struct rf_undo_result* result) {
 }
 
 static void undo_line(const struct rf_undo_run* run, const char* line, struct rf_undo_result* result) {
-  static const char kFile[] = "remove-file ", kDir[] = "remove-dir ", kMode[] = "restore-mode ",
-                    kContinue[] = "continue ";
-  if (run->only_dirs && strncmp(line, kDir, sizeof kDir - 1)) return;
-  if (strncmp(line, kFile, sizeof kFile - 1) == 0)
-    remove_file(run, line + sizeof kFile - 1, result);
-  else if (strncmp(line, kDir, sizeof kDir - 1) == 0)
+  if (starts(line, kDir))
     remove_dir(run, line + sizeof kDir - 1, result);
-  else if (strncmp(line, kMode, sizeof kMode - 1) == 0)
+  else if (run->only_dirs || starts(line, kFile))
+    return;
+  else if (starts(line, kMode))
     restore_mode(line + sizeof kMode - 1, result);
-  else if (strncmp(line, kContinue, sizeof kContinue - 1) == 0)
+  else if (starts(line, kContinue))
     continue_process(line + sizeof kContinue - 1, result);
   else
     failed(result, "not understood in the undo list: %s", line);
 }
 
-/* The last act is undone first. A torn last line (no \n) was never acted upon. */
+/* The whole lines of the list, the last first; a torn one (no \n) was never acted upon. */
+static char** split(char* text, size_t bytes, size_t* n) {
+  char** lines = calloc(bytes ? bytes : 1, sizeof *lines);
+  char* end = bytes ? memrchr(text, '\n', bytes) : NULL;
+  *n = 0;
+  while (lines && end) {
+    *end = 0;
+    char* before = end > text ? memrchr(text, '\n', (size_t)(end - text)) : NULL;
+    lines[(*n)++] = before ? before + 1 : text;
+    end = before;
+  }
+  return lines;
+}
+
 void rf_undo(const struct rf_undo_run* run, struct rf_undo_result* result) {
   char* text = NULL;
-  size_t size = 0;
+  size_t size = 0, n = 0;
   memset(result, 0, sizeof *result);
   FILE* file = fopen(run->undo_path, "re");
   if (!file) {
     if (errno != ENOENT) failed(result, "read %s: %s", run->undo_path, strerror(errno));
     return;
   }
-  const ssize_t n = getdelim(&text, &size, 0, file);
+  const ssize_t bytes = getdelim(&text, &size, 0, file);
   fclose(file);
-  char* end = n > 0 ? memrchr(text, '\n', (size_t)n) : NULL;
-  while (end) {
-    *end = 0;
-    char* before = end > text ? memrchr(text, '\n', (size_t)(end - text)) : NULL;
-    undo_line(run, before ? before + 1 : text, result);
-    end = before;
-  }
+  char** lines = split(text, bytes > 0 ? (size_t)bytes : 0, &n);
+  /* Modes and stops first: they may stand in the way of nothing else, and files need one look at all
+   * processes. */
+  for (size_t i = 0; i < n; ++i) undo_line(run, lines[i], result);
+  if (!run->only_dirs) remove_files(run, lines, n, result);
+  free(lines);
   free(text);
 }
