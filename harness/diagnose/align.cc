@@ -67,6 +67,9 @@ bool same_after(const Sequence& a, const Sequence& b, size_t from, bool& compare
   return true;
 }
 
+// A call made from another place is not this call with another argument.
+bool other_place(const Token& a, const Token& b) { return a.site != 0 && b.site != 0 && a.site != b.site; }
+
 bool knows(const Sequence& s, int shape) {
   return std::any_of(s.begin(), s.end(), [&](const Token& t) { return t.shape == shape; });
 }
@@ -88,7 +91,7 @@ Alignment explain(const Sequence& mine, const Sequence& others, bool mine_is_who
   }
   if (p == others.size()) return {};  // the others are behind; nothing to tell yet
   bool changed_seen = false;
-  const bool changed = same_after(mine, others, p + 1, changed_seen);
+  const bool changed = !other_place(mine[p], others[p]) && same_after(mine, others, p + 1, changed_seen);
   const Sequence next = predicted(others);
   Alignment guess;
   for (size_t m = 1; m <= kMostCalls && !(changed && changed_seen); ++m) {
@@ -103,10 +106,8 @@ Alignment explain(const Sequence& mine, const Sequence& others, bool mine_is_who
     }
   }
   if (guess.kind != Alignment::Kind::kNone) return guess;
-  if (!changed_seen && p > 0 && !knows(others, mine[p].shape) && p + 1 == mine.size() &&
-      knows(mine, others[p].shape))
-    return {Alignment::Kind::kExtra, 1, p, p,
-            false};  // a call the others never make, before one it always made
+  if (other_place(mine[p], others[p]) && !knows(others, mine[p].shape))
+    return {Alignment::Kind::kExtra, 1, p, p, false};  // from a place where the others never call
   return {Alignment::Kind::kChanged, 1, p, p, changed_seen};
 }
 

@@ -12,6 +12,7 @@ namespace rankfault {
 struct Token {
   int shape = 0;
   int placed = 0;
+  int site = 0;  // where in the program; 0 unknown
 };
 
 struct Alignment {

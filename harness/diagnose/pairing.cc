@@ -56,11 +56,12 @@ bool prove_waiting(Finding& f, const Divergence& d, const std::vector<const Memb
   std::vector<Edge> edges;
   std::vector<End> ends;
   for (const Member* waiter : came) {
-    const Call* c = waiter->at(d.seq);
-    if (!c || c->succeeded()) continue;
+    const Call* c = first_unfinished(*waiter, d.seq);
+    if (!c) continue;
     const Needs needs = needs_of(*c, waiter->rank, d.group->size, d.group->flags);
     for (const Member* missing : absent)
-      edges.push_back({d.group, waiter, c, missing, needs.certainly(missing->rank), missing->entered(d.seq)});
+      edges.push_back(
+          {d.group, waiter, c, missing, needs.certainly(missing->rank), missing->entered(c->seq)});
     if (f.ends_by.empty()) f.ends_by = ends_by_of(*c, waiter->comm);
   }
   if (edges.empty()) return false;

@@ -29,6 +29,16 @@ const Call* call_at(const Member& m, uint64_t seq) {
   return c && counts(c) ? c : nullptr;
 }
 
+}  // namespace
+
+const Call* first_unfinished(const Member& m, uint64_t from_seq) {
+  for (const Call* c : m.calls)
+    if (c->seq >= from_seq && counts(c) && !c->succeeded()) return c;
+  return nullptr;
+}
+
+namespace {
+
 // It makes no call on this communicator any more, of its own will.
 bool finished(const Member& m, const CommGroup& group) {
   if (!m.comm) return false;
@@ -55,7 +65,8 @@ class Tokens {
       const int placed = with_steps_ ? intern({static_cast<uint16_t>(shape & 0xffff), 0,
                                                static_cast<uint64_t>(shape), -9, 0, "step", c->step})
                                      : shape;
-      tokens.push_back({shape, placed});
+      const std::string place = call_site_of(*m.process, *c);
+      tokens.push_back({shape, placed, place.empty() ? 0 : 1 + intern({0, 0, 0, -8, 0, place, 0})});
     }
     return tokens;
   }
@@ -162,9 +173,9 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
   bool waits = false, over = true;
   for (const Member& m : group.members) {
     if (!m.comm) continue;
-    if (const Call* c = call_at(m, d.seq)) {
+    if (call_at(m, d.seq)) {
       came.push_back(&m);
-      waits = waits || !c->succeeded();
+      waits = waits || first_unfinished(m, d.seq) != nullptr;
     } else if (finished(m, group) && m.last_entered() <= d.seq) {
       absent.push_back(&m);
     }
@@ -184,9 +195,8 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
     d.named = call_at(*d.minority.front(), d.seq);
     return true;
   }
-  const std::vector<const Member*> shorter = d.minority;
-  bool steps = std::any_of(d.majority.begin(), d.majority.end(),
-                           [](const Member* m) { return m->process->view->steps_begun != 0; });
+  const bool steps = std::any_of(d.majority.begin(), d.majority.end(),
+                                 [](const Member* m) { return m->process->view->steps_begun != 0; });
   align(d, steps);
   // Exited with 0 and never left the communicator in order: it went away early, unless the calls say
   // that it made later ones.

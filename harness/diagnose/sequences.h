@@ -28,6 +28,9 @@ struct Divergence {
   TimeNs at = 0;                // when it began to differ
 };
 
+// The member's first call at or after a position that has not returned success; null: none.
+const Call* first_unfinished(const Member&, uint64_t from_seq);
+
 // At most one for each communicator: the first.
 std::vector<Divergence> divergences(const JobView&);
 

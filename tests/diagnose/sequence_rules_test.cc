@@ -63,21 +63,26 @@ TEST(MissingCall, EqualCallsGiveAnInterval) {
 }
 
 TEST(MissingCall, StepMarksMakeItExact) {
-  TimelineBuilder job(3);
+  TimelineBuilder job(3);  // rank 2 leaves out the first of step 4's two; the others hang in their last
   for (uint64_t s = 0; s < 8; ++s) {
     job.steps(s);
     for (int i = 0; i < 2; ++i)
-      for (int r : {0, 1, 2})
-        if (!(r == 2 && s == 4 && i == 0)) job.does(r, all_reduce());
+      for (int r : {0, 1, 2}) {
+        if (r == 2 && s == 4 && i == 0) continue;
+        if (r != 2 && s == 7 && i == 1)
+          job.blocked(r, all_reduce());
+        else
+          job.does(r, all_reduce());
+      }
   }
-  job.steps(8).blocked(0, all_reduce()).blocked(1, all_reduce()).destroys(2).exits(2, 0);
-  // Ranks 0 and 1 made 16 and wait in the 17th; rank 2 made 15 and finished.
+  job.destroys(2).exits(2, 0);
   const Findings found = diagnose(job.build());
   const Finding* f = finding_of(found, "missing_call");
   ASSERT_NE(f, nullptr) << all_kinds(found);
   EXPECT_EQ(f->ranks, std::vector<int>{2});
-  EXPECT_GE(f->seq->from, 9u) << f->text;
-  EXPECT_LE(f->seq->to, 10u) << f->text;
+  EXPECT_EQ(f->seq->from, 9u) << f->text;
+  EXPECT_EQ(f->seq->to, 10u) << "the two calls of step 4 are equal: " << f->text;
+  EXPECT_EQ(f->confidence, Confidence::kProven);
 }
 
 TEST(MissingCall, ABroadcastByItsRootAloneBlamesThoseWhoDidNotCome) {
@@ -140,7 +145,7 @@ TEST(CallMismatch, NamesTheFieldThatDiffers) {
     EXPECT_EQ(f->ranks, std::vector<int>{2});
     EXPECT_EQ(f->seq->from, 3u);
     EXPECT_EQ(f->confidence, Confidence::kProven);
-    EXPECT_EQ(finding_of(found, "wedged"), nullptr);
+    EXPECT_EQ(found.all.size(), 1u) << all_kinds(found);
   }
 }
 

@@ -1,6 +1,8 @@
 // timeline_builder: see timeline_builder.h.
 #include "tests/support/timeline_builder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 
@@ -87,6 +89,7 @@ uint32_t TimelineBuilder::enter(int r, const CallSpec& s) {
   LaneView& lane = lane_of(r, s.lane);
   const uint32_t number = lane.state.call + 1;
   CommView& c = comm_of(r, s.comm);
+  rank(r).call_sites[s.site] = fmt::format("prog+0x{:x}", s.site);
   const uint64_t seq = is_positional(s.op) ? ++c.entered : 0;
   c.issuers |= uint64_t{1} << s.lane;
   rf_record& e = record(r, s.lane, RF_PHASE_ENTER).record;

@@ -1,0 +1,163 @@
+// laws_test: what holds of every diagnosis: nothing that is proven is refuted by the rest of the run;
+// a healthy run is healthy at every cut; names of ranks do not matter; an idle communicator neither.
+#include <map>
+
+#include "tests/diagnose/finding_of.h"
+#include "tests/diagnose/simulated_job.h"
+
+namespace rankfault::testing {
+namespace {
+
+struct Claimed {
+  Finding finding;
+  size_t cut;
+};
+
+// The waiting sides of a cannot_return claim that have returned success after all.
+bool refuted(const SimulatedJob& job, const Finding& f) {
+  const bool cycle = f.kind == "order_deadlock";
+  for (const Side& side : f.sides) {
+    if (side.op.empty()) continue;
+    for (const int r : side.ranks) {
+      if (std::find(f.ranks.begin(), f.ranks.end(), r) != f.ranks.end() && !cycle) continue;
+      if (side.what.find("call " + std::to_string(f.seq->from)) != std::string::npos &&
+          side.what.find(" on " + f.comm) != std::string::npos && f.seq->from == f.seq->to &&
+          job.returned(r, f.comm, f.seq->from))
+        return true;
+    }
+  }
+  return false;
+}
+
+TEST(Laws, NoProvenClaimIsRefutedByTheRestOfTheRun) {
+  std::map<std::string, int> proven;
+  int cuts = 0;
+  for (uint32_t seed = 1; seed <= 1500; ++seed) {
+    SimulatedJob job(seed, seed % 3 != 0);
+    std::mt19937 random(seed * 77);
+    std::vector<Claimed> claims;
+    const size_t kill_at = seed % 2 ? random() % 120 : ~size_t{0};
+    for (size_t step = 0;; ++step) {
+      if (step == kill_at) job.kill(static_cast<int>(random() % static_cast<unsigned>(job.ranks())));
+      const bool moved = job.advance();
+      if (!moved || random() % 8 == 0) {
+        ++cuts;
+        for (Finding& f : diagnose(job.timeline()).all)
+          if (f.claim == Claim::kCannotReturn) {
+            ++proven[f.kind];
+            claims.push_back({std::move(f), step});
+          }
+      }
+      if (!moved) break;
+    }
+    for (const Claimed& c : claims)
+      ASSERT_FALSE(refuted(job, c.finding)) << "seed " << seed << " cut " << c.cut << "\n"
+                                            << to_json(c.finding).dump(1);
+  }
+  RecordProperty("cuts", cuts);
+  for (const auto& [kind, count] : proven) RecordProperty("proven_" + kind, count);
+  EXPECT_GT(cuts, 5000);
+  EXPECT_GT(proven["dead_rank"], 500);
+  EXPECT_GT(proven["order_deadlock"] + proven["missing_call"], 20);
+}
+
+TEST(Laws, AHealthyRunIsHealthyAtEveryCut) {
+  for (uint32_t seed = 1; seed <= 400; ++seed) {
+    SimulatedJob job(seed, false);
+    std::mt19937 random(seed);
+    for (bool moved = true; moved;) {
+      moved = job.advance();
+      if (moved && random() % 6) continue;
+      const Findings found = diagnose(job.timeline());
+      ASSERT_TRUE(found.nothing_wrong() || found.cannot_say())
+          << "seed " << seed << ": " << to_json(found).dump(1);
+    }
+  }
+}
+
+// The builder with ranks turned by `by`, doing the same.
+Findings turned(int by) {
+  constexpr int kRanks = 4;
+  TimelineBuilder job(kRanks, RF_LIB_MPI);
+  const auto r = [&](int rank) { return (rank + by) % kRanks; };
+  job.everyone(all_reduce(8, 0x10), 3);
+  for (const int rank : {0, 1, 3}) job.blocked(r(rank), all_reduce(8, 0x10));
+  job.killed(r(2));
+  return diagnose(job.build());
+}
+
+TEST(Laws, RenamingRanksRenamesTheFinding) {
+  for (int by = 0; by < 4; ++by) {
+    const Findings found = turned(by);
+    ASSERT_EQ(found.all.size(), 1u);
+    EXPECT_EQ(found.all[0].ranks, std::vector<int>{(2 + by) % 4});
+    EXPECT_EQ(found.all[0].seq->from, 4u);
+    EXPECT_EQ(found.all[0].confidence, Confidence::kProven);
+  }
+}
+
+TEST(Laws, AnIdleCommunicatorChangesNothing) {
+  std::string without;
+  for (const bool idle : {false, true}) {
+    TimelineBuilder job(3);
+    if (idle) job.comm("idle", {0, 2});
+    job.everyone(all_reduce(), 2).blocked(0, all_reduce()).blocked(1, all_reduce()).killed(2);
+    const std::string found = to_json(diagnose(job.build())).dump();
+    if (!idle) without = found;
+    EXPECT_EQ(found, without);
+  }
+}
+
+TEST(Laws, TheTripThroughTheJournalChangesNothing) {
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    SimulatedJob job(seed, true);
+    while (job.advance()) {
+    }
+    const Timeline t = job.timeline();
+    EXPECT_EQ(to_json(diagnose(canonical(t))).dump(), to_json(diagnose(t)).dump());
+    for (const Finding& f : diagnose(t).all) {
+      const auto back = finding_from_json(to_json(f));
+      ASSERT_TRUE(back.ok());
+      EXPECT_EQ(to_json(*back).dump(), to_json(f).dump());
+    }
+  }
+}
+
+Findings only(const std::string& kind, int rank, Confidence confidence) {
+  Finding f;
+  f.kind = kind;
+  if (rank >= 0) f.ranks = {rank};
+  f.confidence = confidence;
+  return {{f}};
+}
+
+TEST(FindingsLog, KeepsWhatIsProvenAndWithdrawsWhatTheLastLookDoesNotHave) {
+  FindingsLog log;
+  EXPECT_EQ(log.add(only("slow_rank", 1, Confidence::kInferred), false).size(), 1u);
+  EXPECT_TRUE(log.add(only("slow_rank", 1, Confidence::kInferred), false).empty()) << "nothing new";
+  EXPECT_EQ(log.add(only("dead_rank", 2, Confidence::kInferred), false).size(), 1u);
+  EXPECT_EQ(log.add(only("dead_rank", 2, Confidence::kProven), false).size(), 1u);
+  EXPECT_TRUE(log.add(only("dead_rank", 2, Confidence::kInferred), false).empty()) << "it was proven";
+  const auto news = log.add(only("none", -1, Confidence::kInferred), true);
+  ASSERT_EQ(news.size(), 2u);
+  EXPECT_TRUE(news[0].withdrawn);
+  ASSERT_EQ(log.result().all.size(), 1u);
+  EXPECT_EQ(log.result().all[0].kind, "dead_rank");
+}
+
+TEST(FindingsLog, IsReadBackFromItsJournalLines) {
+  FindingsLog log;
+  std::vector<Json> journal;
+  const auto add = [&](const Findings& f, bool last) {
+    for (const Finding& one : log.add(f, last))
+      journal.push_back({{"ev", "finding"}, {"finding", to_json(one)}});
+  };
+  add(only("slow_rank", 1, Confidence::kInferred), false);
+  add(only("dead_rank", 2, Confidence::kProven), false);
+  add(only("none", -1, Confidence::kInferred), true);
+  EXPECT_EQ(to_json(findings_from_journal(journal)).dump(), to_json(log.result()).dump());
+  EXPECT_TRUE(findings_from_journal({}).cannot_say());
+}
+
+}  // namespace
+}  // namespace rankfault::testing

@@ -1,0 +1,45 @@
+// SimulatedJob: random programs of a few ranks over a few communicators, run by a scheduler that
+// lets a call return only when its needs have come; every prefix of a run is a Timeline.
+#pragma once
+
+#include <random>
+#include <vector>
+
+#include "tests/support/timeline_builder.h"
+
+namespace rankfault::testing {
+
+class SimulatedJob {
+ public:
+  // `mistakes`: some programs leave out, add or change a call, or cross two communicators.
+  SimulatedJob(uint32_t seed, bool mistakes);
+
+  int ranks() const { return ranks_; }
+  // One event of one rank: a call entered or left. False when nobody can move.
+  bool advance();
+  Timeline timeline() const { return builder_.build(); }
+  TimelineBuilder& builder() { return builder_; }
+  // True when that rank's call with the number has returned by now.
+  bool returned(int rank, const std::string& comm, uint64_t seq) const;
+  void kill(int rank);
+  const std::vector<std::string>& comms() const { return names_; }
+
+ private:
+  struct Rank {
+    std::vector<CallSpec> program;
+    size_t next = 0;
+    bool inside = false, dead = false;
+    uint64_t seq = 0;
+  };
+  bool can_return(int rank) const;
+  std::vector<int> members(const std::string& comm) const;
+
+  std::mt19937 random_;
+  int ranks_;
+  TimelineBuilder builder_;
+  std::vector<std::string> names_;
+  std::vector<std::vector<int>> members_;
+  std::vector<Rank> state_;
+};
+
+}  // namespace rankfault::testing

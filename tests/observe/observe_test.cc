@@ -1,0 +1,264 @@
+// observe_test: rings read while they are written, after a kill, and again from a finished run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "harness/base/process_tree.h"
+#include "harness/diagnose/finding.h"
+#include "harness/observe/flight_memory.h"
+#include "harness/observe/observer.h"
+#include "harness/observe/record_names.h"
+#include "tests/observe/ring_file_writer.h"
+
+namespace rankfault::testing {
+namespace {
+
+class Observe : public ::testing::Test {
+ protected:
+  Observe() {
+    char name[] = "/tmp/rf-observe.XXXXXX";
+    run_ = ::mkdtemp(name);
+    records_ = run_ + "/records";
+    std::filesystem::create_directory(records_);
+  }
+  ~Observe() override { std::filesystem::remove_all(run_); }
+  ProcessId process(int rank) const { return {7, 8, 900'000'000 + rank, 11, 0}; }  // no such pid
+  std::unique_ptr<RingFileWriter> ring(int rank, int world = 2) {
+    auto w = std::make_unique<RingFileWriter>(records_, process(rank), rank, world);
+    w->add_comm(99, "world", world, rank);
+    return w;
+  }
+  void journal(const std::vector<Json>& lines) {
+    std::ofstream out(run_ + "/journal.ndjson");
+    for (const Json& line : lines) out << line.dump() << "\n";
+  }
+  RankEnd killed(int rank) {
+    RankEnd end;
+    end.process = process(rank);
+    end.rank = rank;
+    end.time = 5'000'000;
+    end.status = {ExitStatus::Kind::kSignal, 9};
+    return end;
+  }
+  std::string run_, records_;
+};
+
+TEST_F(Observe, RefusesForeignShortAndOtherVersions) {
+  std::ofstream(records_ + "/short.ring") << "x";
+  EXPECT_THAT(RingReader::open(records_ + "/short.ring").error().message,
+              ::testing::HasSubstr("not a flight record"));
+  std::ofstream(records_ + "/foreign.ring") << std::string(RF_OFF_HISTORY, 'x');
+  EXPECT_THAT(RingReader::open(records_ + "/foreign.ring").error().message,
+              ::testing::HasSubstr("not a flight record"));
+  auto w = ring(0);
+  EXPECT_TRUE(RingReader::open(w->path()).ok());
+  w->header().abi_version = RF_ABI_VERSION + 1;
+  EXPECT_THAT(RingReader::open(w->path()).error().message, ::testing::HasSubstr("version"));
+  EXPECT_FALSE(RingReader::open(records_ + "/none.ring").ok());
+}
+
+TEST_F(Observe, ReadsTheSlotTheSelectorNames) {
+  auto w = ring(0);
+  w->enter(0, RF_OP_BARRIER);
+  w->lane(0).slot[1 - w->lane(0).selector].op = RF_OP_SEND;  // a write of the idle slot, never finished
+  const auto reader = RingReader::open(w->path());
+  const ProcessView v = (*reader)->view();
+  ASSERT_FALSE(v.lanes.empty());
+  EXPECT_EQ(v.lanes[0].state.op, RF_OP_BARRIER);
+  EXPECT_TRUE(v.stable);
+  EXPECT_EQ(v.comms.at(0).entered, 1u);
+  EXPECT_EQ(v.comms.at(0).name, "world");
+}
+
+TEST_F(Observe, SkipsTornRecordsAndTakesThemWhenTheyAreWhole) {
+  auto w = ring(0);
+  w->enter(0, RF_OP_ALL_REDUCE);
+  rf_record& torn = w->claim(0);
+  w->leave(0);
+  FlightMemory memory(std::move(*RingReader::open(w->path())), records_, true);
+  memory.drain();
+  ProcessView v = memory.ring().view();
+  memory.fill(v, false);
+  EXPECT_EQ(v.history.size(), 2u);
+  EXPECT_EQ(v.lanes[0].torn, std::vector<uint64_t>{1});
+  EXPECT_EQ(v.history_lost, 0u);
+  w->commit(0, torn);
+  memory.drain();
+  ProcessView later = memory.ring().view();
+  memory.fill(later, false);
+  EXPECT_EQ(later.history.size(), 3u);
+  EXPECT_TRUE(later.lanes[0].torn.empty());
+}
+
+TEST_F(Observe, ARingThatWrapsLosesNothingThatWasDrained) {
+  auto w = ring(0);
+  FlightMemory memory(std::move(*RingReader::open(w->path())), records_, true);
+  for (uint32_t i = 0; i < 3 * RF_LANE_RECORDS / 2; ++i) {
+    w->enter(0, RF_OP_ALL_REDUCE);
+    w->leave(0);
+    if (i % 500 == 0) memory.drain();
+  }
+  memory.drain();
+  ProcessView live = memory.ring().view();
+  memory.fill(live, false);
+  EXPECT_EQ(live.history.size(), 3u * RF_LANE_RECORDS);
+  EXPECT_EQ(live.history_lost, 0u);
+
+  FlightMemory again(std::move(*RingReader::open(w->path())), records_, false);
+  again.drain();
+  ProcessView replay = again.ring().view();
+  again.fill(replay, false);
+  EXPECT_EQ(replay.history.size(), live.history.size()) << "what could be overwritten is in .seen files";
+}
+
+TEST_F(Observe, SaysHowMuchWasOverwrittenUnread) {
+  auto w = ring(0);
+  for (uint32_t i = 0; i < RF_LANE_RECORDS; ++i) {
+    w->enter(0, RF_OP_ALL_REDUCE);
+    w->leave(0);
+  }
+  FlightMemory memory(std::move(*RingReader::open(w->path())), records_, false);
+  memory.drain();
+  ProcessView v = memory.ring().view();
+  memory.fill(v, false);
+  EXPECT_EQ(v.history.size(), RF_LANE_RECORDS);
+  EXPECT_EQ(v.history_lost, RF_LANE_RECORDS);
+}
+
+TEST_F(Observe, ALookIsInconsistentWhenSomethingMovesUnderIt) {
+  auto w = ring(0);
+  auto observer = make_observer({records_}, 1);
+  EXPECT_EQ(observer->scan().size(), 1u);
+  EXPECT_TRUE(observer->scan().empty());
+  EXPECT_TRUE(observer->look(false).consistent);
+  const uint64_t before = observer->activity();
+  w->enter(0, RF_OP_ALL_REDUCE);
+  EXPECT_NE(observer->activity(), before);
+  ASSERT_NE(observer->process(process(0)), nullptr);
+  EXPECT_EQ(observer->process(process(0))->rank, 0);
+
+  // A writer at full speed: a look that catches it moving says so, and never shows half a state.
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (;;) {
+      w->leave(0);
+      w->enter(0, RF_OP_ALL_REDUCE);
+    }
+  }
+  bool moved = false;
+  for (int i = 0; i < 100'000 && !moved; ++i) {
+    const Timeline t = observer->look(false);
+    ASSERT_EQ(t.processes.size(), 1u);
+    moved = !t.consistent;
+    EXPECT_EQ(t.processes[0].stable, t.consistent);
+  }
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(moved);
+}
+
+TEST_F(Observe, AKilledWriterLeavesAWholeState) {
+  for (int round = 0; round < 20; ++round) {
+    const ProcessId id{7, 8, 910'000'000 + round, 11, 0};
+    RingFileWriter w(records_, id, 0, 1);
+    w.add_comm(5, "world", 1, 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      for (;;) {
+        w.enter(0, RF_OP_ALL_REDUCE);
+        w.leave(0);
+      }
+    }
+    const auto reader = RingReader::open(w.path());
+    while ((*reader)->view().comms.at(0).entered < 1000u * static_cast<unsigned>(round + 1)) {
+    }
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    FlightMemory memory(std::move(*RingReader::open(w.path())), records_, false);
+    memory.drain();
+    ProcessView v = memory.ring().view();
+    memory.fill(v, false);
+    EXPECT_TRUE(v.stable);
+    EXPECT_LE(v.lanes.at(0).torn.size(), 1u);
+  }
+}
+
+TEST_F(Observe, AReplayOfALookGivesTheFindingsOfTheLiveOne) {
+  auto a = ring(0), b = ring(1);
+  for (auto* w : {a.get(), b.get()}) {
+    w->enter(0, RF_OP_ALL_REDUCE);
+    w->leave(0);
+  }
+  a->enter(0, RF_OP_ALL_REDUCE);
+  auto observer = make_observer({records_}, 1);
+  observer->set_expected({{0, 0, true}, {1, 0, true}}, 2, 0);
+  observer->scan();
+  observer->set_end(killed(1));
+  const Timeline live = canonical(observer->look(false));
+  const Findings found = diagnose(live);
+  ASSERT_EQ(found.all.front().kind, "dead_rank");
+  EXPECT_EQ(found.all.front().confidence, Confidence::kProven);
+  const Json line = {{"n", 9}, {"ev", "look"}, {"state", state_to_json(live)}};
+  a->leave(0, 5);  // the rest of the run
+  for (int i = 0; i < 50; ++i) a->enter(1, RF_OP_BARRIER);
+
+  const auto replay = timeline_from_run(run_, Json::parse(line.dump()));
+  ASSERT_TRUE(replay.ok()) << replay.error().message;
+  EXPECT_EQ(state_to_json(*replay).dump(), state_to_json(live).dump());
+  EXPECT_EQ(to_json(diagnose(*replay)).dump(), to_json(found).dump());
+}
+
+TEST_F(Observe, TheEndOfARunIsReadFromItsFiles) {
+  auto a = ring(0), b = ring(1);
+  a->enter(0, RF_OP_BARRIER);
+  journal({{{"n", 1}, {"t", 10}, {"ev", "run_begin"}, {"world_size", 2}},
+           {{"n", 2}, {"t", 11}, {"ev", "attempt_begin"}, {"attempt", 0}},
+           {{"n", 3}, {"t", 12}, {"ev", "spawned"}, {"rank", 0}, {"attempt", 0}},
+           {{"n", 4},
+            {"t", 20},
+            {"ev", "rank_end"},
+            {"process", process(1).to_string()},
+            {"rank", 1},
+            {"attempt", 0},
+            {"time", 19},
+            {"kind", "exit"},
+            {"value", 3}}});
+  const auto t = final_timeline(run_);
+  ASSERT_TRUE(t.ok()) << t.error().message;
+  EXPECT_EQ(t->begin, 10u);
+  ASSERT_EQ(t->processes.size(), 2u);
+  EXPECT_EQ(t->processes[0].end.kind, EndKind::kAlive);
+  EXPECT_EQ(t->processes[1].end.value, 3);
+  EXPECT_FALSE(t->job_over);
+  EXPECT_FALSE(final_timeline(run_ + "/none").ok());
+}
+
+TEST(StateJson, GarbageIsAnErrorNotACrash) {
+  for (const char* text : {"{}", "[]", "null", "{\"begin\":\"x\"}",
+                           "{\"begin\":1,\"look\":2,\"world_size\":1,\"attempt\":0,"
+                           "\"consistent\":true,\"job_over\":false,\"expected\":[[1]],\"processes\":[{}]}"})
+    EXPECT_FALSE(state_from_json(Json::parse(text)).ok()) << text;
+}
+
+TEST(Printable, KeepsUtf8AndReplacesTheRest) {
+  const auto p = [](const std::string& s) { return printable(s.data(), s.size()); };
+  EXPECT_EQ(p("gr\xc3\xbc\xc3\x9f"), "gr\xc3\xbc\xc3\x9f");
+  EXPECT_EQ(p("a\xff\x01"), "a??");
+  EXPECT_EQ(p("\xe0\x80\x80"), "???");
+  EXPECT_EQ(p("\xc3"), "?");
+}
+
+TEST(ProcessNames, ReadBackWhatTheyWrite) {
+  const ProcessId id{0xdeadbeefcafe1234, 4026531836, 77, 123456, 2};
+  EXPECT_EQ(process_id_from(id.to_string()), id);
+  EXPECT_FALSE(process_id_from("x.1.2.3.4"));
+  EXPECT_FALSE(process_id_from(id.to_string() + "x"));
+}
+
+}  // namespace
+}  // namespace rankfault::testing
