@@ -10,7 +10,8 @@ namespace {
 // "faults.kill.at.nth=5" from the command line; the value is YAML.
 Status set_from_command_line(Value& tree, const std::string& path, const std::string& text) {
   const std::string place = "--set " + path;
-  Result<Value> to = read_yaml(text.empty() ? "''" : text, place);
+  const bool plain = text.empty() || std::string("[{'\"").find(text[0]) == std::string::npos;
+  Result<Value> to = plain ? Result<Value>(plain_scalar(text, {place, 0, 0})) : read_yaml(text, place);
   if (!to) return to.error();
   to->key = {place, 0, 0};
   return set_in_tree(tree, path, *to);

@@ -56,7 +56,10 @@ void move_right(Value& value, int columns) {
     for (auto& [key, entry] : *entries) move_right(entry, columns);
 }
 
+// Brackets and quotes are YAML; any other value stands as it is, `*.tmp` too.
 Result<Value> value_at(const std::string& text, size_t offset) {
+  if (text.empty() || std::string("[{'\"").find(text[0]) == std::string::npos)
+    return plain_scalar(text, {kFaultOption, 1, static_cast<int>(offset) + 1});
   Result<Value> value = read_yaml(text, kFaultOption);
   if (!value) {
     Error error = value.error();

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/yaml.h>
 
 #include <charconv>
@@ -16,6 +17,8 @@ namespace rankfault {
 namespace {
 
 constexpr size_t kDeepest = 24;
+constexpr const char* kNoAliases =
+    "a word that begins with * is an alias to YAML, and the format has none: quote it, as '*.tmp'";
 
 struct Stop {  // leaves the library's parser; caught in read_yaml
   Error error;
@@ -60,9 +63,7 @@ class TreeBuilder : public YAML::EventHandler {
     value.pos = place(mark);
     put(std::move(value));
   }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    stop("aliases are not part of the format: write the value out", mark);
-  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { stop(kNoAliases, mark); }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
     refuse_anchor(mark, anchor);
@@ -180,6 +181,14 @@ Status check_is_text(const std::string& text, const std::string& file) {
 
 }  // namespace
 
+Value plain_scalar(const std::string& text, const SourcePos& pos) {
+  Value value;
+  value.text = text;
+  value.pos = value.key = pos;
+  resolve_plain(text, value);
+  return value;
+}
+
 Result<Value> read_yaml(const std::string& text, const std::string& file) {
   if (text.size() > kLargestScenarioBytes)
     return usage_error(fmt::format("scenario files are small; this one has {} bytes", text.size()),
@@ -197,7 +206,8 @@ Result<Value> read_yaml(const std::string& text, const std::string& file) {
   } catch (const Stop& stopped) {
     return stopped.error;
   } catch (const YAML::Exception& e) {
-    return usage_error(e.msg, {file, e.mark.line + 1, e.mark.column + 1});
+    const bool alias = e.msg == YAML::ErrorMsg::UNKNOWN_ANCHOR || e.msg == YAML::ErrorMsg::ALIAS_NOT_FOUND;
+    return usage_error(alias ? kNoAliases : e.msg, {file, e.mark.line + 1, e.mark.column + 1});
   }
 }
 

@@ -13,4 +13,7 @@ inline constexpr size_t kLargestScenarioBytes = 1 << 20;
 // a key given twice, anchors and aliases, nesting deeper than a scenario can be.
 Result<Value> read_yaml(const std::string& text, const std::string& file);
 
+// An unquoted scalar as YAML 1.2 reads it: a number, true, false, null or text.
+Value plain_scalar(const std::string& text, const SourcePos& pos);
+
 }  // namespace rankfault

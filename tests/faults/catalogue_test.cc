@@ -15,7 +15,7 @@ std::vector<const FaultKind*> kinds() { return Catalog<FaultKind>::instance().al
 
 class EveryFault : public testing::TestWithParam<const FaultKind*> {};
 INSTANTIATE_TEST_SUITE_P(Catalogue, EveryFault, testing::ValuesIn(kinds()),
-                         [](const auto& info) { return std::string(info.param->name); });
+                         [](const auto& entry) { return std::string(entry.param->name); });
 
 TEST_P(EveryFault, IsDocumented) {
   const FaultKind& kind = *GetParam();

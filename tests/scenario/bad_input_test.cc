@@ -56,7 +56,7 @@ const BadInput kKeysAndTypes[] = {
      "  []\n", "f.yaml:15:3: \"expect\" is empty: a run that expects nothing proves nothing"},
 };
 INSTANTIATE_TEST_SUITE_P(KeysAndTypes, BadInputTest, testing::ValuesIn(kKeysAndTypes),
-                         [](const auto& info) { return info.param.fact; });
+                         [](const auto& entry) { return entry.param.fact; });
 
 const BadInput kFaults[] = {
     {"UnknownKind", "rank_kill", "rnak_kill",
@@ -103,7 +103,7 @@ const BadInput kFaults[] = {
      "back"},
 };
 INSTANTIATE_TEST_SUITE_P(Faults, BadInputTest, testing::ValuesIn(kFaults),
-                         [](const auto& info) { return info.param.fact; });
+                         [](const auto& entry) { return entry.param.fact; });
 
 const BadInput kExpectations[] = {
     {"UnknownOracle", "- unblocked", "- unbloked",
@@ -123,7 +123,7 @@ const BadInput kExpectations[] = {
      "f.yaml:14:6: a scenario has faults or a bug, not both: with both nobody knows which one was found"},
 };
 INSTANTIATE_TEST_SUITE_P(Expectations, BadInputTest, testing::ValuesIn(kExpectations),
-                         [](const auto& info) { return info.param.fact; });
+                         [](const auto& entry) { return entry.param.fact; });
 
 TEST(BadInput, ABugMustBeBlamed) {
   const std::string head =
