@@ -96,6 +96,7 @@ Result<AttemptEnd> run_attempts(const Plan& plan, LiveRun& run, const RunOptions
     parts.injector.begin_attempt(attempt);
     arm(plan, attempt, *run.page.get());
     const LaunchContext context{plan, run.dir, attempt, where.bin_dir, where.agent, where.extra_preload};
+    if (const Status runs = check_workload(context); !runs) return runs.error();
     const Result<std::vector<LaunchItem>> items = launcher.items(context);
     if (!items) return items.error();
 
@@ -105,8 +106,7 @@ Result<AttemptEnd> run_attempts(const Plan& plan, LiveRun& run, const RunOptions
     if (!end) return end.error();
 
     (void)launcher.collect_logs(context);
-    for (const ReportedEnd& reported : launcher.reported(context))
-      parts.ends.reported(reported.rank, attempt, reported.status);
+    for (const ReportedEnd& told : launcher.reported(context)) parts.ends.reported(told);
     for (const RankEnd& late : parts.ends.collect()) parts.observer.set_end(late);
     parts.looks.last_look(teardown_word(*end));
     run.journal.write(
@@ -156,7 +156,8 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
 
   Result<AttemptEnd> end = AttemptEnd::kOver;
   {
-    Injector injector(plan, run.page, run.journal, run.undo, run.guardian.pid());
+    Injector injector(plan, run.page, run.journal, run.undo, run.guardian.pid(),
+                      [&run] { (void)run.guardian.census(); });
     Doorbell doorbell(run.page.get());
     Ends ends(run.journal, injector, run.dir.records());
     Looks looks(*run.observer, run.journal);

@@ -52,8 +52,13 @@ std::string slot_path(const rf_gate_slot& slot) {
 }  // namespace
 
 Injector::Injector(const Plan& plan, const ControlPage& page, Journal& journal, UndoList& undo,
-                   int guardian_pid)
-    : plan_(plan), page_(page), journal_(journal), undo_(undo), guardian_pid_(guardian_pid) {}
+                   int guardian_pid, std::function<void()> before_end)
+    : plan_(plan),
+      page_(page),
+      journal_(journal),
+      undo_(undo),
+      guardian_pid_(guardian_pid),
+      before_end_(std::move(before_end)) {}
 
 Json Injector::base(const Action& action, const ProcessId& process, int rank) const {
   return {{"fault", action.fault},
@@ -109,30 +114,46 @@ void Injector::asked(uint32_t index, rf_gate_slot& slot) {
 
   Parked& parked = parked_[index];
   parked = {&action, process, slot.rank, false, 0};
+  if (const char* why_not = refusal(action, process)) return answer(slot, parked, RF_ANSWER_NO_GO, why_not);
+  const bool may_end_it =
+      action.verb == RF_VERB_EXIT || action.verb == RF_VERB_RAISE || action.outside == OutsideVerb::kSignal;
+  if (may_end_it && before_end_) before_end_();
+  if (action.verb == RF_VERB_OUTSIDE)
+    act_while_parked(slot, parked);
+  else
+    let_go(slot, parked);
+}
+
+// Why the agent may not act, or null.
+const char* Injector::refusal(const Action& action, const ProcessId& process) {
   const auto stat = proc_stat(process.pid);
-  if (!stat || stat->start != process.start || !descendants_of(guardian_pid_).count(process.pid)) {
-    answer(slot, parked, RF_ANSWER_NO_GO, "not a process of this job");
-  } else if (!grant(action)) {
-    answer(slot, parked, RF_ANSWER_NO_GO, "fired as often as asked");
-  } else if (action.verb != RF_VERB_OUTSIDE) {
-    Json intent = base(action, process, slot.rank);
-    intent["what"] = "go";
-    journal_.write("fault_intent", std::move(intent));
-    if (action.verb == RF_VERB_RAISE && action.signal == SIGSTOP)
-      (void)undo_.add(fmt::format("continue {} {}", process.pid, process.start));
-    answer(slot, parked, RF_ANSWER_GO, "");
-  } else {
-    const Result<std::string> acted = act(action, process, slot.rank, &slot);
-    const bool ends_it = action.outside == OutsideVerb::kSignal && action.signal == SIGKILL;
-    journal_done(action, process, slot.rank, acted ? "done" : "refused",
-                 {{"what", acted ? *acted : acted.error().to_string()},
-                  {"op", op_word(slot.op)},
-                  {"comm_id", slot.comm_id},
-                  {"seq", slot.seq},
-                  {"parked_ns", now_ns() - slot.asked_ns}});
-    if (acted) after_done(action, process, slot.rank);
-    if (!acted || !ends_it) answer(slot, parked, RF_ANSWER_RELEASE, "");
-  }
+  if (!stat || stat->start != process.start || !descendants_of(guardian_pid_).count(process.pid))
+    return "not a process of this job";
+  return grant(action) ? nullptr : "fired as often as asked";
+}
+
+void Injector::let_go(rf_gate_slot& slot, Parked& parked) {
+  Json intent = base(*parked.action, parked.process, parked.rank);
+  intent["what"] = "go";
+  journal_.write("fault_intent", std::move(intent));
+  if (parked.action->verb == RF_VERB_RAISE && parked.action->signal == SIGSTOP)
+    (void)undo_.add(fmt::format("continue {} {}", parked.process.pid, parked.process.start));
+  answer(slot, parked, RF_ANSWER_GO, "");
+}
+
+void Injector::act_while_parked(rf_gate_slot& slot, Parked& parked) {
+  const Action& action = *parked.action;
+  const Result<std::string> acted = act(action, parked.process, parked.rank, &slot);
+  journal_done(action, parked.process, parked.rank, acted ? "done" : "refused",
+               {{"what", acted ? *acted : acted.error().to_string()},
+                {"op", op_word(slot.op)},
+                {"comm_id", slot.comm_id},
+                {"seq", slot.seq},
+                {"parked_ns", now_ns() - slot.asked_ns}});
+  if (acted) after_done(action, parked.process, parked.rank);
+  // A killed thread is never released: it is to die where it stands.
+  const bool ends_it = action.outside == OutsideVerb::kSignal && action.signal == SIGKILL;
+  if (!acted || !ends_it) answer(slot, parked, RF_ANSWER_RELEASE, "");
 }
 
 void Injector::answer(rf_gate_slot& slot, Parked& parked, rf_answer with, const char* text) {

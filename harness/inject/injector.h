@@ -4,6 +4,7 @@
 // One per attempt-spanning run; belongs to the run's loop thread. Nothing here blocks.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,7 +20,9 @@ namespace rankfault {
 
 class Injector {
  public:
-  Injector(const Plan&, const ControlPage&, Journal&, UndoList&, int guardian_pid);
+  // `before_end` is called before a process is ended: the guardian should look at its files first.
+  Injector(const Plan&, const ControlPage&, Journal&, UndoList&, int guardian_pid,
+           std::function<void()> before_end = {});
 
   void begin_attempt(int attempt) { attempt_ = attempt; }
   // After the doorbell rang: looks at every slot once.
@@ -59,7 +62,10 @@ class Injector {
   void done(uint32_t index, rf_gate_slot&);
   void abandoned(uint32_t index, rf_gate_slot&);
   void answer(rf_gate_slot&, Parked&, rf_answer, const char* text);
+  const char* refusal(const Action&, const ProcessId&);
   bool grant(const Action&);
+  void let_go(rf_gate_slot&, Parked&);
+  void act_while_parked(rf_gate_slot&, Parked&);
   // Performs an outside act; returns what was done, in words, or an error as `refused`.
   Result<std::string> act(const Action&, const ProcessId&, int rank, rf_gate_slot*);
   Result<std::string> send_signal(const Action&, const ProcessId&, int signal);
@@ -76,6 +82,7 @@ class Injector {
   Journal& journal_;
   UndoList& undo_;
   int guardian_pid_;
+  std::function<void()> before_end_;
   int attempt_ = 0;
   std::map<uint32_t, Parked> parked_;  // by slot index
   std::vector<Timed> timed_;

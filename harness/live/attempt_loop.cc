@@ -138,7 +138,11 @@ void AttemptLoop::scan() {
   next_scan_ = now_ns() + kScanEvery;
   for (const ProcessId& id : parts_.observer.scan()) {
     const ProcessView* view = parts_.observer.process(id);
-    if (!view || view->attempt != attempt_) continue;
+    if (!view || view->attempt < attempt_) continue;
+    if (view->attempt > newest_) {  // an elastic launcher counts its own restarts
+      newest_ = view->attempt;
+      expect_ranks();
+    }
     parts_.ends.watch(id, view->rank, view->attempt);
     journal_process(id);
   }
@@ -170,12 +174,12 @@ void AttemptLoop::take_ends() {
 void AttemptLoop::expect_ranks() {
   std::vector<ExpectedRank> expected;
   for (int rank = 0; rank < world_size_; ++rank) {
-    ExpectedRank e{rank, attempt_, false};
+    ExpectedRank e{rank, newest_, false};
     for (const auto& [tag, s] : started_)
       if (s.item.rank == rank && s.pid != 0) e.started = true;
     expected.push_back(e);
   }
-  parts_.observer.set_expected(std::move(expected), world_size_, attempt_);
+  parts_.observer.set_expected(std::move(expected), world_size_, newest_);
 }
 
 bool AttemptLoop::all_ended() const {

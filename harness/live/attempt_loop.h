@@ -65,7 +65,7 @@ class AttemptLoop {
 
   LiveParts parts_;
   Starvation starvation_;
-  int attempt_, world_size_;
+  int attempt_, newest_, world_size_;
   TimeNs wall_end_;
   TimeNs next_scan_ = 0, next_decided_ = 0;
   std::map<uint32_t, Started> started_;         // by tag

@@ -43,9 +43,10 @@ void Ends::reaped(int pid, uint64_t start, const ExitStatus& status, TimeNs when
   }
 }
 
-void Ends::reported(int rank, int attempt, const ExitStatus& status) {
+void Ends::reported(const ReportedEnd& told) {
   for (auto& [id, w] : watched_)
-    if (w.end.rank == rank && w.end.attempt == attempt) w.sources.launcher = status;
+    if (w.end.attempt == told.attempt && (told.pid != 0 ? id.pid == told.pid : w.end.rank == told.rank))
+      w.sources.launcher = told.status;
 }
 
 void Ends::add_polls(std::vector<pollfd>& polls) const {

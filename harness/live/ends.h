@@ -13,7 +13,7 @@
 #include "harness/base/process_id.h"
 #include "harness/base/unique_fd.h"
 #include "harness/inject/injector.h"
-#include "harness/launch/guardian.h"
+#include "harness/launch/launcher.h"
 #include "harness/launch/rank_end.h"
 #include "harness/run/journal.h"
 
@@ -27,7 +27,7 @@ class Ends {
   // Starts watching a process that announced itself; again when its rank changed.
   void watch(const ProcessId&, int rank, int attempt);
   void reaped(int pid, uint64_t start, const ExitStatus&, TimeNs);  // by the guardian
-  void reported(int rank, int attempt, const ExitStatus&);          // by the launcher's own output
+  void reported(const ReportedEnd&);                                // by the launcher's own output
 
   void add_polls(std::vector<pollfd>&) const;
   // Looks which watched processes are gone and which statuses are known; returns ends that are
