@@ -16,7 +16,7 @@ ExpectationResult answer(const ExpectationSpec& spec, Verdict verdict, std::stri
   return {spec.id, spec.oracle, verdict, std::move(because), std::move(lines)};
 }
 
-std::string ranks_text(const std::vector<int>& ranks) {
+std::string say_ranks(const std::vector<int>& ranks) {
   if (ranks.empty()) return "no rank";
   return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, " "));
 }

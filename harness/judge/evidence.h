@@ -15,7 +15,7 @@ ExpectationResult answer(const ExpectationSpec&, Verdict, std::string because,
                          std::vector<uint64_t> lines = {});
 
 // "rank 3", "ranks 0 1 2"
-std::string ranks_text(const std::vector<int>& ranks);
+std::string say_ranks(const std::vector<int>& ranks);
 
 // Numbers of the journal lines with this `ev` for which `want` holds.
 template <typename Want>

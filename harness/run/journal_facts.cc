@@ -124,7 +124,7 @@ class Folder {
     if (ev == "fault_intent" && known && known->done != 0) known = nullptr;  // a later act of its own
     GateEvent& gate = known ? *known : new_gate(line);
     if (ev != "fault_effect") read_call(line, gate);
-    gate.lines.push_back(line_number(line));
+    gate.lines.push_back(number_of_line(line));
     if (ev == "fault_asked") gate.asked = number_at(line, "asked_ns", t);
     if (ev == "fault_answered") {
       gate.answered = t;
@@ -174,7 +174,7 @@ class Folder {
 
 }  // namespace
 
-uint64_t line_number(const Json& line) { return number_at<uint64_t>(line, "n", 0); }
+uint64_t number_of_line(const Json& line) { return number_at<uint64_t>(line, "n", 0); }
 
 std::optional<ProcessId> process_from_stem(const std::string& stem) {
   ProcessId id;

@@ -16,6 +16,6 @@ std::string reference_named(const std::vector<Json>& journal);
 // "HOST.PIDNS.PID.START.IMAGE", the stem of a process's files.
 std::optional<ProcessId> process_from_stem(const std::string& stem);
 
-uint64_t line_number(const Json& line);
+uint64_t number_of_line(const Json& line);
 
 }  // namespace rankfault

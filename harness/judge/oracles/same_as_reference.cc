@@ -104,7 +104,7 @@ ExpectationResult judge_same(const ExpectationSpec& spec, const RunFacts& facts)
   if (worst.verdict != Verdict::kPass) return answer(spec, worst.verdict, worst.text);
   return answer(spec, Verdict::kPass,
                 fmt::format("{} values of {} at step {} are {} the reference's", names.size(),
-                            ranks_text(chosen.ranks), step, close.abs || close.rel ? "near" : "bit for bit"));
+                            say_ranks(chosen.ranks), step, close.abs || close.rel ? "near" : "bit for bit"));
 }
 
 Status check_same(const ExpectationSpec& spec, const Scenario& scenario) {

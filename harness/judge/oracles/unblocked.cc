@@ -93,9 +93,9 @@ ExpectationResult judge_unblocked(const ExpectationSpec& spec, const RunFacts& f
   if (tally.verdict != Verdict::kPass) return answer(spec, tally.verdict, tally.because, tally.lines);
   if (tally.calls == 0)
     return answer(spec, Verdict::kUnknown,
-                  fmt::format("{} was inside no call {}", ranks_text(chosen.ranks), from.what), tally.lines);
+                  fmt::format("{} was inside no call {}", say_ranks(chosen.ranks), from.what), tally.lines);
   return answer(spec, Verdict::kPass,
-                fmt::format("{} left all {} calls {}, the longest in {}", ranks_text(chosen.ranks),
+                fmt::format("{} left all {} calls {}, the longest in {}", say_ranks(chosen.ranks),
                             tally.calls, from.what, to_text(Duration(static_cast<int64_t>(tally.longest)))),
                 tally.lines);
 }
