@@ -48,7 +48,7 @@ void add_state(const LaneView& lane, Spans& spans) {
 
 }  // namespace
 
-std::vector<CallSpan> calls_of(const ProcessView& process) {
+std::vector<CallSpan> call_spans(const ProcessView& process) {
   Spans spans;
   for (const Event& event : process.history) add_record(event, spans);
   for (const LaneView& lane : process.lanes) add_state(lane, spans);

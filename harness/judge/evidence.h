@@ -72,7 +72,7 @@ struct CallSpan {  // one call of a communication library on one lane
   int32_t result = 0;
   uint8_t library = RF_LIB_NONE;
 };
-std::vector<CallSpan> calls_of(const ProcessView&);
+std::vector<CallSpan> call_spans(const ProcessView&);
 // No record of this process older than this survives on some lane; 0: all survive.
 TimeNs records_begin(const ProcessView&);
 // What the records do not hold did not happen.

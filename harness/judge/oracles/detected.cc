@@ -49,7 +49,7 @@ std::string class_of_call(const RunFacts& facts, const ProcessView& process, con
 std::vector<OwnError> errors_of(const RunFacts& facts, int rank) {
   std::vector<OwnError> errors;
   for (const ProcessView* process : processes_of(facts, rank))
-    for (const CallSpan& call : calls_of(*process)) {
+    for (const CallSpan& call : call_spans(*process)) {
       if (call.leave == 0 || (call.result == 0 && call.phase != RF_PHASE_ERROR)) continue;
       const std::string as = class_of_call(facts, *process, call);
       errors.push_back({call.leave, as, fmt::format("{} failed ({})", op_text(call.op), as)});

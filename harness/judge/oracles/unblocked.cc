@@ -63,7 +63,7 @@ void judge_process(const RunFacts& facts, const Question& q, const ProcessView& 
                fmt::format("the calls of rank {} at the fault were overwritten", process.rank));
   if (process.partial & (RF_PARTIAL_LANES | RF_PARTIAL_HISTORY))
     tally.note(Verdict::kUnknown, fmt::format("the record of rank {} is not whole", process.rank));
-  for (const CallSpan& call : calls_of(process)) {
+  for (const CallSpan& call : call_spans(process)) {
     if (call.enter == 0 && call.leave != 0) continue;  // its enter was overwritten: see above
     judge_call(facts, q, process, call, end, tally);
   }
