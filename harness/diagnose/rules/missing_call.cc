@@ -25,7 +25,7 @@ Finding tell(const JobView& job, const Divergence& d) {
     if (!d.lone_root && !d.alignment.seen) {
       f.confidence = Confidence::kInferred;
       f.claim = Claim::kNone;
-      f.evidence.push_back("which call is missing is read from what the ranks did in earlier rounds");
+      f.evidence.emplace_back("which call is missing is read from what the ranks did in earlier rounds");
     }
   } else if (!prove_waiting(f, d, came, absent)) {
     prove_pairing(f, d);
