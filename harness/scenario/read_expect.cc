@@ -30,6 +30,12 @@ void read_expectations(const Value& value, std::vector<ExpectationSpec>& out, Pr
     problems.add(fmt::format("\"expect\" must be a list, not {}", kind_of(value)), value.pos);
     return;
   }
+  if (value.list()->size() > kMostItems) {
+    problems.add(fmt::format("{} expectations are more than the {} one scenario can have",
+                             value.list()->size(), kMostItems),
+                 value.pos);
+    return;
+  }
   for (const Value& item : *value.list()) {
     ExpectationSpec spec;
     spec.pos = item.pos;
@@ -50,13 +56,10 @@ void read_expectations(const Value& value, std::vector<ExpectationSpec>& out, Pr
     }
     out.push_back(std::move(spec));
   }
-  for (ExpectationSpec& spec : out) {
-    if (!spec.id.empty()) continue;
-    std::string id = spec.oracle;
-    for (int n = 2; std::any_of(out.begin(), out.end(), [&](const auto& e) { return e.id == id; }); ++n)
-      id = fmt::format("{}#{}", spec.oracle, n);
-    spec.id = id;
-  }
+  std::set<std::string> taken;
+  for (const ExpectationSpec& spec : out) taken.insert(spec.id);
+  for (ExpectationSpec& spec : out)
+    if (spec.id.empty()) spec.id = fresh_id(spec.oracle, taken);
 }
 
 }  // namespace rankfault

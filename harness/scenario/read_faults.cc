@@ -33,18 +33,19 @@ Value params_of(const Value& fault) {
 }
 
 void name_unnamed(std::vector<FaultSpec>& faults) {
-  for (FaultSpec& fault : faults) {
-    if (!fault.id.empty()) continue;
-    const auto taken = [&](const std::string& id) {
-      return std::any_of(faults.begin(), faults.end(), [&](const FaultSpec& f) { return f.id == id; });
-    };
-    std::string id = fault.kind;
-    for (int n = 2; taken(id); ++n) id = fmt::format("{}#{}", fault.kind, n);
-    fault.id = id;
-  }
+  std::set<std::string> taken;
+  for (const FaultSpec& fault : faults) taken.insert(fault.id);
+  for (FaultSpec& fault : faults)
+    if (fault.id.empty()) fault.id = fresh_id(fault.kind, taken);
 }
 
 }  // namespace
+
+std::string fresh_id(const std::string& base, std::set<std::string>& taken) {
+  std::string id = base;
+  for (int n = 2; !taken.insert(id).second; ++n) id = fmt::format("{}#{}", base, n);
+  return id;
+}
 
 const std::vector<std::string>& common_fault_keys() {
   static const std::vector<std::string> keys{"id",    "kind",         "ranks",   "at",
@@ -55,6 +56,12 @@ const std::vector<std::string>& common_fault_keys() {
 void read_faults(const Value& value, std::vector<FaultSpec>& out, Problems& problems) {
   if (!value.list()) {
     problems.add(fmt::format("\"faults\" must be a list, not {}", kind_of(value)), value.pos);
+    return;
+  }
+  if (value.list()->size() > kMostItems) {
+    problems.add(
+        fmt::format("{} faults are more than the {} one scenario can have", value.list()->size(), kMostItems),
+        value.pos);
     return;
   }
   for (const Value& item : *value.list()) {

@@ -24,6 +24,12 @@ void read_teeth(const Value& value, std::vector<Tooth>& out, Problems& problems)
     problems.add(fmt::format("\"teeth\" must be a list, not {}", kind_of(value)), value.pos);
     return;
   }
+  if (value.list()->size() > kMostItems) {
+    problems.add(
+        fmt::format("{} teeth are more than the {} one scenario can have", value.list()->size(), kMostItems),
+        value.pos);
+    return;
+  }
   for (const Value& item : *value.list()) {
     MapReader in(item, "a tooth", problems);
     if (!item.map()) continue;

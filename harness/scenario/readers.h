@@ -2,6 +2,8 @@
 // that replaces a part of one (teeth, --set, the one-line form).
 #pragma once
 
+#include <set>
+
 #include "harness/scenario/map_reader.h"
 #include "harness/scenario/scenario.h"
 
@@ -14,6 +16,12 @@ void read_expectations(const Value&, std::vector<ExpectationSpec>&, Problems&);
 void read_bug(const Value&, std::optional<Bug>&, Problems&);
 void read_teeth(const Value&, std::vector<Tooth>&, Problems&);
 void read_must_be(const Value&, MustBe&, Problems&);
+
+// "base", else "base#2", "base#3" ...: the first that is not in `taken`; adds it there.
+std::string fresh_id(const std::string& base, std::set<std::string>& taken);
+
+// What the control page can hold; more of anything is no scenario.
+inline constexpr size_t kMostItems = 256;
 
 const char* to_text(LauncherKind);
 
