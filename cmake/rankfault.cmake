@@ -55,6 +55,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 endif()
 rankfault_precompile(rankfault_pch)
 rankfault_precompile(rankfault_test_pch <gmock/gmock.h> <gtest/gtest.h>)
+target_link_libraries(rankfault_test_pch PUBLIC GTest::gmock GTest::gtest)
 
 set_property(GLOBAL PROPERTY RANKFAULT_STAGES "")
 

@@ -95,8 +95,8 @@ ExpectationResult judge_unblocked(const ExpectationSpec& spec, const RunFacts& f
     return answer(spec, Verdict::kUnknown,
                   fmt::format("{} was inside no call {}", say_ranks(chosen.ranks), from.what), tally.lines);
   return answer(spec, Verdict::kPass,
-                fmt::format("{} left all {} calls {}, the longest in {}", say_ranks(chosen.ranks),
-                            tally.calls, from.what, to_text(Duration(static_cast<int64_t>(tally.longest)))),
+                fmt::format("{} left every call {} ({} in all), the longest in {}", say_ranks(chosen.ranks),
+                            from.what, tally.calls, to_text(Duration(static_cast<int64_t>(tally.longest)))),
                 tally.lines);
 }
 
