@@ -14,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void become_rank(const Job& job, int rank, const std::string& store, int output) {
+// noexcept: a throw here would go on as a second test runner, which forks in its turn.
+[[noreturn]] void become_rank(const Job& job, int rank, const std::string& store, int output) noexcept {
   setenv("RANK", std::to_string(rank).c_str(), 1);
   setenv("WORLD_SIZE", std::to_string(job.world_size).c_str(), 1);
   dup2(output, STDOUT_FILENO);
@@ -53,6 +54,7 @@ std::string JobResult::weights() const {
 }
 
 JobResult run_job(const Job& job) {
+  if (!std::getenv("RANKFAULT_BUILD_DIR")) throw std::runtime_error("RANKFAULT_BUILD_DIR is not set");
   std::string store = (fs::temp_directory_path() / "trainer_store.XXXXXX").string();
   int pipe_ends[2];
   if (!mkdtemp(store.data()) || pipe(pipe_ends) != 0) throw std::runtime_error("no store or pipe");
