@@ -3,6 +3,9 @@
 
 #include <cinttypes>
 #include <cstdio>
+#include <fstream>
+
+#include "harness/agent/agent_abi.h"
 
 namespace rankfault {
 
@@ -11,6 +14,16 @@ std::string ProcessId::to_string() const {
   std::snprintf(text, sizeof text, "%016" PRIx64 ".%" PRIu64 ".%d.%" PRIu64 ".%d", host, pid_ns, pid, start,
                 image);
   return text;
+}
+
+uint64_t this_host() {
+  static const uint64_t host = [] {
+    std::ifstream file("/proc/sys/kernel/random/boot_id");
+    std::string text;
+    std::getline(file, text);
+    return rf_hash_text(text.c_str());
+  }();
+  return host;
 }
 
 }  // namespace rankfault

@@ -19,4 +19,7 @@ struct ProcessId {
   std::string to_string() const;  // the stem of its files: "HOST.PIDNS.PID.START.IMAGE"
 };
 
+// This boot of this machine: what agents here write as their host.
+uint64_t this_host();
+
 }  // namespace rankfault

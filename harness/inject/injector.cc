@@ -38,6 +38,7 @@ const char* effect_word(uint32_t effect) {
 
 ProcessId process_of(const rf_gate_slot& slot) {
   ProcessId id;
+  id.host = this_host();
   id.pid_ns = slot.pid_ns;
   id.pid = slot.pid;
   id.start = slot.start_time;

@@ -36,6 +36,7 @@ class AttemptLoop {
       : parts_(parts),
         starvation_(parts.journal),
         attempt_(attempt),
+        newest_(attempt),
         world_size_(world_size),
         wall_end_(wall_end) {}
 
