@@ -26,13 +26,27 @@ std::string kind_of(const std::exception& error, std::chrono::milliseconds elaps
   return "other";
 }
 
-std::shared_ptr<gloo::Context> connect(int rank, int world_size, const std::string& store) {
+// Gloo's bcube all-reduce obeys the transport's limit, its other calls that of the context.
+class Mesh : public gloo::rendezvous::Context {
+ public:
+  using Context::Context;
+
+  void set_limit(std::chrono::milliseconds limit) {
+    setTimeout(limit);
+    transportContext_->setTimeout(limit);
+  }
+};
+
+// Meeting the others has Gloo's own limit of 30 s: ranks may start late.
+std::shared_ptr<gloo::Context> connect(int rank, int world_size, const std::string& store,
+                                       std::chrono::milliseconds limit) {
   mkdir(store.c_str(), 0700);  // whoever comes first; a failure shows in the first write
   gloo::rendezvous::FileStore files(store);
   auto device = gloo::transport::tcp::CreateDevice(gloo::transport::tcp::attr("127.0.0.1"));
-  auto context = std::make_shared<gloo::rendezvous::Context>(rank, world_size);
-  context->connectFullMesh(files, device);
-  return context;
+  auto mesh = std::make_shared<Mesh>(rank, world_size);
+  mesh->connectFullMesh(files, device);
+  mesh->set_limit(limit);
+  return mesh;
 }
 
 }  // namespace
@@ -55,11 +69,9 @@ Collectives::Collectives(int rank, int world_size, const std::string& store,
                          std::optional<std::chrono::milliseconds> timeout)
     : world_size_(world_size), timeout_(timeout) {
   if (world_size == 1) return;
-  guarded("init", [&] {
-    context_ = connect(rank, world_size, store);
-    // Not gloo::kNoTimeout: that is zero, and a wait of zero is over at once.
-    context_->setTimeout(timeout.value_or(std::chrono::hours(24 * 365)));
-  });
+  // Not gloo::kNoTimeout: that is zero, and a wait of zero is over at once.
+  const auto limit = timeout.value_or(std::chrono::hours(24 * 365));
+  guarded("init", [&] { context_ = connect(rank, world_size, store, limit); });
 }
 
 Collectives::~Collectives() = default;
