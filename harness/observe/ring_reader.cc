@@ -29,9 +29,9 @@ Result<std::unique_ptr<RingReader>> RingReader::open(const std::string& path) {
   if (!fd.valid()) return errno_error("open " + path);
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return errno_error("stat " + path);
-  if (static_cast<uint64_t>(info.st_size) < RF_OFF_HISTORY)
+  if (static_cast<uint64_t>(info.st_size) < RF_HEADER_BYTES)
     return refused(fmt::format("{}: not a flight record: {} bytes, at least {} expected", path, info.st_size,
-                               RF_OFF_HISTORY));
+                               RF_HEADER_BYTES));
   void* base = ::mmap(nullptr, RF_OFF_HISTORY, PROT_READ, MAP_SHARED, fd.get(), 0);
   if (base == MAP_FAILED) return errno_error("map " + path);
   std::unique_ptr<RingReader> reader(new RingReader(path, std::move(fd), static_cast<const char*>(base)));
@@ -51,8 +51,16 @@ RingReader::~RingReader() {
 }
 
 uint32_t RingReader::lanes_used() const {
-  const uint32_t used = std::min(RF_LOAD(&header().lanes_used), kLanes);
-  return RF_LOAD(&lane(RF_MAX_LANES).kind) != RF_LANE_FREE ? kLanes : used;
+  return has_state_page() ? std::min(RF_LOAD(&header().lanes_used), kLanes) : 0;
+}
+
+// A candidate's record is a header until its first call. The mapping reaches further than the file
+// then: nothing behind the header may be touched before the file has grown.
+bool RingReader::has_state_page() const {
+  if (has_state_page_) return true;
+  struct stat info {};
+  has_state_page_ = ::fstat(fd_.get(), &info) == 0 && static_cast<uint64_t>(info.st_size) >= RF_OFF_HISTORY;
+  return has_state_page_;
 }
 
 uint32_t RingReader::modules_version() const { return RF_LOAD(&header().modules_version); }
@@ -132,7 +140,7 @@ ProcessView RingReader::view() const {
     l.head = RF_LOAD(&lane(i).head);
     if (l.kind != RF_LANE_FREE || l.head != 0) v.lanes.push_back(std::move(l));
   }
-  const uint32_t comms = std::min(RF_LOAD(&h.comms_used), RF_MAX_COMMS);
+  const uint32_t comms = has_state_page() ? std::min(RF_LOAD(&h.comms_used), RF_MAX_COMMS) : 0;
   for (uint32_t i = 0; i < comms; ++i)
     if (RF_LOAD(&comm(i).state) >= RF_COMM_LIVE) v.comms.push_back(read_comm(i));
   return v;
@@ -154,7 +162,7 @@ uint64_t RingReader::activity() const {
 }
 
 const rf_record* RingReader::history(uint32_t index) {
-  if (history_[index] || RF_LOAD(&lane(index).mapped) == 0) return history_[index];
+  if (history_[index] || !has_state_page() || RF_LOAD(&lane(index).mapped) == 0) return history_[index];
   struct stat info {};
   const uint64_t end = RF_LANE_HISTORY_OFFSET(index) + RF_LANE_HISTORY_BYTES;
   if (::fstat(fd_.get(), &info) != 0 || static_cast<uint64_t>(info.st_size) < end) return nullptr;
@@ -209,7 +217,7 @@ RingReader::LaneRead RingReader::read_lane(uint32_t index, uint64_t from) {
 }
 
 std::string RingReader::name(uint32_t offset) const {
-  if (offset == 0 || offset >= RF_NAME_BYTES) return "";
+  if (offset == 0 || offset >= RF_NAME_BYTES || !has_state_page()) return "";
   const char* text = base_ + RF_OFF_NAMES + offset;
   return printable(text, strnlen(text, RF_NAME_BYTES - offset));
 }

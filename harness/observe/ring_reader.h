@@ -56,8 +56,10 @@ class RingReader {
   const rf_comm& comm(uint32_t index) const {
     return reinterpret_cast<const rf_comm*>(base_ + RF_OFF_COMMS)[index];
   }
+  bool has_state_page() const;
   const rf_record* history(uint32_t lane);
   bool read_state(uint32_t lane, rf_state& out) const;
+  mutable bool has_state_page_ = false;
   CommView read_comm(uint32_t index) const;
 
   std::string path_;
