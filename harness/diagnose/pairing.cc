@@ -67,7 +67,13 @@ bool prove_waiting(Finding& f, const Divergence& d, const std::vector<const Memb
   if (edges.empty()) return false;
   if (std::any_of(edges.begin(), edges.end(), [](const Edge& e) { return e.is_need; }))
     std::erase_if(edges, [](const Edge& e) { return !e.is_need; });
-  for (const Member* m : absent) ends.push_back(end_of(*m->process, *d.group));
+  std::vector<Seat> seats;  // the claim is about the calls they wait in, which may be later ones
+  for (const Edge& e : edges) seats.push_back({e.waiter, e.call});
+  for (const Member* m : absent) {
+    seats.push_back({m, nullptr});
+    ends.push_back(end_of(*m->process, *d.group));
+  }
+  f.sides = sides_of(seats, *d.group);
   prove(f, edges, ends);
   return true;
 }

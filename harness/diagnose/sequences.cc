@@ -39,19 +39,25 @@ const Call* first_unfinished(const Member& m, uint64_t from_seq) {
 
 namespace {
 
+// It went through the orderly end of the communicator, and not because a call on it had failed.
+bool left_in_order(const Member& m, const CommGroup& group) {
+  const ProcessView& v = *m.process->view;
+  if (!m.comm->destroyed && v.stage != RF_STAGE_FINALIZED &&
+      end_of(*m.process, group).why != End::Why::kFinalized)
+    return false;
+  return std::none_of(m.calls.begin(), m.calls.end(),
+                      [](const Call* c) { return c->status == Call::Status::kFailed; });
+}
+
 // It makes no call on this communicator any more, of its own will.
 bool finished(const Member& m, const CommGroup& group) {
   if (!m.comm) return false;
-  const End::Why why = end_of(*m.process, group).why;
-  if (why == End::Why::kFinalized || why == End::Why::kDestroyed) return true;
   const ProcessEnd& end = m.process->view->end;
-  return m.process->ended() && end.status_known && !end.by_signal && end.value == 0;
+  if (m.process->ended() && (!end.status_known || end.by_signal)) return false;
+  return left_in_order(m, group) || (m.process->ended() && end.value == 0);
 }
 
-bool left_in_order(const Member& m, const CommGroup& group) {
-  return m.comm->destroyed || m.process->view->stage == RF_STAGE_FINALIZED ||
-         end_of(*m.process, group).why == End::Why::kFinalized;
-}
+bool exited_with_error(const Member& m) { return m.process->ended() && m.process->view->end.value != 0; }
 
 class Tokens {
  public:
@@ -182,8 +188,10 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
     over = over && finished(m, group);
   }
   if (came.empty() || absent.empty() || !(waits || over)) return false;
-  const bool left_early =
-      std::none_of(absent.begin(), absent.end(), [&](const Member* m) { return left_in_order(*m, group); });
+  const bool in_order =
+      std::any_of(absent.begin(), absent.end(), [&](const Member* m) { return left_in_order(*m, group); });
+  const bool failed =
+      std::any_of(absent.begin(), absent.end(), [](const Member* m) { return exited_with_error(*m); });
   d.minority = std::move(absent);
   d.majority = std::move(came);
   d.tie = d.minority.size() >= d.majority.size();
@@ -198,9 +206,11 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
   const bool steps = std::any_of(d.majority.begin(), d.majority.end(),
                                  [](const Member* m) { return m->process->view->steps_begun != 0; });
   align(d, steps);
-  // Exited with 0 and never left the communicator in order: it went away early, unless the calls say
-  // that it made later ones.
-  return !(left_early && waits && d.alignment.to >= sequence(*d.minority.front(), group.first_seq()).size());
+  // Whoever did not leave the communicator in order went away early, unless the calls say that it
+  // made later ones; whoever did, and exited with an error, when they say that it made no later ones.
+  const size_t made = sequence(*d.minority.front(), group.first_seq()).size();
+  if (!in_order && waits) return d.alignment.to < made;
+  return !(failed && d.alignment.from == made);
 }
 
 bool diverges(const CommGroup& group, Divergence& d) {
@@ -234,6 +244,15 @@ bool diverges(const CommGroup& group, Divergence& d) {
 }
 
 }  // namespace
+
+bool told_by(const std::vector<Divergence>& all, const Process& process) {
+  for (const Divergence& d : all) {
+    if (d.alignment.kind != Alignment::Kind::kMissing && !d.lone_root) continue;
+    for (const Member* m : d.lone_root ? d.majority : d.minority)
+      if (m->process == &process) return true;
+  }
+  return false;
+}
 
 std::vector<Divergence> divergences(const JobView& job) {
   std::vector<Divergence> found;

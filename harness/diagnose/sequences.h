@@ -31,6 +31,9 @@ struct Divergence {
 // The member's first call at or after a position that has not returned success; null: none.
 const Call* first_unfinished(const Member&, uint64_t from_seq);
 
+// Whether one of them says that this process left a call out.
+bool told_by(const std::vector<Divergence>&, const Process&);
+
 // At most one for each communicator: the first.
 std::vector<Divergence> divergences(const JobView&);
 

@@ -62,6 +62,31 @@ TEST(MissingCall, EqualCallsGiveAnInterval) {
   EXPECT_EQ(f.claim, Claim::kCannotReturn);
 }
 
+// Which of its equal calls it left out cannot be known; that it left the communicator in order, and
+// only then gave up because its values were wrong, is on record.
+TEST(MissingCall, IsToldAlsoWhenTheRankThenExitsWithAnError) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce(), 7).destroys(1);
+  for (int r : {0, 2}) job.blocked(r, all_reduce());
+  job.exits(1, 4);
+  for (int r : {0, 2}) job.returns(r, 0, RF_RESULT_THROWN).destroys(r).exits(r, 3);
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(all_kinds(found), "missing_call exited_rank exited_rank exited_rank");
+  EXPECT_EQ(found.all[0].ranks, std::vector<int>{1});
+  EXPECT_EQ(found.all[0].seq->to, 8u);
+  EXPECT_EQ(found.all[0].confidence, Confidence::kProven);
+  for (size_t i = 1; i < found.all.size(); ++i) EXPECT_EQ(found.all[i].caused_by, 0);
+}
+
+TEST(MissingCall, IsSilentWhenARankLeavesWithAnErrorInTheMiddleOfAStep) {
+  TimelineBuilder job(3);
+  for (uint64_t s = 0; s < 3; ++s) job.steps(s).everyone(all_reduce(10, 0x10)).everyone(all_reduce(20, 0x20));
+  job.steps(3).everyone(all_reduce(10, 0x10)).destroys(1);
+  for (int r : {0, 2}) job.blocked(r, all_reduce(20, 0x20));
+  job.exits(1, 4);
+  EXPECT_EQ(all_kinds(diagnose(job.build())), "exited_rank");
+}
+
 TEST(MissingCall, StepMarksMakeItExact) {
   TimelineBuilder job(3);  // rank 2 leaves out the first of step 4's two; the others hang in their last
   for (uint64_t s = 0; s < 8; ++s) {

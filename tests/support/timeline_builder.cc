@@ -162,10 +162,10 @@ TimelineBuilder& TimelineBuilder::blocked(int r, const CallSpec& s) {
   return *this;
 }
 
-TimelineBuilder& TimelineBuilder::returns(int r, uint32_t lane) {
+TimelineBuilder& TimelineBuilder::returns(int r, uint32_t lane, int result) {
   CallSpec s;
   s.lane = lane;
-  leave(r, s, RF_PHASE_EXIT, 0);
+  leave(r, s, result == RF_RESULT_THROWN ? RF_PHASE_ERROR : RF_PHASE_EXIT, result);
   return *this;
 }
 

@@ -45,8 +45,8 @@ class TimelineBuilder {
   TimelineBuilder& comm(const std::string& name, std::vector<int> ranks);
   TimelineBuilder& everyone(const CallSpec&, int times = 1);  // all members of its communicator
   TimelineBuilder& does(int rank, const CallSpec&, int times = 1);
-  TimelineBuilder& blocked(int rank, const CallSpec&);    // enters and stays
-  TimelineBuilder& returns(int rank, uint32_t lane = 0);  // from where it was blocked
+  TimelineBuilder& blocked(int rank, const CallSpec&);                    // enters and stays
+  TimelineBuilder& returns(int rank, uint32_t lane = 0, int result = 0);  // from where it was blocked
   TimelineBuilder& fails(int rank, const CallSpec&, int result = RF_RESULT_THROWN);
   TimelineBuilder& enqueues(int rank, const CallSpec&);  // nonblocking, not complete
   TimelineBuilder& step(int rank, uint64_t number);      // a step_begin mark

@@ -6,6 +6,7 @@
 
 #include "harness/diagnose/ended.h"
 #include "harness/diagnose/rule.h"
+#include "harness/diagnose/sequences.h"
 #include "harness/diagnose/words.h"
 
 namespace rankfault {
@@ -24,20 +25,16 @@ const Call* last_failure(const Process& p) {
   return last;
 }
 
-// It went through the orderly end of the communicator: it left calls out rather than leaving early.
-bool finished_in_order(const Unmet& u) {
-  return u.member->comm->destroyed || u.member->process->view->stage == RF_STAGE_FINALIZED;
-}
-
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
+  const std::vector<Divergence> diverged = divergences(job);
   for (const auto& p : job.processes()) {
     if (!exited(*p) || job.rank(p->rank()) != p.get()) continue;
     const bool zero = p->view->end.value == 0;
-    const Unmet u = unmet_needs(job, *p);
+    // Others may wait for a call that it left out long before: missing_call tells that.
+    const Unmet u = told_by(diverged, *p) ? Unmet{} : unmet_needs(job, *p);
     const Call* failure = last_failure(*p);
-    if (zero && (!u.group || finished_in_order(u))) continue;  // missing_call tells the latter
-    if (zero && !u.edges.front().is_need) continue;
+    if (zero && (!u.group || !u.edges.front().is_need)) continue;
     Finding f;
     f.kind = "exited_rank";
     f.ranks = {p->rank()};
