@@ -74,6 +74,15 @@ bool knows(const Sequence& s, int shape) {
   return std::any_of(s.begin(), s.end(), [&](const Token& t) { return t.shape == shape; });
 }
 
+// Whether the others ever make the call at mine[p] right after the one before it. If not, a call left
+// out between the two is the simpler story than one made in excess.
+bool natural_here(const Sequence& mine, const Sequence& others, size_t p) {
+  if (p == 0) return knows(others, mine[p].shape);
+  for (size_t i = 1; i < others.size(); ++i)
+    if (others[i - 1].shape == mine[p - 1].shape && others[i].shape == mine[p].shape) return true;
+  return false;
+}
+
 // Mine ends where the others went on.
 Alignment cut_short(const Sequence& mine, const Sequence& others) {
   const size_t m = others.size() - mine.size();
@@ -101,6 +110,7 @@ Alignment explain(const Sequence& mine, const Sequence& others, bool mine_is_who
     if (guess.seen) break;
     const Shift extra = shift(others, mine, {}, p, m);
     if (extra.fits && extra.seen) {
+      if (guess.kind == Alignment::Kind::kMissing && !natural_here(mine, others, p)) break;
       guess = {Alignment::Kind::kExtra, m, extra.from, p, true};
       break;
     }

@@ -24,6 +24,11 @@ bool says_the_same(const Finding& a, const Finding& b) {
          a.confidence == b.confidence && a.claim == b.claim && a.text == b.text;
 }
 
+// What was proven stays so; a later look may only say it better (a status that came to be known).
+bool weaker(const Finding& a, const Finding& b) {
+  return a.confidence == Confidence::kInferred && b.confidence == Confidence::kProven;
+}
+
 }  // namespace
 
 void FindingsLog::take(const Finding& f) {
@@ -48,7 +53,7 @@ std::vector<Finding> FindingsLog::add(const Findings& look, bool last_look) {
     if (!says_something(f)) continue;
     const auto at =
         std::find_if(kept_.begin(), kept_.end(), [&](const Finding& k) { return same_trouble(k, f); });
-    if (at != kept_.end() && (at->confidence == Confidence::kProven || says_the_same(*at, f))) continue;
+    if (at != kept_.end() && (says_the_same(*at, f) || weaker(f, *at))) continue;
     news.push_back(f);
   }
   if (last_look && !look.all.empty()) {

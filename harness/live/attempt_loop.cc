@@ -12,6 +12,7 @@ namespace {
 
 constexpr TimeNs kTick = 5'000'000;
 constexpr TimeNs kScanEvery = 20'000'000;
+constexpr TimeNs kSettle = 500'000'000;
 constexpr TimeNs kAskDecidedEvery = 200'000'000;
 
 const char* stage_word(rf_stage stage) {
@@ -62,7 +63,10 @@ Result<AttemptEnd> AttemptLoop::run(const std::vector<LaunchItem>& items,
     parts_.injector.tick();
     if (guardian_lost_) return AttemptEnd::kGuardianLost;
     if (interrupted && *interrupted) return AttemptEnd::kInterrupted;
-    if (all_ended() && !parts_.ends.waiting()) return AttemptEnd::kOver;
+    if (all_ended() && !parts_.ends.waiting()) {
+      if (const Status ok = settle(); !ok) return ok.error();
+      return AttemptEnd::kOver;
+    }
     parts_.looks.tick(now);
     if (now >= wall_end_) return AttemptEnd::kWall;
     if (now >= next_decided_) {
@@ -70,6 +74,18 @@ Result<AttemptEnd> AttemptLoop::run(const std::vector<LaunchItem>& items,
       if (decided()) return AttemptEnd::kDecided;
     }
   }
+}
+
+// A launcher may end before its ranks are reaped: their ends and statuses come a moment later. A rank
+// that outlives its launcher is not waited for: it is a leftover.
+Status AttemptLoop::settle() {
+  const TimeNs until = now_ns() + kSettle;
+  while (now_ns() < until && !parts_.ends.settled()) {
+    wait_until(now_ns() + kTick);
+    if (Status ok = guardian_events(); !ok) return ok;
+    take_ends();
+  }
+  return Done{};
 }
 
 Status AttemptLoop::spawn(const std::vector<LaunchItem>& items) {

@@ -57,6 +57,7 @@ class AttemptLoop {
 
   Status spawn(const std::vector<LaunchItem>&);
   void wait_until(TimeNs);
+  Status settle();
   Status guardian_events();
   void scan();
   void take_ends();

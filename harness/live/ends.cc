@@ -107,10 +107,10 @@ bool Ends::waiting() const {
   return false;
 }
 
-int Ends::alive() const {
-  int count = 0;
-  for (const auto& [id, w] : watched_) count += w.gone == 0;
-  return count;
+bool Ends::settled() const {
+  for (const auto& [id, w] : watched_)
+    if (!w.told || w.end.source == EndSource::kUnknown) return false;
+  return true;
 }
 
 }  // namespace rankfault

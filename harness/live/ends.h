@@ -35,7 +35,7 @@ class Ends {
   std::vector<RankEnd> collect();
 
   bool waiting() const;  // an end is held back: poll again soon
-  int alive() const;     // watched and not gone
+  bool settled() const;  // every watched process is gone, with a known status
 
  private:
   struct Watched {
