@@ -10,12 +10,21 @@ namespace {
 class Builder {
  public:
   explicit Builder(const ProcessView& view) : view_(view) {
+    std::array<size_t, RF_MAX_LANES + 1> records{};
+    for (const Event& event : view.history)
+      if (event.lane <= RF_MAX_LANES && event.record.phase == RF_PHASE_ENTER) ++records[event.lane];
+    for (size_t i = 0; i < records.size(); ++i) lanes_[i].reserve(records[i] ? records[i] + 1 : 0);
     for (const Event& event : view.history) take(event);
     for (const LaneView& lane : view.lanes) settle(lane);
   }
   std::vector<Call> all() {
     std::vector<Call> calls;
-    for (auto& lane : lanes_) calls.insert(calls.end(), lane.begin(), lane.end());
+    for (auto& lane : lanes_) {
+      if (calls.empty())
+        calls = std::move(lane);  // most processes have one lane that calls
+      else
+        calls.insert(calls.end(), lane.begin(), lane.end());
+    }
     return calls;
   }
 

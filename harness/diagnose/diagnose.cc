@@ -36,15 +36,15 @@ Findings diagnose(const Timeline& timeline, const DiagnoseOptions& options) {
   return findings;
 }
 
-Timeline canonical(const Timeline& timeline) {
+Timeline canonical(Timeline timeline) {
   Result<Timeline> trip = state_from_json(state_to_json(timeline));
   RF_ASSERT(trip.ok(), "a state that we wrote cannot be read");
   Timeline out = std::move(*trip);
   for (size_t i = 0; i < out.processes.size(); ++i) {
-    const ProcessView& from = timeline.processes[i];
-    out.processes[i].history = from.history;
+    ProcessView& from = timeline.processes[i];
+    out.processes[i].history = std::move(from.history);
     out.processes[i].history_lost = from.history_lost;
-    out.processes[i].name_at = from.name_at;
+    out.processes[i].name_at = std::move(from.name_at);
   }
   return out;
 }

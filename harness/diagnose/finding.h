@@ -75,7 +75,7 @@ Findings diagnose(const Timeline&, const DiagnoseOptions& = {});
 
 // The same timeline after a trip through its journal line: what a replay will see. Live diagnosis
 // uses it too, so both give the same bytes.
-Timeline canonical(const Timeline&);
+Timeline canonical(Timeline);
 
 // Findings over the looks of a run: a proven finding stays; an inferred one is replaced when it
 // becomes proven and withdrawn when the last look no longer has it.

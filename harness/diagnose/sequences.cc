@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "harness/diagnose/needs.h"
@@ -213,21 +212,41 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
   return !(failed && d.alignment.from == made);
 }
 
+// The first position at which two members made different calls; 0: none. Walks all members' calls
+// side by side.
+uint64_t first_difference(const CommGroup& group, uint64_t first) {
+  std::vector<std::pair<const Call* const*, const Call* const*>> at;
+  for (const Member& m : group.members) {
+    const Call* const* begin = m.calls.data();
+    const Call* const* end = begin + m.calls.size();
+    while (begin != end && (*begin)->seq < first) ++begin;
+    at.emplace_back(begin, end);
+  }
+  for (;;) {
+    uint64_t seq = ~uint64_t{0};
+    for (const auto& [next, end] : at)
+      if (next != end) seq = std::min(seq, (*next)->seq);
+    if (seq == ~uint64_t{0}) return 0;
+    const Call* example = nullptr;
+    for (auto& [next, end] : at)
+      while (next != end && (*next)->seq == seq) {
+        const Call* c = *next++;
+        if (!counts(c)) continue;
+        if (!example) example = c;
+        if (example != c && (example->op != c->op || !difference(*example, *c).empty())) return seq;
+      }
+  }
+}
+
 bool diverges(const CommGroup& group, Divergence& d) {
   d.group = &group;
   const uint64_t first = group.first_seq();
-  std::set<uint64_t> positions;
-  for (const Member& m : group.members)
-    for (const Call* c : m.calls)
-      if (counts(c) && c->seq >= first) positions.insert(c->seq);
-  bool steps = false;
-  for (const Member& m : group.members) steps = steps || (m.comm && m.process->view->steps_begun != 0);
-  for (const uint64_t seq : positions) {
-    std::vector<Members> sides = sides_at(group, seq);
-    if (sides.size() < 2) continue;
+  const bool steps = std::any_of(group.members.begin(), group.members.end(),
+                                 [](const Member& m) { return m.comm && m.process->view->steps_begun != 0; });
+  if (const uint64_t seq = first_difference(group, first)) {
     d.seq = seq;
     d.pairs_differ = true;
-    split(d, std::move(sides));
+    split(d, sides_at(group, seq));
     d.field = difference(*call_at(*d.majority.front(), seq), *call_at(*d.minority.front(), seq));
     align(d, steps);
     if (d.lone_root) {
@@ -254,11 +273,13 @@ bool told_by(const std::vector<Divergence>& all, const Process& process) {
   return false;
 }
 
-std::vector<Divergence> divergences(const JobView& job) {
-  std::vector<Divergence> found;
-  for (const CommGroup& group : job.comms())
-    if (Divergence d; diverges(group, d)) found.push_back(std::move(d));
-  return found;
+const std::vector<Divergence>& JobView::divergences() const {
+  if (divergences_) return *divergences_;
+  auto found = std::make_shared<std::vector<Divergence>>();
+  for (const CommGroup& group : comms_)
+    if (Divergence d; diverges(group, d)) found->push_back(std::move(d));
+  divergences_ = std::move(found);
+  return *divergences_;
 }
 
 }  // namespace rankfault

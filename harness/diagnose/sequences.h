@@ -34,7 +34,7 @@ const Call* first_unfinished(const Member&, uint64_t from_seq);
 // Whether one of them says that this process left a call out.
 bool told_by(const std::vector<Divergence>&, const Process&);
 
-// At most one for each communicator: the first.
-std::vector<Divergence> divergences(const JobView&);
+// At most one for each communicator: the first. JobView::divergences() keeps them.
+inline const std::vector<Divergence>& divergences(const JobView& job) { return job.divergences(); }
 
 }  // namespace rankfault

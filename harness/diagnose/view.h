@@ -78,6 +78,8 @@ struct CommGroup {
   uint64_t first_seq() const;  // the smallest seq that every member's calls still hold
 };
 
+struct Divergence;  // sequences.h
+
 class JobView {
  public:
   explicit JobView(const Timeline&);
@@ -90,8 +92,12 @@ class JobView {
   const Process* rank(int world_rank) const;
   const CommGroup* group(const Process&, uint32_t comm_index) const;
 
+  // Where members stop making the same calls: computed once, when the first rule asks.
+  const std::vector<Divergence>& divergences() const;
+
  private:
   void join_comms();
+  mutable std::shared_ptr<const std::vector<Divergence>> divergences_;
   const Timeline& timeline_;
   std::vector<std::unique_ptr<Process>> processes_;
   std::vector<CommGroup> comms_;

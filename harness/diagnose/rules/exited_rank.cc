@@ -27,7 +27,7 @@ const Call* last_failure(const Process& p) {
 
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
-  const std::vector<Divergence> diverged = divergences(job);
+  const std::vector<Divergence>& diverged = divergences(job);
   for (const auto& p : job.processes()) {
     if (!exited(*p) || job.rank(p->rank()) != p.get()) continue;
     const bool zero = p->view->end.value == 0;

@@ -12,7 +12,7 @@ namespace {
 
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
-  for (Divergence& d : divergences(job)) {
+  for (Divergence d : divergences(job)) {
     if (d.lone_root) continue;
     // Few wait in a call that most, who have finished, never made.
     const bool outvoted = !d.pairs_differ && d.minority.size() > d.majority.size();

@@ -27,7 +27,7 @@ uint64_t common_call(const CommGroup& group) {
 
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   std::vector<Finding> found;
-  const std::vector<Divergence> diverged = divergences(job);
+  const std::vector<Divergence>& diverged = divergences(job);
   for (const CommGroup& group : job.comms()) {
     const uint64_t seq = common_call(group);
     const bool differs =
