@@ -32,28 +32,27 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     if (!exited(*p) || job.rank(p->rank()) != p.get()) continue;
     const bool zero = p->view->end.value == 0;
     // Others may wait for a call that it left out long before: missing_call tells that.
-    const Unmet u = told_by(diverged, *p) ? Unmet{} : unmet_needs(job, *p);
+    Unmet u = told_by(diverged, *p) ? Unmet{} : unmet_needs(job, *p);
     const Call* failure = last_failure(*p);
     if (zero && (!u.group || !u.edges.front().is_need)) continue;
+    if (failure && u.in_flight) u = {};  // it did come, and was let down itself
     Finding f;
     f.kind = "exited_rank";
     f.ranks = {p->rank()};
     f.attempt = job.attempt();
     f.at = p->view->end.time;
     f.text = fmt::format("rank {} {}", p->rank(), end_text(p->view->end));
-    f.evidence = {f.text};
     if (u.group) {
-      f.evidence.clear();
       tell_unmet(f, u);
       f.text += fmt::format(" {} {}", u.in_flight ? "inside" : "and never entered",
                             short_call(*u.edges.front().call, *u.group));
     }
     if (failure) {
       const CommGroup* group = job.group(*p, failure->comm);
-      f.evidence.push_back(fmt::format("rank {} had left {} with an error", p->rank(),
-                                       group ? short_call(*failure, *group) : op_text(failure->op)));
-      f.text += "; its own call had failed before";
+      f.text += fmt::format("; its {} had failed before",
+                            group ? short_call(*failure, *group) : op_text(failure->op));
     }
+    if (f.evidence.empty()) f.evidence = {f.text};
     found.push_back(std::move(f));
   }
   return found;

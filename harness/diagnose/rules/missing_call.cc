@@ -9,9 +9,12 @@
 namespace rankfault {
 namespace {
 
-std::string seq_text(const Finding& f) {
-  return f.seq->from == f.seq->to ? fmt::format("{}", f.seq->from)
-                                  : fmt::format("{} to {}", f.seq->from, f.seq->to);
+// "all_reduce 40", "one all_reduce of calls 1 to 8", "3 calls from all_reduce 40".
+std::string what_text(const Finding& f, const Divergence& d) {
+  const std::string op = f.op.empty() ? "call" : f.op;
+  if (d.alignment.length > 1) return fmt::format("{} calls from {} {}", d.alignment.length, op, f.seq->from);
+  if (f.seq->from != f.seq->to) return fmt::format("one {} of calls {} to {}", op, f.seq->from, f.seq->to);
+  return fmt::format("{} {}", op, f.seq->from);
 }
 
 Finding tell(const JobView& job, const Divergence& d) {
@@ -30,16 +33,13 @@ Finding tell(const JobView& job, const Divergence& d) {
   } else if (!prove_waiting(f, d, came, absent)) {
     prove_pairing(f, d);
   }
-  f.text = fmt::format("{} left out {} {} on {}", ranks_text(world_ranks(absent)),
-                       f.op.empty() ? "call" : f.op, seq_text(f), d.group->name);
-  if (d.lone_root)
-    f.text = fmt::format("{} did not come to {} {} on {}; its root, {}, made it alone",
-                         ranks_text(world_ranks(absent)), f.op, seq_text(f), d.group->name,
-                         ranks_text(world_ranks(came)));
+  const std::string who = ranks_text(world_ranks(absent)), what = what_text(f, d);
+  f.text = fmt::format("{} left out {} on {}", who, what, d.group->name);
   if (f.ranks.empty())
-    f.text =
-        fmt::format("either {} left out {} {} on {}, or {} made it alone", ranks_text(world_ranks(absent)),
-                    f.op.empty() ? "call" : f.op, seq_text(f), d.group->name, ranks_text(world_ranks(came)));
+    f.text = fmt::format("either {}, or {} made it alone", f.text, ranks_text(world_ranks(came)));
+  if (d.lone_root)
+    f.text = fmt::format("{} did not come to {} on {}; its root, {}, made it alone", who, what, d.group->name,
+                         ranks_text(world_ranks(came)));
   return f;
 }
 

@@ -1,8 +1,10 @@
 // stopped_rank: a process is stopped (state T). It may be continued at any time: never proven.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "harness/diagnose/ended.h"
 #include "harness/diagnose/rule.h"
-#include "harness/diagnose/waits.h"
 #include "harness/diagnose/words.h"
 
 namespace rankfault {
@@ -10,20 +12,19 @@ namespace {
 
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
-  const std::vector<Edge> waits = waits_now(job);
   for (const auto& p : job.processes()) {
     if (p->ended() || !p->view->stopped || job.rank(p->rank()) != p.get()) continue;
     Finding f;
     f.kind = "stopped_rank";
     f.ranks = {p->rank()};
-    const std::vector<Edge> edges = waiting_for(waits, *p);
-    tell_waiters(f, job, edges);
-    f.at = job.timeline().look;
-    for (const LaneView& l : p->view->lanes)  // it cannot have been stopped before its last record
-      if (f.at == job.timeline().look || l.state.since_ns > f.at) f.at = l.state.since_ns;
-    f.text = fmt::format(
-        "rank {} is stopped (state T){}", p->rank(),
-        edges.empty() ? "" : fmt::format("; others wait for it in {} {} on {}", f.op, f.seq->from, f.comm));
+    f.attempt = job.attempt();
+    f.evidence = {fmt::format("rank {} is in state T", p->rank())};
+    const Unmet u = unmet_needs(job, *p);
+    if (u.group) tell_unmet(f, u);
+    for (const LaneView& l : p->view->lanes)
+      f.at = std::max(f.at, l.state.since_ns);  // not stopped before that
+    f.text = fmt::format("rank {} is stopped (state T)", p->rank());
+    if (u.group) f.text += fmt::format("; others need it in {}", short_call(*u.edges.front().call, *u.group));
     found.push_back(std::move(f));
   }
   return found;
