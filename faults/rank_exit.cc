@@ -1,6 +1,8 @@
 // rank_exit: the victim leaves by _exit at a known point, without a word to its peers.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "faults/effect.h"
 #include "faults/lowering.h"
 
@@ -25,7 +27,8 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
     return cannot_tell(fmt::format("rank {} ended, its status is unknown", gate.rank));
   if (end->status.kind != ExitStatus::Kind::kCode || end->status.value != action.exit_code)
     return not_bitten(fmt::format("rank {} ended otherwise than by exit {}", gate.rank, action.exit_code));
-  return verified(fmt::format("rank {} ended by exit {}", gate.rank, action.exit_code), end->time);
+  return verified(fmt::format("rank {} ended by exit {}", gate.rank, action.exit_code),
+                  std::min(acted_at(gate), end->time));
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {

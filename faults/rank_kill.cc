@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
+
 #include "faults/effect.h"
 #include "faults/lowering.h"
 
@@ -39,7 +41,7 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
   const TimeNs answered = gate.answered ? gate.answered : gate.asked;
   const double ms = end->time > answered ? static_cast<double>(end->time - answered) / 1e6 : 0;
   return verified(fmt::format("rank {} ended by {} {:.1f} ms after the gate answered", gate.rank, name, ms),
-                  end->time);
+                  std::min(acted_at(gate), end->time));
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {

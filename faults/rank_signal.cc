@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
+
 #include "faults/effect.h"
 #include "faults/lowering.h"
 
@@ -30,7 +32,7 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
   const std::string name = signal_name(action.signal);
   const RankEnd* end = end_of(gate, facts);
   if (end && end->status.kind == ExitStatus::Kind::kSignal && end->status.value == action.signal)
-    return verified(fmt::format("rank {} ended by {}", gate.rank, name), end->time);
+    return verified(fmt::format("rank {} ended by {}", gate.rank, name), std::min(acted_at(gate), end->time));
   if (handled && gate.effect == "done")
     return verified(fmt::format("{} was raised in rank {}, which handles it", name, gate.rank),
                     acted_at(gate));
