@@ -90,6 +90,15 @@ Alignment cut_short(const Sequence& mine, const Sequence& others) {
   return {Alignment::Kind::kMissing, m, s.fits ? s.from : mine.size(), mine.size(), true};
 }
 
+// Mine made, last of all, a call from a place where the others never called. Of another kind, it is
+// likely the program's next phase, which the others have not reached: mine is one call ahead. Of the
+// same kind, it is likely one too many.
+Alignment unheard_of(const Sequence& mine, const Sequence& others, size_t p) {
+  if (mine[p].op == others[p].op) return {Alignment::Kind::kExtra, 1, p, p, false};
+  const Sequence before(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(p));
+  return {Alignment::Kind::kMissing, 1, shift(before, others, {}, p, 1).from, p, false};
+}
+
 }  // namespace
 
 Alignment explain(const Sequence& mine, const Sequence& others, bool mine_is_whole) {
@@ -116,8 +125,7 @@ Alignment explain(const Sequence& mine, const Sequence& others, bool mine_is_who
     }
   }
   if (guess.kind != Alignment::Kind::kNone) return guess;
-  if (other_place(mine[p], others[p]) && !knows(others, mine[p].shape))
-    return {Alignment::Kind::kExtra, 1, p, p, false};  // from a place where the others never call
+  if (other_place(mine[p], others[p]) && !knows(others, mine[p].shape)) return unheard_of(mine, others, p);
   return {Alignment::Kind::kChanged, 1, p, p, changed_seen};
 }
 

@@ -13,6 +13,7 @@ struct Token {
   int shape = 0;
   int placed = 0;
   int site = 0;  // where in the program; 0 unknown
+  int op = 0;
 };
 
 struct Alignment {

@@ -71,7 +71,7 @@ class Tokens {
                                                static_cast<uint64_t>(shape), -9, 0, "step", c->step})
                                      : shape;
       const std::string place = call_site_of(*m.process, *c);
-      tokens.push_back({shape, placed, place.empty() ? 0 : 1 + intern({0, 0, 0, -8, 0, place, 0})});
+      tokens.push_back({shape, placed, place.empty() ? 0 : 1 + intern({0, 0, 0, -8, 0, place, 0}), c->op});
     }
     return tokens;
   }

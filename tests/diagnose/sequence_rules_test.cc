@@ -38,6 +38,30 @@ TEST(MissingCall, NamesTheSkippedCallOfALoop) {
   EXPECT_EQ(pair->caused_by, 0);
 }
 
+TEST(MissingCall, ARankThatReachedTheNextPhaseFirstLeftOneOut) {
+  TimelineBuilder job(3);  // rank 2 left out one of the equal all_reduces, and is at the final barrier
+  job.everyone(broadcast(0), 2).everyone(all_reduce(), 6);
+  job.blocked(0, all_reduce()).blocked(1, all_reduce()).blocked(2, barrier());
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(all_kinds(found), "missing_call call_mismatch");
+  EXPECT_EQ(found.all[0].ranks, std::vector<int>{2});
+  EXPECT_EQ(found.all[0].op, "all_reduce");
+  EXPECT_EQ(found.all[0].seq->from, 3u);
+  EXPECT_EQ(found.all[0].seq->to, 9u);
+  EXPECT_EQ(found.all[0].confidence, Confidence::kInferred);
+  EXPECT_EQ(found.all[1].confidence, Confidence::kProven);
+}
+
+TEST(ExtraCall, AFlagReducedByOneRankOnlyIsOneTooMany) {
+  TimelineBuilder job(3);  // it pairs with the others' gradients
+  job.everyone(all_reduce(100, 0x10), 6).blocked(1, all_reduce(1, 0x77));
+  for (int r : {0, 2}) job.blocked(r, all_reduce(100, 0x10));
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(all_kinds(found), "extra_call call_mismatch");
+  EXPECT_EQ(found.all[0].ranks, std::vector<int>{1});
+  EXPECT_EQ(found.all[1].confidence, Confidence::kProven);
+}
+
 TEST(MissingCall, AtTwoRanksBlamesNobodyAndShowsBothSides) {
   const Findings found = diagnose(skipped(2, 1, 10, 1).build());
   const Finding* f = finding_of(found, "missing_call");
