@@ -1,6 +1,7 @@
 // yaml_tree_test: values keep their places; what YAML allows and a scenario never needs is refused.
 #include "harness/scenario/yaml_tree.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "harness/scenario/value.h"
@@ -49,8 +50,7 @@ TEST(YamlTree, RefusesWhatNoScenarioNeeds) {
 TEST(YamlTree, RefusesAliasBombsBeforeTheyGrow) {
   std::string bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n";
   for (char c = 'b'; c < 'j'; ++c)
-    bomb += std::string(1, c) + ": &" + c + " [*" + char(c - 1) + ", *" + char(c - 1) + ", *" + char(c - 1) +
-            "]\n";
+    bomb += fmt::format("{0}: &{0} [*{1}, *{1}, *{1}]\n", c, static_cast<char>(c - 1));
   EXPECT_EQ(refusal(bomb), "f:1:4: anchors are not part of the format: write the value out");
   EXPECT_EQ(
       refusal("path: *.tmp\n"),
