@@ -108,7 +108,7 @@ TEST_P(EveryOracle, DoesNotPassOverNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, EveryOracle, testing::ValuesIn(Catalog<Oracle>::instance().all()),
-                         [](const auto& info) { return std::string(info.param->name); });
+                         [](const auto& one) { return std::string(one.param->name); });
 
 }  // namespace
 }  // namespace rankfault::test
