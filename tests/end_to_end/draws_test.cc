@@ -24,12 +24,12 @@ Draw draw(unsigned seed, int calls) {
   return d;
 }
 
-struct Run {
+struct Outcome {
   ToolRun tool;
   Json first;  // finding
 };
 
-Run run(std::string (*job)(const Job&), const char* kind, const Draw& d) {
+Outcome run(std::string (*job)(const Job&), const char* kind, const Draw& d) {
   const Scratch scratch;
   Job j;
   j.ranks = d.ranks;
@@ -41,7 +41,7 @@ Run run(std::string (*job)(const Job&), const char* kind, const Draw& d) {
       "  - blamed: {{any_of: [{{kind: dead_rank, ranks: [{0}]}}, {{kind: missing_call}}, {{kind: "
       "call_mismatch}}]}}\n",
       d.victim);
-  Run r;
+  Outcome r;
   r.tool = run_tool({"run", scratch.write("s.yaml", job(j)), "--run-dir", scratch.file("run")});
   const auto findings = findings_of(scratch.file("run"));
   if (!findings.empty()) r.first = findings[0];
@@ -51,10 +51,11 @@ Run run(std::string (*job)(const Job&), const char* kind, const Draw& d) {
 // A skipped call is one finding with two sides; at two ranks nobody is blamed, else the victim.
 void expect_missing(const Json& finding, const Draw& d) {
   EXPECT_THAT(finding.value("kind", ""), testing::AnyOf("missing_call", "call_mismatch"));
-  if (d.ranks == 2)
+  if (d.ranks == 2) {
     EXPECT_THAT(finding["ranks"], testing::AnyOf(Json::array(), Json({d.victim})));
-  else
+  } else {
     EXPECT_EQ(finding["ranks"], Json({d.victim}));
+  }
   EXPECT_GE(finding["sides"].size(), 2u);
   if (finding["seq"].is_object()) {
     EXPECT_LE(finding["seq"]["from"].get<int>(), d.nth);
@@ -66,7 +67,7 @@ class Draws : public testing::TestWithParam<int> {};
 
 TEST_P(Draws, AKilledGlooRankIsNamedWithItsCall) {
   const Draw d = draw(static_cast<unsigned>(GetParam()), 6);
-  const Run r = run(gloo_job, "rank_kill", d);
+  const Outcome r = run(gloo_job, "rank_kill", d);
   ASSERT_EQ(r.first.value("kind", ""), "dead_rank") << r.tool.output;
   EXPECT_EQ(r.first["ranks"], Json({d.victim}));
   EXPECT_EQ(r.first["seq"], Json(d.nth));
@@ -74,7 +75,7 @@ TEST_P(Draws, AKilledGlooRankIsNamedWithItsCall) {
 
 TEST_P(Draws, ASkippedGlooCallIsNamedWithItsRank) {
   const Draw d = draw(static_cast<unsigned>(GetParam()) + 1000, 6);
-  const Run r = run(gloo_job, "skip_call", d);
+  const Outcome r = run(gloo_job, "skip_call", d);
   SCOPED_TRACE(r.tool.output);
   expect_missing(r.first, d);
 }
@@ -82,7 +83,7 @@ TEST_P(Draws, ASkippedGlooCallIsNamedWithItsRank) {
 TEST_P(Draws, AKilledMpiRankIsNamed) {
   if (!have_program("mpirun")) GTEST_SKIP() << "no mpirun";
   const Draw d = draw(static_cast<unsigned>(GetParam()) + 2000, 20);
-  const Run r = run(mpi_job, "rank_kill", d);
+  const Outcome r = run(mpi_job, "rank_kill", d);
   ASSERT_EQ(r.first.value("kind", ""), "dead_rank") << r.tool.output;
   EXPECT_EQ(r.first["ranks"], Json({d.victim}));
 }
@@ -90,10 +91,12 @@ TEST_P(Draws, AKilledMpiRankIsNamed) {
 TEST_P(Draws, ASkippedMpiCallIsNamedWithItsRank) {
   if (!have_program("mpirun")) GTEST_SKIP() << "no mpirun";
   const Draw d = draw(static_cast<unsigned>(GetParam()) + 3000, 20);
-  const Run r = run(mpi_job, "skip_call", d);
+  const Outcome r = run(mpi_job, "skip_call", d);
   SCOPED_TRACE(r.tool.output);
   EXPECT_THAT(r.first.value("kind", ""), testing::AnyOf("missing_call", "call_mismatch"));
-  if (d.ranks > 2) EXPECT_EQ(r.first["ranks"], Json({d.victim}));
+  if (d.ranks > 2) {
+    EXPECT_EQ(r.first["ranks"], Json({d.victim}));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Draws, testing::Range(1, 21));
@@ -104,7 +107,7 @@ TEST_P(TorchDraws, AKilledOrSilentDdpRankIsNamed) {
   if (python().empty()) GTEST_SKIP() << "no PyTorch (RANKFAULT_PYTHON)";
   const Draw d = draw(static_cast<unsigned>(GetParam()) + 4000, 5);
   const bool kill = GetParam() % 2 == 0;
-  const Run r = run(torch_job, kill ? "rank_kill" : "skip_call", d);
+  const Outcome r = run(torch_job, kill ? "rank_kill" : "skip_call", d);
   SCOPED_TRACE(r.tool.output);
   if (!kill) return expect_missing(r.first, d);
   EXPECT_EQ(r.first.value("kind", ""), "dead_rank");
