@@ -20,7 +20,7 @@ TOP_LEVEL = {
 # Which folders a folder may include, besides itself. The flow is scenario, plan, launch, inject,
 # observe, diagnose, judge, report; `run` is what a finished run consists of.
 MAY_INCLUDE = {
-    "harness/base": "",
+    "harness/base": "agent/agent_abi.h",
     "harness/mark": "",
     "harness/agent": "",
     "harness/backends": "agent",
@@ -38,7 +38,7 @@ MAY_INCLUDE = {
     "scenarios/trainer": "mark scenarios/trainer",
 }
 # Validation asks the catalogues which kinds and oracles there are.
-CATALOGUE_USERS = {"harness/scenario": re.compile(r"validate|params")}
+CATALOGUE_USERS = {"harness/scenario": re.compile(r"validate|params|one_line|schema")}
 
 # Words of a place where somebody works, not of the project. Written so that this file has none.
 WORKPLACE = re.compile("|".join([

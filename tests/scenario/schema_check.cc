@@ -1,3 +1,4 @@
+// schema_check: see schema_check.h.
 #include "schema_check.h"
 
 #include <fmt/format.h>
