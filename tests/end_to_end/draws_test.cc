@@ -70,7 +70,7 @@ TEST_P(Draws, AKilledGlooRankIsNamedWithItsCall) {
   const Outcome r = run(gloo_job, "rank_kill", d);
   ASSERT_EQ(r.first.value("kind", ""), "dead_rank") << r.tool.output;
   EXPECT_EQ(r.first["ranks"], Json({d.victim}));
-  EXPECT_EQ(r.first["seq"], Json(d.nth));
+  EXPECT_EQ(r.first["seq"], (Json{{"from", d.nth}, {"to", d.nth}}));
 }
 
 TEST_P(Draws, ASkippedGlooCallIsNamedWithItsRank) {
