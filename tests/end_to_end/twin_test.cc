@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "harness/observe/observer.h"
 #include "tests/support/tool.h"
 
@@ -19,35 +21,39 @@ struct Twin {
 };
 
 // Everything a record says but when and from which address; ranks in order, lanes in order.
-std::vector<std::string> what_ranks_did(const std::string& run_dir) {
+std::vector<std::string> what_ranks_did(const std::string& run_dir, bool enters_only) {
   std::vector<std::string> lines;
   const auto timeline = final_timeline(run_dir);
   if (!timeline) return {timeline.error().to_string()};
   for (const ProcessView& process : timeline->processes) {
     for (const Event& event : process.history) {
       const rf_record& r = event.record;
+      if (enters_only && r.phase != RF_PHASE_ENTER) continue;
       lines.push_back(
           fmt::format("rank {} lane {} call {} comm {} seq {} count {} peer {} tag/result {} op {} phase {} "
                       "library {} dtype {} reduce {} flags {}",
                       process.rank, event.lane, r.call, r.comm, r.seq, r.count, r.peer, r.tag_or_result,
                       op_text(r.op), r.phase, r.library, r.dtype, r.reduce_op, r.flags));
     }
-    lines.push_back(fmt::format("rank {} end known {} signal {} value {}", process.rank,
-                                process.end.status_known, process.end.by_signal, process.end.value));
+    if (!enters_only)
+      lines.push_back(fmt::format("rank {} end known {} signal {} value {}", process.rank,
+                                  process.end.status_known, process.end.by_signal, process.end.value));
   }
   return lines;
 }
 
-// Findings without times, and without the words built from them.
-std::vector<std::string> findings_without_times(const std::string& run_dir) {
+// Findings without times, words and order: which of the peers let down gives up first is a race.
+std::vector<std::string> findings_without_times(const std::string& run_dir, bool causes_only) {
   std::vector<std::string> lines;
-  for (Json finding : findings_of(run_dir)) {
-    Json kept;
-    for (const char* key :
-         {"kind", "ranks", "op", "comm", "seq", "confidence", "claim", "field", "caused_by"})
+  for (const Json& finding : findings_of(run_dir)) {
+    const bool cause = finding.value("caused_by", -1) < 0;
+    if (causes_only && !cause) continue;
+    Json kept = {{"cause", cause}};
+    for (const char* key : {"kind", "ranks", "op", "comm", "seq", "confidence", "claim", "field"})
       if (finding.contains(key)) kept[key] = finding[key];
     lines.push_back(kept.dump());
   }
+  std::sort(lines.begin(), lines.end());
   return lines;
 }
 
@@ -75,9 +81,14 @@ TEST_P(TwinTest, FaultAndBugAreTheSameRecord) {
           fmt::format("faults:\n  - {{id: f, kind: {}, ranks: [1], at: {{op: all_reduce, nth: 3}}}}\n",
                       GetParam().fault));
   const std::string buggy = run("bug", ", \"--rank=1\", \"--at=3\"", "");
-  EXPECT_THAT(what_ranks_did(faulty), testing::ContainerEq(what_ranks_did(buggy))) << output_;
-  EXPECT_THAT(findings_without_times(faulty), testing::ContainerEq(findings_without_times(buggy)));
-  EXPECT_THAT(findings_without_times(faulty), testing::Not(testing::IsEmpty()));
+  // Gloo ends a rank that received too much either by an exception or by an abort, by race: there,
+  // what was called is compared, and the cause.
+  const bool ends_by_race = std::string(GetParam().name) == "Mismatch";
+  EXPECT_THAT(what_ranks_did(faulty, ends_by_race), testing::ContainerEq(what_ranks_did(buggy, ends_by_race)))
+      << output_;
+  const auto findings = findings_without_times(faulty, ends_by_race);
+  EXPECT_THAT(findings, testing::ContainerEq(findings_without_times(buggy, ends_by_race)));
+  EXPECT_THAT(findings, testing::Not(testing::IsEmpty()));
 }
 
 INSTANTIATE_TEST_SUITE_P(
