@@ -70,7 +70,7 @@ Since since(const ExpectationSpec& spec, const char* key, const RunFacts& facts)
   Since since;
   std::string id = read_text(spec.params, key);
   if (!facts.plan.faults_on || facts.plan.scenario.faults.empty()) {
-    since.at = facts.begin;
+    since.at = since.begin = facts.begin;
     since.what = "after the begin";
     return since;
   }
@@ -87,7 +87,10 @@ Since since(const ExpectationSpec& spec, const char* key, const RunFacts& facts)
   }
   const auto at = facts.fault_at.find(id);
   if (at == facts.fault_at.end()) return did_not_bite(*fault, facts);
-  since.at = at->second;
+  since.at = since.begin = at->second;
+  for (const GateEvent& gate : facts.gates)  // we note an act a little after its peers may see it
+    if (gate.fault == id && gate.answer != "no_go" && gate.asked != 0)
+      since.begin = std::min(since.begin, gate.asked);
   since.what = "after " + id;
   since.lines = effect_of(*fault, facts).journal;
   return since;

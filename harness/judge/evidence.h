@@ -38,6 +38,7 @@ bool something_bit(const RunFacts&);
 // without faults the begin of the run.
 struct Since {
   TimeNs at = 0;
+  TimeNs begin = 0;                    // not later: nothing before it can be of the fault's making
   std::string what;                    // "after skip"
   Verdict otherwise = Verdict::kPass;  // not kPass: it cannot be asked, `what` says why
   std::vector<uint64_t> lines;

@@ -48,6 +48,19 @@ TEST(Detected, CallsAFailureAfterADeathALostPeer) {
   EXPECT_EQ(facts.result().verdict, Verdict::kPass);
 }
 
+// Peers may see a death before we do; but one that fell into the same trouble is not its cause.
+TEST(Detected, KnowsADeathThatWeNoticedLaterThanThePeers) {
+  Facts silent = skipped_at_100("detected: {by: [0], as: peer_lost}");
+  silent.call(3, RF_OP_ALL_REDUCE, 10, 20)
+      .signalled(3, 9, 108)
+      .call(0, RF_OP_ALL_REDUCE, 90, 101, RF_RESULT_THROWN);
+  EXPECT_EQ(silent.result().verdict, Verdict::kPass);
+  Facts same = skipped_at_100("detected: {by: [0], as: peer_lost}");
+  same.call(3, RF_OP_ALL_REDUCE, 10, 105, RF_RESULT_THROWN).exited(3, 3, 108);
+  same.call(0, RF_OP_ALL_REDUCE, 90, 101, RF_RESULT_THROWN);
+  EXPECT_EQ(same.result().verdict, Verdict::kFail);
+}
+
 TEST(Detected, IsUnknownWhenTheRecordIsNotWholeOrTheHostWasStarved) {
   Facts torn = skipped_at_100("detected: {by: [0]}");
   torn.process(0).history_lost = 1;

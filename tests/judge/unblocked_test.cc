@@ -49,6 +49,14 @@ TEST(Unblocked, FailsForACallEnteredAfterTheFaultAndNeverLeft) {
   EXPECT_EQ(facts.result().verdict, Verdict::kFail);
 }
 
+// We note a kill a little after the victim's peers may have left their calls because of it.
+TEST(Unblocked, CountsCallsLeftBetweenTheActAndOurNoteOfIt) {
+  Facts facts = killed_at_100();
+  facts.facts().gates[0].asked = ms(90);
+  facts.call(0, RF_OP_ALL_REDUCE, 50, 99, -1);
+  EXPECT_EQ(facts.result().verdict, Verdict::kPass);
+}
+
 TEST(Unblocked, IgnoresCallsThatWereOverAtTheFault) {
   Facts facts = killed_at_100();
   facts.call(0, RF_OP_ALL_REDUCE, 1, 99).call(1, RF_OP_ALL_REDUCE, 50, 200);

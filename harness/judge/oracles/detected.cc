@@ -32,6 +32,24 @@ std::string class_of_text(std::string text) {
   return says("abort") || says("revoked") ? "abort" : "other";
 }
 
+constexpr TimeNs kNoticedLate = 100'000'000;  // we learn of a death a little after its peers do
+
+// The process was gone when the call failed. An end we noticed a little later counts only of one that was
+// silent by then and whose own calls never failed: it did not end because of the same trouble.
+bool gone_before(const RunFacts& facts, const RankEnd& end, TimeNs failed) {
+  if (end.time <= failed) return true;
+  if (end.time > failed + kNoticedLate) return false;
+  for (const ProcessView& process : facts.timeline.processes) {
+    if (process.id != end.process) continue;
+    if (!process.history.empty() && process.history.back().record.time_ns > failed) return false;
+    const std::vector<CallSpan> spans = call_spans(process);
+    return std::none_of(spans.begin(), spans.end(), [](const CallSpan& span) {
+      return span.leave != 0 && (span.result != 0 || span.phase == RF_PHASE_ERROR);
+    });
+  }
+  return false;
+}
+
 // Never from a library's text: a call that lasted as long as its limit timed out; one that failed after
 // a member had died lost a peer.
 std::string class_of_call(const RunFacts& facts, const ProcessView& process, const CallSpan& call) {
@@ -41,7 +59,7 @@ std::string class_of_call(const RunFacts& facts, const ProcessView& process, con
     return "timeout";
   if (call.library == RF_LIB_MPI && call.result == 15) return "mismatch";  // MPI_ERR_TRUNCATE
   for (const RankEnd& end : facts.ends)
-    if (end.process != process.id && end.attempt == process.attempt && end.time <= call.leave)
+    if (end.process != process.id && end.attempt == process.attempt && gone_before(facts, end, call.leave))
       return "peer_lost";
   return "other";
 }
@@ -72,7 +90,7 @@ struct RankVerdict {
 };
 
 bool wanted(const OwnError& error, const Question& q) {
-  if (error.time != 0 && error.time < q.from.at) return false;
+  if (error.time != 0 && error.time < q.from.begin) return false;
   return q.as.empty() || std::find(q.as.begin(), q.as.end(), error.as) != q.as.end();
 }
 
@@ -94,7 +112,7 @@ RankVerdict judge_rank(const RunFacts& facts, const Question& q, int rank) {
   const std::vector<OwnError> errors = errors_of(facts, rank);
   for (const OwnError& error : errors) {
     if (!wanted(error, q)) continue;
-    if (!q.within || (error.time != 0 && error.time - q.from.at <= static_cast<TimeNs>(q.within->count())))
+    if (!q.within || (error.time != 0 && error.time <= q.from.at + static_cast<TimeNs>(q.within->count())))
       return {Verdict::kPass, fmt::format("rank {}: {} {} {}", rank, error.text,
                                           span_text(q.from.at, error.time), q.from.what)};
     if (!late) late = &error;

@@ -10,7 +10,7 @@ namespace rankfault {
 namespace {
 
 struct Question {
-  TimeNs at = 0;
+  TimeNs begin = 0, at = 0;
   std::optional<Duration> within;
   TimeNs seen_until = 0;  // the last instant of which we know
 
@@ -37,7 +37,7 @@ void judge_call(const RunFacts& facts, const Question& q, const ProcessView& pro
                 const RankEnd* end, Tally& tally) {
   const TimeNs start = std::max(q.at, call.enter);
   const TimeNs left = call.leave != 0 ? call.leave : end ? end->time : 0;
-  if (left != 0 && left < q.at) return;
+  if (left != 0 && left < q.begin) return;
   ++tally.calls;
   const TimeNs until = left != 0 ? left : q.seen_until;
   tally.longest = std::max(tally.longest, until > start ? until - start : 0);
@@ -56,7 +56,7 @@ void judge_call(const RunFacts& facts, const Question& q, const ProcessView& pro
 
 void judge_process(const RunFacts& facts, const Question& q, const ProcessView& process, Tally& tally) {
   const RankEnd* end = end_of(facts, process.id);
-  if (end && end->time < q.at) return;
+  if (end && end->time < q.begin) return;
   const TimeNs begin = records_begin(process);
   if (begin > q.deadline(q.at))
     tally.note(Verdict::kUnknown,
@@ -86,7 +86,7 @@ ExpectationResult judge_unblocked(const ExpectationSpec& spec, const RunFacts& f
   if (from.otherwise != Verdict::kPass) return answer(spec, from.otherwise, from.what, from.lines);
   const Chosen chosen = chosen_ranks(spec, "ranks", facts);
   if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why);
-  const Question q{from.at, read_duration(spec.params, "within"),
+  const Question q{from.begin, from.at, read_duration(spec.params, "within"),
                    facts.teardown != 0 ? facts.teardown : facts.end};
   Tally tally = tally_of(facts, q, chosen.ranks);
   tally.lines.insert(tally.lines.end(), from.lines.begin(), from.lines.end());
