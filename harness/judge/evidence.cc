@@ -205,14 +205,21 @@ std::vector<const ProcessView*> processes_of(const RunFacts& facts, int rank) {
   return out;
 }
 
-uint64_t starved_between(const RunFacts& facts, TimeNs from, TimeNs to) {
+std::vector<uint64_t> starved_meanwhile(const RunFacts& facts, TimeNs from, Duration allowed, TimeNs came) {
+  const auto limit = static_cast<TimeNs>(allowed.count());
+  const TimeNs delay = came > from + limit ? came - from - limit : 0;
+  std::vector<uint64_t> lines;
+  TimeNs late_in_all = 0;
   for (const Json& line : facts.journal)
     if (line.value("ev", "") == "starved") {
       const TimeNs t = line.value("t", TimeNs{0});
       const TimeNs late = line.value("late_ns", TimeNs{0});
-      if (t >= from && t <= to + late) return line.value("n", uint64_t{0});
+      if (t < from || t > came + late) continue;
+      late_in_all += late;
+      lines.push_back(line.value("n", uint64_t{0}));
     }
-  return 0;
+  if (late_in_all <= std::max(limit, delay) / 10) lines.clear();
+  return lines;
 }
 
 std::string span_text(TimeNs from, TimeNs to) {

@@ -82,9 +82,10 @@ std::vector<const ProcessView*> processes_of(const RunFacts&, int rank);
 
 // ---- time --------------------------------------------------------------------------------------
 
-// The host could not serve our own timers between the two instants: a deadline missed then proves
-// nothing. 0: it could; else the journal line that says so.
-uint64_t starved_between(const RunFacts&, TimeNs from, TimeNs to);
+// What was allowed from `from` on came only at `came`, and the host may be why: it served our own timers
+// late, meanwhile, by more than a tenth of what was allowed, and by more than a tenth of the delay. A
+// deadline missed then proves nothing. Empty: it is not; else the lines that say so.
+std::vector<uint64_t> starved_meanwhile(const RunFacts&, TimeNs from, Duration allowed, TimeNs came);
 std::string span_text(TimeNs from, TimeNs to);
 
 }  // namespace rankfault

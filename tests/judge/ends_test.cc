@@ -83,7 +83,7 @@ TEST(FinishedInTime, PassesWhenTheJobWasOverByItself) {
 
 TEST(FinishedInTime, IsUnknownWhenTheHostWasStarvedOrTheRunInterrupted) {
   Facts starved;
-  for (int i = 0; i < 30; ++i) starved.line("starved", {{"late_ns", 200'000'000}}, i * 1000);
+  for (int i = 0; i < 30; ++i) starved.line("starved", {{"late_ns", 300'000'000}}, i * 1000);
   EXPECT_EQ(starved.torn_down("wall", 60'000).expect("finished_in_time").result().verdict, Verdict::kUnknown);
   EXPECT_EQ(Facts().torn_down("interrupted", 5).all_exited(0, 4).expect("finished").judged().verdict,
             Verdict::kUnknown);

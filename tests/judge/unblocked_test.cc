@@ -73,6 +73,12 @@ TEST(Unblocked, IsUnknownWhenTheHostWasStarvedMeanwhile) {
   EXPECT_EQ(facts.result().verdict, Verdict::kUnknown);
 }
 
+TEST(Unblocked, OneLateWakeUpIsNoExcuseForALongDelay) {
+  Facts facts = killed_at_100();
+  facts.call(0, RF_OP_ALL_REDUCE, 50, 5'000, -1).line("starved", {{"late_ns", 99'000'000}}, 800);
+  EXPECT_EQ(facts.result().verdict, Verdict::kFail);
+}
+
 TEST(Unblocked, IsUnknownWhenTheRunWasCutOffBeforeTheDeadline) {
   Facts facts = killed_at_100();
   facts.inside(0, RF_OP_ALL_REDUCE, 50).torn_down("interrupted", 300);

@@ -94,12 +94,16 @@ bool wanted(const OwnError& error, const Question& q) {
   return q.as.empty() || std::find(q.as.begin(), q.as.end(), error.as) != q.as.end();
 }
 
-RankVerdict late_or_missing(const RunFacts& facts, const Question& q, int rank, const std::string& text) {
-  const TimeNs deadline = q.within ? q.from.at + static_cast<TimeNs>(q.within->count()) : facts.end;
-  if (q.within && starved_between(facts, q.from.at, deadline) != 0)
-    return {Verdict::kUnknown, text + ", but the host was starved meanwhile"};
+// `came`: when the error did; 0: it never did, and may still have come while a process of the rank lives.
+RankVerdict late_or_missing(const RunFacts& facts, const Question& q, int rank, TimeNs came,
+                            const std::string& text) {
   const auto processes = processes_of(facts, rank);
   if (processes.empty()) return {Verdict::kUnknown, fmt::format("rank {} left no record", rank)};
+  const bool alive = std::any_of(processes.begin(), processes.end(),
+                                 [&](const ProcessView* p) { return end_of(facts, p->id) == nullptr; });
+  if (came == 0 && alive) came = facts.teardown != 0 ? facts.teardown : facts.end;
+  if (q.within && came != 0 && !starved_meanwhile(facts, q.from.at, *q.within, came).empty())
+    return {Verdict::kUnknown, text + ", but the host was starved meanwhile"};
   for (const ProcessView* process : processes)
     if (!whole_record(*process)) return {Verdict::kUnknown, text + ", but its record is not whole"};
   if (facts.teardown_reason == "interrupted")
@@ -120,10 +124,10 @@ RankVerdict judge_rank(const RunFacts& facts, const Question& q, int rank) {
   if (late && late->time == 0)
     return {Verdict::kUnknown, fmt::format("rank {}: {}, but a log line has no time", rank, late->text)};
   if (late)
-    return late_or_missing(facts, q, rank,
+    return late_or_missing(facts, q, rank, late->time,
                            fmt::format("rank {}: {} only {} {}", rank, late->text,
                                        span_text(q.from.at, late->time), q.from.what));
-  return late_or_missing(facts, q, rank,
+  return late_or_missing(facts, q, rank, 0,
                          errors.empty() ? fmt::format("rank {} noticed nothing", rank)
                                         : fmt::format("rank {} noticed only: {}", rank, errors.front().text));
 }

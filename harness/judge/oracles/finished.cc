@@ -49,10 +49,7 @@ ExpectationResult judge_finished_in_time(const ExpectationSpec& spec, const RunF
     return answer(spec, Verdict::kUnknown, fmt::format("the run was ended ({})", facts.teardown_reason),
                   lines);
   const std::string late = fmt::format("the job still ran after limits.wall, {}", to_text(wall));
-  // One late wake-up is no excuse for a hang; a host that was starved all along is.
-  size_t starved = lines_where(facts, "starved", [](const Json&) { return true; }).size();
-  const auto seconds = static_cast<size_t>((facts.teardown - facts.begin) / 1'000'000'000);
-  if (starved > 0 && starved * 4 >= seconds)
+  if (!starved_meanwhile(facts, facts.begin, wall, facts.teardown).empty())
     return answer(spec, Verdict::kUnknown, late + ", but the host was starved", lines);
   return answer(spec, Verdict::kFail, late, lines);
 }

@@ -47,9 +47,10 @@ void judge_call(const RunFacts& facts, const Question& q, const ProcessView& pro
                   fmt::format("inside {} for {}", op_text(call.op), span_text(start, until)));
   if (left == 0 && q.within && q.seen_until < q.deadline(start))
     return tally.note(Verdict::kUnknown, where + ", and the run ended before its time was over");
-  if (const uint64_t line = starved_between(facts, start, until); line != 0 && q.within) {
-    tally.lines.push_back(line);
-    return tally.note(Verdict::kUnknown, where + ", but the host was starved meanwhile");
+  if (q.within) {
+    const std::vector<uint64_t> lines = starved_meanwhile(facts, start, *q.within, until);
+    tally.lines.insert(tally.lines.end(), lines.begin(), lines.end());
+    if (!lines.empty()) return tally.note(Verdict::kUnknown, where + ", but the host was starved meanwhile");
   }
   tally.note(Verdict::kFail, q.within ? fmt::format("{}; allowed are {}", where, to_text(*q.within)) : where);
 }
