@@ -115,17 +115,19 @@ Alignment explain(const Sequence& mine, const Sequence& others, bool mine_is_who
   for (size_t m = 1; m <= kMostCalls && !(changed && changed_seen); ++m) {
     const Shift missing = shift(mine, others, next, p, m);
     if (missing.fits && missing.supported && (missing.seen || guess.kind == Alignment::Kind::kNone))
-      guess = {Alignment::Kind::kMissing, m, missing.from, p, missing.seen};
+      guess = {Alignment::Kind::kMissing, m, missing.from, p, missing.seen, true};
     if (guess.seen) break;
     const Shift extra = shift(others, mine, {}, p, m);
     if (extra.fits && extra.seen) {
-      if (guess.kind == Alignment::Kind::kMissing && !natural_here(mine, others, p)) break;
+      if (!natural_here(mine, others, p)) break;
       guess = {Alignment::Kind::kExtra, m, extra.from, p, true};
       break;
     }
   }
   if (guess.kind != Alignment::Kind::kNone) return guess;
-  if (other_place(mine[p], others[p]) && !knows(others, mine[p].shape)) return unheard_of(mine, others, p);
+  // Before the first common call nothing is known of places.
+  if (p > 0 && other_place(mine[p], others[p]) && !knows(others, mine[p].shape))
+    return unheard_of(mine, others, p);
   return {Alignment::Kind::kChanged, 1, p, p, changed_seen};
 }
 

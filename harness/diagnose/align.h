@@ -22,6 +22,7 @@ struct Alignment {
   size_t from = 0,
          to = 0;      // the first one lies at a position from..to (of the others when missing, else of mine)
   bool seen = false;  // calls after it were compared, not only predicted
+  bool as_before = false;  // with it, what was done fits what was done in earlier rounds
 };
 
 // `mine_is_whole`: this rank makes no call any more, so that a shorter sequence is missing calls.

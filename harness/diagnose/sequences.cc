@@ -249,6 +249,11 @@ bool diverges(const CommGroup& group, Divergence& d) {
     split(d, sides_at(group, seq));
     d.field = difference(*call_at(*d.majority.front(), seq), *call_at(*d.minority.front(), seq));
     align(d, steps);
+    // A root that ran ahead because it left out what the others are in was not let down by them.
+    if (d.lone_root && d.alignment.as_before) {
+      d.lone_root = false;
+      d.tie = d.minority.size() >= d.majority.size();
+    }
     if (d.lone_root) {
       d.alignment = {};
       d.from = d.to = seq;
