@@ -49,7 +49,7 @@ Outcome run(std::string (*job)(const Job&), const char* kind, const Draw& d) {
 }
 
 // A skipped call is one finding with two sides; at two ranks nobody is blamed, else the victim.
-void expect_missing(const Json& finding, const Draw& d) {
+void expect_missing(const Json& finding, const Draw& d, bool seq_is_nth) {
   EXPECT_THAT(finding.value("kind", ""), testing::AnyOf("missing_call", "call_mismatch"));
   if (d.ranks == 2) {
     EXPECT_THAT(finding["ranks"], testing::AnyOf(Json::array(), Json({d.victim})));
@@ -57,7 +57,7 @@ void expect_missing(const Json& finding, const Draw& d) {
     EXPECT_EQ(finding["ranks"], Json({d.victim}));
   }
   EXPECT_GE(finding["sides"].size(), 2u);
-  if (finding["seq"].is_object()) {
+  if (seq_is_nth && finding["seq"].is_object()) {
     EXPECT_LE(finding["seq"]["from"].get<int>(), d.nth);
     EXPECT_GE(finding["seq"]["to"].get<int>(), d.nth);
   }
@@ -77,7 +77,7 @@ TEST_P(Draws, ASkippedGlooCallIsNamedWithItsRank) {
   const Draw d = draw(static_cast<unsigned>(GetParam()) + 1000, 6);
   const Outcome r = run(gloo_job, "skip_call", d);
   SCOPED_TRACE(r.tool.output);
-  expect_missing(r.first, d);
+  expect_missing(r.first, d, true);
 }
 
 TEST_P(Draws, AKilledMpiRankIsNamed) {
@@ -109,7 +109,7 @@ TEST_P(TorchDraws, AKilledOrSilentDdpRankIsNamed) {
   const bool kill = GetParam() % 2 == 0;
   const Outcome r = run(torch_job, kill ? "rank_kill" : "skip_call", d);
   SCOPED_TRACE(r.tool.output);
-  if (!kill) return expect_missing(r.first, d);
+  if (!kill) return expect_missing(r.first, d, false);  // DDP makes other calls on the group, too
   EXPECT_EQ(r.first.value("kind", ""), "dead_rank");
   EXPECT_EQ(r.first["ranks"], Json({d.victim}));
 }
