@@ -74,13 +74,17 @@ bool knows(const Sequence& s, int shape) {
   return std::any_of(s.begin(), s.end(), [&](const Token& t) { return t.shape == shape; });
 }
 
+bool ever_follows(const Sequence& s, int first, int second) {
+  for (size_t i = 1; i < s.size(); ++i)
+    if (s[i - 1].shape == first && s[i].shape == second) return true;
+  return false;
+}
+
 // Whether the others ever make the call at mine[p] right after the one before it. If not, a call left
 // out between the two is the simpler story than one made in excess.
 bool natural_here(const Sequence& mine, const Sequence& others, size_t p) {
   if (p == 0) return knows(others, mine[p].shape);
-  for (size_t i = 1; i < others.size(); ++i)
-    if (others[i - 1].shape == mine[p - 1].shape && others[i].shape == mine[p].shape) return true;
-  return false;
+  return ever_follows(others, mine[p - 1].shape, mine[p].shape);
 }
 
 // Mine ends where the others went on.
@@ -90,13 +94,18 @@ Alignment cut_short(const Sequence& mine, const Sequence& others) {
   return {Alignment::Kind::kMissing, m, s.fits ? s.from : mine.size(), mine.size(), true};
 }
 
+// The others' call at p, or an equal one right before it, is missing.
+Alignment one_left_out(const Sequence& mine, const Sequence& others, size_t p, bool as_before) {
+  const Sequence before(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(p));
+  return {Alignment::Kind::kMissing, 1, shift(before, others, {}, p, 1).from, p, false, as_before};
+}
+
 // Mine made, last of all, a call from a place where the others never called. Of another kind, it is
 // likely the program's next phase, which the others have not reached: mine is one call ahead. Of the
 // same kind, it is likely one too many.
 Alignment unheard_of(const Sequence& mine, const Sequence& others, size_t p) {
   if (mine[p].op == others[p].op) return {Alignment::Kind::kExtra, 1, p, p, false};
-  const Sequence before(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(p));
-  return {Alignment::Kind::kMissing, 1, shift(before, others, {}, p, 1).from, p, false};
+  return one_left_out(mine, others, p, false);
 }
 
 }  // namespace
@@ -125,6 +134,8 @@ Alignment explain(const Sequence& mine, const Sequence& others, bool mine_is_who
     }
   }
   if (guess.kind != Alignment::Kind::kNone) return guess;
+  if (!natural_here(mine, others, p) && ever_follows(others, others[p].shape, mine[p].shape))
+    return one_left_out(mine, others, p, true);
   // Before the first common call nothing is known of places.
   if (p > 0 && other_place(mine[p], others[p]) && !knows(others, mine[p].shape))
     return unheard_of(mine, others, p);
