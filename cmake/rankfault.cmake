@@ -88,7 +88,8 @@ endfunction()
 # A GoogleTest program. Usage:
 #   rankfault_test(name SOURCES a.cc ... [STAGES base scenario ...] [LIBRARIES ...] [LABELS l ...]
 #                  [TIMEOUT seconds] [ENV A=b ...])
-# Without STAGES it links all of the harness. Cases become ctest tests of their own.
+# Without STAGES it links all of the harness. Cases become ctest tests of their own; those of a suite
+# instantiated as "Soak" get the label soak.
 function(rankfault_test name)
   cmake_parse_arguments(ARG "SERIAL" "TIMEOUT" "SOURCES;STAGES;LIBRARIES;LABELS;ENV" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
@@ -119,7 +120,9 @@ function(rankfault_test name)
   set(environment RANKFAULT_BUILD_DIR=${CMAKE_BINARY_DIR} RANKFAULT_SOURCE_DIR=${PROJECT_SOURCE_DIR} ${ARG_ENV})
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}_lists.cmake
        "foreach(test IN LISTS ${name}_TESTS)\n"
-       "  set_tests_properties(\"\${test}\" PROPERTIES LABELS \"${ARG_LABELS}\" ENVIRONMENT \"${environment}\")\n"
+       "  set(labels \"${ARG_LABELS}\")\n"
+       "  if(test MATCHES \"^Soak/\")\n    list(APPEND labels soak)\n  endif()\n"
+       "  set_tests_properties(\"\${test}\" PROPERTIES LABELS \"\${labels}\" ENVIRONMENT \"${environment}\")\n"
        "endforeach()\n")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}_lists.cmake)
 endfunction()

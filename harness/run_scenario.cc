@@ -106,7 +106,7 @@ Result<AttemptEnd> run_attempts(const Plan& plan, LiveRun& run, const RunOptions
     if (!end) return end.error();
 
     (void)launcher.collect_logs(context);
-    for (const ReportedEnd& told : launcher.reported(context)) parts.ends.reported(told);
+    for (const ReportedEnd& told : launcher.reported(context, loop.worst())) parts.ends.reported(told);
     for (const RankEnd& late : parts.ends.collect()) parts.observer.set_end(late);
     parts.looks.last_look(teardown_word(*end));
     run.journal.write(

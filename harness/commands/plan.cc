@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "harness/commands/command.h"
+#include "harness/commands/what_to_run.h"
 #include "harness/plan/plan_words.h"
-#include "harness/scenario/one_line.h"
 #include "harness/scenario/readers.h"
 #include "harness/scenario/scenario_parser.h"
 
@@ -15,35 +15,26 @@ namespace rankfault {
 namespace {
 
 struct Options {
-  std::string file, launcher, wall, tooth;
-  int ranks = 0;
-  std::vector<std::string> faults, expects, sets, argv;
-  std::string seed;
+  WhatToRun what;
+  std::string tooth;
   bool json = false, no_faults = false, no_bug = false;
 };
 
-Result<Scenario> scenario_of(const Options& options) {
-  if (!options.file.empty()) return load_scenario(options.file);
-  if (options.argv.empty())
-    return usage_error("name a scenario file, or give --ranks, --fault and a command after --");
-  return scenario_from_command_line(options.ranks, options.launcher, options.faults, options.expects,
-                                    options.argv, options.wall);
+Result<Scenario> scenario_of(const WhatToRun& what) {
+  if (what.is_one_line()) return what.from_one_line();
+  if (what.words.size() == 1) return load_scenario(what.words[0]);
+  return usage_error("name one scenario file, or give --ranks, --fault and a command after --");
 }
 
 Status read_options(const Options& in, const Scenario& scenario, PlanOptions& out) {
   out.faults_on = !in.no_faults;
   out.bug_on = !in.no_bug;
-  for (const std::string& text : in.sets) {
-    const size_t equals = text.find('=');
-    if (equals == std::string::npos)
-      return usage_error(fmt::format("--set wants key=value, not \"{}\"", text));
-    out.set.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-  }
-  if (!in.seed.empty()) {
-    char* end = nullptr;
-    out.seed = std::strtoull(in.seed.c_str(), &end, 10);
-    if (*end) return usage_error(fmt::format("--seed wants a number, not \"{}\"", in.seed));
-  }
+  auto sets = in.what.read_sets();
+  if (!sets) return sets.error();
+  out.set = std::move(*sets);
+  const auto seed = in.what.read_seed();
+  if (!seed) return seed.error();
+  out.seed = *seed;
   if (in.tooth.empty()) return Done{};
   std::vector<std::string> ids;
   for (const Tooth& tooth : scenario.teeth) {
@@ -79,7 +70,7 @@ int plan_one(const Options& options) {
     fmt::print(stderr, "{}\n", error.to_string());
     return kExitUsage;
   };
-  Result<Scenario> scenario = scenario_of(options);
+  Result<Scenario> scenario = scenario_of(options.what);
   if (!scenario) return fail(scenario.error());
   PlanOptions plan_options;
   if (Status ok = read_options(options, *scenario, plan_options); !ok) return fail(ok.error());
@@ -101,24 +92,12 @@ const Registration<CliCommand> kRegistration{{
     "Exit status: 0, or 64 when the scenario is wrong.",
     [](CLI::App& app) {
       auto options = std::make_shared<Options>();
-      app.add_option("--ranks", options->ranks, "one-line form: how many ranks");
-      app.add_option("--launcher", options->launcher, "one-line form: local, mpirun or torchrun");
-      app.add_option("--fault", options->faults, "one-line form: KIND@key=value,...")
-          ->allow_extra_args(false);
-      app.add_option("--expect", options->expects, "one-line form: 'oracle: {...}'")->allow_extra_args(false);
-      app.add_option("--wall", options->wall, "one-line form: limit of the whole run, as 60s");
+      options->what.add_to(app);
       app.add_option("--tooth", options->tooth, "with this tooth on");
-      app.add_option("--set", options->sets, "change one place: faults.ID.at.nth=5")->allow_extra_args(false);
-      app.add_option("--seed", options->seed, "for every choice that is drawn");
       app.add_flag("--no-faults", options->no_faults, "as the reference runs it");
       app.add_flag("--no-bug", options->no_bug, "with the scenario's bug off");
       app.add_flag("--json", options->json, "print plan.json");
-      app.add_option("words", options->argv, "a scenario file, or the command after --");
-      return [options] {
-        if (options->ranks == 0 && options->faults.empty() && options->argv.size() == 1)
-          options->file = options->argv[0];
-        return plan_one(*options);
-      };
+      return [options] { return plan_one(*options); };
     },
 }};
 

@@ -12,7 +12,7 @@
 #include "harness/commands/run_output.h"
 #include "harness/commands/scenario_files.h"
 #include "harness/commands/select.h"
-#include "harness/scenario/one_line.h"
+#include "harness/commands/what_to_run.h"
 #include "harness/scenario/scenario_parser.h"
 #include "harness/session/session.h"
 
@@ -20,10 +20,8 @@ namespace rankfault {
 namespace {
 
 struct Options {
-  std::vector<std::string> words;  // files and directories, or the command after --
-  int ranks = 0;
-  std::string launcher, wall, filter, runs, run_dir, junit, keep = "all", seed;
-  std::vector<std::string> faults, expects, sets;
+  WhatToRun what;
+  std::string filter, runs, run_dir, junit, keep = "all";
   int jobs = 1;
   bool teeth = false, json = false, no_agent = false;
 };
@@ -33,23 +31,16 @@ int usage(const Error& error) {
   return error.kind == ErrorKind::kInternal ? kExitInternal : kExitUsage;
 }
 
-bool is_one_line(const Options& options) {
-  return options.ranks != 0 || !options.faults.empty() || !options.expects.empty() ||
-         !options.launcher.empty();
-}
-
 Result<std::vector<Scenario>> from_command_line(const Options& options) {
-  if (options.words.empty()) return usage_error("there is no command: write it after --");
-  Result<Scenario> scenario = scenario_from_command_line(options.ranks, options.launcher, options.faults,
-                                                         options.expects, options.words, options.wall);
+  Result<Scenario> scenario = options.what.from_one_line();
   if (!scenario) return scenario.error();
   return std::vector<Scenario>{std::move(*scenario)};
 }
 
 // All files are checked before anything is launched; every mistake is printed.
 Result<std::vector<Scenario>> from_files(const Options& options) {
-  if (options.words.empty()) return usage_error("name scenario files or directories, or a command after --");
-  const Result<std::vector<std::string>> files = find_scenario_files(options.words);
+  if (options.what.words.empty()) return usage_error("name scenario files or directories, or a command after --");
+  const Result<std::vector<std::string>> files = find_scenario_files(options.what.words);
   if (!files) return files.error();
   std::vector<Error> errors;
   std::vector<Scenario> scenarios;
@@ -75,18 +66,12 @@ Result<std::vector<Scenario>> from_files(const Options& options) {
 }
 
 Status read_settings(const Options& in, SessionOptions& out) {
-  for (const std::string& text : in.sets) {
-    const size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return usage_error(fmt::format("--set wants key=value, not \"{}\"", text));
-    out.set.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-  }
-  if (!in.seed.empty()) {
-    char* end = nullptr;
-    out.seed = std::strtoull(in.seed.c_str(), &end, 10);
-    if (*end || in.seed[0] == '-')
-      return usage_error(fmt::format("--seed wants a number, not \"{}\"", in.seed));
-  }
+  auto sets = in.what.read_sets();
+  if (!sets) return sets.error();
+  out.set = std::move(*sets);
+  const auto seed = in.what.read_seed();
+  if (!seed) return seed.error();
+  out.seed = *seed;
   if (in.keep == "failed")
     out.keep = Keep::kFailed;
   else if (in.keep == "none")
@@ -113,13 +98,13 @@ Status write_junit(const std::string& path, const SessionResult& result) {
 int run_all(const Options& in) {
   SessionOptions options;
   if (Status read = read_settings(in, options); !read) return usage(read.error());
-  const Result<std::vector<Scenario>> scenarios = is_one_line(in) ? from_command_line(in) : from_files(in);
+  const Result<std::vector<Scenario>> scenarios = in.what.is_one_line() ? from_command_line(in) : from_files(in);
   if (!scenarios) return usage(scenarios.error());
   if (!options.run_dir.empty() && (scenarios->size() != 1 || options.teeth))
     return usage(usage_error("--run-dir is for a single run; use --runs DIR for several"));
   // One file named on the command line tells its verdict; a directory, a filter or several the outcome.
   options.by_verdict = scenarios->size() == 1 && in.filter.empty() && !options.teeth &&
-                       (is_one_line(in) || (in.words.size() == 1 && (*scenarios)[0].file == in.words[0]));
+                       (in.what.is_one_line() || (in.what.words.size() == 1 && (*scenarios)[0].file == in.what.words[0]));
   options.interrupted = catch_interrupts();
   const bool colour = ::isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR");
   if (!in.json) {
@@ -155,13 +140,7 @@ const Registration<CliCommand> kRun{{
     "70 internal, 77 skipped, 130 and 143 when interrupted. One file: its verdict; several: the outcome.",
     [](CLI::App& app) {
       auto options = std::make_shared<Options>();
-      app.add_option("words", options->words, "scenario files and directories, or the command after --");
-      app.add_option("--ranks", options->ranks, "one-line form: how many ranks");
-      app.add_option("--launcher", options->launcher, "one-line form: local, mpirun or torchrun");
-      app.add_option("--fault", options->faults, "one-line form: KIND@key=value,...")
-          ->allow_extra_args(false);
-      app.add_option("--expect", options->expects, "one-line form: 'oracle: {...}'")->allow_extra_args(false);
-      app.add_option("--wall", options->wall, "one-line form: limit of the whole run, as 60s");
+      options->what.add_to(app);
       app.add_flag("--teeth", options->teeth, "prove by the square that every tooth bites");
       app.add_option("-k", options->filter, "only those whose file or name matches: 'hang and not mpi'");
       app.add_option("--jobs", options->jobs, "how many local jobs may run side by side");
@@ -170,8 +149,6 @@ const Registration<CliCommand> kRun{{
       app.add_option("--run-dir", options->run_dir, "the directory of a single run");
       app.add_option("--junit", options->junit, "write JUnit XML to this file");
       app.add_flag("--json", options->json, "print the results as JSON");
-      app.add_option("--set", options->sets, "change one place: faults.ID.at.nth=5")->allow_extra_args(false);
-      app.add_option("--seed", options->seed, "for every choice that is drawn");
       app.add_flag("--no-agent", options->no_agent, "run without the agent: nothing is recorded or injected");
       return [options] { return run_all(*options); };
     },

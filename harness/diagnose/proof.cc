@@ -21,7 +21,8 @@ const End* end_for(const std::vector<End>& ends, const Process& process) {
 
 bool waits_in(const std::vector<Edge>& edges, const Process& process, uint32_t lane) {
   return std::any_of(edges.begin(), edges.end(), [&](const Edge& e) {
-    return e.waiter->process == &process && e.call->lane == lane && e.call->open();
+    return e.waiter->process == &process && e.call->lane == lane && e.call->open() &&
+           !(e.call->flags & RF_CALL_NONBLOCKING);
   });
 }
 

@@ -16,7 +16,9 @@ std::vector<Edge> waits_now(const JobView& job) {
     for (const Member& waiter : group.members) {
       if (!waiter.comm || waiter.process->ended()) continue;
       for (const Call* c : waiter.calls) {
-        const bool waits = c->open() || c->status == Call::Status::kPending;
+        // Inside a nonblocking call nobody waits yet; its work does, once the call has returned.
+        const bool inside = c->open() && !(c->flags & RF_CALL_NONBLOCKING);
+        const bool waits = inside || c->status == Call::Status::kPending;
         if (!waits || c->op == RF_OP_FINALIZE || c->library == RF_LIB_NCCL) continue;
         const Needs needs = needs_of(*c, waiter.rank, group.size, group.flags);
         for (const Member& m : group.members) {

@@ -42,8 +42,8 @@ struct Launcher {
   // What must be there: the launcher program, its version. kMissing error: skipped (77).
   Status (*probe)(const Workload&);
   Result<std::vector<LaunchItem>> (*items)(const LaunchContext&);
-  // After the attempt: what the launcher's own output says of its ranks' ends; may be empty.
-  std::vector<ReportedEnd> (*reported)(const LaunchContext&);
+  // After the attempt: what the launcher's own output and exit say of its ranks' ends; may be empty.
+  std::vector<ReportedEnd> (*reported)(const LaunchContext&, const ExitStatus& launcher);
   // The launcher's own output and, where it keeps them, each rank's output, as logs/rank-N.aM.log.
   Status (*collect_logs)(const LaunchContext&);
 };

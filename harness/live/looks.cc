@@ -5,37 +5,41 @@ namespace rankfault {
 namespace {
 
 constexpr TimeNs kLongLookEvery = 500'000'000;
+constexpr int kLastTries = 5;
 
 }  // namespace
 
 void Looks::tick(TimeNs now) {
+  if (next_long_look_ == 0) next_long_look_ = now + kLongLookEvery;
   const uint64_t activity = observer_.activity();
-  if (activity != activity_) {
-    activity_ = activity;
-    quiet_since_ = now;
+  const bool moving = activity != activity_, unseen = looked_at_ != activity_;
+  activity_ = activity;
+  if (moving && now < next_long_look_) return;
+  if (moving) {
+    diagnose_now("still moving", false, true);
+  } else if (unseen ? !look("quiet") : now >= next_long_look_ && !look("still quiet")) {
     return;
   }
-  const bool unseen = looked_at_ != activity_;
-  if (unseen ? !look("quiet") : now >= next_long_look_ && !look("still quiet")) return;
-  looked_at_ = activity_;
+  if (!moving) looked_at_ = activity_;
   next_long_look_ = now + kLongLookEvery;
 }
 
-bool Looks::look(const char* reason) { return diagnose_now(reason, false); }
+bool Looks::look(const char* reason) { return diagnose_now(reason, false, false); }
 
 void Looks::last_look(const char* reason) {
-  for (int tries = 0; tries < 5; ++tries)
-    if (diagnose_now(reason, true)) return;
+  for (int tries = 0; tries < kLastTries; ++tries)
+    if (diagnose_now(reason, true, tries + 1 == kLastTries)) return;
 }
 
-bool Looks::diagnose_now(const char* reason, bool last) {
+bool Looks::diagnose_now(const char* reason, bool last, bool although_moving) {
   observer_.drain();
   const Timeline timeline = canonical(observer_.look(true));
-  if (!timeline.consistent) return false;
+  if (!timeline.consistent && !although_moving) return false;
   const std::vector<Finding> news = log_.add(diagnose(timeline, options_), last);
   if (news.empty() && !last) return true;
   const uint64_t line = journal_.write(
-      "look", {{"reason", reason}, {"last", last}, {"consistent", true}, {"state", state_to_json(timeline)}});
+      "look",
+      {{"reason", reason}, {"last", last}, {"consistent", timeline.consistent}, {"state", state_to_json(timeline)}});
   for (const Finding& finding : news) {
     journal_.write("finding", {{"look", line}, {"finding", to_json(finding)}});
     if (finding.confidence == Confidence::kProven && first_proven_ == 0) first_proven_ = now_ns();

@@ -1,8 +1,9 @@
 // Looks: decides when to look at the job, diagnoses what was seen, and journals looks whose
 // findings are kept.
 //
-// A job that moves is left alone: a look is taken when nothing moved between two ticks, when a
-// process ended, and once at the end of each attempt.
+// A look is taken when nothing moved between two ticks, when a process ended, and once at the end of
+// each attempt. A job that never rests (one that polls) is looked at twice a second while it moves:
+// then a proof needs only the processes it uses to have stood still.
 #pragma once
 
 #include "harness/diagnose/finding.h"
@@ -17,7 +18,7 @@ class Looks {
 
   void tick(TimeNs now);          // maybe a look
   bool look(const char* reason);  // now; false when the states moved under it
-  // The last one of an attempt; retried until it is consistent, a few times. Inferred findings that
+  // The last one of an attempt; tried again while the states move under it, a few times. Inferred findings that
   // earlier looks had and this one has not are withdrawn.
   void last_look(const char* reason);
 
@@ -25,7 +26,7 @@ class Looks {
   TimeNs first_proven() const { return first_proven_; }  // when journaled; 0: none
 
  private:
-  bool diagnose_now(const char* reason, bool last);
+  bool diagnose_now(const char* reason, bool last, bool although_moving);
 
   Observer& observer_;
   Journal& journal_;
@@ -33,8 +34,7 @@ class Looks {
   DiagnoseOptions options_;
   uint64_t activity_ = 0;   // at the last tick
   uint64_t looked_at_ = 0;  // the activity of the last look
-  TimeNs quiet_since_ = 0;
-  TimeNs next_long_look_ = 0;  // while quiet: thresholds of inferred findings may pass
+  TimeNs next_long_look_ = 0;  // whatever happens: thresholds of inferred findings may pass
   TimeNs first_proven_ = 0;
 };
 

@@ -115,8 +115,8 @@ Result<RunDir> RunDir::create(const std::string& path, const std::string& scenar
   return run;
 }
 
-// The name is on disk before the directory, its inode right after: killed in between, an empty
-// directory is left, and `clean` knows its name.
+// The name is on disk before the directory; the line that removes it and then its inode right after.
+// Killed in between, an empty directory is left, and `clean` knows its name.
 Status RunDir::make_tmp() {
   for (int tries = 0; tries < 100; ++tries) {
     state_["tmp"] = tmp_ = "/tmp/rf." + random_letters(6);
@@ -126,8 +126,8 @@ Status RunDir::make_tmp() {
       ::stat(tmp_.c_str(), &tmp);
       state_["tmp_dev"] = tmp.st_dev;
       state_["tmp_ino"] = tmp.st_ino;
-      if (Status written = write_json("state.json", state_); !written.ok()) return written;
-      return append_line(undo(), "remove-dir " + tmp_);
+      if (Status noted = append_line(undo(), "remove-dir " + tmp_); !noted.ok()) return noted;
+      return write_json("state.json", state_);
     }
     if (errno != EEXIST) return errno_error("make " + tmp_);
   }

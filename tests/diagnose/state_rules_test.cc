@@ -71,6 +71,16 @@ TEST(OrderDeadlock, IsSilentWhenOneWaitNeedsNobody) {
   EXPECT_EQ(finding_of(diagnose(job.build()), "order_deadlock"), nullptr);
 }
 
+// Seen between the enter and the return of a nonblocking call: that rank goes on in a moment.
+TEST(OrderDeadlock, IsSilentInsideANonblockingCall) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.comm("a", {0, 1}).comm("b", {0, 1}).everyone(on(all_reduce(), "a")).everyone(on(all_reduce(), "b"));
+  CallSpec iallreduce = on(all_reduce(), "a");
+  iallreduce.flags = RF_CALL_NONBLOCKING;
+  job.blocked(0, iallreduce).blocked(1, on(all_reduce(), "b"));
+  EXPECT_EQ(finding_of(diagnose(job.build()), "order_deadlock"), nullptr);
+}
+
 TEST(StoppedRank, IsInferredOnly) {
   TimelineBuilder job(3);
   job.everyone(all_reduce()).blocked(0, all_reduce()).blocked(1, all_reduce());

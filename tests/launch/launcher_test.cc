@@ -35,17 +35,18 @@ class LauncherTest : public GuardianTest {
     auto items = launcher(name).items(context());
     EXPECT_TRUE(items.ok()) << items.error().to_string();
     if (!items.ok()) return "";
-    std::string worst;
     for (const LaunchItem& item : *items) {
       EXPECT_TRUE(guardian_->spawn(++tag_, item.command).ok());
       const auto spawned = wait_for(GuardianEvent::Kind::kSpawned);
       const auto end = spawned ? end_of(spawned->pid) : std::nullopt;
       EXPECT_TRUE(end);
-      if (end) worst = ExitStatus::from_wait_status(end->a).to_string();
+      if (end) last_ = ExitStatus::from_wait_status(end->a);
     }
     EXPECT_TRUE(launcher(name).collect_logs(context()).ok());
-    return worst;
+    return last_.to_string();
   }
+  std::vector<ReportedEnd> reported(const char* name) { return launcher(name).reported(context(), last_); }
+  ExitStatus last_;  // of what run() started last
   Plan plan_;
   std::string agent_;
   std::vector<std::string> preload_;
@@ -110,7 +111,7 @@ TEST_P(MpirunTest, GivesTheAgentToTheRanksAndNotToItself) {
 TEST_P(MpirunTest, ReportsARankThatASignalKilled) {
   workload().command = {"sh", "-c", "[ $OMPI_COMM_WORLD_RANK = 1 ] && kill -9 $$; sleep 60"};
   EXPECT_THAT(run("mpirun"), Not("exit 0"));
-  const auto ends = launcher("mpirun").reported(context());
+  const auto ends = reported("mpirun");
   ASSERT_EQ(ends.size(), 1u) << read_text(launcher_log(*run_, 0));
   EXPECT_EQ(ends[0].rank, 1);
   EXPECT_EQ(ends[0].status.to_string(), "SIGKILL");
@@ -119,10 +120,28 @@ TEST_P(MpirunTest, ReportsARankThatASignalKilled) {
 TEST_P(MpirunTest, ReportsARankThatExited) {
   workload().command = {"sh", "-c", "[ $OMPI_COMM_WORLD_RANK = 1 ] && exit 3; sleep 60"};
   EXPECT_THAT(run("mpirun"), Not("exit 0"));
-  const auto ends = launcher("mpirun").reported(context());
+  const auto ends = reported("mpirun");
   ASSERT_EQ(ends.size(), 1u) << read_text(launcher_log(*run_, 0));
   EXPECT_EQ(ends[0].rank, 1);
   EXPECT_EQ(ends[0].status.to_string(), "exit 3");
+}
+
+// Open MPI 4 may end without its last words.
+TEST_F(LauncherTest, ReadsMpirunsStateLines) {
+  const auto said = [&](const char* state, ExitStatus launcher) -> std::string {
+    launcher_says(fmt::format("[vm:7] [[12,0],0] ACTIVATE PROC [[12,1],0] STATE IOF COMPLETE AT a.c:306\n"
+                              "[vm:7] [[12,0],0] ACTIVATE PROC [[12,1],13] STATE {} AT b.c:1746\n"
+                              "[vm:7] [[12,0],0] ACTIVATE PROC [[12,1],0] STATE ABORTED BY SIGNAL AT b.c:1\n",
+                              state));
+    last_ = launcher;
+    const auto ends = reported("mpirun");
+    return ends.size() == 1 ? fmt::format("{}: {}", ends[0].rank, ends[0].status.to_string()) : "nothing";
+  };
+  const auto code = [](int value) { return ExitStatus{ExitStatus::Kind::kCode, value}; };
+  EXPECT_EQ(said("ABORTED BY SIGNAL", code(137)), "13: SIGKILL");
+  EXPECT_EQ(said("EXITED WITH NON-ZERO STATUS", code(137)), "13: exit 137");
+  EXPECT_EQ(said("ABORTED BY SIGNAL", code(1)), "nothing");
+  EXPECT_EQ(said("ABORTED BY SIGNAL", {ExitStatus::Kind::kSignal, 9}), "nothing");  // we ended mpirun
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, MpirunTest, ::testing::Values("mpirun", open_mpi_5()),
@@ -136,7 +155,7 @@ TEST_F(LauncherTest, ReadsTorchrunsReport) {
       "  rank      : 0 (local_rank: 0)\n  exitcode  : -15 (pid: 20161)  (SIGTERM)\n"
       "Root Cause (first observed failure):\n[0]:\n  rank      : 1 (local_rank: 1)\n"
       "  exitcode  : 1 (pid: 20162) \n");
-  const auto ends = launcher("torchrun").reported(context());
+  const auto ends = reported("torchrun");
   ASSERT_EQ(ends.size(), 3u);
   EXPECT_EQ(ends[0].status.to_string(), "SIGKILL");
   EXPECT_EQ(ends[0].attempt, 0);
@@ -157,7 +176,7 @@ TEST_F(LauncherTest, TorchrunStartsWorkersAndCollectsTheirLogs) {
   EXPECT_EQ(run("torchrun"), "exit 1");
   for (const int attempt : {0, 1})
     EXPECT_EQ(read_text(rank_log(*run_, 1, attempt)), "rank 1 " + run_->tmp() + "\n");
-  const auto ends = launcher("torchrun").reported(context());
+  const auto ends = reported("torchrun");
   ASSERT_EQ(ends.size(), 2u) << read_text(launcher_log(*run_, 0));
   EXPECT_EQ(ends[1].status.to_string(), "exit 4");
   EXPECT_EQ(ends[1].attempt, 1);

@@ -199,6 +199,27 @@ TEST_F(CleanRun, HasNothingToDoForACompleteRun) {
 
 TEST_F(CleanRun, RefusesADirectoryThatIsNoRun) { EXPECT_FALSE(clean_run(scratch_.path()).ok()); }
 
+// Killed while it made its TMPDIR: before the line in the undo list, and before the inode was noted.
+TEST_F(CleanRun, RemovesATmpdirThatWasBeingMade) {
+  for (const bool line_written : {false, true}) {
+    const std::string path = run_ + (line_written ? ".b" : ".a");
+    std::string tmp;
+    {
+      Result<RunDir> run = RunDir::create(path, "test");
+      ASSERT_TRUE(run.ok());
+      tmp = run->tmp();
+      Json state = *read_json(run->file("state.json"));
+      state["tmp_dev"] = state["tmp_ino"] = 0;
+      ASSERT_TRUE(run->write_json("state.json", state).ok());
+      if (!line_written) std::filesystem::remove(run->undo());
+    }
+    const auto report = clean_run(path);
+    ASSERT_TRUE(report.ok());
+    EXPECT_THAT(report->failed, IsEmpty());
+    EXPECT_FALSE(std::filesystem::exists(tmp));
+  }
+}
+
 TEST_F(CleanRun, LeavesAFileOfAnotherBoot) {
   std::string kept = scratch_ / "kept", tmp;
   std::ofstream(kept) << "x";

@@ -33,7 +33,7 @@ const Registration<Launcher> registration{{
     .summary = "N processes on this machine, without a launcher program",
     .probe = [](const Workload&) -> Status { return Done{}; },
     .items = items,
-    .reported = [](const LaunchContext&) { return std::vector<ReportedEnd>{}; },
+    .reported = [](const LaunchContext&, const ExitStatus&) { return std::vector<ReportedEnd>{}; },
     .collect_logs = [](const LaunchContext&) -> Status { return Done{}; },
 }};
 

@@ -101,7 +101,7 @@ ExitStatus as_status(int exitcode) {
 }
 
 // One line when a group of workers fails (one group a restart), and the report of the last group.
-std::vector<ReportedEnd> reported(const LaunchContext& context) {
+std::vector<ReportedEnd> reported(const LaunchContext& context, const ExitStatus&) {
   const std::string text = read_text(launcher_log(context.run, context.attempt));
   std::vector<ReportedEnd> ends;
   std::set<int> pids;

@@ -1,0 +1,51 @@
+// what_to_run: see what_to_run.h.
+#include "harness/commands/what_to_run.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "harness/scenario/one_line.h"
+
+namespace rankfault {
+
+void WhatToRun::add_to(CLI::App& app) {
+  app.add_option("words", words, "scenario files and directories, or the command after --");
+  app.add_option("--ranks", ranks, "one-line form: how many ranks");
+  app.add_option("--launcher", launcher, "one-line form: local, mpirun or torchrun");
+  app.add_option("--fault", faults, "one-line form: KIND@key=value,...")->allow_extra_args(false);
+  app.add_option("--expect", expects, "one-line form: 'oracle: {...}'")->allow_extra_args(false);
+  app.add_option("--wall", wall, "one-line form: limit of the whole run, as 60s");
+  app.add_option("--set", sets, "change one place: faults.ID.at.nth=5")->allow_extra_args(false);
+  app.add_option("--seed", seed, "for every choice that is drawn");
+}
+
+bool WhatToRun::is_one_line() const {
+  return ranks != 0 || !faults.empty() || !expects.empty() || !launcher.empty();
+}
+
+Result<Scenario> WhatToRun::from_one_line() const {
+  if (words.empty()) return usage_error("there is no command: write it after --");
+  return scenario_from_command_line(ranks, launcher, faults, expects, words, wall);
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> WhatToRun::read_sets() const {
+  std::vector<std::pair<std::string, std::string>> read;
+  for (const std::string& text : sets) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return usage_error(fmt::format("--set wants key=value, not \"{}\"", text));
+    read.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return read;
+}
+
+Result<std::optional<uint64_t>> WhatToRun::read_seed() const {
+  if (seed.empty()) return std::optional<uint64_t>();
+  char* end = nullptr;
+  const uint64_t number = std::strtoull(seed.c_str(), &end, 10);
+  if (*end || seed[0] == '-') return usage_error(fmt::format("--seed wants a number, not \"{}\"", seed));
+  return std::optional<uint64_t>(number);
+}
+
+}  // namespace rankfault

@@ -1,0 +1,31 @@
+// WhatToRun: the words that `run` and `plan` have in common: a scenario file, or the one-line form, and
+// how to change it. Errors are the user's: exit 64.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/base/result.h"
+#include "harness/scenario/scenario.h"
+
+namespace rankfault {
+
+struct WhatToRun {
+  std::vector<std::string> words;  // files and directories, or the command after --
+  int ranks = 0;
+  std::string launcher, wall, seed;
+  std::vector<std::string> faults, expects, sets;
+
+  void add_to(CLI::App&);
+  bool is_one_line() const;
+  Result<Scenario> from_one_line() const;
+  Result<std::vector<std::pair<std::string, std::string>>> read_sets() const;
+  Result<std::optional<uint64_t>> read_seed() const;  // nullopt: not given
+};
+
+}  // namespace rankfault
