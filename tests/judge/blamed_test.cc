@@ -55,6 +55,18 @@ TEST(Blamed, TakesConsequencesForNoCauses) {
   EXPECT_EQ(other.found(finding("dead_rank", {2})).found(later).result().verdict, Verdict::kFail);
 }
 
+TEST(Blamed, IsDecidedByWhatIsProvenAlone) {
+  const char* wanted = "blamed: {kind: missing_call}";
+  const Finding guess = finding("missing_call", {}, Confidence::kInferred);
+  Finding pairing = finding("call_mismatch", {});
+  EXPECT_TRUE(kill_of_2(wanted).found(finding("missing_call", {2})).decided());
+  EXPECT_FALSE(kill_of_2(wanted).found(guess).decided());
+  EXPECT_FALSE(kill_of_2(wanted).found(guess).found(pairing).decided());
+  pairing.caused_by = 0;  // the guess only says what lies behind the proven one
+  EXPECT_TRUE(kill_of_2(wanted).found(guess).found(pairing).decided());
+  EXPECT_FALSE(kill_of_2("blamed: {kind: none}").found(finding("missing_call", {2})).decided());
+}
+
 TEST(Blamed, FailsWhenNothingWasFound) {
   EXPECT_EQ(verdict_of("blamed: {kind: dead_rank, ranks: [2]}", finding("none", {})), Verdict::kFail);
 }

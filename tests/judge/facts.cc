@@ -184,6 +184,11 @@ ExpectationResult Facts::result() {
   return judgement.expectations.empty() ? ExpectationResult{} : judgement.expectations.front();
 }
 
+bool Facts::decided() {
+  const ExpectationSpec& spec = facts_.plan.scenario.expect.at(0);
+  return Catalog<Oracle>::instance().find(spec.oracle)->decided(spec, facts_);
+}
+
 Finding finding(const std::string& kind, std::vector<int> ranks, Confidence confidence,
                 const std::string& op) {
   Finding f;

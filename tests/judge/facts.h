@@ -41,6 +41,7 @@ class Facts {
   RunFacts& facts() { return facts_; }
   Judgement judged() { return judge(facts_); }
   ExpectationResult result();  // of the first expectation
+  bool decided();              // it may be asked while the job runs, and nothing to come can change it
 
  private:
   RankEnd& ended(int rank, double at, int attempt);

@@ -131,12 +131,19 @@ ExpectationResult judge_blamed(const ExpectationSpec& spec, const RunFacts& fact
   return answer(spec, Verdict::kPass, finding_text(*found), finding_lines(facts, found->kind));
 }
 
-// A proven finding is never taken back.
+// A proven finding is never taken back; nor is a cause that is read from one.
 bool decided_blamed(const ExpectationSpec& spec, const RunFacts& facts) {
-  return !wants_none(spec) &&
-         std::any_of(facts.findings.all.begin(), facts.findings.all.end(), [&](const auto& f) {
-           return is_cause(f) && f.confidence == Confidence::kProven && accepts(spec, f, facts);
-         });
+  if (wants_none(spec)) return false;
+  const std::vector<Finding>& all = facts.findings.all;
+  const auto proven = [](const Finding& f) { return f.confidence == Confidence::kProven; };
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!is_cause(all[i]) || !accepts(spec, all[i], facts)) continue;
+    const bool proven_under_it = std::any_of(all.begin(), all.end(), [&](const Finding& f) {
+      return f.caused_by == static_cast<int>(i) && proven(f);
+    });
+    if (proven(all[i]) || proven_under_it) return true;
+  }
+  return false;
 }
 
 Status check_alternative(const Value& one) {
