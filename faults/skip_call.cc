@@ -50,12 +50,23 @@ EffectReport verify_no_later_call(const GateEvent& gate, const ProcessView& vict
                   acted_at(gate));
 }
 
+// The victim's own share may be empty where others' are not: in the v-forms, and away from the root.
+bool nobody_brings_elements(const GateEvent& gate, const ProcessView& victim, const RunFacts& facts) {
+  if (gate.count != 0) return false;
+  for (const ProcessView* peer : peers_on(facts, victim, gate.comm_id)) {
+    const auto calls = calls_on(*peer, gate.comm_id);
+    const RecordedCall* call = call_with_seq(calls, gate.seq);
+    if (call && call->enter.count != 0) return false;
+  }
+  return true;
+}
+
 EffectReport verify_collective(const GateEvent& gate, const ProcessView& victim, const RunFacts& facts) {
   const CommView* comm = comm_with_id(victim, gate.comm_id);
   if (!comm) return cannot_tell(fmt::format("rank {} has no record of that communicator", gate.rank));
   if (comm->size == 1) return not_bitten("a communicator of one rank: nobody to miss the call");
-  const bool pure_sync = gate.op == "barrier";
-  if (gate.count == 0 && !pure_sync) return not_bitten("a call of no elements: nobody needs anybody in it");
+  if (gate.op != "barrier" && nobody_brings_elements(gate, victim, facts))
+    return not_bitten("a call of no elements: nobody needs anybody in it");
   const auto own = calls_on(victim, gate.comm_id);
   const RecordedCall* instead = call_with_seq(own, gate.seq);
   if (!instead) return verify_no_later_call(gate, victim, facts);

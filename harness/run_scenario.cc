@@ -65,6 +65,7 @@ struct LiveRun {
   UndoList undo;
   Guardian guardian;
   std::unique_ptr<Observer> observer;
+  bool launched = false;  // something of the job was asked to start
 };
 
 Result<LiveRun> open_run(const Plan& plan, const RunOptions& options) {
@@ -100,6 +101,8 @@ Result<AttemptEnd> run_attempts(const Plan& plan, LiveRun& run, const RunOptions
     const Result<std::vector<LaunchItem>> items = launcher.items(context);
     if (!items) return items.error();
 
+    if (options.progress && !run.launched) options.progress("run " + run.dir.path());
+    run.launched = true;
     AttemptLoop loop(parts, attempt, workload.ranks, wall_end);
     const auto decided = [&] { return all_decided(plan, run.dir.path()); };
     const Result<AttemptEnd> end = loop.run(*items, decided, options.interrupted);
@@ -152,7 +155,6 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   if (!opened) return opened.error();
   LiveRun& run = *opened;
   journal_run_begin(plan, options.reference_run, run.journal);
-  if (options.progress) options.progress("run " + run.dir.path());
 
   Result<AttemptEnd> end = AttemptEnd::kOver;
   {
@@ -170,6 +172,7 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   const std::string left = take_down(run, end ? *end : AttemptEnd::kInterrupted);
   run.journal.write("run_end", Json::object());
   if (Status completed = run.dir.complete(); !completed) return completed.error();
+  if (!end && !run.launched && left.empty()) run.dir.discard();
   if (!end) return end.error();
 
   Result<RunFacts> facts = read_run(run.dir.path());

@@ -39,7 +39,8 @@ Result<std::vector<Scenario>> from_command_line(const Options& options) {
 
 // All files are checked before anything is launched; every mistake is printed.
 Result<std::vector<Scenario>> from_files(const Options& options) {
-  if (options.what.words.empty()) return usage_error("name scenario files or directories, or a command after --");
+  if (options.what.words.empty())
+    return usage_error("name scenario files or directories, or a command after --");
   const Result<std::vector<std::string>> files = find_scenario_files(options.what.words);
   if (!files) return files.error();
   std::vector<Error> errors;
@@ -98,13 +99,15 @@ Status write_junit(const std::string& path, const SessionResult& result) {
 int run_all(const Options& in) {
   SessionOptions options;
   if (Status read = read_settings(in, options); !read) return usage(read.error());
-  const Result<std::vector<Scenario>> scenarios = in.what.is_one_line() ? from_command_line(in) : from_files(in);
+  const Result<std::vector<Scenario>> scenarios =
+      in.what.is_one_line() ? from_command_line(in) : from_files(in);
   if (!scenarios) return usage(scenarios.error());
   if (!options.run_dir.empty() && (scenarios->size() != 1 || options.teeth))
     return usage(usage_error("--run-dir is for a single run; use --runs DIR for several"));
   // One file named on the command line tells its verdict; a directory, a filter or several the outcome.
-  options.by_verdict = scenarios->size() == 1 && in.filter.empty() && !options.teeth &&
-                       (in.what.is_one_line() || (in.what.words.size() == 1 && (*scenarios)[0].file == in.what.words[0]));
+  options.by_verdict =
+      scenarios->size() == 1 && in.filter.empty() && !options.teeth &&
+      (in.what.is_one_line() || (in.what.words.size() == 1 && (*scenarios)[0].file == in.what.words[0]));
   options.interrupted = catch_interrupts();
   const bool colour = ::isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR");
   if (!in.json) {

@@ -19,9 +19,10 @@ bool reduces(uint16_t op) {
          op == RF_OP_REDUCE_SCATTER_BLOCK || op == RF_OP_SCAN || op == RF_OP_EXSCAN;
 }
 
-std::string payload_text(const Call& c) {
+std::string payload_text(const Call& c, bool own_share) {
   if (!has_payload(c.op) || (c.flags & RF_CALL_COUNT_UNKNOWN)) return "";
-  std::string text = fmt::format(" {} x {}", dtype_text(c.dtype), c.count);
+  std::string text = fmt::format(" {}", dtype_text(c.dtype));
+  if (own_share || !(c.flags & RF_CALL_RANK_LOCAL)) text += fmt::format(" x {}", c.count);
   if (reduces(c.op) && c.reduce_op != RF_REDUCE_OTHER)
     text += fmt::format(" {}", reduce_op_text(c.reduce_op));
   return text;
@@ -50,8 +51,9 @@ std::string short_call(const Call& c, const CommGroup& group) {
                : fmt::format("{} on {}", op_text(c.op), group.name);
 }
 
-std::string call_text(const Call& c, const CommGroup& group) {
-  std::string text = fmt::format("{}{}{} on {}", op_text(c.op), payload_text(c), root_text(c), group.name);
+std::string call_text(const Call& c, const CommGroup& group, bool own_share) {
+  std::string text =
+      fmt::format("{}{}{} on {}", op_text(c.op), payload_text(c, own_share), root_text(c), group.name);
   if (c.seq) text += fmt::format(", call {}", c.seq);
   return text;
 }
@@ -86,7 +88,7 @@ std::vector<Side> sides_of(const std::vector<Seat>& seats, const CommGroup& grou
     Side side;
     if (seat.call) {
       side.op = op_text(seat.call->op);
-      side.what = call_text(*seat.call, group);
+      side.what = call_text(*seat.call, group, false);
       side.call_site = call_site_of(*seat.member->process, *seat.call);
     } else {
       side.what = "no call";

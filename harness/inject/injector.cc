@@ -289,6 +289,7 @@ TimeNs Injector::next_due() const {
 }
 
 void Injector::process_ended(const ProcessId& process, TimeNs when) {
+  serve();  // what it said before it died, and nobody has read yet
   std::erase_if(parked_, [&](const auto& entry) {
     const Parked& parked = entry.second;
     if (parked.process.pid != process.pid || parked.process.start != process.start) return false;

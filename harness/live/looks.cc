@@ -37,9 +37,10 @@ bool Looks::diagnose_now(const char* reason, bool last, bool although_moving) {
   if (!timeline.consistent && !although_moving) return false;
   const std::vector<Finding> news = log_.add(diagnose(timeline, options_), last);
   if (news.empty() && !last) return true;
-  const uint64_t line = journal_.write(
-      "look",
-      {{"reason", reason}, {"last", last}, {"consistent", timeline.consistent}, {"state", state_to_json(timeline)}});
+  const uint64_t line = journal_.write("look", {{"reason", reason},
+                                                {"last", last},
+                                                {"consistent", timeline.consistent},
+                                                {"state", state_to_json(timeline)}});
   for (const Finding& finding : news) {
     journal_.write("finding", {{"look", line}, {"finding", to_json(finding)}});
     if (finding.confidence == Confidence::kProven && first_proven_ == 0) first_proven_ = now_ns();

@@ -153,6 +153,11 @@ Status RunDir::complete() {
   return write_json("state.json", state_);
 }
 
+void RunDir::discard() {
+  std::error_code error;
+  fs::remove_all(path_, error);
+}
+
 RunState run_state(const std::string& run_dir) {
   const Result<Json> state = read_json(run_dir + "/state.json");
   if (state.ok() && state->is_object() && state->value("state", "") == "complete") return RunState::kComplete;

@@ -31,6 +31,7 @@ class RunDir {
 
   Status write_json(const std::string& name, const Json&) const;  // temp + rename
   Status complete();                                              // state file: incomplete -> complete
+  void discard();  // removes it and all in it: for a run in which nothing was ever started
 
  private:
   Status make_tmp();

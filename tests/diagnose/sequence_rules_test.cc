@@ -144,6 +144,23 @@ TEST(MissingCall, ABroadcastByItsRootAloneBlamesThoseWhoDidNotCome) {
   EXPECT_EQ(f->ranks, (std::vector<int>{1, 2, 3}));
   EXPECT_EQ(f->op, "broadcast");
   EXPECT_EQ(f->seq->from, 4u);
+  // It may as well have left out what the others are in: only the pairing is proven.
+  EXPECT_EQ(f->confidence, Confidence::kInferred);
+  EXPECT_EQ(finding_of(found, "call_mismatch")->confidence, Confidence::kProven);
+}
+
+TEST(MissingCall, SharesOfAVFormAreOneSide) {
+  TimelineBuilder job(4, RF_LIB_MPI);
+  job.everyone(all_reduce(), 3).blocked(3, barrier());
+  for (int r : {0, 1, 2}) {
+    CallSpec own{RF_OP_ALL_GATHERV, 5u + static_cast<uint64_t>(r), RF_DTYPE_FLOAT32};
+    own.flags = RF_CALL_RANK_LOCAL;
+    job.blocked(r, own);
+  }
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "call_mismatch");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->sides.size(), 2u) << f->text;
 }
 
 TEST(MissingCall, IsSilentWhileTheLateRankIsOnlyBehind) {

@@ -26,6 +26,11 @@ std::string gloo_job(const Job& job) {
                   "\"{bin}/gloo_all_reduce\", \"--store={store}\", \"--steps=6\", \"--timeout=1s\"");
 }
 
+std::string gloo_all_ops_job(const Job& job) {
+  return scenario(job, "gloo-all-ops-job", "local",
+                  "\"{bin}/gloo_all_ops\", \"--store={store}\", \"--steps=4\", \"--timeout=1s\"");
+}
+
 std::string mpi_job(const Job& job) {
   return scenario(job, "mpi-job", "mpirun", "\"{bin}/ranks/mpi/mpi_steps\", \"--steps=10\"");
 }

@@ -196,7 +196,17 @@ TEST_F(Verify, ASkippedCallOfNoElementsIsVoid) {
   gate.count = 0;
   calls(0, 1, 5);
   calls(1, 1, 4);
+  for (Event& event : process(0).history) event.record.count = 0;
   EXPECT_EQ(effect(), Effect::kVoid);
+}
+
+TEST_F(Verify, ASkippedCallWhereOnlyTheVictimsShareIsEmptyBites) {
+  run("skip_call@rank=1,op=all_gatherv,nth=3");
+  gate.op = "all_gatherv";
+  gate.count = 0;
+  calls(0, 1, 5, true, RF_OP_ALL_GATHERV);
+  calls(1, 1, 4, true, RF_OP_ALL_GATHERV);
+  EXPECT_EQ(effect(), Effect::kVerified);
 }
 
 TEST_F(Verify, ASkippedCallOfOneRankIsVoid) {

@@ -129,10 +129,11 @@ TEST_P(MpirunTest, ReportsARankThatExited) {
 // Open MPI 4 may end without its last words.
 TEST_F(LauncherTest, ReadsMpirunsStateLines) {
   const auto said = [&](const char* state, ExitStatus launcher) -> std::string {
-    launcher_says(fmt::format("[vm:7] [[12,0],0] ACTIVATE PROC [[12,1],0] STATE IOF COMPLETE AT a.c:306\n"
-                              "[vm:7] [[12,0],0] ACTIVATE PROC [[12,1],13] STATE {} AT b.c:1746\n"
-                              "[vm:7] [[12,0],0] ACTIVATE PROC [[12,1],0] STATE ABORTED BY SIGNAL AT b.c:1\n",
-                              state));
+    launcher_says(
+        fmt::format("[vm:7] [[12,0],0] ACTIVATE PROC [[12,1],0] STATE IOF COMPLETE AT a.c:306\n"
+                    "[vm:7] [[12,0],0] ACTIVATE PROC [[12,1],13] STATE {} AT b.c:1746\n"
+                    "[vm:7] [[12,0],0] ACTIVATE PROC [[12,1],0] STATE ABORTED BY SIGNAL AT b.c:1\n",
+                    state));
     last_ = launcher;
     const auto ends = reported("mpirun");
     return ends.size() == 1 ? fmt::format("{}: {}", ends[0].rank, ends[0].status.to_string()) : "nothing";

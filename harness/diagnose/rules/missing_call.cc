@@ -25,10 +25,12 @@ Finding tell(const JobView& job, const Divergence& d) {
   if (d.pairs_differ) {
     prove_pairing(f, d);
     // The pairing is proven; that it came from this missing call is only as sure as the alignment.
-    if (!d.lone_root && !d.alignment.seen) {
+    if (d.lone_root || !d.alignment.seen) {
       f.confidence = Confidence::kInferred;
       f.claim = Claim::kNone;
-      f.evidence.emplace_back("which call is missing is read from what the ranks did in earlier rounds");
+      f.evidence.emplace_back(
+          d.lone_root ? "a root alone in its call is taken to have been let down by the others"
+                      : "which call is missing is read from what the ranks did in earlier rounds");
     }
   } else if (!prove_waiting(f, d, came, absent)) {
     prove_pairing(f, d);

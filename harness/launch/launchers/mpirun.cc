@@ -104,7 +104,8 @@ Result<std::vector<LaunchItem>> items(const LaunchContext& context) {
 // Which rank failed first by the state lines of Open MPI 4, and how by mpirun's own exit, which repeats it.
 std::vector<ReportedEnd> first_failure(const std::string& text, int attempt, const ExitStatus& launcher) {
   std::smatch match;
-  const std::regex state(R"(ACTIVATE PROC \[\[\d+,1\],(\d+)\] STATE (ABORTED BY SIGNAL|EXITED WITH NON-ZERO))");
+  const std::regex state(
+      R"(ACTIVATE PROC \[\[\d+,1\],(\d+)\] STATE (ABORTED BY SIGNAL|EXITED WITH NON-ZERO))");
   if (launcher.kind != ExitStatus::Kind::kCode || !std::regex_search(text, match, state)) return {};
   ReportedEnd end{std::stoi(match[1]), 0, attempt, launcher};
   if (match[2] == "ABORTED BY SIGNAL") {

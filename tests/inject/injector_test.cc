@@ -1,0 +1,128 @@
+// injector_test: what the gate said is journaled, whoever dies meanwhile. The test plays the agent.
+#include "harness/inject/injector.h"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "harness/base/process_tree.h"
+
+namespace rankfault::test {
+namespace {
+
+class InjectorTest : public testing::Test {
+ protected:
+  InjectorTest() {
+    victim_.host = this_host();
+    victim_.pid = ::fork();
+    if (victim_.pid == 0)
+      for (;;) ::pause();
+    victim_.start = proc_stat(victim_.pid)->start;
+    Action skip;
+    skip.fault = "f";
+    skip.verb = RF_VERB_SKIP;
+    plan_.actions = {skip};
+  }
+  ~InjectorTest() override {
+    kill_victim();
+    std::filesystem::remove_all(folder_);
+  }
+  void kill_victim() {
+    if (victim_.pid <= 0) return;
+    ::kill(victim_.pid, SIGKILL);
+    ::waitpid(victim_.pid, nullptr, 0);
+    victim_.pid = 0;
+  }
+  rf_gate_slot& asks() {
+    rf_gate_slot& slot = page_->slots[0];
+    slot.pid = victim_.pid;
+    slot.start_time = victim_.start;
+    slot.op = RF_OP_ALL_REDUCE;
+    slot.seq = 19;
+    slot.state = RF_GATE_ASKED;
+    injector_.serve();
+    return slot;
+  }
+  void says(rf_gate_slot& slot, rf_effect effect) {
+    slot.effect = effect;
+    RF_STORE(&slot.state, static_cast<uint32_t>(RF_GATE_DONE));
+  }
+  // The journal's fault lines: "fault_done done", "fault_effect ended".
+  std::vector<std::string> told() const {
+    std::vector<std::string> lines;
+    std::ifstream file(folder_ + "/journal");
+    for (std::string text; std::getline(file, text);) {
+      const Json line = Json::parse(text);
+      const std::string event = line.value("ev", "");
+      if (event == "fault_done") lines.push_back(event + " " + line.value("effect", ""));
+      if (event == "fault_effect") lines.push_back(event + " " + line.value("what", ""));
+      if (event == "fault_answered") lines.push_back("answered " + line.value("answer", ""));
+    }
+    return lines;
+  }
+
+  static std::string fresh_folder() {
+    char name[] = "/tmp/rftest.XXXXXX";
+    return ::mkdtemp(name);
+  }
+
+  std::string folder_ = fresh_folder();
+  ProcessId victim_;
+  Plan plan_;
+  Journal journal_ = *Journal::create(folder_ + "/journal");
+  ControlPage page_ = *ControlPage::create(folder_ + "/control", 2, std::chrono::seconds(2));
+  UndoList undo_ = *UndoList::open(folder_ + "/undo");
+  Injector injector_{plan_, page_, journal_, undo_, ::getpid()};
+};
+
+using testing::ElementsAre;
+
+TEST_F(InjectorTest, JournalsWhatWasDone) {
+  rf_gate_slot& slot = asks();
+  EXPECT_EQ(slot.answer, static_cast<uint32_t>(RF_ANSWER_GO));
+  says(slot, RF_EFFECT_DONE);
+  injector_.serve();
+  EXPECT_THAT(told(), ElementsAre("answered go", "fault_done done"));
+  EXPECT_EQ(slot.state, static_cast<uint32_t>(RF_GATE_FREE));
+}
+
+TEST_F(InjectorTest, AVictimThatDiesRightAfterItSaidSoIsHeard) {
+  rf_gate_slot& slot = asks();
+  says(slot, RF_EFFECT_DONE);
+  const ProcessId victim = victim_;
+  kill_victim();
+  injector_.process_ended(victim, 1);
+  EXPECT_THAT(told(), ElementsAre("answered go", "fault_done done"));
+}
+
+TEST_F(InjectorTest, AVictimThatDiesWithoutAWordHasEnded) {
+  asks();
+  const ProcessId victim = victim_;
+  kill_victim();
+  injector_.process_ended(victim, 1);
+  EXPECT_THAT(told(), ElementsAre("answered go", "fault_effect ended"));
+  EXPECT_FALSE(injector_.any_park_open());
+}
+
+TEST_F(InjectorTest, AProcessOfAnotherJobIsRefused) {
+  rf_gate_slot& slot = page_->slots[0];
+  slot.pid = 1;
+  slot.start_time = 0;
+  slot.state = RF_GATE_ASKED;
+  injector_.serve();
+  EXPECT_EQ(slot.answer, static_cast<uint32_t>(RF_ANSWER_NO_GO));
+  EXPECT_THAT(told(), ElementsAre("answered no_go"));
+}
+
+TEST_F(InjectorTest, FiresOnceAndNoMore) {
+  says(asks(), RF_EFFECT_DONE);
+  injector_.serve();
+  EXPECT_EQ(asks().answer, static_cast<uint32_t>(RF_ANSWER_NO_GO));
+}
+
+}  // namespace
+}  // namespace rankfault::test
