@@ -31,6 +31,10 @@ Sequence predicted(const Sequence& s) {
   return {};
 }
 
+bool knows(const Sequence& s, int shape) {
+  return std::any_of(s.begin(), s.end(), [&](const Token& t) { return t.shape == shape; });
+}
+
 struct Shift {
   bool fits = false;
   size_t from = 0;
@@ -48,8 +52,10 @@ Shift shift(const Sequence& shorter, const Sequence& longer, const Sequence& nex
       equal = shorter[i].placed == longer[j].placed;
       if (equal && i >= prefix) result.seen = result.supported = true;
     } else if (j - longer.size() < next.size()) {
-      equal = shorter[i].shape == next[j - longer.size()].shape;
-      if (equal && i >= prefix) result.supported = true;
+      // A call the others never made is the program's next phase: no loop predicts it.
+      const bool as_predicted = shorter[i].shape == next[j - longer.size()].shape;
+      equal = as_predicted || !knows(longer, shorter[i].shape);
+      if (as_predicted && i >= prefix) result.supported = true;
     }
     if (equal) continue;
     result.from = i + 1;
@@ -69,10 +75,6 @@ bool same_after(const Sequence& a, const Sequence& b, size_t from, bool& compare
 
 // A call made from another place is not this call with another argument.
 bool other_place(const Token& a, const Token& b) { return a.site != 0 && b.site != 0 && a.site != b.site; }
-
-bool knows(const Sequence& s, int shape) {
-  return std::any_of(s.begin(), s.end(), [&](const Token& t) { return t.shape == shape; });
-}
 
 bool ever_follows(const Sequence& s, int first, int second) {
   for (size_t i = 1; i < s.size(); ++i)

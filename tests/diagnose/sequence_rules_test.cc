@@ -149,6 +149,27 @@ TEST(MissingCall, ABroadcastByItsRootAloneBlamesThoseWhoDidNotCome) {
   EXPECT_EQ(finding_of(found, "call_mismatch")->confidence, Confidence::kProven);
 }
 
+// With step marks the one call of step 5 is known, although the hang comes at the barrier behind the loop.
+TEST(MissingCall, IsOneCallWhenTheVictimReachedTheNextPhaseFirst) {
+  TimelineBuilder job(4);
+  for (uint64_t s = 0; s < 10; ++s) {
+    job.steps(s);
+    for (int r = 0; r < 4; ++r) {
+      if (r == 3 && s == 5) continue;
+      if (r != 3 && s == 9)
+        job.blocked(r, all_reduce());
+      else
+        job.does(r, all_reduce());
+    }
+  }
+  job.blocked(3, barrier());
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "missing_call");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->text, "rank 3 left out all_reduce 6 on world");
+  EXPECT_EQ(f->ranks, std::vector<int>{3});
+}
+
 TEST(MissingCall, SharesOfAVFormAreOneSide) {
   TimelineBuilder job(4, RF_LIB_MPI);
   job.everyone(all_reduce(), 3).blocked(3, barrier());
