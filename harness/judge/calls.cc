@@ -17,9 +17,9 @@ bool leaves(uint8_t phase) {
 
 using Spans = std::map<std::pair<uint32_t, uint32_t>, CallSpan>;  // by lane and call
 
-void add_record(const Event& event, Spans& spans) {
+void add_record(const Event& event, uint16_t without, Spans& spans) {
   const rf_record& record = event.record;
-  if (!communicates(record.library) || record.flags & RF_CALL_EXECUTION) return;
+  if (!communicates(record.library) || record.flags & without) return;
   if (record.phase != RF_PHASE_ENTER && !leaves(record.phase)) return;
   CallSpan& span = spans[{event.lane, record.call}];
   span.lane = event.lane;
@@ -38,9 +38,9 @@ void add_record(const Event& event, Spans& spans) {
   }
 }
 
-void add_state(const LaneView& lane, Spans& spans) {
+void add_state(const LaneView& lane, uint16_t without, Spans& spans) {
   const rf_state& state = lane.state;
-  if (state.where != RF_INSIDE || !communicates(state.library) || state.flags & RF_CALL_EXECUTION) return;
+  if (state.where != RF_INSIDE || !communicates(state.library) || state.flags & without) return;
   CallSpan& span = spans[{lane.index, state.call}];
   if (span.leave != 0) return;
   span = {lane.index, state.op, state.comm, state.since_ns, 0, RF_PHASE_ENTER, 0, state.library};
@@ -48,10 +48,11 @@ void add_state(const LaneView& lane, Spans& spans) {
 
 }  // namespace
 
-std::vector<CallSpan> call_spans(const ProcessView& process) {
+std::vector<CallSpan> call_spans(const ProcessView& process, bool with_executions) {
+  const uint16_t without = with_executions ? 0 : RF_CALL_EXECUTION;
   Spans spans;
-  for (const Event& event : process.history) add_record(event, spans);
-  for (const LaneView& lane : process.lanes) add_state(lane, spans);
+  for (const Event& event : process.history) add_record(event, without, spans);
+  for (const LaneView& lane : process.lanes) add_state(lane, without, spans);
   std::vector<CallSpan> out;
   for (auto& [key, span] : spans) out.push_back(span);
   std::stable_sort(out.begin(), out.end(),

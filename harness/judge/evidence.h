@@ -73,7 +73,9 @@ struct CallSpan {  // one call of a communication library on one lane
   int32_t result = 0;
   uint8_t library = RF_LIB_NONE;
 };
-std::vector<CallSpan> call_spans(const ProcessView&);
+// What the user wrote; with executions also what a library's own threads do for it, where a call returns
+// at once and its work blocks one of them (c10d on Gloo).
+std::vector<CallSpan> call_spans(const ProcessView&, bool with_executions = false);
 // No record of this process older than this survives on some lane; 0: all survive.
 TimeNs records_begin(const ProcessView&);
 // What the records do not hold did not happen.

@@ -29,6 +29,15 @@ const char* stage_word(rf_stage stage) {
   return "stranger";
 }
 
+// A rank that never opened a flight record: launched without the agent, or ended before it could.
+ProcessId without_record(const GuardianEvent& event) {
+  ProcessId id;
+  id.host = this_host();
+  id.pid = event.pid;
+  id.start = event.start;
+  return id;
+}
+
 Json coverage_json(const ProcessView& view) {
   Json list = Json::array();
   for (const Coverage& c : view.coverage) {
@@ -137,6 +146,8 @@ Status AttemptLoop::guardian_events() {
                                   {"value", status.value}});
         }
         scan();  // the record may have appeared after the last scan
+        if (it != started_.end() && it->second.item.rank >= 0 && !parts_.ends.knows(event->pid, event->start))
+          parts_.ends.watch(without_record(*event), it->second.item.rank, attempt_);
         parts_.ends.reaped(event->pid, event->start, status, event->time);
         break;
       }

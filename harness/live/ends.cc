@@ -1,6 +1,8 @@
 // ends: see ends.h.
 #include "harness/live/ends.h"
 
+#include <algorithm>
+
 namespace rankfault {
 namespace {
 
@@ -32,6 +34,11 @@ void Ends::watch(const ProcessId& process, int rank, int attempt) {
     w.gone = now_ns();
   if (const auto early = reaped_early_.find({process.pid, process.start}); early != reaped_early_.end())
     w.sources.waited = early->second;
+}
+
+bool Ends::knows(int pid, uint64_t start) const {
+  return std::any_of(watched_.begin(), watched_.end(),
+                     [&](const auto& entry) { return entry.first.pid == pid && entry.first.start == start; });
 }
 
 void Ends::reaped(int pid, uint64_t start, const ExitStatus& status, TimeNs when) {

@@ -26,6 +26,7 @@ class Ends {
 
   // Starts watching a process that announced itself; again when its rank changed.
   void watch(const ProcessId&, int rank, int attempt);
+  bool knows(int pid, uint64_t start) const;
   void reaped(int pid, uint64_t start, const ExitStatus&, TimeNs);  // by the guardian
   void reported(const ReportedEnd&);                                // by the launcher's own output
 

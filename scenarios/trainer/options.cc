@@ -19,7 +19,7 @@ Data-parallel training of a small network over Gloo; the same weights, bit for b
   --checkpoint-dir=DIR --checkpoint-every=10
   --collective-timeout=30s    or 'none'
 defences, all on; each switch turns off one:
-  --no-sequence-check --no-error-flag --no-fsync --no-rename --no-checksum --no-resume
+  --no-sequence-check --no-error-flag --no-stop-on-error --no-fsync --no-rename --no-checksum --no-resume
 exit codes: 0 ok, 3 a collective failed, 4 a mismatch between ranks, 5 a local failure, 64 usage
 )";
 
@@ -75,6 +75,7 @@ std::map<std::string, bool*> switches_off(Options* options) {
   return {
       {"--no-sequence-check", &options->sequence_check},
       {"--no-error-flag", &options->error_flag},
+      {"--no-stop-on-error", &options->stop_on_error},
       {"--no-fsync", &options->fsync},
       {"--no-rename", &options->rename},
       {"--no-checksum", &options->checksum},

@@ -27,6 +27,7 @@ struct Options {
 
   bool sequence_check = true;
   bool error_flag = true;
+  bool stop_on_error = true;  // off: the error of a collective is told, and the step goes on
   bool fsync = true;
   bool rename = true;    // off: checkpoints are written in place
   bool checksum = true;  // off: the loader believes what it reads

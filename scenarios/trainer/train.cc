@@ -22,7 +22,14 @@ constexpr double kLearningRate = 0.5;
 constexpr int64_t kSamples = 4096;
 
 // What a rank has to tell the others before a step is committed. The worst one counts.
-enum Trouble : int64_t { kFine = 0, kDataEnded = 1, kFailed = 2 };
+enum Trouble : int64_t { kFine = 0, kDataEnded = 1, kFailed = 2, kMismatch = 3 };
+
+int collective_failed(const Options& options, const CollectiveError& error, int64_t step) {
+  rankfault_error(error.kind.c_str(), step);
+  std::fprintf(stderr, "trainer: rank %d: step %lld: %s: %s\n", options.rank, static_cast<long long>(step),
+               error.kind.c_str(), error.what());
+  return kExitCollective;
+}
 
 class Trainer {
  public:
@@ -41,10 +48,10 @@ class Trainer {
     rankfault_phase("train");
     for (; step_ <= options_.steps; ++step_) {
       rankfault_step_begin(step_);
-      const Trouble trouble = agree(compute());
+      const Trouble trouble = exchange();
       if (trouble == kDataEnded) break;
       if (trouble == kFailed) return give_up();
-      if (options_.sequence_check && !check_.all_agree(collectives_)) return mismatch();
+      if (trouble == kMismatch) return mismatch();
       update();
       commit();
     }
@@ -85,6 +92,20 @@ class Trainer {
     model_.weights() = std::move(loaded.newest->weights);
     std::printf("resumed from the checkpoint of step %lld\n", static_cast<long long>(loaded.newest->step));
     return loaded.newest->step;
+  }
+
+  // All communication of a step. What a step that failed has summed is worth nothing: its error stops
+  // the rank. Without that defence it is told and swallowed, as by an `except: log` around the step.
+  Trouble exchange() {
+    try {
+      const Trouble trouble = agree(compute());
+      if (trouble != kFine || !options_.sequence_check) return trouble;
+      return check_.all_agree(collectives_) ? kFine : kMismatch;
+    } catch (const CollectiveError& error) {
+      if (options_.stop_on_error) throw;
+      collective_failed(options_, error, step_);
+      return kFine;
+    }
   }
 
   // This rank's share of the global batch: samples are dealt by their global index.
@@ -176,13 +197,6 @@ class Trainer {
   bool local_failure_ = false;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
-
-int collective_failed(const Options& options, const CollectiveError& error, int64_t step) {
-  rankfault_error(error.kind.c_str(), step);
-  std::fprintf(stderr, "trainer: rank %d: step %lld: %s: %s\n", options.rank, static_cast<long long>(step),
-               error.kind.c_str(), error.what());
-  return kExitCollective;
-}
 
 }  // namespace
 

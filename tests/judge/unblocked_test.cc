@@ -49,6 +49,16 @@ TEST(Unblocked, FailsForACallEnteredAfterTheFaultAndNeverLeft) {
   EXPECT_EQ(facts.result().verdict, Verdict::kFail);
 }
 
+// A c10d call returns at once; its work then blocks a thread of the library, and its caller waits where
+// no record is made.
+TEST(Unblocked, FailsForAnExecutionThatIsStillOpen) {
+  Facts facts = killed_at_100();
+  facts.call(0, RF_OP_ALL_REDUCE, 110, 111).inside(0, RF_OP_ALL_REDUCE, 111).torn_down("wall", 60'000);
+  facts.process(0).history.back().record.flags = RF_CALL_EXECUTION;
+  EXPECT_EQ(facts.result().verdict, Verdict::kFail);
+  EXPECT_THAT(facts.result().because, HasSubstr("rank 0 is still inside all_reduce"));
+}
+
 // We note a kill a little after the victim's peers may have left their calls because of it.
 TEST(Unblocked, CountsCallsLeftBetweenTheActAndOurNoteOfIt) {
   Facts facts = killed_at_100();

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "harness/commands/catalogue_text.h"
 #include "harness/commands/scenario_files.h"
+#include "harness/scenario/scenario_parser.h"
 
 namespace rankfault {
 namespace {
@@ -21,6 +23,31 @@ TEST(ShippedScenarios, AreAllWellFormed) {
     for (const Error& error : check_scenario_file(file)) ADD_FAILURE() << error.to_string();
 }
 
+std::string text_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+// A scenario without teeth would pass whatever the job does; a canary is itself the proof.
+TEST(ShippedScenarios, EachHasTeethAndALineInTheCatalogue) {
+  const char* source = std::getenv("RANKFAULT_SOURCE_DIR");
+  if (!source) GTEST_SKIP() << "RANKFAULT_SOURCE_DIR is not set (run under ctest)";
+  const std::string folder = std::string(source) + "/scenarios/",
+                    catalogue_page = text_of(folder + "README.md");
+  const Result<std::vector<std::string>> files = find_scenario_files({folder});
+  ASSERT_TRUE(files.ok());
+  for (const std::string& file : *files) {
+    if (file.find("/canary/") != std::string::npos) continue;
+    const Result<Scenario> scenario = load_scenario(file);
+    ASSERT_TRUE(scenario.ok()) << file;
+    EXPECT_FALSE(scenario->teeth.empty() && !scenario->bug) << file << " has no teeth";
+    const std::string name = std::filesystem::relative(file, folder);
+    EXPECT_NE(catalogue_page.find("(" + name + ")"), std::string::npos)
+        << name << " is not in scenarios/README.md";
+  }
+}
+
 TEST(ScenarioFiles, ADirectoryWithoutAnyIsAnError) {
   EXPECT_FALSE(find_scenario_files({"/proc/self/fdinfo"}).ok());
   EXPECT_EQ(find_scenario_files({"/nowhere"}).error().to_string(), "/nowhere: no such file or directory");
@@ -29,9 +56,8 @@ TEST(ScenarioFiles, ADirectoryWithoutAnyIsAnError) {
 TEST(FaultCatalogue, ReadmeHoldsTheGeneratedTable) {
   const char* source = std::getenv("RANKFAULT_SOURCE_DIR");
   if (!source) GTEST_SKIP() << "RANKFAULT_SOURCE_DIR is not set (run under ctest)";
-  std::ostringstream text;
-  text << std::ifstream(std::string(source) + "/faults/README.md").rdbuf();
-  EXPECT_NE(text.str().find(as_markdown(catalogue("faults"))), std::string::npos)
+  EXPECT_NE(text_of(std::string(source) + "/faults/README.md").find(as_markdown(catalogue("faults"))),
+            std::string::npos)
       << "write the table anew: rankfault list faults --markdown";
 }
 

@@ -24,6 +24,7 @@ TEST(Options, ASwitchTurnsOffOnlyItself) {
       {"--no-sequence-check", &Options::sequence_check},
       {"--no-error-flag", &Options::error_flag},
       {"--no-fsync", &Options::fsync},
+      {"--no-stop-on-error", &Options::stop_on_error},
       {"--no-rename", &Options::rename},
       {"--no-checksum", &Options::checksum},
       {"--no-resume", &Options::resume},

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -50,8 +51,8 @@ TEST(Trainer, FloatSumsDependOnTheWorldSize) {
 
 TEST(Trainer, NoDefenceChangesTheResultOfAHealthyRun) {
   const std::string expected = weights_of({2, {"--steps=20"}});
-  for (const char* off : {"--no-sequence-check", "--no-error-flag", "--no-fsync", "--no-rename",
-                          "--no-checksum", "--no-resume", "--collective-timeout=none"}) {
+  for (const char* off : {"--no-sequence-check", "--no-error-flag", "--no-stop-on-error", "--no-fsync",
+                          "--no-rename", "--no-checksum", "--no-resume", "--collective-timeout=none"}) {
     EXPECT_EQ(weights_of({2, {"--steps=20", off}}), expected) << off;
   }
 }
@@ -60,6 +61,13 @@ TEST(Trainer, RanksThatMakeDifferentCallsDoNotFinish) {
   const JobResult result =
       run_job({2, {"--steps=5", "--collective-timeout=500ms"}, {{1, {"--no-error-flag"}}}});
   EXPECT_THAT(result.exit_codes, Each(AnyOf(3, 4))) << result.output;
+}
+
+// Gloo writes to a peer that is gone: SIGPIPE must not end the trainer.
+TEST(Trainer, ABrokenPipeIsNotItsEnd) {
+  const std::string trainer = std::string(std::getenv("RANKFAULT_BUILD_DIR")) + "/bin/trainer";
+  const std::string script = "\"" + trainer + "\" --steps=300 | true; exit ${PIPESTATUS[0]}";
+  EXPECT_EQ(std::system(("bash -c '" + script + "'").c_str()), 0);
 }
 
 // Rank 1 sums other samples' gradients into the same calls: only the results' bits can tell, and they do

@@ -1,5 +1,6 @@
 // unblocked: no rank stays inside a call: every call that was open at the fault or entered after it is
-// left, or its process ends, within the bound; and none is still open at the end.
+// left, or its process ends, within the bound; and none is still open at the end. A library's own thread
+// that executes a call counts as one: its caller may have gone on to wait where no record is made.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,7 +65,7 @@ void judge_process(const RunFacts& facts, const Question& q, const ProcessView& 
                fmt::format("the calls of rank {} at the fault were overwritten", process.rank));
   if (process.partial & (RF_PARTIAL_LANES | RF_PARTIAL_HISTORY))
     tally.note(Verdict::kUnknown, fmt::format("the record of rank {} is not whole", process.rank));
-  for (const CallSpan& call : call_spans(process)) {
+  for (const CallSpan& call : call_spans(process, true)) {
     if (call.enter == 0 && call.leave != 0) continue;  // its enter was overwritten: see above
     judge_call(facts, q, process, call, end, tally);
   }
