@@ -31,6 +31,9 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   if (Status ok = need_library_call(fault, "change_argument"); !ok) return ok.error();
   const rf_changed_arg field = argument_from_word(read_text(fault.params, "field"));
   if (Status ok = check_op(fault, field); !ok) return ok.error();
+  if (context.scenario.workload.launcher == LauncherKind::kTorchrun)
+    return usage_error("the arguments of PyTorch's collectives cannot be changed: a script makes them unlike",
+                       fault.at.pos);
   const Value* to = fault.params.find("to");
   RF_ASSERT(to != nullptr, "check_params asks for it");
   Result<int64_t> value = argument_value(field, *to, context.ranks);

@@ -11,9 +11,20 @@
 namespace rankfault {
 namespace {
 
+// What the decoder of PyTorch's groups cannot leave out without changing more than that.
+Status check_c10d(const Trigger& at, const LowerContext& context) {
+  const rf_op op = op_from_word(at.op).value_or(RF_OP_NONE);
+  const bool scatters = op == RF_OP_REDUCE_SCATTER || op == RF_OP_REDUCE_SCATTER_BLOCK;
+  if (context.scenario.workload.launcher != LauncherKind::kTorchrun || !scatters) return Done{};
+  return usage_error(
+      fmt::format("a {} of PyTorch cannot be skipped: its wait copies the input to the output", at.op),
+      at.pos);
+}
+
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
   if (Status ok = need_library_call(fault, "skip_call"); !ok) return ok.error();
   const Trigger& at = fault.at;
+  if (Status ok = check_c10d(at, context); !ok) return ok.error();
   if (const auto op = op_from_word(at.op))
     if (const std::string why = why_not_skipped(*op); !why.empty())
       return usage_error(fmt::format("a {} cannot be skipped: {}", at.op, why), at.pos);

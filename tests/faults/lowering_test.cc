@@ -11,8 +11,8 @@ namespace {
 
 using testing::HasSubstr;
 
-Result<Plan> plan(const std::string& fault) {
-  Result<Scenario> scenario = scenario_from_command_line(4, "", {fault}, {"finished: {}"}, {"prog"});
+Result<Plan> plan(const std::string& fault, const std::string& launcher = "") {
+  Result<Scenario> scenario = scenario_from_command_line(4, launcher, {fault}, {"finished: {}"}, {"prog"});
   if (!scenario) return scenario.error();
   return make_plan(*scenario, {});
 }
@@ -23,8 +23,8 @@ Action first(const std::string& fault) {
   return made.ok() ? made->actions.at(0) : Action{};
 }
 
-std::string refusal(const std::string& fault) {
-  Result<Plan> made = plan(fault);
+std::string refusal(const std::string& fault, const std::string& launcher = "") {
+  Result<Plan> made = plan(fault, launcher);
   return made.ok() ? "accepted" : made.error().to_string();
 }
 
@@ -69,6 +69,17 @@ TEST(Lowering, SegmentFaultsAimAtTheirSegment) {
   EXPECT_EQ(action.at.path, "/dev/shm/vader*");
   EXPECT_EQ(action.path, "/dev/shm/vader*");
   EXPECT_EQ(action.outside, OutsideVerb::kUnlink);
+}
+
+TEST(Lowering, RefusesWhatCannotBeDoneToPyTorch) {
+  for (const char* op : {"reduce_scatter", "reduce_scatter_block"}) {
+    const std::string fault = std::string("skip_call@rank=1,op=") + op;
+    EXPECT_THAT(refusal(fault, "torchrun"), HasSubstr("copies the input to the output"));
+    EXPECT_EQ(refusal(fault, "mpirun"), "accepted");
+  }
+  const std::string change = "change_argument@rank=1,op=all_reduce,field=count,to=8";
+  EXPECT_THAT(refusal(change, "torchrun"), HasSubstr("cannot be changed"));
+  EXPECT_EQ(refusal(change, "mpirun"), "accepted");
 }
 
 TEST(Lowering, RefusesWithTheReason) {
