@@ -10,19 +10,19 @@
 
 namespace rankfault {
 
-struct RunReport {  // one finished run of one scenario (or a skipped one)
+struct RunReport {                  // one finished run of one scenario (or a skipped one)
   const RunFacts* facts = nullptr;  // null when it was not run
   Judgement judgement;
   std::string scenario, file;
-  std::string skipped;        // why; "" when it was run
-  std::string cleanup;        // "" clean, else what is left
+  std::string skipped;  // why; "" when it was run
+  std::string cleanup;  // "" clean, else what is left
   int exit_code = 0;
 };
 
 struct Report {
-  const char* name;     // "console", "junit", "json"
+  const char* name;  // "console", "junit", "json"
   const char* summary;
-  const char* file;     // default file name in the run directory, "" for the terminal
+  const char* file;  // default file name in the run directory, "" for the terminal
   Result<std::string> (*write)(const std::vector<RunReport>&);  // pure: returns the text
 };
 

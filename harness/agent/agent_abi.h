@@ -34,8 +34,8 @@ extern "C" {
 #define RF_STORE(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 
 /* Capacities. What does not fit sets RF_PARTIAL_* and nothing on that process is proven. */
-#define RF_MAX_LANES 64u                  /* plus one overflow lane, index RF_MAX_LANES */
-#define RF_LANE_RECORDS 4096u             /* a power of two */
+#define RF_MAX_LANES 64u      /* plus one overflow lane, index RF_MAX_LANES */
+#define RF_LANE_RECORDS 4096u /* a power of two */
 #define RF_MAX_COMMS 256u
 #define RF_MAX_LIBRARIES 8u
 #define RF_NAME_BYTES 16384u
@@ -46,20 +46,20 @@ extern "C" {
 #define RF_PATH_BYTES 256u
 
 enum rf_need { /* the class of an op's needs: see docs on diagnosis; NOBODY when 0 bytes move */
-  RF_NEED_NOBODY,
-  RF_NEED_EVERYONE,             /* every member */
-  RF_NEED_EVERYONE_IF_ROOT,     /* every member, when this rank is the root, else nobody */
-  RF_NEED_ROOT_UNLESS_ROOT,     /* the root, when this rank is not it */
-  RF_NEED_OWED,                 /* members that owe this rank more than 0 bytes */
-  RF_NEED_OWED_IF_ROOT,         /* the same, at the root only */
-  RF_NEED_OWED_REDUCED,         /* every member, when this rank's own share is more than 0 bytes */
-  RF_NEED_LOWER_RANKS,
-  RF_NEED_PEER,
-  RF_NEED_BY_MODE,              /* a send: the matching receive when RF_CALL_RENDEZVOUS, else nobody */
-  RF_NEED_REQUESTS,             /* all requests of the call */
-  RF_NEED_ANY_REQUEST,          /* one of them */
-  RF_NEED_EVERYONE_BY_LAUNCHER, /* initialisation: all ranks the launcher was asked for */
-  RF_NEED_UNKNOWN               /* nothing is ever proven over such a call */
+               RF_NEED_NOBODY,
+               RF_NEED_EVERYONE,         /* every member */
+               RF_NEED_EVERYONE_IF_ROOT, /* every member, when this rank is the root, else nobody */
+               RF_NEED_ROOT_UNLESS_ROOT, /* the root, when this rank is not it */
+               RF_NEED_OWED,             /* members that owe this rank more than 0 bytes */
+               RF_NEED_OWED_IF_ROOT,     /* the same, at the root only */
+               RF_NEED_OWED_REDUCED,     /* every member, when this rank's own share is more than 0 bytes */
+               RF_NEED_LOWER_RANKS,
+               RF_NEED_PEER,
+               RF_NEED_BY_MODE,     /* a send: the matching receive when RF_CALL_RENDEZVOUS, else nobody */
+               RF_NEED_REQUESTS,    /* all requests of the call */
+               RF_NEED_ANY_REQUEST, /* one of them */
+               RF_NEED_EVERYONE_BY_LAUNCHER, /* initialisation: all ranks the launcher was asked for */
+               RF_NEED_UNKNOWN               /* nothing is ever proven over such a call */
 };
 
 enum rf_op {
@@ -77,28 +77,28 @@ enum rf_dtype {
 };
 
 enum rf_reduce_op { /* of a reduction; OTHER is a user-defined or unreadable one */
-  RF_REDUCE_OTHER,
-  RF_REDUCE_SUM,
-  RF_REDUCE_PROD,
-  RF_REDUCE_MIN,
-  RF_REDUCE_MAX,
-  RF_REDUCE_AVG,
-  RF_REDUCE_LAND,
-  RF_REDUCE_LOR,
-  RF_REDUCE_BAND,
-  RF_REDUCE_BOR,
-  RF_REDUCE_BXOR
+                    RF_REDUCE_OTHER,
+                    RF_REDUCE_SUM,
+                    RF_REDUCE_PROD,
+                    RF_REDUCE_MIN,
+                    RF_REDUCE_MAX,
+                    RF_REDUCE_AVG,
+                    RF_REDUCE_LAND,
+                    RF_REDUCE_LOR,
+                    RF_REDUCE_BAND,
+                    RF_REDUCE_BOR,
+                    RF_REDUCE_BXOR
 };
 
 enum rf_library { /* who was called; also the layer of a record */
-  RF_LIB_NONE,
-  RF_LIB_MPI,
-  RF_LIB_NCCL,
-  RF_LIB_GLOO, /* plain Gloo: the call; under PyTorch: its execution */
-  RF_LIB_C10D, /* PyTorch's ProcessGroup: what the user wrote */
-  RF_LIB_LIBC,
-  RF_LIB_CUDA,
-  RF_LIB_MARK
+                  RF_LIB_NONE,
+                  RF_LIB_MPI,
+                  RF_LIB_NCCL,
+                  RF_LIB_GLOO, /* plain Gloo: the call; under PyTorch: its execution */
+                  RF_LIB_C10D, /* PyTorch's ProcessGroup: what the user wrote */
+                  RF_LIB_LIBC,
+                  RF_LIB_CUDA,
+                  RF_LIB_MARK
 };
 
 enum rf_hook { RF_HOOK_NONE, RF_HOOK_PRELOAD, RF_HOOK_SHIM, RF_HOOK_LINKED };
@@ -123,52 +123,52 @@ enum rf_call_flags {
   RF_CALL_OWN_SHARE_0 = 1u << 4, /* this rank gets 0 bytes of the result */
   RF_CALL_ANY_SOURCE = 1u << 5,
   RF_CALL_ANY_TAG = 1u << 6,
-  RF_CALL_MASK_VALID = 1u << 7,  /* needs_mask lists exactly who owes this rank bytes */
+  RF_CALL_MASK_VALID = 1u << 7, /* needs_mask lists exactly who owes this rank bytes */
   RF_CALL_COUNT_UNKNOWN = 1u << 8,
-  RF_CALL_EXECUTION = 1u << 9,   /* not what the user wrote but how the library runs it; no trigger counts it */
-  RF_CALL_RANK_LOCAL = 1u << 10  /* count may differ between ranks by design (v-forms) */
+  RF_CALL_EXECUTION = 1u << 9, /* not what the user wrote but how the library runs it; no trigger counts it */
+  RF_CALL_RANK_LOCAL = 1u << 10 /* count may differ between ranks by design (v-forms) */
 };
 
 /* ---- history: one ring per lane, single writer --------------------------------------------- */
 
-struct rf_record {      /* 64 bytes */
-  uint64_t commit;      /* index in the lane + 1; stored last, with release. Anything else: torn */
+struct rf_record { /* 64 bytes */
+  uint64_t commit; /* index in the lane + 1; stored last, with release. Anything else: torn */
   uint64_t time_ns;
-  uint64_t seq;         /* what the library matches on: see rf_comm */
-  uint64_t where;       /* ENTER: raw return address; COMPLETE: RF_ORIGIN of its enter; VALUE: the value */
-  uint64_t count;       /* elements; bytes are count * size of dtype. Marks: the step or number */
-  uint32_t call;        /* number of the call on this lane; the same in all its records */
-  uint32_t comm;        /* index into the communicator table; RF_NO_COMM */
-  int32_t peer;         /* root or peer as a rank of comm; RF_PEER_* */
-  int32_t tag_or_result;/* ENTER: tag; EXIT, ERROR: the result; marks: offset of the name */
+  uint64_t seq;          /* what the library matches on: see rf_comm */
+  uint64_t where;        /* ENTER: raw return address; COMPLETE: RF_ORIGIN of its enter; VALUE: the value */
+  uint64_t count;        /* elements; bytes are count * size of dtype. Marks: the step or number */
+  uint32_t call;         /* number of the call on this lane; the same in all its records */
+  uint32_t comm;         /* index into the communicator table; RF_NO_COMM */
+  int32_t peer;          /* root or peer as a rank of comm; RF_PEER_* */
+  int32_t tag_or_result; /* ENTER: tag; EXIT, ERROR: the result; marks: offset of the name */
   uint16_t op;
   uint8_t phase;
   uint8_t library;
   uint8_t dtype;
   uint8_t reduce_op;
-  uint16_t flags;       /* rf_call_flags */
+  uint16_t flags; /* rf_call_flags */
 };
 #define RF_NO_COMM 0xffffffffu
 #define RF_PEER_NONE (-1)
 #define RF_PEER_ANY (-2)
-#define RF_PEER_NULL (-3) /* MPI_PROC_NULL */
+#define RF_PEER_NULL (-3)              /* MPI_PROC_NULL */
 #define RF_RESULT_THROWN (-0x7f000001) /* left by an exception or by unwinding */
 
 /* ---- state page: where is every lane now ---------------------------------------------------- */
 
 enum rf_lane_where {
-  RF_OUTSIDE,     /* runs the workload's own code, or is parked by us: the two look alike by design */
-  RF_INSIDE,      /* inside the outermost library call described by the state */
-  RF_TIMED_WAIT,  /* in an interposed timed wait or sleep (virtual time) */
-  RF_ENDED        /* the thread is gone */
+  RF_OUTSIDE,    /* runs the workload's own code, or is parked by us: the two look alike by design */
+  RF_INSIDE,     /* inside the outermost library call described by the state */
+  RF_TIMED_WAIT, /* in an interposed timed wait or sleep (virtual time) */
+  RF_ENDED       /* the thread is gone */
 };
 
-struct rf_state {       /* 128 bytes; one of the two slots of a lane is whole at any instant */
-  uint64_t since_ns;    /* entered, or left, at */
+struct rf_state {    /* 128 bytes; one of the two slots of a lane is whole at any instant */
+  uint64_t since_ns; /* entered, or left, at */
   uint64_t seq;
   uint64_t return_address;
   uint64_t count;
-  uint64_t needs_mask;  /* with RF_CALL_MASK_VALID: bit r = rank r of comm owes this rank bytes (size <= 64) */
+  uint64_t needs_mask; /* with RF_CALL_MASK_VALID: bit r = rank r of comm owes this rank bytes (size <= 64) */
   uint64_t deadline_ns; /* of a timed wait, or the call's own timeout when known; 0: none known */
   uint64_t pending[2];  /* WAIT: the first requests waited for, as RF_ORIGIN; 0: none */
   uint32_t pending_count;
@@ -176,28 +176,28 @@ struct rf_state {       /* 128 bytes; one of the two slots of a lane is whole at
   uint32_t comm;
   int32_t peer;
   int32_t tag;
-  uint32_t version;     /* grows with each write of this lane's state */
+  uint32_t version; /* grows with each write of this lane's state */
   uint16_t op;
-  uint8_t where;        /* rf_lane_where */
+  uint8_t where; /* rf_lane_where */
   uint8_t library;
   uint8_t dtype;
   uint8_t reduce_op;
   uint16_t flags;
-  int32_t last_result;  /* of the call before, when outside */
-  int32_t recv_peer;    /* sendrecv: the source; else RF_PEER_NONE */
+  int32_t last_result; /* of the call before, when outside */
+  int32_t recv_peer;   /* sendrecv: the source; else RF_PEER_NONE */
   uint64_t reserved[3];
 };
 
 enum rf_lane_kind { RF_LANE_FREE, RF_LANE_THREAD, RF_LANE_STREAM };
 
-struct rf_lane { /* 384 bytes */
-  uint32_t kind;      /* rf_lane_kind; claimed by compare-and-swap from FREE */
-  uint32_t selector;  /* 0 or 1: which slot is whole. Writer fills the other, then stores this */
-  uint64_t owner;     /* thread id, or stream handle */
-  uint64_t head;      /* records claimed so far on this lane; never wraps */
-  uint64_t dropped;   /* records that could not be written (no memory for the lane) */
-  uint64_t mapped;    /* 1 once this lane's history exists in the file */
-  uint64_t claims;    /* how often this lane was claimed by a new owner */
+struct rf_lane {     /* 384 bytes */
+  uint32_t kind;     /* rf_lane_kind; claimed by compare-and-swap from FREE */
+  uint32_t selector; /* 0 or 1: which slot is whole. Writer fills the other, then stores this */
+  uint64_t owner;    /* thread id, or stream handle */
+  uint64_t head;     /* records claimed so far on this lane; never wraps */
+  uint64_t dropped;  /* records that could not be written (no memory for the lane) */
+  uint64_t mapped;   /* 1 once this lane's history exists in the file */
+  uint64_t claims;   /* how often this lane was claimed by a new owner */
   struct rf_state slot[2];
   uint64_t reserved[10];
 };
@@ -207,39 +207,39 @@ struct rf_lane { /* 384 bytes */
  *   C10D  the tag given at submission, per group       GLOO  k-th use of one (context, tag)
  * so a plain Gloo program that uses several tags on one context has several entries, with one
  * `parent` (the context's id). Numbers start at 1. */
-struct rf_comm { /* 192 bytes */
-  uint64_t id;        /* equal on all members, different for different communicators */
-  uint64_t parent;    /* id of the communicator it was made from; 0: none */
-  uint64_t parent_seq;/* k of the creating call on the parent */
+struct rf_comm {         /* 192 bytes */
+  uint64_t id;           /* equal on all members, different for different communicators */
+  uint64_t parent;       /* id of the communicator it was made from; 0: none */
+  uint64_t parent_seq;   /* k of the creating call on the parent */
   uint64_t members_hash; /* hash of the sorted world ranks; 0 unknown */
-  uint64_t entered;   /* last seq entered by this process */
-  uint64_t completed; /* last seq that returned success here (or was seen complete) */
-  uint64_t issuers;   /* bit l: lane l issued on it; overflow lanes set RF_COMM_ISSUER_OVERFLOW */
-  uint64_t handle;    /* the library's own handle, meaningful in that process only */
+  uint64_t entered;      /* last seq entered by this process */
+  uint64_t completed;    /* last seq that returned success here (or was seen complete) */
+  uint64_t issuers;      /* bit l: lane l issued on it; overflow lanes set RF_COMM_ISSUER_OVERFLOW */
+  uint64_t handle;       /* the library's own handle, meaningful in that process only */
   uint64_t created_ns;
-  uint64_t sends;     /* p2p calls entered */
+  uint64_t sends; /* p2p calls entered */
   uint64_t receives;
-  uint32_t size;      /* 0: unknown */
-  int32_t rank;       /* this process's rank in it */
-  uint32_t members;   /* first of `size` world ranks in the members pool; RF_NO_MEMBERS */
-  uint32_t name;      /* offset in the names */
-  uint32_t state;     /* rf_comm_state; stored last when the entry is filled */
-  uint32_t flags;     /* RF_COMM_* */
-  uint32_t ordinal;   /* n-th communicator of this library in this process, from 0 */
-  uint32_t tag;       /* plain Gloo: the tag of this stream */
+  uint32_t size;    /* 0: unknown */
+  int32_t rank;     /* this process's rank in it */
+  uint32_t members; /* first of `size` world ranks in the members pool; RF_NO_MEMBERS */
+  uint32_t name;    /* offset in the names */
+  uint32_t state;   /* rf_comm_state; stored last when the entry is filled */
+  uint32_t flags;   /* RF_COMM_* */
+  uint32_t ordinal; /* n-th communicator of this library in this process, from 0 */
+  uint32_t tag;     /* plain Gloo: the tag of this stream */
   uint8_t library;
-  uint8_t identity;   /* rf_identity */
+  uint8_t identity; /* rf_identity */
   uint16_t pad;
-  uint32_t error;     /* last error code seen on it, 0 none */
-  uint64_t timeout_ns;/* the limit the library was given for it; 0 unknown */
+  uint32_t error;      /* last error code seen on it, 0 none */
+  uint64_t timeout_ns; /* the limit the library was given for it; 0 unknown */
   uint64_t reserved[7];
 };
 enum rf_comm_state { RF_COMM_FREE, RF_COMM_FILLING, RF_COMM_LIVE, RF_COMM_DESTROYED };
 enum {
-  RF_COMM_WORLD = 1u << 0,           /* the first communicator of its library over all ranks */
+  RF_COMM_WORLD = 1u << 0, /* the first communicator of its library over all ranks */
   RF_COMM_INTER = 1u << 1,
   RF_COMM_ISSUER_OVERFLOW = 1u << 2,
-  RF_COMM_POSITIONAL = 1u << 3       /* entered and completed are exact positions, without gaps */
+  RF_COMM_POSITIONAL = 1u << 3 /* entered and completed are exact positions, without gaps */
 };
 #define RF_NO_MEMBERS 0xffffffffu
 enum rf_identity { RF_ID_NONE, RF_ID_DERIVED, RF_ID_EXCHANGED, RF_ID_NAME, RF_ID_UNIQUE };
@@ -249,63 +249,63 @@ enum rf_identity { RF_ID_NONE, RF_ID_DERIVED, RF_ID_EXCHANGED, RF_ID_NAME, RF_ID
 enum rf_stage { RF_STAGE_STRANGER, RF_STAGE_CANDIDATE, RF_STAGE_MEMBER, RF_STAGE_FINALIZED };
 
 enum { /* rf_header.partial: why this record is not the whole truth */
-  RF_PARTIAL_LANES = 1u << 0,
-  RF_PARTIAL_COMMS = 1u << 1,
-  RF_PARTIAL_NAMES = 1u << 2,
-  RF_PARTIAL_MEMBERS = 1u << 3,
-  RF_PARTIAL_HISTORY = 1u << 4, /* disk refused a lane */
-  RF_PARTIAL_PARK = 1u << 5     /* a park passed its bound */
+       RF_PARTIAL_LANES = 1u << 0,
+       RF_PARTIAL_COMMS = 1u << 1,
+       RF_PARTIAL_NAMES = 1u << 2,
+       RF_PARTIAL_MEMBERS = 1u << 3,
+       RF_PARTIAL_HISTORY = 1u << 4, /* disk refused a lane */
+       RF_PARTIAL_PARK = 1u << 5     /* a park passed its bound */
 };
 enum { /* rf_header.opaque: calls seen that no decoder understands */
-  RF_OPAQUE_COMMUNICATION = 1u << 0,
-  RF_OPAQUE_RMA = 1u << 1,
-  RF_OPAQUE_IO = 1u << 2,
-  RF_OPAQUE_OTHER = 1u << 3
+       RF_OPAQUE_COMMUNICATION = 1u << 0,
+       RF_OPAQUE_RMA = 1u << 1,
+       RF_OPAQUE_IO = 1u << 2,
+       RF_OPAQUE_OTHER = 1u << 3
 };
 
 enum rf_own_exit { RF_NOT_EXITED, RF_EXIT_ON_EXIT, RF_EXIT_QUICK, RF_EXIT_UNDERSCORE };
 
 struct rf_coverage { /* 64 bytes, one per library seen in the process */
   uint8_t library;
-  uint8_t hook;      /* rf_hook */
+  uint8_t hook; /* rf_hook */
   uint8_t pad[2];
-  uint32_t version;  /* the library's own, 10000 * major + 100 * minor + patch; 0 unknown */
-  char decoder[24];  /* "gloo_2022", "openmpi" ... */
-  char reason[32];   /* why hook is NONE */
+  uint32_t version; /* the library's own, 10000 * major + 100 * minor + patch; 0 unknown */
+  char decoder[24]; /* "gloo_2022", "openmpi" ... */
+  char reason[32];  /* why hook is NONE */
 };
 
 struct rf_header { /* 4096 bytes */
   uint64_t magic;
   uint32_t abi_version;
   uint32_t header_bytes;
-  uint64_t host_id;       /* of the boot: hash of /proc/sys/kernel/random/boot_id */
-  uint64_t pid_ns;        /* inode of /proc/self/ns/pid */
+  uint64_t host_id; /* of the boot: hash of /proc/sys/kernel/random/boot_id */
+  uint64_t pid_ns;  /* inode of /proc/self/ns/pid */
   int32_t pid;
-  int32_t image;          /* counts execs, from 0 */
-  uint64_t start_time;    /* field 22 of /proc/PID/stat, clock ticks since boot */
-  uint64_t opened_ns;     /* CLOCK_MONOTONIC */
+  int32_t image;       /* counts execs, from 0 */
+  uint64_t start_time; /* field 22 of /proc/PID/stat, clock ticks since boot */
+  uint64_t opened_ns;  /* CLOCK_MONOTONIC */
   uint64_t opened_realtime_ns;
-  uint32_t stage;         /* rf_stage */
-  int32_t rank;           /* claimed; -1 */
-  int32_t world_size;     /* claimed; -1 */
+  uint32_t stage;     /* rf_stage */
+  int32_t rank;       /* claimed; -1 */
+  int32_t world_size; /* claimed; -1 */
   int32_t local_rank;
   int32_t attempt;
-  uint32_t generation;    /* grows when the process announces a rank anew */
+  uint32_t generation; /* grows when the process announces a rank anew */
   uint32_t partial;
   uint32_t opaque;
   uint32_t comms_used;
   uint32_t names_used;
   uint32_t members_used;
-  uint32_t lanes_used;    /* highest lane ever claimed + 1 */
-  uint32_t modules_version; /* grows with each library loaded that we noticed */
-  uint32_t thread_multiple; /* 1: MPI_THREAD_MULTIPLE, or a library that allows any thread (Gloo) */
+  uint32_t lanes_used;          /* highest lane ever claimed + 1 */
+  uint32_t modules_version;     /* grows with each library loaded that we noticed */
+  uint32_t thread_multiple;     /* 1: MPI_THREAD_MULTIPLE, or a library that allows any thread (Gloo) */
   uint64_t last_step_begun;     /* step + 1; 0 none */
   uint64_t last_step_committed; /* step + 1; 0 none */
-  uint32_t own_exit;      /* rf_own_exit; stored last */
+  uint32_t own_exit;            /* rf_own_exit; stored last */
   int32_t own_exit_status;
   uint64_t own_exit_ns;
-  uint64_t member_ns;     /* when it became a member; 0 */
-  uint64_t clock_word;    /* virtual time: offset added to this process's clocks */
+  uint64_t member_ns;       /* when it became a member; 0 */
+  uint64_t clock_word;      /* virtual time: offset added to this process's clocks */
   char env_rank_source[32]; /* the variable the candidate's rank came from */
   struct rf_coverage coverage[RF_MAX_LIBRARIES];
 };
@@ -326,15 +326,15 @@ struct rf_header { /* 4096 bytes */
 
 enum rf_verb {
   RF_VERB_NONE,
-  RF_VERB_SKIP,    /* the call is not made; success is returned */
-  RF_VERB_DELAY,   /* arg0 ns before the enter record (edge before) or after the exit record */
-  RF_VERB_FAIL,    /* the library's own error: arg0 is its code; libc: arg0 is the errno */
-  RF_VERB_ARG,     /* arg0: rf_changed_arg, arg1: new value */
-  RF_VERB_FLIP,    /* arg0: bit index in the payload, after the call */
+  RF_VERB_SKIP,  /* the call is not made; success is returned */
+  RF_VERB_DELAY, /* arg0 ns before the enter record (edge before) or after the exit record */
+  RF_VERB_FAIL,  /* the library's own error: arg0 is its code; libc: arg0 is the errno */
+  RF_VERB_ARG,   /* arg0: rf_changed_arg, arg1: new value */
+  RF_VERB_FLIP,  /* arg0: bit index in the payload, after the call */
   RF_VERB_SWAP,
   RF_VERB_REPEAT,
-  RF_VERB_EXIT,    /* _exit(arg0) */
-  RF_VERB_RAISE,   /* kill(getpid(), arg0) by the thread at the point; exact, also for STOP */
+  RF_VERB_EXIT,  /* _exit(arg0) */
+  RF_VERB_RAISE, /* kill(getpid(), arg0) by the thread at the point; exact, also for STOP */
   RF_VERB_THROW,
   RF_VERB_OUTSIDE, /* the harness acts while the thread is parked, then answers */
   RF_VERB_COUNT
@@ -343,14 +343,14 @@ enum rf_changed_arg { RF_ARG_COUNT = 1, RF_ARG_DTYPE, RF_ARG_ROOT, RF_ARG_REDUCE
 enum rf_effect { RF_EFFECT_NONE, RF_EFFECT_DONE, RF_EFFECT_REFUSED, RF_EFFECT_ABANDONED, RF_EFFECT_UNABLE };
 
 struct rf_action_record { /* 96 bytes */
-  uint64_t commit;    /* index + 1, stored last */
-  uint64_t time_ns;   /* when it took effect */
-  uint64_t parked_ns; /* how long the thread was held by us in all */
-  uint64_t seq;       /* the seq the call has, or would have had */
+  uint64_t commit;        /* index + 1, stored last */
+  uint64_t time_ns;       /* when it took effect */
+  uint64_t parked_ns;     /* how long the thread was held by us in all */
+  uint64_t seq;           /* the seq the call has, or would have had */
   uint64_t comm_id;
   uint64_t count;
-  uint64_t arg;       /* what was applied: ns slept, code, ... */
-  uint32_t action;    /* id of the armed action */
+  uint64_t arg;    /* what was applied: ns slept, code, ... */
+  uint32_t action; /* id of the armed action */
   uint32_t verb;
   uint32_t effect;
   uint32_t lane;
@@ -359,7 +359,7 @@ struct rf_action_record { /* 96 bytes */
   uint16_t op;
   uint8_t library;
   uint8_t edge;
-  uint32_t nth;       /* which match of the trigger this was in this process */
+  uint32_t nth; /* which match of the trigger this was in this process */
   uint64_t reserved;
 };
 struct rf_actions_header { /* 4096 bytes, records follow */
@@ -377,48 +377,55 @@ enum rf_edge { RF_EDGE_BEFORE, RF_EDGE_AFTER };
 enum rf_comm_select {
   RF_COMM_ANY,
   RF_COMM_IS_WORLD,
-  RF_COMM_SIZE,     /* comm_arg0: size; the victim is a member by itself */
-  RF_COMM_NAMED,    /* comm_arg0: rf_hash of the library's own name */
-  RF_COMM_ORDINAL   /* comm_arg0: n-th communicator of the library, from 0 */
+  RF_COMM_SIZE,   /* comm_arg0: size; the victim is a member by itself */
+  RF_COMM_NAMED,  /* comm_arg0: rf_hash of the library's own name */
+  RF_COMM_ORDINAL /* comm_arg0: n-th communicator of the library, from 0 */
 };
 
 struct rf_armed { /* one action waiting for its trigger; written before launch, except the counters */
-  uint32_t id;          /* index in the table */
+  uint32_t id;    /* index in the table */
   uint32_t verb;
-  int32_t rank;         /* the victim; -1: any process (libc points before a rank is known) */
-  int32_t attempt;      /* -1 any */
-  uint32_t op;          /* rf_op; RF_OP_NONE: any collective */
+  int32_t rank;    /* the victim; -1: any process (libc points before a rank is known) */
+  int32_t attempt; /* -1 any */
+  uint32_t op;     /* rf_op; RF_OP_NONE: any collective */
   uint32_t edge;
   uint32_t comm_select;
-  uint32_t ask;         /* 1: park and ask; 0: granted beforehand, only recorded */
+  uint32_t ask; /* 1: park and ask; 0: granted beforehand, only recorded */
   uint64_t comm_arg0;
-  int64_t step;         /* -1 any: last step begun by this process */
-  uint64_t phase;       /* rf_hash of the phase's name, 0 any */
-  uint64_t mark;        /* rf_hash of the mark's name, 0 any (op MARK) */
-  uint64_t nth;         /* fire at this match, from 1 */
-  uint64_t every;       /* after nth: at each every-th further match; 0: only while times allow, each match */
-  uint64_t times;       /* firings in the whole run; UINT64_MAX: always */
-  int32_t after;        /* id of an armed action that must be done first; -1 */
-  uint32_t each_attempt;/* 1: `fired` counts per attempt */
+  int64_t step;   /* -1 any: last step begun by this process */
+  uint64_t phase; /* rf_hash of the phase's name, 0 any */
+  uint64_t mark;  /* rf_hash of the mark's name, 0 any (op MARK) */
+  uint64_t nth;   /* fire at this match, from 1 */
+  uint64_t every; /* after nth: at each every-th further match; 0: only while times allow, each match */
+  uint64_t times; /* firings in the whole run; UINT64_MAX: always */
+  int32_t after;  /* id of an armed action that must be done first; -1 */
+  uint32_t each_attempt; /* 1: `fired` counts per attempt */
   uint64_t arg[4];
   char path[RF_PATH_BYTES]; /* libc points: fnmatch pattern; empty: any */
   /* counters, changed while the run goes on */
-  uint64_t fired;       /* granted so far, over all processes and attempts */
-  uint64_t done;        /* counted by who acts: the agent; the harness for RF_VERB_OUTSIDE */
+  uint64_t fired; /* granted so far, over all processes and attempts */
+  uint64_t done;  /* counted by who acts: the agent; the harness for RF_VERB_OUTSIDE */
   uint64_t reserved[4];
 };
 
-enum rf_gate_state { RF_GATE_FREE, RF_GATE_CLAIMED, RF_GATE_ASKED, RF_GATE_ANSWERED, RF_GATE_DONE, RF_GATE_ABANDONED };
+enum rf_gate_state {
+  RF_GATE_FREE,
+  RF_GATE_CLAIMED,
+  RF_GATE_ASKED,
+  RF_GATE_ANSWERED,
+  RF_GATE_DONE,
+  RF_GATE_ABANDONED
+};
 enum rf_answer { RF_ANSWER_NONE, RF_ANSWER_GO, RF_ANSWER_NO_GO, RF_ANSWER_RELEASE };
 
 /* One parked thread. FREE -claim-> CLAIMED -agent fills, rings-> ASKED -harness-> ANSWERED
  * -agent acted, rings-> DONE -harness frees-> FREE. An agent that waited too long moves ASKED to
  * ABANDONED by compare-and-swap and goes on; the harness frees that too. */
 struct rf_gate_slot { /* 512 bytes */
-  uint32_t state;    /* rf_gate_state; the agent's futex while parked */
-  uint32_t answer;   /* rf_answer; written before ANSWERED */
+  uint32_t state;     /* rf_gate_state; the agent's futex while parked */
+  uint32_t answer;    /* rf_answer; written before ANSWERED */
   uint32_t action;
-  uint32_t effect;   /* rf_effect; written before DONE */
+  uint32_t effect; /* rf_effect; written before DONE */
   int32_t pid;
   int32_t image;
   uint64_t start_time;
@@ -430,7 +437,7 @@ struct rf_gate_slot { /* 512 bytes */
   uint64_t asked_ns;
   uint64_t done_ns;
   uint64_t comm_id;
-  uint64_t seq;      /* would-be seq */
+  uint64_t seq; /* would-be seq */
   uint64_t count;
   int64_t step;
   int32_t peer;
@@ -448,29 +455,29 @@ struct rf_control {
   uint64_t magic;
   uint32_t abi_version;
   uint32_t control_bytes;
-  uint32_t harness_gone; /* set by the guardian, or by the tool when it stops caring */
-  uint32_t doorbell;     /* futex: grows with each ASKED and DONE */
-  uint32_t guardian_bell;/* futex: grows when the guardian should look (census before a kill) */
+  uint32_t harness_gone;  /* set by the guardian, or by the tool when it stops caring */
+  uint32_t doorbell;      /* futex: grows with each ASKED and DONE */
+  uint32_t guardian_bell; /* futex: grows when the guardian should look (census before a kill) */
   uint32_t armed_count;
   uint64_t armed_ops[2]; /* bit op: some action waits on that op; all bits for RF_OP_NONE's collectives */
   uint64_t park_limit_ns;
-  uint64_t clock_word;   /* virtual time of the run, ns added to every clock; 0 */
+  uint64_t clock_word; /* virtual time of the run, ns added to every clock; 0 */
   uint64_t run_started_ns;
   int32_t world_size;
-  uint32_t libc_points;  /* 1: some action waits on a libc point */
+  uint32_t libc_points; /* 1: some action waits on a libc point */
   uint64_t reserved[22];
   struct rf_armed armed[RF_MAX_ARMED];
   struct rf_gate_slot slots[RF_MAX_GATE_SLOTS];
 };
 
 /* FNV-1a, 64 bit; never 0. Names are compared by it across processes. */
-static inline uint64_t rf_hash_bytes(uint64_t seed, const void *data, uint64_t bytes) {
-  const unsigned char *p = (const unsigned char *)data;
+static inline uint64_t rf_hash_bytes(uint64_t seed, const void* data, uint64_t bytes) {
+  const unsigned char* p = (const unsigned char*)data;
   uint64_t h = seed ? seed : 0xcbf29ce484222325ull;
   for (uint64_t i = 0; i < bytes; ++i) h = (h ^ p[i]) * 0x100000001b3ull;
   return h ? h : 1;
 }
-static inline uint64_t rf_hash_text(const char *text) {
+static inline uint64_t rf_hash_text(const char* text) {
   uint64_t n = 0;
   while (text[n]) ++n;
   return rf_hash_bytes(0, text, n);

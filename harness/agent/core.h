@@ -44,8 +44,8 @@ struct rf_call {
   uint8_t dtype;     /* rf_dtype */
   uint8_t reduce_op; /* rf_reduce_op */
   uint8_t pad;
-  uint16_t flags;    /* rf_call_flags */
-  uint32_t comm;     /* index from comm_add or comm_find; RF_NO_COMM */
+  uint16_t flags; /* rf_call_flags */
+  uint32_t comm;  /* index from comm_add or comm_find; RF_NO_COMM */
   int32_t peer;
   int32_t recv_peer;
   int32_t tag;
@@ -53,19 +53,19 @@ struct rf_call {
   uint64_t needs_mask;
   uint64_t timeout_ns; /* the call's own limit; 0 unknown */
   uint64_t seq;        /* in: given by the library (C10D tag), or 0: the core counts on comm */
-  const void *where;   /* return address of the user's call */
-  const char *path;    /* libc points: the path, else null */
+  const void* where;   /* return address of the user's call */
+  const char* path;    /* libc points: the path, else null */
   uint64_t pending[2]; /* WAIT: origins of the first requests */
   uint32_t pending_count;
   /* filled by the core; decoders may read */
-  uint32_t number;     /* rf_record.call */
+  uint32_t number; /* rf_record.call */
   uint32_t lane;
   int32_t fail_code;
   uint32_t verdict;
-  uint32_t outermost;  /* 1: recorded */
-  uint32_t changed;    /* rf_changed_arg of an RF_VERB_ARG action; 0 */
+  uint32_t outermost; /* 1: recorded */
+  uint32_t changed;   /* rf_changed_arg of an RF_VERB_ARG action; 0 */
   uint64_t changed_to;
-  uint32_t armed_after;/* private */
+  uint32_t armed_after; /* private */
   uint32_t reserved[5];
 };
 
@@ -76,54 +76,56 @@ struct rf_comm_info {
   uint32_t flags; /* RF_COMM_* but for WORLD, which the core sets from size */
   uint32_t tag;
   uint8_t library, identity;
-  const char *name;           /* may be null */
-  const int32_t *world_ranks; /* `size` entries, or null */
+  const char* name;           /* may be null */
+  const int32_t* world_ranks; /* `size` entries, or null */
 };
 
 struct rf_core_v1 {
   uint32_t version; /* RF_CORE_VERSION */
   uint32_t bytes;   /* sizeof(struct rf_core_v1) */
 
-  enum rf_verdict (*begin)(struct rf_call *);
-  int (*end)(struct rf_call *, int result);      /* returns result */
-  void (*end_enqueued)(struct rf_call *, int result); /* nonblocking: an ENQUEUE record; the state goes outside */
+  enum rf_verdict (*begin)(struct rf_call*);
+  int (*end)(struct rf_call*, int result); /* returns result */
+  void (*end_enqueued)(struct rf_call*,
+                       int result); /* nonblocking: an ENQUEUE record; the state goes outside */
   void (*complete)(uint64_t origin, uint32_t comm, uint64_t seq, int result); /* pending work seen complete */
-  void (*detail)(struct rf_call *, int32_t peer, uint64_t count); /* v-forms: a DETAIL record */
-  void (*set_seq)(struct rf_call *, uint64_t seq); /* the library told the seq after begin(); before end() */
+  void (*detail)(struct rf_call*, int32_t peer, uint64_t count);              /* v-forms: a DETAIL record */
+  void (*set_seq)(struct rf_call*, uint64_t seq); /* the library told the seq after begin(); before end() */
 
-  uint32_t (*comm_add)(const struct rf_comm_info *); /* index; RF_NO_COMM when full (sets partial) */
+  uint32_t (*comm_add)(const struct rf_comm_info*); /* index; RF_NO_COMM when full (sets partial) */
   uint32_t (*comm_find)(uint8_t library, uint64_t handle, uint32_t tag); /* live ones only */
   void (*comm_gone)(uint32_t comm);
-  const struct rf_comm *(*comm_get)(uint32_t comm);
+  const struct rf_comm* (*comm_get)(uint32_t comm);
 
-  void (*become_member)(uint8_t library, int32_t rank, int32_t world_size); /* first initialisation or collective */
+  void (*become_member)(uint8_t library, int32_t rank,
+                        int32_t world_size); /* first initialisation or collective */
   void (*finalized)(uint8_t library);
-  void (*coverage)(uint8_t library, const char *decoder, uint32_t version, enum rf_hook, const char *reason);
+  void (*coverage)(uint8_t library, const char* decoder, uint32_t version, enum rf_hook, const char* reason);
   void (*opaque)(uint32_t bits); /* RF_OPAQUE_* */
   void (*thread_multiple)(int yes);
 
-  uint32_t (*name)(const char *text);   /* interned offset in the names; 0 when full */
-  void *(*resolve)(const char *symbol); /* next definition after the core, in load order; null */
+  uint32_t (*name)(const char* text);   /* interned offset in the names; 0 when full */
+  void* (*resolve)(const char* symbol); /* next definition after the core, in load order; null */
   int (*in_call)(void);                 /* depth of this thread: > 0 inside a recorded call */
   uint64_t (*now_ns)(void);
 };
 
 /* A name the decoder wraps. `next` is stored through the pointer before the wrapper can be called. */
 struct rf_wrapper {
-  const char *symbol;
-  void *wrapper;
-  void **next;
+  const char* symbol;
+  void* wrapper;
+  void** next;
 };
 
 struct rf_decoder_v1 {
-  uint32_t version;      /* RF_CORE_VERSION */
+  uint32_t version; /* RF_CORE_VERSION */
   uint32_t bytes;
-  const char *name;      /* "gloo_2022" */
-  uint8_t library;       /* rf_library */
-  const struct rf_wrapper *wrappers; /* ends with symbol == null */
+  const char* name;                  /* "gloo_2022" */
+  uint8_t library;                   /* rf_library */
+  const struct rf_wrapper* wrappers; /* ends with symbol == null */
   /* Called once, before any wrapper. Checks what it will read; non-zero: pass everything through,
    * and the reason is recorded as coverage NONE. */
-  int (*attach)(const struct rf_core_v1 *core, const char **reason);
+  int (*attach)(const struct rf_core_v1* core, const char** reason);
 };
 extern __attribute__((visibility("default"))) const struct rf_decoder_v1 rankfault_decoder_v1;
 

@@ -3,8 +3,7 @@
 #pragma once
 
 namespace rankfault {
-[[noreturn]] void assertion_failed(const char* condition, const char* message, const char* file,
-                                   int line);
+[[noreturn]] void assertion_failed(const char* condition, const char* message, const char* file, int line);
 }  // namespace rankfault
 
 #define RF_ASSERT(condition, message) \

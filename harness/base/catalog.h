@@ -25,9 +25,8 @@ class Catalog {
   void add(const T* entry) {
     RF_ASSERT(find(entry->name) == nullptr, "two catalogue entries share a name");
     entries_.push_back(entry);
-    std::sort(entries_.begin(), entries_.end(), [](const T* a, const T* b) {
-      return std::string_view(a->name) < std::string_view(b->name);
-    });
+    std::sort(entries_.begin(), entries_.end(),
+              [](const T* a, const T* b) { return std::string_view(a->name) < std::string_view(b->name); });
   }
   const T* find(std::string_view name) const {
     for (const T* entry : entries_)

@@ -6,13 +6,13 @@ namespace rankfault {
 enum ExitCode {
   kExitPass = 0,
   kExitFail = 1,
-  kExitUnknown = 2,            // unknown or void
+  kExitUnknown = 2,  // unknown or void
   kExitCleanupIncomplete = 3,
   kExitUsage = 64,
   kExitInternal = 70,
   kExitSkipped = 77,
-  kExitInterrupted = 130,      // SIGINT, after cleanup
-  kExitTerminated = 143,       // SIGTERM, after cleanup
+  kExitInterrupted = 130,  // SIGINT, after cleanup
+  kExitTerminated = 143,   // SIGTERM, after cleanup
 };
 
 }  // namespace rankfault

@@ -16,8 +16,6 @@ std::string Error::to_string() const {
   return place.empty() ? message : place + ": " + message;
 }
 
-Error errno_error(const std::string& what) {
-  return refused(what + ": " + std::strerror(errno));
-}
+Error errno_error(const std::string& what) { return refused(what + ": " + std::strerror(errno)); }
 
 }  // namespace rankfault

@@ -11,10 +11,10 @@ namespace rankfault {
 enum class Verdict { kPass, kVoid, kUnknown, kFail };
 
 struct ExpectationResult {
-  std::string id;       // "blamed"
+  std::string id;  // "blamed"
   std::string oracle;
   Verdict verdict = Verdict::kUnknown;
-  std::string because;  // one sentence, with numbers
+  std::string because;            // one sentence, with numbers
   std::vector<uint64_t> journal;  // the lines that decide it
 };
 

@@ -13,9 +13,9 @@
 enum rf_guardian_message {
   /* tool -> guardian */
   RF_G_SPAWN = 1, /* tag, argc in a, envc in b; then cwd, stdout path, stderr path, argv..., env... */
-  RF_G_KILL,      /* end every descendant now: a = signal first sent (0: none), time_ns = grace before SIGKILL */
-  RF_G_CENSUS,    /* look at all descendants' files now, and append to the undo list */
-  RF_G_QUIT,      /* kill all, undo, and exit 0 */
+  RF_G_KILL,   /* end every descendant now: a = signal first sent (0: none), time_ns = grace before SIGKILL */
+  RF_G_CENSUS, /* look at all descendants' files now, and append to the undo list */
+  RF_G_QUIT,   /* kill all, undo, and exit 0 */
   /* guardian -> tool */
   RF_G_SPAWNED = 64, /* tag, pid, start_time */
   RF_G_REFUSED,      /* tag, a = errno; then what was tried */

@@ -18,8 +18,8 @@ class Looks {
 
   void tick(TimeNs now);          // maybe a look
   bool look(const char* reason);  // now; false when the states moved under it
-  // The last one of an attempt; tried again while the states move under it, a few times. Inferred findings that
-  // earlier looks had and this one has not are withdrawn.
+  // The last one of an attempt; tried again while the states move under it, a few times. Inferred findings
+  // that earlier looks had and this one has not are withdrawn.
   void last_look(const char* reason);
 
   const FindingsLog& findings() const { return log_; }
@@ -32,8 +32,8 @@ class Looks {
   Journal& journal_;
   FindingsLog log_;
   DiagnoseOptions options_;
-  uint64_t activity_ = 0;   // at the last tick
-  uint64_t looked_at_ = 0;  // the activity of the last look
+  uint64_t activity_ = 0;      // at the last tick
+  uint64_t looked_at_ = 0;     // the activity of the last look
   TimeNs next_long_look_ = 0;  // whatever happens: thresholds of inferred findings may pass
   TimeNs first_proven_ = 0;
 };

@@ -10,9 +10,9 @@
 
 #include "harness/agent/agent_abi.h"
 #include "harness/base/json.h"
+#include "harness/base/process_id.h"
 #include "harness/base/result.h"
 #include "harness/base/time.h"
-#include "harness/base/process_id.h"
 
 namespace rankfault {
 
@@ -39,7 +39,7 @@ struct LaneView {
   uint64_t owner = 0;
   uint64_t head = 0, dropped = 0;
   rf_state state{};
-  char thread_state = 0;  // R S D T Z, from /proc, 0 unknown; proves nothing
+  char thread_state = 0;       // R S D T Z, from /proc, 0 unknown; proves nothing
   std::vector<uint64_t> torn;  // records below head that were claimed and not whole at the look
 };
 
@@ -78,8 +78,8 @@ struct ProcessView {
   bool thread_multiple = false;
   uint64_t steps_begun = 0, steps_committed = 0;  // last step + 1
   TimeNs opened = 0, member = 0;
-  bool stopped = false;       // state T at the look
-  bool stable = true;         // its state words were read, and read again: nothing changed in between
+  bool stopped = false;  // state T at the look
+  bool stable = true;    // its state words were read, and read again: nothing changed in between
   std::vector<Coverage> coverage;
   std::vector<LaneView> lanes;
   std::vector<CommView> comms;
@@ -95,16 +95,16 @@ struct ProcessView {
 struct ExpectedRank {  // from the launcher: ranks that should exist, whether or not they announced
   int rank = 0;
   int attempt = 0;
-  bool started = false;   // a process for it is known to have been started
+  bool started = false;  // a process for it is known to have been started
 };
 
 struct Timeline {
   TimeNs begin = 0;  // of the run
   TimeNs look = 0;   // the instant it describes
   int world_size = 0;
-  int attempt = 0;   // the newest
-  bool consistent = true;  // read, and read again: nothing changed in between
-  bool job_over = false;   // every process of the job had ended by itself at the look
+  int attempt = 0;                     // the newest
+  bool consistent = true;              // read, and read again: nothing changed in between
+  bool job_over = false;               // every process of the job had ended by itself at the look
   std::vector<ProcessView> processes;  // members and candidates, ordered by (attempt, rank, id)
   std::vector<ExpectedRank> expected;
 

@@ -32,7 +32,7 @@ struct GateEvent {  // one firing of an action, from the journal
   std::vector<uint64_t> lines;  // journal lines
 };
 
-struct Mark {  // begun and committed steps, values, errors, phases: from the flight records
+struct Mark {        // begun and committed steps, values, errors, phases: from the flight records
   std::string what;  // "step_begin", "step_commit", "value", "error_mark", "phase", "mark", "batch"
   int rank = -1;
   int attempt = 0;
@@ -53,9 +53,9 @@ struct RunFacts {
   std::vector<Mark> marks;
   std::map<std::string, TimeNs> fault_at;  // fault id -> when its (first) effect was verified; absent: not
   TimeNs begin = 0, end = 0;
-  TimeNs teardown = 0;        // when we began to end what was left; 0: the job ended by itself
-  std::string teardown_reason;// "wall", "decided", "interrupted"
-  bool starved = false;       // the host could not serve our own timers
+  TimeNs teardown = 0;          // when we began to end what was left; 0: the job ended by itself
+  std::string teardown_reason;  // "wall", "decided", "interrupted"
+  bool starved = false;         // the host could not serve our own timers
   std::string starved_why;
   std::vector<Json> leftovers;  // census lines
   std::unique_ptr<RunFacts> reference;

@@ -11,7 +11,7 @@ mkdir -p "$work/decoders" "$work/run/records"
 rm -f "$work"/run/records/*
 flags="-I$source -O2 -Wall"
 awk -v out="$work" -v arch=aarch64 -f "$source/harness/agent/make_tables.awk" "$source/tests/agent/fake/calls.def"
-core=$(ls "$source"/harness/agent/*.c | grep -v -e libc_module.c -e fd_paths.c)
+core=$(find "$source/harness/agent" -maxdepth 1 -name '*.c' ! -name libc_module.c ! -name fd_paths.c | sort)
 # shellcheck disable=SC2086
 aarch64-linux-gnu-gcc $flags -std=gnu11 -fPIC -shared -fexceptions -fvisibility=hidden -ftls-model=initial-exec \
   -DRF_TEST_DECODER -Wl,--version-script="$work/exports.map" -Wl,-z,defs -o "$work/libagent.so" $core \

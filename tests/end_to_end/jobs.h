@@ -14,7 +14,7 @@ struct Job {
   std::string wall = "20s";
 };
 
-std::string gloo_job(const Job&);   // tests/ranks/gloo/gloo_all_reduce under the local launcher
+std::string gloo_job(const Job&);  // tests/ranks/gloo/gloo_all_reduce under the local launcher
 // Every collective of Gloo, four times: tests/ranks/gloo/gloo_all_ops
 std::string gloo_all_ops_job(const Job&);
 std::string mpi_job(const Job&);    // tests/ranks/mpi/mpi_steps under mpirun

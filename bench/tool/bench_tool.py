@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""bench_tool.py BUILD: what the whole tool costs, on real jobs; ratios and medians, never a test.
+
+One line a row: what, measured (median, 99th percentile, number of runs), target. Nothing is asserted.
+"""
+import json
+import os
+import platform
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build/release")
+RUNS = int(os.environ.get("RANKFAULT_BENCH_RUNS", "40"))  # the targets are of 200
+TOOL, BIN = BUILD + "/bin/rankfault", BUILD + "/bin"
+
+SCENARIO = """version: 1
+name: bench
+summary: A run that is measured.
+workload:
+  launcher: {launcher}
+  ranks: {ranks}
+  command: [{command}]
+  limits: {{wall: 120s}}
+{faults}expect:
+  - {expect}
+"""
+KILL = "faults:\n  - {{id: kill, kind: rank_kill, ranks: [{rank}], at: {{op: all_reduce, nth: 3}}}}\n"
+
+
+def p99(values):
+    return sorted(values)[min(len(values) - 1, int(len(values) * 0.99))]
+
+
+def row(what, measured, target):
+    print(f"{what:<58} {measured:<44} {target}", flush=True)
+
+
+def spread(values, unit):
+    return f"median {statistics.median(values):.2f} {unit}, p99 {p99(values):.2f}, n={len(values)}"
+
+
+def journal(run):
+    with open(run + "/journal.ndjson") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def run_tool(folder, text, name="run"):
+    with open(folder + "/scenario.yaml", "w") as file:
+        file.write(text)
+    run = f"{folder}/{name}"
+    shutil.rmtree(run, ignore_errors=True)
+    done = subprocess.run([TOOL, "run", folder + "/scenario.yaml", "--run-dir", run], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"bench_tool: the run did not pass:\n{done.stdout}{done.stderr}")
+    return run
+
+
+def death_to_finding(folder, launcher, ranks, command, runs):
+    """Milliseconds from the victim's death, as its pidfd told it, to the proven finding in the journal."""
+    took = []
+    text = SCENARIO.format(launcher=launcher, ranks=ranks, command=command, faults=KILL.format(rank=ranks - 1),
+                           expect=f"blamed: {{kind: dead_rank, ranks: [{ranks - 1}], confidence: proven}}")
+    for _ in range(runs):
+        lines = journal(run_tool(folder, text))
+        death = next(x["time"] for x in lines if x["ev"] == "rank_end" and x["rank"] == ranks - 1)
+        proven = next(x["t"] for x in lines if x["ev"] == "finding" and x["finding"]["confidence"] == "proven")
+        took.append((proven - death) / 1e6)
+    return took
+
+
+def start_ranks(count, argv, env=None):
+    base = dict(os.environ, WORLD_SIZE=str(count), **(env or {}))
+    return [subprocess.Popen(argv, env=dict(base, RANK=str(r)), stdout=subprocess.DEVNULL) for r in range(count)]
+
+
+def wall_of_ranks(folder, count, program, *flags):
+    store = tempfile.mkdtemp(dir=folder)
+    began = time.monotonic()
+    for process in start_ranks(count, [f"{BIN}/{program}", "--store=" + store, *flags]):
+        if process.wait() != 0:
+            sys.exit("bench_tool: a rank did not end well")
+    return time.monotonic() - began
+
+
+def overhead_of_a_run(folder):
+    command = '"{bin}/gloo_all_reduce", "--store={store}", "--steps=10"'
+    text = SCENARIO.format(launcher="local", ranks=4, command=command, faults="", expect="blamed: {kind: none}")
+    extra = []
+    for _ in range(RUNS):
+        bare = wall_of_ranks(folder, 4, "gloo_all_reduce", "--steps=10")
+        began = time.monotonic()
+        run_tool(folder, text)
+        extra.append((time.monotonic() - began - bare) * 1000)
+    return extra
+
+
+def microseconds_of_a_small_all_reduce(folder):
+    flags = ("--count=1",)
+    few = statistics.median(wall_of_ranks(folder, 2, "gloo_all_reduce", "--steps=1", *flags) for _ in range(5))
+    many = statistics.median(wall_of_ranks(folder, 2, "gloo_all_reduce", "--steps=20001", *flags) for _ in range(5))
+    return (many - few) / 20000 * 1e6
+
+
+def user_cost(folder, agent):
+    """User instructions of a trainer of two ranks where perf counts them, else user seconds; and its wall."""
+    env = {}
+    if agent:
+        env = {"LD_PRELOAD": BUILD + "/lib/librankfault_agent.so", "RANKFAULT_RUN_DIR": tempfile.mkdtemp(dir=folder)}
+        os.mkdir(env["RANKFAULT_RUN_DIR"] + "/records")
+    store, counts = tempfile.mkdtemp(dir=folder), folder + "/perf"
+    argv = [BIN + "/trainer", "--store=" + store, "--steps=150"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    began = time.monotonic()
+    perf = ["perf", "stat", "-x,", "-e", "instructions:u", "-o"] if PERF else []
+    ranks = [subprocess.Popen((perf + [f"{counts}.{r}", "env", *(f"{k}={v}" for k, v in env.items())] if PERF else ["env", *(
+        f"{k}={v}" for k, v in env.items())]) + argv, env=dict(os.environ, WORLD_SIZE="2", RANK=str(r)),
+                              stdout=subprocess.DEVNULL) for r in range(2)]
+    for process in ranks:
+        process.wait()
+    wall = time.monotonic() - began
+    if not PERF:
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, wall
+    total = 0
+    for r in range(2):
+        with open(f"{counts}.{r}") as file:
+            total += sum(int(line.split(",")[0]) for line in file if "instructions" in line)
+    return total, wall
+
+
+def perf_counts():
+    probe = subprocess.run(["perf", "stat", "-x,", "-e", "instructions:u", "true"], capture_output=True, text=True,
+                           check=False) if shutil.which("perf") else None
+    return bool(probe and probe.returncode == 0 and probe.stderr.split(",")[0].isdigit())
+
+
+def interval(ratios):
+    """Median, and the interval that holds it with 95 % (order statistics)."""
+    ranked, n = sorted(ratios), len(ratios)
+    k = max(0, int(n / 2 - 0.98 * n ** 0.5))
+    return f"{statistics.median(ranked):.4f} [{ranked[k]:.4f}, {ranked[n - 1 - k]:.4f}], n={n}"
+
+
+def main():
+    print(f"machine: {platform.processor() or platform.machine()}, {os.cpu_count()} cores, Linux {platform.release()}; "
+          f"build {BUILD}; load {os.getloadavg()[0]:.1f}")
+    with tempfile.TemporaryDirectory(prefix="rfbench-") as folder:
+        gloo = '"{bin}/gloo_all_reduce", "--store={store}", "--steps=6", "--timeout=60s"'
+        row("death to proven finding, 4 Gloo ranks", spread(death_to_finding(folder, "local", 4, gloo, RUNS), "ms"),
+            "<= 20 ms p99")
+        if shutil.which("mpirun") and os.path.exists(BIN + "/ranks/mpi/mpi_steps"):
+            mpi = '"{bin}/ranks/mpi/mpi_steps", "--steps=10"'
+            row("death to proven finding, 4 spinning MPI ranks",
+                spread(death_to_finding(folder, "mpirun", 4, mpi, RUNS), "ms"), "<= 20 ms p99")
+        row("death to proven finding, 64 Gloo ranks",
+            spread(death_to_finding(folder, "local", 64, gloo, max(3, RUNS // 10)), "ms"), "<= 50 ms p99")
+        row("a run of 4 Gloo ranks, over their own time", spread(overhead_of_a_run(folder), "ms"), "<= 200 ms")
+        row("an 8-byte all-reduce at 2 ranks, without the agent",
+            f"{microseconds_of_a_small_all_reduce(folder):.1f} us", "see bench_agent: enter + exit beside it")
+        pairs = [(user_cost(folder, True), user_cost(folder, False)) for _ in range(max(20, RUNS // 2))]
+        row(f"trainer with agent / without: user {'instructions' if PERF else 'seconds (perf does not count here)'}",
+            interval([a[0] / b[0] for a, b in pairs]), "<= 1.01")
+        row("trainer with agent / without: wall", interval([a[1] / b[1] for a, b in pairs]), "printed")
+
+
+PERF = perf_counts()
+if __name__ == "__main__":
+    main()
