@@ -3,12 +3,29 @@
 
 #include "harness/diagnose/finding.h"
 #include "harness/diagnose/rule.h"
+#include "harness/diagnose/words.h"
 
 namespace rankfault {
 namespace {
 
+// Why nothing found is not the same as nothing wrong; "" when it is.
+std::string blind_spot(const JobView& job, const DiagnoseOptions& options) {
+  const Timeline& t = job.timeline();
+  for (const ExpectedRank& e : t.expected)
+    if (e.attempt == t.attempt && !job.rank(e.rank)) return fmt::format("rank {} left no record", e.rank);
+  const auto slow = static_cast<TimeNs>(options.slow_after.count());
+  for (const auto& p : job.processes())
+    for (const Call* c : p->ended() ? std::vector<const Call*>{} : p->all_inside()) {
+      const CommGroup* group = job.group(*p, c->comm);
+      if (group && group->flags & RF_COMM_INTER && t.look > c->entered + slow)
+        return fmt::format("rank {} waits in {}: who is needed between two groups is not known", p->rank(),
+                           call_text(*c, *group));
+    }
+  return "";
+}
+
 // What a diagnosis that found nothing stands on; a job nobody recorded is not a healthy job.
-Finding quiet(const JobView& job) {
+Finding quiet(const JobView& job, const DiagnoseOptions& options) {
   size_t members = 0, calls = 0;
   for (const auto& p : job.processes()) {
     members += p->member();
@@ -17,10 +34,12 @@ Finding quiet(const JobView& job) {
   Finding f;
   f.attempt = job.attempt();
   f.at = job.timeline().look;
-  f.kind = members != 0 && calls != 0 ? "none" : "cannot_say";
-  f.text = members == 0 ? "no process was recorded as a rank of the job"
-           : calls == 0 ? fmt::format("{} processes were recorded, and not one call", members)
-                        : fmt::format("nothing wrong in {} calls of {} processes", calls, members);
+  const std::string blind = blind_spot(job, options);
+  f.kind = members != 0 && calls != 0 && blind.empty() ? "none" : "cannot_say";
+  f.text = members == 0     ? "no process was recorded as a rank of the job"
+           : calls == 0     ? fmt::format("{} processes were recorded, and not one call", members)
+           : !blind.empty() ? blind
+                            : fmt::format("nothing wrong in {} calls of {} processes", calls, members);
   return f;
 }
 
@@ -32,7 +51,7 @@ Findings diagnose(const Timeline& timeline, const DiagnoseOptions& options) {
   for (const Rule* rule : Catalog<Rule>::instance().all())
     for (Finding& f : rule->look(job, options)) findings.all.push_back(std::move(f));
   order_by_cause(findings.all);
-  if (findings.all.empty()) findings.all.push_back(quiet(job));
+  if (findings.all.empty()) findings.all.push_back(quiet(job, options));
   return findings;
 }
 

@@ -27,8 +27,9 @@ struct Side {
 };
 
 struct Assumption {
-  std::string
-      name;  // every_edge_is_a_need, ends_are_final, issuers_closed, full_view, one_look, no_new_issuer
+  // every_edge_is_a_need, ends_are_final, issuers_closed, full_view, one_look; of cycles also what is taken
+  // for granted: nobody_gives_up, no_new_issuer
+  std::string name;
   bool holds = false;
   std::string why;
 };

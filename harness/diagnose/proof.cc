@@ -64,13 +64,27 @@ std::string why_not_seen(const Member& missing, rf_library library) {
   return "";
 }
 
+// A call that failed has its place in our order; in the library's it may have none (it never began), and
+// then all later positions of that member are one off. PyTorch gives a place to each call it was given.
+const Call* failed_before(const Member& m, const CommGroup& group, uint64_t seq) {
+  if (group.library == RF_LIB_C10D) return nullptr;
+  const auto found = std::find_if(m.calls.begin(), m.calls.end(), [&](const Call* c) {
+    return c->seq < seq && c->status == Call::Status::kFailed;
+  });
+  return found != m.calls.end() ? *found : nullptr;
+}
+
 }  // namespace
+
+bool finalized(const Process& process, const CommGroup& group) {
+  return group.library == RF_LIB_MPI && process.view->stage == RF_STAGE_FINALIZED;
+}
 
 End end_of(const Process& process, const CommGroup& group) {
   End end{&process, &group, End::Why::kNotFinal};
   if (process.ended())
     end.why = End::Why::kDead;
-  else if (process.view->stage == RF_STAGE_FINALIZED)
+  else if (finalized(process, group))
     end.why = End::Why::kFinalized;
   else if (const Member* m = group.of(process); m && m->comm->destroyed)
     end.why = End::Why::kDestroyed;
@@ -145,11 +159,28 @@ std::optional<Assumption> no_new_issuer(const std::vector<End>& ends) {
   return std::nullopt;
 }
 
+std::optional<Assumption> nobody_gives_up(const std::vector<Edge>& edges, const std::vector<End>& ends) {
+  if (std::none_of(ends.begin(), ends.end(), [](const End& e) { return e.why == End::Why::kInCycle; }))
+    return std::nullopt;
+  std::string limits;
+  for (const Edge& e : edges)
+    if (const std::string limit = ends_by_of(*e.call, e.waiter->comm); !limit.empty())
+      limits += fmt::format("; rank {} has {}", e.waiter->world_rank, limit);
+  return holds("nobody_gives_up",
+               "assumed: no call of the cycle ends with an error and its rank goes on" + limits);
+}
+
 Assumption full_view(const std::vector<Edge>& edges) {
   constexpr const char* kName = "full_view";
-  for (const Edge& e : edges)
+  for (const Edge& e : edges) {
     if (std::string why = why_not_seen(*e.missing, e.group->library); !why.empty())
       return fails(kName, std::move(why));
+    for (const Member* m : {e.waiter, e.missing})
+      if (const Call* failed = failed_before(*m, *e.group, e.call ? e.call->seq : ~uint64_t{0}))
+        return fails(kName,
+                     fmt::format("{} of rank {} failed before: whether the library counts it is not known",
+                                 short_call(*failed, *e.group), m->world_rank));
+  }
   return holds(kName, "every communication call of the awaited processes was recorded");
 }
 
@@ -170,6 +201,7 @@ void prove(Finding& finding, const std::vector<Edge>& edges, const std::vector<E
                      full_view(edges), one_look(edges, ends)};
   const bool all = std::all_of(finding.assumes.begin(), finding.assumes.end(),
                                [](const Assumption& a) { return a.holds; });
+  if (auto extra = nobody_gives_up(edges, ends)) finding.assumes.push_back(std::move(*extra));
   if (auto extra = no_new_issuer(ends)) finding.assumes.push_back(std::move(*extra));
   finding.confidence = all ? Confidence::kProven : Confidence::kInferred;
   finding.claim = all ? Claim::kCannotReturn : Claim::kNone;

@@ -15,7 +15,7 @@ namespace rankfault {
 struct Edge {
   const CommGroup* group = nullptr;
   const Member* waiter = nullptr;
-  const Call* call = nullptr;  // of the waiter
+  const Call* call = nullptr;  // of the waiter; null: it made none there
   const Member* missing = nullptr;
   bool is_need = false;        // by the operation's data flow; else by_algorithm
   Known entered = Known::kNo;  // whether the missing member entered its part
@@ -38,9 +38,15 @@ Assumption one_look(const std::vector<Edge>&, const std::vector<End>&);
 // named in the finding, does not weaken it. Null when nothing of the kind is needed.
 std::optional<Assumption> no_new_issuer(const std::vector<End>&);
 
+// In a cycle a call that gives up (a limit, a revoked communicator) lets its rank go on and free the others:
+// named likewise. Null when no end is within a cycle.
+std::optional<Assumption> nobody_gives_up(const std::vector<Edge>&, const std::vector<End>&);
+
 // Fills assumes, confidence and claim (cannot_return) of a finding.
 void prove(Finding&, const std::vector<Edge>&, const std::vector<End>&);
 
+// MPI_Finalize ends MPI's communicators; another library of the same process goes on.
+bool finalized(const Process&, const CommGroup&);
 // How final a process is with regard to one communicator, cycles apart.
 End end_of(const Process&, const CommGroup&);
 

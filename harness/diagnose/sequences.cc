@@ -40,8 +40,7 @@ namespace {
 
 // It went through the orderly end of the communicator, and not because a call on it had failed.
 bool left_in_order(const Member& m, const CommGroup& group) {
-  const ProcessView& v = *m.process->view;
-  if (!m.comm->destroyed && v.stage != RF_STAGE_FINALIZED &&
+  if (!m.comm->destroyed && !finalized(*m.process, group) &&
       end_of(*m.process, group).why != End::Why::kFinalized)
     return false;
   return std::none_of(m.calls.begin(), m.calls.end(),

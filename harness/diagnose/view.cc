@@ -28,6 +28,7 @@ void take_view(CommGroup& group, const Process& process, const CommView& comm) {
   group.flags |= comm.flags;
   group.library = comm.library;
   if (group.name.empty()) group.name = comm.name;
+  if (comm.flags & RF_COMM_INTER) return;  // two groups under one id, each with ranks of its own
   if (comm.size > group.members.size() && comm.size <= kMostMembers) {
     group.size = comm.size;
     group.members.resize(comm.size);
@@ -127,11 +128,22 @@ const Member* CommGroup::of(const Process& process) const {
   return nullptr;
 }
 
+namespace {
+
+// Lanes lose their oldest records each at its own pace: the calls left may have holes.
+uint64_t after_last_hole(const Member& m) {
+  if (m.calls.empty()) return m.comm->entered + 1;
+  size_t i = m.calls.size() - 1;
+  while (i > 0 && m.calls[i - 1]->seq + 1 >= m.calls[i]->seq) --i;
+  return m.calls[i]->seq;
+}
+
+}  // namespace
+
 uint64_t CommGroup::first_seq() const {
   uint64_t first = 1;
   for (const Member& m : members)
-    if (m.comm && m.process->view->history_lost != 0)
-      first = std::max(first, m.calls.empty() ? m.comm->entered + 1 : m.calls.front()->seq);
+    if (m.comm && m.process->view->history_lost != 0) first = std::max(first, after_last_hole(m));
   return first;
 }
 

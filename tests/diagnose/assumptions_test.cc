@@ -67,6 +67,22 @@ TEST(Assumptions, FullView) {
   }
 }
 
+// A call that never began has no place in the library's order: what follows may be paired otherwise.
+TEST(Assumptions, FullViewEndsAtACallThatFailed) {
+  for (const int failed : {0, 2}) {
+    TimelineBuilder job(3, RF_LIB_MPI);
+    job.everyone(all_reduce(), 2);
+    for (int r : {0, 1, 2})
+      if (r == failed)
+        job.fails(r, all_reduce(), 13);
+      else
+        job.does(r, all_reduce());
+    job.blocked(0, all_reduce()).blocked(1, all_reduce()).killed(2);
+    const Findings found = diagnose(job.build());
+    expect_only(finding_of(found, "dead_rank"), "full_view");
+  }
+}
+
 TEST(Assumptions, OneLook) {
   for (int moving : {0, 2}) {
     TimelineBuilder job = proven_job();

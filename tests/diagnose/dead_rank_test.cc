@@ -108,5 +108,21 @@ TEST(DeadRank, AnUnknownStatusIsADeathToo) {
   EXPECT_EQ(f.confidence, Confidence::kProven);
 }
 
+TEST(Quiet, CannotSayWhenARankLeftNoRecord) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce(), 2);
+  EXPECT_EQ(diagnose(job.build()).all.front().kind, "none");
+  Timeline t = job.build();
+  t.processes.pop_back();
+  EXPECT_EQ(diagnose(t).all.front().kind, "cannot_say");
+}
+
+// A job may find its peers over MPI, finalise it, and go on with another library.
+TEST(Quiet, MpiThatIsOverIsNotTheEndOfGloo) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce(), 2).finalized(2).blocked(0, all_reduce()).blocked(1, all_reduce());
+  for (const Finding& f : diagnose(job.build()).all) EXPECT_NE(f.confidence, Confidence::kProven) << f.text;
+}
+
 }  // namespace
 }  // namespace rankfault::testing

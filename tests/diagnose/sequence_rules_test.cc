@@ -170,6 +170,19 @@ TEST(MissingCall, IsOneCallWhenTheVictimReachedTheNextPhaseFirst) {
   EXPECT_EQ(f->ranks, std::vector<int>{3});
 }
 
+// Legal between two groups: each side counts its own share, and ranks are those of the side.
+TEST(CallMismatch, IsSilentBetweenTwoGroups) {
+  TimelineBuilder job(4, RF_LIB_MPI);
+  job.comm("inter", {0, 1, 2, 3});
+  for (int r = 0; r < 4; ++r) {
+    job.comm_of(r, "inter").flags |= RF_COMM_INTER;
+    job.blocked(r, on(all_reduce(r < 2 ? 8 : 16), "inter"));
+  }
+  EXPECT_EQ(diagnose(job.build()).all.front().kind, "none");
+  job.wait(60'000'000'000);
+  EXPECT_EQ(diagnose(job.build()).all.front().kind, "cannot_say") << "it may well hang";
+}
+
 TEST(MissingCall, SharesOfAVFormAreOneSide) {
   TimelineBuilder job(4, RF_LIB_MPI);
   job.everyone(all_reduce(), 3).blocked(3, barrier());
