@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <set>
 
 namespace rankfault {
 namespace {
@@ -11,6 +12,15 @@ namespace {
 bool is_attach(const rf_record& record) {
   return (record.op == RF_OP_SHM_ATTACH || record.op == RF_OP_FILE_OPEN) &&
          (record.phase == RF_PHASE_EXIT || record.phase == RF_PHASE_ERROR);
+}
+
+std::set<std::string> harmed_paths(const RunFacts& facts, const Action& action) {
+  std::set<std::string> paths;
+  for (const Json& line : facts.journal)
+    if (line.value("ev", "") == "fault_effect" && line.value("fault", "") == action.fault &&
+        line.contains("path"))
+      paths.insert(line["path"].get<std::string>());
+  return paths;
 }
 
 }  // namespace
@@ -30,8 +40,9 @@ void aim_at_segment(Action& action) {
   if (!action.at.file_op.empty() && action.at.path.empty()) action.at.path = action.path;
 }
 
-std::optional<FailedAttach> failed_attach(const RunFacts& facts, const std::string& glob, TimeNs from,
+std::optional<FailedAttach> failed_attach(const RunFacts& facts, const Action& action, TimeNs from,
                                           const std::vector<int>& errors) {
+  const std::set<std::string> harmed = harmed_paths(facts, action);
   std::optional<FailedAttach> first;
   for (const ProcessView& process : facts.timeline.processes)
     for (const Event& event : process.history) {
@@ -39,7 +50,9 @@ std::optional<FailedAttach> failed_attach(const RunFacts& facts, const std::stri
       if (!is_attach(record) || record.time_ns < from || (first && first->time <= record.time_ns)) continue;
       if (std::find(errors.begin(), errors.end(), record.tag_or_result) == errors.end()) continue;
       const auto name = process.name_at.find(static_cast<uint32_t>(record.seq));
-      if (name == process.name_at.end() || fnmatch(glob.c_str(), name->second.c_str(), 0) != 0) continue;
+      if (name == process.name_at.end() || fnmatch(action.path.c_str(), name->second.c_str(), 0) != 0)
+        continue;
+      if (harmed.count(name->second) == 0) continue;  // a probe for a name that was never there
       first = FailedAttach{process.rank, record.time_ns, name->second, record.tag_or_result};
     }
   return first;

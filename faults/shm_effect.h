@@ -13,7 +13,8 @@ struct FailedAttach {
   std::string path;
   int error = 0;
 };
-std::optional<FailedAttach> failed_attach(const RunFacts&, const std::string& glob, TimeNs from,
+// Of a segment that this action harmed.
+std::optional<FailedAttach> failed_attach(const RunFacts&, const Action&, TimeNs from,
                                           const std::vector<int>& errors);
 
 // `path`, else the trigger's own; must lie below /dev/shm/.

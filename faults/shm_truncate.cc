@@ -30,7 +30,7 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
     if (end.attempt == gate.attempt && end.time >= gate.asked &&
         end.status.kind == ExitStatus::Kind::kSignal && end.status.value == SIGBUS)
       return verified(fmt::format("rank {} ended by SIGBUS after the cut", end.rank), end.time);
-  if (const auto failed = failed_attach(facts, action.path, gate.asked, {EINVAL, ENXIO, EIO}))
+  if (const auto failed = failed_attach(facts, action, gate.asked, {EINVAL, ENXIO, EIO}))
     return verified(fmt::format("rank {} could not map {} afterwards", failed->rank, failed->path),
                     failed->time);
   return not_bitten("no process touched what was cut off");

@@ -25,7 +25,7 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
   if (gate.effect != "done") return not_bitten(fmt::format("no segment of this job matched {}", action.path));
   if (const Json* seen = effect_line(action, facts, "attach_failed"))
     return verified("a later attach failed", seen->value("time", acted_at(gate)), {line_number(*seen)});
-  if (const auto failed = failed_attach(facts, action.path, gate.asked, {ENOENT}))
+  if (const auto failed = failed_attach(facts, action, gate.asked, {ENOENT}))
     return verified(fmt::format("rank {} could not attach {} afterwards: No such file or directory",
                                 failed->rank, failed->path),
                     failed->time);

@@ -93,17 +93,41 @@ EffectReport verify_collective(const GateEvent& gate, const ProcessView& victim,
   return not_bitten(fmt::format("no peer came to call {} that rank {} left out", gate.seq, gate.rank));
 }
 
+// The enter of a message between the victim and this peer, on the communicator of the gate.
+bool meets_victim(const rf_record& enter, const CommView& peers_comm, const CommView& victims_comm) {
+  return enter.phase == RF_PHASE_ENTER && enter.comm == peers_comm.index &&
+         is_p2p_op(static_cast<rf_op>(enter.op)) &&
+         (enter.peer == victims_comm.rank || enter.peer == RF_PEER_ANY);
+}
+
+// The call itself, or what a wait waits for.
+bool waits_for_victim(const ProcessView& peer, const LaneView& lane, const CommView& peers_comm,
+                      const CommView& victims_comm) {
+  if (lane.state.where != RF_INSIDE) return false;
+  return std::any_of(peer.history.begin(), peer.history.end(), [&](const Event& event) {
+    const uint64_t origin = RF_ORIGIN(event.lane, event.record.call);
+    const bool own = event.lane == lane.index && event.record.call == lane.state.call;
+    const bool pending =
+        std::find(lane.state.pending, lane.state.pending + 2, origin) != lane.state.pending + 2;
+    return (own || pending) && meets_victim(event.record, peers_comm, victims_comm);
+  });
+}
+
 // A message has no place in a common order: a peer must be seen to miss it.
 EffectReport verify_message(const GateEvent& gate, const ProcessView& victim, const RunFacts& facts) {
+  const CommView* own = comm_with_id(victim, gate.comm_id);
+  if (!own) return cannot_tell(fmt::format("rank {} has no record of that communicator", gate.rank));
   for (const ProcessView& peer : facts.timeline.processes) {
-    if (&peer == &victim || peer.attempt != victim.attempt) continue;
+    const CommView* theirs = comm_with_id(peer, gate.comm_id);
+    if (&peer == &victim || peer.attempt != victim.attempt || !theirs) continue;
     for (const LaneView& lane : peer.lanes)
-      if (lane.state.where == RF_INSIDE && lane.state.since_ns != 0)
+      if (waits_for_victim(peer, lane, *theirs, *own))
         return verified(
             fmt::format("rank {} left out a {}; rank {} still waits", gate.rank, gate.op, peer.rank),
             acted_at(gate));
     for (const Event& event : peer.history)
-      if (event.record.phase == RF_PHASE_ERROR && event.record.time_ns > acted_at(gate))
+      if (event.record.phase == RF_PHASE_ERROR && event.record.time_ns > acted_at(gate) &&
+          event.record.comm == theirs->index && is_p2p_op(static_cast<rf_op>(event.record.op)))
         return verified(
             fmt::format("rank {} left out a {}; rank {}'s call failed", gate.rank, gate.op, peer.rank),
             acted_at(gate));

@@ -1,10 +1,32 @@
 // main: the command line; all verbs register themselves in commands/.
-#include <CLI/CLI.hpp>
+#include <fcntl.h>
 
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "harness/base/json.h"
 #include "harness/commands/command.h"
+
+namespace {
+
+// A file opened as descriptor 1 would get what is meant for the terminal.
+void fill_standard_descriptors() {
+  for (int fd = 0; fd <= 2; ++fd)
+    if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);
+}
+
+// A verdict that could not be written was not given.
+int flushed(int status) {
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return status;
+  std::fprintf(stderr, "rankfault: cannot write to standard output\n");
+  return status == rankfault::kExitPass ? static_cast<int>(rankfault::kExitInternal) : status;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace rankfault;
+  fill_standard_descriptors();
   CLI::App app{"rankfault: break a multi-rank job at an exact point, and prove what it did about it"};
   app.name("rankfault");
   app.require_subcommand(1);
@@ -24,6 +46,12 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     app.exit(e);  // prints; its own codes never leave main
     return kExitUsage;
+  } catch (const Json::exception& e) {  // a journal or a plan that somebody has changed
+    std::fprintf(stderr, "a file of this run is not as rankfault wrote it: %s\n", e.what());
+    return kExitUsage;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "internal error: %s\n", e.what());
+    return kExitInternal;
   }
-  return status;
+  return flushed(status);
 }

@@ -126,7 +126,7 @@ Result<AttemptEnd> run_attempts(const Plan& plan, LiveRun& run, const RunOptions
 std::string take_down(LiveRun& run, AttemptEnd end) {
   run.journal.write("teardown", {{"reason", teardown_word(end)}});
   if (end == AttemptEnd::kOver) take_census(run.dir, run.guardian.pid(), run.journal);
-  run.page.harness_gone();
+  // The guardian stops all ranks before it releases those that are parked.
   const Result<std::vector<std::string>> failed = run.guardian.quit();
   Json lines = Json::array();
   std::string left;
@@ -171,7 +171,9 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   journal_log_markers(plan, run.dir, run.journal);
   const std::string left = take_down(run, end ? *end : AttemptEnd::kInterrupted);
   run.journal.write("run_end", Json::object());
-  if (Status completed = run.dir.complete(); !completed) return completed.error();
+  // What is left stands in the undo list: the run stays one that `clean` can finish.
+  if (left.empty())
+    if (Status completed = run.dir.complete(); !completed) return completed.error();
   if (!end && !run.launched && left.empty()) run.dir.discard();
   if (!end) return end.error();
 

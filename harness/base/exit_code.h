@@ -11,7 +11,7 @@ enum ExitCode {
   kExitUsage = 64,
   kExitInternal = 70,
   kExitSkipped = 77,
-  kExitInterrupted = 130,  // SIGINT, after cleanup
+  kExitInterrupted = 130,  // SIGINT, after cleanup; 128 + N for signal N, as shells count: SIGHUP 129
   kExitTerminated = 143,   // SIGTERM, after cleanup
 };
 

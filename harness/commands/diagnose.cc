@@ -24,8 +24,9 @@ Result<Findings> replay(const std::string& run_dir) {
   if (!journal) return journal.error();
   RunRecords records(run_dir);
   FindingsLog log;
-  bool looked = false;
+  bool looked = false, ended = false;
   for (const Json& line : *journal) {
+    ended = ended || line.value("ev", "") == "run_end";
     if (line.value("ev", "") != "look") continue;
     const Result<Timeline> timeline = records.at_look(line);
     if (!timeline) return timeline.error();
@@ -37,7 +38,13 @@ Result<Findings> replay(const std::string& run_dir) {
     if (!timeline) return timeline.error();
     log.add(diagnose(canonical(*timeline)), true);
   }
-  return log.result();
+  Findings findings = log.result();
+  if (!ended && findings.nothing_wrong()) {
+    findings.all.front().kind = "cannot_say";
+    findings.all.front().text =
+        "the journal ends before the run did; until then: " + findings.all.front().text;
+  }
+  return findings;
 }
 
 void print(const Findings& findings) {

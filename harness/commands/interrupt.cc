@@ -15,6 +15,7 @@ const std::atomic<int>* catch_interrupts() {
   action.sa_handler = [](int signal) { g_signal = signal; };
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
+  ::sigaction(SIGHUP, &action, nullptr);
   return &g_signal;
 }
 

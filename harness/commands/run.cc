@@ -108,6 +108,8 @@ int run_all(const Options& in) {
   options.by_verdict =
       scenarios->size() == 1 && in.filter.empty() && !options.teeth &&
       (in.what.is_one_line() || (in.what.words.size() == 1 && (*scenarios)[0].file == in.what.words[0]));
+  if (!in.junit.empty() && !std::ofstream(in.junit, std::ios::app))
+    return usage(errno_error("write " + in.junit));
   options.interrupted = catch_interrupts();
   const bool colour = ::isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR");
   if (!in.json) {

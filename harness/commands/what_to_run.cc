@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
+#include <charconv>
 
 #include "harness/scenario/one_line.h"
 
@@ -42,9 +42,10 @@ Result<std::vector<std::pair<std::string, std::string>>> WhatToRun::read_sets() 
 
 Result<std::optional<uint64_t>> WhatToRun::read_seed() const {
   if (seed.empty()) return std::optional<uint64_t>();
-  char* end = nullptr;
-  const uint64_t number = std::strtoull(seed.c_str(), &end, 10);
-  if (*end || seed[0] == '-') return usage_error(fmt::format("--seed wants a number, not \"{}\"", seed));
+  uint64_t number = 0;
+  const auto [end, status] = std::from_chars(seed.data(), seed.data() + seed.size(), number);
+  if (status != std::errc() || end != seed.data() + seed.size())
+    return usage_error(fmt::format("--seed wants a number, not \"{}\"", seed));
   return std::optional<uint64_t>(number);
 }
 

@@ -27,8 +27,8 @@ struct Side {
 };
 
 struct Assumption {
-  // every_edge_is_a_need, ends_are_final, issuers_closed, full_view, one_look; of cycles also what is taken
-  // for granted: nobody_gives_up, no_new_issuer
+  // every_edge_is_a_need, ends_are_final, issuers_closed, full_view, one_look; of cycles also no_new_issuer,
+  // and what is taken for granted: nobody_gives_up
   std::string name;
   bool holds = false;
   std::string why;

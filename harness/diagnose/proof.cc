@@ -41,9 +41,15 @@ bool all_issuers_accounted(const std::vector<Edge>& edges, const Process& proces
   return true;
 }
 
+bool in_a_cycle(const std::vector<End>& ends) {
+  return std::any_of(ends.begin(), ends.end(), [](const End& e) { return e.why == End::Why::kInCycle; });
+}
+
 // Threads that never made a call have no lane, so they cannot be counted: where the library allows
 // any thread, there may be one.
-bool other_threads(const Process& process) { return process.view->thread_multiple; }
+bool other_threads(const Process& process, const CommGroup& group) {
+  return group.library == RF_LIB_MPI ? process.view->thread_multiple : true;
+}
 
 bool hook_is_missing(const Process& process, rf_library library) {
   for (const Coverage& c : process.view->coverage)
@@ -149,19 +155,16 @@ Assumption issuers_closed(const std::vector<Edge>& edges, const std::vector<End>
   return holds(kName, "no lane is left that could enter what is waited for");
 }
 
-std::optional<Assumption> no_new_issuer(const std::vector<End>& ends) {
+Assumption no_new_issuer(const std::vector<End>& ends) {
+  constexpr const char* kName = "no_new_issuer";
   for (const End& e : ends)
-    if (e.why == End::Why::kInCycle && other_threads(*e.process))
-      return holds(
-          "no_new_issuer",
-          fmt::format("assumed: no thread of rank {} that never issued on the communicator will do so",
-                      e.process->rank()));
-  return std::nullopt;
+    if (e.why == End::Why::kInCycle && other_threads(*e.process, *e.group))
+      return fails(kName, fmt::format("a thread of rank {} that never issued on the communicator may do so",
+                                      e.process->rank()));
+  return holds(kName, "no other thread may issue");
 }
 
-std::optional<Assumption> nobody_gives_up(const std::vector<Edge>& edges, const std::vector<End>& ends) {
-  if (std::none_of(ends.begin(), ends.end(), [](const End& e) { return e.why == End::Why::kInCycle; }))
-    return std::nullopt;
+Assumption nobody_gives_up(const std::vector<Edge>& edges) {
   std::string limits;
   for (const Edge& e : edges)
     if (const std::string limit = ends_by_of(*e.call, e.waiter->comm); !limit.empty())
@@ -199,10 +202,10 @@ Assumption one_look(const std::vector<Edge>& edges, const std::vector<End>& ends
 void prove(Finding& finding, const std::vector<Edge>& edges, const std::vector<End>& ends) {
   finding.assumes = {every_edge_is_a_need(edges), ends_are_final(ends), issuers_closed(edges, ends),
                      full_view(edges), one_look(edges, ends)};
+  if (in_a_cycle(ends)) finding.assumes.push_back(no_new_issuer(ends));
   const bool all = std::all_of(finding.assumes.begin(), finding.assumes.end(),
                                [](const Assumption& a) { return a.holds; });
-  if (auto extra = nobody_gives_up(edges, ends)) finding.assumes.push_back(std::move(*extra));
-  if (auto extra = no_new_issuer(ends)) finding.assumes.push_back(std::move(*extra));
+  if (in_a_cycle(ends)) finding.assumes.push_back(nobody_gives_up(edges));
   finding.confidence = all ? Confidence::kProven : Confidence::kInferred;
   finding.claim = all ? Claim::kCannotReturn : Claim::kNone;
 }

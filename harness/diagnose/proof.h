@@ -34,13 +34,13 @@ Assumption issuers_closed(const std::vector<Edge>&, const std::vector<End>&);
 Assumption full_view(const std::vector<Edge>&);
 Assumption one_look(const std::vector<Edge>&, const std::vector<End>&);
 
-// What is taken for granted of live processes in a cycle whose other threads could still issue:
-// named in the finding, does not weaken it. Null when nothing of the kind is needed.
-std::optional<Assumption> no_new_issuer(const std::vector<End>&);
+// A sixth for cycles of live processes: a thread that never issued on the communicator has no lane, and may
+// yet come. MPI without MPI_THREAD_MULTIPLE rules it out; elsewhere nothing does.
+Assumption no_new_issuer(const std::vector<End>&);
 
 // In a cycle a call that gives up (a limit, a revoked communicator) lets its rank go on and free the others:
-// named likewise. Null when no end is within a cycle.
-std::optional<Assumption> nobody_gives_up(const std::vector<Edge>&, const std::vector<End>&);
+// named in the finding, does not weaken it.
+Assumption nobody_gives_up(const std::vector<Edge>&);
 
 // Fills assumes, confidence and claim (cannot_return) of a finding.
 void prove(Finding&, const std::vector<Edge>&, const std::vector<End>&);

@@ -120,6 +120,8 @@ void split(Divergence& d, std::vector<Members> sides) {
   if (sides.size() != 2) return;
   for (const size_t i : {1, 0}) {
     if (!is_lone_root(sides[i], d.seq)) continue;
+    // Others in the same op did come, if with other arguments.
+    if (call_at(*sides[1 - i].front(), d.seq)->op == call_at(*sides[i].front(), d.seq)->op) continue;
     d.lone_root = true;
     d.tie = false;
     d.minority = sides[i];

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 
@@ -66,7 +67,13 @@ Json Injector::base(const Action& action, const ProcessId& process, int rank) co
           {"action", action.id},
           {"process", process.to_string()},
           {"rank", rank},
-          {"attempt", attempt_}};
+          {"attempt", attempt_of(process)}};
+}
+
+// An elastic launcher restarts the job within one attempt of ours: the process says which one it is of.
+int Injector::attempt_of(const ProcessId& process) const {
+  const auto told = attempts_.find(process);
+  return told != attempts_.end() ? told->second : attempt_;
 }
 
 void Injector::serve() {
@@ -89,9 +96,9 @@ void Injector::serve() {
 }
 
 // Once per run, whatever the attempt, unless the fault asks for each attempt anew.
-bool Injector::grant(const Action& action) {
+bool Injector::grant(const Action& action, int attempt) {
   rf_armed& armed = page_->armed[action.id];
-  uint64_t& in_attempt = granted_in_[{action.id, attempt_}];
+  uint64_t& in_attempt = granted_in_[{action.id, attempt}];
   if ((action.each_attempt ? in_attempt : RF_LOAD(&armed.fired)) >= action.times) return false;
   ++in_attempt;
   __atomic_fetch_add(&armed.fired, 1u, __ATOMIC_ACQ_REL);
@@ -102,6 +109,7 @@ void Injector::asked(uint32_t index, rf_gate_slot& slot) {
   const ProcessId process = process_of(slot);
   if (slot.action >= plan_.actions.size()) return;
   const Action& action = plan_.actions[slot.action];
+  attempts_[process] = std::max(attempt_, slot.attempt);
   Json line = base(action, process, slot.rank);
   line["op"] = op_word(slot.op);
   line["comm_id"] = slot.comm_id;
@@ -130,7 +138,7 @@ const char* Injector::refusal(const Action& action, const ProcessId& process) {
   const auto stat = proc_stat(process.pid);
   if (!stat || stat->start != process.start || !descendants_of(guardian_pid_).count(process.pid))
     return "not a process of this job";
-  return grant(action) ? nullptr : "fired as often as asked";
+  return grant(action, attempt_of(process)) ? nullptr : "fired as often as asked";
 }
 
 void Injector::let_go(rf_gate_slot& slot, Parked& parked) {

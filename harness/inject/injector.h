@@ -63,7 +63,8 @@ class Injector {
   void abandoned(uint32_t index, rf_gate_slot&);
   void answer(rf_gate_slot&, Parked&, rf_answer, const char* text);
   const char* refusal(const Action&, const ProcessId&);
-  bool grant(const Action&);
+  bool grant(const Action&, int attempt);
+  int attempt_of(const ProcessId&) const;
   void let_go(rf_gate_slot&, Parked&);
   void act_while_parked(rf_gate_slot&, Parked&);
   // Performs an outside act; returns what was done, in words, or an error as `refused`.
@@ -90,6 +91,7 @@ class Injector {
   std::map<uint32_t, uint64_t> granted_seen_;                // by action: `done` already journaled
   std::map<std::pair<uint32_t, int>, uint64_t> granted_in_;  // (action, attempt) -> firings
   std::map<ProcessId, int> signals_;
+  std::map<ProcessId, int> attempts_;
 };
 
 }  // namespace rankfault

@@ -157,8 +157,12 @@ bool by_itself(const RunFacts& facts, const RankEnd& end) {
 
 }  // namespace
 
-// A rank may have had helpers that bore its number: a member's end counts before a candidate's.
+// A rank may have had helpers that bore its number: a member's end counts before a candidate's, and
+// nobody's while a member has none.
 const RankEnd* end_of(const RunFacts& facts, int rank, int attempt) {
+  for (const ProcessView* process : processes_of(facts, rank))
+    if (process->attempt == attempt && process->stage >= RF_STAGE_MEMBER && !end_of(facts, process->id))
+      return nullptr;
   const RankEnd* best = nullptr;
   int best_stage = -1;
   for (const RankEnd& end : facts.ends) {
@@ -201,7 +205,8 @@ std::string end_text(const RankEnd* end) {
 std::vector<const ProcessView*> processes_of(const RunFacts& facts, int rank) {
   std::vector<const ProcessView*> out;
   for (const ProcessView& process : facts.timeline.processes)
-    if (process.rank == rank) out.push_back(&process);
+    if (process.rank == rank && (process.stage >= RF_STAGE_MEMBER || process.steps_begun != 0))
+      out.push_back(&process);
   return out;
 }
 

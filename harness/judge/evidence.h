@@ -80,6 +80,7 @@ std::vector<CallSpan> call_spans(const ProcessView&, bool with_executions = fals
 TimeNs records_begin(const ProcessView&);
 // What the records do not hold did not happen.
 bool whole_record(const ProcessView&);
+// Those that took part: a wrapper or a helper that only bears the rank's number saw nothing of what it did.
 std::vector<const ProcessView*> processes_of(const RunFacts&, int rank);
 
 // ---- time --------------------------------------------------------------------------------------

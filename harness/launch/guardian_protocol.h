@@ -37,7 +37,8 @@ struct rf_guardian_packet {
 };
 
 /* The undo list: one entry a line, appended with one write(2) before the act it undoes.
- *   remove-file DEV INO PATH          made by the job; removed only while DEV and INO still match
+ *   remove-file DEV INO BORN PATH     made by the job; removed only while all three still match. BORN:
+ *                                     its birth in ns, 0 where the file system does not keep it
  *   remove-dir PATH                   the job's TMPDIR, recursively; only below RUN or TMP_DIR
  *   restore-mode DEV INO MODE PATH    after a chmod of ours
  *   continue PID START                after a SIGSTOP of ours */

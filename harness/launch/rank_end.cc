@@ -104,7 +104,7 @@ std::optional<ExitStatus> kernel_exit_status(int pidfd) {
   return ExitStatus::from_wait_status(info.exit_code);
 }
 
-std::optional<ExitStatus> own_record_status(const std::string& ring_path) {
+std::optional<OwnExit> own_exit(const std::string& ring_path) {
   UniqueFd fd(::open(ring_path.c_str(), O_RDONLY | O_CLOEXEC));
   rf_header header;
   if (!fd.valid() || ::pread(fd.get(), &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header))
@@ -112,7 +112,7 @@ std::optional<ExitStatus> own_record_status(const std::string& ring_path) {
   if (header.magic != RF_RING_MAGIC || header.abi_version != RF_ABI_VERSION ||
       header.own_exit == RF_NOT_EXITED)
     return std::nullopt;
-  return ExitStatus{ExitStatus::Kind::kCode, header.own_exit_status & 0xff};
+  return OwnExit{{ExitStatus::Kind::kCode, header.own_exit_status & 0xff}, header.own_exit_ns};
 }
 
 }  // namespace rankfault

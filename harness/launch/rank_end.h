@@ -62,6 +62,10 @@ Result<UniqueFd> open_process(int pid, uint64_t start);
 // RANKFAULT_NO_PIDFD_INFO=1.
 std::optional<ExitStatus> kernel_exit_status(int pidfd);
 // What the process wrote into its flight record on its way out.
-std::optional<ExitStatus> own_record_status(const std::string& ring_path);
+struct OwnExit {
+  ExitStatus status;
+  TimeNs time = 0;  // when it began to exit
+};
+std::optional<OwnExit> own_exit(const std::string& ring_path);
 
 }  // namespace rankfault

@@ -112,7 +112,9 @@ void AttemptLoop::wait_until(TimeNs wanted) {
   const TimeNs now = now_ns();
   timespec timeout{};
   if (wanted > now) timeout.tv_nsec = static_cast<long>(std::min(wanted - now, kTick));
-  if (::ppoll(polls.data(), polls.size(), &timeout, nullptr) == 0) starvation_.woke(wanted, now_ns());
+  starvation_.goes_to_sleep(now);
+  ::ppoll(polls.data(), polls.size(), &timeout, nullptr);
+  starvation_.woke(wanted, now_ns());
 }
 
 Status AttemptLoop::guardian_events() {

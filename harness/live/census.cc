@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "harness/base/process_tree.h"
+#include "harness/launch/guardian/file_id.h"
 
 namespace rankfault {
 namespace {
@@ -33,8 +34,8 @@ void note(Journal& journal, const char* kind, const std::string& what, int& coun
   journal.write("leftover", {{"kind", kind}, {"what", what}});
 }
 
-void note_file(Journal& journal, const std::string& path, const struct stat& st, Counts& counts) {
-  if (S_ISSOCK(st.st_mode)) return note(journal, "socket", path, counts.sockets);
+void note_file(Journal& journal, const std::string& path, mode_t mode, Counts& counts) {
+  if (S_ISSOCK(mode)) return note(journal, "socket", path, counts.sockets);
   if (path.rfind("/dev/shm/", 0) == 0) return note(journal, "shm", path, counts.shm);
   note(journal, "temp_file", path, counts.temp_files);
 }
@@ -53,12 +54,14 @@ void take_census(const RunDir& run, int guardian_pid, Journal& journal) {
   for (std::string line; std::getline(undo, line);) {
     std::istringstream words(line);
     std::string verb, path;
-    uint64_t dev = 0, ino = 0;
-    if (!(words >> verb >> dev >> ino) || verb != "remove-file") continue;
+    rf_file_id made{};
+    if (!(words >> verb >> made.dev >> made.ino >> made.born) || verb != "remove-file") continue;
     std::getline(words >> std::ws, path);
-    struct stat st {};
-    if (::lstat(path.c_str(), &st) != 0 || st.st_dev != dev || st.st_ino != ino) continue;
-    if (seen.insert({dev, ino}).second) note_file(journal, path, st, counts);
+    struct statx st {};
+    if (rf_file_at(path.c_str(), &st) != 0) continue;
+    const rf_file_id now = rf_id_of_file(&st);
+    if (rf_same_file(&made, &now) && seen.insert({now.dev, now.ino}).second)
+      note_file(journal, path, st.stx_mode, counts);
   }
   // The job's TMPDIR: all that is in it but the rendezvous stores, which we made ourselves.
   std::error_code none;
@@ -71,7 +74,7 @@ void take_census(const RunDir& run, int guardian_pid, Journal& journal) {
     struct stat st {};
     if (::lstat(it->path().c_str(), &st) == 0 && !S_ISDIR(st.st_mode) &&
         seen.insert({st.st_dev, st.st_ino}).second)
-      note_file(journal, it->path().string(), st, counts);
+      note_file(journal, it->path().string(), st.st_mode, counts);
   }
   journal.write("census", {{"processes", counts.processes},
                            {"shm", counts.shm},

@@ -1,7 +1,11 @@
 // ends: see ends.h.
 #include "harness/live/ends.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+
+#include "harness/base/process_tree.h"
 
 namespace rankfault {
 namespace {
@@ -20,6 +24,20 @@ const char* kind_word(const ExitStatus& status) {
   return "unknown";
 }
 
+// Our own pid namespace; a pid of another one names somebody else here.
+uint64_t own_pid_ns() {
+  struct stat st {};
+  return ::stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+}
+
+// Not to be opened is not to be gone: descriptors may have run out, or it lives where we cannot look.
+bool is_gone(const ProcessId& process) {
+  static const uint64_t here = own_pid_ns();
+  if (process.pid_ns != 0 && process.pid_ns != here) return false;
+  const auto stat = proc_stat(process.pid);
+  return !stat || stat->start != process.start || stat->state == 'Z';
+}
+
 }  // namespace
 
 void Ends::watch(const ProcessId& process, int rank, int attempt) {
@@ -30,7 +48,7 @@ void Ends::watch(const ProcessId& process, int rank, int attempt) {
   w.end.process = process;
   if (Result<UniqueFd> pidfd = open_process(process.pid, process.start))
     w.pidfd = std::move(*pidfd);
-  else
+  else if (is_gone(process))
     w.gone = now_ns();
   if (const auto early = reaped_early_.find({process.pid, process.start}); early != reaped_early_.end())
     w.sources.waited = early->second;
@@ -65,7 +83,8 @@ void Ends::add_polls(std::vector<pollfd>& polls) const {
 bool Ends::refresh(Watched& w, TimeNs now) {
   if (w.gone == 0) {
     pollfd p{w.pidfd.get(), POLLIN, 0};
-    if (::poll(&p, 1, 0) <= 0 || !(p.revents & POLLIN)) return false;
+    const bool over = w.pidfd.valid() ? ::poll(&p, 1, 0) > 0 && (p.revents & POLLIN) : is_gone(w.end.process);
+    if (!over) return false;
     w.gone = now;
   }
   if (!w.sources.kernel && w.pidfd.valid()) w.sources.kernel = kernel_exit_status(w.pidfd.get());
@@ -73,7 +92,10 @@ bool Ends::refresh(Watched& w, TimeNs now) {
     if (const auto signal = injector_.signal_sent(w.end.process); signal && *signal == 9)
       w.sources.our_signal = ExitStatus{ExitStatus::Kind::kSignal, *signal};
   if (!w.sources.own_record)
-    w.sources.own_record = own_record_status(records_ + "/" + w.end.process.to_string() + ".ring");
+    if (const auto own = own_exit(records_ + "/" + w.end.process.to_string() + ".ring")) {
+      w.sources.own_record = own->status;
+      w.gone = std::min(w.gone, own->time);  // what follows from an exit may be seen before its end
+    }
   const BestEnd best = best_of(w.sources);
   const bool known = best.source != EndSource::kUnknown;
   if (w.told ? best.source == w.end.source || !known || w.end.source != EndSource::kUnknown

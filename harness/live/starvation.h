@@ -10,11 +10,16 @@ class Starvation {
  public:
   explicit Starvation(Journal& journal) : journal_(journal) {}
 
-  // Tells when the loop wanted to wake and when it did; journals what is late enough to matter.
+  // Tells when the loop goes to sleep, when it wanted to wake and when it did; what is late enough to
+  // matter is journaled.
+  void goes_to_sleep(TimeNs now);
   void woke(TimeNs wanted, TimeNs did);
 
  private:
+  void journal(TimeNs wanted, TimeNs did);
+
   Journal& journal_;
+  TimeNs awake_since_ = 0, cpu_then_ = 0;
   TimeNs next_line_ = 0;
 };
 

@@ -126,6 +126,7 @@ Result<Timeline> final_timeline(const std::string& run_dir) {
   t.expected = std::move(j.expected);
   const std::string folder = records_of(run_dir);
   for (const std::string& name : ring_names_in(folder)) {
+    if (RingReader::half_made(folder + "/" + name)) continue;  // killed in its first moments: it says nothing
     auto memory = open_memory(folder, name);
     if (!memory) return memory.error();
     ProcessView view = (*memory)->ring().view();

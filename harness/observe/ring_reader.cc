@@ -44,6 +44,15 @@ Result<std::unique_ptr<RingReader>> RingReader::open(const std::string& path) {
   return reader;
 }
 
+bool RingReader::half_made(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat info {};
+  uint64_t magic = 0;
+  if (!fd.valid() || ::fstat(fd.get(), &info) != 0) return false;
+  if (info.st_size != 0 && static_cast<uint64_t>(info.st_size) < RF_HEADER_BYTES) return false;
+  return ::pread(fd.get(), &magic, sizeof magic, offsetof(rf_header, magic)) <= 0 || magic == 0;
+}
+
 RingReader::~RingReader() {
   ::munmap(const_cast<char*>(base_), RF_OFF_HISTORY);
   for (const rf_record* lane : history_)

@@ -18,6 +18,8 @@ namespace rankfault {
 class RingReader {
  public:
   static Result<std::unique_ptr<RingReader>> open(const std::string& path);
+  // Killed while it made it: no header yet. Not an error of whoever reads.
+  static bool half_made(const std::string& path);
   ~RingReader();
   RingReader(const RingReader&) = delete;
   RingReader& operator=(const RingReader&) = delete;

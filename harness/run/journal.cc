@@ -35,8 +35,9 @@ Result<std::vector<Json>> read_journal(const std::string& path) {
   std::string text;
   while (std::getline(in, text)) {
     Json line = Json::parse(text, nullptr, false);
-    if (line.is_discarded()) {
-      if (in.peek() == std::char_traits<char>::eof()) break;
+    if (!line.is_object()) {
+      if (line.is_discarded() && in.peek() == std::char_traits<char>::eof())
+        break;  // torn by the tool's death
       return usage_error("not a journal line", {path, static_cast<int>(lines.size()) + 1, 1});
     }
     lines.push_back(std::move(line));

@@ -98,9 +98,19 @@ Result<SessionResult> run_session(const std::vector<Scenario>& scenarios, const 
   drop_runs(out.units, options.keep);
   out.exit_code = merged_exit_code(codes);
   if (interrupted(options))
-    out.exit_code = *options.interrupted == SIGTERM ? kExitTerminated : kExitInterrupted;
+    out.exit_code = 128 + *options.interrupted;
   return out;
 }
+
+namespace {
+
+// A tool that was killed wrote no last line: what came after is not known.
+bool ended(const std::vector<Json>& journal) {
+  return std::any_of(journal.begin(), journal.end(),
+                     [](const Json& line) { return line.value("ev", "") == "run_end"; });
+}
+
+}  // namespace
 
 Result<FinishedRun> judge_run(const std::string& run_dir) {
   Result<RunFacts> facts = read_run(run_dir);
@@ -109,6 +119,13 @@ Result<FinishedRun> judge_run(const std::string& run_dir) {
   out.facts = std::make_unique<RunFacts>(std::move(*facts));
   out.report.facts = out.facts.get();
   out.report.judgement = judge(*out.facts);
+  if (!ended(out.facts->journal)) {
+    Judgement& judgement = out.report.judgement;
+    judgement.verdict = std::max(judgement.verdict, Verdict::kUnknown);
+    judgement.summary = "the journal ends before the run did";
+    judgement.expectations.push_back({"run_end", "run_end", Verdict::kUnknown, judgement.summary, {}});
+    judgement.as_it_must_be = false;
+  }
   out.report.scenario = out.facts->plan.scenario.name;
   out.report.file = out.facts->plan.scenario.file;
   for (const Json& line : out.facts->journal)

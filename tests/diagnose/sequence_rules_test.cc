@@ -183,6 +183,17 @@ TEST(CallMismatch, IsSilentBetweenTwoGroups) {
   EXPECT_EQ(diagnose(job.build()).all.front().kind, "cannot_say") << "it may well hang";
 }
 
+// They did come: with another argument.
+TEST(CallMismatch, ARootWhoseArgumentsDifferWasNotLeftAlone) {
+  TimelineBuilder job(4, RF_LIB_MPI);
+  job.everyone(all_reduce(), 3).blocked(0, broadcast(0, 16));
+  for (int r : {1, 2, 3}) job.blocked(r, broadcast(0, 64));
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(finding_of(found, "missing_call"), nullptr) << all_kinds(found);
+  ASSERT_NE(finding_of(found, "call_mismatch"), nullptr);
+  EXPECT_EQ(finding_of(found, "call_mismatch")->field, "count");
+}
+
 TEST(MissingCall, SharesOfAVFormAreOneSide) {
   TimelineBuilder job(4, RF_LIB_MPI);
   job.everyone(all_reduce(), 3).blocked(3, barrier());

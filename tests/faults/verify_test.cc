@@ -280,6 +280,15 @@ TEST_F(Verify, AnUnlinkedSegmentMustBeMissed) {
   EXPECT_EQ(late.how, "no process attached to it afterwards");
   process(2).name_at[40] = "/dev/shm/seg.1";
   record(2, RF_OP_SHM_ATTACH, 40, RF_PHASE_EXIT, 300, ENOENT);
+  EXPECT_EQ(effect(), Effect::kVoid) << "a probe for a name that was not there";
+  facts.journal.push_back({{"n", 9},
+                           {"t", 130},
+                           {"ev", "fault_effect"},
+                           {"fault", "shm_unlink"},
+                           {"action", 0},
+                           {"what", "segment_gone"},
+                           {"path", "/dev/shm/seg.1"},
+                           {"time", 130}});
   EXPECT_EQ(effect(), Effect::kVerified);
 }
 

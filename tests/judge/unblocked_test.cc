@@ -64,13 +64,25 @@ TEST(Unblocked, CountsCallsLeftBetweenTheActAndOurNoteOfIt) {
   Facts facts = killed_at_100();
   facts.facts().gates[0].asked = ms(90);
   facts.call(0, RF_OP_ALL_REDUCE, 50, 99, -1);
+  for (const int rank : {1, 3}) facts.exited(rank, 3, 700);
   EXPECT_EQ(facts.result().verdict, Verdict::kPass);
 }
 
 TEST(Unblocked, IgnoresCallsThatWereOverAtTheFault) {
   Facts facts = killed_at_100();
-  facts.call(0, RF_OP_ALL_REDUCE, 1, 99).call(1, RF_OP_ALL_REDUCE, 50, 200);
+  facts.call(0, RF_OP_ALL_REDUCE, 1, 99).call(1, RF_OP_ALL_REDUCE, 50, 200).exited(3, 0, 300);
   EXPECT_EQ(facts.result().verdict, Verdict::kPass);
+}
+
+// Alive, and not a call of it was seen: it may hang where we do not look.
+TEST(Unblocked, IsUnknownForARankWhoseCallsAreNotRead) {
+  for (const bool opaque : {false, true}) {
+    Facts facts = killed_at_100();
+    facts.call(0, RF_OP_ALL_REDUCE, 50, 99, -1).call(3, RF_OP_ALL_REDUCE, 50, 99, -1);
+    facts.process(1).stage = RF_STAGE_MEMBER;
+    if (opaque) facts.call(1, RF_OP_ALL_REDUCE, 50, 99, -1).process(1).opaque = RF_OPAQUE_COMMUNICATION;
+    EXPECT_EQ(facts.result().verdict, Verdict::kUnknown) << opaque;
+  }
 }
 
 TEST(Unblocked, IsUnknownWhenNobodyWasInsideACall) {

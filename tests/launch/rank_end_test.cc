@@ -118,15 +118,15 @@ TEST(OwnRecordStatus, ReadsWhatTheProcessWrote) {
   header.magic = RF_RING_MAGIC;
   header.abi_version = RF_ABI_VERSION;
   write();
-  EXPECT_FALSE(own_record_status(path));
+  EXPECT_FALSE(own_exit(path));
   header.own_exit = RF_EXIT_UNDERSCORE;
   header.own_exit_status = 259;  // what exit() truncates
   write();
-  EXPECT_EQ(own_record_status(path)->to_string(), "exit 3");
+  EXPECT_EQ(own_exit(path)->status.to_string(), "exit 3");
   header.abi_version = 999;
   write();
-  EXPECT_FALSE(own_record_status(path));
-  EXPECT_FALSE(own_record_status(scratch / "absent"));
+  EXPECT_FALSE(own_exit(path));
+  EXPECT_FALSE(own_exit(scratch / "absent"));
 }
 
 }  // namespace

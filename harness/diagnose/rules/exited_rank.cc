@@ -25,6 +25,13 @@ const Call* last_failure(const Process& p) {
   return last;
 }
 
+// MPI wants MPI_Finalize before a process ends; without it the launcher takes the whole job down.
+bool left_mpi_open(const Process& p) {
+  if (p.view->stage != RF_STAGE_MEMBER) return false;
+  return std::any_of(p.view->comms.begin(), p.view->comms.end(),
+                     [](const CommView& c) { return c.library == RF_LIB_MPI && !c.destroyed; });
+}
+
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
   const std::vector<Divergence>& diverged = divergences(job);
@@ -34,7 +41,9 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     // Others may wait for a call that it left out long before: missing_call tells that.
     Unmet u = told_by(diverged, *p) ? Unmet{} : unmet_needs(job, *p);
     const Call* failure = last_failure(*p);
-    if (zero && (!u.group || !u.edges.front().is_need)) continue;
+    const bool needed = u.group && u.edges.front().is_need;
+    const bool unfinalized = zero && left_mpi_open(*p);
+    if (zero && !needed && !unfinalized) continue;
     if (failure && u.in_flight) u = {};  // it did come, and was let down itself
     Finding f;
     f.kind = "exited_rank";
@@ -42,6 +51,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     f.attempt = job.attempt();
     f.at = p->view->end.time;
     f.text = fmt::format("rank {} {}", p->rank(), end_text(p->view->end));
+    if (unfinalized) f.text += " without MPI_Finalize";
     if (u.group) {
       tell_unmet(f, u);
       f.text += fmt::format(" {} {}", u.in_flight ? "inside" : "and never entered",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "harness/diagnose/rule.h"
 #include "harness/judge/evidence.h"
 
 namespace rankfault {
@@ -169,6 +170,25 @@ Status check_rank_list(const Value& value, int world_size) {
   return Done{};
 }
 
+// A word that no finding will ever bear fails only when the run is over: say it before.
+Status check_words(const Value& wanted) {
+  std::vector<std::string> kinds{"none"}, ops;
+  for (const Rule* rule : Catalog<Rule>::instance().all()) kinds.emplace_back(rule->name);
+  for (uint16_t op = 1; op < RF_OP_COUNT; ++op) ops.emplace_back(op_text(op));
+  for (const auto& [key, known] : {std::pair{"kind", &kinds}, std::pair{"op", &ops}}) {
+    const Value* word = wanted.find(key);
+    if (word && known->size() > 1 && std::find(known->begin(), known->end(), word->text) == known->end())
+      return usage_error(
+          fmt::format("no finding has the {} \"{}\"{}", key, word->text, did_you_mean(word->text, *known)),
+          word->pos);
+  }
+  const Value* seq = wanted.find("seq");
+  const auto* number = seq ? std::get_if<int64_t>(&seq->data) : nullptr;
+  if (seq && seq->text != "fired" && !seq->map() && (!number || *number < 0))
+    return usage_error("\"seq\" is a number from 0, {from, to}, or fired", seq->pos);
+  return Done{};
+}
+
 Status check_blamed(const ExpectationSpec& spec, const Scenario& scenario) {
   std::vector<const Value*> maps{&spec.params};
   if (const Value* any_of = spec.params.find("any_of")) {
@@ -181,9 +201,11 @@ Status check_blamed(const ExpectationSpec& spec, const Scenario& scenario) {
   } else if (!spec.params.find("kind")) {
     return usage_error("blamed needs \"kind\" or \"any_of\"", spec.pos);
   }
-  for (const Value* map : maps)
+  for (const Value* map : maps) {
+    if (Status ok = check_words(*map); !ok) return ok;
     if (const Value* ranks = map->find("ranks"))
       if (Status ok = check_rank_list(*ranks, scenario.workload.ranks); !ok) return ok;
+  }
   return Done{};
 }
 

@@ -116,7 +116,7 @@ RankVerdict judge_rank(const RunFacts& facts, const Question& q, int rank) {
   const std::vector<OwnError> errors = errors_of(facts, rank);
   for (const OwnError& error : errors) {
     if (!wanted(error, q)) continue;
-    if (!q.within || (error.time != 0 && error.time <= q.from.at + static_cast<TimeNs>(q.within->count())))
+    if (error.time != 0 && (!q.within || error.time <= q.from.at + static_cast<TimeNs>(q.within->count())))
       return {Verdict::kPass, fmt::format("rank {}: {} {} {}", rank, error.text,
                                           span_text(q.from.at, error.time), q.from.what)};
     if (!late) late = &error;

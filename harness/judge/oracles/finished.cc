@@ -34,6 +34,9 @@ ExpectationResult judge_reference(const ExpectationSpec& spec, const RunFacts& f
   const RankAnswer worst = all_exited_zero(facts, all.ranks, lines);
   if (worst.verdict != Verdict::kPass) return answer(spec, worst.verdict, worst.because, lines);
   for (const Finding& finding : facts.findings.all)
+    if (finding.kind == "cannot_say")
+      return answer(spec, Verdict::kUnknown, "the diagnosis cannot say: " + finding.text, lines);
+  for (const Finding& finding : facts.findings.all)
     if (finding.kind != "none" && finding.confidence == Confidence::kProven)
       return answer(spec, Verdict::kFail, "nothing was injected, and yet: " + finding.text, lines);
   return answer(spec, Verdict::kPass, worst.because + ", nothing wrong", lines);

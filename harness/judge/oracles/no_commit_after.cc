@@ -73,8 +73,9 @@ ExpectationResult judge_no_commit(const ExpectationSpec& spec, const RunFacts& f
           fmt::format("rank {} committed step {}, and the fault was in step {}", rank, newest, step),
           gate->lines);
     const bool seen =
-        std::any_of(facts.timeline.processes.begin(), facts.timeline.processes.end(),
-                    [&](const auto& p) { return p.rank == rank && p.attempt == gate->attempt; });
+        std::any_of(facts.timeline.processes.begin(), facts.timeline.processes.end(), [&](const auto& p) {
+          return p.rank == rank && p.attempt == gate->attempt && p.stage >= RF_STAGE_MEMBER;
+        });
     if (!seen && unseen.empty()) unseen = fmt::format("rank {} left no record", rank);
   }
   if (!unseen.empty()) return answer(spec, Verdict::kUnknown, unseen, gate->lines);

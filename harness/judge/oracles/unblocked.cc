@@ -65,7 +65,12 @@ void judge_process(const RunFacts& facts, const Question& q, const ProcessView& 
                fmt::format("the calls of rank {} at the fault were overwritten", process.rank));
   if (process.partial & (RF_PARTIAL_LANES | RF_PARTIAL_HISTORY))
     tally.note(Verdict::kUnknown, fmt::format("the record of rank {} is not whole", process.rank));
-  for (const CallSpan& call : call_spans(process, true)) {
+  const std::vector<CallSpan> calls = call_spans(process, true);
+  if (process.opaque & RF_OPAQUE_COMMUNICATION)
+    tally.note(Verdict::kUnknown, fmt::format("rank {} made calls that no decoder reads", process.rank));
+  if (calls.empty() && !end && process.stage >= RF_STAGE_MEMBER)
+    tally.note(Verdict::kUnknown, fmt::format("no call of rank {} is on record", process.rank));
+  for (const CallSpan& call : calls) {
     if (call.enter == 0 && call.leave != 0) continue;  // its enter was overwritten: see above
     judge_call(facts, q, process, call, end, tally);
   }

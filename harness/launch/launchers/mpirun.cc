@@ -101,11 +101,24 @@ Result<std::vector<LaunchItem>> items(const LaunchContext& context) {
   return std::vector<LaunchItem>{std::move(item)};
 }
 
+// White space as single blanks. Not by std::regex, which recurses for each character.
+std::string folded(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const bool space = std::isspace(static_cast<unsigned char>(c)) != 0;
+    if (!space)
+      out += c;
+    else if (!out.empty() && out.back() != ' ')
+      out += ' ';
+  }
+  return out;
+}
+
 // Which rank failed first by the state lines of Open MPI 4, and how by mpirun's own exit, which repeats it.
 std::vector<ReportedEnd> first_failure(const std::string& text, int attempt, const ExitStatus& launcher) {
   std::smatch match;
   const std::regex state(
-      R"(ACTIVATE PROC \[\[\d+,1\],(\d+)\] STATE (ABORTED BY SIGNAL|EXITED WITH NON-ZERO))");
+      R"(ACTIVATE PROC \[\[\d+,1\],(\d{1,9})\] STATE (ABORTED BY SIGNAL|EXITED WITH NON-ZERO))");
   if (launcher.kind != ExitStatus::Kind::kCode || !std::regex_search(text, match, state)) return {};
   ReportedEnd end{std::stoi(match[1]), 0, attempt, launcher};
   if (match[2] == "ABORTED BY SIGNAL") {
@@ -123,20 +136,19 @@ std::vector<ReportedEnd> last_words(const std::string& text, int attempt) {
     for (std::sregex_iterator it(text.begin(), text.end(), expression), none; it != none; ++it)
       ends.push_back(make(*it));
   };
-  scan(R"(noticed that process rank (\d+) with PID (\d+) on node \S+ exited on signal (\d+))",
+  scan(R"(noticed that process rank (\d{1,9}) with PID (\d{1,9}) on node \S+ exited on signal (\d{1,9}))",
        [&](const auto& m) {
          return ReportedEnd{
              std::stoi(m[1]), std::stoi(m[2]), attempt, {ExitStatus::Kind::kSignal, std::stoi(m[3])}};
        });
-  scan(R"(Process name: \[[^ ]*,(\d+)\] Exit code: (\d+))", [&](const auto& m) {
+  scan(R"(Process name: \[[^ ]*,(\d{1,9})\] Exit code: (\d{1,9}))", [&](const auto& m) {
     return ReportedEnd{std::stoi(m[1]), 0, attempt, {ExitStatus::Kind::kCode, std::stoi(m[2])}};
   });
   return ends;
 }
 
 std::vector<ReportedEnd> reported(const LaunchContext& context, const ExitStatus& launcher) {
-  const std::string text =
-      std::regex_replace(read_text(launcher_log(context.run, context.attempt)), std::regex("\\s+"), " ");
+  const std::string text = folded(read_text(launcher_log(context.run, context.attempt)));
   std::vector<ReportedEnd> ends = first_failure(text, context.attempt, launcher);
   return ends.empty() ? last_words(text, context.attempt) : ends;
 }
