@@ -27,6 +27,7 @@ static uint32_t* flag_page; /* rf_mine, writable */
 static uint32_t epoch;      /* of the newest record; an ordinary variable, so children count on */
 static int body_is_open;
 static int refused_pid; /* the disk refused this process's record: not asked again */
+static int missed_pid;  /* this process made a call that is in no record */
 static char path[RF_PATH_BYTES * 3];
 static struct rf_lock opening;
 
@@ -34,6 +35,18 @@ int rf_is_recording(void) { return RF_LOAD(rf_mine) != 0; }
 
 void rf_set_partial(uint32_t bit) {
   if (rf_is_recording()) __atomic_fetch_or(&rf_head->partial, bit, __ATOMIC_RELEASE);
+}
+
+/* Counts are one short from now on. Said again when the header comes: one side sees the other. */
+static void note_missed_call(void) {
+  RF_STORE(&missed_pid, rf_sys_pid());
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  rf_set_partial(RF_PARTIAL_LANES);
+}
+
+static void publish_missed_calls(int pid) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (RF_LOAD(&missed_pid) == pid) rf_set_partial(RF_PARTIAL_LANES);
 }
 
 void rf_set_stage(uint32_t stage) {
@@ -150,20 +163,26 @@ static int open_header_locked(void) {
   rf_head = head;
   if (++epoch == 0) epoch = 1;
   RF_STORE(flag_page, epoch);
+  publish_missed_calls(pid);
   rf_announce_again();
   rf_watch_exits();
   return 0;
 }
 
-int rf_open_header(void) {
-  if (rf_is_recording()) return 0;
-  if (rf_lock_take(&opening) != 0) return -1;
+static int open_locked(int (*open)(void)) {
+  if (rf_inert()) return -1;
   const int error = errno;
-  const int rc = open_header_locked();
-  rf_lock_give(&opening);
+  int rc = -1;
+  if (rf_lock_take(&opening) == 0) {
+    rc = open();
+    rf_lock_give(&opening);
+  }
+  if (rc != 0) note_missed_call();
   errno = error;
   return rc;
 }
+
+int rf_open_header(void) { return rf_is_recording() ? 0 : open_locked(open_header_locked); }
 
 static int open_body_locked(void) {
   if (open_header_locked() != 0) return -1;
@@ -185,17 +204,15 @@ static int open_body_locked(void) {
 }
 
 int rf_open_record(void) {
-  if (rf_is_recording() && RF_LOAD(&body_is_open)) return 0;
-  if (rf_inert() || rf_lock_take(&opening) != 0) return -1;
-  const int error = errno;
-  const int rc = open_body_locked();
-  rf_lock_give(&opening);
-  errno = error;
-  return rc;
+  return rf_is_recording() && RF_LOAD(&body_is_open) ? 0 : open_locked(open_body_locked);
 }
 
 void rf_map_lane(uint32_t lane) {
-  if (rf_history[lane] || rf_lock_take(&opening) != 0) return;
+  if (rf_history[lane]) return;
+  if (rf_lock_take(&opening) != 0) {
+    rf_set_partial(RF_PARTIAL_HISTORY); /* this thread's calls are counted, and not kept */
+    return;
+  }
   if (!rf_history[lane]) {
     struct rf_record* records = grow(RF_LANE_HISTORY_OFFSET(lane), RF_LANE_HISTORY_BYTES);
     RF_STORE(&rf_history[lane], records);

@@ -1,5 +1,5 @@
 /* sys.h: system calls without libc: no errno, no cancellation, no interposed name on the way.
- * Each returns what the kernel returned: a negative errno on failure. */
+ * Each returns what the kernel returned: a negative errno on failure. C11 and C++20 both include it. */
 #ifndef RANKFAULT_AGENT_SYS_H
 #define RANKFAULT_AGENT_SYS_H
 
@@ -46,7 +46,8 @@ static inline long rf_sys_read(int fd, void* to, uint64_t bytes) {
 }
 static inline void* rf_sys_map(uint64_t bytes, int flags, int fd, uint64_t offset) {
   long at = rf_sys6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, flags, fd, (long)offset);
-  return at < 0 && at > -4096 ? (void*)0 : (void*)at;
+  if (at < 0 && at > -4096) at = 0;
+  return (void*)at; /* NOLINT: the kernel says addresses as numbers */
 }
 static inline void rf_sys_unmap(void* at, uint64_t bytes) {
   rf_sys6(SYS_munmap, (long)at, (long)bytes, 0, 0, 0, 0);
@@ -60,7 +61,7 @@ static inline void rf_sys_kill(int pid, int signal) { rf_sys6(SYS_kill, pid, sig
 static inline void rf_sys_write(int fd, const char* text, uint64_t bytes) {
   rf_sys6(SYS_write, fd, (long)text, (long)bytes, 0, 0, 0);
 }
-static inline _Noreturn void rf_sys_exit(int status) {
+__attribute__((noreturn)) static inline void rf_sys_exit(int status) {
   for (;;) rf_sys6(SYS_exit_group, status, 0, 0, 0, 0, 0);
 }
 static inline void rf_sys_wake(uint32_t* word) {

@@ -17,10 +17,12 @@ std::string blind_spot(const JobView& job, const DiagnoseOptions& options) {
   const auto slow = static_cast<TimeNs>(options.slow_after.count());
   for (const auto& p : job.processes())
     for (const Call* c : p->ended() ? std::vector<const Call*>{} : p->all_inside()) {
+      if (t.look <= c->entered + slow || c->library == RF_LIB_LIBC) continue;
       const CommGroup* group = job.group(*p, c->comm);
-      if (group && group->flags & RF_COMM_INTER && t.look > c->entered + slow)
-        return fmt::format("rank {} waits in {}: who is needed between two groups is not known", p->rank(),
-                           call_text(*c, *group));
+      const bool inter = group && group->flags & RF_COMM_INTER;
+      if (is_collective(c->op) && !inter) continue;  // the rules about collectives have looked at it
+      return fmt::format("rank {} has long been inside {}, and no rule explains it", p->rank(),
+                         group ? call_text(*c, *group) : op_text(c->op));
     }
   return "";
 }

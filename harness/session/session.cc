@@ -97,8 +97,7 @@ Result<SessionResult> run_session(const std::vector<Scenario>& scenarios, const 
     if (!done[i]) out.units.erase(out.units.begin() + static_cast<std::ptrdiff_t>(i));
   drop_runs(out.units, options.keep);
   out.exit_code = merged_exit_code(codes);
-  if (interrupted(options))
-    out.exit_code = 128 + *options.interrupted;
+  if (interrupted(options)) out.exit_code = 128 + *options.interrupted;
   return out;
 }
 

@@ -179,6 +179,31 @@ TEST(Threads, BeyondTheLanesShareOneThatIsSaidToBeLossy) {
   EXPECT_GT(ring.lane(RF_MAX_LANES).head, 0u);
 }
 
+// A thread that opens the record, or a lane's history, does not come to an end of it: the calls of others
+// pass, and the record says that it is not the whole truth.
+class Opening : public testing::Test {
+ protected:
+  uint32_t partial_after(const std::string& held) {
+    const int end = run_.run({"calls_while_another_opens", held});
+    skipped_ = end == 77;
+    EXPECT_TRUE(end == 0 || end == 77) << end << run_.out();
+    return skipped_ ? 0 : run_.ring().header().partial;
+  }
+  AgentRun run_;
+  bool skipped_ = false;
+};
+#define PARTIAL_AFTER(held, bits)                                                              \
+  const uint32_t partial = partial_after(held);                                                \
+  if (skipped_) GTEST_SKIP() << "the kernel lets no thread answer for another's system calls"; \
+  EXPECT_EQ(partial, uint32_t{bits})
+
+TEST_F(Opening, OfTheBodyThatTakesTooLongIsSaid) { PARTIAL_AFTER("1", RF_PARTIAL_LANES); }
+TEST_F(Opening, OfTheHeaderThatTakesTooLongIsSaidOnceThereIsOne) {
+  run_.env.erase("RANK");
+  PARTIAL_AFTER("1", RF_PARTIAL_LANES);
+}
+TEST_F(Opening, OfALanesHistoryThatTakesTooLongIsSaid) { PARTIAL_AFTER("2", RF_PARTIAL_HISTORY); }
+
 // At random instants: every state is whole, and of all records at most one is torn.
 TEST(Killed, LeavesWholeStatesAndAtMostOneTornRecord) {
   std::mt19937 random(7);

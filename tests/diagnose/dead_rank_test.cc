@@ -117,6 +117,19 @@ TEST(Quiet, CannotSayWhenARankLeftNoRecord) {
   EXPECT_EQ(diagnose(t).all.front().kind, "cannot_say");
 }
 
+TEST(Quiet, CannotSayWhileARankIsLongInsideACallNobodyExplains) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.everyone(all_reduce(), 2);
+  for (int r : {0, 1}) {
+    CallSpec receive{RF_OP_RECV, 4, RF_DTYPE_INT32};
+    receive.peer = 1 - r;
+    job.blocked(r, receive);
+  }
+  EXPECT_EQ(diagnose(job.build()).all.front().kind, "none");
+  job.wait(60'000'000'000);
+  EXPECT_EQ(diagnose(job.build()).all.front().kind, "cannot_say");
+}
+
 // A job may find its peers over MPI, finalise it, and go on with another library.
 TEST(Quiet, MpiThatIsOverIsNotTheEndOfGloo) {
   TimelineBuilder job(3);

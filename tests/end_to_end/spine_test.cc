@@ -50,6 +50,28 @@ TEST_F(Spine, AHealthyJobPassesWithNobodyBlamed) {
   EXPECT_EQ(tool.status, 0) << tool.output;
 }
 
+// Rank 0, whom the others ask for the communicator's name, runs without the agent: they must not wait for
+// it, and nothing may be said of a job that was only seen in part.
+TEST_F(Spine, ARankWithoutTheAgentCostsTheOthersNothingAndIsNotTakenForWell) {
+  std::string text = gloo_job({.expect = "  - finished\n  - blamed: {kind: none}\n"});  // its limit is 1 s
+  const size_t at = text.find("command: [");
+  text.insert(at + 10, "sh, \"-c\", 'if [ $RANK = 0 ]; then unset LD_PRELOAD; fi; exec \"$@\"', rank, ");
+  const ToolRun tool = run(text);
+  EXPECT_EQ(tool.status, 2) << tool.output;
+  EXPECT_THAT(tool.output, testing::HasSubstr("exited 0"));
+  EXPECT_THAT(tool.output, testing::HasSubstr("rank 0 left no"));
+}
+
+// Nothing was launched, so nothing is left: not even the run directory.
+TEST_F(Spine, AMissingProgramLeavesNoRunDirectory) {
+  std::string text = gloo_job({});
+  text.replace(text.find("gloo_all_reduce"), 15, "no_such_program");
+  const ToolRun tool = run(text);
+  EXPECT_EQ(tool.status, 64) << tool.output;
+  EXPECT_THAT(tool.output, testing::HasSubstr("scenario.yaml:"));
+  EXPECT_EQ(read_file(run_dir() + "/journal.ndjson"), "");
+}
+
 TEST_F(Spine, AWrongExpectationFailsWithExitCode1) {
   const ToolRun tool =
       run(gloo_job({.fault = kKillAtThird, .expect = "  - blamed: {kind: dead_rank, ranks: [1]}\n"}));

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -99,6 +100,28 @@ TEST_F(CensusTest, LeavesWhatTheUserNamed) {
   spawn_ready({"open_rw", output});
   census();
   EXPECT_THAT(undo_text(), Not(HasSubstr("model.bin")));
+}
+
+// The job's lock file is gone; a neighbour's of the same name has its inode by now.
+TEST_F(CensusTest, LeavesANeighboursFileThatTookTheInodeOfOurs) {
+  const std::string path = "/tmp/" + unique_ + ".lock", go = scratch_ / "go";
+  spawn_ready({"lock_file", unique_, go});
+  census();
+  ASSERT_THAT(undo_text(), HasSubstr(path + "\n"));
+  struct stat ours {
+  }, theirs{};
+  ASSERT_EQ(::stat(path.c_str(), &ours), 0);
+  std::ofstream(go) << "unlink it";
+  ASSERT_TRUE(eventually([&] { return ::access(path.c_str(), F_OK) != 0; }));
+  for (int i = 0; i < 100 && theirs.st_ino != ours.st_ino; ++i) {  // a third process may take the number
+    ::unlink(path.c_str());
+    std::ofstream(path) << "theirs";
+    ::stat(path.c_str(), &theirs);
+  }
+  const bool same = theirs.st_ino == ours.st_ino;
+  ASSERT_TRUE(guardian_->quit().ok());
+  EXPECT_EQ(::unlink(path.c_str()), 0) << "removed";
+  if (!same) GTEST_SKIP() << "the file system under /tmp does not give the number again";
 }
 
 TEST_F(CensusTest, RemovesTheFileOfASocket) {

@@ -77,6 +77,13 @@ static void chain(const char* path) {
   }
 }
 
+static int make_lock_file(const char* stem, char path[256]) {
+  snprintf(path, 256, "/tmp/%s.lock", stem);
+  const int fd = open(path, O_CREAT | O_EXCL | O_RDWR, 0600);
+  if (fd < 0) exit(105);
+  return fd;
+}
+
 static void bind_socket(const char* path) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   strncpy(address.sun_path, path, sizeof address.sun_path - 1);
@@ -89,6 +96,8 @@ int main(int argc, char** argv) {
   const char* arg = argc > 2 ? argv[2] : "";
   const char* ready = getenv("SUBJECT_READY"); /* written when the behaviour stands */
   const struct rlimit no_core = {0, 0};
+  char lock[256];
+  int held = -1;
   setrlimit(RLIMIT_CORE, &no_core);
   if (!strcmp(what, "exit")) return atoi(arg);
   if (!strcmp(what, "signal")) raise(atoi(arg));
@@ -108,7 +117,13 @@ int main(int argc, char** argv) {
   if (!strcmp(what, "socket")) bind_socket(arg);
   if (!strcmp(what, "open_rw") && open(arg, O_RDWR) < 0) return 104;
   if (!strcmp(what, "open_r") && open(arg, O_RDONLY) < 0) return 104;
+  if (!strcmp(what, "lock_file")) held = make_lock_file(arg, lock);
   if (ready) say(ready, what);
+  if (held >= 0) { /* is done with it once the file named third is there */
+    while (access(argc > 3 ? argv[3] : "", F_OK)) usleep(1000);
+    close(held); /* before the name goes: then the inode is free */
+    unlink(lock);
+  }
   if (!strcmp(what, "stopped")) {
     signal(SIGTERM, on_term);
     raise(SIGSTOP);

@@ -13,6 +13,7 @@
 #include "harness/launch/capture.h"
 #include "harness/launch/clean_run.h"
 #include "harness/launch/gather.h"
+#include "harness/launch/guardian/file_id.h"
 #include "tests/launch/fixture.h"
 
 namespace rankfault::test {
@@ -37,7 +38,7 @@ const char* open_mpi_5() {
 }
 
 std::string torch_python() {
-  for (const std::string python :
+  for (std::string python :
        {std::getenv("RANKFAULT_PYTHON") ? std::getenv("RANKFAULT_PYTHON") : "", "python3"})
     if (!python.empty() && capture({python, "-c", "import importlib.metadata as m; m.version('torch')"}))
       return python;
@@ -227,10 +228,11 @@ TEST_F(CleanRun, LeavesAFileOfAnotherBoot) {
     Result<RunDir> run = RunDir::create(run_, "test");
     ASSERT_TRUE(run.ok());
     tmp = run->tmp();
-    struct stat st {};
-    ::stat(kept.c_str(), &st);
+    struct statx st {};
+    rf_file_at(kept.c_str(), &st);
+    const rf_file_id id = rf_id_of_file(&st);
     std::ofstream(run->undo(), std::ios::app)
-        << fmt::format("remove-file {} {} {}\n", st.st_dev, st.st_ino, kept);
+        << fmt::format("remove-file {} {} {} {}\n", id.dev, id.ino, id.born, kept);
     Json state = *read_json(run->file("state.json"));
     state["boot"] = "another";
     ASSERT_TRUE(run->write_json("state.json", state).ok());

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "harness/base/process_tree.h"
+#include "harness/launch/guardian/file_id.h"
 #include "tests/launch/fixture.h"
 
 namespace rankfault::test {
@@ -27,6 +28,11 @@ class UndoTest : public ::testing::Test {
     struct stat st {};
     ::stat(path.c_str(), &st);
     return fmt::format("{} {}", st.st_dev, st.st_ino);
+  }
+  static std::string file_line(const std::string& path) {
+    struct statx st {};
+    rf_file_at(path.c_str(), &st);
+    return fmt::format("remove-file {} {} {}", identity(path), rf_id_of_file(&st).born, path);
   }
   void list(const std::string& text) { std::ofstream(scratch_ / "undo", std::ios::app) << text; }
   // Returns the failures.
@@ -55,7 +61,7 @@ class UndoTest : public ::testing::Test {
 
 TEST_F(UndoTest, RemovesAFileOnceAndIsSilentAfterwards) {
   const std::string path = make("segment with spaces");
-  list("remove-file " + identity(path) + " " + path + "\n");
+  list(file_line(path) + "\n");
   EXPECT_EQ(undo(), "");
   EXPECT_EQ(undone_, 1);
   EXPECT_FALSE(std::filesystem::exists(path));
@@ -65,7 +71,7 @@ TEST_F(UndoTest, RemovesAFileOnceAndIsSilentAfterwards) {
 
 TEST_F(UndoTest, LeavesAFileWhoseInodeChanged) {
   const std::string path = make("a");
-  list("remove-file " + identity(path) + " " + path + "\n");
+  list(file_line(path) + "\n");
   std::filesystem::rename(path, path + ".kept");  // keeps the inode in use
   make("a", "somebody else's");
   EXPECT_EQ(undo(), "");
@@ -73,9 +79,17 @@ TEST_F(UndoTest, LeavesAFileWhoseInodeChanged) {
   EXPECT_TRUE(std::filesystem::exists(path));
 }
 
+TEST_F(UndoTest, LeavesAFileThatWasBornLaterWithTheSameInode) {
+  const std::string path = make("a");
+  list(fmt::format("remove-file {} {} {}\n", identity(path), 1, path));
+  EXPECT_EQ(undo(), "");
+  EXPECT_EQ(undone_, 0);
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
 TEST_F(UndoTest, ATornLastLineIsNotActedUpon) {
   const std::string path = make("a");
-  list("remove-file " + identity(path) + " " + path);
+  list(file_line(path));
   EXPECT_EQ(undo(), "");
   EXPECT_TRUE(std::filesystem::exists(path));
 }

@@ -12,6 +12,22 @@ uint32_t slot_of(const void* context, uint32_t capacity) {
          capacity;
 }
 
+class Locked {
+ public:
+  explicit Locked(rf_lock& lock) : lock_(rf_lock_take(&lock) == 0 ? &lock : nullptr) {
+    if (!lock_) core->opaque(RF_OPAQUE_COMMUNICATION);
+  }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+  ~Locked() {
+    if (lock_) rf_lock_give(lock_);
+  }
+  explicit operator bool() const { return lock_ != nullptr; }
+
+ private:
+  rf_lock* const lock_;
+};
+
 }  // namespace
 
 ContextTable::Entry* ContextTable::find(const void* context) {
@@ -30,7 +46,8 @@ const ContextTable::Entry* ContextTable::find(const void* context) const {
 }
 
 uint32_t ContextTable::add(const void* context, const ContextInfo& info) {
-  const std::lock_guard<std::mutex> lock(adding_);
+  const Locked locked(adding_);
+  if (!locked) return RF_NO_COMM;
   if (Entry* old = find(context)) gone_locked(*old);
   Entry* entry = add_locked(context, info);
   return entry ? add_stream_locked(*entry, 0) : RF_NO_COMM;
@@ -80,7 +97,8 @@ uint32_t ContextTable::stream(const void* context, uint32_t tag, int rank, int s
     const uint64_t packed = entry->streams[tag % kTags].load(std::memory_order_acquire);
     if (packed >> 32 == static_cast<uint64_t>(tag) + 1) return static_cast<uint32_t>(packed);
   }
-  const std::lock_guard<std::mutex> lock(adding_);
+  const Locked locked(adding_);
+  if (!locked) return RF_NO_COMM;
   if (!entry) entry = find(context);
   if (!entry) entry = add_locked(context, {.rank = rank, .size = size, .members = {}});
   if (!entry) return RF_NO_COMM;
@@ -99,7 +117,8 @@ void ContextTable::gone_locked(Entry& entry) {
 
 void ContextTable::gone(const void* context) {
   if (!find(context)) return;
-  const std::lock_guard<std::mutex> lock(adding_);
+  const Locked locked(adding_);
+  if (!locked) return;
   if (Entry* entry = find(context)) gone_locked(*entry);
 }
 

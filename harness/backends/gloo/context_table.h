@@ -1,16 +1,17 @@
 // context_table.h: which Gloo contexts this process has, and which communicator entry each of their tags is.
 //
-// A lookup takes no lock and allocates nothing; contexts and streams are added under a mutex, once each.
+// A lookup takes no lock and allocates nothing; contexts and streams are added under a lock, once each. Where
+// it cannot be had the context stays unknown, and the record says so.
 #ifndef RANKFAULT_BACKENDS_GLOO_CONTEXT_TABLE_H
 #define RANKFAULT_BACKENDS_GLOO_CONTEXT_TABLE_H
 
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
 #include "harness/agent/core.h"
+#include "harness/agent/lock.h"
 
 namespace rankfault::gloo_decoder {
 
@@ -40,7 +41,7 @@ class ContextTable {
   struct Entry {
     std::atomic<uintptr_t> context{kFree};
     ContextInfo info;
-    std::vector<uint32_t> comms;  // every stream made, under the mutex
+    std::vector<uint32_t> comms;  // every stream made, under the lock
     // a cache of the same, by tag modulo its size: tag + 1 in the upper half, communicator in the lower; 0
     // empty
     std::array<std::atomic<uint64_t>, kTags> streams{};
@@ -52,7 +53,7 @@ class ContextTable {
   void gone_locked(Entry& entry);
 
   std::array<Entry, kContexts> entries_;
-  std::mutex adding_;
+  rf_lock adding_{};
 };
 
 }  // namespace rankfault::gloo_decoder

@@ -2,6 +2,7 @@
 #include <gloo/allreduce.h>
 
 #include <cstdlib>
+#include <thread>
 
 #include "harness/backends/gloo/gloo_2022.h"
 
@@ -55,10 +56,26 @@ void offer_identity(::gloo::rendezvous::Store& store, int rank, bool is_world, i
   }
 }
 
-// After the mesh is connected the keys are there; the bound is for a member that runs without the agent.
-std::string fetch(::gloo::rendezvous::Store& store, const std::string& key) {
+// A limit that is over already: the stores look once. FileStore counts its own limit in whole seconds.
+bool is_there(::gloo::rendezvous::Store& store, const std::string& key) {
   try {
-    store.wait({key}, std::chrono::milliseconds(2000));
+    store.wait({key}, std::chrono::milliseconds(-1));
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+// Each member offers its keys before it connects, so after the mesh is connected they are there. The bound
+// is for a member that runs without the agent: a job must not wait for what nobody will write.
+std::string fetch(::gloo::rendezvous::Store& store, const std::string& key) {
+  constexpr std::chrono::milliseconds kStep(5), kLongest(100);
+  auto waited = std::chrono::milliseconds::zero();
+  for (; !is_there(store, key); waited += kStep) {
+    if (waited >= kLongest) return "";
+    std::this_thread::sleep_for(kStep);
+  }
+  try {
     const std::vector<char> bytes = store.get(key);
     return {bytes.begin(), bytes.end()};
   } catch (const std::exception&) {
@@ -160,6 +177,7 @@ int attach(const rf_core_v1* table, const char** reason) {
     return 1;
   }
   core = table;
+  contexts();  // made before any fork that could come between
   core->coverage(RF_LIB_GLOO, "gloo_2022", 20220500, RF_HOOK_PRELOAD, "");
   core->thread_multiple(1);
   return 0;

@@ -1,5 +1,5 @@
 // pointer_map.h: what is known of an object of the library, by its address: a fixed table without
-// allocation, read without a lock.
+// allocation or lock, so that a child forked in the middle of a change finds it usable.
 //
 // A key lives in one of kWindow places after its hash; when all are taken the first of them is
 // forgotten, so a caller must be able to live with "not known".
@@ -17,35 +17,34 @@ class PointerMap {
  public:
   static constexpr uint64_t kAbsent = ~0ull;
 
-  void set(const void* object, uint64_t value) {
+  // Returns the value that was forgotten for it (its own when there was no place at all); kAbsent: none.
+  uint64_t set(const void* object, uint64_t value) {
     const auto key = reinterpret_cast<uintptr_t>(object);
-    while (writing_.test_and_set(std::memory_order_acquire)) {
-    }
+    uint64_t forgotten = kAbsent;
     Place* into = find(key, key);
-    if (!into) into = find(key, 0);
-    if (!into) into = &places_[first(key)];
-    into->key.store(0, std::memory_order_release);
+    if (!into || !take(*into, key)) into = claim(key, forgotten);
+    if (!into) return value;
     into->value.store(value, std::memory_order_release);
     into->key.store(key, std::memory_order_release);
-    writing_.clear(std::memory_order_release);
+    return forgotten;
   }
   uint64_t get(const void* object) {
     const auto key = reinterpret_cast<uintptr_t>(object);
     const Place* place = find(key, key);
-    return place ? place->value.load(std::memory_order_acquire) : kAbsent;
+    if (!place) return kAbsent;
+    const uint64_t value = place->value.load(std::memory_order_acquire);
+    return place->key.load(std::memory_order_acquire) == key ? value : kAbsent;  // else just forgotten
   }
   void erase(const void* object) {
-    while (writing_.test_and_set(std::memory_order_acquire)) {
-    }
-    const auto key = reinterpret_cast<uintptr_t>(object);
-    if (Place* place = find(key, key)) place->key.store(0, std::memory_order_release);
-    writing_.clear(std::memory_order_release);
+    auto key = reinterpret_cast<uintptr_t>(object);
+    if (Place* place = find(key, key)) place->key.compare_exchange_strong(key, kFree);
   }
 
  private:
   static constexpr uint32_t kWindow = 16;
+  static constexpr uintptr_t kFree = 0, kBusy = 1;  // being filled; for ever when a fork came between
   struct Place {
-    std::atomic<uintptr_t> key{0};
+    std::atomic<uintptr_t> key{kFree};
     std::atomic<uint64_t> value{0};
   };
   static uint32_t first(uintptr_t key) {
@@ -60,8 +59,23 @@ class PointerMap {
     }
     return nullptr;
   }
+  static bool take(Place& place, uintptr_t held) { return place.key.compare_exchange_strong(held, kBusy); }
+  // A free place in the window of `key`, or the first that is not being filled, whose value is forgotten.
+  Place* claim(uintptr_t key, uint64_t& forgotten) {
+    while (Place* place = find(key, kFree))
+      if (take(*place, kFree)) return place;
+    const uint32_t start = first(key);
+    for (uint32_t i = 0; i < kWindow; ++i) {
+      Place& place = places_[(start + i) % kPlaces];
+      const uintptr_t held = place.key.load(std::memory_order_acquire);
+      const uint64_t value = place.value.load(std::memory_order_acquire);
+      if (held == kBusy || !take(place, held)) continue;
+      if (held != kFree) forgotten = value;
+      return &place;
+    }
+    return nullptr;
+  }
   std::array<Place, kPlaces> places_;
-  std::atomic_flag writing_ = ATOMIC_FLAG_INIT;
 };
 
 }  // namespace rankfault::gloo_decoder

@@ -1,5 +1,6 @@
 // torch_calls.cc: what a PyTorch program calls: the methods of c10d::ProcessGroupGloo. They return when
 // their work is submitted; torch_execution.cc sees it done.
+#include <algorithm>
 #include <stdexcept>
 
 #include "harness/backends/gloo/torch_gloo.h"
@@ -24,9 +25,12 @@ rf_dtype dtype(const Tensor& tensor) {
 }
 rf_dtype dtype(const Tensors& tensors) { return tensors.empty() ? RF_DTYPE_OTHER : dtype(tensors[0]); }
 
+// Calls on a group that is not known are missing from the counts of its communicator.
 uint32_t comm_of(void* group) {
   const uint64_t comm = state().groups.get(group);
-  return comm == PointerMap<1>::kAbsent ? RF_NO_COMM : static_cast<uint32_t>(comm);
+  if (comm != PointerMap<1>::kAbsent) return static_cast<uint32_t>(comm);
+  core->opaque(RF_OPAQUE_COMMUNICATION);
+  return RF_NO_COMM;
 }
 
 // `like` gives the element type and the count.
@@ -84,8 +88,7 @@ WorkHandle submit(void* group, rf_call& call, Forward forward) {
     return handle;
   }
   if (current.lead == PointerMap<1>::kAbsent) {  // nothing was queued: a send or a receive
-    const Pending& piece = state().open(current);
-    state().works.set(handle.work, piece.number.load(std::memory_order_relaxed));
+    state().keep_work(handle.work, state().open(current));
   }
   recorded.enqueued();
   if (Pending* lead = state().find(current.lead)) state().close(*lead, false);
@@ -167,18 +170,34 @@ WorkHandle reduce_scatter_tensor_coalesced(void* self, Tensors& outputs, Tensors
   return submit(self, call,
                 [&] { return torch_next.reduce_scatter_tensor_coalesced(self, outputs, inputs, options); });
 }
+// One op in all its forms: Gloo gives them one slot, and each pair of ranks has lengths of its own. A rank
+// that shares evenly goes with ranks that do not; only even shares say what the others must have.
+void set_share(rf_call& call, bool even, uint64_t share) {
+  if (even)
+    call.count = share;
+  else
+    call.flags |= RF_CALL_RANK_LOCAL;
+}
+bool all_are(const Counts& counts, uint64_t share) {
+  return std::all_of(counts.begin(), counts.end(),
+                     [=](int64_t n) { return static_cast<uint64_t>(n) == share; });
+}
+bool all_are(const Tensors& tensors, uint64_t share) {
+  return std::all_of(tensors.begin(), tensors.end(), [=](const Tensor& t) { return numel(t) == share; });
+}
 WorkHandle alltoall(void* self, Tensors& outputs, Tensors& inputs, const void* options) {
-  rf_call call = call_on(self, RF_OP_ALL_TO_ALLV, inputs, HERE);
-  call.flags |= RF_CALL_RANK_LOCAL;
+  rf_call call = call_on(self, RF_OP_ALL_TO_ALL, inputs, HERE);
+  const uint64_t share = inputs.empty() ? 0 : numel(inputs[0]);
+  set_share(call, all_are(inputs, share) && all_are(outputs, share), share);
   return submit(self, call, [&] { return torch_next.alltoall(self, outputs, inputs, options); });
 }
 WorkHandle alltoall_base(void* self, Tensor& output, Tensor& input, Counts& output_counts,
                          Counts& input_counts, const void* options) {
-  const bool even = output_counts.empty() && input_counts.empty();
-  rf_call call = call_on(self, even ? RF_OP_ALL_TO_ALL : RF_OP_ALL_TO_ALLV, input, HERE);
+  rf_call call = call_on(self, RF_OP_ALL_TO_ALL, input, HERE);
   const rf_comm* comm = core->comm_get(call.comm);
-  if (even && comm && comm->size) call.count /= comm->size;
-  if (!even) call.flags |= RF_CALL_RANK_LOCAL;
+  const uint64_t size = comm ? comm->size : 0, share = size ? call.count / size : 0;
+  const bool whole = size && share * size == call.count && numel(output) == call.count;
+  set_share(call, whole && all_are(input_counts, share) && all_are(output_counts, share), share);
   return submit(self, call, [&] {
     return torch_next.alltoall_base(self, output, input, output_counts, input_counts, options);
   });

@@ -35,10 +35,7 @@ std::shared_ptr<void> get_context(void* self, uint32_t tag) {
 // `work` is an intrusive_ptr by value: a pointer to the temporary that holds it.
 void enqueue(void* self, void** work) {
   CurrentCall* current = state().current();
-  if (current && current->call && current->call->outermost) {
-    const Pending& piece = state().open(*current);
-    state().works.set(*work, piece.number.load(std::memory_order_relaxed));
-  }
+  if (current && current->call && current->call->outermost) state().keep_work(*work, state().open(*current));
   torch_next.enqueue(self, work);
 }
 

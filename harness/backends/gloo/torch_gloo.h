@@ -2,10 +2,12 @@
 #ifndef RANKFAULT_BACKENDS_GLOO_TORCH_GLOO_H
 #define RANKFAULT_BACKENDS_GLOO_TORCH_GLOO_H
 
+#include <chrono>
 #include <cstddef>
 #include <exception>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "harness/backends/gloo/torch_layout.h"
 #include "harness/backends/gloo/torch_state.h"
@@ -90,7 +92,9 @@ struct TorchFunctions {
   void (*store_set)(void* store, const std::string& key, const std::string& value);
   std::string (*store_get)(void* store, const std::string& key);
   uint64_t (*sequence)(void* group);
-  void* prefix_store_table;  // may be null
+  void* prefix_store_table;  // may be null, as the next
+  void (*prefix_store_wait)(void* store, const std::vector<std::string>& keys,
+                            const std::chrono::milliseconds&);
 };
 extern TorchFunctions torch_function;
 

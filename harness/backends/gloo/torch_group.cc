@@ -29,9 +29,21 @@ void offer(void* store, const std::string& key, const std::string& value) {
   }
 }
 
-// Only after the group is connected: then the key is there, and no wait is added.
+// torch.distributed gives each group a PrefixStore.
+bool is_prefix_store(void* store) {
+  return torch_function.prefix_store_table &&
+         layout::at<const char*>(store, 0) ==
+             static_cast<const char*>(torch_function.prefix_store_table) + 16;
+}
+
+// Only after the group is connected: then the key is there, unless its member runs without the agent.
+// A get would wait for that one as long as the store's own limit, minutes.
+constexpr std::chrono::milliseconds kLongestFetch(100);
+
 std::string fetch(void* store, const std::string& key) {
   try {
+    if (is_prefix_store(store) && torch_function.prefix_store_wait)
+      torch_function.prefix_store_wait(store, {key}, kLongestFetch);
     return torch_function.store_get(store, key);
   } catch (const std::exception&) {
     return "";
@@ -52,9 +64,8 @@ std::vector<int32_t> fetch_members(void* store, int size, bool is_world) {
 // is a number alone would say little: it gets "group" before it.
 std::string name_of(void* store, bool is_world) {
   if (is_world) return "world";
-  for (int depth = 0; depth < 8 && store && torch_function.prefix_store_table; ++depth) {
-    if (layout::at<const char*>(store, 0) != static_cast<const char*>(torch_function.prefix_store_table) + 16)
-      break;
+  for (int depth = 0; depth < 8 && store; ++depth) {
+    if (!is_prefix_store(store)) break;
     const auto& prefix =
         *reinterpret_cast<const std::string*>(static_cast<char*>(store) + layout::kPrefixOfPrefixStore);
     std::string name = prefix.substr(0, prefix.find('/'));
@@ -105,7 +116,8 @@ void add_group(void* group, int rank, int size, uint64_t timeout_ns, const std::
   info.library = RF_LIB_C10D;
   info.name = name.empty() ? nullptr : name.c_str();
   info.world_ranks = of.members.empty() ? nullptr : of.members.data();
-  state().groups.set(group, core->comm_add(&info));
+  if (state().groups.set(group, core->comm_add(&info)) != PointerMap<1>::kAbsent)
+    core->opaque(RF_OPAQUE_COMMUNICATION);  // a live group is not known any more
 }
 
 std::atomic<bool> has_world{false};
@@ -182,8 +194,13 @@ int attach(const rf_core_v1* table, const char** reason) {
     return 1;
   find(table, "_ZN4c10d16ProcessGroupGloo25getSequenceNumberForGroupEv", torch_function.sequence);
   find(table, "_ZTVN4c10d11PrefixStoreE", torch_function.prefix_store_table);
+  find(table,
+       "_ZN4c10d11PrefixStore4waitERKSt6vectorINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEESaIS7_EE"
+       "RKNSt6chrono8durationIlSt5ratioILl1ELl1000EEEE",
+       torch_function.prefix_store_wait);
   join_wrappers();
   core = table;
+  state();  // made before any fork that could come between
   core->coverage(RF_LIB_C10D, "torch_gloo", 0, RF_HOOK_PRELOAD, "");
   core->coverage(RF_LIB_GLOO, "torch_gloo", 0, RF_HOOK_PRELOAD, "");
   core->thread_multiple(1);

@@ -33,6 +33,7 @@ bool TorchState::enter(CurrentCall& call) {
     place.call.store(&call, std::memory_order_relaxed);
     return true;
   }
+  core->opaque(RF_OPAQUE_COMMUNICATION);
   return false;
 }
 
@@ -72,6 +73,14 @@ Pending* TorchState::find(uint64_t number) {
 Pending* TorchState::find_work(const void* work) {
   const uint64_t number = works.get(work);
   return number == PointerMap<1>::kAbsent ? nullptr : find(number);
+}
+
+// Work that nobody waits for stays known until its place is needed: only what is still open is missed.
+void TorchState::keep_work(const void* work, const Pending& piece) {
+  const uint64_t forgotten = works.set(work, piece.number.load(std::memory_order_relaxed));
+  const Pending* was = forgotten == PointerMap<1>::kAbsent ? nullptr : find(forgotten);
+  const Pending* lead = was ? find(was->lead) : nullptr;
+  if (lead && lead->open.load(std::memory_order_relaxed) > 0) core->opaque(RF_OPAQUE_COMMUNICATION);
 }
 
 void TorchState::close(Pending& piece, bool failed) {

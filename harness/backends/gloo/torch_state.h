@@ -42,13 +42,14 @@ class TorchState {
  public:
   // The call this thread is in; decoders keep no thread-locals, so it is found by the thread's handle.
   CurrentCall* current();
-  bool enter(CurrentCall& call);  // false: no room, the call goes unjoined
+  bool enter(CurrentCall& call);  // false: no room, the call goes unjoined; the record says so
   void leave();
 
   // A new piece of work of `call`; opens it.
   Pending& open(CurrentCall& call);
   Pending* find(uint64_t number);
   Pending* find_work(const void* work);
+  void keep_work(const void* work, const Pending& piece);
   // One of the parts that `open` counts is over; the last one writes the completion.
   void close(Pending& piece, bool failed);
 

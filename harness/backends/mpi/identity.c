@@ -1,10 +1,10 @@
 /* identity.c: one number for a communicator, equal on all its members, without a message:
  * hash(parent, k of the creating call on the parent, sorted world ranks). The world's own is a fixed
  * text mixed with the job's name, which the launcher gives to all its ranks alike. */
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "decoder.h"
+#include "harness/agent/lock.h"
 
 static MPI_Group world_group;
 static int world_known;
@@ -49,19 +49,21 @@ static uint64_t hash_of_members(const int32_t* ranks, int size, int* foreign) {
   return hash;
 }
 
+#define TIMES_UNKNOWN UINT64_MAX
+
 /* How often this very id was made before: for creations that k does not tell apart. */
 static uint64_t times_seen(uint64_t id) {
-  static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+  static struct rf_lock guard;
   static struct { uint64_t id, times; } seen[RF_MAX_COMMS];
   uint64_t times = 0;
-  pthread_mutex_lock(&guard);
+  if (rf_lock_take(&guard) != 0) return TIMES_UNKNOWN;
   for (unsigned i = 0; i < RF_MAX_COMMS; ++i) {
     if (seen[i].id != 0 && seen[i].id != id) continue;
     seen[i].id = id;
     times = seen[i].times++;
     break;
   }
-  pthread_mutex_unlock(&guard);
+  rf_lock_give(&guard);
   return times;
 }
 
@@ -104,8 +106,9 @@ static void add(MPI_Comm comm, struct creation how) {
   if (inter) mix_remote(comm, words, how.parent_is_inter, &foreign);
   if (info.id == 0) info.id = rf_hash_bytes(0, words, sizeof(words));
   const uint64_t before = how.by_tag ? times_seen(info.id) : 0;
+  if (before == TIMES_UNKNOWN) rf_core->opaque(RF_OPAQUE_COMMUNICATION);
   if (before) info.id = rf_hash_bytes(info.id, &before, sizeof(before));
-  info.identity = foreign || info.members_hash == 0 ? RF_ID_NONE : RF_ID_DERIVED;
+  info.identity = foreign || info.members_hash == 0 || before == TIMES_UNKNOWN ? RF_ID_NONE : RF_ID_DERIVED;
   info.handle = (uint64_t)(uintptr_t)comm;
   info.library = RF_LIB_MPI;
   info.size = (uint32_t)size;

@@ -6,10 +6,10 @@ struct named_type {
   uint8_t dtype;
 };
 
-/* The first type of each width and kind is the one a changed argument gets back (rf_type_handle). */
+/* The first type of each width and kind is the one a changed argument gets back (rf_type_handle).
+ * MPI_PACKED is not here: it matches every type, as OTHER does. */
 static const struct named_type kTypes[] = {
     {"ompi_mpi_byte", RF_DTYPE_BYTE},
-    {"ompi_mpi_packed", RF_DTYPE_BYTE},
     {"ompi_mpi_int8_t", RF_DTYPE_INT8},
     {"ompi_mpi_char", RF_DTYPE_INT8},
     {"ompi_mpi_signed_char", RF_DTYPE_INT8},

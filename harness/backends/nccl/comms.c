@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "decoder.h"
+#include "harness/agent/lock.h"
 
 struct made {
   uint64_t id, parent, parent_seq;
@@ -20,7 +21,7 @@ static struct {
   struct made how;
   int used;
 } pending[kPending];
-static pthread_mutex_t pending_guard = PTHREAD_MUTEX_INITIALIZER;
+static struct rf_lock pending_guard;
 
 static void ask(ncclComm_t comm, struct made* how) {
   ncclResult_t (*rank)(ncclComm_t, int*) =
@@ -51,9 +52,10 @@ static void add_or_wait(ncclComm_t* where, ncclComm_t before, struct made how) {
     add(*where, how);
     return;
   }
+  const int in_group = rf_group_depth() > 0;
+  const int locked = in_group && rf_lock_take(&pending_guard) == 0;
   int kept = 0;
-  pthread_mutex_lock(&pending_guard);
-  for (int i = 0; rf_group_depth() > 0 && i < kPending && !kept; ++i) {
+  for (int i = 0; locked && i < kPending && !kept; ++i) {
     if (pending[i].used) continue;
     pending[i].thread = pthread_self();
     pending[i].where = where;
@@ -61,18 +63,22 @@ static void add_or_wait(ncclComm_t* where, ncclComm_t before, struct made how) {
     pending[i].how = how;
     pending[i].used = kept = 1;
   }
-  pthread_mutex_unlock(&pending_guard);
-  if (!kept && *where) rf_core->opaque(RF_OPAQUE_COMMUNICATION); /* calls on it will name no communicator */
+  if (locked) rf_lock_give(&pending_guard);
+  if (!kept && (in_group || *where))
+    rf_core->opaque(RF_OPAQUE_COMMUNICATION); /* calls on it will name no communicator */
 }
 
 void rf_comms_resolve(void) {
-  pthread_mutex_lock(&pending_guard);
+  if (rf_lock_take(&pending_guard) != 0) {
+    rf_core->opaque(RF_OPAQUE_COMMUNICATION);
+    return;
+  }
   for (int i = 0; i < kPending; ++i) {
     if (!pending[i].used || !pthread_equal(pending[i].thread, pthread_self())) continue;
     pending[i].used = 0;
     if (*pending[i].where && *pending[i].where != pending[i].before) add(*pending[i].where, pending[i].how);
   }
-  pthread_mutex_unlock(&pending_guard);
+  rf_lock_give(&pending_guard);
 }
 
 /* Who this process is in the job is the launcher's word; an NCCL communicator may be a part of it. */

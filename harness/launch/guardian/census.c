@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -72,19 +71,19 @@ static int is_watched(const struct rf_census* c, const char* path) {
 static void consider(struct rf_census* c, const char* path, uint64_t ino, uid_t owner) {
   struct statx st;
   if (!is_watched(c, path) || is_named(c, path)) return;
-  if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &st)) return;
+  if (rf_file_at(path, &st)) return;
   if (ino ? (!S_ISREG(st.stx_mode) || st.stx_ino != ino) : !S_ISSOCK(st.stx_mode)) return;
   const struct statx_timestamp* born = (st.stx_mask & STATX_BTIME) ? &st.stx_btime : &st.stx_ctime;
   if (born->tv_sec * 1000000000ll + born->tv_nsec < c->began_ns || st.stx_uid != owner) return;
-  const uint64_t dev = makedev(st.stx_dev_major, st.stx_dev_minor);
+  const struct rf_file_id id = rf_id_of_file(&st);
   for (size_t i = 0; i < c->known_count; ++i)
-    if (c->known[i].dev == dev && c->known[i].ino == st.stx_ino) return;
+    if (rf_same_file(&c->known[i], &id)) return;
   if (grow((void**)&c->known, c->known_count, &c->known_room, sizeof *c->known)) return;
-  c->known[c->known_count++] = (struct rf_known){dev, st.stx_ino};
+  c->known[c->known_count++] = id;
 
   char line[4352];
-  const int n = snprintf(line, sizeof line, "remove-file %llu %llu %s\n", (unsigned long long)dev,
-                         (unsigned long long)st.stx_ino, path);
+  const int n = snprintf(line, sizeof line, "remove-file %llu %llu %llu %s\n", (unsigned long long)id.dev,
+                         (unsigned long long)id.ino, (unsigned long long)id.born, path);
   if (n > 0 && n < (int)sizeof line && write(c->undo_fd, line, (size_t)n) != n) perror("undo list");
 }
 

@@ -3,30 +3,27 @@
  * A file is the job's when a descendant holds it for writing (a shared writable mapping, a writable
  * descriptor, a bound socket), it was born since the run began, it lies in /dev/shm or /tmp, and the
  * user did not name it: what stands on the command line is an output, not litter. Each is appended to
- * the undo list, once, with the device and inode that prove it. */
+ * the undo list, once, with the device, the inode and the birth time that prove it. */
 #ifndef RANKFAULT_GUARDIAN_CENSUS_H
 #define RANKFAULT_GUARDIAN_CENSUS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "file_id.h"
 #include "tree.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-struct rf_known {
-  uint64_t dev, ino;
-};
-
 struct rf_census {
   int root;            /* the guardian's pid */
   int undo_fd;         /* O_APPEND */
   const char* run_dir; /* files below these two are not listed: they are the run's own */
   const char* tmp_dir;
-  int64_t began_ns;       /* CLOCK_REALTIME */
-  struct rf_known* known; /* grows */
+  int64_t began_ns;         /* CLOCK_REALTIME */
+  struct rf_file_id* known; /* grows */
   size_t known_count, known_room;
   char** named; /* path prefixes the user named */
   size_t named_count, named_room;

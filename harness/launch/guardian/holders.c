@@ -19,7 +19,7 @@ static void look_at_descriptors(int pid, struct rf_held* files, size_t n) {
     struct stat st;
     if (e->d_name[0] == '.' || fstatat(dirfd(dir), e->d_name, &st, 0)) continue;
     for (size_t i = 0; i < n; ++i)
-      if (files[i].dev == st.st_dev && files[i].ino == st.st_ino) files[i].holder = pid;
+      if (files[i].id.dev == st.st_dev && files[i].id.ino == st.st_ino) files[i].holder = pid;
   }
   closedir(dir);
 }
@@ -35,7 +35,7 @@ static void look_at_maps(int pid, struct rf_held* files, size_t n) {
     if (sscanf(line, "%*s %*s %*s %*s %llu %n", &mapped, &at) < 1 || !at || !mapped) continue;
     line[strcspn(line, "\n")] = 0;
     for (size_t i = 0; i < n; ++i)
-      if (files[i].ino == mapped && strcmp(line + at, files[i].path) == 0) files[i].holder = pid;
+      if (files[i].id.ino == mapped && strcmp(line + at, files[i].path) == 0) files[i].holder = pid;
   }
   free(line);
   if (maps) fclose(maps);

@@ -5,9 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "file_id.h"
+
 struct rf_held {
   const char* path;
-  uint64_t dev, ino;
+  struct rf_file_id id;
   int holder; /* out: the pid of a process outside that has it open or mapped; 0: none that we may see */
 };
 

@@ -1,4 +1,4 @@
-/* undo.c: see undo.h. What no longer matches its recorded device and inode is not the job's: left. */
+/* undo.c: see undo.h. What no longer is what was recorded is not the job's: left. */
 #include "undo.h"
 
 #include <errno.h>
@@ -42,28 +42,34 @@ static const char kFile[] = "remove-file ", kDir[] = "remove-dir ", kMode[] = "r
 
 static int starts(const char* line, const char* word) { return strncmp(line, word, strlen(word)) == 0; }
 
+static int is_still_there(const struct rf_held* file) {
+  struct statx st;
+  if (rf_file_at(file->path, &st) || S_ISDIR(st.stx_mode)) return 0;
+  const struct rf_file_id now = rf_id_of_file(&st);
+  return rf_same_file(&file->id, &now);
+}
+
 /* Of a "remove-file" line whose file is still that very one; 0: nothing of ours is there. */
 static int parse_file(const char* line, struct rf_held* file) {
-  unsigned long long dev, ino;
+  unsigned long long dev, ino, born;
   int at = 0;
-  struct stat st;
-  if (!starts(line, kFile) || sscanf(line + sizeof kFile - 1, "%llu %llu %n", &dev, &ino, &at) < 2 || !at)
-    return 0;
-  *file = (struct rf_held){.path = line + sizeof kFile - 1 + at, .dev = dev, .ino = ino};
-  return still_is(file->path, dev, ino, &st) && !S_ISDIR(st.st_mode);
+  if (!starts(line, kFile)) return 0;
+  line += sizeof kFile - 1;
+  if (sscanf(line, "%llu %llu %llu %n", &dev, &ino, &born, &at) < 3 || !at) return 0;
+  *file = (struct rf_held){.path = line + at, .id = {dev, ino, born}};
+  return is_still_there(file);
 }
 
 static void remove_files(const struct rf_undo_run* run, char** lines, size_t n,
                          struct rf_undo_result* result) {
   struct rf_held* files = calloc(n ? n : 1, sizeof *files);
-  struct stat st;
   size_t count = 0;
   for (size_t i = 0; files && i < n; ++i)
     if (parse_file(lines[i], &files[count])) ++count;
   rf_find_holders(run->root, files, count);
   for (size_t i = 0; i < count; ++i) {
     const struct rf_held* file = &files[i];
-    if (!still_is(file->path, file->dev, file->ino, &st)) continue;
+    if (!is_still_there(file)) continue;
     if (file->holder)
       failed(result, "left %s: process %d, which is not of this run, has it open", file->path, file->holder);
     else if (unlink(file->path) && errno != ENOENT)

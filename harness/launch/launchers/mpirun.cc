@@ -59,8 +59,10 @@ void add_options(const LaunchContext& context, int major, std::vector<std::strin
   else if (!mentions(own, "--map-by"))
     add(argv, {"--map-by", ":OVERSUBSCRIBE"});
   if (!mentions(own, "--bind-to")) add(argv, {"--bind-to", "none"});  // two runs at once share the cores
-  // Else it tries an outside interface, and hangs in connect.
-  if (!mentions(own, "btl")) add(argv, {"--mca", "btl", major == 4 ? "self,vader" : "self,sm"});
+  // Else it tries an outside interface, and hangs in connect. Spawned processes meet over TCP.
+  if (!mentions(own, "btl"))
+    add(argv,
+        {"--mca", "btl", major == 4 ? "self,vader,tcp" : "self,sm,tcp", "--mca", "btl_tcp_if_include", "lo"});
   // One stream: 5.0.11 makes the rank's directory once for each stream, and fails at the second.
   if (major == 4)
     add(argv, {"--merge-stderr-to-stdout", "--output-filename", output_dir(context) + ":nocopy"});

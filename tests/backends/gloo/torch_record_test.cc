@@ -12,7 +12,8 @@ namespace {
 using testing::Each;
 
 std::string script(const std::string& name) {
-  return std::string(getenv("RANKFAULT_SOURCE_DIR")) + "/tests/ranks/torch/" + name;
+  const char* source = getenv("RANKFAULT_SOURCE_DIR");
+  return std::string(source ? source : ".") + "/tests/ranks/torch/" + name;
 }
 
 class TorchRecord : public testing::Test {
@@ -96,6 +97,37 @@ TEST_F(TorchRecord, AnExecutionBearsTheTagOfItsCall) {
       else
         EXPECT_EQ(op_name(r.op), std::string(op_name(called[r.seq])));
     }
+  }
+}
+
+// Each pair of ranks agrees on its own lengths: rank 0 shares evenly with two that do not; lists, and lists
+// of equal numbers, go with both.
+constexpr const char* kSharesOfAllForms = R"(
+import torch, torch.distributed as dist
+dist.init_process_group("gloo")
+rank, even = dist.get_rank(), [torch.zeros(6), torch.ones(6)]
+if rank == 0: dist.all_to_all_single(*even)
+if rank == 1: dist.all_to_all_single(torch.zeros(8), torch.ones(6), [2, 1, 5], [2, 1, 3])
+if rank == 2: dist.all_to_all_single(torch.zeros(6), torch.ones(8), [2, 3, 1], [2, 5, 1])
+if rank == 0: dist.all_to_all_single(*even)
+if rank == 1: dist.all_to_all_single(*even, [2, 2, 2], [2, 2, 2])
+if rank == 2: dist.all_to_all([torch.zeros(2) for _ in range(3)], [torch.ones(2) for _ in range(3)])
+dist.barrier()
+)";
+
+TEST_F(TorchRecord, AnAllToAllIsOneOpHoweverItIsShared) {
+  const RankJobEnd end = run_ranks({.argv = {python_, "-c", kSharesOfAllForms}, .ranks = 3});
+  ASSERT_THAT(end.status, Each(0)) << end.out.at(0);
+  for (const auto& [rank, record] : end.records) {
+    std::vector<rf_record> calls;
+    for (const rf_record& r : record.records(RF_LIB_C10D))
+      if (r.phase == RF_PHASE_ENTER && r.op != RF_OP_WAIT && r.comm == 0) calls.push_back(r);
+    ASSERT_EQ(calls.size(), 3u) << "rank " << rank;
+    EXPECT_EQ(op_name(calls[0].op), std::string("all_to_all"));
+    EXPECT_EQ((calls[0].flags & RF_CALL_RANK_LOCAL) != 0, rank != 0) << "rank " << rank;
+    EXPECT_EQ(op_name(calls[1].op), std::string("all_to_all"));
+    EXPECT_EQ(calls[1].flags & RF_CALL_RANK_LOCAL, 0) << "rank " << rank;
+    EXPECT_EQ(calls[1].count, 2u) << "rank " << rank;
   }
 }
 

@@ -69,6 +69,18 @@ TEST_P(OpenMpiRecord, CountsEqualTheProgramsOwnOverManySteps) {
   }
 }
 
+// Packed bytes may be received as any type: the record compares their bytes only.
+TEST_P(OpenMpiRecord, PackedBytesAreOfNoType) {
+  const JobEnd end = run({"mpi_packed"}, 2);
+  ASSERT_EQ(end.status, 0) << end.err;
+  std::map<int, std::pair<int, uint64_t>> given;  // rank -> type and count
+  for (const auto& [rank, record] : records_)
+    for (const rf_record& r : record.records(RF_LIB_MPI))
+      if (r.op == RF_OP_BROADCAST && r.phase == RF_PHASE_ENTER) given[rank] = {r.dtype, r.count};
+  EXPECT_EQ(given[0], std::make_pair(int{RF_DTYPE_OTHER}, uint64_t{40}));
+  EXPECT_EQ(given[1], std::make_pair(int{RF_DTYPE_INT32}, uint64_t{10}));
+}
+
 TEST_P(OpenMpiRecord, SeesFortranCallsOnce) {
   for (const char* program : {"fortran_steps", "fortran08_steps"}) {
     if (!std::filesystem::exists(mpi_.programs + "/" + program)) GTEST_SKIP() << "no Fortran program for it";
