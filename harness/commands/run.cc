@@ -142,7 +142,7 @@ const Registration<CliCommand> kRun{{
     "  rankfault run scenarios --teeth\n"
     "  rankfault run --ranks 4 --fault rank_kill@rank=2,op=all_reduce,nth=3 -- ./my_program\n\n"
     "Exit status: 0 pass, 1 fail, 2 unknown or void, 3 cleanup incomplete, 64 wrong scenario or usage,\n"
-    "70 internal, 77 skipped, 130 and 143 when interrupted. One file: its verdict; several: the outcome.",
+    "70 internal, 77 skipped, 129, 130 and 143 when interrupted. One file: its verdict; several: the outcome.",
     [](CLI::App& app) {
       auto options = std::make_shared<Options>();
       options->what.add_to(app);
