@@ -21,12 +21,12 @@ void WhatToRun::add_to(CLI::App& app) {
 }
 
 bool WhatToRun::is_one_line() const {
-  return ranks != 0 || !faults.empty() || !expects.empty() || !launcher.empty();
+  return ranks != kNotGiven || !faults.empty() || !expects.empty() || !launcher.empty();
 }
 
 Result<Scenario> WhatToRun::from_one_line() const {
   if (words.empty()) return usage_error("there is no command: write it after --");
-  return scenario_from_command_line(ranks, launcher, faults, expects, words, wall);
+  return scenario_from_command_line(ranks == kNotGiven ? 0 : ranks, launcher, faults, expects, words, wall);
 }
 
 Result<std::vector<std::pair<std::string, std::string>>> WhatToRun::read_sets() const {

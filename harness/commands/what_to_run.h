@@ -16,7 +16,8 @@ namespace rankfault {
 
 struct WhatToRun {
   std::vector<std::string> words;  // files and directories, or the command after --
-  int ranks = 0;
+  static constexpr int kNotGiven = -1'000'000'000;
+  int ranks = kNotGiven;
   std::string launcher, wall, seed;
   std::vector<std::string> faults, expects, sets;
 

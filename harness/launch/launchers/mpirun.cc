@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <regex>
 
@@ -35,6 +37,9 @@ Status probe(const Workload& workload) {
   const std::string program = program_of(workload);
   const int major = major_version(program);
   if (major == 4 || major == 5) return Done{};
+  if (!workload.mpirun.empty() && workload.mpirun.find('/') != std::string::npos &&
+      ::access(workload.mpirun.c_str(), X_OK) != 0)
+    return usage_error(fmt::format("mpirun: {}: {}", program, std::strerror(errno)));
   return missing(fmt::format("{}: Open MPI 4 or 5 is needed, and its --version does not say so", program));
 }
 
