@@ -29,12 +29,7 @@ Result<Scenario> scenario_of(const WhatToRun& what) {
 Status read_options(const Options& in, const Scenario& scenario, PlanOptions& out) {
   out.faults_on = !in.no_faults;
   out.bug_on = !in.no_bug;
-  auto sets = in.what.read_sets();
-  if (!sets) return sets.error();
-  out.set = std::move(*sets);
-  const auto seed = in.what.read_seed();
-  if (!seed) return seed.error();
-  out.seed = *seed;
+  if (Status read = in.what.read_changes(out.set, out.seed); !read) return read;
   if (in.tooth.empty()) return Done{};
   std::vector<std::string> ids;
   for (const Tooth& tooth : scenario.teeth) {

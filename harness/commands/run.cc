@@ -67,12 +67,7 @@ Result<std::vector<Scenario>> from_files(const Options& options) {
 }
 
 Status read_settings(const Options& in, SessionOptions& out) {
-  auto sets = in.what.read_sets();
-  if (!sets) return sets.error();
-  out.set = std::move(*sets);
-  const auto seed = in.what.read_seed();
-  if (!seed) return seed.error();
-  out.seed = *seed;
+  if (Status read = in.what.read_changes(out.set, out.seed); !read) return read;
   if (in.keep == "failed")
     out.keep = Keep::kFailed;
   else if (in.keep == "none")
@@ -142,7 +137,8 @@ const Registration<CliCommand> kRun{{
     "  rankfault run scenarios --teeth\n"
     "  rankfault run --ranks 4 --fault rank_kill@rank=2,op=all_reduce,nth=3 -- ./my_program\n\n"
     "Exit status: 0 pass, 1 fail, 2 unknown or void, 3 cleanup incomplete, 64 wrong scenario or usage,\n"
-    "70 internal, 77 skipped, 129, 130 and 143 when interrupted. One file: its verdict; several: the outcome.",
+    "70 internal, 77 skipped, 129, 130 and 143 when interrupted. One file: its verdict; several: the "
+    "outcome.",
     [](CLI::App& app) {
       auto options = std::make_shared<Options>();
       options->what.add_to(app);

@@ -29,24 +29,21 @@ Result<Scenario> WhatToRun::from_one_line() const {
   return scenario_from_command_line(ranks == kNotGiven ? 0 : ranks, launcher, faults, expects, words, wall);
 }
 
-Result<std::vector<std::pair<std::string, std::string>>> WhatToRun::read_sets() const {
-  std::vector<std::pair<std::string, std::string>> read;
+Status WhatToRun::read_changes(std::vector<std::pair<std::string, std::string>>& set,
+                               std::optional<uint64_t>& seed_out) const {
   for (const std::string& text : sets) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
       return usage_error(fmt::format("--set wants key=value, not \"{}\"", text));
-    read.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    set.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   }
-  return read;
-}
-
-Result<std::optional<uint64_t>> WhatToRun::read_seed() const {
-  if (seed.empty()) return std::optional<uint64_t>();
+  if (seed.empty()) return Done{};
   uint64_t number = 0;
   const auto [end, status] = std::from_chars(seed.data(), seed.data() + seed.size(), number);
   if (status != std::errc() || end != seed.data() + seed.size())
     return usage_error(fmt::format("--seed wants a number, not \"{}\"", seed));
-  return std::optional<uint64_t>(number);
+  seed_out = number;
+  return Done{};
 }
 
 }  // namespace rankfault

@@ -24,8 +24,9 @@ struct WhatToRun {
   void add_to(CLI::App&);
   bool is_one_line() const;
   Result<Scenario> from_one_line() const;
-  Result<std::vector<std::pair<std::string, std::string>>> read_sets() const;
-  Result<std::optional<uint64_t>> read_seed() const;  // nullopt: not given
+  // --set and --seed; the seed stays nullopt when it is not given.
+  Status read_changes(std::vector<std::pair<std::string, std::string>>& set,
+                      std::optional<uint64_t>& seed) const;
 };
 
 }  // namespace rankfault
