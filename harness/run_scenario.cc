@@ -103,7 +103,7 @@ Result<AttemptEnd> run_attempts(const Plan& plan, LiveRun& run, const RunOptions
 
     if (options.progress && !run.launched) options.progress("run " + run.dir.path());
     run.launched = true;
-    AttemptLoop loop(parts, attempt, workload.ranks, wall_end);
+    AttemptLoop loop(parts, attempt, workload.ranks, wall_end, launcher.restarts_ranks);
     const auto decided = [&] { return all_decided(plan, run.dir.path()); };
     const Result<AttemptEnd> end = loop.run(*items, decided, options.interrupted);
     if (!end) return end.error();

@@ -31,6 +31,8 @@ std::optional<ProcStat> proc_stat(int pid) {
     return std::nullopt;
   stat.pid = pid;
   stat.start = start;
+  if (const char* last = std::strrchr(after_name, ' '))
+    stat.exit_code = std::atoi(last);  // field 52, the last
   return stat;
 }
 

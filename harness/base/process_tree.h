@@ -12,6 +12,7 @@ struct ProcStat {
   int parent = 0;
   char state = 0;      // R S D T t Z ...
   uint64_t start = 0;  // clock ticks since boot: with pid, a name for ever on this boot
+  int exit_code = 0;   // as of waitpid; of a zombie (Z), and only where we may trace it
 };
 
 std::optional<ProcStat> proc_stat(int pid);  // nullopt: no such process

@@ -9,8 +9,16 @@ namespace {
 bool says_something(const Finding& f) { return f.kind != "none" && f.kind != "cannot_say"; }
 bool is_end(const Finding& f) { return f.kind == "dead_rank" || f.kind == "exited_rank"; }
 
-// The same trouble, seen at two looks.
+bool is_disagreement(const Finding& f) {
+  return f.kind == "call_mismatch" || f.kind == "missing_call" || f.kind == "extra_call";
+}
+
+// The same trouble, seen at two looks. Who stands alone in a disagreement shows only when all have come: the
+// later look of the same call says it better.
 bool same_trouble(const Finding& a, const Finding& b) {
+  if (is_disagreement(a) && a.kind == b.kind && a.attempt == b.attempt && a.comm_id == b.comm_id && a.seq &&
+      b.seq && a.seq->to == b.seq->to)
+    return true;
   return a.kind == b.kind && a.attempt == b.attempt && a.ranks == b.ranks && a.resource == b.resource &&
          (is_end(a) || a.comm_id == b.comm_id);
 }
@@ -20,7 +28,7 @@ bool says_the_same(const Finding& a, const Finding& b) {
   const auto seq = [](const Finding& f) {
     return f.seq ? std::pair(f.seq->from, f.seq->to) : std::pair(0ul, 0ul);
   };
-  return a.op == b.op && a.comm == b.comm && seq(a) == seq(b) && a.field == b.field &&
+  return a.ranks == b.ranks && a.op == b.op && a.comm == b.comm && seq(a) == seq(b) && a.field == b.field &&
          a.confidence == b.confidence && a.claim == b.claim && a.text == b.text;
 }
 

@@ -39,6 +39,7 @@ struct ReportedEnd {
 struct Launcher {
   const char* name;
   const char* summary;
+  bool restarts_ranks;  // its ranks may all be gone for a while, and come again
   // What must be there: the launcher program, its version. kMissing error: skipped (77).
   Status (*probe)(const Workload&);
   Result<std::vector<LaunchItem>> (*items)(const LaunchContext&);

@@ -104,6 +104,12 @@ std::optional<ExitStatus> kernel_exit_status(int pidfd) {
   return ExitStatus::from_wait_status(info.exit_code);
 }
 
+std::optional<ExitStatus> zombie_exit_status(int pid, uint64_t start) {
+  const auto stat = proc_stat(pid);
+  if (!stat || stat->start != start || stat->state != 'Z') return std::nullopt;
+  return ExitStatus::from_wait_status(stat->exit_code);
+}
+
 std::optional<OwnExit> own_exit(const std::string& ring_path) {
   UniqueFd fd(::open(ring_path.c_str(), O_RDONLY | O_CLOEXEC));
   rf_header header;

@@ -61,6 +61,8 @@ Result<UniqueFd> open_process(int pid, uint64_t start);
 // By PIDFD_GET_INFO once it was reaped (Linux >= 6.15); nullopt before, elsewhere, and when
 // RANKFAULT_NO_PIDFD_INFO=1.
 std::optional<ExitStatus> kernel_exit_status(int pidfd);
+// Of a zombie, whose parent has not reaped it (a launcher that hangs never does); nullopt: it is none.
+std::optional<ExitStatus> zombie_exit_status(int pid, uint64_t start);
 // What the process wrote into its flight record on its way out.
 struct OwnExit {
   ExitStatus status;

@@ -13,6 +13,7 @@ namespace {
 constexpr TimeNs kTick = 5'000'000;
 constexpr TimeNs kScanEvery = 20'000'000;
 constexpr TimeNs kSettle = 500'000'000;
+constexpr TimeNs kLauncherGrace = 3'000'000'000;
 constexpr TimeNs kAskDecidedEvery = 200'000'000;
 
 const char* stage_word(rf_stage stage) {
@@ -76,6 +77,7 @@ Result<AttemptEnd> AttemptLoop::run(const std::vector<LaunchItem>& items,
       if (const Status ok = settle(); !ok) return ok.error();
       return AttemptEnd::kOver;
     }
+    if (launcher_hangs(now)) return AttemptEnd::kOver;
     parts_.looks.tick(now);
     if (now >= wall_end_) return AttemptEnd::kWall;
     if (now >= next_decided_) {
@@ -209,6 +211,17 @@ void AttemptLoop::expect_ranks() {
     expected.push_back(e);
   }
   parts_.observer.set_expected(std::move(expected), world_size_, newest_);
+}
+
+// The job is its ranks. Open MPI 4.1.4 sometimes deadlocks in PMIx_server_finalize after an abort: all its
+// ranks are gone, and it stays. What it left is told by the census.
+bool AttemptLoop::launcher_hangs(TimeNs now) {
+  if (restarts_ranks_ || started_.empty() || started_.begin()->second.item.rank >= 0) return false;
+  const TimeNs gone = parts_.ends.all_gone_since(world_size_);
+  if (gone == 0 || now < gone + kLauncherGrace) return false;
+  parts_.journal.write("launcher_hung",
+                       {{"attempt", attempt_}, {"pid", started_.begin()->second.pid}, {"ranks_gone", gone}});
+  return true;
 }
 
 bool AttemptLoop::all_ended() const {

@@ -32,8 +32,9 @@ struct LiveParts {  // owned by run_scenario; all outlive the loop
 
 class AttemptLoop {
  public:
-  AttemptLoop(LiveParts parts, int attempt, int world_size, TimeNs wall_end)
+  AttemptLoop(LiveParts parts, int attempt, int world_size, TimeNs wall_end, bool restarts_ranks)
       : parts_(parts),
+        restarts_ranks_(restarts_ranks),
         starvation_(parts.journal),
         attempt_(attempt),
         newest_(attempt),
@@ -64,8 +65,10 @@ class AttemptLoop {
   void journal_process(const ProcessId&);
   void expect_ranks();
   bool all_ended() const;
+  bool launcher_hangs(TimeNs now);
 
   LiveParts parts_;
+  bool restarts_ranks_;
   Starvation starvation_;
   int attempt_, newest_, world_size_;
   TimeNs wall_end_;

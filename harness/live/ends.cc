@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <set>
 
 #include "harness/base/process_tree.h"
 
@@ -88,6 +89,8 @@ bool Ends::refresh(Watched& w, TimeNs now) {
     w.gone = now;
   }
   if (!w.sources.kernel && w.pidfd.valid()) w.sources.kernel = kernel_exit_status(w.pidfd.get());
+  if (!w.sources.kernel && w.end.process.pid_ns == own_pid_ns())
+    w.sources.kernel = zombie_exit_status(w.end.process.pid, w.end.process.start);
   if (!w.sources.our_signal)
     if (const auto signal = injector_.signal_sent(w.end.process); signal && *signal == 9)
       w.sources.our_signal = ExitStatus{ExitStatus::Kind::kSignal, *signal};
@@ -134,6 +137,17 @@ bool Ends::waiting() const {
   for (const auto& [id, w] : watched_)
     if (w.gone != 0 && !w.told) return true;
   return false;
+}
+
+TimeNs Ends::all_gone_since(int ranks) const {
+  std::set<int> seen;
+  TimeNs last = 0;
+  for (const auto& [id, w] : watched_) {
+    if (w.gone == 0) return 0;
+    seen.insert(w.end.rank);
+    last = std::max(last, w.gone);
+  }
+  return static_cast<int>(seen.size()) >= ranks ? last : 0;
 }
 
 bool Ends::settled() const {

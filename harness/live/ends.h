@@ -36,6 +36,8 @@ class Ends {
   std::vector<RankEnd> collect();
 
   bool waiting() const;  // an end is held back: poll again soon
+  TimeNs all_gone_since(
+      int ranks) const;  // the last end, once this many ranks were seen and all are gone; 0: not so
   bool settled() const;  // every watched process is gone, with a known status
 
  private:

@@ -135,6 +135,20 @@ Findings only(const std::string& kind, int rank, Confidence confidence) {
   return {{f}};
 }
 
+// Two of three have come, and differ; then the third, and one stands alone.
+TEST(FindingsLog, SaysItBetterWhenTheOthersHaveCome) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce(), 2).blocked(1, barrier()).blocked(2, all_reduce());
+  FindingsLog log;
+  log.add(diagnose(job.build()), false);
+  for (const Finding& f : log.result().all) EXPECT_TRUE(f.ranks.empty()) << f.text;
+  job.blocked(0, all_reduce());
+  log.add(diagnose(job.build()), true);
+  const Findings found = log.result();
+  EXPECT_NE(finding_of(found, "call_mismatch"), nullptr);
+  for (const Finding& f : found.all) EXPECT_EQ(f.ranks, std::vector<int>{1}) << f.text;
+}
+
 TEST(FindingsLog, KeepsWhatIsProvenAndWithdrawsWhatTheLastLookDoesNotHave) {
   FindingsLog log;
   EXPECT_EQ(log.add(only("slow_rank", 1, Confidence::kInferred), false).size(), 1u);

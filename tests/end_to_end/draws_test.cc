@@ -23,6 +23,7 @@ const Choices kGlooCalls{{"all_reduce", 4},  {"broadcast", 4}, {"reduce", 4},  {
                          {"all_gatherv", 4}, {"gather", 4},    {"scatter", 4}, {"all_to_all", 4},
                          {"all_to_allv", 4}, {"barrier", 4}};
 const Choices kMpiCalls{{"all_reduce", 20}, {"broadcast", 2}, {"barrier", 1}};
+const Choices kTrainerCalls{{"all_reduce", 40}, {"all_gather", 10}, {"barrier", 1}};
 const Choices kTorchCalls{{"all_reduce", 5}, {"broadcast", 2}};
 
 struct Draw {
@@ -132,6 +133,47 @@ TEST_P(Draws, ASkippedMpiCallIsNamedWithItsRank) {
   expect_missing(run(mpi_job, "skip_call", d), d);
 }
 
+TEST_P(Draws, AKilledTrainerRankIsNamed) {
+  const Draw d = draw(GetParam() + 16000, kTrainerCalls);
+  expect_dead(run(trainer_job, "rank_kill", d), d);
+}
+
+TEST_P(Draws, ASkippedTrainerCallIsNamedWithItsRank) {
+  const Draw d = draw(GetParam() + 17000, kTrainerCalls);
+  expect_missing(run(trainer_job, "skip_call", d), d);
+}
+
+// A demo scenario as it stands, with drawn places put into it: it still must be as it says.
+class DemoDraws : public testing::TestWithParam<unsigned> {
+ protected:
+  static ToolRun run(const std::string& scenario, const std::vector<std::string>& sets) {
+    const Scratch scratch;
+    std::vector<std::string> args{"run", source_dir() + "/scenarios/" + scenario, "--runs", scratch.path()};
+    for (const std::string& set : sets) args.insert(args.end(), {"--set", set});
+    return run_tool(args);
+  }
+};
+
+TEST_P(DemoDraws, AWriterKilledBetweenWriteAndRenameCostsNoBit) {
+  std::mt19937 random(GetParam() + 18000);
+  const int ranks = std::uniform_int_distribution<int>(2, 5)(random);
+  const int nth = std::uniform_int_distribution<int>(1, 4)(random);  // of four checkpoints
+  const ToolRun tool = run("recovery/kill-before-rename.yaml", {fmt::format("workload.ranks={}", ranks),
+                                                                fmt::format("faults.kill.at.nth={}", nth)});
+  EXPECT_EQ(tool.status, 0) << ranks << " ranks, rename " << nth << "\n" << tool.output;
+}
+
+TEST_P(DemoDraws, ADeletedSegmentIsNamedWhoeverComesForIt) {
+  if (!have_program("mpirun")) GTEST_SKIP() << "no mpirun";
+  std::mt19937 random(GetParam() + 19000);
+  const int ranks = std::uniform_int_distribution<int>(2, 5)(random);
+  const int victim = std::uniform_int_distribution<int>(0, ranks - 1)(random);
+  const ToolRun tool = run("host/segment-deleted.yaml", {fmt::format("workload.ranks={}", ranks),
+                                                         fmt::format("faults.gone.ranks=[{}]", victim)});
+  EXPECT_EQ(tool.status, 0) << ranks << " ranks, rank " << victim << "\n" << tool.output;
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, DemoDraws, testing::Range(1u, 21u));
 INSTANTIATE_TEST_SUITE_P(Seeds, Draws, testing::Range(1u, 21u));
 
 class TorchDraws : public testing::TestWithParam<unsigned> {};

@@ -31,6 +31,11 @@ std::string gloo_all_ops_job(const Job& job) {
                   "\"{bin}/gloo_all_ops\", \"--store={store}\", \"--steps=4\", \"--timeout=1s\"");
 }
 
+std::string trainer_job(const Job& job) {
+  return scenario(job, "trainer-job", "local",
+                  "\"{bin}/trainer\", \"--store={store}\", \"--steps=10\", \"--collective-timeout=1s\"");
+}
+
 std::string mpi_job(const Job& job) {
   return scenario(job, "mpi-job", "mpirun", "\"{bin}/ranks/mpi/mpi_steps\", \"--steps=10\"");
 }

@@ -17,7 +17,8 @@ struct Job {
 std::string gloo_job(const Job&);  // tests/ranks/gloo/gloo_all_reduce under the local launcher
 // Every collective of Gloo, four times: tests/ranks/gloo/gloo_all_ops
 std::string gloo_all_ops_job(const Job&);
-std::string mpi_job(const Job&);    // tests/ranks/mpi/mpi_steps under mpirun
-std::string torch_job(const Job&);  // tests/ranks/torch/ddp.py under torchrun
+std::string trainer_job(const Job&);  // the reference trainer, 10 steps
+std::string mpi_job(const Job&);      // tests/ranks/mpi/mpi_steps under mpirun
+std::string torch_job(const Job&);    // tests/ranks/torch/ddp.py under torchrun
 
 }  // namespace rankfault::test

@@ -169,6 +169,8 @@ TEST_F(CleanRun, FinishesWhatAKilledToolAndGuardianLeft) {
 
 TEST_F(CleanRun, EndsAStoppedAndADaemonisedProcess) {
   orphan("daemon", scratch_ / "daemon");
+  ASSERT_TRUE(eventually(
+      [&] { return first_number(scratch_ / "daemon") > 0; }));  // it writes it after the rank's own
   const int daemon = first_number(scratch_ / "daemon");
   ASSERT_TRUE(is_alive(daemon));
   ::kill(daemon, SIGSTOP);

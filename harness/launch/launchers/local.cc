@@ -31,6 +31,7 @@ Result<std::vector<LaunchItem>> items(const LaunchContext& context) {
 const Registration<Launcher> registration{{
     .name = "local",
     .summary = "N processes on this machine, without a launcher program",
+    .restarts_ranks = false,
     .probe = [](const Workload&) -> Status { return Done{}; },
     .items = items,
     .reported = [](const LaunchContext&, const ExitStatus&) { return std::vector<ReportedEnd>{}; },

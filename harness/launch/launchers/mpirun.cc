@@ -176,6 +176,7 @@ Status collect_logs(const LaunchContext& context) {
 const Registration<Launcher> registration{{
     .name = "mpirun",
     .summary = "Open MPI's mpirun, version 4 or 5",
+    .restarts_ranks = false,
     .probe = probe,
     .items = items,
     .reported = reported,

@@ -132,6 +132,7 @@ Status collect_logs(const LaunchContext& context) {
 const Registration<Launcher> registration{{
     .name = "torchrun",
     .summary = "PyTorch's torchrun on this machine",
+    .restarts_ranks = true,
     .probe = probe,
     .items = items,
     .reported = reported,
