@@ -13,7 +13,7 @@ namespace {
 constexpr TimeNs kTick = 5'000'000;
 constexpr TimeNs kScanEvery = 20'000'000;
 constexpr TimeNs kSettle = 500'000'000;
-constexpr TimeNs kLauncherGrace = 3'000'000'000;
+constexpr TimeNs kLauncherGrace = 8'000'000'000;
 constexpr TimeNs kAskDecidedEvery = 200'000'000;
 
 const char* stage_word(rf_stage stage) {

@@ -3,12 +3,15 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 
 #include "harness/agent/agent_abi.h"
+#include "harness/base/process_tree.h"
 #include "tests/launch/fixture.h"
 
 namespace rankfault::test {
@@ -127,6 +130,26 @@ TEST(OwnRecordStatus, ReadsWhatTheProcessWrote) {
   write();
   EXPECT_FALSE(own_exit(path));
   EXPECT_FALSE(own_exit(scratch / "absent"));
+}
+
+// What a launcher that hangs leaves: children that nobody reaps.
+TEST(ZombieExitStatus, IsReadFromWhatNobodyReaped) {
+  for (const bool by_signal : {false, true}) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      if (by_signal) ::raise(SIGKILL);
+      ::_exit(3);
+    }
+    EXPECT_TRUE(eventually([&] { return proc_stat(pid) && proc_stat(pid)->state == 'Z'; }));
+    const uint64_t start = proc_stat(pid)->start;
+    const auto status = zombie_exit_status(pid, start);
+    ASSERT_TRUE(status);
+    EXPECT_EQ(status->to_string(), by_signal ? "SIGKILL" : "exit 3");
+    EXPECT_FALSE(zombie_exit_status(pid, start + 1)) << "another process of that pid";
+    ::waitpid(pid, nullptr, 0);
+    EXPECT_FALSE(zombie_exit_status(pid, start));
+  }
+  EXPECT_FALSE(zombie_exit_status(::getpid(), proc_stat(::getpid())->start)) << "alive";
 }
 
 }  // namespace
