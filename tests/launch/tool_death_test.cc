@@ -128,6 +128,7 @@ TEST(ToolDeathAtAnyMoment, LeavesNoProcessAndNoSegment) {
 
 class CleanRun : public ::testing::Test {
  protected:
+  ~CleanRun() override { (void)clean_run(run_); }  // also after a failed assertion
   // A job whose tool and guardian are both gone; the pid of its daemon.
   int orphan(const std::string& what, const std::string& arg) {
     ToolProcess tool({run_, "local", "1", subject(), what, arg}, {{"SUBJECT_READY", scratch_ / "ready"}},
