@@ -105,7 +105,7 @@ Result<AttemptEnd> run_attempts(const Plan& plan, LiveRun& run, const RunOptions
     run.launched = true;
     AttemptLoop loop(parts, attempt, workload.ranks, wall_end, launcher.restarts_ranks);
     const auto decided = [&] { return all_decided(plan, run.dir.path()); };
-    const Result<AttemptEnd> end = loop.run(*items, decided, options.interrupted);
+    Result<AttemptEnd> end = loop.run(*items, decided, options.interrupted);
     if (!end) return end.error();
 
     (void)launcher.collect_logs(context);

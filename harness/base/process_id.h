@@ -15,7 +15,8 @@ struct ProcessId {
   uint64_t start = 0;  // field 22 of /proc/PID/stat
   int image = 0;
 
-  auto operator<=>(const ProcessId&) const = default;
+  auto operator<=>(const ProcessId&) const =
+      default;                    // NOLINT(modernize-use-nullptr): what the compiler makes
   std::string to_string() const;  // the stem of its files: "HOST.PIDNS.PID.START.IMAGE"
 };
 

@@ -31,7 +31,7 @@ Result<Duration> parse_duration(std::string_view text) {
   const std::string_view unit(end, text.data() + text.size() - end);
   if (status == std::errc() && std::isfinite(number) && number >= 0)
     for (const Unit& u : kUnits)
-      if (unit == u.name && number * u.ns < 9e18) return Duration(static_cast<int64_t>(number * u.ns + 0.5));
+      if (unit == u.name && number * u.ns < 9e18) return Duration(std::llround(number * u.ns));
   return usage_error(
       fmt::format("\"{}\" is not a duration: write a number with a unit, as 200ms, 1.5s or 2m", text));
 }

@@ -213,7 +213,7 @@ void Injector::abandoned(uint32_t index, rf_gate_slot& slot) {
 }
 
 void Injector::journal_done(const Action& action, const ProcessId& process, int rank, const char* effect,
-                            Json more) {
+                            const Json& more) {
   Json line = base(action, process, rank);
   line["effect"] = effect;
   line.update(more);

@@ -72,7 +72,7 @@ class Injector {
   Result<std::string> send_signal(const Action&, const ProcessId&, int signal);
   Result<std::string> harm_files(const Action&, rf_gate_slot*);
   void after_done(const Action&, const ProcessId&, int rank);
-  void journal_done(const Action&, const ProcessId&, int rank, const char* effect, Json more);
+  void journal_done(const Action&, const ProcessId&, int rank, const char* effect, const Json& more);
   void tick_timed(TimeNs now);
   void tick_watched(TimeNs now);
   void tick_granted();

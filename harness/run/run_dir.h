@@ -15,7 +15,7 @@ namespace rankfault {
 
 enum class RunState { kLive, kDead, kComplete };
 
-class RunDir {
+class RunDir {  // NOLINT(bugprone-exception-escape): moving a JSON value is not declared noexcept
  public:
   // Makes the directory (and its parents); refuses one that exists. `path` empty: a fresh name
   // under the runs folder ($RANKFAULT_RUNS, else ./rankfault-runs), from the scenario's name.

@@ -27,6 +27,11 @@ struct Case {
   }
 };
 
+std::string openmpi5() {
+  const char* prefix = std::getenv("RANKFAULT_OPENMPI5_PREFIX");
+  return prefix ? prefix : "";
+}
+
 class ForeignJob : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
@@ -35,8 +40,7 @@ class ForeignJob : public testing::TestWithParam<Case> {
         if (!have_program("mpirun")) GTEST_SKIP() << "no mpirun";
         break;
       case Kind::kMpi5:
-        if (!std::getenv("RANKFAULT_OPENMPI5_PREFIX"))
-          GTEST_SKIP() << "no Open MPI 5 (RANKFAULT_OPENMPI5_PREFIX)";
+        if (openmpi5().empty()) GTEST_SKIP() << "no Open MPI 5 (RANKFAULT_OPENMPI5_PREFIX)";
         break;
       case Kind::kTorch:
         if (python().empty()) GTEST_SKIP() << "no PyTorch (RANKFAULT_PYTHON)";
@@ -79,8 +83,7 @@ class ForeignJob : public testing::TestWithParam<Case> {
     const std::string name = std::filesystem::path(program()).filename();
     yaml.replace(yaml.find(there), there.size(), away() + "/" + name);
     std::string more = "  cwd: " + away() + "\n";
-    if (GetParam().kind == Kind::kMpi5)
-      more += "  mpirun: " + std::string(std::getenv("RANKFAULT_OPENMPI5_PREFIX")) + "/bin/mpirun\n";
+    if (GetParam().kind == Kind::kMpi5) more += "  mpirun: " + openmpi5() + "/bin/mpirun\n";
     yaml.insert(yaml.find("  ranks:"), more);
     return yaml;
   }

@@ -158,7 +158,7 @@ Facts& Facts::torn_down(const char* reason, double at) {
   return line("teardown", {{"reason", reason}}, at);
 }
 
-Facts& Facts::line(const std::string& ev, Json fields, double at) {
+Facts& Facts::line(const std::string& ev, const Json& fields, double at) {
   Json line = {{"n", facts_.journal.size() + 1}, {"t", ms(at)}, {"ev", ev}};
   line.update(fields);
   if (ev == "leftover") facts_.leftovers.push_back(line);

@@ -32,7 +32,7 @@ class Facts {
               uint64_t value = 0, int attempt = 0);
   Facts& found(const Finding& finding);
   Facts& torn_down(const char* reason, double at);
-  Facts& line(const std::string& ev, Json fields = Json::object(), double at = 0);
+  Facts& line(const std::string& ev, const Json& fields = Json::object(), double at = 0);
   Facts& restarted(int attempt);
   Facts& reference(RunFacts facts);
   ProcessView& process(int rank, int attempt = 0);

@@ -25,7 +25,7 @@ class Checker {
 
   std::string check(const Json& schema, const Json& value, const std::string& path) const {
     for (const auto& [keyword, rule] : schema.items()) {
-      const std::string mistake = check_keyword(keyword, rule, schema, value, path);
+      std::string mistake = check_keyword(keyword, rule, schema, value, path);
       if (!mistake.empty()) return mistake;
     }
     return "";
@@ -88,7 +88,8 @@ class Checker {
     for (const auto& [key, entry] : value.items()) {
       const bool known = properties.contains(key);
       if (!known && others == false) return fmt::format("{}: unknown {}", path, key);
-      if (std::string mistake = check(known ? properties.at(key) : others, entry, path + "." + key);
+      if (std::string mistake =
+              check(known ? properties.at(key) : others, entry, fmt::format("{}.{}", path, key));
           !mistake.empty())
         return mistake;
     }

@@ -65,7 +65,9 @@ TEST(Trainer, RanksThatMakeDifferentCallsDoNotFinish) {
 
 // Gloo writes to a peer that is gone: SIGPIPE must not end the trainer.
 TEST(Trainer, ABrokenPipeIsNotItsEnd) {
-  const std::string trainer = std::string(std::getenv("RANKFAULT_BUILD_DIR")) + "/bin/trainer";
+  const char* build = std::getenv("RANKFAULT_BUILD_DIR");
+  ASSERT_TRUE(build);
+  const std::string trainer = std::string(build) + "/bin/trainer";
   const std::string script = "\"" + trainer + "\" --steps=300 | true; exit ${PIPESTATUS[0]}";
   EXPECT_EQ(std::system(("bash -c '" + script + "'").c_str()), 0);
 }

@@ -79,7 +79,8 @@ void add_environment(const LaunchContext& context, std::vector<std::string>& arg
   for (const auto& [name, value] : context.plan.scenario.workload.env)
     if (name != "LD_PRELOAD") add(argv, {"-x", name});  // with the value it has in mpirun's own environment
   for (const char* name : {"TMPDIR", "RANKFAULT_JOB"}) add(argv, {"-x", name});
-  for (const auto& [name, value] : agent_environment(context)) add(argv, {"-x", name + "=" + value});
+  for (const auto& [name, value] : agent_environment(context))
+    add(argv, {"-x", fmt::format("{}={}", name, value)});
 }
 
 Result<std::vector<LaunchItem>> items(const LaunchContext& context) {
