@@ -113,7 +113,7 @@ def user_cost(folder, agent):
         env = {"LD_PRELOAD": BUILD + "/lib/librankfault_agent.so", "RANKFAULT_RUN_DIR": tempfile.mkdtemp(dir=folder)}
         os.mkdir(env["RANKFAULT_RUN_DIR"] + "/records")
     store, counts = tempfile.mkdtemp(dir=folder), folder + "/perf"
-    argv = [BIN + "/trainer", "--store=" + store, "--steps=150"]
+    argv = [BIN + "/trainer", "--store=" + store, "--steps=2000"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     began = time.monotonic()
     perf = ["perf", "stat", "-x,", "-e", "instructions:u", "-o"] if PERF else []
