@@ -106,30 +106,54 @@ def microseconds_of_a_small_all_reduce(folder):
     return (many - few) / 20000 * 1e6
 
 
-def user_cost(folder, agent):
-    """User instructions of a trainer of two ranks where perf counts them, else user seconds; and its wall."""
-    env = {}
+def trainer(folder, agent, steps, counter=()):
+    """Runs a trainer of two ranks, each under the counter's words; seconds it took."""
+    words = list(counter)
     if agent:
-        env = {"LD_PRELOAD": BUILD + "/lib/librankfault_agent.so", "RANKFAULT_RUN_DIR": tempfile.mkdtemp(dir=folder)}
-        os.mkdir(env["RANKFAULT_RUN_DIR"] + "/records")
-    store, counts = tempfile.mkdtemp(dir=folder), folder + "/perf"
-    argv = [BIN + "/trainer", "--store=" + store, "--steps=2000"]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        run = tempfile.mkdtemp(dir=folder)
+        os.mkdir(run + "/records")
+        words += ["env", f"LD_PRELOAD={BUILD}/lib/librankfault_agent.so", f"RANKFAULT_RUN_DIR={run}"]
+    words += [BIN + "/trainer", "--store=" + tempfile.mkdtemp(dir=folder), f"--steps={steps}"]
     began = time.monotonic()
-    perf = ["perf", "stat", "-x,", "-e", "instructions:u", "-o"] if PERF else []
-    ranks = [subprocess.Popen((perf + [f"{counts}.{r}", "env", *(f"{k}={v}" for k, v in env.items())] if PERF else ["env", *(
-        f"{k}={v}" for k, v in env.items())]) + argv, env=dict(os.environ, WORLD_SIZE="2", RANK=str(r)),
-                              stdout=subprocess.DEVNULL) for r in range(2)]
-    for process in ranks:
-        process.wait()
-    wall = time.monotonic() - began
-    if not PERF:
-        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, wall
+    ranks = [subprocess.Popen([w.replace("RANK", str(r)) for w in words], env=dict(os.environ, WORLD_SIZE="2", RANK=str(r)),
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for r in range(2)]
+    if any([process.wait() != 0 for process in ranks]):
+        sys.exit("bench_tool: a trainer's rank did not end well")
+    return time.monotonic() - began
+
+
+def perf_instructions(folder, agent):
+    trainer(folder, agent, 2000, ["perf", "stat", "-x,", "-e", "instructions:u", "-o", folder + "/count.RANK"])
+    return counted(folder, lambda line: line.split(",")[0] if "instructions" in line else None)
+
+
+def valgrind_instructions(folder, agent):
+    trainer(folder, agent, 1000, ["valgrind", "--trace-children=yes", "--tool=cachegrind", "--cache-sim=no",
+                                  f"--cachegrind-out-file={folder}/lines.RANK", f"--log-file={folder}/count.RANK"])
+    return counted(folder, lambda line: line.split("refs:")[1].replace(",", "") if "refs:" in line else None)
+
+
+def counted(folder, number_of):
     total = 0
     for r in range(2):
-        with open(f"{counts}.{r}") as file:
-            total += sum(int(line.split(",")[0]) for line in file if "instructions" in line)
-    return total, wall
+        with open(f"{folder}/count.{r}") as file:
+            total += sum(int(number) for number in map(number_of, file) if number)
+    return total
+
+
+def user_seconds(folder, agent):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    trainer(folder, agent, 2000)
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+def counter_of_this_machine():
+    """What counts a trainer's user cost here: (name, function, pairs to measure)."""
+    if perf_counts():
+        return "instructions (perf)", perf_instructions, 20
+    if shutil.which("valgrind"):
+        return "instructions (valgrind)", valgrind_instructions, 8
+    return "seconds (neither perf nor valgrind counts here)", user_seconds, 20
 
 
 def perf_counts():
@@ -161,12 +185,12 @@ def main():
         row("a run of 4 Gloo ranks, over their own time", spread(overhead_of_a_run(folder), "ms"), "<= 200 ms")
         row("an 8-byte all-reduce at 2 ranks, without the agent",
             f"{microseconds_of_a_small_all_reduce(folder):.1f} us", "see bench_agent: enter + exit beside it")
-        pairs = [(user_cost(folder, True), user_cost(folder, False)) for _ in range(max(20, RUNS // 2))]
-        row(f"trainer with agent / without: user {'instructions' if PERF else 'seconds (perf does not count here)'}",
-            interval([a[0] / b[0] for a, b in pairs]), "<= 1.01")
-        row("trainer with agent / without: wall", interval([a[1] / b[1] for a, b in pairs]), "printed")
+        name, cost, pairs = counter_of_this_machine()
+        row(f"trainer with agent / without: user {name}",
+            interval([cost(folder, True) / cost(folder, False) for _ in range(pairs)]), "<= 1.01")
+        row("trainer with agent / without: wall",
+            interval([trainer(folder, True, 2000) / trainer(folder, False, 2000) for _ in range(max(20, RUNS // 2))]), "printed")
 
 
-PERF = perf_counts()
 if __name__ == "__main__":
     main()

@@ -110,7 +110,8 @@ enum rf_phase {
   RF_PHASE_ENQUEUE,  /* a nonblocking or stream call returned: its work is pending */
   RF_PHASE_COMPLETE, /* that work was seen complete; `where` is RF_ORIGIN(lane, call) of its enter */
   RF_PHASE_ERROR,    /* left by an exception, cancellation, or an error of pending work */
-  RF_PHASE_DETAIL,   /* more arguments of the call before it: (peer, count) */
+  RF_PHASE_DETAIL,   /* more of the call before it: peer, count, tag; of a wait: `where` is RF_ORIGIN of a
+                        request */
   RF_PHASE_EVENT     /* a mark: no duration */
 };
 #define RF_ORIGIN(lane, call) (((uint64_t)(lane) << 32) | (uint32_t)(call))

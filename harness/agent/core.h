@@ -89,7 +89,9 @@ struct rf_core_v1 {
   void (*end_enqueued)(struct rf_call*,
                        int result); /* nonblocking: an ENQUEUE record; the state goes outside */
   void (*complete)(uint64_t origin, uint32_t comm, uint64_t seq, int result); /* pending work seen complete */
-  void (*detail)(struct rf_call*, int32_t peer, uint64_t count);              /* v-forms: a DETAIL record */
+  /* A DETAIL record: `peer`, `count` and `tag` of a v-form or of the receiving half of a sendrecv; of a wait,
+   * with `origin`, one more of its requests. */
+  void (*detail)(struct rf_call*, int32_t peer, uint64_t count, int32_t tag, uint64_t origin);
   void (*set_seq)(struct rf_call*, uint64_t seq); /* the library told the seq after begin(); before end() */
 
   uint32_t (*comm_add)(const struct rf_comm_info*); /* index; RF_NO_COMM when full (sets partial) */

@@ -224,10 +224,10 @@ void rf_complete(uint64_t origin, uint32_t comm, uint64_t seq, int result) {
     raise_to(&on->completed, seq);
 }
 
-void rf_detail(struct rf_call* c, int32_t peer, uint64_t count) {
+void rf_detail(struct rf_call* c, int32_t peer, uint64_t count, int32_t tag, uint64_t origin) {
   if (!was_recorded(c)) return;
   struct rf_call detail = *c;
   detail.peer = peer;
   detail.count = count;
-  write_record(&detail, RF_PHASE_DETAIL, c->seq, 0, 0, rf_now());
+  write_record(&detail, RF_PHASE_DETAIL, c->seq, origin, tag, rf_now());
 }

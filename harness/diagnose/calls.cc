@@ -7,6 +7,8 @@
 namespace rankfault {
 namespace {
 
+bool is_wait(uint16_t op) { return op == RF_OP_WAIT || op == RF_OP_WAIT_ANY; }
+
 class Builder {
  public:
   explicit Builder(const ProcessView& view) : view_(view) {
@@ -17,6 +19,7 @@ class Builder {
     for (const Event& event : view.history) take(event);
     for (const LaneView& lane : view.lanes) settle(lane);
   }
+  std::map<uint32_t, std::vector<uint64_t>> waits_for() { return std::move(requests_); }
   std::vector<Call> all() {
     std::vector<Call> calls;
     for (auto& lane : lanes_) {
@@ -94,11 +97,26 @@ class Builder {
                          : find(event.lane, r.call);
         return leave(c, r, r.phase == RF_PHASE_ERROR ? Call::Status::kFailed : Call::Status::kReturned);
       }
+      case RF_PHASE_DETAIL:
+        return detail(find(event.lane, r.call), r);
       case RF_PHASE_EVENT:
         if (r.op == RF_OP_STEP_BEGIN) step_ = r.count + 1;
         return;
       default:
         return;
+    }
+  }
+
+  void detail(Call* c, const rf_record& r) {
+    if (!c) return;
+    if (c->op == RF_OP_SENDRECV) {
+      c->recv_peer = r.peer;
+      c->recv_tag = r.tag_or_result;
+    } else if (is_wait(c->op) && r.where != 0) {
+      auto& [number, origins] = named_[c->lane];
+      if (number != c->number) origins.clear();
+      number = c->number;
+      origins.push_back(r.where);
     }
   }
 
@@ -120,9 +138,13 @@ class Builder {
     c->needs_mask = s.needs_mask;
     c->deadline_ns = s.deadline_ns;
     c->recv_peer = s.recv_peer;
-    c->pending[0] = s.pending[0];
-    c->pending[1] = s.pending[1];
     c->pending_count = s.pending_count;
+    if (!is_wait(c->op)) return;
+    std::vector<uint64_t>& origins = requests_[lane.index];
+    for (const uint64_t origin : s.pending)
+      if (origin != 0) origins.push_back(origin);
+    const auto& [number, more] = named_[lane.index];
+    if (number == c->number) origins.insert(origins.end(), more.begin(), more.end());
   }
 
   Call* from_state(const LaneView& lane) {
@@ -151,11 +173,18 @@ class Builder {
 
   const ProcessView& view_;
   std::array<std::vector<Call>, RF_MAX_LANES + 1> lanes_;
+  std::map<uint32_t, std::pair<uint32_t, std::vector<uint64_t>>>
+      named_;  // of a lane's newest wait: its number
+  std::map<uint32_t, std::vector<uint64_t>> requests_;
   uint64_t step_ = 0;
 };
 
 }  // namespace
 
-std::vector<Call> calls_of(const ProcessView& view) { return Builder(view).all(); }
+void build_calls(Process& process) {
+  Builder builder(*process.view);
+  process.waits_for = builder.waits_for();
+  process.calls = builder.all();
+}
 
 }  // namespace rankfault

@@ -5,6 +5,7 @@
 
 namespace rankfault {
 
-std::vector<Call> calls_of(const ProcessView&);
+// Fills Process::calls and waits_for from its view.
+void build_calls(Process&);
 
 }  // namespace rankfault

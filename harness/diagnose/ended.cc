@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "harness/diagnose/messages.h"
 #include "harness/diagnose/needs.h"
+#include "harness/diagnose/unsent.h"
 #include "harness/diagnose/words.h"
 
 namespace rankfault {
@@ -76,14 +78,28 @@ Unmet unmet_needs(const JobView& job, const Process& ended) {
   for (const CommGroup& group : job.comms())
     if (const Member* member = group.of(ended))
       if (Unmet u = unmet_on(group, *member); u.group && better(u, best)) best = std::move(u);
+  for (const Unsent& message : unsent_messages(job)) {
+    const Edge& e = message.edges.front();
+    if (message.edges.size() != 1 || e.missing->process != &ended) continue;
+    Unmet u{e.group, e.missing, e.call->seq, false, {e}};
+    if (better(u, best)) best = std::move(u);
+  }
   return best;
+}
+
+std::string let_down(const Unmet& u) {
+  const Edge& first = u.edges.front();
+  const std::string call = short_call(*first.call, *u.group);
+  if (is_message(first.call->op))
+    return fmt::format("and left {} of rank {} without its partner", call, first.waiter->world_rank);
+  return fmt::format("{} {}", u.in_flight ? "inside" : "and never entered", call);
 }
 
 void tell_unmet(Finding& finding, const Unmet& u) {
   const Edge& first = u.edges.front();
   finding.op = op_text(first.call->op);
   set_comm(finding, *u.group);
-  finding.seq = SeqRange{u.seq, u.seq};
+  set_seq(finding, *first.call);
   finding.call_site = call_site_of(*first.waiter->process, *first.call);
   std::vector<Seat> seats;
   for (const Edge& e : u.edges) {
@@ -94,9 +110,10 @@ void tell_unmet(Finding& finding, const Unmet& u) {
                     e.call->status == Call::Status::kFailed ? "left with an error:" : "is in",
                     call_text(*e.call, *u.group)));
   }
-  finding.evidence.push_back(fmt::format("rank {} entered {} calls on {} and {}", u.member->world_rank,
-                                         u.member->last_entered(), u.group->name,
-                                         end_text(u.member->process->view->end)));
+  if (!is_message(first.call->op))
+    finding.evidence.push_back(fmt::format("rank {} entered {} calls on {} and {}", u.member->world_rank,
+                                           u.member->last_entered(), u.group->name,
+                                           end_text(u.member->process->view->end)));
   finding.sides = sides_of(seats, *u.group);
   prove(finding, u.edges, {end_of(*u.member->process, *u.group)});
 }

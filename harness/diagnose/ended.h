@@ -17,6 +17,9 @@ struct Unmet {
 // it died in.
 Unmet unmet_needs(const JobView&, const Process& ended);
 
+// How it let them down: "inside all_reduce 3 on world", "and never entered barrier 2 on world".
+std::string let_down(const Unmet&);
+
 // Fills op, comm, seq, sides, call site, evidence and the proof from an Unmet with a group.
 void tell_unmet(Finding&, const Unmet&);
 

@@ -34,6 +34,12 @@ struct Assumption {
   std::string why;
 };
 
+// A call that a proven finding speaks of, by where it stands in the record of its rank: what can refute it.
+struct ClaimedCall {
+  int rank = -1;
+  uint32_t lane = 0, number = 0;
+};
+
 struct Finding {
   std::string kind;        // DIAGNOSIS: missing_call, dead_rank ...
   std::vector<int> ranks;  // blamed; empty: nobody, see sides
@@ -49,6 +55,7 @@ struct Finding {
   int attempt = 0;
   Confidence confidence = Confidence::kInferred;
   Claim claim = Claim::kNone;
+  std::vector<ClaimedCall> claimed;  // cannot_return: these cannot; not_the_same_call: these are paired
   std::vector<Assumption> assumes;
   std::string ends_by;                // the limit we know of, that will end the call
   TimeNs at = 0;                      // when what it tells of came to be

@@ -54,6 +54,8 @@ Json to_json(const Finding& f) {
   j["resource"] = f.resource;
   j["attempt"] = f.attempt;
   j["sides"] = std::move(sides);
+  j["claimed"] = Json::array();
+  for (const ClaimedCall& c : f.claimed) j["claimed"].push_back({c.rank, c.lane, c.number});
   j["assumes"] = std::move(assumes);
   j["ends_by"] = f.ends_by;
   j["evidence"] = f.evidence;
@@ -91,6 +93,8 @@ Result<Finding> finding_from_json(const Json& j) try {
   f.resource = j.at("resource").get<std::string>();
   f.attempt = j.at("attempt").get<int>();
   for (const Json& s : j.at("sides")) f.sides.push_back(side_of(s));
+  for (const Json& c : j.at("claimed"))
+    f.claimed.push_back({c.at(0).get<int>(), c.at(1).get<uint32_t>(), c.at(2).get<uint32_t>()});
   for (const Json& a : j.at("assumes"))
     f.assumes.push_back(
         {a.at("name").get<std::string>(), a.at("holds").get<bool>(), a.at("why").get<std::string>()});

@@ -20,7 +20,7 @@ std::vector<Late> late_ranks(const JobView& job, Duration limit) {
   std::vector<Late> found;
   const std::vector<Edge> waits = waits_now(job);
   for (const auto& p : job.processes()) {
-    if (p->ended() || p->view->stopped || !p->all_inside().empty()) continue;
+    if (p->ended() || p->view->stopped || p->has_streams() || !p->all_inside().empty()) continue;
     Late late{p.get(), waiting_for(waits, *p), {}, sleeps(*p)};
     std::erase_if(late.edges, [&](const Edge& e) { return end_of(*p, *e.group).why != End::Why::kNotFinal; });
     late.waited = longest_wait(job, late.edges);

@@ -49,6 +49,8 @@ void prove_pairing(Finding& f, const Divergence& d) {
       std::all_of(f.assumes.begin(), f.assumes.end(), [](const Assumption& a) { return a.holds; });
   f.confidence = all ? Confidence::kProven : Confidence::kInferred;
   f.claim = all ? Claim::kNotTheSameCall : Claim::kNone;
+  for (const Edge& e : all ? edges : std::vector<Edge>{})
+    if (e.call) claim(f, *e.waiter, *e.call);
 }
 
 bool prove_waiting(Finding& f, const Divergence& d, const std::vector<const Member*>& came,
@@ -76,6 +78,12 @@ bool prove_waiting(Finding& f, const Divergence& d, const std::vector<const Memb
   f.sides = sides_of(seats, *d.group);
   prove(f, edges, ends);
   return true;
+}
+
+void only_infer(Finding& f) {
+  f.confidence = Confidence::kInferred;
+  f.claim = Claim::kNone;
+  f.claimed.clear();
 }
 
 void name_call(Finding& f, const Divergence& d, const std::vector<const Member*>& who_made_it) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "harness/diagnose/messages.h"
 #include "harness/diagnose/words.h"
 
 namespace rankfault {
@@ -21,8 +22,8 @@ const End* end_for(const std::vector<End>& ends, const Process& process) {
 
 bool waits_in(const std::vector<Edge>& edges, const Process& process, uint32_t lane) {
   return std::any_of(edges.begin(), edges.end(), [&](const Edge& e) {
-    return e.waiter->process == &process && e.call->lane == lane && e.call->open() &&
-           !(e.call->flags & RF_CALL_NONBLOCKING);
+    const Call* held = e.held ? e.held : process.held_by(*e.call);
+    return e.waiter->process == &process && held && held->lane == lane;
   });
 }
 
@@ -178,6 +179,7 @@ Assumption full_view(const std::vector<Edge>& edges) {
   for (const Edge& e : edges) {
     if (std::string why = why_not_seen(*e.missing, e.group->library); !why.empty())
       return fails(kName, std::move(why));
+    if (e.call && is_message(e.call->op)) continue;  // matched by what was sent, not by a place
     for (const Member* m : {e.waiter, e.missing})
       if (const Call* failed = failed_before(*m, *e.group, e.call ? e.call->seq : ~uint64_t{0}))
         return fails(kName,
@@ -199,6 +201,14 @@ Assumption one_look(const std::vector<Edge>& edges, const std::vector<End>& ends
   return holds(kName, "the states used were read, and read again, unchanged");
 }
 
+void claim(Finding& finding, const Member& member, const Call& call) {
+  const ClaimedCall c{member.world_rank, call.lane, call.number};
+  const bool known = std::any_of(finding.claimed.begin(), finding.claimed.end(), [&](const ClaimedCall& k) {
+    return k.rank == c.rank && k.lane == c.lane && k.number == c.number;
+  });
+  if (!known) finding.claimed.push_back(c);
+}
+
 void prove(Finding& finding, const std::vector<Edge>& edges, const std::vector<End>& ends) {
   finding.assumes = {every_edge_is_a_need(edges), ends_are_final(ends), issuers_closed(edges, ends),
                      full_view(edges), one_look(edges, ends)};
@@ -208,6 +218,8 @@ void prove(Finding& finding, const std::vector<Edge>& edges, const std::vector<E
   if (in_a_cycle(ends)) finding.assumes.push_back(nobody_gives_up(edges));
   finding.confidence = all ? Confidence::kProven : Confidence::kInferred;
   finding.claim = all ? Claim::kCannotReturn : Claim::kNone;
+  for (const Edge& e : all ? edges : std::vector<Edge>{})
+    if (!e.call->succeeded()) claim(finding, *e.waiter, *e.call);
 }
 
 }  // namespace rankfault

@@ -15,10 +15,12 @@ namespace rankfault {
 struct Edge {
   const CommGroup* group = nullptr;
   const Member* waiter = nullptr;
-  const Call* call = nullptr;  // of the waiter; null: it made none there
+  const Call* call = nullptr;  // of the waiter, the one that is not complete; null: it made none there
   const Member* missing = nullptr;
   bool is_need = false;        // by the operation's data flow; else by_algorithm
   Known entered = Known::kNo;  // whether the missing member entered its part
+  const Call* held = nullptr;  // the call a lane of the waiter sits in because of it; null: none is
+  bool one_of = false;         // one of several that would do: a need only together with all of them
 };
 
 // Why an awaited process will never enter what is awaited.
@@ -42,7 +44,10 @@ Assumption no_new_issuer(const std::vector<End>&);
 // named in the finding, does not weaken it.
 Assumption nobody_gives_up(const std::vector<Edge>&);
 
-// Fills assumes, confidence and claim (cannot_return) of a finding.
+// Adds a call to those that the finding's claim is about.
+void claim(Finding&, const Member&, const Call&);
+
+// Fills assumes, confidence, claim (cannot_return) and claimed of a finding.
 void prove(Finding&, const std::vector<Edge>&, const std::vector<End>&);
 
 // MPI_Finalize ends MPI's communicators; another library of the same process goes on.

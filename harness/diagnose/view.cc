@@ -107,6 +107,18 @@ std::vector<const Call*> Process::all_inside() const {
   return open;
 }
 
+bool Process::has_streams() const {
+  return !view->lanes.empty() && view->lanes.front().kind == RF_LANE_STREAM;
+}
+
+const Call* Process::held_by(const Call& c) const {
+  if (c.open() && !(c.flags & RF_CALL_NONBLOCKING)) return &c;
+  const uint64_t origin = RF_ORIGIN(c.lane, c.number);
+  for (const auto& [lane, origins] : waits_for)
+    if (std::find(origins.begin(), origins.end(), origin) != origins.end()) return inside(lane);
+  return nullptr;
+}
+
 const Call* Member::at(uint64_t seq) const {
   const auto found = std::lower_bound(calls.begin(), calls.end(), seq, seq_before);
   return found != calls.end() && (*found)->seq == seq ? *found : nullptr;
@@ -154,7 +166,7 @@ JobView::JobView(const Timeline& timeline) : timeline_(timeline) {
     if (p.attempt != timeline.attempt) continue;
     auto process = std::make_unique<Process>();
     process->view = &p;
-    process->calls = calls_of(p);
+    build_calls(*process);
     process->stable = p.stable && blamed_unstable;
     processes_.push_back(std::move(process));
   }

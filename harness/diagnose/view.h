@@ -11,6 +11,8 @@
 
 namespace rankfault {
 
+constexpr int kTagUnknown = INT32_MIN;
+
 // One call of one process, from its records and, while it is open, its lane's state.
 struct Call {
   enum class Status {
@@ -24,14 +26,13 @@ struct Call {
   uint16_t op = RF_OP_NONE, flags = 0;
   uint8_t library = 0, dtype = 0, reduce_op = 0;
   uint32_t comm = RF_NO_COMM;  // index in its process
-  int peer = RF_PEER_NONE, recv_peer = RF_PEER_NONE, tag = 0, result = 0;
+  int peer = RF_PEER_NONE, recv_peer = RF_PEER_NONE, tag = 0, recv_tag = kTagUnknown, result = 0;
   uint64_t seq = 0, count = 0, where = 0;
   uint64_t step = 0;  // last step begun before it in its process, + 1; 0 none
   TimeNs entered = 0, left = 0;
   // Only of a call that is open:
   uint64_t needs_mask = 0, deadline_ns = 0;
-  uint64_t pending[2] = {0, 0};
-  uint32_t pending_count = 0;
+  uint32_t pending_count = 0;  // requests it waits for; Process::waits_for names those that are known
 
   bool open() const { return status == Status::kInside; }
   bool succeeded() const { return status == Status::kReturned; }
@@ -39,15 +40,19 @@ struct Call {
 
 struct Process {
   const ProcessView* view = nullptr;
-  std::vector<Call> calls;  // all, by (lane, number)
+  std::vector<Call> calls;                              // all, by (lane, number)
+  std::map<uint32_t, std::vector<uint64_t>> waits_for;  // lane -> RF_ORIGINs that its open wait names
   bool stable = true;
 
   int rank() const { return view->rank; }
   bool ended() const { return view->end.kind == EndKind::kEnded; }
   bool member() const { return view->stage >= RF_STAGE_MEMBER; }
+  bool has_streams() const;  // its record is of streams, by a recorder inside the process
   const Call* find(uint32_t lane, uint32_t number) const;
   const Call* inside(uint32_t lane) const;  // the open call of a lane, or null
   std::vector<const Call*> all_inside() const;
+  // The call that a lane sits in because this one has not completed: itself, or a wait that names it; null.
+  const Call* held_by(const Call&) const;
 };
 
 enum class Known { kNo, kYes, kUnknown };

@@ -5,30 +5,69 @@
 
 #include <algorithm>
 
+#include "harness/diagnose/messages.h"
 #include "harness/diagnose/needs.h"
 #include "harness/diagnose/words.h"
 
 namespace rankfault {
 
+namespace {
+
+// Inside a nonblocking call nobody waits yet; its work does, once the call has returned.
+bool is_awaited(const Call& c) {
+  return (c.open() && !(c.flags & RF_CALL_NONBLOCKING)) || c.status == Call::Status::kPending;
+}
+
+// The host call of NCCL needs nobody; what its stream waits for is another matter (streams.h).
+bool is_of_a_stream(const Process& p, const Call& c) { return c.library == RF_LIB_NCCL || p.has_streams(); }
+
+void collective_waits(const CommGroup& group, const Member& waiter, std::vector<Edge>& edges) {
+  for (const Call* c : waiter.calls) {
+    if (!is_awaited(*c) || c->op == RF_OP_FINALIZE || is_of_a_stream(*waiter.process, *c)) continue;
+    const Needs needs = needs_of(*c, waiter.rank, group.size, group.flags);
+    const Call* held = waiter.process->held_by(*c);
+    for (const Member& m : group.members) {
+      if (&m == &waiter || !m.process) continue;
+      const Known entered = m.entered(c->seq);
+      if (entered != Known::kYes)
+        edges.push_back({&group, &waiter, c, &m, needs.certainly(m.rank), entered, held, false});
+    }
+  }
+}
+
+// A message that may come from several is awaited from nobody when one of them has sent it.
+void message_waits(const CommGroup& group, const Member& waiter, const Call& c, std::vector<Edge>& edges) {
+  const Partners partners = partners_of(c, group);
+  std::vector<Edge> found;
+  for (const int rank : partners.ranks) {
+    const Member& partner = group.members[static_cast<size_t>(rank)];
+    const Known entered = partner_entered(c, waiter, partner);
+    if (entered == Known::kYes) return;
+    const bool one_of = partners.ranks.size() > 1;
+    found.push_back({&group, &waiter, &c, &partner, partners.by_need && !one_of, entered,
+                     waiter.process->held_by(c), one_of});
+  }
+  edges.insert(edges.end(), found.begin(), found.end());
+}
+
+void all_message_waits(const JobView& job, const Process& p, std::vector<Edge>& edges) {
+  for (const Call& c : p.calls) {
+    if (!is_message(c.op) || !is_awaited(c) || is_of_a_stream(p, c)) continue;
+    const CommGroup* group = job.group(p, c.comm);
+    const Member* me = group && !(group->flags & RF_COMM_INTER) ? group->of(p) : nullptr;
+    if (me) message_waits(*group, *me, c, edges);
+  }
+}
+
+}  // namespace
+
 std::vector<Edge> waits_now(const JobView& job) {
   std::vector<Edge> edges;
   for (const CommGroup& group : job.comms())
-    for (const Member& waiter : group.members) {
-      if (!waiter.comm || waiter.process->ended()) continue;
-      for (const Call* c : waiter.calls) {
-        // Inside a nonblocking call nobody waits yet; its work does, once the call has returned.
-        const bool inside = c->open() && !(c->flags & RF_CALL_NONBLOCKING);
-        const bool waits = inside || c->status == Call::Status::kPending;
-        if (!waits || c->op == RF_OP_FINALIZE || c->library == RF_LIB_NCCL) continue;
-        const Needs needs = needs_of(*c, waiter.rank, group.size, group.flags);
-        for (const Member& m : group.members) {
-          if (&m == &waiter || !m.process) continue;
-          const Known entered = m.entered(c->seq);
-          if (entered != Known::kYes)
-            edges.push_back({&group, &waiter, c, &m, needs.certainly(m.rank), entered});
-        }
-      }
-    }
+    for (const Member& waiter : group.members)
+      if (waiter.comm && !waiter.process->ended()) collective_waits(group, waiter, edges);
+  for (const auto& p : job.processes())
+    if (!p->ended()) all_message_waits(job, *p, edges);
   return edges;
 }
 
@@ -53,7 +92,7 @@ void tell_waiters(Finding& f, const JobView& job, const std::vector<Edge>& edges
   const Edge& first = edges.front();
   f.op = op_text(first.call->op);
   set_comm(f, *first.group);
-  f.seq = SeqRange{first.call->seq, first.call->seq};
+  set_seq(f, *first.call);
   f.ends_by = ends_by_of(*first.call, first.waiter->comm);
   std::vector<Seat> seats;
   for (const Edge& e : edges) {

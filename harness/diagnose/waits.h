@@ -8,7 +8,7 @@
 namespace rankfault {
 
 // One edge for each (call of a live process that is inside or pending, member that did not enter it),
-// needs and those by algorithm.
+// needs and those by algorithm; collectives, then messages.
 std::vector<Edge> waits_now(const JobView&);
 
 // The edges of those who wait for one process, by need.

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "harness/diagnose/messages.h"
+
 namespace rankfault {
 namespace {
 
@@ -28,9 +30,28 @@ std::string payload_text(const Call& c, bool own_share) {
   return text;
 }
 
+std::string rank_text(int rank) {
+  return rank == RF_PEER_ANY ? "any rank" : rank == RF_PEER_NULL ? "nobody" : fmt::format("rank {}", rank);
+}
+
+std::string tag_text(const Call& c) {
+  if (c.op != RF_OP_SENDRECV && c.flags & RF_CALL_ANY_TAG) return " any tag";
+  return fmt::format(" tag {}", c.tag);
+}
+
+// " from rank 1 tag 5", "to rank 2 tag 0, from any rank".
+std::string partner_text(const Call& c) {
+  if (c.op == RF_OP_RECV || c.op == RF_OP_PROBE)
+    return fmt::format(" from {}{}", rank_text(c.flags & RF_CALL_ANY_SOURCE ? RF_PEER_ANY : c.peer),
+                       tag_text(c));
+  std::string text = fmt::format(" to {}{}", rank_text(c.peer), tag_text(c));
+  if (c.op == RF_OP_SENDRECV)
+    text += fmt::format(" and from {}", rank_text(c.flags & RF_CALL_ANY_SOURCE ? RF_PEER_ANY : c.recv_peer));
+  return text;
+}
+
 std::string root_text(const Call& c) {
-  if (op_need(c.op) == RF_NEED_PEER || c.op == RF_OP_SEND)
-    return c.peer >= 0 ? fmt::format(" with rank {}", c.peer) : "";
+  if (is_message(c.op)) return partner_text(c);
   return c.peer >= 0 && is_collective(c.op) ? fmt::format(" root {}", c.peer) : "";
 }
 
@@ -47,6 +68,7 @@ std::string ranks_text(const std::vector<int>& ranks) {
 }
 
 std::string short_call(const Call& c, const CommGroup& group) {
+  if (is_message(c.op)) return fmt::format("{}{} on {}", op_text(c.op), partner_text(c), group.name);
   return c.seq ? fmt::format("{} {} on {}", op_text(c.op), c.seq, group.name)
                : fmt::format("{} on {}", op_text(c.op), group.name);
 }
@@ -54,7 +76,7 @@ std::string short_call(const Call& c, const CommGroup& group) {
 std::string call_text(const Call& c, const CommGroup& group, bool own_share) {
   std::string text =
       fmt::format("{}{}{} on {}", op_text(c.op), payload_text(c, own_share), root_text(c), group.name);
-  if (c.seq) text += fmt::format(", call {}", c.seq);
+  if (c.seq && !is_message(c.op)) text += fmt::format(", call {}", c.seq);
   return text;
 }
 
@@ -107,6 +129,10 @@ std::vector<Side> sides_of(const std::vector<Seat>& seats, const CommGroup& grou
 void set_comm(Finding& finding, const CommGroup& group) {
   finding.comm = group.name;
   finding.comm_id = group.id;
+}
+
+void set_seq(Finding& finding, const Call& c) {
+  if (!is_message(c.op)) finding.seq = SeqRange{c.seq, c.seq};
 }
 
 std::vector<int> sorted_unique(std::vector<int> ranks) {

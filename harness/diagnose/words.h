@@ -27,6 +27,8 @@ struct Seat {
 std::vector<Side> sides_of(const std::vector<Seat>&, const CommGroup&);
 
 void set_comm(Finding&, const CommGroup&);
+void set_seq(Finding&,
+             const Call&);  // of a call that has a place in its communicator's order; messages have none
 std::vector<int> sorted_unique(std::vector<int>);
 
 }  // namespace rankfault

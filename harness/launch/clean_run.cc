@@ -94,7 +94,7 @@ void take_census(const DeadRun& run, const std::map<int, ProcStat>& processes) {
   UniqueFd undo(::open((run.path + "/undo").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   rf_census census;
   rf_census_begin(&census, 0, undo.get(), run.path.c_str(), run.tmp.c_str());
-  census.began_ns = run.began_realtime_ns;
+  rf_census_began(&census, run.began_realtime_ns);
   std::vector<rf_proc> list;
   for (const auto& [pid, stat] : processes) {
     list.push_back({pid, stat.parent, stat.state, stat.start});

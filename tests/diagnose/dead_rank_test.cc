@@ -120,11 +120,7 @@ TEST(Quiet, CannotSayWhenARankLeftNoRecord) {
 TEST(Quiet, CannotSayWhileARankIsLongInsideACallNobodyExplains) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.everyone(all_reduce(), 2);
-  for (int r : {0, 1}) {
-    CallSpec receive{RF_OP_RECV, 4, RF_DTYPE_INT32};
-    receive.peer = 1 - r;
-    job.blocked(r, receive);
-  }
+  for (int r : {0, 1}) job.blocked(r, recv(1 - r)).rank(r).history_lost = 7;
   EXPECT_EQ(diagnose(job.build()).all.front().kind, "none");
   job.wait(60'000'000'000);
   EXPECT_EQ(diagnose(job.build()).all.front().kind, "cannot_say");

@@ -34,17 +34,82 @@ SimulatedJob::SimulatedJob(uint32_t seed, bool mistakes)
   names_ = {"world", "other", "pair"};
   members_ = {all, all, {0, ranks_ - 1}};
   builder_.comm("other", all).comm("pair", members_[2]);
+  write_programs();
+  if (!mistakes) return;
+  make_a_mistake();
+  if (random_() % 3) return;
+  add_race();
+  for (int i = 0; i < 3; ++i) add_messages();
+}
+
+void SimulatedJob::write_programs() {
   const int calls = 5 + static_cast<int>(random_() % 30);
+  const bool messages = random_() % 2;
   for (int i = 0; i < calls; ++i) {
+    if (messages && random_() % 2) {
+      add_messages();
+      continue;
+    }
     const size_t c = random_() % 4 == 0 ? 1 + random_() % 2 : 0;
     const CallSpec call = on(random_call(random_, static_cast<int>(members_[c].size())), names_[c]);
     for (const int r : members_[c]) state_[static_cast<size_t>(r)].program.push_back(call);
   }
-  if (!mistakes) return;
+}
+
+// One exchange that cannot hang by itself, whatever the library buffers.
+void SimulatedJob::add_messages() {
+  const int a = static_cast<int>(random_() % static_cast<unsigned>(ranks_)), b = (a + 1) % ranks_;
+  const int tag = static_cast<int>(random_() % 3);
+  auto &from = state_[static_cast<size_t>(a)].program, &to = state_[static_cast<size_t>(b)].program;
+  const auto nonblocking = [](CallSpec spec) {
+    spec.flags |= RF_CALL_NONBLOCKING;
+    return spec;
+  };
+  CallSpec wait;
+  wait.op = random_() % 3 ? RF_OP_WAIT : RF_OP_WAIT_ANY;
+  switch (random_() % 5) {
+    case 0:
+      from.push_back(ssend(b, tag));
+      to.push_back(recv(a, tag));
+      break;
+    case 1:
+      from.push_back(send(b, tag));
+      to.push_back(random_() % 2 ? recv(RF_PEER_ANY, -1) : recv(RF_PEER_ANY, tag));
+      break;
+    case 2:
+      for (const int t : {0, 1, 2}) to.push_back(nonblocking(recv(a, t)));
+      for (const int t : {2, 0, 1}) from.push_back(send(b, t));
+      to.push_back(wait);
+      break;
+    case 3:
+      for (int r = 0; r < ranks_; ++r)
+        state_[static_cast<size_t>(r)].program.push_back(
+            sendrecv((r + 1) % ranks_, (r + ranks_ - 1) % ranks_, tag));
+      break;
+    default:
+      from.push_back(send(b, tag));
+      to.push_back(probe(a, tag));
+      to.push_back(recv(a, tag));
+  }
+}
+
+// A receive from anybody before one from somebody: it hangs when the wrong message comes first.
+void SimulatedJob::add_race() {
+  const int to = static_cast<int>(random_() % static_cast<unsigned>(ranks_)), a = (to + 1) % ranks_;
+  state_[static_cast<size_t>(to)].program.push_back(recv(RF_PEER_ANY));
+  for (int r = 0; r < ranks_; ++r) {
+    if (r == to) continue;
+    state_[static_cast<size_t>(r)].program.push_back(send(to));
+    if (r != a) state_[static_cast<size_t>(to)].program.push_back(recv(RF_PEER_ANY));
+  }
+  state_[static_cast<size_t>(to)].program.back() = recv(a);
+}
+
+void SimulatedJob::make_a_mistake() {
   std::vector<CallSpec>& victim = state_[random_() % state_.size()].program;
   if (victim.size() < 2) return;
   const size_t at = random_() % (victim.size() - 1);
-  switch (random_() % 4) {
+  switch (random_() % 5) {
     case 0:
       victim.erase(victim.begin() + static_cast<std::ptrdiff_t>(at));
       break;
@@ -53,6 +118,10 @@ SimulatedJob::SimulatedJob(uint32_t seed, bool mistakes)
       break;
     case 2:
       victim[at].count += 5;
+      victim[at].tag += 1;
+      break;
+    case 3:
+      victim[at].peer = victim[at].peer >= 0 ? (victim[at].peer + 1) % ranks_ : victim[at].peer;
       break;
     default:
       std::swap(victim[at], victim[at + 1]);
@@ -67,13 +136,65 @@ std::vector<int> SimulatedJob::members(const std::string& comm) const {
 bool SimulatedJob::can_return(int rank) const {
   const Rank& me = state_[static_cast<size_t>(rank)];
   const CallSpec& call = me.program[me.next];
+  const auto done = [&](const Request& r) { return mail_.served(r.post); };
+  if (call.op == RF_OP_WAIT) return std::all_of(me.requests.begin(), me.requests.end(), done);
+  if (call.op == RF_OP_WAIT_ANY)
+    return me.requests.empty() || std::any_of(me.requests.begin(), me.requests.end(), done);
+  if (call.op == RF_OP_SEND) return true;
+  if (call.op == RF_OP_PROBE) return mail_.lies_there(call.peer, rank, call.tag);
+  if (!me.posts.empty()) return mail_.served(me.posts.back());  // of a sendrecv the receiving half
   auto& builder = const_cast<TimelineBuilder&>(builder_);
   const std::vector<int> all = members(call.comm);
   const auto came = [&](int r) { return builder.comm_of(r, call.comm).entered >= me.seq; };
-  const bool i_am_root = call.peer >= 0 && all[static_cast<size_t>(call.peer)] == rank;
-  if (call.op == RF_OP_BROADCAST) return i_am_root || came(all[static_cast<size_t>(call.peer)]);
+  const bool rooted = call.peer >= 0 && static_cast<size_t>(call.peer) < all.size();
+  const bool i_am_root = rooted && all[static_cast<size_t>(call.peer)] == rank;
+  if (call.op == RF_OP_BROADCAST) return i_am_root || !rooted || came(all[static_cast<size_t>(call.peer)]);
   if (call.op == RF_OP_REDUCE && !i_am_root) return true;
   return std::all_of(all.begin(), all.end(), came);
+}
+
+void SimulatedJob::enter(int r) {
+  Rank& s = state_[static_cast<size_t>(r)];
+  const CallSpec& call = s.program[s.next];
+  s.posts.clear();
+  if (call.op == RF_OP_WAIT || call.op == RF_OP_WAIT_ANY) {
+    std::vector<uint64_t> origins;
+    for (const Request& request : s.requests) origins.push_back(request.origin);
+    builder_.waits(r, origins, call.op);
+  } else if (call.flags & RF_CALL_NONBLOCKING) {
+    builder_.enqueues(r, call);
+    s.requests.push_back({builder_.last_origin(r), mail_.ask(call.peer, r, call.tag)});
+    ++s.next;
+    return;
+  } else {
+    builder_.blocked(r, call);
+    s.seq = builder_.comm_of(r, call.comm).entered;
+    if (call.op == RF_OP_SEND || call.op == RF_OP_SSEND || call.op == RF_OP_SENDRECV)
+      s.posts.push_back(mail_.send(r, call.peer, call.tag));
+    if (call.op == RF_OP_RECV) s.posts.push_back(mail_.ask(call.peer, r, call.tag));
+    if (call.op == RF_OP_SENDRECV) s.posts.push_back(mail_.ask(call.recv_peer, r, call.recv_tag));
+  }
+  s.inside = true;
+}
+
+void SimulatedJob::leave(int r) {
+  Rank& s = state_[static_cast<size_t>(r)];
+  const uint16_t op = s.program[s.next].op;
+  if (op == RF_OP_WAIT || op == RF_OP_WAIT_ANY)
+    for (size_t i = 0; i < s.requests.size();) {
+      if (!mail_.served(s.requests[i].post)) {
+        ++i;
+        continue;
+      }
+      builder_.completes(r, s.requests[i].origin);
+      s.returned.insert(static_cast<uint32_t>(s.requests[i].origin));
+      s.requests.erase(s.requests.begin() + static_cast<std::ptrdiff_t>(i));
+      if (op == RF_OP_WAIT_ANY) break;
+    }
+  s.returned.insert(static_cast<uint32_t>(builder_.last_origin(r)));
+  builder_.returns(r);
+  s.inside = false;
+  ++s.next;
 }
 
 bool SimulatedJob::advance() {
@@ -85,20 +206,9 @@ bool SimulatedJob::advance() {
   if (movable.empty()) return false;
   const int r = movable[random_() % movable.size()];
   Rank& s = state_[static_cast<size_t>(r)];
-  if (!s.inside) {
-    builder_.blocked(r, s.program[s.next]);
-    s.seq = builder_.comm_of(r, s.program[s.next].comm).entered;
-    s.inside = true;
-    return true;
-  }
-  builder_.returns(r);
-  s.inside = false;
-  if (++s.next == s.program.size()) builder_.finalized(r);
+  s.inside ? leave(r) : enter(r);
+  if (s.next == s.program.size()) builder_.finalized(r);
   return true;
-}
-
-bool SimulatedJob::returned(int rank, const std::string& comm, uint64_t seq) const {
-  return const_cast<TimelineBuilder&>(builder_).comm_of(rank, comm).completed >= seq;
 }
 
 void SimulatedJob::kill(int rank) {

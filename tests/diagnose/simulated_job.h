@@ -1,10 +1,12 @@
-// SimulatedJob: random programs of a few ranks over a few communicators, run by a scheduler that
-// lets a call return only when its needs have come; every prefix of a run is a Timeline.
+// SimulatedJob: random programs of a few ranks over a few communicators, collectives and messages, run by a
+// scheduler that lets a call return only when its needs have come; every prefix of a run is a Timeline.
 #pragma once
 
 #include <random>
+#include <set>
 #include <vector>
 
+#include "tests/diagnose/simulated_mail.h"
 #include "tests/support/timeline_builder.h"
 
 namespace rankfault::testing {
@@ -19,19 +21,34 @@ class SimulatedJob {
   bool advance();
   Timeline timeline() const { return builder_.build(); }
   TimelineBuilder& builder() { return builder_; }
-  // True when that rank's call with the number has returned by now.
-  bool returned(int rank, const std::string& comm, uint64_t seq) const;
+  // True when that rank's call with the number has completed by now.
+  bool returned(int rank, uint32_t number) const {
+    return state_[static_cast<size_t>(rank)].returned.count(number) != 0;
+  }
   void kill(int rank);
   const std::vector<std::string>& comms() const { return names_; }
 
  private:
+  struct Request {
+    uint64_t origin;
+    size_t post;
+  };
   struct Rank {
     std::vector<CallSpec> program;
     size_t next = 0;
     bool inside = false, dead = false;
     uint64_t seq = 0;
+    std::vector<size_t> posts;      // of the call it is inside
+    std::vector<Request> requests;  // not complete
+    std::set<uint32_t> returned;
   };
+  void write_programs();
+  void add_messages();
+  void add_race();
+  void make_a_mistake();
   bool can_return(int rank) const;
+  void enter(int rank);
+  void leave(int rank);
   std::vector<int> members(const std::string& comm) const;
 
   std::mt19937 random_;
@@ -40,6 +57,7 @@ class SimulatedJob {
   std::vector<std::string> names_;
   std::vector<std::vector<int>> members_;
   std::vector<Rank> state_;
+  SimulatedMail mail_;
 };
 
 }  // namespace rankfault::testing

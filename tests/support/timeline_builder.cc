@@ -85,12 +85,24 @@ Event& TimelineBuilder::record(int r, uint32_t lane_index, uint8_t phase) {
   return rank(r).history.back();
 }
 
+void TimelineBuilder::add(int r, uint32_t lane, const rf_record& copy) {
+  rf_record& e = record(r, lane, copy.phase).record;
+  const auto [commit, time] = std::pair(e.commit, e.time_ns);
+  e = copy;
+  e.commit = commit;
+  e.time_ns = time;
+}
+
 uint32_t TimelineBuilder::enter(int r, const CallSpec& s) {
   LaneView& lane = lane_of(r, s.lane);
   const uint32_t number = lane.state.call + 1;
   CommView& c = comm_of(r, s.comm);
   rank(r).call_sites[s.site] = fmt::format("prog+0x{:x}", s.site);
-  const uint64_t seq = is_positional(s.op) ? ++c.entered : 0;
+  const bool sends = s.op == RF_OP_SEND || s.op == RF_OP_SSEND || s.op == RF_OP_SENDRECV;
+  const uint64_t seq = is_positional(s.op)  ? ++c.entered
+                       : sends              ? ++c.sends
+                       : s.op == RF_OP_RECV ? ++c.receives
+                                            : 0;
   c.issuers |= uint64_t{1} << s.lane;
   rf_record& e = record(r, s.lane, RF_PHASE_ENTER).record;
   e.seq = seq;
@@ -104,6 +116,14 @@ uint32_t TimelineBuilder::enter(int r, const CallSpec& s) {
   e.dtype = s.dtype;
   e.reduce_op = s.reduce_op;
   e.flags = s.flags;
+  e.tag_or_result = s.tag;
+  if (s.op == RF_OP_SENDRECV) {
+    rf_record more = e;
+    more.phase = RF_PHASE_DETAIL;
+    more.peer = s.recv_peer;
+    more.tag_or_result = s.recv_tag;
+    add(r, s.lane, more);
+  }
   rf_state& state = lane.state;
   state.since_ns = now_;
   state.seq = seq;
@@ -113,6 +133,8 @@ uint32_t TimelineBuilder::enter(int r, const CallSpec& s) {
   state.call = number;
   state.comm = c.index;
   state.peer = s.peer;
+  state.tag = s.tag;
+  state.recv_peer = s.recv_peer;
   state.version += 1;
   state.op = s.op;
   state.where = RF_INSIDE;
@@ -137,7 +159,7 @@ void TimelineBuilder::leave(int r, const CallSpec& s, uint8_t phase, int result)
   state.last_result = result;
   state.version += 1;
   for (CommView& c : rank(r).comms)
-    if (c.index == state.comm && result == 0 && phase != RF_PHASE_ENQUEUE)
+    if (c.index == state.comm && is_positional(state.op) && result == 0 && phase != RF_PHASE_ENQUEUE)
       c.completed = std::max(c.completed, state.seq);
 }
 
@@ -178,6 +200,37 @@ TimelineBuilder& TimelineBuilder::fails(int r, const CallSpec& s, int result) {
 TimelineBuilder& TimelineBuilder::enqueues(int r, const CallSpec& s) {
   enter(r, s);
   leave(r, s, RF_PHASE_ENQUEUE, 0);
+  return *this;
+}
+
+uint64_t TimelineBuilder::last_origin(int r, uint32_t lane) {
+  return RF_ORIGIN(lane, lane_of(r, lane).state.call);
+}
+
+TimelineBuilder& TimelineBuilder::completes(int r, uint64_t origin, const std::string& comm, uint64_t seq) {
+  rf_record& e = record(r, 0, RF_PHASE_COMPLETE).record;
+  e.where = origin;
+  e.call = static_cast<uint32_t>(origin);
+  CommView& c = comm_of(r, comm);
+  e.comm = c.index;
+  e.seq = seq;
+  c.completed = std::max(c.completed, seq);
+  return *this;
+}
+
+TimelineBuilder& TimelineBuilder::waits(int r, const std::vector<uint64_t>& origins, uint16_t op) {
+  CallSpec s;
+  s.op = op;
+  enter(r, s);
+  rf_state& state = lane_of(r).state;
+  state.pending_count = static_cast<uint32_t>(origins.size());
+  for (size_t i = 0; i < 2; ++i) state.pending[i] = i < origins.size() ? origins[i] : 0;
+  for (size_t i = 2; i < origins.size(); ++i) {
+    rf_record& e = record(r, 0, RF_PHASE_DETAIL).record;
+    e.call = state.call;
+    e.op = op;
+    e.where = origins[i];
+  }
   return *this;
 }
 

@@ -21,6 +21,8 @@ struct CallSpec {
   uint32_t lane = 0;
   uint16_t flags = 0;
   uint64_t needs_mask = 0;
+  int tag = 0;
+  int recv_peer = RF_PEER_NONE, recv_tag = 0;  // of a sendrecv
 };
 
 inline CallSpec all_reduce(uint64_t count = 1024, uint64_t site = 0x1000) {
@@ -31,6 +33,22 @@ inline CallSpec barrier(uint64_t site = 0x2000) {
 }
 inline CallSpec broadcast(int root, uint64_t count = 16, uint64_t site = 0x3000) {
   return {RF_OP_BROADCAST, count, RF_DTYPE_FLOAT32, RF_REDUCE_OTHER, root, site, "world", 0, 0, 0};
+}
+inline CallSpec message(uint16_t op, int peer, int tag = 0) {
+  CallSpec spec{op, 4, RF_DTYPE_INT32, RF_REDUCE_OTHER, peer, 0x4000, "world", 0, 0, 0, tag};
+  if (peer == RF_PEER_ANY) spec.flags |= RF_CALL_ANY_SOURCE;
+  if (tag == -1) spec.flags |= RF_CALL_ANY_TAG;
+  return spec;
+}
+inline CallSpec send(int to, int tag = 0) { return message(RF_OP_SEND, to, tag); }
+inline CallSpec ssend(int to, int tag = 0) { return message(RF_OP_SSEND, to, tag); }
+inline CallSpec recv(int from, int tag = 0) { return message(RF_OP_RECV, from, tag); }
+inline CallSpec probe(int from, int tag = 0) { return message(RF_OP_PROBE, from, tag); }
+inline CallSpec sendrecv(int to, int from, int tag = 0) {
+  CallSpec spec = message(RF_OP_SENDRECV, to, tag);
+  spec.recv_peer = from;
+  spec.recv_tag = tag;
+  return spec;
 }
 inline CallSpec on(CallSpec spec, std::string comm) {
   spec.comm = std::move(comm);
@@ -49,8 +67,11 @@ class TimelineBuilder {
   TimelineBuilder& returns(int rank, uint32_t lane = 0, int result = 0);  // from where it was blocked
   TimelineBuilder& fails(int rank, const CallSpec&, int result = RF_RESULT_THROWN);
   TimelineBuilder& enqueues(int rank, const CallSpec&);  // nonblocking, not complete
-  TimelineBuilder& step(int rank, uint64_t number);      // a step_begin mark
-  TimelineBuilder& steps(uint64_t number);               // on every rank
+  uint64_t last_origin(int rank, uint32_t lane = 0);     // of the rank's newest call
+  TimelineBuilder& completes(int rank, uint64_t origin, const std::string& comm = "world", uint64_t seq = 0);
+  TimelineBuilder& waits(int rank, const std::vector<uint64_t>& origins, uint16_t op = RF_OP_WAIT);
+  TimelineBuilder& step(int rank, uint64_t number);  // a step_begin mark
+  TimelineBuilder& steps(uint64_t number);           // on every rank
   TimelineBuilder& killed(int rank, int signal = 9);
   TimelineBuilder& exits(int rank, int code = 0);
   TimelineBuilder& vanishes(int rank);  // died, status unknown
@@ -69,6 +90,7 @@ class TimelineBuilder {
 
  private:
   Event& record(int rank, uint32_t lane, uint8_t phase);
+  void add(int rank, uint32_t lane, const rf_record&);
   uint32_t enter(int rank, const CallSpec&);  // returns the call's number
   void leave(int rank, const CallSpec&, uint8_t phase, int result);
   void end(int rank, bool known, bool by_signal, int value);

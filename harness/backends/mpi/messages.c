@@ -97,7 +97,7 @@ int wrap_MPI_Sendrecv(const void* s, int sn, MPI_Datatype st, int dest, int stag
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
   int rc = RF_MPI_SUCCESS;
   if (verdict == RF_DO_FORWARD) {
-    rf_core->detail(&call, peer_of(source), rf_elements(rn, rt).count);
+    rf_core->detail(&call, peer_of(source), rf_elements(rn, rt).count, rtag, 0);
     CHANGED(&sn, &st, &dest);
     rc = NEXT(MPI_Sendrecv)(s, sn, st, dest, stag, r, rn, rt, source, rtag, c, status);
   } else {
@@ -116,6 +116,7 @@ int wrap_MPI_Sendrecv_replace(void* b, int n, MPI_Datatype t, int dest, int stag
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
   int rc = RF_MPI_SUCCESS;
   if (verdict == RF_DO_FORWARD) {
+    rf_core->detail(&call, peer_of(source), call.count, rtag, 0);
     CHANGED(&n, &t, &dest);
     rc = NEXT(MPI_Sendrecv_replace)(b, n, t, dest, stag, source, rtag, c, status);
   } else {

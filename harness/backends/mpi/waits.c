@@ -7,7 +7,7 @@
 
 #include "decoder.h"
 
-enum { kOnStack = 512 };
+enum { kOnStack = 512, kMostNamed = 64 };
 
 struct waited {
   int count;
@@ -52,6 +52,15 @@ static void some_done(struct waited* waited, int rc, int count, const int* indic
     done(waited, indices[i], rc == RF_MPI_SUCCESS ? RF_MPI_SUCCESS : statuses[i].error);
 }
 
+/* The state holds two; the history tells the others, so that a halo exchange can be followed whole. */
+static void name_more(struct rf_call* call, const struct waited* waited) {
+  int known = 0;
+  for (int i = 0; i < waited->count && known < kMostNamed; ++i) {
+    const struct rf_request* const entry = waited->entries[i];
+    if (entry && entry->origin != 0 && ++known > 2) rf_core->detail(call, RF_PEER_NONE, 0, 0, entry->origin);
+  }
+}
+
 /* pending_count also counts requests we know nothing of: then there are more than origins. */
 static struct rf_call waiting(uint16_t op, const struct waited* waited, int count,
                               const MPI_Request* requests, const void* where) {
@@ -75,6 +84,7 @@ static struct rf_call waiting(uint16_t op, const struct waited* waited, int coun
   find_all(&waited, n, q);                                 \
   struct rf_call call = waiting(op, &waited, n, q, WHERE); \
   const enum rf_verdict verdict = rf_core->begin(&call);   \
+  if (call.pending_count > 2) name_more(&call, &waited);   \
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call}
 
 #define FORWARD(expression) \
@@ -141,7 +151,7 @@ int wrap_MPI_Testsome(int n, MPI_Request q[], int* count, int indices[], struct 
   return rc;
 }
 
-/* Freed or cancelled: whether it ever completed is not known from here on. */
+/* Freed: whether it ever completed is not known from here on. */
 int wrap_MPI_Request_free(MPI_Request* q) {
   struct rf_request* const entry = rf_request_find(*q);
   const int rc = NEXT(MPI_Request_free)(q);
@@ -149,7 +159,9 @@ int wrap_MPI_Request_free(MPI_Request* q) {
   return rc;
 }
 
+/* Cancelled: whether it still took part in the matching is told only by its status. */
 int wrap_MPI_Cancel(MPI_Request* q) {
+  rf_core->opaque(RF_OPAQUE_COMMUNICATION);
   struct rf_request* const entry = rf_request_find(*q);
   const int rc = NEXT(MPI_Cancel)(q);
   if (rc == RF_MPI_SUCCESS && entry && !entry->persistent) rf_request_forget(entry);

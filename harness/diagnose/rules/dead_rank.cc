@@ -30,8 +30,7 @@ Finding tell(const JobView& job, const Process& p) {
   std::vector<int> waiters;
   for (const Edge& e : u.edges) waiters.push_back(e.waiter->world_rank);
   f.text =
-      fmt::format("{} {} {}; {} cannot go on without it", who, u.in_flight ? "inside" : "and never entered",
-                  short_call(*u.edges.front().call, *u.group), ranks_text(sorted_unique(waiters)));
+      fmt::format("{} {}; {} cannot go on without it", who, let_down(u), ranks_text(sorted_unique(waiters)));
   return f;
 }
 

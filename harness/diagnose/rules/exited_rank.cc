@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "harness/diagnose/ended.h"
+#include "harness/diagnose/messages.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/sequences.h"
 #include "harness/diagnose/words.h"
@@ -40,6 +41,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     const bool zero = p->view->end.value == 0;
     // Others may wait for a call that it left out long before: missing_call tells that.
     Unmet u = told_by(diverged, *p) ? Unmet{} : unmet_needs(job, *p);
+    if (zero && u.group && is_message(u.edges.front().call->op)) u = {};  // missing_call tells that, too
     const Call* failure = last_failure(*p);
     const bool needed = u.group && u.edges.front().is_need;
     const bool unfinalized = zero && left_mpi_open(*p);
@@ -54,8 +56,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     if (unfinalized) f.text += " without MPI_Finalize";
     if (u.group) {
       tell_unmet(f, u);
-      f.text += fmt::format(" {} {}", u.in_flight ? "inside" : "and never entered",
-                            short_call(*u.edges.front().call, *u.group));
+      f.text += " " + let_down(u);
     }
     if (failure) {
       const CommGroup* group = job.group(*p, failure->comm);

@@ -26,8 +26,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     name_call(f, d, came);
     if (!outvoted || !prove_waiting(f, d, came, others)) prove_pairing(f, d);
     if (!outvoted && !d.alignment.seen) {
-      f.confidence = Confidence::kInferred;
-      f.claim = Claim::kNone;
+      only_infer(f);
     }
     f.text = fmt::format("{} made {} {} on {}, which the others do not make", ranks_text(world_ranks(came)),
                          f.op, f.seq->from, d.group->name);

@@ -4,6 +4,7 @@
 
 #include "harness/diagnose/pairing.h"
 #include "harness/diagnose/rule.h"
+#include "harness/diagnose/unsent.h"
 #include "harness/diagnose/words.h"
 
 namespace rankfault {
@@ -26,8 +27,7 @@ Finding tell(const JobView& job, const Divergence& d) {
     prove_pairing(f, d);
     // The pairing is proven; that it came from this missing call is only as sure as the alignment.
     if (d.lone_root || !d.alignment.seen) {
-      f.confidence = Confidence::kInferred;
-      f.claim = Claim::kNone;
+      only_infer(f);
       f.evidence.emplace_back(
           d.lone_root ? "a root alone in its call is taken to have been let down by the others"
                       : "which call is missing is read from what the ranks did in earlier rounds");
@@ -47,6 +47,8 @@ Finding tell(const JobView& job, const Divergence& d) {
 
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
+  for (const Unsent& u : unsent_messages(job))
+    if (!u.ended_badly && !u.other_tag) found.push_back(tell_unsent(job, u, "missing_call"));
   for (const Divergence& d : divergences(job)) {
     const bool outvoted = !d.pairs_differ && !d.lone_root && d.minority.size() > d.majority.size();
     if (d.lone_root || (d.alignment.kind == Alignment::Kind::kMissing && !outvoted))

@@ -18,8 +18,8 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     f.ranks = {late.process->rank()};
     tell_waiters(f, job, late.edges);
     f.at = late.edges.front().call->entered;
-    f.text = fmt::format("rank {} runs outside any call while others wait for it in {} {} on {}",
-                         late.process->rank(), f.op, f.seq->from, f.comm);
+    f.text = fmt::format("rank {} runs outside any call while others wait for it in {}", late.process->rank(),
+                         short_call(*late.edges.front().call, *late.edges.front().group));
     found.push_back(std::move(f));
   }
   return found;

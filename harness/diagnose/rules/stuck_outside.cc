@@ -2,12 +2,61 @@
 // a lock, a pipe. Inferred: it may wake.
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "harness/diagnose/late.h"
+#include "harness/diagnose/messages.h"
 #include "harness/diagnose/rule.h"
+#include "harness/diagnose/streams.h"
 #include "harness/diagnose/words.h"
 
 namespace rankfault {
 namespace {
+
+std::string reason(Laggards::Why why, const std::string& who, const std::string& call) {
+  switch (why) {
+    case Laggards::Why::kNotEnqueued:
+      return fmt::format("{} did not come to {}, and waits for nobody", who, call);
+    case Laggards::Why::kNotStarted:
+      return fmt::format("on {} the work of {} has not begun, while it runs on others", who, call);
+    case Laggards::Why::kNotCompleted:
+      return fmt::format("on {} the work of {} stays unfinished, which others completed", who, call);
+    case Laggards::Why::kNoRecord:
+      return fmt::format("{} left no record, and everybody else came to {}", who, call);
+    default:
+      return fmt::format("{} did not come to {}; all that are waited for wait themselves", who, call);
+  }
+}
+
+// Of a recorder inside the processes: what it holds of streams. It does not tell what the process did
+// besides.
+std::optional<Finding> of_streams(const JobView& job) {
+  const Laggards late = laggards(job);
+  if (late.ranks.empty()) return std::nullopt;
+  Finding f;
+  f.kind = "stuck_outside";
+  f.ranks.assign(late.ranks.begin(), late.ranks.end());
+  f.attempt = job.attempt();
+  f.at = late.call->entered;
+  f.op = op_text(late.call->op);
+  set_comm(f, *late.group);
+  set_seq(f, *late.call);
+  std::vector<Seat> seats;
+  for (const Member& m : late.group->members)
+    if (m.comm) {
+      const Call* c = m.at(late.call->seq);
+      if (c || late.ranks.count(m.world_rank)) seats.push_back({&m, is_message(late.call->op) ? nullptr : c});
+    }
+  f.sides = sides_of(seats, *late.group);
+  for (const Side& s : f.sides) f.evidence.push_back(fmt::format("{}: {}", ranks_text(s.ranks), s.what));
+  f.text = reason(late.why, ranks_text(f.ranks), short_call(*late.call, *late.group));
+  if (!late.device_stuck.empty() && late.why != Laggards::Why::kNotCompleted)
+    f.text += fmt::format("; work of {} that others completed stays unfinished: its device does not go on",
+                          ranks_text({late.device_stuck.begin(), late.device_stuck.end()}));
+  f.evidence.emplace_back(
+      "the records do not tell when they were taken: in a job that still ran these ranks were only behind");
+  return f;
+}
 
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   std::vector<Finding> found;
@@ -18,10 +67,12 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     f.ranks = {late.process->rank()};
     tell_waiters(f, job, late.edges);
     f.at = late.edges.front().call->entered;
-    f.text = fmt::format("rank {} sleeps outside communication while others wait for it in {} {} on {}",
-                         late.process->rank(), f.op, f.seq->from, f.comm);
+    f.text =
+        fmt::format("rank {} sleeps outside communication while others wait for it in {}",
+                    late.process->rank(), short_call(*late.edges.front().call, *late.edges.front().group));
     found.push_back(std::move(f));
   }
+  if (std::optional<Finding> f = of_streams(job)) found.push_back(std::move(*f));
   return found;
 }
 

@@ -15,6 +15,10 @@
 /* File systems stamp with the coarse clock: allow one tick of the slowest kernel. */
 #define COARSE_CLOCK_NS 10000000
 
+void rf_census_began(struct rf_census* c, int64_t realtime_ns) {
+  c->began_ns = realtime_ns - COARSE_CLOCK_NS;
+}
+
 void rf_census_begin(struct rf_census* c, int root, int undo_fd, const char* run_dir, const char* tmp_dir) {
   struct timespec t;
   clock_gettime(CLOCK_REALTIME, &t);
@@ -23,7 +27,7 @@ void rf_census_begin(struct rf_census* c, int root, int undo_fd, const char* run
   c->undo_fd = undo_fd;
   c->run_dir = run_dir;
   c->tmp_dir = tmp_dir;
-  c->began_ns = t.tv_sec * 1000000000ll + t.tv_nsec - COARSE_CLOCK_NS;
+  rf_census_began(c, t.tv_sec * 1000000000ll + t.tv_nsec);
 }
 
 void rf_census_end(struct rf_census* c) {

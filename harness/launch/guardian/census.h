@@ -30,6 +30,9 @@ struct rf_census {
 };
 
 void rf_census_begin(struct rf_census*, int root, int undo_fd, const char* run_dir, const char* tmp_dir);
+/* The run began at that time of CLOCK_REALTIME, else when the census began. Files are stamped by a clock that
+ * lags behind it by up to a tick: that much is allowed for. */
+void rf_census_began(struct rf_census*, int64_t realtime_ns);
 void rf_census_end(struct rf_census*);
 /* Remembers the paths that stand in a word of the command or its environment. */
 void rf_census_named(struct rf_census*, const char* word);

@@ -1,0 +1,175 @@
+// deadlock: see deadlock.h.
+#include "harness/diagnose/deadlock.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
+
+namespace rankfault {
+namespace {
+
+using Stuck = std::set<const Process*>;
+
+// One call that a lane sits in, and the waits that hold it: of each request its own.
+struct Held {
+  const Call* call = nullptr;
+  std::map<const Call*, std::vector<Edge>> requests;
+};
+using Graph = std::map<const Process*, std::vector<Held>>;
+
+bool holds(const Edge& e, Duration limit, TimeNs look) {
+  if (e.entered != Known::kNo || !e.held) return false;
+  if (e.is_need || e.one_of) return true;
+  const auto open = static_cast<int64_t>(look > e.call->entered ? look - e.call->entered : 0);
+  return limit.count() >= 0 && e.call->op == RF_OP_SEND && Duration(open) > limit;
+}
+
+Graph graph_of(const JobView& job, const std::vector<Edge>& waits, Duration limit) {
+  Graph graph;
+  for (const Edge& e : waits) {
+    if (!holds(e, limit, job.timeline().look)) continue;
+    std::vector<Held>& all = graph[e.waiter->process];
+    auto at = std::find_if(all.begin(), all.end(), [&](const Held& h) { return h.call == e.held; });
+    if (at == all.end()) at = all.insert(all.end(), Held{e.held, {}});
+    at->requests[e.call].push_back(e);
+  }
+  return graph;
+}
+
+bool never_comes(const Edge& e, const Stuck& stuck) {
+  return stuck.count(e.missing->process) != 0 ||
+         (e.one_of && end_of(*e.missing->process, *e.group).why != End::Why::kNotFinal);
+}
+
+// The edges that hold a request for ever, given who is stuck; none when it may be served.
+std::vector<Edge> what_holds(const std::vector<Edge>& request, const Stuck& stuck) {
+  if (!request.front().one_of) {
+    for (const Edge& e : request)
+      if (never_comes(e, stuck)) return {e};
+    return {};
+  }
+  const bool all =
+      std::all_of(request.begin(), request.end(), [&](const Edge& e) { return never_comes(e, stuck); });
+  const bool live = std::any_of(request.begin(), request.end(), [&](const Edge& e) {
+    return e.missing != e.waiter && stuck.count(e.missing->process) != 0;
+  });
+  return all && live ? request : std::vector<Edge>{};
+}
+
+std::vector<Edge> what_holds(const Process& p, const Held& held, const Stuck& stuck) {
+  if (held.call->op != RF_OP_WAIT_ANY) {
+    for (const auto& [call, request] : held.requests)
+      if (std::vector<Edge> edges = what_holds(request, stuck); !edges.empty()) return edges;
+    return {};
+  }
+  const auto named = p.waits_for.find(held.call->lane);
+  const size_t known = named == p.waits_for.end() ? 0 : named->second.size();
+  if (known != held.call->pending_count || known != held.requests.size()) return {};
+  std::vector<Edge> all;
+  for (const auto& [call, request] : held.requests) {
+    const std::vector<Edge> edges = what_holds(request, stuck);
+    if (edges.empty()) return {};
+    all.insert(all.end(), edges.begin(), edges.end());
+  }
+  return all;
+}
+
+std::vector<Edge> what_holds(const Graph& graph, const Process* p, const Stuck& stuck) {
+  for (const Held& held : graph.at(p))
+    if (std::vector<Edge> edges = what_holds(*p, held, stuck); !edges.empty()) return edges;
+  return {};
+}
+
+Stuck greatest_stuck_set(const Graph& graph) {
+  Stuck stuck;
+  for (const auto& [process, held] : graph) stuck.insert(process);
+  for (size_t before = stuck.size() + 1; before != stuck.size();) {
+    before = stuck.size();
+    std::erase_if(stuck, [&](const Process* p) { return what_holds(graph, p, stuck).empty(); });
+  }
+  return stuck;
+}
+
+bool is_and(const Held& held, const Edge& e) { return !e.one_of && held.call->op != RF_OP_WAIT_ANY; }
+
+// The shortest cycle of ANDs through `start`, as its edges; empty when there is none.
+std::vector<Edge> cycle_through(const Graph& graph, const Process* start) {
+  std::map<const Process*, Edge> reached_by;
+  std::deque<const Process*> todo{start};
+  const auto follow = [&](const Edge& e) {
+    if (reached_by.try_emplace(e.missing->process, e).second && e.missing->process != start)
+      todo.push_back(e.missing->process);
+  };
+  while (!todo.empty() && reached_by.count(start) == 0) {
+    const auto at = graph.find(todo.front());
+    todo.pop_front();
+    if (at == graph.end()) continue;
+    for (const Held& held : at->second)
+      for (const auto& [call, request] : held.requests)
+        for (const Edge& e : request)
+          if (is_and(held, e)) follow(e);
+  }
+  std::vector<Edge> cycle;
+  for (auto at = reached_by.find(start); at != reached_by.end(); at = reached_by.find(cycle.back().waiter->process)) {
+    cycle.push_back(at->second);
+    if (at->second.waiter->process == start) break;
+  }
+  std::reverse(cycle.begin(), cycle.end());
+  return cycle;
+}
+
+std::vector<Edge> shortest_cycle(const JobView& job, const Graph& graph) {
+  std::vector<Edge> best;
+  for (const auto& p : job.processes()) {
+    if (graph.find(p.get()) == graph.end()) continue;
+    std::vector<Edge> cycle = cycle_through(graph, p.get());
+    if (!cycle.empty() && (best.empty() || cycle.size() < best.size())) best = std::move(cycle);
+  }
+  return best;
+}
+
+// What holds the first stuck rank, and those who hold it, and so on.
+std::vector<Edge> explain_knot(const JobView& job, const Graph& graph, const Stuck& stuck) {
+  std::vector<Edge> edges;
+  std::deque<const Process*> todo;
+  Stuck seen;
+  for (const auto& p : job.processes())
+    if (todo.empty() && stuck.count(p.get())) todo.push_back(p.get());
+  while (!todo.empty()) {
+    const Process* p = todo.front();
+    todo.pop_front();
+    if (!stuck.count(p) || !seen.insert(p).second) continue;
+    for (Edge e : what_holds(graph, p, stuck)) {
+      todo.push_back(e.missing->process);
+      e.is_need = e.is_need || e.one_of;  // with all the others that would do
+      edges.push_back(e);
+    }
+  }
+  return edges;
+}
+
+Knot knot_in(const JobView& job, const Graph& graph) {
+  Knot knot;
+  knot.edges = shortest_cycle(job, graph);
+  const Stuck stuck = knot.edges.empty() ? greatest_stuck_set(graph) : Stuck{};
+  if (!stuck.empty()) knot.edges = explain_knot(job, graph, stuck);
+  if (knot.edges.empty()) return knot;
+  for (const auto& [process, all] : graph)
+    for (const Held& held : all)
+      for (const auto& [call, request] : held.requests)
+        knot.all.insert(knot.all.end(), request.begin(), request.end());
+  return knot;
+}
+
+}  // namespace
+
+Knot find_knot(const JobView& job, Duration limit) {
+  std::vector<Edge> waits = waits_now(job);
+  std::erase_if(waits, [](const Edge& e) { return !e.one_of && e.missing->process->ended(); });
+  std::erase_if(waits, [](const Edge& e) { return !e.missing->process; });
+  Knot knot = knot_in(job, graph_of(job, waits, Duration(-1)));
+  return knot.edges.empty() ? knot_in(job, graph_of(job, waits, limit)) : knot;
+}
+
+}  // namespace rankfault

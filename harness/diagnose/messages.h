@@ -1,0 +1,33 @@
+// messages: point-to-point calls of one communicator, and whether the partner entered what one of them
+// waits for.
+//
+// The rule is the standard's (MPI 4.1, 3.5: messages of one sender that fit one receive do not overtake
+// each other): of the messages from q to r with one tag, the k-th is taken by the k-th receive that asks
+// for exactly those. Receives with a wildcard, and probes that take their message along, only take more
+// away. So a count of what was sent, less what is certainly taken, is a bound from above: where it is
+// zero nothing is there to be received, whatever the wildcards took.
+#pragma once
+
+#include <optional>
+
+#include "harness/diagnose/view.h"
+
+namespace rankfault {
+
+bool is_message(uint16_t op);  // send, ssend, recv, sendrecv, probe
+
+// The ranks of the communicator one of which must come, the caller among them; empty: nobody is waited for.
+struct Partners {
+  std::vector<int> ranks;
+  bool by_need = true;  // else the library may wait for it (a send that was not buffered)
+};
+Partners partners_of(const Call&, const CommGroup&);
+
+// Whether `partner` has entered the call that lets this call of `me` complete. kNo only when certain.
+Known partner_entered(const Call&, const Member& me, const Member& partner);
+
+// The tag of a message that `partner` sent to `me`, that nobody received and that a receive for another tag
+// may have been meant for.
+std::optional<int> unreceived_tag(const Call& receive, const Member& me, const Member& partner);
+
+}  // namespace rankfault

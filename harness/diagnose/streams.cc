@@ -1,0 +1,177 @@
+// streams: see streams.h.
+#include "harness/diagnose/streams.h"
+
+#include <algorithm>
+#include <map>
+
+#include "harness/diagnose/messages.h"
+
+namespace rankfault {
+namespace {
+
+// A wait of one rank for another: the waiter's call, and why the other keeps it.
+struct Awaited {
+  const CommGroup* group;
+  const Call* call;
+};
+
+bool pending(const Call& c) { return c.status == Call::Status::kPending; }
+// A recorder may not tell the root: then all are taken to be needed.
+bool needs_root_only(const Call& c, const Member& m) {
+  return op_need(c.op) == RF_NEED_ROOT_UNLESS_ROOT && c.peer >= 0 && c.peer != m.rank;
+}
+bool needs_nobody(const Call& c, const Member& m) {
+  const rf_need need = op_need(c.op);
+  if (need == RF_NEED_ROOT_UNLESS_ROOT) return c.peer == m.rank;
+  if (need == RF_NEED_EVERYONE_IF_ROOT || need == RF_NEED_OWED_IF_ROOT) return c.peer >= 0 && c.peer != m.rank;
+  return need == RF_NEED_NOBODY;
+}
+
+class Finder {
+ public:
+  explicit Finder(const JobView& job) : job_(job) {
+    for (const CommGroup& g : job.comms()) look_at(g);
+    for (const auto& p : job.processes())
+      if (p->has_streams()) look_at_messages(*p);
+  }
+
+  Laggards result() const {
+    using Why = Laggards::Why;
+    Laggards found;
+    const auto take = [&](Why why, const auto& of, bool excused_too) {
+      if (!found.ranks.empty()) return;
+      for (const auto& [rank, awaited] : of)
+        if (excused_too || !excused_.count(rank)) add(found, rank, awaited);
+      if (!found.ranks.empty()) found.why = why;
+    };
+    take(Why::kNotEnqueued, missing_, false);
+    take(Why::kNotStarted, not_started_, false);
+    take(Why::kNotCompleted, not_completed_, true);
+    take(Why::kNoRecord, unseen_, true);
+    take(Why::kCircle, missing_, true);
+    for (const auto& [rank, awaited] : not_completed_)
+      if (found.ranks.count(rank)) found.device_stuck.insert(rank);
+    return found;
+  }
+
+ private:
+  static void add(Laggards& found, int rank, const Awaited& awaited) {
+    found.ranks.insert(rank);
+    if (found.call && found.call->entered <= awaited.call->entered) return;
+    found.group = awaited.group;
+    found.call = awaited.call;
+  }
+  static void keep_first(std::map<int, Awaited>& of, int rank, const Awaited& a) {
+    const auto [at, is_new] = of.try_emplace(rank, a);
+    if (!is_new && a.call->entered < at->second.call->entered) at->second = a;
+  }
+
+  // Work that somebody has pending, and who has not enqueued it: by the counters, never member by member.
+  void look_at(const CommGroup& g) {
+    std::map<uint64_t, std::pair<const Member*, const Call*>> awaited;  // by seq: one that needs all
+    uint64_t least_entered = ~uint64_t{0}, most_completed = 0;
+    bool unseen = false;
+    for (const Member& m : g.members) {
+      unseen = unseen || !m.comm;
+      if (!m.comm || !m.process->has_streams()) continue;
+      least_entered = std::min(least_entered, m.comm->entered);
+      most_completed = std::max(most_completed, m.comm->completed);
+      for (const Call* c : m.calls)
+        if (pending(*c) && !needs_nobody(*c, m) && !needs_root_only(*c, m)) {
+          const auto [at, is_new] = awaited.try_emplace(c->seq, &m, c);
+          if (!is_new && c->entered < at->second.second->entered) at->second = {&m, c};
+        }
+    }
+    for (const Member& m : g.members)
+      if (m.comm && m.process->has_streams()) look_at(g, m, awaited, least_entered, most_completed, unseen);
+    if (unseen && !awaited.empty()) blame_unseen(g, awaited);
+    look_at_starts(g, awaited, least_entered);
+  }
+
+  template <typename ByseqT>
+  void look_at(const CommGroup& g, const Member& m, const ByseqT& awaited, uint64_t least_entered,
+               uint64_t most_completed, bool unseen) {
+    const auto first = awaited.upper_bound(m.comm->entered);
+    if (first != awaited.end()) keep_first(missing_, m.world_rank, {&g, first->second.second});
+    for (const Call* c : m.calls) {
+      if (!pending(*c) || needs_nobody(*c, m)) continue;
+      if (needs_root_only(*c, m)) {
+        look_at_root(g, m, *c);
+      } else if (c->seq > least_entered) {
+        excused_.insert(m.world_rank);
+      } else if (c->seq <= most_completed) {
+        keep_first(not_completed_, m.world_rank, {&g, c});
+      } else if (unseen) {
+        excused_.insert(m.world_rank);
+      }
+    }
+  }
+
+  void look_at_root(const CommGroup& g, const Member& m, const Call& c) {
+    if (c.peer < 0 || static_cast<size_t>(c.peer) >= g.members.size()) return;
+    const Member& root = g.members[static_cast<size_t>(c.peer)];
+    if (root.comm && root.comm->entered >= c.seq) return;
+    excused_.insert(m.world_rank);
+    if (root.comm) keep_first(missing_, root.world_rank, {&g, &c});
+  }
+
+  template <typename ByseqT>
+  void blame_unseen(const CommGroup& g, const ByseqT& awaited) {
+    for (const Member& m : g.members)
+      if (!m.comm && m.world_rank >= 0)
+        keep_first(unseen_, m.world_rank, {&g, awaited.begin()->second.second});
+  }
+
+  // Of work that all have enqueued: where it runs on some and not on others.
+  template <typename ByseqT>
+  void look_at_starts(const CommGroup& g, const ByseqT& awaited, uint64_t least_entered) {
+    for (const auto& [seq, waiter] : awaited) {
+      if (seq > least_entered) return;
+      const auto runs = [&, s = seq](const Member& m) { return m.comm && m.comm->started >= s; };
+      if (std::none_of(g.members.begin(), g.members.end(), runs)) continue;
+      for (const Member& m : g.members)
+        if (m.comm && !runs(m)) keep_first(not_started_, m.world_rank, {&g, waiter.second});
+    }
+  }
+
+  // Messages between two: by count where the two are the whole communicator, else pending ones by pair.
+  void look_at_messages(const Process& p) {
+    for (const Call& c : p.calls) {
+      if (!is_message(c.op) || !pending(c)) continue;
+      const CommGroup* g = job_.group(p, c.comm);
+      const Member* me = g ? g->of(p) : nullptr;
+      if (!me || c.peer < 0 || static_cast<size_t>(c.peer) >= g->members.size()) continue;
+      const Member& partner = g->members[static_cast<size_t>(c.peer)];
+      if (!partner.comm) {
+        excused_.insert(me->world_rank);
+        if (partner.world_rank >= 0) keep_first(unseen_, partner.world_rank, {g, &c});
+      } else if (!came(*g, *me, partner, c)) {
+        excused_.insert(me->world_rank);
+        keep_first(missing_, partner.world_rank, {g, &c});
+      }
+    }
+  }
+
+  static bool came(const CommGroup& g, const Member& me, const Member& partner, const Call& c) {
+    const bool sends = c.op == RF_OP_SEND;
+    if (g.size == 2) return std::max(partner.comm->sends, partner.comm->receives) >= c.seq;
+    const auto of_pair = [&](const Member& m, int peer, uint16_t op, uint64_t before) {
+      return std::count_if(m.process->calls.begin(), m.process->calls.end(), [&](const Call& other) {
+        return other.comm == m.comm->index && other.op == op && other.peer == peer && pending(other) &&
+               other.seq < before;
+      });
+    };
+    const uint16_t theirs = sends ? RF_OP_RECV : RF_OP_SEND;
+    return of_pair(partner, me.rank, theirs, ~uint64_t{0}) > of_pair(me, partner.rank, c.op, c.seq);
+  }
+
+  const JobView& job_;
+  std::map<int, Awaited> missing_, not_started_, not_completed_, unseen_;  // by world rank
+  std::set<int> excused_;  // they wait themselves
+};
+
+}  // namespace
+
+Laggards laggards(const JobView& job) { return Finder(job).result(); }
+
+}  // namespace rankfault

@@ -1,0 +1,216 @@
+// messages_test: point to point: what proves that a message does not come, and what only looks like it.
+#include "tests/diagnose/finding_of.h"
+
+namespace rankfault::testing {
+namespace {
+
+const Finding& only_finding(const Findings& found) {
+  EXPECT_EQ(found.all.size(), 1u) << all_kinds(found);
+  return found.all.front();
+}
+
+void expect_proven(TimelineBuilder& job, const std::string& kind) {
+  const Findings found = diagnose(job.build());
+  const Finding& f = only_finding(found);
+  EXPECT_EQ(f.kind, kind) << f.text;
+  EXPECT_EQ(f.confidence, Confidence::kProven) << to_json(f).dump(1);
+  EXPECT_FALSE(f.claimed.empty());
+}
+
+void expect_quiet(TimelineBuilder& job) {
+  for (const Finding& f : diagnose(job.build()).all)
+    EXPECT_TRUE(f.kind == "none" || f.kind == "cannot_say") << to_json(f).dump(1);
+}
+
+TEST(Messages, ReceivesThatStandBeforeTheirSendsAreACycle) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.blocked(0, recv(1)).blocked(1, recv(0));
+  expect_proven(job, "order_deadlock");
+}
+
+TEST(Messages, AMessageOnItsWayIsNoCycle) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.does(0, send(1)).blocked(0, recv(1)).blocked(1, recv(0));
+  expect_quiet(job);
+}
+
+TEST(Messages, AMessageThatWasTakenIsNotThereAnyMore) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.does(0, send(1)).does(1, recv(0)).blocked(0, recv(1)).blocked(1, recv(0));
+  expect_proven(job, "order_deadlock");
+}
+
+// The wildcard took one of the two; which one nobody knows, but not more than were sent.
+TEST(Messages, WildcardsOnlyTakeAway) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.does(0, send(1, 5)).does(0, send(1, 6)).does(1, recv(0, -1)).blocked(0, recv(1)).blocked(1, recv(0, 5));
+  expect_quiet(job);
+  TimelineBuilder none(2, RF_LIB_MPI);
+  none.does(0, send(1, 6)).does(1, recv(0, -1)).blocked(0, recv(1)).blocked(1, recv(0, 5));
+  expect_proven(none, "order_deadlock");
+}
+
+// Two have sent; the wildcard took one of them, and the other may still lie there.
+TEST(Messages, AWildcardMayHaveTakenSomebodyElses) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.does(0, send(2)).does(1, send(2)).does(2, recv(RF_PEER_ANY)).blocked(2, recv(1)).blocked(1, recv(2));
+  expect_quiet(job);
+}
+
+TEST(Messages, OtherTagsDoNotServe) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.does(0, send(1, 7)).finalized(0).blocked(1, recv(0, 5));
+  const Findings found = diagnose(job.build());
+  const Finding& f = only_finding(found);
+  EXPECT_EQ(f.kind, "call_mismatch") << f.text;
+  EXPECT_EQ(f.field, "tag");
+  EXPECT_NE(f.text.find("tag 7 was never received"), std::string::npos) << f.text;
+  EXPECT_EQ(f.confidence, Confidence::kProven);
+}
+
+TEST(Messages, APartnerThatHasFinalisedSendsNoMore) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.finalized(2).blocked(1, recv(2));
+  const Findings found = diagnose(job.build());
+  const Finding& f = only_finding(found);
+  EXPECT_EQ(f.kind, "missing_call");
+  EXPECT_TRUE(f.ranks.empty());
+  EXPECT_EQ(f.op, "send");
+  EXPECT_EQ(f.sides.size(), 2u);
+  EXPECT_EQ(f.confidence, Confidence::kProven);
+}
+
+TEST(Messages, OfADeadRankDoNotCome) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.blocked(0, recv(2, 4)).killed(2);
+  const Findings found = diagnose(job.build());
+  const Finding& f = only_finding(found);
+  EXPECT_EQ(f.kind, "dead_rank");
+  EXPECT_EQ(f.confidence, Confidence::kProven) << to_json(f).dump(1);
+  EXPECT_NE(f.text.find("left recv from rank 2 tag 4 on world of rank 0 without its partner"), std::string::npos)
+      << f.text;
+}
+
+TEST(Messages, OfADeadRankThatWereSentDoCome) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.does(2, send(0, 4)).blocked(0, recv(2, 4)).killed(2);
+  for (const Finding& f : diagnose(job.build()).all) EXPECT_EQ(f.confidence, Confidence::kInferred) << f.text;
+}
+
+TEST(Messages, FromAnySourceWaitForOneOfAll) {
+  TimelineBuilder job(3, RF_LIB_MPI);  // rank 2 is alive and may send
+  job.blocked(0, recv(RF_PEER_ANY)).blocked(1, recv(0));
+  expect_quiet(job);
+  job.blocked(2, recv(0));
+  expect_proven(job, "order_deadlock");
+}
+
+TEST(Messages, FromAnySourceOfRanksThatAreAllOver) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.blocked(0, recv(RF_PEER_ANY)).finalized(1);
+  expect_quiet(job);
+  job.finalized(2);
+  expect_proven(job, "missing_call");
+}
+
+TEST(Messages, ACollectiveAgainstAMessage) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.blocked(0, barrier()).blocked(1, recv(0));
+  expect_proven(job, "order_deadlock");
+}
+
+TEST(Messages, SynchronousSendsWaitForTheirReceives) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.blocked(0, ssend(1)).blocked(1, ssend(0));
+  expect_proven(job, "order_deadlock");
+  TimelineBuilder fits(2, RF_LIB_MPI);
+  fits.enqueues(1, recv(0)).blocked(0, ssend(1)).blocked(1, ssend(0));
+  expect_quiet(fits);
+}
+
+// Whether a plain send waits is the library's choice: two that face each other prove nothing.
+TEST(Messages, PlainSendsThatFaceEachOtherAreInferredAfterAWhile) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.blocked(0, send(1)).blocked(1, send(0));
+  expect_quiet(job);
+  job.wait(10'000'000'000);
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(only_finding(found).kind, "order_deadlock");
+  EXPECT_EQ(failed_assumptions(found.all[0]), std::vector<std::string>{"every_edge_is_a_need"});
+}
+
+TEST(Messages, AWaitForAllNeedsEachOfItsRequests) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  std::vector<uint64_t> origins;
+  for (const int tag : {1, 2, 3, 4}) {
+    job.enqueues(0, recv(1, tag));
+    origins.push_back(job.last_origin(0));
+    if (tag != 3) job.does(1, send(0, tag));
+  }
+  job.waits(0, origins).blocked(1, barrier());
+  expect_proven(job, "order_deadlock");  // rank 1 is in a barrier, and never sent tag 3
+}
+
+TEST(Messages, AWaitForOneOfSeveralNeedsOne) {
+  for (const bool served : {true, false}) {
+    TimelineBuilder job(3, RF_LIB_MPI);
+    std::vector<uint64_t> origins;
+    for (const int tag : {1, 2, 3}) {
+      job.enqueues(0, recv(1, tag));
+      origins.push_back(job.last_origin(0));
+    }
+    if (served) job.does(1, send(0, 2));
+    job.waits(0, origins, RF_OP_WAIT_ANY).blocked(1, barrier());
+    if (served)
+      expect_quiet(job);
+    else
+      expect_proven(job, "order_deadlock");
+  }
+}
+
+TEST(Messages, AWaitOfWhichARequestIsUnknownMayBeServed) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.enqueues(0, recv(1, 1)).waits(0, {job.last_origin(0)}, RF_OP_WAIT_ANY);
+  job.lane_of(0).state.pending_count = 2;
+  job.blocked(1, recv(0));
+  expect_quiet(job);
+}
+
+TEST(Messages, APendingReceiveHoldsNobodyUntilItIsWaitedFor) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.enqueues(0, recv(1)).blocked(1, recv(0));
+  expect_quiet(job);
+}
+
+TEST(Messages, ASendreceiveNeedsItsReceivingHalf) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  for (const int r : {0, 1, 2}) job.blocked(r, sendrecv((r + 1) % 3, (r + 2) % 3));
+  expect_quiet(job);
+  TimelineBuilder wrong(3, RF_LIB_MPI);  // all ask the one they send to
+  for (const int r : {0, 1, 2}) wrong.blocked(r, sendrecv((r + 1) % 3, (r + 1) % 3));
+  expect_proven(wrong, "order_deadlock");
+}
+
+TEST(Messages, AProbeTakesNothing) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.does(0, send(1)).does(1, probe(0)).blocked(1, probe(0)).blocked(0, recv(1));
+  expect_quiet(job);
+}
+
+TEST(Messages, ALostRecordProvesNothing) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.blocked(0, recv(1)).blocked(1, recv(0));
+  job.rank(1).history_lost = 1;
+  for (const Finding& f : diagnose(job.build()).all) EXPECT_EQ(f.confidence, Confidence::kInferred) << f.text;
+}
+
+TEST(Messages, ToItselfInOrderIsWell) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.does(0, send(0)).blocked(0, recv(0));
+  expect_quiet(job);
+  job.returns(0).blocked(0, recv(0));
+  expect_proven(job, "order_deadlock");
+}
+
+}  // namespace
+}  // namespace rankfault::testing
