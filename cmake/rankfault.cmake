@@ -8,6 +8,7 @@ find_package(yaml-cpp REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(Boost REQUIRED)
 find_package(GTest REQUIRED)
+find_package(ZLIB REQUIRED)
 
 # Optional parts: found, never demanded. Each sets RANKFAULT_WITH_X for the configure line.
 find_path(GLOO_INCLUDE_DIR gloo/allreduce.h)

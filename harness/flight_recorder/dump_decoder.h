@@ -1,0 +1,70 @@
+// dump_decoder: plain values, from pickle or JSON, become the structs of dump.h.
+//
+// The shapes are fixed, so nothing here follows a value deeper than a dump goes. A value may be shared
+// by many others, so what is looked at is counted, and a dump that grows by much more than it is long
+// is refused.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/flight_recorder/frame_table.h"
+#include "harness/flight_recorder/limits.h"
+#include "harness/flight_recorder/value.h"
+
+namespace rankfault {
+
+class DumpDecoder {
+ public:
+  DumpDecoder(const FrLimits& limits, FrFormat format, const FrSink& sink);
+
+  // One entry, at `offset` of the unpacked bytes; goes to the sink or into the dump.
+  Status entry(const Value& value, uint64_t offset);
+  // The outermost value, when `end` bytes were read. `streamed` is the list whose items went to entry()
+  // already; null when none did, then they are read now.
+  Result<FrDump> finish(const Value& root, const ValueNode* streamed, uint64_t end);
+
+ private:
+  friend struct EntryFields;
+  // Every reader says with false that `error_` has the reason.
+  bool wrong(const Value& value, const char* wanted);
+  bool spend(size_t work);
+  bool text(const Value& value, std::string& out);
+  bool integer(const Value& value, int64_t& out);
+  bool flag(const Value& value, bool& out);
+  bool optional_time(const Value& value, std::optional<int64_t>& out);
+  bool duration(const Value& value, std::optional<double>& out);
+  bool sizes(const Value& value, std::vector<std::vector<int64_t>>& out);
+  bool words(const Value& value, std::vector<std::string>& out);
+  bool group(const Value& value, FrGroupName& out);
+  bool state(const Value& value, FrEntry& out);
+  bool frames(const Value& value, std::shared_ptr<const FrStack>& out);
+  bool frame(const Value& value, uint32_t& out);
+  bool fields(const ValueNode& dict);
+
+  // dump_header.cc
+  bool head(const Value& root);
+  bool groups(const Value& value);
+  bool ranks(const Value& value, FrGroupConfig& out);
+  bool status(const Value& value);
+  bool comm_state(const Value& value);
+  bool loose_text(const Value& value, std::string& out);
+  bool loose_integer(const Value& value, int64_t& out);
+  void note(std::string what);
+
+  const FrLimits& limits_;
+  const FrSink& sink_;
+  FrDump dump_;
+  FrEntry entry_;  // its memory is used again and again
+  int64_t seq_id_ = -1;
+  FrameTable frame_table_;
+  std::vector<uint32_t> frame_numbers_;
+  std::array<uint8_t, 64> order_{};  // the fields as the last entry had them: the next has the same order
+  uint64_t offset_ = 0, spent_ = 0;
+  std::string error_;
+};
+
+}  // namespace rankfault

@@ -1,0 +1,22 @@
+// dump_names: what the name of a dump says, and the names of what stands beside it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace rankfault {
+
+struct DumpName {
+  int64_t rank = -1;  // the digits at the end: "_dump_3", "nccl_trace_rank_12.pkl.gz"; -1: none
+  std::string host;   // "host7.example" of "host7.example_rank_3"; "" unless the word rank is there
+};
+
+DumpName parse_dump_name(std::string_view file_name);
+
+// A side file's name. PyTorch's analyser takes every file of a folder whose name has the dumps' prefix in
+// it for a dump, so "<dump>.rankfault.json" would break it: we write "<rank>.rankfault.json", read both.
+std::string side_name(int64_t rank);
+bool is_side_name(std::string_view file_name);
+
+}  // namespace rankfault

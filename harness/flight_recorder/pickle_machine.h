@@ -1,0 +1,73 @@
+// pickle_machine: the second pass over a pickle: the stack machine. Used by pickle.cc alone.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/flight_recorder/dump_decoder.h"
+#include "harness/flight_recorder/pickle_scan.h"
+
+namespace rankfault {
+
+class PickleMachine {
+ public:
+  PickleMachine(ByteSource& source, const FrLimits& limits, const MemoUse& fetched, DumpDecoder& decoder);
+  Result<FrDump> run();
+
+ private:
+  bool step();
+  bool fail(std::string what);    // "byte N: what"
+  bool fail(const Error& error);  // as it is
+
+  // pickle_machine.cc: values
+  bool push(Value value);
+  bool push_int(int64_t value);
+  bool push_node(ValueKind kind, const Value* items = nullptr, size_t count = 0);
+  bool push_text(ValueKind kind, size_t length_bytes);
+  bool push_text(ValueKind kind, std::string_view text);
+  bool push_long(size_t length_bytes);
+  bool push_float();
+  bool push_line(uint8_t code);
+  bool fixed(size_t bytes, uint64_t& value);
+
+  // pickle_containers.cc: memo, marks, containers, entries
+  bool memo_op(uint8_t code);
+  bool put(uint64_t id);
+  bool get(uint64_t id);
+  bool pop_mark(size_t& first);
+  bool from_mark(ValueKind kind);
+  bool tuple_of(size_t count);
+  bool add(size_t first, bool pairs);
+  bool add_one(bool pair);
+  bool empty_list();
+  bool empty_dict();
+  bool in_stream() const;
+  bool hand_over(const Value& item);
+  void end_item();
+  size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
+
+  ByteWindow window_;
+  const FrLimits& limits_;
+  const MemoUse& fetched_;
+  DumpDecoder& decoder_;
+  Arena arena_;
+  std::vector<Value> stack_;
+  std::vector<size_t> marks_;
+  std::vector<Value> memo_;  // by MemoUse::index
+  std::vector<uint8_t> memo_set_;
+  uint64_t puts_ = 0;
+  uint64_t at_ = 0;  // offset of the opcode in hand
+  bool stopped_ = false;
+  std::string error_;
+
+  // The list of entries: its items are handed over instead of kept.
+  ValueNode* stream_ = nullptr;
+  size_t stream_at_ = 0;  // its place on the stack
+  bool item_open_ = false;
+  uint32_t item_ = 0;  // counts items; a node's `item`
+  bool keep_ = false;  // something outside may refer to this item's values
+  ValueNode* item_node_ = nullptr;
+  Arena::Mark item_mark_;
+};
+
+}  // namespace rankfault

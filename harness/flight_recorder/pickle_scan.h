@@ -1,0 +1,51 @@
+// pickle_scan: the first of two passes over a pickle: is every opcode one of plain data, is every length
+// in its bounds, does it end, and which memo slots are ever asked for.
+//
+// Python's pickler puts every string and container into the memo; few are fetched. Knowing them, the
+// second pass forgets an entry when it was handed over, and needs no more memory for a million entries
+// than for one.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "harness/flight_recorder/byte_source.h"
+
+namespace rankfault {
+
+// A set of memo ids, dense in what it holds: the n-th id of the set has index n.
+class MemoUse {
+ public:
+  bool insert(uint64_t id, size_t limit_bytes);  // false when the set would grow beyond the limit
+  void finish();                                 // after the last insert, before index() and count()
+  bool contains(uint64_t id) const {
+    return id / 64 < bits_.size() && (bits_[id / 64] >> (id % 64) & 1) != 0;
+  }
+  size_t index(uint64_t id) const {
+    const uint64_t below = bits_[id / 64] & ((uint64_t{1} << (id % 64)) - 1);
+    return before_[id / 64] + static_cast<size_t>(__builtin_popcountll(below));
+  }
+  size_t count() const { return count_; }
+
+ private:
+  std::vector<uint64_t> bits_;
+  std::vector<uint32_t> before_;
+  size_t count_ = 0;
+};
+
+struct PickleScan {
+  MemoUse fetched;
+  uint64_t end = 0;       // offset behind STOP
+  bool trailing = false;  // something stands behind it
+};
+
+// Errors name the byte: "byte 17: GLOBAL (0x63) is refused: ...".
+Result<PickleScan> scan_pickle(ByteSource& source, const FrLimits& limits);
+
+// Both passes read arguments the same way.
+uint64_t little_endian(const char* at, size_t bytes);
+// The length of the line that starts here, without its end; -1 when none ends within `most` bytes.
+int64_t line_length(ByteWindow& window, size_t most);
+constexpr size_t kNumberLine = 1000;  // longest INT, LONG, FLOAT, GET, PUT
+
+}  // namespace rankfault
