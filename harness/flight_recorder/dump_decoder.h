@@ -21,6 +21,8 @@ class DumpDecoder {
  public:
   DumpDecoder(const FrLimits& limits, FrFormat format, const FrSink& sink);
 
+  // 1 + the place of a field of entries by its name; 0: there is none. A Value may bring it along.
+  static uint8_t field_of(std::string_view name);
   // One entry, at `offset` of the unpacked bytes; goes to the sink or into the dump.
   Status entry(const Value& value, uint64_t offset);
   // The outermost value, when `end` bytes were read. `streamed` is the list whose items went to entry()

@@ -11,12 +11,8 @@ namespace rankfault {
 bool PickleMachine::memo_op(uint8_t code) {
   uint64_t id = puts_;
   switch (code) {
-    case 'h':
-      return fixed(1, id) && get(id);
     case 'j':
       return fixed(4, id) && get(id);
-    case 'q':
-      return fixed(1, id) && put(id);
     case 'r':
       return fixed(4, id) && put(id);
     case 0x94:
@@ -31,23 +27,6 @@ bool PickleMachine::memo_op(uint8_t code) {
   if (bad != std::errc() || stop != end) return fail("a memo number that is none");
   window_.skip(static_cast<size_t>(length) + 1);
   return code == 'g' ? get(id) : put(id);
-}
-
-bool PickleMachine::put(uint64_t id) {
-  ++puts_;
-  if (stack_.size() == floor()) return fail("nothing to put into the memo");
-  if (!fetched_.contains(id)) return true;
-  const size_t at = fetched_.index(id);
-  memo_[at] = stack_.back();
-  memo_set_[at] = 1;
-  keep_ = true;
-  return true;
-}
-
-bool PickleMachine::get(uint64_t id) {
-  if (!fetched_.contains(id) || !memo_set_[fetched_.index(id)])
-    return fail(fmt::format("memo slot {} is read before it is written", id));
-  return push(memo_[fetched_.index(id)]);
 }
 
 bool PickleMachine::pop_mark(size_t& first) {

@@ -118,7 +118,8 @@ class Scanner {
 
   bool get(uint64_t id) {
     if (id >= top_) return fail(fmt::format("memo slot {} is read before it is written", id));
-    if (!result_.fetched.insert(id, limits_.memory)) return fail("the memo needs too much memory");
+    if (!result_.fetched.contains(id) && !result_.fetched.insert(id, limits_.memory))
+      return fail("the memo needs too much memory");
     return true;
   }
 
@@ -149,12 +150,9 @@ void MemoUse::finish() {
     before_[i] = static_cast<uint32_t>(count_);
     count_ += static_cast<size_t>(__builtin_popcountll(bits_[i]));
   }
-}
-
-uint64_t little_endian(const char* at, size_t bytes) {
-  uint64_t value = 0;
-  for (size_t i = bytes; i-- > 0;) value = value << 8 | static_cast<unsigned char>(at[i]);
-  return value;
+  std::vector<uint32_t> low(kLow);
+  for (size_t id = 0; id < kLow; ++id) low[id] = contains(id) ? static_cast<uint32_t>(index(id) + 1) : 0;
+  low_ = std::move(low);
 }
 
 int64_t line_length(ByteWindow& window, size_t most) {
