@@ -39,7 +39,8 @@ struct EntryFields {
     std::string_view name;
     Read read;
   };
-  static constexpr size_t kCount = 23;
+  static constexpr size_t kCount = static_cast<size_t>(EntryField::kCount);
+  static_assert(kCount <= 32, "`seen` has a bit for each");
   static const std::array<Field, kCount> kAll;
 };
 
@@ -75,10 +76,6 @@ const std::array<EntryFields::Field, EntryFields::kCount> EntryFields::kAll = {{
     {"is_p2p", [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.flag(v, e.is_p2p); }},
     {"seq_id", [](DumpDecoder& d, const Value& v, FrEntry&) { return d.integer(v, d.seq_id_); }},
 }};
-
-// Places of the lists in kAll.
-constexpr size_t kInputSizes = 12, kInputTypes = 13, kOutputSizes = 14, kOutputTypes = 15;
-static_assert(kOutputTypes < EntryFields::kCount && EntryFields::kCount <= 32);
 
 DumpDecoder::DumpDecoder(const FrLimits& limits, FrFormat format, const FrSink& sink)
     : limits_(limits), sink_(sink) {
@@ -124,19 +121,32 @@ bool DumpDecoder::fields(const ValueNode& dict) {
       return false;
     }
   }
-  if (!(seen >> kInputSizes & 1)) entry_.input_sizes.clear();
-  if (!(seen >> kInputTypes & 1)) entry_.input_dtypes.clear();
-  if (!(seen >> kOutputSizes & 1)) entry_.output_sizes.clear();
-  if (!(seen >> kOutputTypes & 1)) entry_.output_dtypes.clear();
+  absent(seen);
   return true;
 }
 
-Status DumpDecoder::entry(const Value& value, uint64_t offset) {
+void DumpDecoder::absent(uint32_t seen) {
+  const auto missing = [&](EntryField field) { return (seen >> static_cast<unsigned>(field) & 1) == 0; };
+  if (missing(EntryField::kInputSizes)) entry_.input_sizes.clear();
+  if (missing(EntryField::kInputTypes)) entry_.input_dtypes.clear();
+  if (missing(EntryField::kOutputSizes)) entry_.output_sizes.clear();
+  if (missing(EntryField::kOutputTypes)) entry_.output_dtypes.clear();
+}
+
+void DumpDecoder::begin_entry(uint64_t offset) {
   offset_ = offset;
   clear(entry_);
   seq_id_ = -1;
+}
+
+Status DumpDecoder::entry(const Value& value, uint64_t offset) {
+  begin_entry(offset);
   const bool good = value.kind == ValueKind::kDict ? fields(*value.node) : wrong(value, "a dict");
   if (!good) return refused(fmt::format("entry {} (byte {}): {}", dump_.entry_count, offset, error_));
+  return hand_over();
+}
+
+Status DumpDecoder::hand_over() {
   if (seq_id_ >= 0) {
     int64_t& seq = entry_.is_p2p ? entry_.p2p_seq_id : entry_.collective_seq_id;
     if (seq < 0) seq = seq_id_;

@@ -17,6 +17,34 @@
 
 namespace rankfault {
 
+// The fields of an entry, in the order in which PyTorch writes them.
+enum class EntryField : uint8_t {
+  kFrames,
+  kRecordId,
+  kPgId,
+  kProcessGroup,
+  kThreadName,
+  kThreadId,
+  kCollectiveSeqId,
+  kP2pSeqId,
+  kOpId,
+  kProfilingName,
+  kTimeCreated,
+  kDuration,
+  kInputSizes,
+  kInputTypes,
+  kOutputSizes,
+  kOutputTypes,
+  kState,
+  kTimeStarted,
+  kTimeCompleted,
+  kRetired,
+  kTimeout,
+  kIsP2p,
+  kSeqId,
+  kCount
+};
+
 class DumpDecoder {
  public:
   DumpDecoder(const FrLimits& limits, FrFormat format, const FrSink& sink);
@@ -31,6 +59,10 @@ class DumpDecoder {
 
  private:
   friend struct EntryFields;
+  friend class PickleEntry;
+  void begin_entry(uint64_t offset);
+  void absent(uint32_t seen);  // a bit for each field that was there
+  Status hand_over();
   // Every reader says with false that `error_` has the reason.
   bool wrong(const Value& value, const char* wanted);
   bool spend(size_t work);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 
+#include "harness/flight_recorder/pickle_entry.h"
 #include "harness/flight_recorder/pickle_machine.h"
 
 namespace rankfault {
@@ -126,6 +127,12 @@ bool PickleMachine::empty_dict() {
     end_item();
   }
   if (stack_.size() != stream_at_ + 1) return push_node(ValueKind::kDict);
+  if (quick_) {
+    const bool begins = quick_entries();
+    if (!error_.empty()) return false;
+    if (!begins) return true;
+    at_ = window_.offset() - 1;
+  }
   if (item_ == std::numeric_limits<uint32_t>::max()) return fail("too many entries");
   item_open_ = true;
   keep_ = false;
@@ -141,6 +148,20 @@ bool PickleMachine::empty_dict() {
 void PickleMachine::end_item() {
   if (!keep_) arena_.rewind(item_mark_);
   item_open_ = false;
+}
+
+// Behind the EMPTY_DICT of an entry: reads entries at sight. True when one begins that must be built.
+bool PickleMachine::quick_entries() {
+  for (;;) {
+    PickleEntry entry(*this);
+    if (!entry.read()) return true;
+    at_ = window_.offset();
+    window_.skip(entry.bytes());
+    puts_ += entry.puts();
+    if (const Status taken = entry.hand_over(); !taken) return fail(taken.error());
+    if (!window_.need(1) || *window_.data() != '}') return false;
+    window_.skip(1);
+  }
 }
 
 bool PickleMachine::hand_over(const Value& item) {

@@ -13,11 +13,12 @@
 namespace rankfault {
 
 PickleMachine::PickleMachine(ByteSource& source, const FrLimits& limits, const MemoUse& fetched,
-                             DumpDecoder& decoder)
+                             DumpDecoder& decoder, bool quick)
     : window_(source, limits),
       limits_(limits),
       fetched_(fetched),
       decoder_(decoder),
+      quick_(quick),
       arena_(limits.memory),
       memo_(fetched.count()),
       memo_set_(fetched.count()) {}

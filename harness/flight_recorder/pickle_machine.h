@@ -11,7 +11,9 @@ namespace rankfault {
 
 class PickleMachine {
  public:
-  PickleMachine(ByteSource& source, const FrLimits& limits, const MemoUse& fetched, DumpDecoder& decoder);
+  // `quick`: entries that look as usual are read by PickleEntry; the result is the same.
+  PickleMachine(ByteSource& source, const FrLimits& limits, const MemoUse& fetched, DumpDecoder& decoder,
+                bool quick);
   Result<FrDump> run();
 
  private:
@@ -68,6 +70,8 @@ class PickleMachine {
   bool empty_dict();
   bool in_stream() const;
   bool hand_over(const Value& item);
+  bool quick_entries();
+  friend class PickleEntry;
   void end_item();
   size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
 
@@ -75,6 +79,7 @@ class PickleMachine {
   const FrLimits& limits_;
   const MemoUse& fetched_;
   DumpDecoder& decoder_;
+  bool quick_;
   Arena arena_;
   std::vector<Value> stack_;
   std::vector<size_t> marks_;

@@ -13,7 +13,7 @@
 namespace rankfault::testing {
 namespace {
 
-using Target = void (*)(const uint8_t*, size_t);
+using Target = bool (*)(const uint8_t*, size_t);
 
 int rounds() {
   const char* asked = std::getenv("RANKFAULT_FUZZ_ROUNDS");
@@ -49,11 +49,15 @@ void damage(std::string& bytes, std::mt19937& random, const std::string& alphabe
 
 void mutate(const std::vector<std::string>& seeds, const std::string& alphabet, Target target) {
   std::mt19937 random(7);
+  int taken = 0;
   for (int round = 0; round < rounds(); ++round) {
     std::string bytes = seeds[random() % seeds.size()];
     damage(bytes, random, alphabet);
-    target(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+    taken += target(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   }
+  EXPECT_GT(taken, rounds() / 50)
+      << "the mutator breaks everything: nothing behind the first check was tried";
+  EXPECT_LT(taken, rounds());
 }
 
 TEST(Mutated, PicklesAreRefusedOrWhole) {

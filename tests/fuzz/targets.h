@@ -1,5 +1,5 @@
-// targets: what a fuzzer calls with any bytes. Each returns, and what a reader takes must survive being
-// written and read again.
+// targets: what a fuzzer calls with any bytes. Each returns, says whether the reader took them, and what it
+// took must survive being written and read again.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace rankfault::testing {
 
-void fuzz_pickle(const uint8_t* data, size_t size);
-void fuzz_json(const uint8_t* data, size_t size);
+bool fuzz_pickle(const uint8_t* data, size_t size);
+bool fuzz_json(const uint8_t* data, size_t size);
 
 }  // namespace rankfault::testing
