@@ -96,13 +96,15 @@ bool ByteWindow::fill(size_t bytes) {
     }
     at_ = buffer_.get();
     end_ = buffer_.get() + kept;
-    if (base_ + kept >= limit_) {
+    const uint64_t have = base_ + kept;  // one byte more than the limit is asked for, and tells
+    const size_t wanted = static_cast<size_t>(std::min<uint64_t>(capacity_ - kept, limit_ + 1 - have));
+    const Result<size_t> count = source_.read(end_, wanted);
+    if (!count) return failed_ = std::make_unique<Error>(count.error()), false;
+    if (*count == 0) return false;
+    if (have + *count > limit_) {
       failed_ = std::make_unique<Error>(refused(fmt::format("more than {} bytes", limit_)));
       return false;
     }
-    const Result<size_t> count = source_.read(end_, capacity_ - kept);
-    if (!count) return failed_ = std::make_unique<Error>(count.error()), false;
-    if (*count == 0) return false;
     end_ += *count;
   }
   return true;

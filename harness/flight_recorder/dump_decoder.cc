@@ -14,7 +14,8 @@ constexpr size_t kMostKept = size_t{1} << 20;  // entries; PyTorch's ring has 20
 constexpr uint64_t kFreeWork = uint64_t{4} << 20;
 constexpr uint64_t kWorkPerByte = 64;
 
-// An entry as new, but with its memory. What a sink moved away is empty and costs nothing.
+// An entry as new, but with its memory. Shapes and types stay: they are cut to length when they are read,
+// and cleared when they are not.
 void clear(FrEntry& e) {
   e.record_id = e.pg_id = e.collective_seq_id = e.p2p_seq_id = e.op_id = e.timeout_ms = -1;
   e.time_created_ns = 0;
@@ -23,11 +24,6 @@ void clear(FrEntry& e) {
   for (std::string* text :
        {&e.group.name, &e.group.desc, &e.profiling_name, &e.state_word, &e.thread_name, &e.thread_id})
     text->clear();
-  // Shapes and types are cut to length when they are read; left over, they would be another entry's.
-  e.input_sizes.clear();
-  e.output_sizes.clear();
-  e.input_dtypes.clear();
-  e.output_dtypes.clear();
   e.time_discovered_started_ns.reset();
   e.time_discovered_completed_ns.reset();
   e.duration_ms.reset();
@@ -43,10 +39,12 @@ struct EntryFields {
     std::string_view name;
     Read read;
   };
-  static const std::array<Field, 23> kAll;
+  static constexpr size_t kCount = static_cast<size_t>(EntryField::kCount);
+  static_assert(kCount <= 32, "`seen` has a bit for each");
+  static const std::array<Field, kCount> kAll;
 };
 
-const std::array<EntryFields::Field, 23> EntryFields::kAll = {{
+const std::array<EntryFields::Field, EntryFields::kCount> EntryFields::kAll = {{
     {"frames", [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.frames(v, e.frames); }},
     {"record_id", [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.integer(v, e.record_id); }},
     {"pg_id", [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.integer(v, e.pg_id); }},
@@ -96,34 +94,59 @@ bool DumpDecoder::spend(size_t work) {
   return false;
 }
 
+uint8_t DumpDecoder::field_of(std::string_view name) {
+  for (size_t i = 0; i < EntryFields::kAll.size(); ++i)
+    if (EntryFields::kAll[i].name == name) return static_cast<uint8_t>(i + 1);
+  return 0;
+}
+
 bool DumpDecoder::fields(const ValueNode& dict) {
+  uint32_t seen = 0;
   for (uint32_t i = 0; i + 1 < dict.count; i += 2) {
     const Value& key = dict.items[i];
     if (key.kind != ValueKind::kText) return wrong(key, "the name of a field");
-    if (!spend(1)) return false;
-    const std::string_view name = key.text();
-    const size_t place = std::min<size_t>(i / 2, order_.size() - 1);
-    size_t field = order_[place];
-    if (EntryFields::kAll[field].name != name) {
-      for (field = 0; field < EntryFields::kAll.size(); ++field)
-        if (EntryFields::kAll[field].name == name) break;
-      if (field == EntryFields::kAll.size()) continue;  // a newer minor version adds fields
-      order_[place] = static_cast<uint8_t>(field);
+    size_t field = key.field;
+    if (field == 0) {
+      uint8_t& usual = order_[std::min<size_t>(i / 2, order_.size() - 1)];
+      if (EntryFields::kAll[usual].name == key.text())
+        field = usual + size_t{1};
+      else if ((field = field_of(key.text())) != 0)
+        usual = static_cast<uint8_t>(field - 1);
     }
+    if (!spend(1)) return false;
+    if (field-- == 0) continue;  // a newer minor version adds fields
+    seen |= 1u << field;
     if (!EntryFields::kAll[field].read(*this, dict.items[i + 1], entry_)) {
       error_ = fmt::format("{}: {}", EntryFields::kAll[field].name, error_);
       return false;
     }
   }
+  absent(seen);
   return true;
 }
 
-Status DumpDecoder::entry(const Value& value, uint64_t offset) {
+void DumpDecoder::absent(uint32_t seen) {
+  const auto missing = [&](EntryField field) { return (seen >> static_cast<unsigned>(field) & 1) == 0; };
+  if (missing(EntryField::kInputSizes)) entry_.input_sizes.clear();
+  if (missing(EntryField::kInputTypes)) entry_.input_dtypes.clear();
+  if (missing(EntryField::kOutputSizes)) entry_.output_sizes.clear();
+  if (missing(EntryField::kOutputTypes)) entry_.output_dtypes.clear();
+}
+
+void DumpDecoder::begin_entry(uint64_t offset) {
   offset_ = offset;
   clear(entry_);
   seq_id_ = -1;
+}
+
+Status DumpDecoder::entry(const Value& value, uint64_t offset) {
+  begin_entry(offset);
   const bool good = value.kind == ValueKind::kDict ? fields(*value.node) : wrong(value, "a dict");
   if (!good) return refused(fmt::format("entry {} (byte {}): {}", dump_.entry_count, offset, error_));
+  return hand_over();
+}
+
+Status DumpDecoder::hand_over() {
   if (seq_id_ >= 0) {
     int64_t& seq = entry_.is_p2p ? entry_.p2p_seq_id : entry_.collective_seq_id;
     if (seq < 0) seq = seq_id_;
@@ -184,8 +207,7 @@ bool DumpDecoder::duration(const Value& value, std::optional<double>& out) {
 }
 
 bool DumpDecoder::sizes(const Value& value, std::vector<std::vector<int64_t>>& out) {
-  out.clear();
-  if (value.kind == ValueKind::kNone) return true;
+  if (value.kind == ValueKind::kNone) return out.clear(), true;
   if (!value.is_sequence()) return wrong(value, "a list of shapes");
   if (!spend(value.node->count)) return false;
   out.resize(value.node->count);
@@ -201,8 +223,7 @@ bool DumpDecoder::sizes(const Value& value, std::vector<std::vector<int64_t>>& o
 }
 
 bool DumpDecoder::words(const Value& value, std::vector<std::string>& out) {
-  out.clear();
-  if (value.kind == ValueKind::kNone) return true;
+  if (value.kind == ValueKind::kNone) return out.clear(), true;
   if (!value.is_sequence()) return wrong(value, "a list of strings");
   if (!spend(value.node->count)) return false;
   out.resize(value.node->count);

@@ -17,10 +17,40 @@
 
 namespace rankfault {
 
+// The fields of an entry, in the order in which PyTorch writes them.
+enum class EntryField : uint8_t {
+  kFrames,
+  kRecordId,
+  kPgId,
+  kProcessGroup,
+  kThreadName,
+  kThreadId,
+  kCollectiveSeqId,
+  kP2pSeqId,
+  kOpId,
+  kProfilingName,
+  kTimeCreated,
+  kDuration,
+  kInputSizes,
+  kInputTypes,
+  kOutputSizes,
+  kOutputTypes,
+  kState,
+  kTimeStarted,
+  kTimeCompleted,
+  kRetired,
+  kTimeout,
+  kIsP2p,
+  kSeqId,
+  kCount
+};
+
 class DumpDecoder {
  public:
   DumpDecoder(const FrLimits& limits, FrFormat format, const FrSink& sink);
 
+  // 1 + the place of a field of entries by its name; 0: there is none. A Value may bring it along.
+  static uint8_t field_of(std::string_view name);
   // One entry, at `offset` of the unpacked bytes; goes to the sink or into the dump.
   Status entry(const Value& value, uint64_t offset);
   // The outermost value, when `end` bytes were read. `streamed` is the list whose items went to entry()
@@ -29,6 +59,10 @@ class DumpDecoder {
 
  private:
   friend struct EntryFields;
+  friend class PickleEntry;
+  void begin_entry(uint64_t offset);
+  void absent(uint32_t seen);  // a bit for each field that was there
+  Status hand_over();
   // Every reader says with false that `error_` has the reason.
   bool wrong(const Value& value, const char* wanted);
   bool spend(size_t work);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 
+#include "harness/flight_recorder/pickle_entry.h"
 #include "harness/flight_recorder/pickle_machine.h"
 
 namespace rankfault {
@@ -11,12 +12,8 @@ namespace rankfault {
 bool PickleMachine::memo_op(uint8_t code) {
   uint64_t id = puts_;
   switch (code) {
-    case 'h':
-      return fixed(1, id) && get(id);
     case 'j':
       return fixed(4, id) && get(id);
-    case 'q':
-      return fixed(1, id) && put(id);
     case 'r':
       return fixed(4, id) && put(id);
     case 0x94:
@@ -31,23 +28,6 @@ bool PickleMachine::memo_op(uint8_t code) {
   if (bad != std::errc() || stop != end) return fail("a memo number that is none");
   window_.skip(static_cast<size_t>(length) + 1);
   return code == 'g' ? get(id) : put(id);
-}
-
-bool PickleMachine::put(uint64_t id) {
-  ++puts_;
-  if (stack_.size() == floor()) return fail("nothing to put into the memo");
-  if (!fetched_.contains(id)) return true;
-  const size_t at = fetched_.index(id);
-  memo_[at] = stack_.back();
-  memo_set_[at] = 1;
-  keep_ = true;
-  return true;
-}
-
-bool PickleMachine::get(uint64_t id) {
-  if (!fetched_.contains(id) || !memo_set_[fetched_.index(id)])
-    return fail(fmt::format("memo slot {} is read before it is written", id));
-  return push(memo_[fetched_.index(id)]);
 }
 
 bool PickleMachine::pop_mark(size_t& first) {
@@ -147,6 +127,12 @@ bool PickleMachine::empty_dict() {
     end_item();
   }
   if (stack_.size() != stream_at_ + 1) return push_node(ValueKind::kDict);
+  if (quick_) {
+    const bool begins = quick_entries();
+    if (!error_.empty()) return false;
+    if (!begins) return true;
+    at_ = window_.offset() - 1;
+  }
   if (item_ == std::numeric_limits<uint32_t>::max()) return fail("too many entries");
   item_open_ = true;
   keep_ = false;
@@ -162,6 +148,20 @@ bool PickleMachine::empty_dict() {
 void PickleMachine::end_item() {
   if (!keep_) arena_.rewind(item_mark_);
   item_open_ = false;
+}
+
+// Behind the EMPTY_DICT of an entry: reads entries at sight. True when one begins that must be built.
+bool PickleMachine::quick_entries() {
+  for (;;) {
+    PickleEntry entry(*this);
+    if (!entry.read()) return true;
+    at_ = window_.offset();
+    window_.skip(entry.bytes());
+    puts_ += entry.puts();
+    if (const Status taken = entry.hand_over(); !taken) return fail(taken.error());
+    if (!window_.need(1) || *window_.data() != '}') return false;
+    window_.skip(1);
+  }
 }
 
 bool PickleMachine::hand_over(const Value& item) {

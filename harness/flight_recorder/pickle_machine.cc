@@ -13,22 +13,15 @@
 namespace rankfault {
 
 PickleMachine::PickleMachine(ByteSource& source, const FrLimits& limits, const MemoUse& fetched,
-                             DumpDecoder& decoder)
+                             DumpDecoder& decoder, bool quick)
     : window_(source, limits),
       limits_(limits),
       fetched_(fetched),
       decoder_(decoder),
+      quick_(quick),
       arena_(limits.memory),
       memo_(fetched.count()),
       memo_set_(fetched.count()) {}
-
-Result<FrDump> PickleMachine::run() {
-  while (step()) {
-  }
-  if (error_.empty() && !stopped_) error_ = window_.end_error().message;
-  if (!error_.empty()) return refused(error_);
-  return decoder_.finish(stack_.back(), stream_, window_.offset());
-}
 
 bool PickleMachine::fail(std::string what) {
   if (error_.empty()) error_ = fmt::format("byte {}: {}", at_, what);
@@ -40,7 +33,8 @@ bool PickleMachine::fail(const Error& error) {
   return false;
 }
 
-bool PickleMachine::step() {
+// Inline: run is its only caller, and most of a dump's time is spent between two steps.
+inline bool PickleMachine::step() {
   at_ = window_.offset();
   if (!window_.need(1)) return false;
   const auto code = static_cast<uint8_t>(*window_.data());
@@ -48,9 +42,11 @@ bool PickleMachine::step() {
   uint64_t value = 0;
   switch (code) {
     case 'h':
+      return fixed(1, value) && get(value);
+    case 'q':
+      return fixed(1, value) && put(value);
     case 'j':
     case 'g':
-    case 'q':
     case 'r':
     case 'p':
     case 0x94:
@@ -144,17 +140,16 @@ bool PickleMachine::step() {
   }
 }
 
-bool PickleMachine::fixed(size_t bytes, uint64_t& value) {
-  if (!window_.need(bytes)) return false;
-  value = little_endian(window_.data(), bytes);
-  window_.skip(bytes);
-  return true;
+Result<FrDump> PickleMachine::run() {
+  while (step()) {
+  }
+  if (error_.empty() && !stopped_) error_ = window_.end_error().message;
+  if (!error_.empty()) return refused(error_);
+  return decoder_.finish(stack_.back(), stream_, window_.offset());
 }
 
-bool PickleMachine::push(Value value) {
-  if (stack_.size() == stack_.capacity() && stack_.size() * 2 * sizeof(Value) > limits_.memory)
-    return fail("too many values at once");
-  stack_.push_back(value);
+bool PickleMachine::may_grow() {
+  if (stack_.size() * 2 * sizeof(Value) > limits_.memory) return fail("too many values at once");
   return true;
 }
 

@@ -11,16 +11,23 @@ namespace rankfault {
 
 class PickleMachine {
  public:
-  PickleMachine(ByteSource& source, const FrLimits& limits, const MemoUse& fetched, DumpDecoder& decoder);
+  // `quick`: entries that look as usual are read by PickleEntry; the result is the same.
+  PickleMachine(ByteSource& source, const FrLimits& limits, const MemoUse& fetched, DumpDecoder& decoder,
+                bool quick);
   Result<FrDump> run();
 
  private:
   bool step();
-  bool fail(std::string what);    // "byte N: what"
-  bool fail(const Error& error);  // as it is
+  [[gnu::cold]] bool fail(std::string what);    // "byte N: what"
+  [[gnu::cold]] bool fail(const Error& error);  // as it is
 
   // pickle_machine.cc: values
-  bool push(Value value);
+  bool push(Value value) {
+    if (stack_.size() == stack_.capacity() && !may_grow()) return false;
+    stack_.push_back(value);
+    return true;
+  }
+  bool may_grow();
   bool push_int(int64_t value);
   bool push_node(ValueKind kind, const Value* items = nullptr, size_t count = 0);
   bool push_text(ValueKind kind, size_t length_bytes);
@@ -28,12 +35,32 @@ class PickleMachine {
   bool push_long(size_t length_bytes);
   bool push_float();
   bool push_line(uint8_t code);
-  bool fixed(size_t bytes, uint64_t& value);
+  // Inline: this and put, get, push are most of a dump.
+  bool fixed(size_t bytes, uint64_t& value) {
+    if (!window_.need(bytes)) return false;
+    value = little_endian(window_.data(), bytes);
+    window_.skip(bytes);
+    return true;
+  }
 
   // pickle_containers.cc: memo, marks, containers, entries
   bool memo_op(uint8_t code);
-  bool put(uint64_t id);
-  bool get(uint64_t id);
+  bool put(uint64_t id) {
+    ++puts_;
+    if (stack_.size() == floor()) return fail("nothing to put into the memo");
+    const size_t at = fetched_.index(id);
+    if (at == MemoUse::kNone) return true;
+    memo_[at] = stack_.back();
+    if (memo_[at].kind == ValueKind::kText) memo_[at].field = DumpDecoder::field_of(memo_[at].text());
+    memo_set_[at] = 1;
+    keep_ = true;
+    return true;
+  }
+  bool get(uint64_t id) {
+    const size_t at = fetched_.index(id);
+    if (at != MemoUse::kNone && memo_set_[at]) return push(memo_[at]);
+    return fail("memo slot " + std::to_string(id) + " is read before it is written");
+  }
   bool pop_mark(size_t& first);
   bool from_mark(ValueKind kind);
   bool tuple_of(size_t count);
@@ -43,6 +70,8 @@ class PickleMachine {
   bool empty_dict();
   bool in_stream() const;
   bool hand_over(const Value& item);
+  bool quick_entries();
+  friend class PickleEntry;
   void end_item();
   size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
 
@@ -50,6 +79,7 @@ class PickleMachine {
   const FrLimits& limits_;
   const MemoUse& fetched_;
   DumpDecoder& decoder_;
+  bool quick_;
   Arena arena_;
   std::vector<Value> stack_;
   std::vector<size_t> marks_;

@@ -20,8 +20,8 @@ class Scanner {
   Scanner(ByteSource& source, const FrLimits& limits) : window_(source, limits), limits_(limits) {}
 
   Result<PickleScan> run() {
-    while (step()) {
-    }
+    do quick();
+    while (step());
     if (error_.empty() && !stopped_) error_ = window_.end_error().message;
     if (!error_.empty()) return refused(error_);
     result_.end = window_.offset();
@@ -34,6 +34,84 @@ class Scanner {
   bool fail(const std::string& what) {
     error_ = fmt::format("byte {}: {}", at_, what);
     return false;
+  }
+
+  // The opcodes that dumps are made of, as long as they lie in the window. What it does not take, step
+  // takes or refuses.
+  void quick() {
+    constexpr ptrdiff_t kLongest = 10;  // opcode and argument of LONG1 with 8 bytes
+    const char* p = window_.data();
+    const char* const end = p + window_.available();
+    for (bool known = true; known && end - p >= kLongest;) {
+      switch (static_cast<uint8_t>(*p)) {
+        case 'h': {
+          const auto id = static_cast<uint8_t>(p[1]);
+          known = id < top_ && (result_.fetched.contains(id) || result_.fetched.insert(id, limits_.memory));
+          p += known ? 2 : 0;
+          break;
+        }
+        case 'j': {
+          const uint64_t id = little_endian(p + 1, 4);
+          known = id < top_ && (result_.fetched.contains(id) || result_.fetched.insert(id, limits_.memory));
+          p += known ? 5 : 0;
+          break;
+        }
+        case 'q':
+        case 'r': {
+          const size_t bytes = *p == 'q' ? 1 : 4;
+          known = may_put(little_endian(p + 1, bytes));
+          p += known ? 1 + bytes : 0;
+          break;
+        }
+        case 'K':
+          p += 2;
+          break;
+        case 'M':
+          p += 3;
+          break;
+        case 'J':
+          p += 5;
+          break;
+        case '(':
+        case '}':
+        case ']':
+        case 'e':
+        case 'u':
+        case 'a':
+        case 's':
+        case 'N':
+        case 0x85:
+        case 0x86:
+        case 0x87:
+        case 0x88:
+        case 0x89:
+          ++p;
+          break;
+        case 0x94:
+          known = may_put(puts_);
+          p += known ? 1 : 0;
+          break;
+        case 0x8a:
+          known = p[1] == 8;
+          p += known ? 10 : 0;
+          break;
+        case 0x8c: {
+          const ptrdiff_t length = static_cast<uint8_t>(p[1]);
+          known = end - p >= length + 2;
+          p += known ? length + 2 : 0;
+          break;
+        }
+        case 'X': {
+          const uint64_t length = little_endian(p + 1, 4);
+          known = length <= limits_.text && length + 5 <= static_cast<uint64_t>(end - p);
+          p += known ? length + 5 : 0;
+          break;
+        }
+        default:
+          known = false;
+      }
+    }
+    window_.skip(static_cast<size_t>(p - window_.data()));
   }
 
   bool step() {
@@ -109,16 +187,18 @@ class Scanner {
     return window_.skip_long(length);
   }
 
-  bool put(uint64_t id) {
-    if (id > puts_ + kMemoSlack) return fail(fmt::format("memo slot {} after {} uses", id, puts_));
+  bool may_put(uint64_t id) {
+    if (id > puts_ + kMemoSlack) return false;
     ++puts_;
     if (id >= top_) top_ = id + 1;
     return true;
   }
+  bool put(uint64_t id) { return may_put(id) || fail(fmt::format("memo slot {} after {} uses", id, puts_)); }
 
   bool get(uint64_t id) {
     if (id >= top_) return fail(fmt::format("memo slot {} is read before it is written", id));
-    if (!result_.fetched.insert(id, limits_.memory)) return fail("the memo needs too much memory");
+    if (!result_.fetched.contains(id) && !result_.fetched.insert(id, limits_.memory))
+      return fail("the memo needs too much memory");
     return true;
   }
 
@@ -149,12 +229,9 @@ void MemoUse::finish() {
     before_[i] = static_cast<uint32_t>(count_);
     count_ += static_cast<size_t>(__builtin_popcountll(bits_[i]));
   }
-}
-
-uint64_t little_endian(const char* at, size_t bytes) {
-  uint64_t value = 0;
-  for (size_t i = bytes; i-- > 0;) value = value << 8 | static_cast<unsigned char>(at[i]);
-  return value;
+  std::vector<uint32_t> low(kLow);
+  for (size_t id = 0; id < kLow; ++id) low[id] = contains(id) ? static_cast<uint32_t>(index(id) + 1) : 0;
+  low_ = std::move(low);
 }
 
 int64_t line_length(ByteWindow& window, size_t most) {

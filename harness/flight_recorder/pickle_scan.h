@@ -21,13 +21,19 @@ class MemoUse {
   bool contains(uint64_t id) const {
     return id / 64 < bits_.size() && (bits_[id / 64] >> (id % 64) & 1) != 0;
   }
+  static constexpr size_t kNone = ~size_t{0};
+  // The place of an id in the set; kNone when it is not in it.
   size_t index(uint64_t id) const {
+    if (id < low_.size()) return low_[id] - size_t{1};
+    if (!contains(id)) return kNone;
     const uint64_t below = bits_[id / 64] & ((uint64_t{1} << (id % 64)) - 1);
     return before_[id / 64] + static_cast<size_t>(__builtin_popcountll(below));
   }
   size_t count() const { return count_; }
 
  private:
+  static constexpr size_t kLow = 4096;  // the ids of field names and call sites: most of what is fetched
+  std::vector<uint32_t> low_;           // index + 1; 0: not in the set
   std::vector<uint64_t> bits_;
   std::vector<uint32_t> before_;
   size_t count_ = 0;
@@ -43,7 +49,11 @@ struct PickleScan {
 Result<PickleScan> scan_pickle(ByteSource& source, const FrLimits& limits);
 
 // Both passes read arguments the same way.
-uint64_t little_endian(const char* at, size_t bytes);
+inline uint64_t little_endian(const char* at, size_t bytes) {
+  uint64_t value = 0;
+  for (size_t i = bytes; i-- > 0;) value = value << 8 | static_cast<unsigned char>(at[i]);
+  return value;
+}
 // The length of the line that starts here, without its end; -1 when none ends within `most` bytes.
 int64_t line_length(ByteWindow& window, size_t most);
 constexpr size_t kNumberLine = 1000;  // longest INT, LONG, FLOAT, GET, PUT

@@ -4,11 +4,26 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <cstring>
 
 namespace rankfault {
 namespace {
 
 bool plain(unsigned char c) { return c >= 0x20 && c < 0x7f; }
+
+// Eight bytes at a time: reading dumps is bound by this.
+bool all_plain(std::string_view s) {
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  size_t i = 0;
+  for (; i + 8 <= s.size(); i += 8) {
+    uint64_t w = 0;
+    std::memcpy(&w, s.data() + i, 8);
+    if (((w | (w - 0x20 * kOnes) | (w + kOnes)) & 0x80 * kOnes) != 0) return false;
+  }
+  for (; i < s.size(); ++i)
+    if (!plain(static_cast<unsigned char>(s[i]))) return false;
+  return true;
+}
 
 // Length of the UTF-8 character of several bytes at the start of `s`; 0 when there is none.
 size_t multibyte(std::string_view s) {
@@ -48,7 +63,7 @@ bool hex(std::string_view s, size_t& at, size_t digits, uint32_t& value) {
 }  // namespace
 
 void append_clean(std::string_view raw, std::string& out) {
-  if (std::all_of(raw.begin(), raw.end(), [](char c) { return plain(static_cast<unsigned char>(c)); })) {
+  if (all_plain(raw)) {
     out.append(raw);
     return;
   }
