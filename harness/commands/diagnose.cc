@@ -1,12 +1,15 @@
-// diagnose: `rankfault diagnose RUN_DIR`: the findings of a finished or copied run again, from its
-// flight records and the journal's looks alone.
+// diagnose: `rankfault diagnose DIR...`: the findings of a finished or copied run again, from its flight
+// records and the journal's looks alone; or of PyTorch Flight Recorder dumps.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include "harness/commands/command.h"
 #include "harness/diagnose/finding.h"
+#include "harness/flight_recorder/fr_job.h"
 #include "harness/observe/observer.h"
 #include "harness/run/journal.h"
 
@@ -14,8 +17,14 @@ namespace rankfault {
 namespace {
 
 struct Options {
-  std::string run_dir;
+  std::vector<std::string> paths;
   bool json = false;
+};
+
+// Of one path: a run directory, or a folder or file of dumps.
+struct Diagnosed {
+  Findings findings;
+  std::vector<std::string> remarks;  // what could not be read, and which ranks left nothing
 };
 
 // Every journaled look again, in order. A run that was never looked at is looked at at its end.
@@ -47,6 +56,25 @@ Result<Findings> replay(const std::string& run_dir) {
   return findings;
 }
 
+Result<Diagnosed> from_dumps(const std::string& path) {
+  const Result<FrJob> job = read_fr_job({path});
+  if (!job.ok()) return job.error();
+  Diagnosed d;
+  for (const FrEvidence& e : job->evidence)
+    if (e.kind != FrEvidence::Kind::kLeftOut) d.remarks.push_back(e.to_string());
+  d.findings = diagnose(job->timeline);
+  return d;
+}
+
+Result<Diagnosed> from(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path + "/journal.ndjson", error) && looks_like_dumps(path))
+    return from_dumps(path);
+  const Result<Findings> findings = replay(path);
+  if (!findings) return findings.error();
+  return Diagnosed{*findings, {}};
+}
+
 void print(const Findings& findings) {
   for (const Finding& f : findings.all) {
     std::printf("%s%s%s: %s\n", f.caused_by >= 0 ? "  then " : "", f.kind.c_str(),
@@ -63,27 +91,55 @@ void print(const Findings& findings) {
   }
 }
 
+int exit_code(const Findings& findings) {
+  if (findings.cannot_say()) return kExitUnknown;
+  return findings.nothing_wrong() ? kExitPass : kExitFail;
+}
+
+// The worst of all: a finding before what cannot be said before nothing found.
+int worse(int a, int b) {
+  if (a == kExitFail || b == kExitFail) return kExitFail;
+  return std::max(a, b);
+}
+
 int run(const Options& options) {
-  const Result<Findings> findings = replay(options.run_dir);
-  if (!findings) {
-    std::fprintf(stderr, "rankfault diagnose: %s\n", findings.error().to_string().c_str());
-    return findings.error().kind == ErrorKind::kInternal ? kExitInternal : kExitUsage;
+  int code = kExitPass;
+  Json all = Json::array();
+  for (const std::string& path : options.paths) {
+    const Result<Diagnosed> found = from(path);
+    if (!found) {
+      std::fprintf(stderr, "rankfault diagnose: %s\n", found.error().to_string().c_str());
+      return found.error().kind == ErrorKind::kInternal ? kExitInternal : kExitUsage;
+    }
+    code = worse(code, exit_code(found->findings));
+    if (options.json) {
+      Json one{{"path", path}, {"findings", to_json(found->findings)}};
+      if (!found->remarks.empty()) one["remarks"] = found->remarks;
+      all.push_back(std::move(one));
+      continue;
+    }
+    if (options.paths.size() > 1)
+      std::printf("%s%s\n", all.empty() && path == options.paths.front() ? "" : "\n", path.c_str());
+    for (const std::string& remark : found->remarks) std::printf("note: %s\n", remark.c_str());
+    print(found->findings);
   }
-  if (options.json)
-    std::printf("%s\n", Json{{"findings", to_json(*findings)}}.dump(2).c_str());
-  else
-    print(*findings);
-  if (findings->cannot_say()) return kExitUnknown;
-  return findings->nothing_wrong() ? kExitPass : kExitFail;
+  if (options.json && all.size() == 1)
+    std::printf("%s\n", all[0].dump(2).c_str());
+  else if (options.json)
+    std::printf("%s\n", Json{{"jobs", std::move(all)}}.dump(2).c_str());
+  return code;
 }
 
 const Registration<CliCommand> kCommand{
-    {"diagnose", "Name what went wrong in a finished run, from its flight records alone",
+    {"diagnose",
+     "Name what went wrong in a finished run, or in Flight Recorder dumps, from the records alone",
      "Examples:\n  rankfault diagnose rankfault-runs/kill-1\n  rankfault diagnose RUN --json\n"
-     "Exit: 0 nothing found, 1 a finding, 2 cannot say, 64 not a run directory.",
+     "  rankfault diagnose /tmp/nccl_trace_dumps   PyTorch Flight Recorder dumps, one file for each rank\n"
+     "With several directories each is a job of its own.\n"
+     "Exit: 0 nothing found, 1 a finding, 2 cannot say, 64 neither a run directory nor dumps.",
      [](CLI::App& app) -> std::function<int()> {
        const auto options = std::make_shared<Options>();
-       app.add_option("run", options->run_dir, "the run directory")->required();
+       app.add_option("run", options->paths, "run directories, or folders of dumps")->required();
        app.add_flag("--json", options->json, "findings as JSON");
        return [options] { return run(*options); };
      }}};

@@ -111,7 +111,8 @@ std::vector<Edge> cycle_through(const Graph& graph, const Process* start) {
           if (is_and(held, e)) follow(e);
   }
   std::vector<Edge> cycle;
-  for (auto at = reached_by.find(start); at != reached_by.end(); at = reached_by.find(cycle.back().waiter->process)) {
+  for (auto at = reached_by.find(start); at != reached_by.end();
+       at = reached_by.find(cycle.back().waiter->process)) {
     cycle.push_back(at->second);
     if (at->second.waiter->process == start) break;
   }

@@ -16,8 +16,8 @@ struct Knot {
   std::vector<Edge> all;    // every wait of the ranks that cannot go on
 };
 
-// The waits by need alone; when these hold nobody, also sends that the library may have to hold back, open for
-// longer than the limit: then the edges say so, and nothing is proven by them.
+// The waits by need alone; when these hold nobody, also sends that the library may have to hold back, open
+// for longer than the limit: then the edges say so, and nothing is proven by them.
 Knot find_knot(const JobView&, Duration limit);
 
 }  // namespace rankfault

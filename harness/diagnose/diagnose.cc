@@ -12,7 +12,8 @@ namespace {
 std::string blind_spot(const JobView& job, const DiagnoseOptions& options) {
   const Timeline& t = job.timeline();
   for (const ExpectedRank& e : t.expected)
-    if (const Process* p = job.rank(e.rank); e.attempt == t.attempt && (!p || p->calls.empty()))
+    if (const Process* p = job.rank(e.rank);
+        e.attempt == t.attempt && (!p || (p->calls.empty() && !p->has_streams())))
       return fmt::format("rank {} left no {}record", e.rank, p ? "call on " : "");
   const auto slow = static_cast<TimeNs>(options.slow_after.count());
   for (const auto& p : job.processes())

@@ -30,9 +30,8 @@ bool readable(const Call& c) { return c.op != RF_OP_SENDRECV || any_tag(c) || c.
 Known message_was_sent(const Call& c, const Member& me, const Member& from) {
   const bool every_tag = any_tag(c);
   const int tag = receive_tag(c);
-  const size_t sent = count_calls(from, [&](const Call& s) {
-    return sends(s) && s.peer == me.rank && (every_tag || s.tag == tag);
-  });
+  const size_t sent = count_calls(
+      from, [&](const Call& s) { return sends(s) && s.peer == me.rank && (every_tag || s.tag == tag); });
   const size_t taken = count_calls(me, [&](const Call& r) {
     if (&r == &c || !receives(r) || any_source(r) || source_of(r) != from.rank) return false;
     const bool same_tag = !any_tag(r) && readable(r) && receive_tag(r) == tag;
@@ -87,8 +86,9 @@ std::optional<int> unreceived_tag(const Call& c, const Member& me, const Member&
   if (partner_entered(c, me, partner) != Known::kNo || !receives(c)) return std::nullopt;
   for (const Call& s : partner.process->calls) {
     if (s.comm != partner.comm->index || !sends(s) || s.peer != me.rank || s.tag == receive_tag(c)) continue;
-    const size_t sent = count_calls(
-        partner, [&](const Call& other) { return sends(other) && other.peer == me.rank && other.tag == s.tag; });
+    const size_t sent = count_calls(partner, [&](const Call& other) {
+      return sends(other) && other.peer == me.rank && other.tag == s.tag;
+    });
     if (sent > received(me, partner.rank, s.tag)) return s.tag;
   }
   return std::nullopt;

@@ -23,7 +23,8 @@ bool needs_root_only(const Call& c, const Member& m) {
 bool needs_nobody(const Call& c, const Member& m) {
   const rf_need need = op_need(c.op);
   if (need == RF_NEED_ROOT_UNLESS_ROOT) return c.peer == m.rank;
-  if (need == RF_NEED_EVERYONE_IF_ROOT || need == RF_NEED_OWED_IF_ROOT) return c.peer >= 0 && c.peer != m.rank;
+  if (need == RF_NEED_EVERYONE_IF_ROOT || need == RF_NEED_OWED_IF_ROOT)
+    return c.peer >= 0 && c.peer != m.rank;
   return need == RF_NEED_NOBODY;
 }
 
@@ -55,15 +56,17 @@ class Finder {
   }
 
  private:
+  // A collective says more than a message; else what came first.
+  static std::pair<bool, TimeNs> order(const Call& c) { return {is_message(c.op), c.entered}; }
   static void add(Laggards& found, int rank, const Awaited& awaited) {
     found.ranks.insert(rank);
-    if (found.call && found.call->entered <= awaited.call->entered) return;
+    if (found.call && order(*found.call) <= order(*awaited.call)) return;
     found.group = awaited.group;
     found.call = awaited.call;
   }
   static void keep_first(std::map<int, Awaited>& of, int rank, const Awaited& a) {
     const auto [at, is_new] = of.try_emplace(rank, a);
-    if (!is_new && a.call->entered < at->second.call->entered) at->second = a;
+    if (!is_new && order(*a.call) < order(*at->second.call)) at->second = a;
   }
 
   // Work that somebody has pending, and who has not enqueued it: by the counters, never member by member.
@@ -167,7 +170,7 @@ class Finder {
 
   const JobView& job_;
   std::map<int, Awaited> missing_, not_started_, not_completed_, unseen_;  // by world rank
-  std::set<int> excused_;  // they wait themselves
+  std::set<int> excused_;                                                  // they wait themselves
 };
 
 }  // namespace

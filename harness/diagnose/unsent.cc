@@ -70,8 +70,9 @@ Finding tell_unsent(const JobView& job, const Unsent& u, const char* kind) {
     over.push_back(e.missing->world_rank);
   }
   f.sides = sides_of(seats, *first.group);
-  f.text = fmt::format("rank {} waits in {}, and {} made no {} for it and will make no more calls",
-                       first.waiter->world_rank, call_text(*first.call, *first.group), ranks_text(over), f.op);
+  f.text =
+      fmt::format("rank {} waits in {}, and {} made no {} for it and will make no more calls",
+                  first.waiter->world_rank, call_text(*first.call, *first.group), ranks_text(over), f.op);
   f.evidence = {f.text};
   prove(f, u.edges, u.ends);
   return f;

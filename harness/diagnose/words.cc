@@ -35,6 +35,7 @@ std::string rank_text(int rank) {
 }
 
 std::string tag_text(const Call& c) {
+  if (c.library == RF_LIB_NCCL) return "";
   if (c.op != RF_OP_SENDRECV && c.flags & RF_CALL_ANY_TAG) return " any tag";
   return fmt::format(" tag {}", c.tag);
 }

@@ -87,7 +87,8 @@ TEST(Messages, OfADeadRankDoNotCome) {
   const Finding& f = only_finding(found);
   EXPECT_EQ(f.kind, "dead_rank");
   EXPECT_EQ(f.confidence, Confidence::kProven) << to_json(f).dump(1);
-  EXPECT_NE(f.text.find("left recv from rank 2 tag 4 on world of rank 0 without its partner"), std::string::npos)
+  EXPECT_NE(f.text.find("left recv from rank 2 tag 4 on world of rank 0 without its partner"),
+            std::string::npos)
       << f.text;
 }
 

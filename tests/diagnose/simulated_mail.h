@@ -13,7 +13,9 @@ class SimulatedMail {
  public:
   // Both return a number of their own, for served().
   size_t send(int from, int to, int tag) { return post({true, from, to, tag, false}); }
-  size_t ask(int from, int to, int tag) { return post({false, from, to, tag, false}); }  // RF_PEER_ANY, -1: any
+  size_t ask(int from, int to, int tag) {
+    return post({false, from, to, tag, false});
+  }  // RF_PEER_ANY, -1: any
   bool served(size_t number) const { return all_[number].served; }
   // Whether a message lies there that nobody asked for yet: what a probe waits for.
   bool lies_there(int from, int to, int tag) const {

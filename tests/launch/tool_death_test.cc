@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -166,6 +168,21 @@ TEST_F(CleanRun, FinishesWhatAKilledToolAndGuardianLeft) {
   ASSERT_TRUE(again.ok());
   EXPECT_EQ(again->ended + again->undone, 0);
   EXPECT_THAT(again->failed, IsEmpty());
+}
+
+// Files are stamped by a clock that lags behind: one made at once may seem older than its run.
+TEST_F(CleanRun, FindsASegmentThatSeemsOlderThanTheRun) {
+  const std::string name = fmt::format("rftest-{}-early", ::getpid());
+  orphan("segment", "/" + name);
+  struct statx born {};
+  ASSERT_EQ(::statx(AT_FDCWD, ("/dev/shm/" + name).c_str(), 0, STATX_BTIME, &born), 0);
+  Json state = *read_json(run_ + "/state.json");
+  state["began_realtime_ns"] = born.stx_btime.tv_sec * 1'000'000'000 + born.stx_btime.tv_nsec + 5'000'000;
+  std::ofstream(run_ + "/state.json") << state.dump();
+  const auto report = clean_run(run_);
+  ASSERT_TRUE(report.ok()) << report.error().to_string();
+  EXPECT_THAT(shm_names(name), IsEmpty());
+  ::shm_unlink(("/" + name).c_str());
 }
 
 TEST_F(CleanRun, EndsAStoppedAndADaemonisedProcess) {

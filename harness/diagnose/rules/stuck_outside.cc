@@ -13,14 +13,17 @@
 namespace rankfault {
 namespace {
 
-std::string reason(Laggards::Why why, const std::string& who, const std::string& call) {
-  switch (why) {
+std::string reason(const Laggards& late) {
+  const bool one = late.ranks.size() == 1;
+  const std::string who = ranks_text({late.ranks.begin(), late.ranks.end()});
+  const std::string call = short_call(*late.call, *late.group);
+  switch (late.why) {
     case Laggards::Why::kNotEnqueued:
-      return fmt::format("{} did not come to {}, and waits for nobody", who, call);
+      return fmt::format("{} did not come to {} and {} for nobody", who, call, one ? "waits" : "wait");
     case Laggards::Why::kNotStarted:
-      return fmt::format("on {} the work of {} has not begun, while it runs on others", who, call);
+      return fmt::format("{} of {} has not begun, while it runs on others", call, who);
     case Laggards::Why::kNotCompleted:
-      return fmt::format("on {} the work of {} stays unfinished, which others completed", who, call);
+      return fmt::format("{} of {} stays unfinished, which others completed", call, who);
     case Laggards::Why::kNoRecord:
       return fmt::format("{} left no record, and everybody else came to {}", who, call);
     default:
@@ -49,9 +52,9 @@ std::optional<Finding> of_streams(const JobView& job) {
     }
   f.sides = sides_of(seats, *late.group);
   for (const Side& s : f.sides) f.evidence.push_back(fmt::format("{}: {}", ranks_text(s.ranks), s.what));
-  f.text = reason(late.why, ranks_text(f.ranks), short_call(*late.call, *late.group));
+  f.text = reason(late);
   if (!late.device_stuck.empty() && late.why != Laggards::Why::kNotCompleted)
-    f.text += fmt::format("; work of {} that others completed stays unfinished: its device does not go on",
+    f.text += fmt::format("; work of {} that others completed stays unfinished there, so the device is stuck",
                           ranks_text({late.device_stuck.begin(), late.device_stuck.end()}));
   f.evidence.emplace_back(
       "the records do not tell when they were taken: in a job that still ran these ranks were only behind");

@@ -1,0 +1,353 @@
+// fr_job: see fr_job.h.
+#include "harness/flight_recorder/fr_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "harness/flight_recorder/fr_words.h"
+
+namespace rankfault {
+namespace {
+
+constexpr uint64_t kBefore = 64, kAfter = 192;  // calls kept around a disagreement
+constexpr uint64_t kMostPlaces = uint64_t{1} << 22;  // of a group in all dumps
+
+struct GroupOf {  // a group as one process knows it
+  int64_t pg_id = -1;
+  bool in_config = false;
+  std::string desc;
+  std::vector<int> ranks;
+  uint64_t entered = 0, started = 0, last_message = 0, timeout_ms = 0;
+  FrGroupStatus status;
+};
+
+struct KeptCall {
+  std::string group;
+  rf_record record{};
+  bool done = false, started = false;
+  std::string site;
+};
+
+struct OneRank {
+  FrSource source;
+  int rank = -1;
+  FrBackend backend = FrBackend::kUnknown;
+  int64_t clock_offset = 0;
+  std::map<std::string, GroupOf> groups;  // by name
+  std::vector<KeptCall> kept;
+};
+
+// How calls at one place are told apart cheaply; what the difference means is for the diagnosis.
+uint64_t signature(const rf_record& r) {
+  const uint64_t count = r.flags & (RF_CALL_RANK_LOCAL | RF_CALL_COUNT_UNKNOWN) ? 0 : r.count;
+  return (uint64_t{r.op} << 56 | uint64_t{r.dtype} << 48 | 1) ^ (count * 0x9e3779b97f4a7c15ull >> 16 & ~uint64_t{1});
+}
+
+// What the members of a group called at each place: the first one's word, and where another differed.
+struct Places {
+  uint64_t base = 0;
+  std::vector<uint64_t> words;
+  uint64_t differs_at = 0;
+
+  void take(uint64_t seq, uint64_t word) {
+    if (words.empty()) base = seq;
+    if (seq > base + kMostPlaces || seq + kMostPlaces < base) return;  // a number nobody can have counted to
+    if (seq < base) words.insert(words.begin(), base - seq, 0), base = seq;
+    if (seq - base >= words.size()) words.resize(seq - base + 1);
+    uint64_t& at = words[seq - base];
+    if (at == 0) at = word;
+    if (at != word && (differs_at == 0 || seq < differs_at)) differs_at = seq;
+  }
+};
+
+rf_record record_of(const FrEntry& e, int64_t clock_offset) {
+  rf_record r{};
+  r.op = fr_op(e);
+  r.dtype = fr_dtype(e);
+  r.count = fr_count(e);
+  r.peer = fr_peer(e);
+  r.seq = static_cast<uint64_t>(std::max<int64_t>(0, e.is_p2p ? e.p2p_seq_id : e.collective_seq_id));
+  r.time_ns = static_cast<uint64_t>(std::max<int64_t>(0, e.time_created_ns + clock_offset));
+  r.phase = RF_PHASE_ENTER;
+  r.library = backend_of(e.profiling_name) == FrBackend::kGloo ? RF_LIB_C10D : RF_LIB_NCCL;
+  r.flags = RF_CALL_NONBLOCKING;
+  // Of these the ranks have shares of their own; of a root the input is another one.
+  if (r.op == RF_OP_ALL_TO_ALLV || r.op == RF_OP_GATHER || r.op == RF_OP_SCATTER || r.op == RF_OP_ALL_GATHER)
+    r.flags |= RF_CALL_RANK_LOCAL;
+  if (e.profiling_name.find("_all_gather_base") != std::string::npos)
+    r.flags &= static_cast<uint16_t>(~RF_CALL_RANK_LOCAL);
+  return r;
+}
+
+class Reader {
+ public:
+  Reader(const FrLimits& limits, FrJob& job) : limits_(limits), job_(job) {}
+
+  Status read(const std::vector<FrSource>& sources) {
+    for (const FrSource& source : sources) read_one(source);
+    if (ranks_.empty()) return usage_error("no Flight Recorder dump of a known rank could be read");
+    for (OneRank& one : ranks_)
+      if (disagrees(one)) read_around(one);
+    return Done{};
+  }
+  std::vector<OneRank>& ranks() { return ranks_; }
+  TimeNs newest() const { return newest_; }
+
+ private:
+  void read_one(const FrSource& source) {
+    OneRank one;
+    one.source = source;
+    std::vector<std::tuple<std::string, uint64_t, uint64_t>> places;
+    const FrSink sink = [&](FrEntry& e) -> Status {
+      take(one, e, places);
+      return Done{};
+    };
+    const Result<FrDump> dump = read_dump(source, limits_, sink);
+    const int64_t rank = dump.ok() && dump->rank >= 0 ? dump->rank : source.rank;
+    if (!dump.ok()) {
+      job_.evidence.push_back({FrEvidence::Kind::kUnreadable, source.path, rank, dump.error().to_string()});
+      return;
+    }
+    if (rank < 0 || rank >= (1 << 20) || !seen_.insert(rank).second) return;  // said by find_dumps
+    one.rank = static_cast<int>(rank);
+    one.backend = dump->backend;
+    one.clock_offset = dump->side ? dump->side->clock_offset_ns : 0;
+    take_header(one, *dump);
+    for (const auto& [group, seq, word] : places) places_[key(one, group)].take(seq, word);
+    ranks_.push_back(std::move(one));
+    ++job_.dumps;
+  }
+
+  void take(OneRank& one, const FrEntry& e, std::vector<std::tuple<std::string, uint64_t, uint64_t>>& places) {
+    const rf_record r = record_of(e, 0);
+    GroupOf& g = one.groups[e.group.name];
+    if (g.desc.empty()) g.desc = e.group.desc;
+    g.pg_id = e.pg_id;
+    if (e.timeout_ms > 0) g.timeout_ms = static_cast<uint64_t>(e.timeout_ms);
+    g.entered = std::max(g.entered, static_cast<uint64_t>(std::max<int64_t>(0, e.collective_seq_id)));
+    if (e.is_p2p) g.last_message = std::max(g.last_message, r.seq);
+    const bool started = e.state == FrState::kStarted || e.time_discovered_started_ns.has_value();
+    if (started && !e.is_p2p) g.started = std::max(g.started, r.seq);
+    newest_ = std::max({newest_, r.time_ns, time_of(e.time_discovered_started_ns), time_of(e.time_discovered_completed_ns)});
+    if (!e.is_p2p && r.seq != 0) places.emplace_back(e.group.name, r.seq, signature(r));
+    if (!fr_done(e) && r.op != RF_OP_NONE) one.kept.push_back({e.group.name, r, false, started, fr_call_site(e)});
+  }
+  static TimeNs time_of(const std::optional<int64_t>& t) { return t && *t > 0 ? static_cast<TimeNs>(*t) : 0; }
+
+  void take_header(OneRank& one, const FrDump& dump) {
+    for (const FrGroupConfig& config : dump.groups) {
+      if (config.ranks.empty()) continue;
+      GroupOf& g = one.groups[config.key.empty() ? config.name : config.key];
+      g.in_config = true;
+      g.desc = config.desc;
+      for (const int64_t r : config.ranks) g.ranks.push_back(static_cast<int>(std::clamp<int64_t>(r, -1, 1 << 20)));
+    }
+    std::map<int64_t, std::string> name_of;
+    for (const auto& [name, g] : one.groups)
+      if (g.pg_id >= 0) name_of[g.pg_id] = name;
+    name_the_rest(one, dump, name_of);
+    for (const FrGroupStatus& s : dump.status)
+      if (const auto at = name_of.find(s.pg_id); at != name_of.end()) one.groups[at->second].status = s;
+  }
+
+  // pg_status counts the groups of the process, pg_config names them by a number of the job: both grow in the
+  // order in which groups are made. Used only where what the entries say agrees.
+  static void name_the_rest(const OneRank& one, const FrDump& dump, std::map<int64_t, std::string>& name_of) {
+    std::vector<std::pair<int64_t, std::string>> names;
+    std::vector<int64_t> ids;
+    for (const auto& [name, g] : one.groups) {
+      char* end = nullptr;
+      const long number = std::strtol(name.c_str(), &end, 10);
+      if (name.empty() || *end) return;
+      names.emplace_back(number, name);
+    }
+    for (const FrGroupStatus& s : dump.status) ids.push_back(s.pg_id);
+    if (ids.size() != names.size()) return;
+    std::sort(names.begin(), names.end());
+    std::sort(ids.begin(), ids.end());
+    for (size_t i = 0; i < ids.size(); ++i)
+      if (const auto at = name_of.find(ids[i]); at != name_of.end() && at->second != names[i].second) return;
+    for (size_t i = 0; i < ids.size(); ++i) name_of[ids[i]] = names[i].second;
+  }
+
+  using Key = std::pair<std::string, std::vector<int>>;
+  static Key key(const OneRank& one, const std::string& group) { return {group, one.groups.at(group).ranks}; }
+
+  bool disagrees(const OneRank& one) {
+    return std::any_of(one.groups.begin(), one.groups.end(), [&](const auto& g) {
+      const auto at = places_.find(key(one, g.first));
+      return at != places_.end() && at->second.differs_at != 0;
+    });
+  }
+
+  // The calls around the first disagreement of each group, in place of those kept before.
+  void read_around(OneRank& one) {
+    std::vector<KeptCall> kept;
+    const FrSink sink = [&](FrEntry& e) -> Status {
+      const rf_record r = record_of(e, 0);
+      const auto at = places_.find(key(one, e.group.name));
+      const uint64_t differs = at == places_.end() ? 0 : at->second.differs_at;
+      const bool near = differs != 0 && !e.is_p2p && r.seq + kBefore >= differs && r.seq <= differs + kAfter;
+      if (r.op == RF_OP_NONE || (fr_done(e) && !near)) return Done{};
+      const bool started = e.state == FrState::kStarted || e.time_discovered_started_ns.has_value();
+      kept.push_back({e.group.name, r, fr_done(e), started, fr_call_site(e)});
+      return Done{};
+    };
+    if (read_dump(one.source, limits_, sink).ok()) one.kept = std::move(kept);
+  }
+
+  const FrLimits& limits_;
+  FrJob& job_;
+  std::vector<OneRank> ranks_;
+  std::map<Key, Places> places_;
+  std::set<int64_t> seen_;
+  TimeNs newest_ = 0;
+};
+
+// Where a dump does not list the members of its groups: all that know a group of that name.
+void complete_members(std::vector<OneRank>& ranks) {
+  std::map<std::string, std::vector<int>> known;
+  for (const OneRank& one : ranks)
+    for (const auto& [name, g] : one.groups) known[name].push_back(one.rank);
+  for (OneRank& one : ranks)
+    for (auto& [name, g] : one.groups)
+      if (g.ranks.empty()) g.ranks = known[name];
+}
+
+// Groups in which messages pass: there the counts of pg_status are of both kinds.
+std::set<std::string> groups_with_messages(const std::vector<OneRank>& ranks) {
+  std::set<std::string> found;
+  for (const OneRank& one : ranks)
+    for (const auto& [name, g] : one.groups)
+      if (g.last_message != 0) found.insert(name);
+  return found;
+}
+
+uint64_t count_of(int64_t n) { return n > 0 ? static_cast<uint64_t>(n) : 0; }
+
+std::string name_text(const std::string& name, const GroupOf& g) {
+  if (g.desc.empty() || g.desc == "undefined") return "group " + name;
+  return g.desc == "default_pg" ? "world" : fmt::format("{} ({})", g.desc, name);
+}
+
+CommView comm_of(const OneRank& one, const std::string& name, const GroupOf& g, uint32_t index, bool messages,
+                 int world_size) {
+  CommView c;
+  c.index = index;
+  std::string identity = name;
+  for (const int r : g.ranks) identity += fmt::format(" {}", r);
+  c.id = std::max<uint64_t>(1, rf_hash_text(identity.c_str()));
+  c.size = static_cast<uint32_t>(g.ranks.size());
+  c.members = g.ranks;
+  const auto me = std::find(g.ranks.begin(), g.ranks.end(), one.rank);
+  c.rank = me == g.ranks.end() ? -1 : static_cast<int>(me - g.ranks.begin());
+  c.flags = RF_COMM_POSITIONAL;
+  if (static_cast<int>(c.size) == world_size && g.desc == "default_pg") c.flags |= RF_COMM_WORLD;
+  c.ordinal = index;
+  c.library = one.backend == FrBackend::kGloo ? RF_LIB_C10D : RF_LIB_NCCL;
+  c.identity = RF_ID_NAME;
+  c.name = name_text(name, g);
+  c.timeout_ns = g.timeout_ms * 1'000'000;
+  c.entered = g.entered;
+  c.started = g.started;
+  const uint64_t enqueued = count_of(g.status.last_enqueued);
+  if (!messages) {
+    c.entered = std::max(c.entered, enqueued);
+    c.started = std::max(c.started, count_of(g.status.last_started));
+  }
+  c.sends = c.receives = std::max(g.last_message, messages && enqueued > c.entered ? enqueued : 0);
+  c.completed = c.entered;
+  c.issuers = 1;
+  return c;
+}
+
+void add_call(ProcessView& p, const KeptCall& kept, const OneRank& one, CommView& comm) {
+  rf_record r = kept.record;
+  LaneView& lane = p.lanes.front();
+  r.time_ns += static_cast<uint64_t>(one.clock_offset);
+  r.comm = comm.index;
+  r.call = ++lane.state.call;
+  if (!kept.site.empty()) {
+    r.where = rf_hash_text(kept.site.c_str());
+    p.call_sites[r.where] = kept.site;
+  }
+  const auto add = [&](uint8_t phase) {
+    r.phase = phase;
+    r.commit = lane.head + 1;
+    p.history.push_back({0, lane.head++, r});
+  };
+  add(RF_PHASE_ENTER);
+  r.where = 0;
+  r.tag_or_result = 0;
+  add(kept.done ? RF_PHASE_EXIT : RF_PHASE_ENQUEUE);
+  if (!kept.done && r.op != RF_OP_SEND && r.op != RF_OP_RECV && r.seq != 0)
+    comm.completed = std::min(comm.completed, r.seq - 1);
+}
+
+ProcessView process_of(const OneRank& one, const std::set<std::string>& messages, int world_size) {
+  ProcessView p;
+  p.id = {0, 0, one.rank, 0, 0};
+  p.stage = RF_STAGE_MEMBER;
+  p.rank = one.rank;
+  p.world_size = world_size;
+  p.history_lost = 1;  // a dump is the end of a ring, or only what was active
+  LaneView lane;
+  lane.kind = RF_LANE_STREAM;
+  p.lanes.push_back(lane);
+  std::map<std::string, uint32_t> index;
+  for (const auto& [name, g] : one.groups) {
+    index[name] = static_cast<uint32_t>(p.comms.size());
+    p.comms.push_back(comm_of(one, name, g, index[name], messages.count(name) != 0, world_size));
+  }
+  for (const KeptCall& kept : one.kept) add_call(p, kept, one, p.comms[index.at(kept.group)]);
+  return p;
+}
+
+Timeline timeline_of(std::vector<OneRank>& ranks, TimeNs newest, std::vector<FrEvidence>& evidence) {
+  complete_members(ranks);
+  std::sort(ranks.begin(), ranks.end(), [](const OneRank& a, const OneRank& b) { return a.rank < b.rank; });
+  Timeline t;
+  for (const OneRank& one : ranks) {
+    t.world_size = std::max(t.world_size, one.rank + 1);
+    for (const auto& [name, g] : one.groups)
+      for (const int r : g.ranks) t.world_size = std::max(t.world_size, r + 1);
+  }
+  const std::set<std::string> messages = groups_with_messages(ranks);
+  t.begin = 1;
+  t.look = newest;
+  std::set<int> there;
+  for (const OneRank& one : ranks) {
+    there.insert(one.rank);
+    t.processes.push_back(process_of(one, messages, t.world_size));
+  }
+  for (int r = 0; r < t.world_size; ++r) {
+    t.expected.push_back({r, 0, false});
+    if (!there.count(r))
+      evidence.push_back({FrEvidence::Kind::kNoRank, "", r, fmt::format("rank {} left no dump", r)});
+  }
+  return t;
+}
+
+}  // namespace
+
+Result<FrJob> read_fr_job(const std::vector<std::string>& paths, const FrLimits& limits) {
+  Result<FrSources> sources = find_dumps(paths, limits);
+  if (!sources.ok()) return sources.error();
+  FrJob job;
+  job.evidence = std::move(sources->evidence);
+  Reader reader(limits, job);
+  if (Status read = reader.read(sources->sources); !read.ok()) return read.error();
+  job.timeline = timeline_of(reader.ranks(), reader.newest(), job.evidence);
+  return job;
+}
+
+bool looks_like_dumps(const std::string& path) {
+  const Result<FrSources> sources = find_dumps({path});
+  return sources.ok() && !sources->sources.empty();
+}
+
+}  // namespace rankfault

@@ -1,0 +1,30 @@
+// fr_job: the Flight Recorder dumps of a job -> the Timeline that diagnosis reads.
+//
+// Dumps are read one at a time and reduced at once: of each process and group how far it came, the calls that
+// are not complete, and, where the members of a group did not make the same call, those around it (a second
+// reading of the dumps concerned). So memory grows with the number of ranks and groups, not of entries.
+//
+// What a dump does not tell is not guessed: reduce ops and roots are unknown, the time of the dump is that of
+// the newest event of the job, and a rank without a dump is a rank without a record.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/flight_recorder/read_dumps.h"
+#include "harness/observe/timeline.h"
+
+namespace rankfault {
+
+struct FrJob {
+  Timeline timeline;
+  std::vector<FrEvidence> evidence;  // files left out, dumps that could not be read, ranks without one
+  size_t dumps = 0;
+};
+// Errors: a path that cannot be read, or no dump at all among the files.
+Result<FrJob> read_fr_job(const std::vector<std::string>& paths, const FrLimits& limits = {});
+
+// True when the folder holds a file that is a dump by its first bytes.
+bool looks_like_dumps(const std::string& path);
+
+}  // namespace rankfault
