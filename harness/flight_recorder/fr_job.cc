@@ -13,7 +13,7 @@
 namespace rankfault {
 namespace {
 
-constexpr uint64_t kBefore = 64, kAfter = 192;  // calls kept around a disagreement
+constexpr uint64_t kBefore = 64, kAfter = 192;       // calls kept around a disagreement
 constexpr uint64_t kMostPlaces = uint64_t{1} << 22;  // of a group in all dumps
 
 struct GroupOf {  // a group as one process knows it
@@ -44,7 +44,8 @@ struct OneRank {
 // How calls at one place are told apart cheaply; what the difference means is for the diagnosis.
 uint64_t signature(const rf_record& r) {
   const uint64_t count = r.flags & (RF_CALL_RANK_LOCAL | RF_CALL_COUNT_UNKNOWN) ? 0 : r.count;
-  return (uint64_t{r.op} << 56 | uint64_t{r.dtype} << 48 | 1) ^ (count * 0x9e3779b97f4a7c15ull >> 16 & ~uint64_t{1});
+  return (uint64_t{r.op} << 56 | uint64_t{r.dtype} << 48 | 1) ^
+         (count * 0x9e3779b97f4a7c15ull >> 16 & ~uint64_t{1});
 }
 
 // What the members of a group called at each place: the first one's word, and where another differed.
@@ -122,7 +123,8 @@ class Reader {
     ++job_.dumps;
   }
 
-  void take(OneRank& one, const FrEntry& e, std::vector<std::tuple<std::string, uint64_t, uint64_t>>& places) {
+  void take(OneRank& one, const FrEntry& e,
+            std::vector<std::tuple<std::string, uint64_t, uint64_t>>& places) {
     const rf_record r = record_of(e, 0);
     GroupOf& g = one.groups[e.group.name];
     if (g.desc.empty()) g.desc = e.group.desc;
@@ -132,9 +134,11 @@ class Reader {
     if (e.is_p2p) g.last_message = std::max(g.last_message, r.seq);
     const bool started = e.state == FrState::kStarted || e.time_discovered_started_ns.has_value();
     if (started && !e.is_p2p) g.started = std::max(g.started, r.seq);
-    newest_ = std::max({newest_, r.time_ns, time_of(e.time_discovered_started_ns), time_of(e.time_discovered_completed_ns)});
+    newest_ = std::max(
+        {newest_, r.time_ns, time_of(e.time_discovered_started_ns), time_of(e.time_discovered_completed_ns)});
     if (!e.is_p2p && r.seq != 0) places.emplace_back(e.group.name, r.seq, signature(r));
-    if (!fr_done(e) && r.op != RF_OP_NONE) one.kept.push_back({e.group.name, r, false, started, fr_call_site(e)});
+    if (!fr_done(e) && r.op != RF_OP_NONE)
+      one.kept.push_back({e.group.name, r, false, started, fr_call_site(e)});
   }
   static TimeNs time_of(const std::optional<int64_t>& t) { return t && *t > 0 ? static_cast<TimeNs>(*t) : 0; }
 
@@ -144,7 +148,8 @@ class Reader {
       GroupOf& g = one.groups[config.key.empty() ? config.name : config.key];
       g.in_config = true;
       g.desc = config.desc;
-      for (const int64_t r : config.ranks) g.ranks.push_back(static_cast<int>(std::clamp<int64_t>(r, -1, 1 << 20)));
+      for (const int64_t r : config.ranks)
+        g.ranks.push_back(static_cast<int>(std::clamp<int64_t>(r, -1, 1 << 20)));
     }
     std::map<int64_t, std::string> name_of;
     for (const auto& [name, g] : one.groups)

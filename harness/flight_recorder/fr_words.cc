@@ -83,7 +83,8 @@ int fr_peer(const FrEntry& e) {
   if (at == std::string::npos) return RF_PEER_NONE;
   char* end = nullptr;
   const long peer = std::strtol(name.c_str() + at + 2, &end, 10);
-  return end != name.c_str() + at + 2 && peer >= 0 && peer < (1 << 20) ? static_cast<int>(peer) : RF_PEER_NONE;
+  return end != name.c_str() + at + 2 && peer >= 0 && peer < (1 << 20) ? static_cast<int>(peer)
+                                                                       : RF_PEER_NONE;
 }
 
 uint8_t fr_dtype(const FrEntry& e) {

@@ -1,0 +1,115 @@
+// fr_job_test: the culprits of broken 3-D jobs, from their dumps alone; nothing of a healthy one.
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "harness/diagnose/finding.h"
+#include "harness/flight_recorder/fr_job.h"
+#include "harness/flight_recorder/write_dump.h"
+#include "tests/support/synthetic_dumps.h"
+#include "tests/support/tool.h"
+
+namespace rankfault::testing {
+namespace {
+
+using Broken = SyntheticJob::Broken;
+
+Findings findings_in(const SyntheticJob& job) {
+  const test::Scratch scratch;
+  for (const FrDump& dump : synthetic_dumps(job)) {
+    const auto written = write_dump(scratch.path(), "_dump_", dump);
+    EXPECT_TRUE(written.ok()) << written.error().to_string();
+  }
+  const auto read = read_fr_job({scratch.path()});
+  EXPECT_TRUE(read.ok()) << read.error().to_string();
+  return diagnose(read->timeline);
+}
+
+SyntheticJob broken(Broken how, std::vector<int> culprits) {
+  SyntheticJob job;
+  job.tensor = 4;
+  job.pipeline = 2;
+  job.data = 4;
+  job.broken = how;
+  job.culprits = std::move(culprits);
+  return job;
+}
+
+void expect_named(const SyntheticJob& job) {
+  const Findings found = findings_in(job);
+  EXPECT_EQ(found.all.front().ranks, job.culprits)
+      << name_of(job.broken) << ": " << to_json(found).dump(1);
+  for (const Finding& f : found.all) EXPECT_NE(f.claim, Claim::kCannotReturn) << f.text;
+}
+
+class FrJob : public ::testing::TestWithParam<Broken> {};
+
+TEST_P(FrJob, NamesTheOneCulprit) {
+  for (const int culprit : {0, 13, 31}) expect_named(broken(GetParam(), {culprit}));
+}
+
+TEST_P(FrJob, NamesTwoCulprits) { expect_named(broken(GetParam(), {9, 14})); }
+
+TEST_P(FrJob, NamesItFromActiveEntriesOnly) {
+  SyntheticJob job = broken(GetParam(), {13});
+  job.only_active = true;
+  expect_named(job);
+}
+
+TEST_P(FrJob, NamesItAlthoughOtherDumpsAreLost) {
+  SyntheticJob job = broken(GetParam(), {13});
+  job.lost_dumps = {2, 27};
+  expect_named(job);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stuck, FrJob, ::testing::Values(Broken::kHostStuck, Broken::kDeviceStuck, Broken::kTeardown),
+                         [](const auto& tested) { return name_of(tested.param); });
+
+TEST(FrJobs, ARankWithoutADumpIsNamedWhenEverybodyElseCame) { expect_named(broken(Broken::kNoDump, {13})); }
+
+TEST(FrJobs, ACallOfAnotherSizeIsAMismatch) {
+  const Findings found = findings_in(broken(Broken::kOtherSize, {13}));
+  const Finding& f = found.all.front();
+  EXPECT_EQ(f.kind, "call_mismatch") << to_json(found).dump(1);
+  EXPECT_EQ(f.field, "count");
+  EXPECT_EQ(f.ranks, std::vector<int>{13});
+}
+
+TEST(FrJobs, ASkippedCallIsNamed) {
+  const Findings found = findings_in(broken(Broken::kSkipped, {13}));
+  EXPECT_EQ(found.all.front().ranks, std::vector<int>{13}) << to_json(found).dump(1);
+}
+
+TEST(FrJobs, NothingIsWrongWithAHealthyOne) {
+  SyntheticJob job = broken(Broken::kNothing, {});
+  for (const bool only_active : {false, true}) {
+    job.only_active = only_active;
+    const Findings found = findings_in(job);
+    EXPECT_TRUE(found.nothing_wrong()) << to_json(found).dump(1);
+  }
+}
+
+// Real dumps, of jobs with a known truth: "Fault ranks: [9, 14]" stands beside them.
+TEST(FrJobs, NamesTheInjectedRanksOfRealJobs) {
+  const char* data = std::getenv("RANKFAULT_FR_DATA");
+  if (!data || !*data) GTEST_SKIP() << "RANKFAULT_FR_DATA names no folder of dumps";
+  int jobs = 0;
+  for (const auto& folder : std::filesystem::directory_iterator(data)) {
+    std::ifstream truth(folder.path() / "fault_injection.log");
+    std::string line;
+    if (!std::getline(truth, line)) continue;
+    const auto read = read_fr_job({folder.path().string()});
+    ASSERT_TRUE(read.ok()) << read.error().to_string();
+    const Findings found = diagnose(read->timeline);
+    const Json truth_ranks = Json::parse(line.substr(line.find('[')));
+    EXPECT_EQ(Json(found.all.front().ranks), truth_ranks) << folder.path() << to_json(found).dump(1);
+    ++jobs;
+  }
+  EXPECT_GT(jobs, 0);
+}
+
+}  // namespace
+}  // namespace rankfault::testing
