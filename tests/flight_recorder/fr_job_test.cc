@@ -1,4 +1,6 @@
 // fr_job_test: the culprits of broken 3-D jobs, from their dumps alone; nothing of a healthy one.
+#include "harness/flight_recorder/fr_job.h"
+
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -7,7 +9,6 @@
 #include <random>
 
 #include "harness/diagnose/finding.h"
-#include "harness/flight_recorder/fr_job.h"
 #include "harness/flight_recorder/write_dump.h"
 #include "tests/support/synthetic_dumps.h"
 #include "tests/support/tool.h"
@@ -40,8 +41,7 @@ SyntheticJob broken(Broken how, std::vector<int> culprits) {
 
 void expect_named(const SyntheticJob& job) {
   const Findings found = findings_in(job);
-  EXPECT_EQ(found.all.front().ranks, job.culprits)
-      << name_of(job.broken) << ": " << to_json(found).dump(1);
+  EXPECT_EQ(found.all.front().ranks, job.culprits) << name_of(job.broken) << ": " << to_json(found).dump(1);
   for (const Finding& f : found.all) EXPECT_NE(f.claim, Claim::kCannotReturn) << f.text;
 }
 
@@ -65,7 +65,8 @@ TEST_P(FrJob, NamesItAlthoughOtherDumpsAreLost) {
   expect_named(job);
 }
 
-INSTANTIATE_TEST_SUITE_P(Stuck, FrJob, ::testing::Values(Broken::kHostStuck, Broken::kDeviceStuck, Broken::kTeardown),
+INSTANTIATE_TEST_SUITE_P(Stuck, FrJob,
+                         ::testing::Values(Broken::kHostStuck, Broken::kDeviceStuck, Broken::kTeardown),
                          [](const auto& tested) { return name_of(tested.param); });
 
 TEST(FrJobs, ARankWithoutADumpIsNamedWhenEverybodyElseCame) { expect_named(broken(Broken::kNoDump, {13})); }

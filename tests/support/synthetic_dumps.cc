@@ -18,8 +18,8 @@ struct Group {
 
 struct Planned {  // one call of a rank's program
   size_t group;
-  const char* op;   // "all_reduce", "send", "recv"
-  int peer = -1;    // in the group
+  const char* op;  // "all_reduce", "send", "recv"
+  int peer = -1;   // in the group
   int64_t size = 1024;
   int step = 0;
 };
@@ -32,7 +32,7 @@ struct Done {
 
 struct Rank {
   std::vector<Planned> program;
-  size_t next = 0, complete = 0;  // of its own calls, in order
+  size_t next = 0, complete = 0;                    // of its own calls, in order
   std::map<size_t, int64_t> collectives, messages;  // counts by group
   std::vector<Done> made;
   bool host_stuck = false;
@@ -81,7 +81,9 @@ class Simulation {
         for (int p = 0; p + 1 < job_.pipeline; ++p)
           add_group("PIPELINE_PARALLEL", {rank_at(t, p, d), rank_at(t, p + 1, d)});
   }
-  const std::vector<size_t>& groups(int r, const char* desc) { return groups_of_[static_cast<size_t>(r)][desc]; }
+  const std::vector<size_t>& groups(int r, const char* desc) {
+    return groups_of_[static_cast<size_t>(r)][desc];
+  }
 
   void plan(int r) {
     std::vector<Planned>& program = ranks_[static_cast<size_t>(r)].program;
@@ -90,7 +92,8 @@ class Simulation {
         const bool first = groups_[g].ranks[0] == r;
         if (first != forward) program.push_back({g, "recv", first ? 1 : 0, 4096, step});
       }
-      for (const size_t g : groups(r, "TENSOR_PARALLEL")) program.push_back({g, "all_reduce", -1, 2048, step});
+      for (const size_t g : groups(r, "TENSOR_PARALLEL"))
+        program.push_back({g, "all_reduce", -1, 2048, step});
       for (const size_t g : groups(r, "PIPELINE_PARALLEL")) {
         const bool first = groups_[g].ranks[0] == r;
         if (first == forward) program.push_back({g, "send", first ? 1 : 0, 4096, step});
@@ -150,7 +153,8 @@ class Simulation {
   bool enqueue(int r) {
     Rank& me = ranks_[static_cast<size_t>(r)];
     const size_t seen_complete = std::min(me.complete, me.stuck_from);
-    if (me.next >= me.program.size() || me.next - seen_complete >= static_cast<size_t>(job_.ahead)) return false;
+    if (me.next >= me.program.size() || me.next - seen_complete >= static_cast<size_t>(job_.ahead))
+      return false;
     const Planned& c = me.program[me.next++];
     const int64_t seq = c.peer >= 0 ? ++me.messages[c.group] : ++me.collectives[c.group];
     me.made.push_back({c, seq, now_ += 1000, false});
@@ -221,7 +225,8 @@ FrDump Simulation::dump_of(int rank) const {
     e.profiling_name = std::string("nccl:") + d.call.op;
     const auto me_in = std::find(g.ranks.begin(), g.ranks.end(), rank) - g.ranks.begin();
     if (message)
-      e.profiling_name += fmt::format(" {}{}{}", me_in, d.call.op == std::string("send") ? "->" : "<-", d.call.peer);
+      e.profiling_name +=
+          fmt::format(" {}{}{}", me_in, d.call.op == std::string("send") ? "->" : "<-", d.call.peer);
     e.input_sizes = e.output_sizes = {{d.call.size}};
     e.input_dtypes = e.output_dtypes = {"BFloat16"};
     e.state = d.completed ? FrState::kCompleted : FrState::kScheduled;

@@ -1,0 +1,120 @@
+// cut: see cut.h.
+#include "tests/falsify/cut.h"
+
+#include <algorithm>
+#include <map>
+
+#include "harness/diagnose/view.h"
+
+namespace rankfault::testing {
+namespace {
+
+void enter(rf_state& s, const rf_record& r) {
+  s = {};
+  s.since_ns = r.time_ns;
+  s.seq = r.seq;
+  s.return_address = r.where;
+  s.count = r.count;
+  s.call = r.call;
+  s.comm = r.comm;
+  s.peer = r.peer;
+  s.tag = r.tag_or_result;
+  s.op = r.op;
+  s.where = RF_INSIDE;
+  s.library = r.library;
+  s.dtype = r.dtype;
+  s.reduce_op = r.reduce_op;
+  s.flags = r.flags;
+  s.recv_peer = RF_PEER_NONE;
+  if (s.flags & RF_CALL_MASK_VALID)  // the mask itself was not kept: who owes bytes is unknown
+    s.flags = static_cast<uint16_t>((s.flags & ~RF_CALL_MASK_VALID) | RF_CALL_COUNT_UNKNOWN);
+  if (s.op == RF_OP_WAIT || s.op == RF_OP_WAIT_ANY) s.pending_count = ~0u;  // nobody kept which
+}
+
+void leave(rf_state& s, const rf_record& r) {
+  if (s.where != RF_INSIDE || s.call != r.call) return;
+  s.where = RF_OUTSIDE;
+  s.since_ns = r.time_ns;
+  s.last_result = r.phase == RF_PHASE_ENQUEUE ? 0 : r.tag_or_result;
+}
+
+struct Redo {
+  explicit Redo(ProcessView& process) : p(process) {
+    p.history.clear();
+    for (LaneView& l : p.lanes) {
+      l.state = {};
+      l.head = 0;
+      l.torn.clear();
+    }
+    for (CommView& c : p.comms) {
+      c.entered = c.completed = c.issuers = c.sends = c.receives = 0;
+      c.error = 0;
+      c.destroyed = false;
+    }
+    p.stage = RF_STAGE_MEMBER;
+    p.end = {};
+  }
+
+  LaneView* lane(uint32_t index) {
+    for (LaneView& l : p.lanes)
+      if (l.index == index) return &l;
+    return nullptr;
+  }
+  CommView* comm(uint32_t index) {
+    for (CommView& c : p.comms)
+      if (c.index == index) return &c;
+    return nullptr;
+  }
+
+  void take(const Event& event) {
+    const rf_record& r = event.record;
+    p.history.push_back(event);
+    LaneView* l = lane(event.lane);
+    if (!l) return;
+    l->head = std::max(l->head, event.index + 1);
+    CommView* c = comm(r.comm);
+    if (r.phase == RF_PHASE_ENTER) {
+      enter(l->state, r);
+      if (c && event.lane < RF_MAX_LANES && !(r.flags & RF_CALL_EXECUTION)) c->issuers |= uint64_t{1} << event.lane;
+    }
+    if (r.phase == RF_PHASE_EXIT || r.phase == RF_PHASE_ENQUEUE || r.phase == RF_PHASE_ERROR) leave(l->state, r);
+    if (r.phase == RF_PHASE_EXIT && r.op == RF_OP_FINALIZE) p.stage = RF_STAGE_FINALIZED;
+    if (c && is_positional(r.op) && !(r.flags & RF_CALL_EXECUTION)) c->entered = std::max(c->entered, r.seq);
+  }
+
+  ProcessView& p;
+};
+
+}  // namespace
+
+Timeline cut(const Timeline& whole, const std::vector<size_t>& kept) {
+  Timeline t = whole;
+  t.job_over = false;
+  TimeNs look = t.begin;
+  for (size_t i = 0; i < t.processes.size(); ++i) {
+    const ProcessView& from = whole.processes[i];
+    if (kept[i] >= from.history.size()) {  // as it ended
+      look = std::max(look, from.end.kind == EndKind::kEnded ? from.end.time : from.history.empty() ? 0 : from.history.back().record.time_ns);
+      continue;
+    }
+    Redo redo(t.processes[i]);
+    for (size_t k = 0; k < kept[i]; ++k) redo.take(from.history[k]);
+    if (kept[i] > 0) look = std::max(look, from.history[kept[i] - 1].record.time_ns);
+  }
+  t.look = look + 1'000;
+  return t;
+}
+
+std::vector<size_t> random_points(const Timeline& whole, std::mt19937_64& random) {
+  const double where = std::uniform_real_distribution<>(0, 1.2)(random);
+  std::vector<size_t> kept;
+  for (const ProcessView& p : whole.processes) {
+    const size_t n = p.history.size();
+    const double jitter = random() % 3 ? 0.03 : 0.5;
+    const double at = where + std::uniform_real_distribution<>(-jitter, jitter)(random);
+    kept.push_back(random() % 5 == 0 ? n : static_cast<size_t>(std::clamp(at, 0.0, 1.0) * static_cast<double>(n)));
+  }
+  return kept;
+}
+
+}  // namespace rankfault::testing

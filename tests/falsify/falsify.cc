@@ -1,0 +1,91 @@
+// falsify RUN_DIR... [--cuts N] [--seed S]: cuts recorded runs at random points of each rank, diagnoses the cuts,
+// and refutes what was called proven by the rest of the same record. No truth is needed: a call that was
+// proven not to return success, and returned it later, is a refutation.
+//
+// Exit: 0 nothing was refuted, 1 something was (told, with what repeats it), 64 usage.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "harness/diagnose/finding.h"
+#include "harness/diagnose/view.h"
+#include "harness/observe/observer.h"
+#include "tests/falsify/cut.h"
+
+namespace rankfault::testing {
+namespace {
+
+struct Tally {
+  long cuts = 0, with_claim = 0, refuted = 0;
+  std::map<std::string, long> by_kind;  // cuts that carried a proven claim of that kind
+};
+
+// The claimed calls that the whole record shows to have returned success.
+const ClaimedCall* refutation(const JobView& whole, const Finding& f) {
+  if (f.claim != Claim::kCannotReturn) return nullptr;
+  for (const ClaimedCall& c : f.claimed) {
+    const Process* p = whole.rank(c.rank);
+    const Call* call = p ? p->find(c.lane, c.number) : nullptr;
+    if (call && call->succeeded() && call->left != 0) return &c;
+  }
+  return nullptr;
+}
+
+void falsify(const std::string& run, long cuts, uint64_t seed, Tally& tally) {
+  const Result<Timeline> whole = final_timeline(run);
+  if (!whole.ok() || whole->processes.empty()) return;
+  const JobView view(*whole);
+  std::mt19937_64 random(seed);
+  for (long i = 0; i < cuts; ++i) {
+    const std::vector<size_t> points = random_points(*whole, random);
+    const Findings found = diagnose(cut(*whole, points));
+    ++tally.cuts;
+    bool claims = false;
+    for (const Finding& f : found.all) {
+      if (f.claim == Claim::kNone) continue;
+      claims = true;
+      ++tally.by_kind[f.kind];
+      if (const ClaimedCall* c = refutation(view, f)) {
+        ++tally.refuted;
+        std::printf("REFUTED in %s, seed %llu, cut %ld: rank %d lane %u call %u returned success\n%s\n", run.c_str(),
+                    static_cast<unsigned long long>(seed), i, c->rank, c->lane, c->number, to_json(f).dump(1).c_str());
+        for (size_t p = 0; p < points.size(); ++p)
+          std::printf("  rank %d: %zu of %zu records\n", whole->processes[p].rank, points[p],
+                      whole->processes[p].history.size());
+      }
+    }
+    tally.with_claim += claims;
+  }
+}
+
+int main_of(int argc, char** argv) {
+  std::vector<std::string> runs;
+  long cuts = 1000;
+  uint64_t seed = 1;
+  for (int i = 1; i < argc; ++i) {
+    if (!std::strcmp(argv[i], "--cuts") && i + 1 < argc)
+      cuts = std::atol(argv[++i]);
+    else if (!std::strcmp(argv[i], "--seed") && i + 1 < argc)
+      seed = std::strtoull(argv[++i], nullptr, 10);
+    else
+      runs.emplace_back(argv[i]);
+  }
+  if (runs.empty() || cuts <= 0) {
+    std::fprintf(stderr, "usage: falsify RUN_DIR... [--cuts N, of each] [--seed S]\n");
+    return 64;
+  }
+  Tally tally;
+  for (const std::string& run : runs) falsify(run, cuts, seed++, tally);
+  std::printf("%zu runs, %ld cuts, %ld with a proven claim, %ld refuted\n", runs.size(), tally.cuts, tally.with_claim,
+              tally.refuted);
+  for (const auto& [kind, count] : tally.by_kind) std::printf("  %8ld with a proven %s\n", count, kind.c_str());
+  return tally.cuts == 0 ? 64 : tally.refuted ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace rankfault::testing
+
+int main(int argc, char** argv) { return rankfault::testing::main_of(argc, argv); }
