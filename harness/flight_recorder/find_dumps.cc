@@ -33,13 +33,13 @@ class Finder {
     if (!folder) return refused(path + ": " + folder.error().message);
     Result<std::vector<std::string>> names = names_in(path);
     if (!names) return names.error();
-    const std::string slash = path.ends_with('/') ? "" : "/";
+    const std::string start = path.ends_with('/') ? path : path + "/";
     for (const std::string& name : *names) {
       if (is_side_name(name)) continue;  // read with its dump
       if (name.starts_with('.'))
-        leave_out(path + slash + name, "a hidden file");
+        leave_out(start + name, "a hidden file");
       else
-        add(path + slash + name, path, name, open_file_in(folder->get(), name));
+        add(start + name, path, name, open_file_in(folder->get(), name));
     }
     return Done{};
   }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -121,7 +120,7 @@ class JsonBuilder : public nlohmann::json::json_sax_t {
     if (text.size() > limits_.text) return fail_here("a string that is too long");
     char* at = arena_.allocate(text.size());
     if (!at) return fail_here("too much text at once");
-    std::memcpy(at, text.data(), text.size());
+    std::copy(text.begin(), text.end(), at);
     Value v{ValueKind::kText, static_cast<uint32_t>(text.size())};
     v.chars = at;
     return push(v);
