@@ -75,9 +75,11 @@ struct Redo {
     CommView* c = comm(r.comm);
     if (r.phase == RF_PHASE_ENTER) {
       enter(l->state, r);
-      if (c && event.lane < RF_MAX_LANES && !(r.flags & RF_CALL_EXECUTION)) c->issuers |= uint64_t{1} << event.lane;
+      if (c && event.lane < RF_MAX_LANES && !(r.flags & RF_CALL_EXECUTION))
+        c->issuers |= uint64_t{1} << event.lane;
     }
-    if (r.phase == RF_PHASE_EXIT || r.phase == RF_PHASE_ENQUEUE || r.phase == RF_PHASE_ERROR) leave(l->state, r);
+    if (r.phase == RF_PHASE_EXIT || r.phase == RF_PHASE_ENQUEUE || r.phase == RF_PHASE_ERROR)
+      leave(l->state, r);
     if (r.phase == RF_PHASE_EXIT && r.op == RF_OP_FINALIZE) p.stage = RF_STAGE_FINALIZED;
     if (c && is_positional(r.op) && !(r.flags & RF_CALL_EXECUTION)) c->entered = std::max(c->entered, r.seq);
   }
@@ -94,7 +96,9 @@ Timeline cut(const Timeline& whole, const std::vector<size_t>& kept) {
   for (size_t i = 0; i < t.processes.size(); ++i) {
     const ProcessView& from = whole.processes[i];
     if (kept[i] >= from.history.size()) {  // as it ended
-      look = std::max(look, from.end.kind == EndKind::kEnded ? from.end.time : from.history.empty() ? 0 : from.history.back().record.time_ns);
+      look = std::max(look, from.end.kind == EndKind::kEnded ? from.end.time
+                            : from.history.empty()           ? 0
+                                                             : from.history.back().record.time_ns);
       continue;
     }
     Redo redo(t.processes[i]);
@@ -112,7 +116,8 @@ std::vector<size_t> random_points(const Timeline& whole, std::mt19937_64& random
     const size_t n = p.history.size();
     const double jitter = random() % 3 ? 0.03 : 0.5;
     const double at = where + std::uniform_real_distribution<>(-jitter, jitter)(random);
-    kept.push_back(random() % 5 == 0 ? n : static_cast<size_t>(std::clamp(at, 0.0, 1.0) * static_cast<double>(n)));
+    kept.push_back(
+        random() % 5 == 0 ? n : static_cast<size_t>(std::clamp(at, 0.0, 1.0) * static_cast<double>(n)));
   }
   return kept;
 }

@@ -1,6 +1,6 @@
-// falsify RUN_DIR... [--cuts N] [--seed S]: cuts recorded runs at random points of each rank, diagnoses the cuts,
-// and refutes what was called proven by the rest of the same record. No truth is needed: a call that was
-// proven not to return success, and returned it later, is a refutation.
+// falsify RUN_DIR... [--cuts N] [--seed S]: cuts recorded runs at random points of each rank, diagnoses the
+// cuts, and refutes what was called proven by the rest of the same record. No truth is needed: a call that
+// was proven not to return success, and returned it later, is a refutation.
 //
 // Exit: 0 nothing was refuted, 1 something was (told, with what repeats it), 64 usage.
 #include <fmt/format.h>
@@ -50,8 +50,9 @@ void falsify(const std::string& run, long cuts, uint64_t seed, Tally& tally) {
       ++tally.by_kind[f.kind];
       if (const ClaimedCall* c = refutation(view, f)) {
         ++tally.refuted;
-        std::printf("REFUTED in %s, seed %llu, cut %ld: rank %d lane %u call %u returned success\n%s\n", run.c_str(),
-                    static_cast<unsigned long long>(seed), i, c->rank, c->lane, c->number, to_json(f).dump(1).c_str());
+        std::printf("REFUTED in %s, seed %llu, cut %ld: rank %d lane %u call %u returned success\n%s\n",
+                    run.c_str(), static_cast<unsigned long long>(seed), i, c->rank, c->lane, c->number,
+                    to_json(f).dump(1).c_str());
         for (size_t p = 0; p < points.size(); ++p)
           std::printf("  rank %d: %zu of %zu records\n", whole->processes[p].rank, points[p],
                       whole->processes[p].history.size());
@@ -79,9 +80,10 @@ int main_of(int argc, char** argv) {
   }
   Tally tally;
   for (const std::string& run : runs) falsify(run, cuts, seed++, tally);
-  std::printf("%zu runs, %ld cuts, %ld with a proven claim, %ld refuted\n", runs.size(), tally.cuts, tally.with_claim,
-              tally.refuted);
-  for (const auto& [kind, count] : tally.by_kind) std::printf("  %8ld with a proven %s\n", count, kind.c_str());
+  std::printf("%zu runs, %ld cuts, %ld with a proven claim, %ld refuted\n", runs.size(), tally.cuts,
+              tally.with_claim, tally.refuted);
+  for (const auto& [kind, count] : tally.by_kind)
+    std::printf("  %8ld with a proven %s\n", count, kind.c_str());
   return tally.cuts == 0 ? 64 : tally.refuted ? 1 : 0;
 }
 

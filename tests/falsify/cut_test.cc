@@ -1,0 +1,57 @@
+// cut_test: a cut of a whole record is what a look at that instant saw, but for what only the state page knew;
+// and the falsifier's refutation can bite.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "harness/diagnose/finding.h"
+#include "tests/diagnose/simulated_job.h"
+#include "tests/falsify/cut.h"
+
+namespace rankfault::testing {
+namespace {
+
+std::vector<size_t> lengths(const Timeline& t) {
+  std::vector<size_t> n;
+  for (const ProcessView& p : t.processes) n.push_back(p.history.size());
+  return n;
+}
+
+std::vector<std::string> proven_in(const Timeline& t) {
+  std::vector<std::string> texts;
+  for (const Finding& f : diagnose(t).all)
+    if (f.confidence == Confidence::kProven) texts.push_back(f.kind + ": " + f.text);
+  std::sort(texts.begin(), texts.end());
+  return texts;
+}
+
+TEST(Cut, ProvesWhatTheLookProvedAndNothingElse) {
+  size_t same = 0;
+  for (uint32_t seed = 1; seed <= 150; ++seed) {
+    SimulatedJob job(seed, seed % 3 != 0);
+    std::vector<Timeline> looks;
+    while (job.advance()) looks.push_back(job.timeline());
+    const Timeline whole = job.timeline();
+    for (const Timeline& look : looks) {
+      const std::vector<std::string> seen = proven_in(look), again = proven_in(cut(whole, lengths(look)));
+      EXPECT_TRUE(std::includes(seen.begin(), seen.end(), again.begin(), again.end()))
+          << "seed " << seed << ": " << ::testing::PrintToString(again) << " of " << ::testing::PrintToString(seen);
+      same += !seen.empty() && seen == again;
+    }
+  }
+  EXPECT_GT(same, 50u);
+}
+
+TEST(Cut, ADeathBeyondTheCutHasNotHappened) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce(), 2).blocked(0, all_reduce()).blocked(1, all_reduce()).killed(2);
+  const Timeline whole = job.build();
+  std::vector<size_t> points = lengths(whole);
+  EXPECT_FALSE(proven_in(cut(whole, points)).empty());
+  points[2] -= 1;
+  EXPECT_EQ(cut(whole, points).processes[2].end.kind, EndKind::kAlive);
+  EXPECT_TRUE(proven_in(cut(whole, points)).empty());
+}
+
+}  // namespace
+}  // namespace rankfault::testing
