@@ -22,7 +22,7 @@ MAY_INCLUDE = {
     "harness/base": "agent/agent_abi.h",
     "harness/mark": "",
     "harness/agent": "",
-    "harness/flight_recorder": "base",
+    "harness/flight_recorder": "base observe/timeline.h agent/agent_abi.h",
     "harness/backends": "agent",
     "harness/scenario": "agent base",
     "harness/plan": "agent base scenario faults/fault.h",
