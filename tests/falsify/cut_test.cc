@@ -1,12 +1,13 @@
-// cut_test: a cut of a whole record is what a look at that instant saw, but for what only the state page knew;
-// and the falsifier's refutation can bite.
+// cut_test: a cut of a whole record is what a look at that instant saw, but for what only the state page
+// knew; and the falsifier's refutation can bite.
+#include "tests/falsify/cut.h"
+
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
 #include "harness/diagnose/finding.h"
 #include "tests/diagnose/simulated_job.h"
-#include "tests/falsify/cut.h"
 
 namespace rankfault::testing {
 namespace {
@@ -35,7 +36,8 @@ TEST(Cut, ProvesWhatTheLookProvedAndNothingElse) {
     for (const Timeline& look : looks) {
       const std::vector<std::string> seen = proven_in(look), again = proven_in(cut(whole, lengths(look)));
       EXPECT_TRUE(std::includes(seen.begin(), seen.end(), again.begin(), again.end()))
-          << "seed " << seed << ": " << ::testing::PrintToString(again) << " of " << ::testing::PrintToString(seen);
+          << "seed " << seed << ": " << ::testing::PrintToString(again) << " of "
+          << ::testing::PrintToString(seen);
       same += !seen.empty() && seen == again;
     }
   }
