@@ -14,6 +14,7 @@ using Broken = SyntheticJob::Broken;
 struct Group {
   std::string name, desc;
   std::vector<int> ranks;
+  std::vector<size_t> came;  // by seq: how many have enqueued it
 };
 
 struct Planned {  // one call of a rank's program
@@ -57,7 +58,7 @@ class Simulation {
 
   void add_group(const std::string& desc, std::vector<int> ranks) {
     for (const int r : ranks) groups_of_[static_cast<size_t>(r)][desc].push_back(groups_.size());
-    groups_.push_back({std::to_string(groups_.size()), desc, std::move(ranks)});
+    groups_.push_back({std::to_string(groups_.size()), desc, std::move(ranks), {}});
   }
   void make_groups() {
     groups_of_.resize(ranks_.size());
@@ -136,18 +137,13 @@ class Simulation {
   }
 
   // Whether the partner of a message, or every member of a collective's group, has enqueued it.
-  bool all_came(int r, const Done& d) const {
+  bool all_came(const Done& d) const {
     const Group& g = groups_[d.call.group];
-    if (d.call.peer >= 0) {
-      const Rank& peer = ranks_[static_cast<size_t>(g.ranks[static_cast<size_t>(d.call.peer)])];
-      const auto count = peer.messages.find(d.call.group);
-      return count != peer.messages.end() && count->second >= d.seq;
-    }
-    (void)r;
-    return std::all_of(g.ranks.begin(), g.ranks.end(), [&](int m) {
-      const auto count = ranks_[static_cast<size_t>(m)].collectives.find(d.call.group);
-      return count != ranks_[static_cast<size_t>(m)].collectives.end() && count->second >= d.seq;
-    });
+    const auto seq = static_cast<size_t>(d.seq);
+    if (d.call.peer < 0) return g.came.size() > seq && g.came[seq] == g.ranks.size();
+    const Rank& peer = ranks_[static_cast<size_t>(g.ranks[static_cast<size_t>(d.call.peer)])];
+    const auto count = peer.messages.find(d.call.group);
+    return count != peer.messages.end() && count->second >= d.seq;
   }
 
   bool enqueue(int r) {
@@ -157,12 +153,17 @@ class Simulation {
       return false;
     const Planned& c = me.program[me.next++];
     const int64_t seq = c.peer >= 0 ? ++me.messages[c.group] : ++me.collectives[c.group];
+    if (c.peer < 0) {
+      std::vector<size_t>& came = groups_[c.group].came;
+      came.resize(std::max(came.size(), static_cast<size_t>(seq) + 1));
+      ++came[static_cast<size_t>(seq)];
+    }
     me.made.push_back({c, seq, now_ += 1000, false});
     return true;
   }
   bool complete(int r) {
     Rank& me = ranks_[static_cast<size_t>(r)];
-    if (me.complete >= me.made.size() || !all_came(r, me.made[me.complete])) return false;
+    if (me.complete >= me.made.size() || !all_came(me.made[me.complete])) return false;
     me.made[me.complete].completed = me.complete < me.stuck_from;
     ++me.complete;
     return true;
@@ -192,9 +193,12 @@ FrDump Simulation::dump_of(int rank) const {
   dump.backend = FrBackend::kNccl;
   dump.rank = rank;
   std::map<size_t, int64_t> pg_id;
-  for (size_t g = 0; g < groups_.size(); ++g) {
+  std::vector<size_t> mine;
+  for (const auto& [desc, groups] : groups_of_[static_cast<size_t>(rank)])
+    mine.insert(mine.end(), groups.begin(), groups.end());
+  std::sort(mine.begin(), mine.end());
+  for (const size_t g : mine) {
     const std::vector<int>& ranks = groups_[g].ranks;
-    if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) continue;
     pg_id[g] = static_cast<int64_t>(pg_id.size());
     dump.groups.push_back({groups_[g].name, groups_[g].name, groups_[g].desc, {ranks.begin(), ranks.end()}});
     FrGroupStatus status{pg_id[g], 0, -1, 0};
@@ -227,7 +231,12 @@ FrDump Simulation::dump_of(int rank) const {
     if (message)
       e.profiling_name +=
           fmt::format(" {}{}{}", me_in, d.call.op == std::string("send") ? "->" : "<-", d.call.peer);
-    e.input_sizes = e.output_sizes = {{d.call.size}};
+    const auto members = static_cast<int64_t>(g.ranks.size());
+    const std::string op = d.call.op;
+    e.input_sizes = {{d.call.size}};
+    e.output_sizes = {{op == "_reduce_scatter_base" ? d.call.size / members
+                       : op == "_all_gather_base"   ? d.call.size * members
+                                                    : d.call.size}};
     e.input_dtypes = e.output_dtypes = {"BFloat16"};
     e.state = d.completed ? FrState::kCompleted : FrState::kScheduled;
     e.time_created_ns = d.time;
@@ -264,16 +273,20 @@ const char* name_of(SyntheticJob::Broken broken) {
   return "";
 }
 
-std::vector<FrDump> synthetic_dumps(const SyntheticJob& job) {
+void each_synthetic_dump(const SyntheticJob& job, const std::function<void(FrDump)>& take) {
   const Simulation simulation(job);
-  std::vector<FrDump> dumps;
   for (int r = 0; r < job.ranks(); ++r) {
     const auto among = [&](const std::vector<int>& ranks) {
       return std::find(ranks.begin(), ranks.end(), r) != ranks.end();
     };
     if (among(job.lost_dumps) || (job.broken == Broken::kNoDump && among(job.culprits))) continue;
-    dumps.push_back(simulation.dump_of(r));
+    take(simulation.dump_of(r));
   }
+}
+
+std::vector<FrDump> synthetic_dumps(const SyntheticJob& job) {
+  std::vector<FrDump> dumps;
+  each_synthetic_dump(job, [&](FrDump dump) { dumps.push_back(std::move(dump)); });
   return dumps;
 }
 

@@ -4,6 +4,7 @@
 // before it on that rank are complete.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -37,5 +38,6 @@ const char* name_of(SyntheticJob::Broken);
 
 // By rank; ranks whose dump is missing are left out.
 std::vector<FrDump> synthetic_dumps(const SyntheticJob&);
+void each_synthetic_dump(const SyntheticJob&, const std::function<void(FrDump)>&);
 
 }  // namespace rankfault::testing
