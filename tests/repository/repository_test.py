@@ -20,6 +20,7 @@ TOP_LEVEL = {
 # observe, diagnose, judge, report; `run` is what a finished run consists of.
 MAY_INCLUDE = {
     "harness/base": "agent/agent_abi.h",
+    "harness/symbols": "base",
     "harness/mark": "",
     "harness/agent": "",
     "harness/backends": "agent",
@@ -27,7 +28,7 @@ MAY_INCLUDE = {
     "harness/plan": "agent base scenario faults/fault.h",
     "harness/launch": "agent base scenario plan run/run_dir.h run/journal.h",
     "harness/inject": "agent base scenario plan launch run/run_dir.h run/journal.h",
-    "harness/observe": "agent base launch/rank_end.h run/run_dir.h run/journal.h",
+    "harness/observe": "agent base symbols launch/rank_end.h run/run_dir.h run/journal.h",
     "harness/diagnose": "agent base observe launch/rank_end.h run/run_dir.h run/journal.h",
     "harness/run": "agent base scenario plan launch observe diagnose faults/fault.h",
     "harness/judge": "agent base scenario plan launch observe diagnose run faults/fault.h",
