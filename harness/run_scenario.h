@@ -12,12 +12,22 @@
 
 namespace rankfault {
 
+// A job without a scenario: it is left alone for as long as it likes, and told of while it runs.
+struct WatchOptions {
+  Duration after =
+      DiagnoseOptions().slow_after;  // from when on a call that is open may be called slow or stuck
+  bool end_on_finding = false;
+  std::function<void(const std::vector<Finding>&)> found;          // new or changed, withdrawn ones too
+  std::function<void(const std::vector<RankEvidence>&)> evidence;  // of all ranks, once an attempt
+};
+
 struct RunOptions {
   std::string run_dir;  // "" : a fresh one
   bool with_agent = true;
   std::string reference_run;                         // directory of the finished reference, "" none
   std::function<void(const std::string&)> progress;  // one plain line each
   const std::atomic<int>* interrupted = nullptr;     // signal number once the user asked to stop
+  const WatchOptions* watch = nullptr;               // null: a scenario
 };
 
 struct FinishedRun {

@@ -5,10 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/time.h"
+
 namespace rankfault {
 
-// stdout and stderr of a program that ends by itself within ten seconds; nullopt: it could not be
+struct CaptureOptions {
+  Duration limit{10'000'000'000};
+  bool with_stderr = true;
+};
+
+// stdout and stderr of a program that ends by itself within the limit; nullopt: it could not be
 // started, failed, or did not end.
-std::optional<std::string> capture(const std::vector<std::string>& argv);
+std::optional<std::string> capture(const std::vector<std::string>& argv, const CaptureOptions& = {});
 
 }  // namespace rankfault
