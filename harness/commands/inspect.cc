@@ -18,7 +18,7 @@
 namespace rankfault {
 namespace {
 
-constexpr size_t kLooks = 3;
+constexpr size_t kLooks = 4;
 
 struct Options {
   int pid = 0, torchrun = 0, mpirun = 0;
@@ -116,7 +116,7 @@ const Registration<CliCommand> kCommand{
     {"inspect", "Look at a job that hangs now and was started without rankfault",
      "Examples:\n  rankfault inspect 4711            a rank, or any process above the ranks\n"
      "  rankfault inspect --torchrun $(pgrep -of torchrun)\n  rankfault inspect --mpirun 4711 --json\n\n"
-     "The ranks are looked at three times. Each of their threads is stopped for a moment, by ptrace and "
+     "The ranks are looked at four times. Each of their threads is stopped for a moment, by ptrace and "
      "without\n"
      "a signal; nothing else of them is changed. What is found is inferred, never proven.\n"
      "Exit: 0 nothing found, 1 a finding, 2 cannot say, 64 no such process, or one that may not be looked "

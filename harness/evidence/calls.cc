@@ -90,8 +90,11 @@ StackCall native_call(const std::string& function) {
     const std::string op = op_word(plain.substr(4));
     return op.empty() ? StackCall{} : StackCall{plain, op};
   }
+  // Inside of gloo are transports with a send of their own: only its own functions are calls.
+  const bool gloo_call = under("gloo::") && (name.find("::", 6) == std::string::npos ||
+                                             name == "gloo::rendezvous::Context::connectFullMesh");
   // c10d keeps threads of its own that wait for work: only the calls count, by their last name.
-  if (under("gloo::") || under("c10d::ProcessGroup") || under("c10d::Work")) {
+  if (gloo_call || under("c10d::ProcessGroup") || under("c10d::Work")) {
     const std::string op = op_word(last_part(name));
     return op.empty() ? StackCall{} : StackCall{name, op};
   }
@@ -102,6 +105,12 @@ StackCall python_call(const PythonFrame& frame) {
   if (frame.where.rfind("distributed_c10d.py:", 0) != 0) return {};
   const std::string op = op_word(frame.function);
   return op.empty() ? StackCall{} : StackCall{"torch.distributed." + frame.function, op};
+}
+
+bool is_communication_library(const std::string& module) {
+  for (const char* prefix : {"libgloo", "libmpi", "libnccl"})
+    if (module.rfind(prefix, 0) == 0) return true;
+  return false;
 }
 
 bool is_library(const std::string& module) {
@@ -145,6 +154,11 @@ StackCall call_of(const ThreadEvidence& thread) {
     if (StackCall call = python_call(*f); !call.op.empty()) return call;
   for (auto f = thread.frames.rbegin(); f != thread.frames.rend(); ++f)
     if (StackCall call = native_call(f->function); !call.name.empty()) return call;
+  // A stripped library does not tell which call it is; the program called it all the same. Its own threads
+  // have no frame of the program.
+  if (own_frames(thread, 1).empty()) return {};
+  for (auto f = thread.frames.rbegin(); f != thread.frames.rend(); ++f)
+    if (is_communication_library(f->module)) return {"a call of " + f->module, "wait"};
   return {};
 }
 
@@ -161,6 +175,7 @@ std::set<std::string> ops_of(const RankEvidence& rank) {
     for (const Frame& f : thread.frames)
       if (const StackCall call = native_call(f.function); !call.name.empty())
         ops.insert(call.op.empty() ? call.name : call.op);
+    ops.insert(call_of(thread).op);
   }
   ops.erase("");
   if (ops.size() > 1) ops.erase("wait");
@@ -173,7 +188,8 @@ std::vector<std::string> own_frames(const ThreadEvidence& thread, size_t most) {
     if (!f.library && out.size() < most) out.push_back(fmt::format("{} ({})", f.function, f.where));
   if (!out.empty()) return out;
   for (const Frame& f : thread.frames)
-    if (!f.module.empty() && !is_library(f.module) && f.function != "_start" && out.size() < most)
+    if (!f.module.empty() && !is_library(f.module) && f.function != "_start" &&
+        f.function.rfind("std::", 0) != 0 && out.size() < most)
       out.push_back(f.function.empty() ? f.where : fmt::format("{} ({})", f.function, f.where));
   return out;
 }

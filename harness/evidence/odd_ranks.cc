@@ -21,6 +21,7 @@ struct Seen {
   const RankEvidence* last = nullptr;
   bool readable = true;       // there were stacks at every look
   bool moves = false;         // it was not at the same place at every look
+  bool stopped = true;        // its main thread was, at every look
   std::set<std::string> ops;  // what it was in, at every look
 };
 
@@ -56,6 +57,7 @@ Seen seen_of(const StackLooks& looks, int rank) {
     const std::set<std::string> ops = ops_of(*e);
     if (!first && (ops != seen.ops || (!ops.empty() && own_place(*e) != place))) seen.moves = true;
     seen.ops = ops;
+    seen.stopped = seen.stopped && !e->threads.empty() && e->threads.front().state == 'T';
     place = own_place(*e);
     seen.last = e;
     first = false;
@@ -127,12 +129,6 @@ void add_sides(const std::vector<const Seen*>& seen, Finding& finding) {
   }
 }
 
-bool all_stopped(const std::vector<const Seen*>& seen) {
-  return std::all_of(seen.begin(), seen.end(), [](const Seen* s) {
-    return !s->last->threads.empty() && s->last->threads.front().state == 'T';
-  });
-}
-
 Findings nothing(const char* kind, std::string text) {
   Finding f;
   f.kind = kind;
@@ -159,6 +155,22 @@ Finding odd_finding(const char* kind, const std::vector<const Seen*>& odd, const
     for (const std::string& line : short_evidence(*s->last))
       f.evidence.push_back(fmt::format("rank {}: {}", s->rank, line));
   return f;
+}
+
+// Inside of a call or not: what is stopped does not come on.
+Findings stopped_ranks(const std::vector<Seen>& all, const StackLooks& looks) {
+  std::vector<const Seen*> stopped, others;
+  for (const Seen& s : all) (s.stopped ? stopped : others).push_back(&s);
+  if (stopped.empty()) return {};
+  Finding f;
+  f.kind = "stopped_rank";
+  f.ranks = ranks_of(stopped);
+  add_sides(others, f);
+  add_sides(stopped, f);
+  f.call_site = own_place(*stopped.front()->last);
+  f.text = fmt::format("{} {} stopped, at {} looks within {}", ranks_text(f.ranks), is_are(f.ranks),
+                       looks.looks.size(), to_text(looks.during));
+  return {{f}};
 }
 
 // Told by its launcher that there are so many, and not all have a process here.
@@ -191,6 +203,7 @@ Findings odd_ranks(const StackLooks& looks) {
         fmt::format("stacks of {} ranks could be read, and two at least are needed{}", all.size(), absent));
   const std::string op = common_op(all);
   if (op.empty()) return nothing("none", "no rank is in a communication call" + absent);
+  if (Findings stopped = stopped_ranks(all, looks); !stopped.all.empty()) return stopped;
   const Sides sides = sides_of(all, op);
   const size_t odd = sides.outside.size() + sides.elsewhere.size();
   const std::string call = name_of(*sides.inside.front()->last, op);
@@ -204,8 +217,7 @@ Findings odd_ranks(const StackLooks& looks) {
   const bool tie = sides.inside.size() == odd;
   Findings found;
   if (!sides.outside.empty())
-    found.all.push_back(odd_finding(all_stopped(sides.outside) ? "stopped_rank" : "stuck_outside",
-                                    sides.outside, sides, tie, op, looks));
+    found.all.push_back(odd_finding("stuck_outside", sides.outside, sides, tie, op, looks));
   if (!sides.elsewhere.empty())
     found.all.push_back(odd_finding("call_mismatch", sides.elsewhere, sides, tie, op, looks));
   for (Finding& f : found.all) f.text += absent;

@@ -146,6 +146,14 @@ TEST_P(HungJob, WatchOfAHealthyJobFindsNothing) {
   EXPECT_THAT(tool.output, HasSubstr("none: nothing was found wrong"));
 }
 
+TEST_P(HungJob, WatchOfAJobThatIsOnlySlowFindsNothing) {
+  if (GetParam() == Kind::kTorch) GTEST_SKIP() << "one program is enough";
+  std::vector<std::string> args = watch({"--after", "500ms"}, "sleep");
+  args.push_back("--seconds=2");
+  const ToolRun tool = run_tool(args);
+  EXPECT_EQ(tool.status, 0) << tool.output;
+}
+
 // A job that is started without rankfault; ended with the object.
 class ForeignJob {
  public:

@@ -40,6 +40,20 @@ TEST(Calls, AThreadThatServesALibraryIsInNoCall) {
   EXPECT_THAT(own_frames(server, 3), IsEmpty());
 }
 
+TEST(Calls, AStrippedLibraryIsInSomeCallOfTheProgram) {
+  const ThreadEvidence in_gloo =
+      thread({{"", "libgloo.so.0", "libgloo.so.0+0x1"}, {"main", "program", "main.c:5"}});
+  EXPECT_EQ(call_of(in_gloo).name, "a call of libgloo.so.0");
+  EXPECT_EQ(call_of(in_gloo).op, "wait");
+  const ThreadEvidence its_own =
+      thread({{"", "libgloo.so.0", "libgloo.so.0+0x1"}, {"start", "libstdc++.so.6", ""}});
+  EXPECT_EQ(call_of(its_own).name, "");
+}
+
+TEST(Calls, AFunctionInsideOfALibraryIsNoCall) {
+  EXPECT_EQ(call_of(thread({{"gloo::transport::tcp::UnboundBuffer::send", "libgloo.so.0", ""}})).name, "");
+}
+
 TEST(Calls, EachLibrarysSpellingMeansTheSameOperation) {
   for (const char* spelled : {"MPI_Allreduce", "PMPI_Allreduce", "ncclAllReduce", "gloo::allreduce",
                               "c10d::ProcessGroupGloo::allreduce"})

@@ -51,6 +51,11 @@ TEST(OddRanks, AStoppedRankIsCalledSo) {
   RankEvidence stopped = computes(1);
   stopped.threads[0].state = 'T';
   EXPECT_EQ(twice({waits(0), stopped, waits(2)}).all[0].kind, "stopped_rank");
+  RankEvidence inside = waits(1);
+  inside.threads[0].state = 'T';
+  const Findings found = twice({waits(0), inside, waits(2)});
+  EXPECT_EQ(found.all[0].kind, "stopped_rank");
+  EXPECT_THAT(found.all[0].ranks, ElementsAre(1));
 }
 
 TEST(OddRanks, BlamesNobodyOnATie) {
