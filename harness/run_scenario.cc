@@ -8,12 +8,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <iterator>
 
 #include "harness/judge/oracle.h"
 #include "harness/live/attempt_loop.h"
 #include "harness/live/census.h"
-#include "harness/live/evidence_taker.h"
 #include "harness/live/log_markers.h"
 #include "harness/live/run_header.h"
 #include "harness/plan/arming.h"
@@ -89,33 +87,6 @@ Result<LiveRun> open_run(const Plan& plan, const RunOptions& options) {
                  std::move(*undo), std::move(*guardian), std::move(observer)};
 }
 
-bool found_something(const Findings& findings) { return !findings.nothing_wrong() && !findings.cannot_say(); }
-
-bool says_something(const Finding& f) { return f.kind != "none" && f.kind != "cannot_say"; }
-
-DiagnoseOptions diagnose_options(const RunOptions& options) {
-  DiagnoseOptions out;
-  if (options.watch) out.slow_after = options.watch->after;
-  return out;
-}
-
-// A watched job is told of at once, and its ranks are looked at while they hang.
-LookOptions look_options(const RunOptions& options, EvidenceTaker& taker) {
-  LookOptions out{diagnose_options(options), {}};
-  if (!options.watch) return out;
-  out.news = [&watch = *options.watch, &taker](const Timeline& timeline, const std::vector<Finding>& news) {
-    std::vector<Finding> told;
-    std::copy_if(news.begin(), news.end(), std::back_inserter(told), says_something);
-    if (told.empty()) return;
-    if (watch.found) watch.found(told);
-    if (timeline.job_over || told.front().withdrawn) return;
-    const bool first = taker.is_new(timeline);
-    const std::vector<RankEvidence>& evidence = taker.take(timeline);
-    if (first && watch.evidence && !evidence.empty()) watch.evidence(evidence);
-  };
-  return out;
-}
-
 // Runs all attempts; leaves the job as it is at the end of the last one.
 Result<AttemptEnd> run_attempts(const Plan& plan, LiveRun& run, const RunOptions& options, LiveParts parts,
                                 EvidenceTaker& taker, const Launcher& launcher) {
@@ -188,7 +159,7 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   Result<LiveRun> opened = open_run(plan, options);
   if (!opened) return opened.error();
   LiveRun& run = *opened;
-  journal_run_begin(plan, options.reference_run, diagnose_options(options), run.journal);
+  journal_run_begin(plan, options.reference_run, diagnose_options(options.watch), run.journal);
 
   Result<AttemptEnd> end = AttemptEnd::kOver;
   {
@@ -196,8 +167,8 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
                       [&run] { (void)run.guardian.census(); });
     Doorbell doorbell(run.page.get());
     Ends ends(run.journal, injector, run.dir.records());
-    EvidenceTaker taker(run.dir, run.guardian.pid(), run.journal);
-    Looks looks(*run.observer, run.journal, look_options(options, taker));
+    EvidenceTaker taker(run.dir, run.guardian.pid(), run.journal, options.interrupted);
+    Looks looks(*run.observer, run.journal, look_options(options.watch, taker));
     end = run_attempts(plan, run, options,
                        {run.guardian, *run.observer, injector, doorbell, run.journal, ends, looks}, taker,
                        *launcher);

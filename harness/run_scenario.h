@@ -7,19 +7,11 @@
 #include <string>
 
 #include "harness/base/result.h"
+#include "harness/live/watching.h"
 #include "harness/plan/plan.h"
 #include "reports/report.h"
 
 namespace rankfault {
-
-// A job without a scenario: it is left alone for as long as it likes, and told of while it runs.
-struct WatchOptions {
-  Duration after =
-      DiagnoseOptions().slow_after;  // from when on a call that is open may be called slow or stuck
-  bool end_on_finding = false;
-  std::function<void(const std::vector<Finding>&)> found;          // new or changed, withdrawn ones too
-  std::function<void(const std::vector<RankEvidence>&)> evidence;  // of all ranks, once an attempt
-};
 
 struct RunOptions {
   std::string run_dir;  // "" : a fresh one

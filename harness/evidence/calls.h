@@ -5,14 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "harness/evidence/call_names.h"
 #include "harness/evidence/evidence.h"
 
 namespace rankfault {
-
-struct StackCall {
-  std::string name;  // the outermost known entry: "MPI_Barrier", "torch.distributed.all_reduce"; "" none
-  std::string op;    // what it does, whatever the library: "barrier"; "wait": for something begun before
-};
 
 // By its Python frames, else by its native ones.
 StackCall call_of(const ThreadEvidence&);

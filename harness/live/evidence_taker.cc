@@ -29,10 +29,12 @@ const std::vector<RankEvidence>& EvidenceTaker::take(const Timeline& timeline) {
   taken_.clear();
   std::error_code error;
   std::filesystem::create_directories(run_.file("evidence"), error);
-  for (const ProcessView& process : timeline.processes)
+  for (const ProcessView& process : timeline.processes) {
+    if (interrupted_ && *interrupted_) break;
     if (process.attempt == timeline.attempt && process.end.kind == EndKind::kAlive && process.rank >= 0 &&
         timeline.rank(process.attempt, process.rank) == &process)
       take_one(process);
+  }
   if (!taken_.empty()) attempt_ = timeline.attempt;
   return taken_;
 }

@@ -1,6 +1,7 @@
 // EvidenceTaker: takes the evidence of a job's ranks while it hangs, and keeps it in the run directory.
 #pragma once
 
+#include <atomic>
 #include <vector>
 
 #include "harness/evidence/gather.h"
@@ -12,8 +13,9 @@ namespace rankfault {
 
 class EvidenceTaker {
  public:
-  EvidenceTaker(const RunDir& run, int guardian_pid, Journal& journal)
-      : run_(run), guardian_pid_(guardian_pid), journal_(journal) {}
+  // `interrupted`: not zero once the user asked to stop; null: never.
+  EvidenceTaker(const RunDir& run, int guardian_pid, Journal& journal, const std::atomic<int>* interrupted)
+      : run_(run), guardian_pid_(guardian_pid), journal_(journal), interrupted_(interrupted) {}
 
   // Of every living rank of the newest attempt, once an attempt: what hangs does not change. Only processes
   // that descend from the run's guardian. Blocks for about half a second a rank at most, longer with Python.
@@ -26,6 +28,7 @@ class EvidenceTaker {
   const RunDir& run_;
   int guardian_pid_;
   Journal& journal_;
+  const std::atomic<int>* interrupted_;
   Places places_;
   int attempt_ = -1;  // of what was taken
   std::vector<RankEvidence> taken_;

@@ -67,6 +67,7 @@ TEST(Gather, ShowsEveryThread) {
 
 TEST(Gather, AStoppedProcessStaysStopped) {
   const Child child([] {}, stay_here);
+  child.wait_for_state('S');
   ::kill(child.pid(), SIGSTOP);
   child.wait_for_state('T');
   Places places;
