@@ -43,7 +43,8 @@ class SymbolTable {
     while (at != symbols_.begin()) {
       const Symbol& s = *--at;
       if (best && address - s.begin != best->offset) break;
-      if (s.size != 0 && address >= s.begin + s.size) break;
+      if (s.size == 0) continue;  // a label: who knows how far it reaches
+      if (address >= s.begin + s.size) break;
       const char* text = elf_strptr(elf_, strings_, s.name);
       const std::string name = text ? text : "";
       if (!best || std::pair(name.size(), name) < std::pair(best->name.size(), best->name))
