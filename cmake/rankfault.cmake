@@ -9,6 +9,12 @@ find_package(CLI11 REQUIRED)
 find_package(Boost REQUIRED)
 find_package(GTest REQUIRED)
 find_package(ZLIB REQUIRED)
+foreach(header elfutils/libdwfl.h gelf.h)
+  find_path(RANKFAULT_HAVE_${header} ${header})
+  if(NOT RANKFAULT_HAVE_${header})
+    message(FATAL_ERROR "${header} was not found: install libdw-dev (elfutils)")
+  endif()
+endforeach()
 
 # Optional parts: found, never demanded. Each sets RANKFAULT_WITH_X for the configure line.
 find_path(GLOO_INCLUDE_DIR gloo/allreduce.h)

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -88,7 +89,7 @@ Result<LiveRun> open_run(const Plan& plan, const RunOptions& options) {
 
 // Runs all attempts; leaves the job as it is at the end of the last one.
 Result<AttemptEnd> run_attempts(const Plan& plan, LiveRun& run, const RunOptions& options, LiveParts parts,
-                                const Launcher& launcher) {
+                                EvidenceTaker& taker, const Launcher& launcher) {
   const Workload& workload = plan.scenario.workload;
   const TimeNs wall_end = now_ns() + static_cast<TimeNs>(workload.wall.count());
   const Where where = where_we_are(plan, options.with_agent);
@@ -104,9 +105,13 @@ Result<AttemptEnd> run_attempts(const Plan& plan, LiveRun& run, const RunOptions
     if (options.progress && !run.launched) options.progress("run " + run.dir.path());
     run.launched = true;
     AttemptLoop loop(parts, attempt, workload.ranks, wall_end, launcher.restarts_ranks);
-    const auto decided = [&] { return all_decided(plan, run.dir.path()); };
+    const auto decided = [&] {
+      if (!options.watch) return all_decided(plan, run.dir.path());
+      return options.watch->end_on_finding && found_something(parts.looks.findings().result());
+    };
     Result<AttemptEnd> end = loop.run(*items, decided, options.interrupted);
     if (!end) return end.error();
+    if (*end == AttemptEnd::kWall) taker.take(run.observer->look(false));  // it hangs, and is ended next
 
     (void)launcher.collect_logs(context);
     for (const ReportedEnd& told : launcher.reported(context, loop.worst())) parts.ends.reported(told);
@@ -154,7 +159,7 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   Result<LiveRun> opened = open_run(plan, options);
   if (!opened) return opened.error();
   LiveRun& run = *opened;
-  journal_run_begin(plan, options.reference_run, run.journal);
+  journal_run_begin(plan, options.reference_run, diagnose_options(options.watch), run.journal);
 
   Result<AttemptEnd> end = AttemptEnd::kOver;
   {
@@ -162,10 +167,11 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
                       [&run] { (void)run.guardian.census(); });
     Doorbell doorbell(run.page.get());
     Ends ends(run.journal, injector, run.dir.records());
-    Looks looks(*run.observer, run.journal);
-    end =
-        run_attempts(plan, run, options,
-                     {run.guardian, *run.observer, injector, doorbell, run.journal, ends, looks}, *launcher);
+    EvidenceTaker taker(run.dir, run.guardian.pid(), run.journal, options.interrupted);
+    Looks looks(*run.observer, run.journal, look_options(options.watch, taker));
+    end = run_attempts(plan, run, options,
+                       {run.guardian, *run.observer, injector, doorbell, run.journal, ends, looks}, taker,
+                       *launcher);
     injector.tick();
   }
   journal_log_markers(plan, run.dir, run.journal);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "harness/base/result.h"
+#include "harness/live/watching.h"
 #include "harness/plan/plan.h"
 #include "reports/report.h"
 
@@ -18,6 +19,7 @@ struct RunOptions {
   std::string reference_run;                         // directory of the finished reference, "" none
   std::function<void(const std::string&)> progress;  // one plain line each
   const std::atomic<int>* interrupted = nullptr;     // signal number once the user asked to stop
+  const WatchOptions* watch = nullptr;               // null: a scenario
 };
 
 struct FinishedRun {

@@ -17,7 +17,7 @@ class Console {
     if (!report.skipped.empty()) return line("  {}", report.skipped);
     if (const std::string replay = replay_line(report); !replay.empty() && !is_good(report))
       line("  replay  {}", replay);
-    if (report.facts) findings(report.facts->findings);
+    if (report.facts) text_ += findings_text(report.facts->findings) + evidence_text(report.facts->evidence);
     for (const FaultResult& fault : report.judgement.faults)
       line("  fault   {} {}: {}", fault.verified ? "✓" : "?", fault.id,
            fault.how.empty() ? (fault.fired ? "fired" : "did not fire") : fault.how);
@@ -47,19 +47,6 @@ class Console {
 
   std::string paint(const std::string& text, const char* shade) const {
     return colour_ ? fmt::format("\x1b[1;{}m{}\x1b[0m", shade, text) : text;
-  }
-
-  void findings(const Findings& findings) {
-    for (const Finding& finding : findings.all) {
-      line("  {}   {}", finding.caused_by < 0 ? "found" : " then", finding_line(finding));
-      if (!finding.text.empty()) line("          {}", finding.text);
-      for (const Side& side : finding.sides) {
-        std::string ranks;
-        for (const int rank : side.ranks) ranks += fmt::format(" {}", rank);
-        line("          {}{}: {}{}", side.ranks.size() == 1 ? "rank" : "ranks", ranks, side.what,
-             side.call_site.empty() ? "" : " at " + side.call_site);
-      }
-    }
   }
 
   void expectation(const ExpectationResult& result) {

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "harness/evidence/calls.h"
+
 namespace rankfault {
 
 std::string finding_line(const Finding& finding) {
@@ -23,6 +25,28 @@ std::string finding_line(const Finding& finding) {
   if (finding.seq && finding.seq->from != finding.seq->to)
     line += fmt::format(", call {} to {}", finding.seq->from, finding.seq->to);
   return line + (finding.confidence == Confidence::kProven ? ", proven" : ", inferred");
+}
+
+std::string findings_text(const Findings& findings) {
+  std::string out;
+  for (const Finding& finding : findings.all) {
+    out += fmt::format("  {}   {}\n", finding.caused_by < 0 ? "found" : " then", finding_line(finding));
+    if (!finding.text.empty()) out += fmt::format("          {}\n", finding.text);
+    for (const Side& side : finding.sides)
+      out += fmt::format("          rank{} {}: {}{}\n", side.ranks.size() == 1 ? "" : "s",
+                         fmt::join(side.ranks, " "), side.what,
+                         side.call_site.empty() ? "" : " at " + side.call_site);
+  }
+  return out;
+}
+
+std::string evidence_text(const std::vector<RankEvidence>& evidence) {
+  std::string out;
+  for (const RankEvidence& rank : evidence) {
+    out += fmt::format("  rank {:<3} process {}\n", rank.rank, rank.pid);
+    for (const std::string& line : short_evidence(rank)) out += fmt::format("          {}\n", line);
+  }
+  return out;
 }
 
 bool is_good(const RunReport& report) { return !report.skipped.empty() || report.judgement.as_it_must_be; }

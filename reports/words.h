@@ -7,7 +7,11 @@
 
 namespace rankfault {
 
-std::string finding_line(const Finding&);      // "dead_rank: rank 2, all_reduce, world, call 3, proven"
+std::string finding_line(const Finding&);  // "dead_rank: rank 2, all_reduce, world, call 3, proven"
+// All of them as the console shows them: the line, the sentence, the sides.
+std::string findings_text(const Findings&);
+// What each rank was doing while the job hung; "" when nothing was taken.
+std::string evidence_text(const std::vector<RankEvidence>&);
 std::string outcome_line(const RunReport&);    // "PASS", "FAIL, as it must be", "SKIPPED"
 bool is_good(const RunReport&);                // the outcome: as it must be, or skipped
 std::string replay_line(const RunReport&);     // "" when there is no file to replay

@@ -33,19 +33,22 @@ Result<Findings> replay(const std::string& run_dir) {
   if (!journal) return journal.error();
   RunRecords records(run_dir);
   FindingsLog log;
+  DiagnoseOptions options;
   bool looked = false, ended = false;
   for (const Json& line : *journal) {
     ended = ended || line.value("ev", "") == "run_end";
+    if (line.value("ev", "") == "run_begin")
+      options.slow_after = Duration(line.value("slow_after_ns", options.slow_after.count()));
     if (line.value("ev", "") != "look") continue;
     const Result<Timeline> timeline = records.at_look(line);
     if (!timeline) return timeline.error();
-    log.add(diagnose(*timeline), line.value("last", false));
+    log.add(diagnose(*timeline, options), line.value("last", false));
     looked = true;
   }
   if (!looked) {
     const Result<Timeline> timeline = final_timeline(run_dir);
     if (!timeline) return timeline.error();
-    log.add(diagnose(canonical(*timeline)), true);
+    log.add(diagnose(canonical(*timeline), options), true);
   }
   Findings findings = log.result();
   if (!ended && findings.nothing_wrong()) {

@@ -64,12 +64,12 @@ class Tokens {
     std::vector<Token> tokens;
     for (const Call* c : calls) {
       const bool local = c->flags & (RF_CALL_RANK_LOCAL | RF_CALL_COUNT_UNKNOWN);
-      const int shape = intern(
-          {c->op, c->dtype, local ? 0 : c->count, c->peer, c->reduce_op, call_site_of(*m.process, *c), 0});
+      const int shape =
+          intern({c->op, c->dtype, local ? 0 : c->count, c->peer, c->reduce_op, place_of(*m.process, *c), 0});
       const int placed = with_steps_ ? intern({static_cast<uint16_t>(shape & 0xffff), 0,
                                                static_cast<uint64_t>(shape), -9, 0, "step", c->step})
                                      : shape;
-      const std::string place = call_site_of(*m.process, *c);
+      const std::string place = place_of(*m.process, *c);
       tokens.push_back({shape, placed, place.empty() ? 0 : 1 + intern({0, 0, 0, -8, 0, place, 0}), c->op});
     }
     return tokens;

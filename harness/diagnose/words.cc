@@ -81,9 +81,14 @@ std::string call_text(const Call& c, const CommGroup& group, bool own_share) {
   return text;
 }
 
-std::string call_site_of(const Process& process, const Call& c) {
+std::string place_of(const Process& process, const Call& c) {
   const auto at = process.view->call_sites.find(c.where);
   return at == process.view->call_sites.end() ? "" : at->second;
+}
+
+std::string call_site_of(const Process& process, const Call& c) {
+  const auto line = process.view->source_lines.find(c.where);
+  return line == process.view->source_lines.end() ? place_of(process, c) : line->second;
 }
 
 std::string end_text(const ProcessEnd& end) {

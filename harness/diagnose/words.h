@@ -15,7 +15,10 @@ std::string ranks_text(const std::vector<int>&);  // "rank 3", "ranks 0 1 2", "r
 // this rank's own share, and left out where ranks are told together.
 std::string call_text(const Call&, const CommGroup&, bool own_share = true);
 std::string short_call(const Call&, const CommGroup&);  // "all_reduce 3 on world"
+// Where the call stands: by its source line when that is known, and by its module, which is what calls are
+// compared by: two calls on one line are two places.
 std::string call_site_of(const Process&, const Call&);
+std::string place_of(const Process&, const Call&);
 std::string end_text(const ProcessEnd&);               // "killed by SIGKILL", "exited with 3"
 std::string ends_by_of(const Call&, const CommView*);  // the limit we know of, or ""
 

@@ -14,12 +14,12 @@ void Looks::tick(TimeNs now) {
   const uint64_t activity = observer_.activity();
   const bool moving = activity != activity_, unseen = looked_at_ != activity_;
   activity_ = activity;
-  if (moving && now < next_long_look_) return;
-  if (moving) {
+  const bool due = now >= next_long_look_;
+  if (!due && (moving || !unseen)) return;
+  if (moving)
     diagnose_now("still moving", false, true);
-  } else if (unseen ? !look("quiet") : now >= next_long_look_ && !look("still quiet")) {
+  else if (!look(unseen ? "quiet" : "still quiet"))
     return;
-  }
   if (!moving) looked_at_ = activity_;
   next_long_look_ = now + kLongLookEvery;
 }
@@ -35,7 +35,7 @@ bool Looks::diagnose_now(const char* reason, bool last, bool although_moving) {
   observer_.drain();
   const Timeline timeline = canonical(observer_.look(true));
   if (!timeline.consistent && !although_moving) return false;
-  const std::vector<Finding> news = log_.add(diagnose(timeline, options_), last);
+  const std::vector<Finding> news = log_.add(diagnose(timeline, options_.diagnose), last);
   if (news.empty() && !last) return true;
   const uint64_t line = journal_.write("look", {{"reason", reason},
                                                 {"last", last},
@@ -45,6 +45,7 @@ bool Looks::diagnose_now(const char* reason, bool last, bool although_moving) {
     journal_.write("finding", {{"look", line}, {"finding", to_json(finding)}});
     if (finding.confidence == Confidence::kProven && first_proven_ == 0) first_proven_ = now_ns();
   }
+  if (options_.news && !news.empty()) options_.news(timeline, news);
   return true;
 }
 

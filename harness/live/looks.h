@@ -6,15 +6,24 @@
 // then a proof needs only the processes it uses to have stood still.
 #pragma once
 
+#include <functional>
+
 #include "harness/diagnose/finding.h"
 #include "harness/observe/observer.h"
 #include "harness/run/journal.h"
 
 namespace rankfault {
 
+struct LookOptions {
+  DiagnoseOptions diagnose;
+  // Called with findings that are new or changed, once they are journaled; the job goes on meanwhile.
+  std::function<void(const Timeline&, const std::vector<Finding>&)> news;
+};
+
 class Looks {
  public:
-  Looks(Observer& observer, Journal& journal) : observer_(observer), journal_(journal) {}
+  Looks(Observer& observer, Journal& journal, LookOptions options = {})
+      : observer_(observer), journal_(journal), options_(std::move(options)) {}
 
   void tick(TimeNs now);          // maybe a look
   bool look(const char* reason);  // now; false when the states moved under it
@@ -31,7 +40,7 @@ class Looks {
   Observer& observer_;
   Journal& journal_;
   FindingsLog log_;
-  DiagnoseOptions options_;
+  LookOptions options_;
   uint64_t activity_ = 0;      // at the last tick
   uint64_t looked_at_ = 0;     // the activity of the last look
   TimeNs next_long_look_ = 0;  // whatever happens: thresholds of inferred findings may pass

@@ -21,7 +21,8 @@ const char* launcher_name(LauncherKind kind) {
   return "";
 }
 
-void journal_run_begin(const Plan& plan, const std::string& reference_run, Journal& journal) {
+void journal_run_begin(const Plan& plan, const std::string& reference_run, const DiagnoseOptions& diagnose,
+                       Journal& journal) {
   utsname host{};
   ::uname(&host);
   journal.write("run_begin", {{"scenario", plan.scenario.name},
@@ -37,7 +38,8 @@ void journal_run_begin(const Plan& plan, const std::string& reference_run, Journ
                               {"cores", ::sysconf(_SC_NPROCESSORS_ONLN)},
                               {"world_size", plan.scenario.workload.ranks},
                               {"launcher", launcher_name(plan.scenario.workload.launcher)},
-                              {"reference_run", reference_run}});
+                              {"reference_run", reference_run},
+                              {"slow_after_ns", diagnose.slow_after.count()}});
 }
 
 bool all_decided(const Plan& plan, const std::string& run_dir) {

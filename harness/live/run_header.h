@@ -3,12 +3,13 @@
 
 #include <string>
 
+#include "harness/diagnose/finding.h"
 #include "harness/plan/plan.h"
 #include "harness/run/journal.h"
 
 namespace rankfault {
 
-void journal_run_begin(const Plan&, const std::string& reference_run, Journal&);
+void journal_run_begin(const Plan&, const std::string& reference_run, const DiagnoseOptions&, Journal&);
 const char* launcher_name(LauncherKind);  // its name in Catalog<Launcher>
 
 // True when every expectation of the plan can be judged now and no later event can change it.

@@ -51,6 +51,7 @@ class RingObserver final : public Observer {
 
   std::vector<std::string> folders_;
   TimeNs begin_;
+  Places places_;
   std::set<std::string> opened_;
   std::map<ProcessId, Watched> watched_;
   std::map<ProcessId, ProcessEnd> ends_;
@@ -92,10 +93,10 @@ std::vector<ProcessId> RingObserver::scan() {
 void RingObserver::drain(Watched& w) {
   bool read_again = false;
   const auto see = [&](uint64_t address) {
-    if (w.sites.add(address) || read_again) return;
+    if (w.sites.add(address, places_) || read_again) return;
     read_again = true;  // a library loaded since: at most one more reading of the maps a drain
     w.sites.read_maps(w.memory.ring().id().pid);
-    w.sites.add(address);
+    w.sites.add(address, places_);
   };
   const size_t from = w.memory.drain();
   const std::vector<Event>& events = w.memory.events();
@@ -141,6 +142,7 @@ Timeline RingObserver::look(bool with_proc) {
     if (const auto end = ends_.find(id); end != ends_.end()) view.end = end->second;
     w.memory.fill(view, false);
     view.call_sites = w.sites.all();
+    view.source_lines = w.sites.source_lines();
     if (with_proc && view.end.kind == EndKind::kAlive) read_proc_states(view);
     t.processes.push_back(std::move(view));
   }

@@ -37,7 +37,7 @@ struct FromJournal {
   TimeNs begin = 0, last = 0;
   int world_size = 0, attempt = 0;
   std::map<ProcessId, ProcessEnd> ends;
-  std::map<ProcessId, std::map<uint64_t, std::string>> sites;
+  std::map<ProcessId, std::map<uint64_t, std::string>> sites, lines;
   std::vector<ExpectedRank> expected;
 };
 
@@ -67,8 +67,10 @@ FromJournal read(const std::vector<Json>& lines) {
       if (const auto id = process_id_from(line.value("process", ""))) j.ends[*id] = end_of(line);
     } else if (ev == "look" && line.contains("state")) {
       if (const auto t = state_from_json(line["state"]))
-        for (const ProcessView& p : t->processes)
+        for (const ProcessView& p : t->processes) {
           j.sites[p.id].insert(p.call_sites.begin(), p.call_sites.end());
+          j.lines[p.id].insert(p.source_lines.begin(), p.source_lines.end());
+        }
     }
   }
   return j;
@@ -133,6 +135,7 @@ Result<Timeline> final_timeline(const std::string& run_dir) {
     (*memory)->fill(view, false);
     if (const auto end = j.ends.find(view.id); end != j.ends.end()) view.end = end->second;
     view.call_sites = std::move(j.sites[view.id]);
+    view.source_lines = std::move(j.lines[view.id]);
     t.processes.push_back(std::move(view));
   }
   arrange(t);

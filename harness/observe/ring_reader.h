@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/printable.h"
 #include "harness/base/unique_fd.h"
 #include "harness/observe/timeline.h"
 
@@ -70,8 +71,5 @@ class RingReader {
   ProcessId id_;
   std::array<const rf_record*, RF_MAX_LANES + 1> history_{};
 };
-
-// Text that can stand in JSON: control characters and bytes that are not UTF-8 become '?'.
-std::string printable(const char* text, size_t bytes);
 
 }  // namespace rankfault

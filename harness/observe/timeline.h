@@ -88,7 +88,10 @@ struct ProcessView {
   uint64_t history_lost = 0;   // records that were overwritten or dropped before anybody read them
   std::map<uint32_t, std::string> name_at;  // offset -> text, every name used by a record above
   ProcessEnd end;
-  std::map<uint64_t, std::string> call_sites;  // return address -> "file.cc:12" or "module+0x..."
+  // Return address -> "module+0x...": equal wherever the same file is loaded, so that sequences compare by
+  // it.
+  std::map<uint64_t, std::string> call_sites;
+  std::map<uint64_t, std::string> source_lines;  // the same for people: "file.cc:12" or "function+0x..."
 
   const CommView* comm(uint32_t index) const;
 };

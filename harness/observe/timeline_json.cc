@@ -107,7 +107,11 @@ Json process_json(const ProcessView& p) {
         {static_cast<int>(c.library), static_cast<int>(c.hook), c.version, c.decoder, c.reason});
   for (const LaneView& l : p.lanes) lanes.push_back(lane_json(l));
   for (const CommView& c : p.comms) comms.push_back(comm_json(c));
-  for (const auto& [address, text] : p.call_sites) sites.push_back(Json::array({address, text}));
+  for (const auto& [address, text] : p.call_sites) {
+    const auto line = p.source_lines.find(address);
+    sites.push_back(line == p.source_lines.end() ? Json::array({address, text})
+                                                 : Json::array({address, text, line->second}));
+  }
   return {{"process", p.id.to_string()},
           {"header", Json::array({static_cast<int>(p.stage), p.rank, p.world_size, p.attempt, p.generation,
                                   p.partial, p.opaque, p.thread_multiple, p.steps_begun, p.steps_committed,
@@ -142,7 +146,11 @@ ProcessView process_of(const Json& json) {
   }
   for (const Json& l : json.at("lanes")) p.lanes.push_back(lane_of(l));
   for (const Json& c : json.at("comms")) p.comms.push_back(comm_of(c));
-  for (const Json& s : json.at("sites")) p.call_sites[s.at(0).get<uint64_t>()] = s.at(1).get<std::string>();
+  for (const Json& s : json.at("sites")) {
+    const auto address = s.at(0).get<uint64_t>();
+    p.call_sites[address] = s.at(1).get<std::string>();
+    if (s.size() > 2) p.source_lines[address] = s.at(2).get<std::string>();
+  }
   return p;
 }
 

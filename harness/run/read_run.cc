@@ -1,5 +1,6 @@
 // read_run: a run directory -> RunFacts. Reads files only, so a copy of the directory gives the same.
 #include <filesystem>
+#include <set>
 
 #include "faults/fault.h"
 #include "harness/observe/observer.h"
@@ -11,6 +12,20 @@
 
 namespace rankfault {
 namespace {
+
+void read_evidence(RunFacts& facts) {
+  std::set<std::string> read;  // a later attempt writes over the file of an earlier one
+  for (const Json& line : facts.journal) {
+    const std::string file = line.value("ev", "") == "evidence" ? line.value("file", "") : "";
+    if (file.empty() || file.rfind("evidence/", 0) != 0 || file.find("..") != std::string::npos ||
+        !read.insert(file).second)
+      continue;
+    const Result<Json> json = read_json(facts.run_dir + "/" + file);
+    if (!json) continue;  // a copy need not have it: no verdict hangs on it
+    if (Result<RankEvidence> evidence = evidence_from_json(*json))
+      facts.evidence.push_back(std::move(*evidence));
+  }
+}
 
 Result<RunFacts> read_one(const std::string& run_dir) {
   RunFacts facts;
@@ -27,6 +42,7 @@ Result<RunFacts> read_one(const std::string& run_dir) {
   if (!timeline) return timeline.error();
   facts.timeline = std::move(*timeline);
   fold_journal(facts);
+  read_evidence(facts);
   for (Mark& mark : marks_of(facts.timeline)) facts.marks.push_back(std::move(mark));
   return facts;
 }

@@ -10,6 +10,7 @@
 
 #include "harness/base/json.h"
 #include "harness/diagnose/finding.h"
+#include "harness/evidence/evidence.h"
 #include "harness/launch/rank_end.h"
 #include "harness/observe/timeline.h"
 #include "harness/plan/plan.h"
@@ -57,7 +58,8 @@ struct RunFacts {
   std::string teardown_reason;  // "wall", "decided", "interrupted"
   bool starved = false;         // the host could not serve our own timers
   std::string starved_why;
-  std::vector<Json> leftovers;  // census lines
+  std::vector<Json> leftovers;         // census lines
+  std::vector<RankEvidence> evidence;  // taken while the job hung, by rank; judged by nobody
   std::unique_ptr<RunFacts> reference;
 };
 

@@ -105,6 +105,7 @@ void read_workload(const Value& value, Workload& out, Problems& problems) {
     if (out.command.empty()) problems.add("\"command\" is empty: nothing would run", command->pos);
   in.texts("launcher_args", out.launcher_args);
   in.text("mpirun", out.mpirun);
+  in.text("torchrun", out.torchrun);
   in.text_map("env", out.env);
   in.text("cwd", out.cwd);
   in.number("restarts", out.restarts, 0, 1000);
@@ -117,6 +118,8 @@ void read_workload(const Value& value, Workload& out, Problems& problems) {
     problems.add("the local launcher takes no \"launcher_args\"", value.find("launcher_args")->pos);
   if (out.launcher != LauncherKind::kMpirun && !out.mpirun.empty())
     problems.add("\"mpirun\" is only for \"launcher: mpirun\"", value.find("mpirun")->pos);
+  if (out.launcher != LauncherKind::kTorchrun && !out.torchrun.empty())
+    problems.add("\"torchrun\" is only for \"launcher: torchrun\"", value.find("torchrun")->pos);
   if (out.launcher == LauncherKind::kTorchrun && out.restarts > 0)
     problems.add("torchrun restarts by itself: put --max-restarts into \"launcher_args\"",
                  value.find("restarts")->pos);

@@ -43,6 +43,7 @@ Value workload_tree(const Workload& w) {
   set_entry(out, "command", texts_value(w.command, w.pos));
   put_texts(out, "launcher_args", w.launcher_args, w.pos);
   put_text(out, "mpirun", w.mpirun, w.pos);
+  put_text(out, "torchrun", w.torchrun, w.pos);
   if (!w.env.empty()) set_entry(out, "env", env_tree(w.env, w.pos));
   put_text(out, "cwd", w.cwd, w.pos);
   if (w.restarts) set_entry(out, "restarts", int_value(w.restarts, w.pos));

@@ -132,6 +132,7 @@ Json workload() {
                  {"command", command},
                  {"launcher_args", list_of(scalar())},
                  {"mpirun", scalar()},
+                 {"torchrun", scalar()},
                  {"env", map_of(scalar())},
                  {"cwd", scalar()},
                  {"restarts", whole(0)},

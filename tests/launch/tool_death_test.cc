@@ -11,8 +11,8 @@
 #include <fstream>
 #include <random>
 
+#include "harness/base/capture.h"
 #include "harness/base/process_tree.h"
-#include "harness/launch/capture.h"
 #include "harness/launch/clean_run.h"
 #include "harness/launch/gather.h"
 #include "harness/launch/guardian/file_id.h"

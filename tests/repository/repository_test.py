@@ -20,6 +20,7 @@ TOP_LEVEL = {
 # observe, diagnose, judge, report; `run` is what a finished run consists of.
 MAY_INCLUDE = {
     "harness/base": "agent/agent_abi.h",
+    "harness/symbols": "base",
     "harness/mark": "",
     "harness/agent": "",
     "harness/flight_recorder": "base observe/timeline.h agent/agent_abi.h",
@@ -28,13 +29,14 @@ MAY_INCLUDE = {
     "harness/plan": "agent base scenario faults/fault.h",
     "harness/launch": "agent base scenario plan run/run_dir.h run/journal.h",
     "harness/inject": "agent base scenario plan launch run/run_dir.h run/journal.h",
-    "harness/observe": "agent base launch/rank_end.h run/run_dir.h run/journal.h",
+    "harness/observe": "agent base symbols launch/rank_end.h run/run_dir.h run/journal.h",
+    "harness/evidence": "agent base symbols observe diagnose",
     "harness/diagnose": "agent base observe launch/rank_end.h run/run_dir.h run/journal.h",
-    "harness/run": "agent base scenario plan launch observe diagnose faults/fault.h",
-    "harness/judge": "agent base scenario plan launch observe diagnose run faults/fault.h",
-    "harness/live": "agent base scenario plan launch inject observe diagnose judge run",
+    "harness/run": "agent base scenario plan launch observe diagnose evidence faults/fault.h",
+    "harness/judge": "agent base scenario plan launch observe diagnose evidence run faults/fault.h",
+    "harness/live": "agent base scenario plan launch inject observe diagnose evidence judge run",
     "faults": "agent base scenario plan launch observe diagnose run",
-    "reports": "agent base scenario plan launch observe diagnose judge run",
+    "reports": "agent base scenario plan launch observe diagnose evidence judge run",
     "scenarios/trainer": "mark scenarios/trainer",
 }
 # Validation asks the catalogues which kinds and oracles there are.

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <regex>
 
-#include "harness/launch/capture.h"
+#include "harness/base/capture.h"
 #include "harness/launch/gather.h"
 #include "harness/launch/launcher.h"
 

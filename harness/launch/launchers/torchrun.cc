@@ -1,41 +1,69 @@
 // torchrun: PyTorch's elastic launcher, as its users start it.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <regex>
 #include <set>
 
-#include "harness/launch/capture.h"
+#include "harness/base/capture.h"
 #include "harness/launch/gather.h"
 #include "harness/launch/launcher.h"
 
 namespace rankfault {
 namespace {
 
-// The Python that has torch: $RANKFAULT_PYTHON, else none, and `torchrun` on PATH is used.
-std::string python() {
+// torchrun starts Python itself: `python train.py` means train.py.
+bool is_python(const std::string& word) {
+  return std::regex_match(std::filesystem::path(word).filename().string(), std::regex("python[0-9.]*"));
+}
+
+// "#!/usr/bin/python3": of a script; "" it is none.
+std::string interpreter_of(const std::string& script) {
+  std::ifstream in(script);
+  std::string line;
+  std::getline(in, line);
+  if (line.rfind("#!", 0) != 0) return "";
+  return line.substr(2, line.find(' ', 2) - 2);
+}
+
+// The Python that has torch: the scenario's, else $RANKFAULT_PYTHON, else "" and `torchrun` on PATH is used.
+std::string python(const Workload& workload) {
+  if (is_python(workload.torchrun)) return workload.torchrun;
+  if (!workload.torchrun.empty()) return interpreter_of(workload.torchrun);
   const char* given = std::getenv("RANKFAULT_PYTHON");
   return given ? given : "";
 }
 
 // "2.13.0+cpu"; "" when that Python has no torch. Without importing it, which takes seconds.
-std::string torch_version() {
+std::string torch_version(const Workload& workload) {
   static std::map<std::string, std::string> known;
-  const std::string program = python();
+  const std::string program = python(workload);
+  if (program.empty()) return "";
   if (const auto found = known.find(program); found != known.end()) return found->second;
   const auto text =
       capture({program, "-c", "import importlib.metadata as m; print(m.version('torch'), end='')"});
   return known[program] = text.value_or("");
 }
 
-Status probe(const Workload&) {
-  if (python().empty()) {
+Status probe(const Workload& workload) {
+  if (!workload.torchrun.empty()) {
+    if (::access(workload.torchrun.c_str(), X_OK) != 0)
+      return usage_error(fmt::format("torchrun: {}: {}", workload.torchrun, std::strerror(errno)));
+    if (!torch_version(workload).empty()) return Done{};
+    return usage_error(
+        fmt::format("torchrun: {} is no torchrun and no Python that has torch", workload.torchrun));
+  }
+  if (python(workload).empty()) {
     if (capture({"torchrun", "--help"})) return Done{};
     return missing("torchrun is not on PATH (RANKFAULT_PYTHON names a Python that has torch)");
   }
-  if (torch_version().empty()) return missing(python() + " (RANKFAULT_PYTHON) has no torch");
+  if (torch_version(workload).empty()) return missing(python(workload) + " (RANKFAULT_PYTHON) has no torch");
   return Done{};
 }
 
@@ -55,24 +83,19 @@ std::vector<std::string> launcher_words(const LaunchContext& context) {
   const Workload& workload = context.plan.scenario.workload;
   const auto& own = workload.launcher_args;
   std::vector<std::string> argv{"torchrun"};
-  if (!python().empty()) argv = {python(), "-m", "torch.distributed.run"};
+  if (!python(workload).empty()) argv = {python(workload), "-m", "torch.distributed.run"};
   if (!mentions(own, {"--standalone", "--rdzv-backend", "--rdzv-endpoint", "--nnodes", "--master-port"}))
     argv.push_back("--standalone");  // a free port of its own
   if (!mentions(own, {"--nproc-per-node"}))
     argv.push_back(fmt::format("--nproc-per-node={}", workload.ranks));
   if (!mentions(own, {"--log-dir"})) argv.push_back("--log-dir=" + log_dir(context));
   // 1.13 dies on Python 3.11 unless one stream goes on to the terminal.
-  const bool old = torch_version().rfind("1.", 0) == 0;
+  const bool old = torch_version(workload).rfind("1.", 0) == 0;
   if (!mentions(own, {"--redirects", "--tee", "-r", "-t"}))
     argv.push_back(old ? "--redirects=1" : "--redirects=3");
   if (old && !mentions(own, {"--tee", "-t"})) argv.push_back("--tee=1");
   for (const std::string& word : own) argv.push_back(expand(word, context, -1));
   return argv;
-}
-
-// torchrun starts Python itself: `python train.py` means train.py.
-bool is_python(const std::string& word) {
-  return std::regex_match(std::filesystem::path(word).filename().string(), std::regex("python[0-9.]*"));
 }
 
 Result<std::vector<LaunchItem>> items(const LaunchContext& context) {

@@ -1,5 +1,5 @@
 // capture.cc: see capture.h.
-#include "harness/launch/capture.h"
+#include "harness/base/capture.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -7,15 +7,12 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
-#include "harness/base/time.h"
 #include "harness/base/unique_fd.h"
 
 extern char** environ;
 
 namespace rankfault {
 namespace {
-
-constexpr TimeNs kLimit = 10'000'000'000;
 
 std::string read_all(int fd, TimeNs deadline) {
   std::string text;
@@ -32,7 +29,7 @@ std::string read_all(int fd, TimeNs deadline) {
 
 }  // namespace
 
-std::optional<std::string> capture(const std::vector<std::string>& argv) {
+std::optional<std::string> capture(const std::vector<std::string>& argv, const CaptureOptions& options) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
   UniqueFd output(ends[0]), input(ends[1]);
@@ -40,7 +37,10 @@ std::optional<std::string> capture(const std::vector<std::string>& argv) {
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions, input.get(), 1);
-  ::posix_spawn_file_actions_adddup2(&actions, input.get(), 2);
+  if (options.with_stderr)
+    ::posix_spawn_file_actions_adddup2(&actions, input.get(), 2);
+  else
+    ::posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
   std::vector<char*> words;
   for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -50,7 +50,7 @@ std::optional<std::string> capture(const std::vector<std::string>& argv) {
   input.reset();
   if (refused != 0) return std::nullopt;
 
-  const TimeNs deadline = now_ns() + kLimit;
+  const TimeNs deadline = now_ns() + static_cast<TimeNs>(options.limit.count());
   std::string text = read_all(output.get(), deadline);
   int status = 0;
   if (now_ns() >= deadline) ::kill(pid, SIGKILL);  // our child, not reaped yet: the pid is its own

@@ -1,0 +1,152 @@
+// watch: `rankfault watch -- COMMAND...`: any job without a scenario: nothing is injected, the job is left
+// alone, and what goes wrong is told while it does.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "harness/commands/command.h"
+#include "harness/commands/interrupt.h"
+#include "harness/commands/job_words.h"
+#include "harness/run_scenario.h"
+#include "harness/scenario/one_line.h"
+#include "reports/words.h"
+
+namespace rankfault {
+namespace {
+
+constexpr const char* kNeverEnded = "87600h";  // ten years: a watched job has no limit of ours
+
+struct Options {
+  std::vector<std::string> words;
+  int ranks = kRanksNotGiven;
+  bool ranks_given = false;
+  std::string after, run_dir, runs;
+  bool end_on_finding = false, json = false;
+};
+
+int fail(const Error& error) {
+  fmt::print(stderr, "rankfault watch: {}\n", error.to_string());
+  if (error.kind == ErrorKind::kInternal) return kExitInternal;
+  return error.kind == ErrorKind::kMissing ? kExitSkipped : kExitUsage;
+}
+
+// The same plan that `run` makes, with nothing to inject; what is expected is that nothing is found.
+Result<Plan> plan_of(const Options& options) {
+  if (options.ranks_given && options.ranks < 1)
+    return usage_error(fmt::format("--ranks is at least 1, not {}", options.ranks));
+  const Result<Workload> workload = workload_of(options.words, options.ranks);
+  if (!workload) return workload.error();
+  Result<Scenario> scenario = scenario_from_command_line(workload->ranks, "", {}, {"blamed: {kind: none}"},
+                                                         workload->command, kNeverEnded);
+  if (!scenario) return scenario.error();
+  scenario->name = "watch";
+  scenario->workload.launcher = workload->launcher;
+  scenario->workload.mpirun = workload->mpirun;
+  scenario->workload.torchrun = workload->torchrun;
+  scenario->workload.launcher_args = workload->launcher_args;
+  return make_plan(*scenario, {});
+}
+
+void tell(const std::string& text) {
+  fmt::print("{}", text);
+  std::fflush(stdout);
+}
+
+std::string withdrawn_text(const Finding& f) { return fmt::format("  withdrawn {}\n", finding_line(f)); }
+
+WatchOptions watch_options(const Options& options, Duration after) {
+  WatchOptions watch;
+  watch.after = after;
+  watch.end_on_finding = options.end_on_finding;
+  if (options.json) return watch;
+  watch.found = [](const std::vector<Finding>& news) {
+    for (const Finding& f : news) tell(f.withdrawn ? withdrawn_text(f) : findings_text({{f}}));
+  };
+  watch.evidence = [](const std::vector<RankEvidence>& evidence) { tell(evidence_text(evidence)); };
+  return watch;
+}
+
+// "exit 0", as the journal has it; "" when the job did not come to its end.
+std::string job_status(const RunFacts& facts) {
+  std::string status;
+  for (const Json& line : facts.journal)
+    if (line.value("ev", "") == "attempt_end") status = line.value("status", "");
+  return facts.teardown_reason.empty() || facts.teardown_reason == "over" ? status : "";
+}
+
+int exit_code(const FinishedRun& run) {
+  if (!run.report.cleanup.empty()) return kExitCleanupIncomplete;
+  const Findings& findings = run.facts->findings;
+  if (findings.cannot_say()) return kExitUnknown;
+  if (!findings.nothing_wrong()) return kExitFail;
+  return job_status(*run.facts) == "exit 0" ? kExitPass : kExitUnknown;
+}
+
+void print_end(const FinishedRun& run) {
+  const std::string status = job_status(*run.facts);
+  tell(fmt::format("the job {}\n{}", status.empty() ? "was ended" : "ended: " + status,
+                   findings_text(run.facts->findings)));
+  if (!run.report.cleanup.empty()) tell(fmt::format("  left    {}\n", run.report.cleanup));
+  tell(fmt::format("  logs    {0}/logs\n  run     {0}\n", run.facts->run_dir));
+}
+
+int watch_job(const Options& options) {
+  const Result<Plan> plan = plan_of(options);
+  if (!plan) return fail(plan.error());
+  Duration after = DiagnoseOptions().slow_after;
+  if (!options.after.empty()) {
+    const Result<Duration> given = parse_duration(options.after);
+    if (!given) return fail(given.error());
+    if (*given <= Duration::zero()) return fail(usage_error("--after is more than nothing"));
+    after = *given;
+  }
+  if (!options.runs.empty()) ::setenv("RANKFAULT_RUNS", options.runs.c_str(), 1);
+  const WatchOptions watch = watch_options(options, after);
+  RunOptions with;
+  with.run_dir = options.run_dir;
+  with.watch = &watch;
+  with.interrupted = catch_interrupts();
+  with.progress = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+  const Result<FinishedRun> run = run_scenario(*plan, with);
+  if (!run) return fail(run.error());
+  if (options.json)
+    tell(result_json(run->report).dump(2) + "\n");
+  else
+    print_end(*run);
+  return *with.interrupted ? 128 + *with.interrupted : exit_code(*run);
+}
+
+const Registration<CliCommand> kWatch{{
+    "watch",
+    "Run any job and tell which rank broke it, and in which call",
+    "Examples:\n  rankfault watch -- mpirun -np 4 ./my_program\n"
+    "  rankfault watch -- torchrun --standalone --nproc-per-node=4 train.py\n"
+    "  rankfault watch --ranks 4 -- ./my_program --steps=100\n\n"
+    "The launcher is told from the command's first word. Nothing is injected, and the job is left alone; "
+    "Ctrl-C\n"
+    "ends it, all of it and nothing else. When something is found the ranks' stacks are taken: each thread "
+    "is\n"
+    "stopped for a moment.\n"
+    "Exit: 0 nothing found and the job exited 0, 1 a finding, 2 cannot say, 3 cleanup incomplete, 64 usage,\n"
+    "70 internal, 77 the launcher is missing, 129, 130 and 143 when interrupted.",
+    [](CLI::App& app) {
+      auto options = std::make_shared<Options>();
+      app.add_option("command", options->words, "the job's command, after --");
+      CLI::Option* ranks =
+          app.add_option("--ranks", options->ranks, "how many, where the command does not say it");
+      app.add_option("--after", options->after, "from when on an open call may be called slow or stuck (2s)");
+      app.add_flag("--end-on-finding", options->end_on_finding, "end the job when something is found");
+      app.add_option("--run-dir", options->run_dir, "the directory of this run");
+      app.add_option("--runs", options->runs, "the folder of run directories");
+      app.add_flag("--json", options->json, "print the result as JSON, at the end");
+      return [options, ranks] {
+        options->ranks_given = ranks->count() > 0;
+        return watch_job(*options);
+      };
+    },
+}};
+
+}  // namespace
+}  // namespace rankfault

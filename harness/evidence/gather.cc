@@ -1,0 +1,56 @@
+// gather: see gather.h.
+#include "harness/evidence/gather.h"
+
+#include <fmt/format.h>
+
+#include "harness/base/process_tree.h"
+#include "harness/evidence/native_stacks.h"
+#include "harness/evidence/python_stacks.h"
+#include "harness/evidence/sockets.h"
+#include "harness/evidence/threads.h"
+
+namespace rankfault {
+namespace {
+
+void add_frames(const NativeStacks& stacks, const MemoryMap& map, Places& places, RankEvidence& out) {
+  out.no_stacks = stacks.why_not;
+  for (ThreadEvidence& thread : out.threads) {
+    const auto found = stacks.threads.find(thread.tid);
+    if (found == stacks.threads.end()) continue;
+    for (const RawFrame& raw : found->second) {
+      const Mapping* mapping = map.find(raw.is_return_address ? raw.address - 1 : raw.address);
+      if (!mapping) {
+        thread.frames.push_back({"", "", fmt::format("0x{:x}", raw.address)});
+        continue;
+      }
+      const Place place = places.at(*mapping, raw.address, raw.is_return_address);
+      thread.frames.push_back(
+          {place.function, place.module, place.line.empty() ? place.in_module() : place.line});
+    }
+  }
+}
+
+bool is_still(int pid, uint64_t start) {
+  const auto stat = proc_stat(pid);
+  return stat && stat->start == start && stat->state != 'Z';
+}
+
+}  // namespace
+
+Result<RankEvidence> gather(int pid, uint64_t start, int rank, Places& places, const GatherOptions& options) {
+  if (!is_still(pid, start)) return refused(fmt::format("process {} is no more", pid));
+  RankEvidence out;
+  out.rank = rank;
+  out.pid = pid;
+  out.command = command_line(pid);
+  out.threads = threads_of(pid);
+  MemoryMap map;
+  map.read(pid);
+  add_frames(native_stacks(pid, options.stacks), map, places, out);
+  add_python(map, options.python, out);
+  out.sockets = sockets_of(pid);
+  if (!is_still(pid, start)) return refused(fmt::format("process {} ended while it was looked at", pid));
+  return out;
+}
+
+}  // namespace rankfault

@@ -1,0 +1,227 @@
+// odd_ranks: see odd_ranks.h.
+#include "harness/evidence/odd_ranks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "harness/evidence/calls.h"
+
+namespace rankfault {
+namespace {
+
+constexpr const char* kWait = "wait";  // for something begun before: which operation, the stack does not say
+
+// One rank over all looks.
+struct Seen {
+  int rank = -1;
+  const RankEvidence* last = nullptr;
+  bool readable = true;       // there were stacks at every look
+  bool moves = false;         // it was not at the same place at every look
+  bool stopped = true;        // its main thread was, at every look
+  std::set<std::string> ops;  // what it was in, at every look
+};
+
+bool has_stacks(const RankEvidence& e) {
+  return std::any_of(e.threads.begin(), e.threads.end(),
+                     [](const ThreadEvidence& t) { return !t.frames.empty() || !t.python.empty(); });
+}
+
+// The program's own innermost frame in the main thread: where it waits, as far as the program is concerned.
+std::string own_place(const RankEvidence& e) {
+  if (e.threads.empty()) return "";
+  const std::vector<std::string> frames = own_frames(e.threads.front(), 1);
+  return frames.empty() ? "" : frames.front();
+}
+
+const RankEvidence* rank_in(const std::vector<RankEvidence>& look, int rank) {
+  for (const RankEvidence& e : look)
+    if (e.rank == rank) return &e;
+  return nullptr;
+}
+
+Seen seen_of(const StackLooks& looks, int rank) {
+  Seen seen;
+  seen.rank = rank;
+  bool first = true;
+  std::string place;
+  for (const auto& look : looks.looks) {
+    const RankEvidence* e = rank_in(look, rank);
+    if (!e || !has_stacks(*e)) {
+      seen.readable = false;
+      continue;
+    }
+    const std::set<std::string> ops = ops_of(*e);
+    if (!first && (ops != seen.ops || (!ops.empty() && own_place(*e) != place))) seen.moves = true;
+    seen.ops = ops;
+    seen.stopped = seen.stopped && !e->threads.empty() && e->threads.front().state == 'T';
+    place = own_place(*e);
+    seen.last = e;
+    first = false;
+  }
+  return seen;
+}
+
+// The operation that most ranks are in; on equal counts the first by name, and never a bare wait before one
+// that has a name.
+std::string common_op(const std::vector<Seen>& all) {
+  std::map<std::string, int> count;
+  for (const Seen& s : all)
+    for (const std::string& op : s.ops) ++count[op];
+  std::string best;
+  for (const auto& [op, n] : count)
+    if (best.empty() || best == kWait || (op != kWait && n > count[best])) best = op;
+  return best;
+}
+
+struct Sides {
+  std::vector<const Seen*> inside, outside, elsewhere;  // of the common call; elsewhere: in another one
+};
+
+Sides sides_of(const std::vector<Seen>& all, const std::string& op) {
+  Sides sides;
+  for (const Seen& s : all) {
+    if (s.ops.count(op))
+      sides.inside.push_back(&s);
+    else if (s.ops.empty())
+      sides.outside.push_back(&s);
+    else if (!s.ops.count(kWait))  // a bare wait may be for this very operation
+      sides.elsewhere.push_back(&s);
+  }
+  return sides;
+}
+
+std::vector<int> ranks_of(const std::vector<const Seen*>& seen) {
+  std::vector<int> ranks;
+  for (const Seen* s : seen) ranks.push_back(s->rank);
+  return ranks;
+}
+
+std::string ranks_text(const std::vector<int>& ranks) {
+  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, " "));
+}
+
+// How a rank itself calls what it does: "gloo::barrier".
+std::string name_of(const RankEvidence& e, const std::string& op) {
+  for (const ThreadEvidence& thread : e.threads)
+    if (const StackCall call = call_of(thread); call.op == op || call.name == op) return call.name;
+  return op;
+}
+
+const char* is_are(const std::vector<int>& ranks) { return ranks.size() == 1 ? "is" : "are"; }
+
+// Ranks with the same call and the same own frame share a side.
+void add_sides(const std::vector<const Seen*>& seen, Finding& finding) {
+  for (const Seen* s : seen) {
+    Side side;
+    const StackCall call = call_of(*s->last);
+    side.op = call.op == kWait ? "" : call.op;
+    side.what = call.name.empty() ? "outside of any call" : "in " + call.name;
+    side.call_site = own_place(*s->last);
+    const auto same = std::find_if(finding.sides.begin(), finding.sides.end(), [&](const Side& other) {
+      return other.what == side.what && other.call_site == side.call_site;
+    });
+    (same != finding.sides.end() ? *same : finding.sides.emplace_back(std::move(side)))
+        .ranks.push_back(s->rank);
+  }
+}
+
+Findings nothing(const char* kind, std::string text) {
+  Finding f;
+  f.kind = kind;
+  f.text = std::move(text);
+  return {{f}};
+}
+
+Finding odd_finding(const char* kind, const std::vector<const Seen*>& odd, const Sides& sides, bool tie,
+                    const std::string& op, const StackLooks& looks) {
+  Finding f;
+  f.kind = kind;
+  if (!tie) f.ranks = ranks_of(odd);
+  f.op = op == kWait ? "" : op;
+  add_sides(sides.inside, f);
+  add_sides(odd, f);
+  const std::vector<int> inside = ranks_of(sides.inside), others = ranks_of(odd);
+  const std::string call = name_of(*sides.inside.front()->last, op);
+  f.text = fmt::format("{} {} in {}, {} {} {}, at {} looks within {}{}", ranks_text(inside), is_are(inside),
+                       call, ranks_text(others), is_are(others),
+                       kind == std::string("call_mismatch") ? "in another call" : "outside of it",
+                       looks.looks.size(), to_text(looks.during), tie ? "; nobody is in the minority" : "");
+  if (!tie) f.call_site = own_place(*odd.front()->last);
+  for (const Seen* s : odd)
+    for (const std::string& line : short_evidence(*s->last))
+      f.evidence.push_back(fmt::format("rank {}: {}", s->rank, line));
+  return f;
+}
+
+// Inside of a call or not: what is stopped does not come on.
+Findings stopped_ranks(const std::vector<Seen>& all, const StackLooks& looks) {
+  std::vector<const Seen*> stopped, others;
+  for (const Seen& s : all) (s.stopped ? stopped : others).push_back(&s);
+  if (stopped.empty()) return {};
+  Finding f;
+  f.kind = "stopped_rank";
+  f.ranks = ranks_of(stopped);
+  add_sides(others, f);
+  add_sides(stopped, f);
+  f.call_site = own_place(*stopped.front()->last);
+  f.text = fmt::format("{} {} stopped, at {} looks within {}", ranks_text(f.ranks), is_are(f.ranks),
+                       looks.looks.size(), to_text(looks.during));
+  return {{f}};
+}
+
+// Told by its launcher that there are so many, and not all have a process here.
+std::string absent_text(const StackLooks& looks) {
+  std::vector<int> absent;
+  for (int rank = 0; rank < looks.world_size && absent.size() < 16; ++rank)
+    if (!rank_in(looks.looks.back(), rank)) absent.push_back(rank);
+  return absent.empty() ? ""
+                        : fmt::format("; {} {} no process here", ranks_text(absent),
+                                      absent.size() == 1 ? "has" : "have");
+}
+
+}  // namespace
+
+Findings odd_ranks(const StackLooks& looks) {
+  if (looks.looks.size() < 2 || looks.looks.back().empty())
+    return nothing("cannot_say", "the job was not looked at twice");
+  std::vector<Seen> all;
+  for (const RankEvidence& e : looks.looks.back()) {
+    Seen seen = seen_of(looks, e.rank);
+    if (seen.moves)
+      return nothing("none",
+                     fmt::format("rank {} was not at the same place at every look: the job moves", e.rank));
+    if (seen.readable) all.push_back(std::move(seen));
+  }
+  const std::string absent = absent_text(looks);
+  if (all.size() < 2)
+    return nothing(
+        "cannot_say",
+        fmt::format("stacks of {} ranks could be read, and two at least are needed{}", all.size(), absent));
+  const std::string op = common_op(all);
+  if (op.empty()) return nothing("none", "no rank is in a communication call" + absent);
+  if (Findings stopped = stopped_ranks(all, looks); !stopped.all.empty()) return stopped;
+  const Sides sides = sides_of(all, op);
+  const size_t odd = sides.outside.size() + sides.elsewhere.size();
+  const std::string call = name_of(*sides.inside.front()->last, op);
+  if (odd == 0)
+    return nothing(
+        "cannot_say",
+        fmt::format("every rank that could be read is in {} or waits: nobody is outside{}", call, absent));
+  if (sides.inside.size() < odd)
+    return nothing("none", fmt::format("{} of {} ranks wait in {}: the others are at work{}",
+                                       sides.inside.size(), all.size(), call, absent));
+  const bool tie = sides.inside.size() == odd;
+  Findings found;
+  if (!sides.outside.empty())
+    found.all.push_back(odd_finding("stuck_outside", sides.outside, sides, tie, op, looks));
+  if (!sides.elsewhere.empty())
+    found.all.push_back(odd_finding("call_mismatch", sides.elsewhere, sides, tie, op, looks));
+  for (Finding& f : found.all) f.text += absent;
+  return found;
+}
+
+}  // namespace rankfault

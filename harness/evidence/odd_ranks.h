@@ -1,0 +1,23 @@
+// odd_ranks: from the stacks of a job's ranks, taken a few times: who is outside of the call that the others
+// are in. Pure. Always inferred: a stack does not say what comes next, and a rank that computes for as long
+// as it was looked at is told as one that is stuck.
+#pragma once
+
+#include <vector>
+
+#include "harness/diagnose/finding.h"
+#include "harness/evidence/evidence.h"
+
+namespace rankfault {
+
+struct StackLooks {
+  std::vector<std::vector<RankEvidence>> looks;  // the oldest first; one of each rank in every look
+  int world_size = 0;                            // 0 unknown
+  Duration during{0};                            // from the first look to the last
+};
+
+// `none` while the job moves or nobody waits; `cannot_say` when all are in one call, or nothing could be
+// read. Blames the smaller side, and nobody on a tie.
+Findings odd_ranks(const StackLooks&);
+
+}  // namespace rankfault

@@ -1,0 +1,94 @@
+// python_stacks: see python_stacks.h.
+#include "harness/evidence/python_stacks.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "harness/base/capture.h"
+#include "harness/base/printable.h"
+
+namespace rankfault {
+namespace {
+
+std::string from_env(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+bool is_program(const std::string& path) {
+  return std::filesystem::is_regular_file(path) && ::access(path.c_str(), X_OK) == 0;
+}
+
+bool runs_python(const MemoryMap& map) {
+  for (const Mapping& m : map.all())
+    if (const std::string base = m.path.substr(m.path.rfind('/') + 1);
+        base.rfind("libpython", 0) == 0 || base.rfind("python", 0) == 0)
+      return true;
+  return false;
+}
+
+bool is_library(const std::string& path) {
+  for (const char* part : {"/site-packages/", "/dist-packages/", "/lib/python3", "<frozen"})
+    if (path.find(part) != std::string::npos) return true;
+  return false;
+}
+
+// "train.py:12"; the file's own folder too where the name says nothing by itself.
+std::string place_text(const Json& frame) {
+  std::filesystem::path path = frame.value("filename", "");
+  std::string name = path.filename().string();
+  if (name.rfind("__", 0) == 0) name = (path.parent_path().filename() / name).string();
+  return printable(fmt::format("{}:{}", name, frame.value("line", 0)));
+}
+
+}  // namespace
+
+std::string find_py_spy() {
+  if (const std::string given = from_env("RANKFAULT_PYSPY"); !given.empty()) return given;
+  if (const std::string python = from_env("RANKFAULT_PYTHON"); !python.empty()) {
+    const std::string beside = (std::filesystem::path(python).parent_path() / "py-spy").string();
+    if (is_program(beside)) return beside;
+  }
+  std::stringstream folders(from_env("PATH"));
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (is_program(folder + "/py-spy")) return folder + "/py-spy";
+  return "";
+}
+
+bool take_py_spy(const std::string& text, RankEvidence& out) {
+  const Json dump = Json::parse(text, nullptr, false);
+  if (!dump.is_array()) return false;
+  for (const Json& thread : dump) {
+    if (!thread.is_object()) return false;
+    const int tid = thread.contains("os_thread_id") && thread["os_thread_id"].is_number()
+                        ? thread["os_thread_id"].get<int>()
+                        : out.pid;
+    for (ThreadEvidence& t : out.threads) {
+      if (t.tid != tid) continue;
+      for (const Json& frame : thread.value("frames", Json::array()))
+        t.python.push_back(
+            {printable(frame.value("name", "")), place_text(frame), is_library(frame.value("filename", ""))});
+    }
+  }
+  return true;
+}
+
+void add_python(const MemoryMap& map, Duration limit, RankEvidence& out) {
+  if (!runs_python(map)) return;
+  const std::string py_spy = find_py_spy();
+  if (py_spy.empty()) {
+    out.no_python = "no Python frames: `pip install py-spy`, or name it in RANKFAULT_PYSPY";
+    return;
+  }
+  // --nonblocking: it reads the memory of the process and does not stop it.
+  const auto text =
+      capture({py_spy, "dump", "--nonblocking", "--json", "--pid", std::to_string(out.pid)}, {limit, false});
+  if (!text || !take_py_spy(*text, out))
+    out.no_python = fmt::format("no Python frames: `{} dump --pid {}` did not tell them", py_spy, out.pid);
+}
+
+}  // namespace rankfault

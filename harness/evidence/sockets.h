@@ -1,0 +1,14 @@
+// sockets: the TCP connections of a process and what waits in them.
+#pragma once
+
+#include <vector>
+
+#include "harness/evidence/evidence.h"
+
+namespace rankfault {
+
+// By /proc/PID/net/tcp{,6} and the descriptors of the process. A queue that is not empty on one side and
+// empty on the other tells who does not read.
+std::vector<SocketEvidence> sockets_of(int pid);
+
+}  // namespace rankfault

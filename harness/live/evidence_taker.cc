@@ -1,0 +1,42 @@
+// evidence_taker: see evidence_taker.h.
+#include "harness/live/evidence_taker.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "harness/launch/guardian.h"
+
+namespace rankfault {
+
+void EvidenceTaker::take_one(const ProcessView& process) {
+  if (!descends_from(process.id.pid, process.id.start, guardian_pid_)) return;
+  Result<RankEvidence> evidence = gather(process.id.pid, process.id.start, process.rank, places_);
+  const std::string name = fmt::format("evidence/rank-{}.json", process.rank);
+  const Status written =
+      evidence ? run_.write_json(name, to_json(*evidence)) : Status(Error(evidence.error()));
+  Json line = {{"rank", process.rank}, {"pid", process.id.pid}};
+  if (written)
+    line["file"] = name;
+  else
+    line["no"] = written.error().to_string();
+  journal_.write("evidence", std::move(line));
+  if (evidence) taken_.push_back(std::move(*evidence));
+}
+
+const std::vector<RankEvidence>& EvidenceTaker::take(const Timeline& timeline) {
+  if (attempt_ == timeline.attempt) return taken_;
+  taken_.clear();
+  std::error_code error;
+  std::filesystem::create_directories(run_.file("evidence"), error);
+  for (const ProcessView& process : timeline.processes) {
+    if (interrupted_ && *interrupted_) break;
+    if (process.attempt == timeline.attempt && process.end.kind == EndKind::kAlive && process.rank >= 0 &&
+        timeline.rank(process.attempt, process.rank) == &process)
+      take_one(process);
+  }
+  if (!taken_.empty()) attempt_ = timeline.attempt;
+  return taken_;
+}
+
+}  // namespace rankfault

@@ -1,0 +1,49 @@
+// elf_handle: an ELF file opened for reading, with its descriptor; and what of it is asked more than once.
+#pragma once
+
+#include <gelf.h>
+
+#include <memory>
+#include <string>
+
+#include "harness/base/unique_fd.h"
+
+namespace rankfault {
+
+class ElfHandle {
+ public:
+  // Null when it cannot be read as ELF. Never blocks on what is no regular file.
+  static std::unique_ptr<ElfHandle> open(const std::string& path);
+  ~ElfHandle() { elf_end(elf_); }
+  ElfHandle(const ElfHandle&) = delete;
+  ElfHandle& operator=(const ElfHandle&) = delete;
+
+  Elf* elf() const { return elf_; }
+  int fd() const { return fd_.get(); }
+  std::string build_id() const;  // its bytes, "" none
+  bool has_section(const char* name) const;
+
+ private:
+  ElfHandle(UniqueFd fd, Elf* elf) : fd_(std::move(fd)), elf_(elf) {}
+  UniqueFd fd_;
+  Elf* elf_;
+};
+
+// The file under /usr/lib/debug that holds the debug information of this one, told by its build id;
+// null: there is none. Nothing is asked on the network.
+std::unique_ptr<ElfHandle> separate_debug_file(const ElfHandle&, const std::string& path);
+
+// Calls see(name, header, section) for each section.
+template <typename See>
+void for_each_section(Elf* elf, See see) {
+  size_t names = 0;
+  if (elf_getshdrstrndx(elf, &names) != 0) return;
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (!gelf_getshdr(section, &header)) continue;
+    const char* name = elf_strptr(elf, names, header.sh_name);
+    see(std::string(name ? name : ""), header, section);
+  }
+}
+
+}  // namespace rankfault

@@ -1,0 +1,40 @@
+// Places: where an address of a process lies, for people: source line, else function, else module.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "harness/symbols/memory_map.h"
+#include "harness/symbols/program_file.h"
+
+namespace rankfault {
+
+struct Place {
+  std::string module;    // base name of the file
+  uint64_t offset = 0;   // in the file
+  std::string function;  // readable, without its parameters; "" unknown
+  uint64_t function_offset = 0;
+  std::string line;  // "step.cc:12", "" unknown
+
+  std::string in_module() const;  // "trainer+0x1050b": what every process with this file has in common
+  std::string source() const;     // "step.cc:12", else "step_all+0x12", else ""
+  std::string text() const;       // source(), else in_module()
+};
+
+// One for all processes: each file is opened once, at the first address asked for in it.
+class Places {
+ public:
+  // A return address belongs to the line of its call, which ends one byte before it.
+  Place at(const Mapping&, uint64_t address, bool is_return_address);
+
+ private:
+  ProgramFile* file(const Mapping&);
+  std::map<std::pair<uint64_t, uint64_t>, std::unique_ptr<ProgramFile>> files_;  // by device and inode
+};
+
+// "gloo::allreduce" of "void gloo::allreduce(gloo::AllreduceOptions const&)"; C names as they are.
+std::string readable_function(const std::string& symbol);
+
+}  // namespace rankfault

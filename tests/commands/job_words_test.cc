@@ -1,0 +1,91 @@
+// job_words_test: commands as people type them, told apart into launcher, options and program.
+#include "harness/commands/job_words.h"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+namespace rankfault {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::vector<std::string> words(const std::string& text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+Workload job(const std::string& text, int ranks = kRanksNotGiven) {
+  const Result<Workload> workload = workload_of(words(text), ranks);
+  EXPECT_TRUE(workload.ok()) << text << ": " << (workload.ok() ? "" : workload.error().message);
+  return workload.ok() ? *workload : Workload{};
+}
+
+std::string mistake(const std::string& text, int ranks = kRanksNotGiven) {
+  const Result<Workload> workload = workload_of(words(text), ranks);
+  EXPECT_FALSE(workload.ok()) << text;
+  if (workload.ok()) return "";
+  EXPECT_EQ(workload.error().kind, ErrorKind::kUsage);
+  return workload.error().message;
+}
+
+TEST(JobWords, MpirunsOptionsEndWhereTheProgramBegins) {
+  const Workload w =
+      job("mpirun --oversubscribe -np 4 --mca btl self,vader -x A=b --bind-to none ./a.out -np 9");
+  EXPECT_EQ(w.launcher, LauncherKind::kMpirun);
+  EXPECT_EQ(w.ranks, 4);
+  EXPECT_EQ(w.mpirun, "");
+  EXPECT_THAT(w.launcher_args,
+              ElementsAre("--oversubscribe", "--mca", "btl", "self,vader", "-x", "A=b", "--bind-to", "none"));
+  EXPECT_THAT(w.command, ElementsAre("./a.out", "-np", "9"));
+}
+
+TEST(JobWords, ALauncherByItsPathIsThatOne) {
+  EXPECT_EQ(job("/opt/ompi/bin/mpiexec -n 2 ./a").mpirun, "/opt/ompi/bin/mpiexec");
+  EXPECT_EQ(job("/venv/bin/torchrun --nproc-per-node=2 t.py").torchrun, "/venv/bin/torchrun");
+  EXPECT_EQ(job("/venv/bin/python3 -m torch.distributed.run --nproc_per_node 2 t.py").torchrun,
+            "/venv/bin/python3");
+}
+
+TEST(JobWords, AnUnknownOptionIsAFlagWhenAProgramFollowsIt) {
+  EXPECT_THAT(job("mpirun -np 2 --new-flag sh -c x").command, ElementsAre("sh", "-c", "x"));
+  EXPECT_THAT(job("mpirun -np 2 --new-option no-such-program-here sh").command, ElementsAre("sh"));
+}
+
+TEST(JobWords, TorchrunKeepsItsWordsAndItsDefaultIsOneRank) {
+  const Workload w = job("torchrun --standalone --nproc_per_node=3 -m pkg.train --nproc_per_node=9");
+  EXPECT_EQ(w.launcher, LauncherKind::kTorchrun);
+  EXPECT_EQ(w.ranks, 3);
+  EXPECT_THAT(w.launcher_args, ElementsAre("--standalone", "--nproc_per_node=3", "-m"));
+  EXPECT_THAT(w.command, ElementsAre("pkg.train", "--nproc_per_node=9"));
+  EXPECT_EQ(job("torchrun train.py").ranks, 1);
+  EXPECT_EQ(job("torchrun --nproc-per-node gpu train.py", 2).ranks, 2);
+}
+
+TEST(JobWords, APlainProgramIsStartedAsOftenAsSaid) {
+  const Workload w = job("./program --x 1", 3);
+  EXPECT_EQ(w.launcher, LauncherKind::kLocal);
+  EXPECT_EQ(w.ranks, 3);
+  EXPECT_THAT(w.launcher_args, IsEmpty());
+  EXPECT_THAT(w.command, ElementsAre("./program", "--x", "1"));
+}
+
+TEST(JobWords, SaysWhatIsWrong) {
+  EXPECT_THAT(mistake(""), HasSubstr("there is no command"));
+  EXPECT_THAT(mistake("./program"), HasSubstr("say --ranks N"));
+  EXPECT_THAT(mistake("mpirun ./program"), HasSubstr("how many ranks? Say -np N"));
+  EXPECT_THAT(mistake("mpirun -np"), HasSubstr("-np wants 1 more word"));
+  EXPECT_THAT(mistake("mpirun -np 2"), HasSubstr("no program follows"));
+  EXPECT_THAT(mistake("mpirun -np two ./program"), HasSubstr("is no number"));
+  EXPECT_THAT(mistake("mpirun -np 0 ./program"), HasSubstr("is no number"));
+  EXPECT_THAT(mistake("mpirun -np 2 ./program", 3), HasSubstr("are not the same"));
+  EXPECT_THAT(mistake("mpirun -np 1 ./a : -np 1 ./b"), HasSubstr("several programs"));
+  EXPECT_THAT(mistake("torchrun --nnodes=2 train.py"), HasSubstr("several hosts"));
+  EXPECT_THAT(mistake("torchrun --nproc-per-node gpu train.py"), HasSubstr("--ranks N"));
+  EXPECT_THAT(mistake("./program", -1), HasSubstr("at least 1"));
+}
+
+}  // namespace
+}  // namespace rankfault

@@ -1,0 +1,280 @@
+// watch_test: `watch` and `inspect` on real jobs that hang, and on healthy ones: plain MPI under mpirun (Open
+// MPI 4 and 5), PyTorch under torchrun, a Gloo program started by rankfault itself.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <functional>
+
+#include "harness/base/process_tree.h"
+#include "tests/support/tool.h"
+
+namespace rankfault::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+enum class Kind { kMpi4, kMpi5, kTorch };
+
+std::string openmpi5() {
+  const char* prefix = std::getenv("RANKFAULT_OPENMPI5_PREFIX");
+  return prefix ? prefix : "";
+}
+
+void wait_until(const std::function<bool()>& so) {
+  while (!so()) {
+    const timespec moment{0, 20'000'000};
+    ::nanosleep(&moment, nullptr);
+  }
+}
+
+bool is_gone(int pid) {
+  const auto stat = proc_stat(pid);
+  return !stat || stat->state == 'Z';
+}
+
+class HungJob : public testing::TestWithParam<Kind> {
+ protected:
+  void SetUp() override {
+    for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"}) {
+      ::setenv(name, "1", 1);
+      ::setenv((std::string(name) + "_CONFIRM").c_str(), "1", 1);
+    }
+    ::setenv("OMP_NUM_THREADS", "1", 1);
+    if (GetParam() == Kind::kMpi4 && !have_program("mpirun")) GTEST_SKIP() << "no mpirun";
+    if (GetParam() == Kind::kMpi5 && openmpi5().empty()) GTEST_SKIP() << "no Open MPI 5";
+    if (GetParam() == Kind::kTorch && python().empty()) GTEST_SKIP() << "no PyTorch (RANKFAULT_PYTHON)";
+  }
+
+  // As its user types it: three ranks, of which rank 1 never comes to the barrier.
+  std::vector<std::string> job(const std::string& how) const {
+    const std::string bin = build_dir() + "/bin/ranks/";
+    switch (GetParam()) {
+      case Kind::kMpi4:
+        return {"mpirun",     "--oversubscribe",    "-np",         "3", "--mca", "btl",
+                "self,vader", bin + "mpi/mpi_hang", "--how=" + how};
+      case Kind::kMpi5:
+        return {openmpi5() + "/bin/mpirun",
+                "--map-by",
+                ":OVERSUBSCRIBE",
+                "-np",
+                "3",
+                bin + "ompi5/mpi_hang",
+                "--how=" + (how == "sleep" ? "spin" : how)};
+      case Kind::kTorch:
+        break;
+    }
+    return {python(),
+            "-m",
+            "torch.distributed.run",
+            "--standalone",
+            "--nproc-per-node=3",
+            source_dir() + "/tests/ranks/torch/hang.py",
+            "--how",
+            how};
+  }
+
+  std::vector<std::string> watch(const std::vector<std::string>& options, const std::string& how) const {
+    std::vector<std::string> args{"watch", "--run-dir", scratch_.file("run")};
+    args.insert(args.end(), options.begin(), options.end());
+    args.push_back("--");
+    for (const std::string& word : job(how)) args.push_back(word);
+    return args;
+  }
+
+  Json evidence_of(int rank) const {
+    return Json::parse(read_file(scratch_.file("run/evidence/rank-" + std::to_string(rank) + ".json")),
+                       nullptr, false);
+  }
+
+  Scratch scratch_;
+};
+
+std::string functions_in(const Json& evidence) {
+  std::string all;
+  for (const Json& thread : evidence["threads"])
+    for (const Json& frame : thread["frames"]) all += frame["function"].get<std::string>() + " ";
+  return all;
+}
+
+TEST_P(HungJob, WatchNamesTheRankThatDoesNotComeAndTakesTheStacks) {
+  const ToolRun tool = run_tool(watch({"--end-on-finding", "--after", "1s"}, "sleep"));
+  EXPECT_EQ(tool.status, 1) << tool.output;
+  const auto findings = findings_of(scratch_.file("run"));
+  ASSERT_FALSE(findings.empty()) << tool.output;
+  EXPECT_THAT(findings[0]["ranks"].get<std::vector<int>>(), ElementsAre(1)) << tool.output;
+  EXPECT_EQ(findings[0]["confidence"], "inferred");
+  EXPECT_THAT(tool.output, HasSubstr("rank 1"));
+  for (const int rank : {0, 2}) {
+    ASSERT_TRUE(evidence_of(rank).is_object()) << tool.output;
+    EXPECT_THAT(functions_in(evidence_of(rank)),
+                HasSubstr(GetParam() == Kind::kTorch ? "gloo::barrier" : "MPI_Barrier"));
+  }
+  ASSERT_TRUE(evidence_of(1).is_object());
+  EXPECT_THAT(functions_in(evidence_of(1)), Not(HasSubstr("MPI_Barrier")));
+  const bool torch = GetParam() == Kind::kTorch;
+  EXPECT_THAT(evidence_of(1).dump(), HasSubstr(torch ? "hang.py" : "mpi_hang.c:"));
+  EXPECT_TRUE(processes_of_run(scratch_.file("run")).empty());
+  EXPECT_EQ(run_tool({"diagnose", scratch_.file("run")}).status, 1);
+  EXPECT_THAT(run_tool({"report", scratch_.file("run")}).output, HasSubstr("rank 1"));
+}
+
+TEST_P(HungJob, WatchLeavesAHungJobAloneUntilCtrlC) {
+  const int pid = start_tool(watch({"--after", "1s"}, "sleep"), scratch_.file("output"));
+  ASSERT_GT(pid, 0);
+  const std::string last = scratch_.file("run/evidence/rank-2.json");
+  wait_until([&] { return std::filesystem::exists(last) || is_gone(pid); });
+  EXPECT_GE(processes_of_run(scratch_.file("run")).size(), 3u) << read_file(scratch_.file("output"));
+  ::kill(pid, SIGINT);
+  int status = 0;
+  ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 130) << read_file(scratch_.file("output"));
+  EXPECT_THAT(read_file(scratch_.file("output")), HasSubstr("the job was ended"));
+  EXPECT_TRUE(processes_of_run(scratch_.file("run")).empty());
+}
+
+TEST_P(HungJob, WatchOfAHealthyJobFindsNothing) {
+  const ToolRun tool = run_tool(watch({}, "none"));
+  EXPECT_EQ(tool.status, 0) << tool.output;
+  EXPECT_THAT(tool.output, HasSubstr("the job ended: exit 0"));
+  EXPECT_THAT(tool.output, HasSubstr("none: nothing was found wrong"));
+}
+
+TEST_P(HungJob, WatchOfAJobThatIsOnlySlowFindsNothing) {
+  if (GetParam() == Kind::kTorch) GTEST_SKIP() << "one program is enough";
+  std::vector<std::string> args = watch({"--after", "500ms"}, "sleep");
+  args.push_back("--seconds=2");
+  const ToolRun tool = run_tool(args);
+  EXPECT_EQ(tool.status, 0) << tool.output;
+}
+
+// A job that is started without rankfault; ended with the object.
+class ForeignJob {
+ public:
+  explicit ForeignJob(const std::vector<std::string>& words) {
+    pid_ = ::fork();
+    if (pid_ != 0) return;
+    ::setpgid(0, 0);
+    std::vector<char*> argv;
+    for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    (void)!std::freopen("/dev/null", "w", stdout);
+    (void)!std::freopen("/dev/null", "w", stderr);
+    ::execvp(argv[0], argv.data());
+    ::_exit(127);
+  }
+  ~ForeignJob() {
+    std::vector<int> all(1, pid_);
+    for (const int pid : descendants_of(pid_)) all.push_back(pid);
+    for (const int pid : all) ::kill(pid, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    for (const int pid : all) wait_until([pid] { return is_gone(pid); });
+  }
+  ForeignJob(const ForeignJob&) = delete;
+  ForeignJob& operator=(const ForeignJob&) = delete;
+  int pid() const { return pid_; }
+
+ private:
+  int pid_;
+};
+
+TEST_P(HungJob, InspectNamesTheRankOutsideOfTheCall) {
+  const ForeignJob foreign(job("sleep"));
+  const std::string option = GetParam() == Kind::kTorch ? "--torchrun" : "--mpirun";
+  const std::vector<std::string> args{"inspect",  option,  std::to_string(foreign.pid()),
+                                      "--during", "200ms", "--json"};
+  // Until it hangs there is nothing to find: first no rank, then a job that starts.
+  ToolRun tool;
+  wait_until([&] {
+    tool = run_tool(args);
+    return tool.status == 1;
+  });
+  const Json found = Json::parse(tool.output, nullptr, false);
+  ASSERT_TRUE(found.is_object()) << tool.output;
+  ASSERT_EQ(found["evidence"].size(), 3u) << tool.output;
+  for (const Json& finding : found["findings"]) EXPECT_EQ(finding["confidence"], "inferred");
+  // Torch's ranks come one after the other, and the last one to come is the odd one until then.
+  wait_until([&] {
+    const Json now = Json::parse(run_tool(args).output, nullptr, false);
+    return now.is_object() && now["findings"][0]["ranks"] == Json::array({1}) &&
+           now["findings"][0]["op"] == "barrier";
+  });
+  for (const int pid : descendants_of(foreign.pid())) EXPECT_NE(proc_stat(pid)->state, 'T');
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, HungJob, testing::Values(Kind::kMpi4, Kind::kMpi5, Kind::kTorch),
+                         [](const auto& job) {
+                           return job.param == Kind::kMpi4   ? "OpenMpi4"
+                                  : job.param == Kind::kMpi5 ? "OpenMpi5"
+                                                             : "Torch";
+                         });
+
+TEST(Watch, ALocalProgramThatFailsIsAFinding) {
+  const Scratch scratch;
+  const ToolRun tool =
+      run_tool({"watch", "--ranks", "2", "--run-dir", scratch.file("run"), "--", "/bin/false"});
+  EXPECT_NE(tool.status, 0) << tool.output;
+  EXPECT_LT(tool.status, 3) << tool.output;
+}
+
+TEST(Watch, SaysWhatIsWrongAndStartsNothing) {
+  const Scratch scratch;
+  const std::string dir = scratch.file("run");
+  for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
+           {"watch"},
+           {"watch", "--"},
+           {"watch", "--run-dir", dir, "--", "./program"},
+           {"watch", "--run-dir", dir, "--ranks", "0", "--", "/bin/true"},
+           {"watch", "--run-dir", dir, "--ranks", "2", "--", "/no/such/program"},
+           {"watch", "--run-dir", dir, "--", "/no/such/mpirun", "-np", "2", "/bin/true"},
+           {"watch", "--run-dir", dir, "--", "/no/such/torchrun", "train.py"},
+           {"watch", "--run-dir", dir, "--after", "soon", "--ranks", "2", "--", "/bin/true"},
+           {"watch", "--run-dir", dir, "--after", "0s", "--ranks", "2", "--", "/bin/true"}}) {
+    const ToolRun tool = run_tool(args);
+    EXPECT_EQ(tool.status, 64) << args.back() << tool.output;
+    EXPECT_FALSE(std::filesystem::exists(dir)) << args.back();
+  }
+}
+
+TEST(Inspect, SaysWhatIsWrong) {
+  const std::string self = std::to_string(::getpid());
+  for (const std::vector<std::string>& args :
+       std::vector<std::vector<std::string>>{{"inspect"},
+                                             {"inspect", "not-a-pid"},
+                                             {"inspect", "-5"},
+                                             {"inspect", "999999999"},
+                                             {"inspect", "--torchrun", "999999999"},
+                                             {"inspect", "--torchrun", self},
+                                             {"inspect", self, "--mpirun", self},
+                                             {"inspect", self, "--during", "0s"}}) {
+    const ToolRun tool = run_tool(args);
+    EXPECT_EQ(tool.status, 64) << args.back() << tool.output;
+  }
+  EXPECT_THAT(run_tool({"inspect", "--torchrun", self}).output, HasSubstr("is no torchrun"));
+  EXPECT_THAT(run_tool({"inspect", "999999999"}).output, HasSubstr("there is no process 999999999"));
+}
+
+// The tool as another user, from a place that this user can read.
+TEST(Inspect, RefusesAnotherUsersProcess) {
+  const Scratch scratch;
+  std::string command = build_dir() + "/bin/rankfault inspect 1";
+  if (::geteuid() == 0) {
+    if (!have_program("setpriv")) GTEST_SKIP() << "no setpriv to become another user with";
+    std::filesystem::copy(build_dir() + "/bin/rankfault", scratch.file("rankfault"));
+    std::filesystem::permissions(scratch.path(), static_cast<std::filesystem::perms>(0755));
+    command = "setpriv --reuid=65534 --regid=65534 --clear-groups " + scratch.file("rankfault") +
+              " inspect " + std::to_string(::getpid());
+  }
+  const int status = std::system((command + " > " + scratch.file("output") + " 2>&1").c_str());
+  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 64);
+  EXPECT_THAT(read_file(scratch.file("output")), HasSubstr("belongs to user 0"));
+}
+
+}  // namespace
+}  // namespace rankfault::test

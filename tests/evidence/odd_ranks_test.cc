@@ -1,0 +1,117 @@
+// odd_ranks_test: whom the stacks of a job name, and where they are silent.
+#include "harness/evidence/odd_ranks.h"
+
+#include <gmock/gmock.h>
+
+namespace rankfault {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+RankEvidence at(int rank, const std::string& function, const std::string& line) {
+  RankEvidence e;
+  e.rank = rank;
+  e.pid = 100 + rank;
+  ThreadEvidence t;
+  t.tid = e.pid;
+  t.state = 'S';
+  if (!function.empty()) t.frames.push_back({function, "libmpi.so.40", "libmpi.so.40+0x1"});
+  t.frames.push_back({"main", "program", line});
+  e.threads = {t};
+  return e;
+}
+RankEvidence waits(int rank) { return at(rank, "MPI_Barrier", "main.c:30"); }
+RankEvidence computes(int rank) { return at(rank, "", "main.c:10"); }
+
+Findings twice(const std::vector<RankEvidence>& look) { return odd_ranks({{look, look}, 0, Duration(1)}); }
+
+TEST(OddRanks, NamesTheRankOutsideOfTheCallThatTheOthersAreIn) {
+  const Findings found = twice({waits(0), waits(1), computes(2), waits(3)});
+  ASSERT_EQ(found.all.size(), 1u);
+  const Finding& f = found.all[0];
+  EXPECT_EQ(f.kind, "stuck_outside");
+  EXPECT_THAT(f.ranks, ElementsAre(2));
+  EXPECT_EQ(f.confidence, Confidence::kInferred);
+  EXPECT_EQ(f.claim, Claim::kNone);
+  EXPECT_EQ(f.op, "barrier");
+  EXPECT_EQ(f.call_site, "main (main.c:10)");
+  EXPECT_EQ(f.sides.size(), 2u);
+}
+
+TEST(OddRanks, NamesTheRankInAnotherCall) {
+  const Findings found = twice({waits(0), waits(1), at(2, "MPI_Allreduce", "main.c:20")});
+  ASSERT_EQ(found.all.size(), 1u);
+  EXPECT_EQ(found.all[0].kind, "call_mismatch");
+  EXPECT_THAT(found.all[0].ranks, ElementsAre(2));
+}
+
+TEST(OddRanks, AStoppedRankIsCalledSo) {
+  RankEvidence stopped = computes(1);
+  stopped.threads[0].state = 'T';
+  EXPECT_EQ(twice({waits(0), stopped, waits(2)}).all[0].kind, "stopped_rank");
+  RankEvidence inside = waits(1);
+  inside.threads[0].state = 'T';
+  const Findings found = twice({waits(0), inside, waits(2)});
+  EXPECT_EQ(found.all[0].kind, "stopped_rank");
+  EXPECT_THAT(found.all[0].ranks, ElementsAre(1));
+}
+
+TEST(OddRanks, BlamesNobodyOnATie) {
+  const Findings found = twice({waits(0), computes(1)});
+  ASSERT_EQ(found.all.size(), 1u);
+  EXPECT_EQ(found.all[0].kind, "stuck_outside");
+  EXPECT_THAT(found.all[0].ranks, IsEmpty());
+  EXPECT_EQ(found.all[0].sides.size(), 2u);
+}
+
+TEST(OddRanks, AllInOneCallIsNoFinding) { EXPECT_TRUE(twice({waits(0), waits(1), waits(2)}).cannot_say()); }
+
+TEST(OddRanks, RanksThatComputeAreHealthy) {
+  EXPECT_TRUE(twice({computes(0), computes(1), computes(2)}).nothing_wrong());
+}
+
+TEST(OddRanks, OneThatWaitsForManyIsNoFinding) {
+  EXPECT_TRUE(twice({waits(0), computes(1), computes(2), computes(3)}).nothing_wrong());
+}
+
+TEST(OddRanks, AJobThatMovesIsHealthy) {
+  const std::vector<RankEvidence> first{waits(0), waits(1), computes(2)};
+  const std::vector<RankEvidence> it_came{waits(0), waits(1), waits(2)};
+  const std::vector<RankEvidence> next_call{at(0, "MPI_Barrier", "main.c:44"), waits(1), computes(2)};
+  const std::vector<RankEvidence> went_on{waits(0), computes(1), computes(2)};
+  for (const auto& second : {it_came, next_call, went_on})
+    EXPECT_TRUE(odd_ranks({{first, second}, 0, Duration(1)}).nothing_wrong());
+}
+
+TEST(OddRanks, ABareWaitMayBeForTheSameOperation) {
+  EXPECT_TRUE(twice({waits(0), waits(1), at(2, "MPI_Wait", "main.c:9")}).cannot_say());
+}
+
+TEST(OddRanks, OneLookOrUnreadableStacksSayNothing) {
+  EXPECT_TRUE(odd_ranks({{{waits(0), computes(1)}}, 0, Duration(0)}).cannot_say());
+  RankEvidence blind = computes(1);
+  blind.threads[0].frames.clear();
+  EXPECT_TRUE(twice({waits(0), blind}).cannot_say());
+  EXPECT_TRUE(twice({}).cannot_say());
+  // It may be in the call as well as not: it is not blamed.
+  EXPECT_TRUE(twice({waits(0), waits(2), blind}).cannot_say());
+}
+
+TEST(OddRanks, SaysWhichRanksHaveNoProcess) {
+  const Findings found = odd_ranks({{{waits(0), waits(2)}, {waits(0), waits(2)}}, 4, Duration(1)});
+  EXPECT_TRUE(found.cannot_say());
+  EXPECT_THAT(found.all[0].text, HasSubstr("ranks 1 3 have no process here"));
+}
+
+TEST(OddRanks, RenamingRanksRenamesTheFinding) {
+  for (int odd = 0; odd < 4; ++odd) {
+    std::vector<RankEvidence> look;
+    for (int r = 0; r < 4; ++r) look.push_back(r == odd ? computes(r) : waits(r));
+    EXPECT_THAT(twice(look).all[0].ranks, ElementsAre(odd));
+  }
+}
+
+}  // namespace
+}  // namespace rankfault
