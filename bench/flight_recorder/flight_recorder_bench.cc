@@ -36,7 +36,7 @@ FrDump job(int entries, bool stacks) {
     e.p2p_seq_id = 0;
     e.op_id = i / 2;
     e.profiling_name = i % 3 ? "nccl:all_reduce" : "nccl:_reduce_scatter_base";
-    e.time_created_ns = 1'758'580'155'793'872'443 + i * 1'000'003;
+    e.time_created_ns = 1'758'580'155'793'872'443 + int64_t{i} * 1'000'003;
     e.input_sizes = {{2048, 1, 5120 + i % 100}};
     e.input_dtypes = {"BFloat16"};
     e.output_sizes = {{2048, 1, 5120}};

@@ -64,7 +64,7 @@ Result<Diagnosed> from_dumps(const std::string& path) {
   if (!job.ok()) return job.error();
   Diagnosed d;
   for (const FrEvidence& e : job->evidence)
-    if (e.kind != FrEvidence::Kind::kLeftOut) d.remarks.push_back(e.to_string());
+    if (e.kind != FrEvidence::Kind::kLeftOut) d.remarks.push_back(e.path.empty() ? e.what : e.to_string());
   d.findings = diagnose(job->timeline);
   return d;
 }

@@ -22,6 +22,7 @@ std::vector<Edge> edges_of(const Divergence& d) {
 
 std::vector<int> world_ranks(const std::vector<const Member*>& members) {
   std::vector<int> ranks;
+  ranks.reserve(members.size());
   for (const Member* m : members) ranks.push_back(m->world_rank);
   return sorted_unique(std::move(ranks));
 }
@@ -70,6 +71,7 @@ bool prove_waiting(Finding& f, const Divergence& d, const std::vector<const Memb
   if (std::any_of(edges.begin(), edges.end(), [](const Edge& e) { return e.is_need; }))
     std::erase_if(edges, [](const Edge& e) { return !e.is_need; });
   std::vector<Seat> seats;  // the claim is about the calls they wait in, which may be later ones
+  seats.reserve(edges.size() + absent.size());
   for (const Edge& e : edges) seats.push_back({e.waiter, e.call});
   for (const Member* m : absent) {
     seats.push_back({m, nullptr});

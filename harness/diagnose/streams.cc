@@ -42,7 +42,7 @@ class Finder {
     const auto take = [&](Why why, const auto& of, bool excused_too) {
       if (!found.ranks.empty()) return;
       for (const auto& [rank, awaited] : of)
-        if (excused_too || !excused_.count(rank)) add(found, rank, awaited);
+        if (excused_too || !is_excused(rank)) add(found, rank, awaited);
       if (!found.ranks.empty()) found.why = why;
     };
     take(Why::kNotEnqueued, missing_, false);
@@ -67,6 +67,18 @@ class Finder {
   static void keep_first(std::map<int, Awaited>& of, int rank, const Awaited& a) {
     const auto [at, is_new] = of.try_emplace(rank, a);
     if (!is_new && order(*a.call) < order(*at->second.call)) at->second = a;
+  }
+
+  // It waits itself; but where the oldest of its work is complete on others, its own device is what it waits
+  // for.
+  bool is_excused(int rank) const {
+    const auto oldest = oldest_.find(rank);
+    const bool stuck_itself = oldest != oldest_.end() && oldest->second.second;
+    return excused_.count(rank) && !stuck_itself;
+  }
+  void note_pending(const Member& m, const Call& c, bool done_elsewhere) {
+    const auto [at, is_new] = oldest_.try_emplace(m.world_rank, c.entered, done_elsewhere);
+    if (!is_new && c.entered < at->second.first) at->second = {c.entered, done_elsewhere};
   }
 
   // Work that somebody has pending, and who has not enqueued it: by the counters, never member by member.
@@ -98,15 +110,14 @@ class Finder {
     if (first != awaited.end()) keep_first(missing_, m.world_rank, {&g, first->second.second});
     for (const Call* c : m.calls) {
       if (!pending(*c) || needs_nobody(*c, m)) continue;
-      if (needs_root_only(*c, m)) {
+      const bool all_came = c->seq <= least_entered, done_elsewhere = c->seq <= most_completed;
+      note_pending(m, *c, all_came && done_elsewhere && !needs_root_only(*c, m));
+      if (needs_root_only(*c, m))
         look_at_root(g, m, *c);
-      } else if (c->seq > least_entered) {
-        excused_.insert(m.world_rank);
-      } else if (c->seq <= most_completed) {
+      else if (all_came && done_elsewhere)
         keep_first(not_completed_, m.world_rank, {&g, c});
-      } else if (unseen) {
+      else if (!all_came || unseen)
         excused_.insert(m.world_rank);
-      }
     }
   }
 
@@ -145,6 +156,7 @@ class Finder {
       const Member* me = g ? g->of(p) : nullptr;
       if (!me || c.peer < 0 || static_cast<size_t>(c.peer) >= g->members.size()) continue;
       const Member& partner = g->members[static_cast<size_t>(c.peer)];
+      note_pending(*me, c, false);
       if (!partner.comm) {
         excused_.insert(me->world_rank);
         if (partner.world_rank >= 0) keep_first(unseen_, partner.world_rank, {g, &c});
@@ -171,6 +183,7 @@ class Finder {
   const JobView& job_;
   std::map<int, Awaited> missing_, not_started_, not_completed_, unseen_;  // by world rank
   std::set<int> excused_;                                                  // they wait themselves
+  std::map<int, std::pair<TimeNs, bool>> oldest_;  // pending work: when, and whether others have completed it
 };
 
 }  // namespace

@@ -21,6 +21,7 @@ std::vector<int> smaller_side(const Knot& knot) {
                         [&](const Edge& e) { return e.group == camp.first; });
   });
   std::vector<std::vector<int>> sides;
+  sides.reserve(camps.size());
   for (auto& [group, ranks] : camps) sides.push_back(sorted_unique(std::move(ranks)));
   if (sides.size() != 2 || sides[0].size() == sides[1].size()) return {};
   return sides[0].size() < sides[1].size() ? sides[0] : sides[1];
