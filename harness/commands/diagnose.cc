@@ -116,7 +116,8 @@ int run(const Options& options) {
     }
     code = worse(code, exit_code(found->findings));
     if (options.json) {
-      Json one{{"path", path}, {"findings", to_json(found->findings)}};
+      Json one{{"findings", to_json(found->findings)}};
+      if (options.paths.size() > 1) one["path"] = path;
       if (!found->remarks.empty()) one["remarks"] = found->remarks;
       all.push_back(std::move(one));
       continue;

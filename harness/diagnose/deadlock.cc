@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "harness/diagnose/late.h"
+
 namespace rankfault {
 namespace {
 
@@ -18,17 +20,45 @@ struct Held {
 };
 using Graph = std::map<const Process*, std::vector<Held>>;
 
-bool holds(const Edge& e, Duration limit, TimeNs look) {
-  if (e.entered != Known::kNo || !e.held) return false;
-  if (e.is_need || e.one_of) return true;
-  const auto open = static_cast<int64_t>(look > e.call->entered ? look - e.call->entered : 0);
-  return limit.count() >= 0 && e.call->op == RF_OP_SEND && Duration(open) > limit;
+Duration open_for(const Call& c, TimeNs look) {
+  return Duration(static_cast<int64_t>(look > c.entered ? look - c.entered : 0));
 }
 
-Graph graph_of(const JobView& job, const std::vector<Edge>& waits, Duration limit) {
+// A thread of its own that always waits for requests is how servers are made: while another one of the
+// process runs, it is only a long wait that tells.
+bool runs_besides(const Process& p, const Call& held) {
+  return std::any_of(p.view->lanes.begin(), p.view->lanes.end(), [&](const LaneView& l) {
+    return l.index != held.lane && l.kind == RF_LANE_THREAD && l.state.where == RF_OUTSIDE;
+  });
+}
+
+struct Limits {
+  Duration slow;
+  bool plain_sends = false;  // count sends that the library may have to hold back
+};
+
+bool holds(const Edge& e, const Limits& limits, TimeNs look) {
+  if (!e.missing->process || e.entered != Known::kNo || !e.held) return false;
+  const Duration open = open_for(*e.held, look);
+  if (runs_besides(*e.waiter->process, *e.held) && open < stuck_after(limits.slow)) return false;
+  if (e.is_need || e.one_of) return true;
+  return limits.plain_sends && e.call->op == RF_OP_SEND && open > limits.slow;
+}
+
+// Calls of which one that would do is not known to be missing: they may be served.
+std::set<const Call*> maybe_served(const std::vector<Edge>& waits) {
+  std::set<const Call*> calls;
+  for (const Edge& e : waits)
+    if (e.one_of && (e.entered != Known::kNo || !e.missing->process)) calls.insert(e.call);
+  return calls;
+}
+
+Graph graph_of(const JobView& job, const std::vector<Edge>& waits, const Limits& limits) {
   Graph graph;
+  const std::set<const Call*> served = maybe_served(waits);
   for (const Edge& e : waits) {
-    if (!holds(e, limit, job.timeline().look)) continue;
+    if (served.count(e.call) || !holds(e, limits, job.timeline().look)) continue;
+    if (!e.one_of && e.missing->process->ended()) continue;  // dead_rank and exited_rank tell that
     std::vector<Held>& all = graph[e.waiter->process];
     auto at = std::find_if(all.begin(), all.end(), [&](const Held& h) { return h.call == e.held; });
     if (at == all.end()) at = all.insert(all.end(), Held{e.held, {}});
@@ -166,11 +196,9 @@ Knot knot_in(const JobView& job, const Graph& graph) {
 }  // namespace
 
 Knot find_knot(const JobView& job, Duration limit) {
-  std::vector<Edge> waits = waits_now(job);
-  std::erase_if(waits, [](const Edge& e) { return !e.one_of && e.missing->process->ended(); });
-  std::erase_if(waits, [](const Edge& e) { return !e.missing->process; });
-  Knot knot = knot_in(job, graph_of(job, waits, Duration(-1)));
-  return knot.edges.empty() ? knot_in(job, graph_of(job, waits, limit)) : knot;
+  const std::vector<Edge> waits = waits_now(job);
+  Knot knot = knot_in(job, graph_of(job, waits, {limit, false}));
+  return knot.edges.empty() ? knot_in(job, graph_of(job, waits, {limit, true})) : knot;
 }
 
 }  // namespace rankfault

@@ -95,8 +95,9 @@ std::optional<int> unreceived_tag(const Call& c, const Member& me, const Member&
 }
 
 Known partner_entered(const Call& c, const Member& me, const Member& partner) {
-  if (!partner.process || !partner.comm || partner.process->view->history_lost != 0) return Known::kUnknown;
-  if (!me.comm || !readable(c)) return Known::kUnknown;
+  for (const Member* m : {&me, &partner})  // what was sent by the one, what was taken by the other
+    if (!m->process || !m->comm || m->process->view->history_lost != 0) return Known::kUnknown;
+  if (!readable(c)) return Known::kUnknown;
   return c.op == RF_OP_SEND || c.op == RF_OP_SSEND ? receive_was_posted(c, me, partner)
                                                    : message_was_sent(c, me, partner);
 }

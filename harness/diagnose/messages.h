@@ -23,7 +23,8 @@ struct Partners {
 };
 Partners partners_of(const Call&, const CommGroup&);
 
-// Whether `partner` has entered the call that lets this call of `me` complete. kNo only when certain.
+// Whether `partner` has entered the call that lets this call of `me` complete. kNo where both records are
+// whole and no message is left; that both were fully seen is for the proof to check.
 Known partner_entered(const Call&, const Member& me, const Member& partner);
 
 // The tag of a message that `partner` sent to `me`, that nobody received and that a receive for another tag

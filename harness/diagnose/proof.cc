@@ -179,7 +179,11 @@ Assumption full_view(const std::vector<Edge>& edges) {
   for (const Edge& e : edges) {
     if (std::string why = why_not_seen(*e.missing, e.group->library); !why.empty())
       return fails(kName, std::move(why));
-    if (e.call && is_message(e.call->op)) continue;  // matched by what was sent, not by a place
+    if (e.call && is_message(e.call->op)) {  // matched by what was sent and taken, not by a place
+      if (std::string why = why_not_seen(*e.waiter, e.group->library); !why.empty())
+        return fails(kName, std::move(why));
+      continue;
+    }
     for (const Member* m : {e.waiter, e.missing})
       if (const Call* failed = failed_before(*m, *e.group, e.call ? e.call->seq : ~uint64_t{0}))
         return fails(kName,

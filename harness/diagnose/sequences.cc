@@ -230,9 +230,9 @@ uint64_t first_difference(const CommGroup& group, uint64_t first) {
     if (seq == ~uint64_t{0}) return 0;
     const Call* example = nullptr;
     for (auto& [next, end] : at)
-      while (next != end && (*next)->seq == seq) {
+      for (bool first_of_it = true; next != end && (*next)->seq == seq; first_of_it = false) {
         const Call* c = *next++;
-        if (!counts(c)) continue;
+        if (!counts(c) || !first_of_it) continue;  // a group of calls may share a place
         if (!example) example = c;
         if (example != c && (example->op != c->op || !difference(*example, *c).empty())) return seq;
       }
@@ -248,6 +248,7 @@ bool diverges(const CommGroup& group, Divergence& d) {
     d.seq = seq;
     d.pairs_differ = true;
     split(d, sides_at(group, seq));
+    if (d.minority.empty()) return false;
     d.field = difference(*call_at(*d.majority.front(), seq), *call_at(*d.minority.front(), seq));
     align(d, steps);
     // A root that ran ahead because it left out what the others are in was not let down by them.

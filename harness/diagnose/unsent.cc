@@ -25,14 +25,18 @@ bool ended_badly(const Process& p) {
 std::vector<Unsent> unsent_messages(const JobView& job) {
   std::vector<std::pair<const Call*, std::vector<Edge>>> by_call;
   for (const Edge& e : waits_now(job)) {
-    if (!is_message(e.call->op)) continue;
+    // A request nobody waits for may be cancelled yet; one of several may be passed over for another.
+    const bool held = e.held && e.held->op != RF_OP_WAIT_ANY;
+    if (!is_message(e.call->op) || !held) continue;
     if (by_call.empty() || by_call.back().first != e.call) by_call.push_back({e.call, {}});
     by_call.back().second.push_back(e);
   }
   std::vector<Unsent> found;
   for (auto& [call, edges] : by_call) {
     // While it waits itself it does not send to itself either.
-    const auto never = [](const Edge& e) { return is_over(e) || (e.missing == e.waiter && e.held); };
+    const auto never = [](const Edge& e) {
+      return e.entered == Known::kNo && (is_over(e) || e.missing == e.waiter);
+    };
     if (!std::all_of(edges.begin(), edges.end(), never) || std::none_of(edges.begin(), edges.end(), is_over))
       continue;
     Unsent u;
@@ -52,10 +56,10 @@ std::vector<Unsent> unsent_messages(const JobView& job) {
   return found;
 }
 
-Finding tell_unsent(const JobView& job, const Unsent& u, const char* kind) {
+Finding tell_unsent(const JobView& job, const Unsent& u) {
   const Edge& first = u.edges.front();
   Finding f;
-  f.kind = kind;
+  f.kind = "missing_call";
   f.attempt = job.attempt();
   f.at = first.call->entered;
   f.op = first.call->op == RF_OP_SEND || first.call->op == RF_OP_SSEND ? "recv" : "send";
@@ -74,6 +78,9 @@ Finding tell_unsent(const JobView& job, const Unsent& u, const char* kind) {
       fmt::format("rank {} waits in {}, and {} made no {} for it and will make no more calls",
                   first.waiter->world_rank, call_text(*first.call, *first.group), ranks_text(over), f.op);
   f.evidence = {f.text};
+  if (u.other_tag)
+    f.evidence.push_back(
+        fmt::format("a message of {} with tag {} was never received", ranks_text(over), *u.other_tag));
   prove(f, u.edges, u.ends);
   return f;
 }

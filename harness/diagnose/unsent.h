@@ -17,6 +17,6 @@ struct Unsent {
 std::vector<Unsent> unsent_messages(const JobView&);
 
 // Two calls belong to a message and one is missing: both sides, nobody blamed, and the proof.
-Finding tell_unsent(const JobView&, const Unsent&, const char* kind);
+Finding tell_unsent(const JobView&, const Unsent&);  // missing_call
 
 }  // namespace rankfault

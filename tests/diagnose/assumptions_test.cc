@@ -51,7 +51,7 @@ TEST(Assumptions, IssuersAreClosed) {
   job.does(0, other_lane);
   other_lane.lane = 1;
   job.does(1, other_lane);
-  job.blocked(0, on(all_reduce(), "a")).blocked(1, on(all_reduce(), "b"));
+  job.blocked(0, on(all_reduce(), "a")).blocked(1, on(all_reduce(), "b")).wait(60'000'000'000);
   const Findings found = diagnose(job.build());
   expect_only(finding_of(found, "order_deadlock"), "issuers_closed");
 }

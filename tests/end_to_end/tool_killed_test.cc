@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <random>
 #include <thread>
 
@@ -27,6 +28,8 @@ bool becomes_true(Condition condition, milliseconds bound) {
   return true;
 }
 
+bool has_run_dir(const std::string& path) { return std::filesystem::exists(path + "/lock"); }
+
 void kill_at_random_moments(const std::string& yaml, int times, milliseconds latest) {
   const unsigned seed = 20261121;
   std::mt19937 random(seed);
@@ -46,6 +49,12 @@ void kill_at_random_moments(const std::string& yaml, int times, milliseconds lat
         << "moment " << i << " of seed " << seed << " left processes";
     EXPECT_TRUE(becomes_true([&] { return shm_names() == shm_before; }, milliseconds(10'000)))
         << "moment " << i << " of seed " << seed << " left a segment";
+    if (!has_run_dir(run_dir)) continue;  // killed before it had made one
+    // Killed before there was a guardian: then `clean` finishes the little that was made.
+    const ToolRun cleaned = run_tool({"clean", run_dir});
+    EXPECT_EQ(cleaned.status, 0) << "moment " << i << " of seed " << seed << ": " << cleaned.output;
+    const Json state = Json::parse(read_file(run_dir + "/state.json"), nullptr, false);
+    EXPECT_FALSE(state.is_object() && std::filesystem::exists(state.value("tmp", "-"))) << state.dump();
   }
 }
 

@@ -9,6 +9,7 @@
 #include <ctime>
 #include <filesystem>
 #include <functional>
+#include <set>
 
 #include "harness/base/process_tree.h"
 #include "tests/support/tool.h"
@@ -170,10 +171,10 @@ class ForeignJob {
     ::_exit(127);
   }
   ~ForeignJob() {
-    std::vector<int> all(1, pid_);
-    for (const int pid : descendants_of(pid_)) all.push_back(pid);
-    for (const int pid : all) ::kill(pid, SIGKILL);
+    const std::set<int> all = descendants_of(pid_);
+    ::kill(pid_, SIGTERM);  // a launcher ends its ranks and removes what they left in /dev/shm
     ::waitpid(pid_, nullptr, 0);
+    for (const int pid : all) ::kill(pid, SIGKILL);
     for (const int pid : all) wait_until([pid] { return is_gone(pid); });
   }
   ForeignJob(const ForeignJob&) = delete;

@@ -120,18 +120,21 @@ TEST_F(Analyser, FindsTheRankThatOurDumpLeavesOut) {
 }
 
 TEST_F(Analyser, WhatPyTorchsOwnRecorderWritesIsRead) {
-  const std::string script =
-      out_.write("job.py",
-                 "import torch, torch.distributed as dist, sys\n"
-                 "from torch._C import _distributed_c10d as c\n"
-                 "f = sys.argv[1]\n"
-                 "dist.init_process_group('gloo', init_method='file://' + f + '/../store_' + str(id(f)),\n"
-                 "                        rank=0, world_size=1)\n"
-                 "t = torch.ones(4)\n"
-                 "dist.all_reduce(t); dist.broadcast(t, 0); dist.barrier()\n"
-                 "open(f + '/g_0', 'wb').write(c._dump_fr_trace(True, True, False))\n"
-                 "j = c._dump_fr_trace_json(True, False)\n"
-                 "open(f + '/j_1', 'wb').write(j if isinstance(j, bytes) else j.encode())\n");
+  const std::string script = out_.write(
+      "job.py",
+      "import pickle, time, torch, torch.distributed as dist, sys\n"
+      "from torch._C import _distributed_c10d as c\n"
+      "f = sys.argv[1]\n"
+      "dist.init_process_group('gloo', init_method='file://' + f + '/../store_' + str(id(f)),\n"
+      "                        rank=0, world_size=1)\n"
+      "t = torch.ones(4)\n"
+      "dist.all_reduce(t); dist.broadcast(t, 0); dist.barrier()\n"
+      // The worker retires a call after its caller has gone on.
+      "while not all(e['retired'] for e in pickle.loads(c._dump_fr_trace(True, True, False))['entries']):\n"
+      "  time.sleep(0.01)\n"
+      "open(f + '/g_0', 'wb').write(c._dump_fr_trace(True, True, False))\n"
+      "j = c._dump_fr_trace_json(True, False)\n"
+      "open(f + '/j_1', 'wb').write(j if isinstance(j, bytes) else j.encode())\n");
   std::filesystem::create_directory(folder_.file("dumps"));
   const Ran ran = run("TORCH_FR_BUFFER_SIZE=100 " + python_ + " " + script + " " + folder_.file("dumps"));
   if (ran.status != 0) GTEST_SKIP() << "this PyTorch records no Gloo calls: " << ran.output;

@@ -1,10 +1,8 @@
-// call_mismatch: at one position of a communicator the members make calls that are not the same call; or a
-// message and the receive that is left for it have different tags.
+// call_mismatch: at one position of a communicator the members make calls that are not the same call.
 #include <fmt/format.h>
 
 #include "harness/diagnose/pairing.h"
 #include "harness/diagnose/rule.h"
-#include "harness/diagnose/unsent.h"
 #include "harness/diagnose/words.h"
 
 namespace rankfault {
@@ -12,13 +10,6 @@ namespace {
 
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
-  for (const Unsent& u : unsent_messages(job)) {
-    if (u.ended_badly || !u.other_tag) continue;
-    Finding f = tell_unsent(job, u, "call_mismatch");
-    f.field = "tag";
-    f.text += fmt::format("; a message of it with tag {} was never received", *u.other_tag);
-    found.push_back(std::move(f));
-  }
   for (const Divergence& d : divergences(job)) {
     if (!d.pairs_differ) continue;
     Finding f = finding_about(job, d, "call_mismatch");

@@ -48,7 +48,7 @@ Finding tell(const JobView& job, const Divergence& d) {
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
   for (const Unsent& u : unsent_messages(job))
-    if (!u.ended_badly && !u.other_tag) found.push_back(tell_unsent(job, u, "missing_call"));
+    if (!u.ended_badly) found.push_back(tell_unsent(job, u));
   for (const Divergence& d : divergences(job)) {
     const bool outvoted = !d.pairs_differ && !d.lone_root && d.minority.size() > d.majority.size();
     if (d.lone_root || (d.alignment.kind == Alignment::Kind::kMissing && !outvoted))
