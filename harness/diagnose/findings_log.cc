@@ -13,12 +13,19 @@ bool is_disagreement(const Finding& f) {
   return f.kind == "call_mismatch" || f.kind == "missing_call" || f.kind == "extra_call";
 }
 
+// Who waits in which call: what tells two missing messages apart.
+bool same_sides(const Finding& a, const Finding& b) {
+  return std::equal(a.sides.begin(), a.sides.end(), b.sides.begin(), b.sides.end(),
+                    [](const Side& x, const Side& y) { return x.ranks == y.ranks && x.what == y.what; });
+}
+
 // The same trouble, seen at two looks. Who stands alone in a disagreement shows only when all have come: the
 // later look of the same call says it better.
 bool same_trouble(const Finding& a, const Finding& b) {
   if (is_disagreement(a) && a.kind == b.kind && a.attempt == b.attempt && a.comm_id == b.comm_id && a.seq &&
       b.seq && a.seq->to == b.seq->to)
     return true;
+  if (is_disagreement(a) && !a.seq && !b.seq && !same_sides(a, b)) return false;
   return a.kind == b.kind && a.attempt == b.attempt && a.ranks == b.ranks && a.resource == b.resource &&
          (is_end(a) || a.comm_id == b.comm_id);
 }

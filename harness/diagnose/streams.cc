@@ -49,7 +49,7 @@ class Finder {
     take(Why::kNotStarted, not_started_, false);
     take(Why::kNotCompleted, not_completed_, true);
     take(Why::kNoRecord, unseen_, true);
-    take(Why::kCircle, missing_, true);
+    take(Why::kCircle, first_missed(), true);
     for (const auto& [rank, awaited] : not_completed_)
       if (found.ranks.count(rank)) found.device_stuck.insert(rank);
     return found;
@@ -67,6 +67,15 @@ class Finder {
   static void keep_first(std::map<int, Awaited>& of, int rank, const Awaited& a) {
     const auto [at, is_new] = of.try_emplace(rank, a);
     if (!is_new && order(*a.call) < order(*at->second.call)) at->second = a;
+  }
+
+  // Of those that are waited for, the ones whose work was missed first.
+  std::map<int, Awaited> first_missed() const {
+    std::map<int, Awaited> first = missing_;
+    TimeNs at = ~TimeNs{0};
+    for (const auto& [rank, awaited] : missing_) at = std::min(at, awaited.call->entered);
+    std::erase_if(first, [&](const auto& one) { return one.second.call->entered != at; });
+    return first;
   }
 
   // It waits itself; but where the oldest of its work is complete on others, its own device is what it waits

@@ -21,7 +21,7 @@ struct Laggards {
     kNoRecord,      // everybody who left a record came; these left none
     kCircle,        // all that are waited for wait themselves
   } why = Why::kNobody;
-  std::set<int> ranks;               // world ranks; of a circle: those within it that are farthest behind
+  std::set<int> ranks;               // world ranks; of a circle: those whose work was missed first
   std::set<int> device_stuck;        // of them, those whose own work others have completed
   const CommGroup* group = nullptr;  // of the first work that is waited for
   const Call* call = nullptr;        // of a waiter

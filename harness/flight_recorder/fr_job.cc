@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "harness/flight_recorder/fr_words.h"
 
@@ -14,7 +15,8 @@ namespace rankfault {
 namespace {
 
 constexpr uint64_t kBefore = 64, kAfter = 192;       // calls kept around a disagreement
-constexpr uint64_t kMostPlaces = uint64_t{1} << 22;  // of a group in all dumps
+constexpr uint64_t kMostPlaces = uint64_t{1} << 20;  // of a group in all dumps: a ring holds 2,000 by default
+constexpr size_t kMostKept = 100'000;                // of a dump: calls that are not complete
 
 struct GroupOf {  // a group as one process knows it
   int64_t pg_id = -1;
@@ -32,6 +34,13 @@ struct KeptCall {
   std::string site;
 };
 
+// Calls of one group at one place: more than one, or an end, when they were coalesced.
+struct Coalesced {
+  int calls = 0;
+  bool ended = false, done = false;
+};
+using CallKey = std::tuple<std::string, bool, uint64_t>;  // group, message, seq
+
 struct OneRank {
   FrSource source;
   int rank = -1;
@@ -39,6 +48,7 @@ struct OneRank {
   int64_t clock_offset = 0;
   std::map<std::string, GroupOf> groups;  // by name
   std::vector<KeptCall> kept;
+  std::map<CallKey, Coalesced> together;
 };
 
 // How calls at one place are told apart cheaply; what the difference means is for the diagnosis.
@@ -56,7 +66,9 @@ struct Places {
 
   void take(uint64_t seq, uint64_t word) {
     if (words.empty()) base = seq;
-    if (seq > base + kMostPlaces || seq + kMostPlaces < base) return;  // a number nobody can have counted to
+    const uint64_t length =
+        seq < base ? words.size() + (base - seq) : std::max<uint64_t>(words.size(), seq - base + 1);
+    if (length > kMostPlaces) return;  // numbers that no ring of calls can hold together
     if (seq < base) words.insert(words.begin(), base - seq, 0), base = seq;
     if (seq - base >= words.size()) words.resize(seq - base + 1);
     uint64_t& at = words[seq - base];
@@ -65,14 +77,14 @@ struct Places {
   }
 };
 
-rf_record record_of(const FrEntry& e, int64_t clock_offset) {
+rf_record record_of(const FrEntry& e) {
   rf_record r{};
   r.op = fr_op(e);
   r.dtype = fr_dtype(e);
   r.count = fr_count(e);
   r.peer = fr_peer(e);
   r.seq = static_cast<uint64_t>(std::max<int64_t>(0, e.is_p2p ? e.p2p_seq_id : e.collective_seq_id));
-  r.time_ns = static_cast<uint64_t>(std::max<int64_t>(0, e.time_created_ns + clock_offset));
+  r.time_ns = static_cast<uint64_t>(std::max<int64_t>(0, e.time_created_ns));
   r.phase = RF_PHASE_ENTER;
   r.library = backend_of(e.profiling_name) == FrBackend::kGloo ? RF_LIB_C10D : RF_LIB_NCCL;
   r.flags = RF_CALL_NONBLOCKING;
@@ -117,6 +129,7 @@ class Reader {
     one.rank = static_cast<int>(rank);
     one.backend = dump->backend;
     one.clock_offset = dump->side ? dump->side->clock_offset_ns : 0;
+    settle_coalesced(one);
     take_header(one, *dump);
     for (const auto& [group, seq, word] : places) places_[key(one, group)].take(seq, word);
     ranks_.push_back(std::move(one));
@@ -125,7 +138,7 @@ class Reader {
 
   void take(OneRank& one, const FrEntry& e,
             std::vector<std::tuple<std::string, uint64_t, uint64_t>>& places) {
-    const rf_record r = record_of(e, 0);
+    const rf_record r = record_of(e);
     GroupOf& g = one.groups[e.group.name];
     if (g.desc.empty()) g.desc = e.group.desc;
     g.pg_id = e.pg_id;
@@ -136,9 +149,26 @@ class Reader {
     if (started && !e.is_p2p) g.started = std::max(g.started, r.seq);
     newest_ = std::max(
         {newest_, r.time_ns, time_of(e.time_discovered_started_ns), time_of(e.time_discovered_completed_ns)});
-    if (!e.is_p2p && r.seq != 0) places.emplace_back(e.group.name, r.seq, signature(r));
-    if (!fr_done(e) && r.op != RF_OP_NONE)
+    Coalesced& together = one.together[{e.group.name, e.is_p2p, r.seq}];
+    if (fr_ends_a_group(e)) {
+      together.ended = true;
+      together.done = fr_done(e);
+      return;
+    }
+    const bool first = ++together.calls == 1;
+    if (first && !e.is_p2p && r.seq != 0) places.emplace_back(e.group.name, r.seq, signature(r));
+    if (!fr_done(e) && r.op != RF_OP_NONE && one.kept.size() < kMostKept)
       one.kept.push_back({e.group.name, r, false, started, fr_call_site(e)});
+  }
+
+  // What is known not to be complete: of coalesced calls only their end tells, and of one without it nothing.
+  static void settle_coalesced(OneRank& one) {
+    std::erase_if(one.kept, [&](const KeptCall& k) {
+      const bool message = k.record.op == RF_OP_SEND || k.record.op == RF_OP_RECV;
+      const Coalesced& together = one.together[{k.group, message, k.record.seq}];
+      if (k.done) return false;
+      return together.ended ? together.done : together.calls > 1;
+    });
   }
   static TimeNs time_of(const std::optional<int64_t>& t) { return t && *t > 0 ? static_cast<TimeNs>(*t) : 0; }
 
@@ -193,8 +223,8 @@ class Reader {
   void read_around(OneRank& one) {
     std::vector<KeptCall> kept;
     const FrSink sink = [&](FrEntry& e) -> Status {
-      const rf_record r = record_of(e, 0);
-      const auto at = places_.find(key(one, e.group.name));
+      const rf_record r = record_of(e);
+      const auto at = one.groups.count(e.group.name) ? places_.find(key(one, e.group.name)) : places_.end();
       const uint64_t differs = at == places_.end() ? 0 : at->second.differs_at;
       const bool near = differs != 0 && !e.is_p2p && r.seq + kBefore >= differs && r.seq <= differs + kAfter;
       if (r.op == RF_OP_NONE || (fr_done(e) && !near)) return Done{};
@@ -202,7 +232,11 @@ class Reader {
       kept.push_back({e.group.name, r, fr_done(e), started, fr_call_site(e)});
       return Done{};
     };
-    if (read_dump(one.source, limits_, sink).ok()) one.kept = std::move(kept);
+    if (!read_dump(one.source, limits_, sink).ok()) return;
+    std::erase_if(kept,
+                  [&](const KeptCall& k) { return one.groups.count(k.group) == 0; });  // rewritten meanwhile
+    one.kept = std::move(kept);
+    settle_coalesced(one);
   }
 
   const FrLimits& limits_;
@@ -329,11 +363,16 @@ Timeline timeline_of(std::vector<OneRank>& ranks, TimeNs newest, std::vector<FrE
     there.insert(one.rank);
     t.processes.push_back(process_of(one, messages, t.world_size));
   }
+  std::string absent;
   for (int r = 0; r < t.world_size; ++r) {
     t.expected.push_back({r, 0, false});
-    if (!there.count(r))
-      evidence.push_back({FrEvidence::Kind::kNoRank, "", r, fmt::format("rank {} left no dump", r)});
+    if (there.count(r)) continue;
+    int last = r;
+    while (last + 1 < t.world_size && !there.count(last + 1)) t.expected.push_back({++last, 0, false});
+    absent += last == r ? fmt::format(" {}", r) : fmt::format(" {}-{}", r, last);
+    r = last;
   }
+  if (!absent.empty()) evidence.push_back({FrEvidence::Kind::kNoRank, "", -1, "no dump of ranks" + absent});
   return t;
 }
 

@@ -76,6 +76,13 @@ uint16_t fr_op(const FrEntry& e) {
   return RF_OP_NONE;
 }
 
+bool fr_ends_a_group(const FrEntry& e) {
+  const std::string_view word = word_of(e);
+  constexpr std::string_view kEnd = "coalesced";
+  const bool ends = word.size() >= kEnd.size() && word.substr(word.size() - kEnd.size()) == kEnd;
+  return ends && fr_op(e) == RF_OP_NONE;
+}
+
 int fr_peer(const FrEntry& e) {
   const std::string& name = e.profiling_name;
   const size_t to = name.find("->"), from = name.find("<-");

@@ -10,6 +10,9 @@ namespace rankfault {
 
 // "nccl:_all_gather_base" -> RF_OP_ALL_GATHER; RF_OP_NONE for a word no known version writes.
 uint16_t fr_op(const FrEntry&);
+// The entry that ends a group of coalesced calls: it alone has the group's state, the others stay
+// "scheduled".
+bool fr_ends_a_group(const FrEntry&);
 // Of a send or receive, "nccl:send 0->1": the rank in the group on the other side; RF_PEER_NONE.
 int fr_peer(const FrEntry&);
 uint8_t fr_dtype(const FrEntry&);

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -82,6 +83,40 @@ TEST(FrJobs, ACallOfAnotherSizeIsAMismatch) {
 TEST(FrJobs, ASkippedCallIsNamed) {
   const Findings found = findings_in(broken(Broken::kSkipped, {13}));
   EXPECT_EQ(found.all.front().ranks, std::vector<int>{13}) << to_json(found).dump(1);
+}
+
+// PyTorch gives the state of coalesced calls to the entry that ends them; theirs stay "scheduled" for ever.
+TEST(FrJobs, CoalescedCallsAreAsTheirEndSays) {
+  for (const bool done : {true, false}) {
+    SyntheticJob job = broken(Broken::kNothing, {});
+    std::vector<FrDump> dumps = synthetic_dumps(job);
+    for (FrDump& dump : dumps) {
+      const auto all = std::find_if(dump.groups.begin(), dump.groups.end(),
+                                    [](const FrGroupConfig& g) { return g.desc == "default_pg"; });
+      for (const char* word : {"nccl:_broadcast_oop", "nccl:_broadcast_oop", "nccl:ALLGATHER_coalesced"}) {
+        if (!done && dump.rank == 5) break;
+        FrEntry e = dump.entries.back();
+        e.group = {all->name, all->desc};
+        e.pg_id = 0;
+        e.is_p2p = false;
+        e.collective_seq_id = 21;
+        e.profiling_name = word;
+        e.retired = done;
+        e.state = done && e.profiling_name.find("coalesced") != std::string::npos ? FrState::kCompleted
+                                                                                  : FrState::kScheduled;
+        dump.entries.push_back(e);
+      }
+    }
+    const test::Scratch scratch;
+    for (const FrDump& dump : dumps) ASSERT_TRUE(write_dump(scratch.path(), "_dump_", dump).ok());
+    const auto read = read_fr_job({scratch.path()});
+    ASSERT_TRUE(read.ok());
+    const Findings found = diagnose(read->timeline);
+    if (done)
+      EXPECT_TRUE(found.nothing_wrong()) << to_json(found).dump(1);
+    else
+      EXPECT_EQ(found.all.front().ranks, std::vector<int>{5}) << to_json(found).dump(1);
+  }
 }
 
 TEST(FrJobs, NothingIsWrongWithAHealthyOne) {

@@ -110,13 +110,13 @@ int wrap_MPI_Waitall(int n, MPI_Request q[], struct rf_mpi_status statuses[]) {
 int wrap_MPI_Waitany(int n, MPI_Request q[], int* index, struct rf_mpi_status* status) {
   BEGIN_WAIT(RF_OP_WAIT_ANY, n, q);
   FORWARD(NEXT(MPI_Waitany)(n, q, index, status));
-  END_WAIT(done(&waited, *index, rc));
+  END_WAIT(if (rc == RF_MPI_SUCCESS) done(&waited, *index, rc));
 }
 
 int wrap_MPI_Waitsome(int n, MPI_Request q[], int* count, int indices[], struct rf_mpi_status statuses[]) {
   BEGIN_WAIT(RF_OP_WAIT_ANY, n, q);
   FORWARD(NEXT(MPI_Waitsome)(n, q, count, indices, statuses));
-  END_WAIT(some_done(&waited, rc, *count, indices, statuses));
+  END_WAIT(if (count) some_done(&waited, rc, *count, indices, statuses));
 }
 
 #define BEGIN_TEST(n, q)                                 \
@@ -140,14 +140,14 @@ int wrap_MPI_Testall(int n, MPI_Request q[], int* flag, struct rf_mpi_status sta
 int wrap_MPI_Testany(int n, MPI_Request q[], int* index, int* flag, struct rf_mpi_status* status) {
   BEGIN_TEST(n, q);
   const int rc = NEXT(MPI_Testany)(n, q, index, flag, status);
-  if (rc != RF_MPI_SUCCESS || *flag) done(&waited, *index, rc);
+  if (rc == RF_MPI_SUCCESS && *flag) done(&waited, *index, rc);
   return rc;
 }
 
 int wrap_MPI_Testsome(int n, MPI_Request q[], int* count, int indices[], struct rf_mpi_status statuses[]) {
   BEGIN_TEST(n, q);
   const int rc = NEXT(MPI_Testsome)(n, q, count, indices, statuses);
-  some_done(&waited, rc, *count, indices, statuses);
+  if (count) some_done(&waited, rc, *count, indices, statuses);
   return rc;
 }
 
