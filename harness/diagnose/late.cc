@@ -22,6 +22,8 @@ std::vector<Late> late_ranks(const JobView& job, Duration limit) {
   for (const auto& p : job.processes()) {
     if (p->ended() || p->view->stopped || p->has_streams() || !p->all_inside().empty()) continue;
     Late late{p.get(), waiting_for(waits, *p), {}, sleeps(*p)};
+    // Work that overlaps with pending MPI calls keeps nobody waiting.
+    std::erase_if(late.edges, [](const Edge& e) { return e.group->library == RF_LIB_MPI && !e.held; });
     std::erase_if(late.edges, [&](const Edge& e) { return end_of(*p, *e.group).why != End::Why::kNotFinal; });
     late.waited = longest_wait(job, late.edges);
     if (!late.edges.empty() && late.waited > limit) found.push_back(std::move(late));
