@@ -10,9 +10,11 @@ using Sequence = std::vector<Token>;
 constexpr size_t kMostCalls = 64;  // longest run of calls left out or added that is tried
 constexpr size_t kMostPredicted = 16;
 
+bool same(const Token& a, const Token& b) { return a.shape == b.shape && a.step == b.step; }
+
 size_t common_prefix(const Sequence& a, const Sequence& b) {
   size_t p = 0;
-  while (p < a.size() && p < b.size() && a[p].placed == b[p].placed) ++p;
+  while (p < a.size() && p < b.size() && same(a[p], b[p])) ++p;
   return p;
 }
 
@@ -49,7 +51,7 @@ Shift shift(const Sequence& shorter, const Sequence& longer, const Sequence& nex
     const size_t j = i + m;
     bool equal = true;
     if (j < longer.size()) {
-      equal = shorter[i].placed == longer[j].placed;
+      equal = same(shorter[i], longer[j]);
       if (equal && i >= prefix) result.seen = result.supported = true;
     } else if (j - longer.size() < next.size()) {
       // A call the others never made is the program's next phase: no loop predicts it.
@@ -67,7 +69,7 @@ Shift shift(const Sequence& shorter, const Sequence& longer, const Sequence& nex
 
 bool same_after(const Sequence& a, const Sequence& b, size_t from, bool& compared) {
   for (size_t i = from; i < a.size() && i < b.size(); ++i) {
-    if (a[i].placed != b[i].placed) return false;
+    if (!same(a[i], b[i])) return false;
     compared = true;
   }
   return true;
@@ -104,21 +106,56 @@ Alignment one_left_out(const Sequence& mine, const Sequence& others, size_t p, b
 
 // Mine made, last of all, a call from a place where the others never called. Of another kind, it is
 // likely the program's next phase, which the others have not reached: mine is one call ahead. Of the
-// same kind, it is likely one too many.
-Alignment unheard_of(const Sequence& mine, const Sequence& others, size_t p) {
-  if (mine[p].op == others[p].op) return {Alignment::Kind::kExtra, 1, p, p, false};
-  return one_left_out(mine, others, p, false);
+// same kind, it is likely one too many, unless mine is whole and no longer than theirs.
+Alignment unheard_of(const Sequence& mine, const Sequence& others, size_t p, bool mine_is_whole) {
+  if (mine[p].op != others[p].op) return one_left_out(mine, others, p, false);
+  const bool no_longer = mine_is_whole && mine.size() <= others.size();
+  return {no_longer ? Alignment::Kind::kChanged : Alignment::Kind::kExtra, 1, p, p, false};
+}
+
+// Neither side ever makes the call that the other makes at p: two branches of the program at one place.
+bool two_branches(const Sequence& mine, const Sequence& others, size_t p) {
+  return p < mine.size() && p < others.size() && !knows(others, mine[p].shape) &&
+         !knows(mine, others[p].shape);
+}
+
+// Programs in which each role makes the common calls from a branch of its own: equal calls of two branches
+// count as one call. Returns mine with the others' places put in.
+Sequence in_their_places(Sequence mine, const Sequence& others) {
+  for (size_t p = common_prefix(mine, others); two_branches(mine, others, p);
+       p = common_prefix(mine, others)) {
+    if (mine[p].bare != others[p].bare || mine[p].step != others[p].step) break;
+    const Token from = mine[p], to = others[p];
+    for (Token& t : mine)
+      if (t.shape == from.shape) t.shape = to.shape, t.site = to.site;
+  }
+  return mine;
+}
+
+Sequence without_places(Sequence s) {
+  for (Token& t : s) t.shape = t.bare, t.site = 0;
+  return s;
+}
+
+// As many calls as the others and no more to come, the rest as theirs: mine stands in the place of theirs.
+bool replaced(const Sequence& mine, const Sequence& others, size_t p, bool mine_is_whole) {
+  bool compared = false;
+  return mine_is_whole && mine.size() == others.size() && mine[p].op == others[p].op &&
+         !knows(others, mine[p].shape) && same_after(mine, others, p + 1, compared);
 }
 
 }  // namespace
 
-Alignment explain(const Sequence& mine, const Sequence& others, bool mine_is_whole) {
+namespace {
+
+Alignment explain_placed(const Sequence& mine, const Sequence& others, bool mine_is_whole) {
   const size_t p = common_prefix(mine, others);
   if (p == mine.size()) {
     if (p == others.size() || !mine_is_whole) return {};
     return cut_short(mine, others);
   }
   if (p == others.size()) return {};  // the others are behind; nothing to tell yet
+  if (replaced(mine, others, p, mine_is_whole)) return {Alignment::Kind::kChanged, 1, p, p, true};
   bool changed_seen = false;
   const bool changed = !other_place(mine[p], others[p]) && same_after(mine, others, p + 1, changed_seen);
   const Sequence next = predicted(others);
@@ -140,8 +177,29 @@ Alignment explain(const Sequence& mine, const Sequence& others, bool mine_is_who
     return one_left_out(mine, others, p, true);
   // Before the first common call nothing is known of places.
   if (p > 0 && other_place(mine[p], others[p]) && !knows(others, mine[p].shape))
-    return unheard_of(mine, others, p);
+    return unheard_of(mine, others, p, mine_is_whole);
   return {Alignment::Kind::kChanged, 1, p, p, changed_seen};
+}
+
+}  // namespace
+
+// Where the program parts into two branches, places tell nothing of what is missing: the calls themselves do,
+// and less surely. A call that one side never made in any round is a changed one, not one that was left out.
+Alignment explain(const Sequence& mine_as_made, const Sequence& others_as_made, bool mine_is_whole) {
+  const Sequence moved = in_their_places(mine_as_made, others_as_made);
+  size_t p = common_prefix(moved, others_as_made);
+  if (!two_branches(moved, others_as_made, p) || moved[p].op != others_as_made[p].op)
+    return explain_placed(moved, others_as_made, mine_is_whole);
+  const Sequence mine = without_places(moved), others = without_places(others_as_made);
+  Alignment a = explain_placed(mine, others, mine_is_whole);
+  p = common_prefix(mine, others);
+  if (a.kind == Alignment::Kind::kNone || a.kind == Alignment::Kind::kChanged) return a;
+  const bool of_the_loop = a.kind == Alignment::Kind::kMissing
+                               ? p < others.size() && knows(mine, others[p].shape)
+                               : p < mine.size() && knows(others, mine[p].shape);
+  if (!of_the_loop) return {Alignment::Kind::kChanged, 1, p, p, false};
+  a.seen = false;
+  return a;
 }
 
 }  // namespace rankfault

@@ -3,16 +3,17 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace rankfault {
 
-// A call as the alignment sees it. `shape`: what is called and from where; `placed`: the same with
-// the step it belongs to, where the program marks its steps.
+// A call as the alignment sees it. `bare`: what is called; `shape`: the same and from where.
 struct Token {
   int shape = 0;
-  int placed = 0;
-  int site = 0;  // where in the program; 0 unknown
+  int bare = 0;
+  uint64_t step = 0;  // it belongs to; 0 where the program does not mark its steps
+  int site = 0;       // where in the program; 0 unknown
   int op = 0;
 };
 

@@ -24,7 +24,10 @@ std::vector<Late> late_ranks(const JobView& job, Duration limit) {
   for (const auto& p : job.processes()) {
     if (p->ended() || p->view->stopped || p->has_streams() || !p->all_inside().empty()) continue;
     Late late{p.get(), waiting_for(waits, *p), {}, sleeps(*p)};
-    std::erase_if(late.edges, [&](const Edge& e) { return is_message(e.call->op) && !e.held; });
+    // Work that overlaps with pending calls keeps nobody waiting.
+    std::erase_if(late.edges, [](const Edge& e) {
+      return !e.held && (e.group->library == RF_LIB_MPI || is_message(e.call->op));
+    });
     std::erase_if(late.edges, [&](const Edge& e) { return end_of(*p, *e.group).why != End::Why::kNotFinal; });
     late.waited = longest_wait(job, late.edges);
     if (!late.edges.empty() && late.waited > limit) found.push_back(std::move(late));

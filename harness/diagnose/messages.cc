@@ -4,7 +4,6 @@
 #include <algorithm>
 
 namespace rankfault {
-namespace {
 
 bool sends(const Call& c) { return c.op == RF_OP_SEND || c.op == RF_OP_SSEND || c.op == RF_OP_SENDRECV; }
 bool receives(const Call& c) { return c.op == RF_OP_RECV || c.op == RF_OP_SENDRECV; }
@@ -13,6 +12,9 @@ int source_of(const Call& c) { return c.op == RF_OP_SENDRECV ? c.recv_peer : c.p
 int receive_tag(const Call& c) { return c.op == RF_OP_SENDRECV ? c.recv_tag : c.tag; }
 
 bool any_source(const Call& c) { return c.flags & RF_CALL_ANY_SOURCE || source_of(c) == RF_PEER_ANY; }
+
+namespace {
+
 bool any_tag(const Call& c) { return c.flags & RF_CALL_ANY_TAG; }
 
 bool earlier(const Call& a, const Call& b) { return a.lane == b.lane && a.number < b.number; }
@@ -25,6 +27,24 @@ size_t count_calls(const Member& m, Fits fits) {
 
 // A call whose arguments are not all in the record says nothing.
 bool readable(const Call& c) { return c.op != RF_OP_SENDRECV || any_tag(c) || c.recv_tag != kTagUnknown; }
+
+// Every receive that succeeded took one message, whoever sent it. What is left, for certain at most, of
+// those that all members sent for a receive from any source.
+size_t left_for_anybody(const Call& c, const Member& me, const CommGroup& group) {
+  const bool every_tag = any_tag(c);
+  const int tag = receive_tag(c);
+  size_t sent = 0;
+  for (const Member& from : group.members)
+    if (from.process && from.comm)
+      sent += count_calls(
+          from, [&](const Call& s) { return sends(s) && s.peer == me.rank && (every_tag || s.tag == tag); });
+  const size_t taken = count_calls(me, [&](const Call& r) {
+    const bool from_somebody = any_source(r) || source_of(r) >= 0;
+    const bool fits = every_tag || (!any_tag(r) && readable(r) && receive_tag(r) == tag);
+    return receives(r) && from_somebody && r.succeeded() && fits;
+  });
+  return sent > taken ? sent - taken : 0;
+}
 
 // The message that a receive or a probe waits for.
 Known message_was_sent(const Call& c, const Member& me, const Member& from) {
@@ -92,6 +112,15 @@ std::optional<int> unreceived_tag(const Call& c, const Member& me, const Member&
     if (sent > received(me, partner.rank, s.tag)) return s.tag;
   }
   return std::nullopt;
+}
+
+bool nothing_left(const Call& c, const Member& me, const CommGroup& group) {
+  if (!any_source(c) || !me.comm || !readable(c)) return false;
+  const auto known = [](const Member& m) {
+    return m.process && m.comm && m.process->view->history_lost == 0;
+  };
+  return std::all_of(group.members.begin(), group.members.end(), known) &&
+         left_for_anybody(c, me, group) == 0;
 }
 
 Known partner_entered(const Call& c, const Member& me, const Member& partner) {

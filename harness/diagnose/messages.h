@@ -15,6 +15,11 @@
 namespace rankfault {
 
 bool is_message(uint16_t op);  // send, ssend, recv, sendrecv, probe
+bool sends(const Call&);
+bool receives(const Call&);  // a probe takes nothing
+int source_of(const Call&);
+int receive_tag(const Call&);
+bool any_source(const Call&);
 
 // The ranks of the communicator one of which must come, the caller among them; empty: nobody is waited for.
 struct Partners {
@@ -26,6 +31,10 @@ Partners partners_of(const Call&, const CommGroup&);
 // Whether `partner` has entered the call that lets this call of `me` complete. kNo where both records are
 // whole and no message is left; that both were fully seen is for the proof to check.
 Known partner_entered(const Call&, const Member& me, const Member& partner);
+
+// Whether all that was ever sent for a receive from any source was taken by others before it. True only
+// when certain.
+bool nothing_left(const Call&, const Member& me, const CommGroup&);
 
 // The tag of a message that `partner` sent to `me`, that nobody received and that a receive for another tag
 // may have been meant for.

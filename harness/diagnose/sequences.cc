@@ -64,19 +64,18 @@ class Tokens {
     std::vector<Token> tokens;
     for (const Call* c : calls) {
       const bool local = c->flags & (RF_CALL_RANK_LOCAL | RF_CALL_COUNT_UNKNOWN);
-      const int shape =
-          intern({c->op, c->dtype, local ? 0 : c->count, c->peer, c->reduce_op, place_of(*m.process, *c), 0});
-      const int placed = with_steps_ ? intern({static_cast<uint16_t>(shape & 0xffff), 0,
-                                               static_cast<uint64_t>(shape), -9, 0, "step", c->step})
-                                     : shape;
+      const auto kind = static_cast<uint16_t>(c->op | (c->flags & RF_CALL_NONBLOCKING ? 0x8000 : 0));
       const std::string place = place_of(*m.process, *c);
-      tokens.push_back({shape, placed, place.empty() ? 0 : 1 + intern({0, 0, 0, -8, 0, place, 0}), c->op});
+      const uint64_t count = local ? 0 : c->count;
+      tokens.push_back({intern({kind, c->dtype, count, c->peer, c->reduce_op, place}),
+                        intern({kind, c->dtype, count, c->peer, c->reduce_op, ""}), with_steps_ ? c->step : 0,
+                        place.empty() ? 0 : 1 + intern({0, 0, 0, -8, 0, place}), c->op});
     }
     return tokens;
   }
 
  private:
-  using Key = std::tuple<uint16_t, uint8_t, uint64_t, int, uint8_t, std::string, uint64_t>;
+  using Key = std::tuple<uint16_t, uint8_t, uint64_t, int, uint8_t, std::string>;
   int intern(Key key) {
     return ids_.try_emplace(std::move(key), static_cast<int>(ids_.size())).first->second;
   }

@@ -10,7 +10,7 @@
 namespace rankfault {
 
 // The first argument in which two calls at one position are not the same call; "" when compatible:
-// "op", "dtype", "count", "root", "reduce_op".
+// "op", "blocking", "dtype", "count", "root", "reduce_op".
 std::string difference(const Call&, const Call&);
 
 struct Divergence {

@@ -15,6 +15,30 @@ bool is_over(const Edge& e) {
   return e.missing->process && end_of(*e.missing->process, *e.group).why != End::Why::kNotFinal;
 }
 
+bool never_comes(const Edge& e) {
+  // While it waits itself it does not send to itself either.
+  return e.entered == Known::kNo && (is_over(e) || (e.missing == e.waiter && e.held));
+}
+
+using Waiting = std::vector<std::pair<const Call*, std::vector<Edge>>>;
+
+bool is_unserved(const std::vector<Edge>& edges) {
+  return std::all_of(edges.begin(), edges.end(), never_comes) &&
+         std::any_of(edges.begin(), edges.end(), is_over);
+}
+
+// Whether its rank can get no further for want of it. A request that nobody waits for may yet be cancelled,
+// and a wait for one of several goes on with any other.
+bool holds_its_rank(const Waiting& all, const Edge& e) {
+  if (!e.held || e.held->op != RF_OP_WAIT_ANY) return e.held;
+  const auto named = e.waiter->process->waits_for.find(e.held->lane);
+  const size_t known = named == e.waiter->process->waits_for.end() ? 0 : named->second.size();
+  const auto unserved = std::count_if(all.begin(), all.end(), [&](const auto& other) {
+    return other.second.front().held == e.held && is_unserved(other.second);
+  });
+  return known == e.held->pending_count && static_cast<size_t>(unserved) == known;
+}
+
 bool ended_badly(const Process& p) {
   const ProcessEnd& end = p.view->end;
   return p.ended() && (!end.status_known || end.by_signal || end.value != 0);
@@ -23,24 +47,17 @@ bool ended_badly(const Process& p) {
 }  // namespace
 
 std::vector<Unsent> unsent_messages(const JobView& job) {
-  std::vector<std::pair<const Call*, std::vector<Edge>>> by_call;
+  Waiting by_call;
   for (const Edge& e : waits_now(job)) {
-    // A request nobody waits for may be cancelled yet; one of several may be passed over for another.
-    const bool held = e.held && e.held->op != RF_OP_WAIT_ANY;
-    if (!is_message(e.call->op) || !held) continue;
+    if (!is_message(e.call->op)) continue;
     if (by_call.empty() || by_call.back().first != e.call) by_call.push_back({e.call, {}});
     by_call.back().second.push_back(e);
   }
   std::vector<Unsent> found;
-  for (auto& [call, edges] : by_call) {
-    // While it waits itself it does not send to itself either.
-    const auto never = [](const Edge& e) {
-      return e.entered == Known::kNo && (is_over(e) || e.missing == e.waiter);
-    };
-    if (!std::all_of(edges.begin(), edges.end(), never) || std::none_of(edges.begin(), edges.end(), is_over))
-      continue;
+  for (const auto& [call, edges] : by_call) {
+    if (!is_unserved(edges) || !holds_its_rank(by_call, edges.front())) continue;
     Unsent u;
-    for (Edge& e : edges) {
+    for (Edge e : edges) {
       e.is_need = e.is_need || e.one_of;
       u.ends.push_back(e.missing == e.waiter ? End{e.missing->process, e.group, End::Why::kInCycle}
                                              : end_of(*e.missing->process, *e.group));

@@ -7,7 +7,8 @@
 
 namespace rankfault {
 
-// Waits for messages, grouped by call; of each all those that would do have ended or finalised.
+// Waits for messages that hold their rank, grouped by call; of each all those that would do have ended or
+// finalised.
 struct Unsent {
   std::vector<Edge> edges;  // is_need is set on those of an OR: all of them are here
   std::vector<End> ends;

@@ -38,10 +38,11 @@ void collective_waits(const CommGroup& group, const Member& waiter, std::vector<
 // A message that may come from several is awaited from nobody when one of them has sent it.
 void message_waits(const CommGroup& group, const Member& waiter, const Call& c, std::vector<Edge>& edges) {
   const Partners partners = partners_of(c, group);
+  const bool none_left = nothing_left(c, waiter, group);
   std::vector<Edge> found;
   for (const int rank : partners.ranks) {
     const Member& partner = group.members[static_cast<size_t>(rank)];
-    const Known entered = partner_entered(c, waiter, partner);
+    const Known entered = none_left ? Known::kNo : partner_entered(c, waiter, partner);
     if (entered == Known::kYes) return;
     const bool one_of = partners.ranks.size() > 1;
     found.push_back({&group, &waiter, &c, &partner, partners.by_need && !one_of, entered,

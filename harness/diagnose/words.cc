@@ -75,8 +75,9 @@ std::string short_call(const Call& c, const CommGroup& group) {
 }
 
 std::string call_text(const Call& c, const CommGroup& group, bool own_share) {
-  std::string text =
-      fmt::format("{}{}{} on {}", op_text(c.op), payload_text(c, own_share), root_text(c), group.name);
+  const bool apart = c.library == RF_LIB_MPI && is_collective(c.op) && c.flags & RF_CALL_NONBLOCKING;
+  std::string text = fmt::format("{}{}{}{} on {}", apart ? "nonblocking " : "", op_text(c.op),
+                                 payload_text(c, own_share), root_text(c), group.name);
   if (c.seq && !is_message(c.op)) text += fmt::format(", call {}", c.seq);
   return text;
 }

@@ -1,10 +1,13 @@
 // looks: see looks.h.
 #include "harness/live/looks.h"
 
+#include <algorithm>
+
 namespace rankfault {
 namespace {
 
 constexpr TimeNs kLongLookEvery = 500'000'000;
+constexpr TimeNs kRestFactor = 10;  // a look takes at most a tenth of the time: the job has the rest
 constexpr int kLastTries = 5;
 
 }  // namespace
@@ -16,12 +19,13 @@ void Looks::tick(TimeNs now) {
   activity_ = activity;
   const bool due = now >= next_long_look_;
   if (!due && (moving || !unseen)) return;
+  const TimeNs began = now_ns();
   if (moving)
     diagnose_now("still moving", false, true);
   else if (!look(unseen ? "quiet" : "still quiet"))
     return;
   if (!moving) looked_at_ = activity_;
-  next_long_look_ = now + kLongLookEvery;
+  next_long_look_ = now + std::max(kLongLookEvery, (now_ns() - began) * kRestFactor);
 }
 
 bool Looks::look(const char* reason) { return diagnose_now(reason, false, false); }

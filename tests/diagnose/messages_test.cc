@@ -184,10 +184,10 @@ TEST(Messages, APendingReceiveHoldsNobodyUntilItIsWaitedFor) {
 
 // Cancelled at last, or one of several of which another is served: neither is a message that must come.
 TEST(Messages, ARequestThatNobodyWaitsForIsNotMissed) {
-  TimelineBuilder job(2, RF_LIB_MPI);
+  TimelineBuilder job(3, RF_LIB_MPI);
   job.enqueues(1, recv(0, 9)).finalized(0);
   expect_quiet(job);
-  job.waits(1, {job.last_origin(1)}, RF_OP_WAIT_ANY);
+  job.enqueues(1, recv(2, 9)).waits(1, {RF_ORIGIN(0, 1), RF_ORIGIN(0, 2)}, RF_OP_WAIT_ANY);
   expect_quiet(job);
   job.returns(1).waits(1, {RF_ORIGIN(0, 1)});
   expect_proven(job, "missing_call");
@@ -263,6 +263,63 @@ TEST(Messages, ToItselfInOrderIsWell) {
   expect_quiet(job);
   job.returns(0).blocked(0, recv(0));
   expect_proven(job, "order_deadlock");
+}
+
+// Two were sent and two were taken, by whichever receive: the third waits for one that is not sent.
+TEST(Messages, FromAnySourceOnceAllThatWasSentIsTaken) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.does(1, send(0)).does(2, send(0)).does(0, recv(RF_PEER_ANY)).does(0, recv(2));
+  job.finalized(1).finalized(2).blocked(0, recv(RF_PEER_ANY));
+  expect_proven(job, "missing_call");
+}
+
+TEST(Messages, FromAnySourceWhileOneMayStillLieThere) {
+  TimelineBuilder job(3, RF_LIB_MPI);  // the receive of any tag may have taken tag 6
+  job.does(1, send(0, 5)).does(2, send(0, 6)).does(0, recv(RF_PEER_ANY, -1));
+  job.finalized(1).finalized(2).blocked(0, recv(RF_PEER_ANY, 5));
+  expect_quiet(job);
+  TimelineBuilder null(2, RF_LIB_MPI);  // a receive from nobody takes nothing
+  null.does(1, send(0)).does(0, recv(RF_PEER_NULL)).finalized(1).blocked(0, recv(RF_PEER_ANY));
+  expect_quiet(null);
+}
+
+// By number the receiver stands alone, and it is the one that was let down.
+TEST(Messages, WhoWaitsForAMessageIsNotOutvotedByABarrier) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.comm("other", {0, 1, 2}).blocked(0, barrier()).blocked(1, barrier()).blocked(2, on(recv(1), "other"));
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(only_finding(found).kind, "order_deadlock");
+  EXPECT_TRUE(found.all[0].ranks.empty());
+}
+
+// A receive that was posted in case, and is cancelled in the end: legal, and nobody waits for it.
+TEST(Messages, ARequestNobodyWaitsForMayBeCancelled) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.enqueues(0, recv(1)).finalized(1);
+  expect_quiet(job);
+  job.waits(0, {job.last_origin(0)});
+  expect_proven(job, "missing_call");
+}
+
+TEST(Messages, AWaitForOneGoesOnWithAnotherThoughThisOneNeverComes) {
+  for (const bool both : {false, true}) {
+    TimelineBuilder job(3, RF_LIB_MPI);
+    job.enqueues(0, recv(1));
+    const uint64_t first = job.last_origin(0);
+    job.enqueues(0, recv(2));
+    job.waits(0, {first, job.last_origin(0)}, RF_OP_WAIT_ANY).finalized(1);
+    if (both) job.finalized(2);
+    const Findings found = diagnose(job.build());
+    EXPECT_EQ(finding_of(found, "missing_call") != nullptr, both) << all_kinds(found);
+  }
+}
+
+TEST(Messages, WorkBesidePendingCallsIsNotSlow) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.enqueues(0, recv(1)).wait(5'000'000'000);
+  expect_quiet(job);
+  job.waits(0, {job.last_origin(0)}).wait(5'000'000'000);
+  EXPECT_NE(finding_of(diagnose(job.build()), "slow_rank"), nullptr);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // other, and sooner or later somebody waits for a call that never comes.
 #include <fmt/format.h>
 
+#include "harness/diagnose/leftover.h"
 #include "harness/diagnose/pairing.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/unsent.h"
@@ -49,6 +50,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
   for (const Unsent& u : unsent_messages(job))
     if (!u.ended_badly) found.push_back(tell_unsent(job, u));
+  for (const Leftover& l : leftover_messages(job)) found.push_back(tell_leftover(job, l));
   for (const Divergence& d : divergences(job)) {
     const bool outvoted = !d.pairs_differ && !d.lone_root && d.minority.size() > d.majority.size();
     if (d.lone_root || (d.alignment.kind == Alignment::Kind::kMissing && !outvoted))

@@ -6,14 +6,18 @@
 #include <map>
 
 #include "harness/diagnose/deadlock.h"
+#include "harness/diagnose/messages.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/words.h"
 
 namespace rankfault {
 namespace {
 
-// Everybody in the smaller of two camps; nobody when they are equal.
+// Everybody in the smaller of two camps; nobody when they are equal. A message is between two ranks: whether
+// the one waits that should not, or the other does not come that should, is not told by how many stand by.
 std::vector<int> smaller_side(const Knot& knot) {
+  const auto by_message = [](const Edge& e) { return is_message(e.call->op); };
+  if (std::any_of(knot.edges.begin(), knot.edges.end(), by_message)) return {};
   std::map<const CommGroup*, std::vector<int>> camps;
   for (const Edge& e : knot.all) camps[e.group].push_back(e.waiter->process->rank());
   std::erase_if(camps, [&](const auto& camp) {

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""corpus_bench.py BUILD: runs the corpus of small wrong MPI programs under the tool, and scores the diagnosis.
+
+  --sample N --seed S   N cases, drawn evenly over the families
+  --match TEXT          only cases whose family/name/ranks/mask has it
+  --check               a test: fails on an alarm about a twin and on a wrong proof; writes no file
+  --out FILE            where the table goes (docs/reference/corpus-score.md)
+"""
+import argparse
+import json
+import os
+import random
+import sys
+import tempfile
+
+import run_case
+import score
+
+OWN = os.path.dirname(os.path.abspath(__file__))
+
+
+def label(case):
+    return f"{case['family']}/{case['case']}/{case['ranks']}/{case['mask']:#x}"
+
+
+def sample(cases, count, seed):
+    """Evenly over the families, three bugs for one twin."""
+    draw, groups = random.Random(seed), {}
+    for case in cases:
+        groups.setdefault((case["family"], case["mask"] == 0), []).append(case)
+    for group in groups.values():
+        draw.shuffle(group)
+    families, picked = sorted({family for family, _ in groups}), []
+    while len(picked) < min(count, len(cases)):
+        for family in families:
+            twin = len([c for c in picked if c["family"] == family]) % 4 == 3
+            group = groups.get((family, twin)) or groups.get((family, not twin))
+            if group and len(picked) < count:
+                picked.append(group.pop())
+    return sorted(picked, key=label)
+
+
+def tell(case, judged, result):
+    """One line a run, with what was found where it is not what is true."""
+    print(f"{label(case):<58} {'twin' if judged['twin'] else judged['verdict']}"
+          f"{' ALARM' if judged.get('alarm') else ''}{' WRONG PROOF' if judged['wrong_proof'] else ''}", flush=True)
+    if judged.get("verdict") == "right" and not judged["wrong_proof"] or judged["twin"] and not judged["alarm"]:
+        return
+    print(f"    true: {case['kinds']} {case['blames']}; the run was ended by: {result['teardown']}")
+    for f in result["findings"]:
+        under = "" if f.get("caused_by", -1) < 0 else "  under it: "
+        print(f"    {under}{f['kind']} {f['ranks']} {f['confidence']}: {f['text']}", flush=True)
+
+
+def run_all(build, cases):
+    by_family = {}
+    for case in cases:
+        with tempfile.TemporaryDirectory(prefix="rfcorpus-") as folder:
+            result = run_case.run_case(build, folder, case)
+        judged = score.judge(case, result)
+        if judged.get("verdict") == "right":
+            named = run_case.lines_of(f"{build}/bin/ranks/corpus/{case['program']}", score.causes(result)[0])
+            judged["line"] = bool(named & {n for part in case["lines"].values() for n in part})
+        tell(case, judged, result)
+        by_family.setdefault(case["family"], []).append(judged)
+    return by_family
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build")
+    parser.add_argument("--sample", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--match", default="")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--out", default=os.path.join(OWN, "../../docs/reference/corpus-score.md"))
+    options = parser.parse_args()
+    build = os.path.abspath(options.build)
+    if not os.path.exists(build + "/corpus/corpus.json"):
+        print("the corpus was not built: no MPI")
+        sys.exit(77)
+    with open(build + "/corpus/corpus.json", encoding="utf-8") as file:
+        cases = [c for c in json.load(file) if options.match in label(c)]
+    total = len(cases)
+    if options.sample:
+        cases = sample(cases, options.sample, options.seed)
+    by_family = run_all(build, cases)
+    text = score.table(by_family)
+    print("\n" + text)
+    judged = [j for all_of in by_family.values() for j in all_of]
+    if options.check:
+        sys.exit(any(j["wrong_proof"] or j.get("alarm") for j in judged))
+    how = f"{len(cases)} runs of {total}" + (f", drawn with seed {options.seed}" if options.sample else "") + ".\n\n"
+    with open(options.out, "w", encoding="utf-8") as file:
+        file.write(score.HEAD + how + text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""score: compares what was found with the truth about a case, and writes the table."""
+import statistics
+
+QUIET = ("none", "cannot_say")
+COLUMNS = ["runs", "right", "other", "silent", "proven and right", "PROVEN AND WRONG", "line named", "median ms",
+           "worst ms", "twins", "false alarms"]
+HEAD = """# How well the diagnosis does on its own corpus
+
+Written by `./dev bench corpus` (`bench/corpus/corpus_bench.py`); the cases are made from `tests/ranks/corpus/table.py`.
+
+- *right*: the first cause has one of the kinds that are true of the bug, and blames exactly the ranks it may blame
+- *other*: something else was named first; *silent*: nothing was said
+- *proven and right*: of the right ones, how many with a proof of theirs, or hanging under the named cause
+- *PROVEN AND WRONG*: a proof that blames somebody innocent, that is of another kind, or that the run itself refutes
+- *line named*: of the right ones, how many name a source line of the disagreement
+- *ms*: from when what is told of came to be, until it was told
+- *false alarms*: correct twins about which something was said
+
+"""
+
+
+def causes(result):
+    return [f for f in result["findings"] if f["kind"] not in QUIET and f.get("caused_by", -1) < 0]
+
+
+def fits(case, finding):
+    return finding["kind"] in case["kinds"] and sorted(finding["ranks"]) in [sorted(b) for b in case["blames"]]
+
+
+def refuted(result, finding):
+    """A call that cannot return success, of a rank that ended well."""
+    return finding.get("claim") == "cannot_return" and any(
+        c[0] in result["zero"] for c in finding.get("claimed", []))
+
+
+def proven_wrong(case, result):
+    """A proof that blames an innocent, is of a kind that is not true here, or is refuted by the run."""
+    for f in result["findings"]:
+        if f["kind"] in QUIET or f["confidence"] != "proven":
+            continue
+        if not case["mask"] or refuted(result, f):
+            return f
+        if f.get("caused_by", -1) >= 0:  # what became of the job: it blames nobody for the bug
+            continue
+        may = {r for b in case["blames"] for r in b} | set(case["wrong"])
+        if not set(f["ranks"]) <= may or f["kind"] not in case["kinds"] + case["also"]:
+            return f
+    return None
+
+
+# What else is true of a job that stops: proofs of these kinds are not wrong, if not what is asked for.
+ALSO = {"order": ["order_deadlock", "extra_call"], "argument": ["order_deadlock"],
+        "left_out": ["call_mismatch", "order_deadlock"], "communicator": ["missing_call", "extra_call", "call_mismatch"],
+        "mixed": ["missing_call"], "ended": ["call_mismatch"], "cycle": [], "partner": ["exited_rank"],
+        "branches": ["call_mismatch", "extra_call", "missing_call"], "healthy": []}
+
+
+def judge(case, result):
+    """What became of one run: the words of the table."""
+    case = dict(case, also=ALSO[case["family"]])
+    first = causes(result)[:1]
+    if not case["mask"]:
+        return {"twin": True, "alarm": bool(first), "wrong_proof": bool(proven_wrong(case, result))}
+    verdict = "silent" if not first else "right" if fits(case, first[0]) else "other"
+    proofs = [f for f in result["findings"] if f["confidence"] == "proven" and f["kind"] not in QUIET]
+    return {"twin": False, "verdict": verdict, "proven": verdict == "right" and bool(proofs),
+            "wrong_proof": bool(proven_wrong(case, result)), "ms": result["took_ms"]}
+
+
+def row(name, judged):
+    bugs, twins = [j for j in judged if not j["twin"]], [j for j in judged if j["twin"]]
+    count = lambda word: sum(j["verdict"] == word for j in bugs)  # noqa: E731
+    times = [j["ms"] for j in bugs if j["verdict"] == "right" and j["ms"] is not None]
+    share = f" ({100 * count('right') // len(bugs)} %)" if bugs else ""
+    cells = [len(bugs), f"{count('right')}{share}", count("other"), count("silent"), sum(j["proven"] for j in bugs),
+             sum(j["wrong_proof"] for j in judged), sum(j.get("line", False) for j in bugs),
+             f"{statistics.median(times):.0f}" if times else "", f"{max(times):.0f}" if times else "", len(twins),
+             sum(j["alarm"] for j in twins)]
+    return f"| {name} | " + " | ".join(str(c) for c in cells) + " |"
+
+
+def table(by_family):
+    lines = ["| family | " + " | ".join(COLUMNS) + " |", "|---" * (len(COLUMNS) + 1) + "|"]
+    lines += [row(name, judged) for name, judged in by_family.items()]
+    lines.append(row("all", [j for judged in by_family.values() for j in judged]))
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,104 @@
+// mismatch_test: what makes two calls at one position different, and which of two stories is told of it.
+#include "tests/diagnose/finding_of.h"
+
+namespace rankfault::testing {
+namespace {
+
+CallSpec nonblocking(CallSpec spec) {
+  spec.flags |= RF_CALL_NONBLOCKING;
+  return spec;
+}
+
+CallSpec rooted(uint16_t op, uint64_t count, int root) {
+  CallSpec spec = broadcast(root, count);
+  spec.op = op;
+  return spec;
+}
+
+TEST(CallMismatch, ABlockingCallIsNoPartnerOfANonblockingOneInMpi) {
+  for (const rf_library library : {RF_LIB_MPI, RF_LIB_C10D}) {
+    TimelineBuilder job(3, library);
+    job.enqueues(1, nonblocking(all_reduce()));
+    job.does(0, all_reduce()).does(2, all_reduce());
+    const Findings found = diagnose(job.build());
+    const Finding* f = finding_of(found, "call_mismatch");
+    ASSERT_EQ(f != nullptr, library == RF_LIB_MPI) << all_kinds(found);
+    if (!f) continue;
+    EXPECT_EQ(f->field, "blocking");
+    EXPECT_EQ(f->ranks, std::vector<int>{1});
+    EXPECT_NE(f->text.find("nonblocking all_reduce"), std::string::npos) << f->text;
+  }
+}
+
+// MPI's forms of equal blocks: every rank counts one block, the root too. Gloo's root counts them all.
+TEST(CallMismatch, BlocksOfAGatherAreEqualInMpi) {
+  for (const uint16_t op : {RF_OP_GATHER, RF_OP_SCATTER})
+    for (const rf_library library : {RF_LIB_MPI, RF_LIB_GLOO}) {
+      TimelineBuilder job(3, library);
+      for (const int r : {0, 1, 2}) job.does(r, rooted(op, r == 1 ? 16 : 4, 0));
+      const Findings found = diagnose(job.build());
+      const Finding* f = finding_of(found, "call_mismatch");
+      ASSERT_EQ(f != nullptr, library == RF_LIB_MPI) << all_kinds(found);
+      EXPECT_EQ(f ? f->field : "count", "count");
+    }
+}
+
+// Two branches of one place: neither side ever makes the call of the other.
+TEST(CallMismatch, ACallThatStandsInThePlaceOfTheOthersIsChanged) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.everyone(all_reduce(4, 0x10), 2);
+  for (const int r : {0, 2}) job.does(r, all_reduce(4, 0x20));
+  job.does(1, all_reduce(16, 0x30)).everyone(barrier());
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(all_kinds(found), "call_mismatch");
+  EXPECT_EQ(found.all[0].field, "count");
+  EXPECT_EQ(found.all[0].ranks, std::vector<int>{1});
+}
+
+// The next call after it looks like the one before: that does not make the changed one a missing one.
+TEST(CallMismatch, AChangedCallOfWhichARankDiesIsNotLeftOut) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.everyone(all_reduce(4, 0x10), 2).does(0, all_reduce(16, 0x30)).blocked(0, all_reduce(4, 0x40));
+  job.fails(1, all_reduce(4, 0x20), 15).exits(1, 15);
+  EXPECT_EQ(diagnose(job.build()).all.front().kind, "call_mismatch") << all_kinds(diagnose(job.build()));
+}
+
+// As many calls as the others, up to the end: nothing was added.
+TEST(CallMismatch, WithAsManyCallsAtTheEndNoneWasAdded) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.everyone(all_reduce(4, 0x10), 2);
+  for (const int r : {0, 2}) job.does(r, all_reduce(4, 0x10));
+  job.does(1, all_reduce(16, 0x30)).everyone(all_reduce(4, 0x10), 2);
+  for (const int r : {0, 1, 2}) job.finalized(r).exits(r);
+  EXPECT_EQ(all_kinds(diagnose(job.build())), "call_mismatch");
+}
+
+TEST(CallMismatch, OfTwoCallsTheOtherWayRoundNoneWasAdded) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.everyone(all_reduce(4, 0x10), 2);
+  for (const int r : {0, 2}) job.does(r, all_reduce(4, 0x10)).does(r, all_reduce(8, 0x20));
+  job.does(1, all_reduce(8, 0x30)).does(1, all_reduce(4, 0x40));
+  for (const int r : {0, 1, 2}) job.finalized(r).exits(r);
+  EXPECT_EQ(all_kinds(diagnose(job.build())), "call_mismatch");
+}
+
+// Rank 0 makes the common calls from a branch of its own.
+TEST(MissingCall, IsFoundThoughARoleMakesTheCallsFromItsOwnPlace) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  const auto round = [&](std::vector<int> who) {
+    for (const int r : who) job.does(r, all_reduce(4, r == 0 ? 0x10 : 0x20));
+    job.everyone(all_reduce(8, 0x30));
+  };
+  round({0, 1, 2});
+  round({0, 1, 2});
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << all_kinds(diagnose(job.build()));
+  for (const int r : {1, 2}) job.blocked(r, all_reduce(4, 0x20));
+  job.blocked(0, all_reduce(8, 0x30));
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(all_kinds(found), "missing_call call_mismatch");
+  EXPECT_EQ(found.all[0].ranks, std::vector<int>{0});
+  EXPECT_EQ(found.all[0].seq->to, 5u);
+}
+
+}  // namespace
+}  // namespace rankfault::testing

@@ -1,0 +1,57 @@
+// looks_test: when the job is looked at, over an observer that is told what to say.
+#include "harness/live/looks.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/timeline_builder.h"
+#include "tests/support/tool.h"
+
+namespace rankfault::testing {
+namespace {
+
+constexpr TimeNs kMs = 1'000'000;
+
+class ToldObserver : public Observer {
+ public:
+  std::vector<ProcessId> scan() override { return {}; }
+  void drain() override {}
+  void set_end(const RankEnd&) override {}
+  void set_expected(std::vector<ExpectedRank>, int, int) override {}
+  uint64_t activity() override { return moves; }
+  const ProcessView* process(const ProcessId&) override { return nullptr; }
+  Timeline look(bool) override {
+    ++looks;
+    return timeline;
+  }
+
+  uint64_t moves = 1;
+  int looks = 0;
+  Timeline timeline = TimelineBuilder(2).build();
+};
+
+class LooksTest : public ::testing::Test {
+ protected:
+  test::Scratch scratch_;
+  Result<Journal> journal_ = Journal::create(scratch_.file("journal.ndjson"));
+  ToldObserver observer_;
+};
+
+// What a limit decides (slow, wedged, sends that wait) comes to be while nothing moves.
+TEST_F(LooksTest, AJobThatStandsStillIsLookedAtAgain) {
+  Looks looks(observer_, *journal_);
+  for (TimeNs now = 1000 * kMs; now < 1400 * kMs; now += 5 * kMs) looks.tick(now);
+  EXPECT_EQ(observer_.looks, 1);
+  for (TimeNs now = 1400 * kMs; now < 3400 * kMs; now += 5 * kMs) looks.tick(now);
+  EXPECT_GE(observer_.looks, 4);
+  EXPECT_LE(observer_.looks, 6);
+}
+
+TEST_F(LooksTest, AJobThatMovesIsLookedAtTwiceASecond) {
+  Looks looks(observer_, *journal_);
+  for (TimeNs now = 1000 * kMs; now < 3000 * kMs; now += 5 * kMs, ++observer_.moves) looks.tick(now);
+  EXPECT_GE(observer_.looks, 3);
+  EXPECT_LE(observer_.looks, 4);
+}
+
+}  // namespace
+}  // namespace rankfault::testing
