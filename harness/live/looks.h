@@ -1,9 +1,9 @@
 // Looks: decides when to look at the job, diagnoses what was seen, and journals looks whose
 // findings are kept.
 //
-// A look is taken when nothing moved between two ticks, twice a second while nothing moves (limits pass), when
-// a process ended, and once at the end of each attempt. A job that never rests (one that polls) is looked at twice a second while it moves:
-// then a proof needs only the processes it uses to have stood still.
+// A look is taken when nothing moved between two ticks, twice a second while nothing moves (limits pass),
+// when a process ended, and once at the end of each attempt. A job that never rests (one that polls) is
+// looked at twice a second while it moves: then a proof needs only the processes it uses to have stood still.
 #pragma once
 
 #include <functional>
