@@ -55,15 +55,6 @@ Needs owed(const Call& c, int me, int size) {
   return everyone(me, size);
 }
 
-Needs from_peer(const Call& c, int me, int size) {
-  const int source = c.op == RF_OP_SENDRECV ? c.recv_peer : c.peer;
-  if (source == RF_PEER_NULL) return nobody();
-  if (source != RF_PEER_ANY && !(c.flags & RF_CALL_ANY_SOURCE)) return one(source, me, size);
-  Needs n = everyone(me, size);
-  n.kind = Kind::kOneOf;
-  return n;
-}
-
 }  // namespace
 
 bool Needs::certainly(int rank) const {
@@ -95,12 +86,8 @@ Needs needs_of(const Call& c, int me, uint32_t comm_size, uint32_t comm_flags) {
       return c.flags & RF_CALL_COUNT_UNKNOWN ? unknown() : everyone(me, size);
     case RF_NEED_LOWER_RANKS:
       return c.flags & RF_CALL_COUNT_UNKNOWN ? unknown() : lower_than(me);
-    case RF_NEED_PEER:
-      return from_peer(c, me, size);
-    case RF_NEED_BY_MODE:
-      return c.flags & RF_CALL_RENDEZVOUS ? from_peer(c, me, size) : nobody();
     default:
-      return unknown();  // requests are followed by the caller; nothing is known of the rest
+      return unknown();  // of messages see messages.h; requests are followed by the caller
   }
 }
 

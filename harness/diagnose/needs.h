@@ -7,8 +7,8 @@
 namespace rankfault {
 
 struct Needs {
-  enum class Kind { kNobody, kAll, kOneOf, kUnknown } kind = Kind::kNobody;
-  std::vector<int> ranks;  // of the communicator, without the caller; all of them, or one
+  enum class Kind { kNobody, kAll, kUnknown } kind = Kind::kNobody;
+  std::vector<int> ranks;  // of the communicator, without the caller
 
   bool certainly(int rank) const;  // every way to return success needs this rank
 };

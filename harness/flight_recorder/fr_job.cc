@@ -59,7 +59,7 @@ uint64_t signature(const rf_record& r) {
 }
 
 // What the members of a group called at each place: the first one's word, and where another differed.
-struct Places {
+struct GroupCalls {
   uint64_t base = 0;
   std::vector<uint64_t> words;
   uint64_t differs_at = 0;
@@ -242,7 +242,7 @@ class Reader {
   const FrLimits& limits_;
   FrJob& job_;
   std::vector<OneRank> ranks_;
-  std::map<Key, Places> places_;
+  std::map<Key, GroupCalls> places_;
   std::set<int64_t> seen_;
   TimeNs newest_ = 0;
 };

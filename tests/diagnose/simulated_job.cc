@@ -187,11 +187,9 @@ void SimulatedJob::leave(int r) {
         continue;
       }
       builder_.completes(r, s.requests[i].origin);
-      s.returned.insert(static_cast<uint32_t>(s.requests[i].origin));
       s.requests.erase(s.requests.begin() + static_cast<std::ptrdiff_t>(i));
       if (op == RF_OP_WAIT_ANY) break;
     }
-  s.returned.insert(static_cast<uint32_t>(builder_.last_origin(r)));
   builder_.returns(r);
   s.inside = false;
   ++s.next;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <random>
-#include <set>
 #include <vector>
 
 #include "tests/diagnose/simulated_mail.h"
@@ -21,10 +20,6 @@ class SimulatedJob {
   bool advance();
   Timeline timeline() const { return builder_.build(); }
   TimelineBuilder& builder() { return builder_; }
-  // True when that rank's call with the number has completed by now.
-  bool returned(int rank, uint32_t number) const {
-    return state_[static_cast<size_t>(rank)].returned.count(number) != 0;
-  }
   void kill(int rank);
   const std::vector<std::string>& comms() const { return names_; }
 
@@ -40,7 +35,6 @@ class SimulatedJob {
     uint64_t seq = 0;
     std::vector<size_t> posts;      // of the call it is inside
     std::vector<Request> requests;  // not complete
-    std::set<uint32_t> returned;
   };
   void write_programs();
   void add_messages();

@@ -5,27 +5,13 @@
 #include <map>
 
 #include "harness/diagnose/view.h"
+#include "tests/support/state_of_record.h"
 
 namespace rankfault::testing {
 namespace {
 
 void enter(rf_state& s, const rf_record& r) {
-  s = {};
-  s.since_ns = r.time_ns;
-  s.seq = r.seq;
-  s.return_address = r.where;
-  s.count = r.count;
-  s.call = r.call;
-  s.comm = r.comm;
-  s.peer = r.peer;
-  s.tag = r.tag_or_result;
-  s.op = r.op;
-  s.where = RF_INSIDE;
-  s.library = r.library;
-  s.dtype = r.dtype;
-  s.reduce_op = r.reduce_op;
-  s.flags = r.flags;
-  s.recv_peer = RF_PEER_NONE;
+  s = state_inside(r);
   if (s.flags & RF_CALL_MASK_VALID)  // the mask itself was not kept: who owes bytes is unknown
     s.flags = static_cast<uint16_t>((s.flags & ~RF_CALL_MASK_VALID) | RF_CALL_COUNT_UNKNOWN);
   if (s.op == RF_OP_WAIT || s.op == RF_OP_WAIT_ANY) s.pending_count = ~0u;  // nobody kept which

@@ -8,6 +8,7 @@
 
 #include "harness/diagnose/finding.h"
 #include "tests/diagnose/simulated_job.h"
+#include "tests/falsify/refute.h"
 
 namespace rankfault::testing {
 namespace {
@@ -42,6 +43,32 @@ TEST(Cut, ProvesWhatTheLookProvedAndNothingElse) {
     }
   }
   EXPECT_GT(same, 50u);
+}
+
+Finding claim(Claim kind, std::vector<ClaimedCall> calls) {
+  Finding f;
+  f.claim = kind;
+  f.claimed = std::move(calls);
+  return f;
+}
+
+TEST(Refute, ACallThatReturnedAfterAll) {
+  TimelineBuilder job(2);
+  job.everyone(all_reduce()).blocked(0, all_reduce()).killed(1);
+  const Timeline t = job.build();
+  const JobView whole(t);
+  EXPECT_NE(refutation(whole, claim(Claim::kCannotReturn, {{0, 0, 1}})), "");
+  EXPECT_EQ(refutation(whole, claim(Claim::kCannotReturn, {{0, 0, 2}})), "");
+}
+
+TEST(Refute, CallsThatArePairedOtherwiseAfterAll) {
+  TimelineBuilder job(2);
+  job.everyone(all_reduce()).does(0, barrier()).does(1, all_reduce());
+  const Timeline t = job.build();
+  const JobView whole(t);
+  EXPECT_NE(refutation(whole, claim(Claim::kNotTheSameCall, {{0, 0, 1}, {1, 0, 1}})), "") << "the same call";
+  EXPECT_NE(refutation(whole, claim(Claim::kNotTheSameCall, {{0, 0, 1}, {1, 0, 2}})), "") << "no pair";
+  EXPECT_EQ(refutation(whole, claim(Claim::kNotTheSameCall, {{0, 0, 2}, {1, 0, 2}})), "");
 }
 
 TEST(Cut, ADeathBeyondTheCutHasNotHappened) {

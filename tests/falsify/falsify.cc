@@ -14,6 +14,7 @@
 #include "harness/diagnose/view.h"
 #include "harness/observe/observer.h"
 #include "tests/falsify/cut.h"
+#include "tests/falsify/refute.h"
 
 namespace rankfault::testing {
 namespace {
@@ -22,17 +23,6 @@ struct Tally {
   long cuts = 0, with_claim = 0, refuted = 0;
   std::map<std::string, long> by_kind;  // cuts that carried a proven claim of that kind
 };
-
-// The claimed calls that the whole record shows to have returned success.
-const ClaimedCall* refutation(const JobView& whole, const Finding& f) {
-  if (f.claim != Claim::kCannotReturn) return nullptr;
-  for (const ClaimedCall& c : f.claimed) {
-    const Process* p = whole.rank(c.rank);
-    const Call* call = p ? p->find(c.lane, c.number) : nullptr;
-    if (call && call->succeeded() && call->left != 0) return &c;
-  }
-  return nullptr;
-}
 
 void falsify(const std::string& run, long cuts, uint64_t seed, Tally& tally) {
   const Result<Timeline> whole = final_timeline(run);
@@ -48,11 +38,10 @@ void falsify(const std::string& run, long cuts, uint64_t seed, Tally& tally) {
       if (f.claim == Claim::kNone) continue;
       claims = true;
       ++tally.by_kind[f.kind];
-      if (const ClaimedCall* c = refutation(view, f)) {
+      if (const std::string why = refutation(view, f); !why.empty()) {
         ++tally.refuted;
-        std::printf("REFUTED in %s, seed %llu, cut %ld: rank %d lane %u call %u returned success\n%s\n",
-                    run.c_str(), static_cast<unsigned long long>(seed), i, c->rank, c->lane, c->number,
-                    to_json(f).dump(1).c_str());
+        std::printf("REFUTED in %s, seed %llu, cut %ld: %s\n%s\n", run.c_str(),
+                    static_cast<unsigned long long>(seed), i, why.c_str(), to_json(f).dump(1).c_str());
         for (size_t p = 0; p < points.size(); ++p)
           std::printf("  rank %d: %zu of %zu records\n", whole->processes[p].rank, points[p],
                       whole->processes[p].history.size());

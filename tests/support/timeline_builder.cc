@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "harness/diagnose/view.h"
+#include "tests/support/state_of_record.h"
 
 namespace rankfault::testing {
 namespace {
@@ -117,31 +118,20 @@ uint32_t TimelineBuilder::enter(int r, const CallSpec& s) {
   e.reduce_op = s.reduce_op;
   e.flags = s.flags;
   e.tag_or_result = s.tag;
+  const rf_record entered = e;
   if (s.op == RF_OP_SENDRECV) {
-    rf_record more = e;
+    rf_record more = entered;
     more.phase = RF_PHASE_DETAIL;
     more.peer = s.recv_peer;
     more.tag_or_result = s.recv_tag;
     add(r, s.lane, more);
   }
-  rf_state& state = lane.state;
-  state.since_ns = now_;
-  state.seq = seq;
-  state.return_address = s.site;
-  state.count = s.count;
-  state.needs_mask = s.needs_mask;
-  state.call = number;
-  state.comm = c.index;
-  state.peer = s.peer;
-  state.tag = s.tag;
-  state.recv_peer = s.recv_peer;
-  state.version += 1;
-  state.op = s.op;
-  state.where = RF_INSIDE;
-  state.library = static_cast<uint8_t>(library_);
-  state.dtype = s.dtype;
-  state.reduce_op = s.reduce_op;
-  state.flags = s.flags;
+  const rf_state before = lane.state;
+  lane.state = state_inside(entered);
+  lane.state.needs_mask = s.needs_mask;
+  lane.state.recv_peer = s.recv_peer;
+  lane.state.version = before.version + 1;
+  lane.state.last_result = before.last_result;
   return number;
 }
 
