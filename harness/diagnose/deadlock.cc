@@ -196,7 +196,7 @@ Knot knot_in(const JobView& job, const Graph& graph) {
 }  // namespace
 
 Knot find_knot(const JobView& job, Duration limit) {
-  const std::vector<Edge> waits = waits_now(job);
+  const std::vector<Edge>& waits = waits_now(job);
   Knot knot = knot_in(job, graph_of(job, waits, {limit, false}));
   return knot.edges.empty() ? knot_in(job, graph_of(job, waits, {limit, true})) : knot;
 }

@@ -20,7 +20,7 @@ bool sleeps(const Process& p) {
 
 std::vector<Late> late_ranks(const JobView& job, Duration limit) {
   std::vector<Late> found;
-  const std::vector<Edge> waits = waits_now(job);
+  const std::vector<Edge>& waits = waits_now(job);
   for (const auto& p : job.processes()) {
     if (p->ended() || p->view->stopped || p->has_streams() || !p->all_inside().empty()) continue;
     Late late{p.get(), waiting_for(waits, *p), {}, sleeps(*p)};

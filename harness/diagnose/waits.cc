@@ -62,14 +62,16 @@ void all_message_waits(const JobView& job, const Process& p, std::vector<Edge>& 
 
 }  // namespace
 
-std::vector<Edge> waits_now(const JobView& job) {
-  std::vector<Edge> edges;
-  for (const CommGroup& group : job.comms())
+const std::vector<Edge>& JobView::waits() const {
+  if (waits_) return *waits_;
+  auto edges = std::make_shared<std::vector<Edge>>();
+  for (const CommGroup& group : comms())
     for (const Member& waiter : group.members)
-      if (waiter.comm && !waiter.process->ended()) collective_waits(group, waiter, edges);
-  for (const auto& p : job.processes())
-    if (!p->ended()) all_message_waits(job, *p, edges);
-  return edges;
+      if (waiter.comm && !waiter.process->ended()) collective_waits(group, waiter, *edges);
+  for (const auto& p : processes())
+    if (!p->ended()) all_message_waits(*this, *p, *edges);
+  waits_ = std::move(edges);
+  return *waits_;
 }
 
 std::vector<Edge> waiting_for(const std::vector<Edge>& all, const Process& process) {

@@ -9,7 +9,7 @@ namespace rankfault {
 
 // One edge for each (call of a live process that is inside or pending, member that did not enter it),
 // needs and those by algorithm; collectives, then messages.
-std::vector<Edge> waits_now(const JobView&);
+inline const std::vector<Edge>& waits_now(const JobView& job) { return job.waits(); }
 
 // The edges of those who wait for one process, by need.
 std::vector<Edge> waiting_for(const std::vector<Edge>& all, const Process&);
