@@ -16,7 +16,7 @@ using Stuck = std::set<const Process*>;
 // One call that a lane sits in, and the waits that hold it: of each request its own.
 struct Held {
   const Call* call = nullptr;
-  std::map<const Call*, std::vector<Edge>> requests;
+  std::map<const Call*, std::vector<WaitEdge>> requests;
 };
 using Graph = std::map<const Process*, std::vector<Held>>;
 
@@ -37,7 +37,7 @@ struct Limits {
   bool plain_sends = false;  // count sends that the library may have to hold back
 };
 
-bool holds(const Edge& e, const Limits& limits, TimeNs look) {
+bool holds(const WaitEdge& e, const Limits& limits, TimeNs look) {
   if (!e.missing->process || e.entered != Known::kNo || !e.held) return false;
   const Duration open = open_for(*e.held, look);
   if (runs_besides(*e.waiter->process, *e.held) && open < stuck_after(limits.slow)) return false;
@@ -46,17 +46,17 @@ bool holds(const Edge& e, const Limits& limits, TimeNs look) {
 }
 
 // Calls of which one that would do is not known to be missing: they may be served.
-std::set<const Call*> maybe_served(const std::vector<Edge>& waits) {
+std::set<const Call*> maybe_served(const std::vector<WaitEdge>& waits) {
   std::set<const Call*> calls;
-  for (const Edge& e : waits)
+  for (const WaitEdge& e : waits)
     if (e.one_of && (e.entered != Known::kNo || !e.missing->process)) calls.insert(e.call);
   return calls;
 }
 
-Graph graph_of(const JobView& job, const std::vector<Edge>& waits, const Limits& limits) {
+Graph graph_of(const JobView& job, const std::vector<WaitEdge>& waits, const Limits& limits) {
   Graph graph;
   const std::set<const Call*> served = maybe_served(waits);
-  for (const Edge& e : waits) {
+  for (const WaitEdge& e : waits) {
     if (served.count(e.call) || !holds(e, limits, job.timeline().look)) continue;
     if (!e.one_of && e.missing->process->ended()) continue;  // dead_rank and exited_rank tell that
     std::vector<Held>& all = graph[e.waiter->process];
@@ -67,47 +67,47 @@ Graph graph_of(const JobView& job, const std::vector<Edge>& waits, const Limits&
   return graph;
 }
 
-bool never_comes(const Edge& e, const Stuck& stuck) {
+bool never_comes(const WaitEdge& e, const Stuck& stuck) {
   return stuck.count(e.missing->process) != 0 ||
          (e.one_of && end_of(*e.missing->process, *e.group).why != End::Why::kNotFinal);
 }
 
 // The edges that hold a request for ever, given who is stuck; none when it may be served.
-std::vector<Edge> what_holds(const std::vector<Edge>& request, const Stuck& stuck) {
+std::vector<WaitEdge> what_holds(const std::vector<WaitEdge>& request, const Stuck& stuck) {
   if (!request.front().one_of) {
-    for (const Edge& e : request)
+    for (const WaitEdge& e : request)
       if (never_comes(e, stuck)) return {e};
     return {};
   }
   const bool all =
-      std::all_of(request.begin(), request.end(), [&](const Edge& e) { return never_comes(e, stuck); });
-  const bool live = std::any_of(request.begin(), request.end(), [&](const Edge& e) {
+      std::all_of(request.begin(), request.end(), [&](const WaitEdge& e) { return never_comes(e, stuck); });
+  const bool live = std::any_of(request.begin(), request.end(), [&](const WaitEdge& e) {
     return e.missing != e.waiter && stuck.count(e.missing->process) != 0;
   });
-  return all && live ? request : std::vector<Edge>{};
+  return all && live ? request : std::vector<WaitEdge>{};
 }
 
-std::vector<Edge> what_holds(const Process& p, const Held& held, const Stuck& stuck) {
+std::vector<WaitEdge> what_holds(const Process& p, const Held& held, const Stuck& stuck) {
   if (held.call->op != RF_OP_WAIT_ANY) {
     for (const auto& [call, request] : held.requests)
-      if (std::vector<Edge> edges = what_holds(request, stuck); !edges.empty()) return edges;
+      if (std::vector<WaitEdge> edges = what_holds(request, stuck); !edges.empty()) return edges;
     return {};
   }
   const auto named = p.waits_for.find(held.call->lane);
   const size_t known = named == p.waits_for.end() ? 0 : named->second.size();
   if (known != held.call->pending_count || known != held.requests.size()) return {};
-  std::vector<Edge> all;
+  std::vector<WaitEdge> all;
   for (const auto& [call, request] : held.requests) {
-    const std::vector<Edge> edges = what_holds(request, stuck);
+    const std::vector<WaitEdge> edges = what_holds(request, stuck);
     if (edges.empty()) return {};
     all.insert(all.end(), edges.begin(), edges.end());
   }
   return all;
 }
 
-std::vector<Edge> what_holds(const Graph& graph, const Process* p, const Stuck& stuck) {
+std::vector<WaitEdge> what_holds(const Graph& graph, const Process* p, const Stuck& stuck) {
   for (const Held& held : graph.at(p))
-    if (std::vector<Edge> edges = what_holds(*p, held, stuck); !edges.empty()) return edges;
+    if (std::vector<WaitEdge> edges = what_holds(*p, held, stuck); !edges.empty()) return edges;
   return {};
 }
 
@@ -121,13 +121,13 @@ Stuck greatest_stuck_set(const Graph& graph) {
   return stuck;
 }
 
-bool is_and(const Held& held, const Edge& e) { return !e.one_of && held.call->op != RF_OP_WAIT_ANY; }
+bool is_and(const Held& held, const WaitEdge& e) { return !e.one_of && held.call->op != RF_OP_WAIT_ANY; }
 
 // The shortest cycle of ANDs through `start`, as its edges; empty when there is none.
-std::vector<Edge> cycle_through(const Graph& graph, const Process* start) {
-  std::map<const Process*, Edge> reached_by;
+std::vector<WaitEdge> cycle_through(const Graph& graph, const Process* start) {
+  std::map<const Process*, WaitEdge> reached_by;
   std::deque<const Process*> todo{start};
-  const auto follow = [&](const Edge& e) {
+  const auto follow = [&](const WaitEdge& e) {
     if (reached_by.try_emplace(e.missing->process, e).second && e.missing->process != start)
       todo.push_back(e.missing->process);
   };
@@ -137,10 +137,10 @@ std::vector<Edge> cycle_through(const Graph& graph, const Process* start) {
     if (at == graph.end()) continue;
     for (const Held& held : at->second)
       for (const auto& [call, request] : held.requests)
-        for (const Edge& e : request)
+        for (const WaitEdge& e : request)
           if (is_and(held, e)) follow(e);
   }
-  std::vector<Edge> cycle;
+  std::vector<WaitEdge> cycle;
   for (auto at = reached_by.find(start); at != reached_by.end();
        at = reached_by.find(cycle.back().waiter->process)) {
     cycle.push_back(at->second);
@@ -150,19 +150,19 @@ std::vector<Edge> cycle_through(const Graph& graph, const Process* start) {
   return cycle;
 }
 
-std::vector<Edge> shortest_cycle(const JobView& job, const Graph& graph) {
-  std::vector<Edge> best;
+std::vector<WaitEdge> shortest_cycle(const JobView& job, const Graph& graph) {
+  std::vector<WaitEdge> best;
   for (const auto& p : job.processes()) {
     if (graph.find(p.get()) == graph.end()) continue;
-    std::vector<Edge> cycle = cycle_through(graph, p.get());
+    std::vector<WaitEdge> cycle = cycle_through(graph, p.get());
     if (!cycle.empty() && (best.empty() || cycle.size() < best.size())) best = std::move(cycle);
   }
   return best;
 }
 
 // What holds the first stuck rank, and those who hold it, and so on.
-std::vector<Edge> explain_knot(const JobView& job, const Graph& graph, const Stuck& stuck) {
-  std::vector<Edge> edges;
+std::vector<WaitEdge> explain_knot(const JobView& job, const Graph& graph, const Stuck& stuck) {
+  std::vector<WaitEdge> edges;
   std::deque<const Process*> todo;
   Stuck seen;
   for (const auto& p : job.processes())
@@ -171,7 +171,7 @@ std::vector<Edge> explain_knot(const JobView& job, const Graph& graph, const Stu
     const Process* p = todo.front();
     todo.pop_front();
     if (!stuck.count(p) || !seen.insert(p).second) continue;
-    for (Edge e : what_holds(graph, p, stuck)) {
+    for (WaitEdge e : what_holds(graph, p, stuck)) {
       todo.push_back(e.missing->process);
       e.is_need = e.is_need || e.one_of;  // with all the others that would do
       edges.push_back(e);
@@ -196,7 +196,7 @@ Knot knot_in(const JobView& job, const Graph& graph) {
 }  // namespace
 
 Knot find_knot(const JobView& job, Duration limit) {
-  const std::vector<Edge>& waits = waits_now(job);
+  const std::vector<WaitEdge>& waits = waits_now(job);
   Knot knot = knot_in(job, graph_of(job, waits, {limit, false}));
   return knot.edges.empty() ? knot_in(job, graph_of(job, waits, {limit, true})) : knot;
 }

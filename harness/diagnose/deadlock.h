@@ -12,8 +12,8 @@
 namespace rankfault {
 
 struct Knot {
-  std::vector<Edge> edges;  // enough of them to tell why; a shortest cycle where there is one
-  std::vector<Edge> all;    // every wait of the ranks that cannot go on
+  std::vector<WaitEdge> edges;  // enough of them to tell why; a shortest cycle where there is one
+  std::vector<WaitEdge> all;    // every wait of the ranks that cannot go on
 };
 
 // The waits by need alone; when these hold nobody, also sends that the library may have to hold back, open

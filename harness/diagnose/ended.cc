@@ -16,38 +16,38 @@ namespace {
 bool unfinished(const Call& c) { return !c.succeeded(); }
 
 // The waiter's part of one call that the ended member did not enter (or died in).
-Edge edge_of(const CommGroup& group, const Member& waiter, const Call& call, const Member& ended) {
-  Edge e{&group, &waiter, &call, &ended, false, ended.entered(call.seq)};
+WaitEdge edge_of(const CommGroup& group, const Member& waiter, const Call& call, const Member& ended) {
+  WaitEdge e{&group, &waiter, &call, &ended, false, ended.entered(call.seq)};
   e.is_need = needs_of(call, waiter.rank, group.size, group.flags).certainly(ended.rank);
   return e;
 }
 
 TimeNs first_entered(const Unmet& u) {
   TimeNs first = ~TimeNs{0};
-  for (const Edge& e : u.edges) first = std::min(first, e.call->entered);
+  for (const WaitEdge& e : u.edges) first = std::min(first, e.call->entered);
   return first;
 }
 
 // Edges of the smallest seq from which somebody needs this member's part; an edge of need is preferred
 // to one by algorithm at a smaller seq.
-void keep_first(std::vector<Edge>& edges) {
-  const bool any_need = std::any_of(edges.begin(), edges.end(), [](const Edge& e) { return e.is_need; });
-  if (any_need) std::erase_if(edges, [](const Edge& e) { return !e.is_need; });
+void keep_first(std::vector<WaitEdge>& edges) {
+  const bool any_need = std::any_of(edges.begin(), edges.end(), [](const WaitEdge& e) { return e.is_need; });
+  if (any_need) std::erase_if(edges, [](const WaitEdge& e) { return !e.is_need; });
   uint64_t seq = ~uint64_t{0};
-  for (const Edge& e : edges) seq = std::min(seq, e.call->seq);
-  std::erase_if(edges, [&](const Edge& e) { return e.call->seq != seq; });
+  for (const WaitEdge& e : edges) seq = std::min(seq, e.call->seq);
+  std::erase_if(edges, [&](const WaitEdge& e) { return e.call->seq != seq; });
 }
 
 Unmet unmet_on(const CommGroup& group, const Member& ended) {
   Unmet u{&group, &ended, 0, false, {}};
-  std::vector<Edge> in_flight;
+  std::vector<WaitEdge> in_flight;
   for (const Member& waiter : group.members) {
     if (&waiter == &ended || !waiter.comm) continue;
     const auto from = std::lower_bound(waiter.calls.begin(), waiter.calls.end(), ended.last_entered(),
                                        [](const Call* c, uint64_t seq) { return c->seq < seq; });
     for (auto it = from; it != waiter.calls.end(); ++it) {
       if (!unfinished(**it) || (*it)->op == RF_OP_FINALIZE || (*it)->op == RF_OP_COMM_FREE) continue;
-      Edge e = edge_of(group, waiter, **it, ended);
+      WaitEdge e = edge_of(group, waiter, **it, ended);
       if (e.entered == Known::kNo)
         u.edges.push_back(e);
       else if (const Call* own = ended.at((*it)->seq); own && !own->succeeded() && e.is_need)
@@ -79,7 +79,7 @@ Unmet unmet_needs(const JobView& job, const Process& ended) {
     if (const Member* member = group.of(ended))
       if (Unmet u = unmet_on(group, *member); u.group && better(u, best)) best = std::move(u);
   for (const Unsent& message : unsent_messages(job)) {
-    const Edge& e = message.edges.front();
+    const WaitEdge& e = message.edges.front();
     if (message.edges.size() != 1 || e.missing->process != &ended) continue;
     Unmet u{e.group, e.missing, e.call->seq, false, {e}};
     if (better(u, best)) best = std::move(u);
@@ -88,7 +88,7 @@ Unmet unmet_needs(const JobView& job, const Process& ended) {
 }
 
 std::string let_down(const Unmet& u) {
-  const Edge& first = u.edges.front();
+  const WaitEdge& first = u.edges.front();
   const std::string call = short_call(*first.call, *u.group);
   if (is_message(first.call->op))
     return fmt::format("and left {} of rank {} without its partner", call, first.waiter->world_rank);
@@ -96,13 +96,13 @@ std::string let_down(const Unmet& u) {
 }
 
 void tell_unmet(Finding& finding, const Unmet& u) {
-  const Edge& first = u.edges.front();
+  const WaitEdge& first = u.edges.front();
   finding.op = op_text(first.call->op);
   set_comm(finding, *u.group);
   set_seq(finding, *first.call);
   finding.call_site = call_site_of(*first.waiter->process, *first.call);
   std::vector<Seat> seats;
-  for (const Edge& e : u.edges) {
+  for (const WaitEdge& e : u.edges) {
     seats.push_back({e.waiter, e.call});
     if (finding.ends_by.empty()) finding.ends_by = ends_by_of(*e.call, e.waiter->comm);
     finding.evidence.push_back(

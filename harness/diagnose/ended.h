@@ -10,7 +10,7 @@ struct Unmet {
   const Member* member = nullptr;    // the ended one
   uint64_t seq = 0;                  // of the first call it never entered that somebody is in
   bool in_flight = false;            // it had entered that call and died inside it
-  std::vector<Edge> edges;           // those who wait in it, or left it with an error
+  std::vector<WaitEdge> edges;       // those who wait in it, or left it with an error
 };
 
 // The first such call, by the time somebody entered it; calls it certainly never entered before one

@@ -7,7 +7,7 @@ namespace rankfault {
 
 struct Late {
   const Process* process = nullptr;
-  std::vector<Edge> edges;  // those who wait for it
+  std::vector<WaitEdge> edges;  // those who wait for it
   Duration waited{};
   bool sleeping = false;  // every thread lane of it sleeps or waits for a device
 };

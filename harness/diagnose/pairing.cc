@@ -11,8 +11,8 @@
 namespace rankfault {
 namespace {
 
-std::vector<Edge> edges_of(const Divergence& d) {
-  std::vector<Edge> edges;
+std::vector<WaitEdge> edges_of(const Divergence& d) {
+  std::vector<WaitEdge> edges;
   for (const auto* side : {&d.majority, &d.minority})
     for (const Member* m : *side) edges.push_back({d.group, m, m->at(d.seq), m, true, Known::kNo});
   return edges;
@@ -44,19 +44,19 @@ Finding finding_about(const JobView& job, const Divergence& d, const char* kind)
 }
 
 void prove_pairing(Finding& f, const Divergence& d) {
-  const std::vector<Edge> edges = edges_of(d);
+  const std::vector<WaitEdge> edges = edges_of(d);
   f.assumes = {full_view(edges), one_look(edges, {})};
   const bool all =
       std::all_of(f.assumes.begin(), f.assumes.end(), [](const Assumption& a) { return a.holds; });
   f.confidence = all ? Confidence::kProven : Confidence::kInferred;
   f.claim = all ? Claim::kNotTheSameCall : Claim::kNone;
-  for (const Edge& e : all ? edges : std::vector<Edge>{})
+  for (const WaitEdge& e : all ? edges : std::vector<WaitEdge>{})
     if (e.call) claim(f, *e.waiter, *e.call);
 }
 
 bool prove_waiting(Finding& f, const Divergence& d, const std::vector<const Member*>& came,
                    const std::vector<const Member*>& absent) {
-  std::vector<Edge> edges;
+  std::vector<WaitEdge> edges;
   std::vector<End> ends;
   for (const Member* waiter : came) {
     const Call* c = first_unfinished(*waiter, d.seq);
@@ -68,11 +68,11 @@ bool prove_waiting(Finding& f, const Divergence& d, const std::vector<const Memb
     if (f.ends_by.empty()) f.ends_by = ends_by_of(*c, waiter->comm);
   }
   if (edges.empty()) return false;
-  if (std::any_of(edges.begin(), edges.end(), [](const Edge& e) { return e.is_need; }))
-    std::erase_if(edges, [](const Edge& e) { return !e.is_need; });
+  if (std::any_of(edges.begin(), edges.end(), [](const WaitEdge& e) { return e.is_need; }))
+    std::erase_if(edges, [](const WaitEdge& e) { return !e.is_need; });
   std::vector<Seat> seats;  // the claim is about the calls they wait in, which may be later ones
   seats.reserve(edges.size() + absent.size());
-  for (const Edge& e : edges) seats.push_back({e.waiter, e.call});
+  for (const WaitEdge& e : edges) seats.push_back({e.waiter, e.call});
   for (const Member* m : absent) {
     seats.push_back({m, nullptr});
     ends.push_back(end_of(*m->process, *d.group));

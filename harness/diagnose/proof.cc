@@ -20,8 +20,8 @@ const End* end_for(const std::vector<End>& ends, const Process& process) {
   return nullptr;
 }
 
-bool waits_in(const std::vector<Edge>& edges, const Process& process, uint32_t lane) {
-  return std::any_of(edges.begin(), edges.end(), [&](const Edge& e) {
+bool waits_in(const std::vector<WaitEdge>& edges, const Process& process, uint32_t lane) {
+  return std::any_of(edges.begin(), edges.end(), [&](const WaitEdge& e) {
     const Call* held = e.held ? e.held : process.held_by(*e.call);
     return e.waiter->process == &process && held && held->lane == lane;
   });
@@ -34,7 +34,7 @@ bool lane_over(const Process& process, uint32_t index) {
 }
 
 // Every lane that ever issued on the communicator has ended or waits within the proof.
-bool all_issuers_accounted(const std::vector<Edge>& edges, const Process& process, const CommView& comm) {
+bool all_issuers_accounted(const std::vector<WaitEdge>& edges, const Process& process, const CommView& comm) {
   if (comm.flags & RF_COMM_ISSUER_OVERFLOW) return false;
   for (uint32_t lane = 0; lane < RF_MAX_LANES; ++lane)
     if ((comm.issuers >> lane & 1) && !lane_over(process, lane) && !waits_in(edges, process, lane))
@@ -101,10 +101,10 @@ End end_of(const Process& process, const CommGroup& group) {
   return end;
 }
 
-Assumption every_edge_is_a_need(const std::vector<Edge>& edges) {
+Assumption every_edge_is_a_need(const std::vector<WaitEdge>& edges) {
   constexpr const char* kName = "every_edge_is_a_need";
   if (edges.empty()) return fails(kName, "nobody was seen to wait");
-  for (const Edge& e : edges) {
+  for (const WaitEdge& e : edges) {
     if (!e.is_need)
       return fails(kName, fmt::format("{} of rank {} waits by the library's algorithm, not by need",
                                       op_text(e.call->op), e.waiter->world_rank));
@@ -141,9 +141,9 @@ Assumption ends_are_final(const std::vector<End>& ends) {
   return holds(kName, why);
 }
 
-Assumption issuers_closed(const std::vector<Edge>& edges, const std::vector<End>& ends) {
+Assumption issuers_closed(const std::vector<WaitEdge>& edges, const std::vector<End>& ends) {
   constexpr const char* kName = "issuers_closed";
-  for (const Edge& e : edges) {
+  for (const WaitEdge& e : edges) {
     if (!e.missing->process) return fails(kName, fmt::format("rank {} was not seen", e.missing->world_rank));
     const End* end = end_for(ends, *e.missing->process);
     if (end && (end->why == End::Why::kDead || end->why == End::Why::kFinalized ||
@@ -165,18 +165,18 @@ Assumption no_new_issuer(const std::vector<End>& ends) {
   return holds(kName, "no other thread may issue");
 }
 
-Assumption nobody_gives_up(const std::vector<Edge>& edges) {
+Assumption nobody_gives_up(const std::vector<WaitEdge>& edges) {
   std::string limits;
-  for (const Edge& e : edges)
+  for (const WaitEdge& e : edges)
     if (const std::string limit = ends_by_of(*e.call, e.waiter->comm); !limit.empty())
       limits += fmt::format("; rank {} has {}", e.waiter->world_rank, limit);
   return holds("nobody_gives_up",
                "assumed: no call of the cycle ends with an error and its rank goes on" + limits);
 }
 
-Assumption full_view(const std::vector<Edge>& edges) {
+Assumption full_view(const std::vector<WaitEdge>& edges) {
   constexpr const char* kName = "full_view";
-  for (const Edge& e : edges) {
+  for (const WaitEdge& e : edges) {
     if (std::string why = why_not_seen(*e.missing, e.group->library); !why.empty())
       return fails(kName, std::move(why));
     if (e.call && is_message(e.call->op)) {  // matched by what was sent and taken, not by a place
@@ -193,10 +193,10 @@ Assumption full_view(const std::vector<Edge>& edges) {
   return holds(kName, "every communication call of the awaited processes was recorded");
 }
 
-Assumption one_look(const std::vector<Edge>& edges, const std::vector<End>& ends) {
+Assumption one_look(const std::vector<WaitEdge>& edges, const std::vector<End>& ends) {
   constexpr const char* kName = "one_look";
   const auto moved = [&](const Process* p) { return p && !p->stable; };
-  for (const Edge& e : edges)
+  for (const WaitEdge& e : edges)
     for (const Process* p : {e.waiter->process, e.missing->process})
       if (moved(p)) return fails(kName, fmt::format("rank {} moved while it was looked at", p->rank()));
   for (const End& e : ends)
@@ -213,7 +213,7 @@ void claim(Finding& finding, const Member& member, const Call& call) {
   if (!known) finding.claimed.push_back(c);
 }
 
-void prove(Finding& finding, const std::vector<Edge>& edges, const std::vector<End>& ends) {
+void prove(Finding& finding, const std::vector<WaitEdge>& edges, const std::vector<End>& ends) {
   finding.assumes = {every_edge_is_a_need(edges), ends_are_final(ends), issuers_closed(edges, ends),
                      full_view(edges), one_look(edges, ends)};
   if (in_a_cycle(ends)) finding.assumes.push_back(no_new_issuer(ends));
@@ -222,7 +222,7 @@ void prove(Finding& finding, const std::vector<Edge>& edges, const std::vector<E
   if (in_a_cycle(ends)) finding.assumes.push_back(nobody_gives_up(edges));
   finding.confidence = all ? Confidence::kProven : Confidence::kInferred;
   finding.claim = all ? Claim::kCannotReturn : Claim::kNone;
-  for (const Edge& e : all ? edges : std::vector<Edge>{})
+  for (const WaitEdge& e : all ? edges : std::vector<WaitEdge>{})
     if (!e.call->succeeded()) claim(finding, *e.waiter, *e.call);
 }
 

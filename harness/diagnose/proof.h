@@ -12,7 +12,7 @@
 
 namespace rankfault {
 
-struct Edge {
+struct WaitEdge {
   const CommGroup* group = nullptr;
   const Member* waiter = nullptr;
   const Call* call = nullptr;  // of the waiter, the one that is not complete; null: it made none there
@@ -30,11 +30,11 @@ struct End {
   enum class Why { kDead, kFinalized, kDestroyed, kInCycle, kNotFinal } why = Why::kNotFinal;
 };
 
-Assumption every_edge_is_a_need(const std::vector<Edge>&);
+Assumption every_edge_is_a_need(const std::vector<WaitEdge>&);
 Assumption ends_are_final(const std::vector<End>&);
-Assumption issuers_closed(const std::vector<Edge>&, const std::vector<End>&);
-Assumption full_view(const std::vector<Edge>&);
-Assumption one_look(const std::vector<Edge>&, const std::vector<End>&);
+Assumption issuers_closed(const std::vector<WaitEdge>&, const std::vector<End>&);
+Assumption full_view(const std::vector<WaitEdge>&);
+Assumption one_look(const std::vector<WaitEdge>&, const std::vector<End>&);
 
 // A sixth for cycles of live processes: a thread that never issued on the communicator has no lane, and may
 // yet come. MPI without MPI_THREAD_MULTIPLE rules it out; elsewhere nothing does.
@@ -42,13 +42,13 @@ Assumption no_new_issuer(const std::vector<End>&);
 
 // In a cycle a call that gives up (a limit, a revoked communicator) lets its rank go on and free the others:
 // named in the finding, does not weaken it.
-Assumption nobody_gives_up(const std::vector<Edge>&);
+Assumption nobody_gives_up(const std::vector<WaitEdge>&);
 
 // Adds a call to those that the finding's claim is about.
 void claim(Finding&, const Member&, const Call&);
 
 // Fills assumes, confidence, claim (cannot_return) and claimed of a finding.
-void prove(Finding&, const std::vector<Edge>&, const std::vector<End>&);
+void prove(Finding&, const std::vector<WaitEdge>&, const std::vector<End>&);
 
 // MPI_Finalize ends MPI's communicators; another library of the same process goes on.
 bool finalized(const Process&, const CommGroup&);

@@ -11,25 +11,25 @@
 namespace rankfault {
 namespace {
 
-bool is_over(const Edge& e) {
+bool is_over(const WaitEdge& e) {
   return e.missing->process && end_of(*e.missing->process, *e.group).why != End::Why::kNotFinal;
 }
 
-bool never_comes(const Edge& e) {
+bool never_comes(const WaitEdge& e) {
   // While it waits itself it does not send to itself either.
   return e.entered == Known::kNo && (is_over(e) || (e.missing == e.waiter && e.held));
 }
 
-using Waiting = std::vector<std::pair<const Call*, std::vector<Edge>>>;
+using Waiting = std::vector<std::pair<const Call*, std::vector<WaitEdge>>>;
 
-bool is_unserved(const std::vector<Edge>& edges) {
+bool is_unserved(const std::vector<WaitEdge>& edges) {
   return std::all_of(edges.begin(), edges.end(), never_comes) &&
          std::any_of(edges.begin(), edges.end(), is_over);
 }
 
 // Whether its rank can get no further for want of it. A request that nobody waits for may yet be cancelled,
 // and a wait for one of several goes on with any other.
-bool holds_its_rank(const Waiting& all, const Edge& e) {
+bool holds_its_rank(const Waiting& all, const WaitEdge& e) {
   if (!e.held || e.held->op != RF_OP_WAIT_ANY) return e.held;
   const auto named = e.waiter->process->waits_for.find(e.held->lane);
   const size_t known = named == e.waiter->process->waits_for.end() ? 0 : named->second.size();
@@ -48,7 +48,7 @@ bool ended_badly(const Process& p) {
 
 std::vector<Unsent> unsent_messages(const JobView& job) {
   Waiting by_call;
-  for (const Edge& e : waits_now(job)) {
+  for (const WaitEdge& e : waits_now(job)) {
     if (!is_message(e.call->op)) continue;
     if (by_call.empty() || by_call.back().first != e.call) by_call.push_back({e.call, {}});
     by_call.back().second.push_back(e);
@@ -57,14 +57,14 @@ std::vector<Unsent> unsent_messages(const JobView& job) {
   for (const auto& [call, edges] : by_call) {
     if (!is_unserved(edges) || !holds_its_rank(by_call, edges.front())) continue;
     Unsent u;
-    for (Edge e : edges) {
+    for (WaitEdge e : edges) {
       e.is_need = e.is_need || e.one_of;
       u.ends.push_back(e.missing == e.waiter ? End{e.missing->process, e.group, End::Why::kInCycle}
                                              : end_of(*e.missing->process, *e.group));
       u.edges.push_back(e);
     }
     if (u.edges.size() == 1) {
-      const Edge& only = u.edges.front();
+      const WaitEdge& only = u.edges.front();
       u.ended_badly = ended_badly(*only.missing->process);
       u.other_tag = unreceived_tag(*only.call, *only.waiter, *only.missing);
     }
@@ -74,7 +74,7 @@ std::vector<Unsent> unsent_messages(const JobView& job) {
 }
 
 Finding tell_unsent(const JobView& job, const Unsent& u) {
-  const Edge& first = u.edges.front();
+  const WaitEdge& first = u.edges.front();
   Finding f;
   f.kind = "missing_call";
   f.attempt = job.attempt();
@@ -85,7 +85,7 @@ Finding tell_unsent(const JobView& job, const Unsent& u) {
   set_comm(f, *first.group);
   std::vector<Seat> seats{{first.waiter, first.call}};
   std::vector<int> over;
-  for (const Edge& e : u.edges) {
+  for (const WaitEdge& e : u.edges) {
     if (e.missing == e.waiter) continue;
     seats.push_back({e.missing, nullptr});
     over.push_back(e.missing->world_rank);

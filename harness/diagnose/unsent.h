@@ -10,7 +10,7 @@ namespace rankfault {
 // Waits for messages that hold their rank, grouped by call; of each all those that would do have ended or
 // finalised.
 struct Unsent {
-  std::vector<Edge> edges;  // is_need is set on those of an OR: all of them are here
+  std::vector<WaitEdge> edges;  // is_need is set on those of an OR: all of them are here
   std::vector<End> ends;
   bool ended_badly = false;      // the one partner died or exited with an error: a finding of its own
   std::optional<int> other_tag;  // of a message of that partner that nobody received

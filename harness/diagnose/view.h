@@ -84,7 +84,7 @@ struct CommGroup {
 };
 
 struct Divergence;  // sequences.h
-struct Edge;        // proof.h
+struct WaitEdge;    // proof.h
 
 class JobView {
  public:
@@ -101,12 +101,12 @@ class JobView {
   // Where members stop making the same calls: computed once, when the first rule asks.
   const std::vector<Divergence>& divergences() const;
   // Who waits for whom (waits.h): computed once, too.
-  const std::vector<Edge>& waits() const;
+  const std::vector<WaitEdge>& waits() const;
 
  private:
   void join_comms();
   mutable std::shared_ptr<const std::vector<Divergence>> divergences_;
-  mutable std::shared_ptr<const std::vector<Edge>> waits_;
+  mutable std::shared_ptr<const std::vector<WaitEdge>> waits_;
   const Timeline& timeline_;
   std::vector<std::unique_ptr<Process>> processes_;
   std::vector<CommGroup> comms_;

@@ -21,7 +21,7 @@ bool is_awaited(const Call& c) {
 // The host call of NCCL needs nobody; what its stream waits for is another matter (streams.h).
 bool is_of_a_stream(const Process& p, const Call& c) { return c.library == RF_LIB_NCCL || p.has_streams(); }
 
-void collective_waits(const CommGroup& group, const Member& waiter, std::vector<Edge>& edges) {
+void collective_waits(const CommGroup& group, const Member& waiter, std::vector<WaitEdge>& edges) {
   for (const Call* c : waiter.calls) {
     if (!is_awaited(*c) || c->op == RF_OP_FINALIZE || is_of_a_stream(*waiter.process, *c)) continue;
     const Needs needs = needs_of(*c, waiter.rank, group.size, group.flags);
@@ -36,10 +36,11 @@ void collective_waits(const CommGroup& group, const Member& waiter, std::vector<
 }
 
 // A message that may come from several is awaited from nobody when one of them has sent it.
-void message_waits(const CommGroup& group, const Member& waiter, const Call& c, std::vector<Edge>& edges) {
+void message_waits(const CommGroup& group, const Member& waiter, const Call& c,
+                   std::vector<WaitEdge>& edges) {
   const Partners partners = partners_of(c, group);
   const bool none_left = nothing_left(c, waiter, group);
-  std::vector<Edge> found;
+  std::vector<WaitEdge> found;
   for (const int rank : partners.ranks) {
     const Member& partner = group.members[static_cast<size_t>(rank)];
     const Known entered = none_left ? Known::kNo : partner_entered(c, waiter, partner);
@@ -51,7 +52,7 @@ void message_waits(const CommGroup& group, const Member& waiter, const Call& c, 
   edges.insert(edges.end(), found.begin(), found.end());
 }
 
-void all_message_waits(const JobView& job, const Process& p, std::vector<Edge>& edges) {
+void all_message_waits(const JobView& job, const Process& p, std::vector<WaitEdge>& edges) {
   for (const Call& c : p.calls) {
     if (!is_message(c.op) || !is_awaited(c) || is_of_a_stream(p, c)) continue;
     const CommGroup* group = job.group(p, c.comm);
@@ -62,9 +63,9 @@ void all_message_waits(const JobView& job, const Process& p, std::vector<Edge>& 
 
 }  // namespace
 
-const std::vector<Edge>& JobView::waits() const {
+const std::vector<WaitEdge>& JobView::waits() const {
   if (waits_) return *waits_;
-  auto edges = std::make_shared<std::vector<Edge>>();
+  auto edges = std::make_shared<std::vector<WaitEdge>>();
   for (const CommGroup& group : comms())
     for (const Member& waiter : group.members)
       if (waiter.comm && !waiter.process->ended()) collective_waits(group, waiter, *edges);
@@ -74,31 +75,31 @@ const std::vector<Edge>& JobView::waits() const {
   return *waits_;
 }
 
-std::vector<Edge> waiting_for(const std::vector<Edge>& all, const Process& process) {
-  std::vector<Edge> edges;
-  for (const Edge& e : all)
+std::vector<WaitEdge> waiting_for(const std::vector<WaitEdge>& all, const Process& process) {
+  std::vector<WaitEdge> edges;
+  for (const WaitEdge& e : all)
     if (e.is_need && e.entered == Known::kNo && e.missing->process == &process) edges.push_back(e);
   return edges;
 }
 
-Duration longest_wait(const JobView& job, const std::vector<Edge>& edges) {
+Duration longest_wait(const JobView& job, const std::vector<WaitEdge>& edges) {
   uint64_t longest = 0;
   const TimeNs look = job.timeline().look;
-  for (const Edge& e : edges)
+  for (const WaitEdge& e : edges)
     if (look > e.call->entered) longest = std::max(longest, look - e.call->entered);
   return Duration(static_cast<int64_t>(longest));
 }
 
-void tell_waiters(Finding& f, const JobView& job, const std::vector<Edge>& edges) {
+void tell_waiters(Finding& f, const JobView& job, const std::vector<WaitEdge>& edges) {
   f.attempt = job.attempt();
   if (edges.empty()) return;
-  const Edge& first = edges.front();
+  const WaitEdge& first = edges.front();
   f.op = op_text(first.call->op);
   set_comm(f, *first.group);
   set_seq(f, *first.call);
   f.ends_by = ends_by_of(*first.call, first.waiter->comm);
   std::vector<Seat> seats;
-  for (const Edge& e : edges) {
+  for (const WaitEdge& e : edges) {
     if (e.group != first.group) continue;
     seats.push_back({e.waiter, e.call});
     f.evidence.push_back(

@@ -9,15 +9,15 @@ namespace rankfault {
 
 // One edge for each (call of a live process that is inside or pending, member that did not enter it),
 // needs and those by algorithm; collectives, then messages.
-inline const std::vector<Edge>& waits_now(const JobView& job) { return job.waits(); }
+inline const std::vector<WaitEdge>& waits_now(const JobView& job) { return job.waits(); }
 
 // The edges of those who wait for one process, by need.
-std::vector<Edge> waiting_for(const std::vector<Edge>& all, const Process&);
+std::vector<WaitEdge> waiting_for(const std::vector<WaitEdge>& all, const Process&);
 
 // The longest that one of the calls has been open at the look.
-Duration longest_wait(const JobView&, const std::vector<Edge>&);
+Duration longest_wait(const JobView&, const std::vector<WaitEdge>&);
 
 // Fills sides, op, comm, seq and evidence from edges on the communicator of the first.
-void tell_waiters(Finding&, const JobView&, const std::vector<Edge>&);
+void tell_waiters(Finding&, const JobView&, const std::vector<WaitEdge>&);
 
 }  // namespace rankfault

@@ -28,7 +28,7 @@ Finding tell(const JobView& job, const Process& p) {
   }
   tell_unmet(f, u);
   std::vector<int> waiters;
-  for (const Edge& e : u.edges) waiters.push_back(e.waiter->world_rank);
+  for (const WaitEdge& e : u.edges) waiters.push_back(e.waiter->world_rank);
   f.text =
       fmt::format("{} {}; {} cannot go on without it", who, let_down(u), ranks_text(sorted_unique(waiters)));
   return f;

@@ -16,13 +16,13 @@ namespace {
 // Everybody in the smaller of two camps; nobody when they are equal. A message is between two ranks: whether
 // the one waits that should not, or the other does not come that should, is not told by how many stand by.
 std::vector<int> smaller_side(const Knot& knot) {
-  const auto by_message = [](const Edge& e) { return is_message(e.call->op); };
+  const auto by_message = [](const WaitEdge& e) { return is_message(e.call->op); };
   if (std::any_of(knot.edges.begin(), knot.edges.end(), by_message)) return {};
   std::map<const CommGroup*, std::vector<int>> camps;
-  for (const Edge& e : knot.all) camps[e.group].push_back(e.waiter->process->rank());
+  for (const WaitEdge& e : knot.all) camps[e.group].push_back(e.waiter->process->rank());
   std::erase_if(camps, [&](const auto& camp) {
     return std::none_of(knot.edges.begin(), knot.edges.end(),
-                        [&](const Edge& e) { return e.group == camp.first; });
+                        [&](const WaitEdge& e) { return e.group == camp.first; });
   });
   std::vector<std::vector<int>> sides;
   sides.reserve(camps.size());
@@ -32,8 +32,8 @@ std::vector<int> smaller_side(const Knot& knot) {
 }
 
 // Within a knot a rank waits; one that is over (it would have done, too) has its own end.
-End end_in(const Knot& knot, const Edge& e) {
-  for (const Edge& other : knot.edges)
+End end_in(const Knot& knot, const WaitEdge& e) {
+  for (const WaitEdge& other : knot.edges)
     if (other.waiter->process == e.missing->process) return {e.missing->process, e.group, End::Why::kInCycle};
   return end_of(*e.missing->process, *e.group);
 }
@@ -43,12 +43,12 @@ Finding tell(const JobView& job, const Knot& knot) {
   f.kind = "order_deadlock";
   f.attempt = job.attempt();
   f.ranks = smaller_side(knot);
-  const Edge& first = knot.edges.front();
+  const WaitEdge& first = knot.edges.front();
   f.op = op_text(first.call->op);
   set_comm(f, *first.group);
   set_seq(f, *first.call);
   std::vector<End> ends;
-  for (const Edge& e : knot.edges) {
+  for (const WaitEdge& e : knot.edges) {
     f.at = std::max(f.at, e.call->entered);
     const bool told = !f.sides.empty() && f.sides.back().ranks == std::vector<int>{e.waiter->world_rank} &&
                       f.sides.back().what == call_text(*e.call, *e.group);
