@@ -37,7 +37,7 @@ def sample(cases, count, seed):
             group = groups.get((family, twin)) or groups.get((family, not twin))
             if group and len(picked) < count:
                 picked.append(group.pop())
-    return sorted(picked, key=label)
+    return picked
 
 
 def tell(case, judged, result):
@@ -52,7 +52,13 @@ def tell(case, judged, result):
         print(f"    {under}{f['kind']} {f['ranks']} {f['confidence']}: {f['text']}", flush=True)
 
 
-def run_all(build, cases):
+def write_score(path, by_family, total, drawn):
+    count = sum(len(judged) for judged in by_family.values())
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"{score.HEAD}{count} runs of {total}{drawn}.\n\n{score.table(by_family)}")
+
+
+def run_all(build, cases, after_each=lambda by_family: None):
     by_family = {}
     for case in cases:
         with tempfile.TemporaryDirectory(prefix="rfcorpus-") as folder:
@@ -63,6 +69,7 @@ def run_all(build, cases):
             judged["line"] = bool(named & {n for part in case["lines"].values() for n in part})
         tell(case, judged, result)
         by_family.setdefault(case["family"], []).append(judged)
+        after_each(by_family)
     return by_family
 
 
@@ -84,15 +91,17 @@ def main():
     total = len(cases)
     if options.sample:
         cases = sample(cases, options.sample, options.seed)
-    by_family = run_all(build, cases)
-    text = score.table(by_family)
-    print("\n" + text)
+    drawn = f", drawn with seed {options.seed}" if options.sample else ""
+
+    def keep(by_family):  # a run of hours that is cut short has a table, too
+        if not options.check:
+            write_score(options.out, by_family, total, drawn)
+
+    by_family = run_all(build, cases, keep)
+    print("\n" + score.table(by_family))
     judged = [j for all_of in by_family.values() for j in all_of]
     if options.check:
         sys.exit(any(j["wrong_proof"] or j.get("alarm") for j in judged))
-    how = f"{len(cases)} runs of {total}" + (f", drawn with seed {options.seed}" if options.sample else "") + ".\n\n"
-    with open(options.out, "w", encoding="utf-8") as file:
-        file.write(score.HEAD + how + text)
 
 
 if __name__ == "__main__":

@@ -175,6 +175,7 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
   if (shortest == ~uint64_t{0} || shortest + 1 < first) return false;
   d.seq = shortest + 1;
   Members came, absent;
+  size_t undecided = 0;  // neither came nor went: either side may yet be the larger
   bool waits = false, over = true;
   for (const Member& m : group.members) {
     if (!m.comm) continue;
@@ -183,6 +184,8 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
       waits = waits || first_unfinished(m, d.seq) != nullptr;
     } else if (finished(m, group) && m.last_entered() <= d.seq) {
       absent.push_back(&m);
+    } else {
+      ++undecided;
     }
     over = over && finished(m, group);
   }
@@ -193,7 +196,7 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
       std::any_of(absent.begin(), absent.end(), [](const Member* m) { return exited_with_error(*m); });
   d.minority = std::move(absent);
   d.majority = std::move(came);
-  d.tie = d.minority.size() >= d.majority.size();
+  d.tie = d.minority.size() + undecided >= d.majority.size();
   if (is_lone_root(d.majority, d.seq)) {
     std::swap(d.minority, d.majority);  // the sides as at a difference: the root stands alone
     d.lone_root = true;

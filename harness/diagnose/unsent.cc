@@ -27,10 +27,11 @@ bool is_unserved(const std::vector<WaitEdge>& edges) {
          std::any_of(edges.begin(), edges.end(), is_over);
 }
 
-// Whether its rank can get no further for want of it. A request that nobody waits for may yet be cancelled,
-// and a wait for one of several goes on with any other.
+// Whether its rank can get no further for want of it. A request of MPI that nobody waits for may yet be
+// cancelled (elsewhere it cannot), and a wait for one of several goes on with any other.
 bool holds_its_rank(const Waiting& all, const WaitEdge& e) {
-  if (!e.held || e.held->op != RF_OP_WAIT_ANY) return e.held;
+  if (!e.held) return e.group->library != RF_LIB_MPI;
+  if (e.held->op != RF_OP_WAIT_ANY) return true;
   const auto named = e.waiter->process->waits_for.find(e.held->lane);
   const size_t known = named == e.waiter->process->waits_for.end() ? 0 : named->second.size();
   const auto unserved = std::count_if(all.begin(), all.end(), [&](const auto& other) {

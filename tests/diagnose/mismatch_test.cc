@@ -82,6 +82,19 @@ TEST(CallMismatch, OfTwoCallsTheOtherWayRoundNoneWasAdded) {
   EXPECT_EQ(all_kinds(diagnose(job.build())), "call_mismatch");
 }
 
+// Two came and one went; the other two may yet do either, so the larger side is not known.
+TEST(MissingCall, BlamesNobodyWhileOthersMayStillTakeEitherSide) {
+  TimelineBuilder job(5, RF_LIB_MPI);
+  job.everyone(all_reduce()).blocked(1, barrier()).blocked(4, barrier()).finalized(3);
+  const Findings early = diagnose(job.build());
+  ASSERT_NE(finding_of(early, "missing_call"), nullptr);
+  EXPECT_TRUE(finding_of(early, "missing_call")->ranks.empty());
+  job.blocked(0, barrier()).blocked(2, barrier());
+  const Findings found = diagnose(job.build());
+  ASSERT_NE(finding_of(found, "missing_call"), nullptr);
+  EXPECT_EQ(finding_of(found, "missing_call")->ranks, std::vector<int>{3});
+}
+
 // Rank 0 makes the common calls from a branch of its own.
 TEST(MissingCall, IsFoundThoughARoleMakesTheCallsFromItsOwnPlace) {
   TimelineBuilder job(3, RF_LIB_MPI);
