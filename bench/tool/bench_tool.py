@@ -128,7 +128,7 @@ def perf_instructions(folder, agent):
 
 
 def valgrind_instructions(folder, agent):
-    trainer(folder, agent, 1000, ["valgrind", "--trace-children=yes", "--tool=cachegrind", "--cache-sim=no",
+    trainer(folder, agent, 3000, ["valgrind", "--trace-children=yes", "--tool=cachegrind", "--cache-sim=no",
                                   f"--cachegrind-out-file={folder}/lines.RANK", f"--log-file={folder}/count.RANK"])
     return counted(folder, lambda line: line.split("refs:")[1].replace(",", "") if "refs:" in line else None)
 
@@ -152,7 +152,7 @@ def counter_of_this_machine():
     if perf_counts():
         return "instructions (perf)", perf_instructions, 20
     if shutil.which("valgrind"):
-        return "instructions (valgrind)", valgrind_instructions, 8
+        return "instructions (valgrind)", valgrind_instructions, 6
     return "seconds (neither perf nor valgrind counts here)", user_seconds, 20
 
 
