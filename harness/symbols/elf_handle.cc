@@ -46,8 +46,8 @@ std::unique_ptr<ElfHandle> separate_debug_file(const ElfHandle& of, const std::s
   std::string hex;
   for (const char c : id) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
   const std::string root = "/usr/lib/debug";
-  std::vector<std::string> candidates{
-      fmt::format("{}/.build-id/{}/{}.debug", root, hex.substr(0, 2), hex.substr(2))};
+  std::vector<std::string> candidates;
+  candidates.push_back(fmt::format("{}/.build-id/{}/{}.debug", root, hex.substr(0, 2), hex.substr(2)));
   GElf_Word checksum = 0;
   if (const char* name = dwelf_elf_gnu_debuglink(of.elf(), &checksum)) {
     const std::string folder = std::filesystem::path(path).parent_path().string();
