@@ -22,7 +22,7 @@ std::vector<int> ranks_in(const char* text) {
 }
 
 bool set_kind(SyntheticJob& job, const char* word) {
-  for (int k = 0; k <= static_cast<int>(SyntheticJob::Broken::kTeardown); ++k) {
+  for (int k = 0; k <= static_cast<int>(SyntheticJob::Broken::kWedged); ++k) {
     job.broken = static_cast<SyntheticJob::Broken>(k);
     if (!std::strcmp(name_of(job.broken), word)) return true;
   }

@@ -10,16 +10,13 @@
 #include "harness/base/assert.h"
 
 namespace rankfault::testing {
-namespace {
-constexpr uint32_t kLanes = 4;
-constexpr uint64_t kBytes = RF_LANE_HISTORY_OFFSET(kLanes);
-}  // namespace
 
-RingFileWriter::RingFileWriter(const std::string& folder, const ProcessId& id, int rank, int world_size)
-    : path_(folder + "/" + id.to_string() + ".ring") {
+RingFileWriter::RingFileWriter(const std::string& folder, const ProcessId& id, int rank, int world_size,
+                               uint32_t lanes)
+    : path_(folder + "/" + id.to_string() + ".ring"), bytes_(RF_LANE_HISTORY_OFFSET(lanes)) {
   const int fd = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  RF_ASSERT(fd >= 0 && ::ftruncate(fd, static_cast<off_t>(kBytes)) == 0, "cannot make a ring");
-  base_ = static_cast<char*>(::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+  RF_ASSERT(fd >= 0 && ::ftruncate(fd, static_cast<off_t>(bytes_)) == 0, "cannot make a ring");
+  base_ = static_cast<char*>(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
   ::close(fd);
   rf_header& h = header();
   h.abi_version = RF_ABI_VERSION;
@@ -33,9 +30,9 @@ RingFileWriter::RingFileWriter(const std::string& folder, const ProcessId& id, i
   h.rank = rank;
   h.world_size = world_size;
   h.stage = RF_STAGE_MEMBER;
-  h.lanes_used = kLanes;
+  h.lanes_used = lanes;
   h.names_used = 8;
-  for (uint32_t i = 0; i < kLanes; ++i) {
+  for (uint32_t i = 0; i < lanes; ++i) {
     lane(i).kind = RF_LANE_THREAD;
     lane(i).owner = 100 + i;
     lane(i).mapped = 1;
@@ -43,7 +40,7 @@ RingFileWriter::RingFileWriter(const std::string& folder, const ProcessId& id, i
   RF_STORE(&h.magic, RF_RING_MAGIC);
 }
 
-RingFileWriter::~RingFileWriter() { ::munmap(base_, kBytes); }
+RingFileWriter::~RingFileWriter() { ::munmap(base_, bytes_); }
 
 void RingFileWriter::add_comm(uint64_t id, const std::string& name, int size, int rank) {
   const uint32_t index = header().comms_used;

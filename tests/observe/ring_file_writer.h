@@ -10,7 +10,8 @@ namespace rankfault::testing {
 
 class RingFileWriter {
  public:
-  RingFileWriter(const std::string& folder, const ProcessId&, int rank, int world_size);
+  // `lanes`: of threads, each with its history in the file.
+  RingFileWriter(const std::string& folder, const ProcessId&, int rank, int world_size, uint32_t lanes = 4);
   ~RingFileWriter();
   RingFileWriter(const RingFileWriter&) = delete;
   RingFileWriter& operator=(const RingFileWriter&) = delete;
@@ -18,6 +19,7 @@ class RingFileWriter {
   rf_header& header() { return *reinterpret_cast<rf_header*>(base_); }
   rf_lane& lane(uint32_t i) { return reinterpret_cast<rf_lane*>(base_ + RF_OFF_LANES)[i]; }
   rf_comm& comm(uint32_t i) { return reinterpret_cast<rf_comm*>(base_ + RF_OFF_COMMS)[i]; }
+  int32_t& member_at(uint32_t i) { return reinterpret_cast<int32_t*>(base_ + RF_OFF_MEMBERS)[i]; }
   rf_record& record_at(uint32_t l, uint64_t index) {
     return reinterpret_cast<rf_record*>(base_ + RF_LANE_HISTORY_OFFSET(l))[index % RF_LANE_RECORDS];
   }
@@ -33,6 +35,7 @@ class RingFileWriter {
  private:
   std::string path_;
   char* base_;
+  uint64_t bytes_;
   uint64_t time_ = 1'000'000;
 };
 
