@@ -28,25 +28,26 @@ struct Diagnosed {
 };
 
 // Every journaled look again, in order. A run that was never looked at is looked at at its end.
-Result<Findings> replay(const std::string& run_dir) {
-  const Result<std::vector<Json>> journal = read_journal(run_dir + "/journal.ndjson");
+Result<Diagnosed> replay(const std::string& run_dir) {
+  Result<std::vector<Json>> journal = read_journal(run_dir + "/journal.ndjson");
   if (!journal) return journal.error();
   RunRecords records(run_dir);
   FindingsLog log;
   DiagnoseOptions options;
   bool looked = false, ended = false;
-  for (const Json& line : *journal) {
+  for (Json& line : *journal) {
     ended = ended || line.value("ev", "") == "run_end";
     if (line.value("ev", "") == "run_begin")
       options.slow_after = Duration(line.value("slow_after_ns", options.slow_after.count()));
     if (line.value("ev", "") != "look") continue;
     const Result<Timeline> timeline = records.at_look(line);
     if (!timeline) return timeline.error();
+    line.erase("state");  // of a large job it is large
     log.add(diagnose(*timeline, options), line.value("last", false));
     looked = true;
   }
   if (!looked) {
-    const Result<Timeline> timeline = final_timeline(run_dir);
+    const Result<Timeline> timeline = final_timeline(run_dir, Histories::kInFiles);
     if (!timeline) return timeline.error();
     log.add(diagnose(canonical(*timeline), options), true);
   }
@@ -56,7 +57,7 @@ Result<Findings> replay(const std::string& run_dir) {
     findings.all.front().text =
         "the journal ends before the run did; until then: " + findings.all.front().text;
   }
-  return findings;
+  return Diagnosed{std::move(findings), records.unread()};
 }
 
 Result<Diagnosed> from_dumps(const std::string& path) {
@@ -73,9 +74,7 @@ Result<Diagnosed> from(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path + "/journal.ndjson", error) && looks_like_dumps(path))
     return from_dumps(path);
-  const Result<Findings> findings = replay(path);
-  if (!findings) return findings.error();
-  return Diagnosed{*findings, {}};
+  return replay(path);
 }
 
 void print(const Findings& findings) {

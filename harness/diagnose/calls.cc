@@ -3,50 +3,80 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <unordered_map>
 
 namespace rankfault {
 namespace {
 
 bool is_wait(uint16_t op) { return op == RF_OP_WAIT || op == RF_OP_WAIT_ANY; }
 
+// A call while it is put together: its shape is still its own.
+struct Draft : CallShape {
+  Call call;
+};
+
+struct HashOfShape {
+  size_t operator()(const CallShape& s) const {
+    uint64_t hash = 0;
+    for (const uint64_t word :
+         {uint64_t{s.op}, s.where, s.count, uint64_t{s.comm}, static_cast<uint64_t>(s.peer),
+          static_cast<uint64_t>(s.tag), static_cast<uint64_t>(s.result), s.needs_mask})
+      hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+    return hash ^ hash >> 32;
+  }
+};
+
 class Builder {
  public:
-  explicit Builder(const ProcessView& view) : view_(view) {
+  Builder(const ProcessView& view, const std::vector<Event>& history) : view_(view) {
     std::array<size_t, RF_MAX_LANES + 1> records{};
-    for (const Event& event : view.history)
+    for (const Event& event : history)
       if (event.lane <= RF_MAX_LANES && event.record.phase == RF_PHASE_ENTER) ++records[event.lane];
     for (size_t i = 0; i < records.size(); ++i) lanes_[i].reserve(records[i] ? records[i] + 1 : 0);
-    for (const Event& event : view.history) take(event);
+    for (const Event& event : history) take(event);
     for (const LaneView& lane : view.lanes) settle(lane);
   }
   std::map<uint32_t, std::vector<uint64_t>> waits_for() { return std::move(requests_); }
-  std::vector<Call> all() {
+
+  // The calls of all lanes, each with its shape among `shapes`.
+  std::vector<Call> all(std::vector<CallShape>& shapes) {
+    size_t count = 0;
+    for (const auto& lane : lanes_) count += lane.size();
+    std::vector<size_t> shape_of;
+    shape_of.reserve(count);
+    std::unordered_map<CallShape, size_t, HashOfShape> known;
+    for (const auto& lane : lanes_)
+      for (const Draft& d : lane) shape_of.push_back(known.try_emplace(d, known.size()).first->second);
+    shapes.resize(known.size());
+    for (const auto& [shape, place] : known) shapes[place] = shape;
     std::vector<Call> calls;
-    for (auto& lane : lanes_) {
-      if (calls.empty())
-        calls = std::move(lane);  // most processes have one lane that calls
-      else
-        calls.insert(calls.end(), lane.begin(), lane.end());
-    }
+    calls.reserve(count);
+    for (const auto& lane : lanes_)
+      for (const Draft& d : lane) {
+        calls.push_back(d.call);
+        calls.back().shape = &shapes[shape_of[calls.size() - 1]];
+      }
     return calls;
   }
 
  private:
   // The call with that number, or null. Numbers grow along a lane; the newest is asked for most.
-  Call* find(uint32_t lane, uint32_t number) {
+  Draft* find(uint32_t lane, uint32_t number) {
     if (lane > RF_MAX_LANES) return nullptr;
-    std::vector<Call>& calls = lanes_[lane];
-    if (!calls.empty() && calls.back().number == number) return &calls.back();
+    std::vector<Draft>& calls = lanes_[lane];
+    if (!calls.empty() && calls.back().call.number == number) return &calls.back();
     const auto at = std::lower_bound(calls.begin(), calls.end(), number,
-                                     [](const Call& c, uint32_t n) { return c.number < n; });
-    return at != calls.end() && at->number == number ? &*at : nullptr;
+                                     [](const Draft& d, uint32_t n) { return d.call.number < n; });
+    return at != calls.end() && at->call.number == number ? &*at : nullptr;
   }
 
   void enter(const Event& event) {
+    if (event.lane > RF_MAX_LANES) return;
     const rf_record& r = event.record;
-    Call c;
-    c.lane = event.lane;
-    c.number = r.call;
+    Draft c;
+    c.call.lane = static_cast<uint8_t>(event.lane);
+    c.call.number = r.call;
     c.op = r.op;
     c.flags = r.flags;
     c.library = r.library;
@@ -55,26 +85,26 @@ class Builder {
     c.comm = r.comm;
     c.peer = r.peer;
     c.tag = r.tag_or_result;
-    c.seq = r.seq;
+    c.call.seq = r.seq;
     c.count = r.count;
     c.where = r.where;
-    c.step = step_;
-    c.entered = r.time_ns;
-    std::vector<Call>& calls = lanes_[event.lane];
-    if (calls.empty() || calls.back().number < c.number)
+    c.call.step = step_;
+    c.call.entered = r.time_ns;
+    std::vector<Draft>& calls = lanes_[event.lane];
+    if (calls.empty() || calls.back().call.number < c.call.number)
       calls.push_back(c);
-    else if (!find(event.lane, c.number))
-      calls.insert(std::lower_bound(calls.begin(), calls.end(), c.number,
-                                    [](const Call& a, uint32_t n) { return a.number < n; }),
+    else if (!find(event.lane, c.call.number))
+      calls.insert(std::lower_bound(calls.begin(), calls.end(), c.call.number,
+                                    [](const Draft& d, uint32_t n) { return d.call.number < n; }),
                    c);
   }
 
-  void leave(Call* c, const rf_record& r, Call::Status status) {
+  void leave(Draft* c, const rf_record& r, Call::Status status) {
     if (!c) return;
-    c->status = status;
-    c->left = r.time_ns;
+    c->call.status = status;
+    c->call.left = r.time_ns;
     c->result = r.tag_or_result;
-    if (r.seq != 0) c->seq = r.seq;
+    if (r.seq != 0) c->call.seq = r.seq;
   }
 
   void take(const Event& event) {
@@ -86,14 +116,14 @@ class Builder {
         return leave(find(event.lane, r.call), r,
                      r.tag_or_result == 0 ? Call::Status::kReturned : Call::Status::kFailed);
       case RF_PHASE_ENQUEUE:
-        if (Call* c = find(event.lane, r.call); c && c->status == Call::Status::kInside)
+        if (Draft* c = find(event.lane, r.call); c && c->call.status == Call::Status::kInside)
           leave(c, r, Call::Status::kPending);
         return;
       case RF_PHASE_COMPLETE:
       case RF_PHASE_ERROR: {
         // Of pending work `where` is its origin; the lane may be another one.
         const bool origin = r.op == RF_OP_NONE && r.where != 0;
-        Call* c = origin ? find(static_cast<uint32_t>(r.where >> 32), static_cast<uint32_t>(r.where))
+        Draft* c = origin ? find(static_cast<uint32_t>(r.where >> 32), static_cast<uint32_t>(r.where))
                          : find(event.lane, r.call);
         return leave(c, r, r.phase == RF_PHASE_ERROR ? Call::Status::kFailed : Call::Status::kReturned);
       }
@@ -107,15 +137,15 @@ class Builder {
     }
   }
 
-  void detail(Call* c, const rf_record& r) {
+  void detail(Draft* c, const rf_record& r) {
     if (!c) return;
     if (c->op == RF_OP_SENDRECV) {
       c->recv_peer = r.peer;
       c->recv_tag = r.tag_or_result;
     } else if (is_wait(c->op) && r.where != 0) {
-      auto& [number, origins] = named_[c->lane];
-      if (number != c->number) origins.clear();
-      number = c->number;
+      auto& [number, origins] = named_[c->call.lane];
+      if (number != c->call.number) origins.clear();
+      number = c->call.number;
       origins.push_back(r.where);
     }
   }
@@ -126,15 +156,15 @@ class Builder {
     const rf_state& s = lane.state;
     const bool inside = s.where == RF_INSIDE;
     for (auto& c : lanes_[lane.index])
-      if (c.status == Call::Status::kInside && !(inside && c.number == s.call)) {
-        c.status = c.number == s.call && s.last_result != 0 ? Call::Status::kFailed : Call::Status::kReturned;
-        c.left = s.since_ns;
+      if (c.call.status == Call::Status::kInside && !(inside && c.call.number == s.call)) {
+        c.call.status = c.call.number == s.call && s.last_result != 0 ? Call::Status::kFailed : Call::Status::kReturned;
+        c.call.left = s.since_ns;
       }
     if (!inside) return;
-    Call* c = find(lane.index, s.call);
-    if (c && c->status != Call::Status::kInside) return;  // left between its record and its state
+    Draft* c = find(lane.index, s.call);
+    if (c && c->call.status != Call::Status::kInside) return;  // left between its record and its state
     if (!c) c = from_state(lane);
-    c->seq = std::max(c->seq, s.seq);
+    c->call.seq = std::max(c->call.seq, s.seq);
     c->needs_mask = s.needs_mask;
     c->deadline_ns = s.deadline_ns;
     c->recv_peer = s.recv_peer;
@@ -144,14 +174,14 @@ class Builder {
     for (const uint64_t origin : s.pending)
       if (origin != 0) origins.push_back(origin);
     const auto& [number, more] = named_[lane.index];
-    if (number == c->number) origins.insert(origins.end(), more.begin(), more.end());
+    if (number == c->call.number) origins.insert(origins.end(), more.begin(), more.end());
   }
 
-  Call* from_state(const LaneView& lane) {
+  Draft* from_state(const LaneView& lane) {
     const rf_state& s = lane.state;
-    Call c;
-    c.lane = lane.index;
-    c.number = s.call;
+    Draft c;
+    c.call.lane = static_cast<uint8_t>(lane.index);
+    c.call.number = s.call;
     c.op = s.op;
     c.flags = s.flags;
     c.library = s.library;
@@ -160,19 +190,19 @@ class Builder {
     c.comm = s.comm;
     c.peer = s.peer;
     c.tag = s.tag;
-    c.seq = s.seq;
+    c.call.seq = s.seq;
     c.count = s.count;
     c.where = s.return_address;
-    c.step = step_;
-    c.entered = s.since_ns;
-    std::vector<Call>& calls = lanes_[lane.index];
-    return &*calls.insert(std::lower_bound(calls.begin(), calls.end(), c.number,
-                                           [](const Call& a, uint32_t n) { return a.number < n; }),
+    c.call.step = step_;
+    c.call.entered = s.since_ns;
+    std::vector<Draft>& calls = lanes_[lane.index];
+    return &*calls.insert(std::lower_bound(calls.begin(), calls.end(), c.call.number,
+                                           [](const Draft& d, uint32_t n) { return d.call.number < n; }),
                           c);
   }
 
   const ProcessView& view_;
-  std::array<std::vector<Call>, RF_MAX_LANES + 1> lanes_;
+  std::array<std::vector<Draft>, RF_MAX_LANES + 1> lanes_;
   std::map<uint32_t, std::pair<uint32_t, std::vector<uint64_t>>>
       named_;  // of a lane's newest wait: its number
   std::map<uint32_t, std::vector<uint64_t>> requests_;
@@ -181,10 +211,19 @@ class Builder {
 
 }  // namespace
 
-void build_calls(Process& process) {
-  Builder builder(*process.view);
-  process.waits_for = builder.waits_for();
-  process.calls = builder.all();
+bool build_calls(Process& process) {
+  const auto from = [&](const std::vector<Event>& history) {
+    Builder builder(*process.view, history);
+    process.waits_for = builder.waits_for();
+    process.calls = builder.all(process.shapes);
+  };
+  if (!process.view->on_disk) {
+    from(process.view->history);
+    return true;
+  }
+  const std::optional<std::vector<Event>> history = process.view->on_disk->events();
+  from(history.value_or(std::vector<Event>{}));
+  return history.has_value();
 }
 
 }  // namespace rankfault

@@ -5,7 +5,7 @@
 
 namespace rankfault {
 
-// Fills Process::calls and waits_for from its view.
-void build_calls(Process&);
+// Fills Process::calls, shapes and waits_for from its view. False when its history could not be read.
+bool build_calls(Process&);
 
 }  // namespace rankfault

@@ -13,10 +13,18 @@ namespace {
 
 using Stuck = std::set<const Process*>;
 
+// What one request waits for: a message, edge by edge; or a place, and who has not come to it.
+struct Request {
+  std::vector<WaitEdge> edges;
+  const PlaceWait* at_place = nullptr;
+
+  bool one_of() const { return !at_place && edges.front().one_of; }
+};
+
 // One call that a lane sits in, and the waits that hold it: of each request its own.
 struct Held {
   const Call* call = nullptr;
-  std::map<const Call*, std::vector<WaitEdge>> requests;
+  std::map<const Call*, Request> requests;
 };
 using Graph = std::map<const Process*, std::vector<Held>>;
 
@@ -37,12 +45,20 @@ struct Limits {
   bool plain_sends = false;  // count sends that the library may have to hold back
 };
 
+bool lane_is_held(const Process& p, const Call* held, const Limits& limits, TimeNs look) {
+  return held && !(runs_besides(p, *held) && open_for(*held, look) < stuck_after(limits.slow));
+}
+
 bool holds(const WaitEdge& e, const Limits& limits, TimeNs look) {
-  if (!e.missing->process || e.entered != Known::kNo || !e.held) return false;
-  const Duration open = open_for(*e.held, look);
-  if (runs_besides(*e.waiter->process, *e.held) && open < stuck_after(limits.slow)) return false;
+  if (!e.missing->process || e.entered != Known::kNo) return false;
+  if (!lane_is_held(*e.waiter->process, e.held, limits, look)) return false;
   if (e.is_need || e.one_of) return true;
-  return limits.plain_sends && e.call->op == RF_OP_SEND && open > limits.slow;
+  return limits.plain_sends && e.call->op() == RF_OP_SEND && open_for(*e.held, look) > limits.slow;
+}
+
+// What an ended process left out is told by dead_rank and exited_rank.
+bool holds(const PlaceWait& w, const Member& m, Known entered) {
+  return &m != w.waiter && entered == Known::kNo && w.needs_member(m) && !m.process->ended();
 }
 
 // Calls of which one that would do is not known to be missing: they may be served.
@@ -53,17 +69,69 @@ std::set<const Call*> maybe_served(const std::vector<WaitEdge>& waits) {
   return calls;
 }
 
-Graph graph_of(const JobView& job, const std::vector<WaitEdge>& waits, const Limits& limits) {
-  Graph graph;
-  const std::set<const Call*> served = maybe_served(waits);
-  for (const WaitEdge& e : waits) {
-    if (served.count(e.call) || !holds(e, limits, job.timeline().look)) continue;
-    if (!e.one_of && e.missing->process->ended()) continue;  // dead_rank and exited_rank tell that
-    std::vector<Held>& all = graph[e.waiter->process];
-    auto at = std::find_if(all.begin(), all.end(), [&](const Held& h) { return h.call == e.held; });
-    if (at == all.end()) at = all.insert(all.end(), Held{e.held, {}});
-    at->requests[e.call].push_back(e);
+// The waits that may hold their ranks.
+struct Holding {
+  std::vector<const PlaceWait*> places;
+  std::vector<const WaitEdge*> messages;
+};
+
+Holding holding_waits(const JobView& job, const Limits& limits) {
+  const Waits& waits = job.waits();
+  const TimeNs look = job.timeline().look;
+  Holding holding;
+  for (const PlaceWait& w : waits.collective)
+    if (lane_is_held(*w.waiter->process, w.held, limits, look) &&
+        std::any_of(w.place->missing.begin(), w.place->missing.end(),
+                    [&](const auto& m) { return holds(w, *m.first, m.second); }))
+      holding.places.push_back(&w);
+  const std::set<const Call*> served = maybe_served(waits.messages);
+  for (const WaitEdge& e : waits.messages)
+    if (!served.count(e.call) && holds(e, limits, look) && (e.one_of || !e.missing->process->ended()))
+      holding.messages.push_back(&e);
+  return holding;
+}
+
+// The greatest set of processes each of which waits for one that is in it: whoever cannot go on is among them.
+// Where nobody waits in a circle it is empty, and then the edges of a large job are never listed.
+Stuck suspects(const Holding& holding) {
+  Stuck in;
+  for (const PlaceWait* w : holding.places) in.insert(w->waiter->process);
+  for (const WaitEdge* e : holding.messages) in.insert(e->waiter->process);
+  for (size_t before = in.size() + 1; before != in.size();) {
+    before = in.size();
+    std::map<const Place*, std::vector<const Member*>> still;  // of the missing, those in the set; two are enough
+    const auto in_set = [&](const PlaceWait& w) {
+      const auto [at, fresh] = still.try_emplace(w.place);
+      if (fresh)
+        for (const auto& [m, entered] : w.place->missing)
+          if (entered == Known::kNo && in.count(m->process)) at->second.push_back(m);
+      return std::any_of(at->second.begin(), at->second.end(),
+                         [&](const Member* m) { return holds(w, *m, Known::kNo); });
+    };
+    Stuck kept;
+    for (const PlaceWait* w : holding.places)
+      if (in.count(w->waiter->process) && !kept.count(w->waiter->process) && in_set(*w))
+        kept.insert(w->waiter->process);
+    for (const WaitEdge* e : holding.messages)
+      if (in.count(e->waiter->process) && in.count(e->missing->process)) kept.insert(e->waiter->process);
+    in = std::move(kept);
   }
+  return in;
+}
+
+Held& held_at(Graph& graph, const Process* process, const Call* call) {
+  std::vector<Held>& all = graph[process];
+  const auto at = std::find_if(all.begin(), all.end(), [&](const Held& h) { return h.call == call; });
+  return at != all.end() ? *at : all.emplace_back(Held{call, {}});
+}
+
+Graph graph_of(const Holding& holding, const Stuck& in) {
+  Graph graph;
+  for (const PlaceWait* w : holding.places)
+    if (in.count(w->waiter->process)) held_at(graph, w->waiter->process, w->held).requests[w->call].at_place = w;
+  for (const WaitEdge* e : holding.messages)
+    if (in.count(e->waiter->process))
+      held_at(graph, e->waiter->process, e->held).requests[e->call].edges.push_back(*e);
   return graph;
 }
 
@@ -73,29 +141,35 @@ bool never_comes(const WaitEdge& e, const Stuck& stuck) {
 }
 
 // The edges that hold a request for ever, given who is stuck; none when it may be served.
-std::vector<WaitEdge> what_holds(const std::vector<WaitEdge>& request, const Stuck& stuck) {
-  if (!request.front().one_of) {
-    for (const WaitEdge& e : request)
+std::vector<WaitEdge> what_holds(const Request& request, const Stuck& stuck) {
+  if (const PlaceWait* w = request.at_place) {
+    for (const auto& [m, entered] : w->place->missing)
+      if (holds(*w, *m, entered) && stuck.count(m->process)) return {w->edge_to(*m, entered)};
+    return {};
+  }
+  const std::vector<WaitEdge>& edges = request.edges;
+  if (!request.one_of()) {
+    for (const WaitEdge& e : edges)
       if (never_comes(e, stuck)) return {e};
     return {};
   }
   const bool all =
-      std::all_of(request.begin(), request.end(), [&](const WaitEdge& e) { return never_comes(e, stuck); });
-  const bool live = std::any_of(request.begin(), request.end(), [&](const WaitEdge& e) {
+      std::all_of(edges.begin(), edges.end(), [&](const WaitEdge& e) { return never_comes(e, stuck); });
+  const bool live = std::any_of(edges.begin(), edges.end(), [&](const WaitEdge& e) {
     return e.missing != e.waiter && stuck.count(e.missing->process) != 0;
   });
-  return all && live ? request : std::vector<WaitEdge>{};
+  return all && live ? edges : std::vector<WaitEdge>{};
 }
 
 std::vector<WaitEdge> what_holds(const Process& p, const Held& held, const Stuck& stuck) {
-  if (held.call->op != RF_OP_WAIT_ANY) {
+  if (held.call->op() != RF_OP_WAIT_ANY) {
     for (const auto& [call, request] : held.requests)
       if (std::vector<WaitEdge> edges = what_holds(request, stuck); !edges.empty()) return edges;
     return {};
   }
   const auto named = p.waits_for.find(held.call->lane);
   const size_t known = named == p.waits_for.end() ? 0 : named->second.size();
-  if (known != held.call->pending_count || known != held.requests.size()) return {};
+  if (known != held.call->pending_count() || known != held.requests.size()) return {};
   std::vector<WaitEdge> all;
   for (const auto& [call, request] : held.requests) {
     const std::vector<WaitEdge> edges = what_holds(request, stuck);
@@ -121,24 +195,34 @@ Stuck greatest_stuck_set(const Graph& graph) {
   return stuck;
 }
 
-bool is_and(const Held& held, const WaitEdge& e) { return !e.one_of && held.call->op != RF_OP_WAIT_ANY; }
-
 // The shortest cycle of ANDs through `start`, as its edges; empty when there is none.
 std::vector<WaitEdge> cycle_through(const Graph& graph, const Process* start) {
   std::map<const Process*, WaitEdge> reached_by;
+  std::set<const Place*> seen;
   std::deque<const Process*> todo{start};
   const auto follow = [&](const WaitEdge& e) {
     if (reached_by.try_emplace(e.missing->process, e).second && e.missing->process != start)
       todo.push_back(e.missing->process);
+  };
+  const auto follow_place = [&](const PlaceWait& w) {
+    // Who needs all others reaches at a place whom all who need all others reach.
+    const bool all_others = w.needs.who == Needs::Who::kOthers && w.waiter->entered(w.place->seq) == Known::kYes;
+    if (all_others && !seen.insert(w.place).second) return;
+    for (const auto& [m, entered] : w.place->missing)
+      if (holds(w, *m, entered) && graph.count(m->process)) follow(w.edge_to(*m, entered));
   };
   while (!todo.empty() && reached_by.count(start) == 0) {
     const auto at = graph.find(todo.front());
     todo.pop_front();
     if (at == graph.end()) continue;
     for (const Held& held : at->second)
-      for (const auto& [call, request] : held.requests)
-        for (const WaitEdge& e : request)
-          if (is_and(held, e)) follow(e);
+      for (const auto& [call, request] : held.requests) {
+        if (held.call->op() == RF_OP_WAIT_ANY) continue;
+        if (request.at_place)
+          follow_place(*request.at_place);
+        else if (!request.one_of())
+          for (const WaitEdge& e : request.edges) follow(e);
+      }
   }
   std::vector<WaitEdge> cycle;
   for (auto at = reached_by.find(start); at != reached_by.end();
@@ -150,12 +234,23 @@ std::vector<WaitEdge> cycle_through(const Graph& graph, const Process* start) {
   return cycle;
 }
 
+bool waits_for_itself(const Graph& graph) {
+  for (const auto& [process, all] : graph)
+    for (const Held& held : all)
+      for (const auto& [call, request] : held.requests)
+        for (const WaitEdge& e : request.edges)
+          if (e.missing->process == process) return true;
+  return false;
+}
+
 std::vector<WaitEdge> shortest_cycle(const JobView& job, const Graph& graph) {
   std::vector<WaitEdge> best;
+  const size_t least = waits_for_itself(graph) ? 1 : 2;
   for (const auto& p : job.processes()) {
     if (graph.find(p.get()) == graph.end()) continue;
     std::vector<WaitEdge> cycle = cycle_through(graph, p.get());
     if (!cycle.empty() && (best.empty() || cycle.size() < best.size())) best = std::move(cycle);
+    if (!best.empty() && best.size() <= least) break;
   }
   return best;
 }
@@ -180,25 +275,25 @@ std::vector<WaitEdge> explain_knot(const JobView& job, const Graph& graph, const
   return edges;
 }
 
-Knot knot_in(const JobView& job, const Graph& graph) {
+Knot knot_in(const JobView& job, const Limits& limits) {
   Knot knot;
+  const Holding holding = holding_waits(job, limits);
+  const Graph graph = graph_of(holding, suspects(holding));
+  if (graph.empty()) return knot;
   knot.edges = shortest_cycle(job, graph);
   const Stuck stuck = knot.edges.empty() ? greatest_stuck_set(graph) : Stuck{};
   if (!stuck.empty()) knot.edges = explain_knot(job, graph, stuck);
   if (knot.edges.empty()) return knot;
-  for (const auto& [process, all] : graph)
-    for (const Held& held : all)
-      for (const auto& [call, request] : held.requests)
-        knot.all.insert(knot.all.end(), request.begin(), request.end());
+  for (const PlaceWait* w : holding.places) knot.waiters.emplace_back(w->place->group, w->waiter);
+  for (const WaitEdge* e : holding.messages) knot.waiters.emplace_back(e->group, e->waiter);
   return knot;
 }
 
 }  // namespace
 
 Knot find_knot(const JobView& job, Duration limit) {
-  const std::vector<WaitEdge>& waits = waits_now(job);
-  Knot knot = knot_in(job, graph_of(job, waits, {limit, false}));
-  return knot.edges.empty() ? knot_in(job, graph_of(job, waits, {limit, true})) : knot;
+  Knot knot = knot_in(job, {limit, false});
+  return knot.edges.empty() ? knot_in(job, {limit, true}) : knot;
 }
 
 }  // namespace rankfault

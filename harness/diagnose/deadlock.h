@@ -13,7 +13,8 @@ namespace rankfault {
 
 struct Knot {
   std::vector<WaitEdge> edges;  // enough of them to tell why; a shortest cycle where there is one
-  std::vector<WaitEdge> all;    // every wait of the ranks that cannot go on
+  // Who waits where, of all that wait by a wait that may hold them.
+  std::vector<std::pair<const CommGroup*, const Member*>> waiters;
 };
 
 // The waits by need alone; when these hold nobody, also sends that the library may have to hold back, open

@@ -18,12 +18,12 @@ std::string blind_spot(const JobView& job, const DiagnoseOptions& options) {
   const auto slow = static_cast<TimeNs>(options.slow_after.count());
   for (const auto& p : job.processes())
     for (const Call* c : p->ended() ? std::vector<const Call*>{} : p->all_inside()) {
-      if (t.look <= c->entered + slow || c->library == RF_LIB_LIBC) continue;
-      const CommGroup* group = job.group(*p, c->comm);
+      if (t.look <= c->entered + slow || c->library() == RF_LIB_LIBC) continue;
+      const CommGroup* group = job.group(*p, c->comm());
       const bool inter = group && group->flags & RF_COMM_INTER;
-      if (is_collective(c->op) && !inter) continue;  // the rules about collectives have looked at it
+      if (is_collective(c->op()) && !inter) continue;  // the rules about collectives have looked at it
       return fmt::format("rank {} has long been inside {}, and no rule explains it", p->rank(),
-                         group ? call_text(*c, *group) : op_text(c->op));
+                         group ? call_text(*c, *group) : op_text(c->op()));
     }
   return "";
 }
@@ -61,15 +61,31 @@ Findings diagnose(const Timeline& timeline, const DiagnoseOptions& options) {
   return findings;
 }
 
+namespace {
+
+Timeline trip(const Timeline& timeline) {
+  Result<Timeline> out = state_from_json(state_to_json(timeline));
+  RF_ASSERT(out.ok(), "a state that we wrote cannot be read");
+  return std::move(*out);
+}
+
+}  // namespace
+
+// One process at a time: the text of all is more than the job's own words.
 Timeline canonical(Timeline timeline) {
-  Result<Timeline> trip = state_from_json(state_to_json(timeline));
-  RF_ASSERT(trip.ok(), "a state that we wrote cannot be read");
-  Timeline out = std::move(*trip);
-  for (size_t i = 0; i < out.processes.size(); ++i) {
-    ProcessView& from = timeline.processes[i];
-    out.processes[i].history = std::move(from.history);
-    out.processes[i].history_lost = from.history_lost;
-    out.processes[i].name_at = std::move(from.name_at);
+  std::vector<ProcessView> processes = std::move(timeline.processes);
+  timeline.processes.clear();
+  Timeline out = trip(timeline);
+  for (ProcessView& from : processes) {
+    std::vector<Event> history = std::move(from.history);
+    Timeline one;
+    one.processes.push_back(std::move(from));
+    ProcessView to = std::move(trip(one).processes.front());
+    to.history = std::move(history);
+    to.on_disk = std::move(one.processes.front().on_disk);
+    to.history_lost = one.processes.front().history_lost;
+    to.name_at = std::move(one.processes.front().name_at);
+    out.processes.push_back(std::move(to));
   }
   return out;
 }

@@ -8,7 +8,7 @@ namespace {
 constexpr uint16_t kNoCount = RF_CALL_COUNT_UNKNOWN | RF_CALL_RANK_LOCAL | RF_CALL_IN_PLACE;
 
 bool counts_by_design_equal(const Call& c) {
-  switch (c.op) {
+  switch (c.op()) {
     case RF_OP_ALL_REDUCE:
     case RF_OP_BROADCAST:
     case RF_OP_REDUCE:
@@ -20,7 +20,7 @@ bool counts_by_design_equal(const Call& c) {
       return true;
     case RF_OP_GATHER:
     case RF_OP_SCATTER:
-      return c.library ==
+      return c.library() ==
              RF_LIB_MPI;  // recorded as one block on all ranks; elsewhere the root counts them all
     default:
       return false;  // v-forms
@@ -40,30 +40,30 @@ bool dtypes_differ(uint8_t a, uint8_t b) {
   return true;
 }
 
-uint64_t bytes_of(const Call& c) { return c.count * (c.dtype == RF_DTYPE_OTHER ? 1 : dtype_bytes(c.dtype)); }
+uint64_t bytes_of(const Call& c) { return c.count() * (c.dtype() == RF_DTYPE_OTHER ? 1 : dtype_bytes(c.dtype())); }
 
 // An in-place all_reduce counts like any other; in the gathering forms it may count another buffer.
 bool comparable_count(const Call& c) {
-  const bool same_in_place = c.op == RF_OP_ALL_REDUCE || c.op == RF_OP_SCAN || c.op == RF_OP_EXSCAN ||
-                             c.op == RF_OP_REDUCE || c.op == RF_OP_BROADCAST || c.op == RF_OP_GATHER ||
-                             c.op == RF_OP_SCATTER;
+  const bool same_in_place = c.op() == RF_OP_ALL_REDUCE || c.op() == RF_OP_SCAN || c.op() == RF_OP_EXSCAN ||
+                             c.op() == RF_OP_REDUCE || c.op() == RF_OP_BROADCAST || c.op() == RF_OP_GATHER ||
+                             c.op() == RF_OP_SCATTER;
   const uint16_t in_place_matters = same_in_place ? 0 : RF_CALL_IN_PLACE;
-  return counts_by_design_equal(c) && !(c.flags & ((kNoCount & ~RF_CALL_IN_PLACE) | in_place_matters));
+  return counts_by_design_equal(c) && !(c.flags() & ((kNoCount & ~RF_CALL_IN_PLACE) | in_place_matters));
 }
 
 }  // namespace
 
 std::string difference(const Call& a, const Call& b) {
-  if (a.op != b.op) return "op";
+  if (a.op() != b.op()) return "op";
   // MPI 4.1, 6.12: "nonblocking collective operations cannot match blocking" ones. Elsewhere they can.
-  if (a.library == RF_LIB_MPI && is_collective(a.op) && ((a.flags ^ b.flags) & RF_CALL_NONBLOCKING))
+  if (a.library() == RF_LIB_MPI && is_collective(a.op()) && ((a.flags() ^ b.flags()) & RF_CALL_NONBLOCKING))
     return "blocking";
   if (comparable_count(a) && comparable_count(b)) {
-    if (dtypes_differ(a.dtype, b.dtype) && a.count != 0 && b.count != 0) return "dtype";
+    if (dtypes_differ(a.dtype(), b.dtype()) && a.count() != 0 && b.count() != 0) return "dtype";
     if (bytes_of(a) != bytes_of(b)) return "count";
   }
-  if (has_root(a.op) && a.peer != b.peer && a.peer >= 0 && b.peer >= 0) return "root";
-  if (a.reduce_op != b.reduce_op && a.reduce_op != RF_REDUCE_OTHER && b.reduce_op != RF_REDUCE_OTHER)
+  if (has_root(a.op()) && a.peer() != b.peer() && a.peer() >= 0 && b.peer() >= 0) return "root";
+  if (a.reduce_op() != b.reduce_op() && a.reduce_op() != RF_REDUCE_OTHER && b.reduce_op() != RF_REDUCE_OTHER)
     return "reduce_op";
   return "";
 }

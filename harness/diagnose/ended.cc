@@ -41,12 +41,13 @@ void keep_first(std::vector<WaitEdge>& edges) {
 Unmet unmet_on(const CommGroup& group, const Member& ended) {
   Unmet u{&group, &ended, 0, false, {}};
   std::vector<WaitEdge> in_flight;
-  for (const Member& waiter : group.members) {
-    if (&waiter == &ended || !waiter.comm) continue;
+  for (const Member* one : group.unfinished) {
+    const Member& waiter = *one;
+    if (&waiter == &ended) continue;
     const auto from = std::lower_bound(waiter.calls.begin(), waiter.calls.end(), ended.last_entered(),
                                        [](const Call* c, uint64_t seq) { return c->seq < seq; });
     for (auto it = from; it != waiter.calls.end(); ++it) {
-      if (!unfinished(**it) || (*it)->op == RF_OP_FINALIZE || (*it)->op == RF_OP_COMM_FREE) continue;
+      if (!unfinished(**it) || (*it)->op() == RF_OP_FINALIZE || (*it)->op() == RF_OP_COMM_FREE) continue;
       WaitEdge e = edge_of(group, waiter, **it, ended);
       if (e.entered == Known::kNo)
         u.edges.push_back(e);
@@ -75,10 +76,9 @@ bool better(const Unmet& a, const Unmet& b) {
 
 Unmet unmet_needs(const JobView& job, const Process& ended) {
   Unmet best;
-  for (const CommGroup& group : job.comms())
-    if (const Member* member = group.of(ended))
-      if (Unmet u = unmet_on(group, *member); u.group && better(u, best)) best = std::move(u);
-  for (const Unsent& message : unsent_messages(job)) {
+  for (const auto& [group, member] : ended.seats)
+    if (Unmet u = unmet_on(*group, *member); u.group && better(u, best)) best = std::move(u);
+  for (const Unsent& message : job.unsent()) {
     const WaitEdge& e = message.edges.front();
     if (message.edges.size() != 1 || e.missing->process != &ended) continue;
     Unmet u{e.group, e.missing, e.call->seq, false, {e}};
@@ -90,14 +90,14 @@ Unmet unmet_needs(const JobView& job, const Process& ended) {
 std::string let_down(const Unmet& u) {
   const WaitEdge& first = u.edges.front();
   const std::string call = short_call(*first.call, *u.group);
-  if (is_message(first.call->op))
+  if (is_message(first.call->op()))
     return fmt::format("and left {} of rank {} without its partner", call, first.waiter->world_rank);
   return fmt::format("{} {}", u.in_flight ? "inside" : "and never entered", call);
 }
 
 void tell_unmet(Finding& finding, const Unmet& u) {
   const WaitEdge& first = u.edges.front();
-  finding.op = op_text(first.call->op);
+  finding.op = op_text(first.call->op());
   set_comm(finding, *u.group);
   set_seq(finding, *first.call);
   finding.call_site = call_site_of(*first.waiter->process, *first.call);
@@ -110,7 +110,7 @@ void tell_unmet(Finding& finding, const Unmet& u) {
                     e.call->status == Call::Status::kFailed ? "left with an error:" : "is in",
                     call_text(*e.call, *u.group)));
   }
-  if (!is_message(first.call->op))
+  if (!is_message(first.call->op()))
     finding.evidence.push_back(fmt::format("rank {} entered {} calls on {} and {}", u.member->world_rank,
                                            u.member->last_entered(), u.group->name,
                                            end_text(u.member->process->view->end)));

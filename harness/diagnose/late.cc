@@ -20,13 +20,12 @@ bool sleeps(const Process& p) {
 
 std::vector<Late> late_ranks(const JobView& job, Duration limit) {
   std::vector<Late> found;
-  const std::vector<WaitEdge>& waits = waits_now(job);
   for (const auto& p : job.processes()) {
     if (p->ended() || p->view->stopped || p->has_streams() || !p->all_inside().empty()) continue;
-    Late late{p.get(), waiting_for(waits, *p), {}, sleeps(*p)};
+    Late late{p.get(), waiting_for(job, *p), {}, sleeps(*p)};
     // Work that overlaps with pending calls keeps nobody waiting.
     std::erase_if(late.edges, [](const WaitEdge& e) {
-      return !e.held && (e.group->library == RF_LIB_MPI || is_message(e.call->op));
+      return !e.held && (e.group->library == RF_LIB_MPI || is_message(e.call->op()));
     });
     std::erase_if(late.edges,
                   [&](const WaitEdge& e) { return end_of(*p, *e.group).why != End::Why::kNotFinal; });

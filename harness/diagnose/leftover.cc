@@ -38,8 +38,8 @@ using Key = std::pair<int, int>;  // partner, tag
 std::map<Key, Sent> sent_by(const Member& me) {
   std::map<Key, Sent> sent;
   for (const Call& c : me.process->calls)
-    if (c.comm == me.comm->index && sends(c) && c.peer >= 0) {
-      Sent& s = sent[{c.peer, c.tag}];
+    if (c.comm() == me.comm->index && sends(c) && c.peer() >= 0) {
+      Sent& s = sent[{c.peer(), c.tag()}];
       ++s.count;
       s.last = &c;
     }
@@ -49,9 +49,9 @@ std::map<Key, Sent> sent_by(const Member& me) {
 std::map<Key, size_t> asked_by(const Member& me) {
   std::map<Key, size_t> asked;
   for (const Call& c : me.process->calls)
-    if (c.comm == me.comm->index && receives(c)) {
+    if (c.comm() == me.comm->index && receives(c)) {
       const bool every_tag =
-          c.flags & RF_CALL_ANY_TAG || (c.op == RF_OP_SENDRECV && c.recv_tag == kTagUnknown);
+          c.flags() & RF_CALL_ANY_TAG || (c.op() == RF_OP_SENDRECV && c.recv_tag() == kTagUnknown);
       ++asked[{any_source(c) ? RF_PEER_ANY : source_of(c), every_tag ? kAnyTag : receive_tag(c)}];
     }
   return asked;
@@ -99,7 +99,7 @@ Finding tell_leftover(const JobView& job, const Leftover& l) {
   f.sides = sides_of({{l.sender, l.send}, {l.receiver, nullptr}}, *l.group);
   f.text =
       fmt::format("rank {} sent {} with tag {} to rank {} on {}, which asked for {} and makes no more calls",
-                  l.sender->world_rank, counted(l.sent, "message"), l.send->tag, l.receiver->world_rank,
+                  l.sender->world_rank, counted(l.sent, "message"), l.send->tag(), l.receiver->world_rank,
                   l.group->name, l.asked_for);
   f.evidence = {f.text};
   return f;

@@ -8,7 +8,9 @@ namespace rankfault {
 
 struct Needs {
   enum class Kind { kNobody, kAll, kUnknown } kind = Kind::kNobody;
-  std::vector<int> ranks;  // of the communicator, without the caller
+  enum class Who { kOthers, kOne, kLower, kMasked } who = Who::kOthers;  // of kAll: ranks of the communicator
+  int me = -1, size = 0, one = -1;
+  uint64_t mask = 0;
 
   bool certainly(int rank) const;  // every way to return success needs this rank
 };

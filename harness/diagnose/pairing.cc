@@ -50,8 +50,11 @@ void prove_pairing(Finding& f, const Divergence& d) {
       std::all_of(f.assumes.begin(), f.assumes.end(), [](const Assumption& a) { return a.holds; });
   f.confidence = all ? Confidence::kProven : Confidence::kInferred;
   f.claim = all ? Claim::kNotTheSameCall : Claim::kNone;
-  for (const WaitEdge& e : all ? edges : std::vector<WaitEdge>{})
-    if (e.call) claim(f, *e.waiter, *e.call);
+  if (!all) return;
+  std::vector<std::pair<const Member*, const Call*>> calls;
+  for (const WaitEdge& e : edges)
+    if (e.call) calls.emplace_back(e.waiter, e.call);
+  claim(f, calls);
 }
 
 bool prove_waiting(Finding& f, const Divergence& d, const std::vector<const Member*>& came,
@@ -93,7 +96,7 @@ void name_call(Finding& f, const Divergence& d, const std::vector<const Member*>
   if (d.from != d.to)
     f.seq_reason = fmt::format("{} equal calls, nothing tells them apart", d.to - d.from + 1);
   if (!d.named) return;
-  f.op = op_text(d.named->op);
+  f.op = op_text(d.named->op());
   for (const Member* m : who_made_it)
     for (const Call* c : m->calls)
       if (c == d.named) f.call_site = call_site_of(*m->process, *c);

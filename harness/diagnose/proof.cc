@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "harness/diagnose/messages.h"
 #include "harness/diagnose/words.h"
@@ -22,8 +24,9 @@ const End* end_for(const std::vector<End>& ends, const Process& process) {
 
 bool waits_in(const std::vector<WaitEdge>& edges, const Process& process, uint32_t lane) {
   return std::any_of(edges.begin(), edges.end(), [&](const WaitEdge& e) {
+    if (e.waiter->process != &process) return false;
     const Call* held = e.held ? e.held : process.held_by(*e.call);
-    return e.waiter->process == &process && held && held->lane == lane;
+    return held && held->lane == lane;
   });
 }
 
@@ -97,7 +100,7 @@ End end_of(const Process& process, const CommGroup& group) {
     end.why = End::Why::kDestroyed;
   else if (group.library == RF_LIB_MPI)
     for (const Call* c : process.all_inside())
-      if (c->op == RF_OP_FINALIZE) end.why = End::Why::kFinalized;
+      if (c->op() == RF_OP_FINALIZE) end.why = End::Why::kFinalized;
   return end;
 }
 
@@ -107,7 +110,7 @@ Assumption every_edge_is_a_need(const std::vector<WaitEdge>& edges) {
   for (const WaitEdge& e : edges) {
     if (!e.is_need)
       return fails(kName, fmt::format("{} of rank {} waits by the library's algorithm, not by need",
-                                      op_text(e.call->op), e.waiter->world_rank));
+                                      op_text(e.call->op()), e.waiter->world_rank));
     if (e.entered != Known::kNo)
       return fails(kName, fmt::format("rank {} may have entered its part", e.missing->world_rank));
   }
@@ -143,15 +146,18 @@ Assumption ends_are_final(const std::vector<End>& ends) {
 
 Assumption issuers_closed(const std::vector<WaitEdge>& edges, const std::vector<End>& ends) {
   constexpr const char* kName = "issuers_closed";
+  std::set<const CommView*> accounted;
   for (const WaitEdge& e : edges) {
     if (!e.missing->process) return fails(kName, fmt::format("rank {} was not seen", e.missing->world_rank));
     const End* end = end_for(ends, *e.missing->process);
     if (end && (end->why == End::Why::kDead || end->why == End::Why::kFinalized ||
                 (end->why == End::Why::kDestroyed && end->group == e.group)))
       continue;
+    if (e.missing->comm && accounted.count(e.missing->comm)) continue;
     if (!e.missing->comm || !all_issuers_accounted(edges, *e.missing->process, *e.missing->comm))
       return fails(kName, fmt::format("another lane of rank {} issued on {} and may again",
                                       e.missing->world_rank, e.group->name));
+    accounted.insert(e.missing->comm);
   }
   return holds(kName, "no lane is left that could enter what is waited for");
 }
@@ -179,7 +185,7 @@ Assumption full_view(const std::vector<WaitEdge>& edges) {
   for (const WaitEdge& e : edges) {
     if (std::string why = why_not_seen(*e.missing, e.group->library); !why.empty())
       return fails(kName, std::move(why));
-    if (e.call && is_message(e.call->op)) {  // matched by what was sent and taken, not by a place
+    if (e.call && is_message(e.call->op())) {  // matched by what was sent and taken, not by a place
       if (std::string why = why_not_seen(*e.waiter, e.group->library); !why.empty())
         return fails(kName, std::move(why));
       continue;
@@ -205,12 +211,11 @@ Assumption one_look(const std::vector<WaitEdge>& edges, const std::vector<End>& 
   return holds(kName, "the states used were read, and read again, unchanged");
 }
 
-void claim(Finding& finding, const Member& member, const Call& call) {
-  const ClaimedCall c{member.world_rank, call.lane, call.number};
-  const bool known = std::any_of(finding.claimed.begin(), finding.claimed.end(), [&](const ClaimedCall& k) {
-    return k.rank == c.rank && k.lane == c.lane && k.number == c.number;
-  });
-  if (!known) finding.claimed.push_back(c);
+void claim(Finding& finding, const std::vector<std::pair<const Member*, const Call*>>& calls) {
+  std::set<std::tuple<int, uint32_t, uint32_t>> known;
+  for (const auto& [member, call] : calls)
+    if (known.emplace(member->world_rank, call->lane, call->number).second)
+      finding.claimed.push_back({member->world_rank, call->lane, call->number});
 }
 
 void prove(Finding& finding, const std::vector<WaitEdge>& edges, const std::vector<End>& ends) {
@@ -222,8 +227,11 @@ void prove(Finding& finding, const std::vector<WaitEdge>& edges, const std::vect
   if (in_a_cycle(ends)) finding.assumes.push_back(nobody_gives_up(edges));
   finding.confidence = all ? Confidence::kProven : Confidence::kInferred;
   finding.claim = all ? Claim::kCannotReturn : Claim::kNone;
-  for (const WaitEdge& e : all ? edges : std::vector<WaitEdge>{})
-    if (!e.call->succeeded()) claim(finding, *e.waiter, *e.call);
+  if (!all) return;
+  std::vector<std::pair<const Member*, const Call*>> calls;
+  for (const WaitEdge& e : edges)
+    if (!e.call->succeeded()) calls.emplace_back(e.waiter, e.call);
+  claim(finding, calls);
 }
 
 }  // namespace rankfault

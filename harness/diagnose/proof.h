@@ -5,6 +5,7 @@
 // was not entered) and why each awaited member will never enter it.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "harness/diagnose/finding.h"
@@ -44,8 +45,8 @@ Assumption no_new_issuer(const std::vector<End>&);
 // named in the finding, does not weaken it.
 Assumption nobody_gives_up(const std::vector<WaitEdge>&);
 
-// Adds a call to those that the finding's claim is about.
-void claim(Finding&, const Member&, const Call&);
+// Adds calls to those that the finding's claim is about, each once.
+void claim(Finding&, const std::vector<std::pair<const Member*, const Call*>>&);
 
 // Fills assumes, confidence, claim (cannot_return) and claimed of a finding.
 void prove(Finding&, const std::vector<WaitEdge>&, const std::vector<End>&);

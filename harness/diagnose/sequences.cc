@@ -14,7 +14,7 @@ namespace {
 using Members = std::vector<const Member*>;
 
 // Finalize stands in the count, but it is the end of a sequence, not a call the others must match.
-bool counts(const Call* c) { return c->op != RF_OP_FINALIZE; }
+bool counts(const Call* c) { return c->op() != RF_OP_FINALIZE; }
 
 std::vector<const Call*> sequence(const Member& m, uint64_t first) {
   std::vector<const Call*> calls;
@@ -63,13 +63,13 @@ class Tokens {
   std::vector<Token> of(const Member& m, const std::vector<const Call*>& calls) {
     std::vector<Token> tokens;
     for (const Call* c : calls) {
-      const bool local = c->flags & (RF_CALL_RANK_LOCAL | RF_CALL_COUNT_UNKNOWN);
-      const auto kind = static_cast<uint16_t>(c->op | (c->flags & RF_CALL_NONBLOCKING ? 0x8000 : 0));
+      const bool local = c->flags() & (RF_CALL_RANK_LOCAL | RF_CALL_COUNT_UNKNOWN);
+      const auto kind = static_cast<uint16_t>(c->op() | (c->flags() & RF_CALL_NONBLOCKING ? 0x8000 : 0));
       const std::string place = place_of(*m.process, *c);
-      const uint64_t count = local ? 0 : c->count;
-      tokens.push_back({intern({kind, c->dtype, count, c->peer, c->reduce_op, place}),
-                        intern({kind, c->dtype, count, c->peer, c->reduce_op, ""}), with_steps_ ? c->step : 0,
-                        place.empty() ? 0 : 1 + intern({0, 0, 0, -8, 0, place}), c->op});
+      const uint64_t count = local ? 0 : c->count();
+      tokens.push_back({intern({kind, c->dtype(), count, c->peer(), c->reduce_op(), place}),
+                        intern({kind, c->dtype(), count, c->peer(), c->reduce_op(), ""}), with_steps_ ? c->step : 0,
+                        place.empty() ? 0 : 1 + intern({0, 0, 0, -8, 0, place}), c->op()});
     }
     return tokens;
   }
@@ -103,10 +103,10 @@ std::vector<Members> sides_at(const CommGroup& group, uint64_t seq) {
 bool is_lone_root(const Members& side, uint64_t seq) {
   if (side.size() != 1) return false;
   const Call* c = call_at(*side.front(), seq);
-  const rf_need need = op_need(c->op);
+  const rf_need need = op_need(c->op());
   const bool rooted =
       need == RF_NEED_ROOT_UNLESS_ROOT || need == RF_NEED_EVERYONE_IF_ROOT || need == RF_NEED_OWED_IF_ROOT;
-  return rooted && c->peer == side.front()->rank;
+  return rooted && c->peer() == side.front()->rank;
 }
 
 void split(Divergence& d, std::vector<Members> sides) {
@@ -120,7 +120,7 @@ void split(Divergence& d, std::vector<Members> sides) {
   for (const size_t i : {1, 0}) {
     if (!is_lone_root(sides[i], d.seq)) continue;
     // Others in the same op did come, if with other arguments.
-    if (call_at(*sides[1 - i].front(), d.seq)->op == call_at(*sides[i].front(), d.seq)->op) continue;
+    if (call_at(*sides[1 - i].front(), d.seq)->op() == call_at(*sides[i].front(), d.seq)->op()) continue;
     d.lone_root = true;
     d.tie = false;
     d.minority = sides[i];
@@ -236,7 +236,7 @@ uint64_t first_difference(const CommGroup& group, uint64_t first) {
         const Call* c = *next++;
         if (!counts(c) || !first_of_it) continue;  // a group of calls may share a place
         if (!example) example = c;
-        if (example != c && (example->op != c->op || !difference(*example, *c).empty())) return seq;
+        if (example != c && (example->op() != c->op() || !difference(*example, *c).empty())) return seq;
       }
   }
 }

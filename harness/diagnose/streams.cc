@@ -18,13 +18,13 @@ struct Awaited {
 bool pending(const Call& c) { return c.status == Call::Status::kPending; }
 // A recorder may not tell the root: then all are taken to be needed.
 bool needs_root_only(const Call& c, const Member& m) {
-  return op_need(c.op) == RF_NEED_ROOT_UNLESS_ROOT && c.peer >= 0 && c.peer != m.rank;
+  return op_need(c.op()) == RF_NEED_ROOT_UNLESS_ROOT && c.peer() >= 0 && c.peer() != m.rank;
 }
 bool needs_nobody(const Call& c, const Member& m) {
-  const rf_need need = op_need(c.op);
-  if (need == RF_NEED_ROOT_UNLESS_ROOT) return c.peer == m.rank;
+  const rf_need need = op_need(c.op());
+  if (need == RF_NEED_ROOT_UNLESS_ROOT) return c.peer() == m.rank;
   if (need == RF_NEED_EVERYONE_IF_ROOT || need == RF_NEED_OWED_IF_ROOT)
-    return c.peer >= 0 && c.peer != m.rank;
+    return c.peer() >= 0 && c.peer() != m.rank;
   return need == RF_NEED_NOBODY;
 }
 
@@ -57,7 +57,7 @@ class Finder {
 
  private:
   // A collective says more than a message; else what came first.
-  static std::pair<bool, TimeNs> order(const Call& c) { return {is_message(c.op), c.entered}; }
+  static std::pair<bool, TimeNs> order(const Call& c) { return {is_message(c.op()), c.entered}; }
   static void add(Laggards& found, int rank, const Awaited& awaited) {
     found.ranks.insert(rank);
     if (found.call && order(*found.call) <= order(*awaited.call)) return;
@@ -131,8 +131,8 @@ class Finder {
   }
 
   void look_at_root(const CommGroup& g, const Member& m, const Call& c) {
-    if (c.peer < 0 || static_cast<size_t>(c.peer) >= g.members.size()) return;
-    const Member& root = g.members[static_cast<size_t>(c.peer)];
+    if (c.peer() < 0 || static_cast<size_t>(c.peer()) >= g.members.size()) return;
+    const Member& root = g.members[static_cast<size_t>(c.peer())];
     if (root.comm && root.comm->entered >= c.seq) return;
     excused_.insert(m.world_rank);
     if (root.comm) keep_first(missing_, root.world_rank, {&g, &c});
@@ -160,11 +160,11 @@ class Finder {
   // Messages between two: by count where the two are the whole communicator, else pending ones by pair.
   void look_at_messages(const Process& p) {
     for (const Call& c : p.calls) {
-      if (!is_message(c.op) || !pending(c)) continue;
-      const CommGroup* g = job_.group(p, c.comm);
+      if (!is_message(c.op()) || !pending(c)) continue;
+      const CommGroup* g = job_.group(p, c.comm());
       const Member* me = g ? g->of(p) : nullptr;
-      if (!me || c.peer < 0 || static_cast<size_t>(c.peer) >= g->members.size()) continue;
-      const Member& partner = g->members[static_cast<size_t>(c.peer)];
+      if (!me || c.peer() < 0 || static_cast<size_t>(c.peer()) >= g->members.size()) continue;
+      const Member& partner = g->members[static_cast<size_t>(c.peer())];
       note_pending(*me, c, false);
       if (!partner.comm) {
         excused_.insert(me->world_rank);
@@ -177,16 +177,16 @@ class Finder {
   }
 
   static bool came(const CommGroup& g, const Member& me, const Member& partner, const Call& c) {
-    const bool sends = c.op == RF_OP_SEND;
+    const bool sends = c.op() == RF_OP_SEND;
     if (g.size == 2) return std::max(partner.comm->sends, partner.comm->receives) >= c.seq;
     const auto of_pair = [&](const Member& m, int peer, uint16_t op, uint64_t before) {
       return std::count_if(m.process->calls.begin(), m.process->calls.end(), [&](const Call& other) {
-        return other.comm == m.comm->index && other.op == op && other.peer == peer && pending(other) &&
+        return other.comm() == m.comm->index && other.op() == op && other.peer() == peer && pending(other) &&
                other.seq < before;
       });
     };
     const uint16_t theirs = sends ? RF_OP_RECV : RF_OP_SEND;
-    return of_pair(partner, me.rank, theirs, ~uint64_t{0}) > of_pair(me, partner.rank, c.op, c.seq);
+    return of_pair(partner, me.rank, theirs, ~uint64_t{0}) > of_pair(me, partner.rank, c.op(), c.seq);
   }
 
   const JobView& job_;

@@ -31,13 +31,13 @@ bool is_unserved(const std::vector<WaitEdge>& edges) {
 // cancelled (elsewhere it cannot), and a wait for one of several goes on with any other.
 bool holds_its_rank(const Waiting& all, const WaitEdge& e) {
   if (!e.held) return e.group->library != RF_LIB_MPI;
-  if (e.held->op != RF_OP_WAIT_ANY) return true;
+  if (e.held->op() != RF_OP_WAIT_ANY) return true;
   const auto named = e.waiter->process->waits_for.find(e.held->lane);
   const size_t known = named == e.waiter->process->waits_for.end() ? 0 : named->second.size();
   const auto unserved = std::count_if(all.begin(), all.end(), [&](const auto& other) {
     return other.second.front().held == e.held && is_unserved(other.second);
   });
-  return known == e.held->pending_count && static_cast<size_t>(unserved) == known;
+  return known == e.held->pending_count() && static_cast<size_t>(unserved) == known;
 }
 
 bool ended_badly(const Process& p) {
@@ -47,10 +47,10 @@ bool ended_badly(const Process& p) {
 
 }  // namespace
 
-std::vector<Unsent> unsent_messages(const JobView& job) {
+const std::vector<Unsent>& JobView::unsent() const {
+  if (unsent_) return *unsent_;
   Waiting by_call;
-  for (const WaitEdge& e : waits_now(job)) {
-    if (!is_message(e.call->op)) continue;
+  for (const WaitEdge& e : waits().messages) {
     if (by_call.empty() || by_call.back().first != e.call) by_call.push_back({e.call, {}});
     by_call.back().second.push_back(e);
   }
@@ -71,7 +71,8 @@ std::vector<Unsent> unsent_messages(const JobView& job) {
     }
     found.push_back(std::move(u));
   }
-  return found;
+  unsent_ = std::make_shared<const std::vector<Unsent>>(std::move(found));
+  return *unsent_;
 }
 
 Finding tell_unsent(const JobView& job, const Unsent& u) {
@@ -80,7 +81,7 @@ Finding tell_unsent(const JobView& job, const Unsent& u) {
   f.kind = "missing_call";
   f.attempt = job.attempt();
   f.at = first.call->entered;
-  f.op = first.call->op == RF_OP_SEND || first.call->op == RF_OP_SSEND ? "recv" : "send";
+  f.op = first.call->op() == RF_OP_SEND || first.call->op() == RF_OP_SSEND ? "recv" : "send";
   f.call_site = call_site_of(*first.waiter->process, *first.call);
   f.ends_by = ends_by_of(*first.call, first.waiter->comm);
   set_comm(f, *first.group);

@@ -7,7 +7,7 @@
 
 namespace rankfault {
 
-// Waits for messages that hold their rank, grouped by call; of each all those that would do have ended or
+// JobView::unsent(): waits for messages that hold their rank, grouped by call; of each all those that would do have ended or
 // finalised.
 struct Unsent {
   std::vector<WaitEdge> edges;  // is_need is set on those of an OR: all of them are here
@@ -15,7 +15,6 @@ struct Unsent {
   bool ended_badly = false;      // the one partner died or exited with an error: a finding of its own
   std::optional<int> other_tag;  // of a message of that partner that nobody received
 };
-std::vector<Unsent> unsent_messages(const JobView&);
 
 // Two calls belong to a message and one is missing: both sides, nobody blamed, and the proof.
 Finding tell_unsent(const JobView&, const Unsent&);  // missing_call

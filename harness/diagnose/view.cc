@@ -47,11 +47,20 @@ void take_view(CommGroup& group, const Process& process, const CommView& comm) {
 void collect_calls(Member& member) {
   if (!member.process) return;
   member.calls.clear();
-  for (const Call& c : member.process->calls)
-    if (c.comm == member.comm->index && c.seq != 0 && is_positional(c.op) && !(c.flags & RF_CALL_EXECUTION))
-      member.calls.push_back(&c);
-  std::stable_sort(member.calls.begin(), member.calls.end(),
-                   [](const Call* a, const Call* b) { return a->seq < b->seq; });
+  const auto placed = [&](const Call& c) {
+    return c.comm() == member.comm->index && c.seq != 0 && is_positional(c.op()) && !(c.flags() & RF_CALL_EXECUTION);
+  };
+  const std::vector<Call>& all = member.process->calls;
+  member.calls.reserve(static_cast<size_t>(std::count_if(all.begin(), all.end(), placed)));
+  for (const Call& c : all)
+    if (placed(c)) member.calls.push_back(&c);
+  const auto before = [](const Call* a, const Call* b) { return a->seq < b->seq; };
+  if (!std::is_sorted(member.calls.begin(), member.calls.end(), before))
+    std::stable_sort(member.calls.begin(), member.calls.end(), before);
+}
+
+bool has_unfinished(const Member& m) {
+  return std::any_of(m.calls.begin(), m.calls.end(), [](const Call* c) { return !c->succeeded(); });
 }
 
 // Members that nobody listed: in a communicator of all ranks, rank r is world rank r.
@@ -63,6 +72,7 @@ void complete(CommGroup& group, const JobView& job) {
     if (m.world_rank < 0 && same) m.world_rank = m.rank;
     if (!m.process && m.world_rank >= 0) m.process = job.rank(m.world_rank);
     if (m.comm) collect_calls(m);
+    if (m.comm && has_unfinished(m)) group.unfinished.push_back(&m);
   }
   if (group.flags & RF_COMM_WORLD) group.name = "world";
   if (group.name.empty()) group.name = name_of(group);
@@ -112,7 +122,7 @@ bool Process::has_streams() const {
 }
 
 const Call* Process::held_by(const Call& c) const {
-  if (c.open() && !(c.flags & RF_CALL_NONBLOCKING)) return &c;
+  if (c.open() && !(c.flags() & RF_CALL_NONBLOCKING)) return &c;
   const uint64_t origin = RF_ORIGIN(c.lane, c.number);
   for (const auto& [lane, origins] : waits_for)
     if (std::find(origins.begin(), origins.end(), origin) != origins.end()) return inside(lane);
@@ -129,14 +139,14 @@ Known Member::entered(uint64_t seq) const {
   if (!comm) return Known::kUnknown;
   if (seq > comm->entered) return Known::kNo;
   const Call* own = at(seq);
-  if (own && own->op == RF_OP_FINALIZE) return Known::kNo;  // it ended there; that is not its part of a call
+  if (own && own->op() == RF_OP_FINALIZE) return Known::kNo;  // it ended there; that is not its part of a call
   if (own || (comm->flags & RF_COMM_POSITIONAL)) return Known::kYes;
   return process->view->history_lost == 0 ? Known::kNo : Known::kUnknown;
 }
 
 const Member* CommGroup::of(const Process& process) const {
-  for (const Member& m : members)
-    if (m.process == &process && m.comm) return &m;
+  for (const auto& [group, member] : process.seats)
+    if (group == this) return member;
   return nullptr;
 }
 
@@ -166,11 +176,21 @@ JobView::JobView(const Timeline& timeline) : timeline_(timeline) {
     if (p.attempt != timeline.attempt) continue;
     auto process = std::make_unique<Process>();
     process->view = &p;
-    build_calls(*process);
-    process->stable = p.stable && blamed_unstable;
+    process->stable = build_calls(*process) && p.stable && blamed_unstable;
     processes_.push_back(std::move(process));
   }
+  find_ranks();
   join_comms();
+}
+
+// As Timeline::rank, for all ranks at once.
+void JobView::find_ranks() {
+  for (const auto& p : processes_) {
+    const Process*& best = by_rank_[p->rank()];
+    if (!best || (p->member() && !best->member()) ||
+        (p->member() == best->member() && p->view->opened >= best->view->opened))
+      best = p.get();
+  }
 }
 
 void JobView::join_comms() {
@@ -187,30 +207,31 @@ void JobView::join_comms() {
     comms_.push_back(std::move(group));
   }
   // In the order in which the members made them, so that nothing depends on the values of ids.
+  for (CommGroup& g : comms_)
+    for (const Member& m : g.members)
+      if (m.comm) g.ordinal = std::min(g.ordinal, m.comm->ordinal);
   std::stable_sort(comms_.begin(), comms_.end(), [](const CommGroup& a, const CommGroup& b) {
-    const auto key = [](const CommGroup& g) {
-      uint32_t ordinal = ~0u;
-      for (const Member& m : g.members)
-        if (m.comm) ordinal = std::min(ordinal, m.comm->ordinal);
-      return std::tuple(ordinal, static_cast<int>(g.library), g.name);
-    };
-    return key(a) < key(b);
+    return std::tie(a.ordinal, a.library, a.name) < std::tie(b.ordinal, b.library, b.name);
   });
+  std::unordered_map<const Process*, Process*> own;
+  for (const auto& p : processes_) own[p.get()] = p.get();
+  for (const CommGroup& g : comms_) {
+    by_id_[g.id] = &g;
+    for (const Member& m : g.members)
+      if (m.comm) own[m.process]->seats.emplace_back(&g, &m);
+  }
 }
 
 const Process* JobView::rank(int world_rank) const {
-  const ProcessView* view = timeline_.rank(timeline_.attempt, world_rank);
-  for (const auto& p : processes_)
-    if (p->view == view) return p.get();
-  return nullptr;
+  const auto at = by_rank_.find(world_rank);
+  return at == by_rank_.end() ? nullptr : at->second;
 }
 
 const CommGroup* JobView::group(const Process& process, uint32_t comm_index) const {
   const CommView* comm = process.view->comm(comm_index);
   if (!comm) return nullptr;
-  for (const CommGroup& g : comms_)
-    if (g.id == comm->id) return &g;
-  return nullptr;
+  const auto at = by_id_.find(comm->id);
+  return at == by_id_.end() ? nullptr : at->second;
 }
 
 }  // namespace rankfault

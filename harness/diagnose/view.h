@@ -5,6 +5,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "harness/observe/timeline.h"
@@ -13,33 +15,65 @@ namespace rankfault {
 
 constexpr int kTagUnknown = INT32_MIN;
 
+// What a call asks for. A process makes few calls many times, so equal ones share it: a job of 16,384 ranks
+// has more calls than memory for all their arguments.
+struct CallShape {
+  uint16_t op = RF_OP_NONE, flags = 0;
+  uint8_t library = 0, dtype = 0, reduce_op = 0;
+  uint32_t comm = RF_NO_COMM;  // index in its process
+  int peer = RF_PEER_NONE, recv_peer = RF_PEER_NONE, tag = 0, recv_tag = kTagUnknown, result = 0;
+  uint64_t count = 0, where = 0;
+  // Only of a call that is open:
+  uint64_t needs_mask = 0, deadline_ns = 0;
+  uint32_t pending_count = 0;  // requests it waits for; Process::waits_for names those that are known
+
+  bool operator==(const CallShape&) const = default;
+};
+
 // One call of one process, from its records and, while it is open, its lane's state.
 struct Call {
-  enum class Status {
+  enum class Status : uint8_t {
     kInside,    // entered, not left
     kReturned,  // with success; of a nonblocking one: seen complete
     kFailed,    // left, or completed, with an error
     kPending,   // nonblocking, returned; its work was not seen complete
   };
-  uint32_t lane = 0, number = 0;
-  Status status = Status::kInside;
-  uint16_t op = RF_OP_NONE, flags = 0;
-  uint8_t library = 0, dtype = 0, reduce_op = 0;
-  uint32_t comm = RF_NO_COMM;  // index in its process
-  int peer = RF_PEER_NONE, recv_peer = RF_PEER_NONE, tag = 0, recv_tag = kTagUnknown, result = 0;
-  uint64_t seq = 0, count = 0, where = 0;
+  const CallShape* shape = nullptr;  // of its process
+  uint64_t seq = 0;
   uint64_t step = 0;  // last step begun before it in its process, + 1; 0 none
   TimeNs entered = 0, left = 0;
-  // Only of a call that is open:
-  uint64_t needs_mask = 0, deadline_ns = 0;
-  uint32_t pending_count = 0;  // requests it waits for; Process::waits_for names those that are known
+  uint32_t number = 0;
+  uint8_t lane = 0;
+  Status status = Status::kInside;
+
+  uint16_t op() const { return shape->op; }
+  uint16_t flags() const { return shape->flags; }
+  uint8_t library() const { return shape->library; }
+  uint8_t dtype() const { return shape->dtype; }
+  uint8_t reduce_op() const { return shape->reduce_op; }
+  uint32_t comm() const { return shape->comm; }
+  int peer() const { return shape->peer; }
+  int recv_peer() const { return shape->recv_peer; }
+  int tag() const { return shape->tag; }
+  int recv_tag() const { return shape->recv_tag; }
+  int result() const { return shape->result; }
+  uint64_t count() const { return shape->count; }
+  uint64_t where() const { return shape->where; }
+  uint64_t needs_mask() const { return shape->needs_mask; }
+  uint64_t deadline_ns() const { return shape->deadline_ns; }
+  uint32_t pending_count() const { return shape->pending_count; }
 
   bool open() const { return status == Status::kInside; }
   bool succeeded() const { return status == Status::kReturned; }
 };
 
+struct CommGroup;
+struct Member;
+
 struct Process {
   const ProcessView* view = nullptr;
+  std::vector<CallShape> shapes;                        // of its calls
+  std::vector<std::pair<const CommGroup*, const Member*>> seats;  // its communicators, in the order of comms()
   std::vector<Call> calls;                              // all, by (lane, number)
   std::map<uint32_t, std::vector<uint64_t>> waits_for;  // lane -> RF_ORIGINs that its open wait names
   bool stable = true;
@@ -77,14 +111,17 @@ struct CommGroup {
   uint32_t size = 0;
   uint32_t flags = 0;
   rf_library library = RF_LIB_NONE;
+  uint32_t ordinal = ~0u;       // the smallest that a member knows it by
   std::vector<Member> members;  // size of them, by rank
+  std::vector<const Member*> unfinished;  // those with a call that did not return success
 
   const Member* of(const Process&) const;
   uint64_t first_seq() const;  // the smallest seq that every member's calls still hold
 };
 
 struct Divergence;  // sequences.h
-struct WaitEdge;    // proof.h
+struct Waits;       // waits.h
+struct Unsent;      // unsent.h
 
 class JobView {
  public:
@@ -101,15 +138,21 @@ class JobView {
   // Where members stop making the same calls: computed once, when the first rule asks.
   const std::vector<Divergence>& divergences() const;
   // Who waits for whom (waits.h): computed once, too.
-  const std::vector<WaitEdge>& waits() const;
+  const Waits& waits() const;
+  // Messages that never come (unsent.h): the same.
+  const std::vector<Unsent>& unsent() const;
 
  private:
+  void find_ranks();
   void join_comms();
   mutable std::shared_ptr<const std::vector<Divergence>> divergences_;
-  mutable std::shared_ptr<const std::vector<WaitEdge>> waits_;
+  mutable std::shared_ptr<const Waits> waits_;
+  mutable std::shared_ptr<const std::vector<Unsent>> unsent_;
   const Timeline& timeline_;
   std::vector<std::unique_ptr<Process>> processes_;
+  std::unordered_map<int, const Process*> by_rank_;
   std::vector<CommGroup> comms_;
+  std::unordered_map<uint64_t, const CommGroup*> by_id_;
 };
 
 // Ops that take a place in their communicator's order.

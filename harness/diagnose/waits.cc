@@ -15,23 +15,28 @@ namespace {
 
 // Inside a nonblocking call nobody waits yet; its work does, once the call has returned.
 bool is_awaited(const Call& c) {
-  return (c.open() && !(c.flags & RF_CALL_NONBLOCKING)) || c.status == Call::Status::kPending;
+  return (c.open() && !(c.flags() & RF_CALL_NONBLOCKING)) || c.status == Call::Status::kPending;
 }
 
 // The host call of NCCL needs nobody; what its stream waits for is another matter (streams.h).
-bool is_of_a_stream(const Process& p, const Call& c) { return c.library == RF_LIB_NCCL || p.has_streams(); }
+bool is_of_a_stream(const Process& p, const Call& c) { return c.library() == RF_LIB_NCCL || p.has_streams(); }
 
-void collective_waits(const CommGroup& group, const Member& waiter, std::vector<WaitEdge>& edges) {
+const Place& place_at(const CommGroup& group, uint64_t seq, Waits& waits) {
+  Place& place = waits.places[{&group, seq}];
+  if (place.group) return place;
+  place.group = &group;
+  place.seq = seq;
+  for (const Member& m : group.members)
+    if (const Known entered = m.process ? m.entered(seq) : Known::kYes; entered != Known::kYes)
+      place.missing.emplace_back(&m, entered);
+  return place;
+}
+
+void collective_waits(const CommGroup& group, const Member& waiter, Waits& waits) {
   for (const Call* c : waiter.calls) {
-    if (!is_awaited(*c) || c->op == RF_OP_FINALIZE || is_of_a_stream(*waiter.process, *c)) continue;
-    const Needs needs = needs_of(*c, waiter.rank, group.size, group.flags);
-    const Call* held = waiter.process->held_by(*c);
-    for (const Member& m : group.members) {
-      if (&m == &waiter || !m.process) continue;
-      const Known entered = m.entered(c->seq);
-      if (entered != Known::kYes)
-        edges.push_back({&group, &waiter, c, &m, needs.certainly(m.rank), entered, held, false});
-    }
+    if (!is_awaited(*c) || c->op() == RF_OP_FINALIZE || is_of_a_stream(*waiter.process, *c)) continue;
+    waits.collective.push_back({&place_at(group, c->seq, waits), &waiter, c, waiter.process->held_by(*c),
+                                needs_of(*c, waiter.rank, group.size, group.flags)});
   }
 }
 
@@ -54,8 +59,8 @@ void message_waits(const CommGroup& group, const Member& waiter, const Call& c,
 
 void all_message_waits(const JobView& job, const Process& p, std::vector<WaitEdge>& edges) {
   for (const Call& c : p.calls) {
-    if (!is_message(c.op) || !is_awaited(c) || is_of_a_stream(p, c)) continue;
-    const CommGroup* group = job.group(p, c.comm);
+    if (!is_message(c.op()) || !is_awaited(c) || is_of_a_stream(p, c)) continue;
+    const CommGroup* group = job.group(p, c.comm());
     const Member* me = group && !(group->flags & RF_COMM_INTER) ? group->of(p) : nullptr;
     if (me) message_waits(*group, *me, c, edges);
   }
@@ -63,21 +68,37 @@ void all_message_waits(const JobView& job, const Process& p, std::vector<WaitEdg
 
 }  // namespace
 
-const std::vector<WaitEdge>& JobView::waits() const {
+WaitEdge PlaceWait::edge_to(const Member& m, Known entered) const {
+  return {place->group, waiter, call, &m, needs_member(m), entered, held, false};
+}
+
+const Waits& JobView::waits() const {
   if (waits_) return *waits_;
-  auto edges = std::make_shared<std::vector<WaitEdge>>();
-  for (const CommGroup& group : comms())
-    for (const Member& waiter : group.members)
-      if (waiter.comm && !waiter.process->ended()) collective_waits(group, waiter, *edges);
+  auto found = std::make_shared<Waits>();
+  for (const CommGroup& group : comms()) {
+    const size_t first = found->collective.size();
+    for (const Member* waiter : group.unfinished)
+      if (!waiter->process->ended()) collective_waits(group, *waiter, *found);
+    found->of_group[&group] = {first, found->collective.size()};
+  }
   for (const auto& p : processes())
-    if (!p->ended()) all_message_waits(*this, *p, *edges);
-  waits_ = std::move(edges);
+    if (!p->ended()) all_message_waits(*this, *p, found->messages);
+  waits_ = std::move(found);
   return *waits_;
 }
 
-std::vector<WaitEdge> waiting_for(const std::vector<WaitEdge>& all, const Process& process) {
+std::vector<WaitEdge> waiting_for(const JobView& job, const Process& process) {
+  const Waits& waits = job.waits();
   std::vector<WaitEdge> edges;
-  for (const WaitEdge& e : all)
+  for (const auto& [group, me] : process.seats) {
+    const auto [first, end] = waits.of_group.at(group);
+    for (size_t i = first; i < end; ++i) {
+      const PlaceWait& w = waits.collective[i];
+      if (w.waiter != me && w.needs_member(*me) && me->entered(w.place->seq) == Known::kNo)
+        edges.push_back(w.edge_to(*me, Known::kNo));
+    }
+  }
+  for (const WaitEdge& e : waits.messages)
     if (e.is_need && e.entered == Known::kNo && e.missing->process == &process) edges.push_back(e);
   return edges;
 }
@@ -94,7 +115,7 @@ void tell_waiters(Finding& f, const JobView& job, const std::vector<WaitEdge>& e
   f.attempt = job.attempt();
   if (edges.empty()) return;
   const WaitEdge& first = edges.front();
-  f.op = op_text(first.call->op);
+  f.op = op_text(first.call->op());
   set_comm(f, *first.group);
   set_seq(f, *first.call);
   f.ends_by = ends_by_of(*first.call, first.waiter->comm);

@@ -1,18 +1,45 @@
-// waits: who waits for whom now: every open or pending call, and the members that have not come.
+// waits: who waits for whom now: every open or pending call, and the members that have not come. Kept by
+// JobView::waits().
 #pragma once
 
+#include <map>
+#include <utility>
 #include <vector>
 
+#include "harness/diagnose/needs.h"
 #include "harness/diagnose/proof.h"
 
 namespace rankfault {
 
-// One edge for each (call of a live process that is inside or pending, member that did not enter it),
-// needs and those by algorithm; collectives, then messages.
-inline const std::vector<WaitEdge>& waits_now(const JobView& job) { return job.waits(); }
+// A place in a communicator's order, and the members that are not known to have entered it, by rank.
+struct Place {
+  const CommGroup* group = nullptr;
+  uint64_t seq = 0;
+  std::vector<std::pair<const Member*, Known>> missing;
+};
+
+// One collective call of a live process that is inside or pending at a place.
+struct PlaceWait {
+  const Place* place = nullptr;
+  const Member* waiter = nullptr;
+  const Call* call = nullptr;
+  const Call* held = nullptr;  // as of a WaitEdge
+  Needs needs;
+
+  bool needs_member(const Member& m) const { return needs.certainly(m.rank); }
+  WaitEdge edge_to(const Member&, Known entered) const;
+};
+
+// Of collectives the edges are not listed: half of a large communicator may wait for the other half.
+struct Waits {
+  std::map<std::pair<const CommGroup*, uint64_t>, Place> places;
+  std::vector<PlaceWait> collective;                                       // in the order of comms(), members, calls
+  std::map<const CommGroup*, std::pair<size_t, size_t>> of_group;          // which of them
+  std::vector<WaitEdge> messages;  // one for each (call, member that did not enter it), by need or not
+};
 
 // The edges of those who wait for one process, by need.
-std::vector<WaitEdge> waiting_for(const std::vector<WaitEdge>& all, const Process&);
+std::vector<WaitEdge> waiting_for(const JobView&, const Process&);
 
 // The longest that one of the calls has been open at the look.
 Duration longest_wait(const JobView&, const std::vector<WaitEdge>&);

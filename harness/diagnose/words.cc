@@ -22,11 +22,11 @@ bool reduces(uint16_t op) {
 }
 
 std::string payload_text(const Call& c, bool own_share) {
-  if (!has_payload(c.op) || (c.flags & RF_CALL_COUNT_UNKNOWN)) return "";
-  std::string text = fmt::format(" {}", dtype_text(c.dtype));
-  if (own_share || !(c.flags & RF_CALL_RANK_LOCAL)) text += fmt::format(" x {}", c.count);
-  if (reduces(c.op) && c.reduce_op != RF_REDUCE_OTHER)
-    text += fmt::format(" {}", reduce_op_text(c.reduce_op));
+  if (!has_payload(c.op()) || (c.flags() & RF_CALL_COUNT_UNKNOWN)) return "";
+  std::string text = fmt::format(" {}", dtype_text(c.dtype()));
+  if (own_share || !(c.flags() & RF_CALL_RANK_LOCAL)) text += fmt::format(" x {}", c.count());
+  if (reduces(c.op()) && c.reduce_op() != RF_REDUCE_OTHER)
+    text += fmt::format(" {}", reduce_op_text(c.reduce_op()));
   return text;
 }
 
@@ -35,25 +35,25 @@ std::string rank_text(int rank) {
 }
 
 std::string tag_text(const Call& c) {
-  if (c.library == RF_LIB_NCCL) return "";
-  if (c.op != RF_OP_SENDRECV && c.flags & RF_CALL_ANY_TAG) return " any tag";
-  return fmt::format(" tag {}", c.tag);
+  if (c.library() == RF_LIB_NCCL) return "";
+  if (c.op() != RF_OP_SENDRECV && c.flags() & RF_CALL_ANY_TAG) return " any tag";
+  return fmt::format(" tag {}", c.tag());
 }
 
 // " from rank 1 tag 5", "to rank 2 tag 0, from any rank".
 std::string partner_text(const Call& c) {
-  if (c.op == RF_OP_RECV || c.op == RF_OP_PROBE)
-    return fmt::format(" from {}{}", rank_text(c.flags & RF_CALL_ANY_SOURCE ? RF_PEER_ANY : c.peer),
+  if (c.op() == RF_OP_RECV || c.op() == RF_OP_PROBE)
+    return fmt::format(" from {}{}", rank_text(c.flags() & RF_CALL_ANY_SOURCE ? RF_PEER_ANY : c.peer()),
                        tag_text(c));
-  std::string text = fmt::format(" to {}{}", rank_text(c.peer), tag_text(c));
-  if (c.op == RF_OP_SENDRECV)
-    text += fmt::format(" and from {}", rank_text(c.flags & RF_CALL_ANY_SOURCE ? RF_PEER_ANY : c.recv_peer));
+  std::string text = fmt::format(" to {}{}", rank_text(c.peer()), tag_text(c));
+  if (c.op() == RF_OP_SENDRECV)
+    text += fmt::format(" and from {}", rank_text(c.flags() & RF_CALL_ANY_SOURCE ? RF_PEER_ANY : c.recv_peer()));
   return text;
 }
 
 std::string root_text(const Call& c) {
-  if (is_message(c.op)) return partner_text(c);
-  return c.peer >= 0 && is_collective(c.op) ? fmt::format(" root {}", c.peer) : "";
+  if (is_message(c.op())) return partner_text(c);
+  return c.peer() >= 0 && is_collective(c.op()) ? fmt::format(" root {}", c.peer()) : "";
 }
 
 }  // namespace
@@ -69,26 +69,26 @@ std::string ranks_text(const std::vector<int>& ranks) {
 }
 
 std::string short_call(const Call& c, const CommGroup& group) {
-  if (is_message(c.op)) return fmt::format("{}{} on {}", op_text(c.op), partner_text(c), group.name);
-  return c.seq ? fmt::format("{} {} on {}", op_text(c.op), c.seq, group.name)
-               : fmt::format("{} on {}", op_text(c.op), group.name);
+  if (is_message(c.op())) return fmt::format("{}{} on {}", op_text(c.op()), partner_text(c), group.name);
+  return c.seq ? fmt::format("{} {} on {}", op_text(c.op()), c.seq, group.name)
+               : fmt::format("{} on {}", op_text(c.op()), group.name);
 }
 
 std::string call_text(const Call& c, const CommGroup& group, bool own_share) {
-  const bool apart = c.library == RF_LIB_MPI && is_collective(c.op) && c.flags & RF_CALL_NONBLOCKING;
-  std::string text = fmt::format("{}{}{}{} on {}", apart ? "nonblocking " : "", op_text(c.op),
+  const bool apart = c.library() == RF_LIB_MPI && is_collective(c.op()) && c.flags() & RF_CALL_NONBLOCKING;
+  std::string text = fmt::format("{}{}{}{} on {}", apart ? "nonblocking " : "", op_text(c.op()),
                                  payload_text(c, own_share), root_text(c), group.name);
-  if (c.seq && !is_message(c.op)) text += fmt::format(", call {}", c.seq);
+  if (c.seq && !is_message(c.op())) text += fmt::format(", call {}", c.seq);
   return text;
 }
 
 std::string place_of(const Process& process, const Call& c) {
-  const auto at = process.view->call_sites.find(c.where);
+  const auto at = process.view->call_sites.find(c.where());
   return at == process.view->call_sites.end() ? "" : at->second;
 }
 
 std::string call_site_of(const Process& process, const Call& c) {
-  const auto line = process.view->source_lines.find(c.where);
+  const auto line = process.view->source_lines.find(c.where());
   return line == process.view->source_lines.end() ? place_of(process, c) : line->second;
 }
 
@@ -102,9 +102,9 @@ std::string end_text(const ProcessEnd& end) {
 
 std::string ends_by_of(const Call& c, const CommView* comm) {
   if (c.status == Call::Status::kFailed) return "it has left with an error already";
-  if (c.open() && c.deadline_ns > c.entered)
+  if (c.open() && c.deadline_ns() > c.entered)
     return fmt::format("its own limit of {}",
-                       to_text(Duration(static_cast<int64_t>(c.deadline_ns - c.entered))));
+                       to_text(Duration(static_cast<int64_t>(c.deadline_ns() - c.entered))));
   if (comm && comm->timeout_ns)
     return fmt::format("the communicator's limit of {}",
                        to_text(Duration(static_cast<int64_t>(comm->timeout_ns))));
@@ -116,7 +116,7 @@ std::vector<Side> sides_of(const std::vector<Seat>& seats, const CommGroup& grou
   for (const Seat& seat : seats) {
     Side side;
     if (seat.call) {
-      side.op = op_text(seat.call->op);
+      side.op = op_text(seat.call->op());
       side.what = call_text(*seat.call, group, false);
       side.call_site = call_site_of(*seat.member->process, *seat.call);
     } else {
@@ -139,7 +139,7 @@ void set_comm(Finding& finding, const CommGroup& group) {
 }
 
 void set_seq(Finding& finding, const Call& c) {
-  if (!is_message(c.op)) finding.seq = SeqRange{c.seq, c.seq};
+  if (!is_message(c.op())) finding.seq = SeqRange{c.seq, c.seq};
 }
 
 std::vector<int> sorted_unique(std::vector<int> ranks) {

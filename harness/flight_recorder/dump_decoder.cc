@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "harness/flight_recorder/text.h"
 
@@ -151,7 +152,7 @@ Status DumpDecoder::hand_over() {
     int64_t& seq = entry_.is_p2p ? entry_.p2p_seq_id : entry_.collective_seq_id;
     if (seq < 0) seq = seq_id_;
   }
-  if (!entry_.profiling_name.empty()) {
+  if (!entry_.profiling_name.empty() && dump_.backend != FrBackend::kMixed) {
     const FrBackend backend = backend_of(entry_.profiling_name);
     if (dump_.backend == FrBackend::kUnknown)
       dump_.backend = backend;
@@ -241,14 +242,16 @@ bool DumpDecoder::group(const Value& value, FrGroupName& out) {
 }
 
 bool DumpDecoder::state(const Value& value, FrEntry& out) {
+  static constexpr std::pair<std::string_view, FrState> kKnown[] = {
+      {"completed", FrState::kCompleted}, {"scheduled", FrState::kScheduled}, {"started", FrState::kStarted}};
   out.state = FrState::kUnknown;
-  if (!text(value, out.state_word)) return false;
-  for (const FrState known : {FrState::kScheduled, FrState::kStarted, FrState::kCompleted})
-    if (out.state_word == rankfault::state_word(known)) {
+  for (const auto& [word, known] : kKnown)
+    if (value.is_text() && value.text() == word) {
       out.state = known;
       out.state_word.clear();
+      return spend(1 + value.size / 16);
     }
-  return true;
+  return text(value, out.state_word);
 }
 
 }  // namespace rankfault

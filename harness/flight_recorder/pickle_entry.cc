@@ -41,6 +41,7 @@ const Value* PickleEntry::fetched() {
   } else {
     return nullptr;
   }
+  if (id < machine_.first_slots_.size()) return machine_.first_slots_[id];
   const size_t place = machine_.fetched_.index(id);
   return place != MemoUse::kNone && machine_.memo_set_[place] ? &machine_.memo_[place] : nullptr;
 }
@@ -73,8 +74,7 @@ bool PickleEntry::field(EntryField field) {
     case EntryField::kPgId:
       return integer(e.pg_id);
     case EntryField::kProcessGroup:
-      return text(pair[0]) && text(pair[1]) && take('\x86') && skip_put() &&
-             decoder_.text(pair[0], e.group.name) && decoder_.text(pair[1], e.group.desc);
+      return text(e.group.name) && text(e.group.desc) && take('\x86') && skip_put();
     case EntryField::kThreadName:
       return text(e.thread_name);
     case EntryField::kThreadId:
@@ -192,19 +192,26 @@ bool PickleEntry::text(Value& out) {
   return true;
 }
 
+// Words that each entry has again are in the memo, and were looked over when they were put there.
 bool PickleEntry::text(std::string& out) {
+  const char* before = at_;
+  if (const Value* known = fetched(); known && known->kind == ValueKind::kText && known->clean) {
+    out.assign(known->chars, known->size);
+    return decoder_.spend(1 + known->size / 16);
+  }
+  at_ = before;
   Value value;
   return text(value) && decoder_.text(value, out);
 }
 
-constexpr const char* kAfterField = "hju";  // the next name, or the end of the entry
-constexpr const char* kAfterShape = "]ea";  // the next shape, or the end of the shapes
+constexpr char kAfterField[] = "hju";  // the next name, or the end of the entry
+constexpr char kAfterShape[] = "]ea";  // the next shape, or the end of the shapes
 
 template <typename Each>
 bool PickleEntry::list(const char* behind, Each each) {
   if (!take(']') || !skip_put() || !has(1)) return false;
   if (!take('(')) {  // no item, or one that APPEND adds; a wrong guess ends at the APPEND and gives up
-    const bool is_empty = *at_ != '\0' && std::strchr(behind, *at_) != nullptr;
+    const bool is_empty = *at_ == behind[0] || *at_ == behind[1] || *at_ == behind[2];
     return is_empty || (decoder_.spend(1) && each() && take('a'));
   }
   while (!take('e'))

@@ -1,11 +1,13 @@
 // pickle_machine: the second pass over a pickle: the stack machine. Used by pickle.cc alone.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
 #include "harness/flight_recorder/dump_decoder.h"
 #include "harness/flight_recorder/pickle_scan.h"
+#include "harness/flight_recorder/text.h"
 
 namespace rankfault {
 
@@ -51,7 +53,11 @@ class PickleMachine {
     const size_t at = fetched_.index(id);
     if (at == MemoUse::kNone) return true;
     memo_[at] = stack_.back();
-    if (memo_[at].kind == ValueKind::kText) memo_[at].field = DumpDecoder::field_of(memo_[at].text());
+    if (memo_[at].kind == ValueKind::kText) {
+      memo_[at].field = DumpDecoder::field_of(memo_[at].text());
+      memo_[at].clean = is_clean(memo_[at].text());
+    }
+    if (id < first_slots_.size()) first_slots_[id] = &memo_[at];
     memo_set_[at] = 1;
     keep_ = true;
     return true;
@@ -85,6 +91,7 @@ class PickleMachine {
   std::vector<size_t> marks_;
   std::vector<Value> memo_;  // by MemoUse::index
   std::vector<uint8_t> memo_set_;
+  std::array<const Value*, 4096> first_slots_{};  // of memo_, by memo id; null where nothing was put
   uint64_t puts_ = 0;
   uint64_t at_ = 0;  // offset of the opcode in hand
   bool stopped_ = false;

@@ -62,6 +62,8 @@ bool hex(std::string_view s, size_t& at, size_t digits, uint32_t& value) {
 
 }  // namespace
 
+bool is_clean(std::string_view raw) { return all_plain(raw); }
+
 void append_clean(std::string_view raw, std::string& out) {
   if (all_plain(raw)) {
     out.append(raw);

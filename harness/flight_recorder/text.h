@@ -9,6 +9,8 @@ namespace rankfault {
 // Appends `raw` to `out`, with '?' for each byte that is no UTF-8 and for control characters.
 void append_clean(std::string_view raw, std::string& out);
 
+bool is_clean(std::string_view raw);  // append_clean appends it as it is, for certain
+
 // The string that Python wrote as a quoted literal: 'a\x41' (pickle STRING); false when it is none.
 bool unquoted(std::string_view literal, std::string& out);
 // The string that Python wrote in raw-unicode-escape: Latin-1 and \u0041 (pickle UNICODE).

@@ -18,6 +18,11 @@ bool earlier(const Event& a, const Event& b) {
   return std::tie(a.record.time_ns, a.lane, a.index) < std::tie(b.record.time_ns, b.lane, b.index);
 }
 
+// Most rings have one lane that calls, and its records are in order.
+void sort(std::vector<Event>& events) {
+  if (!std::is_sorted(events.begin(), events.end(), earlier)) std::sort(events.begin(), events.end(), earlier);
+}
+
 bool is_mark(uint16_t op) { return op >= RF_OP_MARK && op <= RF_OP_BATCH; }
 bool is_libc(uint16_t op) { return op >= RF_OP_FILE_OPEN && op <= RF_OP_SHM_UNLINK; }
 
@@ -38,6 +43,7 @@ FlightMemory::FlightMemory(std::unique_ptr<RingReader> ring, std::string folder,
 
 void FlightMemory::read_seen() {
   for (uint32_t lane = 0; lane <= RF_MAX_LANES; ++lane) {
+    if (!ring_->may_have_spilled(lane, kSpillFrom)) continue;
     std::FILE* file = std::fopen((folder_ + "/" + seen_name(ring_->id(), lane)).c_str(), "rbe");
     if (!file) continue;
     rf_record record;
@@ -48,7 +54,7 @@ void FlightMemory::read_seen() {
     }
     std::fclose(file);
   }
-  std::sort(events_.begin(), events_.end(), earlier);
+  sort(events_);
 }
 
 size_t FlightMemory::drain() {
@@ -56,7 +62,11 @@ size_t FlightMemory::drain() {
   const uint32_t lanes = ring_->lanes_used();
   for (uint32_t i = 0; i < lanes; ++i) drain_lane(i, news);
   if (news.empty()) return events_.size();
-  std::sort(news.begin(), news.end(), earlier);
+  sort(news);
+  if (events_.empty()) {
+    events_ = std::move(news);
+    return 0;
+  }
   const size_t before = static_cast<size_t>(
       std::upper_bound(events_.begin(), events_.end(), news.front(), earlier) - events_.begin());
   const auto middle = static_cast<std::ptrdiff_t>(events_.size());
@@ -81,6 +91,7 @@ void FlightMemory::drain_lane(uint32_t index, std::vector<Event>& news) {
   }
   RingReader::LaneRead read = ring_->read_lane(index, lane.next);
   lane.next = read.next;
+  news.reserve(news.size() + read.records.size());
   for (const rf_record& record : read.records) news.push_back({index, record.commit - 1, record});
   still_torn.insert(still_torn.end(), read.torn.begin(), read.torn.end());
   lane.torn = std::move(still_torn);

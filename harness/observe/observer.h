@@ -34,12 +34,19 @@ class Observer {
 // `record_folders`: one per host; not recursive.
 std::unique_ptr<Observer> make_observer(std::vector<std::string> record_folders, TimeNs run_begin);
 
-// The flight records of a finished (or copied) run, opened once for all its looks.
+// Where the histories of a Timeline are: in it, or, of jobs too large for that, in their files.
+enum class Histories { kInMemory, kInFiles };
+
+// The flight records of a finished (or copied) run, for all its looks. Those of the first ranks are opened once;
+// of a large job the others are opened when they are read, and forgotten again.
 class RunRecords {
  public:
   explicit RunRecords(const std::string& run_dir);
   ~RunRecords();
-  Result<Timeline> at_look(const Json& look_line);  // see timeline_from_run
+  // See timeline_from_run. A process whose record is gone, or cannot be read, has what the look says of it, and
+  // nothing is proven by it.
+  Result<Timeline> at_look(const Json& look_line);
+  const std::vector<std::string>& unread() const;  // why, one for each of them
 
  private:
   class Impl;
@@ -50,6 +57,6 @@ class RunRecords {
 // rings, cut at the look.
 Result<Timeline> timeline_from_run(const std::string& run_dir, const Json& look_line);
 // Everything the rings hold at the end, with the ends in the journal: for oracles.
-Result<Timeline> final_timeline(const std::string& run_dir);
+Result<Timeline> final_timeline(const std::string& run_dir, Histories = Histories::kInMemory);
 
 }  // namespace rankfault

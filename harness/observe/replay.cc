@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 #include "harness/observe/flight_memory.h"
 #include "harness/observe/observer.h"
@@ -20,6 +21,37 @@ Result<std::unique_ptr<FlightMemory>> open_memory(const std::string& folder, con
   auto memory = std::make_unique<FlightMemory>(std::move(*ring), folder, false);
   memory->drain();
   return memory;
+}
+
+// The history of one process, cut as its view's lanes say.
+class RingHistory final : public HistorySource {
+ public:
+  RingHistory(std::shared_ptr<const std::string> folder, const ProcessView& view)
+      : folder_(std::move(folder)), id_(view.id), lanes_(view.lanes) {}
+  std::optional<std::vector<Event>> events() const override {
+    const auto memory = open_memory(*folder_, id_.to_string() + ".ring");
+    if (!memory || !((*memory)->ring().id() == id_)) return std::nullopt;
+    ProcessView view;
+    view.lanes = lanes_;
+    (*memory)->fill(view, true);
+    return std::move(view.history);
+  }
+
+ private:
+  std::shared_ptr<const std::string> folder_;
+  ProcessId id_;
+  std::vector<LaneView> lanes_;
+};
+
+// What was read of it is known; the history itself is left where it lies.
+void leave_in_file(ProcessView& view, const std::shared_ptr<const std::string>& folder) {
+  view.history = {};
+  view.on_disk = std::make_shared<RingHistory>(folder, view);
+}
+
+void without_history(ProcessView& view) {
+  view.partial |= RF_PARTIAL_HISTORY;
+  for (const LaneView& lane : view.lanes) view.history_lost += lane.head;
 }
 
 ProcessEnd end_of(const Json& line) {
@@ -80,35 +112,46 @@ FromJournal read(const std::vector<Json>& lines) {
 
 class RunRecords::Impl {
  public:
-  explicit Impl(std::string folder) : folder_(std::move(folder)) {}
-  Result<FlightMemory*> memory(const ProcessId& id) {
-    auto& slot = memories_[id];
-    if (!slot) {
-      auto opened = open_memory(folder_, id.to_string() + ".ring");
-      if (!opened) return opened.error();
-      slot = std::move(*opened);
+  explicit Impl(std::string folder) : folder_(std::make_shared<const std::string>(std::move(folder))) {}
+  void fill(ProcessView& view) {
+    const auto known = memories_.find(view.id);
+    if (known != memories_.end()) {
+      known->second->fill(view, true);
+      return;
     }
-    return slot.get();
+    auto opened = open_memory(*folder_, view.id.to_string() + ".ring");
+    if (!opened || !((*opened)->ring().id() == view.id)) {
+      without_history(view);
+      if (missing_.insert(view.id).second)
+        unread_.push_back(opened ? view.id.to_string() + ".ring: the record of another process" : opened.error().message);
+      return;
+    }
+    (*opened)->fill(view, true);
+    if (memories_.size() < kMostOpen)
+      memories_[view.id] = std::move(*opened);
+    else
+      leave_in_file(view, folder_);
   }
+  const std::vector<std::string>& unread() const { return unread_; }
 
  private:
-  std::string folder_;
+  static constexpr size_t kMostOpen = 64;  // a process may have 1024 files open, and each has its history
+  std::shared_ptr<const std::string> folder_;
   std::map<ProcessId, std::unique_ptr<FlightMemory>> memories_;
+  std::set<ProcessId> missing_;
+  std::vector<std::string> unread_;
 };
 
 RunRecords::RunRecords(const std::string& run_dir) : impl_(std::make_unique<Impl>(records_of(run_dir))) {}
 RunRecords::~RunRecords() = default;
+const std::vector<std::string>& RunRecords::unread() const { return impl_->unread(); }
 
 Result<Timeline> RunRecords::at_look(const Json& look_line) {
   const auto state = look_line.find("state");
   if (state == look_line.end()) return usage_error("a look without its state");
   Result<Timeline> t = state_from_json(*state);
   if (!t) return t;
-  for (ProcessView& p : t->processes) {
-    const Result<FlightMemory*> memory = impl_->memory(p.id);
-    if (!memory) return memory.error();
-    (*memory)->fill(p, true);
-  }
+  for (ProcessView& p : t->processes) impl_->fill(p);
   return t;
 }
 
@@ -116,7 +159,7 @@ Result<Timeline> timeline_from_run(const std::string& run_dir, const Json& look_
   return RunRecords(run_dir).at_look(look_line);
 }
 
-Result<Timeline> final_timeline(const std::string& run_dir) {
+Result<Timeline> final_timeline(const std::string& run_dir, Histories histories) {
   const auto lines = read_journal(run_dir + "/journal.ndjson");
   if (!lines) return lines.error();
   FromJournal j = read(*lines);
@@ -126,13 +169,14 @@ Result<Timeline> final_timeline(const std::string& run_dir) {
   t.world_size = j.world_size;
   t.attempt = j.attempt;
   t.expected = std::move(j.expected);
-  const std::string folder = records_of(run_dir);
-  for (const std::string& name : ring_names_in(folder)) {
-    if (RingReader::half_made(folder + "/" + name)) continue;  // killed in its first moments: it says nothing
-    auto memory = open_memory(folder, name);
+  const auto folder = std::make_shared<const std::string>(records_of(run_dir));
+  for (const std::string& name : ring_names_in(*folder)) {
+    if (RingReader::half_made(*folder + "/" + name)) continue;  // killed in its first moments: it says nothing
+    auto memory = open_memory(*folder, name);
     if (!memory) return memory.error();
     ProcessView view = (*memory)->ring().view();
     (*memory)->fill(view, false);
+    if (histories == Histories::kInFiles) leave_in_file(view, folder);
     if (const auto end = j.ends.find(view.id); end != j.ends.end()) view.end = end->second;
     view.call_sites = std::move(j.sites[view.id]);
     view.source_lines = std::move(j.lines[view.id]);

@@ -25,10 +25,11 @@ T copy_of(const T& shared) {
 }  // namespace
 
 Result<std::unique_ptr<RingReader>> RingReader::open(const std::string& path) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a fifo is not waited for
   if (!fd.valid()) return errno_error("open " + path);
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return errno_error("stat " + path);
+  if (!S_ISREG(info.st_mode)) return refused(path + ": not a flight record: no regular file");
   if (static_cast<uint64_t>(info.st_size) < RF_HEADER_BYTES)
     return refused(fmt::format("{}: not a flight record: {} bytes, at least {} expected", path, info.st_size,
                                RF_HEADER_BYTES));
@@ -45,10 +46,10 @@ Result<std::unique_ptr<RingReader>> RingReader::open(const std::string& path) {
 }
 
 bool RingReader::half_made(const std::string& path) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info {};
   uint64_t magic = 0;
-  if (!fd.valid() || ::fstat(fd.get(), &info) != 0) return false;
+  if (!fd.valid() || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
   if (info.st_size != 0 && static_cast<uint64_t>(info.st_size) < RF_HEADER_BYTES) return false;
   return ::pread(fd.get(), &magic, sizeof magic, offsetof(rf_header, magic)) <= 0 || magic == 0;
 }
@@ -61,6 +62,10 @@ RingReader::~RingReader() {
 
 uint32_t RingReader::lanes_used() const {
   return has_state_page() ? std::min(RF_LOAD(&header().lanes_used), kLanes) : 0;
+}
+
+bool RingReader::may_have_spilled(uint32_t index, uint64_t from) const {
+  return !has_state_page() || RF_LOAD(&lane(index).head) > from;
 }
 
 // A candidate's record is a header until its first call. The mapping reaches further than the file
@@ -212,6 +217,7 @@ RingReader::LaneRead RingReader::read_lane(uint32_t index, uint64_t from) {
     return read;
   }
   if (from < oldest) read.lost = oldest - from;
+  read.records.reserve(read.next - std::max(from, oldest));
   rf_record record;
   for (uint64_t i = std::max(from, oldest); i < read.next; ++i) {
     bool gone = false;

@@ -42,6 +42,8 @@ class RingReader {
     uint64_t lost = 0;               // overwritten before this read
   };
   uint32_t lanes_used() const;
+  // Whether a lane has claimed more than `from` records; true where that cannot be known.
+  bool may_have_spilled(uint32_t lane, uint64_t from) const;
   // The records of a lane with index >= from. Records that the disk refused are lost.
   LaneRead read_lane(uint32_t lane, uint64_t from);
   // One record; false when it is not whole. `gone` when it was overwritten.

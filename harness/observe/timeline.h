@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,6 +52,14 @@ struct Event {
   rf_record record{};
 };
 
+// A history that stays in its files, where there are too many for memory: read when it is asked for.
+class HistorySource {
+ public:
+  virtual ~HistorySource() = default;
+  // In the order of ProcessView::history; nothing when the files cannot be read any more.
+  virtual std::optional<std::vector<Event>> events() const = 0;
+};
+
 enum class EndKind { kAlive, kEnded };
 
 struct ProcessEnd {  // as data: time and status, never the source
@@ -85,6 +94,7 @@ struct ProcessView {
   std::vector<LaneView> lanes;
   std::vector<CommView> comms;
   std::vector<Event> history;  // all lanes, ordered by (time, lane, index); at most what the rings hold
+  std::shared_ptr<const HistorySource> on_disk;  // then `history` is empty: this has it
   uint64_t history_lost = 0;   // records that were overwritten or dropped before anybody read them
   std::map<uint32_t, std::string> name_at;  // offset -> text, every name used by a record above
   ProcessEnd end;

@@ -45,7 +45,7 @@ std::string paired_otherwise(const JobView& whole, const Finding& f) {
     if (!claimed.call) continue;
     if (first && claimed.call->seq != first->seq)
       return fmt::format("rank {}'s call stands at {}, not at {}", c.rank, claimed.call->seq, first->seq);
-    if (!first) group = whole.group(*claimed.process, claimed.call->comm);
+    if (!first) group = whole.group(*claimed.process, claimed.call->comm());
     if (!first) first = claimed.call;
   }
   if (group && all_made_the_same(*group, first->seq))

@@ -37,6 +37,7 @@ struct SyntheticJob {
   std::vector<int> culprits;
   int at_step = 10;
   std::vector<int> lost_dumps;  // of healthy ranks
+  int64_t clock_skew_ns = 0;    // odd ranks are on a host whose clock is ahead by it; of records only
 
   int ranks() const { return tensor * pipeline * data; }
   bool is_culprit(int rank) const;

@@ -53,7 +53,8 @@ class RankRecord {
   RankRecord(const std::string& folder, const ParallelJob& run, int rank)
       : run_(run),
         rank_(rank),
-        id_{1, 2, 100'000 + rank, 3, 0},
+        skew_(rank % 2 ? run.job().clock_skew_ns : 0),
+        id_{1ull + static_cast<uint64_t>(rank % 2), 2, 100'000 + rank, 3, 0},
         ring_(folder, id_, rank, run.job().ranks(), 1) {
     for (const size_t g : run.groups_of(rank)) add_group(g);
     for (size_t i = 0; i < run.made(rank).size(); ++i) add_call(run.program(rank)[i], run.made(rank)[i]);
@@ -118,14 +119,14 @@ class RankRecord {
     state_.seq = static_cast<uint64_t>(made.seq);
     state_.return_address = kCode + state_.op * 256 + state_.comm * 16;
     state_.where = RF_INSIDE;
-    state_.since_ns = clock_of(made.time);
+    state_.since_ns = clock_of(made.time + skew_);
     state_.version += 1;
     if (!message) c.entered = state_.seq;
     if (message) ++(state_.op == RF_OP_SEND ? c.sends : c.receives);
     write(RF_PHASE_ENTER, state_.since_ns);
     if (!made.completed) return;
     if (!message) c.completed = state_.seq;
-    state_.since_ns = clock_of(made.completed_at) + 100;
+    state_.since_ns = clock_of(made.completed_at + skew_) + 100;
     write(RF_PHASE_EXIT, state_.since_ns);
     state_.where = RF_OUTSIDE;
   }
@@ -152,6 +153,7 @@ class RankRecord {
 
   const ParallelJob& run_;
   int rank_;
+  int64_t skew_;
   ProcessId id_;
   RingFileWriter ring_;
   std::map<size_t, uint32_t> index_;

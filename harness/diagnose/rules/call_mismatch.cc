@@ -17,7 +17,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     f.seq = SeqRange{d.seq, d.seq};
     const Call& theirs = *d.majority.front()->at(d.seq);
     const Call& mine = *d.minority.front()->at(d.seq);
-    f.op = op_text(d.lone_root ? mine.op : theirs.op);
+    f.op = op_text(d.lone_root ? mine.op() : theirs.op());
     f.call_site = call_site_of(*d.minority.front()->process, mine);
     f.text = fmt::format("call {} on {} is not the same call on all ranks: {} differs ({} against {})", d.seq,
                          d.group->name, d.field, call_text(mine, *d.group), call_text(theirs, *d.group));

@@ -1,6 +1,8 @@
 // duplicate_rank: two processes that live at the same time announced the same rank.
 #include <fmt/format.h>
 
+#include <map>
+
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/words.h"
 
@@ -17,10 +19,13 @@ bool overlap(const ProcessView& a, const ProcessView& b) {
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
   const auto& all = job.processes();
+  std::map<int, std::vector<size_t>> claims;  // by rank: who
+  for (size_t i = 0; i < all.size(); ++i) claims[all[i]->rank()].push_back(i);
   for (size_t i = 0; i < all.size(); ++i)
-    for (size_t j = i + 1; j < all.size(); ++j) {
+    for (const size_t j : claims[all[i]->rank()]) {
+      if (j <= i) continue;
       const Process &a = *all[i], &b = *all[j];
-      if (a.rank() != b.rank() || !a.member() || !b.member() || !overlap(*a.view, *b.view)) continue;
+      if (!a.member() || !b.member() || !overlap(*a.view, *b.view)) continue;
       Finding f;
       f.kind = "duplicate_rank";
       f.ranks = {a.rank()};

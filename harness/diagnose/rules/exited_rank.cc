@@ -21,7 +21,7 @@ bool exited(const Process& p) {
 const Call* last_failure(const Process& p) {
   const Call* last = nullptr;
   for (const Call& c : p.calls)
-    if (c.status == Call::Status::kFailed && c.library != RF_LIB_LIBC && (!last || c.left > last->left))
+    if (c.status == Call::Status::kFailed && c.library() != RF_LIB_LIBC && (!last || c.left > last->left))
       last = &c;
   return last;
 }
@@ -41,7 +41,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     const bool zero = p->view->end.value == 0;
     // Others may wait for a call that it left out long before: missing_call tells that.
     Unmet u = told_by(diverged, *p) ? Unmet{} : unmet_needs(job, *p);
-    if (zero && u.group && is_message(u.edges.front().call->op)) u = {};  // missing_call tells that, too
+    if (zero && u.group && is_message(u.edges.front().call->op())) u = {};  // missing_call tells that, too
     const Call* failure = last_failure(*p);
     const bool needed = u.group && u.edges.front().is_need;
     const bool unfinalized = zero && left_mpi_open(*p);
@@ -59,9 +59,9 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
       f.text += " " + let_down(u);
     }
     if (failure) {
-      const CommGroup* group = job.group(*p, failure->comm);
+      const CommGroup* group = job.group(*p, failure->comm());
       f.text += fmt::format("; its {} had failed before",
-                            group ? short_call(*failure, *group) : op_text(failure->op));
+                            group ? short_call(*failure, *group) : op_text(failure->op()));
     }
     if (f.evidence.empty()) f.evidence = {f.text};
     found.push_back(std::move(f));

@@ -45,21 +45,21 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::map<std::pair<std::string, int>, Met> refused;
   for (const auto& p : job.processes())
     for (const Call& c : p->calls)
-      if (const std::string* path = c.library == RF_LIB_LIBC ? path_of(*p, c) : nullptr;
-          path && c.op == RF_OP_SHM_CREATE && c.succeeded())
-        made.insert(file_of(*path, c.op));
+      if (const std::string* path = c.library() == RF_LIB_LIBC ? path_of(*p, c) : nullptr;
+          path && c.op() == RF_OP_SHM_CREATE && c.succeeded())
+        made.insert(file_of(*path, c.op()));
   for (const auto& p : job.processes())
     for (const Call& c : p->calls) {
-      const std::string* path = c.library == RF_LIB_LIBC ? path_of(*p, c) : nullptr;
-      if (!path || c.status != Call::Status::kFailed || c.op == RF_OP_SHM_UNLINK || c.op == RF_OP_FILE_UNLINK)
+      const std::string* path = c.library() == RF_LIB_LIBC ? path_of(*p, c) : nullptr;
+      if (!path || c.status != Call::Status::kFailed || c.op() == RF_OP_SHM_UNLINK || c.op() == RF_OP_FILE_UNLINK)
         continue;
-      const std::string file = file_of(*path, c.op);
-      const int error = std::abs(c.result);
+      const std::string file = file_of(*path, c.op());
+      const int error = std::abs(c.result());
       if (!is_exhausted(error) && !(is_lost(error) && made.count(file))) continue;
       Met& met = refused[{file, error}];
       met.ranks.insert(p->rank());
       met.at = std::min(met.at, c.entered);
-      met.op = c.op;
+      met.op = c.op();
     }
   std::vector<Finding> found;
   for (const auto& [key, met] : refused) {

@@ -19,7 +19,7 @@ std::string why_absent(const JobView& job, const ExpectedRank& expected) {
 
 const Call* open_init(const Process& p) {
   for (const Call* c : p.all_inside())
-    if (c->op == RF_OP_INIT) return c;
+    if (c->op() == RF_OP_INIT) return c;
   return nullptr;
 }
 

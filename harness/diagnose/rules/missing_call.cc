@@ -48,7 +48,7 @@ Finding tell(const JobView& job, const Divergence& d) {
 
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
-  for (const Unsent& u : unsent_messages(job))
+  for (const Unsent& u : job.unsent())
     if (!u.ended_badly) found.push_back(tell_unsent(job, u));
   for (const Leftover& l : leftover_messages(job)) found.push_back(tell_leftover(job, l));
   for (const Divergence& d : divergences(job)) {

@@ -13,20 +13,26 @@
 namespace rankfault {
 namespace {
 
-// Everybody in the smaller of two camps; nobody when they are equal. A message is between two ranks: whether
+// Of the ranks that are members of both communicators, all in the smaller of two camps; nobody when they are
+// equal. Whoever waits in one and is no member of the other has no order of the two. A message is between two ranks: whether
 // the one waits that should not, or the other does not come that should, is not told by how many stand by.
 std::vector<int> smaller_side(const Knot& knot) {
-  const auto by_message = [](const WaitEdge& e) { return is_message(e.call->op); };
+  const auto by_message = [](const WaitEdge& e) { return is_message(e.call->op()); };
   if (std::any_of(knot.edges.begin(), knot.edges.end(), by_message)) return {};
-  std::map<const CommGroup*, std::vector<int>> camps;
-  for (const WaitEdge& e : knot.all) camps[e.group].push_back(e.waiter->process->rank());
+  std::map<const CommGroup*, std::vector<const Process*>> camps;
+  for (const auto& [group, waiter] : knot.waiters) camps[group].push_back(waiter->process);
   std::erase_if(camps, [&](const auto& camp) {
     return std::none_of(knot.edges.begin(), knot.edges.end(),
                         [&](const WaitEdge& e) { return e.group == camp.first; });
   });
   std::vector<std::vector<int>> sides;
-  sides.reserve(camps.size());
-  for (auto& [group, ranks] : camps) sides.push_back(sorted_unique(std::move(ranks)));
+  for (const auto& [group, processes] : camps) {
+    std::vector<int> ranks;
+    for (const Process* p : processes)
+      if (std::all_of(camps.begin(), camps.end(), [&](const auto& camp) { return camp.first->of(*p); }))
+        ranks.push_back(p->rank());
+    sides.push_back(sorted_unique(std::move(ranks)));
+  }
   if (sides.size() != 2 || sides[0].size() == sides[1].size()) return {};
   return sides[0].size() < sides[1].size() ? sides[0] : sides[1];
 }
@@ -44,7 +50,7 @@ Finding tell(const JobView& job, const Knot& knot) {
   f.attempt = job.attempt();
   f.ranks = smaller_side(knot);
   const WaitEdge& first = knot.edges.front();
-  f.op = op_text(first.call->op);
+  f.op = op_text(first.call->op());
   set_comm(f, *first.group);
   set_seq(f, *first.call);
   std::vector<End> ends;
@@ -54,7 +60,7 @@ Finding tell(const JobView& job, const Knot& knot) {
                       f.sides.back().what == call_text(*e.call, *e.group);
     if (!told)  // a call that waits for one of several has an edge to each
       f.sides.push_back({{e.waiter->world_rank},
-                         op_text(e.call->op),
+                         op_text(e.call->op()),
                          call_text(*e.call, *e.group),
                          call_site_of(*e.waiter->process, *e.call)});
     const std::string step = fmt::format("rank {} waits in {} for rank {}", e.waiter->world_rank,

@@ -41,14 +41,14 @@ std::optional<Finding> of_streams(const JobView& job) {
   f.ranks.assign(late.ranks.begin(), late.ranks.end());
   f.attempt = job.attempt();
   f.at = late.call->entered;
-  f.op = op_text(late.call->op);
+  f.op = op_text(late.call->op());
   set_comm(f, *late.group);
   set_seq(f, *late.call);
   std::vector<Seat> seats;
   for (const Member& m : late.group->members)
     if (m.comm) {
       const Call* c = m.at(late.call->seq);
-      if (c || late.ranks.count(m.world_rank)) seats.push_back({&m, is_message(late.call->op) ? nullptr : c});
+      if (c || late.ranks.count(m.world_rank)) seats.push_back({&m, is_message(late.call->op()) ? nullptr : c});
     }
   f.sides = sides_of(seats, *late.group);
   for (const Side& s : f.sides) f.evidence.push_back(fmt::format("{}: {}", ranks_text(s.ranks), s.what));

@@ -19,7 +19,7 @@ uint64_t common_call(const CommGroup& group) {
   for (const Member& m : group.members) {
     if (!m.comm || m.process->ended() || m.process->view->stopped) return 0;
     const Call* c = m.at(m.last_entered());
-    if (!c || !c->open() || c->op == RF_OP_FINALIZE || (seq != 0 && c->seq != seq)) return 0;
+    if (!c || !c->open() || c->op() == RF_OP_FINALIZE || (seq != 0 && c->seq != seq)) return 0;
     seq = c->seq;
   }
   return seq;
@@ -45,7 +45,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     Finding f;
     f.kind = "wedged";
     f.attempt = job.attempt();
-    f.op = op_text(group.members.front().at(seq)->op);
+    f.op = op_text(group.members.front().at(seq)->op());
     set_comm(f, group);
     f.seq = SeqRange{seq, seq};
     f.sides = sides_of(seats, group);
