@@ -3,9 +3,11 @@
 
 One line a row: what, measured (median, 99th percentile, number of runs), target. Nothing is asserted.
 """
+import collections
 import json
 import os
 import platform
+import re
 import resource
 import shutil
 import statistics
@@ -115,30 +117,55 @@ def trainer(folder, agent, steps, counter=()):
         words += ["env", f"LD_PRELOAD={BUILD}/lib/librankfault_agent.so", f"RANKFAULT_RUN_DIR={run}"]
     words += [BIN + "/trainer", "--store=" + tempfile.mkdtemp(dir=folder), f"--steps={steps}"]
     began = time.monotonic()
-    ranks = [subprocess.Popen([w.replace("RANK", str(r)) for w in words], env=dict(os.environ, WORLD_SIZE="2", RANK=str(r)),
+    ranks = [subprocess.Popen([w.replace("{rank}", str(r)) for w in words], env=dict(os.environ, WORLD_SIZE="2", RANK=str(r)),
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for r in range(2)]
     if any([process.wait() != 0 for process in ranks]):
         sys.exit("bench_tool: a trainer's rank did not end well")
     return time.monotonic() - began
 
 
+def instructions_by_object(folder):
+    """What each loaded object of two ranks ran, with the agent, as callgrind counts it."""
+    trainer(folder, True, 2000, ["valgrind", "--trace-children=yes", "--tool=callgrind",
+                                 f"--callgrind-out-file={folder}/objects.{{rank}}", f"--log-file={folder}/log.{{rank}}"])
+    cost = collections.Counter()
+    for r in range(2):
+        name, inside, is_callee = {}, None, False
+        with open(f"{folder}/objects.{r}") as file:
+            for line in file:
+                if m := re.match(r"(c?)ob=(\(\d+\))(?: (.*))?", line):
+                    name.setdefault(m[2], m[3])
+                    inside = inside if m[1] else name[m[2]]
+                elif line.startswith("calls="):
+                    is_callee = True  # the next line is what the callee cost, counted there
+                elif line[0] in "+-*0123456789":
+                    cost[inside] += 0 if is_callee else int(line.split()[1])
+                    is_callee = False
+    return cost
+
+
+def ratio_by_objects(folder):
+    """All instructions over those outside of the agent and its decoder: no noise of waiting loops in it."""
+    cost = instructions_by_object(folder)
+    ours = sum(count for name, count in cost.items() if name.startswith(BUILD + "/lib/"))
+    return sum(cost.values()) / (sum(cost.values()) - ours)
+
+
+def perf_ratio(folder):
+    return perf_instructions(folder, True) / perf_instructions(folder, False)
+
+
 def perf_instructions(folder, agent):
-    trainer(folder, agent, 2000, ["perf", "stat", "-x,", "-e", "instructions:u", "-o", folder + "/count.RANK"])
-    return counted(folder, lambda line: line.split(",")[0] if "instructions" in line else None)
-
-
-def valgrind_instructions(folder, agent):
-    trainer(folder, agent, 3000, ["valgrind", "--trace-children=yes", "--tool=cachegrind", "--cache-sim=no",
-                                  f"--cachegrind-out-file={folder}/lines.RANK", f"--log-file={folder}/count.RANK"])
-    return counted(folder, lambda line: line.split("refs:")[1].replace(",", "") if "refs:" in line else None)
-
-
-def counted(folder, number_of):
+    trainer(folder, agent, 2000, ["perf", "stat", "-x,", "-e", "instructions:u", "-o", folder + "/count.{rank}"])
     total = 0
     for r in range(2):
         with open(f"{folder}/count.{r}") as file:
-            total += sum(int(number) for number in map(number_of, file) if number)
+            total += sum(int(line.split(",")[0]) for line in file if "instructions" in line)
     return total
+
+
+def user_seconds_ratio(folder):
+    return user_seconds(folder, True) / user_seconds(folder, False)
 
 
 def user_seconds(folder, agent):
@@ -148,12 +175,12 @@ def user_seconds(folder, agent):
 
 
 def counter_of_this_machine():
-    """What counts a trainer's user cost here: (name, function, pairs to measure)."""
+    """What counts a trainer's user cost here: (name, function that gives a ratio, times to measure)."""
     if perf_counts():
-        return "instructions (perf)", perf_instructions, 20
+        return "instructions (perf)", perf_ratio, 20
     if shutil.which("valgrind"):
-        return "instructions (valgrind)", valgrind_instructions, 6
-    return "seconds (neither perf nor valgrind counts here)", user_seconds, 20
+        return "instructions (callgrind, by object)", ratio_by_objects, 5
+    return "seconds (neither perf nor valgrind counts here)", user_seconds_ratio, 20
 
 
 def perf_counts():
@@ -185,9 +212,9 @@ def main():
         row("a run of 4 Gloo ranks, over their own time", spread(overhead_of_a_run(folder), "ms"), "<= 200 ms")
         row("an 8-byte all-reduce at 2 ranks, without the agent",
             f"{microseconds_of_a_small_all_reduce(folder):.1f} us", "see bench_agent: enter + exit beside it")
-        name, cost, pairs = counter_of_this_machine()
+        name, ratio, times = counter_of_this_machine()
         row(f"trainer with agent / without: user {name}",
-            interval([cost(folder, True) / cost(folder, False) for _ in range(pairs)]), "<= 1.01")
+            interval([ratio(folder) for _ in range(times)]), "<= 1.01")
         row("trainer with agent / without: wall",
             interval([trainer(folder, True, 2000) / trainer(folder, False, 2000) for _ in range(max(20, RUNS // 2))]), "printed")
 

@@ -209,9 +209,12 @@ bool SimulatedJob::advance() {
   return true;
 }
 
-void SimulatedJob::kill(int rank) {
+void SimulatedJob::end(int rank) {
   state_[static_cast<size_t>(rank)].dead = true;
-  builder_.killed(rank);
+  if (random_() % 3)
+    builder_.killed(rank);
+  else
+    builder_.exits(rank, static_cast<int>(random_() % 2));
 }
 
 }  // namespace rankfault::testing

@@ -20,7 +20,8 @@ class SimulatedJob {
   bool advance();
   Timeline timeline() const { return builder_.build(); }
   TimelineBuilder& builder() { return builder_; }
-  void kill(int rank);
+  // Ends a rank where it stands: by a signal, or by an exit with 0 or 1.
+  void end(int rank);
   const std::vector<std::string>& comms() const { return names_; }
 
  private:
