@@ -1,6 +1,7 @@
-// make_records RUN_DIR TROUBLE TENSOR PIPELINE DATA STEPS CULPRITS [LOST]: writes the run directory of a synthetic
-// job, for the score table and for sizes no machine here runs. CULPRITS and LOST: ranks with commas, "-" for
-// none. Without arguments: the troubles, the kind of finding that tells each, and whether it blames a rank.
+// make_records RUN_DIR TROUBLE TENSOR PIPELINE DATA STEPS CULPRITS [LOST]: writes the run directory of a
+// synthetic job, for the score table and for sizes no machine here runs. CULPRITS and LOST: ranks with
+// commas, "-" for none. Without arguments: the troubles, the kind of finding that tells each, and whether it
+// blames a rank.
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>

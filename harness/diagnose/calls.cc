@@ -124,7 +124,7 @@ class Builder {
         // Of pending work `where` is its origin; the lane may be another one.
         const bool origin = r.op == RF_OP_NONE && r.where != 0;
         Draft* c = origin ? find(static_cast<uint32_t>(r.where >> 32), static_cast<uint32_t>(r.where))
-                         : find(event.lane, r.call);
+                          : find(event.lane, r.call);
         return leave(c, r, r.phase == RF_PHASE_ERROR ? Call::Status::kFailed : Call::Status::kReturned);
       }
       case RF_PHASE_DETAIL:
@@ -157,7 +157,8 @@ class Builder {
     const bool inside = s.where == RF_INSIDE;
     for (auto& c : lanes_[lane.index])
       if (c.call.status == Call::Status::kInside && !(inside && c.call.number == s.call)) {
-        c.call.status = c.call.number == s.call && s.last_result != 0 ? Call::Status::kFailed : Call::Status::kReturned;
+        c.call.status =
+            c.call.number == s.call && s.last_result != 0 ? Call::Status::kFailed : Call::Status::kReturned;
         c.call.left = s.since_ns;
       }
     if (!inside) return;

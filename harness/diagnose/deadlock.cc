@@ -91,15 +91,16 @@ Holding holding_waits(const JobView& job, const Limits& limits) {
   return holding;
 }
 
-// The greatest set of processes each of which waits for one that is in it: whoever cannot go on is among them.
-// Where nobody waits in a circle it is empty, and then the edges of a large job are never listed.
+// The greatest set of processes each of which waits for one that is in it: whoever cannot go on is among
+// them. Where nobody waits in a circle it is empty, and then the edges of a large job are never listed.
 Stuck suspects(const Holding& holding) {
   Stuck in;
   for (const PlaceWait* w : holding.places) in.insert(w->waiter->process);
   for (const WaitEdge* e : holding.messages) in.insert(e->waiter->process);
   for (size_t before = in.size() + 1; before != in.size();) {
     before = in.size();
-    std::map<const Place*, std::vector<const Member*>> still;  // of the missing, those in the set; two are enough
+    std::map<const Place*, std::vector<const Member*>>
+        still;  // of the missing, those in the set; two are enough
     const auto in_set = [&](const PlaceWait& w) {
       const auto [at, fresh] = still.try_emplace(w.place);
       if (fresh)
@@ -128,7 +129,8 @@ Held& held_at(Graph& graph, const Process* process, const Call* call) {
 Graph graph_of(const Holding& holding, const Stuck& in) {
   Graph graph;
   for (const PlaceWait* w : holding.places)
-    if (in.count(w->waiter->process)) held_at(graph, w->waiter->process, w->held).requests[w->call].at_place = w;
+    if (in.count(w->waiter->process))
+      held_at(graph, w->waiter->process, w->held).requests[w->call].at_place = w;
   for (const WaitEdge* e : holding.messages)
     if (in.count(e->waiter->process))
       held_at(graph, e->waiter->process, e->held).requests[e->call].edges.push_back(*e);
@@ -206,7 +208,8 @@ std::vector<WaitEdge> cycle_through(const Graph& graph, const Process* start) {
   };
   const auto follow_place = [&](const PlaceWait& w) {
     // Who needs all others reaches at a place whom all who need all others reach.
-    const bool all_others = w.needs.who == Needs::Who::kOthers && w.waiter->entered(w.place->seq) == Known::kYes;
+    const bool all_others =
+        w.needs.who == Needs::Who::kOthers && w.waiter->entered(w.place->seq) == Known::kYes;
     if (all_others && !seen.insert(w.place).second) return;
     for (const auto& [m, entered] : w.place->missing)
       if (holds(w, *m, entered) && graph.count(m->process)) follow(w.edge_to(*m, entered));

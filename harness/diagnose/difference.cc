@@ -40,7 +40,9 @@ bool dtypes_differ(uint8_t a, uint8_t b) {
   return true;
 }
 
-uint64_t bytes_of(const Call& c) { return c.count() * (c.dtype() == RF_DTYPE_OTHER ? 1 : dtype_bytes(c.dtype())); }
+uint64_t bytes_of(const Call& c) {
+  return c.count() * (c.dtype() == RF_DTYPE_OTHER ? 1 : dtype_bytes(c.dtype()));
+}
 
 // An in-place all_reduce counts like any other; in the gathering forms it may count another buffer.
 bool comparable_count(const Call& c) {

@@ -5,7 +5,9 @@
 
 namespace rankfault {
 
-bool sends(const Call& c) { return c.op() == RF_OP_SEND || c.op() == RF_OP_SSEND || c.op() == RF_OP_SENDRECV; }
+bool sends(const Call& c) {
+  return c.op() == RF_OP_SEND || c.op() == RF_OP_SSEND || c.op() == RF_OP_SENDRECV;
+}
 bool receives(const Call& c) { return c.op() == RF_OP_RECV || c.op() == RF_OP_SENDRECV; }
 
 int source_of(const Call& c) { return c.op() == RF_OP_SENDRECV ? c.recv_peer() : c.peer(); }
@@ -36,8 +38,9 @@ size_t left_for_anybody(const Call& c, const Member& me, const CommGroup& group)
   size_t sent = 0;
   for (const Member& from : group.members)
     if (from.process && from.comm)
-      sent += count_calls(
-          from, [&](const Call& s) { return sends(s) && s.peer() == me.rank && (every_tag || s.tag() == tag); });
+      sent += count_calls(from, [&](const Call& s) {
+        return sends(s) && s.peer() == me.rank && (every_tag || s.tag() == tag);
+      });
   const size_t taken = count_calls(me, [&](const Call& r) {
     const bool from_somebody = any_source(r) || source_of(r) >= 0;
     const bool fits = every_tag || (!any_tag(r) && readable(r) && receive_tag(r) == tag);
@@ -105,7 +108,8 @@ Partners partners_of(const Call& c, const CommGroup& group) {
 std::optional<int> unreceived_tag(const Call& c, const Member& me, const Member& partner) {
   if (partner_entered(c, me, partner) != Known::kNo || !receives(c)) return std::nullopt;
   for (const Call& s : partner.process->calls) {
-    if (s.comm() != partner.comm->index || !sends(s) || s.peer() != me.rank || s.tag() == receive_tag(c)) continue;
+    if (s.comm() != partner.comm->index || !sends(s) || s.peer() != me.rank || s.tag() == receive_tag(c))
+      continue;
     const size_t sent = count_calls(partner, [&](const Call& other) {
       return sends(other) && other.peer() == me.rank && other.tag() == s.tag();
     });
@@ -128,7 +132,7 @@ Known partner_entered(const Call& c, const Member& me, const Member& partner) {
     if (!m->process || !m->comm || m->process->view->history_lost != 0) return Known::kUnknown;
   if (!readable(c)) return Known::kUnknown;
   return c.op() == RF_OP_SEND || c.op() == RF_OP_SSEND ? receive_was_posted(c, me, partner)
-                                                   : message_was_sent(c, me, partner);
+                                                       : message_was_sent(c, me, partner);
 }
 
 }  // namespace rankfault

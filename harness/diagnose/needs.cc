@@ -24,9 +24,7 @@ Needs one(int rank, int me, int size) {
   return rank == me ? nobody() : Needs{Kind::kAll, Who::kOne, me, size, rank, 0};
 }
 
-Needs lower_than(int me) {
-  return {me > 0 ? Kind::kAll : Kind::kNobody, Who::kLower, me, me, -1, 0};
-}
+Needs lower_than(int me) { return {me > 0 ? Kind::kAll : Kind::kNobody, Who::kLower, me, me, -1, 0}; }
 
 Needs masked(uint64_t mask, int me, int size) {
   if (me >= 0 && me < 64) mask &= ~(uint64_t{1} << me);
@@ -35,8 +33,8 @@ Needs masked(uint64_t mask, int me, int size) {
 }
 
 bool moves_no_bytes(const Call& c) {
-  return c.count() == 0 && !(c.flags() & (RF_CALL_COUNT_UNKNOWN | RF_CALL_RANK_LOCAL)) && c.op() != RF_OP_BARRIER &&
-         (is_collective(c.op()));
+  return c.count() == 0 && !(c.flags() & (RF_CALL_COUNT_UNKNOWN | RF_CALL_RANK_LOCAL)) &&
+         c.op() != RF_OP_BARRIER && (is_collective(c.op()));
 }
 
 bool is_v_form(uint16_t op) {

@@ -68,8 +68,9 @@ class Tokens {
       const std::string place = place_of(*m.process, *c);
       const uint64_t count = local ? 0 : c->count();
       tokens.push_back({intern({kind, c->dtype(), count, c->peer(), c->reduce_op(), place}),
-                        intern({kind, c->dtype(), count, c->peer(), c->reduce_op(), ""}), with_steps_ ? c->step : 0,
-                        place.empty() ? 0 : 1 + intern({0, 0, 0, -8, 0, place}), c->op()});
+                        intern({kind, c->dtype(), count, c->peer(), c->reduce_op(), ""}),
+                        with_steps_ ? c->step : 0, place.empty() ? 0 : 1 + intern({0, 0, 0, -8, 0, place}),
+                        c->op()});
     }
     return tokens;
   }

@@ -7,8 +7,8 @@
 
 namespace rankfault {
 
-// JobView::unsent(): waits for messages that hold their rank, grouped by call; of each all those that would do have ended or
-// finalised.
+// JobView::unsent(): waits for messages that hold their rank, grouped by call; of each all those that would
+// do have ended or finalised.
 struct Unsent {
   std::vector<WaitEdge> edges;  // is_need is set on those of an OR: all of them are here
   std::vector<End> ends;

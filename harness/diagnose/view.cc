@@ -48,7 +48,8 @@ void collect_calls(Member& member) {
   if (!member.process) return;
   member.calls.clear();
   const auto placed = [&](const Call& c) {
-    return c.comm() == member.comm->index && c.seq != 0 && is_positional(c.op()) && !(c.flags() & RF_CALL_EXECUTION);
+    return c.comm() == member.comm->index && c.seq != 0 && is_positional(c.op()) &&
+           !(c.flags() & RF_CALL_EXECUTION);
   };
   const std::vector<Call>& all = member.process->calls;
   member.calls.reserve(static_cast<size_t>(std::count_if(all.begin(), all.end(), placed)));
@@ -71,6 +72,7 @@ void complete(CommGroup& group, const JobView& job) {
   for (Member& m : group.members) {
     if (m.world_rank < 0 && same) m.world_rank = m.rank;
     if (!m.process && m.world_rank >= 0) m.process = job.rank(m.world_rank);
+    if (m.comm) m.world_rank = m.process->rank();  // as it says itself, whatever lists of others say
     if (m.comm) collect_calls(m);
     if (m.comm && has_unfinished(m)) group.unfinished.push_back(&m);
   }
@@ -139,7 +141,8 @@ Known Member::entered(uint64_t seq) const {
   if (!comm) return Known::kUnknown;
   if (seq > comm->entered) return Known::kNo;
   const Call* own = at(seq);
-  if (own && own->op() == RF_OP_FINALIZE) return Known::kNo;  // it ended there; that is not its part of a call
+  if (own && own->op() == RF_OP_FINALIZE)
+    return Known::kNo;  // it ended there; that is not its part of a call
   if (own || (comm->flags & RF_COMM_POSITIONAL)) return Known::kYes;
   return process->view->history_lost == 0 ? Known::kNo : Known::kUnknown;
 }

@@ -72,8 +72,9 @@ struct Member;
 
 struct Process {
   const ProcessView* view = nullptr;
-  std::vector<CallShape> shapes;                        // of its calls
-  std::vector<std::pair<const CommGroup*, const Member*>> seats;  // its communicators, in the order of comms()
+  std::vector<CallShape> shapes;  // of its calls
+  std::vector<std::pair<const CommGroup*, const Member*>>
+      seats;                                            // its communicators, in the order of comms()
   std::vector<Call> calls;                              // all, by (lane, number)
   std::map<uint32_t, std::vector<uint64_t>> waits_for;  // lane -> RF_ORIGINs that its open wait names
   bool stable = true;
@@ -111,8 +112,8 @@ struct CommGroup {
   uint32_t size = 0;
   uint32_t flags = 0;
   rf_library library = RF_LIB_NONE;
-  uint32_t ordinal = ~0u;       // the smallest that a member knows it by
-  std::vector<Member> members;  // size of them, by rank
+  uint32_t ordinal = ~0u;                 // the smallest that a member knows it by
+  std::vector<Member> members;            // size of them, by rank
   std::vector<const Member*> unfinished;  // those with a call that did not return success
 
   const Member* of(const Process&) const;

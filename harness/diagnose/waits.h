@@ -33,8 +33,8 @@ struct PlaceWait {
 // Of collectives the edges are not listed: half of a large communicator may wait for the other half.
 struct Waits {
   std::map<std::pair<const CommGroup*, uint64_t>, Place> places;
-  std::vector<PlaceWait> collective;                                       // in the order of comms(), members, calls
-  std::map<const CommGroup*, std::pair<size_t, size_t>> of_group;          // which of them
+  std::vector<PlaceWait> collective;                               // in the order of comms(), members, calls
+  std::map<const CommGroup*, std::pair<size_t, size_t>> of_group;  // which of them
   std::vector<WaitEdge> messages;  // one for each (call, member that did not enter it), by need or not
 };
 

@@ -47,7 +47,8 @@ std::string partner_text(const Call& c) {
                        tag_text(c));
   std::string text = fmt::format(" to {}{}", rank_text(c.peer()), tag_text(c));
   if (c.op() == RF_OP_SENDRECV)
-    text += fmt::format(" and from {}", rank_text(c.flags() & RF_CALL_ANY_SOURCE ? RF_PEER_ANY : c.recv_peer()));
+    text +=
+        fmt::format(" and from {}", rank_text(c.flags() & RF_CALL_ANY_SOURCE ? RF_PEER_ANY : c.recv_peer()));
   return text;
 }
 

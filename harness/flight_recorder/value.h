@@ -43,7 +43,7 @@ struct Value {
   ValueKind kind = ValueKind::kNone;
   uint8_t field = 0;   // of a text in the memo: 1 + its place among the names of an entry's fields
   bool clean = false;  // of a text in the memo: nothing in it needs to be made fit to be printed
-  uint32_t size = 0;  // bytes of kText, kBytes
+  uint32_t size = 0;   // bytes of kText, kBytes
   union {
     int64_t integer = 0;  // kInt, kBool
     double real;

@@ -20,7 +20,8 @@ bool earlier(const Event& a, const Event& b) {
 
 // Most rings have one lane that calls, and its records are in order.
 void sort(std::vector<Event>& events) {
-  if (!std::is_sorted(events.begin(), events.end(), earlier)) std::sort(events.begin(), events.end(), earlier);
+  if (!std::is_sorted(events.begin(), events.end(), earlier))
+    std::sort(events.begin(), events.end(), earlier);
 }
 
 bool is_mark(uint16_t op) { return op >= RF_OP_MARK && op <= RF_OP_BATCH; }

@@ -37,14 +37,14 @@ std::unique_ptr<Observer> make_observer(std::vector<std::string> record_folders,
 // Where the histories of a Timeline are: in it, or, of jobs too large for that, in their files.
 enum class Histories { kInMemory, kInFiles };
 
-// The flight records of a finished (or copied) run, for all its looks. Those of the first ranks are opened once;
-// of a large job the others are opened when they are read, and forgotten again.
+// The flight records of a finished (or copied) run, for all its looks. Those of the first ranks are opened
+// once; of a large job the others are opened when they are read, and forgotten again.
 class RunRecords {
  public:
   explicit RunRecords(const std::string& run_dir);
   ~RunRecords();
-  // See timeline_from_run. A process whose record is gone, or cannot be read, has what the look says of it, and
-  // nothing is proven by it.
+  // See timeline_from_run. A process whose record is gone, or cannot be read, has what the look says of it,
+  // and nothing is proven by it.
   Result<Timeline> at_look(const Json& look_line);
   const std::vector<std::string>& unread() const;  // why, one for each of them
 

@@ -123,7 +123,8 @@ class RunRecords::Impl {
     if (!opened || !((*opened)->ring().id() == view.id)) {
       without_history(view);
       if (missing_.insert(view.id).second)
-        unread_.push_back(opened ? view.id.to_string() + ".ring: the record of another process" : opened.error().message);
+        unread_.push_back(opened ? view.id.to_string() + ".ring: the record of another process"
+                                 : opened.error().message);
       return;
     }
     (*opened)->fill(view, true);
@@ -171,7 +172,8 @@ Result<Timeline> final_timeline(const std::string& run_dir, Histories histories)
   t.expected = std::move(j.expected);
   const auto folder = std::make_shared<const std::string>(records_of(run_dir));
   for (const std::string& name : ring_names_in(*folder)) {
-    if (RingReader::half_made(*folder + "/" + name)) continue;  // killed in its first moments: it says nothing
+    if (RingReader::half_made(*folder + "/" + name))
+      continue;  // killed in its first moments: it says nothing
     auto memory = open_memory(*folder, name);
     if (!memory) return memory.error();
     ProcessView view = (*memory)->ring().view();

@@ -95,7 +95,7 @@ struct ProcessView {
   std::vector<CommView> comms;
   std::vector<Event> history;  // all lanes, ordered by (time, lane, index); at most what the rings hold
   std::shared_ptr<const HistorySource> on_disk;  // then `history` is empty: this has it
-  uint64_t history_lost = 0;   // records that were overwritten or dropped before anybody read them
+  uint64_t history_lost = 0;  // records that were overwritten or dropped before anybody read them
   std::map<uint32_t, std::string> name_at;  // offset -> text, every name used by a record above
   ProcessEnd end;
   // Return address -> "module+0x...": equal wherever the same file is loaded, so that sequences compare by

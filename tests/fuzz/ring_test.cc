@@ -1,6 +1,6 @@
-// ring_test: flight records that were damaged: by a seeded mutator in ways that a crash, a full disk or a copy can
-// damage them, and in any way at all. The first must prove nothing that the whole record refutes; the second must
-// be survived. RANKFAULT_FUZZ_ROUNDS asks for more.
+// ring_test: flight records that were damaged: by a seeded mutator in ways that a crash, a full disk or a
+// copy can damage them, and in any way at all. The first must prove nothing that the whole record refutes;
+// the second must be survived. RANKFAULT_FUZZ_ROUNDS asks for more.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -102,10 +102,12 @@ void damage(std::string& bytes, std::mt19937& random) {
       bytes.resize(random() % bytes.size());
       return;
     case 1:  // a hole
-      for (size_t at = history + random() % 8 * 4096, end = at + 4096; at < end && at < bytes.size(); ++at) bytes[at] = 0;
+      for (size_t at = history + random() % 8 * 4096, end = at + 4096; at < end && at < bytes.size(); ++at)
+        bytes[at] = 0;
       return;
     case 2:  // records that were claimed and never written
-      for (int i = 0; i < 5; ++i) put<uint64_t>(bytes, history + random() % 100 * sizeof(rf_record), random() % 3);
+      for (int i = 0; i < 5; ++i)
+        put<uint64_t>(bytes, history + random() % 100 * sizeof(rf_record), random() % 3);
       return;
     case 3:
       put<uint32_t>(bytes, offsetof(rf_header, abi_version), static_cast<uint32_t>(random()));
@@ -145,7 +147,8 @@ TEST(RingDamage, ProvesNothingThatTheWholeRecordRefutes) {
         for (const Finding& f : diagnose(t).all) {
           if (f.confidence != Confidence::kProven) continue;
           ++proven;
-          EXPECT_EQ(refutation(truth, f), "") << trouble.word << " round " << round << "\n" << to_json(f).dump(1);
+          EXPECT_EQ(refutation(truth, f), "") << trouble.word << " round " << round << "\n"
+                                              << to_json(f).dump(1);
         }
       }
     }
@@ -164,7 +167,8 @@ TEST(RingDamage, AnyBytesAreSurvived) {
       const size_t begins[] = {0, RF_OFF_LANES, RF_OFF_COMMS, RF_OFF_NAMES, RF_OFF_MEMBERS, RF_OFF_HISTORY};
       const size_t at = begins[random() % 6] + random() % 1200;
       const int kind = static_cast<int>(random() % 3);
-      if (at < bytes.now.size()) bytes.now[at] = kind == 0 ? '\xff' : kind == 1 ? '\0' : static_cast<char>(random());
+      if (at < bytes.now.size())
+        bytes.now[at] = kind == 0 ? '\xff' : kind == 1 ? '\0' : static_cast<char>(random());
     }
     bytes.write();
     for (const Timeline& t : job.timelines()) EXPECT_FALSE(diagnose(t).all.empty());

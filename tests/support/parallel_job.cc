@@ -13,8 +13,9 @@ bool among(const std::vector<int>& ranks, int rank) {
   return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
 
-constexpr const char* kNames[] = {"nothing", "host_stuck", "device_stuck", "skipped_call", "other_size",  "no_dump",
-                                  "teardown", "extra_call", "other_order", "size_of_all",  "wedged"};
+constexpr const char* kNames[] = {"nothing",     "host_stuck",  "device_stuck", "skipped_call",
+                                  "other_size",  "no_dump",     "teardown",     "extra_call",
+                                  "other_order", "size_of_all", "wedged"};
 
 }  // namespace
 
@@ -150,7 +151,8 @@ bool ParallelJob::all_came(const Planned& c, const Made& m) const {
 bool ParallelJob::enqueue(int r) {
   Rank& me = ranks_[static_cast<size_t>(r)];
   const size_t seen_complete = std::min(me.complete, me.stuck_from);
-  if (me.next >= me.program.size() || me.next - seen_complete >= static_cast<size_t>(job_.ahead)) return false;
+  if (me.next >= me.program.size() || me.next - seen_complete >= static_cast<size_t>(job_.ahead))
+    return false;
   const Planned& c = me.program[me.next++];
   const int64_t seq = c.peer >= 0 ? ++me.messages[c.group] : ++me.collectives[c.group];
   if (c.peer < 0) {

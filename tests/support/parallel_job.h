@@ -1,8 +1,8 @@
 // ParallelJob: a job of any size in 3-D parallel groups (tensor x pipeline x data) with one thing broken, and
 // what each of its ranks did. What is written of it is another matter: synthetic_dumps, synthetic_records.
 //
-// Simulated: each rank enqueues its calls in the order of its program, at most `ahead` of them not complete; a
-// call completes when every member of its group has enqueued it and all calls before it on that rank are
+// Simulated: each rank enqueues its calls in the order of its program, at most `ahead` of them not complete;
+// a call completes when every member of its group has enqueued it and all calls before it on that rank are
 // complete. With one ahead these are blocking calls.
 #pragma once
 

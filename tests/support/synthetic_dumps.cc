@@ -24,7 +24,8 @@ FrDump dump_of(const ParallelJob& run, int rank) {
   for (const size_t g : run.groups_of(rank)) {
     const std::vector<int>& ranks = run.groups()[g].ranks;
     pg_id[g] = static_cast<int64_t>(pg_id.size());
-    dump.groups.push_back({run.groups()[g].name, run.groups()[g].name, run.groups()[g].desc, {ranks.begin(), ranks.end()}});
+    dump.groups.push_back(
+        {run.groups()[g].name, run.groups()[g].name, run.groups()[g].desc, {ranks.begin(), ranks.end()}});
     FrGroupStatus status{pg_id[g], 0, -1, 0};
     for (size_t i = 0; i < made.size(); ++i)
       if (program[i].group == g) {

@@ -163,7 +163,8 @@ class RankRecord {
 // What a look sees of a process beside its record.
 void look_at(ProcessView& p, Fate fate, bool is_over, TimeNs now) {
   for (const CommView& c : p.comms)
-    for (const uint16_t op : {RF_OP_ALL_REDUCE, RF_OP_ALL_GATHER, RF_OP_REDUCE_SCATTER_BLOCK, RF_OP_SEND, RF_OP_RECV})
+    for (const uint16_t op :
+         {RF_OP_ALL_REDUCE, RF_OP_ALL_GATHER, RF_OP_REDUCE_SCATTER_BLOCK, RF_OP_SEND, RF_OP_RECV})
       p.call_sites[kCode + op * 256u + c.index * 16] =
           "trainer+0x" + std::to_string(op * 256u + c.index * 16);
   p.stopped = fate == Fate::kStopped;
@@ -189,9 +190,9 @@ class JournalFile {
 };
 
 Json end_line(const ProcessView& p) {
-  return {{"process", p.id.to_string()}, {"rank", p.rank},
-          {"attempt", 0},                {"time", p.end.time},
-          {"value", p.end.value},        {"kind", p.end.by_signal ? "signal" : "exit"}};
+  return {
+      {"process", p.id.to_string()}, {"rank", p.rank},       {"attempt", 0},
+      {"time", p.end.time},          {"value", p.end.value}, {"kind", p.end.by_signal ? "signal" : "exit"}};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// SyntheticRecords: the run directory of a ParallelJob of blocking MPI calls: a flight record for each rank, in
-// the layout that the agent writes, and a journal with the ends and one look.
+// SyntheticRecords: the run directory of a ParallelJob of blocking MPI calls: a flight record for each rank,
+// in the layout that the agent writes, and a journal with the ends and one look.
 #pragma once
 
 #include <optional>

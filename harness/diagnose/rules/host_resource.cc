@@ -51,7 +51,8 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   for (const auto& p : job.processes())
     for (const Call& c : p->calls) {
       const std::string* path = c.library() == RF_LIB_LIBC ? path_of(*p, c) : nullptr;
-      if (!path || c.status != Call::Status::kFailed || c.op() == RF_OP_SHM_UNLINK || c.op() == RF_OP_FILE_UNLINK)
+      if (!path || c.status != Call::Status::kFailed || c.op() == RF_OP_SHM_UNLINK ||
+          c.op() == RF_OP_FILE_UNLINK)
         continue;
       const std::string file = file_of(*path, c.op());
       const int error = std::abs(c.result());

@@ -14,8 +14,9 @@ namespace rankfault {
 namespace {
 
 // Of the ranks that are members of both communicators, all in the smaller of two camps; nobody when they are
-// equal. Whoever waits in one and is no member of the other has no order of the two. A message is between two ranks: whether
-// the one waits that should not, or the other does not come that should, is not told by how many stand by.
+// equal. Whoever waits in one and is no member of the other has no order of the two. A message is between two
+// ranks: whether the one waits that should not, or the other does not come that should, is not told by how
+// many stand by.
 std::vector<int> smaller_side(const Knot& knot) {
   const auto by_message = [](const WaitEdge& e) { return is_message(e.call->op()); };
   if (std::any_of(knot.edges.begin(), knot.edges.end(), by_message)) return {};

@@ -48,7 +48,8 @@ std::optional<Finding> of_streams(const JobView& job) {
   for (const Member& m : late.group->members)
     if (m.comm) {
       const Call* c = m.at(late.call->seq);
-      if (c || late.ranks.count(m.world_rank)) seats.push_back({&m, is_message(late.call->op()) ? nullptr : c});
+      if (c || late.ranks.count(m.world_rank))
+        seats.push_back({&m, is_message(late.call->op()) ? nullptr : c});
     }
   f.sides = sides_of(seats, *late.group);
   for (const Side& s : f.sides) f.evidence.push_back(fmt::format("{}: {}", ranks_text(s.ranks), s.what));
