@@ -5,6 +5,7 @@ For each kind of trouble, jobs with culprits drawn from a seed: the exact set of
 analyser reads the same dumps where RANKFAULT_PYTHON has it: what it prints is searched for the ranks it calls missing.
 Then sizes: time and memory of one diagnosis. TABLE: where the score is written as Markdown.
 """
+import datetime
 import json
 import os
 import platform
@@ -113,14 +114,17 @@ def sizes():
 
 
 def main():
-    machine = f"{os.cpu_count()} cores, Linux {platform.release()}, load {os.getloadavg()[0]:.1f}"
+    model = re.search(r"model name\s*: (.*)", open("/proc/cpuinfo").read())
+    machine = (f"{os.cpu_count()} cores ({model.group(1) if model else platform.machine()}), Linux {platform.release()}, "
+               f"{datetime.date.today()}, load at the start {os.getloadavg()[0]:.1f}")
     print(f"machine: {machine}; build {BUILD}", flush=True)
     table = score() + ["", *sizes()]
     if TABLE:
         with open(TABLE, "w") as file:
             file.write("# Score: Flight Recorder dumps\n\nWritten by `./dev bench diagnose`. Synthetic jobs of "
                        f"{SHAPE[0]} x {SHAPE[1]} x {SHAPE[2]} ranks (tensor x pipeline x data), culprits and lost dumps "
-                       f"drawn from seeds; the exact set of ranks must be named.\nMachine: {machine}.\n\n")
+                       f"drawn from seeds; the exact set of ranks must be named.\nMachine: {machine}. "
+                       f"Build: {os.path.basename(BUILD)} preset.\n\n")
             file.write("\n".join(table) + "\n")
 
 

@@ -111,28 +111,55 @@ void FlightMemory::spill(uint32_t index, const std::vector<Event>& news, size_t 
   std::fclose(file);
 }
 
-void FlightMemory::fill(ProcessView& view, bool replay) const {
-  std::array<LaneView*, RF_MAX_LANES + 1> at{};
-  uint64_t claimed = 0, torn = 0;
+namespace {
+
+std::array<const LaneView*, RF_MAX_LANES + 1> by_index(const std::vector<LaneView>& lanes) {
+  std::array<const LaneView*, RF_MAX_LANES + 1> at{};
+  for (const LaneView& lane : lanes)
+    if (lane.index <= RF_MAX_LANES) at[lane.index] = &lane;
+  return at;
+}
+
+}  // namespace
+
+// Claimed at the look, and whole.
+bool FlightMemory::within(const Cut& cut, const Event& e) {
+  const LaneView* lane = cut[e.lane];
+  return lane && e.index < lane->head &&
+         (lane->torn.empty() || std::find(lane->torn.begin(), lane->torn.end(), e.index) == lane->torn.end());
+}
+
+void FlightMemory::fill_words(ProcessView& view, bool replay) const {
+  uint64_t claimed = 0, known = 0;
   for (LaneView& lane : view.lanes) {
-    at[lane.index] = &lane;
     claimed += lane.head;
     if (!replay)
       for (const uint64_t index : lanes_[lane.index].torn)
         if (index < lane.head) lane.torn.push_back(index);
-    torn += lane.torn.size();
+    known += lane.torn.size();
   }
-  view.history.clear();
-  view.history.reserve(events_.size());
+  const Cut cut = by_index(view.lanes);
   for (const Event& e : events_) {
-    const LaneView* lane = at[e.lane];
-    if (!lane || e.index >= lane->head) continue;
-    if (replay && std::find(lane->torn.begin(), lane->torn.end(), e.index) != lane->torn.end()) continue;
-    view.history.push_back(e);
+    if (!within(cut, e)) continue;
+    ++known;
     add_name(*ring_, e.record, view.name_at);
   }
-  const uint64_t known = view.history.size() + torn;
   view.history_lost = claimed > known ? claimed - known : 0;
+}
+
+void FlightMemory::fill(ProcessView& view, bool replay) const {
+  fill_words(view, replay);
+  const Cut cut = by_index(view.lanes);
+  view.history.clear();
+  view.history.reserve(events_.size());
+  for (const Event& e : events_)
+    if (within(cut, e)) view.history.push_back(e);
+}
+
+std::vector<Event> FlightMemory::take(const std::vector<LaneView>& lanes) {
+  const Cut cut = by_index(lanes);
+  std::erase_if(events_, [&](const Event& e) { return !within(cut, e); });
+  return std::move(events_);
 }
 
 }  // namespace rankfault

@@ -28,6 +28,10 @@ class FlightMemory {
   // Fills history, names, torn records and losses of a view whose lanes say where to cut. `replay`:
   // the lanes' torn lists are given and obeyed instead of filled.
   void fill(ProcessView&, bool replay) const;
+  // The same without the history: what is known of it, where it is read again later.
+  void fill_words(ProcessView&, bool replay) const;
+  // The history of a view that was filled, and nothing is left here.
+  std::vector<Event> take(const std::vector<LaneView>& lanes);
 
  private:
   struct Lane {
@@ -35,6 +39,8 @@ class FlightMemory {
     std::vector<uint64_t> torn;
     bool spilled = false;
   };
+  using Cut = std::array<const LaneView*, RF_MAX_LANES + 1>;
+  static bool within(const Cut&, const Event&);
   void drain_lane(uint32_t index, std::vector<Event>& news);
   void spill(uint32_t index, const std::vector<Event>& news, size_t first_new);
   void read_seen();

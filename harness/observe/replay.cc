@@ -31,10 +31,7 @@ class RingHistory final : public HistorySource {
   std::optional<std::vector<Event>> events() const override {
     const auto memory = open_memory(*folder_, id_.to_string() + ".ring");
     if (!memory || !((*memory)->ring().id() == id_)) return std::nullopt;
-    ProcessView view;
-    view.lanes = lanes_;
-    (*memory)->fill(view, true);
-    return std::move(view.history);
+    return (*memory)->take(lanes_);
   }
 
  private:
@@ -45,7 +42,6 @@ class RingHistory final : public HistorySource {
 
 // What was read of it is known; the history itself is left where it lies.
 void leave_in_file(ProcessView& view, const std::shared_ptr<const std::string>& folder) {
-  view.history = {};
   view.on_disk = std::make_shared<RingHistory>(folder, view);
 }
 
@@ -127,11 +123,13 @@ class RunRecords::Impl {
                                  : opened.error().message);
       return;
     }
-    (*opened)->fill(view, true);
-    if (memories_.size() < kMostOpen)
+    if (memories_.size() < kMostOpen) {
+      (*opened)->fill(view, true);
       memories_[view.id] = std::move(*opened);
-    else
+    } else {
+      (*opened)->fill_words(view, true);
       leave_in_file(view, folder_);
+    }
   }
   const std::vector<std::string>& unread() const { return unread_; }
 
@@ -177,8 +175,12 @@ Result<Timeline> final_timeline(const std::string& run_dir, Histories histories)
     auto memory = open_memory(*folder, name);
     if (!memory) return memory.error();
     ProcessView view = (*memory)->ring().view();
-    (*memory)->fill(view, false);
-    if (histories == Histories::kInFiles) leave_in_file(view, folder);
+    if (histories == Histories::kInFiles) {
+      (*memory)->fill_words(view, false);
+      leave_in_file(view, folder);
+    } else {
+      (*memory)->fill(view, false);
+    }
     if (const auto end = j.ends.find(view.id); end != j.ends.end()) view.end = end->second;
     view.call_sites = std::move(j.sites[view.id]);
     view.source_lines = std::move(j.lines[view.id]);
