@@ -188,6 +188,21 @@ TEST(RingDamage, ClocksThatDisagreeBySecondsChangeNobodysBlame) {
   }
 }
 
+// Undamaged: the culprit alone is named, and it makes no difference where the histories are kept.
+TEST(RingDamage, WithoutAnyTheCulpritIsNamed) {
+  for (const Trouble& trouble : all_troubles()) {
+    const Job job(trouble);
+    const std::vector<Timeline> all = job.timelines();
+    ASSERT_EQ(all.size(), 3u);
+    const Finding first = diagnose(all.front()).all.front();
+    EXPECT_EQ(first.ranks, trouble.blames ? std::vector<int>{5} : std::vector<int>{})
+        << trouble.word << ": " << first.text;
+    EXPECT_TRUE(all[1].processes.front().history.empty()) << "it is left in its file";
+    EXPECT_FALSE(all[2].processes.front().history.empty());
+    EXPECT_EQ(to_json(diagnose(all[1])).dump(), to_json(diagnose(all[2])).dump()) << trouble.word;
+  }
+}
+
 // Of a run that was copied in part the rest is told.
 TEST(RingDamage, RecordsThatAreGoneTakeOnlyTheirOwnProofsAlong) {
   for (const Trouble& trouble : all_troubles()) {
