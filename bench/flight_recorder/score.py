@@ -21,6 +21,7 @@ import time
 BUILD = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build/release")
 TABLE = sys.argv[2] if len(sys.argv) > 2 else None
 JOBS = int(os.environ.get("RANKFAULT_BENCH_JOBS", "20"))
+OTHER = int(os.environ.get("RANKFAULT_BENCH_OTHER", "5"))  # jobs for PyTorch's analyser, which takes seconds for each
 PYTHON = os.environ.get("RANKFAULT_PYTHON", "")
 KINDS = ["host_stuck", "device_stuck", "teardown", "no_dump", "skipped_call", "other_size", "nothing"]
 SHAPE = (4, 2, 4)  # tensor, pipeline, data
@@ -84,7 +85,7 @@ def score():
                 named, seconds = ours(folder)
                 right += named == culprits
                 took.append(seconds)
-                if other and seed < 5:
+                if other and seed < OTHER:
                     named, seconds = theirs(folder)
                     their_right += named == culprits
                     their_took.append(seconds)
@@ -123,7 +124,10 @@ def main():
         with open(TABLE, "w") as file:
             file.write("# Score: Flight Recorder dumps\n\nWritten by `./dev bench diagnose`. Synthetic jobs of "
                        f"{SHAPE[0]} x {SHAPE[1]} x {SHAPE[2]} ranks (tensor x pipeline x data), culprits and lost dumps "
-                       f"drawn from seeds; the exact set of ranks must be named.\nMachine: {machine}. "
+                       f"drawn from seeds; the exact set of ranks must be named.\n"
+                       "torchfrtrace names, for each unfinished collective, who is missing from it: all that it names is compared, and\n"
+                       "those who only wait for the culprit are among them.\n"
+                       f"Machine: {machine}. "
                        f"Build: {os.path.basename(BUILD)} preset.\n\n")
             file.write("\n".join(table) + "\n")
 
