@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <sstream>
 
 #include "scenarios/trainer/collectives.h"
 
@@ -29,7 +30,7 @@ defences, all on; each switch turns off one:
   --no-sequence-check --no-error-flag --no-stop-on-error --no-fsync --no-rename --no-checksum --no-resume
 mistakes, all off:
   --bad-sample=STEP:RANK --swallow-local-errors --broadcast-on-rank-0-only --leaders-call-world
-  --axes-reversed-on=RANK --jumped-step=STEP:RANK
+  --axes-reversed-on=RANK,RANK... --jumped-step=STEP:RANK
 exit codes: 0 ok, 3 a collective failed, 4 a mismatch between ranks, 5 a local failure, 64 usage
 )";
 
@@ -94,6 +95,20 @@ Setter grid_into(std::array<int, 3>* target) {
   };
 }
 
+// "1,2".
+Setter ranks_into(std::vector<int>* target) {
+  return [=](const std::string& value) {
+    target->clear();
+    std::istringstream words(value);
+    for (std::string word; std::getline(words, word, ',');) {
+      int64_t rank = 0;
+      if (!read_number(word, 0, 1 << 20, &rank)) return false;
+      target->push_back(static_cast<int>(rank));
+    }
+    return !target->empty();
+  };
+}
+
 template <typename T>
 Setter word_into(T* target, std::map<std::string, T> words) {
   return [=](const std::string& value) {
@@ -127,7 +142,7 @@ std::map<std::string, Setter> flags_with_a_value(Options* options) {
       {"--progress-check", number_into(&options->progress_check_every, 1, 1'000'000'000)},
       {"--bad-sample", at_into(&options->bad_sample)},
       {"--jumped-step", at_into(&options->jumped_step)},
-      {"--axes-reversed-on", number_into(&options->axes_reversed_on, 0, 1 << 20)},
+      {"--axes-reversed-on", ranks_into(&options->axes_reversed_on)},
       {"--checkpoint-dir", text_into(&options->checkpoint_dir)},
       {"--checkpoint-every", number_into(&options->checkpoint_every, 1, 1'000'000'000)},
       {"--collective-timeout", timeout_into(&options->collective_timeout)},

@@ -57,7 +57,7 @@ struct Options {
   bool swallow_local_errors = false;      // `except: continue`: the step's calls are left out
   bool broadcast_on_rank_0_only = false;  // the evaluation's
   bool leaders_call_world = false;        // in the hierarchical sum
-  int axes_reversed_on = -1;              // a rank that takes the grid's axes in another order
+  std::vector<int> axes_reversed_on;      // ranks that take the grid's axes in another order
   At jumped_step;                         // a rank that believes to have made it already
 };
 

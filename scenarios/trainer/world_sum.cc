@@ -1,6 +1,8 @@
 // WorldSum: the flat way, and the choice.
 #include "scenarios/trainer/world_sum.h"
 
+#include <algorithm>
+
 #include "scenarios/trainer/collectives.h"
 
 namespace trainer {
@@ -23,7 +25,10 @@ std::unique_ptr<WorldSum> flat_sum(Collectives& world) { return std::make_unique
 
 std::unique_ptr<WorldSum> make_world_sum(const Options& options, Collectives& world) {
   if (options.node_size > 0) return hierarchical_sum(world, options.node_size, options.leaders_call_world);
-  if (options.grid[0] > 0) return grid_sum(world, options.grid, options.axes_reversed_on == options.rank);
+  const auto& reversed = options.axes_reversed_on;
+  if (options.grid[0] > 0)
+    return grid_sum(world, options.grid,
+                    std::find(reversed.begin(), reversed.end(), options.rank) != reversed.end());
   return flat_sum(world);
 }
 

@@ -78,6 +78,34 @@ TEST(OrderDeadlock, IsInferredWhereAnyThreadMayIssue) {
   EXPECT_EQ(failed_assumptions(f), std::vector<std::string>{"no_new_issuer"});
 }
 
+// Both ranks' own limits end it: each call fails and each rank exits.
+TimelineBuilder crossed_and_given_up() {
+  TimelineBuilder job = crossed();
+  for (const int r : {0, 1}) job.returns(r, 0, RF_RESULT_THROWN).exits(r, 3);
+  return job;
+}
+
+TEST(OrderDeadlock, StaysWhenTheRanksGaveUp) {
+  const Findings found = diagnose(crossed_and_given_up().build());
+  const Finding* f = finding_of(found, "order_deadlock");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f, &found.all.front()) << all_kinds(found);
+  EXPECT_EQ(f->confidence, Confidence::kProven);
+}
+
+TEST(OrderDeadlock, IsSilentWhenARankCameAfterItsCallHadFailed) {
+  TimelineBuilder job = crossed();
+  job.returns(1, 0, RF_RESULT_THROWN).fails(1, on(all_reduce(), "a")).exits(1, 3);
+  job.returns(0, 0, RF_RESULT_THROWN).exits(0, 3);
+  EXPECT_EQ(finding_of(diagnose(job.build()), "order_deadlock"), nullptr);
+}
+
+TEST(OrderDeadlock, IsSilentOfALiveRankWhoseCallFailed) {
+  TimelineBuilder job = crossed();
+  job.returns(1, 0, RF_RESULT_THROWN);
+  EXPECT_EQ(finding_of(diagnose(job.build()), "order_deadlock"), nullptr);
+}
+
 TEST(OrderDeadlock, IsSilentWhenOneWaitNeedsNobody) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.comm("a", {0, 1}).comm("b", {0, 1});

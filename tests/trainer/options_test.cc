@@ -25,15 +25,16 @@ TEST(Options, MistakesAreOffUntilSwitchedOn) {
                options.leaders_call_world);
   EXPECT_EQ(options.bad_sample.rank, -1);
   EXPECT_EQ(options.jumped_step.rank, -1);
-  EXPECT_EQ(options.axes_reversed_on, -1);
+  EXPECT_TRUE(options.axes_reversed_on.empty());
   EXPECT_TRUE(parse_options({"--leaders-call-world"}).options.leaders_call_world);
 }
 
 TEST(Options, ReadsPlacesGridsAndWords) {
-  const Options options =
-      parse_options({"--bad-sample=10:2", "--grid=4x2x3", "--end-of-data=join", "--error-flag=when-failed"})
-          .options;
+  const Options options = parse_options({"--bad-sample=10:2", "--grid=4x2x3", "--end-of-data=join",
+                                         "--error-flag=when-failed", "--axes-reversed-on=1,2"})
+                              .options;
   EXPECT_TRUE(options.bad_sample.is(10, 2));
+  EXPECT_EQ(options.axes_reversed_on, (std::vector<int>{1, 2}));
   EXPECT_EQ(options.grid, (std::array<int, 3>{4, 2, 3}));
   EXPECT_TRUE(options.end_of_data == EndOfData::kJoin);
   EXPECT_TRUE(options.error_flag == ErrorFlag::kWhenFailed);

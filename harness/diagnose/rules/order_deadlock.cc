@@ -7,6 +7,7 @@
 
 #include "harness/diagnose/deadlock.h"
 #include "harness/diagnose/messages.h"
+#include "harness/diagnose/rewound.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/words.h"
 
@@ -68,10 +69,18 @@ Finding tell(const JobView& job, const Knot& knot) {
   return f;
 }
 
-std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
+std::vector<Finding> look_at(const JobView& job, const DiagnoseOptions& options) {
   const Knot knot = find_knot(job, options.slow_after);
   if (knot.edges.empty()) return {};
   return {tell(job, knot)};
+}
+
+// A deadlock that the ranks' own limits ended was one all the same, and what came of it is told under it.
+std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
+  std::vector<Finding> found = look_at(job, options);
+  if (!found.empty()) return found;
+  const std::optional<Timeline> before = before_ranks_gave_up(job);
+  return before ? look_at(JobView(*before), options) : found;
 }
 
 const Registration<Rule> kRule{{"order_deadlock", "live ranks wait for each other in a cycle", look}};

@@ -1,0 +1,19 @@
+// rewound: the job as it stood before its ranks gave up.
+//
+// When a hang is ended by the ranks' own limits, each call that hung ends with an error and its process with
+// a code; who waited for whom is then told by nobody's state any more. So a process that ended, and whose
+// last call failed, is put back inside that call. It made no call after it, so what is shown of such a job
+// stays true of the whole record: whatever a call waits for there, it never got.
+#pragma once
+
+#include <optional>
+
+#include "harness/diagnose/view.h"
+
+namespace rankfault {
+
+// None when nobody gave up. Nonblocking calls and waits stay as they ended: what they waited for was not
+// kept.
+std::optional<Timeline> before_ranks_gave_up(const JobView&);
+
+}  // namespace rankfault
