@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "harness/diagnose/deadlock.h"
 #include "harness/observe/state_of_record.h"
 
 namespace rankfault {
@@ -10,16 +11,9 @@ namespace {
 
 bool communicates(const Call& c) { return c.library != RF_LIB_LIBC && c.op != RF_OP_COMM_FREE; }
 
-// The blocking call whose error was the last thing that the process heard of its peers; null otherwise.
-const Call* last_word(const Process& p) {
-  if (!p.ended() || p.has_streams()) return nullptr;
-  const Call* last = nullptr;
-  for (const Call& c : p.calls)
-    if (communicates(c) && (!last || c.entered > last->entered)) last = &c;
-  if (!last || last->status != Call::Status::kFailed) return nullptr;
-  const bool is_kept_whole = !(last->flags & (RF_CALL_NONBLOCKING | RF_CALL_EXECUTION)) &&
-                             last->op != RF_OP_WAIT && last->op != RF_OP_WAIT_ANY;
-  return is_kept_whole ? last : nullptr;
+bool is_kept_whole(const Call& c) {
+  return !(c.flags & (RF_CALL_NONBLOCKING | RF_CALL_EXECUTION)) && c.op != RF_OP_WAIT &&
+         c.op != RF_OP_WAIT_ANY;
 }
 
 void put_back(ProcessView& p, const Call& call) {
@@ -34,22 +28,41 @@ void put_back(ProcessView& p, const Call& call) {
   });
   for (LaneView& lane : p.lanes)
     if (lane.index == call.lane) lane.state = state_by_record_alone(entered);
+  for (CommView& comm : p.comms) comm.destroyed = false;  // the most of them on the way out
   p.stage = RF_STAGE_MEMBER;
   p.end = {};
 }
 
 }  // namespace
 
+const Call* gave_up_in(const Process& p) {
+  if (p.has_streams()) return nullptr;
+  const Call* last = nullptr;
+  for (const Call& c : p.calls)
+    if (communicates(c) && (!last || c.entered > last->entered)) last = &c;
+  return last && last->status == Call::Status::kFailed ? last : nullptr;
+}
+
 std::optional<Timeline> before_ranks_gave_up(const JobView& job) {
   std::optional<Timeline> before;
   for (const auto& p : job.processes()) {
-    const Call* call = last_word(*p);
-    if (!call) continue;
+    const Call* call = p->ended() ? gave_up_in(*p) : nullptr;
+    if (!call || !is_kept_whole(*call)) continue;
     if (!before) before = job.timeline();
     put_back(before->processes[static_cast<size_t>(p->view - job.timeline().processes.data())], *call);
   }
   if (before) before->job_over = false;
   return before;
+}
+
+const JobView& JobView::when_it_hung() const {
+  if (!hung_) {
+    std::optional<Timeline> before = before_ranks_gave_up(*this);
+    auto rewound = std::make_shared<Rewound>(before ? std::move(*before) : Timeline());
+    rewound->is_deadlock = before && !find_knot(rewound->job, Duration::max()).edges.empty();
+    hung_ = std::move(rewound);
+  }
+  return hung_->is_deadlock ? hung_->job : *this;
 }
 
 }  // namespace rankfault

@@ -12,6 +12,17 @@
 
 namespace rankfault {
 
+struct Rewound {
+  explicit Rewound(Timeline t) : timeline(std::move(t)), job(timeline) {}
+  Timeline timeline;
+  JobView job;
+  bool is_deadlock = false;
+};
+
+// The call whose error was the last that the process heard of its peers; null when its last call was no
+// failure.
+const Call* gave_up_in(const Process&);
+
 // None when nobody gave up. Nonblocking calls and waits stay as they ended: what they waited for was not
 // kept.
 std::optional<Timeline> before_ranks_gave_up(const JobView&);

@@ -85,6 +85,7 @@ struct CommGroup {
 
 struct Divergence;  // sequences.h
 struct WaitEdge;    // proof.h
+struct Rewound;     // rewound.h
 
 class JobView {
  public:
@@ -102,11 +103,15 @@ class JobView {
   const std::vector<Divergence>& divergences() const;
   // Who waits for whom (waits.h): computed once, too.
   const std::vector<WaitEdge>& waits() const;
+  // Where the job hung in a deadlock and its ranks' own limits ended that: the job as it hung (rewound.h);
+  // else this one. Computed once, too.
+  const JobView& when_it_hung() const;
 
  private:
   void join_comms();
   mutable std::shared_ptr<const std::vector<Divergence>> divergences_;
   mutable std::shared_ptr<const std::vector<WaitEdge>> waits_;
+  mutable std::shared_ptr<const Rewound> hung_;
   const Timeline& timeline_;
   std::vector<std::unique_ptr<Process>> processes_;
   std::vector<CommGroup> comms_;

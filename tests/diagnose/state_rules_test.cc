@@ -81,7 +81,8 @@ TEST(OrderDeadlock, IsInferredWhereAnyThreadMayIssue) {
 // Both ranks' own limits end it: each call fails and each rank exits.
 TimelineBuilder crossed_and_given_up() {
   TimelineBuilder job = crossed();
-  for (const int r : {0, 1}) job.returns(r, 0, RF_RESULT_THROWN).exits(r, 3);
+  for (const int r : {0, 1})
+    job.returns(r, 0, RF_RESULT_THROWN).destroys(r, "b").destroys(r, "a").exits(r, 3);
   return job;
 }
 
@@ -91,6 +92,29 @@ TEST(OrderDeadlock, StaysWhenTheRanksGaveUp) {
   ASSERT_NE(f, nullptr) << all_kinds(found);
   EXPECT_EQ(f, &found.all.front()) << all_kinds(found);
   EXPECT_EQ(f->confidence, Confidence::kProven);
+  EXPECT_EQ(finding_of(found, "missing_call"), nullptr) << all_kinds(found);
+}
+
+// Two leaders in the world's call, and on each node a rank that waits for its leader: two against one in the
+// cycle that is shown, and nobody is the odd one out.
+TEST(OrderDeadlock, BlamesNobodyWhereTheCommunicatorsDifferInSize) {
+  TimelineBuilder job(4, RF_LIB_MPI);
+  job.comm("n0", {0, 1}).comm("n1", {2, 3});
+  job.blocked(0, all_reduce()).blocked(2, all_reduce());
+  job.blocked(1, on(broadcast(0), "n0")).blocked(3, on(broadcast(0), "n1"));
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "order_deadlock");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->confidence, Confidence::kProven);
+  EXPECT_TRUE(f->ranks.empty());
+}
+
+// The first to give up has left communicator b, and not yet ended: it did not leave a call on b out.
+TEST(OrderDeadlock, IsNotTakenForAMissingCallWhileTheRanksGiveUp) {
+  TimelineBuilder job = crossed();
+  job.returns(0, 0, RF_RESULT_THROWN).destroys(0, "b").destroys(0, "a");
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(finding_of(found, "missing_call"), nullptr) << all_kinds(found);
 }
 
 TEST(OrderDeadlock, IsSilentWhenARankCameAfterItsCallHadFailed) {

@@ -7,14 +7,14 @@
 
 #include "harness/diagnose/deadlock.h"
 #include "harness/diagnose/messages.h"
-#include "harness/diagnose/rewound.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/words.h"
 
 namespace rankfault {
 namespace {
 
-// Everybody in the smaller of two camps; nobody when they are equal. A message is between two ranks: whether
+// Everybody in the smaller of two camps; nobody when they are equal, or when the two communicators differ in
+// size: then so do the camps, whoever is right. A message is between two ranks: whether
 // the one waits that should not, or the other does not come that should, is not told by how many stand by.
 std::vector<int> smaller_side(const Knot& knot) {
   const auto by_message = [](const WaitEdge& e) { return is_message(e.call->op); };
@@ -25,10 +25,11 @@ std::vector<int> smaller_side(const Knot& knot) {
     return std::none_of(knot.edges.begin(), knot.edges.end(),
                         [&](const WaitEdge& e) { return e.group == camp.first; });
   });
+  if (camps.size() != 2 || camps.begin()->first->size != camps.rbegin()->first->size) return {};
   std::vector<std::vector<int>> sides;
   sides.reserve(camps.size());
   for (auto& [group, ranks] : camps) sides.push_back(sorted_unique(std::move(ranks)));
-  if (sides.size() != 2 || sides[0].size() == sides[1].size()) return {};
+  if (sides[0].size() == sides[1].size()) return {};
   return sides[0].size() < sides[1].size() ? sides[0] : sides[1];
 }
 
@@ -69,18 +70,12 @@ Finding tell(const JobView& job, const Knot& knot) {
   return f;
 }
 
-std::vector<Finding> look_at(const JobView& job, const DiagnoseOptions& options) {
+// A deadlock that the ranks' own limits ended was one all the same, and what came of it is told under it.
+std::vector<Finding> look(const JobView& now, const DiagnoseOptions& options) {
+  const JobView& job = now.when_it_hung();
   const Knot knot = find_knot(job, options.slow_after);
   if (knot.edges.empty()) return {};
   return {tell(job, knot)};
-}
-
-// A deadlock that the ranks' own limits ended was one all the same, and what came of it is told under it.
-std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
-  std::vector<Finding> found = look_at(job, options);
-  if (!found.empty()) return found;
-  const std::optional<Timeline> before = before_ranks_gave_up(job);
-  return before ? look_at(JobView(*before), options) : found;
 }
 
 const Registration<Rule> kRule{{"order_deadlock", "live ranks wait for each other in a cycle", look}};
