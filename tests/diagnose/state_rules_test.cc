@@ -110,6 +110,24 @@ TEST(OrderDeadlock, BlamesNobodyWhereTheCommunicatorsDifferInSize) {
 }
 
 // The first to give up has left communicator b, and not yet ended: it did not leave a call on b out.
+TEST(OrderDeadlock, IsSeenAmongCallsThatWerePolledToTheEnd) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.comm("a", {0, 1}).comm("b", {0, 1});
+  CallSpec polled = all_reduce();
+  polled.flags |= RF_CALL_NONBLOCKING;
+  job.enqueues(0, on(polled, "a")).enqueues(1, on(polled, "b"));
+  EXPECT_EQ(finding_of(diagnose(job.build()), "order_deadlock"), nullptr);  // they may go on
+  TimelineBuilder killed = job;  // two independent requests, and a job that somebody ended
+  killed.exits(0, 3).killed(1, 15);
+  EXPECT_EQ(finding_of(diagnose(killed.build()), "order_deadlock"), nullptr);
+  CallSpec abort;
+  abort.op = RF_OP_COMM_ABORT;
+  job.blocked(0, abort).exits(0, 3).killed(1, 15);
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(found.all.front().kind, "order_deadlock") << all_kinds(found);
+  EXPECT_EQ(found.all.front().confidence, Confidence::kInferred);
+}
+
 TEST(OrderDeadlock, IsNotTakenForAMissingCallWhileTheRanksGiveUp) {
   TimelineBuilder job = crossed();
   job.returns(0, 0, RF_RESULT_THROWN).destroys(0, "b").destroys(0, "a");
