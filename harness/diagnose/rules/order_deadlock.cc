@@ -69,7 +69,7 @@ Finding tell(const JobView& job, const Knot& knot) {
 }
 
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
-  const Knot knot = find_knot(job, options.slow_after);
+  const Knot knot = find_knot(job, options);
   if (knot.edges.empty()) return {};
   return {tell(job, knot)};
 }
