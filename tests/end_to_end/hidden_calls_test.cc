@@ -28,7 +28,7 @@ TEST_P(HiddenCalls, ProveNothing) {
   EXPECT_THAT(journal, testing::Not(testing::HasSubstr("\"confidence\":\"proven\""))) << tool.output;
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, HiddenCalls, testing::Values("free", "persistent"),
+INSTANTIATE_TEST_SUITE_P(Programs, HiddenCalls, testing::Values("finalize", "free", "persistent"),
                          [](const testing::TestParamInfo<const char*>& how) {
                            return std::string(how.param);
                          });

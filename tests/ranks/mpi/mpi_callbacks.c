@@ -1,11 +1,10 @@
-/* mpi_callbacks.c: correct programs whose calls are hidden from a plain view: they communicate inside of
- * another call, or on a communicator whose handle is gone.
+/* mpi_callbacks.c: correct programs whose calls are hidden from a plain view.
  *
  *   mpi_callbacks --how=finalize|free|persistent [--ms=1000]
  *
- *   finalize    rank 0 comes to the others' barrier from within MPI_Finalize: an attribute of MPI_COMM_SELF
- * is deleted free        every rank comes to a barrier from within MPI_Comm_free persistent  rank 0 starts a
- * send that it prepared on a communicator that it freed since */
+ * They communicate inside of another call: rank 0 comes to the others' barrier from within MPI_Finalize,
+ * where an attribute of MPI_COMM_SELF is deleted, or from within MPI_Comm_free. Or on a communicator whose
+ * handle is gone: rank 0 starts a send that it prepared before. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,8 +55,11 @@ int main(int argc, char** argv) {
   } else if (strcmp(how, "free") == 0) {
     MPI_Comm beside;
     MPI_Comm_dup(MPI_COMM_WORLD, &beside);
-    call_back_from(beside);
+    if (rank == 0) call_back_from(beside);
     MPI_Comm_free(&beside);
+    if (rank != 0) MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) sleep_ms(ms);
+    MPI_Barrier(MPI_COMM_WORLD);
   } else {
     send_after_free();
   }
