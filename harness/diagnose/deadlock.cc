@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "harness/diagnose/late.h"
+#include "harness/diagnose/patience.h"
 
 namespace rankfault {
 namespace {
@@ -20,10 +20,6 @@ struct Held {
 };
 using Graph = std::map<const Process*, std::vector<Held>>;
 
-Duration open_for(const Call& c, TimeNs look) {
-  return Duration(static_cast<int64_t>(look > c.entered ? look - c.entered : 0));
-}
-
 // A thread of its own that always waits for requests is how servers are made: while another one of the
 // process runs, it is only a long wait that tells.
 bool runs_besides(const Process& p, const Call& held) {
@@ -33,16 +29,17 @@ bool runs_besides(const Process& p, const Call& held) {
 }
 
 struct Limits {
-  Duration slow;
+  DiagnoseOptions options;
   bool plain_sends = false;  // count sends that the library may have to hold back
 };
 
 bool holds(const WaitEdge& e, const Limits& limits, TimeNs look) {
   if (!e.missing->process || e.entered != Known::kNo || !e.held) return false;
-  const Duration open = open_for(*e.held, look);
-  if (runs_besides(*e.waiter->process, *e.held) && open < stuck_after(limits.slow)) return false;
+  const Duration open = lasted(e.held->entered, look);
+  if (runs_besides(*e.waiter->process, *e.held) && open < limits.options.hung_after) return false;
   if (e.is_need || e.one_of) return true;
-  return limits.plain_sends && e.call->op == RF_OP_SEND && open > limits.slow;
+  return limits.plain_sends && e.call->op == RF_OP_SEND && open > limits.options.slow_after &&
+         open > patience_with_sends(*e.group, limits.options.slow_after).limit;
 }
 
 // Calls of which one that would do is not known to be missing: they may be served.
@@ -195,10 +192,10 @@ Knot knot_in(const JobView& job, const Graph& graph) {
 
 }  // namespace
 
-Knot find_knot(const JobView& job, Duration limit) {
+Knot find_knot(const JobView& job, const DiagnoseOptions& options) {
   const std::vector<WaitEdge>& waits = waits_now(job);
-  Knot knot = knot_in(job, graph_of(job, waits, {limit, false}));
-  return knot.edges.empty() ? knot_in(job, graph_of(job, waits, {limit, true})) : knot;
+  Knot knot = knot_in(job, graph_of(job, waits, {options, false}));
+  return knot.edges.empty() ? knot_in(job, graph_of(job, waits, {options, true})) : knot;
 }
 
 }  // namespace rankfault

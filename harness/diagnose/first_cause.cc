@@ -43,6 +43,12 @@ bool explains(const Finding& cause, const Finding& effect) {
 
 }  // namespace
 
+bool says_it_hangs(const Finding& f) {
+  if (f.confidence == Confidence::kProven) return f.claim == Claim::kCannotReturn;
+  return f.kind == "order_deadlock" || f.kind == "stuck_outside" || f.kind == "wedged" ||
+         f.kind == "init_stall";
+}
+
 void order_by_cause(std::vector<Finding>& all) {
   std::stable_sort(all.begin(), all.end(), [](const Finding& a, const Finding& b) {
     return std::tuple(a.attempt, a.at, precedence(a.kind), a.comm, a.ranks, a.text) <

@@ -82,7 +82,8 @@ const JobView& JobView::when_it_hung() const {
   if (!hung_) {
     std::optional<Timeline> before = before_ranks_gave_up(*this);
     auto rewound = std::make_shared<Rewound>(before ? std::move(*before) : Timeline());
-    rewound->is_deadlock = before && !find_knot(rewound->job, Duration::max()).edges.empty();
+    const DiagnoseOptions by_need_alone{Duration::max(), Duration::max()};
+    rewound->is_deadlock = before && !find_knot(rewound->job, by_need_alone).edges.empty();
     hung_ = std::move(rewound);
   }
   return hung_->is_deadlock ? hung_->job : *this;

@@ -14,9 +14,6 @@ inline const std::vector<WaitEdge>& waits_now(const JobView& job) { return job.w
 // The edges of those who wait for one process, by need.
 std::vector<WaitEdge> waiting_for(const std::vector<WaitEdge>& all, const Process&);
 
-// The longest that one of the calls has been open at the look.
-Duration longest_wait(const JobView&, const std::vector<WaitEdge>&);
-
 // Fills sides, op, comm, seq and evidence from edges on the communicator of the first.
 void tell_waiters(Finding&, const JobView&, const std::vector<WaitEdge>&);
 

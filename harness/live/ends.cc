@@ -81,12 +81,12 @@ void Ends::add_polls(std::vector<pollfd>& polls) const {
 }
 
 // True when something new is known of this process.
-bool Ends::refresh(Watched& w, TimeNs now) {
+bool Ends::refresh(Watched& w) {
   if (w.gone == 0) {
     pollfd p{w.pidfd.get(), POLLIN, 0};
     const bool over = w.pidfd.valid() ? ::poll(&p, 1, 0) > 0 && (p.revents & POLLIN) : is_gone(w.end.process);
     if (!over) return false;
-    w.gone = now;
+    w.gone = now_ns();  // asked for afterwards: an end never stands before the last call of its process
   }
   if (!w.sources.kernel && w.pidfd.valid()) w.sources.kernel = kernel_exit_status(w.pidfd.get());
   if (!w.sources.kernel && w.end.process.pid_ns == own_pid_ns())
@@ -102,7 +102,7 @@ bool Ends::refresh(Watched& w, TimeNs now) {
   const BestEnd best = best_of(w.sources);
   const bool known = best.source != EndSource::kUnknown;
   if (w.told ? best.source == w.end.source || !known || w.end.source != EndSource::kUnknown
-             : !known && now - w.gone < kStatusWait)
+             : !known && now_ns() - w.gone < kStatusWait)
     return false;
   w.end.status = best.status;
   w.end.source = best.source;
@@ -113,9 +113,8 @@ bool Ends::refresh(Watched& w, TimeNs now) {
 
 std::vector<RankEnd> Ends::collect() {
   std::vector<RankEnd> news;
-  const TimeNs now = now_ns();
   for (auto& [id, w] : watched_) {
-    if (!refresh(w, now)) continue;
+    if (!refresh(w)) continue;
     journal(w.end);
     news.push_back(w.end);
     if (w.end.source != EndSource::kUnknown) w.pidfd.reset();

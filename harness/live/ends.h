@@ -48,7 +48,7 @@ class Ends {
     TimeNs gone = 0;  // seen dead at; 0 alive
     bool told = false;
   };
-  bool refresh(Watched&, TimeNs now);
+  bool refresh(Watched&);
   void journal(const RankEnd&);
 
   Journal& journal_;

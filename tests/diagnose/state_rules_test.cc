@@ -169,6 +169,8 @@ TEST(StoppedRank, IsInferredOnly) {
   TimelineBuilder job(3);
   job.everyone(all_reduce()).blocked(0, all_reduce()).blocked(1, all_reduce());
   job.rank(2).stopped = true;
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << "it may go on at once";
+  job.wait(3 * kSecond);
   const Findings found = diagnose(job.build());
   ASSERT_EQ(found.all.size(), 1u) << all_kinds(found);
   EXPECT_EQ(found.all[0].kind, "stopped_rank");
@@ -215,7 +217,7 @@ TEST(StuckOutside, IsASleeperAfterALongWhile) {
 TEST(Wedged, BlamesNobodyWhenEverybodyCame) {
   TimelineBuilder job(3);
   for (int r : {0, 1, 2}) job.blocked(r, all_reduce());
-  job.wait(5 * kSecond);
+  job.wait(15 * kSecond);
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << "a large call may take long";
   job.wait(10 * kSecond);
   const Findings found = diagnose(job.build());
@@ -243,11 +245,14 @@ TEST(InitStall, TellsWhyEachRankIsAbsent) {
                                         ::testing::HasSubstr("rank 3 was never started")));
 }
 
-TEST(InitStall, IsSilentWhileItIsQuick) {
+TEST(InitStall, IsSilentWhileTheOthersMayBeLoading) {
   TimelineBuilder job(2);
   job.blocked(0, init());
   job.rank(1).stage = RF_STAGE_CANDIDATE;
+  job.wait(15 * kSecond);
   EXPECT_EQ(finding_of(diagnose(job.build()), "init_stall"), nullptr);
+  job.wait(15 * kSecond);
+  EXPECT_NE(finding_of(diagnose(job.build()), "init_stall"), nullptr);
 }
 
 TEST(DuplicateRank, TwoLivingProcessesOfOneRank) {

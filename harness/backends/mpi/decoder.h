@@ -76,6 +76,7 @@ struct rf_request* rf_request_track(MPI_Request handle, const struct rf_call* ca
 struct rf_request* rf_request_find(MPI_Request handle);
 void rf_request_done(struct rf_request* request, int result); /* writes COMPLETE; null is allowed */
 void rf_request_forget(struct rf_request* request);
+int rf_request_prepared_on(uint32_t comm); /* whether a persistent one lives on that communicator */
 
 /* wrapper.c */
 int rf_not_made(struct rf_call* call, MPI_Comm comm, enum rf_verdict verdict);

@@ -1,4 +1,4 @@
-/* life.c: initialisation, finalisation and abort. */
+/* life.c: initialisation, finalisation and abort; and what may run inside of a finalisation. */
 #include <stdlib.h>
 
 #include "decoder.h"
@@ -38,7 +38,12 @@ static int finalize(void) {
   return rc;
 }
 
+/* Attributes of MPI_COMM_SELF are deleted inside of MPI_Finalize, before it ends anything, and what deletes
+ * them may communicate (MPI 4.1, 11.2.4): a rank that is in there may yet come to a call. */
+static int may_call_back;
+
 int wrap_MPI_Finalize(void) {
+  if (may_call_back) rf_core->opaque(RF_OPAQUE_COMMUNICATION);
   struct rf_call call = rf_call_on(RF_OP_FINALIZE, rf_mpi.world, WHERE);
   RF_RETURN_CALL(&call, NULL, finalize());
 }
@@ -46,4 +51,14 @@ int wrap_MPI_Finalize(void) {
 int wrap_MPI_Abort(MPI_Comm comm, int code) {
   struct rf_call call = rf_call_on(RF_OP_COMM_ABORT, comm, WHERE);
   RF_RETURN_CALL(&call, comm, NEXT(MPI_Abort)(comm, code));
+}
+
+int wrap_MPI_Comm_create_keyval(void* copy, void* on_delete, int* key, void* extra) {
+  if (on_delete) may_call_back = 1;
+  return NEXT(MPI_Comm_create_keyval)(copy, on_delete, key, extra);
+}
+
+int wrap_MPI_Keyval_create(void* copy, void* on_delete, int* key, void* extra) {
+  if (on_delete) may_call_back = 1;
+  return NEXT(MPI_Keyval_create)(copy, on_delete, key, extra);
 }

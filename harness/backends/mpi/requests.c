@@ -63,6 +63,15 @@ void rf_request_forget(struct rf_request* request) {
   if (request) RF_STORE(&request->handle, (MPI_Request)NULL);
 }
 
+int rf_request_prepared_on(uint32_t comm) {
+  for (unsigned i = 0; i < sizeof(entries) / sizeof(*entries); ++i) {
+    const MPI_Request handle = RF_LOAD(&entries[i].handle);
+    if (handle && handle != (MPI_Request)entries && entries[i].persistent && entries[i].comm == comm)
+      return 1;
+  }
+  return 0;
+}
+
 void rf_request_done(struct rf_request* request, int result) {
   if (!request || request->origin == 0) return;
   const uint64_t origin = request->origin;

@@ -75,7 +75,7 @@ Finding tell(const JobView& job, const Knot& knot) {
 // A deadlock that the ranks' own limits ended was one all the same, and what came of it is told under it.
 std::vector<Finding> look(const JobView& now, const DiagnoseOptions& options) {
   const JobView& job = now.when_it_hung();
-  const Knot knot = find_knot(job, options.slow_after);
+  const Knot knot = find_knot(job, options);
   if (knot.edges.empty()) return {};
   Finding f = tell(job, knot);
   const bool guessed =
