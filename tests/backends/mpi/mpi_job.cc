@@ -59,23 +59,35 @@ std::map<int, Json> books_in(const std::string& text) {
 
 }  // namespace
 
-bool OpenMpi::usable() const {
+bool Mpi::usable() const {
   return !mpirun.empty() && access(mpirun.c_str(), X_OK) == 0 && fs::exists(programs + "/mpi_steps");
 }
 
-OpenMpi open_mpi_4() {
+namespace {
+
+std::string open_mpi_4() {
   for (const char* path : {"/usr/bin/mpirun.openmpi", "/usr/bin/mpirun"})
-    if (access(path, X_OK) == 0) return {4, path, build_dir() + "/bin/ranks/mpi"};
-  return {4, "", ""};
+    if (access(path, X_OK) == 0) return path;
+  return "";
 }
 
-OpenMpi open_mpi_5() {
-  const std::string named = environment("RANKFAULT_MPIRUN5"),
-                    prefix = environment("RANKFAULT_OPENMPI5_PREFIX");
-  return {5, !named.empty() ? named : prefix + "/bin/mpirun", build_dir() + "/bin/ranks/ompi5"};
+std::string open_mpi_5() {
+  const std::string named = environment("RANKFAULT_MPIRUN5");
+  return !named.empty() ? named : environment("RANKFAULT_OPENMPI5_PREFIX") + "/bin/mpirun";
 }
 
-JobEnd run_mpi(const OpenMpi& mpi, const std::vector<std::string>& program, const JobOptions& options) {
+}  // namespace
+
+Mpi mpi_named(const std::string& name) {
+  const std::string ranks = build_dir() + "/bin/ranks/";
+  if (name == "OpenMpi4") return {name, "openmpi", 4, open_mpi_4(), ranks + "mpi"};
+  if (name == "OpenMpi5") return {name, "openmpi", 5, open_mpi_5(), ranks + "ompi5"};
+  if (name == "Mpich4") return {name, "mpich", 4, environment("RANKFAULT_MPICH4_EXEC"), ranks + "mpich4"};
+  if (name == "Mpich5") return {name, "mpich", 5, environment("RANKFAULT_MPICH5_EXEC"), ranks + "mpich5"};
+  return {name, "mpi_standard", 5, environment("RANKFAULT_MPI_STANDARD_EXEC"), ranks + "mpi_standard"};
+}
+
+JobEnd run_mpi(const Mpi& mpi, const std::vector<std::string>& program, const JobOptions& options) {
   std::vector<std::string> argv = {"timeout",
                                    "--kill-after=5",
                                    "50",
@@ -88,12 +100,18 @@ JobEnd run_mpi(const OpenMpi& mpi, const std::vector<std::string>& program, cons
   const auto add = [&argv](std::vector<std::string> words) {
     argv.insert(argv.end(), words.begin(), words.end());
   };
-  if (mpi.major == 4) add({"--oversubscribe", "--mca", "btl", "self,vader"});
-  if (mpi.major == 5) add({"--map-by", ":OVERSUBSCRIBE", "--mca", "btl", "self,sm"});
+  const bool open = mpi.is_openmpi();
+  if (open && mpi.major == 4) add({"--oversubscribe", "--mca", "btl", "self,vader"});
+  if (open && mpi.major == 5) add({"--map-by", ":OVERSUBSCRIBE", "--mca", "btl", "self,sm"});
   add({"-n", std::to_string(options.ranks)});
-  if (options.agent)
-    add({"-x", "LD_PRELOAD=" + build_dir() + "/lib/librankfault_agent.so", "-x",
-         "RANKFAULT_RUN_DIR=" + options.run_dir, "-x", "RANKFAULT_CONTROL=" + options.run_dir + "/control"});
+  const std::map<std::string, std::string> ours = {
+      {"LD_PRELOAD", build_dir() + "/lib/librankfault_agent.so"},
+      {"RANKFAULT_RUN_DIR", options.run_dir},
+      {"RANKFAULT_CONTROL", options.run_dir + "/control"}};
+  for (const auto& [name, value] : ours) {
+    if (options.agent && open) add({"-x", name + "=" + value});
+    if (options.agent && !open) add({"-genv", name, value});
+  }
   add(options.mpirun_args);
   add({mpi.programs + "/" + program.front()});
   add({program.begin() + 1, program.end()});
