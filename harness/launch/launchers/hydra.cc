@@ -28,8 +28,8 @@ void options(const LaunchContext& context, int, std::vector<std::string>& argv) 
   for (const auto& [name, value] : agent_environment(context)) add(argv, {"-genv", name, value});
 }
 
-// It tells of the first process that failed, by its pid; then it kills the others. A signal's number stands in
-// the text behind it, which does not come for an exit.
+// When one fails it kills the others, and tells of one of them all, by its pid: not always of the first. A
+// signal's number stands in the text behind it, which does not come for an exit.
 std::vector<ReportedEnd> reported(const LaunchContext& context, const std::string& text, const ExitStatus&) {
   const std::regex said(
       R"(PID (\d{1,9}) RUNNING AT \S+ = EXIT CODE: (\d{1,9}) )"

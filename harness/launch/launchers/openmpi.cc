@@ -14,7 +14,7 @@ constexpr int kShellSignalBase = 128;  // mpirun exits with 128 + N for a rank t
 
 int version(const std::string& text) {
   std::smatch match;
-  if (!std::regex_search(text, match, std::regex(R"(\(Open MPI\) ([45])\.)"))) return 0;
+  if (!std::regex_search(text, match, std::regex(R"(\((?:Open MPI|OpenRTE)\) ([45])\.)"))) return 0;
   return std::stoi(match[1]);
 }
 

@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "harness/agent/agent_abi.h"
+#include "tests/support/mpirun_of.h"
 
 namespace rankfault::test {
 namespace {
@@ -63,28 +64,10 @@ bool Mpi::usable() const {
   return !mpirun.empty() && access(mpirun.c_str(), X_OK) == 0 && fs::exists(programs + "/mpi_steps");
 }
 
-namespace {
-
-std::string open_mpi_4() {
-  for (const char* path : {"/usr/bin/mpirun.openmpi", "/usr/bin/mpirun"})
-    if (access(path, X_OK) == 0) return path;
-  return "";
-}
-
-std::string open_mpi_5() {
-  const std::string named = environment("RANKFAULT_MPIRUN5");
-  return !named.empty() ? named : environment("RANKFAULT_OPENMPI5_PREFIX") + "/bin/mpirun";
-}
-
-}  // namespace
-
 Mpi mpi_named(const std::string& name) {
-  const std::string ranks = build_dir() + "/bin/ranks/";
-  if (name == "OpenMpi4") return {name, "openmpi", 4, open_mpi_4(), ranks + "mpi"};
-  if (name == "OpenMpi5") return {name, "openmpi", 5, open_mpi_5(), ranks + "ompi5"};
-  if (name == "Mpich4") return {name, "mpich", 4, environment("RANKFAULT_MPICH4_EXEC"), ranks + "mpich4"};
-  if (name == "Mpich5") return {name, "mpich", 5, environment("RANKFAULT_MPICH5_EXEC"), ranks + "mpich5"};
-  return {name, "mpi_standard", 5, environment("RANKFAULT_MPI_STANDARD_EXEC"), ranks + "mpi_standard"};
+  const bool open = name.rfind("OpenMpi", 0) == 0;
+  return {name, open ? "openmpi" : name == "MpiStandard" ? "mpi_standard" : "mpich",
+          name.back() == '4' ? 4u : 5u, mpirun_of(name), mpi_programs_of(name)};
 }
 
 JobEnd run_mpi(const Mpi& mpi, const std::vector<std::string>& program, const JobOptions& options) {

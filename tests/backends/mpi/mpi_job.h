@@ -18,7 +18,6 @@ struct Mpi {
   bool is_openmpi() const { return decoder == "openmpi"; }
   bool usable() const;
 };
-// Open MPI 5: $RANKFAULT_MPIRUN5, or bin/mpirun under $RANKFAULT_OPENMPI5_PREFIX. The others as CMake found them.
 Mpi mpi_named(const std::string& name);
 
 struct JobEnd {
