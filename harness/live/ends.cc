@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <csignal>
 #include <set>
 
 #include "harness/base/process_tree.h"
@@ -102,8 +103,12 @@ bool Ends::refresh(Watched& w, TimeNs now) {
   if (!w.sources.kernel && w.end.process.pid_ns == own_pid_ns())
     w.sources.kernel = zombie_exit_status(w.end.process.pid, w.end.process.start);
   if (!w.sources.our_signal)
-    if (const auto signal = injector_.signal_sent(w.end.process); signal && *signal == 9)
-      w.sources.our_signal = ExitStatus{ExitStatus::Kind::kSignal, *signal};
+    if (const auto sent = injector_.signal_sent(w.end.process); sent && sent->signal == SIGKILL) {
+      w.sources.our_signal = ExitStatus{ExitStatus::Kind::kSignal, sent->signal};
+      // Nothing was done by it from then on. It is dead only when its memory is gone, and its launcher may
+      // have seen its sockets closed and killed the others by then.
+      w.gone = std::min(w.gone, sent->time);
+    }
   if (!w.sources.own_record)
     if (const auto own = own_exit(records_ + "/" + w.end.process.to_string() + ".ring")) {
       w.sources.own_record = own->status;
