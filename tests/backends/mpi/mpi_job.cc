@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <sstream>
 
 #include "harness/agent/agent_abi.h"
@@ -58,6 +59,26 @@ std::map<int, Json> books_in(const std::string& text) {
   return books;
 }
 
+std::set<std::string> mpich_segments() {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator("/dev/shm"))
+    if (entry.path().filename().string().rfind("mpich_", 0) == 0) names.insert(entry.path());
+  return names;
+}
+
+bool is_mapped(const std::string& path) {
+  std::error_code none;
+  for (const auto& process : fs::directory_iterator("/proc", none))
+    if (text_of(process.path() / "maps").find(path) != std::string::npos) return true;
+  return false;
+}
+
+// MPICH leaves its segments when a rank is ended otherwise than by MPI_Finalize; here is no guardian to remove them.
+void remove_left_segments(const std::set<std::string>& before) {
+  for (const std::string& path : mpich_segments())
+    if (!before.count(path) && !is_mapped(path)) fs::remove(path);
+}
+
 }  // namespace
 
 bool Mpi::usable() const {
@@ -100,7 +121,9 @@ JobEnd run_mpi(const Mpi& mpi, const std::vector<std::string>& program, const Jo
   add({program.begin() + 1, program.end()});
   fs::create_directories(options.run_dir + "/records");
   JobEnd end;
+  const std::set<std::string> before = mpich_segments();
   end.status = wait_for(argv, options.run_dir + "/out", options.run_dir + "/err");
+  if (!open) remove_left_segments(before);
   end.out = text_of(options.run_dir + "/out");
   end.err = text_of(options.run_dir + "/err");
   end.books = books_in(end.out);
