@@ -196,6 +196,24 @@ TEST_P(MpiRecord, TellsWhatWasEnqueuedFromWhatWasSeenComplete) {
   }
 }
 
+TEST_P(MpiRecord, OfRequestsWaitedForTogetherTheOneThatFailedIsTold) {
+  const JobEnd end = run({"mpi_truncated"}, 2);
+  ASSERT_EQ(end.status, 0) << end.err;
+  ASSERT_EQ(records_.size(), 2u);
+  for (const auto& [rank, record] : records_) {
+    std::map<uint64_t, int> op_of, told;  // by origin
+    for (size_t lane = 0; lane < record.lanes.size(); ++lane)
+      for (const rf_record& r : record.lanes[lane]) {
+        if (r.phase == RF_PHASE_ENTER && r.flags & RF_CALL_NONBLOCKING) op_of[RF_ORIGIN(lane, r.call)] = r.op;
+        if (r.phase == RF_PHASE_COMPLETE || (r.phase == RF_PHASE_ERROR && r.where)) told[r.where] = r.phase;
+      }
+    ASSERT_EQ(op_of.size(), 2u);
+    for (const auto& [origin, op] : op_of)
+      EXPECT_EQ(told[origin], op == RF_OP_RECV ? int{RF_PHASE_ERROR} : int{RF_PHASE_COMPLETE})
+          << op_name(static_cast<uint16_t>(op)) << " of rank " << rank;
+  }
+}
+
 TEST_P(MpiRecord, ASkippedCallLeavesNoRecord) {
   write_control_page(run_dir_ + "/control", {3, RF_OP_BARRIER, RF_VERB_SKIP, 4});  // on its own: no other waits
   const JobEnd end = run({"mpi_all_ops"});
