@@ -31,7 +31,6 @@ struct mpi_library {
   int (*group_free)(MPI_Group*);
   int (*group_translate_ranks)(MPI_Group, int, const int*, MPI_Group, int*);
   int (*type_size)(MPI_Datatype, int*);
-  int (*error_class)(int, int*);
 };
 extern struct mpi_library rf_mpi;
 
@@ -45,7 +44,6 @@ struct rf_wanted { /* a function of the library, and where its address goes */
 int rf_library_load(const char** reason);
 int rf_library_functions(const struct rf_wanted* wanted, size_t count, const char** missing);
 uint32_t rf_library_version(void); /* 10000 * major + 100 * minor + patch; 0: not one that is known */
-int rf_error_class(int code);
 
 /* openmpi.c, mpich.c or standard.c: what is not said by the numbers of the binary interface */
 int rf_abi_load(const char** reason);          /* the predefined handles */

@@ -29,7 +29,6 @@ int rf_library_load(const char** reason) {
       {"PMPI_Group_free", &rf_mpi.group_free},
       {"PMPI_Group_translate_ranks", &rf_mpi.group_translate_ranks},
       {"PMPI_Type_size", &rf_mpi.type_size},
-      {"PMPI_Error_class", &rf_mpi.error_class},
   };
   if (rf_library_functions(kFunctions, sizeof(kFunctions) / sizeof(kFunctions[0]), reason) != 0) return -1;
   if (rf_library_version() == 0) {
@@ -45,11 +44,4 @@ uint32_t rf_library_version(void) {
   int length = 0;
   if (!get || get(text, &length) != RF_MPI_SUCCESS) return 0;
   return rf_abi_version(text);
-}
-
-/* A code of Open MPI is its class; one of MPICH holds more. */
-int rf_error_class(int code) {
-  int class = code;
-  if (code == RF_MPI_SUCCESS || rf_mpi.error_class(code, &class) != RF_MPI_SUCCESS) return code;
-  return class;
 }

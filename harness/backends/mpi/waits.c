@@ -37,7 +37,7 @@ static void done(struct waited* waited, int i, int result) {
 
 static int nobody_knows_which(int rc, const struct rf_mpi_status* statuses) {
   if (rc == RF_MPI_SUCCESS) return 0;
-  return rf_error_class(rc) != RF_MPI_ERR_IN_STATUS || rf_is_no_status(statuses);
+  return rc != RF_MPI_ERR_IN_STATUS || rf_is_no_status(statuses);
 }
 
 /* After a call over all requests. With an error in the statuses each says its own; without statuses
@@ -46,7 +46,7 @@ static void all_done(struct waited* waited, int rc, const struct rf_mpi_status* 
   if (nobody_knows_which(rc, statuses)) return;
   for (int i = 0; i < waited->count; ++i) {
     const int error = rc == RF_MPI_SUCCESS ? RF_MPI_SUCCESS : statuses[i].error;
-    if (rf_error_class(error) != RF_MPI_ERR_PENDING) done(waited, i, error);
+    if (error != RF_MPI_ERR_PENDING) done(waited, i, error);
   }
 }
 

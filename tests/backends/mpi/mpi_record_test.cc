@@ -196,6 +196,20 @@ TEST_P(MpiRecord, TellsWhatWasEnqueuedFromWhatWasSeenComplete) {
   }
 }
 
+// MPICH gives one handle to all sends that are complete when they are made.
+TEST_P(MpiRecord, SendsThatAreCompleteAtOnceAreAllTold) {
+  ASSERT_EQ(run({"mpi_small_sends"}, 2).status, 0);
+  ASSERT_EQ(records_.size(), 2u);
+  for (const auto& [rank, record] : records_) {
+    size_t enqueued = 0, complete = 0;
+    for (const rf_record& r : record.records(RF_LIB_MPI)) enqueued += r.phase == RF_PHASE_ENQUEUE;
+    for (const auto& lane : record.lanes)
+      for (const rf_record& r : lane) complete += r.phase == RF_PHASE_COMPLETE;
+    EXPECT_EQ(enqueued, 8u) << rank;
+    EXPECT_EQ(complete, 8u) << rank;
+  }
+}
+
 TEST_P(MpiRecord, OfRequestsWaitedForTogetherTheOneThatFailedIsTold) {
   const JobEnd end = run({"mpi_truncated"}, 2);
   ASSERT_EQ(end.status, 0) << end.err;
