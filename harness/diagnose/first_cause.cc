@@ -18,8 +18,8 @@ int precedence(const std::string& kind) {
   return static_cast<int>(std::size(kOrder));
 }
 
-// Ranks that were ended one after the other may be seen at one look (MPICH's hydra kills all the others at once).
-// One that died waiting is not waited for by the one it waited for.
+// Ranks that were ended one after the other may be seen at one look (MPICH's hydra kills all the others at
+// once). One that died waiting is not waited for by the one it waited for.
 int fewest_waiters_last(const Finding& f) {
   size_t waiters = 0;
   for (const Side& side : f.sides) waiters += side.ranks.size();

@@ -1,5 +1,5 @@
-// death_order: see death_order.h. The kernel appends to epoll's ready list when a process becomes a zombie, and
-// gives the list out from its front.
+// death_order: see death_order.h. The kernel appends to epoll's ready list when a process becomes a zombie,
+// and gives the list out from its front.
 #include "harness/live/death_order.h"
 
 #include <sys/epoll.h>

@@ -1,6 +1,6 @@
 // foreign_jobs_test: the same oracles on jobs that do not know of rankfault: plain MPI under mpirun
-// (Open MPI 4 and 5, MPICH 4 and 5) and an unmarked PyTorch DDP script under torchrun; each in a read-only directory of its
-// own, outside the repository.
+// (Open MPI 4 and 5, MPICH 4 and 5) and an unmarked PyTorch DDP script under torchrun; each in a read-only
+// directory of its own, outside the repository.
 #include <gmock/gmock.h>
 
 #include <cstdlib>

@@ -54,11 +54,14 @@ class HungJob : public testing::TestWithParam<What> {
   std::vector<std::string> job(const std::string& how) const {
     const std::string program = mpi_programs_of(what()) + "/mpi_hang";
     if (what() == "OpenMpi4")
-      return {"mpirun",     "--oversubscribe", "-np",         "3", "--mca", "btl",
-              "self,vader", program,           "--how=" + how};
+      return {"mpirun", "--oversubscribe", "-np", "3", "--mca", "btl", "self,vader", program, "--how=" + how};
     if (what() == "OpenMpi5")
-      return {mpirun_of(what()), "--map-by", ":OVERSUBSCRIBE",
-              "-np",             "3",        program,
+      return {mpirun_of(what()),
+              "--map-by",
+              ":OVERSUBSCRIBE",
+              "-np",
+              "3",
+              program,
               "--how=" + (how == "sleep" ? "spin" : how)};
     if (!is_torch()) return {mpirun_of(what()), "-n", "3", program, "--how=" + how};
     return {python(),
@@ -104,8 +107,7 @@ TEST_P(HungJob, WatchNamesTheRankThatDoesNotComeAndTakesTheStacks) {
   EXPECT_THAT(tool.output, HasSubstr("rank 1"));
   for (const int rank : {0, 2}) {
     ASSERT_TRUE(evidence_of(rank).is_object()) << tool.output;
-    EXPECT_THAT(functions_in(evidence_of(rank)),
-                HasSubstr(is_torch() ? "gloo::barrier" : "MPI_Barrier"));
+    EXPECT_THAT(functions_in(evidence_of(rank)), HasSubstr(is_torch() ? "gloo::barrier" : "MPI_Barrier"));
   }
   ASSERT_TRUE(evidence_of(1).is_object());
   EXPECT_THAT(functions_in(evidence_of(1)), Not(HasSubstr("MPI_Barrier")));
@@ -203,7 +205,8 @@ TEST_P(HungJob, InspectNamesTheRankOutsideOfTheCall) {
 std::string name_of(const testing::TestParamInfo<What>& job) { return job.param; }
 INSTANTIATE_TEST_SUITE_P(Jobs, HungJob, testing::Values("OpenMpi4", "OpenMpi5", "Mpich4", "Mpich5", "Torch"),
                          name_of);
-INSTANTIATE_TEST_SUITE_P(Jobs, SlowMpiJob, testing::Values("OpenMpi4", "OpenMpi5", "Mpich4", "Mpich5"), name_of);
+INSTANTIATE_TEST_SUITE_P(Jobs, SlowMpiJob, testing::Values("OpenMpi4", "OpenMpi5", "Mpich4", "Mpich5"),
+                         name_of);
 
 TEST(Watch, ALocalProgramThatFailsIsAFinding) {
   const Scratch scratch;

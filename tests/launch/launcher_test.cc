@@ -92,8 +92,8 @@ class MpirunTest : public LauncherTest, public ::testing::WithParamInterface<con
 TEST_P(MpirunTest, GivesTheAgentToTheRanksAndNotToItself) {
   agent_ = "/lib/x86_64-linux-gnu/libm.so.6";
   workload().env["COLOUR"] = "light blue, dark";
-  workload().command = {
-      "sh", "-c", "echo " + rank_variable() + " $LD_PRELOAD $COLOUR $RANKFAULT_JOB; echo err >&2"};
+  workload().command = {"sh", "-c",
+                        "echo " + rank_variable() + " $LD_PRELOAD $COLOUR $RANKFAULT_JOB; echo err >&2"};
   const auto items = launcher("mpirun").items(context());
   ASSERT_TRUE(items.ok());
   EXPECT_EQ((*items)[0].command.env.count("LD_PRELOAD"), 0u);
@@ -135,8 +135,9 @@ TEST_F(LauncherTest, ReadsMpirunsStateLines) {
                     "[vm:7] [[12,0],0] ACTIVATE PROC [[12,1],0] STATE ABORTED BY SIGNAL AT b.c:1\n",
                     state));
     last_ = launcher;
-    const auto ends = Catalog<MpiImplementation>::instance().find("Open MPI")->reported(
-        context(), read_text(launcher_log(*run_, 0)), last_);
+    const auto ends = Catalog<MpiImplementation>::instance()
+                          .find("Open MPI")
+                          ->reported(context(), read_text(launcher_log(*run_, 0)), last_);
     return ends.size() == 1 ? fmt::format("{}: {}", ends[0].rank, ends[0].status.to_string()) : "nothing";
   };
   const auto code = [](int value) { return ExitStatus{ExitStatus::Kind::kCode, value}; };
@@ -151,7 +152,8 @@ TEST_F(LauncherTest, ReadsHydrasReport) {
   const auto said = [&](const std::string& code, const std::string& more) -> std::string {
     const auto ends = Catalog<MpiImplementation>::instance().find("MPICH")->reported(
         context(),
-        " ===== = BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES = PID 12675 RUNNING AT vm = EXIT CODE: " +
+        " ===== = BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES = PID 12675 RUNNING AT vm = EXIT "
+        "CODE: " +
             code +
             " = CLEANING UP REMAINING PROCESSES = YOU CAN IGNORE THE BELOW CLEANUP MESSAGES ===== " + more,
         {});
@@ -176,13 +178,14 @@ TEST_F(LauncherTest, AnMpirunOfAnotherMakeIsNotUsed) {
 
 class HydraTest : public MpirunTest {};
 
-// It kills the others and tells of one of them all, by its pid. Without any that has come far enough to be waited
-// for it may end on an assertion of its own, and tell of none.
+// It kills the others and tells of one of them all, by its pid. Without any that has come far enough to be
+// waited for it may end on an assertion of its own, and tell of none.
 TEST_P(HydraTest, ReportsAProcessThatASignalKilled) {
   const std::string here = scratch_.path() + "/rank.";
   workload().command = {"sh", "-c",
-                        "echo $$; touch " + here + "$PMI_RANK; [ $PMI_RANK = 1 ] || exec sleep 60; until [ -e " +
-                            here + "0 ]; do sleep 0.01; done; kill -9 $$"};
+                        "echo $$; touch " + here +
+                            "$PMI_RANK; [ $PMI_RANK = 1 ] || exec sleep 60; until [ -e " + here +
+                            "0 ]; do sleep 0.01; done; kill -9 $$"};
   EXPECT_THAT(run("mpirun"), Not("exit 0"));
   const auto ends = reported("mpirun");
   ASSERT_EQ(ends.size(), 1u) << read_text(launcher_log(*run_, 0));

@@ -52,7 +52,7 @@ uint64_t rf_abi_job(void);                     /* the same on all ranks of the j
 MPI_Datatype rf_abi_type(rf_predefined known); /* RF_NO_HANDLE: the library has none */
 MPI_Op rf_abi_op(rf_predefined known);
 int rf_request_is_over(MPI_Request handle); /* null, or complete by its handle alone: shared by many calls */
-MPI_Request rf_request_that_is_over(void);  /* complete and active, with an empty status: as MPI_PROC_NULL's */
+MPI_Request rf_request_that_is_over(void); /* complete and active, with an empty status: as MPI_PROC_NULL's */
 
 /* types.c. Arguments a library would refuse count as moving no data. */
 struct rf_elements {
@@ -78,9 +78,9 @@ struct rf_call rf_message(uint16_t op, int count, MPI_Datatype type, int peer, i
 
 /* requests.c: which call a request came from; a fixed table without locks */
 struct rf_request {
-  uint64_t handle;    /* RF_HANDLE_BITS, the key; 0: free */
-  uint64_t stamp;     /* grows with each entry: of two with one handle the newer is meant */
-  uint64_t origin;    /* RF_ORIGIN of the enter record; 0: persistent and inactive */
+  uint64_t handle; /* RF_HANDLE_BITS, the key; 0: free */
+  uint64_t stamp;  /* grows with each entry: of two with one handle the newer is meant */
+  uint64_t origin; /* RF_ORIGIN of the enter record; 0: persistent and inactive */
   uint64_t seq;
   uint32_t comm;
   uint32_t persistent;

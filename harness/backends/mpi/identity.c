@@ -101,7 +101,8 @@ static void add(MPI_Comm comm, struct creation how) {
   const uint64_t before = how.by_tag ? times_seen(info.id) : 0;
   if (before == TIMES_UNKNOWN) rf_core->opaque(RF_OPAQUE_COMMUNICATION);
   if (before) info.id = rf_hash_bytes(info.id, &before, sizeof(before));
-  info.identity = job == 0 || foreign || info.members_hash == 0 || before == TIMES_UNKNOWN ? RF_ID_NONE : RF_ID_DERIVED;
+  info.identity =
+      job == 0 || foreign || info.members_hash == 0 || before == TIMES_UNKNOWN ? RF_ID_NONE : RF_ID_DERIVED;
   info.handle = RF_HANDLE_BITS(comm);
   info.library = RF_LIB_MPI;
   info.size = (uint32_t)size;

@@ -29,7 +29,8 @@ int rf_abi_load(const char** reason) {
   return rf_library_functions(functions, sizeof(functions) / sizeof(functions[0]), reason);
 }
 
-/* Other libraries share MPICH's interface (Intel MPI, MVAPICH): what they do with requests is not known here. */
+/* Other libraries share MPICH's interface (Intel MPI, MVAPICH): what they do with requests is not known here.
+ */
 uint32_t rf_abi_version(const char* text) {
   unsigned major = 0, minor = 0, patch = 0;
   if (sscanf(text, "MPICH Version: %u.%u.%u", &major, &minor, &patch) < 2) return 0;

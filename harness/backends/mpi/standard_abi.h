@@ -1,6 +1,6 @@
-/* standard_abi.h: the few types and numbers of MPI 5's own binary interface (libmpi_abi.so.1) that the decoder
- * reads: handles are pointers, the predefined ones with fixed values. Of the libraries that offer it MPICH 5 is
- * known. A test compiles this file together with each mpi_abi.h that it finds. */
+/* standard_abi.h: the few types and numbers of MPI 5's own binary interface (libmpi_abi.so.1) that the
+ * decoder reads: handles are pointers, the predefined ones with fixed values. Of the libraries that offer it
+ * MPICH 5 is known. A test compiles this file together with each mpi_abi.h that it finds. */
 #ifndef RANKFAULT_STANDARD_ABI_H
 #define RANKFAULT_STANDARD_ABI_H
 

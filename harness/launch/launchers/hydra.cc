@@ -38,7 +38,9 @@ std::vector<ReportedEnd> reported(const LaunchContext& context, const std::strin
   std::vector<ReportedEnd> ends;
   for (std::sregex_iterator it(text.begin(), text.end(), said), none; it != none; ++it) {
     const bool signal = (*it)[3].matched;
-    ends.push_back({-1, std::stoi((*it)[1]), context.attempt,
+    ends.push_back({-1,
+                    std::stoi((*it)[1]),
+                    context.attempt,
                     {signal ? ExitStatus::Kind::kSignal : ExitStatus::Kind::kCode,
                      std::stoi(signal ? (*it)[4] : (*it)[2])}});
   }

@@ -1,5 +1,6 @@
-// MpiImplementation: how one make of mpirun is told apart, what it is given, and what it says afterwards. One file
-// each: openmpi.cc, hydra.cc, registered in Catalog<MpiImplementation>; mpirun.cc is the launcher above them.
+// MpiImplementation: how one make of mpirun is told apart, what it is given, and what it says afterwards. One
+// file each: openmpi.cc, hydra.cc, registered in Catalog<MpiImplementation>; mpirun.cc is the launcher above
+// them.
 #pragma once
 
 #include <initializer_list>
@@ -14,8 +15,8 @@ struct MpiImplementation {
   const char* name;
   // Its major version by the output of --version; 0: not this one's, or not a version that is known here.
   int (*version)(const std::string& text);
-  // The words between "-np N" and the program's: our choices unless the user's own launcher_args say otherwise,
-  // and the environment of the ranks (the agent's never reaches mpirun itself).
+  // The words between "-np N" and the program's: our choices unless the user's own launcher_args say
+  // otherwise, and the environment of the ranks (the agent's never reaches mpirun itself).
   void (*options)(const LaunchContext&, int version, std::vector<std::string>& argv);
   // `text` is its whole output, white space as single blanks.
   std::vector<ReportedEnd> (*reported)(const LaunchContext&, const std::string& text, const ExitStatus&);

@@ -54,8 +54,8 @@ Status probe(const Workload& workload) {
   if (!workload.mpirun.empty() && workload.mpirun.find('/') != std::string::npos &&
       ::access(workload.mpirun.c_str(), X_OK) != 0)
     return usage_error(fmt::format("mpirun: {}: {}", program, std::strerror(errno)));
-  return missing(
-      fmt::format("{}: Open MPI 4 or 5 or MPICH 4 or 5 is needed, and its --version does not say so", program));
+  return missing(fmt::format(
+      "{}: Open MPI 4 or 5 or MPICH 4 or 5 is needed, and its --version does not say so", program));
 }
 
 Result<std::vector<LaunchItem>> items(const LaunchContext& context) {

@@ -73,7 +73,8 @@ bool is_mapped(const std::string& path) {
   return false;
 }
 
-// MPICH leaves its segments when a rank is ended otherwise than by MPI_Finalize; here is no guardian to remove them.
+// MPICH leaves its segments when a rank is ended otherwise than by MPI_Finalize; here is no guardian to
+// remove them.
 void remove_left_segments(const std::set<std::string>& before) {
   for (const std::string& path : mpich_segments())
     if (!before.count(path) && !is_mapped(path)) fs::remove(path);
@@ -87,7 +88,10 @@ bool Mpi::usable() const {
 
 Mpi mpi_named(const std::string& name) {
   const bool open = name.rfind("OpenMpi", 0) == 0;
-  return {name, open ? "openmpi" : name == "MpiStandard" ? "mpi_standard" : "mpich",
+  return {name,
+          open                    ? "openmpi"
+          : name == "MpiStandard" ? "mpi_standard"
+                                  : "mpich",
           name.back() == '4' ? 4u : 5u, mpirun_of(name), mpi_programs_of(name)};
 }
 
@@ -108,10 +112,9 @@ JobEnd run_mpi(const Mpi& mpi, const std::vector<std::string>& program, const Jo
   if (open && mpi.major == 4) add({"--oversubscribe", "--mca", "btl", "self,vader"});
   if (open && mpi.major == 5) add({"--map-by", ":OVERSUBSCRIBE", "--mca", "btl", "self,sm"});
   add({"-n", std::to_string(options.ranks)});
-  const std::map<std::string, std::string> ours = {
-      {"LD_PRELOAD", build_dir() + "/lib/librankfault_agent.so"},
-      {"RANKFAULT_RUN_DIR", options.run_dir},
-      {"RANKFAULT_CONTROL", options.run_dir + "/control"}};
+  const std::map<std::string, std::string> ours = {{"LD_PRELOAD", build_dir() + "/lib/librankfault_agent.so"},
+                                                   {"RANKFAULT_RUN_DIR", options.run_dir},
+                                                   {"RANKFAULT_CONTROL", options.run_dir + "/control"}};
   for (const auto& [name, value] : ours) {
     if (options.agent && open) add({"-x", name + "=" + value});
     if (options.agent && !open) add({"-genv", name, value});

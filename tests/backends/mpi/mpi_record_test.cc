@@ -229,7 +229,8 @@ TEST_P(MpiRecord, OfRequestsWaitedForTogetherTheOneThatFailedIsTold) {
 }
 
 TEST_P(MpiRecord, ASkippedCallLeavesNoRecord) {
-  write_control_page(run_dir_ + "/control", {3, RF_OP_BARRIER, RF_VERB_SKIP, 4});  // on its own: no other waits
+  write_control_page(run_dir_ + "/control",
+                     {3, RF_OP_BARRIER, RF_VERB_SKIP, 4});  // on its own: no other waits
   const JobEnd end = run({"mpi_all_ops"});
   ASSERT_EQ(end.status, 0) << end.err;
   ASSERT_EQ(records_.size(), 4u);
