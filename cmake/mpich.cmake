@@ -2,7 +2,7 @@
 #   mpich4         in $RANKFAULT_MPICH4_PREFIX, else Debian's (mpicc.mpich)
 #   mpich5         in $RANKFAULT_MPICH5_PREFIX
 #   mpi_standard   the same prefix's mpicc_abi: MPI 5's own binary interface
-# For each in RANKFAULT_MPICHS: RANKFAULT_<NAME>_CC, _EXEC (mpiexec), _INCLUDE, _LIBRARY.
+# For each in RANKFAULT_MPICHS: RANKFAULT_<NAME>_CC, _EXEC (mpiexec), _INCLUDE, _LIBRARY; of mpich4 also _FORT.
 set(RANKFAULT_MPICHS "")
 
 # Where a compiler wrapper looks, and what it links: the first word of that kind in `-show`.
@@ -19,6 +19,8 @@ macro(rankfault_find_mpich name prefix cc library)
   if(${name} STREQUAL mpich4)
     find_program(RANKFAULT_${NAME}_CC NAMES mpicc.mpich)
     find_program(RANKFAULT_${NAME}_EXEC NAMES mpiexec.mpich)
+    find_program(RANKFAULT_${NAME}_FORT NAMES mpifort HINTS ENV ${prefix} PATH_SUFFIXES bin NO_DEFAULT_PATH)
+    find_program(RANKFAULT_${NAME}_FORT NAMES mpifort.mpich)
   endif()
   if(RANKFAULT_${NAME}_CC AND RANKFAULT_${NAME}_EXEC)
     list(APPEND RANKFAULT_MPICHS ${name})

@@ -1,14 +1,9 @@
-/* fortran.c: the Fortran layer for the calls that small codes live on: initialisation, barrier,
- * broadcast, all_reduce, reduce, send, receive. Open MPI's Fortran functions go straight to PMPI, so a
- * C wrapper never sees them; each is wrapped under the names of mpif.h and use mpi (one and two
- * underscores) and of use mpi_f08, where the error argument may be absent. The handles are numbers.
+/* fortran.c: the Fortran layer for the calls that small codes live on: barrier, broadcast, all_reduce,
+ * reduce, send, receive. Open MPI's Fortran functions go straight to PMPI, so a C wrapper never sees them.
+ * The handles are numbers.
  *
  * Everything else of Fortran passes through as opaque communication: nothing is proven beside it. */
 #include "fortran.h"
-
-#include "decoder.h"
-
-typedef int fint;
 
 static MPI_Comm (*comm_f2c)(fint);
 static MPI_Datatype (*type_f2c)(fint);
@@ -43,51 +38,6 @@ static void apply_change(const struct rf_call* call, struct arguments* a) {
   if (call->changed == RF_ARG_REDUCE_OP && rf_op_handle((uint8_t)call->changed_to))
     a->op = number_of("PMPI_Op_c2f", rf_op_handle((uint8_t)call->changed_to));
 }
-
-/* Evaluates `forward` with `e` pointing to where the library puts its error. */
-#define MAKE(call_, comm_, forward)                                                       \
-  do {                                                                                    \
-    fint own_error_ = RF_MPI_SUCCESS;                                                     \
-    fint* const e = error ? error : &own_error_;                                          \
-    const enum rf_verdict verdict_ = rf_core->begin(call_);                               \
-    struct rf_unwind_guard guard_ __attribute__((cleanup(rf_close_on_unwind))) = {call_}; \
-    if (verdict_ == RF_DO_FORWARD) {                                                      \
-      forward;                                                                            \
-    } else {                                                                              \
-      *e = rf_not_made(call_, comm_, verdict_);                                           \
-    }                                                                                     \
-    guard_.call = NULL;                                                                   \
-    rf_core->end(call_, *e);                                                              \
-  } while (0)
-
-/* The three names of one function, all with the body `f_name`. */
-#define NAMES(name, parameters, arguments)                                                           \
-  void wrap_mpi_##name##_ parameters { f_##name(next_mpi_##name##_, WHERE, ARGUMENTS arguments); }   \
-  void wrap_mpi_##name##__ parameters { f_##name(next_mpi_##name##__, WHERE, ARGUMENTS arguments); } \
-  void wrap_mpi_##name##_f08_ parameters { f_##name(next_mpi_##name##_f08_, WHERE, ARGUMENTS arguments); }
-#define ARGUMENTS(...) __VA_ARGS__
-
-static void f_init(void* next, const void* where, fint* error) {
-  rf_announce();
-  struct rf_call call = rf_call_on(RF_OP_INIT, NULL, where);
-  MAKE(&call, NULL, ((void (*)(fint*))next)(e); if (*e == RF_MPI_SUCCESS) rf_world_made());
-}
-NAMES(init, (fint * error), (error))
-
-static void f_init_thread(void* next, const void* where, fint* required, fint* provided, fint* error) {
-  rf_announce();
-  struct rf_call call = rf_call_on(RF_OP_INIT, NULL, where);
-  MAKE(&call, NULL, ((void (*)(fint*, fint*, fint*))next)(required, provided, e);
-       if (*e == RF_MPI_SUCCESS) rf_world_made());
-}
-NAMES(init_thread, (fint * required, fint* provided, fint* error), (required, provided, error))
-
-static void f_finalize(void* next, const void* where, fint* error) {
-  struct rf_call call = rf_call_on(RF_OP_FINALIZE, rf_mpi.world, where);
-  MAKE(&call, NULL, rf_world_released(); ((void (*)(fint*))next)(e);
-       if (*e == RF_MPI_SUCCESS) rf_core->finalized(RF_LIB_MPI));
-}
-NAMES(finalize, (fint * error), (error))
 
 static void f_barrier(void* next, const void* where, fint* comm, fint* error) {
   const MPI_Comm c = comm_f2c(*comm);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "decoder.h"
 #include "fortran.h"
 
 static MPI_Request request_empty;
