@@ -1,5 +1,5 @@
 // watch_test: `watch` and `inspect` on real jobs that hang, and on healthy ones: plain MPI under mpirun (Open
-// MPI 4 and 5), PyTorch under torchrun, a Gloo program started by rankfault itself.
+// MPI 4 and 5, MPICH 4 and 5), PyTorch under torchrun, a Gloo program started by rankfault itself.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -12,6 +12,7 @@
 #include <set>
 
 #include "harness/base/process_tree.h"
+#include "tests/support/mpirun_of.h"
 #include "tests/support/tool.h"
 
 namespace rankfault::test {
@@ -21,12 +22,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-enum class Kind { kMpi4, kMpi5, kTorch };
-
-std::string openmpi5() {
-  const char* prefix = std::getenv("RANKFAULT_OPENMPI5_PREFIX");
-  return prefix ? prefix : "";
-}
+using What = const char*;  // an MPI by its name (mpirun_of), or "Torch"
 
 // False, and a failure: it did not come to be. The limit is far from any time that is waited for.
 bool wait_until(const std::function<bool()>& so) {
@@ -47,7 +43,7 @@ bool is_gone(int pid) {
   return !stat || stat->state == 'Z';
 }
 
-class HungJob : public testing::TestWithParam<Kind> {
+class HungJob : public testing::TestWithParam<What> {
  protected:
   void SetUp() override {
     for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"}) {
@@ -55,24 +51,26 @@ class HungJob : public testing::TestWithParam<Kind> {
       ::setenv((std::string(name) + "_CONFIRM").c_str(), "1", 1);
     }
     ::setenv("OMP_NUM_THREADS", "1", 1);
-    if (GetParam() == Kind::kMpi4 && !have_program("mpirun")) GTEST_SKIP() << "no mpirun";
-    if (GetParam() == Kind::kMpi5 && openmpi5().empty()) GTEST_SKIP() << "no Open MPI 5";
-    if (GetParam() == Kind::kTorch && python().empty()) GTEST_SKIP() << "no PyTorch (RANKFAULT_PYTHON)";
+    if (is_torch() && python().empty()) GTEST_SKIP() << "no PyTorch (RANKFAULT_PYTHON)";
+    if (!is_torch() && !have_program(mpirun_of(what()))) GTEST_SKIP() << "no " << what();
   }
+  std::string what() const { return GetParam(); }
+  bool is_torch() const { return what() == "Torch"; }
 
   // As its user types it: three ranks, of which rank 1 never comes to the barrier.
   std::vector<std::string> job(const std::string& how) const {
-    const std::string bin = build_dir() + "/bin/ranks/";
-    switch (GetParam()) {
-      case Kind::kMpi4:
-        return {"mpirun",     "--oversubscribe",    "-np",         "3", "--mca", "btl",
-                "self,vader", bin + "mpi/mpi_hang", "--how=" + how};
-      case Kind::kMpi5:
-        return {openmpi5() + "/bin/mpirun", "--map-by",    ":OVERSUBSCRIBE", "-np", "3",
-                bin + "ompi5/mpi_hang",     "--how=" + how};
-      case Kind::kTorch:
-        break;
-    }
+    const std::string program = mpi_programs_of(what()) + "/mpi_hang";
+    if (what() == "OpenMpi4")
+      return {"mpirun", "--oversubscribe", "-np", "3", "--mca", "btl", "self,vader", program, "--how=" + how};
+    if (what() == "OpenMpi5")
+      return {mpirun_of(what()),
+              "--map-by",
+              ":OVERSUBSCRIBE",
+              "-np",
+              "3",
+              program,
+              "--how=" + (how == "sleep" ? "spin" : how)};
+    if (!is_torch()) return {mpirun_of(what()), "-n", "3", program, "--how=" + how};
     return {python(),
             "-m",
             "torch.distributed.run",
@@ -84,7 +82,7 @@ class HungJob : public testing::TestWithParam<Kind> {
   }
 
   // One that does not come; with Open MPI 5 it computes for ever.
-  static std::string absent() { return GetParam() == Kind::kMpi5 ? "spin" : "sleep"; }
+  std::string absent() const { return what() == "OpenMpi5" ? "spin" : "sleep"; }
 
   std::vector<std::string> watch(const std::vector<std::string>& options, const std::string& how) const {
     std::vector<std::string> args{"watch", "--run-dir", scratch_.file("run")};
@@ -120,12 +118,11 @@ TEST_P(HungJob, WatchNamesTheRankThatDoesNotComeAndTakesTheStacks) {
   EXPECT_THAT(tool.output, HasSubstr("rank 1"));
   for (const int rank : {0, 2}) {
     ASSERT_TRUE(evidence_of(rank).is_object()) << tool.output;
-    EXPECT_THAT(functions_in(evidence_of(rank)),
-                HasSubstr(GetParam() == Kind::kTorch ? "gloo::barrier" : "MPI_Barrier"));
+    EXPECT_THAT(functions_in(evidence_of(rank)), HasSubstr(is_torch() ? "gloo::barrier" : "MPI_Barrier"));
   }
   ASSERT_TRUE(evidence_of(1).is_object());
   EXPECT_THAT(functions_in(evidence_of(1)), Not(HasSubstr("MPI_Barrier")));
-  const bool torch = GetParam() == Kind::kTorch;
+  const bool torch = is_torch();
   EXPECT_THAT(evidence_of(1).dump(), HasSubstr(torch ? "hang.py" : "mpi_hang.c:"));
   EXPECT_TRUE(processes_of_run(scratch_.file("run")).empty());
   EXPECT_EQ(run_tool({"diagnose", scratch_.file("run")}).status, 1);
@@ -195,7 +192,7 @@ class ForeignJob {
 
 TEST_P(HungJob, InspectNamesTheRankOutsideOfTheCall) {
   const ForeignJob foreign(job(absent()));
-  const std::string option = GetParam() == Kind::kTorch ? "--torchrun" : "--mpirun";
+  const std::string option = is_torch() ? "--torchrun" : "--mpirun";
   const std::vector<std::string> args{"inspect",  option,  std::to_string(foreign.pid()),
                                       "--during", "200ms", "--json"};
   // Until it hangs there is nothing to find: first no rank, then a job that starts.
@@ -213,16 +210,16 @@ TEST_P(HungJob, InspectNamesTheRankOutsideOfTheCall) {
     const Json now = Json::parse(run_tool(args).output, nullptr, false);
     return now.is_object() && now["findings"][0]["ranks"] == Json::array({1}) &&
            now["findings"][0]["op"] == "barrier" &&
-           now["findings"][0]["kind"] == (GetParam() == Kind::kMpi5 ? "slow_rank" : "stuck_outside");
+           now["findings"][0]["kind"] == (what() == "OpenMpi5" ? "slow_rank" : "stuck_outside");
   });
   for (const int pid : descendants_of(foreign.pid())) EXPECT_NE(proc_stat(pid)->state, 'T');
 }
 
-std::string name_of(const testing::TestParamInfo<Kind>& job) {
-  return job.param == Kind::kMpi4 ? "OpenMpi4" : job.param == Kind::kMpi5 ? "OpenMpi5" : "Torch";
-}
-INSTANTIATE_TEST_SUITE_P(Jobs, HungJob, testing::Values(Kind::kMpi4, Kind::kMpi5, Kind::kTorch), name_of);
-INSTANTIATE_TEST_SUITE_P(Jobs, SlowMpiJob, testing::Values(Kind::kMpi4, Kind::kMpi5), name_of);
+std::string name_of(const testing::TestParamInfo<What>& job) { return job.param; }
+INSTANTIATE_TEST_SUITE_P(Jobs, HungJob, testing::Values("OpenMpi4", "OpenMpi5", "Mpich4", "Mpich5", "Torch"),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Jobs, SlowMpiJob, testing::Values("OpenMpi4", "OpenMpi5", "Mpich4", "Mpich5"),
+                         name_of);
 
 TEST(Watch, ALocalProgramThatFailsIsAFinding) {
   const Scratch scratch;

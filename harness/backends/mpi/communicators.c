@@ -79,7 +79,7 @@ int wrap_MPI_Comm_idup(MPI_Comm c, MPI_Comm* made, MPI_Request* request) {
 
 /* Over the members of the new communicator only: no place in the parent's order, no claim of needs on it. */
 int wrap_MPI_Comm_create_group(MPI_Comm c, MPI_Group group, int tag, MPI_Comm* made) {
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, NULL, WHERE);
+  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, RF_NO_HANDLE, WHERE);
   call.tag = tag;
   const enum rf_verdict verdict = rf_core->begin(&call);
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
