@@ -10,7 +10,7 @@
 namespace rankfault {
 namespace {
 
-constexpr int kLibraryOther = 16;  // MPI_ERR_OTHER of Open MPI; Gloo throws, whatever the number
+constexpr int kLibrarysOwn = 0;  // which number that is only its decoder knows
 
 // "ENOSPC" or a number.
 Result<int> code_of(const FaultSpec& fault) {
@@ -18,7 +18,7 @@ Result<int> code_of(const FaultSpec& fault) {
   if (!written) {
     if (!fault.at.file_op.empty())
       return usage_error("fail_call at a file operation needs \"code\": an errno, as ENOSPC", fault.pos);
-    return kLibraryOther;
+    return kLibrarysOwn;
   }
   if (const int64_t* number = std::get_if<int64_t>(&written->data)) {
     if (*number > 0 && *number < 1 << 20) return static_cast<int>(*number);

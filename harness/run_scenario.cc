@@ -107,11 +107,11 @@ Result<AttemptEnd> run_attempts(const Plan& plan, LiveRun& run, const RunOptions
     AttemptLoop loop(parts, attempt, workload.ranks, wall_end, launcher.restarts_ranks);
     const auto decided = [&] {
       if (!options.watch) return all_decided(plan, run.dir.path());
-      return options.watch->end_on_finding && found_something(parts.looks.findings().result());
+      return options.watch->end_on_finding && cannot_go_on(parts.looks.findings().result());
     };
     Result<AttemptEnd> end = loop.run(*items, decided, options.interrupted);
     if (!end) return end.error();
-    if (*end == AttemptEnd::kWall) taker.take(run.observer->look(false));  // it hangs, and is ended next
+    if (*end == AttemptEnd::kWall) taker.take(run.observer->look(false), {});  // it hangs, and is ended next
 
     (void)launcher.collect_logs(context);
     for (const ReportedEnd& told : launcher.reported(context, loop.worst())) parts.ends.reported(told);
@@ -159,7 +159,7 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   Result<LiveRun> opened = open_run(plan, options);
   if (!opened) return opened.error();
   LiveRun& run = *opened;
-  journal_run_begin(plan, options.reference_run, diagnose_options(options.watch), run.journal);
+  journal_run_begin(plan, options.reference_run, diagnose_options(plan.scenario.workload), run.journal);
 
   Result<AttemptEnd> end = AttemptEnd::kOver;
   {
@@ -168,7 +168,7 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
     Doorbell doorbell(run.page.get());
     Ends ends(run.journal, injector, run.dir.records());
     EvidenceTaker taker(run.dir, run.guardian.pid(), run.journal, options.interrupted);
-    Looks looks(*run.observer, run.journal, look_options(options.watch, taker));
+    Looks looks(*run.observer, run.journal, look_options(plan.scenario.workload, options.watch, taker));
     end = run_attempts(plan, run, options,
                        {run.guardian, *run.observer, injector, doorbell, run.journal, ends, looks}, taker,
                        *launcher);

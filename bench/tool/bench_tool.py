@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""bench_tool.py BUILD: what the whole tool costs, on real jobs; ratios and medians, never a test.
+"""bench_tool.py BUILD [PAGE]: what the whole tool costs, on real jobs; ratios and medians, never a test.
 
 One line a row: what, measured (median, 99th percentile, number of runs), target. Nothing is asserted.
+PAGE: where the rows, and how long the findings took, are written as Markdown.
 """
 import collections
 import json
+import math
 import os
 import platform
 import re
@@ -16,6 +18,8 @@ import sys
 import tempfile
 import time
 
+PAGE = sys.argv[2] if len(sys.argv) > 2 else None
+ROWS, HISTOGRAMS = [], []
 BUILD = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build/release")
 RUNS = int(os.environ.get("RANKFAULT_BENCH_RUNS", "40"))  # the targets are of 200
 TOOL, BIN = BUILD + "/bin/rankfault", BUILD + "/bin"
@@ -39,7 +43,26 @@ def p99(values):
 
 
 def row(what, measured, target):
+    ROWS.append((what, measured, target))
     print(f"{what:<58} {measured:<44} {target}", flush=True)
+
+
+def latency_row(what, milliseconds, target):
+    row(what, spread(milliseconds, "ms"), target)
+    bins = collections.Counter(max(-2, math.ceil(math.log2(ms))) for ms in milliseconds)
+    lines = [f"{f'<= {2.0 ** b:g} ms':>12} {bins[b]:>4} {'#' * math.ceil(60 * bins[b] / len(milliseconds))}"
+             for b in range(min(bins), max(bins) + 1)]
+    HISTOGRAMS.append((what, lines))
+    print("\n".join(lines), flush=True)
+
+
+def write_page(machine):
+    with open(PAGE, "w") as page:
+        page.write("# Speed\n\nWritten by `./dev bench` (`bench/tool/bench_tool.py`).\n\n" + machine + ".\n\n")
+        page.write("| what | measured | target |\n|---|---|---|\n")
+        page.writelines(f"| {what} | {measured} | {target} |\n" for what, measured, target in ROWS)
+        for what, lines in HISTOGRAMS:
+            page.write(f"\n## {what[0].upper() + what[1:]}\n\n```\n" + "\n".join(lines) + "\n```\n")
 
 
 def spread(values, unit):
@@ -197,26 +220,38 @@ def interval(ratios):
 
 
 def main():
-    print(f"machine: {platform.processor() or platform.machine()}, {os.cpu_count()} cores, Linux {platform.release()}; "
-          f"build {BUILD}; load {os.getloadavg()[0]:.1f}")
+    machine = (f"Machine: {platform.processor() or platform.machine()}, {os.cpu_count()} cores, "
+               f"Linux {platform.release()}; build {os.path.basename(BUILD)}; load {os.getloadavg()[0]:.1f}; "
+               f"{time.strftime('%Y-%m-%d')}")
+    print(machine)
     with tempfile.TemporaryDirectory(prefix="rfbench-") as folder:
-        gloo = '"{bin}/gloo_all_reduce", "--store={store}", "--steps=6", "--timeout=60s"'
-        row("death to proven finding, 4 Gloo ranks", spread(death_to_finding(folder, "local", 4, gloo, RUNS), "ms"),
-            "<= 20 ms p99")
-        if shutil.which("mpirun") and os.path.exists(BIN + "/ranks/mpi/mpi_steps"):
-            mpi = '"{bin}/ranks/mpi/mpi_steps", "--steps=10"'
-            row("death to proven finding, 4 spinning MPI ranks",
-                spread(death_to_finding(folder, "mpirun", 4, mpi, RUNS), "ms"), "<= 20 ms p99")
-        row("death to proven finding, 64 Gloo ranks",
-            spread(death_to_finding(folder, "local", 64, gloo, max(3, RUNS // 10)), "ms"), "<= 50 ms p99")
-        row("a run of 4 Gloo ranks, over their own time", spread(overhead_of_a_run(folder), "ms"), "<= 200 ms")
-        row("an 8-byte all-reduce at 2 ranks, without the agent",
-            f"{microseconds_of_a_small_all_reduce(folder):.1f} us", "see bench_agent: enter + exit beside it")
-        name, ratio, times = counter_of_this_machine()
-        row(f"trainer with agent / without: user {name}",
-            interval([ratio(folder) for _ in range(times)]), "<= 1.01")
-        row("trainer with agent / without: wall",
-            interval([trainer(folder, True, 2000) / trainer(folder, False, 2000) for _ in range(max(20, RUNS // 2))]), "printed")
+        latencies(folder)
+        costs(folder)
+    if PAGE:
+        write_page(machine)
+
+
+def latencies(folder):
+    gloo = '"{bin}/gloo_all_reduce", "--store={store}", "--steps=6", "--timeout=60s"'
+    latency_row("death to proven finding, 4 Gloo ranks", death_to_finding(folder, "local", 4, gloo, RUNS),
+                "<= 20 ms p99")
+    if shutil.which("mpirun") and os.path.exists(BIN + "/ranks/mpi/mpi_steps"):
+        mpi = '"{bin}/ranks/mpi/mpi_steps", "--steps=10"'
+        latency_row("death to proven finding, 4 spinning MPI ranks", death_to_finding(folder, "mpirun", 4, mpi, RUNS),
+                    "<= 20 ms p99")
+    latency_row("death to proven finding, 64 Gloo ranks",
+                death_to_finding(folder, "local", 64, gloo, max(5, RUNS // 2)), "<= 50 ms p99")
+
+
+def costs(folder):
+    row("a run of 4 Gloo ranks, over their own time", spread(overhead_of_a_run(folder), "ms"), "<= 200 ms")
+    row("an 8-byte all-reduce at 2 ranks, without the agent",
+        f"{microseconds_of_a_small_all_reduce(folder):.1f} us", "see bench_agent: enter + exit beside it")
+    name, ratio, times = counter_of_this_machine()
+    row(f"trainer with agent / without: user {name}", interval([ratio(folder) for _ in range(times)]), "<= 1.01")
+    row("trainer with agent / without: wall",
+        interval([trainer(folder, True, 2000) / trainer(folder, False, 2000) for _ in range(max(20, RUNS // 8))]),
+        "printed")
 
 
 if __name__ == "__main__":

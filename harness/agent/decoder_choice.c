@@ -3,6 +3,10 @@
 
 const struct rf_decoder_choice rf_decoder_choices[] = {
     {RF_LIB_MPI, "ompi_mpi_comm_world", "openmpi.so"},
+    /* MPICH by its own interface, and by MPI 5's, whose library lacks the first name. Others' libraries have
+     * these names too: the decoders ask for the version. */
+    {RF_LIB_MPI, "MPIR_Dup_fn", "mpich.so"},
+    {RF_LIB_MPI, "MPI_Abi_get_version", "mpi_standard.so"},
     /* Gloo of 2022-05 (Debian): connectFullMesh(Store&, shared_ptr<Device>&) */
     {RF_LIB_GLOO,
      "_ZN4gloo10rendezvous7Context15connectFullMeshERNS0_5StoreERSt10shared_ptrINS_9transport6DeviceEE",

@@ -130,11 +130,24 @@ static void first_collective(const struct rf_call* c) {
   if (rf_is_collective(c->op) || c->op == RF_OP_INIT) rf_set_stage(RF_STAGE_MEMBER);
 }
 
+/* A call of MPI inside a call of MPI is the program's: of an attribute's delete function, of an error handler
+ * (the library's own go past us). It has no record of its own, so from here on the record is not the whole
+ * truth. */
+static __attribute__((noinline, cold)) void note_nested(const struct rf_call* c) {
+  if (c->library != RF_LIB_MPI || rf_me.in_core || !rf_is_recording()) return;
+  const struct rf_lane* lane = &rf_lanes[rf_me.lane];
+  if (lane->slot[RF_LOAD(&lane->selector) & 1].library == RF_LIB_MPI) rf_opaque(RF_OPAQUE_COMMUNICATION);
+}
+
 enum rf_verdict rf_begin(struct rf_call* c) {
   c->outermost = 0;
   c->verdict = RF_DO_FORWARD;
   c->changed = 0;
-  if (rf_me.depth++ != 0 || rf_me.in_core || RF_UNLIKELY(!rf_attached())) return RF_DO_FORWARD;
+  if (RF_UNLIKELY(rf_me.depth++ != 0)) {
+    note_nested(c);
+    return RF_DO_FORWARD;
+  }
+  if (rf_me.in_core || RF_UNLIKELY(!rf_attached())) return RF_DO_FORWARD;
   c->outermost = 1;
   c->lane = rf_me.lane;
   if (RF_UNLIKELY(c->comm >= __atomic_load_n(&rf_head->comms_used, __ATOMIC_RELAXED)))

@@ -38,7 +38,8 @@ Result<Diagnosed> replay(const std::string& run_dir) {
   for (Json& line : *journal) {
     ended = ended || line.value("ev", "") == "run_end";
     if (line.value("ev", "") == "run_begin")
-      options.slow_after = Duration(line.value("slow_after_ns", options.slow_after.count()));
+      options = {Duration(line.value("slow_after_ns", options.slow_after.count())),
+                 Duration(line.value("hung_after_ns", options.hung_after.count()))};
     if (line.value("ev", "") != "look") continue;
     const Result<Timeline> timeline = records.at_look(line);
     if (!timeline) return timeline.error();

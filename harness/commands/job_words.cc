@@ -19,8 +19,8 @@ std::string base_name(const std::string& word) { return word.substr(word.rfind('
 bool is_one_of(const std::string& word, const std::set<std::string>& known) { return known.count(word) != 0; }
 
 bool is_mpirun(const std::string& word) {
-  return is_one_of(base_name(word),
-                   {"mpirun", "mpiexec", "orterun", "prterun", "mpirun.openmpi", "mpiexec.openmpi"});
+  return is_one_of(base_name(word), {"mpirun", "mpiexec", "orterun", "prterun", "mpirun.openmpi",
+                                     "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra"});
 }
 
 // "torchrun", "python -m torch.distributed.run": how many words that is; 0: it is neither.

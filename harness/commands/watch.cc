@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <tuple>
 
 #include "harness/commands/command.h"
 #include "harness/commands/interrupt.h"
@@ -22,7 +23,7 @@ struct Options {
   std::vector<std::string> words;
   int ranks = kRanksNotGiven;
   bool ranks_given = false;
-  std::string after, run_dir, runs;
+  std::string after, hung_after, run_dir, runs;
   bool end_on_finding = false, json = false;
 };
 
@@ -42,6 +43,17 @@ Result<Plan> plan_of(const Options& options) {
                                                          workload->command, kNeverEnded);
   if (!scenario) return scenario.error();
   scenario->name = "watch";
+  for (const auto& [option, text, limit] :
+       {std::tuple("--after", &options.after, &scenario->workload.slow_after),
+        std::tuple("--hung-after", &options.hung_after, &scenario->workload.hung_after)}) {
+    if (text->empty()) continue;
+    const Result<Duration> given = parse_duration(*text);
+    if (!given) return given.error();
+    if (*given <= Duration::zero()) return usage_error(fmt::format("{} is more than nothing", option));
+    *limit = *given;
+  }
+  if (!options.hung_after.empty() && scenario->workload.slow_after > scenario->workload.hung_after)
+    return usage_error("--after is not longer than --hung-after");
   scenario->workload.launcher = workload->launcher;
   scenario->workload.mpirun = workload->mpirun;
   scenario->workload.torchrun = workload->torchrun;
@@ -56,9 +68,8 @@ void tell(const std::string& text) {
 
 std::string withdrawn_text(const Finding& f) { return fmt::format("  withdrawn {}\n", finding_line(f)); }
 
-WatchOptions watch_options(const Options& options, Duration after) {
+WatchOptions watch_options(const Options& options) {
   WatchOptions watch;
-  watch.after = after;
   watch.end_on_finding = options.end_on_finding;
   if (options.json) return watch;
   watch.found = [](const std::vector<Finding>& news) {
@@ -95,15 +106,8 @@ void print_end(const FinishedRun& run) {
 int watch_job(const Options& options) {
   const Result<Plan> plan = plan_of(options);
   if (!plan) return fail(plan.error());
-  Duration after = DiagnoseOptions().slow_after;
-  if (!options.after.empty()) {
-    const Result<Duration> given = parse_duration(options.after);
-    if (!given) return fail(given.error());
-    if (*given <= Duration::zero()) return fail(usage_error("--after is more than nothing"));
-    after = *given;
-  }
   if (!options.runs.empty()) ::setenv("RANKFAULT_RUNS", options.runs.c_str(), 1);
-  const WatchOptions watch = watch_options(options, after);
+  const WatchOptions watch = watch_options(options);
   RunOptions with;
   with.run_dir = options.run_dir;
   with.watch = &watch;
@@ -136,8 +140,15 @@ const Registration<CliCommand> kWatch{{
       app.add_option("command", options->words, "the job's command, after --");
       CLI::Option* ranks =
           app.add_option("--ranks", options->ranks, "how many, where the command does not say it");
-      app.add_option("--after", options->after, "from when on an open call may be called slow or stuck (2s)");
-      app.add_flag("--end-on-finding", options->end_on_finding, "end the job when something is found");
+      app.add_option("--after", options->after,
+                     "from when on a rank that others wait for may be told as slow (2s)");
+      app.add_option(
+          "--hung-after", options->hung_after,
+          "from when on a wait may be called hung (20s); both grow with the job's own longest waits");
+      app.add_flag(
+          "--end-on-finding", options->end_on_finding,
+          "end the job when it cannot go on: proven, or inferred as stuck_outside, wedged, order_deadlock "
+          "or init_stall");
       app.add_option("--run-dir", options->run_dir, "the directory of this run");
       app.add_option("--runs", options->runs, "the folder of run directories");
       app.add_flag("--json", options->json, "print the result as JSON, at the end");

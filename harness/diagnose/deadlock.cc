@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "harness/diagnose/late.h"
+#include "harness/diagnose/patience.h"
 
 namespace rankfault {
 namespace {
@@ -28,10 +28,6 @@ struct Held {
 };
 using Graph = std::map<const Process*, std::vector<Held>>;
 
-Duration open_for(const Call& c, TimeNs look) {
-  return Duration(static_cast<int64_t>(look > c.entered ? look - c.entered : 0));
-}
-
 // A thread of its own that always waits for requests is how servers are made: while another one of the
 // process runs, it is only a long wait that tells.
 bool runs_besides(const Process& p, const Call& held) {
@@ -41,19 +37,21 @@ bool runs_besides(const Process& p, const Call& held) {
 }
 
 struct Limits {
-  Duration slow;
+  DiagnoseOptions options;
   bool plain_sends = false;  // count sends that the library may have to hold back
 };
 
 bool lane_is_held(const Process& p, const Call* held, const Limits& limits, TimeNs look) {
-  return held && !(runs_besides(p, *held) && open_for(*held, look) < stuck_after(limits.slow));
+  return held && !(runs_besides(p, *held) && lasted(held->entered, look) < limits.options.hung_after);
 }
 
 bool holds(const WaitEdge& e, const Limits& limits, TimeNs look) {
   if (!e.missing->process || e.entered != Known::kNo) return false;
   if (!lane_is_held(*e.waiter->process, e.held, limits, look)) return false;
   if (e.is_need || e.one_of) return true;
-  return limits.plain_sends && e.call->op() == RF_OP_SEND && open_for(*e.held, look) > limits.slow;
+  const Duration open = lasted(e.held->entered, look);
+  return limits.plain_sends && e.call->op() == RF_OP_SEND && open > limits.options.slow_after &&
+         open > patience_with_sends(*e.group, limits.options.slow_after).limit;
 }
 
 // What an ended process left out is told by dead_rank and exited_rank.
@@ -294,9 +292,9 @@ Knot knot_in(const JobView& job, const Limits& limits) {
 
 }  // namespace
 
-Knot find_knot(const JobView& job, Duration limit) {
-  Knot knot = knot_in(job, {limit, false});
-  return knot.edges.empty() ? knot_in(job, {limit, true}) : knot;
+Knot find_knot(const JobView& job, const DiagnoseOptions& options) {
+  Knot knot = knot_in(job, {options, false});
+  return knot.edges.empty() ? knot_in(job, {options, true}) : knot;
 }
 
 }  // namespace rankfault

@@ -18,7 +18,7 @@ struct Knot {
 };
 
 // The waits by need alone; when these hold nobody, also sends that the library may have to hold back, open
-// for longer than the limit: then the edges say so, and nothing is proven by them.
-Knot find_knot(const JobView&, Duration limit);
+// for longer than is usual: then the edges say so, and nothing is proven by them.
+Knot find_knot(const JobView&, const DiagnoseOptions&);
 
 }  // namespace rankfault

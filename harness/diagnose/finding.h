@@ -73,10 +73,16 @@ struct Findings {
   bool nothing_wrong() const { return all.size() == 1 && all[0].kind == "none"; }
 };
 
+// The least patience of inferred findings; the job's own record can only lengthen it (patience.h). What is
+// proven does not depend on it.
 struct DiagnoseOptions {
-  Duration slow_after{
-      2'000'000'000};  // a call open for longer may be called slow, stopped, wedged: inferred only
+  Duration slow_after{2'000'000'000};   // a wait for longer may be told, and who is late: slow, stopped
+  Duration hung_after{20'000'000'000};  // one for longer may be called hung: stuck, wedged, not joined
 };
+
+// Whether it says that the job cannot go on: proven so, or one of the kinds that infer it. A rank that is
+// slow, stopped or gone, and calls that do not fit, may leave a job that goes on.
+bool says_it_hangs(const Finding&);
 
 // Pure, and the heart: flight records and ends in, findings out.
 Findings diagnose(const Timeline&, const DiagnoseOptions& = {});

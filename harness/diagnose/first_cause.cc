@@ -18,6 +18,14 @@ int precedence(const std::string& kind) {
   return static_cast<int>(std::size(kOrder));
 }
 
+// Ranks that were ended one after the other may be seen at one look (MPICH's hydra kills all the others at
+// once). One that died waiting is not waited for by the one it waited for.
+int fewest_waiters_last(const Finding& f) {
+  size_t waiters = 0;
+  for (const Side& side : f.sides) waiters += side.ranks.size();
+  return f.kind == "dead_rank" ? -static_cast<int>(waiters) : 0;
+}
+
 bool is_end(const Finding& f) { return f.kind == "dead_rank" || f.kind == "exited_rank"; }
 bool is_guess(const Finding& f) {
   return f.kind == "slow_rank" || f.kind == "stopped_rank" || f.kind == "stuck_outside" ||
@@ -43,10 +51,16 @@ bool explains(const Finding& cause, const Finding& effect) {
 
 }  // namespace
 
+bool says_it_hangs(const Finding& f) {
+  if (f.confidence == Confidence::kProven) return f.claim == Claim::kCannotReturn;
+  return f.kind == "order_deadlock" || f.kind == "stuck_outside" || f.kind == "wedged" ||
+         f.kind == "init_stall";
+}
+
 void order_by_cause(std::vector<Finding>& all) {
   std::stable_sort(all.begin(), all.end(), [](const Finding& a, const Finding& b) {
-    return std::tuple(a.attempt, a.at, precedence(a.kind), a.comm, a.ranks, a.text) <
-           std::tuple(b.attempt, b.at, precedence(b.kind), b.comm, b.ranks, b.text);
+    return std::tuple(a.attempt, a.at, precedence(a.kind), fewest_waiters_last(a), a.comm, a.ranks, a.text) <
+           std::tuple(b.attempt, b.at, precedence(b.kind), fewest_waiters_last(b), b.comm, b.ranks, b.text);
   });
   for (size_t i = 0; i < all.size(); ++i) {
     all[i].caused_by = -1;

@@ -1,6 +1,9 @@
 // late: see late.h.
 #include "harness/diagnose/late.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "harness/diagnose/messages.h"
 
 namespace rankfault {
@@ -16,21 +19,59 @@ bool sleeps(const Process& p) {
   return any;
 }
 
+std::vector<WaitEdge> who_waits_for(const JobView& job, const Process& p) {
+  std::vector<WaitEdge> edges = waiting_for(job, p);
+  // Work that overlaps with pending calls keeps nobody waiting.
+  std::erase_if(edges, [](const WaitEdge& e) {
+    return !e.held && (e.group->library == RF_LIB_MPI || is_message(e.call->op()));
+  });
+  std::erase_if(edges, [&](const WaitEdge& e) { return end_of(p, *e.group).why != End::Why::kNotFinal; });
+  return edges;
+}
+
+// A call that has waited for the longest, and those on its communicator, come first.
+void longest_first(std::vector<WaitEdge>& edges) {
+  const CommGroup* group =
+      std::min_element(edges.begin(), edges.end(), [](const WaitEdge& a, const WaitEdge& b) {
+        return waits_since(a) < waits_since(b);
+      })->group;
+  std::stable_partition(edges.begin(), edges.end(), [&](const WaitEdge& e) { return e.group == group; });
+}
+
+std::optional<Late> late_rank(const JobView& job, const Process& p, const DiagnoseOptions& options) {
+  Late late{&p, who_waits_for(job, p), Late::Why::kSlow, {}};
+  if (late.edges.empty()) return std::nullopt;
+  longest_first(late.edges);
+  const TimeNs look = job.timeline().look;
+  TimeNs since = look;
+  for (const WaitEdge& e : late.edges) since = std::min(since, waits_since(e));
+  const Duration waited = lasted(since, look);
+  if (waited <= options.slow_after) return std::nullopt;  // in most looks that is all
+  const WaitEdge& first = late.edges.front();
+  const Duration absent = std::min(waited, lasted(outside_since(p), look));
+  const Patience slow = patience_with_absence(job, *first.group, first, options.slow_after);
+  const Patience hung = patience_with_absence(job, *first.group, first, options.hung_after);
+  // A rank that sleeps between bursts of work, or whose helpers work for it, uses CPU time.
+  const bool idle = p.view->busy_at == 0 || lasted(p.view->busy_at, look) > options.hung_after;
+  late.patience = slow;
+  if (absent > hung.limit && sleeps(p) && idle) {
+    late.why = Late::Why::kAsleep;
+    late.patience = hung;
+  } else if (absent <= slow.limit) {
+    if (waited <= hung.limit) return std::nullopt;
+    late.why = Late::Why::kElsewhere;
+    late.patience = hung;
+  }
+  return late;
+}
+
 }  // namespace
 
-std::vector<Late> late_ranks(const JobView& job, Duration limit) {
+std::vector<Late> late_ranks(const JobView& job, const DiagnoseOptions& options) {
   std::vector<Late> found;
   for (const auto& p : job.processes()) {
     if (p->ended() || p->view->stopped || p->has_streams() || !p->all_inside().empty()) continue;
-    Late late{p.get(), waiting_for(job, *p), {}, sleeps(*p)};
-    // Work that overlaps with pending calls keeps nobody waiting.
-    std::erase_if(late.edges, [](const WaitEdge& e) {
-      return !e.held && (e.group->library == RF_LIB_MPI || is_message(e.call->op()));
-    });
-    std::erase_if(late.edges,
-                  [&](const WaitEdge& e) { return end_of(*p, *e.group).why != End::Why::kNotFinal; });
-    late.waited = longest_wait(job, late.edges);
-    if (!late.edges.empty() && late.waited > limit) found.push_back(std::move(late));
+    if (std::optional<Late> late = late_rank(job, *p, options)) found.push_back(std::move(*late));
   }
   return found;
 }

@@ -1,21 +1,23 @@
-// late: live ranks that others have waited for longer than a limit, and that are outside all calls.
+// late: live ranks that others have waited for longer than is usual in this job, and that are in no call.
 #pragma once
 
-#include "harness/diagnose/waits.h"
+#include "harness/diagnose/finding.h"
+#include "harness/diagnose/patience.h"
 
 namespace rankfault {
 
 struct Late {
   const Process* process = nullptr;
-  std::vector<WaitEdge> edges;  // those who wait for it
-  Duration waited{};
-  bool sleeping = false;  // every thread lane of it sleeps or waits for a device
+  std::vector<WaitEdge> edges;  // those who wait for it; the first is on the communicator of the longest wait
+  enum class Why {
+    kSlow,       // it runs its own code
+    kElsewhere,  // it keeps making other calls
+    kAsleep,     // it sleeps and uses no CPU
+  } why = Why::kSlow;
+  Patience patience;  // that has come to its end
 };
 
 // Ranks that have finished, ended or are stopped are not late: other rules speak of them.
-std::vector<Late> late_ranks(const JobView&, Duration limit);
-
-// How long is too long to be called slow only.
-inline Duration stuck_after(Duration slow_after) { return slow_after * 10; }
+std::vector<Late> late_ranks(const JobView&, const DiagnoseOptions&);
 
 }  // namespace rankfault

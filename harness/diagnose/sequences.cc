@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "harness/diagnose/needs.h"
+#include "harness/diagnose/rewound.h"
 #include "harness/diagnose/words.h"
 
 namespace rankfault {
@@ -158,6 +159,14 @@ TimeNs first_time(const Divergence& d) {
   return at == ~TimeNs{0} ? 0 : at;
 }
 
+// Its last call, on another communicator, failed: that is why it came no further here. It left nothing out.
+bool gave_up_elsewhere(const Member& m) {
+  const Call* last = gave_up_in(*m.process);
+  return last && last->comm() != m.comm->index;
+}
+
+bool went(const Member& m, const CommGroup& group) { return finished(m, group) && !gave_up_elsewhere(m); }
+
 // Some members wait in, or made, a call that finished members never entered.
 bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
   uint64_t longest_seq = 0, shortest = ~uint64_t{0};
@@ -166,7 +175,7 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
       for (const Call* c : m.calls)
         if (counts(c)) longest_seq = std::max(longest_seq, c->seq);
   for (const Member& m : group.members) {
-    if (!m.comm || !finished(m, group)) continue;
+    if (!m.comm || !went(m, group)) continue;
     uint64_t last = 0;
     for (const Call* c : m.calls)
       if (counts(c)) last = std::max(last, c->seq);
@@ -183,7 +192,7 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
     if (call_at(m, d.seq)) {
       came.push_back(&m);
       waits = waits || first_unfinished(m, d.seq) != nullptr;
-    } else if (finished(m, group) && m.last_entered() <= d.seq) {
+    } else if (went(m, group) && m.last_entered() <= d.seq) {
       absent.push_back(&m);
     } else {
       ++undecided;

@@ -121,6 +121,7 @@ struct CommGroup {
 };
 
 struct Divergence;  // sequences.h
+struct Rewound;     // rewound.h
 struct Waits;       // waits.h
 struct Unsent;      // unsent.h
 
@@ -142,6 +143,9 @@ class JobView {
   const Waits& waits() const;
   // Messages that never come (unsent.h): the same.
   const std::vector<Unsent>& unsent() const;
+  // Where the job hung in a deadlock and its ranks' own limits ended that: the job as it hung (rewound.h);
+  // else this one. Computed once, too.
+  const JobView& when_it_hung() const;
 
  private:
   void find_ranks();
@@ -149,6 +153,7 @@ class JobView {
   mutable std::shared_ptr<const std::vector<Divergence>> divergences_;
   mutable std::shared_ptr<const Waits> waits_;
   mutable std::shared_ptr<const std::vector<Unsent>> unsent_;
+  mutable std::shared_ptr<const Rewound> hung_;
   const Timeline& timeline_;
   std::vector<std::unique_ptr<Process>> processes_;
   std::unordered_map<int, const Process*> by_rank_;

@@ -103,14 +103,6 @@ std::vector<WaitEdge> waiting_for(const JobView& job, const Process& process) {
   return edges;
 }
 
-Duration longest_wait(const JobView& job, const std::vector<WaitEdge>& edges) {
-  uint64_t longest = 0;
-  const TimeNs look = job.timeline().look;
-  for (const WaitEdge& e : edges)
-    if (look > e.call->entered) longest = std::max(longest, look - e.call->entered);
-  return Duration(static_cast<int64_t>(longest));
-}
-
 void tell_waiters(Finding& f, const JobView& job, const std::vector<WaitEdge>& edges) {
   f.attempt = job.attempt();
   if (edges.empty()) return;

@@ -41,9 +41,6 @@ struct Waits {
 // The edges of those who wait for one process, by need.
 std::vector<WaitEdge> waiting_for(const JobView&, const Process&);
 
-// The longest that one of the calls has been open at the look.
-Duration longest_wait(const JobView&, const std::vector<WaitEdge>&);
-
 // Fills sides, op, comm, seq and evidence from edges on the communicator of the first.
 void tell_waiters(Finding&, const JobView&, const std::vector<WaitEdge>&);
 

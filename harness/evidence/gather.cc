@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/base/cpu_time.h"
 #include "harness/base/process_tree.h"
 #include "harness/evidence/native_stacks.h"
 #include "harness/evidence/python_stacks.h"
@@ -43,6 +44,7 @@ Result<RankEvidence> gather(int pid, uint64_t start, int rank, Places& places, c
   out.rank = rank;
   out.pid = pid;
   out.command = command_line(pid);
+  out.cpu_ns = cpu_ns_with_helpers(pid);
   out.threads = threads_of(pid);
   MemoryMap map;
   map.read(pid);

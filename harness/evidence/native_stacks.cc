@@ -47,7 +47,6 @@ class HeldThread {
       error_ = errno;
       return;
     }
-    seized_ = true;
     if (::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr) != 0) error_ = errno;
     while (error_ == 0 && !stopped_) wait(deadline);
   }
@@ -60,7 +59,6 @@ class HeldThread {
 
   bool stopped() const { return stopped_; }
   int error() const { return error_; }
-  bool seized() const { return seized_; }
 
  private:
   void wait(TimeNs deadline) {
@@ -84,7 +82,7 @@ class HeldThread {
   int tid_;
   long deliver_ = 0;
   int error_ = 0;
-  bool seized_ = false, stopped_ = false;
+  bool stopped_ = false;
 };
 
 struct Walk {
@@ -130,6 +128,12 @@ DwflHandle open_process_map(int pid) {
   return dwfl;
 }
 
+bool is_there(int pid, int tid) {
+  for (const ThreadEvidence& t : threads_of(pid))
+    if (t.tid == tid) return t.state != 'Z' && t.state != 'X';
+  return false;
+}
+
 // Runs on a thread of its own.
 void collect(int pid, TimeNs deadline, NativeStacks& out) {
   const DwflHandle dwfl = open_process_map(pid);
@@ -138,6 +142,7 @@ void collect(int pid, TimeNs deadline, NativeStacks& out) {
     return;
   }
   size_t left_out = 0;
+  std::vector<std::pair<int, int>> refused;  // thread, error
   for (const ThreadEvidence& thread : threads_of(pid)) {
     if (now_ns() > deadline || out.threads.size() >= kMostThreads) {
       ++left_out;
@@ -145,16 +150,18 @@ void collect(int pid, TimeNs deadline, NativeStacks& out) {
     }
     const HeldThread held(thread.tid, deadline);
     if (!held.stopped()) {
+      // One that is about to end may be refused, too: that says nothing of the others.
       if (held.error() == ETIMEDOUT)
         ++left_out;
-      else if (out.why_not.empty() && held.error() != ESRCH)
-        out.why_not = why_refused(held.error());
-      if (!held.seized() && held.error() == EPERM) return;
+      else if (held.error() != ESRCH)
+        refused.push_back({thread.tid, held.error()});
       continue;
     }
     Walk walk{&out.threads[thread.tid], deadline};
     dwfl_getthread_frames(dwfl.get(), thread.tid, take_frame, &walk);
   }
+  for (const auto& [tid, error] : refused)
+    if (out.why_not.empty() && is_there(pid, tid)) out.why_not = why_refused(error);
   if (left_out && out.why_not.empty())
     out.why_not = fmt::format("{} threads were left out: the time for one process was over", left_out);
   if (out.threads.empty() && out.why_not.empty()) out.why_not = why_refused(ESRCH);

@@ -22,6 +22,7 @@ struct Seen {
   bool readable = true;       // there were stacks at every look
   bool moves = false;         // it was not at the same place at every look
   bool stopped = true;        // its main thread was, at every look
+  bool runs = false;          // a thread of it ran, it used CPU time, or it slept at different places
   std::set<std::string> ops;  // what it was in, at every look
 };
 
@@ -43,11 +44,30 @@ const RankEvidence* rank_in(const std::vector<RankEvidence>& look, int rank) {
   return nullptr;
 }
 
+bool runs_now(const RankEvidence& e) {
+  return std::any_of(e.threads.begin(), e.threads.end(),
+                     [](const ThreadEvidence& t) { return t.state == 'R'; });
+}
+
+bool same_stack(const RankEvidence& a, const RankEvidence& b) {
+  return !a.threads.empty() && !b.threads.empty() && a.threads.front().frames == b.threads.front().frames &&
+         a.threads.front().python == b.threads.front().python;
+}
+
+// More than a twentieth of one core: threads that only keep time use far less. A helper that ended took its
+// time with it.
+bool used_cpu(const RankEvidence& first, const RankEvidence& last, Duration during) {
+  if (first.cpu_ns == 0 || last.cpu_ns == 0) return false;
+  return last.cpu_ns < first.cpu_ns ||
+         (last.cpu_ns - first.cpu_ns) * 20 > static_cast<uint64_t>(during.count());
+}
+
 Seen seen_of(const StackLooks& looks, int rank) {
   Seen seen;
   seen.rank = rank;
   bool first = true;
   std::string place;
+  const RankEvidence* at_first = nullptr;
   for (const auto& look : looks.looks) {
     const RankEvidence* e = rank_in(look, rank);
     if (!e || !has_stacks(*e)) {
@@ -58,10 +78,13 @@ Seen seen_of(const StackLooks& looks, int rank) {
     if (!first && (ops != seen.ops || (!ops.empty() && own_place(*e) != place))) seen.moves = true;
     seen.ops = ops;
     seen.stopped = seen.stopped && !e->threads.empty() && e->threads.front().state == 'T';
+    seen.runs = seen.runs || runs_now(*e) || (seen.last && !same_stack(*seen.last, *e));
     place = own_place(*e);
+    at_first = first ? e : at_first;
     seen.last = e;
     first = false;
   }
+  if (at_first && used_cpu(*at_first, *seen.last, looks.during)) seen.runs = true;
   return seen;
 }
 
@@ -78,7 +101,8 @@ std::string common_op(const std::vector<Seen>& all) {
 }
 
 struct Sides {
-  std::vector<const Seen*> inside, outside, elsewhere;  // of the common call; elsewhere: in another one
+  std::vector<const Seen*> inside, elsewhere;  // of the common call; elsewhere: in another one
+  std::vector<const Seen*> running, asleep;    // outside of any
 };
 
 Sides sides_of(const std::vector<Seen>& all, const std::string& op) {
@@ -87,7 +111,7 @@ Sides sides_of(const std::vector<Seen>& all, const std::string& op) {
     if (s.ops.count(op))
       sides.inside.push_back(&s);
     else if (s.ops.empty())
-      sides.outside.push_back(&s);
+      (s.runs ? sides.running : sides.asleep).push_back(&s);
     else if (!s.ops.count(kWait))  // a bare wait may be for this very operation
       sides.elsewhere.push_back(&s);
   }
@@ -136,8 +160,8 @@ Findings nothing(const char* kind, std::string text) {
   return {{f}};
 }
 
-Finding odd_finding(const char* kind, const std::vector<const Seen*>& odd, const Sides& sides, bool tie,
-                    const std::string& op, const StackLooks& looks) {
+Finding odd_finding(const char* kind, const char* how, const std::vector<const Seen*>& odd,
+                    const Sides& sides, bool tie, const std::string& op, const StackLooks& looks) {
   Finding f;
   f.kind = kind;
   if (!tie) f.ranks = ranks_of(odd);
@@ -147,9 +171,8 @@ Finding odd_finding(const char* kind, const std::vector<const Seen*>& odd, const
   const std::vector<int> inside = ranks_of(sides.inside), others = ranks_of(odd);
   const std::string call = name_of(*sides.inside.front()->last, op);
   f.text = fmt::format("{} {} in {}, {} {} {}, at {} looks within {}{}", ranks_text(inside), is_are(inside),
-                       call, ranks_text(others), is_are(others),
-                       kind == std::string("call_mismatch") ? "in another call" : "outside of it",
-                       looks.looks.size(), to_text(looks.during), tie ? "; nobody is in the minority" : "");
+                       call, ranks_text(others), is_are(others), how, looks.looks.size(),
+                       to_text(looks.during), tie ? "; nobody is in the minority" : "");
   if (!tie) f.call_site = own_place(*odd.front()->last);
   for (const Seen* s : odd)
     for (const std::string& line : short_evidence(*s->last))
@@ -205,7 +228,7 @@ Findings odd_ranks(const StackLooks& looks) {
   if (op.empty()) return nothing("none", "no rank is in a communication call" + absent);
   if (Findings stopped = stopped_ranks(all, looks); !stopped.all.empty()) return stopped;
   const Sides sides = sides_of(all, op);
-  const size_t odd = sides.outside.size() + sides.elsewhere.size();
+  const size_t odd = sides.running.size() + sides.asleep.size() + sides.elsewhere.size();
   const std::string call = name_of(*sides.inside.front()->last, op);
   if (odd == 0)
     return nothing(
@@ -216,10 +239,12 @@ Findings odd_ranks(const StackLooks& looks) {
                                        sides.inside.size(), all.size(), call, absent));
   const bool tie = sides.inside.size() == odd;
   Findings found;
-  if (!sides.outside.empty())
-    found.all.push_back(odd_finding("stuck_outside", sides.outside, sides, tie, op, looks));
-  if (!sides.elsewhere.empty())
-    found.all.push_back(odd_finding("call_mismatch", sides.elsewhere, sides, tie, op, looks));
+  const auto tell = [&](const char* kind, const char* how, const std::vector<const Seen*>& ranks) {
+    if (!ranks.empty()) found.all.push_back(odd_finding(kind, how, ranks, sides, tie, op, looks));
+  };
+  tell("stuck_outside", "asleep outside of it", sides.asleep);
+  tell("slow_rank", "running outside any call", sides.running);
+  tell("call_mismatch", "in another call", sides.elsewhere);
   for (Finding& f : found.all) f.text += absent;
   return found;
 }

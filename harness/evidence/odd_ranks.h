@@ -1,6 +1,6 @@
 // odd_ranks: from the stacks of a job's ranks, taken a few times: who is outside of the call that the others
-// are in. Pure. Always inferred: a stack does not say what comes next, and a rank that computes for as long
-// as it was looked at is told as one that is stuck.
+// are in. Pure. Always inferred: a stack does not say what comes next. A rank that uses CPU time runs,
+// whatever for; only one that sleeps at the same place, at every look and without any, is told as stuck.
 #pragma once
 
 #include <vector>
@@ -16,8 +16,9 @@ struct StackLooks {
   Duration during{0};                            // from the first look to the last
 };
 
-// `none` while the job moves or nobody waits; `cannot_say` when all are in one call, or nothing could be
-// read. Blames the smaller side, and nobody on a tie.
+// slow_rank: it runs outside of the call; stuck_outside: it sleeps there. `none` while the job moves or
+// nobody waits; `cannot_say` when all are in one call, or nothing could be read. Blames the smaller side, and
+// nobody on a tie.
 Findings odd_ranks(const StackLooks&);
 
 }  // namespace rankfault

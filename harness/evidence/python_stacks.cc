@@ -45,6 +45,22 @@ std::string place_text(const Json& frame) {
   return printable(fmt::format("{}:{}", name, frame.value("line", 0)));
 }
 
+// Which thread of ours Python's is; null: one that has ended. py-spy does not always know (a foreign
+// namespace, an old interpreter): then the main thread is told by its name, and any other one is kept as a
+// thread of its own, without a number: its frames are nobody else's.
+ThreadEvidence* thread_of(const Json& thread, RankEvidence& out) {
+  const bool numbered = thread.contains("os_thread_id") && thread["os_thread_id"].is_number();
+  const Json& text = thread.contains("thread_name") ? thread["thread_name"] : Json();
+  const std::string name = text.is_string() ? printable(text.get<std::string>()) : "";
+  const int tid = numbered ? thread["os_thread_id"].get<int>() : name == "MainThread" ? out.pid : 0;
+  for (ThreadEvidence& t : out.threads)
+    if (tid != 0 && t.tid == tid) return &t;
+  if (numbered) return nullptr;
+  ThreadEvidence& own = out.threads.emplace_back();
+  own.name = name.empty() ? "of Python" : name;
+  return &own;
+}
+
 }  // namespace
 
 std::string find_py_spy() {
@@ -64,15 +80,11 @@ bool take_py_spy(const std::string& text, RankEvidence& out) {
   if (!dump.is_array()) return false;
   for (const Json& thread : dump) {
     if (!thread.is_object()) return false;
-    const int tid = thread.contains("os_thread_id") && thread["os_thread_id"].is_number()
-                        ? thread["os_thread_id"].get<int>()
-                        : out.pid;
-    for (ThreadEvidence& t : out.threads) {
-      if (t.tid != tid) continue;
-      for (const Json& frame : thread.value("frames", Json::array()))
-        t.python.push_back(
-            {printable(frame.value("name", "")), place_text(frame), is_library(frame.value("filename", ""))});
-    }
+    ThreadEvidence* const t = thread_of(thread, out);
+    if (!t) continue;
+    for (const Json& frame : thread.value("frames", Json::array()))
+      t->python.push_back(
+          {printable(frame.value("name", "")), place_text(frame), is_library(frame.value("filename", ""))});
   }
   return true;
 }

@@ -310,7 +310,7 @@ void Injector::process_ended(const ProcessId& process, TimeNs when) {
   });
 }
 
-std::optional<int> Injector::signal_sent(const ProcessId& process) const {
+std::optional<Injector::SentSignal> Injector::signal_sent(const ProcessId& process) const {
   for (const auto& [id, signal] : signals_)
     if (id.pid == process.pid && id.start == process.start) return signal;
   return std::nullopt;

@@ -31,8 +31,12 @@ class Injector {
   // firings that were granted beforehand.
   void tick();
   void process_ended(const ProcessId&, TimeNs when);
-  // We sent this signal to that process: a source of its exit status.
-  std::optional<int> signal_sent(const ProcessId&) const;
+  // We sent this signal to that process: a source of its exit status, and of when it could do no more.
+  struct SentSignal {
+    int signal = 0;
+    TimeNs time = 0;
+  };
+  std::optional<SentSignal> signal_sent(const ProcessId&) const;
   bool any_park_open() const { return !parked_.empty(); }
   TimeNs next_due() const;  // the earliest time tick() has something to do; 0: none
 
@@ -90,7 +94,7 @@ class Injector {
   std::vector<Watched> watched_;
   std::map<uint32_t, uint64_t> granted_seen_;                // by action: `done` already journaled
   std::map<std::pair<uint32_t, int>, uint64_t> granted_in_;  // (action, attempt) -> firings
-  std::map<ProcessId, int> signals_;
+  std::map<ProcessId, SentSignal> signals_;
   std::map<ProcessId, int> attempts_;
 };
 

@@ -53,7 +53,7 @@ Result<std::string> Injector::send_signal(const Action& action, const ProcessId&
   }
   if (::syscall(SYS_pidfd_send_signal, pidfd.get(), signal, nullptr, 0) != 0)
     return errno_error(fmt::format("signal {} to pid {}", signal, process.pid));
-  if (action.outside == OutsideVerb::kSignal) signals_[process] = signal;
+  if (action.outside == OutsideVerb::kSignal) signals_[process] = {signal, now_ns()};
   return fmt::format("SIG{} sent to pid {}", ::sigabbrev_np(signal), process.pid);
 }
 

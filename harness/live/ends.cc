@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <csignal>
 #include <set>
 
 #include "harness/base/process_tree.h"
@@ -48,7 +49,7 @@ void Ends::watch(const ProcessId& process, int rank, int attempt) {
   if (w.end.process.pid != 0) return;
   w.end.process = process;
   if (Result<UniqueFd> pidfd = open_process(process.pid, process.start))
-    w.pidfd = std::move(*pidfd);
+    w.ordered = order_.add((w.pidfd = std::move(*pidfd)).get());
   else if (is_gone(process))
     w.gone = now_ns();
   if (const auto early = reaped_early_.find({process.pid, process.start}); early != reaped_early_.end())
@@ -76,24 +77,38 @@ void Ends::reported(const ReportedEnd& told) {
 }
 
 void Ends::add_polls(std::vector<pollfd>& polls) const {
+  polls.push_back({order_.fd(), POLLIN, 0});
   for (const auto& [id, w] : watched_)
-    if (w.gone == 0 && w.pidfd.valid()) polls.push_back({w.pidfd.get(), POLLIN, 0});
+    if (w.gone == 0 && w.pidfd.valid() && !w.ordered) polls.push_back({w.pidfd.get(), POLLIN, 0});
+}
+
+// Those found dead at one look get times in the order of their deaths.
+void Ends::take_deaths() {
+  for (const int pidfd : order_.take())
+    for (auto& [id, w] : watched_)
+      if (w.pidfd.valid() && w.pidfd.get() == pidfd && w.gone == 0)
+        w.gone = last_death_ = std::max(now_ns(), last_death_ + 1);
 }
 
 // True when something new is known of this process.
-bool Ends::refresh(Watched& w, TimeNs now) {
+bool Ends::refresh(Watched& w) {
   if (w.gone == 0) {
+    if (w.ordered) return false;
     pollfd p{w.pidfd.get(), POLLIN, 0};
     const bool over = w.pidfd.valid() ? ::poll(&p, 1, 0) > 0 && (p.revents & POLLIN) : is_gone(w.end.process);
     if (!over) return false;
-    w.gone = now;
+    w.gone = now_ns();  // asked for afterwards: an end never stands before the last call of its process
   }
   if (!w.sources.kernel && w.pidfd.valid()) w.sources.kernel = kernel_exit_status(w.pidfd.get());
   if (!w.sources.kernel && w.end.process.pid_ns == own_pid_ns())
     w.sources.kernel = zombie_exit_status(w.end.process.pid, w.end.process.start);
   if (!w.sources.our_signal)
-    if (const auto signal = injector_.signal_sent(w.end.process); signal && *signal == 9)
-      w.sources.our_signal = ExitStatus{ExitStatus::Kind::kSignal, *signal};
+    if (const auto sent = injector_.signal_sent(w.end.process); sent && sent->signal == SIGKILL) {
+      w.sources.our_signal = ExitStatus{ExitStatus::Kind::kSignal, sent->signal};
+      // Nothing was done by it from then on. It is dead only when its memory is gone, and its launcher may
+      // have seen its sockets closed and killed the others by then.
+      w.gone = std::min(w.gone, sent->time);
+    }
   if (!w.sources.own_record)
     if (const auto own = own_exit(records_ + "/" + w.end.process.to_string() + ".ring")) {
       w.sources.own_record = own->status;
@@ -102,7 +117,7 @@ bool Ends::refresh(Watched& w, TimeNs now) {
   const BestEnd best = best_of(w.sources);
   const bool known = best.source != EndSource::kUnknown;
   if (w.told ? best.source == w.end.source || !known || w.end.source != EndSource::kUnknown
-             : !known && now - w.gone < kStatusWait)
+             : !known && now_ns() - w.gone < kStatusWait)
     return false;
   w.end.status = best.status;
   w.end.source = best.source;
@@ -113,9 +128,9 @@ bool Ends::refresh(Watched& w, TimeNs now) {
 
 std::vector<RankEnd> Ends::collect() {
   std::vector<RankEnd> news;
-  const TimeNs now = now_ns();
+  take_deaths();
   for (auto& [id, w] : watched_) {
-    if (!refresh(w, now)) continue;
+    if (!refresh(w)) continue;
     journal(w.end);
     news.push_back(w.end);
     if (w.end.source != EndSource::kUnknown) w.pidfd.reset();

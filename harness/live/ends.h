@@ -15,6 +15,7 @@
 #include "harness/inject/injector.h"
 #include "harness/launch/launcher.h"
 #include "harness/launch/rank_end.h"
+#include "harness/live/death_order.h"
 #include "harness/run/journal.h"
 
 namespace rankfault {
@@ -45,16 +46,20 @@ class Ends {
     RankEnd end;
     UniqueFd pidfd;
     EndSources sources;
-    TimeNs gone = 0;  // seen dead at; 0 alive
+    TimeNs gone = 0;       // seen dead at; 0 alive
+    bool ordered = false;  // order_ tells when it dies
     bool told = false;
   };
-  bool refresh(Watched&, TimeNs now);
+  void take_deaths();
+  bool refresh(Watched&);
   void journal(const RankEnd&);
 
   Journal& journal_;
   const Injector& injector_;
   std::string records_;
   std::map<ProcessId, Watched> watched_;
+  DeathOrder order_;
+  TimeNs last_death_ = 0;
   std::map<std::pair<int, uint64_t>, ExitStatus> reaped_early_;  // reaped before it was watched
 };
 

@@ -39,7 +39,8 @@ void journal_run_begin(const Plan& plan, const std::string& reference_run, const
                               {"world_size", plan.scenario.workload.ranks},
                               {"launcher", launcher_name(plan.scenario.workload.launcher)},
                               {"reference_run", reference_run},
-                              {"slow_after_ns", diagnose.slow_after.count()}});
+                              {"slow_after_ns", diagnose.slow_after.count()},
+                              {"hung_after_ns", diagnose.hung_after.count()}});
 }
 
 bool all_decided(const Plan& plan, const std::string& run_dir) {

@@ -11,17 +11,23 @@ bool says_something(const Finding& f) { return f.kind != "none" && f.kind != "ca
 
 }  // namespace
 
-bool found_something(const Findings& findings) { return !findings.nothing_wrong() && !findings.cannot_say(); }
+bool cannot_go_on(const Findings& findings) {
+  return std::any_of(findings.all.begin(), findings.all.end(), says_it_hangs);
+}
 
-DiagnoseOptions diagnose_options(const WatchOptions* watch) {
+// Who asks for a hang to be told early does not wish to hear of slow ranks later than that.
+DiagnoseOptions diagnose_options(const Workload& workload) {
   DiagnoseOptions out;
-  if (watch) out.slow_after = watch->after;
+  if (workload.hung_after.count()) out.hung_after = workload.hung_after;
+  if (workload.slow_after.count()) out.slow_after = workload.slow_after;
+  out.hung_after = workload.hung_after.count() ? out.hung_after : std::max(out.hung_after, out.slow_after);
+  out.slow_after = std::min(out.slow_after, out.hung_after);
   return out;
 }
 
 // A watched job is told of at once, and its ranks are looked at while they hang.
-LookOptions look_options(const WatchOptions* watch, EvidenceTaker& taker) {
-  LookOptions out{diagnose_options(watch), {}};
+LookOptions look_options(const Workload& workload, const WatchOptions* watch, EvidenceTaker& taker) {
+  LookOptions out{diagnose_options(workload), {}};
   if (!watch) return out;
   out.news = [watch, &taker](const Timeline& timeline, const std::vector<Finding>& news) {
     std::vector<Finding> told;
@@ -29,9 +35,9 @@ LookOptions look_options(const WatchOptions* watch, EvidenceTaker& taker) {
     if (told.empty()) return;
     if (watch->found) watch->found(told);
     if (timeline.job_over || told.front().withdrawn) return;
-    const bool first = taker.is_new(timeline);
-    const std::vector<RankEvidence>& evidence = taker.take(timeline);
-    if (first && watch->evidence && !evidence.empty()) watch->evidence(evidence);
+    if (!taker.wants(timeline, told)) return;
+    const std::vector<RankEvidence>& evidence = taker.take(timeline, told);
+    if (watch->evidence && !evidence.empty()) watch->evidence(evidence);
   };
   return out;
 }

@@ -20,6 +20,7 @@ struct Watched {
   FlightMemory memory;
   CallSites sites;
   ProcessView view;  // at the last scan
+  CpuWatch cpu;
   uint32_t modules = 0;
   bool maps_read = false;
 };
@@ -69,7 +70,7 @@ void RingObserver::open_new() {
       if (!ring) continue;  // not whole yet, or not ours: looked at again at the next scan
       const ProcessId id = (*ring)->id();
       opened_.insert(path);
-      watched_.try_emplace(id, Watched{FlightMemory(std::move(*ring), folder, true), {}, {}, 0, false});
+      watched_.try_emplace(id, Watched{FlightMemory(std::move(*ring), folder, true), {}, {}, {}, 0, false});
     }
 }
 
@@ -143,7 +144,10 @@ Timeline RingObserver::look(bool with_proc) {
     w.memory.fill(view, false);
     view.call_sites = w.sites.all();
     view.source_lines = w.sites.source_lines();
-    if (with_proc && view.end.kind == EndKind::kAlive) read_proc_states(view);
+    if (with_proc && view.end.kind == EndKind::kAlive) {
+      read_proc_states(view);
+      w.cpu.read(view, t.look);
+    }
     t.processes.push_back(std::move(view));
   }
   finish(t);

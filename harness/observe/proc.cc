@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "harness/base/cpu_time.h"
 #include "harness/base/process_tree.h"
 
 namespace rankfault {
@@ -30,6 +31,19 @@ void read_proc_states(ProcessView& view) {
   view.stopped = stat->state == 'T';
   for (LaneView& lane : view.lanes)
     if (lane.kind == RF_LANE_THREAD) lane.thread_state = thread_state(view.id.pid, lane.owner);
+}
+
+void CpuWatch::read(ProcessView& view, TimeNs now) {
+  constexpr TimeNs kEvery = 450'000'000;
+  constexpr uint64_t kBusyShare = 20;  // a twentieth of one core: threads that only keep time use far less
+  if (now - measured_ >= kEvery) {
+    const uint64_t used = cpu_ns_with_helpers(view.id.pid);
+    // A helper that ended took its time with it: somebody was busy.
+    if (measured_ == 0 || used < used_ || (used - used_) * kBusyShare >= now - measured_) busy_ = now;
+    measured_ = now;
+    used_ = used;
+  }
+  view.busy_at = busy_;
 }
 
 }  // namespace rankfault

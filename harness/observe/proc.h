@@ -8,4 +8,15 @@ namespace rankfault {
 // Fills `stopped` and each thread lane's thread_state, if the process is still the one recorded.
 void read_proc_states(ProcessView&);
 
+// How busy a process is, over the looks of a run.
+class CpuWatch {
+ public:
+  // Fills `busy_at`. It is measured twice a second at most, so it may be older than the look.
+  void read(ProcessView&, TimeNs now);
+
+ private:
+  TimeNs measured_ = 0, busy_ = 0;
+  uint64_t used_ = 0;
+};
+
 }  // namespace rankfault

@@ -89,6 +89,7 @@ struct ProcessView {
   uint64_t steps_begun = 0, steps_committed = 0;  // last step + 1
   TimeNs opened = 0, member = 0;
   bool stopped = false;  // state T at the look
+  TimeNs busy_at = 0;    // when it, or a helper of it, was last seen using CPU time; 0: not measured
   bool stable = true;    // its state words were read, and read again: nothing changed in between
   std::vector<Coverage> coverage;
   std::vector<LaneView> lanes;

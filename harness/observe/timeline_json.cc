@@ -115,7 +115,7 @@ Json process_json(const ProcessView& p) {
   return {{"process", p.id.to_string()},
           {"header", Json::array({static_cast<int>(p.stage), p.rank, p.world_size, p.attempt, p.generation,
                                   p.partial, p.opaque, p.thread_multiple, p.steps_begun, p.steps_committed,
-                                  p.opened, p.member, p.stopped, p.stable})},
+                                  p.opened, p.member, p.stopped, p.stable, p.busy_at})},
           {"end", Json::array({static_cast<int>(p.end.kind), p.end.time, p.end.status_known, p.end.by_signal,
                                p.end.value})},
           {"coverage", std::move(coverage)},
@@ -132,7 +132,7 @@ ProcessView process_of(const Json& json) {
   Reader h(json.at("header"));
   p.stage = h.as<rf_stage>();
   h >> p.rank >> p.world_size >> p.attempt >> p.generation >> p.partial >> p.opaque >> p.thread_multiple >>
-      p.steps_begun >> p.steps_committed >> p.opened >> p.member >> p.stopped >> p.stable;
+      p.steps_begun >> p.steps_committed >> p.opened >> p.member >> p.stopped >> p.stable >> p.busy_at;
   Reader e(json.at("end"));
   p.end.kind = e.as<EndKind>();
   e >> p.end.time >> p.end.status_known >> p.end.by_signal >> p.end.value;

@@ -69,7 +69,7 @@ std::string verb_words(const Action& action) {
     case RF_VERB_DELAY:
       return fmt::format("delay by {}", to_text(action.delay));
     case RF_VERB_FAIL:
-      return fmt::format("fail with {}", action.fail_code);
+      return action.fail_code ? fmt::format("fail with {}", action.fail_code) : "fail";
     case RF_VERB_ARG:
       return fmt::format("change {} to {}", argument_word(action.mode), action.size);
     case RF_VERB_FLIP:

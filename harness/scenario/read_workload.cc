@@ -27,6 +27,12 @@ void read_launcher(MapReader& in, LauncherKind& out) {
                     in.value().find("launcher")->pos);
 }
 
+// From when on a wait may be told at all: with no patience every call would be trouble.
+void read_patience(MapReader& in, const char* key, Duration& out) {
+  if (in.duration(key, out) && out <= Duration::zero())
+    in.problems().add(fmt::format("\"{}\" is more than nothing", key), in.value().find(key)->pos);
+}
+
 void read_limits(MapReader& in, Workload& out) {
   out.wall = kDefaultWall;
   const Value* limits = in.find("limits");
@@ -34,6 +40,12 @@ void read_limits(MapReader& in, Workload& out) {
   MapReader reader(*limits, "limits", in.problems());
   if (reader.duration("wall", out.wall) && out.wall <= Duration::zero())
     in.problems().add("a wall limit of nothing ends the job before it begins", limits->find("wall")->pos);
+  read_patience(reader, "slow_after", out.slow_after);
+  read_patience(reader, "hung_after", out.hung_after);
+  if (out.slow_after.count() && out.hung_after.count() && out.slow_after > out.hung_after)
+    in.problems().add(
+        "a rank is called slow before its job is called hung: \"slow_after\" is the shorter one",
+        limits->find("slow_after")->pos);
   reader.finish();
 }
 

@@ -108,6 +108,7 @@ struct Workload {
   std::string cwd;
   int restarts = 0;
   Duration wall{0};
+  Duration slow_after{0}, hung_after{0};  // the least patience of inferred findings; 0: the diagnosis' own
   bool order_free = false;
   Markers markers;
   std::vector<std::string> needs;  // "mpi", "torch", "root" ...: missing means skipped (77)

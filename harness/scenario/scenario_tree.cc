@@ -26,6 +26,10 @@ Value env_tree(const std::map<std::string, std::string>& env, const SourcePos& p
 
 std::string exact_ns(Duration d) { return fmt::format("{}ns", d.count()); }
 
+void put_limit(Value& map, const char* key, Duration limit, const SourcePos& pos) {
+  if (limit.count()) set_entry(map, key, text_value(exact_ns(limit), pos));
+}
+
 Value comm_tree(const CommSelector& comm, const SourcePos& pos) {
   if (comm.kind == CommSelector::Kind::kWorld) return text_value("world", pos);
   Value out = map_value({}, pos);
@@ -47,8 +51,11 @@ Value workload_tree(const Workload& w) {
   if (!w.env.empty()) set_entry(out, "env", env_tree(w.env, w.pos));
   put_text(out, "cwd", w.cwd, w.pos);
   if (w.restarts) set_entry(out, "restarts", int_value(w.restarts, w.pos));
-  if (w.wall.count())
-    set_entry(out, "limits", map_value({{"wall", text_value(exact_ns(w.wall), w.pos)}}, w.pos));
+  Value limits = map_value({}, w.pos);
+  put_limit(limits, "wall", w.wall, w.pos);
+  put_limit(limits, "slow_after", w.slow_after, w.pos);
+  put_limit(limits, "hung_after", w.hung_after, w.pos);
+  if (!limits.map()->empty()) set_entry(out, "limits", std::move(limits));
   if (w.order_free) set_entry(out, "order_free", bool_value(true, w.pos));
   Value markers = map_value({}, w.pos);
   put_text(markers, "step_begin", w.markers.step_begin, w.pos);

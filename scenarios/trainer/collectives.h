@@ -1,6 +1,8 @@
-// Collectives: the few Gloo operations that the trainer uses, with one time limit and one kind of error.
+// Collectives: the few operations that the trainer uses, with one time limit and one kind of error,
+// whatever library carries them. Each program links one back end: gloo_collectives.cc or mpi_collectives.cc.
 //
-// All calls carry the same tag, as plain programs do: a call is known by its place in the sequence.
+// All calls on one communicator carry the same tag, as plain programs do: a call is known by its place in the
+// sequence.
 #pragma once
 
 #include <chrono>
@@ -11,10 +13,6 @@
 #include <string>
 #include <vector>
 
-namespace gloo {
-class Context;
-}
-
 namespace trainer {
 
 // A collective that did not complete. The communicator cannot be used any more.
@@ -24,28 +22,46 @@ struct CollectiveError : std::runtime_error {
   std::string kind;  // "timeout", "peer_lost" or "other"
 };
 
+// Without a value a call waits for ever.
+using Limit = std::optional<std::chrono::milliseconds>;
+
+// What a back end needs to meet the other ranks.
+struct Meeting {
+  int rank = 0;
+  int world_size = 1;
+  std::string store;  // a directory; not used where the launcher brings the ranks together
+  Limit limit;        // of each collective
+};
+
 class Collectives {
  public:
-  // Meets the other ranks at `store`, a directory; blocks until all have come.
-  // Without a timeout a call waits for ever.
-  Collectives(int rank, int world_size, const std::string& store,
-              std::optional<std::chrono::milliseconds> timeout);
-  ~Collectives();
+  virtual ~Collectives() = default;
 
-  void sum(int64_t* numbers, size_t count);
-  void sum(float* numbers, size_t count);
-  int64_t max(int64_t number);
-  std::vector<uint64_t> all_gather(uint64_t mine);
-  void broadcast_from_0(void* bytes, size_t size);
-  void barrier();
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
 
- private:
-  template <typename Call>
-  void guarded(const char* operation, Call call);
+  virtual void sum(int64_t* numbers, size_t count) = 0;
+  virtual void sum(float* numbers, size_t count) = 0;
+  virtual int64_t max(int64_t number) = 0;
+  virtual std::vector<uint64_t> all_gather(uint64_t mine) = 0;
+  virtual void broadcast(void* bytes, size_t size, int root) = 0;
+  virtual void barrier() = 0;
 
-  int world_size_;
-  std::optional<std::chrono::milliseconds> timeout_;
-  std::shared_ptr<gloo::Context> context_;
+  // A communicator of these ranks of the world, in this order. All ranks of the world call it, in the same
+  // order; who is not of the group gets none.
+  virtual std::unique_ptr<Collectives> group(const std::string& name, const std::vector<int>& ranks) = 0;
+
+  // From the next call on.
+  virtual void set_limit(Limit limit) = 0;
+
+  // The way out after a CollectiveError: frees the peers as far as the library can. May end the process.
+  virtual void leave(int exit_code) = 0;
 };
+
+// The world. Blocks until all ranks have come; throws CollectiveError.
+std::unique_ptr<Collectives> meet(const Meeting& meeting);
+
+// Who this process is, where the launcher tells it and not RANK and WORLD_SIZE.
+bool launcher_tells_rank();
 
 }  // namespace trainer

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "scenarios/trainer/collectives.h"
 #include "scenarios/trainer/sequence_check.h"
+#include "scenarios/trainer/world_sum.h"
 
 namespace trainer {
 
@@ -59,14 +59,14 @@ double GradientSum::value(size_t index) const {
   return as_floats_ ? float_sums_[index] : static_cast<double>(grid_sums_[index]) / kGrid;
 }
 
-void GradientSum::all_reduce(Collectives& collectives, SequenceCheck& check, int64_t step) {
+void GradientSum::all_reduce(WorldSum& world, SequenceCheck& check, int64_t step) {
   for (size_t i = 0; i < buckets_.size(); ++i) {
     const auto [begin, size] = buckets_[i];
     if (as_floats_) {
-      collectives.sum(&float_sums_[begin], size);
+      world.sum(&float_sums_[begin], size);
       check.note("all_reduce", i, step, &float_sums_[begin], size * sizeof(float));
     } else {
-      collectives.sum(&grid_sums_[begin], size);
+      world.sum(&grid_sums_[begin], size);
       check.note("all_reduce", i, step, &grid_sums_[begin], size * sizeof(int64_t));
     }
   }

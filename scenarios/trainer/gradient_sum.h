@@ -11,8 +11,8 @@
 
 namespace trainer {
 
-class Collectives;
 class SequenceCheck;
+class WorldSum;
 
 struct Bucket {
   size_t begin;
@@ -29,8 +29,8 @@ class GradientSum {
   void clear();
   void add(std::span<const double> gradient, double loss);
 
-  // All-reduces every bucket, and notes each result in `check`.
-  void all_reduce(Collectives& collectives, SequenceCheck& check, int64_t step);
+  // Sums every bucket over all ranks, and notes each result in `check`.
+  void all_reduce(WorldSum& world, SequenceCheck& check, int64_t step);
 
   // Of the whole batch, once reduced.
   double gradient(size_t weight) const { return value(weight); }

@@ -1,5 +1,5 @@
-// trainer: the reference workload, data-parallel training over Gloo with every defence it can have.
-#include <csignal>
+// trainer (over Gloo) and trainer_mpi: the reference workload, data-parallel training with every defence it
+// can have.
 #include <iostream>
 
 #include "scenarios/trainer/train.h"
@@ -14,7 +14,5 @@ int main(int argc, char** argv) {
     std::cerr << "trainer: " << parsed.error << "\n" << trainer::kUsage;
     return trainer::kExitUsage;
   }
-  // Gloo writes to a peer that is gone without MSG_NOSIGNAL: that is to be an error, not our end.
-  std::signal(SIGPIPE, SIG_IGN);
   return trainer::train(parsed.options);
 }

@@ -5,21 +5,32 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <sstream>
+
+#include "scenarios/trainer/collectives.h"
 
 namespace trainer {
 
 const char* const kUsage =
     R"(usage: RANK=r WORLD_SIZE=n trainer --store=DIR [options]
-Data-parallel training of a small network over Gloo; the same weights, bit for bit, for any world size.
+       mpirun -np n trainer_mpi [options]
+Data-parallel training of a small network over Gloo or MPI; the same weights, bit for bit, for any world size.
 
-  --store=DIR                 rendezvous directory, new for each attempt (needed with 2 ranks or more)
-  --backend=gloo              the only one there is
+  --store=DIR                 rendezvous directory of Gloo, new for each attempt (needed with 2 ranks or more)
   --steps=60 --batch=32 --hidden=32 --buckets=3 --seed=1
   --float                     float sums instead of order-free ones
+  --samples=N                 the data set ends there (0: never)
+  --end-of-data=flag|drop-last|agree|join|leave   what a rank does that has no batch while others have
+  --grid=TxPxD                sum along three axes; --node-size=N: within nodes, and over their leaders
+  --evaluate-every=N --progress-check=N
   --checkpoint-dir=DIR --checkpoint-every=10
   --collective-timeout=30s    or 'none'
 defences, all on; each switch turns off one:
+  --error-flag=always|when-failed|never (--no-error-flag: never)
   --no-sequence-check --no-error-flag --no-stop-on-error --no-fsync --no-rename --no-checksum --no-resume
+mistakes, all off:
+  --bad-sample=STEP:RANK --swallow-local-errors --broadcast-on-rank-0-only --leaders-call-world
+  --axes-reversed-on=RANK,RANK... --jumped-step=STEP:RANK
 exit codes: 0 ok, 3 a collective failed, 4 a mismatch between ranks, 5 a local failure, 64 usage
 )";
 
@@ -56,25 +67,100 @@ Setter timeout_into(std::optional<std::chrono::milliseconds>* target) {
   };
 }
 
+Setter at_into(At* target) {
+  return [=](const std::string& value) {
+    const size_t colon = value.find(':');
+    int64_t rank = 0;
+    if (colon == std::string::npos || !read_number(value.substr(0, colon), 1, INT64_MAX, &target->step))
+      return false;
+    if (!read_number(value.substr(colon + 1), 0, 1 << 20, &rank)) return false;
+    target->rank = static_cast<int>(rank);
+    return true;
+  };
+}
+
+// "4x2x2".
+Setter grid_into(std::array<int, 3>* target) {
+  return [=](const std::string& value) {
+    size_t begin = 0;
+    for (size_t axis = 0; axis < target->size(); ++axis) {
+      const size_t end = axis + 1 == target->size() ? value.size() : value.find('x', begin);
+      int64_t number = 0;
+      if (end == std::string::npos || !read_number(value.substr(begin, end - begin), 1, 1 << 20, &number))
+        return false;
+      (*target)[axis] = static_cast<int>(number);
+      begin = end + 1;
+    }
+    return true;
+  };
+}
+
+// "1,2".
+Setter ranks_into(std::vector<int>* target) {
+  return [=](const std::string& value) {
+    target->clear();
+    std::istringstream words(value);
+    for (std::string word; std::getline(words, word, ',');) {
+      int64_t rank = 0;
+      if (!read_number(word, 0, 1 << 20, &rank)) return false;
+      target->push_back(static_cast<int>(rank));
+    }
+    return !target->empty();
+  };
+}
+
+template <typename T>
+Setter word_into(T* target, std::map<std::string, T> words) {
+  return [=](const std::string& value) {
+    const auto word = words.find(value);
+    if (word == words.end()) return false;
+    *target = word->second;
+    return true;
+  };
+}
+
 std::map<std::string, Setter> flags_with_a_value(Options* options) {
   return {
       {"--store", text_into(&options->store)},
-      {"--backend", [](const std::string& value) { return value == "gloo"; }},
       {"--steps", number_into(&options->steps, 0, 1'000'000'000)},
       {"--batch", number_into(&options->batch, 1, 1'000'000)},
       {"--hidden", number_into(&options->hidden, 1, 100'000)},
       {"--buckets", number_into(&options->buckets, 1, 1'000)},
       {"--seed", number_into(&options->seed, 0, INT64_MAX)},
+      {"--samples", number_into(&options->samples, 0, INT64_MAX)},
+      {"--end-of-data", word_into<EndOfData>(&options->end_of_data, {{"flag", EndOfData::kFlag},
+                                                                     {"drop-last", EndOfData::kDropLast},
+                                                                     {"agree", EndOfData::kAgree},
+                                                                     {"join", EndOfData::kJoin},
+                                                                     {"leave", EndOfData::kLeave}})},
+      {"--error-flag", word_into<ErrorFlag>(&options->error_flag, {{"always", ErrorFlag::kAlways},
+                                                                   {"when-failed", ErrorFlag::kWhenFailed},
+                                                                   {"never", ErrorFlag::kNever}})},
+      {"--grid", grid_into(&options->grid)},
+      {"--node-size", number_into(&options->node_size, 1, 1 << 20)},
+      {"--evaluate-every", number_into(&options->evaluate_every, 1, 1'000'000'000)},
+      {"--progress-check", number_into(&options->progress_check_every, 1, 1'000'000'000)},
+      {"--bad-sample", at_into(&options->bad_sample)},
+      {"--jumped-step", at_into(&options->jumped_step)},
+      {"--axes-reversed-on", ranks_into(&options->axes_reversed_on)},
       {"--checkpoint-dir", text_into(&options->checkpoint_dir)},
       {"--checkpoint-every", number_into(&options->checkpoint_every, 1, 1'000'000'000)},
       {"--collective-timeout", timeout_into(&options->collective_timeout)},
   };
 }
 
+std::map<std::string, bool*> switches_on(Options* options) {
+  return {
+      {"--float", &options->float_sums},
+      {"--swallow-local-errors", &options->swallow_local_errors},
+      {"--broadcast-on-rank-0-only", &options->broadcast_on_rank_0_only},
+      {"--leaders-call-world", &options->leaders_call_world},
+  };
+}
+
 std::map<std::string, bool*> switches_off(Options* options) {
   return {
       {"--no-sequence-check", &options->sequence_check},
-      {"--no-error-flag", &options->error_flag},
       {"--no-stop-on-error", &options->stop_on_error},
       {"--no-fsync", &options->fsync},
       {"--no-rename", &options->rename},
@@ -84,6 +170,7 @@ std::map<std::string, bool*> switches_off(Options* options) {
 }
 
 std::string read_environment(Options* options) {
+  if (launcher_tells_rank()) return "";
   int64_t number = 0;
   const char* size = std::getenv("WORLD_SIZE");
   const char* rank = std::getenv("RANK");
@@ -116,15 +203,17 @@ std::optional<std::chrono::milliseconds> parse_duration(const std::string& text)
 ParsedOptions parse_options(const std::vector<std::string>& arguments) {
   ParsedOptions parsed;
   const auto valued = flags_with_a_value(&parsed.options);
-  const auto off = switches_off(&parsed.options);
+  const auto off = switches_off(&parsed.options), on = switches_on(&parsed.options);
   for (const std::string& argument : arguments) {
     const size_t equals = argument.find('=');
     const std::string name = argument.substr(0, equals);
     const bool has_value = equals != std::string::npos;
     if (argument == "--help") {
       parsed.help = true;
-    } else if (argument == "--float") {
-      parsed.options.float_sums = true;
+    } else if (argument == "--no-error-flag") {
+      parsed.options.error_flag = ErrorFlag::kNever;
+    } else if (!has_value && on.count(name)) {
+      *on.at(name) = true;
     } else if (!has_value && off.count(name)) {
       *off.at(name) = false;
     } else if (!valued.count(name)) {

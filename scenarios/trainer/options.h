@@ -1,13 +1,26 @@
 // Options: the trainer's command line; every defence has a switch that turns off only itself.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "scenarios/trainer/end_of_data.h"
+
 namespace trainer {
+
+// When the error flag is summed: by every rank in every step, or by those alone that have something to tell.
+enum class ErrorFlag { kAlways, kWhenFailed, kNever };
+
+// One rank at one step; rank -1: nobody.
+struct At {
+  int64_t step = 0;
+  int rank = -1;
+  bool is(int64_t s, int r) const { return step == s && rank == r; }
+};
 
 struct Options {
   int rank = 0;  // from RANK and WORLD_SIZE
@@ -19,6 +32,12 @@ struct Options {
   int hidden = 32;
   int buckets = 3;
   uint64_t seed = 1;
+  int64_t samples = 0;  // of the data set; 0: it never ends
+  EndOfData end_of_data = EndOfData::kFlag;
+  std::array<int, 3> grid{};  // tensor x pipeline x data, whose product is the world; 0: one flat sum
+  int node_size = 0;          // ranks of a node, for the hierarchical sum; 0: one flat sum
+  int64_t evaluate_every = 0;
+  int64_t progress_check_every = 0;
   bool float_sums = false;  // ordinary float sums: faster, and not equal over world sizes
 
   std::string checkpoint_dir;  // "": no checkpoints
@@ -26,12 +45,20 @@ struct Options {
   std::optional<std::chrono::milliseconds> collective_timeout = std::chrono::seconds(30);
 
   bool sequence_check = true;
-  bool error_flag = true;
+  ErrorFlag error_flag = ErrorFlag::kAlways;
   bool stop_on_error = true;  // off: the error of a collective is told, and the step goes on
   bool fsync = true;
   bool rename = true;    // off: checkpoints are written in place
   bool checksum = true;  // off: the loader believes what it reads
   bool resume = true;    // off: a restart begins at step 1
+
+  // Trouble that comes from the data, and the mistakes that programs make.
+  At bad_sample;                          // cannot be read
+  bool swallow_local_errors = false;      // `except: continue`: the step's calls are left out
+  bool broadcast_on_rank_0_only = false;  // the evaluation's
+  bool leaders_call_world = false;        // in the hierarchical sum
+  std::vector<int> axes_reversed_on;      // ranks that take the grid's axes in another order
+  At jumped_step;                         // a rank that believes to have made it already
 };
 
 struct ParsedOptions {

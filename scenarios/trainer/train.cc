@@ -4,15 +4,22 @@
 #include <bit>
 #include <chrono>
 #include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
 
 #include "harness/mark/mark.h"
 #include "scenarios/trainer/checkpoint.h"
 #include "scenarios/trainer/collectives.h"
 #include "scenarios/trainer/dataset.h"
+#include "scenarios/trainer/end_of_data.h"
+#include "scenarios/trainer/evaluation.h"
 #include "scenarios/trainer/gradient_sum.h"
 #include "scenarios/trainer/hash.h"
 #include "scenarios/trainer/model.h"
+#include "scenarios/trainer/progress_check.h"
 #include "scenarios/trainer/sequence_check.h"
+#include "scenarios/trainer/world_sum.h"
 
 namespace trainer {
 
@@ -22,7 +29,7 @@ constexpr double kLearningRate = 0.5;
 constexpr int64_t kSamples = 4096;
 
 // What a rank has to tell the others before a step is committed. The worst one counts.
-enum Trouble : int64_t { kFine = 0, kDataEnded = 1, kFailed = 2, kMismatch = 3 };
+enum Trouble : int64_t { kFine = 0, kDataEnded = 1, kFailed = 2, kMismatch = 3, kSwallowed = 4 };
 
 int collective_failed(const Options& options, const CollectiveError& error, int64_t step) {
   rankfault_error(error.kind.c_str(), step);
@@ -33,27 +40,34 @@ int collective_failed(const Options& options, const CollectiveError& error, int6
 
 class Trainer {
  public:
-  explicit Trainer(const Options& options)
+  // `options` name the rank and the world that `collectives` has.
+  Trainer(const Options& options, Collectives& collectives)
       : options_(options),
         dataset_(options.seed),
         model_(options.hidden, options.seed),
         sums_(model_.weights().size(), options.buckets, options.float_sums),
         gradient_(model_.weights().size()),
-        collectives_(options.rank, options.world_size, options.store, options.collective_timeout) {
+        collectives_(collectives),
+        world_sum_(make_world_sum(options, collectives)) {
     policy_ = {options.checkpoint_dir, fingerprint(), options.fsync, options.rename, options.checksum};
   }
 
   int run() {
     step_ = resume() + 1;
+    const int64_t last = last_step(options_, collectives_);
     rankfault_phase("train");
-    for (; step_ <= options_.steps; ++step_) {
+    for (; step_ <= last; ++step_) {
+      if (options_.jumped_step.is(step_, options_.rank)) continue;
       rankfault_step_begin(step_);
       const Trouble trouble = exchange();
+      if (trouble == kSwallowed) continue;
       if (trouble == kDataEnded) break;
       if (trouble == kFailed) return give_up();
       if (trouble == kMismatch) return mismatch();
       update();
       commit();
+      evaluate_now_and_then();
+      if (!all_at_this_step()) return mismatch();
     }
     rankfault_phase("finish");
     collectives_.barrier();
@@ -75,9 +89,9 @@ class Trainer {
     rankfault_phase("resume");
     int64_t step = 0;
     if (options_.rank == 0 && options_.resume && !policy_.directory.empty()) step = load();
-    collectives_.broadcast_from_0(&step, sizeof step);
+    collectives_.broadcast(&step, sizeof step, 0);
     if (step > 0) {
-      collectives_.broadcast_from_0(model_.weights().data(), model_.weights().size() * sizeof(double));
+      collectives_.broadcast(model_.weights().data(), model_.weights().size() * sizeof(double), 0);
     }
     rankfault_mark("resumed_from", step);
     return step;
@@ -98,7 +112,9 @@ class Trainer {
   // the rank. Without that defence it is told and swallowed, as by an `except: log` around the step.
   Trouble exchange() {
     try {
-      const Trouble trouble = agree(compute());
+      const Trouble own = compute();
+      if (options_.end_of_data == EndOfData::kJoin && collectives_.max(has_batch_) == 0) return kDataEnded;
+      const Trouble trouble = agree(own);
       if (trouble != kFine || !options_.sequence_check) return trouble;
       return check_.all_agree(collectives_) ? kFine : kMismatch;
     } catch (const CollectiveError& error) {
@@ -111,23 +127,38 @@ class Trainer {
   // This rank's share of the global batch: samples are dealt by their global index.
   Trouble compute() {
     sums_.clear();
-    const bool has_batch = rankfault_batch(step_) != 0;
-    const Trouble own = local_failure_ ? kFailed : has_batch ? kFine : kDataEnded;
-    if (own != kFine) return own;
+    has_batch_ = rankfault_batch(step_) != 0 && has_samples(options_, step_);
+    if (local_failure_) return kFailed;
+    if (!has_batch_) return options_.end_of_data == EndOfData::kJoin ? kFine : kDataEnded;
+    if (options_.bad_sample.is(step_, options_.rank)) return sample_failed();
     const int64_t first = (step_ - 1) * options_.batch;
     for (int64_t i = options_.rank; i < options_.batch; i += options_.world_size) {
+      if (options_.samples > 0 && first + i >= options_.samples) break;
       const double loss = model_.loss_and_gradient(dataset_.sample((first + i) % kSamples), gradient_);
       sums_.add(gradient_, loss);
     }
     return kFine;
   }
 
+  Trouble sample_failed() {
+    std::fprintf(stderr, "trainer: rank %d: step %lld: a sample cannot be read\n", options_.rank,
+                 static_cast<long long>(step_));
+    local_failure_ = !options_.swallow_local_errors;
+    return options_.swallow_local_errors ? kSwallowed : kFailed;
+  }
+
   // Every rank, every step, in trouble or not: the same calls in the same order, then the same decision.
-  // Without the error flag each rank follows its own trouble, and leaves its peers waiting.
+  // Without the error flag each rank follows its own trouble, and leaves its peers waiting; with a flag that
+  // only the rank in trouble sums, that sum meets the peers' gradients.
   Trouble agree(Trouble own) {
-    if (!options_.error_flag && own != kFine) return own;
-    sums_.all_reduce(collectives_, check_, step_);
-    if (!options_.error_flag) return kFine;
+    if (own == kSwallowed) return own;
+    if (own == kDataEnded && options_.end_of_data == EndOfData::kLeave) return own;
+    if (own != kFine && options_.error_flag != ErrorFlag::kAlways) {
+      if (options_.error_flag == ErrorFlag::kWhenFailed) (void)collectives_.max(own);
+      return own;
+    }
+    sums_.all_reduce(*world_sum_, check_, step_);
+    if (options_.error_flag != ErrorFlag::kAlways) return kFine;
     const auto worst = static_cast<Trouble>(collectives_.max(own));
     check_.note("error_flag", 0, step_, &worst, sizeof worst);
     return worst;
@@ -148,6 +179,23 @@ class Trainer {
     if (options_.rank == 0 && !policy_.directory.empty() && step_ % options_.checkpoint_every == 0) {
       checkpoint();
     }
+  }
+
+  void evaluate_now_and_then() {
+    if (options_.evaluate_every == 0 || step_ % options_.evaluate_every != 0) return;
+    rankfault_phase("evaluate");
+    const double loss = evaluate(collectives_, model_, dataset_, options_.broadcast_on_rank_0_only);
+    rankfault_value("evaluation", step_, std::bit_cast<uint64_t>(loss));
+    rankfault_phase("train");
+  }
+
+  bool all_at_this_step() {
+    if (options_.progress_check_every == 0 || ++rounds_ % options_.progress_check_every != 0) return true;
+    const std::string elsewhere = ranks_elsewhere(collectives_, step_);
+    if (!elsewhere.empty())
+      std::fprintf(stderr, "trainer: rank %d: step %lld: %s\n", options_.rank, static_cast<long long>(step_),
+                   elsewhere.c_str());
+    return elsewhere.empty();
   }
 
   // A failure is told to the others in the next step, where all leave together.
@@ -189,24 +237,43 @@ class Trainer {
   Model model_;
   GradientSum sums_;
   std::vector<double> gradient_;
-  Collectives collectives_;
+  Collectives& collectives_;
+  std::unique_ptr<WorldSum> world_sum_;
   SequenceCheck check_;
   CheckpointPolicy policy_;
-  int64_t step_ = 0;
+  int64_t step_ = 0, rounds_ = 0;
   double loss_ = 0;
-  bool local_failure_ = false;
+  bool local_failure_ = false, has_batch_ = true;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+// What only the size of the world can tell.
+std::string misfit(const Options& options) {
+  const int product = options.grid[0] * options.grid[1] * options.grid[2];
+  if (product != 0 && product != options.world_size)
+    return "--grid has " + std::to_string(product) + " places for " + std::to_string(options.world_size) +
+           " ranks";
+  return "";
+}
+
 }  // namespace
 
-int train(const Options& options) {
+int train(Options options) {
+  std::unique_ptr<Collectives> collectives;
   std::optional<Trainer> trainer;
   try {
-    trainer.emplace(options);
-    return trainer->run();
+    collectives = meet({options.rank, options.world_size, options.store, options.collective_timeout});
+    options.rank = collectives->rank();
+    options.world_size = collectives->size();
+    if (const std::string mistake = misfit(options); !mistake.empty()) {
+      std::fprintf(stderr, "trainer: %s\n", mistake.c_str());
+      return kExitUsage;
+    }
+    return trainer.emplace(options, *collectives).run();
   } catch (const CollectiveError& error) {
-    return collective_failed(options, error, trainer ? trainer->step() : 0);
+    const int code = collective_failed(options, error, trainer ? trainer->step() : 0);
+    if (collectives) collectives->leave(code);
+    return code;
   }
 }
 

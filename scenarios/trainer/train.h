@@ -13,6 +13,6 @@ enum ExitCode {
   kExitUsage = 64,
 };
 
-int train(const Options& options);
+int train(Options options);
 
 }  // namespace trainer

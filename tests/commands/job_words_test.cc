@@ -42,6 +42,17 @@ TEST(JobWords, MpirunsOptionsEndWhereTheProgramBegins) {
   EXPECT_THAT(w.command, ElementsAre("./a.out", "-np", "9"));
 }
 
+TEST(JobWords, HydrasOptionsHaveOneDashAndUpToTwoValues) {
+  const Workload w =
+      job("/opt/mpich/bin/mpiexec.hydra -n 3 -genv A b -envnone -ppn 2 -l -outfile-pattern o.%r ./a -n 9");
+  EXPECT_EQ(w.launcher, LauncherKind::kMpirun);
+  EXPECT_EQ(w.mpirun, "/opt/mpich/bin/mpiexec.hydra");
+  EXPECT_EQ(w.ranks, 3);
+  EXPECT_THAT(w.launcher_args,
+              ElementsAre("-genv", "A", "b", "-envnone", "-ppn", "2", "-l", "-outfile-pattern", "o.%r"));
+  EXPECT_THAT(w.command, ElementsAre("./a", "-n", "9"));
+}
+
 TEST(JobWords, ALauncherByItsPathIsThatOne) {
   EXPECT_EQ(job("/opt/ompi/bin/mpiexec -n 2 ./a").mpirun, "/opt/ompi/bin/mpiexec");
   EXPECT_EQ(job("/venv/bin/torchrun --nproc-per-node=2 t.py").torchrun, "/venv/bin/torchrun");

@@ -49,6 +49,15 @@ TEST(DeadRank, ASurvivorEndedByTheLauncherHangsUnderTheFirst) {
   for (size_t i = 1; i < 4; ++i) EXPECT_EQ(found.all[i].caused_by, 0);
 }
 
+TEST(DeadRank, SurvivorsSeenToEndAtTheSameLookHangUnderTheOneTheyWaitedFor) {
+  TimelineBuilder job = killed_before_third();
+  for (int r : {0, 1, 3}) job.killed(r);
+  for (int r : {0, 1, 3}) job.rank(r).end.time = job.rank(2).end.time;
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(found.all.front().ranks, std::vector<int>{2}) << found.all.front().text;
+  for (size_t i = 1; i < found.all.size(); ++i) EXPECT_EQ(found.all[i].caused_by, 0);
+}
+
 TEST(DeadRank, IsInferredWhenItDiedInsideTheCall) {
   TimelineBuilder job(3);
   job.everyone(all_reduce(), 2)

@@ -318,7 +318,7 @@ TEST(Messages, WorkBesidePendingCallsIsNotSlow) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.enqueues(0, recv(1)).wait(5'000'000'000);
   expect_quiet(job);
-  job.waits(0, {job.last_origin(0)}).wait(5'000'000'000);
+  job.waits(0, {job.last_origin(0)}).wait(16'000'000'000);  // it was at work for 5 s before
   EXPECT_NE(finding_of(diagnose(job.build()), "slow_rank"), nullptr);
 }
 

@@ -210,8 +210,14 @@ bool SimulatedJob::advance() {
 }
 
 void SimulatedJob::end(int rank) {
-  state_[static_cast<size_t>(rank)].dead = true;
-  if (random_() % 3)
+  Rank& r = state_[static_cast<size_t>(rank)];
+  if (r.dead) return;
+  r.dead = true;
+  if (r.next == r.program.size())
+    builder_.exits(rank, 0);
+  else if (r.inside && random_() % 2)
+    builder_.returns(rank, 0, RF_RESULT_THROWN).exits(rank, 3);
+  else if (random_() % 3)
     builder_.killed(rank);
   else
     builder_.exits(rank, static_cast<int>(random_() % 2));

@@ -20,7 +20,7 @@ class SimulatedJob {
   bool advance();
   Timeline timeline() const { return builder_.build(); }
   TimelineBuilder& builder() { return builder_; }
-  // Ends a rank where it stands: by a signal, or by an exit with 0 or 1.
+  // Ends a rank where it stands: by a signal, by an exit, or by the error of the call it is in, and an exit.
   void end(int rank);
   const std::vector<std::string>& comms() const { return names_; }
 

@@ -1,6 +1,6 @@
 // foreign_jobs_test: the same oracles on jobs that do not know of rankfault: plain MPI under mpirun
-// (Open MPI 4 and 5) and an unmarked PyTorch DDP script under torchrun; each in a read-only directory of its
-// own, outside the repository.
+// (Open MPI 4 and 5, MPICH 4 and 5) and an unmarked PyTorch DDP script under torchrun; each in a read-only
+// directory of its own, outside the repository.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -9,58 +9,35 @@
 #include <sstream>
 
 #include "tests/end_to_end/jobs.h"
+#include "tests/support/mpirun_of.h"
 #include "tests/support/tool.h"
 
 namespace rankfault::test {
 namespace {
 
-enum class Kind { kMpi4, kMpi5, kTorch };
-
 struct Case {
-  Kind kind;
+  const char* what;  // an MPI by its name (mpirun_of), or "Torch"
   bool pidfd_info;
   friend void PrintTo(const Case& c, std::ostream* out) {
-    *out << (c.kind == Kind::kMpi4   ? "OpenMpi4"
-             : c.kind == Kind::kMpi5 ? "OpenMpi5"
-                                     : "Torch")
-         << (c.pidfd_info ? "" : "WithoutKernelExitInformation");
+    *out << c.what << (c.pidfd_info ? "" : "WithoutKernelExitInformation");
   }
 };
-
-std::string openmpi5() {
-  const char* prefix = std::getenv("RANKFAULT_OPENMPI5_PREFIX");
-  return prefix ? prefix : "";
-}
 
 class ForeignJob : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
-    switch (GetParam().kind) {
-      case Kind::kMpi4:
-        if (!have_program("mpirun")) GTEST_SKIP() << "no mpirun";
-        break;
-      case Kind::kMpi5:
-        if (openmpi5().empty()) GTEST_SKIP() << "no Open MPI 5 (RANKFAULT_OPENMPI5_PREFIX)";
-        break;
-      case Kind::kTorch:
-        if (python().empty()) GTEST_SKIP() << "no PyTorch (RANKFAULT_PYTHON)";
-        break;
-    }
+    if (is_torch() && python().empty()) GTEST_SKIP() << "no PyTorch (RANKFAULT_PYTHON)";
+    if (!is_torch() && !have_program(mpirun())) GTEST_SKIP() << "no " << GetParam().what;
   }
+
+  bool is_torch() const { return std::string(GetParam().what) == "Torch"; }
+  std::string mpirun() const { return mpirun_of(GetParam().what); }
 
   // The program alone, where nothing can be written and nothing of ours is near.
   std::string away() const { return scratch_.file("away"); }
   std::string program() const {
-    const std::string bin = build_dir() + "/bin/ranks/";
-    switch (GetParam().kind) {
-      case Kind::kMpi4:
-        return bin + "mpi/mpi_steps";
-      case Kind::kMpi5:
-        return bin + "ompi5/mpi_steps";
-      case Kind::kTorch:
-        break;
-    }
-    return source_dir() + "/tests/ranks/torch/ddp.py";
+    return is_torch() ? source_dir() + "/tests/ranks/torch/ddp.py"
+                      : mpi_programs_of(GetParam().what) + "/mpi_steps";
   }
   void move_away() const {
     namespace fs = std::filesystem;
@@ -77,13 +54,13 @@ class ForeignJob : public testing::TestWithParam<Case> {
 
   std::string text(Job job) const {
     job.wall = "60s";
-    const bool torch = GetParam().kind == Kind::kTorch;
+    const bool torch = is_torch();
     std::string yaml = torch ? torch_job(job) : mpi_job(job);
     const std::string there = torch ? program() : "{bin}/ranks/mpi/mpi_steps";
     const std::string name = std::filesystem::path(program()).filename();
     yaml.replace(yaml.find(there), there.size(), away() + "/" + name);
     std::string more = "  cwd: " + away() + "\n";
-    if (GetParam().kind == Kind::kMpi5) more += "  mpirun: " + openmpi5() + "/bin/mpirun\n";
+    if (!torch) more += "  mpirun: " + mpirun() + "\n";
     yaml.insert(yaml.find("  ranks:"), more);
     return yaml;
   }
@@ -113,7 +90,7 @@ TEST_P(ForeignJob, IsHealthyUnderTheAgent) {
   const ToolRun tool = run({.expect = "  - blamed: {kind: none}\n  - ended: {ranks: all, exit: zero}\n"
                                       "  - left_nothing: [processes, shm, sockets, temp_files]\n"});
   EXPECT_EQ(tool.status, 0) << tool.output;
-  if (GetParam().kind == Kind::kTorch)
+  if (is_torch())
     EXPECT_EQ(coverage(), (std::set<std::string>{"c10d preload", "gloo preload"}));
   else
     EXPECT_EQ(coverage(), (std::set<std::string>{"mpi preload"}));
@@ -139,9 +116,11 @@ TEST_P(ForeignJob, NamesTheRankThatLeftOutACall) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, ForeignJob,
-                         testing::Values(Case{Kind::kMpi4, true}, Case{Kind::kMpi4, false},
-                                         Case{Kind::kMpi5, true}, Case{Kind::kMpi5, false},
-                                         Case{Kind::kTorch, true}, Case{Kind::kTorch, false}),
+                         testing::Values(Case{"OpenMpi4", true}, Case{"OpenMpi4", false},
+                                         Case{"OpenMpi5", true}, Case{"OpenMpi5", false},
+                                         Case{"Mpich4", true}, Case{"Mpich4", false}, Case{"Mpich5", true},
+                                         Case{"Mpich5", false}, Case{"MpiStandard", true},
+                                         Case{"Torch", true}, Case{"Torch", false}),
                          testing::PrintToStringParamName());
 
 }  // namespace

@@ -1,5 +1,5 @@
 // watch_test: `watch` and `inspect` on real jobs that hang, and on healthy ones: plain MPI under mpirun (Open
-// MPI 4 and 5), PyTorch under torchrun, a Gloo program started by rankfault itself.
+// MPI 4 and 5, MPICH 4 and 5), PyTorch under torchrun, a Gloo program started by rankfault itself.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -12,6 +12,7 @@
 #include <set>
 
 #include "harness/base/process_tree.h"
+#include "tests/support/mpirun_of.h"
 #include "tests/support/tool.h"
 
 namespace rankfault::test {
@@ -21,18 +22,20 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-enum class Kind { kMpi4, kMpi5, kTorch };
+using What = const char*;  // an MPI by its name (mpirun_of), or "Torch"
 
-std::string openmpi5() {
-  const char* prefix = std::getenv("RANKFAULT_OPENMPI5_PREFIX");
-  return prefix ? prefix : "";
-}
-
-void wait_until(const std::function<bool()>& so) {
+// False, and a failure: it did not come to be. The limit is far from any time that is waited for.
+bool wait_until(const std::function<bool()>& so) {
+  const std::time_t end = std::time(nullptr) + 120;
   while (!so()) {
+    if (std::time(nullptr) > end) {
+      ADD_FAILURE() << "what was waited for did not come to be within two minutes";
+      return false;
+    }
     const timespec moment{0, 20'000'000};
     ::nanosleep(&moment, nullptr);
   }
+  return true;
 }
 
 bool is_gone(int pid) {
@@ -40,7 +43,7 @@ bool is_gone(int pid) {
   return !stat || stat->state == 'Z';
 }
 
-class HungJob : public testing::TestWithParam<Kind> {
+class HungJob : public testing::TestWithParam<What> {
  protected:
   void SetUp() override {
     for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"}) {
@@ -48,29 +51,26 @@ class HungJob : public testing::TestWithParam<Kind> {
       ::setenv((std::string(name) + "_CONFIRM").c_str(), "1", 1);
     }
     ::setenv("OMP_NUM_THREADS", "1", 1);
-    if (GetParam() == Kind::kMpi4 && !have_program("mpirun")) GTEST_SKIP() << "no mpirun";
-    if (GetParam() == Kind::kMpi5 && openmpi5().empty()) GTEST_SKIP() << "no Open MPI 5";
-    if (GetParam() == Kind::kTorch && python().empty()) GTEST_SKIP() << "no PyTorch (RANKFAULT_PYTHON)";
+    if (is_torch() && python().empty()) GTEST_SKIP() << "no PyTorch (RANKFAULT_PYTHON)";
+    if (!is_torch() && !have_program(mpirun_of(what()))) GTEST_SKIP() << "no " << what();
   }
+  std::string what() const { return GetParam(); }
+  bool is_torch() const { return what() == "Torch"; }
 
   // As its user types it: three ranks, of which rank 1 never comes to the barrier.
   std::vector<std::string> job(const std::string& how) const {
-    const std::string bin = build_dir() + "/bin/ranks/";
-    switch (GetParam()) {
-      case Kind::kMpi4:
-        return {"mpirun",     "--oversubscribe",    "-np",         "3", "--mca", "btl",
-                "self,vader", bin + "mpi/mpi_hang", "--how=" + how};
-      case Kind::kMpi5:
-        return {openmpi5() + "/bin/mpirun",
-                "--map-by",
-                ":OVERSUBSCRIBE",
-                "-np",
-                "3",
-                bin + "ompi5/mpi_hang",
-                "--how=" + (how == "sleep" ? "spin" : how)};
-      case Kind::kTorch:
-        break;
-    }
+    const std::string program = mpi_programs_of(what()) + "/mpi_hang";
+    if (what() == "OpenMpi4")
+      return {"mpirun", "--oversubscribe", "-np", "3", "--mca", "btl", "self,vader", program, "--how=" + how};
+    if (what() == "OpenMpi5")
+      return {mpirun_of(what()),
+              "--map-by",
+              ":OVERSUBSCRIBE",
+              "-np",
+              "3",
+              program,
+              "--how=" + (how == "sleep" ? "spin" : how)};
+    if (!is_torch()) return {mpirun_of(what()), "-n", "3", program, "--how=" + how};
     return {python(),
             "-m",
             "torch.distributed.run",
@@ -80,6 +80,9 @@ class HungJob : public testing::TestWithParam<Kind> {
             "--how",
             how};
   }
+
+  // One that does not come; with Open MPI 5 it computes for ever.
+  std::string absent() const { return what() == "OpenMpi5" ? "spin" : "sleep"; }
 
   std::vector<std::string> watch(const std::vector<std::string>& options, const std::string& how) const {
     std::vector<std::string> args{"watch", "--run-dir", scratch_.file("run")};
@@ -105,21 +108,21 @@ std::string functions_in(const Json& evidence) {
 }
 
 TEST_P(HungJob, WatchNamesTheRankThatDoesNotComeAndTakesTheStacks) {
-  const ToolRun tool = run_tool(watch({"--end-on-finding", "--after", "1s"}, "sleep"));
+  const ToolRun tool = run_tool(watch({"--end-on-finding", "--after", "1s", "--hung-after", "2s"}, "sleep"));
   EXPECT_EQ(tool.status, 1) << tool.output;
   const auto findings = findings_of(scratch_.file("run"));
   ASSERT_FALSE(findings.empty()) << tool.output;
   EXPECT_THAT(findings[0]["ranks"].get<std::vector<int>>(), ElementsAre(1)) << tool.output;
   EXPECT_EQ(findings[0]["confidence"], "inferred");
+  EXPECT_EQ(findings[0]["kind"], "stuck_outside") << "a slow rank does not end the job";
   EXPECT_THAT(tool.output, HasSubstr("rank 1"));
   for (const int rank : {0, 2}) {
     ASSERT_TRUE(evidence_of(rank).is_object()) << tool.output;
-    EXPECT_THAT(functions_in(evidence_of(rank)),
-                HasSubstr(GetParam() == Kind::kTorch ? "gloo::barrier" : "MPI_Barrier"));
+    EXPECT_THAT(functions_in(evidence_of(rank)), HasSubstr(is_torch() ? "gloo::barrier" : "MPI_Barrier"));
   }
   ASSERT_TRUE(evidence_of(1).is_object());
   EXPECT_THAT(functions_in(evidence_of(1)), Not(HasSubstr("MPI_Barrier")));
-  const bool torch = GetParam() == Kind::kTorch;
+  const bool torch = is_torch();
   EXPECT_THAT(evidence_of(1).dump(), HasSubstr(torch ? "hang.py" : "mpi_hang.c:"));
   EXPECT_TRUE(processes_of_run(scratch_.file("run")).empty());
   EXPECT_EQ(run_tool({"diagnose", scratch_.file("run")}).status, 1);
@@ -127,7 +130,7 @@ TEST_P(HungJob, WatchNamesTheRankThatDoesNotComeAndTakesTheStacks) {
 }
 
 TEST_P(HungJob, WatchLeavesAHungJobAloneUntilCtrlC) {
-  const int pid = start_tool(watch({"--after", "1s"}, "sleep"), scratch_.file("output"));
+  const int pid = start_tool(watch({"--after", "1s"}, absent()), scratch_.file("output"));
   ASSERT_GT(pid, 0);
   const std::string last = scratch_.file("run/evidence/rank-2.json");
   wait_until([&] { return std::filesystem::exists(last) || is_gone(pid); });
@@ -149,8 +152,9 @@ TEST_P(HungJob, WatchOfAHealthyJobFindsNothing) {
 
 class SlowMpiJob : public HungJob {};
 
+// Told as slow on the way, and left to go on.
 TEST_P(SlowMpiJob, WatchFindsNothing) {
-  std::vector<std::string> args = watch({"--after", "500ms"}, "sleep");
+  std::vector<std::string> args = watch({"--after", "500ms", "--end-on-finding"}, "sleep");
   args.push_back("--seconds=2");
   const ToolRun tool = run_tool(args);
   EXPECT_EQ(tool.status, 0) << tool.output;
@@ -187,16 +191,16 @@ class ForeignJob {
 };
 
 TEST_P(HungJob, InspectNamesTheRankOutsideOfTheCall) {
-  const ForeignJob foreign(job("sleep"));
-  const std::string option = GetParam() == Kind::kTorch ? "--torchrun" : "--mpirun";
+  const ForeignJob foreign(job(absent()));
+  const std::string option = is_torch() ? "--torchrun" : "--mpirun";
   const std::vector<std::string> args{"inspect",  option,  std::to_string(foreign.pid()),
                                       "--during", "200ms", "--json"};
   // Until it hangs there is nothing to find: first no rank, then a job that starts.
   ToolRun tool;
-  wait_until([&] {
+  ASSERT_TRUE(wait_until([&] {
     tool = run_tool(args);
     return tool.status == 1;
-  });
+  }));
   const Json found = Json::parse(tool.output, nullptr, false);
   ASSERT_TRUE(found.is_object()) << tool.output;
   ASSERT_EQ(found["evidence"].size(), 3u) << tool.output;
@@ -205,16 +209,17 @@ TEST_P(HungJob, InspectNamesTheRankOutsideOfTheCall) {
   wait_until([&] {
     const Json now = Json::parse(run_tool(args).output, nullptr, false);
     return now.is_object() && now["findings"][0]["ranks"] == Json::array({1}) &&
-           now["findings"][0]["op"] == "barrier";
+           now["findings"][0]["op"] == "barrier" &&
+           now["findings"][0]["kind"] == (what() == "OpenMpi5" ? "slow_rank" : "stuck_outside");
   });
   for (const int pid : descendants_of(foreign.pid())) EXPECT_NE(proc_stat(pid)->state, 'T');
 }
 
-std::string name_of(const testing::TestParamInfo<Kind>& job) {
-  return job.param == Kind::kMpi4 ? "OpenMpi4" : job.param == Kind::kMpi5 ? "OpenMpi5" : "Torch";
-}
-INSTANTIATE_TEST_SUITE_P(Jobs, HungJob, testing::Values(Kind::kMpi4, Kind::kMpi5, Kind::kTorch), name_of);
-INSTANTIATE_TEST_SUITE_P(Jobs, SlowMpiJob, testing::Values(Kind::kMpi4, Kind::kMpi5), name_of);
+std::string name_of(const testing::TestParamInfo<What>& job) { return job.param; }
+INSTANTIATE_TEST_SUITE_P(Jobs, HungJob, testing::Values("OpenMpi4", "OpenMpi5", "Mpich4", "Mpich5", "Torch"),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Jobs, SlowMpiJob, testing::Values("OpenMpi4", "OpenMpi5", "Mpich4", "Mpich5"),
+                         name_of);
 
 TEST(Watch, ALocalProgramThatFailsIsAFinding) {
   const Scratch scratch;
@@ -236,7 +241,10 @@ TEST(Watch, SaysWhatIsWrongAndStartsNothing) {
            {"watch", "--run-dir", dir, "--", "/no/such/mpirun", "-np", "2", "/bin/true"},
            {"watch", "--run-dir", dir, "--", "/no/such/torchrun", "train.py"},
            {"watch", "--run-dir", dir, "--after", "soon", "--ranks", "2", "--", "/bin/true"},
-           {"watch", "--run-dir", dir, "--after", "0s", "--ranks", "2", "--", "/bin/true"}}) {
+           {"watch", "--run-dir", dir, "--after", "0s", "--ranks", "2", "--", "/bin/true"},
+           {"watch", "--run-dir", dir, "--hung-after", "0s", "--ranks", "2", "--", "/bin/true"},
+           {"watch", "--run-dir", dir, "--after", "3s", "--hung-after", "2s", "--ranks", "2", "--",
+            "/bin/true"}}) {
     const ToolRun tool = run_tool(args);
     EXPECT_EQ(tool.status, 64) << args.back() << tool.output;
     EXPECT_FALSE(std::filesystem::exists(dir)) << args.back();

@@ -80,6 +80,29 @@ TEST(Gather, AStoppedProcessStaysStopped) {
   child.wait_for_state('S');
 }
 
+// As one that is about to end: the kernel refuses it.
+TEST(Gather, AThreadThatMayNotBeHeldHidesNoOther) {
+  const Child child([] {},
+                    [] {
+                      std::thread other(stay_here);
+                      stay_here();
+                    });
+  const Child tracer(
+      [&] {
+        if (::ptrace(PTRACE_SEIZE, child.pid(), nullptr, nullptr) != 0) ::_exit(1);
+      },
+      stay_here);
+  Places places;
+  Result<RankEvidence> evidence = gather(child.pid(), child.start(), 0, places);
+  while (evidence.ok() && evidence->threads.size() < 2)  // it is still starting
+    evidence = gather(child.pid(), child.start(), 0, places);
+  ASSERT_TRUE(evidence.ok());
+  EXPECT_TRUE(evidence->threads[0].frames.empty());
+  EXPECT_FALSE(evidence->threads[1].frames.empty());
+  EXPECT_THAT(evidence->no_stacks, HasSubstr("not permitted"));
+  EXPECT_GT(evidence->cpu_ns, 0u);
+}
+
 TEST(Gather, SaysWhyAProcessThatIsTracedHasNoStacks) {
   const Child child([] {}, stay_here);
   int result[2];
@@ -156,6 +179,25 @@ TEST(JobRanks, RefusesWhatIsNoJob) {
   EXPECT_THAT(ranks_below(0x3fffffff).error().message, HasSubstr("there is no process"));
   const Child alone({"/bin/sleep", "1000"}, {{"RANK", "first"}});
   EXPECT_THAT(ranks_below(alone.pid()).error().message, HasSubstr("is a rank"));
+}
+
+// py-spy does not always know a thread's number: its frames must not become another thread's.
+TEST(PySpy, FramesWithoutANumberAreNobodyElses) {
+  RankEvidence e;
+  e.pid = 10;
+  e.threads.resize(1);
+  e.threads[0].tid = 10;
+  ASSERT_TRUE(take_py_spy(
+      R"([{"os_thread_id": null, "thread_name": "loader", "frames": [{"name": "load", "filename": "/l.py", "line": 3}]},
+          {"thread_name": "MainThread", "frames": [{"name": "main", "filename": "/t.py", "line": 5}]},
+          {"thread_name": null, "frames": [{"name": "other", "filename": "/o.py", "line": 7}]}])",
+      e));
+  ASSERT_EQ(e.threads.size(), 3u);
+  ASSERT_EQ(e.threads[0].python.size(), 1u);
+  EXPECT_EQ(e.threads[0].python[0].function, "main");
+  EXPECT_EQ(e.threads[1].name, "loader");
+  EXPECT_EQ(e.threads[1].tid, 0);
+  EXPECT_EQ(e.threads[2].python[0].function, "other");
 }
 
 TEST(PySpy, ItsFramesGoToTheirThreads) {

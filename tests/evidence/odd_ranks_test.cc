@@ -40,6 +40,28 @@ TEST(OddRanks, NamesTheRankOutsideOfTheCallThatTheOthersAreIn) {
   EXPECT_EQ(f.sides.size(), 2u);
 }
 
+TEST(OddRanks, ARankThatUsesCpuTimeRunsAndIsNotStuck) {
+  const auto looks = [](RankEvidence first, RankEvidence second) {
+    return odd_ranks(
+        {{{waits(0), waits(1), first}, {waits(0), waits(1), second}}, 0, std::chrono::seconds(1)});
+  };
+  RankEvidence then = computes(2), now = computes(2);
+  then.cpu_ns = 5'000'000'000;
+  now.cpu_ns = 5'010'000'000;
+  EXPECT_EQ(looks(then, now).all[0].kind, "stuck_outside") << "its threads keep the time";
+  now.cpu_ns = 5'400'000'000;
+  const Findings found = looks(then, now);
+  EXPECT_EQ(found.all[0].kind, "slow_rank");
+  EXPECT_THAT(found.all[0].ranks, ElementsAre(2));
+  EXPECT_THAT(found.all[0].text, HasSubstr("rank 2 is running outside any call"));
+  now = then;
+  now.threads[0].state = 'R';
+  EXPECT_EQ(looks(then, now).all[0].kind, "slow_rank");
+  now = then;
+  now.threads[0].frames.insert(now.threads[0].frames.begin(), {"fsync", "libc.so.6", ""});
+  EXPECT_EQ(looks(then, now).all[0].kind, "slow_rank") << "it slept at another place";
+}
+
 TEST(OddRanks, NamesTheRankInAnotherCall) {
   const Findings found = twice({waits(0), waits(1), at(2, "MPI_Allreduce", "main.c:20")});
   ASSERT_EQ(found.all.size(), 1u);

@@ -5,17 +5,10 @@
 #include <map>
 
 #include "harness/diagnose/view.h"
-#include "tests/support/state_of_record.h"
+#include "harness/observe/state_of_record.h"
 
 namespace rankfault::testing {
 namespace {
-
-void enter(rf_state& s, const rf_record& r) {
-  s = state_inside(r);
-  if (s.flags & RF_CALL_MASK_VALID)  // the mask itself was not kept: who owes bytes is unknown
-    s.flags = static_cast<uint16_t>((s.flags & ~RF_CALL_MASK_VALID) | RF_CALL_COUNT_UNKNOWN);
-  if (s.op == RF_OP_WAIT || s.op == RF_OP_WAIT_ANY) s.pending_count = ~0u;  // nobody kept which
-}
 
 void leave(rf_state& s, const rf_record& r) {
   if (s.where != RF_INSIDE || s.call != r.call) return;
@@ -60,7 +53,7 @@ struct Redo {
     l->head = std::max(l->head, event.index + 1);
     CommView* c = comm(r.comm);
     if (r.phase == RF_PHASE_ENTER) {
-      enter(l->state, r);
+      l->state = state_by_record_alone(r);
       if (c && event.lane < RF_MAX_LANES && !(r.flags & RF_CALL_EXECUTION))
         c->issuers |= uint64_t{1} << event.lane;
     }

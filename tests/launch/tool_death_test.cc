@@ -17,6 +17,7 @@
 #include "harness/launch/gather.h"
 #include "harness/launch/guardian/file_id.h"
 #include "tests/launch/fixture.h"
+#include "tests/support/mpirun_of.h"
 
 namespace rankfault::test {
 namespace {
@@ -25,19 +26,10 @@ using ::testing::IsEmpty;
 
 struct Tree {
   const char* launcher;
-  const char* mpirun;  // "" : the launcher needs none
+  const char* mpi;  // "" : the launcher needs none
 };
-std::string name_of(const Tree& tree) {
-  const std::string launcher = tree.launcher;
-  return launcher != "mpirun" ? launcher : *tree.mpirun == '/' ? "mpirun5" : "mpirun4";
-}
+std::string name_of(const Tree& tree) { return *tree.mpi ? tree.mpi : tree.launcher; }
 void PrintTo(const Tree& tree, std::ostream* out) { *out << name_of(tree); }
-
-// Open MPI 5 as ./dev exports it; a path that is not there skips its tests.
-const char* open_mpi_5() {
-  const char* program = std::getenv("RANKFAULT_MPIRUN5");
-  return program ? program : "/no/open-mpi-5/mpirun";
-}
 
 std::string torch_python() {
   for (std::string python :
@@ -57,7 +49,7 @@ TEST_P(ToolDeath, EndsADaemonisedGrandchild) {
   std::map<std::string, std::string> env;
   std::vector<std::string> command{subject(), "daemon", daemon_file};
   if (std::string(tree.launcher) == "mpirun") {
-    const std::string mpirun = *tree.mpirun ? tree.mpirun : "mpirun";
+    const std::string mpirun = mpirun_of(tree.mpi);
     if (!capture({mpirun, "--version"})) GTEST_SKIP() << mpirun << " is not there";
     env["TEST_MPIRUN"] = mpirun;
   }
@@ -88,8 +80,9 @@ TEST_P(ToolDeath, EndsADaemonisedGrandchild) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Launchers, ToolDeath,
-                         ::testing::Values(Tree{"local", ""}, Tree{"mpirun", ""},
-                                           Tree{"mpirun", open_mpi_5()}, Tree{"torchrun", ""}),
+                         ::testing::Values(Tree{"local", ""}, Tree{"mpirun", "OpenMpi4"},
+                                           Tree{"mpirun", "OpenMpi5"}, Tree{"mpirun", "Mpich4"},
+                                           Tree{"mpirun", "Mpich5"}, Tree{"torchrun", ""}),
                          [](const auto& tested) { return name_of(tested.param); });
 
 bool guardian_is_over(const std::string& run) {

@@ -45,6 +45,9 @@ const BadInput kKeysAndTypes[] = {
     {"EmptyCommand", "[prog, --steps=3]", "[]", "f.yaml:7:12: \"command\" is empty: nothing would run"},
     {"NoUnit", "wall: 90s", "wall: 90",
      "f.yaml:8:18: \"90\" is not a duration: write a number with a unit, as 200ms, 1.5s or 2m"},
+    {"NoPatience", "wall: 90s", "hung_after: 0s", "f.yaml:8:24: \"hung_after\" is more than nothing"},
+    {"SlowAfterHung", "wall: 90s", "slow_after: 3s, hung_after: 2s",
+     "f.yaml:8:24: a rank is called slow before its job is called hung: \"slow_after\" is the shorter one"},
     {"UnknownLauncher", "launcher: local", "launcher: mpirn",
      "f.yaml:5:13: unknown launcher \"mpirn\" (did you mean \"mpirun\"?); there are local, mpirun and "
      "torchrun"},

@@ -69,6 +69,8 @@ const Pair kPairs[] = {
     {"wall: 90s", "wall: 90", false},
     {"wall: 90s", "wall: 1.5m", true},
     {"wall: 90s", "wal: 90s", false},
+    {"wall: 90s", "wall: 90s, slow_after: 1s, hung_after: 5s", true},
+    {"wall: 90s", "wall: 90s, hung_after: 5", false},
     {"limits: {wall: 90s}", "restarts: -1", false},
     {"limits: {wall: 90s}", "restarts: 2", true},
     {"limits: {wall: 90s}", "needs: [mpy]", false},

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "harness/diagnose/view.h"
-#include "tests/support/state_of_record.h"
+#include "harness/observe/state_of_record.h"
 
 namespace rankfault::testing {
 namespace {

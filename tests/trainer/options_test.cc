@@ -12,17 +12,38 @@ using namespace std::chrono_literals;
 
 TEST(Options, DefencesAreOnUntilSwitchedOff) {
   const Options options = parse_options({}).options;
-  for (bool on : {options.sequence_check, options.error_flag, options.fsync, options.rename, options.checksum,
-                  options.resume}) {
+  for (bool on : {options.sequence_check, options.fsync, options.rename, options.checksum, options.resume}) {
     EXPECT_TRUE(on);
   }
+  EXPECT_TRUE(options.error_flag == ErrorFlag::kAlways);
   EXPECT_TRUE(options.collective_timeout.has_value());
+}
+
+TEST(Options, MistakesAreOffUntilSwitchedOn) {
+  const Options options = parse_options({}).options;
+  EXPECT_FALSE(options.swallow_local_errors || options.broadcast_on_rank_0_only ||
+               options.leaders_call_world);
+  EXPECT_EQ(options.bad_sample.rank, -1);
+  EXPECT_EQ(options.jumped_step.rank, -1);
+  EXPECT_TRUE(options.axes_reversed_on.empty());
+  EXPECT_TRUE(parse_options({"--leaders-call-world"}).options.leaders_call_world);
+}
+
+TEST(Options, ReadsPlacesGridsAndWords) {
+  const Options options = parse_options({"--bad-sample=10:2", "--grid=4x2x3", "--end-of-data=join",
+                                         "--error-flag=when-failed", "--axes-reversed-on=1,2"})
+                              .options;
+  EXPECT_TRUE(options.bad_sample.is(10, 2));
+  EXPECT_EQ(options.axes_reversed_on, (std::vector<int>{1, 2}));
+  EXPECT_EQ(options.grid, (std::array<int, 3>{4, 2, 3}));
+  EXPECT_TRUE(options.end_of_data == EndOfData::kJoin);
+  EXPECT_TRUE(options.error_flag == ErrorFlag::kWhenFailed);
+  EXPECT_TRUE(parse_options({"--no-error-flag"}).options.error_flag == ErrorFlag::kNever);
 }
 
 TEST(Options, ASwitchTurnsOffOnlyItself) {
   const std::vector<std::pair<const char*, bool Options::*>> switches = {
       {"--no-sequence-check", &Options::sequence_check},
-      {"--no-error-flag", &Options::error_flag},
       {"--no-fsync", &Options::fsync},
       {"--no-stop-on-error", &Options::stop_on_error},
       {"--no-rename", &Options::rename},
@@ -47,8 +68,10 @@ TEST(Options, ReadsDurations) {
 
 TEST(Options, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(parse_options({"--stps=3"}).error, HasSubstr("unknown option --stps=3"));
-  for (const char* bad : {"--steps", "--steps=x", "--steps=-1", "--batch=0", "--backend=nccl",
-                          "--store=", "--collective-timeout=0s", "--no-fsync=1", "steps"}) {
+  for (const char* bad :
+       {"--steps", "--steps=x", "--steps=-1", "--batch=0", "--store=", "--collective-timeout=0s",
+        "--no-fsync=1", "steps", "--grid=4x2", "--grid=4x2x2x1", "--grid=0x1x1", "--bad-sample=3",
+        "--bad-sample=0:1", "--end-of-data=stop", "--float=1"}) {
     EXPECT_NE(parse_options({bad}).error, "") << bad;
   }
 }

@@ -38,6 +38,39 @@ TEST(Trainer, WeightsAreTheSameBitsForAnyNumberOfBuckets) {
   }
 }
 
+TEST(Trainer, WeightsAreTheSameBitsHoweverTheRanksAreGrouped) {
+  const std::string one = weights_of({1, {"--steps=20"}});
+  for (const char* groups : {"--grid=2x2x2", "--grid=1x2x4", "--node-size=4", "--node-size=3"})
+    EXPECT_EQ(weights_of({8, {"--steps=20", groups}}), one) << groups;
+  EXPECT_EQ(weights_of({2, {"--steps=20", "--evaluate-every=5", "--progress-check=4"}}), one);
+}
+
+TEST(Trainer, AllStopTogetherWhenTheDataEndsForSome) {
+  // 19 batches of 32, and a last one with three samples: rank 3 of 4 has none of them.
+  const std::string whole = weights_of({1, {"--steps=20", "--samples=611"}});
+  EXPECT_EQ(weights_of({4, {"--steps=20", "--samples=611", "--end-of-data=join"}}), whole);
+  const std::string dropped = weights_of({1, {"--steps=19"}});
+  EXPECT_NE(dropped, whole);
+  for (const char* policy : {"--end-of-data=flag", "--end-of-data=drop-last", "--end-of-data=agree"})
+    EXPECT_EQ(weights_of({4, {"--steps=20", "--samples=611", policy}}), dropped) << policy;
+  const JobResult left =
+      run_job({4, {"--steps=20", "--samples=611", "--end-of-data=leave", "--collective-timeout=500ms"}});
+  EXPECT_THAT(left.exit_codes, Each(3)) << left.output;
+}
+
+TEST(Trainer, TheProgressCheckTellsWhoIsElsewhere) {
+  const JobResult result =
+      run_job({3, {"--steps=20", "--jumped-step=7:1", "--progress-check=5", "--no-sequence-check"}});
+  EXPECT_THAT(result.exit_codes, Each(4)) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("rank 0: step 10: rank 1 is at step 11"));
+}
+
+TEST(Trainer, AGridThatDoesNotFitTheWorldIsRefused) {
+  const JobResult result = run_job({3, {"--grid=2x2x1"}});
+  EXPECT_THAT(result.exit_codes, Each(64));
+  EXPECT_THAT(result.output, HasSubstr("--grid has 4 places for 3 ranks"));
+}
+
 TEST(Trainer, WeightsFollowSeedStepsAndBatch) {
   const std::string one = weights_of({1, {"--steps=20"}});
   for (const char* other : {"--seed=2", "--steps=21", "--batch=33"}) {

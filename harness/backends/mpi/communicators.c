@@ -79,7 +79,7 @@ int wrap_MPI_Comm_idup(MPI_Comm c, MPI_Comm* made, MPI_Request* request) {
 
 /* Over the members of the new communicator only: no place in the parent's order, no claim of needs on it. */
 int wrap_MPI_Comm_create_group(MPI_Comm c, MPI_Group group, int tag, MPI_Comm* made) {
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, NULL, WHERE);
+  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, RF_NO_HANDLE, WHERE);
   call.tag = tag;
   const enum rf_verdict verdict = rf_core->begin(&call);
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
@@ -104,6 +104,13 @@ int wrap_MPI_Intercomm_create(MPI_Comm local, int leader, MPI_Comm peer, int rem
   return rf_core->end(&call, rc);
 }
 
+/* A persistent request keeps the communicator alive, and may be started when its handle is long gone. */
+static void comm_is_over(uint32_t comm) {
+  if (comm == RF_NO_COMM) return;
+  if (rf_request_prepared_on(comm)) rf_core->opaque(RF_OPAQUE_COMMUNICATION);
+  rf_core->comm_gone(comm);
+}
+
 #define RF_RETURN_END_OF_COMM(call_, comm_, forward)                                                \
   do {                                                                                              \
     const enum rf_verdict verdict_ = rf_core->begin(call_);                                         \
@@ -111,8 +118,7 @@ int wrap_MPI_Intercomm_create(MPI_Comm local, int leader, MPI_Comm peer, int rem
     const int rc_ = verdict_ == RF_DO_FORWARD ? (forward) : rf_not_made(call_, *(comm_), verdict_); \
     guard_.call = NULL;                                                                             \
     rf_core->end(call_, rc_);                                                                       \
-    if (verdict_ == RF_DO_FORWARD && rc_ == RF_MPI_SUCCESS && (call_)->comm != RF_NO_COMM)          \
-      rf_core->comm_gone((call_)->comm);                                                            \
+    if (verdict_ == RF_DO_FORWARD && rc_ == RF_MPI_SUCCESS) comm_is_over((call_)->comm);            \
     return rc_;                                                                                     \
   } while (0)
 

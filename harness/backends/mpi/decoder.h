@@ -1,20 +1,24 @@
-/* decoder.h: what the files of the Open MPI decoder share: the core, the library's own functions and
- * handles, and the one shape every wrapper has. */
+/* decoder.h: what the files of the MPI decoders share: the core, the library's own functions and handles,
+ * and the one shape every wrapper has.
+ *
+ * The sources are compiled once for each binary interface; RF_MPI_ABI is its header: openmpi_abi.h,
+ * mpich_abi.h, standard_abi.h. The file of that name with .c finds what is not a number. */
 #ifndef RANKFAULT_MPI_DECODER_H
 #define RANKFAULT_MPI_DECODER_H
 
 #include "harness/agent/core.h"
-#include "openmpi_abi.h"
+#include RF_MPI_ABI
 
 extern const struct rf_core_v1* rf_core;
 
-/* The library as this process has it. Handles are addresses of its objects, which an executable may
- * hold as copies of its own; functions are PMPI_*, so nothing asked here is ever recorded. */
+/* No library gives a handle of this value. */
+#define RF_NO_HANDLE 0
+
+/* The library as this process has it. The functions are PMPI_*, so nothing asked here is ever recorded. */
 struct mpi_library {
   MPI_Comm world, self, comm_null;
   MPI_Datatype datatype_null;
   MPI_Request request_null;
-  MPI_Request request_empty; /* complete and active, with an empty status: what MPI_PROC_NULL gives */
   int (*initialized)(int*);
   int (*query_thread)(int*);
   int (*comm_rank)(MPI_Comm, int*);
@@ -27,17 +31,28 @@ struct mpi_library {
   int (*group_free)(MPI_Group*);
   int (*group_translate_ranks)(MPI_Group, int, const int*, MPI_Group, int*);
   int (*type_size)(MPI_Datatype, int*);
-  MPI_Comm (*comm_f2c)(int);
-  MPI_Datatype (*type_f2c)(int);
-  MPI_Op (*op_f2c)(int);
-  MPI_Request (*request_f2c)(int);
 };
 extern struct mpi_library rf_mpi;
 
-void rf_announce(void);                      /* life.c */
-int rf_library_load(const char** reason);    /* library.c */
-uint32_t rf_library_version(void);           /* 10000 * major + 100 * minor + patch */
-void* rf_library_object(const char* symbol); /* data: the executable's copy when it has one */
+void rf_announce(void); /* life.c */
+
+/* library.c */
+struct rf_wanted { /* a function of the library, and where its address goes */
+  const char* symbol;
+  void* slot;
+};
+int rf_library_load(const char** reason);
+int rf_library_functions(const struct rf_wanted* wanted, size_t count, const char** missing);
+uint32_t rf_library_version(void); /* 10000 * major + 100 * minor + patch; 0: not one that is known */
+
+/* openmpi.c, mpich.c or standard.c: what is not said by the numbers of the binary interface */
+int rf_abi_load(const char** reason);          /* the predefined handles */
+uint32_t rf_abi_version(const char* text);     /* by the text of MPI_Get_library_version; 0: not known */
+uint64_t rf_abi_job(void);                     /* the same on all ranks of the job, and on no other's */
+MPI_Datatype rf_abi_type(rf_predefined known); /* RF_NO_HANDLE: the library has none */
+MPI_Op rf_abi_op(rf_predefined known);
+int rf_request_is_over(MPI_Request handle); /* null, or complete by its handle alone: shared by many calls */
+MPI_Request rf_request_that_is_over(void); /* complete and active, with an empty status: as MPI_PROC_NULL's */
 
 /* types.c. Arguments a library would refuse count as moving no data. */
 struct rf_elements {
@@ -48,7 +63,7 @@ void rf_types_load(void);                                     /* after the libra
 struct rf_elements rf_elements(int count, MPI_Datatype type); /* OTHER counts bytes */
 uint64_t rf_bytes(int count, MPI_Datatype type);              /* 0 exactly when no data moves */
 uint8_t rf_reduce_op(MPI_Op op);
-MPI_Datatype rf_type_handle(uint8_t dtype); /* null when there is none */
+MPI_Datatype rf_type_handle(uint8_t dtype); /* RF_NO_HANDLE when there is none */
 MPI_Op rf_op_handle(uint8_t reduce_op);
 
 /* identity.c: identity without messages */
@@ -63,9 +78,9 @@ struct rf_call rf_message(uint16_t op, int count, MPI_Datatype type, int peer, i
 
 /* requests.c: which call a request came from; a fixed table without locks */
 struct rf_request {
-  MPI_Request handle; /* the key; null: free */
-  uint64_t stamp;     /* grows with each entry: of two with one handle the newer is meant */
-  uint64_t origin;    /* RF_ORIGIN of the enter record; 0: persistent and inactive */
+  uint64_t handle; /* RF_HANDLE_BITS, the key; 0: free */
+  uint64_t stamp;  /* grows with each entry: of two with one handle the newer is meant */
+  uint64_t origin; /* RF_ORIGIN of the enter record; 0: persistent and inactive */
   uint64_t seq;
   uint32_t comm;
   uint32_t persistent;
@@ -76,6 +91,7 @@ struct rf_request* rf_request_track(MPI_Request handle, const struct rf_call* ca
 struct rf_request* rf_request_find(MPI_Request handle);
 void rf_request_done(struct rf_request* request, int result); /* writes COMPLETE; null is allowed */
 void rf_request_forget(struct rf_request* request);
+int rf_request_prepared_on(uint32_t comm); /* whether a persistent one lives on that communicator */
 
 /* wrapper.c */
 int rf_not_made(struct rf_call* call, MPI_Comm comm, enum rf_verdict verdict);
@@ -126,6 +142,13 @@ static inline struct rf_call rf_call_on(uint16_t op, MPI_Comm comm, const void* 
 
 #define RF_WRAPPED(name) extern void* next_##name;
 #include "wrapped.def"
+#ifdef RF_MPI_WITH_FORTRAN
+#include "wrapped_fortran.def"
+#endif
 #undef RF_WRAPPED
+
+static inline int rf_is_no_status(const struct rf_mpi_status* status) {
+  return !status || status == RF_MPI_STATUS_IGNORE;
+}
 
 #endif /* RANKFAULT_MPI_DECODER_H */

@@ -217,10 +217,10 @@ int wrap_MPI_Ialltoallv(ALLTOALLV_ARGS, MPI_Comm c, MPI_Request* q) {
 #define ALLTOALLW_ARGS \
   const void *s, INTS sn, INTS sd, const TYPE *st, void *r, INTS rn, INTS rd, const TYPE *rt
 int wrap_MPI_Alltoallw(ALLTOALLW_ARGS, MPI_Comm c) {
-  struct rf_call call = all_to_all(RF_OP_ALL_TO_ALLW, c, s, sn, NULL, rn, NULL, rt, WHERE);
+  struct rf_call call = all_to_all(RF_OP_ALL_TO_ALLW, c, s, sn, RF_NO_HANDLE, rn, RF_NO_HANDLE, rt, WHERE);
   RF_RETURN_CALL(&call, c, NEXT(MPI_Alltoallw)(s, sn, sd, st, r, rn, rd, rt, c));
 }
 int wrap_MPI_Ialltoallw(ALLTOALLW_ARGS, MPI_Comm c, MPI_Request* q) {
-  struct rf_call call = all_to_all(RF_OP_ALL_TO_ALLW, c, s, sn, NULL, rn, NULL, rt, WHERE);
+  struct rf_call call = all_to_all(RF_OP_ALL_TO_ALLW, c, s, sn, RF_NO_HANDLE, rn, RF_NO_HANDLE, rt, WHERE);
   RF_RETURN_ENQUEUED(&call, c, q, NEXT(MPI_Ialltoallw)(s, sn, sd, st, r, rn, rd, rt, c, q));
 }

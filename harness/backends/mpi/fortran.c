@@ -1,16 +1,23 @@
-/* fortran.c: the Fortran layer for the calls that small codes live on: initialisation, barrier,
- * broadcast, all_reduce, reduce, send, receive. Open MPI's Fortran functions go straight to PMPI, so a
- * C wrapper never sees them; each is wrapped under the names of mpif.h and use mpi (one and two
- * underscores) and of use mpi_f08, where the error argument may be absent. The handles are numbers.
+/* fortran.c: the Fortran layer for the calls that small codes live on: barrier, broadcast, all_reduce,
+ * reduce, send, receive. Open MPI's Fortran functions go straight to PMPI, so a C wrapper never sees them.
+ * The handles are numbers.
  *
  * Everything else of Fortran passes through as opaque communication: nothing is proven beside it. */
-#include "decoder.h"
+#include "fortran.h"
 
-typedef int fint;
+static MPI_Comm (*comm_f2c)(fint);
+static MPI_Datatype (*type_f2c)(fint);
+static MPI_Op (*op_f2c)(fint);
+
+int rf_fortran_load(const char** reason) {
+  static const struct rf_wanted kConverters[] = {
+      {"PMPI_Comm_f2c", &comm_f2c}, {"PMPI_Type_f2c", &type_f2c}, {"PMPI_Op_f2c", &op_f2c}};
+  return rf_library_functions(kConverters, sizeof(kConverters) / sizeof(kConverters[0]), reason);
+}
 
 static int is_in_place(const void* buffer) {
   static const void* in_place;
-  if (!in_place) in_place = rf_library_object("mpi_fortran_in_place_");
+  if (!in_place) in_place = rf_openmpi_object("mpi_fortran_in_place_");
   return buffer == in_place;
 }
 
@@ -32,53 +39,8 @@ static void apply_change(const struct rf_call* call, struct arguments* a) {
     a->op = number_of("PMPI_Op_c2f", rf_op_handle((uint8_t)call->changed_to));
 }
 
-/* Evaluates `forward` with `e` pointing to where the library puts its error. */
-#define MAKE(call_, comm_, forward)                                                       \
-  do {                                                                                    \
-    fint own_error_ = RF_MPI_SUCCESS;                                                     \
-    fint* const e = error ? error : &own_error_;                                          \
-    const enum rf_verdict verdict_ = rf_core->begin(call_);                               \
-    struct rf_unwind_guard guard_ __attribute__((cleanup(rf_close_on_unwind))) = {call_}; \
-    if (verdict_ == RF_DO_FORWARD) {                                                      \
-      forward;                                                                            \
-    } else {                                                                              \
-      *e = rf_not_made(call_, comm_, verdict_);                                           \
-    }                                                                                     \
-    guard_.call = NULL;                                                                   \
-    rf_core->end(call_, *e);                                                              \
-  } while (0)
-
-/* The three names of one function, all with the body `f_name`. */
-#define NAMES(name, parameters, arguments)                                                           \
-  void wrap_mpi_##name##_ parameters { f_##name(next_mpi_##name##_, WHERE, ARGUMENTS arguments); }   \
-  void wrap_mpi_##name##__ parameters { f_##name(next_mpi_##name##__, WHERE, ARGUMENTS arguments); } \
-  void wrap_mpi_##name##_f08_ parameters { f_##name(next_mpi_##name##_f08_, WHERE, ARGUMENTS arguments); }
-#define ARGUMENTS(...) __VA_ARGS__
-
-static void f_init(void* next, const void* where, fint* error) {
-  rf_announce();
-  struct rf_call call = rf_call_on(RF_OP_INIT, NULL, where);
-  MAKE(&call, NULL, ((void (*)(fint*))next)(e); if (*e == RF_MPI_SUCCESS) rf_world_made());
-}
-NAMES(init, (fint * error), (error))
-
-static void f_init_thread(void* next, const void* where, fint* required, fint* provided, fint* error) {
-  rf_announce();
-  struct rf_call call = rf_call_on(RF_OP_INIT, NULL, where);
-  MAKE(&call, NULL, ((void (*)(fint*, fint*, fint*))next)(required, provided, e);
-       if (*e == RF_MPI_SUCCESS) rf_world_made());
-}
-NAMES(init_thread, (fint * required, fint* provided, fint* error), (required, provided, error))
-
-static void f_finalize(void* next, const void* where, fint* error) {
-  struct rf_call call = rf_call_on(RF_OP_FINALIZE, rf_mpi.world, where);
-  MAKE(&call, NULL, rf_world_released(); ((void (*)(fint*))next)(e);
-       if (*e == RF_MPI_SUCCESS) rf_core->finalized(RF_LIB_MPI));
-}
-NAMES(finalize, (fint * error), (error))
-
 static void f_barrier(void* next, const void* where, fint* comm, fint* error) {
-  const MPI_Comm c = rf_mpi.comm_f2c(*comm);
+  const MPI_Comm c = comm_f2c(*comm);
   struct rf_call call = rf_call_on(RF_OP_BARRIER, c, where);
   MAKE(&call, c, ((void (*)(fint*, fint*))next)(comm, e));
 }
@@ -86,7 +48,7 @@ NAMES(barrier, (fint * comm, fint* error), (comm, error))
 
 static struct rf_call moving(uint16_t op, MPI_Comm comm, const struct arguments* a, const void* where) {
   struct rf_call call = rf_call_on(op, comm, where);
-  const struct rf_elements elements = rf_elements(a->count, rf_mpi.type_f2c(a->type));
+  const struct rf_elements elements = rf_elements(a->count, type_f2c(a->type));
   call.count = elements.count;
   call.dtype = elements.dtype;
   return call;
@@ -95,7 +57,7 @@ static struct rf_call moving(uint16_t op, MPI_Comm comm, const struct arguments*
 static void f_bcast(void* next, const void* where, void* b, fint* n, fint* t, fint* root, fint* comm,
                     fint* error) {
   struct arguments a = {*n, *t, *root, 0};
-  const MPI_Comm c = rf_mpi.comm_f2c(*comm);
+  const MPI_Comm c = comm_f2c(*comm);
   struct rf_call call = moving(RF_OP_BROADCAST, c, &a, where);
   call.peer = *root;
   MAKE(&call, c, apply_change(&call, &a);
@@ -106,9 +68,9 @@ NAMES(bcast, (void* b, fint* n, fint* t, fint* root, fint* comm, fint* error), (
 static void f_allreduce(void* next, const void* where, void* s, void* r, fint* n, fint* t, fint* o,
                         fint* comm, fint* error) {
   struct arguments a = {*n, *t, 0, *o};
-  const MPI_Comm c = rf_mpi.comm_f2c(*comm);
+  const MPI_Comm c = comm_f2c(*comm);
   struct rf_call call = moving(RF_OP_ALL_REDUCE, c, &a, where);
-  call.reduce_op = rf_reduce_op(rf_mpi.op_f2c(*o));
+  call.reduce_op = rf_reduce_op(op_f2c(*o));
   if (is_in_place(s)) call.flags |= RF_CALL_IN_PLACE;
   MAKE(&call, c, apply_change(&call, &a); ((void (*)(void*, void*, fint*, fint*, fint*, fint*, fint*))next)(
       s, r, &a.count, &a.type, &a.op, comm, e));
@@ -119,9 +81,9 @@ NAMES(allreduce, (void* s, void* r, fint* n, fint* t, fint* o, fint* comm, fint*
 static void f_reduce(void* next, const void* where, void* s, void* r, fint* n, fint* t, fint* o, fint* root,
                      fint* comm, fint* error) {
   struct arguments a = {*n, *t, *root, *o};
-  const MPI_Comm c = rf_mpi.comm_f2c(*comm);
+  const MPI_Comm c = comm_f2c(*comm);
   struct rf_call call = moving(RF_OP_REDUCE, c, &a, where);
-  call.reduce_op = rf_reduce_op(rf_mpi.op_f2c(*o));
+  call.reduce_op = rf_reduce_op(op_f2c(*o));
   call.peer = *root;
   if (is_in_place(s)) call.flags |= RF_CALL_IN_PLACE;
   MAKE(&call, c, apply_change(&call, &a);
@@ -134,8 +96,8 @@ NAMES(reduce, (void* s, void* r, fint* n, fint* t, fint* o, fint* root, fint* co
 static void f_send(void* next, const void* where, void* b, fint* n, fint* t, fint* dest, fint* tag,
                    fint* comm, fint* error) {
   struct arguments a = {*n, *t, *dest, 0};
-  const MPI_Comm c = rf_mpi.comm_f2c(*comm);
-  struct rf_call call = rf_message(RF_OP_SEND, *n, rf_mpi.type_f2c(*t), *dest, *tag, c, where);
+  const MPI_Comm c = comm_f2c(*comm);
+  struct rf_call call = rf_message(RF_OP_SEND, *n, type_f2c(*t), *dest, *tag, c, where);
   MAKE(&call, c, apply_change(&call, &a); ((void (*)(void*, fint*, fint*, fint*, fint*, fint*, fint*))next)(
       b, &a.count, &a.type, &a.root, tag, comm, e));
 }
@@ -146,8 +108,8 @@ NAMES(send, (void* b, fint* n, fint* t, fint* dest, fint* tag, fint* comm, fint*
 static void f_recv(void* next, const void* where, void* b, fint* n, fint* t, fint* source, fint* tag,
                    fint* comm, void* status, fint* error) {
   struct arguments a = {*n, *t, *source, 0};
-  const MPI_Comm c = rf_mpi.comm_f2c(*comm);
-  struct rf_call call = rf_message(RF_OP_RECV, *n, rf_mpi.type_f2c(*t), *source, *tag, c, where);
+  const MPI_Comm c = comm_f2c(*comm);
+  struct rf_call call = rf_message(RF_OP_RECV, *n, type_f2c(*t), *source, *tag, c, where);
   MAKE(&call, c, apply_change(&call, &a);
        ((void (*)(void*, fint*, fint*, fint*, fint*, fint*, void*, fint*))next)(b, &a.count, &a.type, &a.root,
                                                                                 tag, comm, status, e));

@@ -14,14 +14,7 @@ static int by_rank(const void* a, const void* b) {
   return x < y ? -1 : x > y;
 }
 
-static uint64_t job_id(void) {
-  static const char* const kNames[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "SLURM_STEP_ID"};
-  for (size_t i = 0; i < sizeof(kNames) / sizeof(kNames[0]); ++i) {
-    const char* value = getenv(kNames[i]);
-    if (value && *value) return rf_hash_text(value);
-  }
-  return 1;
-}
+static uint64_t job; /* 0: not known, and then nothing has an identity */
 
 /* World ranks of a group, in its own order; freed by the caller. -1 for members of other jobs. */
 static int32_t* world_ranks_of(MPI_Group group, int* size) {
@@ -77,14 +70,14 @@ struct creation {
 
 /* Both sides of an intercommunicator must come to one number. */
 static void mix_remote(MPI_Comm comm, uint64_t words[4], int parent_is_inter, int* foreign) {
-  MPI_Group remote = NULL;
+  MPI_Group remote = RF_NO_HANDLE;
   int size = 0;
   if (rf_mpi.comm_remote_group(comm, &remote) != RF_MPI_SUCCESS) return;
   int32_t* const others = world_ranks_of(remote, &size);
   const uint64_t ours = words[2], theirs = others ? hash_of_members(others, size, foreign) : 0;
   rf_mpi.group_free(&remote);
   free(others);
-  if (!parent_is_inter) words[0] = job_id(); /* each side has a parent of its own */
+  if (!parent_is_inter) words[0] = job; /* each side has a parent of its own */
   words[2] = ours < theirs ? ours : theirs;
   words[3] = ours < theirs ? theirs : ours;
 }
@@ -92,7 +85,7 @@ static void mix_remote(MPI_Comm comm, uint64_t words[4], int parent_is_inter, in
 static void add(MPI_Comm comm, struct creation how) {
   struct rf_comm_info info = {
       .id = how.id, .parent = how.parent, .parent_seq = how.parent_seq, .name = how.name};
-  MPI_Group group = NULL;
+  MPI_Group group = RF_NO_HANDLE;
   int inter = 0, size = 0, rank = -1, foreign = 0;
   if (rf_mpi.comm_test_inter(comm, &inter) != RF_MPI_SUCCESS ||
       rf_mpi.comm_group(comm, &group) != RF_MPI_SUCCESS)
@@ -108,8 +101,9 @@ static void add(MPI_Comm comm, struct creation how) {
   const uint64_t before = how.by_tag ? times_seen(info.id) : 0;
   if (before == TIMES_UNKNOWN) rf_core->opaque(RF_OPAQUE_COMMUNICATION);
   if (before) info.id = rf_hash_bytes(info.id, &before, sizeof(before));
-  info.identity = foreign || info.members_hash == 0 || before == TIMES_UNKNOWN ? RF_ID_NONE : RF_ID_DERIVED;
-  info.handle = (uint64_t)(uintptr_t)comm;
+  info.identity =
+      job == 0 || foreign || info.members_hash == 0 || before == TIMES_UNKNOWN ? RF_ID_NONE : RF_ID_DERIVED;
+  info.handle = RF_HANDLE_BITS(comm);
   info.library = RF_LIB_MPI;
   info.size = (uint32_t)size;
   info.rank = rank;
@@ -127,30 +121,32 @@ void rf_world_made(void) {
   rf_mpi.comm_group(rf_mpi.world, &world_group);
   rf_mpi.comm_rank(rf_mpi.world, &rank);
   rf_mpi.comm_size(rf_mpi.world, &size);
+  job = rf_abi_job();
+  if (job == 0) rf_core->opaque(RF_OPAQUE_COMMUNICATION);
   rf_types_load();
   rf_core->become_member(RF_LIB_MPI, rank, size);
   if (rf_mpi.query_thread(&level) == RF_MPI_SUCCESS)
     rf_core->thread_multiple(level == RF_MPI_THREAD_MULTIPLE);
   for (int i = 0; i < 2; ++i) {
-    const uint64_t words[3] = {rf_hash_text(names[i]), job_id(), i == 0 ? 0 : (uint64_t)rank};
+    const uint64_t words[3] = {rf_hash_text(names[i]), job, i == 0 ? 0 : (uint64_t)rank};
     add(handles[i], (struct creation){.id = rf_hash_bytes(0, words, sizeof(words)), .name = names[i]});
   }
 }
 
 void rf_world_released(void) {
   if (world_group) rf_mpi.group_free(&world_group);
-  world_group = NULL;
+  world_group = RF_NO_HANDLE;
 }
 
 uint32_t rf_comm_index(MPI_Comm comm) {
   if (!comm || comm == rf_mpi.comm_null) return RF_NO_COMM;
-  const uint32_t index = rf_core->comm_find(RF_LIB_MPI, (uint64_t)(uintptr_t)comm, 0);
+  const uint32_t index = rf_core->comm_find(RF_LIB_MPI, RF_HANDLE_BITS(comm), 0);
   if (index != RF_NO_COMM || __atomic_load_n(&world_known, __ATOMIC_ACQUIRE)) return index;
   /* Initialised by a way we do not stand in (PMPI_Init, a session): the first call finds it out. */
   int yes = 0;
   if (rf_mpi.initialized(&yes) != RF_MPI_SUCCESS || !yes) return RF_NO_COMM;
   rf_world_made();
-  return rf_core->comm_find(RF_LIB_MPI, (uint64_t)(uintptr_t)comm, 0);
+  return rf_core->comm_find(RF_LIB_MPI, RF_HANDLE_BITS(comm), 0);
 }
 
 void rf_comm_made(MPI_Comm made, uint32_t parent, uint64_t parent_seq) {

@@ -1,25 +1,22 @@
-/* library.c: finds Open MPI's own functions and handles in the process, without linking to it. */
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdio.h>
-
+/* library.c: finds the library's own functions in the process, without linking to it. */
 #include "decoder.h"
 
 struct mpi_library rf_mpi;
 
-/* An executable that names a predefined handle holds a copy of the object (copy relocation), and the
- * library then uses that copy: the global scope answers first. In Python, where the library is loaded
- * RTLD_LOCAL, there is no copy and the link map answers. */
-void* rf_library_object(const char* symbol) {
-  void* found = dlsym(RTLD_DEFAULT, symbol);
-  return found ? found : rf_core->resolve(symbol);
+int rf_library_functions(const struct rf_wanted* wanted, size_t count, const char** missing) {
+  for (size_t i = 0; i < count; ++i) {
+    void* const found = rf_core->resolve(wanted[i].symbol);
+    if (!found) {
+      *missing = wanted[i].symbol;
+      return -1;
+    }
+    *(void**)wanted[i].slot = found;
+  }
+  return 0;
 }
 
-static int load_functions(const char** missing) {
-  const struct {
-    const char* symbol;
-    void* slot;
-  } wanted[] = {
+int rf_library_load(const char** reason) {
+  static const struct rf_wanted kFunctions[] = {
       {"PMPI_Initialized", &rf_mpi.initialized},
       {"PMPI_Query_thread", &rf_mpi.query_thread},
       {"PMPI_Comm_rank", &rf_mpi.comm_rank},
@@ -32,44 +29,19 @@ static int load_functions(const char** missing) {
       {"PMPI_Group_free", &rf_mpi.group_free},
       {"PMPI_Group_translate_ranks", &rf_mpi.group_translate_ranks},
       {"PMPI_Type_size", &rf_mpi.type_size},
-      {"PMPI_Comm_f2c", &rf_mpi.comm_f2c},
-      {"PMPI_Type_f2c", &rf_mpi.type_f2c},
-      {"PMPI_Op_f2c", &rf_mpi.op_f2c},
-      {"PMPI_Request_f2c", &rf_mpi.request_f2c},
-      {"ompi_mpi_comm_world", &rf_mpi.world},
-      {"ompi_mpi_comm_self", &rf_mpi.self},
-      {"ompi_mpi_comm_null", &rf_mpi.comm_null},
-      {"ompi_request_null", &rf_mpi.request_null},
-      {"ompi_request_empty", &rf_mpi.request_empty},
-      {"ompi_mpi_datatype_null", &rf_mpi.datatype_null},
   };
-  for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); ++i) {
-    void* found = rf_library_object(wanted[i].symbol);
-    if (!found) {
-      *missing = wanted[i].symbol;
-      return -1;
-    }
-    *(void**)wanted[i].slot = found;
-  }
-  return 0;
-}
-
-int rf_library_load(const char** reason) {
-  if (load_functions(reason) != 0) return -1;
-  const uint32_t version = rf_library_version();
-  if (version < 30000 || version >= 60000) {
-    *reason = "Open MPI version not known";
+  if (rf_library_functions(kFunctions, sizeof(kFunctions) / sizeof(kFunctions[0]), reason) != 0) return -1;
+  if (rf_library_version() == 0) {
+    *reason = "version of the MPI not known";
     return -1;
   }
-  return 0;
+  return rf_abi_load(reason);
 }
 
 uint32_t rf_library_version(void) {
   int (*get)(char*, int*) = (int (*)(char*, int*))rf_core->resolve("PMPI_Get_library_version");
   char text[RF_MPI_MAX_LIBRARY_VERSION + 1] = "";
   int length = 0;
-  unsigned major = 0, minor = 0, patch = 0;
   if (!get || get(text, &length) != RF_MPI_SUCCESS) return 0;
-  if (sscanf(text, "Open MPI v%u.%u.%u", &major, &minor, &patch) < 2) return 0;
-  return major * 10000 + minor * 100 + patch;
+  return rf_abi_version(text);
 }

@@ -1,4 +1,4 @@
-/* life.c: initialisation, finalisation and abort. */
+/* life.c: initialisation, finalisation and abort; and what may run inside of a finalisation. */
 #include <stdlib.h>
 
 #include "decoder.h"
@@ -10,7 +10,7 @@ static int number_from(const char* name) {
 
 /* Said before the library is entered: a rank that hangs in MPI_Init must be seen inside it. */
 void rf_announce(void) {
-  const int rank = number_from("OMPI_COMM_WORLD_RANK"), size = number_from("OMPI_COMM_WORLD_SIZE");
+  const int rank = number_from(RF_MPI_RANK), size = number_from(RF_MPI_SIZE);
   if (rank >= 0) rf_core->become_member(RF_LIB_MPI, rank, size);
 }
 
@@ -21,14 +21,14 @@ static int made(int rc) {
 
 int wrap_MPI_Init(int* argc, char*** argv) {
   rf_announce();
-  struct rf_call call = rf_call_on(RF_OP_INIT, NULL, WHERE);
-  RF_RETURN_CALL(&call, NULL, made(NEXT(MPI_Init)(argc, argv)));
+  struct rf_call call = rf_call_on(RF_OP_INIT, RF_NO_HANDLE, WHERE);
+  RF_RETURN_CALL(&call, RF_NO_HANDLE, made(NEXT(MPI_Init)(argc, argv)));
 }
 
 int wrap_MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   rf_announce();
-  struct rf_call call = rf_call_on(RF_OP_INIT, NULL, WHERE);
-  RF_RETURN_CALL(&call, NULL, made(NEXT(MPI_Init_thread)(argc, argv, required, provided)));
+  struct rf_call call = rf_call_on(RF_OP_INIT, RF_NO_HANDLE, WHERE);
+  RF_RETURN_CALL(&call, RF_NO_HANDLE, made(NEXT(MPI_Init_thread)(argc, argv, required, provided)));
 }
 
 static int finalize(void) {
@@ -38,12 +38,27 @@ static int finalize(void) {
   return rc;
 }
 
+/* Attributes of MPI_COMM_SELF are deleted inside of MPI_Finalize, before it ends anything, and what deletes
+ * them may communicate (MPI 4.1, 11.2.4): a rank that is in there may yet come to a call. */
+static int may_call_back;
+
 int wrap_MPI_Finalize(void) {
+  if (may_call_back) rf_core->opaque(RF_OPAQUE_COMMUNICATION);
   struct rf_call call = rf_call_on(RF_OP_FINALIZE, rf_mpi.world, WHERE);
-  RF_RETURN_CALL(&call, NULL, finalize());
+  RF_RETURN_CALL(&call, RF_NO_HANDLE, finalize());
 }
 
 int wrap_MPI_Abort(MPI_Comm comm, int code) {
   struct rf_call call = rf_call_on(RF_OP_COMM_ABORT, comm, WHERE);
   RF_RETURN_CALL(&call, comm, NEXT(MPI_Abort)(comm, code));
+}
+
+int wrap_MPI_Comm_create_keyval(void* copy, void* on_delete, int* key, void* extra) {
+  if (on_delete) may_call_back = 1;
+  return NEXT(MPI_Comm_create_keyval)(copy, on_delete, key, extra);
+}
+
+int wrap_MPI_Keyval_create(void* copy, void* on_delete, int* key, void* extra) {
+  if (on_delete) may_call_back = 1;
+  return NEXT(MPI_Keyval_create)(copy, on_delete, key, extra);
 }

@@ -22,7 +22,7 @@ struct rf_call rf_message(uint16_t op, int count, MPI_Datatype type, int peer, i
 
 /* The standard's empty status. */
 static int empty_if_skipped(const struct rf_call* call, struct rf_mpi_status* status) {
-  if (call->verdict != RF_DO_SKIP || !status) return 0;
+  if (call->verdict != RF_DO_SKIP || rf_is_no_status(status)) return 0;
   *status = (struct rf_mpi_status){.source = RF_MPI_ANY_SOURCE, .tag = RF_MPI_ANY_TAG};
   return 0;
 }
@@ -72,7 +72,7 @@ int wrap_MPI_Irecv(void* b, int n, MPI_Datatype t, int source, int tag, MPI_Comm
 }
 
 int wrap_MPI_Probe(int source, int tag, MPI_Comm c, struct rf_mpi_status* status) {
-  struct rf_call call = rf_message(RF_OP_PROBE, 0, NULL, source, tag, c, WHERE);
+  struct rf_call call = rf_message(RF_OP_PROBE, 0, RF_NO_HANDLE, source, tag, c, WHERE);
   RF_RETURN_CALL(&call, c, NEXT(MPI_Probe)(source, tag, c, status));
 }
 

@@ -1,37 +1,56 @@
-/* openmpi.c: the decoder for Open MPI 4 and 5: what the core is told about it. */
-#include "decoder.h"
+/* openmpi.c: Open MPI 4 and 5: handles are addresses of the library's objects, found by their symbols. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-const struct rf_core_v1* rf_core;
+#include "fortran.h"
 
-/* The wrappers have types of their own; here only their addresses matter. */
-#define RF_WRAPPED(name)         \
-  extern void wrap_##name(void); \
-  void* next_##name;
-#include "wrapped.def"
-#undef RF_WRAPPED
+static MPI_Request request_empty;
 
-static const struct rf_wrapper kWrappers[] = {
-#define RF_WRAPPED(name) {#name, (void*)wrap_##name, &next_##name},
-#include "wrapped.def"
-#undef RF_WRAPPED
-    {NULL, NULL, NULL}};
-
-static int attach(const struct rf_core_v1* core, const char** reason) {
-  if (core->version != RF_CORE_VERSION || core->bytes < sizeof(*core)) {
-    *reason = "core version";
-    return -1;
-  }
-  rf_core = core;
-  if (rf_library_load(reason) != 0) return -1;
-  core->coverage(RF_LIB_MPI, "openmpi", rf_library_version(), RF_HOOK_PRELOAD, "");
-  return 0;
+/* An executable that names a predefined handle holds a copy of the object (copy relocation), and the
+ * library then uses that copy: the global scope answers first. In Python, where the library is loaded
+ * RTLD_LOCAL, there is no copy and the link map answers. */
+void* rf_openmpi_object(const char* symbol) {
+  void* found = dlsym(RTLD_DEFAULT, symbol);
+  return found ? found : rf_core->resolve(symbol);
 }
 
-__attribute__((visibility("default"))) const struct rf_decoder_v1 rankfault_decoder_v1 = {
-    .version = RF_CORE_VERSION,
-    .bytes = sizeof(struct rf_decoder_v1),
-    .name = "openmpi",
-    .library = RF_LIB_MPI,
-    .wrappers = kWrappers,
-    .attach = attach,
-};
+int rf_abi_load(const char** reason) {
+  const struct rf_wanted handles[] = {
+      {"ompi_mpi_comm_world", &rf_mpi.world},    {"ompi_mpi_comm_self", &rf_mpi.self},
+      {"ompi_mpi_comm_null", &rf_mpi.comm_null}, {"ompi_request_null", &rf_mpi.request_null},
+      {"ompi_request_empty", &request_empty},    {"ompi_mpi_datatype_null", &rf_mpi.datatype_null},
+  };
+  for (size_t i = 0; i < sizeof(handles) / sizeof(handles[0]); ++i) {
+    void* const found = rf_openmpi_object(handles[i].symbol);
+    *reason = handles[i].symbol;
+    if (!found) return -1;
+    *(void**)handles[i].slot = found;
+  }
+  return rf_fortran_load(reason);
+}
+
+uint32_t rf_abi_version(const char* text) {
+  unsigned major = 0, minor = 0, patch = 0;
+  if (sscanf(text, "Open MPI v%u.%u.%u", &major, &minor, &patch) < 2) return 0;
+  return major < 3 || major > 5 ? 0 : major * 10000 + minor * 100 + patch;
+}
+
+uint64_t rf_abi_job(void) {
+  static const char* const kNames[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "SLURM_STEP_ID"};
+  for (size_t i = 0; i < sizeof(kNames) / sizeof(kNames[0]); ++i) {
+    const char* value = getenv(kNames[i]);
+    if (value && *value) return rf_hash_text(value);
+  }
+  return 1;
+}
+
+MPI_Datatype rf_abi_type(rf_predefined known) { return (MPI_Datatype)rf_openmpi_object(known); }
+MPI_Op rf_abi_op(rf_predefined known) { return (MPI_Op)rf_openmpi_object(known); }
+
+int rf_request_is_over(MPI_Request handle) {
+  return !handle || handle == rf_mpi.request_null || handle == request_empty;
+}
+
+MPI_Request rf_request_that_is_over(void) { return request_empty; }

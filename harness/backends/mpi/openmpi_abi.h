@@ -7,6 +7,7 @@
 #define RANKFAULT_OPENMPI_ABI_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct ompi_communicator_t* MPI_Comm;
 typedef struct ompi_datatype_t* MPI_Datatype;
@@ -37,5 +38,18 @@ enum {
   RF_MPI_MAX_LIBRARY_VERSION = 256
 };
 #define RF_MPI_IN_PLACE ((const void*)1)
+#define RF_MPI_STATUS_IGNORE ((struct rf_mpi_status*)0)
+
+#define RF_MPI_DECODER "openmpi"
+#define RF_MPI_RANK "OMPI_COMM_WORLD_RANK"
+#define RF_MPI_SIZE "OMPI_COMM_WORLD_SIZE"
+#define RF_HANDLE_BITS(handle) ((uint64_t)(uintptr_t)(handle))
+
+/* Predefined handles are addresses of objects, known by symbol. */
+typedef const char* rf_predefined;
+#define RF_PREDEFINED_TYPE(object, name) "ompi_mpi_" #object
+#define RF_PREDEFINED_OP(object, name) "ompi_mpi_op_" #object
+
+#define RF_MPI_WITH_FORTRAN 1 /* its Fortran layer is PMPI's caller: fortran.c stands in it */
 
 #endif /* RANKFAULT_OPENMPI_ABI_H */

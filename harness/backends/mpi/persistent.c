@@ -6,7 +6,7 @@
 static int prepared(int rc, MPI_Request* request, struct rf_call call) {
   if (rc != RF_MPI_SUCCESS) return rc;
   call.flags |= RF_CALL_PERSISTENT | RF_CALL_NONBLOCKING;
-  if (*request == rf_mpi.request_null || *request == rf_mpi.request_empty) return rc;
+  if (rf_request_is_over(*request)) return rc;
   struct rf_request* const entry = rf_request_track(*request, &call);
   if (!entry) return rc;
   entry->origin = 0;
@@ -40,7 +40,7 @@ static int start(MPI_Request* request, const void* where, int (*next)(MPI_Reques
   call.where = where;
   const enum rf_verdict verdict = rf_core->begin(&call);
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
-  const int rc = verdict == RF_DO_FORWARD ? next(request) : rf_not_made(&call, NULL, verdict);
+  const int rc = verdict == RF_DO_FORWARD ? next(request) : rf_not_made(&call, RF_NO_HANDLE, verdict);
   guard.call = NULL;
   if (verdict != RF_DO_FORWARD || rc != RF_MPI_SUCCESS) return rf_core->end(&call, rc); /* stays inactive */
   if (call.outermost) entry->origin = RF_ORIGIN(call.lane, call.number);

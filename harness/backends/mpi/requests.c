@@ -4,7 +4,8 @@
  * allocation. A handle can be in it twice for a moment: the library frees a request inside MPI_Wait and
  * may give the same address to another thread before the waiter has removed its entry; so entries carry
  * a stamp, the newer one is meant, and a waiter removes the very entry it found before it waited.
- * Requests that are null, or complete when they are made (persistent by the library), are not entered. */
+ * Requests that are null, or complete when they are made (one handle of the library's own stands for many),
+ * are not entered. */
 #include "decoder.h"
 
 enum { kEntries = 8192, kWindow = 32 };
@@ -13,7 +14,7 @@ static struct rf_request entries[kEntries + kWindow];
 static uint64_t stamps;
 
 static unsigned start_of(MPI_Request handle) {
-  return (unsigned)(((uintptr_t)handle >> 4) * 0x9e3779b97f4a7c15ull >> 51) % kEntries;
+  return (unsigned)(RF_HANDLE_BITS(handle) * 0x9e3779b97f4a7c15ull >> 51) % kEntries;
 }
 
 /* The place in the communicator's order; messages have none there. */
@@ -22,18 +23,18 @@ static uint64_t place_of(const struct rf_call* call) {
 }
 
 struct rf_request* rf_request_track(MPI_Request handle, const struct rf_call* call) {
-  if (!handle || handle == rf_mpi.request_null || handle == rf_mpi.request_empty) {
+  if (rf_request_is_over(handle)) {
     /* Nothing is pending: complete now, by the library's own word. */
     rf_core->complete(RF_ORIGIN(call->lane, call->number), call->comm, place_of(call), 0);
     return NULL;
   }
   struct rf_request* const window = entries + start_of(handle);
   for (int i = 0; i < kWindow; ++i) {
-    MPI_Request none = NULL;
+    uint64_t none = 0;
     /* Taken with a mark that no lookup matches; the handle is stored when the entry is whole. */
-    if (RF_LOAD(&window[i].handle) != NULL ||
-        !__atomic_compare_exchange_n(&window[i].handle, &none, (MPI_Request)entries, 0, __ATOMIC_ACQ_REL,
-                                     __ATOMIC_RELAXED))
+    if (RF_LOAD(&window[i].handle) != 0 ||
+        !__atomic_compare_exchange_n(&window[i].handle, &none, (uint64_t)(uintptr_t)entries, 0,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
       continue;
     window[i].stamp = __atomic_add_fetch(&stamps, 1, __ATOMIC_RELAXED);
     window[i].origin = RF_ORIGIN(call->lane, call->number);
@@ -41,7 +42,7 @@ struct rf_request* rf_request_track(MPI_Request handle, const struct rf_call* ca
     window[i].comm = call->comm;
     window[i].persistent = 0;
     window[i].new_comm = NULL;
-    RF_STORE(&window[i].handle, handle);
+    RF_STORE(&window[i].handle, RF_HANDLE_BITS(handle));
     return &window[i];
   }
   /* The completion of this one can no longer be told: the process is not fully in view. */
@@ -51,16 +52,26 @@ struct rf_request* rf_request_track(MPI_Request handle, const struct rf_call* ca
 
 struct rf_request* rf_request_find(MPI_Request handle) {
   struct rf_request* found = NULL;
-  if (!handle || handle == rf_mpi.request_null || handle == rf_mpi.request_empty) return NULL;
+  if (rf_request_is_over(handle)) return NULL;
   struct rf_request* const window = entries + start_of(handle);
   for (int i = 0; i < kWindow; ++i)
-    if (RF_LOAD(&window[i].handle) == handle && (!found || window[i].stamp > found->stamp))
+    if (RF_LOAD(&window[i].handle) == RF_HANDLE_BITS(handle) && (!found || window[i].stamp > found->stamp))
       found = &window[i];
   return found;
 }
 
 void rf_request_forget(struct rf_request* request) {
-  if (request) RF_STORE(&request->handle, (MPI_Request)NULL);
+  if (request) RF_STORE(&request->handle, (uint64_t)0);
+}
+
+int rf_request_prepared_on(uint32_t comm) {
+  for (unsigned i = 0; i < sizeof(entries) / sizeof(*entries); ++i) {
+    const uint64_t handle = RF_LOAD(&entries[i].handle);
+    if (handle != 0 && handle != (uint64_t)(uintptr_t)entries && entries[i].persistent &&
+        entries[i].comm == comm)
+      return 1;
+  }
+  return 0;
 }
 
 void rf_request_done(struct rf_request* request, int result) {

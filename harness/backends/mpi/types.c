@@ -1,78 +1,32 @@
-/* types.c: predefined datatypes and reduction operations of Open MPI as the record's words. */
+/* types.c: predefined datatypes and reduction operations as the record's words. */
 #include "decoder.h"
 
-struct named_type {
-  const char* symbol;
+static const struct {
+  rf_predefined known;
   uint8_t dtype;
-};
-
-/* The first type of each width and kind is the one a changed argument gets back (rf_type_handle).
- * MPI_PACKED is not here: it matches every type, as OTHER does. */
-static const struct named_type kTypes[] = {
-    {"ompi_mpi_byte", RF_DTYPE_BYTE},
-    {"ompi_mpi_int8_t", RF_DTYPE_INT8},
-    {"ompi_mpi_char", RF_DTYPE_INT8},
-    {"ompi_mpi_signed_char", RF_DTYPE_INT8},
-    {"ompi_mpi_uint8_t", RF_DTYPE_UINT8},
-    {"ompi_mpi_unsigned_char", RF_DTYPE_UINT8},
-    {"ompi_mpi_character", RF_DTYPE_INT8},
-    {"ompi_mpi_integer1", RF_DTYPE_INT8},
-    {"ompi_mpi_int16_t", RF_DTYPE_INT16},
-    {"ompi_mpi_short", RF_DTYPE_INT16},
-    {"ompi_mpi_integer2", RF_DTYPE_INT16},
-    {"ompi_mpi_uint16_t", RF_DTYPE_UINT16},
-    {"ompi_mpi_unsigned_short", RF_DTYPE_UINT16},
-    {"ompi_mpi_int32_t", RF_DTYPE_INT32},
-    {"ompi_mpi_int", RF_DTYPE_INT32},
-    {"ompi_mpi_integer", RF_DTYPE_INT32},
-    {"ompi_mpi_integer4", RF_DTYPE_INT32},
-    {"ompi_mpi_uint32_t", RF_DTYPE_UINT32},
-    {"ompi_mpi_unsigned", RF_DTYPE_UINT32},
-    {"ompi_mpi_int64_t", RF_DTYPE_INT64},
-    {"ompi_mpi_long", RF_DTYPE_INT64},
-    {"ompi_mpi_long_long_int", RF_DTYPE_INT64},
-    {"ompi_mpi_integer8", RF_DTYPE_INT64},
-    {"ompi_mpi_aint", RF_DTYPE_INT64},
-    {"ompi_mpi_offset", RF_DTYPE_INT64},
-    {"ompi_mpi_count", RF_DTYPE_INT64},
-    {"ompi_mpi_uint64_t", RF_DTYPE_UINT64},
-    {"ompi_mpi_unsigned_long", RF_DTYPE_UINT64},
-    {"ompi_mpi_unsigned_long_long", RF_DTYPE_UINT64},
-    {"ompi_mpi_float", RF_DTYPE_FLOAT32},
-    {"ompi_mpi_real", RF_DTYPE_FLOAT32},
-    {"ompi_mpi_real4", RF_DTYPE_FLOAT32},
-    {"ompi_mpi_double", RF_DTYPE_FLOAT64},
-    {"ompi_mpi_dblprec", RF_DTYPE_FLOAT64},
-    {"ompi_mpi_real8", RF_DTYPE_FLOAT64},
-    {"ompi_mpi_c_float_complex", RF_DTYPE_COMPLEX64},
-    {"ompi_mpi_cplex", RF_DTYPE_COMPLEX64},
-    {"ompi_mpi_complex8", RF_DTYPE_COMPLEX64},
-    {"ompi_mpi_c_double_complex", RF_DTYPE_COMPLEX128},
-    {"ompi_mpi_dblcplex", RF_DTYPE_COMPLEX128},
-    {"ompi_mpi_complex16", RF_DTYPE_COMPLEX128},
-    {"ompi_mpi_c_bool", RF_DTYPE_BOOL},
-    {"ompi_mpi_cxx_bool", RF_DTYPE_BOOL},
+} kTypes[] = {
+#define RF_TYPE(object, name, word) {RF_PREDEFINED_TYPE(object, name), RF_DTYPE_##word},
+#include "types.def"
+#undef RF_TYPE
 };
 
 static const struct {
-  const char* symbol;
+  rf_predefined known;
   uint8_t op;
 } kOps[] = {
-    {"ompi_mpi_op_sum", RF_REDUCE_SUM},   {"ompi_mpi_op_prod", RF_REDUCE_PROD},
-    {"ompi_mpi_op_min", RF_REDUCE_MIN},   {"ompi_mpi_op_max", RF_REDUCE_MAX},
-    {"ompi_mpi_op_land", RF_REDUCE_LAND}, {"ompi_mpi_op_lor", RF_REDUCE_LOR},
-    {"ompi_mpi_op_band", RF_REDUCE_BAND}, {"ompi_mpi_op_bor", RF_REDUCE_BOR},
-    {"ompi_mpi_op_bxor", RF_REDUCE_BXOR},
+#define RF_OP(object, name) {RF_PREDEFINED_OP(object, name), RF_REDUCE_##name},
+#include "reduce_ops.def"
+#undef RF_OP
 };
 
 enum { kTypeSlots = 256, kOpCount = sizeof(kOps) / sizeof(kOps[0]) };
 
 static struct {
-  const void* handle;
+  MPI_Datatype handle;
   uint8_t dtype;
 } type_slots[kTypeSlots];
-static const void* op_handles[kOpCount];
-static const void* handle_of_dtype[RF_DTYPE_COUNT];
+static MPI_Op op_handles[kOpCount];
+static MPI_Datatype handle_of_dtype[RF_DTYPE_COUNT];
 
 static const uint8_t kBytes[RF_DTYPE_COUNT] = {
 #define RF_DTYPE(id, text, bytes) bytes,
@@ -80,16 +34,16 @@ static const uint8_t kBytes[RF_DTYPE_COUNT] = {
 #undef RF_DTYPE
 };
 
-static unsigned slot_of(const void* handle) {
-  return (unsigned)(((uintptr_t)handle >> 4) * 0x9e3779b97f4a7c15ull >> 56) % kTypeSlots;
+static unsigned slot_of(MPI_Datatype handle) {
+  return (unsigned)(RF_HANDLE_BITS(handle) * 0x9e3779b97f4a7c15ull >> 56) % kTypeSlots;
 }
 
 void rf_types_load(void) {
   for (size_t i = 0; i < sizeof(kTypes) / sizeof(kTypes[0]); ++i) {
-    const void* handle = rf_library_object(kTypes[i].symbol);
+    const MPI_Datatype handle = rf_abi_type(kTypes[i].known);
     int size = 0;
     /* The table is a claim about this build of the library: a width that differs is not believed. */
-    if (!handle || rf_mpi.type_size((MPI_Datatype)handle, &size) != RF_MPI_SUCCESS) continue;
+    if (handle == RF_NO_HANDLE || rf_mpi.type_size(handle, &size) != RF_MPI_SUCCESS) continue;
     if (size != kBytes[kTypes[i].dtype]) continue;
     unsigned slot = slot_of(handle);
     while (type_slots[slot].handle) slot = (slot + 1) % kTypeSlots;
@@ -97,7 +51,7 @@ void rf_types_load(void) {
     type_slots[slot].dtype = kTypes[i].dtype;
     if (!handle_of_dtype[kTypes[i].dtype]) handle_of_dtype[kTypes[i].dtype] = handle;
   }
-  for (int i = 0; i < kOpCount; ++i) op_handles[i] = rf_library_object(kOps[i].symbol);
+  for (int i = 0; i < kOpCount; ++i) op_handles[i] = rf_abi_op(kOps[i].known);
 }
 
 static uint8_t dtype_of(MPI_Datatype type) {
@@ -130,11 +84,11 @@ uint8_t rf_reduce_op(MPI_Op op) {
 }
 
 MPI_Datatype rf_type_handle(uint8_t dtype) {
-  return dtype < RF_DTYPE_COUNT ? (MPI_Datatype)handle_of_dtype[dtype] : NULL;
+  return dtype < RF_DTYPE_COUNT ? handle_of_dtype[dtype] : RF_NO_HANDLE;
 }
 
 MPI_Op rf_op_handle(uint8_t reduce_op) {
   for (int i = 0; i < kOpCount; ++i)
-    if (kOps[i].op == reduce_op) return (MPI_Op)op_handles[i];
-  return NULL;
+    if (kOps[i].op == reduce_op) return op_handles[i];
+  return RF_NO_HANDLE;
 }

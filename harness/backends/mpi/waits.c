@@ -35,10 +35,15 @@ static void done(struct waited* waited, int i, int result) {
   waited->entries[i] = NULL;
 }
 
+static int nobody_knows_which(int rc, const struct rf_mpi_status* statuses) {
+  if (rc == RF_MPI_SUCCESS) return 0;
+  return rc != RF_MPI_ERR_IN_STATUS || rf_is_no_status(statuses);
+}
+
 /* After a call over all requests. With an error in the statuses each says its own; without statuses
  * nobody can say which one failed, so none is called complete. */
 static void all_done(struct waited* waited, int rc, const struct rf_mpi_status* statuses) {
-  if (rc != RF_MPI_SUCCESS && (rc != RF_MPI_ERR_IN_STATUS || !statuses)) return;
+  if (nobody_knows_which(rc, statuses)) return;
   for (int i = 0; i < waited->count; ++i) {
     const int error = rc == RF_MPI_SUCCESS ? RF_MPI_SUCCESS : statuses[i].error;
     if (error != RF_MPI_ERR_PENDING) done(waited, i, error);
@@ -47,7 +52,7 @@ static void all_done(struct waited* waited, int rc, const struct rf_mpi_status* 
 
 static void some_done(struct waited* waited, int rc, int count, const int* indices,
                       const struct rf_mpi_status* statuses) {
-  if (rc != RF_MPI_SUCCESS && (rc != RF_MPI_ERR_IN_STATUS || !statuses)) return;
+  if (nobody_knows_which(rc, statuses)) return;
   for (int i = 0; count != RF_MPI_UNDEFINED && i < count; ++i)
     done(waited, indices[i], rc == RF_MPI_SUCCESS ? RF_MPI_SUCCESS : statuses[i].error);
 }
@@ -64,11 +69,10 @@ static void name_more(struct rf_call* call, const struct waited* waited) {
 /* pending_count also counts requests we know nothing of: then there are more than origins. */
 static struct rf_call waiting(uint16_t op, const struct waited* waited, int count,
                               const MPI_Request* requests, const void* where) {
-  struct rf_call call = rf_call_on(op, NULL, where);
+  struct rf_call call = rf_call_on(op, RF_NO_HANDLE, where);
   uint32_t known = 0;
   for (int i = 0; requests && i < count; ++i) {
-    const MPI_Request handle = requests[i];
-    if (!handle || handle == rf_mpi.request_null || handle == rf_mpi.request_empty) continue;
+    if (rf_request_is_over(requests[i])) continue;
     ++call.pending_count;
     const struct rf_request* const entry = i < waited->count ? waited->entries[i] : NULL;
     if (!entry || entry->origin == 0) continue;
@@ -88,7 +92,7 @@ static struct rf_call waiting(uint16_t op, const struct waited* waited, int coun
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call}
 
 #define FORWARD(expression) \
-  const int rc = verdict == RF_DO_FORWARD ? (expression) : rf_not_made(&call, NULL, verdict)
+  const int rc = verdict == RF_DO_FORWARD ? (expression) : rf_not_made(&call, RF_NO_HANDLE, verdict)
 
 #define END_WAIT(seen)                \
   guard.call = NULL;                  \

@@ -24,7 +24,7 @@ void rf_apply_change(const struct rf_call* call, int* count, MPI_Datatype* type,
  * that counts completions would see one too few and fail for a reason of ours. */
 int rf_enqueued(struct rf_call* call, MPI_Comm comm, enum rf_verdict verdict, MPI_Request* request, int rc) {
   if (verdict == RF_DO_SKIP) {
-    *request = rf_mpi.request_empty;
+    *request = rf_request_that_is_over();
     return rf_core->end(call, RF_MPI_SUCCESS);
   }
   if (verdict == RF_DO_FAIL) {

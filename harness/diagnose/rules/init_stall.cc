@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "harness/diagnose/patience.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/words.h"
 
@@ -15,6 +16,12 @@ std::string why_absent(const JobView& job, const ExpectedRank& expected) {
   if (!p) return expected.started ? "was started and left no record" : "was never started";
   if (p->ended()) return fmt::format("{} before it joined", end_text(p->view->end));
   return "was started and has not reached initialisation";
+}
+
+// As far as one can see it is on its way: a rank may be long at loading its program.
+bool may_come(const JobView& job, const ExpectedRank& expected) {
+  const Process* p = job.rank(expected.rank);
+  return !p || !p->ended();
 }
 
 const Call* open_init(const Process& p) {
@@ -33,18 +40,19 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
       since = std::min(since, c->entered);
     }
   const TimeNs now = job.timeline().look;
-  if (waiting.empty() || now < since || Duration(static_cast<int64_t>(now - since)) < options.slow_after)
-    return {};
+  if (waiting.empty() || lasted(since, now) <= options.slow_after) return {};
+  bool all_may_come = true;
   Finding f;
   for (const ExpectedRank& e : job.timeline().expected) {
     if (e.attempt != job.attempt()) continue;
     const Process* p = job.rank(e.rank);
     if (p && p->member() && !p->ended()) continue;
     absent.push_back(e.rank);
+    all_may_come = all_may_come && may_come(job, e);
     f.evidence.push_back(fmt::format("rank {} {}", e.rank, why_absent(job, e)));
     reasons += fmt::format("{}rank {} {}", reasons.empty() ? "" : "; ", e.rank, why_absent(job, e));
   }
-  if (absent.empty()) return {};
+  if (absent.empty() || (all_may_come && lasted(since, now) <= options.hung_after)) return {};
   f.kind = "init_stall";
   f.attempt = job.attempt();
   f.ranks = sorted_unique(absent);

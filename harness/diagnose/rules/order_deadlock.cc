@@ -7,6 +7,8 @@
 
 #include "harness/diagnose/deadlock.h"
 #include "harness/diagnose/messages.h"
+#include "harness/diagnose/pairing.h"
+#include "harness/diagnose/rewound.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/words.h"
 
@@ -75,10 +77,21 @@ Finding tell(const JobView& job, const Knot& knot) {
   return f;
 }
 
-std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
-  const Knot knot = find_knot(job, options.slow_after);
+// A deadlock that the ranks' own limits ended was one all the same, and what came of it is told under it.
+std::vector<Finding> look(const JobView& now, const DiagnoseOptions& options) {
+  const JobView& job = now.when_it_hung();
+  const Knot knot = find_knot(job, options);
   if (knot.edges.empty()) return {};
-  return {tell(job, knot)};
+  Finding f = tell(job, knot);
+  const bool guessed =
+      &job != &now && std::any_of(knot.edges.begin(), knot.edges.end(),
+                                  [&](const WaitEdge& e) { return was_nonblocking(now, e); });
+  if (guessed) {
+    only_infer(f);
+    f.evidence.emplace_back(
+        "a nonblocking call that was never seen complete is taken for one its rank waited for");
+  }
+  return {std::move(f)};
 }
 
 const Registration<Rule> kRule{{"order_deadlock", "live ranks wait for each other in a cycle", look}};

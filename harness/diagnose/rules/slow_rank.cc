@@ -11,15 +11,17 @@ namespace {
 
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   std::vector<Finding> found;
-  for (const Late& late : late_ranks(job, options.slow_after)) {
-    if (late.sleeping && late.waited > stuck_after(options.slow_after)) continue;  // stuck_outside
+  for (const Late& late : late_ranks(job, options)) {
+    if (late.why == Late::Why::kAsleep) continue;  // stuck_outside
     Finding f;
     f.kind = "slow_rank";
     f.ranks = {late.process->rank()};
     tell_waiters(f, job, late.edges);
     f.at = late.edges.front().call->entered;
-    f.text = fmt::format("rank {} runs outside any call while others wait for it in {}", late.process->rank(),
-                         short_call(*late.edges.front().call, *late.edges.front().group));
+    f.text =
+        fmt::format("rank {} {} while others wait for it in {}, {}", late.process->rank(),
+                    late.why == Late::Why::kSlow ? "runs outside any call" : "makes other calls",
+                    short_call(*late.edges.front().call, *late.edges.front().group), late.patience.told());
     found.push_back(std::move(f));
   }
   return found;

@@ -1,25 +1,43 @@
-// stopped_rank: a process is stopped (state T). It may be continued at any time: never proven.
+// stopped_rank: a process is stopped (state T). It may be continued at any time: never proven, and a stop
+// that has hurt nobody yet is not told.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "harness/diagnose/ended.h"
+#include "harness/diagnose/patience.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/words.h"
 
 namespace rankfault {
 namespace {
 
-std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
+// Somebody gave up on it, or waits for longer than is usual; or it has not moved for so long that its job
+// would be called hung.
+bool hurts(const JobView& job, const Process& p, const Unmet& u, const DiagnoseOptions& options) {
+  const TimeNs look = job.timeline().look;
+  TimeNs moved = 0;
+  for (const LaneView& l : p.view->lanes) moved = std::max(moved, l.state.since_ns);
+  if (lasted(moved, look) > options.hung_after) return true;
+  return std::any_of(u.edges.begin(), u.edges.end(), [&](const WaitEdge& e) {
+    if (e.call->status == Call::Status::kFailed) return true;
+    const Duration waited = lasted(waits_since(e), look);
+    return waited > options.slow_after &&
+           waited > patience_with_absence(job, *e.group, e, options.slow_after).limit;
+  });
+}
+
+std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   std::vector<Finding> found;
   for (const auto& p : job.processes()) {
     if (p->ended() || !p->view->stopped || job.rank(p->rank()) != p.get()) continue;
+    const Unmet u = unmet_needs(job, *p);
+    if (!hurts(job, *p, u, options)) continue;
     Finding f;
     f.kind = "stopped_rank";
     f.ranks = {p->rank()};
     f.attempt = job.attempt();
     f.evidence = {fmt::format("rank {} is in state T", p->rank())};
-    const Unmet u = unmet_needs(job, *p);
     if (u.group) tell_unmet(f, u);
     for (const LaneView& l : p->view->lanes)
       f.at = std::max(f.at, l.state.since_ns);  // not stopped before that

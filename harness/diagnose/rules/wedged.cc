@@ -4,14 +4,13 @@
 
 #include <algorithm>
 
+#include "harness/diagnose/patience.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/sequences.h"
 #include "harness/diagnose/words.h"
 
 namespace rankfault {
 namespace {
-
-constexpr int kWedgedFactor = 5;  // of slow_after: even large calls move by then
 
 // The call that all members are inside; 0: none.
 uint64_t common_call(const CommGroup& group) {
@@ -39,20 +38,22 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
       last = std::max(last, m.at(seq)->entered);
       seats.push_back({&m, m.at(seq)});
     }
-    const TimeNs look_at = job.timeline().look;
-    if (look_at < last || Duration(static_cast<int64_t>(look_at - last)) < options.slow_after * kWedgedFactor)
-      continue;
+    const Duration waited = lasted(last, job.timeline().look);
+    const uint16_t op = group.members.front().at(seq)->op();
+    if (waited <= options.hung_after) continue;
+    const Patience patience = patience_with_completion(group, op, options.hung_after);
+    if (waited <= patience.limit) continue;
     Finding f;
     f.kind = "wedged";
     f.attempt = job.attempt();
-    f.op = op_text(group.members.front().at(seq)->op());
+    f.op = op_text(op);
     set_comm(f, group);
     f.seq = SeqRange{seq, seq};
     f.sides = sides_of(seats, group);
     f.at = last;
     f.ends_by = ends_by_of(*seats.front().call, seats.front().member->comm);
-    f.text = fmt::format("all {} members are in {} and nothing completes", group.size,
-                         short_call(*seats.front().call, group));
+    f.text = fmt::format("all {} members are in {} and nothing completes, {}", group.size,
+                         short_call(*seats.front().call, group), patience.told());
     f.evidence = {f.text};
     found.push_back(std::move(f));
   }

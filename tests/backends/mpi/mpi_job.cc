@@ -10,9 +10,11 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <sstream>
 
 #include "harness/agent/agent_abi.h"
+#include "tests/support/mpirun_of.h"
 
 namespace rankfault::test {
 namespace {
@@ -57,25 +59,43 @@ std::map<int, Json> books_in(const std::string& text) {
   return books;
 }
 
+std::set<std::string> mpich_segments() {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator("/dev/shm"))
+    if (entry.path().filename().string().rfind("mpich_", 0) == 0) names.insert(entry.path());
+  return names;
+}
+
+bool is_mapped(const std::string& path) {
+  std::error_code none;
+  for (const auto& process : fs::directory_iterator("/proc", none))
+    if (text_of(process.path() / "maps").find(path) != std::string::npos) return true;
+  return false;
+}
+
+// MPICH leaves its segments when a rank is ended otherwise than by MPI_Finalize; here is no guardian to
+// remove them.
+void remove_left_segments(const std::set<std::string>& before) {
+  for (const std::string& path : mpich_segments())
+    if (!before.count(path) && !is_mapped(path)) fs::remove(path);
+}
+
 }  // namespace
 
-bool OpenMpi::usable() const {
+bool Mpi::usable() const {
   return !mpirun.empty() && access(mpirun.c_str(), X_OK) == 0 && fs::exists(programs + "/mpi_steps");
 }
 
-OpenMpi open_mpi_4() {
-  for (const char* path : {"/usr/bin/mpirun.openmpi", "/usr/bin/mpirun"})
-    if (access(path, X_OK) == 0) return {4, path, build_dir() + "/bin/ranks/mpi"};
-  return {4, "", ""};
+Mpi mpi_named(const std::string& name) {
+  const bool open = name.rfind("OpenMpi", 0) == 0;
+  return {name,
+          open                    ? "openmpi"
+          : name == "MpiStandard" ? "mpi_standard"
+                                  : "mpich",
+          name.back() == '4' ? 4u : 5u, mpirun_of(name), mpi_programs_of(name)};
 }
 
-OpenMpi open_mpi_5() {
-  const std::string named = environment("RANKFAULT_MPIRUN5"),
-                    prefix = environment("RANKFAULT_OPENMPI5_PREFIX");
-  return {5, !named.empty() ? named : prefix + "/bin/mpirun", build_dir() + "/bin/ranks/ompi5"};
-}
-
-JobEnd run_mpi(const OpenMpi& mpi, const std::vector<std::string>& program, const JobOptions& options) {
+JobEnd run_mpi(const Mpi& mpi, const std::vector<std::string>& program, const JobOptions& options) {
   std::vector<std::string> argv = {"timeout",
                                    "--kill-after=5",
                                    "50",
@@ -88,18 +108,25 @@ JobEnd run_mpi(const OpenMpi& mpi, const std::vector<std::string>& program, cons
   const auto add = [&argv](std::vector<std::string> words) {
     argv.insert(argv.end(), words.begin(), words.end());
   };
-  if (mpi.major == 4) add({"--oversubscribe", "--mca", "btl", "self,vader"});
-  if (mpi.major == 5) add({"--map-by", ":OVERSUBSCRIBE", "--mca", "btl", "self,sm"});
+  const bool open = mpi.is_openmpi();
+  if (open && mpi.major == 4) add({"--oversubscribe", "--mca", "btl", "self,vader"});
+  if (open && mpi.major == 5) add({"--map-by", ":OVERSUBSCRIBE", "--mca", "btl", "self,sm"});
   add({"-n", std::to_string(options.ranks)});
-  if (options.agent)
-    add({"-x", "LD_PRELOAD=" + build_dir() + "/lib/librankfault_agent.so", "-x",
-         "RANKFAULT_RUN_DIR=" + options.run_dir, "-x", "RANKFAULT_CONTROL=" + options.run_dir + "/control"});
+  const std::map<std::string, std::string> ours = {{"LD_PRELOAD", build_dir() + "/lib/librankfault_agent.so"},
+                                                   {"RANKFAULT_RUN_DIR", options.run_dir},
+                                                   {"RANKFAULT_CONTROL", options.run_dir + "/control"}};
+  for (const auto& [name, value] : ours) {
+    if (options.agent && open) add({"-x", name + "=" + value});
+    if (options.agent && !open) add({"-genv", name, value});
+  }
   add(options.mpirun_args);
   add({mpi.programs + "/" + program.front()});
   add({program.begin() + 1, program.end()});
   fs::create_directories(options.run_dir + "/records");
   JobEnd end;
+  const std::set<std::string> before = mpich_segments();
   end.status = wait_for(argv, options.run_dir + "/out", options.run_dir + "/err");
+  if (!open) remove_left_segments(before);
   end.out = text_of(options.run_dir + "/out");
   end.err = text_of(options.run_dir + "/err");
   end.books = books_in(end.out);

@@ -1,4 +1,4 @@
-// mpi_job: runs a plain MPI program under mpirun, with the agent preloaded or without.
+// mpi_job: runs a plain MPI program under its mpirun, with the agent preloaded or without.
 #pragma once
 
 #include <map>
@@ -9,14 +9,16 @@
 
 namespace rankfault::test {
 
-struct OpenMpi {
-  int major = 4;
+struct Mpi {
+  std::string name;     // "OpenMpi4", "OpenMpi5", "Mpich4", "Mpich5", "MpiStandard"
+  std::string decoder;  // of the record's coverage
+  unsigned major = 4;
   std::string mpirun;
   std::string programs;  // folder of the rank programs built with it
+  bool is_openmpi() const { return decoder == "openmpi"; }
   bool usable() const;
 };
-OpenMpi open_mpi_4();
-OpenMpi open_mpi_5();  // $RANKFAULT_MPIRUN5, or bin/mpirun under $RANKFAULT_OPENMPI5_PREFIX or next to mpicc
+Mpi mpi_named(const std::string& name);
 
 struct JobEnd {
   int status = -1;  // exit code, or 128 + signal
@@ -30,7 +32,7 @@ struct JobOptions {
   std::string run_dir;  // records go to run_dir/records; the control page, if any, is run_dir/control
   std::vector<std::string> mpirun_args;
 };
-JobEnd run_mpi(const OpenMpi&, const std::vector<std::string>& program, const JobOptions&);
+JobEnd run_mpi(const Mpi&, const std::vector<std::string>& program, const JobOptions&);
 
 // Without a gate's harness: one action, granted beforehand, on one rank's nth call of an op.
 struct rf_armed_request {

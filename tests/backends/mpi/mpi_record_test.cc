@@ -1,4 +1,4 @@
-// Tests of the Open MPI decoder on whole jobs: the record against the program's own book.
+// Tests of the MPI decoders on whole jobs: the record against the program's own book.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -15,11 +15,11 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAreArray;
 
-class OpenMpiRecord : public ::testing::TestWithParam<int> {
+class MpiRecord : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    mpi_ = GetParam() == 4 ? open_mpi_4() : open_mpi_5();
-    if (!mpi_.usable()) GTEST_SKIP() << "Open MPI " << GetParam() << " or its rank programs are not here";
+    mpi_ = mpi_named(GetParam());
+    if (!mpi_.usable()) GTEST_SKIP() << GetParam() << " or its rank programs are not here";
     char name[] = "/tmp/rf-mpi-XXXXXX";
     run_dir_ = mkdtemp(name);
   }
@@ -36,7 +36,7 @@ class OpenMpiRecord : public ::testing::TestWithParam<int> {
     return end;
   }
 
-  OpenMpi mpi_;
+  Mpi mpi_;
   std::string run_dir_;
   std::map<int, FlightRecord> records_;
 };
@@ -47,10 +47,11 @@ std::map<std::string, long> own_book(const Json& book) {
   return out;
 }
 
-INSTANTIATE_TEST_SUITE_P(Versions, OpenMpiRecord, ::testing::Values(4, 5),
-                         [](const auto& which) { return "OpenMpi" + std::to_string(which.param); });
+INSTANTIATE_TEST_SUITE_P(Versions, MpiRecord,
+                         ::testing::Values("OpenMpi4", "OpenMpi5", "Mpich4", "Mpich5", "MpiStandard"),
+                         [](const auto& which) { return which.param; });
 
-TEST_P(OpenMpiRecord, CountsEqualTheProgramsOwnForEveryOp) {
+TEST_P(MpiRecord, CountsEqualTheProgramsOwnForEveryOp) {
   const JobEnd end = run({"mpi_all_ops"});
   ASSERT_EQ(end.status, 0) << end.err;
   ASSERT_EQ(end.books.size(), 4u) << end.out;
@@ -59,7 +60,7 @@ TEST_P(OpenMpiRecord, CountsEqualTheProgramsOwnForEveryOp) {
     EXPECT_EQ(record.entered(RF_LIB_MPI), own_book(end.books.at(rank))) << "rank " << rank;
 }
 
-TEST_P(OpenMpiRecord, CountsEqualTheProgramsOwnOverManySteps) {
+TEST_P(MpiRecord, CountsEqualTheProgramsOwnOverManySteps) {
   const JobEnd end = run({"mpi_steps", "--steps=300"}, 3);
   ASSERT_EQ(end.status, 0) << end.err;
   ASSERT_EQ(records_.size(), 3u);
@@ -70,7 +71,7 @@ TEST_P(OpenMpiRecord, CountsEqualTheProgramsOwnOverManySteps) {
 }
 
 // Packed bytes may be received as any type: the record compares their bytes only.
-TEST_P(OpenMpiRecord, PackedBytesAreOfNoType) {
+TEST_P(MpiRecord, PackedBytesAreOfNoType) {
   const JobEnd end = run({"mpi_packed"}, 2);
   ASSERT_EQ(end.status, 0) << end.err;
   std::map<int, std::pair<int, uint64_t>> given;  // rank -> type and count
@@ -81,7 +82,27 @@ TEST_P(OpenMpiRecord, PackedBytesAreOfNoType) {
   EXPECT_EQ(given[1], std::make_pair(int{RF_DTYPE_INT32}, uint64_t{10}));
 }
 
-TEST_P(OpenMpiRecord, SeesFortranCallsOnce) {
+// MPICH's Fortran reaches the C names only in part.
+TEST_P(MpiRecord, MpichsFortranIsOpaqueAndComesToItsEnd) {
+  if (mpi_.is_openmpi()) GTEST_SKIP() << "its Fortran is decoded";
+  for (const char* program : {"fortran_steps", "fortran08_steps"}) {
+    if (!std::filesystem::exists(mpi_.programs + "/" + program)) GTEST_SKIP() << "no Fortran program for it";
+    const JobEnd end = run({program}, 3);
+    ASSERT_EQ(end.status, 0) << end.err;
+    ASSERT_EQ(records_.size(), 3u);
+    for (const auto& [rank, record] : records_) {
+      EXPECT_NE(record.header.opaque & RF_OPAQUE_COMMUNICATION, 0u) << program;
+      EXPECT_EQ(record.header.stage, static_cast<uint32_t>(RF_STAGE_FINALIZED)) << program;
+      EXPECT_EQ(record.entered(RF_LIB_MPI).at("init"), 1) << program;
+      EXPECT_EQ(record.entered(RF_LIB_MPI).at("finalize"), 1) << program;
+      EXPECT_EQ(record.entered(RF_LIB_MPI).at("all_reduce"), own_book(end.books.at(rank)).at("all_reduce"));
+    }
+    std::filesystem::remove_all(run_dir_ + "/records");
+  }
+}
+
+TEST_P(MpiRecord, SeesFortranCallsOnce) {
+  if (!mpi_.is_openmpi()) GTEST_SKIP() << "its Fortran is opaque";
   for (const char* program : {"fortran_steps", "fortran08_steps"}) {
     if (!std::filesystem::exists(mpi_.programs + "/" + program)) GTEST_SKIP() << "no Fortran program for it";
     const JobEnd end = run({program}, 3);
@@ -103,7 +124,7 @@ TEST_P(OpenMpiRecord, SeesFortranCallsOnce) {
   }
 }
 
-TEST_P(OpenMpiRecord, LeavesTheProgramsOutputAsItIs) {
+TEST_P(MpiRecord, LeavesTheProgramsOutputAsItIs) {
   const JobEnd with = run({"mpi_all_ops"});
   JobOptions options;
   options.agent = false;
@@ -113,12 +134,12 @@ TEST_P(OpenMpiRecord, LeavesTheProgramsOutputAsItIs) {
   EXPECT_EQ(with.books, without.books);
 }
 
-TEST_P(OpenMpiRecord, SaysWhichLibraryItStandsIn) {
+TEST_P(MpiRecord, SaysWhichLibraryItStandsIn) {
   ASSERT_EQ(run({"mpi_all_ops"}).status, 0);
   for (const auto& [rank, record] : records_) {
-    EXPECT_STREQ(record.header.coverage[0].decoder, "openmpi");
+    EXPECT_EQ(record.header.coverage[0].decoder, mpi_.decoder);
     EXPECT_EQ(record.header.coverage[0].hook, RF_HOOK_PRELOAD) << record.header.coverage[0].reason;
-    EXPECT_EQ(record.header.coverage[0].version / 10000, static_cast<uint32_t>(GetParam()));
+    EXPECT_EQ(record.header.coverage[0].version / 10000, mpi_.major);
     EXPECT_EQ(record.header.opaque & (RF_OPAQUE_COMMUNICATION | RF_OPAQUE_RMA | RF_OPAQUE_IO), 0u)
         << "all understood";
     EXPECT_EQ(record.header.stage, static_cast<uint32_t>(RF_STAGE_FINALIZED));
@@ -127,7 +148,7 @@ TEST_P(OpenMpiRecord, SaysWhichLibraryItStandsIn) {
   }
 }
 
-TEST_P(OpenMpiRecord, GivesACommunicatorOneIdentityOnAllItsMembers) {
+TEST_P(MpiRecord, GivesACommunicatorOneIdentityOnAllItsMembers) {
   ASSERT_EQ(run({"mpi_all_ops"}, 5).status, 0);
   ASSERT_EQ(records_.size(), 5u);
   enum { kWorld, kSelf, kTwin, kHalf, kLater };
@@ -149,14 +170,14 @@ TEST_P(OpenMpiRecord, GivesACommunicatorOneIdentityOnAllItsMembers) {
   EXPECT_THAT(records_.at(2).members(records_.at(2).comms[kHalf]), ElementsAre(0, 2, 4));
 }
 
-TEST_P(OpenMpiRecord, NoTwoCommunicatorsShareAnIdentityHoweverTheyWereMade) {
+TEST_P(MpiRecord, NoTwoCommunicatorsShareAnIdentityHoweverTheyWereMade) {
   const JobEnd end = run({"mpi_comms"}, 5);
   ASSERT_EQ(end.status, 0) << end.err;
   std::map<uint64_t, std::vector<std::pair<int, rf_comm>>> holders;  // by id
   for (const auto& [rank, record] : records_) {
     EXPECT_EQ(record.entered(RF_LIB_MPI), own_book(end.books.at(rank))) << "rank " << rank;
     EXPECT_EQ(record.header.opaque & RF_OPAQUE_COMMUNICATION, 0u);
-    EXPECT_EQ(record.header.thread_multiple, end.books.at(rank)["checksum"].get<double>() == 3 ? 1u : 0u);
+    EXPECT_EQ(record.header.thread_multiple, end.books.at(rank)["checksum"].get<double>() == 1 ? 1u : 0u);
     for (const rf_comm& comm : record.comms) holders[comm.id].emplace_back(rank, comm);
   }
   // All members of a communicator have its id, and nobody else has; an intercommunicator has both sides.
@@ -178,7 +199,7 @@ TEST_P(OpenMpiRecord, NoTwoCommunicatorsShareAnIdentityHoweverTheyWereMade) {
   }
 }
 
-TEST_P(OpenMpiRecord, TellsWhatWasEnqueuedFromWhatWasSeenComplete) {
+TEST_P(MpiRecord, TellsWhatWasEnqueuedFromWhatWasSeenComplete) {
   ASSERT_EQ(run({"mpi_all_ops"}).status, 0);
   for (const auto& [rank, record] : records_) {
     std::set<uint64_t> entered, enqueued, complete;
@@ -195,35 +216,82 @@ TEST_P(OpenMpiRecord, TellsWhatWasEnqueuedFromWhatWasSeenComplete) {
   }
 }
 
-TEST_P(OpenMpiRecord, ASkippedCallLeavesNoRecord) {
-  write_control_page(run_dir_ + "/control", {3, RF_OP_BROADCAST, RF_VERB_SKIP, 2});
-  const JobEnd end = run({"mpi_steps", "--steps=10"});
-  ASSERT_EQ(end.status, 0) << end.err;
-  for (const auto& [rank, record] : records_)
-    EXPECT_EQ(record.entered(RF_LIB_MPI).at("broadcast"), rank == 3 ? 1 : 2) << "rank " << rank;
-  EXPECT_EQ(records_.at(3).comms[0].entered + 1, records_.at(0).comms[0].entered);
+// MPICH gives one handle to all sends that are complete when they are made.
+TEST_P(MpiRecord, SendsThatAreCompleteAtOnceAreAllTold) {
+  ASSERT_EQ(run({"mpi_small_sends"}, 2).status, 0);
+  ASSERT_EQ(records_.size(), 2u);
+  for (const auto& [rank, record] : records_) {
+    size_t enqueued = 0, complete = 0;
+    for (const rf_record& r : record.records(RF_LIB_MPI)) enqueued += r.phase == RF_PHASE_ENQUEUE;
+    for (const auto& lane : record.lanes)
+      for (const rf_record& r : lane) complete += r.phase == RF_PHASE_COMPLETE;
+    EXPECT_EQ(enqueued, 8u) << rank;
+    EXPECT_EQ(complete, 8u) << rank;
+  }
 }
 
-TEST_P(OpenMpiRecord, ASkippedPendingCallGivesACompleteRequest) {
+TEST_P(MpiRecord, OfRequestsWaitedForTogetherTheOneThatFailedIsTold) {
+  const JobEnd end = run({"mpi_truncated"}, 2);
+  ASSERT_EQ(end.status, 0) << end.err;
+  ASSERT_EQ(records_.size(), 2u);
+  for (const auto& [rank, record] : records_) {
+    std::map<uint64_t, int> op_of, told;  // by origin
+    for (size_t lane = 0; lane < record.lanes.size(); ++lane)
+      for (const rf_record& r : record.lanes[lane]) {
+        if (r.phase == RF_PHASE_ENTER && r.flags & RF_CALL_NONBLOCKING) op_of[RF_ORIGIN(lane, r.call)] = r.op;
+        if (r.phase == RF_PHASE_COMPLETE || (r.phase == RF_PHASE_ERROR && r.where)) told[r.where] = r.phase;
+      }
+    ASSERT_EQ(op_of.size(), 2u);
+    for (const auto& [origin, op] : op_of)
+      EXPECT_EQ(told[origin], op == RF_OP_RECV ? int{RF_PHASE_ERROR} : int{RF_PHASE_COMPLETE})
+          << op_name(static_cast<uint16_t>(op)) << " of rank " << rank;
+  }
+}
+
+TEST_P(MpiRecord, ASkippedCallLeavesNoRecord) {
+  write_control_page(run_dir_ + "/control",
+                     {3, RF_OP_BARRIER, RF_VERB_SKIP, 4});  // on its own: no other waits
+  const JobEnd end = run({"mpi_all_ops"});
+  ASSERT_EQ(end.status, 0) << end.err;
+  ASSERT_EQ(records_.size(), 4u);
+  for (const auto& [rank, record] : records_) {
+    EXPECT_EQ(record.entered(RF_LIB_MPI).at("barrier"), rank == 3 ? 3 : 4) << "rank " << rank;
+    EXPECT_EQ(record.comms[1].entered, rank == 3 ? 0u : 1u) << "MPI_COMM_SELF of rank " << rank;
+  }
+}
+
+TEST_P(MpiRecord, ASkippedPendingCallGivesACompleteRequest) {
   for (unsigned long nth : {1, 2}) {  // one is waited for by Waitall, the other by Waitany, which counts it
     write_control_page(run_dir_ + "/control", {3, RF_OP_RECV, RF_VERB_SKIP, nth});
     const JobEnd end = run({"mpi_all_ops"});
-    ASSERT_EQ(end.status, 0) << end.err;
+    // MPICH 5 says at the end that a message was never received.
+    if (mpi_.is_openmpi() || mpi_.major == 4) {
+      EXPECT_EQ(end.status, 0) << end.err;
+    }
+    ASSERT_EQ(records_.count(3), 1u) << end.err;
     EXPECT_EQ(records_.at(3).entered(RF_LIB_MPI).at("recv"), 5);
+    EXPECT_EQ(records_.at(3).entered(RF_LIB_MPI).at("finalize"), 1) << end.err;
     std::filesystem::remove_all(run_dir_ + "/records");
   }
 }
 
-TEST_P(OpenMpiRecord, AFailedCallReachesTheErrorHandler) {
+TEST_P(MpiRecord, AFailedCallReachesTheErrorHandler) {
   write_control_page(run_dir_ + "/control", {1, RF_OP_ALL_REDUCE, RF_VERB_FAIL, 3, 16});
   const JobEnd end = run({"mpi_steps", "--steps=10"});
-  EXPECT_EQ(end.status, 16) << "MPI_ERRORS_ARE_FATAL aborts with the code" << end.err;
+  // MPI_ERRORS_ARE_FATAL aborts with the code; MPICH's mpiexec may tell of a rank that it killed instead.
+  if (mpi_.is_openmpi())
+    EXPECT_EQ(end.status, 16) << end.err;
+  else
+    EXPECT_THAT(end.err, ::testing::HasSubstr("Abort(16) on node 1"));
 }
 
-TEST_P(OpenMpiRecord, AChangedArgumentIsWhatTheRecordShows) {
+TEST_P(MpiRecord, AChangedArgumentIsWhatTheRecordShows) {
   write_control_page(run_dir_ + "/control", {2, RF_OP_BROADCAST, RF_VERB_ARG, 1, RF_ARG_COUNT, 64 + 16});
   const JobEnd end = run({"mpi_steps", "--steps=1"});
-  ASSERT_EQ(end.status, 0) << "a receiver that expects more than it gets sees no error: " << end.err;
+  // A receiver that expects more than it gets sees no error; but MPICH compares the sizes.
+  if (mpi_.is_openmpi()) {
+    ASSERT_EQ(end.status, 0) << end.err;
+  }
   ASSERT_EQ(records_.size(), 4u) << end.err;
   uint64_t seen = 0;
   for (const rf_record& r : records_.at(2).records(RF_LIB_MPI))
@@ -243,7 +311,7 @@ std::vector<std::string> what_was_done(const FlightRecord& record) {
   return out;
 }
 
-TEST_P(OpenMpiRecord, AnInjectedMismatchLooksLikeTheProgramsOwn) {
+TEST_P(MpiRecord, AnInjectedMismatchLooksLikeTheProgramsOwn) {
   ASSERT_EQ(run({"mpi_bugs", "--bug=dtype", "--rank=1", "--step=3"}).status, 0)
       << "such a mismatch ends silently";
   const auto bug = records_;

@@ -62,6 +62,6 @@ int main(int argc, char** argv) {
   }
   count("finalize");
   MPI_Finalize();
-  print_counts(rank, "mpi_comms", provided);
+  print_counts(rank, "mpi_comms", provided == MPI_THREAD_MULTIPLE);
   return 0;
 }

@@ -3,7 +3,7 @@
 
 #include "harness/agent/agent_abi.h"
 
-namespace rankfault::testing {
+namespace rankfault {
 
 inline rf_state state_inside(const rf_record& r) {
   rf_state s{};
@@ -25,4 +25,14 @@ inline rf_state state_inside(const rf_record& r) {
   return s;
 }
 
-}  // namespace rankfault::testing
+// The same where only the record was kept: the mask of who owes bytes and the requests of a wait are in the
+// state page alone, so fewer needs are known than to a live look, never more.
+inline rf_state state_by_record_alone(const rf_record& r) {
+  rf_state s = state_inside(r);
+  if (s.flags & RF_CALL_MASK_VALID)
+    s.flags = static_cast<uint16_t>((s.flags & ~RF_CALL_MASK_VALID) | RF_CALL_COUNT_UNKNOWN);
+  if (s.op == RF_OP_WAIT || s.op == RF_OP_WAIT_ANY) s.pending_count = ~0u;
+  return s;
+}
+
+}  // namespace rankfault

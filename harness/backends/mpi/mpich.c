@@ -1,0 +1,60 @@
+/* mpich.c: MPICH 4 and 5, by its own binary interface and by MPI 5's: predefined handles are numbers. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "decoder.h"
+#include "hydra_job.h"
+
+static int (*isend)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+static int (*comm_get_parent)(MPI_Comm*);
+#ifdef RF_MPI_REQUEST_NUMBER
+static int (*request_number)(MPI_Request);
+#else
+static int request_number(MPI_Request handle) { return handle; }
+#endif
+
+int rf_abi_load(const char** reason) {
+  const struct rf_wanted functions[] = {
+      {"PMPI_Isend", &isend},
+      {"PMPI_Comm_get_parent", &comm_get_parent},
+#ifdef RF_MPI_REQUEST_NUMBER
+      {RF_MPI_REQUEST_NUMBER, &request_number},
+#endif
+  };
+  rf_mpi.world = (MPI_Comm)(rf_predefined)RF_MPI_COMM_WORLD;
+  rf_mpi.self = (MPI_Comm)(rf_predefined)RF_MPI_COMM_SELF;
+  rf_mpi.comm_null = (MPI_Comm)(rf_predefined)RF_MPI_COMM_NULL;
+  rf_mpi.request_null = (MPI_Request)(rf_predefined)RF_MPI_REQUEST_NULL;
+  rf_mpi.datatype_null = (MPI_Datatype)(rf_predefined)RF_MPI_DATATYPE_NULL;
+  return rf_library_functions(functions, sizeof(functions) / sizeof(functions[0]), reason);
+}
+
+/* Other libraries share MPICH's interface (Intel MPI, MVAPICH): what they do with requests is not known here.
+ */
+uint32_t rf_abi_version(const char* text) {
+  unsigned major = 0, minor = 0, patch = 0;
+  if (sscanf(text, "MPICH Version: %u.%u.%u", &major, &minor, &patch) < 2) return 0;
+  return major < 4 || major > 5 ? 0 : major * 10000 + minor * 100 + patch;
+}
+
+uint64_t rf_abi_job(void) {
+  MPI_Comm parent = rf_mpi.comm_null;
+  if (comm_get_parent(&parent) != RF_MPI_SUCCESS || parent != rf_mpi.comm_null) return 0; /* spawned */
+  return rf_hydra_job();
+}
+
+MPI_Datatype rf_abi_type(rf_predefined known) { return (MPI_Datatype)known; }
+MPI_Op rf_abi_op(rf_predefined known) { return (MPI_Op)known; }
+
+/* One request stands for all that were complete when they were made, one for each kind of call: the two
+ * highest bits of its number say that it is predefined. */
+int rf_request_is_over(MPI_Request handle) {
+  if (handle == RF_NO_HANDLE || handle == rf_mpi.request_null) return 1;
+  return (uint32_t)request_number(handle) >> 30 == 1;
+}
+
+MPI_Request rf_request_that_is_over(void) {
+  MPI_Request made = rf_mpi.request_null;
+  isend(NULL, 0, rf_abi_type(RF_MPI_TYPE_BYTE), RF_MPI_PROC_NULL, 0, rf_mpi.self, &made);
+  return made;
+}

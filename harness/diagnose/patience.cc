@@ -1,0 +1,112 @@
+// patience: see patience.h.
+#include "harness/diagnose/patience.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace rankfault {
+namespace {
+
+// What grows (a checkpoint, an evaluation, a crowded host) may well take twice as long as ever before.
+constexpr int kFactor = 3;
+
+using Span = std::pair<TimeNs, TimeNs>;
+
+bool is_wait(uint16_t op) { return op == RF_OP_WAIT || op == RF_OP_WAIT_ANY; }
+
+bool counts(const Call& c) { return c.library() != RF_LIB_LIBC; }
+
+// When the calling thread was in the call: work that it left behind runs beside the program.
+Span inside_of(const Call& c, TimeNs look) {
+  if (c.open()) return {c.entered, look};
+  return {c.entered, c.flags() & RF_CALL_NONBLOCKING ? c.entered : c.left};
+}
+
+// The longest time between two calls in which no thread of the process was in any.
+Duration longest_absence(const Process& p, TimeNs look) {
+  std::vector<Span> spans;
+  for (const Call& c : p.calls)
+    if (counts(c)) spans.push_back(inside_of(c, look));
+  std::sort(spans.begin(), spans.end());
+  TimeNs longest = 0, until = spans.empty() ? 0 : spans.front().second;
+  for (const auto& [entered, left] : spans) {
+    if (entered > until) longest = std::max(longest, entered - until);
+    until = std::max(until, left);
+  }
+  return Duration(static_cast<int64_t>(longest));
+}
+
+// The longest that one of the process's own calls of that kind took. What is held sits in a wait for
+// requests.
+Duration longest_wait(const Process& p, uint32_t comm, const WaitEdge& like) {
+  const bool in_a_wait = like.held && is_wait(like.held->op());
+  Duration longest{0};
+  for (const Call& c : p.calls) {
+    const bool same = in_a_wait ? is_wait(c.op()) : c.op() == like.call->op() && c.comm() == comm;
+    if (same && c.succeeded()) longest = std::max(longest, lasted(c.entered, c.left));
+  }
+  return longest;
+}
+
+Patience learned(Duration longest, Duration floor) { return {std::max(floor, longest * kFactor), longest}; }
+
+}  // namespace
+
+std::string Patience::told() const {
+  return fmt::format("for more than {}; {}", to_text(limit),
+                     longest == Duration::zero()
+                         ? "there was no such wait before"
+                         : fmt::format("the longest such wait before was {}", to_text(longest)));
+}
+
+Duration lasted(TimeNs from, TimeNs to) { return Duration(static_cast<int64_t>(to > from ? to - from : 0)); }
+
+TimeNs waits_since(const WaitEdge& e) { return e.held ? e.held->entered : e.call->entered; }
+
+TimeNs outside_since(const Process& p) {
+  TimeNs since = p.view->opened;
+  for (const Call& c : p.calls)
+    if (counts(c)) since = std::max(since, inside_of(c, 0).second);
+  return since;
+}
+
+Patience patience_with_absence(const JobView& job, const CommGroup& group, const WaitEdge& e,
+                               Duration floor) {
+  Duration longest{0};
+  for (const Member& m : group.members) {
+    if (!m.process || !m.comm) continue;
+    longest = std::max({longest, longest_absence(*m.process, job.timeline().look),
+                        longest_wait(*m.process, m.comm->index, e)});
+  }
+  return learned(longest, floor);
+}
+
+Patience patience_with_completion(const CommGroup& group, uint16_t op, Duration floor) {
+  Duration longest{0};
+  const auto first = std::find_if(group.members.begin(), group.members.end(),
+                                  [](const Member& m) { return m.comm != nullptr; });
+  for (const Call* c : first == group.members.end() ? std::vector<const Call*>{} : first->calls) {
+    if (c->op() != op || !c->succeeded()) continue;
+    TimeNs entered = 0, left = 0;
+    for (const Member& m : group.members)
+      if (const Call* own = m.comm ? m.at(c->seq) : nullptr; own && own->succeeded()) {
+        entered = std::max(entered, own->entered);
+        left = std::max(left, own->left);
+      }
+    longest = std::max(longest, lasted(entered, left));
+  }
+  return learned(longest, floor);
+}
+
+Patience patience_with_sends(const CommGroup& group, Duration floor) {
+  static const std::vector<Call> kNone;
+  Duration longest{0};
+  for (const Member& m : group.members)
+    for (const Call& c : m.comm ? m.process->calls : kNone)
+      if (c.op() == RF_OP_SEND && c.comm() == m.comm->index && c.succeeded())
+        longest = std::max(longest, lasted(c.entered, c.left));
+  return learned(longest, floor);
+}
+
+}  // namespace rankfault

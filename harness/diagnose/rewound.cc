@@ -1,0 +1,93 @@
+// rewound: see rewound.h.
+#include "harness/diagnose/rewound.h"
+
+#include <algorithm>
+
+#include "harness/diagnose/deadlock.h"
+#include "harness/diagnose/needs.h"
+#include "harness/observe/state_of_record.h"
+
+namespace rankfault {
+namespace {
+
+bool communicates(const Call& c) {
+  return c.library() != RF_LIB_LIBC && c.op() != RF_OP_COMM_FREE && c.op() != RF_OP_COMM_ABORT;
+}
+
+bool aborts(const Process& p) {
+  return std::any_of(p.calls.begin(), p.calls.end(),
+                     [](const Call& c) { return c.op() == RF_OP_COMM_ABORT; });
+}
+
+// Waits are not: what they waited for was kept by nobody.
+bool is_kept_whole(const Call& c) {
+  return !(c.flags() & RF_CALL_EXECUTION) && c.op() != RF_OP_WAIT && c.op() != RF_OP_WAIT_ANY;
+}
+
+// Polled until somebody lost patience, as far as one can tell.
+bool was_polled(const Call& c, bool somebody_aborted) { return somebody_aborted && is_collective(c.op()); }
+
+void put_back(ProcessView& p, const Call& call) {
+  const auto is_of_call = [&](const Event& e) { return e.lane == call.lane && e.record.call == call.number; };
+  const auto entry = std::find_if(p.history.begin(), p.history.end(), [&](const Event& e) {
+    return is_of_call(e) && e.record.phase == RF_PHASE_ENTER;
+  });
+  if (entry == p.history.end()) return;
+  // A nonblocking call that was polled to the end of its rank held it as a blocking one does.
+  entry->record.flags &= static_cast<uint16_t>(~RF_CALL_NONBLOCKING);
+  entry->record.seq = call.seq;  // told by the record that is taken out
+  const rf_record entered = entry->record;
+  std::erase_if(p.history, [&](const Event& e) {
+    return is_of_call(e) && (e.record.phase == RF_PHASE_EXIT || e.record.phase == RF_PHASE_ERROR ||
+                             e.record.phase == RF_PHASE_ENQUEUE);
+  });
+  for (LaneView& lane : p.lanes)
+    if (lane.index == call.lane) lane.state = state_by_record_alone(entered);
+  for (CommView& comm : p.comms) comm.destroyed = false;  // the most of them on the way out
+  p.stage = RF_STAGE_MEMBER;
+  p.end = {};
+}
+
+}  // namespace
+
+const Call* gave_up_in(const Process& p) {
+  if (p.has_streams()) return nullptr;
+  const Call* last = nullptr;
+  for (const Call& c : p.calls)
+    if (communicates(c) && (!last || c.entered > last->entered)) last = &c;
+  return last && !last->succeeded() ? last : nullptr;
+}
+
+std::optional<Timeline> before_ranks_gave_up(const JobView& job) {
+  std::optional<Timeline> before;
+  const bool aborted =
+      std::any_of(job.processes().begin(), job.processes().end(), [](const auto& p) { return aborts(*p); });
+  for (const auto& p : job.processes()) {
+    const Call* call = p->ended() ? gave_up_in(*p) : nullptr;
+    if (!call || !is_kept_whole(*call)) continue;
+    if (call->flags() & RF_CALL_NONBLOCKING && !was_polled(*call, aborted)) continue;
+    if (!before) before = job.timeline();
+    put_back(before->processes[static_cast<size_t>(p->view - job.timeline().processes.data())], *call);
+  }
+  if (before) before->job_over = false;
+  return before;
+}
+
+bool was_nonblocking(const JobView& as_recorded, const WaitEdge& e) {
+  const Process* p = as_recorded.rank(e.waiter->process->rank());
+  const Call* call = p ? p->find(e.call->lane, e.call->number) : nullptr;
+  return call && call->flags() & RF_CALL_NONBLOCKING;
+}
+
+const JobView& JobView::when_it_hung() const {
+  if (!hung_) {
+    std::optional<Timeline> before = before_ranks_gave_up(*this);
+    auto rewound = std::make_shared<Rewound>(before ? std::move(*before) : Timeline());
+    const DiagnoseOptions by_need_alone{Duration::max(), Duration::max()};
+    rewound->is_deadlock = before && !find_knot(rewound->job, by_need_alone).edges.empty();
+    hung_ = std::move(rewound);
+  }
+  return hung_->is_deadlock ? hung_->job : *this;
+}
+
+}  // namespace rankfault

@@ -1,0 +1,63 @@
+// hydra: the mpiexec of MPICH 4 and 5. It gives its own environment to the ranks; the agent's comes by -genv.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <regex>
+
+#include "harness/launch/gather.h"
+#include "harness/launch/launchers/mpi_implementation.h"
+
+namespace rankfault {
+namespace {
+
+int version(const std::string& text) {
+  std::smatch match;
+  const bool found =
+      std::regex_search(text, match, std::regex(R"(HYDRA build details:\s+Version:\s+([45])\.)"));
+  return found ? std::stoi(match[1]) : 0;
+}
+
+void options(const LaunchContext& context, int, std::vector<std::string>& argv) {
+  const auto& own = context.plan.scenario.workload.launcher_args;
+  std::error_code error;
+  std::filesystem::create_directories(mpirun_output_dir(context), error);
+  // Within a batch system's allocation it would start the ranks by that, out of the guardian's reach.
+  if (!mentions(own, "-launcher")) add(argv, {"-launcher", "fork"});
+  const std::string output = mpirun_output_dir(context) + "/rank.%r";
+  add(argv, {"-outfile-pattern", output, "-errfile-pattern", output});
+  for (const auto& [name, value] : agent_environment(context)) add(argv, {"-genv", name, value});
+}
+
+// When one fails it kills the others, and tells of one of them all, by its pid: not always of the first. A
+// signal's number stands in the text behind it, which does not come for an exit.
+std::vector<ReportedEnd> reported(const LaunchContext& context, const std::string& text, const ExitStatus&) {
+  const std::regex said(
+      R"(PID (\d{1,9}) RUNNING AT \S+ = EXIT CODE: (\d{1,9}) )"
+      R"(= CLEANING UP REMAINING PROCESSES = YOU CAN IGNORE THE BELOW CLEANUP MESSAGES =+)"
+      R"(( YOUR APPLICATION TERMINATED WITH THE EXIT STRING: [^()]*\(signal (\d{1,9})\))?)");
+  std::vector<ReportedEnd> ends;
+  for (std::sregex_iterator it(text.begin(), text.end(), said), none; it != none; ++it) {
+    const bool signal = (*it)[3].matched;
+    ends.push_back({-1,
+                    std::stoi((*it)[1]),
+                    context.attempt,
+                    {signal ? ExitStatus::Kind::kSignal : ExitStatus::Kind::kCode,
+                     std::stoi(signal ? (*it)[4] : (*it)[2])}});
+  }
+  return ends;
+}
+
+std::vector<std::string> output(const LaunchContext& context, int rank) {
+  return files_matching(fmt::format("{}/rank.{}", mpirun_output_dir(context), rank));
+}
+
+const Registration<MpiImplementation> registration{{
+    .name = "MPICH",
+    .version = version,
+    .options = options,
+    .reported = reported,
+    .output = output,
+}};
+
+}  // namespace
+}  // namespace rankfault

@@ -1,0 +1,32 @@
+// MpiImplementation: how one make of mpirun is told apart, what it is given, and what it says afterwards. One
+// file each: openmpi.cc, hydra.cc, registered in Catalog<MpiImplementation>; mpirun.cc is the launcher above
+// them.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "harness/launch/launcher.h"
+
+namespace rankfault {
+
+struct MpiImplementation {
+  const char* name;
+  // Its major version by the output of --version; 0: not this one's, or not a version that is known here.
+  int (*version)(const std::string& text);
+  // The words between "-np N" and the program's: our choices unless the user's own launcher_args say
+  // otherwise, and the environment of the ranks (the agent's never reaches mpirun itself).
+  void (*options)(const LaunchContext&, int version, std::vector<std::string>& argv);
+  // `text` is its whole output, white space as single blanks.
+  std::vector<ReportedEnd> (*reported)(const LaunchContext&, const std::string& text, const ExitStatus&);
+  // The files with this rank's output, in order.
+  std::vector<std::string> (*output)(const LaunchContext&, int rank);
+};
+
+// logs/mpirun.aM: the folder of the ranks' output
+std::string mpirun_output_dir(const LaunchContext&);
+bool mentions(const std::vector<std::string>& args, const std::string& word);
+void add(std::vector<std::string>& argv, std::initializer_list<std::string> words);
+
+}  // namespace rankfault

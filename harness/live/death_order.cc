@@ -1,0 +1,33 @@
+// death_order: see death_order.h. The kernel appends to epoll's ready list when a process becomes a zombie,
+// and gives the list out from its front.
+#include "harness/live/death_order.h"
+
+#include <sys/epoll.h>
+
+#include <array>
+
+namespace rankfault {
+
+DeathOrder::DeathOrder() : fd_(::epoll_create1(EPOLL_CLOEXEC)) {}
+
+bool DeathOrder::add(int pidfd) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.fd = pidfd;
+  return fd_.valid() && ::epoll_ctl(fd_.get(), EPOLL_CTL_ADD, pidfd, &event) == 0;
+}
+
+std::vector<int> DeathOrder::take() {
+  std::vector<int> dead;
+  std::array<epoll_event, 64> events{};
+  for (;;) {
+    const int n = fd_.valid() ? ::epoll_wait(fd_.get(), events.data(), events.size(), 0) : 0;
+    if (n <= 0) return dead;
+    for (int i = 0; i < n; ++i) {
+      dead.push_back(events[static_cast<size_t>(i)].data.fd);
+      ::epoll_ctl(fd_.get(), EPOLL_CTL_DEL, dead.back(), nullptr);
+    }
+  }
+}
+
+}  // namespace rankfault
