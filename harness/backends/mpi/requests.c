@@ -67,7 +67,8 @@ void rf_request_forget(struct rf_request* request) {
 int rf_request_prepared_on(uint32_t comm) {
   for (unsigned i = 0; i < sizeof(entries) / sizeof(*entries); ++i) {
     const uint64_t handle = RF_LOAD(&entries[i].handle);
-    if (handle != 0 && handle != (uint64_t)(uintptr_t)entries && entries[i].persistent && entries[i].comm == comm)
+    if (handle != 0 && handle != (uint64_t)(uintptr_t)entries && entries[i].persistent &&
+        entries[i].comm == comm)
       return 1;
   }
   return 0;
