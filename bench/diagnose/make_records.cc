@@ -11,14 +11,6 @@
 namespace rankfault::testing {
 namespace {
 
-std::vector<int> ranks_in(const char* text) {
-  std::vector<int> ranks;
-  std::istringstream words(text);
-  for (std::string word; std::getline(words, word, ',');)
-    if (word != "-") ranks.push_back(std::atoi(word.c_str()));
-  return ranks;
-}
-
 int main_of(int argc, char** argv) {
   if (argc == 1) {
     for (const Trouble& t : all_troubles()) std::printf("%s %s %d\n", t.word, t.finding, t.blames);

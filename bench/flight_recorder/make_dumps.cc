@@ -13,14 +13,6 @@
 namespace rankfault::testing {
 namespace {
 
-std::vector<int> ranks_in(const char* text) {
-  std::vector<int> ranks;
-  std::istringstream words(text);
-  for (std::string word; std::getline(words, word, ',');)
-    if (word != "-") ranks.push_back(std::atoi(word.c_str()));
-  return ranks;
-}
-
 bool set_kind(SyntheticJob& job, const char* word) {
   for (int k = 0; k <= static_cast<int>(SyntheticJob::Broken::kWedged); ++k) {
     job.broken = static_cast<SyntheticJob::Broken>(k);

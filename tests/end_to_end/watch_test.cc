@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <set>
+#include <sstream>
 
 #include "harness/base/process_tree.h"
 #include "tests/support/mpirun_of.h"
@@ -154,6 +155,16 @@ TEST_P(SlowMpiJob, WatchFindsNothing) {
   EXPECT_EQ(tool.status, 0) << tool.output;
 }
 
+// The files in /dev/shm that a process has mapped.
+std::set<std::string> mapped_segments(int pid) {
+  std::set<std::string> paths;
+  std::istringstream maps(read_file("/proc/" + std::to_string(pid) + "/maps"));
+  for (std::string line; std::getline(maps, line);)
+    if (const size_t at = line.find("/dev/shm/"); at != std::string::npos)
+      paths.insert(line.substr(at, line.find(" (deleted)") - at));
+  return paths;
+}
+
 // A job that is started without rankfault; ended with the object.
 class ForeignJob {
  public:
@@ -171,10 +182,13 @@ class ForeignJob {
   }
   ~ForeignJob() {
     const std::set<int> all = descendants_of(pid_);
-    ::kill(pid_, SIGTERM);  // a launcher ends its ranks and removes what they left in /dev/shm
+    std::set<std::string> segments;  // hydra does not remove what its ranks made
+    for (const int pid : all) segments.merge(mapped_segments(pid));
+    ::kill(pid_, SIGTERM);
     ::waitpid(pid_, nullptr, 0);
     for (const int pid : all) ::kill(pid, SIGKILL);
     for (const int pid : all) wait_until([pid] { return is_gone(pid); });
+    for (const std::string& segment : segments) ::unlink(segment.c_str());
   }
   ForeignJob(const ForeignJob&) = delete;
   ForeignJob& operator=(const ForeignJob&) = delete;

@@ -2,7 +2,9 @@
 #include "tests/support/parallel_job.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 namespace rankfault::testing {
 namespace {
@@ -184,6 +186,14 @@ void ParallelJob::run() {
       while (complete(r)) moved = true;
     }
   }
+}
+
+std::vector<int> ranks_in(const char* text) {
+  std::vector<int> ranks;
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');)
+    if (word != "-") ranks.push_back(std::atoi(word.c_str()));
+  return ranks;
 }
 
 }  // namespace rankfault::testing

@@ -107,4 +107,7 @@ class ParallelJob {
   int64_t now_ = 1'700'000'000'000'000'000;
 };
 
+// The ranks of "3,5"; none of "-".
+std::vector<int> ranks_in(const char* text);
+
 }  // namespace rankfault::testing
