@@ -134,7 +134,8 @@ TEST_F(Analyser, WhatPyTorchsOwnRecorderWritesIsRead) {
       "  time.sleep(0.01)\n"
       "open(f + '/g_0', 'wb').write(c._dump_fr_trace(True, True, False))\n"
       "j = c._dump_fr_trace_json(True, False)\n"
-      "open(f + '/j_1', 'wb').write(j if isinstance(j, bytes) else j.encode())\n");
+      "open(f + '/j_1', 'wb').write(j if isinstance(j, bytes) else j.encode())\n"
+      "dist.destroy_process_group()\n");
   std::filesystem::create_directory(folder_.file("dumps"));
   const Ran ran = run("TORCH_FR_BUFFER_SIZE=100 " + python_ + " " + script + " " + folder_.file("dumps"));
   if (ran.status != 0) GTEST_SKIP() << "this PyTorch records no Gloo calls: " << ran.output;

@@ -17,7 +17,7 @@ std::vector<const rf_comm*> comms_of(const FlightRecord& record) {
 
 TEST(GlooRecord, CountsEveryCollectiveAsTheProgramDoes) {
   const RankJobEnd end = run_ranks({.argv = {program("gloo_all_ops"), "--steps=3"}, .ranks = 4});
-  ASSERT_THAT(end.status, Each(0)) << end.out.at(0);
+  ASSERT_THAT(end.status, Each(0)) << said_by_failed(end);
   for (int rank = 0; rank < 4; ++rank) {
     std::map<std::string, long> own = end.book.at(rank)["counts"];
     own["init"] = 1;
@@ -29,7 +29,7 @@ TEST(GlooRecord, CountsEveryCollectiveAsTheProgramDoes) {
 
 TEST(GlooRecord, SaysWhichCallsHadWhichArguments) {
   const RankJobEnd end = run_ranks({.argv = {program("gloo_all_ops"), "--steps=1"}, .ranks = 3});
-  ASSERT_THAT(end.status, Each(0));
+  ASSERT_THAT(end.status, Each(0)) << said_by_failed(end);
   for (const auto& [rank, record] : end.records) {
     const std::map<std::string, long> counts = {
         {"all_reduce", 2}, {"broadcast", 3}, {"reduce", 4},     {"all_gather", 5},  {"all_gatherv", rank},
@@ -49,7 +49,7 @@ TEST(GlooRecord, SaysWhichCallsHadWhichArguments) {
 
 TEST(GlooRecord, TwoCommunicatorsAreKnownByTheSameIdOnTheirMembers) {
   const RankJobEnd end = run_ranks({.argv = {program("gloo_two_comms"), "--steps=4"}, .ranks = 5});
-  ASSERT_THAT(end.status, Each(0));
+  ASSERT_THAT(end.status, Each(0)) << said_by_failed(end);
   std::map<uint64_t, std::vector<int>> members;
   for (const auto& [rank, record] : end.records) {
     const auto comms = comms_of(record);
@@ -71,7 +71,7 @@ TEST(GlooRecord, TwoCommunicatorsAreKnownByTheSameIdOnTheirMembers) {
 
 TEST(GlooRecord, ATagOfItsOwnIsAStreamOfItsOwn) {
   const RankJobEnd end = run_ranks({.argv = {program("gloo_uneven_batches"), "--steps=4"}, .ranks = 2});
-  ASSERT_THAT(end.status, Each(0));
+  ASSERT_THAT(end.status, Each(0)) << said_by_failed(end);
   const auto comms = comms_of(end.records.at(0));
   ASSERT_EQ(comms.size(), 2u);
   EXPECT_EQ(comms[1]->parent, comms[0]->id);

@@ -136,6 +136,14 @@ RankJobEnd run_ranks(const RankJob& job) {
   return end;
 }
 
+std::string said_by_failed(const RankJobEnd& end) {
+  std::string said;
+  for (size_t rank = 0; rank < end.status.size(); ++rank)
+    if (end.status[rank] != 0)
+      said += "rank " + std::to_string(rank) + ": " + end.out.at(static_cast<int>(rank)) + "\n";
+  return said;
+}
+
 std::string program(const std::string& name) { return environment("RANKFAULT_BUILD_DIR") + "/bin/" + name; }
 
 std::string torch_python() {
