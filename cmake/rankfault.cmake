@@ -97,6 +97,12 @@ function(rankfault_add_tool)
   rankfault_link_stages(rankfault)
 endfunction()
 
+# A program that asks for its own lines keeps them whatever the build type, and so has no precompiled header.
+function(rankfault_keep_lines name)
+  target_compile_options(${name} PRIVATE -g1)
+  set_target_properties(${name} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
+endfunction()
+
 # A GoogleTest program. Usage:
 #   rankfault_test(name SOURCES a.cc ... [STAGES base scenario ...] [LIBRARIES ...] [LABELS l ...]
 #                  [TIMEOUT seconds] [ENV A=b ...])

@@ -47,6 +47,11 @@ def row(what, measured, target):
     print(f"{what:<58} {measured:<44} {target}", flush=True)
 
 
+def latency_rows(what, times, target):
+    for since, milliseconds in zip(("SIGKILL", "death seen"), times):
+        latency_row(f"{since} to proven finding, {what}", milliseconds, target)
+
+
 def latency_row(what, milliseconds, target):
     row(what, spread(milliseconds, "ms"), target)
     bins = collections.Counter(max(-2, math.ceil(math.log2(ms))) for ms in milliseconds)
@@ -86,16 +91,21 @@ def run_tool(folder, text, name="run"):
 
 
 def death_to_finding(folder, launcher, ranks, command, runs):
-    """Milliseconds from the victim's death, as its pidfd told it, to the proven finding in the journal."""
-    took = []
+    """Milliseconds to the proven finding in the journal: from SIGKILL, and from when its death was seen.
+
+    A killed rank is gone only once it had its turn on a processor and its memory is given back: what lies
+    between the two beginnings is the kernel's and the machine's, and most of the time at 64 ranks.
+    """
+    sent, seen = [], []
     text = SCENARIO.format(launcher=launcher, ranks=ranks, command=command, faults=KILL.format(rank=ranks - 1),
                            expect=f"blamed: {{kind: dead_rank, ranks: [{ranks - 1}], confidence: proven}}")
     for _ in range(runs):
         lines = journal(run_tool(folder, text))
-        death = next(x["time"] for x in lines if x["ev"] == "rank_end" and x["rank"] == ranks - 1)
+        death = next(x for x in lines if x["ev"] == "rank_end" and x["rank"] == ranks - 1)
         proven = next(x["t"] for x in lines if x["ev"] == "finding" and x["finding"]["confidence"] == "proven")
-        took.append((proven - death) / 1e6)
-    return took
+        sent.append((proven - death["time"]) / 1e6)
+        seen.append((proven - death["t"]) / 1e6)
+    return sent, seen
 
 
 def start_ranks(count, argv, env=None):
@@ -233,14 +243,13 @@ def main():
 
 def latencies(folder):
     gloo = '"{bin}/gloo_all_reduce", "--store={store}", "--steps=6", "--timeout=60s"'
-    latency_row("death to proven finding, 4 Gloo ranks", death_to_finding(folder, "local", 4, gloo, RUNS),
+    latency_rows("4 Gloo ranks", death_to_finding(folder, "local", 4, gloo, RUNS),
                 "<= 20 ms p99")
     if shutil.which("mpirun") and os.path.exists(BIN + "/ranks/mpi/mpi_steps"):
         mpi = '"{bin}/ranks/mpi/mpi_steps", "--steps=10"'
-        latency_row("death to proven finding, 4 spinning MPI ranks", death_to_finding(folder, "mpirun", 4, mpi, RUNS),
+        latency_rows("4 spinning MPI ranks", death_to_finding(folder, "mpirun", 4, mpi, RUNS),
                     "<= 20 ms p99")
-    latency_row("death to proven finding, 64 Gloo ranks",
-                death_to_finding(folder, "local", 64, gloo, max(5, RUNS // 2)), "<= 50 ms p99")
+    latency_rows("64 Gloo ranks", death_to_finding(folder, "local", 64, gloo, max(5, RUNS // 2)), "<= 50 ms p99")
 
 
 def costs(folder):

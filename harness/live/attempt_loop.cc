@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "harness/live/foremost.h"
+
 namespace rankfault {
 namespace {
 
@@ -60,6 +62,7 @@ Json coverage_json(const ProcessView& view) {
 Result<AttemptEnd> AttemptLoop::run(const std::vector<LaunchItem>& items,
                                     const std::function<bool()>& decided,
                                     const std::atomic<int>* interrupted) {
+  const Foremost foremost;
   if (const Status spawned = spawn(items); !spawned) return spawned.error();
   expect_ranks();
   for (;;) {

@@ -1,5 +1,6 @@
 // spine_test: one fault, from the scenario file to the exit code, on a real Gloo job.
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
 #include "tests/end_to_end/jobs.h"
 #include "tests/support/tool.h"
@@ -63,6 +64,16 @@ TEST_F(Spine, ARankWithoutTheAgentCostsTheOthersNothingAndIsNotTakenForWell) {
 }
 
 // Nothing was launched, so nothing is left: not even the run directory.
+// The tool may come before its ranks on a processor: that is not handed on to them, in no attempt.
+TEST_F(Spine, TheRanksRunAtThePriorityTheToolWasGiven) {
+  const std::string nice = std::to_string(::getpriority(PRIO_PROCESS, 0));
+  const ToolRun tool =
+      run("version: 1\nname: priority\nworkload:\n  launcher: local\n  ranks: 2\n  restarts: 1\n"
+          "  command: [sh, \"-c\", 'sleep 0.1; test $(nice) = " +
+          nice + " || exit 9; exit $((1 - {attempt}))']\nexpect:\n  - finished\n");
+  EXPECT_EQ(tool.status, 0) << tool.output;
+}
+
 TEST_F(Spine, AMissingProgramLeavesNoRunDirectory) {
   std::string text = gloo_job({});
   text.replace(text.find("gloo_all_reduce"), 15, "no_such_program");
