@@ -207,7 +207,7 @@ struct rf_lane {     /* 384 bytes */
  *   MPI   k-th collective on the communicator         NCCL  k-th operation on the communicator
  *   C10D  the tag given at submission, per group       GLOO  k-th use of one (context, tag)
  * so a plain Gloo program that uses several tags on one context has several entries, with one
- * `parent` (the context's id). Numbers start at 1. */
+ * `parent` (the context's id), and a persistent collective of MPI has one of its own. Numbers start at 1. */
 struct rf_comm {         /* 192 bytes */
   uint64_t id;           /* equal on all members, different for different communicators */
   uint64_t parent;       /* id of the communicator it was made from; 0: none */
@@ -240,7 +240,9 @@ enum {
   RF_COMM_WORLD = 1u << 0, /* the first communicator of its library over all ranks */
   RF_COMM_INTER = 1u << 1,
   RF_COMM_ISSUER_OVERFLOW = 1u << 2,
-  RF_COMM_POSITIONAL = 1u << 3 /* entered and completed are exact positions, without gaps */
+  RF_COMM_POSITIONAL = 1u << 3, /* entered and completed are exact positions, without gaps */
+  RF_COMM_STREAM = 1u << 4      /* a second order over the parent's members: the starts of one persistent
+                                   collective, which may be started in any order among others */
 };
 #define RF_NO_MEMBERS 0xffffffffu
 enum rf_identity { RF_ID_NONE, RF_ID_DERIVED, RF_ID_EXCHANGED, RF_ID_NAME, RF_ID_UNIQUE };

@@ -38,12 +38,13 @@ static uint32_t keep_members(const int32_t* ranks, uint32_t size) {
   return at;
 }
 
-/* For plain Gloo a later tag of one context belongs to the communicator its first tag made. */
+/* For plain Gloo a later tag of one context belongs to the communicator its first tag made; a persistent
+ * collective to the one it was prepared on. */
 static const struct rf_comm* owner_of_stream(const struct rf_comm_info* info) {
-  if (info->library != RF_LIB_GLOO || !info->parent) return NULL;
+  if (!info->parent || (info->library != RF_LIB_GLOO && !(info->flags & RF_COMM_STREAM))) return NULL;
   const uint32_t used = RF_LOAD(&rf_head->comms_used);
   for (uint32_t i = 0; i < used && i < RF_MAX_COMMS; ++i)
-    if (rf_comms[i].library == RF_LIB_GLOO && rf_comms[i].id == info->parent &&
+    if (rf_comms[i].library == info->library && rf_comms[i].id == info->parent &&
         RF_LOAD(&rf_comms[i].state) == RF_COMM_LIVE)
       return &rf_comms[i];
   return NULL;
@@ -65,6 +66,8 @@ static void place(struct rf_comm* c, const struct rf_comm_info* info) {
   if (owner) {
     c->ordinal = owner->ordinal;
     c->flags |= owner->flags & RF_COMM_WORLD;
+    if (c->members == RF_NO_MEMBERS) c->members = owner->members;
+    if (c->name == 0) c->name = owner->name;
     return;
   }
   c->ordinal = __atomic_fetch_add(&made_of_library[info->library % RF_MAX_LIBRARIES], 1, __ATOMIC_RELAXED);

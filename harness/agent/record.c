@@ -13,7 +13,7 @@ uint64_t rf_now(void) {
 /* Which ops take a place in their communicator's order. */
 int rf_counts_on_comm(uint16_t op) {
   return rf_is_collective(op) || op == RF_OP_FINALIZE || op == RF_OP_COMM_CREATE || op == RF_OP_COMM_FREE ||
-         op == RF_OP_COMM_SHRINK || op == RF_OP_COMM_AGREE;
+         op == RF_OP_COMM_SHRINK || op == RF_OP_COMM_AGREE || op == RF_OP_PERSISTENT_INIT;
 }
 
 struct rf_record* rf_claim_record(uint32_t lane, uint64_t* commit) {

@@ -25,6 +25,13 @@ std::string name_of(const CommGroup& group) {
   return fmt::format("size {} of ranks {}", group.size, fmt::join(ranks, " "));
 }
 
+// A persistent collective is known by the call that prepared it.
+std::string persistent_request(const CommGroup& group) {
+  const auto known =
+      std::find_if(group.members.begin(), group.members.end(), [](const Member& m) { return m.comm; });
+  return known == group.members.end() ? "" : fmt::format(", request of call {}", known->comm->parent_seq);
+}
+
 // What one process knows of the communicator.
 void take_view(CommGroup& group, const Process& process, const CommView& comm) {
   group.flags |= comm.flags;
@@ -80,6 +87,7 @@ void complete(CommGroup& group, const JobView& job) {
   }
   if (group.flags & RF_COMM_WORLD) group.name = "world";
   if (group.name.empty()) group.name = name_of(group);
+  if (group.flags & RF_COMM_STREAM) group.name += persistent_request(group);
 }
 
 }  // namespace
@@ -91,6 +99,7 @@ bool is_positional(uint16_t op) {
     case RF_OP_COMM_FREE:
     case RF_OP_COMM_SHRINK:
     case RF_OP_COMM_AGREE:
+    case RF_OP_PERSISTENT_INIT:
       return true;
     default:
       return is_collective(op);

@@ -46,6 +46,8 @@ std::string why_not_skipped(rf_op op) {
     case RF_OP_STREAM_WAIT:
     case RF_OP_ASYNC_ERROR:
       return "it asks how a call made before has gone, and there is no answer to hand back";
+    case RF_OP_PERSISTENT_INIT:
+      return "its result is a request, and there is none to hand back: name the collective it starts";
     case RF_OP_COMM_AGREE:
       return "its result is the agreed value, and there is none to hand back";
     case RF_OP_GROUP:

@@ -122,3 +122,27 @@ int wrap_MPI_Ireduce_scatter_block(const void* s, void* r, int n, MPI_Datatype t
   RF_RETURN_ENQUEUED(&call, c, q,
                      (CHANGED(&n, &t, NULL, &o), NEXT(MPI_Ireduce_scatter_block)(s, r, n, t, o, c, q)));
 }
+
+/* Prepared: `i` are hints. */
+RF_PERSISTENT(Barrier_init, (MPI_Comm c, MPI_Info i, MPI_Request* q), rf_call_on(RF_OP_BARRIER, c, WHERE),
+              (c, i, q))
+RF_PERSISTENT(Bcast_init, (void* b, int n, MPI_Datatype t, int root, MPI_Comm c, MPI_Info i, MPI_Request* q),
+              rooted(RF_OP_BROADCAST, c, n, t, root, WHERE), (b, n, t, root, c, i, q))
+RF_PERSISTENT(Reduce_init,
+              (const void* s, void* r, int n, MPI_Datatype t, MPI_Op o, int root, MPI_Comm c, MPI_Info i,
+               MPI_Request* q),
+              rooted_reduction(s, n, t, o, root, c, WHERE), (s, r, n, t, o, root, c, i, q))
+RF_PERSISTENT(Reduce_scatter_init,
+              (const void* s, void* r, const int n[], MPI_Datatype t, MPI_Op o, MPI_Comm c, MPI_Info i,
+               MPI_Request* q),
+              scattered_reduction(s, n, t, o, c, WHERE), (s, r, n, t, o, c, i, q))
+#define REDUCTION_ARGS \
+  const void *s, void *r, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c, MPI_Info i, MPI_Request *q
+RF_PERSISTENT(Allreduce_init, (REDUCTION_ARGS), reduction(RF_OP_ALL_REDUCE, c, s, n, t, o, WHERE),
+              (s, r, n, t, o, c, i, q))
+RF_PERSISTENT(Scan_init, (REDUCTION_ARGS), reduction(RF_OP_SCAN, c, s, n, t, o, WHERE),
+              (s, r, n, t, o, c, i, q))
+RF_PERSISTENT(Exscan_init, (REDUCTION_ARGS), reduction(RF_OP_EXSCAN, c, s, n, t, o, WHERE),
+              (s, r, n, t, o, c, i, q))
+RF_PERSISTENT(Reduce_scatter_block_init, (REDUCTION_ARGS), block_reduction(s, n, t, o, c, WHERE),
+              (s, r, n, t, o, c, i, q))

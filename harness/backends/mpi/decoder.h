@@ -72,6 +72,7 @@ void rf_world_made(void); /* idempotent; after the library's own initialisation 
 void rf_comm_made(MPI_Comm made, uint32_t parent, uint64_t parent_seq);
 void rf_comm_made_by_tag(MPI_Comm made, uint32_t parent, int tag);
 void rf_world_released(void);
+uint32_t rf_stream_made(MPI_Request request, uint32_t parent, uint64_t parent_seq);
 
 struct rf_call rf_message(uint16_t op, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
                           const void* where); /* messages.c */
@@ -82,7 +83,8 @@ struct rf_request {
   uint64_t stamp;  /* grows with each entry: of two with one handle the newer is meant */
   uint64_t origin; /* RF_ORIGIN of the enter record; 0: persistent and inactive */
   uint64_t seq;
-  uint32_t comm;
+  uint32_t comm;        /* of a persistent collective: the order of its own starts */
+  uint32_t prepared_on; /* persistent: the program's communicator */
   uint32_t persistent;
   MPI_Comm* new_comm;   /* Comm_idup: filled by the library when the request completes */
   struct rf_call start; /* persistent: the call that each start makes */
@@ -92,6 +94,12 @@ struct rf_request* rf_request_find(MPI_Request handle);
 void rf_request_done(struct rf_request* request, int result); /* writes COMPLETE; null is allowed */
 void rf_request_forget(struct rf_request* request);
 int rf_request_prepared_on(uint32_t comm); /* whether a persistent one lives on that communicator */
+
+uint64_t rf_place_of(const struct rf_call* call); /* in the communicator's order; messages have none: 0 */
+
+/* persistent.c: after an X_init; tracks the request it made, which starts `call` */
+int rf_prepared(struct rf_call* making, const struct rf_call* call, enum rf_verdict verdict,
+                MPI_Request* request, int rc);
 
 /* wrapper.c */
 int rf_not_made(struct rf_call* call, MPI_Comm comm, enum rf_verdict verdict);
@@ -139,6 +147,28 @@ static inline struct rf_call rf_call_on(uint16_t op, MPI_Comm comm, const void* 
     guard_.call = NULL;                                                                   \
     return rf_enqueued(call_, communicator, verdict_, request, rc_);                      \
   } while (0)
+
+/* And for a call that only prepares `call_`: it takes a place of its own, whatever is started later. */
+#define RF_RETURN_PREPARED(call_, communicator, request, forward)                                          \
+  do {                                                                                                     \
+    struct rf_call making_ = rf_call_on(RF_OP_PERSISTENT_INIT, communicator, (call_)->where);              \
+    const enum rf_verdict verdict_ = rf_core->begin(&making_);                                             \
+    struct rf_unwind_guard guard_ __attribute__((cleanup(rf_close_on_unwind))) = {&making_};               \
+    const int rc_ = verdict_ == RF_DO_FORWARD ? (forward) : rf_not_made(&making_, communicator, verdict_); \
+    guard_.call = NULL;                                                                                    \
+    return rf_prepared(&making_, call_, verdict_, request, rc_);                                           \
+  } while (0)
+
+/* MPI-4's name, and the one that Open MPI 4 gives before it. */
+#define RF_PERSISTENT(Name, parameters, call_of, arguments)       \
+  int wrap_MPI_##Name parameters {                                \
+    const struct rf_call call = call_of;                          \
+    RF_RETURN_PREPARED(&call, c, q, NEXT(MPI_##Name) arguments);  \
+  }                                                               \
+  int wrap_MPIX_##Name parameters {                               \
+    const struct rf_call call = call_of;                          \
+    RF_RETURN_PREPARED(&call, c, q, NEXT(MPIX_##Name) arguments); \
+  }
 
 #define RF_WRAPPED(name) extern void* next_##name;
 #include "wrapped.def"

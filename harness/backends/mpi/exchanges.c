@@ -224,3 +224,30 @@ int wrap_MPI_Ialltoallw(ALLTOALLW_ARGS, MPI_Comm c, MPI_Request* q) {
   struct rf_call call = all_to_all(RF_OP_ALL_TO_ALLW, c, s, sn, RF_NO_HANDLE, rn, RF_NO_HANDLE, rt, WHERE);
   RF_RETURN_ENQUEUED(&call, c, q, NEXT(MPI_Ialltoallw)(s, sn, sd, st, r, rn, rd, rt, c, q));
 }
+
+/* Prepared: `i` are hints. */
+#define ON MPI_Comm c, MPI_Info i, MPI_Request *q
+RF_PERSISTENT(Allgather_init, (BLOCK_ARGS, ON), block(RF_OP_ALL_GATHER, c, s, sn, st, rn, rt, WHERE),
+              (s, sn, st, r, rn, rt, c, i, q))
+RF_PERSISTENT(Alltoall_init, (BLOCK_ARGS, ON), block(RF_OP_ALL_TO_ALL, c, s, sn, st, rn, rt, WHERE),
+              (s, sn, st, r, rn, rt, c, i, q))
+RF_PERSISTENT(Gather_init, (BLOCK_ARGS, int root, ON),
+              gather(RF_OP_GATHER, c, s, sn, st, rn, rt, NULL, root, WHERE),
+              (s, sn, st, r, rn, rt, root, c, i, q))
+RF_PERSISTENT(Scatter_init, (BLOCK_ARGS, int root, ON),
+              scatter(RF_OP_SCATTER, c, sn, st, NULL, r, rn, rt, root, WHERE),
+              (s, sn, st, r, rn, rt, root, c, i, q))
+RF_PERSISTENT(Allgatherv_init, (GATHERV_ARGS, ON), blocks(RF_OP_ALL_GATHERV, c, s, sn, st, rn, rt, WHERE),
+              (s, sn, st, r, rn, rd, rt, c, i, q))
+RF_PERSISTENT(Gatherv_init, (GATHERV_ARGS, int root, ON),
+              gather(RF_OP_GATHERV, c, s, sn, st, 0, rt, rn, root, WHERE),
+              (s, sn, st, r, rn, rd, rt, root, c, i, q))
+RF_PERSISTENT(Scatterv_init, (SCATTERV_ARGS, int root, ON),
+              scatter(RF_OP_SCATTERV, c, 0, st, sn, r, rn, rt, root, WHERE),
+              (s, sn, sd, st, r, rn, rt, root, c, i, q))
+RF_PERSISTENT(Alltoallv_init, (ALLTOALLV_ARGS, ON),
+              all_to_all(RF_OP_ALL_TO_ALLV, c, s, sn, st, rn, rt, NULL, WHERE),
+              (s, sn, sd, st, r, rn, rd, rt, c, i, q))
+RF_PERSISTENT(Alltoallw_init, (ALLTOALLW_ARGS, ON),
+              all_to_all(RF_OP_ALL_TO_ALLW, c, s, sn, RF_NO_HANDLE, rn, RF_NO_HANDLE, rt, WHERE),
+              (s, sn, sd, st, r, rn, rd, rt, c, i, q))

@@ -162,6 +162,30 @@ void rf_comm_made(MPI_Comm made, uint32_t parent, uint64_t parent_seq) {
                               .parent_is_inter = (from->flags & RF_COMM_INTER) != 0});
 }
 
+/* The order of a persistent collective's starts: over the members of the communicator it was prepared on.
+ * Handles of requests and of communicators may be equal: the tag keeps them apart. */
+uint32_t rf_stream_made(MPI_Request request, uint32_t parent, uint64_t parent_seq) {
+  const struct rf_comm* const on = parent == RF_NO_COMM ? NULL : rf_core->comm_get(parent);
+  if (!on || on->identity == RF_ID_NONE) {
+    rf_core->opaque(RF_OPAQUE_COMMUNICATION);
+    return RF_NO_COMM;
+  }
+  const uint64_t words[3] = {on->id, parent_seq, rf_hash_text("persistent")};
+  const struct rf_comm_info info = {
+      .id = rf_hash_bytes(0, words, sizeof(words)),
+      .parent = on->id,
+      .parent_seq = parent_seq,
+      .members_hash = on->members_hash,
+      .handle = RF_HANDLE_BITS(request),
+      .tag = 1,
+      .library = RF_LIB_MPI,
+      .identity = on->identity,
+      .size = on->size,
+      .rank = on->rank,
+      .flags = RF_COMM_POSITIONAL | RF_COMM_STREAM | (on->flags & RF_COMM_INTER)};
+  return rf_core->comm_add(&info);
+}
+
 /* Creation in which only the new members take part: the caller's tag stands for k, apart from every k. */
 void rf_comm_made_by_tag(MPI_Comm made, uint32_t parent, int tag) {
   const struct rf_comm* const from = parent == RF_NO_COMM ? NULL : rf_core->comm_get(parent);

@@ -1,9 +1,11 @@
-/* persistent.c: messages prepared once and started many times; each start is a call.
+/* persistent.c: messages and collectives prepared once and started many times; each start is a call.
  *
- * Persistent collectives pass through as opaque communication: nothing is proven beside them. */
+ * Preparing a collective takes a place in its communicator's order (MPI 4.0, 6.13: as nonblocking collectives
+ * do). The requests may then be started in any order, and in another one on each rank: only the starts of one
+ * request belong together. So each has an order of its own. */
 #include "decoder.h"
 
-static int prepared(int rc, MPI_Request* request, struct rf_call call) {
+static int prepared(int rc, MPI_Request* request, struct rf_call call, uint32_t on) {
   if (rc != RF_MPI_SUCCESS) return rc;
   call.flags |= RF_CALL_PERSISTENT | RF_CALL_NONBLOCKING;
   if (rf_request_is_over(*request)) return rc;
@@ -11,14 +13,30 @@ static int prepared(int rc, MPI_Request* request, struct rf_call call) {
   if (!entry) return rc;
   entry->origin = 0;
   entry->persistent = 1;
+  entry->prepared_on = on;
   entry->start = call;
   return rc;
 }
 
+static int prepared_message(int rc, MPI_Request* request, struct rf_call call) {
+  return prepared(rc, request, call, call.comm);
+}
+
+int rf_prepared(struct rf_call* making, const struct rf_call* call, enum rf_verdict verdict,
+                MPI_Request* request, int rc) {
+  if (verdict != RF_DO_FORWARD) *request = rf_mpi.request_null;
+  if (verdict == RF_DO_FORWARD && rc == RF_MPI_SUCCESS && making->outermost) {
+    struct rf_call started = *call;
+    started.comm = rf_stream_made(*request, making->comm, making->seq);
+    if (started.comm != RF_NO_COMM) prepared(rc, request, started, making->comm);
+  }
+  return rf_core->end(making, rc);
+}
+
 #define PREPARE_SEND(Name, OP)                                                                               \
   int wrap_MPI_##Name(const void* b, int n, MPI_Datatype t, int dest, int tag, MPI_Comm c, MPI_Request* q) { \
-    return prepared(NEXT(MPI_##Name)(b, n, t, dest, tag, c, q), q,                                           \
-                    rf_message(OP, n, t, dest, tag, c, NULL));                                               \
+    return prepared_message(NEXT(MPI_##Name)(b, n, t, dest, tag, c, q), q,                                   \
+                            rf_message(OP, n, t, dest, tag, c, NULL));                                       \
   }
 PREPARE_SEND(Send_init, RF_OP_SEND)
 PREPARE_SEND(Bsend_init, RF_OP_SEND)
@@ -26,8 +44,8 @@ PREPARE_SEND(Rsend_init, RF_OP_SEND)
 PREPARE_SEND(Ssend_init, RF_OP_SSEND)
 
 int wrap_MPI_Recv_init(void* b, int n, MPI_Datatype t, int source, int tag, MPI_Comm c, MPI_Request* q) {
-  return prepared(NEXT(MPI_Recv_init)(b, n, t, source, tag, c, q), q,
-                  rf_message(RF_OP_RECV, n, t, source, tag, c, NULL));
+  return prepared_message(NEXT(MPI_Recv_init)(b, n, t, source, tag, c, q), q,
+                          rf_message(RF_OP_RECV, n, t, source, tag, c, NULL));
 }
 
 static int start(MPI_Request* request, const void* where, int (*next)(MPI_Request*)) {
@@ -43,7 +61,10 @@ static int start(MPI_Request* request, const void* where, int (*next)(MPI_Reques
   const int rc = verdict == RF_DO_FORWARD ? next(request) : rf_not_made(&call, RF_NO_HANDLE, verdict);
   guard.call = NULL;
   if (verdict != RF_DO_FORWARD || rc != RF_MPI_SUCCESS) return rf_core->end(&call, rc); /* stays inactive */
-  if (call.outermost) entry->origin = RF_ORIGIN(call.lane, call.number);
+  if (call.outermost) {
+    entry->origin = RF_ORIGIN(call.lane, call.number);
+    entry->seq = rf_place_of(&call);
+  }
   rf_core->end_enqueued(&call, rc);
   return rc;
 }

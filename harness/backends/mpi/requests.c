@@ -17,15 +17,14 @@ static unsigned start_of(MPI_Request handle) {
   return (unsigned)(RF_HANDLE_BITS(handle) * 0x9e3779b97f4a7c15ull >> 51) % kEntries;
 }
 
-/* The place in the communicator's order; messages have none there. */
-static uint64_t place_of(const struct rf_call* call) {
+uint64_t rf_place_of(const struct rf_call* call) {
   return call->op >= RF_OP_SEND && call->op <= RF_OP_PROBE ? 0 : call->seq;
 }
 
 struct rf_request* rf_request_track(MPI_Request handle, const struct rf_call* call) {
   if (rf_request_is_over(handle)) {
     /* Nothing is pending: complete now, by the library's own word. */
-    rf_core->complete(RF_ORIGIN(call->lane, call->number), call->comm, place_of(call), 0);
+    rf_core->complete(RF_ORIGIN(call->lane, call->number), call->comm, rf_place_of(call), 0);
     return NULL;
   }
   struct rf_request* const window = entries + start_of(handle);
@@ -38,7 +37,7 @@ struct rf_request* rf_request_track(MPI_Request handle, const struct rf_call* ca
       continue;
     window[i].stamp = __atomic_add_fetch(&stamps, 1, __ATOMIC_RELAXED);
     window[i].origin = RF_ORIGIN(call->lane, call->number);
-    window[i].seq = place_of(call);
+    window[i].seq = rf_place_of(call);
     window[i].comm = call->comm;
     window[i].persistent = 0;
     window[i].new_comm = NULL;
@@ -68,7 +67,7 @@ int rf_request_prepared_on(uint32_t comm) {
   for (unsigned i = 0; i < sizeof(entries) / sizeof(*entries); ++i) {
     const uint64_t handle = RF_LOAD(&entries[i].handle);
     if (handle != 0 && handle != (uint64_t)(uintptr_t)entries && entries[i].persistent &&
-        entries[i].comm == comm)
+        entries[i].prepared_on == comm)
       return 1;
   }
   return 0;

@@ -159,7 +159,9 @@ int wrap_MPI_Testsome(int n, MPI_Request q[], int* count, int indices[], struct 
 int wrap_MPI_Request_free(MPI_Request* q) {
   struct rf_request* const entry = rf_request_find(*q);
   const int rc = NEXT(MPI_Request_free)(q);
-  if (rc == RF_MPI_SUCCESS) rf_request_forget(entry);
+  if (rc != RF_MPI_SUCCESS || !entry) return rc;
+  if (entry->persistent && entry->comm != entry->prepared_on) rf_core->comm_gone(entry->comm);
+  rf_request_forget(entry);
   return rc;
 }
 

@@ -216,6 +216,34 @@ TEST_P(MpiRecord, TellsWhatWasEnqueuedFromWhatWasSeenComplete) {
   }
 }
 
+// The starts of one persistent collective have an order of their own, the same on all members, whatever order
+// the requests were started in.
+TEST_P(MpiRecord, EachPersistentCollectiveHasAnOrderOfItsOwn) {
+  const JobEnd end = run({"mpi_persistent"});
+  ASSERT_EQ(end.status, 0) << end.err;
+  ASSERT_EQ(records_.size(), 4u);
+  std::map<uint64_t, std::multiset<std::string>> ops_of;  // of each order's first start, over all ranks
+  for (const auto& [rank, record] : records_) {
+    EXPECT_EQ(record.entered(RF_LIB_MPI), own_book(end.books.at(rank))) << "rank " << rank;
+    EXPECT_EQ(record.header.opaque, 0u);
+    for (const rf_record& r : record.records(RF_LIB_MPI)) {
+      if (r.phase != RF_PHASE_ENTER || !(r.flags & RF_CALL_PERSISTENT)) continue;
+      const rf_comm& order = record.comms.at(r.comm);
+      EXPECT_TRUE(order.flags & RF_COMM_STREAM);
+      EXPECT_EQ(order.state, static_cast<uint32_t>(RF_COMM_DESTROYED)) << "its request was freed";
+      EXPECT_EQ(order.entered, 3u);
+      EXPECT_EQ(order.completed, 3u);
+      EXPECT_EQ(record.members(order).size(), 4u);
+      if (r.seq == 1) ops_of[order.id].insert(op_name(r.op));
+    }
+  }
+  EXPECT_EQ(ops_of.size(), 17u);
+  for (const auto& [id, ops] : ops_of) {
+    EXPECT_EQ(ops.size(), 4u);
+    EXPECT_EQ(ops.count(*ops.begin()), 4u) << *ops.begin();
+  }
+}
+
 // MPICH gives one handle to all sends that are complete when they are made.
 TEST_P(MpiRecord, SendsThatAreCompleteAtOnceAreAllTold) {
   ASSERT_EQ(run({"mpi_small_sends"}, 2).status, 0);
