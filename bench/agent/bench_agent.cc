@@ -94,6 +94,11 @@ void StepMark(benchmark::State& state) {
 }
 BENCHMARK(StepMark);
 
+std::string from_env(const char* name) {
+  const char* const value = getenv(name);
+  return value ? value : "";
+}
+
 double spawn_us(const std::vector<std::string>& settings) {
   std::vector<char*> envp;
   for (const auto& s : settings) envp.push_back(const_cast<char*>(s.c_str()));
@@ -109,7 +114,7 @@ double spawn_us(const std::vector<std::string>& settings) {
 // Medians of /bin/true, interleaved, over the same without a preload.
 void StartOfAProcess(benchmark::State& state) {
   const std::string preload = "LD_PRELOAD=" RF_AGENT,
-                    run = "RANKFAULT_RUN_DIR=" + std::string(getenv("RANKFAULT_RUN_DIR"));
+                    run = "RANKFAULT_RUN_DIR=" + from_env("RANKFAULT_RUN_DIR");
   std::vector<double> bare, inert, no_rank, candidate, with_libc;
   for (auto _ : state) {
     bare.push_back(spawn_us({}));
@@ -154,7 +159,7 @@ BENCHMARK(FirstCallOfAForkedChild)->Iterations(200)->Unit(benchmark::kMillisecon
 
 // A thread asks, another one of this process (with the page mapped by itself) answers at once.
 rf_control* map_control() {
-  const int fd = open(getenv("RANKFAULT_CONTROL"), O_RDWR | O_CLOEXEC);
+  const int fd = open(from_env("RANKFAULT_CONTROL").c_str(), O_RDWR | O_CLOEXEC);
   void* at = mmap(nullptr, sizeof(rf_control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   close(fd);
   return static_cast<rf_control*>(at);

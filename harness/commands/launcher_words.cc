@@ -112,7 +112,8 @@ namespace {
 
 bool is_program(const std::string& word) {
   if (word.find('/') != std::string::npos) return std::filesystem::is_regular_file(word);
-  std::stringstream folders(std::getenv("PATH") ? std::getenv("PATH") : "");
+  const char* const path = std::getenv("PATH");
+  std::stringstream folders(path ? path : "");
   for (std::string folder; std::getline(folders, folder, ':');)
     if (::access((folder + "/" + word).c_str(), X_OK) == 0) return true;
   return std::filesystem::is_regular_file(word);

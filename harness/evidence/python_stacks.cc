@@ -64,9 +64,9 @@ ThreadEvidence* thread_of(const Json& thread, RankEvidence& out) {
 }  // namespace
 
 std::string find_py_spy() {
-  if (const std::string given = from_env("RANKFAULT_PYSPY"); !given.empty()) return given;
+  if (std::string given = from_env("RANKFAULT_PYSPY"); !given.empty()) return given;
   if (const std::string python = from_env("RANKFAULT_PYTHON"); !python.empty()) {
-    const std::string beside = (std::filesystem::path(python).parent_path() / "py-spy").string();
+    std::string beside = (std::filesystem::path(python).parent_path() / "py-spy").string();
     if (is_program(beside)) return beside;
   }
   std::stringstream folders(from_env("PATH"));

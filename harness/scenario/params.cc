@@ -128,7 +128,8 @@ Status check_params(const Value& params, const std::vector<ParamSpec>& specs, co
                        params.pos);
   std::vector<std::string> known = also_known;
   for (const ParamSpec& spec : specs) known.emplace_back(spec.name);
-  for (const auto& [key, value] : *params.map()) {
+  for (const auto& [name, value] : *params.map()) {
+    const std::string& key = name;  // a lambda of clang 14 takes no part of a binding
     const auto spec =
         std::find_if(specs.begin(), specs.end(), [&](const ParamSpec& s) { return key == s.name; });
     if (spec == specs.end()) return usage_error(unknown_key(key, owner, known), value.key);

@@ -21,6 +21,15 @@ namespace rankfault {
 struct Value {
   using List = std::vector<Value>;
   using Map = std::vector<std::pair<std::string, Value>>;
+
+  // Out of line: a vector of pairs of Values may be copied or destroyed only once Value is complete.
+  Value();
+  Value(const Value&);
+  Value(Value&&) noexcept;
+  Value& operator=(const Value&);
+  Value& operator=(Value&&) noexcept;
+  ~Value();
+
   std::variant<std::monostate, bool, int64_t, double, std::string, List, Map> data;
   SourcePos pos;
   std::string text;  // a scalar as it was written
