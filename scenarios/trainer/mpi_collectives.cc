@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "scenarios/trainer/collectives.h"
 
@@ -95,6 +96,8 @@ class MpiCollectives : public Collectives {
 
   void set_limit(Limit limit) override { limit_ = limit; }
 
+  void interrupt() override { interrupted_ = true; }
+
   void leave(int exit_code) override { MPI_Abort(MPI_COMM_WORLD, exit_code); }
 
  private:
@@ -117,6 +120,7 @@ class MpiCollectives : public Collectives {
       if (polls < kPollsBeforeSleep) continue;
       const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began);
       if (limit_ && elapsed >= *limit_) fail(operation, "timeout", std::to_string(elapsed.count()) + " ms");
+      if (interrupted_) fail(operation, "timeout", "interrupted after " + std::to_string(elapsed.count()) + " ms");
       nanosleep(&kSleep, nullptr);
     }
     if (code != MPI_SUCCESS) fail(operation, kind_of(code), text_of(code));
@@ -131,6 +135,7 @@ class MpiCollectives : public Collectives {
   bool is_world_, broken_ = false;
   int rank_ = 0, size_ = 1;
   Limit limit_;
+  std::atomic<bool> interrupted_ = false;
 };
 
 }  // namespace
