@@ -47,6 +47,10 @@ class Collectives {
   virtual void sum(float* numbers, size_t count) = 0;
   virtual int64_t max(int64_t number) = 0;
   virtual std::vector<uint64_t> all_gather(uint64_t mine) = 0;
+  // `count` numbers of each rank, one rank after the other.
+  virtual std::vector<float> gather(const float*, size_t) {
+    throw CollectiveError("other", "this kind of communicator gathers no numbers");
+  }
   virtual void broadcast(void* bytes, size_t size, int root) = 0;
   virtual void barrier() = 0;
 

@@ -62,4 +62,15 @@ EvaluationReport evaluate_shares(Collectives& collectives, const Model& model, c
   });
 }
 
+void gather_and_sum(Collectives& collectives, const StepOptions& options) {
+  if (options.evaluation_gather > 0) {
+    const std::vector<float> mine(options.evaluation_gather, static_cast<float>(collectives.rank()));
+    (void)collectives.gather(mine.data(), mine.size());
+  }
+  if (options.evaluation_sum > 0) {
+    std::vector<float> numbers(options.evaluation_sum, 1.0f);
+    collectives.sum(numbers.data(), numbers.size());
+  }
+}
+
 }  // namespace trainer

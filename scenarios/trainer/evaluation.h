@@ -24,4 +24,8 @@ double evaluate(Collectives& collectives, const Model& model, const Dataset& dat
 EvaluationReport evaluate_shares(Collectives& collectives, const Model& model, const Dataset& dataset,
                                  const StepOptions& options);
 
+// What evaluations of large models do besides: hidden states of all ranks gathered, and large vectors summed. The
+// number of elements that a log line tells is this rank's, in both.
+void gather_and_sum(Collectives& collectives, const StepOptions& options);
+
 }  // namespace trainer

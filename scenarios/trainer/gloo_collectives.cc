@@ -76,6 +76,20 @@ class GlooCollectives : public Collectives {
     return all;
   }
 
+  std::vector<float> gather(const float* mine, size_t count) override {
+    std::vector<float> all(static_cast<size_t>(size_) * count);
+    std::copy(mine, mine + count, all.begin());
+    if (!mesh_) return all;
+    guarded("all_gather", [&] {
+      gloo::AllgatherOptions options(mesh_);
+      options.setInput(const_cast<float*>(mine), count);  // read only
+      options.setOutput(all.data(), all.size());
+      options.setTag(kTag);
+      gloo::allgather(options);
+    });
+    return all;
+  }
+
   void broadcast(void* bytes, size_t size, int root) override {
     if (!mesh_) return;
     guarded("broadcast", [&] {

@@ -37,6 +37,11 @@ class LimitedCollectives : public Collectives {
     limited("all_gather", 1, [&] { all = inner_->all_gather(mine); });
     return all;
   }
+  std::vector<float> gather(const float* mine, size_t count) override {
+    std::vector<float> all;
+    limited("all_gather", count, [&] { all = inner_->gather(mine, count); });
+    return all;
+  }
   void broadcast(void* bytes, size_t size, int root) override {
     limited("broadcast", size, [&] { inner_->broadcast(bytes, size, root); });
   }

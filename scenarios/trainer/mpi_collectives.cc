@@ -73,6 +73,15 @@ class MpiCollectives : public Collectives {
     return all;
   }
 
+  std::vector<float> gather(const float* mine, size_t count) override {
+    std::vector<float> all(static_cast<size_t>(size_) * count);
+    complete("all_gather", [&](MPI_Request* request) {
+      return MPI_Iallgather(mine, static_cast<int>(count), MPI_FLOAT, all.data(), static_cast<int>(count), MPI_FLOAT,
+                            comm_, request);
+    });
+    return all;
+  }
+
   void broadcast(void* bytes, size_t size, int root) override {
     complete("broadcast", [&](MPI_Request* request) {
       return MPI_Ibcast(bytes, static_cast<int>(size), MPI_BYTE, root, comm_, request);

@@ -17,6 +17,7 @@ const char* const kStepUsage = R"(limits, chunks, meetings, evaluation, shares:
   --heartbeat=LIMIT           a rank without progress for so long tells its stack and aborts
   --meet-every=N --meet-limit=1s --meet=safe|alone|plain
   --evaluation-dir=DIR        all ranks evaluate, and write predictions; --no-evaluation-fallback --no-evaluation-agreement
+  --evaluation-gather=N --evaluation-sum=N   numbers of each rank that an evaluation gathers and sums besides
   --deal=equal|by-speed --deal-every=10 --mark-samples
 )";
 
@@ -70,6 +71,8 @@ std::map<std::string, Setter> with_a_value(StepOptions* o) {
          o->evaluation_dir = value;
          return !value.empty();
        }},
+      {"--evaluation-gather", count_into(&o->evaluation_gather)},
+      {"--evaluation-sum", count_into(&o->evaluation_sum)},
       {"--deal", word_into<bool>(&o->deal_by_speed, {{"equal", false}, {"by-speed", true}})},
       {"--deal-every", count_into(&o->deal_every)},
   };

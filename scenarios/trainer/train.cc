@@ -206,6 +206,7 @@ class Trainer {
       const double loss = evaluate(collectives_, model_, dataset_, options_.broadcast_on_rank_0_only);
       rankfault_value("evaluation", step_, std::bit_cast<uint64_t>(loss));
     }
+    gather_and_sum(collectives_, options_.step);
     collectives_.begin_phase(Phase::kTrain);
     rankfault_phase("train");
     return !local_failure_;
