@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
   const auto world = trainer::meet({rank, number_in("WORLD_SIZE"), argv[1], std::chrono::minutes(5)});
   const auto whole = trainer::flat_sum(*world);
   const auto chunked = trainer::chunked_sum(trainer::flat_sum(*world), unit);
-  std::vector<float> numbers(count, 0.0f);  // zeros stay zeros, however often they are summed
+  std::vector<float> numbers(count, 0.0f);    // zeros stay zeros, however often they are summed
   (void)seconds_of(*world, *whole, numbers);  // first touch of every page, on both sides
   for (int round = 0; round < rounds; ++round) {
     // Alternately first, so that neither has the warmer caches.

@@ -48,12 +48,14 @@ std::string pace_told(const CommGroup& group, const Process& process) {
   if (seqs.size() < kLeastCalls) return "";
   TimeNs mine = 0;
   std::vector<TimeNs> others;
-  for (const Member& m : group.members) (m.process == &process ? mine : others.emplace_back()) = own_time(m, seqs);
+  for (const Member& m : group.members)
+    (m.process == &process ? mine : others.emplace_back()) = own_time(m, seqs);
   const auto median = others.begin() + static_cast<ptrdiff_t>(others.size() / 2);
   std::nth_element(others.begin(), median, others.end());
   const double ratio = static_cast<double>(mine) / static_cast<double>(std::max<TimeNs>(1, *median));
   if (ratio < kLeastRatio) return "";
-  return fmt::format("; before their last {} calls there it took {:.1f} times as long as the others", seqs.size(), ratio);
+  return fmt::format("; before their last {} calls there it took {:.1f} times as long as the others",
+                     seqs.size(), ratio);
 }
 
 }  // namespace rankfault

@@ -96,8 +96,8 @@ class Folder {
     return nullptr;
   }
 
-  // A firing of it that was answered and is not done. The agent's word that it is done may be read only after it
-  // has asked for the next one.
+  // A firing of it that was answered and is not done. The agent's word that it is done may be read only after
+  // it has asked for the next one.
   GateEvent* undone_gate(const Json& line) {
     const uint32_t action = number_at<uint32_t>(line, "action", 0);
     const ProcessId process = process_of(line);

@@ -1,8 +1,8 @@
 // evaluation: how good the model is on samples that training never uses.
 //
-// By rank 0 alone, which tells all ranks the loss: the broadcast is a call of every rank. Inside `if rank == 0` it is
-// one rank's alone: the root's part is done at once, and what it sent is taken by the peers' next call. Or by all
-// ranks, each its share, with a fallback where one of them fails.
+// By rank 0 alone, which tells all ranks the loss: the broadcast is a call of every rank. Inside `if rank ==
+// 0` it is one rank's alone: the root's part is done at once, and what it sent is taken by the peers' next
+// call. Or by all ranks, each its share, with a fallback where one of them fails.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ double evaluate(Collectives& collectives, const Model& model, const Dataset& dat
 EvaluationReport evaluate_shares(Collectives& collectives, const Model& model, const Dataset& dataset,
                                  const StepOptions& options);
 
-// What evaluations of large models do besides: hidden states of all ranks gathered, and large vectors summed. The
-// number of elements that a log line tells is this rank's, in both.
+// What evaluations of large models do besides: hidden states of all ranks gathered, and large vectors summed.
+// The number of elements that a log line tells is this rank's, in both.
 void gather_and_sum(Collectives& collectives, const StepOptions& options);
 
 }  // namespace trainer

@@ -47,8 +47,9 @@ EvaluationReport evaluate_with_fallback(Collectives& collectives, const Evaluati
     collectives.sum(numbers, kCount);
     report.samples = numbers[kDone];
     if (report.samples > 0)
-      report.loss = static_cast<double>(numbers[kLoss]) / kEvaluationGrid / static_cast<double>(report.samples);
-    report.outcome = numbers[kFailed] == 0                 ? Outcome::kWhole
+      report.loss =
+          static_cast<double>(numbers[kLoss]) / kEvaluationGrid / static_cast<double>(report.samples);
+    report.outcome = numbers[kFailed] == 0                ? Outcome::kWhole
                      : report.samples * 2 >= plan.samples ? Outcome::kPartial
                                                           : Outcome::kSkipped;
     if (plan.agree ? report.outcome == Outcome::kWhole : !failed_here) break;

@@ -1,8 +1,8 @@
 // evaluation_fallback: an evaluation that fails somewhere ends as an evaluation, never as the training.
 //
-// All ranks evaluate their shares of the same samples. Whether anybody failed is summed together with the losses,
-// so every rank knows the same and takes the same branch: again with half the batch, at most three tries; then what
-// was done counts if it is at least half of the samples; else there is no result this time.
+// All ranks evaluate their shares of the same samples. Whether anybody failed is summed together with the
+// losses, so every rank knows the same and takes the same branch: again with half the batch, at most three
+// tries; then what was done counts if it is at least half of the samples; else there is no result this time.
 #pragma once
 
 #include <cstdint>

@@ -125,7 +125,8 @@ class GlooCollectives : public Collectives {
     if (mesh_) mesh_->set_limit(as_gloo_limit(limit));
   }
 
-  // Closing the pairs frees the peers, and not the thread that waits here: only the end of a stream wakes that.
+  // Closing the pairs frees the peers, and not the thread that waits here: only the end of a stream wakes
+  // that.
   void interrupt() override { shut_down(sockets_); }
 
   // The peers see this process's sockets close.

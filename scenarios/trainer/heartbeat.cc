@@ -16,7 +16,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kDumpSignal = SIGUSR2;
-constexpr auto kDumpTime = std::chrono::seconds(1);  // a thread that does not even take a signal has no stack to tell
+constexpr auto kDumpTime =
+    std::chrono::seconds(1);  // a thread that does not even take a signal has no stack to tell
 std::atomic<bool> dumped = false;
 
 // On the stuck thread itself: nothing but calls that a signal handler may make.
@@ -64,8 +65,8 @@ void Heartbeat::watch() {
 }
 
 void Heartbeat::dump_and_abort() {
-  std::fprintf(stderr, "trainer: rank %d: no progress since step %lld for more than %lld ms; its stack:\n", rank_,
-               static_cast<long long>(step_), static_cast<long long>(limit_.count()));
+  std::fprintf(stderr, "trainer: rank %d: no progress since step %lld for more than %lld ms; its stack:\n",
+               rank_, static_cast<long long>(step_), static_cast<long long>(limit_.count()));
   const Clock::time_point until = Clock::now() + kDumpTime;
   pthread_kill(watched_, kDumpSignal);
   while (!dumped && Clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(1));

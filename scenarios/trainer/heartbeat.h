@@ -1,8 +1,8 @@
 // Heartbeat: a thread that ends this rank when it makes no progress any more.
 //
-// The last resort, behind every limit: a rank that is stuck where no limit of a collective reaches (a lock, a loader,
-// a library that ignores its own) tells where it stands, as a stack of its main thread, and aborts. The launcher or
-// the closed sockets free the others.
+// The last resort, behind every limit: a rank that is stuck where no limit of a collective reaches (a lock, a
+// loader, a library that ignores its own) tells where it stands, as a stack of its main thread, and aborts.
+// The launcher or the closed sockets free the others.
 #pragma once
 
 #include <pthread.h>

@@ -24,8 +24,8 @@ class LimitKeeper {
 // A thread that looks at the call, and interrupts it once.
 std::unique_ptr<LimitKeeper> watchdog(int rank);
 
-// SIGALRM, as field notes advise. Its handler runs, and the call goes on: the wait inside is one that a signal
-// does not end. The limit is noticed when the call returns by itself. Here to be shown wrong.
+// SIGALRM, as field notes advise. Its handler runs, and the call goes on: the wait inside is one that a
+// signal does not end. The limit is noticed when the call returns by itself. Here to be shown wrong.
 std::unique_ptr<LimitKeeper> alarm_limit();
 
 }  // namespace trainer

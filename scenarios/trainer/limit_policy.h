@@ -1,8 +1,8 @@
 // LimitPolicy: how long one collective may take, by the phase of the program and by its size.
 //
-// A limit covers two waits: for the slowest peer to come, which depends on the phase, and for the bytes, which
-// depends on their number. The longer of the two is the call's: one that is too long costs time when something is
-// wrong, one that is too short ends a healthy job.
+// A limit covers two waits: for the slowest peer to come, which depends on the phase, and for the bytes,
+// which depends on their number. The longer of the two is the call's: one that is too long costs time when
+// something is wrong, one that is too short ends a healthy job.
 #pragma once
 
 #include <optional>

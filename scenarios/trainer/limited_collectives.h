@@ -1,5 +1,5 @@
-// limited_collectives: collectives of any library with a limit for each call, chosen by a policy, and an error that
-// says which call it was.
+// limited_collectives: collectives of any library with a limit for each call, chosen by a policy, and an
+// error that says which call it was.
 #pragma once
 
 #include "scenarios/trainer/limit_keeper.h"

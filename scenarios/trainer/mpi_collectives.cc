@@ -76,8 +76,8 @@ class MpiCollectives : public Collectives {
   std::vector<float> gather(const float* mine, size_t count) override {
     std::vector<float> all(static_cast<size_t>(size_) * count);
     complete("all_gather", [&](MPI_Request* request) {
-      return MPI_Iallgather(mine, static_cast<int>(count), MPI_FLOAT, all.data(), static_cast<int>(count), MPI_FLOAT,
-                            comm_, request);
+      return MPI_Iallgather(mine, static_cast<int>(count), MPI_FLOAT, all.data(), static_cast<int>(count),
+                            MPI_FLOAT, comm_, request);
     });
     return all;
   }
@@ -129,7 +129,8 @@ class MpiCollectives : public Collectives {
       if (polls < kPollsBeforeSleep) continue;
       const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began);
       if (limit_ && elapsed >= *limit_) fail(operation, "timeout", std::to_string(elapsed.count()) + " ms");
-      if (interrupted_) fail(operation, "timeout", "interrupted after " + std::to_string(elapsed.count()) + " ms");
+      if (interrupted_)
+        fail(operation, "timeout", "interrupted after " + std::to_string(elapsed.count()) + " ms");
       nanosleep(&kSleep, nullptr);
     }
     if (code != MPI_SUCCESS) fail(operation, kind_of(code), text_of(code));

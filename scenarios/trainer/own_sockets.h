@@ -1,4 +1,5 @@
-// own_sockets: the connections of this process, and their end. For libraries that keep their sockets to themselves.
+// own_sockets: the connections of this process, and their end. For libraries that keep their sockets to
+// themselves.
 #pragma once
 
 #include <set>

@@ -63,9 +63,9 @@ std::map<std::string, Setter> with_a_value(StepOptions* o) {
       {"--heartbeat", duration_into(&o->heartbeat)},
       {"--meet-every", count_into(&o->meet_every)},
       {"--meet-limit", duration_into(&o->meet_limit)},
-      {"--meet", word_into<MeetBy>(&o->meet_by, {{"safe", MeetBy::kSafe},
-                                                 {"alone", MeetBy::kAlone},
-                                                 {"plain", MeetBy::kPlain}})},
+      {"--meet",
+       word_into<MeetBy>(&o->meet_by,
+                         {{"safe", MeetBy::kSafe}, {"alone", MeetBy::kAlone}, {"plain", MeetBy::kPlain}})},
       {"--evaluation-dir",
        [=](const std::string& value) {
          o->evaluation_dir = value;

@@ -25,7 +25,8 @@ struct StepOptions {
 
   std::string evaluation_dir;  // predictions are written there, and all ranks evaluate; "": rank 0 does alone
   bool evaluation_fallback = true, evaluation_agreement = true;
-  size_t evaluation_gather = 0, evaluation_sum = 0;  // numbers of a rank that evaluation gathers, and sums, besides
+  size_t evaluation_gather = 0,
+         evaluation_sum = 0;  // numbers of a rank that evaluation gathers, and sums, besides
 
   bool deal_by_speed = false;
   int64_t deal_every = 10;

@@ -217,7 +217,8 @@ class Trainer {
       const EvaluationReport report = evaluate_shares(collectives_, model_, dataset_, options_.step);
       rankfault_value("evaluation_tries", step_, static_cast<uint64_t>(report.tries));
       rankfault_value("evaluation_samples", step_, static_cast<uint64_t>(report.samples));
-      if (report.outcome == EvaluationReport::Outcome::kSkipped) return rankfault_mark("evaluation_skipped", step_);
+      if (report.outcome == EvaluationReport::Outcome::kSkipped)
+        return rankfault_mark("evaluation_skipped", step_);
       rankfault_value("evaluation", step_, std::bit_cast<uint64_t>(report.loss));
     } catch (const CollectiveError&) {
       throw;

@@ -1,7 +1,7 @@
 // watchdog: one thread a process, asleep until the deadline of the call in progress.
 //
-// It does not poll an error state of the library: a call whose peer was stopped or is elsewhere has none. It knows
-// when the call began, and how long it may take.
+// It does not poll an error state of the library: a call whose peer was stopped or is elsewhere has none. It
+// knows when the call began, and how long it may take.
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>
@@ -67,7 +67,8 @@ class Watchdog : public LimitKeeper {
 
   void fire() {
     fired_ = true;
-    std::fprintf(stderr, "trainer: watchdog of rank %d: %s; it is interrupted\n", rank_, call_->told().c_str());
+    std::fprintf(stderr, "trainer: watchdog of rank %d: %s; it is interrupted\n", rank_,
+                 call_->told().c_str());
     interrupt_();
   }
 

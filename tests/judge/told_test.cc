@@ -30,12 +30,14 @@ TEST(Told, PassesThoughItWasTakenBack) {
 }
 
 TEST(Told, FailsWhenAnyPartOfItDiffers) {
-  for (const char* yaml : {"told: {kind: stuck_outside}", "told: {kind: slow_rank, ranks: [1]}",
-                           "told: {kind: slow_rank, ranks: [1, 2]}", "told: {kind: slow_rank, saying: 3 times}"}) {
+  for (const char* yaml :
+       {"told: {kind: stuck_outside}", "told: {kind: slow_rank, ranks: [1]}",
+        "told: {kind: slow_rank, ranks: [1, 2]}", "told: {kind: slow_rank, saying: 3 times}"}) {
     EXPECT_EQ(slow_once(yaml).result().verdict, Verdict::kFail) << yaml;
     EXPECT_FALSE(slow_once(yaml).decided()) << yaml;
   }
-  EXPECT_THAT(slow_once("told: {kind: wedged}").result().because, HasSubstr("told instead: rank 2 runs outside"));
+  EXPECT_THAT(slow_once("told: {kind: wedged}").result().because,
+              HasSubstr("told instead: rank 2 runs outside"));
 }
 
 TEST(Told, IsUnknownWhereNobodyLooked) {

@@ -41,8 +41,8 @@ TEST(ChunkedSum, ChunksCoverAllNumbersOnceAndAreNearlyEqual) {
   }
 }
 
-// All ranks' numbers in one place, summed as ring algorithms do: the rank at which the sum of an element begins is
-// that of its block within the call.
+// All ranks' numbers in one place, summed as ring algorithms do: the rank at which the sum of an element
+// begins is that of its block within the call.
 class RingOrder : public WorldSum {
  public:
   explicit RingOrder(int ranks) : ranks_(ranks) {}
@@ -79,7 +79,8 @@ TEST(ChunkedSum, IntegerSumsAreTheSameBits) {
     auto ring = std::make_unique<RingOrder>(kRanks);
     for (uint64_t r = 0; r < kRanks; ++r) {
       ring->integers.emplace_back();
-      for (size_t i = 0; i < kCount; ++i) ring->integers.back().push_back(std::llrint(uniform(r, i) * 0x1p40));
+      for (size_t i = 0; i < kCount; ++i)
+        ring->integers.back().push_back(std::llrint(uniform(r, i) * 0x1p40));
     }
     std::vector<int64_t> numbers = ring->integers[0];
     chunked_sum(std::move(ring), unit)->sum(numbers.data(), numbers.size());

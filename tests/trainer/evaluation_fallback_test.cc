@@ -67,10 +67,9 @@ TEST(EvaluationFallback, WithoutTheDefenceAFailureIsTheCallers) {
   EvaluationPlan plan;
   plan.fall_back = false;
   ThreadWorld(1).run([&](Collectives& world) {
-    EXPECT_THROW(evaluate_with_fallback(world, plan,
-                                        [](int64_t, int64_t, int64_t) -> int64_t {
-                                          throw std::runtime_error("out of memory");
-                                        }),
+    EXPECT_THROW(evaluate_with_fallback(
+                     world, plan,
+                     [](int64_t, int64_t, int64_t) -> int64_t { throw std::runtime_error("out of memory"); }),
                  std::runtime_error);
   });
 }

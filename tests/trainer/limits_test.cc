@@ -21,7 +21,8 @@ LimitPolicy policy_of(const std::vector<std::string>& arguments) {
   return limits_of(parsed.options.step, parsed.options.collective_timeout);
 }
 
-const std::vector<std::string> kNotes = {"--collective-timeout=10m", "--phase-limits=evaluation:30m,small:5m,barrier:4m",
+const std::vector<std::string> kNotes = {"--collective-timeout=10m",
+                                         "--phase-limits=evaluation:30m,small:5m,barrier:4m",
                                          "--size-limits=10000000:15m,100000000:40m"};
 
 TEST(LimitPolicy, ChoosesByPhaseAndBySizeTheLongerOne) {
@@ -45,8 +46,9 @@ TEST(LimitPolicy, WithoutItEveryCallHasTheCollectiveTimeout) {
     EXPECT_EQ(policy.of(Phase::kTrain, op, 0), 7s);
     EXPECT_EQ(policy.of(Phase::kEvaluation, op, 467'019'003), 7s);
   }
-  EXPECT_EQ(policy_of({"--collective-timeout=none", "--size-limits=10:1s"}).of(Phase::kTrain, "all_reduce", 99),
-            std::nullopt);
+  EXPECT_EQ(
+      policy_of({"--collective-timeout=none", "--size-limits=10:1s"}).of(Phase::kTrain, "all_reduce", 99),
+      std::nullopt);
 }
 
 TEST(LimitPolicy, ASwitchTurnsOffOnlyItsOwnPart) {

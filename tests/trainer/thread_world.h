@@ -1,4 +1,5 @@
-// ThreadWorld: collectives between threads of one test, so that the parts of the trainer can be tested without a job.
+// ThreadWorld: collectives between threads of one test, so that the parts of the trainer can be tested
+// without a job.
 #pragma once
 
 #include <algorithm>

@@ -37,7 +37,8 @@ TEST(TrainerSteps, ChunksLeaveTheWeightsTheSameBits) {
 }
 
 TEST(TrainerSteps, LimitsAndTheirKeepersLeaveTheWeightsTheSameBits) {
-  expect_same_weights({2, {"--steps=20", "--phase-limits=small:20s,evaluation:50s", "--size-limits=100:40s"}});
+  expect_same_weights(
+      {2, {"--steps=20", "--phase-limits=small:20s,evaluation:50s", "--size-limits=100:40s"}});
   expect_same_weights({2, {"--steps=20", "--limits-by=watchdog", "--heartbeat=60s"}});
   expect_same_weights({2, {"--steps=20", "--limits-by=alarm"}});
 }
@@ -102,7 +103,8 @@ TEST(TrainerSteps, AnAlarmFreesNobody) {
   job.only_for_rank[1] = {"--steps=0", "--limits-by=library", "--collective-timeout=2s"};
   const JobResult result = run_job(job);
   EXPECT_THAT(result.exit_codes, ElementsAre(3, 3)) << result.output;
-  EXPECT_THAT(result.output, ContainsRegex("rank 0: step 1: timeout: .* timeout\\(ms\\) 100 ran for [1-9][0-9][0-9][0-9]"));
+  EXPECT_THAT(result.output,
+              ContainsRegex("rank 0: step 1: timeout: .* timeout\\(ms\\) 100 ran for [1-9][0-9][0-9][0-9]"));
 }
 
 TEST(TrainerSteps, AHeartbeatThatStopsIsAStackAndAnAbort) {
@@ -115,7 +117,8 @@ TEST(TrainerSteps, AHeartbeatThatStopsIsAStackAndAnAbort) {
 
 TEST(TrainerSteps, OptionsThatDoNotGoTogetherAreRefused) {
   EXPECT_THAT(run_job({2, {"--deal=by-speed", "--samples=100"}}).output, HasSubstr("do not go together"));
-  EXPECT_THAT(run_job({3, {"--deal=by-speed", "--batch=2"}}).output, HasSubstr("needs a sample for each rank"));
+  EXPECT_THAT(run_job({3, {"--deal=by-speed", "--batch=2"}}).output,
+              HasSubstr("needs a sample for each rank"));
 }
 
 }  // namespace

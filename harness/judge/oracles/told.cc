@@ -1,5 +1,5 @@
-// told: the diagnosis told of this trouble while it lasted. What is inferred is taken back when it is over, and then
-// blames nobody: a slow rank came, a stopped one was continued.
+// told: the diagnosis told of this trouble while it lasted. What is inferred is taken back when it is over,
+// and then blames nobody: a slow rank came, a stopped one was continued.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,8 @@ ExpectationResult judge_told(const ExpectationSpec& spec, const RunFacts& facts)
     if (!finding) continue;
     if (is_meant(spec, *finding, facts))
       return answer(spec, Verdict::kPass, finding->text, {line.value("n", uint64_t{0})});
-    if (instead.empty() && finding->kind != "none") instead = finding->text.empty() ? finding->kind : finding->text;
+    if (instead.empty() && finding->kind != "none")
+      instead = finding->text.empty() ? finding->kind : finding->text;
   }
   if (facts.findings.all.empty()) return answer(spec, Verdict::kUnknown, "the job was never looked at");
   return answer(spec, Verdict::kFail, instead.empty() ? "nothing was told" : "told instead: " + instead,
