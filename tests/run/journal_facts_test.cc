@@ -58,11 +58,12 @@ TEST(JournalFacts, WhatIsDoneBelongsToTheFirstFiringThatIsNot) {
     whole.update(more);
     return whole;
   };
-  const RunFacts facts = folded({line("fault_asked", {}), line("fault_answered", {{"answer", "go"}}),
-                                 line("fault_asked", {}), line("fault_answered", {{"answer", "go"}}),
-                                 line("fault_done", {{"effect", "done"}, {"time", 250}}),
-                                 line("fault_done", {{"effect", "done"}, {"time", 480}}),
-                                 line("fault_done", {{"effect", "done"}, {"time", 490}})});
+  const RunFacts facts =
+      folded({line("fault_asked", Json::object()), line("fault_answered", {{"answer", "go"}}),
+              line("fault_asked", Json::object()), line("fault_answered", {{"answer", "go"}}),
+              line("fault_done", {{"effect", "done"}, {"time", 250}}),
+              line("fault_done", {{"effect", "done"}, {"time", 480}}),
+              line("fault_done", {{"effect", "done"}, {"time", 490}})});
   ASSERT_EQ(facts.gates.size(), 2u);
   EXPECT_EQ(facts.gates[0].done, 250u);
   EXPECT_EQ(facts.gates[1].done, 490u) << "told again of the newest";
