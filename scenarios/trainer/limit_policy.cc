@@ -59,6 +59,15 @@ Limit LimitPolicy::of(Phase phase, const std::string& op, size_t numel) const {
   return limit;
 }
 
+Limit LimitPolicy::longest() const {
+  Limit limit = train;
+  for (const Limit& other : {evaluation, small, barrier})
+    if (limit && other) limit = std::max(*limit, *other);
+  for (const BySize& size : sizes)
+    if (limit) limit = std::max(*limit, size.limit);
+  return limit;
+}
+
 bool read_phase_limits(const std::string& text, LimitPolicy* policy) {
   const auto pairs = pairs_in(text);
   const std::map<std::string, Limit LimitPolicy::*> phases = {{"train", &LimitPolicy::train},

@@ -39,6 +39,7 @@ struct LimitPolicy {
   std::vector<BySize> sizes;
 
   Limit of(Phase phase, const std::string& op, size_t numel) const;
+  Limit longest() const;  // of any call; none: some call may last for ever
 };
 
 // "evaluation:30m,small:5m,barrier:5m"; false, and the policy as it was, for anything else.

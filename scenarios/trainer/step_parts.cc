@@ -62,6 +62,10 @@ std::string step_misfit(const Options& options) {
   const StepOptions& step = options.step;
   if (step.meet_every > 0 && step.meet_by != MeetBy::kPlain && options.store.empty())
     return "--meet-every needs --store";
+  const Limit longest = limits_of(step, options.collective_timeout).longest();
+  if (step.heartbeat && longest && *step.heartbeat <= *longest)
+    return "--heartbeat must be longer than any limit of a collective: it would abort ranks that may still "
+           "wait";
   if (!step.deal_by_speed) return "";
   if (options.samples > 0) return "--deal=by-speed and --samples do not go together";
   if (options.batch < options.world_size) return "--deal=by-speed needs a sample for each rank";

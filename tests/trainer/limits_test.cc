@@ -40,6 +40,13 @@ TEST(LimitPolicy, ChoosesByPhaseAndBySizeTheLongerOne) {
   EXPECT_EQ(policy.of(Phase::kEvaluation, "all_reduce", 467'019'003), 40min);
 }
 
+TEST(LimitPolicy, KnowsItsLongestLimit) {
+  EXPECT_EQ(policy_of(kNotes).longest(), 40min);
+  EXPECT_EQ(policy_of({"--collective-timeout=1s", "--phase-limits=barrier:7s"}).longest(), 7s);
+  EXPECT_EQ(policy_of({"--collective-timeout=9s", "--phase-limits=barrier:7s"}).longest(), 9s);
+  EXPECT_EQ(policy_of({"--collective-timeout=none", "--phase-limits=barrier:7s"}).longest(), std::nullopt);
+}
+
 TEST(LimitPolicy, WithoutItEveryCallHasTheCollectiveTimeout) {
   const LimitPolicy policy = policy_of({"--collective-timeout=7s"});
   for (const char* op : {"all_reduce", "barrier"}) {

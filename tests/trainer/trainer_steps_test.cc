@@ -119,6 +119,9 @@ TEST(TrainerSteps, OptionsThatDoNotGoTogetherAreRefused) {
   EXPECT_THAT(run_job({2, {"--deal=by-speed", "--samples=100"}}).output, HasSubstr("do not go together"));
   EXPECT_THAT(run_job({3, {"--deal=by-speed", "--batch=2"}}).output,
               HasSubstr("needs a sample for each rank"));
+  EXPECT_THAT(
+      run_job({2, {"--heartbeat=5s", "--phase-limits=evaluation:5s", "--collective-timeout=1s"}}).output,
+      HasSubstr("--heartbeat must be longer than any limit"));
 }
 
 }  // namespace
