@@ -48,7 +48,7 @@ def spread(values, form):
 def main(build, table):
     load = os.getloadavg()[0]
     lines = ["# Chunked sums: what they cost", "",
-             "Made by `bench/chunking/chunking_bench.py`. float32 all-reduce over Gloo (TCP on loopback, bcube), whole and in",
+             "Made by `./dev bench chunking`. float32 all-reduce over Gloo (TCP on loopback, bcube), whole and in",
              "chunks in turns; medians, with the least and the largest. Field notes claim 5 to 15 % more for chunks.",
              f"Machine: {os.cpu_count()} cores, Linux {platform.release()}, {datetime.date.today()}, load at the start {load:.1f}.",
              "", "| elements | ranks | chunks | rounds | whole | in chunks | overhead |", "|---|---|---|---|---|---|---|"]

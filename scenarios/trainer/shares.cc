@@ -11,6 +11,7 @@ Share equal_share(int64_t batch, int rank, int world_size) { return {rank, batch
 std::vector<int64_t> shares_by_speed(int64_t batch, const std::vector<uint64_t>& ns_per_sample) {
   const size_t ranks = ns_per_sample.size();
   std::vector<double> speed;
+  speed.reserve(ranks);
   for (const uint64_t time : ns_per_sample)
     speed.push_back(1.0 / static_cast<double>(std::max<uint64_t>(1, time)));
   const double all = std::accumulate(speed.begin(), speed.end(), 0.0);
