@@ -96,6 +96,18 @@ class Folder {
     return nullptr;
   }
 
+  // A firing of it that was answered and is not done. The agent's word that it is done may be read only after
+  // it has asked for the next one.
+  GateEvent* undone_gate(const Json& line) {
+    const uint32_t action = number_at<uint32_t>(line, "action", 0);
+    const ProcessId process = process_of(line);
+    for (GateEvent& gate : facts_.gates)
+      if (gate.action == action && same_process(gate.process, process) && gate.answered != 0 &&
+          gate.answer != "no_go" && gate.done == 0)
+        return &gate;
+    return nullptr;
+  }
+
   GateEvent& new_gate(const Json& line) {
     GateEvent gate;
     gate.action = number_at<uint32_t>(line, "action", 0);
@@ -121,6 +133,8 @@ class Folder {
   void fault_line(const std::string& ev, const Json& line) {
     const TimeNs t = number_at<TimeNs>(line, "t", 0);
     GateEvent* known = ev == "fault_asked" ? nullptr : open_gate(line);
+    if (ev == "fault_done")
+      if (GateEvent* undone = undone_gate(line)) known = undone;
     if (ev == "fault_intent" && known && known->done != 0) known = nullptr;  // a later act of its own
     GateEvent& gate = known ? *known : new_gate(line);
     if (ev != "fault_effect") read_call(line, gate);

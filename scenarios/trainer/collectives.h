@@ -25,6 +25,9 @@ struct CollectiveError : std::runtime_error {
 // Without a value a call waits for ever.
 using Limit = std::optional<std::chrono::milliseconds>;
 
+// What the program is about while it makes a call: peers may come later in one phase than in another.
+enum class Phase { kTrain, kEvaluation };
+
 // What a back end needs to meet the other ranks.
 struct Meeting {
   int rank = 0;
@@ -44,6 +47,10 @@ class Collectives {
   virtual void sum(float* numbers, size_t count) = 0;
   virtual int64_t max(int64_t number) = 0;
   virtual std::vector<uint64_t> all_gather(uint64_t mine) = 0;
+  // `count` numbers of each rank, one rank after the other.
+  virtual std::vector<float> gather(const float*, size_t) {
+    throw CollectiveError("other", "this kind of communicator gathers no numbers");
+  }
   virtual void broadcast(void* bytes, size_t size, int root) = 0;
   virtual void barrier() = 0;
 
@@ -53,6 +60,12 @@ class Collectives {
 
   // From the next call on.
   virtual void set_limit(Limit limit) = 0;
+
+  // Which phase the next calls belong to; taken note of by limits that depend on it.
+  virtual void begin_phase(Phase) {}
+
+  // From any thread: the call in progress fails within moments, and the communicator cannot be used any more.
+  virtual void interrupt() {}
 
   // The way out after a CollectiveError: frees the peers as far as the library can. May end the process.
   virtual void leave(int exit_code) = 0;

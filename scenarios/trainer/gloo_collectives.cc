@@ -14,6 +14,7 @@
 #include <csignal>
 
 #include "scenarios/trainer/collectives.h"
+#include "scenarios/trainer/own_sockets.h"
 
 namespace trainer {
 
@@ -75,6 +76,20 @@ class GlooCollectives : public Collectives {
     return all;
   }
 
+  std::vector<float> gather(const float* mine, size_t count) override {
+    std::vector<float> all(static_cast<size_t>(size_) * count);
+    std::copy(mine, mine + count, all.begin());
+    if (!mesh_) return all;
+    guarded("all_gather", [&] {
+      gloo::AllgatherOptions options(mesh_);
+      options.setInput(const_cast<float*>(mine), count);  // read only
+      options.setOutput(all.data(), all.size());
+      options.setTag(kTag);
+      gloo::allgather(options);
+    });
+    return all;
+  }
+
   void broadcast(void* bytes, size_t size, int root) override {
     if (!mesh_) return;
     guarded("broadcast", [&] {
@@ -110,6 +125,10 @@ class GlooCollectives : public Collectives {
     if (mesh_) mesh_->set_limit(as_gloo_limit(limit));
   }
 
+  // Closing the pairs frees the peers, and not the thread that waits here: only the end of a stream wakes
+  // that.
+  void interrupt() override { shut_down(sockets_); }
+
   // The peers see this process's sockets close.
   void leave(int) override {}
 
@@ -121,7 +140,10 @@ class GlooCollectives : public Collectives {
     gloo::rendezvous::PrefixStore of_this_group(name, files);
     auto device = gloo::transport::tcp::CreateDevice(gloo::transport::tcp::attr("127.0.0.1"));
     auto mesh = std::make_shared<Mesh>(rank_, size_);
+    const std::set<int> before = connected_sockets();
     mesh->connectFullMesh(of_this_group, device);
+    for (const int socket : connected_sockets())
+      if (!before.count(socket)) sockets_.insert(socket);
     mesh->set_limit(as_gloo_limit(limit_));
     mesh_ = std::move(mesh);
   }
@@ -157,6 +179,7 @@ class GlooCollectives : public Collectives {
   int rank_, size_;
   Limit limit_;
   std::shared_ptr<Mesh> mesh_;  // none when alone
+  std::set<int> sockets_;       // of the mesh, for interrupt()
 };
 
 }  // namespace

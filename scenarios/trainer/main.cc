@@ -7,7 +7,7 @@
 int main(int argc, char** argv) {
   const trainer::ParsedOptions parsed = trainer::parse_options({argv + 1, argv + argc});
   if (parsed.help) {
-    std::cout << trainer::kUsage;
+    std::cout << trainer::kUsage << trainer::kStepUsage;
     return trainer::kExitOk;
   }
   if (!parsed.error.empty()) {

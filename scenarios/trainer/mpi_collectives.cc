@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "scenarios/trainer/collectives.h"
 
@@ -72,6 +73,15 @@ class MpiCollectives : public Collectives {
     return all;
   }
 
+  std::vector<float> gather(const float* mine, size_t count) override {
+    std::vector<float> all(static_cast<size_t>(size_) * count);
+    complete("all_gather", [&](MPI_Request* request) {
+      return MPI_Iallgather(mine, static_cast<int>(count), MPI_FLOAT, all.data(), static_cast<int>(count),
+                            MPI_FLOAT, comm_, request);
+    });
+    return all;
+  }
+
   void broadcast(void* bytes, size_t size, int root) override {
     complete("broadcast", [&](MPI_Request* request) {
       return MPI_Ibcast(bytes, static_cast<int>(size), MPI_BYTE, root, comm_, request);
@@ -95,6 +105,8 @@ class MpiCollectives : public Collectives {
 
   void set_limit(Limit limit) override { limit_ = limit; }
 
+  void interrupt() override { interrupted_ = true; }
+
   void leave(int exit_code) override { MPI_Abort(MPI_COMM_WORLD, exit_code); }
 
  private:
@@ -117,6 +129,8 @@ class MpiCollectives : public Collectives {
       if (polls < kPollsBeforeSleep) continue;
       const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began);
       if (limit_ && elapsed >= *limit_) fail(operation, "timeout", std::to_string(elapsed.count()) + " ms");
+      if (interrupted_)
+        fail(operation, "timeout", "interrupted after " + std::to_string(elapsed.count()) + " ms");
       nanosleep(&kSleep, nullptr);
     }
     if (code != MPI_SUCCESS) fail(operation, kind_of(code), text_of(code));
@@ -131,6 +145,7 @@ class MpiCollectives : public Collectives {
   bool is_world_, broken_ = false;
   int rank_ = 0, size_ = 1;
   Limit limit_;
+  std::atomic<bool> interrupted_ = false;
 };
 
 }  // namespace

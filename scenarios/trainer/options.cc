@@ -216,6 +216,11 @@ ParsedOptions parse_options(const std::vector<std::string>& arguments) {
       *on.at(name) = true;
     } else if (!has_value && off.count(name)) {
       *off.at(name) = false;
+    } else if (const StepOption step = read_step_option(argument, &parsed.options.step);
+               step != StepOption::kNotOne) {
+      if (step == StepOption::kRead) continue;
+      parsed.error = "bad value: " + argument;
+      return parsed;
     } else if (!valued.count(name)) {
       parsed.error = "unknown option " + argument;
       return parsed;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scenarios/trainer/end_of_data.h"
+#include "scenarios/trainer/step_options.h"
 
 namespace trainer {
 
@@ -43,6 +44,8 @@ struct Options {
   std::string checkpoint_dir;  // "": no checkpoints
   int64_t checkpoint_every = 10;
   std::optional<std::chrono::milliseconds> collective_timeout = std::chrono::seconds(30);
+
+  StepOptions step;  // limits, chunks, meetings, evaluation, shares
 
   bool sequence_check = true;
   ErrorFlag error_flag = ErrorFlag::kAlways;

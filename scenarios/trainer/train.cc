@@ -10,15 +10,18 @@
 
 #include "harness/mark/mark.h"
 #include "scenarios/trainer/checkpoint.h"
+#include "scenarios/trainer/chunked_sum.h"
 #include "scenarios/trainer/collectives.h"
 #include "scenarios/trainer/dataset.h"
 #include "scenarios/trainer/end_of_data.h"
 #include "scenarios/trainer/evaluation.h"
 #include "scenarios/trainer/gradient_sum.h"
 #include "scenarios/trainer/hash.h"
+#include "scenarios/trainer/limited_collectives.h"
 #include "scenarios/trainer/model.h"
 #include "scenarios/trainer/progress_check.h"
 #include "scenarios/trainer/sequence_check.h"
+#include "scenarios/trainer/step_parts.h"
 #include "scenarios/trainer/world_sum.h"
 
 namespace trainer {
@@ -48,7 +51,8 @@ class Trainer {
         sums_(model_.weights().size(), options.buckets, options.float_sums),
         gradient_(model_.weights().size()),
         collectives_(collectives),
-        world_sum_(make_world_sum(options, collectives)) {
+        world_sum_(chunked_sum(make_world_sum(options, collectives), options.step.chunk_unit)),
+        parts_(options_, collectives) {
     policy_ = {options.checkpoint_dir, fingerprint(), options.fsync, options.rename, options.checksum};
   }
 
@@ -59,6 +63,7 @@ class Trainer {
     for (; step_ <= last; ++step_) {
       if (options_.jumped_step.is(step_, options_.rank)) continue;
       rankfault_step_begin(step_);
+      parts_.beat(step_);
       const Trouble trouble = exchange();
       if (trouble == kSwallowed) continue;
       if (trouble == kDataEnded) break;
@@ -66,7 +71,8 @@ class Trainer {
       if (trouble == kMismatch) return mismatch();
       update();
       commit();
-      evaluate_now_and_then();
+      if (!evaluate_now_and_then()) return give_up();
+      parts_.meet_now_and_then(step_, check_);
       if (!all_at_this_step()) return mismatch();
     }
     rankfault_phase("finish");
@@ -112,6 +118,7 @@ class Trainer {
   // the rank. Without that defence it is told and swallowed, as by an `except: log` around the step.
   Trouble exchange() {
     try {
+      parts_.deal_now_and_then(step_, [this] { add_sample(0, nullptr); });
       const Trouble own = compute();
       if (options_.end_of_data == EndOfData::kJoin && collectives_.max(has_batch_) == 0) return kDataEnded;
       const Trouble trouble = agree(own);
@@ -132,12 +139,19 @@ class Trainer {
     if (!has_batch_) return options_.end_of_data == EndOfData::kJoin ? kFine : kDataEnded;
     if (options_.bad_sample.is(step_, options_.rank)) return sample_failed();
     const int64_t first = (step_ - 1) * options_.batch;
-    for (int64_t i = options_.rank; i < options_.batch; i += options_.world_size) {
+    const Share share = parts_.share();
+    for (int64_t i = share.begin; i < share.end; i += share.stride) {
       if (options_.samples > 0 && first + i >= options_.samples) break;
-      const double loss = model_.loss_and_gradient(dataset_.sample((first + i) % kSamples), gradient_);
-      sums_.add(gradient_, loss);
+      add_sample(first + i, &sums_);
     }
     return kFine;
+  }
+
+  // Into nothing, to see how long it takes.
+  void add_sample(int64_t index, GradientSum* sums) {
+    if (options_.step.mark_samples) rankfault_mark("sample", index);
+    const double loss = model_.loss_and_gradient(dataset_.sample(index % kSamples), gradient_);
+    if (sums) sums->add(gradient_, loss);
   }
 
   Trouble sample_failed() {
@@ -181,12 +195,38 @@ class Trainer {
     }
   }
 
-  void evaluate_now_and_then() {
-    if (options_.evaluate_every == 0 || step_ % options_.evaluate_every != 0) return;
+  // False: it failed on this rank, and nothing catches that.
+  bool evaluate_now_and_then() {
+    if (options_.evaluate_every == 0 || step_ % options_.evaluate_every != 0) return true;
     rankfault_phase("evaluate");
-    const double loss = evaluate(collectives_, model_, dataset_, options_.broadcast_on_rank_0_only);
-    rankfault_value("evaluation", step_, std::bit_cast<uint64_t>(loss));
+    collectives_.begin_phase(Phase::kEvaluation);
+    if (!options_.step.evaluation_dir.empty()) {
+      evaluate_by_all();
+    } else {
+      const double loss = evaluate(collectives_, model_, dataset_, options_.broadcast_on_rank_0_only);
+      rankfault_value("evaluation", step_, std::bit_cast<uint64_t>(loss));
+    }
+    gather_and_sum(collectives_, options_.step);
+    collectives_.begin_phase(Phase::kTrain);
     rankfault_phase("train");
+    return !local_failure_;
+  }
+
+  void evaluate_by_all() {
+    try {
+      const EvaluationReport report = evaluate_shares(collectives_, model_, dataset_, options_.step);
+      rankfault_value("evaluation_tries", step_, static_cast<uint64_t>(report.tries));
+      rankfault_value("evaluation_samples", step_, static_cast<uint64_t>(report.samples));
+      if (report.outcome == EvaluationReport::Outcome::kSkipped)
+        return rankfault_mark("evaluation_skipped", step_);
+      rankfault_value("evaluation", step_, std::bit_cast<uint64_t>(report.loss));
+    } catch (const CollectiveError&) {
+      throw;
+    } catch (const std::runtime_error& error) {
+      std::fprintf(stderr, "trainer: rank %d: step %lld: evaluation: %s\n", options_.rank,
+                   static_cast<long long>(step_), error.what());
+      local_failure_ = true;
+    }
   }
 
   bool all_at_this_step() {
@@ -239,6 +279,7 @@ class Trainer {
   std::vector<double> gradient_;
   Collectives& collectives_;
   std::unique_ptr<WorldSum> world_sum_;
+  StepParts parts_;
   SequenceCheck check_;
   CheckpointPolicy policy_;
   int64_t step_ = 0, rounds_ = 0;
@@ -253,7 +294,7 @@ std::string misfit(const Options& options) {
   if (product != 0 && product != options.world_size)
     return "--grid has " + std::to_string(product) + " places for " + std::to_string(options.world_size) +
            " ranks";
-  return "";
+  return step_misfit(options);
 }
 
 }  // namespace
@@ -265,6 +306,8 @@ int train(Options options) {
     collectives = meet({options.rank, options.world_size, options.store, options.collective_timeout});
     options.rank = collectives->rank();
     options.world_size = collectives->size();
+    collectives = with_limits(std::move(collectives), limits_of(options.step, options.collective_timeout),
+                              keeper_of(options.step.limits_by, options.rank));
     if (const std::string mistake = misfit(options); !mistake.empty()) {
       std::fprintf(stderr, "trainer: %s\n", mistake.c_str());
       return kExitUsage;

@@ -52,6 +52,23 @@ TEST(JournalFacts, AFiringIsOneGateWithAllItsLines) {
   EXPECT_THAT(gate.lines, testing::ElementsAre(1, 2, 3, 4));
 }
 
+TEST(JournalFacts, WhatIsDoneBelongsToTheFirstFiringThatIsNot) {
+  const auto line = [](const char* ev, Json more) {
+    Json whole = {{"ev", ev}, {"action", 0}, {"fault", "f"}, {"process", kVictim}};
+    whole.update(more);
+    return whole;
+  };
+  const RunFacts facts =
+      folded({line("fault_asked", Json::object()), line("fault_answered", {{"answer", "go"}}),
+              line("fault_asked", Json::object()), line("fault_answered", {{"answer", "go"}}),
+              line("fault_done", {{"effect", "done"}, {"time", 250}}),
+              line("fault_done", {{"effect", "done"}, {"time", 480}}),
+              line("fault_done", {{"effect", "done"}, {"time", 490}})});
+  ASSERT_EQ(facts.gates.size(), 2u);
+  EXPECT_EQ(facts.gates[0].done, 250u);
+  EXPECT_EQ(facts.gates[1].done, 490u) << "told again of the newest";
+}
+
 TEST(JournalFacts, AnAnswerOfNoGoIsNoFiring) {
   const RunFacts facts = folded(
       {{{"ev", "fault_asked"}, {"action", 0}, {"fault", "f"}, {"process", kVictim}},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "harness/diagnose/late.h"
+#include "harness/diagnose/pace.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/words.h"
 
@@ -18,10 +19,10 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     f.ranks = {late.process->rank()};
     tell_waiters(f, job, late.edges);
     f.at = late.edges.front().call->entered;
-    f.text =
-        fmt::format("rank {} {} while others wait for it in {}, {}", late.process->rank(),
-                    late.why == Late::Why::kSlow ? "runs outside any call" : "makes other calls",
-                    short_call(*late.edges.front().call, *late.edges.front().group), late.patience.told());
+    f.text = fmt::format("rank {} {} while others wait for it in {}, {}{}", late.process->rank(),
+                         late.why == Late::Why::kSlow ? "runs outside any call" : "makes other calls",
+                         short_call(*late.edges.front().call, *late.edges.front().group),
+                         late.patience.told(), pace_told(*late.edges.front().group, *late.process));
     found.push_back(std::move(f));
   }
   return found;

@@ -1,0 +1,50 @@
+// sum_in_chunks: one rank of a job that sums the same float32 numbers whole and in chunks, in turns.
+//
+// usage: RANK=r WORLD_SIZE=n sum_in_chunks STORE COUNT UNIT ROUNDS
+// Rank 0 prints a line a round: seconds whole, seconds in chunks.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "scenarios/trainer/chunked_sum.h"
+#include "scenarios/trainer/collectives.h"
+#include "scenarios/trainer/world_sum.h"
+
+namespace {
+
+int number_in(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text ? std::atoi(text) : 0;
+}
+
+double seconds_of(trainer::Collectives& world, trainer::WorldSum& sum, std::vector<float>& numbers) {
+  world.barrier();
+  const auto begun = std::chrono::steady_clock::now();
+  sum.sum(numbers.data(), numbers.size());
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 5) return 64;
+  const size_t count = std::strtoull(argv[2], nullptr, 10), unit = std::strtoull(argv[3], nullptr, 10);
+  const int rounds = std::atoi(argv[4]), rank = number_in("RANK");
+  const auto world = trainer::meet({rank, number_in("WORLD_SIZE"), argv[1], std::chrono::minutes(5)});
+  const auto whole = trainer::flat_sum(*world);
+  const auto chunked = trainer::chunked_sum(trainer::flat_sum(*world), unit);
+  std::vector<float> numbers(count, 0.0f);    // zeros stay zeros, however often they are summed
+  (void)seconds_of(*world, *whole, numbers);  // first touch of every page, on both sides
+  for (int round = 0; round < rounds; ++round) {
+    // Alternately first, so that neither has the warmer caches.
+    double times[2];
+    for (int i = 0; i < 2; ++i) {
+      const int which = (round + i) % 2;
+      times[which] = seconds_of(*world, which == 0 ? *whole : *chunked, numbers);
+    }
+    if (rank == 0) std::printf("%.4f %.4f\n", times[0], times[1]);
+  }
+  return 0;
+}

@@ -1,0 +1,65 @@
+// told: the diagnosis told of this trouble while it lasted. What is inferred is taken back when it is over,
+// and then blames nobody: a slow rank came, a stopped one was continued.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/diagnose/finding.h"
+#include "harness/judge/evidence.h"
+
+namespace rankfault {
+namespace {
+
+bool same_ranks(const Value& wanted, std::vector<int> ranks, const RunFacts& facts) {
+  const Result<RankSet> set = read_rank_set(wanted);
+  if (!set) return false;
+  std::vector<int> meant = resolve(*set, facts.plan.scenario.workload.ranks, victims_of(facts, ""));
+  std::sort(meant.begin(), meant.end());
+  std::sort(ranks.begin(), ranks.end());
+  return meant == ranks;
+}
+
+bool is_meant(const ExpectationSpec& spec, const Finding& finding, const RunFacts& facts) {
+  if (finding.withdrawn || finding.kind != read_text(spec.params, "kind")) return false;
+  if (finding.text.find(read_text(spec.params, "saying")) == std::string::npos) return false;
+  const Value* ranks = spec.params.find("ranks");
+  return !ranks || same_ranks(*ranks, finding.ranks, facts);
+}
+
+ExpectationResult judge_told(const ExpectationSpec& spec, const RunFacts& facts) {
+  std::string instead;
+  for (const Json& line : facts.journal) {
+    const auto it = line.find("finding");
+    if (line.value("ev", "") != "finding" || it == line.end()) continue;
+    const Result<Finding> finding = finding_from_json(*it);
+    if (!finding) continue;
+    if (is_meant(spec, *finding, facts))
+      return answer(spec, Verdict::kPass, finding->text, {line.value("n", uint64_t{0})});
+    if (instead.empty() && finding->kind != "none")
+      instead = finding->text.empty() ? finding->kind : finding->text;
+  }
+  if (facts.findings.all.empty()) return answer(spec, Verdict::kUnknown, "the job was never looked at");
+  return answer(spec, Verdict::kFail, instead.empty() ? "nothing was told" : "told instead: " + instead,
+                lines_where(facts, "look", [](const Json&) { return true; }));
+}
+
+// What was told was told.
+bool decided_told(const ExpectationSpec& spec, const RunFacts& facts) {
+  return judge_told(spec, facts).verdict == Verdict::kPass;
+}
+
+const Registration<Oracle> kTold{{
+    "told",
+    "The diagnosis told of this while it lasted, also if it was over in the end and nobody is blamed.",
+    "told: {kind: slow_rank, ranks: [3], saying: times as long}",
+    {{"kind", ParamType::kText, true, "the finding's kind"},
+     {"ranks", ParamType::kRankSet, false, "exactly these ranks; any when absent"},
+     {"saying", ParamType::kText, false, "a part of its text"}},
+    nullptr,
+    judge_told,
+    true,
+    decided_told,
+}};
+
+}  // namespace
+}  // namespace rankfault

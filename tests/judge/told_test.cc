@@ -1,0 +1,59 @@
+// told_test: what was told counts, also when it was taken back; what was not told fails.
+#include <gmock/gmock.h>
+
+#include "tests/judge/facts.h"
+
+namespace rankfault::test {
+namespace {
+
+using testing::HasSubstr;
+
+// A slow rank 2, told while it was, and taken back.
+Facts slow_once(const std::string& yaml) {
+  Facts facts;
+  facts.fault("slow", {2}).struck("slow", 100).expect(yaml);
+  Finding slow = finding("slow_rank", {2}, Confidence::kInferred);
+  slow.text = "rank 2 runs outside any call; 2.5 times as long as the others";
+  facts.line("finding", {{"finding", to_json(slow)}}, 300);
+  slow.withdrawn = true;
+  facts.line("finding", {{"finding", to_json(slow)}}, 900);
+  facts.found(finding("none", {}, Confidence::kInferred));
+  return facts;
+}
+
+TEST(Told, PassesThoughItWasTakenBack) {
+  for (const char* yaml : {"told: {kind: slow_rank}", "told: {kind: slow_rank, ranks: victims}",
+                           "told: {kind: slow_rank, ranks: [2], saying: 2.5 times as long}"}) {
+    EXPECT_EQ(slow_once(yaml).result().verdict, Verdict::kPass) << yaml;
+    EXPECT_TRUE(slow_once(yaml).decided()) << yaml;
+  }
+}
+
+TEST(Told, FailsWhenAnyPartOfItDiffers) {
+  for (const char* yaml :
+       {"told: {kind: stuck_outside}", "told: {kind: slow_rank, ranks: [1]}",
+        "told: {kind: slow_rank, ranks: [1, 2]}", "told: {kind: slow_rank, saying: 3 times}"}) {
+    EXPECT_EQ(slow_once(yaml).result().verdict, Verdict::kFail) << yaml;
+    EXPECT_FALSE(slow_once(yaml).decided()) << yaml;
+  }
+  EXPECT_THAT(slow_once("told: {kind: wedged}").result().because,
+              HasSubstr("told instead: rank 2 runs outside"));
+}
+
+TEST(Told, IsUnknownWhereNobodyLooked) {
+  Facts facts;
+  facts.fault("slow", {2}).struck("slow", 100).expect("told: {kind: slow_rank}");
+  EXPECT_EQ(facts.result().verdict, Verdict::kUnknown);
+}
+
+TEST(Told, WhatIsOnlyTakenBackWasNotToldHere) {
+  Facts facts;
+  Finding slow = finding("slow_rank", {2}, Confidence::kInferred);
+  slow.withdrawn = true;
+  facts.fault("slow", {2}).struck("slow", 100).expect("told: {kind: slow_rank}");
+  facts.line("finding", {{"finding", to_json(slow)}}, 300).found(finding("none", {}, Confidence::kInferred));
+  EXPECT_EQ(facts.result().verdict, Verdict::kFail);
+}
+
+}  // namespace
+}  // namespace rankfault::test
