@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace trainer {
 // The samples begin, begin + stride ... below end of a step's batch.
 struct Share {
   int64_t begin, end, stride;
+  size_t size() const { return begin < end ? static_cast<size_t>((end - begin + stride - 1) / stride) : 0; }
 };
 
 // Every world-size'th sample.
