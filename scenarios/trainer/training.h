@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "scenarios/trainer/collectives.h"
+#include "scenarios/trainer/exit_code.h"
 #include "scenarios/trainer/options.h"
 
 namespace trainer {
