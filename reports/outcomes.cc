@@ -35,7 +35,8 @@ std::string back_end(const RunFacts& facts) {
   if (seen.count(RF_LIB_C10D)) return "PyTorch on Gloo";
   if (seen.count(RF_LIB_NCCL)) return "NCCL";
   if (seen.count(RF_LIB_GLOO)) return "Gloo";
-  return seen.count(RF_LIB_MPI) || facts.plan.scenario.workload.launcher == LauncherKind::kMpirun ? "MPI" : "none";
+  return seen.count(RF_LIB_MPI) || facts.plan.scenario.workload.launcher == LauncherKind::kMpirun ? "MPI"
+                                                                                                  : "none";
 }
 
 std::string rounded(TimeNs from, TimeNs to) {
@@ -91,7 +92,8 @@ std::string noticed(const RunFacts& facts) {
     }
   std::string out;
   for (const auto& [as, who] : by_class)
-    out += fmt::format("{}{} on {}{}", out.empty() ? "" : "; ", as, say_ranks(who.first), after(facts, who.second));
+    out += fmt::format("{}{} on {}{}", out.empty() ? "" : "; ", as, say_ranks(who.first),
+                       after(facts, who.second));
   return out.empty() ? "nobody" : out;
 }
 
@@ -101,13 +103,15 @@ std::string ended(const RunFacts& facts) {
   for (int rank = 0; rank < facts.plan.scenario.workload.ranks; ++rank) {
     const RankEnd* end = end_of(facts, rank, attempt);
     const std::string text = end ? end_text(end) : "ended by rankfault";
-    const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == text; });
+    const auto same =
+        std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == text; });
     if (same == groups.end())
       groups.push_back({text, {rank}});
     else
       same->second.push_back(rank);
   }
-  std::string out = attempt == 0 ? "" : fmt::format("restarted {}, then ", attempt == 1 ? "once" : "more than once");
+  std::string out =
+      attempt == 0 ? "" : fmt::format("restarted {}, then ", attempt == 1 ? "once" : "more than once");
   if (groups.size() == 1) return out + "all " + groups[0].first;
   std::vector<std::string> parts;
   for (const auto& [text, ranks] : groups) parts.push_back(say_ranks(ranks) + " " + text);

@@ -46,7 +46,10 @@ Result<int> run_ladders(const std::vector<Scenario>& scenarios, const std::vecto
     }
     if (options.interrupted && *options.interrupted != 0) return codes.back();
   }
-  if (as_json) fmt::print("{}\n", (ladders.size() == 1 ? ladders[0] : ladders).dump(2, ' ', false, Json::error_handler_t::replace));
+  if (as_json)
+    fmt::print(
+        "{}\n",
+        (ladders.size() == 1 ? ladders[0] : ladders).dump(2, ' ', false, Json::error_handler_t::replace));
   return merged_exit_code(codes);
 }
 

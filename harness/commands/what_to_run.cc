@@ -51,7 +51,8 @@ Result<std::vector<int>> WhatToRun::sizes() const {
   std::istringstream numbers(ranks);
   for (std::string number; std::getline(numbers, number, ',');) {
     int size = 0;
-    if (!number_from(number, size)) return usage_error(fmt::format("--ranks wants numbers, not \"{}\"", ranks));
+    if (!number_from(number, size))
+      return usage_error(fmt::format("--ranks wants numbers, not \"{}\"", ranks));
     out.push_back(size);
   }
   return out;
@@ -61,7 +62,8 @@ Result<Scenario> WhatToRun::from_one_line() const {
   if (words.empty()) return usage_error("there is no command: write it after --");
   const Result<std::vector<int>> given = sizes();
   if (!given) return given.error();
-  return scenario_from_command_line(given->empty() ? 0 : given->front(), launcher, faults, expects, words, wall);
+  return scenario_from_command_line(given->empty() ? 0 : given->front(), launcher, faults, expects, words,
+                                    wall);
 }
 
 Status WhatToRun::read_changes(std::vector<std::pair<std::string, std::string>>& set,
@@ -74,8 +76,7 @@ Status WhatToRun::read_changes(std::vector<std::pair<std::string, std::string>>&
   }
   if (seed.empty()) return Done{};
   uint64_t number = 0;
-  if (!number_from(seed, number))
-    return usage_error(fmt::format("--seed wants a number, not \"{}\"", seed));
+  if (!number_from(seed, number)) return usage_error(fmt::format("--seed wants a number, not \"{}\"", seed));
   seed_out = number;
   return Done{};
 }

@@ -32,6 +32,7 @@ Result<std::string> Injector::act(const Action& action, const ProcessId& process
       intent["what"] = "harm " + action.path;
       journal_.write("fault_intent", std::move(intent));
       return harm_files(action, slot);
+    case OutsideVerb::kStart:  // the launcher acted long before
     case OutsideVerb::kNone:
       break;
   }

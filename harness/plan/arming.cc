@@ -74,11 +74,12 @@ rf_armed armed_of(const Action& action) {
   rf_armed out{};
   out.id = action.id;
   out.verb = action.verb;
-  out.rank = action.outside == OutsideVerb::kContinue ? kNobody : action.rank;
+  const bool of_no_gate = action.outside == OutsideVerb::kContinue || action.outside == OutsideVerb::kStart;
+  out.rank = of_no_gate ? kNobody : action.rank;
   arm_trigger(action.at, out);
   out.ask = action.ask ? 1 : 0;
   out.every = action.every;
-  out.times = action.outside == OutsideVerb::kContinue ? 0 : action.times;
+  out.times = of_no_gate ? 0 : action.times;
   out.after = action.after;
   out.each_attempt = action.each_attempt ? 1 : 0;
   arm_arguments(action, out);

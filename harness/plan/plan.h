@@ -25,6 +25,8 @@ enum class OutsideVerb {
   kUnlink,    // unlink `path` (glob; must be the job's own)
   kTruncate,  // to `size` bytes
   kChmod,
+  kStart,  // by the launcher, as `path` says: never, late (by `delay`), twice, wrong_rank or wrong_size
+           // (`size`)
 };
 
 struct Action {

@@ -2,9 +2,9 @@
  *
  *   mpirun -np 4 experts [--steps=N] [--guess-from=STEP]
  *
- * Every rank knows how many tokens it sends to each other one, and is told how many it gets by an all-to-all of
- * those numbers. From --guess-from on it is not told: each rank takes it that all send alike, which holds until
- * rank 1 has more tokens for rank 2 than the others have. The program knows nothing of rankfault. */
+ * Every rank knows how many tokens it sends to each other one, and is told how many it gets by an all-to-all
+ * of those numbers. From --guess-from on it is not told: each rank takes it that all send alike, which holds
+ * until rank 1 has more tokens for rank 2 than the others have. The program knows nothing of rankfault. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

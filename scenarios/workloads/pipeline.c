@@ -2,8 +2,8 @@
  *
  *   mpirun -np 4 pipeline [--steps=N] [--microbatches=N] [--forgets=STAGE:STEP]
  *
- * Each rank is a stage: activations go down to the next one, gradients come back up. A stage that forgets does
- * not send up the gradient of the step's last microbatch. The program knows nothing of rankfault. */
+ * Each rank is a stage: activations go down to the next one, gradients come back up. A stage that forgets
+ * does not send up the gradient of the step's last microbatch. The program knows nothing of rankfault. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,8 @@ static float train_step(int step) {
 int main(int argc, char** argv) {
   float sum = 0;
   for (int i = 1; i < argc; ++i)
-    if (sscanf(argv[i], "--steps=%d", &steps) != 1 && sscanf(argv[i], "--microbatches=%d", &microbatches) != 1 &&
+    if (sscanf(argv[i], "--steps=%d", &steps) != 1 &&
+        sscanf(argv[i], "--microbatches=%d", &microbatches) != 1 &&
         sscanf(argv[i], "--forgets=%d:%d", &forgetful, &forgets_in) != 2) {
       fprintf(stderr, "pipeline: unknown argument %s\n", argv[i]);
       return 64;

@@ -20,7 +20,8 @@ class LadderRun : public testing::Test {
 };
 
 TEST_F(LadderRun, TellsTheFirstSizeAtWhichACommandFails) {
-  const ToolRun tool = run({"--ranks", "1,2,3", "--expect", "finished", "--", "sh", "-c", "test $WORLD_SIZE -lt 3"});
+  const ToolRun tool =
+      run({"--ranks", "1,2,3", "--expect", "finished", "--", "sh", "-c", "test $WORLD_SIZE -lt 3"});
   EXPECT_EQ(tool.status, 1) << tool.output;
   EXPECT_THAT(tool.output, HasSubstr("    2  PASS     1 of 1 expectations hold"));
   EXPECT_THAT(tool.output, HasSubstr("    3  FAIL     finished: rank 0 exited 1"));

@@ -28,7 +28,8 @@ TEST(Agreed, NamesTheRankWhoseValueDiffers) {
 
 TEST(Agreed, LooksAtTheRanksAndTheStepThatAreAskedFor) {
   EXPECT_EQ(three_say(7, 7, 8, "agreed: {values: weights, ranks: [0, 1]}").result().verdict, Verdict::kPass);
-  EXPECT_EQ(three_say(7, 7, 7, "agreed: {values: weights, at: {step: 6}}").result().verdict, Verdict::kUnknown);
+  EXPECT_EQ(three_say(7, 7, 7, "agreed: {values: weights, at: {step: 6}}").result().verdict,
+            Verdict::kUnknown);
   Facts facts = three_say(7, 7, 7, "agreed: {values: weights, at: {step: 5}}");
   facts.mark(0, "value", 6, 200, "weights", 1).mark(1, "value", 6, 200, "weights", 2);
   EXPECT_EQ(facts.result().verdict, Verdict::kPass);

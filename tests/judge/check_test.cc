@@ -15,7 +15,8 @@ ExpectationResult told(const Json& line) {
 }
 
 Json ended(const char* kind, int value) {
-  return {{"id", "check"}, {"argv", {"looks", "here"}}, {"kind", kind}, {"value", value}, {"said", "as seen"}};
+  return {
+      {"id", "check"}, {"argv", {"looks", "here"}}, {"kind", kind}, {"value", value}, {"said", "as seen"}};
 }
 
 TEST(Check, JudgesByTheExitStatus) {

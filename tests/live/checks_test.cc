@@ -16,8 +16,11 @@ class ChecksTest : public ::testing::Test {
  protected:
   // The journal's line about one check of these YAML parameters.
   Json line_of(const std::string& params, bool over = true, const std::atomic<int>* interrupted = nullptr) {
-    Result<Scenario> scenario = parse_scenario("version: 1\nname: t\nworkload: {ranks: 2, command: [prog]}\n"
-                                               "expect:\n  - check: " + params + "\n", "t.yaml");
+    Result<Scenario> scenario = parse_scenario(
+        "version: 1\nname: t\nworkload: {ranks: 2, command: [prog]}\n"
+        "expect:\n  - check: " +
+            params + "\n",
+        "t.yaml");
     EXPECT_TRUE(scenario.ok()) << scenario.error().to_string();
     plan_.scenario = *scenario;
     run_checks({plan_, *run_, 0, "/no/bin", "", {}}, over, interrupted, *journal_);
@@ -55,7 +58,8 @@ TEST_F(ChecksTest, DigestsAllOfALongOutputAndKeepsItsBeginning) {
 
 TEST_F(ChecksTest, EndsOneThatDoesNotEndWithAllItStarted) {
   const std::string pid_file = scratch_.file("pid");
-  const Json line = line_of("{command: [sh, -c, 'sleep 1000 & echo $! > " + pid_file + "; wait'], within: 200ms}");
+  const Json line =
+      line_of("{command: [sh, -c, 'sleep 1000 & echo $! > " + pid_file + "; wait'], within: 200ms}");
   EXPECT_EQ(line["kind"], "timeout");
   const int pid = std::stoi(test::read_file(pid_file));
   while (::kill(pid, 0) == 0) {  // whoever adopted it still has to reap it

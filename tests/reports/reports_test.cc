@@ -116,7 +116,8 @@ TEST_F(Reports, TheOutcomesPageHasTheGeneratorsForm) {
   std::istringstream rows(page.substr(table));
   const auto cells = std::count(head.begin(), head.begin() + static_cast<long>(head.find('\n')), '|');
   int count = 0;
-  for (std::string row; std::getline(rows, row); ++count) EXPECT_EQ(std::count(row.begin(), row.end(), '|'), cells) << row;
+  for (std::string row; std::getline(rows, row); ++count)
+    EXPECT_EQ(std::count(row.begin(), row.end(), '|'), cells) << row;
   EXPECT_GT(count, 20);
 }
 

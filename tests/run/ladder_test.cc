@@ -14,8 +14,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 Scenario scenario(const std::string& more) {
-  Result<Scenario> parsed = parse_scenario(
-      "version: 1\nname: t\nworkload: {ranks: 4, command: [prog]}\n" + more, "t.yaml");
+  Result<Scenario> parsed =
+      parse_scenario("version: 1\nname: t\nworkload: {ranks: 4, command: [prog]}\n" + more, "t.yaml");
   EXPECT_TRUE(parsed.ok()) << parsed.error().to_string();
   return *parsed;
 }

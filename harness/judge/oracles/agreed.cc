@@ -19,7 +19,8 @@ struct Subject {
 
 std::vector<Subject> subjects_of(const ExpectationSpec& spec) {
   std::vector<Subject> out;
-  for (const std::string& name : read_texts(spec.params, "values")) out.push_back({"value", name, "reported"});
+  for (const std::string& name : read_texts(spec.params, "values"))
+    out.push_back({"value", name, "reported"});
   for (const std::string& name : read_texts(spec.params, "marks")) out.push_back({"mark", name, "marked"});
   for (const std::string& word : read_texts(spec.params, "decisions"))
     out.push_back(word == "commit" ? Subject{"step_commit", "", "committed"}
@@ -75,8 +76,9 @@ Answer judge_step(const RunFacts& facts, const Subject& subject, int64_t step,
     if (own == by_rank.end())
       one = silent(facts, subject, step, rank, first);
     else if (subject.what == "value" && own->second->value != first.value)
-      one = {Verdict::kFail, fmt::format("{} at step {} is {:#018x} on rank {} and {:#018x} on rank {}",
-                                         subject.name, step, first.value, first.rank, own->second->value, rank)};
+      one = {Verdict::kFail,
+             fmt::format("{} at step {} is {:#018x} on rank {} and {:#018x} on rank {}", subject.name, step,
+                         first.value, first.rank, own->second->value, rank)};
     if (one.verdict > worst.verdict) worst = std::move(one);
   }
   return worst;
@@ -107,8 +109,8 @@ Answer judge_subject(const ExpectationSpec& spec, const RunFacts& facts, const S
   if (worst.verdict == Verdict::kPass && !at)
     if (const std::string why = hole(facts, ranks); !why.empty()) return {Verdict::kUnknown, why};
   if (worst.verdict == Verdict::kPass)
-    worst.text = fmt::format("{} of {} step{}", subject.name.empty() ? subject.text : subject.name, all.size(),
-                             all.size() == 1 ? "" : "s");
+    worst.text = fmt::format("{} of {} step{}", subject.name.empty() ? subject.text : subject.name,
+                             all.size(), all.size() == 1 ? "" : "s");
   return worst;
 }
 
@@ -139,14 +141,14 @@ ExpectationResult judge_agreed(const ExpectationSpec& spec, const RunFacts& fact
 
 Status check_agreed(const ExpectationSpec& spec, const Scenario& scenario) {
   if (subjects_of(spec).empty())
-    return usage_error("agreed needs \"values\", \"decisions\" or \"marks\": what the ranks agree on", spec.pos);
+    return usage_error("agreed needs \"values\", \"decisions\" or \"marks\": what the ranks agree on",
+                       spec.pos);
   if (const Value* ranks = spec.params.find("ranks")) {
     const Result<RankSet> set = read_rank_set(*ranks);
     if (set && set->kind == RankSet::Kind::kListed && set->ranks.size() < 2)
       return usage_error("one rank alone agrees with nobody", ranks->pos);
   }
-  if (scenario.workload.ranks < 2)
-    return usage_error("a job of one rank has nobody to agree with", spec.pos);
+  if (scenario.workload.ranks < 2) return usage_error("a job of one rank has nobody to agree with", spec.pos);
   if (const Value* at = spec.params.find("at"); at && !at->find("step"))
     return usage_error("\"at\" is {step: N}", at->pos);
   return Done{};
@@ -157,7 +159,10 @@ const Registration<Oracle> kAgreed{{
     "At each step the ranks reported the same value, and all of them or none took the decision.",
     "agreed: {values: [weights], decisions: [commit]}",
     {{"values", ParamType::kTextList, false, "names of reported values: the same bits on all ranks"},
-     {"decisions", ParamType::kTextList, false, "steps committed, or errors told, by all or by none",
+     {"decisions",
+      ParamType::kTextList,
+      false,
+      "steps committed, or errors told, by all or by none",
       {"commit", "error"}},
      {"marks", ParamType::kTextList, false, "names of marks: made by all or by none"},
      {"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"},

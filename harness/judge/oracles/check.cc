@@ -33,7 +33,8 @@ ExpectationResult judge_line(const ExpectationSpec& spec, const Json& line) {
   if (kind == "signal") why = "it was ended by " + signal_name(value);
   if (kind == "timeout") why = "it did not end in time";
   if (kind == "interrupted") why = "the run was interrupted";
-  return answer(spec, Verdict::kUnknown, with_last_line(fmt::format("\"{}\": {}", command, why), line), lines);
+  return answer(spec, Verdict::kUnknown, with_last_line(fmt::format("\"{}\": {}", command, why), line),
+                lines);
 }
 
 ExpectationResult judge_check(const ExpectationSpec& spec, const RunFacts& facts) {
