@@ -12,6 +12,7 @@
 #include "harness/judge/oracle.h"
 #include "harness/live/attempt_loop.h"
 #include "harness/live/census.h"
+#include "harness/live/checks.h"
 #include "harness/live/log_markers.h"
 #include "harness/live/run_header.h"
 #include "harness/plan/arming.h"
@@ -67,6 +68,7 @@ struct LiveRun {
   Guardian guardian;
   std::unique_ptr<Observer> observer;
   bool launched = false;  // something of the job was asked to start
+  int attempt = 0;        // the one that runs, or ran last
 };
 
 Result<LiveRun> open_run(const Plan& plan, const RunOptions& options) {
@@ -95,10 +97,12 @@ Result<AttemptEnd> run_attempts(const Plan& plan, LiveRun& run, const RunOptions
   const Where where = where_we_are(plan, options.with_agent);
   for (int attempt = 0;; ++attempt) {
     run.journal.write("attempt_begin", {{"attempt", attempt}});
+    run.attempt = attempt;
     parts.injector.begin_attempt(attempt);
     arm(plan, attempt, *run.page.get());
     const LaunchContext context{plan, run.dir, attempt, where.bin_dir, where.agent, where.extra_preload};
     if (const Status runs = check_workload(context); !runs) return runs.error();
+    if (const Status check = checks_can_start(context); !check) return check.error();
     const Result<std::vector<LaunchItem>> items = launcher.items(context);
     if (!items) return items.error();
 
@@ -127,10 +131,14 @@ Result<AttemptEnd> run_attempts(const Plan& plan, LiveRun& run, const RunOptions
   }
 }
 
-// Takes the census, ends what is left, undoes what was done to the host.
-std::string take_down(LiveRun& run, AttemptEnd end) {
+// Takes the census, lets the user's checks look, ends what is left, undoes what was done to the host.
+std::string take_down(const Plan& plan, const RunOptions& options, LiveRun& run, AttemptEnd end) {
+  const bool over = end == AttemptEnd::kOver;
   run.journal.write("teardown", {{"reason", teardown_word(end)}});
-  if (end == AttemptEnd::kOver) take_census(run.dir, run.guardian.pid(), run.journal);
+  if (over) take_census(run.dir, run.guardian.pid(), run.journal);
+  const Where where = where_we_are(plan, false);
+  if (run.launched)
+    run_checks({plan, run.dir, run.attempt, where.bin_dir, "", {}}, over, options.interrupted, run.journal);
   // The guardian stops all ranks before it releases those that are parked.
   const Result<std::vector<std::string>> failed = run.guardian.quit();
   Json lines = Json::array();
@@ -176,7 +184,7 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
     injector.tick();
   }
   journal_log_markers(plan, run.dir, run.journal);
-  const std::string left = take_down(run, end ? *end : AttemptEnd::kInterrupted);
+  const std::string left = take_down(plan, options, run, end ? *end : AttemptEnd::kInterrupted);
   run.journal.write("run_end", Json::object());
   // What is left stands in the undo list: the run stays one that `clean` can finish.
   if (left.empty())

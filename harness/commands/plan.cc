@@ -21,6 +21,7 @@ struct Options {
 };
 
 Result<Scenario> scenario_of(const WhatToRun& what) {
+  if (what.is_ladder()) return usage_error("a plan is of one world size: give --ranks one number");
   if (what.is_one_line()) return what.from_one_line();
   if (what.words.size() == 1) return load_scenario(what.words[0]);
   return usage_error("name one scenario file, or give --ranks, --fault and a command after --");

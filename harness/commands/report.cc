@@ -36,15 +36,16 @@ int report_runs(const std::vector<std::string>& run_dirs, const std::string& for
 
 const Registration<CliCommand> kReport{{
     "report",
-    "write finished runs as a report: console, junit or json",
+    "write finished runs as a report: console, junit, json or outcomes",
     "  rankfault report rankfault-runs/skip-allreduce.1\n"
-    "  rankfault report --format junit rankfault-runs/* > out.xml\n\n"
+    "  rankfault report --format junit rankfault-runs/* > out.xml\n"
+    "  rankfault report --format outcomes rankfault-runs/* >> outcomes.md\n\n"
     "Exit status: 0, or 64 for what is no run.",
     [](CLI::App& app) {
       auto run_dirs = std::make_shared<std::vector<std::string>>();
       auto format = std::make_shared<std::string>("console");
       app.add_option("runs", *run_dirs, "run directories")->required();
-      app.add_option("--format", *format, "console, junit or json");
+      app.add_option("--format", *format, "console, junit, json or outcomes");
       return [run_dirs, format] { return report_runs(*run_dirs, *format); };
     },
 }};

@@ -9,6 +9,7 @@
 
 #include "harness/commands/command.h"
 #include "harness/commands/interrupt.h"
+#include "harness/commands/run_ladder.h"
 #include "harness/commands/run_output.h"
 #include "harness/commands/scenario_files.h"
 #include "harness/commands/select.h"
@@ -91,14 +92,27 @@ Status write_junit(const std::string& path, const SessionResult& result) {
   return out ? Status(Done{}) : errno_error("write " + path);
 }
 
+int climb(const Options& in, const std::vector<Scenario>& scenarios, const SessionOptions& options) {
+  const Result<std::vector<int>> sizes = in.what.sizes();
+  if (!sizes) return usage(sizes.error());
+  SessionResult all;
+  const Result<int> code = run_ladders(scenarios, *sizes, options, in.json, all);
+  if (!code) return usage(code.error());
+  if (!in.junit.empty())
+    if (Status written = write_junit(in.junit, all); !written) return usage(written.error());
+  return *code;
+}
+
 int run_all(const Options& in) {
   SessionOptions options;
   if (Status read = read_settings(in, options); !read) return usage(read.error());
   const Result<std::vector<Scenario>> scenarios =
       in.what.is_one_line() ? from_command_line(in) : from_files(in);
   if (!scenarios) return usage(scenarios.error());
-  if (!options.run_dir.empty() && (scenarios->size() != 1 || options.teeth))
+  if (!options.run_dir.empty() && (scenarios->size() != 1 || options.teeth || in.what.is_ladder()))
     return usage(usage_error("--run-dir is for a single run; use --runs DIR for several"));
+  if (options.teeth && in.what.is_ladder())
+    return usage(usage_error("teeth are proven at the scenario's own size: --teeth without a ladder"));
   // One file named on the command line tells its verdict; a directory, a filter or several the outcome.
   options.by_verdict =
       scenarios->size() == 1 && in.filter.empty() && !options.teeth &&
@@ -115,6 +129,7 @@ int run_all(const Options& in) {
       std::fflush(stdout);
     };
   }
+  if (in.what.is_ladder()) return climb(in, *scenarios, options);
   const Result<SessionResult> result = run_session(*scenarios, run_scenario, options);
   if (!result) return usage(result.error());
   if (in.json) {
@@ -135,6 +150,7 @@ const Registration<CliCommand> kRun{{
     "  rankfault run scenarios/crash/kill-rank.yaml\n"
     "  rankfault run scenarios -k 'hang and not mpi' --jobs 4 --junit out.xml\n"
     "  rankfault run scenarios --teeth\n"
+    "  rankfault run --ranks 1,2,4,8 scenarios/hang/uneven-batches.yaml\n"
     "  rankfault run --ranks 4 --fault rank_kill@rank=2,op=all_reduce,nth=3 -- ./my_program\n\n"
     "Exit status: 0 pass, 1 fail, 2 unknown or void, 3 cleanup incomplete, 64 wrong scenario or usage,\n"
     "70 internal, 77 skipped, 129, 130 and 143 when interrupted. One file: its verdict; several: the "

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <filesystem>
+#include <sstream>
 
 #include "harness/scenario/one_line.h"
 
@@ -11,7 +14,7 @@ namespace rankfault {
 
 void WhatToRun::add_to(CLI::App& app) {
   app.add_option("words", words, "scenario files and directories, or the command after --");
-  app.add_option("--ranks", ranks, "one-line form: how many ranks");
+  app.add_option("--ranks", ranks, "one-line form: how many ranks; 1,2,4,8: a ladder, also with files");
   app.add_option("--launcher", launcher, "one-line form: local, mpirun or torchrun");
   app.add_option("--fault", faults, "one-line form: KIND@key=value,...")->allow_extra_args(false);
   app.add_option("--expect", expects, "one-line form: 'oracle: {...}'")->allow_extra_args(false);
@@ -20,13 +23,47 @@ void WhatToRun::add_to(CLI::App& app) {
   app.add_option("--seed", seed, "for every choice that is drawn");
 }
 
+namespace {
+
+bool number_from(const std::string& text, auto& number) {
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return status == std::errc() && end == text.data() + text.size();
+}
+
+bool names_scenarios(const std::vector<std::string>& words) {
+  return !words.empty() && std::all_of(words.begin(), words.end(), [](const std::string& word) {
+    return word.ends_with(".yaml") || word.ends_with(".yml") || std::filesystem::is_directory(word);
+  });
+}
+
+}  // namespace
+
+bool WhatToRun::is_ladder() const { return ranks.find(',') != std::string::npos; }
+
+// One number of ranks goes with a command; the sizes of a ladder go with files as well.
 bool WhatToRun::is_one_line() const {
-  return ranks != kNotGiven || !faults.empty() || !expects.empty() || !launcher.empty();
+  if (!faults.empty() || !expects.empty() || !launcher.empty()) return true;
+  return !ranks.empty() && !(is_ladder() && names_scenarios(words));
+}
+
+Result<std::vector<int>> WhatToRun::sizes() const {
+  std::vector<int> out;
+  std::istringstream numbers(ranks);
+  for (std::string number; std::getline(numbers, number, ',');) {
+    int size = 0;
+    if (!number_from(number, size))
+      return usage_error(fmt::format("--ranks wants numbers, not \"{}\"", ranks));
+    out.push_back(size);
+  }
+  return out;
 }
 
 Result<Scenario> WhatToRun::from_one_line() const {
   if (words.empty()) return usage_error("there is no command: write it after --");
-  return scenario_from_command_line(ranks == kNotGiven ? 0 : ranks, launcher, faults, expects, words, wall);
+  const Result<std::vector<int>> given = sizes();
+  if (!given) return given.error();
+  return scenario_from_command_line(given->empty() ? 0 : given->front(), launcher, faults, expects, words,
+                                    wall);
 }
 
 Status WhatToRun::read_changes(std::vector<std::pair<std::string, std::string>>& set,
@@ -39,9 +76,7 @@ Status WhatToRun::read_changes(std::vector<std::pair<std::string, std::string>>&
   }
   if (seed.empty()) return Done{};
   uint64_t number = 0;
-  const auto [end, status] = std::from_chars(seed.data(), seed.data() + seed.size(), number);
-  if (status != std::errc() || end != seed.data() + seed.size())
-    return usage_error(fmt::format("--seed wants a number, not \"{}\"", seed));
+  if (!number_from(seed, number)) return usage_error(fmt::format("--seed wants a number, not \"{}\"", seed));
   seed_out = number;
   return Done{};
 }

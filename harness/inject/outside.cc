@@ -35,6 +35,7 @@ Result<std::string> Injector::act(const Action& action, const ProcessId& process
       journal_.write("fault_intent", std::move(intent));
       return action.path.starts_with('/') ? harm_files(action, slot) : harm_run_files(action);
     case OutsideVerb::kWatch:
+    case OutsideVerb::kStart:  // the launcher acted long before
     case OutsideVerb::kNone:
       break;
   }

@@ -26,7 +26,8 @@ struct LaunchContext {
 
 struct LaunchItem {
   Command command;
-  int rank = -1;  // -1: a launcher program that starts ranks itself
+  int rank = -1;         // -1: a launcher program that starts ranks itself
+  Duration later_by{0};  // than the others
 };
 
 struct ReportedEnd {

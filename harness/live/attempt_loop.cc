@@ -75,6 +75,7 @@ Result<AttemptEnd> AttemptLoop::run(const std::vector<LaunchItem>& items,
     take_ends();
     parts_.injector.tick();
     if (guardian_lost_) return AttemptEnd::kGuardianLost;
+    if (const Status late = spawn_late(now); !late) return late.error();
     if (interrupted && *interrupted) return AttemptEnd::kInterrupted;
     if (all_ended() && !parts_.ends.waiting()) {
       if (const Status ok = settle(); !ok) return ok.error();
@@ -106,7 +107,25 @@ Status AttemptLoop::spawn(const std::vector<LaunchItem>& items) {
   uint32_t tag = static_cast<uint32_t>(attempt_) * 100'000;
   for (const LaunchItem& item : items) {
     started_[++tag].item = item;
-    if (Status sent = parts_.guardian.spawn(tag, item.command); !sent) return sent;
+    if (item.later_by.count() != 0)
+      late_.push_back(tag);
+    else if (Status sent = parts_.guardian.spawn(tag, item.command); !sent)
+      return sent;
+  }
+  return Done{};
+}
+
+// Late counts from the first start on record.
+Status AttemptLoop::spawn_late(TimeNs now) {
+  if (first_spawned_ == 0) return Done{};
+  for (auto tag = late_.begin(); tag != late_.end();) {
+    const LaunchItem& item = started_[*tag].item;
+    if (now < first_spawned_ + static_cast<TimeNs>(item.later_by.count())) {
+      ++tag;
+      continue;
+    }
+    if (Status sent = parts_.guardian.spawn(*tag, item.command); !sent) return sent;
+    tag = late_.erase(tag);
   }
   return Done{};
 }
@@ -136,6 +155,7 @@ Status AttemptLoop::guardian_events() {
                                          {"pid", event->pid},
                                          {"start", event->start},
                                          {"argv", it->second.item.command.argv}});
+        if (first_spawned_ == 0) first_spawned_ = now_ns();
         expect_ranks();
         break;
       case GuardianEvent::Kind::kRefused:

@@ -57,6 +57,7 @@ class AttemptLoop {
   };
 
   Status spawn(const std::vector<LaunchItem>&);
+  Status spawn_late(TimeNs now);  // those that a fault keeps back
   void wait_until(TimeNs);
   Status settle();
   Status guardian_events();
@@ -73,7 +74,9 @@ class AttemptLoop {
   int attempt_, newest_, world_size_;
   TimeNs wall_end_;
   TimeNs next_scan_ = 0, next_decided_ = 0;
-  std::map<uint32_t, Started> started_;         // by tag
+  std::map<uint32_t, Started> started_;  // by tag
+  std::vector<uint32_t> late_;           // tags of those not started yet
+  TimeNs first_spawned_ = 0;
   std::map<ProcessId, std::string> journaled_;  // the last process line of each
   ExitStatus worst_{ExitStatus::Kind::kCode, 0};
   bool guardian_lost_ = false;

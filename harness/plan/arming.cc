@@ -71,7 +71,8 @@ void arm_arguments(const Action& action, rf_armed& out) {
 }
 
 bool matches_nobody(const Action& action) {
-  return action.outside == OutsideVerb::kContinue || action.outside == OutsideVerb::kWatch;
+  return action.outside == OutsideVerb::kContinue || action.outside == OutsideVerb::kWatch ||
+         action.outside == OutsideVerb::kStart;
 }
 
 rf_armed armed_of(const Action& action) {

@@ -12,8 +12,8 @@ namespace {
 constexpr std::array<const char*, RF_VERB_COUNT> kVerbs{
     "none", "skip",   "delay", "fail",  "change_argument", "flip",
     "swap", "repeat", "exit",  "raise", "throw",           "outside"};
-constexpr std::array<const char*, 8> kOutside{"none",     "signal", "continue", "unlink",
-                                              "truncate", "chmod",  "flip_bit", "watch"};
+constexpr std::array<const char*, 9> kOutside{"none",  "signal",   "continue", "unlink", "truncate",
+                                              "chmod", "flip_bit", "watch",    "start"};
 
 std::string ordinal(int64_t n) {
   const int64_t last = n % 10, last_two = n % 100;
@@ -40,6 +40,13 @@ std::string comm_words(const CommSelector& comm) {
   return "";
 }
 
+std::string start_words(const Action& action) {
+  if (action.path == "late") return fmt::format("started {} late", to_text(action.delay));
+  if (action.path == "wrong_rank") return fmt::format("started as rank {}", action.size);
+  if (action.path == "wrong_size") return fmt::format("started for a world of {}", action.size);
+  return action.path == "twice" ? "started twice" : "never started";
+}
+
 std::string outside_words(const Action& action) {
   switch (action.outside) {
     case OutsideVerb::kSignal:
@@ -54,6 +61,8 @@ std::string outside_words(const Action& action) {
       return fmt::format("chmod {:04o} {}", action.mode, action.path);
     case OutsideVerb::kFlipBit:
       return fmt::format("flip bit {} of byte {} of {}", action.mode, action.size, action.path);
+    case OutsideVerb::kStart:
+      return start_words(action);
     case OutsideVerb::kWatch:
     case OutsideVerb::kNone:
       break;
@@ -136,6 +145,8 @@ std::string describe(const Action& action, const Plan&) {
                        action.after);
   if (action.outside == OutsideVerb::kWatch)
     return fmt::format("{}: every {} of {} is recorded", action.fault, action.at.file_op, action.at.path);
+  if (action.outside == OutsideVerb::kStart)
+    return fmt::format("{}: rank {}: {}", action.fault, action.rank, outside_words(action));
   return fmt::format("{}: rank {}: {} {}{}", action.fault, action.rank, verb_words(action),
                      describe(action.at), times_words(action));
 }

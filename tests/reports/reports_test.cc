@@ -2,6 +2,7 @@
 // meant: RANKFAULT_APPROVE=1 rewrites them; read the difference before you commit it.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -83,6 +84,42 @@ class Reports : public testing::Test {
 TEST_F(Reports, ConsoleTellsTheCulpritFirst) { expect_approved("console.txt", written("console", reports_)); }
 TEST_F(Reports, JunitTellsTheOutcome) { expect_approved("junit.xml", written("junit", reports_)); }
 TEST_F(Reports, JsonTellsAllOfOneRun) { expect_approved("result.json", written("json", {reports_[0]})); }
+
+TEST_F(Reports, OutcomesTellWhoNoticedAndHowItEnded) {
+  const std::string table = written("outcomes", {reports_[0]});
+  EXPECT_THAT(table, testing::HasSubstr("\n| kill | Gloo | not_linked | dead_rank: rank 2, proven"));
+  EXPECT_THAT(table, testing::HasSubstr("peer_lost on rank 1 after 10 ms; timeout on rank 0 after 1 s |"));
+  EXPECT_THAT(table, testing::HasSubstr("| ranks 0 1 exited 3, "));
+  EXPECT_THAT(table, testing::HasSubstr("rank 2 ended by SIGKILL"));
+}
+
+TEST_F(Reports, OutcomesLeaveOutCanariesAndWhatWasSkipped) {
+  EXPECT_EQ(written("outcomes", {reports_[1], reports_[2]}), written("outcomes", {}));
+}
+
+TEST_F(Reports, OutcomesPutTheBackEndsOfACaseSideBySide) {
+  std::vector<RunReport> runs{reports_[0], reports_[0], reports_[0]};
+  runs[0].scenario = "mpi-trainer-stop";
+  runs[1].scenario = "ddp-kill";
+  const std::string table = written("outcomes", runs);
+  EXPECT_EQ(table.find("| stop |"), table.rfind("\n| ") + 1) << table;
+}
+
+// The page in the docs is the generator's: its head, as many cells in each row, and cases that are shipped.
+TEST_F(Reports, TheOutcomesPageHasTheGeneratorsForm) {
+  const char* source = std::getenv("RANKFAULT_SOURCE_DIR");
+  if (!source) GTEST_SKIP() << "RANKFAULT_SOURCE_DIR is not set (run under ctest)";
+  std::ifstream in(std::string(source) + "/docs/reference/outcomes.md");
+  const std::string page((std::istreambuf_iterator<char>(in)), {}), head = written("outcomes", {});
+  const size_t table = page.find(head);
+  ASSERT_NE(table, std::string::npos);
+  std::istringstream rows(page.substr(table));
+  const auto cells = std::count(head.begin(), head.begin() + static_cast<long>(head.find('\n')), '|');
+  int count = 0;
+  for (std::string row; std::getline(rows, row); ++count)
+    EXPECT_EQ(std::count(row.begin(), row.end(), '|'), cells) << row;
+  EXPECT_GT(count, 20);
+}
 
 TEST_F(Reports, ColourIsForTerminalsOnly) {
   EXPECT_THAT(console_text(reports_, true), testing::HasSubstr("\x1b["));

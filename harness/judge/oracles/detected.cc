@@ -6,77 +6,10 @@
 #include <algorithm>
 
 #include "harness/judge/evidence.h"
+#include "harness/judge/own_errors.h"
 
 namespace rankfault {
 namespace {
-
-const std::vector<std::string> kClasses{"timeout", "mismatch", "peer_lost", "abort", "other"};
-
-struct OwnError {
-  TimeNs time = 0;  // 0: known only after the run (a log line)
-  std::string as;
-  std::string text;
-};
-
-bool has_class(const std::string& word) {
-  return std::find(kClasses.begin(), kClasses.end(), word) != kClasses.end();
-}
-
-std::string class_of_text(std::string text) {
-  if (has_class(text)) return text;
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  const auto says = [&](const char* word) { return text.find(word) != std::string::npos; };
-  if (says("timed out") || says("timeout")) return "timeout";
-  if (says("mismatch") || says("truncat")) return "mismatch";
-  if (says("closed by peer") || says("connection reset") || says("peer")) return "peer_lost";
-  return says("abort") || says("revoked") ? "abort" : "other";
-}
-
-constexpr TimeNs kNoticedLate = 100'000'000;  // we learn of a death a little after its peers do
-
-// The process was gone when the call failed. An end we noticed a little later counts only of one that was
-// silent by then and whose own calls never failed: it did not end because of the same trouble.
-bool gone_before(const RunFacts& facts, const RankEnd& end, TimeNs failed) {
-  if (end.time <= failed) return true;
-  if (end.time > failed + kNoticedLate) return false;
-  for (const ProcessView& process : facts.timeline.processes) {
-    if (process.id != end.process) continue;
-    if (!process.history.empty() && process.history.back().record.time_ns > failed) return false;
-    const std::vector<CallSpan> spans = call_spans(process);
-    return std::none_of(spans.begin(), spans.end(), [](const CallSpan& span) {
-      return span.leave != 0 && (span.result != 0 || span.phase == RF_PHASE_ERROR);
-    });
-  }
-  return false;
-}
-
-// Never from a library's text: a call that lasted as long as its limit timed out; one that failed after
-// a member had died lost a peer.
-std::string class_of_call(const RunFacts& facts, const ProcessView& process, const CallSpan& call) {
-  const CommView* comm = process.comm(call.comm);
-  if (comm && comm->timeout_ns != 0 && call.enter != 0 &&
-      call.leave - call.enter >= comm->timeout_ns - comm->timeout_ns / 20)
-    return "timeout";
-  if (call.library == RF_LIB_MPI && call.result == 15) return "mismatch";  // MPI_ERR_TRUNCATE
-  for (const RankEnd& end : facts.ends)
-    if (end.process != process.id && end.attempt == process.attempt && gone_before(facts, end, call.leave))
-      return "peer_lost";
-  return "other";
-}
-
-std::vector<OwnError> errors_of(const RunFacts& facts, int rank) {
-  std::vector<OwnError> errors;
-  for (const ProcessView* process : processes_of(facts, rank))
-    for (const CallSpan& call : call_spans(*process)) {
-      if (call.leave == 0 || (call.result == 0 && call.phase != RF_PHASE_ERROR)) continue;
-      const std::string as = class_of_call(facts, *process, call);
-      errors.push_back({call.leave, as, fmt::format("{} failed ({})", op_text(call.op), as)});
-    }
-  for (const Mark& mark : facts.marks)
-    if (mark.rank == rank && mark.what == "error_mark")
-      errors.push_back({mark.time, class_of_text(mark.name), fmt::format("it said {}", mark.name)});
-  return errors;
-}
 
 struct Question {
   Since from;
@@ -113,7 +46,7 @@ RankVerdict late_or_missing(const RunFacts& facts, const Question& q, int rank, 
 
 RankVerdict judge_rank(const RunFacts& facts, const Question& q, int rank) {
   const OwnError* late = nullptr;
-  const std::vector<OwnError> errors = errors_of(facts, rank);
+  const std::vector<OwnError> errors = own_errors(facts, rank);
   for (const OwnError& error : errors) {
     if (!wanted(error, q)) continue;
     if (error.time != 0 && (!q.within || error.time <= q.from.at + static_cast<TimeNs>(q.within->count())))
@@ -162,7 +95,7 @@ const Registration<Oracle> kDetected{{
     "Ranks noticed the trouble themselves: by a library's error, an error mark or a log marker, in time.",
     "detected: {by: others, as: [mismatch, timeout], within: 8s, after: skip}",
     {{"by", ParamType::kRankSet, false, "which ranks must notice; all of them when absent"},
-     {"as", ParamType::kTextList, false, "as what; anything when absent", kClasses},
+     {"as", ParamType::kTextList, false, "as what; anything when absent", error_classes()},
      {"within", ParamType::kDuration, false, "how soon"},
      {"after", ParamType::kText, false, "the fault; the first one when absent"},
      {"enough", ParamType::kText, false, "whether all of them must, or one", {"all", "one"}}},

@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "harness/launch/launcher.h"
+#include "harness/launch/start_otherwise.h"
 
 namespace rankfault {
 namespace {
@@ -25,6 +26,7 @@ Result<std::vector<LaunchItem>> items(const LaunchContext& context) {
     command.stdout_path = command.stderr_path = rank_log(context.run, rank, context.attempt);
     result.push_back(std::move(item));
   }
+  start_otherwise(context, result);
   return result;
 }
 

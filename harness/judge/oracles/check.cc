@@ -1,0 +1,70 @@
+// check: a program of the user's own looks at what the job left behind, and its exit status judges.
+//
+// It is run once, after the job's end (live/checks.cc); this reads only what the journal says of it. A check
+// that could not look, or did not come to an end, says nothing: that is unknown.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "harness/judge/evidence.h"
+
+namespace rankfault {
+namespace {
+
+std::string command_text(const Json& line) {
+  std::vector<std::string> words;
+  for (const Json& word : line.value("argv", Json::array())) words.push_back(word.get<std::string>());
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+std::string with_last_line(std::string text, const Json& line) {
+  const std::string said = line.value("said", "");
+  return said.empty() ? text : fmt::format("{}: {}", text, said);
+}
+
+ExpectationResult judge_line(const ExpectationSpec& spec, const Json& line) {
+  const std::vector<uint64_t> lines{line.value("n", uint64_t{0})};
+  const std::string kind = line.value("kind", ""), command = command_text(line);
+  const int value = line.value("value", -1);
+  if (kind == "exit") {
+    const std::string text = with_last_line(fmt::format("\"{}\" exited {}", command, value), line);
+    return answer(spec, value == 0 ? Verdict::kPass : Verdict::kFail, text, lines);
+  }
+  std::string why = line.value("why", "");
+  if (kind == "signal") why = "it was ended by " + signal_name(value);
+  if (kind == "timeout") why = "it did not end in time";
+  if (kind == "interrupted") why = "the run was interrupted";
+  return answer(spec, Verdict::kUnknown, with_last_line(fmt::format("\"{}\": {}", command, why), line),
+                lines);
+}
+
+ExpectationResult judge_check(const ExpectationSpec& spec, const RunFacts& facts) {
+  for (const Json& line : facts.journal)
+    if (line.value("ev", "") == "check" && line.value("id", "") == spec.id) return judge_line(spec, line);
+  return answer(spec, Verdict::kUnknown, "the command was not run");
+}
+
+Status check_check(const ExpectationSpec& spec, const Scenario&) {
+  const Value* command = spec.params.find("command");
+  if (const std::vector<std::string> words = read_texts(spec.params, "command");
+      words.empty() || words[0].empty())
+    return usage_error("\"command\" is a program and its arguments, each a word of the list",
+                       command ? command->pos : spec.pos);
+  if (const auto within = read_duration(spec.params, "within"); within && *within <= Duration::zero())
+    return usage_error("a check needs some time", spec.params.find("within")->pos);
+  return Done{};
+}
+
+const Registration<Oracle> kCheck{{
+    "check",
+    "A command of your own, run after the job, exits 0.",
+    "check: {command: [cmp, \"{tmp}/model-0\", \"{tmp}/model-1\"], within: 10s}",
+    {{"command", ParamType::kTextList, true,
+      "the program and its arguments, never a shell; words as in workload.command, without {rank}"},
+     {"within", ParamType::kDuration, false, "how long it may take; 30s when absent; longer is unknown"}},
+    check_check,
+    judge_check,
+    false,
+}};
+
+}  // namespace
+}  // namespace rankfault

@@ -1,0 +1,81 @@
+// own_errors: see own_errors.h.
+#include "harness/judge/own_errors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/judge/evidence.h"
+
+namespace rankfault {
+
+const std::vector<std::string>& error_classes() {
+  static const std::vector<std::string> classes{"timeout", "mismatch", "peer_lost", "abort", "other"};
+  return classes;
+}
+
+namespace {
+
+bool has_class(const std::string& word) {
+  return std::find(error_classes().begin(), error_classes().end(), word) != error_classes().end();
+}
+
+std::string class_of_text(std::string text) {
+  if (has_class(text)) return text;
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  const auto says = [&](const char* word) { return text.find(word) != std::string::npos; };
+  if (says("timed out") || says("timeout")) return "timeout";
+  if (says("mismatch") || says("truncat")) return "mismatch";
+  if (says("closed by peer") || says("connection reset") || says("peer")) return "peer_lost";
+  return says("abort") || says("revoked") ? "abort" : "other";
+}
+
+constexpr TimeNs kNoticedLate = 100'000'000;  // we learn of a death a little after its peers do
+
+// The process was gone when the call failed. An end we noticed a little later counts only of one that was
+// silent by then and whose own calls never failed: it did not end because of the same trouble.
+bool gone_before(const RunFacts& facts, const RankEnd& end, TimeNs failed) {
+  if (end.time <= failed) return true;
+  if (end.time > failed + kNoticedLate) return false;
+  for (const ProcessView& process : facts.timeline.processes) {
+    if (process.id != end.process) continue;
+    if (!process.history.empty() && process.history.back().record.time_ns > failed) return false;
+    const std::vector<CallSpan> spans = call_spans(process);
+    return std::none_of(spans.begin(), spans.end(), [](const CallSpan& span) {
+      return span.leave != 0 && (span.result != 0 || span.phase == RF_PHASE_ERROR);
+    });
+  }
+  return false;
+}
+
+// Never from a library's text: a call that lasted as long as its limit timed out; one that failed after
+// a member had died lost a peer.
+std::string class_of_call(const RunFacts& facts, const ProcessView& process, const CallSpan& call) {
+  const CommView* comm = process.comm(call.comm);
+  if (comm && comm->timeout_ns != 0 && call.enter != 0 &&
+      call.leave - call.enter >= comm->timeout_ns - comm->timeout_ns / 20)
+    return "timeout";
+  if (call.library == RF_LIB_MPI && call.result == 15) return "mismatch";  // MPI_ERR_TRUNCATE
+  for (const RankEnd& end : facts.ends)
+    if (end.process != process.id && end.attempt == process.attempt && gone_before(facts, end, call.leave))
+      return "peer_lost";
+  return "other";
+}
+
+}  // namespace
+
+std::vector<OwnError> own_errors(const RunFacts& facts, int rank) {
+  std::vector<OwnError> errors;
+  for (const ProcessView* process : processes_of(facts, rank))
+    for (const CallSpan& call : call_spans(*process)) {
+      if (call.leave == 0 || (call.result == 0 && call.phase != RF_PHASE_ERROR)) continue;
+      const std::string as = class_of_call(facts, *process, call);
+      errors.push_back({call.leave, as, fmt::format("{} failed ({})", op_text(call.op), as)});
+    }
+  for (const Mark& mark : facts.marks)
+    if (mark.rank == rank && mark.what == "error_mark")
+      errors.push_back({mark.time, class_of_text(mark.name), fmt::format("it said {}", mark.name)});
+  return errors;
+}
+
+}  // namespace rankfault

@@ -1,0 +1,37 @@
+// start_otherwise: see start_otherwise.h.
+#include "harness/launch/start_otherwise.h"
+
+#include <algorithm>
+
+namespace rankfault {
+namespace {
+
+void change(const Action& action, LaunchItem& item) {
+  auto& env = item.command.env;
+  if (action.path == "late") item.later_by = action.delay;
+  if (action.path == "wrong_rank") env["RANK"] = env["LOCAL_RANK"] = std::to_string(action.size);
+  if (action.path == "wrong_size") env["WORLD_SIZE"] = env["LOCAL_WORLD_SIZE"] = std::to_string(action.size);
+}
+
+}  // namespace
+
+void start_otherwise(const LaunchContext& context, std::vector<LaunchItem>& items) {
+  if (context.attempt != 0) return;
+  for (const Action& action : context.plan.actions) {
+    if (action.outside != OutsideVerb::kStart) continue;
+    const auto item =
+        std::find_if(items.begin(), items.end(), [&](const LaunchItem& i) { return i.rank == action.rank; });
+    if (item == items.end()) continue;
+    if (action.path == "never") {
+      items.erase(item);
+    } else if (action.path == "twice") {
+      items.push_back(LaunchItem(*item));
+      items.back().command.stdout_path += ".second";
+      items.back().command.stderr_path = items.back().command.stdout_path;
+    } else {
+      change(action, *item);
+    }
+  }
+}
+
+}  // namespace rankfault

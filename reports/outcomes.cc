@@ -1,0 +1,161 @@
+// outcomes: what became of each case on each back end, as a table for the docs: who noticed, how soon, how it
+// ended. The same case may rightly end differently; the table shows it.
+//
+// Times are rounded to one digit: they are of one run on one machine, and tell orders, not milliseconds.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "harness/judge/evidence.h"
+#include "harness/judge/own_errors.h"
+#include "reports/report.h"
+
+namespace rankfault {
+namespace {
+
+constexpr const char* kHead =
+    "| case | back end | wrong | named | noticed by the ranks | how it ended |\n|---|---|---|---|---|---|\n";
+
+// "mpi-trainer-skip-allreduce" and "skip-allreduce" are one case.
+std::string case_of(const std::string& scenario) {
+  std::string name = scenario;
+  for (const char* word : {"mpi-", "ddp-", "fsdp-", "trainer-"})
+    if (name.rfind(word, 0) == 0) name.erase(0, std::string(word).size());
+  return name;
+}
+
+std::string back_end(const RunFacts& facts) {
+  std::set<rf_library> seen;
+  for (const ProcessView& process : facts.timeline.processes)
+    for (const CallSpan& call : call_spans(process)) seen.insert(static_cast<rf_library>(call.library));
+  if (seen.count(RF_LIB_C10D)) return "PyTorch on Gloo";
+  if (seen.count(RF_LIB_NCCL)) return "NCCL";
+  if (seen.count(RF_LIB_GLOO)) return "Gloo";
+  return seen.count(RF_LIB_MPI) || facts.plan.scenario.workload.launcher == LauncherKind::kMpirun ? "MPI"
+                                                                                                  : "none";
+}
+
+std::string rounded(TimeNs from, TimeNs to) {
+  const double seconds = to > from ? static_cast<double>(to - from) / 1e9 : 0;
+  if (seconds < 0.001) return "1 ms";
+  const double unit = std::pow(10, std::floor(std::log10(seconds)));
+  const double one_digit = std::round(seconds / unit) * unit;
+  return one_digit < 1 ? fmt::format("{:.0f} ms", one_digit * 1000) : fmt::format("{:.0f} s", one_digit);
+}
+
+// From when on the times count; 0: a bug has no moment.
+TimeNs struck_at(const RunFacts& facts) {
+  TimeNs first = 0;
+  for (const auto& [id, at] : facts.fault_at)
+    if (first == 0 || at < first) first = at;
+  return first;
+}
+
+std::string after(const RunFacts& facts, TimeNs at) {
+  const TimeNs from = struck_at(facts);
+  return from == 0 || at == 0 ? "" : fmt::format(" after {}", rounded(from, at));
+}
+
+TimeNs first_told(const RunFacts& facts, const std::string& kind) {
+  for (const Json& line : facts.journal)
+    if (line.value("ev", "") == "finding" && line.contains("finding") &&
+        line["finding"].value("kind", "") == kind)
+      return line.value("t", TimeNs{0});
+  return 0;
+}
+
+std::string named(const RunFacts& facts) {
+  for (const Finding& f : facts.findings.all) {
+    if (f.caused_by >= 0) continue;
+    if (f.kind == "none" || f.kind == "cannot_say") return "nobody";
+    return fmt::format("{}{}, {}{}", f.kind, f.ranks.empty() ? "" : ": " + say_ranks(f.ranks),
+                       f.confidence == Confidence::kProven ? "proven" : "inferred",
+                       after(facts, first_told(facts, f.kind)));
+  }
+  return "nobody";
+}
+
+// The first error of each rank from the fault on, by class: "peer_lost on ranks 0 1 after 1 ms".
+std::string noticed(const RunFacts& facts) {
+  std::map<std::string, std::pair<std::vector<int>, TimeNs>> by_class;
+  for (int rank = 0; rank < facts.plan.scenario.workload.ranks; ++rank)
+    for (const OwnError& error : own_errors(facts, rank)) {
+      if (error.time != 0 && error.time < struck_at(facts)) continue;
+      auto& [ranks, first] = by_class[error.as];
+      ranks.push_back(rank);
+      if (first == 0 || error.time < first) first = error.time;
+      break;
+    }
+  std::string out;
+  for (const auto& [as, who] : by_class)
+    out += fmt::format("{}{} on {}{}", out.empty() ? "" : "; ", as, say_ranks(who.first),
+                       after(facts, who.second));
+  return out.empty() ? "nobody" : out;
+}
+
+std::string ended(const RunFacts& facts) {
+  const int attempt = last_attempt(facts);
+  std::vector<std::pair<std::string, std::vector<int>>> groups;
+  for (int rank = 0; rank < facts.plan.scenario.workload.ranks; ++rank) {
+    const RankEnd* end = end_of(facts, rank, attempt);
+    const std::string text = end ? end_text(end) : "ended by rankfault";
+    const auto same =
+        std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == text; });
+    if (same == groups.end())
+      groups.push_back({text, {rank}});
+    else
+      same->second.push_back(rank);
+  }
+  std::string out =
+      attempt == 0 ? "" : fmt::format("restarted {}, then ", attempt == 1 ? "once" : "more than once");
+  if (groups.size() == 1) return out + "all " + groups[0].first;
+  std::vector<std::string> parts;
+  for (const auto& [text, ranks] : groups) parts.push_back(say_ranks(ranks) + " " + text);
+  return out + fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string wrong(const RunFacts& facts) {
+  if (facts.plan.bug_on) return facts.plan.scenario.bug->stands_for;
+  std::vector<std::string> kinds;
+  for (const FaultSpec& fault : facts.plan.scenario.faults) kinds.push_back(fault.kind);
+  return fmt::format("{}", fmt::join(kinds, ", "));
+}
+
+std::string cell(std::string text) {
+  for (size_t i = 0; (i = text.find('|', i)) != std::string::npos; i += 2) text.replace(i, 1, "\\|");
+  return text;
+}
+
+// Runs in which something is wrong on purpose: no canary, no reference.
+bool is_a_case(const RunReport& report) {
+  if (!report.facts || !report.skipped.empty()) return false;
+  const Plan& plan = report.facts->plan;
+  const bool trouble = (plan.faults_on && !plan.scenario.faults.empty()) || plan.bug_on;
+  return trouble && plan.tooth.empty() && plan.scenario.must_be.kind != MustBe::Kind::kFail;
+}
+
+Result<std::string> write_outcomes(const std::vector<RunReport>& reports) {
+  std::map<std::pair<std::string, std::string>, std::string> rows;
+  for (const RunReport& report : reports) {
+    if (!is_a_case(report)) continue;
+    const RunFacts& facts = *report.facts;
+    std::string row;
+    for (const std::string& text : {case_of(report.scenario), back_end(facts), wrong(facts), named(facts),
+                                    noticed(facts), ended(facts)})
+      row += fmt::format("| {} ", cell(text));
+    rows[{case_of(report.scenario), back_end(facts) + report.scenario}] = row + "|\n";
+  }
+  std::string out = kHead;
+  for (const auto& [key, row] : rows) out += row;
+  return out;
+}
+
+const Registration<Report> kOutcomes{
+    {"outcomes", "A table of cases and back ends: who noticed, how soon, how it ended.", "", write_outcomes}};
+
+}  // namespace
+}  // namespace rankfault

@@ -1,0 +1,97 @@
+// start_test: how a rank is started otherwise: what is refused, what the launcher does, and when it has
+// bitten.
+#include <gmock/gmock.h>
+
+#include "fake_oracle.h"
+#include "faults/fault.h"
+#include "harness/run/run_facts.h"
+#include "harness/scenario/one_line.h"
+
+namespace rankfault {
+namespace {
+
+using testing::HasSubstr;
+
+Result<Plan> plan(const std::string& fault, const std::string& launcher = "") {
+  Result<Scenario> scenario = scenario_from_command_line(3, launcher, {fault}, {"finished: {}"}, {"prog"});
+  if (!scenario) return scenario.error();
+  return make_plan(*scenario, {});
+}
+
+std::string refusal(const std::string& fault, const std::string& launcher = "") {
+  const Result<Plan> made = plan(fault, launcher);
+  return made.ok() ? "accepted" : made.error().to_string();
+}
+
+TEST(StartFault, RefusesWhatCannotBe) {
+  EXPECT_EQ(refusal("start@rank=1,how=never"), "accepted");
+  EXPECT_THAT(refusal("start@rank=1,how=never", "mpirun"), HasSubstr("local launcher"));
+  EXPECT_THAT(refusal("start@rank=1,how=never,op=all_reduce"), HasSubstr("no trigger"));
+  EXPECT_THAT(refusal("start@rank=1,how=late"), HasSubstr("how late"));
+  EXPECT_THAT(refusal("start@rank=1,how=twice,by=1s"), HasSubstr("how late"));
+  EXPECT_THAT(refusal("start@rank=1,how=wrong_rank"), HasSubstr("told instead"));
+  EXPECT_THAT(refusal("start@rank=1,how=wrong_rank,as=1"), HasSubstr("own rank"));
+  EXPECT_THAT(refusal("start@rank=1,how=wrong_rank,as=3"), HasSubstr("not in this job"));
+  EXPECT_THAT(refusal("start@rank=1,how=wrong_size,as=3"), HasSubstr("no other world size"));
+  EXPECT_THAT(refusal("start@ranks=all,how=never"), HasSubstr("somebody"));
+}
+
+// A run in which ranks 0, 1 and 2 are started at these times.
+class StartVerified : public testing::Test {
+ protected:
+  void run(const std::string& fault, const std::vector<std::pair<int, TimeNs>>& starts) {
+    Result<Plan> made = plan(fault);
+    ASSERT_TRUE(made.ok()) << made.error().to_string();
+    facts.plan = std::move(*made);
+    for (const auto& [rank, t] : starts)
+      facts.journal.push_back({{"n", facts.journal.size() + 1},
+                               {"t", t},
+                               {"ev", "spawned"},
+                               {"rank", rank},
+                               {"attempt", 0},
+                               {"pid", 100 + static_cast<int>(facts.journal.size())}});
+  }
+  Effect effect() {
+    return Catalog<FaultKind>::instance().find("start")->verify(facts.plan.scenario.faults[0], facts).effect;
+  }
+  RunFacts facts;
+};
+
+TEST_F(StartVerified, ARankThatWasNeverStartedIsNotInTheJournal) {
+  run("start@rank=1,how=never", {{0, 10}, {2, 12}});
+  EXPECT_EQ(effect(), Effect::kVerified);
+  run("start@rank=1,how=never", {{1, 20}});
+  EXPECT_EQ(effect(), Effect::kVoid);
+}
+
+TEST_F(StartVerified, ALateOneCameSoMuchLater) {
+  run("start@rank=1,how=late,by=1us", {{0, 10}, {2, 12}, {1, 900}});
+  EXPECT_EQ(effect(), Effect::kVoid);
+  facts.journal.back()["t"] = 1010;
+  EXPECT_EQ(effect(), Effect::kVerified);
+}
+
+TEST_F(StartVerified, OneStartedTwiceIsThereTwice) {
+  run("start@rank=1,how=twice", {{0, 10}, {1, 11}, {2, 12}});
+  EXPECT_EQ(effect(), Effect::kVoid);
+  run("start@rank=1,how=twice", {{1, 13}});
+  EXPECT_EQ(effect(), Effect::kVerified);
+}
+
+TEST_F(StartVerified, AWrongRankAndSizeAreReadFromTheVictimsOwnRecord) {
+  run("start@rank=1,how=wrong_rank,as=2", {{0, 10}, {1, 11}, {2, 12}});
+  EXPECT_EQ(effect(), Effect::kUnknown);
+  ProcessView view;
+  view.id.pid = 101;
+  view.rank = 2;
+  view.world_size = 7;
+  facts.timeline.processes.push_back(view);
+  EXPECT_EQ(effect(), Effect::kVerified);
+  facts.plan = *plan("start@rank=1,how=wrong_size,as=7");
+  EXPECT_EQ(effect(), Effect::kVerified);
+  facts.plan = *plan("start@rank=1,how=wrong_size,as=6");
+  EXPECT_EQ(effect(), Effect::kUnknown);
+}
+
+}  // namespace
+}  // namespace rankfault
