@@ -10,14 +10,15 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 OVERSIZED = 467_019_003  # the element count of the notes this was started from
 UNIT = 100_000_000
 CASES = [  # elements, unit, ranks, rounds
     (OVERSIZED // 100, UNIT // 100, 2, 20),
     (OVERSIZED // 10, UNIT // 10, 2, 10),
-    (OVERSIZED, UNIT, 2, 6),
-    (OVERSIZED, UNIT // 3, 2, 6),
+    (OVERSIZED, UNIT, 2, 5),
+    (OVERSIZED, UNIT // 3, 2, 4),
 ]
 
 
@@ -37,8 +38,29 @@ def measured(build, count, unit, ranks, rounds):
         outputs = [job.communicate()[0] for job in jobs]
         if any(job.returncode for job in jobs):
             sys.exit(f"{count} elements: a rank failed")
-    pairs = [tuple(map(float, line.split())) for line in outputs[0].splitlines()]
-    return [p[0] for p in pairs], [p[1] for p in pairs]
+    return list(zip(*(map(float, line.split()) for line in outputs[0].splitlines())))
+
+
+def busy_seconds():
+    ticks = [int(word) for word in pathlib.Path("/proc/stat").read_text(encoding="ascii").split("\n")[0].split()[1:]]
+    return (sum(ticks[:3]) + sum(ticks[5:7])) / os.sysconf("SC_CLK_TCK")  # user, nice, system; interrupts
+
+
+class Others:
+    """How many cores other programs used meanwhile."""
+
+    def __enter__(self):
+        self.begun, self.busy, self.own = time.monotonic(), busy_seconds(), self.own_seconds()
+        return self
+
+    def __exit__(self, *_):
+        others = busy_seconds() - self.busy - (self.own_seconds() - self.own)
+        self.cores = max(0.0, others / (time.monotonic() - self.begun))
+
+    @staticmethod
+    def own_seconds():
+        times = os.times()
+        return times.user + times.system + times.children_user + times.children_system
 
 
 def spread(values, form):
@@ -49,15 +71,19 @@ def main(build, table):
     load = os.getloadavg()[0]
     lines = ["# Chunked sums: what they cost", "",
              "Made by `./dev bench chunking`. float32 all-reduce over Gloo (TCP on loopback, bcube), whole and in",
-             "chunks in turns; medians, with the least and the largest. Field notes claim 5 to 15 % more for chunks.",
+             "chunks in turns; medians, with the least and the largest. Field notes claim 5 to 15 % more for chunks. Wall times",
+             "mean little where others use the machine; CPU times (rank 0, all threads) are what compares then.",
              f"Machine: {os.cpu_count()} cores, Linux {platform.release()}, {datetime.date.today()}, load at the start {load:.1f}.",
-             "", "| elements | ranks | chunks | rounds | whole | in chunks | overhead |", "|---|---|---|---|---|---|---|"]
+             "", "| elements | ranks | chunks | rounds | whole | in chunks | overhead | overhead, CPU | others used |",
+             "|---|---|---|---|---|---|---|---|---|"]
     for count, unit, ranks, rounds in CASES:
-        whole, chunked = measured(build, count, unit, ranks, rounds)
+        with Others() as others:
+            whole, chunked, cpu_whole, cpu_chunked = measured(build, count, unit, ranks, rounds)
         over = [c / w - 1 for w, c in zip(whole, chunked)]
+        cpu_over = [c / w - 1 for w, c in zip(cpu_whole, cpu_chunked)]
         lines.append(f"| {count:,} | {ranks} | {chunks_of(count, unit)} | {rounds} | "
                      f"{spread(whole, lambda s: f'{s:.3f} s')} | {spread(chunked, lambda s: f'{s:.3f} s')} | "
-                     f"{spread(over, lambda o: f'{o:+.1%}')} |")
+                     f"{spread(over, lambda o: f'{o:+.1%}')} | {spread(cpu_over, lambda o: f'{o:+.1%}')} | {others.cores:.2f} cores |")
         print(lines[-1], flush=True)
     pathlib.Path(table).write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -1,7 +1,9 @@
 // sum_in_chunks: one rank of a job that sums the same float32 numbers whole and in chunks, in turns.
 //
 // usage: RANK=r WORLD_SIZE=n sum_in_chunks STORE COUNT UNIT ROUNDS
-// Rank 0 prints a line a round: seconds whole, seconds in chunks.
+// Rank 0 prints a line a round: seconds whole, seconds in chunks; and its CPU seconds of both.
+#include <time.h>
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -19,11 +21,24 @@ int number_in(const char* variable) {
   return text ? std::atoi(text) : 0;
 }
 
-double seconds_of(trainer::Collectives& world, trainer::WorldSum& sum, std::vector<float>& numbers) {
+// Of all threads of this process.
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+struct Cost {
+  double wall, cpu;
+};
+
+Cost cost_of(trainer::Collectives& world, trainer::WorldSum& sum, std::vector<float>& numbers) {
   world.barrier();
   const auto begun = std::chrono::steady_clock::now();
+  const double cpu = cpu_seconds();
   sum.sum(numbers.data(), numbers.size());
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count(),
+          cpu_seconds() - cpu};
 }
 
 }  // namespace
@@ -35,16 +50,17 @@ int main(int argc, char** argv) {
   const auto world = trainer::meet({rank, number_in("WORLD_SIZE"), argv[1], std::chrono::minutes(5)});
   const auto whole = trainer::flat_sum(*world);
   const auto chunked = trainer::chunked_sum(trainer::flat_sum(*world), unit);
-  std::vector<float> numbers(count, 0.0f);    // zeros stay zeros, however often they are summed
-  (void)seconds_of(*world, *whole, numbers);  // first touch of every page, on both sides
+  std::vector<float> numbers(count, 0.0f);  // zeros stay zeros, however often they are summed
+  (void)cost_of(*world, *whole, numbers);   // first touch of every page, on both sides
   for (int round = 0; round < rounds; ++round) {
     // Alternately first, so that neither has the warmer caches.
-    double times[2];
+    Cost costs[2];
     for (int i = 0; i < 2; ++i) {
       const int which = (round + i) % 2;
-      times[which] = seconds_of(*world, which == 0 ? *whole : *chunked, numbers);
+      costs[which] = cost_of(*world, which == 0 ? *whole : *chunked, numbers);
     }
-    if (rank == 0) std::printf("%.4f %.4f\n", times[0], times[1]);
+    if (rank == 0)
+      std::printf("%.4f %.4f %.4f %.4f\n", costs[0].wall, costs[1].wall, costs[0].cpu, costs[1].cpu);
   }
   return 0;
 }

@@ -2,6 +2,7 @@
 #include "scenarios/trainer/step_parts.h"
 
 #include <cstdio>
+#include <stdexcept>
 
 #include "harness/mark/mark.h"
 #include "scenarios/trainer/collectives.h"
@@ -20,15 +21,20 @@ StepParts::StepParts(const Options& options, Collectives& collectives)
 }
 
 bool StepParts::meet() {
-  switch (options_.step.meet_by) {
-    case MeetBy::kSafe:
-      return barrier_->wait(options_.step.meet_limit);
-    case MeetBy::kAlone:
-      return barrier_->wait_and_believe(options_.step.meet_limit);
-    case MeetBy::kPlain:
-      collectives_.barrier();
-  }
+  if (options_.step.meet_by != MeetBy::kPlain) return wait_at_barrier();
+  collectives_.barrier();
   return true;
+}
+
+// A rank that cannot reach the others' directory did not meet them.
+bool StepParts::wait_at_barrier() {
+  try {
+    return options_.step.meet_by == MeetBy::kSafe ? barrier_->wait(options_.step.meet_limit)
+                                                  : barrier_->wait_and_believe(options_.step.meet_limit);
+  } catch (const std::runtime_error& error) {
+    std::fprintf(stderr, "trainer: rank %d: %s\n", options_.rank, error.what());
+    return false;
+  }
 }
 
 // The answer is part of the history that all ranks must have in common.

@@ -31,6 +31,7 @@ class StepParts {
 
  private:
   bool meet();
+  bool wait_at_barrier();
 
   const Options& options_;
   Collectives& collectives_;

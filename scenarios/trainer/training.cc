@@ -229,7 +229,7 @@ class Trainer {
     rankfault_phase("evaluate");
     collectives_.begin_phase(Phase::kEvaluation);
     if (!options_.step.evaluation_dir.empty()) {
-      evaluate_by_all();
+      if (!evaluate_by_all()) return false;
     } else {
       const double loss = evaluate(collectives_, model_, dataset_, options_.broadcast_on_rank_0_only);
       rankfault_value("evaluation", step_, std::bit_cast<uint64_t>(loss));
@@ -237,23 +237,26 @@ class Trainer {
     gather_and_sum(collectives_, options_.step);
     collectives_.begin_phase(Phase::kTrain);
     rankfault_phase("train");
-    return !local_failure_;
+    return true;
   }
 
-  void evaluate_by_all() {
+  bool evaluate_by_all() {
     try {
       const EvaluationReport report = evaluate_shares(collectives_, model_, dataset_, options_.step);
       rankfault_value("evaluation_tries", step_, static_cast<uint64_t>(report.tries));
       rankfault_value("evaluation_samples", step_, static_cast<uint64_t>(report.samples));
       if (report.outcome == EvaluationReport::Outcome::kSkipped)
-        return rankfault_mark("evaluation_skipped", step_);
-      rankfault_value("evaluation", step_, std::bit_cast<uint64_t>(report.loss));
+        rankfault_mark("evaluation_skipped", step_);
+      else
+        rankfault_value("evaluation", step_, std::bit_cast<uint64_t>(report.loss));
+      return true;
     } catch (const CollectiveError&) {
       throw;
     } catch (const std::runtime_error& error) {
       std::fprintf(stderr, "trainer: rank %d: step %lld: evaluation: %s\n", options_.rank,
                    static_cast<long long>(step_), error.what());
       local_failure_ = true;
+      return false;
     }
   }
 

@@ -75,6 +75,19 @@ TEST(TrainerSteps, AnEvaluationThatFailsIsSkipped) {
   fs::remove_all(directory);
 }
 
+// The failure of rank 0's checkpoint is no failure of the evaluation in the same step: all leave together.
+TEST(TrainerSteps, AFailedCheckpointIsStillToldInTheNextStep) {
+  std::string directory = (fs::temp_directory_path() / "evaluation.XXXXXX").string();
+  ASSERT_TRUE(mkdtemp(directory.data()));
+  fs::create_directories(directory + "/ckpt-00000010.bin/in the way");
+  const JobResult result = run_job({3,
+                                    {"--steps=20", "--evaluate-every=10", "--evaluation-dir=" + directory,
+                                     "--checkpoint-dir=" + directory}});
+  EXPECT_THAT(result.exit_codes, Each(5)) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("rank 2: step 11: leaving, a peer has failed"));
+  fs::remove_all(directory);
+}
+
 // Rank 1 waits in its last barrier, for ever if need be.
 Job rank_1_elsewhere(std::vector<std::string> arguments) {
   arguments.push_back("--steps=5");
