@@ -163,8 +163,9 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
 
   Result<AttemptEnd> end = AttemptEnd::kOver;
   {
-    Injector injector(plan, run.page, run.journal, run.undo, run.guardian.pid(),
-                      [&run] { (void)run.guardian.census(); });
+    Injector injector(
+        plan, run.page, run.journal, run.undo, run.guardian.pid(), [&run] { (void)run.guardian.census(); },
+        run.dir.tmp());
     Doorbell doorbell(run.page.get());
     Ends ends(run.journal, injector, run.dir.records());
     EvidenceTaker taker(run.dir, run.guardian.pid(), run.journal, options.interrupted);

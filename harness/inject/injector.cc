@@ -54,13 +54,14 @@ std::string slot_path(const rf_gate_slot& slot) {
 }  // namespace
 
 Injector::Injector(const Plan& plan, const ControlPage& page, Journal& journal, UndoList& undo,
-                   int guardian_pid, std::function<void()> before_end)
+                   int guardian_pid, std::function<void()> before_end, std::string job_tmp)
     : plan_(plan),
       page_(page),
       journal_(journal),
       undo_(undo),
       guardian_pid_(guardian_pid),
-      before_end_(std::move(before_end)) {}
+      before_end_(std::move(before_end)),
+      job_tmp_(std::move(job_tmp)) {}
 
 Json Injector::base(const Action& action, const ProcessId& process, int rank) const {
   return {{"fault", action.fault},

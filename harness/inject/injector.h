@@ -21,8 +21,9 @@ namespace rankfault {
 class Injector {
  public:
   // `before_end` is called before a process is ended: the guardian should look at its files first.
+  // `job_tmp` is the job's TMPDIR, whose files may be harmed; "": none may.
   Injector(const Plan&, const ControlPage&, Journal&, UndoList&, int guardian_pid,
-           std::function<void()> before_end = {});
+           std::function<void()> before_end = {}, std::string job_tmp = "");
 
   void begin_attempt(int attempt) { attempt_ = attempt; }
   // After the doorbell rang: looks at every slot once.
@@ -75,6 +76,7 @@ class Injector {
   Result<std::string> act(const Action&, const ProcessId&, int rank, rf_gate_slot*);
   Result<std::string> send_signal(const Action&, const ProcessId&, int signal);
   Result<std::string> harm_files(const Action&, rf_gate_slot*);
+  Result<std::string> harm_run_files(const Action&);
   void after_done(const Action&, const ProcessId&, int rank);
   void journal_done(const Action&, const ProcessId&, int rank, const char* effect, const Json& more);
   void tick_timed(TimeNs now);
@@ -88,6 +90,7 @@ class Injector {
   UndoList& undo_;
   int guardian_pid_;
   std::function<void()> before_end_;
+  std::string job_tmp_;
   int attempt_ = 0;
   std::map<uint32_t, Parked> parked_;  // by slot index
   std::vector<Timed> timed_;

@@ -51,11 +51,16 @@ int64_t realtime_minus_monotonic_ns() {
 
 }  // namespace
 
+// File systems stamp with the coarse clock: one tick of the slowest kernel (10 ms) is allowed.
+bool made_since(const struct statx& st, TimeNs run_begin) {
+  const int64_t begin_realtime = static_cast<int64_t>(run_begin) + realtime_minus_monotonic_ns() - 10'000'000;
+  const statx_timestamp& born = (st.stx_mask & STATX_BTIME) ? st.stx_btime : st.stx_ctime;
+  return born.tv_sec * 1000000000LL + born.tv_nsec >= begin_realtime;
+}
+
 std::vector<JobFile> job_files(const std::string& pattern, int guardian_pid, TimeNs run_begin) {
   glob_t found{};
   std::vector<JobFile> candidates;
-  // File systems stamp with the coarse clock: allow one tick of the slowest kernel (10 ms).
-  const int64_t begin_realtime = static_cast<int64_t>(run_begin) + realtime_minus_monotonic_ns() - 10'000'000;
   if (::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found) == 0) {
     for (size_t i = 0; i < found.gl_pathc; ++i) {
       struct statx st {};
@@ -63,8 +68,7 @@ std::vector<JobFile> job_files(const std::string& pattern, int guardian_pid, Tim
               0 ||
           !S_ISREG(st.stx_mode))
         continue;
-      const statx_timestamp& born = (st.stx_mask & STATX_BTIME) ? st.stx_btime : st.stx_ctime;
-      if (born.tv_sec * 1000000000LL + born.tv_nsec < begin_realtime) continue;
+      if (!made_since(st, run_begin)) continue;
       candidates.push_back({found.gl_pathv[i], makedev(st.stx_dev_major, st.stx_dev_minor), st.stx_ino,
                             st.stx_mode, static_cast<int64_t>(st.stx_size)});
     }

@@ -1,6 +1,8 @@
 // job_files: which files on this host are the job's own, and may therefore be harmed.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <string>
 #include <vector>
 
@@ -14,6 +16,9 @@ struct JobFile {
   uint32_t mode = 0;
   int64_t size = 0;
 };
+
+// Whether the file was made since then, by its birth or, where that is not kept, its last change.
+bool made_since(const struct statx&, TimeNs run_begin);
 
 // Files that match the glob, were made since the run began, and are held (open or mapped) by a
 // descendant of the guardian and by nobody else. Anything else is left alone.

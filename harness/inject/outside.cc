@@ -12,6 +12,7 @@
 #include "harness/base/process_tree.h"
 #include "harness/inject/injector.h"
 #include "harness/inject/job_files.h"
+#include "harness/inject/run_files.h"
 
 namespace rankfault {
 
@@ -29,9 +30,11 @@ Result<std::string> Injector::act(const Action& action, const ProcessId& process
     case OutsideVerb::kUnlink:
     case OutsideVerb::kTruncate:
     case OutsideVerb::kChmod:
+    case OutsideVerb::kFlipBit:
       intent["what"] = "harm " + action.path;
       journal_.write("fault_intent", std::move(intent));
-      return harm_files(action, slot);
+      return action.path.starts_with('/') ? harm_files(action, slot) : harm_run_files(action);
+    case OutsideVerb::kWatch:
     case OutsideVerb::kNone:
       break;
   }
@@ -86,6 +89,26 @@ Result<std::string> Injector::harm_files(const Action& action, rf_gate_slot* slo
                                     {"path", file.path},
                                     {"time", now_ns()}});
   }
+  return names;
+}
+
+// What is in the job's TMPDIR goes with it at the end: nothing has to be undone.
+Result<std::string> Injector::harm_run_files(const Action& action) {
+  std::string names;
+  for (RunFile& file : run_files(job_tmp_, action.path, page_->run_started_ns)) {
+    Status harmed = Done{};
+    if (action.outside == OutsideVerb::kUnlink) harmed = unlink_file(file);
+    if (action.outside == OutsideVerb::kTruncate) harmed = truncate_file(file, action.size);
+    if (action.outside == OutsideVerb::kFlipBit) harmed = flip_bit(file, action.size, action.mode);
+    if (!harmed) return harmed.error();
+    names += (names.empty() ? "" : " ") + file.path;
+    journal_.write("fault_effect", {{"fault", action.fault},
+                                    {"action", action.id},
+                                    {"what", "file_harmed"},
+                                    {"path", file.path},
+                                    {"time", now_ns()}});
+  }
+  if (names.empty()) return refused("no file below the job's TMPDIR matches " + action.path);
   return names;
 }
 

@@ -70,15 +70,19 @@ void arm_arguments(const Action& action, rf_armed& out) {
   }
 }
 
+bool matches_nobody(const Action& action) {
+  return action.outside == OutsideVerb::kContinue || action.outside == OutsideVerb::kWatch;
+}
+
 rf_armed armed_of(const Action& action) {
   rf_armed out{};
   out.id = action.id;
   out.verb = action.verb;
-  out.rank = action.outside == OutsideVerb::kContinue ? kNobody : action.rank;
+  out.rank = matches_nobody(action) ? kNobody : action.rank;
   arm_trigger(action.at, out);
   out.ask = action.ask ? 1 : 0;
   out.every = action.every;
-  out.times = action.outside == OutsideVerb::kContinue ? 0 : action.times;
+  out.times = matches_nobody(action) ? 0 : action.times;
   out.after = action.after;
   out.each_attempt = action.each_attempt ? 1 : 0;
   arm_arguments(action, out);
@@ -115,7 +119,7 @@ void arm(const Plan& plan, int attempt, rf_control& page) {
       fresh.done = RF_LOAD(&page.armed[i].done);
     }
     page.armed[i] = fresh;
-    if (fresh.rank == kNobody) continue;
+    if (fresh.rank == kNobody && plan.actions[i].outside != OutsideVerb::kWatch) continue;
     set_ops(page, fresh.op);
     if (is_file_op(static_cast<rf_op>(fresh.op))) page.libc_points = 1;
   }

@@ -22,9 +22,11 @@ enum class OutsideVerb {
   kNone,
   kSignal,    // pidfd_send_signal of `signal` to the victim
   kContinue,  // SIGCONT, `after` the stop
-  kUnlink,    // unlink `path` (glob; must be the job's own)
+  kUnlink,    // unlink `path`: a pattern in /dev/shm, or one of names below the job's TMPDIR (no leading /)
   kTruncate,  // to `size` bytes
   kChmod,
+  kFlipBit,  // bit `mode` of the byte at `size`; from the end when negative
+  kWatch,    // nothing is done: the file calls of the trigger are recorded, in every rank
 };
 
 struct Action {

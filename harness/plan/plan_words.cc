@@ -12,7 +12,8 @@ namespace {
 constexpr std::array<const char*, RF_VERB_COUNT> kVerbs{
     "none", "skip",   "delay", "fail",  "change_argument", "flip",
     "swap", "repeat", "exit",  "raise", "throw",           "outside"};
-constexpr std::array<const char*, 6> kOutside{"none", "signal", "continue", "unlink", "truncate", "chmod"};
+constexpr std::array<const char*, 8> kOutside{"none",     "signal", "continue", "unlink",
+                                              "truncate", "chmod",  "flip_bit", "watch"};
 
 std::string ordinal(int64_t n) {
   const int64_t last = n % 10, last_two = n % 100;
@@ -51,6 +52,9 @@ std::string outside_words(const Action& action) {
       return fmt::format("truncate {} to {} bytes", action.path, action.size);
     case OutsideVerb::kChmod:
       return fmt::format("chmod {:04o} {}", action.mode, action.path);
+    case OutsideVerb::kFlipBit:
+      return fmt::format("flip bit {} of byte {} of {}", action.mode, action.size, action.path);
+    case OutsideVerb::kWatch:
     case OutsideVerb::kNone:
       break;
   }
@@ -130,6 +134,8 @@ std::string describe(const Action& action, const Plan&) {
   if (action.outside == OutsideVerb::kContinue)
     return fmt::format("{}: rank {}: {} than action {}", action.fault, action.rank, outside_words(action),
                        action.after);
+  if (action.outside == OutsideVerb::kWatch)
+    return fmt::format("{}: every {} of {} is recorded", action.fault, action.at.file_op, action.at.path);
   return fmt::format("{}: rank {}: {} {}{}", action.fault, action.rank, verb_words(action),
                      describe(action.at), times_words(action));
 }

@@ -44,12 +44,16 @@ Status lower_fault(const FaultSpec& fault, Plan& plan) {
   return Done{};
 }
 
+bool is_done_by_a_victim(const Action& action) {
+  return action.outside != OutsideVerb::kContinue && action.outside != OutsideVerb::kWatch;
+}
+
 // after_fault waits for the action on the same rank where there is one, else for the fault's first.
 void link_after_faults(Plan& plan) {
   for (Action& action : plan.actions) {
     if (action.after >= 0 || action.at.after_fault.empty()) continue;
     for (const Action& other : plan.actions) {
-      if (other.fault != action.at.after_fault || other.outside == OutsideVerb::kContinue) continue;
+      if (other.fault != action.at.after_fault || !is_done_by_a_victim(other)) continue;
       if (action.after < 0 || other.rank == action.rank) action.after = static_cast<int32_t>(other.id);
       if (other.rank == action.rank) break;
     }

@@ -42,7 +42,7 @@ std::optional<std::string> write_file(const std::string& path, const CheckpointP
                                       const Checkpoint& checkpoint) {
   const CheckpointHeader header = header_of(policy, checkpoint);
   const size_t weight_bytes = checkpoint.weights.size() * sizeof(double);
-  File file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  File file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file.is_open()) return system_error("cannot create", path);
   // The space is taken first: a full disk is noticed before a byte is written.
   const int full = ::posix_fallocate(file.get(), 0, static_cast<off_t>(sizeof header + weight_bytes));
@@ -64,23 +64,30 @@ std::optional<std::string> fsync_directory(const std::string& path) {
   return std::nullopt;
 }
 
-bool has_form(const std::string& name, const char* ending) {
-  return name.starts_with("ckpt-") && name.ends_with(ending);
-}
-
-std::vector<std::string> names_with(const std::string& directory, const char* ending) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    if (has_form(entry.path().filename(), ending)) names.push_back(entry.path().filename());
+// Under the first name that is free: what a loader has rejected stays as it is.
+std::optional<std::string> rename_to_a_free_name(const std::string& directory, const std::string& from,
+                                                 int64_t step) {
+  constexpr int kNames = 100;
+  for (int copy = 0; copy < kNames; ++copy) {
+    const std::string to = directory + "/" + checkpoint_name(step, copy);
+    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return std::nullopt;
+    if (errno != EEXIST) return system_error("cannot rename to", to);
   }
-  std::sort(names.begin(), names.end());
-  return names;
+  return "no name is free for step " + std::to_string(step) + " in " + directory;
 }
 
-void remove_old_ones(const std::string& directory) {
-  const auto names = names_with(directory, ".bin");
-  for (size_t i = 0; i + kKept < names.size(); ++i) ::unlink((directory + "/" + names[i]).c_str());
+void remove_old_ones(const CheckpointPolicy& policy) {
+  const auto listed = checkpoint_names(policy.directory);
+  const auto* names = std::get_if<std::vector<std::string>>(&listed);
+  if (!names) return;
+  std::vector<std::pair<int64_t, std::string>> whole;
+  for (const std::string& name : *names) {
+    const std::string path = policy.directory + "/" + name;
+    const auto read = read_checkpoint(path, policy);
+    if (const auto* checkpoint = std::get_if<Checkpoint>(&read)) whole.emplace_back(checkpoint->step, path);
+  }
+  std::sort(whole.begin(), whole.end());
+  for (size_t i = 0; i + kKept < whole.size(); ++i) ::unlink(whole[i].second.c_str());
 }
 
 }  // namespace
@@ -90,10 +97,10 @@ uint64_t checkpoint_checksum(const CheckpointHeader& header, const double* weigh
   return hash_bytes(weights, header.count * sizeof(double), hash);
 }
 
-std::string checkpoint_name(int64_t step) {
+std::string checkpoint_name(int64_t step, int copy) {
   char name[48];
-  std::snprintf(name, sizeof name, "ckpt-%08lld.bin", static_cast<long long>(step));
-  return name;
+  std::snprintf(name, sizeof name, "ckpt-%08lld", static_cast<long long>(step));
+  return name + (copy > 0 ? "." + std::to_string(copy) : "") + ".bin";
 }
 
 std::optional<std::string> write_checkpoint(const CheckpointPolicy& policy, const Checkpoint& checkpoint) {
@@ -102,22 +109,19 @@ std::optional<std::string> write_checkpoint(const CheckpointPolicy& policy, cons
   }
   const std::string path = policy.directory + "/" + checkpoint_name(checkpoint.step);
   const std::string written = policy.rename ? path + ".tmp" : path;
-  if (auto failure = write_file(written, policy, checkpoint)) {
-    if (policy.rename) ::unlink(written.c_str());
-    return failure;
-  }
-  if (policy.rename && ::rename(written.c_str(), path.c_str()) != 0)
-    return system_error("cannot rename to", path);
-  if (policy.fsync) {
-    if (auto failure = fsync_directory(policy.directory)) return failure;
-  }
-  remove_old_ones(policy.directory);
-  return std::nullopt;
+  auto failure = write_file(written, policy, checkpoint);
+  if (!failure && policy.rename) failure = rename_to_a_free_name(policy.directory, written, checkpoint.step);
+  if (failure && policy.rename) ::unlink(written.c_str());
+  if (!failure && policy.fsync) failure = fsync_directory(policy.directory);
+  if (!failure) remove_old_ones(policy);
+  return failure;
 }
 
 void remove_unfinished_checkpoints(const CheckpointPolicy& policy) {
-  for (const auto& name : names_with(policy.directory, ".bin.tmp")) {
-    ::unlink((policy.directory + "/" + name).c_str());
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(policy.directory, error)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("ckpt-") && name.ends_with(".bin.tmp")) ::unlink(entry.path().c_str());
   }
 }
 

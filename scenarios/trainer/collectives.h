@@ -19,7 +19,7 @@ namespace trainer {
 struct CollectiveError : std::runtime_error {
   CollectiveError(std::string kind_of_error, const std::string& text)
       : std::runtime_error(text), kind(std::move(kind_of_error)) {}
-  std::string kind;  // "timeout", "peer_lost" or "other"
+  std::string kind;  // "timeout", "peer_lost" or "other"; "excluded" when meeting again
 };
 
 // Without a value a call waits for ever.
@@ -31,6 +31,7 @@ struct Meeting {
   int world_size = 1;
   std::string store;  // a directory; not used where the launcher brings the ranks together
   Limit limit;        // of each collective
+  Limit to_meet{};    // of waiting for one of the others; the library's own when none
 };
 
 class Collectives {

@@ -43,6 +43,27 @@ class Mesh : public gloo::rendezvous::Context {
   }
 };
 
+// Gloo reads some keys with its own limit of 30 s, whatever the context says: ranks may start late. Who meets
+// again knows that all are there, and wants to hear soon of one that is not.
+class LimitedStore : public gloo::rendezvous::Store {
+ public:
+  LimitedStore(gloo::rendezvous::Store& store, Limit limit) : store_(store), limit_(limit) {}
+
+  void set(const std::string& key, const std::vector<char>& data) override { store_.set(key, data); }
+  std::vector<char> get(const std::string& key) override {
+    wait({key}, kDefaultTimeout);
+    return store_.get(key);
+  }
+  void wait(const std::vector<std::string>& keys) override { wait(keys, kDefaultTimeout); }
+  void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds& limit) override {
+    store_.wait(keys, limit_.value_or(limit));
+  }
+
+ private:
+  gloo::rendezvous::Store& store_;
+  Limit limit_;
+};
+
 class GlooCollectives : public Collectives {
  public:
   GlooCollectives(const Meeting& meeting, const std::string& name)
@@ -114,13 +135,14 @@ class GlooCollectives : public Collectives {
   void leave(int) override {}
 
  private:
-  // Meeting the others has Gloo's own limit of 30 s: ranks may start late.
   void connect(const std::string& name) {
     mkdir(meeting_.store.c_str(), 0700);  // whoever comes first; a failure shows in the first write
     gloo::rendezvous::FileStore files(meeting_.store);
-    gloo::rendezvous::PrefixStore of_this_group(name, files);
+    LimitedStore limited(files, meeting_.to_meet);
+    gloo::rendezvous::PrefixStore of_this_group(name, limited);
     auto device = gloo::transport::tcp::CreateDevice(gloo::transport::tcp::attr("127.0.0.1"));
     auto mesh = std::make_shared<Mesh>(rank_, size_);
+    if (meeting_.to_meet) mesh->setTimeout(*meeting_.to_meet);
     mesh->connectFullMesh(of_this_group, device);
     mesh->set_limit(as_gloo_limit(limit_));
     mesh_ = std::move(mesh);

@@ -23,15 +23,22 @@ Data-parallel training of a small network over Gloo or MPI; the same weights, bi
   --end-of-data=flag|drop-last|agree|join|leave   what a rank does that has no batch while others have
   --grid=TxPxD                sum along three axes; --node-size=N: within nodes, and over their leaders
   --evaluate-every=N --progress-check=N
-  --checkpoint-dir=DIR --checkpoint-every=10
+  --checkpoint-dir=DIR --checkpoint-copies=DIR --checkpoint-every=10
   --collective-timeout=30s    or 'none'
+  --stop-on-sigterm [--sigterm-once]   checkpoint on SIGTERM, and leave together
+  --recoveries=N --meet-again=10s      after a failed collective the ranks meet again, N times (Gloo)
+  --preflight                          look for what is wrong before the first step
+  --micro-batch=N                      samples at a time
 defences, all on; each switch turns off one:
   --error-flag=always|when-failed|never (--no-error-flag: never)
   --no-sequence-check --no-error-flag --no-stop-on-error --no-fsync --no-rename --no-checksum --no-resume
+  --no-fallback --no-halving
 mistakes, all off:
   --bad-sample=STEP:RANK --swallow-local-errors --broadcast-on-rank-0-only --leaders-call-world
   --axes-reversed-on=RANK,RANK... --jumped-step=STEP:RANK
-exit codes: 0 ok, 3 a collective failed, 4 a mismatch between ranks, 5 a local failure, 64 usage
+  --fits=SAMPLES:RANK   more samples at a time do not fit that rank's memory
+exit codes: 0 ok, 3 a collective failed, 4 a mismatch between ranks, 5 a local failure, 6 stopped on request,
+  8 left behind by the others, 9 preflight, 64 usage
 )";
 
 namespace {
@@ -64,6 +71,14 @@ Setter timeout_into(std::optional<std::chrono::milliseconds>* target) {
   return [=](const std::string& value) {
     *target = parse_duration(value);
     return *target ? target->value().count() > 0 : value == "none";
+  };
+}
+
+Setter duration_into(std::chrono::milliseconds* target) {
+  return [=](const std::string& value) {
+    const auto duration = parse_duration(value);
+    if (duration) *target = *duration;
+    return duration.has_value();
   };
 }
 
@@ -145,6 +160,11 @@ std::map<std::string, Setter> flags_with_a_value(Options* options) {
       {"--axes-reversed-on", ranks_into(&options->axes_reversed_on)},
       {"--checkpoint-dir", text_into(&options->checkpoint_dir)},
       {"--checkpoint-every", number_into(&options->checkpoint_every, 1, 1'000'000'000)},
+      {"--checkpoint-copies", text_into(&options->checkpoint_copies)},
+      {"--recoveries", number_into(&options->recoveries, 0, 1'000)},
+      {"--meet-again", duration_into(&options->meet_again)},
+      {"--micro-batch", number_into(&options->micro_batch, 1, 1'000'000)},
+      {"--fits", at_into(&options->fits)},
       {"--collective-timeout", timeout_into(&options->collective_timeout)},
   };
 }
@@ -152,6 +172,9 @@ std::map<std::string, Setter> flags_with_a_value(Options* options) {
 std::map<std::string, bool*> switches_on(Options* options) {
   return {
       {"--float", &options->float_sums},
+      {"--stop-on-sigterm", &options->stop_on_sigterm},
+      {"--sigterm-once", &options->sigterm_once},
+      {"--preflight", &options->preflight},
       {"--swallow-local-errors", &options->swallow_local_errors},
       {"--broadcast-on-rank-0-only", &options->broadcast_on_rank_0_only},
       {"--leaders-call-world", &options->leaders_call_world},
@@ -166,11 +189,14 @@ std::map<std::string, bool*> switches_off(Options* options) {
       {"--no-rename", &options->rename},
       {"--no-checksum", &options->checksum},
       {"--no-resume", &options->resume},
+      {"--no-fallback", &options->fallback},
+      {"--no-halving", &options->halve_batches},
   };
 }
 
 std::string read_environment(Options* options) {
-  if (launcher_tells_rank()) return "";
+  if (launcher_tells_rank())
+    return options->recoveries > 0 ? "--recoveries: the ranks of an MPI job cannot meet again here" : "";
   int64_t number = 0;
   const char* size = std::getenv("WORLD_SIZE");
   const char* rank = std::getenv("RANK");

@@ -40,7 +40,8 @@ struct Options {
   int64_t progress_check_every = 0;
   bool float_sums = false;  // ordinary float sums: faster, and not equal over world sizes
 
-  std::string checkpoint_dir;  // "": no checkpoints
+  std::string checkpoint_dir;     // "": no checkpoints
+  std::string checkpoint_copies;  // another directory that holds each of them; "": none
   int64_t checkpoint_every = 10;
   std::optional<std::chrono::milliseconds> collective_timeout = std::chrono::seconds(30);
 
@@ -50,7 +51,16 @@ struct Options {
   bool fsync = true;
   bool rename = true;    // off: checkpoints are written in place
   bool checksum = true;  // off: the loader believes what it reads
+  bool fallback = true;  // off: a damaged newest checkpoint ends the search
   bool resume = true;    // off: a restart begins at step 1
+
+  bool stop_on_sigterm = false;  // SIGTERM: checkpoint, then all leave together; else it ends the process
+  bool sigterm_once = false;     // the second one ends it all the same
+  bool preflight = false;
+  int recoveries = 0;  // how often the ranks may meet again after a failed collective, without a new process
+  std::chrono::milliseconds meet_again = std::chrono::seconds(10);  // how long one that is late is waited for
+  int64_t micro_batch = 0;  // samples at a time; 0: a rank's whole share at once
+  bool halve_batches = true;
 
   // Trouble that comes from the data, and the mistakes that programs make.
   At bad_sample;                          // cannot be read
@@ -59,6 +69,7 @@ struct Options {
   bool leaders_call_world = false;        // in the hierarchical sum
   std::vector<int> axes_reversed_on;      // ranks that take the grid's axes in another order
   At jumped_step;                         // a rank that believes to have made it already
+  At fits;                                // only so many samples at a time ("step") in that rank's memory
 };
 
 struct ParsedOptions {

@@ -1,24 +1,31 @@
 // train: one step is: batch, gradients, all-reduce, agree, update, commit, checkpoint.
 #include "scenarios/trainer/train.h"
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <new>
+#include <numeric>
 #include <optional>
 #include <string>
 
 #include "harness/mark/mark.h"
-#include "scenarios/trainer/checkpoint.h"
+#include "scenarios/trainer/checkpoint_copies.h"
 #include "scenarios/trainer/collectives.h"
 #include "scenarios/trainer/dataset.h"
 #include "scenarios/trainer/end_of_data.h"
 #include "scenarios/trainer/evaluation.h"
 #include "scenarios/trainer/gradient_sum.h"
 #include "scenarios/trainer/hash.h"
+#include "scenarios/trainer/meet_again.h"
+#include "scenarios/trainer/micro_batches.h"
 #include "scenarios/trainer/model.h"
+#include "scenarios/trainer/preflight.h"
 #include "scenarios/trainer/progress_check.h"
 #include "scenarios/trainer/sequence_check.h"
+#include "scenarios/trainer/stop_request.h"
 #include "scenarios/trainer/world_sum.h"
 
 namespace trainer {
@@ -27,9 +34,11 @@ namespace {
 
 constexpr double kLearningRate = 0.5;
 constexpr int64_t kSamples = 4096;
+constexpr uint64_t kSharedMemory = 1 << 20;  // this program needs none; its libraries a little
 
-// What a rank has to tell the others before a step is committed. The worst one counts.
-enum Trouble : int64_t { kFine = 0, kDataEnded = 1, kFailed = 2, kMismatch = 3, kSwallowed = 4 };
+// What a rank has to tell the others before a step is committed. The worst one counts; a stop is no trouble
+// of the step, which is committed.
+enum Trouble : int64_t { kFine = 0, kStop = 1, kDataEnded = 2, kFailed = 3, kMismatch = 4, kSwallowed = 5 };
 
 int collective_failed(const Options& options, const CollectiveError& error, int64_t step) {
   rankfault_error(error.kind.c_str(), step);
@@ -48,12 +57,18 @@ class Trainer {
         sums_(model_.weights().size(), options.buckets, options.float_sums),
         gradient_(model_.weights().size()),
         collectives_(collectives),
-        world_sum_(make_world_sum(options, collectives)) {
-    policy_ = {options.checkpoint_dir, fingerprint(), options.fsync, options.rename, options.checksum};
+        world_sum_(make_world_sum(options, collectives)),
+        micro_batches_(static_cast<size_t>(options.micro_batch), options.halve_batches) {
+    for (const std::string& directory : {options.checkpoint_dir, options.checkpoint_copies})
+      if (!directory.empty())
+        places_.push_back(
+            {directory, fingerprint(), options.fsync, options.rename, options.checksum, options.fallback});
   }
 
   int run() {
+    if (options_.preflight && !ready_to_start()) return kExitPreflight;
     step_ = resume() + 1;
+    if (local_failure_) return give_up();
     const int64_t last = last_step(options_, collectives_);
     rankfault_phase("train");
     for (; step_ <= last; ++step_) {
@@ -66,6 +81,7 @@ class Trainer {
       if (trouble == kMismatch) return mismatch();
       update();
       commit();
+      if (trouble == kStop) return stop();
       evaluate_now_and_then();
       if (!all_at_this_step()) return mismatch();
     }
@@ -88,8 +104,9 @@ class Trainer {
   int64_t resume() {
     rankfault_phase("resume");
     int64_t step = 0;
-    if (options_.rank == 0 && options_.resume && !policy_.directory.empty()) step = load();
+    if (options_.rank == 0 && options_.resume && !places_.empty()) step = load();
     collectives_.broadcast(&step, sizeof step, 0);
+    local_failure_ = step < 0;
     if (step > 0) {
       collectives_.broadcast(model_.weights().data(), model_.weights().size() * sizeof(double), 0);
     }
@@ -97,9 +114,14 @@ class Trainer {
     return step;
   }
 
+  // Negative: nothing can be known about checkpoints, and starting anew might be the loss of all of them.
   int64_t load() {
-    remove_unfinished_checkpoints(policy_);
-    LoadedCheckpoint loaded = load_newest_checkpoint(policy_);
+    for (const auto& place : places_) remove_unfinished_checkpoints(place);
+    LoadedCheckpoint loaded = load_newest_copy(places_);
+    if (!loaded.unusable.empty()) {
+      std::fprintf(stderr, "trainer: checkpoints: %s\n", loaded.unusable.c_str());
+      return -1;
+    }
     for (const auto& line : loaded.rejected) std::fprintf(stderr, "trainer: checkpoint %s\n", line.c_str());
     if (!loaded.newest) return 0;
     if (loaded.newest->weights.size() != model_.weights().size()) return 0;
@@ -115,8 +137,8 @@ class Trainer {
       const Trouble own = compute();
       if (options_.end_of_data == EndOfData::kJoin && collectives_.max(has_batch_) == 0) return kDataEnded;
       const Trouble trouble = agree(own);
-      if (trouble != kFine || !options_.sequence_check) return trouble;
-      return check_.all_agree(collectives_) ? kFine : kMismatch;
+      if (trouble > kStop || !options_.sequence_check) return trouble;
+      return check_.all_agree(collectives_) ? trouble : kMismatch;
     } catch (const CollectiveError& error) {
       if (options_.stop_on_error) throw;
       collective_failed(options_, error, step_);
@@ -131,13 +153,35 @@ class Trainer {
     if (local_failure_) return kFailed;
     if (!has_batch_) return options_.end_of_data == EndOfData::kJoin ? kFine : kDataEnded;
     if (options_.bad_sample.is(step_, options_.rank)) return sample_failed();
+    const size_t share =
+        static_cast<size_t>((options_.batch - options_.rank + options_.world_size - 1) / options_.world_size);
+    try {
+      micro_batches_.each(share, [this](size_t begin, size_t count) { accumulate(begin, count); });
+    } catch (const std::bad_alloc&) {
+      return out_of_memory();
+    }
+    return kFine;
+  }
+
+  // Samples `begin` to `begin + count` of this rank's share. Memory comes first: with too little of it
+  // nothing has been added.
+  void accumulate(size_t begin, size_t count) {
+    if (options_.fits.rank == options_.rank && static_cast<int64_t>(count) > options_.fits.step)
+      throw std::bad_alloc();
     const int64_t first = (step_ - 1) * options_.batch;
-    for (int64_t i = options_.rank; i < options_.batch; i += options_.world_size) {
+    for (size_t k = begin; k < begin + count; ++k) {
+      const int64_t i = options_.rank + static_cast<int64_t>(k) * options_.world_size;
       if (options_.samples > 0 && first + i >= options_.samples) break;
       const double loss = model_.loss_and_gradient(dataset_.sample((first + i) % kSamples), gradient_);
       sums_.add(gradient_, loss);
     }
-    return kFine;
+  }
+
+  Trouble out_of_memory() {
+    std::fprintf(stderr, "trainer: rank %d: step %lld: out of memory\n", options_.rank,
+                 static_cast<long long>(step_));
+    local_failure_ = true;
+    return kFailed;
   }
 
   Trouble sample_failed() {
@@ -158,7 +202,8 @@ class Trainer {
       return own;
     }
     sums_.all_reduce(*world_sum_, check_, step_);
-    if (options_.error_flag != ErrorFlag::kAlways) return kFine;
+    if (own == kFine && stop_requested()) own = kStop;
+    if (options_.error_flag != ErrorFlag::kAlways) return own;
     const auto worst = static_cast<Trouble>(collectives_.max(own));
     check_.note("error_flag", 0, step_, &worst, sizeof worst);
     return worst;
@@ -176,9 +221,7 @@ class Trainer {
     rankfault_value("weights", step_, model_.checksum());
     loss_ = sums_.loss() / static_cast<double>(options_.batch);
     rankfault_value("loss", step_, std::bit_cast<uint64_t>(loss_));
-    if (options_.rank == 0 && !policy_.directory.empty() && step_ % options_.checkpoint_every == 0) {
-      checkpoint();
-    }
+    if (options_.rank == 0 && !places_.empty() && step_ % options_.checkpoint_every == 0) checkpoint();
   }
 
   void evaluate_now_and_then() {
@@ -201,14 +244,33 @@ class Trainer {
   // A failure is told to the others in the next step, where all leave together.
   void checkpoint() {
     rankfault_phase("checkpoint");
-    if (auto failure = write_checkpoint(policy_, {step_, model_.weights()})) {
+    const WrittenCopies written = write_copies(places_, {step_, model_.weights()});
+    for (const std::string& failure : written.failed)
       std::fprintf(stderr, "trainer: checkpoint of step %lld: %s\n", static_cast<long long>(step_),
-                   failure->c_str());
-      local_failure_ = true;
-    } else {
+                   failure.c_str());
+    if (written.whole > 0)
       rankfault_mark("checkpoint", step_);
-    }
+    else
+      local_failure_ = true;
     rankfault_phase("train");
+  }
+
+  // All ranks are here, in the same step. One that was due has been written by the commit.
+  int stop() {
+    if (options_.rank == 0 && !places_.empty() && step_ % options_.checkpoint_every != 0) checkpoint();
+    std::fprintf(stderr, "trainer: rank %d: step %lld: stopping, as asked\n", options_.rank,
+                 static_cast<long long>(step_));
+    return local_failure_ ? kExitLocal : kExitStopped;
+  }
+
+  // Every rank tells what is wrong on its host; all start or none.
+  bool ready_to_start() {
+    rankfault_phase("preflight");
+    const uint64_t bytes = 3 * (sizeof(CheckpointHeader) + model_.weights().size() * sizeof(double));
+    const Defects defects = preflight({options_.checkpoint_dir, bytes, kSharedMemory}, collectives_);
+    for (const std::string& line : defects)
+      std::fprintf(stderr, "trainer: rank %d: preflight: %s\n", options_.rank, line.c_str());
+    return collectives_.max(static_cast<int64_t>(defects.size())) == 0;
   }
 
   int mismatch() {
@@ -240,7 +302,8 @@ class Trainer {
   Collectives& collectives_;
   std::unique_ptr<WorldSum> world_sum_;
   SequenceCheck check_;
-  CheckpointPolicy policy_;
+  std::vector<CheckpointPolicy> places_;
+  MicroBatches micro_batches_;
   int64_t step_ = 0, rounds_ = 0;
   double loss_ = 0;
   bool local_failure_ = false, has_batch_ = true;
@@ -248,32 +311,68 @@ class Trainer {
 };
 
 // What only the size of the world can tell.
-std::string misfit(const Options& options) {
+bool fits(const Options& options) {
   const int product = options.grid[0] * options.grid[1] * options.grid[2];
-  if (product != 0 && product != options.world_size)
-    return "--grid has " + std::to_string(product) + " places for " + std::to_string(options.world_size) +
-           " ranks";
-  return "";
+  if (product == 0 || product == options.world_size) return true;
+  std::fprintf(stderr, "trainer: --grid has %d places for %d ranks\n", product, options.world_size);
+  return false;
+}
+
+// The ranks that work together now, by the numbers they were started with.
+struct Membership {
+  int id = 0, generation = 0;
+  std::vector<int> members;
+};
+
+// The first meeting is of all that were started; each later one of those who are left.
+std::unique_ptr<Collectives> meet_as(Membership& self, const Options& options) {
+  if (self.generation == 0)
+    return meet({options.rank, options.world_size, options.store, options.collective_timeout});
+  rankfault_phase("meet_again");
+  const auto came = [&] { rankfault_mark("meet_again", self.generation); };
+  self.members =
+      agree_on_members({options.store, self.generation, self.id, self.members, options.meet_again, came});
+  const auto me = std::find(self.members.begin(), self.members.end(), self.id);
+  return meet({static_cast<int>(me - self.members.begin()), static_cast<int>(self.members.size()),
+               directory_of(options.store, self.generation) + "/store", options.collective_timeout,
+               options.meet_again});
+}
+
+// One generation: from its meeting to its end. A CollectiveError may be followed by another one.
+int train_once(Membership& self, Options options, std::optional<CollectiveError>* failed) {
+  std::unique_ptr<Collectives> collectives;
+  std::optional<Trainer> trainer;
+  try {
+    collectives = meet_as(self, options);
+    options.rank = collectives->rank();
+    options.world_size = collectives->size();
+    if (self.generation > 0)
+      std::fprintf(stderr, "trainer: rank %d of %d in generation %d was started as rank %d\n", options.rank,
+                   options.world_size, self.generation, self.id);
+    if (!fits(options)) return kExitUsage;
+    return trainer.emplace(options, *collectives).run();
+  } catch (const CollectiveError& error) {
+    const int code = collective_failed(options, error, trainer ? trainer->step() : 0);
+    *failed = error;
+    if (collectives && self.generation >= options.recoveries) collectives->leave(code);
+    return code;
+  }
 }
 
 }  // namespace
 
-int train(Options options) {
-  std::unique_ptr<Collectives> collectives;
-  std::optional<Trainer> trainer;
-  try {
-    collectives = meet({options.rank, options.world_size, options.store, options.collective_timeout});
-    options.rank = collectives->rank();
-    options.world_size = collectives->size();
-    if (const std::string mistake = misfit(options); !mistake.empty()) {
-      std::fprintf(stderr, "trainer: %s\n", mistake.c_str());
-      return kExitUsage;
-    }
-    return trainer.emplace(options, *collectives).run();
-  } catch (const CollectiveError& error) {
-    const int code = collective_failed(options, error, trainer ? trainer->step() : 0);
-    if (collectives) collectives->leave(code);
-    return code;
+int train(const Options& options) {
+  // Before they meet, where that can be: who left then would be a lost peer for one that still connects.
+  if (!launcher_tells_rank() && !fits(options)) return kExitUsage;
+  if (options.stop_on_sigterm) take_stop_requests(options.sigterm_once);
+  Membership self{options.rank, 0, std::vector<int>(static_cast<size_t>(options.world_size))};
+  std::iota(self.members.begin(), self.members.end(), 0);
+  for (;; ++self.generation) {
+    std::optional<CollectiveError> failed;
+    const int code = train_once(self, options, &failed);
+    if (!failed) return code;
+    if (failed->kind == "excluded") return kExitExcluded;
+    if (self.generation >= options.recoveries) return code;
   }
 }
 

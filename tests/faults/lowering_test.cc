@@ -103,6 +103,10 @@ TEST(Lowering, RefusesWithTheReason) {
   EXPECT_THAT(refusal("shm_unlink@rank=1,op=barrier,path=/etc/passwd"), HasSubstr("/dev/shm/"));
   EXPECT_THAT(refusal("shm_unlink@rank=1,op=barrier,path=/dev/shm/../../etc/x"), HasSubstr("/dev/shm/"));
   EXPECT_THAT(refusal("shm_truncate@rank=1,op=barrier"), HasSubstr("needs \"path\""));
+  EXPECT_THAT(refusal("file_truncate@rank=1,op=barrier"), HasSubstr("needs \"path\""));
+  EXPECT_THAT(refusal("file_unlink@rank=1,op=barrier,path=/etc/passwd"), HasSubstr("below the job's TMPDIR"));
+  EXPECT_THAT(refusal("file_unlink@rank=1,op=barrier,path=a/../../b"), HasSubstr("below the job's TMPDIR"));
+  EXPECT_THAT(refusal("file_flip_bit@rank=1,op=barrier,path=a,bit=8"), HasSubstr("bits 0 to 7"));
   EXPECT_THAT(refusal("flip_value@rank=1,step=1,bit=64"), HasSubstr("bits 0 to 63"));
 }
 

@@ -1,11 +1,13 @@
 // Checkpoint tests: what the loader must refuse, and that it then takes the newest whole file.
-#include "scenarios/trainer/checkpoint.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+
+#include "scenarios/trainer/checkpoint_copies.h"
 
 namespace trainer {
 namespace {
@@ -26,6 +28,10 @@ class CheckpointTest : public testing::Test {
 
   fs::path path(int64_t step) const { return fs::path(policy.directory) / checkpoint_name(step); }
   void write(int64_t step) { ASSERT_EQ(write_checkpoint(policy, {step, weights_of(step)}), std::nullopt); }
+  void write_again(int64_t step) {  // a file that is there is not replaced
+    fs::remove(path(step));
+    write(step);
+  }
   static std::vector<double> weights_of(int64_t step) { return std::vector<double>(100, 0.5 * step); }
 
   void flip_bit(int64_t step, std::streamoff offset) {
@@ -74,7 +80,7 @@ TEST_F(CheckpointTest, ATruncatedFileIsRejectedAtAnyLength) {
   write(20);
   const auto whole = fs::file_size(path(20));
   for (uintmax_t size : {whole - 1, whole - 8, whole / 2, uintmax_t{41}, uintmax_t{40}, uintmax_t{7}}) {
-    write(20);
+    write_again(20);
     fs::resize_file(path(20), size);
     expect_step_10_and_a_rejection(size < 40 ? "cut off inside its header" : "not what its header says");
   }
@@ -98,7 +104,7 @@ TEST_F(CheckpointTest, AFlippedBitIsRejectedWhereverItIs) {
        {std::pair{0, "not a checkpoint"}, std::pair{8, "another training"}, std::pair{16, "checksum"},
         std::pair{24, "header says"}, std::pair{32, "checksum"}, std::pair{40, "checksum"},
         std::pair{839, "checksum"}}) {
-    write(20);
+    write_again(20);
     flip_bit(20, offset);
     expect_step_10_and_a_rejection(reason);
   }
@@ -151,11 +157,96 @@ TEST_F(CheckpointTest, AnUnfinishedFileIsNeitherLoadedNorKept) {
 
 TEST_F(CheckpointTest, AFailureSaysWhatAndWhereAndKeepsTheOldFiles) {
   write(10);
-  fs::create_directories(path(20) / "in the way");  // rename over it fails
+  fs::create_directories(path(20).string() + ".tmp/in the way");
   const auto failure = write_checkpoint(policy, {20, weights_of(20)});
   ASSERT_TRUE(failure.has_value());
-  EXPECT_THAT(*failure, HasSubstr("cannot rename to " + path(20).string()));
+  EXPECT_THAT(*failure, HasSubstr("cannot create " + path(20).string()));
   EXPECT_EQ(load_newest_checkpoint(policy).newest->step, 10);
+}
+
+TEST_F(CheckpointTest, AnotherVersionIsNamed) {
+  write(10);
+  write(20);
+  std::fstream(path(20), std::ios::in | std::ios::out | std::ios::binary).seekp(6).write("07", 2);
+  expect_step_10_and_a_rejection("is of version 07, this trainer reads 01");
+}
+
+TEST_F(CheckpointTest, WhatCannotBeReadIsRejected) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
+  write(10);
+  write(20);
+  fs::permissions(path(20), fs::perms::none);
+  expect_step_10_and_a_rejection("Permission denied");
+}
+
+// A pipe of that name has no bytes: opening it must not wait for a writer.
+TEST_F(CheckpointTest, APipeIsNotWaitedFor) {
+  write(10);
+  ASSERT_EQ(::mkfifo(path(20).c_str(), 0600), 0);
+  expect_step_10_and_a_rejection("is not a regular file");
+}
+
+TEST_F(CheckpointTest, ADirectoryThatCannotBeReadIsNoNewBeginning) {
+  std::ofstream(policy.directory + "/file") << "x";
+  policy.directory += "/file";
+  const LoadedCheckpoint loaded = load_newest_checkpoint(policy);
+  EXPECT_THAT(loaded.unusable, HasSubstr("cannot read " + policy.directory));
+  policy.directory = fs::path(policy.directory).parent_path();
+}
+
+// What was rejected may be all that is left of a training: writing the same step again leaves it alone.
+TEST_F(CheckpointTest, WhatWasRejectedIsNeverReplacedOrRemoved) {
+  write(10);
+  std::ofstream(path(20)) << "somebody else's";
+  fs::create_symlink(path(10), path(30));
+  for (int64_t step : {20, 30, 40, 50}) write(step);
+  std::ifstream foreign(path(20));
+  std::string text;
+  std::getline(foreign, text);
+  EXPECT_EQ(text, "somebody else's");
+  EXPECT_TRUE(fs::is_symlink(path(30)));
+  EXPECT_EQ(load_newest_checkpoint(policy).newest->step, 50);
+}
+
+TEST_F(CheckpointTest, ADamagedOneDoesNotCountAmongTheTwoThatAreKept) {
+  write(10);
+  write(20);
+  flip_bit(20, 300);
+  write(30);
+  EXPECT_TRUE(fs::exists(path(10)) && fs::exists(path(30)));
+}
+
+TEST_F(CheckpointTest, WithoutFallbackADamagedNewestEndsTheSearch) {
+  write(10);
+  write(20);
+  flip_bit(20, 300);
+  policy.fallback = false;
+  EXPECT_FALSE(load_newest_checkpoint(policy).newest);
+}
+
+TEST_F(CheckpointTest, TheNewestCopyOfAnyPlaceIsTaken) {
+  write(10);
+  CheckpointPolicy other = policy;
+  other.directory += "/copies";
+  EXPECT_EQ(write_copies({policy, other}, {20, weights_of(20)}).whole, 2);
+  fs::remove(path(20));
+  const LoadedCheckpoint loaded = load_newest_copy({policy, other});
+  EXPECT_EQ(loaded.newest->step, 20);
+  EXPECT_EQ(loaded.newest->weights, weights_of(20));
+  EXPECT_THAT(loaded.rejected, IsEmpty());
+}
+
+TEST_F(CheckpointTest, APlaceThatFailsCostsNothingWhileAnotherHolds) {
+  std::ofstream(policy.directory + "/file") << "x";
+  CheckpointPolicy broken = policy;
+  broken.directory += "/file";
+  const WrittenCopies written = write_copies({broken, policy}, {20, weights_of(20)});
+  EXPECT_EQ(written.whole, 1);
+  EXPECT_THAT(written.failed, ElementsAre(HasSubstr("/file")));
+  const LoadedCheckpoint loaded = load_newest_copy({broken, policy});
+  EXPECT_EQ(loaded.newest->step, 20);
+  EXPECT_EQ(loaded.unusable, "");
+  EXPECT_NE(load_newest_copy({broken}).unusable, "");
 }
 
 TEST_F(CheckpointTest, WithoutRenameTheSameBytesAreWrittenInPlace) {

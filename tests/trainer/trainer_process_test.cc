@@ -184,7 +184,7 @@ TEST_F(TrainerCheckpoints, ADamagedOneIsBelievedOnlyWithoutTheChecksum) {
 }
 
 TEST_F(TrainerCheckpoints, AFailedCheckpointMakesAllRanksLeaveInTheSameStep) {
-  fs::create_directories(directory_ / "ckpt-00000010.bin" / "in the way");
+  fs::create_directories(directory_ / "ckpt-00000010.bin.tmp" / "in the way");
   const JobResult result = run(3, "40");
   EXPECT_THAT(result.exit_codes, Each(5)) << result.output;
   EXPECT_THAT(result.output, HasSubstr("rank 2: step 11: leaving, a peer has failed"));

@@ -34,7 +34,7 @@ struct RankJobEnd {
 
 RankJobEnd run_ranks(const RankJob&);
 std::string said_by_failed(const RankJobEnd&);  // the output of each rank whose status is not 0
-std::string program(const std::string& name);  // in the build's bin/
-std::string torch_python();                    // an interpreter that imports PyTorch 2, or ""
+std::string program(const std::string& name);   // in the build's bin/
+std::string torch_python();                     // an interpreter that imports PyTorch 2, or ""
 
 }  // namespace rankfault::test

@@ -1,0 +1,50 @@
+// file_flip_bit: one bit of a file that the job wrote turns over while the victim stands at a point.
+#include <fmt/format.h>
+
+#include "faults/file_effect.h"
+
+namespace rankfault {
+namespace {
+
+Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
+  const int64_t bit = read_int(fault.params, "bit", 0);
+  if (bit < 0 || bit > 7) return usage_error("a byte has the bits 0 to 7", fault.params.find("bit")->pos);
+  return harm_file(fault, context, [&](Action& action) {
+    action.outside = OutsideVerb::kFlipBit;
+    action.size = read_int(fault.params, "offset", -1);
+    action.mode = static_cast<int>(bit);
+  });
+}
+
+EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
+  if (gate.effect != "done") return not_bitten(fmt::format("no file of this job matched {}", action.path));
+  if (const auto opened = opened_afterwards(facts, action, 0))
+    return verified(fmt::format("rank {} opened {} with the flipped bit in it", opened->rank, opened->path),
+                    opened->time);
+  return not_bitten("nobody opened the file with the flipped bit");
+}
+
+EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
+  return verify_each(fault, facts, verify_one);
+}
+
+const Registration<FaultKind> kRegistration{{
+    "file_flip_bit",
+    "Turns one bit of one of the job's own files over while the victim waits at the trigger.",
+    "a checkpoint that rotted on its disk or was damaged on its way there",
+    "a disk that reports an error: the file reads well, and is wrong",
+    "a process of the job opens the file afterwards",
+    "file_flip_bit@rank=0,step=20,op=all_reduce,path=checkpoints/ckpt-*.bin,offset=100,bit=3",
+    false,
+    {{"path", ParamType::kText, false,
+      "Which files, as a pattern of names below the job's TMPDIR; the trigger's path when not given. Only "
+      "what the "
+      "job made there is touched, never through a symbolic link."},
+     {"offset", ParamType::kInt, false, "Of which byte; negative counts from the end, -1 when not given."},
+     {"bit", ParamType::kInt, false, "Which bit of it, 0 to 7; 0 when not given."}},
+    lower,
+    verify,
+}};
+
+}  // namespace
+}  // namespace rankfault

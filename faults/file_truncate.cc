@@ -1,0 +1,48 @@
+// file_truncate: a file that the job wrote, a checkpoint above all, is cut while the victim stands at a
+// point.
+#include <fmt/format.h>
+
+#include "faults/file_effect.h"
+
+namespace rankfault {
+namespace {
+
+Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
+  const int64_t size = read_int(fault.params, "size", 0);
+  if (size < 0) return usage_error("\"size\" must be at least 0", fault.params.find("size")->pos);
+  return harm_file(fault, context, [&](Action& action) {
+    action.outside = OutsideVerb::kTruncate;
+    action.size = size;
+  });
+}
+
+EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
+  if (gate.effect != "done") return not_bitten(fmt::format("no file of this job matched {}", action.path));
+  if (const auto opened = opened_afterwards(facts, action, 0))
+    return verified(fmt::format("rank {} opened {} after the cut", opened->rank, opened->path), opened->time);
+  return not_bitten("nobody opened what was cut");
+}
+
+EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
+  return verify_each(fault, facts, verify_one);
+}
+
+const Registration<FaultKind> kRegistration{{
+    "file_truncate",
+    "Cuts one of the job's own files to a size while the victim waits at the trigger.",
+    "a checkpoint whose writer was killed, whose disk was full, or that lost its end in a power failure",
+    "a failing write: the writer was told that all is well",
+    "a process of the job opens the file afterwards",
+    "file_truncate@rank=0,step=20,op=all_reduce,path=checkpoints/ckpt-*.bin,size=100",
+    false,
+    {{"path", ParamType::kText, false,
+      "Which files, as a pattern of names below the job's TMPDIR; the trigger's path when not given. Only "
+      "what the "
+      "job made there is touched, never through a symbolic link."},
+     {"size", ParamType::kInt, false, "To how many bytes; 0 when not given."}},
+    lower,
+    verify,
+}};
+
+}  // namespace
+}  // namespace rankfault

@@ -1,0 +1,44 @@
+// file_unlink: a file that the job wrote loses its name while the victim stands at a point.
+#include <errno.h>
+#include <fmt/format.h>
+
+#include "faults/file_effect.h"
+
+namespace rankfault {
+namespace {
+
+Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
+  return harm_file(fault, context, [](Action& action) { action.outside = OutsideVerb::kUnlink; });
+}
+
+// Gone is not enough: a file that nobody looks for is not missed.
+EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
+  if (gate.effect != "done") return not_bitten(fmt::format("no file of this job matched {}", action.path));
+  if (const auto opened = opened_afterwards(facts, action, ENOENT))
+    return verified(fmt::format("rank {} looked for {} and did not find it", opened->rank, opened->path),
+                    opened->time);
+  return not_bitten("nobody looked for it afterwards");
+}
+
+EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
+  return verify_each(fault, facts, verify_one);
+}
+
+const Registration<FaultKind> kRegistration{{
+    "file_unlink",
+    "Removes one of the job's own files while the victim waits at the trigger.",
+    "a clean-up job, a retention rule or a second trainer that removes a checkpoint or a shard",
+    "lost data of a file that is open: who has it open keeps it",
+    "a process of the job opens that path afterwards and fails with ENOENT",
+    "file_unlink@rank=0,file_op=open,path=checkpoints/ckpt-*.bin",
+    false,
+    {{"path", ParamType::kText, false,
+      "Which files, as a pattern of names below the job's TMPDIR; the trigger's path when not given. Only "
+      "what the "
+      "job made there is touched, never through a symbolic link."}},
+    lower,
+    verify,
+}};
+
+}  // namespace
+}  // namespace rankfault

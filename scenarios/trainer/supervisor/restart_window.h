@@ -1,0 +1,33 @@
+// RestartWindow: how many failures a job may have in how long before restarting it is no cure. Failures older
+// than the window are forgotten: a job of weeks may fail now and then, one that fails all the time has a
+// cause.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+
+namespace trainer {
+
+class RestartWindow {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  RestartWindow(size_t failures, std::chrono::milliseconds window) : allowed_(failures), window_(window) {}
+
+  // True: restart. False: escalate; `allowed` failures were in the window before this one.
+  bool restart_after_failure(Time now) {
+    while (!failures_.empty() && now - failures_.front() >= window_) failures_.pop_front();
+    if (failures_.size() >= allowed_) return false;
+    failures_.push_back(now);
+    return true;
+  }
+  size_t in_window() const { return failures_.size(); }
+
+ private:
+  size_t allowed_;
+  std::chrono::milliseconds window_;
+  std::deque<Time> failures_;
+};
+
+}  // namespace trainer
