@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <memory>
+
 #include "fake_oracle.h"
+#include "harness/plan/arming.h"
 #include "harness/plan/plan.h"
 #include "harness/scenario/one_line.h"
 
@@ -39,6 +42,23 @@ TEST(Lowering, AStopWithADurationIsContinuedFromOutside) {
     EXPECT_EQ(made->actions[i].after, static_cast<int>(i) - 1);
     EXPECT_EQ(made->actions[i].delay, std::chrono::milliseconds(300));
   }
+}
+
+// The harm is seen in a later opening: it must be recorded, though no trigger waits for it.
+TEST(Lowering, AHarmedFileIsWatchedByAnActionThatMatchesNobody) {
+  const Result<Plan> made = plan("file_truncate@rank=1,op=all_reduce,nth=3,path=checkpoints/ckpt-*.bin,size=8");
+  ASSERT_TRUE(made.ok()) << made.error().to_string();
+  ASSERT_EQ(made->actions.size(), 2u);
+  EXPECT_EQ(made->actions[0].outside, OutsideVerb::kTruncate);
+  EXPECT_EQ(made->actions[1].outside, OutsideVerb::kWatch);
+  EXPECT_EQ(made->actions[1].at.path, "*/checkpoints/ckpt-*.bin");
+  EXPECT_EQ(made->preload, std::vector<std::string>{"libc"});
+  const auto page = std::make_unique<rf_control>();
+  arm(*made, 0, *page);
+  EXPECT_TRUE(page->armed_ops[RF_OP_FILE_OPEN / 64] >> (RF_OP_FILE_OPEN % 64) & 1);
+  EXPECT_EQ(page->armed[1].times, 0u);
+  EXPECT_LT(page->armed[1].rank, 0);
+  EXPECT_EQ(page->libc_points, 1u);
 }
 
 TEST(Lowering, ASlowRankIsNotAskedEachTime) {
