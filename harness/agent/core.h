@@ -37,6 +37,9 @@ enum rf_verdict {
   RF_DO_FAIL  /* do not make the call: return or throw the library's error `fail_code` */
 };
 
+/* In rf_call.flags, never recorded: a write, which may take fewer bytes than it was given. */
+#define RF_CALL_CAN_BE_SHORT 0x8000u
+
 struct rf_call {
   /* filled by the decoder */
   uint16_t op;       /* rf_op */

@@ -112,7 +112,12 @@ static int changes_argument(struct rf_call* c, const struct rf_armed* a) {
   return 1;
 }
 
-/* Which verbs can act here at all; an inner libc point may only end, stop, fail or be acted on. */
+static int can_change(const struct rf_armed* a, const struct rf_call* c) {
+  if (c->library != RF_LIB_LIBC) return c->library != RF_LIB_MARK;
+  return (c->flags & RF_CALL_CAN_BE_SHORT) && a->arg[0] == RF_ARG_COUNT && a->arg[1] < c->count;
+}
+
+/* Which verbs can act here at all; an inner libc point may only end, stop, fail, be short or be acted on. */
 static int is_able(const struct rf_armed* a, const struct rf_point* p) {
   const int before = p->edge == RF_EDGE_BEFORE;
   switch (a->verb) {
@@ -121,7 +126,7 @@ static int is_able(const struct rf_armed* a, const struct rf_point* p) {
     case RF_VERB_FAIL:
       return before && p->call->library != RF_LIB_MARK;
     case RF_VERB_ARG:
-      return before && p->call->library != RF_LIB_LIBC && p->call->library != RF_LIB_MARK;
+      return before && can_change(a, p->call);
     case RF_VERB_FLIP:
       return before && p->value != NULL && a->arg[0] < 64;
     case RF_VERB_DELAY:

@@ -80,9 +80,11 @@ static int rf_core_listens(void) { return table() && table()->file_wanted(RF_OP_
 static int wanted(uint16_t op, const char* path) { return table() && path && table()->file_wanted(op, path); }
 
 /* 1: do it; 0: errno is set to what an action wants. */
-static int enter(struct rf_call* c, uint16_t op, const char* path, uint64_t count, const void* where) {
+static int enter_with(struct rf_call* c, uint16_t op, const char* path, uint64_t count, uint16_t flags,
+                      const void* where) {
   memset(c, 0, sizeof(*c));
   c->op = op;
+  c->flags = flags;
   c->path = path;
   c->count = count;
   c->where = where;
@@ -91,6 +93,10 @@ static int enter(struct rf_call* c, uint16_t op, const char* path, uint64_t coun
   table()->file_end(c, code);
   errno = code;
   return 0;
+}
+
+static int enter(struct rf_call* c, uint16_t op, const char* path, uint64_t count, const void* where) {
+  return enter_with(c, op, path, count, 0, where);
 }
 
 static void leave(struct rf_call* c, int failed) {
@@ -251,18 +257,31 @@ EXPORTED int fdatasync(int fd) {
   READY();
   AT_POINT(int, RF_OP_FILE_FSYNC, path_of(RF_OP_FILE_FSYNC, fd), 0, next_fdatasync(fd));
 }
+/* `call` writes `taken` bytes: all of them, unless an action makes it fewer. */
+#define WRITING(fd, bytes, call)                                                   \
+  do {                                                                             \
+    READY();                                                                       \
+    const char* path_ = path_of(RF_OP_FILE_WRITE, (fd));                           \
+    size_t taken = (bytes);                                                        \
+    if (!path_) return call;                                                       \
+    struct rf_call point_;                                                         \
+    if (!enter_with(&point_, RF_OP_FILE_WRITE, path_, taken, RF_CALL_CAN_BE_SHORT, \
+                    __builtin_return_address(0)))                                  \
+      return -1;                                                                   \
+    taken = point_.count;                                                          \
+    const ssize_t result_ = call;                                                  \
+    leave(&point_, result_ < 0);                                                   \
+    return result_;                                                                \
+  } while (0)
+
 EXPORTED ssize_t write(int fd, const void* data, size_t bytes) {
-  READY();
-  AT_POINT(ssize_t, RF_OP_FILE_WRITE, path_of(RF_OP_FILE_WRITE, fd), bytes, next_write(fd, data, bytes));
+  WRITING(fd, bytes, next_write(fd, data, taken));
 }
 EXPORTED ssize_t pwrite(int fd, const void* data, size_t bytes, off_t at) {
-  READY();
-  AT_POINT(ssize_t, RF_OP_FILE_WRITE, path_of(RF_OP_FILE_WRITE, fd), bytes, next_pwrite(fd, data, bytes, at));
+  WRITING(fd, bytes, next_pwrite(fd, data, taken, at));
 }
 EXPORTED ssize_t pwrite64(int fd, const void* data, size_t bytes, off_t at) {
-  READY();
-  AT_POINT(ssize_t, RF_OP_FILE_WRITE, path_of(RF_OP_FILE_WRITE, fd), bytes,
-           next_pwrite64(fd, data, bytes, at));
+  WRITING(fd, bytes, next_pwrite64(fd, data, taken, at));
 }
 /* Giving a file its size is a write to it. */
 EXPORTED int ftruncate(int fd, off_t bytes) {

@@ -26,6 +26,7 @@ struct CheckpointPolicy {
   bool rename = true;
   bool checksum = true;
   bool fallback = true;  // off: a damaged newest file ends the search
+  bool write_on = true;  // off: a write that took fewer bytes is believed to have taken all
 };
 
 // What stands at the start of a file, before the weights. Fixed: a change needs another magic.

@@ -26,7 +26,7 @@ CheckpointHeader header_of(const CheckpointPolicy& policy, const Checkpoint& che
   return header;
 }
 
-bool write_all(int descriptor, const void* bytes, size_t size) {
+bool write_all(int descriptor, const void* bytes, size_t size, bool write_on) {
   const char* next = static_cast<const char*>(bytes);
   while (size > 0) {
     const ssize_t written = ::write(descriptor, next, size);
@@ -34,6 +34,7 @@ bool write_all(int descriptor, const void* bytes, size_t size) {
     if (written <= 0) return false;
     next += written;
     size -= static_cast<size_t>(written);
+    if (!write_on) break;
   }
   return true;
 }
@@ -50,8 +51,8 @@ std::optional<std::string> write_file(const std::string& path, const CheckpointP
     errno = full;
     return system_error("no space for", path);
   }
-  if (!write_all(file.get(), &header, sizeof header) ||
-      !write_all(file.get(), checkpoint.weights.data(), weight_bytes)) {
+  if (!write_all(file.get(), &header, sizeof header, policy.write_on) ||
+      !write_all(file.get(), checkpoint.weights.data(), weight_bytes, policy.write_on)) {
     return system_error("cannot write", path);
   }
   if (policy.fsync && ::fsync(file.get()) != 0) return system_error("cannot fsync", path);

@@ -32,7 +32,7 @@ Data-parallel training of a small network over Gloo or MPI; the same weights, bi
 defences, all on; each switch turns off one:
   --error-flag=always|when-failed|never (--no-error-flag: never)
   --no-sequence-check --no-error-flag --no-stop-on-error --no-fsync --no-rename --no-checksum --no-resume
-  --no-fallback --no-halving
+  --no-write-on --no-fallback --no-halving
 mistakes, all off:
   --bad-sample=STEP:RANK --swallow-local-errors --broadcast-on-rank-0-only --leaders-call-world
   --axes-reversed-on=RANK,RANK... --jumped-step=STEP:RANK
@@ -189,6 +189,7 @@ std::map<std::string, bool*> switches_off(Options* options) {
       {"--no-rename", &options->rename},
       {"--no-checksum", &options->checksum},
       {"--no-resume", &options->resume},
+      {"--no-write-on", &options->write_on},
       {"--no-fallback", &options->fallback},
       {"--no-halving", &options->halve_batches},
   };

@@ -51,6 +51,7 @@ struct Options {
   bool fsync = true;
   bool rename = true;    // off: checkpoints are written in place
   bool checksum = true;  // off: the loader believes what it reads
+  bool write_on = true;  // off: a short write is believed to be a whole one
   bool fallback = true;  // off: a damaged newest checkpoint ends the search
   bool resume = true;    // off: a restart begins at step 1
 

@@ -61,8 +61,8 @@ class Trainer {
         micro_batches_(static_cast<size_t>(options.micro_batch), options.halve_batches) {
     for (const std::string& directory : {options.checkpoint_dir, options.checkpoint_copies})
       if (!directory.empty())
-        places_.push_back(
-            {directory, fingerprint(), options.fsync, options.rename, options.checksum, options.fallback});
+        places_.push_back({directory, fingerprint(), options.fsync, options.rename, options.checksum,
+                           options.fallback, options.write_on});
   }
 
   int run() {

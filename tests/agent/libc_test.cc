@@ -56,6 +56,33 @@ TEST_F(LibcPoints, MatchTheNewNameOfARenameToo) {
   EXPECT_EQ(run.run({"checkpoint", run.folder()}), EXDEV);
 }
 
+TEST_F(LibcPoints, LetAWriteTakeFewerBytes) {
+  rf_armed& a = arm_path(RF_OP_FILE_WRITE, RF_VERB_ARG, "*.tmp");
+  a.arg[0] = RF_ARG_COUNT;
+  a.arg[1] = 3;
+  a.nth = 2;
+  run.run({"checkpoint", run.folder()});  // which gives up when a write is short
+  EXPECT_EQ(std::filesystem::file_size(run.folder() + "/model.tmp"), sizeof("weights") + 3);
+  ASSERT_EQ(run.actions().size(), 1u);
+  EXPECT_EQ(Actions(run.actions()[0]).records().at(0).effect, static_cast<uint32_t>(RF_EFFECT_DONE));
+}
+
+TEST_F(LibcPoints, NeverLetAWriteTakeMoreThanItWasGiven) {
+  rf_armed& a = arm_path(RF_OP_FILE_WRITE, RF_VERB_ARG, "*.tmp");
+  a.arg[0] = RF_ARG_COUNT;
+  a.arg[1] = sizeof("weights");
+  EXPECT_EQ(run.run({"checkpoint", run.folder()}), 0);
+  EXPECT_EQ(Actions(run.actions().at(0)).records().at(0).effect, static_cast<uint32_t>(RF_EFFECT_UNABLE));
+}
+
+TEST_F(LibcPoints, GiveAFileTheSizeItIsToHave) {  // that is recorded as a write, and cannot be a short one
+  rf_armed& a = arm_path(RF_OP_FILE_WRITE, RF_VERB_ARG, "/dev/shm/rfagent.*");
+  a.arg[0] = RF_ARG_COUNT;
+  a.arg[1] = 100;
+  EXPECT_EQ(run.run({"shared_memory"}), 0) << run.out();
+  EXPECT_EQ(Actions(run.actions().at(0)).records().at(0).effect, static_cast<uint32_t>(RF_EFFECT_UNABLE));
+}
+
 TEST_F(LibcPoints, ActOnEveryKindOfOperation) {
   const std::pair<uint16_t, int> all[] = {
       {RF_OP_FILE_OPEN, EACCES}, {RF_OP_FILE_FSYNC, EIO}, {RF_OP_FILE_CLOSE, EDQUOT}};

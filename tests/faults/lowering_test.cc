@@ -46,7 +46,8 @@ TEST(Lowering, AStopWithADurationIsContinuedFromOutside) {
 
 // The harm is seen in a later opening: it must be recorded, though no trigger waits for it.
 TEST(Lowering, AHarmedFileIsWatchedByAnActionThatMatchesNobody) {
-  const Result<Plan> made = plan("file_truncate@rank=1,op=all_reduce,nth=3,path=checkpoints/ckpt-*.bin,size=8");
+  const Result<Plan> made =
+      plan("file_truncate@rank=1,op=all_reduce,nth=3,path=checkpoints/ckpt-*.bin,size=8");
   ASSERT_TRUE(made.ok()) << made.error().to_string();
   ASSERT_EQ(made->actions.size(), 2u);
   EXPECT_EQ(made->actions[0].outside, OutsideVerb::kTruncate);
@@ -127,6 +128,8 @@ TEST(Lowering, RefusesWithTheReason) {
   EXPECT_THAT(refusal("file_unlink@rank=1,op=barrier,path=/etc/passwd"), HasSubstr("below the job's TMPDIR"));
   EXPECT_THAT(refusal("file_unlink@rank=1,op=barrier,path=a/../../b"), HasSubstr("below the job's TMPDIR"));
   EXPECT_THAT(refusal("file_flip_bit@rank=1,op=barrier,path=a,bit=8"), HasSubstr("bits 0 to 7"));
+  EXPECT_THAT(refusal("short_write@rank=1,op=all_reduce,bytes=5"), HasSubstr("file_op: write"));
+  EXPECT_THAT(refusal("short_write@rank=1,file_op=write,bytes=0"), HasSubstr("at least 1"));
   EXPECT_THAT(refusal("flip_value@rank=1,step=1,bit=64"), HasSubstr("bits 0 to 63"));
 }
 

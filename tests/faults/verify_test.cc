@@ -364,6 +364,22 @@ TEST_F(VerifyFile, WithoutAFileToHarmTheRunIsVoid) {
   EXPECT_EQ(effect(), Effect::kVoid);
 }
 
+TEST_F(Verify, AShortWriteIsOnRecordWithItsBytes) {
+  run("short_write@rank=1,file_op=write,bytes=5");
+  EXPECT_EQ(effect(), Effect::kVoid);
+  record(1, RF_OP_FILE_WRITE, 40, RF_PHASE_ENTER, 50).count = 5;  // before the gate
+  EXPECT_EQ(effect(), Effect::kVoid);
+  record(1, RF_OP_FILE_WRITE, 40, RF_PHASE_ENTER, 125).count = 5;
+  EXPECT_EQ(effect(), Effect::kVerified);
+}
+
+TEST_F(Verify, AnotherWriteOfThatSizeIsNotTheShortOne) {
+  run("short_write@rank=1,file_op=write,bytes=5");
+  record(1, RF_OP_FILE_WRITE, 40, RF_PHASE_ENTER, 125).count = 8;
+  record(1, RF_OP_FILE_WRITE, 40, RF_PHASE_ENTER, 130).count = 5;
+  EXPECT_EQ(effect(), Effect::kVoid);
+}
+
 TEST_F(Verify, AFlippedValueIsOnRecord) {
   run("flip_value@rank=1,value=weights,step=3,bit=1");
   EXPECT_EQ(effect(), Effect::kVoid);

@@ -1,0 +1,58 @@
+// short_write: a write takes fewer bytes than it was given, and says so, as write(2) may.
+#include <fmt/format.h>
+
+#include "faults/effect.h"
+#include "faults/lowering.h"
+
+namespace rankfault {
+namespace {
+
+Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
+  if (fault.at.file_op != "write" || fault.at.edge == Edge::kAfter)
+    return usage_error("short_write needs a trigger before a write: at: {file_op: write, path: ...}",
+                       fault.pos);
+  const int64_t bytes = read_int(fault.params, "bytes", 0);
+  if (bytes < 1)
+    return usage_error("\"bytes\" must be at least 1: a write of none would be asked for again for ever",
+                       fault.params.find("bytes")->pos);
+  return for_each_victim(fault, context, [&](Action& action) {
+    action.verb = RF_VERB_ARG;
+    action.mode = RF_ARG_COUNT;
+    action.size = bytes;
+  });
+}
+
+EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
+  const ProcessView* victim = process_of(gate, facts);
+  if (!victim) return cannot_tell(fmt::format("there is no flight record of rank {}", gate.rank));
+  for (const Event& event : victim->history) {
+    const rf_record& record = event.record;
+    if (record.op != RF_OP_FILE_WRITE || record.phase != RF_PHASE_ENTER || record.time_ns < gate.asked)
+      continue;
+    if (static_cast<int64_t>(record.count) != action.size)
+      break;  // the first write after the gate is the one
+    return verified(fmt::format("rank {}'s write of {} bytes took {}", gate.rank, gate.count, record.count),
+                    record.time_ns);
+  }
+  return not_bitten(fmt::format("rank {}'s record shows no write of {} bytes there", gate.rank, action.size));
+}
+
+EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
+  return verify_each(fault, facts, verify_one);
+}
+
+const Registration<FaultKind> kRegistration{{
+    "short_write",
+    "The victim's write takes fewer bytes than it was given, and returns how many.",
+    "a disk that is nearly full, a quota, a signal during a large write, a network file system",
+    "a failing write: this one succeeds, and a program that does not look at the number loses the rest",
+    "the victim's record of that write has that many bytes; void where it was not given more",
+    "short_write@rank=0,file_op=write,nth=2,bytes=100",
+    false,
+    {{"bytes", ParamType::kInt, true, "How many bytes it takes, at least 1."}},
+    lower,
+    verify,
+}};
+
+}  // namespace
+}  // namespace rankfault
