@@ -90,7 +90,7 @@ std::vector<int> agree_on_members(const Gathering& gathering) {
   wait_until(gathering.wait, [&] { return recorded() || present().size() == gathering.members.size(); });
   if (!recorded()) propose(directory, gathering.id, present());
 
-  const std::vector<int> members = read_record(record);
+  std::vector<int> members = read_record(record);
   if (std::find(members.begin(), members.end(), gathering.id) == members.end())
     throw CollectiveError("excluded", "the others went on without this rank, which was late");
 

@@ -51,6 +51,20 @@ TEST(ExitedRank, ThoseWhoFailedBecauseOfItHangUnderIt) {
   EXPECT_EQ(found.all[2].caused_by, 0);
 }
 
+// Met again on another communicator, in the same processes, and finished: no exit of theirs was early.
+TEST(ExitedRank, WhoWasLetDownAndRecoveredIsNotNamed) {
+  TimelineBuilder job(3);
+  job.comm("again", {0, 1, 2}).everyone(all_reduce(), 2);
+  for (int r : {0, 1, 2}) job.fails(r, all_reduce());
+  job.everyone(on(all_reduce(), "again"), 2);
+  for (int r : {0, 1, 2}) job.exits(r, 0);
+  const Findings found = diagnose(job.build());
+  EXPECT_TRUE(found.nothing_wrong()) << all_kinds(found);
+  TimelineBuilder failed(3);  // near miss: it gave up
+  failed.everyone(all_reduce(), 2).fails(0, all_reduce()).fails(1, all_reduce()).exits(0, 3).exits(1, 0);
+  EXPECT_EQ(all_kinds(diagnose(failed.build())).find("exited_rank") == std::string::npos, false);
+}
+
 TimelineBuilder crossed() {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.comm("a", {0, 1}).comm("b", {0, 1}).everyone(on(all_reduce(), "a")).everyone(on(all_reduce(), "b"));

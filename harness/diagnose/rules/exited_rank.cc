@@ -46,7 +46,10 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     const bool needed = u.group && u.edges.front().is_need;
     const bool unfinalized = zero && left_mpi_open(*p);
     if (zero && !needed && !unfinalized) continue;
-    if (failure && u.in_flight) u = {};  // it did come, and was let down itself
+    if (failure && u.in_flight) {          // it did come, and was let down itself
+      if (zero && !unfinalized) continue;  // and ended well: it recovered
+      u = {};
+    }
     Finding f;
     f.kind = "exited_rank";
     f.ranks = {p->rank()};

@@ -19,11 +19,11 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kBetweenLooks{5};
 
 // In the child. The kernel ends it with us, however we end.
-[[noreturn]] void become_rank(std::vector<char*> argv, int rank, int ranks, pid_t parent) noexcept {
+[[noreturn]] void become_rank(std::vector<char*> argv, int rank, int world_size, pid_t parent) noexcept {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(125);
   ::setenv("RANK", std::to_string(rank).c_str(), 1);
-  ::setenv("WORLD_SIZE", std::to_string(ranks).c_str(), 1);
+  ::setenv("WORLD_SIZE", std::to_string(world_size).c_str(), 1);
   ::execv(argv[0], argv.data());
   ::_exit(127);
 }
@@ -34,16 +34,17 @@ int status_of(int wait_status) {
 
 }  // namespace
 
-NodeRanks::NodeRanks(const std::vector<std::string>& command, int ranks, const std::string& store) {
+NodeRanks::NodeRanks(const std::vector<std::string>& command, const NodePlace& place,
+                     const std::string& store) {
   std::vector<std::string> words = command;
   words.push_back("--store=" + store);
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   const pid_t self = ::getpid();
-  for (int rank = 0; rank < ranks; ++rank) {
+  for (int rank = place.first_rank; rank < place.first_rank + place.ranks; ++rank) {
     const pid_t child = ::fork();
-    if (child == 0) become_rank(argv, rank, ranks, self);
+    if (child == 0) become_rank(argv, rank, place.world_size, self);
     if (child > 0) running_[child] = rank;
   }
 }

@@ -17,10 +17,15 @@ struct RankProcessEnd {
   int status = 0;  // the exit code, or 128 + the signal's number
 };
 
+// Which ranks of the job are this node's.
+struct NodePlace {
+  int first_rank = 0, ranks = 1, world_size = 1;
+};
+
 class NodeRanks {
  public:
   // `command` with --store=STORE added; RANK and WORLD_SIZE are told by the environment.
-  NodeRanks(const std::vector<std::string>& command, int ranks, const std::string& store);
+  NodeRanks(const std::vector<std::string>& command, const NodePlace& place, const std::string& store);
   ~NodeRanks();  // ends those that still run
   NodeRanks(const NodeRanks&) = delete;
   NodeRanks& operator=(const NodeRanks&) = delete;
