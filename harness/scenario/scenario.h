@@ -22,7 +22,7 @@ struct Value {
   using List = std::vector<Value>;
   using Map = std::vector<std::pair<std::string, Value>>;
 
-  // Out of line: a vector of pairs of Values may be copied or destroyed only once Value is complete.
+  // Defined below: a vector of pairs of Values may be copied or destroyed only once Value is complete.
   Value();
   Value(const Value&);
   Value(Value&&) noexcept;
@@ -40,6 +40,12 @@ struct Value {
   const Map* map() const { return std::get_if<Map>(&data); }
   const Value* find(const std::string& key) const;  // in a map; null
 };
+inline Value::Value() = default;
+inline Value::Value(const Value&) = default;
+inline Value::Value(Value&&) noexcept = default;
+inline Value& Value::operator=(const Value&) = default;
+inline Value& Value::operator=(Value&&) noexcept = default;
+inline Value::~Value() = default;
 
 // Which ranks. `others` is all but the victims; `survivors` those alive when the effect was verified.
 struct RankSet {

@@ -4,13 +4,6 @@
 
 namespace rankfault {
 
-Value::Value() = default;
-Value::Value(const Value&) = default;
-Value::Value(Value&&) noexcept = default;
-Value& Value::operator=(const Value&) = default;
-Value& Value::operator=(Value&&) noexcept = default;
-Value::~Value() = default;
-
 const Value* Value::find(const std::string& name) const {
   if (const Map* entries = map())
     for (const auto& [entry_key, value] : *entries)
