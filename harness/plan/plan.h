@@ -27,8 +27,8 @@ enum class OutsideVerb {
   kChmod,
   kFlipBit,  // bit `mode` of the byte at `size`; from the end when negative
   kWatch,    // nothing is done: the file calls of the trigger are recorded, in every rank
-  kStart,  // by the launcher, as `path` says: never, late (by `delay`), twice, wrong_rank or wrong_size
-           // (`size`)
+  kStart,    // by the launcher, as `path` says: never, late (by `delay`), twice, wrong_rank or wrong_size
+             // (`size`)
 };
 
 struct Action {

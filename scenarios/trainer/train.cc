@@ -57,7 +57,7 @@ std::unique_ptr<Collectives> meet_as(Membership& self, const Options& options) {
 // One generation: from its meeting to its end. A CollectiveError may be followed by another one.
 int train_once(Membership& self, Options options, std::optional<CollectiveError>* failed) {
   std::unique_ptr<Collectives> collectives;
-  int64_t step = 0;
+  std::optional<Training> training;
   try {
     collectives = meet_as(self, options);
     options.rank = collectives->rank();
@@ -67,9 +67,9 @@ int train_once(Membership& self, Options options, std::optional<CollectiveError>
     if (self.generation > 0)
       std::fprintf(stderr, "trainer: rank %d of %d in generation %d was started as rank %d\n", options.rank,
                    options.world_size, self.generation, self.id);
-    return fits(options) ? run_training(options, *collectives, step) : kExitUsage;
+    return fits(options) ? training.emplace(options, *collectives).run() : kExitUsage;
   } catch (const CollectiveError& error) {
-    const int code = collective_failed(options, error, step);
+    const int code = collective_failed(options, error, training ? training->step() : 0);
     *failed = error;
     if (collectives && self.generation >= options.recoveries) collectives->leave(code);
     return code;

@@ -40,7 +40,7 @@ enum Trouble : int64_t { kFine = 0, kStop = 1, kDataEnded = 2, kFailed = 3, kMis
 class Trainer {
  public:
   // `options` name the rank and the world that `collectives` has.
-  Trainer(const Options& options, Collectives& collectives, int64_t& step)
+  Trainer(const Options& options, Collectives& collectives)
       : options_(options),
         dataset_(options.seed),
         model_(options.hidden, options.seed),
@@ -49,8 +49,7 @@ class Trainer {
         collectives_(collectives),
         world_sum_(chunked_sum(make_world_sum(options, collectives), options.step.chunk_unit)),
         parts_(options_, collectives),
-        micro_batches_(static_cast<size_t>(options.micro_batch), options.halve_batches),
-        step_(step) {
+        micro_batches_(static_cast<size_t>(options.micro_batch), options.halve_batches) {
     for (const std::string& directory : {options.checkpoint_dir, options.checkpoint_copies})
       if (!directory.empty())
         places_.push_back({directory, fingerprint(), options.fsync, options.rename, options.checksum,
@@ -84,6 +83,8 @@ class Trainer {
     say_the_end();
     return kExitOk;
   }
+
+  int64_t step() const { return step_; }
 
  private:
   uint64_t fingerprint() const {
@@ -333,8 +334,7 @@ class Trainer {
   SequenceCheck check_;
   std::vector<CheckpointPolicy> places_;
   MicroBatches micro_batches_;
-  int64_t& step_;
-  int64_t rounds_ = 0;
+  int64_t step_ = 0, rounds_ = 0;
   double loss_ = 0;
   bool local_failure_ = false, has_batch_ = true;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -342,9 +342,15 @@ class Trainer {
 
 }  // namespace
 
-int run_training(const Options& options, Collectives& collectives, int64_t& step) {
-  return Trainer(options, collectives, step).run();
-}
+struct Training::Loop : Trainer {
+  using Trainer::Trainer;
+};
+
+Training::Training(const Options& options, Collectives& collectives)
+    : loop_(std::make_unique<Loop>(options, collectives)) {}
+Training::~Training() = default;
+int Training::run() { return loop_->run(); }
+int64_t Training::step() const { return loop_->step(); }
 
 int collective_failed(const Options& options, const CollectiveError& error, int64_t step) {
   rankfault_error(error.kind.c_str(), step);

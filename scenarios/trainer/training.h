@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "scenarios/trainer/collectives.h"
 #include "scenarios/trainer/exit_code.h"
@@ -9,9 +10,20 @@
 
 namespace trainer {
 
-// `options` name the rank and the world that `collectives` has; `step` is where it is, for whoever catches a
-// CollectiveError. Returns an ExitCode.
-int run_training(const Options& options, Collectives& collectives, int64_t& step);
+// Holds communicators made from `collectives`, and so is to live until a CollectiveError that run() threw has
+// been dealt with: to free them meanwhile would be one more call that the peers do not come to.
+class Training {
+ public:
+  // `options` name the rank and the world that `collectives` has. Throws CollectiveError, as run() does.
+  Training(const Options& options, Collectives& collectives);
+  ~Training();
+  int run();             // returns an ExitCode
+  int64_t step() const;  // where it is
+
+ private:
+  struct Loop;
+  std::unique_ptr<Loop> loop_;
+};
 
 // Tells of a collective that failed; returns its ExitCode.
 int collective_failed(const Options& options, const CollectiveError& error, int64_t step);

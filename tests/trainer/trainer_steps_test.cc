@@ -79,7 +79,7 @@ TEST(TrainerSteps, AnEvaluationThatFailsIsSkipped) {
 TEST(TrainerSteps, AFailedCheckpointIsStillToldInTheNextStep) {
   std::string directory = (fs::temp_directory_path() / "evaluation.XXXXXX").string();
   ASSERT_TRUE(mkdtemp(directory.data()));
-  fs::create_directories(directory + "/ckpt-00000010.bin/in the way");
+  fs::create_directories(directory + "/ckpt-00000010.bin.tmp/in the way");
   const JobResult result = run_job({3,
                                     {"--steps=20", "--evaluate-every=10", "--evaluation-dir=" + directory,
                                      "--checkpoint-dir=" + directory}});
