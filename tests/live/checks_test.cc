@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <filesystem>
 #include <thread>
 
 #include "harness/scenario/scenario_parser.h"
@@ -27,6 +28,8 @@ class ChecksTest : public ::testing::Test {
     const auto lines = read_journal(scratch_.file("journal.ndjson"));
     return lines->empty() ? Json::object() : lines->back();
   }
+
+  ~ChecksTest() override { std::filesystem::remove(run_->tmp()); }  // a guardian's work, and there is none
 
   test::Scratch scratch_;
   Plan plan_;

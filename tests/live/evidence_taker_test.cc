@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "harness/base/process_tree.h"
 #include "tests/support/timeline_builder.h"
 #include "tests/support/tool.h"
@@ -34,6 +36,7 @@ class EvidenceTakerTest : public ::testing::Test {
   ~EvidenceTakerTest() override {
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
+    std::filesystem::remove(run_->tmp());  // a guardian's work, and there is none
   }
   bool there_is(const std::string& name) { return !test::read_file(run_->file("evidence/" + name)).empty(); }
 
