@@ -40,11 +40,11 @@ class EvidenceTakerTest : public ::testing::Test {
   }
   bool there_is(const std::string& name) { return !test::read_file(run_->file("evidence/" + name)).empty(); }
 
-  pid_t pid_ = ::fork();
   test::Scratch scratch_;
   Result<RunDir> run_ = RunDir::create(scratch_.file("run"), "evidence");
   Result<Journal> journal_ = Journal::create(scratch_.file("journal.ndjson"));
   Timeline timeline_;
+  pid_t pid_ = ::fork();  // the last one: the child makes no directories
 };
 
 TEST_F(EvidenceTakerTest, ASecondHangOfAnAttemptIsLookedAtAgain) {

@@ -1,5 +1,5 @@
 /* mpi_persistent.c: every persistent collective, prepared once and started in each step; ranks start them in
- * different orders, which MPI allows. (MPICH 4.0 matches them by the order of their starts, and fails.)
+ * different orders, which MPI allows.
  *
  *   mpi_persistent [--steps=N]   3 when not given */
 #include <mpi.h>
@@ -11,12 +11,6 @@
 #elif defined(OPEN_MPI)
 #include <mpi-ext.h>
 #define PREPARE(name) MPIX_##name##_init
-#endif
-
-#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 50000000
-#define ONE_ORDER 1
-#else
-#define ONE_ORDER 0
 #endif
 
 #include "own_counts.h"
@@ -61,7 +55,7 @@ static void prepare_exchanges(MPI_Comm c, MPI_Request* q) {
 
 /* Even ranks start the first half one by one, odd ranks the second half first. */
 static void step(MPI_Request* q) {
-  const int half = kKinds / 2, odd = !ONE_ORDER && rank % 2;
+  const int half = kKinds / 2, odd = rank % 2;
   for (int k = 0; k < kKinds; ++k) count(kOps[k]);
   if (odd) MPI_Startall(kKinds - half, q + half);
   for (int k = 0; k < half; ++k) MPI_Start(&q[k]);
