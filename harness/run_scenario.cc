@@ -138,7 +138,8 @@ std::string take_down(const Plan& plan, const RunOptions& options, LiveRun& run,
   if (over) take_census(run.dir, run.guardian.pid(), run.journal);
   const Where where = where_we_are(plan, false);
   if (run.launched)
-    run_checks({plan, run.dir, run.attempt, where.bin_dir, "", {}}, over, options.interrupted, run.journal);
+    run_checks({plan, run.dir, run.attempt, where.bin_dir, "", {}}, over, options.interrupted, run.guardian,
+               run.journal);
   // The guardian stops all ranks before it releases those that are parked.
   const Result<std::vector<std::string>> failed = run.guardian.quit();
   Json lines = Json::array();

@@ -15,7 +15,8 @@ inline constexpr Duration kCheckLimit = std::chrono::seconds(30);
 Status checks_can_start(const LaunchContext&);
 
 // Runs them one after another and journals each: what was run, how it ended, a digest of what it said.
-// `job_is_over` false: nothing is run, and the lines say so.
-void run_checks(const LaunchContext&, bool job_is_over, const std::atomic<int>* interrupted, Journal&);
+// What a check leaves running ends with the run. `job_is_over` false: nothing is run, and the lines say so.
+void run_checks(const LaunchContext&, bool job_is_over, const std::atomic<int>* interrupted, Guardian&,
+                Journal&);
 
 }  // namespace rankfault

@@ -81,6 +81,26 @@ TEST(ToolKilled, LeavesNoProcessOfAGlooJob) {
       50, milliseconds(400));
 }
 
+// A check is the user's own program, but a process of the run all the same.
+TEST(ToolKilled, LeavesNoProcessOfACheck) {
+  const Scratch scratch;
+  const std::string pid_file = scratch.file("pid"), run_dir = scratch.file("run");
+  const std::string words = "[sh, -c, 'echo $$ > " + pid_file + ".new; mv " + pid_file + ".new " + pid_file +
+                            "; sleep 1000 & wait']";
+  const std::string file =
+      scratch.write("scenario.yaml", gloo_job({.expect = "  - check: {command: " + words + "}\n"}));
+  const int pid = start_tool({"run", file, "--run-dir", run_dir}, scratch.file("output"));
+  ASSERT_GT(pid, 0);
+  ASSERT_TRUE(becomes_true([&] { return !read_file(pid_file).empty(); }, milliseconds(30'000)))
+      << read_file(scratch.file("output"));
+  const int check = std::stoi(read_file(pid_file));
+  ASSERT_EQ(::kill(check, 0), 0);
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+  EXPECT_TRUE(becomes_true([&] { return ::kill(check, 0) != 0; }, milliseconds(10'000)));
+  EXPECT_TRUE(becomes_true([&] { return processes_of_run(run_dir).empty(); }, milliseconds(10'000)));
+}
+
 TEST(ToolKilled, LeavesNoProcessAndNoSegmentOfAnMpiJob) {
   if (!have_program("mpirun")) GTEST_SKIP() << "no mpirun";
   kill_at_random_moments(mpi_job({.args = ", \"--sleep-us=100000\""}), 10, milliseconds(1500));

@@ -24,17 +24,18 @@ class ChecksTest : public ::testing::Test {
         "t.yaml");
     EXPECT_TRUE(scenario.ok()) << scenario.error().to_string();
     plan_.scenario = *scenario;
-    run_checks({plan_, *run_, 0, "/no/bin", "", {}}, over, interrupted, *journal_);
+    run_checks({plan_, *run_, 0, "/no/bin", "", {}}, over, interrupted, *guardian_, *journal_);
     const auto lines = read_journal(scratch_.file("journal.ndjson"));
     return lines->empty() ? Json::object() : lines->back();
   }
 
-  ~ChecksTest() override { std::filesystem::remove(run_->tmp()); }  // a guardian's work, and there is none
+  ~ChecksTest() override { (void)guardian_->quit(); }
 
   test::Scratch scratch_;
   Plan plan_;
   Result<RunDir> run_ = RunDir::create(scratch_.file("run"), "checks");
   Result<Journal> journal_ = Journal::create(scratch_.file("journal.ndjson"));
+  Result<Guardian> guardian_ = Guardian::start(*run_);
 };
 
 TEST_F(ChecksTest, TellsTheExitStatusAndWhatWasSaid) {
