@@ -73,7 +73,6 @@ void rf_write_state(const struct rf_call* call, uint64_t seq, uint32_t where, ui
 
 uint64_t rf_now(void);
 int rf_counts_on_comm(uint16_t op);
-static inline int rf_is_collective(uint16_t op) { return op >= RF_OP_ALL_REDUCE && op <= RF_OP_NEIGHBOR; }
 
 enum rf_verdict rf_begin(struct rf_call* call);
 int rf_end(struct rf_call* call, int result);

@@ -69,6 +69,12 @@ enum rf_op {
   RF_OP_COUNT
 };
 
+/* Moves data among all members of a communicator, or is a barrier. */
+static inline int rf_is_collective(uint16_t op) {
+  return (op >= RF_OP_ALL_REDUCE && op <= RF_OP_NEIGHBOR) ||
+         (op >= RF_OP_NEIGHBOR_ALL_GATHER && op <= RF_OP_NEIGHBOR_ALL_TO_ALLW);
+}
+
 enum rf_dtype {
 #define RF_DTYPE(id, text, bytes) RF_DTYPE_##id,
 #include "dtypes.def"

@@ -65,6 +65,6 @@ const char* reduce_op_text(uint8_t reduce_op) {
 const char* library_text(uint8_t library) {
   return library < std::size(kLibraries) ? kLibraries[library] : "unknown library";
 }
-bool is_collective(uint16_t op) { return op >= RF_OP_ALL_REDUCE && op <= RF_OP_NEIGHBOR; }
+bool is_collective(uint16_t op) { return rf_is_collective(op); }
 
 }  // namespace rankfault

@@ -26,7 +26,7 @@ const std::vector<std::string>& all_op_words() {
   return words;
 }
 
-bool is_collective_op(rf_op op) { return op >= RF_OP_ALL_REDUCE && op <= RF_OP_NEIGHBOR; }
+bool is_collective_op(rf_op op) { return rf_is_collective(op); }
 bool is_p2p_op(rf_op op) { return op >= RF_OP_SEND && op <= RF_OP_SENDRECV; }
 bool is_mark_op(rf_op op) { return op >= RF_OP_MARK && op <= RF_OP_BATCH; }
 bool is_file_op(rf_op op) { return op >= RF_OP_FILE_OPEN && op <= RF_OP_SHM_UNLINK; }

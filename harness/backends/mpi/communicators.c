@@ -57,6 +57,28 @@ int wrap_MPI_Cart_sub(MPI_Comm c, const int remain[], MPI_Comm* made) {
   RF_RETURN_CREATION(&call, c, made, NEXT(MPI_Cart_sub)(c, remain, made));
 }
 
+int wrap_MPI_Graph_create(MPI_Comm c, int n, const int index[], const int edges[], int reorder,
+                          MPI_Comm* made) {
+  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, c, WHERE);
+  RF_RETURN_CREATION(&call, c, made, NEXT(MPI_Graph_create)(c, n, index, edges, reorder, made));
+}
+
+int wrap_MPI_Dist_graph_create(MPI_Comm c, int n, const int sources[], const int degrees[], const int to[],
+                               const int weights[], MPI_Info info, int reorder, MPI_Comm* made) {
+  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, c, WHERE);
+  RF_RETURN_CREATION(&call, c, made,
+                     NEXT(MPI_Dist_graph_create)(c, n, sources, degrees, to, weights, info, reorder, made));
+}
+
+int wrap_MPI_Dist_graph_create_adjacent(MPI_Comm c, int in, const int from[], const int in_weights[], int out,
+                                        const int to[], const int out_weights[], MPI_Info info, int reorder,
+                                        MPI_Comm* made) {
+  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, c, WHERE);
+  RF_RETURN_CREATION(&call, c, made,
+                     NEXT(MPI_Dist_graph_create_adjacent)(c, in, from, in_weights, out, to, out_weights, info,
+                                                          reorder, made));
+}
+
 int wrap_MPI_Intercomm_merge(MPI_Comm c, int high, MPI_Comm* made) {
   struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, c, WHERE);
   RF_RETURN_CREATION(&call, c, made, NEXT(MPI_Intercomm_merge)(c, high, made));
@@ -105,7 +127,7 @@ int wrap_MPI_Intercomm_create(MPI_Comm local, int leader, MPI_Comm peer, int rem
 }
 
 /* A persistent request keeps the communicator alive, and may be started when its handle is long gone. */
-static void comm_is_over(uint32_t comm) {
+void rf_comm_is_over(uint32_t comm) {
   if (comm == RF_NO_COMM) return;
   if (rf_request_prepared_on(comm)) rf_core->opaque(RF_OPAQUE_COMMUNICATION);
   rf_core->comm_gone(comm);
@@ -118,7 +140,7 @@ static void comm_is_over(uint32_t comm) {
     const int rc_ = verdict_ == RF_DO_FORWARD ? (forward) : rf_not_made(call_, *(comm_), verdict_); \
     guard_.call = NULL;                                                                             \
     rf_core->end(call_, rc_);                                                                       \
-    if (verdict_ == RF_DO_FORWARD && rc_ == RF_MPI_SUCCESS) comm_is_over((call_)->comm);            \
+    if (verdict_ == RF_DO_FORWARD && rc_ == RF_MPI_SUCCESS) rf_comm_is_over((call_)->comm);         \
     return rc_;                                                                                     \
   } while (0)
 

@@ -19,6 +19,7 @@ struct mpi_library {
   MPI_Comm world, self, comm_null;
   MPI_Datatype datatype_null;
   MPI_Request request_null;
+  MPI_Message message_no_proc;
   int (*initialized)(int*);
   int (*query_thread)(int*);
   int (*comm_rank)(MPI_Comm, int*);
@@ -76,6 +77,12 @@ uint32_t rf_stream_made(MPI_Request request, uint32_t parent, uint64_t parent_se
 
 struct rf_call rf_message(uint16_t op, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
                           const void* where); /* messages.c */
+struct rf_call rf_both_ways(int n, MPI_Datatype t, int dest, int stag, int source, int rtag, MPI_Comm c,
+                            const void* where); /* messages.c; MPI_Sendrecv */
+int rf_empty_if_skipped(const struct rf_call* call, struct rf_mpi_status* status); /* messages.c; gives 0 */
+
+void rf_comm_is_over(uint32_t comm);        /* communicators.c */
+int rf_neighbors_load(const char** reason); /* neighbors.c */
 
 /* requests.c: which call a request came from; a fixed table without locks */
 struct rf_request {

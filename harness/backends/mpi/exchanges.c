@@ -4,6 +4,7 @@
  * rank's own part and may differ by design (RF_CALL_RANK_LOCAL). `needs_mask` says exactly which
  * members owe this rank bytes; a rank owes itself nothing that another could withhold. */
 #include "decoder.h"
+#include "shapes.h"
 
 static const struct rf_comm* intra(const struct rf_call* call) {
   const struct rf_comm* const on = call->comm == RF_NO_COMM ? NULL : rf_core->comm_get(call->comm);
@@ -46,8 +47,8 @@ static void owed_each(struct rf_call* call, const int* counts, MPI_Datatype type
   call->flags |= RF_CALL_MASK_VALID;
 }
 
-static struct rf_call block(uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, int rn,
-                            MPI_Datatype rt, const void* where) {
+struct rf_call rf_block(uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, int rn,
+                        MPI_Datatype rt, const void* where) {
   struct rf_call call = rf_call_on(op, c, where);
   const int in_place = s == RF_MPI_IN_PLACE;
   if (in_place) call.flags |= RF_CALL_IN_PLACE;
@@ -56,8 +57,8 @@ static struct rf_call block(uint16_t op, MPI_Comm c, const void* s, int sn, MPI_
   return call;
 }
 
-static struct rf_call blocks(uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, const int* rn,
-                             MPI_Datatype rt, const void* where) {
+struct rf_call rf_blocks(uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, const int* rn,
+                         MPI_Datatype rt, const void* where) {
   struct rf_call call = rf_call_on(op, c, where);
   const struct rf_comm* const on = intra(&call);
   call.flags |= RF_CALL_RANK_LOCAL;
@@ -72,8 +73,8 @@ static struct rf_call blocks(uint16_t op, MPI_Comm c, const void* s, int sn, MPI
 }
 
 /* All-to-all: the own part is the sum over all destinations; unknown when in place or of several types. */
-static struct rf_call all_to_all(uint16_t op, MPI_Comm c, const void* s, const int* sn, MPI_Datatype st,
-                                 const int* rn, MPI_Datatype rt, const MPI_Datatype* rts, const void* where) {
+struct rf_call rf_all_to_all(uint16_t op, MPI_Comm c, const void* s, const int* sn, MPI_Datatype st,
+                             const int* rn, MPI_Datatype rt, const MPI_Datatype* rts, const void* where) {
   struct rf_call call = rf_call_on(op, c, where);
   const struct rf_comm* const on = intra(&call);
   call.flags |= RF_CALL_RANK_LOCAL;
@@ -96,8 +97,8 @@ static int is_root(const struct rf_call* call, int root) {
 
 /* At the root the receive side is significant and, unless in place, the send side too; elsewhere only
  * the send side is read. */
-static struct rf_call gather(uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, int rn,
-                             MPI_Datatype rt, const int* rns, int root, const void* where) {
+struct rf_call rf_gather(uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, int rn,
+                         MPI_Datatype rt, const int* rns, int root, const void* where) {
   struct rf_call call = rf_call_on(op, c, where);
   call.peer = root;
   if (rns || op == RF_OP_GATHERV) call.flags |= RF_CALL_RANK_LOCAL;
@@ -113,8 +114,8 @@ static struct rf_call gather(uint16_t op, MPI_Comm c, const void* s, int sn, MPI
   return call;
 }
 
-static struct rf_call scatter(uint16_t op, MPI_Comm c, int sn, MPI_Datatype st, const int* sns, const void* r,
-                              int rn, MPI_Datatype rt, int root, const void* where) {
+struct rf_call rf_scatter(uint16_t op, MPI_Comm c, int sn, MPI_Datatype st, const int* sns, const void* r,
+                          int rn, MPI_Datatype rt, int root, const void* where) {
   struct rf_call call = rf_call_on(op, c, where);
   call.peer = root;
   if (op == RF_OP_SCATTERV) call.flags |= RF_CALL_RANK_LOCAL;
@@ -135,39 +136,39 @@ static struct rf_call scatter(uint16_t op, MPI_Comm c, int sn, MPI_Datatype st, 
 
 #define BLOCK_ARGS const void *s, int sn, TYPE st, void *r, int rn, TYPE rt
 int wrap_MPI_Allgather(BLOCK_ARGS, MPI_Comm c) {
-  struct rf_call call = block(RF_OP_ALL_GATHER, c, s, sn, st, rn, rt, WHERE);
+  struct rf_call call = rf_block(RF_OP_ALL_GATHER, c, s, sn, st, rn, rt, WHERE);
   RF_RETURN_CALL(&call, c, (CHANGED(&sn, &st, NULL), NEXT(MPI_Allgather)(s, sn, st, r, rn, rt, c)));
 }
 int wrap_MPI_Iallgather(BLOCK_ARGS, MPI_Comm c, MPI_Request* q) {
-  struct rf_call call = block(RF_OP_ALL_GATHER, c, s, sn, st, rn, rt, WHERE);
+  struct rf_call call = rf_block(RF_OP_ALL_GATHER, c, s, sn, st, rn, rt, WHERE);
   RF_RETURN_ENQUEUED(&call, c, q,
                      (CHANGED(&sn, &st, NULL), NEXT(MPI_Iallgather)(s, sn, st, r, rn, rt, c, q)));
 }
 int wrap_MPI_Alltoall(BLOCK_ARGS, MPI_Comm c) {
-  struct rf_call call = block(RF_OP_ALL_TO_ALL, c, s, sn, st, rn, rt, WHERE);
+  struct rf_call call = rf_block(RF_OP_ALL_TO_ALL, c, s, sn, st, rn, rt, WHERE);
   RF_RETURN_CALL(&call, c, (CHANGED(&sn, &st, NULL), NEXT(MPI_Alltoall)(s, sn, st, r, rn, rt, c)));
 }
 int wrap_MPI_Ialltoall(BLOCK_ARGS, MPI_Comm c, MPI_Request* q) {
-  struct rf_call call = block(RF_OP_ALL_TO_ALL, c, s, sn, st, rn, rt, WHERE);
+  struct rf_call call = rf_block(RF_OP_ALL_TO_ALL, c, s, sn, st, rn, rt, WHERE);
   RF_RETURN_ENQUEUED(&call, c, q, (CHANGED(&sn, &st, NULL), NEXT(MPI_Ialltoall)(s, sn, st, r, rn, rt, c, q)));
 }
 int wrap_MPI_Gather(BLOCK_ARGS, int root, MPI_Comm c) {
-  struct rf_call call = gather(RF_OP_GATHER, c, s, sn, st, rn, rt, NULL, root, WHERE);
+  struct rf_call call = rf_gather(RF_OP_GATHER, c, s, sn, st, rn, rt, NULL, root, WHERE);
   RF_RETURN_CALL(&call, c, (CHANGED(&sn, &st, &root), NEXT(MPI_Gather)(s, sn, st, r, rn, rt, root, c)));
 }
 int wrap_MPI_Igather(BLOCK_ARGS, int root, MPI_Comm c, MPI_Request* q) {
-  struct rf_call call = gather(RF_OP_GATHER, c, s, sn, st, rn, rt, NULL, root, WHERE);
+  struct rf_call call = rf_gather(RF_OP_GATHER, c, s, sn, st, rn, rt, NULL, root, WHERE);
   RF_RETURN_ENQUEUED(&call, c, q,
                      (CHANGED(&sn, &st, &root), NEXT(MPI_Igather)(s, sn, st, r, rn, rt, root, c, q)));
 }
 int wrap_MPI_Scatter(BLOCK_ARGS, int root, MPI_Comm c) {
-  struct rf_call call = scatter(RF_OP_SCATTER, c, sn, st, NULL, r, rn, rt, root, WHERE);
+  struct rf_call call = rf_scatter(RF_OP_SCATTER, c, sn, st, NULL, r, rn, rt, root, WHERE);
   RF_RETURN_CALL(
       &call, c,
       (CHANGED(&rn, &rt, &root), CHANGED(&sn, &st, NULL), NEXT(MPI_Scatter)(s, sn, st, r, rn, rt, root, c)));
 }
 int wrap_MPI_Iscatter(BLOCK_ARGS, int root, MPI_Comm c, MPI_Request* q) {
-  struct rf_call call = scatter(RF_OP_SCATTER, c, sn, st, NULL, r, rn, rt, root, WHERE);
+  struct rf_call call = rf_scatter(RF_OP_SCATTER, c, sn, st, NULL, r, rn, rt, root, WHERE);
   RF_RETURN_ENQUEUED(&call, c, q,
                      (CHANGED(&rn, &rt, &root), CHANGED(&sn, &st, NULL),
                       NEXT(MPI_Iscatter)(s, sn, st, r, rn, rt, root, c, q)));
@@ -175,79 +176,79 @@ int wrap_MPI_Iscatter(BLOCK_ARGS, int root, MPI_Comm c, MPI_Request* q) {
 
 #define GATHERV_ARGS const void *s, int sn, TYPE st, void *r, INTS rn, INTS rd, TYPE rt
 int wrap_MPI_Allgatherv(GATHERV_ARGS, MPI_Comm c) {
-  struct rf_call call = blocks(RF_OP_ALL_GATHERV, c, s, sn, st, rn, rt, WHERE);
+  struct rf_call call = rf_blocks(RF_OP_ALL_GATHERV, c, s, sn, st, rn, rt, WHERE);
   RF_RETURN_CALL(&call, c, (CHANGED(&sn, &st, NULL), NEXT(MPI_Allgatherv)(s, sn, st, r, rn, rd, rt, c)));
 }
 int wrap_MPI_Iallgatherv(GATHERV_ARGS, MPI_Comm c, MPI_Request* q) {
-  struct rf_call call = blocks(RF_OP_ALL_GATHERV, c, s, sn, st, rn, rt, WHERE);
+  struct rf_call call = rf_blocks(RF_OP_ALL_GATHERV, c, s, sn, st, rn, rt, WHERE);
   RF_RETURN_ENQUEUED(&call, c, q,
                      (CHANGED(&sn, &st, NULL), NEXT(MPI_Iallgatherv)(s, sn, st, r, rn, rd, rt, c, q)));
 }
 int wrap_MPI_Gatherv(GATHERV_ARGS, int root, MPI_Comm c) {
-  struct rf_call call = gather(RF_OP_GATHERV, c, s, sn, st, 0, rt, rn, root, WHERE);
+  struct rf_call call = rf_gather(RF_OP_GATHERV, c, s, sn, st, 0, rt, rn, root, WHERE);
   RF_RETURN_CALL(&call, c, (CHANGED(&sn, &st, &root), NEXT(MPI_Gatherv)(s, sn, st, r, rn, rd, rt, root, c)));
 }
 int wrap_MPI_Igatherv(GATHERV_ARGS, int root, MPI_Comm c, MPI_Request* q) {
-  struct rf_call call = gather(RF_OP_GATHERV, c, s, sn, st, 0, rt, rn, root, WHERE);
+  struct rf_call call = rf_gather(RF_OP_GATHERV, c, s, sn, st, 0, rt, rn, root, WHERE);
   RF_RETURN_ENQUEUED(&call, c, q,
                      (CHANGED(&sn, &st, &root), NEXT(MPI_Igatherv)(s, sn, st, r, rn, rd, rt, root, c, q)));
 }
 
 #define SCATTERV_ARGS const void *s, INTS sn, INTS sd, TYPE st, void *r, int rn, TYPE rt
 int wrap_MPI_Scatterv(SCATTERV_ARGS, int root, MPI_Comm c) {
-  struct rf_call call = scatter(RF_OP_SCATTERV, c, 0, st, sn, r, rn, rt, root, WHERE);
+  struct rf_call call = rf_scatter(RF_OP_SCATTERV, c, 0, st, sn, r, rn, rt, root, WHERE);
   RF_RETURN_CALL(&call, c, (CHANGED(&rn, &rt, &root), NEXT(MPI_Scatterv)(s, sn, sd, st, r, rn, rt, root, c)));
 }
 int wrap_MPI_Iscatterv(SCATTERV_ARGS, int root, MPI_Comm c, MPI_Request* q) {
-  struct rf_call call = scatter(RF_OP_SCATTERV, c, 0, st, sn, r, rn, rt, root, WHERE);
+  struct rf_call call = rf_scatter(RF_OP_SCATTERV, c, 0, st, sn, r, rn, rt, root, WHERE);
   RF_RETURN_ENQUEUED(&call, c, q,
                      (CHANGED(&rn, &rt, &root), NEXT(MPI_Iscatterv)(s, sn, sd, st, r, rn, rt, root, c, q)));
 }
 
 #define ALLTOALLV_ARGS const void *s, INTS sn, INTS sd, TYPE st, void *r, INTS rn, INTS rd, TYPE rt
 int wrap_MPI_Alltoallv(ALLTOALLV_ARGS, MPI_Comm c) {
-  struct rf_call call = all_to_all(RF_OP_ALL_TO_ALLV, c, s, sn, st, rn, rt, NULL, WHERE);
+  struct rf_call call = rf_all_to_all(RF_OP_ALL_TO_ALLV, c, s, sn, st, rn, rt, NULL, WHERE);
   RF_RETURN_CALL(&call, c, NEXT(MPI_Alltoallv)(s, sn, sd, st, r, rn, rd, rt, c));
 }
 int wrap_MPI_Ialltoallv(ALLTOALLV_ARGS, MPI_Comm c, MPI_Request* q) {
-  struct rf_call call = all_to_all(RF_OP_ALL_TO_ALLV, c, s, sn, st, rn, rt, NULL, WHERE);
+  struct rf_call call = rf_all_to_all(RF_OP_ALL_TO_ALLV, c, s, sn, st, rn, rt, NULL, WHERE);
   RF_RETURN_ENQUEUED(&call, c, q, NEXT(MPI_Ialltoallv)(s, sn, sd, st, r, rn, rd, rt, c, q));
 }
 
 #define ALLTOALLW_ARGS \
   const void *s, INTS sn, INTS sd, const TYPE *st, void *r, INTS rn, INTS rd, const TYPE *rt
 int wrap_MPI_Alltoallw(ALLTOALLW_ARGS, MPI_Comm c) {
-  struct rf_call call = all_to_all(RF_OP_ALL_TO_ALLW, c, s, sn, RF_NO_HANDLE, rn, RF_NO_HANDLE, rt, WHERE);
+  struct rf_call call = rf_all_to_all(RF_OP_ALL_TO_ALLW, c, s, sn, RF_NO_HANDLE, rn, RF_NO_HANDLE, rt, WHERE);
   RF_RETURN_CALL(&call, c, NEXT(MPI_Alltoallw)(s, sn, sd, st, r, rn, rd, rt, c));
 }
 int wrap_MPI_Ialltoallw(ALLTOALLW_ARGS, MPI_Comm c, MPI_Request* q) {
-  struct rf_call call = all_to_all(RF_OP_ALL_TO_ALLW, c, s, sn, RF_NO_HANDLE, rn, RF_NO_HANDLE, rt, WHERE);
+  struct rf_call call = rf_all_to_all(RF_OP_ALL_TO_ALLW, c, s, sn, RF_NO_HANDLE, rn, RF_NO_HANDLE, rt, WHERE);
   RF_RETURN_ENQUEUED(&call, c, q, NEXT(MPI_Ialltoallw)(s, sn, sd, st, r, rn, rd, rt, c, q));
 }
 
 /* Prepared: `i` are hints. */
 #define ON MPI_Comm c, MPI_Info i, MPI_Request *q
-RF_PERSISTENT(Allgather_init, (BLOCK_ARGS, ON), block(RF_OP_ALL_GATHER, c, s, sn, st, rn, rt, WHERE),
+RF_PERSISTENT(Allgather_init, (BLOCK_ARGS, ON), rf_block(RF_OP_ALL_GATHER, c, s, sn, st, rn, rt, WHERE),
               (s, sn, st, r, rn, rt, c, i, q))
-RF_PERSISTENT(Alltoall_init, (BLOCK_ARGS, ON), block(RF_OP_ALL_TO_ALL, c, s, sn, st, rn, rt, WHERE),
+RF_PERSISTENT(Alltoall_init, (BLOCK_ARGS, ON), rf_block(RF_OP_ALL_TO_ALL, c, s, sn, st, rn, rt, WHERE),
               (s, sn, st, r, rn, rt, c, i, q))
 RF_PERSISTENT(Gather_init, (BLOCK_ARGS, int root, ON),
-              gather(RF_OP_GATHER, c, s, sn, st, rn, rt, NULL, root, WHERE),
+              rf_gather(RF_OP_GATHER, c, s, sn, st, rn, rt, NULL, root, WHERE),
               (s, sn, st, r, rn, rt, root, c, i, q))
 RF_PERSISTENT(Scatter_init, (BLOCK_ARGS, int root, ON),
-              scatter(RF_OP_SCATTER, c, sn, st, NULL, r, rn, rt, root, WHERE),
+              rf_scatter(RF_OP_SCATTER, c, sn, st, NULL, r, rn, rt, root, WHERE),
               (s, sn, st, r, rn, rt, root, c, i, q))
-RF_PERSISTENT(Allgatherv_init, (GATHERV_ARGS, ON), blocks(RF_OP_ALL_GATHERV, c, s, sn, st, rn, rt, WHERE),
+RF_PERSISTENT(Allgatherv_init, (GATHERV_ARGS, ON), rf_blocks(RF_OP_ALL_GATHERV, c, s, sn, st, rn, rt, WHERE),
               (s, sn, st, r, rn, rd, rt, c, i, q))
 RF_PERSISTENT(Gatherv_init, (GATHERV_ARGS, int root, ON),
-              gather(RF_OP_GATHERV, c, s, sn, st, 0, rt, rn, root, WHERE),
+              rf_gather(RF_OP_GATHERV, c, s, sn, st, 0, rt, rn, root, WHERE),
               (s, sn, st, r, rn, rd, rt, root, c, i, q))
 RF_PERSISTENT(Scatterv_init, (SCATTERV_ARGS, int root, ON),
-              scatter(RF_OP_SCATTERV, c, 0, st, sn, r, rn, rt, root, WHERE),
+              rf_scatter(RF_OP_SCATTERV, c, 0, st, sn, r, rn, rt, root, WHERE),
               (s, sn, sd, st, r, rn, rt, root, c, i, q))
 RF_PERSISTENT(Alltoallv_init, (ALLTOALLV_ARGS, ON),
-              all_to_all(RF_OP_ALL_TO_ALLV, c, s, sn, st, rn, rt, NULL, WHERE),
+              rf_all_to_all(RF_OP_ALL_TO_ALLV, c, s, sn, st, rn, rt, NULL, WHERE),
               (s, sn, sd, st, r, rn, rd, rt, c, i, q))
 RF_PERSISTENT(Alltoallw_init, (ALLTOALLW_ARGS, ON),
-              all_to_all(RF_OP_ALL_TO_ALLW, c, s, sn, RF_NO_HANDLE, rn, RF_NO_HANDLE, rt, WHERE),
+              rf_all_to_all(RF_OP_ALL_TO_ALLW, c, s, sn, RF_NO_HANDLE, rn, RF_NO_HANDLE, rt, WHERE),
               (s, sn, sd, st, r, rn, rd, rt, c, i, q))

@@ -35,7 +35,7 @@ int rf_library_load(const char** reason) {
     *reason = "version of the MPI not known";
     return -1;
   }
-  return rf_abi_load(reason);
+  return rf_neighbors_load(reason) == 0 ? rf_abi_load(reason) : -1;
 }
 
 uint32_t rf_library_version(void) {

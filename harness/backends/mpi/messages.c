@@ -21,7 +21,7 @@ struct rf_call rf_message(uint16_t op, int count, MPI_Datatype type, int peer, i
 }
 
 /* The standard's empty status. */
-static int empty_if_skipped(const struct rf_call* call, struct rf_mpi_status* status) {
+int rf_empty_if_skipped(const struct rf_call* call, struct rf_mpi_status* status) {
   if (call->verdict != RF_DO_SKIP || rf_is_no_status(status)) return 0;
   *status = (struct rf_mpi_status){.source = RF_MPI_ANY_SOURCE, .tag = RF_MPI_ANY_TAG};
   return 0;
@@ -60,7 +60,7 @@ int wrap_MPI_Recv(void* b, int n, MPI_Datatype t, int source, int tag, MPI_Comm 
     rc = NEXT(MPI_Recv)(b, n, t, source, tag, c, status);
   } else {
     rc = rf_not_made(&call, c, verdict);
-    empty_if_skipped(&call, status);
+    rf_empty_if_skipped(&call, status);
   }
   guard.call = NULL;
   return rf_core->end(&call, rc);
@@ -81,18 +81,18 @@ int wrap_MPI_Iprobe(int source, int tag, MPI_Comm c, int* flag, struct rf_mpi_st
   return NEXT(MPI_Iprobe)(source, tag, c, flag, status);
 }
 
-static struct rf_call both_ways(int n, MPI_Datatype t, int dest, int tag, int source, MPI_Comm c,
-                                const void* where) {
-  struct rf_call call = rf_message(RF_OP_SENDRECV, n, t, dest, tag, c, where);
+struct rf_call rf_both_ways(int n, MPI_Datatype t, int dest, int stag, int source, int rtag, MPI_Comm c,
+                            const void* where) {
+  struct rf_call call = rf_message(RF_OP_SENDRECV, n, t, dest, stag, c, where);
   call.recv_peer = peer_of(source);
   if (source == RF_MPI_ANY_SOURCE) call.flags |= RF_CALL_ANY_SOURCE;
+  if (rtag == RF_MPI_ANY_TAG) call.flags |= RF_CALL_ANY_TAG;
   return call;
 }
 
 int wrap_MPI_Sendrecv(const void* s, int sn, MPI_Datatype st, int dest, int stag, void* r, int rn,
                       MPI_Datatype rt, int source, int rtag, MPI_Comm c, struct rf_mpi_status* status) {
-  struct rf_call call = both_ways(sn, st, dest, stag, source, c, WHERE);
-  if (rtag == RF_MPI_ANY_TAG) call.flags |= RF_CALL_ANY_TAG;
+  struct rf_call call = rf_both_ways(sn, st, dest, stag, source, rtag, c, WHERE);
   const enum rf_verdict verdict = rf_core->begin(&call);
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
   int rc = RF_MPI_SUCCESS;
@@ -102,7 +102,7 @@ int wrap_MPI_Sendrecv(const void* s, int sn, MPI_Datatype st, int dest, int stag
     rc = NEXT(MPI_Sendrecv)(s, sn, st, dest, stag, r, rn, rt, source, rtag, c, status);
   } else {
     rc = rf_not_made(&call, c, verdict);
-    empty_if_skipped(&call, status);
+    rf_empty_if_skipped(&call, status);
   }
   guard.call = NULL;
   return rf_core->end(&call, rc);
@@ -110,8 +110,7 @@ int wrap_MPI_Sendrecv(const void* s, int sn, MPI_Datatype st, int dest, int stag
 
 int wrap_MPI_Sendrecv_replace(void* b, int n, MPI_Datatype t, int dest, int stag, int source, int rtag,
                               MPI_Comm c, struct rf_mpi_status* status) {
-  struct rf_call call = both_ways(n, t, dest, stag, source, c, WHERE);
-  if (rtag == RF_MPI_ANY_TAG) call.flags |= RF_CALL_ANY_TAG;
+  struct rf_call call = rf_both_ways(n, t, dest, stag, source, rtag, c, WHERE);
   const enum rf_verdict verdict = rf_core->begin(&call);
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
   int rc = RF_MPI_SUCCESS;
@@ -121,7 +120,7 @@ int wrap_MPI_Sendrecv_replace(void* b, int n, MPI_Datatype t, int dest, int stag
     rc = NEXT(MPI_Sendrecv_replace)(b, n, t, dest, stag, source, rtag, c, status);
   } else {
     rc = rf_not_made(&call, c, verdict);
-    empty_if_skipped(&call, status);
+    rf_empty_if_skipped(&call, status);
   }
   guard.call = NULL;
   return rf_core->end(&call, rc);

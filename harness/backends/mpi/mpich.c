@@ -25,6 +25,7 @@ int rf_abi_load(const char** reason) {
   rf_mpi.self = (MPI_Comm)(rf_predefined)RF_MPI_COMM_SELF;
   rf_mpi.comm_null = (MPI_Comm)(rf_predefined)RF_MPI_COMM_NULL;
   rf_mpi.request_null = (MPI_Request)(rf_predefined)RF_MPI_REQUEST_NULL;
+  rf_mpi.message_no_proc = (MPI_Message)(rf_predefined)RF_MPI_MESSAGE_NO_PROC;
   rf_mpi.datatype_null = (MPI_Datatype)(rf_predefined)RF_MPI_DATATYPE_NULL;
   return rf_library_functions(functions, sizeof(functions) / sizeof(functions[0]), reason);
 }

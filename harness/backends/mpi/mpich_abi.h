@@ -12,6 +12,7 @@ typedef int MPI_Comm;
 typedef int MPI_Datatype;
 typedef int MPI_Group;
 typedef int MPI_Info;
+typedef int MPI_Message;
 typedef int MPI_Op;
 typedef int MPI_Request;
 
@@ -34,6 +35,9 @@ enum {
   RF_MPI_ROOT = -3,
   RF_MPI_UNDEFINED = -32766,
   RF_MPI_THREAD_MULTIPLE = 3,
+  RF_MPI_CART = 2,
+  RF_MPI_GRAPH = 1,
+  RF_MPI_DIST_GRAPH = 3,
   RF_MPI_MAX_LIBRARY_VERSION = 8192
 };
 #define RF_MPI_IN_PLACE ((const void*)-1)
@@ -49,6 +53,7 @@ enum {
   RF_MPI_COMM_WORLD = 0x44000000,
   RF_MPI_COMM_SELF = 0x44000001,
   RF_MPI_REQUEST_NULL = 0x2c000000,
+  RF_MPI_MESSAGE_NO_PROC = 0x6c000000,
   RF_MPI_DATATYPE_NULL = 0x0c000000
 };
 

@@ -18,9 +18,13 @@ void* rf_openmpi_object(const char* symbol) {
 
 int rf_abi_load(const char** reason) {
   const struct rf_wanted handles[] = {
-      {"ompi_mpi_comm_world", &rf_mpi.world},    {"ompi_mpi_comm_self", &rf_mpi.self},
-      {"ompi_mpi_comm_null", &rf_mpi.comm_null}, {"ompi_request_null", &rf_mpi.request_null},
-      {"ompi_request_empty", &request_empty},    {"ompi_mpi_datatype_null", &rf_mpi.datatype_null},
+      {"ompi_mpi_comm_world", &rf_mpi.world},
+      {"ompi_mpi_comm_self", &rf_mpi.self},
+      {"ompi_mpi_comm_null", &rf_mpi.comm_null},
+      {"ompi_request_null", &rf_mpi.request_null},
+      {"ompi_message_no_proc", &rf_mpi.message_no_proc},
+      {"ompi_request_empty", &request_empty},
+      {"ompi_mpi_datatype_null", &rf_mpi.datatype_null},
   };
   for (size_t i = 0; i < sizeof(handles) / sizeof(handles[0]); ++i) {
     void* const found = rf_openmpi_object(handles[i].symbol);

@@ -13,6 +13,7 @@ typedef struct ompi_communicator_t* MPI_Comm;
 typedef struct ompi_datatype_t* MPI_Datatype;
 typedef struct ompi_group_t* MPI_Group;
 typedef struct ompi_info_t* MPI_Info;
+typedef struct ompi_message_t* MPI_Message;
 typedef struct ompi_op_t* MPI_Op;
 typedef struct ompi_request_t* MPI_Request;
 
@@ -35,6 +36,9 @@ enum {
   RF_MPI_ROOT = -4,
   RF_MPI_UNDEFINED = -32766,
   RF_MPI_THREAD_MULTIPLE = 3,
+  RF_MPI_CART = 1,
+  RF_MPI_GRAPH = 2,
+  RF_MPI_DIST_GRAPH = 3,
   RF_MPI_MAX_LIBRARY_VERSION = 256
 };
 #define RF_MPI_IN_PLACE ((const void*)1)

@@ -11,6 +11,7 @@ typedef struct MPI_ABI_Comm* MPI_Comm;
 typedef struct MPI_ABI_Datatype* MPI_Datatype;
 typedef struct MPI_ABI_Group* MPI_Group;
 typedef struct MPI_ABI_Info* MPI_Info;
+typedef struct MPI_ABI_Message* MPI_Message;
 typedef struct MPI_ABI_Op* MPI_Op;
 typedef struct MPI_ABI_Request* MPI_Request;
 
@@ -32,6 +33,9 @@ enum {
   RF_MPI_ROOT = -4,
   RF_MPI_UNDEFINED = -32766,
   RF_MPI_THREAD_MULTIPLE = 4096,
+  RF_MPI_CART = 211,
+  RF_MPI_GRAPH = 212,
+  RF_MPI_DIST_GRAPH = 213,
   RF_MPI_MAX_LIBRARY_VERSION = 8192
 };
 #define RF_MPI_IN_PLACE ((const void*)1)
@@ -47,6 +51,7 @@ enum {
   RF_MPI_COMM_WORLD = 0x101,
   RF_MPI_COMM_SELF = 0x102,
   RF_MPI_REQUEST_NULL = 0x180,
+  RF_MPI_MESSAGE_NO_PROC = 0x129,
   RF_MPI_DATATYPE_NULL = 0x200
 };
 

@@ -3,33 +3,27 @@
  * The entries of the request table are found before the library is entered and used after it: by then
  * the handles are null or belong to somebody else. A wait is a call; a test is a poll: it is forwarded
  * without a record of its own, and what it finds complete is recorded. */
+#include "waits.h"
+
 #include <stdlib.h>
 
-#include "decoder.h"
-
-enum { kOnStack = 512, kMostNamed = 64 };
-
-struct waited {
-  int count;
-  struct rf_request** entries;
-  struct rf_request* on_stack[kOnStack];
-};
+enum { kMostNamed = 64 };
 
 /* More requests than fit here are looked up in memory of their own: beyond 512 in one call the
  * allocation is not what the call costs. Without memory their completion stays unknown. */
-static void find_all(struct waited* waited, int count, MPI_Request* requests) {
+void rf_find_all(struct rf_waited* waited, int count, MPI_Request* requests) {
   waited->entries = waited->on_stack;
-  if (count > kOnStack) waited->entries = malloc((size_t)count * sizeof(struct rf_request*));
+  if (count > RF_WAITED_ON_STACK) waited->entries = malloc((size_t)count * sizeof(struct rf_request*));
   if (!waited->entries) rf_core->opaque(RF_OPAQUE_COMMUNICATION);
   waited->count = waited->entries && requests && count > 0 ? count : 0;
   for (int i = 0; i < waited->count; ++i) waited->entries[i] = rf_request_find(requests[i]);
 }
 
-static void let_go(struct waited* waited) {
+void rf_let_go(struct rf_waited* waited) {
   if (waited->entries != waited->on_stack) free(waited->entries);
 }
 
-static void done(struct waited* waited, int i, int result) {
+void rf_wait_done(struct rf_waited* waited, int i, int result) {
   if (i < 0 || i >= waited->count) return;
   rf_request_done(waited->entries[i], result);
   waited->entries[i] = NULL;
@@ -42,23 +36,23 @@ static int nobody_knows_which(int rc, const struct rf_mpi_status* statuses) {
 
 /* After a call over all requests. With an error in the statuses each says its own; without statuses
  * nobody can say which one failed, so none is called complete. */
-static void all_done(struct waited* waited, int rc, const struct rf_mpi_status* statuses) {
+void rf_all_done(struct rf_waited* waited, int rc, const struct rf_mpi_status* statuses) {
   if (nobody_knows_which(rc, statuses)) return;
   for (int i = 0; i < waited->count; ++i) {
     const int error = rc == RF_MPI_SUCCESS ? RF_MPI_SUCCESS : statuses[i].error;
-    if (error != RF_MPI_ERR_PENDING) done(waited, i, error);
+    if (error != RF_MPI_ERR_PENDING) rf_wait_done(waited, i, error);
   }
 }
 
-static void some_done(struct waited* waited, int rc, int count, const int* indices,
+static void some_done(struct rf_waited* waited, int rc, int count, const int* indices,
                       const struct rf_mpi_status* statuses) {
   if (nobody_knows_which(rc, statuses)) return;
   for (int i = 0; count != RF_MPI_UNDEFINED && i < count; ++i)
-    done(waited, indices[i], rc == RF_MPI_SUCCESS ? RF_MPI_SUCCESS : statuses[i].error);
+    rf_wait_done(waited, indices[i], rc == RF_MPI_SUCCESS ? RF_MPI_SUCCESS : statuses[i].error);
 }
 
 /* The state holds two; the history tells the others, so that a halo exchange can be followed whole. */
-static void name_more(struct rf_call* call, const struct waited* waited) {
+void rf_name_more(struct rf_call* call, const struct rf_waited* waited) {
   int known = 0;
   for (int i = 0; i < waited->count && known < kMostNamed; ++i) {
     const struct rf_request* const entry = waited->entries[i];
@@ -67,8 +61,8 @@ static void name_more(struct rf_call* call, const struct waited* waited) {
 }
 
 /* pending_count also counts requests we know nothing of: then there are more than origins. */
-static struct rf_call waiting(uint16_t op, const struct waited* waited, int count,
-                              const MPI_Request* requests, const void* where) {
+struct rf_call rf_waiting(uint16_t op, const struct rf_waited* waited, int count, const MPI_Request* requests,
+                          const void* where) {
   struct rf_call call = rf_call_on(op, RF_NO_HANDLE, where);
   uint32_t known = 0;
   for (int i = 0; requests && i < count; ++i) {
@@ -83,12 +77,12 @@ static struct rf_call waiting(uint16_t op, const struct waited* waited, int coun
   return call;
 }
 
-#define BEGIN_WAIT(op, n, q)                               \
-  struct waited waited __attribute__((cleanup(let_go)));   \
-  find_all(&waited, n, q);                                 \
-  struct rf_call call = waiting(op, &waited, n, q, WHERE); \
-  const enum rf_verdict verdict = rf_core->begin(&call);   \
-  if (call.pending_count > 2) name_more(&call, &waited);   \
+#define BEGIN_WAIT(op, n, q)                                   \
+  struct rf_waited waited __attribute__((cleanup(rf_let_go))); \
+  rf_find_all(&waited, n, q);                                  \
+  struct rf_call call = rf_waiting(op, &waited, n, q, WHERE);  \
+  const enum rf_verdict verdict = rf_core->begin(&call);       \
+  if (call.pending_count > 2) rf_name_more(&call, &waited);    \
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call}
 
 #define FORWARD(expression) \
@@ -102,19 +96,19 @@ static struct rf_call waiting(uint16_t op, const struct waited* waited, int coun
 int wrap_MPI_Wait(MPI_Request* q, struct rf_mpi_status* status) {
   BEGIN_WAIT(RF_OP_WAIT, 1, q);
   FORWARD(NEXT(MPI_Wait)(q, status));
-  END_WAIT(done(&waited, 0, rc));
+  END_WAIT(rf_wait_done(&waited, 0, rc));
 }
 
 int wrap_MPI_Waitall(int n, MPI_Request q[], struct rf_mpi_status statuses[]) {
   BEGIN_WAIT(RF_OP_WAIT, n, q);
   FORWARD(NEXT(MPI_Waitall)(n, q, statuses));
-  END_WAIT(all_done(&waited, rc, statuses));
+  END_WAIT(rf_all_done(&waited, rc, statuses));
 }
 
 int wrap_MPI_Waitany(int n, MPI_Request q[], int* index, struct rf_mpi_status* status) {
   BEGIN_WAIT(RF_OP_WAIT_ANY, n, q);
   FORWARD(NEXT(MPI_Waitany)(n, q, index, status));
-  END_WAIT(if (rc == RF_MPI_SUCCESS) done(&waited, *index, rc));
+  END_WAIT(if (rc == RF_MPI_SUCCESS) rf_wait_done(&waited, *index, rc));
 }
 
 int wrap_MPI_Waitsome(int n, MPI_Request q[], int* count, int indices[], struct rf_mpi_status statuses[]) {
@@ -123,28 +117,28 @@ int wrap_MPI_Waitsome(int n, MPI_Request q[], int* count, int indices[], struct 
   END_WAIT(if (count) some_done(&waited, rc, *count, indices, statuses));
 }
 
-#define BEGIN_TEST(n, q)                                 \
-  struct waited waited __attribute__((cleanup(let_go))); \
-  find_all(&waited, n, q)
+#define BEGIN_TEST(n, q)                                       \
+  struct rf_waited waited __attribute__((cleanup(rf_let_go))); \
+  rf_find_all(&waited, n, q)
 
 int wrap_MPI_Test(MPI_Request* q, int* flag, struct rf_mpi_status* status) {
   BEGIN_TEST(1, q);
   const int rc = NEXT(MPI_Test)(q, flag, status);
-  if (rc != RF_MPI_SUCCESS || *flag) done(&waited, 0, rc);
+  if (rc != RF_MPI_SUCCESS || *flag) rf_wait_done(&waited, 0, rc);
   return rc;
 }
 
 int wrap_MPI_Testall(int n, MPI_Request q[], int* flag, struct rf_mpi_status statuses[]) {
   BEGIN_TEST(n, q);
   const int rc = NEXT(MPI_Testall)(n, q, flag, statuses);
-  if (rc != RF_MPI_SUCCESS || *flag) all_done(&waited, rc, statuses);
+  if (rc != RF_MPI_SUCCESS || *flag) rf_all_done(&waited, rc, statuses);
   return rc;
 }
 
 int wrap_MPI_Testany(int n, MPI_Request q[], int* index, int* flag, struct rf_mpi_status* status) {
   BEGIN_TEST(n, q);
   const int rc = NEXT(MPI_Testany)(n, q, index, flag, status);
-  if (rc == RF_MPI_SUCCESS && *flag) done(&waited, *index, rc);
+  if (rc == RF_MPI_SUCCESS && *flag) rf_wait_done(&waited, *index, rc);
   return rc;
 }
 

@@ -101,6 +101,40 @@ TEST_P(MpiRecord, MpichsFortranIsOpaqueAndComesToItsEnd) {
   }
 }
 
+// Collectives, messages, requests and communicators, from either module.
+TEST_P(MpiRecord, FortransCallsAreThoseOfItsOwnBook) {
+  if (!mpi_.is_openmpi()) GTEST_SKIP() << "its Fortran is opaque";
+  for (const char* program : {"fortran_all_ops_F77", "fortran_all_ops_F08"}) {
+    if (!std::filesystem::exists(mpi_.programs + "/" + program)) GTEST_SKIP() << "no Fortran program for it";
+    const JobEnd end = run({program});
+    ASSERT_EQ(end.status, 0) << end.out << end.err;
+    ASSERT_EQ(records_.size(), 4u);
+    for (const auto& [rank, record] : records_) {
+      EXPECT_EQ(record.entered(RF_LIB_MPI), own_book(end.books.at(rank))) << program << " rank " << rank;
+      EXPECT_EQ(record.header.opaque & RF_OPAQUE_COMMUNICATION, 0u) << program;
+      std::multiset<std::pair<uint32_t, uint64_t>> comms;  // size, calls on it
+      for (const rf_comm& comm : record.comms) comms.insert({comm.size, comm.entered});
+      EXPECT_THAT(comms,
+                  ::testing::UnorderedElementsAre(std::pair(1u, 0u), std::pair(2u, 4u), std::pair(4u, 3u),
+                                                  std::pair(4u, 5u), std::pair(4u, 11u)))
+          << program << ": self, half, world, grid, twin";
+      std::set<uint64_t> entered, complete;
+      for (size_t lane = 0; lane < record.lanes.size(); ++lane)
+        for (const rf_record& r : record.lanes[lane]) {
+          if (r.phase == RF_PHASE_ENTER && r.flags & RF_CALL_NONBLOCKING)
+            entered.insert(RF_ORIGIN(lane, r.call));
+          if (r.phase == RF_PHASE_COMPLETE) complete.insert(r.where);
+          if (r.op == RF_OP_ALL_REDUCE && r.phase == RF_PHASE_ENTER && !(r.flags & RF_CALL_NONBLOCKING)) {
+            EXPECT_TRUE(r.flags & RF_CALL_IN_PLACE) << program;
+          }
+        }
+      EXPECT_EQ(entered.size(), 6u);
+      EXPECT_EQ(complete, entered) << program << " rank " << rank;
+    }
+    std::filesystem::remove_all(run_dir_ + "/records");
+  }
+}
+
 TEST_P(MpiRecord, SeesFortranCallsOnce) {
   if (!mpi_.is_openmpi()) GTEST_SKIP() << "its Fortran is opaque";
   for (const char* program : {"fortran_steps", "fortran08_steps"}) {
@@ -243,6 +277,60 @@ TEST_P(MpiRecord, EachPersistentCollectiveHasAnOrderOfItsOwn) {
     EXPECT_EQ(ops.size(), 4u);
     EXPECT_EQ(ops.count(*ops.begin()), 4u) << *ops.begin();
   }
+}
+
+TEST_P(MpiRecord, NeighborsAndTheirTopologiesAreInTheOrder) {
+  const JobEnd end = run({"mpi_neighbors", "--steps=2"});
+  ASSERT_EQ(end.status, 0) << end.err;
+  ASSERT_EQ(records_.size(), 4u);
+  for (const auto& [rank, record] : records_) {
+    EXPECT_EQ(record.entered(RF_LIB_MPI), own_book(end.books.at(rank))) << "rank " << rank;
+    EXPECT_EQ(record.header.opaque, 0u);
+    std::multiset<uint64_t> entered;
+    for (const rf_comm& comm : record.comms) entered.insert(comm.entered);
+    EXPECT_EQ(entered.count(21), 4u) << "two steps of ten calls, and the end of it";
+  }
+}
+
+// Only those that an edge comes from owe a rank anything. A call that fails under MPI_ERRORS_ARE_FATAL ends
+// the job inside of it: its state is the last one of the record.
+TEST_P(MpiRecord, ANeighborCallNeedsThoseThatItHasAnEdgeFrom) {
+  const struct {
+    const char* topology;
+    int rank;
+    unsigned long nth;
+    uint64_t needed;
+  } kCases[] = {{"a grid", 2, 1, 0b1010},
+                {"the edge of a grid", 3, 1, 0b0100},
+                {"a closed grid", 3, 3, 0b0101},
+                {"a graph", 0, 5, 0b1010},
+                {"a ring one way", 0, 7, 0b1000}};
+  for (const auto& [topology, rank, nth, needed] : kCases) {
+    write_control_page(run_dir_ + "/control", {rank, RF_OP_NEIGHBOR_ALL_TO_ALL, RF_VERB_FAIL, nth, 16});
+    EXPECT_NE(run({"mpi_neighbors"}).status, 0);
+    ASSERT_EQ(records_.count(rank), 1u);
+    std::vector<uint64_t> masks;
+    for (const rf_state& state : records_.at(rank).states)
+      if (state.op == RF_OP_NEIGHBOR_ALL_TO_ALL && state.flags & RF_CALL_MASK_VALID)
+        masks.push_back(state.needs_mask);
+    EXPECT_THAT(masks, ElementsAre(needed)) << topology;
+    std::filesystem::remove_all(run_dir_ + "/records");
+  }
+}
+
+// A matched probe is the receive; fetching the message is waiting.
+TEST_P(MpiRecord, AMatchedProbeIsTheReceive) {
+  const JobEnd end = run({"mpi_matched"});
+  ASSERT_EQ(end.status, 0) << end.err;
+  ASSERT_EQ(records_.size(), 4u);
+  for (const auto& [rank, record] : records_) {
+    EXPECT_EQ(record.entered(RF_LIB_MPI), own_book(end.books.at(rank))) << "rank " << rank;
+    EXPECT_EQ(record.header.opaque, 0u);
+  }
+  std::vector<int> tags;
+  for (const rf_record& r : records_.at(1).records(RF_LIB_MPI))
+    if (r.op == RF_OP_RECV && r.phase == RF_PHASE_ENTER) tags.push_back(r.tag_or_result);
+  EXPECT_THAT(tags, ElementsAre(1, ::testing::_, 3, 4, 5)) << "the second asked for any";
 }
 
 // MPICH gives one handle to all sends that are complete when they are made.

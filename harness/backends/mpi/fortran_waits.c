@@ -1,0 +1,111 @@
+/* fortran_waits.c: waiting for requests from Fortran. Indices count from one. After an error nobody can say
+ * here which request failed, so none is called complete. */
+#include <stdlib.h>
+
+#include "fortran.h"
+#include "waits.h"
+
+struct handles { /* of an array of numbers */
+  int count;
+  MPI_Request* all;
+  MPI_Request on_stack[RF_WAITED_ON_STACK];
+};
+
+static void convert(struct handles* h, int count, const fint* numbers) {
+  h->all = h->on_stack;
+  if (count > RF_WAITED_ON_STACK) h->all = malloc((size_t)count * sizeof(MPI_Request));
+  h->count = h->all && count > 0 ? count : 0;
+  if (!h->all) rf_core->opaque(RF_OPAQUE_COMMUNICATION);
+  for (int i = 0; i < h->count; ++i) h->all[i] = rf_request_f2c(numbers[i]);
+}
+
+static void drop(struct handles* h) {
+  if (h->all != h->on_stack) free(h->all);
+}
+
+static void some_done(struct rf_waited* waited, int rc, int count, const fint* indices) {
+  if (rc != RF_MPI_SUCCESS) return;
+  for (int i = 0; count != RF_MPI_UNDEFINED && i < count; ++i)
+    rf_wait_done(waited, indices[i] - 1, RF_MPI_SUCCESS);
+}
+
+#define FIND(n, q)                                             \
+  struct handles handles __attribute__((cleanup(drop)));       \
+  struct rf_waited waited __attribute__((cleanup(rf_let_go))); \
+  convert(&handles, n, q);                                     \
+  rf_find_all(&waited, handles.count, handles.all)
+
+/* `seen` follows the library's own call. */
+#define WAIT(op, n, q, forward, seen)                                                                   \
+  do {                                                                                                  \
+    FIND(n, q);                                                                                         \
+    struct rf_call call = rf_waiting(op, &waited, handles.count, handles.all, where);                   \
+    MAKE(&call, RF_NO_HANDLE, if (call.pending_count > 2) rf_name_more(&call, &waited); forward; seen); \
+  } while (0)
+
+/* A poll: forwarded, and what it finds complete is recorded. */
+#define POLL(n, q, forward, seen)               \
+  do {                                          \
+    fint own_error = RF_MPI_SUCCESS;            \
+    fint* const e = error ? error : &own_error; \
+    (void)where;                                \
+    FIND(n, q);                                 \
+    forward;                                    \
+    seen;                                       \
+  } while (0)
+
+static void f_wait(void* next, const void* where, fint* q, void* status, fint* error) {
+  WAIT(RF_OP_WAIT, 1, q, GO(next)(q, status, e), rf_wait_done(&waited, 0, *e));
+}
+NAMES(wait, (fint * q, void* status, fint* error), (q, status, error))
+
+static void f_waitall(void* next, const void* where, fint* n, fint* q, void* statuses, fint* error) {
+  WAIT(RF_OP_WAIT, *n, q, GO(next)(n, q, statuses, e), rf_all_done(&waited, *e, NULL));
+}
+NAMES(waitall, (fint * n, fint* q, void* statuses, fint* error), (n, q, statuses, error))
+
+static void f_waitany(void* next, const void* where, fint* n, fint* q, fint* index, void* status,
+                      fint* error) {
+  WAIT(RF_OP_WAIT_ANY, *n, q, GO(next)(n, q, index, status, e), some_done(&waited, *e, 1, index));
+}
+NAMES(waitany, (fint * n, fint* q, fint* index, void* status, fint* error), (n, q, index, status, error))
+
+static void f_waitsome(void* next, const void* where, fint* n, fint* q, fint* count, fint* indices,
+                       void* statuses, fint* error) {
+  WAIT(RF_OP_WAIT_ANY, *n, q, GO(next)(n, q, count, indices, statuses, e),
+       some_done(&waited, *e, *count, indices));
+}
+NAMES(waitsome, (fint * n, fint* q, fint* count, fint* indices, void* statuses, fint* error),
+      (n, q, count, indices, statuses, error))
+
+static void f_test(void* next, const void* where, fint* q, fint* flag, void* status, fint* error) {
+  POLL(1, q, GO(next)(q, flag, status, e), if (*e != RF_MPI_SUCCESS || *flag) rf_wait_done(&waited, 0, *e));
+}
+NAMES(test, (fint * q, fint* flag, void* status, fint* error), (q, flag, status, error))
+
+static void f_testall(void* next, const void* where, fint* n, fint* q, fint* flag, void* statuses,
+                      fint* error) {
+  POLL(*n, q, GO(next)(n, q, flag, statuses, e),
+       if (*e != RF_MPI_SUCCESS || *flag) rf_all_done(&waited, *e, NULL));
+}
+NAMES(testall, (fint * n, fint* q, fint* flag, void* statuses, fint* error), (n, q, flag, statuses, error))
+
+static void f_testany(void* next, const void* where, fint* n, fint* q, fint* index, fint* flag, void* status,
+                      fint* error) {
+  POLL(*n, q, GO(next)(n, q, index, flag, status, e), if (*flag) some_done(&waited, *e, 1, index));
+}
+NAMES(testany, (fint * n, fint* q, fint* index, fint* flag, void* status, fint* error),
+      (n, q, index, flag, status, error))
+
+static void f_testsome(void* next, const void* where, fint* n, fint* q, fint* count, fint* indices,
+                       void* statuses, fint* error) {
+  POLL(*n, q, GO(next)(n, q, count, indices, statuses, e), some_done(&waited, *e, *count, indices));
+}
+NAMES(testsome, (fint * n, fint* q, fint* count, fint* indices, void* statuses, fint* error),
+      (n, q, count, indices, statuses, error))
+
+/* Freed: whether it ever completed is not known from here on. */
+static void f_request_free(void* next, const void* where, fint* q, fint* error) {
+  POLL(1, q, GO(next)(q, e), if (*e == RF_MPI_SUCCESS && waited.count) rf_request_forget(waited.entries[0]));
+}
+NAMES(request_free, (fint * q, fint* error), (q, error))

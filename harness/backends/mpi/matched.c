@@ -1,0 +1,53 @@
+/* matched.c: matched probes. MPI_Mprobe takes a message out of the matching, as a receive does, and
+ * MPI_Mrecv only fetches what was taken: so the probe is recorded as the receive (MPI 4.1, 3.8.2).
+ *
+ * A sender that waits for its receive goes on only at the MPI_Mrecv. So it is never said to need a receive
+ * that has been probed, and of what an MPI_Mrecv or a wait for an MPI_Imrecv waits for nothing is known. */
+#include "decoder.h"
+
+int wrap_MPI_Mprobe(int source, int tag, MPI_Comm c, MPI_Message* message, struct rf_mpi_status* status) {
+  struct rf_call call = rf_message(RF_OP_RECV, 0, RF_NO_HANDLE, source, tag, c, WHERE);
+  call.flags |= RF_CALL_COUNT_UNKNOWN;
+  const enum rf_verdict verdict = rf_core->begin(&call);
+  struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
+  int rc = RF_MPI_SUCCESS;
+  if (verdict == RF_DO_FORWARD) {
+    rf_apply_change(&call, NULL, NULL, &source, NULL);
+    rc = NEXT(MPI_Mprobe)(source, tag, c, message, status);
+  } else {
+    rc = rf_not_made(&call, c, verdict);
+    *message = rf_mpi.message_no_proc; /* its MPI_Mrecv returns at once with an empty status */
+    rf_empty_if_skipped(&call, status);
+  }
+  guard.call = NULL;
+  return rf_core->end(&call, rc);
+}
+
+/* A poll is no call until it took a message: then it is a receive that did not wait. */
+int wrap_MPI_Improbe(int source, int tag, MPI_Comm c, int* flag, MPI_Message* message,
+                     struct rf_mpi_status* status) {
+  struct rf_mpi_status own;
+  if (rf_is_no_status(status)) status = &own;
+  const int rc = NEXT(MPI_Improbe)(source, tag, c, flag, message, status);
+  if (rc != RF_MPI_SUCCESS || !*flag) return rc;
+  struct rf_call call = rf_message(RF_OP_RECV, 0, RF_NO_HANDLE, status->source, status->tag, c, WHERE);
+  call.flags |= RF_CALL_COUNT_UNKNOWN;
+  const enum rf_verdict verdict = rf_core->begin(&call);
+  if (verdict == RF_DO_FORWARD) return rf_core->end(&call, rc);
+  /* Nobody fetches it then, as nobody receives what a skipped or failed receive would have. */
+  *message = rf_mpi.message_no_proc;
+  *flag = verdict == RF_DO_SKIP;
+  rf_empty_if_skipped(&call, status);
+  return rf_core->end(&call, rf_not_made(&call, c, verdict));
+}
+
+int wrap_MPI_Mrecv(void* b, int n, MPI_Datatype t, MPI_Message* message, struct rf_mpi_status* status) {
+  struct rf_call call = rf_call_on(RF_OP_WAIT, RF_NO_HANDLE, WHERE);
+  call.pending_count = 1; /* for a message we know no more of */
+  RF_RETURN_CALL(&call, rf_mpi.world, NEXT(MPI_Mrecv)(b, n, t, message, status));
+}
+
+/* The request is in no table: whoever waits for it waits for something we know nothing of. */
+int wrap_MPI_Imrecv(void* b, int n, MPI_Datatype t, MPI_Message* message, MPI_Request* q) {
+  return NEXT(MPI_Imrecv)(b, n, t, message, q);
+}

@@ -1,0 +1,32 @@
+/* shapes.h: what the arguments of a collective say, before an action has changed any: one for C's names and
+ * Fortran's. Those over a vector and the reductions are in collectives.c, the exchanges in exchanges.c. */
+#ifndef RANKFAULT_MPI_SHAPES_H
+#define RANKFAULT_MPI_SHAPES_H
+
+#include "decoder.h"
+
+struct rf_call rf_rooted(uint16_t op, MPI_Comm comm, int count, MPI_Datatype type, int root,
+                         const void* where);
+struct rf_call rf_reduction(uint16_t op, MPI_Comm comm, const void* send, int count, MPI_Datatype type,
+                            MPI_Op how, const void* where);
+struct rf_call rf_rooted_reduction(const void* send, int count, MPI_Datatype type, MPI_Op how, int root,
+                                   MPI_Comm comm, const void* where);
+struct rf_call rf_scattered_reduction(const void* send, const int* counts, MPI_Datatype type, MPI_Op how,
+                                      MPI_Comm comm, const void* where);
+struct rf_call rf_block_reduction(const void* send, int count, MPI_Datatype type, MPI_Op how, MPI_Comm comm,
+                                  const void* where);
+
+/* s, sn, st: buffer, count and type of what is sent; r, rn, rt: of what is received; counts of the v-forms
+ * are null in the others */
+struct rf_call rf_block(uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, int rn,
+                        MPI_Datatype rt, const void* where);
+struct rf_call rf_blocks(uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, const int* rn,
+                         MPI_Datatype rt, const void* where);
+struct rf_call rf_all_to_all(uint16_t op, MPI_Comm c, const void* s, const int* sn, MPI_Datatype st,
+                             const int* rn, MPI_Datatype rt, const MPI_Datatype* rts, const void* where);
+struct rf_call rf_gather(uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, int rn,
+                         MPI_Datatype rt, const int* rns, int root, const void* where);
+struct rf_call rf_scatter(uint16_t op, MPI_Comm c, int sn, MPI_Datatype st, const int* sns, const void* r,
+                          int rn, MPI_Datatype rt, int root, const void* where);
+
+#endif /* RANKFAULT_MPI_SHAPES_H */
