@@ -1,51 +1,11 @@
 // Tests of the MPI decoders on whole jobs: the record against the program's own book.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <stdlib.h>
-
-#include <filesystem>
-#include <set>
-
-#include "tests/backends/flight_record.h"
-#include "tests/backends/mpi/mpi_job.h"
+#include "tests/backends/mpi/mpi_record.h"
 
 namespace rankfault::test {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAreArray;
-
-class MpiRecord : public ::testing::TestWithParam<const char*> {
- protected:
-  void SetUp() override {
-    mpi_ = mpi_named(GetParam());
-    if (!mpi_.usable()) GTEST_SKIP() << GetParam() << " or its rank programs are not here";
-    char name[] = "/tmp/rf-mpi-XXXXXX";
-    run_dir_ = mkdtemp(name);
-  }
-  void TearDown() override {
-    if (!run_dir_.empty()) std::filesystem::remove_all(run_dir_);
-  }
-
-  JobEnd run(const std::vector<std::string>& program, int ranks = 4) {
-    JobOptions options;
-    options.ranks = ranks;
-    options.run_dir = run_dir_;
-    JobEnd end = run_mpi(mpi_, program, options);
-    records_ = read_flight_records(run_dir_);
-    return end;
-  }
-
-  Mpi mpi_;
-  std::string run_dir_;
-  std::map<int, FlightRecord> records_;
-};
-
-std::map<std::string, long> own_book(const Json& book) {
-  std::map<std::string, long> out;
-  for (const auto& [op, calls] : book["counts"].items()) out[op] = calls.get<long>();
-  return out;
-}
 
 INSTANTIATE_TEST_SUITE_P(Versions, MpiRecord,
                          ::testing::Values("OpenMpi4", "OpenMpi5", "Mpich4", "Mpich5", "MpiStandard"),
@@ -80,82 +40,6 @@ TEST_P(MpiRecord, PackedBytesAreOfNoType) {
       if (r.op == RF_OP_BROADCAST && r.phase == RF_PHASE_ENTER) given[rank] = {r.dtype, r.count};
   EXPECT_EQ(given[0], std::make_pair(int{RF_DTYPE_OTHER}, uint64_t{40}));
   EXPECT_EQ(given[1], std::make_pair(int{RF_DTYPE_INT32}, uint64_t{10}));
-}
-
-// MPICH's Fortran reaches the C names only in part.
-TEST_P(MpiRecord, MpichsFortranIsOpaqueAndComesToItsEnd) {
-  if (mpi_.is_openmpi()) GTEST_SKIP() << "its Fortran is decoded";
-  for (const char* program : {"fortran_steps", "fortran08_steps"}) {
-    if (!std::filesystem::exists(mpi_.programs + "/" + program)) GTEST_SKIP() << "no Fortran program for it";
-    const JobEnd end = run({program}, 3);
-    ASSERT_EQ(end.status, 0) << end.err;
-    ASSERT_EQ(records_.size(), 3u);
-    for (const auto& [rank, record] : records_) {
-      EXPECT_NE(record.header.opaque & RF_OPAQUE_COMMUNICATION, 0u) << program;
-      EXPECT_EQ(record.header.stage, static_cast<uint32_t>(RF_STAGE_FINALIZED)) << program;
-      EXPECT_EQ(record.entered(RF_LIB_MPI).at("init"), 1) << program;
-      EXPECT_EQ(record.entered(RF_LIB_MPI).at("finalize"), 1) << program;
-      EXPECT_EQ(record.entered(RF_LIB_MPI).at("all_reduce"), own_book(end.books.at(rank)).at("all_reduce"));
-    }
-    std::filesystem::remove_all(run_dir_ + "/records");
-  }
-}
-
-// Collectives, messages, requests and communicators, from either module.
-TEST_P(MpiRecord, FortransCallsAreThoseOfItsOwnBook) {
-  if (!mpi_.is_openmpi()) GTEST_SKIP() << "its Fortran is opaque";
-  for (const char* program : {"fortran_all_ops_F77", "fortran_all_ops_F08"}) {
-    if (!std::filesystem::exists(mpi_.programs + "/" + program)) GTEST_SKIP() << "no Fortran program for it";
-    const JobEnd end = run({program});
-    ASSERT_EQ(end.status, 0) << end.out << end.err;
-    ASSERT_EQ(records_.size(), 4u);
-    for (const auto& [rank, record] : records_) {
-      EXPECT_EQ(record.entered(RF_LIB_MPI), own_book(end.books.at(rank))) << program << " rank " << rank;
-      EXPECT_EQ(record.header.opaque & RF_OPAQUE_COMMUNICATION, 0u) << program;
-      std::multiset<std::pair<uint32_t, uint64_t>> comms;  // size, calls on it
-      for (const rf_comm& comm : record.comms) comms.insert({comm.size, comm.entered});
-      EXPECT_THAT(comms,
-                  ::testing::UnorderedElementsAre(std::pair(1u, 0u), std::pair(2u, 4u), std::pair(4u, 3u),
-                                                  std::pair(4u, 5u), std::pair(4u, 11u)))
-          << program << ": self, half, world, grid, twin";
-      std::set<uint64_t> entered, complete;
-      for (size_t lane = 0; lane < record.lanes.size(); ++lane)
-        for (const rf_record& r : record.lanes[lane]) {
-          if (r.phase == RF_PHASE_ENTER && r.flags & RF_CALL_NONBLOCKING)
-            entered.insert(RF_ORIGIN(lane, r.call));
-          if (r.phase == RF_PHASE_COMPLETE) complete.insert(r.where);
-          if (r.op == RF_OP_ALL_REDUCE && r.phase == RF_PHASE_ENTER && !(r.flags & RF_CALL_NONBLOCKING)) {
-            EXPECT_TRUE(r.flags & RF_CALL_IN_PLACE) << program;
-          }
-        }
-      EXPECT_EQ(entered.size(), 6u);
-      EXPECT_EQ(complete, entered) << program << " rank " << rank;
-    }
-    std::filesystem::remove_all(run_dir_ + "/records");
-  }
-}
-
-TEST_P(MpiRecord, SeesFortranCallsOnce) {
-  if (!mpi_.is_openmpi()) GTEST_SKIP() << "its Fortran is opaque";
-  for (const char* program : {"fortran_steps", "fortran08_steps"}) {
-    if (!std::filesystem::exists(mpi_.programs + "/" + program)) GTEST_SKIP() << "no Fortran program for it";
-    const JobEnd end = run({program}, 3);
-    ASSERT_EQ(end.status, 0) << end.err;
-    ASSERT_EQ(records_.size(), 3u);
-    EXPECT_EQ(records_.at(2).entered(RF_LIB_MPI), own_book(end.books.at(2))) << program;
-    EXPECT_EQ(records_.at(0).entered(RF_LIB_MPI).at("send"), 1);
-    EXPECT_EQ(records_.at(1).entered(RF_LIB_MPI).at("recv"), 1);
-    for (const auto& [rank, record] : records_) {
-      EXPECT_EQ(record.header.opaque & RF_OPAQUE_COMMUNICATION, 0u);
-      EXPECT_EQ(record.comms.at(0).id, records_.at(0).comms.at(0).id);
-      for (const rf_record& r : record.records(RF_LIB_MPI))
-        if (r.op == RF_OP_ALL_REDUCE && r.phase == RF_PHASE_ENTER) {
-          EXPECT_EQ(r.dtype, RF_DTYPE_FLOAT32);
-          EXPECT_EQ(r.reduce_op, RF_REDUCE_SUM);
-        }
-    }
-    std::filesystem::remove_all(run_dir_ + "/records");
-  }
 }
 
 TEST_P(MpiRecord, LeavesTheProgramsOutputAsItIs) {
