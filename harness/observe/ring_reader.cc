@@ -12,6 +12,12 @@
 namespace rankfault {
 namespace {
 
+// A number of the file as one of our words, the last of which is `last`; what is beyond it is `otherwise`.
+template <typename Word>
+Word word_of(uint64_t number, Word last, Word otherwise) {
+  return number <= static_cast<uint64_t>(last) ? static_cast<Word>(number) : otherwise;
+}
+
 constexpr int kTries = 64;  // a lane at full speed changes its state every 100 ns; we read it in 20
 constexpr uint32_t kLanes = RF_MAX_LANES + 1;
 
@@ -113,8 +119,8 @@ CommView RingReader::read_comm(uint32_t index) const {
   v.error = RF_LOAD(&c.error);
   v.rank = c.rank;
   v.destroyed = RF_LOAD(&c.state) == RF_COMM_DESTROYED;
-  v.library = static_cast<rf_library>(c.library);
-  v.identity = static_cast<rf_identity>(c.identity);
+  v.library = word_of(c.library, RF_LIB_MARK, RF_LIB_NONE);
+  v.identity = word_of(c.identity, RF_ID_UNIQUE, RF_ID_NONE);
   v.name = name(c.name);
   const auto* pool = reinterpret_cast<const int32_t*>(base_ + RF_OFF_MEMBERS);
   if (c.members != RF_NO_MEMBERS && c.members < RF_MAX_MEMBERS && c.size <= RF_MAX_MEMBERS - c.members)
@@ -126,7 +132,7 @@ ProcessView RingReader::view() const {
   const rf_header& h = header();
   ProcessView v;
   v.id = id_;
-  v.stage = static_cast<rf_stage>(RF_LOAD(&h.stage));
+  v.stage = word_of(RF_LOAD(&h.stage), RF_STAGE_FINALIZED, RF_STAGE_STRANGER);
   v.rank = h.rank;
   v.world_size = h.world_size;
   v.attempt = h.attempt;
@@ -140,14 +146,15 @@ ProcessView RingReader::view() const {
   v.member = RF_LOAD(&h.member_ns);
   for (const rf_coverage& c : h.coverage)
     if (c.library != RF_LIB_NONE)
-      v.coverage.push_back({static_cast<rf_library>(c.library), static_cast<rf_hook>(c.hook), c.version,
+      v.coverage.push_back({word_of(c.library, RF_LIB_MARK, RF_LIB_NONE),
+                            word_of(c.hook, RF_HOOK_LINKED, RF_HOOK_NONE), c.version,
                             printable(c.decoder, strnlen(c.decoder, sizeof c.decoder)),
                             printable(c.reason, strnlen(c.reason, sizeof c.reason))});
   const uint32_t lanes = lanes_used();
   for (uint32_t i = 0; i < lanes; ++i) {
     LaneView l;
     l.index = i;
-    l.kind = static_cast<rf_lane_kind>(RF_LOAD(&lane(i).kind));
+    l.kind = word_of(RF_LOAD(&lane(i).kind), RF_LANE_STREAM, RF_LANE_THREAD);
     l.owner = RF_LOAD(&lane(i).owner);
     l.dropped = RF_LOAD(&lane(i).dropped);
     if (!read_state(i, l.state)) v.stable = false;

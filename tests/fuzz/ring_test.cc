@@ -16,6 +16,7 @@
 #include "harness/observe/record_names.h"
 #include "harness/run/journal.h"
 #include "tests/falsify/refute.h"
+#include "tests/fuzz/ring_target.h"
 #include "tests/support/synthetic_records.h"
 
 namespace rankfault::testing {
@@ -219,6 +220,19 @@ TEST(RingDamage, RecordsThatAreGoneTakeOnlyTheirOwnProofsAlong) {
       EXPECT_NE(found.all.front().kind, "none") << "a rank is not known";
     }
   }
+}
+
+// The target of the libFuzzer program, with patches drawn from a seed.
+TEST(RingDamage, AnyPatchesAreSurvived) {
+  std::mt19937 random(17);
+  int taken = 0, refused = 0;
+  for (int round = 0; round < 25 * rounds(); ++round) {
+    std::vector<uint8_t> input(random() % 64);
+    for (uint8_t& byte : input) byte = static_cast<uint8_t>(random() % 4 ? random() : random() % 8);
+    (fuzz_ring(input.data(), input.size()) ? taken : refused) += 1;
+  }
+  EXPECT_GT(taken, 0);
+  EXPECT_GT(refused, 0);
 }
 
 TEST(RingDamage, LinksAreFollowedAndFifosAreNotWaitedFor) {
