@@ -235,10 +235,12 @@ def main():
                f"{time.strftime('%Y-%m-%d')}")
     print(machine)
     with tempfile.TemporaryDirectory(prefix="rfbench-") as folder:
-        latencies(folder)
-        costs(folder)
-    if PAGE:
-        write_page(machine)
+        try:
+            latencies(folder)
+            costs(folder)
+        finally:  # also of a run that was interrupted: what was measured is measured
+            if PAGE and ROWS:
+                write_page(machine)
 
 
 def latencies(folder):
