@@ -116,6 +116,27 @@ ncclResult_t wrap_ncclReduceScatter(SEND_RECEIVE, ncclRedOp_t o, ncclComm_t c, c
                      NEXT(ncclReduceScatter)(s, r, n, t, o, c, stream));
 }
 
+/* Of the next three, since NCCL 2.28, the count is one rank's share, as in ncclAllGather. */
+ncclResult_t wrap_ncclAlltoAll(SEND_RECEIVE, ncclComm_t c, cudaStream_t stream) {
+  struct rf_call call = operation(RF_OP_ALL_TO_ALL, n, t, c, WHERE);
+  RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, NULL, NULL),
+                     NEXT(ncclAlltoAll)(s, r, n, t, c, stream));
+}
+
+ncclResult_t wrap_ncclGather(SEND_RECEIVE, int root, ncclComm_t c, cudaStream_t stream) {
+  struct rf_call call = operation(RF_OP_GATHER, n, t, c, WHERE);
+  call.peer = root;
+  RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, &root, NULL),
+                     NEXT(ncclGather)(s, r, n, t, root, c, stream));
+}
+
+ncclResult_t wrap_ncclScatter(SEND_RECEIVE, int root, ncclComm_t c, cudaStream_t stream) {
+  struct rf_call call = operation(RF_OP_SCATTER, n, t, c, WHERE);
+  call.peer = root;
+  RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, &root, NULL),
+                     NEXT(ncclScatter)(s, r, n, t, root, c, stream));
+}
+
 ncclResult_t wrap_ncclSend(const void* b, size_t n, ncclDataType_t t, int peer, ncclComm_t c,
                            cudaStream_t stream) {
   struct rf_call call = operation(RF_OP_SEND, n, t, c, WHERE);

@@ -10,7 +10,8 @@
 
 struct made {
   uint64_t id, parent, parent_seq;
-  int rank, size; /* -1 and 0 when the library must be asked */
+  int rank, size;  /* -1 and 0 when the library must be asked */
+  int no_identity; /* its members cannot come to one number without a message */
 };
 
 /* Handles that the library fills only at the end of the group they were asked for in. */
@@ -43,7 +44,9 @@ static void add(ncclComm_t comm, struct made how) {
                                     .rank = how.rank,
                                     .flags = RF_COMM_POSITIONAL,
                                     .library = RF_LIB_NCCL,
-                                    .identity = how.parent ? RF_ID_DERIVED : RF_ID_UNIQUE};
+                                    .identity = how.no_identity ? RF_ID_NONE
+                                                : how.parent    ? RF_ID_DERIVED
+                                                                : RF_ID_UNIQUE};
   rf_core->comm_add(&info);
 }
 
@@ -130,6 +133,36 @@ ncclResult_t wrap_ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueI
   return created(&call, comm, before, by_unique_id(&id, rank, size), verdict, rc);
 }
 
+/* All members give the same ids in the same order. */
+ncclResult_t wrap_ncclCommInitRankScalable(ncclComm_t* comm, int size, int rank, int count, ncclUniqueId* ids,
+                                           ncclConfig_t* config) {
+  announce(rank, size);
+  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, NULL, WHERE);
+  const ncclComm_t before = *comm;
+  const enum rf_verdict verdict = rf_core->begin(&call);
+  const ncclResult_t rc = verdict == RF_DO_FORWARD
+                              ? NEXT(ncclCommInitRankScalable)(comm, size, rank, count, ids, config)
+                              : rf_not_made(&call, verdict);
+  const struct made how = {.id = rf_hash_bytes(0, ids, (count > 0 ? (size_t)count : 0) * sizeof(*ids)),
+                           .rank = rank,
+                           .size = size};
+  return created(&call, comm, before, how, verdict, rc);
+}
+
+/* Of the members only the new ones and one old one hold the id, and only the old ones know the parent: calls
+ * on the new communicator are recorded, and nothing is proven over them. */
+ncclResult_t wrap_ncclCommGrow(ncclComm_t parent, int size, const ncclUniqueId* id, int rank,
+                               ncclComm_t* made, ncclConfig_t* config) {
+  if (!parent) announce(rank, size);
+  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, NULL, WHERE);
+  const ncclComm_t before = *made;
+  const enum rf_verdict verdict = rf_core->begin(&call);
+  const ncclResult_t rc = verdict == RF_DO_FORWARD ? NEXT(ncclCommGrow)(parent, size, id, rank, made, config)
+                                                   : rf_not_made(&call, verdict);
+  const struct made how = {.rank = rank, .size = size, .no_identity = 1};
+  return created(&call, made, before, how, verdict, rc);
+}
+
 /* All members are of this process; the id needs to be unique, not shared. */
 ncclResult_t wrap_ncclCommInitAll(ncclComm_t* comms, int count, const int* devices) {
   static uint64_t times;
@@ -205,6 +238,15 @@ ncclResult_t wrap_ncclCommAbort(ncclComm_t comm) {
   const enum rf_verdict verdict = rf_core->begin(&call);
   return gone(&call, verdict,
               verdict == RF_DO_FORWARD ? NEXT(ncclCommAbort)(comm) : rf_not_made(&call, verdict));
+}
+
+ncclResult_t wrap_ncclCommRevoke(ncclComm_t comm, int flags) {
+  struct rf_call call = rf_call_on(RF_OP_COMM_REVOKE, comm, WHERE);
+  const enum rf_verdict verdict = rf_core->begin(&call);
+  const ncclResult_t rc =
+      verdict == RF_DO_FORWARD ? NEXT(ncclCommRevoke)(comm, flags) : rf_not_made(&call, verdict);
+  rf_core->end(&call, rf_accepted(rc) ? 0 : (int)rc);
+  return rc;
 }
 
 /* A poll, recorded only when it brings news. It says nothing of completion. */

@@ -73,6 +73,18 @@ TEST_F(NcclRecord, WorkOfAnOpenGroupIsNotYetOnItsStream) {
               ElementsAre("all_reduce", "all_reduce", "all_reduce"));
 }
 
+TEST_F(NcclRecord, NewerFunctionsAreUnderstood) {
+  const FlightRecord record = run("--more");
+  EXPECT_THAT(ops_complete(record, true), ElementsAre("all_to_all", "gather", "scatter"));
+  EXPECT_EQ(record.header.opaque & RF_OPAQUE_COMMUNICATION, 0u);
+  EXPECT_EQ(record.entered(RF_LIB_NCCL).at("comm_revoke"), 1);
+  ASSERT_EQ(record.comms.size(), 2u);
+  EXPECT_EQ(record.comms[0].identity, RF_ID_UNIQUE);
+  EXPECT_EQ(record.comms[0].completed, 4u) << "with its end";
+  EXPECT_EQ(record.comms[1].identity, RF_ID_NONE) << "grown: its members share no number";
+  EXPECT_EQ(record.comms[1].entered, 2u);
+}
+
 TEST_F(NcclRecord, EnqueuedGoesAheadOfCompleted) {
   const FlightRecord record = run();
   ASSERT_EQ(record.comms.size(), 2u);

@@ -1,10 +1,29 @@
 /* nccl_streams.c: NCCL calls on three streams; one is waited for, one never, one is being captured.
+ * With --more it makes communicators in other ways and calls what is newer.
  * With --wait-in-group it waits for the stream inside an open group, before its work is on the stream. */
 #include <nccl.h>
 #include <stdio.h>
 #include <string.h>
 
 extern void double_capture_begin(cudaStream_t stream);
+
+/* Other ways to make communicators, and what came with NCCL 2.28. */
+static int more(ncclUniqueId id, cudaStream_t stream) {
+  float data[64] = {0};
+  ncclUniqueId ids[2] = {id, id};
+  ncclComm_t comm, grown = NULL;
+  if (ncclCommInitRankScalable(&comm, 1, 0, 2, ids, NULL) != ncclSuccess) return 1;
+  ncclAlltoAll(data, data, 4, ncclFloat32, comm, stream);
+  ncclGather(data, data, 4, ncclFloat32, 0, comm, stream);
+  ncclScatter(data, data, 4, ncclFloat32, 0, comm, stream);
+  cudaStreamSynchronize(stream);
+  if (ncclCommGrow(comm, 2, &id, 0, &grown, NULL) != ncclSuccess) return 1;
+  ncclAllReduce(data, data, 4, ncclFloat32, ncclSum, grown, stream);
+  ncclCommRevoke(grown, 0);
+  ncclCommDestroy(grown);
+  ncclCommDestroy(comm);
+  return 0;
+}
 
 int main(int argc, char** argv) {
   char names[3];
@@ -14,6 +33,8 @@ int main(int argc, char** argv) {
   ncclUniqueId id;
   ncclComm_t comm, part;
   ncclResult_t error;
+  if (argc > 1 && strcmp(argv[1], "--more") == 0)
+    return ncclGetUniqueId(&id) != ncclSuccess || more(id, waited);
   if (ncclGetUniqueId(&id) != ncclSuccess || ncclCommInitRank(&comm, 1, id, 0) != ncclSuccess) return 1;
   for (int i = 0; i < 3; ++i) ncclAllReduce(data, data, 64, ncclFloat32, ncclSum, comm, waited);
   ncclCommGetAsyncError(comm, &error);
