@@ -45,7 +45,8 @@ int explain(const std::string& run_dir, bool all) {
   }
   if (report.compared)
     for (const VariantRow& row : report.compared->rows)
-      fmt::print("{}.{} is a run of its own: rankfault explain {}/{}.{}\n", row.id, row.n, run_dir, row.id, row.n);
+      fmt::print("{}.{} is a run of its own: rankfault explain {}/{}.{}\n", row.id, row.n, run_dir, row.id,
+                 row.n);
   if (!run->facts) return kExitPass;
   for (const Finding& finding : run->facts->findings.all) {
     fmt::print("found {}\n", finding_line(finding));

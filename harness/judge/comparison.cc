@@ -15,7 +15,8 @@ std::string title(const VariantRun& run, const std::vector<JudgedVariant>& all) 
 
 // Reasons stand in the journals of the runs, so no line of one is named here.
 void add(const ExpectationResult& one, const std::string& where, std::vector<ExpectationResult>& merged) {
-  const auto known = std::find_if(merged.begin(), merged.end(), [&](const auto& r) { return r.id == one.id; });
+  const auto known =
+      std::find_if(merged.begin(), merged.end(), [&](const auto& r) { return r.id == one.id; });
   if (known != merged.end() && one.verdict <= known->verdict) return;
   ExpectationResult result = one;
   result.because = fmt::format("{}: {}", where, one.because);
@@ -27,7 +28,8 @@ void add(const ExpectationResult& one, const std::string& where, std::vector<Exp
 }
 
 void add(const FaultResult& one, const std::string& where, std::vector<FaultResult>& merged) {
-  const auto known = std::find_if(merged.begin(), merged.end(), [&](const auto& f) { return f.id == one.id; });
+  const auto known =
+      std::find_if(merged.begin(), merged.end(), [&](const auto& f) { return f.id == one.id; });
   FaultResult result = one;
   result.how = fmt::format("{}: {}", where, one.how);
   if (known == merged.end()) return merged.push_back(std::move(result));
@@ -54,14 +56,16 @@ Judgement judge_comparison(const std::vector<JudgedVariant>& variants) {
   for (const JudgedVariant& variant : variants) {
     const std::string where = title(variant.run, variants);
     verdict = std::max(verdict, variant.judgement.verdict);
-    for (const ExpectationResult& result : variant.judgement.expectations) add(result, where, out.expectations);
+    for (const ExpectationResult& result : variant.judgement.expectations)
+      add(result, where, out.expectations);
     for (const FaultResult& fault : variant.judgement.faults) add(fault, where, out.faults);
     runs.push_back(variant.run);
   }
   const Plan& plan = runs.front().facts->plan;
   for (const Variant& variant : plan.scenario.variants)
     if (!was_run(variant.id, variants))
-      out.expectations.push_back({"variants", "variants", Verdict::kUnknown, variant.id + " was not run", {}});
+      out.expectations.push_back(
+          {"variants", "variants", Verdict::kUnknown, variant.id + " was not run", {}});
   for (const ExpectationSpec& spec : plan.scenario.expect)
     if (is_over_variants(spec))
       out.expectations.push_back(Catalog<Oracle>::instance().find(spec.oracle)->judge_over(spec, runs));

@@ -10,7 +10,8 @@ struct JudgedVariant {
   Judgement judgement;
 };
 
-// Pure. Over no run: unknown. What holds of all runs is told once; what does not, of the first where it is worst.
+// Pure. Over no run: unknown. What holds of all runs is told once; what does not, of the first where it is
+// worst.
 Judgement judge_comparison(const std::vector<JudgedVariant>&);
 
 }  // namespace rankfault

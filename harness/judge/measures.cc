@@ -86,9 +86,7 @@ bool is_measure(const std::string& value) {
   return std::find(words.begin(), words.end(), value) != words.end();
 }
 
-bool is_time_measure(const std::string& value) {
-  return value == "job_duration" || value == "step_duration";
-}
+bool is_time_measure(const std::string& value) { return value == "job_duration" || value == "step_duration"; }
 
 Measured measure(const std::string& value, const std::string& op, const RunFacts& facts) {
   if (value == "job_duration") return job_duration(facts);

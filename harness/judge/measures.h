@@ -1,4 +1,5 @@
-// measures: what can be measured of any run, whatever it reports: how long it took, what it did and how often.
+// measures: what can be measured of any run, whatever it reports: how long it took, what it did and how
+// often.
 #pragma once
 
 #include <string>

@@ -9,8 +9,8 @@ struct Closeness {  // neither: bit for bit
   std::optional<double> abs, rel;
 
   bool bits() const { return !abs && !rel; }
-  bool near(double a, double b) const;           // of numbers that were measured
-  bool equal(uint64_t a, uint64_t b) const;      // of values as they are reported: the bits of a double
+  bool near(double a, double b) const;       // of numbers that were measured
+  bool equal(uint64_t a, uint64_t b) const;  // of values as they are reported: the bits of a double
   std::string text(uint64_t value) const;
 };
 Closeness read_closeness(const Value*);  // {abs: x} or {rel: x}; anything else: bit for bit

@@ -21,26 +21,6 @@ void append(std::vector<std::string>& command, const std::vector<std::string>& a
   command.insert(command.end(), args.begin(), args.end());
 }
 
-// All changes by path, in one reading: of the variant, of the command line, of the tooth.
-Result<Scenario> changed_by_path(const Scenario& written, const PlanOptions& options) {
-  const Variant* variant = options.variant;
-  const Tooth* tooth = options.tooth;
-  if (options.set.empty() && !(variant && !variant->set.empty()) && !(tooth && !tooth->set.empty()))
-    return written;
-  Value tree = to_tree(written);
-  if (variant)
-    for (const auto& [path, to] : variant->set)
-      if (Status ok = set_in_tree(tree, path, to); !ok) return ok.error();
-  for (const auto& [path, text] : options.set)
-    if (Status ok = set_from_command_line(tree, path, text); !ok) return ok.error();
-  if (tooth)
-    for (const auto& [path, to] : tooth->set)
-      if (Status ok = set_in_tree(tree, path, to); !ok) return ok.error();
-  ParsedScenario parsed = read_scenario_tree(tree, written.file, written.text);
-  if (!parsed.errors.empty()) return parsed.errors.front();
-  return std::move(parsed.scenario);
-}
-
 // As the changes left it: a tooth may change what a variant is.
 const Variant* variant_in(const Scenario& scenario, const Variant* wanted) {
   if (!wanted) return nullptr;
@@ -49,10 +29,47 @@ const Variant* variant_in(const Scenario& scenario, const Variant* wanted) {
   return wanted;
 }
 
+Status change(Value& tree, const PlanOptions& options) {
+  for (const auto& [path, text] : options.set)
+    if (Status ok = set_from_command_line(tree, path, text); !ok) return ok;
+  if (options.tooth)
+    for (const auto& [path, to] : options.tooth->set)
+      if (Status ok = set_in_tree(tree, path, to); !ok) return ok;
+  return Done{};
+}
+
+Result<Scenario> read_changed(const Value& tree, const Scenario& written) {
+  ParsedScenario parsed = read_scenario_tree(tree, written.file, written.text);
+  if (!parsed.errors.empty()) return parsed.errors.front();
+  return std::move(parsed.scenario);
+}
+
+// All changes by path. Those of a variant come before those of the command line and of a tooth, which may
+// also have changed the variant itself: so these are made before it is looked at, and once more after its
+// own.
+Result<Scenario> changed_by_path(const Scenario& written, const PlanOptions& options) {
+  Value tree = to_tree(written);
+  if (Status ok = change(tree, options); !ok) return ok.error();
+  Result<Scenario> changed = read_changed(tree, written);
+  if (!changed) return changed;
+  const Variant* variant = variant_in(*changed, options.variant);
+  if (!variant || variant->set.empty()) return changed;
+  for (const auto& [path, to] : variant->set)
+    if (Status ok = set_in_tree(tree, path, to); !ok) return ok.error();
+  if (Status ok = change(tree, options); !ok) return ok.error();
+  return read_changed(tree, written);
+}
+
+bool changes_by_path(const PlanOptions& options) {
+  return !options.set.empty() || (options.tooth && !options.tooth->set.empty()) ||
+         (options.variant && !options.variant->set.empty());
+}
+
 }  // namespace
 
 Result<Scenario> apply(const Scenario& written, const PlanOptions& options) {
-  Result<Scenario> changed = changed_by_path(written, options);
+  Result<Scenario> changed =
+      changes_by_path(options) ? changed_by_path(written, options) : Result<Scenario>(written);
   if (!changed) return changed;
   Workload& workload = changed->workload;
   const auto add_env = [&](const std::map<std::string, std::string>& env) {

@@ -53,7 +53,7 @@ struct Action {
 };
 
 struct Plan {
-  Scenario scenario;  // with teeth and variants already applied
+  Scenario scenario;    // with teeth and variants already applied
   std::string tooth;    // id of the tooth that is on; ""
   std::string variant;  // id of the variant that is run; ""
   bool bug_on = false;

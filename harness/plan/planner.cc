@@ -70,10 +70,11 @@ bool counts_file_calls(const ExpectationSpec& spec) {
 void add_preloads(Plan& plan) {
   const auto& expect = plan.scenario.expect;
   const bool counted = std::any_of(expect.begin(), expect.end(), counts_file_calls);
-  const bool files = counted || std::any_of(plan.actions.begin(), plan.actions.end(), [](const Action& action) {
-    return !action.at.file_op.empty() || action.outside == OutsideVerb::kUnlink ||
-           action.outside == OutsideVerb::kTruncate || action.outside == OutsideVerb::kChmod;
-  });
+  const bool files =
+      counted || std::any_of(plan.actions.begin(), plan.actions.end(), [](const Action& action) {
+        return !action.at.file_op.empty() || action.outside == OutsideVerb::kUnlink ||
+               action.outside == OutsideVerb::kTruncate || action.outside == OutsideVerb::kChmod;
+      });
   if (!files) return;
   plan.preload.emplace_back("libc");
   plan.notes.emplace_back(

@@ -182,7 +182,8 @@ namespace {
 Value* item_by_id(Value::List& items, const std::string& id, std::vector<std::string>& ids) {
   for (Value& item : items) {
     Value* holder = &item;
-    if (item.map() && item.map()->size() == 1 && !item.find("id")) holder = &std::get<Value::Map>(item.data).front().second;
+    if (item.map() && item.map()->size() == 1 && !item.find("id"))
+      holder = &std::get<Value::Map>(item.data).front().second;
     const Value* own = holder->find("id");
     if (!own) continue;
     if (own->text == id) return holder;

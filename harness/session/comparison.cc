@@ -33,8 +33,8 @@ RunReport report_of(const std::vector<JudgedVariant>& variants) {
   report.judgement = judge_comparison(variants);
   report.compared.emplace();
   for (const auto& [run, judgement] : variants)
-    report.compared->rows.push_back({run.id, run.n, run.facts->plan.scenario.workload.ranks, judgement.verdict,
-                                     seconds_of(*run.facts), judgement.summary});
+    report.compared->rows.push_back({run.id, run.n, run.facts->plan.scenario.workload.ranks,
+                                     judgement.verdict, seconds_of(*run.facts), judgement.summary});
   if (variants.empty()) return report;
   const Scenario& scenario = variants.front().run.facts->plan.scenario;
   report.scenario = scenario.name;
@@ -81,7 +81,8 @@ Status Comparison::write_list() const {
   Json runs = Json::array();
   for (const Run& run : runs_)
     runs.push_back({{"variant", run.id}, {"run", run.n}, {"dir", fmt::format("{}.{}", run.id, run.n)}});
-  return write_json_to(dir_ + "/" + kList, {{"schema", "rankfault.comparison.v1"}, {"runs", std::move(runs)}});
+  return write_json_to(dir_ + "/" + kList,
+                       {{"schema", "rankfault.comparison.v1"}, {"runs", std::move(runs)}});
 }
 
 Result<RunReport> Comparison::finish() {
@@ -116,8 +117,8 @@ Result<RunReport> judge_comparison_dir(const std::string& dir) {
     Result<FinishedRun> run = judge_run(dir + "/" + name);
     if (!run) return run.error();
     left += run->report.cleanup;
-    variants.push_back({{entry.value("variant", ""), entry.value("run", 1), run->facts.get()},
-                        run->report.judgement});
+    variants.push_back(
+        {{entry.value("variant", ""), entry.value("run", 1), run->facts.get()}, run->report.judgement});
     runs.push_back(std::move(*run));  // facts stay where they are
   }
   RunReport report = report_of(variants);

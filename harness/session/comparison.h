@@ -1,4 +1,5 @@
-// Comparison: the runs of all variants of a scenario, in one directory that can be judged wherever it is copied to.
+// Comparison: the runs of all variants of a scenario, in one directory that can be judged wherever it is
+// copied to.
 //
 // DIR/comparison.json lists the runs; each is a run directory of its own, DIR/ID.N.
 #pragma once

@@ -42,9 +42,8 @@ void drop_runs(std::vector<UnitResult>& units, Keep keep) {
   for (UnitResult& unit : units) {
     const bool bites =
         std::all_of(unit.teeth.begin(), unit.teeth.end(), [](const ToothRow& r) { return r.bites; });
-    const bool good =
-        !unit.error && unit.report.cleanup.empty() &&
-        (unit.teeth.empty() ? unit.report.judgement.as_it_must_be : bites);
+    const bool good = !unit.error && unit.report.cleanup.empty() &&
+                      (unit.teeth.empty() ? unit.report.judgement.as_it_must_be : bites);
     if (keep == Keep::kFailed && !good) continue;
     if (unit.facts) forget(unit.facts->run_dir);
     for (std::string& spare : unit.spare) forget(spare);

@@ -70,8 +70,8 @@ Result<std::vector<ToothRow>> Square::prove(const Scenario& scenario) {
   return rows;
 }
 
-// A run without trouble is shared, and never compared with anything but the reference. Of such a one there may be
-// no facts: its directory tells.
+// A run without trouble is shared, and never compared with anything but the reference. Of such a one there
+// may be no facts: its directory tells.
 Result<FinishedRun> Square::run_once(const Scenario& scenario, const Variant* variant, const Tooth* tooth,
                                      bool trouble_on) {
   PlanOptions with = plan_options(options_);

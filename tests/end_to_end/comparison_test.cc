@@ -1,4 +1,5 @@
-// comparison_test: a scenario with variants as a user runs it: one table, one verdict, judged again from a copy.
+// comparison_test: a scenario with variants as a user runs it: one table, one verdict, judged again from a
+// copy.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -14,9 +15,10 @@ using testing::HasSubstr;
 
 // Two ranks and three make another number of calls.
 std::string compared(const std::string& within, const std::string& more = "") {
-  return gloo_job({.ranks = 2,
-                   .expect = "  - finished\n  - compare: {value: calls, op: all_reduce, within: " + within + "}\n",
-                   .more = "variants: [{id: two}, {id: three, ranks: 3}]\n" + more});
+  return gloo_job(
+      {.ranks = 2,
+       .expect = "  - finished\n  - compare: {value: calls, op: all_reduce, within: " + within + "}\n",
+       .more = "variants: [{id: two}, {id: three, ranks: 3}]\n" + more});
 }
 
 class ComparisonRun : public testing::Test {
@@ -44,7 +46,8 @@ TEST_F(ComparisonRun, JudgingACopyGivesTheSameBytes) {
   const ToolRun again = run_tool({"judge", copy, "--json"});
   EXPECT_EQ(again.status, 0) << again.output;
   EXPECT_EQ(again.output, result);
-  EXPECT_THAT(run_tool({"report", "--format", "junit", copy}).output, HasSubstr("tests=\"1\" failures=\"0\""));
+  EXPECT_THAT(run_tool({"report", "--format", "junit", copy}).output,
+              HasSubstr("tests=\"1\" failures=\"0\""));
   EXPECT_EQ(run_tool({"explain", copy}).status, 0);
 }
 

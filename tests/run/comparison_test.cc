@@ -8,6 +8,7 @@
 
 #include "harness/base/exit_code.h"
 #include "harness/scenario/scenario_parser.h"
+#include "harness/scenario/value.h"
 #include "harness/session/session.h"
 
 namespace rankfault::test {
@@ -149,6 +150,24 @@ TEST_F(Variants, ToothMayChangeWhatAVariantIs) {
   session();
   EXPECT_THAT(last_.command, ElementsAre("prog"));
   EXPECT_EQ(last_.ranks, 2);
+}
+
+TEST_F(Variants, ToothMayChangeWhatAVariantSets) {
+  options_.run_dir.clear();
+  options_.teeth = true;
+  scenario_.variants[1].set = {{"workload.cwd", text_value("/of-b")}};
+  scenario_.teeth[0].args.clear();
+  Value nothing;
+  nothing.data = Value::Map{};
+  scenario_.teeth[0].set = {{"variants.b.set", nothing}};
+  std::vector<std::string> cwd;
+  weights_ = [&](const Plan& plan) {
+    if (plan.variant == "b") cwd.push_back(plan.scenario.workload.cwd);
+    return 7;
+  };
+  session();
+  EXPECT_EQ(cwd.front(), "/of-b");
+  EXPECT_EQ(cwd.back(), "");
 }
 
 }  // namespace

@@ -208,7 +208,8 @@ INSTANTIATE_TEST_SUITE_P(Variants, BadComparisonTest, testing::ValuesIn(kCompari
                          [](const auto& entry) { return entry.param.fact; });
 
 TEST(BadInput, CompareNeedsVariants) {
-  const std::string text = with("  - left_nothing: [processes, shm, sockets, temp_files]", "  - compare: {value: weights}");
+  const std::string text =
+      with("  - left_nothing: [processes, shm, sockets, temp_files]", "  - compare: {value: weights}");
   EXPECT_EQ(mistake(text), "f.yaml:17:5: compare has nothing to compare: add \"variants\" to the scenario");
 }
 

@@ -1,8 +1,8 @@
-// compare: what is the same in all variants of a scenario, and what differs: a value that the ranks report, or
-// a measure of the run. Times are told with their spread.
+// compare: what is the same in all variants of a scenario, and what differs: a value that the ranks report,
+// or a measure of the run. Times are told with their spread.
 //
-// The first of the variants is what the others are compared with. What nobody reported, and a count of nothing
-// everywhere, is unknown: never the same.
+// The first of the variants is what the others are compared with. What nobody reported, and a count of
+// nothing everywhere, is unknown: never the same.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -90,7 +90,8 @@ ExpectationResult judge_value(const ExpectationSpec& spec, const std::string& na
   const int64_t step = at ? read_int(*at, "step", -1) : last_step_of(base, name);
   if (!newest_value(base, name, step, -1)) {
     const std::string when = step < 0 ? "" : fmt::format(" at step {}", step);
-    return answer(spec, Verdict::kUnknown, fmt::format("in {}, nobody reported {}{}", groups[0].id, name, when));
+    return answer(spec, Verdict::kUnknown,
+                  fmt::format("in {}, nobody reported {}{}", groups[0].id, name, when));
   }
   const Closeness close = read_closeness(spec.params.find("within"));
   const Wanted wanted = wanted_of(spec);
@@ -104,8 +105,9 @@ ExpectationResult judge_value(const ExpectationSpec& spec, const std::string& na
       if (d.differs && first_difference.empty()) first_difference = d.verdict.text;
     }
     if (wanted == Wanted::kDifferent && !differs && &group != &groups[0])
-      return answer(spec, Verdict::kFail,
-                    fmt::format("{} at step {} is the same in {} and {}", name, step, groups[0].id, group.id));
+      return answer(
+          spec, Verdict::kFail,
+          fmt::format("{} at step {} is the same in {} and {}", name, step, groups[0].id, group.id));
   }
   if (!first_difference.empty())
     return answer(spec, wanted == Wanted::kSame ? Verdict::kFail : Verdict::kPass, first_difference);
@@ -141,7 +143,8 @@ std::string said(const std::string& value, const Sample& sample) {
 std::string said_beside(const std::string& value, const Sample& base, const Sample& other) {
   const double a = median(base.all), b = median(other.all);
   std::string out = said(value, other);
-  if (a > 0 && a != b) out += fmt::format(", {:.1f} % {}", 100 * std::abs(b - a) / a, b > a ? "more" : "less");
+  if (a > 0 && a != b)
+    out += fmt::format(", {:.1f} % {}", 100 * std::abs(b - a) / a, b > a ? "more" : "less");
   return out;
 }
 
@@ -225,8 +228,8 @@ Status check_between(const ExpectationSpec& spec, const Scenario& scenario) {
 Status check_within(const ExpectationSpec& spec, const std::string& value) {
   const Value* within = spec.params.find("within");
   const std::string word = within && is_scalar(*within) ? within->text : "";
-  const bool bound = within && within->map() && within->map()->size() == 1 &&
-                     (within->find("abs") || within->find("rel"));
+  const bool bound =
+      within && within->map() && within->map()->size() == 1 && (within->find("abs") || within->find("rel"));
   if (within && !bound && word != "exact" && word != "differs" && word != "shown")
     return usage_error("\"within\" is exact, differs, shown, {abs: x} or {rel: x}", within->pos);
   if (bound && read_number(*within, "abs", 0) + read_number(*within, "rel", 0) <= 0)
@@ -267,7 +270,8 @@ const Registration<Oracle> kCompare{{
     "A value or a measure is the same in all variants of the scenario, within a bound, or it differs.",
     "compare: {value: weights, between: [direct, chunked], within: exact}",
     {{"value", ParamType::kText, true,
-      "the name of a reported value, or job_duration, step_duration, commits (by all ranks) or calls (of op)"},
+      "the name of a reported value, or job_duration, step_duration, commits (by all ranks) or calls (of "
+      "op)"},
      {"between", ParamType::kTextList, false,
       "variants: the first is what the others are compared with; all of them when absent"},
      {"within", ParamType::kAny, false,

@@ -9,7 +9,7 @@ namespace rankfault {
 namespace {
 
 ValueVerdict judge_rank(const RunFacts& facts, const Closeness& close, const std::string& name, int64_t step,
-                       int rank) {
+                        int rank) {
   const Mark* theirs = newest_value(*facts.reference, name, step, rank);
   if (!theirs) theirs = newest_value(*facts.reference, name, step, -1);
   if (!theirs) return {Verdict::kUnknown, fmt::format("the reference has no {} at step {}", name, step)};
@@ -26,8 +26,7 @@ ExpectationResult judge_same(const ExpectationSpec& spec, const RunFacts& facts)
   if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why);
   const Closeness close = read_closeness(spec.params.find("equal"));
   const Workload& workload = facts.plan.scenario.workload;
-  if (close.bits() && !workload.order_free &&
-      facts.reference->plan.scenario.workload.ranks != workload.ranks)
+  if (close.bits() && !workload.order_free && facts.reference->plan.scenario.workload.ranks != workload.ranks)
     return answer(spec, Verdict::kUnknown, "the world sizes differ, and the workload is not order_free");
   const Value* at = spec.params.find("at");
   ValueVerdict worst;
