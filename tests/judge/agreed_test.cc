@@ -74,6 +74,17 @@ TEST(Agreed, TakesAStepDoneAgainAsItWasDoneLast) {
   EXPECT_EQ(facts.result().verdict, Verdict::kPass);
 }
 
+TEST(Agreed, WhatWasSaidBeforeARestartNoLongerCounts) {
+  Facts healed = three_say(7, 7, 8, "agreed: {values: weights}");
+  healed.restarted(1);
+  for (const int rank : {0, 1, 2}) healed.mark(rank, "value", 5, 950, "weights", 9, 1);
+  EXPECT_EQ(healed.result().verdict, Verdict::kPass);
+  Facts broken = three_say(7, 7, 7, "agreed: {values: weights}");
+  broken.restarted(1);
+  for (const int rank : {0, 1, 2}) broken.mark(rank, "value", 5, 950, "weights", rank == 1 ? 8 : 9, 1);
+  EXPECT_EQ(broken.result().verdict, Verdict::kFail);
+}
+
 TEST(Agreed, IsUnknownWhenNobodySaysAnything) {
   EXPECT_EQ(committed("agreed: {decisions: [error]}").result().verdict, Verdict::kUnknown);
   EXPECT_EQ(committed("agreed: {marks: [skipped]}").result().verdict, Verdict::kUnknown);

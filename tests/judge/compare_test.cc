@@ -205,6 +205,16 @@ TEST(Comparison, AVariantThatFailsByItselfFailsAll) {
   EXPECT_THAT(runs.judged().summary, HasSubstr("finished: b: "));
 }
 
+TEST(Comparison, AVariantInWhichNoFaultHadAnEffectMakesItVoid) {
+  Facts facts;
+  facts.expect("finished");
+  std::vector<JudgedVariant> both{{{"a", 1, &facts.facts()}, {}}, {{"b", 1, &facts.facts()}, {}}};
+  for (JudgedVariant& one : both) one.judgement.verdict = Verdict::kPass;
+  EXPECT_EQ(judge_comparison(both).verdict, Verdict::kPass);
+  both[1].judgement.verdict = Verdict::kVoid;
+  EXPECT_EQ(judge_comparison(both).verdict, Verdict::kVoid);
+}
+
 TEST(Comparison, OverNoRunIsUnknown) { EXPECT_EQ(judge_comparison({}).verdict, Verdict::kUnknown); }
 
 TEST(Comparison, OfOneRunAloneCompareIsNotAsked) {
