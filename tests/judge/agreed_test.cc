@@ -28,6 +28,7 @@ TEST(Agreed, NamesTheRankWhoseValueDiffers) {
 
 TEST(Agreed, LooksAtTheRanksAndTheStepThatAreAskedFor) {
   EXPECT_EQ(three_say(7, 7, 8, "agreed: {values: weights, ranks: [0, 1]}").result().verdict, Verdict::kPass);
+  EXPECT_EQ(three_say(8, 7, 7, "agreed: {values: weights, ranks: [1, 2]}").result().verdict, Verdict::kPass);
   EXPECT_EQ(three_say(7, 7, 7, "agreed: {values: weights, at: {step: 6}}").result().verdict,
             Verdict::kUnknown);
   Facts facts = three_say(7, 7, 7, "agreed: {values: weights, at: {step: 5}}");
