@@ -18,12 +18,15 @@ class Console {
     if (const std::string replay = replay_line(report); !replay.empty() && !is_good(report))
       line("  replay  {}", replay);
     if (report.facts) text_ += findings_text(report.facts->findings) + evidence_text(report.facts->evidence);
+    if (report.compared)
+      for (const VariantRow& row : report.compared->rows) variant(row);
     for (const FaultResult& fault : report.judgement.faults)
       line("  fault   {} {}: {}", fault.verified ? "✓" : "?", fault.id,
            fault.how.empty() ? (fault.fired ? "fired" : "did not fire") : fault.how);
     for (const ExpectationResult& result : report.judgement.expectations) expectation(result);
     if (report.judgement.expectations.empty()) line("  ?       {}", report.judgement.summary);
     if (!report.cleanup.empty()) line("  left    {}", report.cleanup);
+    if (report.compared && !report.compared->dir.empty()) line("  runs    {}", report.compared->dir);
     if (report.facts && !report.facts->run_dir.empty()) line("  run     {}", report.facts->run_dir);
   }
 
@@ -47,6 +50,11 @@ class Console {
 
   std::string paint(const std::string& text, const char* shade) const {
     return colour_ ? fmt::format("\x1b[1;{}m{}\x1b[0m", shade, text) : text;
+  }
+
+  void variant(const VariantRow& row) {
+    line("  variant {:<18} {} rank{}, {:.1f} s, {}: {}", fmt::format("{}.{}", row.id, row.n), row.ranks,
+         row.ranks == 1 ? "" : "s", row.seconds, to_text(row.verdict), row.summary);
   }
 
   void expectation(const ExpectationResult& result) {

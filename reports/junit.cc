@@ -40,6 +40,10 @@ std::string class_name(const RunReport& report) {
 }
 
 double seconds_of(const RunReport& report) {
+  double all = 0;
+  if (report.compared)
+    for (const VariantRow& row : report.compared->rows) all += row.seconds;
+  if (report.compared) return all;
   return report.facts && report.facts->end > report.facts->begin
              ? static_cast<double>(report.facts->end - report.facts->begin) / 1e9
              : 0;

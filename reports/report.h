@@ -1,6 +1,7 @@
 // Report: one way of writing down what a run found; one file each in reports/.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,21 @@
 
 namespace rankfault {
 
+struct VariantRow {  // one run of a scenario that is run in several ways
+  std::string id;
+  int n = 1;
+  int ranks = 0;
+  Verdict verdict = Verdict::kUnknown;
+  double seconds = 0;
+  std::string summary;
+};
+
+struct ComparedRuns {
+  std::vector<VariantRow> rows;
+  std::string dir;  // holds the runs
+  MustBe must_be;
+};
+
 struct RunReport {                  // one finished run of one scenario (or a skipped one)
   const RunFacts* facts = nullptr;  // null when it was not run
   Judgement judgement;
@@ -17,6 +33,7 @@ struct RunReport {                  // one finished run of one scenario (or a sk
   std::string skipped;  // why; "" when it was run
   std::string cleanup;  // "" clean, else what is left
   int exit_code = 0;
+  std::optional<ComparedRuns> compared;  // it was run in several ways: there are no facts of one run
 };
 
 struct Report {

@@ -92,6 +92,18 @@ Json cleanup_json(const RunFacts& facts) {
   return {{"failed", nullptr}};
 }
 
+Json variants_json(const ComparedRuns& compared) {
+  Json all = Json::array();
+  for (const VariantRow& row : compared.rows)
+    all.push_back({{"id", row.id},
+                   {"run", row.n},
+                   {"ranks", row.ranks},
+                   {"verdict", to_text(row.verdict)},
+                   {"seconds", row.seconds},
+                   {"summary", row.summary}});
+  return all;
+}
+
 Json first_cause(const Findings& findings) {
   for (size_t i = 0; i < findings.all.size(); ++i)
     if (says_something(findings.all[i].kind) && findings.all[i].caused_by < 0) return Json(i);
@@ -113,6 +125,7 @@ Json result_json(const RunReport& report) {
   out["summary"] = judgement.summary;
   out["expectations"] = expectations_json(judgement);
   out["faults"] = faults_json(judgement);
+  if (report.compared) out["variants"] = variants_json(*report.compared);
   if (!report.facts) return out;
   const RunFacts& facts = *report.facts;
   Json findings = Json::array();

@@ -55,12 +55,16 @@ std::string outcome_line(const RunReport& report) {
   if (!report.skipped.empty()) return "SKIPPED";
   std::string word = to_text(report.judgement.verdict);
   std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::toupper(c); });
-  const bool due = !report.facts || report.facts->plan.scenario.must_be.kind == MustBe::Kind::kPass;
+  const MustBe must_be = report.compared ? report.compared->must_be
+                         : report.facts  ? report.facts->plan.scenario.must_be
+                                         : MustBe{};
+  const bool due = must_be.kind == MustBe::Kind::kPass;
   if (due) return word;
   return word + (report.judgement.as_it_must_be ? ", as it must be" : ", which it must not be");
 }
 
 std::string replay_line(const RunReport& report) {
+  if (!report.file.empty() && report.compared) return fmt::format("rankfault run {}", report.file);
   if (report.file.empty() || !report.facts) return "";
   const Plan& plan = report.facts->plan;
   std::string line = fmt::format("rankfault run {} --seed {}", report.file, plan.seed);

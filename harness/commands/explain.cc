@@ -41,8 +41,13 @@ int explain(const std::string& run_dir, bool all) {
   for (const ExpectationResult& result : report.judgement.expectations) {
     if (result.verdict == Verdict::kPass && !all) continue;
     fmt::print("{} {}: {}\n", to_text(result.verdict), result.id, result.because);
-    print_lines(*run->facts, result.journal);
+    if (run->facts) print_lines(*run->facts, result.journal);
   }
+  if (report.compared)
+    for (const VariantRow& row : report.compared->rows)
+      fmt::print("{}.{} is a run of its own: rankfault explain {}/{}.{}\n", row.id, row.n, run_dir, row.id,
+                 row.n);
+  if (!run->facts) return kExitPass;
   for (const Finding& finding : run->facts->findings.all) {
     fmt::print("found {}\n", finding_line(finding));
     for (const std::string& line : finding.evidence) fmt::print("    {}\n", line);

@@ -16,7 +16,7 @@ namespace {
 
 struct Options {
   WhatToRun what;
-  std::string tooth;
+  std::string tooth, variant;
   bool json = false, no_faults = false, no_bug = false;
 };
 
@@ -27,18 +27,24 @@ Result<Scenario> scenario_of(const WhatToRun& what) {
   return usage_error("name one scenario file, or give --ranks, --fault and a command after --");
 }
 
+// The one of these whose id was given; none was: none.
+template <typename Item>
+Status find_by_id(const std::vector<Item>& items, const std::string& id, const char* what, const Item*& out) {
+  std::vector<std::string> ids;
+  for (const Item& item : items) {
+    if (item.id == id) out = &item;
+    ids.push_back(item.id);
+  }
+  if (out || id.empty()) return Done{};
+  return usage_error(fmt::format("there is no {} \"{}\"{}", what, id, did_you_mean(id, ids)));
+}
+
 Status read_options(const Options& in, const Scenario& scenario, PlanOptions& out) {
   out.faults_on = !in.no_faults;
   out.bug_on = !in.no_bug;
   if (Status read = in.what.read_changes(out.set, out.seed); !read) return read;
-  if (in.tooth.empty()) return Done{};
-  std::vector<std::string> ids;
-  for (const Tooth& tooth : scenario.teeth) {
-    if (tooth.id == in.tooth) out.tooth = &tooth;
-    ids.push_back(tooth.id);
-  }
-  if (out.tooth) return Done{};
-  return usage_error(fmt::format("there is no tooth \"{}\"{}", in.tooth, did_you_mean(in.tooth, ids)));
+  if (Status found = find_by_id(scenario.teeth, in.tooth, "tooth", out.tooth); !found) return found;
+  return find_by_id(scenario.variants, in.variant, "variant", out.variant);
 }
 
 void print_words(const Plan& plan) {
@@ -50,6 +56,11 @@ void print_words(const Plan& plan) {
              work.restarts == 1 ? "" : "s");
   if (plan.scenario.reference_fault_free)
     fmt::print("first     once without faults, for the values to compare\n");
+  if (!plan.variant.empty()) fmt::print("variant   {}\n", plan.variant);
+  if (plan.variant.empty())
+    for (const Variant& variant : plan.scenario.variants)
+      fmt::print("also      as variant {}, {}: --variant {}\n", variant.id,
+                 variant.times == 1 ? "once" : fmt::format("{} times", variant.times), variant.id);
   if (!plan.tooth.empty()) fmt::print("tooth     {}\n", plan.tooth);
   if (plan.bug_on) fmt::print("bug       {}\n", plan.scenario.bug->stands_for);
   if (plan.actions.empty()) fmt::print("faults    none\n");
@@ -90,6 +101,7 @@ const Registration<CliCommand> kRegistration{{
       auto options = std::make_shared<Options>();
       options->what.add_to(app);
       app.add_option("--tooth", options->tooth, "with this tooth on");
+      app.add_option("--variant", options->variant, "as this variant");
       app.add_flag("--no-faults", options->no_faults, "as the reference runs it");
       app.add_flag("--no-bug", options->no_bug, "with the scenario's bug off");
       app.add_flag("--json", options->json, "print plan.json");

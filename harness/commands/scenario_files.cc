@@ -30,6 +30,19 @@ Status add_directory(const std::string& directory, std::vector<std::string>& out
   return Done{};
 }
 
+void check_plan(const Scenario& scenario, const Variant* variant, const Tooth* tooth, const std::string& with,
+                const SourcePos& pos, std::vector<Error>& errors) {
+  PlanOptions options;
+  options.variant = variant;
+  options.tooth = tooth;
+  const Result<Plan> plan = make_plan(scenario, options);
+  if (plan) return;
+  Error error = plan.error();
+  error.message = fmt::format("with {}: {}", with, error.message);
+  if (error.where.line == 0) error.where = pos;
+  errors.push_back(error);
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> find_scenario_files(const std::vector<std::string>& paths) {
@@ -55,15 +68,13 @@ std::vector<Error> check_scenario_file(const std::string& path) {
   errors = validate(parsed.scenario);
   if (!errors.empty()) return errors;
   if (Result<Plan> plan = make_plan(parsed.scenario, {}); !plan) errors.push_back(plan.error());
-  for (const Tooth& tooth : parsed.scenario.teeth) {
-    PlanOptions options;
-    options.tooth = &tooth;
-    Result<Plan> plan = make_plan(parsed.scenario, options);
-    if (plan) continue;
-    Error error = plan.error();
-    error.message = fmt::format("with tooth {}: {}", tooth.id, error.message);
-    if (error.where.line == 0) error.where = tooth.pos;
-    errors.push_back(error);
+  for (const Tooth& tooth : parsed.scenario.teeth)
+    check_plan(parsed.scenario, nullptr, &tooth, "tooth " + tooth.id, tooth.pos, errors);
+  for (const Variant& variant : parsed.scenario.variants) {
+    check_plan(parsed.scenario, &variant, nullptr, "variant " + variant.id, variant.pos, errors);
+    for (const Tooth& tooth : parsed.scenario.teeth)
+      check_plan(parsed.scenario, &variant, &tooth, fmt::format("variant {}, tooth {}", variant.id, tooth.id),
+                 tooth.pos, errors);
   }
   return errors;
 }

@@ -61,10 +61,24 @@ bool trouble_is_off(const Plan& plan) { return !plan.faults_on || (plan.scenario
 // With only the bug off all is asked all the same: `blamed` must then fail, on `none`. The reference
 // has none of its own to be compared with.
 bool is_asked(const ExpectationSpec& spec, const RunFacts& facts) {
+  if (is_over_variants(spec)) return false;
   if (facts.plan.faults_on) return true;
   if (spec.oracle == "same_as_reference" && !facts.reference) return false;
   return !refers_to_trouble(spec);
 }
+
+// What one run must be: a comparison of several is another's business.
+MustBe must_be_of(const RunFacts& facts) {
+  const Scenario& scenario = facts.plan.scenario;
+  if (trouble_is_off(facts.plan)) return {};
+  for (const ExpectationSpec& spec : scenario.expect)
+    if (scenario.must_be.kind == MustBe::Kind::kFail && spec.id == scenario.must_be.expectation &&
+        is_over_variants(spec))
+      return {};
+  return scenario.must_be;
+}
+
+}  // namespace
 
 bool is_as_it_must_be(const Judgement& judgement, const MustBe& must_be) {
   switch (must_be.kind) {
@@ -96,8 +110,6 @@ std::string summary_of(const Judgement& judgement) {
                      judgement.expectations.size());
 }
 
-}  // namespace
-
 bool refers_to_trouble(const ExpectationSpec& spec) {
   const Oracle* oracle = Catalog<Oracle>::instance().find(spec.oracle);
   if (oracle && (oracle->needs_trouble ? oracle->needs_trouble(spec) : oracle->names_fault)) return true;
@@ -125,8 +137,7 @@ Judgement judge(const RunFacts& facts) {
   if (results.empty()) verdict = std::max(verdict, Verdict::kUnknown);
   for (const ExpectationResult& result : results) verdict = std::max(verdict, result.verdict);
   judgement.verdict = verdict;
-  judgement.as_it_must_be =
-      is_as_it_must_be(judgement, trouble_is_off(facts.plan) ? MustBe{} : facts.plan.scenario.must_be);
+  judgement.as_it_must_be = is_as_it_must_be(judgement, must_be_of(facts));
   judgement.summary = summary_of(judgement);
   return judgement;
 }

@@ -13,6 +13,12 @@
 
 namespace rankfault {
 
+struct VariantRun {  // one run of a scenario that is run in several ways
+  std::string id;    // of the variant
+  int n = 1;         // which of its runs
+  const RunFacts* facts = nullptr;
+};
+
 struct Oracle {
   const char* name;     // "unblocked"
   const char* summary;  // one sentence: the property
@@ -27,14 +33,25 @@ struct Oracle {
   // Whether these parameters ask for what only a fault (or a bug) can cause: `ended: {exit: nonzero}`.
   // Null: names_fault says it.
   bool (*needs_trouble)(const ExpectationSpec&) = nullptr;
+  // Not null: it is asked once, of the runs of all variants, and not of each of them.
+  ExpectationResult (*judge_over)(const ExpectationSpec&, const std::vector<VariantRun>&) = nullptr;
 };
 
 // True when the expectation cannot be judged in a run without faults and without the bug: by what its
 // oracle is, by a parameter that names a fault, or by ranks that only a fault tells apart.
 bool refers_to_trouble(const ExpectationSpec&);
 
+// True when it is asked of all variants together.
+inline bool is_over_variants(const std::string& name) {
+  const Oracle* oracle = Catalog<Oracle>::instance().find(name);
+  return oracle && oracle->judge_over;
+}
+inline bool is_over_variants(const ExpectationSpec& spec) { return is_over_variants(spec.oracle); }
+
 // Pure: the whole judgement, in the order of the scenario.
 Judgement judge(const RunFacts&);
+
+bool is_as_it_must_be(const Judgement&, const MustBe&);
 
 // The exit code of one run by its verdict; and by its outcome (as it must be, or not).
 int exit_of_verdict(const Judgement&);

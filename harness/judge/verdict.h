@@ -35,5 +35,6 @@ struct Judgement {
 };
 
 const char* to_text(Verdict);
+std::string summary_of(const Judgement&);  // the worst of it, in one line
 
 }  // namespace rankfault

@@ -21,28 +21,71 @@ void append(std::vector<std::string>& command, const std::vector<std::string>& a
   command.insert(command.end(), args.begin(), args.end());
 }
 
+// As the changes left it: a tooth may change what a variant is.
+const Variant* variant_in(const Scenario& scenario, const Variant* wanted) {
+  if (!wanted) return nullptr;
+  for (const Variant& variant : scenario.variants)
+    if (variant.id == wanted->id) return &variant;
+  return wanted;
+}
+
+Status change(Value& tree, const PlanOptions& options) {
+  for (const auto& [path, text] : options.set)
+    if (Status ok = set_from_command_line(tree, path, text); !ok) return ok;
+  if (options.tooth)
+    for (const auto& [path, to] : options.tooth->set)
+      if (Status ok = set_in_tree(tree, path, to); !ok) return ok;
+  return Done{};
+}
+
+Result<Scenario> read_changed(const Value& tree, const Scenario& written) {
+  ParsedScenario parsed = read_scenario_tree(tree, written.file, written.text);
+  if (!parsed.errors.empty()) return parsed.errors.front();
+  return std::move(parsed.scenario);
+}
+
+// All changes by path. Those of a variant come before those of the command line and of a tooth, which may
+// also have changed the variant itself: so these are made before it is looked at, and once more after its
+// own.
+Result<Scenario> changed_by_path(const Scenario& written, const PlanOptions& options) {
+  Value tree = to_tree(written);
+  if (Status ok = change(tree, options); !ok) return ok.error();
+  Result<Scenario> changed = read_changed(tree, written);
+  if (!changed) return changed;
+  const Variant* variant = variant_in(*changed, options.variant);
+  if (!variant || variant->set.empty()) return changed;
+  for (const auto& [path, to] : variant->set)
+    if (Status ok = set_in_tree(tree, path, to); !ok) return ok.error();
+  if (Status ok = change(tree, options); !ok) return ok.error();
+  return read_changed(tree, written);
+}
+
+bool changes_by_path(const PlanOptions& options) {
+  return !options.set.empty() || (options.tooth && !options.tooth->set.empty()) ||
+         (options.variant && !options.variant->set.empty());
+}
+
 }  // namespace
 
 Result<Scenario> apply(const Scenario& written, const PlanOptions& options) {
-  Scenario out = written;
-  const bool by_path = !options.set.empty() || (options.tooth && !options.tooth->set.empty());
-  if (by_path) {
-    Value tree = to_tree(written);
-    for (const auto& [path, text] : options.set)
-      if (Status ok = set_from_command_line(tree, path, text); !ok) return ok.error();
-    if (options.tooth)
-      for (const auto& [path, to] : options.tooth->set)
-        if (Status ok = set_in_tree(tree, path, to); !ok) return ok.error();
-    ParsedScenario parsed = read_scenario_tree(tree, written.file, written.text);
-    if (!parsed.errors.empty()) return parsed.errors.front();
-    out = std::move(parsed.scenario);
+  Result<Scenario> changed =
+      changes_by_path(options) ? changed_by_path(written, options) : Result<Scenario>(written);
+  if (!changed) return changed;
+  Workload& workload = changed->workload;
+  const auto add_env = [&](const std::map<std::string, std::string>& env) {
+    for (const auto& [name, text] : env) workload.env[name] = text;
+  };
+  if (const Variant* variant = variant_in(*changed, options.variant)) {
+    append(workload.command, variant->args);
+    add_env(variant->env);
+    if (variant->ranks) workload.ranks = *variant->ranks;
   }
-  if (options.bug_on && out.bug) append(out.workload.command, out.bug->args);
+  if (options.bug_on && changed->bug) append(workload.command, changed->bug->args);
   if (options.tooth) {
-    append(out.workload.command, options.tooth->args);
-    for (const auto& [name, text] : options.tooth->env) out.workload.env[name] = text;
+    append(workload.command, options.tooth->args);
+    add_env(options.tooth->env);
   }
-  return out;
+  return changed;
 }
 
 }  // namespace rankfault

@@ -1,4 +1,4 @@
-// apply: a scenario with a tooth, its bug and --set changes in place; what is left is a plain one.
+// apply: a scenario with a variant, a tooth, its bug and --set changes in place; what is left is a plain one.
 #pragma once
 
 #include "harness/plan/plan.h"

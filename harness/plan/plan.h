@@ -53,8 +53,9 @@ struct Action {
 };
 
 struct Plan {
-  Scenario scenario;  // with teeth and variants already applied
-  std::string tooth;  // id of the tooth that is on; ""
+  Scenario scenario;    // with teeth and variants already applied
+  std::string tooth;    // id of the tooth that is on; ""
+  std::string variant;  // id of the variant that is run; ""
   bool bug_on = false;
   bool faults_on = true;  // false: the reference, or a corner of the square
   uint64_t seed = 0;
@@ -68,6 +69,7 @@ struct Plan {
 struct PlanOptions {
   bool faults_on = true;
   bool bug_on = true;
+  const Variant* variant = nullptr;
   const Tooth* tooth = nullptr;
   std::optional<uint64_t> seed;
   std::vector<std::pair<std::string, std::string>> set;  // --set key=value

@@ -78,6 +78,7 @@ Result<Plan> read_plan(const Json& json) {
   if (!parsed.errors.empty()) return parsed.errors.front();
   plan.scenario = std::move(parsed.scenario);
   plan.tooth = json.at("tooth");
+  plan.variant = json.value("variant", "");
   plan.bug_on = json.at("bug_on");
   plan.faults_on = json.at("faults_on");
   plan.seed = json.at("seed");
@@ -100,6 +101,7 @@ Json to_json(const Plan& plan) {
   for (const Action& action : plan.actions) actions.push_back(action_json(action));
   return {{"version", 1},
           {"tooth", plan.tooth},
+          {"variant", plan.variant},
           {"bug_on", plan.bug_on},
           {"faults_on", plan.faults_on},
           {"seed", plan.seed},

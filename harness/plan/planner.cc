@@ -60,11 +60,21 @@ void link_after_faults(Plan& plan) {
   }
 }
 
+// Calls on files are on record only where the file-call object is.
+bool counts_file_calls(const ExpectationSpec& spec) {
+  const Value* op = spec.params.find("op");
+  const std::optional<rf_op> named = op ? op_from_word(op->text) : std::nullopt;
+  return named && is_file_op(*named);
+}
+
 void add_preloads(Plan& plan) {
-  const bool files = std::any_of(plan.actions.begin(), plan.actions.end(), [](const Action& action) {
-    return !action.at.file_op.empty() || action.outside == OutsideVerb::kUnlink ||
-           action.outside == OutsideVerb::kTruncate || action.outside == OutsideVerb::kChmod;
-  });
+  const auto& expect = plan.scenario.expect;
+  const bool counted = std::any_of(expect.begin(), expect.end(), counts_file_calls);
+  const bool files =
+      counted || std::any_of(plan.actions.begin(), plan.actions.end(), [](const Action& action) {
+        return !action.at.file_op.empty() || action.outside == OutsideVerb::kUnlink ||
+               action.outside == OutsideVerb::kTruncate || action.outside == OutsideVerb::kChmod;
+      });
   if (!files) return;
   plan.preload.emplace_back("libc");
   plan.notes.emplace_back(
@@ -90,6 +100,7 @@ Result<Plan> make_plan(const Scenario& written, const PlanOptions& options) {
   name_lone_parameters(plan.scenario);
   if (const std::vector<Error> errors = validate(plan.scenario); !errors.empty()) return errors.front();
   plan.tooth = options.tooth ? options.tooth->id : "";
+  plan.variant = options.variant ? options.variant->id : "";
   plan.bug_on = options.bug_on && plan.scenario.bug.has_value();
   plan.faults_on = options.faults_on;
   plan.seed = seed_of(plan.scenario, options);

@@ -92,8 +92,12 @@ std::string boot_id() {
   return text;
 }
 
+Result<std::string> make_run_folder(const std::string& path, const std::string& scenario_name) {
+  return path.empty() ? make_fresh(scenario_name) : make_given(path);
+}
+
 Result<RunDir> RunDir::create(const std::string& path, const std::string& scenario_name) {
-  Result<std::string> made = path.empty() ? make_fresh(scenario_name) : make_given(path);
+  Result<std::string> made = make_run_folder(path, scenario_name);
   if (!made.ok()) return made.error();
   RunDir run;
   run.path_ = *made;

@@ -40,6 +40,9 @@ class RunDir {  // NOLINT(bugprone-exception-escape): moving a JSON value is not
   UniqueFd lock_;
 };
 
+// The directory alone, by the same rules as RunDir::create: for what holds several runs. Absolute.
+Result<std::string> make_run_folder(const std::string& path, const std::string& scenario_name);
+
 std::string boot_id();  // of this boot of the machine
 RunState run_state(const std::string& run_dir);
 Result<Json> read_json(const std::string& path);

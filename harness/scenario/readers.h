@@ -15,6 +15,7 @@ Trigger read_trigger(const Value&, const std::string& owner, Problems&);
 void read_expectations(const Value&, std::vector<ExpectationSpec>&, Problems&);
 void read_bug(const Value&, std::optional<Bug>&, Problems&);
 void read_teeth(const Value&, std::vector<Tooth>&, Problems&);
+void read_variants(const Value&, std::vector<Variant>&, Problems&);
 void read_must_be(const Value&, MustBe&, Problems&);
 
 // "base", else "base#2", "base#3" ...: the first that is not in `taken`; adds it there.

@@ -145,6 +145,16 @@ struct Tooth {
   SourcePos pos;
 };
 
+struct Variant {  // one way in which the scenario is run, when it is run in several
+  std::string id;
+  std::vector<std::string> args;
+  std::map<std::string, std::string> env;
+  std::optional<int> ranks;
+  std::vector<std::pair<std::string, Value>> set;  // "workload.command" -> new value
+  int times = 1;                                   // how often: durations have a spread
+  SourcePos pos;
+};
+
 struct MustBe {
   enum class Kind { kPass, kVoid, kFail } kind = Kind::kPass;
   std::string expectation;  // kFail
@@ -160,6 +170,7 @@ struct Scenario {
   std::optional<Bug> bug;
   std::vector<ExpectationSpec> expect;
   std::vector<Tooth> teeth;
+  std::vector<Variant> variants;  // none: it is run once, as it stands
   MustBe must_be;
   std::string file;  // "" for the one-line form
   std::string text;  // the source, for the digest and the run directory

@@ -98,17 +98,31 @@ Value expectation_tree(const ExpectationSpec& spec) {
   return map_value({{spec.oracle, std::move(params)}}, spec.pos);
 }
 
+void put_set(Value& map, const std::vector<std::pair<std::string, Value>>& changes, const SourcePos& pos) {
+  if (changes.empty()) return;
+  Value set = map_value({}, pos);
+  for (const auto& [path, to] : changes) set_entry(set, path, to);
+  set_entry(map, "set", std::move(set));
+}
+
 Value tooth_tree(const Tooth& tooth) {
   Value out = map_value({}, tooth.pos);
   set_entry(out, "id", text_value(tooth.id, tooth.pos));
   put_texts(out, "args", tooth.args, tooth.pos);
   if (!tooth.env.empty()) set_entry(out, "env", env_tree(tooth.env, tooth.pos));
-  if (!tooth.set.empty()) {
-    Value set = map_value({}, tooth.pos);
-    for (const auto& [path, to] : tooth.set) set_entry(set, path, to);
-    set_entry(out, "set", std::move(set));
-  }
+  put_set(out, tooth.set, tooth.pos);
   set_entry(out, "must_fail", text_value(tooth.must_fail, tooth.pos));
+  return out;
+}
+
+Value variant_tree(const Variant& variant) {
+  Value out = map_value({}, variant.pos);
+  set_entry(out, "id", text_value(variant.id, variant.pos));
+  put_texts(out, "args", variant.args, variant.pos);
+  if (!variant.env.empty()) set_entry(out, "env", env_tree(variant.env, variant.pos));
+  if (variant.ranks) set_entry(out, "ranks", int_value(*variant.ranks, variant.pos));
+  put_set(out, variant.set, variant.pos);
+  if (variant.times != 1) set_entry(out, "times", int_value(variant.times, variant.pos));
   return out;
 }
 
@@ -147,6 +161,7 @@ Value to_tree(const Scenario& s) {
   if (s.reference_fault_free) set_entry(out, "reference", text_value("fault_free"));
   if (s.seed) set_entry(out, "seed", int_value(static_cast<int64_t>(*s.seed)));
   put_list(out, "teeth", s.teeth, tooth_tree);
+  put_list(out, "variants", s.variants, variant_tree);
   if (s.bug) {
     Value bug = map_value({}, s.bug->pos);
     set_entry(bug, "args", texts_value(s.bug->args, s.bug->pos));
@@ -163,11 +178,12 @@ Value to_tree(const Scenario& s) {
 
 namespace {
 
-// The list item whose id is `id`: of a fault or a tooth its own key, of an expectation its oracle's.
+// The list item whose id is `id`: of a fault, tooth or variant its own key, of an expectation its oracle's.
 Value* item_by_id(Value::List& items, const std::string& id, std::vector<std::string>& ids) {
   for (Value& item : items) {
     Value* holder = &item;
-    if (item.map() && item.map()->size() == 1) holder = &std::get<Value::Map>(item.data).front().second;
+    if (item.map() && item.map()->size() == 1 && !item.find("id"))
+      holder = &std::get<Value::Map>(item.data).front().second;
     const Value* own = holder->find("id");
     if (!own) continue;
     if (own->text == id) return holder;

@@ -160,6 +160,17 @@ Json scenario_schema() {
                        {"set", {{"type", "object"}}},
                        {"must_fail", scalar()}},
                       {"must_fail"});
+  Json some_ranks = whole(1), times = whole(1);
+  some_ranks["maximum"] = 16384;
+  times["maximum"] = 100;
+  Json variants = list_of(object({{"id", scalar()},
+                                  {"args", list_of(scalar())},
+                                  {"env", map_of(scalar())},
+                                  {"ranks", some_ranks},
+                                  {"set", {{"type", "object"}}},
+                                  {"times", times}},
+                                 {"id"}));
+  variants["minItems"] = 2;
   Json bug_args = list_of(scalar());
   bug_args["minItems"] = 1;
   Json out{{"$schema", "http://json-schema.org/draft-07/schema#"},
@@ -173,6 +184,7 @@ Json scenario_schema() {
               {"reference", {{"const", "fault_free"}}},
               {"seed", whole(0)},
               {"teeth", list_of(tooth)},
+              {"variants", variants},
               {"bug", object({{"args", bug_args}, {"stands_for", scalar()}}, {"args", "stands_for"})},
               {"faults", list_of({{"anyOf", kinds}})},
               {"expect", expectations()},

@@ -90,6 +90,7 @@ std::vector<Error> validate(const Scenario& written) {
   Problems problems;
   validate_faults(scenario, problems);
   validate_expectations(scenario, problems);
+  validate_variants(scenario, problems);
   check_bug(scenario, problems);
   check_teeth(scenario, problems);
   std::vector<Error> all = problems.all();

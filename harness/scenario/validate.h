@@ -23,5 +23,6 @@ std::vector<int> victims_of(const Scenario&);
 // Parts of validate(), one file each.
 void validate_faults(const Scenario&, Problems&);
 void validate_expectations(const Scenario&, Problems&);
+void validate_variants(const Scenario&, Problems&);
 
 }  // namespace rankfault

@@ -1,6 +1,8 @@
 // ladder: see ladder.h.
 #include "harness/session/ladder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "harness/base/exit_code.h"
@@ -8,9 +10,17 @@
 namespace rankfault {
 namespace {
 
-SessionOptions at_size(const SessionOptions& options, int ranks) {
+// A rung is a variant of the scenario that only its size tells from the others.
+Variant of_size(int ranks) {
+  Variant out;
+  out.id = fmt::format("{}-ranks", ranks);
+  out.ranks = ranks;
+  return out;
+}
+
+SessionOptions as_variant(const SessionOptions& options, const Variant& variant) {
   SessionOptions out = options;
-  out.set.emplace_back("workload.ranks", std::to_string(ranks));
+  out.variant = &variant;
   out.by_verdict = false;
   return out;
 }
@@ -29,6 +39,9 @@ const Rung* LadderResult::first_failure() const {
 
 Result<LadderResult> run_ladder(const Scenario& scenario, std::vector<int> sizes, const RunFunction& run,
                                 const SessionOptions& options) {
+  if (!scenario.variants.empty())
+    return usage_error("it has variants of its own: a ladder is for a scenario without them",
+                       {scenario.file, 0, 0});
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   LadderResult out;
@@ -36,8 +49,8 @@ Result<LadderResult> run_ladder(const Scenario& scenario, std::vector<int> sizes
   for (const int ranks : sizes) {
     Rung rung;
     rung.ranks = ranks;
-    const SessionOptions with = at_size(options, ranks);
-    if (const Result<Plan> plan = make_plan(scenario, plan_options(with)); !plan) {
+    const Variant variant = of_size(ranks);
+    if (const Result<Plan> plan = make_plan(scenario, plan_options(as_variant(options, variant))); !plan) {
       last_refusal = plan.error();
       rung.refused = plan.error().to_string();
     }
@@ -49,7 +62,8 @@ Result<LadderResult> run_ladder(const Scenario& scenario, std::vector<int> sizes
   std::vector<int> codes;
   for (auto rung = out.rungs.begin(); rung != out.rungs.end(); ++rung) {
     if (refused(*rung)) continue;
-    Result<SessionResult> result = run_session({scenario}, run, at_size(options, rung->ranks));
+    const Variant variant = of_size(rung->ranks);
+    Result<SessionResult> result = run_session({scenario}, run, as_variant(options, variant));
     if (!result) return result.error();
     if (result->units.empty()) {  // interrupted before it began
       out.rungs.erase(rung, out.rungs.end());

@@ -9,6 +9,7 @@
 
 #include "harness/base/exit_code.h"
 #include "harness/judge/oracle.h"
+#include "harness/session/comparison.h"
 #include "harness/session/workers.h"
 
 namespace rankfault {
@@ -18,8 +19,12 @@ bool interrupted(const SessionOptions& options) { return options.interrupted && 
 
 Status plan_all(const std::vector<Scenario>& scenarios, const SessionOptions& options) {
   for (const Scenario& scenario : scenarios) {
-    const Result<Plan> plan = make_plan(scenario, plan_options(options));
-    if (!plan) return plan.error();
+    PlanOptions with = plan_options(options);
+    if (Result<Plan> plan = make_plan(scenario, with); !plan) return plan.error();
+    for (const Variant& variant : scenario.variants) {
+      with.variant = &variant;
+      if (Result<Plan> plan = make_plan(scenario, with); !plan) return plan.error();
+    }
   }
   return Done{};
 }
@@ -37,16 +42,23 @@ void drop_runs(std::vector<UnitResult>& units, Keep keep) {
   for (UnitResult& unit : units) {
     const bool bites =
         std::all_of(unit.teeth.begin(), unit.teeth.end(), [](const ToothRow& r) { return r.bites; });
-    const bool good =
-        !unit.error && unit.report.cleanup.empty() &&
-        (unit.report.facts ? unit.report.judgement.as_it_must_be : bites && !unit.teeth.empty());
+    const bool good = !unit.error && unit.report.cleanup.empty() &&
+                      (unit.teeth.empty() ? unit.report.judgement.as_it_must_be : bites);
     if (keep == Keep::kFailed && !good) continue;
     if (unit.facts) forget(unit.facts->run_dir);
     for (std::string& spare : unit.spare) forget(spare);
   }
 }
 
-bool may_overlap(const Scenario& scenario) { return scenario.workload.launcher == LauncherKind::kLocal; }
+bool sets_the_launcher(const Variant& variant) {
+  return std::any_of(variant.set.begin(), variant.set.end(),
+                     [](const auto& change) { return change.first == "workload.launcher"; });
+}
+
+bool may_overlap(const Scenario& scenario) {
+  return scenario.workload.launcher == LauncherKind::kLocal &&
+         std::none_of(scenario.variants.begin(), scenario.variants.end(), sets_the_launcher);
+}
 
 }  // namespace
 
@@ -112,6 +124,11 @@ bool ended(const std::vector<Json>& journal) {
 }  // namespace
 
 Result<FinishedRun> judge_run(const std::string& run_dir) {
+  if (is_comparison(run_dir)) {
+    Result<RunReport> report = judge_comparison_dir(run_dir);
+    if (!report) return report.error();
+    return FinishedRun{nullptr, std::move(*report)};
+  }
   Result<RunFacts> facts = read_run(run_dir);
   if (!facts) return facts.error();
   FinishedRun out;

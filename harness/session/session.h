@@ -17,7 +17,7 @@ Result<SessionResult> run_session(const std::vector<Scenario>&, const RunFunctio
 int exit_code_of(const UnitResult&, bool by_verdict);
 int merged_exit_code(const std::vector<int>& codes);
 
-// A finished run, judged again from its directory alone.
+// A finished run, judged again from its directory alone. Of a comparison there are no facts of one run.
 Result<FinishedRun> judge_run(const std::string& run_dir);
 
 }  // namespace rankfault

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "harness/judge/comparison.h"
+#include "harness/session/session.h"
+
 namespace rankfault {
 namespace {
 
@@ -42,7 +45,8 @@ std::string why_it_does_not_bite(const Scenario& scenario, const Judgement& off,
 
 Result<std::vector<ToothRow>> Square::prove(const Scenario& scenario) {
   Judgement quiet;
-  if (!scenario.bug || scenario.reference_fault_free) {
+  const bool compares_only = !scenario.bug && scenario.faults.empty() && !scenario.variants.empty();
+  if (!compares_only && (!scenario.bug || scenario.reference_fault_free)) {
     Result<Judgement> run = corner(scenario, nullptr, false);
     if (!run) return run.error();
     quiet = std::move(*run);
@@ -57,7 +61,8 @@ Result<std::vector<ToothRow>> Square::prove(const Scenario& scenario) {
   }
   for (const Tooth& tooth : scenario.teeth) {
     if (options_.interrupted && *options_.interrupted) break;
-    Result<ToothRow> row = prove_tooth(scenario, tooth, quiet, *troubled);
+    Result<ToothRow> row = compares_only ? prove_comparison(scenario, tooth, *troubled)
+                                         : prove_tooth(scenario, tooth, quiet, *troubled);
     if (!row) return row.error();
     rows.push_back(std::move(*row));
   }
@@ -65,29 +70,56 @@ Result<std::vector<ToothRow>> Square::prove(const Scenario& scenario) {
   return rows;
 }
 
-// Corners without trouble are shared and never compared with anything but the reference.
-Result<Judgement> Square::corner(const Scenario& scenario, const Tooth* tooth, bool trouble_on) {
+// A run without trouble is shared, and never compared with anything but the reference. Of such a one there
+// may be no facts: its directory tells.
+Result<FinishedRun> Square::run_once(const Scenario& scenario, const Variant* variant, const Tooth* tooth,
+                                     bool trouble_on) {
   PlanOptions with = plan_options(options_);
+  with.variant = variant;
   with.tooth = tooth;
   with.faults_on = with.bug_on = trouble_on;
   const Result<Plan> plan = make_plan(scenario, with);
   if (!plan) return plan.error();
+  std::string& reference = references_of_[plan->variant];
   if (!trouble_on) {
-    const Result<References::Entry> entry = references_.get(*plan, "", tooth ? reference_ : "");
+    const Result<References::Entry> entry = references_.get(*plan, "", tooth ? reference : "");
     if (!entry) return entry.error();
     if (!tooth && entry->judgement.verdict == Verdict::kPass && scenario.reference_fault_free)
-      reference_ = entry->run_dir;
+      reference = entry->run_dir;
     left_ += entry->cleanup;
     run_dirs_.push_back(entry->run_dir);
-    return entry->judgement;
+    if (variant) return judge_run(entry->run_dir);
+    FinishedRun out;
+    out.report.judgement = entry->judgement;
+    return out;
   }
   RunOptions options = run_options(options_);
-  options.reference_run = reference_;
+  options.reference_run = reference;
   Result<FinishedRun> run = run_(*plan, options);
   if (!run) return run.error();
   left_ += run->report.cleanup;
   if (run->facts) run_dirs_.push_back(run->facts->run_dir);
-  return run->report.judgement;
+  return run;
+}
+
+// Each variant once: a spread is not what teeth are about.
+Result<Judgement> Square::all_variants(const Scenario& scenario, const Tooth* tooth, bool trouble_on) {
+  std::vector<FinishedRun> runs;
+  std::vector<JudgedVariant> variants;
+  for (const Variant& variant : scenario.variants) {
+    Result<FinishedRun> run = run_once(scenario, &variant, tooth, trouble_on);
+    if (!run) return run.error();
+    runs.push_back(std::move(*run));
+    variants.push_back({{variant.id, 1, runs.back().facts.get()}, runs.back().report.judgement});
+  }
+  return judge_comparison(variants);
+}
+
+Result<Judgement> Square::corner(const Scenario& scenario, const Tooth* tooth, bool trouble_on) {
+  if (!scenario.variants.empty()) return all_variants(scenario, tooth, trouble_on);
+  Result<FinishedRun> run = run_once(scenario, nullptr, tooth, trouble_on);
+  if (!run) return run.error();
+  return std::move(run->report.judgement);
 }
 
 Result<ToothRow> Square::prove_tooth(const Scenario& scenario, const Tooth& tooth, const Judgement& quiet,
@@ -118,6 +150,31 @@ Result<ToothRow> Square::prove_tooth(const Scenario& scenario, const Tooth& toot
   return row;
 }
 
+// Without a fault a tooth may break only what it is about: how the variants compare.
+Result<ToothRow> Square::prove_comparison(const Scenario& scenario, const Tooth& tooth, const Judgement& on) {
+  ToothRow row;
+  row.tooth = tooth.id;
+  row.must_fail = tooth.must_fail;
+  row.on_fault = to_text(on.verdict);
+  const Result<Judgement> off = corner(scenario, &tooth, true);
+  if (!off) return off.error();
+  row.off_fault = to_text(off->verdict);
+  row.also_failed = failed_beside(*off, tooth.must_fail);
+  std::string broken;
+  for (const ExpectationResult& result : off->expectations)
+    if (result.verdict != Verdict::kPass && !is_over_variants(result.oracle))
+      broken += fmt::format("{}{} ({})", broken.empty() ? "" : ", ", result.id, to_text(result.verdict));
+  if (!on.as_it_must_be)
+    row.why = "the scenario itself is not as it must be: " + on.summary;
+  else if (!broken.empty())
+    row.why = "the tooth breaks the job by itself: " + broken;
+  else
+    row.why = why_it_does_not_bite(scenario, *off, tooth.must_fail);
+  row.bites = row.why.empty();
+  if (row.bites) row.why = result_named(*off, tooth.must_fail)->because;
+  return row;
+}
+
 Result<ToothRow> Square::prove_bug(const Scenario& scenario, const Judgement& bug_on) {
   ToothRow row;
   row.tooth = "bug";
@@ -128,7 +185,7 @@ Result<ToothRow> Square::prove_bug(const Scenario& scenario, const Judgement& bu
   const Result<Plan> plan = make_plan(scenario, with);
   if (!plan) return plan.error();
   RunOptions options = run_options(options_);
-  options.reference_run = reference_;
+  options.reference_run = references_of_[""];
   Result<FinishedRun> run = run_(*plan, options);
   if (!run) return run.error();
   left_ += run->report.cleanup;

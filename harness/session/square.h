@@ -4,7 +4,9 @@
 //   on         the reference passes            the scenario is as it must be
 //   off        passes what names no fault      the fault bites, and the named expectation fails
 //
-// For a bug the square is two corners: on, the scenario passes; off, only `blamed` fails, on `none`.
+// For a bug the square is two corners: on, the scenario passes; off, only `blamed` fails, on `none`. For a
+// scenario that has neither fault nor bug, and compares its variants, too: on, it passes; off, the named
+// comparison fails, and each variant is well by itself.
 #pragma once
 
 #include "harness/session/unit.h"
@@ -23,13 +25,16 @@ class Square {
 
  private:
   Result<Judgement> corner(const Scenario&, const Tooth*, bool trouble_on);
+  Result<FinishedRun> run_once(const Scenario&, const Variant*, const Tooth*, bool trouble_on);
+  Result<Judgement> all_variants(const Scenario&, const Tooth*, bool trouble_on);
+  Result<ToothRow> prove_comparison(const Scenario&, const Tooth&, const Judgement& on);
   Result<ToothRow> prove_tooth(const Scenario&, const Tooth&, const Judgement& quiet, const Judgement& fault);
   Result<ToothRow> prove_bug(const Scenario&, const Judgement& bug_on);
 
   RunFunction run_;
   References& references_;
   const SessionOptions& options_;
-  std::string reference_;
+  std::map<std::string, std::string> references_of_;  // by variant; "" for a scenario without any
   std::string left_;
   std::vector<std::string> run_dirs_;
 };

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/session/comparison.h"
 #include "harness/session/square.h"
 
 namespace rankfault {
@@ -19,6 +20,7 @@ PlanOptions plan_options(const SessionOptions& options) {
   PlanOptions out;
   out.seed = options.seed;
   out.set = options.set;
+  out.variant = options.variant;
   return out;
 }
 
@@ -52,22 +54,25 @@ UnitResult no_reference(const Scenario& scenario, const References::Entry& refer
 }  // namespace
 
 UnitResult UnitRunner::run(const Scenario& scenario) {
-  return options_.teeth ? with_teeth(scenario) : plain(scenario);
+  if (options_.teeth) return with_teeth(scenario);
+  if (!scenario.variants.empty() && !options_.variant) return all_variants(scenario);
+  return one_run(scenario, options_.variant, options_.run_dir);
 }
 
-UnitResult UnitRunner::plain(const Scenario& scenario) {
+UnitResult UnitRunner::one_run(const Scenario& scenario, const Variant* variant, const std::string& run_dir) {
   PlanOptions plan_with = plan_options(options_);
+  plan_with.variant = variant;
   const Result<Plan> plan = make_plan(scenario, plan_with);
   if (!plan) return failed(scenario, plan.error());
   RunOptions with = run_options(options_);
-  with.run_dir = options_.run_dir;
+  with.run_dir = run_dir;
   std::vector<std::string> spare;
   if (scenario.reference_fault_free) {
     plan_with.faults_on = plan_with.bug_on = false;
     plan_with.seed = plan->seed;
     const Result<Plan> quiet = make_plan(scenario, plan_with);
     if (!quiet) return failed(scenario, quiet.error());
-    const std::string dir = options_.run_dir.empty() ? "" : options_.run_dir + ".reference";
+    const std::string dir = run_dir.empty() ? "" : run_dir + ".reference";
     const Result<References::Entry> reference = references_.get(*quiet, dir, "");
     if (!reference) return failed(scenario, reference.error());
     if (reference->judgement.verdict != Verdict::kPass) return no_reference(scenario, *reference);
@@ -87,12 +92,41 @@ UnitResult UnitRunner::plain(const Scenario& scenario) {
   return out;
 }
 
+// In turns, so that what changes on the host meanwhile does not fall on one variant alone.
+UnitResult UnitRunner::all_variants(const Scenario& scenario) {
+  Result<Comparison> opened = Comparison::open(scenario, options_.run_dir);
+  if (!opened) return failed(scenario, opened.error());
+  UnitResult out;
+  for (const auto& [variant, n] : opened->turns()) {
+    if (options_.interrupted && *options_.interrupted != 0) break;
+    UnitResult one = one_run(scenario, variant, opened->run_dir(*variant, n));
+    out.spare.insert(out.spare.end(), one.spare.begin(), one.spare.end());
+    out.report.cleanup += one.report.cleanup;
+    if (one.facts && !one.error) {
+      opened->add(*variant, n, std::move(one));
+      continue;
+    }
+    one.spare = out.spare;  // an error, a missing need, or no reference to compare with
+    one.spare.push_back(opened->dir());
+    if (!one.report.skipped.empty() && out.report.cleanup.empty()) opened->discard();
+    return one;
+  }
+  const std::string left = std::move(out.report.cleanup);
+  if (Result<RunReport> report = opened->finish(); report)
+    out.report = std::move(*report);
+  else
+    return failed(scenario, report.error());
+  out.report.cleanup = left;
+  out.spare.push_back(opened->dir());
+  return out;
+}
+
 UnitResult UnitRunner::with_teeth(const Scenario& scenario) {
   UnitResult out;
   out.report.scenario = scenario.name;
   out.report.file = scenario.file;
   if (scenario.teeth.empty() && !scenario.bug) {
-    out.report.skipped = "it has no teeth";
+    out.report.skipped = kNoTeeth;
     return out;
   }
   Square square(run_, references_, options_);

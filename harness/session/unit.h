@@ -19,6 +19,7 @@ enum class Keep { kFailed, kAll, kNone };
 
 struct SessionOptions {
   std::vector<std::pair<std::string, std::string>> set;
+  const Variant* variant = nullptr;  // every scenario is run so: a rung of a ladder
   std::optional<uint64_t> seed;
   bool teeth = false;
   int jobs = 1;
@@ -30,6 +31,8 @@ struct SessionOptions {
   Progress progress;
   std::function<void(const struct UnitResult&)> finished;  // one scenario is done
 };
+
+inline constexpr const char* kNoTeeth = "it has no teeth";  // why a scenario is skipped under --teeth
 
 struct ToothRow {  // one tooth of one scenario: the square, and whether it bites
   std::string scenario, tooth, must_fail;
@@ -74,7 +77,8 @@ class UnitRunner {
   UnitResult run(const Scenario&);
 
  private:
-  UnitResult plain(const Scenario&);
+  UnitResult one_run(const Scenario&, const Variant*, const std::string& run_dir);
+  UnitResult all_variants(const Scenario&);
   UnitResult with_teeth(const Scenario&);
 
   RunFunction run_;

@@ -38,7 +38,8 @@ ToothRow tooth_from_json(const Json& json) {
 }
 
 Json answer_of(const UnitResult& unit) {
-  Json out = {{"run_dir", unit.facts ? unit.facts->run_dir : ""},
+  const std::string compared = unit.report.compared ? unit.report.compared->dir : "";
+  Json out = {{"run_dir", unit.facts ? unit.facts->run_dir : compared},
               {"skipped", unit.report.skipped},
               {"cleanup", unit.report.cleanup},
               {"summary", unit.report.judgement.summary},

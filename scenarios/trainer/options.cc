@@ -24,7 +24,7 @@ Data-parallel training of a small network over Gloo or MPI; the same weights, bi
   --grid=TxPxD                sum along three axes; --node-size=N: within nodes, and over their leaders
   --evaluate-every=N --progress-check=N
   --checkpoint-dir=DIR --checkpoint-copies=DIR --checkpoint-every=10
-  --collective-timeout=30s    or 'none'
+  --collective-timeout=30s    or 'none'; --join-timeout=30s: how long one that never comes is waited for (Gloo)
   --stop-on-sigterm [--sigterm-once]   checkpoint on SIGTERM, and leave together
   --recoveries=N --meet-again=10s      after a failed collective the ranks meet again, N times (Gloo)
   --preflight                          look for what is wrong before the first step
@@ -166,6 +166,7 @@ std::map<std::string, Setter> flags_with_a_value(Options* options) {
       {"--micro-batch", number_into(&options->micro_batch, 1, 1'000'000)},
       {"--fits", at_into(&options->fits)},
       {"--collective-timeout", timeout_into(&options->collective_timeout)},
+      {"--join-timeout", timeout_into(&options->join_timeout)},
   };
 }
 

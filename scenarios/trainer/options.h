@@ -46,6 +46,8 @@ struct Options {
   int64_t checkpoint_every = 10;
   std::optional<std::chrono::milliseconds> collective_timeout = std::chrono::seconds(30);
 
+  std::optional<std::chrono::milliseconds> join_timeout;  // for all to come; none: the library's own
+
   StepOptions step;  // limits, chunks, meetings, evaluation, shares
 
   bool sequence_check = true;

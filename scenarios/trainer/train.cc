@@ -43,7 +43,8 @@ struct Membership {
 // The first meeting is of all that were started; each later one of those who are left.
 std::unique_ptr<Collectives> meet_as(Membership& self, const Options& options) {
   if (self.generation == 0)
-    return meet({options.rank, options.world_size, options.store, options.collective_timeout});
+    return meet(
+        {options.rank, options.world_size, options.store, options.collective_timeout, options.join_timeout});
   rankfault_phase("meet_again");
   const auto came = [&] { rankfault_mark("meet_again", self.generation); };
   self.members =

@@ -93,5 +93,31 @@ TEST_F(StartVerified, AWrongRankAndSizeAreReadFromTheVictimsOwnRecord) {
   EXPECT_EQ(effect(), Effect::kUnknown);
 }
 
+TEST_F(StartVerified, WhereNothingWasStartedItDidNotFire) {
+  run("start@rank=1,how=never", {});
+  EXPECT_EQ(effect(), Effect::kNotFired);
+}
+
+TEST_F(StartVerified, OnlyTheFirstAttemptCounts) {
+  run("start@rank=1,how=never", {{0, 10}, {2, 12}, {1, 900}});
+  EXPECT_EQ(effect(), Effect::kVoid);
+  facts.journal.back()["attempt"] = 1;
+  EXPECT_EQ(effect(), Effect::kVerified);
+}
+
+TEST_F(StartVerified, LateCountsFromTheFirstStartWhoeverIsToldFirst) {
+  run("start@rank=1,how=late,by=1us", {{2, 1500}, {0, 10}, {1, 1600}});
+  EXPECT_EQ(effect(), Effect::kVerified);
+}
+
+TEST_F(StartVerified, AnotherProcessesRecordSaysNothingOfTheVictim) {
+  run("start@rank=1,how=wrong_rank,as=2", {{0, 10}, {1, 11}, {2, 12}});
+  ProcessView view;
+  view.id.pid = 102;  // of rank 2 itself
+  view.rank = 2;
+  facts.timeline.processes.push_back(view);
+  EXPECT_EQ(effect(), Effect::kUnknown);
+}
+
 }  // namespace
 }  // namespace rankfault

@@ -28,6 +28,7 @@ TEST(Agreed, NamesTheRankWhoseValueDiffers) {
 
 TEST(Agreed, LooksAtTheRanksAndTheStepThatAreAskedFor) {
   EXPECT_EQ(three_say(7, 7, 8, "agreed: {values: weights, ranks: [0, 1]}").result().verdict, Verdict::kPass);
+  EXPECT_EQ(three_say(8, 7, 7, "agreed: {values: weights, ranks: [1, 2]}").result().verdict, Verdict::kPass);
   EXPECT_EQ(three_say(7, 7, 7, "agreed: {values: weights, at: {step: 6}}").result().verdict,
             Verdict::kUnknown);
   Facts facts = three_say(7, 7, 7, "agreed: {values: weights, at: {step: 5}}");
@@ -74,6 +75,17 @@ TEST(Agreed, TakesAStepDoneAgainAsItWasDoneLast) {
   EXPECT_EQ(facts.result().verdict, Verdict::kPass);
 }
 
+TEST(Agreed, WhatWasSaidBeforeARestartNoLongerCounts) {
+  Facts healed = three_say(7, 7, 8, "agreed: {values: weights}");
+  healed.restarted(1);
+  for (const int rank : {0, 1, 2}) healed.mark(rank, "value", 5, 950, "weights", 9, 1);
+  EXPECT_EQ(healed.result().verdict, Verdict::kPass);
+  Facts broken = three_say(7, 7, 7, "agreed: {values: weights}");
+  broken.restarted(1);
+  for (const int rank : {0, 1, 2}) broken.mark(rank, "value", 5, 950, "weights", rank == 1 ? 8 : 9, 1);
+  EXPECT_EQ(broken.result().verdict, Verdict::kFail);
+}
+
 TEST(Agreed, IsUnknownWhenNobodySaysAnything) {
   EXPECT_EQ(committed("agreed: {decisions: [error]}").result().verdict, Verdict::kUnknown);
   EXPECT_EQ(committed("agreed: {marks: [skipped]}").result().verdict, Verdict::kUnknown);
@@ -88,6 +100,25 @@ TEST(Agreed, CountsOnlyWhatWasSaidFromTheFaultOn) {
   EXPECT_EQ(facts.result().verdict, Verdict::kFail);
   facts.mark(1, "error_mark", 4, 410, "timeout");  // another word for the same decision
   EXPECT_EQ(facts.result().verdict, Verdict::kPass);
+}
+
+TEST(Agreed, OneRankAloneOrOneWithoutARecordIsUnknown) {
+  EXPECT_EQ(three_say(7, 7, 7, "agreed: {values: weights, ranks: [1]}").result().verdict, Verdict::kUnknown);
+  Facts facts(3);
+  facts.facts().timeline.processes.pop_back();  // rank 2 left nothing
+  facts.expect("agreed: {values: weights}").exited(0, 0, 900).exited(1, 0, 900);
+  facts.mark(0, "value", 5, 100, "weights", 7).mark(1, "value", 5, 110, "weights", 7);
+  EXPECT_EQ(facts.result().verdict, Verdict::kUnknown);
+}
+
+TEST(Agreed, IsAsBadAsTheWorstOfWhatIsNamed) {
+  Facts facts = three_say(7, 7, 7, "agreed: {values: [weights, loss], decisions: [commit]}");
+  facts.mark(0, "value", 5, 100, "loss", 1)
+      .mark(1, "value", 5, 100, "loss", 2)
+      .mark(2, "value", 5, 100, "loss", 1);
+  for (const int rank : {0, 1, 2}) facts.mark(rank, "step_commit", 5, 130);
+  EXPECT_EQ(facts.result().verdict, Verdict::kFail);
+  EXPECT_THAT(facts.result().because, HasSubstr("loss at step 5"));
 }
 
 }  // namespace

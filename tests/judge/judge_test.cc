@@ -104,6 +104,15 @@ TEST_P(EveryOracle, DoesNotPassOverNothing) {
   facts.facts().timeline.processes.clear();
   facts.facts().journal.clear();
   facts.expect(GetParam()->example);
+  if (GetParam()->judge_over) {
+    const ExpectationSpec& spec = facts.facts().plan.scenario.expect.at(0);
+    EXPECT_NE(GetParam()->judge_over(spec, {}).verdict, Verdict::kPass);
+    EXPECT_NE(
+        GetParam()->judge_over(spec, {{"direct", 1, &facts.facts()}, {"chunked", 1, &facts.facts()}}).verdict,
+        Verdict::kPass);
+    EXPECT_NE(GetParam()->judge(spec, facts.facts()).verdict, Verdict::kPass);
+    return;
+  }
   EXPECT_NE(facts.result().verdict, Verdict::kPass);
 }
 

@@ -139,13 +139,26 @@ def every_scenario_is_listed(repository):
         if name.startswith("scenarios/") and name.endswith(".yaml") and not name.startswith("scenarios/canary/"):
             if f"({name.removeprefix('scenarios/')})" not in listing:
                 yield f"{name}: not in scenarios/README.md"
-    for line in repository.text("scenarios/demo.txt").splitlines():
-        if line and not line.startswith("#") and f"scenarios/{line}" not in repository.files:
-            yield f"scenarios/demo.txt: there is no {line}"
+    for list_name in ("demo.txt", "smoke.txt"):
+        for line in listed_in(repository, list_name):
+            if f"scenarios/{line}" not in repository.files:
+                yield f"scenarios/{list_name}: there is no {line}"
+
+
+def listed_in(repository, name):
+    lines = repository.text(f"scenarios/{name}").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def the_smoke_set_covers_every_theme(repository):
+    themes = {n.split("/")[1] for n in repository.files if n.startswith("scenarios/") and n.endswith(".yaml")}
+    for theme in sorted(themes - {line.split("/")[0] for line in listed_in(repository, "smoke.txt")}):
+        yield f"scenarios/smoke.txt: nothing of {theme}/"
 
 
 CHECKS = [no_workplace_words, files_are_short, files_open_with_a_sentence, the_diagnosis_sees_no_plan,
-          the_top_level_is_known, includes_point_up_the_flow, every_scenario_is_listed]
+          the_top_level_is_known, includes_point_up_the_flow, every_scenario_is_listed,
+          the_smoke_set_covers_every_theme]
 
 
 def main(root, only=None):

@@ -80,6 +80,34 @@ TEST(Ladder, IsAUsageErrorWhenNoSizeCanBe) {
   EXPECT_TRUE(ran.empty());
 }
 
+TEST(Ladder, ASkippedSizeIsNoFailure) {
+  std::vector<int> ran;
+  const RunFunction inner = failing_from(4, &ran);
+  const RunFunction run = [&](const Plan& plan, const RunOptions& options) -> Result<FinishedRun> {
+    if (plan.scenario.workload.ranks == 1) return missing("no mpirun for one rank");
+    return inner(plan, options);
+  };
+  const auto ladder = run_ladder(scenario(kPlain), {1, 2, 4}, run, {});
+  ASSERT_NE(ladder->first_failure(), nullptr);
+  EXPECT_EQ(ladder->first_failure()->ranks, 4);
+}
+
+TEST(Ladder, AnInterruptLeavesOutTheSizesThatDidNotRun) {
+  std::atomic<int> signal{0};
+  SessionOptions options;
+  options.interrupted = &signal;
+  std::vector<int> ran;
+  const RunFunction inner = failing_from(99, &ran);
+  const RunFunction run = [&](const Plan& plan, const RunOptions& with) -> Result<FinishedRun> {
+    signal = 15;
+    return inner(plan, with);
+  };
+  const auto ladder = run_ladder(scenario(kPlain), {1, 2, 4}, run, options);
+  ASSERT_TRUE(ladder.ok());
+  EXPECT_EQ(ladder->rungs.size(), 1u);
+  EXPECT_EQ(ladder->exit_code, kExitTerminated);
+}
+
 TEST(Ladder, TellsMachinesTheSame) {
   std::vector<int> ran;
   const auto ladder = run_ladder(scenario(kKill), {2, 4, 8}, failing_from(8, &ran), {});

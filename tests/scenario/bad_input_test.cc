@@ -150,5 +150,76 @@ TEST(BadInput, AReferenceIsNeededToCompareWith) {
   EXPECT_THAT(mistake(text), HasSubstr("f.yaml:17:5: same_as_reference has nothing to compare with"));
 }
 
+// Two variants in line 9, after which the faults come; the comparison is line 16.
+std::string compared(const std::string& variants, const std::string& compare) {
+  std::string text = with("faults:", "variants: [" + variants + "]\nfaults:");
+  return text.replace(text.find("  - blamed"), 0, "  - compare: " + compare + "\n");
+}
+
+struct BadComparison {
+  const char* fact;
+  const char* variants;
+  const char* compare;
+  const char* message;
+};
+
+class BadComparisonTest : public testing::TestWithParam<BadComparison> {};
+
+TEST_P(BadComparisonTest, IsNamedAtItsPlace) {
+  EXPECT_EQ(mistake(compared(GetParam().variants, GetParam().compare)), GetParam().message);
+}
+
+constexpr const char* kTwo = "{id: one}, {id: two, args: [--x]}";
+
+const BadComparison kComparisons[] = {
+    {"Good", kTwo, "{value: weights, between: [two, one]}", ""},
+    {"GoodTimes", kTwo, "{value: job_duration, within: {rel: 0.5}}", ""},
+    {"GoodCalls", kTwo, "{value: calls, op: shm_attach, within: differs}", ""},
+    {"OneVariant", "{id: one}", "{value: weights}",
+     "f.yaml:9:11: \"variants\" are 2 to 256 ways to run the scenario, not 1"},
+    {"TwoOfOneName", "{id: one}, {id: one}", "{value: weights}",
+     "f.yaml:9:28: two variants are called \"one\""},
+    {"NoId", "{id: one}, {args: [--x]}", "{value: weights}", "f.yaml:9:23: a variant needs \"id\""},
+    {"IdIsNoName", "{id: one}, {id: a/b}", "{value: weights}",
+     "f.yaml:9:28: the id of a variant is 1 to 40 letters, digits, dashes and underscores"},
+    {"UnknownKey", "{id: one}, {id: two, arg: [--x]}", "{value: weights}",
+     "f.yaml:9:33: unknown key \"arg\" in a variant (did you mean \"args\"?)"},
+    {"UnknownVariant", kTwo, "{value: weights, between: [one, tow]}",
+     "f.yaml:16:46: \"between\" names no variant: \"tow\" (did you mean \"two\"?)"},
+    {"BetweenOne", kTwo, "{value: weights, between: [one]}",
+     "f.yaml:16:40: \"between\" are two variants or more"},
+    {"WithItself", kTwo, "{value: weights, between: [one, one]}",
+     "f.yaml:16:41: \"one\" is not compared with itself"},
+    {"UnknownWithin", kTwo, "{value: weights, within: same}",
+     "f.yaml:16:39: \"within\" is exact, differs, shown, {abs: x} or {rel: x}"},
+    {"NoBound", kTwo, "{value: weights, within: {abs: 0}}",
+     "f.yaml:16:39: a bound is a number above 0 (of seconds, where times are compared)"},
+    {"SameTimes", kTwo, "{value: step_duration, within: exact}",
+     "f.yaml:16:45: no two times are the same: \"within\" of step_duration is shown, {abs: x} or {rel: x}"},
+    {"CallsOfWhat", kTwo, "{value: calls}", "f.yaml:16:5: calls of what? Add \"op\""},
+    {"UnknownOp", kTwo, "{value: calls, op: allreduce}",
+     "f.yaml:16:33: unknown op \"allreduce\" (did you mean \"all_reduce\"?)"},
+    {"FileOp", kTwo, "{value: calls, op: fsync}",
+     "f.yaml:16:33: of calls on files only those on shared memory are all on record"},
+    {"StepOfAMeasure", kTwo, "{value: commits, at: {step: 3}}",
+     "f.yaml:16:35: \"at\" belongs to a value that ranks report"},
+};
+INSTANTIATE_TEST_SUITE_P(Variants, BadComparisonTest, testing::ValuesIn(kComparisons),
+                         [](const auto& entry) { return entry.param.fact; });
+
+TEST(BadInput, CompareNeedsVariants) {
+  const std::string text =
+      with("  - left_nothing: [processes, shm, sockets, temp_files]", "  - compare: {value: weights}");
+  EXPECT_EQ(mistake(text), "f.yaml:17:5: compare has nothing to compare: add \"variants\" to the scenario");
+}
+
+TEST(BadInput, VariantsThatExpectNothingOfEachAreRefused) {
+  const std::string text =
+      "version: 1\nname: n\nworkload: {ranks: 2, command: [prog]}\nvariants: [{id: a}, {id: b}]\n"
+      "expect:\n  - compare: {value: weights}\n";
+  EXPECT_EQ(mistake(text),
+            "f.yaml:6:5: each variant must show that it ran well by itself: add \"- finished\"");
+}
+
 }  // namespace
 }  // namespace rankfault

@@ -32,6 +32,9 @@ seed: 7
 teeth:
   - {args: [--off], must_fail: mine}
   - {id: named, env: {X: y}, set: {faults.a.at.nth: 9}, must_fail: blamed}
+variants:
+  - {id: one}
+  - {id: two, args: [--x], env: {A: c}, ranks: 3, set: {workload.cwd: /}, times: 2}
 faults:
   - {id: a, kind: rank_kill, ranks: [0, 2], at: {step: 40, op: all_reduce, comm: {size: 2}, nth: 3, phase: p, edge: after}}
   - {kind: rank_kill, ranks: 1-2, times: 3, each_attempt: true, optional: true, at: {attempt: 1, file_op: rename, path: '*x'}}

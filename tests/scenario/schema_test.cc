@@ -112,6 +112,11 @@ const Pair kPairs[] = {
     {"expect:", "seed: 5\nexpect:", true},
     {"expect:", "teeth: [{args: [--off], must_fail: blamed}]\nexpect:", true},
     {"expect:", "teeth: [{args: [--off]}]\nexpect:", false},
+    {"expect:", "variants: [{id: a}, {id: b, args: [x], env: {A: b}, ranks: 3, times: 2}]\nexpect:", true},
+    {"expect:", "variants: [{id: a}]\nexpect:", false},
+    {"expect:", "variants: [{id: a}, {args: [x]}]\nexpect:", false},
+    {"expect:", "variants: [{id: a}, {id: b, ranks: 0}]\nexpect:", false},
+    {"expect:", "variants: [{id: a}, {id: b, times: 0}]\nexpect:", false},
 };
 
 TEST(Schema, AgreesWithTheParser) {

@@ -64,6 +64,8 @@ TEST(Options, ReadsDurations) {
   EXPECT_EQ(parse_duration("2m"), 120'000ms);
   for (const char* bad : {"", "1", "s", "-1s", "1.5s", "1h", "1 s"}) EXPECT_FALSE(parse_duration(bad)) << bad;
   EXPECT_FALSE(parse_options({"--collective-timeout=none"}).options.collective_timeout.has_value());
+  EXPECT_FALSE(parse_options({}).options.join_timeout.has_value());
+  EXPECT_EQ(parse_options({"--join-timeout=3s"}).options.join_timeout, std::chrono::seconds(3));
 }
 
 TEST(Options, RefusesWhatItDoesNotKnow) {

@@ -2,79 +2,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 
-#include "harness/judge/evidence.h"
+#include "harness/judge/values.h"
 
 namespace rankfault {
 namespace {
 
-struct Closeness {  // neither: bit for bit
-  std::optional<double> abs, rel;
-
-  bool equal(uint64_t a, uint64_t b) const {
-    if (a == b) return true;
-    const double x = std::bit_cast<double>(a), y = std::bit_cast<double>(b);
-    if (!std::isfinite(x) || !std::isfinite(y)) return false;
-    if (abs) return std::fabs(x - y) <= *abs;
-    return rel && std::fabs(x - y) <= *rel * std::max(std::fabs(x), std::fabs(y));
-  }
-  std::string text(uint64_t value) const {
-    return abs || rel ? fmt::format("{:.9g}", std::bit_cast<double>(value)) : fmt::format("{:#018x}", value);
-  }
-};
-
-Closeness closeness(const Value& params) {
-  Closeness out;
-  const Value* equal = params.find("equal");
-  if (!equal || !equal->map()) return out;
-  if (equal->find("abs")) out.abs = read_number(*equal, "abs", 0);
-  if (equal->find("rel")) out.rel = read_number(*equal, "rel", 0);
-  return out;
-}
-
-// A step done again after a restart counts as it was done last.
-const Mark* newest_value(const RunFacts& facts, const std::string& name, int64_t step, int rank) {
-  const Mark* found = nullptr;
-  for (const Mark& mark : facts.marks)
-    if (mark.what == "value" && mark.name == name && mark.number == step && (rank < 0 || mark.rank == rank) &&
-        (!found || mark.attempt > found->attempt ||
-         (mark.attempt == found->attempt && mark.time >= found->time)))
-      found = &mark;
-  return found;
-}
-
-int64_t last_step_of(const RunFacts& facts, const std::string& name) {
-  int64_t step = -1;
-  for (const Mark& mark : facts.marks)
-    if (mark.what == "value" && mark.name == name) step = std::max(step, mark.number);
-  return step;
-}
-
-struct RankVerdict {
-  Verdict verdict = Verdict::kPass;
-  std::string text;
-};
-
-RankVerdict no_value(const RunFacts& facts, const std::string& name, int64_t step, int rank) {
-  const std::string text = fmt::format("rank {} never reported {} at step {}", rank, name, step);
-  const auto processes = processes_of(facts, rank);
-  if (processes.empty()) return {Verdict::kUnknown, fmt::format("rank {} left no record", rank)};
-  for (const ProcessView* process : processes)
-    if (!whole_record(*process)) return {Verdict::kUnknown, text + ", but its record is not whole"};
-  if (facts.teardown_reason == "interrupted")
-    return {Verdict::kUnknown, text + " before the run was interrupted"};
-  return {Verdict::kFail, text};
-}
-
-RankVerdict judge_rank(const RunFacts& facts, const Closeness& close, const std::string& name, int64_t step,
-                       int rank) {
+ValueVerdict judge_rank(const RunFacts& facts, const Closeness& close, const std::string& name, int64_t step,
+                        int rank) {
   const Mark* theirs = newest_value(*facts.reference, name, step, rank);
   if (!theirs) theirs = newest_value(*facts.reference, name, step, -1);
   if (!theirs) return {Verdict::kUnknown, fmt::format("the reference has no {} at step {}", name, step)};
   const Mark* ours = newest_value(facts, name, step, rank);
-  if (!ours) return no_value(facts, name, step, rank);
+  if (!ours) return no_value_said(facts, name, step, rank);
   if (close.equal(ours->value, theirs->value)) return {};
   return {Verdict::kFail, fmt::format("{} of rank {} at step {} is {}, and {} in the reference", name, rank,
                                       step, close.text(ours->value), close.text(theirs->value))};
@@ -84,19 +24,18 @@ ExpectationResult judge_same(const ExpectationSpec& spec, const RunFacts& facts)
   if (!facts.reference) return answer(spec, Verdict::kUnknown, "there is no reference run");
   const Chosen chosen = chosen_ranks(spec, "ranks", facts);
   if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why);
-  const Closeness close = closeness(spec.params);
+  const Closeness close = read_closeness(spec.params.find("equal"));
   const Workload& workload = facts.plan.scenario.workload;
-  if (!close.abs && !close.rel && !workload.order_free &&
-      facts.reference->plan.scenario.workload.ranks != workload.ranks)
+  if (close.bits() && !workload.order_free && facts.reference->plan.scenario.workload.ranks != workload.ranks)
     return answer(spec, Verdict::kUnknown, "the world sizes differ, and the workload is not order_free");
   const Value* at = spec.params.find("at");
-  RankVerdict worst;
+  ValueVerdict worst;
   int64_t step = -1;
   const std::vector<std::string> names = read_texts(spec.params, "values");
   for (const std::string& name : names) {
     step = at && at->find("step") ? read_int(*at, "step", -1) : last_step_of(*facts.reference, name);
     for (const int rank : chosen.ranks) {
-      RankVerdict one = judge_rank(facts, close, name, step, rank);
+      ValueVerdict one = judge_rank(facts, close, name, step, rank);
       if (one.verdict > worst.verdict) worst = std::move(one);
     }
   }
@@ -104,7 +43,7 @@ ExpectationResult judge_same(const ExpectationSpec& spec, const RunFacts& facts)
   if (worst.verdict != Verdict::kPass) return answer(spec, worst.verdict, worst.text);
   return answer(spec, Verdict::kPass,
                 fmt::format("{} values of {} at step {} are {} the reference's", names.size(),
-                            say_ranks(chosen.ranks), step, close.abs || close.rel ? "near" : "bit for bit"));
+                            say_ranks(chosen.ranks), step, close.bits() ? "bit for bit" : "near"));
 }
 
 Status check_same(const ExpectationSpec& spec, const Scenario& scenario) {

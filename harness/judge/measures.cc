@@ -1,0 +1,104 @@
+// measures: see measures.h.
+#include "harness/judge/measures.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "harness/judge/evidence.h"
+#include "harness/scenario/op_words.h"
+
+namespace rankfault {
+namespace {
+
+// From the first attempt to the end of the last rank.
+Measured job_duration(const RunFacts& facts) {
+  TimeNs begin = 0, end = 0;
+  for (const Json& line : facts.journal)
+    if (line.value("ev", "") == "attempt_begin" && begin == 0) begin = line.value("t", TimeNs{0});
+  for (const RankEnd& rank : facts.ends) end = std::max(end, rank.time);
+  if (begin == 0 || end <= begin || facts.teardown != 0) return {{}, "the job did not end by itself"};
+  return {{static_cast<double>(end - begin) / 1e9}, ""};
+}
+
+bool all_whole(const RunFacts& facts) {
+  const auto& processes = facts.timeline.processes;
+  return !processes.empty() && std::all_of(processes.begin(), processes.end(), whole_record);
+}
+
+// Of each rank and step: from its begin to its commit.
+Measured step_duration(const RunFacts& facts) {
+  Measured out;
+  std::map<std::pair<int, int64_t>, TimeNs> begun;
+  for (const Mark& mark : facts.marks) {
+    if (mark.what == "step_begin") begun[{mark.rank, mark.number}] = mark.time;
+    const auto begin = begun.find({mark.rank, mark.number});
+    if (mark.what != "step_commit" || begin == begun.end()) continue;
+    out.samples.push_back(static_cast<double>(mark.time - begin->second) / 1e9);
+    begun.erase(begin);
+  }
+  if (out.samples.empty()) out.why = "no step was marked from begin to commit";
+  return out;
+}
+
+// Steps that every rank committed.
+Measured commits(const RunFacts& facts) {
+  std::map<int, std::set<int64_t>> steps;
+  bool marked = false;
+  for (const Mark& mark : facts.marks) {
+    marked = marked || mark.what == "step_begin" || mark.what == "step_commit";
+    if (mark.what == "step_commit") steps[mark.rank].insert(mark.number);
+  }
+  if (!marked) return {{}, "nothing marks steps"};
+  if (!all_whole(facts)) return {{}, "the records are not whole"};
+  size_t least = SIZE_MAX;
+  for (int rank = 0; rank < facts.plan.scenario.workload.ranks; ++rank)
+    least = std::min(least, steps[rank].size());
+  return {{static_cast<double>(least)}, ""};
+}
+
+// Of all ranks together. None is a count, where there are records to say so.
+Measured calls(const std::string& op, const RunFacts& facts) {
+  const std::optional<rf_op> wanted = op_from_word(op);
+  if (!wanted) return {{}, "there is no such call"};
+  if (!all_whole(facts)) return {{}, "the records are not whole"};
+  double count = 0;
+  for (const ProcessView& process : facts.timeline.processes) {
+    if (is_file_op(*wanted)) {
+      for (const Event& event : process.history)
+        count += event.record.phase == RF_PHASE_ENTER && event.record.op == *wanted;
+    } else {
+      for (const CallSpan& span : call_spans(process)) count += span.op == *wanted;
+    }
+  }
+  return {{count}, ""};
+}
+
+}  // namespace
+
+const std::vector<std::string>& measure_words() {
+  static const std::vector<std::string> words{"job_duration", "step_duration", "commits", "calls"};
+  return words;
+}
+
+bool is_measure(const std::string& value) {
+  const auto& words = measure_words();
+  return std::find(words.begin(), words.end(), value) != words.end();
+}
+
+bool is_time_measure(const std::string& value) { return value == "job_duration" || value == "step_duration"; }
+
+Measured measure(const std::string& value, const std::string& op, const RunFacts& facts) {
+  if (value == "job_duration") return job_duration(facts);
+  if (value == "step_duration") return step_duration(facts);
+  return value == "commits" ? commits(facts) : calls(op, facts);
+}
+
+double median(std::vector<double> samples) {
+  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  if (samples.size() % 2 != 0) return *middle;
+  return (*middle + *std::max_element(samples.begin(), middle)) / 2;
+}
+
+}  // namespace rankfault

@@ -1,0 +1,291 @@
+// compare: what is the same in all variants of a scenario, and what differs: a value that the ranks report,
+// or a measure of the run. Times are told with their spread.
+//
+// The first of the variants is what the others are compared with. What nobody reported, and a count of
+// nothing everywhere, is unknown: never the same.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "harness/base/suggest.h"
+#include "harness/judge/measures.h"
+#include "harness/judge/values.h"
+#include "harness/scenario/op_words.h"
+#include "harness/scenario/value.h"
+
+namespace rankfault {
+namespace {
+
+enum class Wanted { kSame, kDifferent, kShown };
+
+Wanted wanted_of(const ExpectationSpec& spec) {
+  const std::string word = read_text(spec.params, "within", "exact");
+  if (word == "differs") return Wanted::kDifferent;
+  return word == "shown" ? Wanted::kShown : Wanted::kSame;
+}
+
+std::vector<std::string> variant_ids(const Scenario& scenario) {
+  std::vector<std::string> out;
+  for (const Variant& variant : scenario.variants) out.push_back(variant.id);
+  return out;
+}
+
+struct Group {  // all runs of one variant
+  std::string id;
+  std::vector<const RunFacts*> runs;
+};
+
+// In the order of `between`; a variant that was not run has no runs.
+std::vector<Group> groups_of(const ExpectationSpec& spec, const std::vector<VariantRun>& runs) {
+  std::vector<std::string> ids = read_texts(spec.params, "between");
+  if (ids.empty() && !runs.empty()) ids = variant_ids(runs.front().facts->plan.scenario);
+  std::vector<Group> out;
+  for (const std::string& id : ids) {
+    out.push_back({id, {}});
+    for (const VariantRun& run : runs)
+      if (run.id == id) out.back().runs.push_back(run.facts);
+  }
+  return out;
+}
+
+std::string names_of(const std::vector<Group>& groups, size_t from) {
+  std::vector<std::string> names;
+  for (size_t i = from; i < groups.size(); ++i) names.push_back(groups[i].id);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// ---- values that the ranks report --------------------------------------------------------------
+
+struct Difference {
+  bool differs = false;
+  ValueVerdict verdict;  // not pass: it cannot be told, or something was not reported
+};
+
+// Each rank with the same of the other variant; one that is only here with any of its ranks.
+Difference difference(const RunFacts& base, const Group& of, const RunFacts& other, const std::string& name,
+                      int64_t step, const Closeness& close, const std::string& base_id) {
+  Difference out;
+  for (int rank = 0; rank < other.plan.scenario.workload.ranks; ++rank) {
+    const Mark* theirs = newest_value(base, name, step, rank);
+    if (!theirs) theirs = newest_value(base, name, step, -1);
+    const Mark* ours = newest_value(other, name, step, rank);
+    if (!ours) {
+      ValueVerdict none = no_value_said(other, name, step, rank);
+      none.text = fmt::format("in {}, {}", of.id, none.text);
+      if (none.verdict > out.verdict.verdict) out.verdict = std::move(none);
+    } else if (!out.differs && !close.equal(ours->value, theirs->value)) {
+      out.differs = true;
+      out.verdict.text = fmt::format("{} of rank {} at step {} is {} in {}, and {} in {}", name, rank, step,
+                                     close.text(ours->value), of.id, close.text(theirs->value), base_id);
+    }
+  }
+  return out;
+}
+
+ExpectationResult judge_value(const ExpectationSpec& spec, const std::string& name,
+                              const std::vector<Group>& groups) {
+  const RunFacts& base = *groups[0].runs[0];
+  const Value* at = spec.params.find("at");
+  const int64_t step = at ? read_int(*at, "step", -1) : last_step_of(base, name);
+  if (!newest_value(base, name, step, -1)) {
+    const std::string when = step < 0 ? "" : fmt::format(" at step {}", step);
+    return answer(spec, Verdict::kUnknown,
+                  fmt::format("in {}, nobody reported {}{}", groups[0].id, name, when));
+  }
+  const Closeness close = read_closeness(spec.params.find("within"));
+  const Wanted wanted = wanted_of(spec);
+  std::string first_difference;
+  for (const Group& group : groups) {
+    bool differs = false;
+    for (const RunFacts* run : group.runs) {
+      Difference d = difference(base, group, *run, name, step, close, groups[0].id);
+      if (d.verdict.verdict != Verdict::kPass) return answer(spec, d.verdict.verdict, d.verdict.text);
+      differs = differs || d.differs;
+      if (d.differs && first_difference.empty()) first_difference = d.verdict.text;
+    }
+    if (wanted == Wanted::kDifferent && !differs && &group != &groups[0])
+      return answer(
+          spec, Verdict::kFail,
+          fmt::format("{} at step {} is the same in {} and {}", name, step, groups[0].id, group.id));
+  }
+  if (!first_difference.empty())
+    return answer(spec, wanted == Wanted::kSame ? Verdict::kFail : Verdict::kPass, first_difference);
+  return answer(spec, Verdict::kPass,
+                fmt::format("{} at step {} is {} in {} and in {}", name, step,
+                            close.bits() ? "the same, bit for bit," : "near enough", groups[0].id,
+                            names_of(groups, 1)));
+}
+
+// ---- measures ----------------------------------------------------------------------------------
+
+struct Sample {
+  std::string id;
+  std::vector<double> all;
+
+  double least() const { return *std::min_element(all.begin(), all.end()); }
+  double most() const { return *std::max_element(all.begin(), all.end()); }
+};
+
+std::string number(const std::string& value, double x) {
+  if (is_time_measure(value)) return to_text(Duration(static_cast<int64_t>(x * 1e9)));
+  return fmt::format("{:g}", x);
+}
+
+// "on 1.2ms (1.1ms to 3ms in 120)"
+std::string said(const std::string& value, const Sample& sample) {
+  std::string out = fmt::format("{} {}", sample.id, number(value, median(sample.all)));
+  if (sample.all.size() == 1) return out;
+  return out + fmt::format(" ({} to {} in {})", number(value, sample.least()), number(value, sample.most()),
+                           sample.all.size());
+}
+
+std::string said_beside(const std::string& value, const Sample& base, const Sample& other) {
+  const double a = median(base.all), b = median(other.all);
+  std::string out = said(value, other);
+  if (a > 0 && a != b)
+    out += fmt::format(", {:.1f} % {}", 100 * std::abs(b - a) / a, b > a ? "more" : "less");
+  return out;
+}
+
+bool same(const ExpectationSpec& spec, const Sample& a, const Sample& b) {
+  const Closeness close = read_closeness(spec.params.find("within"));
+  if (!close.bits()) return close.near(median(a.all), median(b.all));
+  return a.least() == b.most() && a.most() == b.least();
+}
+
+ExpectationResult judge_measure(const ExpectationSpec& spec, const std::string& value,
+                                const std::vector<Group>& groups) {
+  const std::string op = read_text(spec.params, "op");
+  std::vector<Sample> samples;
+  bool starved = false, anything = false;
+  for (const Group& group : groups) {
+    samples.push_back({group.id, {}});
+    for (const RunFacts* run : group.runs) {
+      const Measured measured = measure(value, op, *run);
+      if (measured.samples.empty())
+        return answer(spec, Verdict::kUnknown, fmt::format("in {}, {}", group.id, measured.why));
+      samples.back().all.insert(samples.back().all.end(), measured.samples.begin(), measured.samples.end());
+      starved = starved || run->starved;
+    }
+    anything = anything || samples.back().most() > 0;
+  }
+  const std::string what = op.empty() ? value : value + " of " + op;
+  if (!anything) return answer(spec, Verdict::kUnknown, fmt::format("{}: none in any variant", what));
+  std::string text = fmt::format("{}: {}", what, said(value, samples[0]));
+  Verdict verdict = Verdict::kPass;
+  const Wanted wanted = wanted_of(spec);
+  for (size_t i = 1; i < samples.size(); ++i) {
+    text += "; " + said_beside(value, samples[0], samples[i]);
+    if (wanted == Wanted::kShown) continue;
+    if (same(spec, samples[0], samples[i]) != (wanted == Wanted::kSame)) verdict = Verdict::kFail;
+  }
+  if (verdict == Verdict::kFail && is_time_measure(value) && starved)
+    return answer(spec, Verdict::kUnknown, text + "; and the host was too busy to tell");
+  return answer(spec, verdict, text);
+}
+
+ExpectationResult judge_over(const ExpectationSpec& spec, const std::vector<VariantRun>& runs) {
+  const std::vector<Group> groups = groups_of(spec, runs);
+  if (groups.size() < 2) return answer(spec, Verdict::kUnknown, "there are no two variants to compare");
+  for (const Group& group : groups)
+    if (group.runs.empty()) return answer(spec, Verdict::kUnknown, group.id + " was not run");
+  const std::string value = read_text(spec.params, "value");
+  return is_measure(value) ? judge_measure(spec, value, groups) : judge_value(spec, value, groups);
+}
+
+ExpectationResult judge_one_run(const ExpectationSpec& spec, const RunFacts&) {
+  return answer(spec, Verdict::kUnknown, "one run is not compared with itself");
+}
+
+// ---- what can be asked -------------------------------------------------------------------------
+
+Status check_between(const ExpectationSpec& spec, const Scenario& scenario) {
+  const std::vector<std::string> known = variant_ids(scenario);
+  if (known.empty())
+    return usage_error("compare has nothing to compare: add \"variants\" to the scenario", spec.pos);
+  const Value* between = spec.params.find("between");
+  if (!between) return Done{};
+  std::vector<std::string> seen;
+  for (const std::string& id : read_texts(spec.params, "between")) {
+    const auto at = [&] {
+      if (between->list())
+        for (const Value& item : *between->list())
+          if (item.text == id) return item.pos;
+      return between->pos;
+    };
+    if (std::find(known.begin(), known.end(), id) == known.end())
+      return usage_error(fmt::format("\"between\" names no variant: \"{}\"{}", id, did_you_mean(id, known)),
+                         at());
+    if (std::find(seen.begin(), seen.end(), id) != seen.end())
+      return usage_error(fmt::format("\"{}\" is not compared with itself", id), at());
+    seen.push_back(id);
+  }
+  if (seen.size() < 2) return usage_error("\"between\" are two variants or more", between->pos);
+  return Done{};
+}
+
+Status check_within(const ExpectationSpec& spec, const std::string& value) {
+  const Value* within = spec.params.find("within");
+  const std::string word = within && is_scalar(*within) ? within->text : "";
+  const bool bound =
+      within && within->map() && within->map()->size() == 1 && (within->find("abs") || within->find("rel"));
+  if (within && !bound && word != "exact" && word != "differs" && word != "shown")
+    return usage_error("\"within\" is exact, differs, shown, {abs: x} or {rel: x}", within->pos);
+  if (bound && read_number(*within, "abs", 0) + read_number(*within, "rel", 0) <= 0)
+    return usage_error("a bound is a number above 0 (of seconds, where times are compared)", within->pos);
+  if (is_time_measure(value) && (!within || word == "exact" || word == "differs"))
+    return usage_error(fmt::format("no two times are the same: \"within\" of {} is shown, {{abs: x}} or "
+                                   "{{rel: x}}",
+                                   value),
+                       within ? within->pos : spec.pos);
+  return Done{};
+}
+
+Status check_op(const ExpectationSpec& spec, const std::string& value) {
+  const Value* op = spec.params.find("op");
+  if (!op) return value != "calls" ? Status(Done{}) : usage_error("calls of what? Add \"op\"", spec.pos);
+  if (value != "calls") return usage_error("\"op\" belongs to \"value: calls\"", op->pos);
+  const std::optional<rf_op> named = op_from_word(op->text);
+  if (!named)
+    return usage_error(fmt::format("unknown op \"{}\"{}", op->text, did_you_mean(op->text, all_op_words())),
+                       op->pos);
+  if (is_file_op(*named) && op->text.rfind("shm_", 0) != 0)
+    return usage_error("of calls on files only those on shared memory are all on record", op->pos);
+  return Done{};
+}
+
+Status check_compare(const ExpectationSpec& spec, const Scenario& scenario) {
+  const std::string value = read_text(spec.params, "value");
+  if (Status ok = check_between(spec, scenario); !ok) return ok;
+  if (Status ok = check_within(spec, value); !ok) return ok;
+  if (Status ok = check_op(spec, value); !ok) return ok;
+  const Value* at = spec.params.find("at");
+  if (at && is_measure(value)) return usage_error("\"at\" belongs to a value that ranks report", at->pos);
+  return Done{};
+}
+
+const Registration<Oracle> kCompare{{
+    "compare",
+    "A value or a measure is the same in all variants of the scenario, within a bound, or it differs.",
+    "compare: {value: weights, between: [direct, chunked], within: exact}",
+    {{"value", ParamType::kText, true,
+      "the name of a reported value, or job_duration, step_duration, commits (by all ranks) or calls (of "
+      "op)"},
+     {"between", ParamType::kTextList, false,
+      "variants: the first is what the others are compared with; all of them when absent"},
+     {"within", ParamType::kAny, false,
+      "exact (when absent), {abs: x} or {rel: x} (times: of the medians), differs, or shown: told and not "
+      "judged"},
+     {"at", ParamType::kMap, false, "{step: N}; the last step of the first variant when absent"},
+     {"op", ParamType::kText, false, "of calls: which"}},
+    check_compare,
+    judge_one_run,
+    false,
+    nullptr,
+    nullptr,
+    judge_over,
+}};
+
+}  // namespace
+}  // namespace rankfault

@@ -1,0 +1,41 @@
+// Comparison: the runs of all variants of a scenario, in one directory that can be judged wherever it is
+// copied to.
+//
+// DIR/comparison.json lists the runs; each is a run directory of its own, DIR/ID.N.
+#pragma once
+
+#include "harness/session/unit.h"
+
+namespace rankfault {
+
+class Comparison {
+ public:
+  static Result<Comparison> open(const Scenario&, const std::string& dir);  // "" : a fresh one
+
+  // Each variant once, then again those that run more often.
+  std::vector<std::pair<const Variant*, int>> turns() const;
+  const std::string& dir() const { return dir_; }
+  std::string run_dir(const Variant&, int n) const;
+  void add(const Variant&, int n, UnitResult);
+  void discard() const;  // it and all runs in it
+  // Judges all of them, and writes result.json.
+  Result<RunReport> finish();
+
+ private:
+  struct Run {
+    std::string id;
+    int n = 1;
+    UnitResult unit;
+  };
+  Status write_list() const;
+
+  const Scenario* scenario_ = nullptr;
+  std::string dir_;
+  std::vector<Run> runs_;
+};
+
+bool is_comparison(const std::string& dir);
+// A finished comparison, judged again from its directory alone.
+Result<RunReport> judge_comparison_dir(const std::string& dir);
+
+}  // namespace rankfault

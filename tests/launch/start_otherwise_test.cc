@@ -1,0 +1,83 @@
+// start_otherwise_test: what the launcher is left to start when a rank is to be started otherwise.
+#include "harness/launch/start_otherwise.h"
+
+#include <filesystem>
+
+#include "tests/launch/fixture.h"
+
+namespace rankfault::test {
+namespace {
+
+using ::testing::ElementsAre;
+
+class StartOtherwise : public ::testing::Test {
+ protected:
+  StartOtherwise() {
+    for (int rank = 0; rank < 3; ++rank) {
+      LaunchItem item;
+      item.rank = rank;
+      item.command.env = {{"RANK", std::to_string(rank)}, {"WORLD_SIZE", "3"}};
+      item.command.stdout_path = "log-" + std::to_string(rank);
+      items_.push_back(item);
+    }
+  }
+  ~StartOtherwise() override { std::filesystem::remove_all(run_->tmp()); }
+
+  void start(const std::string& how, int64_t as = 0, int attempt = 0) {
+    Action action;
+    action.outside = OutsideVerb::kStart;
+    action.rank = 1;
+    action.path = how;
+    action.size = as;
+    action.delay = std::chrono::seconds(2);
+    plan_.actions = {action};
+    start_otherwise({plan_, *run_, attempt, "", "", {}}, items_);
+  }
+  std::vector<int> ranks() const {
+    std::vector<int> out;
+    for (const LaunchItem& item : items_) out.push_back(item.rank);
+    return out;
+  }
+
+  Scratch scratch_;
+  Result<RunDir> run_ = RunDir::create(scratch_ / "run", "start");
+  Plan plan_;
+  std::vector<LaunchItem> items_;
+};
+
+TEST_F(StartOtherwise, NeverLeavesTheRankOut) {
+  start("never");
+  EXPECT_THAT(ranks(), ElementsAre(0, 2));
+}
+
+TEST_F(StartOtherwise, TwiceStartsItAgainWithALogOfItsOwn) {
+  start("twice");
+  EXPECT_THAT(ranks(), ElementsAre(0, 1, 2, 1));
+  EXPECT_EQ(items_[1].command.stdout_path, "log-1");
+  EXPECT_EQ(items_[3].command.stdout_path, "log-1.second");
+  EXPECT_EQ(items_[3].command.env["RANK"], "1");
+}
+
+TEST_F(StartOtherwise, LateHoldsItBackAndNobodyElse) {
+  start("late");
+  EXPECT_THAT(ranks(), ElementsAre(0, 1, 2));
+  EXPECT_EQ(items_[1].later_by, std::chrono::seconds(2));
+  EXPECT_EQ(items_[0].later_by, Duration::zero());
+}
+
+TEST_F(StartOtherwise, WrongRankAndSizeAreToldToTheVictimAlone) {
+  start("wrong_rank", 2);
+  EXPECT_EQ(items_[1].command.env["RANK"], "2");
+  EXPECT_EQ(items_[1].command.env["WORLD_SIZE"], "3");
+  start("wrong_size", 7);
+  EXPECT_EQ(items_[1].command.env["WORLD_SIZE"], "7");
+  EXPECT_EQ(items_[0].command.env["WORLD_SIZE"], "3");
+}
+
+TEST_F(StartOtherwise, ARestartIsAsItShouldBe) {
+  start("never", 0, 1);
+  EXPECT_THAT(ranks(), ElementsAre(0, 1, 2));
+}
+
+}  // namespace
+}  // namespace rankfault::test
