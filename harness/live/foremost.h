@@ -4,8 +4,8 @@
 // yield in MPI calls kept a thread of nice -10 from its turn for a minute. Hence the least of the real-time
 // priorities; where that is not allowed a better nice value; where neither is, nothing changes.
 //
-// What is forked meanwhile is ordinary again (SCHED_RESET_ON_FORK), but would inherit a nice value: make one only
-// when the guardian, who starts the ranks, runs.
+// What is forked meanwhile is ordinary again (SCHED_RESET_ON_FORK), but would inherit a nice value: make one
+// only when the guardian, who starts the ranks, runs.
 #pragma once
 
 #include <sched.h>

@@ -8,7 +8,9 @@ namespace rankfault::test {
 namespace {
 
 int own_nice() { return ::getpriority(PRIO_PROCESS, static_cast<id_t>(::gettid())); }
-bool comes_first(int nice_before) { return ::sched_getscheduler(0) != SCHED_OTHER || own_nice() < nice_before; }
+bool comes_first(int nice_before) {
+  return ::sched_getscheduler(0) != SCHED_OTHER || own_nice() < nice_before;
+}
 
 TEST(Foremost, LastsAsLongAsItLives) {
   const int before = own_nice();
