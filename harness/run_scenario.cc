@@ -13,6 +13,7 @@
 #include "harness/live/attempt_loop.h"
 #include "harness/live/census.h"
 #include "harness/live/checks.h"
+#include "harness/live/foremost.h"
 #include "harness/live/log_markers.h"
 #include "harness/live/run_header.h"
 #include "harness/plan/arming.h"
@@ -168,6 +169,7 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   Result<LiveRun> opened = open_run(plan, options);
   if (!opened) return opened.error();
   LiveRun& run = *opened;
+  const Foremost foremost;  // until the ranks are gone
   journal_run_begin(plan, options.reference_run, diagnose_options(plan.scenario.workload), run.journal);
 
   Result<AttemptEnd> end = AttemptEnd::kOver;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "harness/base/process_tree.h"
+#include "harness/inject/helpers.h"
 
 namespace rankfault {
 namespace {
@@ -125,8 +126,9 @@ void Injector::asked(uint32_t index, rf_gate_slot& slot) {
   Parked& parked = parked_[index];
   parked = {&action, process, slot.rank, false, 0};
   if (const char* why_not = refusal(action, process)) return answer(slot, parked, RF_ANSWER_NO_GO, why_not);
-  const bool may_end_it =
-      action.verb == RF_VERB_EXIT || action.verb == RF_VERB_RAISE || action.outside == OutsideVerb::kSignal;
+  const bool may_end_it = action.verb == RF_VERB_EXIT || action.verb == RF_VERB_RAISE ||
+                          action.outside == OutsideVerb::kSignal ||
+                          action.outside == OutsideVerb::kSignalHelper;
   if (may_end_it && before_end_) before_end_();
   if (action.verb == RF_VERB_OUTSIDE)
     act_while_parked(slot, parked);
@@ -229,7 +231,7 @@ void Injector::after_done(const Action& action, const ProcessId& process, int ra
   const TimeNs now = now_ns();
   const bool stops =
       (action.verb == RF_VERB_RAISE || action.outside == OutsideVerb::kSignal) && action.signal == SIGSTOP;
-  if (stops) watched_.push_back({&action, process, rank, 'T', now + 2'000'000'000});
+  if (stops) watched_.push_back({&action, process, rank, 'T', now + 2'000'000'000, {}});
   for (const Action& next : plan_.actions)
     if (next.after == static_cast<int32_t>(action.id) && next.outside == OutsideVerb::kContinue)
       timed_.push_back({&next, process, rank, now + static_cast<TimeNs>(next.delay.count())});
@@ -253,12 +255,13 @@ void Injector::tick_timed(TimeNs now) {
     const Result<std::string> acted = act(*timed.action, timed.process, timed.rank, nullptr);
     journal_done(*timed.action, timed.process, timed.rank, acted ? "done" : "refused",
                  {{"what", acted ? *acted : acted.error().to_string()}});
-    if (acted) watched_.push_back({timed.action, timed.process, timed.rank, 'r', now + 2'000'000'000});
+    if (acted) watched_.push_back({timed.action, timed.process, timed.rank, 'r', now + 2'000'000'000, {}});
   }
 }
 
 void Injector::tick_watched(TimeNs now) {
   std::erase_if(watched_, [&](const Watched& w) {
+    if (w.state == 'Z') return helper_seen(w, now);
     const auto stat = proc_stat(w.process.pid);
     const bool alive = stat && stat->start == w.process.start;
     const bool stopped = alive && (stat->state == 'T' || stat->state == 't');
@@ -271,6 +274,20 @@ void Injector::tick_watched(TimeNs now) {
     }
     return !alive || now > w.until;
   });
+}
+
+// Whether the look at a signalled helper is over: how it ended, or that it did not.
+bool Injector::helper_seen(const Watched& w, TimeNs now) {
+  const HelperEnd end = end_of_helper(w.helper.pid, w.helper.start, w.action->signal);
+  if (end == HelperEnd::kLives && now <= w.until) return false;
+  if (end == HelperEnd::kUnseen) return true;
+  Json line = base(*w.action, w.process, w.rank);
+  line["what"] = end == HelperEnd::kBySignal ? "helper_ended" : "helper_lives";
+  if (end == HelperEnd::kOtherwise) line["what"] = "helper_ended_otherwise";
+  line["helper"] = w.helper.to_string();
+  line["time"] = now;
+  journal_.write("fault_effect", std::move(line));
+  return true;
 }
 
 // Actions that need no question leave only a counter: the first and each later sight is a line.

@@ -59,8 +59,9 @@ class Injector {
     const Action* action = nullptr;
     ProcessId process;
     int rank = -1;
-    char state = 0;  // the letter of /proc to wait for, or 'r': anything but T
+    char state = 0;  // the letter of /proc to wait for, or 'r': anything but T; Z: the end of its helper
     TimeNs until = 0;
+    ProcessId helper;
   };
 
   void asked(uint32_t index, rf_gate_slot&);
@@ -75,12 +76,14 @@ class Injector {
   // Performs an outside act; returns what was done, in words, or an error as `refused`.
   Result<std::string> act(const Action&, const ProcessId&, int rank, rf_gate_slot*);
   Result<std::string> send_signal(const Action&, const ProcessId&, int signal);
+  Result<std::string> signal_helper(const Action&, const ProcessId&, int rank);
   Result<std::string> harm_files(const Action&, rf_gate_slot*);
   Result<std::string> harm_run_files(const Action&);
   void after_done(const Action&, const ProcessId&, int rank);
   void journal_done(const Action&, const ProcessId&, int rank, const char* effect, const Json& more);
   void tick_timed(TimeNs now);
   void tick_watched(TimeNs now);
+  bool helper_seen(const Watched&, TimeNs now);
   void tick_granted();
   Json base(const Action&, const ProcessId&, int rank) const;
 

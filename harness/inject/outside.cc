@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "harness/base/process_tree.h"
+#include "harness/inject/helpers.h"
 #include "harness/inject/injector.h"
 #include "harness/inject/job_files.h"
 #include "harness/inject/run_files.h"
@@ -34,6 +35,10 @@ Result<std::string> Injector::act(const Action& action, const ProcessId& process
       intent["what"] = "harm " + action.path;
       journal_.write("fault_intent", std::move(intent));
       return action.path.starts_with('/') ? harm_files(action, slot) : harm_run_files(action);
+    case OutsideVerb::kSignalHelper:
+      intent["what"] = fmt::format("SIG{} to a helper of pid {}", ::sigabbrev_np(action.signal), process.pid);
+      journal_.write("fault_intent", std::move(intent));
+      return signal_helper(action, process, rank);
     case OutsideVerb::kWatch:
     case OutsideVerb::kStart:  // the launcher acted long before
     case OutsideVerb::kNone:
@@ -59,6 +64,22 @@ Result<std::string> Injector::send_signal(const Action& action, const ProcessId&
     return errno_error(fmt::format("signal {} to pid {}", signal, process.pid));
   if (action.outside == OutsideVerb::kSignal) signals_[process] = {signal, now_ns()};
   return fmt::format("SIG{} sent to pid {}", ::sigabbrev_np(signal), process.pid);
+}
+
+// It descends from the victim now, and it is told by its pidfd and start time: nothing else is signalled.
+Result<std::string> Injector::signal_helper(const Action& action, const ProcessId& process, int rank) {
+  const std::vector<ProcStat> helpers = helpers_of(process.pid, action.path);
+  if (helpers.size() < static_cast<size_t>(action.size))
+    return refused(fmt::format("pid {} has {} helpers named {}", process.pid, helpers.size(), action.path));
+  const ProcStat& stat = helpers[static_cast<size_t>(action.size) - 1];
+  ProcessId helper = process;
+  helper.pid = stat.pid;
+  helper.start = stat.start;
+  Result<std::string> sent = send_signal(action, helper, action.signal);
+  // Nobody outlives SIGKILL; of what may be handled the look ends some time.
+  const TimeNs until = action.signal == SIGKILL ? UINT64_MAX : now_ns() + 2'000'000'000;
+  if (sent) watched_.push_back({&action, process, rank, 'Z', until, helper});
+  return sent;
 }
 
 Result<std::string> Injector::harm_files(const Action& action, rf_gate_slot* slot) {

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "harness/live/foremost.h"
-
 namespace rankfault {
 namespace {
 
@@ -62,7 +60,6 @@ Json coverage_json(const ProcessView& view) {
 Result<AttemptEnd> AttemptLoop::run(const std::vector<LaunchItem>& items,
                                     const std::function<bool()>& decided,
                                     const std::atomic<int>* interrupted) {
-  const Foremost foremost;
   if (const Status spawned = spawn(items); !spawned) return spawned.error();
   expect_ranks();
   for (;;) {

@@ -29,6 +29,7 @@ enum class OutsideVerb {
   kWatch,    // nothing is done: the file calls of the trigger are recorded, in every rank
   kStart,    // by the launcher, as `path` says: never, late (by `delay`), twice, wrong_rank or wrong_size
              // (`size`)
+  kSignalHelper,  // `signal` to the `size`th process that the victim started and whose name matches `path`
 };
 
 struct Action {

@@ -12,8 +12,8 @@ namespace {
 constexpr std::array<const char*, RF_VERB_COUNT> kVerbs{
     "none", "skip",   "delay", "fail",  "change_argument", "flip",
     "swap", "repeat", "exit",  "raise", "throw",           "outside"};
-constexpr std::array<const char*, 9> kOutside{"none",  "signal",   "continue", "unlink", "truncate",
-                                              "chmod", "flip_bit", "watch",    "start"};
+constexpr std::array<const char*, 10> kOutside{"none",  "signal",   "continue", "unlink", "truncate",
+                                               "chmod", "flip_bit", "watch",    "start",  "signal_helper"};
 
 std::string ordinal(int64_t n) {
   const int64_t last = n % 10, last_two = n % 100;
@@ -63,6 +63,9 @@ std::string outside_words(const Action& action) {
       return fmt::format("flip bit {} of byte {} of {}", action.mode, action.size, action.path);
     case OutsideVerb::kStart:
       return start_words(action);
+    case OutsideVerb::kSignalHelper:
+      return fmt::format("{} to its {} helper named {}", signal_name(action.signal), ordinal(action.size),
+                         action.path);
     case OutsideVerb::kWatch:
     case OutsideVerb::kNone:
       break;

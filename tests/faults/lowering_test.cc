@@ -92,6 +92,16 @@ TEST(Lowering, SegmentFaultsAimAtTheirSegment) {
   EXPECT_EQ(action.outside, OutsideVerb::kUnlink);
 }
 
+TEST(Lowering, AHelperIsChosenByNameAndAge) {
+  const Action action = first("helper_kill@rank=1,op=all_reduce,nth=3,name=pt_data*,which=2,signal=BUS");
+  EXPECT_EQ(action.outside, OutsideVerb::kSignalHelper);
+  EXPECT_EQ(action.path, "pt_data*");
+  EXPECT_EQ(action.size, 2);
+  EXPECT_EQ(action.signal, SIGBUS);
+  EXPECT_THAT(refusal("helper_kill@rank=1,op=all_reduce,nth=3,which=0"), HasSubstr("counts from 1"));
+  EXPECT_THAT(refusal("helper_kill@rank=1,op=all_reduce,nth=3,signal=STOP"), HasSubstr("ends no helper"));
+}
+
 TEST(Lowering, RefusesWhatCannotBeDoneToPyTorch) {
   for (const char* op : {"reduce_scatter", "reduce_scatter_block"}) {
     const std::string fault = std::string("skip_call@rank=1,op=") + op;
