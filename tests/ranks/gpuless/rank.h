@@ -1,0 +1,39 @@
+// rank.h: one rank of a small NCCL job: how the ranks meet, and what they check.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+#include <functional>
+#include <string>
+
+namespace rank {
+
+extern int rank, ranks;
+extern std::string folder;  // where the ranks meet
+
+// Ends the rank with 1 and the place where something was not as it must be.
+void must(bool right, const char* what, const char* file, int line);
+#define MUST(condition) rank::must((condition), #condition, __FILE__, __LINE__)
+
+// A file of the job's folder: one rank leaves it, others wait until it is there.
+void leave(const std::string& name, const std::string& content = "");
+std::string fetch(const std::string& name);
+void everybody(const std::string& name);  // each leaves one, and waits for all
+
+ncclComm_t communicator(const std::string& name, bool blocking = true);
+cudaStream_t stream(unsigned flags = cudaStreamNonBlocking);
+
+// 20 all-reduces of another communicator, each waited for. What is pending after them has had every chance.
+void let_others_go_on();
+
+// The public functions under their own names, or under those with a p. Null: this NCCL has none.
+void* nccl_function(const char* name);
+extern bool p_names;
+
+using Case = std::function<void()>;
+struct Register {
+  Register(const char* name, Case run);
+};
+
+}  // namespace rank
