@@ -24,8 +24,18 @@ void everybody(const std::string& name);  // each leaves one, and waits for all
 ncclComm_t communicator(const std::string& name, bool blocking = true);
 cudaStream_t stream(unsigned flags = cudaStreamNonBlocking);
 
-// 20 all-reduces of another communicator, each waited for. What is pending after them has had every chance.
-void let_others_go_on();
+// True when `on` is still not drained after 20 all-reduces of `others` on a stream of their own: what is pending
+// then has had every chance.
+bool stays_pending(cudaStream_t on, ncclComm_t others);
+bool drained(cudaStream_t on);  // waits
+
+// An all-reduce of a few numbers, and whether its sum is right once the stream is drained.
+struct Sum {
+  Sum();
+  void ask(ncclComm_t comm, cudaStream_t on);
+  void check(int ranks_in_it, int sum_of_ranks) const;
+  int *in = nullptr, *out = nullptr;  // device memory is host memory, which only a test of the double may use
+};
 
 // The public functions under their own names, or under those with a p. Null: this NCCL has none.
 void* nccl_function(const char* name);
