@@ -68,7 +68,7 @@ using Revoke = ncclResult_t(ncclComm_t, int);
 
 // An operation is pending because rank 1 does not come; the others shrink without it and go on.
 void shrink() {
-  auto* shrink = reinterpret_cast<Shrink*>(nccl_function("ncclCommShrink"));
+  auto* shrink = reinterpret_cast<Shrink*>(nccl_function("ncclCommShrink", 22700));
   if (!shrink) return;
   ncclComm_t comm = communicator("job"), child = nullptr;
   cudaStream_t on = stream();
@@ -89,7 +89,7 @@ void shrink() {
 const Register registered_shrink("made_shrink", shrink);
 
 void revoke() {
-  auto* revoke = reinterpret_cast<Revoke*>(nccl_function("ncclCommRevoke"));
+  auto* revoke = reinterpret_cast<Revoke*>(nccl_function("ncclCommRevoke", 22900));
   if (!revoke) return;
   ncclComm_t comm = communicator("job");
   cudaStream_t on = stream();

@@ -105,8 +105,17 @@ bool stays_pending(cudaStream_t on, ncclComm_t others) {
   return cudaStreamQuery(on) == cudaErrorNotReady;
 }
 
-void* nccl_function(const char* name) {
-  return dlsym(RTLD_DEFAULT, ((p_names ? "p" : "") + std::string(name)).c_str());
+int nccl_version() {
+  int version = 0;
+  MUST(ncclGetVersion(&version) == ncclSuccess);
+  return version;
+}
+
+void* nccl_function(const char* name, int since) {
+  if (nccl_version() < since) return nullptr;
+  void* found = dlsym(RTLD_DEFAULT, ((p_names ? "p" : "") + std::string(name)).c_str());
+  MUST(found);
+  return found;
 }
 
 }  // namespace rank

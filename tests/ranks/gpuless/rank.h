@@ -37,8 +37,10 @@ struct Sum {
   int *in = nullptr, *out = nullptr;  // device memory is host memory, which only a test of the double may use
 };
 
-// The public functions under their own names, or under those with a p. Null: this NCCL has none.
-void* nccl_function(const char* name);
+// The public functions under their own names, or under those with a p. Null: this NCCL is older than `since`. (To ask
+// the loader is not enough: a preloaded library that stands before NCCL has the names of all versions.)
+void* nccl_function(const char* name, int since = 0);
+int nccl_version();
 extern bool p_names;
 
 using Case = std::function<void()>;
