@@ -14,7 +14,8 @@
 namespace rankfault::test {
 namespace {
 
-std::map<std::string, std::string> environment_of(const GpulessJob& job, const std::string& folder, int rank) {
+std::map<std::string, std::string> environment_of(const GpulessJob& job, const std::string& folder,
+                                                  int rank) {
   const std::string libraries = std::string(getenv("RANKFAULT_BUILD_DIR")) + "/lib/gpuless";
   std::map<std::string, std::string> all = {
       {"LD_LIBRARY_PATH", libraries + "/nccl-" + job.version + ":" + libraries},

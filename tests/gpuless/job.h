@@ -8,13 +8,13 @@
 namespace rankfault::test {
 
 struct GpulessJob {
-  std::string version;             // of NCCL
+  std::string version;  // of NCCL
   int ranks = 4;
   std::vector<std::string> words;  // the case, and its words
   std::map<std::string, std::string> environment;
 
   struct Ended {
-    std::vector<int> status;       // as wait gives it
+    std::vector<int> status;  // as wait gives it
     std::vector<std::string> said;
     bool all_exited_0() const;
     std::string text() const;

@@ -1,4 +1,5 @@
-// Tests of NCCL's own code over the double of CUDA: what is right, what hangs, and what frees it, for each version.
+// Tests of NCCL's own code over the double of CUDA: what is right, what hangs, and what frees it, for each
+// version.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -15,9 +16,11 @@ namespace {
 class OverDouble : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (GetParam() == "none") GTEST_SKIP() << "./dev nccl has not been run: there is no NCCL to run over the double";
+    if (GetParam() == "none")
+      GTEST_SKIP() << "./dev nccl has not been run: there is no NCCL to run over the double";
   }
-  GpulessJob::Ended run(const std::string& name, int ranks = 4, std::map<std::string, std::string> environment = {}) {
+  GpulessJob::Ended run(const std::string& name, int ranks = 4,
+                        std::map<std::string, std::string> environment = {}) {
     GpulessJob job;
     job.version = GetParam();
     job.ranks = ranks;
@@ -42,8 +45,8 @@ TEST_P(OverDouble, EveryCollectiveTypeAndReductionGivesTheRightValues) {
   ASSERT_TRUE(ended.all_exited_0()) << ended.text();
   // calls in = launches out: a send and a receive of one group are one launch, all else is one each
   unsigned long calls = 0, launches = 0, without = 0, other = 0;
-  ASSERT_EQ(sscanf(ended.said[0].c_str(), "calls %lu launches %lu without %lu other %lu", &calls, &launches, &without,
-                   &other),
+  ASSERT_EQ(sscanf(ended.said[0].c_str(), "calls %lu launches %lu without %lu other %lu", &calls, &launches,
+                   &without, &other),
             4)
       << ended.text();
   const unsigned long types = GetParam() == "2.22.3" ? 10 : 12;
@@ -69,7 +72,9 @@ TEST_P(OverDouble, AnAwaitedEventMakesTwoStreamsHangLikeOne) { all_well("order_a
 
 TEST_P(OverDouble, ASkippedCallLeavesTheOthersPendingAndAbortFreesThem) { all_well("absent_skipped"); }
 TEST_P(OverDouble, AKilledRankNeverArrives) { all_but_one_well("absent_killed"); }
-TEST_P(OverDouble, ARankKilledBeforeItsEntryIsAtTheHeadNeverArrives) { all_but_one_well("absent_killed_enqueued"); }
+TEST_P(OverDouble, ARankKilledBeforeItsEntryIsAtTheHeadNeverArrives) {
+  all_but_one_well("absent_killed_enqueued");
+}
 TEST_P(OverDouble, ARankKilledAfterTheCollectiveHasGivenItsPart) { all_but_one_well("absent_killed_after"); }
 
 TEST_P(OverDouble, NonBlockingCommunicatorsGiveRightSums) { all_well("made_not_blocking"); }
@@ -104,22 +109,26 @@ TEST_P(OverDouble, TheAgentRecordsTheCallsAndChangesNothing) {
   char name[] = "/tmp/rf-gpuless-XXXXXX";
   const std::string run_dir = mkdtemp(name);
   std::filesystem::create_directories(run_dir + "/records");
-  const auto alone = run("values"), watched = run("values", 4, {{"RANKFAULT_RUN_DIR", run_dir},
-                                                                {"LD_PRELOAD", build + "/lib/librankfault_agent.so"}});
+  const auto alone = run("values"),
+             watched =
+                 run("values", 4,
+                     {{"RANKFAULT_RUN_DIR", run_dir}, {"LD_PRELOAD", build + "/lib/librankfault_agent.so"}});
   ASSERT_TRUE(watched.all_exited_0()) << watched.text();
   EXPECT_EQ(alone.said, watched.said);
   const auto records = read_flight_records(run_dir);
   EXPECT_EQ(records.size(), 4u);
   const int types = GetParam() == "2.22.3" ? 10 : 12;
-  for (const auto& [rank, record] : records) EXPECT_EQ(record.entered(RF_LIB_NCCL).at("all_reduce"), 6 * types);
+  for (const auto& [rank, record] : records)
+    EXPECT_EQ(record.entered(RF_LIB_NCCL).at("all_reduce"), 6 * types);
   std::filesystem::remove_all(run_dir);
 }
 
-INSTANTIATE_TEST_SUITE_P(Nccl, OverDouble, ::testing::ValuesIn(built_nccl_versions()), [](const auto& version) {
-  std::string name = version.param;
-  for (char& c : name) c = c == '.' ? '_' : c;
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Nccl, OverDouble, ::testing::ValuesIn(built_nccl_versions()),
+                         [](const auto& version) {
+                           std::string name = version.param;
+                           for (char& c : name) c = c == '.' ? '_' : c;
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace rankfault::test

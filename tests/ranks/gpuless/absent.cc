@@ -1,4 +1,5 @@
-// absent.cc: one rank is not in a collective: it skips it, or is killed before its entry reaches the head of its stream.
+// absent.cc: one rank is not in a collective: it skips it, or is killed before its entry reaches the head of
+// its stream.
 #include <unistd.h>
 
 #include <csignal>
@@ -36,7 +37,8 @@ void wait_for_ever(void*) {
 // `enqueued`: the victim has made its call, but a host function before it in its stream has not returned.
 void killed(bool enqueued) {
   ncclComm_t comm = communicator("job"), survivors = nullptr;
-  MUST(ncclCommSplit(comm, is_absent() ? NCCL_SPLIT_NOCOLOR : 0, rank::rank, &survivors, nullptr) == ncclSuccess);
+  MUST(ncclCommSplit(comm, is_absent() ? NCCL_SPLIT_NOCOLOR : 0, rank::rank, &survivors, nullptr) ==
+       ncclSuccess);
   cudaStream_t on = stream();
   Sum sum;
   if (is_absent()) {

@@ -29,7 +29,8 @@ void split() {
   ncclComm_t comm = communicator("job"), half = nullptr, again = nullptr;
   int color = rank::rank % 2;
   MUST(ncclCommSplit(comm, color, rank::rank, &half, nullptr) == ncclSuccess);
-  MUST(ncclCommSplit(comm, rank::rank == 0 ? NCCL_SPLIT_NOCOLOR : 1, rank::rank, &again, nullptr) == ncclSuccess);
+  MUST(ncclCommSplit(comm, rank::rank == 0 ? NCCL_SPLIT_NOCOLOR : 1, rank::rank, &again, nullptr) ==
+       ncclSuccess);
   int members = 0, sum = 0;
   for (int r = color; r < ranks; r += 2) ++members, sum += r;
   check_sum(half, members, sum);

@@ -1,4 +1,5 @@
-// order.cc: two communicators, entered in opposite orders on two ranks: one stream hangs, two streams or a group do not.
+// order.cc: two communicators, entered in opposite orders on two ranks: one stream hangs, two streams or a
+// group do not.
 #include "tests/ranks/gpuless/rank.h"
 
 using namespace rank;  // NOLINT: this is a program

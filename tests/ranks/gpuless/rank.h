@@ -24,8 +24,8 @@ void everybody(const std::string& name);  // each leaves one, and waits for all
 ncclComm_t communicator(const std::string& name, bool blocking = true);
 cudaStream_t stream(unsigned flags = cudaStreamNonBlocking);
 
-// True when `on` is still not drained after 20 all-reduces of `others` on a stream of their own: what is pending
-// then has had every chance.
+// True when `on` is still not drained after 20 all-reduces of `others` on a stream of their own: what is
+// pending then has had every chance.
 bool stays_pending(cudaStream_t on, ncclComm_t others);
 bool drained(cudaStream_t on);  // waits
 
@@ -37,8 +37,9 @@ struct Sum {
   int *in = nullptr, *out = nullptr;  // device memory is host memory, which only a test of the double may use
 };
 
-// The public functions under their own names, or under those with a p. Null: this NCCL is older than `since`. (To ask
-// the loader is not enough: a preloaded library that stands before NCCL has the names of all versions.)
+// The public functions under their own names, or under those with a p. Null: this NCCL is older than `since`.
+// (To ask the loader is not enough: a preloaded library that stands before NCCL has the names of all
+// versions.)
 void* nccl_function(const char* name, int since = 0);
 int nccl_version();
 extern bool p_names;

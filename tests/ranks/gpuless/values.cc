@@ -80,8 +80,8 @@ struct Buffer {
   void* device = nullptr;
 };
 
-// What rank r gives at a place: 1 or 2, in a pattern that no shift by a rank's share leaves as it is. So products of 4
-// ranks are exact in every type, and sums in all but the smallest floats.
+// What rank r gives at a place: 1 or 2, in a pattern that no shift by a rank's share leaves as it is. So
+// products of 4 ranks are exact in every type, and sums in all but the smallest floats.
 double given(int r, int place) { return (3 * r + place * place + r * place) % 5 < 2 ? 2 : 1; }
 
 // What a small float keeps of a value.
