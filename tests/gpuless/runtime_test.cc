@@ -1,9 +1,12 @@
 // Tests of the doubled CUDA runtime through its public functions.
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <future>
@@ -88,6 +91,25 @@ TEST(Runtime, ABadHandleOrDeviceIsRefused) {
   cudaDeviceProp properties;
   ASSERT_EQ(cudaGetDeviceProperties(&properties, 0), cudaSuccess);
   EXPECT_STREQ(properties.name, "double of a CUDA device");
+}
+
+// The driver's and the next runtime's libraries are other doors to the same devices.
+TEST(Runtime, AllLibrariesHaveOneState) {
+  const std::string folder = std::string(getenv("RANKFAULT_BUILD_DIR")) + "/lib/gpuless/";
+  void* device = nullptr;
+  ASSERT_EQ(cudaMalloc(&device, 10000), cudaSuccess);
+  void* driver = dlopen((folder + "libcuda.so.1").c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_TRUE(driver) << dlerror();
+  auto* range = reinterpret_cast<int (*)(std::uint64_t*, std::size_t*, std::uint64_t)>(
+      dlsym(driver, "cuMemGetAddressRange_v2"));
+  std::uint64_t base = 0, bytes = 0;
+  EXPECT_EQ(range(&base, &bytes, reinterpret_cast<std::uint64_t>(device) + 9999), 0);
+  EXPECT_EQ(base, reinterpret_cast<std::uint64_t>(device));
+  void* next = dlopen((folder + "libcudart.so.13").c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!next) GTEST_SKIP() << "built without the headers of CUDA 13";
+  auto* release = reinterpret_cast<int (*)(void*)>(dlsym(next, "cudaFree"));
+  EXPECT_EQ(release(device), 0);
+  EXPECT_EQ(cudaFree(device), cudaErrorInvalidValue) << "it is gone";
 }
 
 }  // namespace

@@ -71,3 +71,13 @@ GPULESS_PLAIN cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, si
   *static_cast<void**>(stream) = c.stream;
   return cudaSuccess;
 }
+#if CUDART_VERSION >= 13000
+GPULESS_PLAIN cudaError_t __cudaGetKernel(cudaKernel_t* out, const void* kernel) {
+  *out = reinterpret_cast<cudaKernel_t>(const_cast<void*>(kernel));
+  return cudaSuccess;
+}
+GPULESS_PLAIN cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3, dim3, void**, size_t,
+                                             cudaStream_t stream) {
+  return give(launch(kernel, stream_of(stream)));
+}
+#endif

@@ -8,8 +8,6 @@ namespace {
 Event* event_of(cudaEvent_t handle) { return reinterpret_cast<Event*>(handle); }
 }  // namespace
 
-StreamPtr gpuless::stream_of(cudaStream_t handle) { return Streams::all().of(handle, current_device()); }
-
 GPULESS_API cudaStreamCreateWithFlags(cudaStream_t* out, unsigned flags) {
   if (!out) return give(kInvalidValue);
   *out = reinterpret_cast<cudaStream_t>(

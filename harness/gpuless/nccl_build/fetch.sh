@@ -42,7 +42,7 @@ Dir::Cache "$apt/cache";
 Acquire::Languages "none";
 APT::Sandbox::User "";
 CONF
-  APT_CONFIG=$apt/apt.conf apt-get -qq update >"$apt/update.log" 2>&1 ||
+  APT_CONFIG=$apt/apt.conf apt-get -qq -o APT::Update::Error-Mode=any update >"$apt/update.log" 2>&1 ||
     missing "the mirror does not answer: $(tail -1 "$apt/update.log")"
 }
 

@@ -1,5 +1,9 @@
 // order.cc: two communicators, entered in opposite orders on two ranks: one stream hangs, two streams or a
 // group do not.
+#include <cstdint>
+#include <vector>
+
+#include "harness/gpuless/model/entry_points.h"
 #include "tests/ranks/gpuless/rank.h"
 
 using namespace rank;  // NOLINT: this is a program
@@ -57,6 +61,24 @@ void one_group() {
   two.end();
 }
 const Register registered_group("order_one_group", one_group);
+
+// So many calls in one group that NCCL launches several kernels for them, on two streams.
+void large_group() {
+  ncclComm_t comm = communicator("job");
+  cudaStream_t on[] = {stream(), stream()};
+  std::vector<Sum> sums(3000);
+  std::uint64_t before[4], after[4];
+  rankfault_cuda_counts(before);
+  MUST(ncclGroupStart() == ncclSuccess);
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i].ask(comm, on[i % 2]);
+  MUST(ncclGroupEnd() == ncclSuccess);
+  rankfault_cuda_counts(after);
+  MUST(after[1] - before[1] > 1);  // else this shows nothing
+  MUST(drained(on[0]) && drained(on[1]));
+  for (Sum& sum : sums) sum.check(ranks, ranks * (ranks - 1) / 2);
+  MUST(ncclCommDestroy(comm) == ncclSuccess);
+}
+const Register registered_large("order_large_group", large_group);
 
 // Two streams, but one waits for an event of the other: the same as one stream.
 void awaited_event() {
