@@ -1,6 +1,8 @@
 # fetch.sh: what nccl.sh needs from outside: Debian packages by an apt of its own folder, CUDA's headers by pip.
 # Sourced; the caller sets FOLDER, and has say and note.
+# shellcheck shell=bash
 
+# shellcheck disable=SC2034 # the caller uses it
 readonly STABLE_VERSION=2.22.3
 readonly STABLE_PACKAGE=libnccl-dev=2.22.3-1-1 # in Debian 13: it does not move, and so is pinned
 readonly STABLE_SHA256=260d89758ab6287f967f217a23cf0c5629ec3a40cfdca1b781064f48df7fb8dc
@@ -20,6 +22,7 @@ debian_mirror() {
     echo "$RANKFAULT_DEBIAN_MIRROR"
     return
   fi
+  # shellcheck source=/dev/null
   codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-none}")
   apt-get update --print-uris 2>/dev/null | sed -n "s#^'\([^']*\)/dists/$codename/InRelease' .*#\1#p" | head -1
 }
@@ -82,12 +85,16 @@ fetch_newest() {
 
 # FOLDER/cuda12/include: the public headers, taken out of pip's wheels; no program of them is run.
 fetch_cuda_headers() {
-  local wheel out=$FOLDER/cuda12
+  local wheel python=python3 out=$FOLDER/cuda12
   [ ! -d "$out/include" ] || return 0
   say "fetching the headers of CUDA 12"
   rm -rf "$out.part"
   mkdir -p "$out.part/wheels" "$out.part/files"
-  python3 -m pip download --quiet --no-deps --dest "$out.part/wheels" "${CUDA_WHEELS[@]}" 2>"$out.part/log" ||
+  if ! python3 -m pip --version >/dev/null 2>&1; then
+    python3 -m venv "$FOLDER/venv" || missing "no pip here, and no python3-venv to make one"
+    python=$FOLDER/venv/bin/python
+  fi
+  "$python" -m pip download --quiet --no-deps --dest "$out.part/wheels" "${CUDA_WHEELS[@]}" 2>"$out.part/log" ||
     missing "the headers of CUDA cannot be fetched: $(tail -1 "$out.part/log")"
   for wheel in "$out.part/wheels"/*.whl; do
     python3 -m zipfile -e "$wheel" "$out.part/files"

@@ -59,4 +59,4 @@ FLAGS="-std=c++17 -O1 -w -fPIC -fvisibility=hidden -DNCCL_OS_LINUX -DPROFAPI -DN
 export FLAGS OUT=$out HERE=$here
 export -f compile
 cd "$src"
-list_sources | xargs -P "$(nproc)" -I{} bash -c 'compile {}'
+list_sources | xargs -P "${RANKFAULT_JOBS:-$(nproc)}" -I{} bash -c 'compile {}'

@@ -6,6 +6,7 @@
 # Exit: 0 built or there already, 77 could not be fetched (the reason is printed), else a step failed.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=/dev/null
 . "$here/fetch.sh"
 
 say() { printf '== %s\n' "$*" >&2; }
@@ -28,10 +29,10 @@ build_version() {
   note "NCCL $version: $(find "$out/objects" -name '*.o' | wc -l) objects in $((SECONDS - begin)) s"
 }
 
-# What identifies an input: the hash of the package, or of all files of a source tree and of these scripts.
+# What identifies a build: all files of its input, and the scripts that build.
 origin_of() {
   local list
-  list=$(find "$1" "$here" -type f -print0 | sort -z | xargs -0 sha256sum)
+  list=$(find "$1" "$here" -type f ! -name nccl.sh ! -name fetch.sh -print0 | sort -z | xargs -0 sha256sum)
   printf '%s\n' "$list" | sed "s#$1##;s#$here##" | sha256sum | cut -d' ' -f1
 }
 
