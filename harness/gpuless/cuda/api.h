@@ -1,0 +1,24 @@
+// api.h: what the files of the doubled CUDA runtime share: how a function is exported, and how an error is
+// given.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include "harness/gpuless/core/errors.h"
+#include "harness/gpuless/core/memory.h"
+#include "harness/gpuless/core/streams.h"
+
+#define GPULESS_API extern "C" __attribute__((visibility("default"))) cudaError_t
+
+namespace gpuless {
+
+inline cudaError_t give(Error error) { return static_cast<cudaError_t>(keep(error)); }
+
+// The stream of a handle on the thread's device; null: there is none.
+inline StreamPtr stream_of(cudaStream_t handle) { return Streams::all().of(handle, current_device()); }
+
+// A driver function of the double by its name; null: there is none.
+void* driver_function(const char* name);
+
+}  // namespace gpuless

@@ -1,0 +1,103 @@
+// driver.cc: the driver functions that the runtime is asked for, over the same state; libcuda.so.1 has them,
+// too.
+#include <cstring>
+#include <string>
+
+#include "harness/gpuless/core/devices.h"
+#include "harness/gpuless/core/memory.h"
+#include "harness/gpuless/core/settings.h"
+#include "harness/gpuless/cuda/api.h"
+#include "harness/gpuless/model/launch.h"
+
+using namespace gpuless;  // NOLINT: what follows stands outside of all namespaces
+
+namespace {
+
+CUresult as_driver(Error error) { return static_cast<CUresult>(error); }
+
+}  // namespace
+
+#define GPULESS_DRIVER extern "C" __attribute__((visibility("default"))) CUresult
+
+GPULESS_DRIVER cuGetErrorString(CUresult error, const char** text) {
+  *text = error_text(error);
+  return CUDA_SUCCESS;
+}
+GPULESS_DRIVER cuGetErrorName(CUresult error, const char** name) {
+  *name = error_name(error);
+  return CUDA_SUCCESS;
+}
+GPULESS_DRIVER cuInit(unsigned) { return settings().devices.empty() ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS; }
+GPULESS_DRIVER cuDriverGetVersion(int* version) {
+  *version = kDriverVersion;
+  return CUDA_SUCCESS;
+}
+GPULESS_DRIVER cuDeviceGetCount(int* count) {
+  *count = static_cast<int>(settings().devices.size());
+  return CUDA_SUCCESS;
+}
+GPULESS_DRIVER cuDeviceGet(CUdevice* device, int ordinal) {
+  if (ordinal < 0 || ordinal >= static_cast<int>(settings().devices.size())) return CUDA_ERROR_INVALID_DEVICE;
+  *device = ordinal;
+  return CUDA_SUCCESS;
+}
+GPULESS_DRIVER cuDeviceGetAttribute(int* value, CUdevice_attribute number, CUdevice) {
+  *value = attribute(number);  // the numbers are those of cudaDeviceAttr
+  return CUDA_SUCCESS;
+}
+// A context is its device's number, from 1 on.
+GPULESS_DRIVER cuCtxGetCurrent(CUcontext* context) {
+  *context = reinterpret_cast<CUcontext>(static_cast<std::uintptr_t>(current_device()) + 1);
+  return CUDA_SUCCESS;
+}
+GPULESS_DRIVER cuCtxSetCurrent(CUcontext context) {
+  if (!context) return CUDA_SUCCESS;
+  return as_driver(set_current_device(static_cast<int>(reinterpret_cast<std::uintptr_t>(context)) - 1));
+}
+GPULESS_DRIVER cuCtxGetDevice(CUdevice* device) {
+  *device = current_device();
+  return CUDA_SUCCESS;
+}
+GPULESS_DRIVER cuMemGetAddressRange(CUdeviceptr* base, size_t* bytes, CUdeviceptr at) {
+  std::optional<Allocation> allocation = allocation_of(reinterpret_cast<void*>(at));
+  if (!allocation) return CUDA_ERROR_NOT_FOUND;
+  if (base) *base = allocation->base;
+  if (bytes) *bytes = allocation->bytes;
+  return CUDA_SUCCESS;
+}
+GPULESS_DRIVER cuLaunchKernel(CUfunction kernel, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                              unsigned, CUstream stream, void**, void**) {
+  return as_driver(launch(kernel, stream_of(stream)));
+}
+GPULESS_DRIVER cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction kernel, void**, void**) {
+  return as_driver(launch(kernel, stream_of(config->hStream)));
+}
+
+// By the names that are asked for: the headers give some functions another one (cuMemGetAddressRange_v2).
+void* gpuless::driver_function(const char* name) {
+  struct Named {
+    const char* name;
+    void* function;
+  };
+#define GPULESS_NAMED(function) \
+  { #function, reinterpret_cast < void*>(&function) }
+  static const Named functions[] = {
+      GPULESS_NAMED(cuGetErrorString),
+      GPULESS_NAMED(cuGetErrorName),
+      GPULESS_NAMED(cuInit),
+      GPULESS_NAMED(cuDriverGetVersion),
+      GPULESS_NAMED(cuDeviceGetCount),
+      GPULESS_NAMED(cuDeviceGet),
+      GPULESS_NAMED(cuDeviceGetAttribute),
+      GPULESS_NAMED(cuCtxGetCurrent),
+      GPULESS_NAMED(cuCtxSetCurrent),
+      GPULESS_NAMED(cuCtxGetDevice),
+      {"cuMemGetAddressRange", reinterpret_cast<void*>(&cuMemGetAddressRange)},
+      GPULESS_NAMED(cuLaunchKernel),
+      GPULESS_NAMED(cuLaunchKernelEx),
+  };
+  for (const Named& one : functions) {
+    if (std::strcmp(one.name, name) == 0) return one.function;
+  }
+  return nullptr;
+}

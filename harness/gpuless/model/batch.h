@@ -1,0 +1,65 @@
+// batch.h: the calls of one group, or one call alone, from the call to the kernels that NCCL launches for
+// them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "harness/gpuless/core/streams.h"
+#include "harness/gpuless/model/operation.h"
+
+namespace gpuless {
+
+// The calls of a batch on one communicator. NCCL launches one kernel for them, or several.
+struct Part {
+  CommunicatorPtr communicator;
+  std::vector<Operation> operations;
+  std::set<Stream*> streams;  // those the calls named; the launch is on one of them
+  Stream* launched_on = nullptr;
+  int launches = 0;
+  bool closed = false;  // NCCL launches nothing more for it
+  bool complete() const;
+};
+
+class Batch {
+ public:
+  void add(Operation operation, const StreamPtr& stream);
+  void remove_last(const CommunicatorPtr& communicator);
+  bool empty() const { return parts_.empty(); }
+  std::vector<std::unique_ptr<Part>>& parts() { return parts_; }
+  // At the head of `stream`: all that was launched there goes on together. True: all of `part` is complete.
+  bool step(Part& part, Stream* stream);
+
+  std::mutex mutex;
+
+ private:
+  std::vector<std::unique_ptr<Part>> parts_;
+};
+using BatchPtr = std::shared_ptr<Batch>;
+
+// What a thread asks of NCCL, in order. Every call is noted before NCCL sees it, and then settled with NCCL's
+// answer.
+void begin_group();
+void note(Operation operation, const StreamPtr& stream);
+// `accepted`: NCCL took the call (success, or in progress). `later`: a kernel may come after the call has
+// returned.
+void settle_call(const CommunicatorPtr& communicator, bool accepted, bool later);
+// The outermost end of a group: announce before, settle after.
+void close_group();
+void settle_group(bool accepted, bool later);
+// A simulated group puts nothing on streams.
+void drop_group();
+
+// A kernel of NCCL was launched on `stream`: puts what it stands for there. False: no call is known for it.
+bool launch_collective(const StreamPtr& stream);
+
+struct Counts {
+  std::uint64_t calls = 0, launches = 0, without_launch = 0, other_kernels = 0;
+};
+Counts counts();
+void count_other_kernel();
+
+}  // namespace gpuless

@@ -1,0 +1,82 @@
+// page.h: where the ranks of a communicator meet: a page of counters, and files with what each gives.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace gpuless {
+
+enum class Function : std::uint32_t {
+  all_reduce = 1,
+  broadcast,
+  reduce,
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  gather,
+  scatter,
+  send,
+  receive,
+};
+
+// What must be the same on every rank of a collective.
+struct Signature {
+  Function function = Function::all_reduce;
+  std::uint32_t type = 0, reduction = 0;
+  std::uint32_t root = 0;
+  std::uint64_t count = 0;
+  bool operator==(const Signature&) const = default;
+};
+
+// Maps `bytes` of a file, made when it is not there. Shared with all processes; ends the process when it
+// cannot.
+void* map_file(const std::string& path, std::size_t bytes);
+
+// The page of one communicator, of `ranks` ranks.
+// A rank that has reached its k-th collective at the head of its stream has arrived = k + 1, and what it
+// gives lies in its slot k mod 2. Two slots are enough: nobody reaches k + 2 before all have reached k + 1,
+// and so read k.
+class Page {
+ public:
+  Page(const std::string& folder, std::uint64_t key, int ranks);
+  ~Page();
+  Page(const Page&) = delete;
+
+  int ranks() const { return ranks_; }
+  void arrive(int rank, std::uint64_t k, const Signature& signature);
+  bool arrived(int rank, std::uint64_t k) const;
+  // What `rank` said of its k-th collective; only where it is the last that it reached.
+  bool agrees(int rank, std::uint64_t k, const Signature& signature) const;
+
+  std::atomic<std::uint64_t>& sent(int from, int to) { return pair(0, from, to); }
+  std::atomic<std::uint64_t>& received(int from, int to) { return pair(1, from, to); }
+  std::atomic<std::uint64_t>& sent_bytes(int from, int to) { return pair(2, from, to); }
+
+  // The file of a rank's slot, or of messages from one rank to another; opened once.
+  int slot(int rank, std::uint64_t k) { return file(rank * 2 + static_cast<int>(k & 1)); }
+  int messages(int from, int to) { return file((2 + from) * ranks_ + to); }
+
+ private:
+  struct Rank {
+    std::atomic<std::uint64_t> arrived;
+    Signature last[2];
+  };
+  Rank& rank_at(int rank) const { return static_cast<Rank*>(memory_)[rank]; }
+  std::atomic<std::uint64_t>& pair(int which, int from, int to);
+  int file(int index);
+
+  const std::string name_;
+  const int ranks_;
+  std::size_t bytes_;
+  void* memory_;
+  std::unique_ptr<std::atomic<int>[]> files_;  // 0: not opened
+};
+
+// Whole reads and writes; they end the process when the folder is full or gone.
+void write_whole(int fd, const void* from, std::size_t bytes, std::size_t at);
+void read_whole(int fd, void* into, std::size_t bytes, std::size_t at);
+
+}  // namespace gpuless

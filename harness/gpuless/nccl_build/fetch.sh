@@ -1,0 +1,106 @@
+# fetch.sh: what nccl.sh needs from outside: Debian packages by an apt of its own folder, CUDA's headers by pip.
+# Sourced; the caller sets FOLDER, and has say and note.
+# shellcheck shell=bash
+
+# shellcheck disable=SC2034 # the caller uses it
+readonly STABLE_VERSION=2.22.3
+readonly STABLE_PACKAGE=libnccl-dev=2.22.3-1-1 # in Debian 13: it does not move, and so is pinned
+readonly STABLE_SHA256=260d89758ab6287f967f217a23cf0c5629ec3a40cfdca1b781064f48df7fb8dc
+readonly KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
+readonly CUDA_WHEELS=(nvidia-cuda-runtime-cu12==12.9.79 nvidia-cuda-nvcc-cu12==12.9.86 nvidia-cuda-cccl-cu12==12.9.27)
+
+# A need that is missing: says so and ends with 77.
+missing() {
+  note "NCCL over a double of CUDA: skipped: $*"
+  exit 77
+}
+
+# The mirror that this machine's own apt uses. RANKFAULT_DEBIAN_MIRROR names another.
+debian_mirror() {
+  local codename
+  if [ -n "${RANKFAULT_DEBIAN_MIRROR:-}" ]; then
+    echo "$RANKFAULT_DEBIAN_MIRROR"
+    return
+  fi
+  # shellcheck source=/dev/null
+  codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-none}")
+  apt-get update --print-uris 2>/dev/null | sed -n "s#^'\([^']*\)/dists/$codename/InRelease' .*#\1#p" | head -1
+}
+
+# An apt whose lists, cache and sources lie in FOLDER/apt; the system's are not touched, its keys are trusted.
+prepare_apt() {
+  local apt=$FOLDER/apt mirror
+  command -v apt-get >/dev/null || missing "no apt-get here; RANKFAULT_NCCL_SRC=folder takes a source tree instead"
+  [ -f "$KEYRING" ] || missing "no keys of Debian's archive ($KEYRING)"
+  mirror=$(debian_mirror)
+  [ -n "$mirror" ] || missing "this machine's apt knows no Debian mirror; RANKFAULT_DEBIAN_MIRROR=address names one"
+  mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$FOLDER/download"
+  printf '%s [signed-by=%s] %s %s contrib\n' deb "$KEYRING" "$mirror" trixie deb-src "$KEYRING" "$mirror" sid \
+    >"$apt/sources.list"
+  cat >"$apt/apt.conf" <<CONF
+Dir::Etc::sourcelist "$apt/sources.list";
+Dir::Etc::sourceparts "/dev/null";
+Dir::State::lists "$apt/lists";
+Dir::Cache "$apt/cache";
+Acquire::Languages "none";
+APT::Sandbox::User "";
+CONF
+  APT_CONFIG=$apt/apt.conf apt-get -qq -o APT::Update::Error-Mode=any update >"$apt/update.log" 2>&1 ||
+    missing "the mirror does not answer: $(tail -1 "$apt/update.log")"
+}
+
+own_apt() { (cd "$FOLDER/download" && APT_CONFIG=$FOLDER/apt/apt.conf "$@"); }
+
+# Prints the folder of the unpacked package of Debian stable.
+fetch_stable() {
+  local deb=$FOLDER/download/libnccl-dev_2.22.3-1-1_amd64.deb out=$FOLDER/download/libnccl-dev-2.22.3
+  if [ ! -d "$out" ]; then
+    [ -f "$deb" ] || own_apt apt-get -qq download "$STABLE_PACKAGE" >&2 || missing "$STABLE_PACKAGE cannot be fetched"
+    echo "$STABLE_SHA256  $deb" | sha256sum --check --quiet >&2 || { note "$deb is not the file that was pinned"; exit 1; }
+    rm -rf "$out.part"
+    dpkg-deb -x "$deb" "$out.part"
+    mv "$out.part" "$out"
+  fi
+  echo "$out"
+}
+
+# Prints the folder of the newest source; its hashes stand in the signed index, and apt checks them.
+fetch_newest() {
+  local version tarball out
+  version=$(own_apt apt-cache showsrc --only-source nvidia-nccl | sed -n 's/^Version: //p' | sort -V | tail -1)
+  [ -n "$version" ] || missing "the mirror has no source of nvidia-nccl"
+  note "newest NCCL of the mirror: $version"
+  out=$FOLDER/download/nvidia-nccl-${version%%-*}
+  if [ ! -d "$out" ]; then
+    # the sources alone, not the packaging: an archive that moves drops the old packaging first
+    own_apt apt-get -qq source --download-only --tar-only "nvidia-nccl=$version" >&2 || missing "nvidia-nccl $version cannot be fetched"
+    tarball=$(find "$FOLDER/download" -name "nvidia-nccl_${version%%-*}*.orig.tar.*" | head -1)
+    rm -rf "$out.part"
+    mkdir "$out.part"
+    tar -xf "$tarball" -C "$out.part" --strip-components=1
+    mv "$out.part" "$out"
+  fi
+  echo "$out"
+}
+
+# FOLDER/cuda12/include: the public headers, taken out of pip's wheels; no program of them is run.
+fetch_cuda_headers() {
+  local wheel python=python3 out=$FOLDER/cuda12
+  [ ! -d "$out/include" ] || return 0
+  say "fetching the headers of CUDA 12"
+  rm -rf "$out.part"
+  mkdir -p "$out.part/wheels" "$out.part/files"
+  if ! python3 -m pip --version >/dev/null 2>&1; then
+    python3 -m venv "$FOLDER/venv" || missing "no pip here, and no python3-venv to make one"
+    python=$FOLDER/venv/bin/python
+  fi
+  "$python" -m pip download --quiet --no-deps --dest "$out.part/wheels" "${CUDA_WHEELS[@]}" 2>"$out.part/log" ||
+    missing "the headers of CUDA cannot be fetched: $(tail -1 "$out.part/log")"
+  for wheel in "$out.part/wheels"/*.whl; do
+    python3 -m zipfile -e "$wheel" "$out.part/files"
+  done
+  mkdir "$out.part/include"
+  cp -r "$out.part/files/nvidia"/*/include/. "$out.part/include"
+  rm -rf "$out.part/wheels" "$out.part/files"
+  mv "$out.part" "$out"
+}

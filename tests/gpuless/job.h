@@ -1,0 +1,29 @@
+// job.h: runs the ranks of a small NCCL job over the double of CUDA, and says how each ended.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace rankfault::test {
+
+struct GpulessJob {
+  std::string version;  // of NCCL
+  int ranks = 4;
+  std::vector<std::string> words;  // the case, and its words
+  std::map<std::string, std::string> environment;
+
+  struct Ended {
+    std::vector<int> status;  // as wait gives it
+    std::vector<std::string> said;
+    bool all_exited_0() const;
+    std::string text() const;
+  };
+  // In a new folder, removed afterwards. The ranks die with the test.
+  Ended run() const;
+};
+
+// The versions that ./dev nccl has built; {"none"} where it has not been run.
+std::vector<std::string> built_nccl_versions();
+
+}  // namespace rankfault::test

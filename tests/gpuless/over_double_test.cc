@@ -1,0 +1,135 @@
+// Tests of NCCL's own code over the double of CUDA: what is right, what hangs, and what frees it, for each
+// version.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+
+#include "tests/backends/flight_record.h"
+#include "tests/gpuless/job.h"
+
+namespace rankfault::test {
+namespace {
+
+class OverDouble : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == "none")
+      GTEST_SKIP() << "./dev nccl has not been run: there is no NCCL to run over the double";
+  }
+  GpulessJob::Ended run(const std::string& name, int ranks = 4,
+                        std::map<std::string, std::string> environment = {}) {
+    GpulessJob job;
+    job.version = GetParam();
+    job.ranks = ranks;
+    job.words = {name};
+    job.environment = std::move(environment);
+    return job.run();
+  }
+  void all_well(const std::string& name, int ranks = 4, std::map<std::string, std::string> environment = {}) {
+    const auto ended = run(name, ranks, std::move(environment));
+    EXPECT_TRUE(ended.all_exited_0()) << ended.text();
+  }
+  // Rank 1 is killed, all others end well.
+  void all_but_one_well(const std::string& name) {
+    const auto ended = run(name);
+    for (size_t rank = 0; rank < ended.status.size(); ++rank)
+      EXPECT_EQ(ended.status[rank], rank == 1 ? SIGKILL : 0) << ended.text();
+  }
+};
+
+TEST_P(OverDouble, EveryCollectiveTypeAndReductionGivesTheRightValues) {
+  const auto ended = run("values");
+  ASSERT_TRUE(ended.all_exited_0()) << ended.text();
+  // calls in = launches out: a send and a receive of one group are one launch, all else is one each
+  unsigned long calls = 0, launches = 0, without = 0, other = 0;
+  ASSERT_EQ(sscanf(ended.said[0].c_str(), "calls %lu launches %lu without %lu other %lu", &calls, &launches,
+                   &without, &other),
+            4)
+      << ended.text();
+  const unsigned long types = GetParam() == "2.22.3" ? 10 : 12;
+  EXPECT_EQ(calls, launches + types);
+  EXPECT_GT(launches, 17 * types);
+  EXPECT_EQ(without, 0u);
+  EXPECT_EQ(other, 0u);
+}
+
+TEST_P(OverDouble, BothNamesOfAFunctionGoThroughTheModel) {
+  GpulessJob job;
+  job.version = GetParam();
+  job.words = {"values", "pnccl"};
+  const auto ended = job.run();
+  ASSERT_TRUE(ended.all_exited_0()) << ended.text();
+  EXPECT_EQ(ended.said[0], run("values").said[0]) << "the same number of calls and launches";
+}
+
+TEST_P(OverDouble, OppositeOrdersOnOneStreamHangUntilAbort) { all_well("order_one_stream"); }
+TEST_P(OverDouble, OppositeOrdersOnTwoStreamsPass) { all_well("order_two_streams"); }
+TEST_P(OverDouble, OppositeOrdersInOneGroupPass) { all_well("order_one_group"); }
+TEST_P(OverDouble, AGroupOfSeveralLaunchesAndStreamsGivesRightSums) { all_well("order_large_group"); }
+TEST_P(OverDouble, AnAwaitedEventMakesTwoStreamsHangLikeOne) { all_well("order_awaited_event"); }
+
+TEST_P(OverDouble, ASkippedCallLeavesTheOthersPendingAndAbortFreesThem) { all_well("absent_skipped"); }
+TEST_P(OverDouble, AKilledRankNeverArrives) { all_but_one_well("absent_killed"); }
+TEST_P(OverDouble, ARankKilledBeforeItsEntryIsAtTheHeadNeverArrives) {
+  all_but_one_well("absent_killed_enqueued");
+}
+TEST_P(OverDouble, ARankKilledAfterTheCollectiveHasGivenItsPart) { all_but_one_well("absent_killed_after"); }
+
+TEST_P(OverDouble, NonBlockingCommunicatorsGiveRightSums) { all_well("made_not_blocking"); }
+TEST_P(OverDouble, SplitCommunicatorsGiveRightSums) { all_well("made_split"); }
+TEST_P(OverDouble, OneProcessWithSeveralDevicesGivesRightSums) { all_well("made_init_all", 1); }
+TEST_P(OverDouble, ShrinkWithAbortFreesThePendingAndTheChildGoesOn) {
+  if (GetParam() == "2.22.3") GTEST_SKIP() << "ncclCommShrink is in NCCL from 2.27 on";
+  all_well("made_shrink");
+}
+TEST_P(OverDouble, RevokeFreesThePendingAndRefusesTheNext) {
+  if (GetParam() == "2.22.3") GTEST_SKIP() << "ncclCommRevoke is in NCCL from 2.29 on";
+  all_well("made_revoke");
+}
+
+TEST_P(OverDouble, AtOnceCompletesWithoutTheOthers) {
+  all_well("kernels_at_once", 2, {{"RANKFAULT_CUDA_KERNELS", "at_once"}});
+}
+TEST_P(OverDouble, UntilAbortCompletesForNobodyBefore) {
+  all_well("kernels_until_abort", 2, {{"RANKFAULT_CUDA_KERNELS", "until_abort"}});
+}
+
+TEST_P(OverDouble, NoCommunicatorIsMadeWithoutAFolderToMeetIn) {
+  const auto ended = run("made_init_all", 1, {{"RANKFAULT_CUDA_FOLDER", ""}});
+  EXPECT_FALSE(ended.all_exited_0());
+  EXPECT_THAT(ended.text(), ::testing::HasSubstr("RANKFAULT_CUDA_FOLDER names no folder"));
+}
+
+// The decoder is the one that records NCCL on a GPU.
+TEST_P(OverDouble, TheAgentRecordsTheCallsAndChangesNothing) {
+  const std::string build = getenv("RANKFAULT_BUILD_DIR");
+  if (!std::filesystem::exists(build + "/lib/decoders/nccl.so")) GTEST_SKIP() << "built without nccl.h";
+  char name[] = "/tmp/rf-gpuless-XXXXXX";
+  const std::string run_dir = mkdtemp(name);
+  std::filesystem::create_directories(run_dir + "/records");
+  const auto alone = run("values"),
+             watched =
+                 run("values", 4,
+                     {{"RANKFAULT_RUN_DIR", run_dir}, {"LD_PRELOAD", build + "/lib/librankfault_agent.so"}});
+  ASSERT_TRUE(watched.all_exited_0()) << watched.text();
+  EXPECT_EQ(alone.said, watched.said);
+  const auto records = read_flight_records(run_dir);
+  EXPECT_EQ(records.size(), 4u);
+  const int types = GetParam() == "2.22.3" ? 10 : 12;
+  for (const auto& [rank, record] : records)
+    EXPECT_EQ(record.entered(RF_LIB_NCCL).at("all_reduce"), 6 * types);
+  std::filesystem::remove_all(run_dir);
+}
+
+INSTANTIATE_TEST_SUITE_P(Nccl, OverDouble, ::testing::ValuesIn(built_nccl_versions()),
+                         [](const auto& version) {
+                           std::string name = version.param;
+                           for (char& c : name) c = c == '.' ? '_' : c;
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace rankfault::test

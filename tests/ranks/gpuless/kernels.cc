@@ -1,0 +1,34 @@
+// kernels.cc: the other modes of the collective model, and what happens to a kernel that it does not know.
+#include "tests/ranks/gpuless/rank.h"
+
+using namespace rank;  // NOLINT: this is a program
+
+namespace {
+
+// At once: complete without the other rank, and without its data.
+void at_once() {
+  ncclComm_t comm = communicator("job");
+  cudaStream_t on = stream();
+  Sum sum;
+  if (rank::rank == 0) sum.ask(comm, on);
+  MUST(drained(on));
+  MUST(sum.out[0] == -1);
+  MUST(ncclCommAbort(comm) == ncclSuccess);
+}
+const Register registered_at_once("kernels_at_once", at_once);
+
+// Until abort: pending though every rank has come.
+void until_abort() {
+  ncclComm_t comm = communicator("job");
+  cudaStream_t on = stream();
+  Sum sum;
+  sum.ask(comm, on);
+  everybody("asked");
+  MUST(cudaStreamQuery(on) == cudaErrorNotReady);
+  MUST(ncclCommAbort(comm) == ncclSuccess);
+  MUST(drained(on));
+  MUST(sum.out[0] == -1);
+}
+const Register registered_until_abort("kernels_until_abort", until_abort);
+
+}  // namespace

@@ -1,0 +1,103 @@
+// order.cc: two communicators, entered in opposite orders on two ranks: one stream hangs, two streams or a
+// group do not.
+#include <cstdint>
+#include <vector>
+
+#include "harness/gpuless/model/entry_points.h"
+#include "tests/ranks/gpuless/rank.h"
+
+using namespace rank;  // NOLINT: this is a program
+
+namespace {
+
+struct Two {
+  ncclComm_t first = communicator("first"), second = communicator("second"), others = communicator("others");
+  Sum sums[2];
+  // Rank 0 asks for first, second; the others for second, first.
+  void ask(cudaStream_t one, cudaStream_t two) {
+    sums[0].ask(rank::rank == 0 ? first : second, one);
+    sums[1].ask(rank::rank == 0 ? second : first, two);
+  }
+  void check() {
+    for (Sum& sum : sums) sum.check(ranks, ranks * (ranks - 1) / 2);
+  }
+  void end() {
+    for (ncclComm_t comm : {first, second, others}) MUST(ncclCommDestroy(comm) == ncclSuccess);
+  }
+};
+
+void one_stream() {
+  Two two;
+  cudaStream_t on = stream();
+  two.ask(on, on);
+  MUST(stays_pending(on, two.others));
+  everybody("asked");  // an abort of one rank leaves the others' operations as they are
+  MUST(ncclCommAbort(two.first) == ncclSuccess);
+  MUST(ncclCommAbort(two.second) == ncclSuccess);
+  MUST(drained(on));
+  MUST(ncclCommDestroy(two.others) == ncclSuccess);
+}
+const Register registered_one("order_one_stream", one_stream);
+
+void two_streams() {
+  Two two;
+  cudaStream_t one = stream(), other = stream();
+  two.ask(one, other);
+  MUST(drained(one) && drained(other));
+  two.check();
+  two.end();
+}
+const Register registered_two("order_two_streams", two_streams);
+
+// In one group they progress together, whatever their order.
+void one_group() {
+  Two two;
+  cudaStream_t on = stream();
+  MUST(ncclGroupStart() == ncclSuccess);
+  two.ask(on, on);
+  MUST(ncclGroupEnd() == ncclSuccess);
+  MUST(drained(on));
+  two.check();
+  two.end();
+}
+const Register registered_group("order_one_group", one_group);
+
+// So many calls in one group that NCCL launches several kernels for them, on two streams.
+void large_group() {
+  ncclComm_t comm = communicator("job");
+  cudaStream_t on[] = {stream(), stream()};
+  std::vector<Sum> sums(3000);
+  std::uint64_t before[4], after[4];
+  rankfault_cuda_counts(before);
+  MUST(ncclGroupStart() == ncclSuccess);
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i].ask(comm, on[i % 2]);
+  MUST(ncclGroupEnd() == ncclSuccess);
+  rankfault_cuda_counts(after);
+  MUST(after[1] - before[1] > 1);  // else this shows nothing
+  MUST(drained(on[0]) && drained(on[1]));
+  for (Sum& sum : sums) sum.check(ranks, ranks * (ranks - 1) / 2);
+  MUST(ncclCommDestroy(comm) == ncclSuccess);
+}
+const Register registered_large("order_large_group", large_group);
+
+// Two streams, but one waits for an event of the other: the same as one stream.
+void awaited_event() {
+  Two two;
+  cudaStream_t one = stream(), other = stream();
+  cudaEvent_t event = nullptr;
+  MUST(cudaEventCreateWithFlags(&event, cudaEventDisableTiming) == cudaSuccess);
+  two.sums[0].ask(rank::rank == 0 ? two.first : two.second, one);
+  MUST(cudaEventRecord(event, one) == cudaSuccess);
+  MUST(cudaStreamWaitEvent(other, event, 0) == cudaSuccess);
+  two.sums[1].ask(rank::rank == 0 ? two.second : two.first, other);
+  MUST(stays_pending(one, two.others));
+  MUST(stays_pending(other, two.others));
+  everybody("asked");
+  MUST(ncclCommAbort(two.first) == ncclSuccess);
+  MUST(ncclCommAbort(two.second) == ncclSuccess);
+  MUST(drained(one) && drained(other));
+  MUST(ncclCommDestroy(two.others) == ncclSuccess);
+}
+const Register registered_event("order_awaited_event", awaited_event);
+
+}  // namespace
