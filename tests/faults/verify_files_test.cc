@@ -1,0 +1,113 @@
+// verify_files_test: the effect of faults on segments and files is read from what the job did with them.
+#include "verify_fixture.h"
+
+namespace rankfault {
+namespace {
+
+TEST_F(Verify, AnUnlinkedSegmentMustBeMissed) {
+  run("shm_unlink@rank=1,file_op=shm_attach,path=/dev/shm/seg*");
+  const EffectReport late = verdict();
+  EXPECT_EQ(late.effect, Effect::kVoid);
+  EXPECT_EQ(late.how, "no process attached to it afterwards");
+  process(2).name_at[40] = "/dev/shm/seg.1";
+  record(2, RF_OP_SHM_ATTACH, 40, RF_PHASE_EXIT, 300, ENOENT);
+  EXPECT_EQ(effect(), Effect::kVoid) << "a probe for a name that was not there";
+  facts.journal.push_back({{"n", 9},
+                           {"t", 130},
+                           {"ev", "fault_effect"},
+                           {"fault", "shm_unlink"},
+                           {"action", 0},
+                           {"what", "segment_gone"},
+                           {"path", "/dev/shm/seg.1"},
+                           {"time", 130}});
+  EXPECT_EQ(effect(), Effect::kVerified);
+}
+
+TEST_F(Verify, AnEarlierFailedAttachIsNotOurs) {
+  run("shm_unlink@rank=1,file_op=shm_attach,path=/dev/shm/seg*");
+  process(2).name_at[40] = "/dev/shm/seg.1";
+  record(2, RF_OP_SHM_ATTACH, 40, RF_PHASE_EXIT, 50, ENOENT);
+  EXPECT_EQ(effect(), Effect::kVoid);
+}
+
+TEST_F(Verify, ACutSegmentEndsSomebodyBySigbus) {
+  run("shm_truncate@rank=1,op=all_reduce,path=/dev/shm/seg*");
+  EXPECT_EQ(effect(), Effect::kVoid);
+  end(2, ExitStatus::Kind::kSignal, SIGBUS);
+  EXPECT_EQ(effect(), Effect::kVerified);
+}
+
+// A file below the job's TMPDIR was harmed at 115.
+class VerifyFile : public Verify {
+ protected:
+  void harmed(const std::string& path) {
+    gate.op = "open";
+    facts.journal.push_back({{"n", 7},
+                             {"ev", "fault_effect"},
+                             {"fault", facts.plan.scenario.faults[0].id},
+                             {"action", 0},
+                             {"what", "file_harmed"},
+                             {"path", path},
+                             {"time", 115}});
+  }
+  void opens(int rank, const std::string& path, uint64_t time, int error) {
+    process(rank).name_at[40] = path;
+    record(rank, RF_OP_FILE_OPEN, 40, RF_PHASE_EXIT, time, error);
+  }
+};
+
+TEST_F(VerifyFile, ACutFileMustBeOpenedAfterwards) {
+  run("file_truncate@rank=1,file_op=open,path=checkpoints/ckpt-*.bin,size=8");
+  harmed("/tmp/rf.1/checkpoints/ckpt-20.bin");
+  opens(0, "/tmp/rf.1/checkpoints/ckpt-20.bin", 50, 0);   // before the cut
+  opens(2, "/tmp/rf.1/checkpoints/ckpt-10.bin", 150, 0);  // another one
+  EXPECT_EQ(effect(), Effect::kVoid);
+  opens(1, "/tmp/rf.1/checkpoints/ckpt-20.bin", 160, 0);
+  const EffectReport report = verdict();
+  EXPECT_EQ(report.effect, Effect::kVerified);
+  EXPECT_EQ(report.at, 160u);
+}
+
+TEST_F(VerifyFile, AFlippedBitMustBeInWhatIsOpened) {
+  run("file_flip_bit@rank=1,file_op=open,path=checkpoints/ckpt-*.bin,bit=3");
+  harmed("/tmp/rf.1/checkpoints/ckpt-20.bin");
+  opens(1, "/tmp/rf.1/checkpoints/ckpt-20.bin", 150, EACCES);
+  EXPECT_EQ(effect(), Effect::kVoid);
+  opens(1, "/tmp/rf.1/checkpoints/ckpt-20.bin", 160, 0);
+  EXPECT_EQ(effect(), Effect::kVerified);
+}
+
+TEST_F(VerifyFile, ARemovedFileMustBeMissed) {
+  run("file_unlink@rank=1,file_op=open,path=checkpoints/ckpt-*.bin");
+  harmed("/tmp/rf.1/checkpoints/ckpt-20.bin");
+  EXPECT_EQ(effect(), Effect::kVoid);
+  opens(1, "/tmp/rf.1/checkpoints/ckpt-20.bin", 150, 0);  // written anew
+  EXPECT_EQ(effect(), Effect::kVoid);
+  opens(1, "/tmp/rf.1/checkpoints/ckpt-20.bin", 160, ENOENT);
+  EXPECT_EQ(effect(), Effect::kVerified);
+}
+
+TEST_F(VerifyFile, WithoutAFileToHarmTheRunIsVoid) {
+  run("file_truncate@rank=1,file_op=open,path=checkpoints/ckpt-*.bin");
+  gate.effect = "refused";
+  EXPECT_EQ(effect(), Effect::kVoid);
+}
+
+TEST_F(Verify, AShortWriteIsOnRecordWithItsBytes) {
+  run("short_write@rank=1,file_op=write,bytes=5");
+  EXPECT_EQ(effect(), Effect::kVoid);
+  record(1, RF_OP_FILE_WRITE, 40, RF_PHASE_ENTER, 50).count = 5;  // before the gate
+  EXPECT_EQ(effect(), Effect::kVoid);
+  record(1, RF_OP_FILE_WRITE, 40, RF_PHASE_ENTER, 125).count = 5;
+  EXPECT_EQ(effect(), Effect::kVerified);
+}
+
+TEST_F(Verify, AnotherWriteOfThatSizeIsNotTheShortOne) {
+  run("short_write@rank=1,file_op=write,bytes=5");
+  record(1, RF_OP_FILE_WRITE, 40, RF_PHASE_ENTER, 125).count = 8;
+  record(1, RF_OP_FILE_WRITE, 40, RF_PHASE_ENTER, 130).count = 5;
+  EXPECT_EQ(effect(), Effect::kVoid);
+}
+
+}  // namespace
+}  // namespace rankfault
