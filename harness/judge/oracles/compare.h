@@ -1,0 +1,14 @@
+// compare: what of the oracle stands in a file of its own: the check of its parameters.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/judge/oracle.h"
+
+namespace rankfault {
+
+std::vector<std::string> variant_ids(const Scenario&);  // in the order of the file
+Status check_compare(const ExpectationSpec&, const Scenario&);
+
+}  // namespace rankfault
