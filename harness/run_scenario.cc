@@ -72,6 +72,12 @@ struct LiveRun {
   int attempt = 0;        // the one that runs, or ran last
 };
 
+int64_t own_shm_bytes(const Plan& plan) {
+  for (const Action& action : plan.actions)
+    if (action.outside == OutsideVerb::kStart && action.path == kOwnShm) return action.size;
+  return 0;
+}
+
 Result<LiveRun> open_run(const Plan& plan, const RunOptions& options) {
   Result<RunDir> dir = RunDir::create(options.run_dir, plan.scenario.name);
   if (!dir) return dir.error();
@@ -83,7 +89,7 @@ Result<LiveRun> open_run(const Plan& plan, const RunOptions& options) {
   if (!page) return page.error();
   Result<UndoList> undo = UndoList::open(dir->undo());
   if (!undo) return undo.error();
-  Result<Guardian> guardian = Guardian::start(*dir);
+  Result<Guardian> guardian = Guardian::start(*dir, own_shm_bytes(plan));
   if (!guardian) return guardian.error();
   std::unique_ptr<Observer> observer = make_observer({dir->records()}, (*page)->run_started_ns);
   return LiveRun{std::move(*dir),  std::move(*journal),  std::move(*page),
@@ -165,12 +171,15 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
       Catalog<Launcher>::instance().find(launcher_name(plan.scenario.workload.launcher));
   RF_ASSERT(launcher, "a scenario named a launcher that is not registered");
   if (const Status there = launcher->probe(plan.scenario.workload); !there) return there.error();
+  if (own_shm_bytes(plan) > 0)
+    if (const Status may = own_shm(); !may) return may.error();
 
   Result<LiveRun> opened = open_run(plan, options);
   if (!opened) return opened.error();
   LiveRun& run = *opened;
   const Foremost foremost;  // until the ranks are gone
   journal_run_begin(plan, options.reference_run, diagnose_options(plan.scenario.workload), run.journal);
+  if (own_shm_bytes(plan) > 0) run.journal.write("own_shm", {{"bytes", own_shm_bytes(plan)}});
 
   Result<AttemptEnd> end = AttemptEnd::kOver;
   {

@@ -15,6 +15,7 @@
 #include <filesystem>
 
 #include "harness/base/process_tree.h"
+#include "harness/launch/guardian/private_shm.h"
 
 namespace rankfault {
 namespace {
@@ -51,14 +52,15 @@ GuardianEvent::Kind kind_of(uint32_t message) {
 }
 
 // The child's pid. `socket` stays open across exec in this child only.
-Result<int> launch(const std::string& program, int socket, const RunDir& run) {
+Result<int> launch(const std::string& program, int socket, const RunDir& run, int64_t shm_bytes) {
   namespace bp = boost::process;
   std::error_code error;
+  std::vector<std::string> args{std::to_string(socket), run.control(), run.undo(), run.path(), run.tmp()};
+  if (shm_bytes > 0) args.push_back(std::to_string(shm_bytes));
   try {
     bp::child child(
-        bp::exe = program,
-        bp::args = {std::to_string(socket), run.control(), run.undo(), run.path(), run.tmp()},
-        bp::std_in<bp::null, bp::std_out> bp::null, bp::std_err > run.file("logs/guardian.log"), error,
+        bp::exe = program, bp::args = args, bp::std_in<bp::null, bp::std_out> bp::null,
+        bp::std_err > run.file("logs/guardian.log"), error,
         bp::extend::on_exec_setup = [socket](auto&) { ::fcntl(socket, F_SETFD, 0); });
     if (error) return refused(fmt::format("start {}: {}", program, error.message()));
     const int pid = child.id();
@@ -71,6 +73,17 @@ Result<int> launch(const std::string& program, int socket, const RunDir& run) {
 
 }  // namespace
 
+// Tried in a child, whose name space goes with it.
+Status own_shm() {
+  const int pid = ::fork();
+  if (pid == 0) ::_exit(rf_private_shm(4096) == 0 ? 0 : errno);
+  int status = 0;
+  if (pid < 0 || ::waitpid(pid, &status, 0) != pid) return errno_error("fork");
+  if (status == 0) return Done{};
+  return missing(fmt::format("a /dev/shm of the job's own: mounting one is not allowed here ({})",
+                             std::strerror(WEXITSTATUS(status))));
+}
+
 std::string find_guardian() {
   if (const char* given = std::getenv("RANKFAULT_GUARDIAN")) return given;
   std::error_code error;
@@ -79,7 +92,7 @@ std::string find_guardian() {
   return !error && ::access(program.c_str(), X_OK) == 0 ? program.string() : "";
 }
 
-Result<Guardian> Guardian::start(const RunDir& run) {
+Result<Guardian> Guardian::start(const RunDir& run, int64_t shm_bytes) {
   const std::string program = find_guardian();
   if (program.empty())
     return refused(
@@ -89,7 +102,7 @@ Result<Guardian> Guardian::start(const RunDir& run) {
   UniqueFd ours(ends[0]), theirs(ends[1]);
   const int size = RF_GUARDIAN_PACKET;  // a packet must fit whole
   ::setsockopt(ours.get(), SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
-  Result<int> pid = launch(program, theirs.get(), run);
+  Result<int> pid = launch(program, theirs.get(), run, shm_bytes);
   if (!pid.ok()) return pid.error();
   theirs.reset();
   Guardian guardian(std::move(ours), *pid);

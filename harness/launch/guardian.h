@@ -37,7 +37,8 @@ struct GuardianEvent {
 
 class Guardian {
  public:
-  static Result<Guardian> start(const RunDir&);
+  // `shm_bytes` not 0: with a /dev/shm of its own of that size; own_shm() says beforehand whether it may.
+  static Result<Guardian> start(const RunDir&, int64_t shm_bytes = 0);
   Guardian(Guardian&&) noexcept;
   Guardian& operator=(Guardian&&) = delete;
   // Closes the socket, so that the guardian ends everything that is left, and waits for it (bounded).
@@ -65,6 +66,9 @@ class Guardian {
   int pid_ = 0;
   bool lost_ = false;
 };
+
+// kMissing with the reason where this process may not give a job a /dev/shm of its own.
+Status own_shm();
 
 // $RANKFAULT_GUARDIAN, else beside the tool's own executable; "" when it is in neither place.
 std::string find_guardian();

@@ -1,7 +1,8 @@
 /* guardian_protocol.h: what the tool and the guardian say to each other, over one
  * SOCK_SEQPACKET pair; each message is one packet: a header, then text fields ended by NUL.
  *
- * The guardian is started as: rankfault-guardian SOCKET_FD CONTROL_PATH UNDO_PATH RUN_DIR TMP_DIR
+ * The guardian is started as: rankfault-guardian SOCKET_FD CONTROL_PATH UNDO_PATH RUN_DIR TMP_DIR [SHM_BYTES]
+ * With SHM_BYTES the job has a /dev/shm of its own, of that size.
  * C11 and C++20 both include this file. */
 #ifndef RANKFAULT_GUARDIAN_PROTOCOL_H
 #define RANKFAULT_GUARDIAN_PROTOCOL_H

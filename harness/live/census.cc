@@ -44,6 +44,7 @@ void note_file(Journal& journal, const std::string& path, mode_t mode, Counts& c
 
 void take_census(const RunDir& run, int guardian_pid, Journal& journal) {
   Counts counts;
+  const std::string guardian_root = "/proc/" + std::to_string(guardian_pid) + "/root";
   for (const int pid : descendants_of(guardian_pid)) {
     const auto stat = proc_stat(pid);
     if (!stat || stat->state == 'Z') continue;  // a zombie is being reaped
@@ -58,7 +59,9 @@ void take_census(const RunDir& run, int guardian_pid, Journal& journal) {
     if (!(words >> verb >> made.dev >> made.ino >> made.born) || verb != "remove-file") continue;
     std::getline(words >> std::ws, path);
     struct statx st {};
-    if (rf_file_at(path.c_str(), &st) != 0) continue;
+    // Where the job has a /dev/shm of its own, the guardian sees it, and we do not.
+    const std::string seen_at = (path.starts_with("/dev/shm/") ? guardian_root : "") + path;
+    if (rf_file_at(seen_at.c_str(), &st) != 0) continue;
     const rf_file_id now = rf_id_of_file(&st);
     if (rf_same_file(&made, &now) && seen.insert({now.dev, now.ino}).second)
       note_file(journal, path, st.stx_mode, counts);

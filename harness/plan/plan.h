@@ -28,9 +28,11 @@ enum class OutsideVerb {
   kFlipBit,  // bit `mode` of the byte at `size`; from the end when negative
   kWatch,    // nothing is done: the file calls of the trigger are recorded, in every rank
   kStart,    // by the launcher, as `path` says: never, late (by `delay`), twice, wrong_rank or wrong_size
-             // (`size`)
+             // (`size`); or by the guardian: kOwnShm of `size` bytes
   kSignalHelper,  // `signal` to the `size`th process that the victim started and whose name matches `path`
 };
+
+inline constexpr const char* kOwnShm = "own_shm";
 
 struct Action {
   uint32_t id = 0;    // index in Plan::actions; the agent's rf_armed.id

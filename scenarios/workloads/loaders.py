@@ -60,7 +60,7 @@ class Batches:
     def take(self):
         try:
             batch = next(self.loader)
-        except RuntimeError as error:
+        except (RuntimeError, OSError, EOFError) as error:  # the last two: a batch of which it had handed over half
             print(f"rank {self.rank} error {error}", flush=True)
             if self.options.on_lost_worker == "raise":
                 raise

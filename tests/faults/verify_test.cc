@@ -83,11 +83,10 @@ TEST_F(Verify, AStopMustBeSeen) {
 TEST_F(Verify, AKilledHelperMustBeSeenToEnd) {
   run("helper_kill@rank=1,op=all_reduce,nth=3");
   EXPECT_EQ(effect(), Effect::kUnknown);
-  for (const char* what : {"helper_ended", "helper_ended_otherwise", "helper_lives"}) {
-    facts.journal = {
-        {{"n", 4}, {"ev", "fault_effect"}, {"fault", "helper_kill"}, {"action", 0}, {"what", what}}};
-    EXPECT_EQ(effect(), what == std::string("helper_ended") ? Effect::kVerified : Effect::kVoid);
-  }
+  facts.journal = {{{"ev", "fault_effect"}, {"fault", "helper_kill"}, {"what", "helper_lives"}}};
+  EXPECT_EQ(effect(), Effect::kVoid);
+  facts.journal[0]["what"] = "helper_ended";
+  EXPECT_EQ(effect(), Effect::kVerified);
 }
 
 TEST_F(Verify, ASkipShiftsTheVictimsNextCallIntoItsPlace) {

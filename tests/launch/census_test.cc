@@ -44,6 +44,23 @@ TEST_F(CensusTest, RemovesASegmentThatTheJobMade) {
   EXPECT_THAT(shm_names(unique_), IsEmpty());
 }
 
+TEST_F(CensusTest, ASegmentInAShmOfTheJobsOwnIsNotOnTheHost) {
+  if (const Status may = own_shm(); !may.ok()) GTEST_SKIP() << may.error().to_string();
+  guardian_.reset();
+  Result<Guardian> with_own_shm = Guardian::start(*run_, 65536);
+  ASSERT_TRUE(with_own_shm.ok()) << with_own_shm.error().to_string();
+  guardian_.emplace(std::move(*with_own_shm));
+  spawn_ready({"segment", "/" + unique_});
+  census();
+  EXPECT_THAT(undo_text(), HasSubstr("/dev/shm/" + unique_ + "\n"));
+  EXPECT_THAT(shm_names(unique_), IsEmpty());
+  const std::string inside = "/proc/" + std::to_string(guardian_->pid()) + "/root/dev/shm/" + unique_;
+  EXPECT_EQ(::access(inside.c_str(), F_OK), 0) << inside;
+  const auto lines = guardian_->quit();
+  ASSERT_TRUE(lines.ok());
+  EXPECT_THAT(*lines, IsEmpty());
+}
+
 TEST_F(CensusTest, SeesANewSegmentWithoutBeingAsked) {
   spawn_ready({"segment", "/" + unique_});
   EXPECT_TRUE(eventually([&] { return undo_text().find("/dev/shm/" + unique_) != std::string::npos; }));

@@ -21,6 +21,7 @@
 
 #include "control.h"
 #include "guardian.h"
+#include "private_shm.h"
 #include "spawn.h"
 #include "tree.h"
 #include "undo.h"
@@ -225,7 +226,7 @@ static void hold_lock(const char* run_dir) {
 int main(int argc, char** argv) {
   struct rf_guardian g = {0};
   struct stat tmp;
-  if (argc != 6) {
+  if (argc != 6 && argc != 7) {
     fprintf(stderr, "rankfault-guardian is started by rankfault, not by hand\n");
     return 64;
   }
@@ -235,6 +236,10 @@ int main(int argc, char** argv) {
   g.run_dir = argv[4];
   g.tmp_dir = argv[5];
   g.queue_end = &g.queue;
+  if (argc == 7 && rf_private_shm(strtoull(argv[6], NULL, 10))) { /* before anybody looks into it */
+    perror("a /dev/shm of its own");
+    return 70;
+  }
   g.signals = watch_signals();
   g.tool = watch_tool(g.socket);
   g.files = watch_files();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -32,7 +33,13 @@ struct Known {
   int version = 0;
 };
 
+bool needs_openmpi5(const Workload& workload) {
+  return std::find(workload.needs.begin(), workload.needs.end(), "openmpi5") != workload.needs.end();
+}
+
 std::string program_of(const Workload& workload) {
+  const char* mpirun5 = needs_openmpi5(workload) ? std::getenv("RANKFAULT_MPIRUN5") : nullptr;
+  if (workload.mpirun.empty() && mpirun5) return mpirun5;
   return workload.mpirun.empty() ? "mpirun" : workload.mpirun;
 }
 
@@ -50,7 +57,10 @@ Known known(const std::string& program) {
 
 Status probe(const Workload& workload) {
   const std::string program = program_of(workload);
-  if (known(program).implementation) return Done{};
+  if (const Known found = known(program); found.implementation) {
+    if (!needs_openmpi5(workload) || found.version == 5) return Done{};
+    return missing(program + ": Open MPI 5 is needed (RANKFAULT_MPIRUN5 names its mpirun)");
+  }
   if (!workload.mpirun.empty() && workload.mpirun.find('/') != std::string::npos &&
       ::access(workload.mpirun.c_str(), X_OK) != 0)
     return usage_error(fmt::format("mpirun: {}: {}", program, std::strerror(errno)));

@@ -1,0 +1,64 @@
+// shm_full: the job runs with a /dev/shm of its own that is too small; the host's is not touched.
+//
+// Nothing waits for it at a gate: the guardian mounts it, in a name space of its own, before anything is
+// started.
+#include <fmt/format.h>
+
+#include "faults/effect.h"
+#include "faults/lowering.h"
+
+namespace rankfault {
+namespace {
+
+constexpr int64_t kPage = 4096;
+
+Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
+  if (fault.at.pos.line != 0)
+    return usage_error("shm_full has no trigger: it is there before the job is", fault.at.pos);
+  if (context.victims.size() != static_cast<size_t>(context.ranks))
+    return usage_error("all ranks of a host share its /dev/shm: \"ranks: all\"", fault.ranks.pos);
+  const int64_t size = read_int(fault.params, "size", 16 * kPage);
+  if (size < kPage) return usage_error("\"size\" is at least a page, 4096", fault.params.find("size")->pos);
+  Action action;
+  action.outside = OutsideVerb::kStart;
+  action.path = kOwnShm;
+  action.size = size;
+  action.rank = context.victims.front();
+  action.times = 0;
+  action.ask = false;
+  return std::vector<Action>{std::move(action)};
+}
+
+// Small is not full: somebody must have failed for it, or hung.
+EffectReport verify(const FaultSpec&, const RunFacts& facts) {
+  const Json* mounted = nullptr;
+  for (const Json& line : facts.journal)
+    if (line.value("ev", "") == "own_shm") mounted = &line;
+  if (!mounted) return {Effect::kNotFired, "no /dev/shm was mounted for the job", {}, 0};
+  const TimeNs at = mounted->value("t", TimeNs{0});
+  const int64_t bytes = mounted->value("bytes", int64_t{0});
+  for (const RankEnd& end : facts.ends)
+    if (end.status.kind != ExitStatus::Kind::kUnknown && !end.status.zero())
+      return verified(fmt::format("rank {} failed in a /dev/shm of {} bytes", end.rank, bytes), at,
+                      {line_number(*mounted)});
+  if (facts.teardown_reason == "wall")
+    return verified(fmt::format("the job did not come to its end in a /dev/shm of {} bytes", bytes), at,
+                    {line_number(*mounted)});
+  return not_bitten(fmt::format("{} bytes of /dev/shm were enough", bytes), {line_number(*mounted)});
+}
+
+const Registration<FaultKind> kRegistration{{
+    "shm_full",
+    "The job has a /dev/shm of its own of a few pages, in a mount name space (root; else skipped).",
+    "the 64 MiB that a container gets by default, a /dev/shm filled by a neighbour or by leftovers",
+    "one that fills while the job runs: this one is too small from the start",
+    "a rank that ends otherwise than with 0, or a job that does not come to its end",
+    "shm_full@ranks=all,size=65536",
+    false,
+    {{"size", ParamType::kInt, false, "Its size in bytes; 65536 when not given."}},
+    lower,
+    verify,
+}};
+
+}  // namespace
+}  // namespace rankfault

@@ -1,0 +1,55 @@
+// shm_full_test: what the fault refuses, and that a small /dev/shm is no effect while nobody fails in it.
+#include <gmock/gmock.h>
+
+#include "fake_oracle.h"
+#include "faults/fault.h"
+#include "harness/run/run_facts.h"
+#include "harness/scenario/one_line.h"
+
+namespace rankfault {
+namespace {
+
+using testing::HasSubstr;
+
+Result<Plan> plan(const std::string& fault) {
+  const Result<Scenario> scenario = scenario_from_command_line(3, "", {fault}, {"finished: {}"}, {"prog"});
+  if (!scenario) return scenario.error();
+  return make_plan(*scenario, {});
+}
+
+std::string refusal(const std::string& fault) {
+  const Result<Plan> made = plan(fault);
+  return made.ok() ? "accepted" : made.error().to_string();
+}
+
+TEST(ShmFull, IsOfTheWholeJobAndBeforeIt) {
+  EXPECT_EQ(refusal("shm_full@ranks=all,size=65536"), "accepted");
+  EXPECT_THAT(refusal("shm_full@rank=1"), HasSubstr("ranks: all"));
+  EXPECT_THAT(refusal("shm_full@ranks=all,size=100"), HasSubstr("a page"));
+  EXPECT_THAT(refusal("shm_full@ranks=all,op=all_reduce"), HasSubstr("no trigger"));
+}
+
+TEST(ShmFull, BitesOnlyWhereSomebodyFails) {
+  RunFacts facts;
+  facts.plan = *plan("shm_full@ranks=all");
+  const auto effect = [&] {
+    return Catalog<FaultKind>::instance()
+        .find("shm_full")
+        ->verify(facts.plan.scenario.faults[0], facts)
+        .effect;
+  };
+  EXPECT_EQ(effect(), Effect::kNotFired);
+  facts.journal.push_back({{"n", 1}, {"t", 5}, {"ev", "own_shm"}, {"bytes", 65536}});
+  EXPECT_EQ(effect(), Effect::kVoid);
+  facts.ends.emplace_back();
+  facts.ends.back().status = {ExitStatus::Kind::kCode, 0};
+  EXPECT_EQ(effect(), Effect::kVoid);
+  facts.ends.back().status = {ExitStatus::Kind::kCode, 1};
+  EXPECT_EQ(effect(), Effect::kVerified);
+  facts.ends.clear();
+  facts.teardown_reason = "wall";
+  EXPECT_EQ(effect(), Effect::kVerified);
+}
+
+}  // namespace
+}  // namespace rankfault
