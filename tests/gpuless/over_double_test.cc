@@ -69,6 +69,7 @@ TEST_P(OverDouble, OppositeOrdersOnOneStreamHangUntilAbort) { all_well("order_on
 TEST_P(OverDouble, OppositeOrdersOnTwoStreamsPass) { all_well("order_two_streams"); }
 TEST_P(OverDouble, OppositeOrdersInOneGroupPass) { all_well("order_one_group"); }
 TEST_P(OverDouble, AGroupOfSeveralLaunchesAndStreamsGivesRightSums) { all_well("order_large_group"); }
+TEST_P(OverDouble, AGroupWaitsForEveryStreamThatItsCallsAreOn) { all_well("order_held_stream"); }
 TEST_P(OverDouble, AnAwaitedEventMakesTwoStreamsHangLikeOne) { all_well("order_awaited_event"); }
 
 TEST_P(OverDouble, ASkippedCallLeavesTheOthersPendingAndAbortFreesThem) { all_well("absent_skipped"); }

@@ -143,6 +143,17 @@ bool Streams::reached(const Place& place) {
   return !place.stream || place.stream->complete_ >= place.count;
 }
 
+std::vector<Place> Streams::awaited_by(const StreamPtr& stream) {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  std::vector<Place> places;
+  for (const Entry& entry : stream->queue_) {
+    for (const Place& place : entry.after) {
+      if (place.stream != stream && place.stream->complete_ < place.count) places.push_back(place);
+    }
+  }
+  return places;
+}
+
 void Streams::wait_for(const Place& place) {
   std::unique_lock<std::mutex> lock(state_->mutex);
   state_->changed.wait(lock, [&] { return !place.stream || place.stream->complete_ >= place.count; });

@@ -60,6 +60,8 @@ class Streams {
   Place enqueue(const StreamPtr& stream, Entry entry);
   Place end_of(const StreamPtr& stream);
   bool reached(const Place& place);
+  // The places in other streams that what is in this stream now waits for.
+  std::vector<Place> awaited_by(const StreamPtr& stream);
   void wait_for(const Place& place);
   // All entries of the device (of every device: -1) that are there now.
   void wait_for_device(int device);

@@ -47,6 +47,7 @@ GPULESS_DRIVER cuDeviceGetAttribute(int* value, CUdevice_attribute number, CUdev
 }
 // A context is its device's number, from 1 on.
 GPULESS_DRIVER cuCtxGetCurrent(CUcontext* context) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): a handle, never followed
   *context = reinterpret_cast<CUcontext>(static_cast<std::uintptr_t>(current_device()) + 1);
   return CUDA_SUCCESS;
 }
@@ -59,6 +60,7 @@ GPULESS_DRIVER cuCtxGetDevice(CUdevice* device) {
   return CUDA_SUCCESS;
 }
 GPULESS_DRIVER cuMemGetAddressRange(CUdeviceptr* base, size_t* bytes, CUdeviceptr at) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): a device address is a number in the driver's API
   std::optional<Allocation> allocation = allocation_of(reinterpret_cast<void*>(at));
   if (!allocation) return CUDA_ERROR_NOT_FOUND;
   if (base) *base = allocation->base;
@@ -79,7 +81,7 @@ void* gpuless::driver_function(const char* name) {
     const char* name;
     void* function;
   };
-#define GPULESS_NAMED(function) \
+#define GPULESS_NAMED(function) /* NOLINT(bugprone-macro-parentheses): a name */ \
   { #function, reinterpret_cast < void*>(&function) }
   static const Named functions[] = {
       GPULESS_NAMED(cuGetErrorString),

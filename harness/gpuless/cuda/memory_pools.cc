@@ -7,6 +7,7 @@ using namespace gpuless;  // NOLINT: what follows stands outside of all namespac
 namespace {
 // A handle is the device's number, from 1 on.
 cudaMemPool_t pool_of(int device) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): a handle, never followed
   return reinterpret_cast<cudaMemPool_t>(static_cast<std::uintptr_t>(device) + 1);
 }
 int device_of(cudaMemPool_t pool) { return static_cast<int>(reinterpret_cast<std::uintptr_t>(pool)) - 1; }

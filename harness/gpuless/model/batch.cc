@@ -122,10 +122,16 @@ void Batch::remove_last(const CommunicatorPtr& communicator) {
   if ((*found)->operations.empty()) parts_.erase(found);
 }
 
+namespace {
+bool all_reached(const std::vector<Place>& places) {
+  return std::all_of(places.begin(), places.end(), [](auto& p) { return Streams::all().reached(p); });
+}
+}  // namespace
+
 bool Batch::step(Part& part, Stream* stream) {
   std::lock_guard<std::mutex> lock(mutex);
   for (auto& other : parts_) {
-    if (other->launched_on != stream) continue;
+    if (other->launched_on != stream || !all_reached(other->after)) continue;
     bool blocked = false;  // collectives of a communicator go in their order; messages wait for none of them
     for (Operation& operation : other->operations) {
       if (operation.is_collective() && blocked) continue;
@@ -172,6 +178,7 @@ bool launch_collective(const StreamPtr& stream) {
   {
     std::lock_guard<std::mutex> lock(batch->mutex);
     if (part->launches++ == 0) {
+      part->after = Streams::all().awaited_by(stream);
       part->launched_on = stream.get();
       for (Operation& operation : part->operations) operation.number();
     }

@@ -19,6 +19,7 @@ struct Part {
   std::vector<Operation> operations;
   std::set<Stream*> streams;  // those the calls named; the launch is on one of them
   Stream* launched_on = nullptr;
+  std::vector<Place> after;  // what its first kernel waits for in other streams
   int launches = 0;
   bool closed = false;  // NCCL launches nothing more for it
   bool complete() const;

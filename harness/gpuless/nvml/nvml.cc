@@ -15,6 +15,7 @@ constexpr int kChipsetNotSupported = 1;
 
 // NVML counts the machine's devices, whatever CUDA_VISIBLE_DEVICES says. A handle is the number, from 1 on.
 int devices() { return gpuless::settings().machine_devices; }
+// NOLINTNEXTLINE(performance-no-int-to-ptr): a handle, never followed
 void* handle_of(int device) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(device) + 1); }
 int device_of(void* handle) { return static_cast<int>(reinterpret_cast<std::uintptr_t>(handle)) - 1; }
 

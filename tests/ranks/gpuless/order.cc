@@ -1,6 +1,7 @@
 // order.cc: two communicators, entered in opposite orders on two ranks: one stream hangs, two streams or a
 // group do not.
 #include <cstdint>
+#include <future>
 #include <vector>
 
 #include "harness/gpuless/model/entry_points.h"
@@ -79,6 +80,31 @@ void large_group() {
   MUST(ncclCommDestroy(comm) == ncclSuccess);
 }
 const Register registered_large("order_large_group", large_group);
+
+std::promise<void> gate;
+void wait_for_gate(void*) { gate.get_future().wait(); }
+
+// A group's calls on one communicator are on two streams, one of which is held: they wait, though those of
+// the group's other communicator, launched before them on the free stream, are at its head.
+void held_stream() {
+  Two two;
+  Sum third;
+  cudaStream_t free = stream(), held = stream();
+  MUST(cudaLaunchHostFunc(held, wait_for_gate, nullptr) == cudaSuccess);
+  MUST(ncclGroupStart() == ncclSuccess);
+  two.sums[0].ask(two.first, free);
+  two.sums[1].ask(two.second, held);
+  third.ask(two.second, free);
+  MUST(ncclGroupEnd() == ncclSuccess);
+  MUST(stays_pending(free, two.others));
+  MUST(third.out[0] == -1 && two.sums[1].out[0] == -1);
+  gate.set_value();
+  MUST(drained(free) && drained(held));
+  two.check();
+  third.check(ranks, ranks * (ranks - 1) / 2);
+  two.end();
+}
+const Register registered_held("order_held_stream", held_stream);
 
 // Two streams, but one waits for an event of the other: the same as one stream.
 void awaited_event() {
