@@ -5,8 +5,9 @@
  * Each step sums the gradients of one batch, which the ranks that live share; the sums are of integers, so
  * the weights do not depend on who computed what. A step is committed when all agree that its sum is there.
  * --abort: the first error ends the job. The program knows nothing of rankfault. */
-#include <mpi-ext.h>
 #include <mpi.h>
+/* after it */
+#include <mpi-ext.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "tests/support/mpirun_of.h"
 #include "tests/support/tool.h"
 
 namespace rankfault::test {
@@ -14,6 +15,7 @@ std::string scenario(const Job& job, const std::string& name, const std::string&
       "version: 1\nname: {}\nsummary: A small real job.\nworkload:\n  launcher: {}\n  ranks: {}\n"
       "  command: [{}{}]\n  limits: {{wall: {}}}\n",
       name, launcher, job.ranks, command, job.args, job.wall);
+  if (!job.mpirun.empty()) text += "  mpirun: " + job.mpirun + "\n";
   if (!job.fault.empty()) text += "faults:\n  - " + job.fault + "\n";
   text += "expect:\n" + (job.expect.empty() ? std::string("  - blamed: {kind: none}\n") : job.expect);
   return text + job.more;
@@ -38,6 +40,13 @@ std::string trainer_job(const Job& job) {
 
 std::string mpi_job(const Job& job) {
   return scenario(job, "mpi-job", "mpirun", "\"{bin}/ranks/mpi/mpi_steps\", \"--steps=10\"");
+}
+
+std::string mpi_program_job(const std::string& mpi, const std::string& program, Job job) {
+  job.mpirun = mpirun_of(mpi);
+  const std::string path = mpi_programs_of(mpi) + "/" + program;
+  if (!have_program(job.mpirun) || !have_program(path)) return "";
+  return scenario(job, program, "mpirun", "\"" + path + "\"");
 }
 
 std::string torch_job(const Job& job) {

@@ -12,6 +12,7 @@ struct Job {
   std::string more;    // further top-level lines
   std::string args;    // further arguments of the program, each ", \"--x\""
   std::string wall = "20s";
+  std::string mpirun;  // of mpi_job: another than the first on the PATH
 };
 
 std::string gloo_job(const Job&);  // tests/ranks/gloo/gloo_all_reduce under the local launcher
@@ -19,6 +20,9 @@ std::string gloo_job(const Job&);  // tests/ranks/gloo/gloo_all_reduce under the
 std::string gloo_all_ops_job(const Job&);
 std::string trainer_job(const Job&);  // the reference trainer, 10 steps
 std::string mpi_job(const Job&);      // tests/ranks/mpi/mpi_steps under mpirun
-std::string torch_job(const Job&);    // tests/ranks/torch/ddp.py under torchrun
+// A program of tests/ranks/mpi under the mpirun of that MPI (mpirun_of.h), which becomes the job's; "": not
+// here
+std::string mpi_program_job(const std::string& mpi, const std::string& program, Job job);
+std::string torch_job(const Job&);  // tests/ranks/torch/ddp.py under torchrun
 
 }  // namespace rankfault::test
