@@ -28,21 +28,26 @@ struct Held {
 };
 using Graph = std::map<const Process*, std::vector<Held>>;
 
-// A thread of its own that always waits for requests is how servers are made: while another one of the
-// process runs, it is only a long wait that tells.
-bool runs_besides(const Process& p, const Call& held) {
-  return std::any_of(p.view->lanes.begin(), p.view->lanes.end(), [&](const LaneView& l) {
-    return l.index != held.lane && l.kind == RF_LANE_THREAD && l.state.where == RF_OUTSIDE;
-  });
-}
+using Lanes = std::set<std::pair<const Process*, uint32_t>>;
 
 struct Limits {
   DiagnoseOptions options;
+  Lanes waiting;             // that sit in a call for which somebody else must come
   bool plain_sends = false;  // count sends that the library may have to hold back
 };
 
+// A thread of its own that always waits for requests is how servers are made: while another one of the
+// process runs, or is in a call that may return, it is only a long wait that tells.
+bool runs_besides(const Process& p, const Call& held, const Lanes& waiting) {
+  return std::any_of(p.view->lanes.begin(), p.view->lanes.end(), [&](const LaneView& l) {
+    if (l.index == held.lane || l.kind != RF_LANE_THREAD) return false;
+    return l.state.where == RF_OUTSIDE || (l.state.where == RF_INSIDE && !waiting.count({&p, l.index}));
+  });
+}
+
 bool lane_is_held(const Process& p, const Call* held, const Limits& limits, TimeNs look) {
-  return held && !(runs_besides(p, *held) && lasted(held->entered, look) < limits.options.hung_after);
+  return held &&
+         !(runs_besides(p, *held, limits.waiting) && lasted(held->entered, look) < limits.options.hung_after);
 }
 
 bool holds(const WaitEdge& e, const Limits& limits, TimeNs look) {
@@ -65,6 +70,19 @@ std::set<const Call*> maybe_served(const std::vector<WaitEdge>& waits) {
   for (const WaitEdge& e : waits)
     if (e.one_of && (e.entered != Known::kNo || !e.missing->process)) calls.insert(e.call);
   return calls;
+}
+
+Lanes waiting_lanes(const Waits& waits) {
+  Lanes lanes;
+  for (const PlaceWait& w : waits.collective)
+    if (w.held && std::any_of(w.place->missing.begin(), w.place->missing.end(),
+                              [&](const auto& m) { return holds(w, *m.first, m.second); }))
+      lanes.insert({w.waiter->process, w.held->lane});
+  const std::set<const Call*> served = maybe_served(waits.messages);
+  for (const WaitEdge& e : waits.messages)
+    if (e.held && e.entered == Known::kNo && (e.is_need || e.one_of) && !served.count(e.call))
+      lanes.insert({e.waiter->process, e.held->lane});
+  return lanes;
 }
 
 // The waits that may hold their ranks.
@@ -293,8 +311,11 @@ Knot knot_in(const JobView& job, const Limits& limits) {
 }  // namespace
 
 Knot find_knot(const JobView& job, const DiagnoseOptions& options) {
-  Knot knot = knot_in(job, {options, false});
-  return knot.edges.empty() ? knot_in(job, {options, true}) : knot;
+  Limits limits{options, waiting_lanes(job.waits()), false};
+  Knot knot = knot_in(job, limits);
+  if (!knot.edges.empty()) return knot;
+  limits.plain_sends = true;
+  return knot_in(job, limits);
 }
 
 }  // namespace rankfault

@@ -235,6 +235,21 @@ TEST(Messages, AServersThreadIsNoDeadlock) {
   expect_quiet(job);
 }
 
+// The same, seen while the other thread of one is in a call that all have come to, and so may return.
+TEST(Messages, AServersThreadBesideACallThatAllHaveEnteredIsNoDeadlock) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.comm("beside", {0, 1});
+  for (const int r : {0, 1}) {
+    CallSpec serves = on(recv(RF_PEER_ANY, -1), "beside");
+    serves.lane = 1;
+    job.blocked(r, serves);
+    job.rank(r).thread_multiple = true;
+  }
+  job.does(0, all_reduce()).blocked(0, barrier());
+  job.blocked(1, all_reduce());
+  for (const Finding& f : diagnose(job.build()).all) EXPECT_NE(f.kind, "order_deadlock") << f.text;
+}
+
 TEST(Messages, ASendreceiveNeedsItsReceivingHalf) {
   TimelineBuilder job(3, RF_LIB_MPI);
   for (const int r : {0, 1, 2}) job.blocked(r, sendrecv((r + 1) % 3, (r + 2) % 3));
