@@ -87,13 +87,6 @@ ncclResult_t wrap_ncclReduce(SEND_RECEIVE, ncclRedOp_t o, int root, ncclComm_t c
                      NEXT(ncclReduce)(s, r, n, t, o, root, c, stream));
 }
 
-ncclResult_t wrap_ncclBroadcast(SEND_RECEIVE, int root, ncclComm_t c, cudaStream_t stream) {
-  struct rf_call call = operation(RF_OP_BROADCAST, n, t, c, WHERE);
-  call.peer = root;
-  RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, &root, NULL),
-                     NEXT(ncclBroadcast)(s, r, n, t, root, c, stream));
-}
-
 ncclResult_t wrap_ncclBcast(void* b, size_t n, ncclDataType_t t, int root, ncclComm_t c,
                             cudaStream_t stream) {
   struct rf_call call = operation(RF_OP_BROADCAST, n, t, c, WHERE);
@@ -103,12 +96,6 @@ ncclResult_t wrap_ncclBcast(void* b, size_t n, ncclDataType_t t, int root, ncclC
                      NEXT(ncclBcast)(b, n, t, root, c, stream));
 }
 
-ncclResult_t wrap_ncclAllGather(SEND_RECEIVE, ncclComm_t c, cudaStream_t stream) {
-  struct rf_call call = operation(RF_OP_ALL_GATHER, n, t, c, WHERE);
-  RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, NULL, NULL),
-                     NEXT(ncclAllGather)(s, r, n, t, c, stream));
-}
-
 ncclResult_t wrap_ncclReduceScatter(SEND_RECEIVE, ncclRedOp_t o, ncclComm_t c, cudaStream_t stream) {
   struct rf_call call = operation(RF_OP_REDUCE_SCATTER, n, t, c, WHERE);
   call.reduce_op = reduce_op(o);
@@ -116,26 +103,27 @@ ncclResult_t wrap_ncclReduceScatter(SEND_RECEIVE, ncclRedOp_t o, ncclComm_t c, c
                      NEXT(ncclReduceScatter)(s, r, n, t, o, c, stream));
 }
 
-/* Of the next three, since NCCL 2.28, the count is one rank's share, as in ncclAllGather. */
-ncclResult_t wrap_ncclAlltoAll(SEND_RECEIVE, ncclComm_t c, cudaStream_t stream) {
-  struct rf_call call = operation(RF_OP_ALL_TO_ALL, n, t, c, WHERE);
-  RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, NULL, NULL),
-                     NEXT(ncclAlltoAll)(s, r, n, t, c, stream));
-}
+/* Three have a root, and one signature; gather and scatter came with NCCL 2.28. */
+#define ROOTED(Name, OP)                                                                    \
+  ncclResult_t wrap_nccl##Name(SEND_RECEIVE, int root, ncclComm_t c, cudaStream_t stream) { \
+    struct rf_call call = operation(OP, n, t, c, WHERE);                                    \
+    call.peer = root;                                                                       \
+    RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, &root, NULL),                   \
+                       NEXT(nccl##Name)(s, r, n, t, root, c, stream));                      \
+  }
+ROOTED(Broadcast, RF_OP_BROADCAST)
+ROOTED(Gather, RF_OP_GATHER)
+ROOTED(Scatter, RF_OP_SCATTER)
 
-ncclResult_t wrap_ncclGather(SEND_RECEIVE, int root, ncclComm_t c, cudaStream_t stream) {
-  struct rf_call call = operation(RF_OP_GATHER, n, t, c, WHERE);
-  call.peer = root;
-  RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, &root, NULL),
-                     NEXT(ncclGather)(s, r, n, t, root, c, stream));
-}
-
-ncclResult_t wrap_ncclScatter(SEND_RECEIVE, int root, ncclComm_t c, cudaStream_t stream) {
-  struct rf_call call = operation(RF_OP_SCATTER, n, t, c, WHERE);
-  call.peer = root;
-  RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, &root, NULL),
-                     NEXT(ncclScatter)(s, r, n, t, root, c, stream));
-}
+/* The count is one rank's share. */
+#define SHARES(Name, OP)                                                          \
+  ncclResult_t wrap_nccl##Name(SEND_RECEIVE, ncclComm_t c, cudaStream_t stream) { \
+    struct rf_call call = operation(OP, n, t, c, WHERE);                          \
+    RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, NULL, NULL),          \
+                       NEXT(nccl##Name)(s, r, n, t, c, stream));                  \
+  }
+SHARES(AllGather, RF_OP_ALL_GATHER)
+SHARES(AlltoAll, RF_OP_ALL_TO_ALL)
 
 ncclResult_t wrap_ncclSend(const void* b, size_t n, ncclDataType_t t, int peer, ncclComm_t c,
                            cudaStream_t stream) {

@@ -14,7 +14,8 @@ INSTANTIATE_TEST_SUITE_P(Versions, MpiFortranRecord,
 TEST_P(MpiFortranRecord, MpichsFortranIsOpaqueAndComesToItsEnd) {
   if (mpi_.is_openmpi()) GTEST_SKIP() << "its Fortran is decoded";
   for (const char* program : {"fortran_steps", "fortran08_steps"}) {
-    if (!std::filesystem::exists(mpi_.programs + "/" + program)) GTEST_SKIP() << "no Fortran program for it";
+    if (!std::filesystem::exists(mpi_.programs + "/" + program))
+      GTEST_SKIP() << "this MPI has no Fortran compiler here";
     const JobEnd end = run({program}, 3);
     ASSERT_EQ(end.status, 0) << end.err;
     ASSERT_EQ(records_.size(), 3u);
@@ -33,7 +34,8 @@ TEST_P(MpiFortranRecord, MpichsFortranIsOpaqueAndComesToItsEnd) {
 TEST_P(MpiFortranRecord, FortransCallsAreThoseOfItsOwnBook) {
   if (!mpi_.is_openmpi()) GTEST_SKIP() << "its Fortran is opaque";
   for (const char* program : {"fortran_all_ops_F77", "fortran_all_ops_F08"}) {
-    if (!std::filesystem::exists(mpi_.programs + "/" + program)) GTEST_SKIP() << "no Fortran program for it";
+    if (!std::filesystem::exists(mpi_.programs + "/" + program))
+      GTEST_SKIP() << "this MPI has no Fortran compiler here";
     const JobEnd end = run({program});
     ASSERT_EQ(end.status, 0) << end.out << end.err;
     ASSERT_EQ(records_.size(), 4u);
@@ -66,7 +68,8 @@ TEST_P(MpiFortranRecord, FortransCallsAreThoseOfItsOwnBook) {
 TEST_P(MpiFortranRecord, SeesFortranCallsOnce) {
   if (!mpi_.is_openmpi()) GTEST_SKIP() << "its Fortran is opaque";
   for (const char* program : {"fortran_steps", "fortran08_steps"}) {
-    if (!std::filesystem::exists(mpi_.programs + "/" + program)) GTEST_SKIP() << "no Fortran program for it";
+    if (!std::filesystem::exists(mpi_.programs + "/" + program))
+      GTEST_SKIP() << "this MPI has no Fortran compiler here";
     const JobEnd end = run({program}, 3);
     ASSERT_EQ(end.status, 0) << end.err;
     ASSERT_EQ(records_.size(), 3u);
