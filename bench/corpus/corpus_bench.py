@@ -5,11 +5,13 @@
   --match TEXT          only cases whose family/name/ranks/mask has it
   --check               a test: fails on an alarm about a twin and on a wrong proof; writes no file
   --out FILE            where the table goes (docs/reference/corpus-score.md)
+  --keep FOLDER         the runs stay there, for the falsifier (./dev fuzz diagnose)
 """
 import argparse
 import json
 import os
 import random
+import shutil
 import sys
 import tempfile
 
@@ -58,11 +60,13 @@ def write_score(path, by_family, total, drawn):
         file.write(f"{score.HEAD}{count} runs of {total}{drawn}.\n\n{score.table(by_family)}")
 
 
-def run_all(build, cases, after_each=lambda by_family: None):
+def run_all(build, cases, keep="", after_each=lambda by_family: None):
     by_family = {}
     for case in cases:
         with tempfile.TemporaryDirectory(prefix="rfcorpus-") as folder:
             result = run_case.run_case(build, folder, case)
+            if keep:
+                shutil.copytree(f"{folder}/run", os.path.join(keep, label(case).replace("/", "_")))
         judged = score.judge(case, result)
         if judged.get("verdict") == "right":
             named = run_case.lines_of(f"{build}/bin/ranks/corpus/{case['program']}", score.causes(result)[0])
@@ -80,6 +84,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--match", default="")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--keep", default="")
     parser.add_argument("--out", default=os.path.join(OWN, "../../docs/reference/corpus-score.md"))
     options = parser.parse_args()
     build = os.path.abspath(options.build)
@@ -93,11 +98,11 @@ def main():
         cases = sample(cases, options.sample, options.seed)
     drawn = f", drawn with seed {options.seed}" if options.sample else ""
 
-    def keep(by_family):  # a run of hours that is cut short has a table, too
+    def write(by_family):  # a run of hours that is cut short has a table, too
         if not options.check:
             write_score(options.out, by_family, total, drawn)
 
-    by_family = run_all(build, cases, keep)
+    by_family = run_all(build, cases, options.keep, write)
     print("\n" + score.table(by_family))
     judged = [j for all_of in by_family.values() for j in all_of]
     if options.check:
