@@ -87,10 +87,11 @@ def took(lines, findings):
 
 
 def lines_of(program, finding):
-    """The source lines of the calls that a finding names."""
+    """The source lines of the calls that a finding names: as file:line, or where the tool found no debug information."""
     sites = {finding.get("call_site", "")} | {side.get("call_site", "") for side in finding.get("sides", [])}
+    named = {int(m.group(1)) for s in sites if (m := re.search(r"\.c:([0-9]+)$", s))}
     offsets = [hex(int(m.group(1), 16) - 1) for s in sites if (m := re.search(r"\+0x([0-9a-f]+)$", s))]
     if not offsets:
-        return set()
+        return named
     out = subprocess.run(["addr2line", "-e", program, *offsets], capture_output=True, text=True, check=False).stdout
-    return {int(m.group(1)) for m in re.finditer(r"\.c:(\d+)", out)}
+    return named | {int(m.group(1)) for m in re.finditer(r"\.c:(\d+)", out)}
