@@ -76,6 +76,11 @@ static inline int rf_is_collective(uint16_t op) {
          (op >= RF_OP_NEIGHBOR_ALL_GATHER && op <= RF_OP_NEIGHBOR_ALL_TO_ALLW);
 }
 
+/* Waits for requests: of the same library, or (stream_wait) operations on streams. */
+static inline int rf_is_wait(uint16_t op) {
+  return op == RF_OP_WAIT || op == RF_OP_WAIT_ANY || op == RF_OP_STREAM_WAIT;
+}
+
 enum rf_host_wait {
 #define RF_HOST_WAIT(id, text) RF_HOST_WAIT_##id,
 #include "host_waits.def"

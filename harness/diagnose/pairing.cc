@@ -64,7 +64,7 @@ bool prove_waiting(Finding& f, const Divergence& d, const std::vector<const Memb
   for (const Member* waiter : came) {
     const Call* c = first_unfinished(*waiter, d.seq);
     if (!c) continue;
-    const Needs needs = needs_of(*c, waiter->rank, d.group->size, d.group->flags);
+    const Needs needs = needs_of(*c, *waiter, *d.group);
     for (const Member* missing : absent)
       edges.push_back(
           {d.group, waiter, c, missing, needs.certainly(missing->rank), missing->entered(c->seq)});

@@ -185,6 +185,8 @@ Assumption full_view(const std::vector<WaitEdge>& edges) {
   for (const WaitEdge& e : edges) {
     if (std::string why = why_not_seen(*e.missing, e.group->library); !why.empty())
       return fails(kName, std::move(why));
+    if (e.group->library == RF_LIB_NCCL && hook_is_missing(*e.waiter->process, RF_LIB_CUDA))
+      return fails(kName, fmt::format("the host waits of rank {} are not recorded", e.waiter->world_rank));
     if (e.call && is_message(e.call->op())) {  // matched by what was sent and taken, not by a place
       if (std::string why = why_not_seen(*e.waiter, e.group->library); !why.empty())
         return fails(kName, std::move(why));

@@ -36,10 +36,12 @@ enum rf_enqueued_how {
 };
 enum rf_group_result { RF_GROUP_LAUNCHED, RF_GROUP_ACCEPTED, RF_GROUP_REFUSED };
 void rf_stream_enqueued(cudaStream_t stream, const struct rf_call* call, enum rf_enqueued_how how);
-void rf_stream_group_ended(enum rf_group_result result); /* of the calling thread */
+/* Of the calling thread. What was refused is recorded as failed: it has no place in the library's order. */
+void rf_stream_group_ended(enum rf_group_result result, ncclResult_t rc);
 /* A non-blocking communicator had nothing in progress any more at `before` (rf_stream_position): what it had
  * accepted until then is on its streams. */
 void rf_stream_idle(uint32_t comm, uint64_t before);
+void rf_stream_failed(uint32_t comm, ncclResult_t rc); /* or it had failed with what it had accepted */
 uint64_t rf_stream_position(void);
 /* Before a communicator is aborted or revoked: its operations leave their streams without being complete. */
 void rf_stream_forget(uint32_t comm);

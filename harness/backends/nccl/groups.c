@@ -70,6 +70,7 @@ ncclResult_t wrap_ncclGroupEnd(void) {
   rf_comms_resolve();
   rf_stream_group_ended(rc == ncclSuccess      ? RF_GROUP_LAUNCHED
                         : rc == ncclInProgress ? RF_GROUP_ACCEPTED
-                                               : RF_GROUP_REFUSED);
+                                               : RF_GROUP_REFUSED,
+                        rc);
   return rc;
 }

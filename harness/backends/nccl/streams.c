@@ -109,9 +109,16 @@ void rf_stream_enqueued(cudaStream_t stream, const struct rf_call* call, enum rf
     RF_STORE(&e->state, used + kAs[how]);
     return;
   }
+  if (how != RF_ENQUEUED_NOW)
+    rf_core->opaque(RF_OPAQUE_COMMUNICATION); /* nobody would know if it were refused */
 }
 
-void rf_stream_group_ended(enum rf_group_result result) {
+static void fail(struct entry* e, uint32_t word, ncclResult_t rc) {
+  const struct entry seen = *e;
+  if (take_away(e, word)) rf_core->complete(seen.origin, seen.comm, seen.seq, (int)rc);
+}
+
+void rf_stream_group_ended(enum rf_group_result result, ncclResult_t rc) {
   const uint64_t me = (uint64_t)pthread_self();
   if (RF_LOAD(&in_use) == 0) return;
   for (uint32_t i = 0; i < RF_LOAD(&highest); ++i) {
@@ -120,9 +127,16 @@ void rf_stream_group_ended(enum rf_group_result result) {
     if (state_of(word) != kInGroup || e->thread != me) continue;
     e->stamp = rf_stream_position();
     if (result == RF_GROUP_REFUSED)
-      take_away(e, word);
+      fail(e, word, rc);
     else
       move(e, word, with_state(word, result == RF_GROUP_LAUNCHED ? kOnStream : kAccepted));
+  }
+}
+
+void rf_stream_failed(uint32_t comm, ncclResult_t rc) {
+  for (uint32_t i = 0; RF_LOAD(&in_use) != 0 && i < RF_LOAD(&highest); ++i) {
+    const uint32_t word = RF_LOAD(&entries[i].state);
+    if (state_of(word) == kAccepted && entries[i].comm == comm) fail(&entries[i], word, rc);
   }
 }
 
