@@ -167,6 +167,34 @@ TEST(NcclWaits, AllHaveEnqueuedAndOneComputes) {
   EXPECT_EQ(finding_of(found, "wedged"), nullptr) << all_kinds(found);
 }
 
+CallSpec group(int tag) {
+  CallSpec spec;
+  spec.op = RF_OP_GROUP;
+  spec.tag = tag;
+  return spec;
+}
+
+// Rank 1 makes two calls in the other order, each rank between a start and an end of a group, or alone.
+Findings crossed(bool start, bool end, bool call_between) {
+  TimelineBuilder job = job_of(2);
+  for (int r : {0, 1}) {
+    if (start) job.does(r, group(0));
+    if (start && !call_between) job.does(r, group(1));
+    job.enqueues(r, enqueued(r == 0 ? 8 : 4096)).enqueues(r, enqueued(r == 0 ? 4096 : 8));
+    if (end) job.does(r, group(1));
+  }
+  return diagnose(job.build());
+}
+
+TEST(NcclMismatch, OfCallsInOneGroupNoOrderIsProven) {
+  const Findings alone = crossed(true, false, false), grouped = crossed(true, true, true),
+                 start_lost = crossed(false, true, false), still_open = crossed(true, false, true);
+  ASSERT_NE(finding_of(alone, "call_mismatch"), nullptr) << all_kinds(alone);
+  EXPECT_EQ(finding_of(alone, "call_mismatch")->confidence, Confidence::kProven);
+  for (const Findings* found : {&grouped, &start_lost, &still_open})
+    for (const Finding& f : found->all) EXPECT_EQ(f.confidence, Confidence::kInferred) << to_json(f).dump(1);
+}
+
 TEST(NcclExitedRank, AProgramNeedNotLookBeforeItEnds) {
   TimelineBuilder job = job_of(2);
   for (int r : {0, 1}) job.enqueues(r, enqueued()).exits(r, 0);

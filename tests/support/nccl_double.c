@@ -106,6 +106,8 @@ void double_waits_itself(cudaStream_t stream) {
 static ncclResult_t progress = ncclSuccess;
 void double_is_in_progress(int yes);
 void double_is_in_progress(int yes) { progress = yes ? ncclInProgress : ncclSuccess; }
+void double_fails(void);
+void double_fails(void) { progress = ncclInternalError; }
 
 ncclResult_t ncclGetVersion(int* version) {
   *version = NCCL_VERSION_CODE;

@@ -285,8 +285,10 @@ ncclResult_t wrap_ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
   if (rc != ncclSuccess || rf_accepted(*error)) return rc;
   struct rf_call call = rf_call_on(RF_OP_ASYNC_ERROR, comm, WHERE);
   const struct rf_comm* const on = call.comm == RF_NO_COMM ? NULL : rf_core->comm_get(call.comm);
-  if (on && on->error == (uint32_t)*error) return rc;
-  rf_core->begin(&call);
-  rf_core->end(&call, (int)*error);
+  if (!on || on->error != (uint32_t)*error) {
+    rf_core->begin(&call);
+    rf_core->end(&call, (int)*error);
+  }
+  rf_stream_failed(call.comm, *error);
   return rc;
 }

@@ -52,13 +52,16 @@ class NcclWaits : public ::testing::Test {
         counts.push_back(r.count);
     return counts;
   }
-  Counts complete_after(const std::string& words) {
+  Counts counts_after(const std::string& words, uint8_t phase) {
     const FlightRecord record = run(words);
     std::set<uint64_t> seen;
-    for (const auto& r : record.records(RF_LIB_NCCL))
-      if (r.phase == RF_PHASE_COMPLETE) seen.insert(r.where);
+    for (const auto& lane : record.lanes)
+      for (const auto& r : lane)
+        if (r.phase == phase && r.op == RF_OP_NONE) seen.insert(r.where);
     return counts_of(record, seen);
   }
+  Counts complete_after(const std::string& words) { return counts_after(words, RF_PHASE_COMPLETE); }
+  Counts failed_after(const std::string& words) { return counts_after(words, RF_PHASE_ERROR); }
   // What the wait names that the process ended in.
   Counts named_in(const std::string& function, rf_host_wait tag, const std::string& words) {
     const FlightRecord record = run(words, function);
@@ -142,6 +145,14 @@ TEST_F(NcclWaits, WhatANonBlockingCommunicatorAcceptedIsOnItsStreamOnceItIsIdle)
   EXPECT_THAT(complete_after("progress group sum:A:1 sum:A:2 end idle poll sync:A"), ElementsAre(1, 2));
   EXPECT_THAT(complete_after("progress sum:A:1 record:e:A idle poll sync_event:e"), IsEmpty())
       << "it came on the stream after the event";
+}
+
+TEST_F(NcclWaits, WhatWasRefusedAfterItWasAcceptedHasFailed) {
+  EXPECT_THAT(failed_after("group sum:A:1 sum:A:2 fails end"), ElementsAre(1, 2));
+  EXPECT_THAT(failed_after("progress sum:A:1 group sum:A:2 end fails poll sync:A"), ElementsAre(1, 2));
+  EXPECT_THAT(complete_after("progress sum:A:1 group sum:A:2 end fails poll sync:A"), IsEmpty());
+  EXPECT_THAT(failed_after("progress sum:A:1 idle poll fails poll"), IsEmpty()) << "it is on its stream";
+  EXPECT_EQ(run("fails poll poll").entered(RF_LIB_NCCL).at("async_error"), 1);
 }
 
 TEST_F(NcclWaits, AWaitNamesWhatItWaitsForWhileItLasts) {

@@ -1,12 +1,15 @@
 /* nccl_waits.c: does what its words say, one after the other, over tests/support/nccl_double.c:
  *
- *   sum:A:5           an all-reduce of 5 elements on stream A; N is a non-blocking stream
- *   record:e:A        event e recorded on A; after:B:e  B waits for e; sync:A sync_event:e query:A
- * query_event:e cu_record:e:A     the same by the driver; also cu_after, cu_sync, cu_sync_event,
- * cu_query_event gone:A gone_event:e cu_gone_event:e device device:1   waits for the current device; makes
- * another one current; context  the driver's from to free      cudaMemcpy from the device and to it;
- * cudaFree; cu_from async_from:A async_from_pinned:A group end         progress idle: the communicator
- * answers "in progress" from now on, or no more; poll capture:A         own:A  NCCL itself waits;  abort */
+ *   sum:A:5                    an all-reduce of 5 elements on stream A; N is a non-blocking stream
+ *   record:e:A after:B:e       event e recorded on A; B waits for e
+ *   sync:A sync_event:e        waits; query:A query_event:e asks
+ *   cu_record:e:A ...          the same by the driver; also cu_after, cu_sync, cu_sync_event, cu_query_event
+ *   gone:A gone_event:e cu_gone_event:e
+ *   device device:1 context    waits for the current device; makes another one current; waits as the driver
+ *   from to free cu_from       cudaMemcpy from the device and to it; cudaFree
+ *   async_from:A async_from_pinned:A
+ *   group end capture:A own:A abort     own: NCCL itself waits
+ *   progress idle fails poll   what NCCL answers from now on: in progress, success, an error */
 #include <nccl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +18,7 @@
 extern void double_capture_begin(cudaStream_t stream);
 extern void double_waits_itself(cudaStream_t stream);
 extern void double_is_in_progress(int yes);
+extern void double_fails(void);
 typedef int driver_result;
 extern driver_result cuEventRecord(cudaEvent_t, cudaStream_t), cuEventSynchronize(cudaEvent_t),
     cuEventQuery(cudaEvent_t), cuEventDestroy_v2(cudaEvent_t), cuStreamSynchronize(cudaStream_t),
@@ -73,6 +77,7 @@ static int orders(const char* word, const char* a, const char* b) {
   if (!strcmp(word, "end")) return ncclGroupEnd() == ncclInvalidUsage;
   if (!strcmp(word, "progress")) return double_is_in_progress(1), 0;
   if (!strcmp(word, "idle")) return double_is_in_progress(0), 0;
+  if (!strcmp(word, "fails")) return double_fails(), 0;
   if (!strcmp(word, "poll")) return ncclCommGetAsyncError(comm, &error);
   if (!strcmp(word, "capture")) return double_capture_begin(stream_of(a)), 0;
   if (!strcmp(word, "abort")) return ncclCommAbort(comm);
