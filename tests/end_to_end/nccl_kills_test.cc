@@ -1,5 +1,5 @@
-// nccl_kills_test: what the tool says of a rank that is killed before, in and after an operation of NCCL: real
-// runs over the double of CUDA.
+// nccl_kills_test: what the tool says of a rank that is killed before, in and after an operation of NCCL:
+// real runs over the double of CUDA.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -18,7 +18,7 @@ class NcclKills : public testing::TestWithParam<std::string> {
     const std::string text = fmt::format(
         "version: 1\nname: nccl-kills\nworkload:\n  launcher: local\n  ranks: 3\n  cuda: double\n"
         "  nccl: {}\n  command: [\"{{bin}}/ranks/gpuless/nccl_ranks\", {}]\n"
-        "  limits: {{wall: 60s, hung_after: 1s}}\n"
+        "  limits: {{wall: 20s, hung_after: 1s}}\n"
         "faults:\n  - {{id: kill, kind: rank_kill, ranks: [1], at: {}}}\n"
         "expect:\n  - blamed: {{kind: dead_rank, ranks: [1]}}\n",
         GetParam(), program, at);
@@ -41,7 +41,8 @@ TEST_P(NcclKills, ARankKilledBeforeItsCallIsProven) {
   EXPECT_EQ(found[0]["ranks"], Json({1}));
   EXPECT_EQ(found[0]["confidence"], "proven") << found[0].dump(1);
   EXPECT_EQ(found[0]["seq"], (Json{{"from", 4}, {"to", 4}}));
-  EXPECT_THAT(evidence(found[0]), HasSubstr("rank 0 waits in cudaStreamSynchronize for all_reduce int32 x 16"));
+  EXPECT_THAT(evidence(found[0]),
+              HasSubstr("rank 0 waits in cudaStreamSynchronize for all_reduce int32 x 16"));
 }
 
 TEST_P(NcclKills, ARankKilledAfterItsEnqueueIsInferred) {

@@ -1,5 +1,5 @@
-// Tests of how far the agent sees NCCL: a CUDA runtime that is a part of the program, functions that are taken
-// from a library by dlsym, and names that the loaded NCCL does not have.
+// Tests of how far the agent sees NCCL: a CUDA runtime that is a part of the program, functions that are
+// taken from a library by dlsym, and names that the loaded NCCL does not have.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -53,7 +53,8 @@ TEST_F(NcclReach, ARuntimeInsideTheProgramIsSaidAndShowsNothingComplete) {
   EXPECT_STREQ(cuda->reason, "CUDA runtime linked statically");
   EXPECT_TRUE(seen.records(RF_LIB_CUDA).empty());
   for (const auto& r : seen.lanes[0]) EXPECT_NE(r.phase, RF_PHASE_COMPLETE);
-  EXPECT_NE(seen.header.opaque & RF_OPAQUE_COMMUNICATION, 0u) << "nor is it known what is in a captured graph";
+  EXPECT_NE(seen.header.opaque & RF_OPAQUE_COMMUNICATION, 0u)
+      << "nor is it known what is in a captured graph";
 }
 
 TEST_F(NcclReach, ASharedRuntimeIsSaidToo) {
