@@ -127,8 +127,8 @@ class SimulatedNccl {
     }
     const CallSpec& call = me.program[me.next++];
     builder_.enqueues(r, call);
-    me.pending.push_back(
-        {call, builder_.last_origin(r), builder_.comm_of(r, call.comm).entered, unsigned(random_() % 2)});
+    me.pending.push_back({call, builder_.last_origin(r), builder_.comm_of(r, call.comm).entered,
+                          static_cast<unsigned>(random_() % 2)});
     return true;
   }
 

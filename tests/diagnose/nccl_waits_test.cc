@@ -156,7 +156,9 @@ TEST(NcclWaits, AllWaitForTheSameOperationAndNothingCompletes) {
   for (int r : {0, 1}) enqueue_and_wait(job, r);
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
   const Findings found = diagnose(job.wait(kMinute).build());
-  EXPECT_EQ(only(found, "wedged").confidence, Confidence::kInferred);
+  const Finding& f = only(found, "wedged");
+  EXPECT_EQ(f.confidence, Confidence::kInferred);
+  EXPECT_THAT(f.evidence.back(), HasSubstr("after all else on their streams"));
 }
 
 TEST(NcclWaits, AllHaveEnqueuedAndOneComputes) {

@@ -60,6 +60,8 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     f.text = fmt::format("all {} members are in {} and nothing completes, {}", group.size,
                          short_call(*seats.front().call, group), patience.told());
     f.evidence = {f.text};
+    if (group.library == RF_LIB_NCCL)
+      f.evidence.emplace_back("it comes after all else on their streams, which is not recorded");
     found.push_back(std::move(f));
   }
   return found;
