@@ -1,6 +1,6 @@
 /* absent.c: what stands for a function that no loaded library has: as it would be without us, the
- * loader's error. Only "is the library initialised?" gets an answer, since programs ask that through
- * weak references. */
+ * loader's error. "Is the library initialised?" gets an answer, since programs ask that through
+ * weak references, and what NCCL lacks is refused. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,6 +23,22 @@ static void stops(void) {
   rf_sys_exit(127);
 }
 
+/* A program may have asked the loader for a name of a newer NCCL and got ours, which stands first: to be told
+ * that this NCCL cannot do it is what it can live with. */
+static int refuses(void) {
+  static const char* said;
+  char text[512];
+  if (said != missing) {
+    const int n =
+        snprintf(text, sizeof(text),
+                 "rankfault agent: the NCCL of this process does not have %s: ncclInvalidUsage is returned\n",
+                 missing);
+    rf_sys_write(2, text, n < (int)sizeof(text) ? (uint64_t)n : sizeof(text) - 1);
+    said = missing;
+  }
+  return 5;
+}
+
 static int ends_with(const char* text, const char* end) {
   const size_t n = strlen(text), m = strlen(end);
   return n >= m && strcmp(text + n - m, end) == 0;
@@ -34,5 +50,7 @@ void* rf_absent(const char* symbol) {
   for (int i = 0; questions[i]; ++i)
     if (ends_with(symbol, questions[i])) return (void*)says_no; /* NOLINT */
   __atomic_store_n(&missing, symbol, __ATOMIC_RELEASE);
-  return (void*)stops; /* NOLINT */
+  const int is_nccl = strncmp(symbol, "nccl", 4) == 0 && !ends_with(symbol, "String") &&
+                      !ends_with(symbol, "LastError") && rf_resolve_next("ncclGetVersion");
+  return is_nccl ? (void*)refuses : (void*)stops; /* NOLINT */
 }

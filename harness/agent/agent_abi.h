@@ -13,7 +13,8 @@
  *
  * Records of libc points carry no communicator: `seq` is the offset of the path in the names and
  * the errno is the result of their EXIT. Records of marks have phase EVENT, the name's offset in
- * `tag_or_result`, the step or number in `count` and, for VALUE, the 64-bit value in `where`.
+ * `tag_or_result`, the step or number in `count` and, for VALUE, the 64-bit value in `where`. A stream_wait
+ * has the rf_host_wait as its tag; the operations of other libraries that it waits for are its requests.
  *
  * Changing any layout or number below changes RF_ABI_VERSION. A reader refuses other versions. */
 #ifndef RANKFAULT_AGENT_ABI_H
@@ -74,6 +75,18 @@ static inline int rf_is_collective(uint16_t op) {
   return (op >= RF_OP_ALL_REDUCE && op <= RF_OP_NEIGHBOR) ||
          (op >= RF_OP_NEIGHBOR_ALL_GATHER && op <= RF_OP_NEIGHBOR_ALL_TO_ALLW);
 }
+
+/* Waits for requests: of the same library, or (stream_wait) operations on streams. */
+static inline int rf_is_wait(uint16_t op) {
+  return op == RF_OP_WAIT || op == RF_OP_WAIT_ANY || op == RF_OP_STREAM_WAIT;
+}
+
+enum rf_host_wait {
+#define RF_HOST_WAIT(id, text) RF_HOST_WAIT_##id,
+#include "host_waits.def"
+#undef RF_HOST_WAIT
+  RF_HOST_WAIT_COUNT
+};
 
 enum rf_dtype {
 #define RF_DTYPE(id, text, bytes) RF_DTYPE_##id,
@@ -177,7 +190,7 @@ struct rf_state {    /* 128 bytes; one of the two slots of a lane is whole at an
   uint64_t count;
   uint64_t needs_mask; /* with RF_CALL_MASK_VALID: bit r = rank r of comm owes this rank bytes (size <= 64) */
   uint64_t deadline_ns; /* of a timed wait, or the call's own timeout when known; 0: none known */
-  uint64_t pending[2];  /* WAIT: the first requests waited for, as RF_ORIGIN; 0: none */
+  uint64_t pending[2];  /* WAIT, STREAM_WAIT: the first requests waited for, as RF_ORIGIN; 0: none */
   uint32_t pending_count;
   uint32_t call;
   uint32_t comm;

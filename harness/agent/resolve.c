@@ -40,7 +40,10 @@ static void take_wrappers(const struct rf_decoder_v1* decoder) {
     if (!next) continue; /* absent: stays so */
     *w->next = next;
     const int32_t index = index_of(w->symbol);
-    if (index >= 0) wrapper_of[index] = w->wrapper;
+    if (index < 0) continue;
+    wrapper_of[index] = w->wrapper;
+    RF_STORE(&rf_call_slots[index],
+             w->wrapper); /* also where it was passed through before its decoder came */
   }
 }
 

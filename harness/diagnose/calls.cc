@@ -9,8 +9,6 @@
 namespace rankfault {
 namespace {
 
-bool is_wait(uint16_t op) { return op == RF_OP_WAIT || op == RF_OP_WAIT_ANY; }
-
 // A call while it is put together: its shape is still its own.
 struct Draft : CallShape {
   Call call;
@@ -142,7 +140,7 @@ class Builder {
     if (c->op == RF_OP_SENDRECV) {
       c->recv_peer = r.peer;
       c->recv_tag = r.tag_or_result;
-    } else if (is_wait(c->op) && r.where != 0) {
+    } else if (rf_is_wait(c->op) && r.where != 0) {
       auto& [number, origins] = named_[c->call.lane];
       if (number != c->call.number) origins.clear();
       number = c->call.number;
@@ -170,7 +168,7 @@ class Builder {
     c->deadline_ns = s.deadline_ns;
     c->recv_peer = s.recv_peer;
     c->pending_count = s.pending_count;
-    if (!is_wait(c->op)) return;
+    if (!rf_is_wait(c->op)) return;
     std::vector<uint64_t>& origins = requests_[lane.index];
     for (const uint64_t origin : s.pending)
       if (origin != 0) origins.push_back(origin);

@@ -17,8 +17,8 @@ bool unfinished(const Call& c) { return !c.succeeded(); }
 
 // The waiter's part of one call that the ended member did not enter (or died in).
 WaitEdge edge_of(const CommGroup& group, const Member& waiter, const Call& call, const Member& ended) {
-  WaitEdge e{&group, &waiter, &call, &ended, false, ended.entered(call.seq)};
-  e.is_need = needs_of(call, waiter.rank, group.size, group.flags).certainly(ended.rank);
+  WaitEdge e{&group, &waiter, &call, &ended, false, ended.entered(call.seq), waiter.process->held_by(call)};
+  e.is_need = needs_of(call, waiter, group).certainly(ended.rank);
   return e;
 }
 
@@ -39,12 +39,14 @@ void keep_first(std::vector<WaitEdge>& edges) {
 }
 
 Unmet unmet_on(const CommGroup& group, const Member& ended) {
-  Unmet u{&group, &ended, 0, false, {}};
+  Unmet u{&group, &ended, 0, false, 0, {}};
+  // Of what was enqueued, a process may die with more in flight than the last.
+  const uint64_t first = group.library == RF_LIB_NCCL ? 0 : ended.last_entered();
   std::vector<WaitEdge> in_flight;
   for (const Member* one : group.unfinished) {
     const Member& waiter = *one;
     if (&waiter == &ended) continue;
-    const auto from = std::lower_bound(waiter.calls.begin(), waiter.calls.end(), ended.last_entered(),
+    const auto from = std::lower_bound(waiter.calls.begin(), waiter.calls.end(), first,
                                        [](const Call* c, uint64_t seq) { return c->seq < seq; });
     for (auto it = from; it != waiter.calls.end(); ++it) {
       if (!unfinished(**it) || (*it)->op() == RF_OP_FINALIZE || (*it)->op() == RF_OP_COMM_FREE) continue;
@@ -60,6 +62,7 @@ Unmet unmet_on(const CommGroup& group, const Member& ended) {
     u.in_flight = true;
   }
   if (u.edges.empty()) return {};
+  for (const WaitEdge& e : u.edges) u.to = std::max(u.to, e.call->seq);
   keep_first(u.edges);
   u.seq = u.edges.front().call->seq;
   return u;
@@ -81,7 +84,7 @@ Unmet unmet_needs(const JobView& job, const Process& ended) {
   for (const Unsent& message : job.unsent()) {
     const WaitEdge& e = message.edges.front();
     if (message.edges.size() != 1 || e.missing->process != &ended) continue;
-    Unmet u{e.group, e.missing, e.call->seq, false, {e}};
+    Unmet u{e.group, e.missing, e.call->seq, false, e.call->seq, {e}};
     if (better(u, best)) best = std::move(u);
   }
   return best;
@@ -92,6 +95,7 @@ std::string let_down(const Unmet& u) {
   const std::string call = short_call(*first.call, *u.group);
   if (is_message(first.call->op()))
     return fmt::format("and left {} of rank {} without its partner", call, first.waiter->world_rank);
+  if (u.in_flight && first.call->library() == RF_LIB_NCCL) return fmt::format("with {} in flight", call);
   return fmt::format("{} {}", u.in_flight ? "inside" : "and never entered", call);
 }
 
@@ -100,15 +104,19 @@ void tell_unmet(Finding& finding, const Unmet& u) {
   finding.op = op_text(first.call->op());
   set_comm(finding, *u.group);
   set_seq(finding, *first.call);
+  if (u.to > u.seq && u.in_flight) {
+    finding.seq = SeqRange{u.seq, u.to};
+    finding.seq_reason = "what its device had done of what it had enqueued is not known";
+  }
   finding.call_site = call_site_of(*first.waiter->process, *first.call);
   std::vector<Seat> seats;
   for (const WaitEdge& e : u.edges) {
     seats.push_back({e.waiter, e.call});
     if (finding.ends_by.empty()) finding.ends_by = ends_by_of(*e.call, e.waiter->comm);
-    finding.evidence.push_back(
-        fmt::format("rank {} {} {}", e.waiter->world_rank,
-                    e.call->status == Call::Status::kFailed ? "left with an error:" : "is in",
-                    call_text(*e.call, *u.group)));
+    const bool failed = e.call->status == Call::Status::kFailed;
+    finding.evidence.push_back(fmt::format("rank {} {}", e.waiter->world_rank,
+                                           failed ? "left with an error: " + call_text(*e.call, *u.group)
+                                                  : stands_text("is in", *e.call, e.held, *u.group)));
   }
   if (!is_message(first.call->op()))
     finding.evidence.push_back(fmt::format("rank {} entered {} calls on {} and {}", u.member->world_rank,

@@ -10,6 +10,7 @@ struct Unmet {
   const Member* member = nullptr;    // the ended one
   uint64_t seq = 0;                  // of the first call it never entered that somebody is in
   bool in_flight = false;            // it had entered that call and died inside it
+  uint64_t to = 0;                   // of the last one, before only the first were kept
   std::vector<WaitEdge> edges;       // those who wait in it, or left it with an error
 };
 

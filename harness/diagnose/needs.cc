@@ -67,7 +67,7 @@ bool Needs::certainly(int rank) const {
 
 Needs needs_of(const Call& c, int me, uint32_t comm_size, uint32_t comm_flags) {
   const int size = static_cast<int>(comm_size);
-  if (c.library() == RF_LIB_NCCL) return nobody();  // the host call; its stream entry is another matter
+  if (c.library() == RF_LIB_NCCL && !is_collective(c.op())) return nobody();
   if ((comm_flags & RF_COMM_INTER) || size == 0) return unknown();
   if (moves_no_bytes(c)) return nobody();
   switch (op_need(c.op())) {
@@ -93,6 +93,11 @@ Needs needs_of(const Call& c, int me, uint32_t comm_size, uint32_t comm_flags) {
     default:
       return unknown();  // of messages see messages.h; requests are followed by the caller
   }
+}
+
+Needs needs_of(const Call& c, const Member& caller, const CommGroup& group) {
+  if (c.library() == RF_LIB_NCCL && caller.process->has_streams()) return nobody();
+  return needs_of(c, caller.rank, group.size, group.flags);
 }
 
 }  // namespace rankfault

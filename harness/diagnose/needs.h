@@ -15,7 +15,10 @@ struct Needs {
   bool certainly(int rank) const;  // every way to return success needs this rank
 };
 
-// `me`: the caller's rank in the communicator of `size`.
+// `me`: the caller's rank in the communicator of `size`. Of a collective of NCCL: what its completion needs,
+// since the host call needs nobody.
 Needs needs_of(const Call&, int me, uint32_t size, uint32_t comm_flags = 0);
+// The same as far as the caller's record bears it: dumps of streams do not tell when they were made.
+Needs needs_of(const Call&, const Member& caller, const CommGroup&);
 
 }  // namespace rankfault

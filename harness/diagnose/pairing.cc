@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "harness/diagnose/nccl_groups.h"
 #include "harness/diagnose/needs.h"
 #include "harness/diagnose/words.h"
 
@@ -16,6 +17,17 @@ std::vector<WaitEdge> edges_of(const Divergence& d) {
   for (const auto* side : {&d.majority, &d.minority})
     for (const Member* m : *side) edges.push_back({d.group, m, m->at(d.seq), m, true, Known::kNo});
   return edges;
+}
+
+// NCCL puts the calls of one group into an order of its own, by their sizes.
+Assumption in_program_order(const std::vector<WaitEdge>& edges) {
+  constexpr const char* kName = "in_program_order";
+  for (const WaitEdge& e : edges)
+    if (e.call && in_nccl_group(*e.waiter->process, *e.call))
+      return {kName, false,
+              fmt::format("the call of rank {} is in a group, in which NCCL chooses the order",
+                          e.waiter->world_rank)};
+  return {kName, true, "no call that is compared was made in a group"};
 }
 
 }  // namespace
@@ -46,6 +58,7 @@ Finding finding_about(const JobView& job, const Divergence& d, const char* kind)
 void prove_pairing(Finding& f, const Divergence& d) {
   const std::vector<WaitEdge> edges = edges_of(d);
   f.assumes = {full_view(edges), one_look(edges, {})};
+  if (d.group->library == RF_LIB_NCCL) f.assumes.push_back(in_program_order(edges));
   const bool all =
       std::all_of(f.assumes.begin(), f.assumes.end(), [](const Assumption& a) { return a.holds; });
   f.confidence = all ? Confidence::kProven : Confidence::kInferred;
@@ -64,7 +77,7 @@ bool prove_waiting(Finding& f, const Divergence& d, const std::vector<const Memb
   for (const Member* waiter : came) {
     const Call* c = first_unfinished(*waiter, d.seq);
     if (!c) continue;
-    const Needs needs = needs_of(*c, waiter->rank, d.group->size, d.group->flags);
+    const Needs needs = needs_of(*c, *waiter, *d.group);
     for (const Member* missing : absent)
       edges.push_back(
           {d.group, waiter, c, missing, needs.certainly(missing->rank), missing->entered(c->seq)});

@@ -13,8 +13,6 @@ constexpr int kFactor = 3;
 
 using Span = std::pair<TimeNs, TimeNs>;
 
-bool is_wait(uint16_t op) { return op == RF_OP_WAIT || op == RF_OP_WAIT_ANY; }
-
 bool counts(const Call& c) { return c.library() != RF_LIB_LIBC; }
 
 // When the calling thread was in the call: work that it left behind runs beside the program.
@@ -40,10 +38,10 @@ Duration longest_absence(const Process& p, TimeNs look) {
 // The longest that one of the process's own calls of that kind took. What is held sits in a wait for
 // requests.
 Duration longest_wait(const Process& p, uint32_t comm, const WaitEdge& like) {
-  const bool in_a_wait = like.held && is_wait(like.held->op());
+  const bool in_a_wait = like.held && rf_is_wait(like.held->op());
   Duration longest{0};
   for (const Call& c : p.calls) {
-    const bool same = in_a_wait ? is_wait(c.op()) : c.op() == like.call->op() && c.comm() == comm;
+    const bool same = in_a_wait ? rf_is_wait(c.op()) : c.op() == like.call->op() && c.comm() == comm;
     if (same && c.succeeded()) longest = std::max(longest, lasted(c.entered, c.left));
   }
   return longest;

@@ -76,8 +76,10 @@ std::string why_not_seen(const Member& missing, rf_library library) {
 
 // A call that failed has its place in our order; in the library's it may have none (it never began), and
 // then all later positions of that member are one off. PyTorch gives a place to each call it was given.
+// NCCL refuses a call at once or when its group ends, whatever the others do.
 const Call* failed_before(const Member& m, const CommGroup& group, uint64_t seq) {
   if (group.library == RF_LIB_C10D) return nullptr;
+  if (group.library == RF_LIB_NCCL && seq != ~uint64_t{0}) ++seq;
   const auto found = std::find_if(m.calls.begin(), m.calls.end(), [&](const Call* c) {
     return c->seq < seq && c->status == Call::Status::kFailed;
   });
@@ -185,6 +187,8 @@ Assumption full_view(const std::vector<WaitEdge>& edges) {
   for (const WaitEdge& e : edges) {
     if (std::string why = why_not_seen(*e.missing, e.group->library); !why.empty())
       return fails(kName, std::move(why));
+    if (e.group->library == RF_LIB_NCCL && hook_is_missing(*e.waiter->process, RF_LIB_CUDA))
+      return fails(kName, fmt::format("the host waits of rank {} are not recorded", e.waiter->world_rank));
     if (e.call && is_message(e.call->op())) {  // matched by what was sent and taken, not by a place
       if (std::string why = why_not_seen(*e.waiter, e.group->library); !why.empty())
         return fails(kName, std::move(why));
@@ -192,9 +196,8 @@ Assumption full_view(const std::vector<WaitEdge>& edges) {
     }
     for (const Member* m : {e.waiter, e.missing})
       if (const Call* failed = failed_before(*m, *e.group, e.call ? e.call->seq : ~uint64_t{0}))
-        return fails(kName,
-                     fmt::format("{} of rank {} failed before: whether the library counts it is not known",
-                                 short_call(*failed, *e.group), m->world_rank));
+        return fails(kName, fmt::format("{} of rank {} failed: whether the library counts it is not known",
+                                        short_call(*failed, *e.group), m->world_rank));
   }
   return holds(kName, "every communication call of the awaited processes was recorded");
 }

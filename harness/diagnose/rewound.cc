@@ -22,9 +22,7 @@ bool aborts(const Process& p) {
 }
 
 // Waits are not: what they waited for was kept by nobody.
-bool is_kept_whole(const Call& c) {
-  return !(c.flags() & RF_CALL_EXECUTION) && c.op() != RF_OP_WAIT && c.op() != RF_OP_WAIT_ANY;
-}
+bool is_kept_whole(const Call& c) { return !(c.flags() & RF_CALL_EXECUTION) && !rf_is_wait(c.op()); }
 
 // Polled until somebody lost patience, as far as one can tell.
 bool was_polled(const Call& c, bool somebody_aborted) { return somebody_aborted && is_collective(c.op()); }

@@ -18,8 +18,15 @@ bool is_awaited(const Call& c) {
   return (c.open() && !(c.flags() & RF_CALL_NONBLOCKING)) || c.status == Call::Status::kPending;
 }
 
-// The host call of NCCL needs nobody; what its stream waits for is another matter (streams.h).
+// What a recorder tells of streams is another matter (streams.h).
 bool is_of_a_stream(const Process& p, const Call& c) { return c.library() == RF_LIB_NCCL || p.has_streams(); }
+
+// Where the thread sits that waits for an operation of NCCL: in a host wait that names it, or still in the
+// host call, where the library may connect; null: its work overlaps with the program's.
+const Call* held_by_stream(const Process& p, const Call& c) {
+  if (p.has_streams() || !is_collective(c.op())) return nullptr;
+  return c.open() ? &c : c.status == Call::Status::kPending ? p.held_by(c) : nullptr;
+}
 
 const Place& place_at(const CommGroup& group, uint64_t seq, Waits& waits) {
   Place& place = waits.places[{&group, seq}];
@@ -34,9 +41,11 @@ const Place& place_at(const CommGroup& group, uint64_t seq, Waits& waits) {
 
 void collective_waits(const CommGroup& group, const Member& waiter, Waits& waits) {
   for (const Call* c : waiter.calls) {
-    if (!is_awaited(*c) || c->op() == RF_OP_FINALIZE || is_of_a_stream(*waiter.process, *c)) continue;
-    waits.collective.push_back({&place_at(group, c->seq, waits), &waiter, c, waiter.process->held_by(*c),
-                                needs_of(*c, waiter.rank, group.size, group.flags)});
+    const bool of_a_stream = is_of_a_stream(*waiter.process, *c);
+    const Call* held = of_a_stream ? held_by_stream(*waiter.process, *c) : waiter.process->held_by(*c);
+    if (of_a_stream ? !held : !is_awaited(*c) || c->op() == RF_OP_FINALIZE) continue;
+    waits.collective.push_back(
+        {&place_at(group, c->seq, waits), &waiter, c, held, needs_of(*c, waiter, group)});
   }
 }
 
@@ -116,7 +125,7 @@ void tell_waiters(Finding& f, const JobView& job, const std::vector<WaitEdge>& e
     if (e.group != first.group) continue;
     seats.push_back({e.waiter, e.call});
     f.evidence.push_back(
-        fmt::format("rank {} waits in {}", e.waiter->world_rank, call_text(*e.call, *e.group)));
+        fmt::format("rank {} {}", e.waiter->world_rank, stands_text("waits in", *e.call, e.held, *e.group)));
   }
   f.sides = sides_of(seats, *first.group);
 }

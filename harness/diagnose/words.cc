@@ -83,6 +83,20 @@ std::string call_text(const Call& c, const CommGroup& group, bool own_share) {
   return text;
 }
 
+std::string stands_text(const char* words, const Call& c, const Call* held, const CommGroup& group) {
+  static constexpr const char* kHostWaits[] = {
+#define RF_HOST_WAIT(id, text) text,
+#include "harness/agent/host_waits.def"
+#undef RF_HOST_WAIT
+  };
+  const std::string call = call_text(c, group);
+  const bool on_stream = c.library() == RF_LIB_NCCL && c.status == Call::Status::kPending;
+  if (on_stream && !held) return fmt::format("has enqueued {}", call);
+  if (!on_stream || held->op() != RF_OP_STREAM_WAIT) return fmt::format("{} {}", words, call);
+  const bool known = held->tag() >= 0 && held->tag() < RF_HOST_WAIT_COUNT;
+  return fmt::format("waits in {} for {}", known ? kHostWaits[held->tag()] : op_text(held->op()), call);
+}
+
 std::string place_of(const Process& process, const Call& c) {
   const auto at = process.view->call_sites.find(c.where());
   return at == process.view->call_sites.end() ? "" : at->second;

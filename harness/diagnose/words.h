@@ -14,6 +14,10 @@ std::string ranks_text(const std::vector<int>&);  // "rank 3", "ranks 0 1 2", "r
 // "all_reduce float32 x 1024 sum on world, call 3"; a count that may differ between ranks by design is
 // this rank's own share, and left out where ranks are told together.
 std::string call_text(const Call&, const CommGroup&, bool own_share = true);
+// Where a rank stands because of a call: "waits in all_reduce ...", with the words given for a blocking one;
+// of one that was enqueued "waits in cudaStreamSynchronize for all_reduce ...", or "has enqueued all_reduce
+// ...".
+std::string stands_text(const char* words, const Call&, const Call* held, const CommGroup&);
 std::string short_call(const Call&, const CommGroup&);  // "all_reduce 3 on world"
 // Where the call stands: by its source line when that is known, and by its module, which is what calls are
 // compared by: two calls on one line are two places.

@@ -31,7 +31,7 @@ inline rf_state state_by_record_alone(const rf_record& r) {
   rf_state s = state_inside(r);
   if (s.flags & RF_CALL_MASK_VALID)
     s.flags = static_cast<uint16_t>((s.flags & ~RF_CALL_MASK_VALID) | RF_CALL_COUNT_UNKNOWN);
-  if (s.op == RF_OP_WAIT || s.op == RF_OP_WAIT_ANY) s.pending_count = ~0u;
+  if (rf_is_wait(s.op)) s.pending_count = ~0u;
   return s;
 }
 

@@ -11,7 +11,7 @@ namespace rankfault::testing {
 namespace {
 
 void leave(rf_state& s, const rf_record& r) {
-  if (s.where != RF_INSIDE || s.call != r.call) return;
+  if (s.where != RF_INSIDE || s.call != r.call || s.op != r.op) return;  // pending work failed: no op
   s.where = RF_OUTSIDE;
   s.since_ns = r.time_ns;
   s.last_result = r.phase == RF_PHASE_ENQUEUE ? 0 : r.tag_or_result;

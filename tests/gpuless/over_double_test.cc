@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "tests/backends/flight_record.h"
 #include "tests/gpuless/job.h"
@@ -32,6 +33,18 @@ class OverDouble : public ::testing::TestWithParam<std::string> {
   void all_well(const std::string& name, int ranks = 4, std::map<std::string, std::string> environment = {}) {
     const auto ended = run(name, ranks, std::move(environment));
     EXPECT_TRUE(ended.all_exited_0()) << ended.text();
+  }
+  // As the agent recorded it; all must end well.
+  std::map<int, FlightRecord> watched(const std::string& name, int ranks) {
+    const std::string build = getenv("RANKFAULT_BUILD_DIR");
+    char folder[] = "/tmp/rf-gpuless-XXXXXX";
+    const std::string run_dir = mkdtemp(folder);
+    std::filesystem::create_directories(run_dir + "/records");
+    all_well(name, ranks,
+             {{"RANKFAULT_RUN_DIR", run_dir}, {"LD_PRELOAD", build + "/lib/librankfault_agent.so"}});
+    auto records = read_flight_records(run_dir);
+    std::filesystem::remove_all(run_dir);
+    return records;
   }
   // Rank 1 is killed, all others end well.
   void all_but_one_well(const std::string& name) {
@@ -149,6 +162,42 @@ TEST_P(OverDouble, NoCommunicatorIsMadeWithoutAFolderToMeetIn) {
   const auto ended = run("made_init_all", 1, {{"RANKFAULT_CUDA_FOLDER", ""}});
   EXPECT_FALSE(ended.all_exited_0());
   EXPECT_THAT(ended.text(), ::testing::HasSubstr("RANKFAULT_CUDA_FOLDER names no folder"));
+}
+
+// On a non-blocking communicator, rank 1 absent: it is asked by query and event while it is pending, and
+// waited for once it was aborted.
+TEST_P(OverDouble, AGroupOfTwoWithOneRankAbsentIsNeverSeenComplete) {
+  const auto records = watched("waits_group_of_two", 3);
+  ASSERT_EQ(records.size(), 3u);
+  for (const auto& [rank, record] : records) {
+    std::set<uint64_t> seen;
+    int enqueued = 0, all = 0;
+    for (const auto& r : record.records(RF_LIB_NCCL))
+      if (r.phase == RF_PHASE_COMPLETE) seen.insert(r.where);
+    for (const auto& r : record.records(RF_LIB_NCCL)) {
+      if (r.phase != RF_PHASE_ENTER || r.op != RF_OP_ALL_REDUCE) continue;
+      ++all;
+      if (r.comm != 0) continue;
+      ++enqueued;
+      EXPECT_EQ(seen.count(RF_ORIGIN(0, r.call)), 0u) << "rank " << rank;
+    }
+    EXPECT_EQ(enqueued, rank == 1 ? 0 : 2);
+    EXPECT_EQ(all, enqueued + 20);
+    EXPECT_EQ(seen.size(), 20u) << "those of the other communicator";
+  }
+}
+
+// The agent's names stand before NCCL's: what this NCCL lacks is refused, and the rank lives.
+TEST_P(OverDouble, AFunctionThatThisNcclLacksIsRefusedUnderTheAgent) {
+  const std::string agent = std::string(getenv("RANKFAULT_BUILD_DIR")) + "/lib/librankfault_agent.so";
+  const auto alone = run("newer_name", 2), watched = run("newer_name", 2, {{"LD_PRELOAD", agent}});
+  ASSERT_TRUE(alone.all_exited_0()) << alone.text();
+  ASSERT_TRUE(watched.all_exited_0()) << watched.text();
+  const bool lacks = GetParam() == "2.22.3";
+  EXPECT_EQ(alone.said[0], lacks ? "not there\n" : "no error\n");
+  EXPECT_THAT(watched.said[0], ::testing::HasSubstr(lacks ? "refused" : "no error"));
+  EXPECT_EQ(watched.said[0].find("does not have ncclAlltoAll") != std::string::npos, lacks);
+  EXPECT_EQ(watched.said[0].find("does not have"), watched.said[0].rfind("does not have")) << "said once";
 }
 
 // The decoder is the one that records NCCL on a GPU.

@@ -1,7 +1,9 @@
 /* nccl_double.c: a double of libnccl and of the part of the CUDA runtime that waits for streams. It moves
  * no data and needs no GPU: an operation is put on a stream and stays there until a host wait drains it.
- * A stream is any pointer; one that was opened with double_capture_begin is being captured. */
+ * A stream is any pointer; one that was opened with double_capture_begin is being captured. A process that
+ * has DOUBLE_END_IN ends itself in that function, so that its record shows it waiting there. */
 #include <nccl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +33,14 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureSta
   return cudaSuccess;
 }
 
+static cudaError_t waited(const char* name) {
+  const char* const end_in = getenv("DOUBLE_END_IN");
+  if (end_in && strcmp(end_in, name) == 0) raise(SIGKILL);
+  return cudaSuccess;
+}
+
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  waited(__func__);
   streams[at(stream)].pending = 0;
   return cudaSuccess;
 }
@@ -39,6 +48,66 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   return streams[at(stream)].pending ? cudaErrorNotReady : cudaSuccess;
 }
+
+/* Of everything else that waits, or tells what is waited for: it succeeds. A stream at an odd address is a
+ * non-blocking one, and host memory at an odd address is pinned. */
+static int device;
+cudaError_t cudaSetDevice(int to) {
+  device = to;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* current) {
+  *current = device;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
+  *flags = (size_t)stream % 2 ? cudaStreamNonBlocking : cudaStreamDefault;
+  return cudaSuccess;
+}
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes* about, const void* at) {
+  about->type = (size_t)at % 2 ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
+  return cudaSuccess;
+}
+#define SUCCEEDS(type, name, ...) \
+  type name(__VA_ARGS__);         \
+  type name(__VA_ARGS__) { return (type)waited(__func__); }
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+typedef int driver_result;
+SUCCEEDS(cudaError_t, cudaEventRecord, cudaEvent_t event, cudaStream_t stream)
+SUCCEEDS(cudaError_t, cudaEventQuery, cudaEvent_t event)
+SUCCEEDS(cudaError_t, cudaEventSynchronize, cudaEvent_t event)
+SUCCEEDS(cudaError_t, cudaEventDestroy, cudaEvent_t event)
+SUCCEEDS(cudaError_t, cudaStreamWaitEvent, cudaStream_t stream, cudaEvent_t event, unsigned flags)
+SUCCEEDS(cudaError_t, cudaStreamDestroy, cudaStream_t stream)
+SUCCEEDS(cudaError_t, cudaDeviceSynchronize, void)
+SUCCEEDS(cudaError_t, cudaMemcpy, void* to, const void* from, size_t bytes, enum cudaMemcpyKind kind)
+SUCCEEDS(cudaError_t, cudaMemcpyAsync, void* to, const void* from, size_t bytes, enum cudaMemcpyKind kind,
+         cudaStream_t stream)
+SUCCEEDS(cudaError_t, cudaFree, void* memory)
+SUCCEEDS(driver_result, cuEventRecord, cudaEvent_t event, cudaStream_t stream)
+SUCCEEDS(driver_result, cuEventQuery, cudaEvent_t event)
+SUCCEEDS(driver_result, cuEventSynchronize, cudaEvent_t event)
+SUCCEEDS(driver_result, cuEventDestroy_v2, cudaEvent_t event)
+SUCCEEDS(driver_result, cuStreamWaitEvent, cudaStream_t stream, cudaEvent_t event, unsigned flags)
+SUCCEEDS(driver_result, cuStreamSynchronize, cudaStream_t stream)
+SUCCEEDS(driver_result, cuStreamQuery, cudaStream_t stream)
+SUCCEEDS(driver_result, cuCtxSynchronize, void)
+SUCCEEDS(driver_result, cuMemcpyDtoH_v2, void* to, unsigned long long from, size_t bytes)
+#pragma GCC diagnostic pop
+
+/* As NCCL waits itself, in threads of its own. */
+void double_waits_itself(cudaStream_t stream);
+void double_waits_itself(cudaStream_t stream) {
+  if (cudaStreamSynchronize(stream) != cudaSuccess) abort(); /* not a tail call: it is told by who called */
+}
+
+/* Non-blocking communicators: all is in progress until told otherwise. */
+static ncclResult_t progress = ncclSuccess;
+void double_is_in_progress(int yes);
+void double_is_in_progress(int yes) { progress = yes ? ncclInProgress : ncclSuccess; }
+void double_fails(void);
+void double_fails(void) { progress = ncclInternalError; }
 
 ncclResult_t ncclGetVersion(int* version) {
   *version = NCCL_VERSION_CODE;
@@ -100,17 +169,19 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   return ncclSuccess;
 }
 
+ncclResult_t ncclCommAbort(ncclComm_t comm) { return ncclCommDestroy(comm); }
+
 ncclResult_t ncclCommFinalize(ncclComm_t comm) { return comm ? ncclSuccess : ncclInvalidArgument; }
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
   (void)comm;
-  *error = ncclSuccess; /* says nothing of completion */
+  *error = progress; /* says nothing of completion */
   return ncclSuccess;
 }
 
 static ncclResult_t put(size_t count, cudaStream_t stream) {
   if (count) ++streams[at(stream)].pending;
-  return ncclSuccess;
+  return group_depth > 0 ? ncclSuccess : progress;
 }
 
 ncclResult_t ncclAllReduce(const void* s, void* r, size_t n, ncclDataType_t t, ncclRedOp_t o, ncclComm_t c,
@@ -170,4 +241,4 @@ ncclResult_t ncclGroupStart(void) {
   return ncclSuccess;
 }
 
-ncclResult_t ncclGroupEnd(void) { return group_depth-- > 0 ? ncclSuccess : ncclInvalidUsage; }
+ncclResult_t ncclGroupEnd(void) { return group_depth-- > 0 ? progress : ncclInvalidUsage; }

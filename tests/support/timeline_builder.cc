@@ -224,6 +224,18 @@ TimelineBuilder& TimelineBuilder::waits(int r, const std::vector<uint64_t>& orig
   return *this;
 }
 
+TimelineBuilder& TimelineBuilder::host_waits(int r, const std::vector<uint64_t>& origins, rf_host_wait in) {
+  waits(r, origins, RF_OP_STREAM_WAIT);
+  rf_state& state = lane_of(r).state;
+  for (Event& e : rank(r).history)
+    if (e.lane == 0 && e.record.call == state.call && e.record.phase == RF_PHASE_ENTER) {
+      e.record.library = state.library = RF_LIB_CUDA;
+      e.record.comm = state.comm = RF_NO_COMM;
+      e.record.tag_or_result = state.tag = in;
+    }
+  return *this;
+}
+
 TimelineBuilder& TimelineBuilder::step(int r, uint64_t number) {
   rf_record& e = record(r, 0, RF_PHASE_EVENT).record;
   e.op = RF_OP_STEP_BEGIN;

@@ -70,6 +70,9 @@ class TimelineBuilder {
   uint64_t last_origin(int rank, uint32_t lane = 0);     // of the rank's newest call
   TimelineBuilder& completes(int rank, uint64_t origin, const std::string& comm = "world", uint64_t seq = 0);
   TimelineBuilder& waits(int rank, const std::vector<uint64_t>& origins, uint16_t op = RF_OP_WAIT);
+  // In that function of CUDA, for operations that were enqueued before.
+  TimelineBuilder& host_waits(int rank, const std::vector<uint64_t>& origins,
+                              rf_host_wait in = RF_HOST_WAIT_STREAM);
   TimelineBuilder& step(int rank, uint64_t number);  // a step_begin mark
   TimelineBuilder& steps(uint64_t number);           // on every rank
   TimelineBuilder& killed(int rank, int signal = 9);

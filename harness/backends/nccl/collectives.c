@@ -44,8 +44,7 @@ static void change(const struct rf_call* call, size_t* count, ncclDataType_t* ty
     if (reduce_op((ncclRedOp_t)o) == call->changed_to) *op = (ncclRedOp_t)o;
 }
 
-/* In a non-blocking communicator "in progress" is accepted, but nobody can say when it reaches the
- * stream: its completion stays unknown. */
+/* In a non-blocking communicator "in progress" is accepted: it reaches the stream later. */
 static ncclResult_t enqueued(struct rf_call* call, cudaStream_t stream, enum rf_verdict verdict,
                              ncclResult_t rc) {
   if (verdict != RF_DO_FORWARD || !rf_accepted(rc)) {
@@ -53,9 +52,11 @@ static ncclResult_t enqueued(struct rf_call* call, cudaStream_t stream, enum rf_
     return rc;
   }
   rf_core->end_enqueued(call, 0);
-  const int in_group = rf_group_depth() > 0;
-  if (call->outermost && (in_group || rc == ncclSuccess))
-    rf_stream_enqueued(stream, call, in_group ? RF_ENQUEUED_AT_GROUP_END : RF_ENQUEUED_NOW);
+  if (call->outermost)
+    rf_stream_enqueued(stream, call,
+                       rf_group_depth() > 0 ? RF_ENQUEUED_AT_GROUP_END
+                       : rc == ncclSuccess  ? RF_ENQUEUED_NOW
+                                            : RF_ENQUEUED_LATER);
   return rc;
 }
 

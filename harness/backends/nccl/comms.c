@@ -11,6 +11,7 @@
 struct made {
   uint64_t id, parent, parent_seq;
   int rank, size;  /* -1 and 0 when the library must be asked */
+  int device;      /* -1 unknown */
   int no_identity; /* its members cannot come to one number without a message */
 };
 
@@ -23,6 +24,17 @@ static struct {
   int used;
 } pending[kPending];
 static struct rf_lock pending_guard;
+
+static int16_t device_of[RF_MAX_COMMS]; /* + 1; 0 unknown */
+
+int rf_comm_device(uint32_t comm) { return comm < RF_MAX_COMMS ? RF_LOAD(&device_of[comm]) - 1 : -1; }
+
+/* A communicator is on the device that is current when it is made. */
+static int current_device(void) {
+  cudaError_t (*get)(int*) = (cudaError_t(*)(int*))rf_core->resolve("cudaGetDevice");
+  int device = -1;
+  return get && get(&device) == cudaSuccess ? device : -1;
+}
 
 static void ask(ncclComm_t comm, struct made* how) {
   ncclResult_t (*rank)(ncclComm_t, int*) =
@@ -47,7 +59,8 @@ static void add(ncclComm_t comm, struct made how) {
                                     .identity = how.no_identity ? RF_ID_NONE
                                                 : how.parent    ? RF_ID_DERIVED
                                                                 : RF_ID_UNIQUE};
-  rf_core->comm_add(&info);
+  const uint32_t index = rf_core->comm_add(&info);
+  if (index < RF_MAX_COMMS) RF_STORE(&device_of[index], (int16_t)(how.device + 1));
 }
 
 static void add_or_wait(ncclComm_t* where, ncclComm_t before, struct made how) {
@@ -108,7 +121,8 @@ static ncclResult_t created(struct rf_call* call, ncclComm_t* where, ncclComm_t 
 }
 
 static struct made by_unique_id(const ncclUniqueId* id, int rank, int size) {
-  return (struct made){.id = rf_hash_bytes(0, id, sizeof(*id)), .rank = rank, .size = size};
+  return (struct made){
+      .id = rf_hash_bytes(0, id, sizeof(*id)), .rank = rank, .size = size, .device = current_device()};
 }
 
 ncclResult_t wrap_ncclCommInitRank(ncclComm_t* comm, int size, ncclUniqueId id, int rank) {
@@ -145,7 +159,8 @@ ncclResult_t wrap_ncclCommInitRankScalable(ncclComm_t* comm, int size, int rank,
                               : rf_not_made(&call, verdict);
   const struct made how = {.id = rf_hash_bytes(0, ids, (count > 0 ? (size_t)count : 0) * sizeof(*ids)),
                            .rank = rank,
-                           .size = size};
+                           .size = size,
+                           .device = current_device()};
   return created(&call, comm, before, how, verdict, rc);
 }
 
@@ -159,7 +174,12 @@ ncclResult_t wrap_ncclCommGrow(ncclComm_t parent, int size, const ncclUniqueId* 
   const enum rf_verdict verdict = rf_core->begin(&call);
   const ncclResult_t rc = verdict == RF_DO_FORWARD ? NEXT(ncclCommGrow)(parent, size, id, rank, made, config)
                                                    : rf_not_made(&call, verdict);
-  const struct made how = {.rank = rank, .size = size, .no_identity = 1};
+  const struct made how = {
+      .rank = rank,
+      .size = size,
+      .device = parent ? rf_comm_device(rf_core->comm_find(RF_LIB_NCCL, (uint64_t)(uintptr_t)parent, 0))
+                       : current_device(),
+      .no_identity = 1};
   return created(&call, made, before, how, verdict, rc);
 }
 
@@ -175,7 +195,7 @@ ncclResult_t wrap_ncclCommInitAll(ncclComm_t* comms, int count, const int* devic
                             __atomic_add_fetch(&times, 1, __ATOMIC_RELAXED)};
   const uint64_t id = rf_hash_bytes(0, words, sizeof(words));
   for (int i = 0; verdict == RF_DO_FORWARD && rc == ncclSuccess && i < count; ++i)
-    add(comms[i], (struct made){.id = id, .rank = i, .size = count});
+    add(comms[i], (struct made){.id = id, .rank = i, .size = count, .device = devices ? devices[i] : i});
   rf_core->end(&call, (int)rc);
   return rc;
 }
@@ -186,7 +206,8 @@ static struct made from_parent(const struct rf_call* call, const void* detail, s
   return (struct made){.id = rf_hash_bytes(rf_hash_bytes(0, words, sizeof(words)), detail, bytes),
                        .parent = words[0],
                        .parent_seq = call->seq,
-                       .rank = -1};
+                       .rank = -1,
+                       .device = rf_comm_device(call->comm)};
 }
 
 ncclResult_t wrap_ncclCommSplit(ncclComm_t parent, int color, int key, ncclComm_t* made,
@@ -199,11 +220,14 @@ ncclResult_t wrap_ncclCommSplit(ncclComm_t parent, int color, int key, ncclComm_
   return created(&call, made, before, from_parent(&call, &color, sizeof(color)), verdict, rc);
 }
 
+enum { kShrinkAbort = 1 }; /* NCCL_SHRINK_ABORT, which came with 2.27 */
+
 ncclResult_t wrap_ncclCommShrink(ncclComm_t parent, int* gone, int count, ncclComm_t* made,
                                  ncclConfig_t* config, int flags) {
   struct rf_call call = rf_call_on(RF_OP_COMM_SHRINK, parent, WHERE);
   const ncclComm_t before = *made;
   const enum rf_verdict verdict = rf_core->begin(&call);
+  if (verdict == RF_DO_FORWARD && (flags & kShrinkAbort)) rf_stream_forget(call.comm);
   const ncclResult_t rc = verdict == RF_DO_FORWARD
                               ? NEXT(ncclCommShrink)(parent, gone, count, made, config, flags)
                               : rf_not_made(&call, verdict);
@@ -236,6 +260,7 @@ ncclResult_t wrap_ncclCommDestroy(ncclComm_t comm) {
 ncclResult_t wrap_ncclCommAbort(ncclComm_t comm) {
   struct rf_call call = rf_call_on(RF_OP_COMM_ABORT, comm, WHERE);
   const enum rf_verdict verdict = rf_core->begin(&call);
+  if (verdict == RF_DO_FORWARD) rf_stream_forget(call.comm);
   return gone(&call, verdict,
               verdict == RF_DO_FORWARD ? NEXT(ncclCommAbort)(comm) : rf_not_made(&call, verdict));
 }
@@ -243,20 +268,27 @@ ncclResult_t wrap_ncclCommAbort(ncclComm_t comm) {
 ncclResult_t wrap_ncclCommRevoke(ncclComm_t comm, int flags) {
   struct rf_call call = rf_call_on(RF_OP_COMM_REVOKE, comm, WHERE);
   const enum rf_verdict verdict = rf_core->begin(&call);
+  if (verdict == RF_DO_FORWARD) rf_stream_forget(call.comm);
   const ncclResult_t rc =
       verdict == RF_DO_FORWARD ? NEXT(ncclCommRevoke)(comm, flags) : rf_not_made(&call, verdict);
   rf_core->end(&call, rf_accepted(rc) ? 0 : (int)rc);
   return rc;
 }
 
-/* A poll, recorded only when it brings news. It says nothing of completion. */
+/* A poll, recorded only when it brings news. It says nothing of completion, but that a non-blocking
+ * communicator has put all it had accepted on its streams. */
 ncclResult_t wrap_ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
+  const uint64_t before = rf_stream_position();
   const ncclResult_t rc = NEXT(ncclCommGetAsyncError)(comm, error);
+  if (rc == ncclSuccess && *error == ncclSuccess)
+    rf_stream_idle(rf_core->comm_find(RF_LIB_NCCL, (uint64_t)(uintptr_t)comm, 0), before);
   if (rc != ncclSuccess || rf_accepted(*error)) return rc;
   struct rf_call call = rf_call_on(RF_OP_ASYNC_ERROR, comm, WHERE);
   const struct rf_comm* const on = call.comm == RF_NO_COMM ? NULL : rf_core->comm_get(call.comm);
-  if (on && on->error == (uint32_t)*error) return rc;
-  rf_core->begin(&call);
-  rf_core->end(&call, (int)*error);
+  if (!on || on->error != (uint32_t)*error) {
+    rf_core->begin(&call);
+    rf_core->end(&call, (int)*error);
+  }
+  rf_stream_failed(call.comm, *error);
   return rc;
 }

@@ -25,10 +25,26 @@ void rf_comms_resolve(void); /* after the outermost group end: handles made insi
 /* groups.c: how deep the calling thread is in ncclGroupStart */
 int rf_group_depth(void);
 
-/* streams.c: what was enqueued on which stream, and what a host wait has seen complete of it. */
-enum rf_enqueued_how { RF_ENQUEUED_NOW, RF_ENQUEUED_AT_GROUP_END };
+/* The CUDA device that a communicator, by its index, was made on; -1 unknown. */
+int rf_comm_device(uint32_t comm);
+
+/* streams.c: what was enqueued on which stream; the questions about it are in streams.h. */
+enum rf_enqueued_how {
+  RF_ENQUEUED_NOW,
+  RF_ENQUEUED_AT_GROUP_END,
+  RF_ENQUEUED_LATER /* accepted by a non-blocking communicator */
+};
+enum rf_group_result { RF_GROUP_LAUNCHED, RF_GROUP_ACCEPTED, RF_GROUP_REFUSED };
 void rf_stream_enqueued(cudaStream_t stream, const struct rf_call* call, enum rf_enqueued_how how);
-void rf_stream_group_ended(int launched); /* launched: the calling thread's group work is on its streams */
+/* Of the calling thread. What was refused is recorded as failed: it has no place in the library's order. */
+void rf_stream_group_ended(enum rf_group_result result, ncclResult_t rc);
+/* A non-blocking communicator had nothing in progress any more at `before` (rf_stream_position): what it had
+ * accepted until then is on its streams. */
+void rf_stream_idle(uint32_t comm, uint64_t before);
+void rf_stream_failed(uint32_t comm, ncclResult_t rc); /* or it had failed with what it had accepted */
+uint64_t rf_stream_position(void);
+/* Before a communicator is aborted or revoked: its operations leave their streams without being complete. */
+void rf_stream_forget(uint32_t comm);
 
 #define RF_WRAPPED(name) extern void* next_##name;
 #include "wrapped.def"

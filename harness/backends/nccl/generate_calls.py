@@ -6,7 +6,8 @@ and libraries.
 
 The list is the union of what the headers declare and the libraries export (the device API's host half
 stands in no public header). The CUDA names at the end are the host waits by which a
-program itself sees its stream's work complete; nccl.so wraps them, nobody else does.
+program itself sees its stream's work complete, and what tells which work they wait for, of the runtime and of
+the driver; nccl.so wraps them, nobody else does.
 """
 import pathlib
 import re
@@ -16,7 +17,11 @@ import sys
 QUERY = r"nccl(Get.*|Comm(Count|CuDevice|UserRank|MemStats|QueryProperties|GetUniqueId)|Param.*|Team.*|WinGetUserPtr|LLA2ACalcSlots)"
 OTHER = r"nccl(Mem.*|Comm(Register|Deregister|Window.*|Suspend|Resume)|RedOp.*|SetEncryption|.*Requirement|LLA2A.*|DevCommDestroy|ResetDebug.*|GroupSimulateEnd)"
 RMA = r"nccl(PutSignal|Signal|WaitSignal)"
-CUDA = ["cudaStreamSynchronize", "cudaStreamQuery"]
+CUDA = """cudaStreamSynchronize cudaStreamQuery cudaStreamWaitEvent cudaStreamDestroy cudaEventRecord
+cudaEventRecordWithFlags cudaEventQuery cudaEventSynchronize cudaEventDestroy cudaDeviceSynchronize cudaMemcpy
+cudaMemcpyAsync cudaFree cuStreamSynchronize cuStreamQuery cuStreamWaitEvent cuStreamDestroy_v2 cuEventRecord
+cuEventRecordWithFlags cuEventQuery cuEventSynchronize cuEventDestroy_v2 cuCtxSynchronize cuMemcpy cuMemcpyDtoH_v2
+cuMemcpyHtoD_v2""".split()
 
 
 def classify(name):

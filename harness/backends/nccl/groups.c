@@ -68,6 +68,9 @@ ncclResult_t wrap_ncclGroupEnd(void) {
   rf_core->end(&call, rf_accepted(rc) ? 0 : (int)rc);
   if (verdict != RF_DO_FORWARD || !call.outermost || !leave()) return rc;
   rf_comms_resolve();
-  rf_stream_group_ended(rc == ncclSuccess);
+  rf_stream_group_ended(rc == ncclSuccess      ? RF_GROUP_LAUNCHED
+                        : rc == ncclInProgress ? RF_GROUP_ACCEPTED
+                                               : RF_GROUP_REFUSED,
+                        rc);
   return rc;
 }

@@ -1,5 +1,6 @@
 /* nccl.c: the decoder for NCCL 2: what the core is told about it, and what its wrappers share. */
 #include "decoder.h"
+#include "streams.h"
 
 const struct rf_core_v1* rf_core;
 
@@ -60,6 +61,13 @@ static int attach(const struct rf_core_v1* core, const char** reason) {
     return -1;
   }
   core->coverage(RF_LIB_NCCL, "nccl", (uint32_t)version, RF_HOOK_PRELOAD, "");
+  rf_callers_learn();
+  /* Where no library offers the runtime it is a part of the program (or of NCCL alone), and nobody sees who
+   * waits: no wait is recorded, and nothing of this process is proven. */
+  if (core->resolve("cudaStreamSynchronize"))
+    core->coverage(RF_LIB_CUDA, "nccl", 0, RF_HOOK_PRELOAD, "");
+  else
+    core->coverage(RF_LIB_CUDA, NULL, 0, RF_HOOK_NONE, "CUDA runtime linked statically");
   return 0;
 }
 

@@ -1,29 +1,28 @@
-/* streams.c: which operations are on which stream, and which of them a host wait has seen complete.
- *
- * Completion is recorded only when the program itself waited for (or asked) the stream with success,
- * after the operation was surely on it. Everything else stays unknown: operations inside a captured
- * graph, events, other streams' waits, and what does not fit into the table. */
+/* streams.c: what becomes of an operation: enqueued, in a group, accepted, on its stream, refused, given up.
+ */
 #include <pthread.h>
 
-#include "decoder.h"
+#include "entries.h"
 
-enum { kEntries = 4096, kWindow = 64 };
-enum state { kFree, kFilling, kInGroup, kOnStream };
+enum { kWindow = 64 };
 
-static struct entry {
-  uint32_t state;
-  uint32_t comm;
-  uint64_t stamp; /* when it was put on the stream */
-  uint64_t stream, thread, origin, seq;
-} entries[kEntries];
+struct rf_entry rf_entries[RF_ENTRIES];
+uint32_t rf_entries_end;
+uint32_t rf_entries_in_use;
 static uint64_t stamps;
 static uint32_t next_entry;
-static uint32_t highest; /* entries in use end here */
+static uint8_t given_up[RF_MAX_COMMS]; /* aborted or revoked: what leaves its streams then is not complete */
 
-static uint64_t stamp(void) { return __atomic_add_fetch(&stamps, 1, __ATOMIC_ACQ_REL); }
+uint64_t rf_stream_position(void) { return __atomic_add_fetch(&stamps, 1, __ATOMIC_ACQ_REL); }
 
-/* Work of a stream that is being captured runs when the graph is launched, not when the stream does. */
-static int is_plain(cudaStream_t stream) {
+/* Each thread has a per-thread default stream of its own, all under one handle. */
+uint64_t rf_stream_key(cudaStream_t stream) {
+  if (stream == cudaStreamLegacy) return 0;
+  if (stream == cudaStreamPerThread) return (uint64_t)pthread_self() | 2;
+  return (uint64_t)(uintptr_t)stream;
+}
+
+int rf_stream_is_plain(cudaStream_t stream) {
   static cudaError_t (*ask)(cudaStream_t, enum cudaStreamCaptureStatus*);
   static int asked;
   enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -35,83 +34,111 @@ static int is_plain(cudaStream_t stream) {
   return ask && ask(stream, &status) == cudaSuccess && status == cudaStreamCaptureStatusNone;
 }
 
+static int is_before_legacy(cudaStream_t stream) {
+  static cudaError_t (*ask)(cudaStream_t, unsigned*);
+  static int asked;
+  unsigned flags = cudaStreamNonBlocking;
+  if (rf_stream_key(stream) == 0) return 1;
+  if (!__atomic_load_n(&asked, __ATOMIC_ACQUIRE)) {
+    ask = (cudaError_t(*)(cudaStream_t, unsigned*))rf_core->resolve("cudaStreamGetFlags");
+    __atomic_store_n(&asked, 1, __ATOMIC_RELEASE);
+  }
+  return ask && ask(stream, &flags) == cudaSuccess && !(flags & cudaStreamNonBlocking);
+}
+
 static void raise_highest(uint32_t used) {
-  uint32_t seen = RF_LOAD(&highest);
+  uint32_t seen = RF_LOAD(&rf_entries_end);
   while (seen < used &&
-         !__atomic_compare_exchange_n(&highest, &seen, used, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+         !__atomic_compare_exchange_n(&rf_entries_end, &seen, used, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
   }
 }
 
 void rf_stream_enqueued(cudaStream_t stream, const struct rf_call* call, enum rf_enqueued_how how) {
-  if (!is_plain(stream)) return;
+  static const enum rf_entry_state kAs[] = {
+      [RF_ENQUEUED_NOW] = kOnStream, [RF_ENQUEUED_AT_GROUP_END] = kInGroup, [RF_ENQUEUED_LATER] = kAccepted};
+  if (call->comm < RF_MAX_COMMS && given_up[call->comm]) return;
+  if (!rf_stream_is_plain(stream)) { /* it runs with each launch of a graph, and nobody counts those */
+    rf_core->opaque(RF_OPAQUE_COMMUNICATION);
+    return;
+  }
   for (int tries = 0; tries < kWindow; ++tries) {
-    const uint32_t at = __atomic_fetch_add(&next_entry, 1, __ATOMIC_RELAXED) % kEntries;
-    struct entry* const e = &entries[at];
-    uint32_t vacant = kFree;
-    if (!__atomic_compare_exchange_n(&e->state, &vacant, (uint32_t)kFilling, 0, __ATOMIC_ACQ_REL,
-                                     __ATOMIC_RELAXED))
-      continue;
+    const uint32_t at = __atomic_fetch_add(&next_entry, 1, __ATOMIC_RELAXED) % RF_ENTRIES;
+    struct rf_entry* const e = &rf_entries[at];
+    const uint32_t word = RF_LOAD(&e->state), used = with_state(word, kFree) + kStates;
+    if (state_of(word) != kFree || !move(e, word, used + kFilling)) continue;
+    __atomic_add_fetch(&rf_entries_in_use, 1, __ATOMIC_RELAXED);
     e->comm = call->comm;
-    e->stream = (uint64_t)(uintptr_t)stream;
+    e->stream = rf_stream_key(stream);
     e->thread = (uint64_t)pthread_self();
     e->origin = RF_ORIGIN(call->lane, call->number);
     /* Only operations have a place in the communicator's order. */
     e->seq = call->seq == RF_SEQ_NONE || call->op == RF_OP_SEND || call->op == RF_OP_RECV ? 0 : call->seq;
-    e->stamp = stamp();
+    e->device = rf_comm_device(call->comm);
+    e->before_legacy = is_before_legacy(stream);
+    e->stamp = rf_stream_position();
     raise_highest(at + 1);
-    RF_STORE(&e->state, (uint32_t)(how == RF_ENQUEUED_NOW ? kOnStream : kInGroup));
+    RF_STORE(&e->state, used + kAs[how]);
     return;
   }
+  if (how != RF_ENQUEUED_NOW)
+    rf_core->opaque(RF_OPAQUE_COMMUNICATION); /* nobody would know if it were refused */
 }
 
-void rf_stream_group_ended(int launched) {
+static void fail(struct rf_entry* e, uint32_t word, ncclResult_t rc) {
+  const struct rf_entry seen = *e;
+  if (take_away(e, word)) rf_core->complete(seen.origin, seen.comm, seen.seq, (int)rc);
+}
+
+void rf_stream_group_ended(enum rf_group_result result, ncclResult_t rc) {
   const uint64_t me = (uint64_t)pthread_self();
-  for (uint32_t i = 0; i < RF_LOAD(&highest); ++i) {
-    struct entry* const e = &entries[i];
-    if (RF_LOAD(&e->state) != kInGroup || e->thread != me) continue;
-    e->stamp = stamp();
-    RF_STORE(&e->state, (uint32_t)(launched ? kOnStream : kFree));
+  if (RF_LOAD(&rf_entries_in_use) == 0) return;
+  for (uint32_t i = 0; i < RF_LOAD(&rf_entries_end); ++i) {
+    struct rf_entry* const e = &rf_entries[i];
+    const uint32_t word = RF_LOAD(&e->state);
+    if (state_of(word) != kInGroup || e->thread != me) continue;
+    e->stamp = rf_stream_position();
+    if (result == RF_GROUP_REFUSED)
+      fail(e, word, rc);
+    else
+      move(e, word, with_state(word, result == RF_GROUP_LAUNCHED ? kOnStream : kAccepted));
   }
 }
 
-/* `before`: the stamp taken before the wait; what other threads added meanwhile was not waited for. */
-static void drained(cudaStream_t stream, uint64_t before) {
-  for (uint32_t i = 0; i < RF_LOAD(&highest); ++i) {
-    struct entry* const e = &entries[i];
-    uint32_t on_stream = kOnStream;
-    if (RF_LOAD(&e->state) != kOnStream || e->stream != (uint64_t)(uintptr_t)stream || e->stamp > before)
-      continue;
-    const struct entry seen = *e;
-    if (__atomic_compare_exchange_n(&e->state, &on_stream, (uint32_t)kFree, 0, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_RELAXED))
-      rf_core->complete(seen.origin, seen.comm, seen.seq, 0);
+void rf_stream_failed(uint32_t comm, ncclResult_t rc) {
+  for (uint32_t i = 0; RF_LOAD(&rf_entries_in_use) != 0 && i < RF_LOAD(&rf_entries_end); ++i) {
+    const uint32_t word = RF_LOAD(&rf_entries[i].state);
+    if (state_of(word) == kAccepted && rf_entries[i].comm == comm) fail(&rf_entries[i], word, rc);
   }
 }
 
-static void name_pending(cudaStream_t stream, struct rf_call* call) {
-  for (uint32_t i = 0; i < RF_LOAD(&highest); ++i) {
-    if (RF_LOAD(&entries[i].state) != kOnStream || entries[i].stream != (uint64_t)(uintptr_t)stream) continue;
-    if (call->pending_count < 2) call->pending[call->pending_count] = entries[i].origin;
-    ++call->pending_count;
+void rf_stream_idle(uint32_t comm, uint64_t before) {
+  if (RF_LOAD(&rf_entries_in_use) == 0) return;
+  for (uint32_t i = 0; i < RF_LOAD(&rf_entries_end); ++i) {
+    struct rf_entry* const e = &rf_entries[i];
+    const uint32_t word = RF_LOAD(&e->state);
+    if (state_of(word) != kAccepted || e->comm != comm || e->stamp > before) continue;
+    /* Out of sight while its place in the stream is written: another thread may be told the same. */
+    if (!move(e, word, with_state(word, kFilling))) continue;
+    e->stamp = rf_stream_position();
+    RF_STORE(&e->state, with_state(word, kOnStream));
+    if (__atomic_load_n(&given_up[comm % RF_MAX_COMMS], __ATOMIC_SEQ_CST))
+      take_away(e, with_state(word, kOnStream));
   }
 }
 
-cudaError_t wrap_cudaStreamSynchronize(cudaStream_t stream) {
-  if (rf_core->in_call()) return NEXT(cudaStreamSynchronize)(stream);
-  struct rf_call call = rf_call_on(RF_OP_STREAM_WAIT, NULL, WHERE);
-  call.library = RF_LIB_CUDA;
-  name_pending(stream, &call);
-  const uint64_t before = stamp();
-  const enum rf_verdict verdict = rf_core->begin(&call);
-  const cudaError_t rc = verdict == RF_DO_FORWARD ? NEXT(cudaStreamSynchronize)(stream) : cudaErrorUnknown;
-  if (verdict == RF_DO_FORWARD && rc == cudaSuccess) drained(stream, before);
-  rf_core->end(&call, (int)rc);
-  return rc;
+void rf_stream_forget(uint32_t comm) {
+  if (comm < RF_MAX_COMMS) __atomic_store_n(&given_up[comm], (uint8_t)1, __ATOMIC_SEQ_CST);
+  for (uint32_t i = 0; i < RF_LOAD(&rf_entries_end); ++i) {
+    const uint32_t word = RF_LOAD(&rf_entries[i].state);
+    if (state_of(word) >= kInGroup && rf_entries[i].comm == comm) take_away(&rf_entries[i], word);
+  }
 }
 
-cudaError_t wrap_cudaStreamQuery(cudaStream_t stream) {
-  const uint64_t before = stamp();
-  const cudaError_t rc = NEXT(cudaStreamQuery)(stream);
-  if (rc == cudaSuccess && !rf_core->in_call()) drained(stream, before);
-  return rc;
+void rf_stream_gone(cudaStream_t stream) {
+  const uint64_t key = rf_stream_key(stream);
+  for (uint32_t i = 0; i < RF_LOAD(&rf_entries_end); ++i) {
+    const uint32_t word = RF_LOAD(&rf_entries[i].state);
+    if (state_of(word) >= kInGroup && rf_entries[i].stream == key) take_away(&rf_entries[i], word);
+  }
+  rf_orders_forget(key);
 }

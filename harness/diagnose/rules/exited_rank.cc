@@ -42,6 +42,8 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     // Others may wait for a call that it left out long before: missing_call tells that.
     Unmet u = told_by(diverged, *p) ? Unmet{} : unmet_needs(job, *p);
     if (zero && u.group && is_message(u.edges.front().call->op())) u = {};  // missing_call tells that, too
+    // What was enqueued and not seen complete may well be: a program need not look before it ends.
+    if (zero && u.in_flight && u.group->library == RF_LIB_NCCL) u = {};
     const Call* failure = last_failure(*p);
     const bool needed = u.group && u.edges.front().is_need;
     const bool unfinalized = zero && left_mpi_open(*p);

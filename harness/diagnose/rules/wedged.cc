@@ -12,13 +12,18 @@
 namespace rankfault {
 namespace {
 
-// The call that all members are inside; 0: none.
+bool waits_in(const Member& m, const Call& c) {
+  return c.open() ||
+         (c.library() == RF_LIB_NCCL && c.status == Call::Status::kPending && m.process->held_by(c));
+}
+
+// The call that all members are inside, or have enqueued and wait for; 0: none.
 uint64_t common_call(const CommGroup& group) {
   uint64_t seq = 0;
   for (const Member& m : group.members) {
     if (!m.comm || m.process->ended() || m.process->view->stopped) return 0;
     const Call* c = m.at(m.last_entered());
-    if (!c || !c->open() || c->op() == RF_OP_FINALIZE || (seq != 0 && c->seq != seq)) return 0;
+    if (!c || !waits_in(m, *c) || c->op() == RF_OP_FINALIZE || (seq != 0 && c->seq != seq)) return 0;
     seq = c->seq;
   }
   return seq;
@@ -55,6 +60,8 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     f.text = fmt::format("all {} members are in {} and nothing completes, {}", group.size,
                          short_call(*seats.front().call, group), patience.told());
     f.evidence = {f.text};
+    if (group.library == RF_LIB_NCCL)
+      f.evidence.emplace_back("it comes after all else on their streams, which is not recorded");
     found.push_back(std::move(f));
   }
   return found;

@@ -124,7 +124,7 @@ int main(int argc, char** argv) {
   using namespace rank;
   rank::rank = number_of("RANK");
   ranks = number_of("WORLD_SIZE");
-  folder = std::getenv("MEET");
+  folder = std::getenv(std::getenv("MEET") ? "MEET" : "RANKFAULT_CUDA_FOLDER");
   p_names = argc > 2 && std::string(argv[2]) == "pnccl";
   if (argc < 2 || !cases().count(argv[1])) {
     for (auto& one : cases()) std::fprintf(stderr, "case %s\n", one.first.c_str());

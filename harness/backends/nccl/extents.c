@@ -1,0 +1,115 @@
+/* extents.c: which pending operations a wait is for, and which stream waited for which. */
+#include "entries.h"
+
+enum { kOrders = 1024, kDepth = 4 };
+
+/* What is on `stream` after `at` comes after what is on `earlier` before `until`. The oldest is forgotten. */
+static struct order {
+  uint64_t version; /* odd: being written */
+  uint64_t stream, at, earlier, until;
+} orders[kOrders];
+static uint64_t next_order;
+
+void rf_orders_forget(uint64_t stream) {
+  for (uint32_t i = 0; i < kOrders; ++i)
+    if (orders[i].stream == stream) __atomic_store_n(&orders[i].until, (uint64_t)0, __ATOMIC_RELEASE);
+}
+
+void rf_stream_comes_after(cudaStream_t stream, const struct rf_extent* earlier) {
+  if (!rf_stream_is_plain(stream) || !rf_extent_has_pending(earlier)) return;
+  struct order* const o = &orders[__atomic_fetch_add(&next_order, 1, __ATOMIC_RELAXED) % kOrders];
+  const uint64_t version = RF_LOAD(&o->version);
+  uint64_t even = version;
+  if (version % 2 != 0 ||
+      !__atomic_compare_exchange_n(&o->version, &even, version + 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    return; /* a lap of the ring ago somebody began to write here: not known, then */
+  o->stream = rf_stream_key(stream);
+  o->earlier = earlier->stream;
+  o->until = earlier->until;
+  o->at = rf_stream_position();
+  RF_STORE(&o->version, version + 2);
+}
+
+static int covers(const struct rf_extent* extent, const struct rf_entry* e) {
+  if (e->stamp > extent->until) return 0;
+  switch (extent->kind) {
+    case RF_ON_STREAM:
+      return e->stream == extent->stream;
+    case RF_ON_DEVICE:
+      return e->device >= 0 && e->device == extent->device;
+    case RF_BEFORE_LEGACY:
+      return e->device >= 0 && e->device == extent->device && e->before_legacy;
+    default:
+      return 0;
+  }
+}
+
+/* Calls `visit` for each pending entry in the extent; false from it ends the walk. */
+typedef int visit(struct rf_entry*, uint32_t word, void* context);
+static int walk(const struct rf_extent* extent, int depth, visit* each, void* context) {
+  if (extent->kind == RF_NOTHING || RF_LOAD(&rf_entries_in_use) == 0) return 1;
+  for (uint32_t i = 0; i < RF_LOAD(&rf_entries_end); ++i) {
+    const uint32_t word = RF_LOAD(&rf_entries[i].state);
+    if (state_of(word) == kOnStream && covers(extent, &rf_entries[i]) && !each(&rf_entries[i], word, context))
+      return 0;
+  }
+  const uint64_t written = RF_LOAD(&next_order);
+  for (uint64_t i = 0; extent->kind == RF_ON_STREAM && depth < kDepth && i < kOrders && i < written; ++i) {
+    const uint64_t version = RF_LOAD(&orders[i].version);
+    const struct order o = orders[i];
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (version % 2 != 0 || RF_LOAD(&orders[i].version) != version) continue;
+    if (o.until == 0 || o.stream != extent->stream || o.at > extent->until) continue;
+    const struct rf_extent earlier = {.kind = RF_ON_STREAM, .stream = o.earlier, .until = o.until};
+    if (!walk(&earlier, depth + 1, each, context)) return 0;
+  }
+  return 1;
+}
+
+static int stop_at_first(struct rf_entry* e, uint32_t word, void* context) {
+  (void)e, (void)word, (void)context;
+  return 0;
+}
+int rf_extent_has_pending(const struct rf_extent* extent) { return !walk(extent, 0, stop_at_first, NULL); }
+
+static int complete(struct rf_entry* e, uint32_t word, void* context) {
+  const struct rf_entry seen = *e;
+  (void)context;
+  if (take_away(e, word)) rf_core->complete(seen.origin, seen.comm, seen.seq, 0);
+  return 1;
+}
+void rf_extent_complete(const struct rf_extent* extent) { walk(extent, 0, complete, NULL); }
+
+struct newest {
+  uint64_t* origins;
+  uint64_t stamps[RF_MOST_NAMED];
+  int most, count;
+  uint32_t all;
+};
+static int keep_if_new(struct rf_entry* e, uint32_t word, void* context) {
+  struct newest* const n = context;
+  const uint64_t stamp = e->stamp, origin = e->origin;
+  if (RF_LOAD(&e->state) != word) return 1; /* no longer what was looked at */
+  for (int i = 0; i < n->count; ++i)
+    if (n->origins[i] == origin) return 1; /* by another way already */
+  ++n->all;
+  int at = n->count;
+  if (at == n->most) { /* full: the oldest goes */
+    if (stamp < n->stamps[0]) return 1;
+    for (int i = 1; i < at; ++i) n->stamps[i - 1] = n->stamps[i], n->origins[i - 1] = n->origins[i];
+    --at;
+  } else {
+    ++n->count;
+  }
+  for (; at > 0 && n->stamps[at - 1] > stamp; --at)
+    n->stamps[at] = n->stamps[at - 1], n->origins[at] = n->origins[at - 1];
+  n->stamps[at] = stamp;
+  n->origins[at] = origin;
+  return 1;
+}
+int rf_extent_pending(const struct rf_extent* extent, uint64_t* origins, int most, uint32_t* all) {
+  struct newest n = {.origins = origins, .most = most < RF_MOST_NAMED ? most : RF_MOST_NAMED};
+  walk(extent, 0, keep_if_new, &n);
+  *all = n.all;
+  return n.count;
+}

@@ -1,0 +1,82 @@
+// Tests of how far the agent sees NCCL: a CUDA runtime that is a part of the program, functions that are
+// taken from a library by dlsym, and names that the loaded NCCL does not have.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+
+#include "tests/backends/flight_record.h"
+
+namespace rankfault::test {
+namespace {
+
+class NcclReach : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    build_ = getenv("RANKFAULT_BUILD_DIR");
+    if (!std::filesystem::exists(build_ + "/lib/decoders/nccl.so")) GTEST_SKIP() << "built without nccl.h";
+    char name[] = "/tmp/rf-nccl-XXXXXX";
+    run_dir_ = mkdtemp(name);
+    std::filesystem::create_directories(run_dir_ + "/records");
+  }
+  void TearDown() override {
+    if (!run_dir_.empty()) std::filesystem::remove_all(run_dir_);
+  }
+  int run(const std::string& program) {
+    const std::string command = "exec env RANK=0 WORLD_SIZE=2 RANKFAULT_RUN_DIR=" + run_dir_ +
+                                " LD_PRELOAD=" + build_ + "/lib/librankfault_agent.so " + build_ +
+                                "/bin/ranks/nccl/" + program;
+    const int status = system(command.c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  FlightRecord record() { return read_flight_records(run_dir_)[0]; }
+  std::string library() const { return build_ + "/lib/libnccl_double.so"; }
+
+  std::string build_, run_dir_;
+};
+
+const rf_coverage* coverage_of(const FlightRecord& record, uint8_t library) {
+  for (const rf_coverage& c : record.header.coverage)
+    if (c.library == library) return &c;
+  return nullptr;
+}
+
+TEST_F(NcclReach, ARuntimeInsideTheProgramIsSaidAndShowsNothingComplete) {
+  ASSERT_EQ(run("nccl_own_runtime"), 0);
+  const FlightRecord seen = record();
+  EXPECT_EQ(seen.entered(RF_LIB_NCCL).at("all_reduce"), 1);
+  const rf_coverage* const cuda = coverage_of(seen, RF_LIB_CUDA);
+  ASSERT_NE(cuda, nullptr);
+  EXPECT_EQ(cuda->hook, RF_HOOK_NONE);
+  EXPECT_STREQ(cuda->reason, "CUDA runtime linked statically");
+  EXPECT_TRUE(seen.records(RF_LIB_CUDA).empty());
+  for (const auto& r : seen.lanes[0]) EXPECT_NE(r.phase, RF_PHASE_COMPLETE);
+  EXPECT_NE(seen.header.opaque & RF_OPAQUE_COMMUNICATION, 0u)
+      << "nor is it known what is in a captured graph";
+}
+
+TEST_F(NcclReach, ASharedRuntimeIsSaidToo) {
+  ASSERT_EQ(run("nccl_waits sum:A:1 sync:A"), 0);
+  const rf_coverage* const cuda = coverage_of(record(), RF_LIB_CUDA);
+  ASSERT_NE(cuda, nullptr);
+  EXPECT_EQ(cuda->hook, RF_HOOK_PRELOAD);
+}
+
+TEST_F(NcclReach, WhatDlsymFindsFirstIsSeen) {
+  ASSERT_EQ(run("nccl_by_dlopen " + library() + " default"), 0);
+  EXPECT_EQ(record().entered(RF_LIB_NCCL).at("all_reduce"), 1);
+}
+
+// It calls the library without anybody between: the record says of no communicator, so nothing can be proven.
+TEST_F(NcclReach, WhatIsTakenFromAHandleIsNotSeenAndNotClaimed) {
+  ASSERT_EQ(run("nccl_by_dlopen " + library() + " handle"), 0);
+  const FlightRecord seen = record();
+  EXPECT_TRUE(seen.comms.empty());
+  EXPECT_TRUE(seen.records(RF_LIB_NCCL).empty());
+  EXPECT_NE(seen.header.stage, static_cast<uint32_t>(RF_STAGE_MEMBER));
+}
+
+}  // namespace
+}  // namespace rankfault::test

@@ -1,0 +1,217 @@
+// nccl_waits_test: what is said of operations of NCCL that were enqueued and of the host's waits for them.
+#include "tests/diagnose/finding_of.h"
+
+namespace rankfault::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr TimeNs kMinute = 60'000'000'000;
+
+CallSpec enqueued(uint64_t count = 1024) {
+  CallSpec spec = all_reduce(count);
+  spec.flags |= RF_CALL_NONBLOCKING;
+  return spec;
+}
+
+// Ranks with both hooks, of which everybody's first calls are seen complete.
+TimelineBuilder job_of(int ranks, int calls = 2) {
+  TimelineBuilder job(ranks, RF_LIB_NCCL);
+  for (int r = 0; r < ranks; ++r)
+    job.rank(r).coverage.push_back({RF_LIB_CUDA, RF_HOOK_PRELOAD, 0, "nccl", ""});
+  for (int i = 1; i <= calls; ++i)
+    for (int r = 0; r < ranks; ++r) {
+      job.enqueues(r, enqueued());
+      job.completes(r, job.last_origin(r), "world", static_cast<uint64_t>(i));
+    }
+  return job;
+}
+
+void enqueue_and_wait(TimelineBuilder& job, int rank, rf_host_wait in = RF_HOST_WAIT_STREAM) {
+  job.enqueues(rank, enqueued());
+  job.host_waits(rank, {job.last_origin(rank)}, in);
+}
+
+const Finding& only(const Findings& found, const std::string& kind) {
+  EXPECT_EQ(all_kinds(found), kind);
+  return found.all.front();
+}
+
+TEST(NcclDeadRank, KilledBeforeItsEnqueueIsProven) {
+  TimelineBuilder job = job_of(3);
+  enqueue_and_wait(job, 0);
+  enqueue_and_wait(job, 1, RF_HOST_WAIT_EVENT);
+  const Findings found = diagnose(job.killed(2).build());
+  const Finding& f = only(found, "dead_rank");
+  EXPECT_EQ(f.confidence, Confidence::kProven) << to_json(f).dump(1);
+  EXPECT_EQ(f.claim, Claim::kCannotReturn);
+  EXPECT_EQ(f.ranks, std::vector<int>{2});
+  EXPECT_EQ(f.seq->from, 3u);
+  EXPECT_EQ(f.seq->to, 3u);
+  EXPECT_EQ(f.claimed.size(), 2u) << "the operations, which complete or do not";
+  EXPECT_THAT(f.evidence[0], HasSubstr("rank 0 waits in cudaStreamSynchronize for all_reduce"));
+  EXPECT_THAT(f.evidence[1], HasSubstr("rank 1 waits in cudaEventSynchronize for all_reduce"));
+}
+
+TEST(NcclDeadRank, KilledBeforeItsEnqueueIsProvenOfWhatNobodyWaitsForYet) {
+  TimelineBuilder job = job_of(2);
+  job.enqueues(0, enqueued()).killed(1);
+  const Findings found = diagnose(job.build());
+  const Finding& f = only(found, "dead_rank");
+  EXPECT_EQ(f.confidence, Confidence::kProven);
+  EXPECT_THAT(f.evidence[0], HasSubstr("rank 0 has enqueued all_reduce"));
+}
+
+TEST(NcclDeadRank, KilledWithOperationsInFlightIsInferredOfAllOfThem) {
+  TimelineBuilder job = job_of(3);
+  job.enqueues(2, enqueued()).enqueues(2, enqueued());
+  for (int r : {0, 1}) {
+    job.enqueues(r, enqueued());
+    enqueue_and_wait(job, r);
+  }
+  const Findings found = diagnose(job.killed(2).build());
+  const Finding& f = only(found, "dead_rank");
+  EXPECT_EQ(f.confidence, Confidence::kInferred);
+  EXPECT_EQ(f.claim, Claim::kNone);
+  EXPECT_EQ(f.seq->from, 3u);
+  EXPECT_EQ(f.seq->to, 4u) << "its device may have done the first of them";
+  EXPECT_THAT(f.text, HasSubstr("with all_reduce 3 on world in flight"));
+}
+
+// The next after those in flight is what it certainly never enqueued.
+TEST(NcclDeadRank, OfWhatIsInFlightAndWhatNeverCameTheLatterIsProven) {
+  TimelineBuilder job = job_of(2);
+  job.enqueues(1, enqueued()).enqueues(0, enqueued());
+  enqueue_and_wait(job, 0);
+  const Findings found = diagnose(job.killed(1).build());
+  const Finding& f = only(found, "dead_rank");
+  EXPECT_EQ(f.confidence, Confidence::kProven);
+  EXPECT_EQ(f.seq->from, 4u);
+  EXPECT_EQ(f.seq->to, 4u);
+}
+
+TEST(NcclDeadRank, KilledAfterCompletionLetsNobodyDown) {
+  for (const bool waiter_saw_it : {true, false}) {
+    TimelineBuilder job = job_of(2);
+    job.enqueues(1, enqueued());
+    if (!waiter_saw_it) job.completes(1, job.last_origin(1), "world", 3);
+    job.enqueues(0, enqueued());
+    if (waiter_saw_it) job.completes(0, job.last_origin(0), "world", 3);
+    const Findings found = diagnose(job.killed(1).build());
+    const Finding& f = only(found, "dead_rank");
+    EXPECT_THAT(f.text, HasSubstr("nobody was seen to wait for it")) << waiter_saw_it;
+    EXPECT_EQ(f.confidence, Confidence::kInferred);
+    EXPECT_FALSE(f.seq);
+  }
+}
+
+TEST(NcclDeadRank, TheRootOfABroadcastNeedsNobody) {
+  TimelineBuilder job = job_of(2);
+  CallSpec spec = broadcast(0);
+  spec.flags |= RF_CALL_NONBLOCKING;
+  job.enqueues(0, spec);
+  job.host_waits(0, {job.last_origin(0)});
+  const Findings found = diagnose(job.killed(1).build());
+  EXPECT_EQ(only(found, "dead_rank").confidence, Confidence::kInferred);
+}
+
+TEST(NcclDeadRank, IsInferredWhereTheWaitersRuntimeIsNotSeen) {
+  TimelineBuilder job = job_of(2);
+  job.rank(0).coverage.back().hook = RF_HOOK_NONE;
+  job.enqueues(0, enqueued()).killed(1);
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(failed_assumptions(only(found, "dead_rank")), std::vector<std::string>{"full_view"});
+}
+
+// Refused when its group ended: in the library it has no place.
+TEST(NcclDeadRank, IsInferredAfterAnOperationThatWasRefused) {
+  TimelineBuilder job = job_of(2);
+  job.fails(0, enqueued(), 5);
+  job.enqueues(0, enqueued()).killed(1);
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(failed_assumptions(only(found, "dead_rank")), std::vector<std::string>{"full_view"});
+}
+
+TEST(NcclWaits, ALiveRankThatDidNotEnqueueIsLateAndNothingIsProven) {
+  TimelineBuilder job = job_of(3);
+  for (int r : {0, 1}) enqueue_and_wait(job, r, RF_HOST_WAIT_DEVICE);
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
+  const Findings found = diagnose(job.wait(kMinute).build());
+  const Finding& f = only(found, "slow_rank");
+  EXPECT_EQ(f.confidence, Confidence::kInferred);
+  EXPECT_EQ(f.ranks, std::vector<int>{2});
+  EXPECT_THAT(f.evidence[0], HasSubstr("rank 0 waits in cudaDeviceSynchronize for all_reduce"));
+}
+
+TEST(NcclWaits, WorkThatNobodyWaitsForHoldsNobody) {
+  TimelineBuilder job = job_of(3);
+  for (int r : {0, 1}) job.enqueues(r, enqueued());
+  const Findings found = diagnose(job.wait(kMinute).build());
+  EXPECT_EQ(finding_of(found, "slow_rank"), nullptr) << all_kinds(found);
+  EXPECT_EQ(finding_of(found, "wedged"), nullptr);
+}
+
+TEST(NcclWaits, AllWaitForTheSameOperationAndNothingCompletes) {
+  TimelineBuilder job = job_of(2);
+  for (int r : {0, 1}) enqueue_and_wait(job, r);
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
+  const Findings found = diagnose(job.wait(kMinute).build());
+  const Finding& f = only(found, "wedged");
+  EXPECT_EQ(f.confidence, Confidence::kInferred);
+  EXPECT_THAT(f.evidence.back(), HasSubstr("after all else on their streams"));
+}
+
+TEST(NcclWaits, AllHaveEnqueuedAndOneComputes) {
+  TimelineBuilder job = job_of(2);
+  enqueue_and_wait(job, 0);
+  job.enqueues(1, enqueued());
+  const Findings found = diagnose(job.wait(kMinute).build());
+  EXPECT_EQ(finding_of(found, "wedged"), nullptr) << all_kinds(found);
+}
+
+CallSpec group(int tag) {
+  CallSpec spec;
+  spec.op = RF_OP_GROUP;
+  spec.tag = tag;
+  return spec;
+}
+
+// Rank 1 makes two calls in the other order, each rank between a start and an end of a group, or alone.
+Findings crossed(bool start, bool end, bool call_between) {
+  TimelineBuilder job = job_of(2);
+  for (int r : {0, 1}) {
+    if (start) job.does(r, group(0));
+    if (start && !call_between) job.does(r, group(1));
+    job.enqueues(r, enqueued(r == 0 ? 8 : 4096)).enqueues(r, enqueued(r == 0 ? 4096 : 8));
+    if (end) job.does(r, group(1));
+  }
+  return diagnose(job.build());
+}
+
+TEST(NcclMismatch, OfCallsInOneGroupNoOrderIsProven) {
+  const Findings alone = crossed(true, false, false), grouped = crossed(true, true, true),
+                 start_lost = crossed(false, true, false), still_open = crossed(true, false, true);
+  ASSERT_NE(finding_of(alone, "call_mismatch"), nullptr) << all_kinds(alone);
+  EXPECT_EQ(finding_of(alone, "call_mismatch")->confidence, Confidence::kProven);
+  for (const Findings* found : {&grouped, &start_lost, &still_open})
+    for (const Finding& f : found->all) EXPECT_EQ(f.confidence, Confidence::kInferred) << to_json(f).dump(1);
+}
+
+TEST(NcclExitedRank, AProgramNeedNotLookBeforeItEnds) {
+  TimelineBuilder job = job_of(2);
+  for (int r : {0, 1}) job.enqueues(r, enqueued()).exits(r, 0);
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
+}
+
+TEST(NcclExitedRank, WhoLeftBeforeTheOthersEnqueuedIsProven) {
+  TimelineBuilder job = job_of(2);
+  job.exits(1, 0);
+  enqueue_and_wait(job, 0);
+  const Findings found = diagnose(job.build());
+  const Finding& f = only(found, "exited_rank");
+  EXPECT_EQ(f.confidence, Confidence::kProven);
+  EXPECT_EQ(f.seq->from, 3u);
+}
+
+}  // namespace
+}  // namespace rankfault::testing
