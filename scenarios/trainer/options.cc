@@ -29,7 +29,7 @@ Data-parallel training of a small network over Gloo, NCCL or MPI; the same weigh
   --stop-on-sigterm [--sigterm-once]   checkpoint on SIGTERM, and leave together
   --recoveries=N --meet-again=10s      after a failed collective the ranks meet again, N times (Gloo, NCCL)
   --recover-by=meeting|shrink|revoke   with a new communicator, or the old one without the lost (NCCL 2.27, 2.29)
-  --tell-failures                      in the store: an abort of NCCL's is heard of by nobody else
+  --tell-failures (--no-tell-failures) in the store: an abort of NCCL's is heard of by nobody else
   --preflight                          look for what is wrong before the first step
   --micro-batch=N                      samples at a time
 defences, all on; each switch turns off one:
@@ -200,6 +200,7 @@ std::map<std::string, bool*> switches_off(Options* options) {
       {"--no-write-on", &options->write_on},
       {"--no-fallback", &options->fallback},
       {"--no-halving", &options->halve_batches},
+      {"--no-tell-failures", &options->tell_failures},
   };
 }
 
