@@ -87,7 +87,7 @@ class NcclCollectives : public Collectives {
   // The others do not hear of an abort: each has its own limit, or the news in the store.
   void leave(int) override {
     job_->broken = true;
-    if (communicator_) communicator_->abort();
+    NcclCommunicator::abort_all(*job_);
   }
 
  private:

@@ -5,6 +5,8 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <thread>
 #include <utility>
 
 namespace trainer {
@@ -39,11 +41,19 @@ void* function_since(int since, const char* name, const Patience& patience) {
 }  // namespace
 
 NcclCommunicator::NcclCommunicator(std::shared_ptr<NcclJob> job)
-    : job_(std::move(job)), handle_(new ncclComm_t(nullptr)) {}
+    : job_(std::move(job)), handle_(new ncclComm_t(nullptr)) {
+  job_->communicators.push_back(this);
+}
 
 // In good order where all is well; what is broken is aborted, as anything else would wait for the others.
 // Where NCCL has not said yet what it made, its place stays for it to be written.
 NcclCommunicator::~NcclCommunicator() {
+  end();
+  auto& all = job_->communicators;
+  all.erase(std::find(all.begin(), all.end(), this));
+}
+
+void NcclCommunicator::end() {
   if (!handle_ || !get()) return;
   try {
     Patience patience("finalize", kToFinalize, *job_);
@@ -51,7 +61,7 @@ NcclCommunicator::~NcclCommunicator() {
   } catch (const CollectiveError&) {
   }
   if (job_->broken)
-    abort();
+    abort_all(*job_);
   else
     ncclCommDestroy(get());
   delete handle_;
@@ -121,8 +131,17 @@ void NcclCommunicator::look(Patience& patience) const {
   patience.heard_success();
 }
 
+// One thread for each: an abort frees memory, which waits for the device, and so for what is in flight on
+// the other communicators, until that is aborted too.
+void NcclCommunicator::abort_all(const NcclJob& job) {
+  std::vector<std::thread> threads;
+  for (NcclCommunicator* one : job.communicators) threads.emplace_back([one] { one->abort(); });
+  for (std::thread& thread : threads) thread.join();
+}
+
 void NcclCommunicator::abort() {
-  if (get()) ncclCommAbort(get());
+  if (!handle_ || !get()) return;
+  ncclCommAbort(get());
   *handle_ = nullptr;
 }
 

@@ -35,13 +35,15 @@ class NcclCommunicator {
   void settle(ncclResult_t result, Patience& patience) const;
   // NCCL's error state; an error is a CollectiveError.
   void look(Patience& patience) const;
-  // Ends all that is in flight, of this rank alone: the others do not hear of it.
-  void abort();
+  // Ends all that is in flight on the job's communicators, of this rank alone: the others do not hear of it.
+  static void abort_all(const NcclJob& job);
 
  private:
   explicit NcclCommunicator(std::shared_ptr<NcclJob> job);
   std::unique_ptr<NcclCommunicator> child_of(ncclResult_t result, Patience& patience,
                                              std::unique_ptr<NcclCommunicator> child) const;
+  void end();
+  void abort();
 
   std::shared_ptr<NcclJob> job_;
   ncclComm_t* handle_;  // written by a thread of NCCL's while it is made

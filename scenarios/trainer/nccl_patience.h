@@ -6,10 +6,13 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "scenarios/trainer/collectives.h"
 
 namespace trainer {
+
+class NcclCommunicator;
 
 // What may end any wait of a job's communicators: the world's and those made from it.
 struct NcclJob {
@@ -17,6 +20,7 @@ struct NcclJob {
   bool tell_failures = false;             // tell them, and hear of the others'
   std::atomic<bool> interrupted = false;  // by the watchdog, from its own thread
   std::atomic<bool> broken = false;       // nothing of the job can be ended in good order any more
+  std::vector<NcclCommunicator*> communicators;
 
   void tell(const std::string& text) const;
   std::string told() const;  // by a peer; "" when nothing was

@@ -26,6 +26,8 @@ std::string misfit(const Options& options) {
   if (product != 0 && product != options.world_size)
     return "--grid has " + std::to_string(product) + " places for " + std::to_string(options.world_size) +
            " ranks";
+  if (options.recover_by != RecoverBy::kMeeting && (product != 0 || options.node_size != 0))
+    return "--recover-by: only a flat world shrinks, not one with --grid or --node-size";
   return step_misfit(options);
 }
 

@@ -83,6 +83,16 @@ TEST_P(TrainerOverDouble, ALimitEndsACallThatTheErrorStateCallsFine) {
   }
 }
 
+// What is in flight is on communicators that were split from the world's.
+TEST_P(TrainerOverDouble, AnAbortEndsWhatIsInFlightOnEveryCommunicator) {
+  const auto ended =
+      run(4, {"--steps=5", "--grid=2x2x1", "--axes-reversed-on=1,2", "--collective-timeout=1s"});
+  for (size_t rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(WEXITSTATUS(ended.status[rank]), 3) << ended.text();
+    EXPECT_THAT(ended.said[rank], HasSubstr("step 1: timeout: all_reduce failed"));
+  }
+}
+
 // Rank 1 has no limit at all; rank 0 has one, and tells.
 TEST_P(TrainerOverDouble, AFailureThatIsToldFreesARankWithoutALimit) {
   const auto ended = run(2, {"--steps=5", "--collective-timeout=1s", "--tell-failures"},
