@@ -2,6 +2,7 @@
 // peer that is dead or elsewhere. A communicator that is broken is aborted, and the ranks meet again or
 // shrink.
 #include <algorithm>
+#include <utility>
 
 #include "scenarios/trainer/nccl_communicator.h"
 #include "scenarios/trainer/nccl_meeting.h"
@@ -13,14 +14,16 @@ namespace {
 
 class NcclCollectives : public Collectives {
  public:
-  NcclCollectives(int rank, int size, Limit limit, std::shared_ptr<NcclJob> job,
+  NcclCollectives(const Meeting& meeting, std::shared_ptr<NcclJob> job,
                   std::unique_ptr<NcclCommunicator> communicator)
-      : rank_(rank),
-        size_(size),
-        limit_(limit),
+      : rank_(meeting.rank),
+        size_(meeting.world_size),
+        limit_(meeting.limit),
+        to_meet_(meeting.to_meet),
         job_(std::move(job)),
         communicator_(std::move(communicator)) {
     if (size_ > 1) stage_ = std::make_unique<NcclStage>();
+    wait_for_all();
   }
 
   int rank() const override { return rank_; }
@@ -64,10 +67,13 @@ class NcclCollectives : public Collectives {
     const bool is_member = me != ranks.end();
     const int place = static_cast<int>(me - ranks.begin());
     std::unique_ptr<NcclCommunicator> part;
-    if (ranks.size() > 1) part = communicator_->split(is_member, place, limit_);
-    if (!is_member) return nullptr;
-    return std::make_unique<NcclCollectives>(place, static_cast<int>(ranks.size()), limit_, job_,
-                                             std::move(part));
+    if (ranks.size() > 1) part = communicator_->split(is_member, place, to_meet_);
+    std::unique_ptr<Collectives> made;
+    if (is_member)
+      made = std::make_unique<NcclCollectives>(
+          Meeting{place, static_cast<int>(ranks.size()), "", limit_, to_meet_}, job_, std::move(part));
+    if (ranks.size() > 1) wait_for_all();
+    return made;
   }
 
   std::unique_ptr<Collectives> without(const std::vector<int>& lost, Shrinking how,
@@ -75,8 +81,7 @@ class NcclCollectives : public Collectives {
     if (how == Shrinking::kRevoke) communicator_->revoke(meeting.to_meet);
     const std::shared_ptr<NcclJob> job = job_of(meeting);
     auto rest = communicator_->shrink(lost, how == Shrinking::kAbort, meeting.to_meet, job);
-    return std::make_unique<NcclCollectives>(meeting.rank, meeting.world_size, meeting.limit, job,
-                                             std::move(rest));
+    return std::make_unique<NcclCollectives>(meeting, job, std::move(rest));
   }
 
   void set_limit(Limit limit) override { limit_ = limit; }
@@ -91,6 +96,15 @@ class NcclCollectives : public Collectives {
   }
 
  private:
+  // NCCL is through with a new communicator earlier on one rank than on another, at once where that is not of
+  // it, and connects them in their first call. A call's own limit is not for that.
+  void wait_for_all() {
+    const Limit of_calls = std::exchange(limit_, to_meet_);
+    int32_t one = 1;
+    all_reduce(&one, 1, ncclInt32, ncclSum, "init");
+    limit_ = of_calls;
+  }
+
   template <typename T>
   void all_reduce(T* numbers, size_t count, ncclDataType_t type, ncclRedOp_t op,
                   const char* operation = "all_reduce") {
@@ -125,7 +139,7 @@ class NcclCollectives : public Collectives {
   }
 
   int rank_, size_;
-  Limit limit_;
+  Limit limit_, to_meet_;
   std::shared_ptr<NcclJob> job_;
   std::unique_ptr<NcclStage> stage_;                // freed after the communicator's end
   std::unique_ptr<NcclCommunicator> communicator_;  // none when alone
@@ -141,8 +155,7 @@ std::unique_ptr<Collectives> meet(const Meeting& meeting) {
     world = NcclCommunicator::meet(exchange_id(meeting, *job), meeting.rank, meeting.world_size,
                                    meeting.to_meet, job);
   }
-  return std::make_unique<NcclCollectives>(meeting.rank, meeting.world_size, meeting.limit, job,
-                                           std::move(world));
+  return std::make_unique<NcclCollectives>(meeting, job, std::move(world));
 }
 
 bool launcher_tells_rank() { return false; }
