@@ -50,7 +50,8 @@ struct Options {
   int64_t checkpoint_every = 10;
   std::optional<std::chrono::milliseconds> collective_timeout = std::chrono::seconds(30);
 
-  std::optional<std::chrono::milliseconds> join_timeout;  // for all to come; none: the library's own
+  std::optional<std::chrono::milliseconds> join_timeout;  // to make a communicator once all are there;
+                                                          // none: the library's own, and then meet_again
 
   StepOptions step;  // limits, chunks, meetings, evaluation, shares
 

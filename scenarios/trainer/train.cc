@@ -69,7 +69,7 @@ std::unique_ptr<Collectives> meet_as(Membership& self, const Options& options) {
                         static_cast<int>(self.members.size()),
                         directory_of(options.store, self.generation) + "/store",
                         options.collective_timeout,
-                        options.meet_again,
+                        options.join_timeout.value_or(options.meet_again),
                         options.tell_failures};
   const std::vector<int> lost = places_of_lost(before, self.members);
   if (broken && !lost.empty())
