@@ -25,7 +25,7 @@ Data-parallel training of a small network over Gloo, NCCL or MPI; the same weigh
   --grid=TxPxD                sum along three axes; --node-size=N: within nodes, and over their leaders
   --evaluate-every=N --progress-check=N
   --checkpoint-dir=DIR --checkpoint-copies=DIR --checkpoint-every=10
-  --collective-timeout=30s    or 'none'; --join-timeout=30s: to make a communicator, with all that come (not MPI)
+  --collective-timeout=30s    or 'none'; --join-timeout=30s: for all to come and connect (not MPI)
   --stop-on-sigterm [--sigterm-once]   checkpoint on SIGTERM, and leave together
   --recoveries=N --meet-again=10s      after a failed collective the ranks meet again, N times (Gloo, NCCL)
   --recover-by=meeting|shrink|revoke   with a new communicator, or the old one without the lost (NCCL 2.27, 2.29)
