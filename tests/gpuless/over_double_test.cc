@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <cstring>
 #include <filesystem>
 
 #include "tests/backends/flight_record.h"
@@ -91,6 +92,52 @@ TEST_P(OverDouble, RevokeFreesThePendingAndRefusesTheNext) {
   all_well("made_revoke");
 }
 
+// What an abort ends: in bounded time, and nothing of the communicator stays in the process (the whole table
+// is
+// ./dev bench abort).
+class AbortOverDouble : public OverDouble {
+ protected:
+  void ends_all(const std::string& name, const char* kernels, bool kills = false) {
+    const auto ended = run(name, 4, {{"RANKFAULT_CUDA_KERNELS", kernels}});
+    for (size_t rank = 0; rank < ended.status.size(); ++rank) {
+      if (kills && rank == 3) continue;
+      EXPECT_EQ(ended.status[rank], 0) << ended.text();
+      int of = 0, threads[2], sockets[2], segments[2];
+      const char* said = ended.said[rank].c_str();
+      const char* counts = strstr(said, "threads ");
+      ASSERT_TRUE(counts && sscanf(said, "abort rank %d", &of) == 1) << ended.text();
+      ASSERT_EQ(sscanf(counts, "threads %d %d sockets %d %d segments %d %d", threads, threads + 1, sockets,
+                       sockets + 1, segments, segments + 1),
+                6)
+          << ended.text();
+      EXPECT_LE(threads[1], threads[0]) << ended.text();
+      EXPECT_LE(sockets[1], sockets[0]) << ended.text();
+      EXPECT_EQ(segments[1], 0) << ended.text();
+    }
+  }
+};
+
+TEST_P(AbortOverDouble, InFlight) { ends_all("abort_in_flight", "until_abort"); }
+TEST_P(AbortOverDouble, AfterAPeersDeath) { ends_all("abort_after_peer_death", "joined", true); }
+TEST_P(AbortOverDouble, OfARevokedCommunicator) {
+  if (GetParam() == "2.22.3") GTEST_SKIP() << "ncclCommRevoke is in NCCL from 2.29 on";
+  ends_all("abort_revoke", "joined");
+}
+TEST_P(AbortOverDouble, OfAShrunkCommunicatorAndItsChild) {
+  if (GetParam() == "2.22.3") GTEST_SKIP() << "ncclCommShrink is in NCCL from 2.27 on";
+  ends_all("abort_shrink", "joined", true);
+}
+TEST_P(AbortOverDouble, OfTwoCommunicatorsAtOnce) { ends_all("abort_two_at_once", "until_abort"); }
+
+// cudaFree waits for the device, and so the first abort for the second communicator's work.
+TEST_P(AbortOverDouble, OfTwoCommunicatorsOneAfterTheOtherDoesNotReturn) {
+  const auto ended = run("abort_two_in_one_order", 4, {{"RANKFAULT_CUDA_KERNELS", "until_abort"}});
+  for (size_t rank = 0; rank < ended.status.size(); ++rank) EXPECT_EQ(ended.said[rank], "abort never\n");
+}
+
+// The socket of a peer that never came, and on rank 0 the thread that waits for it, stay: a leak of NCCL's.
+TEST_P(AbortOverDouble, InInitialisationReturns) { all_well("abort_init"); }
+
 TEST_P(OverDouble, AtOnceCompletesWithoutTheOthers) {
   all_well("kernels_at_once", 2, {{"RANKFAULT_CUDA_KERNELS", "at_once"}});
 }
@@ -125,12 +172,13 @@ TEST_P(OverDouble, TheAgentRecordsTheCallsAndChangesNothing) {
   std::filesystem::remove_all(run_dir);
 }
 
-INSTANTIATE_TEST_SUITE_P(Nccl, OverDouble, ::testing::ValuesIn(built_nccl_versions()),
-                         [](const auto& version) {
-                           std::string name = version.param;
-                           for (char& c : name) c = c == '.' ? '_' : c;
-                           return name;
-                         });
+std::string version_name(const ::testing::TestParamInfo<std::string>& version) {
+  std::string name = version.param;
+  for (char& c : name) c = c == '.' ? '_' : c;
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(Nccl, OverDouble, ::testing::ValuesIn(built_nccl_versions()), version_name);
+INSTANTIATE_TEST_SUITE_P(Nccl, AbortOverDouble, ::testing::ValuesIn(built_nccl_versions()), version_name);
 
 }  // namespace
 }  // namespace rankfault::test

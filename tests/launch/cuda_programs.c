@@ -12,6 +12,10 @@ int main(int argc, char** argv) {
   (void)argv;
   return names[argc & 1][0];
 }
+#elif defined(INSIDE)
+int cudaMalloc(void** at, unsigned long size);
+int cudaMalloc(void** at, unsigned long size) { return *at != 0 && size != 0; }
+int main(int argc, char** argv) { return cudaMalloc((void**)argv, (unsigned long)argc); }
 #else
 int cudaOfTheFuture(void);
 int main(void) { return cudaOfTheFuture(); }

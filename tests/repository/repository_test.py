@@ -27,7 +27,7 @@ MAY_INCLUDE = {
     "harness/backends": "agent",
     "harness/scenario": "agent base",
     "harness/plan": "agent base scenario faults/fault.h",
-    "harness/launch": "agent base scenario plan run/run_dir.h run/journal.h",
+    "harness/launch": "agent base symbols scenario plan run/run_dir.h run/journal.h",
     "harness/inject": "agent base scenario plan launch run/run_dir.h run/journal.h",
     "harness/observe": "agent base symbols launch/rank_end.h run/run_dir.h run/journal.h",
     "harness/evidence": "agent base symbols observe diagnose",

@@ -95,7 +95,10 @@ Place Streams::enqueue(const StreamPtr& stream, Entry entry) {
     stream->queue_.push_back(std::move(entry));
     if (!stream->has_worker_) {
       stream->has_worker_ = true;
-      std::thread([this, stream] { work(stream); }).detach();
+      std::thread([this, stream] {
+        pthread_setname_np(pthread_self(), "cuda double");
+        work(stream);
+      }).detach();
     }
   }
   ++state_->changes;

@@ -36,7 +36,10 @@ void open_bell(const std::string& folder) {
   std::call_once(once, [&] {
     auto* word = static_cast<std::atomic<std::uint32_t>*>(map_file(folder + "/bell", sizeof(std::uint32_t)));
     bell = word;
-    std::thread(listen, word).detach();
+    std::thread([word] {
+      pthread_setname_np(pthread_self(), "cuda double");
+      listen(word);
+    }).detach();
   });
 }
 

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""abort_table.py BUILD OUT: how NCCL's host code comes through an abort, over the double of CUDA.
+
+Each case (tests/ranks/gpuless/abort.cc) is run on 4 ranks of each version that was built, several times, under the tool:
+how long the abort took, and what was left of the communicator in the process, and of the job on the machine.
+"""
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+CASES = {"init": "in non-blocking initialisation, one rank never comes",
+         "in_flight": "an all-reduce that all have entered is in flight",
+         "after_peer_death": "a peer was killed, the others wait for it",
+         "revoke": "revoked first, an all-reduce pending",
+         "shrink": "shrunk with abort after a peer's death, then child and parent",
+         "two_in_one_order": "two communicators with work pending, one after the other",
+         "two_crossed": "the same, half of the ranks the other way round",
+         "two_at_once": "the same, both aborts at once, from two threads"}
+SINCE = {"revoke": (2, 29), "shrink": (2, 27)}
+KILLS = ("after_peer_death", "shrink")
+SCENARIO = """version: 1
+name: abort
+workload:
+  ranks: 4
+  cuda: double
+  nccl: {version}
+  command: ["{{bin}}/ranks/gpuless/nccl_ranks", abort_{case}]
+  env: {{MEET: "{{tmp}}"{kernels}}}
+  limits: {{wall: 40s}}
+expect:
+  - left_nothing: [processes, shm, sockets]
+"""
+LINE = re.compile(r"^abort rank (\d+) ms ([\d.]+) results \[(.*)\] threads (\d+) (\d+) sockets (\d+) (\d+) segments (\d+) (\d+)$",
+                  re.M)
+HEAD = """# What an abort of NCCL ends, and what it leaves
+
+Written by `./dev bench abort` (`bench/abort/abort_table.py`; the cases are `tests/ranks/gpuless/abort.cc`).
+
+CUDA is a double here: NCCL's own host code, no kernels, no GPU ([what that means](../../harness/gpuless/README.md)). In particular the double's
+`cudaFree` waits for all work of the device, as CUDA's documentation says; that is why an abort may wait for another
+communicator's work. Nothing of this was compared with a GPU.
+
+{machine}; {repeats} runs of each case, 4 ranks over /dev/shm. *ms*: of all the calls that a rank makes to get free, median and worst over
+ranks and runs; *never*: not within 10 s. *Left in the process*: more threads, sockets and mapped segments a second after the abort than
+before the communicator was made, over the ranks. *Left behind*: processes, sockets and files in /dev/shm when all ranks had ended.
+
+| case | NCCL | ms | never | results | left in the process | left behind |
+|---|---|---|---|---|---|---|
+"""
+
+
+def run_once(build, folder, version, case, n):
+    kernels = "" if case in ("init", "revoke") + KILLS else ", RANKFAULT_CUDA_KERNELS: until_abort"
+    run = f"{folder}/{case}-{version}-{n}"
+    with open(f"{folder}/s.yaml", "w", encoding="utf-8") as file:
+        file.write(SCENARIO.format(version=version, case=case, kernels=kernels))
+    subprocess.run([f"{build}/bin/rankfault", "run", f"{folder}/s.yaml", "--run-dir", run], capture_output=True, check=False)
+    with open(f"{run}/result.json", encoding="utf-8") as file:
+        result = json.load(file)
+    said = ""
+    for log in sorted(os.listdir(f"{run}/logs")):
+        with open(f"{run}/logs/{log}", encoding="utf-8", errors="replace") as file:
+            said += file.read()
+    nothing = [e for e in result["expectations"] if e["id"] == "left_nothing"]
+    return said, nothing[0]["because"] if nothing and nothing[0]["verdict"] != "pass" else "nothing"
+
+
+def spread(texts):
+    return ", ".join(sorted(set(texts)))
+
+
+def row(build, folder, version, case, repeats):
+    times, results, in_process, behind, never = [], [], [], [], 0
+    for n in range(repeats):
+        said, left = run_once(build, folder, version, case, n)
+        behind.append(left)
+        never += said.count("abort never")
+        for rank, ms, result, *held in LINE.findall(said):
+            if not result:  # a rank that took no part
+                continue
+            times.append(float(ms))
+            results.append(re.sub(r"\b0\b", "success", result))
+            more = [int(held[i + 1]) - int(held[i]) for i in (0, 2, 4)]
+            in_process.append(", ".join(f"{k} {w}" for k, w in zip(more, ("threads", "sockets", "segments")) if k > 0) or "nothing")
+            del rank
+    ms = f"{statistics.median(times):.0f}, {max(times):.0f}" if times else ""
+    ranks = f"{never} of {never + len(times)}" if never else "0"
+    return f"| {CASES[case]} | {version} | {ms} | {ranks} | {spread(results)} | {spread(in_process)} | {spread(behind)} |\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build")
+    parser.add_argument("out")
+    parser.add_argument("--repeats", type=int, default=5)
+    options = parser.parse_args()
+    build = os.path.abspath(options.build)
+    gpuless = f"{build}/lib/gpuless"
+    versions = sorted(v[5:] for v in os.listdir(gpuless) if v.startswith("nccl-")) if os.path.isdir(gpuless) else []
+    if not versions:
+        print("NCCL over the double is not built: ./dev nccl")
+        sys.exit(77)
+    machine = f"{os.cpu_count()} cores, {os.uname().sysname} {os.uname().release}"
+    text = HEAD.format(machine=machine, repeats=options.repeats)
+    with tempfile.TemporaryDirectory(prefix="rfabort-") as folder:
+        for case in CASES:
+            for version in versions:
+                if tuple(int(x) for x in version.split(".")[:2]) < SINCE.get(case, (0,)):
+                    continue
+                line = row(build, folder, version, case, options.repeats)
+                print(line, end="", flush=True)
+                text += line
+    with open(options.out, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,172 @@
+// rankfault doctor: what of this machine, and of a program, the tool can use and see; nothing is started of
+// it.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "harness/commands/command.h"
+#include "harness/launch/launcher.h"
+#include "harness/symbols/dynamic_names.h"
+
+namespace rankfault {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string program;
+  bool all = false;
+};
+
+std::string bin_dir() { return fs::read_symlink("/proc/self/exe").parent_path().string(); }
+
+void say(const char* what, const std::string& text) { fmt::print("{:<10} {}\n", what, text); }
+
+void machine() {
+  utsname host{};
+  ::uname(&host);
+  struct statvfs shm {};
+  const bool there = ::statvfs("/dev/shm", &shm) == 0;
+  say("machine",
+      fmt::format("{} cores, {} {}, {}; /dev/shm: {}", ::sysconf(_SC_NPROCESSORS_ONLN), host.sysname,
+                  host.release, ::geteuid() == 0 ? "root" : "not root",
+                  there ? fmt::format("{} MB free", (shm.f_bavail * shm.f_bsize) >> 20) : "not there"));
+}
+
+void launchers() {
+  const char* title = "launchers";
+  for (const Launcher* launcher : Catalog<Launcher>::instance().all()) {
+    const Status there = launcher->probe({});
+    say(title, fmt::format("{}: {}", launcher->name, there ? "ready" : there.error().message));
+    title = "";
+  }
+}
+
+void agent(const std::string& lib) {
+  std::vector<std::string> decoders;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(lib + "/decoders", none))
+    decoders.push_back(entry.path().stem().string());
+  std::sort(decoders.begin(), decoders.end());
+  const std::string path = lib + "/librankfault_agent.so";
+  say("agent",
+      fs::exists(path, none) ? fmt::format("{}; reads {}", path, fmt::join(decoders, ", ")) : "not built");
+}
+
+// "GPULESS_NOT_MODELLED(cudaGraphCreate)" a line: what the build found in CUDA's header and not in the
+// double.
+std::vector<std::string> not_modelled(const std::string& list) {
+  std::vector<std::string> names;
+  std::ifstream in(list);
+  for (std::string line; std::getline(in, line);)
+    if (const size_t open = line.find('('), close = line.find(')'); open != std::string::npos && close > open)
+      names.push_back(line.substr(open + 1, close - open - 1));
+  return names;
+}
+
+void cuda(const std::string& lib, bool all) {
+  say("cuda",
+      ::access("/dev/nvidiactl", F_OK) == 0 ? "this machine has a GPU driver" : "this machine has no GPU");
+  const std::vector<std::string> built = nccl_over_double(bin_dir());
+  say("", built.empty() ? "a double of CUDA for NCCL: not built (./dev nccl, then build again)"
+                        : fmt::format("a double of CUDA, not a GPU, under NCCL {}", fmt::join(built, ", ")));
+  for (const char* runtime : {"libcudart.so.12", "libcudart.so.13"}) {
+    const std::string path = lib + "/gpuless/" + runtime;
+    const auto names = dynamic_names(path);
+    if (!names) continue;
+    const std::vector<std::string> lacking = not_modelled(path + ".not_modelled");
+    say("",
+        fmt::format("{}: {} functions are modelled, {} say their name and are not supported{}", runtime,
+                    names->given.size() - lacking.size(), lacking.size(), all ? ":" : " (--all names them)"));
+    if (all) say("", fmt::format("  {}", fmt::join(lacking, " ")));
+  }
+}
+
+struct Library {
+  const char* name;
+  const char* file;      // its name begins so
+  const char* function;  // exported by whoever has it
+  const char* text;      // stands in every build of it; "" none is known
+};
+constexpr Library kLibraries[] = {
+    {"MPI", "libmpi", "MPI_Init", ""},
+    {"NCCL", "libnccl.so", "ncclAllReduce", "NCCL WARN"},
+    {"CUDA runtime", "libcudart.so", "cudaMalloc", "cudaErrorInvalidDeviceFunction"}};
+
+std::string reach_of(const Library& library, const std::string& path, const DynamicNames& names) {
+  const auto needed = std::find_if(names.needed.begin(), names.needed.end(),
+                                   [&](const std::string& n) { return n.rfind(library.file, 0) == 0; });
+  if (needed != names.needed.end()) return fmt::format("{}, shared: its calls are seen", *needed);
+  // The loader asks the program before whatever is preloaded.
+  if (names.given.count(library.function)) return "in the program itself: its calls are not seen";
+  if (*library.text && file_has_text(path, library.text))
+    return "linked in statically: its calls are not seen";
+  return "";
+}
+
+int program(const std::string& word) {
+  const std::map<std::string, std::string> env{{"PATH", std::getenv("PATH") ? std::getenv("PATH") : ""}};
+  if (const Status runs = check_program(word, env, "", true); !runs) {
+    say("program", runs.error().message);
+    return kExitUsage;
+  }
+  const std::string path = path_of(word, env, "");
+  say("program", path + ": the agent can be loaded into it");
+  const auto names = dynamic_names(path);
+  if (!names) {
+    say("", "a script: what it loads is known only when it runs");
+    return kExitPass;
+  }
+  bool any = false;
+  for (const Library& library : kLibraries)
+    if (const std::string reach = reach_of(library, path, *names); !reach.empty()) {
+      say("", fmt::format("{}: {}", library.name, reach));
+      any = true;
+    }
+  if (!any)
+    say("", "none of MPI, NCCL and CUDA is linked to it; what its libraries load is known only when it runs");
+  const std::vector<std::string> built = nccl_over_double(bin_dir());
+  if (built.empty()) return kExitPass;
+  Workload alone;
+  alone.ranks = 1;
+  const Result<CudaDouble> cuda = choose_cuda_double(alone, bin_dir());
+  if (const Status fits = check_cuda_double(*cuda, alone, path); !fits)
+    say("", "not over the double of CUDA: " + fits.error().message);
+  return kExitPass;
+}
+
+int doctor(const Options& options) {
+  const std::string lib = (fs::path(bin_dir()).parent_path() / "lib").string();
+  machine();
+  launchers();
+  agent(lib);
+  cuda(lib, options.all);
+  return options.program.empty() ? kExitPass : program(options.program);
+}
+
+const Registration<CliCommand> kDoctor{{
+    "doctor",
+    "say what of this machine, and of a program, can be used and seen",
+    "  rankfault doctor\n"
+    "  rankfault doctor ./my_program     which of its libraries' calls are seen\n"
+    "  rankfault doctor --all            and what the double of CUDA does not model, by name\n\n"
+    "Nothing of the program is run. Exit: 0, or 64 when the program cannot be started with the agent.",
+    [](CLI::App& app) {
+      auto options = std::make_shared<Options>();
+      app.add_option("program", options->program, "a program: a path, or found on PATH");
+      app.add_flag("--all", options->all, "name what is not modelled");
+      return [options] { return doctor(*options); };
+    },
+}};
+
+}  // namespace
+}  // namespace rankfault
