@@ -23,7 +23,7 @@ constexpr const char* kHead =
 // "mpi-trainer-skip-allreduce" and "skip-allreduce" are one case.
 std::string case_of(const std::string& scenario) {
   std::string name = scenario;
-  for (const char* word : {"mpi-", "ddp-", "fsdp-", "trainer-"})
+  for (const char* word : {"mpi-", "ddp-", "fsdp-", "nccl-", "trainer-"})
     if (name.rfind(word, 0) == 0) name.erase(0, std::string(word).size());
   return name;
 }
@@ -33,7 +33,7 @@ std::string back_end(const RunFacts& facts) {
   for (const ProcessView& process : facts.timeline.processes)
     for (const CallSpan& call : call_spans(process)) seen.insert(static_cast<rf_library>(call.library));
   if (seen.count(RF_LIB_C10D)) return "PyTorch on Gloo";
-  if (seen.count(RF_LIB_NCCL)) return "NCCL";
+  if (seen.count(RF_LIB_NCCL)) return facts.cuda_double.empty() ? "NCCL" : "NCCL, CUDA doubled";
   if (seen.count(RF_LIB_GLOO)) return "Gloo";
   return seen.count(RF_LIB_MPI) || facts.plan.scenario.workload.launcher == LauncherKind::kMpirun ? "MPI"
                                                                                                   : "none";

@@ -66,11 +66,13 @@ void take_census(const RunDir& run, int guardian_pid, Journal& journal) {
     if (rf_same_file(&made, &now) && seen.insert({now.dev, now.ino}).second)
       note_file(journal, path, st.stx_mode, counts);
   }
-  // The job's TMPDIR: all that is in it but the rendezvous stores, which we made ourselves.
+  // The job's TMPDIR: all that is in it but the rendezvous stores, and where the ranks meet over the double
+  // of CUDA (LaunchContext::cuda_folder): those we made ourselves.
   std::error_code none;
   for (auto it = fs::recursive_directory_iterator(run.tmp(), none); it != fs::end(it); it.increment(none)) {
     if (none) break;
-    if (it.depth() == 0 && it->path().filename().string().rfind("store", 0) == 0) {
+    const std::string name = it->path().filename().string();
+    if (it.depth() == 0 && (name.rfind("store", 0) == 0 || name.rfind("cuda.a", 0) == 0)) {
       it.disable_recursion_pending();
       continue;
     }

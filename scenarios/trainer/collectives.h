@@ -1,5 +1,6 @@
 // Collectives: the few operations that the trainer uses, with one time limit and one kind of error,
-// whatever library carries them. Each program links one back end: gloo_collectives.cc or mpi_collectives.cc.
+// whatever library carries them. Each program links one back end: gloo_collectives.cc, mpi_collectives.cc or
+// nccl_collectives.cc.
 //
 // All calls on one communicator carry the same tag, as plain programs do: a call is known by its place in the
 // sequence.
@@ -32,10 +33,14 @@ enum class Phase { kTrain, kEvaluation };
 struct Meeting {
   int rank = 0;
   int world_size = 1;
-  std::string store;  // a directory; not used where the launcher brings the ranks together
-  Limit limit;        // of each collective
-  Limit to_meet{};    // of waiting for one of the others; the library's own when none
+  std::string store;           // a directory; not used where the launcher brings the ranks together
+  Limit limit;                 // of each collective
+  Limit to_meet{};             // of waiting for one of the others; the library's own when none
+  bool tell_failures = false;  // in the store, where the library lets nobody know (NCCL)
 };
+
+// What ends the operations in flight of a communicator that is to shrink.
+enum class Shrinking { kAbort, kRevoke };
 
 class Collectives {
  public:
@@ -58,6 +63,14 @@ class Collectives {
   // A communicator of these ranks of the world, in this order. All ranks of the world call it, in the same
   // order; who is not of the group gets none.
   virtual std::unique_ptr<Collectives> group(const std::string& name, const std::vector<int>& ranks) = 0;
+
+  // After a CollectiveError, in place of meeting again: the same ranks without `lost`, on which those who are
+  // left have agreed. `meeting` is theirs.
+  virtual std::unique_ptr<Collectives> without(const std::vector<int>& lost, Shrinking how,
+                                               const Meeting& meeting) {
+    (void)lost, (void)how, (void)meeting;
+    throw CollectiveError("other", "this library shrinks no communicator");
+  }
 
   // From the next call on.
   virtual void set_limit(Limit limit) = 0;

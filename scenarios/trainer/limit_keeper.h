@@ -9,7 +9,7 @@
 namespace trainer {
 
 // Who keeps the limits of collectives.
-enum class LimitsBy { kLibrary, kWatchdog, kAlarm };
+enum class LimitsBy { kLibrary, kWatchdog, kAlarm, kAsyncError };
 
 class LimitKeeper {
  public:
@@ -27,5 +27,9 @@ std::unique_ptr<LimitKeeper> watchdog(int rank);
 // SIGALRM, as field notes advise. Its handler runs, and the call goes on: the wait inside is one that a
 // signal does not end. The limit is noticed when the call returns by itself. Here to be shown wrong.
 std::unique_ptr<LimitKeeper> alarm_limit();
+
+// Nobody looks at the clock: a call ends by itself, or when the library's error state says so (over NCCL each
+// wait asks ncclCommGetAsyncError). Here to be shown wrong.
+std::unique_ptr<LimitKeeper> async_error_alone();
 
 }  // namespace trainer

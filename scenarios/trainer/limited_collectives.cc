@@ -55,6 +55,11 @@ class LimitedCollectives : public Collectives {
     return std::make_unique<LimitedCollectives>(std::move(part), common_);
   }
 
+  std::unique_ptr<Collectives> without(const std::vector<int>& lost, Shrinking how,
+                                       const Meeting& meeting) override {
+    return inner_->without(lost, how, meeting);
+  }
+
   // One limit for every call, in place of the policy.
   void set_limit(Limit limit) override {
     common_->policy = {};
@@ -114,6 +119,8 @@ std::shared_ptr<LimitKeeper> keeper_of(LimitsBy who, int rank) {
       return watchdog(rank);
     case LimitsBy::kAlarm:
       return alarm_limit();
+    case LimitsBy::kAsyncError:
+      return async_error_alone();
   }
   return nullptr;
 }

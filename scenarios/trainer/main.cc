@@ -1,5 +1,5 @@
-// trainer (over Gloo) and trainer_mpi: the reference workload, data-parallel training with every defence it
-// can have.
+// trainer (over Gloo), trainer_mpi and trainer_nccl: the reference workload, data-parallel training with
+// every defence it can have.
 #include <iostream>
 
 #include "scenarios/trainer/train.h"

@@ -13,10 +13,11 @@ namespace trainer {
 
 const char* const kUsage =
     R"(usage: RANK=r WORLD_SIZE=n trainer --store=DIR [options]
+       RANK=r WORLD_SIZE=n trainer_nccl --store=DIR [options]
        mpirun -np n trainer_mpi [options]
-Data-parallel training of a small network over Gloo or MPI; the same weights, bit for bit, for any world size.
+Data-parallel training of a small network over Gloo, NCCL or MPI; the same weights, bit for bit, for any world size.
 
-  --store=DIR                 rendezvous directory of Gloo, new for each attempt (needed with 2 ranks or more)
+  --store=DIR                 rendezvous directory, new for each attempt (needed with 2 ranks or more)
   --steps=60 --batch=32 --hidden=32 --buckets=3 --seed=1
   --float                     float sums instead of order-free ones
   --samples=N                 the data set ends there (0: never)
@@ -24,9 +25,11 @@ Data-parallel training of a small network over Gloo or MPI; the same weights, bi
   --grid=TxPxD                sum along three axes; --node-size=N: within nodes, and over their leaders
   --evaluate-every=N --progress-check=N
   --checkpoint-dir=DIR --checkpoint-copies=DIR --checkpoint-every=10
-  --collective-timeout=30s    or 'none'; --join-timeout=30s: how long one that never comes is waited for (Gloo)
+  --collective-timeout=30s    or 'none'; --join-timeout=30s: for all to come and connect (not MPI)
   --stop-on-sigterm [--sigterm-once]   checkpoint on SIGTERM, and leave together
-  --recoveries=N --meet-again=10s      after a failed collective the ranks meet again, N times (Gloo)
+  --recoveries=N --meet-again=10s      after a failed collective the ranks meet again, N times (Gloo, NCCL)
+  --recover-by=meeting|shrink|revoke   with a new communicator, or the old one without the lost (NCCL 2.27, 2.29)
+  --tell-failures (--no-tell-failures) in the store: an abort of NCCL's is heard of by nobody else
   --preflight                          look for what is wrong before the first step
   --micro-batch=N                      samples at a time
 defences, all on; each switch turns off one:
@@ -163,6 +166,9 @@ std::map<std::string, Setter> flags_with_a_value(Options* options) {
       {"--checkpoint-copies", text_into(&options->checkpoint_copies)},
       {"--recoveries", number_into(&options->recoveries, 0, 1'000)},
       {"--meet-again", duration_into(&options->meet_again)},
+      {"--recover-by", word_into<RecoverBy>(&options->recover_by, {{"meeting", RecoverBy::kMeeting},
+                                                                   {"shrink", RecoverBy::kShrink},
+                                                                   {"revoke", RecoverBy::kRevoke}})},
       {"--micro-batch", number_into(&options->micro_batch, 1, 1'000'000)},
       {"--fits", at_into(&options->fits)},
       {"--collective-timeout", timeout_into(&options->collective_timeout)},
@@ -176,6 +182,7 @@ std::map<std::string, bool*> switches_on(Options* options) {
       {"--stop-on-sigterm", &options->stop_on_sigterm},
       {"--sigterm-once", &options->sigterm_once},
       {"--preflight", &options->preflight},
+      {"--tell-failures", &options->tell_failures},
       {"--swallow-local-errors", &options->swallow_local_errors},
       {"--broadcast-on-rank-0-only", &options->broadcast_on_rank_0_only},
       {"--leaders-call-world", &options->leaders_call_world},
@@ -193,6 +200,7 @@ std::map<std::string, bool*> switches_off(Options* options) {
       {"--no-write-on", &options->write_on},
       {"--no-fallback", &options->fallback},
       {"--no-halving", &options->halve_batches},
+      {"--no-tell-failures", &options->tell_failures},
   };
 }
 

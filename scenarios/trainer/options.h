@@ -23,6 +23,10 @@ struct At {
   bool is(int64_t s, int r) const { return step == s && rank == r; }
 };
 
+// How a generation after the first gets its communicator: all anew, or from the broken one without those who
+// are lost.
+enum class RecoverBy { kMeeting, kShrink, kRevoke };
+
 struct Options {
   int rank = 0;  // from RANK and WORLD_SIZE
   int world_size = 1;
@@ -46,7 +50,8 @@ struct Options {
   int64_t checkpoint_every = 10;
   std::optional<std::chrono::milliseconds> collective_timeout = std::chrono::seconds(30);
 
-  std::optional<std::chrono::milliseconds> join_timeout;  // for all to come; none: the library's own
+  std::optional<std::chrono::milliseconds> join_timeout;  // to make a communicator once all are there;
+                                                          // none: the library's own, and then meet_again
 
   StepOptions step;  // limits, chunks, meetings, evaluation, shares
 
@@ -65,7 +70,9 @@ struct Options {
   bool preflight = false;
   int recoveries = 0;  // how often the ranks may meet again after a failed collective, without a new process
   std::chrono::milliseconds meet_again = std::chrono::seconds(10);  // how long one that is late is waited for
-  int64_t micro_batch = 0;  // samples at a time; 0: a rank's whole share at once
+  RecoverBy recover_by = RecoverBy::kMeeting;
+  bool tell_failures = false;  // in the store: over NCCL nobody else would know
+  int64_t micro_batch = 0;     // samples at a time; 0: a rank's whole share at once
   bool halve_batches = true;
 
   // Trouble that comes from the data, and the mistakes that programs make.

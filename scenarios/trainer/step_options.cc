@@ -12,7 +12,7 @@ namespace trainer {
 const char* const kStepUsage = R"(limits, chunks, meetings, evaluation, shares:
   --phase-limits=evaluation:30m,small:5m,barrier:5m --size-limits=10000000:900s,100000000:30m
                               beside --collective-timeout; the longer one counts; --no-phase-limits --no-size-limits
-  --limits-by=library|watchdog|alarm   who ends a call that is past its limit; alarm does not
+  --limits-by=library|watchdog|alarm|async-error   who ends a call that is past its limit; the last two do not
   --chunk-unit=100000000      sums of that many numbers and more are cut into chunks
   --heartbeat=LIMIT           a rank without progress for so long tells its stack and aborts
   --meet-every=N --meet-limit=1s --meet=safe|alone|plain
@@ -58,7 +58,8 @@ std::map<std::string, Setter> with_a_value(StepOptions* o) {
       {"--size-limits", [=](const std::string& value) { return read_size_limits(value, &o->limits); }},
       {"--limits-by", word_into<LimitsBy>(&o->limits_by, {{"library", LimitsBy::kLibrary},
                                                           {"watchdog", LimitsBy::kWatchdog},
-                                                          {"alarm", LimitsBy::kAlarm}})},
+                                                          {"alarm", LimitsBy::kAlarm},
+                                                          {"async-error", LimitsBy::kAsyncError}})},
       {"--chunk-unit", count_into(&o->chunk_unit)},
       {"--heartbeat", duration_into(&o->heartbeat)},
       {"--meet-every", count_into(&o->meet_every)},

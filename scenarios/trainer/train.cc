@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "harness/mark/mark.h"
 #include "scenarios/trainer/limited_collectives.h"
@@ -25,6 +26,8 @@ std::string misfit(const Options& options) {
   if (product != 0 && product != options.world_size)
     return "--grid has " + std::to_string(product) + " places for " + std::to_string(options.world_size) +
            " ranks";
+  if (options.recover_by != RecoverBy::kMeeting && (product != 0 || options.node_size != 0))
+    return "--recover-by: only a flat world shrinks, not one with --grid or --node-size";
   return step_misfit(options);
 }
 
@@ -38,21 +41,42 @@ bool fits(const Options& options) {
 struct Membership {
   int id = 0, generation = 0;
   std::vector<int> members;
+  std::unique_ptr<Collectives> broken;  // of the generation before, where the next one is to be made of it
 };
+
+// Their places among the members, which are their ranks.
+std::vector<int> places_of_lost(const std::vector<int>& before, const std::vector<int>& members) {
+  std::vector<int> places;
+  for (size_t place = 0; place < before.size(); ++place)
+    if (std::find(members.begin(), members.end(), before[place]) == members.end())
+      places.push_back(static_cast<int>(place));
+  return places;
+}
 
 // The first meeting is of all that were started; each later one of those who are left.
 std::unique_ptr<Collectives> meet_as(Membership& self, const Options& options) {
   if (self.generation == 0)
-    return meet(
-        {options.rank, options.world_size, options.store, options.collective_timeout, options.join_timeout});
+    return meet({options.rank, options.world_size, options.store, options.collective_timeout,
+                 options.join_timeout, options.tell_failures});
   rankfault_phase("meet_again");
   const auto came = [&] { rankfault_mark("meet_again", self.generation); };
-  self.members =
-      agree_on_members({options.store, self.generation, self.id, self.members, options.meet_again, came});
+  std::unique_ptr<Collectives> broken = std::move(self.broken);
+  const std::vector<int> before = std::exchange(
+      self.members,
+      agree_on_members({options.store, self.generation, self.id, self.members, options.meet_again, came}));
   const auto me = std::find(self.members.begin(), self.members.end(), self.id);
-  return meet({static_cast<int>(me - self.members.begin()), static_cast<int>(self.members.size()),
-               directory_of(options.store, self.generation) + "/store", options.collective_timeout,
-               options.meet_again});
+  const Meeting meeting{static_cast<int>(me - self.members.begin()),
+                        static_cast<int>(self.members.size()),
+                        directory_of(options.store, self.generation) + "/store",
+                        options.collective_timeout,
+                        options.join_timeout.value_or(options.meet_again),
+                        options.tell_failures};
+  const std::vector<int> lost = places_of_lost(before, self.members);
+  if (broken && !lost.empty())
+    return broken->without(
+        lost, options.recover_by == RecoverBy::kRevoke ? Shrinking::kRevoke : Shrinking::kAbort, meeting);
+  broken.reset();
+  return meet(meeting);
 }
 
 // One generation: from its meeting to its end. A CollectiveError may be followed by another one.
@@ -72,7 +96,10 @@ int train_once(Membership& self, Options options, std::optional<CollectiveError>
   } catch (const CollectiveError& error) {
     const int code = collective_failed(options, error, training ? training->step() : 0);
     *failed = error;
-    if (collectives && self.generation >= options.recoveries) collectives->leave(code);
+    if (collectives && self.generation >= options.recoveries)
+      collectives->leave(code);
+    else if (options.recover_by != RecoverBy::kMeeting)
+      self.broken = std::move(collectives);
     return code;
   }
 }
@@ -83,7 +110,7 @@ int train(const Options& options) {
   // Before they meet, where that can be: who left then would be a lost peer for one that still connects.
   if (!launcher_tells_rank() && !fits(options)) return kExitUsage;
   if (options.stop_on_sigterm) take_stop_requests(options.sigterm_once);
-  Membership self{options.rank, 0, std::vector<int>(static_cast<size_t>(options.world_size))};
+  Membership self{options.rank, 0, std::vector<int>(static_cast<size_t>(options.world_size)), nullptr};
   std::iota(self.members.begin(), self.members.end(), 0);
   for (;; ++self.generation) {
     std::optional<CollectiveError> failed;

@@ -35,9 +35,20 @@ std::map<std::string, std::string> environment_of(const GpulessJob& job, const s
   return all;
 }
 
+std::vector<std::string> words_of(const GpulessJob& job, const std::string& folder, int rank) {
+  std::vector<std::string> words = job.words;
+  if (const auto more = job.more_words.find(rank); more != job.more_words.end())
+    words.insert(words.end(), more->second.begin(), more->second.end());
+  const std::string place = "{folder}";
+  for (std::string& word : words)
+    if (const size_t at = word.find(place); at != std::string::npos) word.replace(at, place.size(), folder);
+  return words;
+}
+
 pid_t start(const GpulessJob& job, const std::string& folder, int rank) {
-  const std::string program = std::string(getenv("RANKFAULT_BUILD_DIR")) + "/bin/ranks/gpuless/nccl_ranks";
+  const std::string program = std::string(getenv("RANKFAULT_BUILD_DIR")) + "/bin/" + job.program;
   const auto environment = environment_of(job, folder, rank);
+  const auto given = words_of(job, folder, rank);
   const pid_t parent = getpid(), child = fork();
   if (child != 0) return child;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -47,7 +58,7 @@ pid_t start(const GpulessJob& job, const std::string& folder, int rank) {
   dup2(log, 1);
   dup2(log, 2);
   std::vector<char*> words = {const_cast<char*>(program.c_str())};
-  for (const std::string& word : job.words) words.push_back(const_cast<char*>(word.c_str()));
+  for (const std::string& word : given) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   execv(program.c_str(), words.data());
   _exit(127);

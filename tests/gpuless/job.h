@@ -10,7 +10,9 @@ namespace rankfault::test {
 struct GpulessJob {
   std::string version;  // of NCCL
   int ranks = 4;
-  std::vector<std::string> words;  // the case, and its words
+  std::vector<std::string> words;  // the case, and its words; {folder}: where the ranks meet
+  std::map<int, std::vector<std::string>> more_words{};  // of one rank
+  std::string program = "ranks/gpuless/nccl_ranks";      // below bin
   std::map<std::string, std::string> environment;
 
   struct Ended {

@@ -93,6 +93,14 @@ TEST_F(Reports, OutcomesTellWhoNoticedAndHowItEnded) {
   EXPECT_THAT(table, testing::HasSubstr("rank 2 ended by SIGKILL"));
 }
 
+TEST_F(Reports, OutcomesTellThatCudaWasADouble) {
+  reports_[0].scenario = "nccl-kill";
+  killed_.facts().cuda_double = "2.29.7";
+  for (auto& process : killed_.facts().timeline.processes)
+    for (Event& event : process.history) event.record.library = RF_LIB_NCCL;
+  EXPECT_THAT(written("outcomes", {reports_[0]}), testing::HasSubstr("\n| kill | NCCL, CUDA doubled |"));
+}
+
 TEST_F(Reports, OutcomesLeaveOutCanariesAndWhatWasSkipped) {
   EXPECT_EQ(written("outcomes", {reports_[1], reports_[2]}), written("outcomes", {}));
 }

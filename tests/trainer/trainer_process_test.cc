@@ -71,6 +71,12 @@ TEST(Trainer, AGridThatDoesNotFitTheWorldIsRefused) {
   EXPECT_THAT(result.output, HasSubstr("--grid has 4 places for 3 ranks"));
 }
 
+TEST(Trainer, OnlyAFlatWorldMayShrink) {
+  const JobResult result = run_job({4, {"--grid=2x2x1", "--recover-by=shrink", "--recoveries=1"}});
+  EXPECT_THAT(result.exit_codes, Each(64));
+  EXPECT_THAT(result.output, HasSubstr("--recover-by: only a flat world shrinks"));
+}
+
 TEST(Trainer, WeightsFollowSeedStepsAndBatch) {
   const std::string one = weights_of({1, {"--steps=20"}});
   for (const char* other : {"--seed=2", "--steps=21", "--batch=33"}) {

@@ -1,0 +1,137 @@
+/* two_sums.c: training over NCCL as many write it: two sums a step, on two communicators, in 16-bit floats.
+ *
+ *   RANK=r WORLD_SIZE=n two_sums --store=DIR [--steps=N] [--one-stream] [--no-bf16-on=RANK] [--choose-alone]
+ *
+ * Odd ranks ask for the second sum first, which is right as long as each communicator has its own stream.
+ * --one-stream: both share one. The ranks agree on a type that all devices have. --choose-alone: each takes
+ * the best of its own device. A step may take a second; then the rank leaves with 3. The program
+ * knows nothing of rankfault. */
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { kNumbers = 1000, kLimitMs = 1000, kMeetMs = 20000 };
+static const ncclDataType_t kBfloat16 =
+    (ncclDataType_t)9; /* ncclBfloat16, which 2.22's header hides from C */
+
+static const char* store = "";
+static int rank, ranks, steps = 10, one_stream, no_bf16_on = -1, choose_alone;
+
+static void leave(int step, const char* what) {
+  fprintf(stderr, "rank %d: step %d: %s\n", rank, step, what);
+  _exit(3);
+}
+
+static void must(int right, const char* what) {
+  if (!right) leave(0, what);
+}
+
+static void doze(void) {
+  const struct timespec a_moment = {0, 200 * 1000};
+  nanosleep(&a_moment, NULL);
+}
+
+static long now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* The unique id by a file that appears whole. */
+static ncclComm_t meet(const char* name) {
+  char place[4096], unfinished[4200];
+  ncclUniqueId id;
+  ncclComm_t comm;
+  FILE* file;
+  const long until = now_ms() + kMeetMs;
+  snprintf(place, sizeof place, "%s/%s", store, name);
+  snprintf(unfinished, sizeof unfinished, "%s.tmp", place);
+  if (rank == 0) {
+    must(ncclGetUniqueId(&id) == ncclSuccess, "ncclGetUniqueId");
+    file = fopen(unfinished, "wb");
+    must(file && fwrite(&id, sizeof id, 1, file) == 1 && fclose(file) == 0, unfinished);
+    must(rename(unfinished, place) == 0, place);
+  }
+  while (!(file = fopen(place, "rb"))) {
+    must(now_ms() < until, "nobody left an id");
+    doze();
+  }
+  must(fread(&id, sizeof id, 1, file) == 1, place);
+  fclose(file);
+  must(ncclCommInitRank(&comm, ranks, id, rank) == ncclSuccess, "ncclCommInitRank");
+  return comm;
+}
+
+static int done_in_time(cudaStream_t stream, long until) {
+  while (cudaStreamQuery(stream) == cudaErrorNotReady) {
+    if (now_ms() >= until) return 0;
+    doze();
+  }
+  return 1;
+}
+
+static ncclDataType_t type_for_all(ncclComm_t comm, cudaStream_t stream) {
+  int has_bf16 = rank != no_bf16_on, *on_device;
+  if (choose_alone) return has_bf16 ? kBfloat16 : ncclFloat16;
+  must(cudaMalloc((void**)&on_device, sizeof *on_device) == cudaSuccess, "cudaMalloc");
+  cudaMemcpy(on_device, &has_bf16, sizeof has_bf16, cudaMemcpyHostToDevice);
+  must(ncclAllReduce(on_device, on_device, 1, ncclInt32, ncclMin, comm, stream) == ncclSuccess,
+       "ncclAllReduce");
+  must(done_in_time(stream, now_ms() + kMeetMs), "the ranks do not agree on a type");
+  cudaMemcpy(&has_bf16, on_device, sizeof has_bf16, cudaMemcpyDeviceToHost);
+  cudaFree(on_device);
+  return has_bf16 ? kBfloat16 : ncclFloat16;
+}
+
+static void read_arguments(int argc, char** argv) {
+  const char *own = getenv("RANK"), *all = getenv("WORLD_SIZE");
+  must(own && all, "RANK and WORLD_SIZE are not set");
+  rank = atoi(own);
+  ranks = atoi(all);
+  for (int i = 1; i < argc; ++i) {
+    one_stream |= strcmp(argv[i], "--one-stream") == 0;
+    choose_alone |= strcmp(argv[i], "--choose-alone") == 0;
+    if (strncmp(argv[i], "--store=", 8) == 0) store = argv[i] + 8;
+    if (strncmp(argv[i], "--steps=", 8) == 0) steps = atoi(argv[i] + 8);
+    if (strncmp(argv[i], "--no-bf16-on=", 13) == 0) no_bf16_on = atoi(argv[i] + 13);
+  }
+}
+
+int main(int argc, char** argv) {
+  ncclComm_t comms[2];
+  cudaStream_t streams[2];
+  void* gradients[2];
+  int devices = 0;
+  read_arguments(argc, argv);
+  must(cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0, "there is no CUDA device");
+  must(cudaSetDevice(rank % devices) == cudaSuccess, "cudaSetDevice");
+  comms[0] = meet("data");
+  comms[1] = meet("experts");
+  for (int i = 0; i < 2; ++i) {
+    must(cudaMalloc(&gradients[i], kNumbers * 2) == cudaSuccess, "cudaMalloc");
+    must(cudaMemset(gradients[i], 0, kNumbers * 2) == cudaSuccess, "cudaMemset");
+    must(cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking) == cudaSuccess, "cudaStreamCreate");
+  }
+  if (one_stream) streams[1] = streams[0];
+  const ncclDataType_t type = type_for_all(comms[0], streams[0]);
+  for (int step = 1; step <= steps; ++step) {
+    const long until = now_ms() + kLimitMs;
+    printf("rank %d begins step %d\n", rank, step);
+    fflush(stdout);
+    for (int k = 0; k < 2; ++k) {
+      const int i = (rank + k) % 2;
+      must(ncclAllReduce(gradients[i], gradients[i], kNumbers, type, ncclSum, comms[i], streams[i]) ==
+               ncclSuccess,
+           "ncclAllReduce");
+    }
+    if (!done_in_time(streams[0], until) || !done_in_time(streams[1], until)) leave(step, "a sum never came");
+    printf("rank %d committed step %d\n", rank, step);
+    fflush(stdout);
+  }
+  for (int i = 0; i < 2; ++i) ncclCommDestroy(comms[i]);
+  return 0;
+}
