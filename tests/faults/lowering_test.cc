@@ -92,6 +92,19 @@ TEST(Lowering, SegmentFaultsAimAtTheirSegment) {
   EXPECT_EQ(action.outside, OutsideVerb::kUnlink);
 }
 
+TEST(Lowering, ALeftoverIsLaidWhereTheNameIsFirstUsed) {
+  const Action action = first("shm_stale@rank=1,file_op=shm_create,path=/dev/shm/c*,size=64,byte=7");
+  EXPECT_EQ(action.outside, OutsideVerb::kLeaveStale);
+  EXPECT_EQ(action.at.path, "/dev/shm/c*");
+  EXPECT_EQ(action.size, 64);
+  EXPECT_EQ(action.mode, 7);
+  EXPECT_THAT(refusal("shm_stale@rank=1,op=all_reduce,path=/dev/shm/c*"), HasSubstr("first uses the name"));
+  EXPECT_THAT(refusal("shm_stale@rank=1,file_op=shm_create,edge=after,path=/dev/shm/c*"),
+              HasSubstr("the job's own"));
+  EXPECT_THAT(refusal("shm_stale@rank=1,file_op=shm_create,path=/dev/shm/c*,byte=256"),
+              HasSubstr("0 to 255"));
+}
+
 TEST(Lowering, AHelperIsChosenByNameAndAge) {
   const Action action = first("helper_kill@rank=1,op=all_reduce,nth=3,name=pt_data*,which=2,signal=BUS");
   EXPECT_EQ(action.outside, OutsideVerb::kSignalHelper);
