@@ -10,9 +10,11 @@
 #include <filesystem>
 
 #include "harness/judge/oracle.h"
+#include "harness/launch/needs.h"
 #include "harness/live/attempt_loop.h"
 #include "harness/live/census.h"
 #include "harness/live/checks.h"
+#include "harness/live/cuda_folder.h"
 #include "harness/live/foremost.h"
 #include "harness/live/log_markers.h"
 #include "harness/live/run_header.h"
@@ -24,9 +26,10 @@ namespace {
 struct Where {  // the parts of rankfault that a run needs, beside its own program file
   std::string bin_dir, agent;
   std::vector<std::string> extra_preload;
+  std::optional<CudaDouble> cuda;
 };
 
-Where where_we_are(const Plan& plan, bool with_agent) {
+Result<Where> where_we_are(const Plan& plan, bool with_agent) {
   Where where;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
   const std::filesystem::path lib = self.parent_path().parent_path() / "lib";
@@ -36,6 +39,10 @@ Where where_we_are(const Plan& plan, bool with_agent) {
     for (const std::string& extra : plan.preload)
       where.extra_preload.push_back((lib / ("librankfault_" + extra + ".so")).string());
   }
+  if (!plan.scenario.workload.cuda_double) return where;
+  Result<CudaDouble> cuda = choose_cuda_double(plan.scenario.workload, where.bin_dir);
+  if (!cuda) return cuda.error();
+  where.cuda = std::move(*cuda);
   return where;
 }
 
@@ -97,17 +104,23 @@ Result<LiveRun> open_run(const Plan& plan, const RunOptions& options) {
 }
 
 // Runs all attempts; leaves the job as it is at the end of the last one.
-Result<AttemptEnd> run_attempts(const Plan& plan, LiveRun& run, const RunOptions& options, LiveParts parts,
-                                EvidenceTaker& taker, const Launcher& launcher) {
+Result<AttemptEnd> run_attempts(const Plan& plan, const Where& where, LiveRun& run, const RunOptions& options,
+                                LiveParts parts, EvidenceTaker& taker, const Launcher& launcher) {
   const Workload& workload = plan.scenario.workload;
   const TimeNs wall_end = now_ns() + static_cast<TimeNs>(workload.wall.count());
-  const Where where = where_we_are(plan, options.with_agent);
   for (int attempt = 0;; ++attempt) {
     run.journal.write("attempt_begin", {{"attempt", attempt}});
     run.attempt = attempt;
     parts.injector.begin_attempt(attempt);
     arm(plan, attempt, *run.page.get());
-    const LaunchContext context{plan, run.dir, attempt, where.bin_dir, where.agent, where.extra_preload};
+    const LaunchContext context{plan,
+                                run.dir,
+                                attempt,
+                                where.bin_dir,
+                                where.agent,
+                                where.extra_preload,
+                                where.cuda ? &*where.cuda : nullptr};
+    if (const Status met = open_cuda_folder(context); !met) return met.error();
     if (const Status runs = check_workload(context); !runs) return runs.error();
     if (const Status check = checks_can_start(context); !check) return check.error();
     const Result<std::vector<LaunchItem>> items = launcher.items(context);
@@ -128,6 +141,7 @@ Result<AttemptEnd> run_attempts(const Plan& plan, LiveRun& run, const RunOptions
     for (const ReportedEnd& told : launcher.reported(context, loop.worst())) parts.ends.reported(told);
     for (const RankEnd& late : parts.ends.collect()) parts.observer.set_end(late);
     parts.looks.last_look(teardown_word(*end));
+    journal_not_computed(context, run.journal);
     run.journal.write(
         "attempt_end",
         {{"attempt", attempt}, {"end", teardown_word(*end)}, {"status", loop.worst().to_string()}});
@@ -139,11 +153,11 @@ Result<AttemptEnd> run_attempts(const Plan& plan, LiveRun& run, const RunOptions
 }
 
 // Takes the census, lets the user's checks look, ends what is left, undoes what was done to the host.
-std::string take_down(const Plan& plan, const RunOptions& options, LiveRun& run, AttemptEnd end) {
+std::string take_down(const Plan& plan, const Where& where, const RunOptions& options, LiveRun& run,
+                      AttemptEnd end) {
   const bool over = end == AttemptEnd::kOver;
   run.journal.write("teardown", {{"reason", teardown_word(end)}});
   if (over) take_census(run.dir, run.guardian.pid(), run.journal);
-  const Where where = where_we_are(plan, false);
   if (run.launched)
     run_checks({plan, run.dir, run.attempt, where.bin_dir, "", {}}, over, options.interrupted, run.guardian,
                run.journal);
@@ -171,6 +185,9 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
       Catalog<Launcher>::instance().find(launcher_name(plan.scenario.workload.launcher));
   RF_ASSERT(launcher, "a scenario named a launcher that is not registered");
   if (const Status there = launcher->probe(plan.scenario.workload); !there) return there.error();
+  if (const Status met = needs_met(plan.scenario.workload); !met) return met.error();
+  const Result<Where> where = where_we_are(plan, options.with_agent);
+  if (!where) return where.error();
   if (own_shm_bytes(plan) > 0)
     if (const Status may = own_shm(); !may) return may.error();
 
@@ -178,7 +195,8 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   if (!opened) return opened.error();
   LiveRun& run = *opened;
   const Foremost foremost;  // until the ranks are gone
-  journal_run_begin(plan, options.reference_run, diagnose_options(plan.scenario.workload), run.journal);
+  journal_run_begin(plan, options.reference_run, diagnose_options(plan.scenario.workload),
+                    where->cuda ? where->cuda->nccl : "", run.journal);
   if (own_shm_bytes(plan) > 0) run.journal.write("own_shm", {{"bytes", own_shm_bytes(plan)}});
 
   Result<AttemptEnd> end = AttemptEnd::kOver;
@@ -190,13 +208,13 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
     Ends ends(run.journal, injector, run.dir.records());
     EvidenceTaker taker(run.dir, run.guardian.pid(), run.journal, options.interrupted);
     Looks looks(*run.observer, run.journal, look_options(plan.scenario.workload, options.watch, taker));
-    end = run_attempts(plan, run, options,
+    end = run_attempts(plan, *where, run, options,
                        {run.guardian, *run.observer, injector, doorbell, run.journal, ends, looks}, taker,
                        *launcher);
     injector.tick();
   }
   journal_log_markers(plan, run.dir, run.journal);
-  const std::string left = take_down(plan, options, run, end ? *end : AttemptEnd::kInterrupted);
+  const std::string left = take_down(plan, *where, options, run, end ? *end : AttemptEnd::kInterrupted);
   run.journal.write("run_end", Json::object());
   // What is left stands in the undo list: the run stays one that `clean` can finish.
   if (left.empty())
@@ -213,6 +231,7 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   finished.report.scenario = plan.scenario.name;
   finished.report.file = plan.scenario.file;
   finished.report.cleanup = left;
+  finished.report.cuda_double = finished.facts->cuda_double;
   if (Status written = run.dir.write_json("result.json", result_json(finished.report)); !written)
     return written.error();
   return finished;

@@ -12,6 +12,7 @@ class Console {
   explicit Console(bool colour) : colour_(colour) {}
 
   void run(const RunReport& report) {
+    if (const std::string notice = notice_line(report); !notice.empty()) line("{}", notice);
     const char* shade = !report.skipped.empty() ? "33" : is_good(report) ? "32" : "31";
     line("{}  {}", paint(outcome_line(report), shade), scenario_title(report));
     if (!report.skipped.empty()) return line("  {}", report.skipped);

@@ -61,15 +61,24 @@ std::string inside(const RunReport& report) {
                      escaped(console_text({report}, false)));
 }
 
+// What a CI server keeps beside a test case.
+std::string properties(const RunReport& report) {
+  const std::string notice = notice_line(report);
+  if (notice.empty()) return "";
+  return fmt::format("      <properties><property name=\"notice\" value=\"{}\"/></properties>\n",
+                     escaped(notice));
+}
+
 Result<std::string> write_junit(const std::vector<RunReport>& reports) {
   size_t failures = 0, errors = 0, skipped = 0;
   double total = 0;
-  std::string cases;
+  std::string cases, notice;
   std::map<std::string, int> seen;
   for (const RunReport& report : reports) {
     std::string name = class_name(report);
     if (const int n = ++seen[name]; n > 1) name += fmt::format("#{}", n);
-    const std::string body = inside(report);
+    const std::string body = properties(report) + inside(report);
+    if (notice.empty()) notice = notice_line(report);
     skipped += !report.skipped.empty();
     failures += body.find("<failure ") != std::string::npos;
     errors += body.find("<error ") != std::string::npos;
@@ -79,11 +88,12 @@ Result<std::string> write_junit(const std::vector<RunReport>& reports) {
                          body.empty() ? "/>\n" : ">\n" + body + "    </testcase>\n");
   }
   return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}<testsuites>\n"
       "  <testsuite name=\"rankfault\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
       "time=\"{:.3f}\">\n"
       "{}  </testsuite>\n</testsuites>\n",
-      reports.size(), failures, errors, skipped, total, cases);
+      notice.empty() ? "" : "<!-- " + escaped(notice) + " -->\n", reports.size(), failures, errors, skipped,
+      total, cases);
 }
 
 const Registration<Report> kJunit{

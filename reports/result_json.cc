@@ -2,7 +2,7 @@
 // run directory and no time of day, so that judging a copy writes the same bytes.
 #include <algorithm>
 
-#include "reports/report.h"
+#include "reports/words.h"
 
 namespace rankfault {
 namespace {
@@ -113,7 +113,12 @@ Json first_cause(const Findings& findings) {
 }  // namespace
 
 Json result_json(const RunReport& report) {
-  Json out = {{"schema", "rankfault.result.v1"}, {"scenario", report.scenario}, {"file", report.file}};
+  Json out = Json::object();
+  if (const std::string notice = notice_line(report); !notice.empty()) out["notice"] = notice;
+  out["schema"] = "rankfault.result.v1";
+  out["scenario"] = report.scenario;
+  out["file"] = report.file;
+  if (!report.cuda_double.empty()) out["cuda"] = {{"double", true}, {"nccl", report.cuda_double}};
   if (!report.skipped.empty()) {
     out["verdict"] = "skipped";
     out["skipped"] = report.skipped;

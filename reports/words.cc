@@ -71,6 +71,14 @@ std::string replay_line(const RunReport& report) {
   return plan.tooth.empty() ? line : line + " --teeth";
 }
 
+std::string notice_line(const RunReport& report) {
+  if (report.cuda_double.empty()) return "";
+  return fmt::format(
+      "CUDA is a double: host code of NCCL {}, no kernels, no P2P, NVLink or InfiniBand, no speed; not a GPU "
+      "result",
+      report.cuda_double);
+}
+
 std::string scenario_title(const RunReport& report) {
   return report.file.empty() ? report.scenario : report.file;
 }

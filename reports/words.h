@@ -12,9 +12,11 @@ std::string finding_line(const Finding&);  // "dead_rank: rank 2, all_reduce, wo
 std::string findings_text(const Findings&);
 // What each rank was doing while the job hung; "" when nothing was taken.
 std::string evidence_text(const std::vector<RankEvidence>&);
-std::string outcome_line(const RunReport&);    // "PASS", "FAIL, as it must be", "SKIPPED"
-bool is_good(const RunReport&);                // the outcome: as it must be, or skipped
-std::string replay_line(const RunReport&);     // "" when there is no file to replay
+std::string outcome_line(const RunReport&);  // "PASS", "FAIL, as it must be", "SKIPPED"
+bool is_good(const RunReport&);              // the outcome: as it must be, or skipped
+std::string replay_line(const RunReport&);   // "" when there is no file to replay
+// The first line of each report of a run over the double of CUDA; "" of all others.
+std::string notice_line(const RunReport&);
 std::string scenario_title(const RunReport&);  // its file, else its name
 
 // The console report; `colour` for a terminal only.

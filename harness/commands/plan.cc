@@ -42,6 +42,7 @@ Status find_by_id(const std::vector<Item>& items, const std::string& id, const c
 Status read_options(const Options& in, const Scenario& scenario, PlanOptions& out) {
   out.faults_on = !in.no_faults;
   out.bug_on = !in.no_bug;
+  out.nccl = in.what.nccl;
   if (Status read = in.what.read_changes(out.set, out.seed); !read) return read;
   if (Status found = find_by_id(scenario.teeth, in.tooth, "tooth", out.tooth); !found) return found;
   return find_by_id(scenario.variants, in.variant, "variant", out.variant);
@@ -52,6 +53,9 @@ void print_words(const Plan& plan) {
   fmt::print("{}: {}\n", plan.scenario.name, plan.scenario.summary);
   fmt::print("runs      {} rank{} by {}: {}\n", work.ranks, work.ranks == 1 ? "" : "s",
              to_text(work.launcher), fmt::join(work.command, " "));
+  if (work.cuda_double)
+    fmt::print("cuda      a double: NCCL's host code without a GPU{}\n",
+               work.nccl.empty() ? "" : ", version " + work.nccl);
   fmt::print("limits    {} in all, {} restart{}\n", to_text(work.wall), work.restarts,
              work.restarts == 1 ? "" : "s");
   if (plan.scenario.reference_fault_free)

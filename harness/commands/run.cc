@@ -77,6 +77,7 @@ Status read_settings(const Options& in, SessionOptions& out) {
     return usage_error(fmt::format("--keep is failed, all or none, not \"{}\"", in.keep));
   if (in.jobs < 1) return usage_error("--jobs is at least 1");
   out.jobs = in.jobs;
+  out.nccl = in.what.nccl;
   out.teeth = in.teeth;
   out.with_agent = !in.no_agent;
   out.run_dir = in.run_dir;

@@ -5,6 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
 #include "harness/session/workers.h"
 #include "reports/words.h"
@@ -16,8 +18,12 @@ std::string corner(const std::string& verdict) { return verdict.empty() ? "-" : 
 
 std::string tooth_text(const ToothRow& row, bool colour) {
   const std::string word = row.bites ? "BITES" : "DOES NOT BITE";
+  RunReport of;
+  of.cuda_double = row.cuda_double;
+  const std::string notice = notice_line(of);
   std::string out = fmt::format(
-      "{}  {}  tooth {}\n  on: {} without the fault, {} with it;  off: {} without, {} with it\n  {}: {}\n",
+      "{}{}  {}  tooth {}\n  on: {} without the fault, {} with it;  off: {} without, {} with it\n  {}: {}\n",
+      notice.empty() ? "" : notice + "\n",
       colour ? fmt::format("\x1b[1;{}m{}\x1b[0m", row.bites ? 32 : 31, word) : word, row.scenario, row.tooth,
       corner(row.on_quiet), corner(row.on_fault), corner(row.off_quiet), corner(row.off_fault), row.must_fail,
       row.why);
@@ -29,6 +35,19 @@ std::string tooth_text(const ToothRow& row, bool colour) {
 bool has_teeth(const SessionResult& result) {
   return std::any_of(result.units.begin(), result.units.end(),
                      [](const auto& u) { return !u.teeth.empty(); });
+}
+
+// "NCCL over a double of CUDA: 2.29.7 in 18, 2.22.3 in 3": what was run of it; "" nothing was.
+std::string double_totals(const SessionResult& result) {
+  std::map<std::string, int, std::greater<>> count;
+  for (const UnitResult& unit : result.units) {
+    const std::string nccl = unit.teeth.empty() ? unit.report.cuda_double : unit.teeth.front().cuda_double;
+    if (!nccl.empty()) ++count[nccl];
+  }
+  std::string out;
+  for (const auto& [nccl, n] : count)
+    out += fmt::format("{}{} in {}", out.empty() ? "NCCL over a double of CUDA: " : ", ", nccl, n);
+  return out.empty() ? "" : out + "\n";
 }
 
 // "72 scenarios: teeth killed 92 / teeth planted 92 (100 %); 16 without teeth, 1 skipped"
@@ -47,7 +66,7 @@ std::string teeth_totals(const SessionResult& result) {
   if (none) out += fmt::format("; {} without teeth", none);
   if (skipped) out += fmt::format("; {} skipped", skipped);
   if (errors) out += fmt::format("; {} could not be run", errors);
-  return out + "\n";
+  return out + "\n" + double_totals(result);
 }
 
 // A tooth as a run that is as it must be when it bites: what CI servers understand.
@@ -61,6 +80,7 @@ std::vector<RunReport> tooth_reports(const SessionResult& result) {
       report.judgement.verdict = row.bites ? Verdict::kPass : Verdict::kFail;
       report.judgement.as_it_must_be = row.bites;
       report.judgement.summary = row.why;
+      report.cuda_double = row.cuda_double;
       report.judgement.expectations.push_back({row.must_fail, "", report.judgement.verdict, row.why, {}});
       out.push_back(std::move(report));
     }
@@ -104,7 +124,7 @@ std::string totals_text(const SessionResult& result) {
   std::string out = fmt::format("{} of {} as they must be", good, result.units.size() - skipped);
   if (skipped) out += fmt::format(", {} skipped", skipped);
   if (errors) out += fmt::format(", {} could not be run", errors);
-  return out + "\n";
+  return out + "\n" + double_totals(result);
 }
 
 Result<std::string> report_text(const std::string& format, const SessionResult& result) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "harness/base/nccl_version.h"
 #include "harness/scenario/one_line.h"
 
 namespace rankfault {
@@ -20,6 +21,8 @@ void WhatToRun::add_to(CLI::App& app) {
   app.add_option("--expect", expects, "one-line form: 'oracle: {...}'")->allow_extra_args(false);
   app.add_option("--wall", wall, "one-line form: limit of the whole run, as 60s");
   app.add_option("--set", sets, "change one place: faults.ID.at.nth=5")->allow_extra_args(false);
+  app.add_option("--cuda", cuda, "machine, or double: NCCL's host code without a GPU (harness/gpuless)");
+  app.add_option("--nccl", nccl, "over the double: which version; the newest that is allowed when absent");
   app.add_option("--seed", seed, "for every choice that is drawn");
 }
 
@@ -74,6 +77,9 @@ Status WhatToRun::read_changes(std::vector<std::pair<std::string, std::string>>&
       return usage_error(fmt::format("--set wants key=value, not \"{}\"", text));
     set.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   }
+  if (!cuda.empty()) set.emplace_back("workload.cuda", cuda);
+  if (!nccl.empty() && !nccl_version(nccl))
+    return usage_error(fmt::format("--nccl wants a version as 2.22.3, not \"{}\"", nccl));
   if (seed.empty()) return Done{};
   uint64_t number = 0;
   if (!number_from(seed, number)) return usage_error(fmt::format("--seed wants a number, not \"{}\"", seed));

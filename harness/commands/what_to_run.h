@@ -17,7 +17,7 @@ namespace rankfault {
 struct WhatToRun {
   std::vector<std::string> words;  // files and directories, or the command after --
   std::string ranks;               // "4", or the sizes of a ladder: "1,2,4,8"
-  std::string launcher, wall, seed;
+  std::string launcher, wall, seed, cuda, nccl;
   std::vector<std::string> faults, expects, sets;
 
   void add_to(CLI::App&);
@@ -25,7 +25,7 @@ struct WhatToRun {
   bool is_ladder() const;
   Result<std::vector<int>> sizes() const;  // what --ranks says
   Result<Scenario> from_one_line() const;
-  // --set and --seed; the seed stays nullopt when it is not given.
+  // --set, --cuda and --seed; the seed stays nullopt when it is not given.
   Status read_changes(std::vector<std::pair<std::string, std::string>>& set,
                       std::optional<uint64_t>& seed) const;
 };

@@ -8,6 +8,7 @@
 #include "harness/base/exit_code.h"
 #include "harness/judge/evidence.h"
 #include "harness/judge/oracle.h"
+#include "harness/judge/values.h"
 
 namespace rankfault {
 namespace {
@@ -42,6 +43,8 @@ ExpectationResult judge_one(const ExpectationSpec& spec, const RunFacts& facts) 
   // that is there all the same is judged.
   if (refers_to_trouble(spec) && !something_bit(facts) && !something_found(facts))
     return answer(spec, Verdict::kVoid, "no fault had an effect, so this cannot be asked");
+  if (const std::string why = why_no_values(facts); !why.empty() && spec.params.find("values"))
+    return answer(spec, Verdict::kUnknown, why);
   return oracle->judge(spec, facts);
 }
 

@@ -17,6 +17,8 @@ Closeness read_closeness(const Value*);  // {abs: x} or {rel: x}; anything else:
 
 // A step done again after a restart counts as it was done last. rank -1: of any rank. Null: not reported.
 const Mark* newest_value(const RunFacts&, const std::string& name, int64_t step, int rank);
+// Over the double of CUDA kernels compute nothing: why values of this run show nothing then; "" they do.
+std::string why_no_values(const RunFacts&);
 int64_t last_step_of(const RunFacts&, const std::string& name);  // -1: it was never reported
 
 struct ValueVerdict {

@@ -82,15 +82,16 @@ std::string check_file(const std::string& path, const std::map<std::string, std:
 
 }  // namespace
 
+std::string path_of(const std::string& program, const std::map<std::string, std::string>& env,
+                    const std::string& cwd) {
+  if (program.find('/') == std::string::npos) return on_path(program, env);
+  return program[0] != '/' && !cwd.empty() ? cwd + "/" + program : program;
+}
+
 Status check_program(const std::string& program, const std::map<std::string, std::string>& env,
                      const std::string& cwd, bool needs_agent, const SourcePos& where) {
-  std::string path = program;
-  if (program.find('/') == std::string::npos) {
-    path = on_path(program, env);
-    if (path.empty()) return usage_error(fmt::format("{}: not found on PATH", program), where);
-  } else if (program[0] != '/' && !cwd.empty()) {
-    path = cwd + "/" + program;
-  }
+  const std::string path = path_of(program, env, cwd);
+  if (path.empty()) return usage_error(fmt::format("{}: not found on PATH", program), where);
   struct stat st {};
   if (::stat(path.c_str(), &st) != 0)
     return usage_error(fmt::format("{}: {}", path, std::strerror(errno)), where);

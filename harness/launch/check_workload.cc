@@ -18,7 +18,11 @@ Status check_workload(const LaunchContext& context) {
   const bool script = workload.launcher == LauncherKind::kTorchrun &&
                       std::find(args.begin(), args.end(), "--no-python") == args.end() &&
                       std::find(args.begin(), args.end(), "--no_python") == args.end();
-  if (!script) return check_program(program, env, cwd, !context.agent.empty(), workload.pos);
+  if (!script) {
+    const Status runs = check_program(program, env, cwd, !context.agent.empty(), workload.pos);
+    return runs && context.cuda ? check_cuda_double(*context.cuda, workload, path_of(program, env, cwd))
+                                : runs;
+  }
   // torchrun reads a Python file, or a module after -m.
   if (program == "-m" || std::find(args.begin(), args.end(), "-m") != args.end() || !program.ends_with(".py"))
     return Done{};

@@ -68,8 +68,11 @@ std::map<std::string, std::string> job_environment(const LaunchContext& context,
   for (const char* ours : {"RANKFAULT_RUN_DIR", "RANKFAULT_CONTROL", "RANKFAULT_ATTEMPT"}) env.erase(ours);
   env["TMPDIR"] = context.run.tmp();
   env["RANKFAULT_JOB"] = context.run.path();  // by which `clean` knows a process that lost its guardian
+  if (context.cuda) add_cuda_double(*context.cuda, context.cuda_folder(), env);
   for (const auto& [name, value] : context.plan.scenario.workload.env)
     env[name] = expand(value, context, rank);
+  if (context.cuda && context.plan.scenario.workload.env.count("LD_LIBRARY_PATH"))
+    put_cuda_double_first(*context.cuda, env);
   return env;
 }
 
@@ -90,6 +93,8 @@ std::map<std::string, std::string> agent_environment(const LaunchContext& contex
     env["RANKFAULT_ATTEMPT"] = std::to_string(context.attempt);
   return env;
 }
+
+std::string LaunchContext::cuda_folder() const { return fmt::format("{}/cuda.a{}", run.tmp(), attempt); }
 
 std::string launcher_log(const RunDir& run, int attempt) {
   return fmt::format("{}/launcher.a{}.log", run.logs(), attempt);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/base/catalog.h"
+#include "harness/launch/cuda_double.h"
 #include "harness/launch/guardian.h"
 #include "harness/launch/rank_end.h"
 #include "harness/plan/plan.h"
@@ -22,6 +23,9 @@ struct LaunchContext {
   std::string bin_dir;  // {bin}
   std::string agent;    // path of librankfault_agent.so; "" : launch without it
   std::vector<std::string> extra_preload;
+  const CudaDouble* cuda = nullptr;  // null: whatever CUDA the machine has
+
+  std::string cuda_folder() const;  // where the ranks of this attempt meet over the double
 };
 
 struct LaunchItem {
@@ -59,6 +63,9 @@ std::string expand(const std::string& word, const LaunchContext&, int rank);
 // dynamically linked (scripts: their interpreter). Nothing is launched to find out.
 Status check_program(const std::string& program, const std::map<std::string, std::string>& env,
                      const std::string& cwd, bool needs_agent, const SourcePos& where = {});
+// The file that would be executed; "" when it is not on PATH.
+std::string path_of(const std::string& program, const std::map<std::string, std::string>& env,
+                    const std::string& cwd);
 // The same for what this attempt would start: the launcher's own program and the workload's.
 Status check_workload(const LaunchContext&);
 

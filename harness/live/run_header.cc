@@ -22,7 +22,7 @@ const char* launcher_name(LauncherKind kind) {
 }
 
 void journal_run_begin(const Plan& plan, const std::string& reference_run, const DiagnoseOptions& diagnose,
-                       Journal& journal) {
+                       const std::string& cuda_double, Journal& journal) {
   utsname host{};
   ::uname(&host);
   journal.write("run_begin", {{"scenario", plan.scenario.name},
@@ -38,6 +38,7 @@ void journal_run_begin(const Plan& plan, const std::string& reference_run, const
                               {"cores", ::sysconf(_SC_NPROCESSORS_ONLN)},
                               {"world_size", plan.scenario.workload.ranks},
                               {"launcher", launcher_name(plan.scenario.workload.launcher)},
+                              {"cuda_double", cuda_double},
                               {"reference_run", reference_run},
                               {"slow_after_ns", diagnose.slow_after.count()},
                               {"hung_after_ns", diagnose.hung_after.count()}});

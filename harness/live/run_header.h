@@ -9,7 +9,9 @@
 
 namespace rankfault {
 
-void journal_run_begin(const Plan&, const std::string& reference_run, const DiagnoseOptions&, Journal&);
+// `cuda_double`: the version of NCCL over the double of CUDA; "" the job is not over it.
+void journal_run_begin(const Plan&, const std::string& reference_run, const DiagnoseOptions&,
+                       const std::string& cuda_double, Journal&);
 const char* launcher_name(LauncherKind);  // its name in Catalog<Launcher>
 
 // True when every expectation of the plan can be judged now and no later event can change it.

@@ -80,6 +80,7 @@ Result<Scenario> apply(const Scenario& written, const PlanOptions& options) {
     add_env(variant->env);
     if (variant->ranks) workload.ranks = *variant->ranks;
   }
+  if (workload.cuda_double && !options.nccl.empty()) workload.nccl = options.nccl;
   if (options.bug_on && changed->bug) append(workload.command, changed->bug->args);
   if (options.tooth) {
     append(workload.command, options.tooth->args);

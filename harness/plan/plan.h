@@ -77,6 +77,7 @@ struct PlanOptions {
   const Tooth* tooth = nullptr;
   std::optional<uint64_t> seed;
   std::vector<std::pair<std::string, std::string>> set;  // --set key=value
+  std::string nccl;  // of the scenarios over the double of CUDA: which version; "" as they say
 };
 
 // Pure. Every impossibility is an error here, before launch, with its place in the file.

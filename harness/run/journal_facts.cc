@@ -50,7 +50,8 @@ class Folder {
 
   void line(const Json& line) {
     const std::string ev = text_at(line, "ev");
-    if (ev == "run_begin") facts_.begin = number_at<TimeNs>(line, "t", 0);
+    if (ev == "run_begin") run_begin(line);
+    if (ev == "not_computed") not_computed(line);
     if (ev == "rank_end") rank_end(line);
     if (ev.rfind("fault_", 0) == 0) fault_line(ev, line);
     if (ev == "log_marker") log_marker(line);
@@ -61,6 +62,17 @@ class Folder {
   }
 
  private:
+  void run_begin(const Json& line) {
+    facts_.begin = number_at<TimeNs>(line, "t", 0);
+    facts_.cuda_double = text_at(line, "cuda_double");
+  }
+
+  void not_computed(const Json& line) {
+    if (!facts_.not_computed.empty()) facts_.not_computed += ", ";
+    facts_.not_computed +=
+        fmt::format("{} of process {}", number_at<uint64_t>(line, "kernels", 0), number_at(line, "pid", 0));
+  }
+
   void rank_end(const Json& line) {
     RankEnd end;
     end.process = process_of(line);

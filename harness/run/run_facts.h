@@ -58,6 +58,8 @@ struct RunFacts {
   std::string teardown_reason;  // "wall", "decided", "interrupted"
   bool starved = false;         // the host could not serve our own timers
   std::string starved_why;
+  std::string cuda_double;             // NCCL's version over the double of CUDA; "": not over it
+  std::string not_computed;            // kernels that were launched over it and computed nothing; "" none
   std::vector<Json> leftovers;         // census lines
   std::vector<RankEvidence> evidence;  // taken while the job hung, by rank; judged by nobody
   std::unique_ptr<RunFacts> reference;

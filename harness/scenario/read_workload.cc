@@ -3,6 +3,7 @@
 
 #include <regex>
 
+#include "harness/base/nccl_version.h"
 #include "harness/base/suggest.h"
 #include "harness/scenario/readers.h"
 #include "harness/scenario/value.h"
@@ -79,12 +80,26 @@ void read_markers(MapReader& in, Markers& out) {
 void read_needs(MapReader& in, std::vector<std::string>& out) {
   if (!in.texts("needs", out)) return;
   for (const Value& item : *in.value().find("needs")->list()) {
-    bool known = false;
+    bool known = nccl_need(item.text).has_value();
     for (const std::string& word : need_words()) known |= word == item.text;
     if (!known)
       in.problems().add(
           fmt::format("unknown need \"{}\"{}", item.text, did_you_mean(item.text, need_words())), item.pos);
   }
+}
+
+void read_cuda(MapReader& in, Workload& out) {
+  std::string word;
+  if (in.text("cuda", word) && !(out.cuda_double = word == "double") && word != "machine")
+    in.problems().add(fmt::format("\"cuda\" is machine or double, not \"{}\"", word),
+                      in.value().find("cuda")->pos);
+  if (!in.text("nccl", out.nccl)) return;
+  const SourcePos& at = in.value().find("nccl")->pos;
+  const auto version = nccl_version(out.nccl);
+  if (!version)
+    in.problems().add(fmt::format("\"nccl\" is a version as 2.22.3, not \"{}\"", out.nccl), at);
+  else if (!out.cuda_double)
+    in.problems().add("\"nccl\" chooses among the versions over the double: it needs \"cuda: double\"", at);
 }
 
 }  // namespace
@@ -125,6 +140,7 @@ void read_workload(const Value& value, Workload& out, Problems& problems) {
   in.flag("order_free", out.order_free);
   read_markers(in, out.markers);
   read_needs(in, out.needs);
+  read_cuda(in, out);
   in.finish();
   if (out.launcher == LauncherKind::kLocal && !out.launcher_args.empty())
     problems.add("the local launcher takes no \"launcher_args\"", value.find("launcher_args")->pos);

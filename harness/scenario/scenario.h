@@ -126,7 +126,9 @@ struct Workload {
   Duration slow_after{0}, hung_after{0};  // the least patience of inferred findings; 0: the diagnosis' own
   bool order_free = false;
   Markers markers;
-  std::vector<std::string> needs;  // "mpi", "torch", "root" ...: missing means skipped (77)
+  std::vector<std::string> needs;  // "mpi", "torch", "nccl >= 2.27" ...: missing means skipped (77)
+  bool cuda_double = false;        // over the double of CUDA (harness/gpuless), not the machine's own
+  std::string nccl;                // which NCCL over the double: "2.22.3"; "" the newest that `needs` allow
   SourcePos pos;
 };
 

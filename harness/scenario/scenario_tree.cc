@@ -64,6 +64,8 @@ Value workload_tree(const Workload& w) {
   put_text(markers, "error", w.markers.error, w.pos);
   if (!markers.map()->empty()) set_entry(out, "markers", std::move(markers));
   put_texts(out, "needs", w.needs, w.pos);
+  if (w.cuda_double) put_text(out, "cuda", "double", w.pos);
+  put_text(out, "nccl", w.nccl, w.pos);
   return out;
 }
 

@@ -2,6 +2,7 @@
 #include "harness/scenario/schema.h"
 
 #include "faults/fault.h"
+#include "harness/base/nccl_version.h"
 #include "harness/judge/oracle.h"
 #include "harness/scenario/op_words.h"
 #include "harness/scenario/readers.h"
@@ -16,6 +17,7 @@ Json scalar() { return {{"type", {"string", "number", "boolean"}}}; }
 Json whole(int64_t least) { return {{"type", "integer"}, {"minimum", least}}; }
 Json list_of(Json items) { return {{"type", "array"}, {"items", std::move(items)}}; }
 Json map_of(Json values) { return {{"type", "object"}, {"additionalProperties", std::move(values)}}; }
+Json pattern(const char* text) { return {{"type", "string"}, {"pattern", text}}; }
 Json one_of(const std::vector<std::string>& words) { return {{"enum", words}}; }
 
 Json object(Json properties, std::vector<std::string> required = {}) {
@@ -141,7 +143,9 @@ Json workload() {
                                     {"hung_after", ref("duration")}})},
                  {"order_free", {{"type", "boolean"}}},
                  {"markers", markers},
-                 {"needs", list_of(one_of(need_words()))}},
+                 {"needs", list_of({{"anyOf", {one_of(need_words()), pattern(kNcclNeedPattern)}}})},
+                 {"cuda", one_of({"machine", "double"})},
+                 {"nccl", pattern(R"(^[0-9]+(\.[0-9]+){0,2}$)")}},
                 {"ranks", "command"});
 }
 

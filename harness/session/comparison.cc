@@ -32,9 +32,11 @@ RunReport report_of(const std::vector<JudgedVariant>& variants) {
   RunReport report;
   report.judgement = judge_comparison(variants);
   report.compared.emplace();
-  for (const auto& [run, judgement] : variants)
+  for (const auto& [run, judgement] : variants) {
+    if (report.cuda_double.empty()) report.cuda_double = run.facts->cuda_double;
     report.compared->rows.push_back({run.id, run.n, run.facts->plan.scenario.workload.ranks,
                                      judgement.verdict, seconds_of(*run.facts), judgement.summary});
+  }
   if (variants.empty()) return report;
   const Scenario& scenario = variants.front().run.facts->plan.scenario;
   report.scenario = scenario.name;

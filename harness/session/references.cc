@@ -20,6 +20,8 @@ std::string key_of(const Plan& plan, const std::string& reference_run) {
               {"ranks", workload.ranks},
               {"env", workload.env},
               {"cwd", workload.cwd},
+              {"cuda_double", workload.cuda_double},
+              {"nccl", workload.nccl},
               {"wall", workload.wall.count()},
               {"seed", plan.seed},
               {"dir", fs::path(plan.scenario.file).parent_path().string()},

@@ -144,6 +144,7 @@ Result<FinishedRun> judge_run(const std::string& run_dir) {
   }
   out.report.scenario = out.facts->plan.scenario.name;
   out.report.file = out.facts->plan.scenario.file;
+  out.report.cuda_double = out.facts->cuda_double;
   for (const Json& line : out.facts->journal)
     if (line.value("ev", "") == "cleanup")
       for (const Json& failed : line.value("failed", Json::array()))

@@ -66,8 +66,16 @@ Result<std::vector<ToothRow>> Square::prove(const Scenario& scenario) {
     if (!row) return row.error();
     rows.push_back(std::move(*row));
   }
-  for (ToothRow& row : rows) row.scenario = scenario.file.empty() ? scenario.name : scenario.file;
+  for (ToothRow& row : rows) {
+    row.scenario = scenario.file.empty() ? scenario.name : scenario.file;
+    row.cuda_double = cuda_double_;
+  }
   return rows;
+}
+
+void Square::note(const RunReport& report) {
+  left_ += report.cleanup;
+  if (!report.cuda_double.empty()) cuda_double_ = report.cuda_double;
 }
 
 // A run without trouble is shared, and never compared with anything but the reference. Of such a one there
@@ -97,7 +105,7 @@ Result<FinishedRun> Square::run_once(const Scenario& scenario, const Variant* va
   options.reference_run = reference;
   Result<FinishedRun> run = run_(*plan, options);
   if (!run) return run.error();
-  left_ += run->report.cleanup;
+  note(run->report);
   if (run->facts) run_dirs_.push_back(run->facts->run_dir);
   return run;
 }
@@ -188,7 +196,7 @@ Result<ToothRow> Square::prove_bug(const Scenario& scenario, const Judgement& bu
   options.reference_run = references_of_[""];
   Result<FinishedRun> run = run_(*plan, options);
   if (!run) return run.error();
-  left_ += run->report.cleanup;
+  note(run->report);
   if (run->facts) run_dirs_.push_back(run->facts->run_dir);
   const Judgement& off = run->report.judgement;
   row.off_quiet = to_text(off.verdict);

@@ -24,6 +24,7 @@ class Square {
   const std::vector<std::string>& run_dirs() const { return run_dirs_; }
 
  private:
+  void note(const RunReport&);
   Result<Judgement> corner(const Scenario&, const Tooth*, bool trouble_on);
   Result<FinishedRun> run_once(const Scenario&, const Variant*, const Tooth*, bool trouble_on);
   Result<Judgement> all_variants(const Scenario&, const Tooth*, bool trouble_on);
@@ -35,7 +36,7 @@ class Square {
   References& references_;
   const SessionOptions& options_;
   std::map<std::string, std::string> references_of_;  // by variant; "" for a scenario without any
-  std::string left_;
+  std::string left_, cuda_double_;
   std::vector<std::string> run_dirs_;
 };
 

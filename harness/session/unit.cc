@@ -20,6 +20,7 @@ PlanOptions plan_options(const SessionOptions& options) {
   PlanOptions out;
   out.seed = options.seed;
   out.set = options.set;
+  out.nccl = options.nccl;
   out.variant = options.variant;
   return out;
 }

@@ -19,6 +19,7 @@ enum class Keep { kFailed, kAll, kNone };
 
 struct SessionOptions {
   std::vector<std::pair<std::string, std::string>> set;
+  std::string nccl;                  // as in PlanOptions
   const Variant* variant = nullptr;  // every scenario is run so: a rung of a ladder
   std::optional<uint64_t> seed;
   bool teeth = false;
@@ -40,6 +41,7 @@ struct ToothRow {  // one tooth of one scenario: the square, and whether it bite
   bool bites = false;
   std::string why;
   std::vector<std::string> also_failed;
+  std::string cuda_double;  // as in RunReport
 };
 
 struct UnitResult {

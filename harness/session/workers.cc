@@ -33,6 +33,7 @@ ToothRow tooth_from_json(const Json& json) {
   row.off_fault = json.value("off_fault", "");
   row.bites = json.value("bites", false);
   row.why = json.value("why", "");
+  row.cuda_double = json.value("cuda_double", "");
   row.also_failed = json.value("also_failed", std::vector<std::string>{});
   return row;
 }
@@ -154,10 +155,17 @@ class Pool {
 }  // namespace
 
 Json to_json(const ToothRow& row) {
-  return {{"scenario", row.scenario},      {"tooth", row.tooth},       {"must_fail", row.must_fail},
-          {"on_quiet", row.on_quiet},      {"on_fault", row.on_fault}, {"off_quiet", row.off_quiet},
-          {"off_fault", row.off_fault},    {"bites", row.bites},       {"why", row.why},
-          {"also_failed", row.also_failed}};
+  return {{"scenario", row.scenario},
+          {"tooth", row.tooth},
+          {"must_fail", row.must_fail},
+          {"on_quiet", row.on_quiet},
+          {"on_fault", row.on_fault},
+          {"off_quiet", row.off_quiet},
+          {"off_fault", row.off_fault},
+          {"bites", row.bites},
+          {"why", row.why},
+          {"also_failed", row.also_failed},
+          {"cuda_double", row.cuda_double}};
 }
 
 void run_in_workers(const std::vector<Scenario>& scenarios, const std::vector<size_t>& which,

@@ -140,6 +140,7 @@ TEST_F(Reports, TheSchemaKnowsEveryKey) {
   std::ifstream in(std::string(source ? source : ".") + "/docs/reference/result.v1.schema.json");
   const Json schema = Json::parse(in, nullptr, false);
   ASSERT_FALSE(schema.is_discarded());
+  reports_[0].cuda_double = "2.29.7";  // with which it has all keys
   const Json result = result_json(reports_[0]);
   for (const auto& [key, value] : result.items()) EXPECT_TRUE(schema["properties"].contains(key)) << key;
   for (const Json& key : schema["required"]) EXPECT_TRUE(result.contains(key.get<std::string>())) << key;

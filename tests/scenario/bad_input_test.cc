@@ -57,6 +57,13 @@ const BadInput kKeysAndTypes[] = {
      "  - blamed: {kind: dead_rank, ranks: [2], op: all_reduce}\n  - unblocked: {ranks: survivors, "
      "within: 12s, after: kill}\n  - left_nothing: [processes, shm, sockets, temp_files]\n",
      "  []\n", "f.yaml:15:3: \"expect\" is empty: a run that expects nothing proves nothing"},
+    {"CudaWord", "limits: {wall: 90s}", "cuda: fake",
+     "f.yaml:8:9: \"cuda\" is machine or double, not \"fake\""},
+    {"NcclWord", "limits: {wall: 90s}", "cuda: double\n  nccl: new",
+     "f.yaml:9:9: \"nccl\" is a version as 2.22.3, not \"new\""},
+    {"NcclWithoutTheDouble", "limits: {wall: 90s}", "nccl: 2.22.3",
+     "f.yaml:8:9: \"nccl\" chooses among the versions over the double: it needs \"cuda: double\""},
+    {"NeedOfAVersion", "limits: {wall: 90s}", "needs: [nccl > 2]", "f.yaml:8:11: unknown need \"nccl > 2\""},
 };
 INSTANTIATE_TEST_SUITE_P(KeysAndTypes, BadInputTest, testing::ValuesIn(kKeysAndTypes),
                          [](const auto& entry) { return entry.param.fact; });

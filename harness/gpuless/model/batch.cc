@@ -26,7 +26,7 @@ Open& open() {
   return *o;
 }
 
-std::atomic<std::uint64_t> calls{0}, launches{0}, without_launch{0}, other_kernels{0};
+std::atomic<std::uint64_t> calls{0}, launches{0}, without_launch{0};
 
 // No kernel of these parts of a batch can come any more. Caller has the lock of open().
 void close_parts(Batch& batch, const Communicator* only, bool accepted) {
@@ -189,8 +189,6 @@ bool launch_collective(const StreamPtr& stream) {
   return true;
 }
 
-Counts counts() { return {calls, launches, without_launch, other_kernels}; }
-
-void count_other_kernel() { ++other_kernels; }
+Counts counts() { return {calls, launches, without_launch}; }
 
 }  // namespace gpuless

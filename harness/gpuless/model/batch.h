@@ -58,9 +58,8 @@ void drop_group();
 bool launch_collective(const StreamPtr& stream);
 
 struct Counts {
-  std::uint64_t calls = 0, launches = 0, without_launch = 0, other_kernels = 0;
+  std::uint64_t calls = 0, launches = 0, without_launch = 0;
 };
 Counts counts();
-void count_other_kernel();
 
 }  // namespace gpuless

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <string>
 
+#include "harness/gpuless/core/not_computed.h"
 #include "harness/gpuless/core/settings.h"
 #include "harness/gpuless/model/batch.h"
 
@@ -29,7 +30,7 @@ Error launch(const void* kernel, const StreamPtr& stream) {
     say_once("a kernel of NCCL for a call that is not modelled (one-sided, grown communicator, device API)");
     return kNotSupported;
   }
-  count_other_kernel();
+  count_not_computed();
   Streams::all().enqueue(stream, {[] { return true; }, {}, true});
   return kSuccess;
 }

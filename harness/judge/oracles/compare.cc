@@ -78,6 +78,10 @@ Difference difference(const RunFacts& base, const Group& of, const RunFacts& oth
 
 ExpectationResult judge_value(const ExpectationSpec& spec, const std::string& name,
                               const std::vector<Group>& groups) {
+  for (const Group& group : groups)
+    for (const RunFacts* run : group.runs)
+      if (const std::string why = why_no_values(*run); !why.empty())
+        return answer(spec, Verdict::kUnknown, fmt::format("in {}: {}", group.id, why));
   const RunFacts& base = *groups[0].runs[0];
   const Value* at = spec.params.find("at");
   const int64_t step = at ? read_int(*at, "step", -1) : last_step_of(base, name);

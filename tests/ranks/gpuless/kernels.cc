@@ -1,4 +1,6 @@
 // kernels.cc: the other modes of the collective model, and what happens to a kernel that it does not know.
+#include <cstdio>
+
 #include "tests/ranks/gpuless/rank.h"
 
 using namespace rank;  // NOLINT: this is a program
@@ -30,5 +32,16 @@ void until_abort() {
   MUST(sum.out[0] == -1);
 }
 const Register registered_until_abort("kernels_until_abort", until_abort);
+
+// A kernel of the program's own: nothing is computed, and the double counts it. Then a value is said.
+void not_a_kernel() {}
+void own_kernel() {
+  MUST(cudaLaunchKernel(reinterpret_cast<const void*>(not_a_kernel), dim3(1), dim3(1), nullptr, 0,
+                        stream()) == cudaSuccess);
+  std::printf("value 1\n");
+}
+const Register registered_own_kernel("own_kernel", own_kernel);
+void no_kernel() { std::printf("value 1\n"); }
+const Register registered_no_kernel("no_kernel", no_kernel);
 
 }  // namespace

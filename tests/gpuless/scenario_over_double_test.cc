@@ -1,0 +1,102 @@
+// scenario_over_double_test: `cuda: double` in a scenario: what its reports say first, which NCCL it gets,
+// and what a value is worth there.
+#include <gmock/gmock.h>
+
+#include "tests/gpuless/job.h"
+#include "tests/support/tool.h"
+
+namespace rankfault::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr const char* kNotice = "CUDA is a double: host code of NCCL ";
+
+std::string scenario(const std::string& what, const std::string& more = "", const std::string& expect = "") {
+  return "version: 1\nname: over-double\nworkload:\n  ranks: 4\n  cuda: double\n  env: {MEET: \"{tmp}\"}\n"
+         "  command: [\"{bin}/ranks/gpuless/nccl_ranks\", " +
+         what + "]\n  limits: {wall: 60s}\n" + more + "expect:\n  - finished\n" + expect;
+}
+
+class ScenarioOverDouble : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (built_nccl_versions().front() == "none") GTEST_SKIP() << "./dev nccl was not run";
+  }
+
+  ToolRun run(const std::string& text, std::vector<std::string> more = {}) {
+    std::vector<std::string> args = {"run", scratch_.write("s.yaml", text), "--run-dir",
+                                     scratch_.file("run")};
+    args.insert(args.end(), more.begin(), more.end());
+    return run_tool(args);
+  }
+
+  Scratch scratch_;
+};
+
+TEST_F(ScenarioOverDouble, EveryReportSaysFirstThatCudaIsADouble) {
+  const ToolRun tool = run(scenario("values"), {"--junit", scratch_.file("junit.xml")});
+  EXPECT_EQ(tool.status, 0) << tool.output;
+  EXPECT_THAT(tool.output, HasSubstr(std::string(kNotice) + built_nccl_versions().back()));
+  EXPECT_LT(tool.output.find(kNotice), tool.output.find("PASS"));
+  EXPECT_THAT(read_file(scratch_.file("run/result.json")),
+              StartsWith("{\n  \"notice\": \"" + std::string(kNotice)));
+  const std::string junit = read_file(scratch_.file("junit.xml"));
+  EXPECT_THAT(junit, StartsWith("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- " + std::string(kNotice)));
+  EXPECT_THAT(junit, HasSubstr("<property name=\"notice\" value=\"" + std::string(kNotice)));
+  EXPECT_THAT(run_tool({"judge", scratch_.file("run")}).output, StartsWith(kNotice));
+}
+
+TEST_F(ScenarioOverDouble, EveryVersionThatWasBuiltCanBeAskedFor) {
+  for (const std::string& version : built_nccl_versions()) {
+    const Scratch own;
+    const ToolRun tool = run_tool(
+        {"run", own.write("s.yaml", scenario("values")), "--run-dir", own.file("run"), "--nccl", version});
+    EXPECT_EQ(tool.status, 0) << tool.output;
+    EXPECT_THAT(tool.output, HasSubstr(kNotice + version + ","));
+  }
+}
+
+TEST_F(ScenarioOverDouble, WhatIsNotThereIsSkippedAndNothingIsStarted) {
+  const ToolRun tool = run(scenario("values", "  needs: [\"nccl >= 99\"]\n"));
+  EXPECT_EQ(tool.status, 77) << tool.output;
+  EXPECT_THAT(tool.output,
+              HasSubstr("nccl >= 99 is wanted; over the double there is " + built_nccl_versions().back()));
+  EXPECT_EQ(read_file(scratch_.file("run/plan.json")), "");
+}
+
+TEST_F(ScenarioOverDouble, AfterAKernelThatComputedNothingAValueShowsNothing) {
+  const std::string values = "  - agreed: {values: [value]}\n",
+                    markers = "  markers: {value: \"value (.*)\"}\n";
+  const ToolRun own = run(scenario("own_kernel", markers, values));
+  EXPECT_EQ(own.status, 2) << own.output;
+  EXPECT_THAT(own.output, HasSubstr("kernels that are not NCCL's computed nothing (1 of process "));
+  EXPECT_THAT(own.output, HasSubstr("values show nothing"));
+}
+
+TEST_F(ScenarioOverDouble, WithoutSuchAKernelAValueIsJudged) {
+  const ToolRun none =
+      run(scenario("no_kernel", "  markers: {value: \"value (.*)\"}\n", "  - agreed: {values: [value]}\n"));
+  EXPECT_THAT(none.output, Not(HasSubstr("values show nothing")));
+}
+
+TEST_F(ScenarioOverDouble, TeethSayItToo) {
+  const std::string text =
+      scenario("values") + "teeth:\n  - {set: {workload.command: [\"/bin/false\"]}, must_fail: finished}\n";
+  const ToolRun tool =
+      run_tool({"run", "--teeth", "--runs", scratch_.file("runs"), scratch_.write("s.yaml", text)});
+  EXPECT_THAT(tool.output, HasSubstr(kNotice));
+}
+
+TEST_F(ScenarioOverDouble, ALargerJobThanDevShmHoldsIsRefusedBeforeLaunch) {
+  std::string text = scenario("values");
+  text.replace(text.find("ranks: 4"), 8, "ranks: 16384");
+  const ToolRun tool = run(text);
+  EXPECT_EQ(tool.status, 64) << tool.output;
+  EXPECT_THAT(tool.output, HasSubstr("/dev/shm has room for "));
+}
+
+}  // namespace
+}  // namespace rankfault::test
