@@ -69,6 +69,7 @@ std::string outside_words(const Action& action) {
       return fmt::format("{} to its {} helper named {}", signal_name(action.signal), ordinal(action.size),
                          action.path);
     case OutsideVerb::kLeaveStale:
+      if (action.size < 0) return "put another file in the place of " + action.path;
       return fmt::format("leave {} bytes of {} under {}", action.size, action.mode, action.path);
     case OutsideVerb::kWatch:
     case OutsideVerb::kNone:

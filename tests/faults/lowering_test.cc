@@ -105,6 +105,13 @@ TEST(Lowering, ALeftoverIsLaidWhereTheNameIsFirstUsed) {
               HasSubstr("0 to 255"));
 }
 
+TEST(Lowering, ASegmentIsReplacedAsItIsAttached) {
+  EXPECT_EQ(first("shm_replace@rank=1,file_op=shm_attach,path=/dev/shm/n*").size, -1);
+  EXPECT_THAT(refusal("shm_replace@rank=1,file_op=shm_create,path=/dev/shm/n*"),
+              HasSubstr("before the victim attaches"));
+  EXPECT_THAT(refusal("shm_replace@rank=1,file_op=shm_attach,path=/tmp/n*"), HasSubstr("/dev/shm/"));
+}
+
 TEST(Lowering, AHelperIsChosenByNameAndAge) {
   const Action action = first("helper_kill@rank=1,op=all_reduce,nth=3,name=pt_data*,which=2,signal=BUS");
   EXPECT_EQ(action.outside, OutsideVerb::kSignalHelper);

@@ -109,6 +109,15 @@ TEST_F(VerifySegment, ANameThatWasNotThereAfterwardsWasNotMet) {
   EXPECT_EQ(effect(), Effect::kVoid);
 }
 
+TEST_F(VerifySegment, AReplacedSegmentMustBeOpened) {
+  run("shm_replace@rank=1,file_op=shm_attach,path=/dev/shm/seg*");
+  harmed("segment_replaced");
+  uses(2, RF_OP_SHM_ATTACH, 50, 0);  // the job's own, before
+  EXPECT_EQ(effect(), Effect::kVoid);
+  uses(1, RF_OP_SHM_ATTACH, 150, 0);
+  EXPECT_EQ(effect(), Effect::kVerified);
+}
+
 // A file below the job's TMPDIR was harmed at 115.
 class VerifyFile : public Verify {
  protected:
