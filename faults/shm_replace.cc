@@ -43,9 +43,11 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 const Registration<FaultKind> kRegistration{{
     "shm_replace",
     "Another file of the same size, full of zeros, has the name of the segment that the victim attaches to.",
-    "a second job under the same name that cleaned up before it began; a segment made anew by a restarted rank "
+    "a second job under the same name that cleaned up before it began; a segment made anew by a restarted "
+    "rank "
     "while its peer was on its way to the old one",
-    "a changed content: who has mapped the old one keeps it, whole, and shares it with nobody who comes later",
+    "a changed content: who has mapped the old one keeps it, whole, and shares it with nobody who comes "
+    "later",
     "a later attach of that path succeeds",
     "shm_replace@rank=1,file_op=shm_attach,path=/dev/shm/nccl-*",
     false,

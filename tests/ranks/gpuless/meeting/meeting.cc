@@ -1,11 +1,12 @@
-// meeting: the ranks of a job meet over NCCL, with a limit of their own; who cannot tells the others, all abort,
-// and try once more under a new id. Then a few sums.
+// meeting: the ranks of a job meet over NCCL, with a limit of their own; who cannot tells the others, all
+// abort, and try once more under a new id. Then a few sums.
 //
-//   meeting --folder=DIR [--limit=SECONDS] [--tries=N] [--steps=N] [--no-abort] [--believe-in-nccl] [--old-id]
+//   meeting --folder=DIR [--limit=SECONDS] [--tries=N] [--steps=N] [--no-abort] [--believe-in-nccl]
+//   [--old-id]
 //
-// --no-abort: who gives up leaves at once, and with the process all that NCCL had. The words after it turn a defence
-// off: no limit and no word to others; the id of the first try again.
-// Exit: 0 the sums were right, 5 given up and said so, 1 a wrong sum.
+// --no-abort: who gives up leaves at once, and with the process all that NCCL had. The words after it turn a
+// defence off: no limit and no word to others; the id of the first try again. Exit: 0 the sums were right, 5
+// given up and said so, 1 a wrong sum.
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 #include <unistd.h>
@@ -137,7 +138,8 @@ int read_words(int argc, char** argv, std::string& folder) {
       believes = true;
     else if (word == "--old-id")
       old_id = true;
-    else if (std::sscanf(argv[i], "--limit=%lf", &limit) != 1 && std::sscanf(argv[i], "--tries=%d", &tries) != 1 &&
+    else if (std::sscanf(argv[i], "--limit=%lf", &limit) != 1 &&
+             std::sscanf(argv[i], "--tries=%d", &tries) != 1 &&
              std::sscanf(argv[i], "--steps=%d", &steps) != 1)
       return 64;
   }
