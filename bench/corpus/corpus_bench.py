@@ -5,7 +5,8 @@
   --match TEXT          only cases whose family/name/ranks/mask has it
   --check               a test: fails on an alarm about a twin and on a wrong proof; writes no file
   --out FILE            where the table goes (docs/reference/corpus-score.md)
-  --keep FOLDER         the runs stay there, for the falsifier (./dev fuzz diagnose)
+  --keep FOLDER         the runs stay there, for the falsifier (./dev fuzz diagnose); one that lies there already is not
+                        run again, but diagnosed anew from its records
 """
 import argparse
 import json
@@ -63,10 +64,14 @@ def write_score(path, by_family, total, drawn):
 def run_all(build, cases, keep="", after_each=lambda by_family: None):
     by_family = {}
     for case in cases:
-        with tempfile.TemporaryDirectory(prefix="rfcorpus-") as folder:
-            result = run_case.run_case(build, folder, case)
-            if keep:
-                shutil.copytree(f"{folder}/run", os.path.join(keep, label(case).replace("/", "_")))
+        kept = os.path.join(keep, label(case).replace("/", "_"))
+        if keep and os.path.exists(kept):
+            result = run_case.diagnose_again(build, kept)
+        else:
+            with tempfile.TemporaryDirectory(prefix="rfcorpus-") as folder:
+                result = run_case.run_case(build, folder, case)
+                if keep:
+                    shutil.move(f"{folder}/run", kept)
         judged = score.judge(case, result)
         if judged.get("verdict") == "right":
             named = run_case.lines_of(f"{build}/bin/ranks/corpus/{case['program']}", score.causes(result)[0])

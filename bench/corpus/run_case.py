@@ -70,7 +70,17 @@ def run_case(build, folder, case):
                 tool.send_signal(signal.SIGINT)
                 tool.wait()
     with open(f"{run}/result.json", encoding="utf-8") as file:
-        findings = json.load(file)["findings"]
+        return outcome(run, json.load(file)["findings"])
+
+
+def diagnose_again(build, run):
+    """What the tool of today says of the records of a run that was kept."""
+    done = subprocess.run([f"{build}/bin/rankfault", "diagnose", "--json", run], capture_output=True, text=True, check=False)
+    return outcome(run, json.loads(done.stdout)["findings"])
+
+
+def outcome(run, findings):
+    """The findings, and what the journal tells of the job's end."""
     lines = journal_lines(f"{run}/journal.ndjson")
     return {"findings": findings, "teardown": next(x["reason"] for x in lines if x["ev"] == "teardown"),
             "took_ms": took(lines, findings),
@@ -87,10 +97,11 @@ def took(lines, findings):
 
 
 def lines_of(program, finding):
-    """The source lines of the calls that a finding names."""
+    """The source lines of the calls that a finding names: as file:line, or where the tool found no debug information."""
     sites = {finding.get("call_site", "")} | {side.get("call_site", "") for side in finding.get("sides", [])}
+    named = {int(m.group(1)) for s in sites if (m := re.search(r"\.c:([0-9]+)$", s))}
     offsets = [hex(int(m.group(1), 16) - 1) for s in sites if (m := re.search(r"\+0x([0-9a-f]+)$", s))]
     if not offsets:
-        return set()
+        return named
     out = subprocess.run(["addr2line", "-e", program, *offsets], capture_output=True, text=True, check=False).stdout
-    return {int(m.group(1)) for m in re.finditer(r"\.c:(\d+)", out)}
+    return named | {int(m.group(1)) for m in re.finditer(r"\.c:(\d+)", out)}

@@ -119,6 +119,16 @@ bool two_branches(const Sequence& mine, const Sequence& others, size_t p) {
          !knows(mine, others[p].shape);
 }
 
+// Mine made again what it made right before, from a branch in which the others were not and from where nobody
+// called yet, and went on as they do: twice what they make once.
+bool twice_in_own_branch(const Sequence& mine, const Sequence& others, size_t p) {
+  if (p == 0 || p >= mine.size() || p >= others.size()) return false;
+  for (size_t i = p; i + 1 < mine.size() && i < others.size(); ++i)
+    if (!same(mine[i + 1], others[i])) return false;
+  return mine[p].bare == mine[p - 1].bare && mine[p - 1].branch && !knows(others, mine[p].shape) &&
+         mine[p].bare != others[p].bare;
+}
+
 // Programs in which each role makes the common calls from a branch of its own: equal calls of two branches
 // count as one call. Returns mine with the others' places put in.
 Sequence in_their_places(Sequence mine, const Sequence& others) {
@@ -127,7 +137,7 @@ Sequence in_their_places(Sequence mine, const Sequence& others) {
     if (mine[p].bare != others[p].bare || mine[p].step != others[p].step) break;
     const Token from = mine[p], to = others[p];
     for (Token& t : mine)
-      if (t.shape == from.shape) t.shape = to.shape, t.site = to.site;
+      if (t.shape == from.shape) t.shape = to.shape, t.site = to.site, t.branch = true;
   }
   return mine;
 }
@@ -188,6 +198,7 @@ Alignment explain_placed(const Sequence& mine, const Sequence& others, bool mine
 Alignment explain(const Sequence& mine_as_made, const Sequence& others_as_made, bool mine_is_whole) {
   const Sequence moved = in_their_places(mine_as_made, others_as_made);
   size_t p = common_prefix(moved, others_as_made);
+  if (twice_in_own_branch(moved, others_as_made, p)) return {Alignment::Kind::kExtra, 1, p, p, false};
   if (!two_branches(moved, others_as_made, p) || moved[p].op != others_as_made[p].op)
     return explain_placed(moved, others_as_made, mine_is_whole);
   const Sequence mine = without_places(moved), others = without_places(others_as_made);

@@ -15,6 +15,7 @@ struct Token {
   uint64_t step = 0;  // it belongs to; 0 where the program does not mark its steps
   int site = 0;       // where in the program; 0 unknown
   int op = 0;
+  bool branch = false;  // made from a place of its own, where the others make it from theirs
 };
 
 struct Alignment {

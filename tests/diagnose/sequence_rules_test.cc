@@ -52,6 +52,43 @@ TEST(MissingCall, ARankThatReachedTheNextPhaseFirstLeftOneOut) {
   EXPECT_EQ(found.all[1].confidence, Confidence::kProven);
 }
 
+TEST(ExtraCall, MadeTwiceInABranchOfItsOwnIsOneTooMany) {
+  TimelineBuilder job(3);  // rank 1 is in the branch `if (wrong)`, and calls there twice
+  for (int step = 0; step < 2; ++step) job.everyone(broadcast(0)).everyone(all_reduce(8, 0x10));
+  for (int r : {0, 2}) job.does(r, broadcast(0, 16, 0x50)).blocked(r, all_reduce(8, 0x60));
+  job.does(1, broadcast(0, 16, 0x30)).blocked(1, broadcast(0, 16, 0x40));
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(all_kinds(found), "extra_call call_mismatch");
+  EXPECT_EQ(found.all[0].ranks, std::vector<int>{1});
+  EXPECT_EQ(found.all[0].confidence, Confidence::kInferred);
+}
+
+// Near miss: no branch of its own. It is one round ahead, because it left out what the others are in.
+TEST(ExtraCall, TheNextRoundsCallIsNoneTooMany) {
+  TimelineBuilder job(3);
+  for (int step = 0; step < 2; ++step) job.everyone(broadcast(0)).everyone(all_reduce(8, 0x10));
+  job.everyone(broadcast(0, 16, 0x50));
+  for (int r : {0, 2}) job.blocked(r, all_reduce(8, 0x60));
+  job.blocked(1, broadcast(0, 16, 0x40));
+  EXPECT_EQ(all_kinds(diagnose(job.build())), "missing_call call_mismatch");
+}
+
+TEST(ExtraCall, OnAnotherCommunicatorWhileTheOthersFinalizeIsSeen) {
+  TimelineBuilder job(3,
+                      RF_LIB_MPI);  // its call was meant for the communicator on which its peers were served
+  job.comm("right", {0, 1, 2}).comm("wrong", {0, 1, 2});
+  job.everyone(on(broadcast(0), "right")).everyone(on(broadcast(0), "wrong"));
+  for (int r : {0, 2}) job.does(r, on(broadcast(0), "right"));
+  CallSpec finalize = barrier();
+  finalize.op = RF_OP_FINALIZE;
+  for (int r : {0, 2}) job.blocked(r, finalize);
+  job.blocked(1, on(broadcast(0), "wrong"));
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(all_kinds(found), "extra_call");
+  EXPECT_EQ(found.all[0].ranks, std::vector<int>{1});
+  EXPECT_EQ(found.all[0].confidence, Confidence::kProven);
+}
+
 TEST(ExtraCall, AFlagReducedByOneRankOnlyIsOneTooMany) {
   TimelineBuilder job(3);  // it pairs with the others' gradients
   job.everyone(all_reduce(100, 0x10), 6).blocked(1, all_reduce(1, 0x77));
