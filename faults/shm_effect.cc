@@ -58,4 +58,24 @@ std::optional<FailedAttach> failed_attach(const RunFacts& facts, const Action& a
   return first;
 }
 
+std::optional<SegmentUse> first_use(const RunFacts& facts, const Action& action, int attempt, TimeNs from,
+                                    TimeNs until) {
+  const std::set<std::string> harmed = harmed_paths(facts, action);
+  std::optional<SegmentUse> first;
+  for (const ProcessView& process : facts.timeline.processes)
+    for (const Event& event : process.history) {
+      const rf_record& record = event.record;
+      const bool left = record.phase == RF_PHASE_EXIT || record.phase == RF_PHASE_ERROR;
+      if (process.attempt != attempt || !left || record.op < RF_OP_SHM_CREATE ||
+          record.op > RF_OP_SHM_UNLINK || record.time_ns < from || record.time_ns >= until ||
+          (first && first->time <= record.time_ns))
+        continue;
+      const auto name = process.name_at.find(static_cast<uint32_t>(record.seq));
+      if (name == process.name_at.end() || harmed.count(name->second) == 0) continue;
+      first = SegmentUse{process.rank, record.time_ns, name->second, static_cast<rf_op>(record.op),
+                         record.tag_or_result};
+    }
+  return first;
+}
+
 }  // namespace rankfault

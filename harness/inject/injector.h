@@ -79,6 +79,7 @@ class Injector {
   Result<std::string> signal_helper(const Action&, const ProcessId&, int rank);
   Result<std::string> harm_files(const Action&, rf_gate_slot*);
   Result<std::string> harm_run_files(const Action&);
+  Result<std::string> leave_stale(const Action&, rf_gate_slot*);
   void after_done(const Action&, const ProcessId&, int rank);
   void journal_done(const Action&, const ProcessId&, int rank, const char* effect, const Json& more);
   void tick_timed(TimeNs now);

@@ -14,6 +14,7 @@
 #include "harness/inject/injector.h"
 #include "harness/inject/job_files.h"
 #include "harness/inject/run_files.h"
+#include "harness/inject/stale_segment.h"
 
 namespace rankfault {
 
@@ -39,6 +40,10 @@ Result<std::string> Injector::act(const Action& action, const ProcessId& process
       intent["what"] = fmt::format("SIG{} to a helper of pid {}", ::sigabbrev_np(action.signal), process.pid);
       journal_.write("fault_intent", std::move(intent));
       return signal_helper(action, process, rank);
+    case OutsideVerb::kLeaveStale:
+      intent["what"] = "leave a segment under " + action.path;
+      journal_.write("fault_intent", std::move(intent));
+      return leave_stale(action, slot);
     case OutsideVerb::kWatch:
     case OutsideVerb::kStart:  // the launcher acted long before
     case OutsideVerb::kNone:
@@ -112,6 +117,26 @@ Result<std::string> Injector::harm_files(const Action& action, rf_gate_slot* slo
                                     {"time", now_ns()}});
   }
   return names;
+}
+
+// The parked call says the name; a pattern is none. Of the size -1: in place of the job's own of that name.
+Result<std::string> Injector::leave_stale(const Action& action, rf_gate_slot* slot) {
+  if (!slot || !slot->path[0]) return refused("the call at the gate names no segment");
+  const std::string path(slot->path, ::strnlen(slot->path, sizeof slot->path));
+  int64_t size = action.size;
+  if (size < 0) {
+    const std::vector<JobFile> own = job_files(path, guardian_pid_, page_->run_started_ns);
+    if (own.empty()) return refused(path + " is no segment of this job");
+    size = own[0].size;
+    if (::unlink(path.c_str()) != 0) return errno_error("remove " + path);
+  }
+  if (const Status left = leave_segment(path, size, action.mode, undo_); !left) return left.error();
+  journal_.write("fault_effect", {{"fault", action.fault},
+                                  {"action", action.id},
+                                  {"what", action.size < 0 ? "segment_replaced" : "segment_left"},
+                                  {"path", path},
+                                  {"time", now_ns()}});
+  return path;
 }
 
 // What is in the job's TMPDIR goes with it at the end: nothing has to be undone.

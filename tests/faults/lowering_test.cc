@@ -92,6 +92,26 @@ TEST(Lowering, SegmentFaultsAimAtTheirSegment) {
   EXPECT_EQ(action.outside, OutsideVerb::kUnlink);
 }
 
+TEST(Lowering, ALeftoverIsLaidWhereTheNameIsFirstUsed) {
+  const Action action = first("shm_stale@rank=1,file_op=shm_create,path=/dev/shm/c*,size=64,byte=7");
+  EXPECT_EQ(action.outside, OutsideVerb::kLeaveStale);
+  EXPECT_EQ(action.at.path, "/dev/shm/c*");
+  EXPECT_EQ(action.size, 64);
+  EXPECT_EQ(action.mode, 7);
+  EXPECT_THAT(refusal("shm_stale@rank=1,op=all_reduce,path=/dev/shm/c*"), HasSubstr("first uses the name"));
+  EXPECT_THAT(refusal("shm_stale@rank=1,file_op=shm_create,edge=after,path=/dev/shm/c*"),
+              HasSubstr("the job's own"));
+  EXPECT_THAT(refusal("shm_stale@rank=1,file_op=shm_create,path=/dev/shm/c*,byte=256"),
+              HasSubstr("0 to 255"));
+}
+
+TEST(Lowering, ASegmentIsReplacedAsItIsAttached) {
+  EXPECT_EQ(first("shm_replace@rank=1,file_op=shm_attach,path=/dev/shm/n*").size, -1);
+  EXPECT_THAT(refusal("shm_replace@rank=1,file_op=shm_create,path=/dev/shm/n*"),
+              HasSubstr("before the victim attaches"));
+  EXPECT_THAT(refusal("shm_replace@rank=1,file_op=shm_attach,path=/tmp/n*"), HasSubstr("/dev/shm/"));
+}
+
 TEST(Lowering, AHelperIsChosenByNameAndAge) {
   const Action action = first("helper_kill@rank=1,op=all_reduce,nth=3,name=pt_data*,which=2,signal=BUS");
   EXPECT_EQ(action.outside, OutsideVerb::kSignalHelper);

@@ -37,6 +37,87 @@ TEST_F(Verify, ACutSegmentEndsSomebodyBySigbus) {
   EXPECT_EQ(effect(), Effect::kVerified);
 }
 
+// Segment 40 is the one that was harmed at 115.
+class VerifySegment : public Verify {
+ protected:
+  void harmed(const std::string& what) {
+    facts.journal.push_back({{"n", 9},
+                             {"t", 115},
+                             {"ev", "fault_effect"},
+                             {"fault", facts.plan.scenario.faults[0].id},
+                             {"action", 0},
+                             {"what", what},
+                             {"path", "/dev/shm/seg.1"},
+                             {"time", 115}});
+  }
+  void uses(int rank, rf_op op, uint64_t time, int error) {
+    process(rank).name_at[40] = "/dev/shm/seg.1";
+    record(rank, op, 40, RF_PHASE_EXIT, time, error);
+  }
+};
+
+TEST_F(VerifySegment, AClosedSegmentMustRefuseSomebody) {
+  run("shm_chmod@rank=1,file_op=shm_attach,path=/dev/shm/seg*");
+  harmed("mode_changed");
+  EXPECT_EQ(verdict().how, "no process attached to it afterwards");
+  uses(2, RF_OP_SHM_ATTACH, 50, EACCES);  // before
+  EXPECT_EQ(effect(), Effect::kVoid);
+  uses(2, RF_OP_SHM_ATTACH, 150, EACCES);
+  EXPECT_EQ(effect(), Effect::kVerified);
+}
+
+TEST_F(VerifySegment, AModeDoesNotHoldRoot) {
+  run("shm_chmod@rank=1,file_op=shm_attach,path=/dev/shm/seg*");
+  harmed("mode_changed");
+  uses(1, RF_OP_SHM_ATTACH, 150, 0);
+  const EffectReport report = verdict();
+  EXPECT_EQ(report.effect, Effect::kVoid);
+  EXPECT_NE(report.how.find("as root's do"), std::string::npos) << report.how;
+}
+
+TEST_F(VerifySegment, ALeftoverMustBeMet) {
+  run("shm_stale@rank=1,file_op=shm_create,path=/dev/shm/seg*");
+  EXPECT_EQ(effect(), Effect::kVoid);
+  harmed("segment_left");
+  EXPECT_EQ(effect(), Effect::kVoid);
+  uses(1, RF_OP_SHM_CREATE, 150, EEXIST);
+  const EffectReport report = verdict();
+  EXPECT_EQ(report.effect, Effect::kVerified);
+  EXPECT_EQ(report.how, "rank 1's shm_create of /dev/shm/seg.1 met it (File exists)");
+}
+
+TEST_F(VerifySegment, ALeftoverThatIsTakenForOnesOwnWasMetToo) {
+  run("shm_stale@rank=1,file_op=shm_create,path=/dev/shm/seg*");
+  harmed("segment_left");
+  uses(1, RF_OP_SHM_CREATE, 150, 0);
+  EXPECT_EQ(effect(), Effect::kVerified);
+}
+
+// What the job itself removed or found missing before cannot have lain there.
+TEST_F(VerifySegment, ALeftoverThatCameTooLateIsNone) {
+  run("shm_stale@rank=1,file_op=shm_create,path=/dev/shm/seg*");
+  harmed("segment_left");
+  uses(0, RF_OP_SHM_UNLINK, 50, ENOENT);
+  uses(1, RF_OP_SHM_CREATE, 150, EEXIST);
+  EXPECT_EQ(effect(), Effect::kVoid);
+}
+
+TEST_F(VerifySegment, ANameThatWasNotThereAfterwardsWasNotMet) {
+  run("shm_stale@rank=1,file_op=shm_attach,path=/dev/shm/seg*");
+  harmed("segment_left");
+  uses(2, RF_OP_SHM_ATTACH, 150, ENOENT);
+  EXPECT_EQ(effect(), Effect::kVoid);
+}
+
+TEST_F(VerifySegment, AReplacedSegmentMustBeOpened) {
+  run("shm_replace@rank=1,file_op=shm_attach,path=/dev/shm/seg*");
+  harmed("segment_replaced");
+  uses(2, RF_OP_SHM_ATTACH, 50, 0);  // the job's own, before
+  EXPECT_EQ(effect(), Effect::kVoid);
+  uses(1, RF_OP_SHM_ATTACH, 150, 0);
+  EXPECT_EQ(effect(), Effect::kVerified);
+}
+
 // A file below the job's TMPDIR was harmed at 115.
 class VerifyFile : public Verify {
  protected:

@@ -136,6 +136,20 @@ static void look_at_descriptors(struct rf_census* c, int pid, uid_t owner, struc
   closedir(dir);
 }
 
+/* What was made and abandoned between two looks is still there. */
+static void look_at_own_shm(struct rf_census* c) {
+  char path[4096];
+  DIR* dir = opendir("/dev/shm");
+  if (!dir) return;
+  for (struct dirent* e; (e = readdir(dir));) {
+    struct stat st;
+    const int n = snprintf(path, sizeof path, "/dev/shm/%s", e->d_name);
+    if (n < 0 || n >= (int)sizeof path || fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW)) continue;
+    if (S_ISREG(st.st_mode)) consider(c, path, st.st_ino, st.st_uid);
+  }
+  closedir(dir);
+}
+
 void rf_census_take_of(struct rf_census* c, const struct rf_proc* list, size_t n) {
   struct rf_unix_sockets sockets;
   rf_unix_sockets_begin(&sockets);
@@ -149,6 +163,7 @@ void rf_census_take_of(struct rf_census* c, const struct rf_proc* list, size_t n
     look_at_descriptors(c, list[i].pid, st.st_uid, &sockets);
   }
   rf_unix_sockets_end(&sockets);
+  if (c->own_shm) look_at_own_shm(c);
 }
 
 void rf_census_take(struct rf_census* c) {

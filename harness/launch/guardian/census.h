@@ -2,7 +2,8 @@
  *
  * A file is the job's when a descendant holds it for writing (a shared writable mapping, a writable
  * descriptor, a bound socket), it was born since the run began, it lies in /dev/shm or /tmp, and the
- * user did not name it: what stands on the command line is an output, not litter. Each is appended to
+ * user did not name it: what stands on the command line is an output, not litter. In a /dev/shm of the job's
+ * own nobody need hold it. Each is appended to
  * the undo list, once, with the device, the inode and the birth time that prove it. */
 #ifndef RANKFAULT_GUARDIAN_CENSUS_H
 #define RANKFAULT_GUARDIAN_CENSUS_H
@@ -22,6 +23,7 @@ struct rf_census {
   int undo_fd;         /* O_APPEND */
   const char* run_dir; /* files below these two are not listed: they are the run's own */
   const char* tmp_dir;
+  int own_shm;              /* /dev/shm is this job's alone: all that lies there is its own */
   int64_t began_ns;         /* CLOCK_REALTIME */
   struct rf_file_id* known; /* grows */
   size_t known_count, known_room;

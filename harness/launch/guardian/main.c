@@ -259,6 +259,7 @@ int main(int argc, char** argv) {
   if (chdir("/")) return 70;
   hold_lock(g.run_dir);
   rf_census_begin(&g.census, getpid(), undo_fd, g.run_dir, g.tmp_dir);
+  g.census.own_shm = argc == 7;
   if (g.tool < 0) tool_gone(&g);
   watch(&g);
 }

@@ -1,0 +1,60 @@
+// shm_chmod: a shared-memory segment of the job loses all its permissions while the victim stands at a point.
+#include <errno.h>
+#include <fmt/format.h>
+
+#include "faults/lowering.h"
+#include "faults/shm_effect.h"
+
+namespace rankfault {
+namespace {
+
+Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
+  if (Status ok = need_trigger(fault); !ok) return ok.error();
+  const Result<std::string> path = segment_pattern(fault);
+  if (!path) return path.error();
+  return for_each_victim(fault, context, [&](Action& action) {
+    action.verb = RF_VERB_OUTSIDE;
+    action.outside = OutsideVerb::kChmod;
+    action.path = *path;
+    aim_at_segment(action);
+    action.mode = 0;
+  });
+}
+
+// A mode holds nobody who may override it, so that nobody was refused has two reasons.
+EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
+  if (gate.effect != "done") return not_bitten(fmt::format("no segment of this job matched {}", action.path));
+  if (const auto failed = failed_attach(facts, action, gate.asked, {EACCES, EPERM}))
+    return verified(fmt::format("rank {} was not allowed to open {} afterwards", failed->rank, failed->path),
+                    failed->time);
+  if (const auto opened = failed_attach(facts, action, gate.asked, {0}))
+    return not_bitten(
+        fmt::format("rank {} opened {} all the same: a mode does not hold a process that may "
+                    "override it, as root's do",
+                    opened->rank, opened->path));
+  return not_bitten("no process attached to it afterwards");
+}
+
+EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
+  return verify_each(fault, facts, verify_one);
+}
+
+const Registration<FaultKind> kRegistration{{
+    "shm_chmod",
+    "Takes all permissions from one of the job's own shared-memory segments while the victim waits at the "
+    "trigger.",
+    "a segment made under another user or a strict umask; a hardening script that closes /dev/shm",
+    "lost memory: who has mapped the segment keeps it; and a process that may override modes (root) is not "
+    "held by one, so the run is void there",
+    "a later attach of that path fails with EACCES",
+    "shm_chmod@rank=1,file_op=shm_attach,path=/dev/shm/vader_segment.*",
+    false,
+    {{"path", ParamType::kText, false,
+      "Which segments, as a pattern below /dev/shm/; the trigger's path when not given. Only the job's own "
+      "are touched."}},
+    lower,
+    verify,
+}};
+
+}  // namespace
+}  // namespace rankfault

@@ -1,0 +1,62 @@
+// shm_replace: as the victim attaches to a segment of the job, another file of that size has its name.
+#include <errno.h>
+#include <fmt/format.h>
+
+#include "faults/lowering.h"
+#include "faults/shm_effect.h"
+
+namespace rankfault {
+namespace {
+
+Status check_point(const FaultSpec& fault) {
+  if (fault.at.file_op == "shm_attach" && fault.at.edge != Edge::kAfter) return Done{};
+  return usage_error("shm_replace fires before the victim attaches: \"file_op\" shm_attach, without \"edge\"",
+                     fault.pos);
+}
+
+Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
+  if (Status ok = check_point(fault); !ok) return ok.error();
+  const Result<std::string> path = segment_pattern(fault);
+  if (!path) return path.error();
+  return for_each_victim(fault, context, [&](Action& action) {
+    action.verb = RF_VERB_OUTSIDE;
+    action.outside = OutsideVerb::kLeaveStale;
+    action.path = *path;
+    aim_at_segment(action);
+    action.size = -1;  // of the one that it takes the place of
+    action.mode = 0;
+  });
+}
+
+EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
+  if (gate.effect != "done") return not_bitten(fmt::format("no segment of this job matched {}", action.path));
+  if (const auto opened = failed_attach(facts, action, gate.asked, {0}))
+    return verified(fmt::format("rank {} opened the file that {} had become", opened->rank, opened->path),
+                    opened->time);
+  return not_bitten("no process attached to it afterwards");
+}
+
+EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
+  return verify_each(fault, facts, verify_one);
+}
+
+const Registration<FaultKind> kRegistration{{
+    "shm_replace",
+    "Another file of the same size, full of zeros, has the name of the segment that the victim attaches to.",
+    "a second job under the same name that cleaned up before it began; a segment made anew by a restarted "
+    "rank "
+    "while its peer was on its way to the old one",
+    "a changed content: who has mapped the old one keeps it, whole, and shares it with nobody who comes "
+    "later",
+    "a later attach of that path succeeds",
+    "shm_replace@rank=1,file_op=shm_attach,path=/dev/shm/nccl-*",
+    false,
+    {{"path", ParamType::kText, false,
+      "Which segments, as a pattern below /dev/shm/; the trigger's path when not given. Only the job's own "
+      "are touched."}},
+    lower,
+    verify,
+}};
+
+}  // namespace
+}  // namespace rankfault

@@ -1,0 +1,60 @@
+// stale_segment: see stale_segment.h. An unnamed file first, so that its inode is known before its name is.
+#include "harness/inject/stale_segment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "harness/launch/guardian/file_id.h"
+
+namespace rankfault {
+namespace {
+
+constexpr char kFolder[] = "/dev/shm/";
+
+Status check_name(const std::string& path) {
+  if (!path.starts_with(kFolder)) return refused(path + " is no segment");
+  const std::string name = path.substr(sizeof kFolder - 1);
+  if (name.empty() || name.find('/') != std::string::npos)
+    return refused(path + " is not directly below /dev/shm");
+  if (name.ends_with("XXXXXX")) return refused("the name is drawn at random: nothing can lie there before");
+  return Done{};
+}
+
+Status fill(int file, int64_t size, int byte) {
+  if (::ftruncate(file, size) != 0) return errno_error("give the segment its size");
+  const std::vector<char> block(byte == 0 ? 0 : 65536, static_cast<char>(byte));
+  for (int64_t at = 0; !block.empty() && at < size;) {
+    const auto part = static_cast<size_t>(std::min<int64_t>(size - at, static_cast<int64_t>(block.size())));
+    const ssize_t written = ::pwrite(file, block.data(), part, at);
+    if (written <= 0) return errno_error("fill the segment");
+    at += written;
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Status leave_segment(const std::string& path, int64_t size, int byte, UndoList& undo) {
+  if (Status ok = check_name(path); !ok) return ok;
+  const UniqueFd file(::open(kFolder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (!file.valid()) return errno_error("make a file in /dev/shm");
+  if (Status ok = fill(file.get(), size, byte); !ok) return ok;
+  struct statx st {};
+  if (::statx(file.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) != 0)
+    return errno_error("look at the segment");
+  const rf_file_id id = rf_id_of_file(&st);
+  if (Status ok = undo.add(fmt::format("remove-file {} {} {} {}", id.dev, id.ino, id.born, path)); !ok)
+    return ok;
+  const std::string self = fmt::format("/proc/self/fd/{}", file.get());
+  if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0) return Done{};
+  if (errno == EEXIST) return refused(path + " is there already");
+  return errno_error("name the segment " + path);
+}
+
+}  // namespace rankfault

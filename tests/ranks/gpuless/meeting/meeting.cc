@@ -1,0 +1,161 @@
+// meeting: the ranks of a job meet over NCCL, with a limit of their own; who cannot tells the others, all
+// abort, and try once more under a new id. Then a few sums.
+//
+//   meeting --folder=DIR [--limit=SECONDS] [--tries=N] [--steps=N] [--no-abort] [--believe-in-nccl]
+//   [--old-id]
+//
+// --no-abort: who gives up leaves at once, and with the process all that NCCL had. The words after it turn a
+// defence off: no limit and no word to others; the id of the first try again. Exit: 0 the sums were right, 5
+// given up and said so, 1 a wrong sum.
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "harness/mark/mark.h"
+#include "tests/ranks/gpuless/meeting/board.h"
+
+namespace meeting {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+int rank, ranks, tries = 2, steps = 3;
+double limit = 4;
+bool no_abort = false, believes = false, old_id = false;
+
+void nap() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+
+void complain(const char* kind, int n, const std::string& what) {
+  std::printf("rank %d error: try %d: %s\n", rank, n, what.c_str());
+  rankfault_error(kind, n);
+}
+
+ncclUniqueId id_of(const Board& board, int n) {
+  const std::string name = "id-" + std::to_string(old_id ? 1 : n);
+  ncclUniqueId id;
+  if (rank == 0 && !board.has(name)) {
+    if (ncclGetUniqueId(&id) != ncclSuccess) std::exit(1);
+    board.put(name, std::string(id.internal, sizeof id.internal));
+  }
+  std::memcpy(id.internal, board.wait(name).data(), sizeof id.internal);
+  return id;
+}
+
+// What all do: "go" or "failed". Whoever knows first decides for all of them, so that nobody goes on alone.
+std::string decide(const Board& board, int n, ncclComm_t comm, ncclResult_t result) {
+  const std::string of = std::to_string(n), verdict = "verdict-" + of;
+  const auto until = Clock::now() + std::chrono::duration<double>(limit);
+  for (bool said = false; !board.has(verdict); nap()) {
+    if (result == ncclInProgress && ncclCommGetAsyncError(comm, &result) != ncclSuccess)
+      result = ncclInternalError;
+    if (result == ncclSuccess) {
+      if (!said) board.put("done-" + of + "." + std::to_string(rank), "");
+      said = true;
+      if (board.has_all("done-" + of, ranks)) board.put_first(verdict, "go");
+    } else if (result != ncclInProgress) {
+      if (!said) complain("other", n, ncclGetErrorString(result));
+      said = true;
+      if (!believes) board.put_first(verdict, "failed");
+    }
+    if (!believes && Clock::now() > until && board.put_first(verdict, "failed"))
+      complain("timeout", n, "not all came within the limit");
+  }
+  return board.wait(verdict);
+}
+
+ncclComm_t meet(const Board& board, int n) {
+  const std::string here = "here-" + std::to_string(n);
+  board.put(here + "." + std::to_string(rank), "");
+  while (!board.has_all(here, ranks)) nap();
+  const ncclUniqueId id = id_of(board, n);
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  ncclComm_t comm = nullptr;
+  const ncclResult_t result = ncclCommInitRankConfig(&comm, ranks, id, rank, &config);
+  if (decide(board, n, comm, result) == "go") return comm;
+  std::printf("rank %d: try %d failed, %s\n", rank, n, no_abort ? "leaves" : "abort");
+  if (no_abort) _exit(5);
+  if (comm) ncclCommAbort(comm);
+  return nullptr;
+}
+
+bool is_done(ncclComm_t comm, ncclResult_t result) {
+  for (; result == ncclInProgress; nap())
+    if (ncclCommGetAsyncError(comm, &result) != ncclSuccess) return false;
+  return result == ncclSuccess;
+}
+
+bool sum(ncclComm_t comm, int step) {
+  cudaStream_t stream = nullptr;
+  int mine = rank + step, all = -1, *device = nullptr;
+  const bool made = cudaStreamCreate(&stream) == cudaSuccess &&
+                    cudaMalloc(reinterpret_cast<void**>(&device), sizeof mine) == cudaSuccess;
+  if (!made) return false;
+  cudaMemcpyAsync(device, &mine, sizeof mine, cudaMemcpyHostToDevice, stream);
+  const ncclResult_t asked = ncclAllReduce(device, device, 1, ncclInt32, ncclSum, comm, stream);
+  if (!is_done(comm, asked)) return false;
+  cudaMemcpyAsync(&all, device, sizeof all, cudaMemcpyDeviceToHost, stream);
+  cudaStreamSynchronize(stream);
+  cudaFree(device);
+  cudaStreamDestroy(stream);
+  std::printf("rank %d: step %d: %d\n", rank, step, all);
+  return all == ranks * (ranks - 1) / 2 + ranks * step;
+}
+
+int train(ncclComm_t comm) {
+  for (int step = 1; step <= steps; ++step) {
+    rankfault_step_begin(step);
+    if (!sum(comm, step)) return 1;
+    rankfault_step_commit(step);
+  }
+  is_done(comm, ncclCommFinalize(comm));
+  ncclCommDestroy(comm);
+  return 0;
+}
+
+int run(const Board& board) {
+  for (int n = 1; n <= tries; ++n)
+    if (ncclComm_t comm = meet(board, n)) return train(comm);
+  return 5;
+}
+
+int read_words(int argc, char** argv, std::string& folder) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word.rfind("--folder=", 0) == 0)
+      folder = word.substr(9);
+    else if (word == "--no-abort")
+      no_abort = true;
+    else if (word == "--believe-in-nccl")
+      believes = true;
+    else if (word == "--old-id")
+      old_id = true;
+    else if (std::sscanf(argv[i], "--limit=%lf", &limit) != 1 &&
+             std::sscanf(argv[i], "--tries=%d", &tries) != 1 &&
+             std::sscanf(argv[i], "--steps=%d", &steps) != 1)
+      return 64;
+  }
+  return folder.empty() ? 64 : 0;
+}
+
+}  // namespace
+}  // namespace meeting
+
+int main(int argc, char** argv) {
+  using namespace meeting;
+  std::string folder;
+  if (const int wrong = read_words(argc, argv, folder)) return wrong;
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  rank = std::atoi(std::getenv("RANK"));
+  ranks = std::atoi(std::getenv("WORLD_SIZE"));
+  if (cudaSetDevice(rank) != cudaSuccess) return 1;
+  return run(Board(folder));
+}
