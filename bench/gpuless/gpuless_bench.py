@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""gpuless_bench.py BUILD PAGE: what NCCL's host code costs over the double of CUDA, and how its RAS compares with the finding.
+
+Speed over a double says nothing of a GPU: it says how long scenarios take in CI. Ratios in one run, medians; never a test.
+"""
+import os
+import re
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+BUILD = os.path.abspath(sys.argv[1])
+PAGE = sys.argv[2] if len(sys.argv) > 2 else None
+ROUNDS, STEPS = 5, 10000
+ALONE = {"NCCL_SOCKET_IFNAME": "lo", "NCCL_P2P_DISABLE": "1", "NCCL_IB_DISABLE": "1", "NCCL_CUMEM_ENABLE": "0",
+         "NCCL_CUMEM_HOST_ENABLE": "0", "NCCL_RAS_ENABLE": "0"}
+SCENARIO = """version: 1
+name: ras
+workload:
+  ranks: 4
+  cuda: double
+  needs: ["nccl >= 2.24"]
+  command: ["{bin}/ranks/gpuless/nccl_ranks", bench]
+  env: {MEET: "{tmp}", NCCL_RAS_ENABLE: "1"}
+  limits: {wall: 40s}
+faults:
+  - {id: skip, kind: skip_call, ranks: [2], at: {op: all_reduce, nth: 500}}
+expect:
+  - blamed: {kind: none}
+"""
+HEAD = """# NCCL over the double of CUDA: what it costs
+
+Written by `./dev bench gpuless` (`bench/gpuless/gpuless_bench.py`). CUDA is a double: nothing here is the speed of a GPU, only of scenarios in CI.
+
+"""
+
+
+def job(ranks, command, environment, folder):
+    """All ranks' output together; seconds until the last one ended."""
+    begin = time.monotonic()
+    started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                env=dict(os.environ, RANK=str(r), WORLD_SIZE=str(ranks), MEET=folder, **environment))
+               for r in range(ranks)]
+    said = "".join(p.communicate()[0] for p in started)
+    if any(p.returncode for p in started):
+        sys.exit(f"{command} ended with {[p.returncode for p in started]}")
+    return said, time.monotonic() - begin
+
+
+def nccl(version, ranks):
+    """Milliseconds of an initialisation, microseconds of an all-reduce."""
+    libraries = f"{BUILD}/lib/gpuless"
+    with tempfile.TemporaryDirectory(prefix="rfbench-") as folder:
+        environment = dict(ALONE, LD_LIBRARY_PATH=f"{libraries}/nccl-{version}:{libraries}", RANKFAULT_CUDA_FOLDER=folder)
+        said, _ = job(ranks, [f"{BUILD}/bin/ranks/gpuless/nccl_ranks", "bench"], environment, folder)
+    found = re.search(r"init ms ([\d.]+) all_reduce us ([\d.]+)", said)
+    return float(found.group(1)), float(found.group(2))
+
+
+def gloo(ranks):
+    """Microseconds of an all-reduce: many steps less none."""
+    seconds = []
+    for steps in (0, STEPS):
+        with tempfile.TemporaryDirectory(prefix="rfbench-") as folder:
+            command = [f"{BUILD}/bin/gloo_all_reduce", f"--store={folder}", f"--steps={steps}", "--count=128"]
+            seconds.append(job(ranks, command, {}, folder)[1])
+    return (seconds[1] - seconds[0]) / STEPS * 1e6
+
+
+def ask_ras():
+    """What NCCL's RAS says now; "" when nobody answers."""
+    try:
+        with socket.create_connection(("127.0.0.1", 28028), timeout=2) as ras:
+            ras.sendall(b"CLIENT PROTOCOL 2\nVERBOSE STATUS\n")
+            said = b""
+            while chunk := ras.recv(65536):
+                said += chunk
+            return said.decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def finding_and_ras():
+    """Milliseconds from the skipped call to the finding, and to RAS's first word of it; None: never."""
+    with tempfile.TemporaryDirectory(prefix="rfbench-") as folder:
+        with open(f"{folder}/s.yaml", "w", encoding="utf-8") as file:
+            file.write(SCENARIO)
+        heard, over = [], threading.Event()
+
+        def listen():
+            while not over.wait(0.05):
+                if not heard and re.search(r"MISMATCH|INCOMPLETE", ask_ras()):
+                    heard.append(time.clock_gettime_ns(time.CLOCK_MONOTONIC))
+        listener = threading.Thread(target=listen)
+        listener.start()
+        subprocess.run([f"{BUILD}/bin/rankfault", "run", f"{folder}/s.yaml", "--run-dir", f"{folder}/run"],
+                       capture_output=True, check=False)
+        over.set()
+        listener.join()
+        with open(f"{folder}/run/journal.ndjson", encoding="utf-8") as file:
+            text = file.read()
+    at = {}
+    for line in text.splitlines():
+        time_of = int(re.search(r'"t":(\d+)', line).group(1))
+        if '"fault_' in line and '"skip"' in line:
+            at.setdefault("fault", time_of)
+        if '"ev":"finding"' in line and '"kind":"none"' not in line and '"kind":"cannot_say"' not in line:
+            at.setdefault("finding", time_of)
+    since = lambda t: (t - at["fault"]) / 1e6 if t and "fault" in at else None
+    return since(at.get("finding")), since(heard[0] if heard else None)
+
+
+def middle(values):
+    seen = [v for v in values if v is not None]
+    missing = f" ({len(values) - len(seen)} of {len(values)} never)" if len(seen) < len(values) else ""
+    return (f"{statistics.median(seen):.1f} [{min(seen):.1f}, {max(seen):.1f}]" if seen else "") + missing
+
+
+def main():
+    gpuless = f"{BUILD}/lib/gpuless"
+    versions = sorted(v[5:] for v in os.listdir(gpuless) if v.startswith("nccl-")) if os.path.isdir(gpuless) else []
+    if not versions:
+        print("NCCL over the double is not built: ./dev nccl")
+        sys.exit(77)
+    rows = []
+
+    def row(what, measured):
+        rows.append((what, measured))
+        print(f"{what:<70} {measured}", flush=True)
+    times = {"Gloo": [], **{v: [] for v in versions}}
+    for _ in range(ROUNDS):
+        times["Gloo"].append(gloo(4))
+        for version in versions:
+            times[version].append(nccl(version, 4)[1])
+    for name, measured in times.items():
+        row(f"1 KiB all-reduce, 4 ranks, {name if name == 'Gloo' else 'NCCL ' + name}, us", middle(measured))
+    for version in versions:
+        for ranks in (2, 8, 32):
+            row(f"initialisation of {ranks} ranks, NCCL {version}, ms", middle([nccl(version, ranks)[0] for _ in range(3)]))
+    pairs = [finding_and_ras() for _ in range(ROUNDS)]
+    row("skipped all-reduce, 4 ranks: to the finding, ms", middle([p[0] for p in pairs]))
+    row("the same runs: to the first word of NCCL's RAS, asked every 50 ms, ms", middle([p[1] for p in pairs]))
+    if PAGE:
+        with open(PAGE, "w", encoding="utf-8") as file:
+            file.write(HEAD + f"{os.cpu_count()} cores, {os.uname().sysname} {os.uname().release}; medians [least, most].\n\n"
+                       "| what | measured |\n|---|---|\n" + "".join(f"| {a} | {b} |\n" for a, b in rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+// bench.cc: how long an initialisation takes, and a small all-reduce. Rank 0 prints; nothing is asserted.
+#include <chrono>
+#include <cstdio>
+
+#include "tests/ranks/gpuless/rank.h"
+
+using namespace rank;  // NOLINT: this is a program
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double ms_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+void measure() {
+  constexpr int kWarm = 50, kTimes = 2000, kCount = 256;  // 1 KiB
+  everybody("here");
+  const auto begin = Clock::now();
+  ncclComm_t comm = communicator("job");
+  const double init = ms_since(begin);
+  cudaStream_t on = stream();
+  int *in = nullptr, *out = nullptr;
+  for (int** memory : {&in, &out})
+    MUST(cudaMalloc(reinterpret_cast<void**>(memory), kCount * sizeof(int)) == cudaSuccess);
+  Clock::time_point from;
+  for (int i = -kWarm; i < kTimes; ++i) {
+    if (i == 0) from = Clock::now();
+    MUST(ncclAllReduce(in, out, kCount, ncclInt32, ncclSum, comm, on) == ncclSuccess && drained(on));
+  }
+  if (rank::rank == 0) std::printf("init ms %.1f all_reduce us %.1f\n", init, ms_since(from) * 1000 / kTimes);
+  MUST(ncclCommDestroy(comm) == ncclSuccess);
+}
+const Register registered("bench", measure);
+
+}  // namespace
