@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kLooksBeforeSleep = 200;  // a call that everybody came to is done within them
 constexpr uint64_t kLooksBetweenNews = 20;
-constexpr timespec kSleep = {0, 50 * 1000};  // longer waits leave the core to the ranks waited for
+constexpr timespec kSleep = {0, 50'000};  // longer waits leave the core to the ranks waited for
 
 std::string place_of_news(const std::string& store) { return store + "/failed"; }
 
