@@ -30,7 +30,8 @@ enum class OutsideVerb {
   kStart,    // by the launcher, as `path` says: never, late (by `delay`), twice, wrong_rank or wrong_size
              // (`size`); or by the guardian: kOwnShm of `size` bytes
   kSignalHelper,  // `signal` to the `size`th process that the victim started and whose name matches `path`
-  kLeaveStale,    // a segment of `size` bytes of `mode` under the name that the victim is about to use
+  kLeaveStale,  // a segment of `size` bytes of `mode` under the name that the victim is about to use; of size
+                // -1: in place of the job's own of that name
 };
 
 inline constexpr const char* kOwnShm = "own_shm";

@@ -2,10 +2,11 @@
 // abort, and try once more under a new id. Then a few sums.
 //
 //   meeting --folder=DIR [--limit=SECONDS] [--tries=N] [--steps=N] [--no-abort] [--believe-in-nccl]
-//   [--old-id]
+//   [--old-id] [--keep-segments]
 //
 // --no-abort: who gives up leaves at once, and with the process all that NCCL had. The words after it turn a
-// defence off: no limit and no word to others; the id of the first try again. Exit: 0 the sums were right, 5
+// defence off: no limit and no word to others; the id of the first try again; what NCCL
+// leaves in /dev/shm stays there. Exit: 0 the sums were right, 5
 // given up and said so, 1 a wrong sum.
 #include <cuda_runtime_api.h>
 #include <nccl.h>
@@ -21,6 +22,7 @@
 
 #include "harness/mark/mark.h"
 #include "tests/ranks/gpuless/meeting/board.h"
+#include "tests/ranks/gpuless/meeting/segments.h"
 
 namespace meeting {
 namespace {
@@ -29,7 +31,7 @@ using Clock = std::chrono::steady_clock;
 
 int rank, ranks, tries = 2, steps = 3;
 double limit = 4;
-bool no_abort = false, believes = false, old_id = false;
+bool no_abort = false, believes = false, old_id = false, keeps = false;
 
 void nap() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
@@ -82,8 +84,12 @@ ncclComm_t meet(const Board& board, int n) {
   const ncclResult_t result = ncclCommInitRankConfig(&comm, ranks, id, rank, &config);
   if (decide(board, n, comm, result) == "go") return comm;
   std::printf("rank %d: try %d failed, %s\n", rank, n, no_abort ? "leaves" : "abort");
+  std::set<std::string> left;
+  add_mapped_segments(left);
+  if (comm && !no_abort) ncclCommAbort(comm);
+  add_mapped_segments(left);
+  if (!keeps) remove(left);
   if (no_abort) _exit(5);
-  if (comm) ncclCommAbort(comm);
   return nullptr;
 }
 
@@ -132,6 +138,8 @@ int read_words(int argc, char** argv, std::string& folder) {
     const std::string word = argv[i];
     if (word.rfind("--folder=", 0) == 0)
       folder = word.substr(9);
+    else if (word == "--keep-segments")
+      keeps = true;
     else if (word == "--no-abort")
       no_abort = true;
     else if (word == "--believe-in-nccl")
