@@ -1,13 +1,16 @@
 /* two_sums.c: training over NCCL as many write it: two sums a step, on two communicators, in 16-bit floats.
  *
  *   RANK=r WORLD_SIZE=n two_sums --store=DIR [--steps=N] [--one-stream] [--no-bf16-on=RANK] [--choose-alone]
+ *                                [--sync] [--never-look]
  *
  * Odd ranks ask for the second sum first, which is right as long as each communicator has its own stream.
  * --one-stream: both share one. The ranks agree on a type that all devices have. --choose-alone: each takes
- * the best of its own device. A step may take a second; then the rank leaves with 3. The program
- * knows nothing of rankfault. */
+ * the best of its own device. A step may take a second; then the rank leaves with 3. --sync: it waits in
+ * cudaStreamSynchronize under an alarm instead of asking again and again. --never-look: what that returns is
+ * nobody's business. The program knows nothing of rankfault. */
 #include <cuda_runtime_api.h>
 #include <nccl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +22,7 @@ static const ncclDataType_t kBfloat16 =
     (ncclDataType_t)9; /* ncclBfloat16, which 2.22's header hides from C */
 
 static const char* store = "";
-static int rank, ranks, steps = 10, one_stream, no_bf16_on = -1, choose_alone;
+static int rank, ranks, steps = 10, one_stream, no_bf16_on = -1, choose_alone, by_sync, never_look;
 
 static void leave(int step, const char* what) {
   fprintf(stderr, "rank %d: step %d: %s\n", rank, step, what);
@@ -74,6 +77,18 @@ static int done_in_time(cudaStream_t stream, long until) {
   return 1;
 }
 
+static void time_is_up(int signal) {
+  (void)signal;
+  _exit(3); /* whatever the thread waits in */
+}
+
+static void synchronized(cudaStream_t stream, int step) {
+  alarm(2);
+  const cudaError_t error = cudaStreamSynchronize(stream);
+  alarm(0);
+  if (error != cudaSuccess && !never_look) leave(step, cudaGetErrorName(error));
+}
+
 static ncclDataType_t type_for_all(ncclComm_t comm, cudaStream_t stream) {
   int has_bf16 = rank != no_bf16_on, *on_device;
   if (choose_alone) return has_bf16 ? kBfloat16 : ncclFloat16;
@@ -95,6 +110,8 @@ static void read_arguments(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     one_stream |= strcmp(argv[i], "--one-stream") == 0;
     choose_alone |= strcmp(argv[i], "--choose-alone") == 0;
+    by_sync |= strcmp(argv[i], "--sync") == 0;
+    never_look |= strcmp(argv[i], "--never-look") == 0;
     if (strncmp(argv[i], "--store=", 8) == 0) store = argv[i] + 8;
     if (strncmp(argv[i], "--steps=", 8) == 0) steps = atoi(argv[i] + 8);
     if (strncmp(argv[i], "--no-bf16-on=", 13) == 0) no_bf16_on = atoi(argv[i] + 13);
@@ -109,6 +126,7 @@ int main(int argc, char** argv) {
   read_arguments(argc, argv);
   must(cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0, "there is no CUDA device");
   must(cudaSetDevice(rank % devices) == cudaSuccess, "cudaSetDevice");
+  signal(SIGALRM, time_is_up);
   comms[0] = meet("data");
   comms[1] = meet("experts");
   for (int i = 0; i < 2; ++i) {
@@ -128,7 +146,12 @@ int main(int argc, char** argv) {
                ncclSuccess,
            "ncclAllReduce");
     }
-    if (!done_in_time(streams[0], until) || !done_in_time(streams[1], until)) leave(step, "a sum never came");
+    for (int i = 0; i < 2; ++i) {
+      if (by_sync)
+        synchronized(streams[i], step);
+      else if (!done_in_time(streams[i], until))
+        leave(step, "a sum never came");
+    }
     printf("rank %d committed step %d\n", rank, step);
     fflush(stdout);
   }

@@ -78,6 +78,19 @@ TEST(Lowering, ArgumentsBecomeCodes) {
   EXPECT_EQ(first("fail_call@rank=1,file_op=write,path=*x,code=ENOSPC").fail_code, ENOSPC);
 }
 
+TEST(Lowering, AnErrorOfTheDriverIsItsNumberAndStays) {
+  const Action once = first("cuda_error@rank=1,op=stream_wait,nth=3,error=illegal_address");
+  EXPECT_EQ(once.verb, RF_VERB_FAIL);
+  EXPECT_EQ(once.fail_code, 700);
+  EXPECT_EQ(once.times, 1u);
+  const Action stays = first("cuda_error@rank=1,op=stream_wait,nth=3,error=ecc_uncorrectable,sticky=true");
+  EXPECT_EQ(stays.fail_code, 214);
+  EXPECT_EQ(stays.times, UINT64_MAX);
+  EXPECT_THAT(refusal("cuda_error@rank=1,op=all_reduce,error=unknown"), HasSubstr("write op: stream_wait"));
+  EXPECT_THAT(refusal("cuda_error@rank=1,op=stream_wait,edge=after,error=unknown"),
+              HasSubstr("leave \"edge\" out"));
+}
+
 TEST(Lowering, TheTriggerOfAFlippedValueIsTheValue) {
   const Action action = first("flip_value@rank=0,value=weights,step=10,bit=3");
   EXPECT_EQ(action.at.op, "value");

@@ -181,6 +181,14 @@ TEST_F(Verify, AFailedCallIsOnRecord) {
   EXPECT_EQ(effect(), Effect::kVerified);
 }
 
+TEST_F(Verify, AWaitThatEndedWithTheErrorAskedForIsOnRecord) {
+  run("cuda_error@rank=1,op=stream_wait,nth=3,error=launch_failure");
+  record(1, RF_OP_STREAM_WAIT, 3, RF_PHASE_EXIT, 310, 700);
+  EXPECT_EQ(effect(), Effect::kVoid) << "another error";
+  record(1, RF_OP_STREAM_WAIT, 4, RF_PHASE_EXIT, 320, 719);
+  EXPECT_EQ(effect(), Effect::kVerified);
+}
+
 TEST_F(Verify, AChangedArgumentDiffersFromAPeers) {
   run("change_argument@rank=1,op=all_reduce,nth=3,field=count,to=4");
   calls(0, 1, 3);

@@ -33,13 +33,18 @@ static enum rf_verdict begin(struct rf_call* call, enum rf_host_wait in, const s
   return verdict;
 }
 
+/* What a wait returns that is made to fail. */
+static int not_made(const struct rf_call* call) {
+  return call->fail_code > 0 ? call->fail_code : cudaErrorUnknown;
+}
+
 /* `forward` may use what the arguments are; `extent`: what is waited for. */
 #define RF_WAIT(type, kind, covers, completes, event_check, forward)                            \
   do {                                                                                          \
     const struct rf_extent extent_ = covers;                                                    \
     struct rf_call call_;                                                                       \
     const enum rf_verdict verdict_ = begin(&call_, RF_HOST_WAIT_##kind, &extent_, WHERE);       \
-    const type rc_ = verdict_ == RF_DO_FORWARD ? (forward) : (type)cudaErrorUnknown;            \
+    const type rc_ = verdict_ == RF_DO_FORWARD ? (forward) : (type)not_made(&call_);            \
     if (verdict_ == RF_DO_FORWARD && rc_ == 0 && (completes) == SEEN_COMPLETE && (event_check)) \
       rf_extent_complete(&extent_);                                                             \
     rf_core->end(&call_, (int)rc_);                                                             \
