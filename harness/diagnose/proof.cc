@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 
 #include "harness/diagnose/messages.h"
+#include "harness/diagnose/sequences.h"
 #include "harness/diagnose/words.h"
 
 namespace rankfault {
@@ -202,6 +204,21 @@ Assumption full_view(const std::vector<WaitEdge>& edges) {
   return holds(kName, "every communication call of the awaited processes was recorded");
 }
 
+Assumption same_calls_before(const std::vector<WaitEdge>& edges) {
+  constexpr const char* kName = "same_calls_before";
+  std::map<const CommGroup*, uint64_t> differ_from;
+  for (const WaitEdge& e : edges) {
+    if (!e.call || is_message(e.call->op())) continue;
+    const auto [at, fresh] = differ_from.try_emplace(e.group, 0);
+    if (fresh) at->second = first_difference(*e.group);
+    if (at->second != 0 && at->second < e.call->seq)
+      return fails(kName,
+                   fmt::format("the calls on {} differ from call {} on: what meets call {} is not known",
+                               e.group->name, at->second, e.call->seq));
+  }
+  return holds(kName, "up to the calls that wait, all members made the same");
+}
+
 Assumption one_look(const std::vector<WaitEdge>& edges, const std::vector<End>& ends) {
   constexpr const char* kName = "one_look";
   const auto moved = [&](const Process* p) { return p && !p->stable; };
@@ -222,8 +239,9 @@ void claim(Finding& finding, const std::vector<std::pair<const Member*, const Ca
 }
 
 void prove(Finding& finding, const std::vector<WaitEdge>& edges, const std::vector<End>& ends) {
-  finding.assumes = {every_edge_is_a_need(edges), ends_are_final(ends), issuers_closed(edges, ends),
-                     full_view(edges), one_look(edges, ends)};
+  finding.assumes = {every_edge_is_a_need(edges), ends_are_final(ends),
+                     issuers_closed(edges, ends), full_view(edges),
+                     one_look(edges, ends),       same_calls_before(edges)};
   if (in_a_cycle(ends)) finding.assumes.push_back(no_new_issuer(ends));
   const bool all = std::all_of(finding.assumes.begin(), finding.assumes.end(),
                                [](const Assumption& a) { return a.holds; });

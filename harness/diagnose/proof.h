@@ -1,4 +1,4 @@
-// proof: when a claim that a call cannot return success is proven: the five assumptions, each its
+// proof: when a claim that a call cannot return success is proven: the assumptions, each its
 // own function, and nowhere else.
 //
 // A rule hands over the edges it relies on (this open or failed call needs that member's part, which
@@ -37,7 +37,11 @@ Assumption issuers_closed(const std::vector<WaitEdge>&, const std::vector<End>&)
 Assumption full_view(const std::vector<WaitEdge>&);
 Assumption one_look(const std::vector<WaitEdge>&, const std::vector<End>&);
 
-// A sixth for cycles of live processes: a thread that never issued on the communicator has no lane, and may
+// Places are compared by their number. After calls that differ on the members a library may pair what stands
+// at different places: MPI's collectives find each other by what they are, not by how many were before.
+Assumption same_calls_before(const std::vector<WaitEdge>&);
+
+// One more for cycles of live processes: a thread that never issued on the communicator has no lane, and may
 // yet come. MPI without MPI_THREAD_MULTIPLE rules it out; elsewhere nothing does.
 Assumption no_new_issuer(const std::vector<End>&);
 

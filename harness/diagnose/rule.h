@@ -1,7 +1,7 @@
 // Rule: one way in which a job goes wrong, read from a Timeline; one file each in rules/.
 //
 // A rule only looks and says. What is proven is decided in one place (proof.h): a rule builds the
-// edges and ends it relies on, and hands them over to be checked against the five assumptions.
+// edges and ends it relies on, and hands them over to be checked against the assumptions.
 #pragma once
 
 #include <vector>

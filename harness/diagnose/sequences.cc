@@ -225,9 +225,11 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
   return !(failed && d.alignment.from == made);
 }
 
-// The first position at which two members made different calls; 0: none. Walks all members' calls
-// side by side.
-uint64_t first_difference(const CommGroup& group, uint64_t first) {
+}  // namespace
+
+// Walks all members' calls side by side.
+uint64_t first_difference(const CommGroup& group) {
+  const uint64_t first = group.first_seq();
   std::vector<std::pair<const Call* const*, const Call* const*>> at;
   for (const Member& m : group.members) {
     const Call* const* begin = m.calls.data();
@@ -251,12 +253,14 @@ uint64_t first_difference(const CommGroup& group, uint64_t first) {
   }
 }
 
+namespace {
+
 bool diverges(const CommGroup& group, Divergence& d) {
   d.group = &group;
   const uint64_t first = group.first_seq();
   const bool steps = std::any_of(group.members.begin(), group.members.end(),
                                  [](const Member& m) { return m.comm && m.process->view->steps_begun != 0; });
-  if (const uint64_t seq = first_difference(group, first)) {
+  if (const uint64_t seq = first_difference(group)) {
     d.seq = seq;
     d.pairs_differ = true;
     split(d, sides_at(group, seq));

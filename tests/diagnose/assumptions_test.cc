@@ -1,4 +1,4 @@
-// assumptions_test: each of the five assumptions fails alone, and the finding falls to inferred.
+// assumptions_test: each of the assumptions fails alone, and the finding falls to inferred.
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
@@ -17,10 +17,10 @@ void expect_only(const Finding* f, const std::string& name) {
   EXPECT_EQ(f->claim, Claim::kNone);
 }
 
-TEST(Assumptions, AllFiveHoldForAPlainDeath) {
+TEST(Assumptions, AllHoldForAPlainDeath) {
   const Findings found = diagnose(proven_job().build());
   EXPECT_TRUE(failed_assumptions(found.all.front()).empty());
-  EXPECT_EQ(found.all.front().assumes.size(), 5u);
+  EXPECT_EQ(found.all.front().assumes.size(), 6u);
   EXPECT_EQ(found.all.front().confidence, Confidence::kProven);
 }
 
@@ -81,6 +81,18 @@ TEST(Assumptions, FullViewEndsAtACallThatFailed) {
     const Findings found = diagnose(job.build());
     expect_only(finding_of(found, "dead_rank"), "full_view");
   }
+}
+
+TEST(Assumptions, SameCallsBefore) {
+  TimelineBuilder job(3, RF_LIB_MPI);  // rank 2 left out the gather, which nobody but its root waits in
+  CallSpec gather = barrier();
+  gather.op = RF_OP_GATHER;
+  gather.peer = 0;
+  job.everyone(all_reduce());
+  for (int r : {0, 1}) job.does(r, gather);
+  job.does(2, all_reduce()).everyone(all_reduce()).killed(2);
+  job.does(0, all_reduce()).blocked(1, all_reduce());  // rank 2 gave its part of it, as its third
+  expect_only(finding_of(diagnose(job.build()), "dead_rank"), "same_calls_before");
 }
 
 TEST(Assumptions, OneLook) {
