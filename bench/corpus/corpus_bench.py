@@ -7,12 +7,14 @@
   --out FILE            where the table goes (docs/reference/corpus-score.md)
   --keep FOLDER         the runs stay there, for the falsifier (./dev fuzz diagnose); one that lies there already is not
                         run again, but diagnosed anew from its records
+  --cuts N              then the falsifier cuts each run so often, and a refuted proof is a failure
 """
 import argparse
 import json
 import os
 import random
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -82,6 +84,12 @@ def run_all(build, cases, keep="", after_each=lambda by_family: None):
     return by_family
 
 
+def refuted(build, keep, cuts, seed):
+    """Whether the rest of a record says otherwise than what was proven at a cut of it."""
+    runs = sorted(os.path.join(keep, name) for name in os.listdir(keep))
+    return subprocess.run([f"{build}/bin/falsify", *runs, "--cuts", str(cuts), "--seed", str(seed)], check=False).returncode
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build")
@@ -90,6 +98,7 @@ def main():
     parser.add_argument("--match", default="")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--keep", default="")
+    parser.add_argument("--cuts", type=int, default=0)
     parser.add_argument("--out", default=os.path.join(OWN, "../../docs/reference/corpus-score.md"))
     options = parser.parse_args()
     build = os.path.abspath(options.build)
@@ -107,11 +116,15 @@ def main():
         if not options.check:
             write_score(options.out, by_family, total, drawn)
 
-    by_family = run_all(build, cases, options.keep, write)
-    print("\n" + score.table(by_family))
+    with tempfile.TemporaryDirectory(prefix="rfcorpus-") as folder:
+        keep = options.keep or (folder if options.cuts else "")
+        by_family = run_all(build, cases, keep, write)
+        print("\n" + score.table(by_family), flush=True)
+        wrong = options.cuts > 0 and refuted(build, keep, options.cuts, options.seed) != 0
     judged = [j for all_of in by_family.values() for j in all_of]
     if options.check:
-        sys.exit(any(j["wrong_proof"] or j.get("alarm") for j in judged))
+        wrong = wrong or any(j["wrong_proof"] or j.get("alarm") for j in judged)
+    sys.exit(wrong)
 
 
 if __name__ == "__main__":
