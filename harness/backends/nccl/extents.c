@@ -1,7 +1,7 @@
 /* extents.c: which pending operations a wait is for, and which stream waited for which. */
 #include "entries.h"
 
-enum { kOrders = 1024, kDepth = 4 };
+enum { kOrders = 1024, kStreams = 32 };
 
 /* What is on `stream` after `at` comes after what is on `earlier` before `until`. The oldest is forgotten. */
 static struct order {
@@ -30,38 +30,82 @@ void rf_stream_comes_after(cudaStream_t stream, const struct rf_extent* earlier)
   RF_STORE(&o->version, version + 2);
 }
 
-static int covers(const struct rf_extent* extent, const struct rf_entry* e) {
-  if (e->stamp > extent->until) return 0;
-  switch (extent->kind) {
-    case RF_ON_STREAM:
-      return e->stream == extent->stream;
-    case RF_ON_DEVICE:
-      return e->device >= 0 && e->device == extent->device;
-    case RF_BEFORE_LEGACY:
-      return e->device >= 0 && e->device == extent->device && e->before_legacy;
-    default:
-      return 0;
+/* What an extent reaches: on each of these streams what lies before `until`. More streams than these are left
+ * out, and what is on them stays pending. */
+struct reach {
+  int count;
+  struct reached {
+    uint64_t stream, until;
+    int followed;
+  } streams[kStreams];
+};
+
+static struct reached* find(const struct reach* reach, uint64_t stream) {
+  for (int i = 0; i < reach->count; ++i)
+    if (reach->streams[i].stream == stream) return (struct reached*)&reach->streams[i];
+  return NULL;
+}
+
+static void reaches(struct reach* reach, uint64_t stream, uint64_t until) {
+  struct reached* const known = find(reach, stream);
+  if (known) {
+    if (known->until < until) known->until = until;
+  } else if (reach->count < kStreams) {
+    reach->streams[reach->count++] = (struct reached){.stream = stream, .until = until};
   }
 }
 
-/* Calls `visit` for each pending entry in the extent; false from it ends the walk. */
-typedef int visit(struct rf_entry*, uint32_t word, void* context);
-static int walk(const struct rf_extent* extent, int depth, visit* each, void* context) {
-  if (extent->kind == RF_NOTHING || RF_LOAD(&rf_entries_in_use) == 0) return 1;
-  for (uint32_t i = 0; i < RF_LOAD(&rf_entries_end); ++i) {
-    const uint32_t word = RF_LOAD(&rf_entries[i].state);
-    if (state_of(word) == kOnStream && covers(extent, &rf_entries[i]) && !each(&rf_entries[i], word, context))
-      return 0;
+static struct reached* farthest_not_followed(struct reach* reach) {
+  struct reached* farthest = NULL;
+  for (int i = 0; i < reach->count; ++i) {
+    struct reached* const r = &reach->streams[i];
+    if (!r->followed && (!farthest || r->until > farthest->until)) farthest = r;
   }
+  return farthest;
+}
+
+static void follow(struct reach* reach, const struct reached from) {
   const uint64_t written = RF_LOAD(&next_order);
-  for (uint64_t i = 0; extent->kind == RF_ON_STREAM && depth < kDepth && i < kOrders && i < written; ++i) {
+  for (uint64_t i = 0; i < kOrders && i < written; ++i) {
     const uint64_t version = RF_LOAD(&orders[i].version);
     const struct order o = orders[i];
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (version % 2 != 0 || RF_LOAD(&orders[i].version) != version) continue;
-    if (o.until == 0 || o.stream != extent->stream || o.at > extent->until) continue;
-    const struct rf_extent earlier = {.kind = RF_ON_STREAM, .stream = o.earlier, .until = o.until};
-    if (!walk(&earlier, depth + 1, each, context)) return 0;
+    if (o.until != 0 && o.stream == from.stream && o.at <= from.until) reaches(reach, o.earlier, o.until);
+  }
+}
+
+/* A wait is never for more than what came before it, so the farthest of what is not followed yet is reached no
+ * farther by the rest: each stream is followed once, however often two have waited for each other. */
+static void find_reach(const struct rf_extent* extent, struct reach* reach) {
+  if (extent->kind != RF_ON_STREAM) return;
+  reaches(reach, extent->stream, extent->until);
+  for (struct reached* next; (next = farthest_not_followed(reach)) != NULL;) {
+    next->followed = 1;
+    follow(reach, *next);
+  }
+}
+
+static int covers(const struct rf_extent* extent, const struct reach* reach, const struct rf_entry* e) {
+  if (extent->kind == RF_ON_STREAM) {
+    const struct reached* const stream = find(reach, e->stream);
+    return stream && e->stamp <= stream->until;
+  }
+  if (e->stamp > extent->until || e->device < 0 || e->device != extent->device) return 0;
+  return extent->kind == RF_ON_DEVICE || (extent->kind == RF_BEFORE_LEGACY && e->before_legacy);
+}
+
+/* Calls `visit` for each pending entry in the extent, once; false from it ends the walk. */
+typedef int visit(struct rf_entry*, uint32_t word, void* context);
+static int walk(const struct rf_extent* extent, visit* each, void* context) {
+  if (extent->kind == RF_NOTHING || RF_LOAD(&rf_entries_in_use) == 0) return 1;
+  struct reach reach = {.count = 0};
+  find_reach(extent, &reach);
+  for (uint32_t i = 0; i < RF_LOAD(&rf_entries_end); ++i) {
+    const uint32_t word = RF_LOAD(&rf_entries[i].state);
+    if (state_of(word) == kOnStream && covers(extent, &reach, &rf_entries[i]) &&
+        !each(&rf_entries[i], word, context))
+      return 0;
   }
   return 1;
 }
@@ -70,7 +114,7 @@ static int stop_at_first(struct rf_entry* e, uint32_t word, void* context) {
   (void)e, (void)word, (void)context;
   return 0;
 }
-int rf_extent_has_pending(const struct rf_extent* extent) { return !walk(extent, 0, stop_at_first, NULL); }
+int rf_extent_has_pending(const struct rf_extent* extent) { return !walk(extent, stop_at_first, NULL); }
 
 static int complete(struct rf_entry* e, uint32_t word, void* context) {
   const struct rf_entry seen = *e;
@@ -78,7 +122,7 @@ static int complete(struct rf_entry* e, uint32_t word, void* context) {
   if (take_away(e, word)) rf_core->complete(seen.origin, seen.comm, seen.seq, 0);
   return 1;
 }
-void rf_extent_complete(const struct rf_extent* extent) { walk(extent, 0, complete, NULL); }
+void rf_extent_complete(const struct rf_extent* extent) { walk(extent, complete, NULL); }
 
 struct newest {
   uint64_t* origins;
@@ -90,8 +134,6 @@ static int keep_if_new(struct rf_entry* e, uint32_t word, void* context) {
   struct newest* const n = context;
   const uint64_t stamp = e->stamp, origin = e->origin;
   if (RF_LOAD(&e->state) != word) return 1; /* no longer what was looked at */
-  for (int i = 0; i < n->count; ++i)
-    if (n->origins[i] == origin) return 1; /* by another way already */
   ++n->all;
   int at = n->count;
   if (at == n->most) { /* full: the oldest goes */
@@ -109,7 +151,7 @@ static int keep_if_new(struct rf_entry* e, uint32_t word, void* context) {
 }
 int rf_extent_pending(const struct rf_extent* extent, uint64_t* origins, int most, uint32_t* all) {
   struct newest n = {.origins = origins, .most = most < RF_MOST_NAMED ? most : RF_MOST_NAMED};
-  walk(extent, 0, keep_if_new, &n);
+  walk(extent, keep_if_new, &n);
   *all = n.all;
   return n.count;
 }

@@ -1,6 +1,7 @@
 /* nccl_waits.c: does what its words say, one after the other, over tests/support/nccl_double.c:
  *
  *   sum:A:5                    an all-reduce of 5 elements on stream A; N is a non-blocking stream
+ *   steps:300                  so many times: sum:A:1, then B after A and A after B, by events
  *   record:e:A after:B:e       event e recorded on A; B waits for e
  *   sync:A sync_event:e        waits; query:A query_event:e asks
  *   cu_record:e:A ...          the same by the driver; also cu_after, cu_sync, cu_sync_event, cu_query_event
@@ -59,6 +60,18 @@ static int waits(const char* word, const char* a) {
   return -1;
 }
 
+/* A training loop whose two streams wait for each other in every step. */
+static int steps(int count) {
+  const cudaStream_t a = stream_of("A"), b = stream_of("B");
+  for (int i = 0; i < count; ++i) {
+    if (ncclAllReduce(data, data, 1, ncclFloat32, ncclSum, comm, a) != ncclSuccess ||
+        cudaEventRecord(event_of("e"), a) || cudaStreamWaitEvent(b, event_of("e"), 0) ||
+        cudaEventRecord(event_of("f"), b) || cudaStreamWaitEvent(a, event_of("f"), 0))
+      return 1;
+  }
+  return 0;
+}
+
 static int orders(const char* word, const char* a, const char* b) {
   ncclResult_t error;
   if (!strcmp(word, "sum")) {
@@ -66,6 +79,7 @@ static int orders(const char* word, const char* a, const char* b) {
         ncclAllReduce(data, data, (size_t)atoi(b), ncclFloat32, ncclSum, comm, stream_of(a));
     return rc != ncclSuccess && rc != ncclInProgress;
   }
+  if (!strcmp(word, "steps")) return steps(atoi(a));
   if (!strcmp(word, "record")) return cudaEventRecord(event_of(a), stream_of(b));
   if (!strcmp(word, "after")) return cudaStreamWaitEvent(stream_of(a), event_of(b), 0);
   if (!strcmp(word, "gone")) return cudaStreamDestroy(stream_of(a));
