@@ -27,15 +27,17 @@ std::string finding_line(const Finding& finding) {
   return line + (finding.confidence == Confidence::kProven ? ", proven" : ", inferred");
 }
 
+std::string side_line(const Side& side) {
+  return fmt::format("rank{} {}: {}{}", side.ranks.size() == 1 ? "" : "s", fmt::join(side.ranks, " "),
+                     side.what, side.call_site.empty() ? "" : " at " + side.call_site);
+}
+
 std::string findings_text(const Findings& findings) {
   std::string out;
   for (const Finding& finding : findings.all) {
     out += fmt::format("  {}   {}\n", finding.caused_by < 0 ? "found" : " then", finding_line(finding));
     if (!finding.text.empty()) out += fmt::format("          {}\n", finding.text);
-    for (const Side& side : finding.sides)
-      out += fmt::format("          rank{} {}: {}{}\n", side.ranks.size() == 1 ? "" : "s",
-                         fmt::join(side.ranks, " "), side.what,
-                         side.call_site.empty() ? "" : " at " + side.call_site);
+    for (const Side& side : finding.sides) out += fmt::format("          {}\n", side_line(side));
   }
   return out;
 }

@@ -8,6 +8,7 @@
 namespace rankfault {
 
 std::string finding_line(const Finding&);  // "dead_rank: rank 2, all_reduce, world, call 3, proven"
+std::string side_line(const Side&);        // "ranks 0 2: all_reduce on world, call 3 at step.cc:12"
 // All of them as the console shows them: the line, the sentence, the sides.
 std::string findings_text(const Findings&);
 // What each rank was doing while the job hung; "" when nothing was taken.

@@ -5,8 +5,8 @@
   --match TEXT          only cases whose family/name/ranks/mask has it
   --check               a test: fails on an alarm about a twin and on a wrong proof; writes no file
   --out FILE            where the table goes (docs/reference/corpus-score.md)
-  --keep FOLDER         the runs stay there, for the falsifier (./dev fuzz diagnose); one that lies there already is not
-                        run again, but diagnosed anew from its records
+  --keep FOLDER         the runs stay there, for the falsifier (./dev fuzz diagnose); that of the same case, when it lies there, is
+                        not made again, but diagnosed anew from its records
   --cuts N              then the falsifier cuts each run so often, and a refuted proof is a failure
 """
 import argparse
@@ -63,17 +63,34 @@ def write_score(path, by_family, total, drawn):
         file.write(f"{score.HEAD}{count} runs of {total}{drawn}.\n\n{score.table(by_family)}")
 
 
+def kept_of(case, run):
+    """Whether this very case was run there: its lines are others once its program was made anew."""
+    path = f"{run}/case.json"
+    if not os.path.exists(path):
+        return False
+    with open(path, encoding="utf-8") as file:
+        return json.load(file) == case
+
+
+def run_and_keep(build, case, kept):
+    with tempfile.TemporaryDirectory(prefix="rfcorpus-") as folder:
+        result = run_case.run_case(build, folder, case)
+        if kept:
+            with open(f"{folder}/run/case.json", "w", encoding="utf-8") as file:
+                json.dump(case, file)
+            shutil.rmtree(kept, ignore_errors=True)
+            shutil.move(f"{folder}/run", kept)
+    return result
+
+
 def run_all(build, cases, keep="", after_each=lambda by_family: None):
     by_family = {}
     for case in cases:
-        kept = os.path.join(keep, label(case).replace("/", "_"))
-        if keep and os.path.exists(kept):
+        kept = keep and os.path.join(keep, label(case).replace("/", "_"))
+        if kept and kept_of(case, kept):
             result = run_case.diagnose_again(build, kept)
         else:
-            with tempfile.TemporaryDirectory(prefix="rfcorpus-") as folder:
-                result = run_case.run_case(build, folder, case)
-                if keep:
-                    shutil.move(f"{folder}/run", kept)
+            result = run_and_keep(build, case, kept)
         judged = score.judge(case, result)
         if judged.get("verdict") == "right":
             named = run_case.lines_of(f"{build}/bin/ranks/corpus/{case['program']}", score.causes(result)[0])

@@ -12,6 +12,7 @@
 #include "harness/flight_recorder/fr_job.h"
 #include "harness/observe/observer.h"
 #include "harness/run/journal.h"
+#include "reports/words.h"
 
 namespace rankfault {
 namespace {
@@ -78,6 +79,20 @@ Result<Diagnosed> from(const std::string& path) {
   return replay(path);
 }
 
+// Evidence that only repeats a side says less than the side, which has its source line.
+void print_sides(const Finding& f) {
+  std::vector<std::string> lines;
+  for (const Side& side : f.sides) lines.push_back(side_line(side));
+  const size_t sides = lines.size();
+  for (const std::string& line : f.evidence)
+    if (std::none_of(lines.begin(), lines.begin() + sides, [&](auto& l) { return l.starts_with(line); }))
+      lines.push_back(line);
+  if (!f.call_site.empty() &&
+      std::none_of(f.sides.begin(), f.sides.end(), [&](const Side& s) { return s.call_site == f.call_site; }))
+    lines.push_back("call site: " + f.call_site);
+  for (const std::string& line : lines) std::printf("    %s\n", line.c_str());
+}
+
 void print(const Findings& findings) {
   for (const Finding& f : findings.all) {
     std::printf("%s%s%s: %s\n", f.caused_by >= 0 ? "  then " : "", f.kind.c_str(),
@@ -86,8 +101,7 @@ void print(const Findings& findings) {
                                                            : " (inferred)",
                 f.text.c_str());
     if (f.caused_by >= 0) continue;
-    for (const std::string& line : f.evidence) std::printf("    %s\n", line.c_str());
-    if (!f.call_site.empty()) std::printf("    call site: %s\n", f.call_site.c_str());
+    print_sides(f);
     if (!f.ends_by.empty()) std::printf("    ended by: %s\n", f.ends_by.c_str());
     for (const Assumption& a : f.assumes)
       if (!a.holds) std::printf("    not proven, %s fails: %s\n", a.name.c_str(), a.why.c_str());
