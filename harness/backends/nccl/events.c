@@ -4,7 +4,7 @@
  * graph, or that did not fit into the table, stands for nothing we know. */
 #include "streams.h"
 
-enum { kEvents = 4096, kProbe = 32 };
+enum { kEvents = 4096, kProbe = 32, kTries = 64 };
 
 static struct binding {
   uint64_t event;         /* 0: free; stays when the event is destroyed, since handles come back */
@@ -32,11 +32,17 @@ static void bind(cudaEvent_t event, uint64_t stream, uint64_t until) {
   struct binding* const b = find(event, until != 0);
   if (!b) return;
   uint64_t version = RF_LOAD(&b->version);
-  for (;;) { /* two threads that record one event at once: a short turn each */
+  /* Two threads that record one event at once: a short turn each, but none waits. In a child forked between
+   * the two stores of another thread the version stays odd, and the event stands for nothing. */
+  for (int tries = 0;; ++tries) {
     version &= ~(uint64_t)1;
     if (__atomic_compare_exchange_n(&b->version, &version, version + 1, 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE))
       break;
+    if (tries == kTries) {
+      RF_STORE(&b->until, (uint64_t)0);
+      return;
+    }
   }
   b->stream = stream;
   b->until = until;
