@@ -45,9 +45,9 @@ CUDA is a double here: NCCL's own host code, no kernels, no GPU ([what that mean
 `cudaFree` waits for all work of the device, as CUDA's documentation says; that is why an abort may wait for another
 communicator's work. Nothing of this was compared with a GPU.
 
-{machine}; {repeats} runs of each case, 4 ranks over /dev/shm. *ms*: of all the calls that a rank makes to get free, median and worst over
+{machine}; {repeats} runs of each case; 4 ranks over /dev/shm. *ms*: of all the calls that a rank makes to get free, median and worst over
 ranks and runs; *never*: not within 10 s. *Left in the process*: more threads, sockets and mapped segments a second after the abort than
-before the communicator was made, over the ranks. *Left behind*: processes, sockets and files in /dev/shm when all ranks had ended.
+before the communicator was made, on the rank that kept most. *Left behind*: processes, sockets and files in /dev/shm when all ranks had ended.
 
 | case | NCCL | ms | never | results | left in the process | left behind |
 |---|---|---|---|---|---|---|
@@ -75,22 +75,23 @@ def spread(texts):
 
 
 def row(build, folder, version, case, repeats):
-    times, results, in_process, behind, never = [], [], [], [], 0
+    times, results, behind, never = [], [], [], 0
+    in_process = {"threads": 0, "sockets": 0, "segments": 0}  # the most that a rank kept
     for n in range(repeats):
         said, left = run_once(build, folder, version, case, n)
         behind.append(left)
         never += said.count("abort never")
-        for rank, ms, result, *held in LINE.findall(said):
+        for _, ms, result, *held in LINE.findall(said):
             if not result:  # a rank that took no part
                 continue
             times.append(float(ms))
             results.append(re.sub(r"\b0\b", "success", result))
-            more = [int(held[i + 1]) - int(held[i]) for i in (0, 2, 4)]
-            in_process.append(", ".join(f"{k} {w}" for k, w in zip(more, ("threads", "sockets", "segments")) if k > 0) or "nothing")
-            del rank
+            for i, word in enumerate(in_process):
+                in_process[word] = max(in_process[word], int(held[2 * i + 1]) - int(held[2 * i]))
     ms = f"{statistics.median(times):.0f}, {max(times):.0f}" if times else ""
     ranks = f"{never} of {never + len(times)}" if never else "0"
-    return f"| {CASES[case]} | {version} | {ms} | {ranks} | {spread(results)} | {spread(in_process)} | {spread(behind)} |\n"
+    kept = ", ".join(f"{word}: {count}" for word, count in in_process.items() if count > 0) or "nothing"
+    return f"| {CASES[case]} | {version} | {ms} | {ranks} | {spread(results)} | {kept if times else ''} | {spread(behind)} |\n"
 
 
 def main():
