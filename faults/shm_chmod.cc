@@ -4,21 +4,14 @@
 
 #include "faults/lowering.h"
 #include "faults/shm_effect.h"
+#include "faults/shm_segments.h"
 
 namespace rankfault {
 namespace {
 
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
   if (Status ok = need_trigger(fault); !ok) return ok.error();
-  const Result<std::string> path = segment_pattern(fault);
-  if (!path) return path.error();
-  return for_each_victim(fault, context, [&](Action& action) {
-    action.verb = RF_VERB_OUTSIDE;
-    action.outside = OutsideVerb::kChmod;
-    action.path = *path;
-    aim_at_segment(action);
-    action.mode = 0;
-  });
+  return harm_segments(fault, context, OutsideVerb::kChmod);
 }
 
 // A mode holds nobody who may override it, so that nobody was refused has two reasons.
@@ -49,9 +42,7 @@ const Registration<FaultKind> kRegistration{{
     "a later attach of that path fails with EACCES",
     "shm_chmod@rank=1,file_op=shm_attach,path=/dev/shm/vader_segment.*",
     false,
-    {{"path", ParamType::kText, false,
-      "Which segments, as a pattern below /dev/shm/; the trigger's path when not given. Only the job's own "
-      "are touched."}},
+    {segments_parameter()},
     lower,
     verify,
 }};

@@ -25,21 +25,6 @@ std::set<std::string> harmed_paths(const RunFacts& facts, const Action& action) 
 
 }  // namespace
 
-Result<std::string> segment_pattern(const FaultSpec& fault) {
-  const Value* written = fault.params.find("path");
-  const std::string path = written ? written->text : fault.at.path;
-  if (path.empty())
-    return usage_error(fmt::format("{} needs \"path\": which segments?", fault.kind), fault.pos);
-  if (path.rfind("/dev/shm/", 0) != 0 || path.find("/..") != std::string::npos)
-    return usage_error("\"path\" must begin with /dev/shm/: only segments are touched",
-                       written ? written->pos : fault.at.pos);
-  return path;
-}
-
-void aim_at_segment(Action& action) {
-  if (!action.at.file_op.empty() && action.at.path.empty()) action.at.path = action.path;
-}
-
 std::optional<FailedAttach> failed_attach(const RunFacts& facts, const Action& action, TimeNs from,
                                           const std::vector<int>& errors) {
   const std::set<std::string> harmed = harmed_paths(facts, action);

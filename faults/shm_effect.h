@@ -1,4 +1,5 @@
-// shm_effect: what the shared-memory faults share: which segments, and whether somebody missed them.
+// shm_effect: what the shared-memory faults share when they are verified: whether somebody missed what was
+// harmed.
 #pragma once
 
 #include "faults/effect.h"
@@ -27,10 +28,5 @@ struct SegmentUse {
   int error = 0;
 };
 std::optional<SegmentUse> first_use(const RunFacts&, const Action&, int attempt, TimeNs from, TimeNs until);
-
-// `path`, else the trigger's own; must lie below /dev/shm/.
-Result<std::string> segment_pattern(const FaultSpec&);
-// At a create or attach without a pattern of its own, only that of the segments to be harmed counts.
-void aim_at_segment(Action&);
 
 }  // namespace rankfault

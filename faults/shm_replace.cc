@@ -1,9 +1,8 @@
 // shm_replace: as the victim attaches to a segment of the job, another file of that size has its name.
-#include <errno.h>
 #include <fmt/format.h>
 
-#include "faults/lowering.h"
 #include "faults/shm_effect.h"
+#include "faults/shm_segments.h"
 
 namespace rankfault {
 namespace {
@@ -16,16 +15,8 @@ Status check_point(const FaultSpec& fault) {
 
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
   if (Status ok = check_point(fault); !ok) return ok.error();
-  const Result<std::string> path = segment_pattern(fault);
-  if (!path) return path.error();
-  return for_each_victim(fault, context, [&](Action& action) {
-    action.verb = RF_VERB_OUTSIDE;
-    action.outside = OutsideVerb::kLeaveStale;
-    action.path = *path;
-    aim_at_segment(action);
-    action.size = -1;  // of the one that it takes the place of
-    action.mode = 0;
-  });
+  constexpr int64_t kOfTheOneThere = -1;
+  return harm_segments(fault, context, OutsideVerb::kLeaveStale, kOfTheOneThere);
 }
 
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
@@ -51,9 +42,7 @@ const Registration<FaultKind> kRegistration{{
     "a later attach of that path succeeds",
     "shm_replace@rank=1,file_op=shm_attach,path=/dev/shm/nccl-*",
     false,
-    {{"path", ParamType::kText, false,
-      "Which segments, as a pattern below /dev/shm/; the trigger's path when not given. Only the job's own "
-      "are touched."}},
+    {segments_parameter()},
     lower,
     verify,
 }};

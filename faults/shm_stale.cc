@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "faults/lowering.h"
 #include "faults/shm_effect.h"
+#include "faults/shm_segments.h"
 #include "harness/scenario/op_words.h"
 
 namespace rankfault {
@@ -28,19 +28,10 @@ Status check_point(const FaultSpec& fault) {
 
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
   if (Status ok = check_point(fault); !ok) return ok.error();
-  const Result<std::string> path = segment_pattern(fault);
-  if (!path) return path.error();
   const int64_t size = read_int(fault.params, "size", 4096), byte = read_int(fault.params, "byte", 0);
   if (size < 0) return usage_error("\"size\" must be at least 0", fault.params.find("size")->pos);
   if (byte < 0 || byte > 255) return usage_error("\"byte\" is 0 to 255", fault.params.find("byte")->pos);
-  return for_each_victim(fault, context, [&](Action& action) {
-    action.verb = RF_VERB_OUTSIDE;
-    action.outside = OutsideVerb::kLeaveStale;
-    action.path = *path;
-    aim_at_segment(action);
-    action.size = size;
-    action.mode = static_cast<int>(byte);
-  });
+  return harm_segments(fault, context, OutsideVerb::kLeaveStale, size, static_cast<int>(byte));
 }
 
 // A real leftover would have been met by whoever came to the name first.

@@ -5,23 +5,16 @@
 
 #include "faults/lowering.h"
 #include "faults/shm_effect.h"
+#include "faults/shm_segments.h"
 
 namespace rankfault {
 namespace {
 
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
   if (Status ok = need_trigger(fault); !ok) return ok.error();
-  const Result<std::string> path = segment_pattern(fault);
-  if (!path) return path.error();
   const int64_t size = read_int(fault.params, "size", 0);
   if (size < 0) return usage_error("\"size\" must be at least 0", fault.params.find("size")->pos);
-  return for_each_victim(fault, context, [&](Action& action) {
-    action.verb = RF_VERB_OUTSIDE;
-    action.outside = OutsideVerb::kTruncate;
-    action.path = *path;
-    aim_at_segment(action);
-    action.size = size;
-  });
+  return harm_segments(fault, context, OutsideVerb::kTruncate, size);
 }
 
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
@@ -48,10 +41,7 @@ const Registration<FaultKind> kRegistration{{
     "a process of the job ends by SIGBUS, or fails to map the segment",
     "shm_truncate@rank=1,op=all_reduce,nth=2,path=/dev/shm/vader_segment.*,size=0",
     false,
-    {{"path", ParamType::kText, false,
-      "Which segments, as a pattern below /dev/shm/; the trigger's path when not given. Only the job's own "
-      "are touched."},
-     {"size", ParamType::kInt, false, "To how many bytes; 0 when not given."}},
+    {segments_parameter(), {"size", ParamType::kInt, false, "To how many bytes; 0 when not given."}},
     lower,
     verify,
 }};

@@ -4,12 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <tuple>
 
 #include "harness/diagnose/messages.h"
-#include "harness/diagnose/sequences.h"
 #include "harness/diagnose/words.h"
 
 namespace rankfault {
@@ -202,21 +200,6 @@ Assumption full_view(const std::vector<WaitEdge>& edges) {
                                         short_call(*failed, *e.group), m->world_rank));
   }
   return holds(kName, "every communication call of the awaited processes was recorded");
-}
-
-Assumption same_calls_before(const std::vector<WaitEdge>& edges) {
-  constexpr const char* kName = "same_calls_before";
-  std::map<const CommGroup*, uint64_t> differ_from;
-  for (const WaitEdge& e : edges) {
-    if (!e.call || is_message(e.call->op())) continue;
-    const auto [at, fresh] = differ_from.try_emplace(e.group, 0);
-    if (fresh) at->second = first_difference(*e.group);
-    if (at->second != 0 && at->second < e.call->seq)
-      return fails(kName,
-                   fmt::format("the calls on {} differ from call {} on: what meets call {} is not known",
-                               e.group->name, at->second, e.call->seq));
-  }
-  return holds(kName, "up to the calls that wait, all members made the same");
 }
 
 Assumption one_look(const std::vector<WaitEdge>& edges, const std::vector<End>& ends) {

@@ -123,14 +123,15 @@ Result<std::string> Injector::harm_files(const Action& action, rf_gate_slot* slo
 Result<std::string> Injector::leave_stale(const Action& action, rf_gate_slot* slot) {
   if (!slot || !slot->path[0]) return refused("the call at the gate names no segment");
   const std::string path(slot->path, ::strnlen(slot->path, sizeof slot->path));
-  int64_t size = action.size;
-  if (size < 0) {
+  Status left = Done{};
+  if (action.size < 0) {
     const std::vector<JobFile> own = job_files(path, guardian_pid_, page_->run_started_ns);
     if (own.empty()) return refused(path + " is no segment of this job");
-    size = own[0].size;
-    if (::unlink(path.c_str()) != 0) return errno_error("remove " + path);
+    left = replace_segment(path, own[0].size, action.mode, undo_);
+  } else {
+    left = leave_segment(path, action.size, action.mode, undo_);
   }
-  if (const Status left = leave_segment(path, size, action.mode, undo_); !left) return left.error();
+  if (!left) return left.error();
   journal_.write("fault_effect", {{"fault", action.fault},
                                   {"action", action.id},
                                   {"what", action.size < 0 ? "segment_replaced" : "segment_left"},

@@ -38,23 +38,53 @@ Status fill(int file, int64_t size, int byte) {
   return Done{};
 }
 
+// A file that has no name yet.
+Result<UniqueFd> make_segment(int64_t size, int byte) {
+  UniqueFd file(::open(kFolder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (!file.valid()) return errno_error("make a file in /dev/shm");
+  if (Status ok = fill(file.get(), size, byte); !ok) return ok.error();
+  return file;
+}
+
+Status give_name(int file, const std::string& path) {
+  const std::string self = fmt::format("/proc/self/fd/{}", file);
+  if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0) return Done{};
+  if (errno == EEXIST) return refused(path + " is there already");
+  return errno_error("name the segment " + path);
+}
+
+Status note_names(int file, const std::vector<std::string>& paths, UndoList& undo) {
+  struct statx st {};
+  if (::statx(file, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) != 0)
+    return errno_error("look at the segment");
+  const rf_file_id id = rf_id_of_file(&st);
+  for (const std::string& path : paths)
+    if (Status ok = undo.add(fmt::format("remove-file {} {} {} {}", id.dev, id.ino, id.born, path)); !ok)
+      return ok;
+  return Done{};
+}
+
 }  // namespace
 
 Status leave_segment(const std::string& path, int64_t size, int byte, UndoList& undo) {
   if (Status ok = check_name(path); !ok) return ok;
-  const UniqueFd file(::open(kFolder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (!file.valid()) return errno_error("make a file in /dev/shm");
-  if (Status ok = fill(file.get(), size, byte); !ok) return ok;
-  struct statx st {};
-  if (::statx(file.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) != 0)
-    return errno_error("look at the segment");
-  const rf_file_id id = rf_id_of_file(&st);
-  if (Status ok = undo.add(fmt::format("remove-file {} {} {} {}", id.dev, id.ino, id.born, path)); !ok)
-    return ok;
-  const std::string self = fmt::format("/proc/self/fd/{}", file.get());
-  if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0) return Done{};
-  if (errno == EEXIST) return refused(path + " is there already");
-  return errno_error("name the segment " + path);
+  const Result<UniqueFd> file = make_segment(size, byte);
+  if (!file) return file.error();
+  if (Status ok = note_names(file->get(), {path}, undo); !ok) return ok;
+  return give_name(file->get(), path);
+}
+
+Status replace_segment(const std::string& path, int64_t size, int byte, UndoList& undo) {
+  if (Status ok = check_name(path); !ok) return ok;
+  const Result<UniqueFd> file = make_segment(size, byte);
+  if (!file) return file.error();
+  const std::string before = fmt::format("{}.rankfault-{}", path, ::getpid());
+  if (Status ok = note_names(file->get(), {before, path}, undo); !ok) return ok;
+  if (Status ok = give_name(file->get(), before); !ok) return ok;
+  if (::rename(before.c_str(), path.c_str()) == 0) return Done{};
+  const Status failed = errno_error("replace " + path);
+  ::unlink(before.c_str());
+  return failed;
 }
 
 }  // namespace rankfault

@@ -12,4 +12,8 @@ namespace rankfault {
 // is left alone. Only names directly below /dev/shm/, and none that mkstemp will yet choose.
 Status leave_segment(const std::string& path, int64_t size, int byte, UndoList&);
 
+// The same in place of the segment of that name, which keeps it until the new one is whole: it lies beside it
+// under another name and is renamed. Whatever fails, the old one is left.
+Status replace_segment(const std::string& path, int64_t size, int byte, UndoList&);
+
 }  // namespace rankfault

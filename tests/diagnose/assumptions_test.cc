@@ -26,7 +26,7 @@ TEST(Assumptions, AllHoldForAPlainDeath) {
 
 TEST(Assumptions, EveryEdgeIsANeed) {
   TimelineBuilder job(3);  // Gloo makes a broadcast's root wait for its children; nobody needs them
-  job.everyone(all_reduce(), 2).blocked(0, broadcast(0)).killed(2);
+  job.everyone(all_reduce(), 2).blocked(0, broadcast(0)).does(1, broadcast(0)).killed(2);
   const Findings found = diagnose(job.build());
   expect_only(finding_of(found, "dead_rank"), "every_edge_is_a_need");
 }
@@ -93,6 +93,45 @@ TEST(Assumptions, SameCallsBefore) {
   job.does(2, all_reduce()).everyone(all_reduce()).killed(2);
   job.does(0, all_reduce()).blocked(1, all_reduce());  // rank 2 gave its part of it, as its third
   expect_only(finding_of(diagnose(job.build()), "dead_rank"), "same_calls_before");
+}
+
+// Rank 2 left out nothing yet; its reduce, which nobody waits for, may still be the one that rank 1 is in.
+TEST(Assumptions, SameCallsBeforeOfOneThatIsBehind) {
+  CallSpec reduce = broadcast(2);
+  reduce.op = RF_OP_REDUCE;
+  CallSpec to_one = reduce;
+  to_one.peer = 1;
+  for (const bool behind : {true, false}) {
+    TimelineBuilder job(3, RF_LIB_MPI);
+    job.everyone(all_reduce()).does(0, reduce).does(1, reduce).killed(0);
+    if (!behind) job.does(2, reduce).does(2, to_one);
+    job.blocked(1, to_one);
+    const Findings found = diagnose(job.build());
+    const Finding* f = finding_of(found, "dead_rank");
+    if (behind)
+      expect_only(f, "same_calls_before");
+    else
+      EXPECT_EQ(f->confidence, Confidence::kProven);
+  }
+}
+
+// On nodes, with a leader each: the ranks of a node are inside their own call until their leader comes.
+TEST(Assumptions, SameCallsBeforeOfOneThatWaitsForADeadRankElsewhere) {
+  for (const bool waits : {true, false}) {
+    TimelineBuilder job(4, RF_LIB_MPI);
+    job.comm("node", {2, 3})
+        .everyone(all_reduce())
+        .killed(2)
+        .blocked(0, all_reduce())
+        .blocked(1, all_reduce());
+    if (waits) job.blocked(3, on(barrier(), "node"));
+    const Findings found = diagnose(job.build());
+    const Finding* f = finding_of(found, "dead_rank");
+    if (waits)
+      EXPECT_EQ(f->confidence, Confidence::kProven);
+    else
+      expect_only(f, "same_calls_before");
+  }
 }
 
 TEST(Assumptions, OneLook) {

@@ -147,7 +147,7 @@ TEST(Messages, AWaitForAllNeedsEachOfItsRequests) {
     origins.push_back(job.last_origin(0));
     if (tag != 3) job.does(1, send(0, tag));
   }
-  job.waits(0, origins).blocked(1, barrier());
+  job.waits(0, origins).blocked(1, barrier()).blocked(2, barrier());
   expect_proven(job, "order_deadlock");  // rank 1 is in a barrier, and never sent tag 3
 }
 
@@ -160,7 +160,7 @@ TEST(Messages, AWaitForOneOfSeveralNeedsOne) {
       origins.push_back(job.last_origin(0));
     }
     if (served) job.does(1, send(0, 2));
-    job.waits(0, origins, RF_OP_WAIT_ANY).blocked(1, barrier());
+    job.waits(0, origins, RF_OP_WAIT_ANY).blocked(1, barrier()).blocked(2, barrier());
     if (served)
       expect_quiet(job);
     else

@@ -3,28 +3,26 @@
 
 #include <algorithm>
 
+#include "harness/diagnose/messages.h"
+
 namespace rankfault::testing {
 namespace {
 
-CallSpec random_call(std::mt19937& random, int size) {
-  switch (random() % 5) {
-    case 0:
-      return barrier();
-    case 1:
-      return broadcast(static_cast<int>(random() % static_cast<unsigned>(size)), 1 + random() % 3);
-    case 2: {
-      CallSpec reduce = broadcast(static_cast<int>(random() % static_cast<unsigned>(size)), 4, 0x5000);
-      reduce.op = RF_OP_REDUCE;
-      return reduce;
-    }
-    default:
-      return all_reduce(1 + random() % 3, 0x1000 + 16 * (random() % 3));
-  }
+// `rooted` of ten calls are such that only one side waits in them.
+CallSpec random_call(std::mt19937& random, int size, unsigned rooted) {
+  const unsigned drawn = random() % 10;
+  if (drawn >= rooted)
+    return drawn % 3 == 0 ? barrier() : all_reduce(1 + random() % 3, 0x1000 + 16 * (random() % 3));
+  const int root = static_cast<int>(random() % static_cast<unsigned>(size));
+  if (drawn % 2 == 0) return broadcast(root, 1 + random() % 3);
+  CallSpec reduce = broadcast(root, 4, 0x5000);
+  reduce.op = RF_OP_REDUCE;
+  return reduce;
 }
 
 }  // namespace
 
-SimulatedJob::SimulatedJob(uint32_t seed, bool mistakes)
+SimulatedJob::SimulatedJob(uint32_t seed, bool mistakes, Library library)
     : random_(seed),
       ranks_(2 + static_cast<int>(random_() % 4)),
       builder_(ranks_, RF_LIB_MPI),
@@ -34,6 +32,10 @@ SimulatedJob::SimulatedJob(uint32_t seed, bool mistakes)
   names_ = {"world", "other", "pair"};
   members_ = {all, all, {0, ranks_ - 1}};
   builder_.comm("other", all).comm("pair", members_[2]);
+  if (library == Library::kOfMessages) {
+    of_messages_.emplace(random_);
+    late_ = static_cast<int>(random_() % static_cast<unsigned>(ranks_ * 2));
+  }
   write_programs();
   if (!mistakes) return;
   make_a_mistake();
@@ -45,13 +47,14 @@ SimulatedJob::SimulatedJob(uint32_t seed, bool mistakes)
 void SimulatedJob::write_programs() {
   const int calls = 5 + static_cast<int>(random_() % 30);
   const bool messages = random_() % 2;
+  const unsigned rooted = of_messages_ ? 4 + random_() % 5 : 4;
   for (int i = 0; i < calls; ++i) {
     if (messages && random_() % 2) {
       add_messages();
       continue;
     }
     const size_t c = random_() % 4 == 0 ? 1 + random_() % 2 : 0;
-    const CallSpec call = on(random_call(random_, static_cast<int>(members_[c].size())), names_[c]);
+    const CallSpec call = on(random_call(random_, static_cast<int>(members_[c].size()), rooted), names_[c]);
     for (const int r : members_[c]) state_[static_cast<size_t>(r)].program.push_back(call);
   }
 }
@@ -128,11 +131,10 @@ void SimulatedJob::make_a_mistake() {
   }
 }
 
-std::vector<int> SimulatedJob::members(const std::string& comm) const {
-  return members_[static_cast<size_t>(std::find(names_.begin(), names_.end(), comm) - names_.begin())];
+size_t SimulatedJob::number(const std::string& comm) const {
+  return static_cast<size_t>(std::find(names_.begin(), names_.end(), comm) - names_.begin());
 }
 
-// By the data flow alone: the most permissive library there can be.
 bool SimulatedJob::can_return(int rank) const {
   const Rank& me = state_[static_cast<size_t>(rank)];
   const CallSpec& call = me.program[me.next];
@@ -143,8 +145,14 @@ bool SimulatedJob::can_return(int rank) const {
   if (call.op == RF_OP_SEND) return true;
   if (call.op == RF_OP_PROBE) return mail_.lies_there(call.peer, rank, call.tag);
   if (!me.posts.empty()) return mail_.served(me.posts.back());  // of a sendrecv the receiving half
+  return of_messages_ ? of_messages_->can_return(rank) : everybody_needed_came(rank, call);
+}
+
+// By the data flow alone: the most permissive library there can be that counts calls.
+bool SimulatedJob::everybody_needed_came(int rank, const CallSpec& call) const {
+  const Rank& me = state_[static_cast<size_t>(rank)];
   auto& builder = const_cast<TimelineBuilder&>(builder_);
-  const std::vector<int> all = members(call.comm);
+  const std::vector<int>& all = members(call.comm);
   const auto came = [&](int r) { return builder.comm_of(r, call.comm).entered >= me.seq; };
   const bool rooted = call.peer >= 0 && static_cast<size_t>(call.peer) < all.size();
   const bool i_am_root = rooted && all[static_cast<size_t>(call.peer)] == rank;
@@ -171,6 +179,8 @@ void SimulatedJob::enter(int r) {
     s.seq = builder_.comm_of(r, call.comm).entered;
     if (call.op == RF_OP_SEND || call.op == RF_OP_SSEND || call.op == RF_OP_SENDRECV)
       s.posts.push_back(mail_.send(r, call.peer, call.tag));
+    if (of_messages_ && !is_message(call.op))
+      of_messages_->enter(r, call, static_cast<int>(number(call.comm)), members(call.comm));
     if (call.op == RF_OP_RECV) s.posts.push_back(mail_.ask(call.peer, r, call.tag));
     if (call.op == RF_OP_SENDRECV) s.posts.push_back(mail_.ask(call.recv_peer, r, call.recv_tag));
   }
@@ -191,6 +201,7 @@ void SimulatedJob::leave(int r) {
       if (op == RF_OP_WAIT_ANY) break;
     }
   builder_.returns(r);
+  if (of_messages_) of_messages_->leave(r);
   s.inside = false;
   ++s.next;
 }
@@ -202,7 +213,8 @@ bool SimulatedJob::advance() {
     if (!s.dead && s.next < s.program.size() && (!s.inside || can_return(r))) movable.push_back(r);
   }
   if (movable.empty()) return false;
-  const int r = movable[random_() % movable.size()];
+  int r = movable[random_() % movable.size()];
+  for (int again = 0; r == late_ && again < 3; ++again) r = movable[random_() % movable.size()];
   Rank& s = state_[static_cast<size_t>(r)];
   s.inside ? leave(r) : enter(r);
   if (s.next == s.program.size()) builder_.finalized(r);
@@ -213,6 +225,7 @@ void SimulatedJob::end(int rank) {
   Rank& r = state_[static_cast<size_t>(rank)];
   if (r.dead) return;
   r.dead = true;
+  if (of_messages_) of_messages_->leave(rank);
   if (r.next == r.program.size())
     builder_.exits(rank, 0);
   else if (r.inside && random_() % 2)

@@ -1,10 +1,15 @@
 // SimulatedJob: random programs of a few ranks over a few communicators, collectives and messages, run by a
 // scheduler that lets a call return only when its needs have come; every prefix of a run is a Timeline.
+//
+// Two libraries. One pairs collective calls by their place, and is as permissive as data flow allows. The
+// other makes them of messages, which pair whatever fits.
 #pragma once
 
+#include <optional>
 #include <random>
 #include <vector>
 
+#include "tests/diagnose/simulated_collectives.h"
 #include "tests/diagnose/simulated_mail.h"
 #include "tests/support/timeline_builder.h"
 
@@ -12,8 +17,9 @@ namespace rankfault::testing {
 
 class SimulatedJob {
  public:
+  enum class Library { kByPlace, kOfMessages };
   // `mistakes`: some programs leave out, add or change a call, or cross two communicators.
-  SimulatedJob(uint32_t seed, bool mistakes);
+  SimulatedJob(uint32_t seed, bool mistakes, Library = Library::kByPlace);
 
   int ranks() const { return ranks_; }
   // One event of one rank: a call entered or left. False when nobody can move.
@@ -44,7 +50,9 @@ class SimulatedJob {
   bool can_return(int rank) const;
   void enter(int rank);
   void leave(int rank);
-  std::vector<int> members(const std::string& comm) const;
+  bool everybody_needed_came(int rank, const CallSpec&) const;
+  size_t number(const std::string& comm) const;
+  const std::vector<int>& members(const std::string& comm) const { return members_[number(comm)]; }
 
   std::mt19937 random_;
   int ranks_;
@@ -52,7 +60,9 @@ class SimulatedJob {
   std::vector<std::string> names_;
   std::vector<std::vector<int>> members_;
   std::vector<Rank> state_;
+  int late_ = -1;  // a rank that seldom moves
   SimulatedMail mail_;
+  std::optional<SimulatedCollectives> of_messages_;
 };
 
 }  // namespace rankfault::testing

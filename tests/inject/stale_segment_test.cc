@@ -31,6 +31,17 @@ class StaleSegment : public testing::Test {
     Result<UndoList> undo = UndoList::open(folder + "/undo");
     return leave_segment(name, size, byte, *undo);
   }
+  Status replace(const std::string& name, int64_t size = 70000) {
+    Result<UndoList> undo = UndoList::open(folder + "/undo");
+    return replace_segment(name, size, 3, *undo);
+  }
+  // Names in /dev/shm that begin like the segment's.
+  long beside() const {
+    long names = 0;
+    for (const auto& entry : fs::directory_iterator("/dev/shm"))
+      names += entry.path().string().starts_with(path) ? 1 : 0;
+    return names;
+  }
   static std::string text_of(const std::string& file) {
     std::ifstream in(file);
     return {std::istreambuf_iterator<char>(in), {}};
@@ -65,6 +76,39 @@ TEST_F(StaleSegment, IsOnlyUnderANameThatCanBeKnown) {
   EXPECT_FALSE(leave("/tmp/elsewhere").ok());
   EXPECT_FALSE(leave("/dev/shm/../tmp/elsewhere").ok());
   EXPECT_FALSE(leave("/dev/shm/").ok());
+}
+
+TEST_F(StaleSegment, TakesThePlaceOfTheOneThere) {
+  std::ofstream(path) << "the job's own";
+  std::ifstream held(path);
+  const Status laid = replace(path);
+  ASSERT_TRUE(laid.ok()) << laid.error().to_string();
+  EXPECT_EQ(text_of(path), std::string(70000, '\3'));
+  EXPECT_EQ(beside(), 1);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(held), {}), "the job's own")
+      << "who has it open keeps it";
+  struct stat st {};
+  ASSERT_EQ(::stat(path.c_str(), &st), 0);
+  const std::string undo = text_of(folder + "/undo");
+  EXPECT_THAT(undo, HasSubstr(" " + std::to_string(st.st_ino) + " "));
+  EXPECT_THAT(undo, HasSubstr(" " + path + "\n"));
+}
+
+TEST_F(StaleSegment, WhatCannotBeReplacedIsLeft) {
+  std::ofstream(path) << "the job's own";
+  EXPECT_FALSE(replace(path, -1).ok()) << "of no possible size";
+  EXPECT_EQ(text_of(path), "the job's own");
+  std::ofstream(path + ".rankfault-" + std::to_string(::getpid())) << "in the way";
+  EXPECT_FALSE(replace(path).ok());
+  EXPECT_EQ(text_of(path), "the job's own");
+  fs::remove(path + ".rankfault-" + std::to_string(::getpid()));
+  EXPECT_EQ(beside(), 1);
+}
+
+TEST_F(StaleSegment, LeavesNothingWhereItCannotTakeThePlace) {
+  fs::create_directory(path);
+  EXPECT_FALSE(replace(path).ok()) << "a directory";
+  EXPECT_EQ(beside(), 1);
 }
 
 }  // namespace

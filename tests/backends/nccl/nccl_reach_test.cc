@@ -2,39 +2,20 @@
 // taken from a library by dlsym, and names that the loaded NCCL does not have.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
-#include <filesystem>
-
-#include "tests/backends/flight_record.h"
+#include "tests/backends/nccl/nccl_rank.h"
 
 namespace rankfault::test {
 namespace {
 
-class NcclReach : public ::testing::Test {
+class NcclReach : public NcclRank {
  protected:
-  void SetUp() override {
-    build_ = getenv("RANKFAULT_BUILD_DIR");
-    if (!std::filesystem::exists(build_ + "/lib/decoders/nccl.so")) GTEST_SKIP() << "built without nccl.h";
-    char name[] = "/tmp/rf-nccl-XXXXXX";
-    run_dir_ = mkdtemp(name);
-    std::filesystem::create_directories(run_dir_ + "/records");
-  }
-  void TearDown() override {
-    if (!run_dir_.empty()) std::filesystem::remove_all(run_dir_);
-  }
-  int run(const std::string& program) {
-    const std::string command = "exec env RANK=0 WORLD_SIZE=2 RANKFAULT_RUN_DIR=" + run_dir_ +
-                                " LD_PRELOAD=" + build_ + "/lib/librankfault_agent.so " + build_ +
-                                "/bin/ranks/nccl/" + program;
-    const int status = system(command.c_str());
+  int run(const std::string& words) {
+    const int status = launch(words, 2);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
-  FlightRecord record() { return read_flight_records(run_dir_)[0]; }
   std::string library() const { return build_ + "/lib/libnccl_double.so"; }
-
-  std::string build_, run_dir_;
 };
 
 const rf_coverage* coverage_of(const FlightRecord& record, uint8_t library) {

@@ -1,12 +1,10 @@
 // Tests of the NCCL decoder over a double of libnccl: enqueued and complete are two things in the record.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <filesystem>
 #include <set>
 
-#include "tests/backends/flight_record.h"
+#include "tests/backends/nccl/nccl_rank.h"
 
 namespace rankfault::test {
 namespace {
@@ -14,28 +12,12 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-class NcclRecord : public ::testing::Test {
+class NcclRecord : public NcclRank {
  protected:
-  void SetUp() override {
-    build_ = getenv("RANKFAULT_BUILD_DIR");
-    if (!std::filesystem::exists(build_ + "/lib/decoders/nccl.so")) GTEST_SKIP() << "built without nccl.h";
-    char name[] = "/tmp/rf-nccl-XXXXXX";
-    run_dir_ = mkdtemp(name);
-    std::filesystem::create_directories(run_dir_ + "/records");
-  }
-  void TearDown() override {
-    if (!run_dir_.empty()) std::filesystem::remove_all(run_dir_);
-  }
-
   FlightRecord run(const std::string& args = "") {
-    const std::string command = "RANK=0 WORLD_SIZE=1 RANKFAULT_RUN_DIR=" + run_dir_ +
-                                " LD_PRELOAD=" + build_ + "/lib/librankfault_agent.so " + build_ +
-                                "/bin/ranks/nccl/nccl_streams " + args;
-    EXPECT_EQ(system(command.c_str()), 0) << command;
-    return read_flight_records(run_dir_)[0];
+    EXPECT_EQ(launch("nccl_streams " + args, 1), 0) << args;
+    return record();
   }
-
-  std::string build_, run_dir_;
 };
 
 std::vector<std::string> ops_complete(const FlightRecord& record, bool complete) {

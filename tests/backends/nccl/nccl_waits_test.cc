@@ -2,13 +2,11 @@
 // lasts, and which operations it shows complete. Operations are told apart by their number of elements.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
-#include <filesystem>
 #include <set>
 
-#include "tests/backends/flight_record.h"
+#include "tests/backends/nccl/nccl_rank.h"
 
 namespace rankfault::test {
 namespace {
@@ -17,32 +15,16 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Counts = std::vector<uint64_t>;
 
-class NcclWaits : public ::testing::Test {
+class NcclWaits : public NcclRank {
  protected:
-  void SetUp() override {
-    build_ = getenv("RANKFAULT_BUILD_DIR");
-    if (!std::filesystem::exists(build_ + "/lib/decoders/nccl.so")) GTEST_SKIP() << "built without nccl.h";
-    char name[] = "/tmp/rf-nccl-XXXXXX";
-    run_dir_ = mkdtemp(name);
-  }
-  void TearDown() override {
-    if (!run_dir_.empty()) std::filesystem::remove_all(run_dir_);
-  }
-
   // `end_in`: the function in which the process ends.
   FlightRecord run(const std::string& words, const std::string& end_in = "") {
-    std::filesystem::remove_all(run_dir_ + "/records");
-    std::filesystem::create_directories(run_dir_ + "/records");
-    const std::string command = (end_in.empty() ? "" : "DOUBLE_END_IN=" + end_in + " ") +
-                                "RANK=0 WORLD_SIZE=2 RANKFAULT_RUN_DIR=" + run_dir_ +
-                                " LD_PRELOAD=" + build_ + "/lib/librankfault_agent.so " + build_ +
-                                "/bin/ranks/nccl/nccl_waits " + words;
-    const int status = system(("exec env " + command).c_str());
+    const int status = launch("nccl_waits " + words, 2, end_in.empty() ? "" : "DOUBLE_END_IN=" + end_in);
     if (end_in.empty())
-      EXPECT_EQ(status, 0) << command;
+      EXPECT_EQ(status, 0) << words;
     else
-      EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << command << ": " << status;
-    return read_flight_records(run_dir_)[0];
+      EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << words << ": " << status;
+    return record();
   }
 
   static Counts counts_of(const FlightRecord& record, const std::set<uint64_t>& origins) {
@@ -78,8 +60,6 @@ class NcclWaits : public ::testing::Test {
     EXPECT_EQ(s.pending_count, origins.size());
     return counts_of(record, origins);
   }
-
-  std::string build_, run_dir_;
 };
 
 TEST_F(NcclWaits, AStreamThatWasWaitedForShowsWhatWasOnItComplete) {

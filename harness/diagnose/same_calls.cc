@@ -1,0 +1,96 @@
+// same_calls: the assumption same_calls_before (proof.h): that the place of a call tells what it meets.
+//
+// Most libraries pair the messages of collectives by kind and source, not by a count of calls, pass parts on
+// from member to member, and may make one collective of others (an all-reduce of a reduce and a broadcast).
+// So a call may be served by what stands at another place, or by another call at its own: after a member left
+// out what nobody waited for, and as soon as one that is behind does so.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "harness/diagnose/messages.h"
+#include "harness/diagnose/needs.h"
+#include "harness/diagnose/proof.h"
+#include "harness/diagnose/sequences.h"
+
+namespace rankfault {
+namespace {
+
+using Held = std::set<const Process*>;
+
+bool same_up_to(const CommGroup& group, uint64_t seq) {
+  const uint64_t differ_from = first_difference(group);
+  return differ_from == 0 || differ_from > seq;
+}
+
+bool never_goes_on(const Member& m, const CommGroup& group, const Held& held) {
+  return m.process && (held.count(m.process) || end_of(*m.process, group).why != End::Why::kNotFinal);
+}
+
+// By its only thread, inside a collective that needs one that will never come.
+bool waits_for_held(const Process& p, const Held& held) {
+  if (p.view->thread_multiple) return false;
+  for (const Call* c : p.all_inside())
+    for (const auto& [group, me] : p.seats) {
+      if (group->library != RF_LIB_MPI || is_message(c->op()) || me->comm->index != c->comm()) continue;
+      const Needs needs = needs_of(*c, *me, *group);
+      for (const Member& m : group->members)
+        if (needs.certainly(m.rank) && m.entered(c->seq) == Known::kNo && never_goes_on(m, *group, held))
+          return same_up_to(*group, c->seq);
+    }
+  return false;
+}
+
+// A member that has not come to this place and may still make calls before it; null: none. Whoever waits for
+// one that never goes on is held, too.
+const Member* behind(const CommGroup& group, uint64_t seq, Held held) {
+  std::vector<const Member*> waiting;
+  const Member* late = nullptr;
+  for (const Member& m : group.members) {
+    if (never_goes_on(m, group, held)) continue;
+    const bool is_late = m.last_entered() < seq;
+    if (is_late) late = &m;
+    if (m.process && !m.process->all_inside().empty())
+      waiting.push_back(&m);
+    else if (is_late)
+      return late;
+  }
+  for (bool more = late != nullptr; more;) {
+    more = std::erase_if(waiting, [&](const Member* m) {
+      return waits_for_held(*m->process, held) && held.insert(m->process).second;
+    });
+  }
+  const auto left =
+      std::find_if(waiting.begin(), waiting.end(), [&](const Member* m) { return m->last_entered() < seq; });
+  return left == waiting.end() ? nullptr : *left;
+}
+
+}  // namespace
+
+Assumption same_calls_before(const std::vector<WaitEdge>& edges) {
+  constexpr const char* kName = "same_calls_before";
+  Held held;
+  std::map<const CommGroup*, uint64_t> last;  // place that somebody waits at
+  for (const WaitEdge& e : edges) {
+    held.insert(e.waiter->process);
+    if (!e.call || is_message(e.call->op())) continue;
+    uint64_t& seq = last[e.group];
+    seq = std::max(seq, e.call->seq);
+  }
+  for (const auto& [group, seq] : last) {
+    if (!same_up_to(*group, seq))
+      return {kName, false,
+              fmt::format("the calls on {} differ from call {} on: what meets call {} is not known",
+                          group->name, first_difference(*group), seq)};
+    if (group->library == RF_LIB_C10D) continue;  // PyTorch gives each call a tag of its own place
+    if (const Member* m = behind(*group, seq, held))
+      return {kName, false,
+              fmt::format("rank {} has not come to call {} on {}, and may make another one before",
+                          m->world_rank, seq, group->name)};
+  }
+  return {kName, true, "up to the calls that wait, all members that may still make one made the same"};
+}
+
+}  // namespace rankfault
