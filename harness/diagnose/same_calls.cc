@@ -29,17 +29,21 @@ bool never_goes_on(const Member& m, const CommGroup& group, const Held& held) {
   return m.process && (held.count(m.process) || end_of(*m.process, group).why != End::Why::kNotFinal);
 }
 
-// By its only thread, inside a collective that needs one that will never come.
+// By its only thread, in a collective, or a wait for one, that needs a member that will never come.
 bool waits_for_held(const Process& p, const Held& held) {
   if (p.view->thread_multiple) return false;
-  for (const Call* c : p.all_inside())
-    for (const auto& [group, me] : p.seats) {
-      if (group->library != RF_LIB_MPI || is_message(c->op()) || me->comm->index != c->comm()) continue;
+  for (const auto& [group, me] : p.seats) {
+    if (group->library != RF_LIB_MPI) continue;
+    for (const Call* c : me->calls) {
+      if (c->succeeded() || c->op() == RF_OP_FINALIZE) continue;
+      const Call* in = p.held_by(*c);
+      if (!in || in->op() == RF_OP_WAIT_ANY) continue;
       const Needs needs = needs_of(*c, *me, *group);
       for (const Member& m : group->members)
         if (needs.certainly(m.rank) && m.entered(c->seq) == Known::kNo && never_goes_on(m, *group, held))
           return same_up_to(*group, c->seq);
     }
+  }
   return false;
 }
 

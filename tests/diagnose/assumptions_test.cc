@@ -117,20 +117,24 @@ TEST(Assumptions, SameCallsBeforeOfOneThatIsBehind) {
 
 // On nodes, with a leader each: the ranks of a node are inside their own call until their leader comes.
 TEST(Assumptions, SameCallsBeforeOfOneThatWaitsForADeadRankElsewhere) {
-  for (const bool waits : {true, false}) {
+  for (const std::string in : {"its call", "a wait for it", "a wait for one of several", "nothing"}) {
     TimelineBuilder job(4, RF_LIB_MPI);
-    job.comm("node", {2, 3})
-        .everyone(all_reduce())
-        .killed(2)
-        .blocked(0, all_reduce())
-        .blocked(1, all_reduce());
-    if (waits) job.blocked(3, on(barrier(), "node"));
+    job.comm("node", {2, 3}).everyone(all_reduce()).killed(2);
+    job.blocked(0, all_reduce()).blocked(1, all_reduce());
+    CallSpec call = on(barrier(), "node");
+    if (in == "its call") job.blocked(3, call);
+    call.flags |= RF_CALL_NONBLOCKING;
+    if (in.starts_with("a wait")) job.enqueues(3, call);
+    if (in.starts_with("a wait"))
+      job.waits(3, {job.last_origin(3)}, in == "a wait for it" ? RF_OP_WAIT : RF_OP_WAIT_ANY);
     const Findings found = diagnose(job.build());
-    const Finding* f = finding_of(found, "dead_rank");
-    if (waits)
-      EXPECT_EQ(f->confidence, Confidence::kProven);
+    const Finding* world = nullptr;
+    for (const Finding& f : found.all)
+      if (f.kind == "dead_rank" && f.comm == "world") world = &f;
+    if (in == "its call" || in == "a wait for it")
+      EXPECT_EQ(world->confidence, Confidence::kProven) << in;
     else
-      expect_only(f, "same_calls_before");
+      expect_only(world, "same_calls_before");
   }
 }
 

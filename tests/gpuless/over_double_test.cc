@@ -140,9 +140,7 @@ TEST_P(AbortOverDouble, OfAShrunkCommunicatorAndItsChild) {
   if (GetParam() == "2.22.3") GTEST_SKIP() << "ncclCommShrink is in NCCL from 2.27 on";
   ends_all("abort_shrink", "joined", true);
 }
-TEST_P(AbortOverDouble, OfTwoCommunicatorsAtOnce) {
-  ends_all("abort_two_at_once", "until_abort");
-}
+TEST_P(AbortOverDouble, OfTwoCommunicatorsAtOnce) { ends_all("abort_two_at_once", "until_abort"); }
 
 // cudaFree waits for the device, and so the first abort for the second communicator's work.
 TEST_P(AbortOverDouble, OfTwoCommunicatorsOneAfterTheOtherDoesNotReturn) {
