@@ -29,20 +29,36 @@ bool never_goes_on(const Member& m, const CommGroup& group, const Held& held) {
   return m.process && (held.count(m.process) || end_of(*m.process, group).why != End::Why::kNotFinal);
 }
 
-// By its only thread, in a collective, or a wait for one, that needs a member that will never come.
+bool collective_needs_held(const Call& c, const Member& me, const CommGroup& group, const Held& held) {
+  const Needs needs = needs_of(c, me, group);
+  return same_up_to(group, c.seq) &&
+         std::any_of(group.members.begin(), group.members.end(), [&](const Member& m) {
+           return needs.certainly(m.rank) && m.entered(c.seq) == Known::kNo && never_goes_on(m, group, held);
+         });
+}
+
+bool message_needs_held(const Call& c, const Member& me, const CommGroup& group, const Held& held) {
+  const Partners partners = partners_of(c, group);
+  if (!partners.by_need || partners.ranks.size() != 1) return false;
+  const Member& other = group.members[static_cast<size_t>(partners.ranks.front())];
+  return never_goes_on(other, group, held) && partner_entered(c, me, other) == Known::kNo;
+}
+
+// By its only thread, in a call, or a wait for one, that needs a member that will never come.
 bool waits_for_held(const Process& p, const Held& held) {
   if (p.view->thread_multiple) return false;
+  const auto sits_for = [&](const Call& c) {
+    const Call* in = c.succeeded() || c.op() == RF_OP_FINALIZE ? nullptr : p.held_by(c);
+    return in && in->op() != RF_OP_WAIT_ANY;
+  };
   for (const auto& [group, me] : p.seats) {
-    if (group->library != RF_LIB_MPI) continue;
-    for (const Call* c : me->calls) {
-      if (c->succeeded() || c->op() == RF_OP_FINALIZE) continue;
-      const Call* in = p.held_by(*c);
-      if (!in || in->op() == RF_OP_WAIT_ANY) continue;
-      const Needs needs = needs_of(*c, *me, *group);
-      for (const Member& m : group->members)
-        if (needs.certainly(m.rank) && m.entered(c->seq) == Known::kNo && never_goes_on(m, *group, held))
-          return same_up_to(*group, c->seq);
-    }
+    if (group->library != RF_LIB_MPI || (group->flags & RF_COMM_INTER)) continue;
+    for (const Call* c : me->calls)
+      if (sits_for(*c) && collective_needs_held(*c, *me, *group, held)) return true;
+    for (const Call& c : p.calls)
+      if (is_message(c.op()) && c.comm() == me->comm->index && sits_for(c) &&
+          message_needs_held(c, *me, *group, held))
+        return true;
   }
   return false;
 }

@@ -138,6 +138,23 @@ TEST(Assumptions, SameCallsBeforeOfOneThatWaitsForADeadRankElsewhere) {
   }
 }
 
+// A receive from a rank that waits for the dead one never returns; from any rank, or of what was sent, it may.
+TEST(Assumptions, SameCallsBeforeOfOneThatWaitsForAMessage) {
+  for (const std::string of : {"rank 1", "what rank 1 sent", "any rank"}) {
+    TimelineBuilder job(4, RF_LIB_MPI);
+    job.everyone(all_reduce()).killed(2);
+    if (of == "what rank 1 sent") job.does(1, send(3));
+    job.blocked(0, all_reduce()).blocked(1, all_reduce());
+    job.blocked(3, recv(of == "any rank" ? RF_PEER_ANY : 1));
+    const Findings found = diagnose(job.build());
+    const Finding* f = finding_of(found, "dead_rank");
+    if (of == "rank 1")
+      EXPECT_EQ(f->confidence, Confidence::kProven);
+    else
+      expect_only(f, "same_calls_before");
+  }
+}
+
 TEST(Assumptions, OneLook) {
   for (int moving : {0, 2}) {
     TimelineBuilder job = proven_job();
