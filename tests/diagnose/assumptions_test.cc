@@ -138,7 +138,8 @@ TEST(Assumptions, SameCallsBeforeOfOneThatWaitsForADeadRankElsewhere) {
   }
 }
 
-// A receive from a rank that waits for the dead one never returns; from any rank, or of what was sent, it may.
+// A receive from a rank that waits for the dead one never returns; from any rank, or of what was sent, it
+// may.
 TEST(Assumptions, SameCallsBeforeOfOneThatWaitsForAMessage) {
   for (const std::string of : {"rank 1", "what rank 1 sent", "any rank"}) {
     TimelineBuilder job(4, RF_LIB_MPI);
