@@ -19,8 +19,6 @@ Result<std::vector<Action>> lower_to_launcher(const FaultSpec& fault, const Lowe
 }
 
 EffectReport launcher_ended(const Action& action, const GateEvent& gate, const RunFacts& facts) {
-  if (gate.effect != "done")
-    return not_bitten(fmt::format("no launcher program of this job started rank {}", gate.rank));
   const Json* line = effect_line(action, facts, "launcher_ended");
   if (!line) return cannot_tell(fmt::format("nobody saw the launcher of rank {} end", gate.rank));
   return verified(fmt::format("the launcher of rank {} ended by SIGKILL", gate.rank), acted_at(gate),
