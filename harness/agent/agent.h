@@ -19,11 +19,14 @@ struct rf_identity_of_process {
   int32_t pid, image;
   int32_t rank, world_size, local_rank, attempt; /* from the environment; -1 unknown, attempt 0 */
   char rank_source[32];
+  uint64_t rendezvous;             /* where this job of several nodes meets, as a number; 0: one node */
   char records[RF_PATH_BYTES * 2]; /* $RANKFAULT_RUN_DIR/records; empty: inert */
 };
 extern struct rf_identity_of_process rf_self;
 void rf_read_environment(void); /* once, at start */
-void rf_read_identity(void);    /* again in a forked child */
+struct rf_control;
+void rf_count_rendezvous(struct rf_control*); /* attempt, of a job of several nodes */
+void rf_read_identity(void);                  /* again in a forked child */
 
 /* ---- the flight record of this process: ring.c ----------------------------------------------- */
 

@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-#define RF_ABI_VERSION 1u /* since MPI, PyTorch and NCCL (over a test double) were all carried by it */
+#define RF_ABI_VERSION 2u                      /* 2: rf_header.output, rf_control.rendezvous */
 #define RF_RING_MAGIC 0x676e697246524b4eull    /* flight record */
 #define RF_ACTIONS_MAGIC 0x74636146524b4e00ull /* action record */
 #define RF_CONTROL_MAGIC 0x6c7274436652b4e0ull /* control page */
@@ -296,6 +296,8 @@ struct rf_coverage { /* 64 bytes, one per library seen in the process */
   char reason[32];  /* why hook is NONE */
 };
 
+#define RF_OUTPUT_BYTES 512u
+
 struct rf_header { /* 4096 bytes */
   uint64_t magic;
   uint32_t abi_version;
@@ -326,9 +328,11 @@ struct rf_header { /* 4096 bytes */
   uint32_t own_exit;            /* rf_own_exit; stored last */
   int32_t own_exit_status;
   uint64_t own_exit_ns;
-  uint64_t member_ns;       /* when it became a member; 0 */
-  uint64_t clock_word;      /* virtual time: offset added to this process's clocks */
-  char env_rank_source[32]; /* the variable the candidate's rank came from */
+  uint64_t member_ns;           /* when it became a member; 0 */
+  uint64_t clock_word;          /* virtual time: offset added to this process's clocks */
+  char env_rank_source[32];     /* the variable the candidate's rank came from */
+  char output[RF_OUTPUT_BYTES]; /* the file that its standard output was when the record was opened; else
+                                   empty */
   struct rf_coverage coverage[RF_MAX_LIBRARIES];
 };
 

@@ -138,6 +138,8 @@ struct rf_gate_slot { /* 512 bytes */
   uint64_t reserved[16];
 };
 
+#define RF_MAX_RENDEZVOUS 16u
+
 struct rf_control {
   uint64_t magic;
   uint32_t abi_version;
@@ -152,7 +154,10 @@ struct rf_control {
   uint64_t run_started_ns;
   int32_t world_size;
   uint32_t libc_points; /* 1: some action waits on a libc point */
-  uint64_t reserved[22];
+  /* Of a launcher with several nodes: each rendezvous of the job in the order of its first process; 0 free.
+   * An index is an attempt: what the nodes count themselves differs between them. */
+  uint64_t rendezvous[RF_MAX_RENDEZVOUS];
+  uint64_t reserved[6];
   struct rf_armed armed[RF_MAX_ARMED];
   struct rf_gate_slot slots[RF_MAX_GATE_SLOTS];
 };

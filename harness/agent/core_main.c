@@ -53,6 +53,7 @@ void rf_start(void) {
       const char* folder = getenv("RANKFAULT_DECODERS");
       if (folder && strlen(folder) < sizeof(decoder_folder)) strcpy(decoder_folder, folder);
       map_control(getenv("RANKFAULT_CONTROL"));
+      rf_count_rendezvous(rf_control);
     }
     RF_STORE(&started, 1u);
     if (rf_self.rank >= 0) rf_open_header(); /* a candidate: it may become a rank */

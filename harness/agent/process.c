@@ -36,6 +36,14 @@ static int32_t first_number(const char* const* names, const char** source) {
   return -1;
 }
 
+/* Every rendezvous of several torchruns has a store of its own, told by its address. */
+static uint64_t rendezvous(void) {
+  const char* several = variable("RANKFAULT_RENDEZVOUS");
+  const char *address = variable("MASTER_ADDR"), *port = variable("MASTER_PORT");
+  if (!several || !address || !port || rf_self.rank < 0) return 0;
+  return rf_hash_bytes(rf_hash_text(address), port, strlen(port));
+}
+
 void rf_read_environment(void) {
   static const char* const ranks[] = {"RANK",     "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
                                       "PMI_RANK", "SLURM_PROCID",         NULL};
@@ -55,6 +63,22 @@ void rf_read_environment(void) {
   rf_self.local_rank = first_number(locals, NULL);
   const int32_t attempt = first_number(attempts, NULL);
   rf_self.attempt = attempt < 0 ? 0 : attempt;
+  rf_self.rendezvous = rendezvous();
+}
+
+/* The first process of a rendezvous takes the next place for all of it. */
+void rf_count_rendezvous(struct rf_control* page) {
+  if (!page || !rf_self.rendezvous) return;
+  for (uint32_t i = 0; i < RF_MAX_RENDEZVOUS; ++i) {
+    uint64_t there = 0;
+    if (__atomic_compare_exchange_n(&page->rendezvous[i], &there, rf_self.rendezvous, 0, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE) ||
+        there == rf_self.rendezvous) {
+      rf_self.attempt = (int32_t)i;
+      return;
+    }
+  }
+  rf_self.attempt = (int32_t)RF_MAX_RENDEZVOUS;
 }
 
 static long read_text(const char* path, char* to, size_t bytes) {

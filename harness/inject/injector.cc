@@ -126,9 +126,10 @@ void Injector::asked(uint32_t index, rf_gate_slot& slot) {
   Parked& parked = parked_[index];
   parked = {&action, process, slot.rank, false, 0};
   if (const char* why_not = refusal(action, process)) return answer(slot, parked, RF_ANSWER_NO_GO, why_not);
-  const bool may_end_it = action.verb == RF_VERB_EXIT || action.verb == RF_VERB_RAISE ||
-                          action.outside == OutsideVerb::kSignal ||
-                          action.outside == OutsideVerb::kSignalHelper;
+  const bool may_end_it =
+      action.verb == RF_VERB_EXIT || action.verb == RF_VERB_RAISE || action.outside == OutsideVerb::kSignal ||
+      action.outside == OutsideVerb::kSignalHelper || action.outside == OutsideVerb::kKillLauncher ||
+      action.outside == OutsideVerb::kKillNode;
   if (may_end_it && before_end_) before_end_();
   if (action.verb == RF_VERB_OUTSIDE)
     act_while_parked(slot, parked);
@@ -164,7 +165,8 @@ void Injector::act_while_parked(rf_gate_slot& slot, Parked& parked) {
                 {"parked_ns", now_ns() - slot.asked_ns}});
   if (acted) after_done(action, parked.process, parked.rank);
   // A killed thread is never released: it is to die where it stands.
-  const bool ends_it = action.outside == OutsideVerb::kSignal && action.signal == SIGKILL;
+  const bool ends_it = action.outside == OutsideVerb::kKillNode ||
+                       (action.outside == OutsideVerb::kSignal && action.signal == SIGKILL);
   if (!acted || !ends_it) answer(slot, parked, RF_ANSWER_RELEASE, "");
 }
 
@@ -282,9 +284,11 @@ bool Injector::helper_seen(const Watched& w, TimeNs now) {
   if (end == HelperEnd::kLives && now <= w.until) return false;
   if (end == HelperEnd::kUnseen) return true;
   Json line = base(*w.action, w.process, w.rank);
-  line["what"] = end == HelperEnd::kBySignal ? "helper_ended" : "helper_lives";
-  if (end == HelperEnd::kOtherwise) line["what"] = "helper_ended_otherwise";
-  line["helper"] = w.helper.to_string();
+  const bool helper = w.action->outside == OutsideVerb::kSignalHelper;
+  const std::string whose = helper ? "helper" : "launcher";
+  line["what"] = whose + (end == HelperEnd::kBySignal ? "_ended" : "_lives");
+  if (end == HelperEnd::kOtherwise) line["what"] = whose + "_ended_otherwise";
+  line[whose] = w.helper.to_string();
   line["time"] = now;
   journal_.write("fault_effect", std::move(line));
   return true;

@@ -59,7 +59,8 @@ class Injector {
     const Action* action = nullptr;
     ProcessId process;
     int rank = -1;
-    char state = 0;  // the letter of /proc to wait for, or 'r': anything but T; Z: the end of its helper
+    char state =
+        0;  // the letter of /proc to wait for, or 'r': anything but T; Z: the end of its helper or launcher
     TimeNs until = 0;
     ProcessId helper;
   };
@@ -77,6 +78,7 @@ class Injector {
   Result<std::string> act(const Action&, const ProcessId&, int rank, rf_gate_slot*);
   Result<std::string> send_signal(const Action&, const ProcessId&, int signal);
   Result<std::string> signal_helper(const Action&, const ProcessId&, int rank);
+  Result<std::string> kill_launcher(const Action&, const ProcessId&, int rank);
   Result<std::string> harm_files(const Action&, rf_gate_slot*);
   Result<std::string> harm_run_files(const Action&);
   Result<std::string> leave_stale(const Action&, rf_gate_slot*);

@@ -40,6 +40,12 @@ Result<std::string> Injector::act(const Action& action, const ProcessId& process
       intent["what"] = fmt::format("SIG{} to a helper of pid {}", ::sigabbrev_np(action.signal), process.pid);
       journal_.write("fault_intent", std::move(intent));
       return signal_helper(action, process, rank);
+    case OutsideVerb::kKillLauncher:
+    case OutsideVerb::kKillNode:
+      intent["what"] =
+          fmt::format("SIG{} to the launcher of pid {}", ::sigabbrev_np(action.signal), process.pid);
+      journal_.write("fault_intent", std::move(intent));
+      return kill_launcher(action, process, rank);
     case OutsideVerb::kLeaveStale:
       intent["what"] = "leave a segment under " + action.path;
       journal_.write("fault_intent", std::move(intent));
@@ -67,7 +73,8 @@ Result<std::string> Injector::send_signal(const Action& action, const ProcessId&
   }
   if (::syscall(SYS_pidfd_send_signal, pidfd.get(), signal, nullptr, 0) != 0)
     return errno_error(fmt::format("signal {} to pid {}", signal, process.pid));
-  if (action.outside == OutsideVerb::kSignal) signals_[process] = {signal, now_ns()};
+  if (action.outside == OutsideVerb::kSignal || action.outside == OutsideVerb::kKillNode)
+    signals_[process] = {signal, now_ns()};
   return fmt::format("SIG{} sent to pid {}", ::sigabbrev_np(signal), process.pid);
 }
 

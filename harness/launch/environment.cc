@@ -65,7 +65,9 @@ std::string expand(const std::string& word, const LaunchContext& context, int ra
 std::map<std::string, std::string> job_environment(const LaunchContext& context, int rank) {
   auto env = own_environment();
   // A run inside a run (a test of rankfault by rankfault) must not inherit the outer one's agent.
-  for (const char* ours : {"RANKFAULT_RUN_DIR", "RANKFAULT_CONTROL", "RANKFAULT_ATTEMPT"}) env.erase(ours);
+  for (const char* ours :
+       {"RANKFAULT_RUN_DIR", "RANKFAULT_CONTROL", "RANKFAULT_ATTEMPT", "RANKFAULT_RENDEZVOUS"})
+    env.erase(ours);
   env["TMPDIR"] = context.run.tmp();
   env["RANKFAULT_JOB"] = context.run.path();  // by which `clean` knows a process that lost its guardian
   if (context.cuda) add_cuda_double(*context.cuda, context.cuda_folder(), env);

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,14 +31,15 @@ struct LaunchContext {
 
 struct LaunchItem {
   Command command;
-  int rank = -1;         // -1: a launcher program that starts ranks itself
-  Duration later_by{0};  // than the others
+  int rank = -1;                      // -1: a launcher program that starts ranks itself
+  Duration later_by{0};               // than the others
+  std::shared_ptr<const void> holds;  // kept for as long as the attempt lasts
 };
 
 struct ReportedEnd {
   int rank = -1;
   int pid = 0;      // 0: not told
-  int attempt = 0;  // torchrun: its own restart count; else the attempt of the context
+  int attempt = 0;  // torchrun: its own restart count, -1: not told; else the attempt of the context
   ExitStatus status;
 };
 

@@ -72,7 +72,8 @@ void Ends::reaped(int pid, uint64_t start, const ExitStatus& status, TimeNs when
 
 void Ends::reported(const ReportedEnd& told) {
   for (auto& [id, w] : watched_)
-    if (w.end.attempt == told.attempt && (told.pid != 0 ? id.pid == told.pid : w.end.rank == told.rank))
+    if ((told.attempt < 0 || w.end.attempt == told.attempt) &&
+        (told.pid != 0 ? id.pid == told.pid : w.end.rank == told.rank))
       w.sources.launcher = told.status;
 }
 

@@ -161,6 +161,17 @@ void RingObserver::finish(Timeline& t) const {
   arrange(t);
 }
 
+// The first attempt has as many ranks as were asked for. A later one of an elastic job has as many as it
+// says.
+void take_world_size(Timeline& t) {
+  int claimed = 0;
+  for (const ProcessView& p : t.processes)
+    if (p.attempt == t.attempt) claimed = std::max(claimed, p.world_size);
+  t.world_size = t.attempt > 0 && claimed > 0 ? claimed : std::max(t.world_size, claimed);
+  std::erase_if(t.expected,
+                [&](const ExpectedRank& e) { return e.attempt == t.attempt && e.rank >= t.world_size; });
+}
+
 }  // namespace
 
 void arrange(Timeline& t) {
@@ -178,10 +189,8 @@ void arrange(Timeline& t) {
     return std::tie(a.attempt, a.rank, a.id) < std::tie(b.attempt, b.rank, b.id);
   });
   t.job_over = !t.processes.empty();
-  for (const ProcessView& p : t.processes) {
-    t.attempt = std::max(t.attempt, p.attempt);
-    t.world_size = std::max(t.world_size, p.world_size);
-  }
+  for (const ProcessView& p : t.processes) t.attempt = std::max(t.attempt, p.attempt);
+  take_world_size(t);
   for (const ProcessView& p : t.processes)
     if (p.attempt == t.attempt && p.end.kind == EndKind::kAlive) t.job_over = false;
 }

@@ -76,6 +76,8 @@ void take_spawned(const Json& line, FromJournal& j) {
     j.expected.push_back({rank, attempt, true});
     return;
   }
+  for (const ExpectedRank& e : j.expected)
+    if (e.attempt == attempt) return;  // told by the launcher of another node
   for (int r = 0; r < j.world_size; ++r) j.expected.push_back({r, attempt, true});
 }
 

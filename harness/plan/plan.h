@@ -32,6 +32,8 @@ enum class OutsideVerb {
   kSignalHelper,  // `signal` to the `size`th process that the victim started and whose name matches `path`
   kLeaveStale,  // a segment of `size` bytes of `mode` under the name that the victim is about to use; of size
                 // -1: in place of the job's own of that name
+  kKillLauncher,  // `signal` to the launcher program that started the victim
+  kKillNode,      // and to all that it started
 };
 
 inline constexpr const char* kOwnShm = "own_shm";

@@ -12,9 +12,9 @@ namespace {
 constexpr std::array<const char*, RF_VERB_COUNT> kVerbs{
     "none", "skip",   "delay", "fail",  "change_argument", "flip",
     "swap", "repeat", "exit",  "raise", "throw",           "outside"};
-constexpr std::array<const char*, 11> kOutside{"none",     "signal",        "continue",   "unlink",
-                                               "truncate", "chmod",         "flip_bit",   "watch",
-                                               "start",    "signal_helper", "leave_stale"};
+constexpr std::array<const char*, 13> kOutside{
+    "none",  "signal", "continue",      "unlink",      "truncate",      "chmod",    "flip_bit",
+    "watch", "start",  "signal_helper", "leave_stale", "kill_launcher", "kill_node"};
 
 std::string ordinal(int64_t n) {
   const int64_t last = n % 10, last_two = n % 100;
@@ -68,6 +68,10 @@ std::string outside_words(const Action& action) {
     case OutsideVerb::kSignalHelper:
       return fmt::format("{} to its {} helper named {}", signal_name(action.signal), ordinal(action.size),
                          action.path);
+    case OutsideVerb::kKillLauncher:
+      return signal_name(action.signal) + " to its launcher";
+    case OutsideVerb::kKillNode:
+      return signal_name(action.signal) + " to its launcher and all that it started";
     case OutsideVerb::kLeaveStale:
       if (action.size < 0) return "put another file in the place of " + action.path;
       return fmt::format("leave {} bytes of {} under {}", action.size, action.mode, action.path);

@@ -12,6 +12,7 @@ namespace rankfault {
 namespace {
 
 constexpr int kMostRanks = 16384;
+constexpr int kMostNodes = 64;
 constexpr size_t kLongestMarker = 500;
 constexpr Duration kDefaultWall = std::chrono::seconds(60);
 
@@ -102,6 +103,17 @@ void read_cuda(MapReader& in, Workload& out) {
     in.problems().add("\"nccl\" chooses among the versions over the double: it needs \"cuda: double\"", at);
 }
 
+// Each node is a torchrun on this machine, with as many ranks as the others.
+void read_nodes(MapReader& in, Workload& out) {
+  if (!in.number("nodes", out.nodes, 1, kMostNodes)) return;
+  const SourcePos& at = in.value().find("nodes")->pos;
+  if (out.launcher != LauncherKind::kTorchrun)
+    in.problems().add("\"nodes\" is only for \"launcher: torchrun\"", at);
+  if (out.ranks % out.nodes != 0)
+    in.problems().add(
+        fmt::format("{} ranks cannot be dealt to {} nodes: each has as many", out.ranks, out.nodes), at);
+}
+
 }  // namespace
 
 const std::vector<std::string>& need_words() {
@@ -133,6 +145,7 @@ void read_workload(const Value& value, Workload& out, Problems& problems) {
   in.texts("launcher_args", out.launcher_args);
   in.text("mpirun", out.mpirun);
   in.text("torchrun", out.torchrun);
+  read_nodes(in, out);
   in.text_map("env", out.env);
   in.text("cwd", out.cwd);
   in.number("restarts", out.restarts, 0, 1000);

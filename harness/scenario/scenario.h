@@ -118,6 +118,7 @@ struct Workload {
   std::vector<std::string> command;  // argv; {bin} {rank} {ranks} {store} {tmp} {scenario_dir} {attempt}
   std::vector<std::string> launcher_args;  // passed to mpirun or torchrun as they are
   std::string mpirun;                      // path of the launcher program; "" means found on PATH
+  int nodes = 1;                           // torchrun: how many are started, each with its share of the ranks
   std::string torchrun;                    // path of torchrun, or of a Python that has torch; "" means found
   std::map<std::string, std::string> env;
   std::string cwd;

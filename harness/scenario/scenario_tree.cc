@@ -47,6 +47,7 @@ Value workload_tree(const Workload& w) {
   set_entry(out, "command", texts_value(w.command, w.pos));
   put_texts(out, "launcher_args", w.launcher_args, w.pos);
   put_text(out, "mpirun", w.mpirun, w.pos);
+  if (w.nodes != 1) set_entry(out, "nodes", int_value(w.nodes, w.pos));
   put_text(out, "torchrun", w.torchrun, w.pos);
   if (!w.env.empty()) set_entry(out, "env", env_tree(w.env, w.pos));
   put_text(out, "cwd", w.cwd, w.pos);

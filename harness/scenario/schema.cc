@@ -127,6 +127,8 @@ Json workload() {
       object({{"step_begin", scalar()}, {"step_commit", scalar()}, {"value", scalar()}, {"error", scalar()}});
   Json ranks = whole(1);
   ranks["maximum"] = 16384;
+  Json nodes = whole(1);
+  nodes["maximum"] = 64;
   Json command = list_of(scalar());
   command["minItems"] = 1;
   return object({{"launcher", one_of({"local", "mpirun", "torchrun"})},
@@ -134,6 +136,7 @@ Json workload() {
                  {"command", command},
                  {"launcher_args", list_of(scalar())},
                  {"mpirun", scalar()},
+                 {"nodes", nodes},
                  {"torchrun", scalar()},
                  {"env", map_of(scalar())},
                  {"cwd", scalar()},

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <random>
@@ -57,6 +58,37 @@ TEST(Process, TakesRankfaultsAttemptBeforeTorchs) {
   run.env["TORCHELASTIC_RESTART_COUNT"] = "2";
   EXPECT_EQ(run.run({"nothing"}), 0);
   EXPECT_EQ(run.ring().header().attempt, 1);
+}
+
+// Each node counts its restarts for itself; where they met is the same for all of an attempt.
+TEST(Process, AnAttemptOfSeveralNodesIsARendezvous) {
+  AgentRun run;
+  run.env["RANKFAULT_RENDEZVOUS"] = "1";
+  run.env["MASTER_ADDR"] = "127.0.0.1";
+  const auto attempt_at = [&](const char* port, const char* restarts) {
+    run.env["MASTER_PORT"] = port;
+    run.env["TORCHELASTIC_RESTART_COUNT"] = restarts;
+    const auto before = run.rings();
+    EXPECT_EQ(run.run({"nothing"}), 0);
+    for (const std::string& path : run.rings())
+      if (std::find(before.begin(), before.end(), path) == before.end()) return Ring(path).header().attempt;
+    return -1;
+  };
+  EXPECT_EQ(attempt_at("4001", "0"), 0);
+  EXPECT_EQ(attempt_at("4001", "0"), 0);
+  EXPECT_EQ(attempt_at("4002", "1"), 1);
+  EXPECT_EQ(attempt_at("4002", "0"), 1);  // a node that came back
+  EXPECT_EQ(attempt_at("4003", "1"), 2);  // a node more: nobody counts that as a restart
+  run.env.erase("RANKFAULT_RENDEZVOUS");
+  EXPECT_EQ(attempt_at("4004", "1"), 1);
+}
+
+TEST(Process, SaysWhichFileItsOutputIs) {
+  AgentRun run;
+  EXPECT_EQ(run.run({"nothing"}), 0);
+  const std::string output = run.ring().header().output;
+  EXPECT_TRUE(output.starts_with(run.folder() + "/")) << output;
+  EXPECT_TRUE(std::filesystem::is_regular_file(output)) << output;
 }
 
 TEST(Process, IsForwardedWhateverTheSignature) {

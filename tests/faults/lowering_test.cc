@@ -135,6 +135,12 @@ TEST(Lowering, AHelperIsChosenByNameAndAge) {
   EXPECT_THAT(refusal("helper_kill@rank=1,op=all_reduce,nth=3,signal=STOP"), HasSubstr("ends no helper"));
 }
 
+TEST(Lowering, ANodeAndALauncherAreKilledByTheirRank) {
+  EXPECT_EQ(first("node_kill@rank=1,op=all_reduce,nth=3").outside, OutsideVerb::kKillNode);
+  EXPECT_EQ(first("launcher_kill@rank=1,op=all_reduce,nth=3").outside, OutsideVerb::kKillLauncher);
+  EXPECT_EQ(first("launcher_kill@rank=1,op=all_reduce,nth=3").signal, SIGKILL);
+}
+
 TEST(Lowering, RefusesWhatCannotBeDoneToPyTorch) {
   for (const char* op : {"reduce_scatter", "reduce_scatter_block"}) {
     const std::string fault = std::string("skip_call@rank=1,op=") + op;

@@ -89,6 +89,31 @@ TEST_F(Verify, AKilledHelperMustBeSeenToEnd) {
   EXPECT_EQ(effect(), Effect::kVerified);
 }
 
+TEST_F(Verify, AKilledLauncherMustBeSeenToEnd) {
+  run("launcher_kill@rank=1,op=all_reduce,nth=3");
+  EXPECT_EQ(effect(), Effect::kUnknown);
+  facts.journal = {{{"ev", "fault_effect"}, {"fault", "launcher_kill"}, {"what", "launcher_ended"}}};
+  EXPECT_EQ(effect(), Effect::kVerified);
+}
+
+TEST_F(Verify, WhereNoLauncherStartedTheVictimNothingIsKilled) {
+  run("launcher_kill@rank=1,op=all_reduce,nth=3");
+  gate.effect = "refused";
+  EXPECT_EQ(effect(), Effect::kVoid);
+}
+
+TEST_F(Verify, AKilledNodeTakesItsRankWithIt) {
+  run("node_kill@rank=1,op=all_reduce,nth=3");
+  end(1, ExitStatus::Kind::kSignal, SIGKILL);
+  EXPECT_EQ(effect(), Effect::kUnknown);  // its launcher may live
+  facts.journal = {{{"ev", "fault_effect"}, {"fault", "node_kill"}, {"what", "launcher_ended"}}};
+  EXPECT_EQ(effect(), Effect::kVerified);
+  facts.ends[0].status = {ExitStatus::Kind::kCode, 1};
+  EXPECT_EQ(effect(), Effect::kVoid);
+  facts.ends.clear();
+  EXPECT_EQ(effect(), Effect::kVoid);
+}
+
 TEST_F(Verify, ASkipShiftsTheVictimsNextCallIntoItsPlace) {
   run("skip_call@rank=1,op=all_reduce,nth=3");
   calls(0, 1, 5);

@@ -2,6 +2,8 @@
 #include "harness/launch/launcher.h"
 
 #include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -9,8 +11,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "harness/agent/agent_abi.h"
 #include "harness/launch/gather.h"
 #include "harness/launch/launchers/mpi_implementation.h"
+#include "harness/launch/launchers/torchrun_nodes.h"
 #include "tests/launch/fixture.h"
 #include "tests/support/mpirun_of.h"
 
@@ -233,6 +237,86 @@ TEST_F(LauncherTest, TorchrunStartsWorkersAndCollectsTheirLogs) {
   ASSERT_EQ(ends.size(), 2u) << read_text(launcher_log(*run_, 0));
   EXPECT_EQ(ends[1].status.to_string(), "exit 4");
   EXPECT_EQ(ends[1].attempt, 1);
+}
+
+TEST_F(LauncherTest, EachNodeOfTorchrunHasItsPlaceAndTheFirstHostsTheStore) {
+  workload().ranks = 4;
+  workload().nodes = 2;
+  workload().launcher_args = {"--nnodes=1:2", "--rdzv_conf", "last_call_timeout=9"};
+  const auto words = [&](int node) { return node_words(workload(), {4711, nullptr}, node, "/logs"); };
+  EXPECT_THAT(words(0), Contains("--rdzv-endpoint=127.0.0.1:4711"));
+  EXPECT_THAT(words(0), Contains("--rdzv_conf=last_call_timeout=9,is_host=1"));
+  EXPECT_THAT(words(1), Contains("--rdzv_conf=last_call_timeout=9,is_host=0"));
+  EXPECT_THAT(words(1), Contains("--nproc-per-node=2"));
+  EXPECT_THAT(words(1), Contains("--local-addr=127.0.0.102"));
+  const auto all = words(0);  // the last one counts
+  EXPECT_LT(std::find(all.begin(), all.end(), "--nnodes=2"),
+            std::find(all.begin(), all.end(), "--nnodes=1:2"));
+  workload().launcher_args.clear();
+  EXPECT_THAT(words(1), Contains("--rdzv-conf=is_host=0"));
+}
+
+TEST_F(LauncherTest, NodesRefuseWhatWouldMakeThemOneOrUnknown) {
+  workload().nodes = 2;
+  EXPECT_TRUE(check_node_arguments(workload()).ok());
+  workload().launcher_args = {"--standalone"};
+  EXPECT_FALSE(check_node_arguments(workload()).ok());
+  workload().launcher_args = {"--rdzv_endpoint=127.0.0.1:1"};
+  EXPECT_FALSE(check_node_arguments(workload()).ok());
+  workload().launcher_args.clear();
+  workload().env["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] = "0";
+  EXPECT_FALSE(check_node_arguments(workload()).ok());
+  workload().env.clear();
+  workload().ranks = 3;  // a variant's or a ladder's
+  EXPECT_FALSE(check_node_arguments(workload()).ok());
+}
+
+TEST(MeetingPlace, IsHeldForTheStoreThatReusesIt) {
+  const auto place = meeting_place();
+  ASSERT_TRUE(place.ok());
+  const auto listens = [&](bool reuse) {
+    const UniqueFd socket(::socket(AF_INET6, SOCK_STREAM, 0));
+    const int yes = reuse, no = 0;
+    sockaddr_in6 all{};
+    all.sin6_family = AF_INET6;
+    all.sin6_port = htons(static_cast<uint16_t>(place->port));
+    ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    return ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&all), sizeof all) == 0 &&
+           ::listen(socket.get(), 1) == 0;
+  };
+  if (!UniqueFd(::socket(AF_INET6, SOCK_STREAM, 0)).valid()) GTEST_SKIP() << "no IPv6";
+  EXPECT_FALSE(listens(false));
+  EXPECT_TRUE(listens(true));
+}
+
+// Ranks are numbered anew when nodes meet again: folders of a node say nothing of whose output is in them.
+TEST_F(LauncherTest, LogsOfNodesAreToldByWhatTheirRanksSay) {
+  workload().nodes = 2;
+  const auto wrote = [&](int node, int restart, int rank, int attempt, const std::string& text) {
+    const std::string folder =
+        fmt::format("{}/torchrun.a0/node{}/x_1/attempt_{}/0", run_->logs(), node, restart);
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder + "/stdout.log") << text;
+    rf_header header{};
+    header.magic = RF_RING_MAGIC;
+    header.abi_version = RF_ABI_VERSION;
+    header.rank = rank;
+    header.attempt = attempt;
+    (folder + "/stdout.log").copy(header.output, sizeof header.output - 1);
+    std::ofstream ring(fmt::format("{}/{}.{}.{}.ring", run_->records(), node, restart, rank),
+                       std::ios::binary);
+    ring.write(reinterpret_cast<const char*>(&header), sizeof header);
+  };
+  std::filesystem::create_directories(run_->records());
+  wrote(0, 0, 0, 0, "a");
+  wrote(1, 0, 1, 0, "b");
+  wrote(1, 1, 0, 1, "c");  // node 1 alone: its rank is rank 0 now
+  ASSERT_TRUE(launcher("torchrun").collect_logs(context()).ok());
+  EXPECT_EQ(read_text(rank_log(*run_, 0, 0)), "a");
+  EXPECT_EQ(read_text(rank_log(*run_, 1, 0)), "b");
+  EXPECT_EQ(read_text(rank_log(*run_, 0, 1)), "c");
+  EXPECT_FALSE(std::filesystem::exists(rank_log(*run_, 1, 1)));
 }
 
 class CheckProgram : public ::testing::Test {

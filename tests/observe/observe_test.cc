@@ -130,6 +130,25 @@ TEST_F(Observe, SaysHowMuchWasOverwrittenUnread) {
   EXPECT_EQ(v.history_lost, RF_LANE_RECORDS);
 }
 
+// Who is gone from an elastic job is not expected in its next attempt.
+TEST_F(Observe, ALaterAttemptHasAsManyRanksAsItSays) {
+  auto first = ring(0), lost = ring(1);
+  const auto observer = make_observer({records_}, 1);
+  observer->set_expected({{0, 0, false}, {1, 0, false}}, 2, 0);
+  observer->scan();
+  EXPECT_EQ(observer->look(false).expected.size(), 2u);
+  RingFileWriter again(records_, process(2), 0, 1);
+  again.header().attempt = 1;
+  observer->scan();
+  observer->set_expected({{0, 1, false}, {1, 1, false}}, 2, 1);
+  const Timeline t = observer->look(false);
+  EXPECT_EQ(t.world_size, 1);
+  ASSERT_EQ(t.expected.size(), 1u);
+  EXPECT_EQ(t.expected[0].rank, 0);
+  again.header().world_size = -1;  // says nothing: as many as before
+  EXPECT_EQ(observer->look(false).world_size, 2);
+}
+
 TEST_F(Observe, ALookIsInconsistentWhenSomethingMovesUnderIt) {
   auto w = ring(0);
   auto observer = make_observer({records_}, 1);

@@ -51,6 +51,10 @@ const BadInput kKeysAndTypes[] = {
     {"UnknownLauncher", "launcher: local", "launcher: mpirn",
      "f.yaml:5:13: unknown launcher \"mpirn\" (did you mean \"mpirun\"?); there are local, mpirun and "
      "torchrun"},
+    {"NodesOfAnotherLauncher", "limits: {wall: 90s}", "nodes: 2",
+     "f.yaml:8:10: \"nodes\" is only for \"launcher: torchrun\""},
+    {"UnevenNodes", "launcher: local", "launcher: torchrun\n  nodes: 3",
+     "f.yaml:6:10: 4 ranks cannot be dealt to 3 nodes: each has as many"},
     {"NameWithSlash", "name: good", "name: ../up",
      "f.yaml:2:7: \"name\" must be 1 to 100 letters, digits, dots, dashes and underscores"},
     {"NoExpectations",

@@ -14,6 +14,7 @@
 #include "harness/base/capture.h"
 #include "harness/launch/gather.h"
 #include "harness/launch/launcher.h"
+#include "harness/launch/launchers/torchrun_nodes.h"
 
 namespace rankfault {
 namespace {
@@ -67,55 +68,85 @@ Status probe(const Workload& workload) {
   return Done{};
 }
 
-bool mentions(const std::vector<std::string>& args, std::initializer_list<const char*> options) {
-  return std::any_of(args.begin(), args.end(), [&](std::string arg) {
-    arg = arg.substr(0, arg.find('='));
-    std::replace(arg.begin(), arg.end(), '_', '-');
-    return std::any_of(options.begin(), options.end(), [&](const char* option) { return arg == option; });
-  });
-}
-
 std::string log_dir(const LaunchContext& context) {
   return fmt::format("{}/torchrun.a{}", context.run.logs(), context.attempt);
 }
 
-std::vector<std::string> launcher_words(const LaunchContext& context) {
+std::string node_log(const LaunchContext& context, int node) {
+  const std::string first = launcher_log(context.run, context.attempt);
+  return node == 0 ? first
+                   : fmt::format("{}/launcher.a{}.node{}.log", context.run.logs(), context.attempt, node);
+}
+
+std::vector<std::string> options_of_one(const LaunchContext& context) {
+  const Workload& workload = context.plan.scenario.workload;
+  const auto& own = workload.launcher_args;
+  std::vector<std::string> words;
+  if (!mentions(own, {"--standalone", "--rdzv-backend", "--rdzv-endpoint", "--nnodes", "--master-port"}))
+    words.push_back("--standalone");  // a free port of its own
+  if (!mentions(own, {"--nproc-per-node"}))
+    words.push_back(fmt::format("--nproc-per-node={}", workload.ranks));
+  if (!mentions(own, {"--log-dir"})) words.push_back("--log-dir=" + log_dir(context));
+  words.insert(words.end(), own.begin(), own.end());
+  return words;
+}
+
+std::vector<std::string> launcher_words(const LaunchContext& context,
+                                        const std::vector<std::string>& options) {
   const Workload& workload = context.plan.scenario.workload;
   const auto& own = workload.launcher_args;
   std::vector<std::string> argv{"torchrun"};
   if (!python(workload).empty()) argv = {python(workload), "-m", "torch.distributed.run"};
-  if (!mentions(own, {"--standalone", "--rdzv-backend", "--rdzv-endpoint", "--nnodes", "--master-port"}))
-    argv.push_back("--standalone");  // a free port of its own
-  if (!mentions(own, {"--nproc-per-node"}))
-    argv.push_back(fmt::format("--nproc-per-node={}", workload.ranks));
-  if (!mentions(own, {"--log-dir"})) argv.push_back("--log-dir=" + log_dir(context));
   // 1.13 dies on Python 3.11 unless one stream goes on to the terminal.
   const bool old = torch_version(workload).rfind("1.", 0) == 0;
   if (!mentions(own, {"--redirects", "--tee", "-r", "-t"}))
     argv.push_back(old ? "--redirects=1" : "--redirects=3");
   if (old && !mentions(own, {"--tee", "-t"})) argv.push_back("--tee=1");
-  for (const std::string& word : own) argv.push_back(expand(word, context, -1));
-  return argv;
-}
-
-Result<std::vector<LaunchItem>> items(const LaunchContext& context) {
-  const Workload& workload = context.plan.scenario.workload;
-  std::error_code error;
-  std::filesystem::create_directories(expand("{store}", context, -1), error);
-  std::filesystem::create_directories(log_dir(context), error);
-  LaunchItem item;
-  Command& command = item.command;
-  command.argv = launcher_words(context);
+  for (const std::string& word : options) argv.push_back(expand(word, context, -1));
   const bool skip_first = workload.command.size() > 1 && is_python(workload.command[0]) &&
                           !mentions(workload.launcher_args, {"--no-python"});
   for (size_t i = skip_first ? 1 : 0; i < workload.command.size(); ++i)
-    command.argv.push_back(expand(workload.command[i], context, -1));
-  command.cwd = expand(workload.cwd, context, -1);
+    argv.push_back(expand(workload.command[i], context, -1));
+  return argv;
+}
+
+LaunchItem start_one(const LaunchContext& context, const std::vector<std::string>& options, int node) {
+  LaunchItem item;
+  Command& command = item.command;
+  command.argv = launcher_words(context, options);
+  command.cwd = expand(context.plan.scenario.workload.cwd, context, -1);
   command.env = job_environment(context, -1);
   for (auto& [name, value] : agent_environment(context)) command.env[name] = value;
   command.env.emplace("OMP_NUM_THREADS", "1");  // what torchrun would set, without its warning
-  command.stdout_path = command.stderr_path = launcher_log(context.run, context.attempt);
-  return std::vector<LaunchItem>{std::move(item)};
+  command.stdout_path = command.stderr_path = node_log(context, node);
+  return item;
+}
+
+Result<std::vector<LaunchItem>> nodes(const LaunchContext& context) {
+  const Workload& workload = context.plan.scenario.workload;
+  if (Status right = check_node_arguments(workload); !right) return right.error();
+  const Result<MeetingPlace> place = meeting_place();
+  if (!place) return place.error();
+  std::vector<LaunchItem> items;
+  for (int node = 0; node < workload.nodes; ++node) {
+    const std::string folder = fmt::format("{}/node{}", log_dir(context), node);
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    items.push_back(start_one(context, node_words(workload, *place, node, folder), node));
+    items.back().holds = place->held;
+    auto& env = items.back().command.env;
+    env["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] = "1";  // an attempt is known by the address of its store
+    env["RANKFAULT_RENDEZVOUS"] = "1";
+  }
+  return items;
+}
+
+Result<std::vector<LaunchItem>> items(const LaunchContext& context) {
+  std::error_code error;
+  std::filesystem::create_directories(expand("{store}", context, -1), error);
+  if (context.plan.scenario.workload.nodes > 1) return nodes(context);
+  std::filesystem::create_directories(log_dir(context), error);
+  return std::vector<LaunchItem>{start_one(context, options_of_one(context), 0)};
 }
 
 ExitStatus as_status(int exitcode) {
@@ -124,8 +155,7 @@ ExitStatus as_status(int exitcode) {
 }
 
 // One line when a group of workers fails (one group a restart), and the report of the last group.
-std::vector<ReportedEnd> reported(const LaunchContext& context, const ExitStatus&) {
-  const std::string text = read_text(launcher_log(context.run, context.attempt));
+std::vector<ReportedEnd> read_report(const std::string& text) {
   std::vector<ReportedEnd> ends;
   std::set<int> pids;
   int restart = -1;
@@ -141,7 +171,21 @@ std::vector<ReportedEnd> reported(const LaunchContext& context, const ExitStatus
   return ends;
 }
 
+// Each node counts restarts and ranks for itself: only the pid is the same word for all.
+std::vector<ReportedEnd> reported(const LaunchContext& context, const ExitStatus&) {
+  const int nodes = context.plan.scenario.workload.nodes;
+  if (nodes == 1) return read_report(read_text(node_log(context, 0)));
+  std::vector<ReportedEnd> all;
+  for (int node = 0; node < nodes; ++node)
+    for (ReportedEnd end : read_report(read_text(node_log(context, node)))) {
+      end.rank = end.attempt = -1;
+      all.push_back(end);
+    }
+  return all;
+}
+
 Status collect_logs(const LaunchContext& context) {
+  if (context.plan.scenario.workload.nodes > 1) return collect_node_logs(context, log_dir(context));
   const std::regex place(R"(.*/attempt_(\d+)/(\d+)$)");
   for (const std::string& folder : files_matching(log_dir(context) + "/*/attempt_*/*")) {
     std::smatch match;

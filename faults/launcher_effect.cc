@@ -1,0 +1,28 @@
+// launcher_effect: see launcher_effect.h.
+#include "faults/launcher_effect.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include "faults/lowering.h"
+
+namespace rankfault {
+
+Result<std::vector<Action>> lower_to_launcher(const FaultSpec& fault, const LowerContext& context,
+                                              OutsideVerb verb) {
+  if (Status ok = need_trigger(fault); !ok) return ok.error();
+  return for_each_victim(fault, context, [&](Action& action) {
+    action.verb = RF_VERB_OUTSIDE;
+    action.outside = verb;
+    action.signal = SIGKILL;
+  });
+}
+
+EffectReport launcher_ended(const Action& action, const GateEvent& gate, const RunFacts& facts) {
+  const Json* line = effect_line(action, facts, "launcher_ended");
+  if (!line) return cannot_tell(fmt::format("nobody saw the launcher of rank {} end", gate.rank));
+  return verified(fmt::format("the launcher of rank {} ended by SIGKILL", gate.rank), acted_at(gate),
+                  {line_number(*line)});
+}
+
+}  // namespace rankfault

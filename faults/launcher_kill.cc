@@ -1,0 +1,32 @@
+// launcher_kill: the launcher program that started the victim is killed alone; its ranks have lost their
+// parent.
+#include "faults/launcher_effect.h"
+#include "faults/lowering.h"
+
+namespace rankfault {
+namespace {
+
+Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
+  return lower_to_launcher(fault, context, OutsideVerb::kKillLauncher);
+}
+
+EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
+  return verify_each(fault, facts, launcher_ended);
+}
+
+const Registration<FaultKind> kRegistration{{
+    "launcher_kill",
+    "Kills the launcher program that started the victim, and nothing else, while the victim stands at the "
+    "trigger.",
+    "a torchrun taken by the OOM killer; where it hosts the rendezvous store: the end of the store",
+    "the end of a node: the ranks live on, and have no parent any more",
+    "that launcher program is gone",
+    "launcher_kill@rank=0,op=all_reduce,nth=3",
+    false,
+    {},
+    lower,
+    verify,
+}};
+
+}  // namespace
+}  // namespace rankfault

@@ -1,0 +1,49 @@
+// node_kill: a node of the job is gone at once: the launcher program that started the victim, and all it
+// started.
+#include <fmt/format.h>
+
+#include "faults/launcher_effect.h"
+#include "faults/lowering.h"
+
+namespace rankfault {
+namespace {
+
+Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
+  return lower_to_launcher(fault, context, OutsideVerb::kKillNode);
+}
+
+// The launcher's end is not yet the node's: a rank that its launcher left behind would go on.
+EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
+  EffectReport report = launcher_ended(action, gate, facts);
+  if (report.effect != Effect::kVerified) return report;
+  const RankEnd* end = end_of(gate, facts);
+  if (!end) return not_bitten(fmt::format("rank {} outlived its node", gate.rank));
+  if (end->status.kind == ExitStatus::Kind::kUnknown)
+    return cannot_tell(fmt::format("rank {} ended with its node, its status is unknown", gate.rank));
+  if (end->status.kind != ExitStatus::Kind::kSignal || end->status.value != action.signal)
+    return not_bitten(fmt::format("rank {} ended otherwise than by SIGKILL", gate.rank));
+  report.how += fmt::format(", and rank {} with it", gate.rank);
+  return report;
+}
+
+EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
+  return verify_each(fault, facts, verify_one);
+}
+
+const Registration<FaultKind> kRegistration{{
+    "node_kill",
+    "Kills the launcher program that started the victim, and everything it started, while the victim stands "
+    "at the "
+    "trigger.",
+    "a host that is gone: its torchrun and all ranks of it end at once",
+    "power loss or a cut network: the kernel still closes the sockets, so the other nodes hear of it at once",
+    "that launcher program is gone, and the victim's end is SIGKILL",
+    "node_kill@rank=1,op=all_reduce,nth=3",
+    true,
+    {},
+    lower,
+    verify,
+}};
+
+}  // namespace
+}  // namespace rankfault
