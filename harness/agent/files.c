@@ -21,7 +21,8 @@ static void write_file_record(const struct rf_call* c, uint8_t phase, int32_t re
   if (!r) return;
   r->time_ns = rf_now();
   r->seq = c->seq;
-  r->where = phase == RF_PHASE_ENTER ? (uint64_t)(uintptr_t)c->where : 0;
+  const int made = c->op == RF_OP_SHM_CREATE && result == 0; /* then its birth stands there */
+  r->where = phase == RF_PHASE_ENTER || made ? (uint64_t)(uintptr_t)c->where : 0;
   r->count = c->count;
   r->call = c->number;
   r->comm = RF_NO_COMM;
