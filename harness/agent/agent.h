@@ -99,6 +99,8 @@ void rf_become_member(uint8_t library, int32_t rank, int32_t world_size);
 void rf_finalized(uint8_t library);
 void rf_coverage(uint8_t library, const char* decoder, uint32_t version, enum rf_hook hook,
                  const char* reason);
+/* At an orderly end: of NCCL, when it was loaded and no call of it came by. */
+void rf_cover_unseen(void);
 void rf_opaque(uint32_t bits);
 void rf_thread_multiple(int yes);
 void rf_announce_again(void); /* into a newly opened header: what the parent knew of its libraries */

@@ -116,10 +116,12 @@ TEST_F(NcclWaits, AStreamComesAfterTheEventsItAwaits) {
       << "another stream under the same handle";
 }
 
-// All paths through the waits of two streams for each other are as good as one: walking them all would not end.
+// All paths through the waits of two streams for each other are as good as one: walking them all would not
+// end.
 TEST_F(NcclWaits, StreamsThatWaitForEachOtherInEveryStepAreWalkedOnce) {
   EXPECT_THAT(complete_after("steps:1000 sum:C:7 sync:B").size(), 1000u);
-  EXPECT_THAT(complete_after("steps:1000 sum:C:7 sync:B sync:B sum:A:5 query:B sync:A"), ::testing::Contains(5));
+  EXPECT_THAT(complete_after("steps:1000 sum:C:7 sync:B sync:B sum:A:5 query:B sync:A"),
+              ::testing::Contains(5));
 }
 
 TEST_F(NcclWaits, TheDeviceShowsWhatIsOnTheDevice) {
