@@ -75,8 +75,8 @@ static void follow(struct reach* reach, const struct reached from) {
   }
 }
 
-/* A wait is never for more than what came before it, so the farthest of what is not followed yet is reached no
- * farther by the rest: each stream is followed once, however often two have waited for each other. */
+/* A wait is never for more than what came before it, so the farthest of what is not followed yet is reached
+ * no farther by the rest: each stream is followed once, however often two have waited for each other. */
 static void find_reach(const struct rf_extent* extent, struct reach* reach) {
   if (extent->kind != RF_ON_STREAM) return;
   reaches(reach, extent->stream, extent->until);
