@@ -33,7 +33,7 @@ static const char kNoneSeen[] = "no call of it was seen";
 static uint32_t nccl_version, nccl_seen;
 
 static void note_seen(uint16_t op) {
-  if (RF_LOAD(&nccl_seen) || op == RF_OP_STREAM_WAIT) return; /* that is CUDA's */
+  if (RF_LOAD(&nccl_seen) || op == RF_OP_STREAM_WAIT || rf_is_inner(op)) return; /* those are CUDA's */
   RF_STORE(&nccl_seen, 1u);
   rf_core->coverage(RF_LIB_NCCL, "nccl", nccl_version, RF_HOOK_PRELOAD, "");
 }
