@@ -40,8 +40,13 @@ const Call* message_held_by_stream(const Process& p, const Call& c) {
 
 // Its messages are matched in order for each pair and direction, and have no tags.
 bool all_messages_known(const Member& m) {
+  // NCCL makes these of sends and receives, which a plain one of another rank may meet.
+  const auto made_of_messages = [](const Call* c) {
+    return c->op() == RF_OP_ALL_TO_ALL || c->op() == RF_OP_GATHER || c->op() == RF_OP_SCATTER;
+  };
   return m.process && m.comm && m.process->view->partial == 0 &&
-         !(m.process->view->opaque & RF_OPAQUE_COMMUNICATION);
+         !(m.process->view->opaque & RF_OPAQUE_COMMUNICATION) &&
+         std::none_of(m.calls.begin(), m.calls.end(), made_of_messages);
 }
 
 const Place& place_at(const CommGroup& group, uint64_t seq, Waits& waits) {

@@ -116,6 +116,29 @@ TEST(NcclMessages, OfAGroupThatIsStillOpenNobodyIsMissed) {
   EXPECT_EQ(finding_of(found, "slow_rank"), nullptr) << all_kinds(found);
 }
 
+// "Not ready" is no failure, and what a device said inside another call is told by that call.
+TEST(NcclDevice, WhatADeviceAnsweredIsNotWhyARankGaveUp) {
+  TimelineBuilder job = job_of_two();
+  CallSpec query;
+  query.op = RF_OP_DEVICE_QUERY;
+  job.fails(1, query, 600).exits(1, 3);
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "exited_rank");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->text, "rank 1 exited with 3");
+}
+
+// NCCL makes an all-to-all of sends and receives: one of them may be what the receive meets.
+TEST(NcclMessages, NothingIsSaidBesideACollectiveThatIsMadeOfThem) {
+  TimelineBuilder job = job_of_two();
+  CallSpec all = all_reduce();
+  all.op = RF_OP_ALL_TO_ALL;
+  job.enqueues(1, pending(all));
+  waits_for(job, 0, recv(1));
+  const Findings found = diagnose(job.exits(1).build());
+  EXPECT_EQ(finding_of(found, "missing_call"), nullptr) << all_kinds(found);
+}
+
 // A graph sends as often as it is launched, and nobody counts that.
 TEST(NcclMessages, NothingIsSaidWhereMessagesMayBeUnseen) {
   for (const int rank : {0, 1}) {
