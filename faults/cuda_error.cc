@@ -1,4 +1,4 @@
-// cuda_error: a wait of the victim for the device returns one of the errors that a driver gives.
+// cuda_error: a call of CUDA by the victim, or by NCCL in it, returns one of the errors that a driver gives.
 //
 // Numbers and meanings: cudaError in CUDA's public driver_types.h; the driver's CUresult has the same ones
 // here.
@@ -9,6 +9,7 @@
 
 #include "faults/effect.h"
 #include "faults/lowering.h"
+#include "harness/scenario/op_words.h"
 
 namespace rankfault {
 namespace {
@@ -21,6 +22,22 @@ constexpr CudaError kErrors[] = {{"out_of_memory", 2},     {"ecc_uncorrectable",
                                  {"illegal_address", 700}, {"launch_timeout", 702},
                                  {"launch_failure", 719},  {"unknown", 999}};
 
+// Where it can stand: what the record calls it, and what is said of it.
+struct Place {
+  rf_op op;
+  const char* word;
+};
+constexpr Place kPlaces[] = {{RF_OP_STREAM_WAIT, "wait"},
+                             {RF_OP_DEVICE_ALLOC, "allocation"},
+                             {RF_OP_DEVICE_LAUNCH, "launch"},
+                             {RF_OP_DEVICE_QUERY, "query"}};
+
+const Place* place_of(const std::string& op) {
+  const auto found = std::find_if(std::begin(kPlaces), std::end(kPlaces),
+                                  [&](const Place& place) { return op == op_word(place.op); });
+  return found == std::end(kPlaces) ? nullptr : found;
+}
+
 int number_of(const FaultSpec& fault) {
   const std::string word = read_text(fault.params, "error", "");
   const auto found = std::find_if(std::begin(kErrors), std::end(kErrors),
@@ -31,11 +48,13 @@ int number_of(const FaultSpec& fault) {
 
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
   if (Status ok = need_library_call(fault, "cuda_error"); !ok) return ok.error();
-  if (fault.at.op != "stream_wait")
-    return usage_error("cuda_error fires where the host waits for the device: write op: stream_wait",
-                       fault.at.pos);
+  if (!place_of(fault.at.op))
+    return usage_error(
+        "cuda_error fires at a call of CUDA: write op: stream_wait, device_alloc, device_launch or "
+        "device_query",
+        fault.at.pos);
   if (fault.at.edge == Edge::kAfter)
-    return usage_error("cuda_error stands in place of the wait: leave \"edge\" out", fault.at.pos);
+    return usage_error("cuda_error stands in place of the call: leave \"edge\" out", fault.at.pos);
   const bool sticky = read_bool(fault.params, "sticky", false);
   return for_each_victim(fault, context, [&](Action& action) {
     action.verb = RF_VERB_FAIL;
@@ -45,19 +64,26 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 }
 
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
+  const Place* place = place_of(action.at.op);
+  RF_ASSERT(place, "lower refuses other calls");
   if (gate.effect != "done")
-    return cannot_tell(fmt::format("rank {} did not say that it failed the wait", gate.rank));
+    return cannot_tell(fmt::format("rank {} did not say that it failed the {}", gate.rank, place->word));
   const ProcessView* victim = process_of(gate, facts);
   if (!victim) return cannot_tell(fmt::format("there is no flight record of rank {}", gate.rank));
   for (const Event& event : victim->history) {
     const rf_record& r = event.record;
-    if (r.op == RF_OP_STREAM_WAIT && r.phase == RF_PHASE_EXIT && r.tag_or_result == action.fail_code &&
-        r.time_ns >= acted_at(gate))
-      return verified(fmt::format("a wait of rank {} returned CUDA's error {}", gate.rank, action.fail_code),
-                      r.time_ns);
+    if (r.op != place->op || r.phase != RF_PHASE_EXIT || r.tag_or_result != action.fail_code ||
+        r.time_ns < acted_at(gate))
+      continue;
+    const auto name = victim->name_at.find(static_cast<uint32_t>(r.seq));
+    const std::string which =
+        rf_is_inner(r.op) && name != victim->name_at.end() ? " (" + name->second + ")" : "";
+    return verified(fmt::format("{}{} of rank {} returned CUDA's error {}", place->word, which, gate.rank,
+                                action.fail_code),
+                    r.time_ns);
   }
-  return not_bitten(
-      fmt::format("rank {}'s record shows no wait that ended with {}", gate.rank, action.fail_code));
+  return not_bitten(fmt::format("rank {}'s record shows no {} that ended with {}", gate.rank, place->word,
+                                action.fail_code));
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
@@ -72,15 +98,17 @@ std::vector<std::string> words() {
 
 const Registration<FaultKind> kRegistration{{
     "cuda_error",
-    "A wait of the victim for the device returns an error of the driver, and is not made.",
-    "an ECC error, an illegal address or a failed kernel on one device",
-    "the device: kernels go on, and calls that do not wait still succeed",
-    "the victim's record of that wait ends with this error",
+    "A call of CUDA returns an error of the driver, and is not made: a wait of the victim for the device; an "
+    "allocation, launch or query of the victim or of NCCL in it (path: \"nccl:*\", \"program:cudaMalloc\").",
+    "an ECC error, an illegal address, a failed kernel or an exhausted memory on one device",
+    "the device: kernels go on, other calls still succeed; calls of the driver that NCCL finds by dlsym are "
+    "not reached",
+    "the victim's record of that call ends with this error",
     "cuda_error@rank=1,op=stream_wait,nth=3,error=ecc_uncorrectable,sticky=true",
     false,
     {{"error", ParamType::kText, true, "Which one.", words()},
      {"sticky", ParamType::kBool, false,
-      "Whether every later wait returns it, too, as CUDA's sticky errors do."}},
+      "Whether every later such call returns it, too, as CUDA's sticky errors do."}},
     lower,
     verify,
 }};

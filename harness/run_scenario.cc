@@ -17,6 +17,7 @@
 #include "harness/live/cuda_folder.h"
 #include "harness/live/foremost.h"
 #include "harness/live/log_markers.h"
+#include "harness/live/made_files.h"
 #include "harness/live/run_header.h"
 #include "harness/plan/arming.h"
 
@@ -157,6 +158,10 @@ std::string take_down(const Plan& plan, const Where& where, const RunOptions& op
                       AttemptEnd end) {
   const bool over = end == AttemptEnd::kOver;
   run.journal.write("teardown", {{"reason", teardown_word(end)}});
+  const Status listed =
+      where.extra_preload.empty()
+          ? Done{}
+          : list_made_files(run.observer->look(false), run.guardian.pid(), run.dir.undo(), run.undo);
   if (over) take_census(run.dir, run.guardian.pid(), run.journal);
   if (run.launched)
     run_checks({plan, run.dir, run.attempt, where.bin_dir, "", {}}, over, options.interrupted, run.guardian,
@@ -165,6 +170,10 @@ std::string take_down(const Plan& plan, const Where& where, const RunOptions& op
   const Result<std::vector<std::string>> failed = run.guardian.quit();
   Json lines = Json::array();
   std::string left;
+  if (!listed) {
+    left = listed.error().to_string();
+    lines.push_back(left);
+  }
   if (!failed) {
     left = failed.error().to_string();
     lines.push_back(left);

@@ -102,6 +102,8 @@ void rf_become_member(uint8_t library, int32_t rank, int32_t world_size);
 void rf_finalized(uint8_t library);
 void rf_coverage(uint8_t library, const char* decoder, uint32_t version, enum rf_hook hook,
                  const char* reason);
+/* At an orderly end: of NCCL, when it was loaded and no call of it came by. */
+void rf_cover_unseen(void);
 void rf_opaque(uint32_t bits);
 void rf_thread_multiple(int yes);
 void rf_announce_again(void); /* into a newly opened header: what the parent knew of its libraries */
@@ -116,7 +118,7 @@ struct rf_point {
   uint64_t mark; /* rf_hash of a mark's name */
   uint64_t seq;
   uint64_t* value; /* VALUE marks: what a flip changes */
-  int inner;       /* a libc point inside another call */
+  int inner;       /* a point inside another call */
 };
 static inline int rf_is_armed(uint16_t op) {
   return RF_UNLIKELY((__atomic_load_n(&rf_armed_ops[(op >> 6) & 1], __ATOMIC_RELAXED) >> (op & 63)) & 1);
@@ -157,7 +159,11 @@ extern const struct rf_decoder_choice rf_decoder_choices[];
 
 int rf_file_wanted(uint16_t op, const char* path); /* files.c */
 enum rf_verdict rf_file_begin(struct rf_call* call);
-void rf_file_end(struct rf_call* call, int result);
+
+int rf_is_own_process(void); /* inner.c; a vfork child has our memory, not our record */
+int rf_inner_armed(uint16_t op);
+enum rf_verdict rf_inner_begin(struct rf_call* call);
+void rf_inner_end(struct rf_call* call, int result);
 
 extern const struct rf_core_v1 rf_core;
 

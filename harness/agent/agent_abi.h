@@ -12,9 +12,12 @@
  * int32_t, -1 when unknown.
  *
  * Records of libc points carry no communicator: `seq` is the offset of the path in the names and
- * the errno is the result of their EXIT. Records of marks have phase EVENT, the name's offset in
- * `tag_or_result`, the step or number in `count` and, for VALUE, the 64-bit value in `where`. A stream_wait
- * has the rf_host_wait as its tag; the operations of other libraries that it waits for are its requests.
+ * the errno is the result of their EXIT. That of an shm_create which surely made the file has its inode in
+ * `count` and its birth (CLOCK_REALTIME, ns) in `where`, else 0. Records of marks have phase EVENT, the
+ * name's offset in `tag_or_result`, the step or number in `count` and, for VALUE, the 64-bit value in
+ * `where`. Records of device_alloc, device_launch and device_query have who called what ("nccl:cudaMalloc")
+ * as a libc point has its path. A stream_wait has the rf_host_wait as its tag; the operations of other
+ * libraries that it waits for are its requests.
  *
  * Changing any layout or number below changes RF_ABI_VERSION. A reader refuses other versions. */
 #ifndef RANKFAULT_AGENT_ABI_H
@@ -79,6 +82,12 @@ static inline int rf_is_collective(uint16_t op) {
 /* Waits for requests: of the same library, or (stream_wait) operations on streams. */
 static inline int rf_is_wait(uint16_t op) {
   return op == RF_OP_WAIT || op == RF_OP_WAIT_ANY || op == RF_OP_STREAM_WAIT;
+}
+
+/* May stand inside another call, whose state the lane then keeps: only the history tells of them. */
+static inline int rf_is_inner(uint16_t op) {
+  return (op >= RF_OP_FILE_OPEN && op <= RF_OP_SHM_UNLINK) ||
+         (op >= RF_OP_DEVICE_ALLOC && op <= RF_OP_DEVICE_QUERY);
 }
 
 enum rf_host_wait {

@@ -67,6 +67,17 @@ void rf_coverage(uint8_t library, const char* decoder, uint32_t version, enum rf
   if (rf_is_recording()) memcpy(rf_head->coverage, seen, sizeof(seen));
 }
 
+static int is_covered(uint8_t library) {
+  for (uint32_t i = 0; i < RF_MAX_LIBRARIES; ++i)
+    if (seen[i].library == library) return 1;
+  return 0;
+}
+
+void rf_cover_unseen(void) {
+  if (!is_covered(RF_LIB_NCCL) && rf_resolve_next("ncclGetVersion"))
+    rf_coverage(RF_LIB_NCCL, NULL, 0, RF_HOOK_NONE, "no call of it was seen");
+}
+
 void rf_opaque(uint32_t bits) {
   __atomic_fetch_or(&seen_opaque, bits, __ATOMIC_RELEASE);
   if (rf_is_recording()) __atomic_fetch_or(&rf_head->opaque, bits, __ATOMIC_RELEASE);

@@ -24,7 +24,7 @@
 
 #include "agent_abi.h"
 
-#define RF_CORE_VERSION 1u
+#define RF_CORE_VERSION 2u
 
 /* rf_call.seq of a call that takes no place in its communicator's order (NCCL: 0 elements). The core
  * counts collectives, comm_create, comm_free, comm_shrink, comm_agree and finalize when seq is 0;
@@ -57,7 +57,7 @@ struct rf_call {
   uint64_t timeout_ns; /* the call's own limit; 0 unknown */
   uint64_t seq;        /* in: given by the library (C10D tag), or 0: the core counts on comm */
   const void* where;   /* return address of the user's call */
-  const char* path;    /* libc points: the path, else null */
+  const char* path;    /* inner points: the path, or who called what; else null */
   uint64_t pending[2]; /* WAIT: origins of the first requests */
   uint32_t pending_count;
   /* filled by the core; decoders may read */
@@ -113,6 +113,12 @@ struct rf_core_v1 {
   void* (*resolve)(const char* symbol); /* next definition after the core, in load order; null */
   int (*in_call)(void);                 /* depth of this thread: > 0 inside a recorded call */
   uint64_t (*now_ns)(void);
+
+  /* A call that may stand inside another (rf_is_inner), of which there are too many to record: only where
+   * some action waits for its op. FAIL: fail_code is what to return. */
+  int (*inner_armed)(uint16_t op);
+  enum rf_verdict (*inner_begin)(struct rf_call*);
+  void (*inner_end)(struct rf_call*, int result);
 };
 
 /* A name the decoder wraps. `next` is stored through the pointer before the wrapper can be called. */

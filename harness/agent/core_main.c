@@ -88,6 +88,9 @@ const struct rf_core_v1 rf_core = {
     .resolve = rf_resolve_next,
     .in_call = in_call,
     .now_ns = rf_now,
+    .inner_armed = rf_inner_armed,
+    .inner_begin = rf_inner_begin,
+    .inner_end = rf_inner_end,
 };
 
 __attribute__((visibility("default"))) extern const struct rf_core_table_v1 rankfault_core_table_v1;
@@ -97,5 +100,5 @@ const struct rf_core_table_v1 rankfault_core_table_v1 = {
     .core = &rf_core,
     .file_wanted = rf_file_wanted,
     .file_begin = rf_file_begin,
-    .file_end = rf_file_end,
+    .file_end = rf_inner_end,
 };

@@ -19,6 +19,7 @@ void rf_note_exit(uint32_t how, int status) {
 
 static void at_exit_with(int status, void* unused) {
   (void)unused;
+  if (rf_is_own_process()) rf_cover_unseen();
   rf_note_exit(RF_EXIT_ON_EXIT, status);
 }
 

@@ -146,6 +146,19 @@ static int opened(int fd, const char* path) {
   return fd;
 }
 
+/* A segment that this very call made is known again by inode and birth: its EXIT carries them. */
+static void note_made(struct rf_call* c, int fd, int flags) {
+  struct statx st;
+  if (c->op != RF_OP_SHM_CREATE) return;
+  c->where = NULL;
+  c->count = 0;
+  if (!(flags & O_EXCL)) return; /* without O_EXCL it may be another's, opened */
+  if (rf_sys6(SYS_statx, fd, (long)"", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, (long)&st, 0)) return;
+  if (!(st.stx_mask & STATX_BTIME)) return;
+  c->count = st.stx_ino;
+  c->where = (const void*)(uintptr_t)((uint64_t)st.stx_btime.tv_sec * 1000000000u + st.stx_btime.tv_nsec);
+}
+
 /* All ways to open: `next` forwards with the caller's own arguments. */
 #define OPENING(folder, path, flags, call)                                            \
   do {                                                                                \
@@ -157,6 +170,7 @@ static int opened(int fd, const char* path) {
     struct rf_call point_;                                                            \
     if (!enter(&point_, op_, p_, 0, __builtin_return_address(0))) return -1;          \
     const int fd_ = opened(call, p_);                                                 \
+    if (fd_ >= 0) note_made(&point_, fd_, (flags));                                   \
     leave(&point_, fd_ < 0);                                                          \
     return fd_;                                                                       \
   } while (0)
@@ -214,11 +228,13 @@ EXPORTED int __open64_2(const char* path, int flags) {
 }
 
 /* The path is the template before, and the name it became after. */
-EXPORTED int mkstemp(char* path) { OPENING(AT_FDCWD, path, O_CREAT, next_mkstemp(path)); }
-EXPORTED int mkstemp64(char* path) { OPENING(AT_FDCWD, path, O_CREAT, next_mkstemp64(path)); }
-EXPORTED int mkostemp(char* path, int flags) { OPENING(AT_FDCWD, path, O_CREAT, next_mkostemp(path, flags)); }
+EXPORTED int mkstemp(char* path) { OPENING(AT_FDCWD, path, O_CREAT | O_EXCL, next_mkstemp(path)); }
+EXPORTED int mkstemp64(char* path) { OPENING(AT_FDCWD, path, O_CREAT | O_EXCL, next_mkstemp64(path)); }
+EXPORTED int mkostemp(char* path, int flags) {
+  OPENING(AT_FDCWD, path, O_CREAT | O_EXCL, next_mkostemp(path, flags));
+}
 EXPORTED int mkostemp64(char* path, int flags) {
-  OPENING(AT_FDCWD, path, O_CREAT, next_mkostemp64(path, flags));
+  OPENING(AT_FDCWD, path, O_CREAT | O_EXCL, next_mkostemp64(path, flags));
 }
 
 /* stdio opens inside libc; its writes stay unseen. */
@@ -236,6 +252,7 @@ static FILE* opened_stream(FILE* f, const char* path) {
     struct rf_call point_;                                                        \
     if (!enter(&point_, op_, p_, 0, __builtin_return_address(0))) return NULL;    \
     FILE* stream_ = opened_stream(call, p_);                                      \
+    note_made(&point_, -1, 0);                                                    \
     leave(&point_, !stream_);                                                     \
     return stream_;                                                               \
   } while (0)

@@ -18,7 +18,7 @@ std::string blind_spot(const JobView& job, const DiagnoseOptions& options) {
   const auto slow = static_cast<TimeNs>(options.slow_after.count());
   for (const auto& p : job.processes())
     for (const Call* c : p->ended() ? std::vector<const Call*>{} : p->all_inside()) {
-      if (t.look <= c->entered + slow || c->library() == RF_LIB_LIBC) continue;
+      if (t.look <= c->entered + slow || rf_is_inner(c->op())) continue;
       const CommGroup* group = job.group(*p, c->comm());
       const bool inter = group && group->flags & RF_COMM_INTER;
       if (is_collective(c->op()) && !inter) continue;  // the rules about collectives have looked at it

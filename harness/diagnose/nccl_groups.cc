@@ -30,4 +30,17 @@ bool in_nccl_group(const Process& process, const Call& call) {
   return false;
 }
 
+const Call* open_group_end(const Process& process, const Call& call) {
+  const Call* end = process.inside(call.lane);
+  if (!end || !is_group(*end, kEnd)) return nullptr;
+  int depth = 0;
+  const Call* start = nullptr;  // of the group that is open last, its outermost
+  for (const Call& c : process.calls) {
+    if (c.lane != call.lane || c.status == Call::Status::kFailed) continue;
+    if (is_group(c, kStart) && depth++ == 0) start = &c;
+    if (is_group(c, kEnd) && &c != end && depth > 0) --depth;
+  }
+  return depth == 1 && start->number < call.number ? end : nullptr;
+}
+
 }  // namespace rankfault

@@ -29,7 +29,7 @@ std::vector<uint64_t> common_calls(const CommGroup& group) {
 TimeNs own_time(const Member& member, const std::vector<uint64_t>& seqs) {
   std::vector<TimeNs> ends;
   for (const Call& c : member.process->calls)
-    if (!c.open() && c.library() != RF_LIB_LIBC) ends.push_back(c.left);
+    if (!c.open() && !rf_is_inner(c.op())) ends.push_back(c.left);
   std::sort(ends.begin(), ends.end());
   TimeNs sum = 0;
   for (const uint64_t seq : seqs) {

@@ -13,7 +13,7 @@ constexpr int kFactor = 3;
 
 using Span = std::pair<TimeNs, TimeNs>;
 
-bool counts(const Call& c) { return c.library() != RF_LIB_LIBC; }
+bool counts(const Call& c) { return !rf_is_inner(c.op()); }
 
 // When the calling thread was in the call: work that it left behind runs beside the program.
 Span inside_of(const Call& c, TimeNs look) {

@@ -12,7 +12,7 @@ namespace {
 
 // Inside the end of its library a rank has not given up: it is done, and waits for nobody's call.
 bool communicates(const Call& c) {
-  return c.library() != RF_LIB_LIBC && c.op() != RF_OP_COMM_FREE && c.op() != RF_OP_COMM_ABORT &&
+  return !rf_is_inner(c.op()) && c.op() != RF_OP_COMM_FREE && c.op() != RF_OP_COMM_ABORT &&
          c.op() != RF_OP_FINALIZE;
 }
 

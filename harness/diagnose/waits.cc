@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "harness/diagnose/messages.h"
+#include "harness/diagnose/nccl_groups.h"
 #include "harness/diagnose/needs.h"
 #include "harness/diagnose/words.h"
 
@@ -26,6 +27,26 @@ bool is_of_a_stream(const Process& p, const Call& c) { return c.library() == RF_
 const Call* held_by_stream(const Process& p, const Call& c) {
   if (p.has_streams() || !is_collective(c.op())) return nullptr;
   return c.open() ? &c : c.status == Call::Status::kPending ? p.held_by(c) : nullptr;
+}
+
+// The same of a message; one in a group waits in the group's end, where NCCL may connect the two.
+const Call* message_held_by_stream(const Process& p, const Call& c) {
+  if (p.has_streams() || c.count() == 0) return nullptr;
+  if (c.open()) return in_nccl_group(p, c) ? nullptr : &c;
+  if (c.status != Call::Status::kPending) return nullptr;
+  const Call* held = p.held_by(c);
+  return held ? held : open_group_end(p, c);
+}
+
+// Its messages are matched in order for each pair and direction, and have no tags.
+bool all_messages_known(const Member& m) {
+  // NCCL makes these of sends and receives, which a plain one of another rank may meet.
+  const auto made_of_messages = [](const Call* c) {
+    return c->op() == RF_OP_ALL_TO_ALL || c->op() == RF_OP_GATHER || c->op() == RF_OP_SCATTER;
+  };
+  return m.process && m.comm && m.process->view->partial == 0 &&
+         !(m.process->view->opaque & RF_OPAQUE_COMMUNICATION) &&
+         std::none_of(m.calls.begin(), m.calls.end(), made_of_messages);
 }
 
 const Place& place_at(const CommGroup& group, uint64_t seq, Waits& waits) {
@@ -49,6 +70,19 @@ void collective_waits(const CommGroup& group, const Member& waiter, Waits& waits
   }
 }
 
+// A receive needs its send. Whether NCCL holds a send back until it is received, is NCCL's choice.
+void stream_message_waits(const CommGroup& group, const Member& waiter, const Call& c,
+                          std::vector<WaitEdge>& edges) {
+  const Call* held = message_held_by_stream(*waiter.process, c);
+  const bool there = c.peer() >= 0 && static_cast<size_t>(c.peer()) < group.members.size();
+  if (!held || !there || c.peer() == waiter.rank) return;
+  const Member& partner = group.members[static_cast<size_t>(c.peer())];
+  if (!all_messages_known(waiter) || !all_messages_known(partner)) return;
+  const Known entered = partner_entered(c, waiter, partner);
+  if (entered == Known::kYes) return;
+  edges.push_back({&group, &waiter, &c, &partner, receives(c), entered, held, false});
+}
+
 // A message that may come from several is awaited from nobody when one of them has sent it.
 void message_waits(const CommGroup& group, const Member& waiter, const Call& c,
                    std::vector<WaitEdge>& edges) {
@@ -68,10 +102,14 @@ void message_waits(const CommGroup& group, const Member& waiter, const Call& c,
 
 void all_message_waits(const JobView& job, const Process& p, std::vector<WaitEdge>& edges) {
   for (const Call& c : p.calls) {
-    if (!is_message(c.op()) || !is_awaited(c) || is_of_a_stream(p, c)) continue;
+    const bool of_a_stream = is_of_a_stream(p, c);
+    if (!is_message(c.op()) || (!of_a_stream && !is_awaited(c))) continue;
     const CommGroup* group = job.group(p, c.comm());
     const Member* me = group && !(group->flags & RF_COMM_INTER) ? group->of(p) : nullptr;
-    if (me) message_waits(*group, *me, c, edges);
+    if (me && of_a_stream)
+      stream_message_waits(*group, *me, c, edges);
+    else if (me)
+      message_waits(*group, *me, c, edges);
   }
 }
 
@@ -108,7 +146,9 @@ std::vector<WaitEdge> waiting_for(const JobView& job, const Process& process) {
     }
   }
   for (const WaitEdge& e : waits.messages)
-    if (e.is_need && e.entered == Known::kNo && e.missing->process == &process) edges.push_back(e);
+    if ((e.is_need || e.group->library == RF_LIB_NCCL) && e.entered == Known::kNo &&
+        e.missing->process == &process)
+      edges.push_back(e);
   return edges;
 }
 

@@ -38,7 +38,7 @@ struct Waits {
   std::vector<WaitEdge> messages;  // one for each (call, member that did not enter it), by need or not
 };
 
-// The edges of those who wait for one process, by need.
+// The edges of those who wait for one process, by need; sends of NCCL that hold their rank, too.
 std::vector<WaitEdge> waiting_for(const JobView&, const Process&);
 
 // Fills sides, op, comm, seq and evidence from edges on the communicator of the first.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "harness/judge/evidence.h"
+#include "harness/scenario/op_words.h"
 
 namespace rankfault {
 
@@ -69,6 +70,8 @@ std::vector<OwnError> own_errors(const RunFacts& facts, int rank) {
   for (const ProcessView* process : processes_of(facts, rank))
     for (const CallSpan& call : call_spans(*process)) {
       if (call.leave == 0 || (call.result == 0 && call.phase != RF_PHASE_ERROR)) continue;
+      if (is_device_op(static_cast<rf_op>(call.op)))
+        continue;  // what the device said, not what was made of it
       const std::string as = class_of_call(facts, *process, call);
       errors.push_back({call.leave, as, fmt::format("{} failed ({})", op_text(call.op), as)});
     }

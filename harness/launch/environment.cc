@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "harness/launch/launcher.h"
+#include "harness/launch/own_folders.h"
 
 extern char** environ;
 
@@ -96,7 +97,7 @@ std::map<std::string, std::string> agent_environment(const LaunchContext& contex
   return env;
 }
 
-std::string LaunchContext::cuda_folder() const { return fmt::format("{}/cuda.a{}", run.tmp(), attempt); }
+std::string LaunchContext::cuda_folder() const { return run.tmp() + "/" + cuda_folder_name(attempt); }
 
 std::string launcher_log(const RunDir& run, int attempt) {
   return fmt::format("{}/launcher.a{}.log", run.logs(), attempt);

@@ -10,6 +10,7 @@
 
 #include "harness/base/process_tree.h"
 #include "harness/launch/guardian/file_id.h"
+#include "harness/launch/own_folders.h"
 
 namespace rankfault {
 namespace {
@@ -42,9 +43,12 @@ void note_file(Journal& journal, const std::string& path, mode_t mode, Counts& c
 
 }  // namespace
 
+std::string as_guardian_sees(int guardian_pid, const std::string& path) {
+  return path.starts_with("/dev/shm/") ? "/proc/" + std::to_string(guardian_pid) + "/root" + path : path;
+}
+
 void take_census(const RunDir& run, int guardian_pid, Journal& journal) {
   Counts counts;
-  const std::string guardian_root = "/proc/" + std::to_string(guardian_pid) + "/root";
   for (const int pid : descendants_of(guardian_pid)) {
     const auto stat = proc_stat(pid);
     if (!stat || stat->state == 'Z') continue;  // a zombie is being reaped
@@ -59,20 +63,18 @@ void take_census(const RunDir& run, int guardian_pid, Journal& journal) {
     if (!(words >> verb >> made.dev >> made.ino >> made.born) || verb != "remove-file") continue;
     std::getline(words >> std::ws, path);
     struct statx st {};
-    // Where the job has a /dev/shm of its own, the guardian sees it, and we do not.
-    const std::string seen_at = (path.starts_with("/dev/shm/") ? guardian_root : "") + path;
-    if (rf_file_at(seen_at.c_str(), &st) != 0) continue;
+    if (rf_file_at(as_guardian_sees(guardian_pid, path).c_str(), &st) != 0) continue;
     const rf_file_id now = rf_id_of_file(&st);
     if (rf_same_file(&made, &now) && seen.insert({now.dev, now.ino}).second)
       note_file(journal, path, st.stx_mode, counts);
   }
   // The job's TMPDIR: all that is in it but the rendezvous stores, and where the ranks meet over the double
-  // of CUDA (LaunchContext::cuda_folder): those we made ourselves.
+  // of CUDA: those we made ourselves.
   std::error_code none;
   for (auto it = fs::recursive_directory_iterator(run.tmp(), none); it != fs::end(it); it.increment(none)) {
     if (none) break;
     const std::string name = it->path().filename().string();
-    if (it.depth() == 0 && (name.rfind("store", 0) == 0 || name.rfind("cuda.a", 0) == 0)) {
+    if (it.depth() == 0 && is_own_folder(name)) {
       it.disable_recursion_pending();
       continue;
     }

@@ -9,6 +9,9 @@
 
 namespace rankfault {
 
+// Where the job has a /dev/shm of its own, its guardian sees it, and we do not: where to look for `path`.
+std::string as_guardian_sees(int guardian_pid, const std::string& path);
+
 // Journals one `leftover` line each and one `census` line with the counts. The files are those the
 // guardian recorded as the job's own and that still exist under the same (device, inode).
 void take_census(const RunDir&, int guardian_pid, Journal&);

@@ -25,12 +25,11 @@ void sort(std::vector<Event>& events) {
 }
 
 bool is_mark(uint16_t op) { return op >= RF_OP_MARK && op <= RF_OP_BATCH; }
-bool is_libc(uint16_t op) { return op >= RF_OP_FILE_OPEN && op <= RF_OP_SHM_UNLINK; }
 
 void add_name(const RingReader& ring, const rf_record& r, std::map<uint32_t, std::string>& names) {
   uint32_t offset = 0;
   if (is_mark(r.op)) offset = static_cast<uint32_t>(r.tag_or_result);
-  if (is_libc(r.op) || r.library == RF_LIB_LIBC) offset = static_cast<uint32_t>(r.seq);
+  if (rf_is_inner(r.op) || r.library == RF_LIB_LIBC) offset = static_cast<uint32_t>(r.seq);
   if (offset == 0 || offset >= RF_NAME_BYTES) return;
   if (auto [at, fresh] = names.try_emplace(offset); fresh) at->second = ring.name(offset);
 }

@@ -31,6 +31,8 @@ bool is_p2p_op(rf_op op) { return op >= RF_OP_SEND && op <= RF_OP_SENDRECV; }
 bool is_mark_op(rf_op op) { return op >= RF_OP_MARK && op <= RF_OP_BATCH; }
 bool is_file_op(rf_op op) { return op >= RF_OP_FILE_OPEN && op <= RF_OP_SHM_UNLINK; }
 
+bool is_device_op(rf_op op) { return op >= RF_OP_DEVICE_ALLOC && op <= RF_OP_DEVICE_QUERY; }
+
 std::string why_not_skipped(rf_op op) {
   if (is_collective_op(op) || is_p2p_op(op) || op == RF_OP_BATCH) return "";
   switch (op) {
@@ -57,6 +59,7 @@ std::string why_not_skipped(rf_op op) {
   }
   if (is_mark_op(op)) return "it is a mark, not a call that other ranks wait for";
   if (is_file_op(op)) return "it is a file operation: use fail_call with an errno";
+  if (is_device_op(op)) return "its caller uses what it gives: let it fail with cuda_error";
   return "nobody would miss it";
 }
 

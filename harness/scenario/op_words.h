@@ -15,8 +15,9 @@ const std::vector<std::string>& all_op_words();
 
 bool is_collective_op(rf_op);  // moves data among all members, or is a barrier
 bool is_p2p_op(rf_op);
-bool is_mark_op(rf_op);  // made by the workload through rankfault/mark.h
-bool is_file_op(rf_op);  // seen only with the libc object preloaded
+bool is_mark_op(rf_op);    // made by the workload through rankfault/mark.h
+bool is_file_op(rf_op);    // seen only with the libc object preloaded
+bool is_device_op(rf_op);  // of CUDA, inside NCCL or the program; seen only while an action waits for it
 
 // Why a call of this kind cannot be left out; "" when it can.
 std::string why_not_skipped(rf_op);

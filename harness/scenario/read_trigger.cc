@@ -66,8 +66,11 @@ void read_file_op(MapReader& in, Trigger& out) {
   }
   if (in.text("path", out.path)) {
     const Value* path = in.value().find("path");
-    if (out.file_op.empty())
-      in.problems().add("\"path\" chooses among file operations: it needs \"file_op\"", path->pos);
+    if (out.file_op.empty() && !is_device_op(op_from_word(out.op).value_or(RF_OP_NONE)))
+      in.problems().add(
+          "\"path\" chooses among file operations, or calls of CUDA: it needs \"file_op\", or \"op\" with "
+          "device_alloc, device_launch or device_query",
+          path->pos);
     if (out.path.size() >= RF_PATH_BYTES)
       in.problems().add(fmt::format("\"path\" is longer than {} bytes", RF_PATH_BYTES - 1), path->pos);
   }

@@ -6,8 +6,8 @@
  * Odd ranks ask for the second sum first, which is right as long as each communicator has its own stream.
  * --one-stream: both share one. The ranks agree on a type that all devices have. --choose-alone: each takes
  * the best of its own device. A step may take a second; then the rank leaves with 3. --sync: it waits in
- * cudaStreamSynchronize under an alarm instead of asking again and again. --never-look: what that returns is
- * nobody's business. The program knows nothing of rankfault. */
+ * cudaStreamSynchronize under an alarm instead of asking again and again. --never-look: what a step's calls
+ * return is nobody's business. The program knows nothing of rankfault. */
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 #include <signal.h>
@@ -69,11 +69,13 @@ static ncclComm_t meet(const char* name) {
   return comm;
 }
 
-static int done_in_time(cudaStream_t stream, long until) {
-  while (cudaStreamQuery(stream) == cudaErrorNotReady) {
+static int done_in_time(cudaStream_t stream, long until, int step) {
+  cudaError_t said;
+  while ((said = cudaStreamQuery(stream)) == cudaErrorNotReady) {
     if (now_ms() >= until) return 0;
     doze();
   }
+  if (said != cudaSuccess && !never_look) leave(step, cudaGetErrorName(said));
   return 1;
 }
 
@@ -96,7 +98,7 @@ static ncclDataType_t type_for_all(ncclComm_t comm, cudaStream_t stream) {
   cudaMemcpy(on_device, &has_bf16, sizeof has_bf16, cudaMemcpyHostToDevice);
   must(ncclAllReduce(on_device, on_device, 1, ncclInt32, ncclMin, comm, stream) == ncclSuccess,
        "ncclAllReduce");
-  must(done_in_time(stream, now_ms() + kMeetMs), "the ranks do not agree on a type");
+  must(done_in_time(stream, now_ms() + kMeetMs, 0), "the ranks do not agree on a type");
   cudaMemcpy(&has_bf16, on_device, sizeof has_bf16, cudaMemcpyDeviceToHost);
   cudaFree(on_device);
   return has_bf16 ? kBfloat16 : ncclFloat16;
@@ -142,14 +144,14 @@ int main(int argc, char** argv) {
     fflush(stdout);
     for (int k = 0; k < 2; ++k) {
       const int i = (rank + k) % 2;
-      must(ncclAllReduce(gradients[i], gradients[i], kNumbers, type, ncclSum, comms[i], streams[i]) ==
-               ncclSuccess,
-           "ncclAllReduce");
+      const ncclResult_t asked =
+          ncclAllReduce(gradients[i], gradients[i], kNumbers, type, ncclSum, comms[i], streams[i]);
+      if (asked != ncclSuccess && !never_look) leave(step, ncclGetErrorString(asked));
     }
     for (int i = 0; i < 2; ++i) {
       if (by_sync)
         synchronized(streams[i], step);
-      else if (!done_in_time(streams[i], until))
+      else if (!done_in_time(streams[i], until, step))
         leave(step, "a sum never came");
     }
     printf("rank %d committed step %d\n", rank, step);

@@ -114,6 +114,16 @@ TEST_F(LibcPoints, NameATemporarySegmentAsItWasMade) {
     }
 }
 
+TEST_F(LibcPoints, SayOfASegmentThatTheCallMadeWhichFileItIs) {
+  ASSERT_EQ(run.run({"opened_segment"}), 0) << run.out();
+  std::vector<std::string> said;
+  for (const rf_record& r : run.ring().records(0))
+    if (r.op == RF_OP_SHM_CREATE && r.phase == RF_PHASE_EXIT)
+      said.push_back(std::to_string(r.count) + " " + std::to_string(r.where) + "\n");
+  // The second call may have opened another's file: nothing is said of it.
+  EXPECT_THAT(said, testing::ElementsAre(run.out(), "0 0\n"));
+}
+
 TEST_F(LibcPoints, LetTheHarnessUnlinkASegmentBeforeTheAttach) {
   rf_armed& a = arm_path(RF_OP_SHM_ATTACH, RF_VERB_OUTSIDE, "/dev/shm/rfagent.*");
   a.ask = 1;

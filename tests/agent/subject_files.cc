@@ -1,6 +1,7 @@
 // subject_files: behaviours of a program that keeps checkpoints and shared memory.
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +48,20 @@ BEHAVIOUR(temporary_segment) {
   std::puts(path);
   close(fd);
   return unlink(path) == 0 ? 0 : errno;
+}
+
+// One that was there before is opened, not made.
+BEHAVIOUR(opened_segment) {
+  fake_init(0, 4);
+  const std::string name = "/rfagent." + std::to_string(getpid());
+  const int made = shm_open(name.c_str(), O_CREAT | O_EXCL | O_RDWR, 0600);
+  const int opened = shm_open(name.c_str(), O_CREAT | O_RDWR, 0600);
+  struct statx st {};
+  if (made < 0 || opened < 0 || statx(made, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &st) != 0)
+    return errno;
+  std::printf("%llu %lld\n", static_cast<unsigned long long>(st.stx_ino),
+              static_cast<long long>(st.stx_btime.tv_sec * 1'000'000'000 + st.stx_btime.tv_nsec));
+  return shm_unlink(name.c_str()) == 0 ? 0 : errno;
 }
 
 // A vfork child opens and closes descriptors of its parent's memory.

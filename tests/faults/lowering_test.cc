@@ -86,9 +86,20 @@ TEST(Lowering, AnErrorOfTheDriverIsItsNumberAndStays) {
   const Action stays = first("cuda_error@rank=1,op=stream_wait,nth=3,error=ecc_uncorrectable,sticky=true");
   EXPECT_EQ(stays.fail_code, 214);
   EXPECT_EQ(stays.times, UINT64_MAX);
-  EXPECT_THAT(refusal("cuda_error@rank=1,op=all_reduce,error=unknown"), HasSubstr("write op: stream_wait"));
+  EXPECT_THAT(refusal("cuda_error@rank=1,op=all_reduce,error=unknown"),
+              HasSubstr("write op: stream_wait, device_alloc,"));
   EXPECT_THAT(refusal("cuda_error@rank=1,op=stream_wait,edge=after,error=unknown"),
               HasSubstr("leave \"edge\" out"));
+}
+
+TEST(Lowering, AnErrorOfTheDriverMayBeThatOfAnAllocationOrALaunch) {
+  const Action full = first("cuda_error@rank=1,op=device_alloc,path=nccl:*,nth=2,error=out_of_memory");
+  EXPECT_EQ(full.fail_code, 2);
+  EXPECT_EQ(full.at.path, "nccl:*");
+  EXPECT_EQ(first("cuda_error@rank=1,op=device_launch,error=launch_failure").at.op, "device_launch");
+  EXPECT_THAT(refusal("cuda_error@rank=1,op=stream_wait,path=nccl:*,error=unknown"),
+              HasSubstr("\"path\" chooses among file operations, or calls of CUDA"));
+  EXPECT_THAT(refusal("skip_call@rank=1,op=device_launch"), HasSubstr("let it fail with cuda_error"));
 }
 
 TEST(Lowering, TheTriggerOfAFlippedValueIsTheValue) {

@@ -214,6 +214,18 @@ TEST_F(Verify, AWaitThatEndedWithTheErrorAskedForIsOnRecord) {
   EXPECT_EQ(effect(), Effect::kVerified);
 }
 
+TEST_F(Verify, AnAllocationThatFailedIsOnRecordAndAWaitIsNone) {
+  run("cuda_error@rank=1,op=device_alloc,path=nccl:*,error=out_of_memory");
+  record(1, RF_OP_STREAM_WAIT, 3, RF_PHASE_EXIT, 310, 2);
+  EXPECT_EQ(effect(), Effect::kVoid);
+  rf_record& exit = record(1, RF_OP_DEVICE_ALLOC, 4, RF_PHASE_EXIT, 320, 2);
+  exit.seq = 700;
+  process(1).name_at[700] = "nccl:cudaMalloc";
+  const EffectReport report = verdict();
+  EXPECT_EQ(report.effect, Effect::kVerified);
+  EXPECT_EQ(report.how, "allocation (nccl:cudaMalloc) of rank 1 returned CUDA's error 2");
+}
+
 TEST_F(Verify, AChangedArgumentDiffersFromAPeers) {
   run("change_argument@rank=1,op=all_reduce,nth=3,field=count,to=4");
   calls(0, 1, 3);

@@ -1,6 +1,7 @@
 // scenario_over_double_test: `cuda: double` in a scenario: what its reports say first, which NCCL it gets,
 // and what a value is worth there.
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include "tests/gpuless/job.h"
 #include "tests/support/tool.h"
@@ -80,6 +81,17 @@ TEST_F(ScenarioOverDouble, WithoutSuchAKernelAValueIsJudged) {
   const ToolRun none =
       run(scenario("no_kernel", "  markers: {value: \"value (.*)\"}\n", "  - agreed: {values: [value]}\n"));
   EXPECT_THAT(none.output, Not(HasSubstr("values show nothing")));
+}
+
+TEST_F(ScenarioOverDouble, SegmentsThatNobodyHeldAtALookAreToldAndRemoved) {
+  const ToolRun tool = run(scenario("abandoned_segments", "", "  - left_nothing: [shm]\n"));
+  EXPECT_EQ(tool.status, 1) << tool.output;
+  EXPECT_THAT(tool.output, HasSubstr("40 left behind, first: shm /dev/shm/nccl-"));
+  const std::string undo = read_file(scratch_.file("run/undo"));
+  for (size_t at = 0; (at = undo.find("/dev/shm/", at)) != std::string::npos; ++at) {
+    const std::string path = undo.substr(at, undo.find('\n', at) - at);
+    EXPECT_NE(::access(path.c_str(), F_OK), 0) << path;
+  }
 }
 
 TEST_F(ScenarioOverDouble, TeethSayItToo) {

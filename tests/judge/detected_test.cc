@@ -42,6 +42,15 @@ TEST(Detected, FailsWhenItCameTooLateOrAsSomethingElse) {
   EXPECT_EQ(before.mark(0, "error_mark", 4, 50, "timeout").result().verdict, Verdict::kFail);
 }
 
+// The injected error itself, for one: what a device said is not what the job made of it.
+TEST(Detected, WhatADeviceSaidInsideACallIsNotNoticed) {
+  Facts facts = skipped_at_100("detected: {by: [0]}");
+  facts.call(0, RF_OP_DEVICE_ALLOC, 150, 160, 2);
+  EXPECT_EQ(facts.result().verdict, Verdict::kFail);
+  facts.call(0, RF_OP_COMM_CREATE, 140, 170, 1);
+  EXPECT_EQ(facts.result().verdict, Verdict::kPass);
+}
+
 TEST(Detected, CallsAFailureAfterADeathALostPeer) {
   Facts facts = skipped_at_100("detected: {by: [0], as: peer_lost}");
   facts.signalled(3, 9, 100).call(0, RF_OP_ALL_REDUCE, 90, 101, RF_RESULT_THROWN);

@@ -15,6 +15,7 @@
 #include "harness/launch/gather.h"
 #include "harness/launch/launchers/mpi_implementation.h"
 #include "harness/launch/launchers/torchrun_nodes.h"
+#include "harness/launch/own_folders.h"
 #include "tests/launch/fixture.h"
 #include "tests/support/mpirun_of.h"
 
@@ -64,6 +65,14 @@ TEST_F(LauncherTest, ExpandsItsOwnBracesAndLeavesOthers) {
   EXPECT_EQ(expand("{\"json\": {\"rank\": {rank}}} {x", context(), 1), "{\"json\": {\"rank\": 1}} {x");
   EXPECT_EQ(expand("{run}{tmp}", context(), -1), run_->path() + run_->tmp());
   EXPECT_EQ(expand("{rank}", context(), -1), "{rank}");
+}
+
+// The rest of the job's TMPDIR is the job's own.
+TEST_F(LauncherTest, KnowsWhichFoldersAreItsOwn) {
+  EXPECT_EQ(context(12).cuda_folder(), run_->tmp() + "/" + cuda_folder_name(12));
+  for (const char* own : {"store.a0", "cuda.a0", "cuda.a12"}) EXPECT_TRUE(is_own_folder(own)) << own;
+  for (const char* theirs : {"cuda.a", "cuda.abc", "cuda.a1x", "cuda.log", "model.pt"})
+    EXPECT_FALSE(is_own_folder(theirs)) << theirs;
 }
 
 TEST_F(LauncherTest, TheAgentComesFirstAndAnExistingPreloadStays) {

@@ -94,6 +94,14 @@ TEST(Planner, PreloadsTheFileCallsOnlyWhenATriggerNeedsThem) {
   EXPECT_THAT(plan.notes, testing::Contains(HasSubstr("inner:")));
 }
 
+TEST(Planner, PreloadsTheFileCallsWhereNcclMakesSegments) {
+  Scenario scenario = scenario_with("  - {kind: rank_kill, ranks: [0], at: {op: barrier}}\n");
+  scenario.workload.cuda_double = true;
+  const Result<Plan> plan = plan_of(scenario);
+  ASSERT_TRUE(plan.ok()) << plan.error().to_string();
+  EXPECT_THAT(plan->preload, ElementsAre("libc"));
+}
+
 TEST(Planner, RefusesWhatCanNeverHappen) {
   EXPECT_EQ(refusal("  - {kind: rank_kill, ranks: [7], at: {op: barrier}}\n"),
             "t.yaml:7:30: rank 7 is not in this job: ranks are 0 to 3");

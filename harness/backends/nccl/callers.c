@@ -43,3 +43,8 @@ int rf_is_users(const void* return_address) {
   if (rf_core->in_call()) return 0;
   return (a < own[0].low || a >= own[0].high) && (a < own[1].low || a >= own[1].high);
 }
+
+int rf_is_of_nccl(const void* return_address) {
+  const uintptr_t a = (uintptr_t)return_address;
+  return a >= own[0].low && a < own[0].high;
+}

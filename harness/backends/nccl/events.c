@@ -2,6 +2,7 @@
  *
  * The runtime's functions and the driver's take the same handles. An event that was recorded in a captured
  * graph, or that did not fit into the table, stands for nothing we know. */
+#include "points.h"
 #include "streams.h"
 
 enum { kEvents = 4096, kProbe = 32, kTries = 64 };
@@ -77,20 +78,26 @@ int rf_event_unchanged(cudaEvent_t event, const struct rf_event_view* view) {
     if (users && rc == 0 && rf_stream_is_plain(stream)) bind(event, rf_stream_key(stream), until); \
     return rc;                                                                                     \
   }
-#define QUERY_EVENT(type, name)                                                                              \
-  type wrap_##name(cudaEvent_t event) {                                                                      \
-    const struct rf_event_view view = rf_event_view(event);                                                  \
-    const type rc = NEXT(name)(event);                                                                       \
-    if (rc == 0 && rf_is_users(WHERE) && rf_event_unchanged(event, &view)) rf_extent_complete(&view.extent); \
-    return rc;                                                                                               \
+#define QUERY_EVENT(type, name)                                                                 \
+  static type ask_##name(cudaEvent_t event, int users) {                                        \
+    const struct rf_event_view view = rf_event_view(event);                                     \
+    const type rc = ((type(*)(cudaEvent_t))next_##name)(event);                                 \
+    if (rc == 0 && users && rf_event_unchanged(event, &view)) rf_extent_complete(&view.extent); \
+    return rc;                                                                                  \
+  }                                                                                             \
+  type wrap_##name(cudaEvent_t event) {                                                         \
+    RF_DEVICE_POINT(type, RF_OP_DEVICE_QUERY, #name, 0, ask_##name(event, rf_is_users(WHERE))); \
   }
-#define QUERY_STREAM(type, name)                                                               \
-  type wrap_##name(cudaStream_t stream) {                                                      \
-    const struct rf_extent extent = {                                                          \
-        .kind = RF_ON_STREAM, .stream = rf_stream_key(stream), .until = rf_stream_position()}; \
-    const type rc = NEXT(name)(stream);                                                        \
-    if (rc == 0 && rf_is_users(WHERE)) rf_extent_complete(&extent);                            \
-    return rc;                                                                                 \
+#define QUERY_STREAM(type, name)                                                                 \
+  static type ask_##name(cudaStream_t stream, int users) {                                       \
+    const struct rf_extent extent = {                                                            \
+        .kind = RF_ON_STREAM, .stream = rf_stream_key(stream), .until = rf_stream_position()};   \
+    const type rc = ((type(*)(cudaStream_t))next_##name)(stream);                                \
+    if (rc == 0 && users) rf_extent_complete(&extent);                                           \
+    return rc;                                                                                   \
+  }                                                                                              \
+  type wrap_##name(cudaStream_t stream) {                                                        \
+    RF_DEVICE_POINT(type, RF_OP_DEVICE_QUERY, #name, 0, ask_##name(stream, rf_is_users(WHERE))); \
   }
 #define WAIT_EVENT(type, name)                                               \
   type wrap_##name(cudaStream_t stream, cudaEvent_t event, unsigned flags) { \

@@ -21,7 +21,11 @@ CUDA = """cudaStreamSynchronize cudaStreamQuery cudaStreamWaitEvent cudaStreamDe
 cudaEventRecordWithFlags cudaEventQuery cudaEventSynchronize cudaEventDestroy cudaDeviceSynchronize cudaMemcpy
 cudaMemcpyAsync cudaFree cuStreamSynchronize cuStreamQuery cuStreamWaitEvent cuStreamDestroy_v2 cuEventRecord
 cuEventRecordWithFlags cuEventQuery cuEventSynchronize cuEventDestroy_v2 cuCtxSynchronize cuMemcpy cuMemcpyDtoH_v2
-cuMemcpyHtoD_v2""".split()
+cuMemcpyHtoD_v2
+cudaMalloc cudaMallocHost cudaHostAlloc cudaHostRegister cudaMallocAsync
+cudaMallocFromPoolAsync cudaMallocManaged cuMemAlloc_v2 cuMemCreate
+cudaLaunchKernel cudaLaunchKernelExC cudaLaunchCooperativeKernel __cudaLaunchKernel cuLaunchKernel cuLaunchKernelEx
+cudaGetDriverEntryPoint cudaGetDriverEntryPointByVersion cudaGetLastError cudaPeekAtLastError""".split()
 
 
 def classify(name):

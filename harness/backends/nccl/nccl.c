@@ -27,7 +27,19 @@ static const uint8_t kTypes[] = {
     [9] = RF_DTYPE_BFLOAT16,          [10] = RF_DTYPE_FLOAT8_E4M3,      [11] = RF_DTYPE_FLOAT8_E5M2,
 };
 
+/* A program may take NCCL's functions from a handle, past us: only a call that came tells that calls are
+ * seen. The reason is what a record says until then. */
+static const char kNoneSeen[] = "no call of it was seen";
+static uint32_t nccl_version, nccl_seen;
+
+static void note_seen(uint16_t op) {
+  if (RF_LOAD(&nccl_seen) || op == RF_OP_STREAM_WAIT || rf_is_inner(op)) return; /* those are CUDA's */
+  RF_STORE(&nccl_seen, 1u);
+  rf_core->coverage(RF_LIB_NCCL, "nccl", nccl_version, RF_HOOK_PRELOAD, "");
+}
+
 struct rf_call rf_call_on(uint16_t op, ncclComm_t comm, const void* where) {
+  note_seen(op);
   return (struct rf_call){
       .op = op,
       .library = RF_LIB_NCCL,
@@ -60,7 +72,8 @@ static int attach(const struct rf_core_v1* core, const char** reason) {
     *reason = "NCCL version not known";
     return -1;
   }
-  core->coverage(RF_LIB_NCCL, "nccl", (uint32_t)version, RF_HOOK_PRELOAD, "");
+  nccl_version = (uint32_t)version;
+  core->coverage(RF_LIB_NCCL, "nccl", nccl_version, RF_HOOK_NONE, kNoneSeen);
   rf_callers_learn();
   /* Where no library offers the runtime it is a part of the program (or of NCCL alone), and nobody sees who
    * waits: no wait is recorded, and nothing of this process is proven. */

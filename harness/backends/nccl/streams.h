@@ -44,5 +44,6 @@ int rf_event_unchanged(cudaEvent_t event, const struct rf_event_view* view); /* 
 /* callers.c: the calls that NCCL and the runtime make of CUDA are not the user's. */
 void rf_callers_learn(void);
 int rf_is_users(const void* return_address);
+int rf_is_of_nccl(const void* return_address);
 
 #endif /* RANKFAULT_NCCL_STREAMS_H */

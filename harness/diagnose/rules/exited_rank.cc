@@ -21,7 +21,7 @@ bool exited(const Process& p) {
 const Call* last_failure(const Process& p) {
   const Call* last = nullptr;
   for (const Call& c : p.calls)
-    if (c.status == Call::Status::kFailed && c.library() != RF_LIB_LIBC && (!last || c.left > last->left))
+    if (c.status == Call::Status::kFailed && !rf_is_inner(c.op()) && (!last || c.left > last->left))
       last = &c;
   return last;
 }

@@ -47,7 +47,11 @@ TEST_F(NcclReach, ASharedRuntimeIsSaidToo) {
 
 TEST_F(NcclReach, WhatDlsymFindsFirstIsSeen) {
   ASSERT_EQ(run("nccl_by_dlopen " + library() + " default"), 0);
-  EXPECT_EQ(record().entered(RF_LIB_NCCL).at("all_reduce"), 1);
+  const FlightRecord seen = record();
+  EXPECT_EQ(seen.entered(RF_LIB_NCCL).at("all_reduce"), 1);
+  const rf_coverage* const nccl = coverage_of(seen, RF_LIB_NCCL);
+  ASSERT_NE(nccl, nullptr);
+  EXPECT_EQ(nccl->hook, RF_HOOK_PRELOAD);
 }
 
 // It calls the library without anybody between: the record says of no communicator, so nothing can be proven.
@@ -57,6 +61,10 @@ TEST_F(NcclReach, WhatIsTakenFromAHandleIsNotSeenAndNotClaimed) {
   EXPECT_TRUE(seen.comms.empty());
   EXPECT_TRUE(seen.records(RF_LIB_NCCL).empty());
   EXPECT_NE(seen.header.stage, static_cast<uint32_t>(RF_STAGE_MEMBER));
+  const rf_coverage* const nccl = coverage_of(seen, RF_LIB_NCCL);
+  ASSERT_NE(nccl, nullptr) << "it is loaded, and that none of its calls was seen is to be said";
+  EXPECT_EQ(nccl->hook, RF_HOOK_NONE);
+  EXPECT_STREQ(nccl->reason, "no call of it was seen");
 }
 
 }  // namespace

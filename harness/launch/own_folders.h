@@ -1,0 +1,11 @@
+// own_folders: what in the job's TMPDIR is the tool's, beside the job's own files.
+#pragma once
+
+#include <string>
+
+namespace rankfault {
+
+std::string cuda_folder_name(int attempt);    // where the ranks of an attempt meet over the double of CUDA
+bool is_own_folder(const std::string& name);  // that of any attempt, or a rendezvous store
+
+}  // namespace rankfault

@@ -1,0 +1,154 @@
+// nccl_messages_test: what is said of a send or receive of NCCL whose other side never comes.
+#include "tests/diagnose/finding_of.h"
+
+namespace rankfault::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr TimeNs kMinute = 60'000'000'000;
+
+CallSpec pending(CallSpec spec) {
+  spec.flags |= RF_CALL_NONBLOCKING;
+  return spec;
+}
+
+CallSpec group(int tag) {
+  CallSpec spec;
+  spec.op = RF_OP_GROUP;
+  spec.tag = tag;
+  return spec;
+}
+
+// Two ranks with both hooks; one message from 1 to 0 has come.
+TimelineBuilder job_of_two() {
+  TimelineBuilder job(2, RF_LIB_NCCL);
+  for (int r : {0, 1}) {
+    job.rank(r).coverage.push_back({RF_LIB_CUDA, RF_HOOK_PRELOAD, 0, "nccl", ""});
+    job.enqueues(r, pending(r == 0 ? recv(1) : send(0)));
+    job.completes(r, job.last_origin(r));
+  }
+  return job;
+}
+
+void waits_for(TimelineBuilder& job, int rank, const CallSpec& spec) {
+  job.enqueues(rank, pending(spec));
+  job.host_waits(rank, {job.last_origin(rank)});
+}
+
+TEST(NcclMessages, AReceiveOfARankThatEndedWithoutSendingIsProven) {
+  TimelineBuilder job = job_of_two();
+  waits_for(job, 0, recv(1));
+  const Findings found = diagnose(job.exits(1).build());
+  const Finding* f = finding_of(found, "missing_call");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->confidence, Confidence::kProven) << to_json(*f).dump(1);
+  EXPECT_EQ(f->op, "send");
+  EXPECT_THAT(f->text, HasSubstr("rank 1 made no send for it and will make no more calls"));
+}
+
+TEST(NcclMessages, OneThatWasSentIsNotMissing) {
+  TimelineBuilder job = job_of_two();
+  job.enqueues(1, pending(send(0)));
+  waits_for(job, 0, recv(1));
+  const Findings found = diagnose(job.exits(1).build());
+  EXPECT_EQ(finding_of(found, "missing_call"), nullptr) << all_kinds(found);
+}
+
+// NCCL may hold a send back, or not: nothing says so.
+TEST(NcclMessages, ASendThatNobodyWillReceiveIsInferred) {
+  TimelineBuilder job = job_of_two();
+  waits_for(job, 0, send(1));
+  const Findings found = diagnose(job.exits(1).build());
+  const Finding* f = finding_of(found, "missing_call");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(failed_assumptions(*f), std::vector<std::string>{"every_edge_is_a_need"});
+  EXPECT_EQ(f->op, "recv");
+}
+
+TEST(NcclMessages, APartnerThatIsKilledIsTheOneThatIsMissed) {
+  TimelineBuilder job = job_of_two();
+  waits_for(job, 0, recv(1));
+  const Findings found = diagnose(job.killed(1).build());
+  const Finding* f = finding_of(found, "dead_rank");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->confidence, Confidence::kProven) << to_json(*f).dump(1);
+  EXPECT_THAT(f->text, HasSubstr("left recv"));
+}
+
+TEST(NcclMessages, APartnerThatLivesIsNamedLate) {
+  for (const CallSpec& call : {recv(1), send(1)}) {
+    TimelineBuilder job = job_of_two();
+    waits_for(job, 0, call);
+    EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
+    const Findings found = diagnose(job.wait(kMinute).build());
+    const Finding* f = finding_of(found, "slow_rank");
+    ASSERT_NE(f, nullptr) << all_kinds(found);
+    EXPECT_EQ(f->ranks, std::vector<int>{1});
+    EXPECT_EQ(f->confidence, Confidence::kInferred);
+    EXPECT_THAT(f->evidence[0], HasSubstr("rank 0 waits in cudaStreamSynchronize for "));
+  }
+}
+
+TEST(NcclMessages, OneThatNobodyWaitsForHoldsNobody) {
+  TimelineBuilder job = job_of_two();
+  job.enqueues(0, pending(recv(1))).enqueues(0, pending(send(1)));
+  const Findings found = diagnose(job.wait(kMinute).build());
+  EXPECT_EQ(finding_of(found, "slow_rank"), nullptr) << all_kinds(found);
+}
+
+// NCCL connects two ranks at the end of the first group that has a message between them.
+TEST(NcclMessages, InAGroupTheRankIsHeldInItsEnd) {
+  TimelineBuilder job = job_of_two();
+  job.does(0, group(0)).enqueues(0, pending(send(1))).enqueues(0, pending(recv(1))).blocked(0, group(1));
+  const Findings found = diagnose(job.exits(1).build());
+  const Finding* f = finding_of(found, "missing_call");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  bool proven = false;
+  for (const Finding& one : found.all) proven = proven || one.confidence == Confidence::kProven;
+  EXPECT_TRUE(proven) << "of the receive";
+}
+
+TEST(NcclMessages, OfAGroupThatIsStillOpenNobodyIsMissed) {
+  TimelineBuilder job = job_of_two();
+  job.does(0, group(0)).enqueues(0, pending(recv(1)));
+  const Findings found = diagnose(job.wait(kMinute).build());
+  EXPECT_EQ(finding_of(found, "slow_rank"), nullptr) << all_kinds(found);
+}
+
+// "Not ready" is no failure, and what a device said inside another call is told by that call.
+TEST(NcclDevice, WhatADeviceAnsweredIsNotWhyARankGaveUp) {
+  TimelineBuilder job = job_of_two();
+  CallSpec query;
+  query.op = RF_OP_DEVICE_QUERY;
+  job.fails(1, query, 600).exits(1, 3);
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "exited_rank");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->text, "rank 1 exited with 3");
+}
+
+// NCCL makes an all-to-all of sends and receives: one of them may be what the receive meets.
+TEST(NcclMessages, NothingIsSaidBesideACollectiveThatIsMadeOfThem) {
+  TimelineBuilder job = job_of_two();
+  CallSpec all = all_reduce();
+  all.op = RF_OP_ALL_TO_ALL;
+  job.enqueues(1, pending(all));
+  waits_for(job, 0, recv(1));
+  const Findings found = diagnose(job.exits(1).build());
+  EXPECT_EQ(finding_of(found, "missing_call"), nullptr) << all_kinds(found);
+}
+
+// A graph sends as often as it is launched, and nobody counts that.
+TEST(NcclMessages, NothingIsSaidWhereMessagesMayBeUnseen) {
+  for (const int rank : {0, 1}) {
+    TimelineBuilder job = job_of_two();
+    job.rank(rank).opaque |= RF_OPAQUE_COMMUNICATION;
+    waits_for(job, 0, recv(1));
+    const Findings found = diagnose(job.exits(1).wait(kMinute).build());
+    EXPECT_EQ(finding_of(found, "missing_call"), nullptr) << all_kinds(found);
+  }
+}
+
+}  // namespace
+}  // namespace rankfault::testing

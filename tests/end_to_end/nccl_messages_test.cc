@@ -1,0 +1,65 @@
+// nccl_messages_test: what the tool says of a message of NCCL without its other side: real runs over the
+// double of CUDA.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "tests/gpuless/job.h"
+#include "tests/support/tool.h"
+
+namespace rankfault::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class NcclMessages : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == "none") GTEST_SKIP() << "./dev nccl has not been run";
+  }
+  // The missing call of that op; null when none is told.
+  Json missing(const std::string& program, const std::string& op) {
+    const std::string text = fmt::format(
+        "version: 1\nname: nccl-messages\nworkload:\n  launcher: local\n  ranks: 2\n  cuda: double\n"
+        "  nccl: {}\n  command: [\"{{bin}}/ranks/gpuless/nccl_ranks\", {}]\n"
+        "  limits: {{wall: 20s, hung_after: 1s}}\n"
+        "bug: {{args: [unused], stands_for: a rank that leaves without its part}}\n"
+        "expect:\n  - blamed: {{kind: missing_call, op: {}}}\n",
+        GetParam(), program, op);
+    tool_ = run_tool({"run", scratch_.write("scenario.yaml", text), "--run-dir", scratch_.file("run")});
+    for (const Json& f : findings_of(scratch_.file("run")))
+      if (f["kind"] == "missing_call" && f["op"] == op) return f;
+    return {};
+  }
+
+  Scratch scratch_;
+  ToolRun tool_;
+};
+
+TEST_P(NcclMessages, AReceiveWithoutItsSendIsProven) {
+  for (const char* program : {"messages_never_sent", "messages_never_sent_in_a_group"}) {
+    const Json f = missing(program, "send");
+    ASSERT_FALSE(f.is_null()) << program << ": " << tool_.output;
+    EXPECT_EQ(f["confidence"], "proven") << f.dump(1);
+    EXPECT_THAT(f["text"].get<std::string>(), HasSubstr("rank 1 made no send for it"));
+    std::filesystem::remove_all(scratch_.file("run"));
+  }
+}
+
+TEST_P(NcclMessages, ASendWithoutItsReceiveIsInferred) {
+  const Json f = missing("messages_never_received", "recv");
+  ASSERT_FALSE(f.is_null()) << tool_.output;
+  EXPECT_EQ(f["confidence"], "inferred") << f.dump(1);
+  EXPECT_THAT(f["text"].get<std::string>(), HasSubstr("rank 1 made no recv for it"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Nccl, NcclMessages, testing::ValuesIn(built_nccl_versions()),
+                         [](const auto& version) {
+                           std::string name = version.param;
+                           for (char& c : name) c = c == '.' ? '_' : c;
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace rankfault::test
