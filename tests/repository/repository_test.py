@@ -139,7 +139,7 @@ def every_scenario_is_listed(repository):
         if name.startswith("scenarios/") and name.endswith(".yaml") and not name.startswith("scenarios/canary/"):
             if f"({name.removeprefix('scenarios/')})" not in listing:
                 yield f"{name}: not in scenarios/README.md"
-    for list_name in ("demo.txt", "smoke.txt"):
+    for list_name in ("demo.txt", "smoke.txt", "long.txt"):
         for line in listed_in(repository, list_name):
             if f"scenarios/{line}" not in repository.files:
                 yield f"scenarios/{list_name}: there is no {line}"
