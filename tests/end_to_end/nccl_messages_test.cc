@@ -23,7 +23,7 @@ class NcclMessages : public testing::TestWithParam<std::string> {
     const std::string text = fmt::format(
         "version: 1\nname: nccl-messages\nworkload:\n  launcher: local\n  ranks: 2\n  cuda: double\n"
         "  nccl: {}\n  command: [\"{{bin}}/ranks/gpuless/nccl_ranks\", {}]\n"
-        "  limits: {{wall: 20s, hung_after: 1s}}\n"
+        "  limits: {{wall: 6s, hung_after: 1s}}\n"
         "bug: {{args: [unused], stands_for: a rank that leaves without its part}}\n"
         "expect:\n  - blamed: {{kind: missing_call, op: {}}}\n",
         GetParam(), program, op);
