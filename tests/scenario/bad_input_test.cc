@@ -97,7 +97,9 @@ const BadInput kFaults[] = {
     {"AttemptThatNeverComes", "nth: 3", "attempt: 1",
      "f.yaml:13:9: attempt 1 never comes: with \"restarts: 0\" attempts are 0 to 0"},
     {"PathWithoutFileOp", "nth: 3", "path: x",
-     "f.yaml:13:45: \"path\" chooses among file operations: it needs \"file_op\""},
+     "f.yaml:13:45: \"path\" chooses among file operations, or calls of CUDA: it needs \"file_op\", or "
+     "\"op\" "
+     "with device_alloc, device_launch or device_query"},
     {"UnknownAfterFault", "nth: 3", "after_fault: kil",
      "f.yaml:13:9: after_fault names no fault: \"kil\" (did you mean \"kill\"?)"},
     {"WaitsForItself", "nth: 3", "after_fault: kill",
