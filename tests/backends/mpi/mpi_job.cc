@@ -10,7 +10,6 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <set>
 #include <sstream>
 
 #include "harness/agent/agent_abi.h"
@@ -59,25 +58,16 @@ std::map<int, Json> books_in(const std::string& text) {
   return books;
 }
 
-std::set<std::string> mpich_segments() {
-  std::set<std::string> names;
-  for (const auto& entry : fs::directory_iterator("/dev/shm"))
-    if (entry.path().filename().string().rfind("mpich_", 0) == 0) names.insert(entry.path());
-  return names;
-}
-
-bool is_mapped(const std::string& path) {
-  std::error_code none;
-  for (const auto& process : fs::directory_iterator("/proc", none))
-    if (text_of(process.path() / "maps").find(path) != std::string::npos) return true;
-  return false;
-}
-
-// MPICH leaves its segments when a rank is ended otherwise than by MPI_Finalize; here is no guardian to
-// remove them.
-void remove_left_segments(const std::set<std::string>& before) {
-  for (const std::string& path : mpich_segments())
-    if (!before.count(path) && !is_mapped(path)) fs::remove(path);
+// MPICH leaves its segments when a rank is ended otherwise than by MPI_Finalize, and here is no guardian to
+// remove them: they lie in a /dev/shm of the job's own, which ends with its last process. Empty where that is
+// not allowed; then they stay, as nobody can tell them from another job's.
+std::vector<std::string> in_own_shm() {
+  for (const std::string how : {"--mount", "--map-root-user --mount"}) {
+    if (std::system(("unshare " + how + " mount -t tmpfs tmpfs /dev/shm 2>/dev/null").c_str()) != 0) continue;
+    return {"sh", "-c",
+            "exec unshare " + how + " sh -c 'mount -t tmpfs tmpfs /dev/shm && exec \"$@\"' sh \"$@\"", "sh"};
+  }
+  return {};
 }
 
 }  // namespace
@@ -96,19 +86,14 @@ Mpi mpi_named(const std::string& name) {
 }
 
 JobEnd run_mpi(const Mpi& mpi, const std::vector<std::string>& program, const JobOptions& options) {
-  std::vector<std::string> argv = {"timeout",
-                                   "--kill-after=5",
-                                   "50",
-                                   "env",
-                                   "OMPI_ALLOW_RUN_AS_ROOT=1",
-                                   "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-                                   "PRTE_ALLOW_RUN_AS_ROOT=1",
-                                   "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-                                   mpi.mpirun};
+  const bool open = mpi.is_openmpi();
+  std::vector<std::string> argv = open ? std::vector<std::string>{} : in_own_shm();
   const auto add = [&argv](std::vector<std::string> words) {
     argv.insert(argv.end(), words.begin(), words.end());
   };
-  const bool open = mpi.is_openmpi();
+  add({"timeout", "--kill-after=5", "50", "env", "OMPI_ALLOW_RUN_AS_ROOT=1",
+       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "PRTE_ALLOW_RUN_AS_ROOT=1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+       mpi.mpirun});
   if (open && mpi.major == 4) add({"--oversubscribe", "--mca", "btl", "self,vader"});
   if (open && mpi.major == 5) add({"--map-by", ":OVERSUBSCRIBE", "--mca", "btl", "self,sm"});
   add({"-n", std::to_string(options.ranks)});
@@ -124,9 +109,7 @@ JobEnd run_mpi(const Mpi& mpi, const std::vector<std::string>& program, const Jo
   add({program.begin() + 1, program.end()});
   fs::create_directories(options.run_dir + "/records");
   JobEnd end;
-  const std::set<std::string> before = mpich_segments();
   end.status = wait_for(argv, options.run_dir + "/out", options.run_dir + "/err");
-  if (!open) remove_left_segments(before);
   end.out = text_of(options.run_dir + "/out");
   end.err = text_of(options.run_dir + "/err");
   end.books = books_in(end.out);
