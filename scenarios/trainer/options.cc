@@ -30,7 +30,7 @@ Data-parallel training of a small network over Gloo, NCCL or MPI; the same weigh
   --recoveries=N --meet-again=10s      after a failed collective the ranks meet again, N times (Gloo, NCCL)
   --recover-by=meeting|shrink|revoke   with a new communicator, or the old one without the lost (NCCL 2.27, 2.29)
   --tell-failures (--no-tell-failures) in the store: an abort of NCCL's is heard of by nobody else
-  --preflight                          look for what is wrong before the first step
+  --preflight (--no-preflight)         look for what is wrong before the first step
   --micro-batch=N                      samples at a time
 defences, all on; each switch turns off one:
   --error-flag=always|when-failed|never (--no-error-flag: never)
@@ -200,6 +200,7 @@ std::map<std::string, bool*> switches_off(Options* options) {
       {"--no-write-on", &options->write_on},
       {"--no-fallback", &options->fallback},
       {"--no-halving", &options->halve_batches},
+      {"--no-preflight", &options->preflight},
       {"--no-tell-failures", &options->tell_failures},
   };
 }

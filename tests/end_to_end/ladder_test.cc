@@ -39,6 +39,15 @@ TEST_F(LadderRun, RefusesTheSizesAtWhichAFilesVictimIsNotThere) {
   EXPECT_THAT(tool.output, HasSubstr("fails at none of them"));
 }
 
+// 614 samples are 19 batches of 32, and 6 more: enough for 4 ranks, and too few for 8.
+TEST_F(LadderRun, FindsTheSizeFromWhichTheDataDoNotDivide) {
+  const ToolRun tool = run({"--ranks", "1,2,4,8", "--expect", "finished", "--", "{bin}/trainer", "--store={store}",
+                            "--samples=614", "--end-of-data=leave", "--collective-timeout=1s", "--steps=30"});
+  EXPECT_EQ(tool.status, 1) << tool.output;
+  EXPECT_THAT(tool.output, HasSubstr("    4  PASS"));
+  EXPECT_THAT(tool.output, HasSubstr("fails first at 8 ranks"));
+}
+
 TEST_F(LadderRun, WrongSizesAreAUsageError) {
   for (const char* sizes : {"1,x", "0,-1", "1,,2"}) {
     const ToolRun tool = run({"--ranks", sizes, "--", "true"});

@@ -145,6 +145,23 @@ def every_scenario_is_listed(repository):
                 yield f"scenarios/{list_name}: there is no {line}"
 
 
+# A1-A13 and so on: what the project set out to show (scenarios/README.md, "Case by case").
+CASES = {"A": 13, "B": 10, "C": 3, "D": 9, "E": 10}
+
+
+def every_case_has_a_scenario(repository):
+    rows = dict(re.findall(r"^\| ([A-E]\d+) \|.*\| (.*) \|$", repository.text("scenarios/README.md"), re.MULTILINE))
+    for letter, count in CASES.items():
+        for number in range(1, count + 1):
+            case = f"{letter}{number}"
+            shown_by = re.findall(r"[a-z]+/[a-z0-9-]+", re.sub(r"`.*`", "", rows.get(case, "")))
+            if not shown_by and "`rankfault run" not in rows.get(case, ""):
+                yield f"scenarios/README.md: no scenario for case {case}"
+            for name in shown_by:
+                if f"scenarios/{name}.yaml" not in repository.files:
+                    yield f"scenarios/README.md: case {case}: there is no {name}"
+
+
 def listed_in(repository, name):
     lines = repository.text(f"scenarios/{name}").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
@@ -157,7 +174,7 @@ def the_smoke_set_covers_every_theme(repository):
 
 
 CHECKS = [no_workplace_words, files_are_short, files_open_with_a_sentence, the_diagnosis_sees_no_plan,
-          the_top_level_is_known, includes_point_up_the_flow, every_scenario_is_listed,
+          the_top_level_is_known, includes_point_up_the_flow, every_scenario_is_listed, every_case_has_a_scenario,
           the_smoke_set_covers_every_theme]
 
 
