@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""soak.py BUILD OUT [FOLDER-OR-FILE...]: every scenario many times; the same verdict each time, or it says which not.
+
+  --times N     runs of each (20)
+  --keep DIR    where runs with another outcome stay (/tmp/rankfault-soak)
+
+The scenarios of NCCL over the double of CUDA when none are named. One at a time: their ranks spin while they connect. A
+verdict must not differ; how the ranks ended, and whom the diagnosis named, may where the library races, and is counted.
+"""
+import argparse
+import collections
+import datetime
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+SOURCE = os.path.realpath(f"{os.path.dirname(os.path.abspath(__file__))}/../..")
+HEAD = """# Soak
+
+Written by `./dev soak nccl` (`bench/soak/soak.py`): each scenario {times} times, one after another. {machine}, {day}; load at the start
+{load:.1f}, of others too. *As it must be*: runs with the outcome that the file asks for; the verdict must be the same each
+time. *Named* and *ended*: what the runs said, with how many said so: a race inside the library shows as more than one.
+
+CUDA is a double in those of nccl/: NCCL's own host code, no kernels, no GPU ([what that means](../../harness/gpuless/README.md)).
+
+| scenario | as it must be | seconds, median and most | named | ended |
+|---|---|---|---|---|
+"""
+
+
+def scenarios(paths):
+    for path in paths:
+        if os.path.isfile(path):
+            yield path
+            continue
+        for folder, _, names in sorted(os.walk(path)):
+            yield from (f"{folder}/{name}" for name in sorted(names) if name.endswith(".yaml"))
+
+
+def became_of(build, run):
+    """Whom the diagnosis named and how the ranks ended, in the words of the outcome table; times left out."""
+    tool = subprocess.run([f"{build}/bin/rankfault", "report", "--format", "outcomes", run], capture_output=True, text=True,
+                          check=False)
+    rows = [line.strip("| ").split(" | ") for line in tool.stdout.splitlines() if line.startswith("| ")]
+    if not rows or len(rows[-1]) < 6:
+        return "", ""
+    return re.sub(r" after [\d.]+ m?s", "", rows[-1][3]), rows[-1][5]
+
+
+def spread(counts):
+    return "; ".join(word if len(counts) == 1 else f"{word}: {n}" for word, n in counts.most_common() if word)
+
+
+class Soak:
+    def __init__(self, options, folder):
+        self.options, self.folder, self.bad, self.rows = options, folder, [], []
+
+    def run(self, path):
+        """One run: (0 as it must be, 77 skipped, else not), seconds, whom it named, how it ended."""
+        run = f"{self.folder}/run"
+        begin = time.monotonic()
+        tool = subprocess.run([f"{self.options.build}/bin/rankfault", "run", path, "--run-dir", run, "--keep", "all"],
+                              capture_output=True, text=True, check=False)
+        seconds = time.monotonic() - begin
+        named, ended = became_of(self.options.build, run)
+        if tool.returncode not in (0, 77):
+            kept = f"{self.options.keep}/{os.path.basename(path)[:-5]}-{time.time_ns()}"
+            os.makedirs(self.options.keep, exist_ok=True)
+            os.rename(run, kept)
+            self.bad.append(f"{path}: exit {tool.returncode}, run kept in {kept}\n{tool.stdout[-2000:]}")
+        subprocess.run(["rm", "-rf", run], check=False)
+        return tool.returncode, seconds, named, ended
+
+    def soak(self, path):
+        name = os.path.relpath(path, f"{SOURCE}/scenarios").removesuffix(".yaml")
+        right, took, whom, how = 0, [], collections.Counter(), collections.Counter()
+        for _ in range(self.options.times):
+            status, seconds, named, ended = self.run(path)
+            if status == 77:
+                print(f"{name}: skipped", flush=True)
+                return
+            right += status == 0
+            took.append(seconds)
+            whom[named] += 1
+            how[ended] += 1
+        row = (f"| {name} | {right} of {len(took)} | {statistics.median(took):.1f}, {max(took):.1f} | {spread(whom)} | "
+               f"{spread(how)} |\n")
+        self.rows.append(row)
+        print(row, end="", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build")
+    parser.add_argument("out")
+    parser.add_argument("paths", nargs="*", default=[f"{SOURCE}/scenarios/nccl"])
+    parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--keep", default="/tmp/rankfault-soak")
+    options = parser.parse_args()
+    options.build = os.path.abspath(options.build)
+    load = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory(prefix="rfsoak-") as folder:
+        soak = Soak(options, folder)
+        for path in scenarios(options.paths):
+            soak.soak(path)
+    if not soak.rows:
+        print("nothing could be run: NCCL over the double is made by ./dev nccl")
+        sys.exit(77)
+    machine = f"{os.cpu_count()} cores, {os.uname().sysname} {os.uname().release}"
+    with open(options.out, "w", encoding="utf-8") as file:
+        file.write(HEAD.format(times=options.times, machine=machine, day=datetime.date.today(), load=load) + "".join(soak.rows))
+    for line in soak.bad:
+        print(line)
+    print(f"{len(soak.rows)} scenarios, {options.times} times each, {len(soak.bad)} runs not as they must be")
+    sys.exit(1 if soak.bad else 0)
+
+
+if __name__ == "__main__":
+    main()

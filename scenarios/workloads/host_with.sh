@@ -1,0 +1,20 @@
+#!/bin/sh
+# host_with.sh DEFECT COMMAND...: runs it as on a host with that defect, which nobody else sees: in a mount name space with
+# a /dev/shm of its own. DEFECT: none, small-shm, stale-segment or few-descriptors. Needs root.
+set -e
+if [ -z "$HOST_WITH" ]; then
+  HOST_WITH=$1
+  export HOST_WITH
+  shift
+  exec unshare --mount -- "$0" "$@"
+fi
+size=64m
+if [ "$HOST_WITH" = small-shm ]; then size=64k; fi
+mount -t tmpfs -o "size=$size" tmpfs /dev/shm
+case $HOST_WITH in
+  none | small-shm) ;;
+  stale-segment) echo left >/dev/shm/nccl-of-a-killed-job ;;
+  few-descriptors) ulimit -n 33 ;; # a rank alone takes about as many
+  *) exit 64 ;;
+esac
+exec "$@"
