@@ -12,6 +12,7 @@ import collections
 import datetime
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -46,7 +47,7 @@ def became_of(build, run):
     tool = subprocess.run([f"{build}/bin/rankfault", "report", "--format", "outcomes", run], capture_output=True, text=True,
                           check=False)
     rows = [line.strip("| ").split(" | ") for line in tool.stdout.splitlines() if line.startswith("| ")]
-    if not rows or len(rows[-1]) < 6:
+    if len(rows) < 2:  # a comparison: its runs are judged together
         return "", ""
     return re.sub(r" after [\d.]+ m?s", "", rows[-1][3]), rows[-1][5]
 
@@ -61,7 +62,8 @@ class Soak:
 
     def run(self, path):
         """One run: (0 as it must be, 77 skipped, else not), seconds, whom it named, how it ended."""
-        run = f"{self.folder}/run"
+        place = tempfile.mkdtemp(dir=self.folder)  # the reference run's directory lies beside the run's
+        run = f"{place}/run"
         begin = time.monotonic()
         tool = subprocess.run([f"{self.options.build}/bin/rankfault", "run", path, "--run-dir", run, "--keep", "all"],
                               capture_output=True, text=True, check=False)
@@ -70,9 +72,9 @@ class Soak:
         if tool.returncode not in (0, 77):
             kept = f"{self.options.keep}/{os.path.basename(path)[:-5]}-{time.time_ns()}"
             os.makedirs(self.options.keep, exist_ok=True)
-            os.rename(run, kept)
-            self.bad.append(f"{path}: exit {tool.returncode}, run kept in {kept}\n{tool.stdout[-2000:]}")
-        subprocess.run(["rm", "-rf", run], check=False)
+            shutil.move(place, kept)
+            self.bad.append(f"{path}: exit {tool.returncode}, run kept in {kept}\n{(tool.stdout + tool.stderr)[-2000:]}")
+        shutil.rmtree(place, ignore_errors=True)
         return tool.returncode, seconds, named, ended
 
     def soak(self, path):
@@ -100,7 +102,7 @@ def main():
     parser.add_argument("paths", nargs="*", default=[f"{SOURCE}/scenarios/nccl"])
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--keep", default="/tmp/rankfault-soak")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     options.build = os.path.abspath(options.build)
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="rfsoak-") as folder:
