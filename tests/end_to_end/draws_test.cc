@@ -175,13 +175,16 @@ TEST_P(DemoDraws, ADeletedSegmentIsNamedWhoeverComesForIt) {
   EXPECT_EQ(tool.status, 0) << ranks << " ranks, rank " << victim << "\n" << tool.output;
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, DemoDraws, testing::Range(1u, 21u));
-INSTANTIATE_TEST_SUITE_P(Seeds, Draws,
-                         testing::Combine(testing::ValuesIn(kFamilies), testing::Range(1u, 21u)),
-                         [](const auto& tested) {
-                           return fmt::format("{}_{}", std::get<0>(tested.param).name,
-                                              std::get<1>(tested.param));
-                         });
+std::string family_and_seed(const testing::TestParamInfo<Draws::ParamType>& tested) {
+  return fmt::format("{}_{}", std::get<0>(tested.param).name, std::get<1>(tested.param));
+}
+
+// Twenty draws of each in all; the default tests have no time for more than these.
+const auto kQuick = testing::Range(1u, 9u), kMore = testing::Range(9u, 21u);
+INSTANTIATE_TEST_SUITE_P(Seeds, DemoDraws, kQuick);
+INSTANTIATE_TEST_SUITE_P(Soak, DemoDraws, kMore);
+INSTANTIATE_TEST_SUITE_P(Seeds, Draws, testing::Combine(testing::ValuesIn(kFamilies), kQuick), family_and_seed);
+INSTANTIATE_TEST_SUITE_P(Soak, Draws, testing::Combine(testing::ValuesIn(kFamilies), kMore), family_and_seed);
 
 class TorchDraws : public testing::TestWithParam<unsigned> {};
 
