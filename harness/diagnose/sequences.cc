@@ -165,7 +165,21 @@ bool gave_up_elsewhere(const Member& m) {
   return last && last->comm() != m.comm->index;
 }
 
-bool went(const Member& m, const CommGroup& group) { return finished(m, group) && !gave_up_elsewhere(m); }
+}  // namespace
+
+bool gave_up_on(const Member& m) {
+  const auto& calls = m.process->calls;
+  const bool ends_it = std::any_of(calls.begin(), calls.end(), [&](const Call& c) {
+    return (c.op() == RF_OP_COMM_ABORT || c.op() == RF_OP_COMM_REVOKE) && c.comm() == m.comm->index;
+  });
+  return ends_it && first_unfinished(m, 0) != nullptr;
+}
+
+namespace {
+
+bool went(const Member& m, const CommGroup& group) {
+  return finished(m, group) && !gave_up_elsewhere(m) && !gave_up_on(m);
+}
 
 // Some members wait in, or made, a call that finished members never entered.
 bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {

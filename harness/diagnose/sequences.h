@@ -34,6 +34,10 @@ struct Divergence {
 // The member's first call at or after a position that has not returned success; null: none.
 const Call* first_unfinished(const Member&, uint64_t from_seq);
 
+// It aborted or revoked the communicator with a call of its own on it unfinished: it had waited for others
+// itself, and what they made after that call it did not leave out.
+bool gave_up_on(const Member&);
+
 // Whether one of them says that this process left a call out.
 bool told_by(const std::vector<Divergence>&, const Process&);
 

@@ -197,6 +197,46 @@ TEST(NcclMismatch, OfCallsInOneGroupNoOrderIsProven) {
     for (const Finding& f : found->all) EXPECT_EQ(f.confidence, Confidence::kInferred) << to_json(f).dump(1);
 }
 
+// Rank 0 sees call 3 complete and goes on to the next; the others `end` the communicator.
+Findings ended_by_others(bool call_3_is_seen, uint16_t end) {
+  TimelineBuilder job = job_of(3);
+  for (int r : {0, 1, 2}) {
+    job.enqueues(r, enqueued());
+    if (r == 0 || call_3_is_seen) job.completes(r, job.last_origin(r), "world", 3);
+  }
+  enqueue_and_wait(job, 0);
+  CallSpec spec;
+  spec.op = end;
+  for (int r : {1, 2}) job.does(r, spec).destroys(r);
+  return diagnose(job.build());
+}
+
+// As when each call has a limit, and a busy machine shows its end to one rank within it and to the others not.
+TEST(NcclExtraCall, WhoGivesUpOnACommunicatorInTheMiddleOfACallLeftNothingOut) {
+  for (const uint16_t way : {RF_OP_COMM_REVOKE, RF_OP_COMM_ABORT}) {
+    const Findings found = ended_by_others(false, way);
+    EXPECT_EQ(finding_of(found, "extra_call"), nullptr) << to_json(found.all.front()).dump(1);
+    EXPECT_EQ(finding_of(found, "missing_call"), nullptr);
+  }
+  const Findings after_it = ended_by_others(true, RF_OP_COMM_ABORT);
+  EXPECT_EQ(all_kinds(after_it), "extra_call") << "they had done what they had begun";
+}
+
+// All three give up in the end, and recover. A rank that still waits was let down by who ended.
+TEST(NcclExitedRank, WhoGaveUpWithAllOthersAndEndedWellLetNobodyDown) {
+  for (const bool rank_0_too : {true, false}) {
+    TimelineBuilder job = job_of(3);
+    CallSpec revoke;
+    revoke.op = RF_OP_COMM_REVOKE;
+    for (int r : {0, 1, 2}) job.enqueues(r, enqueued());
+    job.completes(0, job.last_origin(0), "world", 3).enqueues(0, enqueued());
+    for (int r : {1, 2}) job.does(r, revoke).destroys(r).exits(r, 0);
+    if (rank_0_too) job.does(0, revoke).destroys(0).exits(0, 0);
+    const Findings found = diagnose(job.build());
+    EXPECT_EQ(finding_of(found, "exited_rank") == nullptr, rank_0_too) << all_kinds(found);
+  }
+}
+
 TEST(NcclExitedRank, AProgramNeedNotLookBeforeItEnds) {
   TimelineBuilder job = job_of(2);
   for (int r : {0, 1}) job.enqueues(r, enqueued()).exits(r, 0);

@@ -33,6 +33,11 @@ bool left_mpi_open(const Process& p) {
                      [](const CommView& c) { return c.library == RF_LIB_MPI && !c.destroyed; });
 }
 
+bool all_gave_up(const Unmet& u) {
+  return gave_up_on(*u.member) && std::all_of(u.edges.begin(), u.edges.end(),
+                                              [](const WaitEdge& e) { return gave_up_on(*e.waiter); });
+}
+
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
   const std::vector<Divergence>& diverged = divergences(job);
@@ -44,6 +49,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     if (zero && u.group && is_message(u.edges.front().call->op())) u = {};  // missing_call tells that, too
     // What was enqueued and not seen complete may well be: a program need not look before it ends.
     if (zero && u.in_flight && u.group->library == RF_LIB_NCCL) u = {};
+    if (zero && u.group && all_gave_up(u)) u = {};  // and went on elsewhere, to a good end
     const Call* failure = last_failure(*p);
     const bool needed = u.group && u.edges.front().is_need;
     const bool unfinalized = zero && left_mpi_open(*p);
