@@ -27,7 +27,8 @@ struct CollectiveError : std::runtime_error {
 using Limit = std::optional<std::chrono::milliseconds>;
 
 // What the program is about while it makes a call: peers may come later in one phase than in another.
-enum class Phase { kTrain, kEvaluation };
+// kCheckpoint: rank 0 may still write one; it ends with the first call that has returned.
+enum class Phase { kTrain, kEvaluation, kCheckpoint };
 
 // What a back end needs to meet the other ranks.
 struct Meeting {

@@ -49,6 +49,8 @@ Limit LimitPolicy::of(Phase phase, const std::string& op, size_t numel) const {
   Limit limit = train;
   if (phase == Phase::kEvaluation && evaluation) {
     limit = evaluation;
+  } else if (phase == Phase::kCheckpoint && limit) {
+    limit = checkpoint ? *checkpoint : *limit * 10;
   } else if (op == "barrier" && barrier) {
     limit = barrier;
   } else if (op != "barrier" && numel <= kSmallCount && small) {
@@ -61,7 +63,7 @@ Limit LimitPolicy::of(Phase phase, const std::string& op, size_t numel) const {
 
 Limit LimitPolicy::longest() const {
   Limit limit = train;
-  for (const Limit& other : {evaluation, small, barrier})
+  for (const Limit& other : {evaluation, small, barrier, checkpoint})
     if (limit && other) limit = std::max(*limit, *other);
   for (const BySize& size : sizes)
     if (limit) limit = std::max(*limit, size.limit);
@@ -73,7 +75,8 @@ bool read_phase_limits(const std::string& text, LimitPolicy* policy) {
   const std::map<std::string, Limit LimitPolicy::*> phases = {{"train", &LimitPolicy::train},
                                                               {"evaluation", &LimitPolicy::evaluation},
                                                               {"small", &LimitPolicy::small},
-                                                              {"barrier", &LimitPolicy::barrier}};
+                                                              {"barrier", &LimitPolicy::barrier},
+                                                              {"checkpoint", &LimitPolicy::checkpoint}};
   if (!pairs) return false;
   LimitPolicy read = *policy;
   for (const auto& [name, limit] : *pairs) {

@@ -36,6 +36,7 @@ struct LimitPolicy {
 
   Limit train;                       // of every call that nothing below names
   Limit evaluation, small, barrier;  // none: as in training
+  Limit checkpoint;                  // none: ten times as in training; it covers a disk, not a network
   std::vector<BySize> sizes;
 
   Limit of(Phase phase, const std::string& op, size_t numel) const;

@@ -89,6 +89,7 @@ class LimitedCollectives : public Collectives {
     if (too_late || failed)
       throw CollectiveError(too_late ? "timeout" : failed->kind,
                             (failed ? std::string(failed->what()) + ": " : "") + flight.told());
+    if (common_->phase == Phase::kCheckpoint) common_->phase = Phase::kTrain;
   }
 
   void give_library(Limit limit) {

@@ -10,7 +10,7 @@
 namespace trainer {
 
 const char* const kStepUsage = R"(limits, chunks, meetings, evaluation, shares:
-  --phase-limits=evaluation:30m,small:5m,barrier:5m --size-limits=10000000:900s,100000000:30m
+  --phase-limits=evaluation:30m,small:5m,barrier:5m,checkpoint:30m --size-limits=10000000:900s,100000000:30m
                               beside --collective-timeout; the longer one counts; --no-phase-limits --no-size-limits
   --limits-by=library|watchdog|alarm|async-error   who ends a call that is past its limit; the last two do not
   --chunk-unit=100000000      sums of that many numbers and more are cut into chunks

@@ -1,6 +1,7 @@
 // StepParts: when each part is asked, and what is told of it.
 #include "scenarios/trainer/step_parts.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <stdexcept>
 
@@ -68,7 +69,11 @@ std::string step_misfit(const Options& options) {
   const StepOptions& step = options.step;
   if (step.meet_every > 0 && step.meet_by != MeetBy::kPlain && options.store.empty())
     return "--meet-every needs --store";
-  const Limit longest = limits_of(step, options.collective_timeout).longest();
+  const LimitPolicy limits = limits_of(step, options.collective_timeout);
+  Limit longest = limits.longest();
+  if (const Limit late = limits.of(Phase::kCheckpoint, "all_reduce", 0);
+      longest && late && !options.checkpoint_dir.empty())
+    longest = std::max(*longest, *late);
   if (step.heartbeat && longest && *step.heartbeat <= *longest)
     return "--heartbeat must be longer than any limit of a collective: it would abort ranks that may still "
            "wait";

@@ -98,6 +98,7 @@ class Trainer {
     rankfault_phase("resume");
     int64_t step = 0;
     if (options_.rank == 0 && options_.resume && !places_.empty()) step = load();
+    collectives_.begin_phase(Phase::kCheckpoint);  // rank 0 may still read one
     collectives_.broadcast(&step, sizeof step, 0);
     local_failure_ = step < 0;
     if (step > 0) {
@@ -221,7 +222,10 @@ class Trainer {
     rankfault_value("weights", step_, model_.checksum());
     loss_ = sums_.loss() / static_cast<double>(options_.batch);
     rankfault_value("loss", step_, std::bit_cast<uint64_t>(loss_));
-    if (options_.rank == 0 && !places_.empty() && step_ % options_.checkpoint_every == 0) checkpoint();
+    if (!places_.empty() && step_ % options_.checkpoint_every == 0) {
+      if (options_.rank == 0) checkpoint();
+      collectives_.begin_phase(Phase::kCheckpoint);
+    }
   }
 
   // False: it failed on this rank, and nothing catches that.

@@ -40,6 +40,14 @@ TEST(LimitPolicy, ChoosesByPhaseAndBySizeTheLongerOne) {
   EXPECT_EQ(policy.of(Phase::kEvaluation, "all_reduce", 467'019'003), 40min);
 }
 
+TEST(LimitPolicy, OfTheCallAfterACheckpointIsTheDisks) {
+  EXPECT_EQ(policy_of(kNotes).of(Phase::kCheckpoint, "all_reduce", 1), 100min);
+  EXPECT_EQ(policy_of({"--collective-timeout=1s", "--phase-limits=checkpoint:3s"})
+                .of(Phase::kCheckpoint, "barrier", 0),
+            3s);
+  EXPECT_EQ(policy_of({"--collective-timeout=none"}).of(Phase::kCheckpoint, "barrier", 0), std::nullopt);
+}
+
 TEST(LimitPolicy, KnowsItsLongestLimit) {
   EXPECT_EQ(policy_of(kNotes).longest(), 40min);
   EXPECT_EQ(policy_of({"--collective-timeout=1s", "--phase-limits=barrier:7s"}).longest(), 7s);
@@ -130,6 +138,15 @@ TEST(LimitedCollectives, TheLibraryIsToldTheLimitOfEachCallWhenItChanges) {
   world->begin_phase(Phase::kTrain);
   world->max(1);
   EXPECT_THAT(told, ElementsAre(std::nullopt, 1s, 3s, 9s, 1s));
+}
+
+TEST(LimitedCollectives, ACheckpointIsOverWhenACallHasReturned) {
+  std::vector<Limit> told;
+  auto world = with_limits(std::make_unique<OneSlowCall>(&told), three_limits(), nullptr);
+  world->begin_phase(Phase::kCheckpoint);
+  world->barrier();
+  world->barrier();
+  EXPECT_THAT(told, ElementsAre(std::nullopt, 30s, 3s));
 }
 
 TEST(LimitedCollectives, GroupsObeyTheSamePolicyAndCountTheirOwnCalls) {
