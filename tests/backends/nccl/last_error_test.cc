@@ -9,7 +9,6 @@
 
 extern "C" {
 #include "harness/backends/nccl/points.h"
-#include "harness/backends/nccl/streams.h"
 
 const struct rf_core_v1* rf_core;
 void *next_cudaGetLastError, *next_cudaPeekAtLastError;
