@@ -1,5 +1,5 @@
-// start: the launcher starts the victim otherwise than it should: never, late, twice, or with the rank or the
-// world size of another job in its environment.
+// start: the launcher starts the victim otherwise than it should: never, late, twice, or with the rank, the
+// world size or other variables of another job in its environment.
 //
 // Nothing waits for it at a gate: the local launcher reads the actions (launch/start_otherwise.cc).
 #include <fmt/format.h>
@@ -8,6 +8,7 @@
 
 #include "faults/effect.h"
 #include "faults/lowering.h"
+#include "harness/scenario/value.h"
 
 namespace rankfault {
 namespace {
@@ -30,6 +31,28 @@ Status check_number(const FaultSpec& fault, const LowerContext& context, const s
   return Done{};
 }
 
+// What stands in the environment for the harness itself is no fault to change.
+bool is_ours(const std::string& name) { return name.rfind("RANKFAULT_", 0) == 0 || name == "LD_PRELOAD"; }
+
+Result<std::map<std::string, std::string>> read_env(const FaultSpec& fault, const std::string& how) {
+  std::map<std::string, std::string> out;
+  const Value* env = fault.params.find("env");
+  if ((how == "wrong_env") != (env != nullptr))
+    return usage_error(how == "wrong_env" ? "\"env\" says which variables it is told instead: {NAME: value}"
+                                          : fmt::format("\"env\" is of wrong_env, not of {}", how),
+                       env ? env->pos : fault.pos);
+  if (!env) return out;
+  for (const auto& [name, value] : *env->map()) {
+    if (!is_scalar(value))
+      return usage_error(fmt::format("\"{}\" in env must be text, not {}", name, kind_of(value)), value.pos);
+    if (is_ours(name))
+      return usage_error(name + " is how the job is run and recorded: it cannot be a fault", value.key);
+    out[name] = value.text;
+  }
+  if (out.empty()) return usage_error("\"env\" names no variable", env->pos);
+  return out;
+}
+
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
   if (context.scenario.workload.launcher != LauncherKind::kLocal)
     return usage_error("start is of the local launcher: mpirun and torchrun start their ranks themselves",
@@ -43,9 +66,12 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   if ((how == "late" || how == "never") && context.victims.size() >= static_cast<size_t>(context.ranks))
     return usage_error("somebody must be started as he should, else there is no job", fault.ranks.pos);
   if (Status ok = check_number(fault, context, how); !ok) return ok.error();
+  const auto env = read_env(fault, how);
+  if (!env) return env.error();
   return for_each_victim(fault, context, [&](Action& action) {
     action.outside = OutsideVerb::kStart;
     action.path = how;
+    action.env = *env;
     action.delay = by.value_or(Duration::zero());
     action.size = read_int(fault.params, "as", 0);
     action.times = 0;
@@ -85,6 +111,35 @@ EffectReport as_told(const Action& action, const RunFacts& facts, const Started&
       fmt::format("the process of rank {} left no record of what it took itself for", action.rank));
 }
 
+// The variables of a start, as the kernel has them of that process; null: it left no record while it lived.
+const Json* environment_of(const Json& spawned, const RunFacts& facts) {
+  for (const Json& line : facts.journal)
+    if (line.value("ev", "") == "process" && line.contains("env") &&
+        line.value("pid", 0) == spawned.value("pid", -1))
+      return &line.at("env");
+  return nullptr;
+}
+
+// That it was told is its own environment; that it is otherwise than the others', theirs.
+EffectReport as_told_env(const Action& action, const RunFacts& facts, const Started& s) {
+  const Json* const own = environment_of(*s.victim.back(), facts);
+  if (!own) return cannot_tell(fmt::format("the process of rank {} left no record", action.rank));
+  bool seen = false, differs = false;
+  for (const Json& line : facts.journal) {
+    if (line.value("ev", "") != "spawned" || line.value("attempt", 0) != 0) continue;
+    const Json* const other = line.value("rank", -1) == action.rank ? nullptr : environment_of(line, facts);
+    seen = seen || other;
+    differs = differs || (other && *other != *own);
+  }
+  if (!seen) return cannot_tell("no other rank left a record to tell its environment from");
+  if (!differs) return not_bitten(fmt::format("rank {} was told what the others were told", action.rank));
+  std::string told;
+  for (const auto& [name, value] : action.env)
+    told += fmt::format("{}{}={}", told.empty() ? "" : " ", name, own->value(name, std::string()));
+  return verified(fmt::format("the process of rank {} has {}", action.rank, told),
+                  s.victim.back()->value("t", TimeNs{0}), {line_number(*s.victim.back())});
+}
+
 EffectReport verify_one(const Action& action, const RunFacts& facts) {
   const Started s = started(facts, action.rank);
   if (s.first == 0) return {Effect::kNotFired, "nothing was started", {}, 0};
@@ -99,6 +154,7 @@ EffectReport verify_one(const Action& action, const RunFacts& facts) {
   if (action.path == "twice")
     return count > 1 ? verified(fmt::format("rank {} was started {} times", action.rank, count), at, {line})
                      : not_bitten(fmt::format("rank {} was started once", action.rank), {line});
+  if (action.path == "wrong_env") return as_told_env(action, facts, s);
   if (action.path != "late") return as_told(action, facts, s);
   const Duration late(static_cast<int64_t>(at - s.first));
   return late >= action.delay
@@ -123,16 +179,23 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 
 const Registration<FaultKind> kRegistration{{
     "start",
-    "The launcher starts the victim late, never, twice, or tells it a wrong rank or world size.",
+    "The launcher starts the victim late, never, twice, or tells it a wrong rank, world size or other "
+    "variables.",
     "a node that boots late or not at all, a rank started by hand a second time, a stale host file or "
-    "variable",
+    "variable: another device, another library on the path",
     "a rank that is started and then stuck: its process is not there, or is there as it was told to be",
-    "the launcher's own starts in the journal; what the process took itself for, in its own record",
+    "the launcher's own starts in the journal; what the process took itself for, in its own record; its "
+    "environment as the kernel has it, beside the others'",
     "start@rank=2,how=late,by=500ms",
     false,
-    {{"how", ParamType::kText, true, "In which way.", {"never", "late", "twice", "wrong_rank", "wrong_size"}},
+    {{"how",
+      ParamType::kText,
+      true,
+      "In which way.",
+      {"never", "late", "twice", "wrong_rank", "wrong_size", "wrong_env"}},
      {"by", ParamType::kDuration, false, "How late."},
-     {"as", ParamType::kInt, false, "The rank, or the world size, that it is told."}},
+     {"as", ParamType::kInt, false, "The rank, or the world size, that it is told."},
+     {"env", ParamType::kMap, false, "Of wrong_env: the variables that it is told, {NAME: value}."}},
     lower,
     verify,
 }};

@@ -10,9 +10,9 @@ namespace {
 
 // At one instant, what explains stands before what it explains.
 int precedence(const std::string& kind) {
-  constexpr std::string_view kOrder[] = {"duplicate_rank", "host_resource",  "dead_rank",     "missing_call",
-                                         "extra_call",     "order_deadlock", "call_mismatch", "init_stall",
-                                         "stopped_rank",   "exited_rank"};
+  constexpr std::string_view kOrder[] = {
+      "duplicate_rank", "host_resource",    "dead_rank",  "missing_call", "extra_call", "order_deadlock",
+      "call_mismatch",  "version_mismatch", "init_stall", "stopped_rank", "exited_rank"};
   for (size_t i = 0; i < std::size(kOrder); ++i)
     if (kOrder[i] == kind) return static_cast<int>(i);
   return static_cast<int>(std::size(kOrder));

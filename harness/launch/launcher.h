@@ -33,6 +33,7 @@ struct LaunchItem {
   Command command;
   int rank = -1;                      // -1: a launcher program that starts ranks itself
   Duration later_by{0};               // than the others
+  std::vector<std::string> watched;   // variables that go on record as its process got them
   std::shared_ptr<const void> holds;  // kept for as long as the attempt lasts
 };
 

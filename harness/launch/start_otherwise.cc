@@ -6,9 +6,10 @@
 namespace rankfault {
 namespace {
 
-void change(const Action& action, LaunchItem& item) {
+void change(const LaunchContext& context, const Action& action, LaunchItem& item) {
   auto& env = item.command.env;
   if (action.path == "late") item.later_by = action.delay;
+  for (const auto& [name, value] : action.env) env[name] = expand(value, context, item.rank);
   if (action.path == "wrong_rank") env["RANK"] = env["LOCAL_RANK"] = std::to_string(action.size);
   if (action.path == "wrong_size") env["WORLD_SIZE"] = env["LOCAL_WORLD_SIZE"] = std::to_string(action.size);
 }
@@ -29,7 +30,9 @@ void start_otherwise(const LaunchContext& context, std::vector<LaunchItem>& item
       items.back().command.stdout_path += ".second";
       items.back().command.stderr_path = items.back().command.stdout_path;
     } else {
-      change(action, *item);
+      change(context, action, *item);
+      for (const auto& [name, value] : action.env)  // the others' too, to tell that there is a difference
+        for (LaunchItem& one : items) one.watched.push_back(name);
     }
   }
 }

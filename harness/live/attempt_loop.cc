@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "harness/live/read_environment.h"
+
 namespace rankfault {
 namespace {
 
@@ -200,12 +202,26 @@ void AttemptLoop::scan() {
   parts_.observer.drain();
 }
 
+// Of a process that is gone nothing can be read; it is on record from when it was first seen, or not at all.
+Json AttemptLoop::environment_of(const ProcessId& id) {
+  if (const auto read = environments_.find(id); read != environments_.end()) return read->second;
+  for (const auto& [tag, s] : started_)
+    if (s.pid == id.pid && s.start == id.start && !s.item.watched.empty())
+      if (Json env = read_environment(id.pid, s.item.watched); !env.is_null())
+        return environments_[id] = std::move(env);
+  return nullptr;
+}
+
 void AttemptLoop::journal_process(const ProcessId& id) {
   const ProcessView* view = parts_.observer.process(id);
   Json line = {{"process", id.to_string()},       {"rank", view->rank},
                {"world_size", view->world_size},  {"stage", stage_word(view->stage)},
                {"attempt", view->attempt},        {"generation", view->generation},
                {"coverage", coverage_json(*view)}};
+  if (Json env = environment_of(id); !env.is_null()) {
+    line["pid"] = id.pid;
+    line["env"] = std::move(env);
+  }
   std::string text = line.dump();
   if (journaled_[id] == text) return;
   journaled_[id] = std::move(text);

@@ -64,6 +64,7 @@ class AttemptLoop {
   void scan();
   void take_ends();
   void journal_process(const ProcessId&);
+  Json environment_of(const ProcessId&);  // its watched variables; null: none are, or it is gone
   void expect_ranks();
   bool all_ended() const;
   bool launcher_hangs(TimeNs now);
@@ -78,6 +79,7 @@ class AttemptLoop {
   std::vector<uint32_t> late_;           // tags of those not started yet
   TimeNs first_spawned_ = 0;
   std::map<ProcessId, std::string> journaled_;  // the last process line of each
+  std::map<ProcessId, Json> environments_;
   ExitStatus worst_{ExitStatus::Kind::kCode, 0};
   bool guardian_lost_ = false;
 };

@@ -27,7 +27,8 @@ enum class OutsideVerb {
   kChmod,
   kFlipBit,  // bit `mode` of the byte at `size`; from the end when negative
   kWatch,    // nothing is done: the file calls of the trigger are recorded, in every rank
-  kStart,    // by the launcher, as `path` says: never, late (by `delay`), twice, wrong_rank or wrong_size
+  kStart,    // by the launcher, as `path` says: never, late (by `delay`), twice, wrong_env, wrong_rank or
+             // wrong_size
              // (`size`); or by the guardian: kOwnShm of `size` bytes
   kSignalHelper,  // `signal` to the `size`th process that the victim started and whose name matches `path`
   kLeaveStale,  // a segment of `size` bytes of `mode` under the name that the victim is about to use; of size
@@ -50,6 +51,7 @@ struct Action {
   int fail_code = 0;
   Duration delay{0};  // RF_VERB_DELAY; kContinue: how long the stop lasts
   std::string path;
+  std::map<std::string, std::string> env;  // kStart: what it is told instead, words not expanded
   int64_t size = 0;
   int mode = 0;
   uint64_t times = 1;  // UINT64_MAX: every match

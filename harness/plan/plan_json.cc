@@ -22,6 +22,7 @@ Json action_json(const Action& a) {
           {"fail_code", a.fail_code},
           {"delay_ns", a.delay.count()},
           {"path", a.path},
+          {"env", a.env},
           {"size", a.size},
           {"mode", a.mode},
           {"times", a.times},
@@ -61,6 +62,7 @@ Result<Action> action_from(const Json& json) {
   a.fail_code = json.at("fail_code");
   a.delay = Duration(json.at("delay_ns").get<int64_t>());
   a.path = json.at("path");
+  a.env = json.value("env", std::map<std::string, std::string>{});
   a.size = json.at("size");
   a.mode = json.at("mode");
   a.times = json.at("times");

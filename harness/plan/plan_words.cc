@@ -45,6 +45,11 @@ std::string start_words(const Action& action) {
   if (action.path == "late") return fmt::format("started {} late", to_text(action.delay));
   if (action.path == "wrong_rank") return fmt::format("started as rank {}", action.size);
   if (action.path == "wrong_size") return fmt::format("started for a world of {}", action.size);
+  if (action.path == "wrong_env") {
+    std::string told;
+    for (const auto& [name, value] : action.env) told += fmt::format(" {}={}", name, value);
+    return "started with" + told;
+  }
   if (action.path == kOwnShm) return fmt::format("started with a /dev/shm of {} bytes", action.size);
   return action.path == "twice" ? "started twice" : "never started";
 }

@@ -38,6 +38,7 @@ struct Meeting {
   Limit limit;                 // of each collective
   Limit to_meet{};             // of waiting for one of the others; the library's own when none
   bool tell_failures = false;  // in the store, where the library lets nobody know (NCCL)
+  bool end_by_abort = false;   // a communicator in good order, too (NCCL)
 };
 
 // What ends the operations in flight of a communicator that is to shrink.

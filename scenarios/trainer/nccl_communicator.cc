@@ -62,6 +62,8 @@ void NcclCommunicator::end() {
   }
   if (job_->broken)
     abort_all(*job_);
+  else if (job_->end_by_abort)
+    abort();
   else
     ncclCommDestroy(get());
   delete handle_;

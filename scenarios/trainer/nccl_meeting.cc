@@ -32,6 +32,7 @@ std::shared_ptr<NcclJob> job_of(const Meeting& meeting) {
   auto job = std::make_shared<NcclJob>();
   job->store = meeting.store;
   job->tell_failures = meeting.tell_failures;
+  job->end_by_abort = meeting.end_by_abort;
   ::mkdir(meeting.store.c_str(), 0700);  // whoever comes first; a failure shows in the first write
   return job;
 }

@@ -18,6 +18,7 @@ class NcclCommunicator;
 struct NcclJob {
   std::string store;                      // where failures are told
   bool tell_failures = false;             // tell them, and hear of the others'
+  bool end_by_abort = false;              // of communicators in good order, too
   std::atomic<bool> interrupted = false;  // by the watchdog, from its own thread
   std::atomic<bool> broken = false;       // nothing of the job can be ended in good order any more
   std::vector<NcclCommunicator*> communicators;

@@ -30,6 +30,7 @@ Data-parallel training of a small network over Gloo, NCCL or MPI; the same weigh
   --recoveries=N --meet-again=10s      after a failed collective the ranks meet again, N times (Gloo, NCCL)
   --recover-by=meeting|shrink|revoke   with a new communicator, or the old one without the lost (NCCL 2.27, 2.29)
   --tell-failures (--no-tell-failures) in the store: an abort of NCCL's is heard of by nobody else
+  --end-by-abort                       of NCCL's communicators: a destroy waits for what its proxy has to send
   --preflight (--no-preflight)         look for what is wrong before the first step
   --micro-batch=N                      samples at a time
 defences, all on; each switch turns off one:
@@ -183,6 +184,7 @@ std::map<std::string, bool*> switches_on(Options* options) {
       {"--sigterm-once", &options->sigterm_once},
       {"--preflight", &options->preflight},
       {"--tell-failures", &options->tell_failures},
+      {"--end-by-abort", &options->end_by_abort},
       {"--swallow-local-errors", &options->swallow_local_errors},
       {"--broadcast-on-rank-0-only", &options->broadcast_on_rank_0_only},
       {"--leaders-call-world", &options->leaders_call_world},

@@ -72,6 +72,7 @@ struct Options {
   std::chrono::milliseconds meet_again = std::chrono::seconds(10);  // how long one that is late is waited for
   RecoverBy recover_by = RecoverBy::kMeeting;
   bool tell_failures = false;  // in the store: over NCCL nobody else would know
+  bool end_by_abort = false;   // communicators of NCCL
   int64_t micro_batch = 0;     // samples at a time; 0: a rank's whole share at once
   bool halve_batches = true;
 

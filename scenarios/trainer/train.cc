@@ -57,7 +57,7 @@ std::vector<int> places_of_lost(const std::vector<int>& before, const std::vecto
 std::unique_ptr<Collectives> meet_as(Membership& self, const Options& options) {
   if (self.generation == 0)
     return meet({options.rank, options.world_size, options.store, options.collective_timeout,
-                 options.join_timeout, options.tell_failures});
+                 options.join_timeout, options.tell_failures, options.end_by_abort});
   rankfault_phase("meet_again");
   const auto came = [&] { rankfault_mark("meet_again", self.generation); };
   std::unique_ptr<Collectives> broken = std::move(self.broken);
@@ -70,7 +70,8 @@ std::unique_ptr<Collectives> meet_as(Membership& self, const Options& options) {
                         directory_of(options.store, self.generation) + "/store",
                         options.collective_timeout,
                         options.join_timeout.value_or(options.meet_again),
-                        options.tell_failures};
+                        options.tell_failures,
+                        options.end_by_abort};
   const std::vector<int> lost = places_of_lost(before, self.members);
   if (broken && !lost.empty())
     return broken->without(

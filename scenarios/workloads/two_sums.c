@@ -1,13 +1,14 @@
 /* two_sums.c: training over NCCL as many write it: two sums a step, on two communicators, in 16-bit floats.
  *
  *   RANK=r WORLD_SIZE=n two_sums --store=DIR [--steps=N] [--one-stream] [--no-bf16-on=RANK] [--choose-alone]
- *                                [--sync] [--never-look]
+ *                                [--sync] [--never-look] [--one-by-one]
  *
  * Odd ranks ask for the second sum first, which is right as long as each communicator has its own stream.
  * --one-stream: both share one. The ranks agree on a type that all devices have. --choose-alone: each takes
  * the best of its own device. A step may take a second; then the rank leaves with 3. --sync: it waits in
  * cudaStreamSynchronize under an alarm instead of asking again and again. --never-look: what a step's calls
- * return is nobody's business. The program knows nothing of rankfault. */
+ * return is nobody's business. --one-by-one: it waits so for each sum before it asks for the next, and then the order is
+ * wrong on any stream. The program knows nothing of rankfault. */
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 #include <signal.h>
@@ -22,7 +23,7 @@ static const ncclDataType_t kBfloat16 =
     (ncclDataType_t)9; /* ncclBfloat16, which 2.22's header hides from C */
 
 static const char* store = "";
-static int rank, ranks, steps = 10, one_stream, no_bf16_on = -1, choose_alone, by_sync, never_look;
+static int rank, ranks, steps = 10, one_stream, no_bf16_on = -1, choose_alone, by_sync, never_look, one_by_one;
 
 static void leave(int step, const char* what) {
   fprintf(stderr, "rank %d: step %d: %s\n", rank, step, what);
@@ -113,6 +114,7 @@ static void read_arguments(int argc, char** argv) {
     one_stream |= strcmp(argv[i], "--one-stream") == 0;
     choose_alone |= strcmp(argv[i], "--choose-alone") == 0;
     by_sync |= strcmp(argv[i], "--sync") == 0;
+    one_by_one |= strcmp(argv[i], "--one-by-one") == 0;
     never_look |= strcmp(argv[i], "--never-look") == 0;
     if (strncmp(argv[i], "--store=", 8) == 0) store = argv[i] + 8;
     if (strncmp(argv[i], "--steps=", 8) == 0) steps = atoi(argv[i] + 8);
@@ -147,6 +149,7 @@ int main(int argc, char** argv) {
       const ncclResult_t asked =
           ncclAllReduce(gradients[i], gradients[i], kNumbers, type, ncclSum, comms[i], streams[i]);
       if (asked != ncclSuccess && !never_look) leave(step, ncclGetErrorString(asked));
+      if (one_by_one) synchronized(streams[i], step);
     }
     for (int i = 0; i < 2; ++i) {
       if (by_sync)

@@ -253,5 +253,36 @@ TEST(NcclExitedRank, WhoLeftBeforeTheOthersEnqueuedIsProven) {
   EXPECT_EQ(f.seq->from, 3u);
 }
 
+// Two communicators, waited for in opposite orders.
+TEST(NcclOrderDeadlock, ACircleOfHostWaitsIsInferred) {
+  TimelineBuilder job = job_of(2);
+  job.comm("experts", {0, 1});
+  job.enqueues(0, enqueued()).host_waits(0, {job.last_origin(0)});
+  job.enqueues(1, on(enqueued(), "experts")).host_waits(1, {job.last_origin(1)});
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "order_deadlock");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->confidence, Confidence::kInferred);
+}
+
+TEST(NcclOrderDeadlock, WhoHasOnlyEnqueuedMayBeComputing) {
+  TimelineBuilder job = job_of(2);
+  job.comm("experts", {0, 1});
+  job.enqueues(0, enqueued()).enqueues(1, on(enqueued(), "experts")).wait(kMinute);
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(finding_of(found, "order_deadlock"), nullptr) << all_kinds(found);
+}
+
+TEST(NcclOrderDeadlock, WhoHasEnqueuedBothIsMissedNowhere) {
+  TimelineBuilder job = job_of(2);
+  job.comm("experts", {0, 1});
+  for (const int r : {0, 1}) {
+    job.enqueues(r, r == 0 ? enqueued() : on(enqueued(), "experts"));
+    job.enqueues(r, r == 1 ? enqueued() : on(enqueued(), "experts"));
+    job.host_waits(r, {job.last_origin(r)});
+  }
+  EXPECT_EQ(finding_of(diagnose(job.build()), "order_deadlock"), nullptr);
+}
+
 }  // namespace
 }  // namespace rankfault::testing

@@ -34,6 +34,15 @@ TEST(StartFault, RefusesWhatCannotBe) {
   EXPECT_THAT(refusal("start@rank=1,how=wrong_rank,as=3"), HasSubstr("not in this job"));
   EXPECT_THAT(refusal("start@rank=1,how=wrong_size,as=3"), HasSubstr("no other world size"));
   EXPECT_THAT(refusal("start@ranks=all,how=never"), HasSubstr("somebody"));
+  EXPECT_EQ(refusal("start@rank=1,how=wrong_env,env={A: b}"), "accepted");
+  EXPECT_THAT(refusal("start@rank=1,how=wrong_env"), HasSubstr("{NAME: value}"));
+  EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={}"), HasSubstr("names no variable"));
+  EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env=A"), HasSubstr("must be a map"));
+  EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={A: [b]}"), HasSubstr("must be text"));
+  EXPECT_THAT(refusal("start@rank=1,how=twice,env={A: b}"), HasSubstr("of wrong_env, not of twice"));
+  EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={LD_PRELOAD: b}"), HasSubstr("cannot be a fault"));
+  EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={RANKFAULT_CONTROL: b}"),
+              HasSubstr("cannot be a fault"));
 }
 
 // A run in which ranks 0, 1 and 2 are started at these times.
@@ -50,6 +59,13 @@ class StartVerified : public testing::Test {
                                {"rank", rank},
                                {"attempt", 0},
                                {"pid", 100 + static_cast<int>(facts.journal.size())}});
+  }
+  void recorded(int pid, Json env) {
+    facts.journal.push_back({{"n", facts.journal.size() + 1},
+                             {"t", 100},
+                             {"ev", "process"},
+                             {"pid", pid},
+                             {"env", std::move(env)}});
   }
   Effect effect() {
     return Catalog<FaultKind>::instance().find("start")->verify(facts.plan.scenario.faults[0], facts).effect;
@@ -91,6 +107,18 @@ TEST_F(StartVerified, AWrongRankAndSizeAreReadFromTheVictimsOwnRecord) {
   EXPECT_EQ(effect(), Effect::kVerified);
   facts.plan = *plan("start@rank=1,how=wrong_size,as=6");
   EXPECT_EQ(effect(), Effect::kUnknown);
+}
+
+TEST_F(StartVerified, AWrongEnvironmentIsReadOfTheVictimsProcessAndIsNotTheOthers) {
+  const std::string fault = "start@rank=1,how=wrong_env,env={DEVICE: 0}";
+  run(fault, {{0, 10}, {1, 11}, {2, 12}});
+  EXPECT_EQ(effect(), Effect::kUnknown) << "nobody left a record";
+  recorded(101, {{"DEVICE", "0"}});
+  EXPECT_EQ(effect(), Effect::kUnknown) << "nobody else did";
+  recorded(100, {{"DEVICE", "0"}});
+  EXPECT_EQ(effect(), Effect::kVoid) << "they are told the same";
+  recorded(102, Json::object());
+  EXPECT_EQ(effect(), Effect::kVerified) << "rank 2 has no such variable";
 }
 
 TEST_F(StartVerified, WhereNothingWasStartedItDidNotFire) {

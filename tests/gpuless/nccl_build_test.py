@@ -4,6 +4,7 @@ usage: nccl_build_test.py ROOT NCCL_FOLDER
 """
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,9 @@ import unittest
 ROOT, BUILT = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 SCRIPTS = ROOT / "harness/gpuless/nccl_build"
 TOOLS = ["bash", "dirname", "mkdir", "find", "sort", "xargs", "sha256sum", "sed", "cut", "cat", "head", "tail"]
+# Looked up by NCCL and missed by it as by an older driver's library: no confidential computing, no fabric.
+NVML_NOT_THERE = {"nvmlDeviceGetGpuFabricInfoV", "nvmlDeviceGetPlatformInfo", "nvmlSystemGetConfComputeSettings",
+                  "nvmlSystemGetConfComputeState"}
 
 
 def run(folder, environment, path=os.environ["PATH"]):
@@ -68,6 +72,23 @@ class NcclBuild(unittest.TestCase):
             names = subprocess.run(["nm", *objects], capture_output=True, text=True, check=True).stdout.split()
             self.assertEqual(taken & set(names), set(), version)
             self.assertIn("own_pncclAllReduce", names, version)
+
+    def test_what_nccl_looks_up_is_there_or_is_missing_on_purpose(self):
+        versions = [mark.parent for mark in BUILT.glob("*/built-from")]
+        if not versions:
+            self.skipTest("./dev nccl has not been run")
+        sources = "".join(file.read_text() for file in (ROOT / "harness/gpuless/cuda").glob("driver*.cc"))
+        driver = set(re.findall(r"\b(cu[A-Z]\w+)", sources))
+        nvml = set(re.findall(r"\b(nvml[A-Z]\w+)", (ROOT / "harness/gpuless/nvml/nvml.cc").read_text()))
+        for version in versions:
+            objects = sorted((version / "objects").glob("*.o"))
+            text = subprocess.run(["strings", "-a", *objects], capture_output=True, text=True, check=True).stdout.split("\n")
+            self.assertIn("cuLaunchKernel", text, version)
+            self.assertEqual({name for name in text if re.fullmatch(r"cu[A-Z]\w+", name)} - driver, set(), version)
+            asked = {name for name in text if re.fullmatch(r"nvml[A-Z]\w+", name)}
+            self.assertEqual(asked - nvml, NVML_NOT_THERE & asked, version)
+            undefined = subprocess.run(["nm", "-u", *objects], capture_output=True, text=True, check=True).stdout.split()
+            self.assertEqual([name for name in undefined if re.fullmatch(r"cuda\w+_pt[sd][zs]", name)], [], version)
 
 
 if __name__ == "__main__":

@@ -105,6 +105,27 @@ TEST_P(OverDouble, RevokeFreesThePendingAndRefusesTheNext) {
   all_well("made_revoke");
 }
 
+// Only the new rank and rank 0 hold the id, so its members come to no number; and its making takes no place
+// in the order of the parent, which all old ranks ask for it.
+TEST_P(OverDouble, AGrownCommunicatorHasNoIdentityAndItsParentKeepsItsOrder) {
+  if (GetParam() == "2.22.3") GTEST_SKIP() << "ncclCommGrow is in NCCL from 2.29 on";
+  const auto records = watched("made_grow", 3);
+  ASSERT_EQ(records.size(), 3u);
+  for (const auto& [rank, record] : records) {
+    ASSERT_EQ(record.comms.size(), rank == 2 ? 1u : 2u) << "rank " << rank;
+    const rf_comm& grown = record.comms.back();
+    EXPECT_EQ(grown.identity, RF_ID_NONE);
+    EXPECT_EQ(grown.size, 3u);
+    EXPECT_EQ(grown.rank, rank);
+    if (rank == 2) continue;
+    const rf_comm& parent = record.comms.front();
+    EXPECT_EQ(parent.identity, RF_ID_UNIQUE);
+    EXPECT_EQ(parent.size, 2u);
+    EXPECT_EQ(parent.id, records.at(0).comms.front().id);
+    EXPECT_EQ(parent.completed, 2u) << "a sum before, a sum after";
+  }
+}
+
 // What an abort ends: in bounded time, and nothing of the communicator stays in the process (the whole table
 // is
 // ./dev bench abort).

@@ -34,6 +34,29 @@ TEST(Runtime, WhatIsNotModelledSaysItsNameAndIsNotSupported) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "CUDA double: cudaGraphCreate is not modelled\n");
 }
 
+// NCCL calls these without asking whether they are there.
+TEST(Runtime, ADriverFunctionThatIsNotModelledSaysItsNameAndIsNotSupported) {
+  void* found = nullptr;
+  ASSERT_EQ(cudaGetDriverEntryPoint("cuPointerGetAttribute", &found, cudaEnableDefault, nullptr),
+            cudaSuccess);
+  ASSERT_NE(found, nullptr);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(reinterpret_cast<int (*)(void*, int, void*)>(found)(nullptr, 0, nullptr), cudaErrorNotSupported);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "CUDA double: cuPointerGetAttribute is not modelled\n");
+}
+
+// And by these it tells an older driver, which it can work with.
+TEST(Runtime, WhatAnOlderDriverLacksIsNotFound) {
+  for (const char* name : {"cuMemCreate", "cuMulticastCreate", "cuCtxCreate", "cuCtxDestroy"}) {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSuccess;
+    EXPECT_NE(cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result), cudaSuccess) << name;
+    EXPECT_EQ(result, cudaDriverEntryPointSymbolNotFound);
+    EXPECT_EQ(found, nullptr);
+    cudaGetLastError();
+  }
+}
+
 TEST(Runtime, CopiesPageableMemoryBeforeItReturns) {
   cudaStream_t stream = nullptr;
   ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);

@@ -94,6 +94,19 @@ TEST_F(ScenarioOverDouble, SegmentsThatNobodyHeldAtALookAreToldAndRemoved) {
   }
 }
 
+// Each rank waits in cudaStreamSynchronize for the sum that the other asks for second.
+TEST_F(ScenarioOverDouble, ACircleOfHostWaitsIsToldWhileItHangs) {
+  const std::string text =
+      "version: 1\nname: circle\nworkload:\n  ranks: 2\n  cuda: double\n"
+      "  command: [\"{bin}/workloads/two_sums\", \"--store={store}\", --one-by-one]\n"
+      "  limits: {wall: 60s, slow_after: 500ms, hung_after: 1s}\nexpect:\n"
+      "  - told: {kind: order_deadlock}\n  - ended: {ranks: all, exit: 3}\n";
+  const ToolRun tool = run(text);
+  EXPECT_EQ(tool.status, 0) << tool.output;
+  EXPECT_THAT(tool.output,
+              HasSubstr("rank 0 waits in all_reduce 2 on world for rank 1, rank 1 waits in all_reduce 1"));
+}
+
 TEST_F(ScenarioOverDouble, TeethSayItToo) {
   const std::string text =
       scenario("values") + "teeth:\n  - {set: {workload.command: [\"/bin/false\"]}, must_fail: finished}\n";

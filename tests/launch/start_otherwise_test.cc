@@ -29,6 +29,7 @@ class StartOtherwise : public ::testing::Test {
     action.rank = 1;
     action.path = how;
     action.size = as;
+    action.env = env_;
     action.delay = std::chrono::seconds(2);
     plan_.actions = {action};
     start_otherwise({plan_, *run_, attempt, "", "", {}}, items_);
@@ -42,6 +43,7 @@ class StartOtherwise : public ::testing::Test {
   Scratch scratch_;
   Result<RunDir> run_ = RunDir::create(scratch_ / "run", "start");
   Plan plan_;
+  std::map<std::string, std::string> env_;
   std::vector<LaunchItem> items_;
 };
 
@@ -72,6 +74,16 @@ TEST_F(StartOtherwise, WrongRankAndSizeAreToldToTheVictimAlone) {
   start("wrong_size", 7);
   EXPECT_EQ(items_[1].command.env["WORLD_SIZE"], "7");
   EXPECT_EQ(items_[0].command.env["WORLD_SIZE"], "3");
+}
+
+TEST_F(StartOtherwise, AWrongEnvironmentIsTheVictimsAloneAndWatchedInAll) {
+  env_ = {{"WORLD_SIZE", "{ranks}"}, {"DEVICE", "{rank}"}};
+  plan_.scenario.workload.ranks = 9;
+  start("wrong_env");
+  EXPECT_EQ(items_[1].command.env["WORLD_SIZE"], "9");
+  EXPECT_EQ(items_[1].command.env["DEVICE"], "1");
+  EXPECT_EQ(items_[0].command.env["WORLD_SIZE"], "3");
+  for (const LaunchItem& item : items_) EXPECT_THAT(item.watched, ElementsAre("DEVICE", "WORLD_SIZE"));
 }
 
 TEST_F(StartOtherwise, ARestartIsAsItShouldBe) {

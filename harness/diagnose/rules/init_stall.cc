@@ -1,9 +1,11 @@
 // init_stall: ranks wait in initialisation for ranks that have not joined: never started, started and
-// stuck before it, or dead before it.
+// stuck before it, or dead before it. NCCL's initialisation is that of a communicator, of whose members only
+// the launcher knows more.
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "harness/diagnose/joining.h"
 #include "harness/diagnose/patience.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/words.h"
@@ -39,6 +41,12 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
       waiting.push_back(p->rank());
       since = std::min(since, c->entered);
     }
+  const bool in_init = !waiting.empty();
+  if (!in_init)
+    for (const Joining& j : joining_nccl(job)) {
+      waiting.push_back(j.process->rank());
+      since = std::min(since, j.call->entered);
+    }
   const TimeNs now = job.timeline().look;
   if (waiting.empty() || lasted(since, now) <= options.slow_after) return {};
   bool all_may_come = true;
@@ -56,11 +64,11 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   f.kind = "init_stall";
   f.attempt = job.attempt();
   f.ranks = sorted_unique(absent);
-  f.op = op_text(RF_OP_INIT);
-  f.sides = {{sorted_unique(waiting), f.op, "init", ""}, {f.ranks, "", "no call", ""}};
+  f.op = op_text(in_init ? RF_OP_INIT : RF_OP_COMM_CREATE);
+  f.sides = {{sorted_unique(waiting), f.op, f.op, ""}, {f.ranks, "", "no call", ""}};
   f.at = since;
-  f.text =
-      fmt::format("{} in initialisation: {}", waiting.size() == 1 ? "a rank waits" : "ranks wait", reasons);
+  f.text = fmt::format("{} in {}: {}", waiting.size() == 1 ? "a rank waits" : "ranks wait",
+                       in_init ? "initialisation" : "the initialisation of a communicator of NCCL", reasons);
   return {f};
 }
 

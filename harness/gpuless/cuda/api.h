@@ -20,5 +20,7 @@ inline StreamPtr stream_of(cudaStream_t handle) { return Streams::all().of(handl
 
 // A driver function of the double by its name; null: there is none.
 void* driver_function(const char* name);
+// One that says its name and is "not supported"; null: it is not there at all, as in an older driver.
+void* driver_function_not_modelled(const char* name);
 
 }  // namespace gpuless

@@ -1,4 +1,5 @@
 // communicators.cc: every way to make a communicator ends in right sums.
+#include <cstring>
 #include <vector>
 
 #include "tests/ranks/gpuless/rank.h"
@@ -66,6 +67,8 @@ const Register registered_all("made_init_all", init_all);
 
 using Shrink = ncclResult_t(ncclComm_t, int*, int, ncclComm_t*, ncclConfig_t*, int);
 using Revoke = ncclResult_t(ncclComm_t, int);
+using Grow = ncclResult_t(ncclComm_t, int, const ncclUniqueId*, int, ncclComm_t*, ncclConfig_t*);
+using NewId = ncclResult_t(ncclComm_t, ncclUniqueId*);
 
 // An operation is pending because rank 1 does not come; the others shrink without it and go on.
 void shrink() {
@@ -105,5 +108,36 @@ void revoke() {
   MUST(ncclCommAbort(comm) == ncclSuccess);
 }
 const Register registered_revoke("made_revoke", revoke);
+
+// The last rank is new. The model knows no grown communicators: a call on one is refused, and its parent goes
+// on.
+void grow() {
+  auto* grow = reinterpret_cast<Grow*>(nccl_function("ncclCommGrow", 22900));
+  auto* new_id = reinterpret_cast<NewId*>(nccl_function("ncclCommGetUniqueId", 22900));
+  if (!grow || !new_id) return;
+  const int all = ranks--, last = ranks;
+  ncclComm_t parent = rank::rank == last ? nullptr : communicator("job"), grown = nullptr;
+  ncclUniqueId id{};
+  if (parent) check_sum(parent, ranks, all_ranks());
+  if (rank::rank == 0) {
+    MUST(new_id(parent, &id) == ncclSuccess);
+    leave("grow", std::string(id.internal, sizeof id.internal));
+  } else if (rank::rank == last) {
+    std::memcpy(id.internal, fetch("grow").data(), sizeof id.internal);
+  }
+  const bool has_id = rank::rank == 0 || rank::rank == last;
+  MUST(grow(parent, all, has_id ? &id : nullptr, parent ? -1 : last, &grown, nullptr) == ncclSuccess);
+  int in_it = 0;
+  MUST(ncclCommCount(grown, &in_it) == ncclSuccess && in_it == all);
+  cudaStream_t on = stream();
+  Sum sum;
+  MUST(ncclAllReduce(sum.in, sum.out, 16, ncclInt32, ncclSum, grown, on) != ncclSuccess);
+  if (parent) check_sum(parent, ranks, all_ranks());
+  ++ranks;
+  everybody("grown");
+  MUST(ncclCommAbort(grown) == ncclSuccess);
+  if (parent) MUST(ncclCommAbort(parent) == ncclSuccess);
+}
+const Register registered_grow("made_grow", grow);
 
 }  // namespace

@@ -2,7 +2,10 @@
 // abort, and try once more under a new id. Then a few sums.
 //
 //   meeting --folder=DIR [--limit=SECONDS] [--tries=N] [--steps=N] [--no-abort] [--believe-in-nccl]
-//   [--old-id] [--keep-segments]
+//   [--old-id] [--keep-segments] [--exchange-from=STEP]
+//
+// --exchange-from: later steps send a number around instead of summing, and give up after the limit. NCCL
+// connects two ranks at their first message.
 //
 // --no-abort: who gives up leaves at once, and with the process all that NCCL had. The words after it turn a
 // defence off: no limit and no word to others; the id of the first try again; what NCCL
@@ -32,6 +35,7 @@ using Clock = std::chrono::steady_clock;
 int rank, ranks, tries = 2, steps = 3;
 double limit = 4;
 bool no_abort = false, believes = false, old_id = false, keeps = false;
+int exchange_from = 0;
 
 void nap() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
@@ -116,10 +120,47 @@ bool sum(ncclComm_t comm, int step) {
   return all == ranks * (ranks - 1) / 2 + ranks * step;
 }
 
+// Until what was asked for is through on the stream, or has failed, or the limit is over.
+bool is_through(ncclComm_t comm, ncclResult_t result, cudaStream_t stream, int step) {
+  const auto until = Clock::now() + std::chrono::duration<double>(limit);
+  for (;; nap()) {
+    const ncclResult_t asked =
+        result == ncclSuccess || result == ncclInProgress ? ncclCommGetAsyncError(comm, &result) : result;
+    if (asked != ncclSuccess) result = asked;
+    if (result == ncclSuccess && cudaStreamQuery(stream) == cudaSuccess) return true;
+    if (result != ncclSuccess && result != ncclInProgress)
+      return complain("other", step, ncclGetErrorString(result)), false;
+    if (Clock::now() > until) return complain("timeout", step, "an exchange took too long"), false;
+  }
+}
+
+// To the next rank, from the one before.
+bool exchange(ncclComm_t comm, int step) {
+  static cudaStream_t stream = nullptr;
+  static int *host = nullptr, *device = nullptr;
+  if (!stream && (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess ||
+                  cudaMallocHost(reinterpret_cast<void**>(&host), 2 * sizeof(int)) != cudaSuccess ||
+                  cudaMalloc(reinterpret_cast<void**>(&device), 2 * sizeof(int)) != cudaSuccess))
+    return false;
+  host[0] = rank + step;
+  cudaMemcpyAsync(device, host, sizeof(int), cudaMemcpyHostToDevice, stream);
+  ncclGroupStart();
+  ncclSend(device, 1, ncclInt32, (rank + 1) % ranks, comm, stream);
+  ncclRecv(device + 1, 1, ncclInt32, (rank + ranks - 1) % ranks, comm, stream);
+  if (!is_through(comm, ncclGroupEnd(), stream, step)) {
+    ncclCommAbort(comm);
+    return false;
+  }
+  cudaMemcpyAsync(host + 1, device + 1, sizeof(int), cudaMemcpyDeviceToHost, stream);
+  cudaStreamSynchronize(stream);
+  std::printf("rank %d: step %d: %d\n", rank, step, host[1]);
+  return host[1] == (rank + ranks - 1) % ranks + step;
+}
+
 int train(ncclComm_t comm) {
   for (int step = 1; step <= steps; ++step) {
     rankfault_step_begin(step);
-    if (!sum(comm, step)) return 1;
+    if (!(exchange_from > 0 && step >= exchange_from ? exchange(comm, step) : sum(comm, step))) return 1;
     rankfault_step_commit(step);
   }
   is_done(comm, ncclCommFinalize(comm));
@@ -148,6 +189,7 @@ int read_words(int argc, char** argv, std::string& folder) {
       old_id = true;
     else if (std::sscanf(argv[i], "--limit=%lf", &limit) != 1 &&
              std::sscanf(argv[i], "--tries=%d", &tries) != 1 &&
+             std::sscanf(argv[i], "--exchange-from=%d", &exchange_from) != 1 &&
              std::sscanf(argv[i], "--steps=%d", &steps) != 1)
       return 64;
   }

@@ -1,0 +1,115 @@
+// nccl_joining_test: what is said of ranks that make a communicator of NCCL: who is not there, and whose NCCL
+// is another.
+#include "tests/diagnose/finding_of.h"
+
+namespace rankfault::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr TimeNs kSecond = 1'000'000'000;
+
+// Ranks that have asked for a communicator of all of them; `inside`: their NCCL has not answered yet.
+class NcclJoining : public ::testing::Test {
+ protected:
+  void initialise(int rank, bool inside) {
+    const CallSpec init{RF_OP_COMM_CREATE, 0, 0, 0, RF_PEER_NONE, 0x5, "world", 0, 0, 0};
+    inside ? job.blocked(rank, init) : job.does(rank, init);
+    ProcessView& p = job.rank(rank);
+    for (Event& e : p.history) e.record.comm = RF_NO_COMM, e.record.seq = 0;
+    job.lane_of(rank).state.comm = RF_NO_COMM;
+    job.lane_of(rank).state.seq = 0;
+    CommView& world = job.comm_of(rank);
+    world.entered = world.completed = world.issuers = 0;
+    world.members.clear();  // NCCL does not tell which processes they are
+    if (inside) p.comms.clear();
+  }
+  void has_nccl(int rank, uint32_t version) { job.rank(rank).coverage.front().version = version; }
+  // As if rank 2 had never been started.
+  Timeline without_2() const {
+    Timeline t = job.build();
+    std::erase_if(t.processes, [](const ProcessView& p) { return p.rank == 2; });
+    t.expected[2].started = false;
+    return t;
+  }
+
+  TimelineBuilder job{3, RF_LIB_NCCL};
+};
+
+TEST_F(NcclJoining, ARankThatWasNeverStartedIsToldOfABlockingInitialisation) {
+  for (const int r : {0, 1}) initialise(r, true);
+  job.wait(10 * kSecond);
+  EXPECT_EQ(finding_of(diagnose(without_2()), "init_stall"), nullptr) << "it may come";
+  job.wait(20 * kSecond);
+  const Findings found = diagnose(without_2());
+  const Finding* f = finding_of(found, "init_stall");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->confidence, Confidence::kInferred);
+  EXPECT_EQ(f->ranks, std::vector<int>{2});
+  EXPECT_EQ(f->op, "comm_create");
+  EXPECT_THAT(f->text, HasSubstr("communicator of NCCL: rank 2 was never started"));
+}
+
+TEST_F(NcclJoining, AndOfOneThatDoesNotBlock) {
+  for (const int r : {0, 1}) initialise(r, false);
+  job.wait(30 * kSecond);
+  const Findings found = diagnose(without_2());
+  ASSERT_NE(finding_of(found, "init_stall"), nullptr) << all_kinds(found);
+}
+
+TEST_F(NcclJoining, NotOfACommunicatorWhoseMembersAreAllThere) {
+  for (const int r : {0, 1, 2}) initialise(r, false);
+  job.wait(30 * kSecond);
+  EXPECT_EQ(finding_of(diagnose(job.build()), "init_stall"), nullptr);
+}
+
+TEST_F(NcclJoining, NorOfRanksThatHaveGoneOn) {
+  for (const int r : {0, 1}) {
+    initialise(r, false);
+    job.does(r, all_reduce());
+  }
+  job.wait(30 * kSecond);
+  EXPECT_EQ(finding_of(diagnose(without_2()), "init_stall"), nullptr);
+}
+
+TEST_F(NcclJoining, OneOfAnotherVersionIsTold) {
+  for (const int r : {0, 1, 2}) {
+    initialise(r, false);
+    has_nccl(r, r == 1 ? 22203 : 22907);
+  }
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "version_mismatch");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->confidence, Confidence::kInferred);
+  EXPECT_EQ(f->ranks, std::vector<int>{1});
+  EXPECT_THAT(f->text, HasSubstr("rank 1 has NCCL 2.22.3, ranks 0 2 have NCCL 2.29.7"));
+}
+
+TEST_F(NcclJoining, OfTwoVersionsThatEquallyManyHaveNobodyIsTheOddOne) {
+  for (const int r : {0, 1}) {
+    initialise(r, false);
+    has_nccl(r, r == 1 ? 22203 : 22907);
+  }
+  const Findings found = diagnose(without_2());
+  ASSERT_NE(finding_of(found, "version_mismatch"), nullptr) << all_kinds(found);
+  EXPECT_TRUE(finding_of(found, "version_mismatch")->ranks.empty());
+}
+
+TEST_F(NcclJoining, OneVersionOrOneThatIsNotKnownIsNothing) {
+  for (const int r : {0, 1, 2}) initialise(r, false);
+  has_nccl(0, 22907);
+  has_nccl(1, 22907);
+  EXPECT_EQ(finding_of(diagnose(job.build()), "version_mismatch"), nullptr);
+}
+
+TEST_F(NcclJoining, NorIsAnotherVersionWhereTheCommunicatorWorks) {
+  for (const int r : {0, 1, 2}) {
+    initialise(r, false);
+    has_nccl(r, r == 1 ? 22203 : 22907);
+  }
+  job.everyone(all_reduce());
+  EXPECT_EQ(finding_of(diagnose(job.build()), "version_mismatch"), nullptr);
+}
+
+}  // namespace
+}  // namespace rankfault::testing
