@@ -111,6 +111,7 @@ CommView RingReader::read_comm(uint32_t index) const {
   v.issuers = RF_LOAD(&c.issuers);
   v.sends = RF_LOAD(&c.sends);
   v.receives = RF_LOAD(&c.receives);
+  v.calls = RF_LOAD(&c.calls);
   v.timeout_ns = c.timeout_ns;
   v.size = c.size;
   v.flags = RF_LOAD(&c.flags);

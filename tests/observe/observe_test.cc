@@ -130,6 +130,29 @@ TEST_F(Observe, SaysHowMuchWasOverwrittenUnread) {
   EXPECT_EQ(v.history_lost, RF_LANE_RECORDS);
 }
 
+// Of the calls that are gone the communicator's sum is left, in a look's line too.
+TEST_F(Observe, TheSumOfCallsOutlivesTheirRecords) {
+  auto w = ring(0);
+  uint64_t lost = 0;
+  for (uint32_t i = 1; i <= RF_LANE_RECORDS; ++i) {
+    w->enter(0, i % 3 ? RF_OP_ALL_REDUCE : RF_OP_BARRIER);
+    w->leave(0);
+    if (i <= RF_LANE_RECORDS / 2)
+      lost += rf_call_word(i, i % 3 ? RF_OP_ALL_REDUCE : RF_OP_BARRIER, RF_PEER_NONE, 0);
+  }
+  FlightMemory memory(std::move(*RingReader::open(w->path())), records_, false);
+  memory.drain();
+  Timeline t;
+  t.processes.push_back(memory.ring().view());
+  memory.fill(t.processes[0], false);
+  const Result<Timeline> again = state_from_json(state_to_json(t));
+  ASSERT_TRUE(again.ok());
+  for (const Event& e : t.processes[0].history)
+    if (e.record.phase == RF_PHASE_ENTER)
+      lost += rf_call_word(e.record.seq, e.record.op, e.record.peer, e.record.flags);
+  EXPECT_EQ(again->processes.at(0).comms.at(0).calls, lost);
+}
+
 // Who is gone from an elastic job is not expected in its next attempt.
 TEST_F(Observe, ALaterAttemptHasAsManyRanksAsItSays) {
   auto first = ring(0), lost = ring(1);
