@@ -255,6 +255,50 @@ TEST_F(Observe, AReplayOfALookGivesTheFindingsOfTheLiveOne) {
   EXPECT_EQ(to_json(diagnose(*replay)).dump(), to_json(found).dump());
 }
 
+// More than are held open, and enough for several threads: read twice, since the second look finds some open.
+TEST_F(Observe, AReplayOfManyRecordsIsThatOfEach) {
+  constexpr int kRanks = 300;
+  auto observer = make_observer({records_}, 1);
+  for (int r = 0; r < kRanks; ++r) {
+    RingFileWriter w(records_, process(r), r, kRanks, 1);
+    w.add_comm(99, "world", kRanks, r);
+    w.enter(0, RF_OP_ALL_REDUCE);
+    w.leave(0);
+    if (r != 7) w.enter(0, RF_OP_ALL_REDUCE);
+  }
+  observer->set_expected({}, kRanks, 0);
+  observer->scan();
+  observer->set_end(killed(7));
+  const Timeline live = canonical(observer->look(false));
+  const Json line = {{"state", state_to_json(live)}};
+  const std::string found = to_json(diagnose(live)).dump();
+  EXPECT_THAT(found, ::testing::HasSubstr("proven"));
+  RunRecords records(run_);
+  for (const int look : {1, 2}) {
+    const auto again = records.at_look(line);
+    ASSERT_TRUE(again.ok());
+    EXPECT_EQ(to_json(diagnose(*again)).dump(), found) << look;
+    EXPECT_EQ(records.unread().size(), 0u);
+  }
+  journal({{{"n", 1}, {"ev", "run_begin"}, {"t", 1}, {"world_size", kRanks}}});
+  const auto end = final_timeline(run_, Histories::kInFiles);
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(end->processes.size(), 300u);
+
+  for (const int gone : {200, 90})
+    std::filesystem::remove(records_ + "/" + process(gone).to_string() + ".ring");
+  RunRecords rest(run_);
+  for (const int look : {1, 2}) {
+    const auto again = rest.at_look(line);
+    ASSERT_TRUE(again.ok());
+    ASSERT_EQ(rest.unread().size(), 2u) << look;
+    EXPECT_THAT(rest.unread()[0], ::testing::HasSubstr(process(90).to_string()));
+    EXPECT_THAT(rest.unread()[1], ::testing::HasSubstr(process(200).to_string()));
+    EXPECT_NE(again->rank(0, 90)->partial, 0u);
+    EXPECT_EQ(again->rank(0, 91)->partial, 0u);
+  }
+}
+
 TEST_F(Observe, TheEndOfARunIsReadFromItsFiles) {
   auto a = ring(0), b = ring(1);
   a->enter(0, RF_OP_BARRIER);
