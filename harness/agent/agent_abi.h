@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-#define RF_ABI_VERSION 2u                      /* 2: rf_header.output, rf_control.rendezvous */
+#define RF_ABI_VERSION 3u                      /* 3: rf_comm.calls */
 #define RF_RING_MAGIC 0x676e697246524b4eull    /* flight record */
 #define RF_ACTIONS_MAGIC 0x74636146524b4e00ull /* action record */
 #define RF_CONTROL_MAGIC 0x6c7274436652b4e0ull /* control page */
@@ -261,7 +261,8 @@ struct rf_comm {         /* 192 bytes */
   uint16_t pad;
   uint32_t error;      /* last error code seen on it, 0 none */
   uint64_t timeout_ns; /* the limit the library was given for it; 0 unknown */
-  uint64_t reserved[7];
+  uint64_t calls; /* sum of rf_call_word of those that took a place; not of C10D's, whose place is a tag */
+  uint64_t reserved[6];
 };
 enum rf_comm_state { RF_COMM_FREE, RF_COMM_FILLING, RF_COMM_LIVE, RF_COMM_DESTROYED };
 enum {
@@ -273,6 +274,13 @@ enum {
                                    collective, which may be started in any order among others */
 };
 #define RF_NO_MEMBERS 0xffffffffu
+
+/* One call in rf_comm.calls: its place, and what its messages are found by. */
+static inline uint64_t rf_call_word(uint64_t seq, uint16_t op, int32_t root, uint16_t flags) {
+  const uint64_t how = (uint64_t)op << 33 | (uint64_t)(flags & RF_CALL_NONBLOCKING) << 32 | (uint32_t)root;
+  const uint64_t word = (seq * 0x9e3779b97f4a7c15ull) ^ (how * 0xff51afd7ed558ccdull);
+  return (word ^ (word >> 32)) * 0xc4ceb9fe1a85ec53ull;
+}
 enum rf_identity { RF_ID_NONE, RF_ID_DERIVED, RF_ID_EXCHANGED, RF_ID_NAME, RF_ID_UNIQUE };
 
 /* ---- header --------------------------------------------------------------------------------- */

@@ -98,6 +98,11 @@ static void raise_to(uint64_t* word, uint64_t value) {
 static int is_send(uint16_t op) { return op == RF_OP_SEND || op == RF_OP_SSEND || op == RF_OP_SENDRECV; }
 static int is_receive(uint16_t op) { return op == RF_OP_RECV; }
 
+static uint64_t add_call(const struct rf_call* c, struct rf_comm* comm, uint64_t seq) {
+  __atomic_fetch_add(&comm->calls, rf_call_word(seq, c->op, c->peer, c->flags), __ATOMIC_RELAXED);
+  return seq;
+}
+
 /* Enters the call on its communicator: counts, unless the library tells the seq itself. */
 static uint64_t take_seq(const struct rf_call* c, struct rf_comm* comm) {
   if (c->seq == RF_SEQ_NONE) return 0;
@@ -111,10 +116,10 @@ static uint64_t take_seq(const struct rf_call* c, struct rf_comm* comm) {
   if (!rf_counts_on_comm(c->op)) return c->seq;
   if (c->seq) {
     raise_to(&comm->entered, c->seq);
-    return c->seq;
+    return c->library == RF_LIB_C10D ? c->seq : add_call(c, comm, c->seq);
   }
   if (c->library == RF_LIB_C10D) return 0; /* its tag comes with set_seq */
-  return __atomic_add_fetch(&comm->entered, 1, __ATOMIC_RELEASE);
+  return add_call(c, comm, __atomic_add_fetch(&comm->entered, 1, __ATOMIC_RELEASE));
 }
 
 uint64_t rf_seq_of(const struct rf_call* c) {

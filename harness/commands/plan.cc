@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "harness/commands/command.h"
+#include "harness/commands/scenario_files.h"
 #include "harness/commands/what_to_run.h"
 #include "harness/plan/plan_words.h"
 #include "harness/scenario/readers.h"
@@ -22,9 +23,16 @@ struct Options {
 
 Result<Scenario> scenario_of(const WhatToRun& what) {
   if (what.is_ladder()) return usage_error("a plan is of one world size: give --ranks one number");
-  if (what.is_one_line()) return what.from_one_line();
-  if (what.words.size() == 1) return load_scenario(what.words[0]);
-  return usage_error("name one scenario file, or give --ranks, --fault and a command after --");
+  if (what.is_one_line()) {
+    ParsedScenario parsed = what.from_one_line();
+    if (const auto errors = what.mistakes_of(parsed); !errors.empty()) return print_all_but_last(errors);
+    return std::move(parsed.scenario);
+  }
+  if (what.words.size() != 1)
+    return usage_error("name one scenario file, or give --ranks, --fault and a command after --");
+  if (const auto errors = check_scenario_file(what.words[0]); !errors.empty())
+    return print_all_but_last(errors);
+  return load_scenario(what.words[0]);
 }
 
 // The one of these whose id was given; none was: none.

@@ -33,9 +33,10 @@ int usage(const Error& error) {
 }
 
 Result<std::vector<Scenario>> from_command_line(const Options& options) {
-  Result<Scenario> scenario = options.what.from_one_line();
-  if (!scenario) return scenario.error();
-  return std::vector<Scenario>{std::move(*scenario)};
+  ParsedScenario parsed = options.what.from_one_line();
+  if (const auto errors = options.what.mistakes_of(parsed); !errors.empty())
+    return print_all_but_last(errors);
+  return std::vector<Scenario>{std::move(parsed.scenario)};
 }
 
 // All files are checked before anything is launched; every mistake is printed.
@@ -57,8 +58,7 @@ Result<std::vector<Scenario>> from_files(const Options& options) {
     }
     errors.insert(errors.end(), mistakes.begin(), mistakes.end());
   }
-  for (size_t i = 1; i < errors.size(); ++i) fmt::print(stderr, "{}\n", errors[i - 1].to_string());
-  if (!errors.empty()) return errors.back();
+  if (!errors.empty()) return print_all_but_last(errors);
   if (options.filter.empty()) return scenarios;
   std::erase_if(scenarios,
                 [&](const Scenario& s) { return !selected(options.filter, s.file + " " + s.name); });

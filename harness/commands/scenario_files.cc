@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 #include "harness/plan/plan.h"
@@ -63,9 +64,7 @@ std::vector<Error> check_scenario_file(const std::string& path) {
   Result<std::string> text = read_scenario_file(path);
   if (!text) return {text.error()};
   ParsedScenario parsed = parse_all(*text, path);
-  std::vector<Error> errors = parsed.errors;
-  if (!errors.empty()) return errors;  // what a broken file names is not worth looking up
-  errors = validate(parsed.scenario);
+  std::vector<Error> errors = all_mistakes(parsed);
   if (!errors.empty()) return errors;
   if (Result<Plan> plan = make_plan(parsed.scenario, {}); !plan) errors.push_back(plan.error());
   for (const Tooth& tooth : parsed.scenario.teeth)
@@ -77,6 +76,11 @@ std::vector<Error> check_scenario_file(const std::string& path) {
                  tooth.pos, errors);
   }
   return errors;
+}
+
+Error print_all_but_last(const std::vector<Error>& errors) {
+  for (size_t i = 1; i < errors.size(); ++i) fmt::print(stderr, "{}\n", errors[i - 1].to_string());
+  return errors.back();
 }
 
 }  // namespace rankfault

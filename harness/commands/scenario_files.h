@@ -15,4 +15,7 @@ Result<std::vector<std::string>> find_scenario_files(const std::vector<std::stri
 // Every mistake of one file: what the parser, the catalogues and the planner say, teeth included.
 std::vector<Error> check_scenario_file(const std::string& path);
 
+// For a command that answers with one error: prints the others, and gives the last.
+Error print_all_but_last(const std::vector<Error>&);
+
 }  // namespace rankfault

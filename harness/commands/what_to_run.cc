@@ -10,6 +10,7 @@
 
 #include "harness/base/nccl_version.h"
 #include "harness/scenario/one_line.h"
+#include "harness/scenario/validate.h"
 
 namespace rankfault {
 
@@ -61,12 +62,16 @@ Result<std::vector<int>> WhatToRun::sizes() const {
   return out;
 }
 
-Result<Scenario> WhatToRun::from_one_line() const {
-  if (words.empty()) return usage_error("there is no command: write it after --");
+ParsedScenario WhatToRun::from_one_line() const {
+  if (words.empty()) return {{}, {usage_error("there is no command: write it after --")}};
   const Result<std::vector<int>> given = sizes();
-  if (!given) return given.error();
-  return scenario_from_command_line(given->empty() ? 0 : given->front(), launcher, faults, expects, words,
-                                    wall);
+  if (!given) return {{}, {given.error()}};
+  return parse_command_line(given->empty() ? 0 : given->front(), launcher, faults, expects, words, wall);
+}
+
+std::vector<Error> WhatToRun::mistakes_of(const ParsedScenario& parsed) const {
+  if (is_ladder() && parsed.errors.empty()) return {};
+  return all_mistakes(parsed);
 }
 
 Status WhatToRun::read_changes(std::vector<std::pair<std::string, std::string>>& set,

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "harness/base/result.h"
-#include "harness/scenario/scenario.h"
+#include "harness/scenario/scenario_parser.h"
 
 namespace rankfault {
 
@@ -24,7 +24,9 @@ struct WhatToRun {
   bool is_one_line() const;
   bool is_ladder() const;
   Result<std::vector<int>> sizes() const;  // what --ranks says
-  Result<Scenario> from_one_line() const;
+  ParsedScenario from_one_line() const;
+  // Of one that was read from here. A ladder's sizes are not those it says: what they mean is told at each.
+  std::vector<Error> mistakes_of(const ParsedScenario&) const;
   // --set, --cuda and --seed; the seed stays nullopt when it is not given.
   Status read_changes(std::vector<std::pair<std::string, std::string>>& set,
                       std::optional<uint64_t>& seed) const;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "harness/diagnose/lost_calls.h"
 #include "harness/diagnose/nccl_groups.h"
 #include "harness/diagnose/needs.h"
 #include "harness/diagnose/words.h"
@@ -28,6 +29,13 @@ Assumption in_program_order(const std::vector<WaitEdge>& edges) {
               fmt::format("the call of rank {} is in a group, in which NCCL chooses the order",
                           e.waiter->world_rank)};
   return {kName, true, "no call that is compared was made in a group"};
+}
+
+// A member that left out one of the lost calls is a place behind: what stands beside its call is no pair.
+Assumption same_lost_calls(const CommGroup& group) {
+  const std::string why = lost_calls_may_differ(group);
+  return {"same_calls_before", why.empty(),
+          why.empty() ? "the sums of the calls that are lost are the same" : why};
 }
 
 }  // namespace
@@ -59,6 +67,7 @@ void prove_pairing(Finding& f, const Divergence& d) {
   const std::vector<WaitEdge> edges = edges_of(d);
   f.assumes = {full_view(edges), one_look(edges, {})};
   if (d.group->library == RF_LIB_NCCL) f.assumes.push_back(in_program_order(edges));
+  if (d.group->first_seq() > 1) f.assumes.push_back(same_lost_calls(*d.group));
   const bool all =
       std::all_of(f.assumes.begin(), f.assumes.end(), [](const Assumption& a) { return a.holds; });
   f.confidence = all ? Confidence::kProven : Confidence::kInferred;

@@ -38,7 +38,8 @@ Assumption full_view(const std::vector<WaitEdge>&);
 Assumption one_look(const std::vector<WaitEdge>&, const std::vector<End>&);
 
 // Places are compared by their number. Where calls differ, or may yet, a library may pair what stands at
-// different places (same_calls.cc): every member that may still make calls has come, and all made the same.
+// different places (same_calls.cc): every member that may still make calls has come, and all made the same,
+// those that rings have lost (lost_calls.h) too.
 Assumption same_calls_before(const std::vector<WaitEdge>&);
 
 // One more for cycles of live processes: a thread that never issued on the communicator has no lane, and may

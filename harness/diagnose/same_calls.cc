@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "harness/diagnose/lost_calls.h"
 #include "harness/diagnose/messages.h"
 #include "harness/diagnose/needs.h"
 #include "harness/diagnose/proof.h"
@@ -104,6 +105,7 @@ Assumption same_calls_before(const std::vector<WaitEdge>& edges) {
       return {kName, false,
               fmt::format("the calls on {} differ from call {} on: what meets call {} is not known",
                           group->name, first_difference(*group), seq)};
+    if (std::string why = lost_calls_may_differ(*group); !why.empty()) return {kName, false, std::move(why)};
     if (group->library == RF_LIB_C10D) continue;  // PyTorch gives each call a tag of its own place
     if (const Member* m = behind(*group, seq, held))
       return {kName, false,

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "harness/base/parallel.h"
 #include "harness/diagnose/needs.h"
 #include "harness/diagnose/rewound.h"
 #include "harness/diagnose/words.h"
@@ -241,8 +242,10 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
 
 }  // namespace
 
+namespace {
+
 // Walks all members' calls side by side.
-uint64_t first_difference(const CommGroup& group) {
+uint64_t find_first_difference(const CommGroup& group) {
   const uint64_t first = group.first_seq();
   std::vector<std::pair<const Call* const*, const Call* const*>> at;
   for (const Member& m : group.members) {
@@ -265,6 +268,13 @@ uint64_t first_difference(const CommGroup& group) {
         if (example != c && (example->op() != c->op() || !difference(*example, *c).empty())) return seq;
       }
   }
+}
+
+}  // namespace
+
+uint64_t first_difference(const CommGroup& group) {
+  if (!group.differs_from) group.differs_from = find_first_difference(group);
+  return *group.differs_from;
 }
 
 namespace {
@@ -312,9 +322,13 @@ bool told_by(const std::vector<Divergence>& all, const Process& process) {
 
 const std::vector<Divergence>& JobView::divergences() const {
   if (divergences_) return *divergences_;
+  std::vector<std::optional<Divergence>> of(comms_.size());
+  in_parallel(comms_.size(), [&](size_t i) {
+    if (Divergence d; diverges(comms_[i], d)) of[i] = std::move(d);
+  });
   auto found = std::make_shared<std::vector<Divergence>>();
-  for (const CommGroup& group : comms_)
-    if (Divergence d; diverges(group, d)) found->push_back(std::move(d));
+  for (std::optional<Divergence>& d : of)
+    if (d) found->push_back(std::move(*d));
   divergences_ = std::move(found);
   return *divergences_;
 }

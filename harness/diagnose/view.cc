@@ -5,10 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
 #include <tuple>
 
+#include "harness/base/parallel.h"
 #include "harness/diagnose/calls.h"
 
 namespace rankfault {
@@ -183,27 +182,6 @@ uint64_t CommGroup::first_seq() const {
   return first;
 }
 
-namespace {
-
-constexpr size_t kManyProcesses = 256;  // below, a second thread gains nothing
-
-// Each process by itself: of a large job by all cores, since most of the time goes into reading its history.
-void build_all(const std::vector<std::unique_ptr<Process>>& processes) {
-  std::atomic<size_t> next{0};
-  const auto work = [&] {
-    for (size_t i = next++; i < processes.size(); i = next++)
-      processes[i]->stable = build_calls(*processes[i]) && processes[i]->stable;
-  };
-  std::vector<std::thread> others;
-  if (processes.size() >= kManyProcesses)
-    for (unsigned i = 1; i < std::min(4u, std::thread::hardware_concurrency()); ++i)
-      others.emplace_back(work);
-  work();
-  for (std::thread& t : others) t.join();
-}
-
-}  // namespace
-
 JobView::JobView(const Timeline& timeline) : timeline_(timeline) {
   bool blamed_unstable = timeline.consistent;
   for (const ProcessView& p : timeline.processes) blamed_unstable = blamed_unstable || !p.stable;
@@ -214,7 +192,9 @@ JobView::JobView(const Timeline& timeline) : timeline_(timeline) {
     process->stable = p.stable && blamed_unstable;
     processes_.push_back(std::move(process));
   }
-  build_all(processes_);
+  in_parallel(processes_.size(), [&](size_t i) {  // most of the time goes into reading its history
+    processes_[i]->stable = build_calls(*processes_[i]) && processes_[i]->stable;
+  });
   find_ranks();
   join_comms();
 }

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -112,9 +113,10 @@ struct CommGroup {
   uint32_t size = 0;
   uint32_t flags = 0;
   rf_library library = RF_LIB_NONE;
-  uint32_t ordinal = ~0u;                 // the smallest that a member knows it by
-  std::vector<Member> members;            // size of them, by rank
-  std::vector<const Member*> unfinished;  // those with a call that did not return success
+  uint32_t ordinal = ~0u;                        // the smallest that a member knows it by
+  std::vector<Member> members;                   // size of them, by rank
+  std::vector<const Member*> unfinished;         // those with a call that did not return success
+  mutable std::optional<uint64_t> differs_from;  // first_difference() (sequences.h), once it was asked for
 
   const Member* of(const Process&) const;
   uint64_t first_seq() const;  // the smallest seq that every member's calls still hold

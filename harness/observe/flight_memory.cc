@@ -89,10 +89,8 @@ void FlightMemory::drain_lane(uint32_t index, std::vector<Event>& news) {
     else if (!gone)
       still_torn.push_back(at);
   }
-  RingReader::LaneRead read = ring_->read_lane(index, lane.next);
+  const RingReader::LaneRead read = ring_->read_lane(index, lane.next, news);
   lane.next = read.next;
-  news.reserve(news.size() + read.records.size());
-  for (const rf_record& record : read.records) news.push_back({index, record.commit - 1, record});
   still_torn.insert(still_torn.end(), read.torn.begin(), read.torn.end());
   lane.torn = std::move(still_torn);
   if (live_ && lane.next > kSpillFrom && news.size() != first_new) spill(index, news, first_new);

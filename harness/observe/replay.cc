@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "harness/base/parallel.h"
 #include "harness/observe/flight_memory.h"
 #include "harness/observe/observer.h"
 #include "harness/observe/record_names.h"
@@ -111,31 +112,50 @@ FromJournal read(const std::vector<Json>& lines) {
 class RunRecords::Impl {
  public:
   explicit Impl(std::string folder) : folder_(std::make_shared<const std::string>(std::move(folder))) {}
-  void fill(ProcessView& view) {
-    const auto known = memories_.find(view.id);
-    if (known != memories_.end()) {
-      known->second->fill(view, true);
-      return;
+  void fill(std::vector<ProcessView>& views) {
+    size_t open = 0;
+    for (; open < views.size() && memories_.size() < kMostOpen; ++open) {
+      Opened one = fill(views[open], true);
+      if (one.memory) memories_[views[open].id] = std::move(one.memory);
+      note(views[open], one);
     }
-    auto opened = open_memory(*folder_, view.id.to_string() + ".ring");
-    if (!opened || !((*opened)->ring().id() == view.id)) {
-      without_history(view);
-      if (missing_.insert(view.id).second)
-        unread_.push_back(opened ? view.id.to_string() + ".ring: the record of another process"
-                                 : opened.error().message);
-      return;
-    }
-    if (memories_.size() < kMostOpen) {
-      (*opened)->fill(view, true);
-      memories_[view.id] = std::move(*opened);
-    } else {
-      (*opened)->fill_words(view, true);
-      leave_in_file(view, folder_);
-    }
+    std::vector<Opened> others(views.size() - open);
+    in_parallel(others.size(), [&](size_t i) { others[i] = fill(views[open + i], false); });
+    for (size_t i = 0; i < others.size(); ++i) note(views[open + i], others[i]);
   }
   const std::vector<std::string>& unread() const { return unread_; }
 
  private:
+  struct Opened {
+    std::unique_ptr<FlightMemory> memory;  // to be kept
+    std::string error;
+  };
+
+  // Changes nothing but the view.
+  Opened fill(ProcessView& view, bool keep) const {
+    if (const auto known = memories_.find(view.id); known != memories_.end()) {
+      known->second->fill(view, true);
+      return {};
+    }
+    auto opened = open_memory(*folder_, view.id.to_string() + ".ring");
+    if (!opened || !((*opened)->ring().id() == view.id)) {
+      without_history(view);
+      return {nullptr,
+              opened ? view.id.to_string() + ".ring: the record of another process" : opened.error().message};
+    }
+    if (keep) {
+      (*opened)->fill(view, true);
+      return {std::move(*opened), ""};
+    }
+    (*opened)->fill_words(view, true);
+    leave_in_file(view, folder_);
+    return {};
+  }
+
+  void note(const ProcessView& view, const Opened& one) {
+    if (!one.error.empty() && missing_.insert(view.id).second) unread_.push_back(one.error);
+  }
+
   static constexpr size_t kMostOpen = 64;  // a process may have 1024 files open, and each has its history
   std::shared_ptr<const std::string> folder_;
   std::map<ProcessId, std::unique_ptr<FlightMemory>> memories_;
@@ -152,13 +172,37 @@ Result<Timeline> RunRecords::at_look(const Json& look_line) {
   if (state == look_line.end()) return usage_error("a look without its state");
   Result<Timeline> t = state_from_json(*state);
   if (!t) return t;
-  for (ProcessView& p : t->processes) impl_->fill(p);
+  impl_->fill(t->processes);
   return t;
 }
 
 Result<Timeline> timeline_from_run(const std::string& run_dir, const Json& look_line) {
   return RunRecords(run_dir).at_look(look_line);
 }
+
+namespace {
+
+struct FinalRead {  // neither: killed in its first moments, so it says nothing
+  std::optional<ProcessView> view;
+  std::optional<Error> error;
+};
+
+FinalRead read_final(const std::shared_ptr<const std::string>& folder, const std::string& name,
+                     Histories histories) {
+  if (RingReader::half_made(*folder + "/" + name)) return {};
+  const auto memory = open_memory(*folder, name);
+  if (!memory) return {std::nullopt, memory.error()};
+  ProcessView view = (*memory)->ring().view();
+  if (histories == Histories::kInFiles) {
+    (*memory)->fill_words(view, false);
+    leave_in_file(view, folder);
+  } else {
+    (*memory)->fill(view, false);
+  }
+  return {std::move(view), std::nullopt};
+}
+
+}  // namespace
 
 Result<Timeline> final_timeline(const std::string& run_dir, Histories histories) {
   const auto lines = read_journal(run_dir + "/journal.ndjson");
@@ -171,18 +215,13 @@ Result<Timeline> final_timeline(const std::string& run_dir, Histories histories)
   t.attempt = j.attempt;
   t.expected = std::move(j.expected);
   const auto folder = std::make_shared<const std::string>(records_of(run_dir));
-  for (const std::string& name : ring_names_in(*folder)) {
-    if (RingReader::half_made(*folder + "/" + name))
-      continue;  // killed in its first moments: it says nothing
-    auto memory = open_memory(*folder, name);
-    if (!memory) return memory.error();
-    ProcessView view = (*memory)->ring().view();
-    if (histories == Histories::kInFiles) {
-      (*memory)->fill_words(view, false);
-      leave_in_file(view, folder);
-    } else {
-      (*memory)->fill(view, false);
-    }
+  const std::vector<std::string> names = ring_names_in(*folder);
+  std::vector<FinalRead> read(names.size());
+  in_parallel(names.size(), [&](size_t i) { read[i] = read_final(folder, names[i], histories); });
+  for (FinalRead& one : read) {
+    if (one.error) return *one.error;
+    if (!one.view) continue;
+    ProcessView view = std::move(*one.view);
     if (const auto end = j.ends.find(view.id); end != j.ends.end()) view.end = end->second;
     view.call_sites = std::move(j.sites[view.id]);
     view.source_lines = std::move(j.lines[view.id]);

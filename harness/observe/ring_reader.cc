@@ -111,6 +111,7 @@ CommView RingReader::read_comm(uint32_t index) const {
   v.issuers = RF_LOAD(&c.issuers);
   v.sends = RF_LOAD(&c.sends);
   v.receives = RF_LOAD(&c.receives);
+  v.calls = RF_LOAD(&c.calls);
   v.timeout_ns = c.timeout_ns;
   v.size = c.size;
   v.flags = RF_LOAD(&c.flags);
@@ -211,7 +212,7 @@ bool RingReader::read_record(uint32_t index, uint64_t at, rf_record& out, bool& 
   return false;
 }
 
-RingReader::LaneRead RingReader::read_lane(uint32_t index, uint64_t from) {
+RingReader::LaneRead RingReader::read_lane(uint32_t index, uint64_t from, std::vector<Event>& records) {
   LaneRead read;
   read.next = RF_LOAD(&lane(index).head);
   if (read.next <= from) {
@@ -224,16 +225,16 @@ RingReader::LaneRead RingReader::read_lane(uint32_t index, uint64_t from) {
     return read;
   }
   if (from < oldest) read.lost = oldest - from;
-  read.records.reserve(read.next - std::max(from, oldest));
-  rf_record record;
-  for (uint64_t i = std::max(from, oldest); i < read.next; ++i) {
+  records.reserve(records.size() + (read.next - std::max(from, oldest)));
+  Event event{index, 0, {}};
+  for (event.index = std::max(from, oldest); event.index < read.next; ++event.index) {
     bool gone = false;
-    if (read_record(index, i, record, gone))
-      read.records.push_back(record);
+    if (read_record(index, event.index, event.record, gone))
+      records.push_back(event);
     else if (gone)
       ++read.lost;
     else
-      read.torn.push_back(i);
+      read.torn.push_back(event.index);
   }
   return read;
 }

@@ -36,16 +36,15 @@ class RingReader {
   uint32_t modules_version() const;
 
   struct LaneRead {
-    std::vector<rf_record> records;  // whole ones; the index of each is its commit word - 1
-    std::vector<uint64_t> torn;      // claimed and not whole (yet)
-    uint64_t next = 0;               // first index not claimed yet
-    uint64_t lost = 0;               // overwritten before this read
+    std::vector<uint64_t> torn;  // claimed and not whole (yet)
+    uint64_t next = 0;           // first index not claimed yet
+    uint64_t lost = 0;           // overwritten before this read
   };
   uint32_t lanes_used() const;
   // Whether a lane has claimed more than `from` records; true where that cannot be known.
   bool may_have_spilled(uint32_t lane, uint64_t from) const;
-  // The records of a lane with index >= from. Records that the disk refused are lost.
-  LaneRead read_lane(uint32_t lane, uint64_t from);
+  // Appends the whole records of a lane with index >= from. Records that the disk refused are lost.
+  LaneRead read_lane(uint32_t lane, uint64_t from, std::vector<Event>& records);
   // One record; false when it is not whole. `gone` when it was overwritten.
   bool read_record(uint32_t lane, uint64_t index, rf_record& out, bool& gone);
 

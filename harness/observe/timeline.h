@@ -23,6 +23,7 @@ struct CommView {
   uint64_t id = 0, parent = 0, parent_seq = 0, members_hash = 0;
   uint64_t entered = 0, completed = 0, issuers = 0;
   uint64_t sends = 0, receives = 0;
+  uint64_t calls = 0;  // sum over those that took a place (rf_comm.calls)
   uint64_t timeout_ns = 0;
   uint64_t started = 0;  // last seq whose work was seen running, where a recorder tells; not in the journal
   uint32_t size = 0, flags = 0, ordinal = 0, tag = 0, error = 0;

@@ -74,6 +74,7 @@ Json comm_json(const CommView& c) {
                       c.issuers,
                       c.sends,
                       c.receives,
+                      c.calls,
                       c.timeout_ns,
                       c.size,
                       c.flags,
@@ -92,8 +93,8 @@ CommView comm_of(const Json& array) {
   CommView c;
   Reader r(array);
   r >> c.index >> c.id >> c.parent >> c.parent_seq >> c.members_hash >> c.entered >> c.completed >>
-      c.issuers >> c.sends >> c.receives >> c.timeout_ns >> c.size >> c.flags >> c.ordinal >> c.tag >>
-      c.error >> c.rank >> c.destroyed;
+      c.issuers >> c.sends >> c.receives >> c.calls >> c.timeout_ns >> c.size >> c.flags >> c.ordinal >>
+      c.tag >> c.error >> c.rank >> c.destroyed;
   c.library = r.as<rf_library>();
   c.identity = r.as<rf_identity>();
   r >> c.name >> c.members;

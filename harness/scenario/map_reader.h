@@ -16,6 +16,7 @@ class Problems {
   void add(std::string message, const SourcePos& where) {
     all_.push_back(usage_error(std::move(message), where));
   }
+  // `where`: of an error that does not say where it is.
   void add(const Error& error, const SourcePos& where) {
     all_.push_back(error);
     if (all_.back().where.file.empty()) all_.back().where = where;

@@ -131,10 +131,10 @@ Result<Value> fault_from_one_line(const std::string& text) {
   return fault;
 }
 
-Result<Scenario> scenario_from_command_line(int ranks, const std::string& launcher,
-                                            const std::vector<std::string>& faults,
-                                            const std::vector<std::string>& expects,
-                                            const std::vector<std::string>& argv, const std::string& wall) {
+ParsedScenario parse_command_line(int ranks, const std::string& launcher,
+                                  const std::vector<std::string>& faults,
+                                  const std::vector<std::string>& expects,
+                                  const std::vector<std::string>& argv, const std::string& wall) {
   Value workload = map_value();
   set_entry(workload, "launcher", text_value(launcher.empty() ? "local" : launcher));
   set_entry(workload, "ranks", int_value(ranks));
@@ -144,26 +144,37 @@ Result<Scenario> scenario_from_command_line(int ranks, const std::string& launch
   set_entry(root, "version", int_value(1));
   set_entry(root, "name", text_value("command-line"));
   set_entry(root, "workload", std::move(workload));
+  std::vector<Error> errors;
   Value::List fault_values;
   for (const std::string& text : faults) {
     Result<Value> fault = fault_from_one_line(text);
-    if (!fault) return fault.error();
-    fault_values.push_back(*fault);
+    if (fault)
+      fault_values.push_back(*fault);
+    else
+      errors.push_back(fault.error());
   }
   std::vector<FaultSpec> specs;
   if (!fault_values.empty()) {
-    Problems problems;
+    Problems problems;  // told below, with those of the whole tree
     set_entry(root, "faults", list_value(std::move(fault_values)));
     read_faults(*root.find("faults"), specs, problems);
-    if (!problems.empty()) return problems.all().front();
   }
   std::vector<std::string> ids;
   for (const FaultSpec& spec : specs) ids.push_back(spec.id);
   Result<Value> expectations =
       expects.empty() ? Result<Value>(default_expectations(ids)) : read_expects(expects);
-  if (!expectations) return expectations.error();
-  set_entry(root, "expect", std::move(*expectations));
+  if (!expectations) errors.push_back(expectations.error());
+  set_entry(root, "expect", expectations ? std::move(*expectations) : default_expectations(ids));
   ParsedScenario parsed = read_scenario_tree(root, "", "");
+  parsed.errors.insert(parsed.errors.begin(), errors.begin(), errors.end());
+  return parsed;
+}
+
+Result<Scenario> scenario_from_command_line(int ranks, const std::string& launcher,
+                                            const std::vector<std::string>& faults,
+                                            const std::vector<std::string>& expects,
+                                            const std::vector<std::string>& argv, const std::string& wall) {
+  ParsedScenario parsed = parse_command_line(ranks, launcher, faults, expects, argv, wall);
   if (!parsed.errors.empty()) return parsed.errors.front();
   return std::move(parsed.scenario);
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/scenario/scenario.h"
+#include "harness/scenario/scenario_parser.h"
 
 namespace rankfault {
 
@@ -14,6 +14,11 @@ Result<Value> fault_from_one_line(const std::string& text);
 
 // `launcher` empty means local, `wall` empty the default limit. With no `expects`: with a fault, every
 // rank must be unblocked in time and nothing left behind; with none, the job must finish unblamed.
+ParsedScenario parse_command_line(int ranks, const std::string& launcher,
+                                  const std::vector<std::string>& faults,
+                                  const std::vector<std::string>& expects,
+                                  const std::vector<std::string>& argv, const std::string& wall = "");
+// The same with the first mistake only.
 Result<Scenario> scenario_from_command_line(int ranks, const std::string& launcher,
                                             const std::vector<std::string>& faults,
                                             const std::vector<std::string>& expects,

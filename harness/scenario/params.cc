@@ -118,27 +118,31 @@ Status check_one(const Value& value, const ParamSpec& spec, const std::string& o
 }  // namespace
 
 Status check_params(const Value& params, const std::vector<ParamSpec>& specs, const std::string& owner) {
-  return check_params(params, specs, owner, {});
+  const std::vector<Error> all = all_mistakes(params, specs, owner);
+  return all.empty() ? Status(Done{}) : all.front();
 }
 
-Status check_params(const Value& params, const std::vector<ParamSpec>& specs, const std::string& owner,
-                    const std::vector<std::string>& also_known) {
+std::vector<Error> all_mistakes(const Value& params, const std::vector<ParamSpec>& specs,
+                                const std::string& owner, const std::vector<std::string>& also_known) {
   if (!params.map())
-    return usage_error(fmt::format("{} takes a map of parameters, not {}", owner, kind_of(params)),
-                       params.pos);
+    return {
+        usage_error(fmt::format("{} takes a map of parameters, not {}", owner, kind_of(params)), params.pos)};
+  std::vector<Error> all;
   std::vector<std::string> known = also_known;
   for (const ParamSpec& spec : specs) known.emplace_back(spec.name);
   for (const auto& [name, value] : *params.map()) {
     const std::string& key = name;  // a lambda of clang 14 takes no part of a binding
     const auto spec =
         std::find_if(specs.begin(), specs.end(), [&](const ParamSpec& s) { return key == s.name; });
-    if (spec == specs.end()) return usage_error(unknown_key(key, owner, known), value.key);
-    if (Status ok = check_one(value, *spec, owner); !ok) return ok;
+    if (spec == specs.end())
+      all.push_back(usage_error(unknown_key(key, owner, known), value.key));
+    else if (Status ok = check_one(value, *spec, owner); !ok)
+      all.push_back(ok.error());
   }
   for (const ParamSpec& spec : specs)
     if (spec.required && !params.find(spec.name))
-      return usage_error(fmt::format("{} needs \"{}\": {}", owner, spec.name, spec.doc), params.pos);
-  return Done{};
+      all.push_back(usage_error(fmt::format("{} needs \"{}\": {}", owner, spec.name, spec.doc), params.pos));
+  return all;
 }
 
 bool read_bool(const Value& params, const char* name, bool otherwise) {

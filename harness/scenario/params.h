@@ -34,11 +34,12 @@ struct ParamSpec {
   std::vector<std::string> choices{};  // kText, kTextList: allowed words; empty: any
 };
 
-// Checks `params` (a map) against `specs`: unknown keys, missing ones, wrong types, bad choices.
+// Checks `params` (a map) against `specs`: every unknown key, missing one, wrong type and bad choice. Keys
+// that somebody else reads (`also_known`) may stand in the map only as suggestions.
+std::vector<Error> all_mistakes(const Value& params, const std::vector<ParamSpec>& specs,
+                                const std::string& owner, const std::vector<std::string>& also_known = {});
+// The same with the first mistake only.
 Status check_params(const Value& params, const std::vector<ParamSpec>& specs, const std::string& owner);
-// The same where the map may also hold keys that somebody else reads: they take part in suggestions.
-Status check_params(const Value& params, const std::vector<ParamSpec>& specs, const std::string& owner,
-                    const std::vector<std::string>& also_known);
 
 // Reads one parameter that check_params has accepted; the default when absent.
 bool read_bool(const Value& params, const char* name, bool otherwise);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "harness/base/suggest.h"
 #include "harness/judge/oracle.h"
@@ -58,6 +59,13 @@ void check_teeth(const Scenario& scenario, Problems& problems) {
                             problems);
 }
 
+std::vector<Error> in_order(std::vector<Error> all) {
+  std::stable_sort(all.begin(), all.end(), [](const Error& a, const Error& b) {
+    return std::tie(a.where.line, a.where.column) < std::tie(b.where.line, b.where.column);
+  });
+  return all;
+}
+
 }  // namespace
 
 void name_lone_parameters(Scenario& scenario) {
@@ -93,10 +101,26 @@ std::vector<Error> validate(const Scenario& written) {
   validate_variants(scenario, problems);
   check_bug(scenario, problems);
   check_teeth(scenario, problems);
-  std::vector<Error> all = problems.all();
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Error& a, const Error& b) { return a.where.line < b.where.line; });
-  return all;
+  return in_order(problems.all());
+}
+
+std::vector<Error> all_mistakes(const ParsedScenario& parsed) {
+  if (parsed.errors.empty()) return validate(parsed.scenario);
+  Scenario scenario = parsed.scenario;
+  name_lone_parameters(scenario);
+  Problems problems;
+  for (const FaultSpec& fault : scenario.faults)
+    if (!fault.kind.empty()) look_up(fault, problems);
+  for (const ExpectationSpec& spec : scenario.expect)
+    if (!spec.oracle.empty()) look_up(spec, problems);
+  std::vector<Error> all = parsed.errors;
+  for (const Error& error : problems.all()) {
+    const std::string place = error.where.to_string();
+    if (std::none_of(parsed.errors.begin(), parsed.errors.end(),
+                     [&](const Error& e) { return e.where.to_string() == place; }))
+      all.push_back(error);  // else the parser said it
+  }
+  return in_order(std::move(all));
 }
 
 }  // namespace rankfault

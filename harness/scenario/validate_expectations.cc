@@ -11,10 +11,11 @@
 namespace rankfault {
 namespace {
 
-bool some_fault_ends_a_rank(const Scenario& scenario) {
+// A kind that does not exist may be one that does: it is told by itself.
+bool some_fault_may_end_a_rank(const Scenario& scenario) {
   return std::any_of(scenario.faults.begin(), scenario.faults.end(), [](const FaultSpec& fault) {
     const FaultKind* kind = Catalog<FaultKind>::instance().find(fault.kind);
-    return kind && kind->ends_ranks;
+    return !kind || kind->ends_ranks;
   });
 }
 
@@ -30,7 +31,7 @@ void check_ranks(const Scenario& scenario, const Value& value, Problems& problem
             value.pos);
       break;
     case RankSet::Kind::kSurvivors:
-      if (!some_fault_ends_a_rank(scenario))
+      if (!some_fault_may_end_a_rank(scenario))
         problems.add("\"survivors\" needs a fault that ends a rank; none does: say \"others\" or \"all\"",
                      value.pos);
       break;
@@ -68,17 +69,8 @@ void check_values(const Scenario& scenario, const Oracle& oracle, const Value& p
 }
 
 void check_one(const Scenario& scenario, const ExpectationSpec& spec, Problems& problems) {
-  const auto& oracles = Catalog<Oracle>::instance();
-  const Oracle* oracle = oracles.find(spec.oracle);
-  if (!oracle) {
-    problems.add(fmt::format("unknown oracle \"{}\"{}", spec.oracle, oracles.did_you_mean(spec.oracle)),
-                 spec.pos);
-    return;
-  }
-  if (Status ok = check_params(spec.params, oracle->params, spec.oracle, {"id"}); !ok) {
-    problems.add(ok.error(), spec.pos);
-    return;
-  }
+  if (!look_up(spec, problems)) return;
+  const Oracle* oracle = Catalog<Oracle>::instance().find(spec.oracle);
   check_values(scenario, *oracle, spec.params, problems);
   if (spec.oracle == "same_as_reference" && !scenario.reference_fault_free)
     problems.add("same_as_reference has nothing to compare with: add \"reference: fault_free\"", spec.pos);
@@ -87,6 +79,19 @@ void check_one(const Scenario& scenario, const ExpectationSpec& spec, Problems& 
 }
 
 }  // namespace
+
+bool look_up(const ExpectationSpec& spec, Problems& problems) {
+  const auto& oracles = Catalog<Oracle>::instance();
+  const Oracle* oracle = oracles.find(spec.oracle);
+  if (!oracle) {
+    problems.add(fmt::format("unknown oracle \"{}\"{}", spec.oracle, oracles.did_you_mean(spec.oracle)),
+                 spec.pos);
+    return false;
+  }
+  const auto wrong = all_mistakes(spec.params, oracle->params, spec.oracle, {"id"});
+  for (const Error& error : wrong) problems.add(error, spec.pos);
+  return wrong.empty();
+}
 
 void validate_expectations(const Scenario& scenario, Problems& problems) {
   for (const ExpectationSpec& spec : scenario.expect) {

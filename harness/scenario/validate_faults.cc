@@ -91,23 +91,27 @@ bool waits_for_itself(const Scenario& scenario, const FaultSpec& fault) {
 }
 
 void check_kind(const Scenario& scenario, const FaultSpec& fault, Problems& problems) {
-  const auto& kinds = Catalog<FaultKind>::instance();
-  const FaultKind* kind = kinds.find(fault.kind);
-  if (!kind) {
-    problems.add(fmt::format("unknown fault kind \"{}\"{}", fault.kind, kinds.did_you_mean(fault.kind)),
-                 fault.kind_pos.line ? fault.kind_pos : fault.pos);
-    return;
-  }
-  if (Status ok = check_params(fault.params, kind->params, fault.kind, common_fault_keys()); !ok) {
-    problems.add(ok.error(), fault.pos);
-    return;
-  }
+  if (!look_up(fault, problems)) return;
+  const FaultKind* kind = Catalog<FaultKind>::instance().find(fault.kind);
   const LowerContext context{scenario, scenario.workload.ranks, 0,
                              victims_of(fault, scenario.workload.ranks)};
   if (auto lowered = kind->lower(fault, context); !lowered) problems.add(lowered.error(), fault.pos);
 }
 
 }  // namespace
+
+bool look_up(const FaultSpec& fault, Problems& problems) {
+  const auto& kinds = Catalog<FaultKind>::instance();
+  const FaultKind* kind = kinds.find(fault.kind);
+  if (!kind) {
+    problems.add(fmt::format("unknown fault kind \"{}\"{}", fault.kind, kinds.did_you_mean(fault.kind)),
+                 fault.kind_pos.line ? fault.kind_pos : fault.pos);
+    return false;
+  }
+  const auto wrong = all_mistakes(fault.params, kind->params, fault.kind, common_fault_keys());
+  for (const Error& error : wrong) problems.add(error, fault.pos);
+  return wrong.empty();
+}
 
 void validate_faults(const Scenario& scenario, Problems& problems) {
   for (const FaultSpec& fault : scenario.faults) {

@@ -6,6 +6,16 @@
 namespace rankfault::test {
 namespace {
 
+// What rf_comm.calls must be: of the calls on communicator 0, all still in their rings.
+uint64_t sum_of_calls(const Ring& ring) {
+  uint64_t sum = 0;
+  for (uint32_t lane = 0; lane < ring.header().lanes_used; ++lane)
+    for (const rf_record& r : ring.records(lane))
+      if (r.phase == RF_PHASE_ENTER && r.comm == 0 && r.seq != 0)
+        sum += rf_call_word(r.seq, r.op, r.peer, r.flags);
+  return sum;
+}
+
 TEST(FlightRecord, KeepsEveryCallOfTheLibrary) {
   AgentRun run;
   ASSERT_EQ(run.run({"steps", "25"}), 0) << run.out();
@@ -19,6 +29,7 @@ TEST(FlightRecord, KeepsEveryCallOfTheLibrary) {
   EXPECT_EQ(ring.count(RF_OP_ALL_REDUCE, RF_PHASE_EXIT), 25);
   EXPECT_EQ(ring.comm(0).entered, 25u);
   EXPECT_EQ(ring.comm(0).completed, 25u);
+  EXPECT_EQ(ring.comm(0).calls, sum_of_calls(ring));
   EXPECT_TRUE(ring.comm(0).flags & RF_COMM_WORLD);
   EXPECT_EQ(ring.name(ring.comm(0).name), "fake_world");
   EXPECT_EQ(ring.state(0).where, RF_OUTSIDE);

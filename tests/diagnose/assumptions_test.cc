@@ -156,6 +156,119 @@ TEST(Assumptions, SameCallsBeforeOfOneThatWaitsForAMessage) {
   }
 }
 
+// 24 calls, and one of them is `among`; rank 2 may have left that out, and makes an all_reduce instead.
+TimelineBuilder job_with_losses(const CallSpec& among, bool left_out) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  for (int r : {0, 1, 2}) job.does(r, all_reduce(), 3);
+  for (int r : {0, 1, 2}) job.does(r, left_out && r == 2 ? all_reduce() : among);
+  for (int r : {0, 1, 2}) job.does(r, all_reduce(), 20);
+  return job;
+}
+CallSpec gather() {
+  CallSpec spec = broadcast(0);
+  spec.op = RF_OP_GATHER;
+  return spec;
+}
+
+TEST(Assumptions, SameCallsBeforeOfCallsThatRingsHaveLost) {
+  for (const size_t lost : {0u, 20u}) {
+    for (const bool left_out : {true, false}) {
+      TimelineBuilder job = job_with_losses(gather(), left_out);
+      job.killed(2).blocked(0, all_reduce()).blocked(1, all_reduce());
+      for (int r : {0, 1, 2}) job.loses(r, lost);
+      const Findings found = diagnose(job.build());
+      const Finding* f = finding_of(found, "dead_rank");
+      if (left_out)
+        expect_only(f, "same_calls_before");
+      else
+        EXPECT_EQ(f->confidence, Confidence::kProven) << to_json(*f).dump(1);
+    }
+  }
+}
+
+std::string why_not(const Finding& f) {
+  for (const Assumption& a : f.assumes)
+    if (!a.holds) return a.why;
+  return "";
+}
+
+// A call counts by its place, what it is, its root and whether it waits; not by its length, which differs by
+// design.
+TEST(Assumptions, SameCallsBeforeOfCallsThatRingsHaveLostSaysWhichDiffer) {
+  CallSpec other_root = gather(), other_length = gather(), nonblocking = gather();
+  other_root.peer = 1;
+  other_length.count = 99;
+  nonblocking.flags = RF_CALL_NONBLOCKING;
+  for (const CallSpec& of_rank_2 : {other_root, other_length, nonblocking}) {
+    TimelineBuilder job(3, RF_LIB_MPI);
+    for (int r : {0, 1, 2}) job.does(r, all_reduce()).does(r, r == 2 ? of_rank_2 : gather());
+    job.everyone(all_reduce(), 5).killed(2).blocked(0, all_reduce()).blocked(1, all_reduce());
+    for (int r : {0, 1, 2}) job.loses(r, 4);
+    const Findings found = diagnose(job.build());
+    const Finding* f = finding_of(found, "dead_rank");
+    if (of_rank_2.count == 99) {
+      EXPECT_EQ(f->confidence, Confidence::kProven);
+      continue;
+    }
+    expect_only(f, "same_calls_before");
+    EXPECT_EQ(why_not(*f),
+              "the records of the first 2 calls on world are lost, and by their sums ranks 0 and 2 did not "
+              "make the "
+              "same");
+  }
+}
+
+// The others went on without rank 2, further than their rings reach back: its last calls have nothing to
+// stand by.
+TEST(Assumptions, SameCallsBeforeOfOneThatEndedBeforeWhatIsLeft) {
+  for (const int calls : {4, 0}) {
+    TimelineBuilder job(3, RF_LIB_MPI);
+    job.does(2, gather(), calls).killed(2);
+    for (int r : {0, 1}) job.does(r, broadcast(1), 20);
+    job.blocked(0, all_reduce()).blocked(1, all_reduce());
+    for (int r : {0, 1}) job.loses(r, 20);
+    const Findings found = diagnose(job.build());
+    const Finding* f = finding_of(found, "dead_rank");
+    if (calls == 0) {
+      EXPECT_EQ(f->confidence, Confidence::kProven);
+      continue;
+    }
+    expect_only(f, "same_calls_before");
+    EXPECT_EQ(why_not(*f),
+              "the records of the first 10 calls on world are lost, and rank 2 made 4 calls: which ones is "
+              "not known");
+  }
+}
+
+// A mismatch is one of two places: where a lost call was left out they are not a pair.
+TEST(Assumptions, SameCallsBeforeOfAMismatch) {
+  for (const size_t lost : {0u, 20u}) {
+    for (const bool left_out : {true, false}) {
+      TimelineBuilder job = job_with_losses(gather(), left_out);
+      for (int r : {0, 1, 2}) job.loses(r, lost);
+      for (int r : {0, 1, 2}) job.blocked(r, all_reduce(r == 2 ? 8 : 16));
+      const Findings found = diagnose(job.build());
+      const Finding* f = finding_of(found, "call_mismatch");
+      if (left_out && lost != 0)
+        expect_only(f, "same_calls_before");
+      else
+        EXPECT_EQ(f->confidence, Confidence::kProven);
+    }
+  }
+}
+
+// PyTorch gives each call a tag of its own place: nothing of it is summed, and nothing is asked.
+TEST(Assumptions, SameCallsBeforeAsksPyTorchNothing) {
+  TimelineBuilder job(3, RF_LIB_C10D);
+  job.everyone(all_reduce(), 20).killed(2).blocked(0, all_reduce()).blocked(1, all_reduce());
+  for (int r : {0, 1, 2}) {
+    job.loses(r, 20);
+    job.comm_of(r).calls = static_cast<uint64_t>(r);
+  }
+  const Findings found = diagnose(job.build());
+  EXPECT_TRUE(assumption_holds(*finding_of(found, "dead_rank"), "same_calls_before"));
+}
+
 TEST(Assumptions, OneLook) {
   for (int moving : {0, 2}) {
     TimelineBuilder job = proven_job();

@@ -118,9 +118,9 @@ TEST_P(ForeignJob, NamesTheRankThatLeftOutACall) {
 INSTANTIATE_TEST_SUITE_P(Jobs, ForeignJob,
                          testing::Values(Case{"OpenMpi4", true}, Case{"OpenMpi4", false},
                                          Case{"OpenMpi5", true}, Case{"OpenMpi5", false},
-                                         Case{"Mpich4", true}, Case{"Mpich4", false}, Case{"Mpich5", true},
-                                         Case{"Mpich5", false}, Case{"MpiStandard", true},
-                                         Case{"Torch", true}, Case{"Torch", false}),
+                                         Case{"Mpich4", true}, Case{"Mpich5", true}, Case{"Mpich5", false},
+                                         Case{"MpiStandard", true}, Case{"Torch", true},
+                                         Case{"Torch", false}),
                          testing::PrintToStringParamName());
 
 }  // namespace

@@ -19,6 +19,8 @@ void leave(rf_state& s, const rf_record& r) {
 
 struct Redo {
   explicit Redo(ProcessView& process) : p(process) {
+    for (const Event& e : p.history)
+      if (CommView* c = placed_on(e.record)) c->calls -= word_of(e.record);  // what is left: of those lost
     p.history.clear();
     for (LaneView& l : p.lanes) {
       l.state = {};
@@ -45,9 +47,18 @@ struct Redo {
     return nullptr;
   }
 
+  // The communicator on which the record's call took a place when it was entered; null: on none.
+  CommView* placed_on(const rf_record& r) {
+    const bool takes = r.phase == RF_PHASE_ENTER && is_positional(r.op) && !(r.flags & RF_CALL_EXECUTION) &&
+                       r.library != RF_LIB_C10D;
+    return takes && r.seq != 0 ? comm(r.comm) : nullptr;
+  }
+  static uint64_t word_of(const rf_record& r) { return rf_call_word(r.seq, r.op, r.peer, r.flags); }
+
   void take(const Event& event) {
     const rf_record& r = event.record;
     p.history.push_back(event);
+    if (CommView* on = placed_on(r)) on->calls += word_of(r);
     LaneView* l = lane(event.lane);
     if (!l) return;
     l->head = std::max(l->head, event.index + 1);

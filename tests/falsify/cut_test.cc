@@ -45,6 +45,18 @@ TEST(Cut, ProvesWhatTheLookProvedAndNothingElse) {
   EXPECT_GT(same, 50u);
 }
 
+// What the rings lost before the look is no part of the cut: its sum stays.
+TEST(Cut, KeepsTheSumOfCallsThatWereLost) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.everyone(all_reduce(), 3).everyone(barrier());
+  job.loses(0, 4).loses(1, 2);
+  const Timeline look = job.build();
+  job.everyone(broadcast(1), 2);
+  const Timeline again = cut(job.build(), lengths(look));
+  for (size_t r : {0u, 1u})
+    EXPECT_EQ(again.processes[r].comms[0].calls, look.processes[r].comms[0].calls) << r;
+}
+
 Finding claim(Claim kind, std::vector<ClaimedCall> calls) {
   Finding f;
   f.claim = kind;

@@ -108,8 +108,9 @@ bool read_all_of(const std::string& path) {
   const uint32_t lanes = std::min(reader.lanes_used(), 4u);
   for (uint32_t lane = 0; lane < lanes; ++lane) {
     (void)reader.may_have_spilled(lane, 3);
-    const RingReader::LaneRead all = reader.read_lane(lane, 0);
-    RF_ASSERT(all.records.size() <= RF_LANE_RECORDS, "more records than a lane holds");
+    std::vector<Event> records;
+    const RingReader::LaneRead all = reader.read_lane(lane, 0, records);
+    RF_ASSERT(records.size() <= RF_LANE_RECORDS, "more records than a lane holds");
     rf_record record;
     bool gone = false;
     (void)reader.read_record(lane, all.next, record, gone);

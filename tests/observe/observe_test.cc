@@ -130,6 +130,29 @@ TEST_F(Observe, SaysHowMuchWasOverwrittenUnread) {
   EXPECT_EQ(v.history_lost, RF_LANE_RECORDS);
 }
 
+// Of the calls that are gone the communicator's sum is left, in a look's line too.
+TEST_F(Observe, TheSumOfCallsOutlivesTheirRecords) {
+  auto w = ring(0);
+  uint64_t lost = 0;
+  for (uint32_t i = 1; i <= RF_LANE_RECORDS; ++i) {
+    w->enter(0, i % 3 ? RF_OP_ALL_REDUCE : RF_OP_BARRIER);
+    w->leave(0);
+    if (i <= RF_LANE_RECORDS / 2)
+      lost += rf_call_word(i, i % 3 ? RF_OP_ALL_REDUCE : RF_OP_BARRIER, RF_PEER_NONE, 0);
+  }
+  FlightMemory memory(std::move(*RingReader::open(w->path())), records_, false);
+  memory.drain();
+  Timeline t;
+  t.processes.push_back(memory.ring().view());
+  memory.fill(t.processes[0], false);
+  const Result<Timeline> again = state_from_json(state_to_json(t));
+  ASSERT_TRUE(again.ok());
+  for (const Event& e : t.processes[0].history)
+    if (e.record.phase == RF_PHASE_ENTER)
+      lost += rf_call_word(e.record.seq, e.record.op, e.record.peer, e.record.flags);
+  EXPECT_EQ(again->processes.at(0).comms.at(0).calls, lost);
+}
+
 // Who is gone from an elastic job is not expected in its next attempt.
 TEST_F(Observe, ALaterAttemptHasAsManyRanksAsItSays) {
   auto first = ring(0), lost = ring(1);
@@ -230,6 +253,50 @@ TEST_F(Observe, AReplayOfALookGivesTheFindingsOfTheLiveOne) {
   ASSERT_TRUE(replay.ok()) << replay.error().message;
   EXPECT_EQ(state_to_json(*replay).dump(), state_to_json(live).dump());
   EXPECT_EQ(to_json(diagnose(*replay)).dump(), to_json(found).dump());
+}
+
+// More than are held open, and enough for several threads: read twice, since the second look finds some open.
+TEST_F(Observe, AReplayOfManyRecordsIsThatOfEach) {
+  constexpr int kRanks = 300;
+  auto observer = make_observer({records_}, 1);
+  for (int r = 0; r < kRanks; ++r) {
+    RingFileWriter w(records_, process(r), r, kRanks, 1);
+    w.add_comm(99, "world", kRanks, r);
+    w.enter(0, RF_OP_ALL_REDUCE);
+    w.leave(0);
+    if (r != 7) w.enter(0, RF_OP_ALL_REDUCE);
+  }
+  observer->set_expected({}, kRanks, 0);
+  observer->scan();
+  observer->set_end(killed(7));
+  const Timeline live = canonical(observer->look(false));
+  const Json line = {{"state", state_to_json(live)}};
+  const std::string found = to_json(diagnose(live)).dump();
+  EXPECT_THAT(found, ::testing::HasSubstr("proven"));
+  RunRecords records(run_);
+  for (const int look : {1, 2}) {
+    const auto again = records.at_look(line);
+    ASSERT_TRUE(again.ok());
+    EXPECT_EQ(to_json(diagnose(*again)).dump(), found) << look;
+    EXPECT_EQ(records.unread().size(), 0u);
+  }
+  journal({{{"n", 1}, {"ev", "run_begin"}, {"t", 1}, {"world_size", kRanks}}});
+  const auto end = final_timeline(run_, Histories::kInFiles);
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(end->processes.size(), 300u);
+
+  for (const int gone : {200, 90})
+    std::filesystem::remove(records_ + "/" + process(gone).to_string() + ".ring");
+  RunRecords rest(run_);
+  for (const int look : {1, 2}) {
+    const auto again = rest.at_look(line);
+    ASSERT_TRUE(again.ok());
+    ASSERT_EQ(rest.unread().size(), 2u) << look;
+    EXPECT_THAT(rest.unread()[0], ::testing::HasSubstr(process(90).to_string()));
+    EXPECT_THAT(rest.unread()[1], ::testing::HasSubstr(process(200).to_string()));
+    EXPECT_NE(again->rank(0, 90)->partial, 0u);
+    EXPECT_EQ(again->rank(0, 91)->partial, 0u);
+  }
 }
 
 TEST_F(Observe, TheEndOfARunIsReadFromItsFiles) {

@@ -91,6 +91,7 @@ void RingFileWriter::enter(uint32_t l, uint16_t op) {
   s.count = 4;
   s.dtype = RF_DTYPE_FLOAT32;
   s.return_address = 0x1234;
+  comm(0).calls += rf_call_word(s.seq, op, RF_PEER_NONE, 0);
   rf_record& r = claim(l);
   r.seq = s.seq;
   r.call = s.call;

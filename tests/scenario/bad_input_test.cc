@@ -6,7 +6,9 @@
 namespace rankfault {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::SizeIs;
 
 struct BadInput {
   const char* fact;
@@ -219,6 +221,46 @@ const BadComparison kComparisons[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Variants, BadComparisonTest, testing::ValuesIn(kComparisons),
                          [](const auto& entry) { return entry.param.fact; });
+
+std::vector<std::string> mistakes(const std::string& text) {
+  std::vector<std::string> all;
+  for (const Error& error : all_mistakes(parse_all(text, "f.yaml"))) all.push_back(error.to_string());
+  return all;
+}
+
+std::string changed(std::string text, const std::vector<std::pair<std::string, std::string>>& changes) {
+  for (const auto& [from, to] : changes) text.replace(text.find(from), from.size(), to);
+  return text;
+}
+
+// What the parser refuses and what only the catalogues know, in the order of the file.
+TEST(BadInput, AllMistakesComeAtOnce) {
+  EXPECT_THAT(
+      mistakes(changed(kGood, {{"summary:", "sumary:"},
+                               {"rank_kill", "rnak_kill"},
+                               {"nth: 3", "nht: 3"},
+                               {"- unblocked", "- unbloked"},
+                               {"sockets", "sokets"}})),
+      ElementsAre("f.yaml:3:1: unknown key \"sumary\" in a scenario (did you mean \"summary\"?)",
+                  "f.yaml:11:11: unknown fault kind \"rnak_kill\" (did you mean \"rank_kill\"?)",
+                  "f.yaml:13:39: unknown key \"nht\" in at (did you mean \"nth\"?)",
+                  "f.yaml:16:5: unknown oracle \"unbloked\" (did you mean \"unblocked\"?)",
+                  "f.yaml:17:36: \"kinds\" is one of processes, shm, sockets, temp_files; not \"sokets\" "
+                  "(did you mean \"sockets\"?)"));
+}
+
+// Of a fault whose kind is not known nobody knows that it ends no rank; of ranks that were not read, not that
+// 2 is none of them.
+TEST(BadInput, NoMistakeIsTheEchoOfAnother) {
+  EXPECT_THAT(mistakes(changed(kGood, {{"rank_kill", "rnak_kill"}})),
+              ElementsAre("f.yaml:11:11: unknown fault kind \"rnak_kill\" (did you mean \"rank_kill\"?)"));
+  EXPECT_THAT(mistakes(changed(kGood, {{"ranks: 4", "ranks: four"}})), SizeIs(1));
+  EXPECT_THAT(mistakes(changed(kGood, {{"    kind: rank_kill\n", ""}})), SizeIs(1));
+}
+
+TEST(BadInput, EveryParameterOfOneFaultIsTold) {
+  EXPECT_THAT(mistakes(changed(kGood, {{"    at:", "    sgnal: 9\n    sighal: 9\n    at:"}})), SizeIs(2));
+}
 
 TEST(BadInput, CompareNeedsVariants) {
   const std::string text =

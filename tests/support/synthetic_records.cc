@@ -64,12 +64,13 @@ class RankRecord {
   // The last call of all: it takes a place in the order of the world, and needs nobody.
   void finalize() {
     state_.call += 1;
-    state_.seq = ++ring_.comm(0).entered;
+    state_.seq = ring_.comm(0).entered + 1;
     state_.comm = 0;
     state_.op = RF_OP_FINALIZE;
     state_.where = RF_INSIDE;
     state_.count = 0;
     state_.peer = RF_PEER_NONE;
+    enter_on(ring_.comm(0));
     state_.since_ns += 500;
     write(RF_PHASE_ENTER, state_.since_ns);
     ring_.set_state(0, state_);
@@ -103,6 +104,11 @@ class RankRecord {
     for (const int r : group.ranks) ring_.member_at(h.members_used++) = r;
   }
 
+  void enter_on(rf_comm& c) {
+    c.entered = state_.seq;
+    c.calls += rf_call_word(state_.seq, state_.op, state_.peer, state_.flags);
+  }
+
   void add_call(const Planned& planned, const Made& made) {
     rf_comm& c = ring_.comm(index_.at(planned.group));
     const bool message = planned.peer >= 0;
@@ -121,7 +127,7 @@ class RankRecord {
     state_.where = RF_INSIDE;
     state_.since_ns = clock_of(made.time + skew_);
     state_.version += 1;
-    if (!message) c.entered = state_.seq;
+    if (!message) enter_on(c);
     if (message) ++(state_.op == RF_OP_SEND ? c.sends : c.receives);
     write(RF_PHASE_ENTER, state_.since_ns);
     if (!made.completed) return;

@@ -105,6 +105,7 @@ uint32_t TimelineBuilder::enter(int r, const CallSpec& s) {
                        : s.op == RF_OP_RECV ? ++c.receives
                                             : 0;
   c.issuers |= uint64_t{1} << s.lane;
+  if (is_positional(s.op)) c.calls += rf_call_word(seq, s.op, s.peer, s.flags);
   rf_record& e = record(r, s.lane, RF_PHASE_ENTER).record;
   e.seq = seq;
   e.where = s.site;
@@ -253,6 +254,13 @@ TimelineBuilder& TimelineBuilder::steps(uint64_t number) {
 void TimelineBuilder::end(int r, bool known, bool by_signal, int value) {
   now_ += kStep;
   rank(r).end = {EndKind::kEnded, now_, known, by_signal, value};
+}
+
+TimelineBuilder& TimelineBuilder::loses(int r, size_t records) {
+  std::vector<Event>& history = rank(r).history;
+  history.erase(history.begin(), history.begin() + static_cast<std::ptrdiff_t>(records));
+  rank(r).history_lost += records;
+  return *this;
 }
 
 TimelineBuilder& TimelineBuilder::killed(int r, int signal) {

@@ -75,6 +75,7 @@ class TimelineBuilder {
                               rf_host_wait in = RF_HOST_WAIT_STREAM);
   TimelineBuilder& step(int rank, uint64_t number);  // a step_begin mark
   TimelineBuilder& steps(uint64_t number);           // on every rank
+  TimelineBuilder& loses(int rank, size_t records);  // its oldest, as a ring does
   TimelineBuilder& killed(int rank, int signal = 9);
   TimelineBuilder& exits(int rank, int code = 0);
   TimelineBuilder& vanishes(int rank);  // died, status unknown
