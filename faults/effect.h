@@ -13,7 +13,7 @@ namespace rankfault {
 using VerifyOne = std::function<EffectReport(const Action&, const GateEvent&, const RunFacts&)>;
 
 // Every action of the fault must have fired and its firings be verified: the worst one speaks for
-// the fault, the earliest effect is when it began. Actions of kContinue and kWatch are not asked.
+// the fault, the earliest effect is when it began. Timed actions and kWatch are not asked.
 EffectReport verify_each(const FaultSpec&, const RunFacts&, const VerifyOne&);
 
 EffectReport verified(std::string how, TimeNs at, std::vector<uint64_t> lines = {});

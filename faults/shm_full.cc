@@ -4,36 +4,20 @@
 // started.
 #include <fmt/format.h>
 
-#include "faults/effect.h"
-#include "faults/lowering.h"
+#include "faults/small_folder.h"
 
 namespace rankfault {
 namespace {
 
-constexpr int64_t kPage = 4096;
-
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
-  if (fault.at.pos.line != 0)
-    return usage_error("shm_full has no trigger: it is there before the job is", fault.at.pos);
-  if (context.victims.size() != static_cast<size_t>(context.ranks))
-    return usage_error("all ranks of a host share its /dev/shm: \"ranks: all\"", fault.ranks.pos);
-  const int64_t size = read_int(fault.params, "size", 16 * kPage);
-  if (size < kPage) return usage_error("\"size\" is at least a page, 4096", fault.params.find("size")->pos);
-  Action action;
-  action.outside = OutsideVerb::kStart;
-  action.path = kOwnShm;
-  action.size = size;
-  action.rank = context.victims.front();
-  action.times = 0;
-  action.ask = false;
-  return std::vector<Action>{std::move(action)};
+  Result<Action> mount = mount_small_folder(fault, context, kShmFolder);
+  if (!mount) return mount.error();
+  return std::vector<Action>{std::move(*mount)};
 }
 
 // Small is not full: somebody must have failed for it, or hung.
 EffectReport verify(const FaultSpec&, const RunFacts& facts) {
-  const Json* mounted = nullptr;
-  for (const Json& line : facts.journal)
-    if (line.value("ev", "") == "own_shm") mounted = &line;
+  const Json* mounted = mounted_line(facts, kShmFolder);
   if (!mounted) return {Effect::kNotFired, "no /dev/shm was mounted for the job", {}, 0};
   const TimeNs at = mounted->value("t", TimeNs{0});
   const int64_t bytes = mounted->value("bytes", int64_t{0});

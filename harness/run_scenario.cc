@@ -80,10 +80,12 @@ struct LiveRun {
   int attempt = 0;        // the one that runs, or ran last
 };
 
-int64_t own_shm_bytes(const Plan& plan) {
+std::vector<SmallFolder> small_folders(const Plan& plan, const std::string& tmp) {
+  std::vector<SmallFolder> folders;
   for (const Action& action : plan.actions)
-    if (action.outside == OutsideVerb::kStart && action.path == kOwnShm) return action.size;
-  return 0;
+    if (action.outside == OutsideVerb::kMount)
+      folders.push_back({action.path == kShmFolder ? kShmFolder : tmp + "/" + action.path, action.size});
+  return folders;
 }
 
 Result<LiveRun> open_run(const Plan& plan, const RunOptions& options) {
@@ -97,7 +99,7 @@ Result<LiveRun> open_run(const Plan& plan, const RunOptions& options) {
   if (!page) return page.error();
   Result<UndoList> undo = UndoList::open(dir->undo());
   if (!undo) return undo.error();
-  Result<Guardian> guardian = Guardian::start(*dir, own_shm_bytes(plan));
+  Result<Guardian> guardian = Guardian::start(*dir, small_folders(plan, dir->tmp()));
   if (!guardian) return guardian.error();
   std::unique_ptr<Observer> observer = make_observer({dir->records()}, (*page)->run_started_ns);
   return LiveRun{std::move(*dir),  std::move(*journal),  std::move(*page),
@@ -153,11 +155,17 @@ Result<AttemptEnd> run_attempts(const Plan& plan, const Where& where, LiveRun& r
   }
 }
 
+bool loads_a_core(const Plan& plan) {
+  return std::any_of(plan.actions.begin(), plan.actions.end(),
+                     [](const Action& action) { return action.outside == OutsideVerb::kLoad; });
+}
+
 // Takes the census, lets the user's checks look, ends what is left, undoes what was done to the host.
 std::string take_down(const Plan& plan, const Where& where, const RunOptions& options, LiveRun& run,
                       AttemptEnd end) {
   const bool over = end == AttemptEnd::kOver;
   run.journal.write("teardown", {{"reason", teardown_word(end)}});
+  const Status quiet = loads_a_core(plan) ? run.guardian.unload() : Done{};  // they are none of the job's
   const Status listed =
       where.extra_preload.empty()
           ? Done{}
@@ -170,10 +178,11 @@ std::string take_down(const Plan& plan, const Where& where, const RunOptions& op
   const Result<std::vector<std::string>> failed = run.guardian.quit();
   Json lines = Json::array();
   std::string left;
-  if (!listed) {
-    left = listed.error().to_string();
-    lines.push_back(left);
-  }
+  for (const Status* status : {&quiet, &listed})
+    if (!*status) {
+      left = status->error().to_string();
+      lines.push_back(left);
+    }
   if (!failed) {
     left = failed.error().to_string();
     lines.push_back(left);
@@ -197,8 +206,8 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   if (const Status met = needs_met(plan.scenario.workload); !met) return met.error();
   const Result<Where> where = where_we_are(plan, options.with_agent);
   if (!where) return where.error();
-  if (own_shm_bytes(plan) > 0)
-    if (const Status may = own_shm(); !may) return may.error();
+  if (!small_folders(plan, "").empty())
+    if (const Status may = may_mount(); !may) return may.error();
 
   Result<LiveRun> opened = open_run(plan, options);
   if (!opened) return opened.error();
@@ -206,13 +215,15 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   const Foremost foremost;  // until the ranks are gone
   journal_run_begin(plan, options.reference_run, diagnose_options(plan.scenario.workload),
                     where->cuda ? where->cuda->nccl : "", run.journal);
-  if (own_shm_bytes(plan) > 0) run.journal.write("own_shm", {{"bytes", own_shm_bytes(plan)}});
+  for (const SmallFolder& folder : small_folders(plan, run.dir.tmp()))
+    run.journal.write("mounted", {{"path", folder.path}, {"bytes", folder.bytes}});
 
   Result<AttemptEnd> end = AttemptEnd::kOver;
   {
     Injector injector(
         plan, run.page, run.journal, run.undo, run.guardian.pid(), [&run] { (void)run.guardian.census(); },
-        run.dir.tmp());
+        run.dir.tmp(),
+        [&run](uint32_t tag, int pid, int per_core) { return run.guardian.load(tag, pid, per_core); });
     Doorbell doorbell(run.page.get());
     Ends ends(run.journal, injector, run.dir.records());
     EvidenceTaker taker(run.dir, run.guardian.pid(), run.journal, options.interrupted);
@@ -220,7 +231,7 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
     end = run_attempts(plan, *where, run, options,
                        {run.guardian, *run.observer, injector, doorbell, run.journal, ends, looks}, taker,
                        *launcher);
-    injector.tick();
+    injector.finish();
   }
   journal_log_markers(plan, run.dir, run.journal);
   const std::string left = take_down(plan, *where, options, run, end ? *end : AttemptEnd::kInterrupted);

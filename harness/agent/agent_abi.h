@@ -86,7 +86,7 @@ static inline int rf_is_wait(uint16_t op) {
 
 /* May stand inside another call, whose state the lane then keeps: only the history tells of them. */
 static inline int rf_is_inner(uint16_t op) {
-  return (op >= RF_OP_FILE_OPEN && op <= RF_OP_SHM_UNLINK) ||
+  return (op >= RF_OP_FILE_OPEN && op <= RF_OP_SHM_UNLINK) || op == RF_OP_FILE_ALLOCATE ||
          (op >= RF_OP_DEVICE_ALLOC && op <= RF_OP_DEVICE_QUERY);
 }
 

@@ -95,26 +95,26 @@ static int enter_with(struct rf_call* c, uint16_t op, const char* path, uint64_t
   return 0;
 }
 
-static int enter(struct rf_call* c, uint16_t op, const char* path, uint64_t count, const void* where) {
+int rf_point_enter(struct rf_call* c, uint16_t op, const char* path, uint64_t count, const void* where) {
   return enter_with(c, op, path, count, 0, where);
 }
 
-static void leave(struct rf_call* c, int failed) {
+void rf_point_leave(struct rf_call* c, int failed) {
   const int error = errno;
   table()->file_end(c, failed ? error : 0);
   errno = error;
 }
 
 /* A point around `call`, when the path is wanted; else just the call. */
-#define AT_POINT(type, op, path, count, call)                                          \
-  do {                                                                                 \
-    const char* path_ = (path);                                                        \
-    if (!wanted((op), path_)) return call;                                             \
-    struct rf_call point_;                                                             \
-    if (!enter(&point_, (op), path_, (count), __builtin_return_address(0))) return -1; \
-    const type result_ = call;                                                         \
-    leave(&point_, result_ < 0);                                                       \
-    return result_;                                                                    \
+#define AT_POINT(type, op, path, count, call)                                                   \
+  do {                                                                                          \
+    const char* path_ = (path);                                                                 \
+    if (!wanted((op), path_)) return call;                                                      \
+    struct rf_call point_;                                                                      \
+    if (!rf_point_enter(&point_, (op), path_, (count), __builtin_return_address(0))) return -1; \
+    const type result_ = call;                                                                  \
+    rf_point_leave(&point_, result_ < 0);                                                       \
+    return result_;                                                                             \
   } while (0)
 
 static uint16_t open_op(const char* path, int flags) {
@@ -168,10 +168,10 @@ static void note_made(struct rf_call* c, int fd, int flags) {
     const uint16_t op_ = open_op(p_, (flags));                                        \
     if (!wanted(op_, p_)) return opened(call, p_);                                    \
     struct rf_call point_;                                                            \
-    if (!enter(&point_, op_, p_, 0, __builtin_return_address(0))) return -1;          \
+    if (!rf_point_enter(&point_, op_, p_, 0, __builtin_return_address(0))) return -1; \
     const int fd_ = opened(call, p_);                                                 \
     if (fd_ >= 0) note_made(&point_, fd_, (flags));                                   \
-    leave(&point_, fd_ < 0);                                                          \
+    rf_point_leave(&point_, fd_ < 0);                                                 \
     return fd_;                                                                       \
   } while (0)
 
@@ -242,43 +242,44 @@ static FILE* opened_stream(FILE* f, const char* path) {
   if (f) opened(fileno(f), path);
   return f;
 }
-#define OPENING_STREAM(call)                                                      \
-  do {                                                                            \
-    READY();                                                                      \
-    char full_[PATH_MAX];                                                         \
-    const char* p_ = rf_core_listens() ? full_path(AT_FDCWD, path, full_) : path; \
-    const uint16_t op_ = open_op(p_, mode[0] == 'r' ? 0 : O_CREAT);               \
-    if (!wanted(op_, p_)) return opened_stream(call, p_);                         \
-    struct rf_call point_;                                                        \
-    if (!enter(&point_, op_, p_, 0, __builtin_return_address(0))) return NULL;    \
-    FILE* stream_ = opened_stream(call, p_);                                      \
-    note_made(&point_, -1, 0);                                                    \
-    leave(&point_, !stream_);                                                     \
-    return stream_;                                                               \
+#define OPENING_STREAM(call)                                                            \
+  do {                                                                                  \
+    READY();                                                                            \
+    char full_[PATH_MAX];                                                               \
+    const char* p_ = rf_core_listens() ? full_path(AT_FDCWD, path, full_) : path;       \
+    const uint16_t op_ = open_op(p_, mode[0] == 'r' ? 0 : O_CREAT);                     \
+    if (!wanted(op_, p_)) return opened_stream(call, p_);                               \
+    struct rf_call point_;                                                              \
+    if (!rf_point_enter(&point_, op_, p_, 0, __builtin_return_address(0))) return NULL; \
+    FILE* stream_ = opened_stream(call, p_);                                            \
+    note_made(&point_, -1, 0);                                                          \
+    rf_point_leave(&point_, !stream_);                                                  \
+    return stream_;                                                                     \
   } while (0)
 EXPORTED FILE* fopen(const char* path, const char* mode) { OPENING_STREAM(next_fopen(path, mode)); }
 EXPORTED FILE* fopen64(const char* path, const char* mode) { OPENING_STREAM(next_fopen64(path, mode)); }
 
 /* ---- operations on a descriptor whose path is remembered ---- */
 
-static const char* path_of(uint16_t op, int fd) {
+const char* rf_wanted_path(uint16_t op, int fd) {
   const char* path = rf_path_of(fd);
   return path && wanted(op, path) && rf_is_file(fd) ? path : NULL;
 }
 
 EXPORTED int fsync(int fd) {
   READY();
-  AT_POINT(int, RF_OP_FILE_FSYNC, path_of(RF_OP_FILE_FSYNC, fd), 0, next_fsync(fd));
+  AT_POINT(int, RF_OP_FILE_FSYNC, rf_wanted_path(RF_OP_FILE_FSYNC, fd), 0, next_fsync(fd));
 }
 EXPORTED int fdatasync(int fd) {
   READY();
-  AT_POINT(int, RF_OP_FILE_FSYNC, path_of(RF_OP_FILE_FSYNC, fd), 0, next_fdatasync(fd));
+  AT_POINT(int, RF_OP_FILE_FSYNC, rf_wanted_path(RF_OP_FILE_FSYNC, fd), 0, next_fdatasync(fd));
 }
-/* `call` writes `taken` bytes: all of them, unless an action makes it fewer. */
+/* `call` writes `taken` bytes: all of them, unless an action makes it fewer. The EXIT tells how many there
+ * were. */
 #define WRITING(fd, bytes, call)                                                   \
   do {                                                                             \
     READY();                                                                       \
-    const char* path_ = path_of(RF_OP_FILE_WRITE, (fd));                           \
+    const char* path_ = rf_wanted_path(RF_OP_FILE_WRITE, (fd));                    \
     size_t taken = (bytes);                                                        \
     if (!path_) return call;                                                       \
     struct rf_call point_;                                                         \
@@ -287,7 +288,8 @@ EXPORTED int fdatasync(int fd) {
       return -1;                                                                   \
     taken = point_.count;                                                          \
     const ssize_t result_ = call;                                                  \
-    leave(&point_, result_ < 0);                                                   \
+    if (result_ >= 0) point_.count = (uint64_t)result_;                            \
+    rf_point_leave(&point_, result_ < 0);                                          \
     return result_;                                                                \
   } while (0)
 
@@ -303,11 +305,12 @@ EXPORTED ssize_t pwrite64(int fd, const void* data, size_t bytes, off_t at) {
 /* Giving a file its size is a write to it. */
 EXPORTED int ftruncate(int fd, off_t bytes) {
   READY();
-  AT_POINT(int, RF_OP_FILE_WRITE, path_of(RF_OP_FILE_WRITE, fd), (uint64_t)bytes, next_ftruncate(fd, bytes));
+  AT_POINT(int, RF_OP_FILE_WRITE, rf_wanted_path(RF_OP_FILE_WRITE, fd), (uint64_t)bytes,
+           next_ftruncate(fd, bytes));
 }
 EXPORTED int ftruncate64(int fd, off_t bytes) {
   READY();
-  AT_POINT(int, RF_OP_FILE_WRITE, path_of(RF_OP_FILE_WRITE, fd), (uint64_t)bytes,
+  AT_POINT(int, RF_OP_FILE_WRITE, rf_wanted_path(RF_OP_FILE_WRITE, fd), (uint64_t)bytes,
            next_ftruncate64(fd, bytes));
 }
 

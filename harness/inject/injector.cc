@@ -55,14 +55,16 @@ std::string slot_path(const rf_gate_slot& slot) {
 }  // namespace
 
 Injector::Injector(const Plan& plan, const ControlPage& page, Journal& journal, UndoList& undo,
-                   int guardian_pid, std::function<void()> before_end, std::string job_tmp)
+                   int guardian_pid, std::function<void()> before_end, std::string job_tmp,
+                   std::function<Status(uint32_t, int, int)> load)
     : plan_(plan),
       page_(page),
       journal_(journal),
       undo_(undo),
       guardian_pid_(guardian_pid),
       before_end_(std::move(before_end)),
-      job_tmp_(std::move(job_tmp)) {}
+      job_tmp_(std::move(job_tmp)),
+      load_(std::move(load)) {}
 
 Json Injector::base(const Action& action, const ProcessId& process, int rank) const {
   return {{"fault", action.fault},
@@ -235,7 +237,7 @@ void Injector::after_done(const Action& action, const ProcessId& process, int ra
       (action.verb == RF_VERB_RAISE || action.outside == OutsideVerb::kSignal) && action.signal == SIGSTOP;
   if (stops) watched_.push_back({&action, process, rank, 'T', now + 2'000'000'000, {}});
   for (const Action& next : plan_.actions)
-    if (next.after == static_cast<int32_t>(action.id) && next.outside == OutsideVerb::kContinue)
+    if (next.after == static_cast<int32_t>(action.id) && is_timed(next.outside))
       timed_.push_back({&next, process, rank, now + static_cast<TimeNs>(next.delay.count())});
 }
 
@@ -244,6 +246,7 @@ void Injector::tick() {
   tick_timed(now);
   tick_watched(now);
   tick_granted();
+  look_at_loads(now);
 }
 
 void Injector::tick_timed(TimeNs now) {
@@ -257,7 +260,8 @@ void Injector::tick_timed(TimeNs now) {
     const Result<std::string> acted = act(*timed.action, timed.process, timed.rank, nullptr);
     journal_done(*timed.action, timed.process, timed.rank, acted ? "done" : "refused",
                  {{"what", acted ? *acted : acted.error().to_string()}});
-    if (acted) watched_.push_back({timed.action, timed.process, timed.rank, 'r', now + 2'000'000'000, {}});
+    if (acted && timed.action->outside == OutsideVerb::kContinue)
+      watched_.push_back({timed.action, timed.process, timed.rank, 'r', now + 2'000'000'000, {}});
   }
 }
 
@@ -320,6 +324,11 @@ TimeNs Injector::next_due() const {
 
 void Injector::process_ended(const ProcessId& process, TimeNs when) {
   serve();  // what it said before it died, and nobody has read yet
+  std::erase_if(loads_, [&](const Load& load) {
+    if (load.process.pid != process.pid || load.process.start != process.start) return false;
+    journal_load(load);
+    return true;
+  });
   std::erase_if(parked_, [&](const auto& entry) {
     const Parked& parked = entry.second;
     if (parked.process.pid != process.pid || parked.process.start != process.start) return false;

@@ -12,6 +12,8 @@
 #include "harness/base/process_id.h"
 #include "harness/base/unique_fd.h"
 #include "harness/inject/control_page.h"
+#include "harness/inject/limits.h"
+#include "harness/inject/run_delay.h"
 #include "harness/inject/undo_list.h"
 #include "harness/plan/plan.h"
 #include "harness/run/journal.h"
@@ -21,9 +23,11 @@ namespace rankfault {
 class Injector {
  public:
   // `before_end` is called before a process is ended: the guardian should look at its files first.
-  // `job_tmp` is the job's TMPDIR, whose files may be harmed; "": none may.
+  // `job_tmp` is the job's TMPDIR, whose files may be harmed; "": none may. `load` starts so many busy
+  // processes on each core that a process may use, or ends those of the tag when it is 0.
   Injector(const Plan&, const ControlPage&, Journal&, UndoList&, int guardian_pid,
-           std::function<void()> before_end = {}, std::string job_tmp = "");
+           std::function<void()> before_end = {}, std::string job_tmp = "",
+           std::function<Status(uint32_t tag, int pid, int per_core)> load = {});
 
   void begin_attempt(int attempt) { attempt_ = attempt; }
   // After the doorbell rang: looks at every slot once.
@@ -32,6 +36,8 @@ class Injector {
   // firings that were granted beforehand.
   void tick();
   void process_ended(const ProcessId&, TimeNs when);
+  // No attempt follows: what was still measured is journaled.
+  void finish();
   // We sent this signal to that process: a source of its exit status, and of when it could do no more.
   struct SentSignal {
     int signal = 0;
@@ -65,6 +71,15 @@ class Injector {
     ProcessId helper;
   };
 
+  struct Load {  // busy processes on a victim's cores
+    const Action* action = nullptr;
+    ProcessId process;
+    int rank = -1;
+    TimeNs began = 0, looked = 0;
+    int cores = 0;
+    RunDelay delay;
+  };
+
   void asked(uint32_t index, rf_gate_slot&);
   void done(uint32_t index, rf_gate_slot&);
   void abandoned(uint32_t index, rf_gate_slot&);
@@ -79,6 +94,13 @@ class Injector {
   Result<std::string> send_signal(const Action&, const ProcessId&, int signal);
   Result<std::string> signal_helper(const Action&, const ProcessId&, int rank);
   Result<std::string> kill_launcher(const Action&, const ProcessId&, int rank);
+  Status is_ours(const ProcessId&) const;  // it lives, and descends from the guardian
+  Result<std::string> limit(const Action&, const ProcessId&, int rank);
+  Result<std::string> unlimit(const Action&, const ProcessId&);
+  Result<std::string> load(const Action&, const ProcessId&, int rank);
+  Result<std::string> unload(const Action&);
+  void look_at_loads(TimeNs now);
+  void journal_load(const Load&);
   Result<std::string> harm_files(const Action&, rf_gate_slot*);
   Result<std::string> harm_run_files(const Action&);
   Result<std::string> leave_stale(const Action&, rf_gate_slot*);
@@ -97,6 +119,8 @@ class Injector {
   int guardian_pid_;
   std::function<void()> before_end_;
   std::string job_tmp_;
+  std::function<Status(uint32_t, int, int)> load_;
+  std::vector<Load> loads_;
   int attempt_ = 0;
   std::map<uint32_t, Parked> parked_;  // by slot index
   std::vector<Timed> timed_;
@@ -104,6 +128,7 @@ class Injector {
   std::map<uint32_t, uint64_t> granted_seen_;                // by action: `done` already journaled
   std::map<std::pair<uint32_t, int>, uint64_t> granted_in_;  // (action, attempt) -> firings
   std::map<ProcessId, SentSignal> signals_;
+  std::map<std::pair<ProcessId, int>, SetLimit> limits_;  // by process and resource
   std::map<ProcessId, int> attempts_;
 };
 

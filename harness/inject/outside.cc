@@ -13,8 +13,10 @@
 #include "harness/inject/helpers.h"
 #include "harness/inject/injector.h"
 #include "harness/inject/job_files.h"
+#include "harness/inject/limits.h"
 #include "harness/inject/run_files.h"
 #include "harness/inject/stale_segment.h"
+#include "harness/plan/plan_words.h"
 
 namespace rankfault {
 
@@ -50,8 +52,21 @@ Result<std::string> Injector::act(const Action& action, const ProcessId& process
       intent["what"] = "leave a segment under " + action.path;
       journal_.write("fault_intent", std::move(intent));
       return leave_stale(action, slot);
+    case OutsideVerb::kLimit:
+    case OutsideVerb::kUnlimit:
+      intent["what"] =
+          fmt::format("{} {} of pid {}", to_text(action.outside), resource_name(action.mode), process.pid);
+      journal_.write("fault_intent", std::move(intent));
+      return action.outside == OutsideVerb::kLimit ? limit(action, process, rank) : unlimit(action, process);
+    case OutsideVerb::kLoad:
+      intent["what"] = fmt::format("{} busy processes on each core of pid {}", action.size, process.pid);
+      journal_.write("fault_intent", std::move(intent));
+      return load(action, process, rank);
+    case OutsideVerb::kUnload:
+      return unload(action);
     case OutsideVerb::kWatch:
-    case OutsideVerb::kStart:  // the launcher acted long before
+    case OutsideVerb::kStart:  // the launcher acted long before, or the guardian
+    case OutsideVerb::kMount:
     case OutsideVerb::kNone:
       break;
   }
@@ -62,11 +77,7 @@ Result<std::string> Injector::act(const Action& action, const ProcessId& process
 Result<std::string> Injector::send_signal(const Action& action, const ProcessId& process, int signal) {
   UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
   if (!pidfd.valid()) return errno_error(fmt::format("pidfd_open {}", process.pid));
-  const auto stat = proc_stat(process.pid);
-  if (!stat || stat->start != process.start)
-    return refused(fmt::format("pid {} is another process now", process.pid));
-  if (!descendants_of(guardian_pid_).count(process.pid))
-    return refused(fmt::format("pid {} does not descend from this run's guardian", process.pid));
+  if (const Status ours = is_ours(process); !ours) return ours.error();
   if (signal == SIGSTOP) {
     if (const Status noted = undo_.add(fmt::format("continue {} {}", process.pid, process.start)); !noted)
       return noted.error();
@@ -92,6 +103,42 @@ Result<std::string> Injector::signal_helper(const Action& action, const ProcessI
   const TimeNs until = action.signal == SIGKILL ? UINT64_MAX : now_ns() + 2'000'000'000;
   if (sent) watched_.push_back({&action, process, rank, 'Z', until, helper});
   return sent;
+}
+
+Status Injector::is_ours(const ProcessId& process) const {
+  const auto stat = proc_stat(process.pid);
+  if (!stat || stat->start != process.start)
+    return refused(fmt::format("pid {} is another process now", process.pid));
+  if (!descendants_of(guardian_pid_).count(process.pid))
+    return refused(fmt::format("pid {} does not descend from this run's guardian", process.pid));
+  return Done{};
+}
+
+// The limit is the process's own and goes with it: nothing has to be undone when the run ends.
+Result<std::string> Injector::limit(const Action& action, const ProcessId& process, int rank) {
+  if (const Status ours = is_ours(process); !ours) return ours.error();
+  const Result<SetLimit> set = limit_to_use(process.pid, action.mode, static_cast<uint64_t>(action.size));
+  if (!set) return set.error();
+  limits_[{process, action.mode}] = *set;
+  Json line = base(action, process, rank);
+  line["what"] = "limited";
+  line["resource"] = resource_name(action.mode);
+  line["in_use"] = set->in_use;
+  line["limit"] = set->limit;
+  line["before"] = limit_text(set->before);
+  line["time"] = now_ns();
+  journal_.write("fault_effect", std::move(line));
+  return fmt::format("{} of pid {} is {}", resource_name(action.mode), process.pid, set->limit);
+}
+
+Result<std::string> Injector::unlimit(const Action& action, const ProcessId& process) {
+  if (const Status ours = is_ours(process); !ours) return ours.error();
+  const auto set = limits_.find({process, action.mode});
+  if (set == limits_.end()) return refused("nothing was limited");
+  if (const Status restored = restore_limit(process.pid, action.mode, set->second); !restored)
+    return restored.error();
+  return fmt::format("{} of pid {} is {} again", resource_name(action.mode), process.pid,
+                     limit_text(set->second.before));
 }
 
 Result<std::string> Injector::harm_files(const Action& action, rf_gate_slot* slot) {

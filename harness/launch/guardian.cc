@@ -15,7 +15,7 @@
 #include <filesystem>
 
 #include "harness/base/process_tree.h"
-#include "harness/launch/guardian/private_shm.h"
+#include "harness/launch/guardian/own_mounts.h"
 
 namespace rankfault {
 namespace {
@@ -46,17 +46,23 @@ GuardianEvent::Kind kind_of(uint32_t message) {
       return Kind::kCensusDone;
     case RF_G_UNDONE:
       return Kind::kUndone;
+    case RF_G_LOADED:
+      return Kind::kLoaded;
     default:
       return Kind::kLost;
   }
 }
 
 // The child's pid. `socket` stays open across exec in this child only.
-Result<int> launch(const std::string& program, int socket, const RunDir& run, int64_t shm_bytes) {
+Result<int> launch(const std::string& program, int socket, const RunDir& run,
+                   const std::vector<SmallFolder>& folders) {
   namespace bp = boost::process;
   std::error_code error;
   std::vector<std::string> args{std::to_string(socket), run.control(), run.undo(), run.path(), run.tmp()};
-  if (shm_bytes > 0) args.push_back(std::to_string(shm_bytes));
+  for (const SmallFolder& folder : folders) {
+    args.push_back(folder.path);
+    args.push_back(std::to_string(folder.bytes));
+  }
   try {
     bp::child child(
         bp::exe = program, bp::args = args, bp::std_in<bp::null, bp::std_out> bp::null,
@@ -74,13 +80,13 @@ Result<int> launch(const std::string& program, int socket, const RunDir& run, in
 }  // namespace
 
 // Tried in a child, whose name space goes with it.
-Status own_shm() {
+Status may_mount() {
   const int pid = ::fork();
-  if (pid == 0) ::_exit(rf_private_shm(4096) == 0 ? 0 : errno);
+  if (pid == 0) ::_exit(rf_own_mounts() == 0 && rf_mount_small("/dev/shm", 4096) == 0 ? 0 : errno);
   int status = 0;
   if (pid < 0 || ::waitpid(pid, &status, 0) != pid) return errno_error("fork");
   if (status == 0) return Done{};
-  return missing(fmt::format("a /dev/shm of the job's own: mounting one is not allowed here ({})",
+  return missing(fmt::format("a small file system of the job's own: mounting one is not allowed here ({})",
                              std::strerror(WEXITSTATUS(status))));
 }
 
@@ -92,7 +98,7 @@ std::string find_guardian() {
   return !error && ::access(program.c_str(), X_OK) == 0 ? program.string() : "";
 }
 
-Result<Guardian> Guardian::start(const RunDir& run, int64_t shm_bytes) {
+Result<Guardian> Guardian::start(const RunDir& run, const std::vector<SmallFolder>& folders) {
   const std::string program = find_guardian();
   if (program.empty())
     return refused(
@@ -102,7 +108,7 @@ Result<Guardian> Guardian::start(const RunDir& run, int64_t shm_bytes) {
   UniqueFd ours(ends[0]), theirs(ends[1]);
   const int size = RF_GUARDIAN_PACKET;  // a packet must fit whole
   ::setsockopt(ours.get(), SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
-  Result<int> pid = launch(program, theirs.get(), run, shm_bytes);
+  Result<int> pid = launch(program, theirs.get(), run, folders);
   if (!pid.ok()) return pid.error();
   theirs.reset();
   Guardian guardian(std::move(ours), *pid);
@@ -167,6 +173,22 @@ Status Guardian::census() {
   rf_guardian_packet packet{};
   packet.message = RF_G_CENSUS;
   return send(packet, "");
+}
+
+Status Guardian::load(uint32_t tag, int pid, int per_core) {
+  rf_guardian_packet packet{};
+  packet.tag = tag;
+  packet.message = RF_G_LOAD;
+  packet.pid = pid;
+  packet.a = per_core;
+  return send(packet, "");
+}
+
+Status Guardian::unload() {
+  if (Status asked = load(0, 0, 0); !asked.ok()) return asked;
+  while (const auto event = wait_for(GuardianEvent::Kind::kLoaded, kQuitLimit, {}))
+    if (event->a == 0) return Done{};
+  return refused("the guardian did not end its busy processes");
 }
 
 std::optional<GuardianEvent> Guardian::next() {

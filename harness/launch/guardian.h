@@ -25,20 +25,26 @@ struct Command {
   std::string stdout_path, stderr_path;    // equal: one file; both are appended to
 };
 
+struct SmallFolder {  // a file system of its own
+  std::string path;   // /dev/shm, or below the job's TMPDIR
+  int64_t bytes = 0;
+};
+
 struct GuardianEvent {
-  enum class Kind { kSpawned, kRefused, kEnded, kAllGone, kCensusDone, kUndone, kLost } kind = Kind::kLost;
+  enum class Kind { kSpawned, kRefused, kEnded, kAllGone, kCensusDone, kUndone, kLoaded, kLost };
+  Kind kind = Kind::kLost;
   uint32_t tag = 0;
   int pid = 0;
   uint64_t start = 0;
-  int a = 0, b = 0;  // kEnded: a is the wait status; kRefused: errno
+  int a = 0, b = 0;  // kEnded: a is the wait status; kRefused: errno; kLoaded: busy processes, errno
   TimeNs time = 0;
   std::string text;  // kRefused: what was tried; kUndone: lines
 };
 
 class Guardian {
  public:
-  // `shm_bytes` not 0: with a /dev/shm of its own of that size; own_shm() says beforehand whether it may.
-  static Result<Guardian> start(const RunDir&, int64_t shm_bytes = 0);
+  // With these for the job alone; may_mount() says beforehand whether it may.
+  static Result<Guardian> start(const RunDir&, const std::vector<SmallFolder>& = {});
   Guardian(Guardian&&) noexcept;
   Guardian& operator=(Guardian&&) = delete;
   // Closes the socket, so that the guardian ends everything that is left, and waits for it (bounded).
@@ -50,6 +56,10 @@ class Guardian {
   // One kAllGone follows when nothing is left. first_signal 0: SIGKILL at once.
   Status kill_all(int first_signal, Duration grace);
   Status census();
+  // So many busy processes on each core that `pid` may use; kLoaded follows. 0: those of the tag end, or all
+  // for tag 0. They end with the guardian, too.
+  Status load(uint32_t tag, int pid, int per_core);
+  Status unload();  // all, and waits for it
   // One event, without blocking; nullopt when there is none. kLost once, when the guardian is gone.
   std::optional<GuardianEvent> next();
   // kill all, undo, wait for its end (bounded); the lines it could not undo. Events not yet taken
@@ -67,8 +77,8 @@ class Guardian {
   bool lost_ = false;
 };
 
-// kMissing with the reason where this process may not give a job a /dev/shm of its own.
-Status own_shm();
+// kMissing with the reason where this process may not give a job small file systems of its own.
+Status may_mount();
 
 // $RANKFAULT_GUARDIAN, else beside the tool's own executable; "" when it is in neither place.
 std::string find_guardian();

@@ -1,9 +1,9 @@
 /* guardian_protocol.h: what the tool and the guardian say to each other, over one
  * SOCK_SEQPACKET pair; each message is one packet: a header, then text fields ended by NUL.
  *
- * The guardian is started as: rankfault-guardian SOCKET_FD CONTROL_PATH UNDO_PATH RUN_DIR TMP_DIR [SHM_BYTES]
- * With SHM_BYTES the job has a /dev/shm of its own, of that size.
- * C11 and C++20 both include this file. */
+ * The guardian is started as: rankfault-guardian SOCKET_FD CONTROL_PATH UNDO_PATH RUN_DIR TMP_DIR [FOLDER
+ * BYTES]... The job has a small file system of its own at each FOLDER: /dev/shm, or one below TMP_DIR. C11
+ * and C++20 both include this file. */
 #ifndef RANKFAULT_GUARDIAN_PROTOCOL_H
 #define RANKFAULT_GUARDIAN_PROTOCOL_H
 
@@ -17,13 +17,16 @@ enum rf_guardian_message {
   RF_G_KILL,   /* end every descendant now: a = signal first sent (0: none), time_ns = grace before SIGKILL */
   RF_G_CENSUS, /* look at all descendants' files now, and append to the undo list */
   RF_G_QUIT,   /* kill all, undo, and exit 0 */
+  RF_G_LOAD, /* tag; a = busy processes on each core that process pid may use; 0: end those of the tag, or all
+              */
   /* guardian -> tool */
   RF_G_SPAWNED = 64, /* tag, pid, start_time */
   RF_G_REFUSED,      /* tag, a = errno; then what was tried */
   RF_G_ENDED,        /* tag (0: an orphan we reaped), pid, a = wait status, time_ns */
   RF_G_ALL_GONE,     /* no descendant is left; a = how many were killed */
   RF_G_CENSUS_DONE,  /* a = files known to be the job's */
-  RF_G_UNDONE        /* a = entries undone, b = entries that could not be; then one line each */
+  RF_G_UNDONE,       /* a = entries undone, b = entries that could not be; then one line each */
+  RF_G_LOADED        /* a = busy processes there are now, b = errno of what could not be started */
 };
 
 struct rf_guardian_packet {

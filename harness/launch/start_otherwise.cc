@@ -19,7 +19,7 @@ void change(const LaunchContext& context, const Action& action, LaunchItem& item
 void start_otherwise(const LaunchContext& context, std::vector<LaunchItem>& items) {
   if (context.attempt != 0) return;
   for (const Action& action : context.plan.actions) {
-    if (action.outside != OutsideVerb::kStart || action.path == kOwnShm) continue;
+    if (action.outside != OutsideVerb::kStart) continue;
     const auto item =
         std::find_if(items.begin(), items.end(), [&](const LaunchItem& i) { return i.rank == action.rank; });
     if (item == items.end()) continue;

@@ -71,7 +71,11 @@ void take_census(const RunDir& run, int guardian_pid, Journal& journal) {
   // The job's TMPDIR: all that is in it but the rendezvous stores, and where the ranks meet over the double
   // of CUDA: those we made ourselves.
   std::error_code none;
-  for (auto it = fs::recursive_directory_iterator(run.tmp(), none); it != fs::end(it); it.increment(none)) {
+  // Seen from the guardian, as a folder in it may be a file system of the job's own.
+  const std::string seen_from = "/proc/" + std::to_string(guardian_pid) + "/root";
+  const std::string root = fs::exists(seen_from + run.tmp(), none) ? seen_from : "";
+  for (auto it = fs::recursive_directory_iterator(root + run.tmp(), none); it != fs::end(it);
+       it.increment(none)) {
     if (none) break;
     const std::string name = it->path().filename().string();
     if (it.depth() == 0 && is_own_folder(name)) {
@@ -81,7 +85,7 @@ void take_census(const RunDir& run, int guardian_pid, Journal& journal) {
     struct stat st {};
     if (::lstat(it->path().c_str(), &st) == 0 && !S_ISDIR(st.st_mode) &&
         seen.insert({st.st_dev, st.st_ino}).second)
-      note_file(journal, it->path().string(), st.st_mode, counts);
+      note_file(journal, it->path().string().substr(root.size()), st.st_mode, counts);
   }
   journal.write("census", {{"processes", counts.processes},
                            {"shm", counts.shm},

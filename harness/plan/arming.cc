@@ -71,8 +71,7 @@ void arm_arguments(const Action& action, rf_armed& out) {
 }
 
 bool matches_nobody(const Action& action) {
-  return action.outside == OutsideVerb::kContinue || action.outside == OutsideVerb::kWatch ||
-         action.outside == OutsideVerb::kStart;
+  return is_timed(action.outside) || action.outside == OutsideVerb::kWatch || is_at_start(action.outside);
 }
 
 rf_armed armed_of(const Action& action) {

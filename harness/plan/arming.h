@@ -6,7 +6,7 @@
 namespace rankfault {
 
 // Fills `armed`, `armed_count`, `armed_ops` and `libc_points`. Entry i is Plan::actions[i]; one that
-// the harness does by itself later (kContinue) has rank kNobody and matches no process. Call it once
+// the harness does by itself later (is_timed) has rank kNobody and matches no process. Call it once
 // before each attempt, while no process of the job lives: from attempt 1 on the counters stay, so that
 // "once" means once a run, except those of each_attempt actions.
 void arm(const Plan&, int attempt, rf_control&);

@@ -28,16 +28,31 @@ enum class OutsideVerb {
   kFlipBit,  // bit `mode` of the byte at `size`; from the end when negative
   kWatch,    // nothing is done: the file calls of the trigger are recorded, in every rank
   kStart,    // by the launcher, as `path` says: never, late (by `delay`), twice, wrong_env, wrong_rank or
-             // wrong_size
-             // (`size`); or by the guardian: kOwnShm of `size` bytes
+             // wrong_size (`size`)
   kSignalHelper,  // `signal` to the `size`th process that the victim started and whose name matches `path`
   kLeaveStale,  // a segment of `size` bytes of `mode` under the name that the victim is about to use; of size
                 // -1: in place of the job's own of that name
   kKillLauncher,  // `signal` to the launcher program that started the victim
   kKillNode,      // and to all that it started
+  kMount,    // by the guardian, before the job: `path`, /dev/shm or a name below the job's TMPDIR, is a file
+             // system of its own of `size` bytes
+  kLimit,    // the victim's soft limit of `mode` (RLIMIT_*) becomes what it has in use, and `size` more
+  kUnlimit,  // what it was before, `after` that
+  kLoad,     // `size` busy processes on each core that the victim may use
+  kUnload,   // they end, `after` that
 };
 
-inline constexpr const char* kOwnShm = "own_shm";
+// Done by the harness alone, a time after an action of a victim; nobody comes to a gate for it.
+constexpr bool is_timed(OutsideVerb verb) {
+  return verb == OutsideVerb::kContinue || verb == OutsideVerb::kUnlimit || verb == OutsideVerb::kUnload;
+}
+
+// Done before anybody is started, and so at no gate.
+constexpr bool is_at_start(OutsideVerb verb) {
+  return verb == OutsideVerb::kStart || verb == OutsideVerb::kMount;
+}
+
+inline constexpr const char* kShmFolder = "/dev/shm";
 
 struct Action {
   uint32_t id = 0;    // index in Plan::actions; the agent's rf_armed.id
@@ -49,7 +64,7 @@ struct Action {
   int signal = 0;
   int exit_code = 0;
   int fail_code = 0;
-  Duration delay{0};  // RF_VERB_DELAY; kContinue: how long the stop lasts
+  Duration delay{0};  // RF_VERB_DELAY; of a timed verb: how long after the action before it
   std::string path;
   std::map<std::string, std::string> env;  // kStart: what it is told instead, words not expanded
   int64_t size = 0;

@@ -1,6 +1,7 @@
 #include "harness/plan/plan_words.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <array>
 
@@ -12,9 +13,10 @@ namespace {
 constexpr std::array<const char*, RF_VERB_COUNT> kVerbs{
     "none", "skip",   "delay", "fail",  "change_argument", "flip",
     "swap", "repeat", "exit",  "raise", "throw",           "outside"};
-constexpr std::array<const char*, 13> kOutside{
-    "none",  "signal", "continue",      "unlink",      "truncate",      "chmod",    "flip_bit",
-    "watch", "start",  "signal_helper", "leave_stale", "kill_launcher", "kill_node"};
+constexpr std::array<const char*, 18> kOutside{
+    "none",      "signal", "continue", "unlink",        "truncate",    "chmod",
+    "flip_bit",  "watch",  "start",    "signal_helper", "leave_stale", "kill_launcher",
+    "kill_node", "mount",  "limit",    "unlimit",       "load",        "unload"};
 
 std::string ordinal(int64_t n) {
   const int64_t last = n % 10, last_two = n % 100;
@@ -50,9 +52,10 @@ std::string start_words(const Action& action) {
     for (const auto& [name, value] : action.env) told += fmt::format(" {}={}", name, value);
     return "started with" + told;
   }
-  if (action.path == kOwnShm) return fmt::format("started with a /dev/shm of {} bytes", action.size);
   return action.path == "twice" ? "started twice" : "never started";
 }
+
+const char* resource_word(int resource) { return resource == RLIMIT_NOFILE ? "descriptors" : "memory"; }
 
 std::string outside_words(const Action& action) {
   switch (action.outside) {
@@ -60,6 +63,17 @@ std::string outside_words(const Action& action) {
       return signal_name(action.signal);
     case OutsideVerb::kContinue:
       return fmt::format("SIGCONT {} later", to_text(action.delay));
+    case OutsideVerb::kLimit:
+      return fmt::format("limit its {} to what is in use and {} more", resource_word(action.mode),
+                         action.size);
+    case OutsideVerb::kMount:
+      return fmt::format("started with a file system of {} bytes at {}", action.size, action.path);
+    case OutsideVerb::kLoad:
+      return fmt::format("{} busy processes on each core it may use", action.size);
+    case OutsideVerb::kUnload:
+      return fmt::format("they end {} later", to_text(action.delay));
+    case OutsideVerb::kUnlimit:
+      return fmt::format("its {} as before {} later", resource_word(action.mode), to_text(action.delay));
     case OutsideVerb::kUnlink:
       return fmt::format("unlink {}", action.path);
     case OutsideVerb::kTruncate:
@@ -157,12 +171,12 @@ std::string describe(const Trigger& at) {
 }
 
 std::string describe(const Action& action, const Plan&) {
-  if (action.outside == OutsideVerb::kContinue)
+  if (is_timed(action.outside))
     return fmt::format("{}: rank {}: {} than action {}", action.fault, action.rank, outside_words(action),
                        action.after);
   if (action.outside == OutsideVerb::kWatch)
     return fmt::format("{}: every {} of {} is recorded", action.fault, action.at.file_op, action.at.path);
-  if (action.outside == OutsideVerb::kStart)
+  if (is_at_start(action.outside))
     return fmt::format("{}: rank {}: {}", action.fault, action.rank, outside_words(action));
   return fmt::format("{}: rank {}: {} {}{}", action.fault, action.rank, verb_words(action),
                      describe(action.at), times_words(action));

@@ -45,7 +45,7 @@ Status lower_fault(const FaultSpec& fault, Plan& plan) {
 }
 
 bool is_done_by_a_victim(const Action& action) {
-  return action.outside != OutsideVerb::kContinue && action.outside != OutsideVerb::kWatch;
+  return !is_timed(action.outside) && action.outside != OutsideVerb::kWatch;
 }
 
 // after_fault waits for the action on the same rank where there is one, else for the fault's first.

@@ -29,7 +29,9 @@ const std::vector<std::string>& all_op_words() {
 bool is_collective_op(rf_op op) { return rf_is_collective(op); }
 bool is_p2p_op(rf_op op) { return op >= RF_OP_SEND && op <= RF_OP_SENDRECV; }
 bool is_mark_op(rf_op op) { return op >= RF_OP_MARK && op <= RF_OP_BATCH; }
-bool is_file_op(rf_op op) { return op >= RF_OP_FILE_OPEN && op <= RF_OP_SHM_UNLINK; }
+bool is_file_op(rf_op op) {
+  return (op >= RF_OP_FILE_OPEN && op <= RF_OP_SHM_UNLINK) || op == RF_OP_FILE_ALLOCATE;
+}
 
 bool is_device_op(rf_op op) { return op >= RF_OP_DEVICE_ALLOC && op <= RF_OP_DEVICE_QUERY; }
 

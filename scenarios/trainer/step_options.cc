@@ -19,6 +19,8 @@ const char* const kStepUsage = R"(limits, chunks, meetings, evaluation, shares:
   --evaluation-dir=DIR        all ranks evaluate, and write predictions; --no-evaluation-fallback --no-evaluation-agreement
   --evaluation-gather=N --evaluation-sum=N   numbers of each rank that an evaluation gathers and sums besides
   --deal=equal|by-speed --deal-every=10 --mark-samples
+  --sample-memory=BYTES       that a sample takes while it is computed
+  --compute=DURATION:RANK     that rank computes for so long in each step, in CPU time
 )";
 
 namespace {
@@ -41,6 +43,16 @@ Setter duration_into(auto* target) {
     if (duration) *target = *duration;
     return duration && duration->count() > 0;
   };
+}
+
+// "150ms:1"
+bool read_compute(const std::string& value, StepOptions* options) {
+  const size_t colon = value.rfind(':');
+  if (colon == std::string::npos) return false;
+  const char *rank = value.data() + colon + 1, *end = value.data() + value.size();
+  const auto [stop, error] = std::from_chars(rank, end, options->compute_rank);
+  return error == std::errc() && stop == end && options->compute_rank >= 0 &&
+         duration_into(&options->compute_time)(value.substr(0, colon));
 }
 
 template <typename T>
@@ -76,6 +88,8 @@ std::map<std::string, Setter> with_a_value(StepOptions* o) {
       {"--evaluation-sum", count_into(&o->evaluation_sum)},
       {"--deal", word_into<bool>(&o->deal_by_speed, {{"equal", false}, {"by-speed", true}})},
       {"--deal-every", count_into(&o->deal_every)},
+      {"--sample-memory", count_into(&o->sample_memory)},
+      {"--compute", [=](const std::string& value) { return read_compute(value, o); }},
   };
 }
 

@@ -31,6 +31,12 @@ struct StepOptions {
   bool deal_by_speed = false;
   int64_t deal_every = 10;
   bool mark_samples = false;  // a place for faults before each sample
+
+  // Of a real model: memory that a sample takes while its piece of the batch is computed, and a rank that
+  // computes for so long in each step, in its own CPU time.
+  size_t sample_memory = 0;
+  std::chrono::milliseconds compute_time{0};
+  int compute_rank = -1;
 };
 
 enum class StepOption { kRead, kBad, kNotOne };

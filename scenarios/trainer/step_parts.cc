@@ -1,6 +1,8 @@
 // StepParts: when each part is asked, and what is told of it.
 #include "scenarios/trainer/step_parts.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>
@@ -48,6 +50,17 @@ void StepParts::meet_now_and_then(int64_t step, SequenceCheck& check) {
   rankfault_mark("not_met", step);
   std::fprintf(stderr, "trainer: rank %d: step %lld: not all ranks came to the meeting\n", options_.rank,
                static_cast<long long>(step));
+}
+
+void StepParts::compute() const {
+  if (options_.rank != options_.step.compute_rank) return;
+  const auto used = [] {
+    timespec t{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+  };
+  for (const auto until = used() + options_.step.compute_time; used() < until;) {
+  }
 }
 
 void StepParts::deal_now_and_then(int64_t step, const std::function<void()>& one_sample) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "scenarios/trainer/heartbeat.h"
 #include "scenarios/trainer/options.h"
@@ -29,6 +30,12 @@ class StepParts {
   void deal_now_and_then(int64_t step, const std::function<void()>& one_sample);
   Share share() const { return share_; }
 
+  // What a real model would take besides: CPU time, and memory for so many samples at once, std::bad_alloc
+  // where there is none.
+  void compute() const;
+  void take_memory(size_t samples) { memory_ = std::vector<char>(samples * options_.step.sample_memory); }
+  void give_memory_back() { memory_ = {}; }
+
  private:
   bool meet();
   bool wait_at_barrier();
@@ -38,6 +45,7 @@ class StepParts {
   std::optional<Heartbeat> heartbeat_;
   std::optional<SafeBarrier> barrier_;
   Share share_;
+  std::vector<char> memory_;
   bool dealt_ = false;
 };
 

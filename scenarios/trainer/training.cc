@@ -148,12 +148,15 @@ class Trainer {
     if (local_failure_) return kFailed;
     if (!has_batch_) return options_.end_of_data == EndOfData::kJoin ? kFine : kDataEnded;
     if (options_.bad_sample.is(step_, options_.rank)) return sample_failed();
+    parts_.compute();
+    const int halvings = micro_batches_.halvings();
     try {
       micro_batches_.each(parts_.share().size(),
                           [this](size_t begin, size_t count) { accumulate(begin, count); });
     } catch (const std::bad_alloc&) {
       return out_of_memory();
     }
+    if (micro_batches_.halvings() > halvings) rankfault_mark("out_of_memory", step_);
     return kFine;
   }
 
@@ -162,6 +165,7 @@ class Trainer {
   void accumulate(size_t begin, size_t count) {
     if (options_.fits.rank == options_.rank && static_cast<int64_t>(count) > options_.fits.step)
       throw std::bad_alloc();
+    parts_.take_memory(count);
     const int64_t first = (step_ - 1) * options_.batch;
     const Share share = parts_.share();
     for (size_t k = begin; k < begin + count; ++k) {
@@ -169,9 +173,11 @@ class Trainer {
       if (options_.samples > 0 && first + i >= options_.samples) break;
       add_sample(first + i, &sums_);
     }
+    parts_.give_memory_back();
   }
 
   Trouble out_of_memory() {
+    rankfault_mark("out_of_memory", step_);
     std::fprintf(stderr, "trainer: rank %d: step %lld: out of memory\n", options_.rank,
                  static_cast<long long>(step_));
     local_failure_ = true;

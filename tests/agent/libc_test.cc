@@ -83,6 +83,40 @@ TEST_F(LibcPoints, GiveAFileTheSizeItIsToHave) {  // that is recorded as a write
   EXPECT_EQ(Actions(run.actions().at(0)).records().at(0).effect, static_cast<uint32_t>(RF_EFFECT_UNABLE));
 }
 
+TEST_F(LibcPoints, TakingSpaceIsACallOfItsOwn) {
+  rf_armed& a = arm_path(RF_OP_FILE_ALLOCATE, RF_VERB_FAIL, "*/space");
+  a.arg[0] = ENOSPC;
+  a.nth = 3;  // of two
+  EXPECT_EQ(run.run({"taken_space", run.folder()}), 0) << run.out();
+  EXPECT_EQ(std::filesystem::file_size(run.folder() + "/space"), 8192u);
+  const auto records = run.ring().records(0);
+  EXPECT_EQ(records.back().op, RF_OP_FILE_ALLOCATE);
+  EXPECT_EQ(records.back().count, 8192u);
+  EXPECT_THAT(ops(RF_PHASE_EXIT), testing::ElementsAre(RF_OP_FILE_ALLOCATE, RF_OP_FILE_ALLOCATE));
+}
+
+TEST_F(LibcPoints, SpaceCanBeRefusedAndErrnoIsLeftAlone) {
+  for (const uint32_t nth : {1u, 2u}) {
+    AgentRun one;
+    one.agent = RF_TEST_AGENT ":" RF_LIBC_MODULE;
+    rf_armed& a = one.arm(RF_OP_FILE_ALLOCATE, RF_VERB_FAIL);
+    a.ask = 0;
+    a.nth = nth;
+    a.arg[0] = ENOSPC;
+    std::snprintf(a.path, sizeof(a.path), "%s", "*/space");
+    EXPECT_EQ(one.run({"taken_space", one.folder()}), ENOSPC);
+  }
+}
+
+TEST_F(LibcPoints, AWriteSaysHowManyBytesItTook) {
+  arm_path(RF_OP_FILE_WRITE, RF_VERB_FAIL, "*/limited").nth = 9;
+  ASSERT_EQ(run.run({"limited_file", run.folder()}), 0) << run.out();
+  std::vector<uint64_t> counts;
+  for (const rf_record& r : run.ring().records(0))
+    if (r.op == RF_OP_FILE_WRITE) counts.push_back(r.count);
+  EXPECT_THAT(counts, testing::ElementsAre(8, 8, 8, 2));  // asked, taken, asked, taken
+}
+
 TEST_F(LibcPoints, ActOnEveryKindOfOperation) {
   const std::pair<uint16_t, int> all[] = {
       {RF_OP_FILE_OPEN, EACCES}, {RF_OP_FILE_FSYNC, EIO}, {RF_OP_FILE_CLOSE, EDQUOT}};

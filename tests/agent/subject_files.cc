@@ -1,6 +1,7 @@
 // subject_files: behaviours of a program that keeps checkpoints and shared memory.
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,6 +28,26 @@ BEHAVIOUR(checkpoint) {
   if (rename("model.tmp", "model") != 0) return errno;
   if (FILE* again = fopen("model", "r")) std::fclose(again);
   return unlink("model") == 0 ? 0 : errno;
+}
+
+// Takes space in FOLDER/space both ways; the status is the first error, and 90 when errno was touched.
+BEHAVIOUR(taken_space) {
+  fake_init(0, 4);
+  const int fd = open((std::string(args[0]) + "/space").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (fd < 0) return errno;
+  if (fallocate(fd, 0, 0, 4096) != 0) return errno;
+  errno = ECHILD;
+  if (const int error = posix_fallocate(fd, 0, 8192)) return errno == ECHILD ? error : 90;
+  return errno == ECHILD ? 0 : 90;
+}
+
+// The kernel takes 2 bytes of the second write.
+BEHAVIOUR(limited_file) {
+  fake_init(0, 4);
+  const rlimit ten{10, RLIM_INFINITY};
+  const int fd = open((std::string(args[0]) + "/limited").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (fd < 0 || setrlimit(RLIMIT_FSIZE, &ten) != 0) return errno;
+  return write(fd, "weights", 8) == 8 && write(fd, "weights", 8) == 2 ? 0 : 90;
 }
 
 BEHAVIOUR(shared_memory) {

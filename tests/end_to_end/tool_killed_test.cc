@@ -81,6 +81,41 @@ TEST(ToolKilled, LeavesNoProcessOfAGlooJob) {
       50, milliseconds(400));
 }
 
+// Its busy processes and its small file system are of the run, and go with it.
+TEST(ToolKilled, LeavesNoBusyProcessAndNoMount) {
+  const Scratch scratch;
+  const std::string run_dir = scratch.file("run");
+  const std::string file = scratch.write(
+      "scenario.yaml",
+      gloo_job({.fault = "{id: busy, kind: cpu_squeeze, ranks: [1], for: 20s, at: {op: all_reduce, nth: 2}}\n"
+                         "  - {id: full, kind: disk_full, ranks: all, path: small}\n"
+                         "  - {id: stop, kind: rank_stop, ranks: [0], for: 20s, at: {op: all_reduce, nth: 3}}",
+                .expect = "  - finished\n"}));
+  const int pid = start_tool({"run", file, "--run-dir", run_dir}, scratch.file("output"));
+  ASSERT_GT(pid, 0);
+  const auto busy = [&] {  // forked by the guardian, whose words name the run
+    int count = 0;
+    for (const auto& process : std::filesystem::directory_iterator("/proc"))
+      count += read_file(process.path() / "comm") == "rankfault-busy\n" &&
+               read_file(process.path() / "cmdline").find(run_dir) != std::string::npos;
+    return count;
+  };
+  if (!becomes_true([&] { return busy() > 0; }, milliseconds(30'000))) {
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    if (read_file(scratch.file("output")).find("is not allowed here") != std::string::npos)
+      GTEST_SKIP() << "no right to mount";
+    FAIL() << read_file(scratch.file("output"));
+  }
+  const std::string tmp = Json::parse(read_file(run_dir + "/state.json")).value("tmp", "-");
+  EXPECT_TRUE(std::filesystem::exists(tmp + "/small"));
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+  EXPECT_TRUE(becomes_true([&] { return processes_of_run(run_dir).empty(); }, milliseconds(10'000)));
+  EXPECT_TRUE(becomes_true([&] { return busy() == 0; }, milliseconds(10'000)));
+  EXPECT_TRUE(becomes_true([&] { return !std::filesystem::exists(tmp); }, milliseconds(10'000))) << tmp;
+}
+
 // A check is the user's own program, but a process of the run all the same.
 TEST(ToolKilled, LeavesNoProcessOfACheck) {
   const Scratch scratch;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "tests/launch/fixture.h"
@@ -45,9 +47,9 @@ TEST_F(CensusTest, RemovesASegmentThatTheJobMade) {
 }
 
 TEST_F(CensusTest, ASegmentInAShmOfTheJobsOwnIsNotOnTheHost) {
-  if (const Status may = own_shm(); !may.ok()) GTEST_SKIP() << may.error().to_string();
+  if (const Status may = may_mount(); !may.ok()) GTEST_SKIP() << may.error().to_string();
   guardian_.reset();
-  Result<Guardian> with_own_shm = Guardian::start(*run_, 65536);
+  Result<Guardian> with_own_shm = Guardian::start(*run_, {{"/dev/shm", 65536}});
   ASSERT_TRUE(with_own_shm.ok()) << with_own_shm.error().to_string();
   guardian_.emplace(std::move(*with_own_shm));
   spawn_ready({"segment", "/" + unique_});
@@ -59,6 +61,29 @@ TEST_F(CensusTest, ASegmentInAShmOfTheJobsOwnIsNotOnTheHost) {
   const auto lines = guardian_->quit();
   ASSERT_TRUE(lines.ok());
   EXPECT_THAT(*lines, IsEmpty());
+}
+
+TEST_F(CensusTest, AFolderOfTheJobsOwnIsSmallAndGone) {
+  if (const Status may = may_mount(); !may.ok()) GTEST_SKIP() << may.error().to_string();
+  guardian_.reset();  // and the TMPDIR with it
+  std::filesystem::create_directory(run_->tmp());
+  const std::string folder = run_->tmp() + "/checkpoints";
+  Result<Guardian> with_folder = Guardian::start(*run_, {{folder, 8192}});
+  ASSERT_TRUE(with_folder.ok()) << with_folder.error().to_string();
+  guardian_.emplace(std::move(*with_folder));
+  struct statvfs inside {
+  }, outside{};
+  const std::string seen = "/proc/" + std::to_string(guardian_->pid()) + "/root" + folder;
+  ASSERT_EQ(::statvfs(seen.c_str(), &inside), 0);
+  EXPECT_EQ(inside.f_blocks * inside.f_frsize, 8192u);
+  ASSERT_EQ(::statvfs(folder.c_str(), &outside), 0);
+  EXPECT_GT(outside.f_blocks * outside.f_frsize, 8192u);
+  std::ofstream(seen + "/file") << "inside";
+  EXPECT_FALSE(std::filesystem::exists(folder + "/file"));
+  const auto lines = guardian_->quit();
+  ASSERT_TRUE(lines.ok());
+  EXPECT_THAT(*lines, IsEmpty());
+  EXPECT_FALSE(std::filesystem::exists(run_->tmp()));
 }
 
 TEST_F(CensusTest, SeesANewSegmentWithoutBeingAsked) {

@@ -1,11 +1,13 @@
 // Guardian: starts, reaps, tells, ends.
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <set>
 
 #include "harness/agent/agent_abi.h"
 #include "harness/base/process_tree.h"
@@ -117,6 +119,48 @@ TEST_F(GuardianTest, EndsAChainThatForksAsFastAsItCan) {
 TEST_F(GuardianTest, SurvivesTheSignalsOfATerminal) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::kill(guardian_->pid(), signal);
   EXPECT_TRUE(end_of(spawn({"exit", "0"}).pid));
+}
+
+TEST_F(GuardianTest, BusyProcessesHaveTheCoresOfTheirVictimUntilTheyAreEnded) {
+  const int victim = spawn_ready({"wait"}).pid;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(0, &one);
+  if (::sched_setaffinity(victim, sizeof one, &one) != 0) GTEST_SKIP() << "core 0 is not ours";
+  ASSERT_TRUE(guardian_->load(1, victim, 2).ok());
+  ASSERT_TRUE(guardian_->load(2, victim, 1).ok());
+  EXPECT_EQ(wait_for(Kind::kLoaded).value_or(GuardianEvent{}).a, 2);
+  EXPECT_EQ(wait_for(Kind::kLoaded).value_or(GuardianEvent{}).a, 3);
+  std::set<int> busy = descendants_of(guardian_->pid());
+  busy.erase(victim);
+  EXPECT_EQ(busy.size(), 3u);
+  for (const int pid : busy)
+    EXPECT_TRUE(eventually([&] {
+      cpu_set_t cores;
+      return ::sched_getaffinity(pid, sizeof cores, &cores) == 0 && CPU_EQUAL(&cores, &one);
+    }));
+  ASSERT_TRUE(guardian_->load(1, victim, 0).ok());
+  EXPECT_EQ(wait_for(Kind::kLoaded).value_or(GuardianEvent{}).a, 1);
+  ASSERT_TRUE(guardian_->unload().ok());
+  EXPECT_EQ(descendants_of(guardian_->pid()), std::set<int>{victim});
+}
+
+TEST_F(GuardianTest, BusyProcessesEndWithAKilledGuardian) {
+  const int victim = spawn_ready({"wait"}).pid;
+  ASSERT_TRUE(guardian_->load(1, victim, 1).ok());
+  ASSERT_GT(wait_for(Kind::kLoaded).value_or(GuardianEvent{}).a, 0);
+  std::set<int> busy = descendants_of(guardian_->pid());
+  busy.erase(victim);
+  ::kill(guardian_->pid(), SIGKILL);
+  for (const int pid : busy) EXPECT_TRUE(eventually([&] { return !is_alive(pid); }));
+  ::kill(victim, SIGKILL);
+}
+
+TEST_F(GuardianTest, NobodysCoresCannotBeLoaded) {
+  ASSERT_TRUE(guardian_->load(1, 0x3fffff, 1).ok());
+  const GuardianEvent loaded = wait_for(Kind::kLoaded).value_or(GuardianEvent{});
+  EXPECT_EQ(loaded.a, 0);
+  EXPECT_EQ(loaded.b, ESRCH);
 }
 
 TEST_F(GuardianTest, QuitEndsEverythingAndRemovesTheTemporaryDirectory) {

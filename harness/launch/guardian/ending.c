@@ -44,7 +44,7 @@ int rf_reap(struct rf_guardian* g) {
     if (info.si_pid == 0) return 1;
     rf_proc_read(info.si_pid, &proc); /* still a zombie: its start time can be read */
     const uint64_t now = rf_now_ns();
-    if (waitpid(info.si_pid, &status, __WALL) != info.si_pid) continue;
+    if (waitpid(info.si_pid, &status, __WALL) != info.si_pid || rf_load_ended(g, info.si_pid)) continue;
     const struct rf_guardian_packet packet = {.message = RF_G_ENDED,
                                               .tag = forget_child(g, info.si_pid),
                                               .pid = info.si_pid,

@@ -25,12 +25,15 @@ struct rf_guardian {
   int signals;
   int files; /* inotify; -1 when the kernel refused */
   const char *control_path, *undo_path, *run_dir, *tmp_dir;
+  char** mounts; /* what it has mounted: path, size, ..., null */
   uint64_t tmp_dev, tmp_ino;
   struct rf_census census;
   uint64_t census_at; /* when the next look is due */
   uint64_t census_cost;
   struct rf_child* children;
   size_t child_count, child_room;
+  struct rf_child* busy; /* load.c: started by us beside the job */
+  size_t busy_count, busy_room;
   struct rf_message *queue, **queue_end;
   int ending;       /* a kill is under way */
   uint64_t kill_at; /* SIGKILL then */
@@ -47,5 +50,11 @@ int rf_reap(struct rf_guardian*); /* 1 while children are left */
 void rf_kill_begin(struct rf_guardian*, int first_signal, uint64_t grace_ns);
 void rf_kill_hard(struct rf_guardian*); /* returns when nothing is left, or after 30 s */
 void rf_kill_over(struct rf_guardian*);
+
+/* load.c: so many busy processes on each core that `pid` may use; 0, or an errno. Those of a tag are ended
+ * together; tag 0: all. */
+int rf_load_begin(struct rf_guardian*, uint32_t tag, int pid, int per_core);
+void rf_load_end(struct rf_guardian*, uint32_t tag);
+int rf_load_ended(struct rf_guardian*, int pid); /* reaped by another: 1 when it was one of them */
 
 #endif

@@ -21,7 +21,7 @@
 
 #include "control.h"
 #include "guardian.h"
-#include "private_shm.h"
+#include "own_mounts.h"
 #include "spawn.h"
 #include "tree.h"
 #include "undo.h"
@@ -59,6 +59,17 @@ static void do_spawn(struct rf_guardian* g, const struct rf_guardian_packet* in,
   rf_say(g, &out, tried, out.pid > 0 ? 0 : strlen(tried) + 1);
 }
 
+static void do_load(struct rf_guardian* g, const struct rf_guardian_packet* in) {
+  struct rf_guardian_packet out = {.message = RF_G_LOADED, .tag = in->tag};
+  if (in->a > 0)
+    out.b = rf_load_begin(g, in->tag, in->pid, in->a);
+  else
+    rf_load_end(g, in->tag);
+  out.a = (int32_t)g->busy_count;
+  out.time_ns = rf_now_ns();
+  rf_say(g, &out, NULL, 0);
+}
+
 static void look(struct rf_guardian* g) {
   const uint64_t began = rf_now_ns();
   rf_census_take(&g->census);
@@ -94,12 +105,28 @@ static void undo(struct rf_guardian* g) {
   free(result.lines);
 }
 
+/* Pairs of a path and a size. */
+static int mount_all(const struct rf_guardian* g) {
+  if (*g->mounts && rf_own_mounts()) return -1;
+  for (char** mount = g->mounts; *mount; mount += 2)
+    if (rf_mount_small(mount[0], strtoull(mount[1], NULL, 10))) return -1;
+  return 0;
+}
+
+/* A folder that something is mounted on cannot be removed. */
+static void unmount_all(const struct rf_guardian* g) {
+  for (char** mount = g->mounts; *mount; mount += 2)
+    if (strcmp(*mount, "/dev/shm") && rf_unmount(*mount)) perror(*mount);
+}
+
 static void finish(struct rf_guardian* g) {
+  rf_load_end(g, 0);
   /* Stopped first: a thread we release must not do what it was parked to do without us. */
   rf_freeze(g->census.root, 200000000);
   rf_control_release_all(g->control_path);
   rf_kill_hard(g);
   rf_kill_over(g);
+  unmount_all(g);
   undo(g);
   while (g->queue && g->socket >= 0) { /* bounded: a tool that does not read for 10 s is as good as gone */
     struct pollfd out = {.fd = g->socket, .events = POLLOUT};
@@ -135,6 +162,9 @@ static void read_request(struct rf_guardian* g) {
       done.a = (int32_t)g->census.known_count;
       done.time_ns = rf_now_ns();
       rf_say(g, &done, NULL, 0);
+      break;
+    case RF_G_LOAD:
+      do_load(g, &in);
       break;
     case RF_G_QUIT:
       finish(g);
@@ -226,7 +256,7 @@ static void hold_lock(const char* run_dir) {
 int main(int argc, char** argv) {
   struct rf_guardian g = {0};
   struct stat tmp;
-  if (argc != 6 && argc != 7) {
+  if (argc < 6 || argc % 2) {
     fprintf(stderr, "rankfault-guardian is started by rankfault, not by hand\n");
     return 64;
   }
@@ -236,8 +266,9 @@ int main(int argc, char** argv) {
   g.run_dir = argv[4];
   g.tmp_dir = argv[5];
   g.queue_end = &g.queue;
-  if (argc == 7 && rf_private_shm(strtoull(argv[6], NULL, 10))) { /* before anybody looks into it */
-    perror("a /dev/shm of its own");
+  g.mounts = argv + 6;
+  if (mount_all(&g)) { /* before anybody looks into them */
+    perror("a small file system of its own");
     return 70;
   }
   g.signals = watch_signals();
@@ -259,7 +290,8 @@ int main(int argc, char** argv) {
   if (chdir("/")) return 70;
   hold_lock(g.run_dir);
   rf_census_begin(&g.census, getpid(), undo_fd, g.run_dir, g.tmp_dir);
-  g.census.own_shm = argc == 7;
+  for (char** mount = g.mounts; *mount; mount += 2)
+    if (strcmp(*mount, "/dev/shm") == 0) g.census.own_shm = 1;
   if (g.tool < 0) tool_gone(&g);
   watch(&g);
 }

@@ -1,0 +1,67 @@
+// descriptor_squeeze: from the trigger on the victim gets no descriptor more than it has: EMFILE from the
+// kernel, for files, sockets and pipes alike.
+#include <errno.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "faults/effect.h"
+#include "faults/limit_lowering.h"
+#include "harness/scenario/op_words.h"
+
+namespace rankfault {
+namespace {
+
+// Any opening may be the one that fails: all of them are recorded, in every rank.
+Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
+  Result<std::vector<Action>> actions = lower_to_limit(fault, context, RLIMIT_NOFILE);
+  if (!actions) return actions;
+  Action watch;
+  watch.rank = context.victims.empty() ? 0 : context.victims.front();
+  watch.outside = OutsideVerb::kWatch;
+  watch.at.file_op = "open";
+  watch.at.path = "*";
+  actions->push_back(std::move(watch));
+  return actions;
+}
+
+EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
+  const Json* limited = effect_line(action, facts, "limited");
+  if (!limited) return cannot_tell(fmt::format("nobody saw the limit of rank {} set", gate.rank));
+  const ProcessView* victim = process_of(gate, facts);
+  if (!victim) return cannot_tell(fmt::format("there is no flight record of rank {}", gate.rank));
+  for (const Event& event : victim->history) {
+    const rf_record& record = event.record;
+    if (record.library != RF_LIB_LIBC || record.phase != RF_PHASE_EXIT || record.tag_or_result != EMFILE ||
+        record.time_ns < gate.asked)
+      continue;
+    const auto name = victim->name_at.find(static_cast<uint32_t>(record.seq));
+    return verified(fmt::format("rank {}'s {} of {} failed with EMFILE, {} descriptors were open", gate.rank,
+                                op_word(static_cast<rf_op>(record.op)),
+                                name == victim->name_at.end() ? "a file" : name->second,
+                                limited->value("in_use", uint64_t{0})),
+                    record.time_ns, {line_number(*limited)});
+  }
+  return not_bitten(fmt::format("no opening of rank {} on record failed with EMFILE afterwards", gate.rank),
+                    {line_number(*limited)});
+}
+
+EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
+  return verify_each(fault, facts, verify_one);
+}
+
+const Registration<FaultKind> kRegistration{{
+    "descriptor_squeeze",
+    "The victim's soft limit of descriptors becomes what it has open at the trigger, for good or for a time.",
+    "a leak of descriptors that has come to its end, a limit of 1024 in a job of many peers and loaders",
+    "a limit that was there from the start: what is open stays open, and sockets that are connected go on",
+    "an opening of a file by the victim failed with EMFILE; sockets and pipes are refused too, but not on record",
+    "descriptor_squeeze@rank=0,step=15,op=all_reduce",
+    false,
+    {{"spare", ParamType::kInt, false, "How many it may still open; 0 when not given."},
+     {"for", ParamType::kDuration, false, "How long; until the victim's end when not given."}},
+    lower,
+    verify,
+}};
+
+}  // namespace
+}  // namespace rankfault

@@ -1,0 +1,95 @@
+// disk_full: a folder of the job is a small file system of its own; no other disk is filled.
+//
+// Nothing waits for it at a gate: the guardian mounts it, in a name space of its own, before anything is
+// started.
+#include <errno.h>
+#include <fmt/format.h>
+
+#include <map>
+
+#include "faults/effect.h"
+#include "faults/small_folder.h"
+#include "harness/scenario/op_words.h"
+
+namespace rankfault {
+namespace {
+
+Action watch(const Action& mount, const char* op) {
+  Action action;
+  action.rank = mount.rank;
+  action.outside = OutsideVerb::kWatch;
+  action.at.file_op = op;
+  action.at.path = "*/" + mount.path + "/*";
+  return action;
+}
+
+// What may take space is recorded, in every rank.
+Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
+  const std::string path = read_text(fault.params, "path");
+  if (path.empty() || path == "." || path == ".." || path.find_first_of("/*?[ \n") != std::string::npos)
+    return usage_error("\"path\" is the name of a folder in the job's TMPDIR, without a slash or a pattern",
+                       fault.params.find("path")->pos);
+  Result<Action> mount = mount_small_folder(fault, context, path);
+  if (!mount) return mount.error();
+  std::vector<Action> out{*mount};
+  for (const char* op : {"open", "write", "allocate"}) out.push_back(watch(*mount, op));
+  return out;
+}
+
+// The first call of a process on a file in `folder` that got no space, or less than it asked for.
+struct Refused {
+  int rank = -1;
+  TimeNs time = 0;
+  std::string what;
+};
+
+void look_at(const ProcessView& process, const std::string& folder, Refused& first) {
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> asked;  // lane, call -> bytes
+  for (const Event& event : process.history) {
+    const rf_record& record = event.record;
+    if (record.library != RF_LIB_LIBC) continue;
+    const auto name = process.name_at.find(static_cast<uint32_t>(record.seq));
+    if (name == process.name_at.end() || !name->second.starts_with(folder)) continue;
+    const std::pair<uint32_t, uint32_t> call{event.lane, record.call};
+    if (record.phase == RF_PHASE_ENTER) asked[call] = record.count;
+    if (record.phase != RF_PHASE_EXIT || (first.time && record.time_ns >= first.time)) continue;
+    const char* op = op_word(static_cast<rf_op>(record.op));
+    if (record.tag_or_result == ENOSPC)
+      first = {process.rank, record.time_ns, fmt::format("{} of {} failed with ENOSPC", op, name->second)};
+    else if (record.op == RF_OP_FILE_WRITE && record.tag_or_result == 0 && asked.count(call) &&
+             record.count < asked[call])
+      first = {process.rank, record.time_ns,
+               fmt::format("{} of {} took {} of {} bytes", op, name->second, record.count, asked[call])};
+  }
+}
+
+EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
+  const Json* mounted = mounted_line(facts, "/" + read_text(fault.params, "path"));
+  if (!mounted) return {Effect::kNotFired, "no file system was mounted for the job", {}, 0};
+  const std::string folder = mounted->value("path", "") + "/";
+  Refused first;
+  for (const ProcessView& process : facts.timeline.processes) look_at(process, folder, first);
+  if (first.time)
+    return verified(fmt::format("rank {}'s {}", first.rank, first.what), first.time, {line_number(*mounted)});
+  return not_bitten(fmt::format("no call on record lacked space in {} bytes of {}",
+                                mounted->value("bytes", int64_t{0}), folder),
+                    {line_number(*mounted)});
+}
+
+const Registration<FaultKind> kRegistration{{
+    "disk_full",
+    "A folder in the job's TMPDIR is a file system of its own of a few pages, in a mount name space (root; else "
+    "skipped).",
+    "a disk or a quota that holds no checkpoint more",
+    "one that somebody else fills, or empties again; a file system that finds out only as it is synchronised",
+    "a write, a taking of space or an opening on record in that folder failed with ENOSPC, or a write was short",
+    "disk_full@ranks=all,path=checkpoints,size=65536",
+    false,
+    {{"path", ParamType::kText, true, "The folder: one name, in the job's TMPDIR."},
+     {"size", ParamType::kInt, false, "Its size in bytes; 65536 when not given."}},
+    lower,
+    verify,
+}};
+
+}  // namespace
+}  // namespace rankfault

@@ -1,0 +1,43 @@
+#include "faults/limit_lowering.h"
+
+#include "faults/lowering.h"
+
+namespace rankfault {
+namespace {
+
+constexpr int64_t kMost = int64_t{1} << 50;  // far above any machine's; the sum with what is in use fits
+
+Action unlimited_after(Action limit, Duration lasts, size_t place) {
+  limit.verb = RF_VERB_NONE;
+  limit.outside = OutsideVerb::kUnlimit;
+  limit.delay = lasts;
+  limit.after = static_cast<int32_t>(place);
+  return limit;
+}
+
+}  // namespace
+
+Result<std::vector<Action>> lower_to_limit(const FaultSpec& fault, const LowerContext& context,
+                                           int resource) {
+  if (Status ok = need_trigger(fault); !ok) return ok.error();
+  const int64_t spare = read_int(fault.params, "spare", 0);
+  if (spare < 0 || spare > kMost)
+    return usage_error("\"spare\" is what the victim may still take: 0 or more",
+                       fault.params.find("spare")->pos);
+  const std::optional<Duration> lasts = read_duration(fault.params, "for");
+  if (lasts && *lasts <= Duration::zero())
+    return usage_error("for no time is no fault", fault.params.find("for")->pos);
+  std::vector<Action> out;
+  for (Action& limit : for_each_victim(fault, context, [&](Action& action) {
+         action.verb = RF_VERB_OUTSIDE;
+         action.outside = OutsideVerb::kLimit;
+         action.mode = resource;
+         action.size = spare;
+       })) {
+    out.push_back(std::move(limit));
+    if (lasts) out.push_back(unlimited_after(out.back(), *lasts, out.size() - 1));
+  }
+  return out;
+}
+
+}  // namespace rankfault

@@ -1,0 +1,89 @@
+// memory_squeeze: from the trigger on the victim gets no more memory than it has, and a little: ENOMEM from the
+// kernel, std::bad_alloc or a null pointer from the allocator.
+//
+// The limit is RLIMIT_DATA, not RLIMIT_AS: it counts the pages that the process may write alone. Address space
+// that is only reserved (the allocator's arenas, a GPU's) and shared files are no use of memory: RLIMIT_AS counts
+// them, and would leave an allocator with a reserved arena without a limit.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "faults/effect.h"
+#include "faults/limit_lowering.h"
+
+namespace rankfault {
+namespace {
+
+constexpr const char* kMark = "out_of_memory";
+
+Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
+  return lower_to_limit(fault, context, RLIMIT_DATA);
+}
+
+const Mark* said_so(const GateEvent& gate, const RunFacts& facts) {
+  const auto mark = std::find_if(facts.marks.begin(), facts.marks.end(), [&](const Mark& m) {
+    return m.rank == gate.rank && m.attempt == gate.attempt && m.name == kMark && m.time >= gate.asked;
+  });
+  return mark == facts.marks.end() ? nullptr : &*mark;
+}
+
+std::string words(const ExitStatus& status) {
+  return status.kind == ExitStatus::Kind::kSignal ? signal_name(status.value)
+                                                  : fmt::format("exit {}", status.value);
+}
+
+bool ended_badly(const RankEnd& end) {
+  return end.status.kind == ExitStatus::Kind::kUnknown || !end.status.zero();
+}
+
+// Who ends after a peer, or by our hand, may have had all the memory it wanted.
+bool was_first(const RankEnd& victim, const RunFacts& facts) {
+  if (facts.teardown != 0 && victim.time >= facts.teardown) return false;
+  return std::none_of(facts.ends.begin(), facts.ends.end(), [&](const RankEnd& other) {
+    return other.attempt == victim.attempt && other.rank != victim.rank && other.time <= victim.time &&
+           ended_badly(other);
+  });
+}
+
+EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
+  const Json* limited = effect_line(action, facts, "limited");
+  if (!limited) return cannot_tell(fmt::format("nobody saw the limit of rank {} set", gate.rank));
+  const std::vector<uint64_t> lines{line_number(*limited)};
+  if (const Mark* mark = said_so(gate, facts))
+    return verified(fmt::format("rank {} told that it was out of memory", gate.rank), mark->time, lines);
+  const RankEnd* end = end_of(gate, facts);
+  if (!end || end->status.zero())
+    return not_bitten(fmt::format("{} bytes more were enough for rank {}", action.size, gate.rank), lines);
+  if (end->status.kind == ExitStatus::Kind::kUnknown)
+    return cannot_tell(fmt::format("rank {} ended, its status is unknown", gate.rank), lines);
+  if (!was_first(*end, facts))
+    return cannot_tell(fmt::format("rank {} was not the first to end, and told of no lack of memory", gate.rank),
+                       lines);
+  return verified(fmt::format("rank {} ended by {} with no memory but {} bytes to get", gate.rank,
+                              words(end->status), action.size),
+                  end->time, lines);
+}
+
+EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
+  return verify_each(fault, facts, verify_one);
+}
+
+const Registration<FaultKind> kRegistration{{
+    "memory_squeeze",
+    "The victim's soft limit of private writable memory becomes what it has at the trigger, for good or for a "
+    "time.",
+    "a memory limit of a batch system, a neighbour that left no memory, a batch that is larger than all before",
+    "the OOM killer: the allocation fails and the program is told. Memory that the allocator holds already, shared "
+    "memory and a device's are not limited",
+    "the victim's mark \"out_of_memory\", or its own bad end before any other rank's",
+    "memory_squeeze@rank=1,step=5,op=all_reduce,spare=10485760",
+    false,
+    {{"spare", ParamType::kInt, false, "How many bytes it may still take; 0 when not given."},
+     {"for", ParamType::kDuration, false, "How long; until the victim's end when not given."}},
+    lower,
+    verify,
+}};
+
+}  // namespace
+}  // namespace rankfault

@@ -1,0 +1,39 @@
+#include "faults/small_folder.h"
+
+#include <fmt/format.h>
+
+namespace rankfault {
+namespace {
+
+constexpr int64_t kPage = 4096;
+
+}  // namespace
+
+Result<Action> mount_small_folder(const FaultSpec& fault, const LowerContext& context,
+                                  const std::string& path) {
+  if (fault.at.pos.line != 0)
+    return usage_error(fmt::format("{} has no trigger: it is there before the job is", fault.kind),
+                       fault.at.pos);
+  if (context.victims.size() != static_cast<size_t>(context.ranks))
+    return usage_error(fmt::format("all ranks of a host share {}: \"ranks: all\"",
+                                   path == kShmFolder ? "its /dev/shm" : "that folder"),
+                       fault.ranks.pos);
+  const int64_t size = read_int(fault.params, "size", 16 * kPage);
+  if (size < kPage) return usage_error("\"size\" is at least a page, 4096", fault.params.find("size")->pos);
+  Action action;
+  action.outside = OutsideVerb::kMount;
+  action.path = path;
+  action.size = size;
+  action.rank = context.victims.front();
+  action.times = 0;
+  action.ask = false;
+  return action;
+}
+
+const Json* mounted_line(const RunFacts& facts, const std::string& path_end) {
+  for (const Json& line : facts.journal)
+    if (line.value("ev", "") == "mounted" && line.value("path", "").ends_with(path_end)) return &line;
+  return nullptr;
+}
+
+}  // namespace rankfault

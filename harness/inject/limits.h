@@ -1,0 +1,26 @@
+// limits: a process of the job is left with what it has in use of a resource, and a little more, by its own
+// soft limit (prlimit). The kernel refuses what is over it; what is in use stays.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "harness/base/result.h"
+
+namespace rankfault {
+
+struct SetLimit {
+  uint64_t in_use = 0;
+  uint64_t limit = 0;
+  uint64_t before = 0;  // RLIM_INFINITY: there was none
+};
+
+// `resource` is RLIMIT_NOFILE (descriptors) or RLIMIT_DATA (bytes of private writable memory). Refused where
+// less than that is left already.
+Result<SetLimit> limit_to_use(int pid, int resource, uint64_t spare);
+Status restore_limit(int pid, int resource, const SetLimit&);
+
+std::string resource_name(int resource);  // "RLIMIT_NOFILE"
+std::string limit_text(uint64_t);         // a number, or "unlimited"
+
+}  // namespace rankfault

@@ -1,0 +1,227 @@
+// squeeze_test: the faults that leave a victim with what it has of a resource: what they refuse, and that a
+// limit nobody came to is no effect.
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+
+#include "verify_fixture.h"
+
+namespace rankfault {
+namespace {
+
+using testing::HasSubstr;
+
+class Squeeze : public Verify {
+ protected:
+  static Result<Plan> plan(const std::string& fault) {
+    const Result<Scenario> scenario =
+        scenario_from_command_line(3, "", {fault}, {"finished: {}"}, {"prog"});
+    if (!scenario) return scenario.error();
+    return make_plan(*scenario, {});
+  }
+  static std::string refusal(const std::string& fault) {
+    const Result<Plan> made = plan(fault);
+    return made.ok() ? "accepted" : made.error().to_string();
+  }
+  void limited(uint64_t in_use) {
+    facts.journal.push_back({{"n", 9},
+                             {"ev", "fault_effect"},
+                             {"fault", facts.plan.scenario.faults[0].id},
+                             {"action", 0},
+                             {"what", "limited"},
+                             {"in_use", in_use},
+                             {"time", 115}});
+  }
+  void opens(int rank, uint64_t time, int error) {
+    process(rank).name_at[40] = "/tmp/rf.1/ckpt.bin";
+    record(rank, RF_OP_FILE_OPEN, 40, RF_PHASE_EXIT, time, error).library = RF_LIB_LIBC;
+  }
+};
+
+TEST_F(Squeeze, ALimitIsLiftedFromOutsideAndOpeningsAreWatched) {
+  const Result<Plan> made = plan("descriptor_squeeze@ranks=[0, 2],op=all_reduce,spare=3,for=2s");
+  ASSERT_TRUE(made.ok()) << made.error().to_string();
+  ASSERT_EQ(made->actions.size(), 5u);
+  for (const size_t i : {0u, 2u}) {
+    EXPECT_EQ(made->actions[i].outside, OutsideVerb::kLimit);
+    EXPECT_EQ(made->actions[i].mode, RLIMIT_NOFILE);
+    EXPECT_EQ(made->actions[i].size, 3);
+    EXPECT_EQ(made->actions[i + 1].outside, OutsideVerb::kUnlimit);
+    EXPECT_EQ(made->actions[i + 1].after, static_cast<int>(i));
+    EXPECT_EQ(made->actions[i + 1].delay, std::chrono::seconds(2));
+  }
+  EXPECT_EQ(made->actions[4].outside, OutsideVerb::kWatch);
+  EXPECT_EQ(made->preload, std::vector<std::string>{"libc"});
+  EXPECT_EQ(plan("descriptor_squeeze@rank=0,op=all_reduce")->actions.size(), 2u);
+}
+
+TEST_F(Squeeze, RefusesNonsense) {
+  EXPECT_THAT(refusal("descriptor_squeeze@rank=0"), HasSubstr("when does it fire"));
+  EXPECT_THAT(refusal("descriptor_squeeze@rank=0,op=all_reduce,spare=-1"), HasSubstr("0 or more"));
+  EXPECT_THAT(refusal("descriptor_squeeze@rank=0,op=all_reduce,for=0s"), HasSubstr("no fault"));
+}
+
+TEST_F(Squeeze, DescriptorsMustHaveRunOut) {
+  run("descriptor_squeeze@rank=1,op=all_reduce");
+  limited(9);
+  EXPECT_EQ(effect(), Effect::kVoid);
+  opens(1, 90, EMFILE);
+  EXPECT_EQ(effect(), Effect::kVoid) << "before it";
+  opens(2, 200, EMFILE);
+  EXPECT_EQ(effect(), Effect::kVoid) << "another rank's";
+  opens(1, 200, ENOENT);
+  opens(1, 210, 0);
+  EXPECT_EQ(effect(), Effect::kVoid) << "another error";
+  opens(1, 220, EMFILE);
+  const EffectReport report = verdict();
+  EXPECT_EQ(report.effect, Effect::kVerified);
+  EXPECT_EQ(report.at, 220u);
+  EXPECT_THAT(report.how, HasSubstr("/tmp/rf.1/ckpt.bin failed with EMFILE, 9 descriptors were open"));
+}
+
+TEST_F(Squeeze, ALimitThatCouldNotBeSetIsNoSqueeze) {
+  run("descriptor_squeeze@rank=1,op=all_reduce");
+  gate.effect = "refused";
+  opens(1, 220, EMFILE);
+  EXPECT_EQ(effect(), Effect::kVoid);
+}
+
+TEST_F(Squeeze, MemoryIsLimitedByWhatIsWritable) {
+  const Result<Plan> made = plan("memory_squeeze@rank=1,op=all_reduce,spare=4096");
+  ASSERT_TRUE(made.ok()) << made.error().to_string();
+  ASSERT_EQ(made->actions.size(), 1u);
+  EXPECT_EQ(made->actions[0].mode, RLIMIT_DATA);
+  EXPECT_TRUE(made->preload.empty());
+  EXPECT_THAT(refusal("memory_squeeze@rank=0,op=all_reduce,spare=-1"), HasSubstr("0 or more"));
+}
+
+TEST_F(Squeeze, ARankThatLacksMemorySaysSo) {
+  run("memory_squeeze@rank=1,op=all_reduce,spare=4096");
+  EXPECT_EQ(effect(), Effect::kUnknown) << "nobody saw the limit";
+  limited(1 << 20);
+  EXPECT_EQ(effect(), Effect::kVoid);
+  facts.marks.push_back({"mark", 1, 0, 90, 1, "out_of_memory", 0});
+  facts.marks.push_back({"mark", 2, 0, 200, 1, "out_of_memory", 0});
+  facts.marks.push_back({"mark", 1, 0, 200, 1, "resumed_from", 0});
+  EXPECT_EQ(effect(), Effect::kVoid) << "before it, another rank's, another mark";
+  facts.marks.push_back({"mark", 1, 0, 210, 1, "out_of_memory", 0});
+  EXPECT_EQ(effect(), Effect::kVerified);
+  EXPECT_EQ(verdict().at, 210u);
+}
+
+TEST_F(Squeeze, ARankThatLacksMemoryIsTheFirstToEnd) {
+  run("memory_squeeze@rank=1,op=all_reduce,spare=4096");
+  limited(1 << 20);
+  end(1, ExitStatus::Kind::kCode, 0);
+  EXPECT_EQ(effect(), Effect::kVoid);
+  facts.ends[0].status = {ExitStatus::Kind::kSignal, SIGABRT};
+  EXPECT_EQ(effect(), Effect::kVerified);
+  end(2, ExitStatus::Kind::kCode, 3);
+  facts.ends[1].time = 600;
+  EXPECT_EQ(effect(), Effect::kVerified) << "its peer left after it";
+  facts.ends[1].time = 400;
+  EXPECT_EQ(effect(), Effect::kUnknown) << "its peer left before it";
+  facts.ends.pop_back();
+  facts.teardown = 450;
+  EXPECT_EQ(effect(), Effect::kUnknown) << "ended by us";
+}
+
+TEST_F(Squeeze, OneRankIsSqueezedForATime) {
+  const Result<Plan> made = plan("cpu_squeeze@rank=1,op=all_reduce,load=3,for=2s");
+  ASSERT_TRUE(made.ok()) << made.error().to_string();
+  ASSERT_EQ(made->actions.size(), 2u);
+  EXPECT_EQ(made->actions[0].outside, OutsideVerb::kLoad);
+  EXPECT_EQ(made->actions[0].size, 3);
+  EXPECT_EQ(made->actions[1].outside, OutsideVerb::kUnload);
+  EXPECT_EQ(made->actions[1].delay, std::chrono::seconds(2));
+  EXPECT_EQ(made->actions[1].after, 0);
+  EXPECT_THAT(refusal("cpu_squeeze@ranks=[0, 1],op=all_reduce,for=1s"), HasSubstr("names one rank"));
+  EXPECT_THAT(refusal("cpu_squeeze@rank=1,op=all_reduce"), HasSubstr("\"for\""));
+  EXPECT_THAT(refusal("cpu_squeeze@rank=1,op=all_reduce,for=0s"), HasSubstr("no fault"));
+  EXPECT_THAT(refusal("cpu_squeeze@rank=1,op=all_reduce,for=1s,load=0"), HasSubstr("1 to 64"));
+  EXPECT_THAT(refusal("cpu_squeeze@rank=1,op=all_reduce,for=1s,load=65"), HasSubstr("1 to 64"));
+}
+
+TEST_F(Squeeze, ARankThatHadNoUseForItsCoresWasNotSqueezed) {
+  run("cpu_squeeze@rank=1,op=all_reduce,for=2s");
+  EXPECT_EQ(effect(), Effect::kUnknown) << "nobody measured it";
+  facts.journal.push_back({{"n", 9},
+                           {"ev", "fault_effect"},
+                           {"fault", "cpu_squeeze"},
+                           {"action", 0},
+                           {"what", "waited_for_a_core"},
+                           {"waited_ns", 240'000'000},
+                           {"took_ns", 1'000'000'000},
+                           {"time", 110}});
+  EXPECT_EQ(effect(), Effect::kVoid);
+  facts.journal[0]["waited_ns"] = 250'000'000;
+  EXPECT_EQ(effect(), Effect::kVerified);
+  facts.journal[0]["took_ns"] = 0;
+  EXPECT_EQ(effect(), Effect::kVoid) << "no time to speak of";
+}
+
+TEST_F(Squeeze, AFolderIsMountedAndWatched) {
+  const Result<Plan> made = plan("disk_full@ranks=all,path=checkpoints,size=8192");
+  ASSERT_TRUE(made.ok()) << made.error().to_string();
+  ASSERT_EQ(made->actions.size(), 4u);
+  EXPECT_EQ(made->actions[0].outside, OutsideVerb::kMount);
+  EXPECT_EQ(made->actions[0].path, "checkpoints");
+  EXPECT_EQ(made->actions[0].size, 8192);
+  for (const size_t i : {1u, 2u, 3u}) EXPECT_EQ(made->actions[i].at.path, "*/checkpoints/*");
+  EXPECT_EQ(made->preload, std::vector<std::string>{"libc"});
+  EXPECT_THAT(refusal("disk_full@rank=1,path=a"), HasSubstr("ranks: all"));
+  EXPECT_THAT(refusal("disk_full@ranks=all,path=a,size=100"), HasSubstr("a page"));
+  EXPECT_THAT(refusal("disk_full@ranks=all,path=a,op=all_reduce"), HasSubstr("no trigger"));
+  for (const char* path : {"/etc", "a/b", "..", "a*"})
+    EXPECT_THAT(refusal(std::string("disk_full@ranks=all,path=") + path), HasSubstr("the name of a folder"));
+}
+
+class FullDisk : public Squeeze {
+ protected:
+  void uses(rf_op op, rf_phase phase, uint64_t time, uint64_t count, int error) {
+    process(2).name_at[40] = path;
+    rf_record& made = record(2, op, 40, phase, time, error);
+    made.library = RF_LIB_LIBC;
+    made.count = count;
+    made.call = 7;
+  }
+  void mounted() {
+    facts.journal.push_back(
+        {{"n", 1}, {"ev", "mounted"}, {"path", "/tmp/rf.1/checkpoints"}, {"bytes", 8192}});
+  }
+  std::string path = "/tmp/rf.1/checkpoints/c.bin";
+};
+
+TEST_F(FullDisk, SomebodyMustLackSpace) {
+  run("disk_full@ranks=all,path=checkpoints");
+  EXPECT_EQ(effect(), Effect::kNotFired);
+  mounted();
+  EXPECT_EQ(effect(), Effect::kVoid);
+  uses(RF_OP_FILE_WRITE, RF_PHASE_ENTER, 200, 100, 0);
+  uses(RF_OP_FILE_WRITE, RF_PHASE_EXIT, 210, 100, 0);
+  EXPECT_EQ(effect(), Effect::kVoid);
+  uses(RF_OP_FILE_ALLOCATE, RF_PHASE_EXIT, 300, 100, ENOSPC);
+  const EffectReport report = verdict();
+  EXPECT_EQ(report.effect, Effect::kVerified);
+  EXPECT_EQ(report.at, 300u);
+  EXPECT_THAT(report.how, HasSubstr("rank 2's allocate of /tmp/rf.1/checkpoints/c.bin failed with ENOSPC"));
+}
+
+TEST_F(FullDisk, AShortWriteLackedSpace) {
+  run("disk_full@ranks=all,path=checkpoints");
+  mounted();
+  uses(RF_OP_FILE_WRITE, RF_PHASE_ENTER, 200, 100, 0);
+  uses(RF_OP_FILE_WRITE, RF_PHASE_EXIT, 210, 60, 0);
+  EXPECT_EQ(effect(), Effect::kVerified);
+  EXPECT_THAT(verdict().how, HasSubstr("took 60 of 100 bytes"));
+}
+
+TEST_F(FullDisk, AnotherDiskIsNotOurs) {
+  run("disk_full@ranks=all,path=checkpoints");
+  mounted();
+  path = "/tmp/rf.1/checkpoints2/c.bin";
+  uses(RF_OP_FILE_WRITE, RF_PHASE_EXIT, 210, 60, ENOSPC);
+  EXPECT_EQ(effect(), Effect::kVoid);
+}
+
+}  // namespace
+}  // namespace rankfault
