@@ -7,8 +7,8 @@
  * --one-stream: both share one. The ranks agree on a type that all devices have. --choose-alone: each takes
  * the best of its own device. A step may take a second; then the rank leaves with 3. --sync: it waits in
  * cudaStreamSynchronize under an alarm instead of asking again and again. --never-look: what a step's calls
- * return is nobody's business. --one-by-one: it waits so for each sum before it asks for the next, and then the order is
- * wrong on any stream. The program knows nothing of rankfault. */
+ * return is nobody's business. --one-by-one: it waits so for each sum before it asks for the next, and then
+ * the order is wrong on any stream. The program knows nothing of rankfault. */
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 #include <signal.h>
@@ -23,7 +23,8 @@ static const ncclDataType_t kBfloat16 =
     (ncclDataType_t)9; /* ncclBfloat16, which 2.22's header hides from C */
 
 static const char* store = "";
-static int rank, ranks, steps = 10, one_stream, no_bf16_on = -1, choose_alone, by_sync, never_look, one_by_one;
+static int rank, ranks, steps = 10, one_stream, no_bf16_on = -1, choose_alone, by_sync, never_look,
+                        one_by_one;
 
 static void leave(int step, const char* what) {
   fprintf(stderr, "rank %d: step %d: %s\n", rank, step, what);

@@ -1,5 +1,5 @@
-// bench.cc: how long an initialisation takes, and a small all-reduce, and each rank's CPU time for one. Nothing
-// is asserted.
+// bench.cc: how long an initialisation takes, and a small all-reduce, and each rank's CPU time for one.
+// Nothing is asserted.
 #include <sys/resource.h>
 
 #include <chrono>
