@@ -42,9 +42,9 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
   const Json* line = effect_line(action, facts, "waited_for_a_core");
   if (!line) return cannot_tell(fmt::format("nobody measured how long rank {} waited for a core", gate.rank));
   const uint64_t waited = line->value("waited_ns", uint64_t{0}), took = line->value("took_ns", uint64_t{0});
-  const std::string how =
-      fmt::format("a thread of rank {} waited {} of {} ms for a core, beside {} busy processes on {} cores", gate.rank,
-                  waited / 1'000'000, took / 1'000'000, line->value("busy", 0), line->value("cores", 0));
+  const std::string how = fmt::format(
+      "a thread of rank {} waited {} of {} ms for a core, beside {} busy processes on {} cores", gate.rank,
+      waited / 1'000'000, took / 1'000'000, line->value("busy", 0), line->value("cores", 0));
   if (took == 0 || waited < took / kLargePart) return not_bitten(how, {line_number(*line)});
   return verified(how, line->value("time", acted_at(gate)), {line_number(*line)});
 }

@@ -54,7 +54,8 @@ const Registration<FaultKind> kRegistration{{
     "The victim's soft limit of descriptors becomes what it has open at the trigger, for good or for a time.",
     "a leak of descriptors that has come to its end, a limit of 1024 in a job of many peers and loaders",
     "a limit that was there from the start: what is open stays open, and sockets that are connected go on",
-    "an opening of a file by the victim failed with EMFILE; sockets and pipes are refused too, but not on record",
+    "an opening of a file by the victim failed with EMFILE; sockets and pipes are refused too, but not on "
+    "record",
     "descriptor_squeeze@rank=0,step=15,op=all_reduce",
     false,
     {{"spare", ParamType::kInt, false, "How many it may still open; 0 when not given."},

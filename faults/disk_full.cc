@@ -78,11 +78,13 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 
 const Registration<FaultKind> kRegistration{{
     "disk_full",
-    "A folder in the job's TMPDIR is a file system of its own of a few pages, in a mount name space (root; else "
+    "A folder in the job's TMPDIR is a file system of its own of a few pages, in a mount name space (root; "
+    "else "
     "skipped).",
     "a disk or a quota that holds no checkpoint more",
     "one that somebody else fills, or empties again; a file system that finds out only as it is synchronised",
-    "a write, a taking of space or an opening on record in that folder failed with ENOSPC, or a write was short",
+    "a write, a taking of space or an opening on record in that folder failed with ENOSPC, or a write was "
+    "short",
     "disk_full@ranks=all,path=checkpoints,size=65536",
     false,
     {{"path", ParamType::kText, true, "The folder: one name, in the job's TMPDIR."},

@@ -1,9 +1,9 @@
-// memory_squeeze: from the trigger on the victim gets no more memory than it has, and a little: ENOMEM from the
-// kernel, std::bad_alloc or a null pointer from the allocator.
+// memory_squeeze: from the trigger on the victim gets no more memory than it has, and a little: ENOMEM from
+// the kernel, std::bad_alloc or a null pointer from the allocator.
 //
-// The limit is RLIMIT_DATA, not RLIMIT_AS: it counts the pages that the process may write alone. Address space
-// that is only reserved (the allocator's arenas, a GPU's) and shared files are no use of memory: RLIMIT_AS counts
-// them, and would leave an allocator with a reserved arena without a limit.
+// The limit is RLIMIT_DATA, not RLIMIT_AS: it counts the pages that the process may write alone. Address
+// space that is only reserved (the allocator's arenas, a GPU's) and shared files are no use of memory:
+// RLIMIT_AS counts them, and would leave an allocator with a reserved arena without a limit.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -58,8 +58,8 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
   if (end->status.kind == ExitStatus::Kind::kUnknown)
     return cannot_tell(fmt::format("rank {} ended, its status is unknown", gate.rank), lines);
   if (!was_first(*end, facts))
-    return cannot_tell(fmt::format("rank {} was not the first to end, and told of no lack of memory", gate.rank),
-                       lines);
+    return cannot_tell(
+        fmt::format("rank {} was not the first to end, and told of no lack of memory", gate.rank), lines);
   return verified(fmt::format("rank {} ended by {} with no memory but {} bytes to get", gate.rank,
                               words(end->status), action.size),
                   end->time, lines);
@@ -71,10 +71,13 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 
 const Registration<FaultKind> kRegistration{{
     "memory_squeeze",
-    "The victim's soft limit of private writable memory becomes what it has at the trigger, for good or for a "
+    "The victim's soft limit of private writable memory becomes what it has at the trigger, for good or for "
+    "a "
     "time.",
-    "a memory limit of a batch system, a neighbour that left no memory, a batch that is larger than all before",
-    "the OOM killer: the allocation fails and the program is told. Memory that the allocator holds already, shared "
+    "a memory limit of a batch system, a neighbour that left no memory, a batch that is larger than all "
+    "before",
+    "the OOM killer: the allocation fails and the program is told. Memory that the allocator holds already, "
+    "shared "
     "memory and a device's are not limited",
     "the victim's mark \"out_of_memory\", or its own bad end before any other rank's",
     "memory_squeeze@rank=1,step=5,op=all_reduce,spare=10485760",

@@ -86,8 +86,8 @@ Status restore_limit(int pid, int resource, const SetLimit& made) {
   const Result<rlimit> now = limit_of(pid, resource);
   if (!now) return now.error();
   if (now->rlim_cur != made.limit)
-    return refused(fmt::format("{} of pid {} is {} by now", resource_name(resource), pid,
-                               limit_text(now->rlim_cur)));
+    return refused(
+        fmt::format("{} of pid {} is {} by now", resource_name(resource), pid, limit_text(now->rlim_cur)));
   return set_soft_limit(pid, resource, *now, made.before);
 }
 

@@ -26,8 +26,9 @@ Result<std::string> Injector::load(const Action& action, const ProcessId& proces
   Load load{&action, process, rank, now_ns(), now_ns(), cores_of(process.pid), RunDelay(process.pid)};
   if (!load.delay.known()) return refused(fmt::format("/proc/{}/schedstat is not there", process.pid));
   if (load.cores * action.size > kMostBusy)
-    return refused(fmt::format("{} busy processes on each of {} cores are more than {}: bind the rank to fewer",
-                               action.size, load.cores, kMostBusy));
+    return refused(
+        fmt::format("{} busy processes on each of {} cores are more than {}: bind the rank to fewer",
+                    action.size, load.cores, kMostBusy));
   if (!load_) return refused("there is no guardian to start them");
   if (const Status asked = load_(tag_of(action.id), process.pid, static_cast<int>(action.size)); !asked)
     return asked.error();

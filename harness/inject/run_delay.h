@@ -8,7 +8,7 @@ namespace rankfault {
 
 class RunDelay {
  public:
-  explicit RunDelay(int pid = 0);  // the first look
+  explicit RunDelay(int pid = 0);        // the first look
   bool known() const { return known_; }  // false: this kernel keeps no such account, or the process is gone
   void look();                           // a thread that has ended since keeps what it had at the last look
   uint64_t waited_ns() const;            // of the thread that waited longest: many short waits are none

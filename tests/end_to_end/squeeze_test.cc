@@ -1,4 +1,5 @@
-// squeeze_test: a resource that is short on a real job, and nobody who needs it: the run is void, never a pass.
+// squeeze_test: a resource that is short on a real job, and nobody who needs it: the run is void, never a
+// pass.
 #include <gmock/gmock.h>
 
 #include "tests/end_to_end/jobs.h"
@@ -26,34 +27,33 @@ class SqueezeRun : public testing::Test {
 };
 
 TEST_F(SqueezeRun, DescriptorsThatNobodyWantsAreNotMissed) {
-  const ToolRun tool =
-      run("{id: few, kind: descriptor_squeeze, ranks: [0], at: {op: all_reduce, nth: 2}}");
+  const ToolRun tool = run("{id: few, kind: descriptor_squeeze, ranks: [0], at: {op: all_reduce, nth: 2}}");
   EXPECT_EQ(tool.status, kVoid) << tool.output;
   EXPECT_THAT(tool.output, HasSubstr("no opening of rank 0 on record failed with EMFILE"));
 }
 
 TEST_F(SqueezeRun, DescriptorsThatAreThereAgainAreNotMissed) {
-  const ToolRun tool = run(
-      "{id: few, kind: descriptor_squeeze, for: 1ms, ranks: [0], at: {op: all_reduce, nth: 2}}\n"
-      "  - {id: later, kind: delay_call, by: 300ms, ranks: [0], at: {step: 4, op: all_reduce}}",
-      checkpoints());
+  const ToolRun tool =
+      run("{id: few, kind: descriptor_squeeze, for: 1ms, ranks: [0], at: {op: all_reduce, nth: 2}}\n"
+          "  - {id: later, kind: delay_call, by: 300ms, ranks: [0], at: {step: 4, op: all_reduce}}",
+          checkpoints());
   EXPECT_EQ(tool.status, kVoid) << tool.output;
   EXPECT_THAT(tool.output, HasSubstr("no opening of rank 0 on record failed with EMFILE"));
   EXPECT_THAT(read_file(scratch_.file("run/journal.ndjson")), HasSubstr(" again\""));
 }
 
 TEST_F(SqueezeRun, MemoryThatIsEnoughIsNotMissed) {
-  const ToolRun tool = run(
-      "{id: little, kind: memory_squeeze, spare: 1000000000, ranks: [1], at: {op: all_reduce, nth: 2}}");
+  const ToolRun tool =
+      run("{id: little, kind: memory_squeeze, spare: 1000000000, ranks: [1], at: {op: all_reduce, nth: 2}}");
   EXPECT_EQ(tool.status, kVoid) << tool.output;
   EXPECT_THAT(tool.output, HasSubstr("were enough for rank 1"));
 }
 
 TEST_F(SqueezeRun, ARankThatSleepsWantsNoCore) {
-  const ToolRun tool = run(
-      "{id: busy, kind: cpu_squeeze, for: 5s, ranks: [0], at: {op: all_reduce, nth: 2}}\n"
-      "  - {id: later, kind: delay_call, by: 6s, ranks: [0], at: {op: all_reduce, nth: 3}}",
-      ", \"--collective-timeout=20s\"");
+  const ToolRun tool =
+      run("{id: busy, kind: cpu_squeeze, for: 5s, ranks: [0], at: {op: all_reduce, nth: 2}}\n"
+          "  - {id: later, kind: delay_call, by: 6s, ranks: [0], at: {op: all_reduce, nth: 3}}",
+          ", \"--collective-timeout=20s\"");
   EXPECT_EQ(tool.status, kVoid) << tool.output;
   EXPECT_THAT(tool.output, HasSubstr("busy processes on"));
 }

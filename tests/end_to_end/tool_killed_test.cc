@@ -87,9 +87,10 @@ TEST(ToolKilled, LeavesNoBusyProcessAndNoMount) {
   const std::string run_dir = scratch.file("run");
   const std::string file = scratch.write(
       "scenario.yaml",
-      gloo_job({.fault = "{id: busy, kind: cpu_squeeze, ranks: [1], for: 20s, at: {op: all_reduce, nth: 2}}\n"
-                         "  - {id: full, kind: disk_full, ranks: all, path: small}\n"
-                         "  - {id: stop, kind: rank_stop, ranks: [0], for: 20s, at: {op: all_reduce, nth: 3}}",
+      gloo_job({.fault =
+                    "{id: busy, kind: cpu_squeeze, ranks: [1], for: 20s, at: {op: all_reduce, nth: 2}}\n"
+                    "  - {id: full, kind: disk_full, ranks: all, path: small}\n"
+                    "  - {id: stop, kind: rank_stop, ranks: [0], for: 20s, at: {op: all_reduce, nth: 3}}",
                 .expect = "  - finished\n"}));
   const int pid = start_tool({"run", file, "--run-dir", run_dir}, scratch.file("output"));
   ASSERT_GT(pid, 0);

@@ -13,8 +13,7 @@ using testing::HasSubstr;
 class Squeeze : public Verify {
  protected:
   static Result<Plan> plan(const std::string& fault) {
-    const Result<Scenario> scenario =
-        scenario_from_command_line(3, "", {fault}, {"finished: {}"}, {"prog"});
+    const Result<Scenario> scenario = scenario_from_command_line(3, "", {fault}, {"finished: {}"}, {"prog"});
     if (!scenario) return scenario.error();
     return make_plan(*scenario, {});
   }

@@ -41,6 +41,17 @@ TEST(Options, ReadsPlacesGridsAndWords) {
   EXPECT_TRUE(parse_options({"--no-error-flag"}).options.error_flag == ErrorFlag::kNever);
 }
 
+TEST(Options, ReadsWhatARealModelWouldTake) {
+  const Options options = parse_options({"--sample-memory=4096", "--compute=150ms:0"}).options;
+  EXPECT_EQ(options.step.sample_memory, 4096u);
+  EXPECT_EQ(options.step.compute_time, 150ms);
+  EXPECT_EQ(options.step.compute_rank, 0);
+  EXPECT_EQ(parse_options({}).options.step.compute_rank, -1);
+  for (const char* bad : {"--compute=150ms", "--compute=150ms:-1", "--compute=150ms:x", "--compute=0ms:1",
+                          "--compute=:1", "--sample-memory=0"})
+    EXPECT_NE(parse_options({bad}).error, "") << bad;
+}
+
 TEST(Options, ASwitchTurnsOffOnlyItself) {
   const std::vector<std::pair<const char*, bool Options::*>> switches = {
       {"--no-sequence-check", &Options::sequence_check},
