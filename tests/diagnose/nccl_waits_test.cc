@@ -211,7 +211,8 @@ Findings ended_by_others(bool call_3_is_seen, uint16_t end) {
   return diagnose(job.build());
 }
 
-// As when each call has a limit, and a busy machine shows its end to one rank within it and to the others not.
+// As when each call has a limit, and a busy machine shows its end to one rank within it and to the others
+// not.
 TEST(NcclExtraCall, WhoGivesUpOnACommunicatorInTheMiddleOfACallLeftNothingOut) {
   for (const uint16_t way : {RF_OP_COMM_REVOKE, RF_OP_COMM_ABORT}) {
     const Findings found = ended_by_others(false, way);

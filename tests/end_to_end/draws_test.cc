@@ -183,7 +183,8 @@ std::string family_and_seed(const testing::TestParamInfo<Draws::ParamType>& test
 const auto kQuick = testing::Range(1u, 9u), kMore = testing::Range(9u, 21u);
 INSTANTIATE_TEST_SUITE_P(Seeds, DemoDraws, kQuick);
 INSTANTIATE_TEST_SUITE_P(Soak, DemoDraws, kMore);
-INSTANTIATE_TEST_SUITE_P(Seeds, Draws, testing::Combine(testing::ValuesIn(kFamilies), kQuick), family_and_seed);
+INSTANTIATE_TEST_SUITE_P(Seeds, Draws, testing::Combine(testing::ValuesIn(kFamilies), kQuick),
+                         family_and_seed);
 INSTANTIATE_TEST_SUITE_P(Soak, Draws, testing::Combine(testing::ValuesIn(kFamilies), kMore), family_and_seed);
 
 class TorchDraws : public testing::TestWithParam<unsigned> {};

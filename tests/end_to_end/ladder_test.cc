@@ -41,8 +41,9 @@ TEST_F(LadderRun, RefusesTheSizesAtWhichAFilesVictimIsNotThere) {
 
 // 614 samples are 19 batches of 32, and 6 more: enough for 4 ranks, and too few for 8.
 TEST_F(LadderRun, FindsTheSizeFromWhichTheDataDoNotDivide) {
-  const ToolRun tool = run({"--ranks", "1,2,4,8", "--expect", "finished", "--", "{bin}/trainer", "--store={store}",
-                            "--samples=614", "--end-of-data=leave", "--collective-timeout=1s", "--steps=30"});
+  const ToolRun tool =
+      run({"--ranks", "1,2,4,8", "--expect", "finished", "--", "{bin}/trainer", "--store={store}",
+           "--samples=614", "--end-of-data=leave", "--collective-timeout=1s", "--steps=30"});
   EXPECT_EQ(tool.status, 1) << tool.output;
   EXPECT_THAT(tool.output, HasSubstr("    4  PASS"));
   EXPECT_THAT(tool.output, HasSubstr("fails first at 8 ranks"));

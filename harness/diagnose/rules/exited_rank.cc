@@ -34,8 +34,8 @@ bool left_mpi_open(const Process& p) {
 }
 
 bool all_gave_up(const Unmet& u) {
-  return gave_up_on(*u.member) && std::all_of(u.edges.begin(), u.edges.end(),
-                                              [](const WaitEdge& e) { return gave_up_on(*e.waiter); });
+  return gave_up_on(*u.member) &&
+         std::all_of(u.edges.begin(), u.edges.end(), [](const WaitEdge& e) { return gave_up_on(*e.waiter); });
 }
 
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
