@@ -148,6 +148,8 @@ Status AttemptLoop::guardian_events() {
         if (it == started_.end()) break;
         it->second.pid = event->pid;
         it->second.start = event->start;
+        if (!it->second.item.watched.empty())
+          it->second.environment = read_environment(event->pid, it->second.item.watched);
         parts_.journal.write("spawned", {{"tag", event->tag},
                                          {"rank", it->second.item.rank},
                                          {"attempt", attempt_},
@@ -202,13 +204,15 @@ void AttemptLoop::scan() {
   parts_.observer.drain();
 }
 
-// Of a process that is gone nothing can be read; it is on record from when it was first seen, or not at all.
+// As it has them when it is first seen: a wrapper may have changed them. One that is gone by then, after some
+// milliseconds, had those that it was started with.
 Json AttemptLoop::environment_of(const ProcessId& id) {
   if (const auto read = environments_.find(id); read != environments_.end()) return read->second;
   for (const auto& [tag, s] : started_)
-    if (s.pid == id.pid && s.start == id.start && !s.item.watched.empty())
-      if (Json env = read_environment(id.pid, s.item.watched); !env.is_null())
-        return environments_[id] = std::move(env);
+    if (s.pid == id.pid && s.start == id.start && !s.item.watched.empty()) {
+      Json env = read_environment(id.pid, s.item.watched);
+      return environments_[id] = env.is_null() ? s.environment : std::move(env);
+    }
   return nullptr;
 }
 

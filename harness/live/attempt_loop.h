@@ -54,6 +54,7 @@ class AttemptLoop {
     int pid = 0;
     uint64_t start = 0;
     bool ended = false;
+    Json environment;  // its watched variables as it was started with them; null: none are
   };
 
   Status spawn(const std::vector<LaunchItem>&);
@@ -64,7 +65,7 @@ class AttemptLoop {
   void scan();
   void take_ends();
   void journal_process(const ProcessId&);
-  Json environment_of(const ProcessId&);  // its watched variables; null: none are, or it is gone
+  Json environment_of(const ProcessId&);  // its watched variables; null: none are
   void expect_ranks();
   bool all_ended() const;
   bool launcher_hangs(TimeNs now);
