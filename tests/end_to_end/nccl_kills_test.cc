@@ -18,7 +18,7 @@ class NcclKills : public testing::TestWithParam<std::string> {
     const std::string text = fmt::format(
         "version: 1\nname: nccl-kills\nworkload:\n  launcher: local\n  ranks: 3\n  cuda: double\n"
         "  nccl: {}\n  command: [\"{{bin}}/ranks/gpuless/nccl_ranks\", {}]\n"
-        "  limits: {{wall: 20s, hung_after: 1s}}\n"
+        "  limits: {{wall: 8s, hung_after: 1s}}\n"
         "faults:\n  - {{id: kill, kind: rank_kill, ranks: [1], at: {}}}\n"
         "expect:\n  - blamed: {{kind: dead_rank, ranks: [1]}}\n",
         GetParam(), program, at);
