@@ -57,6 +57,11 @@ def job(ranks, command, environment, folder):
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                 env=dict(os.environ, RANK=str(r), WORLD_SIZE=str(ranks), MEET=folder, **environment))
                for r in range(ranks)]
+    while any(p.poll() is None for p in started) and not any(p.poll() for p in started):
+        time.sleep(0.01)
+    for p in started:  # those that wait for one that failed
+        if any(q.poll() for q in started) and p.poll() is None:
+            p.kill()
     said = "".join(p.communicate()[0] for p in started)
     if any(p.returncode for p in started):
         sys.exit(f"{command} ended with {[p.returncode for p in started]}")
@@ -67,7 +72,8 @@ def nccl(version, ranks):
     """Milliseconds of an initialisation; microseconds of an all-reduce, and of CPU time in all ranks for it."""
     libraries = f"{BUILD}/lib/gpuless"
     with tempfile.TemporaryDirectory(prefix="rfbench-") as folder:
-        environment = dict(ALONE, LD_LIBRARY_PATH=f"{libraries}/nccl-{version}:{libraries}", RANKFAULT_CUDA_FOLDER=folder)
+        environment = dict(ALONE, LD_LIBRARY_PATH=f"{libraries}/nccl-{version}:{libraries}", RANKFAULT_CUDA_FOLDER=folder,
+                           RANKFAULT_CUDA_DEVICES=str(ranks))
         said, _, _ = job(ranks, [f"{BUILD}/bin/ranks/gpuless/nccl_ranks", "bench"], environment, folder)
     found = re.search(r"init ms ([\d.]+) all_reduce us ([\d.]+)", said)
     return float(found.group(1)), (float(found.group(2)), sum(map(float, re.findall(r"cpu us ([\d.]+)", said))))
