@@ -155,6 +155,9 @@ Result<AttemptEnd> run_attempts(const Plan& plan, const Where& where, LiveRun& r
   }
 }
 
+// Its victim is parked meanwhile; a guardian that gets no turn for so long is not waited for.
+constexpr Duration kLookBeforeAnEnd = std::chrono::milliseconds(200);
+
 bool loads_a_core(const Plan& plan) {
   return std::any_of(plan.actions.begin(), plan.actions.end(),
                      [](const Action& action) { return action.outside == OutsideVerb::kLoad; });
@@ -221,8 +224,8 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   Result<AttemptEnd> end = AttemptEnd::kOver;
   {
     Injector injector(
-        plan, run.page, run.journal, run.undo, run.guardian.pid(), [&run] { (void)run.guardian.census(); },
-        run.dir.tmp(),
+        plan, run.page, run.journal, run.undo, run.guardian.pid(),
+        [&run] { (void)run.guardian.census(kLookBeforeAnEnd); }, run.dir.tmp(),
         [&run](uint32_t tag, int pid, int per_core) { return run.guardian.load(tag, pid, per_core); });
     Doorbell doorbell(run.page.get());
     Ends ends(run.journal, injector, run.dir.records());

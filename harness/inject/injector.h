@@ -1,7 +1,7 @@
 // Injector: answers the gates of parked threads, acts from outside, and journals each step before
 // and after it. It never decides what to do: the plan did.
 //
-// One per attempt-spanning run; belongs to the run's loop thread. Nothing here blocks.
+// One per attempt-spanning run; belongs to the run's loop thread. Nothing here blocks but `before_end`.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,8 @@ namespace rankfault {
 
 class Injector {
  public:
-  // `before_end` is called before a process is ended: the guardian should look at its files first.
+  // `before_end` is called before a process is ended: the guardian looks at the job's files first, since a
+  // launcher that has lost one rank may kill the others within a millisecond.
   // `job_tmp` is the job's TMPDIR, whose files may be harmed; "": none may. `load` starts so many busy
   // processes on each core that a process may use, or ends those of the tag when it is 0.
   Injector(const Plan&, const ControlPage&, Journal&, UndoList&, int guardian_pid,

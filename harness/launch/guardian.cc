@@ -113,14 +113,17 @@ Result<Guardian> Guardian::start(const RunDir& run, const std::vector<SmallFolde
   theirs.reset();
   Guardian guardian(std::move(ours), *pid);
   // Its first answer says that it is the subreaper now.
-  if (Status asked = guardian.census(); !asked.ok()) return asked.error();
-  if (!guardian.wait_for(GuardianEvent::Kind::kCensusDone, std::chrono::seconds(30), {}))
+  if (!guardian.census(std::chrono::seconds(30)).ok())
     return refused("the guardian ended at once; see " + run.file("logs/guardian.log"));
   return guardian;
 }
 
 Guardian::Guardian(Guardian&& other) noexcept
-    : socket_(std::move(other.socket_)), pid_(std::exchange(other.pid_, 0)), lost_(other.lost_) {}
+    : socket_(std::move(other.socket_)),
+      pid_(std::exchange(other.pid_, 0)),
+      lost_(other.lost_),
+      censuses_(other.censuses_),
+      early_(std::move(other.early_)) {}
 
 Guardian::~Guardian() {
   socket_.reset();
@@ -169,10 +172,21 @@ Status Guardian::kill_all(int first_signal, Duration grace) {
   return send(packet, "");
 }
 
-Status Guardian::census() {
+Status Guardian::census(Duration limit) {
   rf_guardian_packet packet{};
   packet.message = RF_G_CENSUS;
-  return send(packet, "");
+  packet.tag = ++censuses_;
+  if (Status asked = send(packet, ""); !asked.ok()) return asked;
+  const TimeNs deadline = now_ns() + static_cast<TimeNs>(limit.count());
+  while (!lost_ && now_ns() < deadline) {
+    pollfd readable{socket_.get(), POLLIN, 0};
+    ::poll(&readable, 1, static_cast<int>((deadline - now_ns()) / 1'000'000) + 1);
+    while (auto event = receive()) {
+      if (event->kind == GuardianEvent::Kind::kCensusDone && event->tag == censuses_) return Done{};
+      early_.push_back(std::move(*event));
+    }
+  }
+  return refused("the guardian did not look at the job's files in time");
 }
 
 Status Guardian::load(uint32_t tag, int pid, int per_core) {
@@ -192,6 +206,13 @@ Status Guardian::unload() {
 }
 
 std::optional<GuardianEvent> Guardian::next() {
+  if (early_.empty()) return receive();
+  GuardianEvent event = std::move(early_.front());
+  early_.pop_front();
+  return event;
+}
+
+std::optional<GuardianEvent> Guardian::receive() {
   if (lost_ || !socket_.valid()) return std::nullopt;
   std::string buffer(RF_GUARDIAN_PACKET, 0);
   const ssize_t n = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
@@ -221,7 +242,7 @@ std::optional<GuardianEvent> Guardian::wait_for(GuardianEvent::Kind kind, Durati
   const TimeNs deadline = now_ns() + static_cast<TimeNs>(limit.count());
   while (now_ns() < deadline) {
     pollfd readable{socket_.get(), POLLIN, 0};
-    ::poll(&readable, 1, 100);
+    ::poll(&readable, 1, early_.empty() ? 100 : 0);
     while (auto event = next()) {
       if (seen) seen(*event);
       if (event->kind == kind) return event;

@@ -4,6 +4,7 @@
 // undoes what the run did to the host. One per run. Not thread safe: belongs to the run's loop.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -55,7 +56,9 @@ class Guardian {
   Status spawn(uint32_t tag, const Command&);
   // One kAllGone follows when nothing is left. first_signal 0: SIGKILL at once.
   Status kill_all(int first_signal, Duration grace);
-  Status census();
+  // The guardian looks at the job's files, and it is waited for at most so long. What it tells meanwhile is
+  // kept for next(): fd() does not become readable for it, so take the events afterwards.
+  Status census(Duration limit);
   // So many busy processes on each core that `pid` may use; kLoaded follows. 0: those of the tag end, or all
   // for tag 0. They end with the guardian, too.
   Status load(uint32_t tag, int pid, int per_core);
@@ -69,12 +72,15 @@ class Guardian {
  private:
   Guardian(UniqueFd socket, int pid) : socket_(std::move(socket)), pid_(pid) {}
   Status send(const rf_guardian_packet&, const std::string& texts);
+  std::optional<GuardianEvent> receive();
   // Blocks until an event of `kind`, or the guardian's loss, or the limit.
   std::optional<GuardianEvent> wait_for(GuardianEvent::Kind kind, Duration limit,
                                         const std::function<void(const GuardianEvent&)>& seen);
   UniqueFd socket_;
   int pid_ = 0;
   bool lost_ = false;
+  uint32_t censuses_ = 0;
+  std::deque<GuardianEvent> early_;  // came while a census was waited for
 };
 
 // kMissing with the reason where this process may not give a job small file systems of its own.

@@ -163,10 +163,7 @@ GuardianEvent GuardianTest::spawn_ready(const std::vector<std::string>& words) {
   return spawned.value_or(GuardianEvent{});
 }
 
-void GuardianTest::census() {
-  ASSERT_TRUE(guardian_->census().ok());
-  ASSERT_TRUE(wait_for(GuardianEvent::Kind::kCensusDone));
-}
+void GuardianTest::census() { ASSERT_TRUE(guardian_->census(std::chrono::seconds(30)).ok()); }
 
 std::string GuardianTest::undo_text() const { return read_text(run_->undo()); }
 

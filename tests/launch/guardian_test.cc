@@ -19,6 +19,18 @@ namespace {
 
 using Kind = GuardianEvent::Kind;
 
+TEST_F(GuardianTest, KeepsWhatIsToldWhileACensusIsWaitedFor) {
+  const std::string ready = scratch_ / "ready";
+  ASSERT_TRUE(guardian_->spawn(7, command({"segment", "/" + unique_}, ready)).ok());
+  ASSERT_TRUE(eventually([&] { return first_number(ready) > 0; }));  // its start was told before
+  census();
+  EXPECT_NE(undo_text().find("/dev/shm/" + unique_ + "\n"), std::string::npos) << "a census has been taken";
+  const auto first = guardian_->next();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->kind, GuardianEvent::Kind::kSpawned);
+  EXPECT_EQ(first->tag, 7u);
+}
+
 TEST_F(GuardianTest, TellsThePidAndStartTimeOfWhatItSpawned) {
   const GuardianEvent spawned = spawn_ready({"wait"});
   const auto stat = proc_stat(spawned.pid);

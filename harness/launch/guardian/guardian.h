@@ -28,8 +28,9 @@ struct rf_guardian {
   char** mounts; /* what it has mounted: path, size, ..., null */
   uint64_t tmp_dev, tmp_ino;
   struct rf_census census;
-  uint64_t census_at; /* when the next look is due */
-  uint64_t census_cost;
+  uint64_t census_at;    /* when the next look is due */
+  int64_t census_credit; /* ns of CPU time, as it was at this time */
+  uint64_t census_credit_at;
   struct rf_child* children;
   size_t child_count, child_room;
   struct rf_child* busy; /* load.c: started by us beside the job */

@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "control.h"
@@ -28,6 +29,7 @@
 
 #define CENSUS_PERIOD_NS 1000000000ull /* a backstop: new names in /dev/shm and /tmp wake us at once */
 #define CENSUS_PAUSE_NS 10000000ull
+#define CENSUS_BURST_NS 100000000ll
 
 static void do_spawn(struct rf_guardian* g, const struct rf_guardian_packet* in, char* texts, size_t bytes) {
   struct rf_guardian_packet out = {.message = RF_G_REFUSED, .tag = in->tag, .a = EINVAL};
@@ -70,11 +72,36 @@ static void do_load(struct rf_guardian* g, const struct rf_guardian_packet* in) 
   rf_say(g, &out, NULL, 0);
 }
 
+static uint64_t cpu_time_ns(void) {
+  struct timespec used;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return (uint64_t)used.tv_sec * 1000000000ull + (uint64_t)used.tv_nsec;
+}
+
+/* The CPU time that looks may take: it grows by a tenth of the time that passes. A job that comes up, or an
+ * operation that makes a segment, is looked at name by name; a neighbour that makes files all day is not. */
+static int64_t census_credit(struct rf_guardian* g) {
+  const uint64_t now = rf_now_ns();
+  g->census_credit += (int64_t)((now - g->census_credit_at) / 10);
+  if (g->census_credit > CENSUS_BURST_NS) g->census_credit = CENSUS_BURST_NS;
+  g->census_credit_at = now;
+  return g->census_credit;
+}
+
 static void look(struct rf_guardian* g) {
-  const uint64_t began = rf_now_ns();
+  const uint64_t began = cpu_time_ns(); /* on a busy machine a look takes long, and costs no more */
   rf_census_take(&g->census);
-  g->census_cost = rf_now_ns() - began;
+  g->census_credit -= (int64_t)(cpu_time_ns() - began);
   g->census_at = rf_now_ns() + CENSUS_PERIOD_NS;
+}
+
+/* Looked for at once: its maker may be killed within milliseconds. And once more, since the kernel tells of a
+ * name before its maker holds a descriptor. */
+static void name_appeared(struct rf_guardian* g) {
+  if (census_credit(g) > 0) look(g);
+  const int64_t credit = census_credit(g);
+  const uint64_t due = rf_now_ns() + (credit > 0 ? CENSUS_PAUSE_NS : (uint64_t)(-credit) * 10);
+  if (due < g->census_at) g->census_at = due;
 }
 
 static void undo(struct rf_guardian* g) {
@@ -142,6 +169,19 @@ static void tool_gone(struct rf_guardian* g) {
   finish(g);
 }
 
+static int drain(int fd) {
+  char bytes[4096];
+  int any = 0;
+  while (read(fd, bytes, sizeof bytes) > 0) any = 1;
+  return any;
+}
+
+/* What was made while a look was under way may have been missed by it. */
+static void look_until_quiet(struct rf_guardian* g) {
+  drain(g->files);
+  for (int looks = 0; looks == 0 || (looks < 4 && drain(g->files)); ++looks) look(g);
+}
+
 static void read_request(struct rf_guardian* g) {
   static char buffer[RF_GUARDIAN_PACKET];
   struct rf_guardian_packet in, done = {.message = RF_G_CENSUS_DONE};
@@ -157,7 +197,7 @@ static void read_request(struct rf_guardian* g) {
       rf_kill_begin(g, in.a, in.time_ns);
       break;
     case RF_G_CENSUS:
-      look(g);
+      look_until_quiet(g);
       done.tag = in.tag;
       done.a = (int32_t)g->census.known_count;
       done.time_ns = rf_now_ns();
@@ -171,12 +211,6 @@ static void read_request(struct rf_guardian* g) {
       break;
     default:
       break;
-  }
-}
-
-static void drain(int fd) {
-  char bytes[4096];
-  while (read(fd, bytes, sizeof bytes) > 0) {
   }
 }
 
@@ -203,10 +237,7 @@ static void watch(struct rf_guardian* g) {
     if (poll(fds, 4, timeout_ms(g, busy)) < 0) continue;
     if (fds[3].revents) {
       drain(g->files);
-      /* A busy neighbour must not make us burn a core: at most a tenth of one. */
-      const uint64_t due =
-          now + (10 * g->census_cost > CENSUS_PAUSE_NS ? 10 * g->census_cost : CENSUS_PAUSE_NS);
-      if (due < g->census_at) g->census_at = due;
+      if (busy) name_appeared(g);
     }
     if (fds[2].revents) drain(g->signals);
     if (fds[0].revents & POLLOUT) rf_flush(g);
