@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "faults/effect.h"
+#include "faults/file_effect.h"
 #include "faults/limit_lowering.h"
 #include "harness/scenario/op_words.h"
 
@@ -35,6 +36,7 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
         record.time_ns < gate.asked)
       continue;
     const auto name = victim->name_at.find(static_cast<uint32_t>(record.seq));
+    if (name != victim->name_at.end() && ended_by_fail_call(facts, *victim, record, name->second)) continue;
     return verified(fmt::format("rank {}'s {} of {} failed with EMFILE, {} descriptors were open", gate.rank,
                                 op_word(static_cast<rf_op>(record.op)),
                                 name == victim->name_at.end() ? "a file" : name->second,

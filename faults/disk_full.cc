@@ -8,6 +8,7 @@
 #include <map>
 
 #include "faults/effect.h"
+#include "faults/file_effect.h"
 #include "faults/small_folder.h"
 #include "harness/scenario/op_words.h"
 
@@ -43,7 +44,7 @@ struct Refused {
   std::string what;
 };
 
-void look_at(const ProcessView& process, const std::string& folder, Refused& first) {
+void look_at(const RunFacts& facts, const ProcessView& process, const std::string& folder, Refused& first) {
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> asked;  // lane, call -> bytes
   for (const Event& event : process.history) {
     const rf_record& record = event.record;
@@ -54,6 +55,7 @@ void look_at(const ProcessView& process, const std::string& folder, Refused& fir
     if (record.phase == RF_PHASE_ENTER) asked[call] = record.count;
     if (record.phase != RF_PHASE_EXIT || (first.time && record.time_ns >= first.time)) continue;
     const char* op = op_word(static_cast<rf_op>(record.op));
+    if (ended_by_fail_call(facts, process, record, name->second)) continue;
     if (record.tag_or_result == ENOSPC)
       first = {process.rank, record.time_ns, fmt::format("{} of {} failed with ENOSPC", op, name->second)};
     else if (record.op == RF_OP_FILE_WRITE && record.tag_or_result == 0 && asked.count(call) &&
@@ -68,7 +70,7 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
   if (!mounted) return {Effect::kNotFired, "no file system was mounted for the job", {}, 0};
   const std::string folder = mounted->value("path", "") + "/";
   Refused first;
-  for (const ProcessView& process : facts.timeline.processes) look_at(process, folder, first);
+  for (const ProcessView& process : facts.timeline.processes) look_at(facts, process, folder, first);
   if (first.time)
     return verified(fmt::format("rank {}'s {}", first.rank, first.what), first.time, {line_number(*mounted)});
   return not_bitten(fmt::format("no call on record lacked space in {} bytes of {}",

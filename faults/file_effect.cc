@@ -5,6 +5,7 @@
 #include <map>
 
 #include "faults/lowering.h"
+#include "harness/scenario/op_words.h"
 
 namespace rankfault {
 namespace {
@@ -21,6 +22,19 @@ std::map<std::string, TimeNs> harmed_files(const RunFacts& facts, const Action& 
         line.value("action", uint32_t{0}) == action.id && line.contains("path"))
       files[line["path"].get<std::string>()] = line.value("time", TimeNs{0});
   return files;
+}
+
+// When the first call of that op on that file ended, from `since` on.
+TimeNs first_end(const ProcessView& process, uint16_t op, const std::string& path, TimeNs since) {
+  TimeNs first = 0;
+  for (const Event& event : process.history) {
+    const rf_record& record = event.record;
+    if (record.op != op || record.phase != RF_PHASE_EXIT || record.time_ns < since) continue;
+    const auto name = process.name_at.find(static_cast<uint32_t>(record.seq));
+    if (name == process.name_at.end() || name->second != path) continue;
+    if (first == 0 || record.time_ns < first) first = record.time_ns;
+  }
+  return first;
 }
 
 }  // namespace
@@ -73,6 +87,18 @@ std::optional<FileOpened> opened_afterwards(const RunFacts& facts, const Action&
         first = FileOpened{process.rank, record.time_ns, name->second};
     }
   return first;
+}
+
+bool ended_by_fail_call(const RunFacts& facts, const ProcessView& process, const rf_record& end,
+                        const std::string& path) {
+  for (const GateEvent& gate : facts.gates) {
+    if (gate.action >= facts.plan.actions.size() || facts.plan.actions[gate.action].verb != RF_VERB_FAIL ||
+        gate.effect != "done" || gate.asked > end.time_ns || gate.path != path ||
+        gate.op != op_word(static_cast<rf_op>(end.op)) || process_of(gate, facts) != &process)
+      continue;
+    if (first_end(process, end.op, path, gate.asked) == end.time_ns) return true;
+  }
+  return false;
 }
 
 }  // namespace rankfault

@@ -22,4 +22,9 @@ struct FileOpened {
 };
 std::optional<FileOpened> opened_afterwards(const RunFacts&, const Action&, int error);
 
+// Whether a `fail_call` of the plan, and nothing the kernel lacked, ended this file call of `process` with
+// its error: `end` is its last record, `path` the file.
+bool ended_by_fail_call(const RunFacts&, const ProcessView& process, const rf_record& end,
+                        const std::string& path);
+
 }  // namespace rankfault

@@ -30,6 +30,25 @@ class Squeeze : public Verify {
                              {"in_use", in_use},
                              {"time", 115}});
   }
+  // A `fail_call` at a file call of that rank has fired.
+  void fail_call_at(int rank, const std::string& op, TimeNs asked,
+                    const std::string& path = "/tmp/rf.1/ckpt.bin") {
+    Action failing;
+    failing.id = static_cast<uint32_t>(facts.plan.actions.size());
+    failing.fault = "failing";
+    failing.rank = rank;
+    failing.verb = RF_VERB_FAIL;
+    GateEvent fired;
+    fired.action = failing.id;
+    fired.rank = rank;
+    fired.process = process(rank).id;
+    fired.asked = asked;
+    fired.effect = "done";
+    fired.op = op;
+    fired.path = path;
+    facts.plan.actions.push_back(failing);
+    facts.gates.push_back(fired);
+  }
   void opens(int rank, uint64_t time, int error) {
     process(rank).name_at[40] = "/tmp/rf.1/ckpt.bin";
     record(rank, RF_OP_FILE_OPEN, 40, RF_PHASE_EXIT, time, error).library = RF_LIB_LIBC;
@@ -75,6 +94,17 @@ TEST_F(Squeeze, DescriptorsMustHaveRunOut) {
   EXPECT_EQ(report.effect, Effect::kVerified);
   EXPECT_EQ(report.at, 220u);
   EXPECT_THAT(report.how, HasSubstr("/tmp/rf.1/ckpt.bin failed with EMFILE, 9 descriptors were open"));
+}
+
+TEST_F(Squeeze, AnotherFaultsFailedOpeningIsNoLackOfDescriptors) {
+  run("descriptor_squeeze@rank=1,op=all_reduce");
+  limited(9);
+  facts.gates.push_back(gate);
+  fail_call_at(1, "open", 200);
+  opens(1, 210, EMFILE);
+  EXPECT_EQ(effect(), Effect::kVoid);
+  opens(1, 220, EMFILE);
+  EXPECT_EQ(verdict().at, 220u) << "the next one failed by itself";
 }
 
 TEST_F(Squeeze, ALimitThatCouldNotBeSetIsNoSqueeze) {
@@ -212,6 +242,17 @@ TEST_F(FullDisk, AShortWriteLackedSpace) {
   uses(RF_OP_FILE_WRITE, RF_PHASE_EXIT, 210, 60, 0);
   EXPECT_EQ(effect(), Effect::kVerified);
   EXPECT_THAT(verdict().how, HasSubstr("took 60 of 100 bytes"));
+}
+
+TEST_F(FullDisk, AnotherFaultsFailedWriteIsNoLackOfSpace) {
+  run("disk_full@ranks=all,path=checkpoints");
+  mounted();
+  fail_call_at(2, "write", 200, path);
+  uses(RF_OP_FILE_WRITE, RF_PHASE_ENTER, 205, 100, 0);
+  uses(RF_OP_FILE_WRITE, RF_PHASE_EXIT, 210, 0, ENOSPC);
+  EXPECT_EQ(effect(), Effect::kVoid);
+  uses(RF_OP_FILE_WRITE, RF_PHASE_EXIT, 300, 0, ENOSPC);
+  EXPECT_EQ(verdict().at, 300u);
 }
 
 TEST_F(FullDisk, AnotherDiskIsNotOurs) {
