@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "harness/launch/launcher.h"
+#include "harness/launch/start_otherwise.h"
 
 namespace rankfault {
 
@@ -13,6 +14,7 @@ Status check_workload(const LaunchContext& context) {
                     cwd = expand(workload.cwd, context, -1);
   if (!cwd.empty() && !std::filesystem::is_directory(cwd))
     return usage_error("cwd " + cwd + " is not a directory", workload.pos);
+  if (const Status there = libraries_there(context); !there) return there;
   const auto env = job_environment(context, 0);
   const auto& args = workload.launcher_args;
   const bool script = workload.launcher == LauncherKind::kTorchrun &&

@@ -1,7 +1,11 @@
 // start_otherwise: see start_otherwise.h.
 #include "harness/launch/start_otherwise.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <filesystem>
+#include <sstream>
 
 namespace rankfault {
 namespace {
@@ -35,6 +39,19 @@ void start_otherwise(const LaunchContext& context, std::vector<LaunchItem>& item
         for (LaunchItem& one : items) one.watched.push_back(name);
     }
   }
+}
+
+Status libraries_there(const LaunchContext& context) {
+  for (const Action& action : context.plan.actions) {
+    const auto path = action.env.find("LD_LIBRARY_PATH");
+    if (action.outside != OutsideVerb::kStart || path == action.env.end()) continue;
+    std::istringstream folders(expand(path->second, context, action.rank));
+    for (std::string folder; std::getline(folders, folder, ':');)
+      if (!folder.empty() && !std::filesystem::is_directory(folder))
+        return missing(
+            fmt::format("rank {} is to find its libraries in {}, which is not there", action.rank, folder));
+  }
+  return Done{};
 }
 
 }  // namespace rankfault

@@ -86,6 +86,19 @@ TEST_F(StartOtherwise, AWrongEnvironmentIsTheVictimsAloneAndWatchedInAll) {
   for (const LaunchItem& item : items_) EXPECT_THAT(item.watched, ElementsAre("DEVICE", "WORLD_SIZE"));
 }
 
+TEST_F(StartOtherwise, LibrariesOfAnotherFolderMustBeThere) {
+  const auto there = [&](const std::string& path) {
+    env_ = {{"LD_LIBRARY_PATH", path}};
+    start("wrong_env");
+    return libraries_there({plan_, *run_, 0, scratch_.path(), "", {}});
+  };
+  EXPECT_TRUE(there("{bin}:/tmp").ok());
+  const Status absent = there("/tmp:{bin}/../nccl-0.0.0");
+  ASSERT_FALSE(absent.ok());
+  EXPECT_EQ(absent.error().kind, ErrorKind::kMissing);
+  EXPECT_THAT(absent.error().message, ::testing::HasSubstr("rank 1 is to find its libraries in"));
+}
+
 TEST_F(StartOtherwise, ARestartIsAsItShouldBe) {
   start("never", 0, 1);
   EXPECT_THAT(ranks(), ElementsAre(0, 1, 2));
