@@ -140,6 +140,7 @@ def main():
                 "culprits. *Kind*: it is also of the kind that the trouble was made as. "
                 "A rank that is stuck in the call behind one too many has, on that\n"
                 "communicator, left out the next one as well: extra_call is told as missing_call, inferred, beside a proven mismatch.\n"
+                "Where lost records leave one rank against one in a group, nobody is named: the answer is not unique.\n"
                 "*Wall* times are of a machine that others use; CPU times are what compares.\n"
                 f"Below, sizes of about 2,000 history records a rank, read from the page cache.\nMachine: {where}. Build: "
                 f"{os.path.basename(BUILD)} preset.\n\n")

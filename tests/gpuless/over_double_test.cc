@@ -165,7 +165,8 @@ TEST_P(AbortOverDouble, OfTwoCommunicatorsAtOnce) { ends_all("abort_two_at_once"
 
 // cudaFree waits for the device, and so the first abort for the second communicator's work.
 TEST_P(AbortOverDouble, OfTwoCommunicatorsOneAfterTheOtherDoesNotReturn) {
-  const auto ended = run("abort_two_in_one_order", 4, {{"RANKFAULT_CUDA_KERNELS", "until_abort"}});
+  const auto ended =
+      run("abort_two_in_one_order", 4, {{"RANKFAULT_CUDA_KERNELS", "until_abort"}, {"ABORT_LIMIT", "4"}});
   for (size_t rank = 0; rank < ended.status.size(); ++rank) EXPECT_EQ(ended.said[rank], "abort never\n");
 }
 
