@@ -12,6 +12,8 @@ constexpr uint64_t kLargePart = 4;  // a quarter of the time
 
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
   if (Status ok = need_trigger(fault); !ok) return ok.error();
+  if (fault.times != 1)
+    return usage_error("cpu_squeeze fires once: a second one would double the load", fault.pos);
   if (context.victims.size() != 1)
     return usage_error("cpu_squeeze names one rank: all that run on its cores are squeezed with it",
                        fault.ranks.pos);
@@ -41,6 +43,9 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   const Json* line = effect_line(action, facts, "waited_for_a_core");
   if (!line) return cannot_tell(fmt::format("nobody measured how long rank {} waited for a core", gate.rank));
+  if (line->contains("error"))
+    return not_bitten(fmt::format("the busy processes were not started: {}", line->value("error", "")),
+                      {line_number(*line)});
   const uint64_t waited = line->value("waited_ns", uint64_t{0}), took = line->value("took_ns", uint64_t{0});
   const std::string how = fmt::format(
       "a thread of rank {} waited {} of {} ms for a core, beside {} busy processes on {} cores", gate.rank,

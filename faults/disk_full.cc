@@ -4,7 +4,10 @@
 // started.
 #include <errno.h>
 #include <fmt/format.h>
+#include <limits.h>
 
+#include <algorithm>
+#include <cstring>
 #include <map>
 
 #include "faults/effect.h"
@@ -27,9 +30,16 @@ Action watch(const Action& mount, const char* op) {
 // What may take space is recorded, in every rank.
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
   const std::string path = read_text(fault.params, "path");
-  if (path.empty() || path == "." || path == ".." || path.find_first_of("/*?[ \n") != std::string::npos)
+  const auto odd = [](unsigned char c) { return c < 0x21 || c == 0x7f || std::strchr("/*?[\\", c); };
+  if (path.empty() || path == "." || path == ".." || path.size() > NAME_MAX ||
+      std::any_of(path.begin(), path.end(), odd))
     return usage_error("\"path\" is the name of a folder in the job's TMPDIR, without a slash or a pattern",
                        fault.params.find("path")->pos);
+  for (const FaultSpec& other : context.scenario.faults)
+    if (&other != &fault && other.kind == fault.kind && other.id < fault.id &&
+        read_text(other.params, "path") == path)
+      return usage_error(fmt::format("\"{}\" is small already, by fault \"{}\"", path, other.id),
+                         fault.params.find("path")->pos);
   Result<Action> mount = mount_small_folder(fault, context, path);
   if (!mount) return mount.error();
   std::vector<Action> out{*mount};
@@ -66,7 +76,7 @@ void look_at(const RunFacts& facts, const ProcessView& process, const std::strin
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
-  const Json* mounted = mounted_line(facts, "/" + read_text(fault.params, "path"));
+  const Json* mounted = mounted_line(facts, fault.id);
   if (!mounted) return {Effect::kNotFired, "no file system was mounted for the job", {}, 0};
   const std::string folder = mounted->value("path", "") + "/";
   Refused first;

@@ -1,11 +1,15 @@
 #include "faults/limit_lowering.h"
 
+#include <fmt/format.h>
+#include <sys/resource.h>
+
 #include "faults/lowering.h"
 
 namespace rankfault {
 namespace {
 
-constexpr int64_t kMost = int64_t{1} << 50;  // far above any machine's; the sum with what is in use fits
+constexpr int64_t kMost = int64_t{1} << 50;    // far above any machine's; the sum with what is in use fits
+constexpr int64_t kMostDescriptors = 1 << 30;  // the kernel's own most (fs.nr_open) is not above it
 
 Action unlimited_after(Action limit, Duration lasts, size_t place) {
   limit.verb = RF_VERB_NONE;
@@ -21,9 +25,11 @@ Result<std::vector<Action>> lower_to_limit(const FaultSpec& fault, const LowerCo
                                            int resource) {
   if (Status ok = need_trigger(fault); !ok) return ok.error();
   const int64_t spare = read_int(fault.params, "spare", 0);
-  if (spare < 0 || spare > kMost)
-    return usage_error("\"spare\" is what the victim may still take: 0 or more",
-                       fault.params.find("spare")->pos);
+  const int64_t most = resource == RLIMIT_NOFILE ? kMostDescriptors : kMost;
+  if (spare < 0 || spare > most)
+    return usage_error(
+        fmt::format("\"spare\" is what the victim may still take: 0 or more, {} at most", most),
+        fault.params.find("spare")->pos);
   const std::optional<Duration> lasts = read_duration(fault.params, "for");
   if (lasts && *lasts <= Duration::zero())
     return usage_error("for no time is no fault", fault.params.find("for")->pos);

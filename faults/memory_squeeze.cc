@@ -21,9 +21,18 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   return lower_to_limit(fault, context, RLIMIT_DATA);
 }
 
-const Mark* said_so(const GateEvent& gate, const RunFacts& facts) {
+// Until when the limit stood.
+TimeNs lifted_at(const Action& action, const RunFacts& facts) {
+  for (const Action& lift : facts.plan.actions)
+    if (lift.outside == OutsideVerb::kUnlimit && lift.after == static_cast<int32_t>(action.id))
+      if (const Json* line = effect_line(lift, facts, "unlimited")) return line->value("time", TimeNs{0});
+  return ~TimeNs{0};
+}
+
+const Mark* said_so(const GateEvent& gate, const RunFacts& facts, TimeNs until) {
   const auto mark = std::find_if(facts.marks.begin(), facts.marks.end(), [&](const Mark& m) {
-    return m.rank == gate.rank && m.attempt == gate.attempt && m.name == kMark && m.time >= gate.asked;
+    return m.rank == gate.rank && m.attempt == gate.attempt && m.name == kMark && m.time >= gate.asked &&
+           m.time <= until;
   });
   return mark == facts.marks.end() ? nullptr : &*mark;
 }
@@ -46,17 +55,35 @@ bool was_first(const RankEnd& victim, const RunFacts& facts) {
   });
 }
 
+bool may_end_a_process(const Action& action) {
+  return action.verb == RF_VERB_EXIT || action.verb == RF_VERB_RAISE ||
+         action.outside == OutsideVerb::kSignal || action.outside == OutsideVerb::kSignalHelper ||
+         action.outside == OutsideVerb::kKillLauncher || action.outside == OutsideVerb::kKillNode;
+}
+
+// Another fault of the scenario ended somebody before.
+bool is_another_faults(const RankEnd& end, const RunFacts& facts) {
+  return std::any_of(facts.gates.begin(), facts.gates.end(), [&](const GateEvent& gate) {
+    return gate.attempt == end.attempt && gate.effect == "done" && gate.asked <= end.time &&
+           gate.action < facts.plan.actions.size() && may_end_a_process(facts.plan.actions[gate.action]);
+  });
+}
+
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   const Json* limited = effect_line(action, facts, "limited");
   if (!limited) return cannot_tell(fmt::format("nobody saw the limit of rank {} set", gate.rank));
   const std::vector<uint64_t> lines{line_number(*limited)};
-  if (const Mark* mark = said_so(gate, facts))
+  const TimeNs until = lifted_at(action, facts);
+  if (const Mark* mark = said_so(gate, facts, until))
     return verified(fmt::format("rank {} told that it was out of memory", gate.rank), mark->time, lines);
   const RankEnd* end = end_of(gate, facts);
-  if (!end || end->status.zero())
+  if (!end || end->status.zero() || end->time > until)
     return not_bitten(fmt::format("{} bytes more were enough for rank {}", action.size, gate.rank), lines);
   if (end->status.kind == ExitStatus::Kind::kUnknown)
     return cannot_tell(fmt::format("rank {} ended, its status is unknown", gate.rank), lines);
+  if (is_another_faults(*end, facts))
+    return cannot_tell(
+        fmt::format("rank {} ended after another fault, and told of no lack of memory", gate.rank), lines);
   if (!was_first(*end, facts))
     return cannot_tell(
         fmt::format("rank {} was not the first to end, and told of no lack of memory", gate.rank), lines);

@@ -16,8 +16,8 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 }
 
 // Small is not full: somebody must have failed for it, or hung.
-EffectReport verify(const FaultSpec&, const RunFacts& facts) {
-  const Json* mounted = mounted_line(facts, kShmFolder);
+EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
+  const Json* mounted = mounted_line(facts, fault.id);
   if (!mounted) return {Effect::kNotFired, "no /dev/shm was mounted for the job", {}, 0};
   const TimeNs at = mounted->value("t", TimeNs{0});
   const int64_t bytes = mounted->value("bytes", int64_t{0});

@@ -30,9 +30,9 @@ Result<Action> mount_small_folder(const FaultSpec& fault, const LowerContext& co
   return action;
 }
 
-const Json* mounted_line(const RunFacts& facts, const std::string& path_end) {
+const Json* mounted_line(const RunFacts& facts, const std::string& fault) {
   for (const Json& line : facts.journal)
-    if (line.value("ev", "") == "mounted" && line.value("path", "").ends_with(path_end)) return &line;
+    if (line.value("ev", "") == "mounted" && line.value("fault", "") == fault) return &line;
   return nullptr;
 }
 

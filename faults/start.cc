@@ -45,6 +45,8 @@ Result<std::map<std::string, std::string>> read_env(const FaultSpec& fault, cons
   for (const auto& [name, value] : *env->map()) {
     if (!is_scalar(value))
       return usage_error(fmt::format("\"{}\" in env must be text, not {}", name, kind_of(value)), value.pos);
+    if (name.empty() || name.find('=') != std::string::npos)
+      return usage_error(fmt::format("\"{}\" is no name of a variable", name), value.key);
     if (is_ours(name))
       return usage_error(name + " is how the job is run and recorded: it cannot be a fault", value.key);
     out[name] = value.text;
@@ -131,8 +133,12 @@ EffectReport as_told_env(const Action& action, const RunFacts& facts, const Star
     seen = seen || other;
     differs = differs || (other && *other != *own);
   }
+  const Json anyway = s.victim.back()->value("told_anyway", Json::array());
+  differs = differs && anyway.size() < action.env.size();
   if (!seen) return cannot_tell("no other rank left a record to tell its environment from");
-  if (!differs) return not_bitten(fmt::format("rank {} was told what the others were told", action.rank));
+  if (!differs)
+    return not_bitten(
+        fmt::format("rank {} was told what it, or every other rank, is told anyway", action.rank));
   std::string told;
   for (const auto& [name, value] : action.env)
     told += fmt::format("{}{}={}", told.empty() ? "" : " ", name, own->value(name, std::string()));

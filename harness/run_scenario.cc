@@ -84,7 +84,8 @@ std::vector<SmallFolder> small_folders(const Plan& plan, const std::string& tmp)
   std::vector<SmallFolder> folders;
   for (const Action& action : plan.actions)
     if (action.outside == OutsideVerb::kMount)
-      folders.push_back({action.path == kShmFolder ? kShmFolder : tmp + "/" + action.path, action.size});
+      folders.push_back(
+          {action.path == kShmFolder ? kShmFolder : tmp + "/" + action.path, action.size, action.fault});
   return folders;
 }
 
@@ -100,7 +101,11 @@ Result<LiveRun> open_run(const Plan& plan, const RunOptions& options) {
   Result<UndoList> undo = UndoList::open(dir->undo());
   if (!undo) return undo.error();
   Result<Guardian> guardian = Guardian::start(*dir, small_folders(plan, dir->tmp()));
-  if (!guardian) return guardian.error();
+  if (!guardian) {  // its log stays, and nothing to clean
+    std::filesystem::remove(dir->tmp());
+    (void)dir->complete();
+    return guardian.error();
+  }
   std::unique_ptr<Observer> observer = make_observer({dir->records()}, (*page)->run_started_ns);
   return LiveRun{std::move(*dir),  std::move(*journal),  std::move(*page),
                  std::move(*undo), std::move(*guardian), std::move(observer)};
@@ -219,7 +224,7 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   journal_run_begin(plan, options.reference_run, diagnose_options(plan.scenario.workload),
                     where->cuda ? where->cuda->nccl : "", run.journal);
   for (const SmallFolder& folder : small_folders(plan, run.dir.tmp()))
-    run.journal.write("mounted", {{"path", folder.path}, {"bytes", folder.bytes}});
+    run.journal.write("mounted", {{"fault", folder.fault}, {"path", folder.path}, {"bytes", folder.bytes}});
 
   Result<AttemptEnd> end = AttemptEnd::kOver;
   {

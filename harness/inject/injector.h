@@ -37,6 +37,8 @@ class Injector {
   // firings that were granted beforehand.
   void tick();
   void process_ended(const ProcessId&, TimeNs when);
+  // The guardian's answer to a load of that tag: 0, or the errno for which none of them was started.
+  void loaded(uint32_t tag, int error);
   // No attempt follows: what was still measured is journaled.
   void finish();
   // We sent this signal to that process: a source of its exit status, and of when it could do no more.
@@ -79,6 +81,7 @@ class Injector {
     TimeNs began = 0, looked = 0;
     int cores = 0;
     RunDelay delay;
+    std::string error;  // why they were not started
   };
 
   void asked(uint32_t index, rf_gate_slot&);
@@ -97,7 +100,7 @@ class Injector {
   Result<std::string> kill_launcher(const Action&, const ProcessId&, int rank);
   Status is_ours(const ProcessId&) const;  // it lives, and descends from the guardian
   Result<std::string> limit(const Action&, const ProcessId&, int rank);
-  Result<std::string> unlimit(const Action&, const ProcessId&);
+  Result<std::string> unlimit(const Action&, const ProcessId&, int rank);
   Result<std::string> load(const Action&, const ProcessId&, int rank);
   Result<std::string> unload(const Action&);
   void look_at_loads(TimeNs now);

@@ -42,9 +42,9 @@ Result<std::set<uint64_t>> open_descriptors(int pid) {
 
 // The kernel limits the number of a descriptor, not their count: below it exactly `spare` are free.
 SetLimit limit_of_descriptors(const std::set<uint64_t>& open, uint64_t spare) {
-  SetLimit made{open.size(), 0, 0};
-  for (uint64_t free = 0; free < spare || open.count(made.limit) != 0; ++made.limit)
-    if (open.count(made.limit) == 0) ++free;
+  SetLimit made{open.size(), spare, 0};
+  for (const uint64_t number : open)  // ascending: each below the limit takes one of those that were free
+    if (number <= made.limit) ++made.limit;
   return made;
 }
 

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include <cstring>
+
 #include "harness/base/process_tree.h"
 #include "harness/inject/injector.h"
 
@@ -23,9 +25,12 @@ uint32_t tag_of(int64_t action) { return static_cast<uint32_t>(action) + 1; }
 
 Result<std::string> Injector::load(const Action& action, const ProcessId& process, int rank) {
   if (const Status ours = is_ours(process); !ours) return ours.error();
-  Load load{&action, process, rank, now_ns(), now_ns(), cores_of(process.pid), RunDelay(process.pid)};
+  Load load{&action, process, rank, now_ns(), now_ns(), cores_of(process.pid), RunDelay(process.pid), {}};
   if (!load.delay.known()) return refused(fmt::format("/proc/{}/schedstat is not there", process.pid));
-  if (load.cores * action.size > kMostBusy)
+  if (load.cores == 0) return refused(fmt::format("the cores of pid {} are not known", process.pid));
+  int64_t busy = load.cores * action.size;
+  for (const Load& other : loads_) busy += other.cores * other.action->size;
+  if (busy > kMostBusy)
     return refused(
         fmt::format("{} busy processes on each of {} cores are more than {}: bind the rank to fewer",
                     action.size, load.cores, kMostBusy));
@@ -35,6 +40,11 @@ Result<std::string> Injector::load(const Action& action, const ProcessId& proces
   loads_.push_back(std::move(load));
   return fmt::format("{} busy processes on each of {} cores of pid {}", action.size, loads_.back().cores,
                      process.pid);
+}
+
+void Injector::loaded(uint32_t tag, int error) {
+  for (Load& load : loads_)
+    if (error && tag_of(load.action->id) == tag) load.error = std::strerror(error);
 }
 
 Result<std::string> Injector::unload(const Action& action) {
@@ -64,7 +74,8 @@ void Injector::journal_load(const Load& load) {
   line["waited_ns"] = load.delay.waited_ns();
   line["took_ns"] = load.looked - load.began;
   line["cores"] = load.cores;
-  line["busy"] = load.cores * load.action->size;
+  line["busy"] = load.error.empty() ? load.cores * load.action->size : 0;
+  if (!load.error.empty()) line["error"] = load.error;
   line["time"] = load.began;
   journal_.write("fault_effect", std::move(line));
 }

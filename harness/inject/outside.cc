@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "harness/base/process_tree.h"
@@ -57,7 +58,8 @@ Result<std::string> Injector::act(const Action& action, const ProcessId& process
       intent["what"] =
           fmt::format("{} {} of pid {}", to_text(action.outside), resource_name(action.mode), process.pid);
       journal_.write("fault_intent", std::move(intent));
-      return action.outside == OutsideVerb::kLimit ? limit(action, process, rank) : unlimit(action, process);
+      return action.outside == OutsideVerb::kLimit ? limit(action, process, rank)
+                                                   : unlimit(action, process, rank);
     case OutsideVerb::kLoad:
       intent["what"] = fmt::format("{} busy processes on each core of pid {}", action.size, process.pid);
       journal_.write("fault_intent", std::move(intent));
@@ -117,6 +119,8 @@ Status Injector::is_ours(const ProcessId& process) const {
 // The limit is the process's own and goes with it: nothing has to be undone when the run ends.
 Result<std::string> Injector::limit(const Action& action, const ProcessId& process, int rank) {
   if (const Status ours = is_ours(process); !ours) return ours.error();
+  if (limits_.count({process, action.mode}))
+    return refused(fmt::format("{} of pid {} is limited already", resource_name(action.mode), process.pid));
   const Result<SetLimit> set = limit_to_use(process.pid, action.mode, static_cast<uint64_t>(action.size));
   if (!set) return set.error();
   limits_[{process, action.mode}] = *set;
@@ -131,14 +135,20 @@ Result<std::string> Injector::limit(const Action& action, const ProcessId& proce
   return fmt::format("{} of pid {} is {}", resource_name(action.mode), process.pid, set->limit);
 }
 
-Result<std::string> Injector::unlimit(const Action& action, const ProcessId& process) {
+Result<std::string> Injector::unlimit(const Action& action, const ProcessId& process, int rank) {
   if (const Status ours = is_ours(process); !ours) return ours.error();
-  const auto set = limits_.find({process, action.mode});
-  if (set == limits_.end()) return refused("nothing was limited");
-  if (const Status restored = restore_limit(process.pid, action.mode, set->second); !restored)
+  const auto found = limits_.find({process, action.mode});
+  if (found == limits_.end()) return refused("nothing was limited");
+  const SetLimit set = found->second;
+  limits_.erase(found);
+  if (const Status restored = restore_limit(process.pid, action.mode, set); !restored)
     return restored.error();
+  Json line = base(action, process, rank);
+  line["what"] = "unlimited";
+  line["time"] = now_ns();
+  journal_.write("fault_effect", std::move(line));
   return fmt::format("{} of pid {} is {} again", resource_name(action.mode), process.pid,
-                     limit_text(set->second.before));
+                     limit_text(set.before));
 }
 
 Result<std::string> Injector::harm_files(const Action& action, rf_gate_slot* slot) {
@@ -197,7 +207,10 @@ Result<std::string> Injector::leave_stale(const Action& action, rf_gate_slot* sl
 // What is in the job's TMPDIR goes with it at the end: nothing has to be undone.
 Result<std::string> Injector::harm_run_files(const Action& action) {
   std::string names;
-  for (RunFile& file : run_files(job_tmp_, action.path, page_->run_started_ns)) {
+  const bool own = std::any_of(plan_.actions.begin(), plan_.actions.end(),
+                               [](const Action& a) { return a.outside == OutsideVerb::kMount; });
+  const std::string seen_from = own ? fmt::format("/proc/{}/root", guardian_pid_) : "";
+  for (RunFile& file : run_files(job_tmp_, action.path, page_->run_started_ns, seen_from)) {
     Status harmed = Done{};
     if (action.outside == OutsideVerb::kUnlink) harmed = unlink_file(file);
     if (action.outside == OutsideVerb::kTruncate) harmed = truncate_file(file, action.size);

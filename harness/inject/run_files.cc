@@ -18,10 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-UniqueFd open_below(int folder, const std::string& name, int flags) {
+UniqueFd open_below(int folder, const std::string& name, int flags, uint64_t stay = RESOLVE_NO_XDEV) {
   open_how how{};
   how.flags = static_cast<uint64_t>(flags | O_NOFOLLOW | O_CLOEXEC);
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | stay;
   return UniqueFd(static_cast<int>(::syscall(SYS_openat2, folder, name.c_str(), &how, sizeof how)));
 }
 
@@ -45,17 +45,20 @@ bool is_the_jobs(int file, TimeNs run_begin) {
 
 }  // namespace
 
-std::vector<RunFile> run_files(const std::string& tmp, const std::string& pattern, TimeNs run_begin) {
+std::vector<RunFile> run_files(const std::string& tmp, const std::string& pattern, TimeNs run_begin,
+                               const std::string& seen_from) {
   std::vector<RunFile> files;
   if (tmp.empty()) return files;
-  const UniqueFd root(::open(tmp.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const std::string there = seen_from + tmp;
+  const UniqueFd root(::open(there.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!root.valid()) return files;
-  for (const std::string& name : names_below(tmp, pattern)) {
+  for (const std::string& name : names_below(there, pattern)) {
     const fs::path path(name);
     RunFile file;
     file.path = (fs::path(tmp) / path).string();
     const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
-    file.folder = open_below(root.get(), folder, O_RDONLY | O_DIRECTORY);
+    file.folder =
+        open_below(root.get(), folder, O_RDONLY | O_DIRECTORY, seen_from.empty() ? RESOLVE_NO_XDEV : 0);
     if (!file.folder.valid()) continue;
     // O_NONBLOCK: a pipe of that name must not hold us.
     file.file = open_below(file.folder.get(), path.filename(), O_RDWR | O_NONBLOCK);

@@ -1,7 +1,8 @@
 // run_files: the files that the job made below its own TMPDIR, and may therefore be harmed though nobody
 // holds them open: checkpoints.
 //
-// Each is opened below the directory without following a symbolic link or leaving the file system, and what
+// Each is opened below the directory without following a symbolic link or leaving the file system (but for
+// those of the job's own), and what
 // is done is done to that descriptor: what is harmed is what was looked at.
 #pragma once
 
@@ -21,7 +22,9 @@ struct RunFile {
 };
 
 // Regular files of this user with one name only, made since the run began, whose name below `tmp` matches.
-std::vector<RunFile> run_files(const std::string& tmp, const std::string& pattern, TimeNs run_begin);
+// `seen_from`: where the job has small file systems of its own below `tmp`, the root as its guardian sees it.
+std::vector<RunFile> run_files(const std::string& tmp, const std::string& pattern, TimeNs run_begin,
+                               const std::string& seen_from = "");
 
 Status truncate_file(RunFile&, int64_t size);        // refused when it has no more than that
 Status flip_bit(RunFile&, int64_t offset, int bit);  // of the byte there; from the end when negative

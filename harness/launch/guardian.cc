@@ -178,9 +178,9 @@ Status Guardian::census(Duration limit) {
   packet.tag = ++censuses_;
   if (Status asked = send(packet, ""); !asked.ok()) return asked;
   const TimeNs deadline = now_ns() + static_cast<TimeNs>(limit.count());
-  while (!lost_ && now_ns() < deadline) {
+  for (TimeNs now = now_ns(); !lost_ && now < deadline; now = now_ns()) {
     pollfd readable{socket_.get(), POLLIN, 0};
-    ::poll(&readable, 1, static_cast<int>((deadline - now_ns()) / 1'000'000) + 1);
+    ::poll(&readable, 1, static_cast<int>((deadline - now) / 1'000'000) + 1);
     while (auto event = receive()) {
       if (event->kind == GuardianEvent::Kind::kCensusDone && event->tag == censuses_) return Done{};
       early_.push_back(std::move(*event));

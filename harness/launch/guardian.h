@@ -29,6 +29,7 @@ struct Command {
 struct SmallFolder {  // a file system of its own
   std::string path;   // /dev/shm, or below the job's TMPDIR
   int64_t bytes = 0;
+  std::string fault{};  // whose it is
 };
 
 struct GuardianEvent {

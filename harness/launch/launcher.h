@@ -31,10 +31,11 @@ struct LaunchContext {
 
 struct LaunchItem {
   Command command;
-  int rank = -1;                      // -1: a launcher program that starts ranks itself
-  Duration later_by{0};               // than the others
-  std::vector<std::string> watched;   // variables that go on record as its process got them
-  std::shared_ptr<const void> holds;  // kept for as long as the attempt lasts
+  int rank = -1;                       // -1: a launcher program that starts ranks itself
+  Duration later_by{0};                // than the others
+  std::vector<std::string> watched;    // variables that go on record as its process got them
+  std::vector<std::string> as_others;  // of those it was to be told otherwise: told what it is told anyway
+  std::shared_ptr<const void> holds;   // kept for as long as the attempt lasts
 };
 
 struct ReportedEnd {

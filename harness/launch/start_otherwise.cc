@@ -13,7 +13,12 @@ namespace {
 void change(const LaunchContext& context, const Action& action, LaunchItem& item) {
   auto& env = item.command.env;
   if (action.path == "late") item.later_by = action.delay;
-  for (const auto& [name, value] : action.env) env[name] = expand(value, context, item.rank);
+  for (const auto& [name, value] : action.env) {
+    std::string told = expand(value, context, item.rank);
+    if (const auto before = env.find(name); before != env.end() && before->second == told)
+      item.as_others.push_back(name);
+    env[name] = std::move(told);
+  }
   if (action.path == "wrong_rank") env["RANK"] = env["LOCAL_RANK"] = std::to_string(action.size);
   if (action.path == "wrong_size") env["WORLD_SIZE"] = env["LOCAL_WORLD_SIZE"] = std::to_string(action.size);
 }

@@ -155,7 +155,8 @@ Status AttemptLoop::guardian_events() {
                                          {"attempt", attempt_},
                                          {"pid", event->pid},
                                          {"start", event->start},
-                                         {"argv", it->second.item.command.argv}});
+                                         {"argv", it->second.item.command.argv},
+                                         {"told_anyway", it->second.item.as_others}});
         if (first_spawned_ == 0) first_spawned_ = now_ns();
         expect_ranks();
         break;
@@ -179,6 +180,9 @@ Status AttemptLoop::guardian_events() {
         parts_.ends.reaped(event->pid, event->start, status, event->time);
         break;
       }
+      case GuardianEvent::Kind::kLoaded:
+        parts_.injector.loaded(event->tag, event->b);
+        break;
       case GuardianEvent::Kind::kLost:
         guardian_lost_ = true;
         return Done{};

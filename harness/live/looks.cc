@@ -17,6 +17,8 @@ void Looks::tick(TimeNs now) {
   const uint64_t activity = observer_.activity();
   const bool moving = activity != activity_, unseen = looked_at_ != activity_;
   activity_ = activity;
+  moving_ = moving;
+  if (moving) delays_.clear();
   const bool due = now >= next_long_look_;
   if (!due && (moving || !unseen)) return;
   const TimeNs began = now_ns();
@@ -35,9 +37,21 @@ void Looks::last_look(const char* reason) {
     if (diagnose_now(reason, true, tries + 1 == kLastTries)) return;
 }
 
+// The first look at a job that rests begins the measurement.
+void Looks::measure_starvation(Timeline& timeline) {
+  if (moving_) return;
+  for (ProcessView& p : timeline.processes) {
+    if (p.end.kind != EndKind::kAlive) continue;
+    const auto [delay, is_new] = delays_.try_emplace(p.id, p.id.pid);
+    if (!is_new) delay->second.look();
+    p.starved = delay->second.waited_ns();
+  }
+}
+
 bool Looks::diagnose_now(const char* reason, bool last, bool although_moving) {
   observer_.drain();
-  const Timeline timeline = canonical(observer_.look(true));
+  Timeline timeline = canonical(observer_.look(true));
+  measure_starvation(timeline);
   if (!timeline.consistent && !although_moving) return false;
   const std::vector<Finding> news = log_.add(diagnose(timeline, options_.diagnose), last);
   if (news.empty() && !last) return true;

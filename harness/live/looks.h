@@ -7,8 +7,10 @@
 #pragma once
 
 #include <functional>
+#include <map>
 
 #include "harness/diagnose/finding.h"
+#include "harness/inject/run_delay.h"
 #include "harness/observe/observer.h"
 #include "harness/run/journal.h"
 
@@ -36,6 +38,7 @@ class Looks {
 
  private:
   bool diagnose_now(const char* reason, bool last, bool although_moving);
+  void measure_starvation(Timeline&);
 
   Observer& observer_;
   Journal& journal_;
@@ -45,6 +48,8 @@ class Looks {
   uint64_t looked_at_ = 0;     // the activity of the last look
   TimeNs next_long_look_ = 0;  // whatever happens: thresholds of inferred findings may pass
   TimeNs first_proven_ = 0;
+  bool moving_ = true;                    // between the last two ticks
+  std::map<ProcessId, RunDelay> delays_;  // since the job last moved
 };
 
 }  // namespace rankfault

@@ -45,11 +45,12 @@ Status lower_fault(const FaultSpec& fault, Plan& plan) {
 }
 
 bool is_done_by_a_victim(const Action& action) {
-  return !is_timed(action.outside) && action.outside != OutsideVerb::kWatch;
+  return !is_timed(action.outside) && action.outside != OutsideVerb::kWatch &&
+         action.outside != OutsideVerb::kMount && action.outside != OutsideVerb::kStart;
 }
 
 // after_fault waits for the action on the same rank where there is one, else for the fault's first.
-void link_after_faults(Plan& plan) {
+Status link_after_faults(Plan& plan) {
   for (Action& action : plan.actions) {
     if (action.after >= 0 || action.at.after_fault.empty()) continue;
     for (const Action& other : plan.actions) {
@@ -57,7 +58,12 @@ void link_after_faults(Plan& plan) {
       if (action.after < 0 || other.rank == action.rank) action.after = static_cast<int32_t>(other.id);
       if (other.rank == action.rank) break;
     }
+    if (action.after < 0)
+      return usage_error(
+          fmt::format("\"{}\" is there before any rank is: it cannot be waited for", action.at.after_fault),
+          action.at.pos);
   }
+  return Done{};
 }
 
 // Calls on files are on record only where the file-call object is.
@@ -114,7 +120,7 @@ Result<Plan> make_plan(const Scenario& written, const PlanOptions& options) {
     return usage_error(fmt::format("{} actions are more than the {} that can be armed at once",
                                    plan.actions.size(), RF_MAX_ARMED),
                        {plan.scenario.file, 0, 0});
-  link_after_faults(plan);
+  if (Status linked = link_after_faults(plan); !linked) return linked.error();
   add_preloads(plan);
   add_notes(plan);
   plan.scenario_digest = digest_of(plan.scenario, options, plan.seed);

@@ -57,10 +57,10 @@ void move_right(Value& value, int columns) {
 }
 
 // Brackets and quotes are YAML; any other value stands as it is, `*.tmp` too.
-Result<Value> value_at(const std::string& text, size_t offset) {
+Result<Value> value_at(const std::string& option, const std::string& text, size_t offset) {
   if (text.empty() || std::string("[{'\"").find(text[0]) == std::string::npos)
-    return plain_scalar(text, {kFaultOption, 1, static_cast<int>(offset) + 1});
-  Result<Value> value = read_yaml(text, kFaultOption);
+    return plain_scalar(text, {option, 1, static_cast<int>(offset) + 1});
+  Result<Value> value = read_yaml(text, option);
   if (!value) {
     Error error = value.error();
     if (error.where.line == 1) error.where.column += static_cast<int>(offset);
@@ -105,21 +105,21 @@ Result<Value> read_expects(const std::vector<std::string>& expects) {
 
 }  // namespace
 
-Result<Value> fault_from_one_line(const std::string& text) {
+Result<Value> fault_from_one_line(const std::string& text, const std::string& option) {
   const size_t at_sign = text.find('@');
   const std::string kind = text.substr(0, at_sign);
-  const SourcePos begin{kFaultOption, 1, 1};
+  const SourcePos begin{option, 1, 1};
   if (kind.empty()) return usage_error("a fault is KIND@key=value,key=value", begin);
   Value fault = map_value({{"kind", text_value(kind, begin)}}, begin);
   Value trigger = map_value({}, begin);
   if (at_sign == std::string::npos) return fault;
   for (const auto& [offset, pair] : split_pairs(text, at_sign + 1)) {
-    const SourcePos here{kFaultOption, 1, static_cast<int>(offset) + 1};
+    const SourcePos here{option, 1, static_cast<int>(offset) + 1};
     const size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0)
       return usage_error(fmt::format("\"{}\" is not key=value", pair), here);
     const std::string key = pair.substr(0, equals);
-    Result<Value> value = value_at(pair.substr(equals + 1), offset + equals + 1);
+    Result<Value> value = value_at(option, pair.substr(equals + 1), offset + equals + 1);
     if (!value) return value.error();
     value->key = here;
     const std::string name = key == "rank" ? "ranks" : key;
@@ -146,8 +146,9 @@ ParsedScenario parse_command_line(int ranks, const std::string& launcher,
   set_entry(root, "workload", std::move(workload));
   std::vector<Error> errors;
   Value::List fault_values;
-  for (const std::string& text : faults) {
-    Result<Value> fault = fault_from_one_line(text);
+  for (size_t i = 0; i < faults.size(); ++i) {
+    Result<Value> fault = fault_from_one_line(
+        faults[i], faults.size() == 1 ? kFaultOption : fmt::format("{}#{}", kFaultOption, i + 1));
     if (fault)
       fault_values.push_back(*fault);
     else

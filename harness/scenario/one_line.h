@@ -9,8 +9,9 @@
 namespace rankfault {
 
 // "kind@key=value,...": rank or ranks, the trigger's keys, the common keys and the kind's own
-// parameters side by side; values are YAML. Mistakes are placed as "--fault:1:COLUMN".
-Result<Value> fault_from_one_line(const std::string& text);
+// parameters side by side; values are YAML. Mistakes are placed as "--fault:1:COLUMN", those of one of
+// several options as "--fault#2:1:COLUMN".
+Result<Value> fault_from_one_line(const std::string& text, const std::string& option = "--fault");
 
 // `launcher` empty means local, `wall` empty the default limit. With no `expects`: with a fault, every
 // rank must be unblocked in time and nothing left behind; with none, the job must finish unblamed.

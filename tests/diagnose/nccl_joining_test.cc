@@ -12,8 +12,8 @@ constexpr TimeNs kSecond = 1'000'000'000;
 // Ranks that have asked for a communicator of all of them; `inside`: their NCCL has not answered yet.
 class NcclJoining : public ::testing::Test {
  protected:
-  void initialise(int rank, bool inside) {
-    const CallSpec init{RF_OP_COMM_CREATE, 0, 0, 0, RF_PEER_NONE, 0x5, "world", 0, 0, 0};
+  void initialise(int rank, bool inside, uint64_t members = 3) {
+    const CallSpec init{RF_OP_COMM_CREATE, members, 0, 0, RF_PEER_NONE, 0x5, "world", 0, 0, 0};
     inside ? job.blocked(rank, init) : job.does(rank, init);
     ProcessView& p = job.rank(rank);
     for (Event& e : p.history) e.record.comm = RF_NO_COMM, e.record.seq = 0;
@@ -55,6 +55,36 @@ TEST_F(NcclJoining, AndOfOneThatDoesNotBlock) {
   job.wait(30 * kSecond);
   const Findings found = diagnose(without_2());
   ASSERT_NE(finding_of(found, "init_stall"), nullptr) << all_kinds(found);
+}
+
+TEST_F(NcclJoining, OneThatHasLeftIsToldWhereItIsNeeded) {
+  job.exits(2);
+  for (const int r : {0, 1}) initialise(r, true);
+  job.wait(10 * kSecond);
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "init_stall");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->ranks, std::vector<int>{2});
+  EXPECT_THAT(f->text, HasSubstr("rank 2 exited with 0 before it joined"));
+}
+
+// Rank 1 computes, and comes later.
+TEST_F(NcclJoining, NotWhereTheLivingAreEnough) {
+  job.everyone(all_reduce());
+  job.exits(2);
+  initialise(0, true, 2);
+  job.wait(30 * kSecond);
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(finding_of(found, "init_stall"), nullptr) << all_kinds(found);
+}
+
+TEST_F(NcclJoining, NorOfAFormerMemberWhenItIsNotKnownHowManyItTakes) {
+  job.everyone(all_reduce());
+  job.killed(2);
+  initialise(0, true, 0);
+  job.wait(30 * kSecond);
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(finding_of(found, "init_stall"), nullptr) << all_kinds(found);
 }
 
 TEST_F(NcclJoining, NotOfACommunicatorWhoseMembersAreAllThere) {

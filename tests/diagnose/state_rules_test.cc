@@ -240,6 +240,16 @@ TEST(Wedged, BlamesNobodyWhenEverybodyCame) {
   EXPECT_EQ(found.all[0].confidence, Confidence::kInferred);
 }
 
+TEST(Wedged, WhoWaitsForACoreMayYetMoveIt) {
+  TimelineBuilder job(3);
+  for (int r : {0, 1, 2}) job.blocked(r, all_reduce());
+  job.rank(1).starved = 8 * kSecond;
+  job.wait(27 * kSecond);
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
+  job.wait(2 * kSecond);
+  EXPECT_EQ(all_kinds(diagnose(job.build())), "wedged");
+}
+
 CallSpec init() { return {RF_OP_INIT, 0, 0, 0, RF_PEER_NONE, 0x5, "world", 0, 0, 0}; }
 
 TEST(InitStall, TellsWhyEachRankIsAbsent) {

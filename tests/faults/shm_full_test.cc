@@ -39,7 +39,12 @@ TEST(ShmFull, BitesOnlyWhereSomebodyFails) {
         .effect;
   };
   EXPECT_EQ(effect(), Effect::kNotFired);
-  facts.journal.push_back({{"n", 1}, {"t", 5}, {"ev", "mounted"}, {"path", "/dev/shm"}, {"bytes", 65536}});
+  facts.journal.push_back({{"n", 1},
+                           {"t", 5},
+                           {"ev", "mounted"},
+                           {"fault", facts.plan.scenario.faults[0].id},
+                           {"path", "/dev/shm"},
+                           {"bytes", 65536}});
   EXPECT_EQ(effect(), Effect::kVoid);
   facts.ends.emplace_back();
   facts.ends.back().status = {ExitStatus::Kind::kCode, 0};

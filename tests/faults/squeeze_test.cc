@@ -75,6 +75,7 @@ TEST_F(Squeeze, ALimitIsLiftedFromOutsideAndOpeningsAreWatched) {
 TEST_F(Squeeze, RefusesNonsense) {
   EXPECT_THAT(refusal("descriptor_squeeze@rank=0"), HasSubstr("when does it fire"));
   EXPECT_THAT(refusal("descriptor_squeeze@rank=0,op=all_reduce,spare=-1"), HasSubstr("0 or more"));
+  EXPECT_THAT(refusal("descriptor_squeeze@rank=0,op=all_reduce,spare=1000000000000"), HasSubstr("at most"));
   EXPECT_THAT(refusal("descriptor_squeeze@rank=0,op=all_reduce,for=0s"), HasSubstr("no fault"));
 }
 
@@ -154,6 +155,39 @@ TEST_F(Squeeze, ARankThatLacksMemoryIsTheFirstToEnd) {
   EXPECT_EQ(effect(), Effect::kUnknown) << "ended by us";
 }
 
+TEST_F(Squeeze, ABadEndThatAnotherFaultBroughtTellsNothingOfMemory) {
+  run("memory_squeeze@rank=1,op=all_reduce,spare=4096");
+  limited(1 << 20);
+  end(1, ExitStatus::Kind::kSignal, SIGKILL);
+  facts.gates.push_back(gate);
+  EXPECT_EQ(effect(), Effect::kVerified);
+  Action kill;
+  kill.id = static_cast<uint32_t>(facts.plan.actions.size());
+  kill.fault = "killing";
+  kill.outside = OutsideVerb::kSignal;
+  facts.plan.actions.push_back(kill);
+  GateEvent fired = gate;
+  fired.action = kill.id;
+  fired.fault = kill.fault;
+  facts.gates.push_back(fired);
+  EXPECT_EQ(effect(), Effect::kUnknown);
+}
+
+TEST_F(Squeeze, WhatComesAfterTheLimitWasLiftedIsNotItsEffect) {
+  run("memory_squeeze@rank=1,op=all_reduce,spare=4096,for=1s");
+  limited(1 << 20);
+  facts.marks.push_back({"mark", 1, 0, 310, 1, "out_of_memory", 0});
+  end(1, ExitStatus::Kind::kSignal, SIGABRT);
+  EXPECT_EQ(effect(), Effect::kVerified);
+  facts.journal.push_back({{"n", 10},
+                           {"ev", "fault_effect"},
+                           {"fault", facts.plan.scenario.faults[0].id},
+                           {"action", 1},
+                           {"what", "unlimited"},
+                           {"time", 300}});
+  EXPECT_EQ(effect(), Effect::kVoid);
+}
+
 TEST_F(Squeeze, OneRankIsSqueezedForATime) {
   const Result<Plan> made = plan("cpu_squeeze@rank=1,op=all_reduce,load=3,for=2s");
   ASSERT_TRUE(made.ok()) << made.error().to_string();
@@ -165,6 +199,7 @@ TEST_F(Squeeze, OneRankIsSqueezedForATime) {
   EXPECT_EQ(made->actions[1].after, 0);
   EXPECT_THAT(refusal("cpu_squeeze@ranks=[0, 1],op=all_reduce,for=1s"), HasSubstr("names one rank"));
   EXPECT_THAT(refusal("cpu_squeeze@rank=1,op=all_reduce"), HasSubstr("\"for\""));
+  EXPECT_THAT(refusal("cpu_squeeze@rank=1,op=all_reduce,for=1s,times=2"), HasSubstr("fires once"));
   EXPECT_THAT(refusal("cpu_squeeze@rank=1,op=all_reduce,for=0s"), HasSubstr("no fault"));
   EXPECT_THAT(refusal("cpu_squeeze@rank=1,op=all_reduce,for=1s,load=0"), HasSubstr("1 to 64"));
   EXPECT_THAT(refusal("cpu_squeeze@rank=1,op=all_reduce,for=1s,load=65"), HasSubstr("1 to 64"));
@@ -186,6 +221,9 @@ TEST_F(Squeeze, ARankThatHadNoUseForItsCoresWasNotSqueezed) {
   EXPECT_EQ(effect(), Effect::kVerified);
   facts.journal[0]["took_ns"] = 0;
   EXPECT_EQ(effect(), Effect::kVoid) << "no time to speak of";
+  facts.journal[0]["took_ns"] = 1'000'000'000;
+  facts.journal[0]["error"] = "Resource temporarily unavailable";
+  EXPECT_EQ(effect(), Effect::kVoid) << "nothing was busy";
 }
 
 TEST_F(Squeeze, AFolderIsMountedAndWatched) {
@@ -200,8 +238,9 @@ TEST_F(Squeeze, AFolderIsMountedAndWatched) {
   EXPECT_THAT(refusal("disk_full@rank=1,path=a"), HasSubstr("ranks: all"));
   EXPECT_THAT(refusal("disk_full@ranks=all,path=a,size=100"), HasSubstr("a page"));
   EXPECT_THAT(refusal("disk_full@ranks=all,path=a,op=all_reduce"), HasSubstr("no trigger"));
-  for (const char* path : {"/etc", "a/b", "..", "a*"})
-    EXPECT_THAT(refusal(std::string("disk_full@ranks=all,path=") + path), HasSubstr("the name of a folder"));
+  for (const std::string& path : {std::string("/etc"), std::string("a/b"), std::string(".."),
+                                  std::string("a*"), std::string("a\\b"), std::string(300, 'a')})
+    EXPECT_THAT(refusal("disk_full@ranks=all,path=" + path), HasSubstr("the name of a folder"));
 }
 
 class FullDisk : public Squeeze {
@@ -214,8 +253,11 @@ class FullDisk : public Squeeze {
     made.call = 7;
   }
   void mounted() {
-    facts.journal.push_back(
-        {{"n", 1}, {"ev", "mounted"}, {"path", "/tmp/rf.1/checkpoints"}, {"bytes", 8192}});
+    facts.journal.push_back({{"n", 1},
+                             {"ev", "mounted"},
+                             {"fault", facts.plan.scenario.faults[0].id},
+                             {"path", "/tmp/rf.1/checkpoints"},
+                             {"bytes", 8192}});
   }
   std::string path = "/tmp/rf.1/checkpoints/c.bin";
 };

@@ -39,6 +39,8 @@ TEST(StartFault, RefusesWhatCannotBe) {
   EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={}"), HasSubstr("names no variable"));
   EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env=A"), HasSubstr("must be a map"));
   EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={A: [b]}"), HasSubstr("must be text"));
+  EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={'': b}"), HasSubstr("no name of a variable"));
+  EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={A=B: b}"), HasSubstr("no name of a variable"));
   EXPECT_THAT(refusal("start@rank=1,how=twice,env={A: b}"), HasSubstr("of wrong_env, not of twice"));
   EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={LD_PRELOAD: b}"), HasSubstr("cannot be a fault"));
   EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={RANKFAULT_CONTROL: b}"),
@@ -119,6 +121,15 @@ TEST_F(StartVerified, AWrongEnvironmentIsReadOfTheVictimsProcessAndIsNotTheOther
   EXPECT_EQ(effect(), Effect::kVoid) << "they are told the same";
   recorded(102, Json::object());
   EXPECT_EQ(effect(), Effect::kVerified) << "rank 2 has no such variable";
+}
+
+TEST_F(StartVerified, WhatARankIsToldAnywayIsNoWrongEnvironment) {
+  run("start@rank=1,how=wrong_env,env={LOCAL_RANK: 1}", {{0, 10}, {1, 11}});
+  recorded(101, {{"LOCAL_RANK", "1"}});
+  recorded(100, {{"LOCAL_RANK", "0"}});
+  EXPECT_EQ(effect(), Effect::kVerified);
+  facts.journal[1]["told_anyway"] = Json::array({"LOCAL_RANK"});
+  EXPECT_EQ(effect(), Effect::kVoid);
 }
 
 TEST_F(StartVerified, WhereNothingWasStartedItDidNotFire) {

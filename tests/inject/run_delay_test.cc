@@ -2,50 +2,18 @@
 #include "harness/inject/run_delay.h"
 
 #include <gtest/gtest.h>
-#include <sched.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <csignal>
 #include <fstream>
 #include <functional>
 #include <string>
 #include <thread>
 
+#include "tests/support/child_on_a_core.h"
+
 namespace rankfault::test {
 namespace {
-
-class Child {
- public:
-  explicit Child(const std::function<void()>& does) {
-    pid = ::fork();
-    if (pid == 0) {
-      cpu_set_t cores, first;
-      ::sched_getaffinity(0, sizeof cores, &cores);
-      CPU_ZERO(&first);
-      for (int core = 0; core < CPU_SETSIZE && CPU_COUNT(&first) == 0; ++core)
-        if (CPU_ISSET(core, &cores)) CPU_SET(core, &first);
-      ::sched_setaffinity(0, sizeof first, &first);
-      does();
-      ::_exit(0);
-    }
-  }
-  ~Child() {
-    ::kill(pid, SIGKILL);
-    ::waitpid(pid, nullptr, 0);
-  }
-  int pid = 0;
-};
-
-void be_busy() {
-  for (volatile bool on = true; on;) {
-  }
-}
-void sleep_on() {
-  for (;;) ::pause();
-}
 
 constexpr uint64_t kMs = 1'000'000;
 
@@ -70,7 +38,7 @@ uint64_t cpu_time_ns(int pid) {
 }
 
 TEST(RunDelay, GrowsWhileAnotherProcessHasTheCore) {
-  const Child one(be_busy), other(be_busy);
+  const ChildOnACore one(be_busy), other(be_busy);
   RunDelay delay(one.pid);
   ASSERT_TRUE(delay.known());
   EXPECT_EQ(delay.waited_ns(), 0u);
@@ -81,7 +49,7 @@ TEST(RunDelay, GrowsWhileAnotherProcessHasTheCore) {
 }
 
 TEST(RunDelay, OfAProcessThatSleepsIsNothing) {
-  const Child busy(be_busy), asleep(sleep_on);
+  const ChildOnACore busy(be_busy), asleep(sleep_on);
   ASSERT_TRUE(eventually([&] { return state_of(asleep.pid) == 'S'; }));
   RunDelay delay(asleep.pid);
   const uint64_t before = cpu_time_ns(busy.pid);

@@ -84,6 +84,10 @@ TEST_F(StartOtherwise, AWrongEnvironmentIsTheVictimsAloneAndWatchedInAll) {
   EXPECT_EQ(items_[1].command.env["DEVICE"], "1");
   EXPECT_EQ(items_[0].command.env["WORLD_SIZE"], "3");
   for (const LaunchItem& item : items_) EXPECT_THAT(item.watched, ElementsAre("DEVICE", "WORLD_SIZE"));
+  EXPECT_TRUE(items_[1].as_others.empty());
+  env_ = {{"RANK", "{rank}"}, {"DEVICE", "2"}};
+  start("wrong_env");
+  EXPECT_THAT(items_[1].as_others, ElementsAre("RANK"));
 }
 
 TEST_F(StartOtherwise, LibrariesOfAnotherFolderMustBeThere) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/child_on_a_core.h"
 #include "tests/support/timeline_builder.h"
 #include "tests/support/tool.h"
 
@@ -44,6 +45,20 @@ TEST_F(LooksTest, AJobThatStandsStillIsLookedAtAgain) {
   for (TimeNs now = 1400 * kMs; now < 3400 * kMs; now += 5 * kMs) looks.tick(now);
   EXPECT_GE(observer_.looks, 4);
   EXPECT_LE(observer_.looks, 6);
+}
+
+TEST_F(LooksTest, WhoHasNoCoreIsOnRecordWhileNothingMoves) {
+  const test::ChildOnACore one(test::be_busy), other(test::be_busy);
+  observer_.timeline.processes[0].id.pid = one.pid;
+  Looks looks(observer_, *journal_);
+  for (TimeNs now = 1000 * kMs; now < 1400 * kMs; now += 5 * kMs) looks.tick(now);
+  RunDelay delay(one.pid);
+  while (delay.waited_ns() < 50 * kMs) delay.look();
+  looks.last_look("over");
+  const std::string journal = test::read_file(scratch_.file("journal.ndjson"));
+  const Json line = Json::parse(journal.substr(0, journal.find('\n')));
+  EXPECT_GE(line["state"]["processes"][0]["starved"].get<TimeNs>(), 50 * kMs);
+  EXPECT_EQ(line["state"]["processes"][1]["starved"].get<TimeNs>(), 0u);
 }
 
 TEST_F(LooksTest, AJobThatMovesIsLookedAtTwiceASecond) {

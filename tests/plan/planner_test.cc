@@ -117,6 +117,9 @@ TEST(Planner, RefusesWhatCanNeverHappen) {
               HasSubstr("waits for itself"));
   EXPECT_THAT(refusal("  - {id: a, kind: rank_kill, ranks: [1], at: {after_fault: zz}}\n"),
               HasSubstr("after_fault names no fault"));
+  EXPECT_THAT(refusal("  - {id: a, kind: start, how: late, by: 1s, ranks: [1]}\n"
+                      "  - {id: b, kind: rank_kill, ranks: [2], at: {op: barrier, after_fault: a}}\n"),
+              HasSubstr("\"a\" is there before any rank is: it cannot be waited for"));
   EXPECT_THAT(refusal("  - {id: a, kind: rank_kil, ranks: [1], at: {op: barrier}}\n"),
               HasSubstr("t.yaml:7:19: unknown fault kind \"rank_kil\" (did you mean \"rank_kill\"?)"));
 }

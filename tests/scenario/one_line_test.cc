@@ -71,13 +71,16 @@ TEST(OneLine, PlacesMistakesOnTheCommandLine) {
   EXPECT_EQ(mistake("@rank=1"), "--fault:1:1: a fault is KIND@key=value,key=value");
   EXPECT_EQ(mistake("rank_kill@rank=1,rank=2"), "--fault:1:18: \"rank\" stands twice");
   EXPECT_EQ(mistake("rank_kill"), "--fault:1:1: a fault needs \"ranks\"");
+  const ParsedScenario two = parse_command_line(2, "", {"rank_kill", "rank_kill@nth"}, {}, {"p"});
+  ASSERT_FALSE(two.errors.empty());
+  EXPECT_EQ(two.errors[0].where.file, "--fault#2") << "which of the two";
   std::vector<std::string> all;
   for (const Error& error : all_mistakes(parse_command_line(
            4, "", {"rnak_kill@rank=1,op=barrier", "rank_kill@rank=x,op=barrier"}, {"unbloked: {}"}, {"p"})))
     all.push_back(error.to_string());
   EXPECT_THAT(all, testing::UnorderedElementsAre(
-                       HasSubstr("--fault:1:1: unknown fault kind \"rnak_kill\" (did you mean"),
-                       HasSubstr("--fault:1:16: \"x\" is neither a rank"),
+                       HasSubstr("--fault#1:1:1: unknown fault kind \"rnak_kill\" (did you mean"),
+                       HasSubstr("--fault#2:1:16: \"x\" is neither a rank"),
                        HasSubstr("--expect:1:1: unknown oracle \"unbloked\" (did you mean")));
   EXPECT_FALSE(scenario_from_command_line(0, "", {}, {}, {"p"}).ok());
   EXPECT_FALSE(scenario_from_command_line(2, "", {}, {}, {}).ok());

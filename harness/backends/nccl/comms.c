@@ -125,9 +125,16 @@ static struct made by_unique_id(const ncclUniqueId* id, int rank, int size) {
       .id = rf_hash_bytes(0, id, sizeof(*id)), .rank = rank, .size = size, .device = current_device()};
 }
 
+/* Its count is how many it waits for. */
+static struct rf_call initialisation(int size, const void* where) {
+  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, NULL, where);
+  call.count = size > 0 ? (uint64_t)size : 0;
+  return call;
+}
+
 ncclResult_t wrap_ncclCommInitRank(ncclComm_t* comm, int size, ncclUniqueId id, int rank) {
   announce(rank, size);
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, NULL, WHERE);
+  struct rf_call call = initialisation(size, WHERE);
   const ncclComm_t before = *comm;
   const enum rf_verdict verdict = rf_core->begin(&call);
   const ncclResult_t rc =
@@ -138,7 +145,7 @@ ncclResult_t wrap_ncclCommInitRank(ncclComm_t* comm, int size, ncclUniqueId id, 
 ncclResult_t wrap_ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id, int rank,
                                          ncclConfig_t* config) {
   announce(rank, size);
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, NULL, WHERE);
+  struct rf_call call = initialisation(size, WHERE);
   const ncclComm_t before = *comm;
   const enum rf_verdict verdict = rf_core->begin(&call);
   const ncclResult_t rc = verdict == RF_DO_FORWARD
@@ -151,7 +158,7 @@ ncclResult_t wrap_ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueI
 ncclResult_t wrap_ncclCommInitRankScalable(ncclComm_t* comm, int size, int rank, int count, ncclUniqueId* ids,
                                            ncclConfig_t* config) {
   announce(rank, size);
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, NULL, WHERE);
+  struct rf_call call = initialisation(size, WHERE);
   const ncclComm_t before = *comm;
   const enum rf_verdict verdict = rf_core->begin(&call);
   const ncclResult_t rc = verdict == RF_DO_FORWARD
@@ -169,7 +176,7 @@ ncclResult_t wrap_ncclCommInitRankScalable(ncclComm_t* comm, int size, int rank,
 ncclResult_t wrap_ncclCommGrow(ncclComm_t parent, int size, const ncclUniqueId* id, int rank,
                                ncclComm_t* made, ncclConfig_t* config) {
   if (!parent) announce(rank, size);
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, NULL, WHERE);
+  struct rf_call call = initialisation(size, WHERE);
   const ncclComm_t before = *made;
   const enum rf_verdict verdict = rf_core->begin(&call);
   const ncclResult_t rc = verdict == RF_DO_FORWARD ? NEXT(ncclCommGrow)(parent, size, id, rank, made, config)

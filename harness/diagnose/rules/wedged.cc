@@ -37,17 +37,20 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     const bool differs =
         std::any_of(diverged.begin(), diverged.end(), [&](const Divergence& d) { return d.group == &group; });
     if (seq == 0 || group.size < 2 || differs) continue;
-    TimeNs last = 0;
+    TimeNs last = 0, starved = 0;
     std::vector<Seat> seats;
     for (const Member& m : group.members) {
       last = std::max(last, m.at(seq)->entered);
       seats.push_back({&m, m.at(seq)});
+      starved = std::max(starved, m.process->view->starved);
     }
     const Duration waited = lasted(last, job.timeline().look);
     const uint16_t op = group.members.front().at(seq)->op();
     if (waited <= options.hung_after) continue;
     const Patience patience = patience_with_completion(group, op, options.hung_after);
-    if (waited <= patience.limit) continue;
+    // Who waits for a core may yet move the call: a neighbour's doing, not the transport's. (Ranks that spin
+    // on fewer cores than they are starve each other, and are told later by so much.)
+    if (waited <= patience.limit + Duration(static_cast<int64_t>(starved))) continue;
     Finding f;
     f.kind = "wedged";
     f.attempt = job.attempt();

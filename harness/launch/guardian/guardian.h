@@ -52,8 +52,8 @@ void rf_kill_begin(struct rf_guardian*, int first_signal, uint64_t grace_ns);
 void rf_kill_hard(struct rf_guardian*); /* returns when nothing is left, or after 30 s */
 void rf_kill_over(struct rf_guardian*);
 
-/* load.c: so many busy processes on each core that `pid` may use; 0, or an errno. Those of a tag are ended
- * together; tag 0: all. */
+/* load.c: so many busy processes on each core that `pid` may use; 0, or an errno, and then none of the tag.
+ * Those of a tag are ended together; tag 0: all. */
 int rf_load_begin(struct rf_guardian*, uint32_t tag, int pid, int per_core);
 void rf_load_end(struct rf_guardian*, uint32_t tag);
 int rf_load_ended(struct rf_guardian*, int pid); /* reaped by another: 1 when it was one of them */

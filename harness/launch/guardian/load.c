@@ -51,7 +51,9 @@ int rf_load_begin(struct rf_guardian* g, uint32_t tag, int pid, int per_core) {
   for (int core = 0; core < CPU_SETSIZE; ++core)
     for (int i = 0; CPU_ISSET(core, &cores) && i < per_core; ++i) {
       const int error = start_one(g, core, tag);
-      if (error) return error;
+      if (!error) continue;
+      rf_load_end(g, tag); /* a part of it is another load than was asked for */
+      return error;
     }
   return 0;
 }
