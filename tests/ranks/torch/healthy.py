@@ -3,6 +3,7 @@
 usage: torchrun healthy.py --how evaluation|checkpoint|joined|first_step [--ms N]
 """
 import argparse
+import gc
 import os
 import tempfile
 import time
@@ -50,6 +51,12 @@ def train_uneven(model, optimizer, options):
             step(model, optimizer)
 
 
+def run(options):
+    model = DistributedDataParallel(torch.nn.Linear(8, 8))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    (train_uneven if options.how == "joined" else train)(model, optimizer, options)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--how", default="evaluation")
@@ -57,9 +64,8 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(1)
     dist.init_process_group("gloo")
-    model = DistributedDataParallel(torch.nn.Linear(8, 8))
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    (train_uneven if options.how == "joined" else train)(model, optimizer, options)
+    run(options)
+    gc.collect()  # workers of Gloo must not outlive the interpreter
     dist.barrier()
     dist.destroy_process_group()
 
