@@ -42,6 +42,23 @@ TEST_F(SqueezeRun, DescriptorsThatAreThereAgainAreNotMissed) {
   EXPECT_THAT(read_file(scratch_.file("run/journal.ndjson")), HasSubstr(" again\""));
 }
 
+// The limit of before would be lost: the second one would take the first one's for it.
+TEST_F(SqueezeRun, ASecondSqueezeOfOneResourceIsRefused) {
+  const ToolRun tool = run(
+      "{id: few, kind: descriptor_squeeze, spare: 9, for: 20s, times: 2, ranks: [0], at: {op: all_reduce}}");
+  EXPECT_EQ(tool.status, kVoid) << tool.output;
+  EXPECT_THAT(read_file(scratch_.file("run/journal.ndjson")), HasSubstr("is limited already"));
+}
+
+TEST_F(SqueezeRun, WhatLiesInASmallFolderCanBeHarmed) {
+  const ToolRun tool = run(
+      "{id: small, kind: disk_full, path: checkpoints, size: 1048576, ranks: all}\n"
+      "  - {id: cut, kind: file_truncate, path: 'checkpoints/*', ranks: [0], at: {step: 8, op: all_reduce}}",
+      checkpoints());
+  if (tool.status == kSkipped) GTEST_SKIP() << tool.output;
+  EXPECT_THAT(read_file(scratch_.file("run/journal.ndjson")), HasSubstr("file_harmed"));
+}
+
 TEST_F(SqueezeRun, MemoryThatIsEnoughIsNotMissed) {
   const ToolRun tool =
       run("{id: little, kind: memory_squeeze, spare: 1000000000, ranks: [1], at: {op: all_reduce, nth: 2}}");
