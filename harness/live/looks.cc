@@ -17,7 +17,6 @@ void Looks::tick(TimeNs now) {
   const uint64_t activity = observer_.activity();
   const bool moving = activity != activity_, unseen = looked_at_ != activity_;
   activity_ = activity;
-  moving_ = moving;
   if (moving) delays_.clear();
   const bool due = now >= next_long_look_;
   if (!due && (moving || !unseen)) return;
@@ -26,7 +25,10 @@ void Looks::tick(TimeNs now) {
     diagnose_now("still moving", false, true);
   else if (!look(unseen ? "quiet" : "still quiet"))
     return;
-  if (!moving) looked_at_ = activity_;
+  if (!moving) {
+    looked_at_ = activity_;
+    measure_starvation();
+  }
   next_long_look_ = now + std::max(kLongLookEvery, (now_ns() - began) * kRestFactor);
 }
 
@@ -37,21 +39,21 @@ void Looks::last_look(const char* reason) {
     if (diagnose_now(reason, true, tries + 1 == kLastTries)) return;
 }
 
-// The first look at a job that rests begins the measurement.
-void Looks::measure_starvation(Timeline& timeline) {
-  if (moving_) return;
-  for (ProcessView& p : timeline.processes) {
-    if (p.end.kind != EndKind::kAlive) continue;
-    const auto [delay, is_new] = delays_.try_emplace(p.id, p.id.pid);
-    if (!is_new) delay->second.look();
-    p.starved = delay->second.waited_ns();
-  }
+// After a look, never before one: a finding does not wait for it. What is measured counts from the next look
+// on.
+void Looks::measure_starvation() {
+  for (const ProcessId& id : alive_)
+    if (const auto [delay, is_new] = delays_.try_emplace(id, id.pid); !is_new) delay->second.look();
 }
 
 bool Looks::diagnose_now(const char* reason, bool last, bool although_moving) {
   observer_.drain();
   Timeline timeline = canonical(observer_.look(true));
-  measure_starvation(timeline);
+  alive_.clear();
+  for (ProcessView& p : timeline.processes) {
+    if (p.end.kind == EndKind::kAlive) alive_.push_back(p.id);
+    if (const auto delay = delays_.find(p.id); delay != delays_.end()) p.starved = delay->second.waited_ns();
+  }
   if (!timeline.consistent && !although_moving) return false;
   const std::vector<Finding> news = log_.add(diagnose(timeline, options_.diagnose), last);
   if (news.empty() && !last) return true;

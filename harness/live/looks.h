@@ -38,7 +38,7 @@ class Looks {
 
  private:
   bool diagnose_now(const char* reason, bool last, bool although_moving);
-  void measure_starvation(Timeline&);
+  void measure_starvation();
 
   Observer& observer_;
   Journal& journal_;
@@ -48,7 +48,7 @@ class Looks {
   uint64_t looked_at_ = 0;     // the activity of the last look
   TimeNs next_long_look_ = 0;  // whatever happens: thresholds of inferred findings may pass
   TimeNs first_proven_ = 0;
-  bool moving_ = true;                    // between the last two ticks
+  std::vector<ProcessId> alive_;          // at the last look
   std::map<ProcessId, RunDelay> delays_;  // since the job last moved
 };
 

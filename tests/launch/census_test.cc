@@ -91,17 +91,6 @@ TEST_F(CensusTest, SeesANewSegmentWithoutBeingAsked) {
   EXPECT_TRUE(eventually([&] { return undo_text().find("/dev/shm/" + unique_) != std::string::npos; }));
 }
 
-// A launcher that has lost a rank kills the others at once, whatever they have just made. Not every one of
-// twenty is demanded: on a busy machine the look itself may come late.
-TEST_F(CensusTest, SeesTheSegmentOfAProcessThatIsKilledMillisecondsLater) {
-  const std::string over = scratch_ / "over";
-  spawn({"die_with_segments", unique_, over});
-  ASSERT_TRUE(eventually([&] { return first_number(over) != 0; }));
-  EXPECT_THAT(undo_text(), HasSubstr("/dev/shm/" + unique_ + "."));
-  ASSERT_TRUE(guardian_->quit().ok());
-  for (const std::string& path : shm_names(unique_)) ::unlink(path.c_str());
-}
-
 TEST_F(CensusTest, ListsAFileOnce) {
   spawn_ready({"segment", "/" + unique_});
   census();

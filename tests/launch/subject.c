@@ -8,7 +8,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static void say(const char* path, const char* text) {
@@ -68,23 +67,6 @@ static void churn(const char* prefix) {
   }
 }
 
-/* Each round another process makes a segment and is killed with it, sooner than a pause between two looks. */
-static void die_with_segments(const char* prefix, const char* over) {
-  for (int i = 0; i < 20; ++i) {
-    const int child = fork();
-    if (child == 0) {
-      char name[128];
-      snprintf(name, sizeof name, "/%s.%d", prefix, i);
-      make_segment(name);
-      usleep(5000);
-      raise(SIGKILL);
-    }
-    waitpid(child, NULL, 0);
-    usleep(100000);
-  }
-  say(over, "over");
-}
-
 /* Every process forks the next one and ends. */
 static void chain(const char* path) {
   say(path, "chain");
@@ -131,7 +113,6 @@ int main(int argc, char** argv) {
   if (!strcmp(what, "daemon")) daemonise(arg);
   if (!strcmp(what, "segment")) make_segment(arg);
   if (!strcmp(what, "churn")) churn(arg);
-  if (!strcmp(what, "die_with_segments")) die_with_segments(arg, argv[3]);
   if (!strcmp(what, "chain")) chain(arg);
   if (!strcmp(what, "socket")) bind_socket(arg);
   if (!strcmp(what, "open_rw") && open(arg, O_RDWR) < 0) return 104;

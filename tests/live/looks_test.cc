@@ -54,6 +54,7 @@ TEST_F(LooksTest, WhoHasNoCoreIsOnRecordWhileNothingMoves) {
   for (TimeNs now = 1000 * kMs; now < 1400 * kMs; now += 5 * kMs) looks.tick(now);
   RunDelay delay(one.pid);
   while (delay.waited_ns() < 50 * kMs) delay.look();
+  looks.tick(2000 * kMs);
   looks.last_look("over");
   const std::string journal = test::read_file(scratch_.file("journal.ndjson"));
   const Json line = Json::parse(journal.substr(0, journal.find('\n')));
