@@ -55,12 +55,6 @@ bool was_first(const RankEnd& victim, const RunFacts& facts) {
   });
 }
 
-bool may_end_a_process(const Action& action) {
-  return action.verb == RF_VERB_EXIT || action.verb == RF_VERB_RAISE ||
-         action.outside == OutsideVerb::kSignal || action.outside == OutsideVerb::kSignalHelper ||
-         action.outside == OutsideVerb::kKillLauncher || action.outside == OutsideVerb::kKillNode;
-}
-
 // Another fault of the scenario ended somebody before.
 bool is_another_faults(const RankEnd& end, const RunFacts& facts) {
   return std::any_of(facts.gates.begin(), facts.gates.end(), [&](const GateEvent& gate) {

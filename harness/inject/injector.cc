@@ -128,11 +128,7 @@ void Injector::asked(uint32_t index, rf_gate_slot& slot) {
   Parked& parked = parked_[index];
   parked = {&action, process, slot.rank, false, 0};
   if (const char* why_not = refusal(action, process)) return answer(slot, parked, RF_ANSWER_NO_GO, why_not);
-  const bool may_end_it =
-      action.verb == RF_VERB_EXIT || action.verb == RF_VERB_RAISE || action.outside == OutsideVerb::kSignal ||
-      action.outside == OutsideVerb::kSignalHelper || action.outside == OutsideVerb::kKillLauncher ||
-      action.outside == OutsideVerb::kKillNode;
-  if (may_end_it && before_end_) before_end_();
+  if (may_end_a_process(action) && before_end_) before_end_();
   if (action.verb == RF_VERB_OUTSIDE)
     act_while_parked(slot, parked);
   else

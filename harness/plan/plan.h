@@ -76,6 +76,13 @@ struct Action {
   int32_t after = -1;  // id of the action that must be done before
 };
 
+// A signal may be one that ends nobody.
+inline bool may_end_a_process(const Action& action) {
+  return action.verb == RF_VERB_EXIT || action.verb == RF_VERB_RAISE ||
+         action.outside == OutsideVerb::kSignal || action.outside == OutsideVerb::kSignalHelper ||
+         action.outside == OutsideVerb::kKillLauncher || action.outside == OutsideVerb::kKillNode;
+}
+
 struct Plan {
   Scenario scenario;    // with teeth and variants already applied
   std::string tooth;    // id of the tooth that is on; ""

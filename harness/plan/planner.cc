@@ -45,8 +45,7 @@ Status lower_fault(const FaultSpec& fault, Plan& plan) {
 }
 
 bool is_done_by_a_victim(const Action& action) {
-  return !is_timed(action.outside) && action.outside != OutsideVerb::kWatch &&
-         action.outside != OutsideVerb::kMount && action.outside != OutsideVerb::kStart;
+  return !is_timed(action.outside) && action.outside != OutsideVerb::kWatch && !is_at_start(action.outside);
 }
 
 // after_fault waits for the action on the same rank where there is one, else for the fault's first.
