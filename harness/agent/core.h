@@ -42,13 +42,13 @@ enum rf_verdict {
 
 struct rf_call {
   /* filled by the decoder */
-  uint16_t op;       /* rf_op */
-  uint8_t library;   /* rf_library */
-  uint8_t dtype;     /* rf_dtype */
-  uint8_t reduce_op; /* rf_reduce_op */
-  uint8_t pad;
-  uint16_t flags; /* rf_call_flags */
-  uint32_t comm;  /* index from comm_add or comm_find; RF_NO_COMM */
+  uint16_t op;          /* rf_op */
+  uint8_t library;      /* rf_library */
+  uint8_t dtype;        /* rf_dtype */
+  uint8_t reduce_op;    /* rf_reduce_op */
+  uint8_t from_binding; /* of the library's binding of another language: inside of the same call it passes */
+  uint16_t flags;       /* rf_call_flags */
+  uint32_t comm;        /* index from comm_add or comm_find; RF_NO_COMM */
   int32_t peer;
   int32_t recv_peer;
   int32_t tag;
@@ -113,6 +113,7 @@ struct rf_core_v1 {
   void* (*resolve)(const char* symbol); /* next definition after the core, in load order; null */
   int (*in_call)(void);                 /* depth of this thread: > 0 inside a recorded call */
   uint64_t (*now_ns)(void);
+  void (*nest)(int by); /* +1, -1: inside of a function that is no call of its own, as a poll */
 
   /* A call that may stand inside another (rf_is_inner), of which there are too many to record: only where
    * some action waits for its op. FAIL: fail_code is what to return. */

@@ -65,6 +65,7 @@ void rf_start(void) {
 __attribute__((constructor(102))) static void start(void) { rf_start(); }
 
 static int in_call(void) { return rf_me.depth; }
+static void nest(int by) { rf_me.depth += by; }
 
 const struct rf_core_v1 rf_core = {
     .version = RF_CORE_VERSION,
@@ -88,6 +89,7 @@ const struct rf_core_v1 rf_core = {
     .resolve = rf_resolve_next,
     .in_call = in_call,
     .now_ns = rf_now,
+    .nest = nest,
     .inner_armed = rf_inner_armed,
     .inner_begin = rf_inner_begin,
     .inner_end = rf_inner_end,

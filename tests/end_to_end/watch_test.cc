@@ -149,6 +149,34 @@ TEST_P(HungJob, WatchOfAHealthyJobFindsNothing) {
   EXPECT_THAT(tool.output, HasSubstr("none: nothing was found wrong"));
 }
 
+class HungFortranJob : public HungJob {};
+
+// With the old module and the new one: who came to which call, both lines of it, and that nothing goes on.
+TEST_P(HungFortranJob, WatchProvesWhichCallIsAnotherOne) {
+  for (const std::string module : {"F77", "F08"}) {
+    const std::string program = mpi_programs_of(what()) + "/fortran_hang_" + module;
+    if (!std::filesystem::exists(program)) GTEST_SKIP() << "this MPI has no Fortran compiler here";
+    const std::string run = scratch_.file(module);
+    std::vector<std::string> args{"watch",        "--run-dir", run,  "--end-on-finding",
+                                  "--hung-after", "2s",        "--", mpirun_of(what())};
+    if (what() == "OpenMpi4") args.push_back("--oversubscribe");
+    for (const std::string& word : {std::string("-n"), std::string("3"), program}) args.push_back(word);
+    const ToolRun tool = run_tool(args);
+    EXPECT_EQ(tool.status, 1) << tool.output;
+    const auto findings = findings_of(run);
+    const auto proven = std::find_if(findings.begin(), findings.end(),
+                                     [](const Json& f) { return f["kind"] == "call_mismatch"; });
+    ASSERT_NE(proven, findings.end()) << tool.output;
+    EXPECT_EQ((*proven)["confidence"], "proven") << tool.output;
+    EXPECT_THAT((*proven)["ranks"].get<std::vector<int>>(), ElementsAre(1)) << tool.output;
+    EXPECT_EQ(findings.back()["kind"], "wedged") << "and so the job stands: " << tool.output;
+    EXPECT_THAT(tool.output, Not(HasSubstr("withdrawn")));
+    const std::string told = run_tool({"diagnose", run}).output;
+    EXPECT_THAT(told, HasSubstr("fortran_hang.F90:19")) << "rank 1's all-reduce";
+    EXPECT_THAT(told, HasSubstr("fortran_hang.F90:21")) << "the others' barrier";
+  }
+}
+
 class SlowMpiJob : public HungJob {};
 
 // Told as slow on the way, and left to go on.
@@ -231,6 +259,7 @@ std::string name_of(const testing::TestParamInfo<What>& job) { return job.param;
 // MPICH 4 and 5 are started by the same launcher and read by the same decoder.
 INSTANTIATE_TEST_SUITE_P(Jobs, HungJob, testing::Values("OpenMpi4", "OpenMpi5", "Mpich5", "Torch"), name_of);
 INSTANTIATE_TEST_SUITE_P(Jobs, SlowMpiJob, testing::Values("OpenMpi4", "OpenMpi5", "Mpich5"), name_of);
+INSTANTIATE_TEST_SUITE_P(Jobs, HungFortranJob, testing::Values("OpenMpi4", "Mpich4"), name_of);
 
 TEST(Watch, ALocalProgramThatFailsIsAFinding) {
   const Scratch scratch;

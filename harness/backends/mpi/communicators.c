@@ -108,7 +108,8 @@ int wrap_MPI_Comm_create_group(MPI_Comm c, MPI_Group group, int tag, MPI_Comm* m
   const int rc = verdict == RF_DO_FORWARD ? NEXT(MPI_Comm_create_group)(c, group, tag, made)
                                           : creation_not_made(&call, c, verdict, made);
   guard.call = NULL;
-  if (verdict == RF_DO_FORWARD && rc == RF_MPI_SUCCESS) rf_comm_made_by_tag(*made, rf_comm_index(c), tag);
+  if (verdict == RF_DO_FORWARD && rc == RF_MPI_SUCCESS && call.outermost)
+    rf_comm_made_by_tag(*made, rf_comm_index(c), tag);
   return rf_core->end(&call, rc);
 }
 
@@ -122,7 +123,8 @@ int wrap_MPI_Intercomm_create(MPI_Comm local, int leader, MPI_Comm peer, int rem
                      ? NEXT(MPI_Intercomm_create)(local, leader, peer, remote_leader, tag, made)
                      : creation_not_made(&call, local, verdict, made);
   guard.call = NULL;
-  if (verdict == RF_DO_FORWARD && rc == RF_MPI_SUCCESS) rf_comm_made_by_tag(*made, RF_NO_COMM, tag);
+  if (verdict == RF_DO_FORWARD && rc == RF_MPI_SUCCESS && call.outermost)
+    rf_comm_made_by_tag(*made, RF_NO_COMM, tag);
   return rf_core->end(&call, rc);
 }
 
@@ -140,7 +142,8 @@ void rf_comm_is_over(uint32_t comm) {
     const int rc_ = verdict_ == RF_DO_FORWARD ? (forward) : rf_not_made(call_, *(comm_), verdict_); \
     guard_.call = NULL;                                                                             \
     rf_core->end(call_, rc_);                                                                       \
-    if (verdict_ == RF_DO_FORWARD && rc_ == RF_MPI_SUCCESS) rf_comm_is_over((call_)->comm);         \
+    if (verdict_ == RF_DO_FORWARD && rc_ == RF_MPI_SUCCESS && (call_)->outermost)                   \
+      rf_comm_is_over((call_)->comm);                                                               \
     return rc_;                                                                                     \
   } while (0)
 
@@ -173,6 +176,7 @@ int wrap_MPIX_Comm_shrink(MPI_Comm c, MPI_Comm* made) {
   const int rc =
       verdict == RF_DO_FORWARD ? NEXT(MPIX_Comm_shrink)(c, made) : creation_not_made(&call, c, verdict, made);
   guard.call = NULL;
-  if (verdict == RF_DO_FORWARD && rc == RF_MPI_SUCCESS) rf_comm_made_by_tag(*made, call.comm, -1);
+  if (verdict == RF_DO_FORWARD && rc == RF_MPI_SUCCESS && call.outermost)
+    rf_comm_made_by_tag(*made, call.comm, -1);
   return rf_core->end(&call, rc);
 }

@@ -8,17 +8,13 @@ const struct rf_core_v1* rf_core;
   extern void wrap_##name(void); \
   void* next_##name;
 #include "wrapped.def"
-#ifdef RF_MPI_WITH_FORTRAN
 #include "wrapped_fortran.def"
-#endif
 #undef RF_WRAPPED
 
 static const struct rf_wrapper kWrappers[] = {
 #define RF_WRAPPED(name) {#name, (void*)wrap_##name, &next_##name},
 #include "wrapped.def"
-#ifdef RF_MPI_WITH_FORTRAN
 #include "wrapped_fortran.def"
-#endif
 #undef RF_WRAPPED
     {NULL, NULL, NULL}};
 
@@ -28,7 +24,7 @@ static int attach(const struct rf_core_v1* core, const char** reason) {
     return -1;
   }
   rf_core = core;
-  if (rf_library_load(reason) != 0) return -1;
+  if (rf_library_load(reason) != 0 || rf_fortran_load(reason) != 0) return -1;
   core->coverage(RF_LIB_MPI, RF_MPI_DECODER, rf_library_version(), RF_HOOK_PRELOAD, "");
   return 0;
 }

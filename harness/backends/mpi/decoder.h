@@ -35,7 +35,10 @@ struct mpi_library {
 };
 extern struct mpi_library rf_mpi;
 
-void rf_announce(void); /* life.c */
+/* life.c */
+void rf_announce(void);
+void rf_note_delete_function(void); /* of an attribute: it runs inside of a finalisation */
+void rf_note_finalize(void);
 
 /* library.c */
 struct rf_wanted { /* a function of the library, and where its address goes */
@@ -44,6 +47,8 @@ struct rf_wanted { /* a function of the library, and where its address goes */
 };
 int rf_library_load(const char** reason);
 int rf_library_functions(const struct rf_wanted* wanted, size_t count, const char** missing);
+void* rf_library_object(const char* symbol); /* data: the executable's copy when it has one; null */
+const void* rf_library_object_once(const char* symbol, const void** known); /* looked up by the first call */
 uint32_t rf_library_version(void); /* 10000 * major + 100 * minor + patch; 0: not one that is known */
 
 /* openmpi.c, mpich.c or standard.c: what is not said by the numbers of the binary interface */
@@ -93,8 +98,9 @@ struct rf_request {
   uint32_t comm;        /* of a persistent collective: the order of its own starts */
   uint32_t prepared_on; /* persistent: the program's communicator */
   uint32_t persistent;
-  MPI_Comm* new_comm;   /* Comm_idup: filled by the library when the request completes */
-  struct rf_call start; /* persistent: the call that each start makes */
+  MPI_Comm* new_comm;         /* Comm_idup: filled by the library when the request completes */
+  const int* new_comm_number; /* the same from Fortran */
+  struct rf_call start;       /* persistent: the call that each start makes */
 };
 struct rf_request* rf_request_track(MPI_Request handle, const struct rf_call* call);
 struct rf_request* rf_request_find(MPI_Request handle);
@@ -108,7 +114,48 @@ uint64_t rf_place_of(const struct rf_call* call); /* in the communicator's order
 int rf_prepared(struct rf_call* making, const struct rf_call* call, enum rf_verdict verdict,
                 MPI_Request* request, int rc);
 
+int rf_prepared_message(int rc, MPI_Request request, struct rf_call call); /* gives rc */
+int rf_started(struct rf_request* entry, struct rf_call* call, enum rf_verdict verdict,
+               int rc); /* ends `call` */
+
+/* fortran_binding.c: the object with the library's Fortran functions, and handles as Fortran has them */
+extern struct rf_binding {
+  uintptr_t begin;
+  size_t bytes; /* 0: none found */
+} rf_binding;
+int rf_fortran_load(const char** reason);
+enum rf_fortran_module {              /* whose name was called */
+                         RF_MPI_H,    /* mpif.h and use mpi */
+                         RF_MPI_F08,  /* use mpi_f08 */
+                         RF_MPI_F08TS /* the same, where buffers come as descriptors */
+};
+/* openmpi.c, mpich.c */
+int rf_abi_fortran_in_place(const void* buffer);
+int rf_abi_fortran_first_index(int module); /* of a request in what a wait gives */
+#ifdef RF_MPI_FROM_NUMBER
+extern MPI_Comm (*rf_comm_f2c)(int);
+extern MPI_Datatype (*rf_type_f2c)(int);
+extern MPI_Op (*rf_op_f2c)(int);
+extern MPI_Request (*rf_request_f2c)(int);
+extern int (*rf_comm_c2f)(MPI_Comm);
+extern int (*rf_type_c2f)(MPI_Datatype);
+extern int (*rf_op_c2f)(MPI_Op);
+extern int (*rf_message_c2f)(MPI_Message);
+extern int (*rf_request_c2f)(MPI_Request);
+#else /* handles are numbers in C, too */
+static inline MPI_Comm rf_comm_f2c(int number) { return number; }
+static inline MPI_Datatype rf_type_f2c(int number) { return number; }
+static inline MPI_Op rf_op_f2c(int number) { return number; }
+static inline MPI_Request rf_request_f2c(int number) { return number; }
+static inline int rf_comm_c2f(MPI_Comm handle) { return handle; }
+static inline int rf_type_c2f(MPI_Datatype handle) { return handle; }
+static inline int rf_op_c2f(MPI_Op handle) { return handle; }
+static inline int rf_message_c2f(MPI_Message handle) { return handle; }
+static inline int rf_request_c2f(MPI_Request handle) { return handle; }
+#endif
+
 /* wrapper.c */
+int rf_is_again(const void* where);
 int rf_not_made(struct rf_call* call, MPI_Comm comm, enum rf_verdict verdict);
 void rf_apply_change(const struct rf_call* call, int* count, MPI_Datatype* type, int* root, MPI_Op* op);
 int rf_enqueued(struct rf_call* call, MPI_Comm comm, enum rf_verdict verdict, MPI_Request* request, int rc);
@@ -123,6 +170,10 @@ static inline void rf_close_on_unwind(struct rf_unwind_guard* guard) {
 #define WHERE __builtin_return_address(0)
 #define NEXT(name) ((__typeof__(&wrap_##name))next_##name)
 
+static inline int rf_from_binding(const void* where) {
+  return (uintptr_t)where - rf_binding.begin < rf_binding.bytes;
+}
+
 /* What the arguments say, before any of them is known. */
 static inline struct rf_call rf_call_on(uint16_t op, MPI_Comm comm, const void* where) {
   return (struct rf_call){.op = op,
@@ -130,6 +181,7 @@ static inline struct rf_call rf_call_on(uint16_t op, MPI_Comm comm, const void* 
                           .comm = rf_comm_index(comm),
                           .peer = RF_PEER_NONE,
                           .recv_peer = RF_PEER_NONE,
+                          .from_binding = (uint8_t)rf_from_binding(where),
                           .where = where};
 }
 
@@ -179,9 +231,7 @@ static inline struct rf_call rf_call_on(uint16_t op, MPI_Comm comm, const void* 
 
 #define RF_WRAPPED(name) extern void* next_##name;
 #include "wrapped.def"
-#ifdef RF_MPI_WITH_FORTRAN
 #include "wrapped_fortran.def"
-#endif
 #undef RF_WRAPPED
 
 static inline int rf_is_no_status(const struct rf_mpi_status* status) {

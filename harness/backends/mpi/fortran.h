@@ -1,14 +1,22 @@
 /* fortran.h: the shape of a Fortran wrapper: one body under the names of mpif.h and use mpi (one and two
  * underscores) and of use mpi_f08, where the error argument may be absent.
  *
- * Open MPI's Fortran functions go straight to PMPI, so a C wrapper never sees them. All arguments are
- * addresses, the handles are numbers. */
+ * Open MPI's Fortran functions go straight to PMPI, so a C wrapper never sees them; MPICH's go to MPI for
+ * some names and to PMPI for others. So a call is recorded where the program made it, here, and what the
+ * binding itself calls of C passes through (rf_again). All arguments are addresses, the handles are numbers.
+ */
 #ifndef RANKFAULT_MPI_FORTRAN_H
 #define RANKFAULT_MPI_FORTRAN_H
 
 #include "decoder.h"
 
 typedef int fint;
+
+/* Where a body comes from: the library's own function of that name, the program's call, and which module's
+ * name it is (rf_fortran_module). */
+#define FROM                                                                     \
+  void *next __attribute__((unused)), const void *where __attribute__((unused)), \
+      int module __attribute__((unused))
 
 /* Evaluates `forward` with `e` pointing to where the library puts its error. */
 #define MAKE(call_, comm_, forward)                                                       \
@@ -45,35 +53,83 @@ typedef int fint;
     if (verdict_ != RF_DO_FORWARD) *(q_) = rf_request_c2f(handle_);                       \
   } while (0)
 
+/* The same for a call that only prepares `call_`: it takes a place of its own, whatever is started later. */
+#define PREPARE(call_, comm_, q_, forward)                                                   \
+  do {                                                                                       \
+    fint own_error_ = RF_MPI_SUCCESS;                                                        \
+    fint* const e = error ? error : &own_error_;                                             \
+    MPI_Request handle_ = rf_mpi.request_null;                                               \
+    struct rf_call making_ = rf_call_on(RF_OP_PERSISTENT_INIT, comm_, where);                \
+    const enum rf_verdict verdict_ = rf_core->begin(&making_);                               \
+    struct rf_unwind_guard guard_ __attribute__((cleanup(rf_close_on_unwind))) = {&making_}; \
+    *e = RF_MPI_SUCCESS;                                                                     \
+    if (verdict_ == RF_DO_FORWARD) {                                                         \
+      forward;                                                                               \
+      if (*e == RF_MPI_SUCCESS) handle_ = rf_request_f2c(*(q_));                             \
+    } else {                                                                                 \
+      *e = rf_not_made(&making_, comm_, verdict_);                                           \
+    }                                                                                        \
+    guard_.call = NULL;                                                                      \
+    *e = rf_prepared(&making_, call_, verdict_, &handle_, *e);                               \
+    if (verdict_ != RF_DO_FORWARD) *(q_) = rf_request_c2f(handle_);                          \
+  } while (0)
+
+/* For what is no call of its own, as a poll: forwarded without a record; its value is the error. */
+#define POLLED(forward)                          \
+  ({                                             \
+    fint own_error_ = RF_MPI_SUCCESS;            \
+    fint* const e = error ? error : &own_error_; \
+    rf_core->nest(1);                            \
+    forward;                                     \
+    rf_core->nest(-1);                           \
+    *e;                                          \
+  })
+
 /* The next function of the name: without a prototype, because each has another one and all of them take
  * addresses only. */
 #define GO(next) ((void (*)())(next))
 
 #define P(...) __VA_ARGS__
 
-/* The three names of one function, all with the body `f_name`. */
-#define NAMES(name, parameters, arguments)                                                   \
-  void wrap_mpi_##name##_ parameters { f_##name(next_mpi_##name##_, WHERE, P arguments); }   \
-  void wrap_mpi_##name##__ parameters { f_##name(next_mpi_##name##__, WHERE, P arguments); } \
-  void wrap_mpi_##name##_f08_ parameters { f_##name(next_mpi_##name##_f08_, WHERE, P arguments); }
+/* The four names of one function, all with the body f_ and `name`. */
+#define NAME(prefix, name, spelling, module, parameters, arguments)         \
+  void wrap_##prefix##_##name##spelling parameters {                        \
+    f_##name(next_##prefix##_##name##spelling, WHERE, module, P arguments); \
+  }
+#define NAMES_OF(prefix, name, parameters, arguments)          \
+  NAME(prefix, name, _, RF_MPI_H, parameters, arguments)       \
+  NAME(prefix, name, __, RF_MPI_H, parameters, arguments)      \
+  NAME(prefix, name, _f08_, RF_MPI_F08, parameters, arguments) \
+  NAME(prefix, name, _f08ts_, RF_MPI_F08TS, parameters, arguments)
+#define NAMES(name, parameters, arguments) NAMES_OF(mpi, name, P(parameters), P(arguments))
 
-/* A collective, blocking and not: `changeable_` is what an action may alter, as in rf_fortran_arguments;
- * `arguments` are those of the program, `passed` those that go on, both without the communicator. */
-#define COLLECTIVE(name, parameters, arguments, changeable_, shape, passed)                            \
-  static void f_##name(void* next, const void* where, parameters, fint* comm, fint* error) {           \
-    struct rf_fortran_arguments a = changeable_;                                                       \
-    const MPI_Comm c = rf_comm_f2c(*comm);                                                             \
-    struct rf_call call = shape;                                                                       \
-    MAKE(&call, c, rf_fortran_change(&call, &a); GO(next)(passed, comm, e));                           \
-  }                                                                                                    \
-  static void f_i##name(void* next, const void* where, parameters, fint* comm, fint* q, fint* error) { \
-    struct rf_fortran_arguments a = changeable_;                                                       \
-    const MPI_Comm c = rf_comm_f2c(*comm);                                                             \
-    struct rf_call call = shape;                                                                       \
-    ENQUEUE(&call, c, q, rf_fortran_change(&call, &a); GO(next)(passed, comm, q, e));                  \
-  }                                                                                                    \
-  NAMES(name, (parameters, fint * comm, fint * error), (arguments, comm, error))                       \
-  NAMES(i##name, (parameters, fint * comm, fint * q, fint * error), (arguments, comm, q, error))
+/* A collective in all its forms, blocking, not, and prepared (mpix_: before MPI-4): `changeable_` is what an
+ * action may alter, as in rf_fortran_arguments; `arguments` are those of the program, `passed` those that go
+ * on, both without the communicator. */
+#define COLLECTIVE(name, parameters, arguments, changeable_, shape, passed)                      \
+  static void f_##name(FROM, parameters, fint* comm, fint* error) {                              \
+    struct rf_fortran_arguments a = changeable_;                                                 \
+    const MPI_Comm c = rf_comm_f2c(*comm);                                                       \
+    struct rf_call call = shape;                                                                 \
+    MAKE(&call, c, rf_fortran_change(&call, &a); GO(next)(passed, comm, e));                     \
+  }                                                                                              \
+  static void f_i##name(FROM, parameters, fint* comm, fint* q, fint* error) {                    \
+    struct rf_fortran_arguments a = changeable_;                                                 \
+    const MPI_Comm c = rf_comm_f2c(*comm);                                                       \
+    struct rf_call call = shape;                                                                 \
+    ENQUEUE(&call, c, q, rf_fortran_change(&call, &a); GO(next)(passed, comm, q, e));            \
+  }                                                                                              \
+  static void f_##name##_init(FROM, parameters, fint* comm, fint* info, fint* q, fint* error) {  \
+    const MPI_Comm c = rf_comm_f2c(*comm);                                                       \
+    const struct rf_call call = shape;                                                           \
+    PREPARE(&call, c, q, GO(next)(arguments, comm, info, q, e));                                 \
+  }                                                                                              \
+  NAMES(name, (parameters, fint * comm, fint * error), (arguments, comm, error))                 \
+  NAMES(i##name, (parameters, fint * comm, fint * q, fint * error), (arguments, comm, q, error)) \
+  NAMES_OF(mpi, name##_init, (parameters, fint * comm, fint * info, fint * q, fint * error),     \
+           (arguments, comm, info, q, error))                                                    \
+  NAMES_OF(mpix, name##_init, (parameters, fint * comm, fint * info, fint * q, fint * error),    \
+           (arguments, comm, info, q, error))
 #define CHANGEABLE(count_, type_, root_, op_) \
   { count_, type_, root_, op_ }
 
@@ -81,16 +137,19 @@ struct rf_fortran_arguments { /* what an action may have changed; the program's 
   fint count, type, root, op;
 };
 
-/* fortran.c: Open MPI's alone */
-int rf_fortran_load(const char** reason);
-void* rf_openmpi_object(const char* symbol); /* data: the executable's copy when it has one */
+/* fortran.c */
 void rf_fortran_change(const struct rf_call* call, struct rf_fortran_arguments* a);
-const void* rf_fortran_buffer(const void* buffer); /* as C has it: MPI_IN_PLACE is another address there */
-extern MPI_Comm (*rf_comm_f2c)(fint);
-extern MPI_Datatype (*rf_type_f2c)(fint);
-extern MPI_Op (*rf_op_f2c)(fint);
-extern MPI_Request (*rf_request_f2c)(fint);
-extern fint (*rf_comm_c2f)(MPI_Comm);
-extern fint (*rf_request_c2f)(MPI_Request);
+const void* rf_fortran_buffer(const void* buffer, int module); /* as C has it: also MPI_IN_PLACE */
+
+struct rf_fortran_types { /* an array of them, as C has it; no types when there is no memory for it */
+  MPI_Datatype* all;
+  MPI_Datatype on_stack[64];
+};
+void rf_fortran_types(struct rf_fortran_types* types, MPI_Comm comm, const fint* numbers);
+void rf_fortran_types_drop(struct rf_fortran_types* types);
+
+#define TYPE(t) rf_type_f2c(*(t))
+#define OP(o) rf_op_f2c(*(o))
+#define BUFFER(b) rf_fortran_buffer(b, module)
 
 #endif /* RANKFAULT_MPI_FORTRAN_H */

@@ -1,10 +1,6 @@
-/* fortran_exchanges.c: gather, scatter and all-to-all from Fortran. Of all-to-all with a type each nothing is
- * decoded: it passes through as opaque. */
+/* fortran_exchanges.c: gather, scatter and all-to-all from Fortran. */
 #include "fortran.h"
 #include "shapes.h"
-
-#define TYPE(t) rf_type_f2c(*(t))
-#define BUFFER(b) rf_fortran_buffer(b)
 
 #define BLOCKS P(void* s, fint* sn, fint* st, void* r, fint* rn, fint* rt)
 COLLECTIVE(allgather, BLOCKS, P(s, sn, st, r, rn, rt), CHANGEABLE(*sn, *st, 0, 0),
@@ -38,3 +34,38 @@ COLLECTIVE(alltoallv, P(void* s, fint* sn, fint* sd, fint* st, void* r, fint* rn
            P(s, sn, sd, st, r, rn, rd, rt), CHANGEABLE(0, *st, 0, 0),
            rf_all_to_all(RF_OP_ALL_TO_ALLV, c, BUFFER(s), sn, TYPE(st), rn, TYPE(rt), NULL, where),
            P(s, sn, sd, st, r, rn, rd, rt))
+
+/* Of a type each: what is received decides who is needed, so its types are read (as for C, exchanges.c). */
+#define TYPED P(void* s, fint* sn, fint* sd, fint* st, void* r, fint* rn, fint* rd, fint* rt)
+#define RECEIVED_TYPES                                                           \
+  struct rf_fortran_types types __attribute__((cleanup(rf_fortran_types_drop))); \
+  rf_fortran_types(&types, c, rt)
+#define TYPED_SHAPE \
+  rf_all_to_all(RF_OP_ALL_TO_ALLW, c, BUFFER(s), sn, RF_NO_HANDLE, rn, RF_NO_HANDLE, types.all, where)
+
+static void f_alltoallw(FROM, TYPED, fint* comm, fint* error) {
+  const MPI_Comm c = rf_comm_f2c(*comm);
+  RECEIVED_TYPES;
+  struct rf_call call = TYPED_SHAPE;
+  MAKE(&call, c, GO(next)(s, sn, sd, st, r, rn, rd, rt, comm, e));
+}
+NAMES(alltoallw, (TYPED, fint* comm, fint* error), (s, sn, sd, st, r, rn, rd, rt, comm, error))
+
+static void f_ialltoallw(FROM, TYPED, fint* comm, fint* q, fint* error) {
+  const MPI_Comm c = rf_comm_f2c(*comm);
+  RECEIVED_TYPES;
+  struct rf_call call = TYPED_SHAPE;
+  ENQUEUE(&call, c, q, GO(next)(s, sn, sd, st, r, rn, rd, rt, comm, q, e));
+}
+NAMES(ialltoallw, (TYPED, fint* comm, fint* q, fint* error), (s, sn, sd, st, r, rn, rd, rt, comm, q, error))
+
+static void f_alltoallw_init(FROM, TYPED, fint* comm, fint* info, fint* q, fint* error) {
+  const MPI_Comm c = rf_comm_f2c(*comm);
+  RECEIVED_TYPES;
+  const struct rf_call call = TYPED_SHAPE;
+  PREPARE(&call, c, q, GO(next)(s, sn, sd, st, r, rn, rd, rt, comm, info, q, e));
+}
+NAMES_OF(mpi, alltoallw_init, (TYPED, fint* comm, fint* info, fint* q, fint* error),
+         (s, sn, sd, st, r, rn, rd, rt, comm, info, q, error))
+NAMES_OF(mpix, alltoallw_init, (TYPED, fint* comm, fint* info, fint* q, fint* error),
+         (s, sn, sd, st, r, rn, rd, rt, comm, info, q, error))

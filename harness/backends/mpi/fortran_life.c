@@ -1,25 +1,48 @@
-/* fortran_life.c: initialisation and finalisation from Fortran. In Open MPI all of Fortran goes straight to
- * PMPI, in MPICH use mpi_f08 does: a C wrapper would not see that a rank has finished. */
+/* fortran_life.c: initialisation, finalisation and abort from Fortran; and what may run inside of a
+ * finalisation. */
 #include "fortran.h"
 
-static void f_init(void* next, const void* where, fint* error) {
+static void f_init(FROM, fint* error) {
   rf_announce();
   struct rf_call call = rf_call_on(RF_OP_INIT, RF_NO_HANDLE, where);
-  MAKE(&call, RF_NO_HANDLE, ((void (*)(fint*))next)(e); if (*e == RF_MPI_SUCCESS) rf_world_made());
+  MAKE(&call, RF_NO_HANDLE, GO(next)(e); if (*e == RF_MPI_SUCCESS) rf_world_made());
 }
 NAMES(init, (fint * error), (error))
 
-static void f_init_thread(void* next, const void* where, fint* required, fint* provided, fint* error) {
+static void f_init_thread(FROM, fint* required, fint* provided, fint* error) {
   rf_announce();
   struct rf_call call = rf_call_on(RF_OP_INIT, RF_NO_HANDLE, where);
-  MAKE(&call, RF_NO_HANDLE, ((void (*)(fint*, fint*, fint*))next)(required, provided, e);
-       if (*e == RF_MPI_SUCCESS) rf_world_made());
+  MAKE(&call, RF_NO_HANDLE, GO(next)(required, provided, e); if (*e == RF_MPI_SUCCESS) rf_world_made());
 }
 NAMES(init_thread, (fint * required, fint* provided, fint* error), (required, provided, error))
 
-static void f_finalize(void* next, const void* where, fint* error) {
+static void f_finalize(FROM, fint* error) {
+  rf_note_finalize();
   struct rf_call call = rf_call_on(RF_OP_FINALIZE, rf_mpi.world, where);
-  MAKE(&call, RF_NO_HANDLE, rf_world_released(); ((void (*)(fint*))next)(e);
+  MAKE(&call, RF_NO_HANDLE, rf_world_released(); GO(next)(e);
        if (*e == RF_MPI_SUCCESS) rf_core->finalized(RF_LIB_MPI));
 }
 NAMES(finalize, (fint * error), (error))
+
+static void f_abort(FROM, fint* comm, fint* code, fint* error) {
+  const MPI_Comm c = rf_comm_f2c(*comm);
+  struct rf_call call = rf_call_on(RF_OP_COMM_ABORT, c, where);
+  MAKE(&call, c, GO(next)(comm, code, e));
+}
+NAMES(abort, (fint * comm, fint* code, fint* error), (comm, code, error))
+
+/* Whether the delete function is one that does nothing is not told from here: it counts as one that may call.
+ */
+static void f_comm_create_keyval(FROM, void* copy, void* on_delete, fint* key, void* extra, fint* error) {
+  rf_note_delete_function();
+  GO(next)(copy, on_delete, key, extra, error);
+}
+NAMES(comm_create_keyval, (void* copy, void* on_delete, fint* key, void* extra, fint* error),
+      (copy, on_delete, key, extra, error))
+
+static void f_keyval_create(FROM, void* copy, void* on_delete, fint* key, void* extra, fint* error) {
+  rf_note_delete_function();
+  GO(next)(copy, on_delete, key, extra, error);
+}
+NAMES(keyval_create, (void* copy, void* on_delete, fint* key, void* extra, fint* error),
+      (copy, on_delete, key, extra, error))

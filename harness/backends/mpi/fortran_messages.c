@@ -7,21 +7,21 @@
   { *n, *t, *peer, 0 }
 
 #define SEND(name, OP)                                                                                   \
-  static void f_##name(void* next, const void* where, MESSAGE_ARGS, fint* error) {                       \
+  static void f_##name(FROM, MESSAGE_ARGS, fint* error) {                                                \
     struct rf_fortran_arguments a = CHANGEABLE_MESSAGE;                                                  \
     const MPI_Comm c = rf_comm_f2c(*comm);                                                               \
     struct rf_call call = rf_message(OP, *n, rf_type_f2c(*t), *peer, *tag, c, where);                    \
     MAKE(&call, c, rf_fortran_change(&call, &a); GO(next)(b, &a.count, &a.type, &a.root, tag, comm, e)); \
   }                                                                                                      \
   NAMES(name, (MESSAGE_ARGS, fint * error), (b, n, t, peer, tag, comm, error))
-#define NONBLOCKING(name, OP)                                                               \
-  static void f_##name(void* next, const void* where, MESSAGE_ARGS, fint* q, fint* error) { \
-    struct rf_fortran_arguments a = CHANGEABLE_MESSAGE;                                     \
-    const MPI_Comm c = rf_comm_f2c(*comm);                                                  \
-    struct rf_call call = rf_message(OP, *n, rf_type_f2c(*t), *peer, *tag, c, where);       \
-    ENQUEUE(&call, c, q, rf_fortran_change(&call, &a);                                      \
-            GO(next)(b, &a.count, &a.type, &a.root, tag, comm, q, e));                      \
-  }                                                                                         \
+#define NONBLOCKING(name, OP)                                                         \
+  static void f_##name(FROM, MESSAGE_ARGS, fint* q, fint* error) {                    \
+    struct rf_fortran_arguments a = CHANGEABLE_MESSAGE;                               \
+    const MPI_Comm c = rf_comm_f2c(*comm);                                            \
+    struct rf_call call = rf_message(OP, *n, rf_type_f2c(*t), *peer, *tag, c, where); \
+    ENQUEUE(&call, c, q, rf_fortran_change(&call, &a);                                \
+            GO(next)(b, &a.count, &a.type, &a.root, tag, comm, q, e));                \
+  }                                                                                   \
   NAMES(name, (MESSAGE_ARGS, fint * q, fint * error), (b, n, t, peer, tag, comm, q, error))
 SEND(send, RF_OP_SEND)
 SEND(bsend, RF_OP_SEND)
@@ -33,7 +33,7 @@ NONBLOCKING(irsend, RF_OP_SEND)
 NONBLOCKING(issend, RF_OP_SSEND)
 NONBLOCKING(irecv, RF_OP_RECV)
 
-static void f_recv(void* next, const void* where, MESSAGE_ARGS, void* status, fint* error) {
+static void f_recv(FROM, MESSAGE_ARGS, void* status, fint* error) {
   struct rf_fortran_arguments a = CHANGEABLE_MESSAGE;
   const MPI_Comm c = rf_comm_f2c(*comm);
   struct rf_call call = rf_message(RF_OP_RECV, *n, rf_type_f2c(*t), *peer, *tag, c, where);
@@ -44,7 +44,7 @@ NAMES(recv, (MESSAGE_ARGS, void* status, fint* error), (b, n, t, peer, tag, comm
 #define SENDRECV_ARGS                                                                             \
   void *s, fint *sn, fint *st, fint *dest, fint *stag, void *r, fint *rn, fint *rt, fint *source, \
       fint *rtag, fint *comm, void *status
-static void f_sendrecv(void* next, const void* where, SENDRECV_ARGS, fint* error) {
+static void f_sendrecv(FROM, SENDRECV_ARGS, fint* error) {
   struct rf_fortran_arguments a = {*sn, *st, *dest, 0};
   const MPI_Comm c = rf_comm_f2c(*comm);
   struct rf_call call = rf_both_ways(*sn, rf_type_f2c(*st), *dest, *stag, *source, *rtag, c, where);
@@ -55,8 +55,18 @@ static void f_sendrecv(void* next, const void* where, SENDRECV_ARGS, fint* error
 NAMES(sendrecv, (SENDRECV_ARGS, fint* error),
       (s, sn, st, dest, stag, r, rn, rt, source, rtag, comm, status, error))
 
-static void f_probe(void* next, const void* where, fint* source, fint* tag, fint* comm, void* status,
-                    fint* error) {
+#define REPLACE_ARGS \
+  void *b, fint *n, fint *t, fint *dest, fint *stag, fint *source, fint *rtag, fint *comm, void *status
+static void f_sendrecv_replace(FROM, REPLACE_ARGS, fint* error) {
+  struct rf_fortran_arguments a = {*n, *t, *dest, 0};
+  const MPI_Comm c = rf_comm_f2c(*comm);
+  struct rf_call call = rf_both_ways(*n, rf_type_f2c(*t), *dest, *stag, *source, *rtag, c, where);
+  MAKE(&call, c, rf_core->detail(&call, call.recv_peer, call.count, *rtag, 0); rf_fortran_change(&call, &a);
+       GO(next)(b, &a.count, &a.type, &a.root, stag, source, rtag, comm, status, e));
+}
+NAMES(sendrecv_replace, (REPLACE_ARGS, fint* error), (b, n, t, dest, stag, source, rtag, comm, status, error))
+
+static void f_probe(FROM, fint* source, fint* tag, fint* comm, void* status, fint* error) {
   const MPI_Comm c = rf_comm_f2c(*comm);
   struct rf_call call = rf_message(RF_OP_PROBE, 0, RF_NO_HANDLE, *source, *tag, c, where);
   MAKE(&call, c, GO(next)(source, tag, comm, status, e));
@@ -65,10 +75,8 @@ NAMES(probe, (fint * source, fint* tag, fint* comm, void* status, fint* error),
       (source, tag, comm, status, error))
 
 /* A poll, as in C. */
-static void f_iprobe(void* next, const void* where, fint* source, fint* tag, fint* comm, fint* flag,
-                     void* status, fint* error) {
-  (void)where;
-  GO(next)(source, tag, comm, flag, status, error);
+static void f_iprobe(FROM, fint* source, fint* tag, fint* comm, fint* flag, void* status, fint* error) {
+  POLLED(GO(next)(source, tag, comm, flag, status, e));
 }
 NAMES(iprobe, (fint * source, fint* tag, fint* comm, fint* flag, void* status, fint* error),
       (source, tag, comm, flag, status, error))

@@ -1,4 +1,4 @@
-/* fortran_waits.c: waiting for requests from Fortran. Indices count from one. After an error nobody can say
+/* fortran_waits.c: waiting for requests from Fortran. After an error nobody can say
  * here which request failed, so none is called complete. */
 #include <stdlib.h>
 
@@ -23,10 +23,11 @@ static void drop(struct handles* h) {
   if (h->all != h->on_stack) free(h->all);
 }
 
-static void some_done(struct rf_waited* waited, int rc, int count, const fint* indices) {
+static void some_done(struct rf_waited* waited, int module, int rc, int count, const fint* indices) {
+  const int first = rf_abi_fortran_first_index(module);
   if (rc != RF_MPI_SUCCESS) return;
   for (int i = 0; count != RF_MPI_UNDEFINED && i < count; ++i)
-    rf_wait_done(waited, indices[i] - 1, RF_MPI_SUCCESS);
+    rf_wait_done(waited, indices[i] - first, RF_MPI_SUCCESS);
 }
 
 #define FIND(n, q)                                             \
@@ -44,68 +45,68 @@ static void some_done(struct rf_waited* waited, int rc, int count, const fint* i
   } while (0)
 
 /* A poll: forwarded, and what it finds complete is recorded. */
-#define POLL(n, q, forward, seen)               \
-  do {                                          \
-    fint own_error = RF_MPI_SUCCESS;            \
-    fint* const e = error ? error : &own_error; \
-    (void)where;                                \
-    FIND(n, q);                                 \
-    forward;                                    \
-    seen;                                       \
+#define TEST(n, q, forward, seen)    \
+  do {                               \
+    FIND(n, q);                      \
+    const fint rc = POLLED(forward); \
+    seen;                            \
   } while (0)
 
-static void f_wait(void* next, const void* where, fint* q, void* status, fint* error) {
+static void f_wait(FROM, fint* q, void* status, fint* error) {
   WAIT(RF_OP_WAIT, 1, q, GO(next)(q, status, e), rf_wait_done(&waited, 0, *e));
 }
 NAMES(wait, (fint * q, void* status, fint* error), (q, status, error))
 
-static void f_waitall(void* next, const void* where, fint* n, fint* q, void* statuses, fint* error) {
+static void f_waitall(FROM, fint* n, fint* q, void* statuses, fint* error) {
   WAIT(RF_OP_WAIT, *n, q, GO(next)(n, q, statuses, e), rf_all_done(&waited, *e, NULL));
 }
 NAMES(waitall, (fint * n, fint* q, void* statuses, fint* error), (n, q, statuses, error))
 
-static void f_waitany(void* next, const void* where, fint* n, fint* q, fint* index, void* status,
-                      fint* error) {
-  WAIT(RF_OP_WAIT_ANY, *n, q, GO(next)(n, q, index, status, e), some_done(&waited, *e, 1, index));
+static void f_waitany(FROM, fint* n, fint* q, fint* index, void* status, fint* error) {
+  WAIT(RF_OP_WAIT_ANY, *n, q, GO(next)(n, q, index, status, e), some_done(&waited, module, *e, 1, index));
 }
 NAMES(waitany, (fint * n, fint* q, fint* index, void* status, fint* error), (n, q, index, status, error))
 
-static void f_waitsome(void* next, const void* where, fint* n, fint* q, fint* count, fint* indices,
-                       void* statuses, fint* error) {
+static void f_waitsome(FROM, fint* n, fint* q, fint* count, fint* indices, void* statuses, fint* error) {
   WAIT(RF_OP_WAIT_ANY, *n, q, GO(next)(n, q, count, indices, statuses, e),
-       some_done(&waited, *e, *count, indices));
+       some_done(&waited, module, *e, *count, indices));
 }
 NAMES(waitsome, (fint * n, fint* q, fint* count, fint* indices, void* statuses, fint* error),
       (n, q, count, indices, statuses, error))
 
-static void f_test(void* next, const void* where, fint* q, fint* flag, void* status, fint* error) {
-  POLL(1, q, GO(next)(q, flag, status, e), if (*e != RF_MPI_SUCCESS || *flag) rf_wait_done(&waited, 0, *e));
+static void f_test(FROM, fint* q, fint* flag, void* status, fint* error) {
+  TEST(1, q, GO(next)(q, flag, status, e), if (rc != RF_MPI_SUCCESS || *flag) rf_wait_done(&waited, 0, rc));
 }
 NAMES(test, (fint * q, fint* flag, void* status, fint* error), (q, flag, status, error))
 
-static void f_testall(void* next, const void* where, fint* n, fint* q, fint* flag, void* statuses,
-                      fint* error) {
-  POLL(*n, q, GO(next)(n, q, flag, statuses, e),
-       if (*e != RF_MPI_SUCCESS || *flag) rf_all_done(&waited, *e, NULL));
+static void f_testall(FROM, fint* n, fint* q, fint* flag, void* statuses, fint* error) {
+  TEST(*n, q, GO(next)(n, q, flag, statuses, e),
+       if (rc != RF_MPI_SUCCESS || *flag) rf_all_done(&waited, rc, NULL));
 }
 NAMES(testall, (fint * n, fint* q, fint* flag, void* statuses, fint* error), (n, q, flag, statuses, error))
 
-static void f_testany(void* next, const void* where, fint* n, fint* q, fint* index, fint* flag, void* status,
-                      fint* error) {
-  POLL(*n, q, GO(next)(n, q, index, flag, status, e), if (*flag) some_done(&waited, *e, 1, index));
+static void f_testany(FROM, fint* n, fint* q, fint* index, fint* flag, void* status, fint* error) {
+  TEST(*n, q, GO(next)(n, q, index, flag, status, e), if (*flag) some_done(&waited, module, rc, 1, index));
 }
 NAMES(testany, (fint * n, fint* q, fint* index, fint* flag, void* status, fint* error),
       (n, q, index, flag, status, error))
 
-static void f_testsome(void* next, const void* where, fint* n, fint* q, fint* count, fint* indices,
-                       void* statuses, fint* error) {
-  POLL(*n, q, GO(next)(n, q, count, indices, statuses, e), some_done(&waited, *e, *count, indices));
+static void f_testsome(FROM, fint* n, fint* q, fint* count, fint* indices, void* statuses, fint* error) {
+  TEST(*n, q, GO(next)(n, q, count, indices, statuses, e), some_done(&waited, module, rc, *count, indices));
 }
 NAMES(testsome, (fint * n, fint* q, fint* count, fint* indices, void* statuses, fint* error),
       (n, q, count, indices, statuses, error))
 
 /* Freed: whether it ever completed is not known from here on. */
-static void f_request_free(void* next, const void* where, fint* q, fint* error) {
-  POLL(1, q, GO(next)(q, e), if (*e == RF_MPI_SUCCESS && waited.count) rf_request_forget(waited.entries[0]));
+static void f_request_free(FROM, fint* q, fint* error) {
+  TEST(1, q, GO(next)(q, e), if (rc == RF_MPI_SUCCESS && waited.count) rf_request_freed(waited.entries[0]));
 }
 NAMES(request_free, (fint * q, fint* error), (q, error))
+
+/* Cancelled: whether it still took part in the matching is told only by its status. */
+static void f_cancel(FROM, fint* q, fint* error) {
+  rf_core->opaque(RF_OPAQUE_COMMUNICATION);
+  TEST(1, q, GO(next)(q, e),
+       if (rc == RF_MPI_SUCCESS && waited.count) rf_request_cancelled(waited.entries[0]));
+}
+NAMES(cancel, (fint * q, fint* error), (q, error))

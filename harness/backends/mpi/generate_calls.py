@@ -8,8 +8,10 @@ and mpi_abi.h. The list is the union, so one agent serves them all: a name the p
 simply never called.
 Only functions that exist under the MPI_ and MPIX_ prefixes are listed, never PMPI_: a program that
 calls PMPI asks to be left alone. Fortran names are added for all that communicates, in the spellings
-compilers emit (mpi_x_, mpi_x__) and the mpi_f08 modules' (mpi_x_f08_, MPICH's mpi_x_f08ts_): those without
-a decoder must at least be seen, because nothing may be proven beside them.
+compilers emit (mpi_x_, mpi_x__) and the mpi_f08 modules' (mpi_x_f08_; MPICH's mpi_x_f08ts_, and its names for
+counts of 64 bits, mpi_x_c_f08_ in version 5 and mpi_x_f08_large_ before): those without a decoder must at least
+be seen, because nothing may be proven beside them. Of what talks to nobody only the making of attributes is
+listed, whose delete functions run inside of MPI_Finalize.
 """
 import pathlib
 import re
@@ -72,9 +74,10 @@ def main(include_dirs):
         print(f"RF_CALL({name}, {classify(name)})")
     print("/* Fortran: mpif.h and use mpi (one and two underscores), use mpi_f08 */")
     for name in names:
-        if not name.startswith("MPI_") or classify(name) in ("QUERY", "OTHER"):
+        if classify(name) in ("QUERY", "OTHER") and name not in ("MPI_Comm_create_keyval", "MPI_Keyval_create"):
             continue
-        for spelling in ("_", "__", "_f08_", "_f08ts_"):
+        large = ("_f08_large_", "_f08ts_large_") if name + "_c" in names else ()
+        for spelling in ("_", "__", "_f08_", "_f08ts_", *large):
             print(f"RF_CALL({name.lower()}{spelling}, {classify(name)})")
 
 

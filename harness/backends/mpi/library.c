@@ -1,4 +1,7 @@
 /* library.c: finds the library's own functions in the process, without linking to it. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+
 #include "decoder.h"
 
 struct mpi_library rf_mpi;
@@ -13,6 +16,24 @@ int rf_library_functions(const struct rf_wanted* wanted, size_t count, const cha
     *(void**)wanted[i].slot = found;
   }
   return 0;
+}
+
+/* An executable that names an object of the library's holds a copy of it (copy relocation), and the library
+ * then uses that copy: the global scope answers first. In Python, where the library is loaded RTLD_LOCAL,
+ * there is no copy and the link map answers. */
+void* rf_library_object(const char* symbol) {
+  void* found = dlsym(RTLD_DEFAULT, symbol);
+  return found ? found : rf_core->resolve(symbol);
+}
+
+const void* rf_library_object_once(const char* symbol, const void** known) {
+  static const char none;
+  const void* found = __atomic_load_n(known, __ATOMIC_RELAXED);
+  if (!found) {
+    found = rf_library_object(symbol);
+    __atomic_store_n(known, found ? found : &none, __ATOMIC_RELAXED);
+  }
+  return found == &none ? NULL : found;
 }
 
 int rf_library_load(const char** reason) {

@@ -41,9 +41,13 @@ static int finalize(void) {
 /* Attributes of MPI_COMM_SELF are deleted inside of MPI_Finalize, before it ends anything, and what deletes
  * them may communicate (MPI 4.1, 11.2.4): a rank that is in there may yet come to a call. */
 static int may_call_back;
+void rf_note_delete_function(void) { may_call_back = 1; }
+void rf_note_finalize(void) {
+  if (may_call_back) rf_core->opaque(RF_OPAQUE_COMMUNICATION);
+}
 
 int wrap_MPI_Finalize(void) {
-  if (may_call_back) rf_core->opaque(RF_OPAQUE_COMMUNICATION);
+  rf_note_finalize();
   struct rf_call call = rf_call_on(RF_OP_FINALIZE, rf_mpi.world, WHERE);
   RF_RETURN_CALL(&call, RF_NO_HANDLE, finalize());
 }
@@ -54,11 +58,11 @@ int wrap_MPI_Abort(MPI_Comm comm, int code) {
 }
 
 int wrap_MPI_Comm_create_keyval(void* copy, void* on_delete, int* key, void* extra) {
-  if (on_delete) may_call_back = 1;
+  if (on_delete) rf_note_delete_function();
   return NEXT(MPI_Comm_create_keyval)(copy, on_delete, key, extra);
 }
 
 int wrap_MPI_Keyval_create(void* copy, void* on_delete, int* key, void* extra) {
-  if (on_delete) may_call_back = 1;
+  if (on_delete) rf_note_delete_function();
   return NEXT(MPI_Keyval_create)(copy, on_delete, key, extra);
 }

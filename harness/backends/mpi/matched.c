@@ -26,6 +26,7 @@ int wrap_MPI_Mprobe(int source, int tag, MPI_Comm c, MPI_Message* message, struc
 /* A poll is no call until it took a message: then it is a receive that did not wait. */
 int wrap_MPI_Improbe(int source, int tag, MPI_Comm c, int* flag, MPI_Message* message,
                      struct rf_mpi_status* status) {
+  if (rf_is_again(WHERE)) return NEXT(MPI_Improbe)(source, tag, c, flag, message, status);
   struct rf_mpi_status own;
   if (rf_is_no_status(status)) status = &own;
   const int rc = NEXT(MPI_Improbe)(source, tag, c, flag, message, status);

@@ -7,19 +7,12 @@
 
 static int (*isend)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 static int (*comm_get_parent)(MPI_Comm*);
-#ifdef RF_MPI_REQUEST_NUMBER
-static int (*request_number)(MPI_Request);
-#else
-static int request_number(MPI_Request handle) { return handle; }
-#endif
+static uint32_t version;
 
 int rf_abi_load(const char** reason) {
   const struct rf_wanted functions[] = {
       {"PMPI_Isend", &isend},
       {"PMPI_Comm_get_parent", &comm_get_parent},
-#ifdef RF_MPI_REQUEST_NUMBER
-      {RF_MPI_REQUEST_NUMBER, &request_number},
-#endif
   };
   rf_mpi.world = (MPI_Comm)(rf_predefined)RF_MPI_COMM_WORLD;
   rf_mpi.self = (MPI_Comm)(rf_predefined)RF_MPI_COMM_SELF;
@@ -35,7 +28,8 @@ int rf_abi_load(const char** reason) {
 uint32_t rf_abi_version(const char* text) {
   unsigned major = 0, minor = 0, patch = 0;
   if (sscanf(text, "MPICH Version: %u.%u.%u", &major, &minor, &patch) < 2) return 0;
-  return major < 4 || major > 5 ? 0 : major * 10000 + minor * 100 + patch;
+  version = major < 4 || major > 5 ? 0 : major * 10000 + minor * 100 + patch;
+  return version;
 }
 
 uint64_t rf_abi_job(void) {
@@ -51,7 +45,7 @@ MPI_Op rf_abi_op(rf_predefined known) { return (MPI_Op)known; }
  * highest bits of its number say that it is predefined. */
 int rf_request_is_over(MPI_Request handle) {
   if (handle == RF_NO_HANDLE || handle == rf_mpi.request_null) return 1;
-  return (uint32_t)request_number(handle) >> 30 == 1;
+  return (uint32_t)rf_request_c2f(handle) >> 30 == 1;
 }
 
 MPI_Request rf_request_that_is_over(void) {
@@ -59,3 +53,13 @@ MPI_Request rf_request_that_is_over(void) {
   isend(NULL, 0, rf_abi_type(RF_MPI_TYPE_BYTE), RF_MPI_PROC_NULL, 0, rf_mpi.self, &made);
   return made;
 }
+
+/* mpif.h and use mpi have it in a common block, whose address the library keeps; mpi_f08 as an object. */
+int rf_abi_fortran_in_place(const void* buffer) {
+  static const void *address_of, *object;
+  const void* const* const common = rf_library_object_once("MPIR_F_MPI_IN_PLACE", &address_of);
+  return (common && buffer == *common) || buffer == rf_library_object_once("MPIR_F08_MPI_IN_PLACE", &object);
+}
+
+/* Before 4.1 mpi_f08's waits and tests gave C's indices. */
+int rf_abi_fortran_first_index(int module) { return module == RF_MPI_H || version >= 40100; }

@@ -3,6 +3,7 @@
  * Such a call takes a place in the communicator's order as every collective does, but it needs only the
  * members that it has an edge from, and of those only who owes it bytes (MPI 4.1, 8.6 and 8.7). */
 #include "decoder.h"
+#include "shapes.h"
 
 enum { kMostNeighbors = 64 }; /* needs_mask has no more bits */
 
@@ -70,14 +71,7 @@ static struct neighbors neighbors_on(const struct rf_call* call, MPI_Comm c) {
   return n;
 }
 
-struct shares { /* what each neighbour owes: one count of one type, or counts, or counts and types */
-  int count;
-  const int* counts;
-  MPI_Datatype type;
-  const MPI_Datatype* types;
-};
-
-static void set_owed(struct rf_call* call, const struct neighbors* n, const struct shares* owed) {
+static void set_owed(struct rf_call* call, const struct neighbors* n, const struct rf_shares* owed) {
   const struct rf_comm* const on = call->comm == RF_NO_COMM ? NULL : rf_core->comm_get(call->comm);
   uint64_t mask = 0;
   int anything = 0;
@@ -95,8 +89,8 @@ static void set_owed(struct rf_call* call, const struct neighbors* n, const stru
 }
 
 /* How much a rank sends need not be what another sends: only along an edge both ends agree. */
-static struct rf_call exchange(uint16_t op, MPI_Comm c, struct shares sent, struct shares owed,
-                               const void* where) {
+struct rf_call rf_neighbor_exchange(uint16_t op, MPI_Comm c, struct rf_shares sent, struct rf_shares owed,
+                                    const void* where) {
   struct rf_call call = rf_call_on(op, c, where);
   const struct neighbors n = neighbors_on(&call, c);
   call.flags |= RF_CALL_RANK_LOCAL;
@@ -114,22 +108,22 @@ static struct rf_call exchange(uint16_t op, MPI_Comm c, struct shares sent, stru
 }
 
 #define TYPE MPI_Datatype
-#define EQUAL(n, t) ((struct shares){.count = n, .type = t})
-#define EACH(n, t) ((struct shares){.counts = n, .type = t})
-#define EACH_OF_ITS_TYPE(n, t) ((struct shares){.counts = n, .type = RF_NO_HANDLE, .types = t})
+#define EQUAL(n, t) ((struct rf_shares){.count = n, .type = t})
+#define EACH(n, t) ((struct rf_shares){.counts = n, .type = t})
+#define EACH_OF_ITS_TYPE(n, t) ((struct rf_shares){.counts = n, .type = RF_NO_HANDLE, .types = t})
 
 /* All forms of one: blocking, nonblocking, prepared (`i` are hints). `change` is what an action may alter. */
 #define NEIGHBOR(Name, OP, parameters, sent, owed, change, ...)                                \
   int wrap_MPI_Neighbor_##Name(parameters, MPI_Comm c) {                                       \
-    struct rf_call call = exchange(OP, c, sent, owed, WHERE);                                  \
+    struct rf_call call = rf_neighbor_exchange(OP, c, sent, owed, WHERE);                      \
     RF_RETURN_CALL(&call, c, (change, NEXT(MPI_Neighbor_##Name)(__VA_ARGS__, c)));             \
   }                                                                                            \
   int wrap_MPI_Ineighbor_##Name(parameters, MPI_Comm c, MPI_Request* q) {                      \
-    struct rf_call call = exchange(OP, c, sent, owed, WHERE);                                  \
+    struct rf_call call = rf_neighbor_exchange(OP, c, sent, owed, WHERE);                      \
     RF_RETURN_ENQUEUED(&call, c, q, (change, NEXT(MPI_Ineighbor_##Name)(__VA_ARGS__, c, q)));  \
   }                                                                                            \
   RF_PERSISTENT(Neighbor_##Name##_init, (parameters, MPI_Comm c, MPI_Info i, MPI_Request * q), \
-                exchange(OP, c, sent, owed, WHERE), (__VA_ARGS__, c, i, q))
+                rf_neighbor_exchange(OP, c, sent, owed, WHERE), (__VA_ARGS__, c, i, q))
 #define P(...) __VA_ARGS__
 #define CHANGED(n, t) rf_apply_change(&call, n, t, NULL, NULL)
 

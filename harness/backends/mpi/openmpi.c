@@ -1,20 +1,10 @@
 /* openmpi.c: Open MPI 4 and 5: handles are addresses of the library's objects, found by their symbols. */
-#define _GNU_SOURCE
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fortran.h"
+#include "decoder.h"
 
 static MPI_Request request_empty;
-
-/* An executable that names a predefined handle holds a copy of the object (copy relocation), and the
- * library then uses that copy: the global scope answers first. In Python, where the library is loaded
- * RTLD_LOCAL, there is no copy and the link map answers. */
-void* rf_openmpi_object(const char* symbol) {
-  void* found = dlsym(RTLD_DEFAULT, symbol);
-  return found ? found : rf_core->resolve(symbol);
-}
 
 int rf_abi_load(const char** reason) {
   const struct rf_wanted handles[] = {
@@ -27,12 +17,12 @@ int rf_abi_load(const char** reason) {
       {"ompi_mpi_datatype_null", &rf_mpi.datatype_null},
   };
   for (size_t i = 0; i < sizeof(handles) / sizeof(handles[0]); ++i) {
-    void* const found = rf_openmpi_object(handles[i].symbol);
+    void* const found = rf_library_object(handles[i].symbol);
     *reason = handles[i].symbol;
     if (!found) return -1;
     *(void**)handles[i].slot = found;
   }
-  return rf_fortran_load(reason);
+  return 0;
 }
 
 uint32_t rf_abi_version(const char* text) {
@@ -50,11 +40,27 @@ uint64_t rf_abi_job(void) {
   return 1;
 }
 
-MPI_Datatype rf_abi_type(rf_predefined known) { return (MPI_Datatype)rf_openmpi_object(known); }
-MPI_Op rf_abi_op(rf_predefined known) { return (MPI_Op)rf_openmpi_object(known); }
+MPI_Datatype rf_abi_type(rf_predefined known) { return (MPI_Datatype)rf_library_object(known); }
+MPI_Op rf_abi_op(rf_predefined known) { return (MPI_Op)rf_library_object(known); }
 
 int rf_request_is_over(MPI_Request handle) {
   return !handle || handle == rf_mpi.request_null || handle == request_empty;
 }
 
 MPI_Request rf_request_that_is_over(void) { return request_empty; }
+
+/* The module of each compiler spells its object in one of these ways. */
+int rf_abi_fortran_in_place(const void* buffer) {
+  static const char* const kSpellings[] = {"mpi_fortran_in_place_", "mpi_fortran_in_place__",
+                                           "mpi_fortran_in_place", "MPI_FORTRAN_IN_PLACE"};
+  enum { kCount = sizeof(kSpellings) / sizeof(kSpellings[0]) };
+  static const void* in_place[kCount];
+  for (int i = 0; i < kCount; ++i)
+    if (buffer == rf_library_object_once(kSpellings[i], &in_place[i])) return 1;
+  return 0;
+}
+
+int rf_abi_fortran_first_index(int module) {
+  (void)module;
+  return 1;
+}

@@ -54,6 +54,8 @@ typedef const char* rf_predefined;
 #define RF_PREDEFINED_TYPE(object, name) "ompi_mpi_" #object
 #define RF_PREDEFINED_OP(object, name) "ompi_mpi_op_" #object
 
-#define RF_MPI_WITH_FORTRAN 1 /* its Fortran layer is PMPI's caller: fortran.c stands in it */
+/* Handles of Fortran are numbers, which these functions turn into C's and back. */
+#define RF_MPI_FROM_NUMBER(kind) "PMPI_" kind "_f2c"
+#define RF_MPI_TO_NUMBER(kind) "PMPI_" kind "_c2f"
 
 #endif /* RANKFAULT_OPENMPI_ABI_H */

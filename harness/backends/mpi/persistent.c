@@ -5,11 +5,11 @@
  * request belong together. So each has an order of its own. */
 #include "decoder.h"
 
-static int prepared(int rc, MPI_Request* request, struct rf_call call, uint32_t on) {
+static int prepared(int rc, MPI_Request request, struct rf_call call, uint32_t on) {
   if (rc != RF_MPI_SUCCESS) return rc;
   call.flags |= RF_CALL_PERSISTENT | RF_CALL_NONBLOCKING;
-  if (rf_request_is_over(*request)) return rc;
-  struct rf_request* const entry = rf_request_track(*request, &call);
+  if (rf_request_is_over(request)) return rc;
+  struct rf_request* const entry = rf_request_track(request, &call);
   if (!entry) return rc;
   entry->origin = 0;
   entry->persistent = 1;
@@ -18,7 +18,7 @@ static int prepared(int rc, MPI_Request* request, struct rf_call call, uint32_t 
   return rc;
 }
 
-static int prepared_message(int rc, MPI_Request* request, struct rf_call call) {
+int rf_prepared_message(int rc, MPI_Request request, struct rf_call call) {
   return prepared(rc, request, call, call.comm);
 }
 
@@ -28,15 +28,16 @@ int rf_prepared(struct rf_call* making, const struct rf_call* call, enum rf_verd
   if (verdict == RF_DO_FORWARD && rc == RF_MPI_SUCCESS && making->outermost) {
     struct rf_call started = *call;
     started.comm = rf_stream_made(*request, making->comm, making->seq);
-    if (started.comm != RF_NO_COMM) prepared(rc, request, started, making->comm);
+    if (started.comm != RF_NO_COMM) prepared(rc, *request, started, making->comm);
   }
   return rf_core->end(making, rc);
 }
 
 #define PREPARE_SEND(Name, OP)                                                                               \
   int wrap_MPI_##Name(const void* b, int n, MPI_Datatype t, int dest, int tag, MPI_Comm c, MPI_Request* q) { \
-    return prepared_message(NEXT(MPI_##Name)(b, n, t, dest, tag, c, q), q,                                   \
-                            rf_message(OP, n, t, dest, tag, c, NULL));                                       \
+    const int rc = NEXT(MPI_##Name)(b, n, t, dest, tag, c, q);                                               \
+    if (rf_is_again(WHERE)) return rc;                                                                       \
+    return rf_prepared_message(rc, *q, rf_message(OP, n, t, dest, tag, c, NULL));                            \
   }
 PREPARE_SEND(Send_init, RF_OP_SEND)
 PREPARE_SEND(Bsend_init, RF_OP_SEND)
@@ -44,11 +45,23 @@ PREPARE_SEND(Rsend_init, RF_OP_SEND)
 PREPARE_SEND(Ssend_init, RF_OP_SSEND)
 
 int wrap_MPI_Recv_init(void* b, int n, MPI_Datatype t, int source, int tag, MPI_Comm c, MPI_Request* q) {
-  return prepared_message(NEXT(MPI_Recv_init)(b, n, t, source, tag, c, q), q,
-                          rf_message(RF_OP_RECV, n, t, source, tag, c, NULL));
+  const int rc = NEXT(MPI_Recv_init)(b, n, t, source, tag, c, q);
+  if (rf_is_again(WHERE)) return rc;
+  return rf_prepared_message(rc, *q, rf_message(RF_OP_RECV, n, t, source, tag, c, NULL));
+}
+
+int rf_started(struct rf_request* entry, struct rf_call* call, enum rf_verdict verdict, int rc) {
+  if (verdict != RF_DO_FORWARD || rc != RF_MPI_SUCCESS) return rf_core->end(call, rc); /* stays inactive */
+  if (call->outermost) {
+    entry->origin = RF_ORIGIN(call->lane, call->number);
+    entry->seq = rf_place_of(call);
+  }
+  rf_core->end_enqueued(call, rc);
+  return rc;
 }
 
 static int start(MPI_Request* request, const void* where, int (*next)(MPI_Request*)) {
+  if (rf_is_again(where)) return next(request);
   struct rf_request* const entry = rf_request_find(*request);
   if (!entry || !entry->persistent) {
     rf_core->opaque(RF_OPAQUE_COMMUNICATION);
@@ -60,13 +73,7 @@ static int start(MPI_Request* request, const void* where, int (*next)(MPI_Reques
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
   const int rc = verdict == RF_DO_FORWARD ? next(request) : rf_not_made(&call, RF_NO_HANDLE, verdict);
   guard.call = NULL;
-  if (verdict != RF_DO_FORWARD || rc != RF_MPI_SUCCESS) return rf_core->end(&call, rc); /* stays inactive */
-  if (call.outermost) {
-    entry->origin = RF_ORIGIN(call.lane, call.number);
-    entry->seq = rf_place_of(&call);
-  }
-  rf_core->end_enqueued(&call, rc);
-  return rc;
+  return rf_started(entry, &call, verdict, rc);
 }
 
 int wrap_MPI_Start(MPI_Request* request) { return start(request, WHERE, NEXT(MPI_Start)); }

@@ -41,6 +41,7 @@ struct rf_request* rf_request_track(MPI_Request handle, const struct rf_call* ca
     window[i].comm = call->comm;
     window[i].persistent = 0;
     window[i].new_comm = NULL;
+    window[i].new_comm_number = NULL;
     RF_STORE(&window[i].handle, RF_HANDLE_BITS(handle));
     return &window[i];
   }
@@ -79,6 +80,8 @@ void rf_request_done(struct rf_request* request, int result) {
   request->origin = 0;
   if (request->new_comm && result == RF_MPI_SUCCESS)
     rf_comm_made(*request->new_comm, request->comm, request->seq);
+  if (request->new_comm_number && result == RF_MPI_SUCCESS)
+    rf_comm_made(rf_comm_f2c(*request->new_comm_number), request->comm, request->seq);
   rf_core->complete(origin, request->comm, request->seq, result);
   if (!request->persistent) rf_request_forget(request);
 }

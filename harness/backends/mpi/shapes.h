@@ -1,5 +1,6 @@
 /* shapes.h: what the arguments of a collective say, before an action has changed any: one for C's names and
- * Fortran's. Those over a vector and the reductions are in collectives.c, the exchanges in exchanges.c. */
+ * Fortran's. Those over a vector and the reductions are in collectives.c, the exchanges in exchanges.c and
+ * neighbors.c. */
 #ifndef RANKFAULT_MPI_SHAPES_H
 #define RANKFAULT_MPI_SHAPES_H
 
@@ -28,5 +29,14 @@ struct rf_call rf_gather(uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Dat
                          MPI_Datatype rt, const int* rns, int root, const void* where);
 struct rf_call rf_scatter(uint16_t op, MPI_Comm c, int sn, MPI_Datatype st, const int* sns, const void* r,
                           int rn, MPI_Datatype rt, int root, const void* where);
+
+struct rf_shares { /* of each neighbour: one count of one type, or counts, or counts and types */
+  int count;
+  const int* counts;
+  MPI_Datatype type;
+  const MPI_Datatype* types;
+};
+struct rf_call rf_neighbor_exchange(uint16_t op, MPI_Comm c, struct rf_shares sent, struct rf_shares owed,
+                                    const void* where);
 
 #endif /* RANKFAULT_MPI_SHAPES_H */

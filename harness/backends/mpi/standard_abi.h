@@ -55,7 +55,9 @@ enum {
   RF_MPI_DATATYPE_NULL = 0x200
 };
 
-#define RF_MPI_REQUEST_NUMBER "PMPI_Request_toint"
+/* Handles as numbers, which Fortran has, and back (MPI 5.0, 20.3). */
+#define RF_MPI_FROM_NUMBER(kind) "PMPI_" kind "_fromint"
+#define RF_MPI_TO_NUMBER(kind) "PMPI_" kind "_toint"
 
 typedef intptr_t rf_predefined;
 #define RF_PREDEFINED_TYPE(object, name) RF_MPI_TYPE_##name

@@ -94,24 +94,28 @@ struct rf_call rf_waiting(uint16_t op, const struct rf_waited* waited, int count
   return rf_core->end(&call, rc)
 
 int wrap_MPI_Wait(MPI_Request* q, struct rf_mpi_status* status) {
+  if (rf_is_again(WHERE)) return NEXT(MPI_Wait)(q, status);
   BEGIN_WAIT(RF_OP_WAIT, 1, q);
   FORWARD(NEXT(MPI_Wait)(q, status));
   END_WAIT(rf_wait_done(&waited, 0, rc));
 }
 
 int wrap_MPI_Waitall(int n, MPI_Request q[], struct rf_mpi_status statuses[]) {
+  if (rf_is_again(WHERE)) return NEXT(MPI_Waitall)(n, q, statuses);
   BEGIN_WAIT(RF_OP_WAIT, n, q);
   FORWARD(NEXT(MPI_Waitall)(n, q, statuses));
   END_WAIT(rf_all_done(&waited, rc, statuses));
 }
 
 int wrap_MPI_Waitany(int n, MPI_Request q[], int* index, struct rf_mpi_status* status) {
+  if (rf_is_again(WHERE)) return NEXT(MPI_Waitany)(n, q, index, status);
   BEGIN_WAIT(RF_OP_WAIT_ANY, n, q);
   FORWARD(NEXT(MPI_Waitany)(n, q, index, status));
   END_WAIT(if (rc == RF_MPI_SUCCESS) rf_wait_done(&waited, *index, rc));
 }
 
 int wrap_MPI_Waitsome(int n, MPI_Request q[], int* count, int indices[], struct rf_mpi_status statuses[]) {
+  if (rf_is_again(WHERE)) return NEXT(MPI_Waitsome)(n, q, count, indices, statuses);
   BEGIN_WAIT(RF_OP_WAIT_ANY, n, q);
   FORWARD(NEXT(MPI_Waitsome)(n, q, count, indices, statuses));
   END_WAIT(if (count) some_done(&waited, rc, *count, indices, statuses));
@@ -122,6 +126,7 @@ int wrap_MPI_Waitsome(int n, MPI_Request q[], int* count, int indices[], struct 
   rf_find_all(&waited, n, q)
 
 int wrap_MPI_Test(MPI_Request* q, int* flag, struct rf_mpi_status* status) {
+  if (rf_is_again(WHERE)) return NEXT(MPI_Test)(q, flag, status);
   BEGIN_TEST(1, q);
   const int rc = NEXT(MPI_Test)(q, flag, status);
   if (rc != RF_MPI_SUCCESS || *flag) rf_wait_done(&waited, 0, rc);
@@ -129,6 +134,7 @@ int wrap_MPI_Test(MPI_Request* q, int* flag, struct rf_mpi_status* status) {
 }
 
 int wrap_MPI_Testall(int n, MPI_Request q[], int* flag, struct rf_mpi_status statuses[]) {
+  if (rf_is_again(WHERE)) return NEXT(MPI_Testall)(n, q, flag, statuses);
   BEGIN_TEST(n, q);
   const int rc = NEXT(MPI_Testall)(n, q, flag, statuses);
   if (rc != RF_MPI_SUCCESS || *flag) rf_all_done(&waited, rc, statuses);
@@ -136,6 +142,7 @@ int wrap_MPI_Testall(int n, MPI_Request q[], int* flag, struct rf_mpi_status sta
 }
 
 int wrap_MPI_Testany(int n, MPI_Request q[], int* index, int* flag, struct rf_mpi_status* status) {
+  if (rf_is_again(WHERE)) return NEXT(MPI_Testany)(n, q, index, flag, status);
   BEGIN_TEST(n, q);
   const int rc = NEXT(MPI_Testany)(n, q, index, flag, status);
   if (rc == RF_MPI_SUCCESS && *flag) rf_wait_done(&waited, *index, rc);
@@ -143,6 +150,7 @@ int wrap_MPI_Testany(int n, MPI_Request q[], int* index, int* flag, struct rf_mp
 }
 
 int wrap_MPI_Testsome(int n, MPI_Request q[], int* count, int indices[], struct rf_mpi_status statuses[]) {
+  if (rf_is_again(WHERE)) return NEXT(MPI_Testsome)(n, q, count, indices, statuses);
   BEGIN_TEST(n, q);
   const int rc = NEXT(MPI_Testsome)(n, q, count, indices, statuses);
   if (count) some_done(&waited, rc, *count, indices, statuses);
@@ -150,21 +158,31 @@ int wrap_MPI_Testsome(int n, MPI_Request q[], int* count, int indices[], struct 
 }
 
 /* Freed: whether it ever completed is not known from here on. */
-int wrap_MPI_Request_free(MPI_Request* q) {
-  struct rf_request* const entry = rf_request_find(*q);
-  const int rc = NEXT(MPI_Request_free)(q);
-  if (rc != RF_MPI_SUCCESS || !entry) return rc;
+void rf_request_freed(struct rf_request* entry) {
+  if (!entry) return;
   if (entry->persistent && entry->comm != entry->prepared_on) rf_core->comm_gone(entry->comm);
   rf_request_forget(entry);
+}
+
+int wrap_MPI_Request_free(MPI_Request* q) {
+  if (rf_is_again(WHERE)) return NEXT(MPI_Request_free)(q);
+  struct rf_request* const entry = rf_request_find(*q);
+  const int rc = NEXT(MPI_Request_free)(q);
+  if (rc == RF_MPI_SUCCESS) rf_request_freed(entry);
   return rc;
 }
 
 /* Cancelled: whether it still took part in the matching is told only by its status. */
+void rf_request_cancelled(struct rf_request* entry) {
+  if (entry && !entry->persistent) rf_request_forget(entry);
+  if (entry && entry->persistent) entry->origin = 0;
+}
+
 int wrap_MPI_Cancel(MPI_Request* q) {
   rf_core->opaque(RF_OPAQUE_COMMUNICATION);
+  if (rf_is_again(WHERE)) return NEXT(MPI_Cancel)(q);
   struct rf_request* const entry = rf_request_find(*q);
   const int rc = NEXT(MPI_Cancel)(q);
-  if (rc == RF_MPI_SUCCESS && entry && !entry->persistent) rf_request_forget(entry);
-  if (rc == RF_MPI_SUCCESS && entry && entry->persistent) entry->origin = 0;
+  if (rc == RF_MPI_SUCCESS) rf_request_cancelled(entry);
   return rc;
 }

@@ -13,6 +13,8 @@ struct rf_waited {
   struct rf_request* on_stack[RF_WAITED_ON_STACK];
 };
 
+void rf_request_freed(struct rf_request* request);     /* null is allowed */
+void rf_request_cancelled(struct rf_request* request); /* null is allowed */
 void rf_find_all(struct rf_waited* waited, int count, MPI_Request* requests);
 void rf_let_go(struct rf_waited* waited);
 /* The state holds two; the history tells the others, so that a halo exchange can be followed whole. */

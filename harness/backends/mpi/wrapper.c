@@ -1,6 +1,15 @@
 /* wrapper.c: what every wrapper does when an action stands in the place of the call, or changes it. */
 #include "decoder.h"
 
+/* A call of C inside of a call of MPI. Made by the library's Fortran binding it is the same call once more,
+ * and passes through; any other is the program's own, of a callback, and has no record (record.c:
+ * note_nested). */
+int rf_is_again(const void* where) {
+  if (rf_core->in_call() == 0) return 0;
+  if (!rf_from_binding(where)) rf_core->opaque(RF_OPAQUE_COMMUNICATION);
+  return 1;
+}
+
 /* The program's error handler decides what an error means (MPI_ERRORS_ARE_FATAL ends the job here). */
 int rf_not_made(struct rf_call* call, MPI_Comm comm, enum rf_verdict verdict) {
   if (verdict == RF_DO_SKIP) return RF_MPI_SUCCESS;

@@ -33,7 +33,7 @@ __attribute__((optimize("O2"))) void rankfault_compares(void) {
   SAME_ADDRESS(RF_MPI_IN_PLACE, MPI_IN_PLACE);
   SAME_ADDRESS(RF_MPI_STATUS_IGNORE, MPI_STATUS_IGNORE);
   SAME_ADDRESS(RF_MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE);
-#ifdef RF_MPI_WITH_FORTRAN /* Open MPI: its handles are addresses of objects */
+#ifdef OPEN_MPI /* its handles are addresses of objects */
   SAME(offsetof(struct rf_mpi_status, cancelled), offsetof(MPI_Status, _cancelled));
   SAME(offsetof(struct rf_mpi_status, bytes), offsetof(MPI_Status, _ucount));
 #else

@@ -1,35 +1,34 @@
-// Tests of calls.def: no function of an installed MPI is missing from the list.
+// Tests of calls.def: no function of an installed MPI is missing from the list, nor one of its Fortran that
+// communicates.
 #include <gtest/gtest.h>
 #include <stdio.h>
 
+#include <map>
+#include <regex>
 #include <set>
 #include <string>
 
 namespace {
 
-std::set<std::string> listed() {
+// By name, what a call of it means.
+std::map<std::string, std::string> listed() {
   return {
 #define RF_LIBRARY(name, id)
-#define RF_CALL(symbol, class) #symbol,
+#define RF_CALL(symbol, class) {#symbol, #class},
 #include "harness/backends/mpi/calls.def"
 #undef RF_CALL
 #undef RF_LIBRARY
   };
 }
 
-// Defined names that begin with MPI_ or MPIX_; those all in capitals are predefined callbacks and
-// Fortran spellings, not functions of the C interface.
-std::set<std::string> exported(const std::string& library) {
+// Functions that are defined under such a name.
+std::set<std::string> exported(const std::string& library, const std::regex& pattern) {
   std::set<std::string> out;
   FILE* nm = popen(("nm -D --defined-only " + library + " 2>/dev/null").c_str(), "r");
   char line[512], type = 0, name[400];
   while (nm && fgets(line, sizeof(line), nm)) {
     if (sscanf(line, "%*s %c %399s", &type, name) != 2 || (type != 'T' && type != 'W')) continue;
-    const std::string text(name);
-    if (text.rfind("MPI_", 0) != 0 && text.rfind("MPIX_", 0) != 0) continue;
-    bool lower = false;
-    for (char c : text) lower |= c >= 'a' && c <= 'z';
-    if (lower) out.insert(text);
+    if (std::regex_match(name, pattern)) out.insert(name);
   }
   if (nm) pclose(nm);
   return out;
@@ -51,11 +50,39 @@ INSTANTIATE_TEST_SUITE_P(Libraries, MpiCalls,
                          [](const auto& tested) { return tested.param.name; });
 
 TEST_P(MpiCalls, NameEveryFunctionOfTheLibrary) {
-  const std::set<std::string> library = exported(GetParam().path);
+  // Those all in capitals are predefined callbacks and Fortran spellings.
+  const std::set<std::string> library = exported(GetParam().path, std::regex("MPIX?_.*[a-z].*"));
   if (library.empty()) GTEST_SKIP() << "no library at '" << GetParam().path << "'";
   ASSERT_GT(library.size(), 400u);
-  const std::set<std::string> names = listed();
+  const auto names = listed();
   for (const std::string& name : library) EXPECT_TRUE(names.count(name)) << name << " is not in calls.def";
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(c));
+  return text;
+}
+
+// The name of C that a Fortran name stands for, in small letters.
+std::string without_spelling(const std::string& name) {
+  return std::regex_replace(name, std::regex("(_f08(ts)?(_large)?_|_?_)$"), "");
+}
+
+TEST(MpiFortranCalls, NameEveryFunctionThatCommunicates) {
+  const auto names = listed();
+  std::map<std::string, std::string> of_c;
+  for (const auto& [name, what] : names)
+    if (name.rfind("MPI", 0) == 0) of_c[lower(name)] = what;
+  size_t seen = 0;
+  for (const char* library : {RANKFAULT_TEST_FORTRAN_LIBRARIES})
+    for (const std::string& name : exported(library, std::regex("mpix?_[a-z0-9_]+_"))) {
+      const auto found = of_c.find(without_spelling(name));
+      if (found == of_c.end() || found->second == "QUERY" || found->second == "OTHER") continue;
+      ++seen;
+      EXPECT_TRUE(names.count(name)) << name << " of " << library << " is not in calls.def";
+    }
+  if (seen == 0) GTEST_SKIP() << "no Fortran library of an MPI here";
+  EXPECT_GT(seen, 400u);
 }
 
 }  // namespace

@@ -1,0 +1,53 @@
+/* fortran_persistent.c: messages prepared once and started many times, and starting, from Fortran. */
+#include "fortran.h"
+
+#define MESSAGE_ARGS fint *n, fint *t, fint *peer, fint *tag, fint *comm, fint *q
+
+#define PREPARE_MESSAGE(name, OP)                                                            \
+  static void f_##name(FROM, void* b, MESSAGE_ARGS, fint* error) {                           \
+    const fint rc = POLLED(GO(next)(b, n, t, peer, tag, comm, q, e));                        \
+    rf_prepared_message(rc, rf_request_f2c(*q),                                              \
+                        rf_message(OP, *n, TYPE(t), *peer, *tag, rf_comm_f2c(*comm), NULL)); \
+  }                                                                                          \
+  NAMES(name, (void* b, MESSAGE_ARGS, fint* error), (b, n, t, peer, tag, comm, q, error))
+PREPARE_MESSAGE(send_init, RF_OP_SEND)
+PREPARE_MESSAGE(bsend_init, RF_OP_SEND)
+PREPARE_MESSAGE(rsend_init, RF_OP_SEND)
+PREPARE_MESSAGE(ssend_init, RF_OP_SSEND)
+PREPARE_MESSAGE(recv_init, RF_OP_RECV)
+
+static void f_start(FROM, fint* q, fint* error) {
+  struct rf_request* const entry = rf_request_find(rf_request_f2c(*q));
+  if (!entry || !entry->persistent) {
+    rf_core->opaque(RF_OPAQUE_COMMUNICATION);
+    GO(next)(q, error);
+    return;
+  }
+  struct rf_call call = entry->start;
+  call.where = where;
+  fint own_error = RF_MPI_SUCCESS;
+  fint* const e = error ? error : &own_error;
+  const enum rf_verdict verdict = rf_core->begin(&call);
+  struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
+  if (verdict == RF_DO_FORWARD)
+    GO(next)(q, e);
+  else
+    *e = rf_not_made(&call, RF_NO_HANDLE, verdict);
+  guard.call = NULL;
+  rf_started(entry, &call, verdict, *e);
+}
+NAMES(start, (fint * q, fint* error), (q, error))
+
+/* One record for each request, as if they had been started one by one. */
+static void f_startall(FROM, fint* n, fint* q, fint* error) {
+  void* const start_one = rf_core->resolve("mpi_start_");
+  if (!start_one) {
+    rf_core->opaque(RF_OPAQUE_COMMUNICATION);
+    GO(next)(n, q, error);
+    return;
+  }
+  fint rc = RF_MPI_SUCCESS;
+  for (fint i = 0; i < *n && rc == RF_MPI_SUCCESS; ++i) f_start(start_one, where, module, &q[i], &rc);
+  if (error) *error = rc;
+}
+NAMES(startall, (fint * n, fint* q, fint* error), (n, q, error))
