@@ -42,8 +42,17 @@ void Looks::last_look(const char* reason) {
 // After a look, never before one: a finding does not wait for it. What is measured counts from the next look
 // on.
 void Looks::measure_starvation() {
+  measured_ = now_ns();
   for (const ProcessId& id : alive_)
     if (const auto [delay, is_new] = delays_.try_emplace(id, id.pid); !is_new) delay->second.look();
+}
+
+// Since it was measured it may have waited all the time: else a finding that is told now would be withdrawn
+// by a look a moment later, when more is known.
+TimeNs Looks::starved(const ProcessId& id, TimeNs look) const {
+  const auto delay = delays_.find(id);
+  if (delay == delays_.end() || !delay->second.known()) return 0;
+  return delay->second.waited_ns() + (look > measured_ ? look - measured_ : 0);
 }
 
 bool Looks::diagnose_now(const char* reason, bool last, bool although_moving) {
@@ -52,7 +61,7 @@ bool Looks::diagnose_now(const char* reason, bool last, bool although_moving) {
   alive_.clear();
   for (ProcessView& p : timeline.processes) {
     if (p.end.kind == EndKind::kAlive) alive_.push_back(p.id);
-    if (const auto delay = delays_.find(p.id); delay != delays_.end()) p.starved = delay->second.waited_ns();
+    p.starved = starved(p.id, timeline.look);
   }
   if (!timeline.consistent && !although_moving) return false;
   const std::vector<Finding> news = log_.add(diagnose(timeline, options_.diagnose), last);

@@ -39,6 +39,7 @@ class Looks {
  private:
   bool diagnose_now(const char* reason, bool last, bool although_moving);
   void measure_starvation();
+  TimeNs starved(const ProcessId&, TimeNs look) const;
 
   Observer& observer_;
   Journal& journal_;
@@ -50,6 +51,7 @@ class Looks {
   TimeNs first_proven_ = 0;
   std::vector<ProcessId> alive_;          // at the last look
   std::map<ProcessId, RunDelay> delays_;  // since the job last moved
+  TimeNs measured_ = 0;                   // when they were looked at last
 };
 
 }  // namespace rankfault

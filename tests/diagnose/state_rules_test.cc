@@ -240,6 +240,21 @@ TEST(Wedged, BlamesNobodyWhenEverybodyCame) {
   EXPECT_EQ(found.all[0].confidence, Confidence::kInferred);
 }
 
+// What differs is told at once; that the job stands, after as long as any other wedge.
+TEST(Wedged, IsAlsoWhatCallsThatDifferComeTo) {
+  TimelineBuilder job(3);
+  for (int r : {0, 1}) job.blocked(r, barrier());
+  job.blocked(2, all_reduce());
+  job.wait(15 * kSecond);
+  EXPECT_EQ(all_kinds(diagnose(job.build())), "call_mismatch");
+  job.wait(10 * kSecond);
+  const Findings found = diagnose(job.build());
+  ASSERT_EQ(all_kinds(found), "call_mismatch wedged");
+  EXPECT_EQ(found.all[1].caused_by, 0);
+  EXPECT_THAT(found.all[1].text, ::testing::HasSubstr("calls that are not the same"));
+  EXPECT_EQ(found.all[1].sides.size(), 2u);
+}
+
 TEST(Wedged, WhoWaitsForACoreMayYetMoveIt) {
   TimelineBuilder job(3);
   for (int r : {0, 1, 2}) job.blocked(r, all_reduce());

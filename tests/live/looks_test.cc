@@ -62,6 +62,19 @@ TEST_F(LooksTest, WhoHasNoCoreIsOnRecordWhileNothingMoves) {
   EXPECT_EQ(line["state"]["processes"][1]["starved"].get<TimeNs>(), 0u);
 }
 
+// Else what one look calls hung the next one, which knows more, would withdraw.
+TEST_F(LooksTest, WhatIsNotMeasuredYetMayAllHaveBeenWaiting) {
+  observer_.timeline.processes[0].id.pid = ::getpid();
+  Looks looks(observer_, *journal_);
+  looks.tick(1000 * kMs);
+  looks.tick(1005 * kMs);
+  observer_.timeline.look = now_ns() + 3000 * kMs;
+  looks.last_look("over");
+  const std::string journal = test::read_file(scratch_.file("journal.ndjson"));
+  const Json line = Json::parse(journal.substr(0, journal.find('\n')));
+  EXPECT_GE(line["state"]["processes"][0]["starved"].get<TimeNs>(), 3000 * kMs);
+}
+
 TEST_F(LooksTest, AJobThatMovesIsLookedAtTwiceASecond) {
   Looks looks(observer_, *journal_);
   for (TimeNs now = 1000 * kMs; now < 3000 * kMs; now += 5 * kMs, ++observer_.moves) looks.tick(now);

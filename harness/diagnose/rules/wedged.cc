@@ -1,5 +1,6 @@
-// wedged: every member is inside the same call, nobody is missing, and nothing completes: the
-// transport does not move. Blames nobody, and proves nothing: a large call may take long.
+// wedged: every member is inside its call, nobody is missing, and nothing completes: the transport does not
+// move, or cannot, where the calls are not the same (then call_mismatch or missing_call says so first, and this
+// that the job stands). Blames nobody, and proves nothing: a large call may take long.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +37,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     const uint64_t seq = common_call(group);
     const bool differs =
         std::any_of(diverged.begin(), diverged.end(), [&](const Divergence& d) { return d.group == &group; });
-    if (seq == 0 || group.size < 2 || differs) continue;
+    if (seq == 0 || group.size < 2) continue;
     TimeNs last = 0, starved = 0;
     std::vector<Seat> seats;
     for (const Member& m : group.members) {
@@ -61,7 +62,8 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     f.at = last;
     f.ends_by = ends_by_of(*seats.front().call, seats.front().member->comm);
     f.text = fmt::format("all {} members are in {} and nothing completes, {}", group.size,
-                         short_call(*seats.front().call, group), patience.told());
+                         differs ? "calls that are not the same" : short_call(*seats.front().call, group),
+                         patience.told());
     f.evidence = {f.text};
     if (group.library == RF_LIB_NCCL)
       f.evidence.emplace_back("it comes after all else on their streams, which is not recorded");
