@@ -50,13 +50,25 @@ bool lane_is_held(const Process& p, const Call* held, const Limits& limits, Time
          !(runs_besides(p, *held, limits.waiting) && lasted(held->entered, look) < limits.options.hung_after);
 }
 
+// A library that buffers a message copies it, and returns: a rank that had a core for so long and is in its
+// send still is waiting. Another thread may yet come to receive: of such a process only a long wait tells.
+bool is_held_back(const WaitEdge& e, const Limits& limits, TimeNs look) {
+  constexpr Duration kToStart = std::chrono::milliseconds(250);
+  constexpr uint64_t kCopiedInAMicrosecond = 100;  // bytes: with the pages that the copy has to touch
+  const ProcessView& p = *e.waiter->process->view;
+  if (p.stopped) return false;
+  const Duration to_copy = std::chrono::microseconds(e.call->bytes() / kCopiedInAMicrosecond);
+  const Duration floor =
+      p.thread_multiple ? limits.options.slow_after : std::min(limits.options.slow_after, kToStart + to_copy);
+  return lasted(e.held->entered, look) >
+         patience_with_sends(*e.group, floor).limit + Duration(static_cast<int64_t>(p.starved));
+}
+
 bool holds(const WaitEdge& e, const Limits& limits, TimeNs look) {
   if (!e.missing->process || e.entered != Known::kNo) return false;
   if (!lane_is_held(*e.waiter->process, e.held, limits, look)) return false;
   if (e.is_need || e.one_of) return true;
-  const Duration open = lasted(e.held->entered, look);
-  return limits.plain_sends && e.call->op() == RF_OP_SEND && open > limits.options.slow_after &&
-         open > patience_with_sends(*e.group, limits.options.slow_after).limit;
+  return limits.plain_sends && e.call->op() == RF_OP_SEND && is_held_back(e, limits, look);
 }
 
 // What an ended process left out is told by dead_rank and exited_rank.

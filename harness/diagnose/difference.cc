@@ -40,10 +40,6 @@ bool dtypes_differ(uint8_t a, uint8_t b) {
   return true;
 }
 
-uint64_t bytes_of(const Call& c) {
-  return c.count() * (c.dtype() == RF_DTYPE_OTHER ? 1 : dtype_bytes(c.dtype()));
-}
-
 // An in-place all_reduce counts like any other; in the gathering forms it may count another buffer.
 bool comparable_count(const Call& c) {
   const bool same_in_place = c.op() == RF_OP_ALL_REDUCE || c.op() == RF_OP_SCAN || c.op() == RF_OP_EXSCAN ||
@@ -62,7 +58,7 @@ std::string difference(const Call& a, const Call& b) {
     return "blocking";
   if (comparable_count(a) && comparable_count(b)) {
     if (dtypes_differ(a.dtype(), b.dtype()) && a.count() != 0 && b.count() != 0) return "dtype";
-    if (bytes_of(a) != bytes_of(b)) return "count";
+    if (a.bytes() != b.bytes()) return "count";
   }
   if (has_root(a.op()) && a.peer() != b.peer() && a.peer() >= 0 && b.peer() >= 0) return "root";
   if (a.reduce_op() != b.reduce_op() && a.reduce_op() != RF_REDUCE_OTHER && b.reduce_op() != RF_REDUCE_OTHER)

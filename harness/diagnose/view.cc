@@ -91,6 +91,8 @@ void complete(CommGroup& group, const JobView& job) {
 
 }  // namespace
 
+uint64_t Call::bytes() const { return count() * (dtype() == RF_DTYPE_OTHER ? 1 : dtype_bytes(dtype())); }
+
 bool is_positional(uint16_t op) {
   switch (op) {
     case RF_OP_FINALIZE:

@@ -59,6 +59,7 @@ struct Call {
   int recv_tag() const { return shape->recv_tag; }
   int result() const { return shape->result; }
   uint64_t count() const { return shape->count; }
+  uint64_t bytes() const;  // of as many elements; of a type that is not known: as if of one byte
   uint64_t where() const { return shape->where; }
   uint64_t needs_mask() const { return shape->needs_mask; }
   uint64_t deadline_ns() const { return shape->deadline_ns; }

@@ -7,29 +7,38 @@ namespace rankfault {
 namespace {
 
 constexpr TimeNs kLongLookEvery = 500'000'000;
+constexpr TimeNs kQuietLookEvery = 400'000'000;  // the second one tells of a hang within a second
 constexpr TimeNs kRestFactor = 10;  // a look takes at most a tenth of the time: the job has the rest
 constexpr int kLastTries = 5;
+constexpr TimeNs kPause = 100'000'000;  // ticks come every few milliseconds
 
 }  // namespace
 
 void Looks::tick(TimeNs now) {
   if (next_long_look_ == 0) next_long_look_ = now + kLongLookEvery;
+  if (ticked_ != 0 && now - ticked_ > kPause) paused_ += now - ticked_;
+  ticked_ = now;
   const uint64_t activity = observer_.activity();
   const bool moving = activity != activity_, unseen = looked_at_ != activity_;
   activity_ = activity;
-  if (moving) delays_.clear();
+  if (moving) {
+    delays_.clear();
+    paused_ = 0;
+  }
   const bool due = now >= next_long_look_;
   if (!due && (moving || !unseen)) return;
   const TimeNs began = now_ns();
+  if (!moving && !unseen) measure_starvation();
   if (moving)
     diagnose_now("still moving", false, true);
   else if (!look(unseen ? "quiet" : "still quiet"))
     return;
   if (!moving) {
     looked_at_ = activity_;
-    measure_starvation();
+    if (unseen) measure_starvation();
   }
-  next_long_look_ = now + std::max(kLongLookEvery, (now_ns() - began) * kRestFactor);
+  const TimeNs every = moving ? kLongLookEvery : kQuietLookEvery;
+  next_long_look_ = now + std::max(every, (now_ns() - began) * kRestFactor);
 }
 
 bool Looks::look(const char* reason) { return diagnose_now(reason, false, false); }
@@ -39,8 +48,7 @@ void Looks::last_look(const char* reason) {
     if (diagnose_now(reason, true, tries + 1 == kLastTries)) return;
 }
 
-// After a look, never before one: a finding does not wait for it. What is measured counts from the next look
-// on.
+// Never before a look at something new: what it finds does not wait for this.
 void Looks::measure_starvation() {
   measured_ = now_ns();
   for (const ProcessId& id : alive_)
@@ -48,11 +56,13 @@ void Looks::measure_starvation() {
 }
 
 // Since it was measured it may have waited all the time: else a finding that is told now would be withdrawn
-// by a look a moment later, when more is known.
+// by a look a moment later, when more is known. When the tool itself had no turn, nor may the job have had
+// one.
 TimeNs Looks::starved(const ProcessId& id, TimeNs look) const {
   const auto delay = delays_.find(id);
-  if (delay == delays_.end() || !delay->second.known()) return 0;
-  return delay->second.waited_ns() + (look > measured_ ? look - measured_ : 0);
+  if (delay == delays_.end()) return 0;
+  if (!delay->second.known()) return paused_;
+  return paused_ + delay->second.waited_ns() + (look > measured_ ? look - measured_ : 0);
 }
 
 bool Looks::diagnose_now(const char* reason, bool last, bool although_moving) {

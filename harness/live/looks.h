@@ -52,6 +52,7 @@ class Looks {
   std::vector<ProcessId> alive_;          // at the last look
   std::map<ProcessId, RunDelay> delays_;  // since the job last moved
   TimeNs measured_ = 0;                   // when they were looked at last
+  TimeNs ticked_ = 0, paused_ = 0;        // how long the tool itself had no turn since then
 };
 
 }  // namespace rankfault

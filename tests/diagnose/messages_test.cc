@@ -139,6 +139,34 @@ TEST(Messages, PlainSendsThatFaceEachOtherAreInferredAfterAWhile) {
   EXPECT_EQ(failed_assumptions(found.all[0]), std::vector<std::string>{"every_edge_is_a_need"});
 }
 
+// A library that buffers a message has copied it long before; who had no core, is stopped, copies much or may
+// be received from by another thread is waited for.
+TEST(Messages, PlainSendsAreNotWaitedForLongerThanACopyTakes) {
+  constexpr TimeNs kMs = 1'000'000;
+  const auto told_after = [](TimeNs time, const std::function<void(ProcessView&)>& of_rank_0,
+                             uint64_t count) {
+    TimelineBuilder job(2, RF_LIB_MPI);
+    CallSpec large = send(1);
+    large.count = count;
+    job.blocked(0, large).blocked(1, send(0));
+    of_rank_0(job.rank(0));
+    job.wait(time);
+    return all_kinds(diagnose(job.build()));
+  };
+  const auto as_it_is = [](ProcessView&) {};
+  const auto starved = [](ProcessView& p) { p.starved = 600 * kMs; };
+  const auto stopped = [](ProcessView& p) { p.stopped = true; };
+  const auto with_threads = [](ProcessView& p) { p.thread_multiple = true; };
+  EXPECT_EQ(told_after(200 * kMs, as_it_is, 1), "none");
+  EXPECT_EQ(told_after(300 * kMs, as_it_is, 1), "order_deadlock");
+  EXPECT_EQ(told_after(800 * kMs, starved, 1), "none");
+  EXPECT_EQ(told_after(900 * kMs, starved, 1), "order_deadlock");
+  EXPECT_EQ(told_after(1500 * kMs, stopped, 1), "none");
+  EXPECT_EQ(told_after(1500 * kMs, with_threads, 1), "none");
+  EXPECT_EQ(told_after(900 * kMs, as_it_is, 40'000'000), "none");
+  EXPECT_EQ(told_after(1950 * kMs, as_it_is, 40'000'000), "order_deadlock");
+}
+
 TEST(Messages, AWaitForAllNeedsEachOfItsRequests) {
   TimelineBuilder job(3, RF_LIB_MPI);
   std::vector<uint64_t> origins;

@@ -54,7 +54,7 @@ TEST_F(LooksTest, WhoHasNoCoreIsOnRecordWhileNothingMoves) {
   for (TimeNs now = 1000 * kMs; now < 1400 * kMs; now += 5 * kMs) looks.tick(now);
   RunDelay delay(one.pid);
   while (delay.waited_ns() < 50 * kMs) delay.look();
-  looks.tick(2000 * kMs);
+  for (TimeNs now = 1400 * kMs; now < 2000 * kMs; now += 5 * kMs) looks.tick(now);
   looks.last_look("over");
   const std::string journal = test::read_file(scratch_.file("journal.ndjson"));
   const Json line = Json::parse(journal.substr(0, journal.find('\n')));
@@ -73,6 +73,16 @@ TEST_F(LooksTest, WhatIsNotMeasuredYetMayAllHaveBeenWaiting) {
   const std::string journal = test::read_file(scratch_.file("journal.ndjson"));
   const Json line = Json::parse(journal.substr(0, journal.find('\n')));
   EXPECT_GE(line["state"]["processes"][0]["starved"].get<TimeNs>(), 3000 * kMs);
+}
+
+TEST_F(LooksTest, WhenTheToolHadNoTurnNorMayTheJob) {
+  observer_.timeline.processes[0].id.pid = ::getpid();
+  Looks looks(observer_, *journal_);
+  for (const TimeNs now : {1000 * kMs, 1005 * kMs, 3005 * kMs, 3010 * kMs}) looks.tick(now);
+  looks.last_look("over");
+  const std::string journal = test::read_file(scratch_.file("journal.ndjson"));
+  const Json line = Json::parse(journal.substr(0, journal.find('\n')));
+  EXPECT_GE(line["state"]["processes"][0]["starved"].get<TimeNs>(), 2000 * kMs);
 }
 
 TEST_F(LooksTest, AJobThatMovesIsLookedAtTwiceASecond) {
