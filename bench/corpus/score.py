@@ -49,7 +49,7 @@ def proven_wrong(case, result):
 
 
 # What else is true of a job that stops: proofs of these kinds are not wrong, if not what is asked for.
-ALSO = {"order": ["order_deadlock", "extra_call"], "argument": ["order_deadlock"],
+ALSO = {"order": ["order_deadlock", "extra_call"], "argument": ["order_deadlock"], "receive": [],
         "left_out": ["call_mismatch", "order_deadlock"], "communicator": ["missing_call", "extra_call", "call_mismatch"],
         "mixed": ["missing_call"], "ended": ["call_mismatch"], "cycle": [], "partner": ["exited_rank"],
         "branches": ["call_mismatch", "extra_call", "missing_call"], "healthy": []}

@@ -4,7 +4,7 @@ Times are scaled: a pause is what a real job has in seconds or minutes, `after` 
 """
 GLOO = ("evaluation", "checkpoint", "growing", "first_step", "joined", "subgroups", "crowded", "stopped", "threads",
         "phases")
-MPI = GLOO[:4] + ("subgroups", "crowded", "stopped", "threads", "test", "iprobe", "any_source", "overlap", "requests")
+MPI = GLOO[:4] + ("subgroups", "crowded", "stopped", "threads", "test", "iprobe", "any_source", "overlap", "requests", "ring")
 TORCH = ("evaluation", "checkpoint", "joined", "first_step")
 
 # Pauses shorter than what is told at all; then such as are told as slow, and never as hung; then the job's own

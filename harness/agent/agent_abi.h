@@ -155,7 +155,8 @@ enum rf_call_flags {
   RF_CALL_MASK_VALID = 1u << 7, /* needs_mask lists exactly who owes this rank bytes */
   RF_CALL_COUNT_UNKNOWN = 1u << 8,
   RF_CALL_EXECUTION = 1u << 9, /* not what the user wrote but how the library runs it; no trigger counts it */
-  RF_CALL_RANK_LOCAL = 1u << 10 /* count may differ between ranks by design (v-forms) */
+  RF_CALL_RANK_LOCAL = 1u << 10, /* count may differ between ranks by design (v-forms) */
+  RF_CALL_UNEQUAL = 1u << 11     /* what the rank sends itself is not what it takes from itself */
 };
 
 /* ---- history: one ring per lane, single writer --------------------------------------------- */

@@ -43,6 +43,27 @@ TEST(CallMismatch, BlocksOfAGatherAreEqualInMpi) {
     }
 }
 
+// A rank is its own partner, too: its arguments alone tell, also where all make the same mistake.
+TEST(CallMismatch, WhatARankSendsItselfItMustTake) {
+  CallSpec unequal = rooted(RF_OP_GATHER, 4, 0);
+  unequal.flags |= RF_CALL_UNEQUAL;
+  for (const bool all : {false, true}) {
+    TimelineBuilder job(3, RF_LIB_MPI);
+    job.everyone(all_reduce());
+    for (const int r : {0, 1, 2}) job.does(r, r == 0 || all ? unequal : rooted(RF_OP_GATHER, 4, 0));
+    job.everyone(unequal);
+    const Findings found = diagnose(job.build());
+    ASSERT_EQ(all_kinds(found), "call_mismatch") << "the first is told of, not each";
+    EXPECT_EQ(found.all[0].field, "receive");
+    EXPECT_EQ(found.all[0].seq->to, 2u);
+    EXPECT_EQ(found.all[0].confidence, Confidence::kProven);
+    EXPECT_EQ(found.all[0].ranks, all ? (std::vector<int>{0, 1, 2}) : std::vector<int>{0});
+  }
+  TimelineBuilder equal(3, RF_LIB_MPI);
+  equal.everyone(rooted(RF_OP_GATHER, 4, 0));
+  EXPECT_TRUE(diagnose(equal.build()).nothing_wrong());
+}
+
 // Two branches of one place: neither side ever makes the call of the other.
 TEST(CallMismatch, ACallThatStandsInThePlaceOfTheOthersIsChanged) {
   TimelineBuilder job(3, RF_LIB_MPI);

@@ -33,7 +33,7 @@ bool all_made_the_same(const CommGroup& group, uint64_t seq) {
   return std::all_of(group.members.begin(), group.members.end(), [&](const Member& m) {
     const Call* c = m.at(seq);
     if (!example) example = c;
-    return c && difference(*example, *c).empty();
+    return c && !(c->flags() & RF_CALL_UNEQUAL) && difference(*example, *c).empty();
   });
 }
 

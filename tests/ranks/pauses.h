@@ -66,6 +66,17 @@ static inline void be_stopped_ms(int ms) {
   waitpid(helper, NULL, 0);
 }
 
+/* The same, while the process goes on: stopped after a while, for so long. */
+static inline void be_stopped_soon_ms(int after, int ms) {
+  const pid_t self = getpid();
+  if (fork() != 0) return;
+  sleep_ms(after);
+  kill(self, SIGSTOP);
+  sleep_ms(ms);
+  kill(self, SIGCONT);
+  _exit(0);
+}
+
 static inline void wait_for_helpers(void) {
   while (waitpid(-1, NULL, 0) > 0) {
   }

@@ -68,6 +68,8 @@ struct rf_elements {
 void rf_types_load(void);                                     /* after the library's initialisation */
 struct rf_elements rf_elements(int count, MPI_Datatype type); /* OTHER counts bytes */
 uint64_t rf_bytes(int count, MPI_Datatype type);              /* 0 exactly when no data moves */
+/* Whether what is sent has another size or type than what is taken for it. */
+int rf_is_unequal(int sent, MPI_Datatype st, int taken, MPI_Datatype tt);
 uint8_t rf_reduce_op(MPI_Op op);
 MPI_Datatype rf_type_handle(uint8_t dtype); /* RF_NO_HANDLE when there is none */
 MPI_Op rf_op_handle(uint8_t reduce_op);

@@ -47,6 +47,12 @@ static void owed_each(struct rf_call* call, const int* counts, MPI_Datatype type
   call->flags |= RF_CALL_MASK_VALID;
 }
 
+/* In an intracommunicator a rank is also its own partner: what it sends itself it takes (MPI 4.1, 6.5
+ * to 6.8). */
+static void own_share(struct rf_call* call, int sent, MPI_Datatype st, int taken, MPI_Datatype tt) {
+  if (intra(call) && rf_is_unequal(sent, st, taken, tt)) call->flags |= RF_CALL_UNEQUAL;
+}
+
 struct rf_call rf_block(uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, int rn,
                         MPI_Datatype rt, const void* where) {
   struct rf_call call = rf_call_on(op, c, where);
@@ -54,6 +60,7 @@ struct rf_call rf_block(uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Data
   if (in_place) call.flags |= RF_CALL_IN_PLACE;
   set_elements(&call, in_place ? rn : sn, in_place ? rt : st);
   owed_by_all(&call, rf_bytes(rn, rt));
+  if (!in_place) own_share(&call, sn, st, rn, rt);
   return call;
 }
 
@@ -64,6 +71,7 @@ struct rf_call rf_blocks(uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Dat
   call.flags |= RF_CALL_RANK_LOCAL;
   if (s != RF_MPI_IN_PLACE) {
     set_elements(&call, sn, st);
+    if (on && on->rank >= 0) own_share(&call, sn, st, rn[on->rank], rt);
   } else {
     call.flags |= RF_CALL_IN_PLACE;
     if (on && on->rank >= 0) set_elements(&call, rn[on->rank], rt);
@@ -85,6 +93,7 @@ struct rf_call rf_all_to_all(uint16_t op, MPI_Comm c, const void* s, const int* 
     int total = 0;
     for (uint32_t r = 0; r < on->size; ++r) total += sn[r];
     set_elements(&call, total, st);
+    if (on->rank >= 0) own_share(&call, sn[on->rank], st, rn[on->rank], rt);
   }
   owed_each(&call, rn, rt, rts);
   return call;
@@ -109,6 +118,7 @@ struct rf_call rf_gather(uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Dat
   } else if (intra(&call) || root >= 0) {
     set_elements(&call, sn, st);
   }
+  if (at_root && s != RF_MPI_IN_PLACE) own_share(&call, sn, st, rns ? rns[root] : rn, rt);
   if (at_root && rns) owed_each(&call, rns, rt, NULL);
   if (at_root && !rns) owed_by_all(&call, rf_bytes(rn, rt));
   return call;
@@ -126,6 +136,7 @@ struct rf_call rf_scatter(uint16_t op, MPI_Comm c, int sn, MPI_Datatype st, cons
     return call;
   }
   if (r == RF_MPI_IN_PLACE) call.flags |= RF_CALL_IN_PLACE;
+  if (r != RF_MPI_IN_PLACE) own_share(&call, sns ? sns[root] : sn, st, rn, rt);
   set_elements(&call, sns ? sns[root] : sn, st);
   return call;
 }

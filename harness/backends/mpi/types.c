@@ -77,6 +77,20 @@ struct rf_elements rf_elements(int count, MPI_Datatype type) {
   return (struct rf_elements){count > 0 ? (uint64_t)count : 0, dtype};
 }
 
+static int is_untyped(uint8_t dtype) { return dtype == RF_DTYPE_OTHER || dtype == RF_DTYPE_BYTE; }
+
+static int is_integer(uint8_t dtype) { return dtype >= RF_DTYPE_INT8 && dtype <= RF_DTYPE_UINT64; }
+
+/* Bytes for a type and unsigned for signed are mistakes, too (MPI 4.1, 3.3.1), but move the same everywhere.
+ */
+int rf_is_unequal(int sent, MPI_Datatype st, int taken, MPI_Datatype tt) {
+  const uint8_t s = dtype_of(st), t = dtype_of(tt);
+  const uint64_t sent_bytes = rf_bytes(sent, st), taken_bytes = rf_bytes(taken, tt);
+  if ((sent_bytes == 0 && sent != 0) || (taken_bytes == 0 && taken != 0)) return 0; /* refused, or no size */
+  if (sent_bytes != taken_bytes) return 1;
+  return s != t && !is_untyped(s) && !is_untyped(t) && !(is_integer(s) && is_integer(t)) && sent_bytes != 0;
+}
+
 uint8_t rf_reduce_op(MPI_Op op) {
   for (int i = 0; i < kOpCount; ++i)
     if (op_handles[i] == op) return kOps[i].op;

@@ -1,15 +1,67 @@
-// call_mismatch: at one position of a communicator the members make calls that are not the same call.
+// call_mismatch: at one position of a communicator the members make calls that are not the same call; or a
+// call is none that anybody's can match: what the rank sends itself is not what it takes from itself.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "harness/diagnose/pairing.h"
+#include "harness/diagnose/proof.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/words.h"
 
 namespace rankfault {
 namespace {
 
+bool is_unequal(const Call* c) { return c && c->flags() & RF_CALL_UNEQUAL; }
+
+// The first such call of the communicator; 0: none.
+uint64_t first_unequal(const CommGroup& group) {
+  uint64_t first = 0;
+  for (const Member& m : group.members)
+    for (const Call* c : m.calls)
+      if (is_unequal(c) && (first == 0 || c->seq < first)) first = c->seq;
+  return first;
+}
+
+// Its arguments alone tell: nobody else's call is compared.
+Finding tell_unequal(const JobView& job, const CommGroup& group, uint64_t seq) {
+  Finding f;
+  f.kind = "call_mismatch";
+  f.attempt = job.attempt();
+  f.field = "receive";
+  f.seq = SeqRange{seq, seq};
+  set_comm(f, group);
+  std::vector<Seat> seats;
+  std::vector<WaitEdge> edges;
+  for (const Member& m : group.members) {
+    const Call* c = m.at(seq);
+    if (!c) continue;
+    seats.push_back({&m, c});
+    if (!is_unequal(c)) continue;
+    edges.push_back({&group, &m, c, &m, true, Known::kNo});
+    f.ranks.push_back(m.world_rank);
+    f.at = std::max(f.at, c->entered);
+  }
+  f.ranks = sorted_unique(std::move(f.ranks));
+  f.sides = sides_of(seats, group);
+  const WaitEdge& one = edges.front();
+  f.op = op_text(one.call->op());
+  f.call_site = call_site_of(*one.waiter->process, *one.call);
+  f.text = fmt::format("{} {} in {} another size or type than it takes for it", ranks_text(f.ranks),
+                       f.ranks.size() == 1 ? "sends" : "each send", call_text(*one.call, group));
+  f.evidence = {f.text};
+  f.assumes = {one_look(edges, {})};
+  if (!f.assumes.front().holds) return f;
+  f.confidence = Confidence::kProven;
+  f.claim = Claim::kNotTheSameCall;
+  for (const WaitEdge& e : edges) claim(f, {{e.waiter, e.call}});
+  return f;
+}
+
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
+  for (const CommGroup& group : job.comms())
+    if (const uint64_t seq = first_unequal(group); seq != 0) found.push_back(tell_unequal(job, group, seq));
   for (const Divergence& d : divergences(job)) {
     if (!d.pairs_differ) continue;
     Finding f = finding_about(job, d, "call_mismatch");

@@ -56,6 +56,17 @@ def argument():
                        wrong=[w.call(name, **arguments)], before=[w.call(name)], after=[w.call("allreduce")])
 
 
+def receive():
+    """What a rank takes in a collective is not what all of them send, itself among them."""
+    for name in ("gather", "scatter", "allgather", "alltoall"):
+        who = {n: [[0]] for n in WHO} if name in w.ROOTED else WHO
+        for field, arguments in {"more": {"taken": "8"}, "less": {"taken": "2"}, "type": {"taken_type": "MPI_FLOAT"},
+                                 "type_and_size": {"taken_type": "MPI_DOUBLE"}}.items():
+            yield Case("receive", "receive", f"{field}_{name}", ["call_mismatch"], right=[w.call(name)],
+                       wrong=[w.call(name, **arguments)], before=[w.call(name)], after=[w.call("allreduce")], who=who,
+                       blame="wrong")
+
+
 def left_out():
     """A call left out in the middle of a loop or at its end; one too many; an early end."""
     for name in w.COLLECTIVES:
@@ -128,7 +139,7 @@ def message_and_collective():
                ends="hang")
 
 
-FAMILIES = [order, argument, left_out, branches, communicator, message_and_collective]
+FAMILIES = [order, argument, receive, left_out, branches, communicator, message_and_collective]
 
 
 def all_cases():

@@ -5,10 +5,10 @@ COLLECTIVES = {
     "bcast": "MPI_Bcast(in, {count}, {type}, {root}, {comm});",
     "reduce": "MPI_Reduce(in, out, {count}, {type}, {op}, {root}, {comm});",
     "allreduce": "MPI_Allreduce(in, out, {count}, {type}, {op}, {comm});",
-    "gather": "MPI_Gather(in, {count}, {type}, out, {count}, {type}, {root}, {comm});",
-    "scatter": "MPI_Scatter(in, {count}, {type}, out, {count}, {type}, {root}, {comm});",
-    "allgather": "MPI_Allgather(in, {count}, {type}, out, {count}, {type}, {comm});",
-    "alltoall": "MPI_Alltoall(in, {count}, {type}, out, {count}, {type}, {comm});",
+    "gather": "MPI_Gather(in, {count}, {type}, out, {taken}, {taken_type}, {root}, {comm});",
+    "scatter": "MPI_Scatter(in, {count}, {type}, out, {taken}, {taken_type}, {root}, {comm});",
+    "allgather": "MPI_Allgather(in, {count}, {type}, out, {taken}, {taken_type}, {comm});",
+    "alltoall": "MPI_Alltoall(in, {count}, {type}, out, {taken}, {taken_type}, {comm});",
     "reduce_scatter_block": "MPI_Reduce_scatter_block(in, out, {count}, {type}, {op}, {comm});",
     "scan": "MPI_Scan(in, out, {count}, {type}, {op}, {comm});",
     "ibarrier": "MPI_Ibarrier({comm}, &q), MPI_Wait(&q, MPI_STATUS_IGNORE);",
@@ -24,8 +24,9 @@ _DEFAULTS = {"comm": "MPI_COMM_WORLD", "count": "4", "type": "MPI_INT", "op": "M
 
 
 def call(name, **arguments):
-    """The C statement of a collective, on one line."""
-    return COLLECTIVES[name].format(**{**_DEFAULTS, **arguments})
+    """The C statement of a collective, on one line. What it takes is what it sends, unless told otherwise."""
+    asked = {**_DEFAULTS, **arguments}
+    return COLLECTIVES[name].format(**{"taken": asked["count"], "taken_type": asked["type"], **asked})
 
 
 def _message(function, buffer, peer, tag, count="4", comm="MPI_COMM_WORLD", tail=""):

@@ -7,7 +7,9 @@
  *   subgroups   one half works, the other waits        stopped     rank 1 is stopped for a while
  *   test, iprobe  a message is asked for in a loop     any_source  rank 0 serves whoever comes
  *   threads     a second thread waits for messages     overlap     a long computation beside an iallreduce
- *   crowded     a neighbour takes the cores            requests    waits for one of several */
+ *   crowded     a neighbour takes the cores            requests    waits for one of several
+ *   ring        small plain sends all around, and large ones along a chain whose end comes late, while a
+ *               neighbour takes the cores and rank 1 is stopped for a while */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -164,6 +166,26 @@ static void requests(void) {
   }
 }
 
+static void along_a_chain(void) {
+  static int large[1 << 18];
+  if (rank > 0) MPI_Recv(large, 1 << 18, MPI_INT, rank - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank < size - 1) MPI_Send(large, 1 << 18, MPI_INT, rank + 1, 1, MPI_COMM_WORLD);
+}
+
+static void ring(void) {
+  int word = rank;
+  if (rank == 0) crowd_the_host_ms(ms);
+  if (rank == 1) be_stopped_soon_ms(ms / 4, ms / 2);
+  for (int step = 0; step < 100; ++step) {
+    MPI_Send(&word, 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD);
+    MPI_Recv(&word, 1, MPI_INT, (rank + size - 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (step % 25 == 24 && rank == size - 1) sleep_ms(ms / 4);
+    if (step % 25 == 24) along_a_chain();
+    compute_ms(ms / 200);
+  }
+  wait_for_helpers();
+}
+
 static int run(const char* how) {
   if (strcmp(how, "evaluation") == 0) return pause_on_zero(compute_ms), 0;
   if (strcmp(how, "checkpoint") == 0) return pause_on_zero(save_ms), 0;
@@ -178,6 +200,7 @@ static int run(const char* how) {
   if (strcmp(how, "overlap") == 0) return overlap(), 0;
   if (strcmp(how, "crowded") == 0) return crowded(), 0;
   if (strcmp(how, "requests") == 0) return requests(), 0;
+  if (strcmp(how, "ring") == 0) return ring(), 0;
   return 64;
 }
 
