@@ -126,4 +126,23 @@ void tell_unmet(Finding& finding, const Unmet& u) {
   prove(finding, u.edges, {end_of(*u.member->process, *u.group)});
 }
 
+void tell_where_it_ended(Finding& finding, const JobView& job, const Process& ended) {
+  const std::vector<const Call*> inside = ended.all_inside();
+  const auto last = std::max_element(inside.begin(), inside.end(),
+                                     [](const Call* a, const Call* b) { return a->entered < b->entered; });
+  if (last == inside.end()) return;
+  const Call& call = **last;
+  finding.op = op_text(call.op());
+  finding.call_site = call_site_of(ended, call);
+  const CommGroup* group = job.group(ended, call.comm());
+  finding.text += " inside " + (group ? short_call(call, *group) : finding.op);
+  Side side{{ended.rank()}, finding.op, finding.op, finding.call_site};
+  if (group) {
+    set_comm(finding, *group);
+    set_seq(finding, call);
+    side.what = call_text(call, *group);
+  }
+  finding.sides = {side};
+}
+
 }  // namespace rankfault

@@ -24,4 +24,8 @@ std::string let_down(const Unmet&);
 // Fills op, comm, seq, sides, call site, evidence and the proof from an Unmet with a group.
 void tell_unmet(Finding&, const Unmet&);
 
+// Where nobody waits for it: the call that it ended in, which may be what ended it (a refused argument, a bad
+// buffer). Adds " inside gather 2 on world" to the text.
+void tell_where_it_ended(Finding&, const JobView&, const Process&);
+
 }  // namespace rankfault

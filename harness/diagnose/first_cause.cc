@@ -22,7 +22,10 @@ int precedence(const std::string& kind) {
 // once). One that died waiting is not waited for by the one it waited for.
 int fewest_waiters_last(const Finding& f) {
   size_t waiters = 0;
-  for (const Side& side : f.sides) waiters += side.ranks.size();
+  for (const Side& side : f.sides)
+    waiters += static_cast<size_t>(std::count_if(side.ranks.begin(), side.ranks.end(), [&](int rank) {
+      return std::find(f.ranks.begin(), f.ranks.end(), rank) == f.ranks.end();
+    }));
   return f.kind == "dead_rank" ? -static_cast<int>(waiters) : 0;
 }
 

@@ -126,6 +126,23 @@ TEST(Quiet, CannotSayWhenARankLeftNoRecord) {
   EXPECT_EQ(diagnose(t).all.front().kind, "cannot_say");
 }
 
+// A refused argument, a bad buffer: the call that it ended in is what the reader looks for.
+TEST(DeadRank, OfWhichNobodyWaitsEndsInTheCallItWasIn) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce()).blocked(1, all_reduce(16, 0x77)).killed(1, 11);
+  const Findings died = diagnose(job.build());
+  EXPECT_EQ(died.all.at(0).text,
+            "rank 1 was ended by SIGSEGV inside all_reduce 2 on world; nobody was seen to wait for it");
+  EXPECT_EQ(died.all[0].sides.at(0).call_site, died.all[0].call_site);
+  EXPECT_NE(died.all[0].call_site, "");
+  TimelineBuilder refused(3);
+  refused.everyone(all_reduce()).blocked(1, all_reduce()).exits(1, 5);
+  EXPECT_EQ(diagnose(refused.build()).all.at(0).text, "rank 1 exited with 5 inside all_reduce 2 on world");
+  TimelineBuilder outside(3);
+  outside.everyone(all_reduce()).exits(1, 5);
+  EXPECT_EQ(diagnose(outside.build()).all.at(0).text, "rank 1 exited with 5");
+}
+
 TEST(Quiet, CannotSayWhileARankIsLongInsideACallNobodyExplains) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.everyone(all_reduce(), 2);

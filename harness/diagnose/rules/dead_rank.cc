@@ -22,8 +22,10 @@ Finding tell(const JobView& job, const Process& p) {
   const std::string who = fmt::format("rank {} {}", p.rank(), end_text(p.view->end));
   const Unmet u = unmet_needs(job, p);
   if (!u.group) {
-    f.text = who + "; nobody was seen to wait for it";
-    f.evidence = {who};
+    f.text = who;
+    tell_where_it_ended(f, job, p);
+    f.evidence = {f.text};
+    f.text += "; nobody was seen to wait for it";
     return f;
   }
   tell_unmet(f, u);

@@ -68,6 +68,8 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     if (u.group) {
       tell_unmet(f, u);
       f.text += " " + let_down(u);
+    } else {
+      tell_where_it_ended(f, job, *p);
     }
     if (failure) {
       const CommGroup* group = job.group(*p, failure->comm());

@@ -1,6 +1,6 @@
 // wedged: every member is inside its call, nobody is missing, and nothing completes: the transport does not
-// move, or cannot, where the calls are not the same (then call_mismatch or missing_call says so first, and this
-// that the job stands). Blames nobody, and proves nothing: a large call may take long.
+// move, or cannot, where the calls are not the same (then call_mismatch or missing_call says so first, and
+// this that the job stands). Blames nobody, and proves nothing: a large call may take long.
 #include <fmt/format.h>
 
 #include <algorithm>
