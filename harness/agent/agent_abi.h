@@ -300,7 +300,8 @@ enum { /* rf_header.opaque: calls seen that no decoder understands */
        RF_OPAQUE_COMMUNICATION = 1u << 0,
        RF_OPAQUE_RMA = 1u << 1,
        RF_OPAQUE_IO = 1u << 2,
-       RF_OPAQUE_OTHER = 1u << 3
+       RF_OPAQUE_OTHER = 1u << 3,
+       RF_OPAQUE_NESTED = 1u << 4 /* calls of callbacks have no record: positions are not known */
 };
 
 enum rf_own_exit { RF_NOT_EXITED, RF_EXIT_ON_EXIT, RF_EXIT_QUICK, RF_EXIT_UNDERSCORE };

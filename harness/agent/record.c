@@ -144,7 +144,7 @@ static __attribute__((noinline, cold)) void note_nested(const struct rf_call* c)
   const struct rf_lane* lane = &rf_lanes[rf_me.lane];
   const struct rf_state* s = &lane->slot[RF_LOAD(&lane->selector) & 1];
   if (s->library != RF_LIB_MPI || (c->from_binding && c->op == s->op)) return;
-  rf_opaque(RF_OPAQUE_COMMUNICATION);
+  rf_opaque(RF_OPAQUE_COMMUNICATION | RF_OPAQUE_NESTED);
 }
 
 enum rf_verdict rf_begin(struct rf_call* c) {

@@ -2,6 +2,7 @@
 #include "harness/base/process_tree.h"
 
 #include <dirent.h>
+#include <signal.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -24,11 +25,17 @@ std::optional<ProcStat> proc_stat(int pid) {
   const char* after_name = std::strrchr(text, ')');
   ProcStat stat;
   unsigned long long start = 0;
+  unsigned long flags = 0, pending = 0;
   if (!after_name ||
-      std::sscanf(after_name + 1,
-                  " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-                  &stat.state, &stat.parent, &start) != 3)
+      std::sscanf(
+          after_name + 1,
+          " %c %d %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu %*u %*d %*u "
+          "%*u %*u %*u %*u %*u %lu",
+          &stat.state, &stat.parent, &flags, &start, &pending) != 5)
     return std::nullopt;
+  // A signal that ends a process is SIGKILL to each of its threads (kernel/signal.c, complete_signal).
+  constexpr unsigned long kExiting = 4, kKilled = 1ul << (SIGKILL - 1);
+  stat.dying = (flags & kExiting) != 0 || (pending & kKilled) != 0;
   stat.pid = pid;
   stat.start = start;
   if (const char* last = std::strrchr(after_name, ' '))

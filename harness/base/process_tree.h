@@ -13,6 +13,7 @@ struct ProcStat {
   char state = 0;      // R S D T t Z ...
   uint64_t start = 0;  // clock ticks since boot: with pid, a name for ever on this boot
   int exit_code = 0;   // as of waitpid; of a zombie (Z), and only where we may trace it
+  bool dying = false;  // it exits, or a signal that ends it is on its way
 };
 
 std::optional<ProcStat> proc_stat(int pid);  // nullopt: no such process

@@ -38,6 +38,37 @@ void keep_first(std::vector<WaitEdge>& edges) {
   std::erase_if(edges, [&](const WaitEdge& e) { return e.call->seq != seq; });
 }
 
+// A launcher ends all the others within milliseconds, and processes take as long to end: of two that ended so
+// close together, or of which one is about to, nobody knows which one came first.
+constexpr TimeNs kTogether = 5'000'000;
+
+bool ended_before(const Process& p, const Process& other) {
+  return p.ended() && p.view->end.time != 0 && p.view->end.time + kTogether < other.view->end.time;
+}
+
+// (Whose call failed after that end outlived it.)
+bool ended_together(const WaitEdge& e, const Process& other) {
+  const Process& p = *e.waiter->process;
+  if (other.view->end.time == 0) return false;
+  if (e.call->status == Call::Status::kFailed && e.call->left > other.view->end.time) return false;
+  return p.view->dying || (p.ended() && p.view->end.time < other.view->end.time + kTogether);
+}
+
+// A proof that blames whom the launcher ended because of the waiter would be a false one.
+void doubt_who_was_first(Finding& f, const Unmet& u) {
+  const Process& ended = *u.member->process;
+  const auto at = std::find_if(u.edges.begin(), u.edges.end(),
+                               [&](const WaitEdge& e) { return ended_together(e, ended); });
+  if (at == u.edges.end()) return;
+  f.assumes.push_back(
+      {"ended_first", false,
+       fmt::format("rank {}, which waits for it, ended at the same time: it may have been first",
+                   at->waiter->world_rank)});
+  f.confidence = Confidence::kInferred;
+  f.claim = Claim::kNone;
+  f.claimed.clear();
+}
+
 Unmet unmet_on(const CommGroup& group, const Member& ended) {
   Unmet u{&group, &ended, 0, false, 0, {}};
   // Of what was enqueued, a process may die with more in flight than the last.
@@ -45,7 +76,7 @@ Unmet unmet_on(const CommGroup& group, const Member& ended) {
   std::vector<WaitEdge> in_flight;
   for (const Member* one : group.unfinished) {
     const Member& waiter = *one;
-    if (&waiter == &ended) continue;
+    if (&waiter == &ended || ended_before(*waiter.process, *ended.process)) continue;
     const auto from = std::lower_bound(waiter.calls.begin(), waiter.calls.end(), first,
                                        [](const Call* c, uint64_t seq) { return c->seq < seq; });
     for (auto it = from; it != waiter.calls.end(); ++it) {
@@ -64,6 +95,9 @@ Unmet unmet_on(const CommGroup& group, const Member& ended) {
   if (u.edges.empty()) return {};
   for (const WaitEdge& e : u.edges) u.to = std::max(u.to, e.call->seq);
   keep_first(u.edges);
+  const auto lives = [&](const WaitEdge& e) { return !ended_together(e, *ended.process); };
+  if (std::any_of(u.edges.begin(), u.edges.end(), lives))
+    std::erase_if(u.edges, [&](const WaitEdge& e) { return !lives(e); });
   u.seq = u.edges.front().call->seq;
   return u;
 }
@@ -124,6 +158,7 @@ void tell_unmet(Finding& finding, const Unmet& u) {
                                            end_text(u.member->process->view->end)));
   finding.sides = sides_of(seats, *u.group);
   prove(finding, u.edges, {end_of(*u.member->process, *u.group)});
+  doubt_who_was_first(finding, u);
 }
 
 void tell_where_it_ended(Finding& finding, const JobView& job, const Process& ended) {

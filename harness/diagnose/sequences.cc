@@ -279,7 +279,11 @@ uint64_t first_difference(const CommGroup& group) {
 
 namespace {
 
+// A callback's calls have no record: from there on a place of ours is another one of the library's.
+bool places_are_known(const Member& m) { return !m.process || !(m.process->view->opaque & RF_OPAQUE_NESTED); }
+
 bool diverges(const CommGroup& group, Divergence& d) {
+  if (!std::all_of(group.members.begin(), group.members.end(), places_are_known)) return false;
   d.group = &group;
   const uint64_t first = group.first_seq();
   const bool steps = std::any_of(group.members.begin(), group.members.end(),

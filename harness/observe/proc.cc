@@ -29,6 +29,7 @@ void read_proc_states(ProcessView& view) {
   const auto stat = proc_stat(view.id.pid);
   if (!stat || stat->start != view.id.start) return;
   view.stopped = stat->state == 'T';
+  view.dying = stat->dying;
   for (LaneView& lane : view.lanes)
     if (lane.kind == RF_LANE_THREAD) lane.thread_state = thread_state(view.id.pid, lane.owner);
 }

@@ -90,6 +90,7 @@ struct ProcessView {
   uint64_t steps_begun = 0, steps_committed = 0;  // last step + 1
   TimeNs opened = 0, member = 0;
   bool stopped = false;  // state T at the look
+  bool dying = false;    // at the look: it exits, or a signal that ends it is on its way
   TimeNs busy_at = 0;    // when it, or a helper of it, was last seen using CPU time; 0: not measured
   // How long one of its threads was ready and had no core since the job last moved; 0: not measured.
   TimeNs starved = 0;

@@ -41,6 +41,7 @@ TEST(DeadRank, IsProvenFromAnErrorThatEndedTheWait) {
 
 TEST(DeadRank, ASurvivorEndedByTheLauncherHangsUnderTheFirst) {
   TimelineBuilder job = killed_before_third();
+  job.wait(20'000'000);
   for (int r : {0, 1, 3}) job.killed(r, 15);
   const Findings found = diagnose(job.build());
   EXPECT_EQ(found.all.front().ranks, std::vector<int>{2});
@@ -124,6 +125,26 @@ TEST(Quiet, CannotSayWhenARankLeftNoRecord) {
   Timeline t = job.build();
   t.processes.pop_back();
   EXPECT_EQ(diagnose(t).all.front().kind, "cannot_say");
+}
+
+// Who aborted in its call takes the others down with it: they are not to be blamed with a proof.
+TEST(DeadRank, WhoEndedTogetherWithTheOneThatWaitsIsInferred) {
+  for (const TimeNs later : {TimeNs{1'000'000}, TimeNs{50'000'000}}) {
+    TimelineBuilder job(2);
+    job.everyone(all_reduce()).blocked(1, all_reduce()).killed(0).killed(1);
+    job.rank(1).end.time = job.rank(0).end.time + later;
+    const Findings found = diagnose(job.build());
+    EXPECT_EQ(found.all.at(0).ranks, std::vector<int>{0});
+    EXPECT_EQ(found.all[0].confidence == Confidence::kProven, later > 5'000'000) << later;
+  }
+  TimelineBuilder dying(2);
+  dying.everyone(all_reduce()).blocked(1, all_reduce()).killed(0);
+  dying.rank(1).dying = true;
+  EXPECT_EQ(failed_assumptions(diagnose(dying.build()).all.at(0)), std::vector<std::string>{"ended_first"});
+  TimelineBuilder gone(2);  // long before: it waits for nobody
+  gone.everyone(all_reduce()).blocked(1, all_reduce()).exits(1, 15).wait(50'000'000).killed(0, 15);
+  for (const Finding& f : diagnose(gone.build()).all)
+    EXPECT_EQ(f.confidence, Confidence::kInferred) << f.text;
 }
 
 // A refused argument, a bad buffer: the call that it ended in is what the reader looks for.

@@ -64,6 +64,18 @@ TEST(CallMismatch, WhatARankSendsItselfItMustTake) {
   EXPECT_TRUE(diagnose(equal.build()).nothing_wrong());
 }
 
+// Calls of a callback have no record: where they stood a place of ours is another one of the library's.
+TEST(CallMismatch, PlacesOfAProcessWithCallbacksAreNotCompared) {
+  for (const bool nested : {false, true}) {
+    TimelineBuilder job(3, RF_LIB_MPI);
+    job.everyone(all_reduce());
+    for (const int r : {1, 2}) job.does(r, barrier());
+    job.everyone(all_reduce(16));
+    if (nested) job.rank(0).opaque = RF_OPAQUE_COMMUNICATION | RF_OPAQUE_NESTED;
+    EXPECT_EQ(diagnose(job.build()).nothing_wrong(), nested);
+  }
+}
+
 // Two branches of one place: neither side ever makes the call of the other.
 TEST(CallMismatch, ACallThatStandsInThePlaceOfTheOthersIsChanged) {
   TimelineBuilder job(3, RF_LIB_MPI);

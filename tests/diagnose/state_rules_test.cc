@@ -255,6 +255,16 @@ TEST(Wedged, IsAlsoWhatCallsThatDifferComeTo) {
   EXPECT_EQ(found.all[1].sides.size(), 2u);
 }
 
+// One went on from the call that differs: a root of its own keeps nobody.
+TEST(Wedged, AlsoWhereOneStandsFurtherOn) {
+  TimelineBuilder job(3);
+  job.blocked(0, broadcast(0)).blocked(1, broadcast(1)).does(2, broadcast(0)).blocked(2, barrier());
+  job.wait(25 * kSecond);
+  const Findings found = diagnose(job.build());
+  ASSERT_NE(finding_of(found, "call_mismatch"), nullptr);
+  EXPECT_NE(finding_of(found, "wedged"), nullptr) << all_kinds(found);
+}
+
 TEST(Wedged, WhoWaitsForACoreMayYetMoveIt) {
   TimelineBuilder job(3);
   for (int r : {0, 1, 2}) job.blocked(r, all_reduce());

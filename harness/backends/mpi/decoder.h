@@ -169,6 +169,9 @@ static inline void rf_close_on_unwind(struct rf_unwind_guard* guard) {
   if (guard->call) rf_core->end(guard->call, RF_RESULT_THROWN);
 }
 
+/* Also when a callback leaves by an exception. */
+static inline void rf_end_of_nest(const int* by) { rf_core->nest(-*by); }
+
 #define WHERE __builtin_return_address(0)
 #define NEXT(name) ((__typeof__(&wrap_##name))next_##name)
 

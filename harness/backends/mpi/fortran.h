@@ -75,14 +75,14 @@ typedef int fint;
   } while (0)
 
 /* For what is no call of its own, as a poll: forwarded without a record; its value is the error. */
-#define POLLED(forward)                          \
-  ({                                             \
-    fint own_error_ = RF_MPI_SUCCESS;            \
-    fint* const e = error ? error : &own_error_; \
-    rf_core->nest(1);                            \
-    forward;                                     \
-    rf_core->nest(-1);                           \
-    *e;                                          \
+#define POLLED(forward)                                       \
+  ({                                                          \
+    fint own_error_ = RF_MPI_SUCCESS;                         \
+    fint* const e = error ? error : &own_error_;              \
+    int nested_ __attribute__((cleanup(rf_end_of_nest))) = 1; \
+    rf_core->nest(nested_);                                   \
+    forward;                                                  \
+    *e;                                                       \
   })
 
 /* The next function of the name: without a prototype, because each has another one and all of them take

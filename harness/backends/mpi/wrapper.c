@@ -6,7 +6,7 @@
  * note_nested). */
 int rf_is_again(const void* where) {
   if (rf_core->in_call() == 0) return 0;
-  if (!rf_from_binding(where)) rf_core->opaque(RF_OPAQUE_COMMUNICATION);
+  if (!rf_from_binding(where)) rf_core->opaque(RF_OPAQUE_COMMUNICATION | RF_OPAQUE_NESTED);
   return 1;
 }
 

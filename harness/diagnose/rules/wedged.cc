@@ -18,35 +18,35 @@ bool waits_in(const Member& m, const Call& c) {
          (c.library() == RF_LIB_NCCL && c.status == Call::Status::kPending && m.process->held_by(c));
 }
 
-// The call that all members are inside, or have enqueued and wait for; 0: none.
-uint64_t common_call(const CommGroup& group) {
-  uint64_t seq = 0;
+// The calls that all members are inside, or have enqueued and wait for: the same one, or, once they made
+// calls that differ, whichever each has come to. Empty: one is in none.
+std::vector<Seat> all_inside(const CommGroup& group, bool differs) {
+  std::vector<Seat> seats;
   for (const Member& m : group.members) {
-    if (!m.comm || m.process->ended() || m.process->view->stopped) return 0;
+    if (!m.comm || m.process->ended() || m.process->view->stopped) return {};
     const Call* c = m.at(m.last_entered());
-    if (!c || !waits_in(m, *c) || c->op() == RF_OP_FINALIZE || (seq != 0 && c->seq != seq)) return 0;
-    seq = c->seq;
+    if (!c || !waits_in(m, *c) || c->op() == RF_OP_FINALIZE) return {};
+    if (!differs && !seats.empty() && c->seq != seats.front().call->seq) return {};
+    seats.push_back({&m, c});
   }
-  return seq;
+  return seats;
 }
 
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   std::vector<Finding> found;
   const std::vector<Divergence>& diverged = divergences(job);
   for (const CommGroup& group : job.comms()) {
-    const uint64_t seq = common_call(group);
     const bool differs =
         std::any_of(diverged.begin(), diverged.end(), [&](const Divergence& d) { return d.group == &group; });
-    if (seq == 0 || group.size < 2) continue;
+    const std::vector<Seat> seats = all_inside(group, differs);
+    if (seats.empty() || group.size < 2) continue;
     TimeNs last = 0, starved = 0;
-    std::vector<Seat> seats;
-    for (const Member& m : group.members) {
-      last = std::max(last, m.at(seq)->entered);
-      seats.push_back({&m, m.at(seq)});
-      starved = std::max(starved, m.process->view->starved);
+    for (const Seat& seat : seats) {
+      last = std::max(last, seat.call->entered);
+      starved = std::max(starved, seat.member->process->view->starved);
     }
     const Duration waited = lasted(last, job.timeline().look);
-    const uint16_t op = group.members.front().at(seq)->op();
+    const uint16_t op = seats.front().call->op();
     if (waited <= options.hung_after) continue;
     const Patience patience = patience_with_completion(group, op, options.hung_after);
     // Who waits for a core may yet move the call: a neighbour's doing, not the transport's. (Ranks that spin
@@ -57,7 +57,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     f.attempt = job.attempt();
     f.op = op_text(op);
     set_comm(f, group);
-    f.seq = SeqRange{seq, seq};
+    f.seq = SeqRange{seats.front().call->seq, seats.front().call->seq};
     f.sides = sides_of(seats, group);
     f.at = last;
     f.ends_by = ends_by_of(*seats.front().call, seats.front().member->comm);
