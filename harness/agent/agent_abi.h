@@ -8,8 +8,7 @@
  *
  * C11 and C++20 both include this file. Words written by one process and read by another are
  * plain fixed-width fields here; both sides access them only with the RF_LOAD and RF_STORE macros
- * below (acquire and release), never directly. Times are CLOCK_MONOTONIC nanoseconds; ranks are
- * int32_t, -1 when unknown.
+ * below (acquire and release), never directly. Times are CLOCK_MONOTONIC nanoseconds; ranks int32_t, or -1.
  *
  * Records of libc points carry no communicator: `seq` is the offset of the path in the names and
  * the errno is the result of their EXIT. That of an shm_create which surely made the file has its inode in
