@@ -132,7 +132,8 @@ enum rf_fortran_module {              /* whose name was called */
                          RF_MPI_F08TS /* the same, where buffers come as descriptors */
 };
 /* openmpi.c, mpich.c */
-int rf_abi_fortran_in_place(const void* buffer);
+int rf_abi_fortran_in_place(const void* buffer,
+                            int module);    /* also where that cannot be told: nothing is compared */
 int rf_abi_fortran_first_index(int module); /* of a request in what a wait gives */
 #ifdef RF_MPI_FROM_NUMBER
 extern MPI_Comm (*rf_comm_f2c)(int);

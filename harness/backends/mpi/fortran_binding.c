@@ -60,7 +60,7 @@ int rf_fortran_load(const char** reason) {
 /* A descriptor begins with the address that it describes (Fortran 2018, 18.5.3). */
 const void* rf_fortran_buffer(const void* buffer, int module) {
   if (module == RF_MPI_F08TS && buffer) buffer = *(const void* const*)buffer;
-  return rf_abi_fortran_in_place(buffer) ? RF_MPI_IN_PLACE : buffer;
+  return rf_abi_fortran_in_place(buffer, module) ? RF_MPI_IN_PLACE : buffer;
 }
 
 void rf_fortran_change(const struct rf_call* call, struct rf_fortran_arguments* a) {

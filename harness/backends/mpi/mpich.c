@@ -55,10 +55,14 @@ MPI_Request rf_request_that_is_over(void) {
 }
 
 /* mpif.h and use mpi have it in a common block, whose address the library keeps; mpi_f08 as an object. */
-int rf_abi_fortran_in_place(const void* buffer) {
-  static const void *address_of, *object;
-  const void* const* const common = rf_library_object_once("MPIR_F_MPI_IN_PLACE", &address_of);
-  return (common && buffer == *common) || buffer == rf_library_object_once("MPIR_F08_MPI_IN_PLACE", &object);
+int rf_abi_fortran_in_place(const void* buffer, int module) {
+  static const void *address_of_common, *object_of_f08;
+  if (module == RF_MPI_H) {
+    const void* const* const common = rf_library_object_once("MPIR_F_MPI_IN_PLACE", &address_of_common);
+    return !common || *common == buffer;
+  }
+  const void* const object = rf_library_object_once("MPIR_F08_MPI_IN_PLACE", &object_of_f08);
+  return !object || object == buffer;
 }
 
 /* Before 4.1 mpi_f08's waits and tests gave C's indices. */

@@ -50,14 +50,19 @@ int rf_request_is_over(MPI_Request handle) {
 MPI_Request rf_request_that_is_over(void) { return request_empty; }
 
 /* The module of each compiler spells its object in one of these ways. */
-int rf_abi_fortran_in_place(const void* buffer) {
+int rf_abi_fortran_in_place(const void* buffer, int module) {
+  (void)module;
   static const char* const kSpellings[] = {"mpi_fortran_in_place_", "mpi_fortran_in_place__",
                                            "mpi_fortran_in_place", "MPI_FORTRAN_IN_PLACE"};
   enum { kCount = sizeof(kSpellings) / sizeof(kSpellings[0]) };
   static const void* in_place[kCount];
-  for (int i = 0; i < kCount; ++i)
-    if (buffer == rf_library_object_once(kSpellings[i], &in_place[i])) return 1;
-  return 0;
+  int known = 0;
+  for (int i = 0; i < kCount; ++i) {
+    const void* const object = rf_library_object_once(kSpellings[i], &in_place[i]);
+    if (object && object == buffer) return 1;
+    known |= object != NULL;
+  }
+  return !known;
 }
 
 int rf_abi_fortran_first_index(int module) {

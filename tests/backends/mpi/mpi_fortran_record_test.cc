@@ -74,6 +74,8 @@ TEST_P(MpiFortranRecord, SoAreTheRarerOnes) {
           if (r.op == RF_OP_INIT) program_at = static_cast<int64_t>(r.where);
           // Where the program made it, not where the library's Fortran called C's name.
           EXPECT_LT(std::abs(static_cast<int64_t>(r.where) - program_at), kProgramBytes) << op_name(r.op);
+          EXPECT_EQ((r.flags & RF_CALL_IN_PLACE) != 0, r.op == RF_OP_ALL_GATHER) << op_name(r.op);
+          EXPECT_EQ(r.flags & RF_CALL_UNEQUAL, 0) << op_name(r.op);
           // To each of the two neighbours on the graph, to one on the ring.
           if (r.op == RF_OP_NEIGHBOR_ALL_TO_ALLV || r.op == RF_OP_NEIGHBOR_ALL_TO_ALL) {
             EXPECT_EQ(r.count, r.op == RF_OP_NEIGHBOR_ALL_TO_ALLV ? 2u : 1u);

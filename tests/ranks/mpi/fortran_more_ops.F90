@@ -67,6 +67,10 @@ program fortran_more_ops
   call MPI_Neighbor_alltoallv(mine, counts, [0, 1], MPI_INTEGER, got, counts, [0, 1], MPI_INTEGER, graph, error)
   call MPI_Alltoallw(mine, counts, displs, types, got, counts, displs, types, twin, error)
   if (got(ranks) /= ranks - 1) wrong = wrong + 1
+  got = -1
+  got(rank + 1) = rank
+  call MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, got, 1, MPI_INTEGER, twin, error)
+  if (got(ranks) /= ranks - 1) wrong = wrong + 1
   call MPI_Barrier(merged, error)
   call MPI_Reduce(mine, got, 2, MPI_INTEGER, MPI_SUM, 0, group_comm, error)
 
@@ -131,7 +135,7 @@ program fortran_more_ops
   call MPI_Finalize(error)
   print '(a,i0,a,i0,2a,i0,5a)', '{"rank":', rank, ',"checksum":', wrong, ',"counts":{"init":1,"comm_create":8,', &
     PERSISTENT//'"wait":', WAITS, ',"neighbor_all_to_all":1,"neighbor_all_gather":1,', &
-    '"neighbor_all_gatherv":1,"neighbor_all_to_allv":1,"all_to_allw":1,"barrier":1,"reduce":1,', &
+    '"neighbor_all_gatherv":1,"neighbor_all_to_allv":1,"all_gather":1,"all_to_allw":1,"barrier":1,"reduce":1,', &
     '"send":7,"recv":7,"sendrecv":1,', &
     '"comm_free":8,"finalize":1}}'
   if (wrong /= 0) stop 1
