@@ -60,7 +60,7 @@ bool is_held_back(const WaitEdge& e, const Limits& limits, TimeNs look) {
   const Duration to_copy = std::chrono::microseconds(e.call->bytes() / kCopiedInAMicrosecond);
   const Duration floor =
       p.thread_multiple ? limits.options.slow_after : std::min(limits.options.slow_after, kToStart + to_copy);
-  return lasted(e.held->entered, look) >
+  return lasted(std::max(e.held->entered, p.measured_since), look) >
          patience_with_sends(*e.group, floor).limit + Duration(static_cast<int64_t>(p.starved));
 }
 

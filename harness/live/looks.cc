@@ -16,7 +16,7 @@ constexpr TimeNs kPause = 100'000'000;  // ticks come every few milliseconds
 
 void Looks::tick(TimeNs now) {
   if (next_long_look_ == 0) next_long_look_ = now + kLongLookEvery;
-  if (ticked_ != 0 && now - ticked_ > kPause) paused_ += now - ticked_;
+  const TimeNs gap = ticked_ != 0 ? now - ticked_ : 0;
   ticked_ = now;
   const uint64_t activity = observer_.activity();
   const bool moving = activity != activity_, unseen = looked_at_ != activity_;
@@ -25,6 +25,7 @@ void Looks::tick(TimeNs now) {
     delays_.clear();
     paused_ = 0;
   }
+  if (gap > kPause) paused_ += gap;
   const bool due = now >= next_long_look_;
   if (!due && (moving || !unseen)) return;
   const TimeNs began = now_ns();
@@ -51,6 +52,7 @@ void Looks::last_look(const char* reason) {
 // Never before a look at something new: what it finds does not wait for this.
 void Looks::measure_starvation() {
   measured_ = now_ns();
+  if (delays_.empty()) rested_ = measured_;
   for (const ProcessId& id : alive_)
     if (const auto [delay, is_new] = delays_.try_emplace(id, id.pid); !is_new) delay->second.look();
 }
@@ -58,11 +60,12 @@ void Looks::measure_starvation() {
 // Since it was measured it may have waited all the time: else a finding that is told now would be withdrawn
 // by a look a moment later, when more is known. When the tool itself had no turn, nor may the job have had
 // one.
-TimeNs Looks::starved(const ProcessId& id, TimeNs look) const {
-  const auto delay = delays_.find(id);
-  if (delay == delays_.end()) return 0;
-  if (!delay->second.known()) return paused_;
-  return paused_ + delay->second.waited_ns() + (look > measured_ ? look - measured_ : 0);
+void Looks::tell_starvation(ProcessView& p, TimeNs look) const {
+  const auto delay = delays_.find(p.id);
+  p.starved = paused_;
+  p.measured_since = delay == delays_.end() ? look : rested_;
+  if (delay == delays_.end() || !delay->second.known()) return;
+  p.starved += delay->second.waited_ns() + (look > measured_ ? look - measured_ : 0);
 }
 
 bool Looks::diagnose_now(const char* reason, bool last, bool although_moving) {
@@ -71,7 +74,7 @@ bool Looks::diagnose_now(const char* reason, bool last, bool although_moving) {
   alive_.clear();
   for (ProcessView& p : timeline.processes) {
     if (p.end.kind == EndKind::kAlive) alive_.push_back(p.id);
-    p.starved = starved(p.id, timeline.look);
+    tell_starvation(p, timeline.look);
   }
   if (!timeline.consistent && !although_moving) return false;
   const std::vector<Finding> news = log_.add(diagnose(timeline, options_.diagnose), last);

@@ -39,7 +39,7 @@ class Looks {
  private:
   bool diagnose_now(const char* reason, bool last, bool although_moving);
   void measure_starvation();
-  TimeNs starved(const ProcessId&, TimeNs look) const;
+  void tell_starvation(ProcessView&, TimeNs look) const;
 
   Observer& observer_;
   Journal& journal_;
@@ -51,8 +51,8 @@ class Looks {
   TimeNs first_proven_ = 0;
   std::vector<ProcessId> alive_;          // at the last look
   std::map<ProcessId, RunDelay> delays_;  // since the job last moved
-  TimeNs measured_ = 0;                   // when they were looked at last
-  TimeNs ticked_ = 0, paused_ = 0;        // how long the tool itself had no turn since then
+  TimeNs rested_ = 0, measured_ = 0;      // when they were looked at first, and last
+  TimeNs ticked_ = 0, paused_ = 0;        // how long the tool itself had no turn since the job last moved
 };
 
 }  // namespace rankfault

@@ -94,7 +94,8 @@ struct ProcessView {
   TimeNs busy_at = 0;    // when it, or a helper of it, was last seen using CPU time; 0: not measured
   // How long one of its threads was ready and had no core since the job last moved; 0: not measured.
   TimeNs starved = 0;
-  bool stable = true;  // its state words were read, and read again: nothing changed in between
+  TimeNs measured_since = 0;  // from when on that is known; 0: not measured
+  bool stable = true;         // its state words were read, and read again: nothing changed in between
   std::vector<Coverage> coverage;
   std::vector<LaneView> lanes;
   std::vector<CommView> comms;

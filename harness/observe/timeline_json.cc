@@ -120,6 +120,7 @@ Json process_json(const ProcessView& p) {
           {"end", Json::array({static_cast<int>(p.end.kind), p.end.time, p.end.status_known, p.end.by_signal,
                                p.end.value})},
           {"starved", p.starved},
+          {"measured_since", p.measured_since},
           {"dying", p.dying},
           {"coverage", std::move(coverage)},
           {"lanes", std::move(lanes)},
@@ -137,6 +138,7 @@ ProcessView process_of(const Json& json) {
   h >> p.rank >> p.world_size >> p.attempt >> p.generation >> p.partial >> p.opaque >> p.thread_multiple >>
       p.steps_begun >> p.steps_committed >> p.opened >> p.member >> p.stopped >> p.stable >> p.busy_at;
   p.starved = json.value("starved", TimeNs{0});  // not in a line of an older tool
+  p.measured_since = json.value("measured_since", TimeNs{0});
   p.dying = json.value("dying", false);
   Reader e(json.at("end"));
   p.end.kind = e.as<EndKind>();

@@ -162,6 +162,8 @@ TEST(Messages, PlainSendsAreNotWaitedForLongerThanACopyTakes) {
   EXPECT_EQ(told_after(800 * kMs, starved, 1), "none");
   EXPECT_EQ(told_after(900 * kMs, starved, 1), "order_deadlock");
   EXPECT_EQ(told_after(1500 * kMs, stopped, 1), "none");
+  const auto unmeasured = [](ProcessView& p) { p.measured_since = ~TimeNs{0}; };
+  EXPECT_EQ(told_after(1500 * kMs, unmeasured, 1), "none") << "it may have had no core all the time";
   EXPECT_EQ(told_after(1500 * kMs, with_threads, 1), "none");
   EXPECT_EQ(told_after(900 * kMs, as_it_is, 40'000'000), "none");
   EXPECT_EQ(told_after(1950 * kMs, as_it_is, 40'000'000), "order_deadlock");

@@ -126,14 +126,10 @@ extern struct rf_binding {
   size_t bytes; /* 0: none found */
 } rf_binding;
 int rf_fortran_load(const char** reason);
-enum rf_fortran_module {              /* whose name was called */
-                         RF_MPI_H,    /* mpif.h and use mpi */
-                         RF_MPI_F08,  /* use mpi_f08 */
-                         RF_MPI_F08TS /* the same, where buffers come as descriptors */
-};
-/* openmpi.c, mpich.c */
-int rf_abi_fortran_in_place(const void* buffer,
-                            int module);    /* also where that cannot be told: nothing is compared */
+/* Whose name was called: of mpif.h and use mpi; of use mpi_f08; of that where buffers come as descriptors. */
+enum rf_fortran_module { RF_MPI_H, RF_MPI_F08, RF_MPI_F08TS };
+/* openmpi.c, mpich.c. In place also where it cannot be told: then nothing is compared. */
+int rf_abi_fortran_in_place(const void* buffer, int module);
 int rf_abi_fortran_first_index(int module); /* of a request in what a wait gives */
 #ifdef RF_MPI_FROM_NUMBER
 extern MPI_Comm (*rf_comm_f2c)(int);
