@@ -144,7 +144,10 @@ void rf_actions_reset(void);
 
 void rf_watch_exits(void);                   /* exits.c; once a header is open */
 void rf_note_exit(uint32_t how, int status); /* only if this process owns the header */
-void* rf_resolve_next(const char* symbol);   /* link_map.c */
+void* rf_resolve_next(const char* symbol);   /* link_map.c; its library stays loaded from now on */
+/* link_map.c: the first definition after the agent in load order, by the symbol tables alone: for functions
+ * of libc and its loader, which stay loaded. */
+void* rf_next_function(const char* symbol);
 void rf_note_modules(void);          /* how many objects the loader has brought so far, into the header */
 const char* rf_own_folder(void);     /* with a slash at its end */
 const char* rf_decoder_folder(void); /* $RANKFAULT_DECODERS; empty: beside the agent */

@@ -10,6 +10,7 @@
 
 #define RF_CORE_TABLE_DEFINED_HERE
 #include "harness/agent/agent.h"
+#include "harness/agent/exports.h"
 #include "harness/agent/lock.h"
 #include "harness/agent/sys.h"
 
@@ -62,7 +63,10 @@ void rf_start(void) {
   errno = error;
 }
 
-__attribute__((constructor(102))) static void start(void) { rf_start(); }
+__attribute__((constructor(102))) static void start(void) {
+  rf_exports_start();
+  rf_start();
+}
 
 static int in_call(void) { return rf_me.depth; }
 static void nest(int by) { rf_me.depth += by; }

@@ -5,11 +5,12 @@ function inside(s) { sub(/^[^(]*\(/, "", s); sub(/\).*$/, "", s); return s }
 
 BEGIN {
   asm = out "/trampolines.S"; tables = out "/tables.c"; map = out "/exports.map"
-  print "/* trampolines.S: made from calls.def files; not to be edited. */\n  .text" > asm
+  print "/* trampolines.S: made from calls.def files; not to be edited. Blocks of 32 bytes: tables.h. */\n  .text" > asm
+  print "  .p2align 5\n  .globl rf_trampolines\n  .hidden rf_trampolines\nrf_trampolines:" > asm
   print "/* tables.c: made from calls.def files; not to be edited. */" > tables
   print "#include \"harness/agent/agent_abi.h\"\n#include \"harness/agent/tables.h\"" > tables
   print "const struct rf_call_name rf_call_names[] = {" > tables
-  print "{\n  global:\n    rankfault_*_v1;\n    _exit;\n    _Exit;\n    quick_exit;" > map
+  print "{\n  global:\n    rankfault_*_v1;\n    _exit;\n    _Exit;\n    quick_exit;\n    dlopen;\n    dlmopen;\n    dlsym;\n    dlvsym;" > map
   count = 0
 }
 /^[ \t]*RF_LIBRARY\(/ {
@@ -21,18 +22,19 @@ BEGIN {
   seen[symbol] = 1
   printf "  {\"%s\", %s, RF_CLASS_%s},\n", symbol, library, class > tables
   printf "    %s;\n", symbol > map
+  printf "  .p2align 5\n  .globl %s\n  .type %s, %sfunction\n%s:\n", symbol, symbol, (arch == "aarch64" ? "%" : "@"), symbol > asm
   if (arch == "aarch64") {
-    printf "  .p2align 4\n  .globl %s\n  .type %s, %%function\n%s:\n  hint #34\n  adrp x16, rf_call_slots + %d\n" \
-           "  ldr x16, [x16, :lo12:rf_call_slots + %d]\n  br x16\n  .size %s, . - %s\n",
-           symbol, symbol, symbol, count * 8, count * 8, symbol, symbol > asm
+    printf "  hint #34\n  adrp x16, rf_call_slots + %d\n  ldr x16, [x16, :lo12:rf_call_slots + %d]\n  br x16\n", \
+           count * 8, count * 8 > asm
     printf ".Lstub%d:\n  mov w17, #%d\n  b rf_resolve_entry\n", count, count > asm
+    printf "  mov w0, #%d\n  b rf_answer_loader\n", count > asm
   } else {
-    printf "  .p2align 4\n  .globl %s\n  .type %s, @function\n%s:\n  .cfi_startproc\n  endbr64\n" \
-           "  jmp *rf_call_slots+%d(%%rip)\n  .cfi_endproc\n  .size %s, . - %s\n",
-           symbol, symbol, symbol, count * 8, symbol, symbol > asm
+    printf "  .cfi_startproc\n  endbr64\n  jmp *rf_call_slots+%d(%%rip)\n  .cfi_endproc\n", count * 8 > asm
     printf ".Lstub%d:\n  .cfi_startproc\n  pushq $%d\n  .cfi_adjust_cfa_offset 8\n  jmp rf_resolve_entry\n  .cfi_endproc\n",
            count, count > asm
+    printf "  .org %s + 20\n  movl $%d, %%edi\n  jmp rf_answer_loader\n", symbol, count > asm
   }
+  printf "  .size %s, 32\n", symbol > asm
   ++count
 }
 END {

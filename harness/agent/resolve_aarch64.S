@@ -39,4 +39,37 @@ rf_resolve_entry:
   br x16
   .cfi_endproc
   .size rf_resolve_entry, . - rf_resolve_entry
+
+/* The loader's functions look at their return address to know who calls, so they are jumped to: `\helper` says
+ * where to, and the arguments are as they were. */
+  .macro loader_call name, helper
+  .p2align 4
+  .globl \name
+  .type \name, %function
+\name:
+  .cfi_startproc
+  hint #34
+  stp x29, x30, [sp, #-48]!
+  .cfi_def_cfa_offset 48
+  .cfi_offset x29, -48
+  .cfi_offset x30, -40
+  mov x29, sp
+  stp x0, x1, [sp, #16]
+  str x2, [sp, #32]
+  bl \helper
+  mov x16, x0
+  ldp x0, x1, [sp, #16]
+  ldr x2, [sp, #32]
+  ldp x29, x30, [sp], #48
+  .cfi_restore x29
+  .cfi_restore x30
+  .cfi_def_cfa_offset 0
+  br x16
+  .cfi_endproc
+  .size \name, . - \name
+  .endm
+  loader_call dlopen, rf_on_dlopen
+  loader_call dlmopen, rf_on_dlmopen
+  loader_call dlsym, rf_on_dlsym
+  loader_call dlvsym, rf_on_dlvsym
   .section .note.GNU-stack, "", %progbits

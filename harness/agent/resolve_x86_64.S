@@ -59,4 +59,35 @@ rf_resolve_entry:
   jmp *%r11
   .cfi_endproc
   .size rf_resolve_entry, . - rf_resolve_entry
+
+/* The loader's functions look at their return address to know who calls, so they are jumped to: `\helper` says
+ * where to, and the arguments are as they were. */
+  .macro loader_call name, helper
+  .p2align 4
+  .globl \name
+  .type \name, @function
+\name:
+  .cfi_startproc
+  endbr64
+  pushq %rdi
+  .cfi_adjust_cfa_offset 8
+  pushq %rsi
+  .cfi_adjust_cfa_offset 8
+  pushq %rdx
+  .cfi_adjust_cfa_offset 8
+  call \helper
+  popq %rdx
+  .cfi_adjust_cfa_offset -8
+  popq %rsi
+  .cfi_adjust_cfa_offset -8
+  popq %rdi
+  .cfi_adjust_cfa_offset -8
+  jmp *%rax
+  .cfi_endproc
+  .size \name, . - \name
+  .endm
+  loader_call dlopen, rf_on_dlopen
+  loader_call dlmopen, rf_on_dlmopen
+  loader_call dlsym, rf_on_dlsym
+  loader_call dlvsym, rf_on_dlvsym
   .section .note.GNU-stack, "", @progbits

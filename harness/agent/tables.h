@@ -6,6 +6,15 @@
 
 #define RF_MAX_CALLS 8191u
 
+/* trampolines.S has one block for each name: its trampoline, the stub for its first call, and at this offset
+ * the resolver that the loader calls (exports.h). */
+#define RF_TRAMPOLINE_BYTES 32
+#if defined(__aarch64__)
+#define RF_RESOLVER_OFFSET 24
+#else
+#define RF_RESOLVER_OFFSET 20
+#endif
+
 enum rf_class { RF_CLASS_COMMUNICATION, RF_CLASS_RMA, RF_CLASS_IO, RF_CLASS_OTHER, RF_CLASS_QUERY };
 
 struct rf_call_name {
@@ -15,6 +24,7 @@ struct rf_call_name {
 };
 extern const struct rf_call_name rf_call_names[];
 extern const uint32_t rf_call_count;
-extern void* rf_call_slots[]; /* where each trampoline goes */
+extern const char rf_trampolines[]; /* the first block */
+extern void* rf_call_slots[];       /* where each trampoline goes */
 
 #endif /* RANKFAULT_AGENT_TABLES_H */

@@ -1,0 +1,168 @@
+/* exports.c: edits the agent's own symbol table, so that a name is there exactly when a library has it.
+ *
+ * In the file each name is an ordinary function, so the loader can bind the objects that the process starts
+ * with before any code of ours runs. The constructor then turns each symbol into an IFUNC: when the loader
+ * binds a reference from now on, it asks rf_answer_loader, which looks whether a library has that name. Two
+ * cases are left:
+ *   - dlsym() of a name that no library has must fail with the loader's own error, and an IFUNC that answers
+ * null sets none. So that symbol's value becomes 0, which the loader skips, until the next dlopen().
+ *   - Weak references of the first objects are bound already: weak_references.c clears them.
+ * IFUNCs in the file itself crash: programs linked with -z now bind them before the agent is relocated. */
+#define _GNU_SOURCE
+#include "harness/agent/exports.h"
+
+#include <unistd.h>
+
+#include "harness/agent/agent.h"
+#include "harness/agent/elf_lookup.h"
+#include "harness/agent/lock.h"
+#include "harness/agent/tables.h"
+
+static struct rf_elf own;
+static ElfW(Addr) own_base;
+static const char here_is_us;
+static uint32_t is_ready; /* the symbols are IFUNCs */
+static struct rf_lock editing;
+static uint32_t hidden_count;
+static struct {
+  ElfW(Sym) * symbol;
+  ElfW(Addr) value;
+} hidden[RF_MAX_CALLS]; /* those whose value is 0 for now */
+
+int32_t rf_trampoline_at(uintptr_t address) {
+  const uintptr_t offset = address - (uintptr_t)rf_trampolines;
+  return offset < (uintptr_t)rf_call_count * RF_TRAMPOLINE_BYTES ? (int32_t)(offset / RF_TRAMPOLINE_BYTES)
+                                                                 : -1;
+}
+
+void* rf_answer_loader(uint32_t index) {
+  const char* name = rf_call_names[index].symbol;
+  if (rf_is_elsewhere(name, rf_elf_hash(name)))
+    return (void*)(uintptr_t)(rf_trampolines +
+                              (size_t)index * RF_TRAMPOLINE_BYTES); /* NOLINT: code, not data */
+  return rf_answer_missing(name);
+}
+
+static int find_own(struct dl_phdr_info* info, size_t bytes, void* unused) {
+  (void)bytes;
+  (void)unused;
+  if (!rf_elf_holds(info, &here_is_us)) return 0;
+  if (rf_elf_open(info, &own) != 0 || !own.gnu_hash) own.symbols = NULL;
+  own_base = info->dlpi_addr;
+  return 1;
+}
+
+/* The first symbol that others can find, and the one past the last: DT_GNU_HASH has them at the end, by
+ * bucket. */
+static void own_range(uint32_t* first, uint32_t* end) {
+  const uint32_t buckets = own.gnu_hash[0], words = own.gnu_hash[2];
+  const uint32_t* bucket = own.gnu_hash + 4 + words * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
+  const uint32_t* chain = bucket + buckets;
+  uint32_t last = 0;
+  *first = own.gnu_hash[1];
+  for (uint32_t i = 0; i < buckets; ++i)
+    if (bucket[i] > last) last = bucket[i];
+  if (last >= *first)
+    while (!(chain[last - *first] & 1)) ++last;
+  *end = last < *first ? *first : last + 1;
+}
+
+/* Between begin and end of an edit the pages of the symbol table can be written. The lock keeps two threads
+ * from taking that right from each other. */
+static uintptr_t table_page, table_bytes;
+static int protect(int rights) {
+  return (int)rf_sys6(SYS_mprotect, (long)table_page, (long)table_bytes, rights, 0, 0, 0);
+}
+static int begin_edit(void) {
+  if (rf_lock_take(&editing) != 0) return -1;
+  if (protect(PROT_READ | PROT_WRITE) == 0) return 0;
+  rf_lock_give(&editing);
+  return -1;
+}
+static void end_edit(void) {
+  protect(PROT_READ);
+  rf_lock_give(&editing);
+}
+
+/* The symbol keeps the trampoline within its size, so that dladdr() still finds the name. */
+static void make_ifunc(ElfW(Sym) * s) {
+  const ElfW(Addr) address = own_base + s->st_value;
+  if (rf_trampoline_at(address) < 0) return;
+  s->st_value += RF_RESOLVER_OFFSET;
+  s->st_info = (unsigned char)ELF64_ST_INFO(ELF64_ST_BIND(s->st_info), STT_GNU_IFUNC);
+}
+
+void rf_exports_start(void) {
+  if (RF_LOAD(&is_ready)) return;
+  dl_iterate_phdr(find_own, NULL);
+  if (!own.symbols) return;
+  uint32_t first, end;
+  own_range(&first, &end);
+  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  table_page = (uintptr_t)&own.symbols[first] & ~(page - 1);
+  table_bytes = (uintptr_t)&own.symbols[end] - table_page;
+  rf_clear_weak_references();
+  if (begin_edit() != 0) return;
+  for (uint32_t i = first; i < end; ++i)
+    make_ifunc((ElfW(Sym)*)(uintptr_t)&own.symbols[i]); /* NOLINT: ours */
+  RF_STORE(&is_ready, 1u);
+  end_edit();
+}
+
+/* Makes a name invisible that no library has, so that dlsym() fails as it would. */
+static void hide_if_missing(const char* name) {
+  if (!RF_LOAD(&is_ready) || !name) return;
+  const uint32_t hash = rf_elf_hash(name);
+  const ElfW(Sym)* found = rf_elf_find(&own, name, hash);
+  if (!found || rf_trampoline_at(own_base + found->st_value) < 0 || rf_is_elsewhere(name, hash)) return;
+  if (begin_edit() != 0) return;
+  ElfW(Sym)* s = (ElfW(Sym)*)(uintptr_t)found; /* NOLINT: ours */
+  const ElfW(Addr) value = RF_LOAD(&s->st_value);
+  if (value) {
+    hidden[hidden_count].symbol = s;
+    hidden[hidden_count].value = value;
+    RF_STORE(&hidden_count, hidden_count + 1);
+    RF_STORE(&s->st_value, (ElfW(Addr))0);
+  }
+  end_edit();
+}
+
+/* What is loaded next may have them. */
+static void show_hidden(void) {
+  if (!RF_LOAD(&hidden_count) || begin_edit() != 0) return;
+  for (; hidden_count; RF_STORE(&hidden_count, hidden_count - 1))
+    RF_STORE(&hidden[hidden_count - 1].symbol->st_value, hidden[hidden_count - 1].value);
+  end_edit();
+}
+
+static void* next_of(void** cache, const char* name) {
+  void* next = RF_LOAD(cache);
+  if (!next) RF_STORE(cache, next = rf_next_function(name));
+  return next;
+}
+
+void* rf_on_dlopen(void) {
+  static void* next;
+  show_hidden();
+  return next_of(&next, "dlopen");
+}
+
+void* rf_on_dlmopen(void) {
+  static void* next;
+  show_hidden();
+  return next_of(&next, "dlmopen");
+}
+
+void* rf_on_dlsym(void* handle, const char* name) {
+  static void* next;
+  (void)handle;
+  hide_if_missing(name);
+  return next_of(&next, "dlsym");
+}
+
+void* rf_on_dlvsym(void* handle, const char* name) {
+  static void* next;
+  (void)handle;
+  hide_if_missing(name);
+  return next_of(&next, "dlvsym");
+}

@@ -1,0 +1,91 @@
+/* missing_names.c: names that the agent exports and no library of the process has. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "harness/agent/agent.h"
+#include "harness/agent/elf_lookup.h"
+#include "harness/agent/exports.h"
+
+static const char here_is_us;
+
+struct search {
+  const char* name;
+  uint32_t hash;
+  int is_found;
+};
+
+static int defines(struct dl_phdr_info* info, size_t bytes, void* context) {
+  (void)bytes;
+  struct search* s = context;
+  struct rf_elf elf;
+  if (rf_elf_open(info, &elf) != 0 || rf_elf_holds(info, &here_is_us)) return 0;
+  s->is_found = rf_elf_find(&elf, s->name, s->hash) != NULL;
+  return s->is_found;
+}
+
+int rf_is_elsewhere(const char* name, uint32_t hash) {
+  struct search s = {name, hash, 0};
+  dl_iterate_phdr(defines, &s);
+  return s.is_found;
+}
+
+struct references {
+  const char* name;
+  int has_weak;
+  char strong[RF_PATH_BYTES * 2]; /* the first object with an ordinary reference; empty: none */
+};
+
+static void note_reference(const struct dl_phdr_info* info, const ElfW(Rela) * relocation,
+                           const ElfW(Sym) * symbol, const char* name, void* context) {
+  (void)relocation;
+  struct references* r = context;
+  if (symbol->st_shndx != SHN_UNDEF || strcmp(name, r->name) != 0) return;
+  if (ELF64_ST_BIND(symbol->st_info) == STB_WEAK)
+    r->has_weak = 1;
+  else if (!r->strong[0])
+    snprintf(r->strong, sizeof(r->strong), "%s",
+             info->dlpi_name && info->dlpi_name[0] ? info->dlpi_name : program_invocation_name);
+}
+
+static int note_references(struct dl_phdr_info* info, size_t bytes, void* context) {
+  (void)bytes;
+  struct rf_elf elf;
+  if (rf_elf_open(info, &elf) == 0) rf_elf_relocations(info, &elf, note_reference, context);
+  return 0;
+}
+
+/* Which reference the loader is at cannot be known. Where objects have both kinds, null is the answer that no
+ * program gets wrongly: it would have failed to start otherwise. */
+void* rf_answer_missing(const char* name) {
+  struct references r = {.name = name};
+  dl_iterate_phdr(note_references, &r);
+  if (r.has_weak || !r.strong[0]) return NULL;
+  void (*signal_error)(int, const char*, const char*, const char*);
+  *(void**)(&signal_error) = rf_next_function("_dl_signal_error"); /* glibc's, of its version GLIBC_PRIVATE */
+  char text[RF_PATH_BYTES];
+  snprintf(text, sizeof(text), "undefined symbol: %s", name);
+  if (signal_error) signal_error(0, r.strong, "symbol lookup error", text);
+  return NULL;
+}
+
+static int says_no(int* flag) {
+  if (flag) *flag = 0;
+  return 0;
+}
+
+static int refuses(void) { return 5; } /* an error in each of the libraries; ncclInvalidUsage */
+
+static int ends_with(const char* text, const char* end) {
+  const size_t n = strlen(text), m = strlen(end);
+  return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* What is called all the same: by a constructor that ran before ours, or after the library was unloaded. */
+void* rf_absent(const char* symbol) {
+  static const char* const questions[] = {"Initialized", "Finalized", "initialized_", "finalized_", NULL};
+  for (int i = 0; questions[i]; ++i)
+    if (ends_with(symbol, questions[i])) return (void*)says_no; /* NOLINT */
+  return (void*)refuses;                                        /* NOLINT */
+}

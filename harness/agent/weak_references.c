@@ -1,0 +1,48 @@
+/* weak_references.c: weak references of the first objects to names that no library has.
+ *
+ * The loader binds the objects that a process starts with before the agent's constructor runs, and finds all
+ * names of the agent. A weak reference to one that no library has would be null without the agent, so it
+ * becomes null. */
+#define _GNU_SOURCE
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/agent/elf_lookup.h"
+#include "harness/agent/exports.h"
+#include "harness/agent/sys.h"
+
+static int is_in_relro(const struct dl_phdr_info* info, const void* address) {
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)* p = &info->dlpi_phdr[i];
+    if (p->p_type == PT_GNU_RELRO) return (ElfW(Addr))address - info->dlpi_addr - p->p_vaddr < p->p_memsz;
+  }
+  return 0;
+}
+
+static void store(const struct dl_phdr_info* info, ElfW(Addr) * slot, ElfW(Addr) value) {
+  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)slot & ~(page - 1);
+  const int is_read_only = is_in_relro(info, slot); /* by now */
+  if (is_read_only && rf_sys6(SYS_mprotect, (long)at, (long)page, PROT_READ | PROT_WRITE, 0, 0, 0) != 0)
+    return;
+  *slot = value;
+  if (is_read_only) rf_sys6(SYS_mprotect, (long)at, (long)page, PROT_READ, 0, 0, 0);
+}
+
+static void clear_one(const struct dl_phdr_info* info, const ElfW(Rela) * relocation,
+                      const ElfW(Sym) * symbol, const char* name, void* unused) {
+  (void)unused;
+  ElfW(Addr)* slot = (ElfW(Addr)*)(info->dlpi_addr + relocation->r_offset); /* NOLINT */
+  const ElfW(Addr) addend = (ElfW(Addr))relocation->r_addend;
+  if (symbol->st_shndx == SHN_UNDEF && ELF64_ST_BIND(symbol->st_info) == STB_WEAK &&
+      rf_trampoline_at(*slot - addend) >= 0 && !rf_is_elsewhere(name, rf_elf_hash(name)))
+    store(info, slot, addend);
+}
+
+static int clear_in(struct dl_phdr_info* info, size_t bytes, void* unused) {
+  (void)bytes;
+  struct rf_elf elf;
+  if (rf_elf_open(info, &elf) == 0) rf_elf_relocations(info, &elf, clear_one, unused);
+  return 0;
+}
+
+void rf_clear_weak_references(void) { dl_iterate_phdr(clear_in, NULL); }
