@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""transparency: other people's test suites give the same results under `rankfault watch` as without it.
+
+usage: transparency.py BUILD_DIR PAGE [--only TEXT] [--ranks 1,2,3] [--stride N] [--limit SECONDS] [-- WORD...]
+
+Each suite runs three times: alone, under watch, alone again. A test whose outcome differs between the two runs alone
+is unstable by itself and is counted apart. All others must have the same outcome under watch, and the job the same exit
+status. WORDs go to mpi4py's test program (`-- -i test_cco`: only these files). Exit status: 0 all the same, 1 not.
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+import suites
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class Run:
+    """Outcomes by test (of all processes, sorted), how the job ended, and what watch said."""
+
+    def __init__(self, suite, tool, limit):
+        with tempfile.TemporaryDirectory(prefix="rf-suite-") as folder:
+            program, *rest = suite.program
+            command = [*suite.launcher, program, str(HERE / "outcomes.py"), folder, *rest]
+            if tool:
+                command = [tool, "watch", "--run-dir", f"{folder}/run", "--ranks", "1", "--", *command]
+                if suite.launcher:
+                    command.remove("--ranks"), command.remove("1")
+            self.output, status = run(command, {**os.environ, **suite.env}, limit)
+            self.outcomes = collections.defaultdict(list)
+            for kept in sorted(pathlib.Path(folder).glob("*.json")):
+                for test, outcome in json.loads(kept.read_text(encoding="utf-8")).items():
+                    self.outcomes[test].append(outcome)
+        for outcomes in self.outcomes.values():
+            outcomes.sort()
+        self.findings = sorted(set(re.findall(r"^ *(?:found|then) +(\w+): .*, (proven|inferred)$", self.output, re.M)))
+        ended = re.search(r"the job ended: (.*)", self.output)
+        self.end = ended.group(1) if ended else f"exit {status}"
+
+
+def run(command, env, limit):
+    """Output and status; after the limit the whole process group is ended."""
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          start_new_session=True) as process:
+        try:
+            output, _ = process.communicate(timeout=limit)
+            return output.decode(errors="replace"), process.returncode
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGTERM)
+            output, _ = process.communicate()
+            return output.decode(errors="replace"), f"none within {limit} s"
+
+
+def compare(suite, tool, limit):
+    first, watched, second = (Run(suite, t, limit) for t in ("", tool, ""))
+    stable = {t for t in first.outcomes.keys() | second.outcomes.keys() if first.outcomes.get(t) == second.outcomes.get(t)}
+    seen = stable | (watched.outcomes.keys() - second.outcomes.keys())
+    differ = sorted(t for t in seen if watched.outcomes.get(t) != first.outcomes.get(t))
+    is_same = not differ and (watched.end == first.end or first.end != second.end)
+    for test in differ:
+        print(f"   {test}: alone {first.outcomes.get(test)}, watched {watched.outcomes.get(test)}")
+    if not is_same:
+        print("\n".join(watched.output.splitlines()[-25:]))
+    findings = ", ".join(" ".join(f) for f in watched.findings) or "none"
+    row = [suite.name, len(stable), len(first.outcomes.keys() | second.outcomes.keys()) - len(stable), len(differ),
+           first.end, watched.end, findings]
+    print(" | ".join(map(str, row)), flush=True)
+    return row, is_same
+
+
+def write_page(page, rows):
+    head = ["suite", "tests with one outcome alone", "unstable alone", "other outcome under watch", "end alone", "end under watch",
+            "findings"]
+    text = pathlib.Path(page).read_text(encoding="utf-8") if pathlib.Path(page).exists() else "# Transparency\n\n<!-- table -->\n"
+    table = ["| " + " | ".join(map(str, line)) + " |" for line in [head, ["---"] * len(head), *rows]]
+    text = re.sub(r"<!-- table -->.*?(?=\n\n|\Z)", lambda _: "<!-- table -->\n" + "\n".join(table), text, flags=re.S)
+    pathlib.Path(page).write_text(text, encoding="utf-8")
+
+
+def main():
+    words = sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else []
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("page")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--ranks", default="1,2,3")
+    parser.add_argument("--stride", type=int, default=10)
+    parser.add_argument("--limit", type=int, default=1800)
+    args = parser.parse_args(sys.argv[1:sys.argv.index("--")] if "--" in sys.argv else None)
+    folder = pathlib.Path(os.environ.get("RANKFAULT_SUITES", f"{args.build}/suites")).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    ranks = [int(n) for n in args.ranks.split(",")]
+    rows, all_same = [], True
+    for suite in [*suites.mpi4py_suites(folder, ranks, words), *suites.torch_suites(folder, args.stride)]:
+        if args.only not in suite.name:
+            continue
+        if suite.missing:
+            print(f"{suite.name}: skipped, {suite.missing}", flush=True)
+            continue
+        row, is_same = compare(suite, str(pathlib.Path(args.build).resolve() / "bin" / "rankfault"), args.limit)
+        rows.append(row)
+        all_same = all_same and is_same
+    write_page(args.page, rows)
+    sys.exit(0 if all_same else 1)
+
+
+if __name__ == "__main__":
+    main()
