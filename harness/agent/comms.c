@@ -10,6 +10,18 @@ static struct { /* what comm_find compares, closer together than the entries of 
 } keys[RF_MAX_COMMS];
 static uint32_t made_of_library[RF_MAX_LIBRARIES];
 
+static int is_key(uint32_t i, uint8_t library, uint64_t handle, uint32_t tag) {
+  return RF_LOAD(&keys[i].library) == (uint32_t)library + 1 && keys[i].handle == handle && keys[i].tag == tag;
+}
+
+/* Where a handle was found last, so that a call costs the same whatever the number of communicators. A hint
+ * may be wrong at any time: the key decides. */
+static uint8_t* hint_of(uint64_t handle, uint32_t tag) {
+  static uint8_t hints[RF_MAX_COMMS];
+  _Static_assert(RF_MAX_COMMS <= 256, "an index fits a hint");
+  return &hints[((handle ^ tag) * 0x9e3779b97f4a7c15ull >> 56) % RF_MAX_COMMS];
+}
+
 void rf_comms_reset(void) {
   memset(keys, 0, sizeof(keys));
   memset(made_of_library, 0, sizeof(made_of_library));
@@ -104,15 +116,22 @@ uint32_t rf_comm_add(const struct rf_comm_info* info) {
   keys[at].handle = info->handle;
   keys[at].tag = info->tag;
   RF_STORE(&keys[at].library, (uint32_t)info->library + 1);
+  __atomic_store_n(hint_of(info->handle, info->tag), (uint8_t)at,
+                   __ATOMIC_RELAXED); /* the newest of a handle */
   return at;
 }
 
 uint32_t rf_comm_find(uint8_t library, uint64_t handle, uint32_t tag) {
   if (!rf_is_recording()) return RF_NO_COMM;
+  uint8_t* hint = hint_of(handle, tag);
+  const uint32_t hinted = __atomic_load_n(hint, __ATOMIC_RELAXED);
+  if (is_key(hinted, library, handle, tag)) return hinted;
   const uint32_t used = RF_LOAD(&rf_head->comms_used);
   for (uint32_t i = used > RF_MAX_COMMS ? RF_MAX_COMMS : used; i-- > 0;)
-    if (RF_LOAD(&keys[i].library) == (uint32_t)library + 1 && keys[i].handle == handle && keys[i].tag == tag)
+    if (is_key(i, library, handle, tag)) {
+      __atomic_store_n(hint, (uint8_t)i, __ATOMIC_RELAXED);
       return i;
+    }
   return RF_NO_COMM;
 }
 

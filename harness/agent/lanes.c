@@ -8,11 +8,11 @@
 
 RF_TLS struct rf_thread rf_me;
 
-static uint32_t next_call[RF_MAX_LANES + 1]; /* the number of the next call on each lane, never reused */
+static uint64_t calls_made[RF_MAX_LANES + 1]; /* on each lane; the number of a call is never used again */
 static pthread_key_t at_thread_end;
 static uint32_t key_is_made;
 
-uint32_t rf_next_call(uint32_t lane) { return __atomic_add_fetch(&next_call[lane], 1, __ATOMIC_RELAXED); }
+uint32_t rf_next_call(uint32_t lane) { return (uint32_t)rf_count_on_lane(lane, &calls_made[lane]) + 1; }
 
 static void release_lane(void* unused) {
   (void)unused;

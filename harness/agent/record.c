@@ -17,7 +17,7 @@ int rf_counts_on_comm(uint16_t op) {
 }
 
 struct rf_record* rf_claim_record(uint32_t lane, uint64_t* commit) {
-  const uint64_t index = __atomic_fetch_add(&rf_lanes[lane].head, 1, __ATOMIC_RELAXED);
+  const uint64_t index = rf_count_on_lane(lane, &rf_lanes[lane].head);
   struct rf_record* history = rf_history[lane];
   if (RF_UNLIKELY(!history)) {
     __atomic_fetch_add(&rf_lanes[lane].dropped, 1, __ATOMIC_RELAXED);
