@@ -63,6 +63,7 @@ struct rf_thread {
 };
 extern RF_TLS struct rf_thread rf_me;
 int rf_attach_thread(void); /* 0: rf_me.lane is valid */
+void rf_clean_stack(void);  /* stack.c: at the end of a step that runs before a call goes on */
 uint32_t rf_next_call(uint32_t lane);
 
 static inline int rf_attached(void) {

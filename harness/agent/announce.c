@@ -25,7 +25,7 @@ static int live_world(uint8_t library) {
   return 0;
 }
 
-void rf_become_member(uint8_t library, int32_t rank, int32_t world_size) {
+static void become_member(uint8_t library, int32_t rank, int32_t world_size) {
   static uint8_t announced_by;
   if (rf_open_record() != 0) return;
   const int first = RF_LOAD(&rf_head->member_ns) == 0;
@@ -45,6 +45,11 @@ void rf_become_member(uint8_t library, int32_t rank, int32_t world_size) {
   else if (changed)
     __atomic_add_fetch(&rf_head->generation, 1, __ATOMIC_RELEASE);
   if (RF_LOAD(&rf_head->stage) != RF_STAGE_MEMBER) RF_STORE(&rf_head->stage, (uint32_t)RF_STAGE_MEMBER);
+}
+
+void rf_become_member(uint8_t library, int32_t rank, int32_t world_size) {
+  become_member(library, rank, world_size);
+  rf_clean_stack();
 }
 
 void rf_finalized(uint8_t library) {

@@ -55,7 +55,7 @@ static void raise_lanes_used(uint32_t used) {
   }
 }
 
-int rf_attach_thread(void) {
+static int attach_thread(void) {
   if (rf_open_record() != 0) return -1;
   if (rf_me.epoch == RF_LOAD(rf_mine)) return 0;
   const uint32_t i = claim_lane();
@@ -73,4 +73,10 @@ int rf_attach_thread(void) {
   const struct rf_call nothing = {.comm = RF_NO_COMM, .peer = RF_PEER_NONE, .recv_peer = RF_PEER_NONE};
   rf_write_state(&nothing, 0, RF_OUTSIDE, rf_now(), 0);
   return 0;
+}
+
+int rf_attach_thread(void) {
+  const int rc = attach_thread();
+  rf_clean_stack();
+  return rc;
 }

@@ -10,6 +10,17 @@
 #include "harness/agent/lock.h"
 #include "harness/agent/tables.h"
 
+/* How deep the stack below a first call is used, measured with glibc 2.36: 11.3 KiB, and 20.4 KiB where a
+ * decoder is loaded. Multiples of 16. */
+#define USED_BY_LOOKUP (12u * 1024)
+#define USED_BY_LOADING (24u * 1024)
+
+struct resolved { /* returned in two registers */
+  void* target;
+  uint64_t stack_used;
+};
+struct resolved rf_resolve_slot(uint32_t index);
+
 static void* wrapper_of[RF_MAX_CALLS];
 static uint8_t decoder_state[RF_MAX_LIBRARIES * 2]; /* 0 not tried, 1 tried */
 static struct rf_lock loading;
@@ -104,12 +115,13 @@ static uint32_t opaque_bit(uint8_t class) {
   }
 }
 
-static void* decide(uint32_t index) {
+static void* decide(uint32_t index, uint64_t* stack_used) {
   const struct rf_call_name* name = &rf_call_names[index];
   if (!rf_inert()) {
     if (!decoder_state[name->library]) {
       decoder_state[name->library] = 1;
       load_decoder(name->library);
+      *stack_used = USED_BY_LOADING;
     }
     if (wrapper_of[index]) return wrapper_of[index];
     rf_opaque(opaque_bit(name->call_class));
@@ -118,14 +130,15 @@ static void* decide(uint32_t index) {
 }
 
 /* Called by the stubs with all argument registers saved. */
-void* rf_resolve_slot(uint32_t index) {
+struct resolved rf_resolve_slot(uint32_t index) {
+  struct resolved answer = {NULL, USED_BY_LOOKUP};
   const int error = errno;
   rf_start();
   const char* symbol = rf_call_names[index].symbol;
   void* target = NULL;
   ++rf_me.in_core;
   if (rf_lock_take(&loading) == 0) {
-    target = decide(index);
+    target = decide(index, &answer.stack_used);
     if (target) RF_STORE(&rf_call_slots[index], target);
     rf_lock_give(&loading);
   } else { /* within the loading, or a thread that holds the loader waits for us: pass this one through */
@@ -135,5 +148,6 @@ void* rf_resolve_slot(uint32_t index) {
   rf_note_modules();
   --rf_me.in_core;
   errno = error;
-  return target ? target : rf_absent(symbol);
+  answer.target = target ? target : rf_absent(symbol);
+  return answer;
 }

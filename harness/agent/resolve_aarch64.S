@@ -1,5 +1,9 @@
 /* resolve_aarch64.S: between a name's first call and the C that decides where it goes. Everything that
- * may carry an argument is kept: x0-x7, x8 (hidden result), q0-q7. On entry: w17 is the name's index. */
+ * may carry an argument is kept: x0-x7, x8 (hidden result), q0-q7. On entry: w17 is the name's index.
+ *
+ * rf_resolve_slot answers in x0 where the name goes and in x1 how much stack that took. Both that stack and the
+ * saved registers are zeroed: a library that reads a variable before it has set it finds what lies there
+ * (docs/decisions/agent.md). */
   .text
   .globl rf_resolve_entry
   .hidden rf_resolve_entry
@@ -23,6 +27,13 @@ rf_resolve_entry:
   mov w0, w17
   bl rf_resolve_slot
   mov x16, x0
+  sub x9, x29, x1
+  mov sp, x9
+.Lzero:
+  stp xzr, xzr, [x9], #16
+  cmp x9, x29
+  b.lo .Lzero
+  mov sp, x29
   ldp x0, x1, [sp, #16]
   ldp x2, x3, [sp, #32]
   ldp x4, x5, [sp, #48]
@@ -32,10 +43,24 @@ rf_resolve_entry:
   ldp q2, q3, [sp, #128]
   ldp q4, q5, [sp, #160]
   ldp q6, q7, [sp, #192]
+  stp xzr, xzr, [sp, #16]
+  stp xzr, xzr, [sp, #32]
+  stp xzr, xzr, [sp, #48]
+  stp xzr, xzr, [sp, #64]
+  stp xzr, xzr, [sp, #80]
+  stp xzr, xzr, [sp, #96]
+  stp xzr, xzr, [sp, #112]
+  stp xzr, xzr, [sp, #128]
+  stp xzr, xzr, [sp, #144]
+  stp xzr, xzr, [sp, #160]
+  stp xzr, xzr, [sp, #176]
+  stp xzr, xzr, [sp, #192]
+  stp xzr, xzr, [sp, #208]
   ldp x29, x30, [sp], #224
   .cfi_restore x29
   .cfi_restore x30
   .cfi_def_cfa_offset 0
+  stp xzr, xzr, [sp, #-224]
   br x16
   .cfi_endproc
   .size rf_resolve_entry, . - rf_resolve_entry

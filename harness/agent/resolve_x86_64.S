@@ -1,6 +1,10 @@
 /* resolve_x86_64.S: between a name's first call and the C that decides where it goes. Everything that
  * may carry an argument is kept: rdi rsi rdx rcx r8 r9, rax (vector count), r10 (static chain), xmm0-7.
- * On entry: the stub has pushed the name's index above the return address. */
+ * On entry: the stub has pushed the name's index above the return address.
+ *
+ * rf_resolve_slot answers in rax where the name goes and in rdx how much stack that took. Both that stack and
+ * the saved registers are zeroed: a library that reads a variable before it has set it finds what lies there
+ * (docs/decisions/agent.md). */
   .text
   .globl rf_resolve_entry
   .hidden rf_resolve_entry
@@ -33,11 +37,18 @@ rf_resolve_entry:
   .cfi_offset %rbp, -24
   andq $-16, %rsp
   call rf_resolve_slot
+  movq %rax, %r11
+  movq %rbp, %rsp
+  subq %rdx, %rsp
+  movq %rsp, %rdi
+  movq %rdx, %rcx
+  shrq $3, %rcx
+  xorl %eax, %eax
+  rep stosq
   movq %rbp, %rsp
   .cfi_def_cfa_register %rsp
   movq 192(%rsp), %rbp
   .cfi_restore %rbp
-  movq %rax, %r11
   movq 0(%rsp), %rax
   movq 8(%rsp), %rdi
   movq 16(%rsp), %rsi
@@ -54,6 +65,20 @@ rf_resolve_entry:
   movups 144(%rsp), %xmm5
   movups 160(%rsp), %xmm6
   movups 176(%rsp), %xmm7
+  pxor %xmm15, %xmm15
+  movups %xmm15, 0(%rsp)
+  movups %xmm15, 16(%rsp)
+  movups %xmm15, 32(%rsp)
+  movups %xmm15, 48(%rsp)
+  movups %xmm15, 64(%rsp)
+  movups %xmm15, 80(%rsp)
+  movups %xmm15, 96(%rsp)
+  movups %xmm15, 112(%rsp)
+  movups %xmm15, 128(%rsp)
+  movups %xmm15, 144(%rsp)
+  movups %xmm15, 160(%rsp)
+  movups %xmm15, 176(%rsp)
+  movups %xmm15, 192(%rsp)
   addq $208, %rsp
   .cfi_def_cfa_offset 8
   jmp *%r11

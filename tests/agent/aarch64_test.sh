@@ -24,12 +24,13 @@ aarch64-linux-gnu-gcc $flags -std=gnu11 -fPIC -shared -fexceptions -fvisibility=
 # shellcheck disable=SC2086
 aarch64-linux-gnu-g++ $flags -std=c++20 -o "$work/subject" "$source/tests/agent/subject_main.cc" \
   "$source/tests/agent/subject_calls.cc" "$work/libfake.so"
+bind=
 run() {
   expected=$1
   shift
   got=0
   qemu-aarch64 -L /usr/aarch64-linux-gnu -E LD_PRELOAD="$work/libagent.so" -E LD_LIBRARY_PATH="$work" \
-    -E RANKFAULT_RUN_DIR="$work/run" -E RANKFAULT_DECODERS="$work/decoders" -E RANK=0 -E WORLD_SIZE=4 \
+    -E RANKFAULT_RUN_DIR="$work/run" -E RANKFAULT_DECODERS="$work/decoders" -E RANK=0 -E WORLD_SIZE=4 ${bind:+-E LD_BIND_NOW=$bind} \
     "$work/subject" "$@" || got=$?
   [ "$got" = "$expected" ] || { echo "$* ended with $got instead of $expected"; exit 1; }
 }
@@ -41,6 +42,10 @@ run 10 marks
 run 0 counts
 run 0 threads 8 50
 run 0 asks_for_what_is_not_there
+bind=1 # or the loader leaves its own on the stack (stack_test.cc)
+run 0 left_on_stack
+run 0 left_by_wrapper
+bind=
 ls "$work"/run/records/*.ring > /dev/null
 
 # Names that no library has: the same answers with the agent as without it (names_test.cc).

@@ -52,6 +52,27 @@ BEHAVIOUR(hard_signatures) {
   return fake_put();
 }
 
+namespace {
+__attribute__((noinline, no_sanitize("address"))) void fill_stack() {
+  volatile unsigned char below[64 * 1024];
+  for (volatile unsigned char& byte : below) byte = kStackFill;
+}
+int at_most_99(int count) { return count < 99 ? count : 99; }
+}  // namespace
+
+// The status: bytes that the first call of a name left below its caller's frame.
+BEHAVIOUR(left_on_stack) {
+  const long word = 0x0123456789abcdef;
+  fill_stack();
+  return at_most_99(fake_left_on_stack(0, word, word, word, word, word));
+}
+
+// The same of the first call that a decoder wraps; 1 KiB is for the wrapper itself.
+BEHAVIOUR(left_by_wrapper) {
+  fill_stack();
+  return at_most_99(fake_left_by_wrapper(1024));
+}
+
 BEHAVIOUR(exceptions) {
   fake_init(0, 4);
   for (int i = 0; i < 3; ++i) {

@@ -5,6 +5,7 @@ static const struct rf_core_v1* core;
 static int (*next_init)(int, int);
 static int (*next_all_reduce)(const void*, void*, uint64_t);
 static int (*next_throw)(int);
+static int (*next_left_by_wrapper)(long);
 static uint32_t world = RF_NO_COMM;
 
 struct guard {
@@ -71,10 +72,22 @@ static int wrap_throw(int code) {
   return finish(&g, next_throw(code));
 }
 
+static int wrap_left_by_wrapper(long from) {
+  core->become_member(RF_LIB_NCCL, 2, 4);
+  GUARDED(g) = {.call = {.op = RF_OP_INIT,
+                         .library = RF_LIB_NCCL,
+                         .comm = RF_NO_COMM,
+                         .peer = RF_PEER_NONE,
+                         .where = __builtin_return_address(0)}};
+  core->begin(&g.call);
+  return finish(&g, next_left_by_wrapper(from));
+}
+
 static const struct rf_wrapper wrappers[] = {
     {"fake_init", (void*)wrap_init, (void**)&next_init},
     {"fake_all_reduce", (void*)wrap_all_reduce, (void**)&next_all_reduce},
     {"fake_throw", (void*)wrap_throw, (void**)&next_throw},
+    {"fake_left_by_wrapper", (void*)wrap_left_by_wrapper, (void**)&next_left_by_wrapper},
     {0, 0, 0}};
 
 static int attach(const struct rf_core_v1* table, const char** reason) {

@@ -6,7 +6,20 @@
 
 namespace {
 uint64_t ran = 0;
+
+__attribute__((always_inline, no_sanitize("address"))) inline int left_on_stack(long from) {
+  constexpr long kRedZone = 128, kDepth = 48L * 1024;
+  const volatile unsigned char* here = nullptr;
+#if defined(__x86_64__)
+  __asm__ volatile("movq %%rsp, %0" : "=r"(here));
+#else
+  __asm__ volatile("mov %0, sp" : "=r"(here));
+#endif
+  int left = 0;
+  for (long i = kRedZone + from; i < kDepth; ++i) left += here[-i] != 0 && here[-i] != kStackFill;
+  return left;
 }
+}  // namespace
 
 extern "C" {
 int fake_library_probe = 1;
@@ -41,4 +54,6 @@ double fake_mixed(double a, long b, double c, long d, double e, long f, double g
 }
 int fake_errno() { return errno; }
 int fake_put() { return 0; }
+int fake_left_on_stack(long from, long, long, long, long, long) { return left_on_stack(from); }
+int fake_left_by_wrapper(long from) { return left_on_stack(from); }
 }

@@ -7,6 +7,8 @@ struct FakeBig {
   long value[16];
 };
 
+constexpr unsigned char kStackFill = 0xa5;
+
 extern "C" {
 int fake_init(int rank, int size);
 int fake_all_reduce(const void* in, void* out, uint64_t count);
@@ -20,4 +22,7 @@ double fake_mixed(double a, long b, double c, long d, double e, long f, double g
                   double k, long l, double m, long n, double o, long p);
 int fake_errno();
 int fake_put();
+// Bytes below the caller's frame, from `from` to 48 KiB down, that are neither 0 nor kStackFill.
+int fake_left_on_stack(long from, long a, long b, long c, long d, long e);
+int fake_left_by_wrapper(long from);
 }
