@@ -82,6 +82,9 @@ TEST_P(OverDouble, BothNamesOfAFunctionGoThroughTheModel) {
 TEST_P(OverDouble, OppositeOrdersOnOneStreamHangUntilAbort) { all_well("order_one_stream"); }
 TEST_P(OverDouble, OppositeOrdersOnTwoStreamsPass) { all_well("order_two_streams"); }
 TEST_P(OverDouble, OppositeOrdersInOneGroupPass) { all_well("order_one_group"); }
+TEST_P(OverDouble, CommunicatorsOfOneGroupMayShareAStream) { all_well("order_shared_stream", 2); }
+TEST_P(OverDouble, CommunicatorsOfOneGroupMayCrossTheirStreams) { all_well("order_crossed_streams", 2); }
+TEST_P(OverDouble, MemoryOfNcclIsAllocatedRegisteredAndFreed) { all_well("memory", 2); }
 TEST_P(OverDouble, AGroupOfSeveralLaunchesAndStreamsGivesRightSums) { all_well("order_large_group"); }
 TEST_P(OverDouble, AGroupWaitsForEveryStreamThatItsCallsAreOn) { all_well("order_held_stream"); }
 TEST_P(OverDouble, AnAwaitedEventMakesTwoStreamsHangLikeOne) { all_well("order_awaited_event"); }

@@ -37,12 +37,36 @@ TEST(Runtime, WhatIsNotModelledSaysItsNameAndIsNotSupported) {
 // NCCL calls these without asking whether they are there.
 TEST(Runtime, ADriverFunctionThatIsNotModelledSaysItsNameAndIsNotSupported) {
   void* found = nullptr;
-  ASSERT_EQ(cudaGetDriverEntryPoint("cuPointerGetAttribute", &found, cudaEnableDefault, nullptr),
+  ASSERT_EQ(cudaGetDriverEntryPoint("cuPointerSetAttribute", &found, cudaEnableDefault, nullptr),
             cudaSuccess);
   ASSERT_NE(found, nullptr);
   testing::internal::CaptureStderr();
   EXPECT_EQ(reinterpret_cast<int (*)(void*, int, void*)>(found)(nullptr, 0, nullptr), cudaErrorNotSupported);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "CUDA double: cuPointerGetAttribute is not modelled\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "CUDA double: cuPointerSetAttribute is not modelled\n");
+}
+
+// ncclMemFree asks for the device of what it frees.
+TEST(Runtime, TheDriverTellsTheDeviceKindAndRangeOfAnAddress) {
+  void *found = nullptr, *at = nullptr;
+  ASSERT_EQ(cudaGetDriverEntryPoint("cuPointerGetAttribute", &found, cudaEnableDefault, nullptr),
+            cudaSuccess);
+  const auto ask = reinterpret_cast<int (*)(void*, int, const void*)>(found);
+  enum { kMemoryType = 2, kDeviceOrdinal = 9, kRangeSize = 12, kMempoolHandle = 17 };  // CUpointer_attribute
+  ASSERT_EQ(cudaSetDevice(1), cudaSuccess);
+  ASSERT_EQ(cudaMalloc(&at, 4096), cudaSuccess);
+  ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
+  int device = -1;
+  unsigned kind = 0;
+  size_t bytes = 0;
+  EXPECT_EQ(ask(&device, kDeviceOrdinal, static_cast<char*>(at) + 100), cudaSuccess);
+  EXPECT_EQ(device, 1);
+  EXPECT_EQ(ask(&kind, kMemoryType, at), cudaSuccess);
+  EXPECT_EQ(kind, 2u) << "device";
+  EXPECT_EQ(ask(&bytes, kRangeSize, at), cudaSuccess);
+  EXPECT_EQ(bytes, 4096u);
+  EXPECT_EQ(ask(&device, kDeviceOrdinal, &device), cudaErrorInvalidValue) << "memory of the program's own";
+  EXPECT_EQ(ask(&device, kMempoolHandle, at), cudaErrorNotSupported);
+  EXPECT_EQ(cudaFree(at), cudaSuccess);
 }
 
 // And by these it tells an older driver, which it can work with.

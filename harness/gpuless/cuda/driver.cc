@@ -15,6 +15,14 @@ namespace {
 
 CUresult as_driver(Error error) { return static_cast<CUresult>(error); }
 
+// A kernel's parameters come one by one, or in one buffer that `extra` names.
+const void* first_parameter(void** parameters, void** extra) {
+  if (parameters) return parameters[0];
+  for (; extra && *extra != CU_LAUNCH_PARAM_END; extra += 2)
+    if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER) return extra[1];
+  return nullptr;
+}
+
 }  // namespace
 
 #define GPULESS_DRIVER extern "C" __attribute__((visibility("default"))) CUresult
@@ -67,12 +75,43 @@ GPULESS_DRIVER cuMemGetAddressRange(CUdeviceptr* base, size_t* bytes, CUdevicept
   if (bytes) *bytes = allocation->bytes;
   return CUDA_SUCCESS;
 }
-GPULESS_DRIVER cuLaunchKernel(CUfunction kernel, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                              unsigned, CUstream stream, void**, void**) {
-  return as_driver(launch(kernel, stream_of(stream)));
+// Of memory that CUDA does not know there is nothing to tell.
+GPULESS_DRIVER cuPointerGetAttribute(void* out, CUpointer_attribute attribute, CUdeviceptr at) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): a device address is a number in the driver's API
+  std::optional<Allocation> allocation = allocation_of(reinterpret_cast<void*>(at));
+  if (!out || !allocation) return CUDA_ERROR_INVALID_VALUE;
+  switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): as cuCtxGetCurrent gives it
+      *static_cast<CUcontext*>(out) = reinterpret_cast<CUcontext>(allocation->device + std::uintptr_t{1});
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      *static_cast<unsigned*>(out) = static_cast<unsigned>(allocation->kind);  // the numbers of CUmemorytype
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+      *static_cast<CUdeviceptr*>(out) = at;
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      *static_cast<int*>(out) = allocation->device;
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+      *static_cast<CUdeviceptr*>(out) = allocation->base;
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+      *static_cast<std::size_t*>(out) = allocation->bytes;
+      return CUDA_SUCCESS;
+    default:
+      say_once("cuPointerGetAttribute of attribute " + std::to_string(attribute) + " is not modelled");
+      return CUDA_ERROR_NOT_SUPPORTED;
+  }
 }
-GPULESS_DRIVER cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction kernel, void**, void**) {
-  return as_driver(launch(kernel, stream_of(config->hStream)));
+GPULESS_DRIVER cuLaunchKernel(CUfunction kernel, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                              unsigned, CUstream stream, void** parameters, void** extra) {
+  return as_driver(launch(kernel, stream_of(stream), first_parameter(parameters, extra)));
+}
+GPULESS_DRIVER cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction kernel, void** parameters,
+                                void** extra) {
+  return as_driver(launch(kernel, stream_of(config->hStream), first_parameter(parameters, extra)));
 }
 
 // By the names that are asked for: the headers give some functions another one (cuMemGetAddressRange_v2).
@@ -95,6 +134,7 @@ void* gpuless::driver_function(const char* name) {
       GPULESS_NAMED(cuCtxSetCurrent),
       GPULESS_NAMED(cuCtxGetDevice),
       {"cuMemGetAddressRange", reinterpret_cast<void*>(&cuMemGetAddressRange)},
+      GPULESS_NAMED(cuPointerGetAttribute),
       GPULESS_NAMED(cuLaunchKernel),
       GPULESS_NAMED(cuLaunchKernelEx),
   };

@@ -27,7 +27,6 @@
   X(cuMulticastBindMem)                     \
   X(cuMulticastGetGranularity)              \
   X(cuMulticastUnbind)                      \
-  X(cuPointerGetAttribute)                  \
   X(cuPointerSetAttribute)                  \
   X(cuStreamBatchMemOp)                     \
   X(cuStreamWaitValue32)                    \

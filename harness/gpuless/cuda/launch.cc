@@ -9,14 +9,19 @@
 
 using namespace gpuless;  // NOLINT: what follows stands outside of all namespaces
 
-GPULESS_API cudaLaunchKernel(const void* kernel, dim3, dim3, void**, size_t, cudaStream_t stream) {
-  return give(launch(kernel, stream_of(stream)));
+namespace {
+const void* first_of(void** parameters) { return parameters ? parameters[0] : nullptr; }
+}  // namespace
+
+GPULESS_API cudaLaunchKernel(const void* kernel, dim3, dim3, void** parameters, size_t, cudaStream_t stream) {
+  return give(launch(kernel, stream_of(stream), first_of(parameters)));
 }
-GPULESS_API cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel, void**) {
-  return give(launch(kernel, stream_of(config->stream)));
+GPULESS_API cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel, void** parameters) {
+  return give(launch(kernel, stream_of(config->stream), first_of(parameters)));
 }
-GPULESS_API cudaLaunchCooperativeKernel(const void* kernel, dim3, dim3, void**, size_t, cudaStream_t stream) {
-  return give(launch(kernel, stream_of(stream)));
+GPULESS_API cudaLaunchCooperativeKernel(const void* kernel, dim3, dim3, void** parameters, size_t,
+                                        cudaStream_t stream) {
+  return give(launch(kernel, stream_of(stream), first_of(parameters)));
 }
 GPULESS_API cudaGetFuncBySymbol(cudaFunction_t* out, const void* kernel) {
   *out = reinterpret_cast<cudaFunction_t>(const_cast<void*>(kernel));
@@ -76,8 +81,8 @@ GPULESS_PLAIN cudaError_t __cudaGetKernel(cudaKernel_t* out, const void* kernel)
   *out = reinterpret_cast<cudaKernel_t>(const_cast<void*>(kernel));
   return cudaSuccess;
 }
-GPULESS_PLAIN cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3, dim3, void**, size_t,
+GPULESS_PLAIN cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3, dim3, void** parameters, size_t,
                                              cudaStream_t stream) {
-  return give(launch(kernel, stream_of(stream)));
+  return give(launch(kernel, stream_of(stream), first_of(parameters)));
 }
 #endif

@@ -72,28 +72,61 @@ void end_launching(bool accepted, bool later) {
   all.erase(std::remove(all.begin(), all.end(), batch), all.end());
 }
 
-// The part that a kernel on `stream` is for: one without a kernel yet before one that has some.
-Part* part_for(const BatchPtr& batch, Stream* stream, bool first) {
-  std::lock_guard<std::mutex> lock(batch->mutex);
-  for (auto& part : batch->parts()) {
-    bool fits = part->closed ? false
-                : first      ? part->launches == 0 && part->streams.count(stream)
-                             : part->launched_on == stream;
-    if (fits) return part.get();
+// The part without a kernel that one of `owner` on `stream` is for. Of several the one with the fewest
+// streams, since the others can launch elsewhere. `only`: no other part of the batch could have launched
+// there.
+Part* first_launch_of(Batch& batch, Stream* stream, const void* owner, bool& only) {
+  std::lock_guard<std::mutex> lock(batch.mutex);
+  Part* found = nullptr;
+  int possible = 0;
+  for (auto& part : batch.parts()) {
+    const void* known = part->communicator->kernel_owner;
+    if (part->closed || !part->streams.count(stream) || (owner && known && known != owner)) continue;
+    ++possible;
+    if (part->launches > 0) continue;
+    if (owner && known) return part.get();
+    if (!found || part->streams.size() < found->streams.size()) found = part.get();
   }
+  only = possible == 1;
+  return found;
+}
+
+// The part that has launched on `stream` before: the one with this owner, or, null, any.
+Part* later_launch_of(Batch& batch, Stream* stream, const void* owner) {
+  std::lock_guard<std::mutex> lock(batch.mutex);
+  for (auto& part : batch.parts())
+    if (!part->closed && part->launched_on == stream && (!owner || part->owner == owner)) return part.get();
   return nullptr;
 }
 
-std::pair<BatchPtr, Part*> find_part(Stream* stream) {
-  std::lock_guard<std::mutex> lock(open().mutex);
-  std::deque<BatchPtr> candidates = open().batches;
-  if (thread.launching) candidates = {thread.launching};
-  for (bool first : {true, false}) {
-    for (const BatchPtr& batch : candidates) {
-      if (Part* part = part_for(batch, stream, first)) return {batch, part};
-    }
+using Found = std::pair<BatchPtr, Part*>;
+
+Found find_first(const std::deque<BatchPtr>& batches, Stream* stream, const void* owner) {
+  for (const BatchPtr& batch : batches) {
+    bool only = false;
+    Part* part = first_launch_of(*batch, stream, owner, only);
+    if (part && owner && only && batches.size() == 1) part->communicator->kernel_owner = owner;
+    if (part) return {batch, part};
   }
-  return {nullptr, nullptr};
+  return {};
+}
+
+Found find_later(const std::deque<BatchPtr>& batches, Stream* stream, const void* owner) {
+  for (const BatchPtr& batch : batches)
+    if (Part* part = later_launch_of(*batch, stream, owner)) return {batch, part};
+  return {};
+}
+
+// The batch and part that a kernel on `stream` is for. An owner that leads nowhere is left aside.
+Found find_part(Stream* stream, const void* owner) {
+  std::lock_guard<std::mutex> lock(open().mutex);
+  std::deque<BatchPtr> batches = open().batches;
+  if (thread.launching) batches = {thread.launching};
+  Found found;
+  if (owner) found = find_later(batches, stream, owner);
+  if (!found.second) found = find_first(batches, stream, owner);
+  if (!found.second) found = find_first(batches, stream, nullptr);
+  return found.second ? found : find_later(batches, stream, nullptr);
 }
 
 }  // namespace
@@ -171,8 +204,8 @@ void drop_group() {
   if (thread.depth > 0 && --thread.depth == 0) thread.batch = nullptr;
 }
 
-bool launch_collective(const StreamPtr& stream) {
-  auto [batch, part] = find_part(stream.get());
+bool launch_collective(const StreamPtr& stream, const void* owner) {
+  auto [batch, part] = find_part(stream.get(), owner);
   if (!part) return false;
   ++launches;
   {
@@ -180,6 +213,7 @@ bool launch_collective(const StreamPtr& stream) {
     if (part->launches++ == 0) {
       part->after = Streams::all().awaited_by(stream);
       part->launched_on = stream.get();
+      part->owner = owner;
       for (Operation& operation : part->operations) operation.number();
     }
   }

@@ -19,7 +19,8 @@ struct Part {
   std::vector<Operation> operations;
   std::set<Stream*> streams;  // those the calls named; the launch is on one of them
   Stream* launched_on = nullptr;
-  std::vector<Place> after;  // what its first kernel waits for in other streams
+  const void* owner = nullptr;  // of its first kernel
+  std::vector<Place> after;     // what its first kernel waits for in other streams
   int launches = 0;
   bool closed = false;  // NCCL launches nothing more for it
   bool complete() const;
@@ -55,7 +56,9 @@ void settle_group(bool accepted, bool later);
 void drop_group();
 
 // A kernel of NCCL was launched on `stream`: puts what it stands for there. False: no call is known for it.
-bool launch_collective(const StreamPtr& stream);
+// `owner`: the first word of the kernel's parameters, in which NCCL gives the communicator's object on the
+// device. It is only compared: kernels of one communicator have the same one. Null: not known.
+bool launch_collective(const StreamPtr& stream, const void* owner);
 
 struct Counts {
   std::uint64_t calls = 0, launches = 0, without_launch = 0;

@@ -25,7 +25,8 @@ struct Communicator {
   std::uint64_t key = 0;
   int rank = -1, ranks = 0, device = 0;
   std::atomic<bool> aborted{false};
-  std::unique_ptr<Page> page;  // null for one rank alone, and until the first operation
+  const void* kernel_owner = nullptr;  // batch.cc: what its kernels have shown of it; null before
+  std::unique_ptr<Page> page;          // null for one rank alone, and until the first operation
 
   // Under `mutex`: numbers given to operations at their launch, and how many are complete.
   std::mutex mutex;

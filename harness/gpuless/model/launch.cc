@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <cstring>
 #include <string>
 
 #include "harness/gpuless/core/not_computed.h"
@@ -23,10 +24,12 @@ const void* library_of(const void* address) {
 
 void name_collective_library(const void* inside) { library = library_of(inside); }
 
-Error launch(const void* kernel, const StreamPtr& stream) {
+Error launch(const void* kernel, const StreamPtr& stream, const void* parameters) {
   if (!stream) return kInvalidHandle;
   if (library && library_of(kernel) == library) {
-    if (launch_collective(stream)) return kSuccess;
+    const void* owner = nullptr;
+    if (parameters) std::memcpy(&owner, parameters, sizeof owner);
+    if (launch_collective(stream, owner)) return kSuccess;
     say_once("a kernel of NCCL for a call that is not modelled (one-sided, grown communicator, device API)");
     return kNotSupported;
   }

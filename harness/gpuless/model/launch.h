@@ -10,6 +10,7 @@ namespace gpuless {
 void name_collective_library(const void* inside);
 
 // A kernel of that library without a call that the model knows is refused by name: its result would be used.
-Error launch(const void* kernel, const StreamPtr& stream);
+// `parameters` points to the kernel's first parameter; null when that is not known.
+Error launch(const void* kernel, const StreamPtr& stream, const void* parameters);
 
 }  // namespace gpuless

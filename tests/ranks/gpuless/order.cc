@@ -63,6 +63,42 @@ void one_group() {
 }
 const Register registered_group("order_one_group", one_group);
 
+// Two communicators in one group; one has calls on two streams, of which NCCL launches on the later, the
+// other shares the earlier. NCCL orders the two by a random number, so each of them has both parts once.
+void shared_stream() {
+  ncclComm_t comms[] = {communicator("first"), communicator("second")};
+  cudaStream_t shared = stream(), own = stream();
+  for (int i = 0; i < 8; ++i) {
+    Sum sums[3];
+    MUST(ncclGroupStart() == ncclSuccess);
+    sums[0].ask(comms[i % 2], shared);
+    sums[1].ask(comms[1 - i % 2], shared);
+    sums[2].ask(comms[i % 2], own);
+    MUST(ncclGroupEnd() == ncclSuccess);
+    MUST(drained(shared) && drained(own));
+    for (Sum& sum : sums) sum.check(ranks, ranks * (ranks - 1) / 2);
+  }
+  for (ncclComm_t comm : comms) MUST(ncclCommDestroy(comm) == ncclSuccess);
+}
+const Register registered_shared("order_shared_stream", shared_stream);
+
+// The same two streams, named in opposite orders: NCCL launches on the last one that a communicator named.
+void crossed_streams() {
+  ncclComm_t comms[] = {communicator("first"), communicator("second")};
+  cudaStream_t on[] = {stream(), stream()};
+  std::vector<Sum> sums(3000);  // so many that each communicator has several kernels
+  MUST(ncclGroupStart() == ncclSuccess);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const std::size_t which = i % 2;
+    sums[i].ask(comms[which], on[(i / 2) % 2 == which]);
+  }
+  MUST(ncclGroupEnd() == ncclSuccess);
+  MUST(drained(on[0]) && drained(on[1]));
+  for (Sum& sum : sums) sum.check(ranks, ranks * (ranks - 1) / 2);
+  for (ncclComm_t comm : comms) MUST(ncclCommDestroy(comm) == ncclSuccess);
+}
+const Register registered_crossed("order_crossed_streams", crossed_streams);
+
 // So many calls in one group that NCCL launches several kernels for them, on two streams.
 void large_group() {
   ncclComm_t comm = communicator("job");
