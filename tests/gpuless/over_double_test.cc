@@ -97,6 +97,7 @@ TEST_P(OverDouble, ARankKilledBeforeItsEntryIsAtTheHeadNeverArrives) {
 TEST_P(OverDouble, ARankKilledAfterTheCollectiveHasGivenItsPart) { all_but_one_well("absent_killed_after"); }
 
 TEST_P(OverDouble, NonBlockingCommunicatorsGiveRightSums) { all_well("made_not_blocking"); }
+TEST_P(OverDouble, OneRankAloneGetsWhatItGave) { all_well("made_alone", 1); }
 TEST_P(OverDouble, SplitCommunicatorsGiveRightSums) { all_well("made_split"); }
 TEST_P(OverDouble, OneProcessWithSeveralDevicesGivesRightSums) { all_well("made_init_all", 1); }
 TEST_P(OverDouble, ShrinkWithAbortFreesThePendingAndTheChildGoesOn) {

@@ -13,13 +13,28 @@ struct Call {
   int reduction = 0, root = 0, peer = 0;
 };
 
+// One rank alone gets a copy of what it gave. NCCL makes it in a file of device code: from_source.sh puts
+// source_extras.cc in its place, from_archive.sh an empty function.
+constexpr bool kCopyIsLeftOut = NCCL_VERSION_CODE < NCCL_VERSION(2, 29, 0);
+
+template <class Own>
+ncclResult_t of_one_rank(const Call& call, cudaStream_t stream, Own own) {
+  ncclResult_t result = own();
+  if (!kCopyIsLeftOut || !accepted(result) || call.function >= Function::send || call.in == call.out)
+    return result;
+  std::size_t bytes = call.count * bytes_of(static_cast<Type>(call.type));
+  bool copied = cudaMemcpyAsync(call.out, call.in, bytes, cudaMemcpyDefault, stream) == cudaSuccess;
+  return copied ? result : ncclUnhandledCudaError;
+}
+
 // Notes a call, lets NCCL do it, and tells the model what NCCL answered. NCCL's answer is the caller's.
 template <class Own>
 ncclResult_t noted(const Call& call, ncclComm_t handle, cudaStream_t stream_handle, Own own) {
   CommunicatorPtr communicator = ready_communicator(handle);
   bool message = call.function >= Function::send;
   bool bad = static_cast<std::uint32_t>(call.type) >= kTypes || (call.count == 0 && !message);
-  if (!communicator || communicator->ranks < 2 || bad) return own();
+  if (!communicator || bad) return own();
+  if (communicator->ranks < 2) return of_one_rank(call, stream_handle, own);
   StreamPtr stream = Streams::all().of(stream_handle, communicator->device);
   if (!stream) return own();
   Operation operation;

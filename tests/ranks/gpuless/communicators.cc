@@ -26,6 +26,13 @@ void not_blocking() {
 }
 const Register registered_not_blocking("made_not_blocking", not_blocking);
 
+void alone() {
+  ncclComm_t comm = communicator("job");
+  check_sum(comm, 1, 0);
+  MUST(ncclCommDestroy(comm) == ncclSuccess);
+}
+const Register registered_alone("made_alone", alone);
+
 void split() {
   ncclComm_t comm = communicator("job"), half = nullptr, again = nullptr;
   int color = rank::rank % 2;
