@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace rankfault {
 namespace {
@@ -36,6 +38,37 @@ EffectReport not_fired(const Action& action) {
   return {Effect::kNotFired, fmt::format("rank {} never came to the point", action.rank), {}, 0};
 }
 
+// Whether the records of a process reach over this moment without a gap: of a long run they are kept around a
+// fault, but not for ever, and not whatever a fast rank made.
+bool recorded_over(const ProcessView& process, TimeNs moment) {
+  constexpr uint64_t kTorn = 2;  // a record that was never whole is no gap
+  if (process.history_lost == 0) return true;
+  std::map<uint32_t, uint64_t> before;  // by lane: what follows the newest record before the moment
+  std::set<uint32_t> over;
+  for (const Event& e : process.history) {
+    if (e.record.time_ns < moment) {
+      before[e.lane] = e.index + 1;
+    } else if (over.insert(e.lane).second) {
+      const auto last = before.find(e.lane);
+      if (e.index > (last == before.end() ? 0 : last->second) + kTorn) return false;
+    }
+  }
+  return std::all_of(process.lanes.begin(), process.lanes.end(), [&](const LaneView& lane) {
+    const auto last = before.find(lane.index);
+    return over.count(lane.index) || lane.head <= (last == before.end() ? 0 : last->second) + kTorn;
+  });
+}
+
+// What is not in the records did not happen only where they reach.
+EffectReport doubt(EffectReport report, const GateEvent& gate, const RunFacts& facts) {
+  if (report.effect != Effect::kVoid) return report;
+  for (const ProcessView& process : facts.timeline.processes)
+    if (process.attempt == gate.attempt && !recorded_over(process, acted_at(gate)))
+      return cannot_tell(fmt::format("the records of rank {} at the fault are no longer there", process.rank),
+                         report.journal);
+  return report;
+}
+
 EffectReport verify_firing(const Action& action, const GateEvent& gate, const RunFacts& facts,
                            const VerifyOne& verify) {
   EffectReport one;
@@ -44,7 +77,7 @@ EffectReport verify_firing(const Action& action, const GateEvent& gate, const Ru
   else if (gate.effect == "abandoned")
     one = cannot_tell(fmt::format("rank {} waited too long at the gate and went on", gate.rank));
   else
-    one = verify(action, gate, facts);
+    one = doubt(verify(action, gate, facts), gate, facts);
   one.journal.insert(one.journal.end(), gate.lines.begin(), gate.lines.end());
   return one;
 }

@@ -138,7 +138,10 @@ Result<AttemptEnd> run_attempts(const Plan& plan, const Where& where, LiveRun& r
     run.launched = true;
     AttemptLoop loop(parts, attempt, workload.ranks, wall_end, launcher.restarts_ranks);
     const auto decided = [&] {
-      if (!options.watch) return all_decided(plan, run.dir.path());
+      if (!options.watch) {
+        run.observer->save(run.observer->look(false));  // a judgement reads files
+        return all_decided(plan, run.dir.path());
+      }
       return options.watch->end_on_finding && cannot_go_on(parts.looks.findings().result());
     };
     Result<AttemptEnd> end = loop.run(*items, decided, options.interrupted);
@@ -149,6 +152,7 @@ Result<AttemptEnd> run_attempts(const Plan& plan, const Where& where, LiveRun& r
     for (const ReportedEnd& told : launcher.reported(context, loop.worst())) parts.ends.reported(told);
     for (const RankEnd& late : parts.ends.collect()) parts.observer.set_end(late);
     parts.looks.last_look(teardown_word(*end));
+    journal_losses(*run.observer, run.journal);
     journal_not_computed(context, run.journal);
     run.journal.write(
         "attempt_end",

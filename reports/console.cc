@@ -26,6 +26,8 @@ class Console {
            fault.how.empty() ? (fault.fired ? "fired" : "did not fire") : fault.how);
     for (const ExpectationResult& result : report.judgement.expectations) expectation(result);
     if (report.judgement.expectations.empty()) line("  ?       {}", report.judgement.summary);
+    if (report.facts)
+      for (const std::string& lost : losses_of(*report.facts)) line("  kept    {}", lost);
     if (!report.cleanup.empty()) line("  left    {}", report.cleanup);
     if (report.compared && !report.compared->dir.empty()) line("  runs    {}", report.compared->dir);
     if (report.facts && !report.facts->run_dir.empty()) line("  run     {}", report.facts->run_dir);

@@ -59,7 +59,7 @@ class Timings {
   TimeNs last_call(bool success) const {
     TimeNs last = 0;
     for (const ProcessView& process : facts_.timeline.processes)
-      for (const Event& event : process.history) {
+      for (const Event& event : process.events().value_or(std::vector<Event>{})) {
         const rf_record& r = event.record;
         const bool left =
             r.phase == RF_PHASE_EXIT || r.phase == RF_PHASE_COMPLETE || r.phase == RF_PHASE_ERROR;

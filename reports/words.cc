@@ -42,6 +42,24 @@ std::string findings_text(const Findings& findings) {
   return out;
 }
 
+std::string losses_text(const Json& line) {
+  const auto number = [&](const char* key) { return line.value(key, uint64_t{0}); };
+  std::string text = fmt::format("the newest {} calls of each thread; {} records are no longer there",
+                                 number("window_calls"), number("let_go") + number("overwritten"));
+  if (number("overwritten") != 0)
+    text += fmt::format(", {} of them overwritten before they were read (rings lapped {} times)",
+                        number("overwritten"), number("laps"));
+  if (number("removed") != 0) text += fmt::format("; {} removed from files", number("removed"));
+  return text;
+}
+
+std::vector<std::string> losses_of(const RunFacts& facts) {
+  std::vector<std::string> texts;
+  for (const Json& line : facts.journal)
+    if (line.value("ev", "") == "history") texts.push_back(losses_text(line));
+  return texts;
+}
+
 std::string evidence_text(const std::vector<RankEvidence>& evidence) {
   std::string out;
   for (const RankEvidence& rank : evidence) {

@@ -11,6 +11,9 @@ std::string finding_line(const Finding&);  // "dead_rank: rank 2, all_reduce, wo
 std::string side_line(const Side&);        // "ranks 0 2: all_reduce on world, call 3 at step.cc:12"
 // All of them as the console shows them: the line, the sentence, the sides.
 std::string findings_text(const Findings&);
+// What the records of a long or a fast job no longer hold, from the journal's line of it.
+std::string losses_text(const Json& history_line);
+std::vector<std::string> losses_of(const RunFacts&);  // of each attempt that lost any
 // What each rank was doing while the job hung; "" when nothing was taken.
 std::string evidence_text(const std::vector<RankEvidence>&);
 std::string outcome_line(const RunReport&);  // "PASS", "FAIL, as it must be", "SKIPPED"

@@ -36,11 +36,13 @@ Result<Diagnosed> replay(const std::string& run_dir) {
   FindingsLog log;
   DiagnoseOptions options;
   bool looked = false, ended = false;
+  std::string losses;
   for (Json& line : *journal) {
     ended = ended || line.value("ev", "") == "run_end";
     if (line.value("ev", "") == "run_begin")
       options = {Duration(line.value("slow_after_ns", options.slow_after.count())),
                  Duration(line.value("hung_after_ns", options.hung_after.count()))};
+    if (line.value("ev", "") == "history") losses = losses_text(line);
     if (line.value("ev", "") != "look") continue;
     const Result<Timeline> timeline = records.at_look(line);
     if (!timeline) return timeline.error();
@@ -59,7 +61,13 @@ Result<Diagnosed> replay(const std::string& run_dir) {
     findings.all.front().text =
         "the journal ends before the run did; until then: " + findings.all.front().text;
   }
-  return Diagnosed{std::move(findings), records.unread()};
+  std::vector<std::string> remarks = records.unread();
+  if (!remarks.empty() && findings.nothing_wrong()) {
+    findings.all.front().kind = "cannot_say";
+    findings.all.front().text = "records are missing; in what is left: " + findings.all.front().text;
+  }
+  if (!losses.empty()) remarks.push_back(std::move(losses));
+  return Diagnosed{std::move(findings), std::move(remarks)};
 }
 
 Result<Diagnosed> from_dumps(const std::string& path) {

@@ -216,11 +216,11 @@ bool build_calls(Process& process) {
     process.waits_for = builder.waits_for();
     process.calls = builder.all(process.shapes);
   };
-  if (!process.view->on_disk) {
+  if (!process.view->source) {
     from(process.view->history);
     return true;
   }
-  const std::optional<std::vector<Event>> history = process.view->on_disk->events();
+  const std::optional<std::vector<Event>> history = process.view->events();
   from(history.value_or(std::vector<Event>{}));
   return history.has_value();
 }

@@ -31,8 +31,11 @@ std::string blind_spot(const JobView& job, const DiagnoseOptions& options) {
 // What a diagnosis that found nothing stands on; a job nobody recorded is not a healthy job.
 Finding quiet(const JobView& job, const DiagnoseOptions& options) {
   size_t members = 0, calls = 0;
+  uint64_t made = 0, lost = 0;  // calls that were made, kept or not; records that are not kept
   for (const auto& p : job.processes()) {
     members += p->member();
+    lost += p->view->history_lost;
+    for (const LaneView& lane : p->view->lanes) made += lane.state.call;
     if (!p->has_streams()) calls += p->calls.size();
     // A recorder's history holds what is pending; how far it came is told by its counters.
     for (const CommView& c : p->view->comms) calls += p->has_streams() ? c.entered : 0;
@@ -42,10 +45,13 @@ Finding quiet(const JobView& job, const DiagnoseOptions& options) {
   f.at = job.timeline().look;
   const std::string blind = blind_spot(job, options);
   f.kind = members != 0 && calls != 0 && blind.empty() ? "none" : "cannot_say";
-  f.text = members == 0     ? "no process was recorded as a rank of the job"
-           : calls == 0     ? fmt::format("{} processes were recorded, and not one call", members)
-           : !blind.empty() ? blind
-                            : fmt::format("nothing wrong in {} calls of {} processes", calls, members);
+  f.text =
+      members == 0     ? "no process was recorded as a rank of the job"
+      : calls == 0     ? fmt::format("{} processes were recorded, and not one call", members)
+      : !blind.empty() ? blind
+      : lost != 0 && made > calls
+          ? fmt::format("nothing wrong in the newest {} of {} calls of {} processes", calls, made, members)
+          : fmt::format("nothing wrong in {} calls of {} processes", calls, members);
   return f;
 }
 
@@ -82,8 +88,7 @@ Timeline canonical(Timeline timeline) {
     one.processes.push_back(std::move(from));
     ProcessView to = std::move(trip(one).processes.front());
     to.history = std::move(history);
-    to.on_disk = std::move(one.processes.front().on_disk);
-    to.history_lost = one.processes.front().history_lost;
+    to.source = std::move(one.processes.front().source);
     to.name_at = std::move(one.processes.front().name_at);
     out.processes.push_back(std::move(to));
   }

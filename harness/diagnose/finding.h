@@ -97,6 +97,7 @@ class FindingsLog {
  public:
   // Returns those that are new or changed: the caller journals them (and the look before them).
   std::vector<Finding> add(const Findings&, bool last_look);
+  std::vector<Finding> news(const Findings&, bool last_look) const;  // the same, and nothing is kept
   // Takes one of those again, as read from a journal: the same result without the timelines.
   void take(const Finding&);
   Findings result() const;

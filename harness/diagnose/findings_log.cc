@@ -63,6 +63,12 @@ void FindingsLog::take(const Finding& f) {
 }
 
 std::vector<Finding> FindingsLog::add(const Findings& look, bool last_look) {
+  std::vector<Finding> added = news(look, last_look);
+  for (const Finding& f : added) take(f);
+  return added;
+}
+
+std::vector<Finding> FindingsLog::news(const Findings& look, bool last_look) const {
   std::vector<Finding> news;
   for (const Finding& f : look.all) {
     if (!says_something(f)) continue;
@@ -81,7 +87,6 @@ std::vector<Finding> FindingsLog::add(const Findings& look, bool last_look) {
     }
     if (!says_something(look.all.front())) news.push_back(look.all.front());
   }
-  for (const Finding& f : news) take(f);
   return news;
 }
 

@@ -28,6 +28,8 @@ bool is_kept_whole(const Call& c) { return !(c.flags() & RF_CALL_EXECUTION) && !
 bool was_polled(const Call& c, bool somebody_aborted) { return somebody_aborted && is_collective(c.op()); }
 
 void put_back(ProcessView& p, const Call& call) {
+  p.history = p.events().value_or(std::vector<Event>{});
+  p.source = nullptr;  // what is shown is no longer what was recorded
   const auto is_of_call = [&](const Event& e) { return e.lane == call.lane && e.record.call == call.number; };
   const auto entry = std::find_if(p.history.begin(), p.history.end(), [&](const Event& e) {
     return is_of_call(e) && e.record.phase == RF_PHASE_ENTER;

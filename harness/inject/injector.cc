@@ -123,6 +123,7 @@ void Injector::asked(uint32_t index, rf_gate_slot& slot) {
   line["count"] = slot.count;
   line["asked_ns"] = slot.asked_ns;
   if (slot.path[0]) line["path"] = slot_path(slot);
+  ++firings_;
   journal_.write("fault_asked", std::move(line));
 
   Parked& parked = parked_[index];
@@ -221,6 +222,7 @@ void Injector::journal_done(const Action& action, const ProcessId& process, int 
   line["effect"] = effect;
   line.update(more);
   if (!line.contains("time")) line["time"] = now_ns();
+  ++firings_;
   journal_.write("fault_done", std::move(line));
   if (action.verb == RF_VERB_OUTSIDE && std::string_view(effect) == "done")
     __atomic_fetch_add(&page_->armed[action.id].done, 1u, __ATOMIC_ACQ_REL);
@@ -306,6 +308,7 @@ void Injector::tick_granted() {
     line["effect"] = "done";
     line["firings"] = done;
     line["time"] = now_ns();
+    ++firings_;
     journal_.write("fault_done", std::move(line));
     seen = done;
   }

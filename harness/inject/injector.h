@@ -47,6 +47,8 @@ class Injector {
     TimeNs time = 0;
   };
   std::optional<SentSignal> signal_sent(const ProcessId&) const;
+  bool has_nothing_to_do() const { return plan_.actions.empty(); }
+  uint64_t firings() const { return firings_; }  // grows with each fault that begins or is done
   bool any_park_open() const { return !parked_.empty(); }
   TimeNs next_due() const;  // the earliest time tick() has something to do; 0: none
 
@@ -126,6 +128,7 @@ class Injector {
   std::function<Status(uint32_t, int, int)> load_;
   std::vector<Load> loads_;
   int attempt_ = 0;
+  uint64_t firings_ = 0;
   std::map<uint32_t, Parked> parked_;  // by slot index
   std::vector<Timed> timed_;
   std::vector<Watched> watched_;

@@ -51,7 +51,8 @@ void add_state(const LaneView& lane, uint16_t without, Spans& spans) {
 std::vector<CallSpan> call_spans(const ProcessView& process, bool with_executions) {
   const uint16_t without = with_executions ? 0 : RF_CALL_EXECUTION;
   Spans spans;
-  for (const Event& event : process.history) add_record(event, without, spans);
+  for (const Event& event : process.events().value_or(std::vector<Event>{}))
+    add_record(event, without, spans);
   for (const LaneView& lane : process.lanes) add_state(lane, without, spans);
   std::vector<CallSpan> out;
   for (auto& [key, span] : spans) out.push_back(span);
@@ -60,18 +61,35 @@ std::vector<CallSpan> call_spans(const ProcessView& process, bool with_execution
   return out;
 }
 
+// Saved records may have a gap between them: of each lane those count that follow on one another to the end.
 TimeNs records_begin(const ProcessView& process) {
+  constexpr uint64_t kTorn = 2;  // a record that was never whole is no gap
   if (process.history_lost == 0) return 0;
-  std::map<uint32_t, TimeNs> oldest;
-  for (const Event& event : process.history) oldest.try_emplace(event.lane, event.record.time_ns);
-  TimeNs begin = process.history.empty() ? UINT64_MAX : 0;
-  for (const auto& [lane, time] : oldest) begin = std::max(begin, time);
+  struct Oldest {
+    uint64_t index;
+    TimeNs time;
+    bool broken;
+  };
+  std::map<uint32_t, Oldest> lanes;
+  const std::vector<Event> events = process.events().value_or(std::vector<Event>{});
+  for (auto e = events.rbegin(); e != events.rend(); ++e) {
+    Oldest& oldest = lanes.try_emplace(e->lane, Oldest{e->index, e->record.time_ns, false}).first->second;
+    oldest.broken = oldest.broken || oldest.index > e->index + kTorn;
+    if (!oldest.broken) oldest = {e->index, e->record.time_ns, false};
+  }
+  TimeNs begin = events.empty() ? UINT64_MAX : 0;
+  for (const auto& [lane, oldest] : lanes) begin = std::max(begin, oldest.time);
   return begin;
 }
 
 bool whole_record(const ProcessView& process) {
   constexpr uint32_t kHides = RF_PARTIAL_LANES | RF_PARTIAL_HISTORY | RF_PARTIAL_NAMES;
   return process.history_lost == 0 && (process.partial & kHides) == 0;
+}
+
+bool whole_marks(const ProcessView& process) {
+  constexpr uint32_t kHides = RF_PARTIAL_LANES | RF_PARTIAL_HISTORY | RF_PARTIAL_NAMES;
+  return process.marks_lost == 0 && (process.partial & kHides) == 0;
 }
 
 }  // namespace rankfault

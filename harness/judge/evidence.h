@@ -78,8 +78,9 @@ struct CallSpan {  // one call of a communication library on one lane
 std::vector<CallSpan> call_spans(const ProcessView&, bool with_executions = false);
 // No record of this process older than this survives on some lane; 0: all survive.
 TimeNs records_begin(const ProcessView&);
-// What the records do not hold did not happen.
+// What the records do not hold did not happen; and so of marks alone, which are kept for longer.
 bool whole_record(const ProcessView&);
+bool whole_marks(const ProcessView&);
 // Those that took part: a wrapper or a helper that only bears the rank's number saw nothing of what it did.
 std::vector<const ProcessView*> processes_of(const RunFacts&, int rank);
 

@@ -21,9 +21,9 @@ Measured job_duration(const RunFacts& facts) {
   return {{static_cast<double>(end - begin) / 1e9}, ""};
 }
 
-bool all_whole(const RunFacts& facts) {
+bool all(bool (*whole)(const ProcessView&), const RunFacts& facts) {
   const auto& processes = facts.timeline.processes;
-  return !processes.empty() && std::all_of(processes.begin(), processes.end(), whole_record);
+  return !processes.empty() && std::all_of(processes.begin(), processes.end(), whole);
 }
 
 // Of each rank and step: from its begin to its commit.
@@ -50,7 +50,7 @@ Measured commits(const RunFacts& facts) {
     if (mark.what == "step_commit") steps[mark.rank].insert(mark.number);
   }
   if (!marked) return {{}, "nothing marks steps"};
-  if (!all_whole(facts)) return {{}, "the records are not whole"};
+  if (!all(whole_marks, facts)) return {{}, "the records are not whole"};
   size_t least = SIZE_MAX;
   for (int rank = 0; rank < facts.plan.scenario.workload.ranks; ++rank)
     least = std::min(least, steps[rank].size());
@@ -61,7 +61,8 @@ Measured commits(const RunFacts& facts) {
 Measured calls(const std::string& op, const RunFacts& facts) {
   const std::optional<rf_op> wanted = op_from_word(op);
   if (!wanted) return {{}, "there is no such call"};
-  if (!all_whole(facts)) return {{}, "the records are not whole"};
+  if (!all(whole_record, facts))
+    return {{}, "the records are not whole: of a long run only the newest calls are kept"};
   double count = 0;
   for (const ProcessView& process : facts.timeline.processes) {
     if (is_file_op(*wanted)) {

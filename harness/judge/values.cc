@@ -60,7 +60,7 @@ ValueVerdict no_value_said(const RunFacts& facts, const std::string& name, int64
   const auto processes = processes_of(facts, rank);
   if (processes.empty()) return {Verdict::kUnknown, fmt::format("rank {} left no record", rank)};
   for (const ProcessView* process : processes)
-    if (!whole_record(*process)) return {Verdict::kUnknown, text + ", but its record is not whole"};
+    if (!whole_marks(*process)) return {Verdict::kUnknown, text + ", but its record is not whole"};
   if (facts.teardown_reason == "interrupted")
     return {Verdict::kUnknown, text + " before the run was interrupted"};
   return {Verdict::kFail, text};

@@ -12,11 +12,12 @@
 namespace rankfault {
 namespace {
 
-constexpr TimeNs kTick = 5'000'000;
+constexpr TimeNs kTick = 5'000'000, kIdleTick = 10'000'000;  // deaths, gates and the guardian wake us between
 constexpr TimeNs kScanEvery = 20'000'000;
 constexpr TimeNs kSettle = 500'000'000;
 constexpr TimeNs kLauncherGrace = 8'000'000'000;
 constexpr TimeNs kAskDecidedEvery = 200'000'000;
+constexpr TimeNs kAskDecidedRest = 10;  // times as long as the answer took
 
 const char* stage_word(rf_stage stage) {
   switch (stage) {
@@ -64,10 +65,19 @@ Result<AttemptEnd> AttemptLoop::run(const std::vector<LaunchItem>& items,
                                     const std::atomic<int>* interrupted) {
   if (const Status spawned = spawn(items); !spawned) return spawned.error();
   expect_ranks();
+  Result<AttemptEnd> end = run_to_end(decided, interrupted);
+  journal_bystanders();
+  return end;
+}
+
+Result<AttemptEnd> AttemptLoop::run_to_end(const std::function<bool()>& decided,
+                                           const std::atomic<int>* interrupted) {
   for (;;) {
-    wait_until(now_ns() + (parts_.ends.waiting() ? kTick / 5 : kTick));
+    const TimeNs tick = parts_.injector.has_nothing_to_do() ? kIdleTick : kTick;
+    wait_until(now_ns() + (parts_.ends.waiting() ? kTick / 5 : tick));
     parts_.doorbell.clear();
     parts_.injector.serve();
+    save_around_faults();
     if (const Status ok = guardian_events(); !ok) return ok.error();
     const TimeNs now = now_ns();
     if (now >= next_scan_) scan();
@@ -84,8 +94,8 @@ Result<AttemptEnd> AttemptLoop::run(const std::vector<LaunchItem>& items,
     parts_.looks.tick(now);
     if (now >= wall_end_) return AttemptEnd::kWall;
     if (now >= next_decided_) {
-      next_decided_ = now + kAskDecidedEvery;
       if (decided()) return AttemptEnd::kDecided;
+      next_decided_ = now + std::max(kAskDecidedEvery, (now_ns() - now) * kAskDecidedRest);
     }
   }
 }
@@ -134,7 +144,7 @@ void AttemptLoop::wait_until(TimeNs wanted) {
   parts_.ends.add_polls(polls);
   const TimeNs now = now_ns();
   timespec timeout{};
-  if (wanted > now) timeout.tv_nsec = static_cast<long>(std::min(wanted - now, kTick));
+  if (wanted > now) timeout.tv_nsec = static_cast<long>(std::min(wanted - now, kIdleTick));
   starvation_.goes_to_sleep(now);
   ::ppoll(polls.data(), polls.size(), &timeout, nullptr);
   starvation_.woke(wanted, now_ns());
@@ -202,10 +212,33 @@ void AttemptLoop::scan() {
       newest_ = view->attempt;
       expect_ranks();
     }
+    // Of the programs that ranks execute there may be as many as the job lasts: they are journaled when they
+    // become ranks, or are still here when the attempt ends.
+    const bool bystander = parts_.observer.is_bystander(id);
+    parts_.ends.watch(id, view->rank, view->attempt, bystander);
+    if (bystander)
+      bystanders_.insert(id);
+    else
+      journal_process(id);
+    if (!bystander) bystanders_.erase(id);
+  }
+  for (const ProcessId& id : parts_.observer.take_forgotten()) {
+    parts_.ends.forget(id);
+    bystanders_.erase(id);
+    journaled_.erase(id);
+    environments_.erase(id);
+  }
+  parts_.observer.drain();
+}
+
+void AttemptLoop::journal_bystanders() {
+  scan();
+  for (const ProcessId& id : std::exchange(bystanders_, {})) {
+    const ProcessView* view = parts_.observer.process(id);
+    if (!view) continue;
     parts_.ends.watch(id, view->rank, view->attempt);
     journal_process(id);
   }
-  parts_.observer.drain();
 }
 
 // As it has them when it is first seen: a wrapper may have changed them. One that is gone by then, after some
@@ -234,6 +267,12 @@ void AttemptLoop::journal_process(const ProcessId& id) {
   if (journaled_[id] == text) return;
   journaled_[id] = std::move(text);
   parts_.journal.write("process", std::move(line));
+}
+
+// A fault's effect is looked for in the calls around it.
+void AttemptLoop::save_around_faults() {
+  const uint64_t fired = parts_.injector.firings();
+  if (std::exchange(fired_, fired) != fired) parts_.observer.save_around_now();
 }
 
 void AttemptLoop::take_ends() {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include "harness/inject/doorbell.h"
@@ -57,14 +58,17 @@ class AttemptLoop {
     Json environment;  // its watched variables as it was started with them; null: none are
   };
 
+  Result<AttemptEnd> run_to_end(const std::function<bool()>& decided, const std::atomic<int>* interrupted);
   Status spawn(const std::vector<LaunchItem>&);
   Status spawn_late(TimeNs now);  // those that a fault keeps back
   void wait_until(TimeNs);
   Status settle();
   Status guardian_events();
   void scan();
+  void save_around_faults();
   void take_ends();
   void journal_process(const ProcessId&);
+  void journal_bystanders();
   Json environment_of(const ProcessId&);  // its watched variables; null: none are
   void expect_ranks();
   bool all_ended() const;
@@ -76,11 +80,13 @@ class AttemptLoop {
   int attempt_, newest_, world_size_;
   TimeNs wall_end_;
   TimeNs next_scan_ = 0, next_decided_ = 0;
+  uint64_t fired_ = 0;                   // faults, so far
   std::map<uint32_t, Started> started_;  // by tag
   std::vector<uint32_t> late_;           // tags of those not started yet
   TimeNs first_spawned_ = 0;
   std::map<ProcessId, std::string> journaled_;  // the last process line of each
   std::map<ProcessId, Json> environments_;
+  std::set<ProcessId> bystanders_;  // neither journaled nor forgotten yet
   ExitStatus worst_{ExitStatus::Kind::kCode, 0};
   bool guardian_lost_ = false;
 };

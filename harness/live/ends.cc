@@ -14,6 +14,8 @@ namespace {
 
 constexpr TimeNs kStatusWait = 15'000'000;  // within the 20 ms from death to finding
 
+constexpr size_t kMostReaped = 4096;  // orphans of a long job; who becomes a rank is asked for at once
+
 const char* kind_word(const ExitStatus& status) {
   switch (status.kind) {
     case ExitStatus::Kind::kCode:
@@ -42,8 +44,10 @@ bool is_gone(const ProcessId& process) {
 
 }  // namespace
 
-void Ends::watch(const ProcessId& process, int rank, int attempt) {
+void Ends::watch(const ProcessId& process, int rank, int attempt, bool quiet) {
   Watched& w = watched_[process];
+  w.quiet = quiet;
+  if (!quiet && w.told && !w.journaled) journal(w);
   w.end.rank = rank;
   w.end.attempt = attempt;
   if (w.end.process.pid != 0) return;
@@ -56,12 +60,15 @@ void Ends::watch(const ProcessId& process, int rank, int attempt) {
     w.sources.waited = early->second;
 }
 
+void Ends::forget(const ProcessId& process) { watched_.erase(process); }
+
 bool Ends::knows(int pid, uint64_t start) const {
   return std::any_of(watched_.begin(), watched_.end(),
                      [&](const auto& entry) { return entry.first.pid == pid && entry.first.start == start; });
 }
 
 void Ends::reaped(int pid, uint64_t start, const ExitStatus& status, TimeNs when) {
+  if (reaped_early_.size() > kMostReaped) reaped_early_.erase(reaped_early_.begin());
   reaped_early_[{pid, start}] = status;
   for (auto& [id, w] : watched_) {
     if (id.pid != pid || id.start != start) continue;
@@ -132,14 +139,16 @@ std::vector<RankEnd> Ends::collect() {
   take_deaths();
   for (auto& [id, w] : watched_) {
     if (!refresh(w)) continue;
-    journal(w.end);
+    if (!w.quiet) journal(w);
     news.push_back(w.end);
     if (w.end.source != EndSource::kUnknown) w.pidfd.reset();
   }
   return news;
 }
 
-void Ends::journal(const RankEnd& end) {
+void Ends::journal(Watched& w) {
+  const RankEnd& end = w.end;
+  w.journaled = true;
   journal_.write("rank_end", {{"process", end.process.to_string()},
                               {"rank", end.rank},
                               {"attempt", end.attempt},

@@ -26,7 +26,9 @@ class Ends {
       : journal_(journal), injector_(injector), records_(std::move(records)) {}
 
   // Starts watching a process that announced itself; again when its rank changed.
-  void watch(const ProcessId&, int rank, int attempt);
+  // The end of a `quiet` one is collected, and not journaled unless it is watched again without.
+  void watch(const ProcessId&, int rank, int attempt, bool quiet = false);
+  void forget(const ProcessId&);
   bool knows(int pid, uint64_t start) const;
   void reaped(int pid, uint64_t start, const ExitStatus&, TimeNs);  // by the guardian
   void reported(const ReportedEnd&);                                // by the launcher's own output
@@ -49,10 +51,11 @@ class Ends {
     TimeNs gone = 0;       // seen dead at; 0 alive
     bool ordered = false;  // order_ tells when it dies
     bool told = false;
+    bool quiet = false, journaled = false;
   };
   void take_deaths();
   bool refresh(Watched&);
-  void journal(const RankEnd&);
+  void journal(Watched&);
 
   Journal& journal_;
   const Injector& injector_;

@@ -8,7 +8,11 @@ namespace {
 
 constexpr TimeNs kLongLookEvery = 500'000'000;
 constexpr TimeNs kQuietLookEvery = 400'000'000;  // the second one tells of a hang within a second
-constexpr TimeNs kRestFactor = 10;  // a look takes at most a tenth of the time: the job has the rest
+// Of a job that moves looks take at most a hundredth of the time of one core, full ones half of that; of one
+// that stands still a tenth. A large job is looked at within the longest rest nevertheless.
+constexpr TimeNs kRestMoving = 100, kRestFull = 200, kRestQuiet = 10;
+constexpr TimeNs kLongestRest = 200'000'000;
+constexpr uint64_t kQuickCalls = 256;
 constexpr int kLastTries = 5;
 constexpr TimeNs kPause = 100'000'000;  // ticks come every few milliseconds
 
@@ -27,26 +31,27 @@ void Looks::tick(TimeNs now) {
   }
   if (gap > kPause) paused_ += gap;
   const bool due = now >= next_long_look_;
-  if (!due && (moving || !unseen)) return;
+  if (!due && (moving || !unseen || now < rests_until_)) return;
   const TimeNs began = now_ns();
   if (!moving && !unseen) measure_starvation();
   if (moving)
-    diagnose_now("still moving", false, true);
-  else if (!look(unseen ? "quiet" : "still quiet"))
+    diagnose_now("still moving", Why::kMoving, true);
+  else if (!diagnose_now(unseen ? "quiet" : "still quiet", Why::kQuiet, false))
     return;
   if (!moving) {
     looked_at_ = activity_;
     if (unseen) measure_starvation();
   }
-  const TimeNs every = moving ? kLongLookEvery : kQuietLookEvery;
-  next_long_look_ = now + std::max(every, (now_ns() - began) * kRestFactor);
+  const TimeNs every = moving ? kLongLookEvery : kQuietLookEvery, cost = now_ns() - began;
+  next_long_look_ = now + std::max(every, cost * kRestQuiet);
+  rests_until_ = now + std::min(cost * kRestMoving, std::max(kLongestRest, cost * kRestQuiet));
 }
 
-bool Looks::look(const char* reason) { return diagnose_now(reason, false, false); }
+bool Looks::look(const char* reason) { return diagnose_now(reason, Why::kEnd, false); }
 
 void Looks::last_look(const char* reason) {
   for (int tries = 0; tries < kLastTries; ++tries)
-    if (diagnose_now(reason, true, tries + 1 == kLastTries)) return;
+    if (diagnose_now(reason, Why::kLast, tries + 1 == kLastTries)) return;
 }
 
 // Never before a look at something new: what it finds does not wait for this.
@@ -68,27 +73,60 @@ void Looks::tell_starvation(ProcessView& p, TimeNs look) const {
   p.starved += delay->second.waited_ns() + (look > measured_ ? look - measured_ : 0);
 }
 
-bool Looks::diagnose_now(const char* reason, bool last, bool although_moving) {
-  observer_.drain();
-  Timeline timeline = canonical(observer_.look(true));
+std::optional<Looks::Seen> Looks::see(uint64_t calls, bool although_moving) {
+  Seen seen;
+  seen.timeline = canonical(observer_.look(true, calls));
   alive_.clear();
-  for (ProcessView& p : timeline.processes) {
+  for (ProcessView& p : seen.timeline.processes) {
     if (p.end.kind == EndKind::kAlive) alive_.push_back(p.id);
-    tell_starvation(p, timeline.look);
+    tell_starvation(p, seen.timeline.look);
+    for (const LaneView& lane : p.lanes) seen.shows_all = seen.shows_all && lane.first == 0;
   }
-  if (!timeline.consistent && !although_moving) return false;
-  const std::vector<Finding> news = log_.add(diagnose(timeline, options_.diagnose), last);
-  if (news.empty() && !last) return true;
+  if (!seen.timeline.consistent && !although_moving) return std::nullopt;
+  seen.findings = diagnose(seen.timeline, options_.diagnose);
+  return seen;
+}
+
+// A proof needs no more than what it was made of.
+bool Looks::needs_full_look(const Seen& quick, Why why, TimeNs now) const {
+  if (quick.shows_all) return false;
+  if (now >= next_full_look_) return true;
+  const std::vector<Finding> news = log_.news(quick.findings, false);
+  if (std::all_of(news.begin(), news.end(),
+                  [](const Finding& f) { return f.confidence == Confidence::kProven; }))
+    return false;
+  return why == Why::kEnd || (why == Why::kQuiet && fully_seen_ != activity_);
+}
+
+bool Looks::diagnose_now(const char* reason, Why why, bool although_moving) {
+  const bool last = why == Why::kLast;
+  std::optional<Seen> seen = see(last ? UINT64_MAX : kQuickCalls, although_moving);
+  if (!seen) return false;
+  const TimeNs began = now_ns();
+  if (!last && needs_full_look(*seen, why, began)) {
+    std::optional<Seen> full = see(UINT64_MAX, although_moving);
+    if (!full) return false;
+    seen = std::move(full);
+    fully_seen_ = activity_;
+    next_full_look_ = now_ns() + (now_ns() - began) * kRestFull;
+  }
+  keep(*seen, reason, last);
+  return true;
+}
+
+void Looks::keep(const Seen& seen, const char* reason, bool last) {
+  const std::vector<Finding> news = log_.add(seen.findings, last);
+  if (news.empty() && !last) return;
+  observer_.save(seen.timeline);
   const uint64_t line = journal_.write("look", {{"reason", reason},
                                                 {"last", last},
-                                                {"consistent", timeline.consistent},
-                                                {"state", state_to_json(timeline)}});
+                                                {"consistent", seen.timeline.consistent},
+                                                {"state", state_to_json(seen.timeline)}});
   for (const Finding& finding : news) {
     journal_.write("finding", {{"look", line}, {"finding", to_json(finding)}});
     if (finding.confidence == Confidence::kProven && first_proven_ == 0) first_proven_ = now_ns();
   }
-  if (options_.news && !news.empty()) options_.news(timeline, news);
-  return true;
+  if (options_.news && !news.empty()) options_.news(seen.timeline, news);
 }
 
 }  // namespace rankfault

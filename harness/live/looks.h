@@ -4,10 +4,15 @@
 // A look is taken when nothing moved between two ticks, twice a second while nothing moves (limits pass),
 // when a process ended, and once at the end of each attempt. A job that never rests (one that polls) is
 // looked at twice a second while it moves: then a proof needs only the processes it uses to have stood still.
+//
+// Most looks are *quick*: at the state and the newest calls of each lane, which cost the same after a day as
+// after a second. What a quick look proves is proven. For anything else that it finds new, and now and then,
+// a *full* look follows, at all that is kept (lane_window.h). Looks rest in proportion to what they cost.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <optional>
 
 #include "harness/diagnose/finding.h"
 #include "harness/inject/run_delay.h"
@@ -37,7 +42,17 @@ class Looks {
   TimeNs first_proven() const { return first_proven_; }  // when journaled; 0: none
 
  private:
-  bool diagnose_now(const char* reason, bool last, bool although_moving);
+  enum class Why { kMoving, kQuiet, kEnd, kLast };
+  bool diagnose_now(const char* reason, Why, bool although_moving);
+  // A look at so many calls of each lane, diagnosed; nothing when the job moved meanwhile and may not have.
+  struct Seen {
+    Timeline timeline;
+    Findings findings;
+    bool shows_all = true;  // that is kept
+  };
+  std::optional<Seen> see(uint64_t calls, bool although_moving);
+  bool needs_full_look(const Seen& quick, Why, TimeNs now) const;
+  void keep(const Seen&, const char* reason, bool last);
   void measure_starvation();
   void tell_starvation(ProcessView&, TimeNs look) const;
 
@@ -47,7 +62,9 @@ class Looks {
   LookOptions options_;
   uint64_t activity_ = 0;      // at the last tick
   uint64_t looked_at_ = 0;     // the activity of the last look
+  uint64_t fully_seen_ = 0;    // the activity of the last full look
   TimeNs next_long_look_ = 0;  // whatever happens: thresholds of inferred findings may pass
+  TimeNs rests_until_ = 0, next_full_look_ = 0;
   TimeNs first_proven_ = 0;
   std::vector<ProcessId> alive_;          // at the last look
   std::map<ProcessId, RunDelay> delays_;  // since the job last moved

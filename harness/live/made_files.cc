@@ -24,7 +24,7 @@ std::set<std::string> lines_of(const std::string& path) {
 std::vector<MadeFile> files_made(const Timeline& timeline) {
   std::vector<MadeFile> made;
   for (const ProcessView& process : timeline.processes)
-    for (const Event& event : process.history) {
+    for (const Event& event : process.events().value_or(std::vector<Event>{})) {
       const rf_record& r = event.record;
       if (r.library != RF_LIB_LIBC || r.op != RF_OP_SHM_CREATE || r.phase != RF_PHASE_EXIT ||
           r.tag_or_result != 0 || r.where == 0)

@@ -44,6 +44,16 @@ void journal_run_begin(const Plan& plan, const std::string& reference_run, const
                               {"hung_after_ns", diagnose.hung_after.count()}});
 }
 
+void journal_losses(const Observer& observer, Journal& journal) {
+  const Observer::Losses losses = observer.losses();
+  if (losses.let_go + losses.overwritten + losses.removed == 0) return;
+  journal.write("history", {{"window_calls", window_calls()},
+                            {"let_go", losses.let_go},
+                            {"overwritten", losses.overwritten},
+                            {"laps", losses.overwritten / RF_LANE_RECORDS},
+                            {"removed", losses.removed}});
+}
+
 bool all_decided(const Plan& plan, const std::string& run_dir) {
   if (plan.scenario.expect.empty()) return false;
   for (const ExpectationSpec& spec : plan.scenario.expect) {

@@ -1,162 +1,155 @@
 // flight_memory: see flight_memory.h.
 #include "harness/observe/flight_memory.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
-#include <cstdio>
-#include <tuple>
 
-#include "harness/observe/record_names.h"
+#include "harness/observe/history.h"
 
 namespace rankfault {
 namespace {
 
-constexpr uint64_t kSpillFrom = RF_LANE_RECORDS / 2;
+constexpr int kPauses = 9;  // drains between two of a lane that overwrites what nobody has read
 
-bool earlier(const Event& a, const Event& b) {
-  return std::tie(a.record.time_ns, a.lane, a.index) < std::tie(b.record.time_ns, b.lane, b.index);
+// Those that are not saved yet.
+void save_chunks(const LaneWindow::Shown& shown, const std::string& folder, const ProcessId& process,
+                 uint32_t lane, SeenFiles& files, bool around_a_fault = false) {
+  std::vector<rf_record> records;
+  for (const auto& [chunk, size] : shown.chunks)
+    for (; chunk->saved < size; ++chunk->saved) records.push_back(chunk->records[chunk->saved]);
+  files.append(folder, process, lane, records, around_a_fault);
 }
 
-// Most rings have one lane that calls, and its records are in order.
-void sort(std::vector<Event>& events) {
-  if (!std::is_sorted(events.begin(), events.end(), earlier))
-    std::sort(events.begin(), events.end(), earlier);
-}
+// The history of a look, from the chunks that it shares with the windows.
+class ShownHistory final : public HistorySource {
+ public:
+  explicit ShownHistory(std::vector<LaneView> lanes) : lanes_(std::move(lanes)) {}
+  void add(uint32_t lane, LaneWindow::Shown shown) { shown_.emplace_back(lane, std::move(shown)); }
+  void save(const std::string& folder, const ProcessId& process, SeenFiles& files) const {
+    for (const auto& [lane, shown] : shown_) save_chunks(shown, folder, process, lane, files);
+  }
 
-bool is_mark(uint16_t op) { return op >= RF_OP_MARK && op <= RF_OP_BATCH; }
+  std::optional<std::vector<Event>> events() const override {
+    std::vector<Event> events;
+    size_t records = 0;
+    for (const auto& [lane, shown] : shown_) records += shown.records;
+    events.reserve(records);
+    const HistoryCut cut(lanes_);
+    for (const auto& [lane, shown] : shown_)
+      for (const auto& [chunk, size] : shown.chunks)
+        for (size_t i = 0; i < size; ++i) {
+          const Event event{lane, chunk->records[i].commit - 1, chunk->records[i]};
+          if (cut.holds(event)) events.push_back(event);
+        }
+    sort_history(events);
+    return events;
+  }
 
-void add_name(const RingReader& ring, const rf_record& r, std::map<uint32_t, std::string>& names) {
-  uint32_t offset = 0;
-  if (is_mark(r.op)) offset = static_cast<uint32_t>(r.tag_or_result);
-  if (rf_is_inner(r.op) || r.library == RF_LIB_LIBC) offset = static_cast<uint32_t>(r.seq);
-  if (offset == 0 || offset >= RF_NAME_BYTES) return;
-  if (auto [at, fresh] = names.try_emplace(offset); fresh) at->second = ring.name(offset);
-}
+ private:
+  std::vector<LaneView> lanes_;
+  std::vector<std::pair<uint32_t, LaneWindow::Shown>> shown_;
+};
 
 }  // namespace
 
-FlightMemory::FlightMemory(std::unique_ptr<RingReader> ring, std::string folder, bool live)
-    : ring_(std::move(ring)), folder_(std::move(folder)), live_(live) {
-  if (!live_) read_seen();
+FlightMemory::FlightMemory(std::unique_ptr<RingReader> ring, std::string folder, uint64_t window)
+    : ring_(std::move(ring)), folder_(std::move(folder)), window_(window) {}
+
+void FlightMemory::drain(bool all, const std::function<bool(uint32_t, uint64_t)>& complete,
+                         const std::function<void(uint64_t)>& entered) {
+  const uint32_t used = ring_->lanes_used();
+  while (lanes_.size() < used) lanes_.push_back(std::make_unique<Lane>(window_));
+  for (uint32_t i = 0; i < used; ++i) drain_lane(i, all, entered);
+  if (save_to_)
+    for (uint32_t i = 0; i < lanes_.size(); ++i)
+      save_chunks(lanes_[i]->kept.all(), folder_, ring_->id(), i, *save_to_, true);
+  if (calls_ >= save_until_) save_to_ = nullptr;
+  for (const auto& lane : lanes_) lane->kept.trim(complete);
 }
 
-void FlightMemory::read_seen() {
-  for (uint32_t lane = 0; lane <= RF_MAX_LANES; ++lane) {
-    if (!ring_->may_have_spilled(lane, kSpillFrom)) continue;
-    std::FILE* file = std::fopen((folder_ + "/" + seen_name(ring_->id(), lane)).c_str(), "rbe");
-    if (!file) continue;
-    rf_record record;
-    while (std::fread(&record, sizeof record, 1, file) == 1) {
-      if (record.commit == 0) continue;
-      events_.push_back({lane, record.commit - 1, record});
-      lanes_[lane].next = std::max(lanes_[lane].next, record.commit);
-    }
-    std::fclose(file);
+void FlightMemory::drain_lane(uint32_t index, bool all, const std::function<void(uint64_t)>& entered) {
+  Lane& lane = *lanes_[index];
+  if (lane.pauses > 0 && !all) {
+    --lane.pauses;
+    return;
   }
-  sort(events_);
-}
-
-size_t FlightMemory::drain() {
-  std::vector<Event> news;
-  const uint32_t lanes = ring_->lanes_used();
-  for (uint32_t i = 0; i < lanes; ++i) drain_lane(i, news);
-  if (news.empty()) return events_.size();
-  sort(news);
-  if (events_.empty()) {
-    events_ = std::move(news);
-    return 0;
-  }
-  const size_t before = static_cast<size_t>(
-      std::upper_bound(events_.begin(), events_.end(), news.front(), earlier) - events_.begin());
-  const auto middle = static_cast<std::ptrdiff_t>(events_.size());
-  events_.insert(events_.end(), news.begin(), news.end());
-  if (before != static_cast<size_t>(middle))
-    std::inplace_merge(events_.begin() + static_cast<std::ptrdiff_t>(before), events_.begin() + middle,
-                       events_.end(), earlier);
-  return before;
-}
-
-void FlightMemory::drain_lane(uint32_t index, std::vector<Event>& news) {
-  Lane& lane = lanes_[index];
-  const size_t first_new = news.size();
+  news_.clear();
   std::vector<uint64_t> still_torn;
   for (const uint64_t at : lane.torn) {
     rf_record record;
     bool gone = false;
     if (ring_->read_record(index, at, record, gone))
-      news.push_back({index, at, record});
-    else if (!gone)
+      news_.push_back({index, at, record});
+    else if (gone)
+      ++lane.overwritten;
+    else
       still_torn.push_back(at);
   }
-  const RingReader::LaneRead read = ring_->read_lane(index, lane.next, news);
+  const RingReader::LaneRead read = ring_->read_lane(index, lane.next, news_);
   lane.next = read.next;
+  lane.overwritten += read.lost;
   still_torn.insert(still_torn.end(), read.torn.begin(), read.torn.end());
   lane.torn = std::move(still_torn);
-  if (live_ && lane.next > kSpillFrom && news.size() != first_new) spill(index, news, first_new);
+  if (read.lost != 0) {
+    lane.kept.after_hole();
+    lane.pauses = kPauses;
+  }
+  for (const Event& event : news_) {
+    lane.kept.add(event.record);
+    add_name(*ring_, event.record, names_);
+    if (event.record.phase != RF_PHASE_ENTER) continue;
+    ++calls_;
+    entered(event.record.where);
+  }
 }
 
-void FlightMemory::spill(uint32_t index, const std::vector<Event>& news, size_t first_new) {
-  std::FILE* file = std::fopen((folder_ + "/" + seen_name(ring_->id(), index)).c_str(), "abe");
-  if (!file) return;  // a replay then has less, and says that records were lost
-  if (!lanes_[index].spilled)
-    for (const Event& e : events_)
-      if (e.lane == index) std::fwrite(&e.record, sizeof e.record, 1, file);
-  lanes_[index].spilled = true;
-  for (size_t i = first_new; i < news.size(); ++i)
-    std::fwrite(&news[i].record, sizeof news[i].record, 1, file);
-  std::fclose(file);
-}
-
-namespace {
-
-std::array<const LaneView*, RF_MAX_LANES + 1> by_index(const std::vector<LaneView>& lanes) {
-  std::array<const LaneView*, RF_MAX_LANES + 1> at{};
-  for (const LaneView& lane : lanes)
-    if (lane.index <= RF_MAX_LANES) at[lane.index] = &lane;
-  return at;
-}
-
-}  // namespace
-
-// Claimed at the look, and whole.
-bool FlightMemory::within(const Cut& cut, const Event& e) {
-  const LaneView* lane = cut[e.lane];
-  return lane && e.index < lane->head &&
-         (lane->torn.empty() || std::find(lane->torn.begin(), lane->torn.end(), e.index) == lane->torn.end());
-}
-
-void FlightMemory::fill_words(ProcessView& view, bool replay) const {
+void FlightMemory::show(ProcessView& view, uint64_t calls) const {
   uint64_t claimed = 0, known = 0;
+  std::vector<std::pair<uint32_t, LaneWindow::Shown>> shown;
   for (LaneView& lane : view.lanes) {
     claimed += lane.head;
-    if (!replay)
-      for (const uint64_t index : lanes_[lane.index].torn)
-        if (index < lane.head) lane.torn.push_back(index);
-    known += lane.torn.size();
+    if (lane.index >= lanes_.size()) continue;
+    const Lane& mine = *lanes_[lane.index];
+    shown.emplace_back(lane.index, mine.kept.newest(calls));
+    lane.first = shown.back().second.first;
+    lane.first_mark = shown.back().second.first_mark;
+    for (const uint64_t index : mine.torn)
+      if (index < lane.head) lane.torn.push_back(index);
+    known += shown.back().second.records + lane.torn.size();
+    view.marks_lost += mine.overwritten + mine.kept.marks_let_go();
   }
-  const Cut cut = by_index(view.lanes);
-  for (const Event& e : events_) {
-    if (!within(cut, e)) continue;
-    ++known;
-    add_name(*ring_, e.record, view.name_at);
-  }
+  auto source = std::make_shared<ShownHistory>(view.lanes);
+  for (auto& [lane, what] : shown) source->add(lane, std::move(what));
+  view.source = std::move(source);
   view.history_lost = claimed > known ? claimed - known : 0;
+  view.name_at = names_;
 }
 
-void FlightMemory::fill(ProcessView& view, bool replay) const {
-  fill_words(view, replay);
-  const Cut cut = by_index(view.lanes);
-  view.history.clear();
-  view.history.reserve(events_.size());
-  for (const Event& e : events_)
-    if (within(cut, e)) view.history.push_back(e);
+void FlightMemory::save(const ProcessView& view, const std::string& folder, SeenFiles& files) {
+  if (const auto* shown = dynamic_cast<const ShownHistory*>(view.source.get()))
+    shown->save(folder, view.id, files);
 }
 
-std::vector<Event> FlightMemory::take(const std::vector<LaneView>& lanes) {
-  const Cut cut = by_index(lanes);
-  std::erase_if(events_, [&](const Event& e) { return !within(cut, e); });
-  return std::move(events_);
+void FlightMemory::save_around(uint64_t before, uint64_t after, SeenFiles& files) {
+  save_until_ = calls_ + after;
+  if (save_to_) return;  // all that came since the last time is saved
+  for (uint32_t i = 0; i < lanes_.size(); ++i) {
+    const LaneWindow::Shown shown = lanes_[i]->kept.newest(before);
+    for (const auto& [chunk, size] : shown.chunks) chunk->saved = 0;  // elsewhere it may be removed
+    save_chunks(shown, folder_, ring_->id(), i, files, true);
+  }
+  save_to_ = &files;
+}
+
+uint64_t FlightMemory::overwritten() const {
+  uint64_t all = 0;
+  for (const auto& lane : lanes_) all += lane->overwritten;
+  return all;
+}
+
+uint64_t FlightMemory::let_go() const {
+  uint64_t all = 0;
+  for (const auto& lane : lanes_) all += lane->kept.let_go();
+  return all;
 }
 
 }  // namespace rankfault

@@ -1,12 +1,14 @@
 // observer: see observer.h.
 #include "harness/observe/observer.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
 
-#include "harness/base/process_tree.h"
+#include "harness/observe/bystanders.h"
 #include "harness/observe/call_site.h"
 #include "harness/observe/flight_memory.h"
 #include "harness/observe/proc.h"
@@ -17,21 +19,26 @@ namespace rankfault {
 namespace {
 
 struct Watched {
+  Watched(FlightMemory m, std::string f) : memory(std::move(m)), folder(std::move(f)) {}
   FlightMemory memory;
+  std::string folder;
   CallSites sites;
-  ProcessView view;  // at the last scan
+  ProcessView view;  // when its claim last changed
   CpuWatch cpu;
+  uint64_t claim = 0;
   uint32_t modules = 0;
-  bool maps_read = false;
+  bool is_new = true, took_part = false;
 };
 
 class RingObserver final : public Observer {
  public:
-  RingObserver(std::vector<std::string> folders, TimeNs begin)
-      : folders_(std::move(folders)), begin_(begin) {}
+  RingObserver(const std::vector<std::string>& folders, TimeNs begin, uint64_t window)
+      : folders_(folders.begin(), folders.end()), begin_(begin), window_(window) {}
 
   std::vector<ProcessId> scan() override;
-  void drain() override;
+  std::vector<ProcessId> take_forgotten() override { return std::exchange(forgotten_, {}); }
+  bool is_bystander(const ProcessId& id) const override { return bystanders_.is_one(id); }
+  void drain() override { drain(false); }
   void set_end(const RankEnd&) override;
   void set_expected(std::vector<ExpectedRank> expected, int world_size, int attempt) override {
     expected_ = std::move(expected);
@@ -43,70 +50,127 @@ class RingObserver final : public Observer {
     const auto it = watched_.find(id);
     return it == watched_.end() ? nullptr : &it->second.view;
   }
-  Timeline look(bool with_proc) override;
+  Timeline look(bool with_proc, uint64_t calls) override;
+  void save(const Timeline&) override;
+  void save_around_now() override;
+  Losses losses() const override;
 
  private:
   void open_new();
-  void drain(Watched&);
+  void take_claim(const ProcessId&, const Watched&);
+  void forget_bystanders();
+  void drain(bool all);
+  bool completed_by_all(uint64_t comm_id, uint64_t seq) const;
   void finish(Timeline&) const;
 
-  std::vector<std::string> folders_;
+  std::vector<RecordFolder> folders_;
   TimeNs begin_;
+  uint64_t window_;
+  SeenFiles seen_;
+
   Places places_;
   std::set<std::string> opened_;
   std::map<ProcessId, Watched> watched_;
   std::map<ProcessId, ProcessEnd> ends_;
+  Bystanders bystanders_;
+  bool claims_changed_ = false;
+  std::vector<ProcessId> forgotten_;
   std::vector<ExpectedRank> expected_;
   int world_size_ = 0;
   int attempt_ = 0;
 };
 
 void RingObserver::open_new() {
-  for (const std::string& folder : folders_)
-    for (const std::string& name : ring_names_in(folder)) {
-      const std::string path = folder + "/" + name;
+  for (RecordFolder& folder : folders_)
+    for (const std::string& name : folder.rings()) {
+      const std::string path = folder.path() + "/" + name;
       if (opened_.count(path)) continue;
       auto ring = RingReader::open(path);
-      if (!ring) continue;  // not whole yet, or not ours: looked at again at the next scan
+      if (!ring) {  // not whole yet, or not ours, or we have no descriptor left
+        folder.look_again();
+        continue;
+      }
       const ProcessId id = (*ring)->id();
       opened_.insert(path);
-      watched_.try_emplace(id, Watched{FlightMemory(std::move(*ring), folder, true), {}, {}, {}, 0, false});
+      watched_.try_emplace(id, FlightMemory(std::move(*ring), folder.path(), window_), folder.path());
     }
+}
+
+// A bystander that is over when it is found first says so itself, and is never reported.
+void RingObserver::take_claim(const ProcessId& id, const Watched& w) {
+  const RingReader& ring = w.memory.ring();
+  Claim claim{id, w.view.rank, w.view.attempt, ring.rank_source(), w.view.opened, w.took_part, {}};
+  if (const auto end = ends_.find(id); end != ends_.end())
+    claim.end = end->second;
+  else if (const auto own = ring.own_exit())
+    claim.end = {EndKind::kEnded, own->time, true, false, own->status};
+  bystanders_.take(claim);
+  claims_changed_ = true;
 }
 
 std::vector<ProcessId> RingObserver::scan() {
   open_new();
   std::vector<ProcessId> changed;
   for (auto& [id, w] : watched_) {
-    ProcessView now = w.memory.ring().view();
-    if (!w.maps_read || now.rank != w.view.rank || now.stage != w.view.stage ||
-        now.attempt != w.view.attempt || now.generation != w.view.generation)
-      changed.push_back(id);
-    w.view = std::move(now);
-    const uint32_t modules = w.memory.ring().modules_version();
-    if (!w.maps_read || modules != w.modules) w.sites.read_maps(id.pid);
-    w.maps_read = true;
+    const RingReader& ring = w.memory.ring();
+    const uint64_t claim = ring.claim();
+    const bool took_part = w.took_part || ring.made_calls();
+    const uint32_t modules = ring.modules_version();
+    if (w.is_new || modules != w.modules) w.sites.read_maps(id.pid);
     w.modules = modules;
+    if (!w.is_new && claim == w.claim && took_part == w.took_part) continue;
+    if (w.is_new || claim != w.claim) changed.push_back(id);
+    w.view = ring.view();
+    w.is_new = false;
+    w.claim = claim;
+    w.took_part = took_part || w.view.stage >= RF_STAGE_MEMBER;
+    take_claim(id, w);
   }
+  forget_bystanders();
+  std::erase_if(changed, [&](const ProcessId& id) { return !watched_.count(id); });
   return changed;
 }
 
-void RingObserver::drain(Watched& w) {
-  bool read_again = false;
-  const auto see = [&](uint64_t address) {
-    if (w.sites.add(address, places_) || read_again) return;
-    read_again = true;  // a library loaded since: at most one more reading of the maps a drain
-    w.sites.read_maps(w.memory.ring().id().pid);
-    w.sites.add(address, places_);
-  };
-  const size_t from = w.memory.drain();
-  const std::vector<Event>& events = w.memory.events();
-  for (size_t i = from; i < events.size(); ++i)
-    if (events[i].record.phase == RF_PHASE_ENTER) see(events[i].record.where);
+void RingObserver::forget_bystanders() {
+  if (!std::exchange(claims_changed_, false)) return;
+  for (const ProcessId& id : bystanders_.forgettable()) {
+    const std::string path = watched_.at(id).memory.ring().path();
+    ::unlink(path.c_str());
+    opened_.erase(path);
+    bystanders_.forget(id);
+    watched_.erase(id);
+    ends_.erase(id);
+    forgotten_.push_back(id);
+  }
 }
 
-void RingObserver::drain() {
-  for (auto& [id, w] : watched_) drain(w);
+void RingObserver::drain(bool all) {
+  for (auto& [id, w] : watched_) {
+    bool read_again = false;
+    uint64_t last = 0;
+    const auto see = [&](uint64_t address) {
+      if (address == last) return;
+      last = address;
+      if (w.sites.add(address, places_) || read_again) return;
+      read_again = true;  // a library loaded since: at most one more reading of the maps a drain
+      w.sites.read_maps(w.memory.ring().id().pid);
+      w.sites.add(address, places_);
+    };
+    const auto complete = [&](uint32_t comm, uint64_t seq) {
+      return completed_by_all(w.memory.ring().comm_id(comm), seq);
+    };
+    w.memory.drain(all, complete, see);
+  }
+}
+
+// Asked only when a window is full. A member that has ended completes nothing any more, and may be what the
+// others wait for; they come to a stop soon.
+bool RingObserver::completed_by_all(uint64_t comm_id, uint64_t seq) const {
+  if (comm_id == 0) return true;
+  return std::all_of(watched_.begin(), watched_.end(), [&](const auto& entry) {
+    const std::optional<uint64_t> completed = entry.second.memory.ring().completed_on(comm_id);
+    return !completed || *completed >= seq;
+  });
 }
 
 void RingObserver::set_end(const RankEnd& end) {
@@ -117,31 +181,36 @@ void RingObserver::set_end(const RankEnd& end) {
   e.by_signal = end.status.kind == ExitStatus::Kind::kSignal;
   e.value = end.status.value;
   ends_[end.process] = e;
+  if (const auto w = watched_.find(end.process); w != watched_.end()) take_claim(end.process, w->second);
 }
 
 uint64_t RingObserver::activity() {
   uint64_t digest = rf_hash_text("activity");
+  uint64_t counts[2] = {0, 0};
   for (auto& [id, w] : watched_) {
+    if (bystanders_.is_one(id)) continue;  // what comes and goes beside the ranks does not move them
     const uint64_t one = w.memory.ring().activity();
     digest = rf_hash_bytes(digest, &one, sizeof one);
+    ++counts[0];
   }
-  const uint64_t counts[2] = {watched_.size(), ends_.size()};
+  for (const auto& [id, end] : ends_) counts[1] += !bystanders_.is_one(id);
   return rf_hash_bytes(digest, counts, sizeof counts);
 }
 
-Timeline RingObserver::look(bool with_proc) {
+Timeline RingObserver::look(bool with_proc, uint64_t calls) {
   Timeline t;
   t.begin = begin_;
   std::map<ProcessId, ProcessView> first;
   for (auto& [id, w] : watched_) first[id] = w.memory.ring().view();
-  drain();
+  drain(true);
   t.look = now_ns();
   for (auto& [id, w] : watched_) {
+    if (bystanders_.is_over(id)) continue;
     ProcessView view = w.memory.ring().view();
     view.stable = view.stable && first[id].stable && same_words(view, first[id]);
     t.consistent = t.consistent && view.stable;
     if (const auto end = ends_.find(id); end != ends_.end()) view.end = end->second;
-    w.memory.fill(view, false);
+    w.memory.show(view, calls);
     view.call_sites = w.sites.all();
     view.source_lines = w.sites.source_lines();
     if (with_proc && view.end.kind == EndKind::kAlive) {
@@ -152,6 +221,26 @@ Timeline RingObserver::look(bool with_proc) {
   }
   finish(t);
   return t;
+}
+
+void RingObserver::save(const Timeline& t) {
+  for (const ProcessView& p : t.processes)
+    if (const auto w = watched_.find(p.id); w != watched_.end())
+      FlightMemory::save(p, w->second.folder, seen_);
+}
+
+void RingObserver::save_around_now() {
+  constexpr uint64_t kBefore = 1000;  // calls
+  for (auto& [id, w] : watched_) w.memory.save_around(kBefore, kWindowCalls, seen_);
+}
+
+Observer::Losses RingObserver::losses() const {
+  Losses all{0, 0, seen_.removed()};
+  for (const auto& [id, w] : watched_) {
+    all.let_go += w.memory.let_go();
+    all.overwritten += w.memory.overwritten();
+  }
+  return all;
 }
 
 void RingObserver::finish(Timeline& t) const {
@@ -195,8 +284,9 @@ void arrange(Timeline& t) {
     if (p.attempt == t.attempt && p.end.kind == EndKind::kAlive) t.job_over = false;
 }
 
-std::unique_ptr<Observer> make_observer(std::vector<std::string> record_folders, TimeNs run_begin) {
-  return std::make_unique<RingObserver>(std::move(record_folders), run_begin);
+std::unique_ptr<Observer> make_observer(std::vector<std::string> record_folders, TimeNs run_begin,
+                                        uint64_t window) {
+  return std::make_unique<RingObserver>(record_folders, run_begin, window);
 }
 
 }  // namespace rankfault

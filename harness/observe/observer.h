@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/launch/rank_end.h"
+#include "harness/observe/lane_window.h"
 #include "harness/observe/timeline.h"
 
 namespace rankfault {
@@ -18,6 +19,10 @@ class Observer {
   // Finds flight records that appeared since; returns the processes that are new or whose claimed
   // rank, stage or attempt changed.
   virtual std::vector<ProcessId> scan() = 0;
+  // Programs that a rank executed, found to be over by scan(): their records are removed, and no look shows
+  // them any more. Each is told once.
+  virtual std::vector<ProcessId> take_forgotten() { return {}; }
+  virtual bool is_bystander(const ProcessId&) const { return false; }  // see bystanders.h
   // Copies history records that are new since the last call, so that a ring that wraps later loses
   // nothing that was there now. Cheap when nothing happened.
   virtual void drain() = 0;
@@ -25,14 +30,25 @@ class Observer {
   virtual void set_expected(std::vector<ExpectedRank>, int world_size, int attempt) = 0;
   // A digest of all state words: equal while nothing moved. Cheap: no history, no /proc.
   virtual uint64_t activity() = 0;
-  // What is claimed now by a process found by scan(); null when unknown. No history in it.
+  // What a process found by scan() claimed when that last changed; null when unknown. No history in it.
   virtual const ProcessView* process(const ProcessId&) = 0;
-  // One look: reads every state twice; `consistent` says whether both agreed.
-  virtual Timeline look(bool with_proc) = 0;
+  // One look: reads every state twice; `consistent` says whether both agreed. Its histories hold the newest
+  // `calls` of each lane, and more where they are at hand; what a look costs grows with them.
+  virtual Timeline look(bool with_proc, uint64_t calls = UINT64_MAX) = 0;
+  // Saves the histories of a look beside the rings, so that a replay has what it had.
+  virtual void save(const Timeline&) {}
+  // A fault fires: what each lane does about now is saved.
+  virtual void save_around_now() {}
+  // Records that a window let go, that were overwritten before they were read, that were removed from files.
+  struct Losses {
+    uint64_t let_go = 0, overwritten = 0, removed = 0;
+  };
+  virtual Losses losses() const { return {}; }
 };
 
-// `record_folders`: one per host; not recursive.
-std::unique_ptr<Observer> make_observer(std::vector<std::string> record_folders, TimeNs run_begin);
+// `record_folders`: one per host; not recursive. `window`: see lane_window.h.
+std::unique_ptr<Observer> make_observer(std::vector<std::string> record_folders, TimeNs run_begin,
+                                        uint64_t window = window_calls());
 
 // Where the histories of a Timeline are: in it, or, of jobs too large for that, in their files.
 enum class Histories { kInMemory, kInFiles };

@@ -3,6 +3,8 @@
 
 #include <dirent.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -35,6 +37,20 @@ std::vector<std::string> ring_names_in(const std::string& folder) {
   ::closedir(dir);
   std::sort(names.begin(), names.end());
   return names;
+}
+
+// The clock of files has steps of some milliseconds: something may come in the same one after the listing.
+std::vector<std::string> RecordFolder::rings() {
+  constexpr int64_t kClockStep = 50'000'000;
+  const auto ns = [](const timespec& t) { return t.tv_sec * 1'000'000'000 + t.tv_nsec; };
+  struct stat folder {};
+  timespec now{};
+  if (::stat(path_.c_str(), &folder) != 0) return {};
+  const int64_t changed = ns(folder.st_mtim);
+  if (changed == listed_at_) return {};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  listed_at_ = ns(now) - changed > kClockStep ? changed : -1;
+  return ring_names_in(path_);
 }
 
 std::string seen_name(const ProcessId& id, uint32_t lane) {

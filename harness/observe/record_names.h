@@ -13,6 +13,19 @@ namespace rankfault {
 
 std::optional<ProcessId> process_id_from(std::string_view stem);    // "HOST.PIDNS.PID.START.IMAGE"
 std::vector<std::string> ring_names_in(const std::string& folder);  // file names, sorted
+// A folder of records that come and go, listed only when something came or went.
+class RecordFolder {
+ public:
+  explicit RecordFolder(std::string path) : path_(std::move(path)) {}
+  const std::string& path() const { return path_; }
+  std::vector<std::string> rings();       // file names; empty when none can be new since the last call
+  void look_again() { listed_at_ = -1; }  // the next call lists them all
+
+ private:
+  std::string path_;
+  int64_t listed_at_ = -1;  // the folder's time when it was listed, once that was long enough ago; ns
+};
+
 std::string seen_name(const ProcessId&, uint32_t lane);
 
 }  // namespace rankfault

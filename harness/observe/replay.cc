@@ -1,14 +1,17 @@
 // replay: Timelines from the files of a run directory: the journal's looks and ends, and the rings.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
 #include "harness/base/parallel.h"
-#include "harness/observe/flight_memory.h"
+#include "harness/observe/history.h"
 #include "harness/observe/observer.h"
 #include "harness/observe/record_names.h"
+#include "harness/observe/ring_reader.h"
 #include "harness/observe/same_words.h"
+#include "harness/observe/seen_files.h"
 #include "harness/run/journal.h"
 
 namespace rankfault {
@@ -16,12 +19,54 @@ namespace {
 
 std::string records_of(const std::string& run_dir) { return run_dir + "/records"; }
 
-Result<std::unique_ptr<FlightMemory>> open_memory(const std::string& folder, const std::string& name) {
+// All that the files of one process hold.
+struct Recorded {
+  std::unique_ptr<RingReader> ring;
+  std::vector<Event> events;                       // of all lanes, each once
+  std::map<uint32_t, std::vector<uint64_t>> torn;  // by lane
+};
+
+void read_lane(const std::string& folder, uint32_t lane, Recorded& to) {
+  const size_t before = to.events.size();
+  for (const rf_record& r : read_seen(folder, to.ring->id(), lane))
+    to.events.push_back({lane, r.commit - 1, r});
+  const bool saved = to.events.size() != before;
+  const RingReader::LaneRead read = to.ring->read_lane(lane, 0, to.events);
+  to.torn[lane] = read.torn;
+  if (!saved) return;
+  const auto from = to.events.begin() + static_cast<std::ptrdiff_t>(before);
+  std::sort(from, to.events.end(), [](const Event& a, const Event& b) { return a.index < b.index; });
+  to.events.erase(
+      std::unique(from, to.events.end(), [](const Event& a, const Event& b) { return a.index == b.index; }),
+      to.events.end());
+}
+
+Result<Recorded> read_recorded(const std::string& folder, const std::string& name) {
   auto ring = RingReader::open(folder + "/" + name);
   if (!ring) return ring.error();
-  auto memory = std::make_unique<FlightMemory>(std::move(*ring), folder, false);
-  memory->drain();
-  return memory;
+  Recorded out;
+  out.ring = std::move(*ring);
+  for (uint32_t lane = 0; lane <= RF_MAX_LANES; ++lane)
+    if (lane < out.ring->lanes_used() || !out.ring->has_state_page()) read_lane(folder, lane, out);
+  sort_history(out.events);
+  return out;
+}
+
+// Names and losses of a view whose lanes say where it is cut; with `history` that, too.
+void fill(ProcessView& view, const Recorded& from, bool history) {
+  const HistoryCut cut(view.lanes);
+  uint64_t claimed = 0, known = 0;
+  for (const LaneView& lane : view.lanes) {
+    claimed += lane.head;
+    known += lane.torn.size();
+  }
+  for (const Event& e : from.events) {
+    if (!cut.holds(e)) continue;
+    ++known;
+    add_name(*from.ring, e.record, view.name_at);
+    if (history) view.history.push_back(e);
+  }
+  view.history_lost = claimed > known ? claimed - known : 0;
 }
 
 // The history of one process, cut as its view's lanes say.
@@ -30,9 +75,11 @@ class RingHistory final : public HistorySource {
   RingHistory(std::shared_ptr<const std::string> folder, const ProcessView& view)
       : folder_(std::move(folder)), id_(view.id), lanes_(view.lanes) {}
   std::optional<std::vector<Event>> events() const override {
-    const auto memory = open_memory(*folder_, id_.to_string() + ".ring");
-    if (!memory || !((*memory)->ring().id() == id_)) return std::nullopt;
-    return (*memory)->take(lanes_);
+    Result<Recorded> read = read_recorded(*folder_, id_.to_string() + ".ring");
+    if (!read || !(read->ring->id() == id_)) return std::nullopt;
+    const HistoryCut cut(lanes_);
+    std::erase_if(read->events, [&](const Event& e) { return !cut.holds(e); });
+    return std::move(read->events);
   }
 
  private:
@@ -43,12 +90,14 @@ class RingHistory final : public HistorySource {
 
 // What was read of it is known; the history itself is left where it lies.
 void leave_in_file(ProcessView& view, const std::shared_ptr<const std::string>& folder) {
-  view.on_disk = std::make_shared<RingHistory>(folder, view);
+  view.source = std::make_shared<RingHistory>(folder, view);
 }
 
 void without_history(ProcessView& view) {
   view.partial |= RF_PARTIAL_HISTORY;
+  view.history_lost = 0;
   for (const LaneView& lane : view.lanes) view.history_lost += lane.head;
+  view.marks_lost = view.history_lost;
 }
 
 ProcessEnd end_of(const Json& line) {
@@ -67,6 +116,7 @@ struct FromJournal {
   int world_size = 0, attempt = 0;
   std::map<ProcessId, ProcessEnd> ends;
   std::map<ProcessId, std::map<uint64_t, std::string>> sites, lines;
+  std::map<ProcessId, uint64_t> marks_lost;  // at the last look
   std::vector<ExpectedRank> expected;
 };
 
@@ -101,6 +151,7 @@ FromJournal read(const std::vector<Json>& lines) {
         for (const ProcessView& p : t->processes) {
           j.sites[p.id].insert(p.call_sites.begin(), p.call_sites.end());
           j.lines[p.id].insert(p.source_lines.begin(), p.source_lines.end());
+          j.marks_lost[p.id] = p.marks_lost;
         }
     }
   }
@@ -114,9 +165,9 @@ class RunRecords::Impl {
   explicit Impl(std::string folder) : folder_(std::make_shared<const std::string>(std::move(folder))) {}
   void fill(std::vector<ProcessView>& views) {
     size_t open = 0;
-    for (; open < views.size() && memories_.size() < kMostOpen; ++open) {
+    for (; open < views.size() && read_.size() < kMostRead; ++open) {
       Opened one = fill(views[open], true);
-      if (one.memory) memories_[views[open].id] = std::move(one.memory);
+      if (one.read) read_[views[open].id] = std::move(one.read);
       note(views[open], one);
     }
     std::vector<Opened> others(views.size() - open);
@@ -127,38 +178,59 @@ class RunRecords::Impl {
 
  private:
   struct Opened {
-    std::unique_ptr<FlightMemory> memory;  // to be kept
+    std::unique_ptr<Recorded> read;  // to be kept
     std::string error;
   };
 
   // Changes nothing but the view.
   Opened fill(ProcessView& view, bool keep) const {
-    if (const auto known = memories_.find(view.id); known != memories_.end()) {
-      known->second->fill(view, true);
-      return {};
-    }
-    auto opened = open_memory(*folder_, view.id.to_string() + ".ring");
-    if (!opened || !((*opened)->ring().id() == view.id)) {
+    if (const auto known = read_.find(view.id); known != read_.end())
+      return {nullptr, fill(view, *known->second, true)};
+    auto read = read_recorded(*folder_, view.id.to_string() + ".ring");
+    if (!read || !(read->ring->id() == view.id)) {
+      if (!read && has_no_record(view))
+        return {};  // a program that a rank executed: removed when it was over
       without_history(view);
       return {nullptr,
-              opened ? view.id.to_string() + ".ring: the record of another process" : opened.error().message};
+              read ? view.id.to_string() + ".ring: the record of another process" : read.error().message};
     }
     if (keep) {
-      (*opened)->fill(view, true);
-      return {std::move(*opened), ""};
+      auto kept = std::make_unique<Recorded>(std::move(*read));
+      std::string error = fill(view, *kept, true);
+      return {std::move(kept), std::move(error)};
     }
-    (*opened)->fill_words(view, true);
+    std::string error = fill(view, *read, false);
     leave_in_file(view, folder_);
-    return {};
+    return {nullptr, std::move(error)};
+  }
+
+  static bool has_no_record(const ProcessView& view) {
+    return std::all_of(view.lanes.begin(), view.lanes.end(), [](const LaneView& l) { return l.head == 0; });
+  }
+
+  // What the look had and the files have no more: they were cut, or the oldest of them removed.
+  static std::string fill(ProcessView& view, const Recorded& from, bool history) {
+    const uint64_t lost_then = view.history_lost;
+    view.history.clear();
+    rankfault::fill(view, from, history);
+    const uint64_t gone = view.history_lost > lost_then ? view.history_lost - lost_then : 0;
+    view.history_lost = std::max(view.history_lost, lost_then);
+    const bool cut = from.ring->is_shorter_than_it_says();
+    if (cut) view.partial |= RF_PARTIAL_HISTORY;
+    if (gone == 0) return cut ? view.id.to_string() + ".ring: a part of the file is missing" : "";
+    view.partial |= RF_PARTIAL_HISTORY;
+    view.marks_lost += gone;
+    return fmt::format("{}.ring: {} records that a look at rank {} had are gone", view.id.to_string(), gone,
+                       view.rank);
   }
 
   void note(const ProcessView& view, const Opened& one) {
     if (!one.error.empty() && missing_.insert(view.id).second) unread_.push_back(one.error);
   }
 
-  static constexpr size_t kMostOpen = 64;  // a process may have 1024 files open, and each has its history
+  static constexpr size_t kMostRead = 64;  // their histories are held
   std::shared_ptr<const std::string> folder_;
-  std::map<ProcessId, std::unique_ptr<FlightMemory>> memories_;
+  std::map<ProcessId, std::unique_ptr<Recorded>> read_;
   std::set<ProcessId> missing_;
   std::vector<std::string> unread_;
 };
@@ -190,15 +262,13 @@ struct FinalRead {  // neither: killed in its first moments, so it says nothing
 FinalRead read_final(const std::shared_ptr<const std::string>& folder, const std::string& name,
                      Histories histories) {
   if (RingReader::half_made(*folder + "/" + name)) return {};
-  const auto memory = open_memory(*folder, name);
-  if (!memory) return {std::nullopt, memory.error()};
-  ProcessView view = (*memory)->ring().view();
-  if (histories == Histories::kInFiles) {
-    (*memory)->fill_words(view, false);
-    leave_in_file(view, folder);
-  } else {
-    (*memory)->fill(view, false);
-  }
+  const auto read = read_recorded(*folder, name);
+  if (!read) return {std::nullopt, read.error()};
+  ProcessView view = read->ring->view();
+  for (LaneView& lane : view.lanes)
+    if (const auto torn = read->torn.find(lane.index); torn != read->torn.end()) lane.torn = torn->second;
+  fill(view, *read, histories == Histories::kInMemory);
+  if (histories == Histories::kInFiles) leave_in_file(view, folder);
   return {std::move(view), std::nullopt};
 }
 
@@ -225,6 +295,9 @@ Result<Timeline> final_timeline(const std::string& run_dir, Histories histories)
     if (const auto end = j.ends.find(view.id); end != j.ends.end()) view.end = end->second;
     view.call_sites = std::move(j.sites[view.id]);
     view.source_lines = std::move(j.lines[view.id]);
+    const auto marks_lost = j.marks_lost.find(view.id);
+    view.marks_lost = marks_lost == j.marks_lost.end() ? view.history_lost
+                                                       : std::min(view.history_lost, marks_lost->second);
     t.processes.push_back(std::move(view));
   }
   arrange(t);

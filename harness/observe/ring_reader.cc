@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "harness/base/cut_files.h"
+
 namespace rankfault {
 namespace {
 
@@ -30,7 +32,14 @@ T copy_of(const T& shared) {
 
 }  // namespace
 
+RingReader::RingReader(std::string path, const struct stat& file, const char* base)
+    : path_(std::move(path)), device_(file.st_dev), inode_(file.st_ino), base_(base) {
+  cut_pages_seen_ = pages_of_cut_files();
+  bytes_ = RF_HEADER_BYTES;
+}
+
 Result<std::unique_ptr<RingReader>> RingReader::open(const std::string& path) {
+  survive_cut_files();
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a fifo is not waited for
   if (!fd.valid()) return errno_error("open " + path);
   struct stat info {};
@@ -41,7 +50,7 @@ Result<std::unique_ptr<RingReader>> RingReader::open(const std::string& path) {
                                RF_HEADER_BYTES));
   void* base = ::mmap(nullptr, RF_OFF_HISTORY, PROT_READ, MAP_SHARED, fd.get(), 0);
   if (base == MAP_FAILED) return errno_error("map " + path);
-  std::unique_ptr<RingReader> reader(new RingReader(path, std::move(fd), static_cast<const char*>(base)));
+  std::unique_ptr<RingReader> reader(new RingReader(path, info, static_cast<const char*>(base)));
   const rf_header& header = reader->header();
   if (RF_LOAD(&header.magic) != RF_RING_MAGIC) return refused(path + ": not a flight record");
   if (header.abi_version != RF_ABI_VERSION)
@@ -70,20 +79,73 @@ uint32_t RingReader::lanes_used() const {
   return has_state_page() ? std::min(RF_LOAD(&header().lanes_used), kLanes) : 0;
 }
 
-bool RingReader::may_have_spilled(uint32_t index, uint64_t from) const {
-  return !has_state_page() || RF_LOAD(&lane(index).head) > from;
-}
-
 // A candidate's record is a header until its first call. The mapping reaches further than the file
-// then: nothing behind the header may be touched before the file has grown.
+// then: nothing behind the header may be touched before the file has grown, and been written to.
 bool RingReader::has_state_page() const {
-  if (has_state_page_) return true;
+  if (has_state_page_ || !made_calls()) return has_state_page_;
   struct stat info {};
-  has_state_page_ = ::fstat(fd_.get(), &info) == 0 && static_cast<uint64_t>(info.st_size) >= RF_OFF_HISTORY;
+  const UniqueFd fd = open_again();
+  has_state_page_ = ::fstat(fd.get(), &info) == 0 && static_cast<uint64_t>(info.st_size) >= RF_OFF_HISTORY;
+  if (has_state_page_) bytes_ = RF_OFF_HISTORY;
   return has_state_page_;
 }
 
+bool RingReader::is_shorter_than_it_says() const {
+  if (!made_calls()) return false;
+  struct stat info {};
+  const UniqueFd fd = open_again();
+  if (!has_state_page() || ::fstat(fd.get(), &info) != 0) return true;
+  const auto bytes = static_cast<uint64_t>(info.st_size);
+  for (uint32_t i = 0; i < lanes_used(); ++i)
+    if (RF_LOAD(&lane(i).mapped) != 0 && bytes < RF_LANE_HISTORY_OFFSET(i) + RF_LANE_HISTORY_BYTES)
+      return true;
+  return false;
+}
+
+UniqueFd RingReader::open_again() const {
+  UniqueFd fd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0 || info.st_dev != device_ || info.st_ino != inode_) fd.reset();
+  return fd;
+}
+
+bool RingReader::made_calls() const {
+  const rf_header& h = header();
+  return RF_LOAD(&h.names_used) != 0 || RF_LOAD(&h.lanes_used) != 0 || RF_LOAD(&h.comms_used) != 0;
+}
+
+std::string RingReader::rank_source() const {
+  const char* source = header().env_rank_source;
+  return printable(source, strnlen(source, sizeof header().env_rank_source));
+}
+
+std::optional<RingReader::OwnExit> RingReader::own_exit() const {
+  if (RF_LOAD(&header().own_exit) == RF_NOT_EXITED) return std::nullopt;
+  return OwnExit{header().own_exit_status & 0xff, header().own_exit_ns};
+}
+
+// The size is asked for only when some page of some file was read as zeros: else no file is shorter than it
+// was.
+bool RingReader::is_cut() const {
+  const uint64_t pages = pages_of_cut_files();
+  is_cut_ = is_cut_ || RF_LOAD(&header().magic) != RF_RING_MAGIC;
+  if (is_cut_ || pages == cut_pages_seen_) return is_cut_;
+  cut_pages_seen_ = pages;
+  struct stat info {};
+  const UniqueFd fd = open_again();
+  is_cut_ = ::fstat(fd.get(), &info) != 0 || static_cast<uint64_t>(info.st_size) < bytes_;
+  return is_cut_;
+}
+
 uint32_t RingReader::modules_version() const { return RF_LOAD(&header().modules_version); }
+
+uint64_t RingReader::claim() const {
+  const rf_header& h = header();
+  if (is_cut()) return 0;
+  const uint64_t words[] = {RF_LOAD(&h.stage), static_cast<uint32_t>(h.rank),
+                            static_cast<uint32_t>(h.attempt), RF_LOAD(&h.generation)};
+  return rf_hash_bytes(0, words, sizeof words);
+}
 
 bool RingReader::read_state(uint32_t index, rf_state& out) const {
   const rf_lane& l = lane(index);
@@ -130,6 +192,18 @@ CommView RingReader::read_comm(uint32_t index) const {
 }
 
 ProcessView RingReader::view() const {
+  ProcessView now = read_view();
+  if (!is_cut()) {
+    last_ = now;
+    return now;
+  }
+  now = last_;
+  now.id = id_;
+  now.partial |= RF_PARTIAL_LANES | RF_PARTIAL_COMMS | RF_PARTIAL_HISTORY;
+  return now;
+}
+
+ProcessView RingReader::read_view() const {
   const rf_header& h = header();
   ProcessView v;
   v.id = id_;
@@ -168,6 +242,19 @@ ProcessView RingReader::view() const {
   return v;
 }
 
+uint64_t RingReader::comm_id(uint32_t index) const {
+  const uint32_t comms = has_state_page() ? std::min(RF_LOAD(&header().comms_used), RF_MAX_COMMS) : 0;
+  return index < comms && RF_LOAD(&comm(index).state) >= RF_COMM_LIVE ? comm(index).id : 0;
+}
+
+std::optional<uint64_t> RingReader::completed_on(uint64_t id) const {
+  for (uint32_t i = 0; i < RF_MAX_COMMS; ++i) {
+    if (i >= RF_LOAD(&header().comms_used)) break;
+    if (comm_id(i) == id) return RF_LOAD(&comm(i).completed);
+  }
+  return std::nullopt;
+}
+
 uint64_t RingReader::activity() const {
   const rf_header& h = header();
   uint64_t words[4] = {RF_LOAD(&h.stage), RF_LOAD(&h.comms_used), RF_LOAD(&h.own_exit),
@@ -187,10 +274,13 @@ const rf_record* RingReader::history(uint32_t index) {
   if (history_[index] || !has_state_page() || RF_LOAD(&lane(index).mapped) == 0) return history_[index];
   struct stat info {};
   const uint64_t end = RF_LANE_HISTORY_OFFSET(index) + RF_LANE_HISTORY_BYTES;
-  if (::fstat(fd_.get(), &info) != 0 || static_cast<uint64_t>(info.st_size) < end) return nullptr;
-  void* at = ::mmap(nullptr, RF_LANE_HISTORY_BYTES, PROT_READ, MAP_SHARED, fd_.get(),
+  const UniqueFd fd = open_again();
+  if (::fstat(fd.get(), &info) != 0 || static_cast<uint64_t>(info.st_size) < end) return nullptr;
+  void* at = ::mmap(nullptr, RF_LANE_HISTORY_BYTES, PROT_READ, MAP_SHARED, fd.get(),
                     static_cast<off_t>(RF_LANE_HISTORY_OFFSET(index)));
-  if (at != MAP_FAILED) history_[index] = static_cast<const rf_record*>(at);
+  if (at == MAP_FAILED) return nullptr;
+  history_[index] = static_cast<const rf_record*>(at);
+  bytes_ = std::max(bytes_, end);
   return history_[index];
 }
 

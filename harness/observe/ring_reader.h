@@ -2,11 +2,17 @@
 //
 // Nothing here trusts the writer: other versions, foreign and short files are refused, offsets out
 // of range are left out, a state is taken only when it reads the same twice under one selector, and
-// a history record only when its commit word says so before and after the copy.
+// a history record only when its commit word says so before and after the copy. A record that is cut while
+// it is read (a rank may do that) is partial: what was read of it last stays, and nothing is proven by it.
+//
+// No descriptor stays open: a job may have more processes than we may have files.
 #pragma once
+
+#include <sys/stat.h>
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +33,13 @@ class RingReader {
 
   const ProcessId& id() const { return id_; }
   const std::string& path() const { return path_; }
+  std::string rank_source() const;  // the variable that its rank came from
+  bool made_calls() const;          // or marks: more than the header was ever written
+  struct OwnExit {
+    int status = 0;
+    TimeNs time = 0;
+  };
+  std::optional<OwnExit> own_exit() const;  // what it wrote itself on its way out
 
   // Header, lanes and communicators as they are now; no history. `stable` is false when a state
   // could not be read whole.
@@ -34,6 +47,12 @@ class RingReader {
   // A digest of the words that change when the process does something.
   uint64_t activity() const;
   uint32_t modules_version() const;
+  // The words of the header that say which rank it is: equal while the claim is the same. Cheap.
+  uint64_t claim() const;
+
+  // Of one communicator, without a view: 0, and nothing, where it is not known here.
+  uint64_t comm_id(uint32_t index) const;
+  std::optional<uint64_t> completed_on(uint64_t comm_id) const;
 
   struct LaneRead {
     std::vector<uint64_t> torn;  // claimed and not whole (yet)
@@ -41,8 +60,8 @@ class RingReader {
     uint64_t lost = 0;           // overwritten before this read
   };
   uint32_t lanes_used() const;
-  // Whether a lane has claimed more than `from` records; true where that cannot be known.
-  bool may_have_spilled(uint32_t lane, uint64_t from) const;
+  bool is_shorter_than_it_says() const;  // its writer had made more of it: it was cut, or copied in part
+  bool has_state_page() const;           // else it is a header alone, as a candidate's before its first call
   // Appends the whole records of a lane with index >= from. Records that the disk refused are lost.
   LaneRead read_lane(uint32_t lane, uint64_t from, std::vector<Event>& records);
   // One record; false when it is not whole. `gone` when it was overwritten.
@@ -51,8 +70,7 @@ class RingReader {
   std::string name(uint32_t offset) const;  // printable UTF-8; "" when out of range
 
  private:
-  RingReader(std::string path, UniqueFd fd, const char* base)
-      : path_(std::move(path)), fd_(std::move(fd)), base_(base) {}
+  RingReader(std::string path, const struct stat& file, const char* base);
   const rf_header& header() const { return *reinterpret_cast<const rf_header*>(base_); }
   const rf_lane& lane(uint32_t index) const {
     return reinterpret_cast<const rf_lane*>(base_ + RF_OFF_LANES)[index];
@@ -60,16 +78,21 @@ class RingReader {
   const rf_comm& comm(uint32_t index) const {
     return reinterpret_cast<const rf_comm*>(base_ + RF_OFF_COMMS)[index];
   }
-  bool has_state_page() const;
+  bool is_cut() const;
   const rf_record* history(uint32_t lane);
   bool read_state(uint32_t lane, rf_state& out) const;
-  mutable bool has_state_page_ = false;
   CommView read_comm(uint32_t index) const;
+  ProcessView read_view() const;
+  UniqueFd open_again() const;  // the same file; invalid when it is another one now, or gone
 
   std::string path_;
-  UniqueFd fd_;
+  uint64_t device_, inode_;
   const char* base_;
   ProcessId id_;
+  mutable bool has_state_page_ = false, is_cut_ = false;
+  mutable uint64_t cut_pages_seen_ = 0;
+  mutable uint64_t bytes_ = 0;  // that the file has had at least
+  mutable ProcessView last_;    // whole
   std::array<const rf_record*, RF_MAX_LANES + 1> history_{};
 };
 

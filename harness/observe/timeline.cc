@@ -36,6 +36,10 @@ const CommView* ProcessView::comm(uint32_t index) const {
   return nullptr;
 }
 
+std::optional<std::vector<Event>> ProcessView::events() const {
+  return source ? source->events() : std::optional(history);
+}
+
 // Of several processes that claim the rank: a member before a candidate, then the newest.
 const ProcessView* Timeline::rank(int of_attempt, int wanted) const {
   const ProcessView* best = nullptr;

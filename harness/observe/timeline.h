@@ -1,5 +1,14 @@
 // Timeline: all flight records and process ends of a run, on one clock. What diagnosis is a
 // function of, and nothing else: no plan, no actions, no sources of exit statuses.
+//
+// The state (lanes, communicators, ends) is whole at any look. The history is not: of each lane the newest
+// records are kept (lane_window.h), and a ring may have overwritten records before they were read.
+//   ProcessView::events()     all lanes, ordered by (time, lane, index); it has no record of a call before
+//                             LaneView::first, and no mark and no point of libc before LaneView::first_mark
+//   ProcessView::history_lost how many records, of those that were ever claimed, are not among them
+//   ProcessView::marks_lost   of these, how many may have been marks
+// Whoever concludes from what is not in the history asks for history_lost == 0 (or marks_lost == 0). The sums
+// of a communicator (entered, completed, sends, receives, calls) count all calls, lost ones too.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +50,7 @@ struct LaneView {
   rf_lane_kind kind = RF_LANE_FREE;
   uint64_t owner = 0;
   uint64_t head = 0, dropped = 0;
+  uint64_t first = 0, first_mark = 0;  // indices: no call, and no mark, before them is in the history
   rf_state state{};
   char thread_state = 0;       // R S D T Z, from /proc, 0 unknown; proves nothing
   std::vector<uint64_t> torn;  // records below head that were claimed and not whole at the look
@@ -53,7 +63,8 @@ struct Event {
   rf_record record{};
 };
 
-// A history that stays in its files, where there are too many for memory: read when it is asked for.
+// A history that is put together when it is asked for: from an observer's memory, which it shares, or, of
+// jobs too large for memory, from files. It does not change.
 class HistorySource {
  public:
   virtual ~HistorySource() = default;
@@ -69,6 +80,7 @@ struct ProcessEnd {  // as data: time and status, never the source
   bool status_known = false;
   bool by_signal = false;
   int value = 0;
+  bool operator==(const ProcessEnd&) const = default;
 };
 
 struct Coverage {
@@ -99,9 +111,10 @@ struct ProcessView {
   std::vector<Coverage> coverage;
   std::vector<LaneView> lanes;
   std::vector<CommView> comms;
-  std::vector<Event> history;  // all lanes, ordered by (time, lane, index); at most what the rings hold
-  std::shared_ptr<const HistorySource> on_disk;  // then `history` is empty: this has it
-  uint64_t history_lost = 0;  // records that were overwritten or dropped before anybody read them
+  std::vector<Event> history;                   // all lanes, ordered by (time, lane, index)
+  std::shared_ptr<const HistorySource> source;  // then `history` is empty: this has it
+  uint64_t history_lost = 0;  // records that are not in it: overwritten unread, or let go by the window
+  uint64_t marks_lost = 0;    // of them, those that may have been marks or points of libc
   std::map<uint32_t, std::string> name_at;  // offset -> text, every name used by a record above
   ProcessEnd end;
   // Return address -> "module+0x...": equal wherever the same file is loaded, so that sequences compare by
@@ -110,6 +123,7 @@ struct ProcessView {
   std::map<uint64_t, std::string> source_lines;  // the same for people: "file.cc:12" or "function+0x..."
 
   const CommView* comm(uint32_t index) const;
+  std::optional<std::vector<Event>> events() const;  // wherever they are; nothing when they cannot be read
 };
 
 struct ExpectedRank {  // from the launcher: ranks that should exist, whether or not they announced

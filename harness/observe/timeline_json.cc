@@ -47,7 +47,7 @@ rf_state state_of(const Json& array) {
 
 Json lane_json(const LaneView& l) {
   return Json::array({l.index, static_cast<int>(l.kind), l.owner, l.head, l.dropped,
-                      static_cast<int>(l.thread_state), l.torn, state_json(l.state)});
+                      static_cast<int>(l.thread_state), l.torn, state_json(l.state), l.first, l.first_mark});
 }
 
 LaneView lane_of(const Json& array) {
@@ -59,6 +59,7 @@ LaneView lane_of(const Json& array) {
   l.thread_state = r.as<char>();
   r >> l.torn;
   l.state = state_of(r.raw());
+  if (array.size() > 8) r >> l.first >> l.first_mark;  // not in a line of an older tool
   if (l.index > RF_MAX_LANES) throw std::out_of_range("lane index");
   return l;
 }
@@ -122,6 +123,7 @@ Json process_json(const ProcessView& p) {
           {"starved", p.starved},
           {"measured_since", p.measured_since},
           {"dying", p.dying},
+          {"lost", Json::array({p.history_lost, p.marks_lost})},
           {"coverage", std::move(coverage)},
           {"lanes", std::move(lanes)},
           {"comms", std::move(comms)},
@@ -140,6 +142,8 @@ ProcessView process_of(const Json& json) {
   p.starved = json.value("starved", TimeNs{0});  // not in a line of an older tool
   p.measured_since = json.value("measured_since", TimeNs{0});
   p.dying = json.value("dying", false);
+  if (const auto lost = json.find("lost"); lost != json.end())
+    Reader(*lost) >> p.history_lost >> p.marks_lost;
   Reader e(json.at("end"));
   p.end.kind = e.as<EndKind>();
   e >> p.end.time >> p.end.status_known >> p.end.by_signal >> p.end.value;

@@ -24,7 +24,7 @@ Mark mark_of(const ProcessView& process, const rf_record& record) {
 std::vector<Mark> marks_of(const Timeline& timeline) {
   std::vector<Mark> marks;
   for (const ProcessView& process : timeline.processes)
-    for (const Event& event : process.history)
+    for (const Event& event : process.events().value_or(std::vector<Event>{}))
       if (event.record.phase == RF_PHASE_EVENT && event.record.library == RF_LIB_MARK)
         marks.push_back(mark_of(process, event.record));
   std::stable_sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) { return a.time < b.time; });

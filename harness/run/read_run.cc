@@ -38,7 +38,9 @@ Result<RunFacts> read_one(const std::string& run_dir) {
   Result<std::vector<Json>> journal = read_journal(run_dir + "/journal.ndjson");
   if (!journal) return journal.error();
   facts.journal = std::move(*journal);
-  Result<Timeline> timeline = final_timeline(run_dir);
+  // Who expects nothing asks for nothing that is worth the memory.
+  const bool judged = !facts.plan.scenario.expect.empty() || !facts.plan.scenario.faults.empty();
+  Result<Timeline> timeline = final_timeline(run_dir, judged ? Histories::kInMemory : Histories::kInFiles);
   if (!timeline) return timeline.error();
   facts.timeline = std::move(*timeline);
   fold_journal(facts);

@@ -107,7 +107,7 @@ bool read_all_of(const std::string& path) {
   RF_ASSERT(view.lanes.size() <= RF_MAX_LANES + 1, "more lanes than a record has");
   const uint32_t lanes = std::min(reader.lanes_used(), 4u);
   for (uint32_t lane = 0; lane < lanes; ++lane) {
-    (void)reader.may_have_spilled(lane, 3);
+    (void)reader.comm_id(lane);
     std::vector<Event> records;
     const RingReader::LaneRead all = reader.read_lane(lane, 0, records);
     RF_ASSERT(records.size() <= RF_LANE_RECORDS, "more records than a lane holds");

@@ -20,7 +20,7 @@ class ToldObserver : public Observer {
   void set_expected(std::vector<ExpectedRank>, int, int) override {}
   uint64_t activity() override { return moves; }
   const ProcessView* process(const ProcessId&) override { return nullptr; }
-  Timeline look(bool) override {
+  Timeline look(bool, uint64_t) override {
     ++looks;
     return timeline;
   }

@@ -45,6 +45,16 @@ class Observe : public ::testing::Test {
     end.status = {ExitStatus::Kind::kSignal, 9};
     return end;
   }
+  static void drain(FlightMemory& memory) {
+    memory.drain(
+        true, [](uint32_t, uint64_t) { return true; }, [](uint64_t) {});
+  }
+  static ProcessView shown(FlightMemory& memory, uint64_t calls = UINT64_MAX) {
+    drain(memory);
+    ProcessView view = memory.ring().view();
+    memory.show(view, calls);
+    return view;
+  }
   std::string run_, records_;
 };
 
@@ -80,40 +90,40 @@ TEST_F(Observe, SkipsTornRecordsAndTakesThemWhenTheyAreWhole) {
   w->enter(0, RF_OP_ALL_REDUCE);
   rf_record& torn = w->claim(0);
   w->leave(0);
-  FlightMemory memory(std::move(*RingReader::open(w->path())), records_, true);
-  memory.drain();
-  ProcessView v = memory.ring().view();
-  memory.fill(v, false);
-  EXPECT_EQ(v.history.size(), 2u);
+  FlightMemory memory(std::move(*RingReader::open(w->path())), records_);
+  const ProcessView v = shown(memory);
+  EXPECT_EQ(v.events()->size(), 2u);
   EXPECT_EQ(v.lanes[0].torn, std::vector<uint64_t>{1});
   EXPECT_EQ(v.history_lost, 0u);
   w->commit(0, torn);
-  memory.drain();
-  ProcessView later = memory.ring().view();
-  memory.fill(later, false);
-  EXPECT_EQ(later.history.size(), 3u);
+  const ProcessView later = shown(memory);
+  EXPECT_EQ(later.events()->size(), 3u);
   EXPECT_TRUE(later.lanes[0].torn.empty());
+  EXPECT_EQ(v.events()->size(), 2u) << "a look stays as it was";
 }
 
 TEST_F(Observe, ARingThatWrapsLosesNothingThatWasDrained) {
   auto w = ring(0);
-  FlightMemory memory(std::move(*RingReader::open(w->path())), records_, true);
+  FlightMemory memory(std::move(*RingReader::open(w->path())), records_);
   for (uint32_t i = 0; i < 3 * RF_LANE_RECORDS / 2; ++i) {
     w->enter(0, RF_OP_ALL_REDUCE);
     w->leave(0);
-    if (i % 500 == 0) memory.drain();
+    if (i % 500 == 0) drain(memory);
   }
-  memory.drain();
-  ProcessView live = memory.ring().view();
-  memory.fill(live, false);
-  EXPECT_EQ(live.history.size(), 3u * RF_LANE_RECORDS);
+  const ProcessView live = shown(memory);
+  EXPECT_EQ(live.events()->size(), 3u * RF_LANE_RECORDS);
   EXPECT_EQ(live.history_lost, 0u);
+  EXPECT_EQ(memory.overwritten(), 0u);
 
-  FlightMemory again(std::move(*RingReader::open(w->path())), records_, false);
-  again.drain();
-  ProcessView replay = again.ring().view();
-  again.fill(replay, false);
-  EXPECT_EQ(replay.history.size(), live.history.size()) << "what could be overwritten is in .seen files";
+  SeenFiles files;
+  FlightMemory::save(live, records_, files);
+  FlightMemory::save(live, records_, files);
+  EXPECT_EQ(files.bytes(), 3u * RF_LANE_RECORDS * sizeof(rf_record)) << "each record once";
+  journal({});
+  const auto replay = final_timeline(run_);
+  ASSERT_TRUE(replay.ok()) << replay.error().message;
+  EXPECT_EQ(replay->processes.at(0).history.size(), 3u * RF_LANE_RECORDS);
+  EXPECT_EQ(replay->processes.at(0).history_lost, 0u);
 }
 
 TEST_F(Observe, SaysHowMuchWasOverwrittenUnread) {
@@ -122,12 +132,12 @@ TEST_F(Observe, SaysHowMuchWasOverwrittenUnread) {
     w->enter(0, RF_OP_ALL_REDUCE);
     w->leave(0);
   }
-  FlightMemory memory(std::move(*RingReader::open(w->path())), records_, false);
-  memory.drain();
-  ProcessView v = memory.ring().view();
-  memory.fill(v, false);
-  EXPECT_EQ(v.history.size(), RF_LANE_RECORDS);
+  FlightMemory memory(std::move(*RingReader::open(w->path())), records_);
+  const ProcessView v = shown(memory);
+  EXPECT_EQ(v.events()->size(), RF_LANE_RECORDS);
   EXPECT_EQ(v.history_lost, RF_LANE_RECORDS);
+  EXPECT_EQ(v.marks_lost, RF_LANE_RECORDS) << "nobody knows what they were";
+  EXPECT_EQ(memory.overwritten(), RF_LANE_RECORDS);
 }
 
 // Of the calls that are gone the communicator's sum is left, in a look's line too.
@@ -140,14 +150,13 @@ TEST_F(Observe, TheSumOfCallsOutlivesTheirRecords) {
     if (i <= RF_LANE_RECORDS / 2)
       lost += rf_call_word(i, i % 3 ? RF_OP_ALL_REDUCE : RF_OP_BARRIER, RF_PEER_NONE, 0);
   }
-  FlightMemory memory(std::move(*RingReader::open(w->path())), records_, false);
-  memory.drain();
+  FlightMemory memory(std::move(*RingReader::open(w->path())), records_);
   Timeline t;
-  t.processes.push_back(memory.ring().view());
-  memory.fill(t.processes[0], false);
+  t.processes.push_back(shown(memory));
   const Result<Timeline> again = state_from_json(state_to_json(t));
   ASSERT_TRUE(again.ok());
-  for (const Event& e : t.processes[0].history)
+  const std::vector<Event> events = *t.processes[0].events();
+  for (const Event& e : events)
     if (e.record.phase == RF_PHASE_ENTER)
       lost += rf_call_word(e.record.seq, e.record.op, e.record.peer, e.record.flags);
   EXPECT_EQ(again->processes.at(0).comms.at(0).calls, lost);
@@ -221,10 +230,8 @@ TEST_F(Observe, AKilledWriterLeavesAWholeState) {
     }
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
-    FlightMemory memory(std::move(*RingReader::open(w.path())), records_, false);
-    memory.drain();
-    ProcessView v = memory.ring().view();
-    memory.fill(v, false);
+    FlightMemory memory(std::move(*RingReader::open(w.path())), records_);
+    const ProcessView v = shown(memory);
     EXPECT_TRUE(v.stable);
     EXPECT_LE(v.lanes.at(0).torn.size(), 1u);
   }

@@ -59,7 +59,7 @@ Answer silent(const RunFacts& facts, const Subject& subject, int64_t step, int r
   const auto processes = processes_of(facts, rank);
   if (processes.empty()) return {Verdict::kUnknown, text + ": it left no record"};
   for (const ProcessView* process : processes) {
-    if (!whole_record(*process)) return {Verdict::kUnknown, text + ", as far as its record goes"};
+    if (!whole_marks(*process)) return {Verdict::kUnknown, text + ", as far as its record goes"};
     if (facts.teardown != 0 && !end_of(facts, process->id))
       return {Verdict::kUnknown, text + " before the run was ended"};
   }
@@ -88,7 +88,7 @@ Answer judge_step(const RunFacts& facts, const Subject& subject, int64_t step,
 std::string hole(const RunFacts& facts, const std::vector<int>& ranks) {
   for (const int rank : ranks)
     for (const ProcessView* process : processes_of(facts, rank))
-      if (!whole_record(*process)) return fmt::format("the record of rank {} is not whole", rank);
+      if (!whole_marks(*process)) return fmt::format("the record of rank {} is not whole", rank);
   return "";
 }
 

@@ -31,7 +31,7 @@ ExpectationResult judge_commits(const ExpectationSpec& spec, const RunFacts& fac
     const size_t count = committed(facts, rank);
     const auto processes = processes_of(facts, rank);
     const bool whole = !processes.empty() && std::all_of(processes.begin(), processes.end(),
-                                                         [](const auto* p) { return whole_record(*p); });
+                                                         [](const auto* p) { return whole_marks(*p); });
     Verdict one = count < least || count > most ? Verdict::kFail : Verdict::kPass;
     if (!whole && count <= most)
       one = count >= least && most == INT64_MAX ? Verdict::kPass : Verdict::kUnknown;

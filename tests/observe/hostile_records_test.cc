@@ -1,0 +1,172 @@
+// hostile_records_test: records that a rank cuts or removes while they are read, and more of them than a
+// process may have files open.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "harness/diagnose/finding.h"
+#include "harness/observe/observer.h"
+#include "tests/observe/ring_file_writer.h"
+#include "tests/support/tool.h"
+
+namespace rankfault::testing {
+namespace {
+
+class HostileRecords : public ::testing::Test {
+ protected:
+  HostileRecords() { std::filesystem::create_directory(records_); }
+  static ProcessId process(int n) { return {7, 8, 900'000'000 + n, 11, 0}; }  // no such pid
+  std::unique_ptr<RingFileWriter> member(int rank, int world) {
+    auto w = std::make_unique<RingFileWriter>(records_, process(rank), rank, world, 1);
+    w->add_comm(99, "world", world, rank);
+    w->enter(0, RF_OP_ALL_REDUCE);
+    w->leave(0);
+    return w;
+  }
+  // A program that a rank executes: a header alone.
+  std::string candidate(int n, int rank, TimeNs opened) {
+    rf_header header{};
+    header.abi_version = RF_ABI_VERSION;
+    header.header_bytes = RF_HEADER_BYTES;
+    const ProcessId id = process(n);
+    header.host_id = id.host;
+    header.pid_ns = id.pid_ns;
+    header.pid = id.pid;
+    header.start_time = id.start;
+    header.opened_ns = opened;
+    header.rank = rank;
+    header.world_size = 2;
+    header.stage = RF_STAGE_CANDIDATE;
+    header.magic = RF_RING_MAGIC;
+    return write(id, header);
+  }
+  std::string write(const ProcessId& id, const rf_header& header) {
+    const std::string path = records_ + "/" + id.to_string() + ".ring";
+    std::string bytes(RF_HEADER_BYTES, '\0');
+    std::memcpy(bytes.data(), &header, sizeof header);
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+  }
+  void exited_by_itself(const std::string& path, int status) {
+    std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+    const auto put = [&](size_t at, auto value) {
+      file.seekp(static_cast<std::streamoff>(at));
+      file.write(reinterpret_cast<const char*>(&value), sizeof value);
+    };
+    put(offsetof(rf_header, own_exit), uint32_t{RF_EXIT_ON_EXIT});
+    put(offsetof(rf_header, own_exit_status), int32_t{status});
+    put(offsetof(rf_header, own_exit_ns), uint64_t{2'000'000'000});
+  }
+  static RankEnd end_of(const ProcessId& id, int status) {
+    RankEnd end;
+    end.process = id;
+    end.time = 3'000'000'000;
+    end.status = {ExitStatus::Kind::kCode, status};
+    return end;
+  }
+  size_t rings() const {
+    size_t n = 0;
+    for ([[maybe_unused]] const auto& file : std::filesystem::directory_iterator(records_)) ++n;
+    return n;
+  }
+  static size_t open_files() {
+    size_t n = 0;
+    for ([[maybe_unused]] const auto& file : std::filesystem::directory_iterator("/proc/self/fd")) ++n;
+    return n;
+  }
+  test::Scratch run_;
+  const std::string records_ = run_.file("records");
+};
+
+TEST_F(HostileRecords, ARecordThatIsCutIsPartialAndTheOthersAreRead) {
+  auto a = member(0, 2), b = member(1, 2);
+  const auto observer = make_observer({records_}, 1);
+  observer->scan();
+  ASSERT_EQ(observer->look(false).processes.at(0).partial, 0u);
+  for (const size_t bytes : {size_t{RF_OFF_COMMS}, size_t{5000}, size_t{0}}) {
+    std::filesystem::resize_file(a->path(), bytes);
+    observer->drain();
+    observer->activity();
+    const Timeline t = observer->look(false);
+    ASSERT_EQ(t.processes.size(), 2u) << bytes;
+    EXPECT_NE(t.processes[0].partial, 0u) << bytes;
+    EXPECT_EQ(t.processes[0].rank, 0) << bytes;
+    EXPECT_EQ(t.processes[1].partial, 0u) << bytes;
+    EXPECT_EQ(t.processes[1].comms.at(0).entered, 1u) << bytes;
+    EXPECT_FALSE(diagnose(t).all.empty());
+  }
+  observer->scan();
+}
+
+TEST_F(HostileRecords, ARecordThatIsRemovedIsReadOn) {
+  auto a = member(0, 1);
+  const auto observer = make_observer({records_}, 1);
+  observer->scan();
+  std::filesystem::remove(a->path());
+  a->enter(0, RF_OP_BARRIER);
+  observer->scan();
+  EXPECT_EQ(observer->look(false).processes.at(0).comms.at(0).entered, 2u);
+}
+
+TEST_F(HostileRecords, NoDescriptorStaysOpenForARecord) {
+  std::vector<std::unique_ptr<RingFileWriter>> ranks;
+  for (int r = 0; r < 40; ++r) ranks.push_back(member(r, 40));
+  const size_t before = open_files();
+  const auto observer = make_observer({records_}, 1);
+  observer->scan();
+  EXPECT_EQ(observer->look(false).processes.size(), 40u);
+  EXPECT_EQ(open_files(), before);
+}
+
+TEST_F(HostileRecords, WithoutADescriptorARecordIsReadLater) {
+  auto a = member(0, 1);
+  const auto observer = make_observer({records_}, 1);
+  rlimit old{};
+  ::getrlimit(RLIMIT_NOFILE, &old);
+  rlimit none = old;
+  none.rlim_cur = 0;
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  EXPECT_TRUE(observer->scan().empty());
+  ::setrlimit(RLIMIT_NOFILE, &old);
+  EXPECT_EQ(observer->scan().size(), 1u);
+}
+
+TEST_F(HostileRecords, ProgramsThatARankExecutesAreForgotten) {
+  auto rank = member(0, 1);
+  const auto observer = make_observer({records_}, 1);
+  EXPECT_EQ(observer->scan().size(), 1u);
+  const uint64_t activity = observer->activity();
+  for (int n = 1; n <= 50; ++n) {
+    const std::string path = candidate(n, 0, 2'000'000 + static_cast<TimeNs>(n));
+    if (n % 2) exited_by_itself(path, 0);
+  }
+  EXPECT_EQ(observer->scan().size(), 25u) << "those that were over are not even reported";
+  EXPECT_EQ(observer->take_forgotten().size(), 25u);
+  EXPECT_EQ(rings(), 26u);
+  EXPECT_TRUE(observer->is_bystander(process(2)));
+  for (int n = 2; n <= 50; n += 2) observer->set_end(end_of(process(n), 1));
+  EXPECT_EQ(observer->look(false).processes.size(), 1u) << "they say nothing of the rank";
+  observer->scan();
+  EXPECT_EQ(observer->take_forgotten().size(), 25u);
+  EXPECT_EQ(rings(), 1u);
+  EXPECT_EQ(observer->activity(), activity) << "the job did not move";
+}
+
+TEST_F(HostileRecords, ARankThatDiesBeforeItsFirstCallIsShown) {
+  auto other = member(1, 2);
+  const auto observer = make_observer({records_}, 1);
+  exited_by_itself(candidate(2, 0, 5'000'000), 1);
+  EXPECT_EQ(observer->scan().size(), 2u);
+  observer->set_end(end_of(process(2), 1));
+  observer->scan();
+  EXPECT_TRUE(observer->take_forgotten().empty());
+  const Timeline t = observer->look(false);
+  ASSERT_EQ(t.processes.size(), 2u);
+  EXPECT_EQ(t.processes[0].end.value, 1);
+}
+
+}  // namespace
+}  // namespace rankfault::testing
