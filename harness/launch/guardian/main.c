@@ -30,6 +30,7 @@
 #define CENSUS_PERIOD_NS 1000000000ull /* a backstop: new names in /dev/shm and /tmp wake us at once */
 #define CENSUS_PAUSE_NS 10000000ull
 #define CENSUS_BURST_NS 100000000ll
+#define CENSUS_REST 200 /* times as long as the CPU time of a look */
 
 static void do_spawn(struct rf_guardian* g, const struct rf_guardian_packet* in, char* texts, size_t bytes) {
   struct rf_guardian_packet out = {.message = RF_G_REFUSED, .tag = in->tag, .a = EINVAL};
@@ -78,11 +79,13 @@ static uint64_t cpu_time_ns(void) {
   return (uint64_t)used.tv_sec * 1000000000ull + (uint64_t)used.tv_nsec;
 }
 
-/* The CPU time that looks may take: it grows by a tenth of the time that passes. A job that comes up, or an
- * operation that makes a segment, is looked at name by name; a neighbour that makes files all day is not. */
+/* The CPU time that looks may take: it grows by a two-hundredth of the time that passes. A job that comes up,
+ * or an operation that makes a segment, is looked at name by name; a neighbour that makes files all day is
+ * not.
+ */
 static int64_t census_credit(struct rf_guardian* g) {
   const uint64_t now = rf_now_ns();
-  g->census_credit += (int64_t)((now - g->census_credit_at) / 10);
+  g->census_credit += (int64_t)((now - g->census_credit_at) / CENSUS_REST);
   if (g->census_credit > CENSUS_BURST_NS) g->census_credit = CENSUS_BURST_NS;
   g->census_credit_at = now;
   return g->census_credit;
@@ -91,8 +94,10 @@ static int64_t census_credit(struct rf_guardian* g) {
 static void look(struct rf_guardian* g) {
   const uint64_t began = cpu_time_ns(); /* on a busy machine a look takes long, and costs no more */
   rf_census_take(&g->census);
-  g->census_credit -= (int64_t)(cpu_time_ns() - began);
-  g->census_at = rf_now_ns() + CENSUS_PERIOD_NS;
+  const uint64_t cost = cpu_time_ns() - began;
+  g->census_credit -= (int64_t)cost;
+  g->census_at =
+      rf_now_ns() + (cost * CENSUS_REST > CENSUS_PERIOD_NS ? cost * CENSUS_REST : CENSUS_PERIOD_NS);
 }
 
 /* Looked for at once: its maker may be killed within milliseconds. And once more, since the kernel tells of a
@@ -100,7 +105,7 @@ static void look(struct rf_guardian* g) {
 static void name_appeared(struct rf_guardian* g) {
   if (census_credit(g) > 0) look(g);
   const int64_t credit = census_credit(g);
-  const uint64_t due = rf_now_ns() + (credit > 0 ? CENSUS_PAUSE_NS : (uint64_t)(-credit) * 10);
+  const uint64_t due = rf_now_ns() + (credit > 0 ? CENSUS_PAUSE_NS : (uint64_t)(-credit) * CENSUS_REST);
   if (due < g->census_at) g->census_at = due;
 }
 
