@@ -1,6 +1,7 @@
 // falsify RUN_DIR... [--cuts N] [--seed S]: cuts recorded runs at random points of each rank, diagnoses the
-// cuts, and refutes what was called proven by the rest of the same record. No truth is needed: a call that
-// was proven not to return success, and returned it later, is a refutation.
+// cuts, most of them with the newest few calls of each lane alone, and refutes what was called proven by the
+// rest of the same record. No truth is needed: a call that was proven not to return success, and returned it
+// later, is a refutation.
 //
 // Exit: 0 nothing was refuted, 1 something was (told, with what repeats it), 64 usage.
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include "harness/observe/observer.h"
 #include "tests/falsify/cut.h"
 #include "tests/falsify/refute.h"
+#include "tests/falsify/window.h"
 
 namespace rankfault::testing {
 namespace {
@@ -31,7 +33,8 @@ void falsify(const std::string& run, long cuts, uint64_t seed, Tally& tally) {
   std::mt19937_64 random(seed);
   for (long i = 0; i < cuts; ++i) {
     const std::vector<size_t> points = random_points(*whole, random);
-    const Findings found = diagnose(cut(*whole, points));
+    const uint64_t window = random_window(random);
+    const Findings found = diagnose(windowed(cut(*whole, points), window));
     ++tally.cuts;
     bool claims = false;
     for (const Finding& f : found.all) {
@@ -40,8 +43,9 @@ void falsify(const std::string& run, long cuts, uint64_t seed, Tally& tally) {
       ++tally.by_kind[f.kind];
       if (const std::string why = refutation(view, f); !why.empty()) {
         ++tally.refuted;
-        std::printf("REFUTED in %s, seed %llu, cut %ld: %s\n%s\n", run.c_str(),
-                    static_cast<unsigned long long>(seed), i, why.c_str(), to_json(f).dump(1).c_str());
+        std::printf("REFUTED in %s, seed %llu, cut %ld, window %llu: %s\n%s\n", run.c_str(),
+                    static_cast<unsigned long long>(seed), i, static_cast<unsigned long long>(window),
+                    why.c_str(), to_json(f).dump(1).c_str());
         for (size_t p = 0; p < points.size(); ++p)
           std::printf("  rank %d: %zu of %zu records\n", whole->processes[p].rank, points[p],
                       whole->processes[p].history.size());
