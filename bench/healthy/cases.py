@@ -18,7 +18,7 @@ def command(build, source, python, library, how, ms):
     if library == "mpi":
         return ["--", "mpirun", "--oversubscribe", "-np", "4", "--mca", "mpi_yield_when_idle", "1",
                 f"{build}/bin/ranks/mpi/mpi_healthy", f"--how={how}", f"--ms={ms}"]
-    return ["--", python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2",
+    return ["--", python, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2",
             f"{source}/tests/ranks/torch/healthy.py", "--how", how, "--ms", str(ms)]
 
 

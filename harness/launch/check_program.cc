@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <sstream>
@@ -86,6 +87,11 @@ std::string path_of(const std::string& program, const std::map<std::string, std:
                     const std::string& cwd) {
   if (program.find('/') == std::string::npos) return on_path(program, env);
   return program[0] != '/' && !cwd.empty() ? cwd + "/" + program : program;
+}
+
+std::string program_on_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  return path_of(program, {{"PATH", path ? path : ""}}, "");
 }
 
 Status check_program(const std::string& program, const std::map<std::string, std::string>& env,

@@ -51,6 +51,8 @@ struct Launcher {
   bool restarts_ranks;  // its ranks may all be gone for a while, and come again
   // What must be there: the launcher program, its version. kMissing error: skipped (77).
   Status (*probe)(const Workload&);
+  // Once the probe is content: the program that starts the ranks, and its version.
+  std::string (*found)(const Workload&);
   Result<std::vector<LaunchItem>> (*items)(const LaunchContext&);
   // After the attempt: what the launcher's own output and exit say of its ranks' ends; may be empty.
   std::vector<ReportedEnd> (*reported)(const LaunchContext&, const ExitStatus& launcher);
@@ -70,6 +72,7 @@ Status check_program(const std::string& program, const std::map<std::string, std
 // The file that would be executed; "" when it is not on PATH.
 std::string path_of(const std::string& program, const std::map<std::string, std::string>& env,
                     const std::string& cwd);
+std::string program_on_path(const std::string& program);  // on the PATH of this process
 // The same for what this attempt would start: the launcher's own program and the workload's.
 Status check_workload(const LaunchContext&);
 

@@ -70,7 +70,7 @@ class Analyser : public ::testing::Test {
  protected:
   void SetUp() override {
     python_ = test::python();
-    if (python_.empty()) GTEST_SKIP() << "no PyTorch (RANKFAULT_PYTHON)";
+    if (python_.empty()) GTEST_SKIP() << "no PyTorch 2 (RANKFAULT_PYTHON)";
     if (run(python_ + " -c 'import torch.distributed.flight_recorder.fr_trace'").status != 0)
       GTEST_SKIP() << "this PyTorch has no analyser";
   }

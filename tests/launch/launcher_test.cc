@@ -238,7 +238,7 @@ TEST_F(LauncherTest, TorchrunStartsWorkersAndCollectsTheirLogs) {
   std::ofstream(script) << "import os, sys\nr = os.environ['RANK']\nprint('rank', r, os.environ['TMPDIR'])\n"
                            "sys.exit(4 if r == '1' else 0)\n";
   workload().command = {"python3", script};
-  workload().launcher_args = {"--max-restarts=1"};
+  workload().launcher_args = {"--max_restarts=1"};
   EXPECT_EQ(run("torchrun"), "exit 1");
   for (const int attempt : {0, 1})
     EXPECT_EQ(read_text(rank_log(*run_, 1, attempt)), "rank 1 " + run_->tmp() + "\n");
@@ -253,16 +253,16 @@ TEST_F(LauncherTest, EachNodeOfTorchrunHasItsPlaceAndTheFirstHostsTheStore) {
   workload().nodes = 2;
   workload().launcher_args = {"--nnodes=1:2", "--rdzv_conf", "last_call_timeout=9"};
   const auto words = [&](int node) { return node_words(workload(), {4711, nullptr}, node, "/logs"); };
-  EXPECT_THAT(words(0), Contains("--rdzv-endpoint=127.0.0.1:4711"));
+  EXPECT_THAT(words(0), Contains("--rdzv_endpoint=127.0.0.1:4711"));
   EXPECT_THAT(words(0), Contains("--rdzv_conf=last_call_timeout=9,is_host=1"));
   EXPECT_THAT(words(1), Contains("--rdzv_conf=last_call_timeout=9,is_host=0"));
-  EXPECT_THAT(words(1), Contains("--nproc-per-node=2"));
-  EXPECT_THAT(words(1), Contains("--local-addr=127.0.0.102"));
+  EXPECT_THAT(words(1), Contains("--nproc_per_node=2"));
+  EXPECT_THAT(words(1), Contains("--local_addr=127.0.0.102"));
   const auto all = words(0);  // the last one counts
   EXPECT_LT(std::find(all.begin(), all.end(), "--nnodes=2"),
             std::find(all.begin(), all.end(), "--nnodes=1:2"));
   workload().launcher_args.clear();
-  EXPECT_THAT(words(1), Contains("--rdzv-conf=is_host=0"));
+  EXPECT_THAT(words(1), Contains("--rdzv_conf=is_host=0"));
 }
 
 TEST_F(LauncherTest, NodesRefuseWhatWouldMakeThemOneOrUnknown) {

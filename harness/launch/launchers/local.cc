@@ -35,6 +35,8 @@ const Registration<Launcher> registration{{
     .summary = "N processes on this machine, without a launcher program",
     .restarts_ranks = false,
     .probe = [](const Workload&) -> Status { return Done{}; },
+    .found =
+        [](const Workload&) { return std::string("processes of this machine, without a launcher program"); },
     .items = items,
     .reported = [](const LaunchContext&, const ExitStatus&) { return std::vector<ReportedEnd>{}; },
     .collect_logs = [](const LaunchContext&) -> Status { return Done{}; },

