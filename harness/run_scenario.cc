@@ -11,6 +11,7 @@
 
 #include "harness/judge/oracle.h"
 #include "harness/launch/needs.h"
+#include "harness/launch/plain_path.h"
 #include "harness/live/attempt_loop.h"
 #include "harness/live/census.h"
 #include "harness/live/checks.h"
@@ -18,6 +19,7 @@
 #include "harness/live/foremost.h"
 #include "harness/live/log_markers.h"
 #include "harness/live/made_files.h"
+#include "harness/live/no_rank.h"
 #include "harness/live/run_header.h"
 #include "harness/plan/arming.h"
 
@@ -45,6 +47,21 @@ Result<Where> where_we_are(const Plan& plan, bool with_agent) {
   if (!cuda) return cuda.error();
   where.cuda = std::move(*cuda);
   return where;
+}
+
+// The loader must be able to read the paths that the job is given.
+Status give_plain_paths(Where& where, const std::string& tmp) {
+  const std::string lib = (std::filesystem::path(where.bin_dir).parent_path() / "lib").string();
+  const Result<std::string> plain = plain_folder(lib, tmp);
+  if (!plain) return plain.error();
+  const auto replace = [&](std::string& path) {
+    if (path.starts_with(lib + "/")) path = *plain + path.substr(lib.size());
+  };
+  replace(where.agent);
+  for (std::string& object : where.extra_preload) replace(object);
+  if (where.cuda) replace(where.cuda->library);
+  if (where.cuda) replace(where.cuda->folder);
+  return Done{};
 }
 
 const char* teardown_word(AttemptEnd end) {
@@ -112,9 +129,10 @@ Result<LiveRun> open_run(const Plan& plan, const RunOptions& options) {
 }
 
 // Runs all attempts; leaves the job as it is at the end of the last one.
-Result<AttemptEnd> run_attempts(const Plan& plan, const Where& where, LiveRun& run, const RunOptions& options,
+Result<AttemptEnd> run_attempts(const Plan& plan, Where where, LiveRun& run, const RunOptions& options,
                                 LiveParts parts, EvidenceTaker& taker, const Launcher& launcher) {
   const Workload& workload = plan.scenario.workload;
+  if (const Status plain = give_plain_paths(where, run.dir.tmp()); !plain) return plain.error();
   const TimeNs wall_end = now_ns() + static_cast<TimeNs>(workload.wall.count());
   for (int attempt = 0;; ++attempt) {
     run.journal.write("attempt_begin", {{"attempt", attempt}});
@@ -154,6 +172,7 @@ Result<AttemptEnd> run_attempts(const Plan& plan, const Where& where, LiveRun& r
     parts.looks.last_look(teardown_word(*end));
     journal_losses(*run.observer, run.journal);
     journal_not_computed(context, run.journal);
+    journal_no_rank(context, run.observer->look(false), loop.worst(), run.journal);
     run.journal.write(
         "attempt_end",
         {{"attempt", attempt}, {"end", teardown_word(*end)}, {"status", loop.worst().to_string()}});
@@ -215,7 +234,8 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
       Catalog<Launcher>::instance().find(launcher_name(plan.scenario.workload.launcher));
   RF_ASSERT(launcher, "a scenario named a launcher that is not registered");
   if (const Status there = launcher->probe(plan.scenario.workload); !there) return there.error();
-  if (const Status met = needs_met(plan.scenario.workload); !met) return met.error();
+  const std::string bin = std::filesystem::read_symlink("/proc/self/exe").parent_path().string();
+  if (const Status met = needs_met(plan.scenario.workload, bin, options.with_agent); !met) return met.error();
   const Result<Where> where = where_we_are(plan, options.with_agent);
   if (!where) return where.error();
   if (!small_folders(plan, "").empty())

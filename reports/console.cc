@@ -18,6 +18,7 @@ class Console {
     if (!report.skipped.empty()) return line("  {}", report.skipped);
     if (const std::string replay = replay_line(report); !replay.empty() && !is_good(report))
       line("  replay  {}", replay);
+    if (report.facts) text_ += no_rank_text(*report.facts);
     if (report.facts) text_ += findings_text(report.facts->findings) + evidence_text(report.facts->evidence);
     if (report.compared)
       for (const VariantRow& row : report.compared->rows) variant(row);

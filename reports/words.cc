@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "harness/base/printable.h"
 #include "harness/evidence/calls.h"
 
 namespace rankfault {
@@ -65,6 +66,15 @@ std::string evidence_text(const std::vector<RankEvidence>& evidence) {
   for (const RankEvidence& rank : evidence) {
     out += fmt::format("  rank {:<3} process {}\n", rank.rank, rank.pid);
     for (const std::string& line : short_evidence(rank)) out += fmt::format("          {}\n", line);
+  }
+  return out;
+}
+
+std::string no_rank_text(const RunFacts& facts) {
+  std::string out;
+  for (const NoRank& none : facts.no_rank) {
+    out += fmt::format("  launch  {}; the end of {}/{}:\n", no_rank_line(none), facts.run_dir, none.log);
+    for (const std::string& line : none.last) out += fmt::format("          {}\n", printable(line));
   }
   return out;
 }

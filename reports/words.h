@@ -16,6 +16,8 @@ std::string losses_text(const Json& history_line);
 std::vector<std::string> losses_of(const RunFacts&);  // of each attempt that lost any
 // What each rank was doing while the job hung; "" when nothing was taken.
 std::string evidence_text(const std::vector<RankEvidence>&);
+// A launcher program that ended and started no rank, with the end of its log; "" there was none.
+std::string no_rank_text(const RunFacts&);
 std::string outcome_line(const RunReport&);  // "PASS", "FAIL, as it must be", "SKIPPED"
 bool is_good(const RunReport&);              // the outcome: as it must be, or skipped
 std::string replay_line(const RunReport&);   // "" when there is no file to replay

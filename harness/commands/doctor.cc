@@ -15,6 +15,7 @@
 
 #include "harness/commands/command.h"
 #include "harness/launch/launcher.h"
+#include "harness/launch/plain_path.h"
 #include "harness/symbols/dynamic_names.h"
 
 namespace rankfault {
@@ -46,7 +47,8 @@ void launchers() {
   const char* title = "launchers";
   for (const Launcher* launcher : Catalog<Launcher>::instance().all()) {
     const Status there = launcher->probe({});
-    say(title, fmt::format("{}: {}", launcher->name, there ? "ready" : there.error().message));
+    say(title, fmt::format("{}: {}", launcher->name,
+                           there ? "ready: " + launcher->found({}) : there.error().message));
     title = "";
   }
 }
@@ -58,8 +60,12 @@ void agent(const std::string& lib) {
     decoders.push_back(entry.path().stem().string());
   std::sort(decoders.begin(), decoders.end());
   const std::string path = lib + "/librankfault_agent.so";
-  say("agent",
-      fs::exists(path, none) ? fmt::format("{}; reads {}", path, fmt::join(decoders, ", ")) : "not built");
+  const bool there = fs::exists(path, none);
+  say("agent", there ? fmt::format("{}; reads {}", path, fmt::join(decoders, ", ")) : "not built");
+  if (there && !is_plain_path(lib))
+    say("",
+        "LD_PRELOAD is split at the blank, colon or semicolon in that path: each run gives its job a link "
+        "to it, in a temporary folder");
 }
 
 // "GPULESS_NOT_MODELLED(cudaGraphCreate)" a line: what the build found in CUDA's header and not in the
@@ -77,7 +83,7 @@ void cuda(const std::string& lib, bool all) {
   say("cuda",
       ::access("/dev/nvidiactl", F_OK) == 0 ? "this machine has a GPU driver" : "this machine has no GPU");
   const std::vector<std::string> built = nccl_over_double(bin_dir());
-  say("", built.empty() ? "a double of CUDA for NCCL: not built (./dev nccl, then build again)"
+  say("", built.empty() ? "a double of CUDA for NCCL: not built (to add it: ./dev nccl)"
                         : fmt::format("a double of CUDA, not a GPU, under NCCL {}", fmt::join(built, ", ")));
   for (const char* runtime : {"libcudart.so.12", "libcudart.so.13"}) {
     const std::string path = lib + "/gpuless/" + runtime;

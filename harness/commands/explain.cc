@@ -48,6 +48,7 @@ int explain(const std::string& run_dir, bool all) {
       fmt::print("{}.{} is a run of its own: rankfault explain {}/{}.{}\n", row.id, row.n, run_dir, row.id,
                  row.n);
   if (!run->facts) return kExitPass;
+  fmt::print("{}", no_rank_text(*run->facts));
   for (const Finding& finding : run->facts->findings.all) {
     fmt::print("found {}\n", finding_line(finding));
     for (const std::string& line : finding.evidence) fmt::print("    {}\n", line);

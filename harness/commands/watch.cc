@@ -98,7 +98,7 @@ int exit_code(const FinishedRun& run) {
 void print_end(const FinishedRun& run) {
   const std::string status = job_status(*run.facts);
   tell(fmt::format("the job {}\n{}", status.empty() ? "was ended" : "ended: " + status,
-                   findings_text(run.facts->findings)));
+                   no_rank_text(*run.facts) + findings_text(run.facts->findings)));
   if (!run.report.cleanup.empty()) tell(fmt::format("  left    {}\n", run.report.cleanup));
   for (const std::string& lost : losses_of(*run.facts)) tell(fmt::format("  kept    {}\n", lost));
   tell(fmt::format("  logs    {0}/logs\n  run     {0}\n", run.facts->run_dir));

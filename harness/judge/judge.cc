@@ -142,6 +142,11 @@ Judgement judge(const RunFacts& facts) {
   judgement.verdict = verdict;
   judgement.as_it_must_be = is_as_it_must_be(judgement, must_be_of(facts));
   judgement.summary = summary_of(judgement);
+  if (!facts.no_rank.empty() && verdict != Verdict::kPass) {
+    const NoRank& none = facts.no_rank.front();
+    judgement.summary = fmt::format("{} ({}{}); {}", no_rank_line(none), none.log,
+                                    none.last.empty() ? "" : ": " + none.last.back(), judgement.summary);
+  }
   return judgement;
 }
 

@@ -84,8 +84,7 @@ std::vector<std::string> nccl_over_double(const std::string& bin_dir) {
 
 Result<CudaDouble> choose_cuda_double(const Workload& workload, const std::string& bin_dir) {
   const std::vector<std::string> built = nccl_over_double(bin_dir);
-  if (built.empty())
-    return missing("NCCL over the double of CUDA is not built: ./dev nccl, then build again");
+  if (built.empty()) return missing("NCCL over the double of CUDA is not built (to add it: ./dev nccl)");
   const auto fits = [&](const std::string& version) {
     return (workload.nccl.empty() || *nccl_version(version) == *nccl_version(workload.nccl)) &&
            nccl_needs_met(workload.needs, *nccl_version(version));

@@ -2,7 +2,11 @@
 // choose_cuda_double.
 #include "harness/launch/needs.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
 
 #include "harness/base/nccl_version.h"
 
@@ -23,9 +27,34 @@ Status need_met(const std::string& word, bool cuda_double) {
   return Done{};
 }
 
+bool is_there(const std::filesystem::path& path) {
+  std::error_code none;
+  return std::filesystem::exists(path, none);
+}
+
+// What was left out of the build because something was not found then.
+Status parts_built(const Workload& workload, const std::string& bin_dir, bool with_agent) {
+  const auto needs = [&](auto is) { return std::any_of(workload.needs.begin(), workload.needs.end(), is); };
+  const std::string own = "{bin}/", program = workload.command.empty() ? "" : workload.command[0];
+  if (needs([](const std::string& need) { return need == "trainer" || need == "gloo"; }) &&
+      program.starts_with(own) && !is_there(bin_dir + "/" + program.substr(own.size())))
+    return missing(fmt::format("{}/{} was not built (to add it: apt-get install libgloo-dev && ./dev build)",
+                               bin_dir, program.substr(own.size())));
+  const std::filesystem::path decoders = std::filesystem::path(bin_dir).parent_path() / "lib" / "decoders";
+  const bool nccl = workload.cuda_double || needs([](const std::string& need) {
+                      return need == "nccl" || nccl_need(need).has_value();
+                    });
+  if (nccl && with_agent && !is_there(decoders / "nccl.so"))
+    return missing(
+        "the NCCL decoder was not built, so no call of the job could be recorded "
+        "(to add it: ./dev nccl)");
+  return Done{};
+}
+
 }  // namespace
 
-Status needs_met(const Workload& workload) {
+Status needs_met(const Workload& workload, const std::string& bin_dir, bool with_agent) {
+  if (const Status built = parts_built(workload, bin_dir, with_agent); !built) return built;
   for (const std::string& word : workload.needs)
     if (const Status met = need_met(word, workload.cuda_double); !met) return met;
   return Done{};

@@ -6,6 +6,8 @@
 
 namespace rankfault {
 
-Status needs_met(const Workload&);
+// `bin_dir` is where rankfault's own programs lie, with its libraries in ../lib. With an agent the decoder of
+// what the job calls must have been built, too: else nothing of it could be recorded.
+Status needs_met(const Workload&, const std::string& bin_dir, bool with_agent);
 
 }  // namespace rankfault

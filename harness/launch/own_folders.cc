@@ -17,6 +17,8 @@ bool is_cuda_folder(std::string_view name) {
 
 std::string cuda_folder_name(int attempt) { return std::string(kCuda) + std::to_string(attempt); }
 
-bool is_own_folder(const std::string& name) { return name.starts_with("store") || is_cuda_folder(name); }
+bool is_own_folder(const std::string& name) {
+  return name.starts_with("store") || is_cuda_folder(name) || name == kLibraryLink;
+}
 
 }  // namespace rankfault

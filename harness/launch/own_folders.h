@@ -5,7 +5,9 @@
 
 namespace rankfault {
 
+// A link to our libraries, where their own path has a blank or a colon (plain_path.h).
+inline constexpr const char* kLibraryLink = "rankfault-lib";
 std::string cuda_folder_name(int attempt);    // where the ranks of an attempt meet over the double of CUDA
-bool is_own_folder(const std::string& name);  // that of any attempt, or a rendezvous store
+bool is_own_folder(const std::string& name);  // that of any attempt, a rendezvous store, or the link
 
 }  // namespace rankfault

@@ -52,6 +52,7 @@ class Folder {
     const std::string ev = text_at(line, "ev");
     if (ev == "run_begin") run_begin(line);
     if (ev == "not_computed") not_computed(line);
+    if (ev == "no_rank") no_rank(line);
     if (ev == "rank_end") rank_end(line);
     if (ev.rfind("fault_", 0) == 0) fault_line(ev, line);
     if (ev == "log_marker") log_marker(line);
@@ -71,6 +72,17 @@ class Folder {
     if (!facts_.not_computed.empty()) facts_.not_computed += ", ";
     facts_.not_computed +=
         fmt::format("{} of process {}", number_at<uint64_t>(line, "kernels", 0), number_at(line, "pid", 0));
+  }
+
+  void no_rank(const Json& line) {
+    NoRank none{number_at(line, "attempt", 0),
+                text_at(line, "launcher"),
+                text_at(line, "status"),
+                text_at(line, "log"),
+                {}};
+    for (const Json& last : line.value("last", Json::array()))
+      if (last.is_string()) none.last.push_back(last);
+    facts_.no_rank.push_back(std::move(none));
   }
 
   void rank_end(const Json& line) {
@@ -199,6 +211,12 @@ class Folder {
 };
 
 }  // namespace
+
+std::string no_rank_line(const NoRank& none) {
+  return none.status == ExitStatus{}.to_string()
+             ? fmt::format("{} was ended and no rank of it was recorded", none.launcher)
+             : fmt::format("{} ended with {} and no rank of it was recorded", none.launcher, none.status);
+}
 
 uint64_t number_of_line(const Json& line) { return number_at<uint64_t>(line, "n", 0); }
 

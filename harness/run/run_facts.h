@@ -43,6 +43,15 @@ struct Mark {        // begun and committed steps, values, errors, phases: from 
   uint64_t value = 0;
 };
 
+struct NoRank {  // a launcher program that ended before any rank of its attempt was recorded
+  int attempt = 0;
+  std::string launcher, status;   // "torchrun", "exit 2"
+  std::string log;                // its name in the run directory
+  std::vector<std::string> last;  // the end of the log
+};
+
+std::string no_rank_line(const NoRank&);  // "torchrun ended with exit 2 and no rank of it was recorded"
+
 struct RunFacts {
   std::string run_dir;
   Plan plan;
@@ -60,6 +69,7 @@ struct RunFacts {
   std::string starved_why;
   std::string cuda_double;             // NCCL's version over the double of CUDA; "": not over it
   std::string not_computed;            // kernels that were launched over it and computed nothing; "" none
+  std::vector<NoRank> no_rank;         // by attempt
   std::vector<Json> leftovers;         // census lines
   std::vector<RankEvidence> evidence;  // taken while the job hung, by rank; judged by nobody
   std::unique_ptr<RunFacts> reference;

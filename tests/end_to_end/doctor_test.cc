@@ -23,7 +23,8 @@ TEST(Doctor, TellsOfTheMachineAndOfWhatTheToolBrings) {
 
 TEST(Doctor, NamesWhatTheDoubleDoesNotModel) {
   const std::string said = run_tool({"doctor", "--all"}).output;
-  if (said.find("not built (./dev nccl") != std::string::npos) GTEST_SKIP() << "./dev nccl was not run";
+  if (said.find("not built (to add it: ./dev nccl") != std::string::npos)
+    GTEST_SKIP() << "./dev nccl was not run";
   EXPECT_THAT(said, HasSubstr("functions are modelled"));
   EXPECT_THAT(said, HasSubstr(" cudaGraphCreate "));
   EXPECT_THAT(said, Not(HasSubstr(" cudaMalloc ")));

@@ -98,9 +98,9 @@ TEST_F(CudaDoubles, ARuntimeLinkedInStatically) {
 TEST_F(CudaDoubles, OfAGpuOnlyAMachineThatHasOne) {
   workload_.needs = {"nccl >= 2.20"};
   workload_.cuda_double = true;
-  EXPECT_TRUE(needs_met(workload_));
+  EXPECT_TRUE(needs_met(workload_, root_ + "/bin", false));
   workload_.cuda_double = false;
-  EXPECT_EQ(needs_met(workload_).ok(), ::access("/dev/nvidiactl", R_OK | W_OK) == 0);
+  EXPECT_EQ(needs_met(workload_, root_ + "/bin", false).ok(), ::access("/dev/nvidiactl", R_OK | W_OK) == 0);
 }
 
 TEST_F(CudaDoubles, WhatTheRanksAreTold) {

@@ -23,9 +23,9 @@ std::string from_env(const char* name) {
   return value ? value : "";
 }
 
-int start(const std::vector<std::string>& args, const std::map<std::string, std::string>& env,
-          const std::string& output_path) {
-  std::vector<std::string> words{build_dir() + "/bin/rankfault"};
+int start(const std::string& program, const std::vector<std::string>& args,
+          const std::map<std::string, std::string>& env, const std::string& output_path) {
+  std::vector<std::string> words{program};
   words.insert(words.end(), args.begin(), args.end());
   std::map<std::string, std::string> all;
   for (char** entry = environ; *entry; ++entry) {
@@ -66,7 +66,10 @@ std::string python() {
   static const std::string found = [] {
     const std::string wanted =
         from_env("RANKFAULT_PYTHON").empty() ? "python3" : from_env("RANKFAULT_PYTHON");
-    return std::system((wanted + " -c 'import torch' >/dev/null 2>&1").c_str()) == 0 ? wanted : std::string();
+    const std::string asks = "\"" + wanted +
+                             "\" -c 'import torch, sys; sys.exit(not torch.__version__.startswith(\"2.\"))' "
+                             ">/dev/null 2>&1";
+    return std::system(asks.c_str()) == 0 ? wanted : std::string();
   }();
   return found;
 }
@@ -87,9 +90,14 @@ std::string Scratch::write(const std::string& name, const std::string& text) con
 }
 
 ToolRun run_tool(const std::vector<std::string>& args, const std::map<std::string, std::string>& env) {
+  return run_tool_at(build_dir() + "/bin/rankfault", args, env);
+}
+
+ToolRun run_tool_at(const std::string& program, const std::vector<std::string>& args,
+                    const std::map<std::string, std::string>& env) {
   const Scratch scratch;
   ToolRun run;
-  const int pid = start(args, env, scratch.file("output"));
+  const int pid = start(program, args, env, scratch.file("output"));
   if (pid < 0) return run;
   int status = 0;
   ::waitpid(pid, &status, 0);
@@ -99,7 +107,7 @@ ToolRun run_tool(const std::vector<std::string>& args, const std::map<std::strin
 }
 
 int start_tool(const std::vector<std::string>& args, const std::string& output_path) {
-  return start(args, {}, output_path);
+  return start(build_dir() + "/bin/rankfault", args, {}, output_path);
 }
 
 std::string read_file(const std::string& path) {

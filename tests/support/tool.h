@@ -16,7 +16,7 @@ struct ToolRun {
 
 std::string build_dir();                     // $RANKFAULT_BUILD_DIR
 std::string source_dir();                    // $RANKFAULT_SOURCE_DIR
-std::string python();                        // an interpreter that imports torch, or ""
+std::string python();                        // an interpreter that imports PyTorch 2, or ""
 bool have_program(const std::string& name);  // on PATH
 
 // A folder of the test's own under the system's temporary directory, removed with the object.
@@ -36,6 +36,9 @@ class Scratch {
 
 // Starts the tool and waits for it; a test that hangs is ended by ctest's own limit.
 ToolRun run_tool(const std::vector<std::string>& args, const std::map<std::string, std::string>& env = {});
+// The same with another copy of it.
+ToolRun run_tool_at(const std::string& program, const std::vector<std::string>& args,
+                    const std::map<std::string, std::string>& env = {});
 // Starts it without waiting: its pid. The output goes to a file.
 int start_tool(const std::vector<std::string>& args, const std::string& output_path);
 

@@ -1,0 +1,14 @@
+// no_rank: a launcher program that ended before any rank was recorded: how it ended, and the end of its log.
+#pragma once
+
+#include "harness/launch/launcher.h"
+#include "harness/observe/timeline.h"
+#include "harness/run/journal.h"
+
+namespace rankfault {
+
+// After the attempt: one line where a launcher program was started and no process of the attempt became a
+// rank. `status` is the launcher's; it is unknown where the launcher was ended by us.
+void journal_no_rank(const LaunchContext&, const Timeline&, const ExitStatus& status, Journal&);
+
+}  // namespace rankfault
