@@ -27,17 +27,16 @@ endif()
 find_package(MPI COMPONENTS C)
 set(RANKFAULT_WITH_MPI ${MPI_C_FOUND})
 
-# nccl.h needs cuda_runtime.h; both come with the toolkit or with the pip wheels.
-find_path(CUDA_RUNTIME_INCLUDE_DIR cuda_runtime.h
-          HINTS /usr/local/cuda/include ENV CUDA_HOME PATH_SUFFIXES include)
-find_path(NCCL_INCLUDE_DIR nccl.h HINTS ENV NCCL_HOME PATH_SUFFIXES include)
+include(cmake/nccl.cmake)
 set(RANKFAULT_WITH_NCCL OFF)
-if(NCCL_INCLUDE_DIR AND CUDA_RUNTIME_INCLUDE_DIR)
+if(RANKFAULT_NCCL_VERSION VERSION_GREATER_EQUAL 2.28 AND CUDA_RUNTIME_INCLUDE_DIR)
   set(RANKFAULT_WITH_NCCL ON)
 elseif(RANKFAULT_REQUIRE_NCCL)
-  message(FATAL_ERROR "RANKFAULT_REQUIRE_NCCL is on, and nccl.h (${NCCL_INCLUDE_DIR}) or "
-                      "cuda_runtime.h (${CUDA_RUNTIME_INCLUDE_DIR}) was not found. "
-                      "Set NCCL_HOME and CUDA_HOME.")
+  message(FATAL_ERROR "RANKFAULT_REQUIRE_NCCL is on, and nccl.h of NCCL 2.28 or later (${NCCL_INCLUDE_DIR}: "
+                      "${RANKFAULT_NCCL_VERSION}) or cuda_runtime.h (${CUDA_RUNTIME_INCLUDE_DIR}) was not found. "
+                      "Set NCCL_HOME and CUDA_HOME, or run ./dev nccl.")
+else()
+  message(STATUS "no nccl.h of NCCL 2.28 or later: the NCCL decoder is left out. To add it: ./dev nccl")
 endif()
 
 add_library(rankfault_flags INTERFACE)
@@ -147,5 +146,5 @@ endfunction()
 
 function(rankfault_say_what_was_built)
   message(STATUS "rankfault ${PROJECT_VERSION}: gloo ${RANKFAULT_WITH_GLOO}, mpi "
-                 "${RANKFAULT_WITH_MPI}, nccl ${RANKFAULT_WITH_NCCL}, bench ${RANKFAULT_BENCH}")
+                 "${RANKFAULT_WITH_MPI}, nccl ${RANKFAULT_WITH_NCCL} ${RANKFAULT_NCCL_VERSION}, bench ${RANKFAULT_BENCH}")
 endfunction()

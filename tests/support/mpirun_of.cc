@@ -20,7 +20,8 @@ std::string found(const std::string& mpi) {
   if (mpi == "Mpich5") return variable("RANKFAULT_MPICH5_EXEC");
   if (mpi == "MpiStandard") return variable("RANKFAULT_MPI_STANDARD_EXEC");
   if (const std::string named = variable("RANKFAULT_MPIRUN5"); !named.empty()) return named;
-  return variable("RANKFAULT_OPENMPI5_PREFIX") + "/bin/mpirun";
+  const std::string prefix = variable("RANKFAULT_OPENMPI5_PREFIX");
+  return prefix.empty() ? "" : prefix + "/bin/mpirun";  // "/bin/mpirun" is Open MPI 4
 }
 
 }  // namespace

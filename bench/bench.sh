@@ -1,0 +1,62 @@
+# bench.sh: the benchmarks, and the pages of docs/reference that they write: ./dev bench and ./dev soak nccl. Sourced by ./dev.
+# shellcheck shell=bash
+
+# Who names the culprits of Flight Recorder dumps and of own records, and how fast: docs/reference/*-score.md.
+bench_diagnose() {
+  build release rankfault make_dumps make_records
+  python3 bench/flight_recorder/score.py build/release docs/reference/flight-recorder-score.md
+  python3 bench/diagnose/score.py build/release docs/reference/records-score.md
+}
+
+# A script of bench/ over real jobs: bench_jobs SCRIPT "TARGETS" [ARGUMENT...]
+bench_jobs() {
+  local script=$1
+  # shellcheck disable=SC2086 # targets are words
+  build_some dev "${RUN_TARGETS[@]}" $2
+  say "bench/$script"
+  python3 -B "bench/$script" build/dev "${@:3}"
+}
+
+# What a sum of half a billion numbers costs in chunks: 8 GiB of memory, and a machine that does nothing else.
+bench_chunking() {
+  build release sum_in_chunks
+  python3 -B bench/chunking/chunking_bench.py build/release docs/reference/chunked-sums.md
+}
+
+# Twenty minutes on a machine that does nothing else.
+bench_ratios() {
+  build_some release "${RUN_TARGETS[@]}"
+  python3 -B bench/ratios/ratios_bench.py build/release docs/reference/ratios.md
+}
+
+bench_speed() {
+  local program
+  want_packages "${BENCH_PACKAGES[@]}"
+  build_some release "${RUN_TARGETS[@]}" gloo_all_reduce bench_agent bench_diagnose bench_flight_recorder
+  for program in build/release/bin/bench_*; do
+    [ -x "$program" ] || continue
+    say "$program"
+    "$program"
+  done
+  say "bench/tool/bench_tool.py"
+  python3 bench/tool/bench_tool.py build/release docs/reference/speed.md
+}
+
+# Half an hour; needs ./dev nccl.
+soak_nccl() { bench_jobs soak/soak.py nccl_ranks docs/reference/soak.md "$@"; }
+
+bench() {
+  case ${1:-all} in
+    diagnose) bench_diagnose ;;
+    # all of the corpus takes more than an hour; --sample N --seed S a part
+    corpus) bench_jobs corpus/corpus_bench.py "corpus falsify" "${@:2}" ;;
+    healthy) bench_jobs healthy/healthy_bench.py "gloo_healthy mpi_healthy" "${@:2}" ;; # half an hour at most
+    chunking) bench_chunking ;;
+    long) bench_jobs long/long_bench.py mpi_long docs/reference/long-jobs.md "${@:2}" ;; # ten minutes at most
+    ratios) bench_ratios ;;
+    # the last two need ./dev nccl
+    abort) bench_jobs abort/abort_table.py nccl_ranks docs/reference/abort-conformance.md "${@:2}" ;;
+    gpuless) bench_jobs gpuless/gpuless_bench.py "nccl_ranks gloo_all_reduce" docs/reference/gpuless-speed.md ;;
+    *) bench_speed ;;
+  esac
+}

