@@ -7,6 +7,9 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import skipped  # noqa: E402
+
 CODE = {".c", ".cc", ".h", ".S", ".py", ".sh", ".cmake"}
 LONGEST = 400
 
@@ -57,7 +60,7 @@ class Repository:
             names = [n for n in listed.stdout.decode().split("\0") if n]
         else:  # an unpacked archive
             names = [str(p.relative_to(self.root)) for p in self.root.rglob("*") if p.is_file()]
-            names = [n for n in names if not n.startswith(("build/", ".venv/", "rankfault-runs/"))]
+            names = [n for n in names if not n.startswith(("build/", ".venv", ".nccl/", "rankfault-runs/"))]
         self.files = sorted(n for n in names if (self.root / n).is_file())
 
     def text(self, name):
@@ -173,9 +176,38 @@ def the_smoke_set_covers_every_theme(repository):
         yield f"scenarios/smoke.txt: nothing of {theme}/"
 
 
+def skips_for_a_part(text):
+    reasons = re.findall(r"GTEST_SKIP\(\)\s*<<([^;]*);", text)
+    return any("GetParam" in r or any(re.search(p, r) for p, _, _ in skipped.PARTS) for r in reasons)
+
+
+def optional_sources(repository):
+    """The sources of tests with the label `optional`: what .ci/run runs where no optional part is installed."""
+    for name in repository.files:
+        if name.startswith("tests/") and name.endswith("CMakeLists.txt"):
+            folder = name.removesuffix("CMakeLists.txt")
+            text = repository.text(name)
+            for call in re.findall(r"rankfault_test\(((?:[^()]|\$\{|\})*)\)", text):
+                if re.search(r"\boptional\b", call):
+                    yield from (folder + source for source in re.findall(r"\w+_test\.cc", call))
+            for listed in re.findall(r"set\(with_optional_parts ([^)]*)\)", text):
+                yield from (f"{folder}{word}_test.cc" for word in listed.split())
+
+
+def what_an_optional_part_decides_is_labelled(repository):
+    labelled = set(optional_sources(repository))
+    tests = [n for n in repository.files if n.startswith("tests/")]
+    headers = {n for n in tests if n.endswith(".h") and skips_for_a_part(repository.text(n))}
+    for name in tests:
+        if name.endswith("_test.cc") and name not in labelled:
+            text = repository.text(name)
+            if skips_for_a_part(text) or any(f'#include "{header}"' in text for header in headers):
+                yield f"{name}: is skipped without an optional part, and its rankfault_test has no label \"optional\""
+
+
 CHECKS = [no_workplace_words, files_are_short, files_open_with_a_sentence, the_diagnosis_sees_no_plan,
           the_top_level_is_known, includes_point_up_the_flow, every_scenario_is_listed, every_case_has_a_scenario,
-          the_smoke_set_covers_every_theme]
+          the_smoke_set_covers_every_theme, what_an_optional_part_decides_is_labelled]
 
 
 def main(root, only=None):
