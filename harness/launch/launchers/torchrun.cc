@@ -15,7 +15,7 @@
 namespace rankfault {
 namespace {
 
-// A tool that reads the calls of PyTorch 2 alone has nothing to say of PyTorch 1.
+// Only the calls of PyTorch 2 are recorded: with PyTorch 1 a scenario about them could only be void.
 Status probe(const Workload& workload) {
   const TorchrunProgram& program = torchrun_program(workload);
   if (!program.missing.empty())
