@@ -89,7 +89,7 @@ bool whole_record(const ProcessView& process) {
 
 bool whole_marks(const ProcessView& process) {
   constexpr uint32_t kHides = RF_PARTIAL_LANES | RF_PARTIAL_HISTORY | RF_PARTIAL_NAMES;
-  return process.marks_lost == 0 && (process.partial & kHides) == 0;
+  return !process.may_have_lost_marks() && (process.partial & kHides) == 0;
 }
 
 }  // namespace rankfault

@@ -103,7 +103,7 @@ void FlightMemory::drain_lane(uint32_t index, bool all, const std::function<void
 }
 
 void FlightMemory::show(ProcessView& view, uint64_t calls) const {
-  uint64_t claimed = 0, known = 0;
+  uint64_t claimed = 0, known = 0, marks = 0;
   std::vector<std::pair<uint32_t, LaneWindow::Shown>> shown;
   for (LaneView& lane : view.lanes) {
     claimed += lane.head;
@@ -115,12 +115,13 @@ void FlightMemory::show(ProcessView& view, uint64_t calls) const {
     for (const uint64_t index : mine.torn)
       if (index < lane.head) lane.torn.push_back(index);
     known += shown.back().second.records + lane.torn.size();
-    view.marks_lost += mine.overwritten + mine.kept.marks_let_go();
+    marks += mine.overwritten + mine.kept.marks_let_go();
   }
   auto source = std::make_shared<ShownHistory>(view.lanes);
   for (auto& [lane, what] : shown) source->add(lane, std::move(what));
   view.source = std::move(source);
   view.history_lost = claimed > known ? claimed - known : 0;
+  view.marks_lost = marks;
   view.name_at = names_;
 }
 

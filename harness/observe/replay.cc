@@ -97,7 +97,7 @@ void without_history(ProcessView& view) {
   view.partial |= RF_PARTIAL_HISTORY;
   view.history_lost = 0;
   for (const LaneView& lane : view.lanes) view.history_lost += lane.head;
-  view.marks_lost = view.history_lost;
+  view.marks_lost.reset();
 }
 
 ProcessEnd end_of(const Json& line) {
@@ -116,7 +116,7 @@ struct FromJournal {
   int world_size = 0, attempt = 0;
   std::map<ProcessId, ProcessEnd> ends;
   std::map<ProcessId, std::map<uint64_t, std::string>> sites, lines;
-  std::map<ProcessId, uint64_t> marks_lost;  // at the last look
+  std::map<ProcessId, std::optional<uint64_t>> marks_lost;  // at the last look
   std::vector<ExpectedRank> expected;
 };
 
@@ -219,7 +219,7 @@ class RunRecords::Impl {
     if (cut) view.partial |= RF_PARTIAL_HISTORY;
     if (gone == 0) return cut ? view.id.to_string() + ".ring: a part of the file is missing" : "";
     view.partial |= RF_PARTIAL_HISTORY;
-    view.marks_lost += gone;
+    view.marks_lost.reset();
     return fmt::format("{}.ring: {} records that a look at rank {} had are gone", view.id.to_string(), gone,
                        view.rank);
   }
@@ -295,9 +295,8 @@ Result<Timeline> final_timeline(const std::string& run_dir, Histories histories)
     if (const auto end = j.ends.find(view.id); end != j.ends.end()) view.end = end->second;
     view.call_sites = std::move(j.sites[view.id]);
     view.source_lines = std::move(j.lines[view.id]);
-    const auto marks_lost = j.marks_lost.find(view.id);
-    view.marks_lost = marks_lost == j.marks_lost.end() ? view.history_lost
-                                                       : std::min(view.history_lost, marks_lost->second);
+    if (const auto lost = j.marks_lost.find(view.id); lost != j.marks_lost.end())
+      view.marks_lost = lost->second;
     t.processes.push_back(std::move(view));
   }
   arrange(t);

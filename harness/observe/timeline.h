@@ -6,9 +6,10 @@
 //   ProcessView::events()     all lanes, ordered by (time, lane, index); it has no record of a call before
 //                             LaneView::first, and no mark and no point of libc before LaneView::first_mark
 //   ProcessView::history_lost how many records, of those that were ever claimed, are not among them
-//   ProcessView::marks_lost   of these, how many may have been marks
-// Whoever concludes from what is not in the history asks for history_lost == 0 (or marks_lost == 0). The sums
-// of a communicator (entered, completed, sends, receives, calls) count all calls, lost ones too.
+//   ProcessView::marks_lost   of these, how many may have been marks; not known: all of them
+// Whoever concludes from what is not in the history asks for history_lost == 0 (of marks:
+// may_have_lost_marks()). The sums of a communicator (entered, completed, sends, receives, calls) count all
+// calls, lost ones too.
 #pragma once
 
 #include <cstdint>
@@ -114,7 +115,7 @@ struct ProcessView {
   std::vector<Event> history;                   // all lanes, ordered by (time, lane, index)
   std::shared_ptr<const HistorySource> source;  // then `history` is empty: this has it
   uint64_t history_lost = 0;  // records that are not in it: overwritten unread, or let go by the window
-  uint64_t marks_lost = 0;    // of them, those that may have been marks or points of libc
+  std::optional<uint64_t> marks_lost;       // of them, those that may have been marks or points of libc
   std::map<uint32_t, std::string> name_at;  // offset -> text, every name used by a record above
   ProcessEnd end;
   // Return address -> "module+0x...": equal wherever the same file is loaded, so that sequences compare by
@@ -123,6 +124,7 @@ struct ProcessView {
   std::map<uint64_t, std::string> source_lines;  // the same for people: "file.cc:12" or "function+0x..."
 
   const CommView* comm(uint32_t index) const;
+  bool may_have_lost_marks() const { return marks_lost.value_or(history_lost) != 0; }
   std::optional<std::vector<Event>> events() const;  // wherever they are; nothing when they cannot be read
 };
 

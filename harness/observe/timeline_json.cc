@@ -114,20 +114,21 @@ Json process_json(const ProcessView& p) {
     sites.push_back(line == p.source_lines.end() ? Json::array({address, text})
                                                  : Json::array({address, text, line->second}));
   }
-  return {{"process", p.id.to_string()},
-          {"header", Json::array({static_cast<int>(p.stage), p.rank, p.world_size, p.attempt, p.generation,
-                                  p.partial, p.opaque, p.thread_multiple, p.steps_begun, p.steps_committed,
-                                  p.opened, p.member, p.stopped, p.stable, p.busy_at})},
-          {"end", Json::array({static_cast<int>(p.end.kind), p.end.time, p.end.status_known, p.end.by_signal,
-                               p.end.value})},
-          {"starved", p.starved},
-          {"measured_since", p.measured_since},
-          {"dying", p.dying},
-          {"lost", Json::array({p.history_lost, p.marks_lost})},
-          {"coverage", std::move(coverage)},
-          {"lanes", std::move(lanes)},
-          {"comms", std::move(comms)},
-          {"sites", std::move(sites)}};
+  return {
+      {"process", p.id.to_string()},
+      {"header", Json::array({static_cast<int>(p.stage), p.rank, p.world_size, p.attempt, p.generation,
+                              p.partial, p.opaque, p.thread_multiple, p.steps_begun, p.steps_committed,
+                              p.opened, p.member, p.stopped, p.stable, p.busy_at})},
+      {"end", Json::array({static_cast<int>(p.end.kind), p.end.time, p.end.status_known, p.end.by_signal,
+                           p.end.value})},
+      {"starved", p.starved},
+      {"measured_since", p.measured_since},
+      {"dying", p.dying},
+      {"lost", p.marks_lost ? Json::array({p.history_lost, *p.marks_lost}) : Json::array({p.history_lost})},
+      {"coverage", std::move(coverage)},
+      {"lanes", std::move(lanes)},
+      {"comms", std::move(comms)},
+      {"sites", std::move(sites)}};
 }
 
 ProcessView process_of(const Json& json) {
@@ -142,8 +143,10 @@ ProcessView process_of(const Json& json) {
   p.starved = json.value("starved", TimeNs{0});  // not in a line of an older tool
   p.measured_since = json.value("measured_since", TimeNs{0});
   p.dying = json.value("dying", false);
-  if (const auto lost = json.find("lost"); lost != json.end())
-    Reader(*lost) >> p.history_lost >> p.marks_lost;
+  if (const auto lost = json.find("lost"); lost != json.end()) {
+    p.history_lost = lost->at(0).get<uint64_t>();
+    if (lost->size() > 1) p.marks_lost = lost->at(1).get<uint64_t>();
+  }
   Reader e(json.at("end"));
   p.end.kind = e.as<EndKind>();
   e >> p.end.time >> p.end.status_known >> p.end.by_signal >> p.end.value;
