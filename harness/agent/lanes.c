@@ -76,7 +76,7 @@ static int attach_thread(void) {
 }
 
 int rf_attach_thread(void) {
-  const int rc = attach_thread();
+  if (attach_thread() != 0) return -1; /* asked again at each call: stays cheap */
   rf_clean_stack();
-  return rc;
+  return 0;
 }
