@@ -1,5 +1,6 @@
 // main: the command line; all verbs register themselves in commands/.
 #include <fcntl.h>
+#include <signal.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -15,6 +16,16 @@ void fill_standard_descriptors() {
     if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);
 }
 
+// A file that has reached its limit (ulimit -f) is an error like any other, EFBIG. What this process executes
+// has the signal as it was.
+void survive_size_limits() {
+  struct sigaction before {
+  }, none{};
+  none.sa_handler = [](int) {};
+  if (::sigaction(SIGXFSZ, nullptr, &before) == 0 && before.sa_handler == SIG_DFL)
+    ::sigaction(SIGXFSZ, &none, nullptr);
+}
+
 // A verdict that could not be written was not given.
 int flushed(int status) {
   if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return status;
@@ -27,6 +38,7 @@ int flushed(int status) {
 int main(int argc, char** argv) {
   using namespace rankfault;
   fill_standard_descriptors();
+  survive_size_limits();
   CLI::App app{"rankfault: break a multi-rank job at an exact point, and prove what it did about it"};
   app.name("rankfault");
   app.require_subcommand(1);
@@ -48,7 +60,7 @@ int main(int argc, char** argv) {
     return kExitUsage;
   } catch (const Json::exception& e) {  // a journal or a plan that somebody has changed
     std::fprintf(stderr, "a file of this run is not as rankfault wrote it: %s\n", e.what());
-    return kExitUsage;
+    return kExitUnknown;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "internal error: %s\n", e.what());
     return kExitInternal;

@@ -17,9 +17,11 @@
 #include "harness/live/checks.h"
 #include "harness/live/cuda_folder.h"
 #include "harness/live/foremost.h"
+#include "harness/live/live_run.h"
 #include "harness/live/log_markers.h"
 #include "harness/live/made_files.h"
 #include "harness/live/no_rank.h"
+#include "harness/live/room.h"
 #include "harness/live/run_header.h"
 #include "harness/plan/arming.h"
 
@@ -80,54 +82,6 @@ const char* teardown_word(AttemptEnd end) {
   return "";
 }
 
-// A park never lasts longer than a tenth of the smallest limit we know of.
-Duration park_limit(const Plan& plan) {
-  return std::min<Duration>(std::chrono::seconds(2), plan.scenario.workload.wall / 10);
-}
-
-// Everything a run owns while it lives, in the order in which it is taken down.
-struct LiveRun {
-  RunDir dir;
-  Journal journal;
-  ControlPage page;
-  UndoList undo;
-  Guardian guardian;
-  std::unique_ptr<Observer> observer;
-  bool launched = false;  // something of the job was asked to start
-  int attempt = 0;        // the one that runs, or ran last
-};
-
-std::vector<SmallFolder> small_folders(const Plan& plan, const std::string& tmp) {
-  std::vector<SmallFolder> folders;
-  for (const Action& action : plan.actions)
-    if (action.outside == OutsideVerb::kMount)
-      folders.push_back(
-          {action.path == kShmFolder ? kShmFolder : tmp + "/" + action.path, action.size, action.fault});
-  return folders;
-}
-
-Result<LiveRun> open_run(const Plan& plan, const RunOptions& options) {
-  Result<RunDir> dir = RunDir::create(options.run_dir, plan.scenario.name);
-  if (!dir) return dir.error();
-  if (Status written = dir->write_json("plan.json", to_json(plan)); !written) return written.error();
-  Result<Journal> journal = Journal::create(dir->file("journal.ndjson"));
-  if (!journal) return journal.error();
-  Result<ControlPage> page =
-      ControlPage::create(dir->control(), plan.scenario.workload.ranks, park_limit(plan));
-  if (!page) return page.error();
-  Result<UndoList> undo = UndoList::open(dir->undo());
-  if (!undo) return undo.error();
-  Result<Guardian> guardian = Guardian::start(*dir, small_folders(plan, dir->tmp()));
-  if (!guardian) {  // its log stays, and nothing to clean
-    std::filesystem::remove(dir->tmp());
-    (void)dir->complete();
-    return guardian.error();
-  }
-  std::unique_ptr<Observer> observer = make_observer({dir->records()}, (*page)->run_started_ns);
-  return LiveRun{std::move(*dir),  std::move(*journal),  std::move(*page),
-                 std::move(*undo), std::move(*guardian), std::move(observer)};
-}
-
 // Runs all attempts; leaves the job as it is at the end of the last one.
 Result<AttemptEnd> run_attempts(const Plan& plan, Where where, LiveRun& run, const RunOptions& options,
                                 LiveParts parts, EvidenceTaker& taker, const Launcher& launcher) {
@@ -166,7 +120,8 @@ Result<AttemptEnd> run_attempts(const Plan& plan, Where where, LiveRun& run, con
     if (!end) return end.error();
     if (*end == AttemptEnd::kWall) taker.take(run.observer->look(false), {});  // it hangs, and is ended next
 
-    (void)launcher.collect_logs(context);
+    if (const Status collected = launcher.collect_logs(context); !collected)
+      run.lost.push_back("the ranks' output: " + collected.error().message);
     for (const ReportedEnd& told : launcher.reported(context, loop.worst())) parts.ends.reported(told);
     for (const RankEnd& late : parts.ends.collect()) parts.observer.set_end(late);
     parts.looks.last_look(teardown_word(*end));
@@ -206,7 +161,11 @@ std::string take_down(const Plan& plan, const Where& where, const RunOptions& op
     run_checks({plan, run.dir, run.attempt, where.bin_dir, "", {}}, over, options.interrupted, run.guardian,
                run.journal);
   // The guardian stops all ranks before it releases those that are parked.
-  const Result<std::vector<std::string>> failed = run.guardian.quit();
+  const Result<std::vector<std::string>> failed = run.guardian.quit(options.progress);
+  if (const int times = run.guardian.times_stopped(); times > 0) {
+    run.journal.write("guardian_stopped", {{"times", times}});
+    run.lost.push_back("somebody stopped rankfault-guardian: files that the job made meanwhile may be left");
+  }
   Json lines = Json::array();
   std::string left;
   for (const Status* status : {&quiet, &listed})
@@ -215,8 +174,8 @@ std::string take_down(const Plan& plan, const Where& where, const RunOptions& op
       lines.push_back(left);
     }
   if (!failed) {
-    left = failed.error().to_string();
-    lines.push_back(left);
+    lines.push_back(failed.error().to_string());
+    left = fmt::format("{}: rankfault clean {} finishes it", failed.error().to_string(), run.dir.path());
   } else {
     for (const std::string& line : *failed) {
       lines.push_back(line);
@@ -225,6 +184,28 @@ std::string take_down(const Plan& plan, const Where& where, const RunOptions& op
   }
   run.journal.write("cleanup", {{"failed", lines}});
   return left;
+}
+
+// The job ran: from here on nothing is the user's mistake.
+Error cannot_be_judged(const Error& why, const std::string& left) {
+  return unjudged("the job ran, and its run cannot be judged: " + why.to_string() +
+                  (left.empty() ? "" : "; left: " + left));
+}
+
+Result<FinishedRun> judged(const Plan& plan, LiveRun& run, const std::string& left) {
+  Result<FinishedRun> finished = judge_finished(run.dir.path());
+  if (!finished) return cannot_be_judged(finished.error(), left);
+  RunReport& report = finished->report;
+  report.scenario = plan.scenario.name;
+  report.file = plan.scenario.file;
+  report.cleanup = left;
+  if (const Status written = run.dir.write_json("result.json", result_json(report)); !written)
+    run.lost.push_back(written.error().message);
+  if (run.journal.lost() > 0)
+    run.lost.push_back(fmt::format("{} of {} lines of the journal: {}", run.journal.lost(),
+                                   run.journal.lines(), run.journal.why_lost()));
+  report.lost = std::move(run.lost);
+  return finished;
 }
 
 }  // namespace
@@ -241,9 +222,10 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   if (!small_folders(plan, "").empty())
     if (const Status may = may_mount(); !may) return may.error();
 
-  Result<LiveRun> opened = open_run(plan, options);
+  Result<LiveRun> opened = open_run(plan, options.run_dir, options.with_agent);
   if (!opened) return opened.error();
   LiveRun& run = *opened;
+  const AllDescriptors descriptors;
   const Foremost foremost;  // until the ranks are gone
   journal_run_begin(plan, options.reference_run, diagnose_options(plan.scenario.workload),
                     where->cuda ? where->cuda->nccl : "", run.journal);
@@ -269,24 +251,10 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   const std::string left = take_down(plan, *where, options, run, end ? *end : AttemptEnd::kInterrupted);
   run.journal.write("run_end", Json::object());
   // What is left stands in the undo list: the run stays one that `clean` can finish.
-  if (left.empty())
-    if (Status completed = run.dir.complete(); !completed) return completed.error();
-  if (!end && !run.launched && left.empty()) run.dir.discard();
+  close_run(run, left.empty());
+  if (!end && !run.launched && left.empty()) (void)run.dir.discard();
   if (!end) return end.error();
-
-  Result<RunFacts> facts = read_run(run.dir.path());
-  if (!facts) return facts.error();
-  FinishedRun finished;
-  finished.facts = std::make_unique<RunFacts>(std::move(*facts));
-  finished.report.facts = finished.facts.get();
-  finished.report.judgement = judge(*finished.facts);
-  finished.report.scenario = plan.scenario.name;
-  finished.report.file = plan.scenario.file;
-  finished.report.cleanup = left;
-  finished.report.cuda_double = finished.facts->cuda_double;
-  if (Status written = run.dir.write_json("result.json", result_json(finished.report)); !written)
-    return written.error();
-  return finished;
+  return judged(plan, run, left);
 }
 
 }  // namespace rankfault

@@ -9,7 +9,7 @@
 #include "harness/base/result.h"
 #include "harness/live/watching.h"
 #include "harness/plan/plan.h"
-#include "reports/report.h"
+#include "harness/session/finished_run.h"
 
 namespace rankfault {
 
@@ -20,11 +20,6 @@ struct RunOptions {
   std::function<void(const std::string&)> progress;  // one plain line each
   const std::atomic<int>* interrupted = nullptr;     // signal number once the user asked to stop
   const WatchOptions* watch = nullptr;               // null: a scenario
-};
-
-struct FinishedRun {
-  std::unique_ptr<RunFacts> facts;
-  RunReport report;
 };
 
 Result<FinishedRun> run_scenario(const Plan&, const RunOptions&);

@@ -29,6 +29,7 @@ class Console {
     if (report.judgement.expectations.empty()) line("  ?       {}", report.judgement.summary);
     if (report.facts)
       for (const std::string& lost : losses_of(*report.facts)) line("  kept    {}", lost);
+    for (const std::string& what : report.lost) line("  lost    {}", what);
     if (!report.cleanup.empty()) line("  left    {}", report.cleanup);
     if (report.compared && !report.compared->dir.empty()) line("  runs    {}", report.compared->dir);
     if (report.facts && !report.facts->run_dir.empty()) line("  run     {}", report.facts->run_dir);

@@ -30,9 +30,10 @@ struct RunReport {                  // one finished run of one scenario (or a sk
   const RunFacts* facts = nullptr;  // null when it was not run
   Judgement judgement;
   std::string scenario, file;
-  std::string skipped;      // why; "" when it was run
-  std::string cleanup;      // "" clean, else what is left
-  std::string cuda_double;  // the version of NCCL over the double of CUDA; "" it was not run over it
+  std::string skipped;            // why; "" when it was run
+  std::string cleanup;            // "" clean, else what is left
+  std::vector<std::string> lost;  // what the live run could not keep: the disk refused it
+  std::string cuda_double;        // the version of NCCL over the double of CUDA; "" it was not run over it
   int exit_code = 0;
   std::optional<ComparedRuns> compared;  // it was run in several ways: there are no facts of one run
 };

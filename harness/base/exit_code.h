@@ -1,6 +1,8 @@
 // Exit codes of the tool; one place.
 #pragma once
 
+#include "harness/base/result.h"
+
 namespace rankfault {
 
 enum ExitCode {
@@ -10,9 +12,12 @@ enum ExitCode {
   kExitCleanupIncomplete = 3,
   kExitUsage = 64,
   kExitInternal = 70,
+  kExitHost = 71,  // the machine refuses what a run needs
   kExitSkipped = 77,
   kExitInterrupted = 130,  // SIGINT, after cleanup; 128 + N for signal N, as shells count: SIGHUP 129
   kExitTerminated = 143,   // SIGTERM, after cleanup
 };
+
+ExitCode exit_of(const Error&);
 
 }  // namespace rankfault

@@ -16,6 +16,35 @@ std::string Error::to_string() const {
   return place.empty() ? message : place + ": " + message;
 }
 
-Error errno_error(const std::string& what) { return refused(what + ": " + std::strerror(errno)); }
+namespace {
+
+bool is_of_the_host(int number) {
+  switch (number) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case EROFS:
+    case EIO:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case EAGAIN:
+    case EACCES:
+    case EPERM:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Error errno_error(const std::string& what, int number) {
+  return {is_of_the_host(number) ? ErrorKind::kHost : ErrorKind::kRefused,
+          what + ": " + std::strerror(number),
+          {}};
+}
+
+Error errno_error(const std::string& what) { return errno_error(what, errno); }
 
 }  // namespace rankfault

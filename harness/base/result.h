@@ -24,7 +24,9 @@ struct SourcePos {
 
 enum class ErrorKind {
   kUsage,     // the command line or the scenario is wrong: exit 64
-  kRefused,   // the world said no: permission, disk, missing program: exit 64, and says what to do
+  kRefused,   // what the user named cannot be used, and the message says why: exit 64
+  kHost,      // the machine refuses what a run needs: room, descriptors, a right: exit 71
+  kUnjudged,  // the job ran, and its records cannot be read: exit 2, unknown
   kMissing,   // a need of the scenario is not there on this machine: skipped, exit 77
   kInternal,  // should not happen: exit 70
 };
@@ -79,9 +81,13 @@ inline Error usage_error(std::string message, SourcePos where = {}) {
   return {ErrorKind::kUsage, std::move(message), std::move(where)};
 }
 inline Error refused(std::string message) { return {ErrorKind::kRefused, std::move(message), {}}; }
+inline Error host_refused(std::string message) { return {ErrorKind::kHost, std::move(message), {}}; }
+inline Error unjudged(std::string message) { return {ErrorKind::kUnjudged, std::move(message), {}}; }
 inline Error missing(std::string message) { return {ErrorKind::kMissing, std::move(message), {}}; }
 
-// "open /x: No such file or directory": a system call's refusal, from errno at the call.
+// "open /x: No such file or directory": a system call's refusal, from errno at the call. A full or read-only
+// disk, a limit or a missing right is the machine's refusal (kHost).
 Error errno_error(const std::string& what);
+Error errno_error(const std::string& what, int number);
 
 }  // namespace rankfault

@@ -10,6 +10,7 @@
 #include "harness/commands/command.h"
 #include "harness/diagnose/finding.h"
 #include "harness/flight_recorder/fr_job.h"
+#include "harness/flight_recorder/read_dumps.h"
 #include "harness/observe/observer.h"
 #include "harness/run/journal.h"
 #include "reports/words.h"
@@ -80,11 +81,38 @@ Result<Diagnosed> from_dumps(const std::string& path) {
   return d;
 }
 
+Error neither(const std::string& path, const std::string& why) {
+  return usage_error(
+      fmt::format("{} is neither a run directory of rankfault nor Flight Recorder dumps: {}", path, why));
+}
+
+// Of a folder: dumps by their names that cannot be read, else that there are none.
+std::string why_no_dumps(const std::string& folder) {
+  std::string first;
+  int unreadable = 0;
+  if (const Result<FrSources> found = find_dumps({folder}))
+    for (const FrEvidence& e : found->evidence)
+      if (e.kind == FrEvidence::Kind::kUnreadable && unreadable++ == 0) first = e.to_string();
+  if (unreadable == 0) return "it has no journal.ndjson, and none of its files is a dump";
+  return fmt::format("{} of its files have the names of dumps and cannot be read, first {}", unreadable,
+                     first);
+}
+
+// Why nothing at that path can be diagnosed.
+Error not_to_be_diagnosed(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status what = std::filesystem::status(path, error);
+  if (error) return errno_error("open " + path, error.value());
+  if (std::filesystem::is_directory(what)) return neither(path, why_no_dumps(path));
+  if (!std::filesystem::is_regular_file(what)) return neither(path, "it is no regular file");
+  return neither(path, std::filesystem::file_size(path, error) == 0 ? "it is empty" : "it is no dump");
+}
+
 Result<Diagnosed> from(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::exists(path + "/journal.ndjson", error) && looks_like_dumps(path))
-    return from_dumps(path);
-  return replay(path);
+  if (std::filesystem::exists(path + "/journal.ndjson", error)) return replay(path);
+  if (looks_like_dumps(path)) return from_dumps(path);
+  return not_to_be_diagnosed(path);
 }
 
 // Evidence that only repeats a side says less than the side, which has its source line.
@@ -134,7 +162,7 @@ int run(const Options& options) {
     const Result<Diagnosed> found = from(path);
     if (!found) {
       std::fprintf(stderr, "rankfault diagnose: %s\n", found.error().to_string().c_str());
-      return found.error().kind == ErrorKind::kInternal ? kExitInternal : kExitUsage;
+      return exit_of(found.error());
     }
     code = worse(code, exit_code(found->findings));
     if (options.json) {

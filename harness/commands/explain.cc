@@ -32,7 +32,7 @@ int explain(const std::string& run_dir, bool all) {
   const Result<FinishedRun> run = judge_run(run_dir);
   if (!run) {
     fmt::print(stderr, "{}\n", run.error().to_string());
-    return run.error().kind == ErrorKind::kInternal ? kExitInternal : kExitUsage;
+    return exit_of(run.error());
   }
   const RunReport& report = run->report;
   fmt::print("{}  {}\n", outcome_line(report), scenario_title(report));

@@ -28,7 +28,7 @@ struct Options {
 
 int fail(const Error& error) {
   fmt::print(stderr, "rankfault inspect: {}\n", error.to_string());
-  return error.kind == ErrorKind::kInternal ? kExitInternal : kExitUsage;
+  return exit_of(error);
 }
 
 // With --torchrun or --mpirun the process has to be one: a mistyped pid would name somebody else's.

@@ -17,7 +17,7 @@ int judge_one(const std::string& run_dir, bool json) {
   Result<FinishedRun> run = judge_run(run_dir);
   if (!run) {
     fmt::print(stderr, "{}\n", run.error().to_string());
-    return run.error().kind == ErrorKind::kInternal ? kExitInternal : kExitUsage;
+    return exit_of(run.error());
   }
   if (json)
     fmt::print("{}\n", result_json(run->report).dump(2, ' ', false, Json::error_handler_t::replace));

@@ -11,7 +11,7 @@ namespace {
 
 int fail(const Error& error) {
   fmt::print(stderr, "{}\n", error.to_string());
-  return error.kind == ErrorKind::kInternal ? kExitInternal : kExitUsage;
+  return exit_of(error);
 }
 
 int report_runs(const std::vector<std::string>& run_dirs, const std::string& format) {

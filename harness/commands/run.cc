@@ -29,7 +29,7 @@ struct Options {
 
 int usage(const Error& error) {
   fmt::print(stderr, "{}\n", error.to_string());
-  return error.kind == ErrorKind::kInternal ? kExitInternal : kExitUsage;
+  return exit_of(error);
 }
 
 Result<std::vector<Scenario>> from_command_line(const Options& options) {
@@ -154,8 +154,8 @@ const Registration<CliCommand> kRun{{
     "  rankfault run --ranks 1,2,4,8 scenarios/hang/uneven-batches.yaml\n"
     "  rankfault run --ranks 4 --fault rank_kill@rank=2,op=all_reduce,nth=3 -- ./my_program\n\n"
     "Exit status: 0 pass, 1 fail, 2 unknown or void, 3 cleanup incomplete, 64 wrong scenario or usage,\n"
-    "70 internal, 77 skipped, 129, 130 and 143 when interrupted. One file: its verdict; several: the "
-    "outcome.",
+    "70 internal, 71 the machine refuses what a run needs, 77 skipped, 129, 130 and 143 when interrupted.\n"
+    "One file: its verdict; several: the outcome.",
     [](CLI::App& app) {
       auto options = std::make_shared<Options>();
       options->what.add_to(app);

@@ -29,8 +29,7 @@ struct Options {
 
 int fail(const Error& error) {
   fmt::print(stderr, "rankfault watch: {}\n", error.to_string());
-  if (error.kind == ErrorKind::kInternal) return kExitInternal;
-  return error.kind == ErrorKind::kMissing ? kExitSkipped : kExitUsage;
+  return exit_of(error);
 }
 
 // The same plan that `run` makes, with nothing to inject; what is expected is that nothing is found.
@@ -87,11 +86,15 @@ std::string job_status(const RunFacts& facts) {
   return facts.teardown_reason.empty() || facts.teardown_reason == "over" ? status : "";
 }
 
+// What was not found may stand in a line that was lost.
+bool lost_lines(const FinishedRun& run) { return run.facts->lost_lines > 0 || !run.facts->ended; }
+
 int exit_code(const FinishedRun& run) {
   if (!run.report.cleanup.empty()) return kExitCleanupIncomplete;
   const Findings& findings = run.facts->findings;
   if (findings.cannot_say()) return kExitUnknown;
   if (!findings.nothing_wrong()) return kExitFail;
+  if (lost_lines(run)) return kExitUnknown;
   return job_status(*run.facts) == "exit 0" ? kExitPass : kExitUnknown;
 }
 
@@ -99,6 +102,7 @@ void print_end(const FinishedRun& run) {
   const std::string status = job_status(*run.facts);
   tell(fmt::format("the job {}\n{}", status.empty() ? "was ended" : "ended: " + status,
                    no_rank_text(*run.facts) + findings_text(run.facts->findings)));
+  for (const std::string& what : run.report.lost) tell(fmt::format("  lost    {}\n", what));
   if (!run.report.cleanup.empty()) tell(fmt::format("  left    {}\n", run.report.cleanup));
   for (const std::string& lost : losses_of(*run.facts)) tell(fmt::format("  kept    {}\n", lost));
   tell(fmt::format("  logs    {0}/logs\n  run     {0}\n", run.facts->run_dir));
@@ -135,7 +139,8 @@ const Registration<CliCommand> kWatch{{
     "is\n"
     "stopped for a moment.\n"
     "Exit: 0 nothing found and the job exited 0, 1 a finding, 2 cannot say, 3 cleanup incomplete, 64 usage,\n"
-    "70 internal, 77 the launcher is missing, 129, 130 and 143 when interrupted.",
+    "70 internal, 71 the machine refuses what a run needs, 77 the launcher is missing,\n"
+    "129, 130 and 143 when interrupted.",
     [](CLI::App& app) {
       auto options = std::make_shared<Options>();
       app.add_option("command", options->words, "the job's command, after --");

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 namespace rankfault {
 
 Result<UndoList> UndoList::open(const std::string& path) {
@@ -14,9 +16,12 @@ Result<UndoList> UndoList::open(const std::string& path) {
 
 Status UndoList::add(const std::string& line) {
   const std::string text = line + "\n";
-  if (::write(fd_.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    return errno_error("write the undo list");
-  return Done{};
+  const off_t end = ::lseek(fd_.get(), 0, SEEK_END);
+  const ssize_t n = ::write(fd_.get(), text.data(), text.size());
+  if (n == static_cast<ssize_t>(text.size())) return Done{};
+  const Error error = errno_error("write the undo list", n < 0 ? errno : ENOSPC);
+  if (n > 0 && end >= 0 && ::ftruncate(fd_.get(), end) != 0) return errno_error("mend the undo list");
+  return error;
 }
 
 }  // namespace rankfault

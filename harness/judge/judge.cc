@@ -81,6 +81,18 @@ MustBe must_be_of(const RunFacts& facts) {
   return scenario.must_be;
 }
 
+// Each expectation was judged without what the lost lines said: no verdict but unknown is sure.
+void note_lost_lines(uint64_t count, Judgement& judgement) {
+  judgement.expectations.push_back(
+      {"journal",
+       "journal",
+       Verdict::kUnknown,
+       fmt::format("{} line{} of the journal could not be written", count, count == 1 ? "" : "s"),
+       {}});
+  judgement.verdict = Verdict::kUnknown;
+  judgement.as_it_must_be = false;
+}
+
 }  // namespace
 
 bool is_as_it_must_be(const Judgement& judgement, const MustBe& must_be) {
@@ -141,6 +153,7 @@ Judgement judge(const RunFacts& facts) {
   for (const ExpectationResult& result : results) verdict = std::max(verdict, result.verdict);
   judgement.verdict = verdict;
   judgement.as_it_must_be = is_as_it_must_be(judgement, must_be_of(facts));
+  if (facts.lost_lines > 0) note_lost_lines(facts.lost_lines, judgement);
   judgement.summary = summary_of(judgement);
   if (!facts.no_rank.empty() && verdict != Verdict::kPass) {
     const NoRank& none = facts.no_rank.front();

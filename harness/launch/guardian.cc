@@ -11,8 +11,10 @@
 #include <boost/process.hpp>
 #include <boost/process/extend.hpp>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "harness/base/process_tree.h"
 #include "harness/launch/guardian/own_mounts.h"
@@ -21,13 +23,21 @@ namespace rankfault {
 namespace {
 
 constexpr Duration kQuitLimit = std::chrono::seconds(60);
+constexpr TimeNs kQuitTakesLong = 5'000'000'000;
+constexpr int kPollMs = 100;
+
+// Of a child of ours that is not reaped yet, so that nobody else can have its pid.
+bool continue_child(int pid) {
+  const auto stat = proc_stat(pid);
+  return stat && stat->state == 'T' && ::kill(pid, SIGCONT) == 0;
+}
 
 // Waits for our child's end and reaps it.
 void wait_for_child(int pid, Duration limit) {
   UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   pollfd ended{fd.get(), POLLIN, 0};
-  const int limit_ms = static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(limit).count());
-  if (fd.valid()) ::poll(&ended, 1, limit_ms);
+  const TimeNs deadline = now_ns() + static_cast<TimeNs>(limit.count());
+  while (fd.valid() && now_ns() < deadline && ::poll(&ended, 1, kPollMs) == 0) continue_child(pid);
   ::waitpid(pid, nullptr, WNOHANG);
 }
 
@@ -77,6 +87,13 @@ Result<int> launch(const std::string& program, int socket, const RunDir& run,
   }
 }
 
+std::string last_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line, last = "it said nothing";
+  while (std::getline(file, line)) last = line;
+  return last;
+}
+
 }  // namespace
 
 // Tried in a child, whose name space goes with it.
@@ -114,7 +131,7 @@ Result<Guardian> Guardian::start(const RunDir& run, const std::vector<SmallFolde
   Guardian guardian(std::move(ours), *pid);
   // Its first answer says that it is the subreaper now.
   if (!guardian.census(std::chrono::seconds(30)).ok())
-    return refused("the guardian ended at once; see " + run.file("logs/guardian.log"));
+    return refused("the guardian did not start: " + last_line(run.file("logs/guardian.log")));
   return guardian;
 }
 
@@ -122,6 +139,7 @@ Guardian::Guardian(Guardian&& other) noexcept
     : socket_(std::move(other.socket_)),
       pid_(std::exchange(other.pid_, 0)),
       lost_(other.lost_),
+      times_stopped_(other.times_stopped_),
       censuses_(other.censuses_),
       early_(std::move(other.early_)) {}
 
@@ -180,13 +198,18 @@ Status Guardian::census(Duration limit) {
   const TimeNs deadline = now_ns() + static_cast<TimeNs>(limit.count());
   for (TimeNs now = now_ns(); !lost_ && now < deadline; now = now_ns()) {
     pollfd readable{socket_.get(), POLLIN, 0};
-    ::poll(&readable, 1, static_cast<int>((deadline - now) / 1'000'000) + 1);
+    ::poll(&readable, 1, std::min(kPollMs, static_cast<int>((deadline - now) / 1'000'000) + 1));
+    continue_if_stopped();
     while (auto event = receive()) {
       if (event->kind == GuardianEvent::Kind::kCensusDone && event->tag == censuses_) return Done{};
       early_.push_back(std::move(*event));
     }
   }
   return refused("the guardian did not look at the job's files in time");
+}
+
+void Guardian::continue_if_stopped() {
+  if (pid_ > 0 && continue_child(pid_)) ++times_stopped_;
 }
 
 Status Guardian::load(uint32_t tag, int pid, int per_core) {
@@ -200,7 +223,7 @@ Status Guardian::load(uint32_t tag, int pid, int per_core) {
 
 Status Guardian::unload() {
   if (Status asked = load(0, 0, 0); !asked.ok()) return asked;
-  while (const auto event = wait_for(GuardianEvent::Kind::kLoaded, kQuitLimit, {}))
+  while (const auto event = wait_for(GuardianEvent::Kind::kLoaded, kQuitLimit))
     if (event->a == 0) return Done{};
   return refused("the guardian did not end its busy processes");
 }
@@ -238,13 +261,18 @@ std::optional<GuardianEvent> Guardian::receive() {
 }
 
 std::optional<GuardianEvent> Guardian::wait_for(GuardianEvent::Kind kind, Duration limit,
-                                                const std::function<void(const GuardianEvent&)>& seen) {
-  const TimeNs deadline = now_ns() + static_cast<TimeNs>(limit.count());
+                                                const std::function<void(const std::string&)>& says) {
+  const TimeNs began = now_ns(), deadline = began + static_cast<TimeNs>(limit.count());
+  bool said = !says;
   while (now_ns() < deadline) {
     pollfd readable{socket_.get(), POLLIN, 0};
-    ::poll(&readable, 1, early_.empty() ? 100 : 0);
+    ::poll(&readable, 1, early_.empty() ? kPollMs : 0);
+    continue_if_stopped();
+    if (!said && now_ns() > began + kQuitTakesLong) {
+      said = true;
+      says(fmt::format("waiting for rankfault-guardian (process {}) to end the job and clean up", pid_));
+    }
     while (auto event = next()) {
-      if (seen) seen(*event);
       if (event->kind == kind) return event;
       if (event->kind == GuardianEvent::Kind::kLost) return std::nullopt;
     }
@@ -253,11 +281,11 @@ std::optional<GuardianEvent> Guardian::wait_for(GuardianEvent::Kind kind, Durati
   return std::nullopt;
 }
 
-Result<std::vector<std::string>> Guardian::quit(const std::function<void(const GuardianEvent&)>& seen) {
+Result<std::vector<std::string>> Guardian::quit(const std::function<void(const std::string&)>& says) {
   rf_guardian_packet packet{};
   packet.message = RF_G_QUIT;
   if (Status asked = send(packet, ""); !asked.ok()) return asked.error();
-  const auto undone = wait_for(GuardianEvent::Kind::kUndone, kQuitLimit, seen);
+  const auto undone = wait_for(GuardianEvent::Kind::kUndone, kQuitLimit, says);
   if (!undone)
     return Error{ErrorKind::kInternal, "the guardian ended before it had undone what the run did", {}};
   wait_for_child(std::exchange(pid_, 0), kQuitLimit);

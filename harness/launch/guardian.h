@@ -66,9 +66,12 @@ class Guardian {
   Status unload();  // all, and waits for it
   // One event, without blocking; nullopt when there is none. kLost once, when the guardian is gone.
   std::optional<GuardianEvent> next();
-  // kill all, undo, wait for its end (bounded); the lines it could not undo. Events not yet taken
-  // are dropped, unless `seen` takes them.
-  Result<std::vector<std::string>> quit(const std::function<void(const GuardianEvent&)>& seen = {});
+  // kill all, undo, wait for its end (bounded); the lines it could not undo. Events not yet taken are
+  // dropped. `says` is told in words, once, when the guardian takes long.
+  Result<std::vector<std::string>> quit(const std::function<void(const std::string&)>& says = {});
+  // Somebody stopped the guardian (SIGSTOP): continues it, as the job waits for it.
+  void continue_if_stopped();
+  int times_stopped() const { return times_stopped_; }
 
  private:
   Guardian(UniqueFd socket, int pid) : socket_(std::move(socket)), pid_(pid) {}
@@ -76,10 +79,11 @@ class Guardian {
   std::optional<GuardianEvent> receive();
   // Blocks until an event of `kind`, or the guardian's loss, or the limit.
   std::optional<GuardianEvent> wait_for(GuardianEvent::Kind kind, Duration limit,
-                                        const std::function<void(const GuardianEvent&)>& seen);
+                                        const std::function<void(const std::string&)>& says = {});
   UniqueFd socket_;
   int pid_ = 0;
   bool lost_ = false;
+  int times_stopped_ = 0;
   uint32_t censuses_ = 0;
   std::deque<GuardianEvent> early_;  // came while a census was waited for
 };

@@ -18,6 +18,7 @@ constexpr TimeNs kSettle = 500'000'000;
 constexpr TimeNs kLauncherGrace = 8'000'000'000;
 constexpr TimeNs kAskDecidedEvery = 200'000'000;
 constexpr TimeNs kAskDecidedRest = 10;  // times as long as the answer took
+constexpr TimeNs kLookAtGuardianEvery = 1'000'000'000;
 
 const char* stage_word(rf_stage stage) {
   switch (stage) {
@@ -83,6 +84,10 @@ Result<AttemptEnd> AttemptLoop::run_to_end(const std::function<bool()>& decided,
     if (now >= next_scan_) scan();
     take_ends();
     parts_.injector.tick();
+    if (now >= next_guardian_look_) {
+      next_guardian_look_ = now + kLookAtGuardianEvery;
+      parts_.guardian.continue_if_stopped();
+    }
     if (guardian_lost_) return AttemptEnd::kGuardianLost;
     if (const Status late = spawn_late(now); !late) return late.error();
     if (interrupted && *interrupted) return AttemptEnd::kInterrupted;
@@ -170,8 +175,10 @@ Status AttemptLoop::guardian_events() {
         if (first_spawned_ == 0) first_spawned_ = now_ns();
         expect_ranks();
         break;
-      case GuardianEvent::Kind::kRefused:
-        return refused(fmt::format("cannot start {}: {}", event->text, std::strerror(event->a)));
+      case GuardianEvent::Kind::kRefused: {
+        const Error why = errno_error("cannot " + event->text, event->a);
+        return attempt_ == 0 && first_spawned_ == 0 ? why : unjudged("a part of the job ran: " + why.message);
+      }
       case GuardianEvent::Kind::kEnded: {
         const ExitStatus status = ExitStatus::from_wait_status(event->a);
         if (it != started_.end() && event->tag != 0) {

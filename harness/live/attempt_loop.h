@@ -79,7 +79,7 @@ class AttemptLoop {
   Starvation starvation_;
   int attempt_, newest_, world_size_;
   TimeNs wall_end_;
-  TimeNs next_scan_ = 0, next_decided_ = 0;
+  TimeNs next_scan_ = 0, next_decided_ = 0, next_guardian_look_ = 0;
   uint64_t fired_ = 0;                   // faults, so far
   std::map<uint32_t, Started> started_;  // by tag
   std::vector<uint32_t> late_;           // tags of those not started yet

@@ -4,28 +4,65 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <fstream>
 
 namespace rankfault {
 
+constexpr off_t kReserved = 256 * 1024;
+
 Result<Journal> Journal::create(const std::string& path) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
   if (fd < 0) return errno_error("create " + path);
+  // A disk that fills while the job runs shall not cost the run its last lines. Not every file system can.
+  (void)::fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, kReserved);
   return Journal(UniqueFd(fd));
 }
+
+namespace {
+
+// 0, or the errno of the refusal. A line of which a part was written is taken back.
+int append(int fd, const std::string& text) {
+  const off_t end = ::lseek(fd, 0, SEEK_END);
+  for (size_t written = 0; written < text.size();) {
+    const ssize_t n = ::write(fd, text.data() + written, text.size() - written);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      const int why = n < 0 ? errno : ENOSPC;
+      return end >= 0 && ::ftruncate(fd, end) != 0 ? errno : why;
+    }
+    written += static_cast<size_t>(n);
+  }
+  return 0;
+}
+
+template <typename T>
+bool has(const Json& line, const char* key, T is_right) {
+  const auto it = line.find(key);
+  return it != line.end() && is_right(*it);
+}
+
+// Numbers grow from line to line; a line that was lost leaves a gap.
+bool is_journal_line(const Json& line, uint64_t before) {
+  return has(line, "n",
+             [&](const Json& n) { return n.is_number_unsigned() && n.get<uint64_t>() > before; }) &&
+         has(line, "t", [](const Json& t) { return t.is_number_unsigned(); }) &&
+         has(line, "ev", [](const Json& ev) { return ev.is_string(); });
+}
+
+}  // namespace
 
 uint64_t Journal::write(const std::string& ev, Json fields) {
   Json line = {{"n", ++lines_}, {"t", now_ns()}, {"ev", ev}};
   line.update(fields);
-  std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  size_t written = 0;
-  while (written < text.size()) {
-    const ssize_t n = ::write(fd_.get(), text.data() + written, text.size() - written);
-    if (n < 0 && errno == EINTR) continue;
-    RF_ASSERT(n > 0, "the journal cannot be written");
-    written += static_cast<size_t>(n);
-  }
+  const int refused = append(fd_.get(), line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (refused != 0 && lost_++ == 0) why_lost_ = std::strerror(refused);
   return lines_;
+}
+
+void Journal::give_back_room() {
+  const off_t end = ::lseek(fd_.get(), 0, SEEK_END);
+  if (end >= 0 && ::ftruncate(fd_.get(), end) != 0) return;  // it stays as it is
 }
 
 Result<std::vector<Json>> read_journal(const std::string& path) {
@@ -33,13 +70,14 @@ Result<std::vector<Json>> read_journal(const std::string& path) {
   if (!in) return errno_error("open " + path);
   std::vector<Json> lines;
   std::string text;
-  while (std::getline(in, text)) {
+  for (uint64_t number = 0; std::getline(in, text);) {
     Json line = Json::parse(text, nullptr, false);
-    if (!line.is_object()) {
-      if (line.is_discarded() && in.peek() == std::char_traits<char>::eof())
-        break;  // torn by the tool's death
-      return usage_error("not a journal line", {path, static_cast<int>(lines.size()) + 1, 1});
-    }
+    if (line.is_discarded() && in.peek() == std::char_traits<char>::eof()) break;  // torn by the tool's death
+    if (!line.is_object() || !is_journal_line(line, number))
+      return Error{ErrorKind::kUnjudged,
+                   "rankfault did not write this line: somebody changed the journal",
+                   {path, static_cast<int>(lines.size()) + 1, 1}};
+    number = line["n"].get<uint64_t>();
     lines.push_back(std::move(line));
   }
   return lines;

@@ -17,17 +17,24 @@ class Journal {
  public:
   static Result<Journal> create(const std::string& path);  // O_EXCL
 
-  // Writes one line with one write(2) and returns its number. `fields` must not hold n, t or ev.
+  // Writes one line and returns its number. `fields` must not hold n, t or ev. A line that the disk refuses
+  // is lost: its number is missing in the file, and the next line is written as soon as there is room.
   uint64_t write(const std::string& ev, Json fields);
+  // After the last line: what was reserved on the disk and not used.
+  void give_back_room();
   uint64_t lines() const { return lines_; }
+  uint64_t lost() const { return lost_; }
+  const std::string& why_lost() const { return why_lost_; }  // the first refusal; "" while none was
 
  private:
   explicit Journal(UniqueFd fd) : fd_(std::move(fd)) {}
   UniqueFd fd_;
-  uint64_t lines_ = 0;
+  uint64_t lines_ = 0, lost_ = 0;
+  std::string why_lost_;
 };
 
-// All whole lines of a journal; a torn last line (the tool was killed) is left out.
+// All whole lines of a journal; a torn last line (the tool was killed) is left out. An error where a line is
+// not one that a Journal wrote: the run cannot be judged.
 Result<std::vector<Json>> read_journal(const std::string& path);
 
 }  // namespace rankfault

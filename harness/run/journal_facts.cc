@@ -58,6 +58,7 @@ class Folder {
     if (ev == "log_marker") log_marker(line);
     if (ev == "starved") starved(line);
     if (ev == "teardown") teardown(line);
+    if (ev == "run_end") facts_.ended = true;
     if (ev == "leftover") facts_.leftovers.push_back(line);
     facts_.end = number_at<TimeNs>(line, "t", facts_.end);
   }
@@ -233,8 +234,14 @@ std::string reference_named(const std::vector<Json>& journal) {
   return "";
 }
 
+uint64_t lost_lines(const std::vector<Json>& journal) {
+  const uint64_t last = journal.empty() ? 0 : number_of_line(journal.back());
+  return last > journal.size() ? last - journal.size() : 0;
+}
+
 void fold_journal(RunFacts& facts) {
   Folder folder(facts);
+  facts.lost_lines = lost_lines(facts.journal);
   for (const Json& line : facts.journal) folder.line(line);
   facts.findings = findings_from_journal(facts.journal);
 }

@@ -18,4 +18,7 @@ std::optional<ProcessId> process_from_stem(const std::string& stem);
 
 uint64_t number_of_line(const Json& line);
 
+// How many lines were lost before the last one: their numbers are missing.
+uint64_t lost_lines(const std::vector<Json>& journal);
+
 }  // namespace rankfault

@@ -34,7 +34,9 @@ Result<std::string> make_fresh(const std::string& scenario_name) {
   const fs::path folder = fs::absolute(given && *given ? given : "rankfault-runs");
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) return refused(fmt::format("make {}: {}", folder.string(), error.message()));
+  if (error)
+    return errno_error(fmt::format("make {} (--runs DIR names another folder for runs)", folder.string()),
+                       error.value());
   const std::time_t now = std::time(nullptr);
   std::tm local{};
   ::localtime_r(&now, &local);
@@ -44,7 +46,8 @@ Result<std::string> make_fresh(const std::string& scenario_name) {
   for (int n = 0; n < 10000; ++n) {
     const std::string path = n == 0 ? stem : fmt::format("{}.{}", stem, n);
     if (::mkdir(path.c_str(), 0755) == 0) return path;
-    if (errno != EEXIST) return errno_error("make " + path);
+    if (errno != EEXIST)
+      return errno_error(fmt::format("make {} (--runs DIR names another folder for runs)", path));
   }
   return refused("no free name for a run directory at " + stem);
 }
@@ -54,7 +57,7 @@ Result<std::string> make_given(const std::string& given) {
   fs::path path = fs::absolute(given, error).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
   fs::create_directories(path.parent_path(), error);
-  if (error) return refused(fmt::format("make {}: {}", path.parent_path().string(), error.message()));
+  if (error) return errno_error("make " + path.parent_path().string(), error.value());
   if (::mkdir(path.c_str(), 0755) == 0) return path.string();
   if (errno == EEXIST)
     return refused(fmt::format("run directory {} exists; a run never writes into another's", path.string()));
@@ -101,22 +104,28 @@ Result<RunDir> RunDir::create(const std::string& path, const std::string& scenar
   if (!made.ok()) return made.error();
   RunDir run;
   run.path_ = *made;
-  run.lock_.reset(::open(run.file("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!run.lock_.valid() || ::flock(run.lock_.get(), LOCK_EX) != 0)
-    return errno_error("lock " + run.file("lock"));
-  for (const std::string& folder : {run.records(), run.logs()})
-    if (::mkdir(folder.c_str(), 0755) != 0) return errno_error("make " + folder);
-
-  run.state_ = {{"state", "incomplete"},
-                {"tmp", ""},
-                {"tmp_dev", 0},
-                {"tmp_ino", 0},
-                {"boot", boot_id()},
-                {"began_ns", now_ns()},
-                {"began_realtime_ns", realtime_ns()},
-                {"tool", ::getpid()}};
-  if (Status made_tmp = run.make_tmp(); !made_tmp.ok()) return made_tmp.error();
+  if (const Status filled = run.fill(); !filled) {
+    Error error = filled.error();
+    if (const std::string left = run.discard(); !left.empty()) error.message += "; " + left;
+    return error;
+  }
   return run;
+}
+
+Status RunDir::fill() {
+  lock_.reset(::open(file("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock_.valid() || ::flock(lock_.get(), LOCK_EX) != 0) return errno_error("lock " + file("lock"));
+  for (const std::string& folder : {records(), logs()})
+    if (::mkdir(folder.c_str(), 0755) != 0) return errno_error("make " + folder);
+  state_ = {{"state", "incomplete"},
+            {"tmp", ""},
+            {"tmp_dev", 0},
+            {"tmp_ino", 0},
+            {"boot", boot_id()},
+            {"began_ns", now_ns()},
+            {"began_realtime_ns", realtime_ns()},
+            {"tool", ::getpid()}};
+  return make_tmp();
 }
 
 // The name is on disk before the directory; the line that removes it and then its inode right after.
@@ -145,7 +154,11 @@ Status RunDir::write_json(const std::string& name, const Json& json) const {
   if (!fd.valid()) return errno_error("open " + temp);
   for (size_t at = 0; at < text.size();) {
     const ssize_t n = ::write(fd.get(), text.data() + at, text.size() - at);
-    if (n < 0 && errno != EINTR) return errno_error("write " + temp);
+    if (n < 0 && errno != EINTR) {
+      const Error error = errno_error("write " + temp);
+      ::unlink(temp.c_str());  // the room is needed
+      return error;
+    }
     if (n > 0) at += static_cast<size_t>(n);
   }
   if (::rename(temp.c_str(), path.c_str()) != 0) return errno_error("rename " + temp);
@@ -157,9 +170,16 @@ Status RunDir::complete() {
   return write_json("state.json", state_);
 }
 
-void RunDir::discard() {
+std::string RunDir::discard() {
+  struct stat now {};
+  const bool is_ours = !tmp_.empty() && ::lstat(tmp_.c_str(), &now) == 0 &&
+                       now.st_dev == state_.value("tmp_dev", dev_t{0}) &&
+                       now.st_ino == state_.value("tmp_ino", ino_t{0});
+  if (is_ours && ::rmdir(tmp_.c_str()) != 0)
+    return fmt::format("{} is left: rankfault clean {} removes it", tmp_, path_);
   std::error_code error;
   fs::remove_all(path_, error);
+  return error ? fmt::format("{} is left: {}", path_, error.message()) : "";
 }
 
 RunState run_state(const std::string& run_dir) {

@@ -31,9 +31,12 @@ class RunDir {  // NOLINT(bugprone-exception-escape): moving a JSON value is not
 
   Status write_json(const std::string& name, const Json&) const;  // temp + rename
   Status complete();                                              // state file: incomplete -> complete
-  void discard();  // removes it and all in it: for a run in which nothing was ever started
+  // Removes it, all in it and its empty TMPDIR: for a run in which nothing was ever started. "" or what is
+  // left, in words.
+  std::string discard();
 
  private:
+  Status fill();
   Status make_tmp();
   Json state_;
   std::string path_, tmp_;

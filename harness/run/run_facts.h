@@ -65,6 +65,8 @@ struct RunFacts {
   TimeNs begin = 0, end = 0;
   TimeNs teardown = 0;          // when we began to end what was left; 0: the job ended by itself
   std::string teardown_reason;  // "wall", "decided", "interrupted"
+  bool ended = false;           // the journal has its last line
+  uint64_t lost_lines = 0;      // of the journal: numbers that are missing in it
   bool starved = false;         // the host could not serve our own timers
   std::string starved_why;
   std::string cuda_double;             // NCCL's version over the double of CUDA; "": not over it

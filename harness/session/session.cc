@@ -63,7 +63,7 @@ bool may_overlap(const Scenario& scenario) {
 }  // namespace
 
 int exit_code_of(const UnitResult& unit, bool by_verdict) {
-  if (unit.error) return unit.error->kind == ErrorKind::kInternal ? kExitInternal : kExitUsage;
+  if (unit.error) return exit_of(*unit.error);
   if (!unit.report.cleanup.empty()) return kExitCleanupIncomplete;
   if (!unit.report.skipped.empty()) return kExitSkipped;
   if (!unit.teeth.empty())
@@ -74,7 +74,8 @@ int exit_code_of(const UnitResult& unit, bool by_verdict) {
 }
 
 int merged_exit_code(const std::vector<int>& codes) {
-  for (const int code : {kExitInternal, kExitUsage, kExitCleanupIncomplete, kExitFail, kExitUnknown})
+  for (const int code :
+       {kExitInternal, kExitUsage, kExitHost, kExitCleanupIncomplete, kExitFail, kExitUnknown})
     if (std::find(codes.begin(), codes.end(), code) != codes.end()) return code;
   const bool all_skipped = !codes.empty() && std::all_of(codes.begin(), codes.end(),
                                                          [](int code) { return code == kExitSkipped; });
@@ -113,43 +114,13 @@ Result<SessionResult> run_session(const std::vector<Scenario>& scenarios, const 
   return out;
 }
 
-namespace {
-
-// A tool that was killed wrote no last line: what came after is not known.
-bool ended(const std::vector<Json>& journal) {
-  return std::any_of(journal.begin(), journal.end(),
-                     [](const Json& line) { return line.value("ev", "") == "run_end"; });
-}
-
-}  // namespace
-
 Result<FinishedRun> judge_run(const std::string& run_dir) {
   if (is_comparison(run_dir)) {
     Result<RunReport> report = judge_comparison_dir(run_dir);
     if (!report) return report.error();
     return FinishedRun{nullptr, std::move(*report)};
   }
-  Result<RunFacts> facts = read_run(run_dir);
-  if (!facts) return facts.error();
-  FinishedRun out;
-  out.facts = std::make_unique<RunFacts>(std::move(*facts));
-  out.report.facts = out.facts.get();
-  out.report.judgement = judge(*out.facts);
-  if (!ended(out.facts->journal)) {
-    Judgement& judgement = out.report.judgement;
-    judgement.verdict = std::max(judgement.verdict, Verdict::kUnknown);
-    judgement.summary = "the journal ends before the run did";
-    judgement.expectations.push_back({"run_end", "run_end", Verdict::kUnknown, judgement.summary, {}});
-    judgement.as_it_must_be = false;
-  }
-  out.report.scenario = out.facts->plan.scenario.name;
-  out.report.file = out.facts->plan.scenario.file;
-  out.report.cuda_double = out.facts->cuda_double;
-  for (const Json& line : out.facts->journal)
-    if (line.value("ev", "") == "cleanup")
-      for (const Json& failed : line.value("failed", Json::array()))
-        out.report.cleanup += (out.report.cleanup.empty() ? "" : "; ") + failed.get<std::string>();
-  return out;
+  return judge_finished(run_dir);
 }
 
 }  // namespace rankfault

@@ -13,7 +13,7 @@ struct SessionResult {
 // Launches nothing before every scenario was planned once.
 Result<SessionResult> run_session(const std::vector<Scenario>&, const RunFunction&, const SessionOptions&);
 
-// The code of one unit, and of all: the first that applies of 70, 64, 3, 1, 2, 77 (all were), 0.
+// The code of one unit, and of all: the first that applies of 70, 64, 71, 3, 1, 2, 77 (all were), 0.
 int exit_code_of(const UnitResult&, bool by_verdict);
 int merged_exit_code(const std::vector<int>& codes);
 

@@ -31,10 +31,16 @@ UnitResult failed(const Scenario& scenario, const Error& error) {
   UnitResult out;
   out.report.scenario = scenario.name;
   out.report.file = scenario.file;
-  if (error.kind == ErrorKind::kMissing)
+  if (error.kind == ErrorKind::kMissing) {
     out.report.skipped = error.message;
-  else
+  } else if (error.kind == ErrorKind::kUnjudged) {
+    Judgement& judgement = out.report.judgement;
+    judgement.verdict = Verdict::kUnknown;
+    judgement.summary = error.to_string();
+    judgement.expectations.push_back({"run", "run", Verdict::kUnknown, judgement.summary, {}});
+  } else {
     out.error = error;
+  }
   return out;
 }
 

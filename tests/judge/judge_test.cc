@@ -28,6 +28,26 @@ TEST(Judge, AFailureOutweighsAnUnknown) {
   EXPECT_EQ(facts.judged().verdict, Verdict::kFail);
 }
 
+// A lost line may be the one for which an expectation would have failed, or the one for which it would not.
+TEST(Judge, WithoutLinesThatTheDiskRefusedNoVerdictIsSure) {
+  Facts passes = well(), fails = well();
+  fails.expect("ended: {exit: 1}");
+  for (Facts* facts : {&passes, &fails}) {
+    facts->facts().lost_lines = 3;
+    const Judgement judgement = facts->judged();
+    EXPECT_EQ(judgement.verdict, Verdict::kUnknown);
+    EXPECT_FALSE(judgement.as_it_must_be);
+    EXPECT_EQ(judgement.summary, "journal: 3 lines of the journal could not be written");
+  }
+}
+
+// Nobody looked at what the job made while the guardian was stopped.
+TEST(Judge, NothingLeftIsUnknownWhenSomebodyStoppedTheGuardian) {
+  Facts facts = well();
+  facts.line("guardian_stopped", {{"times", 1}});
+  EXPECT_EQ(facts.judged().verdict, Verdict::kUnknown);
+}
+
 TEST(Judge, NothingExpectedIsNothingShown) { EXPECT_EQ(Facts().judged().verdict, Verdict::kUnknown); }
 
 // Without the catalogue nobody can say whether the fault bit: unknown, although all else holds.

@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <set>
 
@@ -40,6 +41,29 @@ TEST_F(GuardianTest, TellsThePidAndStartTimeOfWhatItSpawned) {
   EXPECT_TRUE(descends_from(spawned.pid, spawned.start, guardian_->pid()));
   EXPECT_FALSE(descends_from(spawned.pid, spawned.start + 1, guardian_->pid()));
   EXPECT_FALSE(descends_from(::getpid(), proc_stat(::getpid())->start, guardian_->pid()));
+}
+
+// The job would wait for it for ever, and the tool for a minute.
+TEST_F(GuardianTest, IsContinuedWhenSomebodyStoppedIt) {
+  spawn_ready({"wait"});
+  const int pid = guardian_->pid();
+  ASSERT_EQ(::kill(pid, SIGSTOP), 0);
+  ASSERT_TRUE(eventually([&] { return proc_stat(pid)->state == 'T'; }));
+  const auto lines = guardian_->quit();
+  ASSERT_TRUE(lines) << lines.error().to_string();
+  EXPECT_TRUE(lines->empty());
+  EXPECT_EQ(guardian_->times_stopped(), 1);
+}
+
+TEST_F(GuardianTest, UndoesEverythingAlsoWhenTheRunDirectoryIsGone) {
+  spawn_ready({"segment", "/" + unique_});
+  census();
+  std::filesystem::remove_all(run_->path());
+  ASSERT_TRUE(guardian_->quit());
+  EXPECT_TRUE(shm_names(unique_).empty());
+  EXPECT_FALSE(std::filesystem::exists(run_->tmp()));
+  guardian_.reset();
+  run_.reset();  // nothing that could be cleaned
 }
 
 TEST_F(GuardianTest, RefusesAMissingProgramWithItsErrno) {

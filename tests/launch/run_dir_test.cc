@@ -1,5 +1,7 @@
 // RunDir: made once, found in the right state.
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -37,6 +39,38 @@ TEST_F(RunDirTest, RefusesADirectoryThatExists) {
   EXPECT_EQ(run.error().kind, ErrorKind::kRefused);
   EXPECT_THAT(run.error().message, HasSubstr("exists"));
   EXPECT_TRUE(std::filesystem::is_empty(scratch_ / "there"));
+}
+
+// A file that may not grow is what a full disk is to who writes it.
+TEST_F(RunDirTest, OfOneThatTheDiskRefusesNothingIsLeft) {
+  ::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit full{0, before.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &full);
+  const auto run = RunDir::create(scratch_ / "full", "x");
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ASSERT_FALSE(run.ok());
+  EXPECT_EQ(run.error().kind, ErrorKind::kHost);
+  EXPECT_THAT(run.error().message, HasSubstr("state.json"));
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "full"));
+}
+
+TEST_F(RunDirTest, DiscardedItIsGoneWithItsTemporaryDirectory) {
+  auto run = make(scratch_ / "run");
+  ASSERT_TRUE(run);
+  const std::string path = run->path(), tmp = run->tmp();
+  EXPECT_EQ(run->discard(), "");
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_FALSE(std::filesystem::exists(tmp));
+}
+
+TEST_F(RunDirTest, ATemporaryDirectoryThatIsNotEmptyIsNamedAndLeft) {
+  auto run = make(scratch_ / "run");
+  ASSERT_TRUE(run);
+  std::ofstream(run->tmp() + "/file") << "x";
+  EXPECT_THAT(run->discard(), HasSubstr("rankfault clean " + run->path()));
+  EXPECT_TRUE(std::filesystem::exists(run->path() + "/undo"));
 }
 
 TEST_F(RunDirTest, MakesParentsAndAShortTemporaryDirectory) {

@@ -42,6 +42,8 @@ class UndoTest : public ::testing::Test {
     const std::string path = scratch_ / "undo", run_dir = scratch_ / "run";
     rf_undo_run run{};
     run.undo_path = path.c_str();
+    run.unlisted = unlisted_.data();
+    run.unlisted_bytes = unlisted_.size();
     run.run_dir = run_dir.c_str();
     run.tmp_dir = tmp_.c_str();
     run.tmp_dev = tmp_dev_ ? tmp_dev_ : st.st_dev;
@@ -57,6 +59,7 @@ class UndoTest : public ::testing::Test {
   std::string tmp_ = scratch_ / "tmp";
   uint64_t tmp_dev_ = 0, tmp_ino_ = 0;
   int undone_ = 0;
+  std::string unlisted_;
 };
 
 TEST_F(UndoTest, RemovesAFileOnceAndIsSilentAfterwards) {
@@ -67,6 +70,14 @@ TEST_F(UndoTest, RemovesAFileOnceAndIsSilentAfterwards) {
   EXPECT_FALSE(std::filesystem::exists(path));
   EXPECT_EQ(undo(), "");
   EXPECT_EQ(undone_, 0);
+}
+
+TEST_F(UndoTest, RemovesWhatTheDiskDidNotTakeIntoTheList) {
+  const std::string listed = make("a"), not_listed = make("b");
+  list(file_line(listed) + "\n");
+  unlisted_ = file_line(not_listed) + "\n";
+  EXPECT_EQ(undo(), "");
+  EXPECT_EQ(undone_, 2);
 }
 
 TEST_F(UndoTest, LeavesAFileWhoseInodeChanged) {

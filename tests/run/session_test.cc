@@ -87,7 +87,8 @@ TEST(Session, SeveralTellTheOutcome) {
 
 TEST(Session, TheWorstCodeIsTheFirstThatApplies) {
   EXPECT_EQ(merged_exit_code({0, 1, 2, 77, 3, 64, 70}), kExitInternal);
-  EXPECT_EQ(merged_exit_code({0, 1, 3, 64}), kExitUsage);
+  EXPECT_EQ(merged_exit_code({0, 1, 3, 71, 64}), kExitUsage);
+  EXPECT_EQ(merged_exit_code({0, 1, 3, 71}), kExitHost);
   EXPECT_EQ(merged_exit_code({1, 3}), kExitCleanupIncomplete);
   EXPECT_EQ(merged_exit_code({2, 1, 0}), kExitFail);
   EXPECT_EQ(merged_exit_code({0, 2}), kExitUnknown);
@@ -95,7 +96,7 @@ TEST(Session, TheWorstCodeIsTheFirstThatApplies) {
   EXPECT_EQ(merged_exit_code({77, 77}), kExitSkipped);
 }
 
-TEST(Session, AMissingNeedIsSkippedAndARefusalIsUsage) {
+TEST(Session, EveryErrorHasItsCode) {
   SessionOptions options;
   const auto code = [&](const Error& error) {
     const RunFunction run = [&](const Plan&, const RunOptions&) -> Result<FinishedRun> { return error; };
@@ -103,7 +104,20 @@ TEST(Session, AMissingNeedIsSkippedAndARefusalIsUsage) {
   };
   EXPECT_EQ(code(missing("no mpirun here")), kExitSkipped);
   EXPECT_EQ(code(refused("no such program")), kExitUsage);
+  EXPECT_EQ(code(errno_error("write state.json", ENOSPC)), kExitHost);
+  EXPECT_EQ(code(errno_error("open scenario.yaml", ENOENT)), kExitUsage);
   EXPECT_EQ(code({ErrorKind::kInternal, "oops", {}}), kExitInternal);
+}
+
+// The job ran: that is no usage error, and one of several scenarios does not take the others' verdicts away.
+TEST(Session, ARunWhoseRecordsCannotBeReadIsUnknownAndSaysWhy) {
+  const RunFunction run = [](const Plan&, const RunOptions&) -> Result<FinishedRun> {
+    return unjudged("somebody changed the journal");
+  };
+  const auto result = run_session({scenario(kPlain)}, run, {});
+  EXPECT_EQ(result->exit_code, kExitUnknown);
+  EXPECT_FALSE(result->units[0].error);
+  EXPECT_EQ(result->units[0].report.judgement.summary, "somebody changed the journal");
 }
 
 TEST(Session, AnInterruptEndsItWithTheSignalsCode) {

@@ -26,6 +26,11 @@ ExpectationResult judge_left_nothing(const ExpectationSpec& spec, const RunFacts
                                 facts.teardown_reason));
     return answer(spec, Verdict::kUnknown, "no census was taken");
   }
+  if (const auto stopped = lines_where(facts, "guardian_stopped", [](const Json&) { return true; });
+      !stopped.empty())
+    return answer(spec, Verdict::kUnknown,
+                  "somebody stopped rankfault-guardian, so what the job made meanwhile was not seen",
+                  stopped);
   std::string left;
   size_t count = 0;
   for (const Json& line : facts.leftovers) {

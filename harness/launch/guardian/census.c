@@ -34,6 +34,7 @@ void rf_census_end(struct rf_census* c) {
   for (size_t i = 0; i < c->named_count; ++i) free(c->named[i]);
   free(c->named);
   free(c->known);
+  free(c->unlisted);
 }
 
 static int is_below(const char* path, const char* folder) {
@@ -71,6 +72,24 @@ static int is_watched(const struct rf_census* c, const char* path) {
   return !is_below(path, c->run_dir) && !is_below(path, c->tmp_dir) && !strchr(path, '\n');
 }
 
+/* All that is not on disk yet, with one write, or nothing of it. */
+static void write_unlisted(struct rf_census* c) {
+  const off_t end = lseek(c->undo_fd, 0, SEEK_END);
+  const ssize_t n = write(c->undo_fd, c->unlisted, c->unlisted_bytes);
+  if (n == (ssize_t)c->unlisted_bytes)
+    c->unlisted_bytes = 0;
+  else if (n > 0 && end >= 0 && ftruncate(c->undo_fd, end))
+    perror("undo list");
+}
+
+static void list(struct rf_census* c, const char* line, size_t bytes) {
+  while (c->unlisted_room < c->unlisted_bytes + bytes)
+    if (grow((void**)&c->unlisted, c->unlisted_room, &c->unlisted_room, 1)) return;
+  memcpy(c->unlisted + c->unlisted_bytes, line, bytes);
+  c->unlisted_bytes += bytes;
+  write_unlisted(c);
+}
+
 /* `ino` is what the descendant holds; 0: not known (a socket's file has another inode). */
 static void consider(struct rf_census* c, const char* path, uint64_t ino, uid_t owner) {
   struct statx st;
@@ -88,7 +107,7 @@ static void consider(struct rf_census* c, const char* path, uint64_t ino, uid_t 
   char line[4352];
   const int n = snprintf(line, sizeof line, "remove-file %llu %llu %llu %s\n", (unsigned long long)id.dev,
                          (unsigned long long)id.ino, (unsigned long long)id.born, path);
-  if (n > 0 && n < (int)sizeof line && write(c->undo_fd, line, (size_t)n) != n) perror("undo list");
+  if (n > 0 && n < (int)sizeof line) list(c, line, (size_t)n);
 }
 
 static void look_at_maps(struct rf_census* c, int pid, uid_t owner) {

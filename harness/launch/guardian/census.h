@@ -29,6 +29,8 @@ struct rf_census {
   size_t known_count, known_room;
   char** named; /* path prefixes the user named */
   size_t named_count, named_room;
+  char* unlisted; /* whole lines that the disk refused; tried again with the next line */
+  size_t unlisted_bytes, unlisted_room;
 };
 
 void rf_census_begin(struct rf_census*, int root, int undo_fd, const char* run_dir, const char* tmp_dir);

@@ -110,7 +110,11 @@ static void name_appeared(struct rf_guardian* g) {
 }
 
 static void undo(struct rf_guardian* g) {
-  const struct rf_undo_run run = {.undo_path = g->undo_path,
+  char open_list[64]; /* also when somebody removed its name */
+  snprintf(open_list, sizeof open_list, "/proc/self/fd/%d", g->census.undo_fd);
+  const struct rf_undo_run run = {.undo_path = open_list,
+                                  .unlisted = g->census.unlisted,
+                                  .unlisted_bytes = g->census.unlisted_bytes,
                                   .run_dir = g->run_dir,
                                   .tmp_dir = g->tmp_dir,
                                   .tmp_dev = g->tmp_dev,
@@ -252,7 +256,7 @@ static void watch(struct rf_guardian* g) {
 }
 
 static int watch_signals(void) {
-  const int ignored[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGPIPE,
+  const int ignored[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGPIPE, SIGXFSZ,
                          SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2};
   for (size_t i = 0; i < sizeof ignored / sizeof *ignored; ++i)
     sigaction(ignored[i], &(struct sigaction){.sa_handler = SIG_IGN}, NULL);

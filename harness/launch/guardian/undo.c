@@ -157,18 +157,28 @@ static char** split(char* text, size_t bytes, size_t* n) {
   return lines;
 }
 
-void rf_undo(const struct rf_undo_run* run, struct rf_undo_result* result) {
-  char* text = NULL;
-  size_t size = 0, n = 0;
-  memset(result, 0, sizeof *result);
-  FILE* file = fopen(run->undo_path, "re");
-  if (!file) {
-    if (errno != ENOENT) failed(result, "read %s: %s", run->undo_path, strerror(errno));
-    return;
+/* The list as it is on disk, and what the disk refused. */
+static char* read_list(const struct rf_undo_run* run, size_t* bytes, struct rf_undo_result* result) {
+  char *all = NULL, buffer[4096];
+  FILE* whole = open_memstream(&all, bytes);
+  if (!whole) {
+    failed(result, "read %s: %s", run->undo_path, strerror(errno));
+    return NULL;
   }
-  const ssize_t bytes = getdelim(&text, &size, 0, file);
-  fclose(file);
-  char** lines = split(text, bytes > 0 ? (size_t)bytes : 0, &n);
+  FILE* file = fopen(run->undo_path, "re");
+  if (!file && errno != ENOENT) failed(result, "read %s: %s", run->undo_path, strerror(errno));
+  for (size_t n; file && (n = fread(buffer, 1, sizeof buffer, file)) > 0;) fwrite(buffer, 1, n, whole);
+  if (file) fclose(file);
+  if (run->unlisted) fwrite(run->unlisted, 1, run->unlisted_bytes, whole);
+  fclose(whole);
+  return all;
+}
+
+void rf_undo(const struct rf_undo_run* run, struct rf_undo_result* result) {
+  size_t bytes = 0, n = 0;
+  memset(result, 0, sizeof *result);
+  char* text = read_list(run, &bytes, result);
+  char** lines = split(text, text ? bytes : 0, &n);
   /* Modes and stops first: they may stand in the way of nothing else, and files need one look at all
    * processes. */
   for (size_t i = 0; i < n; ++i) undo_line(run, lines[i], result);

@@ -14,6 +14,8 @@ extern "C" {
 
 struct rf_undo_run {
   const char* undo_path;
+  const char* unlisted; /* whole lines that the disk refused; may be null */
+  size_t unlisted_bytes;
   const char* run_dir;
   const char* tmp_dir;
   uint64_t tmp_dev, tmp_ino; /* the directory that was made; 0: not known, then it is left */

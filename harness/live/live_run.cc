@@ -1,0 +1,78 @@
+#include "harness/live/live_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "harness/live/room.h"
+
+namespace rankfault {
+namespace {
+
+// A park never lasts longer than a tenth of the smallest limit we know of.
+Duration park_limit(const Plan& plan) {
+  return std::min<Duration>(std::chrono::seconds(2), plan.scenario.workload.wall / 10);
+}
+
+Result<LiveRun> open_in(RunDir& dir, const Plan& plan, bool recorded) {
+  if (const Status room = room_for(dir.path(), recorded ? plan.scenario.workload.ranks : 0); !room)
+    return room.error();
+  if (const Status written = dir.write_json("plan.json", to_json(plan)); !written) return written.error();
+  Result<Journal> journal = Journal::create(dir.file("journal.ndjson"));
+  if (!journal) return journal.error();
+  Result<ControlPage> page =
+      ControlPage::create(dir.control(), plan.scenario.workload.ranks, park_limit(plan));
+  if (!page) return page.error();
+  Result<UndoList> undo = UndoList::open(dir.undo());
+  if (!undo) return undo.error();
+  Result<Guardian> guardian = Guardian::start(dir, small_folders(plan, dir.tmp()));
+  if (!guardian) return guardian.error();
+  std::unique_ptr<Observer> observer = make_observer({dir.records()}, (*page)->run_started_ns);
+  return LiveRun{std::move(dir),
+                 std::move(*journal),
+                 std::move(*page),
+                 std::move(*undo),
+                 std::move(*guardian),
+                 std::move(observer),
+                 false,
+                 0,
+                 {}};
+}
+
+// A file that is given the length it has keeps nothing beyond it.
+void trim_files(const std::string& folder) {
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none))
+    if (entry.is_regular_file(none)) std::filesystem::resize_file(entry.path(), entry.file_size(none), none);
+}
+
+}  // namespace
+
+std::vector<SmallFolder> small_folders(const Plan& plan, const std::string& tmp) {
+  std::vector<SmallFolder> folders;
+  for (const Action& action : plan.actions)
+    if (action.outside == OutsideVerb::kMount)
+      folders.push_back(
+          {action.path == kShmFolder ? kShmFolder : tmp + "/" + action.path, action.size, action.fault});
+  return folders;
+}
+
+Result<LiveRun> open_run(const Plan& plan, const std::string& run_dir, bool recorded) {
+  Result<RunDir> dir = RunDir::create(run_dir, plan.scenario.name);
+  if (!dir) return dir.error();
+  Result<LiveRun> opened = open_in(*dir, plan, recorded);
+  if (opened) return opened;
+  Error error = opened.error();
+  if (const std::string left = dir->discard(); !left.empty()) error.message += "; " + left;
+  return error;
+}
+
+void close_run(LiveRun& run, bool is_clean) {
+  run.journal.give_back_room();
+  for (const char* folder : {"logs", "checks"}) trim_files(run.dir.file(folder));
+  if (!is_clean) return;
+  if (const Status written = run.dir.complete(); !written)
+    run.lost.push_back(written.error().message + "; the run counts as incomplete");
+}
+
+}  // namespace rankfault

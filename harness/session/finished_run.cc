@@ -1,0 +1,52 @@
+#include "harness/session/finished_run.h"
+
+#include <algorithm>
+
+#include "harness/judge/oracle.h"
+
+namespace rankfault {
+namespace {
+
+// The tool was killed, or the disk was full: what came after is not known.
+void note_missing_end(Judgement& judgement) {
+  judgement.verdict = std::max(judgement.verdict, Verdict::kUnknown);
+  judgement.summary = "the journal ends before the run did";
+  judgement.expectations.push_back({"run_end", "run_end", Verdict::kUnknown, judgement.summary, {}});
+  judgement.as_it_must_be = false;
+}
+
+std::string what_was_left(const std::vector<Json>& journal) {
+  std::string left;
+  for (const Json& line : journal)
+    if (line.value("ev", "") == "cleanup")
+      for (const Json& failed : line.value("failed", Json::array()))
+        left += (left.empty() ? "" : "; ") + failed.get<std::string>();
+  return left;
+}
+
+Result<FinishedRun> judged(const std::string& run_dir) {
+  Result<RunFacts> facts = read_run(run_dir);
+  if (!facts) return facts.error();
+  FinishedRun out;
+  out.facts = std::make_unique<RunFacts>(std::move(*facts));
+  out.report.facts = out.facts.get();
+  out.report.judgement = judge(*out.facts);
+  if (!out.facts->ended) note_missing_end(out.report.judgement);
+  out.report.scenario = out.facts->plan.scenario.name;
+  out.report.file = out.facts->plan.scenario.file;
+  out.report.cuda_double = out.facts->cuda_double;
+  out.report.cleanup = what_was_left(out.facts->journal);
+  return out;
+}
+
+}  // namespace
+
+Result<FinishedRun> judge_finished(const std::string& run_dir) {
+  try {
+    return judged(run_dir);
+  } catch (const Json::exception& e) {
+    return unjudged(run_dir + ": rankfault did not write a file of this run as it is now: " + e.what());
+  }
+}
+
+}  // namespace rankfault
