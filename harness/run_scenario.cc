@@ -108,6 +108,7 @@ Result<AttemptEnd> run_attempts(const Plan& plan, Where where, LiveRun& run, con
 
     if (options.progress && !run.launched) options.progress("run " + run.dir.path());
     run.launched = true;
+    reserve_logs(*items);
     AttemptLoop loop(parts, attempt, workload.ranks, wall_end, launcher.restarts_ranks);
     const auto decided = [&] {
       if (!options.watch) {

@@ -9,10 +9,6 @@
 
 #include <stdint.h>
 
-/* Reserved for each log that a command writes: a disk that fills later does not fail the job's own output
- * before that. The tool gives back what was not used. */
-#define RF_LOG_ROOM (256u * 1024u)
-
 #define RF_GUARDIAN_PACKET 262144u
 
 enum rf_guardian_message {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 
 #include "harness/live/room.h"
 
@@ -39,13 +38,6 @@ Result<LiveRun> open_in(RunDir& dir, const Plan& plan, bool recorded) {
                  {}};
 }
 
-// A file that is given the length it has keeps nothing beyond it.
-void trim_files(const std::string& folder) {
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, none))
-    if (entry.is_regular_file(none)) std::filesystem::resize_file(entry.path(), entry.file_size(none), none);
-}
-
 }  // namespace
 
 std::vector<SmallFolder> small_folders(const Plan& plan, const std::string& tmp) {
@@ -69,7 +61,7 @@ Result<LiveRun> open_run(const Plan& plan, const std::string& run_dir, bool reco
 
 void close_run(LiveRun& run, bool is_clean) {
   run.journal.give_back_room();
-  for (const char* folder : {"logs", "checks"}) trim_files(run.dir.file(folder));
+  give_back_room(run.dir.logs());
   if (!is_clean) return;
   if (const Status written = run.dir.complete(); !written)
     run.lost.push_back(written.error().message + "; the run counts as incomplete");

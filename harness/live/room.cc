@@ -1,19 +1,22 @@
 #include "harness/live/room.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "harness/agent/agent_abi.h"
 #include "harness/agent/control_abi.h"
-#include "harness/launch/guardian_protocol.h"
+#include "harness/base/unique_fd.h"
 
 namespace rankfault {
 namespace {
 
 constexpr uint64_t kRecordBytes = RF_LANE_HISTORY_OFFSET(1);       // of a rank with one thread that calls
 constexpr uint64_t kOtherBytes = sizeof(rf_control) + 512 * 1024;  // control page, plan, journal, results
+constexpr uint64_t kLogBytes = 256 * 1024;                         // of what a rank prints
 constexpr uint64_t kOwnDescriptors = 32, kDescriptorsOfARank = 2;  // its flight record, and its pidfd
 
 std::string megabytes(uint64_t bytes) { return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6); }
@@ -52,7 +55,23 @@ Status room_for(const std::string& run_dir, int ranks) {
   if (const Status files = large_enough_files(largest); !files) return files;
   if (const Status open = enough_descriptors(kOwnDescriptors + recorded * kDescriptorsOfARank); !open)
     return open;
-  return room_on_disk(run_dir, kOtherBytes + recorded * (kRecordBytes + RF_LOG_ROOM));
+  return room_on_disk(run_dir, kOtherBytes + recorded * (kRecordBytes + kLogBytes));
+}
+
+void reserve_logs(const std::vector<LaunchItem>& items) {
+  for (const LaunchItem& item : items)
+    for (const std::string& log : {item.command.stdout_path, item.command.stderr_path}) {
+      if (log.empty()) continue;
+      const UniqueFd fd(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+      if (fd.valid()) (void)::fallocate(fd.get(), FALLOC_FL_KEEP_SIZE, 0, kLogBytes);
+    }
+}
+
+// A file that is given the length it has keeps nothing beyond it.
+void give_back_room(const std::string& folder) {
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none))
+    if (entry.is_regular_file(none)) std::filesystem::resize_file(entry.path(), entry.file_size(none), none);
 }
 
 AllDescriptors::AllDescriptors() {

@@ -106,7 +106,7 @@ TEST_F(BadHost, ADiskWithoutRoomRefusesTheRunAndLeavesNothing) {
 }
 
 // The ranks take all room as soon as they are started, and write to a full disk until their end.
-TEST_F(BadHost, ADiskThatFillsWhileTheJobRunsCostsTheJobNothingAndTheRunSaysWhatItLost) {
+TEST_F(BadHost, ADiskThatFillsWhileTheJobRunsCostsNeitherTheJobNorAShortRunAnything) {
   if (!own_mounts()) GTEST_SKIP() << "no right to mount a file system here";
   scratch_.write("scenario.yaml", shell_job("dd if=/dev/zero of=small/filler-$RANK bs=64k 2>/dev/null; sleep "
                                             "0.2; echo said || exit 9; exit 7") +
@@ -117,7 +117,14 @@ TEST_F(BadHost, ADiskThatFillsWhileTheJobRunsCostsTheJobNothingAndTheRunSaysWhat
   EXPECT_EQ(tool.status, 1) << tool.output;
   EXPECT_THAT(tool.output, HasSubstr("ranks 0 1 ended as expected: 7"));
   EXPECT_THAT(tool.output, HasSubstr("said\n"));
-  EXPECT_THAT(tool.output, HasSubstr("result.json.part: No space left on device"));
+}
+
+TEST_F(BadHost, WhatTheDiskRefusesAtTheEndIsNamed) {
+  scratch_.write("scenario.yaml", shell_job("mkdir $RANKFAULT_JOB/result.json.part; sleep 0.2"));
+  const ToolRun tool = run_in_shell("", "run scenario.yaml --run-dir run");
+  EXPECT_EQ(tool.status, 0) << tool.output;
+  EXPECT_THAT(tool.output, HasSubstr("  lost    open "));
+  EXPECT_THAT(tool.output, HasSubstr("result.json.part: Is a directory"));
 }
 
 TEST_F(BadHost, AFolderThatCannotBeWrittenIsToldWithTheWayOut) {

@@ -11,8 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/launch/guardian_protocol.h"
-
 extern char** environ;
 
 static char* take_text(char** at, char* end) {
@@ -85,14 +83,6 @@ static void become(const struct rf_spawn* s, int pipe_fd) {
   refuse(pipe_fd, STEP_EXEC);
 }
 
-/* By us, who ignore SIGXFSZ. */
-static void reserve(const char* log) {
-  const int fd = log[0] ? open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
-  if (fd < 0) return;
-  fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, RF_LOG_ROOM);
-  close(fd);
-}
-
 int rf_spawn_run(const struct rf_spawn* s, int* error, char* tried, size_t tried_bytes) {
   int ends[2], report[2];
   snprintf(tried, tried_bytes, "start %s", s->argv[0]);
@@ -100,8 +90,6 @@ int rf_spawn_run(const struct rf_spawn* s, int* error, char* tried, size_t tried
     *error = errno;
     return -1;
   }
-  reserve(s->out);
-  if (strcmp(s->out, s->err)) reserve(s->err);
   const int pid = fork();
   if (pid == 0) become(s, ends[1]);
   *error = errno;
