@@ -16,7 +16,6 @@
 #include "harness/live/census.h"
 #include "harness/live/checks.h"
 #include "harness/live/cuda_folder.h"
-#include "harness/live/foremost.h"
 #include "harness/live/live_run.h"
 #include "harness/live/log_markers.h"
 #include "harness/live/made_files.h"
@@ -227,7 +226,6 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   if (!opened) return opened.error();
   LiveRun& run = *opened;
   const AllDescriptors descriptors;
-  const Foremost foremost;  // until the ranks are gone
   journal_run_begin(plan, options.reference_run, diagnose_options(plan.scenario.workload),
                     where->cuda ? where->cuda->nccl : "", run.journal);
   for (const SmallFolder& folder : small_folders(plan, run.dir.tmp()))
@@ -239,13 +237,16 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
         plan, run.page, run.journal, run.undo, run.guardian.pid(),
         [&run] { (void)run.guardian.census(kLookBeforeAnEnd); }, run.dir.tmp(),
         [&run](uint32_t tag, int pid, int per_core) { return run.guardian.load(tag, pid, per_core); });
-    Doorbell doorbell(run.page.get());
-    Ends ends(run.journal, injector, run.dir.records());
+    Promptness promptness(realtime_wanted());
+    Doorbell doorbell(run.page.get(), {[&] { promptness.enter(); }, [&] { promptness.lend(); },
+                                       [&] { promptness.worked(); }});
+    Ends ends(run.journal, injector, run.dir.records(), promptness);
     EvidenceTaker taker(run.dir, run.guardian.pid(), run.journal, options.interrupted);
     Looks looks(*run.observer, run.journal, look_options(plan.scenario.workload, options.watch, taker));
-    end = run_attempts(plan, *where, run, options,
-                       {run.guardian, *run.observer, injector, doorbell, run.journal, ends, looks}, taker,
-                       *launcher);
+    end =
+        run_attempts(plan, *where, run, options,
+                     {run.guardian, *run.observer, injector, doorbell, promptness, run.journal, ends, looks},
+                     taker, *launcher);
     injector.finish();
   }
   journal_log_markers(plan, run.dir, run.journal);

@@ -166,6 +166,9 @@ const Registration<CliCommand> kRun{{
       app.add_option("--runs", options->runs, "the folder of run directories");
       app.add_option("--run-dir", options->run_dir, "the directory of a single run");
       app.add_option("--junit", options->junit, "write JUnit XML to this file");
+      app.add_flag_callback(
+          "--no-realtime", [] { ::setenv("RANKFAULT_NO_REALTIME", "1", 1); },
+          "no thread of rankfault has real-time priority, also where it is allowed");
       app.add_flag("--json", options->json, "print the results as JSON");
       app.add_flag("--no-agent", options->no_agent, "run without the agent: nothing is recorded or injected");
       return [options] { return run_all(*options); };

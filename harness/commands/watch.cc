@@ -157,6 +157,9 @@ const Registration<CliCommand> kWatch{{
           "or init_stall");
       app.add_option("--run-dir", options->run_dir, "the directory of this run");
       app.add_option("--runs", options->runs, "the folder of run directories");
+      app.add_flag_callback(
+          "--no-realtime", [] { ::setenv("RANKFAULT_NO_REALTIME", "1", 1); },
+          "no thread of rankfault has real-time priority, also where it is allowed");
       app.add_flag("--json", options->json, "print the result as JSON, at the end");
       return [options, ranks] {
         options->ranks_given = ranks->count() > 0;

@@ -11,7 +11,8 @@
 
 namespace rankfault {
 
-Doorbell::Doorbell(rf_control* page) : page_(page), event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+Doorbell::Doorbell(rf_control* page, DoorbellHelp help)
+    : page_(page), event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), help_(std::move(help)) {
   RF_ASSERT(event_.valid(), "no eventfd");
   thread_ = std::thread([this] { listen(); });
 }
@@ -30,6 +31,7 @@ void Doorbell::clear() {
 
 void Doorbell::listen() {
   uint32_t seen = 0;
+  if (help_.begins) help_.begins();
   while (!stop_) {
     const uint32_t now = RF_LOAD(&page_->doorbell);
     if (now == seen) {
@@ -37,8 +39,10 @@ void Doorbell::listen() {
       continue;
     }
     seen = now;
+    if (help_.rings) help_.rings();
     const uint64_t one = 1;
     [[maybe_unused]] const ssize_t n = ::write(event_.get(), &one, sizeof one);
+    if (help_.sleeps) help_.sleeps();
   }
 }
 

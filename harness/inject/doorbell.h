@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <thread>
 
 #include "harness/agent/agent_abi.h"
@@ -11,9 +12,16 @@
 
 namespace rankfault {
 
+// What its thread does besides.
+struct DoorbellHelp {
+  std::function<void()> begins;  // first
+  std::function<void()> rings;   // before the descriptor becomes readable
+  std::function<void()> sleeps;  // before it sleeps on
+};
+
 class Doorbell {
  public:
-  explicit Doorbell(rf_control*);  // the page outlives the doorbell
+  explicit Doorbell(rf_control*, DoorbellHelp = {});  // the page outlives the doorbell
   ~Doorbell();
   Doorbell(const Doorbell&) = delete;
   Doorbell& operator=(const Doorbell&) = delete;
@@ -26,6 +34,7 @@ class Doorbell {
 
   rf_control* page_;
   UniqueFd event_;
+  DoorbellHelp help_;
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };

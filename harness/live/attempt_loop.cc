@@ -78,6 +78,7 @@ Result<AttemptEnd> AttemptLoop::run_to_end(const std::function<bool()>& decided,
     wait_until(now_ns() + (parts_.ends.waiting() ? kTick / 5 : tick));
     parts_.doorbell.clear();
     parts_.injector.serve();
+    parts_.promptness.answered();  // from here on the ranks come first
     save_around_faults();
     if (const Status ok = guardian_events(); !ok) return ok.error();
     const TimeNs now = now_ns();
@@ -111,6 +112,7 @@ Status AttemptLoop::settle() {
   const TimeNs until = now_ns() + kSettle;
   while (now_ns() < until && !parts_.ends.settled()) {
     wait_until(now_ns() + kTick);
+    parts_.promptness.answered();
     if (Status ok = guardian_events(); !ok) return ok;
     take_ends();
   }
@@ -151,7 +153,9 @@ void AttemptLoop::wait_until(TimeNs wanted) {
   timespec timeout{};
   if (wanted > now) timeout.tv_nsec = static_cast<long>(std::min(wanted - now, kIdleTick));
   starvation_.goes_to_sleep(now);
+  parts_.promptness.sleeps();
   ::ppoll(polls.data(), polls.size(), &timeout, nullptr);
+  parts_.promptness.wakes();
   starvation_.woke(wanted, now_ns());
 }
 

@@ -14,6 +14,7 @@
 #include "harness/launch/launcher.h"
 #include "harness/live/ends.h"
 #include "harness/live/looks.h"
+#include "harness/live/promptness.h"
 #include "harness/live/starvation.h"
 #include "harness/observe/observer.h"
 
@@ -26,6 +27,7 @@ struct LiveParts {  // owned by run_scenario; all outlive the loop
   Observer& observer;
   Injector& injector;
   Doorbell& doorbell;
+  Promptness& promptness;
   Journal& journal;
   Ends& ends;
   Looks& looks;

@@ -4,6 +4,7 @@
 // tool that gets its turn only after that would see them dead together, and take the wrong one for the first.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "harness/base/unique_fd.h"
@@ -13,10 +14,10 @@ namespace rankfault {
 class DeathOrder {
  public:
   DeathOrder();
-  bool add(int pidfd);                  // false: it cannot be watched here
+  bool add(int pidfd, uint64_t token);  // false: it cannot be watched here
   int fd() const { return fd_.get(); }  // readable once somebody has died
-  // The pidfds of those that died since the last call, the first death first. Each is told once.
-  std::vector<int> take();
+  // The tokens of those that died since the last call, the first death first. Each is told once.
+  std::vector<uint64_t> take();
 
  private:
   UniqueFd fd_;

@@ -53,7 +53,7 @@ void Ends::watch(const ProcessId& process, int rank, int attempt, bool quiet) {
   if (w.end.process.pid != 0) return;
   w.end.process = process;
   if (Result<UniqueFd> pidfd = open_process(process.pid, process.start))
-    w.ordered = order_.add((w.pidfd = std::move(*pidfd)).get());
+    w.token = watch_death((w.pidfd = std::move(*pidfd)).get());
   else if (is_gone(process))
     w.gone = now_ns();
   if (const auto early = reaped_early_.find({process.pid, process.start}); early != reaped_early_.end())
@@ -85,23 +85,23 @@ void Ends::reported(const ReportedEnd& told) {
 }
 
 void Ends::add_polls(std::vector<pollfd>& polls) const {
-  polls.push_back({order_.fd(), POLLIN, 0});
+  polls.push_back({deaths_.fd(), POLLIN, 0});
   for (const auto& [id, w] : watched_)
-    if (w.gone == 0 && w.pidfd.valid() && !w.ordered) polls.push_back({w.pidfd.get(), POLLIN, 0});
+    if (w.gone == 0 && w.pidfd.valid() && w.token == 0) polls.push_back({w.pidfd.get(), POLLIN, 0});
 }
 
-// Those found dead at one look get times in the order of their deaths.
+uint64_t Ends::watch_death(int pidfd) { return deaths_.add(pidfd, ++last_token_) ? last_token_ : 0; }
+
 void Ends::take_deaths() {
-  for (const int pidfd : order_.take())
+  for (const DeathWatch::Death& death : deaths_.take())
     for (auto& [id, w] : watched_)
-      if (w.pidfd.valid() && w.pidfd.get() == pidfd && w.gone == 0)
-        w.gone = last_death_ = std::max(now_ns(), last_death_ + 1);
+      if (w.token == death.token && w.gone == 0) w.gone = death.when;
 }
 
 // True when something new is known of this process.
 bool Ends::refresh(Watched& w) {
   if (w.gone == 0) {
-    if (w.ordered) return false;
+    if (w.token != 0) return false;
     pollfd p{w.pidfd.get(), POLLIN, 0};
     const bool over = w.pidfd.valid() ? ::poll(&p, 1, 0) > 0 && (p.revents & POLLIN) : is_gone(w.end.process);
     if (!over) return false;

@@ -15,15 +15,15 @@
 #include "harness/inject/injector.h"
 #include "harness/launch/launcher.h"
 #include "harness/launch/rank_end.h"
-#include "harness/live/death_order.h"
+#include "harness/live/death_watch.h"
 #include "harness/run/journal.h"
 
 namespace rankfault {
 
 class Ends {
  public:
-  Ends(Journal& journal, const Injector& injector, std::string records)
-      : journal_(journal), injector_(injector), records_(std::move(records)) {}
+  Ends(Journal& journal, const Injector& injector, std::string records, Promptness& promptness)
+      : journal_(journal), injector_(injector), records_(std::move(records)), deaths_(promptness) {}
 
   // Starts watching a process that announced itself; again when its rank changed.
   // The end of a `quiet` one is collected, and not journaled unless it is watched again without.
@@ -48,11 +48,12 @@ class Ends {
     RankEnd end;
     UniqueFd pidfd;
     EndSources sources;
-    TimeNs gone = 0;       // seen dead at; 0 alive
-    bool ordered = false;  // order_ tells when it dies
+    TimeNs gone = 0;     // seen dead at; 0 alive
+    uint64_t token = 0;  // deaths_ tells when it dies; 0: it could not be asked to
     bool told = false;
     bool quiet = false, journaled = false;
   };
+  uint64_t watch_death(int pidfd);
   void take_deaths();
   bool refresh(Watched&);
   void journal(Watched&);
@@ -61,8 +62,8 @@ class Ends {
   const Injector& injector_;
   std::string records_;
   std::map<ProcessId, Watched> watched_;
-  DeathOrder order_;
-  TimeNs last_death_ = 0;
+  DeathWatch deaths_;
+  uint64_t last_token_ = 0;
   std::map<std::pair<int, uint64_t>, ExitStatus> reaped_early_;  // reaped before it was watched
 };
 

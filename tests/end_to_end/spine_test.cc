@@ -63,7 +63,6 @@ TEST_F(Spine, ARankWithoutTheAgentCostsTheOthersNothingAndIsNotTakenForWell) {
   EXPECT_THAT(tool.output, testing::HasSubstr("rank 0 left no"));
 }
 
-// Nothing was launched, so nothing is left: not even the run directory.
 // The tool may come before its ranks on a processor: that is not handed on to them, in no attempt.
 TEST_F(Spine, TheRanksRunAtThePriorityTheToolWasGiven) {
   const std::string nice = std::to_string(::getpriority(PRIO_PROCESS, 0));
@@ -74,6 +73,21 @@ TEST_F(Spine, TheRanksRunAtThePriorityTheToolWasGiven) {
   EXPECT_EQ(tool.status, 0) << tool.output;
 }
 
+// The thread that reads, diagnoses and writes never comes before them. Field 41 of stat is the policy: 1 is
+// SCHED_FIFO. A rank's grandparent is the tool.
+TEST_F(Spine, NoThreadOfTheToolThatWorksHasRealTimePriority) {
+  const std::string text =
+      "version: 1\nname: priority\nworkload:\n  launcher: local\n  ranks: 1\n  command: [sh, \"-c\", "
+      "'tool=$(cut -d\" \" -f4 /proc/$PPID/stat); test $(cut -d\" \" -f41 /proc/$tool/stat) = 0 || exit 9; "
+      "cat /proc/$tool/task/*/stat | cut -d\" \" -f41 | sort | uniq -c']\nexpect:\n  - finished\n";
+  const std::string file = scratch_.write("scenario.yaml", text);
+  EXPECT_EQ(run_tool({"run", file, "--run-dir", run_dir()}).status, 0);
+  const std::string without = scratch_.file("without");
+  EXPECT_EQ(run_tool({"run", file, "--no-realtime", "--run-dir", without}).status, 0);
+  EXPECT_THAT(read_file(without + "/logs/rank-0.a0.log"), testing::HasSubstr(" 3 0\n"));  // all three threads
+}
+
+// Nothing was launched, so nothing is left: not even the run directory.
 TEST_F(Spine, AMissingProgramLeavesNoRunDirectory) {
   std::string text = gloo_job({});
   text.replace(text.find("gloo_all_reduce"), 15, "no_such_program");

@@ -24,7 +24,7 @@ class DeathOrderTest : public ::testing::Test {
         for (;;) ::pause();
       pids_.push_back(pid);
       pidfds_.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-      ASSERT_TRUE(order_.add(pidfds_.back().get()));
+      ASSERT_TRUE(order_.add(pidfds_.back().get(), pidfds_.size() - 1));
     }
   }
   void TearDown() override {
@@ -38,13 +38,7 @@ class DeathOrderTest : public ::testing::Test {
     siginfo_t info;
     ::waitid(P_PID, static_cast<id_t>(pids_[which]), &info, WEXITED | WNOWAIT);
   }
-  std::vector<size_t> taken() {
-    std::vector<size_t> which;
-    for (const int fd : order_.take())
-      for (size_t i = 0; i < pidfds_.size(); ++i)
-        if (pidfds_[i].get() == fd) which.push_back(i);
-    return which;
-  }
+  std::vector<uint64_t> taken() { return order_.take(); }
   std::vector<pid_t> pids_;
   std::vector<UniqueFd> pidfds_;
   DeathOrder order_;

@@ -16,10 +16,18 @@
 #define KILL_BOUND_NS 30000000000ull
 #define FREEZE_BOUND_NS 200000000ull
 
-/* Ranks that yield without end keep others from the processor; what ends them must come first. */
+/* Ranks that yield without end keep others from the processor; what stops them comes first. That is over
+ * after FREEZE_BOUND_NS, and what is long, the look at their files, is ordinary again. */
 static void come_first(int yes) {
   const struct sched_param priority = {.sched_priority = yes};
-  sched_setscheduler(0, yes ? SCHED_FIFO | SCHED_RESET_ON_FORK : SCHED_OTHER, &priority);
+  if (!getenv("RANKFAULT_NO_REALTIME"))
+    sched_setscheduler(0, yes ? SCHED_FIFO | SCHED_RESET_ON_FORK : SCHED_OTHER, &priority);
+}
+
+void rf_stop_all(struct rf_guardian* g) {
+  come_first(1);
+  rf_freeze(g->census.root, FREEZE_BOUND_NS);
+  come_first(0);
 }
 
 static uint32_t forget_child(struct rf_guardian* g, int pid) {
@@ -86,7 +94,6 @@ static int signal_all(struct rf_guardian* g, int signal) {
 }
 
 void rf_kill_begin(struct rf_guardian* g, int first_signal, uint64_t grace_ns) {
-  come_first(1);
   rf_census_take(&g->census);
   if (first_signal > 0) signal_all(g, first_signal);
   g->ending = 1;
@@ -95,9 +102,8 @@ void rf_kill_begin(struct rf_guardian* g, int first_signal, uint64_t grace_ns) {
 
 void rf_kill_hard(struct rf_guardian* g) {
   const uint64_t deadline = rf_now_ns() + KILL_BOUND_NS;
-  come_first(1);
   if (!rf_reap(g)) return;
-  rf_freeze(g->census.root, FREEZE_BOUND_NS);
+  rf_stop_all(g);
   rf_census_take(&g->census);
   signal_all(g, SIGKILL);
   while (rf_reap(g) && rf_now_ns() < deadline) {
@@ -107,7 +113,7 @@ void rf_kill_hard(struct rf_guardian* g) {
     sigaddset(&child, SIGCHLD);
     sigtimedwait(&child, NULL, &tick); /* blocked, so it also wakes us when it is pending */
     if (signal_all(g, SIGKILL) > 0) {
-      rf_freeze(g->census.root, FREEZE_BOUND_NS);
+      rf_stop_all(g);
       rf_census_take(&g->census);
     }
   }
@@ -116,7 +122,6 @@ void rf_kill_hard(struct rf_guardian* g) {
 void rf_kill_over(struct rf_guardian* g) {
   const struct rf_guardian_packet packet = {
       .message = RF_G_ALL_GONE, .a = (int32_t)g->signalled_count, .time_ns = rf_now_ns()};
-  come_first(0);
   g->ending = 0;
   g->signalled_count = 0;
   rf_say(g, &packet, NULL, 0);

@@ -47,6 +47,8 @@ void rf_say(struct rf_guardian*, const struct rf_guardian_packet*, const char* t
 void rf_flush(struct rf_guardian*);
 
 /* ending.c */
+void rf_stop_all(
+    struct rf_guardian*); /* every thread of the job, within 200 ms; some may not be stopped by then */
 int rf_reap(struct rf_guardian*); /* 1 while children are left */
 void rf_kill_begin(struct rf_guardian*, int first_signal, uint64_t grace_ns);
 void rf_kill_hard(struct rf_guardian*); /* returns when nothing is left, or after 30 s */

@@ -158,7 +158,7 @@ static void unmount_all(const struct rf_guardian* g) {
 static void finish(struct rf_guardian* g) {
   rf_load_end(g, 0);
   /* Stopped first: a thread we release must not do what it was parked to do without us. */
-  rf_freeze(g->census.root, 200000000);
+  rf_stop_all(g);
   rf_control_release_all(g->control_path);
   rf_kill_hard(g);
   rf_kill_over(g);
