@@ -108,8 +108,12 @@ InheritingMutex::InheritingMutex() {
   ::pthread_mutexattr_destroy(&attributes);
 }
 
-Promptness::Promptness(bool realtime) : budget_(now_ns()), realtime_(realtime), loop_(::gettid()) {
-  set_slice(kSliceNs);
+Promptness::Promptness(bool realtime)
+    : budget_(now_ns()),
+      ordinary_(::sched_getscheduler(0) == SCHED_OTHER),
+      realtime_(realtime && ordinary_),
+      loop_(::gettid()) {
+  if (ordinary_) set_slice(kSliceNs);
   if (!realtime_) return;
   struct sigaction action {};
   action.sa_handler = lower_all;
@@ -120,7 +124,7 @@ Promptness::Promptness(bool realtime) : budget_(now_ns()), realtime_(realtime), 
 }
 
 Promptness::~Promptness() {
-  set_slice(0);
+  if (ordinary_) set_slice(0);
   if (!realtime_) return;
   ::setrlimit(RLIMIT_RTTIME, &before_);
   ::signal(SIGXCPU, SIG_DFL);

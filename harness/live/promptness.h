@@ -74,6 +74,7 @@ class Promptness {
 
   InheritingMutex mutex_;
   CpuBudget budget_;
+  const bool ordinary_;  // the user started the tool as usual; another policy stays as it is
   const bool realtime_;
   const pid_t loop_;
   Loop state_ = Loop::kAwake;
