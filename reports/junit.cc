@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "harness/base/mask.h"
 #include "reports/words.h"
 
 namespace rankfault {
@@ -87,13 +88,13 @@ Result<std::string> write_junit(const std::vector<RunReport>& reports) {
                          escaped(report.scenario), seconds_of(report),
                          body.empty() ? "/>\n" : ">\n" + body + "    </testcase>\n");
   }
-  return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}<testsuites>\n"
-      "  <testsuite name=\"rankfault\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
-      "time=\"{:.3f}\">\n"
-      "{}  </testsuite>\n</testsuites>\n",
-      notice.empty() ? "" : "<!-- " + escaped(notice) + " -->\n", reports.size(), failures, errors, skipped,
-      total, cases);
+  return masked_text(
+      fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}<testsuites>\n"
+                  "  <testsuite name=\"rankfault\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
+                  "time=\"{:.3f}\">\n"
+                  "{}  </testsuite>\n</testsuites>\n",
+                  notice.empty() ? "" : "<!-- " + escaped(notice) + " -->\n", reports.size(), failures,
+                  errors, skipped, total, cases));
 }
 
 const Registration<Report> kJunit{

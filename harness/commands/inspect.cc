@@ -6,13 +6,13 @@
 #include <ctime>
 #include <memory>
 
+#include "harness/base/command_line.h"
 #include "harness/commands/command.h"
 #include "harness/commands/interrupt.h"
 #include "harness/evidence/calls.h"
 #include "harness/evidence/gather.h"
 #include "harness/evidence/job_ranks.h"
 #include "harness/evidence/odd_ranks.h"
-#include "harness/evidence/threads.h"
 #include "reports/words.h"
 
 namespace rankfault {

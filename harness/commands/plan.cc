@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "harness/base/mask.h"
 #include "harness/commands/command.h"
 #include "harness/commands/scenario_files.h"
 #include "harness/commands/what_to_run.h"
@@ -60,7 +61,7 @@ void print_words(const Plan& plan) {
   const Workload& work = plan.scenario.workload;
   fmt::print("{}: {}\n", plan.scenario.name, plan.scenario.summary);
   fmt::print("runs      {} rank{} by {}: {}\n", work.ranks, work.ranks == 1 ? "" : "s",
-             to_text(work.launcher), fmt::join(work.command, " "));
+             to_text(work.launcher), fmt::join(masked_words(work.command), " "));
   if (work.cuda_double)
     fmt::print("cuda      a double: NCCL's host code without a GPU{}\n",
                work.nccl.empty() ? "" : ", version " + work.nccl);
@@ -76,12 +77,20 @@ void print_words(const Plan& plan) {
   if (!plan.tooth.empty()) fmt::print("tooth     {}\n", plan.tooth);
   if (plan.bug_on) fmt::print("bug       {}\n", plan.scenario.bug->stands_for);
   if (plan.actions.empty()) fmt::print("faults    none\n");
-  for (const Action& action : plan.actions) fmt::print("fault     {}\n", describe(action, plan));
+  for (const Action& action : plan.actions) fmt::print("fault     {}\n", masked_text(describe(action, plan)));
   for (const std::string& object : plan.preload) fmt::print("preload   {}\n", object);
   for (const std::string& note : plan.notes) fmt::print("note      {}\n", note);
   for (const ExpectationSpec& spec : plan.scenario.expect) fmt::print("expects   {}\n", spec.id);
   fmt::print("seed      {}\ndigest    {}\nNothing was started and nothing was changed.\n", plan.seed,
              plan.scenario_digest);
+}
+
+// plan.json, fit to be shown. The scenario's own text cannot be masked reliably: it goes with any secret.
+Json shown(const Plan& plan) {
+  const Json whole = to_json(plan);
+  Json out = masked(whole);
+  if (out != whole) out["text"] = kMasked;
+  return out;
 }
 
 int plan_one(const Options& options) {
@@ -96,7 +105,7 @@ int plan_one(const Options& options) {
   Result<Plan> plan = make_plan(*scenario, plan_options);
   if (!plan) return fail(plan.error());
   if (options.json)
-    fmt::print("{}\n", to_json(*plan).dump(2));
+    fmt::print("{}\n", shown(*plan).dump(2));
   else
     print_words(*plan);
   return kExitPass;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 
+#include "harness/base/mask.h"
 #include "harness/session/workers.h"
 #include "reports/words.h"
 
@@ -106,11 +107,12 @@ std::vector<RunReport> run_reports(const SessionResult& result) {
 
 std::string unit_text(const UnitResult& unit, bool colour) {
   if (unit.error)
-    return fmt::format("ERROR  {}\n  {}\n", scenario_title(unit.report), unit.error->to_string());
+    return masked_text(
+        fmt::format("ERROR  {}\n  {}\n", scenario_title(unit.report), unit.error->to_string()));
   if (unit.teeth.empty()) return console_text({unit.report}, colour);
   std::string out;
   for (const ToothRow& row : unit.teeth) out += tooth_text(row, colour);
-  return out;
+  return masked_text(out);
 }
 
 std::string totals_text(const SessionResult& result) {
@@ -132,7 +134,7 @@ Result<std::string> report_text(const std::string& format, const SessionResult& 
     Json rows = Json::array();
     for (const UnitResult& unit : result.units)
       for (const ToothRow& row : unit.teeth) rows.push_back(to_json(row));
-    return Json({{"schema", "rankfault.teeth.v1"}, {"teeth", rows}}).dump(2) + "\n";
+    return masked({{"schema", "rankfault.teeth.v1"}, {"teeth", rows}}).dump(2) + "\n";
   }
   const Report* report = Catalog<Report>::instance().find(format);
   if (!report) return usage_error(fmt::format("there is no report \"{}\"", format));

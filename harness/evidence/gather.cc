@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/base/command_line.h"
 #include "harness/base/cpu_time.h"
 #include "harness/base/process_tree.h"
 #include "harness/evidence/native_stacks.h"

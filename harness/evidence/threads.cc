@@ -17,8 +17,6 @@
 namespace rankfault {
 namespace {
 
-constexpr size_t kLongCommand = 300;
-
 std::string text_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -94,14 +92,6 @@ std::vector<ThreadEvidence> threads_of(int pid) {
     return std::pair(a.tid != pid, a.tid) < std::pair(b.tid != pid, b.tid);
   });
   return threads;
-}
-
-std::string command_line(int pid) {
-  std::string text = text_of(fmt::format("/proc/{}/cmdline", pid));
-  while (!text.empty() && text.back() == 0) text.pop_back();
-  std::replace(text.begin(), text.end(), '\0', ' ');
-  if (text.size() > kLongCommand) text = text.substr(0, kLongCommand) + " ...";
-  return printable(text);
 }
 
 }  // namespace rankfault

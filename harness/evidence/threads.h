@@ -9,6 +9,5 @@
 namespace rankfault {
 
 std::vector<ThreadEvidence> threads_of(int pid);  // without stacks; the main thread first
-std::string command_line(int pid);                // words with blanks between, shortened
 
 }  // namespace rankfault

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "harness/base/mask.h"
+
 namespace rankfault {
 
 Json read_environment(int pid, const std::vector<std::string>& names) {
@@ -17,7 +19,10 @@ Json read_environment(int pid, const std::vector<std::string>& names) {
     const std::string entry = all.c_str() + at;
     at += entry.size() + 1;
     for (const std::string& name : names)
-      if (entry.rfind(name + "=", 0) == 0) out[name] = entry.substr(name.size() + 1);
+      if (entry.rfind(name + "=", 0) == 0) {
+        const std::string value = entry.substr(name.size() + 1);
+        out[name] = names_secret(name) ? comparable_mask(value) : value;
+      }
   }
   return out;
 }

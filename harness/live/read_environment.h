@@ -8,7 +8,8 @@
 
 namespace rankfault {
 
-// {NAME: value} of those that are set; null when the process is gone.
+// {NAME: value} of those that are set, of secret ones a mask that can be compared; null when the process is
+// gone.
 Json read_environment(int pid, const std::vector<std::string>& names);
 
 }  // namespace rankfault

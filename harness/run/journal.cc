@@ -7,6 +7,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "harness/base/mask.h"
+
 namespace rankfault {
 
 constexpr off_t kReserved = 256 * 1024;
@@ -55,6 +57,7 @@ bool is_journal_line(const Json& line, uint64_t before) {
 uint64_t Journal::write(const std::string& ev, Json fields) {
   Json line = {{"n", ++lines_}, {"t", now_ns()}, {"ev", ev}};
   line.update(fields);
+  mask(line);
   const int refused = append(fd_.get(), line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
   if (refused != 0 && lost_++ == 0) why_lost_ = std::strerror(refused);
   return lines_;

@@ -18,7 +18,8 @@ class Journal {
   static Result<Journal> create(const std::string& path);  // O_EXCL
 
   // Writes one line and returns its number. `fields` must not hold n, t or ev. A line that the disk refuses
-  // is lost: its number is missing in the file, and the next line is written as soon as there is room.
+  // is lost: its number is missing in the file, and the next line is written as soon as there is room. Values that
+  // look secret are masked (harness/base/mask.h).
   uint64_t write(const std::string& ev, Json fields);
   // After the last line: what was reserved on the disk and not used.
   void give_back_room();

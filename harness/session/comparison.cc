@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "harness/base/mask.h"
 #include "harness/judge/comparison.h"
 #include "harness/run/run_dir.h"
 #include "harness/session/session.h"
@@ -20,7 +21,7 @@ constexpr const char* kList = "comparison.json";
 
 Status write_json_to(const std::string& path, const Json& json) {
   std::ofstream out(path, std::ios::trunc);
-  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n" << std::flush;
+  out << masked(json).dump(2, ' ', false, Json::error_handler_t::replace) << "\n" << std::flush;
   return out ? Status(Done{}) : errno_error("write " + path);
 }
 

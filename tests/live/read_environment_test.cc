@@ -16,13 +16,15 @@ TEST(ReadEnvironment, OfAnotherProcessAsItsExecGaveIt) {
   if (child == 0) {
     dup2(pipe_ends[1], 1);
     const char* const argv[] = {"sh", "-c", "B=other; echo; kill -STOP $$", nullptr};
-    const char* const env[] = {"A=one", "AB=two", "B=x=y", "PATH=/usr/bin:/bin", nullptr};
+    const char* const env[] = {"A=one", "AB=two", "B=x=y", "API_KEY=XYZ", "PATH=/usr/bin:/bin", nullptr};
     execve("/bin/sh", const_cast<char**>(argv), const_cast<char**>(env));
     _exit(127);
   }
   char started = 0;
   ASSERT_EQ(read(pipe_ends[0], &started, 1), 1);
   EXPECT_EQ(read_environment(child, {"A", "B", "C"}), (Json{{"A", "one"}, {"B", "x=y"}}));
+  const Json secret = read_environment(child, {"API_KEY"});
+  EXPECT_EQ(secret.dump().find("XYZ"), std::string::npos) << secret.dump();
   kill(child, SIGKILL);
   siginfo_t info;
   ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);

@@ -1,6 +1,6 @@
 /* mpi_hang.c: a few steps, then a barrier that one rank never enters.
  *
- *   mpi_hang --how=sleep|spin|none [--rank=R] [--seconds=N]
+ *   mpi_hang --how=sleep|spin|none [--rank=R] [--seconds=N] [--secret WORD]
  *
  * The rank sleeps or computes for ever, or (none) comes too. --seconds: it comes after so long, if late. */
 #include <mpi.h>
@@ -19,8 +19,10 @@ int main(int argc, char** argv) {
   char how[16] = "none";
   int late_rank = 1, seconds = 0, rank = 0;
   for (int i = 1; i < argc; ++i)
-    if (sscanf(argv[i], "--how=%15s", how) != 1 && sscanf(argv[i], "--rank=%d", &late_rank) != 1 &&
-        sscanf(argv[i], "--seconds=%d", &seconds) != 1) {
+    if (strcmp(argv[i], "--secret") == 0 && i + 1 < argc) /* for its command line alone */
+      ++i;
+    else if (sscanf(argv[i], "--how=%15s", how) != 1 && sscanf(argv[i], "--rank=%d", &late_rank) != 1 &&
+             sscanf(argv[i], "--seconds=%d", &seconds) != 1) {
       fprintf(stderr, "mpi_hang: unknown argument %s\n", argv[i]);
       return 64;
     }

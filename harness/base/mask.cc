@@ -1,0 +1,194 @@
+#include "harness/base/mask.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdint>
+#include <random>
+
+namespace rankfault {
+namespace {
+
+constexpr size_t kNumberDigits = 8;  // of a mask that can be compared
+
+bool is_upper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
+bool is_lower(char c) { return std::islower(static_cast<unsigned char>(c)) != 0; }
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool is_alnum(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
+bool is_of_name(char c) { return is_alnum(c) || c == '_' || c == '-' || c == '.'; }
+
+char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
+// "apiKey", "APIKey", "s3Key": a word begins at K.
+bool begins_word(std::string_view name, size_t i) {
+  const char before = name[i - 1], here = name[i];
+  if (is_digit(before) != is_digit(here)) return is_digit(before);
+  if (is_lower(before) && is_upper(here)) return true;
+  return is_upper(before) && is_upper(here) && i + 1 < name.size() && is_lower(name[i + 1]);
+}
+
+bool is_secret_part(std::string part) {
+  while (!part.empty() && is_digit(part.back())) part.pop_back();
+  static constexpr std::array<std::string_view, 7> kSecret{"secret", "token",      "key",   "password",
+                                                           "passwd", "passphrase", "apikey"};
+  return std::any_of(kSecret.begin(), kSecret.end(), [&](std::string_view word) {
+    return part == word || (part.size() == word.size() + 1 && part.back() == 's' && part.starts_with(word));
+  });
+}
+
+// Most texts hold no such word at all, and need no closer look.
+bool may_hold_secret(std::string_view text) {
+  for (const std::string_view stem : {"secret", "token", "key", "pass"}) {
+    const auto at = std::search(text.begin(), text.end(), stem.begin(), stem.end(),
+                                [](char a, char b) { return lower(a) == b; });
+    if (at != text.end()) return true;
+  }
+  return false;
+}
+
+bool is_option(std::string_view word) { return word.size() > 1 && word[0] == '-' && word != "--"; }
+
+bool gives_variable(std::string_view word) {  // of hydra: the name and the value are words of their own
+  return word == "-env" || word == "--env" || word == "-genv" || word == "--genv";
+}
+
+// Where the value ends that begins there.
+size_t end_of_value(const std::string& text, size_t at, bool of_entry) {
+  if (at < text.size() && is_quote(text[at])) {
+    const size_t close = text.find(text[at], at + 1);
+    return close == std::string::npos ? text.size() : close + 1;
+  }
+  if (of_entry) return std::min(text.find_first_of("\n,}", at), text.size());
+  while (at < text.size() && !is_blank(text[at]) && !is_quote(text[at])) ++at;
+  return at;
+}
+
+size_t skip_blanks(const std::string& text, size_t at) {
+  while (at < text.size() && is_blank(text[at])) ++at;
+  return at;
+}
+
+// A name of a map in YAML: it stands first on its line or in braces, so "a wrong key: x" is none.
+bool begins_entry(const std::string& text, size_t at) {
+  while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t')) --at;
+  return at == 0 || std::string_view("\n{,-").find(text[at - 1]) != std::string_view::npos;
+}
+
+// Where the value of the secret name that lies in [from, to) begins; 0: it has none.
+size_t begin_of_value(const std::string& text, size_t from, size_t to) {
+  if (to >= text.size()) return 0;
+  if (text[to] == '=') return to + 1;
+  if (text.compare(to, 2, ": ") == 0 && begins_entry(text, from)) return skip_blanks(text, to + 1);
+  if (from > 0 && is_quote(text[from - 1]) && text[to] == text[from - 1]) {
+    const size_t colon = skip_blanks(text, to + 1);
+    if (colon >= text.size() || text[colon] != ':') return 0;
+    return skip_blanks(text, colon + 1);
+  }
+  if (!is_option(std::string_view(text).substr(from, to - from)) || !is_blank(text[to])) return 0;
+  const size_t next = skip_blanks(text, to);
+  return text.compare(next, 2, "--") == 0 ? 0 : next;
+}
+
+bool is_comparable_mask(std::string_view text) {
+  return text.size() == kMasked.size() + kNumberDigits && text.starts_with(kMasked) &&
+         text.find_first_not_of("0123456789abcdef", kMasked.size()) == std::string_view::npos;
+}
+
+}  // namespace
+
+bool names_secret(std::string_view name) {
+  std::string part;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const bool breaks = !is_alnum(name[i]) || (i > 0 && begins_word(name, i));
+    if (breaks && is_secret_part(part)) return true;
+    if (breaks) part.clear();
+    if (is_alnum(name[i])) part += lower(name[i]);
+  }
+  return is_secret_part(part);
+}
+
+std::string masked_value(const std::string& name, const std::string& value) {
+  return names_secret(name) ? std::string(kMasked) : masked_text(value);
+}
+
+std::string comparable_mask(const std::string& value) {
+  static const uint64_t seed = std::random_device()() * 0x100000001ull + std::random_device()();
+  uint64_t number = seed;
+  for (const char c : value) number = (number ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  return fmt::format("{}{:08x}", kMasked,
+                     static_cast<uint32_t>(number >> 32) ^ static_cast<uint32_t>(number));
+}
+
+std::vector<std::string> masked_words(const std::vector<std::string>& words) {
+  std::vector<std::string> out;
+  bool hide = false;  // this word is the value of the one before
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    const bool plain = std::all_of(name.begin(), name.end(), is_of_name);
+    const bool secret = plain && names_secret(name);
+    if (hide && !word.starts_with("--"))
+      out.emplace_back(kMasked);
+    else if (secret && equals != std::string::npos)
+      out.push_back(name + "=" + std::string(kMasked));
+    else
+      out.push_back(masked_text(word));
+    const bool is_name = is_option(word) || (i > 0 && gives_variable(words[i - 1]));
+    hide = secret && is_name && equals == std::string::npos && !(hide && !word.starts_with("--"));
+  }
+  return out;
+}
+
+std::string masked_text(const std::string& text) {
+  if (!may_hold_secret(text)) return text;
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at;
+    while (end < text.size() && is_of_name(text[end])) ++end;
+    if (end == at) {
+      out += text[at++];
+      continue;
+    }
+    const std::string_view name = std::string_view(text).substr(at, end - at);
+    const size_t value = names_secret(name) ? begin_of_value(text, at, end) : 0;
+    const size_t stop = value ? end_of_value(text, value, text[end] == ':') : end;
+    if (value && stop > value)
+      out.append(text, at, value - at).append(kMasked);
+    else
+      out.append(text, at, stop - at);
+    at = stop;
+  }
+  return out;
+}
+
+void mask(Json& json) {
+  if (json.is_string()) {
+    auto& text = json.get_ref<std::string&>();
+    if (may_hold_secret(text)) text = masked_text(text);
+  } else if (json.is_object()) {
+    for (auto& [key, value] : json.items())
+      if (value.is_string() && names_secret(key)) {
+        if (!is_comparable_mask(value.get_ref<std::string&>())) value = kMasked;
+      } else {
+        mask(value);
+      }
+  } else if (json.is_array()) {
+    const auto is_text = [](const Json& item) { return item.is_string(); };
+    if (!json.empty() && std::all_of(json.begin(), json.end(), is_text))
+      json = masked_words(json.get<std::vector<std::string>>());
+    else
+      for (Json& item : json) mask(item);
+  }
+}
+
+Json masked(Json json) {
+  mask(json);
+  return json;
+}
+
+}  // namespace rankfault
