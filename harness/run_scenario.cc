@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 
 #include "harness/judge/oracle.h"
+#include "harness/launch/changes_to_job.h"
 #include "harness/launch/needs.h"
 #include "harness/launch/plain_path.h"
 #include "harness/live/attempt_loop.h"
@@ -116,7 +118,11 @@ Result<AttemptEnd> run_attempts(const Plan& plan, Where where, LiveRun& run, con
       }
       return options.watch->end_on_finding && cannot_go_on(parts.looks.findings().result());
     };
+    if (options.progress && options.watch && options.watch->verbose)
+      for (const LaunchItem& item : *items)
+        for (const std::string& line : changes_to_job(item.command)) options.progress(line);
     Result<AttemptEnd> end = loop.run(*items, decided, options.interrupted);
+    run.over = loop.all_ended();
     if (!end) return end.error();
     if (*end == AttemptEnd::kWall) taker.take(run.observer->look(false), {});  // it hangs, and is ended next
 
@@ -146,6 +152,14 @@ bool loads_a_core(const Plan& plan) {
                      [](const Action& action) { return action.outside == OutsideVerb::kLoad; });
 }
 
+// A watched job that is ended can end itself first: its launcher takes away what it made.
+constexpr Duration kGrace = std::chrono::seconds(3);
+
+void ask_to_end(const RunOptions& options, LiveRun& run) {
+  const int asked = options.interrupted ? options.interrupted->load() : 0;
+  (void)run.guardian.end_all(asked ? asked : SIGTERM, kGrace);
+}
+
 // Takes the census, lets the user's checks look, ends what is left, undoes what was done to the host.
 std::string take_down(const Plan& plan, const Where& where, const RunOptions& options, LiveRun& run,
                       AttemptEnd end) {
@@ -160,8 +174,11 @@ std::string take_down(const Plan& plan, const Where& where, const RunOptions& op
   if (run.launched)
     run_checks({plan, run.dir, run.attempt, where.bin_dir, "", {}}, over, options.interrupted, run.guardian,
                run.journal);
+  const bool leave = options.watch && over && run.over;
+  if (options.watch && run.launched && !leave && end != AttemptEnd::kGuardianLost) ask_to_end(options, run);
   // The guardian stops all ranks before it releases those that are parked.
-  const Result<std::vector<std::string>> failed = run.guardian.quit(options.progress);
+  const Result<Undone> undone =
+      run.guardian.quit(leave ? JobEnd::kEndedByItself : JobEnd::kEndIt, options.progress);
   if (const int times = run.guardian.times_stopped(); times > 0) {
     run.journal.write("guardian_stopped", {{"times", times}});
     run.lost.push_back("somebody stopped rankfault-guardian: files that the job made meanwhile may be left");
@@ -173,16 +190,17 @@ std::string take_down(const Plan& plan, const Where& where, const RunOptions& op
       left = status->error().to_string();
       lines.push_back(left);
     }
-  if (!failed) {
-    lines.push_back(failed.error().to_string());
-    left = fmt::format("{}: rankfault clean {} finishes it", failed.error().to_string(), run.dir.path());
+  if (!undone) {
+    lines.push_back(undone.error().to_string());
+    left = fmt::format("{}: rankfault clean {} finishes it", undone.error().to_string(), run.dir.path());
   } else {
-    for (const std::string& line : *failed) {
+    for (const std::string& line : undone->failed) {
       lines.push_back(line);
       left += (left.empty() ? "" : "; ") + line;
     }
   }
-  run.journal.write("cleanup", {{"failed", lines}});
+  run.journal.write("cleanup",
+                    {{"failed", lines}, {"left", undone ? undone->left : std::vector<std::string>{}}});
   return left;
 }
 
@@ -222,7 +240,8 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   if (!small_folders(plan, "").empty())
     if (const Status may = may_mount(); !may) return may.error();
 
-  Result<LiveRun> opened = open_run(plan, options.run_dir, options.with_agent);
+  Result<LiveRun> opened =
+      open_run(plan, options.run_dir, options.watch ? RunKind::kWatch : RunKind::kRun, options.with_agent);
   if (!opened) return opened.error();
   LiveRun& run = *opened;
   const AllDescriptors descriptors;

@@ -2,6 +2,7 @@
 // expectation with its reason.
 #include <fmt/format.h>
 
+#include "harness/base/mask.h"
 #include "reports/words.h"
 
 namespace rankfault {
@@ -31,6 +32,7 @@ class Console {
       for (const std::string& lost : losses_of(*report.facts)) line("  kept    {}", lost);
     for (const std::string& what : report.lost) line("  lost    {}", what);
     if (!report.cleanup.empty()) line("  left    {}", report.cleanup);
+    if (report.facts) text_ += left_behind_text(report.facts->left_behind);
     if (report.compared && !report.compared->dir.empty()) line("  runs    {}", report.compared->dir);
     if (report.facts && !report.facts->run_dir.empty()) line("  run     {}", report.facts->run_dir);
   }
@@ -87,7 +89,7 @@ std::string console_text(const std::vector<RunReport>& reports, bool colour) {
   Console console(colour);
   for (const RunReport& report : reports) console.run(report);
   if (reports.size() > 1) console.total(reports);
-  return console.take();
+  return masked_text(console.take());
 }
 
 }  // namespace rankfault

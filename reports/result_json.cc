@@ -2,6 +2,7 @@
 // run directory and no time of day, so that judging a copy writes the same bytes.
 #include <algorithm>
 
+#include "harness/base/mask.h"
 #include "reports/words.h"
 
 namespace rankfault {
@@ -88,8 +89,9 @@ class Timings {
 
 Json cleanup_json(const RunFacts& facts) {
   for (const Json& line : facts.journal)
-    if (line.value("ev", "") == "cleanup") return {{"failed", line.value("failed", Json::array())}};
-  return {{"failed", nullptr}};
+    if (line.value("ev", "") == "cleanup")
+      return {{"failed", line.value("failed", Json::array())}, {"left", line.value("left", Json::array())}};
+  return {{"failed", nullptr}, {"left", nullptr}};
 }
 
 Json variants_json(const ComparedRuns& compared) {
@@ -110,9 +112,7 @@ Json first_cause(const Findings& findings) {
   return {};
 }
 
-}  // namespace
-
-Json result_json(const RunReport& report) {
+Json whole_result(const RunReport& report) {
   Json out = Json::object();
   if (const std::string notice = notice_line(report); !notice.empty()) out["notice"] = notice;
   out["schema"] = "rankfault.result.v1";
@@ -146,5 +146,9 @@ Json result_json(const RunReport& report) {
   out["bug_on"] = facts.plan.bug_on;
   return out;
 }
+
+}  // namespace
+
+Json result_json(const RunReport& report) { return masked(whole_result(report)); }
 
 }  // namespace rankfault

@@ -113,4 +113,13 @@ std::string scenario_title(const RunReport& report) {
   return report.file.empty() ? report.scenario : report.file;
 }
 
+std::string left_behind_text(const std::vector<std::string>& paths) {
+  constexpr size_t kMost = 10;
+  std::string out;
+  for (size_t i = 0; i < paths.size() && i < kMost; ++i)
+    out += fmt::format("  left behind, not removed: {}\n", paths[i]);
+  if (paths.size() > kMost) out += fmt::format("  left behind, not removed: {} more\n", paths.size() - kMost);
+  return out;
+}
+
 }  // namespace rankfault

@@ -25,6 +25,9 @@ std::string replay_line(const RunReport&);   // "" when there is no file to repl
 std::string notice_line(const RunReport&);
 std::string scenario_title(const RunReport&);  // its file, else its name
 
+// A line for each of the job's files that stay on this host; "" none.
+std::string left_behind_text(const std::vector<std::string>& paths);
+
 // The console report; `colour` for a terminal only.
 std::string console_text(const std::vector<RunReport>&, bool colour);
 

@@ -17,6 +17,7 @@ int clean(const std::vector<std::string>& runs) {
       continue;
     }
     for (const std::string& line : report->failed) fmt::print(stderr, "{}: {}\n", run, line);
+    for (const std::string& path : report->left) fmt::print("{}: left behind, not removed: {}\n", run, path);
     if (!report->failed.empty()) status = status == kExitPass ? kExitCleanupIncomplete : status;
     if (report->ended == 0 && report->undone == 0 && report->failed.empty())
       fmt::print("{}: nothing to do\n", run);
@@ -31,8 +32,9 @@ const Registration<CliCommand> registration{{
     .summary = "End and remove what a killed run left on this host",
     .examples =
         "Examples:\n  rankfault clean rankfault-runs/skip-allreduce-20261121-114501\n\n"
-        "Only processes that carry the run in their environment and files with a recorded device and\n"
-        "inode are touched. A live run is refused (64); what could not be undone is named (3).",
+        "Only processes that carry the run in their environment, and segments and sockets with a recorded\n"
+        "device and inode, are touched. Other files of the job are named and stay. A live run is refused "
+        "(64); what could not be undone is named (3).",
     .setup =
         [](CLI::App& app) {
           auto runs = std::make_shared<std::vector<std::string>>();

@@ -7,6 +7,7 @@
 #include <memory>
 #include <tuple>
 
+#include "harness/base/mask.h"
 #include "harness/commands/command.h"
 #include "harness/commands/interrupt.h"
 #include "harness/commands/job_words.h"
@@ -24,7 +25,7 @@ struct Options {
   int ranks = kRanksNotGiven;
   bool ranks_given = false;
   std::string after, hung_after, run_dir, runs;
-  bool end_on_finding = false, json = false;
+  bool end_on_finding = false, json = false, verbose = false;
 };
 
 int fail(const Error& error) {
@@ -61,7 +62,7 @@ Result<Plan> plan_of(const Options& options) {
 }
 
 void tell(const std::string& text) {
-  fmt::print("{}", text);
+  fmt::print("{}", masked_text(text));
   std::fflush(stdout);
 }
 
@@ -70,6 +71,7 @@ std::string withdrawn_text(const Finding& f) { return fmt::format("  withdrawn {
 WatchOptions watch_options(const Options& options) {
   WatchOptions watch;
   watch.end_on_finding = options.end_on_finding;
+  watch.verbose = options.verbose;
   if (options.json) return watch;
   watch.found = [](const std::vector<Finding>& news) {
     for (const Finding& f : news) tell(f.withdrawn ? withdrawn_text(f) : findings_text({{f}}));
@@ -105,6 +107,7 @@ void print_end(const FinishedRun& run) {
   for (const std::string& what : run.report.lost) tell(fmt::format("  lost    {}\n", what));
   if (!run.report.cleanup.empty()) tell(fmt::format("  left    {}\n", run.report.cleanup));
   for (const std::string& lost : losses_of(*run.facts)) tell(fmt::format("  kept    {}\n", lost));
+  tell(left_behind_text(run.facts->left_behind));
   tell(fmt::format("  logs    {0}/logs\n  run     {0}\n", run.facts->run_dir));
 }
 
@@ -133,11 +136,14 @@ const Registration<CliCommand> kWatch{{
     "Examples:\n  rankfault watch -- mpirun -np 4 ./my_program\n"
     "  rankfault watch -- torchrun --standalone --nproc-per-node=4 train.py\n"
     "  rankfault watch --ranks 4 -- ./my_program --steps=100\n\n"
-    "The launcher is told from the command's first word. Nothing is injected, and the job is left alone; "
-    "Ctrl-C\n"
-    "ends it, all of it and nothing else. When something is found the ranks' stacks are taken: each thread "
-    "is\n"
-    "stopped for a moment.\n"
+    "The launcher is told from the command's first word. Nothing is injected, and the job is left alone: of\n"
+    "its environment only LD_PRELOAD and names that begin with RANKFAULT_ change (-v lists them), and no "
+    "file\n"
+    "of it is removed. Ctrl-C ends it, all of it and nothing else, and then removes the shared-memory "
+    "segments\n"
+    "and sockets that it held. When something is found the ranks' stacks are taken: each thread is stopped "
+    "for\n"
+    "a moment.\n"
     "Exit: 0 nothing found and the job exited 0, 1 a finding, 2 cannot say, 3 cleanup incomplete, 64 usage,\n"
     "70 internal, 71 the machine refuses what a run needs, 77 the launcher is missing,\n"
     "129, 130 and 143 when interrupted.",
@@ -161,6 +167,8 @@ const Registration<CliCommand> kWatch{{
           "--no-realtime", [] { ::setenv("RANKFAULT_NO_REALTIME", "1", 1); },
           "no thread of rankfault has real-time priority, also where it is allowed");
       app.add_flag("--json", options->json, "print the result as JSON, at the end");
+      app.add_flag("-v,--verbose", options->verbose,
+                   "list what is changed of the job's command and environment");
       return [options, ranks] {
         options->ranks_given = ranks->count() > 0;
         return watch_job(*options);

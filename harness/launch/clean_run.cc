@@ -15,6 +15,7 @@
 
 #include "harness/base/process_tree.h"
 #include "harness/launch/gather.h"
+#include "harness/launch/guardian.h"
 #include "harness/launch/guardian/census.h"
 #include "harness/launch/guardian/undo.h"
 #include "harness/launch/rank_end.h"
@@ -30,7 +31,7 @@ struct DeadRun {
   uint64_t tmp_dev = 0, tmp_ino = 0;
   int64_t began_realtime_ns = 0;
   uint64_t began_ticks = 0;  // as field 22 of /proc/PID/stat counts
-  bool same_boot = false;
+  bool same_boot = false, watch = false;
 };
 
 void pause_ms(int ms) { ::poll(nullptr, 0, ms); }
@@ -51,6 +52,7 @@ DeadRun read_dead_run(const std::string& path) {
   run.tmp_dev = state->value("tmp_dev", uint64_t{0});
   run.tmp_ino = state->value("tmp_ino", uint64_t{0});
   run.began_realtime_ns = state->value("began_realtime_ns", int64_t{0});
+  run.watch = state->value("kind", "") == to_text(RunKind::kWatch);
   run.same_boot = state->value("boot", "") == boot_id();
   const uint64_t began = state->value("began_ns", uint64_t{0});
   const uint64_t slept = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC);
@@ -95,6 +97,7 @@ void take_census(const DeadRun& run, const std::map<int, ProcStat>& processes) {
   rf_census census;
   rf_census_begin(&census, 0, undo.get(), run.path.c_str(), run.tmp.c_str());
   rf_census_began(&census, run.began_realtime_ns);
+  census.watch = run.watch;
   std::vector<rf_proc> list;
   for (const auto& [pid, stat] : processes) {
     list.push_back({pid, stat.parent, stat.state, stat.start});
@@ -134,7 +137,7 @@ void end_processes(const DeadRun& run, CleanReport& report) {
 
 void undo_all(const DeadRun& run, CleanReport& report) {
   // Killed between making the directory and noting its inode: it can only be empty.
-  if (run.tmp_ino == 0 && run.tmp.rfind("/tmp/rf.", 0) == 0 && run.tmp.find('/', 5) == std::string::npos)
+  if (run.tmp_ino == 0 && is_tmp_name(run.tmp))
     if (::rmdir(run.tmp.c_str()) == 0) ++report.undone;
   const std::string undo = run.path + "/undo";
   rf_undo_run what{};
@@ -144,13 +147,14 @@ void undo_all(const DeadRun& run, CleanReport& report) {
   what.tmp_dev = run.tmp_dev;
   what.tmp_ino = run.tmp_ino;
   what.only_dirs = !run.same_boot;
+  what.watch = run.watch;
   rf_undo_result result;
   rf_undo(&what, &result);
   report.undone += result.undone;
-  const std::string lines = result.lines ? result.lines : "";
+  Undone undone = read_undone(result.lines ? result.lines : "");
   std::free(result.lines);
-  for (size_t at = 0, end; (end = lines.find('\n', at)) != std::string::npos; at = end + 1)
-    report.failed.push_back(lines.substr(at, end - at));
+  report.failed.insert(report.failed.end(), undone.failed.begin(), undone.failed.end());
+  report.left = std::move(undone.left);
 }
 
 Status wait_for_guardian(const std::string& path) {

@@ -12,6 +12,7 @@ struct CleanReport {
   int ended = 0;   // processes
   int undone = 0;  // entries of the undo list
   std::vector<std::string> failed;
+  std::vector<std::string> left;  // files of the job that are not removed
 };
 
 // Refuses a live run, waits for a guardian that is still at work, and may be run again at any time.

@@ -1,12 +1,15 @@
 // environment.cc: what a process of the job is told by its environment, and the words of a command.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
 #include "harness/launch/launcher.h"
+#include "harness/launch/own_environment.h"
 #include "harness/launch/own_folders.h"
 
 extern char** environ;
@@ -14,12 +17,32 @@ extern char** environ;
 namespace rankfault {
 namespace {
 
-std::map<std::string, std::string> own_environment() {
-  std::map<std::string, std::string> env;
-  for (char** entry = environ; *entry; ++entry)
-    if (const char* equals = std::strchr(*entry, '='))
-      env.emplace(std::string(*entry, static_cast<size_t>(equals - *entry)), equals + 1);
-  return env;
+std::string store_of(const LaunchContext& context) {
+  return fmt::format("{}/store.a{}", context.run.tmp(), context.attempt);
+}
+
+// The words of an LD_PRELOAD: ld.so takes blanks and colons.
+std::vector<std::string> preload_words(const std::string& value) {
+  std::vector<std::string> words;
+  for (size_t at = 0; at < value.size();) {
+    const size_t end = std::min(value.find_first_of(" :", at), value.size());
+    if (end > at) words.push_back(value.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+// AddressSanitizer ends a process in which it is preloaded and does not come first.
+bool must_come_first(const std::string& object) {
+  return object.find("libasan.so") != std::string::npos ||
+         object.find("libclang_rt.asan") != std::string::npos;
+}
+
+std::string joined_preload(const std::vector<std::string>& ours, const std::string& before) {
+  std::vector<std::string> words = preload_words(before);
+  const auto behind = std::find_if_not(words.begin(), words.end(), must_come_first);
+  words.insert(behind, ours.begin(), ours.end());
+  return fmt::format("{}", fmt::join(words, ":"));
 }
 
 std::string scenario_dir(const LaunchContext& context) {
@@ -31,7 +54,16 @@ std::string scenario_dir(const LaunchContext& context) {
 
 }  // namespace
 
+std::map<std::string, std::string> own_environment() {
+  std::map<std::string, std::string> env;
+  for (char** entry = environ; *entry; ++entry)
+    if (const char* equals = std::strchr(*entry, '='))
+      env.emplace(std::string(*entry, static_cast<size_t>(equals - *entry)), equals + 1);
+  return env;
+}
+
 std::string expand(const std::string& word, const LaunchContext& context, int rank) {
+  if (context.watched()) return word;
   std::string result;
   for (size_t at = 0; at < word.size();) {
     const size_t open = word.find('{', at), close = word.find('}', open);
@@ -46,7 +78,7 @@ std::string expand(const std::string& word, const LaunchContext& context, int ra
     else if (name == "ranks")
       result += std::to_string(context.plan.scenario.workload.ranks);
     else if (name == "store")
-      result += fmt::format("{}/store.a{}", context.run.tmp(), context.attempt);
+      result += store_of(context);
     else if (name == "tmp")
       result += context.run.tmp();
     else if (name == "attempt")
@@ -69,7 +101,7 @@ std::map<std::string, std::string> job_environment(const LaunchContext& context,
   for (const char* ours :
        {"RANKFAULT_RUN_DIR", "RANKFAULT_CONTROL", "RANKFAULT_ATTEMPT", "RANKFAULT_RENDEZVOUS"})
     env.erase(ours);
-  env["TMPDIR"] = context.run.tmp();
+  if (!context.run.job_tmpdir().empty()) env["TMPDIR"] = context.run.job_tmpdir();
   env["RANKFAULT_JOB"] = context.run.path();  // by which `clean` knows a process that lost its guardian
   if (context.cuda) add_cuda_double(*context.cuda, context.cuda_folder(), env);
   for (const auto& [name, value] : context.plan.scenario.workload.env)
@@ -79,17 +111,25 @@ std::map<std::string, std::string> job_environment(const LaunchContext& context,
   return env;
 }
 
-std::map<std::string, std::string> agent_environment(const LaunchContext& context) {
+void make_store(const LaunchContext& context) {
+  std::error_code error;
+  std::filesystem::create_directories(store_of(context), error);
+}
+
+std::map<std::string, std::string> agent_environment(const LaunchContext& context,
+                                                     const std::optional<std::string>& given) {
   std::map<std::string, std::string> env;
   if (context.agent.empty()) return env;
-  std::string preload = context.agent;
-  for (const std::string& object : context.extra_preload) preload += ":" + object;
+  std::vector<std::string> ours{context.agent};
+  ours.insert(ours.end(), context.extra_preload.begin(), context.extra_preload.end());
   const auto& own = context.plan.scenario.workload.env;
-  const auto given = own.find("LD_PRELOAD");
+  const auto written = own.find("LD_PRELOAD");
   const char* inherited = std::getenv("LD_PRELOAD");
-  const std::string before = given != own.end() ? given->second : inherited ? inherited : "";
-  if (!before.empty()) preload += ":" + before;
-  env["LD_PRELOAD"] = preload;
+  const std::string before = given                  ? *given
+                             : written != own.end() ? written->second
+                             : inherited            ? inherited
+                                                    : "";
+  env["LD_PRELOAD"] = joined_preload(ours, before);
   env["RANKFAULT_RUN_DIR"] = context.run.path();
   env["RANKFAULT_CONTROL"] = context.run.control();
   if (context.plan.scenario.workload.launcher != LauncherKind::kTorchrun)  // torchrun counts its own restarts

@@ -12,9 +12,11 @@
 #include <boost/process/extend.hpp>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 
 #include "harness/base/process_tree.h"
 #include "harness/launch/guardian/own_mounts.h"
@@ -63,19 +65,30 @@ GuardianEvent::Kind kind_of(uint32_t message) {
   }
 }
 
+// A watched job reads what the tool was given to read. Not a terminal: it would take the keys of the shell.
+std::unique_ptr<FILE, int (*)(FILE*)> input_of_job(const RunDir& run) {
+  const bool ours =
+      run.kind() == RunKind::kWatch && ::fcntl(STDIN_FILENO, F_GETFD) >= 0 && !::isatty(STDIN_FILENO);
+  const int fd = ours ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  return {fd >= 0 ? ::fdopen(fd, "r") : nullptr, ::fclose};
+}
+
 // The child's pid. `socket` stays open across exec in this child only.
 Result<int> launch(const std::string& program, int socket, const RunDir& run,
                    const std::vector<SmallFolder>& folders) {
   namespace bp = boost::process;
   std::error_code error;
-  std::vector<std::string> args{std::to_string(socket), run.control(), run.undo(), run.path(), run.tmp()};
+  std::vector<std::string> args{std::to_string(socket), run.control(), run.undo(), run.path(), run.tmp(),
+                                to_text(run.kind())};
   for (const SmallFolder& folder : folders) {
     args.push_back(folder.path);
     args.push_back(std::to_string(folder.bytes));
   }
+  const std::unique_ptr<FILE, int (*)(FILE*)> input = input_of_job(run);
+  if (!input) return errno_error("open the job's input");
   try {
     bp::child child(
-        bp::exe = program, bp::args = args, bp::std_in<bp::null, bp::std_out> bp::null,
+        bp::exe = program, bp::args = args, bp::std_in<input.get(), bp::std_out> bp::null,
         bp::std_err > run.file("logs/guardian.log"), error,
         bp::extend::on_exec_setup = [socket](auto&) { ::fcntl(socket, F_SETFD, 0); });
     if (error) return refused(fmt::format("start {}: {}", program, error.message()));
@@ -281,18 +294,32 @@ std::optional<GuardianEvent> Guardian::wait_for(GuardianEvent::Kind kind, Durati
   return std::nullopt;
 }
 
-Result<std::vector<std::string>> Guardian::quit(const std::function<void(const std::string&)>& says) {
+Status Guardian::end_all(int first_signal, Duration grace) {
+  if (Status asked = kill_all(first_signal, grace); !asked.ok()) return asked;
+  if (wait_for(GuardianEvent::Kind::kAllGone, kQuitLimit, {})) return Done{};
+  return refused("the guardian did not end the job");
+}
+
+Undone read_undone(const std::string& lines) {
+  Undone out;
+  for (size_t at = 0, end; (end = lines.find('\n', at)) != std::string::npos; at = end + 1) {
+    const std::string line = lines.substr(at, end - at);
+    const size_t blank = line.find(' ');
+    (line.starts_with("left ") ? out.left : out.failed).push_back(line.substr(blank + 1));
+  }
+  return out;
+}
+
+Result<Undone> Guardian::quit(JobEnd end, const std::function<void(const std::string&)>& says) {
   rf_guardian_packet packet{};
   packet.message = RF_G_QUIT;
+  packet.a = end == JobEnd::kEndedByItself;
   if (Status asked = send(packet, ""); !asked.ok()) return asked.error();
   const auto undone = wait_for(GuardianEvent::Kind::kUndone, kQuitLimit, says);
   if (!undone)
     return Error{ErrorKind::kInternal, "the guardian ended before it had undone what the run did", {}};
   wait_for_child(std::exchange(pid_, 0), kQuitLimit);
-  std::vector<std::string> lines;
-  for (size_t at = 0, end; (end = undone->text.find('\n', at)) != std::string::npos; at = end + 1)
-    lines.push_back(undone->text.substr(at, end - at));
-  return lines;
+  return read_undone(undone->text);
 }
 
 bool descends_from(int pid, uint64_t start, int guardian_pid) {

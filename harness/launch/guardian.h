@@ -43,6 +43,17 @@ struct GuardianEvent {
   std::string text;  // kRefused: what was tried; kUndone: lines
 };
 
+// What an undo list came to.
+struct Undone {
+  std::vector<std::string> failed;  // what could not be undone, a line each
+  std::vector<std::string> left;    // files of the job that stay, by their paths
+};
+
+// Of the lines of a guardian: "failed TEXT", "left PATH".
+Undone read_undone(const std::string& lines);
+
+enum class JobEnd { kEndIt, kEndedByItself };  // the latter: nothing of the job is ended or removed
+
 class Guardian {
  public:
   // With these for the job alone; may_mount() says beforehand whether it may.
@@ -66,9 +77,11 @@ class Guardian {
   Status unload();  // all, and waits for it
   // One event, without blocking; nullopt when there is none. kLost once, when the guardian is gone.
   std::optional<GuardianEvent> next();
-  // kill all, undo, wait for its end (bounded); the lines it could not undo. Events not yet taken are
-  // dropped. `says` is told in words, once, when the guardian takes long.
-  Result<std::vector<std::string>> quit(const std::function<void(const std::string&)>& says = {});
+  // Signals every process of the job and waits until all are gone; after `grace` SIGKILL.
+  Status end_all(int first_signal, Duration grace);
+  // Ends what is left of the job, undoes, and waits for the guardian's end (bounded). Events not yet taken are
+  // dropped. `says` gets a sentence, once, when the guardian takes long.
+  Result<Undone> quit(JobEnd = JobEnd::kEndIt, const std::function<void(const std::string&)>& says = {});
   // Somebody stopped the guardian (SIGSTOP): continues it, as the job waits for it.
   void continue_if_stopped();
   int times_stopped() const { return times_stopped_; }

@@ -1,9 +1,9 @@
 /* guardian_protocol.h: what the tool and the guardian say to each other, over one
  * SOCK_SEQPACKET pair; each message is one packet: a header, then text fields ended by NUL.
  *
- * The guardian is started as: rankfault-guardian SOCKET_FD CONTROL_PATH UNDO_PATH RUN_DIR TMP_DIR [FOLDER
- * BYTES]... The job has a small file system of its own at each FOLDER: /dev/shm, or one below TMP_DIR. C11
- * and C++20 both include this file. */
+ * The guardian is started as: rankfault-guardian SOCKET_FD CONTROL_PATH UNDO_PATH RUN_DIR TMP_DIR KIND
+ * [FOLDER BYTES]... KIND is "run" or "watch". The job has a small file system of its own at each FOLDER:
+ * /dev/shm, or one below TMP_DIR. C11 and C++20 both include this file. */
 #ifndef RANKFAULT_GUARDIAN_PROTOCOL_H
 #define RANKFAULT_GUARDIAN_PROTOCOL_H
 
@@ -16,7 +16,7 @@ enum rf_guardian_message {
   RF_G_SPAWN = 1, /* tag, argc in a, envc in b; then cwd, stdout path, stderr path, argv..., env... */
   RF_G_KILL,   /* end every descendant now: a = signal first sent (0: none), time_ns = grace before SIGKILL */
   RF_G_CENSUS, /* look at all descendants' files now, and append to the undo list */
-  RF_G_QUIT,   /* kill all, undo, and exit 0 */
+  RF_G_QUIT,   /* kill all, undo, and exit 0; a = 1: the job ended by itself, end and remove nothing of it */
   RF_G_LOAD, /* tag; a = busy processes on each core that process pid may use; 0: end those of the tag, or all
               */
   /* guardian -> tool */
@@ -25,8 +25,9 @@ enum rf_guardian_message {
   RF_G_ENDED,        /* tag (0: an orphan we reaped), pid, a = wait status, time_ns */
   RF_G_ALL_GONE,     /* no descendant is left; a = how many were killed */
   RF_G_CENSUS_DONE,  /* a = files known to be the job's */
-  RF_G_UNDONE,       /* a = entries undone, b = entries that could not be; then one line each */
-  RF_G_LOADED        /* a = busy processes there are now, b = errno of what could not be started */
+  RF_G_UNDONE, /* a = entries undone, b = entries that could not be; then lines: "failed TEXT" for each of
+                  these, "left PATH" for each file of the job that stays */
+  RF_G_LOADED  /* a = busy processes there are now, b = errno of what could not be started */
 };
 
 struct rf_guardian_packet {
@@ -41,8 +42,10 @@ struct rf_guardian_packet {
 };
 
 /* The undo list: one entry a line, appended with one write(2) before the act it undoes.
- *   remove-file DEV INO BORN PATH     made by the job; removed only while all three still match. BORN:
- *                                     its birth in ns, 0 where the file system does not keep it
+ *   remove-file DEV INO BORN PATH     a segment or socket that the job made; removed only while all three
+ *                                     still match. BORN: its birth in ns, 0 where the file system does not
+ *                                     keep it
+ *   left-file DEV INO BORN PATH       another file that the job made: never removed, only told of
  *   remove-dir PATH                   the job's TMPDIR, recursively; only below RUN or TMP_DIR
  *   restore-mode DEV INO MODE PATH    after a chmod of ours
  *   continue PID START                after a SIGSTOP of ours */

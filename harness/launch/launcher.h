@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct LaunchContext {
   std::vector<std::string> extra_preload;
   const CudaDouble* cuda = nullptr;  // null: whatever CUDA the machine has
 
+  // The command and its environment stay as the user wrote them, but for what the agent needs.
+  bool watched() const { return run.kind() == RunKind::kWatch; }
   std::string cuda_folder() const;  // where the ranks of this attempt meet over the double
 };
 
@@ -60,9 +63,12 @@ struct Launcher {
   Status (*collect_logs)(const LaunchContext&);
 };
 
-// The environment an agent needs, and LD_PRELOAD with what was there kept.
-std::map<std::string, std::string> agent_environment(const LaunchContext&);
-// {bin} {rank} {ranks} {store} {tmp} {attempt} {scenario_dir} {run}; unknown braces are left alone.
+// The environment an agent needs, and LD_PRELOAD with what was there kept: `given` where the launcher's own
+// words set it, else the scenario's `env:`, else what the tool inherited.
+std::map<std::string, std::string> agent_environment(const LaunchContext&,
+                                                     const std::optional<std::string>& given = std::nullopt);
+// {bin} {rank} {ranks} {store} {tmp} {attempt} {scenario_dir} {run}; unknown braces are left alone, and of a
+// watched job all.
 std::string expand(const std::string& word, const LaunchContext&, int rank);
 
 // The command can be started, and the agent loaded into it: found on the PATH of `env`, executable,
@@ -76,8 +82,11 @@ std::string program_on_path(const std::string& program);  // on the PATH of this
 // The same for what this attempt would start: the launcher's own program and the workload's.
 Status check_workload(const LaunchContext&);
 
-// The tool's environment, the workload's `env:` (expanded), and the job's own variables (TMPDIR,
-// RANKFAULT_JOB) without the agent's.
+// The folder that {store} names is made.
+void make_store(const LaunchContext&);
+
+// The tool's environment, the workload's `env:` (expanded), and the job's own variables (RANKFAULT_JOB, and
+// TMPDIR where the run gives it one) without the agent's.
 std::map<std::string, std::string> job_environment(const LaunchContext&, int rank);
 // logs/launcher.aM.log and logs/rank-N.aM.log
 std::string launcher_log(const RunDir&, int attempt);

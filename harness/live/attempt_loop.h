@@ -49,6 +49,8 @@ class AttemptLoop {
   Result<AttemptEnd> run(const std::vector<LaunchItem>& items, const std::function<bool()>& decided,
                          const std::atomic<int>* interrupted);
 
+  // Nothing that was started lives: the job came to its end by itself.
+  bool all_ended() const;
   ExitStatus worst() const { return worst_; }  // of the started commands: the first that is not zero
 
  private:
@@ -73,7 +75,6 @@ class AttemptLoop {
   void journal_bystanders();
   Json environment_of(const ProcessId&);  // its watched variables; null: none are
   void expect_ranks();
-  bool all_ended() const;
   bool launcher_hangs(TimeNs now);
 
   LiveParts parts_;

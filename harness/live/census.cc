@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "harness/base/command_line.h"
 #include "harness/base/process_tree.h"
 #include "harness/launch/guardian/file_id.h"
 #include "harness/launch/own_folders.h"
@@ -17,14 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string command_line(int pid) {
-  std::ifstream in("/proc/" + std::to_string(pid) + "/cmdline", std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(in)), {});
-  for (char& c : text)
-    if (c == 0) c = ' ';
-  while (!text.empty() && text.back() == ' ') text.pop_back();
-  return text;
-}
+bool lists_file(const std::string& verb) { return verb == "remove-file" || verb == "left-file"; }
 
 struct Counts {
   int processes = 0, shm = 0, sockets = 0, temp_files = 0;
@@ -60,7 +54,7 @@ void take_census(const RunDir& run, int guardian_pid, Journal& journal) {
     std::istringstream words(line);
     std::string verb, path;
     rf_file_id made{};
-    if (!(words >> verb >> made.dev >> made.ino >> made.born) || verb != "remove-file") continue;
+    if (!(words >> verb >> made.dev >> made.ino >> made.born) || !lists_file(verb)) continue;
     std::getline(words >> std::ws, path);
     struct statx st {};
     if (rf_file_at(as_guardian_sees(guardian_pid, path).c_str(), &st) != 0) continue;

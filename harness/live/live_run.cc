@@ -16,7 +16,7 @@ Duration park_limit(const Plan& plan) {
 Result<LiveRun> open_in(RunDir& dir, const Plan& plan, bool recorded) {
   if (const Status room = room_for(dir.path(), recorded ? plan.scenario.workload.ranks : 0); !room)
     return room.error();
-  if (const Status written = dir.write_json("plan.json", to_json(plan)); !written) return written.error();
+  if (const Status written = dir.write_secret_json("plan.json", to_json(plan)); !written) return written.error();
   Result<Journal> journal = Journal::create(dir.file("journal.ndjson"));
   if (!journal) return journal.error();
   Result<ControlPage> page =
@@ -34,6 +34,7 @@ Result<LiveRun> open_in(RunDir& dir, const Plan& plan, bool recorded) {
                  std::move(*guardian),
                  std::move(observer),
                  false,
+                 false,
                  0,
                  {}};
 }
@@ -49,8 +50,8 @@ std::vector<SmallFolder> small_folders(const Plan& plan, const std::string& tmp)
   return folders;
 }
 
-Result<LiveRun> open_run(const Plan& plan, const std::string& run_dir, bool recorded) {
-  Result<RunDir> dir = RunDir::create(run_dir, plan.scenario.name);
+Result<LiveRun> open_run(const Plan& plan, const std::string& run_dir, RunKind kind, bool recorded) {
+  Result<RunDir> dir = RunDir::create(run_dir, plan.scenario.name, kind);
   if (!dir) return dir.error();
   Result<LiveRun> opened = open_in(*dir, plan, recorded);
   if (opened) return opened;

@@ -23,6 +23,7 @@ struct LiveRun {  // in the order in which it is made; taken down in the reverse
   Guardian guardian;
   std::unique_ptr<Observer> observer;
   bool launched = false;          // something of the job was asked to start
+  bool over = false;              // all that was started came to its end by itself
   int attempt = 0;                // the one that runs, or ran last
   std::vector<std::string> lost;  // what the disk refused, in words
 };
@@ -31,8 +32,8 @@ struct LiveRun {  // in the order in which it is made; taken down in the reverse
 std::vector<SmallFolder> small_folders(const Plan&, const std::string& tmp);
 
 // Makes all of it, or nothing: after an error neither a run directory nor a TMPDIR is left, else the error
-// says so. `run_dir`: as in RunDir::create. `recorded`: the ranks will write flight records.
-Result<LiveRun> open_run(const Plan&, const std::string& run_dir, bool recorded);
+// says so. `run_dir` and the kind: as in RunDir::create. `recorded`: the ranks will write flight records.
+Result<LiveRun> open_run(const Plan&, const std::string& run_dir, RunKind, bool recorded);
 
 // After the last line of the journal: gives back the room on the disk that was reserved and not used, and,
 // when nothing is left to clean, marks the run complete. What the disk refuses is in `lost`.

@@ -12,6 +12,7 @@ namespace rankfault {
 
 // A job without a scenario: it is left alone for as long as it likes, and told of while it runs.
 struct WatchOptions {
+  bool verbose = false;         // list what is changed of the job's command and environment
   bool end_on_finding = false;  // when the job cannot go on, by a proof or by what is inferred
   std::function<void(const std::vector<Finding>&)> found;          // new or changed, withdrawn ones too
   std::function<void(const std::vector<RankEvidence>&)> evidence;  // of all ranks

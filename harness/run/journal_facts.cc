@@ -59,6 +59,7 @@ class Folder {
     if (ev == "starved") starved(line);
     if (ev == "teardown") teardown(line);
     if (ev == "run_end") facts_.ended = true;
+    if (ev == "cleanup") facts_.left_behind = line.value("left", std::vector<std::string>{});
     if (ev == "leftover") facts_.leftovers.push_back(line);
     facts_.end = number_at<TimeNs>(line, "t", facts_.end);
   }

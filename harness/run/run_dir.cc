@@ -14,12 +14,29 @@
 #include <random>
 #include <sstream>
 
+#include "harness/base/mask.h"
 #include "harness/base/time.h"
 
 namespace rankfault {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view kTmpStem = "rf.";
+constexpr size_t kTmpLetters = 6;
+// The path of a socket has room for 107 characters, and libraries put some 40 after TMPDIR.
+constexpr size_t kLongestTmpdir = 56;
+
+// $TMPDIR where it is a folder to write in, without a / at its end; "" where it is not.
+std::string users_tmpdir() {
+  const char* given = std::getenv("TMPDIR");
+  std::string path = given ? given : "";
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  std::error_code error;
+  const bool usable = path.starts_with("/") && fs::is_directory(path, error) &&
+                      ::access(path.c_str(), W_OK | X_OK) == 0 && path.find('\n') == std::string::npos;
+  return usable ? path : "";
+}
 
 // Letters, digits, '-', '_' and '.': a scenario's name becomes part of a path.
 std::string as_file_name(const std::string& name) {
@@ -45,7 +62,7 @@ Result<std::string> make_fresh(const std::string& scenario_name) {
   const std::string stem = fmt::format("{}/{}-{}", folder.string(), as_file_name(scenario_name), stamp);
   for (int n = 0; n < 10000; ++n) {
     const std::string path = n == 0 ? stem : fmt::format("{}.{}", stem, n);
-    if (::mkdir(path.c_str(), 0755) == 0) return path;
+    if (::mkdir(path.c_str(), 0700) == 0) return path;
     if (errno != EEXIST)
       return errno_error(fmt::format("make {} (--runs DIR names another folder for runs)", path));
   }
@@ -58,7 +75,7 @@ Result<std::string> make_given(const std::string& given) {
   if (!path.has_filename()) path = path.parent_path();
   fs::create_directories(path.parent_path(), error);
   if (error) return errno_error("make " + path.parent_path().string(), error.value());
-  if (::mkdir(path.c_str(), 0755) == 0) return path.string();
+  if (::mkdir(path.c_str(), 0700) == 0) return path.string();
   if (errno == EEXIST)
     return refused(fmt::format("run directory {} exists; a run never writes into another's", path.string()));
   return errno_error("make " + path.string());
@@ -86,71 +103,10 @@ std::string random_letters(size_t count) {
   return text;
 }
 
-}  // namespace
-
-std::string boot_id() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string text;
-  std::getline(file, text);
-  return text;
-}
-
-Result<std::string> make_run_folder(const std::string& path, const std::string& scenario_name) {
-  return path.empty() ? make_fresh(scenario_name) : make_given(path);
-}
-
-Result<RunDir> RunDir::create(const std::string& path, const std::string& scenario_name) {
-  Result<std::string> made = make_run_folder(path, scenario_name);
-  if (!made.ok()) return made.error();
-  RunDir run;
-  run.path_ = *made;
-  if (const Status filled = run.fill(); !filled) {
-    Error error = filled.error();
-    if (const std::string left = run.discard(); !left.empty()) error.message += "; " + left;
-    return error;
-  }
-  return run;
-}
-
-Status RunDir::fill() {
-  lock_.reset(::open(file("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!lock_.valid() || ::flock(lock_.get(), LOCK_EX) != 0) return errno_error("lock " + file("lock"));
-  for (const std::string& folder : {records(), logs()})
-    if (::mkdir(folder.c_str(), 0755) != 0) return errno_error("make " + folder);
-  state_ = {{"state", "incomplete"},
-            {"tmp", ""},
-            {"tmp_dev", 0},
-            {"tmp_ino", 0},
-            {"boot", boot_id()},
-            {"began_ns", now_ns()},
-            {"began_realtime_ns", realtime_ns()},
-            {"tool", ::getpid()}};
-  return make_tmp();
-}
-
-// The name is on disk before the directory; the line that removes it and then its inode right after.
-// Killed in between, an empty directory is left, and `clean` knows its name.
-Status RunDir::make_tmp() {
-  for (int tries = 0; tries < 100; ++tries) {
-    state_["tmp"] = tmp_ = "/tmp/rf." + random_letters(6);
-    if (Status written = write_json("state.json", state_); !written.ok()) return written;
-    if (::mkdir(tmp_.c_str(), 0700) == 0) {
-      struct stat tmp {};
-      ::stat(tmp_.c_str(), &tmp);
-      state_["tmp_dev"] = tmp.st_dev;
-      state_["tmp_ino"] = tmp.st_ino;
-      if (Status noted = append_line(undo(), "remove-dir " + tmp_); !noted.ok()) return noted;
-      return write_json("state.json", state_);
-    }
-    if (errno != EEXIST) return errno_error("make " + tmp_);
-  }
-  return refused("no free name for a temporary directory in /tmp");
-}
-
-Status RunDir::write_json(const std::string& name, const Json& json) const {
-  const std::string path = file(name), temp = path + ".part";
+Status replace_json(const std::string& path, const Json& json, mode_t mode) {
+  const std::string temp = path + ".part";
   const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-  UniqueFd fd(::open(temp.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  UniqueFd fd(::open(temp.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
   if (!fd.valid()) return errno_error("open " + temp);
   for (size_t at = 0; at < text.size();) {
     const ssize_t n = ::write(fd.get(), text.data() + at, text.size() - at);
@@ -165,9 +121,94 @@ Status RunDir::write_json(const std::string& name, const Json& json) const {
   return Done{};
 }
 
+}  // namespace
+
+std::string boot_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string text;
+  std::getline(file, text);
+  return text;
+}
+
+Result<std::string> make_run_folder(const std::string& path, const std::string& scenario_name) {
+  return path.empty() ? make_fresh(scenario_name) : make_given(path);
+}
+
+const char* to_text(RunKind kind) { return kind == RunKind::kWatch ? "watch" : "run"; }
+
+bool is_tmp_name(const std::string& path) {
+  const std::string name = fs::path(path).filename().string();
+  return path.starts_with("/") && name.starts_with(kTmpStem) && name.size() == kTmpStem.size() + kTmpLetters;
+}
+
+Result<RunDir> RunDir::create(const std::string& path, const std::string& scenario_name, RunKind kind) {
+  Result<std::string> made = make_run_folder(path, scenario_name);
+  if (!made.ok()) return made.error();
+  RunDir run;
+  run.path_ = *made;
+  run.kind_ = kind;
+  if (const Status filled = run.fill(); !filled) {
+    Error error = filled.error();
+    if (const std::string left = run.discard(); !left.empty()) error.message += "; " + left;
+    return error;
+  }
+  return run;
+}
+
+Status RunDir::fill() {
+  lock_.reset(::open(file("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock_.valid() || ::flock(lock_.get(), LOCK_EX) != 0) return errno_error("lock " + file("lock"));
+  for (const std::string& folder : {records(), logs()})
+    if (::mkdir(folder.c_str(), 0700) != 0) return errno_error("make " + folder);
+  state_ = {{"state", "incomplete"},
+            {"kind", to_text(kind_)},
+            {"tmp", ""},
+            {"tmp_dev", 0},
+            {"tmp_ino", 0},
+            {"boot", boot_id()},
+            {"began_ns", now_ns()},
+            {"began_realtime_ns", realtime_ns()},
+            {"tool", ::getpid()}};
+  return make_tmp();
+}
+
+// The name is on disk before the directory; the line that removes it and then its inode right after.
+// Killed in between, an empty directory is left, and `clean` knows its name.
+Status RunDir::make_tmp() {
+  const std::string users = users_tmpdir();
+  const bool fits = users.size() <= kLongestTmpdir;  // where it does not, the job keeps the user's
+  const std::string folder = users.empty() || !fits || kind_ == RunKind::kWatch ? "/tmp" : users;
+  for (int tries = 0; tries < 100; ++tries) {
+    state_["tmp"] = tmp_ = fmt::format("{}/{}{}", folder, kTmpStem, random_letters(kTmpLetters));
+    if (fits && kind_ == RunKind::kRun) job_tmpdir_ = tmp_;
+    if (Status written = write_state(); !written.ok()) return written;
+    if (::mkdir(tmp_.c_str(), 0700) == 0) {
+      struct stat tmp {};
+      ::stat(tmp_.c_str(), &tmp);
+      state_["tmp_dev"] = tmp.st_dev;
+      state_["tmp_ino"] = tmp.st_ino;
+      if (Status noted = append_line(undo(), "remove-dir " + tmp_); !noted.ok()) return noted;
+      return write_state();
+    }
+    if (errno != EEXIST) return errno_error("make " + tmp_);
+  }
+  return refused("no free name for a temporary directory in " + folder);
+}
+
+Status RunDir::write_json(const std::string& name, const Json& json) const {
+  return replace_json(file(name), masked(json), 0644);
+}
+
+Status RunDir::write_secret_json(const std::string& name, const Json& json) const {
+  return replace_json(file(name), json, 0600);
+}
+
+// Paths that `clean` needs as they are.
+Status RunDir::write_state() const { return replace_json(file("state.json"), state_, 0644); }
+
 Status RunDir::complete() {
   state_["state"] = "complete";
-  return write_json("state.json", state_);
+  return write_state();
 }
 
 std::string RunDir::discard() {

@@ -14,23 +14,33 @@
 namespace rankfault {
 
 enum class RunState { kLive, kDead, kComplete };
+enum class RunKind { kRun, kWatch };  // a watched job keeps its own TMPDIR
+const char* to_text(RunKind);         // "run", "watch"
 
 class RunDir {  // NOLINT(bugprone-exception-escape): moving a JSON value is not declared noexcept
  public:
   // Makes the directory (and its parents); refuses one that exists. `path` empty: a fresh name
   // under the runs folder ($RANKFAULT_RUNS, else ./rankfault-runs), from the scenario's name.
-  static Result<RunDir> create(const std::string& path, const std::string& scenario_name);
+  static Result<RunDir> create(const std::string& path, const std::string& scenario_name,
+                               RunKind = RunKind::kRun);
 
   const std::string& path() const { return path_; }  // absolute
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   std::string records() const { return path_ + "/records"; }  // *.ring and *.actions
   std::string logs() const { return path_ + "/logs"; }        // rank-N.aM.log
-  std::string tmp() const { return tmp_; }  // the job's TMPDIR: short (sun_path), removed at the end
+  RunKind kind() const { return kind_; }
+  // A folder of this run's own, removed at the end: below $TMPDIR, else in /tmp; short (sun_path).
+  std::string tmp() const { return tmp_; }
+  // What the job gets as TMPDIR: tmp(), or "" where it keeps its user's.
+  std::string job_tmpdir() const { return job_tmpdir_; }
   std::string control() const { return path_ + "/control"; }
   std::string undo() const { return path_ + "/undo"; }
 
-  Status write_json(const std::string& name, const Json&) const;  // temp + rename
-  Status complete();                                              // state file: incomplete -> complete
+  // Temp and rename; values that look secret are masked (harness/base/mask.h).
+  Status write_json(const std::string& name, const Json&) const;
+  // As it is, for its owner alone (mode 0600): what a repeat of the run needs.
+  Status write_secret_json(const std::string& name, const Json&) const;
+  Status complete();  // state file: incomplete -> complete
   // Removes it, all in it and its empty TMPDIR: for a run in which nothing was ever started. "" or what is
   // left, in words.
   std::string discard();
@@ -38,15 +48,18 @@ class RunDir {  // NOLINT(bugprone-exception-escape): moving a JSON value is not
  private:
   Status fill();
   Status make_tmp();
+  Status write_state() const;
   Json state_;
-  std::string path_, tmp_;
+  RunKind kind_ = RunKind::kRun;
+  std::string path_, tmp_, job_tmpdir_;
   UniqueFd lock_;
 };
 
 // The directory alone, by the same rules as RunDir::create: for what holds several runs. Absolute.
 Result<std::string> make_run_folder(const std::string& path, const std::string& scenario_name);
 
-std::string boot_id();  // of this boot of the machine
+std::string boot_id();                      // of this boot of the machine
+bool is_tmp_name(const std::string& path);  // as RunDir::tmp() is named
 RunState run_state(const std::string& run_dir);
 Result<Json> read_json(const std::string& path);
 

@@ -69,11 +69,12 @@ struct RunFacts {
   uint64_t lost_lines = 0;      // of the journal: numbers that are missing in it
   bool starved = false;         // the host could not serve our own timers
   std::string starved_why;
-  std::string cuda_double;             // NCCL's version over the double of CUDA; "": not over it
-  std::string not_computed;            // kernels that were launched over it and computed nothing; "" none
-  std::vector<NoRank> no_rank;         // by attempt
-  std::vector<Json> leftovers;         // census lines
-  std::vector<RankEvidence> evidence;  // taken while the job hung, by rank; judged by nobody
+  std::string cuda_double;               // NCCL's version over the double of CUDA; "": not over it
+  std::string not_computed;              // kernels that were launched over it and computed nothing; "" none
+  std::vector<NoRank> no_rank;           // by attempt
+  std::vector<Json> leftovers;           // census lines
+  std::vector<std::string> left_behind;  // files of the job that clean-up did not remove
+  std::vector<RankEvidence> evidence;    // taken while the job hung, by rank; judged by nobody
   std::unique_ptr<RunFacts> reference;
 };
 

@@ -4,7 +4,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -13,6 +15,7 @@
 namespace rankfault::test {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -42,7 +45,7 @@ TEST_F(CensusTest, RemovesASegmentThatTheJobMade) {
   EXPECT_THAT(undo_text(), HasSubstr("/dev/shm/" + unique_ + "\n"));
   const auto lines = guardian_->quit();
   ASSERT_TRUE(lines.ok());
-  EXPECT_THAT(*lines, IsEmpty());
+  EXPECT_THAT(lines->failed, IsEmpty());
   EXPECT_THAT(shm_names(unique_), IsEmpty());
 }
 
@@ -60,7 +63,7 @@ TEST_F(CensusTest, ASegmentInAShmOfTheJobsOwnIsNotOnTheHost) {
   EXPECT_EQ(::access(inside.c_str(), F_OK), 0) << inside;
   const auto lines = guardian_->quit();
   ASSERT_TRUE(lines.ok());
-  EXPECT_THAT(*lines, IsEmpty());
+  EXPECT_THAT(lines->failed, IsEmpty());
 }
 
 TEST_F(CensusTest, AFolderOfTheJobsOwnIsSmallAndGone) {
@@ -82,7 +85,7 @@ TEST_F(CensusTest, AFolderOfTheJobsOwnIsSmallAndGone) {
   EXPECT_FALSE(std::filesystem::exists(folder + "/file"));
   const auto lines = guardian_->quit();
   ASSERT_TRUE(lines.ok());
-  EXPECT_THAT(*lines, IsEmpty());
+  EXPECT_THAT(lines->failed, IsEmpty());
   EXPECT_FALSE(std::filesystem::exists(run_->tmp()));
 }
 
@@ -125,8 +128,8 @@ TEST_F(CensusTest, LeavesANewSegmentThatANeighbourStillHolds) {
   const auto lines = guardian_->quit();
   ASSERT_TRUE(lines.ok());
   EXPECT_TRUE(neighbour.there());
-  ASSERT_EQ(lines->size(), 1u);
-  EXPECT_THAT((*lines)[0], HasSubstr(fmt::format("process {}", ::getpid())));
+  ASSERT_EQ(lines->failed.size(), 1u);
+  EXPECT_THAT(lines->failed[0], HasSubstr(fmt::format("process {}", ::getpid())));
 }
 
 TEST_F(CensusTest, LeavesAFileThatTheJobOnlyReads) {
@@ -142,6 +145,95 @@ TEST_F(CensusTest, LeavesWhatTheUserNamed) {
   spawn_ready({"open_rw", output});
   census();
   EXPECT_THAT(undo_text(), Not(HasSubstr("model.bin")));
+}
+
+// "/tmp/x" names neither "/tmp/x-results" nor "/var/tmp/x".
+TEST_F(CensusTest, ANameIsAWholePath) {
+  const std::string named = "/tmp/" + unique_, go = scratch_ / "go";
+  Command lock = command({"lock_file", unique_, go}, scratch_ / "ready");  // /tmp/UNIQUE.lock
+  lock.env["PWD"] = named;
+  lock.env["OUT"] = "/var" + named + ".lock";
+  ASSERT_TRUE(guardian_->spawn(++tag_, lock).ok());
+  ASSERT_TRUE(eventually([&] { return first_number(scratch_ / "ready") > 0; }));
+  census();
+  EXPECT_THAT(undo_text(), HasSubstr(named + ".lock\n"));
+  std::ofstream(go) << "remove it";
+  EXPECT_TRUE(eventually([&] { return ::access((named + ".lock").c_str(), F_OK) != 0; }));
+}
+
+TEST_F(CensusTest, TellsOfAFileInTmpAndLeavesIt) {
+  const std::string path = "/tmp/" + unique_ + ".lock";
+  spawn_ready({"lock_file", unique_, scratch_ / "never"});
+  census();
+  EXPECT_THAT(undo_text(), HasSubstr("left-file "));
+  EXPECT_THAT(undo_text(), Not(HasSubstr("remove-file ")));
+  const auto lines = guardian_->quit();
+  ASSERT_TRUE(lines.ok());
+  EXPECT_THAT(lines->failed, IsEmpty());
+  EXPECT_THAT(lines->left, ElementsAre(path));
+  EXPECT_EQ(::unlink(path.c_str()), 0) << "removed";
+}
+
+// Of a job that its user watches.
+class WatchedCensusTest : public GuardianTest {
+ protected:
+  void SetUp() override {
+    GuardianTest::SetUp();
+    guardian_.reset();
+    Result<RunDir> run = RunDir::create(scratch_ / "watched", "test", RunKind::kWatch);
+    ASSERT_TRUE(run.ok());
+    run_.emplace(std::move(*run));
+    Result<Guardian> guardian = Guardian::start(*run_);
+    ASSERT_TRUE(guardian.ok());
+    guardian_.emplace(std::move(*guardian));
+  }
+  std::string in_shm(const std::string& ending) const { return "/dev/shm/" + unique_ + ending; }
+};
+
+TEST_F(WatchedCensusTest, ASegmentGoesAndAFileInShmStays) {
+  spawn_ready({"segment", "/" + unique_ + ".seg"});
+  std::ofstream(in_shm(".out")) << "results";
+  const Command holder = {
+      {"/bin/sh", "-c", "exec 3>>\"$FILE\"; echo 1 > \"$READY\"; exec sleep 1000"},
+      {{"PATH", "/usr/bin:/bin"}, {"FILE", in_shm(".out").substr(1)}, {"READY", scratch_ / "held"}},
+      "/",
+      run_->file("logs/holder.log"),
+      run_->file("logs/holder.log")};
+  ASSERT_TRUE(guardian_->spawn(++tag_, holder).ok());
+  ASSERT_TRUE(eventually([&] { return first_number(scratch_ / "held") == 1; }));
+  census();
+  EXPECT_THAT(undo_text(), HasSubstr("left-file "));
+  const auto lines = guardian_->quit();
+  ASSERT_TRUE(lines.ok());
+  EXPECT_THAT(lines->failed, IsEmpty());
+  EXPECT_THAT(lines->left, IsEmpty()) << "of its own files a watched job is told nothing";
+  EXPECT_EQ(::access(in_shm(".seg").c_str(), F_OK), -1);
+  EXPECT_EQ(::unlink(in_shm(".out").c_str()), 0) << "removed";
+}
+
+TEST_F(WatchedCensusTest, AJobThatEndedByItselfIsLeftAsItIs) {
+  const int pid = spawn_ready({"segment", "/" + unique_ + ".seg"}).pid;
+  census();
+  const auto lines = guardian_->quit(JobEnd::kEndedByItself);
+  ASSERT_TRUE(lines.ok());
+  EXPECT_THAT(lines->failed, IsEmpty());
+  EXPECT_THAT(lines->left, ElementsAre(in_shm(".seg")));
+  EXPECT_EQ(::unlink(in_shm(".seg").c_str()), 0) << "removed";
+  EXPECT_TRUE(is_alive(pid)) << "a daemon of the job";
+  ::kill(pid, SIGKILL);
+  EXPECT_TRUE(eventually([&] { return !is_alive(pid); }));
+}
+
+TEST_F(WatchedCensusTest, ASegmentThatAnotherHoldsIsLeftWithoutAFailure) {
+  Neighbour neighbour("/" + unique_ + "-n");
+  spawn_ready({"map", "/" + unique_ + "-n"});
+  census();
+  EXPECT_THAT(undo_text(), HasSubstr("remove-file "));
+  const auto lines = guardian_->quit();
+  ASSERT_TRUE(lines.ok());
+  EXPECT_TRUE(neighbour.there());
+  EXPECT_THAT(lines->failed, IsEmpty());
+  EXPECT_THAT(lines->left, ElementsAre(in_shm("-n")));
 }
 
 // The job's lock file is gone; a neighbour's of the same name has its inode by now.

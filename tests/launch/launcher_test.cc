@@ -14,6 +14,7 @@
 #include "harness/agent/agent_abi.h"
 #include "harness/launch/gather.h"
 #include "harness/launch/launchers/mpi_implementation.h"
+#include "harness/launch/launchers/preload_words.h"
 #include "harness/launch/launchers/torchrun_nodes.h"
 #include "harness/launch/own_folders.h"
 #include "tests/launch/fixture.h"
@@ -83,6 +84,27 @@ TEST_F(LauncherTest, TheAgentComesFirstAndAnExistingPreloadStays) {
   EXPECT_EQ(agent_environment(context())["RANKFAULT_RUN_DIR"], run_->path());
   agent_ = "";
   EXPECT_TRUE(agent_environment(context()).empty());
+}
+
+// AddressSanitizer ends a process in which it is preloaded and is not the first.
+TEST_F(LauncherTest, TheAgentComesBehindASanitizer) {
+  agent_ = "/a/agent.so";
+  workload().env["LD_PRELOAD"] = "/b/libasan.so.8 /b/jemalloc.so";
+  EXPECT_EQ(agent_environment(context())["LD_PRELOAD"], "/b/libasan.so.8:/a/agent.so:/b/jemalloc.so");
+  EXPECT_EQ(agent_environment(context(), "/b/x.so")["LD_PRELOAD"], "/a/agent.so:/b/x.so");
+}
+
+TEST(PreloadWords, TakesTheRanksPreloadFromTheLaunchersWords) {
+  using Words = std::vector<std::string>;
+  Words open_mpi{"-x", "COLOUR", "-x", "LD_PRELOAD=/b/jemalloc.so", "--bind-to", "none"};
+  EXPECT_EQ(take_preload(open_mpi), "/b/jemalloc.so");
+  EXPECT_EQ(open_mpi, (Words{"-x", "COLOUR", "--bind-to", "none"}));
+  Words hydra{"-genv", "A", "b", "-genv", "LD_PRELOAD", "/b/jemalloc.so", "-env", "LD_PRELOAD", "/c.so"};
+  EXPECT_EQ(take_preload(hydra), "/c.so");
+  EXPECT_EQ(hydra, (Words{"-genv", "A", "b"}));
+  Words inherited{"-x", "LD_PRELOAD", "-v"};
+  EXPECT_EQ(take_preload(inherited), std::nullopt);
+  EXPECT_EQ(inherited, (Words{"-v"}));
 }
 
 TEST_F(LauncherTest, LocalGivesEachRankItsPlace) {

@@ -1,7 +1,9 @@
 // RunDir: made once, found in the right state.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -80,6 +82,71 @@ TEST_F(RunDirTest, MakesParentsAndAShortTemporaryDirectory) {
   EXPECT_TRUE(std::filesystem::is_directory(run->records()) && std::filesystem::is_directory(run->logs()));
   EXPECT_LT(run->tmp().size(), 20u);
   EXPECT_EQ(read_text(run->undo()), "remove-dir " + run->tmp() + "\n");
+}
+
+std::string mode_of(const std::string& path) {
+  struct stat st {};
+  return ::stat(path.c_str(), &st) == 0 ? fmt::format("{:o}", st.st_mode & 07777u) : "none";
+}
+
+TEST_F(RunDirTest, IsItsOwnersAlone) {
+  const auto run = make(scratch_ / "run");
+  ASSERT_TRUE(run && run->write_secret_json("plan.json", {{"token", "XYZ"}}).ok());
+  for (const std::string& folder : {run->path(), run->records(), run->logs()})
+    EXPECT_EQ(mode_of(folder), "700");
+  EXPECT_EQ(mode_of(run->file("plan.json")), "600");
+  EXPECT_THAT(read_text(run->file("plan.json")), HasSubstr("XYZ"));
+  ASSERT_TRUE(run->write_json("other.json", {{"token", "XYZ"}}).ok());
+  EXPECT_THAT(read_text(run->file("other.json")), HasSubstr("***"));
+}
+
+// The scratch space that a cluster gives to a job.
+class UsersTmpdir : public RunDirTest {
+ protected:
+  void set(const std::string& path) { ::setenv("TMPDIR", path.c_str(), 1); }
+  void TearDown() override {
+    before_ ? ::setenv("TMPDIR", before_->c_str(), 1) : ::unsetenv("TMPDIR");
+    RunDirTest::TearDown();
+  }
+  std::optional<std::string> before_ =
+      std::getenv("TMPDIR") ? std::optional<std::string>(std::getenv("TMPDIR")) : std::nullopt;
+};
+
+TEST_F(UsersTmpdir, TheRunsFolderLiesInside) {
+  std::filesystem::create_directory(scratch_ / "job");
+  set(scratch_ / "job/");
+  const auto run = make(scratch_ / "run");
+  ASSERT_TRUE(run);
+  EXPECT_THAT(run->tmp(), StartsWith(scratch_ / "job/rf."));
+  EXPECT_EQ(run->job_tmpdir(), run->tmp());
+}
+
+TEST_F(UsersTmpdir, IsKeptWhereThePathOfASocketWouldNotFit) {
+  const std::string deep = scratch_ / std::string(60, 'x');
+  std::filesystem::create_directory(deep);
+  set(deep);
+  const auto run = make(scratch_ / "run");
+  ASSERT_TRUE(run);
+  EXPECT_THAT(run->tmp(), StartsWith("/tmp/rf."));
+  EXPECT_EQ(run->job_tmpdir(), "");
+}
+
+TEST_F(UsersTmpdir, OneThatIsNotThereIsNotUsed) {
+  for (const std::string& path : {scratch_ / "absent", std::string("relative"), std::string()}) {
+    set(path);
+    const auto run = make(scratch_ / ("run" + std::to_string(path.size())));
+    ASSERT_TRUE(run);
+    EXPECT_THAT(run->tmp(), StartsWith("/tmp/rf."));
+    EXPECT_EQ(run->job_tmpdir(), run->tmp());
+  }
+}
+
+TEST_F(UsersTmpdir, AWatchedJobKeepsIt) {
+  const auto run = RunDir::create(scratch_ / "run", "x", RunKind::kWatch);
+  ASSERT_TRUE(run.ok());
+  tmp_.push_back(run->tmp());
+  EXPECT_EQ(run->job_tmpdir(), "");
+  EXPECT_THAT(run->tmp(), StartsWith("/tmp/rf."));
 }
 
 TEST_F(RunDirTest, FreshNamesComeFromTheScenarioAndNeverCollide) {

@@ -50,6 +50,12 @@ static void* make_segment(const char* name) {
   return map;
 }
 
+static void map_segment(const char* name) { /* one that is there already */
+  const int fd = shm_open(name, O_RDWR, 0600);
+  if (fd < 0 || mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED) exit(106);
+  close(fd);
+}
+
 /* Makes and unlinks segments as fast as it can, in two processes; at most four names at a time each. */
 static void churn(const char* prefix) {
   char names[4][128];
@@ -112,6 +118,7 @@ int main(int argc, char** argv) {
   if (!strcmp(what, "polite")) signal(SIGTERM, on_term);
   if (!strcmp(what, "daemon")) daemonise(arg);
   if (!strcmp(what, "segment")) make_segment(arg);
+  if (!strcmp(what, "map")) map_segment(arg);
   if (!strcmp(what, "churn")) churn(arg);
   if (!strcmp(what, "chain")) chain(arg);
   if (!strcmp(what, "socket")) bind_socket(arg);

@@ -80,6 +80,14 @@ TEST_F(UndoTest, RemovesWhatTheDiskDidNotTakeIntoTheList) {
   EXPECT_EQ(undone_, 2);
 }
 
+TEST_F(UndoTest, TellsOfAFileThatIsLeftAndDoesNotRemoveIt) {
+  const std::string path = make("results");
+  list("left-file" + file_line(path).substr(std::string("remove-file").size()) + "\n");
+  EXPECT_EQ(undo(), "left " + path + "\n");
+  EXPECT_EQ(undone_, 0);
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
 TEST_F(UndoTest, LeavesAFileWhoseInodeChanged) {
   const std::string path = make("a");
   list(file_line(path) + "\n");

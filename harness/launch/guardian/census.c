@@ -52,18 +52,31 @@ static int grow(void** array, size_t count, size_t* room, size_t size) {
   return 0;
 }
 
-void rf_census_named(struct rf_census* c, const char* word) {
-  for (const char* at = word; (at = strstr(at, "/tmp/")); at += 5) {
-    const size_t n = strcspn(at, ":,; \n");
-    if (n <= 5 || grow((void**)&c->named, c->named_count, &c->named_room, sizeof *c->named)) continue;
+/* "--out=/tmp/x", but not "/var/tmp/x". */
+static int begins_path(const char* word, const char* at) {
+  return at == word || strchr("=:,;@ \t\n\"'([{", at[-1]) != NULL;
+}
+
+static void name_below(struct rf_census* c, const char* word, const char* folder) {
+  const size_t prefix = strlen(folder);
+  for (const char* at = word; (at = strstr(at, folder)); at += prefix) {
+    size_t n = strcspn(at, ":,; \n");
+    while (n > prefix && at[n - 1] == '/') --n;
+    if (n <= prefix || !begins_path(word, at)) continue;
+    if (grow((void**)&c->named, c->named_count, &c->named_room, sizeof *c->named)) continue;
     char* copy = strndup(at, n);
     if (copy) c->named[c->named_count++] = copy;
   }
 }
 
+void rf_census_named(struct rf_census* c, const char* word) {
+  name_below(c, word, "/tmp/");
+  if (c->watch) name_below(c, word, "/dev/shm/");
+}
+
 static int is_named(const struct rf_census* c, const char* path) {
   for (size_t i = 0; i < c->named_count; ++i)
-    if (strncmp(path, c->named[i], strlen(c->named[i])) == 0) return 1;
+    if (is_below(path, c->named[i])) return 1;
   return 0;
 }
 
@@ -90,8 +103,28 @@ static void list(struct rf_census* c, const char* line, size_t bytes) {
   write_unlisted(c);
 }
 
+enum held { HELD_OPEN, HELD_MAPPED, HELD_SOCKET };
+
+static int is_temporary(const struct rf_census* c, const char* path, enum held how) {
+  if (how == HELD_SOCKET) return 1;
+  return strncmp(path, "/dev/shm/", 9) == 0 && (how == HELD_MAPPED || !c->watch);
+}
+
+/* 1: it has to be listed. A file that was only open when it was listed may be mapped by now. */
+static int remember(struct rf_census* c, const struct rf_file_id* id, int temporary) {
+  for (size_t i = 0; i < c->known_count; ++i) {
+    if (!rf_same_file(&c->known[i].id, id)) continue;
+    if (c->known[i].temporary || !temporary) return 0;
+    c->known[i].temporary = 1;
+    return 1;
+  }
+  if (grow((void**)&c->known, c->known_count, &c->known_room, sizeof *c->known)) return 0;
+  c->known[c->known_count++] = (struct rf_census_file){*id, temporary};
+  return 1;
+}
+
 /* `ino` is what the descendant holds; 0: not known (a socket's file has another inode). */
-static void consider(struct rf_census* c, const char* path, uint64_t ino, uid_t owner) {
+static void consider(struct rf_census* c, const char* path, uint64_t ino, uid_t owner, enum held how) {
   struct statx st;
   if (!is_watched(c, path) || is_named(c, path)) return;
   if (rf_file_at(path, &st)) return;
@@ -99,14 +132,13 @@ static void consider(struct rf_census* c, const char* path, uint64_t ino, uid_t 
   const struct statx_timestamp* born = (st.stx_mask & STATX_BTIME) ? &st.stx_btime : &st.stx_ctime;
   if (born->tv_sec * 1000000000ll + born->tv_nsec < c->began_ns || st.stx_uid != owner) return;
   const struct rf_file_id id = rf_id_of_file(&st);
-  for (size_t i = 0; i < c->known_count; ++i)
-    if (rf_same_file(&c->known[i], &id)) return;
-  if (grow((void**)&c->known, c->known_count, &c->known_room, sizeof *c->known)) return;
-  c->known[c->known_count++] = id;
+  const int temporary = is_temporary(c, path, how);
+  if (!remember(c, &id, temporary)) return;
 
   char line[4352];
-  const int n = snprintf(line, sizeof line, "remove-file %llu %llu %llu %s\n", (unsigned long long)id.dev,
-                         (unsigned long long)id.ino, (unsigned long long)id.born, path);
+  const int n =
+      snprintf(line, sizeof line, "%s %llu %llu %llu %s\n", temporary ? "remove-file" : "left-file",
+               (unsigned long long)id.dev, (unsigned long long)id.ino, (unsigned long long)id.born, path);
   if (n > 0 && n < (int)sizeof line) list(c, line, (size_t)n);
 }
 
@@ -124,7 +156,7 @@ static void look_at_maps(struct rf_census* c, int pid, uid_t owner) {
     if (sscanf(line, "%*s %7s %*s %*s %llu %n", perms, &ino, &at) < 2 || !at || ino == 0) continue;
     if (perms[1] != 'w' || perms[3] != 's') continue; /* private or read-only: not its maker's */
     line[strcspn(line, "\n")] = 0;
-    consider(c, line + at, ino, owner);
+    consider(c, line + at, ino, owner, HELD_MAPPED);
   }
   free(line);
   fclose(maps);
@@ -144,14 +176,14 @@ static void look_at_descriptors(struct rf_census* c, int pid, uid_t owner, struc
     unsigned long long socket;
     if (sscanf(path, "socket:[%llu]", &socket) == 1) {
       const char* bound = rf_unix_socket_path(sockets, pid, socket);
-      if (bound) consider(c, bound, 0, owner);
+      if (bound) consider(c, bound, 0, owner, HELD_SOCKET);
       continue;
     }
     if (!is_watched(c, path)) continue;
     /* The link's own mode says how the file was opened. */
     if (fstatat(dirfd(dir), e->d_name, &link, AT_SYMLINK_NOFOLLOW) || !(link.st_mode & S_IWUSR)) continue;
     if (fstatat(dirfd(dir), e->d_name, &file, 0) || !S_ISREG(file.st_mode)) continue;
-    consider(c, path, file.st_ino, owner);
+    consider(c, path, file.st_ino, owner, HELD_OPEN);
   }
   closedir(dir);
 }
@@ -165,7 +197,7 @@ static void look_at_own_shm(struct rf_census* c) {
     struct stat st;
     const int n = snprintf(path, sizeof path, "/dev/shm/%s", e->d_name);
     if (n < 0 || n >= (int)sizeof path || fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW)) continue;
-    if (S_ISREG(st.st_mode)) consider(c, path, st.st_ino, st.st_uid);
+    if (S_ISREG(st.st_mode)) consider(c, path, st.st_ino, st.st_uid, HELD_OPEN);
   }
   closedir(dir);
 }

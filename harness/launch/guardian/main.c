@@ -109,7 +109,7 @@ static void name_appeared(struct rf_guardian* g) {
   if (due < g->census_at) g->census_at = due;
 }
 
-static void undo(struct rf_guardian* g) {
+static void undo(struct rf_guardian* g, int leave) {
   char open_list[64]; /* also when somebody removed its name */
   snprintf(open_list, sizeof open_list, "/proc/self/fd/%d", g->census.undo_fd);
   const struct rf_undo_run run = {.undo_path = open_list,
@@ -119,18 +119,20 @@ static void undo(struct rf_guardian* g) {
                                   .tmp_dir = g->tmp_dir,
                                   .tmp_dev = g->tmp_dev,
                                   .tmp_ino = g->tmp_ino,
-                                  .root = getpid()};
+                                  .root = getpid(),
+                                  .watch = g->census.watch,
+                                  .leave = leave};
   struct rf_undo_result result;
   rf_undo(&run, &result);
-  struct rf_proc* left;
-  const size_t n = rf_descendants(getpid(), &left);
+  struct rf_proc* left = NULL;
+  const size_t n = leave ? 0 : rf_descendants(getpid(), &left);
   struct rf_guardian_packet out = {.message = RF_G_UNDONE, .a = result.undone, .b = result.failed + (int)n};
   char* text = NULL;
   size_t bytes = 0;
   FILE* lines = open_memstream(&text, &bytes);
   if (lines) {
     fputs(result.lines ? result.lines : "", lines);
-    for (size_t i = 0; i < n; ++i) fprintf(lines, "process %d does not end\n", left[i].pid);
+    for (size_t i = 0; i < n; ++i) fprintf(lines, "failed process %d does not end\n", left[i].pid);
     fclose(lines);
   }
   if (bytes) fputs(text, stderr);
@@ -155,15 +157,23 @@ static void unmount_all(const struct rf_guardian* g) {
     if (strcmp(*mount, "/dev/shm") && rf_unmount(*mount)) perror(*mount);
 }
 
-static void finish(struct rf_guardian* g) {
-  rf_load_end(g, 0);
+static void end_job(struct rf_guardian* g) {
   /* Stopped first: a thread we release must not do what it was parked to do without us. */
   rf_stop_all(g);
   rf_control_release_all(g->control_path);
   rf_kill_hard(g);
   rf_kill_over(g);
+}
+
+/* `leave`: the job ended by itself; what it left running and lying is its own affair. */
+static void finish(struct rf_guardian* g, int leave) {
+  rf_load_end(g, 0);
+  if (leave)
+    rf_control_release_all(g->control_path);
+  else
+    end_job(g);
   unmount_all(g);
-  undo(g);
+  undo(g, leave);
   while (g->queue && g->socket >= 0) { /* bounded: a tool that does not read for 10 s is as good as gone */
     struct pollfd out = {.fd = g->socket, .events = POLLOUT};
     if (poll(&out, 1, 10000) <= 0) break;
@@ -175,7 +185,7 @@ static void finish(struct rf_guardian* g) {
 static void tool_gone(struct rf_guardian* g) {
   close(g->socket);
   g->socket = -1;
-  finish(g);
+  finish(g, 0);
 }
 
 static int drain(int fd) {
@@ -216,7 +226,7 @@ static void read_request(struct rf_guardian* g) {
       do_load(g, &in);
       break;
     case RF_G_QUIT:
-      finish(g);
+      finish(g, in.a);
       break;
     default:
       break;
@@ -296,7 +306,7 @@ static void hold_lock(const char* run_dir) {
 int main(int argc, char** argv) {
   struct rf_guardian g = {0};
   struct stat tmp;
-  if (argc < 6 || argc % 2) {
+  if (argc < 7 || argc % 2 == 0) {
     fprintf(stderr, "rankfault-guardian is started by rankfault, not by hand\n");
     return 64;
   }
@@ -306,7 +316,7 @@ int main(int argc, char** argv) {
   g.run_dir = argv[4];
   g.tmp_dir = argv[5];
   g.queue_end = &g.queue;
-  g.mounts = argv + 6;
+  g.mounts = argv + 7;
   if (mount_all(&g)) { /* before anybody looks into them */
     perror("a small file system of its own");
     return 70;
@@ -330,6 +340,7 @@ int main(int argc, char** argv) {
   if (chdir("/")) return 70;
   hold_lock(g.run_dir);
   rf_census_begin(&g.census, getpid(), undo_fd, g.run_dir, g.tmp_dir);
+  g.census.watch = strcmp(argv[6], "watch") == 0;
   for (char** mount = g.mounts; *mount; mount += 2)
     if (strcmp(*mount, "/dev/shm") == 0) g.census.own_shm = 1;
   if (g.tool < 0) tool_gone(&g);

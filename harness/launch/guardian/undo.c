@@ -16,20 +16,24 @@
 #include "remove_tree.h"
 #include "tree.h"
 
+static void say(struct rf_undo_result* result, const char* word, const char* text) {
+  char* all = NULL;
+  if (asprintf(&all, "%s%s %s\n", result->lines ? result->lines : "", word, text) < 0) return;
+  free(result->lines);
+  result->lines = all;
+}
+
 static void failed(struct rf_undo_result* result, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
 
 static void failed(struct rf_undo_result* result, const char* format, ...) {
-  char *text = NULL, *all = NULL;
+  char* text = NULL;
   va_list args;
   va_start(args, format);
   if (vasprintf(&text, format, args) < 0) text = NULL;
   va_end(args);
   ++result->failed;
-  if (text && asprintf(&all, "%s%s\n", result->lines ? result->lines : "", text) > 0) {
-    free(result->lines);
-    result->lines = all;
-  }
+  if (text) say(result, "failed", text);
   free(text);
 }
 
@@ -37,8 +41,8 @@ static int still_is(const char* path, uint64_t dev, uint64_t ino, struct stat* s
   return lstat(path, st) == 0 && st->st_dev == dev && st->st_ino == ino;
 }
 
-static const char kFile[] = "remove-file ", kDir[] = "remove-dir ", kMode[] = "restore-mode ",
-                  kContinue[] = "continue ";
+static const char kFile[] = "remove-file ", kLeft[] = "left-file ", kDir[] = "remove-dir ",
+                  kMode[] = "restore-mode ", kContinue[] = "continue ";
 
 static int starts(const char* line, const char* word) { return strncmp(line, word, strlen(word)) == 0; }
 
@@ -49,12 +53,12 @@ static int is_still_there(const struct rf_held* file) {
   return rf_same_file(&file->id, &now);
 }
 
-/* Of a "remove-file" line whose file is still that very one; 0: nothing of ours is there. */
-static int parse_file(const char* line, struct rf_held* file) {
+/* Of a line that begins with `word` and whose file is still that very one; 0: nothing of ours is there. */
+static int parse_file(const char* line, const char* word, struct rf_held* file) {
   unsigned long long dev, ino, born;
   int at = 0;
-  if (!starts(line, kFile)) return 0;
-  line += sizeof kFile - 1;
+  if (!starts(line, word)) return 0;
+  line += strlen(word);
   if (sscanf(line, "%llu %llu %llu %n", &dev, &ino, &born, &at) < 3 || !at) return 0;
   *file = (struct rf_held){.path = line + at, .id = {dev, ino, born}};
   return is_still_there(file);
@@ -65,12 +69,14 @@ static void remove_files(const struct rf_undo_run* run, char** lines, size_t n,
   struct rf_held* files = calloc(n ? n : 1, sizeof *files);
   size_t count = 0;
   for (size_t i = 0; files && i < n; ++i)
-    if (parse_file(lines[i], &files[count])) ++count;
-  rf_find_holders(run->root, files, count);
+    if (parse_file(lines[i], kFile, &files[count])) ++count;
+  if (!run->leave) rf_find_holders(run->root, files, count);
   for (size_t i = 0; i < count; ++i) {
     const struct rf_held* file = &files[i];
     if (!is_still_there(file)) continue;
-    if (file->holder)
+    if (run->leave || (run->watch && file->holder))
+      say(result, "left", file->path);
+    else if (file->holder)
       failed(result, "left %s: process %d, which is not of this run, has it open", file->path, file->holder);
     else if (unlink(file->path) && errno != ENOENT)
       failed(result, "remove %s: %s", file->path, strerror(errno));
@@ -78,6 +84,14 @@ static void remove_files(const struct rf_undo_run* run, char** lines, size_t n,
       ++result->undone;
   }
   free(files);
+}
+
+/* Of a watched job they are its own affair, and nobody expects rankfault to take them away. */
+static void tell_left_files(const struct rf_undo_run* run, char** lines, size_t n,
+                            struct rf_undo_result* result) {
+  struct rf_held file;
+  for (size_t i = n; !run->watch && i-- > 0;) /* the list is reversed: the first one first */
+    if (parse_file(lines[i], kLeft, &file)) say(result, "left", file.path);
 }
 
 static int is_below(const char* path, const char* folder) {
@@ -133,7 +147,7 @@ static void continue_process(const char* entry, struct rf_undo_result* result) {
 static void undo_line(const struct rf_undo_run* run, const char* line, struct rf_undo_result* result) {
   if (starts(line, kDir))
     remove_dir(run, line + sizeof kDir - 1, result);
-  else if (run->only_dirs || starts(line, kFile))
+  else if (run->only_dirs || starts(line, kFile) || starts(line, kLeft))
     return;
   else if (starts(line, kMode))
     restore_mode(line + sizeof kMode - 1, result);
@@ -182,7 +196,10 @@ void rf_undo(const struct rf_undo_run* run, struct rf_undo_result* result) {
   /* Modes and stops first: they may stand in the way of nothing else, and files need one look at all
    * processes. */
   for (size_t i = 0; i < n; ++i) undo_line(run, lines[i], result);
-  if (!run->only_dirs) remove_files(run, lines, n, result);
+  if (!run->only_dirs) {
+    remove_files(run, lines, n, result);
+    tell_left_files(run, lines, n, result);
+  }
   free(lines);
   free(text);
 }

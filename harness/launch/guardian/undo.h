@@ -21,12 +21,15 @@ struct rf_undo_run {
   uint64_t tmp_dev, tmp_ino; /* the directory that was made; 0: not known, then it is left */
   int only_dirs;             /* the machine was started anew: inode numbers of files prove nothing */
   int root;                  /* processes that descend from it may hold files; 0: none may */
+  int watch;                 /* the job is watched: a file that another process holds is simply left */
+  int leave;                 /* the job ended by itself: no file of it is removed */
 };
 
 struct rf_undo_result {
   int undone;
   int failed;
-  char* lines; /* one a failure, each ended by \n; malloc'ed, may be null */
+  char* lines; /* "failed TEXT" for each failure, "left PATH" for each file that stays; malloc'ed, may be null
+                */
 };
 
 void rf_undo(const struct rf_undo_run*, struct rf_undo_result*);

@@ -17,15 +17,17 @@ int version(const std::string& text) {
   return found ? std::stoi(match[1]) : 0;
 }
 
-void options(const LaunchContext& context, int, std::vector<std::string>& argv) {
+void options(const LaunchContext& context, int, const std::map<std::string, std::string>& agent,
+             std::vector<std::string>& argv) {
   const auto& own = context.plan.scenario.workload.launcher_args;
   std::error_code error;
   std::filesystem::create_directories(mpirun_output_dir(context), error);
   // Within a batch system's allocation it would start the ranks by that, out of the guardian's reach.
   if (!mentions(own, "-launcher")) add(argv, {"-launcher", "fork"});
   const std::string output = mpirun_output_dir(context) + "/rank.%r";
-  add(argv, {"-outfile-pattern", output, "-errfile-pattern", output});
-  for (const auto& [name, value] : agent_environment(context)) add(argv, {"-genv", name, value});
+  for (const char* stream : {"-outfile-pattern", "-errfile-pattern"})
+    if (!mentions(own, stream)) add(argv, {stream, output});
+  for (const auto& [name, value] : agent) add(argv, {"-genv", name, value});
 }
 
 // When one fails it kills the others, and tells of one of them all, by its pid: not always of the first. A

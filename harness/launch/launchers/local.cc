@@ -1,6 +1,4 @@
 // local: N processes, started by the guardian itself, told apart by RANK.
-#include <filesystem>
-
 #include "harness/launch/launcher.h"
 #include "harness/launch/start_otherwise.h"
 
@@ -9,8 +7,7 @@ namespace {
 
 Result<std::vector<LaunchItem>> items(const LaunchContext& context) {
   const Workload& workload = context.plan.scenario.workload;
-  std::error_code error;
-  std::filesystem::create_directories(expand("{store}", context, -1), error);
+  make_store(context);
   std::vector<LaunchItem> result;
   for (int rank = 0; rank < workload.ranks; ++rank) {
     LaunchItem item;

@@ -15,9 +15,11 @@ struct MpiImplementation {
   const char* name;
   // Its major version by the output of --version; 0: not this one's, or not a version that is known here.
   int (*version)(const std::string& text);
-  // The words between "-np N" and the program's: our choices unless the user's own launcher_args say
-  // otherwise, and the environment of the ranks (the agent's never reaches mpirun itself).
-  void (*options)(const LaunchContext&, int version, std::vector<std::string>& argv);
+  // The words between "-np N" and the user's: our choices unless the user's own launcher_args say otherwise,
+  // and the environment of the ranks (`agent`, which never reaches mpirun itself). Of a watched job only
+  // where its output goes and the environment.
+  void (*options)(const LaunchContext&, int version, const std::map<std::string, std::string>& agent,
+                  std::vector<std::string>& argv);
   // `text` is its whole output, white space as single blanks.
   std::vector<ReportedEnd> (*reported)(const LaunchContext&, const std::string& text, const ExitStatus&);
   // The files with this rank's output, in order.

@@ -11,6 +11,7 @@
 #include "harness/base/capture.h"
 #include "harness/launch/gather.h"
 #include "harness/launch/launchers/mpi_implementation.h"
+#include "harness/launch/launchers/preload_words.h"
 
 namespace rankfault {
 
@@ -83,19 +84,20 @@ Result<std::vector<LaunchItem>> items(const LaunchContext& context) {
   const Workload& workload = context.plan.scenario.workload;
   const std::string program = program_of(workload);
   if (Status there = probe(workload); !there.ok()) return there.error();
-  std::error_code error;
-  std::filesystem::create_directories(expand("{store}", context, -1), error);
+  make_store(context);
 
   LaunchItem item;
   Command& command = item.command;
   command.argv = {program, "-np", std::to_string(workload.ranks)};
-  known(program).implementation->options(context, known(program).version, command.argv);
-  for (const std::string& word : workload.launcher_args) command.argv.push_back(expand(word, context, -1));
+  std::vector<std::string> own = workload.launcher_args;
+  const auto agent = agent_environment(context, context.agent.empty() ? std::nullopt : take_preload(own));
+  known(program).implementation->options(context, known(program).version, agent, command.argv);
+  for (const std::string& word : own) command.argv.push_back(expand(word, context, -1));
   for (const std::string& word : workload.command) command.argv.push_back(expand(word, context, -1));
   command.cwd = expand(workload.cwd, context, -1);
   command.env = job_environment(context, -1);
   if (workload.env.count("LD_PRELOAD")) command.env.erase("LD_PRELOAD");
-  if (::geteuid() == 0)
+  if (::geteuid() == 0 && !context.watched())
     for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"}) {
       command.env[name] = "1";
       command.env[std::string(name) + "_CONFIRM"] = "1";

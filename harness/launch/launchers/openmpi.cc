@@ -18,16 +18,16 @@ int version(const std::string& text) {
   return std::stoi(match[1]);
 }
 
-void add_environment(const LaunchContext& context, std::vector<std::string>& argv) {
+void add_environment(const LaunchContext& context, const std::map<std::string, std::string>& agent,
+                     std::vector<std::string>& argv) {
   for (const auto& [name, value] : context.plan.scenario.workload.env)
     if (name != "LD_PRELOAD") add(argv, {"-x", name});  // with the value it has in mpirun's own environment
-  for (const char* name : {"TMPDIR", "RANKFAULT_JOB"}) add(argv, {"-x", name});
-  for (const auto& [name, value] : agent_environment(context))
-    add(argv, {"-x", fmt::format("{}={}", name, value)});
+  if (!context.run.job_tmpdir().empty()) add(argv, {"-x", "TMPDIR"});
+  add(argv, {"-x", "RANKFAULT_JOB"});
+  for (const auto& [name, value] : agent) add(argv, {"-x", fmt::format("{}={}", name, value)});
 }
 
-void options(const LaunchContext& context, int major, std::vector<std::string>& argv) {
-  const auto& own = context.plan.scenario.workload.launcher_args;
+void add_choices(const std::vector<std::string>& own, int major, std::vector<std::string>& argv) {
   // 4.1.4 often ends without its last words (12 of 32 ranks killed at their start); these lines always come.
   if (major == 4)
     add(argv, {"--oversubscribe", "--mca", "state_base_verbose", "1"});
@@ -38,13 +38,24 @@ void options(const LaunchContext& context, int major, std::vector<std::string>& 
   if (!mentions(own, "btl"))
     add(argv,
         {"--mca", "btl", major == 4 ? "self,vader,tcp" : "self,sm,tcp", "--mca", "btl_tcp_if_include", "lo"});
-  // One stream: 5.0.11 makes the rank's directory once for each stream, and fails at the second.
+}
+
+// One stream: 5.0.11 makes the rank's directory once for each stream, and fails at the second. 4 tells its
+// ranks of it in their environment, so of a watched job all output is in the launcher's.
+void add_output(const LaunchContext& context, int major, std::vector<std::string>& argv) {
+  const auto& own = context.plan.scenario.workload.launcher_args;
   const std::string output = mpirun_output_dir(context);
-  if (major == 4)
+  if (major == 4 && !context.watched())
     add(argv, {"--merge-stderr-to-stdout", "--output-filename", output + ":nocopy"});
-  else
+  if (major == 5 && !mentions(own, "--output") && !mentions(own, "--output-filename"))
     add(argv, {"--output", "merge-stderr-to-stdout,dir=" + output});
-  add_environment(context, argv);
+}
+
+void options(const LaunchContext& context, int major, const std::map<std::string, std::string>& agent,
+             std::vector<std::string>& argv) {
+  if (!context.watched()) add_choices(context.plan.scenario.workload.launcher_args, major, argv);
+  add_output(context, major, argv);
+  add_environment(context, agent, argv);
 }
 
 // Which rank failed first by the state lines of Open MPI 4, and how by mpirun's own exit, which repeats it.

@@ -52,7 +52,8 @@ std::vector<std::string> options_of_one(const LaunchContext& context) {
   const Workload& workload = context.plan.scenario.workload;
   const auto& own = workload.launcher_args;
   std::vector<std::string> words;
-  if (!mentions(own, {"--standalone", "--rdzv-backend", "--rdzv-endpoint", "--nnodes", "--master-port"}))
+  if (!context.watched() &&
+      !mentions(own, {"--standalone", "--rdzv-backend", "--rdzv-endpoint", "--nnodes", "--master-port"}))
     words.push_back("--standalone");  // a free port of its own
   if (!mentions(own, {"--nproc-per-node"}))
     words.push_back(fmt::format("--nproc_per_node={}", workload.ranks));
@@ -88,7 +89,8 @@ LaunchItem start_one(const LaunchContext& context, const std::vector<std::string
   command.cwd = expand(context.plan.scenario.workload.cwd, context, -1);
   command.env = job_environment(context, -1);
   for (auto& [name, value] : agent_environment(context)) command.env[name] = value;
-  command.env.emplace("OMP_NUM_THREADS", "1");  // what torchrun would set, without its warning
+  if (!context.watched())
+    command.env.emplace("OMP_NUM_THREADS", "1");  // what torchrun would set, without its warning
   command.stdout_path = command.stderr_path = node_log(context, node);
   return item;
 }
@@ -113,9 +115,9 @@ Result<std::vector<LaunchItem>> nodes(const LaunchContext& context) {
 }
 
 Result<std::vector<LaunchItem>> items(const LaunchContext& context) {
-  std::error_code error;
-  std::filesystem::create_directories(expand("{store}", context, -1), error);
+  make_store(context);
   if (context.plan.scenario.workload.nodes > 1) return nodes(context);
+  std::error_code error;
   std::filesystem::create_directories(log_dir(context), error);
   return std::vector<LaunchItem>{start_one(context, options_of_one(context), 0)};
 }
