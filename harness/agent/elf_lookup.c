@@ -1,9 +1,11 @@
 /* elf_lookup.c: symbol lookup by DT_GNU_HASH or DT_HASH (System V ABI, chapter 5; "GNU Hash ELF Sections").
- */
+ *
+ * It calls no function of libc: a sanitizer's runtime asks dlsym for libc's own functions while it starts,
+ * and until then each name of libc that it stands in for leads nowhere. */
 #define _GNU_SOURCE
 #include "harness/agent/elf_lookup.h"
 
-#include <string.h>
+#include <stddef.h>
 
 #define VERSION_IS_HIDDEN 0x8000
 
@@ -31,15 +33,19 @@ static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info* info) {
 }
 
 /* The loader relocates most of these; in read-only dynamic sections (the vDSO) they are still offsets. */
-static const void* pointer_in(const struct dl_phdr_info* info, ElfW(Addr) p) {
-  return (const void*)(p < info->dlpi_addr ? info->dlpi_addr + p : p); /* NOLINT */
+static const void* pointer_in(ElfW(Addr) base, ElfW(Addr) p) {
+  return (const void*)(p < base ? base + p : p); /* NOLINT */
 }
 
 int rf_elf_open(const struct dl_phdr_info* info, struct rf_elf* elf) {
-  memset(elf, 0, sizeof(*elf));
+  return rf_elf_read(info->dlpi_addr, dynamic_of(info), elf);
+}
+
+int rf_elf_read(ElfW(Addr) base, const ElfW(Dyn) * dynamic, struct rf_elf* elf) {
+  *elf = (struct rf_elf){.symbols = NULL};
   uint64_t relative = 0;
-  for (const ElfW(Dyn)* d = dynamic_of(info); d && d->d_tag != DT_NULL; ++d) {
-    const void* to = pointer_in(info, d->d_un.d_ptr);
+  for (const ElfW(Dyn)* d = dynamic; d && d->d_tag != DT_NULL; ++d) {
+    const void* to = pointer_in(base, d->d_un.d_ptr);
     if (d->d_tag == DT_GNU_HASH) elf->gnu_hash = to;
     if (d->d_tag == DT_HASH) elf->hash = to;
     if (d->d_tag == DT_SYMTAB) elf->symbols = to;
@@ -78,11 +84,19 @@ void rf_elf_relocations(const struct dl_phdr_info* info, const struct rf_elf* el
   }
 }
 
+static int is_same(const char* a, const char* b) {
+  while (*a && *a == *b) {
+    ++a;
+    ++b;
+  }
+  return *a == *b;
+}
+
 static int matches(const struct rf_elf* elf, uint32_t i, const char* name) {
   const ElfW(Sym)* s = &elf->symbols[i];
   if (s->st_shndx == SHN_UNDEF || s->st_value == 0) return 0;
   if (elf->versions && elf->versions[i] & VERSION_IS_HIDDEN) return 0;
-  return strcmp(elf->strings + s->st_name, name) == 0;
+  return is_same(elf->strings + s->st_name, name);
 }
 
 static const ElfW(Sym) * find_by_gnu_hash(const struct rf_elf* elf, const char* name, uint32_t hash) {

@@ -19,7 +19,8 @@ struct rf_elf {
   } relocations[2]; /* of data, without those that name no symbol; of calls */
 };
 
-/* 0 when the object has a symbol table. */
+/* 0 when the object has a symbol table. `base`: where it is loaded; `dynamic`: its dynamic section. */
+int rf_elf_read(ElfW(Addr) base, const ElfW(Dyn) * dynamic, struct rf_elf* elf);
 int rf_elf_open(const struct dl_phdr_info* info, struct rf_elf* elf);
 
 /* The default version of a symbol that the object defines; null when it defines none. `hash`: rf_elf_hash. */

@@ -92,8 +92,20 @@ static void make_ifunc(ElfW(Sym) * s) {
   s->st_info = (unsigned char)ELF64_ST_INFO(ELF64_ST_BIND(s->st_info), STT_GNU_IFUNC);
 }
 
+enum { DLOPEN, DLMOPEN, DLSYM, DLVSYM, NEXT_COUNT };
+static const char* const next_names[NEXT_COUNT] = {"dlopen", "dlmopen", "dlsym", "dlvsym"};
+static void* next[NEXT_COUNT]; /* the functions that stand behind ours */
+
+static void* next_of(int which) {
+  void* found = RF_LOAD(&next[which]);
+  if (!found) RF_STORE(&next[which], found = rf_next_function(next_names[which]));
+  return found;
+}
+
 void rf_exports_start(void) {
   if (RF_LOAD(&is_ready)) return;
+  for (int i = 0; i < NEXT_COUNT; ++i)
+    next_of(i); /* while there is one thread: they read the loader's list */
   dl_iterate_phdr(find_own, NULL);
   if (!own.symbols) return;
   uint32_t first, end;
@@ -135,34 +147,24 @@ static void show_hidden(void) {
   end_edit();
 }
 
-static void* next_of(void** cache, const char* name) {
-  void* next = RF_LOAD(cache);
-  if (!next) RF_STORE(cache, next = rf_next_function(name));
-  return next;
-}
-
 void* rf_on_dlopen(void) {
-  static void* next;
   show_hidden();
-  return next_of(&next, "dlopen");
+  return next_of(DLOPEN);
 }
 
 void* rf_on_dlmopen(void) {
-  static void* next;
   show_hidden();
-  return next_of(&next, "dlmopen");
+  return next_of(DLMOPEN);
 }
 
 void* rf_on_dlsym(void* handle, const char* name) {
-  static void* next;
   (void)handle;
   hide_if_missing(name);
-  return next_of(&next, "dlsym");
+  return next_of(DLSYM);
 }
 
 void* rf_on_dlvsym(void* handle, const char* name) {
-  static void* next;
   (void)handle;
   hide_if_missing(name);
-  return next_of(&next, "dlvsym");
+  return next_of(DLVSYM);
 }

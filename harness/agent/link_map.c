@@ -65,30 +65,24 @@ void* rf_resolve_next(const char* symbol) {
   return NULL;
 }
 
-struct first {
-  const char* symbol;
-  uint32_t hash;
-  int past_us;
-  ElfW(Addr) address;
-};
+extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden"))); /* ours */
 
-static int take_first(struct dl_phdr_info* info, size_t bytes, void* context) {
-  (void)bytes;
-  struct first* f = context;
-  struct rf_elf elf;
-  if (!f->past_us) {
-    f->past_us = rf_elf_holds(info, &here_is_us);
-    return 0;
-  }
-  const ElfW(Sym)* found = rf_elf_open(info, &elf) == 0 ? rf_elf_find(&elf, f->symbol, f->hash) : NULL;
-  if (found) f->address = info->dlpi_addr + found->st_value;
-  return found != NULL;
-}
-
+/* By the loader's own list and no function of libc: a sanitizer's runtime asks dlsym for libc's functions
+ * while it starts, and until then its dl_iterate_phdr leads nowhere. */
 void* rf_next_function(const char* symbol) {
-  struct first f = {symbol, rf_elf_hash(symbol), 0, 0};
-  dl_iterate_phdr(take_first, &f);
-  return (void*)f.address; /* NOLINT */
+  const uint32_t hash = rf_elf_hash(symbol);
+  int past_us = 0;
+  for (const struct link_map* map = _r_debug.r_map; map; map = map->l_next) {
+    struct rf_elf elf;
+    if (!past_us) {
+      past_us = map->l_ld == _DYNAMIC;
+      continue;
+    }
+    const ElfW(Sym)* found =
+        rf_elf_read(map->l_addr, map->l_ld, &elf) == 0 ? rf_elf_find(&elf, symbol, hash) : NULL;
+    if (found) return (void*)(map->l_addr + found->st_value); /* NOLINT */
+  }
+  return NULL;
 }
 
 void rf_note_modules(void) {
