@@ -226,19 +226,27 @@ Result<FinishedRun> judged(const Plan& plan, LiveRun& run, const std::string& le
   return finished;
 }
 
-}  // namespace
-
-Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
+const Launcher& launcher_of(const Plan& plan) {
   const Launcher* launcher =
       Catalog<Launcher>::instance().find(launcher_name(plan.scenario.workload.launcher));
   RF_ASSERT(launcher, "a scenario named a launcher that is not registered");
-  if (const Status there = launcher->probe(plan.scenario.workload); !there) return there.error();
+  return *launcher;
+}
+
+}  // namespace
+
+Status can_start(const Plan& plan, bool with_agent) {
+  if (const Status there = launcher_of(plan).probe(plan.scenario.workload); !there) return there;
   const std::string bin = std::filesystem::read_symlink("/proc/self/exe").parent_path().string();
-  if (const Status met = needs_met(plan.scenario.workload, bin, options.with_agent); !met) return met.error();
+  if (const Status met = needs_met(plan.scenario.workload, bin, with_agent); !met) return met;
+  if (const Result<Where> where = where_we_are(plan, with_agent); !where) return where.error();
+  return small_folders(plan, "").empty() ? Status(Done{}) : may_mount();
+}
+
+Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
+  if (const Status may = can_start(plan, options.with_agent); !may) return may.error();
   const Result<Where> where = where_we_are(plan, options.with_agent);
   if (!where) return where.error();
-  if (!small_folders(plan, "").empty())
-    if (const Status may = may_mount(); !may) return may.error();
 
   Result<LiveRun> opened =
       open_run(plan, options.run_dir, options.watch ? RunKind::kWatch : RunKind::kRun, options.with_agent);
@@ -265,7 +273,7 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
     end =
         run_attempts(plan, *where, run, options,
                      {run.guardian, *run.observer, injector, doorbell, promptness, run.journal, ends, looks},
-                     taker, *launcher);
+                     taker, launcher_of(plan));
     injector.finish();
   }
   journal_log_markers(plan, run.dir, run.journal);

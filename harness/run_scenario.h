@@ -22,6 +22,9 @@ struct RunOptions {
   const WatchOptions* watch = nullptr;               // null: a scenario
 };
 
+// All that it needs is there: its launcher, what it says under "needs", what must have been built. Nothing is started
+// of the job. kMissing: it is skipped.
+Status can_start(const Plan&, bool with_agent);
 Result<FinishedRun> run_scenario(const Plan&, const RunOptions&);
 
 }  // namespace rankfault

@@ -80,6 +80,7 @@ Status read_settings(const Options& in, SessionOptions& out) {
   out.nccl = in.what.nccl;
   out.teeth = in.teeth;
   out.with_agent = !in.no_agent;
+  out.can_start = [with_agent = out.with_agent](const Plan& plan) { return can_start(plan, with_agent); };
   out.run_dir = in.run_dir;
   if (!in.runs.empty()) ::setenv("RANKFAULT_RUNS", in.runs.c_str(), 1);
   return Done{};

@@ -35,11 +35,6 @@ bool is_there(const std::filesystem::path& path) {
 // What was left out of the build because something was not found then.
 Status parts_built(const Workload& workload, const std::string& bin_dir, bool with_agent) {
   const auto needs = [&](auto is) { return std::any_of(workload.needs.begin(), workload.needs.end(), is); };
-  const std::string own = "{bin}/", program = workload.command.empty() ? "" : workload.command[0];
-  if (needs([](const std::string& need) { return need == "trainer" || need == "gloo"; }) &&
-      program.starts_with(own) && !is_there(bin_dir + "/" + program.substr(own.size())))
-    return missing(fmt::format("{}/{} was not built (to add it: apt-get install libgloo-dev && ./dev build)",
-                               bin_dir, program.substr(own.size())));
   const std::filesystem::path decoders = std::filesystem::path(bin_dir).parent_path() / "lib" / "decoders";
   const bool nccl = workload.cuda_double || needs([](const std::string& need) {
                       return need == "nccl" || nccl_need(need).has_value();
@@ -48,6 +43,14 @@ Status parts_built(const Workload& workload, const std::string& bin_dir, bool wi
     return missing(
         "the NCCL decoder was not built, so no call of the job could be recorded "
         "(to add it: ./dev nccl)");
+  const std::string own = "{bin}/", program = workload.command.empty() ? "" : workload.command[0];
+  if (needs([](const std::string& need) { return need == "trainer" || need == "gloo"; }) &&
+      program.starts_with(own) && !is_there(bin_dir + "/" + program.substr(own.size())))
+    return missing(fmt::format("{}/{} was not built (to add it: {})", bin_dir, program.substr(own.size()),
+                               nccl ? "./dev nccl"
+                               : workload.launcher == LauncherKind::kMpirun
+                                   ? "apt-get install libopenmpi-dev openmpi-bin && ./dev build"
+                                   : "apt-get install libgloo-dev && ./dev build"));
   return Done{};
 }
 

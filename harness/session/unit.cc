@@ -99,8 +99,22 @@ UnitResult UnitRunner::one_run(const Scenario& scenario, const Variant* variant,
   return out;
 }
 
+// One that cannot be run leaves nothing to compare the others with.
+Status UnitRunner::can_start_all(const Scenario& scenario) {
+  PlanOptions plan_with = plan_options(options_);
+  for (const Variant& variant : scenario.variants) {
+    plan_with.variant = &variant;
+    const Result<Plan> plan = make_plan(scenario, plan_with);
+    if (!plan) return plan.error();
+    if (!options_.can_start) continue;
+    if (const Status may = options_.can_start(*plan); !may) return may;
+  }
+  return Done{};
+}
+
 // In turns, so that what changes on the host meanwhile does not fall on one variant alone.
 UnitResult UnitRunner::all_variants(const Scenario& scenario) {
+  if (const Status may = can_start_all(scenario); !may) return failed(scenario, may.error());
   Result<Comparison> opened = Comparison::open(scenario, options_.run_dir);
   if (!opened) return failed(scenario, opened.error());
   UnitResult out;

@@ -27,6 +27,8 @@ struct SessionOptions {
   Keep keep = Keep::kAll;
   std::string run_dir;  // of a single run; "" : a fresh one
   bool with_agent = true;
+  std::function<Status(const Plan&)>
+      can_start;            // asked of all variants before the first is run; may be empty
   bool by_verdict = false;  // one file was named: the exit code tells its verdict, not its outcome
   const std::atomic<int>* interrupted = nullptr;
   Progress progress;
@@ -80,6 +82,7 @@ class UnitRunner {
 
  private:
   UnitResult one_run(const Scenario&, const Variant*, const std::string& run_dir);
+  Status can_start_all(const Scenario&);
   UnitResult all_variants(const Scenario&);
   UnitResult with_teeth(const Scenario&);
 

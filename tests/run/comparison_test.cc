@@ -68,6 +68,17 @@ class Variants : public testing::Test {
   std::function<Verdict(const Plan&)> finished_ = [](const Plan&) { return Verdict::kPass; };
 };
 
+TEST_F(Variants, NoneIsRunWhereOneCannotBeStarted) {
+  options_.can_start = [](const Plan& plan) {
+    return plan.variant == "b" ? Status(missing("b was not built")) : Status(Done{});
+  };
+  const SessionResult result = session();
+  EXPECT_THAT(asked_, testing::IsEmpty());
+  ASSERT_EQ(result.units.size(), 1u);
+  EXPECT_EQ(result.units[0].report.skipped, "b was not built");
+  EXPECT_EQ(result.exit_code, kExitSkipped);
+}
+
 TEST_F(Variants, RunInTurnsEachInADirectoryOfItsOwn) {
   const SessionResult result = session();
   EXPECT_THAT(asked_, ElementsAre("a", "b", "a"));
