@@ -42,7 +42,7 @@ void journal_no_rank(const LaunchContext& context, const Timeline& timeline, con
   const std::string log = launcher_log(context.run, context.attempt);
   journal.write("no_rank", {{"attempt", context.attempt},
                             {"launcher", launcher_name(kind)},
-                            {"status", status.to_string()},
+                            {"status", status.kind == ExitStatus::Kind::kUnknown ? "" : status.to_string()},
                             {"log", "logs/" + std::filesystem::path(log).filename().string()},
                             {"last", last_lines(log)}});
 }

@@ -215,7 +215,7 @@ class Folder {
 }  // namespace
 
 std::string no_rank_line(const NoRank& none) {
-  return none.status == ExitStatus{}.to_string()
+  return none.status.empty()
              ? fmt::format("{} was ended and no rank of it was recorded", none.launcher)
              : fmt::format("{} ended with {} and no rank of it was recorded", none.launcher, none.status);
 }

@@ -45,7 +45,7 @@ struct Mark {        // begun and committed steps, values, errors, phases: from 
 
 struct NoRank {  // a launcher program that ended before any rank of its attempt was recorded
   int attempt = 0;
-  std::string launcher, status;   // "torchrun", "exit 2"
+  std::string launcher, status;   // "torchrun", "exit 2"; "" when its status is not known
   std::string log;                // its name in the run directory
   std::vector<std::string> last;  // the end of the log
 };
