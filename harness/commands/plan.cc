@@ -67,6 +67,7 @@ void print_words(const Plan& plan) {
                work.nccl.empty() ? "" : ", version " + work.nccl);
   fmt::print("limits    {} in all, {} restart{}\n", to_text(work.wall), work.restarts,
              work.restarts == 1 ? "" : "s");
+  fmt::print("TMPDIR    a folder of the run's own, below yours or /tmp; it is removed with what is in it\n");
   if (plan.scenario.reference_fault_free)
     fmt::print("first     once without faults, for the values to compare\n");
   if (!plan.variant.empty()) fmt::print("variant   {}\n", plan.variant);

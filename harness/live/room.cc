@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t kRecordBytes = RF_LANE_HISTORY_OFFSET(1);       // of a rank with one thread that calls
 constexpr uint64_t kOtherBytes = sizeof(rf_control) + 512 * 1024;  // control page, plan, journal, results
 constexpr uint64_t kLogBytes = 256 * 1024;                         // of what a rank prints
-constexpr uint64_t kOwnDescriptors = 32, kDescriptorsOfARank = 2;  // its flight record, and its pidfd
+constexpr uint64_t kOwnDescriptors = 32, kDescriptorsOfARank = 1;  // its pidfd
 
 std::string megabytes(uint64_t bytes) { return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6); }
 

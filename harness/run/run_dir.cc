@@ -176,7 +176,8 @@ Status RunDir::fill() {
 // Killed in between, an empty directory is left, and `clean` knows its name.
 Status RunDir::make_tmp() {
   const std::string users = users_tmpdir();
-  const bool fits = users.size() <= kLongestTmpdir;  // where it does not, the job keeps the user's
+  // Where it does not fit, the job keeps the user's. A preload may lie in the folder, and its path ends at these.
+  const bool fits = users.size() <= kLongestTmpdir && users.find_first_of(" :;\t") == std::string::npos;
   const std::string folder = users.empty() || !fits || kind_ == RunKind::kWatch ? "/tmp" : users;
   for (int tries = 0; tries < 100; ++tries) {
     state_["tmp"] = tmp_ = fmt::format("{}/{}{}", folder, kTmpStem, random_letters(kTmpLetters));

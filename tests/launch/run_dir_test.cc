@@ -121,14 +121,15 @@ TEST_F(UsersTmpdir, TheRunsFolderLiesInside) {
   EXPECT_EQ(run->job_tmpdir(), run->tmp());
 }
 
-TEST_F(UsersTmpdir, IsKeptWhereThePathOfASocketWouldNotFit) {
-  const std::string deep = scratch_ / std::string(60, 'x');
-  std::filesystem::create_directory(deep);
-  set(deep);
-  const auto run = make(scratch_ / "run");
-  ASSERT_TRUE(run);
-  EXPECT_THAT(run->tmp(), StartsWith("/tmp/rf."));
-  EXPECT_EQ(run->job_tmpdir(), "");
+TEST_F(UsersTmpdir, IsKeptWhereThePathOfASocketOrOfAPreloadWouldNotFit) {
+  for (const std::string& name : {std::string(60, 'x'), std::string("with blank"), std::string("a:b")}) {
+    std::filesystem::create_directory(scratch_ / name);
+    set(scratch_ / name);
+    const auto run = make(scratch_ / ("run" + std::to_string(name.size())));
+    ASSERT_TRUE(run);
+    EXPECT_THAT(run->tmp(), StartsWith("/tmp/rf."));
+    EXPECT_EQ(run->job_tmpdir(), "");
+  }
 }
 
 TEST_F(UsersTmpdir, OneThatIsNotThereIsNotUsed) {
