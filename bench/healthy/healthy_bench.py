@@ -46,6 +46,7 @@ def watch(build, python, case):
     library, how, (_, ms, after, hung) = case
     environment = dict(os.environ, OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     with tempfile.TemporaryDirectory(prefix="rfcalm-") as folder:
+        environment["TMPDIR"] = folder  # where the ranks meet
         done = subprocess.run([f"{build}/bin/rankfault", "watch", "--json", "--run-dir", f"{folder}/run", "--after", after,
                                "--hung-after", hung, *cases.command(build, SOURCE, python, library, how, ms)],
                               capture_output=True, text=True, env=environment, check=False)
