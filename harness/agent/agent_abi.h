@@ -262,7 +262,8 @@ struct rf_comm {         /* 192 bytes */
   uint32_t error;      /* last error code seen on it, 0 none */
   uint64_t timeout_ns; /* the limit the library was given for it; 0 unknown */
   uint64_t calls; /* sum of rf_call_word of those that took a place; not of C10D's, whose place is a tag */
-  uint64_t reserved[6];
+  uint64_t failures; /* calls and pending works that failed on it; 0 in records of before it was counted */
+  uint64_t reserved[5];
 };
 enum rf_comm_state { RF_COMM_FREE, RF_COMM_FILLING, RF_COMM_LIVE, RF_COMM_DESTROYED };
 enum {

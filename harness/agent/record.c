@@ -95,6 +95,11 @@ static void raise_to(uint64_t* word, uint64_t value) {
   }
 }
 
+static __attribute__((noinline, cold)) void note_failure(struct rf_comm* comm, int result) {
+  __atomic_fetch_add(&comm->failures, 1, __ATOMIC_RELAXED);
+  RF_STORE(&comm->error, (uint32_t)result);
+}
+
 static int is_send(uint16_t op) { return op == RF_OP_SEND || op == RF_OP_SSEND || op == RF_OP_SENDRECV; }
 static int is_receive(uint16_t op) { return op == RF_OP_RECV; }
 
@@ -210,7 +215,7 @@ int rf_end(struct rf_call* c, int result) {
     struct rf_comm* comm = comm_of(c);
     if (comm && !(c->flags & RF_CALL_EXECUTION)) {
       if (RF_UNLIKELY(result != 0))
-        RF_STORE(&comm->error, (uint32_t)result);
+        note_failure(comm, result);
       else if (c->seq && rf_counts_on_comm(c->op))
         raise_to(&comm->completed, c->seq);
     }
@@ -240,7 +245,7 @@ void rf_complete(uint64_t origin, uint32_t comm, uint64_t seq, int result) {
   write_record(&c, result ? RF_PHASE_ERROR : RF_PHASE_COMPLETE, seq, origin, result, rf_now());
   if (!on) return;
   if (result)
-    RF_STORE(&on->error, (uint32_t)result);
+    note_failure(on, result);
   else if (seq)
     raise_to(&on->completed, seq);
 }

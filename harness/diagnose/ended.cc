@@ -46,10 +46,10 @@ bool ended_before(const Process& p, const Process& other) {
   return p.ended() && p.view->end.time != 0 && p.view->end.time + kTogether < other.view->end.time;
 }
 
-// (Whose call failed after that end outlived it.)
+// (Who was seen alive after that end outlived it, and so did whose call failed after it.)
 bool ended_together(const WaitEdge& e, const Process& other) {
   const Process& p = *e.waiter->process;
-  if (other.view->end.time == 0) return false;
+  if (other.view->end.time == 0 || p.view->end.outlived > other.view->end.time) return false;
   if (e.call->status == Call::Status::kFailed && e.call->left > other.view->end.time) return false;
   return p.view->dying || (p.ended() && p.view->end.time < other.view->end.time + kTogether);
 }

@@ -86,6 +86,24 @@ const Call* failed_before(const Member& m, const CommGroup& group, uint64_t seq)
   return found != m.calls.end() ? *found : nullptr;
 }
 
+// One that failed is among those that are not kept.
+bool failed_long_ago(const Member& m, const CommGroup& group) {
+  if (group.library == RF_LIB_C10D || m.process->view->history_lost == 0 || m.comm->error == 0) return false;
+  const auto kept = std::count_if(m.calls.begin(), m.calls.end(),
+                                  [](const Call* c) { return c->status == Call::Status::kFailed; });
+  return m.comm->failures == 0 || static_cast<uint64_t>(kept) < m.comm->failures;
+}
+
+std::string why_place_is_unknown(const Member& m, const CommGroup& group, uint64_t seq) {
+  if (const Call* failed = failed_before(m, group, seq))
+    return fmt::format("{} of rank {} failed: whether the library counts it is not known",
+                       short_call(*failed, group), m.world_rank);
+  if (m.process && m.comm && failed_long_ago(m, group))
+    return fmt::format("a call of rank {} on {} failed long ago: whether the library counts it is not known",
+                       m.world_rank, group.name);
+  return "";
+}
+
 }  // namespace
 
 bool finalized(const Process& process, const CommGroup& group) {
@@ -195,9 +213,9 @@ Assumption full_view(const std::vector<WaitEdge>& edges) {
       continue;
     }
     for (const Member* m : {e.waiter, e.missing})
-      if (const Call* failed = failed_before(*m, *e.group, e.call ? e.call->seq : ~uint64_t{0}))
-        return fails(kName, fmt::format("{} of rank {} failed: whether the library counts it is not known",
-                                        short_call(*failed, *e.group), m->world_rank));
+      if (std::string why = why_place_is_unknown(*m, *e.group, e.call ? e.call->seq : ~uint64_t{0});
+          !why.empty())
+        return fails(kName, std::move(why));
   }
   return holds(kName, "every communication call of the awaited processes was recorded");
 }

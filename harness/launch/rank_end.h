@@ -35,7 +35,8 @@ struct RankEnd {
   ProcessId process;
   int rank = -1;
   int attempt = 0;
-  TimeNs time = 0;  // when we knew; not later than the first use of it
+  TimeNs time = 0;      // when we knew; not later than the first use of it
+  TimeNs outlived = 0;  // when it was last seen alive right after another one died; see ProcessEnd
   ExitStatus status;
   EndSource source = EndSource::kUnknown;
 };

@@ -8,9 +8,15 @@
 #include <mutex>
 
 #include "harness/base/assert.h"
+#include "harness/base/process_tree.h"
 
 namespace rankfault {
 namespace {
+
+// Deaths that follow each other faster are one event: who is left is looked at once.
+constexpr TimeNs kOneEvent = 5'000'000;
+// More of them are not worth the time that the ranks would wait.
+constexpr size_t kMostLooked = 256;
 
 void ring(const UniqueFd& bell) {
   const uint64_t one = 1;
@@ -32,6 +38,25 @@ DeathWatch::~DeathWatch() {
   thread_.join();
 }
 
+bool DeathWatch::add(int pidfd, uint64_t token, const ProcessId& process) {
+  {
+    const std::lock_guard lock(mutex_);
+    watched_[token].process = process;
+  }
+  return order_.add(pidfd, token);
+}
+
+void DeathWatch::forget(uint64_t token) {
+  const std::lock_guard lock(mutex_);
+  watched_.erase(token);
+}
+
+TimeNs DeathWatch::outlived(uint64_t token) {
+  const std::lock_guard lock(mutex_);
+  const auto at = watched_.find(token);
+  return at == watched_.end() ? 0 : at->second.outlived;
+}
+
 std::vector<DeathWatch::Death> DeathWatch::take() {
   uint64_t rings = 0;
   [[maybe_unused]] const ssize_t n = ::read(bell_.get(), &rings, sizeof rings);
@@ -46,13 +71,28 @@ void DeathWatch::watch() {
   for (;;) {
     if (::poll(polls, 2, -1) < 0) continue;
     if (polls[1].revents != 0) return;
-    for (const uint64_t token : order_.take()) {
+    const std::vector<uint64_t> dead = order_.take();
+    const TimeNs before = last;
+    for (const uint64_t token : dead) {
       last = std::max(now_ns(), last + 1);
       const std::lock_guard lock(mutex_);
       dead_.push_back({token, last});
     }
+    if (before == 0 || last > before + kOneEvent) note_the_living(dead);
     ring(bell_);
     promptness_.worked();
+  }
+}
+
+// Each is looked at after the deaths, and dated before it is looked at: it was alive at that instant.
+void DeathWatch::note_the_living(const std::vector<uint64_t>& dead) {
+  const std::lock_guard lock(mutex_);
+  if (watched_.size() > kMostLooked) return;
+  for (auto& [token, one] : watched_) {
+    if (std::find(dead.begin(), dead.end(), token) != dead.end()) continue;
+    const TimeNs now = now_ns();
+    const auto stat = proc_stat(one.process.pid);
+    if (stat && stat->start == one.process.start && stat->state != 'Z' && !stat->dying) one.outlived = now;
   }
 }
 

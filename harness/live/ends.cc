@@ -53,14 +53,19 @@ void Ends::watch(const ProcessId& process, int rank, int attempt, bool quiet) {
   if (w.end.process.pid != 0) return;
   w.end.process = process;
   if (Result<UniqueFd> pidfd = open_process(process.pid, process.start))
-    w.token = watch_death((w.pidfd = std::move(*pidfd)).get());
+    w.token = watch_death((w.pidfd = std::move(*pidfd)).get(), process);
   else if (is_gone(process))
     w.gone = now_ns();
   if (const auto early = reaped_early_.find({process.pid, process.start}); early != reaped_early_.end())
     w.sources.waited = early->second;
 }
 
-void Ends::forget(const ProcessId& process) { watched_.erase(process); }
+void Ends::forget(const ProcessId& process) {
+  const auto at = watched_.find(process);
+  if (at == watched_.end()) return;
+  deaths_.forget(at->second.token);
+  watched_.erase(at);
+}
 
 bool Ends::knows(int pid, uint64_t start) const {
   return std::any_of(watched_.begin(), watched_.end(),
@@ -90,7 +95,9 @@ void Ends::add_polls(std::vector<pollfd>& polls) const {
     if (w.gone == 0 && w.pidfd.valid() && w.token == 0) polls.push_back({w.pidfd.get(), POLLIN, 0});
 }
 
-uint64_t Ends::watch_death(int pidfd) { return deaths_.add(pidfd, ++last_token_) ? last_token_ : 0; }
+uint64_t Ends::watch_death(int pidfd, const ProcessId& process) {
+  return deaths_.add(pidfd, ++last_token_, process) ? last_token_ : 0;
+}
 
 void Ends::take_deaths() {
   for (const DeathWatch::Death& death : deaths_.take())
@@ -130,6 +137,7 @@ bool Ends::refresh(Watched& w) {
   w.end.status = best.status;
   w.end.source = best.source;
   w.end.time = w.gone;
+  w.end.outlived = deaths_.outlived(w.token);
   w.told = true;
   return true;
 }

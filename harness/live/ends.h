@@ -53,7 +53,7 @@ class Ends {
     bool told = false;
     bool quiet = false, journaled = false;
   };
-  uint64_t watch_death(int pidfd);
+  uint64_t watch_death(int pidfd, const ProcessId&);
   void take_deaths();
   bool refresh(Watched&);
   void journal(Watched&);

@@ -16,6 +16,11 @@ constexpr uint64_t kQuickCalls = 256;
 constexpr int kLastTries = 5;
 constexpr TimeNs kPause = 100'000'000;  // ticks come every few milliseconds
 
+// What few calls infer, more calls may refute.
+void leave_out_guesses(Findings& quick) {
+  std::erase_if(quick.all, [](const Finding& f) { return f.confidence != Confidence::kProven; });
+}
+
 }  // namespace
 
 void Looks::tick(TimeNs now) {
@@ -95,7 +100,7 @@ bool Looks::needs_full_look(const Seen& quick, Why why, TimeNs now) const {
   if (std::all_of(news.begin(), news.end(),
                   [](const Finding& f) { return f.confidence == Confidence::kProven; }))
     return false;
-  return why == Why::kEnd || (why == Why::kQuiet && fully_seen_ != activity_);
+  return why == Why::kEnd || why == Why::kQuiet;
 }
 
 bool Looks::diagnose_now(const char* reason, Why why, bool although_moving) {
@@ -107,8 +112,9 @@ bool Looks::diagnose_now(const char* reason, Why why, bool although_moving) {
     std::optional<Seen> full = see(UINT64_MAX, although_moving);
     if (!full) return false;
     seen = std::move(full);
-    fully_seen_ = activity_;
     next_full_look_ = now_ns() + (now_ns() - began) * kRestFull;
+  } else if (!last && !seen->shows_all) {
+    leave_out_guesses(seen->findings);
   }
   keep(*seen, reason, last);
   return true;

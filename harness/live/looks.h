@@ -6,8 +6,9 @@
 // looked at twice a second while it moves: then a proof needs only the processes it uses to have stood still.
 //
 // Most looks are *quick*: at the state and the newest calls of each lane, which cost the same after a day as
-// after a second. What a quick look proves is proven. For anything else that it finds new, and now and then,
-// a *full* look follows, at all that is kept (lane_window.h). Looks rest in proportion to what they cost.
+// after a second. What a quick look proves is proven. Anything else that it finds is left out; where it is new
+// and the job stands still, and now and then, a *full* look follows, at all that is kept (lane_window.h).
+// Looks rest in proportion to what they cost.
 #pragma once
 
 #include <functional>
@@ -62,7 +63,6 @@ class Looks {
   LookOptions options_;
   uint64_t activity_ = 0;      // at the last tick
   uint64_t looked_at_ = 0;     // the activity of the last look
-  uint64_t fully_seen_ = 0;    // the activity of the last full look
   TimeNs next_long_look_ = 0;  // whatever happens: thresholds of inferred findings may pass
   TimeNs rests_until_ = 0, next_full_look_ = 0;
   TimeNs first_proven_ = 0;

@@ -177,6 +177,7 @@ void RingObserver::set_end(const RankEnd& end) {
   ProcessEnd e;
   e.kind = EndKind::kEnded;
   e.time = end.time;
+  e.outlived = end.outlived;
   e.status_known = end.status.kind != ExitStatus::Kind::kUnknown;
   e.by_signal = end.status.kind == ExitStatus::Kind::kSignal;
   e.value = end.status.value;

@@ -180,6 +180,7 @@ CommView RingReader::read_comm(uint32_t index) const {
   v.ordinal = c.ordinal;
   v.tag = c.tag;
   v.error = RF_LOAD(&c.error);
+  v.failures = RF_LOAD(&c.failures);
   v.rank = c.rank;
   v.destroyed = RF_LOAD(&c.state) == RF_COMM_DESTROYED;
   v.library = word_of(c.library, RF_LIB_MARK, RF_LIB_NONE);

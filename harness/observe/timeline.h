@@ -34,6 +34,7 @@ struct CommView {
   uint64_t entered = 0, completed = 0, issuers = 0;
   uint64_t sends = 0, receives = 0;
   uint64_t calls = 0;  // sum over those that took a place (rf_comm.calls)
+  uint64_t failures = 0;  // calls that failed on it; 0 although `error` is set: not counted
   uint64_t timeout_ns = 0;
   uint64_t started = 0;  // last seq whose work was seen running, where a recorder tells; not in the journal
   uint32_t size = 0, flags = 0, ordinal = 0, tag = 0, error = 0;
@@ -81,6 +82,8 @@ struct ProcessEnd {  // as data: time and status, never the source
   bool status_known = false;
   bool by_signal = false;
   int value = 0;
+  // When it was last seen alive, with nothing about to end it, right after another process had died; 0: never.
+  TimeNs outlived = 0;
   bool operator==(const ProcessEnd&) const = default;
 };
 

@@ -87,7 +87,8 @@ Json comm_json(const CommView& c) {
                       static_cast<int>(c.library),
                       static_cast<int>(c.identity),
                       c.name,
-                      c.members});
+                      c.members,
+                      c.failures});
 }
 
 CommView comm_of(const Json& array) {
@@ -99,6 +100,7 @@ CommView comm_of(const Json& array) {
   c.library = r.as<rf_library>();
   c.identity = r.as<rf_identity>();
   r >> c.name >> c.members;
+  if (array.size() > 23) r >> c.failures;  // not in a line of an older tool
   return c;
 }
 
@@ -121,6 +123,7 @@ Json process_json(const ProcessView& p) {
                               p.opened, p.member, p.stopped, p.stable, p.busy_at})},
       {"end", Json::array({static_cast<int>(p.end.kind), p.end.time, p.end.status_known, p.end.by_signal,
                            p.end.value})},
+      {"outlived", p.end.outlived},
       {"starved", p.starved},
       {"measured_since", p.measured_since},
       {"dying", p.dying},
@@ -150,6 +153,7 @@ ProcessView process_of(const Json& json) {
   Reader e(json.at("end"));
   p.end.kind = e.as<EndKind>();
   e >> p.end.time >> p.end.status_known >> p.end.by_signal >> p.end.value;
+  p.end.outlived = json.value("outlived", TimeNs{0});
   for (const Json& one : json.at("coverage")) {
     Coverage c;
     Reader r(one);

@@ -83,6 +83,20 @@ TEST(Assumptions, FullViewEndsAtACallThatFailed) {
   }
 }
 
+// What is not kept any more has not been forgotten: the communicator counts what failed on it.
+TEST(Assumptions, FullViewEndsAtACallThatFailedLongAgo) {
+  for (const uint64_t failures : {0, 1}) {
+    TimelineBuilder job(3, RF_LIB_MPI);
+    job.everyone(all_reduce(), 20).blocked(0, all_reduce()).blocked(1, all_reduce()).killed(2);
+    for (const int r : {0, 1, 2}) job.loses(r, 20);
+    job.comm_of(2).failures = failures;
+    job.comm_of(2).error = 13;
+    expect_only(finding_of(diagnose(job.build()), "dead_rank"), "full_view");
+    job.comm_of(2).error = 0;
+    EXPECT_EQ(finding_of(diagnose(job.build()), "dead_rank")->confidence, Confidence::kProven);
+  }
+}
+
 TEST(Assumptions, SameCallsBefore) {
   TimelineBuilder job(3, RF_LIB_MPI);  // rank 2 left out the gather, which nobody but its root waits in
   CallSpec gather = barrier();

@@ -137,6 +137,13 @@ TEST(DeadRank, WhoEndedTogetherWithTheOneThatWaitsIsInferred) {
     EXPECT_EQ(found.all.at(0).ranks, std::vector<int>{0});
     EXPECT_EQ(found.all[0].confidence == Confidence::kProven, later > 5'000'000) << later;
   }
+  TimelineBuilder outlived(2);  // the launcher ended it later, and at once
+  outlived.everyone(all_reduce()).blocked(1, all_reduce()).killed(0).killed(1);
+  outlived.rank(1).end.time = outlived.rank(0).end.time + 1'000'000;
+  outlived.rank(1).end.outlived = outlived.rank(0).end.time + 100'000;
+  EXPECT_EQ(diagnose(outlived.build()).all.at(0).confidence, Confidence::kProven);
+  outlived.rank(1).end.outlived = outlived.rank(0).end.time - 100'000;  // another death, before this one
+  EXPECT_EQ(diagnose(outlived.build()).all.at(0).confidence, Confidence::kInferred);
   TimelineBuilder dying(2);
   dying.everyone(all_reduce()).blocked(1, all_reduce()).killed(0);
   dying.rank(1).dying = true;

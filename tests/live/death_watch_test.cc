@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "harness/base/process_tree.h"
+
 namespace rankfault::test {
 namespace {
 
@@ -18,6 +20,12 @@ class DeathWatchTest : public testing::Test {
     if (pid_ == 0)
       for (;;) ::pause();
     pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+  }
+  static ProcessId named(pid_t pid) {
+    ProcessId id;
+    id.pid = pid;
+    id.start = proc_stat(pid)->start;
+    return id;
   }
   void TearDown() override { end(); }
   void end() {
@@ -37,7 +45,7 @@ class DeathWatchTest : public testing::Test {
 };
 
 TEST_F(DeathWatchTest, TellsADeathOnceWithItsTime) {
-  ASSERT_TRUE(watch_.add(pidfd_.get(), 7));
+  ASSERT_TRUE(watch_.add(pidfd_.get(), 7, named(pid_)));
   const TimeNs before = now_ns();
   end();
   ASSERT_TRUE(rang());
@@ -54,13 +62,31 @@ TEST_F(DeathWatchTest, OneThatIsDeadAlreadyIsToldToo) {
   ::kill(pid_, SIGKILL);
   siginfo_t info;
   ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT);
-  ASSERT_TRUE(watch_.add(pidfd_.get(), 1));
+  ASSERT_TRUE(watch_.add(pidfd_.get(), 1, named(pid_)));
   ASSERT_TRUE(rang());
   EXPECT_EQ(watch_.take().size(), 1u);
 }
 
+TEST_F(DeathWatchTest, NotesWhoOutlivedADeath) {
+  const pid_t other = ::fork();
+  if (other == 0)
+    for (;;) ::pause();
+  const UniqueFd others(static_cast<int>(::syscall(SYS_pidfd_open, other, 0)));
+  ASSERT_TRUE(watch_.add(pidfd_.get(), 1, named(pid_)));
+  ASSERT_TRUE(watch_.add(others.get(), 2, named(other)));
+  EXPECT_EQ(watch_.outlived(2), 0u);
+  end();
+  ASSERT_TRUE(rang());
+  const auto deaths = watch_.take();
+  ASSERT_EQ(deaths.size(), 1u);
+  EXPECT_GE(watch_.outlived(2), deaths[0].when);
+  EXPECT_EQ(watch_.outlived(1), 0u);
+  ::kill(other, SIGKILL);
+  ::waitpid(other, nullptr, 0);
+}
+
 TEST_F(DeathWatchTest, APidfdMayBeClosedAtAnyTime) {
-  ASSERT_TRUE(watch_.add(pidfd_.get(), 1));
+  ASSERT_TRUE(watch_.add(pidfd_.get(), 1, named(pid_)));
   pidfd_.reset();
   end();
   EXPECT_TRUE(watch_.take().empty());

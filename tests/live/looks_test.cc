@@ -20,14 +20,15 @@ class ToldObserver : public Observer {
   void set_expected(std::vector<ExpectedRank>, int, int) override {}
   uint64_t activity() override { return moves; }
   const ProcessView* process(const ProcessId&) override { return nullptr; }
-  Timeline look(bool, uint64_t) override {
+  Timeline look(bool, uint64_t calls) override {
     ++looks;
-    return timeline;
+    return few && calls != UINT64_MAX ? *few : timeline;
   }
 
   uint64_t moves = 1;
   int looks = 0;
   Timeline timeline = TimelineBuilder(2).build();
+  std::optional<Timeline> few;  // what a look at few calls shows
 };
 
 class LooksTest : public ::testing::Test {
@@ -90,6 +91,25 @@ TEST_F(LooksTest, AJobThatMovesIsLookedAtTwiceASecond) {
   for (TimeNs now = 1000 * kMs; now < 3000 * kMs; now += 5 * kMs, ++observer_.moves) looks.tick(now);
   EXPECT_GE(observer_.looks, 3);
   EXPECT_LE(observer_.looks, 4);
+}
+
+// Rank 1 left out a call, as far as the newest calls show. All of them show a healthy job.
+TEST_F(LooksTest, WhatFewCallsInferIsNotTold) {
+  TimelineBuilder job(2);
+  job.everyone(all_reduce()).blocked(0, all_reduce()).exits(1, 1);
+  observer_.few = job.build();
+  for (ProcessView& p : observer_.few->processes) {
+    p.partial = RF_PARTIAL_COMMS;  // so nothing is proven
+    p.lanes.at(0).first = 1;
+  }
+  Looks looks(observer_, *journal_);
+  ASSERT_EQ(diagnose(*observer_.few).all.at(0).kind, "exited_rank");
+  for (TimeNs now = 1000 * kMs; now < 3000 * kMs; now += 5 * kMs, ++observer_.moves) looks.tick(now);
+  for (TimeNs now = 3000 * kMs; now < 4000 * kMs; now += 5 * kMs) looks.tick(now);
+  EXPECT_EQ(test::read_file(scratch_.file("journal.ndjson")).find("exited_rank"), std::string::npos);
+  observer_.timeline = *observer_.few;
+  EXPECT_TRUE(looks.look("a process ended"));
+  EXPECT_NE(test::read_file(scratch_.file("journal.ndjson")).find("exited_rank"), std::string::npos);
 }
 
 }  // namespace

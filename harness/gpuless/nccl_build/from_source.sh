@@ -42,8 +42,7 @@ list_sources() {
 compile() {
   local object error
   object=$OUT/objects/$(printf %s "$1" | sed "s#^$OUT/##;s#^$HERE/##" | tr / _).o
-  # shellcheck disable=SC2086 # FLAGS is a list of words without spaces
-  if ! error=$(g++ $FLAGS -c "$1" -o "$object" 2>&1); then
+  if ! error=$(g++ "@$OUT/flags" -c "$1" -o "$object" 2>&1); then
     printf '%s: %s\n' "$1" "$(grep -m1 error <<<"$error")" >&2
     return 255 # xargs stops here
   fi
@@ -53,10 +52,12 @@ export CUDA_MAJOR=12 CUDA_MINOR=9 # generate.py asks for these, too
 mkdir -p "$out/objects"
 make_headers
 make_tables
-FLAGS="-std=c++17 -O1 -w -fPIC -fvisibility=hidden -DNCCL_OS_LINUX -DPROFAPI -DNCCL_GIN_PROXY_ENABLE=1
- -DDOCA_VERBS_USE_CUDA_WRAPPER -DDOCA_VERBS_USE_NET_WRAPPER -DCUDA_MAJOR=$CUDA_MAJOR -DCUDA_MINOR=$CUDA_MINOR
- -I$src -I$include -I$src/include -I$src/include/plugin -I$src/device -I$src/$gdaki/include -I$src/$gdaki/src -I$cuda"
-export FLAGS OUT=$out HERE=$here
+# A file, one word a line in quotes: a path may have blanks.
+printf '"%s"\n' -std=c++17 -O1 -w -fPIC -fvisibility=hidden -DNCCL_OS_LINUX -DPROFAPI -DNCCL_GIN_PROXY_ENABLE=1 \
+  -DDOCA_VERBS_USE_CUDA_WRAPPER -DDOCA_VERBS_USE_NET_WRAPPER "-DCUDA_MAJOR=$CUDA_MAJOR" "-DCUDA_MINOR=$CUDA_MINOR" \
+  "-I$src" "-I$include" "-I$src/include" "-I$src/include/plugin" "-I$src/device" "-I$src/$gdaki/include" "-I$src/$gdaki/src" \
+  "-I$cuda" >"$out/flags"
+export OUT=$out HERE=$here
 export -f compile
 cd "$src"
-list_sources | xargs -P "${RANKFAULT_JOBS:-$(nproc)}" -I{} bash -c 'compile {}'
+list_sources | xargs -P "${RANKFAULT_JOBS:-$(nproc)}" -d '\n' -n 1 bash -c 'compile "$1"' compile
