@@ -25,7 +25,7 @@ bench_chunking() {
 
 # Twenty minutes on a machine that does nothing else.
 bench_ratios() {
-  build_some release "${RUN_TARGETS[@]}"
+  build_some release "${NCCL_TARGETS[@]}" gloo_all_reduce
   python3 -B bench/ratios/ratios_bench.py build/release docs/reference/ratios.md
 }
 

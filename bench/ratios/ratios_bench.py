@@ -5,6 +5,7 @@ Each row is at least 20 interleaved pairs (without, with), and the median of the
 it with 95 %. The loops do nothing but 8-byte all-reduces: no real job is as bad. Three ways: the agent alone (preloaded,
 recording, no tool), `rankfault watch`, and, as a check of the method, nothing at all on both sides.
 """
+import glob
 import os
 import platform
 import re
@@ -22,6 +23,16 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 AGENT, TOOL = BUILD + "/lib/librankfault_agent.so", BUILD + "/bin/rankfault"
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_ALLOW_RUN_AS_ROOT": "1",
         "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1"}
+NCCL = {"NCCL_SOCKET_IFNAME": "lo", "NCCL_P2P_DISABLE": "1", "NCCL_IB_DISABLE": "1", "NCCL_CUMEM_ENABLE": "0",
+        "NCCL_CUMEM_HOST_ENABLE": "0", "NCCL_RAS_ENABLE": "0"}
+
+
+# Starts two ranks without a launcher: RANK and WORLD_SIZE, and a folder to meet in.
+TWO_RANKS = """export WORLD_SIZE=2 MEET=$(mktemp -d) RANKFAULT_CUDA_FOLDER=$MEET
+for r in 0 1; do RANK=$r "$@" & pids="$pids $!"; done
+for p in $pids; do wait $p || exit 1; done
+rm -r "$MEET"
+"""
 
 
 class Loop:
@@ -72,6 +83,13 @@ def loops(folder):
         shared = ["--mca", "btl", "self,vader"] if "4" in name else []
         yield Loop(f"{name}, shared memory, 2 ranks", [mpirun, *shared, "-np", "2", program, "300000"], env)
         yield Loop(f"{name}, MPI_COMM_SELF, 1 rank", [mpirun, "-np", "1", program, "1000000", "self"], env, "100 ns more")
+    gloo = f"{BUILD}/bin/gloo_all_reduce"
+    if os.access(gloo, os.X_OK):
+        yield Loop("Gloo, 2 ranks", ["sh", "-c", TWO_RANKS, "sh", "sh", "-c", 'exec "$0" --store=$MEET --steps=20000 --count=1', gloo])
+    for double in sorted(glob.glob(f"{BUILD}/lib/gpuless/nccl-*")):
+        env = {"LD_LIBRARY_PATH": f"{double}:{os.path.dirname(double)}", "RANKFAULT_CUDA_DEVICES": "2", **NCCL}
+        yield Loop(f"NCCL {double.split('-')[-1]} over the double of CUDA, 1 KiB and a wait for it, 2 ranks",
+                   ["sh", "-c", TWO_RANKS, "sh", f"{BUILD}/bin/ranks/gpuless/nccl_ranks", "bench"], env)
     python = os.environ.get("RANKFAULT_PYTHON")
     if python:
         torchrun = [python, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]

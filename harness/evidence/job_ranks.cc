@@ -10,12 +10,11 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "harness/base/file_text.h"
 #include "harness/base/process_tree.h"
 #include "harness/base/unique_fd.h"
 #include "harness/symbols/memory_map.h"
@@ -56,8 +55,7 @@ std::optional<int> number_of(const std::string& environment, const char* name) {
 }
 
 std::string environment_of(int pid) {
-  std::ifstream in(fmt::format("/proc/{}/environ", pid), std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  return text_of_file(fmt::format("/proc/{}/environ", pid));
 }
 
 bool has_communication_library(int pid) {

@@ -8,19 +8,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 
+#include "harness/base/file_text.h"
 #include "harness/base/printable.h"
 
 namespace rankfault {
 namespace {
-
-std::string text_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 // Those in which a process waits; any other one is told by its number.
 std::string system_call_name(long number) {
@@ -65,15 +59,15 @@ ThreadEvidence thread_of(int pid, int tid) {
   const std::string folder = fmt::format("/proc/{}/task/{}/", pid, tid);
   ThreadEvidence t;
   t.tid = tid;
-  t.name = text_of(folder + "comm");
+  t.name = text_of_file(folder + "comm");
   if (!t.name.empty() && t.name.back() == '\n') t.name.pop_back();
   t.name = printable(t.name);
-  const std::string stat = text_of(folder + "stat");
+  const std::string stat = text_of_file(folder + "stat");
   const size_t after_name = stat.rfind(')');
   if (after_name != std::string::npos && after_name + 2 < stat.size()) t.state = stat[after_name + 2];
-  t.kernel = printable(text_of(folder + "wchan"));
+  t.kernel = printable(text_of_file(folder + "wchan"));
   if (t.kernel == "0") t.kernel.clear();
-  const std::string call = text_of(folder + "syscall");  // "running", or the number first
+  const std::string call = text_of_file(folder + "syscall");  // "running", or the number first
   if (!call.empty() && call[0] >= '0' && call[0] <= '9')
     t.system_call = system_call_name(std::strtol(call.c_str(), nullptr, 10));
   return t;

@@ -4,7 +4,8 @@
 #include <glob.h>
 
 #include <fstream>
-#include <iterator>
+
+#include "harness/base/file_text.h"
 
 namespace rankfault {
 
@@ -17,10 +18,7 @@ std::vector<std::string> files_matching(const std::string& pattern) {
   return paths;
 }
 
-std::string read_text(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+std::string read_text(const std::string& path) { return text_of_file(path); }
 
 Status gather(const std::vector<std::string>& sources, const std::string& log) {
   std::ofstream out(log, std::ios::binary | std::ios::trunc);

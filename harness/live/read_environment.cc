@@ -3,16 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
 
+#include "harness/base/file_text.h"
 #include "harness/base/mask.h"
 
 namespace rankfault {
 
 Json read_environment(int pid, const std::vector<std::string>& names) {
-  std::ifstream in(fmt::format("/proc/{}/environ", pid), std::ios::binary);
-  const std::string all{std::istreambuf_iterator<char>(in), {}};
+  const std::string all = text_of_file(fmt::format("/proc/{}/environ", pid));
   if (all.empty()) return nullptr;  // a process that has ended has none
   Json out = Json::object();
   for (size_t at = 0; at < all.size();) {

@@ -275,6 +275,16 @@ TEST(Wedged, WhoWaitsForACoreMayYetMoveIt) {
   EXPECT_EQ(all_kinds(diagnose(job.build())), "wedged");
 }
 
+// With a core they do not complete either.
+TEST(Wedged, CallsThatCannotMatchAreToldOnABusyMachineToo) {
+  TimelineBuilder job(3);
+  for (int r : {0, 1}) job.blocked(r, barrier());
+  job.blocked(2, all_reduce());
+  for (int r : {0, 1, 2}) job.rank(r).starved = 60 * kSecond;
+  job.wait(25 * kSecond);
+  EXPECT_NE(finding_of(diagnose(job.build()), "wedged"), nullptr);
+}
+
 CallSpec init() { return {RF_OP_INIT, 0, 0, 0, RF_PEER_NONE, 0x5, "world", 0, 0, 0}; }
 
 TEST(InitStall, TellsWhyEachRankIsAbsent) {

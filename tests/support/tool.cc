@@ -11,7 +11,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+
+#include "harness/base/file_text.h"
 
 namespace rankfault::test {
 namespace {
@@ -111,8 +112,7 @@ int start_tool(const std::vector<std::string>& args, const std::string& output_p
 }
 
 std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  return text_of_file(path);
 }
 
 Json result_of(const std::string& run_dir) {

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """transparency: other people's test suites give the same results under `rankfault watch` as without it.
 
-usage: transparency.py BUILD_DIR PAGE [--only TEXT] [--ranks 1,2,3] [--stride N] [--limit SECONDS] [-- WORD...]
+usage: transparency.py BUILD_DIR PAGE [--only REGEX] [--ranks 1,2,3] [--stride N] [--limit SECONDS] [-- WORD...]
 
-Each suite runs three times: alone, under watch, alone again. A test whose outcome differs between the two runs alone
-is unstable by itself and is counted apart. All others must have the same outcome under watch, and the job the same exit
-status. WORDs go to mpi4py's test program (`-- -i test_cco`: only these files). Exit status: 0 all the same, 1 not.
+Each suite runs three times: alone, under watch, alone again. A test whose outcome differs between the two runs alone is
+unstable by itself and is counted apart. All others must have the same outcome under watch, and the job the same exit
+status. Of NCCL's examples each line that they print counts as a test. --only takes suites by name. WORDs go to mpi4py's test program (`-- -i test_cco`: only these files). Exit status: 0 all the same, 1 not.
 """
 import argparse
 import collections
+import itertools
 import json
 import os
 import pathlib
@@ -29,16 +30,24 @@ class Run:
     def __init__(self, suite, tool, limit):
         with tempfile.TemporaryDirectory(prefix="rf-suite-") as folder:
             program, *rest = suite.program
-            command = [*suite.launcher, program, str(HERE / "outcomes.py"), folder, *rest]
+            if suite.lines:
+                command = [*suite.launcher, "sh", "-c", 'exec "$@" >"$0/$$.lines"', folder, *suite.program]
+            else:
+                command = [*suite.launcher, program, str(HERE / "outcomes.py"), folder, *rest]
             if tool:
                 command = [tool, "watch", "--run-dir", f"{folder}/run", "--ranks", "1", "--", *command]
                 if suite.launcher:
                     command.remove("--ranks"), command.remove("1")
-            self.output, status = run(command, {**os.environ, **suite.env}, limit)
+            env = {**os.environ, **suite.env, "RANKFAULT_CUDA_FOLDER": f"{folder}/cuda"}
+            os.mkdir(env["RANKFAULT_CUDA_FOLDER"])
+            self.output, status = run(command, env, limit)
             self.outcomes = collections.defaultdict(list)
             for kept in sorted(pathlib.Path(folder).glob("*.json")):
                 for test, outcome in json.loads(kept.read_text(encoding="utf-8")).items():
                     self.outcomes[test].append(outcome)
+            for kept in pathlib.Path(folder).glob("*.lines"):
+                for line in kept.read_text(encoding="utf-8").splitlines():
+                    self.outcomes[line].append("printed")
         for outcomes in self.outcomes.values():
             outcomes.sort()
         self.findings = sorted(set(re.findall(r"^ *(?:found|then) +(\w+): .*, (proven|inferred)$", self.output, re.M)))
@@ -80,6 +89,9 @@ def write_page(page, rows):
     head = ["suite", "tests with one outcome alone", "unstable alone", "other outcome under watch", "end alone", "end under watch",
             "findings"]
     text = pathlib.Path(page).read_text(encoding="utf-8") if pathlib.Path(page).exists() else "# Transparency\n\n<!-- table -->\n"
+    new = {row[0]: row for row in rows}
+    kept = [line.strip("| ").split(" | ") for line in re.findall(r"^\| .* \|$", text, re.M)[2:]]
+    rows = [new.pop(row[0], row) for row in kept] + list(new.values())  # of a run of some suites the others stay
     table = ["| " + " | ".join(map(str, line)) + " |" for line in [head, ["---"] * len(head), *rows]]
     text = re.sub(r"<!-- table -->.*?(?=\n\n|\Z)", lambda _: "<!-- table -->\n" + "\n".join(table), text, flags=re.S)
     pathlib.Path(page).write_text(text, encoding="utf-8")
@@ -99,8 +111,11 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     ranks = [int(n) for n in args.ranks.split(",")]
     rows, all_same = [], True
-    for suite in [*suites.mpi4py_suites(folder, ranks, words), *suites.torch_suites(folder, args.stride)]:
-        if args.only not in suite.name:
+    wanted = re.compile(args.only).search
+    for suite in itertools.chain(suites.nccl_suites(args.build, folder, wanted),
+                                 suites.mpi4py_suites(folder, wanted, ranks, words),
+                                 suites.torch_suites(folder, wanted, args.stride)):
+        if not wanted(suite.name):
             continue
         if suite.missing:
             print(f"{suite.name}: skipped, {suite.missing}", flush=True)

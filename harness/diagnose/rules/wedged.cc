@@ -32,6 +32,14 @@ std::vector<Seat> all_inside(const CommGroup& group, bool differs) {
   return seats;
 }
 
+// Calls of different operations, or at different places, do not complete with a core either.
+bool can_match(const std::vector<Seat>& seats) {
+  const Call& first = *seats.front().call;
+  return std::all_of(seats.begin(), seats.end(), [&](const Seat& seat) {
+    return seat.call->seq == first.seq && seat.call->op() == first.op();
+  });
+}
+
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   std::vector<Finding> found;
   const std::vector<Divergence>& diverged = divergences(job);
@@ -51,6 +59,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     const Patience patience = patience_with_completion(group, op, options.hung_after);
     // Who waits for a core may yet move the call: a neighbour's doing, not the transport's. (Ranks that spin
     // on fewer cores than they are starve each other, and are told later by so much.)
+    if (!can_match(seats)) starved = 0;
     if (waited <= patience.limit + Duration(static_cast<int64_t>(starved))) continue;
     Finding f;
     f.kind = "wedged";

@@ -44,14 +44,21 @@ bool all_closed(Batch& batch) {
   return std::all_of(parts.begin(), parts.end(), [](auto& p) { return p->closed; });
 }
 
-// NCCL takes a communicator's next call only when its last is through: nothing comes for the older batches.
-void close_older(Batch& batch) {
+// Caller has the lock of open().
+void close_all_of(const Communicator* communicator) {
+  for (const BatchPtr& batch : open().batches) close_parts(*batch, communicator, true);
+}
+
+void forget_closed() {
   auto& all = open().batches;
-  for (auto& part : batch.parts()) {
-    for (const BatchPtr& older : all) close_parts(*older, part->communicator.get(), true);
-  }
   all.erase(std::remove_if(all.begin(), all.end(), [](const BatchPtr& b) { return all_closed(*b); }),
             all.end());
+}
+
+// NCCL takes a communicator's next call only when its last is through: nothing comes for the older batches.
+void close_older(Batch& batch) {
+  for (auto& part : batch.parts()) close_all_of(part->communicator.get());
+  forget_closed();
 }
 
 void start_launching() {
@@ -202,6 +209,12 @@ void settle_group(bool accepted, bool later) {
 
 void drop_group() {
   if (thread.depth > 0 && --thread.depth == 0) thread.batch = nullptr;
+}
+
+void end_launches_of(const CommunicatorPtr& communicator) {
+  std::lock_guard<std::mutex> lock(open().mutex);
+  close_all_of(communicator.get());
+  forget_closed();
 }
 
 bool launch_collective(const StreamPtr& stream, const void* owner) {

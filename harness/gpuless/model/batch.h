@@ -54,6 +54,9 @@ void close_group();
 void settle_group(bool accepted, bool later);
 // A simulated group puts nothing on streams.
 void drop_group();
+// The communicator is gone: nothing is launched for it any more. The next one may have its memory, and its
+// streams', and so the same words in its kernels.
+void end_launches_of(const CommunicatorPtr& communicator);
 
 // A kernel of NCCL was launched on `stream`: puts what it stands for there. False: no call is known for it.
 // `owner`: the first word of the kernel's parameters, in which NCCL gives the communicator's object on the

@@ -136,11 +136,17 @@ GPULESS_ENTRY(ncclCommAbort, (ncclComm_t comm), {
   CommunicatorPtr c = known_communicator(comm);
   if (c) c->abort();  // a kernel that sees the abort flag ends
   forget_communicator(comm);
-  return own(comm);
+  ncclResult_t result = own(comm);
+  if (c) end_launches_of(c);
+  return result;
 })
 GPULESS_ENTRY(ncclCommDestroy, (ncclComm_t comm), {
+  CommunicatorPtr c = known_communicator(comm);
   ncclResult_t result = own(comm);
-  if (accepted(result)) forget_communicator(comm);
+  if (c && accepted(result)) {
+    forget_communicator(comm);
+    end_launches_of(c);
+  }
   return result;
 })
 
