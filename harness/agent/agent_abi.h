@@ -2,9 +2,8 @@
  * an action record and of the control page in its second room, control_abi.h.
  *
  * Everything here is read by another process, at any instant, also after SIGKILL of the writer.
- * So: fixed-width fields, no pointers that mean anything outside their process, and one rule for
- * what is whole: a state is whole because its selector names it, a history record because its
- * commit word does, a counter because it is one aligned 64-bit word.
+ * So: fixed-width fields, no pointers that mean anything outside their process, and one rule for what is
+ * whole: a state because its selector names it, a record because of its commit word, a counter as one word.
  *
  * C11 and C++20 both include this file. Words written by one process and read by another are
  * plain fixed-width fields here; both sides access them only with the RF_LOAD and RF_STORE macros
