@@ -10,6 +10,7 @@
 
 #include <boost/process.hpp>
 #include <boost/process/extend.hpp>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -250,7 +251,7 @@ std::optional<GuardianEvent> Guardian::next() {
 
 std::optional<GuardianEvent> Guardian::receive() {
   if (lost_ || !socket_.valid()) return std::nullopt;
-  std::string buffer(RF_GUARDIAN_PACKET, 0);
+  std::array<char, RF_GUARDIAN_PACKET> buffer;  // not cleared: this is asked for at each tick
   const ssize_t n = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
   GuardianEvent event;
@@ -268,7 +269,7 @@ std::optional<GuardianEvent> Guardian::receive() {
   event.a = packet.a;
   event.b = packet.b;
   event.time = packet.time_ns;
-  event.text.assign(buffer, sizeof packet, static_cast<size_t>(n) - sizeof packet);
+  event.text.assign(buffer.data() + sizeof packet, static_cast<size_t>(n) - sizeof packet);
   while (!event.text.empty() && event.text.back() == 0) event.text.pop_back();
   return event;
 }

@@ -8,10 +8,10 @@ namespace {
 
 constexpr TimeNs kLongLookEvery = 500'000'000;
 constexpr TimeNs kQuietLookEvery = 400'000'000;  // the second one tells of a hang within a second
-// Of a job that moves looks take at most a hundredth of the time of one core, full ones half of that; of one
-// that stands still a tenth. A large job is looked at within the longest rest nevertheless.
-constexpr TimeNs kRestMoving = 100, kRestFull = 200, kRestQuiet = 10;
-constexpr TimeNs kLongestRest = 200'000'000;
+// Of a job that moves looks take at most a two hundredth of the time of one core, full ones half of that; of
+// one that stands still a tenth. A large job is looked at within the longest rest nevertheless.
+constexpr TimeNs kRestMoving = 200, kRestFull = 400, kRestQuiet = 10;
+constexpr TimeNs kLongestRest = 200'000'000, kLongestMoving = 1'000'000'000;
 constexpr uint64_t kQuickCalls = 256;
 constexpr int kLastTries = 5;
 constexpr TimeNs kPause = 100'000'000;  // ticks come every few milliseconds
@@ -47,8 +47,9 @@ void Looks::tick(TimeNs now) {
     looked_at_ = activity_;
     if (unseen) measure_starvation();
   }
-  const TimeNs every = moving ? kLongLookEvery : kQuietLookEvery, cost = now_ns() - began;
-  next_long_look_ = now + std::max(every, cost * kRestQuiet);
+  const TimeNs cost = now_ns() - began;
+  next_long_look_ = now + (moving ? std::clamp(cost * kRestMoving, kLongLookEvery, kLongestMoving)
+                                  : std::max(kQuietLookEvery, cost * kRestQuiet));
   rests_until_ = now + std::min(cost * kRestMoving, std::max(kLongestRest, cost * kRestQuiet));
 }
 

@@ -27,7 +27,7 @@
 #include "tree.h"
 #include "undo.h"
 
-#define CENSUS_PERIOD_NS 1000000000ull /* a backstop: new names in /dev/shm and /tmp wake us at once */
+#define CENSUS_PERIOD_NS 2000000000ull /* a backstop: new names in /dev/shm and /tmp wake us at once */
 #define CENSUS_PAUSE_NS 10000000ull
 #define CENSUS_BURST_NS 100000000ll
 #define CENSUS_REST 200 /* times as long as the CPU time of a look */
