@@ -93,7 +93,8 @@ struct rf_record* rf_claim_record(uint32_t lane, uint64_t* commit);
 static inline void rf_commit_record(struct rf_record* r, uint64_t commit) { RF_STORE(&r->commit, commit); }
 void rf_write_state(const struct rf_call* call, uint64_t seq, uint32_t where, uint64_t now, int32_t result);
 
-uint64_t rf_now(void);
+uint64_t rf_now(void);     /* clock.c: CLOCK_MONOTONIC, in nanoseconds */
+void rf_clock_start(void); /* from rf_start */
 int rf_counts_on_comm(uint16_t op);
 
 enum rf_verdict rf_begin(struct rf_call* call);

@@ -51,6 +51,7 @@ void rf_start(void) {
   if (!started) {
     rf_read_environment();
     if (!rf_inert()) {
+      rf_clock_start();
       const char* folder = getenv("RANKFAULT_DECODERS");
       if (folder && strlen(folder) < sizeof(decoder_folder)) strcpy(decoder_folder, folder);
       map_control(getenv("RANKFAULT_CONTROL"));

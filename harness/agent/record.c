@@ -1,14 +1,6 @@
 /* record.c: the enter and the exit of a call: the hot path. No allocation, lock, log or system call
- * but the vDSO clock from here to the end of the file, unless something is armed on that op. */
-#include <time.h>
-
+ * but the clock (clock.c) from here to the end of the file, unless something is armed on that op. */
 #include "harness/agent/agent.h"
-
-uint64_t rf_now(void) {
-  struct timespec ts;
-  clock_gettime(CLOCK_MONOTONIC, &ts);
-  return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /* Which ops take a place in their communicator's order. */
 int rf_counts_on_comm(uint16_t op) {

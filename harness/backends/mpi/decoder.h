@@ -178,13 +178,14 @@ static inline int rf_from_binding(const void* where) {
 
 /* What the arguments say, before any of them is known. */
 static inline struct rf_call rf_call_on(uint16_t op, MPI_Comm comm, const void* where) {
-  return (struct rf_call){.op = op,
-                          .library = RF_LIB_MPI,
-                          .comm = rf_comm_index(comm),
-                          .peer = RF_PEER_NONE,
-                          .recv_peer = RF_PEER_NONE,
-                          .from_binding = (uint8_t)rf_from_binding(where),
-                          .where = where};
+  const struct rf_call call = {.op = op, /* a name of its own: then it is made where the caller wants it */
+                               .library = RF_LIB_MPI,
+                               .comm = rf_comm_index(comm),
+                               .peer = RF_PEER_NONE,
+                               .recv_peer = RF_PEER_NONE,
+                               .from_binding = (uint8_t)rf_from_binding(where),
+                               .where = where};
+  return call;
 }
 
 /* Gate and enter record, the call itself unless an action says otherwise, exit record. `forward` is
