@@ -7,6 +7,7 @@
 
 #include "harness/base/json.h"
 #include "harness/commands/command.h"
+#include "harness/launch/inherited.h"
 
 namespace {
 
@@ -38,6 +39,7 @@ int flushed(int status) {
 int main(int argc, char** argv) {
   using namespace rankfault;
   fill_standard_descriptors();
+  note_inherited_descriptors();
   survive_size_limits();
   CLI::App app{"rankfault: break a multi-rank job at an exact point, and prove what it did about it"};
   app.name("rankfault");

@@ -10,12 +10,15 @@ static_assert(std::atomic<int>::is_always_lock_free);
 
 }  // namespace
 
+// Who started us with a signal ignored (nohup) does not want to end us by it.
 const std::atomic<int>* catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = [](int signal) { g_signal = signal; };
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
-  ::sigaction(SIGHUP, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+      ::sigaction(signal, &action, nullptr);
+  }
   return &g_signal;
 }
 

@@ -21,6 +21,7 @@
 
 #include "harness/base/process_tree.h"
 #include "harness/launch/guardian/own_mounts.h"
+#include "harness/launch/inherited.h"
 
 namespace rankfault {
 namespace {
@@ -91,7 +92,10 @@ Result<int> launch(const std::string& program, int socket, const RunDir& run,
     bp::child child(
         bp::exe = program, bp::args = args, bp::std_in<input.get(), bp::std_out> bp::null,
         bp::std_err > run.file("logs/guardian.log"), error,
-        bp::extend::on_exec_setup = [socket](auto&) { ::fcntl(socket, F_SETFD, 0); });
+        bp::extend::on_exec_setup = [socket](auto&) {
+          keep_inherited_descriptors();
+          ::fcntl(socket, F_SETFD, 0);
+        });
     if (error) return refused(fmt::format("start {}: {}", program, error.message()));
     const int pid = child.id();
     child.detach();

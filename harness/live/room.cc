@@ -47,6 +47,13 @@ Status enough_descriptors(uint64_t needed) {
                                   limit.rlim_max, needed));
 }
 
+// What a job left running may still write to its output. The kernel grants a lease for reading only where nobody
+// has the file open for writing.
+bool nobody_writes(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return fd.valid() && ::fcntl(fd.get(), F_SETLEASE, F_RDLCK) == 0;
+}
+
 }  // namespace
 
 Status room_for(const std::string& run_dir, int ranks) {
@@ -71,7 +78,8 @@ void reserve_logs(const std::vector<LaunchItem>& items) {
 void give_back_room(const std::string& folder) {
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(folder, none))
-    if (entry.is_regular_file(none)) std::filesystem::resize_file(entry.path(), entry.file_size(none), none);
+    if (entry.is_regular_file(none) && nobody_writes(entry.path()))
+      std::filesystem::resize_file(entry.path(), entry.file_size(none), none);
 }
 
 AllDescriptors::AllDescriptors() {

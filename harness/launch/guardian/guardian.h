@@ -7,6 +7,7 @@
 
 #include "census.h"
 #include "harness/launch/guardian_protocol.h"
+#include "spawn.h"
 
 struct rf_message { /* a packet that waits to be sent */
   struct rf_message* next;
@@ -28,6 +29,7 @@ struct rf_guardian {
   char** mounts; /* what it has mounted: path, size, ..., null */
   uint64_t tmp_dev, tmp_ino;
   struct rf_census census;
+  struct rf_inherited inherited;
   uint64_t census_at;    /* when the next look is due */
   int64_t census_credit; /* ns of CPU time, as it was at this time */
   uint64_t census_credit_at;

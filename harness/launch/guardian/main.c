@@ -41,7 +41,7 @@ static void do_spawn(struct rf_guardian* g, const struct rf_guardian_packet* in,
     if (spawn.cwd[0]) rf_census_named(&g->census, spawn.cwd);
     for (char** word = spawn.argv; *word; ++word) rf_census_named(&g->census, *word);
     for (char** word = spawn.env; *word; ++word) rf_census_named(&g->census, *word);
-    out.pid = rf_spawn_run(&spawn, &out.a, tried, sizeof tried);
+    out.pid = rf_spawn_run(&spawn, g->census.watch ? &g->inherited : NULL, &out.a, tried, sizeof tried);
     rf_spawn_free(&spawn);
   }
   if (out.pid > 0) {
@@ -310,6 +310,7 @@ int main(int argc, char** argv) {
     fprintf(stderr, "rankfault-guardian is started by rankfault, not by hand\n");
     return 64;
   }
+  rf_read_inherited(&g.inherited);
   g.socket = atoi(argv[1]);
   g.control_path = argv[2];
   g.undo_path = argv[3];

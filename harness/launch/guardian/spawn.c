@@ -59,31 +59,47 @@ static void refuse(int pipe_fd, enum step step) {
   _exit(127);
 }
 
-static void become(const struct rf_spawn* s, int pipe_fd) {
-  sigset_t none;
+void rf_read_inherited(struct rf_inherited* inherited) {
+  struct sigaction action;
+  sigemptyset(&inherited->ignored);
+  sigprocmask(SIG_SETMASK, NULL, &inherited->blocked);
   for (int signal = 1; signal < NSIG; ++signal)
-    if (signal != SIGKILL && signal != SIGSTOP)
-      sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    if (sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+      sigaddset(&inherited->ignored, signal);
+}
+
+static void set_signals(const struct rf_inherited* inherited) {
+  sigset_t none;
   sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, NULL);
+  for (int signal = 1; signal < NSIG; ++signal) {
+    const int ignored = inherited && sigismember(&inherited->ignored, signal) == 1;
+    if (signal != SIGKILL && signal != SIGSTOP)
+      sigaction(signal, &(struct sigaction){.sa_handler = ignored ? SIG_IGN : SIG_DFL}, NULL);
+  }
+  sigprocmask(SIG_SETMASK, inherited ? &inherited->blocked : &none, NULL);
+}
+
+static void become(const struct rf_spawn* s, const struct rf_inherited* inherited, int pipe_fd) {
+  set_signals(inherited);
 
   if (s->cwd[0] && chdir(s->cwd)) refuse(pipe_fd, STEP_CWD);
   const int flags = O_WRONLY | O_CREAT | O_APPEND;
   if (s->out[0]) {
-    const int out = open(s->out, flags, 0644);
+    const int out = open(s->out, flags | O_CLOEXEC, 0644);
     if (out < 0 || dup2(out, 1) < 0) refuse(pipe_fd, STEP_OUT);
   }
   if (s->err[0]) {
-    const int err = strcmp(s->out, s->err) == 0 ? 1 : open(s->err, flags, 0644);
+    const int err = strcmp(s->out, s->err) == 0 ? 1 : open(s->err, flags | O_CLOEXEC, 0644);
     if (err < 0 || dup2(err, 2) < 0) refuse(pipe_fd, STEP_ERR);
   }
-  syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */);
+  if (!inherited) syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */);
   environ = s->env; /* so that PATH is the job's */
   execvp(s->argv[0], s->argv);
   refuse(pipe_fd, STEP_EXEC);
 }
 
-int rf_spawn_run(const struct rf_spawn* s, int* error, char* tried, size_t tried_bytes) {
+int rf_spawn_run(const struct rf_spawn* s, const struct rf_inherited* inherited, int* error, char* tried,
+                 size_t tried_bytes) {
   int ends[2], report[2];
   snprintf(tried, tried_bytes, "start %s", s->argv[0]);
   if (pipe2(ends, O_CLOEXEC)) {
@@ -91,7 +107,7 @@ int rf_spawn_run(const struct rf_spawn* s, int* error, char* tried, size_t tried
     return -1;
   }
   const int pid = fork();
-  if (pid == 0) become(s, ends[1]);
+  if (pid == 0) become(s, inherited, ends[1]);
   *error = errno;
   close(ends[1]);
   ssize_t n = 0;

@@ -2,7 +2,15 @@
 #ifndef RANKFAULT_GUARDIAN_SPAWN_H
 #define RANKFAULT_GUARDIAN_SPAWN_H
 
+#include <signal.h>
 #include <stddef.h>
+
+/* What the guardian was started with, and rankfault before it: signals that were ignored or blocked then, and
+ * descriptors from 3 on, which are all that it has open across an exec. A watched job gets them. */
+struct rf_inherited {
+  sigset_t ignored, blocked;
+};
+void rf_read_inherited(struct rf_inherited*); /* before any signal is handled */
 
 struct rf_spawn {
   const char *cwd, *out, *err; /* "" : inherited; out equal to err: one file */
@@ -13,7 +21,9 @@ struct rf_spawn {
 int rf_spawn_parse(char* texts, size_t bytes, int argc, int envc, struct rf_spawn*);
 void rf_spawn_free(struct rf_spawn*);
 
-/* The pid; or -1 with *error = errno of the call that refused, and *tried naming it. */
-int rf_spawn_run(const struct rf_spawn*, int* error, char* tried, size_t tried_bytes);
+/* The pid; or -1 with *error = errno of the call that refused, and *tried naming it. `inherited`: null for a job that
+ * starts from nothing. */
+int rf_spawn_run(const struct rf_spawn*, const struct rf_inherited* inherited, int* error, char* tried,
+                 size_t tried_bytes);
 
 #endif
