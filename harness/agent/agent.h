@@ -169,6 +169,9 @@ void* rf_resolve_next(const char* symbol);   /* link_map.c; its library stays lo
  * of libc and its loader, which stay loaded. */
 void* rf_next_function(const char* symbol);
 void rf_note_modules(void);          /* how many objects the loader has brought so far, into the header */
+int rf_same_object(const void* one, const void* other); /* both addresses lie in one loaded object */
+int rf_is_library_code(const void* address);            /* callers.c: of MPI's own libraries */
+void rf_forget_callers(void);                           /* callers.c: before more is loaded */
 const char* rf_own_folder(void);     /* with a slash at its end */
 const char* rf_decoder_folder(void); /* $RANKFAULT_DECODERS; empty: beside the agent */
 void* rf_absent(const char* symbol); /* absent.c: what stands where there is no next definition */

@@ -149,11 +149,13 @@ static void show_hidden(void) {
 
 void* rf_on_dlopen(void) {
   show_hidden();
+  rf_forget_callers();
   return next_of(DLOPEN);
 }
 
 void* rf_on_dlmopen(void) {
   show_hidden();
+  rf_forget_callers();
   return next_of(DLMOPEN);
 }
 

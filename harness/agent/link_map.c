@@ -65,6 +65,11 @@ void* rf_resolve_next(const char* symbol) {
   return NULL;
 }
 
+int rf_same_object(const void* one, const void* other) {
+  Dl_info a, b;
+  return dladdr(one, &a) && dladdr(other, &b) && a.dli_fbase == b.dli_fbase;
+}
+
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden"))); /* ours */
 
 /* By the loader's own list and no function of libc: a sanitizer's runtime asks dlsym for libc's functions

@@ -1,5 +1,6 @@
 # make_tables.awk: calls.def files -> trampolines.S, tables.c, exports.map (into -v out=DIR, for -v arch=x86_64|aarch64).
-# A name that stands in two files belongs to the first. mawk and gawk.
+# A name that stands in two files belongs to the first. Each name of MPI is followed by its name for profiling. mawk
+# and gawk.
 function trim(s) { gsub(/[ \t\r]/, "", s); return s }
 function inside(s) { sub(/^[^(]*\(/, "", s); sub(/\).*$/, "", s); return s }
 
@@ -20,7 +21,11 @@ BEGIN {
   split(inside($0), part, ","); symbol = trim(part[1]); class = trim(part[2])
   if (symbol in seen) next
   seen[symbol] = 1
-  printf "  {\"%s\", %s, RF_CLASS_%s},\n", symbol, library, class > tables
+  add(symbol, 0)
+  if (library == "RF_LIB_MPI") add((symbol ~ /^MPI/ ? "P" : "p") symbol, 1)
+}
+function add(symbol, profiling) {
+  printf "  {\"%s\", %s, RF_CLASS_%s, %d},\n", symbol, library, class, profiling > tables
   printf "    %s;\n", symbol > map
   printf "  .p2align 5\n  .globl %s\n  .type %s, %sfunction\n%s:\n", symbol, symbol, (arch == "aarch64" ? "%" : "@"), symbol > asm
   if (arch == "aarch64") {
@@ -38,7 +43,7 @@ BEGIN {
   ++count
 }
 END {
-  print "  {0, 0, 0}};\nconst uint32_t rf_call_count = " count ";" > tables
+  print "  {0, 0, 0, 0}};\nconst uint32_t rf_call_count = " count ";" > tables
   print "_Static_assert(" count " <= RF_MAX_CALLS && " count " < 65536, \"names\");" > tables
   print "  .data\n  .p2align 3\n  .globl rf_call_slots\n  .hidden rf_call_slots\nrf_call_slots:" > asm
   for (i = 0; i < count; ++i) print "  .quad .Lstub" i > asm

@@ -153,6 +153,7 @@ enum rf_verdict rf_begin(struct rf_call* c) {
     return RF_DO_FORWARD;
   }
   if (rf_me.in_core || RF_UNLIKELY(!rf_attached())) return RF_DO_FORWARD;
+  if (c->library == RF_LIB_MPI && RF_UNLIKELY(rf_is_library_code(c->where))) return RF_DO_FORWARD;
   c->outermost = 1;
   c->lane = rf_me.lane;
   if (RF_UNLIKELY(c->comm >= __atomic_load_n(&rf_head->comms_used, __ATOMIC_RELAXED)))

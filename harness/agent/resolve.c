@@ -19,7 +19,7 @@ struct resolved { /* returned in two registers */
   void* target;
   uint64_t stack_used;
 };
-struct resolved rf_resolve_slot(uint32_t index);
+struct resolved rf_resolve_slot(uint32_t index, const void* caller);
 
 static void* wrapper_of[RF_MAX_CALLS];
 static uint8_t decoder_state[RF_MAX_LIBRARIES * 2]; /* 0 not tried, 1 tried */
@@ -44,17 +44,29 @@ static int32_t index_of(const char* symbol) {
   return -1;
 }
 
+/* Also where it was passed through before its decoder came. */
+static void wrap(int32_t index, void* wrapper) {
+  wrapper_of[index] = wrapper;
+  RF_STORE(&rf_call_slots[index], wrapper);
+}
+
+/* A name of MPI and its name for profiling are one function, so either of them is recorded. But where a tool
+ * stands between the two, it is the call that comes out of the tool: the tool may make more, or others. */
+static void wrap_both(int32_t index, const struct rf_wrapper* w, void* next) {
+  const int32_t profiling = rf_call_names[index + 1].profiling ? index + 1 : -1;
+  void* real = profiling >= 0 ? rf_resolve_next(rf_call_names[profiling].symbol) : NULL;
+  const int has_tool = real && real != next && !rf_same_object(real, next);
+  *w->next = has_tool ? real : next;
+  if (real) wrap(profiling, w->wrapper);
+  if (!has_tool) wrap(index, w->wrapper);
+}
+
 static void take_wrappers(const struct rf_decoder_v1* decoder) {
   index_names();
   for (const struct rf_wrapper* w = decoder->wrappers; w && w->symbol; ++w) {
     void* next = rf_resolve_next(w->symbol);
-    if (!next) continue; /* absent: stays so */
-    *w->next = next;
     const int32_t index = index_of(w->symbol);
-    if (index < 0) continue;
-    wrapper_of[index] = w->wrapper;
-    RF_STORE(&rf_call_slots[index],
-             w->wrapper); /* also where it was passed through before its decoder came */
+    if (next && index >= 0) wrap_both(index, w, next); /* absent: stays so */
   }
 }
 
@@ -115,7 +127,7 @@ static uint32_t opaque_bit(uint8_t class) {
   }
 }
 
-static void* decide(uint32_t index, uint64_t* stack_used) {
+static void* decide(uint32_t index, int by_library, uint64_t* stack_used) {
   const struct rf_call_name* name = &rf_call_names[index];
   if (!rf_inert()) {
     if (!decoder_state[name->library]) {
@@ -124,26 +136,29 @@ static void* decide(uint32_t index, uint64_t* stack_used) {
       *stack_used = USED_BY_LOADING;
     }
     if (wrapper_of[index]) return wrapper_of[index];
-    rf_opaque(opaque_bit(name->call_class));
+    if (!by_library) rf_opaque(opaque_bit(name->call_class));
   }
   return rf_resolve_next(name->symbol);
 }
 
-/* Called by the stubs with all argument registers saved. */
-struct resolved rf_resolve_slot(uint32_t index) {
+/* Called by the stubs with all argument registers saved. A name that communicates and that no decoder wraps is
+ * passed through for good once the program has called it: until then each call of the library's own comes here. */
+struct resolved rf_resolve_slot(uint32_t index, const void* caller) {
   struct resolved answer = {NULL, USED_BY_LOOKUP};
   const int error = errno;
   rf_start();
   const char* symbol = rf_call_names[index].symbol;
   void* target = NULL;
   ++rf_me.in_core;
+  const int by_library = rf_call_names[index].profiling && rf_is_library_code(caller);
   if (rf_lock_take(&loading) == 0) {
-    target = decide(index, &answer.stack_used);
-    if (target) RF_STORE(&rf_call_slots[index], target);
+    target = decide(index, by_library, &answer.stack_used);
+    if (target && (!by_library || wrapper_of[index] || rf_call_names[index].call_class != RF_CLASS_COMMUNICATION))
+      RF_STORE(&rf_call_slots[index], target);
     rf_lock_give(&loading);
   } else { /* within the loading, or a thread that holds the loader waits for us: pass this one through */
     target = rf_resolve_next(symbol);
-    rf_opaque(opaque_bit(rf_call_names[index].call_class));
+    if (!by_library) rf_opaque(opaque_bit(rf_call_names[index].call_class));
   }
   rf_note_modules();
   --rf_me.in_core;

@@ -25,6 +25,7 @@ rf_resolve_entry:
   stp q4, q5, [sp, #160]
   stp q6, q7, [sp, #192]
   mov w0, w17
+  mov x1, x30
   bl rf_resolve_slot
   mov x16, x0
   sub x9, x29, x1

@@ -31,6 +31,7 @@ rf_resolve_entry:
   movups %xmm6, 160(%rsp)
   movups %xmm7, 176(%rsp)
   movl 200(%rsp), %edi
+  movq 208(%rsp), %rsi
   movq %rbp, 192(%rsp)
   movq %rsp, %rbp
   .cfi_def_cfa_register %rbp

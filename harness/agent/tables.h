@@ -21,6 +21,7 @@ struct rf_call_name {
   const char* symbol;
   uint8_t library;    /* rf_library */
   uint8_t call_class; /* rf_class */
+  uint8_t profiling;  /* 1: the name before it, for profiling: PMPI_Send after MPI_Send */
 };
 extern const struct rf_call_name rf_call_names[];
 extern const uint32_t rf_call_count;
