@@ -169,6 +169,7 @@ void* rf_resolve_next(const char* symbol);   /* link_map.c; its library stays lo
  * of libc and its loader, which stay loaded. */
 void* rf_next_function(const char* symbol);
 void rf_note_modules(void);          /* how many objects the loader has brought so far, into the header */
+int rf_is_next_definition(const char* symbol, const void* address); /* by the symbol tables alone */
 int rf_same_object(const void* one, const void* other); /* both addresses lie in one loaded object */
 int rf_is_library_code(const void* address);            /* callers.c: of MPI's own libraries */
 void rf_forget_callers(void);                           /* callers.c: before more is loaded */

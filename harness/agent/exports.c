@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include "harness/agent/exports.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include "harness/agent/agent.h"
@@ -147,26 +148,52 @@ static void show_hidden(void) {
   end_edit();
 }
 
-void* rf_on_dlopen(void) {
+static struct rf_loader_step go_on(int which) { return (struct rf_loader_step){next_of(which), 0}; }
+
+struct rf_loader_step rf_on_dlopen(void) {
   show_hidden();
   rf_forget_callers();
-  return next_of(DLOPEN);
+  return go_on(DLOPEN);
 }
 
-void* rf_on_dlmopen(void) {
+struct rf_loader_step rf_on_dlmopen(void) {
   show_hidden();
   rf_forget_callers();
-  return next_of(DLMOPEN);
+  return go_on(DLMOPEN);
 }
 
-void* rf_on_dlsym(void* handle, const char* name) {
-  (void)handle;
-  hide_if_missing(name);
-  return next_of(DLSYM);
+/* The trampoline of the name, where what was found is what it goes to; else what was found. */
+static void* recorded(const char* name, void* found) {
+  const ElfW(Sym)* ours = found ? rf_elf_find(&own, name, rf_elf_hash(name)) : NULL;
+  const int32_t index = ours ? rf_trampoline_at(own_base + ours->st_value) : -1;
+  if (index < 0 || !rf_is_next_definition(name, found)) return found;
+  return (void*)(uintptr_t)(rf_trampolines + (size_t)index * RF_TRAMPOLINE_BYTES); /* NOLINT: code */
 }
 
-void* rf_on_dlvsym(void* handle, const char* name) {
-  (void)handle;
+/* A handle of its own leads past the agent. Whose name we do not record, and whoever asks for a place in the
+ * order of all objects, which depends on the caller, goes to the loader untouched. */
+static int is_ours_to_answer(const void* handle, const char* name) {
+  if (!RF_LOAD(&is_ready) || !name || handle == RTLD_DEFAULT || handle == RTLD_NEXT || rf_me.in_core) return 0;
+  const ElfW(Sym)* found = rf_elf_find(&own, name, rf_elf_hash(name));
+  return found && rf_trampoline_at(own_base + found->st_value) >= 0;
+}
+
+void* rf_dlsym(void* handle, const char* name) {
+  void* (*real)(void*, const char*);
+  *(void**)(&real) = next_of(DLSYM);
+  return real(handle, name);
+}
+
+struct rf_loader_step rf_on_dlsym(void* handle, const char* name) {
   hide_if_missing(name);
-  return next_of(DLVSYM);
+  if (!is_ours_to_answer(handle, name)) return go_on(DLSYM);
+  return (struct rf_loader_step){recorded(name, rf_dlsym(handle, name)), 1};
+}
+
+struct rf_loader_step rf_on_dlvsym(void* handle, const char* name, const char* version) {
+  hide_if_missing(name);
+  if (!is_ours_to_answer(handle, name)) return go_on(DLVSYM);
+  void* (*real)(void*, const char*, const char*);
+  *(void**)(&real) = next_of(DLVSYM);
+  return (struct rf_loader_step){recorded(name, real(handle, name, version)), 1};
 }

@@ -15,11 +15,18 @@ void rf_exports_start(void);
  * reference to a name that no library has. Runs inside the loader. */
 void* rf_answer_loader(uint32_t index);
 
-/* Run before each dlopen, dlmopen, dlsym and dlvsym of the process. Return the function to go on with. */
-void* rf_on_dlopen(void);
-void* rf_on_dlmopen(void);
-void* rf_on_dlsym(void* handle, const char* name);
-void* rf_on_dlvsym(void* handle, const char* name);
+/* Run before each dlopen, dlmopen, dlsym and dlvsym of the process: the function to go on with, or the answer. */
+struct rf_loader_step {
+  void* address;
+  uint64_t is_answer;
+};
+struct rf_loader_step rf_on_dlopen(void);
+struct rf_loader_step rf_on_dlmopen(void);
+struct rf_loader_step rf_on_dlsym(void* handle, const char* name);
+struct rf_loader_step rf_on_dlvsym(void* handle, const char* name, const char* version);
+
+/* The loader's own dlsym: for whoever must find what stands behind the agent. */
+void* rf_dlsym(void* handle, const char* name);
 
 /* Index of the name whose trampoline holds the address; -1: none. */
 int32_t rf_trampoline_at(uintptr_t address);

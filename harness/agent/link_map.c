@@ -12,6 +12,7 @@
 
 #include "harness/agent/agent.h"
 #include "harness/agent/elf_lookup.h"
+#include "harness/agent/exports.h"
 
 #define MAX_HOLDERS 16
 
@@ -54,7 +55,7 @@ void* rf_resolve_next(const char* symbol) {
   for (int i = 0; i < w.count; ++i) {
     void* handle = dlopen(w.holder[i].name, RTLD_LAZY | RTLD_NOLOAD);
     if (!handle) continue;
-    void* found = dlsym(handle, symbol);
+    void* found = rf_dlsym(handle, symbol);
     Dl_info where;
     struct link_map* map = NULL;
     if (found && dladdr1(found, &where, (void**)&map, RTLD_DL_LINKMAP) && map &&
@@ -63,6 +64,26 @@ void* rf_resolve_next(const char* symbol) {
     dlclose(handle);
   }
   return NULL;
+}
+
+struct next_definition {
+  struct walk walk;
+  const void* address;
+  int is_it;
+};
+
+static int visit_next(struct dl_phdr_info* info, size_t bytes, void* context) {
+  struct next_definition* n = context;
+  visit(info, bytes, &n->walk);
+  if (n->walk.count == 0) return 0;
+  n->is_it = rf_elf_holds(info, n->address);
+  return 1;
+}
+
+int rf_is_next_definition(const char* symbol, const void* address) {
+  struct next_definition n = {.walk = {.symbol = symbol, .hash = rf_elf_hash(symbol)}, .address = address};
+  dl_iterate_phdr(visit_next, &n);
+  return n.is_it;
 }
 
 int rf_same_object(const void* one, const void* other) {

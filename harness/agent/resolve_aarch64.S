@@ -84,13 +84,18 @@ rf_resolve_entry:
   str x2, [sp, #32]
   bl \helper
   mov x16, x0
+  mov x17, x1
   ldp x0, x1, [sp, #16]
   ldr x2, [sp, #32]
   ldp x29, x30, [sp], #48
   .cfi_restore x29
   .cfi_restore x30
   .cfi_def_cfa_offset 0
+  cbnz x17, 1f
   br x16
+1:
+  mov x0, x16
+  ret
   .cfi_endproc
   .size \name, . - \name
   .endm

@@ -87,7 +87,7 @@ rf_resolve_entry:
   .size rf_resolve_entry, . - rf_resolve_entry
 
 /* The loader's functions look at their return address to know who calls, so they are jumped to: `\helper` says
- * where to, and the arguments are as they were. */
+ * where to, in rax, and the arguments are as they were. Or rdx is not 0, and rax is the answer. */
   .macro loader_call name, helper
   .p2align 4
   .globl \name
@@ -102,13 +102,18 @@ rf_resolve_entry:
   pushq %rdx
   .cfi_adjust_cfa_offset 8
   call \helper
+  movq %rdx, %rcx
   popq %rdx
   .cfi_adjust_cfa_offset -8
   popq %rsi
   .cfi_adjust_cfa_offset -8
   popq %rdi
   .cfi_adjust_cfa_offset -8
+  testq %rcx, %rcx
+  jne 1f
   jmp *%rax
+1:
+  ret
   .cfi_endproc
   .size \name, . - \name
   .endm

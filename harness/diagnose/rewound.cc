@@ -50,6 +50,49 @@ void put_back(ProcessView& p, const Call& call) {
   p.end = {};
 }
 
+// A call that was refused (an argument, a type) returns at once, and kept nobody waiting.
+constexpr TimeNs kRefused = 1'000'000;
+
+struct GivenUp {
+  const Process* process;
+  const Call* call;
+  TimeNs until;
+};
+
+std::vector<GivenUp> all_given_up(const JobView& job) {
+  std::vector<GivenUp> all;
+  const bool aborted =
+      std::any_of(job.processes().begin(), job.processes().end(), [](const auto& p) { return aborts(*p); });
+  for (const auto& p : job.processes()) {
+    const Call* call = p->ended() ? gave_up_in(*p) : nullptr;
+    if (!call || !is_kept_whole(*call)) continue;
+    if (call->flags() & RF_CALL_NONBLOCKING && !was_polled(*call, aborted)) continue;
+    const TimeNs until = call->status == Call::Status::kFailed ? call->left : p->view->end.time;
+    if (until > call->entered + kRefused) all.push_back({p.get(), call, until});
+  }
+  return all;
+}
+
+// Who waited for each other was inside at one instant: the one at which the most of them were.
+void keep_those_of_one_instant(std::vector<GivenUp>& all) {
+  std::vector<std::pair<TimeNs, int>> changes;  // at one time who leaves goes first
+  for (const GivenUp& g : all) {
+    changes.emplace_back(g.call->entered, +1);
+    changes.emplace_back(g.until, -1);
+  }
+  std::sort(changes.begin(), changes.end());
+  int inside = 0, most = 0;
+  TimeNs instant = 0;
+  for (const auto& [time, change] : changes) {
+    inside += change;
+    if (inside > most) {
+      most = inside;
+      instant = time;
+    }
+  }
+  std::erase_if(all, [&](const GivenUp& g) { return g.call->entered > instant || g.until <= instant; });
+}
+
 }  // namespace
 
 const Call* gave_up_in(const Process& p) {
@@ -61,17 +104,13 @@ const Call* gave_up_in(const Process& p) {
 }
 
 std::optional<Timeline> before_ranks_gave_up(const JobView& job) {
-  std::optional<Timeline> before;
-  const bool aborted =
-      std::any_of(job.processes().begin(), job.processes().end(), [](const auto& p) { return aborts(*p); });
-  for (const auto& p : job.processes()) {
-    const Call* call = p->ended() ? gave_up_in(*p) : nullptr;
-    if (!call || !is_kept_whole(*call)) continue;
-    if (call->flags() & RF_CALL_NONBLOCKING && !was_polled(*call, aborted)) continue;
-    if (!before) before = job.timeline();
-    put_back(before->processes[static_cast<size_t>(p->view - job.timeline().processes.data())], *call);
-  }
-  if (before) before->job_over = false;
+  std::vector<GivenUp> all = all_given_up(job);
+  keep_those_of_one_instant(all);
+  if (all.empty()) return std::nullopt;
+  Timeline before = job.timeline();
+  for (const GivenUp& g : all)
+    put_back(before.processes[static_cast<size_t>(g.process->view - job.timeline().processes.data())], *g.call);
+  before.job_over = false;
   return before;
 }
 

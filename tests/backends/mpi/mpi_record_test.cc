@@ -69,6 +69,26 @@ TEST_P(MpiRecord, SessionsEndAsWithoutTheAgent) {
   EXPECT_EQ(with.books, without.books);
 }
 
+TEST_P(MpiRecord, CountsCallsByWhicheverNameTheyReachTheLibrary) {
+  const JobEnd end = run({"mpi_ways", "20"});
+  ASSERT_EQ(end.status, 0) << end.err;
+  ASSERT_EQ(records_.size(), 4u);
+  for (const auto& [rank, record] : records_) {
+    EXPECT_EQ(record.entered(RF_LIB_MPI), own_book(end.books.at(rank))) << "rank " << rank;
+    EXPECT_EQ(record.header.opaque & RF_OPAQUE_COMMUNICATION, 0u);
+  }
+}
+
+// What a tool between the program and MPI adds or leaves out is what the library does.
+TEST_P(MpiRecord, CountsWhatAToolMakesOfTheProgramsCalls) {
+  if (access((mpi_.programs + "/mpi_ways_under_tool").c_str(), X_OK) != 0)
+    GTEST_SKIP() << "shown with Open MPI 4";
+  const JobEnd end = run({"mpi_ways_under_tool", "20", "tool"});
+  ASSERT_EQ(end.status, 0) << end.err;
+  for (const auto& [rank, record] : records_)
+    EXPECT_EQ(record.entered(RF_LIB_MPI), own_book(end.books.at(rank))) << "rank " << rank;
+}
+
 TEST_P(MpiRecord, SaysWhichLibraryItStandsIn) {
   ASSERT_EQ(run({"mpi_all_ops"}).status, 0);
   for (const auto& [rank, record] : records_) {
