@@ -140,6 +140,13 @@ static void hide_if_missing(const char* name) {
   end_edit();
 }
 
+void rf_check_hidden(void) {
+  for (uint32_t i = 0; i < RF_LOAD(&hidden_count); ++i) {
+    const char* name = own.strings + hidden[i].symbol->st_name;
+    if (rf_is_elsewhere(name, rf_elf_hash(name))) rf_opaque(RF_OPAQUE_COMMUNICATION);
+  }
+}
+
 /* What is loaded next may have them. */
 static void show_hidden(void) {
   if (!RF_LOAD(&hidden_count) || begin_edit() != 0) return;

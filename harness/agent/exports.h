@@ -28,6 +28,9 @@ struct rf_loader_step rf_on_dlvsym(void* handle, const char* name, const char* v
 /* The loader's own dlsym: for whoever must find what stands behind the agent. */
 void* rf_dlsym(void* handle, const char* name);
 
+/* A library that came while one of its names was hidden may have been bound past the agent: says so in the record. */
+void rf_check_hidden(void);
+
 /* Index of the name whose trampoline holds the address; -1: none. */
 int32_t rf_trampoline_at(uintptr_t address);
 

@@ -7,6 +7,7 @@
 #include "harness/agent/agent.h"
 #include "harness/agent/elf_lookup.h"
 #include "harness/agent/exports.h"
+#include "harness/agent/tables.h"
 
 static const char here_is_us;
 
@@ -31,22 +32,28 @@ int rf_is_elsewhere(const char* name, uint32_t hash) {
   return s.is_found;
 }
 
-struct references {
-  const char* name;
-  int has_weak;
-  char strong[RF_PATH_BYTES * 2]; /* the first object with an ordinary reference; empty: none */
-};
+/* Which of our names the loaded objects refer to, as of the objects that the loader had brought by then. A module may
+ * have hundreds of weak references to what is not there: all of them are looked up in one go. Only the loader's own
+ * thread comes here. */
+#define WEAK 1u
+#define STRONG 2u
+static uint8_t referred[RF_MAX_CALLS];
+static uint64_t referred_as_of;
 
 static void note_reference(const struct dl_phdr_info* info, const ElfW(Rela) * relocation,
                            const ElfW(Sym) * symbol, const char* name, void* context) {
+  (void)info;
   (void)relocation;
-  struct references* r = context;
-  if (symbol->st_shndx != SHN_UNDEF || strcmp(name, r->name) != 0) return;
-  if (ELF64_ST_BIND(symbol->st_info) == STB_WEAK)
-    r->has_weak = 1;
-  else if (!r->strong[0])
-    snprintf(r->strong, sizeof(r->strong), "%s",
-             info->dlpi_name && info->dlpi_name[0] ? info->dlpi_name : program_invocation_name);
+  (void)context;
+  if (symbol->st_shndx != SHN_UNDEF) return;
+  const int32_t index = rf_index_of(name);
+  if (index >= 0) referred[index] |= ELF64_ST_BIND(symbol->st_info) == STB_WEAK ? WEAK : STRONG;
+}
+
+static int count_objects(struct dl_phdr_info* info, size_t bytes, void* adds) {
+  (void)bytes;
+  *(uint64_t*)adds = info->dlpi_adds;
+  return 1;
 }
 
 static int note_references(struct dl_phdr_info* info, size_t bytes, void* context) {
@@ -56,17 +63,52 @@ static int note_references(struct dl_phdr_info* info, size_t bytes, void* contex
   return 0;
 }
 
+static uint8_t references_to(int32_t index) {
+  uint64_t now = 0;
+  dl_iterate_phdr(count_objects, &now);
+  if (now != referred_as_of) {
+    memset(referred, 0, sizeof(referred));
+    dl_iterate_phdr(note_references, NULL);
+    referred_as_of = now;
+  }
+  return index >= 0 ? referred[index] : 0;
+}
+
+/* The first object with an ordinary reference. */
+struct referrer {
+  const char* name;
+  char path[RF_PATH_BYTES * 2];
+};
+
+static void note_referrer(const struct dl_phdr_info* info, const ElfW(Rela) * relocation,
+                          const ElfW(Sym) * symbol, const char* name, void* context) {
+  (void)relocation;
+  struct referrer* r = context;
+  if (r->path[0] || symbol->st_shndx != SHN_UNDEF || ELF64_ST_BIND(symbol->st_info) == STB_WEAK ||
+      strcmp(name, r->name) != 0)
+    return;
+  snprintf(r->path, sizeof(r->path), "%s",
+           info->dlpi_name && info->dlpi_name[0] ? info->dlpi_name : program_invocation_name);
+}
+
+static int find_referrer(struct dl_phdr_info* info, size_t bytes, void* context) {
+  (void)bytes;
+  struct rf_elf elf;
+  if (rf_elf_open(info, &elf) == 0) rf_elf_relocations(info, &elf, note_referrer, context);
+  return 0;
+}
+
 /* Which reference the loader is at cannot be known. Where objects have both kinds, null is the answer that no
  * program gets wrongly: it would have failed to start otherwise. */
 void* rf_answer_missing(const char* name) {
-  struct references r = {.name = name};
-  dl_iterate_phdr(note_references, &r);
-  if (r.has_weak || !r.strong[0]) return NULL;
+  if (references_to(rf_index_of(name)) != STRONG) return NULL;
+  struct referrer r = {.name = name};
+  dl_iterate_phdr(find_referrer, &r);
   void (*signal_error)(int, const char*, const char*, const char*);
   *(void**)(&signal_error) = rf_next_function("_dl_signal_error"); /* glibc's, of its version GLIBC_PRIVATE */
   char text[RF_PATH_BYTES];
   snprintf(text, sizeof(text), "undefined symbol: %s", name);
-  if (signal_error) signal_error(0, r.strong, "symbol lookup error", text);
+  if (signal_error) signal_error(0, r.path, "symbol lookup error", text);
   return NULL;
 }
 

@@ -27,5 +27,6 @@ extern const struct rf_call_name rf_call_names[];
 extern const uint32_t rf_call_count;
 extern const char rf_trampolines[]; /* the first block */
 extern void* rf_call_slots[];       /* where each trampoline goes */
+int32_t rf_index_of(const char* symbol); /* -1: none of the names */
 
 #endif /* RANKFAULT_AGENT_TABLES_H */
