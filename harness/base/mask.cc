@@ -31,13 +31,20 @@ bool begins_word(std::string_view name, size_t i) {
   return is_upper(before) && is_upper(here) && i + 1 < name.size() && is_lower(name[i + 1]);
 }
 
+// PGPASSWORD, authtoken: words that nobody divides.
+bool ends_in_secret(const std::string& part) {
+  static constexpr std::array<std::string_view, 6> kEnds{"password", "passwd",    "passphrase",
+                                                         "secret",   "secretkey", "token"};
+  return std::any_of(kEnds.begin(), kEnds.end(), [&](std::string_view end) { return part.ends_with(end); });
+}
+
 bool is_secret_part(std::string part) {
   while (!part.empty() && is_digit(part.back())) part.pop_back();
   static constexpr std::array<std::string_view, 7> kSecret{"secret", "token",      "key",   "password",
                                                            "passwd", "passphrase", "apikey"};
   return std::any_of(kSecret.begin(), kSecret.end(), [&](std::string_view word) {
     return part == word || (part.size() == word.size() + 1 && part.back() == 's' && part.starts_with(word));
-  });
+  }) || ends_in_secret(part);
 }
 
 // Most texts hold no such word at all, and need no closer look.
@@ -56,12 +63,17 @@ bool gives_variable(std::string_view word) {  // of hydra: the name and the valu
   return word == "-env" || word == "--env" || word == "-genv" || word == "--genv";
 }
 
-// Where the value ends that begins there.
-size_t end_of_value(const std::string& text, size_t at, bool of_entry) {
+// Where the value ends that begins there. `around`: the quote that stands before its name, else 0.
+size_t end_of_value(const std::string& text, size_t at, bool of_entry, char around) {
   if (at < text.size() && is_quote(text[at])) {
     const size_t close = text.find(text[at], at + 1);
     return close == std::string::npos ? text.size() : close + 1;
   }
+  if (at < text.size() && text[at] == '[') {
+    const size_t close = text.find(']', at);
+    return close == std::string::npos ? text.size() : close + 1;
+  }
+  if (of_entry && around) return std::min(text.find(around, at), text.size());
   if (of_entry) return std::min(text.find_first_of("\n,}", at), text.size());
   while (at < text.size() && !is_blank(text[at]) && !is_quote(text[at])) ++at;
   return at;
@@ -72,10 +84,11 @@ size_t skip_blanks(const std::string& text, size_t at) {
   return at;
 }
 
-// A name of a map in YAML: it stands first on its line or in braces, so "a wrong key: x" is none.
+// A name of a map in YAML, or a header in quotes: it stands first on its line, in braces or in quotes, so "a wrong
+// key: x" is none.
 bool begins_entry(const std::string& text, size_t at) {
   while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t')) --at;
-  return at == 0 || std::string_view("\n{,-").find(text[at - 1]) != std::string_view::npos;
+  return at == 0 || std::string_view("\n{,-\"'").find(text[at - 1]) != std::string_view::npos;
 }
 
 // Where the value of the secret name that lies in [from, to) begins; 0: it has none.
@@ -156,7 +169,8 @@ std::string masked_text(const std::string& text) {
     }
     const std::string_view name = std::string_view(text).substr(at, end - at);
     const size_t value = names_secret(name) ? begin_of_value(text, at, end) : 0;
-    const size_t stop = value ? end_of_value(text, value, text[end] == ':') : end;
+    const char around = at > 0 && is_quote(text[at - 1]) ? text[at - 1] : 0;
+    const size_t stop = value ? end_of_value(text, value, text[end] == ':', around) : end;
     if (value && stop > value)
       out.append(text, at, value - at).append(kMasked);
     else
@@ -174,6 +188,8 @@ void mask(Json& json) {
     for (auto& [key, value] : json.items())
       if (value.is_string() && names_secret(key)) {
         if (!is_comparable_mask(value.get_ref<std::string&>())) value = kMasked;
+      } else if (value.is_array() && names_secret(key)) {
+        for (Json& item : value) item = kMasked;
       } else {
         mask(value);
       }

@@ -32,7 +32,10 @@ std::set<std::string> interposed() {
     std::ifstream file(backends + backend + "/calls.def");
     for (std::string line; std::getline(file, line);) {
       std::smatch found;
-      if (std::regex_search(line, found, std::regex(R"(^\s*RF_CALL\(\s*(\w+)\s*,)"))) names.insert(found[1]);
+      if (!std::regex_search(line, found, std::regex(R"(^\s*RF_CALL\(\s*(\w+)\s*,)"))) continue;
+      const std::string name = found[1];
+      names.insert(name);
+      if (std::string(backend) == "mpi") names.insert((name[0] == 'M' ? "P" : "p") + name);  // for profiling
     }
   }
   return names;

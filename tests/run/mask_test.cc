@@ -19,7 +19,8 @@ using Words = std::vector<std::string>;
 TEST(Mask, ANameIsSecretByAWholePartOfIt) {
   for (const char* secret : {"secret", "TOKEN", "--api-key", "API_KEY", "apiKey", "APIKey", "hf.token",
                              "AWS_SECRET_ACCESS_KEY", "Password", "db-passwd", "keys", "TOKENS", "passwords",
-                             "KEY2", "s3Key", "passphrase", "apikey", "OPENAI_APIKEY"})
+                             "KEY2", "s3Key", "passphrase", "apikey", "OPENAI_APIKEY", "PGPASSWORD",
+                             "--authtoken", "secretkey"})
     EXPECT_TRUE(names_secret(secret)) << secret;
   for (const char* plain : {"", "KEYBOARD", "MONKEY", "--tokenizer", "PWD", "PATH", "secretary", "keyed",
                             "TOKENIZERS", "passes", "--bypass", "HOCKEY_STICK", "RANK"})
@@ -65,6 +66,12 @@ TEST(Mask, GoesThroughJson) {
                      {"key", 5}};
   EXPECT_EQ(masked(json).dump(), R"({"argv":["a","--token","***"],"env":{"API_KEY":"***","COLOUR":"red"},)"
                                  R"("list":[{"text":"secret=***"},1,null],"key":5})");
+}
+
+TEST(Mask, GoesThroughHeadersAndLists) {
+  EXPECT_EQ(masked_text("curl -H \"X-Api-Key: XYZ\" http://host"), "curl -H \"X-Api-Key: ***\" http://host");
+  EXPECT_EQ(masked_text(R"({"tokens": ["XYZ", "ABC"], "steps": 5})"), R"({"tokens": ***, "steps": 5})");
+  EXPECT_EQ(masked({{"tokens", {"XYZ", "ABC"}}, {"steps", 5}}), Json({{"tokens", {"***", "***"}}, {"steps", 5}}));
 }
 
 TEST(Mask, AValueCanBeComparedWithoutBeingShown) {

@@ -62,7 +62,8 @@ int main(int argc, char** argv) {
     MPI_Bcast(&all, 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
   MPI_Finalize();
-  printf("{\"rank\":%d,\"barrier\":%d,\"all_reduce\":%d,\"broadcast\":%d,\"reduce\":%d,\"finalize\":1}\n", rank,
-         barriers, all_reduces, broadcasts, reductions);
+  printf(
+      "{\"rank\":%d,\"counts\":{\"init\":1,\"barrier\":%d,\"all_reduce\":%d,\"broadcast\":%d,\"reduce\":%d,\"finalize\":1}}\n",
+      rank, barriers, all_reduces, broadcasts, reductions);
   return wrong ? 4 : 0;
 }
