@@ -14,7 +14,7 @@
 #include "harness/agent/elf_lookup.h"
 #include "harness/agent/exports.h"
 
-#define MAX_HOLDERS 4 /* it may be asked for on a small stack: a signal handler's */
+#define MAX_HOLDERS 2 /* it may be asked for on a small stack: a signal handler's */
 
 struct walk {
   const char* symbol;
