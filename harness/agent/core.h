@@ -46,7 +46,7 @@ struct rf_call {
   uint8_t library;      /* rf_library */
   uint8_t dtype;        /* rf_dtype */
   uint8_t reduce_op;    /* rf_reduce_op */
-  uint8_t from_binding; /* of the library's binding of another language: inside of the same call it passes */
+  uint8_t pad;
   uint16_t flags;       /* rf_call_flags */
   uint32_t comm;        /* index from comm_add or comm_find; RF_NO_COMM */
   int32_t peer;

@@ -132,15 +132,14 @@ static void first_collective(const struct rf_call* c) {
   if (rf_is_collective(c->op) || c->op == RF_OP_INIT) rf_set_stage(RF_STAGE_MEMBER);
 }
 
-/* A call of MPI inside a call of MPI is the program's: of an attribute's delete function, of an error handler
- * (the library's own go past us). It has no record of its own, so from here on the record is not the whole
- * truth. Only where Fortran's name of a call reaches the library by C's name it is the same call once more.
+/* A call of MPI inside a call of MPI, not by the library itself, is the program's: of an attribute's delete
+ * function, of an error handler. It has no record of its own, so from here on the record is not the whole truth.
  */
 static __attribute__((noinline, cold)) void note_nested(const struct rf_call* c) {
   if (c->library != RF_LIB_MPI || rf_me.in_core || !rf_is_recording()) return;
   const struct rf_lane* lane = &rf_lanes[rf_me.lane];
   const struct rf_state* s = &lane->slot[RF_LOAD(&lane->selector) & 1];
-  if (s->library != RF_LIB_MPI || (c->from_binding && c->op == s->op)) return;
+  if (s->library != RF_LIB_MPI || rf_is_library_code(c->where)) return;
   rf_opaque(RF_OPAQUE_COMMUNICATION | RF_OPAQUE_NESTED);
 }
 

@@ -116,7 +116,7 @@ std::vector<ProcessId> RingObserver::scan() {
     const uint64_t claim = ring.claim();
     const bool took_part = w.took_part || ring.made_calls();
     const uint32_t modules = ring.modules_version();
-    if (w.is_new || modules != w.modules) w.sites.read_maps(id.pid);
+    if (w.is_new || modules != w.modules) w.sites.modules_changed(id.pid);
     w.modules = modules;
     if (!w.is_new && claim == w.claim && took_part == w.took_part) continue;
     if (w.is_new || claim != w.claim) changed.push_back(id);
@@ -151,10 +151,10 @@ void RingObserver::drain(bool all) {
     const auto see = [&](uint64_t address) {
       if (address == last) return;
       last = address;
-      if (w.sites.add(address, places_) || read_again) return;
-      read_again = true;  // a library loaded since: at most one more reading of the maps a drain
-      w.sites.read_maps(w.memory.ring().id().pid);
-      w.sites.add(address, places_);
+      if (w.sites.add(address, places_)) return;
+      if (!std::exchange(read_again, true))  // a library loaded since: at most one more reading a drain
+        w.sites.read_maps(w.memory.ring().id().pid);
+      if (!w.sites.add(address, places_)) w.sites.is_nowhere(address);
     };
     const auto complete = [&](uint32_t comm, uint64_t seq) {
       return completed_by_all(w.memory.ring().comm_id(comm), seq);

@@ -30,6 +30,33 @@ TEST(CallMismatch, ABlockingCallIsNoPartnerOfANonblockingOneInMpi) {
   }
 }
 
+// Forbidden, and carried out alike by every library; a reduction is not.
+TEST(CallMismatch, TypesThatMoveTheSameBytesAreNone) {
+  struct Case {
+    uint16_t op;
+    rf_dtype here, there;
+    uint64_t count_here, count_there;
+    bool differs;
+  };
+  for (const Case& c : {Case{RF_OP_BROADCAST, RF_DTYPE_INT8, RF_DTYPE_BYTE, 32, 32, false},
+                        Case{RF_OP_BROADCAST, RF_DTYPE_INT64, RF_DTYPE_UINT8, 8, 64, false},
+                        Case{RF_OP_ALL_GATHER, RF_DTYPE_FLOAT32, RF_DTYPE_COMPLEX64, 2, 1, false},
+                        Case{RF_OP_BROADCAST, RF_DTYPE_INT64, RF_DTYPE_UINT8, 8, 63, true},
+                        Case{RF_OP_BROADCAST, RF_DTYPE_INT32, RF_DTYPE_FLOAT32, 8, 8, true},
+                        Case{RF_OP_ALL_REDUCE, RF_DTYPE_INT32, RF_DTYPE_UINT32, 8, 8, true}}) {
+    TimelineBuilder job(3, RF_LIB_MPI);
+    for (const int r : {0, 1, 2}) {
+      CallSpec spec = c.op == RF_OP_BROADCAST ? broadcast(0) : all_reduce();
+      spec.op = c.op;
+      spec.dtype = r == 1 ? c.there : c.here;
+      spec.count = r == 1 ? c.count_there : c.count_here;
+      job.does(r, spec);
+    }
+    EXPECT_EQ(finding_of(diagnose(job.build()), "call_mismatch") != nullptr, c.differs)
+        << dtype_text(c.here) << " " << dtype_text(c.there);
+  }
+}
+
 // MPI's forms of equal blocks: every rank counts one block, the root too. Gloo's root counts them all.
 TEST(CallMismatch, BlocksOfAGatherAreEqualInMpi) {
   for (const uint16_t op : {RF_OP_GATHER, RF_OP_SCATTER})

@@ -4,7 +4,7 @@
 namespace rankfault::testing {
 namespace {
 
-constexpr TimeNs kSecond = 1'000'000'000;
+constexpr TimeNs kMs = 1'000'000, kSecond = 1000 * kMs;
 
 TEST(ExitedRank, IsProvenWhenOthersNeedIt) {
   for (int code : {0, 7}) {
@@ -96,7 +96,7 @@ TEST(OrderDeadlock, IsInferredWhereAnyThreadMayIssue) {
 TimelineBuilder crossed_and_given_up() {
   TimelineBuilder job = crossed();
   for (const int r : {0, 1})
-    job.returns(r, 0, RF_RESULT_THROWN).destroys(r, "b").destroys(r, "a").exits(r, 3);
+    job.wait(5 * kMs).returns(r, 0, RF_RESULT_THROWN).destroys(r, "b").destroys(r, "a").exits(r, 3);
   return job;
 }
 
@@ -136,10 +136,30 @@ TEST(OrderDeadlock, IsSeenAmongCallsThatWerePolledToTheEnd) {
   EXPECT_EQ(finding_of(diagnose(killed.build()), "order_deadlock"), nullptr);
   CallSpec abort;
   abort.op = RF_OP_COMM_ABORT;
-  job.blocked(0, abort).exits(0, 3).killed(1, 15);
+  job.wait(5 * kMs).blocked(0, abort).exits(0, 3).killed(1, 15);
   const Findings found = diagnose(job.build());
   EXPECT_EQ(found.all.front().kind, "order_deadlock") << all_kinds(found);
   EXPECT_EQ(found.all.front().confidence, Confidence::kInferred);
+}
+
+// A type that was not committed, in the receive of both: nobody waited for anybody.
+TEST(OrderDeadlock, IsSilentOfCallsThatWereRefused) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.everyone(all_reduce());
+  for (const int r : {0, 1}) job.fails(r, recv(1 - r), 3);
+  job.exits(0, 2).exits(1, 2);
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(finding_of(found, "order_deadlock"), nullptr) << all_kinds(found);
+}
+
+// Each waited for a while, and one had given up before the other came.
+TEST(OrderDeadlock, IsSilentOfThoseWhoNeverWaitedAtOneInstant) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.everyone(all_reduce());
+  for (const int r : {0, 1}) job.blocked(r, recv(1 - r)).wait(kSecond).returns(r, 0, 3);
+  job.exits(0, 2).exits(1, 2);
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(finding_of(found, "order_deadlock"), nullptr) << all_kinds(found);
 }
 
 TEST(OrderDeadlock, IsNotTakenForAMissingCallWhileTheRanksGiveUp) {

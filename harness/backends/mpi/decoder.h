@@ -183,7 +183,6 @@ static inline struct rf_call rf_call_on(uint16_t op, MPI_Comm comm, const void* 
                                .comm = rf_comm_index(comm),
                                .peer = RF_PEER_NONE,
                                .recv_peer = RF_PEER_NONE,
-                               .from_binding = (uint8_t)rf_from_binding(where),
                                .where = where};
   return call;
 }

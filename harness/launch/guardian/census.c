@@ -133,6 +133,7 @@ static void consider(struct rf_census* c, const char* path, uint64_t ino, uid_t 
   if (born->tv_sec * 1000000000ll + born->tv_nsec < c->began_ns || st.stx_uid != owner) return;
   const struct rf_file_id id = rf_id_of_file(&st);
   const int temporary = is_temporary(c, path, how);
+  if (!temporary && c->watch) return; /* a watched job's files are its own */
   if (!remember(c, &id, temporary)) return;
 
   char line[4352];
