@@ -22,50 +22,59 @@ static int creation_not_made(struct rf_call* call, MPI_Comm comm, enum rf_verdic
 }
 
 int wrap_MPI_Comm_dup(MPI_Comm c, MPI_Comm* made) {
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, c, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_CREATE, c, WHERE);
   RF_RETURN_CREATION(&call, c, made, NEXT(MPI_Comm_dup)(c, made));
 }
 
 int wrap_MPI_Comm_dup_with_info(MPI_Comm c, MPI_Info info, MPI_Comm* made) {
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, c, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_CREATE, c, WHERE);
   RF_RETURN_CREATION(&call, c, made, NEXT(MPI_Comm_dup_with_info)(c, info, made));
 }
 
 int wrap_MPI_Comm_split(MPI_Comm c, int color, int key, MPI_Comm* made) {
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, c, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_CREATE, c, WHERE);
   RF_RETURN_CREATION(&call, c, made, NEXT(MPI_Comm_split)(c, color, key, made));
 }
 
 int wrap_MPI_Comm_split_type(MPI_Comm c, int type, int key, MPI_Info info, MPI_Comm* made) {
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, c, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_CREATE, c, WHERE);
   RF_RETURN_CREATION(&call, c, made, NEXT(MPI_Comm_split_type)(c, type, key, info, made));
 }
 
 int wrap_MPI_Comm_create(MPI_Comm c, MPI_Group group, MPI_Comm* made) {
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, c, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_CREATE, c, WHERE);
   RF_RETURN_CREATION(&call, c, made, NEXT(MPI_Comm_create)(c, group, made));
 }
 
 int wrap_MPI_Cart_create(MPI_Comm c, int n, const int dims[], const int periods[], int reorder,
                          MPI_Comm* made) {
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, c, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_CREATE, c, WHERE);
   RF_RETURN_CREATION(&call, c, made, NEXT(MPI_Cart_create)(c, n, dims, periods, reorder, made));
 }
 
 int wrap_MPI_Cart_sub(MPI_Comm c, const int remain[], MPI_Comm* made) {
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, c, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_CREATE, c, WHERE);
   RF_RETURN_CREATION(&call, c, made, NEXT(MPI_Cart_sub)(c, remain, made));
 }
 
 int wrap_MPI_Graph_create(MPI_Comm c, int n, const int index[], const int edges[], int reorder,
                           MPI_Comm* made) {
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, c, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_CREATE, c, WHERE);
   RF_RETURN_CREATION(&call, c, made, NEXT(MPI_Graph_create)(c, n, index, edges, reorder, made));
 }
 
 int wrap_MPI_Dist_graph_create(MPI_Comm c, int n, const int sources[], const int degrees[], const int to[],
                                const int weights[], MPI_Info info, int reorder, MPI_Comm* made) {
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, c, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_CREATE, c, WHERE);
   RF_RETURN_CREATION(&call, c, made,
                      NEXT(MPI_Dist_graph_create)(c, n, sources, degrees, to, weights, info, reorder, made));
 }
@@ -73,20 +82,23 @@ int wrap_MPI_Dist_graph_create(MPI_Comm c, int n, const int sources[], const int
 int wrap_MPI_Dist_graph_create_adjacent(MPI_Comm c, int in, const int from[], const int in_weights[], int out,
                                         const int to[], const int out_weights[], MPI_Info info, int reorder,
                                         MPI_Comm* made) {
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, c, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_CREATE, c, WHERE);
   RF_RETURN_CREATION(&call, c, made,
                      NEXT(MPI_Dist_graph_create_adjacent)(c, in, from, in_weights, out, to, out_weights, info,
                                                           reorder, made));
 }
 
 int wrap_MPI_Intercomm_merge(MPI_Comm c, int high, MPI_Comm* made) {
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, c, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_CREATE, c, WHERE);
   RF_RETURN_CREATION(&call, c, made, NEXT(MPI_Intercomm_merge)(c, high, made));
 }
 
 /* The identity follows when the request completes: the library may fill `made` only then. */
 int wrap_MPI_Comm_idup(MPI_Comm c, MPI_Comm* made, MPI_Request* request) {
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, c, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_CREATE, c, WHERE);
   call.flags |= RF_CALL_NONBLOCKING;
   const enum rf_verdict verdict = rf_core->begin(&call);
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
@@ -101,7 +113,8 @@ int wrap_MPI_Comm_idup(MPI_Comm c, MPI_Comm* made, MPI_Request* request) {
 
 /* Over the members of the new communicator only: no place in the parent's order, no claim of needs on it. */
 int wrap_MPI_Comm_create_group(MPI_Comm c, MPI_Group group, int tag, MPI_Comm* made) {
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, RF_NO_HANDLE, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_CREATE, RF_NO_HANDLE, WHERE);
   call.tag = tag;
   const enum rf_verdict verdict = rf_core->begin(&call);
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
@@ -115,7 +128,8 @@ int wrap_MPI_Comm_create_group(MPI_Comm c, MPI_Group group, int tag, MPI_Comm* m
 
 int wrap_MPI_Intercomm_create(MPI_Comm local, int leader, MPI_Comm peer, int remote_leader, int tag,
                               MPI_Comm* made) {
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, local, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_CREATE, local, WHERE);
   call.tag = tag;
   const enum rf_verdict verdict = rf_core->begin(&call);
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
@@ -148,29 +162,34 @@ void rf_comm_is_over(uint32_t comm) {
   } while (0)
 
 int wrap_MPI_Comm_free(MPI_Comm* c) {
-  struct rf_call call = rf_call_on(RF_OP_COMM_FREE, *c, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_FREE, *c, WHERE);
   RF_RETURN_END_OF_COMM(&call, c, NEXT(MPI_Comm_free)(c));
 }
 
 int wrap_MPI_Comm_disconnect(MPI_Comm* c) {
-  struct rf_call call = rf_call_on(RF_OP_COMM_FREE, *c, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_FREE, *c, WHERE);
   RF_RETURN_END_OF_COMM(&call, c, NEXT(MPI_Comm_disconnect)(c));
 }
 
 /* User-level failure mitigation. Revoke needs nobody; shrink and agree need whoever is alive. The k of a
  * shrink may differ between survivors (each saw the failure in another call), so members decide. */
 int wrap_MPIX_Comm_revoke(MPI_Comm c) {
-  struct rf_call call = rf_call_on(RF_OP_COMM_REVOKE, c, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_REVOKE, c, WHERE);
   RF_RETURN_CALL(&call, c, NEXT(MPIX_Comm_revoke)(c));
 }
 
 int wrap_MPIX_Comm_agree(MPI_Comm c, int* flag) {
-  struct rf_call call = rf_call_on(RF_OP_COMM_AGREE, c, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_AGREE, c, WHERE);
   RF_RETURN_CALL(&call, c, NEXT(MPIX_Comm_agree)(c, flag));
 }
 
 int wrap_MPIX_Comm_shrink(MPI_Comm c, MPI_Comm* made) {
-  struct rf_call call = rf_call_on(RF_OP_COMM_SHRINK, c, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_SHRINK, c, WHERE);
   const enum rf_verdict verdict = rf_core->begin(&call);
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
   const int rc =

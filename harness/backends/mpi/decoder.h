@@ -82,10 +82,10 @@ void rf_comm_made_by_tag(MPI_Comm made, uint32_t parent, int tag);
 void rf_world_released(void);
 uint32_t rf_stream_made(MPI_Request request, uint32_t parent, uint64_t parent_seq);
 
-struct rf_call rf_message(uint16_t op, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
-                          const void* where); /* messages.c */
-struct rf_call rf_both_ways(int n, MPI_Datatype t, int dest, int stag, int source, int rtag, MPI_Comm c,
-                            const void* where); /* messages.c; MPI_Sendrecv */
+void rf_message(struct rf_call* call, uint16_t op, int count, MPI_Datatype type, int peer, int tag,
+                MPI_Comm comm, const void* where); /* messages.c */
+void rf_both_ways(struct rf_call* call, int n, MPI_Datatype t, int dest, int stag, int source, int rtag,
+                  MPI_Comm c, const void* where); /* messages.c; MPI_Sendrecv */
 int rf_empty_if_skipped(const struct rf_call* call, struct rf_mpi_status* status); /* messages.c; gives 0 */
 
 void rf_comm_is_over(uint32_t comm);        /* communicators.c */
@@ -116,7 +116,7 @@ uint64_t rf_place_of(const struct rf_call* call); /* in the communicator's order
 int rf_prepared(struct rf_call* making, const struct rf_call* call, enum rf_verdict verdict,
                 MPI_Request* request, int rc);
 
-int rf_prepared_message(int rc, MPI_Request request, struct rf_call call); /* gives rc */
+int rf_prepared_message(int rc, MPI_Request request, const struct rf_call* call); /* gives rc */
 int rf_started(struct rf_request* entry, struct rf_call* call, enum rf_verdict verdict,
                int rc); /* ends `call` */
 
@@ -176,15 +176,12 @@ static inline int rf_from_binding(const void* where) {
   return (uintptr_t)where - rf_binding.begin < rf_binding.bytes;
 }
 
-/* What the arguments say, before any of them is known. */
-static inline struct rf_call rf_call_on(uint16_t op, MPI_Comm comm, const void* where) {
-  const struct rf_call call = {.op = op, /* a name of its own: then it is made where the caller wants it */
-                               .library = RF_LIB_MPI,
-                               .comm = rf_comm_index(comm),
-                               .peer = RF_PEER_NONE,
-                               .recv_peer = RF_PEER_NONE,
-                               .where = where};
-  return call;
+/* What the arguments say, before any of them is known. It fills `call` where it lies: a copy of a structure
+ * whose fields were just written one by one waits for all these writes. */
+static inline void rf_call_on(struct rf_call* call, uint16_t op, MPI_Comm comm, const void* where) {
+  *call = (struct rf_call){
+      .op = op, .library = RF_LIB_MPI, .peer = RF_PEER_NONE, .recv_peer = RF_PEER_NONE, .where = where};
+  call->comm = rf_comm_index(comm);
 }
 
 /* Gate and enter record, the call itself unless an action says otherwise, exit record. `forward` is
@@ -212,7 +209,8 @@ static inline struct rf_call rf_call_on(uint16_t op, MPI_Comm comm, const void* 
 /* And for a call that only prepares `call_`: it takes a place of its own, whatever is started later. */
 #define RF_RETURN_PREPARED(call_, communicator, request, forward)                                          \
   do {                                                                                                     \
-    struct rf_call making_ = rf_call_on(RF_OP_PERSISTENT_INIT, communicator, (call_)->where);              \
+    struct rf_call making_;                                                                                \
+    rf_call_on(&making_, RF_OP_PERSISTENT_INIT, communicator, (call_)->where);                             \
     const enum rf_verdict verdict_ = rf_core->begin(&making_);                                             \
     struct rf_unwind_guard guard_ __attribute__((cleanup(rf_close_on_unwind))) = {&making_};               \
     const int rc_ = verdict_ == RF_DO_FORWARD ? (forward) : rf_not_made(&making_, communicator, verdict_); \
@@ -223,11 +221,13 @@ static inline struct rf_call rf_call_on(uint16_t op, MPI_Comm comm, const void* 
 /* MPI-4's name, and the one that Open MPI 4 gives before it. */
 #define RF_PERSISTENT(Name, parameters, call_of, arguments)       \
   int wrap_MPI_##Name parameters {                                \
-    const struct rf_call call = call_of;                          \
+    struct rf_call call;                                          \
+    call_of;                                                      \
     RF_RETURN_PREPARED(&call, c, q, NEXT(MPI_##Name) arguments);  \
   }                                                               \
   int wrap_MPIX_##Name parameters {                               \
-    const struct rf_call call = call_of;                          \
+    struct rf_call call;                                          \
+    call_of;                                                      \
     RF_RETURN_PREPARED(&call, c, q, NEXT(MPIX_##Name) arguments); \
   }
 

@@ -53,50 +53,48 @@ static void own_share(struct rf_call* call, int sent, MPI_Datatype st, int taken
   if (intra(call) && rf_is_unequal(sent, st, taken, tt)) call->flags |= RF_CALL_UNEQUAL;
 }
 
-struct rf_call rf_block(uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, int rn,
-                        MPI_Datatype rt, const void* where) {
-  struct rf_call call = rf_call_on(op, c, where);
+void rf_block(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, int rn,
+              MPI_Datatype rt, const void* where) {
+  rf_call_on(call, op, c, where);
   const int in_place = s == RF_MPI_IN_PLACE;
-  if (in_place) call.flags |= RF_CALL_IN_PLACE;
-  set_elements(&call, in_place ? rn : sn, in_place ? rt : st);
-  owed_by_all(&call, rf_bytes(rn, rt));
-  if (!in_place) own_share(&call, sn, st, rn, rt);
-  return call;
+  if (in_place) call->flags |= RF_CALL_IN_PLACE;
+  set_elements(call, in_place ? rn : sn, in_place ? rt : st);
+  owed_by_all(call, rf_bytes(rn, rt));
+  if (!in_place) own_share(call, sn, st, rn, rt);
 }
 
-struct rf_call rf_blocks(uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, const int* rn,
-                         MPI_Datatype rt, const void* where) {
-  struct rf_call call = rf_call_on(op, c, where);
-  const struct rf_comm* const on = intra(&call);
-  call.flags |= RF_CALL_RANK_LOCAL;
+void rf_blocks(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st,
+               const int* rn, MPI_Datatype rt, const void* where) {
+  rf_call_on(call, op, c, where);
+  const struct rf_comm* const on = intra(call);
+  call->flags |= RF_CALL_RANK_LOCAL;
   if (s != RF_MPI_IN_PLACE) {
-    set_elements(&call, sn, st);
-    if (on && on->rank >= 0) own_share(&call, sn, st, rn[on->rank], rt);
+    set_elements(call, sn, st);
+    if (on && on->rank >= 0) own_share(call, sn, st, rn[on->rank], rt);
   } else {
-    call.flags |= RF_CALL_IN_PLACE;
-    if (on && on->rank >= 0) set_elements(&call, rn[on->rank], rt);
+    call->flags |= RF_CALL_IN_PLACE;
+    if (on && on->rank >= 0) set_elements(call, rn[on->rank], rt);
   }
-  owed_each(&call, rn, rt, NULL);
-  return call;
+  owed_each(call, rn, rt, NULL);
 }
 
 /* All-to-all: the own part is the sum over all destinations; unknown when in place or of several types. */
-struct rf_call rf_all_to_all(uint16_t op, MPI_Comm c, const void* s, const int* sn, MPI_Datatype st,
-                             const int* rn, MPI_Datatype rt, const MPI_Datatype* rts, const void* where) {
-  struct rf_call call = rf_call_on(op, c, where);
-  const struct rf_comm* const on = intra(&call);
-  call.flags |= RF_CALL_RANK_LOCAL;
-  if (s == RF_MPI_IN_PLACE) call.flags |= RF_CALL_IN_PLACE;
+void rf_all_to_all(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, const int* sn,
+                   MPI_Datatype st, const int* rn, MPI_Datatype rt, const MPI_Datatype* rts,
+                   const void* where) {
+  rf_call_on(call, op, c, where);
+  const struct rf_comm* const on = intra(call);
+  call->flags |= RF_CALL_RANK_LOCAL;
+  if (s == RF_MPI_IN_PLACE) call->flags |= RF_CALL_IN_PLACE;
   if (s == RF_MPI_IN_PLACE || rts || !on || !sn) {
-    call.flags |= RF_CALL_COUNT_UNKNOWN;
+    call->flags |= RF_CALL_COUNT_UNKNOWN;
   } else {
     int total = 0;
     for (uint32_t r = 0; r < on->size; ++r) total += sn[r];
-    set_elements(&call, total, st);
-    if (on->rank >= 0) own_share(&call, sn[on->rank], st, rn[on->rank], rt);
+    set_elements(call, total, st);
+    if (on->rank >= 0) own_share(call, sn[on->rank], st, rn[on->rank], rt);
   }
-  owed_each(&call, rn, rt, rts);
-  return call;
+  owed_each(call, rn, rt, rts);
 }
 
 static int is_root(const struct rf_call* call, int root) {
@@ -106,39 +104,37 @@ static int is_root(const struct rf_call* call, int root) {
 
 /* At the root the receive side is significant and, unless in place, the send side too; elsewhere only
  * the send side is read. */
-struct rf_call rf_gather(uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, int rn,
-                         MPI_Datatype rt, const int* rns, int root, const void* where) {
-  struct rf_call call = rf_call_on(op, c, where);
-  call.peer = root;
-  if (rns || op == RF_OP_GATHERV) call.flags |= RF_CALL_RANK_LOCAL;
-  const int at_root = is_root(&call, root);
+void rf_gather(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, int rn,
+               MPI_Datatype rt, const int* rns, int root, const void* where) {
+  rf_call_on(call, op, c, where);
+  call->peer = root;
+  if (rns || op == RF_OP_GATHERV) call->flags |= RF_CALL_RANK_LOCAL;
+  const int at_root = is_root(call, root);
   if (at_root && s == RF_MPI_IN_PLACE) {
-    call.flags |= RF_CALL_IN_PLACE;
-    set_elements(&call, rns ? rns[root] : rn, rt);
-  } else if (intra(&call) || root >= 0) {
-    set_elements(&call, sn, st);
+    call->flags |= RF_CALL_IN_PLACE;
+    set_elements(call, rns ? rns[root] : rn, rt);
+  } else if (intra(call) || root >= 0) {
+    set_elements(call, sn, st);
   }
-  if (at_root && s != RF_MPI_IN_PLACE) own_share(&call, sn, st, rns ? rns[root] : rn, rt);
-  if (at_root && rns) owed_each(&call, rns, rt, NULL);
-  if (at_root && !rns) owed_by_all(&call, rf_bytes(rn, rt));
-  return call;
+  if (at_root && s != RF_MPI_IN_PLACE) own_share(call, sn, st, rns ? rns[root] : rn, rt);
+  if (at_root && rns) owed_each(call, rns, rt, NULL);
+  if (at_root && !rns) owed_by_all(call, rf_bytes(rn, rt));
 }
 
-struct rf_call rf_scatter(uint16_t op, MPI_Comm c, int sn, MPI_Datatype st, const int* sns, const void* r,
-                          int rn, MPI_Datatype rt, int root, const void* where) {
-  struct rf_call call = rf_call_on(op, c, where);
-  call.peer = root;
-  if (op == RF_OP_SCATTERV) call.flags |= RF_CALL_RANK_LOCAL;
-  if (!is_root(&call, root)) {
-    if (!intra(&call) && root < 0) return call; /* the root's side of an intercommunicator */
-    set_elements(&call, rn, rt);
-    if (rf_bytes(rn, rt) == 0) call.flags |= RF_CALL_OWN_SHARE_0;
-    return call;
+void rf_scatter(struct rf_call* call, uint16_t op, MPI_Comm c, int sn, MPI_Datatype st, const int* sns,
+                const void* r, int rn, MPI_Datatype rt, int root, const void* where) {
+  rf_call_on(call, op, c, where);
+  call->peer = root;
+  if (op == RF_OP_SCATTERV) call->flags |= RF_CALL_RANK_LOCAL;
+  if (!is_root(call, root)) {
+    if (!intra(call) && root < 0) return; /* the root's side of an intercommunicator */
+    set_elements(call, rn, rt);
+    if (rf_bytes(rn, rt) == 0) call->flags |= RF_CALL_OWN_SHARE_0;
+    return;
   }
-  if (r == RF_MPI_IN_PLACE) call.flags |= RF_CALL_IN_PLACE;
-  if (r != RF_MPI_IN_PLACE) own_share(&call, sns ? sns[root] : sn, st, rn, rt);
-  set_elements(&call, sns ? sns[root] : sn, st);
-  return call;
+  if (r == RF_MPI_IN_PLACE) call->flags |= RF_CALL_IN_PLACE;
+  if (r != RF_MPI_IN_PLACE) own_share(call, sns ? sns[root] : sn, st, rn, rt);
+  set_elements(call, sns ? sns[root] : sn, st);
 }
 
 #define CHANGED(count, type, root) rf_apply_change(&call, count, type, root, NULL)
@@ -147,39 +143,47 @@ struct rf_call rf_scatter(uint16_t op, MPI_Comm c, int sn, MPI_Datatype st, cons
 
 #define BLOCK_ARGS const void *s, int sn, TYPE st, void *r, int rn, TYPE rt
 int wrap_MPI_Allgather(BLOCK_ARGS, MPI_Comm c) {
-  struct rf_call call = rf_block(RF_OP_ALL_GATHER, c, s, sn, st, rn, rt, WHERE);
+  struct rf_call call;
+  rf_block(&call, RF_OP_ALL_GATHER, c, s, sn, st, rn, rt, WHERE);
   RF_RETURN_CALL(&call, c, (CHANGED(&sn, &st, NULL), NEXT(MPI_Allgather)(s, sn, st, r, rn, rt, c)));
 }
 int wrap_MPI_Iallgather(BLOCK_ARGS, MPI_Comm c, MPI_Request* q) {
-  struct rf_call call = rf_block(RF_OP_ALL_GATHER, c, s, sn, st, rn, rt, WHERE);
+  struct rf_call call;
+  rf_block(&call, RF_OP_ALL_GATHER, c, s, sn, st, rn, rt, WHERE);
   RF_RETURN_ENQUEUED(&call, c, q,
                      (CHANGED(&sn, &st, NULL), NEXT(MPI_Iallgather)(s, sn, st, r, rn, rt, c, q)));
 }
 int wrap_MPI_Alltoall(BLOCK_ARGS, MPI_Comm c) {
-  struct rf_call call = rf_block(RF_OP_ALL_TO_ALL, c, s, sn, st, rn, rt, WHERE);
+  struct rf_call call;
+  rf_block(&call, RF_OP_ALL_TO_ALL, c, s, sn, st, rn, rt, WHERE);
   RF_RETURN_CALL(&call, c, (CHANGED(&sn, &st, NULL), NEXT(MPI_Alltoall)(s, sn, st, r, rn, rt, c)));
 }
 int wrap_MPI_Ialltoall(BLOCK_ARGS, MPI_Comm c, MPI_Request* q) {
-  struct rf_call call = rf_block(RF_OP_ALL_TO_ALL, c, s, sn, st, rn, rt, WHERE);
+  struct rf_call call;
+  rf_block(&call, RF_OP_ALL_TO_ALL, c, s, sn, st, rn, rt, WHERE);
   RF_RETURN_ENQUEUED(&call, c, q, (CHANGED(&sn, &st, NULL), NEXT(MPI_Ialltoall)(s, sn, st, r, rn, rt, c, q)));
 }
 int wrap_MPI_Gather(BLOCK_ARGS, int root, MPI_Comm c) {
-  struct rf_call call = rf_gather(RF_OP_GATHER, c, s, sn, st, rn, rt, NULL, root, WHERE);
+  struct rf_call call;
+  rf_gather(&call, RF_OP_GATHER, c, s, sn, st, rn, rt, NULL, root, WHERE);
   RF_RETURN_CALL(&call, c, (CHANGED(&sn, &st, &root), NEXT(MPI_Gather)(s, sn, st, r, rn, rt, root, c)));
 }
 int wrap_MPI_Igather(BLOCK_ARGS, int root, MPI_Comm c, MPI_Request* q) {
-  struct rf_call call = rf_gather(RF_OP_GATHER, c, s, sn, st, rn, rt, NULL, root, WHERE);
+  struct rf_call call;
+  rf_gather(&call, RF_OP_GATHER, c, s, sn, st, rn, rt, NULL, root, WHERE);
   RF_RETURN_ENQUEUED(&call, c, q,
                      (CHANGED(&sn, &st, &root), NEXT(MPI_Igather)(s, sn, st, r, rn, rt, root, c, q)));
 }
 int wrap_MPI_Scatter(BLOCK_ARGS, int root, MPI_Comm c) {
-  struct rf_call call = rf_scatter(RF_OP_SCATTER, c, sn, st, NULL, r, rn, rt, root, WHERE);
+  struct rf_call call;
+  rf_scatter(&call, RF_OP_SCATTER, c, sn, st, NULL, r, rn, rt, root, WHERE);
   RF_RETURN_CALL(
       &call, c,
       (CHANGED(&rn, &rt, &root), CHANGED(&sn, &st, NULL), NEXT(MPI_Scatter)(s, sn, st, r, rn, rt, root, c)));
 }
 int wrap_MPI_Iscatter(BLOCK_ARGS, int root, MPI_Comm c, MPI_Request* q) {
-  struct rf_call call = rf_scatter(RF_OP_SCATTER, c, sn, st, NULL, r, rn, rt, root, WHERE);
+  struct rf_call call;
+  rf_scatter(&call, RF_OP_SCATTER, c, sn, st, NULL, r, rn, rt, root, WHERE);
   RF_RETURN_ENQUEUED(&call, c, q,
                      (CHANGED(&rn, &rt, &root), CHANGED(&sn, &st, NULL),
                       NEXT(MPI_Iscatter)(s, sn, st, r, rn, rt, root, c, q)));
@@ -187,79 +191,90 @@ int wrap_MPI_Iscatter(BLOCK_ARGS, int root, MPI_Comm c, MPI_Request* q) {
 
 #define GATHERV_ARGS const void *s, int sn, TYPE st, void *r, INTS rn, INTS rd, TYPE rt
 int wrap_MPI_Allgatherv(GATHERV_ARGS, MPI_Comm c) {
-  struct rf_call call = rf_blocks(RF_OP_ALL_GATHERV, c, s, sn, st, rn, rt, WHERE);
+  struct rf_call call;
+  rf_blocks(&call, RF_OP_ALL_GATHERV, c, s, sn, st, rn, rt, WHERE);
   RF_RETURN_CALL(&call, c, (CHANGED(&sn, &st, NULL), NEXT(MPI_Allgatherv)(s, sn, st, r, rn, rd, rt, c)));
 }
 int wrap_MPI_Iallgatherv(GATHERV_ARGS, MPI_Comm c, MPI_Request* q) {
-  struct rf_call call = rf_blocks(RF_OP_ALL_GATHERV, c, s, sn, st, rn, rt, WHERE);
+  struct rf_call call;
+  rf_blocks(&call, RF_OP_ALL_GATHERV, c, s, sn, st, rn, rt, WHERE);
   RF_RETURN_ENQUEUED(&call, c, q,
                      (CHANGED(&sn, &st, NULL), NEXT(MPI_Iallgatherv)(s, sn, st, r, rn, rd, rt, c, q)));
 }
 int wrap_MPI_Gatherv(GATHERV_ARGS, int root, MPI_Comm c) {
-  struct rf_call call = rf_gather(RF_OP_GATHERV, c, s, sn, st, 0, rt, rn, root, WHERE);
+  struct rf_call call;
+  rf_gather(&call, RF_OP_GATHERV, c, s, sn, st, 0, rt, rn, root, WHERE);
   RF_RETURN_CALL(&call, c, (CHANGED(&sn, &st, &root), NEXT(MPI_Gatherv)(s, sn, st, r, rn, rd, rt, root, c)));
 }
 int wrap_MPI_Igatherv(GATHERV_ARGS, int root, MPI_Comm c, MPI_Request* q) {
-  struct rf_call call = rf_gather(RF_OP_GATHERV, c, s, sn, st, 0, rt, rn, root, WHERE);
+  struct rf_call call;
+  rf_gather(&call, RF_OP_GATHERV, c, s, sn, st, 0, rt, rn, root, WHERE);
   RF_RETURN_ENQUEUED(&call, c, q,
                      (CHANGED(&sn, &st, &root), NEXT(MPI_Igatherv)(s, sn, st, r, rn, rd, rt, root, c, q)));
 }
 
 #define SCATTERV_ARGS const void *s, INTS sn, INTS sd, TYPE st, void *r, int rn, TYPE rt
 int wrap_MPI_Scatterv(SCATTERV_ARGS, int root, MPI_Comm c) {
-  struct rf_call call = rf_scatter(RF_OP_SCATTERV, c, 0, st, sn, r, rn, rt, root, WHERE);
+  struct rf_call call;
+  rf_scatter(&call, RF_OP_SCATTERV, c, 0, st, sn, r, rn, rt, root, WHERE);
   RF_RETURN_CALL(&call, c, (CHANGED(&rn, &rt, &root), NEXT(MPI_Scatterv)(s, sn, sd, st, r, rn, rt, root, c)));
 }
 int wrap_MPI_Iscatterv(SCATTERV_ARGS, int root, MPI_Comm c, MPI_Request* q) {
-  struct rf_call call = rf_scatter(RF_OP_SCATTERV, c, 0, st, sn, r, rn, rt, root, WHERE);
+  struct rf_call call;
+  rf_scatter(&call, RF_OP_SCATTERV, c, 0, st, sn, r, rn, rt, root, WHERE);
   RF_RETURN_ENQUEUED(&call, c, q,
                      (CHANGED(&rn, &rt, &root), NEXT(MPI_Iscatterv)(s, sn, sd, st, r, rn, rt, root, c, q)));
 }
 
 #define ALLTOALLV_ARGS const void *s, INTS sn, INTS sd, TYPE st, void *r, INTS rn, INTS rd, TYPE rt
 int wrap_MPI_Alltoallv(ALLTOALLV_ARGS, MPI_Comm c) {
-  struct rf_call call = rf_all_to_all(RF_OP_ALL_TO_ALLV, c, s, sn, st, rn, rt, NULL, WHERE);
+  struct rf_call call;
+  rf_all_to_all(&call, RF_OP_ALL_TO_ALLV, c, s, sn, st, rn, rt, NULL, WHERE);
   RF_RETURN_CALL(&call, c, NEXT(MPI_Alltoallv)(s, sn, sd, st, r, rn, rd, rt, c));
 }
 int wrap_MPI_Ialltoallv(ALLTOALLV_ARGS, MPI_Comm c, MPI_Request* q) {
-  struct rf_call call = rf_all_to_all(RF_OP_ALL_TO_ALLV, c, s, sn, st, rn, rt, NULL, WHERE);
+  struct rf_call call;
+  rf_all_to_all(&call, RF_OP_ALL_TO_ALLV, c, s, sn, st, rn, rt, NULL, WHERE);
   RF_RETURN_ENQUEUED(&call, c, q, NEXT(MPI_Ialltoallv)(s, sn, sd, st, r, rn, rd, rt, c, q));
 }
 
 #define ALLTOALLW_ARGS \
   const void *s, INTS sn, INTS sd, const TYPE *st, void *r, INTS rn, INTS rd, const TYPE *rt
 int wrap_MPI_Alltoallw(ALLTOALLW_ARGS, MPI_Comm c) {
-  struct rf_call call = rf_all_to_all(RF_OP_ALL_TO_ALLW, c, s, sn, RF_NO_HANDLE, rn, RF_NO_HANDLE, rt, WHERE);
+  struct rf_call call;
+  rf_all_to_all(&call, RF_OP_ALL_TO_ALLW, c, s, sn, RF_NO_HANDLE, rn, RF_NO_HANDLE, rt, WHERE);
   RF_RETURN_CALL(&call, c, NEXT(MPI_Alltoallw)(s, sn, sd, st, r, rn, rd, rt, c));
 }
 int wrap_MPI_Ialltoallw(ALLTOALLW_ARGS, MPI_Comm c, MPI_Request* q) {
-  struct rf_call call = rf_all_to_all(RF_OP_ALL_TO_ALLW, c, s, sn, RF_NO_HANDLE, rn, RF_NO_HANDLE, rt, WHERE);
+  struct rf_call call;
+  rf_all_to_all(&call, RF_OP_ALL_TO_ALLW, c, s, sn, RF_NO_HANDLE, rn, RF_NO_HANDLE, rt, WHERE);
   RF_RETURN_ENQUEUED(&call, c, q, NEXT(MPI_Ialltoallw)(s, sn, sd, st, r, rn, rd, rt, c, q));
 }
 
 /* Prepared: `i` are hints. */
 #define ON MPI_Comm c, MPI_Info i, MPI_Request *q
-RF_PERSISTENT(Allgather_init, (BLOCK_ARGS, ON), rf_block(RF_OP_ALL_GATHER, c, s, sn, st, rn, rt, WHERE),
-              (s, sn, st, r, rn, rt, c, i, q))
-RF_PERSISTENT(Alltoall_init, (BLOCK_ARGS, ON), rf_block(RF_OP_ALL_TO_ALL, c, s, sn, st, rn, rt, WHERE),
+RF_PERSISTENT(Allgather_init, (BLOCK_ARGS, ON),
+              rf_block(&call, RF_OP_ALL_GATHER, c, s, sn, st, rn, rt, WHERE), (s, sn, st, r, rn, rt, c, i, q))
+RF_PERSISTENT(Alltoall_init, (BLOCK_ARGS, ON), rf_block(&call, RF_OP_ALL_TO_ALL, c, s, sn, st, rn, rt, WHERE),
               (s, sn, st, r, rn, rt, c, i, q))
 RF_PERSISTENT(Gather_init, (BLOCK_ARGS, int root, ON),
-              rf_gather(RF_OP_GATHER, c, s, sn, st, rn, rt, NULL, root, WHERE),
+              rf_gather(&call, RF_OP_GATHER, c, s, sn, st, rn, rt, NULL, root, WHERE),
               (s, sn, st, r, rn, rt, root, c, i, q))
 RF_PERSISTENT(Scatter_init, (BLOCK_ARGS, int root, ON),
-              rf_scatter(RF_OP_SCATTER, c, sn, st, NULL, r, rn, rt, root, WHERE),
+              rf_scatter(&call, RF_OP_SCATTER, c, sn, st, NULL, r, rn, rt, root, WHERE),
               (s, sn, st, r, rn, rt, root, c, i, q))
-RF_PERSISTENT(Allgatherv_init, (GATHERV_ARGS, ON), rf_blocks(RF_OP_ALL_GATHERV, c, s, sn, st, rn, rt, WHERE),
+RF_PERSISTENT(Allgatherv_init, (GATHERV_ARGS, ON),
+              rf_blocks(&call, RF_OP_ALL_GATHERV, c, s, sn, st, rn, rt, WHERE),
               (s, sn, st, r, rn, rd, rt, c, i, q))
 RF_PERSISTENT(Gatherv_init, (GATHERV_ARGS, int root, ON),
-              rf_gather(RF_OP_GATHERV, c, s, sn, st, 0, rt, rn, root, WHERE),
+              rf_gather(&call, RF_OP_GATHERV, c, s, sn, st, 0, rt, rn, root, WHERE),
               (s, sn, st, r, rn, rd, rt, root, c, i, q))
 RF_PERSISTENT(Scatterv_init, (SCATTERV_ARGS, int root, ON),
-              rf_scatter(RF_OP_SCATTERV, c, 0, st, sn, r, rn, rt, root, WHERE),
+              rf_scatter(&call, RF_OP_SCATTERV, c, 0, st, sn, r, rn, rt, root, WHERE),
               (s, sn, sd, st, r, rn, rt, root, c, i, q))
 RF_PERSISTENT(Alltoallv_init, (ALLTOALLV_ARGS, ON),
-              rf_all_to_all(RF_OP_ALL_TO_ALLV, c, s, sn, st, rn, rt, NULL, WHERE),
+              rf_all_to_all(&call, RF_OP_ALL_TO_ALLV, c, s, sn, st, rn, rt, NULL, WHERE),
               (s, sn, sd, st, r, rn, rd, rt, c, i, q))
 RF_PERSISTENT(Alltoallw_init, (ALLTOALLW_ARGS, ON),
-              rf_all_to_all(RF_OP_ALL_TO_ALLW, c, s, sn, RF_NO_HANDLE, rn, RF_NO_HANDLE, rt, WHERE),
+              rf_all_to_all(&call, RF_OP_ALL_TO_ALLW, c, s, sn, RF_NO_HANDLE, rn, RF_NO_HANDLE, rt, WHERE),
               (s, sn, sd, st, r, rn, rd, rt, c, i, q))

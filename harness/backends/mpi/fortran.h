@@ -59,7 +59,8 @@ typedef int fint;
     fint own_error_ = RF_MPI_SUCCESS;                                                        \
     fint* const e = error ? error : &own_error_;                                             \
     MPI_Request handle_ = rf_mpi.request_null;                                               \
-    struct rf_call making_ = rf_call_on(RF_OP_PERSISTENT_INIT, comm_, where);                \
+    struct rf_call making_;                                                                  \
+    rf_call_on(&making_, RF_OP_PERSISTENT_INIT, comm_, where);                               \
     const enum rf_verdict verdict_ = rf_core->begin(&making_);                               \
     struct rf_unwind_guard guard_ __attribute__((cleanup(rf_close_on_unwind))) = {&making_}; \
     *e = RF_MPI_SUCCESS;                                                                     \
@@ -110,18 +111,21 @@ typedef int fint;
   static void f_##name(FROM, parameters, fint* comm, fint* error) {                              \
     struct rf_fortran_arguments a = changeable_;                                                 \
     const MPI_Comm c = rf_comm_f2c(*comm);                                                       \
-    struct rf_call call = shape;                                                                 \
+    struct rf_call call;                                                                         \
+    shape;                                                                                       \
     MAKE(&call, c, rf_fortran_change(&call, &a); GO(next)(passed, comm, e));                     \
   }                                                                                              \
   static void f_i##name(FROM, parameters, fint* comm, fint* q, fint* error) {                    \
     struct rf_fortran_arguments a = changeable_;                                                 \
     const MPI_Comm c = rf_comm_f2c(*comm);                                                       \
-    struct rf_call call = shape;                                                                 \
+    struct rf_call call;                                                                         \
+    shape;                                                                                       \
     ENQUEUE(&call, c, q, rf_fortran_change(&call, &a); GO(next)(passed, comm, q, e));            \
   }                                                                                              \
   static void f_##name##_init(FROM, parameters, fint* comm, fint* info, fint* q, fint* error) {  \
     const MPI_Comm c = rf_comm_f2c(*comm);                                                       \
-    const struct rf_call call = shape;                                                           \
+    struct rf_call call;                                                                         \
+    shape;                                                                                       \
     PREPARE(&call, c, q, GO(next)(arguments, comm, info, q, e));                                 \
   }                                                                                              \
   NAMES(name, (parameters, fint * comm, fint * error), (arguments, comm, error))                 \

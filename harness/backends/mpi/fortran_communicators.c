@@ -13,7 +13,8 @@
 #define CREATION(name, parameters, arguments)                                                              \
   static void f_##name(FROM, fint* comm, parameters, fint* error) {                                        \
     const MPI_Comm c = rf_comm_f2c(*comm);                                                                 \
-    struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, c, where);                                         \
+    struct rf_call call;                                                                                   \
+    rf_call_on(&call, RF_OP_COMM_CREATE, c, where);                                                        \
     CREATE(&call, c, GO(next)(comm, arguments, e), rf_comm_made(rf_comm_f2c(*made), call.comm, call.seq)); \
   }                                                                                                        \
   NAMES(name, (fint * comm, parameters, fint * error), (comm, arguments, error))
@@ -40,7 +41,8 @@ CREATION(intercomm_merge, P(fint* high, fint* made), P(high, made))
 /* The identity follows when the request completes. */
 static void f_comm_idup(FROM, fint* comm, fint* made, fint* q, fint* error) {
   const MPI_Comm c = rf_comm_f2c(*comm);
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, c, where);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_CREATE, c, where);
   int pending = 0;
   ENQUEUE(&call, c, q, GO(next)(comm, made, q, e); pending = *e == RF_MPI_SUCCESS);
   struct rf_request* const entry = pending && call.outermost ? rf_request_find(rf_request_f2c(*q)) : NULL;
@@ -51,7 +53,8 @@ NAMES(comm_idup, (fint * comm, fint* made, fint* q, fint* error), (comm, made, q
 /* Over the members of the new communicator only: no place in the parent's order (communicators.c). */
 static void f_comm_create_group(FROM, fint* comm, fint* group, fint* tag, fint* made, fint* error) {
   const MPI_Comm c = rf_comm_f2c(*comm);
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, RF_NO_HANDLE, where);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_CREATE, RF_NO_HANDLE, where);
   call.tag = *tag;
   CREATE(&call, c, GO(next)(comm, group, tag, made, e),
          rf_comm_made_by_tag(rf_comm_f2c(*made), rf_comm_index(c), *tag));
@@ -62,7 +65,8 @@ NAMES(comm_create_group, (fint * comm, fint* group, fint* tag, fint* made, fint*
 #define LEADERS fint *local, fint *leader, fint *peer, fint *remote_leader, fint *tag
 static void f_intercomm_create(FROM, LEADERS, fint* made, fint* error) {
   const MPI_Comm c = rf_comm_f2c(*local);
-  struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, c, where);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_CREATE, c, where);
   call.tag = *tag;
   CREATE(&call, c, GO(next)(local, leader, peer, remote_leader, tag, made, e),
          rf_comm_made_by_tag(rf_comm_f2c(*made), RF_NO_COMM, *tag));
@@ -73,7 +77,8 @@ NAMES(intercomm_create, (LEADERS, fint* made, fint* error),
 #define END_OF_COMM(name)                                           \
   static void f_##name(FROM, fint* comm, fint* error) {             \
     const MPI_Comm c = rf_comm_f2c(*comm);                          \
-    struct rf_call call = rf_call_on(RF_OP_COMM_FREE, c, where);    \
+    struct rf_call call;                                            \
+    rf_call_on(&call, RF_OP_COMM_FREE, c, where);                   \
     int over = 0;                                                   \
     MAKE(&call, c, GO(next)(comm, e); over = *e == RF_MPI_SUCCESS); \
     if (over && call.outermost) rf_comm_is_over(call.comm);         \

@@ -6,7 +6,8 @@
 static void f_mprobe(FROM, PROBE_ARGS, fint* message, void* status, fint* error) {
   struct rf_fortran_arguments a = {0, 0, *source, 0};
   const MPI_Comm c = rf_comm_f2c(*comm);
-  struct rf_call call = rf_message(RF_OP_RECV, 0, RF_NO_HANDLE, *source, *tag, c, where);
+  struct rf_call call;
+  rf_message(&call, RF_OP_RECV, 0, RF_NO_HANDLE, *source, *tag, c, where);
   call.flags |= RF_CALL_COUNT_UNKNOWN;
   MAKE(&call, c, rf_fortran_change(&call, &a); GO(next)(&a.root, tag, comm, message, status, e));
   if (call.verdict != RF_DO_FORWARD) *message = rf_message_c2f(rf_mpi.message_no_proc);
@@ -21,7 +22,8 @@ static void f_improbe(FROM, PROBE_ARGS, fint* flag, fint* message, void* status,
   const fint rc = POLLED(GO(next)(source, tag, comm, flag, message, status, e));
   if (rc != RF_MPI_SUCCESS || !*flag) return;
   const MPI_Comm c = rf_comm_f2c(*comm);
-  struct rf_call call = rf_message(RF_OP_RECV, 0, RF_NO_HANDLE, *source, *tag, c, where);
+  struct rf_call call;
+  rf_message(&call, RF_OP_RECV, 0, RF_NO_HANDLE, *source, *tag, c, where);
   call.flags |= RF_CALL_COUNT_UNKNOWN;
   MAKE(&call, c, (void)e);
   if (call.verdict == RF_DO_FORWARD) return;
@@ -32,7 +34,8 @@ NAMES(improbe, (PROBE_ARGS, fint* flag, fint* message, void* status, fint* error
       (source, tag, comm, flag, message, status, error))
 
 static void f_mrecv(FROM, void* b, fint* n, fint* t, fint* message, void* status, fint* error) {
-  struct rf_call call = rf_call_on(RF_OP_WAIT, RF_NO_HANDLE, where);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_WAIT, RF_NO_HANDLE, where);
   call.pending_count = 1; /* for a message we know no more of */
   MAKE(&call, rf_mpi.world, GO(next)(b, n, t, message, status, e));
 }

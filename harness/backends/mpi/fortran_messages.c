@@ -10,18 +10,20 @@
   static void f_##name(FROM, MESSAGE_ARGS, fint* error) {                                                \
     struct rf_fortran_arguments a = CHANGEABLE_MESSAGE;                                                  \
     const MPI_Comm c = rf_comm_f2c(*comm);                                                               \
-    struct rf_call call = rf_message(OP, *n, rf_type_f2c(*t), *peer, *tag, c, where);                    \
+    struct rf_call call;                                                                                 \
+    rf_message(&call, OP, *n, rf_type_f2c(*t), *peer, *tag, c, where);                                   \
     MAKE(&call, c, rf_fortran_change(&call, &a); GO(next)(b, &a.count, &a.type, &a.root, tag, comm, e)); \
   }                                                                                                      \
   NAMES(name, (MESSAGE_ARGS, fint * error), (b, n, t, peer, tag, comm, error))
-#define NONBLOCKING(name, OP)                                                         \
-  static void f_##name(FROM, MESSAGE_ARGS, fint* q, fint* error) {                    \
-    struct rf_fortran_arguments a = CHANGEABLE_MESSAGE;                               \
-    const MPI_Comm c = rf_comm_f2c(*comm);                                            \
-    struct rf_call call = rf_message(OP, *n, rf_type_f2c(*t), *peer, *tag, c, where); \
-    ENQUEUE(&call, c, q, rf_fortran_change(&call, &a);                                \
-            GO(next)(b, &a.count, &a.type, &a.root, tag, comm, q, e));                \
-  }                                                                                   \
+#define NONBLOCKING(name, OP)                                          \
+  static void f_##name(FROM, MESSAGE_ARGS, fint* q, fint* error) {     \
+    struct rf_fortran_arguments a = CHANGEABLE_MESSAGE;                \
+    const MPI_Comm c = rf_comm_f2c(*comm);                             \
+    struct rf_call call;                                               \
+    rf_message(&call, OP, *n, rf_type_f2c(*t), *peer, *tag, c, where); \
+    ENQUEUE(&call, c, q, rf_fortran_change(&call, &a);                 \
+            GO(next)(b, &a.count, &a.type, &a.root, tag, comm, q, e)); \
+  }                                                                    \
   NAMES(name, (MESSAGE_ARGS, fint * q, fint * error), (b, n, t, peer, tag, comm, q, error))
 SEND(send, RF_OP_SEND)
 SEND(bsend, RF_OP_SEND)
@@ -36,7 +38,8 @@ NONBLOCKING(irecv, RF_OP_RECV)
 static void f_recv(FROM, MESSAGE_ARGS, void* status, fint* error) {
   struct rf_fortran_arguments a = CHANGEABLE_MESSAGE;
   const MPI_Comm c = rf_comm_f2c(*comm);
-  struct rf_call call = rf_message(RF_OP_RECV, *n, rf_type_f2c(*t), *peer, *tag, c, where);
+  struct rf_call call;
+  rf_message(&call, RF_OP_RECV, *n, rf_type_f2c(*t), *peer, *tag, c, where);
   MAKE(&call, c, rf_fortran_change(&call, &a); GO(next)(b, &a.count, &a.type, &a.root, tag, comm, status, e));
 }
 NAMES(recv, (MESSAGE_ARGS, void* status, fint* error), (b, n, t, peer, tag, comm, status, error))
@@ -47,7 +50,8 @@ NAMES(recv, (MESSAGE_ARGS, void* status, fint* error), (b, n, t, peer, tag, comm
 static void f_sendrecv(FROM, SENDRECV_ARGS, fint* error) {
   struct rf_fortran_arguments a = {*sn, *st, *dest, 0};
   const MPI_Comm c = rf_comm_f2c(*comm);
-  struct rf_call call = rf_both_ways(*sn, rf_type_f2c(*st), *dest, *stag, *source, *rtag, c, where);
+  struct rf_call call;
+  rf_both_ways(&call, *sn, rf_type_f2c(*st), *dest, *stag, *source, *rtag, c, where);
   MAKE(&call, c, rf_core->detail(&call, call.recv_peer, rf_elements(*rn, rf_type_f2c(*rt)).count, *rtag, 0);
        rf_fortran_change(&call, &a);
        GO(next)(s, &a.count, &a.type, &a.root, stag, r, rn, rt, source, rtag, comm, status, e));
@@ -60,7 +64,8 @@ NAMES(sendrecv, (SENDRECV_ARGS, fint* error),
 static void f_sendrecv_replace(FROM, REPLACE_ARGS, fint* error) {
   struct rf_fortran_arguments a = {*n, *t, *dest, 0};
   const MPI_Comm c = rf_comm_f2c(*comm);
-  struct rf_call call = rf_both_ways(*n, rf_type_f2c(*t), *dest, *stag, *source, *rtag, c, where);
+  struct rf_call call;
+  rf_both_ways(&call, *n, rf_type_f2c(*t), *dest, *stag, *source, *rtag, c, where);
   MAKE(&call, c, rf_core->detail(&call, call.recv_peer, call.count, *rtag, 0); rf_fortran_change(&call, &a);
        GO(next)(b, &a.count, &a.type, &a.root, stag, source, rtag, comm, status, e));
 }
@@ -68,7 +73,8 @@ NAMES(sendrecv_replace, (REPLACE_ARGS, fint* error), (b, n, t, dest, stag, sourc
 
 static void f_probe(FROM, fint* source, fint* tag, fint* comm, void* status, fint* error) {
   const MPI_Comm c = rf_comm_f2c(*comm);
-  struct rf_call call = rf_message(RF_OP_PROBE, 0, RF_NO_HANDLE, *source, *tag, c, where);
+  struct rf_call call;
+  rf_message(&call, RF_OP_PROBE, 0, RF_NO_HANDLE, *source, *tag, c, where);
   MAKE(&call, c, GO(next)(source, tag, comm, status, e));
 }
 NAMES(probe, (fint * source, fint* tag, fint* comm, void* status, fint* error),

@@ -5,7 +5,7 @@
 
 #define EQUAL(n, t) ((struct rf_shares){.count = *(n), .type = TYPE(t)})
 #define EACH(n, t) ((struct rf_shares){.counts = n, .type = TYPE(t)})
-#define SHAPE(OP, sent, owed) rf_neighbor_exchange(OP, c, sent, owed, where)
+#define SHAPE(OP, sent, owed) rf_neighbor_exchange(&call, OP, c, sent, owed, where)
 
 #define BLOCKS P(void* s, fint* sn, fint* st, void* r, fint* rn, fint* rt)
 COLLECTIVE(neighbor_allgather, BLOCKS, P(s, sn, st, r, rn, rt), CHANGEABLE(*sn, *st, 0, 0),

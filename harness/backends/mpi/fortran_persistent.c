@@ -3,12 +3,13 @@
 
 #define MESSAGE_ARGS fint *n, fint *t, fint *peer, fint *tag, fint *comm, fint *q
 
-#define PREPARE_MESSAGE(name, OP)                                                            \
-  static void f_##name(FROM, void* b, MESSAGE_ARGS, fint* error) {                           \
-    const fint rc = POLLED(GO(next)(b, n, t, peer, tag, comm, q, e));                        \
-    rf_prepared_message(rc, rf_request_f2c(*q),                                              \
-                        rf_message(OP, *n, TYPE(t), *peer, *tag, rf_comm_f2c(*comm), NULL)); \
-  }                                                                                          \
+#define PREPARE_MESSAGE(name, OP)                                              \
+  static void f_##name(FROM, void* b, MESSAGE_ARGS, fint* error) {             \
+    const fint rc = POLLED(GO(next)(b, n, t, peer, tag, comm, q, e));          \
+    struct rf_call call;                                                       \
+    rf_message(&call, OP, *n, TYPE(t), *peer, *tag, rf_comm_f2c(*comm), NULL); \
+    rf_prepared_message(rc, rf_request_f2c(*q), &call);                        \
+  }                                                                            \
   NAMES(name, (void* b, MESSAGE_ARGS, fint* error), (b, n, t, peer, tag, comm, q, error))
 PREPARE_MESSAGE(send_init, RF_OP_SEND)
 PREPARE_MESSAGE(bsend_init, RF_OP_SEND)

@@ -40,7 +40,8 @@ static void some_done(struct rf_waited* waited, int module, int rc, int count, c
 #define WAIT(op, n, q, forward, seen)                                                                   \
   do {                                                                                                  \
     FIND(n, q);                                                                                         \
-    struct rf_call call = rf_waiting(op, &waited, handles.count, handles.all, where);                   \
+    struct rf_call call;                                                                                \
+    rf_waiting(&call, op, &waited, handles.count, handles.all, where);                                  \
     MAKE(&call, RF_NO_HANDLE, if (call.pending_count > 2) rf_name_more(&call, &waited); forward; seen); \
   } while (0)
 

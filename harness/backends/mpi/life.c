@@ -21,13 +21,15 @@ static int made(int rc) {
 
 int wrap_MPI_Init(int* argc, char*** argv) {
   rf_announce();
-  struct rf_call call = rf_call_on(RF_OP_INIT, RF_NO_HANDLE, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_INIT, RF_NO_HANDLE, WHERE);
   RF_RETURN_CALL(&call, RF_NO_HANDLE, made(NEXT(MPI_Init)(argc, argv)));
 }
 
 int wrap_MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   rf_announce();
-  struct rf_call call = rf_call_on(RF_OP_INIT, RF_NO_HANDLE, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_INIT, RF_NO_HANDLE, WHERE);
   RF_RETURN_CALL(&call, RF_NO_HANDLE, made(NEXT(MPI_Init_thread)(argc, argv, required, provided)));
 }
 
@@ -48,12 +50,14 @@ void rf_note_finalize(void) {
 
 int wrap_MPI_Finalize(void) {
   rf_note_finalize();
-  struct rf_call call = rf_call_on(RF_OP_FINALIZE, rf_mpi.world, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_FINALIZE, rf_mpi.world, WHERE);
   RF_RETURN_CALL(&call, RF_NO_HANDLE, finalize());
 }
 
 int wrap_MPI_Abort(MPI_Comm comm, int code) {
-  struct rf_call call = rf_call_on(RF_OP_COMM_ABORT, comm, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_COMM_ABORT, comm, WHERE);
   RF_RETURN_CALL(&call, comm, NEXT(MPI_Abort)(comm, code));
 }
 

@@ -6,7 +6,8 @@
 #include "decoder.h"
 
 int wrap_MPI_Mprobe(int source, int tag, MPI_Comm c, MPI_Message* message, struct rf_mpi_status* status) {
-  struct rf_call call = rf_message(RF_OP_RECV, 0, RF_NO_HANDLE, source, tag, c, WHERE);
+  struct rf_call call;
+  rf_message(&call, RF_OP_RECV, 0, RF_NO_HANDLE, source, tag, c, WHERE);
   call.flags |= RF_CALL_COUNT_UNKNOWN;
   const enum rf_verdict verdict = rf_core->begin(&call);
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
@@ -31,7 +32,8 @@ int wrap_MPI_Improbe(int source, int tag, MPI_Comm c, int* flag, MPI_Message* me
   if (rf_is_no_status(status)) status = &own;
   const int rc = NEXT(MPI_Improbe)(source, tag, c, flag, message, status);
   if (rc != RF_MPI_SUCCESS || !*flag) return rc;
-  struct rf_call call = rf_message(RF_OP_RECV, 0, RF_NO_HANDLE, status->source, status->tag, c, WHERE);
+  struct rf_call call;
+  rf_message(&call, RF_OP_RECV, 0, RF_NO_HANDLE, status->source, status->tag, c, WHERE);
   call.flags |= RF_CALL_COUNT_UNKNOWN;
   const enum rf_verdict verdict = rf_core->begin(&call);
   if (verdict == RF_DO_FORWARD) return rf_core->end(&call, rc);
@@ -43,7 +45,8 @@ int wrap_MPI_Improbe(int source, int tag, MPI_Comm c, int* flag, MPI_Message* me
 }
 
 int wrap_MPI_Mrecv(void* b, int n, MPI_Datatype t, MPI_Message* message, struct rf_mpi_status* status) {
-  struct rf_call call = rf_call_on(RF_OP_WAIT, RF_NO_HANDLE, WHERE);
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_WAIT, RF_NO_HANDLE, WHERE);
   call.pending_count = 1; /* for a message we know no more of */
   RF_RETURN_CALL(&call, rf_mpi.world, NEXT(MPI_Mrecv)(b, n, t, message, status));
 }

@@ -6,18 +6,17 @@ static int32_t peer_of(int rank) {
   return rank == RF_MPI_ANY_SOURCE ? RF_PEER_ANY : rank;
 }
 
-struct rf_call rf_message(uint16_t op, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
-                          const void* where) {
-  struct rf_call call = rf_call_on(op, comm, where);
+void rf_message(struct rf_call* call, uint16_t op, int count, MPI_Datatype type, int peer, int tag,
+                MPI_Comm comm, const void* where) {
+  rf_call_on(call, op, comm, where);
   const struct rf_elements elements = rf_elements(count, type);
-  call.count = elements.count;
-  call.dtype = elements.dtype;
-  call.peer = peer_of(peer);
-  call.tag = tag;
-  if (op != RF_OP_RECV && op != RF_OP_PROBE) return call;
-  if (peer == RF_MPI_ANY_SOURCE) call.flags |= RF_CALL_ANY_SOURCE;
-  if (tag == RF_MPI_ANY_TAG) call.flags |= RF_CALL_ANY_TAG;
-  return call;
+  call->count = elements.count;
+  call->dtype = elements.dtype;
+  call->peer = peer_of(peer);
+  call->tag = tag;
+  if (op != RF_OP_RECV && op != RF_OP_PROBE) return;
+  if (peer == RF_MPI_ANY_SOURCE) call->flags |= RF_CALL_ANY_SOURCE;
+  if (tag == RF_MPI_ANY_TAG) call->flags |= RF_CALL_ANY_TAG;
 }
 
 /* The standard's empty status. */
@@ -32,12 +31,14 @@ int rf_empty_if_skipped(const struct rf_call* call, struct rf_mpi_status* status
 
 #define SEND(Name, OP)                                                                           \
   int wrap_MPI_##Name(SEND_ARGS) {                                                               \
-    struct rf_call call = rf_message(OP, n, t, dest, tag, c, WHERE);                             \
+    struct rf_call call;                                                                         \
+    rf_message(&call, OP, n, t, dest, tag, c, WHERE);                                            \
     RF_RETURN_CALL(&call, c, (CHANGED(&n, &t, &dest), NEXT(MPI_##Name)(b, n, t, dest, tag, c))); \
   }
 #define SEND_NONBLOCKING(Name, OP)                                                                         \
   int wrap_MPI_##Name(SEND_ARGS, MPI_Request* q) {                                                         \
-    struct rf_call call = rf_message(OP, n, t, dest, tag, c, WHERE);                                       \
+    struct rf_call call;                                                                                   \
+    rf_message(&call, OP, n, t, dest, tag, c, WHERE);                                                      \
     RF_RETURN_ENQUEUED(&call, c, q, (CHANGED(&n, &t, &dest), NEXT(MPI_##Name)(b, n, t, dest, tag, c, q))); \
   }
 SEND(Send, RF_OP_SEND)
@@ -51,7 +52,8 @@ SEND_NONBLOCKING(Issend, RF_OP_SSEND)
 
 int wrap_MPI_Recv(void* b, int n, MPI_Datatype t, int source, int tag, MPI_Comm c,
                   struct rf_mpi_status* status) {
-  struct rf_call call = rf_message(RF_OP_RECV, n, t, source, tag, c, WHERE);
+  struct rf_call call;
+  rf_message(&call, RF_OP_RECV, n, t, source, tag, c, WHERE);
   const enum rf_verdict verdict = rf_core->begin(&call);
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
   int rc = RF_MPI_SUCCESS;
@@ -67,12 +69,14 @@ int wrap_MPI_Recv(void* b, int n, MPI_Datatype t, int source, int tag, MPI_Comm 
 }
 
 int wrap_MPI_Irecv(void* b, int n, MPI_Datatype t, int source, int tag, MPI_Comm c, MPI_Request* q) {
-  struct rf_call call = rf_message(RF_OP_RECV, n, t, source, tag, c, WHERE);
+  struct rf_call call;
+  rf_message(&call, RF_OP_RECV, n, t, source, tag, c, WHERE);
   RF_RETURN_ENQUEUED(&call, c, q, (CHANGED(&n, &t, &source), NEXT(MPI_Irecv)(b, n, t, source, tag, c, q)));
 }
 
 int wrap_MPI_Probe(int source, int tag, MPI_Comm c, struct rf_mpi_status* status) {
-  struct rf_call call = rf_message(RF_OP_PROBE, 0, RF_NO_HANDLE, source, tag, c, WHERE);
+  struct rf_call call;
+  rf_message(&call, RF_OP_PROBE, 0, RF_NO_HANDLE, source, tag, c, WHERE);
   RF_RETURN_CALL(&call, c, NEXT(MPI_Probe)(source, tag, c, status));
 }
 
@@ -81,18 +85,18 @@ int wrap_MPI_Iprobe(int source, int tag, MPI_Comm c, int* flag, struct rf_mpi_st
   return NEXT(MPI_Iprobe)(source, tag, c, flag, status);
 }
 
-struct rf_call rf_both_ways(int n, MPI_Datatype t, int dest, int stag, int source, int rtag, MPI_Comm c,
-                            const void* where) {
-  struct rf_call call = rf_message(RF_OP_SENDRECV, n, t, dest, stag, c, where);
-  call.recv_peer = peer_of(source);
-  if (source == RF_MPI_ANY_SOURCE) call.flags |= RF_CALL_ANY_SOURCE;
-  if (rtag == RF_MPI_ANY_TAG) call.flags |= RF_CALL_ANY_TAG;
-  return call;
+void rf_both_ways(struct rf_call* call, int n, MPI_Datatype t, int dest, int stag, int source, int rtag,
+                  MPI_Comm c, const void* where) {
+  rf_message(call, RF_OP_SENDRECV, n, t, dest, stag, c, where);
+  call->recv_peer = peer_of(source);
+  if (source == RF_MPI_ANY_SOURCE) call->flags |= RF_CALL_ANY_SOURCE;
+  if (rtag == RF_MPI_ANY_TAG) call->flags |= RF_CALL_ANY_TAG;
 }
 
 int wrap_MPI_Sendrecv(const void* s, int sn, MPI_Datatype st, int dest, int stag, void* r, int rn,
                       MPI_Datatype rt, int source, int rtag, MPI_Comm c, struct rf_mpi_status* status) {
-  struct rf_call call = rf_both_ways(sn, st, dest, stag, source, rtag, c, WHERE);
+  struct rf_call call;
+  rf_both_ways(&call, sn, st, dest, stag, source, rtag, c, WHERE);
   const enum rf_verdict verdict = rf_core->begin(&call);
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
   int rc = RF_MPI_SUCCESS;
@@ -110,7 +114,8 @@ int wrap_MPI_Sendrecv(const void* s, int sn, MPI_Datatype st, int dest, int stag
 
 int wrap_MPI_Sendrecv_replace(void* b, int n, MPI_Datatype t, int dest, int stag, int source, int rtag,
                               MPI_Comm c, struct rf_mpi_status* status) {
-  struct rf_call call = rf_both_ways(n, t, dest, stag, source, rtag, c, WHERE);
+  struct rf_call call;
+  rf_both_ways(&call, n, t, dest, stag, source, rtag, c, WHERE);
   const enum rf_verdict verdict = rf_core->begin(&call);
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
   int rc = RF_MPI_SUCCESS;

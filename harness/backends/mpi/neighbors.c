@@ -89,22 +89,21 @@ static void set_owed(struct rf_call* call, const struct neighbors* n, const stru
 }
 
 /* How much a rank sends need not be what another sends: only along an edge both ends agree. */
-struct rf_call rf_neighbor_exchange(uint16_t op, MPI_Comm c, struct rf_shares sent, struct rf_shares owed,
-                                    const void* where) {
-  struct rf_call call = rf_call_on(op, c, where);
-  const struct neighbors n = neighbors_on(&call, c);
-  call.flags |= RF_CALL_RANK_LOCAL;
+void rf_neighbor_exchange(struct rf_call* call, uint16_t op, MPI_Comm c, struct rf_shares sent,
+                          struct rf_shares owed, const void* where) {
+  rf_call_on(call, op, c, where);
+  const struct neighbors n = neighbors_on(call, c);
+  call->flags |= RF_CALL_RANK_LOCAL;
   int total = sent.count;
   for (int i = 0; sent.counts && n.known && i < n.out; ++i) total += sent.counts[i];
   if (sent.types || (sent.counts && !n.known)) {
-    call.flags |= RF_CALL_COUNT_UNKNOWN;
+    call->flags |= RF_CALL_COUNT_UNKNOWN;
   } else {
     const struct rf_elements elements = rf_elements(total, sent.type);
-    call.count = elements.count;
-    call.dtype = elements.dtype;
+    call->count = elements.count;
+    call->dtype = elements.dtype;
   }
-  set_owed(&call, &n, &owed);
-  return call;
+  set_owed(call, &n, &owed);
 }
 
 #define TYPE MPI_Datatype
@@ -115,15 +114,17 @@ struct rf_call rf_neighbor_exchange(uint16_t op, MPI_Comm c, struct rf_shares se
 /* All forms of one: blocking, nonblocking, prepared (`i` are hints). `change` is what an action may alter. */
 #define NEIGHBOR(Name, OP, parameters, sent, owed, change, ...)                                \
   int wrap_MPI_Neighbor_##Name(parameters, MPI_Comm c) {                                       \
-    struct rf_call call = rf_neighbor_exchange(OP, c, sent, owed, WHERE);                      \
+    struct rf_call call;                                                                       \
+    rf_neighbor_exchange(&call, OP, c, sent, owed, WHERE);                                     \
     RF_RETURN_CALL(&call, c, (change, NEXT(MPI_Neighbor_##Name)(__VA_ARGS__, c)));             \
   }                                                                                            \
   int wrap_MPI_Ineighbor_##Name(parameters, MPI_Comm c, MPI_Request* q) {                      \
-    struct rf_call call = rf_neighbor_exchange(OP, c, sent, owed, WHERE);                      \
+    struct rf_call call;                                                                       \
+    rf_neighbor_exchange(&call, OP, c, sent, owed, WHERE);                                     \
     RF_RETURN_ENQUEUED(&call, c, q, (change, NEXT(MPI_Ineighbor_##Name)(__VA_ARGS__, c, q)));  \
   }                                                                                            \
   RF_PERSISTENT(Neighbor_##Name##_init, (parameters, MPI_Comm c, MPI_Info i, MPI_Request * q), \
-                rf_neighbor_exchange(OP, c, sent, owed, WHERE), (__VA_ARGS__, c, i, q))
+                rf_neighbor_exchange(&call, OP, c, sent, owed, WHERE), (__VA_ARGS__, c, i, q))
 #define P(...) __VA_ARGS__
 #define CHANGED(n, t) rf_apply_change(&call, n, t, NULL, NULL)
 

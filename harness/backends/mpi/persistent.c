@@ -18,8 +18,8 @@ static int prepared(int rc, MPI_Request request, struct rf_call call, uint32_t o
   return rc;
 }
 
-int rf_prepared_message(int rc, MPI_Request request, struct rf_call call) {
-  return prepared(rc, request, call, call.comm);
+int rf_prepared_message(int rc, MPI_Request request, const struct rf_call* call) {
+  return prepared(rc, request, *call, call->comm);
 }
 
 int rf_prepared(struct rf_call* making, const struct rf_call* call, enum rf_verdict verdict,
@@ -37,7 +37,9 @@ int rf_prepared(struct rf_call* making, const struct rf_call* call, enum rf_verd
   int wrap_MPI_##Name(const void* b, int n, MPI_Datatype t, int dest, int tag, MPI_Comm c, MPI_Request* q) { \
     const int rc = NEXT(MPI_##Name)(b, n, t, dest, tag, c, q);                                               \
     if (rf_is_again(WHERE)) return rc;                                                                       \
-    return rf_prepared_message(rc, *q, rf_message(OP, n, t, dest, tag, c, NULL));                            \
+    struct rf_call call;                                                                                     \
+    rf_message(&call, OP, n, t, dest, tag, c, NULL);                                                         \
+    return rf_prepared_message(rc, *q, &call);                                                               \
   }
 PREPARE_SEND(Send_init, RF_OP_SEND)
 PREPARE_SEND(Bsend_init, RF_OP_SEND)
@@ -47,7 +49,9 @@ PREPARE_SEND(Ssend_init, RF_OP_SSEND)
 int wrap_MPI_Recv_init(void* b, int n, MPI_Datatype t, int source, int tag, MPI_Comm c, MPI_Request* q) {
   const int rc = NEXT(MPI_Recv_init)(b, n, t, source, tag, c, q);
   if (rf_is_again(WHERE)) return rc;
-  return rf_prepared_message(rc, *q, rf_message(RF_OP_RECV, n, t, source, tag, c, NULL));
+  struct rf_call call;
+  rf_message(&call, RF_OP_RECV, n, t, source, tag, c, NULL);
+  return rf_prepared_message(rc, *q, &call);
 }
 
 int rf_started(struct rf_request* entry, struct rf_call* call, enum rf_verdict verdict, int rc) {

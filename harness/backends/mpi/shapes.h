@@ -6,29 +6,30 @@
 
 #include "decoder.h"
 
-struct rf_call rf_rooted(uint16_t op, MPI_Comm comm, int count, MPI_Datatype type, int root,
-                         const void* where);
-struct rf_call rf_reduction(uint16_t op, MPI_Comm comm, const void* send, int count, MPI_Datatype type,
-                            MPI_Op how, const void* where);
-struct rf_call rf_rooted_reduction(const void* send, int count, MPI_Datatype type, MPI_Op how, int root,
-                                   MPI_Comm comm, const void* where);
-struct rf_call rf_scattered_reduction(const void* send, const int* counts, MPI_Datatype type, MPI_Op how,
-                                      MPI_Comm comm, const void* where);
-struct rf_call rf_block_reduction(const void* send, int count, MPI_Datatype type, MPI_Op how, MPI_Comm comm,
-                                  const void* where);
+void rf_rooted(struct rf_call* call, uint16_t op, MPI_Comm comm, int count, MPI_Datatype type, int root,
+               const void* where);
+void rf_reduction(struct rf_call* call, uint16_t op, MPI_Comm comm, const void* send, int count,
+                  MPI_Datatype type, MPI_Op how, const void* where);
+void rf_rooted_reduction(struct rf_call* call, const void* send, int count, MPI_Datatype type, MPI_Op how,
+                         int root, MPI_Comm comm, const void* where);
+void rf_scattered_reduction(struct rf_call* call, const void* send, const int* counts, MPI_Datatype type,
+                            MPI_Op how, MPI_Comm comm, const void* where);
+void rf_block_reduction(struct rf_call* call, const void* send, int count, MPI_Datatype type, MPI_Op how,
+                        MPI_Comm comm, const void* where);
 
 /* s, sn, st: buffer, count and type of what is sent; r, rn, rt: of what is received; counts of the v-forms
  * are null in the others */
-struct rf_call rf_block(uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, int rn,
-                        MPI_Datatype rt, const void* where);
-struct rf_call rf_blocks(uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, const int* rn,
-                         MPI_Datatype rt, const void* where);
-struct rf_call rf_all_to_all(uint16_t op, MPI_Comm c, const void* s, const int* sn, MPI_Datatype st,
-                             const int* rn, MPI_Datatype rt, const MPI_Datatype* rts, const void* where);
-struct rf_call rf_gather(uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, int rn,
-                         MPI_Datatype rt, const int* rns, int root, const void* where);
-struct rf_call rf_scatter(uint16_t op, MPI_Comm c, int sn, MPI_Datatype st, const int* sns, const void* r,
-                          int rn, MPI_Datatype rt, int root, const void* where);
+void rf_block(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, int rn,
+              MPI_Datatype rt, const void* where);
+void rf_blocks(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st,
+               const int* rn, MPI_Datatype rt, const void* where);
+void rf_all_to_all(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, const int* sn,
+                   MPI_Datatype st, const int* rn, MPI_Datatype rt, const MPI_Datatype* rts,
+                   const void* where);
+void rf_gather(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, int rn,
+               MPI_Datatype rt, const int* rns, int root, const void* where);
+void rf_scatter(struct rf_call* call, uint16_t op, MPI_Comm c, int sn, MPI_Datatype st, const int* sns,
+                const void* r, int rn, MPI_Datatype rt, int root, const void* where);
 
 struct rf_shares { /* of each neighbour: one count of one type, or counts, or counts and types */
   int count;
@@ -36,7 +37,7 @@ struct rf_shares { /* of each neighbour: one count of one type, or counts, or co
   MPI_Datatype type;
   const MPI_Datatype* types;
 };
-struct rf_call rf_neighbor_exchange(uint16_t op, MPI_Comm c, struct rf_shares sent, struct rf_shares owed,
-                                    const void* where);
+void rf_neighbor_exchange(struct rf_call* call, uint16_t op, MPI_Comm c, struct rf_shares sent,
+                          struct rf_shares owed, const void* where);
 
 #endif /* RANKFAULT_MPI_SHAPES_H */

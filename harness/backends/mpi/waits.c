@@ -61,26 +61,26 @@ void rf_name_more(struct rf_call* call, const struct rf_waited* waited) {
 }
 
 /* pending_count also counts requests we know nothing of: then there are more than origins. */
-struct rf_call rf_waiting(uint16_t op, const struct rf_waited* waited, int count, const MPI_Request* requests,
-                          const void* where) {
-  struct rf_call call = rf_call_on(op, RF_NO_HANDLE, where);
+void rf_waiting(struct rf_call* call, uint16_t op, const struct rf_waited* waited, int count,
+                const MPI_Request* requests, const void* where) {
+  rf_call_on(call, op, RF_NO_HANDLE, where);
   uint32_t known = 0;
   for (int i = 0; requests && i < count; ++i) {
     if (rf_request_is_over(requests[i])) continue;
-    ++call.pending_count;
+    ++call->pending_count;
     const struct rf_request* const entry = i < waited->count ? waited->entries[i] : NULL;
     if (!entry || entry->origin == 0) continue;
-    if (known == 0) call.comm = entry->comm;
-    if (known < 2) call.pending[known] = entry->origin;
+    if (known == 0) call->comm = entry->comm;
+    if (known < 2) call->pending[known] = entry->origin;
     ++known;
   }
-  return call;
 }
 
 #define BEGIN_WAIT(op, n, q)                                   \
   struct rf_waited waited __attribute__((cleanup(rf_let_go))); \
   rf_find_all(&waited, n, q);                                  \
-  struct rf_call call = rf_waiting(op, &waited, n, q, WHERE);  \
+  struct rf_call call;                                         \
+  rf_waiting(&call, op, &waited, n, q, WHERE);                 \
   const enum rf_verdict verdict = rf_core->begin(&call);       \
   if (call.pending_count > 2) rf_name_more(&call, &waited);    \
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call}

@@ -19,8 +19,8 @@ void rf_find_all(struct rf_waited* waited, int count, MPI_Request* requests);
 void rf_let_go(struct rf_waited* waited);
 /* The state holds two; the history tells the others, so that a halo exchange can be followed whole. */
 void rf_name_more(struct rf_call* call, const struct rf_waited* waited);
-struct rf_call rf_waiting(uint16_t op, const struct rf_waited* waited, int count, const MPI_Request* requests,
-                          const void* where);
+void rf_waiting(struct rf_call* call, uint16_t op, const struct rf_waited* waited, int count,
+                const MPI_Request* requests, const void* where);
 void rf_wait_done(struct rf_waited* waited, int i, int result);
 /* After a call over all of them. With an error in the statuses each says its own; without statuses nobody can
  * say which one failed, so none is called complete. */

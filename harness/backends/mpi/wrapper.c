@@ -7,7 +7,8 @@
 int rf_is_again(const void* where) {
   if (rf_core->in_call() == 0) return 0;
   if (rf_from_binding(where)) return 1;
-  struct rf_call inner = rf_call_on(RF_OP_WAIT, RF_NO_HANDLE, where);
+  struct rf_call inner;
+  rf_call_on(&inner, RF_OP_WAIT, RF_NO_HANDLE, where);
   rf_core->begin(&inner); /* tells the core, which records nothing of it */
   rf_core->end(&inner, RF_MPI_SUCCESS);
   return 1;
