@@ -56,7 +56,9 @@ def nanoseconds(loop, way, folder):
         env["RANKFAULT_RUN_DIR"] = run
         env["LD_PRELOAD"] = AGENT
     if way == "watch":
-        command = [TOOL, "watch", "--run-dir", run + "/run", "--", *command]
+        # A loop that starts its own ranks is one process to watch, whatever launcher watch would choose.
+        alone = ["--ranks", "1"] if command[0] == "sh" else []
+        command = [TOOL, "watch", *alone, "--run-dir", run + "/run", "--", *command]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     logs = "".join(open(f"{d}/{f}", errors="replace").read() for d, _, fs in os.walk(run) for f in fs if f.endswith(".log"))
     found = re.search(r"ns per call ([\d.]+)", done.stdout + logs) or re.search(r"all_reduce us ([\d.]+)", done.stdout + logs)
