@@ -51,6 +51,7 @@ bench() {
     # all of the corpus takes more than an hour; --sample N --seed S a part
     corpus) bench_jobs corpus/corpus_bench.py "corpus falsify" "${@:2}" ;;
     healthy) bench_jobs healthy/healthy_bench.py "gloo_healthy mpi_healthy" "${@:2}" ;; # half an hour at most
+    correct) bench_jobs correct/correct_bench.py "" "${@:2}" ;; # 200 programs in about ten minutes
     chunking) bench_chunking ;;
     long) bench_jobs long/long_bench.py mpi_long docs/reference/long-jobs.md "${@:2}" ;; # ten minutes at most
     ratios) bench_ratios ;;

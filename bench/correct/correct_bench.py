@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""correct_bench.py BUILD: watches correct MPI programs, made from seeds, and counts the alarms.
+
+  --runs N          so many in all, evenly over the libraries (200)
+  --first SEED      the first seed (1)
+  --seconds S       begin no further run after so long
+  --library NAME    only this one (openmpi4, openmpi5, mpich4, mpich5)
+  --results FILE    one line of JSON per run; what it holds is not run again
+  --page FILE       write the table (docs/reference/correct-programs.md)
+  --check           a test: exit 1 at the first alarm
+
+Each program runs alone and under `rankfault watch`, with 2 to 6 ranks. Its output and status must be the same, and the
+result without a finding. Where they differ it runs alone twice more: a program that also fails alone is counted apart.
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = {f"{who}_ALLOW_RUN_AS_ROOT{what}": "1" for who in ("OMPI", "PRTE") for what in ("", "_CONFIRM")}
+LIMIT = 120  # seconds; a program takes about one
+
+
+def libraries(folder):
+    """Name and words that start so many ranks, of each MPI that is installed; compiles the program for it."""
+    five, mpich = (os.environ.get(name, "") for name in ("RANKFAULT_OPENMPI5_PREFIX", "RANKFAULT_MPICH5_PREFIX"))
+    for name, launcher, compiler, library, words in (
+            ("openmpi4", "mpirun.openmpi", "mpicc.openmpi", "", ["--oversubscribe"]),
+            ("openmpi5", f"{five}/bin/mpirun", f"{five}/bin/mpicc", f"{five}/lib", ["--oversubscribe"]),
+            ("mpich4", "mpiexec.mpich", "mpicc.mpich", "", []),
+            ("mpich5", f"{mpich}/bin/mpiexec", f"{mpich}/bin/mpicc", f"{mpich}/lib", [])):
+        if not shutil.which(launcher) or not shutil.which(compiler):
+            continue
+        program = folder / name
+        link = [f"-Wl,-rpath,{library}"] if library else []
+        subprocess.run([compiler, "-O1", "-w", "-o", str(program), str(HERE / "mpi_correct.c"), "-pthread", *link], check=True)
+        yield name, lambda ranks, seed, start=(launcher, *words), at=program: [*start, "-np", str(ranks), str(at), str(seed)]
+
+
+def run(command, folder):
+    """Status and output; the whole job is ended after LIMIT."""
+    env = {**os.environ, **ROOT, "TMPDIR": str(folder), "OMPI_MCA_mpi_yield_when_idle": "1"}
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as job:
+        try:
+            output, errors = job.communicate(timeout=LIMIT)
+            return {"status": job.returncode, "output": output, "errors": errors[-2000:]}
+        except subprocess.TimeoutExpired:
+            job.terminate()
+            output, errors = job.communicate()
+            return {"status": "none in time", "output": output, "errors": errors[-2000:]}
+
+
+def own_lines(output):
+    return sorted(re.findall(r"^(?:seed|used|sum) .*$", output, re.M))
+
+
+def watch(tool, command, folder):
+    where = folder / "run"
+    done = run([tool, "watch", "--json", "--run-dir", str(where), "--", *command], folder)
+    try:
+        done["findings"] = [f for f in json.loads(done["output"])["findings"] if f["kind"] != "none"]
+    except (ValueError, KeyError):
+        done["findings"] = [{"kind": "no result", "confidence": ""}]
+    logs = (p.read_text(errors="replace") for p in sorted(where.rglob("*")) if p.is_file() and p.suffix in (".log", ".out"))
+    done["output"] = done["errors"] + "".join(logs)
+    journal = where / "journal.ndjson"
+    told = [json.loads(line) for line in journal.read_text().splitlines()] if journal.exists() else []
+    done["told"] = [f["finding"] for f in told if f["ev"] == "finding" and f["finding"]["confidence"] == "proven"]
+    shutil.rmtree(where, ignore_errors=True)
+    return done
+
+
+def one(tool, name, command, seed, ranks):
+    with tempfile.TemporaryDirectory(prefix="rf-correct-") as folder:
+        alone = run(command, folder)
+        watched = watch(tool, command, pathlib.Path(folder))
+        same = watched["status"] == alone["status"] == 0 and own_lines(watched["output"]) == own_lines(alone["output"])
+        again = [] if same and not watched["findings"] else [run(command, folder)["status"] for _ in range(2)]
+    fails_alone = any(status != 0 for status in [alone["status"], *again])
+    alarm = watched["findings"] + watched["told"]
+    return {"library": name, "seed": seed, "ranks": ranks, "fails_alone": fails_alone,
+            "alarm": bool(alarm) and not fails_alone, "changed": not same and not fails_alone,
+            "proven_wrong": any(f["confidence"] == "proven" for f in alarm) and not fails_alone,
+            "findings": alarm, "errors": "" if same else watched["errors"],
+            "used": dict(line.split()[1:] for line in own_lines(alone["output"]) if line.startswith("used"))}
+
+
+def table(results):
+    rows = ["| library | programs | fail alone too | other output or status | alarms | of these proven |", "| --- | --- | --- | --- | --- | --- |"]
+    for name in sorted({r["library"] for r in results}):
+        of = [r for r in results if r["library"] == name]
+        rows.append(f"| {name} | {len(of)} | " + " | ".join(
+            str(sum(r[what] for r in of)) for what in ("fails_alone", "changed", "alarm", "proven_wrong")) + " |")
+    used = collections.Counter()
+    for r in results:
+        used.update({feature: int(count) for feature, count in r["used"].items()})
+    rows += ["", "| feature | uses | programs |", "| --- | --- | --- |"]
+    rows += [f"| {name} | {count} | {sum(name in r['used'] for r in results)} |" for name, count in used.most_common()]
+    return "\n".join(rows)
+
+
+PAGE = """# Correct programs
+
+Written by `./dev bench correct`. Each program is made from a seed (`bench/correct/mpi_correct.c`): thirty uses of features that
+are correct by the standard, with results that it checks. It runs alone and under `rankfault watch`, with 2 to 6 ranks. An alarm
+is a finding in the result, or a proven one at any time. All columns but the first two must be 0; a program that fails alone,
+too, shows a flaw of its MPI and is not counted further.
+
+"""
+
+
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--library", default="")
+    parser.add_argument("--results")
+    parser.add_argument("--page")
+    parser.add_argument("--check", action="store_true")
+    return parser.parse_args()
+
+
+def main():
+    args = arguments()
+    tool = str(pathlib.Path(args.build).resolve() / "bin" / "rankfault")
+    kept = pathlib.Path(args.results) if args.results else None
+    results = [json.loads(line) for line in kept.read_text().splitlines()] if kept and kept.exists() else []
+    have = {(r["library"], r["seed"]) for r in results}
+    end = time.monotonic() + args.seconds
+    with tempfile.TemporaryDirectory(prefix="rf-correct-") as folder:
+        found = [(n, c) for n, c in libraries(pathlib.Path(folder)) if args.library in ("", n)]
+        if not found:
+            print("skipped: no MPI (to add one: apt-get install libopenmpi-dev openmpi-bin)")
+            sys.exit(77)
+        for number in range(args.runs):
+            (name, command), seed = found[number % len(found)], args.first + number // len(found)
+            if (name, seed) in have or time.monotonic() > end:
+                continue
+            ranks = 2 + seed % 5
+            result = one(tool, name, command(ranks, seed), seed, ranks)
+            results.append(result)
+            if kept:
+                with kept.open("a") as file:
+                    file.write(json.dumps(result) + "\n")
+            if result["alarm"] or result["changed"] or result["fails_alone"]:
+                print(json.dumps({k: v for k, v in result.items() if k != "used"}), flush=True)
+            if args.check and (result["alarm"] or result["changed"]):
+                sys.exit(1)
+    print(table(results))
+    if args.page:
+        pathlib.Path(args.page).write_text(PAGE + table(results) + "\n", encoding="utf-8")
+    sys.exit(1 if any(r["alarm"] or r["changed"] for r in results) else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+/* processes.h: threads, handled errors, programs that a rank starts, other names of MPI. */
+#ifndef RANKFAULT_BENCH_CORRECT_PROCESSES_H
+#define RANKFAULT_BENCH_CORRECT_PROCESSES_H
+
+#include <pthread.h>
+#include <sys/wait.h>
+
+#include "collectives.h"
+#include "correct.h"
+
+struct lane {
+  MPI_Comm comm;
+  int steps, is_right;
+};
+
+static void* sums(void* of) {
+  struct lane* const lane = of;
+  int mine = 1, sum = 0, size = 0;
+  MPI_Comm_size(lane->comm, &size);
+  lane->is_right = 1;
+  for (int i = 0; i < lane->steps; ++i) {
+    MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, lane->comm);
+    lane->is_right &= sum == size;
+  }
+  return NULL;
+}
+
+/* Two threads, each on a communicator of its own. */
+static void threads(struct world* w) {
+  struct lane lanes[2];
+  pthread_t second;
+  if (w->level < MPI_THREAD_MULTIPLE) return;
+  for (int i = 0; i < 2; ++i) {
+    MPI_Comm_dup(w->comm, &lanes[i].comm);
+    lanes[i].steps = 1 + below(&w->common, 20);
+  }
+  if (pthread_create(&second, NULL, sums, &lanes[1]) != 0) exit(3);
+  sums(&lanes[0]);
+  pthread_join(second, NULL);
+  for (int i = 0; i < 2; ++i) {
+    check(w, lanes[i].is_right, "threads");
+    MPI_Comm_free(&lanes[i].comm);
+  }
+}
+
+/* All ranks, or one alone, ask for what the library refuses, and go on. */
+static void refused(struct world* w) {
+  MPI_Comm copy;
+  int number = 1;
+  const int who = below(&w->common, 2 * w->size);
+  MPI_Comm_dup(w->comm, &copy);
+  MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
+  if (who >= w->size || who == w->rank)
+    check(w, MPI_Bcast(&number, 1, MPI_INT, w->size + 5, copy) != MPI_SUCCESS, "a refused bcast");
+  for (int i = 0; i < 3; ++i) one_collective(w, copy);
+  if (who >= w->size || who == w->rank)
+    check(w, MPI_Send(&number, -1, MPI_INT, 0, 1, copy) != MPI_SUCCESS, "a refused send");
+  one_collective(w, copy);
+  MPI_Comm_free(&copy);
+}
+
+static int handled;
+static void on_error(MPI_Comm* comm, int* code, ...) {
+  (void)comm;
+  (void)code;
+  ++handled;
+}
+
+static void handler(struct world* w) {
+  MPI_Comm copy;
+  MPI_Errhandler errors;
+  int number = 1;
+  const int before = handled;
+  MPI_Comm_dup(w->comm, &copy);
+  MPI_Comm_create_errhandler(on_error, &errors);
+  MPI_Comm_set_errhandler(copy, errors);
+  if (w->rank == below(&w->common, w->size)) {
+    MPI_Reduce(&number, &number, 1, MPI_INT, MPI_SUM, w->size + 5, copy);
+    check(w, handled == before + 1, "an error handler");
+  } else {
+    w->sum = w->sum * 31 + 1;
+  }
+  one_collective(w, copy);
+  MPI_Errhandler_free(&errors);
+  MPI_Comm_free(&copy);
+}
+
+static void helpers(struct world* w) {
+  const int status = system(below(&w->own, 2) ? "true" : "true | cat");
+  check(w, status == 0, "a helper");
+}
+
+static void child(struct world* w) {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(0);
+  int status = 1;
+  check(w, pid > 0 && waitpid(pid, &status, 0) == pid && status == 0, "a child");
+}
+
+/* As a profiling layer of the program's own does. */
+static void other_names(struct world* w) {
+  int mine = 1, sum = 0;
+  const int by_profile = below(&w->own, 2); /* a rank at a time: all names are one call */
+  if (by_profile)
+    PMPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, w->comm);
+  else
+    MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, w->comm);
+  check(w, sum == w->size, "PMPI_Allreduce");
+}
+
+static void long_pause(struct world* w) {
+  if (w->rank == below(&w->common, w->size)) usleep(300000);
+  MPI_Barrier(w->comm);
+}
+
+#endif
