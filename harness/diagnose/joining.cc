@@ -2,16 +2,35 @@
 #include "harness/diagnose/joining.h"
 
 #include <algorithm>
+#include <csignal>
 
 namespace rankfault {
 namespace {
 
-// But for the files and allocations of the library itself.
+// A rank frees and aborts what it has on its way out.
+bool cleans_up(const Call& c) {
+  return c.op() == RF_OP_COMM_ABORT || c.op() == RF_OP_COMM_FREE || c.op() == RF_OP_FINALIZE;
+}
+
+// The newest call apart from files and allocations of the library itself, and from those of the way out.
 const Call* newest_call(const Process& p) {
   const Call* newest = nullptr;
   for (const Call& c : p.calls)
-    if (!rf_is_inner(c.op()) && (!newest || c.entered > newest->entered)) newest = &c;
+    if (!rf_is_inner(c.op()) && !cleans_up(c) && (!newest || c.entered > newest->entered)) newest = &c;
   return newest;
+}
+
+// abort() is the process's own decision; any other signal came from elsewhere.
+bool was_ended_by_others(const Process& p) {
+  return p.ended() && (!p.view->end.status_known || (p.view->end.by_signal && p.view->end.value != SIGABRT));
+}
+
+Joining joining_in(const JobView& job, const Process& p, const Call& call) {
+  if (call.status == Call::Status::kFailed) return {&p, &call, call.left, true};
+  for (const Call& c : p.calls)
+    if (cleans_up(c) && c.entered > call.entered) return {&p, &call, c.entered, true};
+  if (p.ended()) return {&p, &call, p.view->end.time, true};
+  return {&p, &call, job.timeline().look, false};
 }
 
 // Split, shrink and grow of an old member name their parent.
@@ -29,12 +48,21 @@ bool somebody_is_missing(const Process& p) {
 
 }  // namespace
 
+std::vector<Joining> joining(const JobView& job) {
+  std::vector<Joining> out;
+  for (const auto& p : job.processes()) {
+    const Call* const c = was_ended_by_others(*p) ? nullptr : newest_call(*p);
+    if (c && c->op() == RF_OP_INIT && !c->succeeded()) out.push_back(joining_in(job, *p, *c));
+  }
+  return out;
+}
+
 std::vector<Joining> joining_nccl(const JobView& job) {
   std::vector<Joining> out;
   for (const auto& p : job.processes()) {
-    const Call* const c = p->ended() ? nullptr : newest_call(*p);
+    const Call* const c = was_ended_by_others(*p) ? nullptr : newest_call(*p);
     if (!c || !is_initialisation(*c)) continue;
-    if (c->open() || (c->succeeded() && somebody_is_missing(*p))) out.push_back({p.get(), c});
+    if (!c->succeeded() || somebody_is_missing(*p)) out.push_back(joining_in(job, *p, *c));
   }
   return out;
 }

@@ -68,6 +68,31 @@ TEST_F(NcclJoining, OneThatHasLeftIsToldWhereItIsNeeded) {
   EXPECT_THAT(f->text, HasSubstr("rank 2 exited with 0 before it joined"));
 }
 
+// No look fell into the wait: the finished record is all there is.
+TEST_F(NcclJoining, ARankThatWasNeverStartedIsFoundAfterTheOthersGaveUp) {
+  for (const bool inside : {false, true}) {
+    TimelineBuilder fresh{3, RF_LIB_NCCL};
+    std::swap(job, fresh);
+    for (const int r : {0, 1}) initialise(r, inside);
+    job.wait(5 * kSecond);
+    for (const int r : {0, 1}) job.exits(r, 3);
+    Timeline t = without_2();
+    t.job_over = true;
+    const Findings found = diagnose(t);
+    ASSERT_EQ(found.all.front().kind, "init_stall") << all_kinds(found);
+    EXPECT_EQ(found.all.front().ranks, std::vector<int>{2});
+    EXPECT_THAT(found.all.front().text, HasSubstr("ranks 0 1 gave up in the initialisation of a communicator "
+                                                  "of NCCL: rank 2 was never started"));
+    for (size_t i = 1; i < found.all.size(); ++i) EXPECT_EQ(found.all[i].caused_by, 0) << found.all[i].text;
+  }
+}
+
+TEST_F(NcclJoining, NotWhereEveryRankCameAndOneGaveUpFirst) {
+  for (const int r : {0, 1, 2}) initialise(r, true);
+  job.wait(5 * kSecond).exits(2, 3).wait(kSecond).exits(0, 3).exits(1, 3);
+  EXPECT_EQ(finding_of(diagnose(job.build()), "init_stall"), nullptr);
+}
+
 // Rank 1 computes, and comes later.
 TEST_F(NcclJoining, NotWhereTheLivingAreEnough) {
   job.everyone(all_reduce());

@@ -1,6 +1,6 @@
-// init_stall: ranks wait in initialisation for ranks that have not joined: never started, started and
-// stuck before it, or dead before it. NCCL's initialisation is that of a communicator, of whose members only
-// the launcher knows more.
+// init_stall: ranks wait in initialisation, or gave up in it, for ranks that have not joined: never started,
+// started and stuck before it, or dead before it. The finished record tells the same as a look during the
+// wait. NCCL's initialisation is that of a communicator, of whose members only the launcher knows more.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,86 +13,93 @@
 namespace rankfault {
 namespace {
 
-std::string why_absent(const JobView& job, const ExpectedRank& expected) {
-  const Process* p = job.rank(expected.rank);
-  if (!p) return expected.started ? "was started and left no record" : "was never started";
-  if (p->ended()) return fmt::format("{} before it joined", end_text(p->view->end));
-  return "was started and has not reached initialisation";
-}
-
-// As far as one can see it is on its way: a rank may be long at loading its program.
-bool may_come(const JobView& job, const ExpectedRank& expected) {
-  const Process* p = job.rank(expected.rank);
-  return !p || !p->ended();
-}
-
-const Call* open_init(const Process& p) {
-  for (const Call* c : p.all_inside())
-    if (c->op() == RF_OP_INIT) return c;
-  return nullptr;
-}
-
-size_t living_members(const JobView& job) {
-  return static_cast<size_t>(std::count_if(job.processes().begin(), job.processes().end(),
-                                           [](const auto& p) { return p->member() && !p->ended(); }));
-}
-
-// Who waits in initialisation, since when, and how many it takes; 0: not known.
+// Who waited in initialisation, from when to when, and how many it takes; 0: not known.
 struct Wait {
   std::vector<int> ranks;
-  TimeNs since = ~TimeNs{0};
+  TimeNs since = ~TimeNs{0}, until = 0;
+  bool over = true;  // every rank gave up
   bool of_nccl = false;
   uint64_t members = 0;
 
-  void add(int rank, const Call& call) {
-    ranks.push_back(rank);
-    since = std::min(since, call.entered);
-    if (of_nccl) members = std::max(members, call.count());
+  void add(const Joining& j) {
+    ranks.push_back(j.process->rank());
+    since = std::min(since, j.call->entered);
+    until = std::max(until, j.until);
+    over = over && j.gave_up;
+    if (of_nccl) members = std::max(members, j.call->count());
   }
+  bool has(int rank) const { return std::find(ranks.begin(), ranks.end(), rank) != ranks.end(); }
 };
 
 Wait waits(const JobView& job) {
   Wait out;
-  for (const auto& p : job.processes())
-    if (const Call* c = p->ended() ? nullptr : open_init(*p)) out.add(p->rank(), *c);
+  for (const Joining& j : joining(job)) out.add(j);
   if (!out.ranks.empty()) return out;
   out.of_nccl = true;
-  for (const Joining& j : joining_nccl(job)) out.add(j.process->rank(), *j.call);
+  for (const Joining& j : joining_nccl(job)) out.add(j);
   return out;
+}
+
+bool ended_by(const Process& p, TimeNs time) { return p.ended() && p.view->end.time <= time; }
+
+std::string why_absent(const JobView& job, const ExpectedRank& expected, const Wait& wait) {
+  const Process* p = job.rank(expected.rank);
+  if (!p) return expected.started ? "was started and left no record" : "was never started";
+  if (ended_by(*p, wait.until)) return fmt::format("{} before it joined", end_text(p->view->end));
+  return wait.over ? "was started and had not reached initialisation when the others gave up"
+                   : "was started and has not reached initialisation";
+}
+
+// As far as one can see it was on its way: a rank may be long at loading its program. Of a job that is over
+// nobody comes any more.
+bool may_come(const JobView& job, const ExpectedRank& expected, const Wait& wait) {
+  const Process* p = job.rank(expected.rank);
+  return p ? !ended_by(*p, wait.until) : !(wait.over && job.timeline().job_over);
+}
+
+size_t living_members(const JobView& job, const Wait& wait) {
+  return static_cast<size_t>(std::count_if(
+      job.processes().begin(), job.processes().end(),
+      [&](const auto& p) { return p->member() && (!ended_by(*p, wait.until) || wait.has(p->rank())); }));
 }
 
 // A communicator of NCCL may be of a part of the ranks. It needs one that has left, or was a member before,
 // only where it is for more than live; else only those may be awaited that never came at all.
-bool is_absent(const Process* p, bool surely_missing) {
+bool is_absent(const Process* p, bool surely_missing, TimeNs until) {
   if (!p || !p->member()) return true;
-  return p->ended() && surely_missing;
+  return ended_by(*p, until) && surely_missing;
 }
 
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   const Wait wait = waits(job);
-  const TimeNs now = job.timeline().look;
-  if (wait.ranks.empty() || lasted(wait.since, now) <= options.slow_after) return {};
-  const bool surely_missing = !wait.of_nccl || wait.members > living_members(job);
+  if (wait.ranks.empty() || lasted(wait.since, wait.until) <= options.slow_after) return {};
+  const bool surely_missing = !wait.of_nccl || wait.members > living_members(job, wait);
   bool all_may_come = true;
   std::vector<int> absent;
   std::string reasons;
   Finding f;
   for (const ExpectedRank& e : job.timeline().expected) {
-    if (e.attempt != job.attempt() || !is_absent(job.rank(e.rank), surely_missing)) continue;
+    if (e.attempt != job.attempt() || wait.has(e.rank)) continue;
+    if (!is_absent(job.rank(e.rank), surely_missing, wait.until)) continue;
     absent.push_back(e.rank);
-    all_may_come = all_may_come && (!surely_missing || may_come(job, e));
-    f.evidence.push_back(fmt::format("rank {} {}", e.rank, why_absent(job, e)));
-    reasons += fmt::format("{}rank {} {}", reasons.empty() ? "" : "; ", e.rank, why_absent(job, e));
+    all_may_come = all_may_come && (!surely_missing || may_come(job, e, wait));
+    const std::string why = why_absent(job, e, wait);
+    f.evidence.push_back(fmt::format("rank {} {}", e.rank, why));
+    reasons += fmt::format("{}rank {} {}", reasons.empty() ? "" : "; ", e.rank, why);
   }
-  if (absent.empty() || (all_may_come && lasted(wait.since, now) <= options.hung_after)) return {};
+  if (absent.empty() || (all_may_come && lasted(wait.since, wait.until) <= options.hung_after)) return {};
   f.kind = "init_stall";
   f.attempt = job.attempt();
   f.ranks = sorted_unique(absent);
   f.op = op_text(wait.of_nccl ? RF_OP_COMM_CREATE : RF_OP_INIT);
   f.sides = {{sorted_unique(wait.ranks), f.op, f.op, ""}, {f.ranks, "", "no call", ""}};
   f.at = wait.since;
+  const bool one = wait.ranks.size() == 1;
   f.text =
-      fmt::format("{} in {}: {}", wait.ranks.size() == 1 ? "a rank waits" : "ranks wait",
+      fmt::format("{} in {}: {}",
+                  wait.over ? fmt::format("{} gave up", ranks_text(f.sides.front().ranks))
+                  : one     ? "a rank waits"
+                            : "ranks wait",
                   wait.of_nccl ? "the initialisation of a communicator of NCCL" : "initialisation", reasons);
   return {f};
 }
