@@ -55,6 +55,7 @@ bench() {
     chunking) bench_chunking ;;
     long) bench_jobs long/long_bench.py mpi_long docs/reference/long-jobs.md "${@:2}" ;; # ten minutes at most
     ratios) bench_ratios ;;
+    steady) bench_jobs steady/steady_bench.py "" docs/reference/steady-jobs.md "${@:2}" ;; # a minute and a half
     # the last two need ./dev nccl
     abort) bench_jobs abort/abort_table.py nccl_ranks docs/reference/abort-conformance.md "${@:2}" ;;
     gpuless) bench_jobs gpuless/gpuless_bench.py "nccl_ranks gloo_all_reduce" docs/reference/gpuless-speed.md ;;
