@@ -36,12 +36,13 @@ int32_t rf_trampoline_at(uintptr_t address) {
                                                                  : -1;
 }
 
+static void* trampoline_of(uint32_t index) {
+  return (void*)(uintptr_t)(rf_trampolines + (size_t)index * RF_TRAMPOLINE_BYTES + RF_TRAMPOLINE_OFFSET); /* NOLINT */
+}
+
 void* rf_answer_loader(uint32_t index) {
   const char* name = rf_call_names[index].symbol;
-  if (rf_is_elsewhere(name, rf_elf_hash(name)))
-    return (void*)(uintptr_t)(rf_trampolines +
-                              (size_t)index * RF_TRAMPOLINE_BYTES); /* NOLINT: code, not data */
-  return rf_answer_missing(name);
+  return rf_is_elsewhere(name, rf_elf_hash(name)) ? trampoline_of(index) : rf_answer_missing(name);
 }
 
 static int find_own(struct dl_phdr_info* info, size_t bytes, void* unused) {
@@ -85,11 +86,13 @@ static void end_edit(void) {
   rf_lock_give(&editing);
 }
 
-/* The symbol keeps the trampoline within its size, so that dladdr() still finds the name. */
+/* The symbol becomes its block's resolver. Its size still covers the trampoline behind that, so dladdr() of the
+ * trampoline finds this name: it takes the last symbol that begins before the address. */
 static void make_ifunc(ElfW(Sym) * s) {
   const ElfW(Addr) address = own_base + s->st_value;
   if (rf_trampoline_at(address) < 0) return;
-  s->st_value += RF_RESOLVER_OFFSET;
+  s->st_value -= RF_TRAMPOLINE_OFFSET;
+  s->st_size += RF_TRAMPOLINE_OFFSET;
   s->st_info = (unsigned char)ELF64_ST_INFO(ELF64_ST_BIND(s->st_info), STT_GNU_IFUNC);
 }
 
@@ -147,9 +150,12 @@ void rf_check_hidden(void) {
   }
 }
 
-/* What is loaded next may have them. */
+/* What is loaded next may have them. What was loaded while they were hidden is looked for first: afterwards nothing
+ * tells of it. The agent's own dlopen() of a first call comes here, too. */
 static void show_hidden(void) {
-  if (!RF_LOAD(&hidden_count) || begin_edit() != 0) return;
+  if (!RF_LOAD(&hidden_count)) return;
+  rf_check_hidden();
+  if (begin_edit() != 0) return;
   for (; hidden_count; RF_STORE(&hidden_count, hidden_count - 1))
     RF_STORE(&hidden[hidden_count - 1].symbol->st_value, hidden[hidden_count - 1].value);
   end_edit();
@@ -173,8 +179,7 @@ struct rf_loader_step rf_on_dlmopen(void) {
 static void* recorded(const char* name, void* found) {
   const ElfW(Sym)* ours = found ? rf_elf_find(&own, name, rf_elf_hash(name)) : NULL;
   const int32_t index = ours ? rf_trampoline_at(own_base + ours->st_value) : -1;
-  if (index < 0 || !rf_is_next_definition(name, found)) return found;
-  return (void*)(uintptr_t)(rf_trampolines + (size_t)index * RF_TRAMPOLINE_BYTES); /* NOLINT: code */
+  return index >= 0 && rf_is_next_definition(name, found) ? trampoline_of((uint32_t)index) : found;
 }
 
 /* A handle of its own leads past the agent. Whose name we do not record, and whoever asks for a place in the

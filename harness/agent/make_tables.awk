@@ -24,22 +24,23 @@ BEGIN {
   add(symbol, 0)
   if (library == "RF_LIB_MPI") add((symbol ~ /^MPI/ ? "P" : "p") symbol, 1)
 }
-function add(symbol, profiling) {
+function add(symbol, profiling,    entry) {
   printf "  {\"%s\", %s, RF_CLASS_%s, %d},\n", symbol, library, class, profiling > tables
   printf "    %s;\n", symbol > map
-  printf "  .p2align 5\n  .globl %s\n  .type %s, %sfunction\n%s:\n", symbol, symbol, (arch == "aarch64" ? "%" : "@"), symbol > asm
+  printf "  .p2align 5\n.Lblock%d:\n", count > asm
+  entry = sprintf("  .globl %s\n  .type %s, %sfunction\n%s:", symbol, symbol, (arch == "aarch64" ? "%" : "@"), symbol)
   if (arch == "aarch64") {
+    printf "  mov w0, #%d\n  b rf_answer_loader\n%s\n", count, entry > asm
     printf "  hint #34\n  adrp x16, rf_call_slots + %d\n  ldr x16, [x16, :lo12:rf_call_slots + %d]\n  br x16\n", \
            count * 8, count * 8 > asm
     printf ".Lstub%d:\n  mov w17, #%d\n  b rf_resolve_entry\n", count, count > asm
-    printf "  mov w0, #%d\n  b rf_answer_loader\n", count > asm
   } else {
+    printf "  movl $%d, %%edi\n  jmp rf_answer_loader\n  .org .Lblock%d + 12\n%s\n", count, count, entry > asm
     printf "  .cfi_startproc\n  endbr64\n  jmp *rf_call_slots+%d(%%rip)\n  .cfi_endproc\n", count * 8 > asm
     printf ".Lstub%d:\n  .cfi_startproc\n  pushq $%d\n  .cfi_adjust_cfa_offset 8\n  jmp rf_resolve_entry\n  .cfi_endproc\n",
            count, count > asm
-    printf "  .org %s + 20\n  movl $%d, %%edi\n  jmp rf_answer_loader\n", symbol, count > asm
   }
-  printf "  .size %s, 32\n", symbol > asm
+  printf "  .size %s, . - %s\n", symbol, symbol > asm
   ++count
 }
 END {

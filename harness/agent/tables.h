@@ -6,13 +6,13 @@
 
 #define RF_MAX_CALLS 8191u
 
-/* trampolines.S has one block for each name: its trampoline, the stub for its first call, and at this offset
- * the resolver that the loader calls (exports.h). */
+/* trampolines.S has one block for each name: the resolver that the loader calls (exports.h), at this offset the
+ * trampoline, and the stub for the first call. */
 #define RF_TRAMPOLINE_BYTES 32
 #if defined(__aarch64__)
-#define RF_RESOLVER_OFFSET 24
+#define RF_TRAMPOLINE_OFFSET 8
 #else
-#define RF_RESOLVER_OFFSET 20
+#define RF_TRAMPOLINE_OFFSET 12
 #endif
 
 enum rf_class { RF_CLASS_COMMUNICATION, RF_CLASS_RMA, RF_CLASS_IO, RF_CLASS_OTHER, RF_CLASS_QUERY };

@@ -11,17 +11,21 @@
 #include "harness/agent/exports.h"
 #include "harness/agent/sys.h"
 
-static int is_in_relro(const struct dl_phdr_info* info, const void* address) {
+/* The loader protects whole pages and rounds both ends down: a page that RELRO only begins to fill also holds data
+ * that the program writes. */
+static int is_read_only_by_now(const struct dl_phdr_info* info, uintptr_t page_at, uintptr_t page) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)* p = &info->dlpi_phdr[i];
-    if (p->p_type == PT_GNU_RELRO) return (ElfW(Addr))address - info->dlpi_addr - p->p_vaddr < p->p_memsz;
+    if (p->p_type != PT_GNU_RELRO) continue;
+    const uintptr_t first = info->dlpi_addr + p->p_vaddr, end = first + p->p_memsz;
+    return page_at >= (first & ~(page - 1)) && page_at < (end & ~(page - 1));
   }
   return 0;
 }
 
 static void store(const struct dl_phdr_info* info, ElfW(Addr) * slot, ElfW(Addr) value) {
   const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)slot & ~(page - 1);
-  const int is_read_only = is_in_relro(info, slot); /* by now */
+  const int is_read_only = is_read_only_by_now(info, at, page);
   if (is_read_only && rf_sys6(SYS_mprotect, (long)at, (long)page, PROT_READ | PROT_WRITE, 0, 0, 0) != 0)
     return;
   *slot = value;

@@ -20,6 +20,7 @@ int cudaStreamSynchronize(void*);
 void mpi_barrier_(int*, int*);
 
 static int (*volatile kept)(int*) = MPI_Initialized; /* an address in data, bound at the start */
+static volatile char own_data[3 * 4096] = {1};             /* begins behind the addresses in the last page of those */
 
 static const char* there(const void* address) { return address ? "there" : "absent"; }
 #define SAY(name) printf("%s: %s\n", #name, there((const void*)(name)))
@@ -81,10 +82,26 @@ static void load_library_and_ask(const char* folder) {
   dlclose(library);
 }
 
+static void names_of_addresses(const char* folder) {
+  load(folder, "libnames_library.so", RTLD_NOW | RTLD_GLOBAL);
+  void* plugin = load(folder, "libnames_plugin.so", RTLD_NOW | RTLD_LOCAL);
+  void* (*barrier)(void);
+  *(void**)(&barrier) = dlsym(plugin, "barrier");
+  const void* const addresses[] = {dlsym(RTLD_DEFAULT, "MPI_Barrier"), dlsym(RTLD_DEFAULT, "MPI_Get_version"),
+                                   barrier()};
+  for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses); ++i) {
+    Dl_info where;
+    printf("%s\n", dladdr(addresses[i], &where) && where.dli_sname ? where.dli_sname : "no name");
+  }
+}
+
 int main(int argc, char** argv) {
   const char *way = argc > 1 ? argv[1] : "", *folder = argc > 2 ? argv[2] : ".";
   setvbuf(stdout, NULL, _IONBF, 0);
   if (strcmp(way, "weak") == 0) weak();
+  for (size_t i = 0; i < sizeof(own_data); ++i) own_data[i] = 2; /* still ours to write */
+  if (strcmp(way, "addresses") == 0) names_of_addresses(folder);
+  if (strcmp(way, "many") == 0) call(load(folder, "libnames_many.so", RTLD_NOW | RTLD_LOCAL), "plugin");
   if (strcmp(way, "default") == 0) ask_all(RTLD_DEFAULT);
   if (strcmp(way, "next") == 0) ask_all(RTLD_NEXT);
   if (strcmp(way, "program") == 0) ask_all(dlopen(NULL, RTLD_LAZY));
