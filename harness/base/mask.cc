@@ -42,9 +42,12 @@ bool is_secret_part(std::string part) {
   while (!part.empty() && is_digit(part.back())) part.pop_back();
   static constexpr std::array<std::string_view, 7> kSecret{"secret", "token",      "key",   "password",
                                                            "passwd", "passphrase", "apikey"};
-  return std::any_of(kSecret.begin(), kSecret.end(), [&](std::string_view word) {
-    return part == word || (part.size() == word.size() + 1 && part.back() == 's' && part.starts_with(word));
-  }) || ends_in_secret(part);
+  return std::any_of(kSecret.begin(), kSecret.end(),
+                     [&](std::string_view word) {
+                       return part == word || (part.size() == word.size() + 1 && part.back() == 's' &&
+                                               part.starts_with(word));
+                     }) ||
+         ends_in_secret(part);
 }
 
 // Most texts hold no such word at all, and need no closer look.
@@ -58,6 +61,11 @@ bool may_hold_secret(std::string_view text) {
 }
 
 bool is_option(std::string_view word) { return word.size() > 1 && word[0] == '-' && word != "--"; }
+
+// "--" alone, as a word or at the beginning of a text.
+bool is_end_of_options(std::string_view text) {
+  return text.starts_with("--") && (text.size() == 2 || is_blank(text[2]));
+}
 
 bool gives_variable(std::string_view word) {  // of hydra: the name and the value are words of their own
   return word == "-env" || word == "--env" || word == "-genv" || word == "--genv";
@@ -84,8 +92,8 @@ size_t skip_blanks(const std::string& text, size_t at) {
   return at;
 }
 
-// A name of a map in YAML, or a header in quotes: it stands first on its line, in braces or in quotes, so "a wrong
-// key: x" is none.
+// A name of a map in YAML, or a header in quotes: it stands first on its line, in braces or in quotes, so "a
+// wrong key: x" is none.
 bool begins_entry(const std::string& text, size_t at) {
   while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t')) --at;
   return at == 0 || std::string_view("\n{,-\"'").find(text[at - 1]) != std::string_view::npos;
@@ -103,7 +111,25 @@ size_t begin_of_value(const std::string& text, size_t from, size_t to) {
   }
   if (!is_option(std::string_view(text).substr(from, to - from)) || !is_blank(text[to])) return 0;
   const size_t next = skip_blanks(text, to);
-  return text.compare(next, 2, "--") == 0 ? 0 : next;
+  return is_end_of_options(std::string_view(text).substr(next)) ? 0 : next;
+}
+
+// Appends to `out` what follows the secret name in [from, to), with its value hidden; returns where that
+// ends. A hidden option that names a secret itself hides what follows it, too.
+size_t hide_value(const std::string& text, size_t from, size_t to, std::string& out) {
+  for (bool again = true; again;) {
+    const size_t begin = begin_of_value(text, from, to);
+    const char around = from > 0 && is_quote(text[from - 1]) ? text[from - 1] : 0;
+    const size_t end = begin ? end_of_value(text, begin, text[to] == ':', around) : 0;
+    if (end <= begin) return to;
+    out.append(text, to, begin - to).append(kMasked);
+    const std::string_view hidden = std::string_view(text).substr(begin, end - begin);
+    again =
+        is_option(hidden) && std::all_of(hidden.begin(), hidden.end(), is_of_name) && names_secret(hidden);
+    from = begin;
+    to = end;
+  }
+  return to;
 }
 
 bool is_comparable_mask(std::string_view text) {
@@ -145,14 +171,14 @@ std::vector<std::string> masked_words(const std::vector<std::string>& words) {
     const std::string name = word.substr(0, equals);
     const bool plain = std::all_of(name.begin(), name.end(), is_of_name);
     const bool secret = plain && names_secret(name);
-    if (hide && !word.starts_with("--"))
+    if (hide && !is_end_of_options(word))
       out.emplace_back(kMasked);
     else if (secret && equals != std::string::npos)
       out.push_back(name + "=" + std::string(kMasked));
     else
       out.push_back(masked_text(word));
     const bool is_name = is_option(word) || (i > 0 && gives_variable(words[i - 1]));
-    hide = secret && is_name && equals == std::string::npos && !(hide && !word.starts_with("--"));
+    hide = secret && is_name && equals == std::string::npos;
   }
   return out;
 }
@@ -167,15 +193,9 @@ std::string masked_text(const std::string& text) {
       out += text[at++];
       continue;
     }
-    const std::string_view name = std::string_view(text).substr(at, end - at);
-    const size_t value = names_secret(name) ? begin_of_value(text, at, end) : 0;
-    const char around = at > 0 && is_quote(text[at - 1]) ? text[at - 1] : 0;
-    const size_t stop = value ? end_of_value(text, value, text[end] == ':', around) : end;
-    if (value && stop > value)
-      out.append(text, at, value - at).append(kMasked);
-    else
-      out.append(text, at, stop - at);
-    at = stop;
+    out.append(text, at, end - at);
+    const bool is_secret = names_secret(std::string_view(text).substr(at, end - at));
+    at = is_secret ? hide_value(text, at, end, out) : end;
   }
   return out;
 }

@@ -21,7 +21,10 @@ std::string masked_value(const std::string& name, const std::string& value);
 // The mask and a number, the same one for equal values as long as this process lives.
 std::string comparable_mask(const std::string& value);
 
-// Of a command: "--token XYZ", "--api-key=XYZ", "DB_PASSWORD=XYZ" and hydra's "-genv API_KEY XYZ".
+// Of a command: "--token XYZ", "--api-key=XYZ", "DB_PASSWORD=XYZ" and hydra's "-genv API_KEY XYZ". Whether an
+// option takes a value is not known, so the word after a secret one is hidden whatever it looks like: a
+// secret may begin with
+// "--". Where that word names a secret itself, the word after it is hidden, too.
 std::vector<std::string> masked_words(const std::vector<std::string>& words);
 
 // The same in running text, and "token": "XYZ" and token: XYZ as in JSON and YAML. After NAME= or an option a

@@ -17,10 +17,12 @@ using ::testing::ElementsAre;
 using Words = std::vector<std::string>;
 
 TEST(Mask, ANameIsSecretByAWholePartOfIt) {
-  for (const char* secret : {"secret", "TOKEN", "--api-key", "API_KEY", "apiKey", "APIKey", "hf.token",
-                             "AWS_SECRET_ACCESS_KEY", "Password", "db-passwd", "keys", "TOKENS", "passwords",
-                             "KEY2", "s3Key", "passphrase", "apikey", "OPENAI_APIKEY", "PGPASSWORD",
-                             "--authtoken", "secretkey"})
+  for (const char* secret : {"secret",    "TOKEN",         "--api-key",  "API_KEY",
+                             "apiKey",    "APIKey",        "hf.token",   "AWS_SECRET_ACCESS_KEY",
+                             "Password",  "db-passwd",     "keys",       "TOKENS",
+                             "passwords", "KEY2",          "s3Key",      "passphrase",
+                             "apikey",    "OPENAI_APIKEY", "PGPASSWORD", "--authtoken",
+                             "secretkey"})
     EXPECT_TRUE(names_secret(secret)) << secret;
   for (const char* plain : {"", "KEYBOARD", "MONKEY", "--tokenizer", "PWD", "PATH", "secretary", "keyed",
                             "TOKENIZERS", "passes", "--bypass", "HOCKEY_STICK", "RANK"})
@@ -35,10 +37,22 @@ TEST(Mask, HidesTheValuesOfArguments) {
   EXPECT_THAT(masked_words({"mpiexec", "-genv", "API_KEY", "XYZ", "-env", "COLOUR", "red", "prog"}),
               ElementsAre("mpiexec", "-genv", "API_KEY", "***", "-env", "COLOUR", "red", "prog"));
   EXPECT_THAT(masked_words({"--token", "-XYZ"}), ElementsAre("--token", "***")) << "it may begin with a dash";
-  EXPECT_THAT(masked_words({"--use-token", "--steps", "5"}), ElementsAre("--use-token", "--steps", "5"));
+  EXPECT_THAT(masked_words({"--use-token", "--steps", "5"}), ElementsAre("--use-token", "***", "5"));
   EXPECT_THAT(masked_words({"--password"}), ElementsAre("--password"));
   EXPECT_THAT(masked_words({"key", "value", "--keyboard", "de"}),
               ElementsAre("key", "value", "--keyboard", "de"));
+}
+
+TEST(Mask, HidesAValueThatLooksLikeAnOption) {
+  EXPECT_THAT(masked_words({"prog", "--token", "--XYZ", "-v"}), ElementsAre("prog", "--token", "***", "-v"));
+  EXPECT_THAT(masked_words({"--token", "--XYZ=1", "-v"}), ElementsAre("--token", "***", "-v"));
+  EXPECT_THAT(masked_words({"--use-token", "--password", "XYZ", "5"}),
+              ElementsAre("--use-token", "***", "***", "5"))
+      << "the first may take no value";
+  EXPECT_THAT(masked_words({"--use-token", "--", "prog"}), ElementsAre("--use-token", "--", "prog"));
+  EXPECT_EQ(masked_text("prog --token --XYZ -v"), "prog --token *** -v");
+  EXPECT_EQ(masked_text("prog --use-token --password XYZ -v"), "prog --use-token *** *** -v");
+  EXPECT_EQ(masked_text("prog --use-token -- prog2"), "prog --use-token -- prog2");
 }
 
 TEST(Mask, HidesThemInsideOfAWord) {
@@ -71,7 +85,8 @@ TEST(Mask, GoesThroughJson) {
 TEST(Mask, GoesThroughHeadersAndLists) {
   EXPECT_EQ(masked_text("curl -H \"X-Api-Key: XYZ\" http://host"), "curl -H \"X-Api-Key: ***\" http://host");
   EXPECT_EQ(masked_text(R"({"tokens": ["XYZ", "ABC"], "steps": 5})"), R"({"tokens": ***, "steps": 5})");
-  EXPECT_EQ(masked({{"tokens", {"XYZ", "ABC"}}, {"steps", 5}}), Json({{"tokens", {"***", "***"}}, {"steps", 5}}));
+  EXPECT_EQ(masked({{"tokens", {"XYZ", "ABC"}}, {"steps", 5}}),
+            Json({{"tokens", {"***", "***"}}, {"steps", 5}}));
 }
 
 TEST(Mask, AValueCanBeComparedWithoutBeingShown) {
