@@ -27,6 +27,7 @@ void rf_read_environment(void); /* once, at start */
 struct rf_control;
 void rf_count_rendezvous(struct rf_control*); /* attempt, of a job of several nodes */
 void rf_read_identity(void);                  /* again in a forked child */
+void rf_read_ancestors(int32_t pids[RF_MAX_ANCESTORS]);
 
 /* ---- the flight record of this process: ring.c ----------------------------------------------- */
 
@@ -112,13 +113,20 @@ uint32_t rf_comm_find(uint8_t library, uint64_t handle, uint32_t tag);
 void rf_comm_gone(uint32_t comm);
 const struct rf_comm* rf_comm_get(uint32_t comm);
 void rf_comms_reset(void);
+/* members.c: lists of world ranks, each list kept once; the caller has the lock of the communicators. */
+uint32_t rf_members_keep(const int32_t* ranks, uint32_t size); /* its place; RF_NO_MEMBERS: no room */
+void rf_members_share(uint32_t at);                            /* one more communicator has this list */
+void rf_members_release(uint32_t at);
+void rf_members_reset(void);
 uint32_t rf_name(const char* text);
+uint32_t rf_comm_name(const char* text); /* 0 when the names are half full: communicators can do without */
 const char* rf_name_text(uint32_t offset);
 void rf_names_reset(void);
 
 /* ---- what is said about the whole process: announce.c ----------------------------------------- */
 
 void rf_become_member(uint8_t library, int32_t rank, int32_t world_size);
+void rf_spawned(void);
 void rf_finalized(uint8_t library);
 void rf_coverage(uint8_t library, const char* decoder, uint32_t version, enum rf_hook hook,
                  const char* reason);
@@ -168,13 +176,13 @@ void* rf_resolve_next(const char* symbol);   /* link_map.c; its library stays lo
 /* link_map.c: the first definition after the agent in load order, by the symbol tables alone: for functions
  * of libc and its loader, which stay loaded. */
 void* rf_next_function(const char* symbol);
-void rf_note_modules(void);          /* how many objects the loader has brought so far, into the header */
+void rf_note_modules(void); /* how many objects the loader has brought so far, into the header */
 int rf_is_next_definition(const char* symbol, const void* address); /* by the symbol tables alone */
 int rf_same_object(const void* one, const void* other); /* both addresses lie in one loaded object */
 int rf_is_library_code(const void* address);            /* callers.c: of MPI's own libraries */
 void rf_forget_callers(void);                           /* callers.c: before more is loaded */
-const char* rf_own_folder(void);     /* with a slash at its end */
-const char* rf_decoder_folder(void); /* $RANKFAULT_DECODERS; empty: beside the agent */
+const char* rf_own_folder(void);                        /* with a slash at its end */
+const char* rf_decoder_folder(void);                    /* $RANKFAULT_DECODERS; empty: beside the agent */
 void* rf_absent(const char* symbol); /* absent.c: what stands where there is no next definition */
 
 struct rf_decoder_choice {

@@ -1,5 +1,5 @@
-/* agent_abi.h: the one header that harness and agent share: the bytes of a flight record here; those of
- * an action record and of the control page in its second room, control_abi.h.
+/* agent_abi.h: the one header that harness and agent share: the bytes of a flight record here, those of its
+ * communicators in comm_abi.h, and those of an action record and of the control page in control_abi.h.
  *
  * Everything here is read by another process, at any instant, also after SIGKILL of the writer.
  * So: fixed-width fields, no pointers that mean anything outside their process, and one rule for what is
@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define RF_ABI_VERSION 3u                      /* 3: rf_comm.calls */
+#define RF_ABI_VERSION 4u                      /* 4: numbers of communicators, ancestors */
 #define RF_RING_MAGIC 0x676e697246524b4eull    /* flight record */
 #define RF_ACTIONS_MAGIC 0x74636146524b4e00ull /* action record */
 #define RF_CONTROL_MAGIC 0x6c7274436652b4e0ull /* control page */
@@ -38,7 +38,8 @@ extern "C" {
 /* Capacities. What does not fit sets RF_PARTIAL_* and nothing on that process is proven. */
 #define RF_MAX_LANES 64u      /* plus one overflow lane, index RF_MAX_LANES */
 #define RF_LANE_RECORDS 4096u /* a power of two */
-#define RF_MAX_COMMS 256u
+#define RF_MAX_COMMS 256u     /* that live at the same time */
+#define RF_MAX_ANCESTORS 8u
 #define RF_MAX_LIBRARIES 8u
 #define RF_NAME_BYTES 16384u
 #define RF_MAX_MEMBERS 16384u
@@ -166,7 +167,7 @@ struct rf_record { /* 64 bytes */
   uint64_t where;        /* ENTER: raw return address; COMPLETE: RF_ORIGIN of its enter; VALUE: the value */
   uint64_t count;        /* elements; bytes are count * size of dtype. Marks: the step or number */
   uint32_t call;         /* number of the call on this lane; the same in all its records */
-  uint32_t comm;         /* index into the communicator table; RF_NO_COMM */
+  uint32_t comm;         /* number of the communicator (rf_comm.number); RF_NO_COMM */
   int32_t peer;          /* root or peer as a rank of comm; RF_PEER_* */
   int32_t tag_or_result; /* ENTER: tag; EXIT, ERROR: the result; marks: offset of the name */
   uint16_t op;
@@ -230,58 +231,7 @@ struct rf_lane {     /* 384 bytes */
   uint64_t reserved[10];
 };
 
-/* One stream of calls that its library matches by position. Its seq is:
- *   MPI   k-th collective on the communicator         NCCL  k-th operation on the communicator
- *   C10D  the tag given at submission, per group       GLOO  k-th use of one (context, tag)
- * so a plain Gloo program that uses several tags on one context has several entries, with one
- * `parent` (the context's id), and a persistent collective of MPI has one of its own. Numbers start at 1. */
-struct rf_comm {         /* 192 bytes */
-  uint64_t id;           /* equal on all members, different for different communicators */
-  uint64_t parent;       /* id of the communicator it was made from; 0: none */
-  uint64_t parent_seq;   /* k of the creating call on the parent */
-  uint64_t members_hash; /* hash of the sorted world ranks; 0 unknown */
-  uint64_t entered;      /* last seq entered by this process */
-  uint64_t completed;    /* last seq that returned success here (or was seen complete) */
-  uint64_t issuers;      /* bit l: lane l issued on it; overflow lanes set RF_COMM_ISSUER_OVERFLOW */
-  uint64_t handle;       /* the library's own handle, meaningful in that process only */
-  uint64_t created_ns;
-  uint64_t sends; /* p2p calls entered */
-  uint64_t receives;
-  uint32_t size;    /* 0: unknown */
-  int32_t rank;     /* this process's rank in it */
-  uint32_t members; /* first of `size` world ranks in the members pool; RF_NO_MEMBERS */
-  uint32_t name;    /* offset in the names */
-  uint32_t state;   /* rf_comm_state; stored last when the entry is filled */
-  uint32_t flags;   /* RF_COMM_* */
-  uint32_t ordinal; /* n-th communicator of this library in this process, from 0 */
-  uint32_t tag;     /* plain Gloo: the tag of this stream */
-  uint8_t library;
-  uint8_t identity; /* rf_identity */
-  uint16_t pad;
-  uint32_t error;      /* last error code seen on it, 0 none */
-  uint64_t timeout_ns; /* the limit the library was given for it; 0 unknown */
-  uint64_t calls; /* sum of rf_call_word of those that took a place; not of C10D's, whose place is a tag */
-  uint64_t failures; /* calls and pending works that failed on it; 0 in records of before it was counted */
-  uint64_t reserved[5];
-};
-enum rf_comm_state { RF_COMM_FREE, RF_COMM_FILLING, RF_COMM_LIVE, RF_COMM_DESTROYED };
-enum {
-  RF_COMM_WORLD = 1u << 0, /* the first communicator of its library over all ranks */
-  RF_COMM_INTER = 1u << 1,
-  RF_COMM_ISSUER_OVERFLOW = 1u << 2,
-  RF_COMM_POSITIONAL = 1u << 3, /* entered and completed are exact positions, without gaps */
-  RF_COMM_STREAM = 1u << 4      /* a second order over the parent's members: the starts of one persistent
-                                   collective, which may be started in any order among others */
-};
-#define RF_NO_MEMBERS 0xffffffffu
-
-/* One call in rf_comm.calls: its place, and what its messages are found by. */
-static inline uint64_t rf_call_word(uint64_t seq, uint16_t op, int32_t root, uint16_t flags) {
-  const uint64_t how = (uint64_t)op << 33 | (uint64_t)(flags & RF_CALL_NONBLOCKING) << 32 | (uint32_t)root;
-  const uint64_t word = (seq * 0x9e3779b97f4a7c15ull) ^ (how * 0xff51afd7ed558ccdull);
-  return (word ^ (word >> 32)) * 0xc4ceb9fe1a85ec53ull;
-}
-enum rf_identity { RF_ID_NONE, RF_ID_DERIVED, RF_ID_EXCHANGED, RF_ID_NAME, RF_ID_UNIQUE };
+#include "comm_abi.h"
 
 /* ---- header --------------------------------------------------------------------------------- */
 
@@ -289,7 +239,7 @@ enum rf_stage { RF_STAGE_STRANGER, RF_STAGE_CANDIDATE, RF_STAGE_MEMBER, RF_STAGE
 
 enum { /* rf_header.partial: why this record is not the whole truth */
        RF_PARTIAL_LANES = 1u << 0,
-       RF_PARTIAL_COMMS = 1u << 1,
+       RF_PARTIAL_COMMS = 1u << 1, /* more communicators lived at the same time than have room */
        RF_PARTIAL_NAMES = 1u << 2,
        RF_PARTIAL_MEMBERS = 1u << 3,
        RF_PARTIAL_HISTORY = 1u << 4, /* disk refused a lane */
@@ -346,7 +296,11 @@ struct rf_header { /* 4096 bytes */
   uint32_t own_exit;            /* rf_own_exit; stored last */
   int32_t own_exit_status;
   uint64_t own_exit_ns;
-  uint64_t member_ns;           /* when it became a member; 0 */
+  uint64_t member_ns; /* when it became a member; 0 */
+  /* Pids of its parent, that one's parent and so on, when it became a member; 0 ends them. */
+  int32_t ancestors[RF_MAX_ANCESTORS];
+  uint32_t spawned; /* 1: its world was started by ranks of another (MPI_Comm_spawn) */
+  uint32_t pad;
   uint64_t clock_word;          /* virtual time: offset added to this process's clocks */
   char env_rank_source[32];     /* the variable the candidate's rank came from */
   char output[RF_OUTPUT_BYTES]; /* the file that its standard output was when the record was opened; else

@@ -14,12 +14,15 @@ void rf_announce_again(void) {
   RF_STORE(&rf_head->opaque, seen_opaque);
 }
 
-/* Plain Gloo and c10d give ranks of a context, which may be a subgroup: the launcher's word stands. */
+/* Plain Gloo and c10d give ranks of a context. One over fewer ranks than the environment tells of is a part
+ * of the job, and says nothing of the rank in it. One over as many says it, whatever the environment does:
+ * processes that one rank started inherit its variables. */
 static int speaks_of_a_part(uint8_t library) { return library == RF_LIB_GLOO || library == RF_LIB_C10D; }
+static int is_a_part(int32_t world_size) { return rf_self.rank >= 0 && world_size < rf_self.world_size; }
 
 static int live_world(uint8_t library) {
-  const struct rf_comm* c;
-  for (uint32_t i = 0; (c = rf_comm_get(i)) != NULL; ++i)
+  const uint32_t used = RF_LOAD(&rf_head->comms_used);
+  for (const struct rf_comm* c = rf_comms; c < rf_comms + used; ++c)
     if (c->library == library && (RF_LOAD(&c->flags) & RF_COMM_WORLD) && RF_LOAD(&c->state) == RF_COMM_LIVE)
       return 1;
   return 0;
@@ -30,7 +33,8 @@ static void become_member(uint8_t library, int32_t rank, int32_t world_size) {
   if (rf_open_record() != 0) return;
   const int first = RF_LOAD(&rf_head->member_ns) == 0;
   if (first) announced_by = library;
-  if (first && speaks_of_a_part(library) && rf_self.rank >= 0 && rf_self.world_size > 0) {
+  if (first) rf_read_ancestors(rf_head->ancestors);
+  if (first && speaks_of_a_part(library) && is_a_part(world_size)) {
     rank = rf_self.rank;
     world_size = rf_self.world_size;
   }
@@ -50,6 +54,10 @@ static void become_member(uint8_t library, int32_t rank, int32_t world_size) {
 void rf_become_member(uint8_t library, int32_t rank, int32_t world_size) {
   become_member(library, rank, world_size);
   rf_clean_stack();
+}
+
+void rf_spawned(void) {
+  if (rf_open_header() == 0) RF_STORE(&rf_head->spawned, 1u);
 }
 
 void rf_finalized(uint8_t library) {

@@ -24,7 +24,7 @@
 
 #include "agent_abi.h"
 
-#define RF_CORE_VERSION 2u
+#define RF_CORE_VERSION 3u
 
 /* rf_call.seq of a call that takes no place in its communicator's order (NCCL: 0 elements). The core
  * counts collectives, comm_create, comm_free, comm_shrink, comm_agree and finalize when seq is 0;
@@ -42,13 +42,13 @@ enum rf_verdict {
 
 struct rf_call {
   /* filled by the decoder */
-  uint16_t op;          /* rf_op */
-  uint8_t library;      /* rf_library */
-  uint8_t dtype;        /* rf_dtype */
-  uint8_t reduce_op;    /* rf_reduce_op */
+  uint16_t op;       /* rf_op */
+  uint8_t library;   /* rf_library */
+  uint8_t dtype;     /* rf_dtype */
+  uint8_t reduce_op; /* rf_reduce_op */
   uint8_t pad;
-  uint16_t flags;       /* rf_call_flags */
-  uint32_t comm;        /* index from comm_add or comm_find; RF_NO_COMM */
+  uint16_t flags; /* rf_call_flags */
+  uint32_t comm;  /* number from comm_add or comm_find; RF_NO_COMM */
   int32_t peer;
   int32_t recv_peer;
   int32_t tag;
@@ -97,13 +97,14 @@ struct rf_core_v1 {
   void (*detail)(struct rf_call*, int32_t peer, uint64_t count, int32_t tag, uint64_t origin);
   void (*set_seq)(struct rf_call*, uint64_t seq); /* the library told the seq after begin(); before end() */
 
-  uint32_t (*comm_add)(const struct rf_comm_info*); /* index; RF_NO_COMM when full (sets partial) */
+  uint32_t (*comm_add)(const struct rf_comm_info*); /* number; RF_NO_COMM when full (sets partial) */
   uint32_t (*comm_find)(uint8_t library, uint64_t handle, uint32_t tag); /* live ones only */
   void (*comm_gone)(uint32_t comm);
-  const struct rf_comm* (*comm_get)(uint32_t comm);
+  const struct rf_comm* (*comm_get)(uint32_t comm); /* null when its entry serves a later one */
 
-  void (*become_member)(uint8_t library, int32_t rank,
-                        int32_t world_size); /* first initialisation or collective */
+  /* First initialisation or collective. What the environment says is a guess, which a larger world of the
+   * library refutes. */
+  void (*become_member)(uint8_t library, int32_t rank, int32_t world_size);
   void (*finalized)(uint8_t library);
   void (*coverage)(uint8_t library, const char* decoder, uint32_t version, enum rf_hook, const char* reason);
   void (*opaque)(uint32_t bits); /* RF_OPAQUE_* */
@@ -120,6 +121,8 @@ struct rf_core_v1 {
   int (*inner_armed)(uint16_t op);
   enum rf_verdict (*inner_begin)(struct rf_call*);
   void (*inner_end)(struct rf_call*, int result);
+
+  void (*spawned)(void); /* the world of this process was started by ranks of another */
 };
 
 /* A name the decoder wraps. `next` is stored through the pointer before the wrapper can be called. */

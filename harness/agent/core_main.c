@@ -55,7 +55,8 @@ void rf_start(void) {
       const char* folder = getenv("RANKFAULT_DECODERS");
       if (folder && strlen(folder) < sizeof(decoder_folder)) strcpy(decoder_folder, folder);
       map_control(getenv("RANKFAULT_CONTROL"));
-      if (rf_control && RF_LOAD(&rf_control->harness_gone)) rf_self.records[0] = 0; /* nobody reads any more */
+      if (rf_control && RF_LOAD(&rf_control->harness_gone))
+        rf_self.records[0] = 0; /* nobody reads any more */
       rf_count_rendezvous(rf_control);
     }
     RF_STORE(&started, 1u);
@@ -99,6 +100,7 @@ const struct rf_core_v1 rf_core = {
     .inner_armed = rf_inner_armed,
     .inner_begin = rf_inner_begin,
     .inner_end = rf_inner_end,
+    .spawned = rf_spawned,
 };
 
 __attribute__((visibility("default"))) extern const struct rf_core_table_v1 rankfault_core_table_v1;

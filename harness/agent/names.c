@@ -51,3 +51,7 @@ uint32_t rf_name(const char* text) {
   rf_set_partial(RF_PARTIAL_NAMES);
   return 0;
 }
+
+uint32_t rf_comm_name(const char* text) {
+  return rf_open_record() == 0 && RF_LOAD(&rf_head->names_used) < RF_NAME_BYTES / 2 ? rf_name(text) : 0;
+}

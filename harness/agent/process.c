@@ -26,15 +26,16 @@ static int32_t number_of(const char* text) {
   return *end || value > 0x7ffffffe ? -1 : (int32_t)value;
 }
 
-static int32_t first_number(const char* const* names, const char** source) {
-  for (; *names; ++names) {
-    const int32_t value = number_of(variable(*names));
+static int32_t first_number(const char* const* names, size_t count, const char** source) {
+  for (size_t i = 0; i < count; ++i) {
+    const int32_t value = names[i] ? number_of(variable(names[i])) : -1;
     if (value < 0) continue;
-    if (source) *source = *names;
+    if (source) *source = names[i];
     return value;
   }
   return -1;
 }
+#define FIRST_NUMBER(names, source) first_number(names, sizeof(names) / sizeof(names[0]), source)
 
 /* Every rendezvous of several torchruns has a store of its own, told by its address. */
 static uint64_t rendezvous(void) {
@@ -45,23 +46,30 @@ static uint64_t rendezvous(void) {
 }
 
 void rf_read_environment(void) {
-  static const char* const ranks[] = {"RANK",     "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
-                                      "PMI_RANK", "SLURM_PROCID",         NULL};
-  static const char* const sizes[] = {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", NULL};
-  static const char* const locals[] = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-                                       "SLURM_LOCALID", NULL};
-  static const char* const attempts[] = {"RANKFAULT_ATTEMPT", "TORCHELASTIC_RESTART_COUNT", NULL};
+  static const char* const ranks[] = {
+#define RF_LAUNCHER(rank, size, local_rank) rank,
+#include "harness/agent/launcher_env.def"
+  };
+  static const char* const sizes[] = {
+#define RF_LAUNCHER(rank, size, local_rank) size,
+#include "harness/agent/launcher_env.def"
+  };
+  static const char* const locals[] = {
+#define RF_LAUNCHER(rank, size, local_rank) local_rank,
+#include "harness/agent/launcher_env.def"
+  };
+  static const char* const attempts[] = {"RANKFAULT_ATTEMPT", "TORCHELASTIC_RESTART_COUNT"};
   const char* folder = variable("RANKFAULT_RUN_DIR");
   if (!folder || folder[0] != '/') return;
   if (strlen(folder) + sizeof("/records") > sizeof(rf_self.records)) return;
   strcpy(rf_self.records, folder);
   strcat(rf_self.records, "/records");
   const char* source = "";
-  rf_self.rank = first_number(ranks, &source);
+  rf_self.rank = FIRST_NUMBER(ranks, &source);
   strncpy(rf_self.rank_source, source, sizeof(rf_self.rank_source) - 1);
-  rf_self.world_size = first_number(sizes, NULL);
-  rf_self.local_rank = first_number(locals, NULL);
-  const int32_t attempt = first_number(attempts, NULL);
+  rf_self.world_size = FIRST_NUMBER(sizes, NULL);
+  rf_self.local_rank = FIRST_NUMBER(locals, NULL);
+  const int32_t attempt = FIRST_NUMBER(attempts, NULL);
   rf_self.attempt = attempt < 0 ? 0 : attempt;
   rf_self.rendezvous = rendezvous();
 }
@@ -90,13 +98,26 @@ static long read_text(const char* path, char* to, size_t bytes) {
   return got;
 }
 
-/* Field 22 of /proc/self/stat; the name before it may hold blanks and parentheses. */
-static uint64_t start_time(void) {
+/* A field of /proc/PID/stat after the name, which may hold blanks and parentheses. 0 when it cannot be read.
+ */
+static uint64_t stat_field(const char* path, int wanted) {
   char text[1024];
-  if (read_text("/proc/self/stat", text, sizeof(text)) <= 0) return 0;
+  if (read_text(path, text, sizeof(text)) <= 0) return 0;
   const char* at = strrchr(text, ')');
-  for (int field = 2; at && field < 22; ++field) at = strchr(at + 1, ' ');
+  for (int field = 2; at && field < wanted; ++field) at = strchr(at + 1, ' ');
   return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+void rf_read_ancestors(int32_t pids[RF_MAX_ANCESTORS]) {
+  char path[32] = "/proc/self/stat";
+  for (uint32_t i = 0; i < RF_MAX_ANCESTORS; ++i) {
+    pids[i] = (int32_t)stat_field(path, 4);
+    if (pids[i] <= 1) {
+      pids[i] = 0;
+      return;
+    }
+    snprintf(path, sizeof(path), "/proc/%d/stat", pids[i]);
+  }
 }
 
 void rf_read_identity(void) {
@@ -112,6 +133,6 @@ void rf_read_identity(void) {
   const char* bracket = strchr(text, '[');
   rf_self.pid_ns = bracket ? strtoull(bracket + 1, NULL, 10) : 0;
   rf_self.pid = rf_sys_pid();
-  rf_self.start_time = start_time();
+  rf_self.start_time = stat_field("/proc/self/stat", 22);
   rf_self.image = 0;
 }

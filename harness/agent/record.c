@@ -76,8 +76,11 @@ void rf_write_state(const struct rf_call* c, uint64_t seq, uint32_t where, uint6
   RF_STORE(&lane->selector, 1 - whole);
 }
 
+/* Null also of one whose entry serves another by now: work that was pending when it was freed. */
 static struct rf_comm* comm_of(const struct rf_call* c) {
-  return c->comm < RF_MAX_COMMS ? &rf_comms[c->comm] : NULL;
+  if (c->comm == RF_NO_COMM) return NULL;
+  struct rf_comm* comm = &rf_comms[RF_COMM_SLOT(c->comm)];
+  return __atomic_load_n(&comm->number, __ATOMIC_RELAXED) == c->comm ? comm : NULL;
 }
 
 static void raise_to(uint64_t* word, uint64_t value) {
@@ -133,7 +136,8 @@ static void first_collective(const struct rf_call* c) {
 }
 
 /* A call of MPI inside a call of MPI, not by the library itself, is the program's: of an attribute's delete
- * function, of an error handler. It has no record of its own, so from here on the record is not the whole truth.
+ * function, of an error handler. It has no record of its own, so from here on the record is not the whole
+ * truth.
  */
 static __attribute__((noinline, cold)) void note_nested(const struct rf_call* c) {
   if (c->library != RF_LIB_MPI || rf_me.in_core || !rf_is_recording()) return;
@@ -155,7 +159,8 @@ enum rf_verdict rf_begin(struct rf_call* c) {
   if (c->library == RF_LIB_MPI && RF_UNLIKELY(rf_is_library_code(c->where))) return RF_DO_FORWARD;
   c->outermost = 1;
   c->lane = rf_me.lane;
-  if (RF_UNLIKELY(c->comm >= __atomic_load_n(&rf_head->comms_used, __ATOMIC_RELAXED)))
+  if (RF_UNLIKELY(RF_COMM_SLOT(c->comm) >= __atomic_load_n(&rf_head->comms_used, __ATOMIC_RELAXED) ||
+                  !comm_of(c)))
     c->comm = RF_NO_COMM; /* of the parent of a fork: not in this record */
   if (rf_is_armed(c->op) && !(c->flags & RF_CALL_EXECUTION)) {
     struct rf_point point = {

@@ -1,12 +1,24 @@
 // diagnose: runs every rule over the joined view of a Timeline, and orders what they found.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "harness/diagnose/finding.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/words.h"
 
 namespace rankfault {
 namespace {
+
+// The rules look at ranks only. A rank whose helper hangs may have to wait for it.
+std::string helper_that_waits(const Timeline& t, TimeNs slow) {
+  for (const ProcessView& p : t.processes)
+    for (const LaneView& l : p.helper&& p.end.kind == EndKind::kAlive ? p.lanes : std::vector<LaneView>{})
+      if (l.state.where == RF_INSIDE && t.look > l.state.since_ns + slow)
+        return fmt::format("process {}, a helper of rank {}, has long been inside {}; helpers are not judged",
+                           p.id.pid, p.rank, op_text(l.state.op));
+  return "";
+}
 
 // Why nothing found is not the same as nothing wrong; "" when it is.
 std::string blind_spot(const JobView& job, const DiagnoseOptions& options) {
@@ -21,11 +33,27 @@ std::string blind_spot(const JobView& job, const DiagnoseOptions& options) {
       if (t.look <= c->entered + slow || rf_is_inner(c->op())) continue;
       const CommGroup* group = job.group(*p, c->comm());
       const bool inter = group && group->flags & RF_COMM_INTER;
-      if (is_collective(c->op()) && !inter) continue;  // the rules about collectives have looked at it
+      if (is_collective(c->op()) && group && !inter)
+        continue;  // the rules about collectives have looked at it
       return fmt::format("rank {} has long been inside {}, and no rule explains it", p->rank(),
                          group ? call_text(*c, *group) : op_text(c->op()));
     }
-  return "";
+  return helper_that_waits(t, slow);
+}
+
+// What the rules passed over.
+std::string not_looked_at(const JobView& job) {
+  std::string text;
+  const std::vector<ProcessView>& all = job.timeline().processes;
+  if (const auto n = std::count_if(all.begin(), all.end(), [](const auto& p) { return p.helper; }))
+    text += fmt::format("; {} of ranks not judged", counted(static_cast<size_t>(n), "helper"));
+  for (const auto& p : job.processes())
+    if (p->view->partial & RF_PARTIAL_COMMS)
+      return text + fmt::format(
+                        "; rank {} had more than {} communicators at the same time, and calls on the "
+                        "rest were not compared",
+                        p->rank(), RF_MAX_COMMS);
+  return text;
 }
 
 // What a diagnosis that found nothing stands on; a job nobody recorded is not a healthy job.
@@ -52,6 +80,7 @@ Finding quiet(const JobView& job, const DiagnoseOptions& options) {
       : lost != 0 && made > calls
           ? fmt::format("nothing wrong in the newest {} of {} calls of {} processes", calls, made, members)
           : fmt::format("nothing wrong in {} calls of {} processes", calls, members);
+  if (f.kind == "none") f.text += not_looked_at(job);
   return f;
 }
 

@@ -65,9 +65,14 @@ std::string why_not_seen(const Member& missing, rf_library library) {
   const std::string who = fmt::format("rank {}", missing.world_rank);
   if (!missing.process) return fmt::format("{} has no flight record", who);
   if (!missing.comm) return fmt::format("the record of {} does not know the communicator", who);
+  if (missing.comm->identity == RF_ID_NAME)
+    return fmt::format("{} knows the communicator by its name alone, and names repeat", who);
   const ProcessView& v = *missing.process->view;
   if (v.opaque & RF_OPAQUE_COMMUNICATION)
     return fmt::format("{} made a communication call no decoder reads", who);
+  if (v.partial & RF_PARTIAL_COMMS)
+    return fmt::format("{} has more than {} communicators at the same time; calls on the rest name none", who,
+                       RF_MAX_COMMS);
   if (v.partial != 0) return fmt::format("the record of {} is partial (0x{:x})", who, v.partial);
   if (hook_is_missing(*missing.process, library))
     return fmt::format("{} of {} is not recorded", library_text(library), who);

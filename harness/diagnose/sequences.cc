@@ -53,7 +53,7 @@ bool left_in_order(const Member& m, const CommGroup& group) {
 bool finished(const Member& m, const CommGroup& group) {
   if (!m.comm) return false;
   const ProcessEnd& end = m.process->view->end;
-  if (m.process->ended() && (!end.status_known || end.by_signal)) return false;
+  if (m.process->ended() && (!end.status_known || end.by_signal || end.execed)) return false;
   return left_in_order(m, group) || (m.process->ended() && end.value == 0);
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "harness/base/parallel.h"
@@ -184,16 +185,29 @@ uint64_t CommGroup::first_seq() const {
   return first;
 }
 
+namespace {
+
+// Helpers talk among themselves, and may wait there for as long as they like.
+bool is_of_the_job(const ProcessView& p, const std::set<uint64_t>& shared) {
+  return !p.helper || std::any_of(p.comms.begin(), p.comms.end(),
+                                  [&](const CommView& c) { return c.id != 0 && shared.count(c.id); });
+}
+
+std::set<uint64_t> communicators_of_ranks(const Timeline& timeline) {
+  std::set<uint64_t> ids;
+  if (std::none_of(timeline.processes.begin(), timeline.processes.end(),
+                   [](const ProcessView& p) { return p.helper; }))
+    return ids;  // nobody asks
+  for (const ProcessView& p : timeline.processes)
+    for (const CommView& c : p.comms)
+      if (!p.helper && p.attempt == timeline.attempt) ids.insert(c.id);
+  return ids;
+}
+
+}  // namespace
+
 JobView::JobView(const Timeline& timeline) : timeline_(timeline) {
-  bool blamed_unstable = timeline.consistent;
-  for (const ProcessView& p : timeline.processes) blamed_unstable = blamed_unstable || !p.stable;
-  for (const ProcessView& p : timeline.processes) {
-    if (p.attempt != timeline.attempt) continue;
-    auto process = std::make_unique<Process>();
-    process->view = &p;
-    process->stable = p.stable && blamed_unstable;
-    processes_.push_back(std::move(process));
-  }
+  take_processes();
   in_parallel(processes_.size(), [&](size_t i) {  // most of the time goes into reading its history
     processes_[i]->stable = build_calls(*processes_[i]) && processes_[i]->stable;
   });
@@ -201,9 +215,23 @@ JobView::JobView(const Timeline& timeline) : timeline_(timeline) {
   join_comms();
 }
 
+void JobView::take_processes() {
+  bool blamed_unstable = timeline_.consistent;
+  for (const ProcessView& p : timeline_.processes) blamed_unstable = blamed_unstable || !p.stable;
+  const std::set<uint64_t> shared = communicators_of_ranks(timeline_);
+  for (const ProcessView& p : timeline_.processes) {
+    if (p.attempt != timeline_.attempt || !is_of_the_job(p, shared)) continue;
+    auto process = std::make_unique<Process>();
+    process->view = &p;
+    process->stable = p.stable && blamed_unstable;
+    processes_.push_back(std::move(process));
+  }
+}
+
 // As Timeline::rank, for all ranks at once.
 void JobView::find_ranks() {
   for (const auto& p : processes_) {
+    if (p->helper()) continue;
     const Process*& best = by_rank_[p->rank()];
     if (!best || (p->member() && !best->member()) ||
         (p->member() == best->member() && p->view->opened >= best->view->opened))

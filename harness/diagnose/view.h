@@ -83,6 +83,7 @@ struct Process {
 
   int rank() const { return view->rank; }
   bool ended() const { return view->end.kind == EndKind::kEnded; }
+  bool helper() const { return view->helper; }  // in the view only for what it shares with ranks
   bool member() const { return view->stage >= RF_STAGE_MEMBER; }
   bool has_streams() const;  // its record is of streams, by a recorder inside the process
   const Call* find(uint32_t lane, uint32_t number) const;
@@ -151,6 +152,7 @@ class JobView {
   const JobView& when_it_hung() const;
 
  private:
+  void take_processes();
   void find_ranks();
   void join_comms();
   mutable std::shared_ptr<const std::vector<Divergence>> divergences_;

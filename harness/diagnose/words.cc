@@ -109,6 +109,7 @@ std::string call_site_of(const Process& process, const Call& c) {
 
 std::string end_text(const ProcessEnd& end) {
   if (end.kind == EndKind::kAlive) return "is alive";
+  if (end.execed) return "became another program (exec)";
   if (!end.status_known) return "died, status unknown";
   if (!end.by_signal) return fmt::format("exited with {}", end.value);
   const char* name = sigabbrev_np(end.value);

@@ -26,11 +26,10 @@ struct RankVariable {
   const char* rank;
   const char* size;
 };
-// Where two would do, the earlier one: srun's variables reach everything that is started below it.
-constexpr RankVariable kVariables[] = {{"RANK", "WORLD_SIZE"},
-                                       {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-                                       {"PMI_RANK", "PMI_SIZE"},
-                                       {"SLURM_PROCID", "SLURM_NTASKS"}};
+constexpr RankVariable kVariables[] = {
+#define RF_LAUNCHER(rank, size, local_rank) {rank, size},
+#include "harness/agent/launcher_env.def"
+};
 
 struct Candidate {
   JobRank process;
@@ -54,9 +53,7 @@ std::optional<int> number_of(const std::string& environment, const char* name) {
   return std::nullopt;
 }
 
-std::string environment_of(int pid) {
-  return text_of_file(fmt::format("/proc/{}/environ", pid));
-}
+std::string environment_of(int pid) { return text_of_file(fmt::format("/proc/{}/environ", pid)); }
 
 bool has_communication_library(int pid) {
   MemoryMap map;
@@ -96,7 +93,7 @@ std::map<int, std::vector<Candidate>> candidates(const std::set<int>& pids, cons
     Candidate c;
     c.process = {*rank, pid, stat->start};
     c.parent = stat->parent;
-    c.world_size = number_of(environment, variable.size).value_or(0);
+    c.world_size = variable.size ? number_of(environment, variable.size).value_or(0) : 0;
     c.has_library = has_communication_library(pid);
     found[*rank].push_back(c);
   }
@@ -133,8 +130,8 @@ Result<JobRanks> ranks_below(int pid) {
   }
   if (job.ranks.empty())
     return usage_error(fmt::format(
-        "neither process {} nor one below it is a rank: none has RANK, OMPI_COMM_WORLD_RANK, PMI_RANK "
-        "or SLURM_PROCID in its environment",
+        "neither process {} nor one below it is a rank: none has RANK, OMPI_COMM_WORLD_RANK, PMIX_RANK, "
+        "PMI_RANK or SLURM_PROCID in its environment",
         pid));
   return job;
 }

@@ -20,10 +20,10 @@ struct JobRanks {
   int world_size = 0;          // as the ranks were told; 0 unknown
 };
 
-// What a launcher tells its ranks through their environment: RANK, OMPI_COMM_WORLD_RANK, PMI_RANK or
-// SLURM_PROCID. `pid` itself and all its descendants are asked. Helpers of a rank inherit its number: the
-// rank is the topmost process that has a communication library loaded, or the topmost one. Errors: no such
-// process; one that we may not look at; none below it is a rank.
+// What a launcher tells its ranks through their environment (launcher_env.def). `pid` itself and all its
+// descendants are asked. Helpers of a rank inherit its number: the rank is the topmost process that has a
+// communication library loaded, or the topmost one. Errors: no such process; one that we may not look at;
+// none below it is a rank.
 Result<JobRanks> ranks_below(int pid);
 
 }  // namespace rankfault

@@ -168,6 +168,7 @@ const RankEnd* end_of(const RunFacts& facts, int rank, int attempt) {
   for (const RankEnd& end : facts.ends) {
     if (end.rank != rank || end.attempt != attempt || !by_itself(facts, end)) continue;
     const ProcessView* view = view_of(facts, end.process);
+    if (view && view->helper) continue;
     const int stage = view ? static_cast<int>(view->stage) : 0;
     if (stage > best_stage || (stage == best_stage && end.time > best->time)) {
       best = &end;
@@ -205,7 +206,8 @@ std::string end_text(const RankEnd* end) {
 std::vector<const ProcessView*> processes_of(const RunFacts& facts, int rank) {
   std::vector<const ProcessView*> out;
   for (const ProcessView& process : facts.timeline.processes)
-    if (process.rank == rank && (process.stage >= RF_STAGE_MEMBER || process.steps_begun != 0))
+    if (process.rank == rank && !process.helper &&
+        (process.stage >= RF_STAGE_MEMBER || process.steps_begun != 0))
       out.push_back(&process);
   return out;
 }

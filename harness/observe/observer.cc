@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
 
+#include "harness/observe/arrange.h"
 #include "harness/observe/bystanders.h"
 #include "harness/observe/call_site.h"
 #include "harness/observe/flight_memory.h"
@@ -251,39 +251,7 @@ void RingObserver::finish(Timeline& t) const {
   arrange(t);
 }
 
-// The first attempt has as many ranks as were asked for. A later one of an elastic job has as many as it
-// says.
-void take_world_size(Timeline& t) {
-  int claimed = 0;
-  for (const ProcessView& p : t.processes)
-    if (p.attempt == t.attempt) claimed = std::max(claimed, p.world_size);
-  t.world_size = t.attempt > 0 && claimed > 0 ? claimed : std::max(t.world_size, claimed);
-  std::erase_if(t.expected,
-                [&](const ExpectedRank& e) { return e.attempt == t.attempt && e.rank >= t.world_size; });
-}
-
 }  // namespace
-
-void arrange(Timeline& t) {
-  // A process that called exec lives on as its next image; one without a rank is nobody's.
-  std::set<ProcessId> newest;
-  std::map<std::tuple<uint64_t, uint64_t, int, uint64_t>, int> image;
-  for (const ProcessView& p : t.processes) {
-    int& i = image[{p.id.host, p.id.pid_ns, p.id.pid, p.id.start}];
-    i = std::max(i, p.id.image);
-  }
-  std::erase_if(t.processes, [&](const ProcessView& p) {
-    return p.rank < 0 || p.id.image != image[{p.id.host, p.id.pid_ns, p.id.pid, p.id.start}];
-  });
-  std::sort(t.processes.begin(), t.processes.end(), [](const ProcessView& a, const ProcessView& b) {
-    return std::tie(a.attempt, a.rank, a.id) < std::tie(b.attempt, b.rank, b.id);
-  });
-  t.job_over = !t.processes.empty();
-  for (const ProcessView& p : t.processes) t.attempt = std::max(t.attempt, p.attempt);
-  take_world_size(t);
-  for (const ProcessView& p : t.processes)
-    if (p.attempt == t.attempt && p.end.kind == EndKind::kAlive) t.job_over = false;
-}
 
 std::unique_ptr<Observer> make_observer(std::vector<std::string> record_folders, TimeNs run_begin,
                                         uint64_t window) {

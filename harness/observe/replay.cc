@@ -6,11 +6,11 @@
 #include <set>
 
 #include "harness/base/parallel.h"
+#include "harness/observe/arrange.h"
 #include "harness/observe/history.h"
 #include "harness/observe/observer.h"
 #include "harness/observe/record_names.h"
 #include "harness/observe/ring_reader.h"
-#include "harness/observe/same_words.h"
 #include "harness/observe/seen_files.h"
 #include "harness/run/journal.h"
 

@@ -160,10 +160,27 @@ bool RingReader::read_state(uint32_t index, rf_state& out) const {
   return false;
 }
 
-CommView RingReader::read_comm(uint32_t index) const {
-  const rf_comm& c = comm(index);
+uint32_t RingReader::comms_used() const {
+  return has_state_page() ? std::min(RF_LOAD(&header().comms_used), RF_MAX_COMMS) : 0;
+}
+
+// Entries of freed communicators are used again: a copy in which two of them are mixed is dropped.
+std::optional<CommView> RingReader::read_comm(uint32_t at) const {
+  const rf_comm& c = comm(at);
+  for (int i = 0; i < kTries; ++i) {
+    const uint32_t number = RF_LOAD(&c.number);
+    if (RF_LOAD(&c.state) < RF_COMM_LIVE || RF_COMM_SLOT(number) != at) return std::nullopt;
+    CommView v = copy_comm(at);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (v.index == number && RF_LOAD(&c.state) >= RF_COMM_LIVE && RF_LOAD(&c.number) == number) return v;
+  }
+  return std::nullopt;
+}
+
+CommView RingReader::copy_comm(uint32_t at) const {
+  const rf_comm& c = comm(at);
   CommView v;
-  v.index = index;
+  v.index = RF_LOAD(&c.number);
   v.id = c.id;
   v.parent = c.parent;
   v.parent_seq = c.parent_seq;
@@ -220,6 +237,11 @@ ProcessView RingReader::read_view() const {
   v.steps_committed = RF_LOAD(&h.last_step_committed);
   v.opened = h.opened_ns;
   v.member = RF_LOAD(&h.member_ns);
+  for (const int32_t pid : h.ancestors) {
+    if (pid == 0) break;
+    v.ancestors.push_back(pid);
+  }
+  v.spawned = RF_LOAD(&h.spawned) != 0;
   for (const rf_coverage& c : h.coverage)
     if (c.library != RF_LIB_NONE)
       v.coverage.push_back({word_of(c.library, RF_LIB_MARK, RF_LIB_NONE),
@@ -237,21 +259,27 @@ ProcessView RingReader::read_view() const {
     l.head = RF_LOAD(&lane(i).head);
     if (l.kind != RF_LANE_FREE || l.head != 0) v.lanes.push_back(std::move(l));
   }
-  const uint32_t comms = has_state_page() ? std::min(RF_LOAD(&h.comms_used), RF_MAX_COMMS) : 0;
+  const uint32_t comms = comms_used();
   for (uint32_t i = 0; i < comms; ++i)
-    if (RF_LOAD(&comm(i).state) >= RF_COMM_LIVE) v.comms.push_back(read_comm(i));
+    if (std::optional<CommView> c = read_comm(i)) v.comms.push_back(std::move(*c));
   return v;
 }
 
-uint64_t RingReader::comm_id(uint32_t index) const {
-  const uint32_t comms = has_state_page() ? std::min(RF_LOAD(&header().comms_used), RF_MAX_COMMS) : 0;
-  return index < comms && RF_LOAD(&comm(index).state) >= RF_COMM_LIVE ? comm(index).id : 0;
+uint64_t RingReader::comm_id(uint32_t number) const {
+  const uint32_t at = RF_COMM_SLOT(number);
+  if (number == RF_NO_COMM || at >= comms_used() || RF_LOAD(&comm(at).state) < RF_COMM_LIVE) return 0;
+  const uint64_t id = comm(at).id;
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  return RF_LOAD(&comm(at).number) == number ? id : 0;
 }
 
 std::optional<uint64_t> RingReader::completed_on(uint64_t id) const {
-  for (uint32_t i = 0; i < RF_MAX_COMMS; ++i) {
-    if (i >= RF_LOAD(&header().comms_used)) break;
-    if (comm_id(i) == id) return RF_LOAD(&comm(i).completed);
+  const uint32_t comms = comms_used();
+  for (uint32_t at = 0; at < comms; ++at) {
+    const uint32_t number = RF_LOAD(&comm(at).number);
+    if (comm_id(number) != id) continue;
+    const uint64_t completed = RF_LOAD(&comm(at).completed);
+    if (comm_id(number) == id) return completed;
   }
   return std::nullopt;
 }

@@ -50,8 +50,9 @@ class RingReader {
   // The words of the header that say which rank it is: equal while the claim is the same. Cheap.
   uint64_t claim() const;
 
-  // Of one communicator, without a view: 0, and nothing, where it is not known here.
-  uint64_t comm_id(uint32_t index) const;
+  // Of one communicator, by its number, without a view: 0, and nothing, where it is not known here (any
+  // more).
+  uint64_t comm_id(uint32_t number) const;
   std::optional<uint64_t> completed_on(uint64_t comm_id) const;
 
   struct LaneRead {
@@ -81,7 +82,10 @@ class RingReader {
   bool is_cut() const;
   const rf_record* history(uint32_t lane);
   bool read_state(uint32_t lane, rf_state& out) const;
-  CommView read_comm(uint32_t index) const;
+  // Nothing while the entry is filled for a new communicator.
+  std::optional<CommView> read_comm(uint32_t at) const;
+  CommView copy_comm(uint32_t at) const;
+  uint32_t comms_used() const;
   ProcessView read_view() const;
   UniqueFd open_again() const;  // the same file; invalid when it is another one now, or gone
 

@@ -12,9 +12,9 @@ bool same(const LaneView& a, const LaneView& b) {
 }
 
 bool same(const CommView& a, const CommView& b) {
-  return a.id == b.id && a.entered == b.entered && a.completed == b.completed && a.issuers == b.issuers &&
-         a.sends == b.sends && a.receives == b.receives && a.calls == b.calls && a.destroyed == b.destroyed &&
-         a.error == b.error && a.flags == b.flags;
+  return a.index == b.index && a.id == b.id && a.entered == b.entered && a.completed == b.completed &&
+         a.issuers == b.issuers && a.sends == b.sends && a.receives == b.receives && a.calls == b.calls &&
+         a.destroyed == b.destroyed && a.error == b.error && a.flags == b.flags;
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ std::optional<std::vector<Event>> ProcessView::events() const {
 const ProcessView* Timeline::rank(int of_attempt, int wanted) const {
   const ProcessView* best = nullptr;
   for (const ProcessView& p : processes) {
-    if (p.attempt != of_attempt || p.rank != wanted) continue;
+    if (p.attempt != of_attempt || p.rank != wanted || p.helper) continue;
     const bool member = p.stage >= RF_STAGE_MEMBER;
     const bool best_member = best && best->stage >= RF_STAGE_MEMBER;
     if (!best || (member && !best_member) || (member == best_member && p.opened >= best->opened)) best = &p;

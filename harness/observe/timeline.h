@@ -29,11 +29,11 @@ namespace rankfault {
 
 // A communicator as one process sees it. `id` is equal on all members.
 struct CommView {
-  uint32_t index = 0;
+  uint32_t index = 0;  // its number (rf_comm.number): records and states name it by this
   uint64_t id = 0, parent = 0, parent_seq = 0, members_hash = 0;
   uint64_t entered = 0, completed = 0, issuers = 0;
   uint64_t sends = 0, receives = 0;
-  uint64_t calls = 0;  // sum over those that took a place (rf_comm.calls)
+  uint64_t calls = 0;     // sum over those that took a place (rf_comm.calls)
   uint64_t failures = 0;  // calls that failed on it; 0 although `error` is set: not counted
   uint64_t timeout_ns = 0;
   uint64_t started = 0;  // last seq whose work was seen running, where a recorder tells; not in the journal
@@ -82,8 +82,10 @@ struct ProcessEnd {  // as data: time and status, never the source
   bool status_known = false;
   bool by_signal = false;
   int value = 0;
-  // When it was last seen alive, with nothing about to end it, right after another process had died; 0: never.
+  // When it was last seen alive, with nothing about to end it, right after another process had died; 0:
+  // never.
   TimeNs outlived = 0;
+  bool execed = false;  // the process lives on as another program, which knows nothing of its calls
   bool operator==(const ProcessEnd&) const = default;
 };
 
@@ -100,6 +102,9 @@ struct ProcessView {
   int rank = -1;  // claimed
   int world_size = -1;
   int attempt = 0;
+  std::vector<int32_t> ancestors;  // pids, its parent first; read from records, not in the journal
+  bool spawned = false;            // by MPI_Comm_spawn; the same
+  bool helper = false;             // no rank of the job, whatever it claims (helpers.h)
   uint32_t generation = 0;
   uint32_t partial = 0, opaque = 0;
   bool thread_multiple = false;
@@ -147,7 +152,8 @@ struct Timeline {
   std::vector<ProcessView> processes;  // members and candidates, ordered by (attempt, rank, id)
   std::vector<ExpectedRank> expected;
 
-  const ProcessView* rank(int attempt, int rank) const;  // its member, else candidate, else null
+  // Its member, else candidate, else null; no helper.
+  const ProcessView* rank(int attempt, int rank) const;
 };
 
 // The state words of a look, as one journal line, and back. diagnose() of the line's Timeline and of

@@ -124,6 +124,8 @@ Json process_json(const ProcessView& p) {
       {"end", Json::array({static_cast<int>(p.end.kind), p.end.time, p.end.status_known, p.end.by_signal,
                            p.end.value})},
       {"outlived", p.end.outlived},
+      {"execed", p.end.execed},
+      {"helper", p.helper},
       {"starved", p.starved},
       {"measured_since", p.measured_since},
       {"dying", p.dying},
@@ -154,6 +156,8 @@ ProcessView process_of(const Json& json) {
   p.end.kind = e.as<EndKind>();
   e >> p.end.time >> p.end.status_known >> p.end.by_signal >> p.end.value;
   p.end.outlived = json.value("outlived", TimeNs{0});
+  p.end.execed = json.value("execed", false);
+  p.helper = json.value("helper", false);
   for (const Json& one : json.at("coverage")) {
     Coverage c;
     Reader r(one);

@@ -1,5 +1,8 @@
 // What a process's flight record says after it ran.
 #include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <set>
 
 #include "tests/agent/agent_run.h"
 
@@ -81,6 +84,39 @@ TEST(FlightRecord, IsPartialWhenCommunicatorsDoNotFit) {
   AgentRun run;
   ASSERT_EQ(run.run({"too_many_comms"}), 0);
   EXPECT_EQ(run.ring().header().partial, uint32_t{RF_PARTIAL_COMMS});
+}
+
+// The bound is on communicators that live at the same time, also of their lists of members and their names.
+TEST(FlightRecord, UsesTheEntryOfAFreedCommunicatorAgain) {
+  AgentRun run;
+  ASSERT_EQ(run.run({"comms_in_turn", "700"}), 0);
+  const Ring ring = run.ring();
+  EXPECT_EQ(ring.header().partial, 0u);
+  EXPECT_EQ(ring.comm(0).id, 1u);
+  EXPECT_EQ(ring.comm(0).entered, 1u);
+  std::set<uint64_t> ids;
+  for (uint32_t i = 1; i < RF_MAX_COMMS; ++i) {
+    const rf_comm& c = ring.comm(i);
+    if (c.state != RF_COMM_DESTROYED) continue;  // it made room for the members of another
+    EXPECT_EQ(RF_COMM_SLOT(c.number), i);
+    EXPECT_EQ(c.entered, 1u) << "an entry counts from 0 again";
+    EXPECT_EQ(c.completed, 1u);
+    EXPECT_EQ(c.size, 1 + (c.id - 2) * 7 % 300);
+    const auto* members = reinterpret_cast<const int32_t*>(ring.file.at(RF_OFF_MEMBERS)) + c.members;
+    EXPECT_EQ(members[0], static_cast<int32_t>(c.id)) << "a list that is in use stays";
+    EXPECT_EQ(members[c.size - 1], static_cast<int32_t>(c.id + c.size) - 1);
+    ids.insert(c.id);
+  }
+  EXPECT_EQ(*ids.rbegin(), 701u);
+  EXPECT_EQ(ids.size(), 702 - *ids.begin()) << "the longest freed went first";
+  EXPECT_GT(ids.size(), 40u);
+}
+
+TEST(FlightRecord, NamesTheProcessesThatAMemberDescendsFrom) {
+  AgentRun run;
+  ASSERT_EQ(run.run({"steps", "1"}), 0);
+  EXPECT_EQ(run.ring().header().ancestors[0], ::getpid());
+  EXPECT_EQ(run.ring().header().ancestors[1], ::getppid());
 }
 
 TEST(FlightRecord, IsPartialWhenNamesDoNotFit) {

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -152,6 +153,51 @@ BEHAVIOUR(too_many_comms) {
   }
   recorded_call(RF_OP_ALL_REDUCE, last);
   return last == RF_NO_COMM ? 0 : 2;
+}
+
+namespace {
+// A communicator of `size` ranks, whose list is no other's.
+uint32_t add_comm(uint64_t id, int size, uint64_t handle) {
+  std::vector<int32_t> ranks;
+  for (int r = 0; r < size; ++r) ranks.push_back(static_cast<int32_t>(id) + r);
+  const std::string name = "group number " + std::to_string(id);
+  rf_comm_info info{};
+  info.id = id;
+  info.handle = handle;
+  info.size = static_cast<uint32_t>(size);
+  info.library = RF_LIB_NCCL;
+  info.world_ranks = ranks.data();
+  info.name = name.c_str();
+  return core().comm_add(&info);
+}
+}  // namespace
+
+// N communicators one after the other, beside one that stays; then work of a freed one completes.
+BEHAVIOUR(comms_in_turn) {
+  core().become_member(RF_LIB_NCCL, 0, 4);
+  const uint32_t stays = add_comm(1, 4, 1);
+  uint32_t last = RF_NO_COMM, freed = RF_NO_COMM;
+  for (int i = 0; i < std::atoi(args[0]); ++i) {
+    last = add_comm(static_cast<uint64_t>(i) + 2, 1 + i * 7 % 300, 5);
+    if (last == RF_NO_COMM || core().comm_find(RF_LIB_NCCL, 5, 0) != last) return 1;
+    recorded_call(RF_OP_ALL_REDUCE, last);
+    if (core().comm_get(last)->entered != 1) return 2;
+    core().comm_gone(last);
+    if (core().comm_find(RF_LIB_NCCL, 5, 0) != RF_NO_COMM) return 3;
+    if (freed == RF_NO_COMM) freed = last;
+  }
+  if (core().comm_get(freed)) return 4;
+  core().complete(RF_ORIGIN(0, 1), freed, 99, 0);
+  core().comm_gone(freed);
+  rf_call late{};  // as of a program that uses a handle that it has freed
+  late.op = RF_OP_BARRIER;
+  late.library = RF_LIB_NCCL;
+  late.comm = freed;
+  core().begin(&late);
+  if (late.comm != RF_NO_COMM) return 5;
+  core().end(&late, 0);
+  recorded_call(RF_OP_ALL_REDUCE, stays);
+  return core().comm_get(stays)->entered == 1 && core().comm_get(last) ? 0 : 6;
 }
 
 BEHAVIOUR(too_many_names) {

@@ -181,6 +181,32 @@ TEST_F(Observe, ALaterAttemptHasAsManyRanksAsItSays) {
   EXPECT_EQ(observer->look(false).world_size, 2);
 }
 
+// The records of calls on a communicator that was freed name its number, not its place.
+TEST_F(Observe, CallsOnAFreedCommunicatorAreNotOnTheOneThatHasItsEntry) {
+  auto w = ring(0);
+  w->enter(0, RF_OP_ALL_REDUCE);
+  w->leave(0);
+  const auto observer = make_observer({records_}, 1);
+  observer->scan();
+  rf_comm& c = w->comm(0);
+  c.state = RF_COMM_FILLING;
+  EXPECT_TRUE(observer->look(false).processes.at(0).comms.empty());
+  c.number += RF_MAX_COMMS;
+  c.id = 1234;
+  c.entered = c.completed = 0;
+  c.state = RF_COMM_LIVE;
+  const Timeline t = observer->look(false);
+  const ProcessView& p = t.processes.at(0);
+  ASSERT_EQ(p.comms.size(), 1u);
+  EXPECT_EQ(p.comms[0].index, RF_MAX_COMMS);
+  EXPECT_EQ(p.comms[0].id, 1234u);
+  const std::vector<Event> events = *p.events();
+  EXPECT_EQ(events.size(), 2u);
+  for (const Event& e : events) EXPECT_EQ(p.comm(e.record.comm), nullptr);
+  c.number += 1;  // of no entry's: a record that nobody wrote so
+  EXPECT_TRUE(observer->look(false).processes.at(0).comms.empty());
+}
+
 TEST_F(Observe, ALookIsInconsistentWhenSomethingMovesUnderIt) {
   auto w = ring(0);
   auto observer = make_observer({records_}, 1);

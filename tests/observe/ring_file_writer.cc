@@ -45,6 +45,7 @@ RingFileWriter::~RingFileWriter() { ::munmap(base_, bytes_); }
 void RingFileWriter::add_comm(uint64_t id, const std::string& name, int size, int rank) {
   const uint32_t index = header().comms_used;
   rf_comm& c = comm(index);
+  c.number = index;
   c.id = id;
   c.size = static_cast<uint32_t>(size);
   c.rank = rank;

@@ -8,8 +8,8 @@
 #include <map>
 
 #include "harness/base/assert.h"
+#include "harness/observe/arrange.h"
 #include "harness/observe/ring_reader.h"
-#include "harness/observe/same_words.h"
 #include "tests/observe/ring_file_writer.h"
 
 namespace rankfault::testing {

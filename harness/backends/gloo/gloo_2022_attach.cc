@@ -95,7 +95,7 @@ std::vector<int32_t> fetch_members(::gloo::rendezvous::Store& store, int size, b
 
 void connect_full_mesh(::gloo::rendezvous::Context* self, ::gloo::rendezvous::Store& store, Device& device) {
   const Claim claim = claim_of_environment();
-  const bool is_world = claim.world_size < 0 || self->size == claim.world_size;
+  const bool is_world = claim.world_size < 0 || self->size >= claim.world_size;
   core->become_member(RF_LIB_GLOO, is_world ? self->rank : claim.rank,
                       is_world ? self->size : claim.world_size);
   rf_call call =
@@ -113,6 +113,10 @@ void connect_full_mesh(::gloo::rendezvous::Context* self, ::gloo::rendezvous::St
                    .identity = id ? RF_ID_EXCHANGED : RF_ID_NONE,
                    .members = {}};
   if (id) info.members = fetch_members(store, self->size, is_world);
+  if (refute_environment(info.members)) {
+    info.members = fetch_members(store, self->size, true);
+    core->become_member(RF_LIB_GLOO, self->rank, self->size);
+  }
   contexts().add(self, info);
   recorded.returned();
 }

@@ -25,16 +25,22 @@ struct Claim {
 
 // Rank and world size as the launcher told them; -1 when it did not.
 inline Claim claim_of_environment() {
-  constexpr const char* kNames[][2] = {{"RANK", "WORLD_SIZE"},
-                                       {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-                                       {"PMI_RANK", "PMI_SIZE"},
-                                       {"SLURM_PROCID", "SLURM_NTASKS"}};
+  constexpr const char* kNames[][2] = {
+#define RF_LAUNCHER(rank, size, local_rank) {rank, size},
+#include "harness/agent/launcher_env.def"
+  };
   for (const auto& names : kNames) {
     const char* rank = getenv(names[0]);
-    const char* size = getenv(names[1]);
+    const char* size = names[1] ? getenv(names[1]) : nullptr;
     if (rank && *rank && size && *size) return {atoi(rank), atoi(size)};
   }
   return {};
+}
+
+// Two members of one communicator inherited the same rank: none of them got it from a launcher.
+inline bool refute_environment(std::vector<int32_t> world_ranks) {
+  std::sort(world_ranks.begin(), world_ranks.end());
+  return std::adjacent_find(world_ranks.begin(), world_ranks.end()) != world_ranks.end();
 }
 
 // Never 0. getrandom may fail early at boot only; then pid and time would do, but 0 says "not known".

@@ -60,20 +60,53 @@ std::vector<int32_t> fetch_members(void* store, int size, bool is_world) {
   return members;
 }
 
-// torch.distributed wraps the store once for each group, with the group's name as the prefix. A name that
-// is a number alone would say little: it gets "group" before it.
-std::string name_of(void* store, bool is_world) {
-  if (is_world) return "world";
+// torch.distributed wraps the store once for each group, with the group's name as the prefix; the default
+// group's is "0".
+std::string prefix_of(void* store) {
   for (int depth = 0; depth < 8 && store; ++depth) {
     if (!is_prefix_store(store)) break;
     const auto& prefix =
         *reinterpret_cast<const std::string*>(static_cast<char*>(store) + layout::kPrefixOfPrefixStore);
     std::string name = prefix.substr(0, prefix.find('/'));
     if (!name.empty() && name != "cpu" && name != "gloo" && name != "default_pg" && name != "worker")
-      return name.find_first_not_of("0123456789") == std::string::npos ? "group" + name : name;
+      return name;
     store = layout::at<void*>(store, layout::kPrefixOfPrefixStore + sizeof(std::string));
   }
   return "";
+}
+
+// A name that is a number alone would say little: it gets "group" before it.
+std::string name_of(const std::string& prefix, bool is_world) {
+  if (is_world) return "world";
+  const bool number = !prefix.empty() && prefix.find_first_not_of("0123456789") == std::string::npos;
+  return number ? "group" + prefix : prefix;
+}
+
+// The default group, or the first over all ranks, starts a world. Names of groups repeat in the next one.
+struct World {
+  std::atomic<void*> group{nullptr};
+  std::atomic<uint64_t> number{0};  // of those that this process has been in
+
+  bool starts_with(void* made) {
+    void* none = nullptr;
+    if (!group.compare_exchange_strong(none, made)) return false;
+    number.fetch_add(1);
+    return true;
+  }
+  void ends_with(void* gone) { group.compare_exchange_strong(gone, nullptr); }
+};
+World world;
+
+// What every member knows by itself. A process that came later counts worlds otherwise: such an identity
+// proves nothing.
+uint64_t identity_by_name(const std::string& name, int size) {
+  static PointerMap<1024> made;  // how often each was
+  const uint64_t words[] = {rf_hash_text(name.c_str()), world.number.load(), static_cast<uint64_t>(size)};
+  const uint64_t of_world = rf_hash_bytes(0, words, sizeof words);
+  const void* const key = reinterpret_cast<void*>(of_world | 2);
+  const uint64_t before = made.get(key) == PointerMap<1>::kAbsent ? 0 : made.get(key);
+  made.set(key, before + 1);
+  return rf_hash_bytes(of_world, &before, sizeof before);
 }
 
 uint64_t timeout_of(void* const* options) {
@@ -92,7 +125,7 @@ Identity identity_after(void* store, int size, bool is_world, const std::string&
   Identity of;
   if (connects_lazily()) {  // nobody has waited for anybody: only what every member knows by itself
     if (is_world) of.members = fetch_members(store, size, true);
-    if (!name.empty()) of.id = rf_hash_text(name.c_str()), of.how = RF_ID_NAME;
+    if (!name.empty()) of.id = identity_by_name(name, size), of.how = RF_ID_NAME;
     return of;
   }
   of.id = identity_from_text(fetch(store, kIdentityKey));
@@ -120,35 +153,37 @@ void add_group(void* group, int rank, int size, uint64_t timeout_ns, const std::
     core->opaque(RF_OPAQUE_COMMUNICATION);  // a live group is not known any more
 }
 
-std::atomic<bool> has_world{false};
-
 void construct(void* self, void* const* store, int rank, int size, void** options) {
   const Claim claim = claim_of_environment();
-  const bool over_all = claim.world_size < 0 || size == claim.world_size;
-  const bool is_world = over_all && !has_world.exchange(true);
+  const bool over_all = claim.world_size < 0 || size >= claim.world_size;
+  void* const kept = *store;  // the group holds it too
+  const std::string prefix = prefix_of(kept);
+  const bool is_world = (over_all || prefix == "0") && world.starts_with(self) && over_all;
   core->become_member(RF_LIB_C10D, over_all ? rank : claim.rank, over_all ? size : claim.world_size);
   rf_call call =
       make_call(RF_LIB_C10D, is_world ? RF_OP_INIT : RF_OP_COMM_CREATE, __builtin_return_address(0));
   const uint64_t timeout_ns = timeout_of(options);
   call.timeout_ns = timeout_ns;
-  void* const kept = *store;  // the group holds it too
-  const std::string name = name_of(kept, is_world);
+  const std::string name = name_of(prefix, is_world);
   RecordedCall recorded(call);
   if (recorded.verdict() == RF_DO_FAIL) throw std::runtime_error("[rankfault] rendezvous failed (injected)");
   if (rank == 0) offer(kept, kIdentityKey, identity_text(random_identity()));
   if (!over_all) offer(kept, member_key(rank), std::to_string(claim.rank));
   torch_next.construct(self, store, rank, size, options);
-  add_group(self, rank, size, timeout_ns, name, identity_after(kept, size, over_all, name));
+  Identity of = identity_after(kept, size, over_all, name);
+  if (refute_environment(of.members)) {
+    of.members = fetch_members(kept, size, true);
+    core->become_member(RF_LIB_C10D, rank, size);
+  }
+  add_group(self, rank, size, timeout_ns, name, of);
   recorded.returned();
 }
 
 template <auto kNext>
 void destroy(void* self) {
   const uint64_t comm = state().groups.get(self);
+  world.ends_with(self);  // in-place recovery makes the next one
   if (comm != PointerMap<1>::kAbsent) {
-    const rf_comm* held = core->comm_get(static_cast<uint32_t>(comm));
-    if (held && (held->flags & RF_COMM_WORLD))
-      has_world.store(false);  // in-place recovery makes the next one
     state().groups.erase(self);
     core->comm_gone(static_cast<uint32_t>(comm));
   }

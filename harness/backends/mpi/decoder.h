@@ -26,6 +26,7 @@ struct mpi_library {
   int (*comm_size)(MPI_Comm, int*);
   int (*comm_group)(MPI_Comm, MPI_Group*);
   int (*comm_remote_group)(MPI_Comm, MPI_Group*);
+  int (*comm_get_parent)(MPI_Comm*);
   int (*comm_test_inter)(MPI_Comm, int*);
   int (*comm_call_errhandler)(MPI_Comm, int);
   int (*group_size)(MPI_Group, int*);

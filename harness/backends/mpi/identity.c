@@ -46,14 +46,16 @@ static uint64_t hash_of_members(const int32_t* ranks, int size, int* foreign) {
 
 /* How often this very id was made before: for creations that k does not tell apart. */
 static uint64_t times_seen(uint64_t id) {
+  enum { kIds = 4096 };
   static struct rf_lock guard;
-  static struct { uint64_t id, times; } seen[RF_MAX_COMMS];
-  uint64_t times = 0;
+  static struct { uint64_t id, times; } seen[kIds];
+  uint64_t times = TIMES_UNKNOWN;
   if (rf_lock_take(&guard) != 0) return TIMES_UNKNOWN;
-  for (unsigned i = 0; i < RF_MAX_COMMS; ++i) {
-    if (seen[i].id != 0 && seen[i].id != id) continue;
-    seen[i].id = id;
-    times = seen[i].times++;
+  for (unsigned i = 0; i < kIds; ++i) {
+    const unsigned at = (unsigned)(id + i) % kIds;
+    if (seen[at].id != 0 && seen[at].id != id) continue;
+    seen[at].id = id;
+    times = seen[at].times++;
     break;
   }
   rf_lock_give(&guard);
@@ -124,6 +126,8 @@ void rf_world_made(void) {
   job = rf_abi_job();
   if (job == 0) rf_core->opaque(RF_OPAQUE_COMMUNICATION);
   rf_types_load();
+  MPI_Comm parent = rf_mpi.comm_null;
+  if (rf_mpi.comm_get_parent(&parent) == RF_MPI_SUCCESS && parent != rf_mpi.comm_null) rf_core->spawned();
   rf_core->become_member(RF_LIB_MPI, rank, size);
   if (rf_mpi.query_thread(&level) == RF_MPI_SUCCESS)
     rf_core->thread_multiple(level == RF_MPI_THREAD_MULTIPLE);

@@ -44,6 +44,7 @@ int rf_library_load(const char** reason) {
       {"PMPI_Comm_size", &rf_mpi.comm_size},
       {"PMPI_Comm_group", &rf_mpi.comm_group},
       {"PMPI_Comm_remote_group", &rf_mpi.comm_remote_group},
+      {"PMPI_Comm_get_parent", &rf_mpi.comm_get_parent},
       {"PMPI_Comm_test_inter", &rf_mpi.comm_test_inter},
       {"PMPI_Comm_call_errhandler", &rf_mpi.comm_call_errhandler},
       {"PMPI_Group_size", &rf_mpi.group_size},

@@ -8,8 +8,10 @@ static int number_from(const char* name) {
   return text && *text ? atoi(text) : -1;
 }
 
-/* Said before the library is entered: a rank that hangs in MPI_Init must be seen inside it. */
+/* Said before the library is entered: a rank that hangs in MPI_Init must be seen inside it. Until the library
+ * can be asked, Open MPI's and hydra's own variables tell that ranks of another world started this one. */
 void rf_announce(void) {
+  if (getenv("OMPI_PARENT_PORT") || number_from("PMI_SPAWNED") > 0) rf_core->spawned();
   const int rank = number_from(RF_MPI_RANK), size = number_from(RF_MPI_SIZE);
   if (rank >= 0) rf_core->become_member(RF_LIB_MPI, rank, size);
 }

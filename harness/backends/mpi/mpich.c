@@ -6,13 +6,11 @@
 #include "hydra_job.h"
 
 static int (*isend)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
-static int (*comm_get_parent)(MPI_Comm*);
 static uint32_t version;
 
 int rf_abi_load(const char** reason) {
   const struct rf_wanted functions[] = {
       {"PMPI_Isend", &isend},
-      {"PMPI_Comm_get_parent", &comm_get_parent},
   };
   rf_mpi.world = (MPI_Comm)(rf_predefined)RF_MPI_COMM_WORLD;
   rf_mpi.self = (MPI_Comm)(rf_predefined)RF_MPI_COMM_SELF;
@@ -34,7 +32,7 @@ uint32_t rf_abi_version(const char* text) {
 
 uint64_t rf_abi_job(void) {
   MPI_Comm parent = rf_mpi.comm_null;
-  if (comm_get_parent(&parent) != RF_MPI_SUCCESS || parent != rf_mpi.comm_null) return 0; /* spawned */
+  if (rf_mpi.comm_get_parent(&parent) != RF_MPI_SUCCESS || parent != rf_mpi.comm_null) return 0; /* spawned */
   return rf_hydra_job();
 }
 

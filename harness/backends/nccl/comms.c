@@ -25,9 +25,11 @@ static struct {
 } pending[kPending];
 static struct rf_lock pending_guard;
 
-static int16_t device_of[RF_MAX_COMMS]; /* + 1; 0 unknown */
+static int16_t device_of[RF_MAX_COMMS]; /* by the communicator's entry: + 1; 0 unknown */
 
-int rf_comm_device(uint32_t comm) { return comm < RF_MAX_COMMS ? RF_LOAD(&device_of[comm]) - 1 : -1; }
+int rf_comm_device(uint32_t comm) {
+  return comm != RF_NO_COMM ? RF_LOAD(&device_of[RF_COMM_SLOT(comm)]) - 1 : -1;
+}
 
 /* A communicator is on the device that is current when it is made. */
 static int current_device(void) {
@@ -59,8 +61,8 @@ static void add(ncclComm_t comm, struct made how) {
                                     .identity = how.no_identity ? RF_ID_NONE
                                                 : how.parent    ? RF_ID_DERIVED
                                                                 : RF_ID_UNIQUE};
-  const uint32_t index = rf_core->comm_add(&info);
-  if (index < RF_MAX_COMMS) RF_STORE(&device_of[index], (int16_t)(how.device + 1));
+  const uint32_t number = rf_core->comm_add(&info);
+  if (number != RF_NO_COMM) RF_STORE(&device_of[RF_COMM_SLOT(number)], (int16_t)(how.device + 1));
 }
 
 static void add_or_wait(ncclComm_t* where, ncclComm_t before, struct made how) {
@@ -97,16 +99,39 @@ void rf_comms_resolve(void) {
   rf_lock_give(&pending_guard);
 }
 
-/* Who this process is in the job is the launcher's word; an NCCL communicator may be a part of it. */
-static void announce(int rank, int size) {
-  static const char* const kNames[][2] = {{"RANK", "WORLD_SIZE"},
-                                          {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-                                          {"SLURM_PROCID", "SLURM_NTASKS"}};
+/* Rank and world size as the launcher told them; 0 when it did not. */
+static int told_by_launcher(int* rank, int* size) {
+  static const char* const kNames[][2] = {
+#define RF_LAUNCHER(rank, size, local_rank) {rank, size},
+#include "harness/agent/launcher_env.def"
+  };
   for (size_t i = 0; i < sizeof(kNames) / sizeof(kNames[0]); ++i) {
-    const char *const r = getenv(kNames[i][0]), *const s = getenv(kNames[i][1]);
+    const char *const r = getenv(kNames[i][0]), *const s = kNames[i][1] ? getenv(kNames[i][1]) : NULL;
     if (!r || !s || !*r || !*s) continue;
-    rf_core->become_member(RF_LIB_NCCL, atoi(r), atoi(s));
-    return;
+    *rank = atoi(r);
+    *size = atoi(s);
+    return 1;
+  }
+  return 0;
+}
+
+/* A communicator may be a part of the job: then the launcher's word stands, or that of the largest one so
+ * far. One that is larger than the launcher's world refutes it, unless it is larger because this process has
+ * several of its devices: then it is made in a group, or its id comes twice. */
+static void announce(const ncclUniqueId* id, int rank, int size) {
+  static uint64_t seen;
+  static int largest;
+  const uint64_t hash = id ? rf_hash_bytes(0, id, sizeof(*id)) : 0;
+  const int again = __atomic_exchange_n(&seen, hash, __ATOMIC_RELAXED) == hash;
+  const int several = !id || rf_group_depth() > 0 || again;
+  int told_rank = -1, told_size = -1;
+  if (told_by_launcher(&told_rank, &told_size) && (several || size <= told_size)) {
+    if (!several && size < RF_LOAD(&largest)) return;
+    rank = told_rank;
+    size = told_size;
+  } else {
+    if (size <= RF_LOAD(&largest)) return;
+    RF_STORE(&largest, size);
   }
   rf_core->become_member(RF_LIB_NCCL, rank, size);
 }
@@ -133,7 +158,7 @@ static struct rf_call initialisation(int size, const void* where) {
 }
 
 ncclResult_t wrap_ncclCommInitRank(ncclComm_t* comm, int size, ncclUniqueId id, int rank) {
-  announce(rank, size);
+  announce(&id, rank, size);
   struct rf_call call = initialisation(size, WHERE);
   const ncclComm_t before = *comm;
   const enum rf_verdict verdict = rf_core->begin(&call);
@@ -144,7 +169,7 @@ ncclResult_t wrap_ncclCommInitRank(ncclComm_t* comm, int size, ncclUniqueId id, 
 
 ncclResult_t wrap_ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id, int rank,
                                          ncclConfig_t* config) {
-  announce(rank, size);
+  announce(&id, rank, size);
   struct rf_call call = initialisation(size, WHERE);
   const ncclComm_t before = *comm;
   const enum rf_verdict verdict = rf_core->begin(&call);
@@ -157,7 +182,7 @@ ncclResult_t wrap_ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueI
 /* All members give the same ids in the same order. */
 ncclResult_t wrap_ncclCommInitRankScalable(ncclComm_t* comm, int size, int rank, int count, ncclUniqueId* ids,
                                            ncclConfig_t* config) {
-  announce(rank, size);
+  announce(count > 0 ? ids : NULL, rank, size);
   struct rf_call call = initialisation(size, WHERE);
   const ncclComm_t before = *comm;
   const enum rf_verdict verdict = rf_core->begin(&call);
@@ -175,7 +200,7 @@ ncclResult_t wrap_ncclCommInitRankScalable(ncclComm_t* comm, int size, int rank,
  * on the new communicator are recorded, and nothing is proven over them. */
 ncclResult_t wrap_ncclCommGrow(ncclComm_t parent, int size, const ncclUniqueId* id, int rank,
                                ncclComm_t* made, ncclConfig_t* config) {
-  if (!parent) announce(rank, size);
+  if (!parent) announce(id, rank, size);
   struct rf_call call = initialisation(size, WHERE);
   const ncclComm_t before = *made;
   const enum rf_verdict verdict = rf_core->begin(&call);
@@ -193,7 +218,7 @@ ncclResult_t wrap_ncclCommGrow(ncclComm_t parent, int size, const ncclUniqueId* 
 /* All members are of this process; the id needs to be unique, not shared. */
 ncclResult_t wrap_ncclCommInitAll(ncclComm_t* comms, int count, const int* devices) {
   static uint64_t times;
-  announce(0, 1);
+  announce(NULL, 0, 1);
   struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, NULL, WHERE);
   const enum rf_verdict verdict = rf_core->begin(&call);
   const ncclResult_t rc =

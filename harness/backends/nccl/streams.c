@@ -11,7 +11,13 @@ uint32_t rf_entries_end;
 uint32_t rf_entries_in_use;
 static uint64_t stamps;
 static uint32_t next_entry;
-static uint8_t given_up[RF_MAX_COMMS]; /* aborted or revoked: what leaves its streams then is not complete */
+/* By the communicator's entry, its number + 1: aborted or revoked. What leaves its streams then is not
+ * complete. */
+static uint32_t given_up[RF_MAX_COMMS];
+
+static int is_given_up(uint32_t comm) {
+  return comm != RF_NO_COMM && __atomic_load_n(&given_up[RF_COMM_SLOT(comm)], __ATOMIC_SEQ_CST) == comm + 1;
+}
 
 uint64_t rf_stream_position(void) { return __atomic_add_fetch(&stamps, 1, __ATOMIC_ACQ_REL); }
 
@@ -56,7 +62,7 @@ static void raise_highest(uint32_t used) {
 void rf_stream_enqueued(cudaStream_t stream, const struct rf_call* call, enum rf_enqueued_how how) {
   static const enum rf_entry_state kAs[] = {
       [RF_ENQUEUED_NOW] = kOnStream, [RF_ENQUEUED_AT_GROUP_END] = kInGroup, [RF_ENQUEUED_LATER] = kAccepted};
-  if (call->comm < RF_MAX_COMMS && given_up[call->comm]) return;
+  if (is_given_up(call->comm)) return;
   if (!rf_stream_is_plain(stream)) { /* it runs with each launch of a graph, and nobody counts those */
     rf_core->opaque(RF_OPAQUE_COMMUNICATION);
     return;
@@ -121,13 +127,12 @@ void rf_stream_idle(uint32_t comm, uint64_t before) {
     if (!move(e, word, with_state(word, kFilling))) continue;
     e->stamp = rf_stream_position();
     RF_STORE(&e->state, with_state(word, kOnStream));
-    if (__atomic_load_n(&given_up[comm % RF_MAX_COMMS], __ATOMIC_SEQ_CST))
-      take_away(e, with_state(word, kOnStream));
+    if (is_given_up(comm)) take_away(e, with_state(word, kOnStream));
   }
 }
 
 void rf_stream_forget(uint32_t comm) {
-  if (comm < RF_MAX_COMMS) __atomic_store_n(&given_up[comm], (uint8_t)1, __ATOMIC_SEQ_CST);
+  if (comm != RF_NO_COMM) __atomic_store_n(&given_up[RF_COMM_SLOT(comm)], comm + 1, __ATOMIC_SEQ_CST);
   for (uint32_t i = 0; i < RF_LOAD(&rf_entries_end); ++i) {
     const uint32_t word = RF_LOAD(&rf_entries[i].state);
     if (state_of(word) >= kInGroup && rf_entries[i].comm == comm) take_away(&rf_entries[i], word);

@@ -25,7 +25,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     for (const size_t j : claims[all[i]->rank()]) {
       if (j <= i) continue;
       const Process &a = *all[i], &b = *all[j];
-      if (!a.member() || !b.member() || !overlap(*a.view, *b.view)) continue;
+      if (!a.member() || !b.member() || a.helper() || b.helper() || !overlap(*a.view, *b.view)) continue;
       Finding f;
       f.kind = "duplicate_rank";
       f.ranks = {a.rank()};

@@ -74,7 +74,7 @@ ExpectationResult judge_no_commit(const ExpectationSpec& spec, const RunFacts& f
           gate->lines);
     const bool seen =
         std::any_of(facts.timeline.processes.begin(), facts.timeline.processes.end(), [&](const auto& p) {
-          return p.rank == rank && p.attempt == gate->attempt && p.stage >= RF_STAGE_MEMBER;
+          return p.rank == rank && !p.helper && p.attempt == gate->attempt && p.stage >= RF_STAGE_MEMBER;
         });
     if (!seen && unseen.empty()) unseen = fmt::format("rank {} left no record", rank);
   }

@@ -25,12 +25,15 @@ class NcclRank : public ::testing::Test {
   }
   // Of rank 0: `words` are a program of bin/ranks/nccl and its own words. As wait gives its end; what an
   // earlier run recorded is gone.
-  int launch(const std::string& words, int world, const std::string& environment = "") {
+  // `told`: the launcher's variables, where they are not torchrun's.
+  int launch(const std::string& words, int world, const std::string& environment = "",
+             const std::string& told = "") {
     std::filesystem::remove_all(run_dir_ + "/records");
     std::filesystem::create_directories(run_dir_ + "/records");
-    const std::string command = "exec env " + environment + " RANK=0 WORLD_SIZE=" + std::to_string(world) +
-                                " RANKFAULT_RUN_DIR=" + run_dir_ + " LD_PRELOAD=" + build_ +
-                                "/lib/librankfault_agent.so " + build_ + "/bin/ranks/nccl/" + words;
+    const std::string launcher = told.empty() ? " RANK=0 WORLD_SIZE=" + std::to_string(world) : " " + told;
+    const std::string command = "exec env " + environment + launcher + " RANKFAULT_RUN_DIR=" + run_dir_ +
+                                " LD_PRELOAD=" + build_ + "/lib/librankfault_agent.so " + build_ +
+                                "/bin/ranks/nccl/" + words;
     return system(command.c_str());
   }
   FlightRecord record() const { return read_flight_records(run_dir_)[0]; }

@@ -42,6 +42,16 @@ TEST_F(NcclRecord, CountsEachOperationOnce) {
   EXPECT_EQ(entered.count("async_error"), 0u) << "a poll without news";
 }
 
+// The first communicator of an NCCL program may be a part of its job, whichever launcher started it.
+TEST_F(NcclRecord, TheLaunchersRankStandsWhereACommunicatorIsSmallerThanTheJob) {
+  for (const char* told : {"PMI_RANK=5 PMI_SIZE=8", "SLURM_PROCID=5 SLURM_NTASKS=8"}) {
+    ASSERT_EQ(launch("nccl_streams", 1, "", told), 0);
+    const auto by_rank = read_flight_records(run_dir_);
+    ASSERT_EQ(by_rank.count(5), 1u) << told;
+    EXPECT_EQ(by_rank.at(5).header.world_size, 8) << told;
+  }
+}
+
 TEST_F(NcclRecord, CompletionIsWhatAWaitForTheStreamShowed) {
   const FlightRecord record = run();
   EXPECT_THAT(ops_complete(record, true),
