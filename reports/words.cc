@@ -25,7 +25,8 @@ std::string finding_line(const Finding& finding) {
     line += fmt::format(", call {}", finding.seq->from);
   if (finding.seq && finding.seq->from != finding.seq->to)
     line += fmt::format(", call {} to {}", finding.seq->from, finding.seq->to);
-  return line + (finding.confidence == Confidence::kProven ? ", proven" : ", inferred");
+  line += finding.confidence == Confidence::kProven ? ", proven" : ", inferred";
+  return line + (finding.handled ? ", handled" : "");
 }
 
 std::string side_line(const Side& side) {

@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define RF_ABI_VERSION 4u                      /* 4: numbers of communicators, ancestors */
+#define RF_ABI_VERSION 4u                      /* 4: numbers of communicators, ancestors, library_threads */
 #define RF_RING_MAGIC 0x676e697246524b4eull    /* flight record */
 #define RF_ACTIONS_MAGIC 0x74636146524b4e00ull /* action record */
 #define RF_CONTROL_MAGIC 0x6c7274436652b4e0ull /* control page */
@@ -302,9 +302,9 @@ struct rf_header { /* 4096 bytes */
   uint32_t spawned; /* 1: its world was started by ranks of another (MPI_Comm_spawn) */
   uint32_t pad;
   uint64_t clock_word;          /* virtual time: offset added to this process's clocks */
+  uint64_t library_threads;     /* that MPI's initialisation began, + 1; 0: not counted */
   char env_rank_source[32];     /* the variable the candidate's rank came from */
-  char output[RF_OUTPUT_BYTES]; /* the file that its standard output was when the record was opened; else
-                                   empty */
+  char output[RF_OUTPUT_BYTES]; /* the file that its standard output was at the opening; else empty */
   struct rf_coverage coverage[RF_MAX_LIBRARIES];
 };
 

@@ -95,9 +95,10 @@ int exit_code(const FinishedRun& run) {
   if (!run.report.cleanup.empty()) return kExitCleanupIncomplete;
   const Findings& findings = run.facts->findings;
   if (findings.cannot_say()) return kExitUnknown;
-  if (!findings.nothing_wrong()) return kExitFail;
+  const bool finished = job_status(*run.facts) == "exit 0";
+  if (!findings.nothing_wrong() && !(findings.only_handled() && finished)) return kExitFail;
   if (lost_lines(run)) return kExitUnknown;
-  return job_status(*run.facts) == "exit 0" ? kExitPass : kExitUnknown;
+  return finished ? kExitPass : kExitUnknown;
 }
 
 void print_end(const FinishedRun& run) {
@@ -144,7 +145,8 @@ const Registration<CliCommand> kWatch{{
     "and sockets that it held. When something is found the ranks' stacks are taken: each thread is stopped "
     "for\n"
     "a moment.\n"
-    "Exit: 0 nothing found and the job exited 0, 1 a finding, 2 cannot say, 3 cleanup incomplete, 64 usage,\n"
+    "Exit: 0 nothing found, or only ends that the program handled, and the job exited 0, 1 a finding, 2 "
+    "cannot say, 3 cleanup incomplete, 64 usage,\n"
     "70 internal, 71 the machine refuses what a run needs, 77 the launcher is missing,\n"
     "129, 130 and 143 when interrupted.",
     [](CLI::App& app) {

@@ -108,13 +108,14 @@ Holding holding_waits(const JobView& job, const Limits& limits) {
   const TimeNs look = job.timeline().look;
   Holding holding;
   for (const PlaceWait& w : waits.collective)
-    if (lane_is_held(*w.waiter->process, w.held, limits, look) &&
+    if (!w.place->group->revoked && lane_is_held(*w.waiter->process, w.held, limits, look) &&
         std::any_of(w.place->missing.begin(), w.place->missing.end(),
                     [&](const auto& m) { return holds(w, *m.first, m.second); }))
       holding.places.push_back(&w);
   const std::set<const Call*> served = maybe_served(waits.messages);
   for (const WaitEdge& e : waits.messages)
-    if (!served.count(e.call) && holds(e, limits, look) && (e.one_of || !e.missing->process->ended()))
+    if (!e.group->revoked && !served.count(e.call) && holds(e, limits, look) &&
+        (e.one_of || !e.missing->process->ended()))
       holding.messages.push_back(&e);
   return holding;
 }

@@ -17,7 +17,13 @@ bool unfinished(const Call& c) { return !c.succeeded(); }
 
 // The waiter's part of one call that the ended member did not enter (or died in).
 WaitEdge edge_of(const CommGroup& group, const Member& waiter, const Call& call, const Member& ended) {
-  WaitEdge e{&group, &waiter, &call, &ended, false, ended.entered(call.seq), waiter.process->held_by(call)};
+  WaitEdge e{&group,
+             &waiter,
+             &call,
+             &ended,
+             false,
+             ended.entered(waiter.least_place(call)),
+             waiter.process->held_by(call)};
   e.is_need = needs_of(call, waiter, group).certainly(ended.rank);
   return e;
 }
@@ -54,16 +60,25 @@ bool ended_together(const WaitEdge& e, const Process& other) {
   return p.view->dying || (p.ended() && p.view->end.time < other.view->end.time + kTogether);
 }
 
+// The waiter's call had failed when the other still lived: of a limit, or refused.
+bool failed_before(const WaitEdge& e, const Process& ended) {
+  return e.call->status == Call::Status::kFailed && ended.view->end.time != 0 &&
+         e.call->left + kTogether < ended.view->end.time;
+}
+
 // A proof that blames whom the launcher ended because of the waiter would be a false one.
 void doubt_who_was_first(Finding& f, const Unmet& u) {
   const Process& ended = *u.member->process;
-  const auto at = std::find_if(u.edges.begin(), u.edges.end(),
-                               [&](const WaitEdge& e) { return ended_together(e, ended); });
-  if (at == u.edges.end()) return;
-  f.assumes.push_back(
-      {"ended_first", false,
-       fmt::format("rank {}, which waits for it, ended at the same time: it may have been first",
-                   at->waiter->world_rank)});
+  std::string why;
+  for (const WaitEdge& e : u.edges)
+    if (why.empty() && ended_together(e, ended))
+      why = fmt::format("rank {}, which waits for it, ended at the same time: it may have been first",
+                        e.waiter->world_rank);
+    else if (why.empty() && failed_before(e, ended))
+      why =
+          fmt::format("the call of rank {} had failed before: not because of this end", e.waiter->world_rank);
+  if (why.empty()) return;
+  f.assumes.push_back({"ended_first", false, std::move(why)});
   f.confidence = Confidence::kInferred;
   f.claim = Claim::kNone;
   f.claimed.clear();
@@ -95,7 +110,9 @@ Unmet unmet_on(const CommGroup& group, const Member& ended) {
   if (u.edges.empty()) return {};
   for (const WaitEdge& e : u.edges) u.to = std::max(u.to, e.call->seq);
   keep_first(u.edges);
-  const auto lives = [&](const WaitEdge& e) { return !ended_together(e, *ended.process); };
+  const auto lives = [&](const WaitEdge& e) {
+    return !ended_together(e, *ended.process) && !failed_before(e, *ended.process);
+  };
   if (std::any_of(u.edges.begin(), u.edges.end(), lives))
     std::erase_if(u.edges, [&](const WaitEdge& e) { return !lives(e); });
   u.seq = u.edges.front().call->seq;
@@ -159,6 +176,21 @@ void tell_unmet(Finding& finding, const Unmet& u) {
   finding.sides = sides_of(seats, *u.group);
   prove(finding, u.edges, {end_of(*u.member->process, *u.group)});
   doubt_who_was_first(finding, u);
+}
+
+bool is_handled(const JobView& job, const Process& ended) {
+  bool went_on = false;
+  for (int rank = 0; rank < job.timeline().world_size; ++rank) {
+    const Process* p = job.rank(rank);
+    if (!p || !p->ended() || !p->view->end.status_known) return false;
+    if (p == &ended || p->view->end.by_signal) continue;
+    if (p->view->end.value != 0) return false;
+    went_on = went_on || std::any_of(p->calls.begin(), p->calls.end(), [&](const Call& c) {
+                return c.entered > ended.view->end.time && c.succeeded() && !rf_is_inner(c.op()) &&
+                       c.op() != RF_OP_FINALIZE;
+              });
+  }
+  return went_on;
 }
 
 void tell_where_it_ended(Finding& finding, const JobView& job, const Process& ended) {

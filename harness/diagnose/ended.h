@@ -18,6 +18,9 @@ struct Unmet {
 // it died in.
 Unmet unmet_needs(const JobView&, const Process& ended);
 
+// The others went on after this end, and ended with 0 (but for those that died, too).
+bool is_handled(const JobView&, const Process& ended);
+
 // How it let them down: "inside all_reduce 3 on world", "and never entered barrier 2 on world".
 std::string let_down(const Unmet&);
 

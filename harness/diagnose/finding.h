@@ -62,6 +62,7 @@ struct Finding {
   std::string text;                   // one sentence for people
   std::vector<std::string> evidence;  // lines of the record it was built from
   int caused_by = -1;                 // index of the finding it hangs under; -1: a cause of its own
+  bool handled = false;               // an end that the rest of the job went on after, and finished with 0
   bool withdrawn = false;             // in a journal line: an earlier look inferred it, the last one does not
 };
 
@@ -71,6 +72,8 @@ struct Findings {
   // One finding `cannot_say`: nothing was recorded that a diagnosis could stand on.
   bool cannot_say() const { return all.size() == 1 && all[0].kind == "cannot_say"; }
   bool nothing_wrong() const { return all.size() == 1 && all[0].kind == "none"; }
+  // Ranks ended, and the program went on without them: nothing is wrong with a job that finished with 0.
+  bool only_handled() const;
 };
 
 // The least patience of inferred findings; the job's own record can only lengthen it (patience.h). What is

@@ -61,6 +61,7 @@ Json to_json(const Finding& f) {
   j["evidence"] = f.evidence;
   j["at"] = f.at;
   j["caused_by"] = f.caused_by;
+  if (f.handled) j["handled"] = true;
   if (f.withdrawn) j["withdrawn"] = true;
   return j;
 }
@@ -102,6 +103,7 @@ Result<Finding> finding_from_json(const Json& j) try {
   f.evidence = j.at("evidence").get<std::vector<std::string>>();
   f.at = j.at("at").get<TimeNs>();
   f.caused_by = j.at("caused_by").get<int>();
+  f.handled = j.value("handled", false);
   f.withdrawn = j.value("withdrawn", false);
   return f;
 } catch (const std::exception& e) {

@@ -4,6 +4,11 @@
 #include "harness/diagnose/finding.h"
 
 namespace rankfault {
+
+bool Findings::only_handled() const {
+  return !all.empty() && std::all_of(all.begin(), all.end(), [](const Finding& f) { return f.handled; });
+}
+
 namespace {
 
 bool says_something(const Finding& f) { return f.kind != "none" && f.kind != "cannot_say"; }
@@ -36,7 +41,7 @@ bool says_the_same(const Finding& a, const Finding& b) {
     return f.seq ? std::pair(f.seq->from, f.seq->to) : std::pair(0ul, 0ul);
   };
   return a.ranks == b.ranks && a.op == b.op && a.comm == b.comm && seq(a) == seq(b) && a.field == b.field &&
-         a.confidence == b.confidence && a.claim == b.claim && a.text == b.text;
+         a.confidence == b.confidence && a.claim == b.claim && a.text == b.text && a.handled == b.handled;
 }
 
 // What was proven stays so; a later look may only say it better (a status that came to be known).
@@ -74,8 +79,13 @@ std::vector<Finding> FindingsLog::news(const Findings& look, bool last_look) con
     if (!says_something(f)) continue;
     const auto at =
         std::find_if(kept_.begin(), kept_.end(), [&](const Finding& k) { return same_trouble(k, f); });
-    if (at != kept_.end() && (says_the_same(*at, f) || weaker(f, *at))) continue;
+    if (at != kept_.end() && (says_the_same(*at, f) || (weaker(f, *at) && f.handled == at->handled)))
+      continue;
     news.push_back(f);
+    if (at == kept_.end() || !weaker(f, *at)) continue;
+    news.back() = *at;  // what was proven of the end stays so
+    news.back().text = f.text;
+    news.back().handled = f.handled;
   }
   if (last_look && !look.all.empty()) {
     for (const Finding& k : kept_) {

@@ -38,7 +38,7 @@ using Key = std::pair<int, int>;  // partner, tag
 std::map<Key, Sent> sent_by(const Member& me) {
   std::map<Key, Sent> sent;
   for (const Call& c : me.process->calls)
-    if (c.comm() == me.comm->index && sends(c) && c.peer() >= 0) {
+    if (c.comm() == me.comm->index && sends(c) && c.peer() >= 0 && c.status != Call::Status::kFailed) {
       Sent& s = sent[{c.peer(), c.tag()}];
       ++s.count;
       s.last = &c;

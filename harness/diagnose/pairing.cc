@@ -20,6 +20,15 @@ std::vector<WaitEdge> edges_of(const Divergence& d) {
   return edges;
 }
 
+// A call that failed is no side of a pair: the library may have refused it before it began.
+Assumption every_place_is_known(const std::vector<WaitEdge>& edges) {
+  constexpr const char* kName = "every_place_is_known";
+  for (const WaitEdge& e : edges)
+    if (e.waiter->unsure_from != 0 && e.call && e.call->seq >= e.waiter->unsure_from)
+      return {kName, false, why_not_known(*e.waiter, *e.group)};
+  return {kName, true, "no call before those that are compared failed"};
+}
+
 // NCCL puts the calls of one group into an order of its own, by their sizes.
 Assumption in_program_order(const std::vector<WaitEdge>& edges) {
   constexpr const char* kName = "in_program_order";
@@ -65,7 +74,7 @@ Finding finding_about(const JobView& job, const Divergence& d, const char* kind)
 
 void prove_pairing(Finding& f, const Divergence& d) {
   const std::vector<WaitEdge> edges = edges_of(d);
-  f.assumes = {full_view(edges), one_look(edges, {})};
+  f.assumes = {full_view(edges), one_look(edges, {}), every_place_is_known(edges)};
   if (d.group->library == RF_LIB_NCCL) f.assumes.push_back(in_program_order(edges));
   if (d.group->first_seq() > 1) f.assumes.push_back(same_lost_calls(*d.group));
   const bool all =

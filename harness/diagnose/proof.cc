@@ -49,10 +49,10 @@ bool in_a_cycle(const std::vector<End>& ends) {
   return std::any_of(ends.begin(), ends.end(), [](const End& e) { return e.why == End::Why::kInCycle; });
 }
 
-// Threads that never made a call have no lane, so they cannot be counted: where the library allows
-// any thread, there may be one.
+// Threads that never made a call have no lane. Where the library allows any thread there may be one; where it
+// does not, a program with a second thread may not ask: most libraries let it call all the same.
 bool other_threads(const Process& process, const CommGroup& group) {
-  return group.library == RF_LIB_MPI ? process.view->thread_multiple : true;
+  return group.library != RF_LIB_MPI || !has_only_thread(process);
 }
 
 bool hook_is_missing(const Process& process, rf_library library) {
@@ -79,37 +79,25 @@ std::string why_not_seen(const Member& missing, rf_library library) {
   return "";
 }
 
-// A call that failed has its place in our order; in the library's it may have none (it never began), and
-// then all later positions of that member are one off. PyTorch gives a place to each call it was given.
-// NCCL refuses a call at once or when its group ends, whatever the others do.
-const Call* failed_before(const Member& m, const CommGroup& group, uint64_t seq) {
-  if (group.library == RF_LIB_C10D) return nullptr;
-  if (group.library == RF_LIB_NCCL && seq != ~uint64_t{0}) ++seq;
-  const auto found = std::find_if(m.calls.begin(), m.calls.end(), [&](const Call* c) {
-    return c->seq < seq && c->status == Call::Status::kFailed;
-  });
-  return found != m.calls.end() ? *found : nullptr;
-}
-
-// One that failed is among those that are not kept.
-bool failed_long_ago(const Member& m, const CommGroup& group) {
-  if (group.library == RF_LIB_C10D || m.process->view->history_lost == 0 || m.comm->error == 0) return false;
-  const auto kept = std::count_if(m.calls.begin(), m.calls.end(),
-                                  [](const Call* c) { return c->status == Call::Status::kFailed; });
-  return m.comm->failures == 0 || static_cast<uint64_t>(kept) < m.comm->failures;
-}
-
-std::string why_place_is_unknown(const Member& m, const CommGroup& group, uint64_t seq) {
-  if (const Call* failed = failed_before(m, group, seq))
-    return fmt::format("{} of rank {} failed: whether the library counts it is not known",
-                       short_call(*failed, group), m.world_rank);
-  if (m.process && m.comm && failed_long_ago(m, group))
-    return fmt::format("a call of rank {} on {} failed long ago: whether the library counts it is not known",
-                       m.world_rank, group.name);
-  return "";
-}
-
 }  // namespace
+
+// The failed call itself has its place by definition; NCCL refuses a call at once or when its group ends,
+// whatever the others do.
+bool place_is_known(const Member& m, const CommGroup& group, uint64_t seq) {
+  if (m.unsure_from == 0 || seq < m.unsure_from) return true;
+  const Call* own = seq == m.unsure_from && group.library != RF_LIB_NCCL ? m.at(seq) : nullptr;
+  return own && own->status == Call::Status::kFailed;
+}
+
+std::string why_not_known(const Member& m, const CommGroup& group) {
+  return fmt::format("a call of rank {} on {} failed: whether the library counts it is not known",
+                     m.world_rank, group.name);
+}
+
+bool has_only_thread(const Process& process) {
+  const ProcessView& v = *process.view;
+  return !v.thread_multiple && v.threads <= 1 + v.library_threads;
+}
 
 bool finalized(const Process& process, const CommGroup& group) {
   return group.library == RF_LIB_MPI && process.view->stage == RF_STAGE_FINALIZED;
@@ -218,9 +206,8 @@ Assumption full_view(const std::vector<WaitEdge>& edges) {
       continue;
     }
     for (const Member* m : {e.waiter, e.missing})
-      if (std::string why = why_place_is_unknown(*m, *e.group, e.call ? e.call->seq : ~uint64_t{0});
-          !why.empty())
-        return fails(kName, std::move(why));
+      if (!place_is_known(*m, *e.group, e.call ? e.call->seq : ~uint64_t{0}))
+        return fails(kName, why_not_known(*m, *e.group));
   }
   return holds(kName, "every communication call of the awaited processes was recorded");
 }

@@ -5,6 +5,7 @@
 // was not entered) and why each awaited member will never enter it.
 #pragma once
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -43,7 +44,8 @@ Assumption one_look(const std::vector<WaitEdge>&, const std::vector<End>&);
 Assumption same_calls_before(const std::vector<WaitEdge>&);
 
 // One more for cycles of live processes: a thread that never issued on the communicator has no lane, and may
-// yet come. MPI without MPI_THREAD_MULTIPLE rules it out; elsewhere nothing does.
+// yet come. A process of MPI without MPI_THREAD_MULTIPLE and without another thread rules it out; nothing
+// else does.
 Assumption no_new_issuer(const std::vector<End>&);
 
 // In a cycle a call that gives up (a limit, a revoked communicator) lets its rank go on and free the others:
@@ -55,6 +57,13 @@ void claim(Finding&, const std::vector<std::pair<const Member*, const Call*>>&);
 
 // Fills assumes, confidence, claim (cannot_return) and claimed of a finding.
 void prove(Finding&, const std::vector<WaitEdge>&, const std::vector<End>&);
+
+// Whether the member's count up to this place is the library's, too: no call of its own before it failed.
+bool place_is_known(const Member&, const CommGroup&, uint64_t seq);
+std::string why_not_known(const Member&, const CommGroup&);
+
+// MPI was asked for one thread at a time, and the process had no other at the look than the library's own.
+bool has_only_thread(const Process&);
 
 // MPI_Finalize ends MPI's communicators; another library of the same process goes on.
 bool finalized(const Process&, const CommGroup&);

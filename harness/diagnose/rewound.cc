@@ -37,7 +37,7 @@ void put_back(ProcessView& p, const Call& call) {
   if (entry == p.history.end()) return;
   // A nonblocking call that was polled to the end of its rank held it as a blocking one does.
   entry->record.flags &= static_cast<uint16_t>(~RF_CALL_NONBLOCKING);
-  entry->record.seq = call.seq;  // told by the record that is taken out
+  if (entry->record.seq == 0) entry->record.seq = call.seq;  // told by the record that is taken out
   const rf_record entered = entry->record;
   std::erase_if(p.history, [&](const Event& e) {
     return is_of_call(e) && (e.record.phase == RF_PHASE_EXIT || e.record.phase == RF_PHASE_ERROR ||
@@ -109,7 +109,8 @@ std::optional<Timeline> before_ranks_gave_up(const JobView& job) {
   if (all.empty()) return std::nullopt;
   Timeline before = job.timeline();
   for (const GivenUp& g : all)
-    put_back(before.processes[static_cast<size_t>(g.process->view - job.timeline().processes.data())], *g.call);
+    put_back(before.processes[static_cast<size_t>(g.process->view - job.timeline().processes.data())],
+             *g.call);
   before.job_over = false;
   return before;
 }

@@ -32,9 +32,10 @@ bool never_goes_on(const Member& m, const CommGroup& group, const Held& held) {
 
 bool collective_needs_held(const Call& c, const Member& me, const CommGroup& group, const Held& held) {
   const Needs needs = needs_of(c, me, group);
-  return same_up_to(group, c.seq) &&
+  return same_up_to(group, c.seq) && place_is_known(me, group, c.seq) &&
          std::any_of(group.members.begin(), group.members.end(), [&](const Member& m) {
-           return needs.certainly(m.rank) && m.entered(c.seq) == Known::kNo && never_goes_on(m, group, held);
+           return needs.certainly(m.rank) && m.entered(c.seq) == Known::kNo &&
+                  place_is_known(m, group, c.seq) && never_goes_on(m, group, held);
          });
 }
 
@@ -47,7 +48,7 @@ bool message_needs_held(const Call& c, const Member& me, const CommGroup& group,
 
 // By its only thread, in a call, or a wait for one, that needs a member that will never come.
 bool waits_for_held(const Process& p, const Held& held) {
-  if (p.view->thread_multiple) return false;
+  if (!has_only_thread(p)) return false;
   const auto sits_for = [&](const Call& c) {
     const Call* in = c.succeeded() || c.op() == RF_OP_FINALIZE ? nullptr : p.held_by(c);
     return in && in->op() != RF_OP_WAIT_ANY;
@@ -93,9 +94,11 @@ const Member* behind(const CommGroup& group, uint64_t seq, Held held) {
 Assumption same_calls_before(const std::vector<WaitEdge>& edges) {
   constexpr const char* kName = "same_calls_before";
   Held held;
+  std::set<const Member*> seen;
   std::map<const CommGroup*, uint64_t> last;  // place that somebody waits at
   for (const WaitEdge& e : edges) {
     held.insert(e.waiter->process);
+    seen.insert({e.waiter, e.missing});
     if (!e.call || is_message(e.call->op())) continue;
     uint64_t& seq = last[e.group];
     seq = std::max(seq, e.call->seq);
@@ -107,6 +110,8 @@ Assumption same_calls_before(const std::vector<WaitEdge>& edges) {
                           group->name, first_difference(*group), seq)};
     if (std::string why = lost_calls_may_differ(*group); !why.empty()) return {kName, false, std::move(why)};
     if (group->library == RF_LIB_C10D) continue;  // PyTorch gives each call a tag of its own place
+    for (const Member& m : group->members)        // of those in the proof, full_view asks the same
+      if (!seen.count(&m) && !place_is_known(m, *group, seq)) return {kName, false, why_not_known(m, *group)};
     if (const Member* m = behind(*group, seq, held))
       return {kName, false,
               fmt::format("rank {} has not come to call {} on {}, and may make another one before",

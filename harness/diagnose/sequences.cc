@@ -15,8 +15,9 @@ namespace {
 
 using Members = std::vector<const Member*>;
 
-// Finalize stands in the count, but it is the end of a sequence, not a call the others must match.
-bool counts(const Call* c) { return c->op() != RF_OP_FINALIZE; }
+// Finalize stands in the count, but it is the end of a sequence, not a call the others must match. Nor is a
+// communicator's free, unless somebody waits in it: who keeps the communicator leaks it, and harms nobody.
+bool counts(const Call* c) { return c->op() != RF_OP_FINALIZE && (c->op() != RF_OP_COMM_FREE || c->open()); }
 
 std::vector<const Call*> sequence(const Member& m, uint64_t first) {
   std::vector<const Call*> calls;
@@ -194,7 +195,7 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
     uint64_t last = 0;
     for (const Call* c : m.calls)
       if (counts(c)) last = std::max(last, c->seq);
-    if (m.calls.empty()) last = m.comm->entered;
+    if (m.calls.empty()) last = m.last_entered();
     if (last < longest_seq) shortest = std::min(shortest, last);
   }
   if (shortest == ~uint64_t{0} || shortest + 1 < first) return false;
@@ -288,7 +289,9 @@ bool diverges(const CommGroup& group, Divergence& d) {
   const uint64_t first = group.first_seq();
   const bool steps = std::any_of(group.members.begin(), group.members.end(),
                                  [](const Member& m) { return m.comm && m.process->view->steps_begun != 0; });
+  const auto is_broken = [&](uint64_t seq) { return group.broken_from != 0 && seq >= group.broken_from; };
   if (const uint64_t seq = first_difference(group)) {
+    if (is_broken(seq)) return false;
     d.seq = seq;
     d.pairs_differ = true;
     split(d, sides_at(group, seq));
@@ -308,7 +311,7 @@ bool diverges(const CommGroup& group, Divergence& d) {
     d.at = first_time(d);
     return true;
   }
-  if (!did_not_come(group, first, d)) return false;
+  if (!did_not_come(group, first, d) || is_broken(d.seq)) return false;
   d.at = first_time(d);
   return true;
 }

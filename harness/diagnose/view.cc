@@ -10,6 +10,7 @@
 
 #include "harness/base/parallel.h"
 #include "harness/diagnose/calls.h"
+#include "harness/diagnose/places.h"
 
 namespace rankfault {
 namespace {
@@ -83,7 +84,6 @@ void complete(CommGroup& group, const JobView& job) {
     if (!m.process && m.world_rank >= 0) m.process = job.rank(m.world_rank);
     if (m.comm) m.world_rank = m.process->rank();  // as it says itself, whatever lists of others say
     if (m.comm) collect_calls(m);
-    if (m.comm && has_unfinished(m)) group.unfinished.push_back(&m);
   }
   if (group.flags & RF_COMM_WORLD) group.name = "world";
   if (group.name.empty()) group.name = name_of(group);
@@ -149,15 +149,29 @@ const Call* Member::at(uint64_t seq) const {
   return found != calls.end() && (*found)->seq == seq ? *found : nullptr;
 }
 
+uint64_t Member::last_entered() const {
+  const int64_t last = comm ? static_cast<int64_t>(comm->entered) + shift : 0;
+  return static_cast<uint64_t>(std::max<int64_t>(0, last));
+}
+
 // Positions without gaps are told by the counter alone; tags by the records, while none are lost.
 Known Member::entered(uint64_t seq) const {
   if (!comm) return Known::kUnknown;
-  if (seq > comm->entered) return Known::kNo;
+  if (seq > last_entered()) {
+    const bool may = seq <= last_entered() + static_cast<uint64_t>(may_be_higher) && seq >= unsure_from;
+    return may ? Known::kUnknown : Known::kNo;
+  }
+  if (may_be_lower != 0 && seq + static_cast<uint64_t>(may_be_lower) > last_entered()) return Known::kUnknown;
   const Call* own = at(seq);
   if (own && own->op() == RF_OP_FINALIZE)
     return Known::kNo;  // it ended there; that is not its part of a call
   if (own || (comm->flags & RF_COMM_POSITIONAL)) return Known::kYes;
   return process->view->history_lost == 0 ? Known::kNo : Known::kUnknown;
+}
+
+uint64_t Member::least_place(const Call& c) const {
+  if (may_be_lower == 0 || c.seq < unsure_from) return c.seq;
+  return std::max<uint64_t>(unsure_from, c.seq - std::min(c.seq, static_cast<uint64_t>(may_be_lower)));
 }
 
 const Member* CommGroup::of(const Process& process) const {
@@ -170,7 +184,7 @@ namespace {
 
 // Lanes lose their oldest records each at its own pace: the calls left may have holes.
 uint64_t after_last_hole(const Member& m) {
-  if (m.calls.empty()) return m.comm->entered + 1;
+  if (m.calls.empty()) return m.last_entered() + 1;
   size_t i = m.calls.size() - 1;
   while (i > 0 && m.calls[i - 1]->seq + 1 >= m.calls[i]->seq) --i;
   return m.calls[i]->seq;
@@ -248,8 +262,13 @@ void JobView::join_comms() {
       group.id = comm.id;
       take_view(group, *process, comm);
     }
+  std::unordered_map<const Process*, Process*> own;
+  for (const auto& p : processes_) own[p.get()] = p.get();
   for (auto& [id, group] : by_id) {
     complete(group, *this);
+    settle_places(group, [&](const Process& p) -> Process& { return *own.at(&p); });
+    for (const Member& m : group.members)
+      if (m.comm && has_unfinished(m)) group.unfinished.push_back(&m);
     comms_.push_back(std::move(group));
   }
   // In the order in which the members made them, so that nothing depends on the values of ids.
@@ -259,8 +278,6 @@ void JobView::join_comms() {
   std::stable_sort(comms_.begin(), comms_.end(), [](const CommGroup& a, const CommGroup& b) {
     return std::tie(a.ordinal, a.library, a.name) < std::tie(b.ordinal, b.library, b.name);
   });
-  std::unordered_map<const Process*, Process*> own;
-  for (const auto& p : processes_) own[p.get()] = p.get();
   for (const CommGroup& g : comms_) {
     by_id_[g.id] = &g;
     for (const Member& m : g.members)

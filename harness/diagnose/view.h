@@ -102,11 +102,17 @@ struct Member {
   int world_rank = -1;
   const Process* process = nullptr;
   const CommView* comm = nullptr;
-  std::vector<const Call*> calls;  // those matched by position, in order of seq; no executions
+  std::vector<const Call*> calls;  // those matched by position, in order of seq; no executions, none refused
+  // From this place on a call that failed leaves it open which place the library gives (places.h); 0: all are
+  // known.
+  uint64_t unsure_from = 0;
+  int64_t shift = 0;  // of the newest calls' places against the member's own count: refused ones took none
+  int64_t may_be_lower = 0, may_be_higher = 0;  // by how much those places may be other ones
 
   const Call* at(uint64_t seq) const;
-  uint64_t last_entered() const { return comm ? comm->entered : 0; }
+  uint64_t last_entered() const;
   Known entered(uint64_t seq) const;
+  uint64_t least_place(const Call&) const;  // the lowest one that the call may have
 };
 
 struct CommGroup {
@@ -119,6 +125,10 @@ struct CommGroup {
   std::vector<Member> members;                   // size of them, by rank
   std::vector<const Member*> unfinished;         // those with a call that did not return success
   mutable std::optional<uint64_t> differs_from;  // first_difference() (sequences.h), once it was asked for
+  // The first place at which nothing is paired any more: a member revoked the communicator before, or repairs
+  // it after a failure; 0: none.
+  uint64_t broken_from = 0;
+  bool revoked = false;  // by a member: each call on it comes back
 
   const Member* of(const Process&) const;
   uint64_t first_seq() const;  // the smallest seq that every member's calls still hold

@@ -66,7 +66,7 @@ void collective_waits(const CommGroup& group, const Member& waiter, Waits& waits
     const Call* held = of_a_stream ? held_by_stream(*waiter.process, *c) : waiter.process->held_by(*c);
     if (of_a_stream ? !held : !is_awaited(*c) || c->op() == RF_OP_FINALIZE) continue;
     waits.collective.push_back(
-        {&place_at(group, c->seq, waits), &waiter, c, held, needs_of(*c, waiter, group)});
+        {&place_at(group, waiter.least_place(*c), waits), &waiter, c, held, needs_of(*c, waiter, group)});
   }
 }
 

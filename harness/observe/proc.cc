@@ -2,6 +2,7 @@
 #include "harness/observe/proc.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <cstdio>
 #include <cstring>
@@ -23,6 +24,13 @@ char thread_state(int pid, uint64_t tid) {
   return after_name && after_name[1] == ' ' ? after_name[2] : 0;
 }
 
+// The folder has a link for each thread, beside its own two.
+uint32_t count_threads(int pid) {
+  struct stat task {};
+  const bool there = ::stat(fmt::format("/proc/{}/task", pid).c_str(), &task) == 0;
+  return there && task.st_nlink > 2 ? static_cast<uint32_t>(task.st_nlink - 2) : 0;
+}
+
 }  // namespace
 
 void read_proc_states(ProcessView& view) {
@@ -30,6 +38,7 @@ void read_proc_states(ProcessView& view) {
   if (!stat || stat->start != view.id.start) return;
   view.stopped = stat->state == 'T';
   view.dying = stat->dying;
+  view.threads = count_threads(view.id.pid);
   for (LaneView& lane : view.lanes)
     if (lane.kind == RF_LANE_THREAD) lane.thread_state = thread_state(view.id.pid, lane.owner);
 }

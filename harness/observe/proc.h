@@ -5,7 +5,7 @@
 
 namespace rankfault {
 
-// Fills `stopped` and each thread lane's thread_state, if the process is still the one recorded.
+// Fills `stopped`, `dying`, `threads` and each thread lane's thread_state, if the process is still the one recorded.
 void read_proc_states(ProcessView&);
 
 // How busy a process is, over the looks of a run.

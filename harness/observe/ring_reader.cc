@@ -233,6 +233,8 @@ ProcessView RingReader::read_view() const {
   v.partial = RF_LOAD(&h.partial);
   v.opaque = RF_LOAD(&h.opaque);
   v.thread_multiple = RF_LOAD(&h.thread_multiple) != 0;
+  const uint64_t counted = RF_LOAD(&h.library_threads);
+  v.library_threads = counted != 0 ? static_cast<uint32_t>(counted - 1) : 0;
   v.steps_begun = RF_LOAD(&h.last_step_begun);
   v.steps_committed = RF_LOAD(&h.last_step_committed);
   v.opened = h.opened_ns;

@@ -129,6 +129,7 @@ Json process_json(const ProcessView& p) {
       {"starved", p.starved},
       {"measured_since", p.measured_since},
       {"dying", p.dying},
+      {"threads", Json::array({p.threads, p.library_threads})},
       {"lost", p.marks_lost ? Json::array({p.history_lost, *p.marks_lost}) : Json::array({p.history_lost})},
       {"coverage", std::move(coverage)},
       {"lanes", std::move(lanes)},
@@ -148,6 +149,10 @@ ProcessView process_of(const Json& json) {
   p.starved = json.value("starved", TimeNs{0});  // not in a line of an older tool
   p.measured_since = json.value("measured_since", TimeNs{0});
   p.dying = json.value("dying", false);
+  if (const auto threads = json.find("threads"); threads != json.end()) {
+    p.threads = threads->at(0).get<uint32_t>();
+    p.library_threads = threads->at(1).get<uint32_t>();
+  }
   if (const auto lost = json.find("lost"); lost != json.end()) {
     p.history_lost = lost->at(0).get<uint64_t>();
     if (lost->size() > 1) p.marks_lost = lost->at(1).get<uint64_t>();

@@ -24,14 +24,16 @@ constexpr uint32_t kSeeds = 12000;
 #endif
 
 // `windows`: most looks show the newest few calls of each lane alone, as of a job that has run for long.
-void expect_none_refuted(SimulatedJob::Library library, bool windows = false) {
+void expect_none_refuted(SimulatedJob::Library library, bool windows = false,
+                         SimulatedJob::Refusals refusals = SimulatedJob::Refusals::kNone) {
   std::map<std::string, int> proven;
   int cuts = 0;
   const char* more = std::getenv("RANKFAULT_FUZZ_SEEDS");
   uint32_t seeds = more ? static_cast<uint32_t>(std::strtoul(more, nullptr, 10)) : kSeeds;
-  if (windows) seeds /= 2;
+  const bool refused = refusals == SimulatedJob::Refusals::kSome;
+  if (windows || refused) seeds /= 2;
   for (uint32_t seed = 1; seed <= seeds; ++seed) {
-    SimulatedJob job(seed, seed % 3 != 0, library);
+    SimulatedJob job(seed, seed % 3 != 0, library, refusals);
     std::mt19937_64 random(seed * 77);
     std::vector<Claimed> claims;
     int gave_up = 0;
@@ -63,7 +65,7 @@ void expect_none_refuted(SimulatedJob::Library library, bool windows = false) {
   std::printf("; none was refuted\n");
   EXPECT_GT(static_cast<uint32_t>(cuts), seeds * 6);
   // A kind that is not claimed often enough has not been tried.
-  if (windows) seeds /= 2;  // with less to go by less is proven
+  if (windows || refused) seeds /= 2;  // with less to go by less is proven
   EXPECT_GT(static_cast<uint32_t>(proven["dead_rank"]), seeds / 6);
   EXPECT_GT(static_cast<uint32_t>(proven["exited_rank"]), seeds / 12);
   EXPECT_GT(static_cast<uint32_t>(proven["order_deadlock"]), seeds / 8);
@@ -82,10 +84,16 @@ TEST(Laws, NoProvenClaimIsRefutedWhereOldCallsAreGone) {
   expect_none_refuted(SimulatedJob::Library::kOfMessages, true);
 }
 
-TEST(Laws, AHealthyRunIsHealthyAtEveryCut) {
+TEST(Laws, NoProvenClaimIsRefutedWhereCallsAreRefused) {
+  expect_none_refuted(SimulatedJob::Library::kByPlace, false, SimulatedJob::Refusals::kSome);
+  expect_none_refuted(SimulatedJob::Library::kOfMessages, false, SimulatedJob::Refusals::kSome);
+}
+
+void expect_healthy_at_every_cut(SimulatedJob::Refusals refusals) {
   for (uint32_t seed = 1; seed <= 800; ++seed) {
     SimulatedJob job(seed, false,
-                     seed % 2 ? SimulatedJob::Library::kByPlace : SimulatedJob::Library::kOfMessages);
+                     seed % 2 ? SimulatedJob::Library::kByPlace : SimulatedJob::Library::kOfMessages,
+                     refusals);
     std::mt19937 random(seed);
     for (bool moved = true; moved;) {
       moved = job.advance();
@@ -95,6 +103,11 @@ TEST(Laws, AHealthyRunIsHealthyAtEveryCut) {
           << "seed " << seed << ": " << to_json(found).dump(1);
     }
   }
+}
+
+TEST(Laws, AHealthyRunIsHealthyAtEveryCut) { expect_healthy_at_every_cut(SimulatedJob::Refusals::kNone); }
+TEST(Laws, AHealthyRunWithRefusedCallsIsHealthyAtEveryCut) {
+  expect_healthy_at_every_cut(SimulatedJob::Refusals::kSome);
 }
 
 // The builder with ranks turned by `by`, doing the same.

@@ -22,7 +22,7 @@ CallSpec random_call(std::mt19937& random, int size, unsigned rooted) {
 
 }  // namespace
 
-SimulatedJob::SimulatedJob(uint32_t seed, bool mistakes, Library library)
+SimulatedJob::SimulatedJob(uint32_t seed, bool mistakes, Library library, Refusals refusals)
     : random_(seed),
       ranks_(2 + static_cast<int>(random_() % 4)),
       builder_(ranks_, RF_LIB_MPI),
@@ -36,6 +36,7 @@ SimulatedJob::SimulatedJob(uint32_t seed, bool mistakes, Library library)
     of_messages_.emplace(random_);
     late_ = static_cast<int>(random_() % static_cast<unsigned>(ranks_ * 2));
   }
+  if (refusals == Refusals::kSome) refused_of_hundred_ = seed % 4 * 4;
   write_programs();
   if (!mistakes) return;
   make_a_mistake();
@@ -151,9 +152,12 @@ bool SimulatedJob::can_return(int rank) const {
 // By the data flow alone: the most permissive library there can be that counts calls.
 bool SimulatedJob::everybody_needed_came(int rank, const CallSpec& call) const {
   const Rank& me = state_[static_cast<size_t>(rank)];
-  auto& builder = const_cast<TimelineBuilder&>(builder_);
   const std::vector<int>& all = members(call.comm);
-  const auto came = [&](int r) { return builder.comm_of(r, call.comm).entered >= me.seq; };
+  const auto came = [&](int r) {
+    const auto& places = state_[static_cast<size_t>(r)].places;
+    const auto at = places.find(call.comm);
+    return at != places.end() && at->second >= me.seq;
+  };
   const bool rooted = call.peer >= 0 && static_cast<size_t>(call.peer) < all.size();
   const bool i_am_root = rooted && all[static_cast<size_t>(call.peer)] == rank;
   if (call.op == RF_OP_BROADCAST) return i_am_root || !rooted || came(all[static_cast<size_t>(call.peer)]);
@@ -161,10 +165,20 @@ bool SimulatedJob::everybody_needed_came(int rank, const CallSpec& call) const {
   return std::all_of(all.begin(), all.end(), came);
 }
 
+// Tried with a wrong argument before it is made: the call itself, one like it, or another one.
+void SimulatedJob::is_refused(int r, const CallSpec& next) {
+  if (next.op == RF_OP_WAIT || next.op == RF_OP_WAIT_ANY || random_() % 100 >= refused_of_hundred_) return;
+  CallSpec call = next;
+  if (random_() % 3 == 0) call = on(broadcast(99), next.comm);
+  if (random_() % 3 == 0) call.count += 1;
+  builder_.fails(r, call, 3);
+}
+
 void SimulatedJob::enter(int r) {
   Rank& s = state_[static_cast<size_t>(r)];
   const CallSpec& call = s.program[s.next];
   s.posts.clear();
+  if (refused_of_hundred_ != 0) is_refused(r, call);
   if (call.op == RF_OP_WAIT || call.op == RF_OP_WAIT_ANY) {
     std::vector<uint64_t> origins;
     for (const Request& request : s.requests) origins.push_back(request.origin);
@@ -176,7 +190,7 @@ void SimulatedJob::enter(int r) {
     return;
   } else {
     builder_.blocked(r, call);
-    s.seq = builder_.comm_of(r, call.comm).entered;
+    if (!is_message(call.op)) s.seq = ++s.places[call.comm];
     if (call.op == RF_OP_SEND || call.op == RF_OP_SSEND || call.op == RF_OP_SENDRECV)
       s.posts.push_back(mail_.send(r, call.peer, call.tag));
     if (of_messages_ && !is_message(call.op))

@@ -5,6 +5,7 @@
 // other makes them of messages, which pair whatever fits.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <random>
 #include <vector>
@@ -18,8 +19,10 @@ namespace rankfault::testing {
 class SimulatedJob {
  public:
   enum class Library { kByPlace, kOfMessages };
-  // `mistakes`: some programs leave out, add or change a call, or cross two communicators.
-  SimulatedJob(uint32_t seed, bool mistakes, Library = Library::kByPlace);
+  enum class Refusals { kNone, kSome };
+  // `mistakes`: some programs leave out, add or change a call, or cross two communicators. `refusals`: in
+  // some, ranks make calls that the library refuses, and go on: these have no place.
+  SimulatedJob(uint32_t seed, bool mistakes, Library = Library::kByPlace, Refusals = Refusals::kNone);
 
   int ranks() const { return ranks_; }
   // One event of one rank: a call entered or left. False when nobody can move.
@@ -39,15 +42,17 @@ class SimulatedJob {
     std::vector<CallSpec> program;
     size_t next = 0;
     bool inside = false, dead = false;
-    uint64_t seq = 0;
-    std::vector<size_t> posts;      // of the call it is inside
-    std::vector<Request> requests;  // not complete
+    uint64_t seq = 0;                        // place of its call, as the library counts
+    std::map<std::string, uint64_t> places;  // how many it entered on each communicator
+    std::vector<size_t> posts;               // of the call it is inside
+    std::vector<Request> requests;           // not complete
   };
   void write_programs();
   void add_messages();
   void add_race();
   void make_a_mistake();
   bool can_return(int rank) const;
+  void is_refused(int rank, const CallSpec& next);
   void enter(int rank);
   void leave(int rank);
   bool everybody_needed_came(int rank, const CallSpec&) const;
@@ -61,6 +66,7 @@ class SimulatedJob {
   std::vector<std::vector<int>> members_;
   std::vector<Rank> state_;
   int late_ = -1;  // a rank that seldom moves
+  unsigned refused_of_hundred_ = 0;
   SimulatedMail mail_;
   std::optional<SimulatedCollectives> of_messages_;
 };

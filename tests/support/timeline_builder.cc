@@ -149,9 +149,14 @@ void TimelineBuilder::leave(int r, const CallSpec& s, uint8_t phase, int result)
   state.since_ns = now_;
   state.last_result = result;
   state.version += 1;
-  for (CommView& c : rank(r).comms)
-    if (c.index == state.comm && is_positional(state.op) && result == 0 && phase != RF_PHASE_ENQUEUE)
+  for (CommView& c : rank(r).comms) {
+    if (c.index != state.comm) continue;
+    if (is_positional(state.op) && result == 0 && phase != RF_PHASE_ENQUEUE)
       c.completed = std::max(c.completed, state.seq);
+    if (result == 0) continue;
+    c.error = static_cast<uint32_t>(result);
+    ++c.failures;
+  }
 }
 
 TimelineBuilder& TimelineBuilder::everyone(const CallSpec& s, int times) {

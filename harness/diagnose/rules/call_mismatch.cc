@@ -51,7 +51,9 @@ Finding tell_unequal(const JobView& job, const CommGroup& group, uint64_t seq) {
                        f.ranks.size() == 1 ? "sends" : "each send", call_text(*one.call, group));
   f.evidence = {f.text};
   f.assumes = {one_look(edges, {})};
-  if (!f.assumes.front().holds) return f;
+  const bool failed = std::any_of(edges.begin(), edges.end(),
+                                  [](const WaitEdge& e) { return e.call->status == Call::Status::kFailed; });
+  if (!f.assumes.front().holds || failed) return f;
   f.confidence = Confidence::kProven;
   f.claim = Claim::kNotTheSameCall;
   for (const WaitEdge& e : edges) claim(f, {{e.waiter, e.call}});

@@ -9,6 +9,8 @@
 namespace rankfault {
 namespace {
 
+constexpr const char* kWentOn = "; the program handled it: the others went on and ended with 0";
+
 bool died(const Process& p) {
   return p.ended() && p.rank() >= 0 && (!p.view->end.status_known || p.view->end.by_signal);
 }
@@ -20,19 +22,21 @@ Finding tell(const JobView& job, const Process& p) {
   f.attempt = job.attempt();
   f.at = p.view->end.time;
   const std::string who = fmt::format("rank {} {}", p.rank(), end_text(p.view->end));
+  f.handled = is_handled(job, p);
   const Unmet u = unmet_needs(job, p);
   if (!u.group) {
     f.text = who;
     tell_where_it_ended(f, job, p);
     f.evidence = {f.text};
-    f.text += "; nobody was seen to wait for it";
+    f.text += f.handled ? kWentOn : "; nobody was seen to wait for it";
     return f;
   }
   tell_unmet(f, u);
   std::vector<int> waiters;
   for (const WaitEdge& e : u.edges) waiters.push_back(e.waiter->world_rank);
-  f.text =
-      fmt::format("{} {}; {} cannot go on without it", who, let_down(u), ranks_text(sorted_unique(waiters)));
+  f.text = fmt::format("{} {}", who, let_down(u));
+  f.text +=
+      f.handled ? kWentOn : fmt::format("; {} cannot go on without it", ranks_text(sorted_unique(waiters)));
   return f;
 }
 

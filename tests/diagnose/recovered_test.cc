@@ -1,0 +1,107 @@
+// recovered_test: jobs that lose a rank and go on without it (MPI's user-level failure mitigation), and what
+// a process does that no proof may pass over: threads of its own, a communicator that it keeps.
+#include "tests/diagnose/finding_of.h"
+
+namespace rankfault::testing {
+namespace {
+
+constexpr int kErrRevoked = 72, kErrProcFailed = 75;
+
+CallSpec op(uint16_t number) {
+  CallSpec spec = barrier();
+  spec.op = number;
+  return spec;
+}
+
+// Rank 2 of four died; rank 0 has heard of it, revoked the communicator and is in its repair.
+TimelineBuilder revoked() {
+  TimelineBuilder job(4, RF_LIB_MPI);
+  job.everyone(all_reduce(), 2)
+      .killed(2)
+      .fails(0, all_reduce(), kErrProcFailed)
+      .does(0, op(RF_OP_COMM_REVOKE));
+  return job;
+}
+
+TEST(Revoked, NothingOnACommunicatorIsPairedAfterIt) {
+  for (const bool failed : {true, false}) {
+    TimelineBuilder job(4, RF_LIB_MPI);
+    job.everyone(all_reduce(), 2);
+    if (failed) job.fails(0, barrier(), kErrProcFailed);
+    job.does(0, op(RF_OP_COMM_REVOKE)).blocked(0, op(RF_OP_COMM_SHRINK));
+    for (const int r : {1, 2, 3}) job.blocked(r, barrier());
+    EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << all_kinds(diagnose(job.build()));
+    for (const int r : {1, 2, 3}) job.returns(r, 0, kErrRevoked).blocked(r, op(RF_OP_COMM_SHRINK));
+    EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << all_kinds(diagnose(job.build()));
+  }
+}
+
+// Near miss: without the revoke the two calls are a difference.
+TEST(Revoked, ACommunicatorThatIsNotIsPaired) {
+  TimelineBuilder job(4, RF_LIB_MPI);
+  job.everyone(all_reduce(), 2).blocked(0, op(RF_OP_COMM_SHRINK));
+  for (const int r : {1, 2, 3}) job.blocked(r, barrier());
+  EXPECT_EQ(all_kinds(diagnose(job.build())), "call_mismatch");
+}
+
+TEST(Revoked, WhatDifferedBeforeIsTold) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.everyone(all_reduce()).blocked(0, all_reduce()).blocked(1, barrier()).blocked(2, all_reduce());
+  job.returns(0, 0, kErrRevoked).returns(2, 0, kErrRevoked).does(2, op(RF_OP_COMM_REVOKE));
+  EXPECT_NE(finding_of(diagnose(job.build()), "call_mismatch"), nullptr);
+}
+
+TEST(HandledDeath, IsToldAsHandledWhenTheOthersGoOnAndEndWithZero) {
+  for (const int code : {0, 1}) {
+    TimelineBuilder job = revoked();
+    job.comm("shrunk", {0, 1, 3});
+    FindingsLog log;
+    log.add(diagnose(job.build()), false);
+    for (const int r : {1, 3}) job.fails(r, all_reduce(), kErrRevoked);
+    for (const int r : {0, 1, 3}) job.does(r, op(RF_OP_COMM_SHRINK));
+    job.everyone(on(all_reduce(), "shrunk"), 3);
+    log.add(diagnose(job.build()), false);
+    EXPECT_EQ(all_kinds(log.result()), "dead_rank");
+    EXPECT_FALSE(log.result().only_handled()) << "not before the end";
+    for (const int r : {0, 1, 3}) job.finalized(r).exits(r, r == 1 ? code : 0);
+    log.add(diagnose(job.build()), true);
+    EXPECT_EQ(log.result().only_handled(), code == 0) << all_kinds(log.result());
+    const Finding* f = finding_of(log.result(), "dead_rank");
+    ASSERT_NE(f, nullptr);
+    EXPECT_EQ(f->ranks, std::vector<int>{2});
+    EXPECT_EQ(f->text.find("went on") != std::string::npos, code == 0) << f->text;
+  }
+}
+
+TEST(OrderDeadlock, OfAProcessWithAnotherThreadIsInferred) {
+  for (const uint32_t threads : {0u, 3u, 4u}) {
+    TimelineBuilder job(2, RF_LIB_MPI);
+    for (const int r : {0, 1}) job.rank(r).library_threads = 2;
+    job.rank(1).threads = threads;
+    job.everyone(barrier()).blocked(0, recv(1)).blocked(1, recv(0));
+    const Findings found = diagnose(job.build());
+    const Finding* f = finding_of(found, "order_deadlock");
+    ASSERT_NE(f, nullptr) << all_kinds(found);
+    EXPECT_EQ(f->confidence == Confidence::kProven, threads != 4);
+    if (threads == 4) EXPECT_EQ(failed_assumptions(*f), std::vector<std::string>{"no_new_issuer"});
+  }
+}
+
+TEST(ExtraCall, IsNotTheFreeOfACommunicatorThatOthersKeep) {
+  for (const bool barrier_after : {false, true}) {
+    TimelineBuilder job(3, RF_LIB_MPI);
+    job.comm("copy", {0, 1, 2}).everyone(barrier()).everyone(on(barrier(), "copy"));
+    job.does(0, on(op(RF_OP_COMM_FREE), "copy")).destroys(0, "copy");
+    if (barrier_after) job.blocked(1, on(barrier(), "copy"));  // near miss: a call that rank 0 left out
+    EXPECT_EQ(diagnose(job.build()).nothing_wrong(), !barrier_after);
+    if (barrier_after) continue;
+    job.everyone(barrier());
+    for (const int r : {0, 1, 2}) job.finalized(r);
+    EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << all_kinds(diagnose(job.build()));
+    for (const int r : {0, 1, 2}) job.exits(r, 0);
+    EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << all_kinds(diagnose(job.build()));
+  }
+}
+
+}  // namespace
+}  // namespace rankfault::testing

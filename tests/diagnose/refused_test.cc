@@ -1,0 +1,163 @@
+// refused_test: a call that its library refused has no place among the others' calls, and a program that goes
+// on from it is healthy.
+#include "tests/diagnose/finding_of.h"
+
+namespace rankfault::testing {
+namespace {
+
+constexpr int kErrRoot = 8;
+
+void end_in_order(TimelineBuilder& job, int ranks) {
+  for (int r = 0; r < ranks; ++r) job.finalized(r);
+  for (int r = 0; r < ranks; ++r) job.exits(r, 0);
+}
+
+// What every look at a job says, one after each step of it.
+struct Looks {
+  TimelineBuilder& job;
+  void expect_nothing(const char* when) const {
+    const Findings found = diagnose(job.build());
+    EXPECT_TRUE(found.nothing_wrong()) << when << ": " << to_json(found).dump(1);
+  }
+};
+
+TEST(RefusedCall, IsNotPairedWithTheOthersNextCall) {
+  TimelineBuilder job(4, RF_LIB_MPI);
+  const Looks looks{job};
+  job.everyone(all_reduce()).fails(0, broadcast(99), kErrRoot);
+  looks.expect_nothing("alone");
+  for (int i = 0; i < 3; ++i) {
+    for (const int r : {1, 2, 3}) job.blocked(r, all_reduce());
+    looks.expect_nothing("the others wait for it");
+    job.blocked(0, all_reduce());
+    for (const int r : {0, 1, 2, 3}) job.returns(r);
+    looks.expect_nothing("all went on");
+  }
+  end_in_order(job, 4);
+  looks.expect_nothing("at the end");
+}
+
+TEST(RefusedCall, OfOneRankAloneIsNotOneTooMany) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  const Looks looks{job};
+  job.everyone(barrier()).fails(0, all_reduce(), 10);
+  for (const int r : {0, 1, 2}) job.does(r, sendrecv((r + 1) % 3, (r + 2) % 3));
+  looks.expect_nothing("while it runs");
+  job.finalized(1).exits(1, 0);
+  looks.expect_nothing("one has ended");
+  end_in_order(job, 3);
+  looks.expect_nothing("at the end");
+}
+
+// The call that it makes again looks like the one that was refused: the times tell the two apart.
+TEST(RefusedCall, ThatIsMadeAgainHasOnePlace) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  const Looks looks{job};
+  job.everyone(all_reduce()).fails(1, all_reduce(), 1).fails(1, all_reduce(), 1);
+  job.everyone(all_reduce(), 3);
+  looks.expect_nothing("while it runs");
+  for (const int r : {0, 2}) job.blocked(r, all_reduce());
+  job.wait(10'000'000'000);
+  const Findings late = diagnose(job.build());
+  EXPECT_EQ(all_kinds(late), "slow_rank");
+  EXPECT_EQ(late.all[0].ranks, std::vector<int>{1});
+  job.blocked(1, all_reduce());
+  for (const int r : {0, 1, 2}) job.returns(r);
+  end_in_order(job, 3);
+  looks.expect_nothing("at the end");
+}
+
+TEST(RefusedCall, OnAllRanksChangesNothing) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  for (const int r : {0, 1, 2}) job.fails(r, broadcast(99), kErrRoot);
+  job.fails(1, broadcast(99), kErrRoot)
+      .everyone(all_reduce(), 4)
+      .fails(2, barrier(), 5)
+      .everyone(all_reduce(8));
+  end_in_order(job, 3);
+  Looks{job}.expect_nothing("at the end");
+}
+
+TEST(RefusedCall, ThatIsNoLongerOnRecordShiftsNothing) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.everyone(all_reduce()).fails(0, broadcast(99), kErrRoot);
+  for (int i = 0; i < 4; ++i) job.everyone(all_reduce()).everyone(barrier());
+  for (const int r : {0, 1, 2}) job.loses(r, r == 0 ? 4 : 2);
+  end_in_order(job, 3);
+  Looks{job}.expect_nothing("at the end");
+}
+
+TEST(RefusedCall, OfAMessageSendsNone) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.everyone(barrier()).fails(0, send(1, 5), 3);
+  end_in_order(job, 2);
+  Looks{job}.expect_nothing("at the end");
+}
+
+// Near miss: calls that differ are told, and nothing is proven of them.
+TEST(RefusedCall, DoesNotHideADifferenceAfterIt) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.everyone(all_reduce()).fails(0, broadcast(99), kErrRoot).everyone(all_reduce(), 4);
+  for (const int r : {0, 2}) job.blocked(r, all_reduce());
+  job.blocked(1, barrier());
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "call_mismatch");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->ranks, std::vector<int>{1});
+  EXPECT_EQ(f->seq->to, 6u) << "as the others count";
+  EXPECT_EQ(f->confidence, Confidence::kInferred);
+  EXPECT_NE(f->text.find("barrier"), std::string::npos) << f->text;
+}
+
+TEST(RefusedCall, ThatTheOthersWaitForIsTold) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.everyone(all_reduce()).fails(0, broadcast(99), kErrRoot);
+  for (const int r : {1, 2}) job.blocked(r, broadcast(0));
+  job.blocked(0, all_reduce());
+  const Findings found = diagnose(job.build());
+  ASSERT_NE(finding_of(found, "call_mismatch"), nullptr) << all_kinds(found);
+  for (const Finding& f : found.all) EXPECT_EQ(f.confidence, Confidence::kInferred) << f.text;
+}
+
+// A death on a communicator on which a rank's count may be one too high: named, and not proven.
+TEST(RefusedCall, LeavesADeathAfterItInferred) {
+  for (const bool refused : {false, true}) {
+    TimelineBuilder job(4, RF_LIB_MPI);
+    job.everyone(all_reduce());
+    if (refused) job.fails(0, broadcast(99), kErrRoot);
+    job.everyone(all_reduce(), 2);
+    for (const int r : {0, 1, 3}) job.blocked(r, all_reduce());
+    job.killed(2);
+    const Findings found = diagnose(job.build());
+    ASSERT_EQ(all_kinds(found), "dead_rank");
+    EXPECT_EQ(found.all[0].seq->from, 4u);
+    EXPECT_EQ(found.all[0].confidence == Confidence::kProven, !refused);
+  }
+}
+
+// The end of a wait by a limit is no refusal: what the ranks were in when they gave up is told.
+TEST(RefusedCall, IsNotWhatEndedARank) {
+  TimelineBuilder job(4, RF_LIB_MPI);
+  job.everyone(all_reduce());
+  for (const int r : {0, 1, 3}) job.blocked(r, all_reduce());
+  job.blocked(2, barrier()).wait(5'000'000'000);
+  for (const int r : {0, 1, 3}) job.returns(r, 0, 7).exits(r, 1);
+  job.wait(20'000'000).killed(2, 15);
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "call_mismatch");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->confidence, Confidence::kInferred);
+}
+
+// A call that had failed before a rank ended failed of something else.
+TEST(RefusedCall, BeforeADeathDoesNotProveIt) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.everyone(all_reduce()).fails(0, all_reduce(), 1).wait(1'000'000'000).killed(2, 15);
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "dead_rank");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->confidence, Confidence::kInferred);
+}
+
+}  // namespace
+}  // namespace rankfault::testing
