@@ -1,6 +1,8 @@
 // delay_call: the victim comes late to one call, or leaves it late.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "faults/effect.h"
 #include "faults/lowering.h"
 
@@ -22,12 +24,24 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   });
 }
 
-EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts&) {
+// How long a question at the gate takes by itself: what it took least, of all that this action asked.
+Duration cost_of_the_gate(const Action& action, const RunFacts& facts) {
+  Duration least = Duration::max();
+  for (const GateEvent& gate : facts.gates)
+    if (gate.action == action.id && gate.answered > gate.asked)
+      least = std::min(least, Duration(static_cast<int64_t>(gate.answered - gate.asked)));
+  return least == Duration::max() ? Duration::zero() : least;
+}
+
+EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   if (gate.effect != "done") return cannot_tell(fmt::format("rank {} did not say that it waited", gate.rank));
   const TimeNs from = acted_at(gate);
   const Duration late(static_cast<int64_t>(gate.done > from ? gate.done - from : 0));
   if (late < action.delay * 9 / 10)
     return not_bitten(fmt::format("rank {} was held for {} only", gate.rank, to_text(late)));
+  if (const Duration cost = cost_of_the_gate(action, facts); action.delay < cost)
+    return not_bitten(fmt::format("a delay of {} is less than the gate itself costs rank {}, {}",
+                                  to_text(action.delay), gate.rank, to_text(cost)));
   return verified(fmt::format("rank {} was {} late", gate.rank, to_text(late)), from);
 }
 
@@ -40,7 +54,8 @@ const Registration<FaultKind> kRegistration{{
     "The victim waits before (or after) one call.",
     "a checkpoint written by one rank, a slow loader, a garbage collection, a page-in: one hiccup",
     "a busy machine: the thread sleeps, its other threads and its neighbours run on",
-    "the time between the gate's answer and the agent's report is at least nine tenths of the delay",
+    "the time between the gate's answer and the agent's report is at least nine tenths of the delay; void "
+    "where the delay is less than the time that the answer took",
     "delay_call@rank=0,op=barrier,nth=2,by=500ms",
     false,
     {{"by", ParamType::kDuration, true, "How long."}},

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
+#include <cerrno>
 
 #include "faults/lowering.h"
 #include "harness/scenario/op_words.h"
@@ -15,13 +16,69 @@ std::string as_called(const std::string& pattern) {
   return pattern.starts_with('*') ? pattern : "*/" + pattern;
 }
 
-std::map<std::string, TimeNs> harmed_files(const RunFacts& facts, const Action& action) {
-  std::map<std::string, TimeNs> files;
+struct Harm {
+  std::string path;
+  TimeNs time = 0;
+  uint64_t inode = 0, born = 0;
+  // What happened to it since.
+  bool over = false;    // nobody can meet it any more
+  std::string doubt;    // why a later reader may not have met the harm
+  std::string instead;  // what an opening of that name did that met no harm
+};
+
+std::vector<Harm> harms_of(const RunFacts& facts, const Action& action) {
+  std::vector<Harm> harms;
   for (const Json& line : facts.journal)
     if (line.value("ev", "") == "fault_effect" && line.value("fault", "") == action.fault &&
         line.value("action", uint32_t{0}) == action.id && line.contains("path"))
-      files[line["path"].get<std::string>()] = line.value("time", TimeNs{0});
-  return files;
+      harms.push_back({line["path"].get<std::string>(), line.value("time", TimeNs{0}),
+                       line.value("inode", uint64_t{0}), line.value("born", uint64_t{0}), false, "", ""});
+  return harms;
+}
+
+struct Opening {
+  int rank = -1;
+  std::string path;
+  rf_record end{};
+};
+
+// All openings of files that ended, in the order of time.
+std::vector<Opening> openings_of(const RunFacts& facts) {
+  std::vector<Opening> openings;
+  for (const ProcessView& process : facts.timeline.processes)
+    for (const Event& event : process.history) {
+      const rf_record& record = event.record;
+      if (record.op != RF_OP_FILE_OPEN) continue;
+      if (record.phase != RF_PHASE_EXIT && record.phase != RF_PHASE_ERROR) continue;
+      const auto name = process.name_at.find(static_cast<uint32_t>(record.seq));
+      if (name != process.name_at.end()) openings.push_back({process.rank, name->second, record});
+    }
+  std::stable_sort(openings.begin(), openings.end(),
+                   [](const Opening& a, const Opening& b) { return a.end.time_ns < b.end.time_ns; });
+  return openings;
+}
+
+// True when this opening met the harm.
+bool meets(const Opening& opening, Harm& harm) {
+  const rf_record& end = opening.end;
+  if (end.time_ns < harm.time || end.tag_or_result != 0) return false;
+  const bool known = harm.inode != 0 && end.count != 0;
+  if (!known && opening.path != harm.path) return false;
+  if (known && (end.count != harm.inode || end.where != harm.born)) {
+    if (opening.path == harm.path)
+      harm.instead = fmt::format("rank {} opened another file of that name", opening.rank);
+    return false;
+  }
+  if (end.flags & RF_OPEN_EMPTIES) {
+    harm.over = true;
+    harm.instead = fmt::format("rank {} emptied it as it opened it", opening.rank);
+  }
+  if (harm.over) return false;
+  if (!known) harm.doubt = "which file it was, and how it was opened, is not on record";
+  if (!known || (end.flags & RF_OPEN_READS)) return true;
+  harm.instead = fmt::format("rank {} opened it for writing only", opening.rank);
+  harm.doubt = harm.instead + " before";
+  return false;
 }
 
 // When the first call of that op on that file ended, from `since` on.
@@ -71,22 +128,33 @@ Result<std::vector<Action>> harm_file(const FaultSpec& fault, const LowerContext
   return actions;
 }
 
-std::optional<FileOpened> opened_afterwards(const RunFacts& facts, const Action& action, int error) {
-  const std::map<std::string, TimeNs> harmed = harmed_files(facts, action);
-  std::optional<FileOpened> first;
-  for (const ProcessView& process : facts.timeline.processes)
-    for (const Event& event : process.history) {
-      const rf_record& record = event.record;
-      if (record.op != RF_OP_FILE_OPEN || record.tag_or_result != error) continue;
-      if (record.phase != RF_PHASE_EXIT && record.phase != RF_PHASE_ERROR) continue;
-      const auto name = process.name_at.find(static_cast<uint32_t>(record.seq));
-      if (name == process.name_at.end()) continue;
-      const auto file = harmed.find(name->second);
-      if (file == harmed.end() || record.time_ns < file->second) continue;
-      if (!first || record.time_ns < first->time)
-        first = FileOpened{process.rank, record.time_ns, name->second};
+EffectReport read_afterwards(const RunFacts& facts, const Action& action, const std::string& met,
+                             const std::string& nobody) {
+  std::vector<Harm> harms = harms_of(facts, action);
+  std::string doubt, instead;
+  for (const Opening& opening : openings_of(facts))
+    for (Harm& harm : harms) {
+      if (!meets(opening, harm)) continue;
+      const std::string text = fmt::format("rank {} opened {}", opening.rank, opening.path);
+      if (harm.doubt.empty()) return verified(text + " " + met, opening.end.time_ns);
+      if (doubt.empty()) doubt = text + ", but " + harm.doubt;
     }
-  return first;
+  if (!doubt.empty()) return cannot_tell(doubt);
+  for (const Harm& harm : harms)
+    if (instead.empty()) instead = harm.instead;
+  return not_bitten(instead.empty() ? nobody : nobody + ": " + instead);
+}
+
+std::optional<FileMissed> missed_afterwards(const RunFacts& facts, const Action& action) {
+  std::vector<Harm> harms = harms_of(facts, action);
+  for (const Opening& opening : openings_of(facts))
+    for (Harm& harm : harms) {
+      if (opening.path != harm.path || opening.end.time_ns < harm.time || harm.over) continue;
+      if (opening.end.tag_or_result == ENOENT)
+        return FileMissed{opening.rank, opening.end.time_ns, opening.path};
+      if (opening.end.tag_or_result == 0) harm.over = true;  // made anew
+    }
+  return std::nullopt;
 }
 
 bool ended_by_fail_call(const RunFacts& facts, const ProcessView& process, const rf_record& end,

@@ -1,5 +1,5 @@
-// file_effect: what the faults on the job's own files share: which files, and whether somebody then opened
-// one.
+// file_effect: what the faults on the job's own files share: which files, and whether somebody then read or
+// missed one.
 #pragma once
 
 #include "faults/effect.h"
@@ -14,13 +14,19 @@ Result<std::string> file_pattern(const FaultSpec&);
 Result<std::vector<Action>> harm_file(const FaultSpec&, const LowerContext&,
                                       const std::function<void(Action&)>& fill);
 
-// The first opening of a file that this action harmed, after the harm, that ended so: 0 or an errno.
-struct FileOpened {
+// Whether somebody read a file that this action harmed: the first opening of that very file, for reading and
+// before anybody emptied it. `met` ends the sentence "rank 1 opened ckpt.bin ..."; `nobody` says that none
+// did.
+EffectReport read_afterwards(const RunFacts&, const Action&, const std::string& met,
+                             const std::string& nobody);
+
+// The first opening that missed a file which this action removed, and that nobody had made anew.
+struct FileMissed {
   int rank = -1;
   TimeNs time = 0;
   std::string path;
 };
-std::optional<FileOpened> opened_afterwards(const RunFacts&, const Action&, int error);
+std::optional<FileMissed> missed_afterwards(const RunFacts&, const Action&);
 
 // Whether a `fail_call` of the plan, and nothing the kernel lacked, ended this file call of `process` with
 // its error: `end` is its last record, `path` the file.

@@ -18,10 +18,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   if (gate.effect != "done") return not_bitten(fmt::format("no file of this job matched {}", action.path));
-  if (const auto opened = opened_afterwards(facts, action, 0))
-    return verified(fmt::format("rank {} opened {} with the flipped bit in it", opened->rank, opened->path),
-                    opened->time);
-  return not_bitten("nobody opened the file with the flipped bit");
+  return read_afterwards(facts, action, "with the flipped bit in it", "nobody read the flipped bit");
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
@@ -33,7 +30,7 @@ const Registration<FaultKind> kRegistration{{
     "Turns one bit of one of the job's own files over while the victim waits at the trigger.",
     "a checkpoint that rotted on its disk or was damaged on its way there",
     "a disk that reports an error: the file reads well, and is wrong",
-    "a process of the job opens the file afterwards",
+    "a process of the job opens that very file for reading, before anybody empties it",
     "file_flip_bit@rank=0,step=20,op=all_reduce,path=checkpoints/ckpt-*.bin,offset=100,bit=3",
     false,
     {{"path", ParamType::kText, false,

@@ -18,9 +18,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   if (gate.effect != "done") return not_bitten(fmt::format("no file of this job matched {}", action.path));
-  if (const auto opened = opened_afterwards(facts, action, 0))
-    return verified(fmt::format("rank {} opened {} after the cut", opened->rank, opened->path), opened->time);
-  return not_bitten("nobody opened what was cut");
+  return read_afterwards(facts, action, "after the cut", "nobody read what was cut");
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
@@ -32,7 +30,7 @@ const Registration<FaultKind> kRegistration{{
     "Cuts one of the job's own files to a size while the victim waits at the trigger.",
     "a checkpoint whose writer was killed, whose disk was full, or that lost its end in a power failure",
     "a failing write: the writer was told that all is well",
-    "a process of the job opens the file afterwards",
+    "a process of the job opens that very file for reading, before anybody empties it",
     "file_truncate@rank=0,step=20,op=all_reduce,path=checkpoints/ckpt-*.bin,size=100",
     false,
     {{"path", ParamType::kText, false,

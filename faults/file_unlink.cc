@@ -1,5 +1,4 @@
 // file_unlink: a file that the job wrote loses its name while the victim stands at a point.
-#include <errno.h>
 #include <fmt/format.h>
 
 #include "faults/file_effect.h"
@@ -14,9 +13,9 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 // Gone is not enough: a file that nobody looks for is not missed.
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   if (gate.effect != "done") return not_bitten(fmt::format("no file of this job matched {}", action.path));
-  if (const auto opened = opened_afterwards(facts, action, ENOENT))
-    return verified(fmt::format("rank {} looked for {} and did not find it", opened->rank, opened->path),
-                    opened->time);
+  if (const auto missed = missed_afterwards(facts, action))
+    return verified(fmt::format("rank {} looked for {} and did not find it", missed->rank, missed->path),
+                    missed->time);
   return not_bitten("nobody looked for it afterwards");
 }
 
@@ -29,7 +28,7 @@ const Registration<FaultKind> kRegistration{{
     "Removes one of the job's own files while the victim waits at the trigger.",
     "a clean-up job, a retention rule or a second trainer that removes a checkpoint or a shard",
     "lost data of a file that is open: who has it open keeps it",
-    "a process of the job opens that path afterwards and fails with ENOENT",
+    "a process of the job opens that path and fails with ENOENT, before anybody makes it anew",
     "file_unlink@rank=0,file_op=open,path=checkpoints/ckpt-*.bin",
     false,
     {{"path", ParamType::kText, false,

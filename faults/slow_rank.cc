@@ -22,23 +22,42 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   });
 }
 
-// Firings granted beforehand leave a counter in the journal, not a gate each.
+// Firings granted beforehand leave a counter in the journal, not a gate each, and the shortest time that one
+// held the victim: that time less the delay is what the gate itself costs.
+EffectReport verify_action(const Action& action, const RunFacts& facts) {
+  EffectReport out{Effect::kVerified, "", {}, 0};
+  uint64_t firings = 0, held_ns = 0;
+  for (const Json& line : facts.journal) {
+    if (line.value("ev", "") != "fault_done" || line.value("action", RF_MAX_ARMED) != action.id) continue;
+    firings = std::max(firings, line.value("firings", uint64_t{1}));
+    held_ns = line.value("held_least_ns", held_ns);
+    out.journal.push_back(line_number(line));
+    const TimeNs at = line.value("time", TimeNs{0});
+    if (at && (!out.at || at < out.at)) out.at = at;
+  }
+  if (firings == 0) return {Effect::kNotFired, fmt::format("rank {} made no such call", action.rank), {}, 0};
+  if (held_ns == 0)
+    return cannot_tell(fmt::format("how long rank {} was held is not on record", action.rank), out.journal);
+  const Duration held(static_cast<int64_t>(held_ns));
+  if (held < action.delay)
+    return not_bitten(fmt::format("rank {} was held for {} only", action.rank, to_text(held)), out.journal);
+  if (held - action.delay > action.delay)
+    return not_bitten(fmt::format("a delay of {} is less than the gate itself costs rank {}, {}",
+                                  to_text(action.delay), action.rank, to_text(held - action.delay)),
+                      out.journal);
+  out.how = fmt::format("rank {} was late {} times, by {} or more", action.rank, firings, to_text(held));
+  return out;
+}
+
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
   EffectReport out{Effect::kVerified, "", {}, 0};
   for (const Action& action : facts.plan.actions) {
     if (action.fault != fault.id) continue;
-    uint64_t firings = 0;
-    for (const Json& line : facts.journal) {
-      if (line.value("ev", "") != "fault_done" || line.value("action", RF_MAX_ARMED) != action.id) continue;
-      firings = std::max(firings, line.value("firings", uint64_t{1}));
-      out.journal.push_back(line_number(line));
-      const TimeNs at = line.value("time", TimeNs{0});
-      if (at && (!out.at || at < out.at)) out.at = at;
-    }
-    if (firings == 0)
-      return {Effect::kNotFired, fmt::format("rank {} made no such call", action.rank), {}, 0};
-    out.how += fmt::format("{}rank {} was {} late {} times", out.how.empty() ? "" : "; ", action.rank,
-                           to_text(action.delay), firings);
+    EffectReport one = verify_action(action, facts);
+    if (one.effect != Effect::kVerified) return one;
+    out.how += (out.how.empty() ? "" : "; ") + one.how;
+    out.journal.insert(out.journal.end(), one.journal.begin(), one.journal.end());
+    if (one.at && (!out.at || one.at < out.at)) out.at = one.at;
   }
   if (out.how.empty()) return {Effect::kNotFired, "the plan has no action for it", {}, 0};
   return out;
@@ -49,7 +68,8 @@ const Registration<FaultKind> kRegistration{{
     "The victim is late at every matching call (every collective when no trigger is given).",
     "a straggler: a throttled or older device, a rank with more data, a rank that also logs",
     "a rank that computes slower: the time passes before its calls, and its processor is idle meanwhile",
-    "the agent's count of delayed calls",
+    "the agent's count of delayed calls, and the shortest time that one of them was held; void where the "
+    "delay is less than the rest of that time, which the gate itself costs",
     "slow_rank@rank=2,by=20ms",
     false,
     {{"by", ParamType::kDuration, true, "How late, at each call."}},

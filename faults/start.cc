@@ -84,6 +84,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 struct Started {
   std::vector<const Json*> victim;
   TimeNs first = 0;
+  TimeNs last_other = 0;
 };
 
 Started started(const RunFacts& facts, int rank) {
@@ -92,7 +93,10 @@ Started started(const RunFacts& facts, int rank) {
     if (line.value("ev", "") != "spawned" || line.value("attempt", 0) != 0) continue;
     const TimeNs t = line.value("t", TimeNs{0});
     if (out.first == 0 || t < out.first) out.first = t;
-    if (line.value("rank", -1) == rank) out.victim.push_back(&line);
+    if (line.value("rank", -1) == rank)
+      out.victim.push_back(&line);
+    else
+      out.last_other = std::max(out.last_other, t);
   }
   return out;
 }
@@ -146,6 +150,20 @@ EffectReport as_told_env(const Action& action, const RunFacts& facts, const Star
                   s.victim.back()->value("t", TimeNs{0}), {line_number(*s.victim.back())});
 }
 
+// Ranks are started one after another, so that one of them comes after the first by itself.
+EffectReport started_late(const Action& action, const Started& s, TimeNs at, uint64_t line) {
+  const Duration late(static_cast<int64_t>(at - s.first));
+  const Duration ordinary(static_cast<int64_t>(s.last_other > s.first ? s.last_other - s.first : 0));
+  if (late < action.delay)
+    return not_bitten(fmt::format("rank {} was only {} late", action.rank, to_text(late)), {line});
+  if (action.delay < ordinary)
+    return not_bitten(fmt::format("{} is no later than the other ranks are started, within {}",
+                                  to_text(action.delay), to_text(ordinary)),
+                      {line});
+  return verified(fmt::format("rank {} was started {} after the first", action.rank, to_text(late)), at,
+                  {line});
+}
+
 EffectReport verify_one(const Action& action, const RunFacts& facts) {
   const Started s = started(facts, action.rank);
   if (s.first == 0) return {Effect::kNotFired, "nothing was started", {}, 0};
@@ -162,11 +180,7 @@ EffectReport verify_one(const Action& action, const RunFacts& facts) {
                      : not_bitten(fmt::format("rank {} was started once", action.rank), {line});
   if (action.path == "wrong_env") return as_told_env(action, facts, s);
   if (action.path != "late") return as_told(action, facts, s);
-  const Duration late(static_cast<int64_t>(at - s.first));
-  return late >= action.delay
-             ? verified(fmt::format("rank {} was started {} after the first", action.rank, to_text(late)), at,
-                        {line})
-             : not_bitten(fmt::format("rank {} was only {} late", action.rank, to_text(late)), {line});
+  return started_late(action, s, at, line);
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {

@@ -160,6 +160,18 @@ void ask_to_end(const RunOptions& options, LiveRun& run) {
   (void)run.guardian.end_all(asked ? asked : SIGTERM, kGrace);
 }
 
+// The guardian looks once more before its list is read: a list that it had no turn to finish shows nothing.
+constexpr Duration kCensusLimit = std::chrono::seconds(10);
+
+void look_at_what_is_left(const RunOptions& options, LiveRun& run) {
+  if (const Status asked = run.guardian.census(kCensusLimit); !asked) {
+    run.journal.write("census_unanswered", {{"why", asked.error().to_string()}});
+    if (options.progress)
+      options.progress("what the job left behind is not known: " + asked.error().to_string());
+  }
+  take_census(run.dir, run.guardian.pid(), run.host, options.watch ? nullptr : &run.undo, run.journal);
+}
+
 // Takes the census, lets the user's checks look, ends what is left, undoes what was done to the host.
 std::string take_down(const Plan& plan, const Where& where, const RunOptions& options, LiveRun& run,
                       AttemptEnd end) {
@@ -170,7 +182,7 @@ std::string take_down(const Plan& plan, const Where& where, const RunOptions& op
       where.extra_preload.empty()
           ? Done{}
           : list_made_files(run.observer->look(false), run.guardian.pid(), run.dir.undo(), run.undo);
-  if (over) take_census(run.dir, run.guardian.pid(), run.journal);
+  if (over) look_at_what_is_left(options, run);
   if (run.launched)
     run_checks({plan, run.dir, run.attempt, where.bin_dir, "", {}}, over, options.interrupted, run.guardian,
                run.journal);
@@ -270,10 +282,10 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
     Ends ends(run.journal, injector, run.dir.records(), promptness);
     EvidenceTaker taker(run.dir, run.guardian.pid(), run.journal, options.interrupted);
     Looks looks(*run.observer, run.journal, look_options(plan.scenario.workload, options.watch, taker));
-    end =
-        run_attempts(plan, *where, run, options,
-                     {run.guardian, *run.observer, injector, doorbell, promptness, run.journal, ends, looks},
-                     taker, launcher_of(plan));
+    end = run_attempts(plan, *where, run, options,
+                       {run.guardian, *run.observer, injector, doorbell, promptness, run.journal, ends, looks,
+                        run.host, options.watch ? nullptr : &run.undo},
+                       taker, launcher_of(plan));
     injector.finish();
   }
   journal_log_markers(plan, run.dir, run.journal);

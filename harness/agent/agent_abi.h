@@ -9,13 +9,13 @@
  * plain fixed-width fields here; both sides access them only with the RF_LOAD and RF_STORE macros
  * below (acquire and release), never directly. Times are CLOCK_MONOTONIC nanoseconds; ranks int32_t, or -1.
  *
- * Records of libc points carry no communicator: `seq` is the offset of the path in the names and
- * the errno is the result of their EXIT. That of an shm_create which surely made the file has its inode in
- * `count` and its birth (CLOCK_REALTIME, ns) in `where`, else 0. Records of marks have phase EVENT, the
- * name's offset in `tag_or_result`, the step or number in `count` and, for VALUE, the 64-bit value in
- * `where`. Records of device_alloc, device_launch and device_query have who called what ("nccl:cudaMalloc")
- * as a libc point has its path. A stream_wait has the rf_host_wait as its tag; the operations of other
- * libraries that it waits for are its requests.
+ * Records of libc points carry no communicator: `seq` is the offset of the path in the names, the result of
+ * their EXIT is the errno. That of a file_open (with rf_open_flags), and of an shm_create which surely made
+ * it, has the file's inode in `count` and its birth (CLOCK_REALTIME, ns; 0: not kept) in `where`, else 0.
+ * Records of marks have phase EVENT, the name's offset in `tag_or_result`, the step or number in `count` and,
+ * for VALUE, the 64-bit value in `where`. Records of device_alloc, device_launch and device_query have who
+ * called what ("nccl:cudaMalloc") as a libc point has its path. A stream_wait has the rf_host_wait as its
+ * tag; the operations of other libraries that it waits for are its requests.
  *
  * Changing any layout or number below changes RF_ABI_VERSION. A reader refuses other versions. */
 #ifndef RANKFAULT_AGENT_ABI_H

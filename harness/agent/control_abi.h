@@ -9,6 +9,13 @@
 #error "include harness/agent/agent_abi.h"
 #endif
 
+/* How a file was opened: rf_record.flags of the EXIT of a file_open; they share no bit with rf_call_flags. */
+enum rf_open_flags {
+  RF_OPEN_READS = 1u << 12,
+  RF_OPEN_WRITES = 1u << 13,
+  RF_OPEN_EMPTIES = 1u << 14 /* what was in it is gone */
+};
+
 /* ---- actions: what was done to a process ----------------------------------------------------- */
 
 enum rf_verb {
@@ -90,9 +97,10 @@ struct rf_armed { /* one action waiting for its trigger; written before launch, 
   uint64_t arg[4];
   char path[RF_PATH_BYTES]; /* libc points: fnmatch pattern; empty: any */
   /* counters, changed while the run goes on */
-  uint64_t fired; /* granted so far, over all processes and attempts */
-  uint64_t done;  /* counted by who acts: the agent; the harness for RF_VERB_OUTSIDE */
-  uint64_t reserved[4];
+  uint64_t fired;         /* granted so far, over all processes and attempts */
+  uint64_t done;          /* counted by who acts: the agent; the harness for RF_VERB_OUTSIDE */
+  uint64_t held_least_ns; /* RF_VERB_DELAY without a question: the shortest time a thread was held; 0: none */
+  uint64_t reserved[3];
 };
 
 enum rf_gate_state {

@@ -143,10 +143,19 @@ static int is_able(const struct rf_armed* a, const struct rf_point* p) {
 struct firing {
   struct rf_armed* armed;
   struct rf_park park;
+  uint64_t began_ns; /* came to the gate; 0: nobody asks how long it was held */
   uint32_t nth;
 };
 
+static void note_held(struct rf_armed* a, uint64_t ns) {
+  uint64_t least = __atomic_load_n(&a->held_least_ns, __ATOMIC_RELAXED);
+  while ((least == 0 || ns < least) &&
+         !__atomic_compare_exchange_n(&a->held_least_ns, &least, ns, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+}
+
 static void report(const struct rf_point* p, struct firing* f, uint32_t effect) {
+  if (f->began_ns && effect == RF_EFFECT_DONE) note_held(f->armed, rf_now() - f->began_ns);
   /* what was done outside is counted by who did it: the victim may not live to say it */
   if (effect == RF_EFFECT_DONE && f->armed->verb != RF_VERB_OUTSIDE)
     __atomic_add_fetch(&f->armed->done, 1, __ATOMIC_ACQ_REL);
@@ -198,6 +207,8 @@ static enum rf_verdict fire(struct rf_point* p, struct rf_armed* a, uint32_t nth
     }
   } else if (!take_firing(a)) {
     return RF_DO_FORWARD;
+  } else if (a->verb == RF_VERB_DELAY) {
+    f.began_ns = rf_now();
   }
   __atomic_add_fetch(&here[a - rf_control->armed].fired, 1, __ATOMIC_RELAXED);
   return act(p, &f);

@@ -17,8 +17,10 @@ static void write_inner_record(const struct rf_call* c, uint8_t phase, int32_t r
   if (!r) return;
   r->time_ns = rf_now();
   r->seq = c->seq;
-  const int made = c->op == RF_OP_SHM_CREATE && result == 0; /* then its birth stands there */
-  r->where = phase == RF_PHASE_ENTER || made ? (uint64_t)(uintptr_t)c->where : 0;
+  /* of a file that was opened its birth stands there */
+  const int is_open =
+      phase == RF_PHASE_EXIT && result == 0 && (c->op == RF_OP_FILE_OPEN || c->op == RF_OP_SHM_CREATE);
+  r->where = phase == RF_PHASE_ENTER || is_open ? (uint64_t)(uintptr_t)c->where : 0;
   r->count = c->count;
   r->call = c->number;
   r->comm = RF_NO_COMM;
@@ -29,7 +31,7 @@ static void write_inner_record(const struct rf_call* c, uint8_t phase, int32_t r
   r->library = c->library;
   r->dtype = 0;
   r->reduce_op = 0;
-  r->flags = 0;
+  r->flags = is_open ? c->flags : 0;
   rf_commit_record(r, commit);
 }
 

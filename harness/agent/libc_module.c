@@ -146,17 +146,26 @@ static int opened(int fd, const char* path) {
   return fd;
 }
 
-/* A segment that this very call made is known again by inode and birth: its EXIT carries them. */
-static void note_made(struct rf_call* c, int fd, int flags) {
+static uint16_t how_opened(int flags) {
+  const int access = flags & O_ACCMODE, reads = access != O_WRONLY && !(flags & O_PATH);
+  return (uint16_t)((reads ? RF_OPEN_READS : 0) | (access != O_RDONLY ? RF_OPEN_WRITES : 0) |
+                    (flags & O_TRUNC ? RF_OPEN_EMPTIES : 0));
+}
+
+/* The EXIT carries the file's inode and birth, by which it is known again: of a segment only if this call
+ * surely made it, of a file always, and with how it was opened. */
+static void note_opened(struct rf_call* c, int fd, int flags) {
   struct statx st;
-  if (c->op != RF_OP_SHM_CREATE) return;
   c->where = NULL;
   c->count = 0;
-  if (!(flags & O_EXCL)) return; /* without O_EXCL it may be another's, opened */
+  if (c->op == RF_OP_FILE_OPEN) c->flags = how_opened(flags);
+  if (c->op != RF_OP_FILE_OPEN && (c->op != RF_OP_SHM_CREATE || !(flags & O_EXCL))) return;
   if (rf_sys6(SYS_statx, fd, (long)"", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, (long)&st, 0)) return;
-  if (!(st.stx_mask & STATX_BTIME)) return;
+  const int born = (st.stx_mask & STATX_BTIME) != 0;
+  if (!born && c->op == RF_OP_SHM_CREATE) return;
   c->count = st.stx_ino;
-  c->where = (const void*)(uintptr_t)((uint64_t)st.stx_btime.tv_sec * 1000000000u + st.stx_btime.tv_nsec);
+  if (born)
+    c->where = (const void*)(uintptr_t)((uint64_t)st.stx_btime.tv_sec * 1000000000u + st.stx_btime.tv_nsec);
 }
 
 /* All ways to open: `next` forwards with the caller's own arguments. */
@@ -170,7 +179,7 @@ static void note_made(struct rf_call* c, int fd, int flags) {
     struct rf_call point_;                                                            \
     if (!rf_point_enter(&point_, op_, p_, 0, __builtin_return_address(0))) return -1; \
     const int fd_ = opened(call, p_);                                                 \
-    if (fd_ >= 0) note_made(&point_, fd_, (flags));                                   \
+    if (fd_ >= 0) note_opened(&point_, fd_, (flags));                                 \
     rf_point_leave(&point_, fd_ < 0);                                                 \
     return fd_;                                                                       \
   } while (0)
@@ -228,16 +237,23 @@ EXPORTED int __open64_2(const char* path, int flags) {
 }
 
 /* The path is the template before, and the name it became after. */
-EXPORTED int mkstemp(char* path) { OPENING(AT_FDCWD, path, O_CREAT | O_EXCL, next_mkstemp(path)); }
-EXPORTED int mkstemp64(char* path) { OPENING(AT_FDCWD, path, O_CREAT | O_EXCL, next_mkstemp64(path)); }
+EXPORTED int mkstemp(char* path) { OPENING(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL, next_mkstemp(path)); }
+EXPORTED int mkstemp64(char* path) {
+  OPENING(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL, next_mkstemp64(path));
+}
 EXPORTED int mkostemp(char* path, int flags) {
-  OPENING(AT_FDCWD, path, O_CREAT | O_EXCL, next_mkostemp(path, flags));
+  OPENING(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL, next_mkostemp(path, flags));
 }
 EXPORTED int mkostemp64(char* path, int flags) {
-  OPENING(AT_FDCWD, path, O_CREAT | O_EXCL, next_mkostemp64(path, flags));
+  OPENING(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL, next_mkostemp64(path, flags));
 }
 
 /* stdio opens inside libc; its writes stay unseen. */
+static int flags_of_mode(const char* mode) {
+  const int both = strchr(mode, '+') != NULL;
+  if (mode[0] == 'r') return both ? O_RDWR : O_RDONLY;
+  return (both ? O_RDWR : O_WRONLY) | O_CREAT | (mode[0] == 'w' ? O_TRUNC : 0);
+}
 static FILE* opened_stream(FILE* f, const char* path) {
   if (f) opened(fileno(f), path);
   return f;
@@ -247,12 +263,12 @@ static FILE* opened_stream(FILE* f, const char* path) {
     READY();                                                                            \
     char full_[PATH_MAX];                                                               \
     const char* p_ = rf_core_listens() ? full_path(AT_FDCWD, path, full_) : path;       \
-    const uint16_t op_ = open_op(p_, mode[0] == 'r' ? 0 : O_CREAT);                     \
+    const uint16_t op_ = open_op(p_, flags_of_mode(mode));                              \
     if (!wanted(op_, p_)) return opened_stream(call, p_);                               \
     struct rf_call point_;                                                              \
     if (!rf_point_enter(&point_, op_, p_, 0, __builtin_return_address(0))) return NULL; \
     FILE* stream_ = opened_stream(call, p_);                                            \
-    note_made(&point_, -1, 0);                                                          \
+    if (stream_) note_opened(&point_, fileno(stream_), flags_of_mode(mode));            \
     rf_point_leave(&point_, !stream_);                                                  \
     return stream_;                                                                     \
   } while (0)

@@ -7,6 +7,8 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include <cstdlib>
+
 #include "harness/base/unique_fd.h"
 
 extern char** environ;
@@ -29,8 +31,15 @@ std::string read_all(int fd, TimeNs deadline) {
 
 }  // namespace
 
+Duration probe_limit() {
+  const char* given = std::getenv("RANKFAULT_PROBE_LIMIT");
+  const Result<Duration> limit = parse_duration(given ? given : "120s");
+  return limit && *limit > Duration::zero() ? *limit : Duration(std::chrono::seconds(120));
+}
+
 std::optional<std::string> capture(const std::vector<std::string>& argv, const CaptureOptions& options) {
   int ends[2];
+  if (options.too_slow) *options.too_slow = false;
   if (::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
   UniqueFd output(ends[0]), input(ends[1]);
   posix_spawn_file_actions_t actions;
@@ -54,7 +63,9 @@ std::optional<std::string> capture(const std::vector<std::string>& argv, const C
   const TimeNs deadline = now_ns() + static_cast<TimeNs>(options.limit.count());
   std::string text = read_all(output.get(), deadline);
   int status = 0;
-  if (now_ns() >= deadline) ::kill(pid, SIGKILL);  // our child, not reaped yet: the pid is its own
+  const bool too_slow = now_ns() >= deadline;
+  if (options.too_slow) *options.too_slow = too_slow;
+  if (too_slow) ::kill(pid, SIGKILL);  // our child, not reaped yet: the pid is its own
   ::waitpid(pid, &status, 0);
   if (status != 0) return std::nullopt;
   return text;

@@ -27,20 +27,50 @@ struct Options {
   bool teeth = false, json = false, no_agent = false;
 };
 
-int usage(const Error& error) {
-  fmt::print(stderr, "{}\n", error.to_string());
-  return exit_of(error);
+Status write_junit(const std::string& path, const SessionResult& result) {
+  std::ofstream out(path, std::ios::trunc);
+  const Result<std::string> text = report_text("junit", result);
+  if (!text) return text.error();
+  out << *text << std::flush;
+  return out ? Status(Done{}) : errno_error("write " + path);
 }
 
-Result<std::vector<Scenario>> from_command_line(const Options& options) {
+// What was wrong, as test cases that could not be run: a CI server shows nothing of a command without a
+// report.
+SessionResult as_result(const std::vector<Error>& errors) {
+  SessionResult result;
+  for (const Error& error : errors) {
+    UnitResult unit;
+    unit.report.file = error.where.file;
+    unit.report.scenario = error.where.file.empty() ? "rankfault run" : error.where.to_string();
+    unit.error = error;
+    result.units.push_back(std::move(unit));
+  }
+  return result;
+}
+
+// The last one is printed here; those before it are printed already.
+int end_with(const Options& options, const std::vector<Error>& errors) {
+  fmt::print(stderr, "{}\n", errors.back().to_string());
+  if (!options.junit.empty())
+    if (const Status written = write_junit(options.junit, as_result(errors)); !written)
+      fmt::print(stderr, "{}\n", written.error().to_string());
+  return exit_of(errors.back());
+}
+
+int end_with(const Options& options, const Error& error) {
+  return end_with(options, std::vector<Error>{error});
+}
+
+Result<std::vector<Scenario>> from_command_line(const Options& options, std::vector<Error>& all) {
   ParsedScenario parsed = options.what.from_one_line();
   if (const auto errors = options.what.mistakes_of(parsed); !errors.empty())
-    return print_all_but_last(errors);
+    return print_all_but_last(all = errors);
   return std::vector<Scenario>{std::move(parsed.scenario)};
 }
 
 // All files are checked before anything is launched; every mistake is printed.
-Result<std::vector<Scenario>> from_files(const Options& options) {
+Result<std::vector<Scenario>> from_files(const Options& options, std::vector<Error>& all) {
   if (options.what.words.empty())
     return usage_error("name scenario files or directories, or a command after --");
   const Result<std::vector<std::string>> files = find_scenario_files(options.what.words);
@@ -58,7 +88,7 @@ Result<std::vector<Scenario>> from_files(const Options& options) {
     }
     errors.insert(errors.end(), mistakes.begin(), mistakes.end());
   }
-  if (!errors.empty()) return print_all_but_last(errors);
+  if (!errors.empty()) return print_all_but_last(all = errors);
   if (options.filter.empty()) return scenarios;
   std::erase_if(scenarios,
                 [&](const Scenario& s) { return !selected(options.filter, s.file + " " + s.name); });
@@ -86,41 +116,37 @@ Status read_settings(const Options& in, SessionOptions& out) {
   return Done{};
 }
 
-Status write_junit(const std::string& path, const SessionResult& result) {
-  std::ofstream out(path, std::ios::trunc);
-  const Result<std::string> text = report_text("junit", result);
-  if (!text) return text.error();
-  out << *text << std::flush;
-  return out ? Status(Done{}) : errno_error("write " + path);
-}
-
 int climb(const Options& in, const std::vector<Scenario>& scenarios, const SessionOptions& options) {
   const Result<std::vector<int>> sizes = in.what.sizes();
-  if (!sizes) return usage(sizes.error());
+  if (!sizes) return end_with(in, sizes.error());
   SessionResult all;
   const Result<int> code = run_ladders(scenarios, *sizes, options, in.json, all);
-  if (!code) return usage(code.error());
+  if (!code) return end_with(in, code.error());
   if (!in.junit.empty())
-    if (Status written = write_junit(in.junit, all); !written) return usage(written.error());
+    if (Status written = write_junit(in.junit, all); !written) return end_with(in, written.error());
   return *code;
 }
 
 int run_all(const Options& in) {
   SessionOptions options;
-  if (Status read = read_settings(in, options); !read) return usage(read.error());
+  if (Status read = read_settings(in, options); !read) return end_with(in, read.error());
+  std::vector<Error> mistakes;
   const Result<std::vector<Scenario>> scenarios =
-      in.what.is_one_line() ? from_command_line(in) : from_files(in);
-  if (!scenarios) return usage(scenarios.error());
+      in.what.is_one_line() ? from_command_line(in, mistakes) : from_files(in, mistakes);
+  if (!scenarios) return mistakes.empty() ? end_with(in, scenarios.error()) : end_with(in, mistakes);
   if (!options.run_dir.empty() && (scenarios->size() != 1 || options.teeth || in.what.is_ladder()))
-    return usage(usage_error("--run-dir is for a single run; use --runs DIR for several"));
+    return end_with(in, usage_error("--run-dir is for a single run; use --runs DIR for several"));
   if (options.teeth && in.what.is_ladder())
-    return usage(usage_error("teeth are proven at the scenario's own size: --teeth without a ladder"));
+    return end_with(in, usage_error("teeth are proven at the scenario's own size: --teeth without a ladder"));
   // One file named on the command line tells its verdict; a directory, a filter or several the outcome.
   options.by_verdict =
       scenarios->size() == 1 && in.filter.empty() && !options.teeth &&
       (in.what.is_one_line() || (in.what.words.size() == 1 && (*scenarios)[0].file == in.what.words[0]));
-  if (!in.junit.empty() && !std::ofstream(in.junit, std::ios::app))
-    return usage(errno_error("write " + in.junit));
+  if (!in.junit.empty() && !std::ofstream(in.junit, std::ios::app)) {
+    const Error refusal = errno_error("write " + in.junit);
+    fmt::print(stderr, "{}\n", refusal.to_string());
+    return exit_of(refusal);
+  }
   options.interrupted = catch_interrupts();
   const bool colour = ::isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR");
   if (!in.json) {
@@ -133,16 +159,16 @@ int run_all(const Options& in) {
   }
   if (in.what.is_ladder()) return climb(in, *scenarios, options);
   const Result<SessionResult> result = run_session(*scenarios, run_scenario, options);
-  if (!result) return usage(result.error());
+  if (!result) return end_with(in, result.error());
   if (in.json) {
     const Result<std::string> text = report_text("json", *result);
-    if (!text) return usage(text.error());
+    if (!text) return end_with(in, text.error());
     fmt::print("{}", *text);
   } else if (result->units.size() > 1) {
     fmt::print("{}", totals_text(*result));
   }
   if (!in.junit.empty())
-    if (Status written = write_junit(in.junit, *result); !written) return usage(written.error());
+    if (Status written = write_junit(in.junit, *result); !written) return end_with(in, written.error());
   return result->exit_code;
 }
 

@@ -206,26 +206,49 @@ std::string absent_text(const StackLooks& looks) {
                                       absent.size() == 1 ? "has" : "have");
 }
 
+// Asleep at one place, or in one call, at every look: nothing shows that it goes on.
+const Seen* one_that_stays(const std::vector<Seen>& all) {
+  for (const Seen& s : all)
+    if (!s.readable || (!s.moves && (!s.ops.empty() || !s.runs))) return &s;
+  return nullptr;
+}
+
+std::string stays_text(const Seen& s) {
+  if (!s.readable) return fmt::format("the stacks of rank {} could not be read", s.rank);
+  return fmt::format("rank {} was at the same place at every look{}", s.rank,
+                     s.ops.empty() ? "" : ", in " + name_of(*s.last, *s.ops.begin()));
+}
+
+// That one rank goes on does not show that those do that it may wait for, or that wait for it.
+Findings some_move(const std::vector<Seen>& all, const Seen& mover, const std::string& absent) {
+  const std::string moves = fmt::format("rank {} was not at the same place at every look", mover.rank);
+  const Seen* stays = one_that_stays(all);
+  if (!stays) return nothing("none", moves + ": the job moves" + absent);
+  return nothing("cannot_say", moves + ", but " + stays_text(*stays) + absent);
+}
+
 }  // namespace
 
 Findings odd_ranks(const StackLooks& looks) {
   if (looks.looks.size() < 2 || looks.looks.back().empty())
     return nothing("cannot_say", "the job was not looked at twice");
   std::vector<Seen> all;
-  for (const RankEvidence& e : looks.looks.back()) {
-    Seen seen = seen_of(looks, e.rank);
-    if (seen.moves)
-      return nothing("none",
-                     fmt::format("rank {} was not at the same place at every look: the job moves", e.rank));
-    if (seen.readable) all.push_back(std::move(seen));
-  }
+  for (const RankEvidence& e : looks.looks.back()) all.push_back(seen_of(looks, e.rank));
   const std::string absent = absent_text(looks);
+  for (const Seen& seen : all)
+    if (seen.moves) return some_move(all, seen, absent);
+  const Seen* const one = one_that_stays(all);
+  const std::string stays = one ? stays_text(*one) : "";
+  std::erase_if(all, [](const Seen& seen) { return !seen.readable; });
   if (all.size() < 2)
     return nothing(
         "cannot_say",
         fmt::format("stacks of {} ranks could be read, and two at least are needed{}", all.size(), absent));
   const std::string op = common_op(all);
-  if (op.empty()) return nothing("none", "no rank is in a communication call" + absent);
+  if (op.empty() && !stays.empty())
+    return nothing("cannot_say",
+                   "no rank is in a communication call that is known here, and " + stays + absent);
+  if (op.empty()) return nothing("none", "no rank is in a communication call, and all of them run" + absent);
   if (Findings stopped = stopped_ranks(all, looks); !stopped.all.empty()) return stopped;
   const Sides sides = sides_of(all, op);
   const size_t odd = sides.running.size() + sides.asleep.size() + sides.elsewhere.size();
@@ -235,8 +258,10 @@ Findings odd_ranks(const StackLooks& looks) {
         "cannot_say",
         fmt::format("every rank that could be read is in {} or waits: nobody is outside{}", call, absent));
   if (sides.inside.size() < odd)
-    return nothing("none", fmt::format("{} of {} ranks wait in {}: the others are at work{}",
-                                       sides.inside.size(), all.size(), call, absent));
+    return nothing("cannot_say",
+                   fmt::format("{} of {} ranks wait in {}, at {} looks within {}, and most are elsewhere{}",
+                               sides.inside.size(), all.size(), call, looks.looks.size(),
+                               to_text(looks.during), absent));
   const bool tie = sides.inside.size() == odd;
   Findings found;
   const auto tell = [&](const char* kind, const char* how, const std::vector<const Seen*>& ranks) {

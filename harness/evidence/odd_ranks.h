@@ -16,9 +16,9 @@ struct StackLooks {
   Duration during{0};                            // from the first look to the last
 };
 
-// slow_rank: it runs outside of the call; stuck_outside: it sleeps there. `none` while the job moves or
-// nobody waits; `cannot_say` when all are in one call, or nothing could be read. Blames the smaller side, and
-// nobody on a tie.
+// slow_rank: it runs outside of the call; stuck_outside: it sleeps there. `none` only while every rank goes
+// on: each was seen to run, or at different places; one that stays where it is may hang. `cannot_say` also
+// when all are in one call, or nothing could be read. Blames the smaller side, and nobody on a tie.
 Findings odd_ranks(const StackLooks&);
 
 }  // namespace rankfault

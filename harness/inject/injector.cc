@@ -307,6 +307,7 @@ void Injector::tick_granted() {
     line.erase("process");
     line["effect"] = "done";
     line["firings"] = done;
+    if (action.verb == RF_VERB_DELAY) line["held_least_ns"] = RF_LOAD(&page_->armed[action.id].held_least_ns);
     line["time"] = now_ns();
     ++firings_;
     journal_.write("fault_done", std::move(line));

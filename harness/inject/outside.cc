@@ -17,6 +17,7 @@
 #include "harness/inject/limits.h"
 #include "harness/inject/run_files.h"
 #include "harness/inject/stale_segment.h"
+#include "harness/launch/guardian/file_id.h"
 #include "harness/plan/plan_words.h"
 
 namespace rankfault {
@@ -216,11 +217,16 @@ Result<std::string> Injector::harm_run_files(const Action& action) {
     if (action.outside == OutsideVerb::kTruncate) harmed = truncate_file(file, action.size);
     if (action.outside == OutsideVerb::kFlipBit) harmed = flip_bit(file, action.size, action.mode);
     if (!harmed) return harmed.error();
+    struct statx st {};
+    const bool known = ::statx(file.file.get(), "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &st) == 0;
+    const rf_file_id id = rf_id_of_file(&st);
     names += (names.empty() ? "" : " ") + file.path;
     journal_.write("fault_effect", {{"fault", action.fault},
                                     {"action", action.id},
                                     {"what", "file_harmed"},
                                     {"path", file.path},
+                                    {"inode", known ? id.ino : 0},
+                                    {"born", known ? id.born : 0},
                                     {"time", now_ns()}});
   }
   if (names.empty()) return refused("no file below the job's TMPDIR matches " + action.path);

@@ -93,6 +93,16 @@ void note_lost_lines(uint64_t count, Judgement& judgement) {
   judgement.as_it_must_be = false;
 }
 
+// What the run did to the host and could not take back; "" nothing.
+std::string not_cleaned_up(const RunFacts& facts) {
+  std::string what;
+  for (const Json& line : facts.journal)
+    if (line.value("ev", "") == "cleanup")
+      for (const Json& one : line.value("failed", Json::array()))
+        if (one.is_string()) what += (what.empty() ? "" : "; ") + one.get<std::string>();
+  return what;
+}
+
 }  // namespace
 
 bool is_as_it_must_be(const Judgement& judgement, const MustBe& must_be) {
@@ -149,6 +159,8 @@ Judgement judge(const RunFacts& facts) {
   if (trouble_is_off(facts.plan)) results.push_back(implicit("reference", facts));
   if (facts.teardown != 0 && facts.teardown_reason != "decided" && !has(results, "finished_in_time"))
     results.push_back(implicit("finished_in_time", facts));
+  if (const std::string what = not_cleaned_up(facts); !what.empty())
+    results.push_back({"clean_up", "clean_up", Verdict::kUnknown, "clean-up is incomplete: " + what, {}});
   if (results.empty()) verdict = std::max(verdict, Verdict::kUnknown);
   for (const ExpectationResult& result : results) verdict = std::max(verdict, result.verdict);
   judgement.verdict = verdict;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "harness/judge/evidence.h"
 #include "harness/scenario/op_words.h"
@@ -63,6 +64,28 @@ std::string class_of_call(const RunFacts& facts, const ProcessView& process, con
   return "other";
 }
 
+// A log line tells of the same trouble with other times, steps and addresses.
+std::string without_numbers(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    if (!digit || out.empty() || out.back() != '#') out += digit ? '#' : c;
+  }
+  return out;
+}
+
+// When the first fault of the run came up, or took effect; 0: none did.
+TimeNs first_fault_at(const RunFacts& facts) {
+  TimeNs first = 0;
+  const auto add = [&first](TimeNs at) {
+    if (at != 0 && (first == 0 || at < first)) first = at;
+  };
+  for (const auto& [fault, at] : facts.fault_at) add(at);
+  for (const GateEvent& gate : facts.gates)
+    if (gate.answer != "no_go") add(gate.asked);
+  return first;
+}
+
 }  // namespace
 
 std::vector<OwnError> own_errors(const RunFacts& facts, int rank) {
@@ -73,12 +96,29 @@ std::vector<OwnError> own_errors(const RunFacts& facts, int rank) {
       if (is_device_op(static_cast<rf_op>(call.op)))
         continue;  // what the device said, not what was made of it
       const std::string as = class_of_call(facts, *process, call);
-      errors.push_back({call.leave, as, fmt::format("{} failed ({})", op_text(call.op), as)});
+      errors.push_back(
+          {call.leave, as, fmt::format("{} failed ({})", op_text(call.op), as), op_text(call.op)});
     }
   for (const Mark& mark : facts.marks)
     if (mark.rank == rank && mark.what == "error_mark")
-      errors.push_back({mark.time, class_of_text(mark.name), fmt::format("it said {}", mark.name)});
+      errors.push_back({mark.time, class_of_text(mark.name), fmt::format("it said {}", mark.name),
+                        "said " + without_numbers(mark.name)});
   return errors;
+}
+
+UsualErrors::UsualErrors(const RunFacts& facts, int rank) {
+  if (facts.reference)
+    for (const OwnError& error : own_errors(*facts.reference, rank))
+      reference_.insert({error.as, error.place});
+  const TimeNs first = first_fault_at(facts);
+  if (first == 0) return;
+  for (const OwnError& error : own_errors(facts, rank))
+    if (error.time != 0 && error.time < first) before_.insert({error.as, error.place});
+}
+
+std::string UsualErrors::shown_in(const OwnError& error) const {
+  if (reference_.count({error.as, error.place})) return "in the reference run too";
+  return before_.count({error.as, error.place}) ? "before the fault too" : "";
 }
 
 }  // namespace rankfault

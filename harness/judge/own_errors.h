@@ -1,7 +1,9 @@
 // own_errors: the trouble that a rank noticed itself: failed calls, error marks, log lines.
 #pragma once
 
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/run/run_facts.h"
@@ -12,11 +14,24 @@ struct OwnError {
   TimeNs time = 0;  // 0: known only after the run (a log line)
   std::string as;
   std::string text;
+  std::string
+      place;  // where it came up, comparable between runs: the operation, or the words without numbers
 };
 
 // timeout, mismatch, peer_lost, abort, other
 const std::vector<std::string>& error_classes();
 
 std::vector<OwnError> own_errors(const RunFacts&, int rank);
+
+// Errors that are no sign of trouble, as the rank shows the same, of one class and at one place, without any:
+// in the reference run, or before the first fault of this run.
+class UsualErrors {
+ public:
+  UsualErrors(const RunFacts&, int rank);
+  std::string shown_in(const OwnError&) const;  // "in the reference run too"; empty: it is none of them
+
+ private:
+  std::set<std::pair<std::string, std::string>> reference_, before_;
+};
 
 }  // namespace rankfault

@@ -52,6 +52,13 @@ std::string scenario_dir(const LaunchContext& context) {
       .string();
 }
 
+// Of "{{word}}", which stands for "{word}", at `open`; 0: it is none.
+size_t length_of_literal(const std::string& word, size_t open) {
+  const size_t end = word.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", open + 2);
+  const bool doubled = word.compare(open, 2, "{{") == 0 && end != std::string::npos && end > open + 2;
+  return doubled && word.compare(end, 2, "}}") == 0 ? end + 2 - open : 0;
+}
+
 }  // namespace
 
 std::map<std::string, std::string> own_environment() {
@@ -69,6 +76,11 @@ std::string expand(const std::string& word, const LaunchContext& context, int ra
     const size_t open = word.find('{', at), close = word.find('}', open);
     if (open == std::string::npos || close == std::string::npos) return result + word.substr(at);
     result += word.substr(at, open - at);
+    if (const size_t taken = length_of_literal(word, open)) {  // {{word}}
+      result += word.substr(open + 1, taken - 2);
+      at = open + taken;
+      continue;
+    }
     const std::string name = word.substr(open + 1, close - open - 1);
     at = close + 1;
     if (name == "bin")

@@ -88,6 +88,7 @@ Result<AttemptEnd> AttemptLoop::run_to_end(const std::function<bool()>& decided,
     if (now >= next_guardian_look_) {
       next_guardian_look_ = now + kLookAtGuardianEvery;
       parts_.guardian.continue_if_stopped();
+      if (parts_.undo) parts_.host.list_segments(*parts_.undo);
     }
     if (guardian_lost_) return AttemptEnd::kGuardianLost;
     if (const Status late = spawn_late(now); !late) return late.error();
@@ -167,6 +168,7 @@ Status AttemptLoop::guardian_events() {
         if (it == started_.end()) break;
         it->second.pid = event->pid;
         it->second.start = event->start;
+        parts_.host.add_process(event->pid);
         if (!it->second.item.watched.empty())
           it->second.environment = read_environment(event->pid, it->second.item.watched);
         parts_.journal.write("spawned", {{"tag", event->tag},
@@ -184,6 +186,7 @@ Status AttemptLoop::guardian_events() {
         return attempt_ == 0 && first_spawned_ == 0 ? why : unjudged("a part of the job ran: " + why.message);
       }
       case GuardianEvent::Kind::kEnded: {
+        parts_.host.add_process(event->pid);
         const ExitStatus status = ExitStatus::from_wait_status(event->a);
         if (it != started_.end() && event->tag != 0) {
           it->second.ended = true;
@@ -218,6 +221,7 @@ void AttemptLoop::scan() {
   next_scan_ = now_ns() + kScanEvery;
   for (const ProcessId& id : parts_.observer.scan()) {
     const ProcessView* view = parts_.observer.process(id);
+    parts_.host.add_process(id.pid);
     if (!view || view->attempt < attempt_) continue;
     if (view->attempt > newest_) {  // an elastic launcher counts its own restarts
       newest_ = view->attempt;

@@ -13,6 +13,7 @@
 #include "harness/launch/guardian.h"
 #include "harness/launch/launcher.h"
 #include "harness/live/ends.h"
+#include "harness/live/host_objects.h"
 #include "harness/live/looks.h"
 #include "harness/live/promptness.h"
 #include "harness/live/starvation.h"
@@ -31,6 +32,8 @@ struct LiveParts {  // owned by run_scenario; all outlive the loop
   Journal& journal;
   Ends& ends;
   Looks& looks;
+  HostObjects& host;
+  UndoList* undo;  // null: of a watched job nothing is removed
 };
 
 class AttemptLoop {

@@ -5,10 +5,12 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
 #include "harness/base/command_line.h"
+#include "harness/base/file_text.h"
 #include "harness/base/process_tree.h"
 #include "harness/launch/guardian/file_id.h"
 #include "harness/launch/own_folders.h"
@@ -35,18 +37,43 @@ void note_file(Journal& journal, const std::string& path, mode_t mode, Counts& c
   note(journal, "temp_file", path, counts.temp_files);
 }
 
+// They have no file: they last as long as a process has them open.
+std::set<std::string> abstract_sockets_of(int pid) {
+  const std::string proc = "/proc/" + std::to_string(pid);
+  std::map<std::string, std::string> names;  // by inode
+  std::istringstream table(text_of_file(proc + "/net/unix"));
+  for (std::string line; std::getline(table, line);) {
+    std::istringstream words(line);
+    std::string skipped, inode, name;
+    for (int i = 0; i < 6; ++i) words >> skipped;
+    if (words >> inode >> name && name.starts_with('@')) names[inode] = name;
+  }
+  std::set<std::string> found;
+  std::error_code none;
+  for (auto it = fs::directory_iterator(proc + "/fd", none); !none && it != fs::end(it); it.increment(none)) {
+    const std::string link = fs::read_symlink(it->path(), none).string();
+    if (!link.starts_with("socket:[") || none) continue;
+    if (const auto name = names.find(link.substr(8, link.size() - 9)); name != names.end())
+      found.insert(name->second);
+  }
+  return found;
+}
+
 }  // namespace
 
 std::string as_guardian_sees(int guardian_pid, const std::string& path) {
   return path.starts_with("/dev/shm/") ? "/proc/" + std::to_string(guardian_pid) + "/root" + path : path;
 }
 
-void take_census(const RunDir& run, int guardian_pid, Journal& journal) {
+void take_census(const RunDir& run, int guardian_pid, HostObjects& host, UndoList* undo_list,
+                 Journal& journal) {
   Counts counts;
   for (const int pid : descendants_of(guardian_pid)) {
     const auto stat = proc_stat(pid);
     if (!stat || stat->state == 'Z') continue;  // a zombie is being reaped
     note(journal, "process", std::to_string(pid) + " " + command_line(pid), counts.processes);
+    for (const std::string& name : abstract_sockets_of(pid))
+      note(journal, "socket", name + " of process " + std::to_string(pid), counts.sockets);
   }
   std::set<std::pair<uint64_t, uint64_t>> seen;
   std::ifstream undo(run.undo());
@@ -81,10 +108,12 @@ void take_census(const RunDir& run, int guardian_pid, Journal& journal) {
         seen.insert({st.st_dev, st.st_ino}).second)
       note_file(journal, it->path().string().substr(root.size()), st.st_mode, counts);
   }
-  journal.write("census", {{"processes", counts.processes},
-                           {"shm", counts.shm},
-                           {"sockets", counts.sockets},
-                           {"temp_files", counts.temp_files}});
+  Json line = {{"processes", counts.processes},
+               {"shm", counts.shm},
+               {"sockets", counts.sockets},
+               {"temp_files", counts.temp_files}};
+  host.census(journal, undo_list, line);
+  journal.write("census", std::move(line));
 }
 
 }  // namespace rankfault

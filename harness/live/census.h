@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/live/host_objects.h"
 #include "harness/run/journal.h"
 #include "harness/run/run_dir.h"
 
@@ -12,8 +13,9 @@ namespace rankfault {
 // Where the job has a /dev/shm of its own, its guardian sees it, and we do not: where to look for `path`.
 std::string as_guardian_sees(int guardian_pid, const std::string& path);
 
-// Journals one `leftover` line each and one `census` line with the counts. The files are those the
-// guardian recorded as the job's own and that still exist under the same (device, inode).
-void take_census(const RunDir&, int guardian_pid, Journal&);
+// Journals one `leftover` line each and one `census` line with the count of each kind that was looked at. The
+// files are those the guardian recorded as the job's own and that still exist under the same (device, inode).
+// `undo`: see HostObjects::census.
+void take_census(const RunDir&, int guardian_pid, HostObjects&, UndoList* undo, Journal&);
 
 }  // namespace rankfault

@@ -16,7 +16,8 @@ Duration park_limit(const Plan& plan) {
 Result<LiveRun> open_in(RunDir& dir, const Plan& plan, bool recorded) {
   if (const Status room = room_for(dir.path(), recorded ? plan.scenario.workload.ranks : 0); !room)
     return room.error();
-  if (const Status written = dir.write_secret_json("plan.json", to_json(plan)); !written) return written.error();
+  if (const Status written = dir.write_secret_json("plan.json", to_json(plan)); !written)
+    return written.error();
   Result<Journal> journal = Journal::create(dir.file("journal.ndjson"));
   if (!journal) return journal.error();
   Result<ControlPage> page =
@@ -24,6 +25,7 @@ Result<LiveRun> open_in(RunDir& dir, const Plan& plan, bool recorded) {
   if (!page) return page.error();
   Result<UndoList> undo = UndoList::open(dir.undo());
   if (!undo) return undo.error();
+  HostObjects host(dir);
   Result<Guardian> guardian = Guardian::start(dir, small_folders(plan, dir.tmp()));
   if (!guardian) return guardian.error();
   std::unique_ptr<Observer> observer = make_observer({dir.records()}, (*page)->run_started_ns);
@@ -36,7 +38,8 @@ Result<LiveRun> open_in(RunDir& dir, const Plan& plan, bool recorded) {
                  false,
                  false,
                  0,
-                 {}};
+                 {},
+                 std::move(host)};
 }
 
 }  // namespace

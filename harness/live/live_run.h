@@ -8,6 +8,7 @@
 #include "harness/inject/control_page.h"
 #include "harness/inject/undo_list.h"
 #include "harness/launch/guardian.h"
+#include "harness/live/host_objects.h"
 #include "harness/observe/observer.h"
 #include "harness/plan/plan.h"
 #include "harness/run/journal.h"
@@ -26,6 +27,7 @@ struct LiveRun {  // in the order in which it is made; taken down in the reverse
   bool over = false;              // all that was started came to its end by itself
   int attempt = 0;                // the one that runs, or ran last
   std::vector<std::string> lost;  // what the disk refused, in words
+  HostObjects host;
 };
 
 // The file systems that the plan's faults ask for; `tmp` is the job's TMPDIR.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "harness/base/suggest.h"
+#include "harness/scenario/placeholders.h"
 #include "harness/scenario/readers.h"
 #include "harness/scenario/value.h"
 
@@ -12,6 +13,7 @@ void read_bug(const Value& value, std::optional<Bug>& out, Problems& problems) {
   if (!value.map()) return;
   Bug bug;
   bug.pos = value.pos;
+  if (const Value* args = value.find("args")) check_placeholders(*args, problems);
   if (in.need("args") && in.texts("args", bug.args) && bug.args.empty())
     problems.add("a bug without args switches nothing on", value.find("args")->pos);
   if (in.need("stands_for")) in.text("stands_for", bug.stands_for);
@@ -38,6 +40,8 @@ void read_teeth(const Value& value, std::vector<Tooth>& out, Problems& problems)
     tooth.id = fmt::format("t{}", out.size() + 1);
     in.text("id", tooth.id);
     in.texts("args", tooth.args);
+    for (const char* key : {"args", "env"})
+      if (const Value* words = item.find(key)) check_placeholders(*words, problems);
     in.text_map("env", tooth.env);
     if (const Value* set = in.find("set")) {
       if (!set->map())

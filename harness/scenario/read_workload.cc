@@ -5,6 +5,7 @@
 
 #include "harness/base/nccl_version.h"
 #include "harness/base/suggest.h"
+#include "harness/scenario/placeholders.h"
 #include "harness/scenario/readers.h"
 #include "harness/scenario/value.h"
 
@@ -143,6 +144,9 @@ void read_workload(const Value& value, Workload& out, Problems& problems) {
   if (const Value* command = in.need("command"); command && in.texts("command", out.command))
     if (out.command.empty()) problems.add("\"command\" is empty: nothing would run", command->pos);
   in.texts("launcher_args", out.launcher_args);
+  for (const char* key : {"command", "launcher_args", "env"})
+    if (const Value* words = in.value().find(key)) check_placeholders(*words, problems);
+  if (const Value* cwd = in.value().find("cwd")) check_placeholders(cwd->text, cwd->pos, problems);
   in.text("mpirun", out.mpirun);
   in.text("torchrun", out.torchrun);
   read_nodes(in, out);

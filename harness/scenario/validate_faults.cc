@@ -63,6 +63,11 @@ void check_trigger(const Scenario& scenario, const FaultSpec& fault, Problems& p
     problems.add(fmt::format("attempt {} never comes: with \"restarts: {}\" attempts are 0 to {}",
                              *at.attempt, workload.restarts, workload.restarts),
                  at.pos);
+  if (at.step && !workload.markers.step_begin.empty())
+    problems.add(
+        "no step of this job can be a trigger: markers.step_begin is read from the logs after the run. Let "
+        "the workload mark its steps (rankfault_mark.py, rankfault_mark.h) and leave that marker out",
+        at.pos);
   if (at.after_fault.empty()) return;
   std::vector<std::string> ids;
   for (const FaultSpec& other : scenario.faults) ids.push_back(other.id);

@@ -145,8 +145,13 @@ TEST_F(StartVerified, OnlyTheFirstAttemptCounts) {
 }
 
 TEST_F(StartVerified, LateCountsFromTheFirstStartWhoeverIsToldFirst) {
-  run("start@rank=1,how=late,by=1us", {{2, 1500}, {0, 10}, {1, 1600}});
+  run("start@rank=1,how=late,by=1.5us", {{2, 1500}, {0, 10}, {1, 1600}});
   EXPECT_EQ(effect(), Effect::kVerified);
+}
+
+TEST_F(StartVerified, NoLaterThanTheOthersAreStartedIsNotLate) {
+  run("start@rank=1,how=late,by=1us", {{0, 10}, {2, 1500}, {1, 1600}});
+  EXPECT_EQ(effect(), Effect::kVoid);
 }
 
 TEST_F(StartVerified, AnotherProcessesRecordSaysNothingOfTheVictim) {

@@ -121,29 +121,46 @@ TEST_F(VerifySegment, AReplacedSegmentMustBeOpened) {
 // A file below the job's TMPDIR was harmed at 115.
 class VerifyFile : public Verify {
  protected:
-  void harmed(const std::string& path) {
+  static constexpr uint64_t kInode = 4711, kBorn = 90;
+  static constexpr const char* kPath = "/tmp/rf.1/checkpoints/ckpt-20.bin";
+
+  void harmed() {
     gate.op = "open";
     facts.journal.push_back({{"n", 7},
                              {"ev", "fault_effect"},
                              {"fault", facts.plan.scenario.faults[0].id},
                              {"action", 0},
                              {"what", "file_harmed"},
-                             {"path", path},
+                             {"path", kPath},
+                             {"inode", kInode},
+                             {"born", kBorn},
                              {"time", 115}});
   }
-  void opens(int rank, const std::string& path, uint64_t time, int error) {
-    process(rank).name_at[40] = path;
-    record(rank, RF_OP_FILE_OPEN, 40, RF_PHASE_EXIT, time, error);
+  rf_record& opens(int rank, uint64_t time, int flags, int error = 0) {
+    process(rank).name_at[40] = kPath;
+    rf_record& end = record(rank, RF_OP_FILE_OPEN, 40, RF_PHASE_EXIT, time, error);
+    end.count = error ? 0 : kInode;
+    end.where = error ? 0 : kBorn;
+    end.flags = static_cast<uint16_t>(flags);
+    return end;
+  }
+  void cut() {
+    run("file_truncate@rank=1,file_op=open,path=checkpoints/ckpt-*.bin,size=8");
+    harmed();
   }
 };
 
 TEST_F(VerifyFile, ACutFileMustBeOpenedAfterwards) {
-  run("file_truncate@rank=1,file_op=open,path=checkpoints/ckpt-*.bin,size=8");
-  harmed("/tmp/rf.1/checkpoints/ckpt-20.bin");
-  opens(0, "/tmp/rf.1/checkpoints/ckpt-20.bin", 50, 0);   // before the cut
-  opens(2, "/tmp/rf.1/checkpoints/ckpt-10.bin", 150, 0);  // another one
-  EXPECT_EQ(effect(), Effect::kVoid);
-  opens(1, "/tmp/rf.1/checkpoints/ckpt-20.bin", 160, 0);
+  cut();
+  opens(0, 50, RF_OPEN_READS);  // before the cut
+  process(2).name_at[41] = "/tmp/rf.1/checkpoints/ckpt-10.bin";
+  rf_record& other = opens(2, 150, RF_OPEN_READS);  // another one
+  other.seq = 41;
+  other.count = 12;
+  const EffectReport none = verdict();
+  EXPECT_EQ(none.effect, Effect::kVoid);
+  EXPECT_EQ(none.how, "nobody read what was cut");
+  opens(1, 160, RF_OPEN_READS);
   const EffectReport report = verdict();
   EXPECT_EQ(report.effect, Effect::kVerified);
   EXPECT_EQ(report.at, 160u);
@@ -151,21 +168,72 @@ TEST_F(VerifyFile, ACutFileMustBeOpenedAfterwards) {
 
 TEST_F(VerifyFile, AFlippedBitMustBeInWhatIsOpened) {
   run("file_flip_bit@rank=1,file_op=open,path=checkpoints/ckpt-*.bin,bit=3");
-  harmed("/tmp/rf.1/checkpoints/ckpt-20.bin");
-  opens(1, "/tmp/rf.1/checkpoints/ckpt-20.bin", 150, EACCES);
+  harmed();
+  opens(1, 150, RF_OPEN_READS, EACCES);
   EXPECT_EQ(effect(), Effect::kVoid);
-  opens(1, "/tmp/rf.1/checkpoints/ckpt-20.bin", 160, 0);
+  opens(1, 160, RF_OPEN_READS);
   EXPECT_EQ(effect(), Effect::kVerified);
+}
+
+TEST_F(VerifyFile, WhatIsOverwrittenWasNotRead) {
+  cut();
+  opens(0, 150, RF_OPEN_WRITES | RF_OPEN_EMPTIES);
+  opens(1, 160, RF_OPEN_READS);  // what was written anew
+  const EffectReport report = verdict();
+  EXPECT_EQ(report.effect, Effect::kVoid);
+  EXPECT_EQ(report.how, "nobody read what was cut: rank 0 emptied it as it opened it");
+}
+
+TEST_F(VerifyFile, WhatIsOpenedForReadingAndWritingWasRead) {
+  cut();
+  opens(0, 150, RF_OPEN_READS | RF_OPEN_WRITES);
+  EXPECT_EQ(effect(), Effect::kVerified);
+}
+
+TEST_F(VerifyFile, WhatWasOpenedForWritingOnlyMayBeMendedForLaterReaders) {
+  cut();
+  opens(0, 150, RF_OPEN_WRITES);
+  EXPECT_EQ(effect(), Effect::kVoid);
+  opens(1, 160, RF_OPEN_READS);
+  EXPECT_EQ(effect(), Effect::kUnknown);
+}
+
+TEST_F(VerifyFile, AFileThatTookItsNameIsNotTheHarmedOne) {
+  cut();
+  opens(1, 150, RF_OPEN_READS).count = 4712;
+  EXPECT_EQ(verdict().how, "nobody read what was cut: rank 1 opened another file of that name");
+  process(1).history.back().record.count = kInode;
+  process(1).history.back().record.where = 140;  // the inode's number was given again
+  EXPECT_EQ(effect(), Effect::kVoid);
+}
+
+TEST_F(VerifyFile, UnderAnotherNameItIsStillTheSameFile) {
+  cut();
+  opens(2, 150, RF_OPEN_READS);
+  process(2).name_at[40] = "/tmp/rf.1/checkpoints/latest.bin";
+  EXPECT_EQ(effect(), Effect::kVerified);
+}
+
+TEST_F(VerifyFile, AnOpeningOfWhichNothingIsOnRecordIsNoProof) {
+  cut();
+  opens(1, 150, 0).count = 0;
+  EXPECT_EQ(effect(), Effect::kUnknown);
 }
 
 TEST_F(VerifyFile, ARemovedFileMustBeMissed) {
   run("file_unlink@rank=1,file_op=open,path=checkpoints/ckpt-*.bin");
-  harmed("/tmp/rf.1/checkpoints/ckpt-20.bin");
+  harmed();
   EXPECT_EQ(effect(), Effect::kVoid);
-  opens(1, "/tmp/rf.1/checkpoints/ckpt-20.bin", 150, 0);  // written anew
-  EXPECT_EQ(effect(), Effect::kVoid);
-  opens(1, "/tmp/rf.1/checkpoints/ckpt-20.bin", 160, ENOENT);
+  opens(1, 160, RF_OPEN_READS, ENOENT);
   EXPECT_EQ(effect(), Effect::kVerified);
+}
+
+TEST_F(VerifyFile, ARemovedFileThatWasMadeAnewIsMissedForAnotherReason) {
+  run("file_unlink@rank=1,file_op=open,path=checkpoints/ckpt-*.bin");
+  harmed();
+  opens(1, 150, RF_OPEN_WRITES | RF_OPEN_EMPTIES);
+  opens(1, 160, RF_OPEN_READS, ENOENT);
+  EXPECT_EQ(effect(), Effect::kVoid);
 }
 
 TEST_F(VerifyFile, WithoutAFileToHarmTheRunIsVoid) {

@@ -183,7 +183,17 @@ TEST_F(Verify, ADelayTookItsTime) {
   EXPECT_EQ(effect(), Effect::kVoid);
 }
 
-TEST_F(Verify, ASlowRankIsCounted) {
+TEST_F(Verify, ADelayBelowWhatTheGateItselfCostsIsVoid) {
+  run("delay_call@rank=1,op=all_reduce,by=1us");
+  gate.asked = 100;
+  gate.answered = 1'500;
+  gate.done = 2'600;
+  const EffectReport report = verdict();
+  EXPECT_EQ(report.effect, Effect::kVoid);
+  EXPECT_EQ(report.how, "a delay of 1us is less than the gate itself costs rank 1, 1.4us");
+}
+
+TEST_F(Verify, ASlowRankIsCountedAndItsDelaysAreMeasured) {
   run("slow_rank@rank=1,by=20ms");
   facts.journal.push_back({{"n", 4},
                            {"t", 90},
@@ -193,9 +203,26 @@ TEST_F(Verify, ASlowRankIsCounted) {
                            {"effect", "done"},
                            {"firings", 7},
                            {"time", 90}});
+  EXPECT_EQ(effect(), Effect::kUnknown) << "counted, not measured";
+  facts.journal.back()["held_least_ns"] = 20'100'000;
   const EffectReport report = verdict();
   EXPECT_EQ(report.effect, Effect::kVerified);
-  EXPECT_EQ(report.how, "rank 1 was 20ms late 7 times");
+  EXPECT_EQ(report.how, "rank 1 was late 7 times, by 20.1ms or more");
+  facts.journal.back()["held_least_ns"] = 19'000'000;
+  EXPECT_EQ(effect(), Effect::kVoid);
+}
+
+TEST_F(Verify, ASlowRankThatIsSlowerByTheGateThanByTheDelayIsVoid) {
+  run("slow_rank@rank=1,by=1ns");
+  facts.journal.push_back({{"n", 4},
+                           {"ev", "fault_done"},
+                           {"fault", "slow_rank"},
+                           {"action", 0},
+                           {"firings", 7},
+                           {"held_least_ns", 61}});
+  const EffectReport report = verdict();
+  EXPECT_EQ(report.effect, Effect::kVoid);
+  EXPECT_EQ(report.how, "a delay of 1ns is less than the gate itself costs rank 1, 60ns");
 }
 
 TEST_F(Verify, AFailedCallIsOnRecord) {

@@ -70,6 +70,49 @@ TEST(Detected, KnowsADeathThatWeNoticedLaterThanThePeers) {
   EXPECT_EQ(same.result().verdict, Verdict::kFail);
 }
 
+// A rank that complains at every step is not a detector.
+TEST(Detected, WhatTheReferenceShowsTooIsNoDetection) {
+  const auto noisy = [](Facts facts) {
+    facts.reference(Facts().mark(0, "error_mark", 2, 20, "timeout after 12 ms").take());
+    return facts;
+  };
+  Facts same = noisy(skipped_at_100("detected: {by: [0]}"));
+  same.mark(0, "error_mark", 4, 200, "timeout after 31 ms");
+  EXPECT_EQ(same.result().verdict, Verdict::kFail);
+  EXPECT_EQ(same.result().because,
+            "rank 0 noticed only: it said timeout after 31 ms, in the reference run too");
+  Facts other_class = noisy(skipped_at_100("detected: {by: [0]}"));
+  EXPECT_EQ(other_class.mark(0, "error_mark", 4, 200, "mismatch").result().verdict, Verdict::kPass);
+  Facts other_place = noisy(skipped_at_100("detected: {by: [0]}"));
+  EXPECT_EQ(other_place.mark(0, "error_mark", 4, 200, "barrier: timeout").result().verdict, Verdict::kPass);
+  Facts other_rank = noisy(skipped_at_100("detected: {by: [1]}"));
+  EXPECT_EQ(other_rank.mark(1, "error_mark", 4, 200, "timeout after 31 ms").result().verdict, Verdict::kPass);
+}
+
+TEST(Detected, ACallThatFailsInTheReferenceTooIsNoDetection) {
+  Facts facts = skipped_at_100("detected: {by: [0]}");
+  facts.reference(Facts().call(0, RF_OP_ALL_REDUCE, 10, 20, 5).take());
+  facts.call(0, RF_OP_ALL_REDUCE, 150, 160, 5);
+  EXPECT_EQ(facts.result().verdict, Verdict::kFail);
+  EXPECT_EQ(facts.call(0, RF_OP_BARRIER, 170, 180, 5).result().verdict, Verdict::kPass);
+}
+
+TEST(Detected, WhatWasSaidBeforeAnyFaultIsNoDetection) {
+  Facts facts = skipped_at_100("detected: {by: [0]}");
+  facts.mark(0, "error_mark", 2, 50, "timeout").mark(0, "error_mark", 4, 200, "timeout");
+  EXPECT_EQ(facts.result().because, "rank 0 noticed only: it said timeout, before the fault too");
+  EXPECT_EQ(facts.mark(0, "error_mark", 5, 250, "mismatch").result().verdict, Verdict::kPass);
+}
+
+// The trouble that a first fault made is not usual when the second one strikes.
+TEST(Detected, WhatAnEarlierFaultCausedIsNotUsual) {
+  Facts facts;
+  facts.fault("first", {1}).struck("first", 40).fault("second", {2}).struck("second", 300);
+  facts.expect("detected: {by: [0], after: second}");
+  facts.mark(0, "error_mark", 2, 50, "peer_lost").mark(0, "error_mark", 4, 400, "peer_lost");
+  EXPECT_EQ(facts.result().verdict, Verdict::kPass);
+}
+
 TEST(Detected, IsUnknownWhenTheRecordIsNotWholeOrTheHostWasStarved) {
   Facts torn = skipped_at_100("detected: {by: [0]}");
   torn.process(0).history_lost = 1;

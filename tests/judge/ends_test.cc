@@ -1,6 +1,7 @@
 // ends_test: oracles over how ranks ended and what they left.
 #include <gmock/gmock.h>
 
+#include "tests/judge/census_line.h"
 #include "tests/judge/facts.h"
 
 namespace rankfault::test {
@@ -46,20 +47,60 @@ TEST(Finished, NeedsEveryRankOfTheLastAttemptToExitZero) {
   EXPECT_EQ(Facts().exited(0, 0, 5).expect("finished").result().verdict, Verdict::kUnknown);
 }
 
-TEST(LeftNothing, PassesOnACensusThatFoundNothing) {
+Facts census() {
   Facts facts;
-  facts.line("census", {{"processes", 0}}).expect("left_nothing: [processes, shm]");
-  EXPECT_EQ(facts.result().verdict, Verdict::kPass);
+  facts.line("census", kCensus);
+  return facts;
+}
+
+TEST(LeftNothing, PassesOnACensusThatFoundNothing) {
+  Facts facts = census();
+  const ExpectationResult result = facts.expect("left_nothing: [processes, shm]").result();
+  EXPECT_EQ(result.verdict, Verdict::kPass);
+  EXPECT_EQ(result.because, "nothing was left behind: processes, shm were looked at");
 }
 
 TEST(LeftNothing, FailsOnWhatItLooksForAndOnNothingElse) {
-  Facts facts;
-  facts.line("leftover", {{"kind", "shm"}, {"what", "/dev/shm/x"}}).line("census");
+  Facts facts = census();
+  facts.line("leftover", {{"kind", "shm"}, {"what", "/dev/shm/x"}});
   facts.expect("left_nothing: [processes, sockets]").expect("left_nothing");
   const Judgement judgement = facts.judged();
   EXPECT_EQ(judgement.expectations[0].verdict, Verdict::kPass);
   EXPECT_EQ(judgement.expectations[1].verdict, Verdict::kFail);
   EXPECT_THAT(judgement.expectations[1].because, HasSubstr("/dev/shm/x"));
+}
+
+TEST(LeftNothing, FailsOnASystemVObjectAndIsUnknownOfOneThatNobodyOwns) {
+  Facts facts = census();
+  facts.line("leftover", {{"kind", "sysv"}, {"what", "System V segment 7"}});
+  EXPECT_EQ(facts.expect("left_nothing").result().verdict, Verdict::kFail);
+  Facts unclear = census();
+  unclear.line("unclear_leftover", {{"kind", "sysv"}, {"what", "System V semaphore set 7"}});
+  EXPECT_EQ(unclear.expect("left_nothing").result().verdict, Verdict::kUnknown);
+  EXPECT_THAT(unclear.result().because, HasSubstr("semaphore set 7"));
+  Facts others = census();
+  others.line("unclear_leftover", {{"kind", "queues"}, {"what", "POSIX message queue /q"}});
+  EXPECT_EQ(others.expect("left_nothing: [sysv]").result().verdict, Verdict::kPass);
+}
+
+TEST(LeftNothing, IsUnknownOfAKindThatTheCensusDidNotLookAt) {
+  Facts old;
+  old.line("census", {{"processes", 0}, {"shm", 0}, {"sockets", 0}, {"temp_files", 0}});
+  EXPECT_EQ(old.expect("left_nothing").result().verdict, Verdict::kUnknown);
+  EXPECT_THAT(old.result().because, HasSubstr("did not look at sysv"));
+  Facts no_queues;
+  no_queues.line("census", {{"processes", 0}, {"shm", 0}, {"sockets", 0}, {"temp_files", 0}, {"sysv", 0}});
+  no_queues.expect("left_nothing").expect("left_nothing: [queues]");
+  EXPECT_EQ(no_queues.result().verdict, Verdict::kPass);
+  EXPECT_THAT(no_queues.result().because, HasSubstr("queues cannot be listed here"));
+  EXPECT_EQ(no_queues.judged().expectations[1].verdict, Verdict::kUnknown);
+}
+
+TEST(LeftNothing, IsUnknownWhenTheGuardianDidNotAnswer) {
+  for (const char* ev : {"census_unanswered", "guardian_stopped"}) {
+    Facts facts = census();
+    EXPECT_EQ(facts.line(ev).expect("left_nothing").result().verdict, Verdict::kUnknown) << ev;
+  }
 }
 
 TEST(LeftNothing, IsUnknownWithoutACensus) {
@@ -98,6 +139,15 @@ TEST(Reference, PassesFailsAndIsUnknownAsTheJobIs) {
   EXPECT_EQ(reference(Facts().all_exited(1, 5)).verdict, Verdict::kFail);
   EXPECT_EQ(reference(Facts().line("process")).verdict, Verdict::kUnknown);
   EXPECT_EQ(reference(Facts().all_exited(0, 5).found(finding("wedged", {}))).verdict, Verdict::kFail);
+}
+
+TEST(Reference, SaysWhichErrorsItSaw) {
+  Facts facts;
+  facts.all_exited(0, 50).mark(1, "error_mark", 2, 20, "timeout").mark(1, "error_mark", 3, 30, "timeout");
+  facts.facts().plan.faults_on = false;
+  const Judgement judgement = facts.judged();
+  EXPECT_EQ(judgement.verdict, Verdict::kPass);
+  EXPECT_THAT(judgement.expectations.back().because, HasSubstr("rank 1: it said timeout (2 errors)"));
 }
 
 TEST(Reference, IsNotAskedForWhatOnlyAFaultCanCause) {

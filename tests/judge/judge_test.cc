@@ -4,6 +4,7 @@
 #include "harness/base/exit_code.h"
 #include "harness/scenario/scenario_parser.h"
 #include "harness/scenario/validate.h"
+#include "tests/judge/census_line.h"
 #include "tests/judge/facts.h"
 
 namespace rankfault::test {
@@ -11,7 +12,7 @@ namespace {
 
 Facts well() {
   Facts facts;
-  facts.all_exited(0, 500).line("census").expect("finished").expect("left_nothing");
+  facts.all_exited(0, 500).line("census", kCensus).expect("finished").expect("left_nothing");
   return facts;
 }
 
@@ -94,6 +95,15 @@ TEST(Judge, APassWhereAFailureWasDueIsAFailure) {
   Facts facts = well();
   facts.facts().plan.scenario.must_be = {MustBe::Kind::kFail, "finished"};
   EXPECT_EQ(exit_of_outcome(facts.judged()), kExitFail);
+}
+
+// "PASS" never stands above what is left on the host.
+TEST(Judge, ARunThatCouldNotBeCleanedUpDoesNotPass) {
+  Facts facts = well();
+  facts.line("cleanup", {{"failed", {"the guardian ended before it had undone what the run did"}}});
+  EXPECT_EQ(facts.judged().verdict, Verdict::kUnknown);
+  EXPECT_EQ(facts.judged().summary,
+            "clean_up: clean-up is incomplete: the guardian ended before it had undone what the run did");
 }
 
 class EveryOracle : public testing::TestWithParam<const Oracle*> {};

@@ -91,6 +91,18 @@ TEST(Resumed, IsUnknownWhenAnUnfinishedCheckpointMayHaveBeenWhole) {
   EXPECT_EQ(facts.result().verdict, Verdict::kUnknown);
 }
 
+TEST(Resumed, IsUnknownWhereNothingMarksCheckpoints) {
+  const auto restarted = [](const std::string& yaml) {
+    Facts facts(1);
+    facts.fault("kill", {0}).struck("kill", 100).expect(yaml);
+    facts.mark(0, "step_begin", 1, 10).restarted(1).mark(0, "step_begin", 15, 200, "", 0, 1);
+    return facts;
+  };
+  EXPECT_EQ(restarted("resumed").result().verdict, Verdict::kUnknown);
+  EXPECT_EQ(restarted("resumed: {step: 15}").result().verdict, Verdict::kPass);
+  EXPECT_EQ(restarted("resumed: {step: 14}").result().verdict, Verdict::kFail);
+}
+
 Facts with_value(uint64_t value, const std::string& yaml) {
   Facts reference(1), facts(1);
   reference.mark(0, "value", 60, 100, "weights", std::bit_cast<uint64_t>(1.5));

@@ -147,6 +147,16 @@ TEST_F(CensusTest, LeavesWhatTheUserNamed) {
   EXPECT_THAT(undo_text(), Not(HasSubstr("model.bin")));
 }
 
+TEST_F(CensusTest, TellsOfAFileInVarTmpAndLeavesIt) {
+  const std::string left = "/var/tmp/" + unique_ + ".bin";
+  spawn_ready({"open_new", "x" + left});  // which does not name it
+  census();
+  EXPECT_THAT(undo_text(), HasSubstr("left-file "));
+  EXPECT_THAT(undo_text(), HasSubstr(left));
+  ASSERT_TRUE(guardian_->quit().ok());
+  EXPECT_TRUE(std::filesystem::remove(left));
+}
+
 // "/tmp/x" names neither "/tmp/x-results" nor "/var/tmp/x".
 TEST_F(CensusTest, ANameIsAWholePath) {
   const std::string named = "/tmp/" + unique_, go = scratch_ / "go";
@@ -202,7 +212,8 @@ TEST_F(WatchedCensusTest, ASegmentGoesAndAFileInShmStays) {
   ASSERT_TRUE(guardian_->spawn(++tag_, holder).ok());
   ASSERT_TRUE(eventually([&] { return first_number(scratch_ / "held") == 1; }));
   census();
-  EXPECT_EQ(undo_text().find("left-file "), std::string::npos) << "a list that grows as long as the job lasts";
+  EXPECT_EQ(undo_text().find("left-file "), std::string::npos)
+      << "a list that grows as long as the job lasts";
   const auto lines = guardian_->quit();
   ASSERT_TRUE(lines.ok());
   EXPECT_THAT(lines->failed, IsEmpty());

@@ -123,6 +123,8 @@ int main(int argc, char** argv) {
   if (!strcmp(what, "chain")) chain(arg);
   if (!strcmp(what, "socket")) bind_socket(arg);
   if (!strcmp(what, "open_rw") && open(arg, O_RDWR) < 0) return 104;
+  if (!strcmp(what, "open_new") && open(arg + 1, O_RDWR | O_CREAT | O_EXCL, 0600) < 0)
+    return 104; /* not named */
   if (!strcmp(what, "open_r") && open(arg, O_RDONLY) < 0) return 104;
   if (!strcmp(what, "lock_file")) held = make_lock_file(arg, lock);
   if (ready) say(ready, what);

@@ -103,6 +103,18 @@ TEST_F(TorchrunProgramTest, TheTorchrunOnThePathIsNotStartedToBeFound) {
               HasSubstr("bin/python3 -m torch.distributed.run, PyTorch 2.13.0"));
 }
 
+TEST_F(TorchrunProgramTest, APythonThatDoesNotAnswerInTimeIsNotMissing) {
+  ::setenv("RANKFAULT_PYTHON", script("python3", "#!/bin/sh\nexec /bin/sleep 60\n").c_str(), 1);
+  ::setenv("RANKFAULT_PROBE_LIMIT", "50ms", 1);
+  const Status status = torchrun().probe(workload());
+  ::unsetenv("RANKFAULT_PROBE_LIMIT");
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().kind, ErrorKind::kHost);
+  EXPECT_THAT(status.error().message, HasSubstr("did not say within 50ms what it is"));
+  python("2.13.0");  // under the same name
+  EXPECT_EQ(missing(), "") << "asked anew";
+}
+
 TEST_F(TorchrunProgramTest, WithoutATorchrunThePythonOnThePathServesWhereItHasTorch) {
   python("2.13.0");
   EXPECT_EQ(missing(), "");

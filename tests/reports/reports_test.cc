@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "reports/words.h"
+#include "tests/judge/census_line.h"
 #include "tests/judge/facts.h"
 
 namespace rankfault::test {
@@ -49,7 +50,7 @@ class Reports : public testing::Test {
     killed_.signalled(2, 9, 100)
         .exited(0, 3, 1'400)
         .exited(1, 3, 120)
-        .line("census")
+        .line("census", kCensus)
         .line("cleanup", {{"failed", Json::array()}});
     Finding dead = finding("dead_rank", {2});
     dead.text = "rank 2 is dead and never entered all_reduce 3 on world, which ranks 0 1 3 wait in";

@@ -69,6 +69,14 @@ const BadInput kKeysAndTypes[] = {
      "f.yaml:9:9: \"nccl\" is a version as 2.22.3, not \"new\""},
     {"NcclWithoutTheDouble", "limits: {wall: 90s}", "nccl: 2.22.3",
      "f.yaml:8:9: \"nccl\" chooses among the versions over the double: it needs \"cuda: double\""},
+    {"UnknownPlaceholder", "--steps=3", "\"--file={stroe}/x\"",
+     "f.yaml:7:19: nothing fills in \"{stroe}\" (did you mean \"store\"?); write \"{{stroe}}\" where it is "
+     "meant as "
+     "it stands"},
+    {"UnknownPlaceholderInTheEnvironment", "limits: {wall: 90s}", "env: {DATA: \"{tpm}/data\"}",
+     "f.yaml:8:15: nothing fills in \"{tpm}\" (did you mean \"tmp\"?); write \"{{tpm}}\" where it is meant "
+     "as it "
+     "stands"},
     {"NeedOfAVersion", "limits: {wall: 90s}", "needs: [nccl > 2]", "f.yaml:8:11: unknown need \"nccl > 2\""},
 };
 INSTANTIATE_TEST_SUITE_P(KeysAndTypes, BadInputTest, testing::ValuesIn(kKeysAndTypes),
@@ -274,6 +282,25 @@ TEST(BadInput, VariantsThatExpectNothingOfEachAreRefused) {
       "expect:\n  - compare: {value: weights}\n";
   EXPECT_EQ(mistake(text),
             "f.yaml:6:5: each variant must show that it ran well by itself: add \"- finished\"");
+}
+
+// They are read after the run: nothing could fire at one.
+TEST(BadInput, AStepThatOnlyTheLogsTellIsNoTrigger) {
+  const std::string text = with("at: {op: all_reduce,", "at: {step: 3, op: all_reduce,");
+  const auto with_marker = [&](const std::string& marker) {
+    std::string out = text;
+    const std::string from = "limits: {wall: 90s}";
+    return out.replace(out.find(from), from.size(), "markers: {" + marker + ": \"step (\\\\d+)\"}");
+  };
+  EXPECT_THAT(mistake(with_marker("step_begin")),
+              HasSubstr("f.yaml:13:9: no step of this job can be a trigger: markers.step_begin"));
+  EXPECT_EQ(mistake(with_marker("step_commit")), "");
+}
+
+TEST(BadInput, BracesThatAreMeantAsTheyStandAreNoMistake) {
+  for (const char* word :
+       {"'{\"a\": {\"b\": 1}}'", "'{{name}}'", "'${HOME}'", "'{Name}'", "'{tmp}/{run}'", "'{'"})
+    EXPECT_EQ(mistake(with("--steps=3", word)), "") << word;
 }
 
 }  // namespace

@@ -47,8 +47,12 @@ RankVerdict late_or_missing(const RunFacts& facts, const Question& q, int rank, 
 RankVerdict judge_rank(const RunFacts& facts, const Question& q, int rank) {
   const OwnError* late = nullptr;
   const std::vector<OwnError> errors = own_errors(facts, rank);
+  const UsualErrors usual(facts, rank);
+  std::string only;
   for (const OwnError& error : errors) {
-    if (!wanted(error, q)) continue;
+    const std::string shown_in = usual.shown_in(error);
+    if (only.empty() || !shown_in.empty()) only = error.text + (shown_in.empty() ? "" : ", " + shown_in);
+    if (!wanted(error, q) || !shown_in.empty()) continue;
     if (error.time != 0 && (!q.within || error.time <= q.from.at + static_cast<TimeNs>(q.within->count())))
       return {Verdict::kPass, fmt::format("rank {}: {} {} {}", rank, error.text,
                                           span_text(q.from.at, error.time), q.from.what)};
@@ -61,8 +65,8 @@ RankVerdict judge_rank(const RunFacts& facts, const Question& q, int rank) {
                            fmt::format("rank {}: {} only {} {}", rank, late->text,
                                        span_text(q.from.at, late->time), q.from.what));
   return late_or_missing(facts, q, rank, 0,
-                         errors.empty() ? fmt::format("rank {} noticed nothing", rank)
-                                        : fmt::format("rank {} noticed only: {}", rank, errors.front().text));
+                         only.empty() ? fmt::format("rank {} noticed nothing", rank)
+                                      : fmt::format("rank {} noticed only: {}", rank, only));
 }
 
 ExpectationResult judge_detected(const ExpectationSpec& spec, const RunFacts& facts) {
@@ -92,7 +96,8 @@ bool decided_detected(const ExpectationSpec& spec, const RunFacts& facts) {
 
 const Registration<Oracle> kDetected{{
     "detected",
-    "Ranks noticed the trouble themselves: by a library's error, an error mark or a log marker, in time.",
+    "Ranks noticed the trouble themselves: by a library's error, an error mark or a log marker, in time, and "
+    "by none that the reference run, or this one before the fault, shows too.",
     "detected: {by: others, as: [mismatch, timeout], within: 8s, after: skip}",
     {{"by", ParamType::kRankSet, false, "which ranks must notice; all of them when absent"},
      {"as", ParamType::kTextList, false, "as what; anything when absent", error_classes()},

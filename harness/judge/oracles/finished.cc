@@ -3,6 +3,7 @@
 
 #include "harness/judge/evidence.h"
 #include "harness/judge/oracles/ended.h"
+#include "harness/judge/own_errors.h"
 
 namespace rankfault {
 namespace {
@@ -27,6 +28,18 @@ ExpectationResult judge_finished(const ExpectationSpec& spec, const RunFacts& fa
   return answer(spec, worst.verdict, worst.because, lines);
 }
 
+// "rank 1: it said timeout (12 times)": what ranks complained of although nothing was injected.
+std::string errors_seen(const RunFacts& facts, const std::vector<int>& ranks) {
+  std::string text;
+  for (const int rank : ranks) {
+    const std::vector<OwnError> errors = own_errors(facts, rank);
+    if (errors.empty()) continue;
+    text += fmt::format("{}rank {}: {}", text.empty() ? "" : ", ", rank, errors.front().text);
+    if (errors.size() > 1) text += fmt::format(" ({} errors)", errors.size());
+  }
+  return text;
+}
+
 // What a run without faults must be like before anything is compared with it.
 ExpectationResult judge_reference(const ExpectationSpec& spec, const RunFacts& facts) {
   std::vector<uint64_t> lines;
@@ -39,7 +52,11 @@ ExpectationResult judge_reference(const ExpectationSpec& spec, const RunFacts& f
   for (const Finding& finding : facts.findings.all)
     if (finding.kind != "none" && finding.confidence == Confidence::kProven)
       return answer(spec, Verdict::kFail, "nothing was injected, and yet: " + finding.text, lines);
-  return answer(spec, Verdict::kPass, worst.because + ", nothing wrong", lines);
+  const std::string errors = errors_seen(facts, all.ranks);
+  return answer(spec, Verdict::kPass,
+                worst.because + ", nothing wrong" +
+                    (errors.empty() ? "" : "; but ranks saw errors, which are no sign of a fault: " + errors),
+                lines);
 }
 
 ExpectationResult judge_finished_in_time(const ExpectationSpec& spec, const RunFacts& facts) {

@@ -40,6 +40,13 @@ std::optional<int64_t> unfinished_checkpoint(const RunFacts& facts, int attempt)
   return step;
 }
 
+// A job that says nothing of its checkpoints has none that could be compared with.
+bool marks_checkpoints(const RunFacts& facts) {
+  return std::any_of(facts.marks.begin(), facts.marks.end(), [](const Mark& mark) {
+    return (mark.what == "mark" || mark.what == "phase") && mark.name == "checkpoint";
+  });
+}
+
 struct AttemptVerdict {
   Verdict verdict = Verdict::kPass;
   std::string text;
@@ -81,6 +88,12 @@ ExpectationResult judge_resumed(const ExpectationSpec& spec, const RunFacts& fac
   const bool steps = std::any_of(facts.marks.begin(), facts.marks.end(),
                                  [](const Mark& mark) { return mark.what == "step_begin"; });
   if (!steps) return answer(spec, Verdict::kUnknown, "nothing marks steps", lines);
+  if (!spec.params.find("step") && !marks_checkpoints(facts))
+    return answer(
+        spec, Verdict::kUnknown,
+        "nothing marks checkpoints: let the job say mark(\"checkpoint\", STEP) when one is whole, or give "
+        "resumed: {step: N}",
+        lines);
   AttemptVerdict last;
   for (int attempt = 1; attempt <= attempts; ++attempt) {
     last = judge_attempt(spec, facts, attempt, chosen.ranks);

@@ -71,6 +71,7 @@ static void name_below(struct rf_census* c, const char* word, const char* folder
 
 void rf_census_named(struct rf_census* c, const char* word) {
   name_below(c, word, "/tmp/");
+  name_below(c, word, "/var/tmp/");
   if (c->watch) name_below(c, word, "/dev/shm/");
 }
 
@@ -81,7 +82,7 @@ static int is_named(const struct rf_census* c, const char* path) {
 }
 
 static int is_watched(const struct rf_census* c, const char* path) {
-  if (strncmp(path, "/dev/shm/", 9) && strncmp(path, "/tmp/", 5)) return 0;
+  if (strncmp(path, "/dev/shm/", 9) && strncmp(path, "/tmp/", 5) && strncmp(path, "/var/tmp/", 9)) return 0;
   return !is_below(path, c->run_dir) && !is_below(path, c->tmp_dir) && !strchr(path, '\n');
 }
 
@@ -153,7 +154,7 @@ static void look_at_maps(struct rf_census* c, int pid, uid_t owner) {
     char perms[8];
     unsigned long long ino;
     int at = 0;
-    if (!strstr(line, " /dev/shm/") && !strstr(line, " /tmp/")) continue; /* most lines, and sooner */
+    if (!strstr(line, " /dev/shm/") && !strstr(line, "/tmp/")) continue; /* most lines, and sooner */
     if (sscanf(line, "%*s %7s %*s %*s %llu %n", perms, &ino, &at) < 2 || !at || ino == 0) continue;
     if (perms[1] != 'w' || perms[3] != 's') continue; /* private or read-only: not its maker's */
     line[strcspn(line, "\n")] = 0;

@@ -1,12 +1,13 @@
 /* census.h: which files on this host were made by the job, found in /proc of its processes.
  *
  * A file is the job's when a descendant holds it for writing (a shared writable mapping, a writable
- * descriptor, a bound socket), it was born since the run began, it lies in /dev/shm or /tmp, and the
- * user did not name it: what stands on the command line is an output, not litter. In a /dev/shm of the job's
- * own nobody need hold it. Each is appended to the undo list, with the device, the inode and the birth time
- * that prove it: as "remove-file" when it can be shown to be temporary, else as "left-file". Sockets are
- * temporary, and so are files in /dev/shm; of a watched job only those that a process has mapped, as a
- * segment is. A regular file in /tmp may be a result: it is never removed. */
+ * descriptor, a bound socket), it was born since the run began, it lies in /dev/shm, /tmp or
+ * /var/tmp, and the user did not name it: what stands on the command line is an output, not litter. In a
+ * /dev/shm of the job's own nobody need hold it. Each is appended to the undo list, with the device, the
+ * inode and the birth time that prove it: as "remove-file" when it can be shown to be temporary, else as
+ * "left-file". Sockets are temporary, and so are files in /dev/shm; of a watched job only those that a
+ * process has mapped, as a segment is. A regular file in /tmp or /var/tmp may be a result: it is never
+ * removed. */
 #ifndef RANKFAULT_GUARDIAN_CENSUS_H
 #define RANKFAULT_GUARDIAN_CENSUS_H
 

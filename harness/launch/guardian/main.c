@@ -27,7 +27,8 @@
 #include "tree.h"
 #include "undo.h"
 
-#define CENSUS_PERIOD_NS 2000000000ull /* a backstop: new names in /dev/shm and /tmp wake us at once */
+#define CENSUS_PERIOD_NS \
+  2000000000ull /* a backstop: new names in /dev/shm and the /tmp folders wake us at once */
 #define CENSUS_PAUSE_NS 10000000ull
 #define CENSUS_BURST_NS 100000000ll
 #define CENSUS_REST 200 /* times as long as the CPU time of a look */
@@ -292,6 +293,7 @@ static int watch_files(void) {
   if (fd < 0) return -1;
   inotify_add_watch(fd, "/dev/shm", IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
   inotify_add_watch(fd, "/tmp", IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
+  inotify_add_watch(fd, "/var/tmp", IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
   return fd;
 }
 

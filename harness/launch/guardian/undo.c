@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -42,7 +43,8 @@ static int still_is(const char* path, uint64_t dev, uint64_t ino, struct stat* s
 }
 
 static const char kFile[] = "remove-file ", kLeft[] = "left-file ", kDir[] = "remove-dir ",
-                  kMode[] = "restore-mode ", kContinue[] = "continue ";
+                  kMode[] = "restore-mode ", kContinue[] = "continue ", kSegment[] = "remove-segment ",
+                  kObject[] = "left-object ";
 
 static int starts(const char* line, const char* word) { return strncmp(line, word, strlen(word)) == 0; }
 
@@ -144,11 +146,31 @@ static void continue_process(const char* entry, struct rf_undo_result* result) {
   close(fd);
 }
 
+/* Of the System V segments only: the kernel keeps who made one. */
+static void remove_segment(const struct rf_undo_run* run, const char* entry, struct rf_undo_result* result) {
+  int id, maker;
+  long long changed;
+  struct shmid_ds now;
+  if (sscanf(entry, "%d %d %lld", &id, &maker, &changed) != 3 || shmctl(id, IPC_STAT, &now)) return;
+  if (run->watch || run->leave) return;
+  if (now.shm_cpid != maker || now.shm_ctime != changed) return; /* another one by now */
+  if (now.shm_nattch > 0)
+    failed(result, "left System V segment %d: processes that are not of this run have it mapped", id);
+  else if (shmctl(id, IPC_RMID, NULL) && errno != EINVAL && errno != EIDRM)
+    failed(result, "remove System V segment %d: %s", id, strerror(errno));
+  else
+    ++result->undone;
+}
+
 static void undo_line(const struct rf_undo_run* run, const char* line, struct rf_undo_result* result) {
   if (starts(line, kDir))
     remove_dir(run, line + sizeof kDir - 1, result);
   else if (run->only_dirs || starts(line, kFile) || starts(line, kLeft))
     return;
+  else if (starts(line, kSegment))
+    remove_segment(run, line + sizeof kSegment - 1, result);
+  else if (starts(line, kObject))
+    say(result, "left", line + sizeof kObject - 1);
   else if (starts(line, kMode))
     restore_mode(line + sizeof kMode - 1, result);
   else if (starts(line, kContinue))

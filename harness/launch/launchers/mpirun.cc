@@ -32,6 +32,7 @@ namespace {
 struct Known {
   const MpiImplementation* implementation = nullptr;  // null: none that is known here, or not there
   int version = 0;
+  bool too_slow = false;  // it did not answer in time: nothing is known of it
 };
 
 bool needs_openmpi5(const Workload& workload) {
@@ -50,15 +51,21 @@ Known known(const std::string& program) {
   const auto found = asked.find(program);
   if (found != asked.end()) return found->second;
   Known result;
-  if (const auto text = capture({program, "--version"}))
+  if (const auto text = capture({program, "--version"}, {probe_limit(), true, &result.too_slow}))
     for (const MpiImplementation* one : Catalog<MpiImplementation>::instance().all())
-      if (const int version = one->version(*text)) result = {one, version};
-  return asked[program] = result;
+      if (const int version = one->version(*text)) result = {one, version, false};
+  if (!result.too_slow) asked[program] = result;
+  return result;
 }
 
 Status probe(const Workload& workload) {
   const std::string program = program_of(workload);
-  if (const Known found = known(program); found.implementation) {
+  const Known found = known(program);
+  if (found.too_slow)
+    return host_refused(fmt::format(
+        "{} did not say its version within {}: this machine is too busy to tell whether it can be used",
+        program, to_text(probe_limit())));
+  if (found.implementation) {
     if (!needs_openmpi5(workload) || found.version == 5) return Done{};
     return missing(program +
                    ": Open MPI 5 is needed (RANKFAULT_MPIRUN5 names its mpirun; to add it: "

@@ -18,6 +18,7 @@ namespace {
 // Only the calls of PyTorch 2 are recorded: with PyTorch 1 a scenario about them could only be void.
 Status probe(const Workload& workload) {
   const TorchrunProgram& program = torchrun_program(workload);
+  if (!program.slow.empty()) return host_refused(program.slow);
   if (!program.missing.empty())
     return workload.torchrun.empty() ? Status(missing(program.missing)) : usage_error(program.missing);
   const bool asks_for_torch =

@@ -20,9 +20,6 @@
 namespace rankfault {
 namespace {
 
-// On a busy machine a Python takes many seconds to start: a program that is slow is not a missing one.
-constexpr Duration kPatience = std::chrono::seconds(120);
-
 // "#!/usr/bin/python3" and "#!/usr/bin/env python3" of a script; "" it names no Python.
 std::string interpreter_of(const std::string& script) {
   std::ifstream in(script);
@@ -35,18 +32,27 @@ std::string interpreter_of(const std::string& script) {
 }
 
 // "2.13.0+cpu", or "none" when this Python has no torch. Without importing it, which takes seconds.
-std::optional<std::string> torch_version(const std::string& python) {
+std::optional<std::string> torch_version(const std::string& python, bool& too_slow) {
   return capture({python, "-c",
                   "import importlib.metadata as m\n"
                   "try: print(m.version('torch'), end='')\n"
                   "except m.PackageNotFoundError: print('none', end='')"},
-                 {kPatience, false});
+                 {probe_limit(), false, &too_slow});
+}
+
+std::string slow_text(const std::string& program) {
+  return fmt::format(
+      "{} did not say within {} what it is: this machine is too busy to tell whether it is there", program,
+      to_text(probe_limit()));
 }
 
 TorchrunProgram of_python(const std::string& python, const std::string& whose) {
-  TorchrunProgram out{{python, "-m", "torch.distributed.run"}, python, "", ""};
-  const auto version = torch_version(python);
-  if (!version)
+  TorchrunProgram out{{python, "-m", "torch.distributed.run"}, python, "", "", ""};
+  bool too_slow = false;
+  const auto version = torch_version(python, too_slow);
+  if (too_slow)
+    out.slow = slow_text(python + whose);
+  else if (!version)
     out.missing = fmt::format("{}{} cannot be run", python, whose);
   else if (*version == "none")
     out.missing = fmt::format("{}{} has no torch ({})", python, whose, kHowToAddTorch);
@@ -59,8 +65,13 @@ TorchrunProgram of_python(const std::string& python, const std::string& whose) {
 TorchrunProgram of_path(const std::string& program) {
   const std::string python = interpreter_of(program);
   if (!python.empty()) return of_python(python, ", the Python of " + program + ",");
-  TorchrunProgram out{{program}, "", "", ""};
-  if (!capture({program, "--help"}, {kPatience, true})) out.missing = program + " --help fails";
+  TorchrunProgram out{{program}, "", "", "", ""};
+  bool too_slow = false;
+  const bool answers = capture({program, "--help"}, {probe_limit(), true, &too_slow}).has_value();
+  if (too_slow)
+    out.slow = slow_text(program + " --help");
+  else if (!answers)
+    out.missing = program + " --help fails";
   return out;
 }
 
@@ -70,8 +81,11 @@ TorchrunProgram of_machine() {
   if (const std::string program = program_on_path("torchrun"); !program.empty()) return of_path(program);
   if (const std::string python = program_on_path("python3"); !python.empty())
     if (TorchrunProgram found = of_python(python, ""); found.missing.empty()) return found;
-  return {
-      {}, "", "", fmt::format("there is no torchrun on PATH, and python3 has no torch ({})", kHowToAddTorch)};
+  return {{},
+          "",
+          "",
+          fmt::format("there is no torchrun on PATH, and python3 has no torch ({})", kHowToAddTorch),
+          ""};
 }
 
 // What a scenario names: a torchrun, or a Python that has torch.
@@ -80,7 +94,7 @@ TorchrunProgram of_scenario(const std::string& named) {
   TorchrunProgram out = python.empty() ? TorchrunProgram{} : of_python(python, "");
   if (::access(named.c_str(), X_OK) != 0)
     out.missing = fmt::format("torchrun: {}: {}", named, std::strerror(errno));
-  else if (out.version.empty())
+  else if (out.version.empty() && out.slow.empty())
     out.missing = fmt::format("torchrun: {} is no torchrun and no Python that has torch", named);
   return out;
 }
@@ -98,7 +112,9 @@ const TorchrunProgram& torchrun_program(const Workload& workload) {
     asked += std::string("\n") + (std::getenv(name) ? std::getenv(name) : "");
   const auto found = known.find(asked);
   if (found != known.end()) return found->second;
-  return known[asked] = workload.torchrun.empty() ? of_machine() : of_scenario(workload.torchrun);
+  TorchrunProgram program = workload.torchrun.empty() ? of_machine() : of_scenario(workload.torchrun);
+  static TorchrunProgram slow;
+  return program.slow.empty() ? known[asked] = std::move(program) : slow = std::move(program);  // asked anew
 }
 
 }  // namespace rankfault

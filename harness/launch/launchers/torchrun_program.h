@@ -15,6 +15,7 @@ struct TorchrunProgram {
   std::string python;              // the interpreter of it; "": it is no Python script (a shim), so not known
   std::string version;             // "2.13.0+cpu"; "": not known
   std::string missing;             // why it cannot be used; "" it can
+  std::string slow;                // it did not answer in time, so that whether it can be used is not known
 
   bool is_pytorch_1() const { return version.starts_with("1."); }
 };

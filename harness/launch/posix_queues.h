@@ -1,0 +1,14 @@
+// posix_queues: the POSIX message queues of this host, by the file system that lists them.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+
+namespace rankfault {
+
+// Names of those that belong to `user`. Nothing: they cannot be listed here, as the file system is not at
+// /dev/mqueue and may not be mounted.
+std::optional<std::set<std::string>> posix_queues(unsigned user);
+
+}  // namespace rankfault

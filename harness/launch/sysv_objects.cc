@@ -1,0 +1,146 @@
+#include "harness/launch/sysv_objects.h"
+
+#include <fmt/format.h>
+#include <sys/ipc.h>
+#include <sys/sem.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+
+#include "harness/base/file_text.h"
+
+namespace rankfault {
+namespace {
+
+constexpr int kMostSemaphores = 4096;  // of one set
+
+const char* word(SysvKind kind) {
+  switch (kind) {
+    case SysvKind::kSegment:
+      return "segment";
+    case SysvKind::kSemaphores:
+      return "semaphore set";
+    case SysvKind::kQueue:
+      return "message queue";
+  }
+  return "object";
+}
+
+// Names of the columns, by which later kernels may tell more.
+std::vector<std::string> words_of(const std::string& line) {
+  std::vector<std::string> words;
+  std::istringstream in(line);
+  for (std::string one; in >> one;) words.push_back(one);
+  return words;
+}
+
+class Row {
+ public:
+  Row(const std::vector<std::string>& titles, const std::vector<std::string>& values) {
+    for (size_t i = 0; i < titles.size() && i < values.size(); ++i) values_[titles[i]] = values[i];
+  }
+  long long number(const char* title) const {
+    const auto found = values_.find(title);
+    return found == values_.end() ? 0 : std::strtoll(found->second.c_str(), nullptr, 10);
+  }
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+SysvObject object_of(SysvKind kind, const Row& row) {
+  SysvObject object;
+  object.kind = kind;
+  object.id = static_cast<int>(row.number(kind == SysvKind::kSegment      ? "shmid"
+                                          : kind == SysvKind::kSemaphores ? "semid"
+                                                                          : "msqid"));
+  object.key = static_cast<unsigned>(row.number("key"));
+  object.owner = static_cast<unsigned>(row.number("cuid"));
+  object.changed = row.number("ctime");
+  object.maker = static_cast<int>(row.number("cpid"));
+  for (const char* user : {"lspid", "lrpid"})
+    if (const int pid = static_cast<int>(row.number(user))) object.users.push_back(pid);
+  return object;
+}
+
+// 0: nobody used it, or it may not be read.
+void ask_for_users(SysvObject& set, int semaphores) {
+  for (int i = 0; i < std::min(semaphores, kMostSemaphores); ++i)
+    if (const int pid = ::semctl(set.id, i, GETPID); pid > 0) set.users.push_back(pid);
+}
+
+bool is_there(int pid) { return pid > 0 && (::kill(pid, 0) == 0 || errno == EPERM); }
+
+struct Table {
+  SysvKind kind;
+  const char* path;
+};
+constexpr Table kTables[] = {{SysvKind::kSegment, "/proc/sysvipc/shm"},
+                             {SysvKind::kSemaphores, "/proc/sysvipc/sem"},
+                             {SysvKind::kQueue, "/proc/sysvipc/msg"}};
+
+}  // namespace
+
+std::vector<SysvObject> read_sysv_table(SysvKind kind, const std::string& text) {
+  std::vector<SysvObject> objects;
+  std::istringstream in(text);
+  std::string line;
+  std::getline(in, line);
+  const std::vector<std::string> titles = words_of(line);
+  while (std::getline(in, line)) {
+    const std::vector<std::string> values = words_of(line);
+    if (values.size() != titles.size()) continue;  // a line of another shape says nothing
+    const Row row(titles, values);
+    objects.push_back(object_of(kind, row));
+    if (kind == SysvKind::kSemaphores) ask_for_users(objects.back(), static_cast<int>(row.number("nsems")));
+  }
+  return objects;
+}
+
+SysvObjects sysv_objects() {
+  SysvObjects out;
+  out.known = true;
+  for (const Table& table : kTables) {
+    const std::string text = text_of_file(table.path);
+    out.known = out.known && !text.empty();  // there is a title line
+    for (SysvObject& object : read_sysv_table(table.kind, text)) {
+      object.lives =
+          is_there(object.maker) || std::any_of(object.users.begin(), object.users.end(), is_there);
+      out.all.push_back(std::move(object));
+    }
+  }
+  return out;
+}
+
+std::string to_text(const SysvObject& object) {
+  const int pid = object.maker ? object.maker : object.users.empty() ? 0 : object.users.front();
+  return fmt::format("System V {} {} (key {:#x}){}", word(object.kind), object.id, object.key,
+                     pid == 0       ? ""
+                     : object.maker ? fmt::format(" of process {}", pid)
+                                    : fmt::format(", used last by process {}", pid));
+}
+
+SysvLeft sysv_left(const SysvObjects& before, const SysvObjects& after, const std::set<int>& pids,
+                   unsigned user) {
+  SysvLeft left;
+  for (const SysvObject& object : after.all) {
+    const bool old = std::any_of(before.all.begin(), before.all.end(), [&](const SysvObject& o) {
+      return o.kind == object.kind && o.id == object.id;
+    });
+    if (old) continue;
+    const bool ours = pids.count(object.maker) || std::any_of(object.users.begin(), object.users.end(),
+                                                              [&](int pid) { return pids.count(pid); });
+    if (ours)
+      left.of_the_job.push_back(object);
+    else if (object.owner == user && !object.lives)
+      left.unclear.push_back(object);
+  }
+  return left;
+}
+
+}  // namespace rankfault

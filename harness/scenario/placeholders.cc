@@ -1,0 +1,49 @@
+#include "harness/scenario/placeholders.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/base/suggest.h"
+
+namespace rankfault {
+namespace {
+
+bool is_word(const std::string& name) {
+  return !name.empty() &&
+         std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
+}
+
+}  // namespace
+
+const std::vector<std::string>& placeholder_words() {
+  static const std::vector<std::string> words{"bin", "rank",    "ranks",        "store",
+                                              "tmp", "attempt", "scenario_dir", "run"};
+  return words;
+}
+
+void check_placeholders(const std::string& text, const SourcePos& at, Problems& problems) {
+  const auto& known = placeholder_words();
+  for (size_t open = text.find('{'); open != std::string::npos; open = text.find('{', open + 1)) {
+    const size_t close = text.find('}', open);
+    if (close == std::string::npos) return;
+    const std::string name = text.substr(open + 1, close - open - 1);
+    const bool doubled = open > 0 && text[open - 1] == '{';
+    const bool shell = open > 0 && text[open - 1] == '$';
+    if (!is_word(name) || doubled || shell || std::find(known.begin(), known.end(), name) != known.end())
+      continue;
+    problems.add(
+        fmt::format("nothing fills in \"{{{0}}}\"{1}; write \"{{{{{0}}}}}\" where it is meant as it stands",
+                    name, did_you_mean(name, known)),
+        at);
+  }
+}
+
+void check_placeholders(const Value& texts, Problems& problems) {
+  if (const Value::List* items = texts.list())
+    for (const Value& item : *items) check_placeholders(item.text, item.pos, problems);
+  if (const Value::Map* entries = texts.map())
+    for (const auto& [key, value] : *entries) check_placeholders(value.text, value.pos, problems);
+}
+
+}  // namespace rankfault
