@@ -70,9 +70,13 @@ bool RingReader::half_made(const std::string& path) {
 }
 
 RingReader::~RingReader() {
-  ::munmap(const_cast<char*>(base_), RF_OFF_HISTORY);
+  const auto unmap = [](const void* mapping, size_t bytes) {
+    forget_lost_pages(mapping, bytes);
+    ::munmap(const_cast<void*>(mapping), bytes);
+  };
+  unmap(base_, RF_OFF_HISTORY);
   for (const rf_record* lane : history_)
-    if (lane) ::munmap(const_cast<rf_record*>(lane), RF_LANE_HISTORY_BYTES);
+    if (lane) unmap(lane, RF_LANE_HISTORY_BYTES);
 }
 
 uint32_t RingReader::lanes_used() const {
@@ -124,6 +128,14 @@ std::optional<RingReader::OwnExit> RingReader::own_exit() const {
   return OwnExit{header().own_exit_status & 0xff, header().own_exit_ns};
 }
 
+// A page of it was read as zeros, whatever the file's size is by now: it may have grown again, or its disk
+// failed.
+bool RingReader::has_lost_a_page() const {
+  return lost_page_in(base_, RF_OFF_HISTORY) ||
+         std::any_of(history_.begin(), history_.end(),
+                     [](const rf_record* lane) { return lane && lost_page_in(lane, RF_LANE_HISTORY_BYTES); });
+}
+
 // The size is asked for only when some page of some file was read as zeros: else no file is shorter than it
 // was.
 bool RingReader::is_cut() const {
@@ -133,7 +145,8 @@ bool RingReader::is_cut() const {
   cut_pages_seen_ = pages;
   struct stat info {};
   const UniqueFd fd = open_again();
-  is_cut_ = ::fstat(fd.get(), &info) != 0 || static_cast<uint64_t>(info.st_size) < bytes_;
+  is_cut_ =
+      has_lost_a_page() || ::fstat(fd.get(), &info) != 0 || static_cast<uint64_t>(info.st_size) < bytes_;
   return is_cut_;
 }
 

@@ -80,6 +80,7 @@ class RingReader {
     return reinterpret_cast<const rf_comm*>(base_ + RF_OFF_COMMS)[index];
   }
   bool is_cut() const;
+  bool has_lost_a_page() const;
   const rf_record* history(uint32_t lane);
   bool read_state(uint32_t lane, rf_state& out) const;
   // Nothing while the entry is filled for a new communicator.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <utility>
 
 #include "harness/observe/record_names.h"
@@ -15,8 +16,15 @@ constexpr size_t kRecord = sizeof(rf_record);
 bool write(const std::string& path, const std::vector<rf_record>& records) {
   std::FILE* file = std::fopen(path.c_str(), "abe");
   if (!file) return false;
+  std::fseek(file, 0, SEEK_END);
+  const long before = std::ftell(file);
   const size_t written = std::fwrite(records.data(), kRecord, records.size(), file);
-  return std::fclose(file) == 0 && written == records.size();
+  if (std::fclose(file) == 0 && written == records.size()) return true;
+  // A part of a record that a full disk took would shift all that follow. To make a file shorter needs no
+  // room.
+  std::error_code error;
+  if (before >= 0) std::filesystem::resize_file(path, static_cast<uint64_t>(before), error);
+  return false;
 }
 
 }  // namespace

@@ -1,12 +1,16 @@
 // hostile_records_test: records that a rank cuts or removes while they are read, and more of them than a
 // process may have files open.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
+#include "harness/base/cut_files.h"
 #include "harness/diagnose/finding.h"
 #include "harness/observe/observer.h"
 #include "tests/observe/ring_file_writer.h"
@@ -99,6 +103,38 @@ TEST_F(HostileRecords, ARecordThatIsCutIsPartialAndTheOthersAreRead) {
     EXPECT_FALSE(diagnose(t).all.empty());
   }
   observer->scan();
+}
+
+// Its size says nothing of it, as after an error of a disk or of a file server.
+TEST_F(HostileRecords, ARecordThatCouldNotBeReadOnceIsPartial) {
+  auto a = member(0, 2), b = member(1, 2);
+  const auto observer = make_observer({records_}, 1);
+  observer->scan();
+  ASSERT_EQ(observer->look(false).processes.at(0).partial, 0u);
+  const auto size = std::filesystem::file_size(a->path());
+  std::filesystem::resize_file(a->path(), RF_HEADER_BYTES);
+  observer->activity();
+  std::filesystem::resize_file(a->path(), size);
+  const Timeline t = observer->look(false);
+  EXPECT_NE(t.processes.at(0).partial, 0u);
+  EXPECT_EQ(t.processes.at(1).partial, 0u);
+}
+
+TEST_F(HostileRecords, ALibraryOfTheToolThatCannotBeReadEndsItAsEver) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // before the handler knows the libraries
+  const std::string library = run_.file("copy.so");
+  Dl_info libm;
+  ASSERT_NE(::dladdr(reinterpret_cast<const void*>(static_cast<double (*)(double)>(std::lgamma)), &libm), 0);
+  std::filesystem::copy_file(std::filesystem::canonical(libm.dli_fname), library);
+  EXPECT_EXIT(
+      {
+        void* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+        const auto* text = static_cast<const volatile char*>(::dlsym(handle, "lgamma"));
+        survive_cut_files();
+        std::filesystem::resize_file(library, 0);
+        ::_exit(text ? *text : 1);
+      },
+      ::testing::KilledBySignal(SIGBUS), "");
 }
 
 TEST_F(HostileRecords, ARecordThatIsRemovedIsReadOn) {

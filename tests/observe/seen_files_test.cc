@@ -2,7 +2,9 @@
 #include "harness/observe/seen_files.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <filesystem>
 
 #include "tests/support/tool.h"
@@ -53,6 +55,24 @@ TEST_F(SeenFilesTest, WhatIsAroundAFaultStays) {
   for (uint64_t i = 20; i < 1000; i += 10) files.append(folder_.path(), process_, 0, records(i, 10));
   EXPECT_LE(on_disk(), 100 * sizeof(rf_record));
   EXPECT_EQ(read_seen(folder_.path(), process_, 0).front().commit, 1u);
+}
+
+TEST_F(SeenFilesTest, ADiskThatTookAPartOfARecordSpoilsNoOther) {
+  SeenFiles files;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit full{5 * sizeof(rf_record) + 10, before.rlim_max};
+  const auto old_action = std::signal(SIGXFSZ, SIG_IGN);
+  files.append(folder_.path(), process_, 0, records(0, 3));
+  ::setrlimit(RLIMIT_FSIZE, &full);
+  files.append(folder_.path(), process_, 0, records(3, 4));
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  files.append(folder_.path(), process_, 0, records(7, 2));  // there is room again
+  std::signal(SIGXFSZ, old_action);
+  std::vector<uint64_t> read;
+  for (const rf_record& r : read_seen(folder_.path(), process_, 0)) read.push_back(r.commit);
+  EXPECT_EQ(read, (std::vector<uint64_t>{1, 2, 3, 8, 9}));
+  EXPECT_EQ(files.removed(), 4u);
 }
 
 TEST_F(SeenFilesTest, AFolderThatIsGoneCountsAsRemoved) {
