@@ -15,7 +15,9 @@
  * Records of marks have phase EVENT, the name's offset in `tag_or_result`, the step or number in `count` and,
  * for VALUE, the 64-bit value in `where`. Records of device_alloc, device_launch and device_query have who
  * called what ("nccl:cudaMalloc") as a libc point has its path. A stream_wait has the rf_host_wait as its
- * tag; the operations of other libraries that it waits for are its requests.
+ * tag; the operations of other libraries that it waits for are its requests. An operation of NCCL has a number
+ * of its stream as tag, or 0; a comm_create by a unique id RF_TAG_OF_ID of the communicator, its size as count
+ * and the caller's rank in it as peer.
  *
  * Changing any layout or number below changes RF_ABI_VERSION. A reader refuses other versions. */
 #ifndef RANKFAULT_AGENT_ABI_H
@@ -142,7 +144,7 @@ enum rf_phase {
   RF_PHASE_EVENT     /* a mark: no duration */
 };
 #define RF_ORIGIN(lane, call) (((uint64_t)(lane) << 32) | (uint32_t)(call))
-
+#define RF_TAG_OF_ID(id) ((int32_t)((id)&0x7fffffffu)) /* what a tag holds of a 64-bit id */
 enum rf_call_flags {
   RF_CALL_NONBLOCKING = 1u << 0,
   RF_CALL_PERSISTENT = 1u << 1,

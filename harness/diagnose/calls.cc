@@ -25,6 +25,13 @@ struct HashOfShape {
   }
 };
 
+// Operations of NCCL have no tags.
+void split_tag(CallShape& c) {
+  if (c.library != RF_LIB_NCCL || !(is_collective(c.op) || c.op == RF_OP_SEND || c.op == RF_OP_RECV)) return;
+  c.stream = c.tag;
+  c.tag = 0;
+}
+
 class Builder {
  public:
   Builder(const ProcessView& view, const std::vector<Event>& history) : view_(view) {
@@ -83,6 +90,7 @@ class Builder {
     c.comm = r.comm;
     c.peer = r.peer;
     c.tag = r.tag_or_result;
+    split_tag(c);
     c.call.seq = r.seq;
     c.count = r.count;
     c.where = r.where;
@@ -189,6 +197,7 @@ class Builder {
     c.comm = s.comm;
     c.peer = s.peer;
     c.tag = s.tag;
+    split_tag(c);
     c.call.seq = s.seq;
     c.count = s.count;
     c.where = s.return_address;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <csignal>
 
+#include "harness/diagnose/nccl_groups.h"
+
 namespace rankfault {
 namespace {
 
@@ -60,9 +62,13 @@ std::vector<Joining> joining(const JobView& job) {
 std::vector<Joining> joining_nccl(const JobView& job) {
   std::vector<Joining> out;
   for (const auto& p : job.processes()) {
-    const Call* const c = was_ended_by_others(*p) ? nullptr : newest_call(*p);
-    if (!c || !is_initialisation(*c)) continue;
-    if (!c->succeeded() || somebody_is_missing(*p)) out.push_back(joining_in(job, *p, *c));
+    if (was_ended_by_others(*p)) continue;
+    const Call* const newest = newest_call(*p);
+    for (const Call& c : p->calls) {
+      if (!is_initialisation(c)) continue;
+      const bool is_newest = &c == newest && (!c.succeeded() || somebody_is_missing(*p));
+      if (is_newest || (c.succeeded() && open_group_end(*p, c))) out.push_back(joining_in(job, *p, c));
+    }
   }
   return out;
 }

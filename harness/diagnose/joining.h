@@ -19,7 +19,8 @@ struct Joining {
 // by a signal did not give up, and is left out.
 std::vector<Joining> joining(const JobView&);
 
-// The same of a communicator of NCCL. A non-blocking one returns at once: then some member was never seen.
+// The same of a communicator of NCCL, also inside the end of a group that has the initialisation. A
+// non-blocking one returns at once: then some member was never seen.
 std::vector<Joining> joining_nccl(const JobView&);
 
 }  // namespace rankfault

@@ -51,10 +51,8 @@ std::optional<Late> late_rank(const JobView& job, const Process& p, const Diagno
   const Duration absent = std::min(waited, lasted(outside_since(p), look));
   const Patience slow = patience_with_absence(job, *first.group, first, options.slow_after);
   const Patience hung = patience_with_absence(job, *first.group, first, options.hung_after);
-  // A rank that sleeps between bursts of work, or whose helpers work for it, uses CPU time.
-  const bool idle = p.view->busy_at == 0 || lasted(p.view->busy_at, look) > options.hung_after;
   late.patience = slow;
-  if (absent > hung.limit && sleeps(p) && idle) {
+  if (absent > hung.limit && is_asleep(p, look, options)) {
     late.why = Late::Why::kAsleep;
     late.patience = hung;
   } else if (absent <= slow.limit) {
@@ -66,6 +64,11 @@ std::optional<Late> late_rank(const JobView& job, const Process& p, const Diagno
 }
 
 }  // namespace
+
+// A rank that sleeps between bursts of work, or whose helpers work for it, uses CPU time.
+bool is_asleep(const Process& p, TimeNs look, const DiagnoseOptions& options) {
+  return sleeps(p) && (p.view->busy_at == 0 || lasted(p.view->busy_at, look) > options.hung_after);
+}
 
 std::vector<Late> late_ranks(const JobView& job, const DiagnoseOptions& options) {
   std::vector<Late> found;

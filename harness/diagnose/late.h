@@ -20,4 +20,7 @@ struct Late {
 // Ranks that have finished, ended or are stopped are not late: other rules speak of them.
 std::vector<Late> late_ranks(const JobView&, const DiagnoseOptions&);
 
+// Whether all its threads sleep and it has used no CPU time for hung_after.
+bool is_asleep(const Process&, TimeNs look, const DiagnoseOptions&);
+
 }  // namespace rankfault

@@ -135,4 +135,14 @@ Known partner_entered(const Call& c, const Member& me, const Member& partner) {
                                                        : message_was_sent(c, me, partner);
 }
 
+bool nccl_messages_known(const Member& m) {
+  // NCCL makes these of sends and receives, which a plain one of another rank may meet.
+  const auto made_of_messages = [](const Call* c) {
+    return c->op() == RF_OP_ALL_TO_ALL || c->op() == RF_OP_GATHER || c->op() == RF_OP_SCATTER;
+  };
+  return m.process && m.comm && m.process->view->partial == 0 &&
+         !(m.process->view->opaque & RF_OPAQUE_COMMUNICATION) &&
+         std::none_of(m.calls.begin(), m.calls.end(), made_of_messages);
+}
+
 }  // namespace rankfault

@@ -40,4 +40,8 @@ bool nothing_left(const Call&, const Member& me, const CommGroup&);
 // may have been meant for.
 std::optional<int> unreceived_tag(const Call& receive, const Member& me, const Member& partner);
 
+// Whether all sends and receives of a member of a communicator of NCCL are on record as such. They are
+// matched in order for each pair and direction, and have no tags.
+bool nccl_messages_known(const Member&);
+
 }  // namespace rankfault

@@ -1,6 +1,8 @@
 // nccl_groups: see nccl_groups.h.
 #include "harness/diagnose/nccl_groups.h"
 
+#include <vector>
+
 namespace rankfault {
 namespace {
 
@@ -28,6 +30,34 @@ bool in_nccl_group(const Process& process, const Call& call) {
     }
   }
   return false;
+}
+
+std::map<const Call*, int> nccl_groups(const Process& process) {
+  struct Lane {
+    int depth = 0;
+    std::vector<const Call*> open, outside;  // of the outermost group; of none that is known
+  };
+  std::map<uint32_t, Lane> lanes;
+  std::map<const Call*, int> groups;
+  int number = 0;
+  for (const Call& c : process.calls) {
+    Lane& lane = lanes[c.lane];
+    if (is_group(c, kStart)) {
+      if (c.status != Call::Status::kFailed) ++lane.depth;
+    } else if (!is_group(c, kEnd)) {
+      (lane.depth > 0 ? lane.open : lane.outside).push_back(&c);
+    } else if (lane.depth == 0) {
+      for (const Call* unknown : lane.outside) groups[unknown] = kNoClosedGroup;
+      lane.outside.clear();
+    } else if (--lane.depth == 0) {
+      ++number;
+      for (const Call* in : lane.open) groups[in] = c.open() ? kNoClosedGroup : number;
+      lane.open.clear();
+    }
+  }
+  for (const auto& [index, lane] : lanes)
+    for (const Call* in : lane.open) groups[in] = kNoClosedGroup;
+  return groups;
 }
 
 const Call* open_group_end(const Process& process, const Call& call) {

@@ -80,6 +80,17 @@ Patience patience_with_absence(const JobView& job, const CommGroup& group, const
   return learned(longest, floor);
 }
 
+Patience patience_with_joining(const JobView& job, Duration floor) {
+  Duration longest{0};
+  for (const auto& p : job.processes()) {
+    longest = std::max(longest, longest_absence(*p, job.timeline().look));
+    for (const Call& c : p->calls)
+      if (c.library() == RF_LIB_NCCL && c.op() == RF_OP_COMM_CREATE && c.succeeded())
+        longest = std::max(longest, lasted(c.entered, c.left));
+  }
+  return learned(longest, floor);
+}
+
 Patience patience_with_completion(const CommGroup& group, uint16_t op, Duration floor) {
   Duration longest{0};
   const auto first = std::find_if(group.members.begin(), group.members.end(),

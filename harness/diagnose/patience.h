@@ -20,6 +20,9 @@ struct Patience {
 // Of members that do not come while others wait for them in calls of this operation on this communicator: its
 // like are such waits, and the times in which a member was in no call at all.
 Patience patience_with_absence(const JobView&, const CommGroup&, const WaitEdge&, Duration floor);
+// Of a rank that does not come to the initialisation of a communicator of NCCL: the times in which a rank was
+// in no call at all, and such initialisations.
+Patience patience_with_joining(const JobView&, Duration floor);
 // Of a call that every member is in: its like is the time from the last entry to the end.
 Patience patience_with_completion(const CommGroup&, uint16_t op, Duration floor);
 // Of a plain send that the library holds back.

@@ -23,7 +23,12 @@ std::string name_of(const CommGroup& group) {
   std::vector<int> ranks;
   for (const Member& m : group.members)
     if (m.world_rank >= 0) ranks.push_back(m.world_rank);
-  return fmt::format("size {} of ranks {}", group.size, fmt::join(ranks, " "));
+  const std::vector<int> all = ranks;
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  if (ranks.size() == 1 && all.size() > 1) return fmt::format("size {} in rank {}", group.size, ranks[0]);
+  return fmt::format("size {} of ranks {}", group.size,
+                     fmt::join(ranks.size() < all.size() ? ranks : all, " "));
 }
 
 // A persistent collective is known by the call that prepared it.

@@ -23,6 +23,7 @@ struct CallShape {
   uint8_t library = 0, dtype = 0, reduce_op = 0;
   uint32_t comm = RF_NO_COMM;  // index in its process
   int peer = RF_PEER_NONE, recv_peer = RF_PEER_NONE, tag = 0, recv_tag = kTagUnknown, result = 0;
+  int stream = 0;  // of NCCL: a number that tells the streams of its process apart; 0: its place is not known
   uint64_t count = 0, where = 0;
   // Only of a call that is open:
   uint64_t needs_mask = 0, deadline_ns = 0;
@@ -58,6 +59,7 @@ struct Call {
   int tag() const { return shape->tag; }
   int recv_tag() const { return shape->recv_tag; }
   int result() const { return shape->result; }
+  int stream() const { return shape->stream; }
   uint64_t count() const { return shape->count; }
   uint64_t bytes() const;  // of as many elements; of a type that is not known: as if of one byte
   uint64_t where() const { return shape->where; }

@@ -38,17 +38,6 @@ const Call* message_held_by_stream(const Process& p, const Call& c) {
   return held ? held : open_group_end(p, c);
 }
 
-// Its messages are matched in order for each pair and direction, and have no tags.
-bool all_messages_known(const Member& m) {
-  // NCCL makes these of sends and receives, which a plain one of another rank may meet.
-  const auto made_of_messages = [](const Call* c) {
-    return c->op() == RF_OP_ALL_TO_ALL || c->op() == RF_OP_GATHER || c->op() == RF_OP_SCATTER;
-  };
-  return m.process && m.comm && m.process->view->partial == 0 &&
-         !(m.process->view->opaque & RF_OPAQUE_COMMUNICATION) &&
-         std::none_of(m.calls.begin(), m.calls.end(), made_of_messages);
-}
-
 const Place& place_at(const CommGroup& group, uint64_t seq, Waits& waits) {
   Place& place = waits.places[{&group, seq}];
   if (place.group) return place;
@@ -77,7 +66,7 @@ void stream_message_waits(const CommGroup& group, const Member& waiter, const Ca
   const bool there = c.peer() >= 0 && static_cast<size_t>(c.peer()) < group.members.size();
   if (!held || !there || c.peer() == waiter.rank) return;
   const Member& partner = group.members[static_cast<size_t>(c.peer())];
-  if (!all_messages_known(waiter) || !all_messages_known(partner)) return;
+  if (!nccl_messages_known(waiter) || !nccl_messages_known(partner)) return;
   const Known entered = partner_entered(c, waiter, partner);
   if (entered == Known::kYes) return;
   edges.push_back({&group, &waiter, &c, &partner, receives(c), entered, held, false});

@@ -75,6 +75,17 @@ std::string short_call(const Call& c, const CommGroup& group) {
                : fmt::format("{} on {}", op_text(c.op()), group.name);
 }
 
+std::string called_text(const Call& c, const CommGroup& group) {
+  return is_message(c.op()) ? short_call(c, group) : fmt::format("{} on {}", op_text(c.op()), group.name);
+}
+
+std::string member_text(const CommGroup& group, const Member& member) {
+  const auto of_it = std::count_if(group.members.begin(), group.members.end(),
+                                   [&](const Member& m) { return m.process && m.process == member.process; });
+  return of_it > 1 ? fmt::format("member {} of rank {}", member.rank, member.world_rank)
+                   : fmt::format("rank {}", member.world_rank);
+}
+
 std::string call_text(const Call& c, const CommGroup& group, bool own_share) {
   const bool apart = c.library() == RF_LIB_MPI && is_collective(c.op()) && c.flags() & RF_CALL_NONBLOCKING;
   std::string text = fmt::format("{}{}{}{} on {}", apart ? "nonblocking " : "", op_text(c.op()),

@@ -19,6 +19,10 @@ std::string call_text(const Call&, const CommGroup&, bool own_share = true);
 // ...".
 std::string stands_text(const char* words, const Call&, const Call* held, const CommGroup&);
 std::string short_call(const Call&, const CommGroup&);  // "all_reduce 3 on world"
+// "send to rank 0 on world", "all_reduce on world": without its place.
+std::string called_text(const Call&, const CommGroup&);
+// "rank 1"; where its process is several members of the communicator: "member 2 of rank 1".
+std::string member_text(const CommGroup&, const Member&);
 // Where the call stands: by its source line when that is known, and by its module, which is what calls are
 // compared by: two calls on one line are two places.
 std::string call_site_of(const Process&, const Call&);

@@ -127,6 +127,92 @@ TEST_F(NcclJoining, NorOfRanksThatHaveGoneOn) {
   EXPECT_EQ(finding_of(diagnose(without_2()), "init_stall"), nullptr);
 }
 
+// A second communicator of all three, by its id, that rank 1 does not join. It made the first one, and now
+// sleeps, or works.
+class NcclJoiningAgain : public ::testing::Test {
+ protected:
+  static constexpr int kId = 77;
+  void joins(int rank, int seat, uint64_t members = 3, int id = kId) {
+    CallSpec init{RF_OP_COMM_CREATE, members, 0, 0, seat, 0x5, "world", 0, 0, 0, id};
+    const CommView world = job.comm_of(rank);
+    job.blocked(rank, init);
+    job.comm_of(rank) = world;  // it stands in the order of no communicator
+    for (Event& e : job.rank(rank).history)
+      if (e.record.op == RF_OP_COMM_CREATE) e.record.comm = RF_NO_COMM, e.record.seq = 0;
+    job.lane_of(rank).state.comm = RF_NO_COMM;
+    job.lane_of(rank).state.seq = 0;
+  }
+  void sleeps(int rank) { job.lane_of(rank).thread_state = 'S'; }
+  Findings look() { return diagnose(job.build()); }
+
+  TimelineBuilder job = TimelineBuilder(3, RF_LIB_NCCL).everyone(all_reduce());
+};
+
+TEST_F(NcclJoiningAgain, TheRankThatSleepsIsNamed) {
+  for (const int r : {0, 2}) joins(r, r);
+  sleeps(1);
+  job.wait(10 * kSecond);
+  EXPECT_EQ(finding_of(look(), "init_stall"), nullptr) << "it may come";
+  job.wait(20 * kSecond);
+  const Findings found = look();
+  const Finding* f = finding_of(found, "init_stall");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->confidence, Confidence::kInferred);
+  EXPECT_EQ(f->ranks, std::vector<int>{1});
+  EXPECT_THAT(f->text, HasSubstr("of 3 members rank 1 has not joined"));
+  EXPECT_THAT(f->evidence[0], HasSubstr("rank 1 sleeps outside communication"));
+}
+
+TEST_F(NcclJoiningAgain, SoIsOneThatWaitsInAnotherCall) {
+  for (const int r : {0, 2}) joins(r, r);
+  job.enqueues(1, all_reduce());
+  job.host_waits(1, {job.last_origin(1)});
+  const Findings found = diagnose(job.wait(30 * kSecond).build());
+  const Finding* f = finding_of(found, "init_stall");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->ranks, std::vector<int>{1});
+}
+
+TEST_F(NcclJoiningAgain, ARankThatRunsMayCome) {
+  for (const int r : {0, 2}) joins(r, r);
+  job.lane_of(1).thread_state = 'R';
+  EXPECT_EQ(finding_of(diagnose(job.wait(30 * kSecond).build()), "init_stall"), nullptr);
+}
+
+// What the job did before and came back from.
+TEST_F(NcclJoiningAgain, SoMayOneThatSleptAsLongBefore) {
+  job.wait(15 * kSecond).everyone(all_reduce());
+  for (const int r : {0, 2}) joins(r, r);
+  sleeps(1);
+  EXPECT_EQ(finding_of(diagnose(job.wait(30 * kSecond).build()), "init_stall"), nullptr);
+  EXPECT_NE(finding_of(diagnose(job.wait(30 * kSecond).build()), "init_stall"), nullptr);
+}
+
+TEST_F(NcclJoiningAgain, OfAPartOfTheRanksThatAreAllThereNobodyIsMissing) {
+  for (const int r : {0, 2}) joins(r, r / 2, 2);
+  sleeps(1);
+  EXPECT_EQ(finding_of(diagnose(job.wait(30 * kSecond).build()), "init_stall"), nullptr);
+}
+
+TEST_F(NcclJoiningAgain, OneOfTwoOthersIsMissingAndWhichIsNotKnown) {
+  joins(0, 0, 2);
+  for (const int r : {1, 2}) sleeps(r);
+  const Findings found = diagnose(job.wait(30 * kSecond).build());
+  const Finding* f = finding_of(found, "init_stall");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_TRUE(f->ranks.empty());
+  EXPECT_THAT(f->text, HasSubstr("of 2 members 1 of ranks 1 2 has not joined"));
+}
+
+// Two communicators of two: the count alone would say that all are there.
+TEST_F(NcclJoiningAgain, WhoWaitsForAnotherCommunicatorIsNotThere) {
+  joins(0, 0, 2, 77);
+  joins(1, 0, 2, 78);
+  sleeps(2);
+  const Findings found = diagnose(job.wait(30 * kSecond).build());
+  EXPECT_NE(finding_of(found, "init_stall"), nullptr) << all_kinds(found);
+}
+
 TEST_F(NcclJoining, OneOfAnotherVersionIsTold) {
   for (const int r : {0, 1, 2}) {
     initialise(r, false);

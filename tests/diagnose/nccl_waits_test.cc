@@ -197,6 +197,20 @@ TEST(NcclMismatch, OfCallsInOneGroupNoOrderIsProven) {
     for (const Finding& f : found->all) EXPECT_EQ(f.confidence, Confidence::kInferred) << to_json(f).dump(1);
 }
 
+// Rank 1 comes to the next part of the program two rounds early, or gives a wrong count in a round.
+TEST(NcclMismatch, OfACallThatNobodyElseHasMadeBothReadingsAreTold) {
+  for (const bool known : {false, true}) {
+    TimelineBuilder job = job_of(3, 4);
+    if (known) job.everyone(all_reduce(4)).everyone(all_reduce());
+    for (int r : {0, 1, 2}) job.enqueues(r, enqueued(r == 1 ? 4 : 1024));
+    const Findings found = diagnose(job.build());
+    const Finding* f = finding_of(found, "call_mismatch");
+    ASSERT_NE(f, nullptr) << all_kinds(found);
+    const bool both = f->evidence.back().find("rank 1 left out calls before it") != std::string::npos;
+    EXPECT_EQ(both, !known) << f->evidence.back();
+  }
+}
+
 // Rank 0 sees call 3 complete and goes on to the next; the others `end` the communicator.
 Findings ended_by_others(bool call_3_is_seen, uint16_t end) {
   TimelineBuilder job = job_of(3);

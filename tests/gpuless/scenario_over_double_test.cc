@@ -107,6 +107,18 @@ TEST_F(ScenarioOverDouble, ACircleOfHostWaitsIsToldWhileItHangs) {
               HasSubstr("rank 0 waits in all_reduce 2 on world for rank 1, rank 1 waits in all_reduce 1"));
 }
 
+// Both have asked for both sums, in other orders on one stream; nobody waits in a call.
+TEST_F(ScenarioOverDouble, AnotherOrderOnOneStreamIsToldWhileItHangs) {
+  const std::string text =
+      "version: 1\nname: one-stream\nworkload:\n  ranks: 2\n  cuda: double\n"
+      "  command: [\"{bin}/workloads/two_sums\", \"--store={store}\", --one-stream]\n"
+      "  limits: {wall: 60s, slow_after: 200ms}\nexpect:\n"
+      "  - told: {kind: order_deadlock}\n  - ended: {ranks: all, exit: 3}\n";
+  const ToolRun tool = run(text);
+  EXPECT_EQ(tool.status, 0) << tool.output;
+  EXPECT_THAT(tool.output, HasSubstr("rank 1 put all_reduce 1 on"));
+}
+
 TEST_F(ScenarioOverDouble, TeethSayItToo) {
   const std::string text =
       scenario("values") + "teeth:\n  - {set: {workload.command: [\"/bin/false\"]}, must_fail: finished}\n";

@@ -8,10 +8,13 @@ static inline void close_on_unwind(struct rf_unwind_guard* guard) {
   if (guard->call) rf_core->end(guard->call, RF_RESULT_THROWN);
 }
 
+/* It has its stream as its tag. On a communicator that does not block, the order on the stream is not that of
+ * the calls. */
 static struct rf_call operation(uint16_t op, size_t count, ncclDataType_t type, ncclComm_t comm,
-                                const void* where) {
+                                cudaStream_t stream, const void* where) {
   struct rf_call call = rf_call_on(op, comm, where);
   rf_set_elements(&call, count, type);
+  if (rf_comm_is_blocking(call.comm)) call.tag = rf_stream_number(stream);
   call.flags |= RF_CALL_NONBLOCKING;
   return call;
 }
@@ -73,7 +76,7 @@ static ncclResult_t enqueued(struct rf_call* call, cudaStream_t stream, enum rf_
 #define SEND_RECEIVE const void *s, void *r, size_t n, ncclDataType_t t
 
 ncclResult_t wrap_ncclAllReduce(SEND_RECEIVE, ncclRedOp_t o, ncclComm_t c, cudaStream_t stream) {
-  struct rf_call call = operation(RF_OP_ALL_REDUCE, n, t, c, WHERE);
+  struct rf_call call = operation(RF_OP_ALL_REDUCE, n, t, c, stream, WHERE);
   call.reduce_op = reduce_op(o);
   if (s == r) call.flags |= RF_CALL_IN_PLACE;
   RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, NULL, &o),
@@ -81,7 +84,7 @@ ncclResult_t wrap_ncclAllReduce(SEND_RECEIVE, ncclRedOp_t o, ncclComm_t c, cudaS
 }
 
 ncclResult_t wrap_ncclReduce(SEND_RECEIVE, ncclRedOp_t o, int root, ncclComm_t c, cudaStream_t stream) {
-  struct rf_call call = operation(RF_OP_REDUCE, n, t, c, WHERE);
+  struct rf_call call = operation(RF_OP_REDUCE, n, t, c, stream, WHERE);
   call.reduce_op = reduce_op(o);
   call.peer = root;
   RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, &root, &o),
@@ -90,7 +93,7 @@ ncclResult_t wrap_ncclReduce(SEND_RECEIVE, ncclRedOp_t o, int root, ncclComm_t c
 
 ncclResult_t wrap_ncclBcast(void* b, size_t n, ncclDataType_t t, int root, ncclComm_t c,
                             cudaStream_t stream) {
-  struct rf_call call = operation(RF_OP_BROADCAST, n, t, c, WHERE);
+  struct rf_call call = operation(RF_OP_BROADCAST, n, t, c, stream, WHERE);
   call.peer = root;
   call.flags |= RF_CALL_IN_PLACE;
   RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, &root, NULL),
@@ -98,7 +101,7 @@ ncclResult_t wrap_ncclBcast(void* b, size_t n, ncclDataType_t t, int root, ncclC
 }
 
 ncclResult_t wrap_ncclReduceScatter(SEND_RECEIVE, ncclRedOp_t o, ncclComm_t c, cudaStream_t stream) {
-  struct rf_call call = operation(RF_OP_REDUCE_SCATTER, n, t, c, WHERE);
+  struct rf_call call = operation(RF_OP_REDUCE_SCATTER, n, t, c, stream, WHERE);
   call.reduce_op = reduce_op(o);
   RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, NULL, &o),
                      NEXT(ncclReduceScatter)(s, r, n, t, o, c, stream));
@@ -107,7 +110,7 @@ ncclResult_t wrap_ncclReduceScatter(SEND_RECEIVE, ncclRedOp_t o, ncclComm_t c, c
 /* Three have a root, and one signature; gather and scatter came with NCCL 2.28. */
 #define ROOTED(Name, OP)                                                                    \
   ncclResult_t wrap_nccl##Name(SEND_RECEIVE, int root, ncclComm_t c, cudaStream_t stream) { \
-    struct rf_call call = operation(OP, n, t, c, WHERE);                                    \
+    struct rf_call call = operation(OP, n, t, c, stream, WHERE);                            \
     call.peer = root;                                                                       \
     RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, &root, NULL),                   \
                        NEXT(nccl##Name)(s, r, n, t, root, c, stream));                      \
@@ -119,7 +122,7 @@ ROOTED(Scatter, RF_OP_SCATTER)
 /* The count is one rank's share. */
 #define SHARES(Name, OP)                                                          \
   ncclResult_t wrap_nccl##Name(SEND_RECEIVE, ncclComm_t c, cudaStream_t stream) { \
-    struct rf_call call = operation(OP, n, t, c, WHERE);                          \
+    struct rf_call call = operation(OP, n, t, c, stream, WHERE);                  \
     RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, NULL, NULL),          \
                        NEXT(nccl##Name)(s, r, n, t, c, stream));                  \
   }
@@ -128,14 +131,14 @@ SHARES(AlltoAll, RF_OP_ALL_TO_ALL)
 
 ncclResult_t wrap_ncclSend(const void* b, size_t n, ncclDataType_t t, int peer, ncclComm_t c,
                            cudaStream_t stream) {
-  struct rf_call call = operation(RF_OP_SEND, n, t, c, WHERE);
+  struct rf_call call = operation(RF_OP_SEND, n, t, c, stream, WHERE);
   call.peer = peer;
   RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, &peer, NULL),
                      NEXT(ncclSend)(b, n, t, peer, c, stream));
 }
 
 ncclResult_t wrap_ncclRecv(void* b, size_t n, ncclDataType_t t, int peer, ncclComm_t c, cudaStream_t stream) {
-  struct rf_call call = operation(RF_OP_RECV, n, t, c, WHERE);
+  struct rf_call call = operation(RF_OP_RECV, n, t, c, stream, WHERE);
   call.peer = peer;
   RF_RETURN_ENQUEUED(&call, stream, change(&call, &n, &t, &peer, NULL),
                      NEXT(ncclRecv)(b, n, t, peer, c, stream));

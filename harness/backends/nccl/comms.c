@@ -13,6 +13,7 @@ struct made {
   int rank, size;  /* -1 and 0 when the library must be asked */
   int device;      /* -1 unknown */
   int no_identity; /* its members cannot come to one number without a message */
+  int nonblocking; /* NCCL launches its operations later, from a thread of its own */
 };
 
 /* Handles that the library fills only at the end of the group they were asked for in. */
@@ -26,9 +27,20 @@ static struct {
 static struct rf_lock pending_guard;
 
 static int16_t device_of[RF_MAX_COMMS]; /* by the communicator's entry: + 1; 0 unknown */
+static uint8_t launches_later[RF_MAX_COMMS];
 
 int rf_comm_device(uint32_t comm) {
   return comm != RF_NO_COMM ? RF_LOAD(&device_of[RF_COMM_SLOT(comm)]) - 1 : -1;
+}
+
+int rf_comm_is_blocking(uint32_t comm) {
+  return comm != RF_NO_COMM && !RF_LOAD(&launches_later[RF_COMM_SLOT(comm)]);
+}
+
+/* A configuration that leaves it open takes over what the parent has. */
+static int is_nonblocking(const ncclConfig_t* config, uint32_t parent) {
+  if (config && (config->blocking == 0 || config->blocking == 1)) return !config->blocking;
+  return parent != RF_NO_COMM && !rf_comm_is_blocking(parent);
 }
 
 /* A communicator is on the device that is current when it is made. */
@@ -62,7 +74,9 @@ static void add(ncclComm_t comm, struct made how) {
                                                 : how.parent    ? RF_ID_DERIVED
                                                                 : RF_ID_UNIQUE};
   const uint32_t number = rf_core->comm_add(&info);
-  if (number != RF_NO_COMM) RF_STORE(&device_of[RF_COMM_SLOT(number)], (int16_t)(how.device + 1));
+  if (number == RF_NO_COMM) return;
+  RF_STORE(&device_of[RF_COMM_SLOT(number)], (int16_t)(how.device + 1));
+  RF_STORE(&launches_later[RF_COMM_SLOT(number)], (uint8_t)how.nonblocking);
 }
 
 static void add_or_wait(ncclComm_t* where, ncclComm_t before, struct made how) {
@@ -150,49 +164,56 @@ static struct made by_unique_id(const ncclUniqueId* id, int rank, int size) {
       .id = rf_hash_bytes(0, id, sizeof(*id)), .rank = rank, .size = size, .device = current_device()};
 }
 
-/* Its count is how many it waits for. */
-static struct rf_call initialisation(int size, const void* where) {
+/* Records how many members it takes (count), which of them this one is (peer) and, as its tag, of which
+ * communicator: until the library answers, nothing else says whom it waits for. */
+static struct rf_call initialisation(const struct made* how, const void* where) {
   struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, NULL, where);
-  call.count = size > 0 ? (uint64_t)size : 0;
+  call.count = how->size > 0 ? (uint64_t)how->size : 0;
+  call.peer = how->rank;
+  call.tag = how->no_identity ? 0 : RF_TAG_OF_ID(how->id);
   return call;
 }
 
 ncclResult_t wrap_ncclCommInitRank(ncclComm_t* comm, int size, ncclUniqueId id, int rank) {
   announce(&id, rank, size);
-  struct rf_call call = initialisation(size, WHERE);
+  const struct made how = by_unique_id(&id, rank, size);
+  struct rf_call call = initialisation(&how, WHERE);
   const ncclComm_t before = *comm;
   const enum rf_verdict verdict = rf_core->begin(&call);
   const ncclResult_t rc =
       verdict == RF_DO_FORWARD ? NEXT(ncclCommInitRank)(comm, size, id, rank) : rf_not_made(&call, verdict);
-  return created(&call, comm, before, by_unique_id(&id, rank, size), verdict, rc);
+  return created(&call, comm, before, how, verdict, rc);
 }
 
 ncclResult_t wrap_ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id, int rank,
                                          ncclConfig_t* config) {
   announce(&id, rank, size);
-  struct rf_call call = initialisation(size, WHERE);
+  struct made how = by_unique_id(&id, rank, size);
+  how.nonblocking = is_nonblocking(config, RF_NO_COMM);
+  struct rf_call call = initialisation(&how, WHERE);
   const ncclComm_t before = *comm;
   const enum rf_verdict verdict = rf_core->begin(&call);
   const ncclResult_t rc = verdict == RF_DO_FORWARD
                               ? NEXT(ncclCommInitRankConfig)(comm, size, id, rank, config)
                               : rf_not_made(&call, verdict);
-  return created(&call, comm, before, by_unique_id(&id, rank, size), verdict, rc);
+  return created(&call, comm, before, how, verdict, rc);
 }
 
 /* All members give the same ids in the same order. */
 ncclResult_t wrap_ncclCommInitRankScalable(ncclComm_t* comm, int size, int rank, int count, ncclUniqueId* ids,
                                            ncclConfig_t* config) {
   announce(count > 0 ? ids : NULL, rank, size);
-  struct rf_call call = initialisation(size, WHERE);
+  const struct made how = {.id = rf_hash_bytes(0, ids, (count > 0 ? (size_t)count : 0) * sizeof(*ids)),
+                           .rank = rank,
+                           .size = size,
+                           .device = current_device(),
+                           .nonblocking = is_nonblocking(config, RF_NO_COMM)};
+  struct rf_call call = initialisation(&how, WHERE);
   const ncclComm_t before = *comm;
   const enum rf_verdict verdict = rf_core->begin(&call);
   const ncclResult_t rc = verdict == RF_DO_FORWARD
                               ? NEXT(ncclCommInitRankScalable)(comm, size, rank, count, ids, config)
                               : rf_not_made(&call, verdict);
-  const struct made how = {.id = rf_hash_bytes(0, ids, (count > 0 ? (size_t)count : 0) * sizeof(*ids)),
-                           .rank = rank,
-                           .size = size,
-                           .device = current_device()};
   return created(&call, comm, before, how, verdict, rc);
 }
 
@@ -201,17 +222,18 @@ ncclResult_t wrap_ncclCommInitRankScalable(ncclComm_t* comm, int size, int rank,
 ncclResult_t wrap_ncclCommGrow(ncclComm_t parent, int size, const ncclUniqueId* id, int rank,
                                ncclComm_t* made, ncclConfig_t* config) {
   if (!parent) announce(id, rank, size);
-  struct rf_call call = initialisation(size, WHERE);
+  const uint32_t old =
+      parent ? rf_core->comm_find(RF_LIB_NCCL, (uint64_t)(uintptr_t)parent, 0) : (uint32_t)RF_NO_COMM;
+  const struct made how = {.rank = rank,
+                           .size = size,
+                           .device = parent ? rf_comm_device(old) : current_device(),
+                           .no_identity = 1,
+                           .nonblocking = is_nonblocking(config, old)};
+  struct rf_call call = initialisation(&how, WHERE);
   const ncclComm_t before = *made;
   const enum rf_verdict verdict = rf_core->begin(&call);
   const ncclResult_t rc = verdict == RF_DO_FORWARD ? NEXT(ncclCommGrow)(parent, size, id, rank, made, config)
                                                    : rf_not_made(&call, verdict);
-  const struct made how = {
-      .rank = rank,
-      .size = size,
-      .device = parent ? rf_comm_device(rf_core->comm_find(RF_LIB_NCCL, (uint64_t)(uintptr_t)parent, 0))
-                       : current_device(),
-      .no_identity = 1};
   return created(&call, made, before, how, verdict, rc);
 }
 
@@ -232,14 +254,16 @@ ncclResult_t wrap_ncclCommInitAll(ncclComm_t* comms, int count, const int* devic
   return rc;
 }
 
-static struct made from_parent(const struct rf_call* call, const void* detail, size_t bytes) {
+static struct made from_parent(const struct rf_call* call, const ncclConfig_t* config, const void* detail,
+                               size_t bytes) {
   const struct rf_comm* const parent = call->comm == RF_NO_COMM ? NULL : rf_core->comm_get(call->comm);
   const uint64_t words[] = {parent ? parent->id : 0, call->seq};
   return (struct made){.id = rf_hash_bytes(rf_hash_bytes(0, words, sizeof(words)), detail, bytes),
                        .parent = words[0],
                        .parent_seq = call->seq,
                        .rank = -1,
-                       .device = rf_comm_device(call->comm)};
+                       .device = rf_comm_device(call->comm),
+                       .nonblocking = is_nonblocking(config, call->comm)};
 }
 
 ncclResult_t wrap_ncclCommSplit(ncclComm_t parent, int color, int key, ncclComm_t* made,
@@ -249,7 +273,7 @@ ncclResult_t wrap_ncclCommSplit(ncclComm_t parent, int color, int key, ncclComm_
   const enum rf_verdict verdict = rf_core->begin(&call);
   const ncclResult_t rc = verdict == RF_DO_FORWARD ? NEXT(ncclCommSplit)(parent, color, key, made, config)
                                                    : rf_not_made(&call, verdict);
-  return created(&call, made, before, from_parent(&call, &color, sizeof(color)), verdict, rc);
+  return created(&call, made, before, from_parent(&call, config, &color, sizeof(color)), verdict, rc);
 }
 
 enum { kShrinkAbort = 1 }; /* NCCL_SHRINK_ABORT, which came with 2.27 */
@@ -264,7 +288,7 @@ ncclResult_t wrap_ncclCommShrink(ncclComm_t parent, int* gone, int count, ncclCo
                               ? NEXT(ncclCommShrink)(parent, gone, count, made, config, flags)
                               : rf_not_made(&call, verdict);
   const size_t bytes = count > 0 ? (size_t)count * sizeof(int) : 0;
-  return created(&call, made, before, from_parent(&call, gone, bytes), verdict, rc);
+  return created(&call, made, before, from_parent(&call, config, gone, bytes), verdict, rc);
 }
 
 ncclResult_t wrap_ncclCommFinalize(ncclComm_t comm) {

@@ -27,6 +27,9 @@ int rf_group_depth(void);
 
 /* The CUDA device that a communicator, by its index, was made on; -1 unknown. */
 int rf_comm_device(uint32_t comm);
+/* Whether its host calls put an operation on its stream before they return (or before their group's end
+ * does). */
+int rf_comm_is_blocking(uint32_t comm);
 
 /* streams.c: what was enqueued on which stream; the questions about it are in streams.h. */
 enum rf_enqueued_how {
@@ -35,6 +38,9 @@ enum rf_enqueued_how {
   RF_ENQUEUED_LATER /* accepted by a non-blocking communicator */
 };
 enum rf_group_result { RF_GROUP_LAUNCHED, RF_GROUP_ACCEPTED, RF_GROUP_REFUSED };
+/* What tells streams apart in the record of an operation: never 0, and another one where the handle may be
+ * that of another stream since. */
+int32_t rf_stream_number(cudaStream_t stream);
 void rf_stream_enqueued(cudaStream_t stream, const struct rf_call* call, enum rf_enqueued_how how);
 /* Of the calling thread. What was refused is recorded as failed: it has no place in the library's order. */
 void rf_stream_group_ended(enum rf_group_result result, ncclResult_t rc);

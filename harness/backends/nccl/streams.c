@@ -28,6 +28,14 @@ uint64_t rf_stream_key(cudaStream_t stream) {
   return (uint64_t)(uintptr_t)stream;
 }
 
+static uint64_t streams_gone;
+
+int32_t rf_stream_number(cudaStream_t stream) {
+  const uint64_t words[] = {rf_stream_key(stream), __atomic_load_n(&streams_gone, __ATOMIC_RELAXED)};
+  const int32_t number = RF_TAG_OF_ID(rf_hash_bytes(0, words, sizeof(words)));
+  return number ? number : 1;
+}
+
 int rf_stream_is_plain(cudaStream_t stream) {
   static cudaError_t (*ask)(cudaStream_t, enum cudaStreamCaptureStatus*);
   static int asked;
@@ -140,6 +148,7 @@ void rf_stream_forget(uint32_t comm) {
 }
 
 void rf_stream_gone(cudaStream_t stream) {
+  __atomic_add_fetch(&streams_gone, 1, __ATOMIC_RELAXED);
   const uint64_t key = rf_stream_key(stream);
   for (uint32_t i = 0; i < RF_LOAD(&rf_entries_end); ++i) {
     const uint32_t word = RF_LOAD(&rf_entries[i].state);

@@ -60,6 +60,17 @@ Finding tell_unequal(const JobView& job, const CommGroup& group, uint64_t seq) {
   return f;
 }
 
+// Nothing tells a call with another argument from the next part of the program, reached too early: the others
+// repeat a call there, and none has made this one.
+bool may_be_ahead(const Divergence& d, const Call& mine, const Call& theirs) {
+  if (d.lone_root || d.alignment.kind != Alignment::Kind::kChanged || d.alignment.seen) return false;
+  const Member& other = *d.majority.front();
+  const Call* last = other.at(d.seq - 1);
+  return last && difference(*last, theirs).empty() && last->op() == theirs.op() &&
+         std::none_of(other.calls.begin(), other.calls.end(),
+                      [&](const Call* c) { return c->op() == mine.op() && difference(*c, mine).empty(); });
+}
+
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
   for (const CommGroup& group : job.comms())
@@ -76,6 +87,11 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     f.text = fmt::format("call {} on {} is not the same call on all ranks: {} differs ({} against {})", d.seq,
                          d.group->name, d.field, call_text(mine, *d.group), call_text(theirs, *d.group));
     prove_pairing(f, d);
+    if (may_be_ahead(d, mine, theirs))
+      f.evidence.push_back(fmt::format(
+          "either an argument of it is wrong, or {} left out calls before it: the others repeat {} there, "
+          "and have not made this call yet",
+          ranks_text(world_ranks(d.minority)), op_text(theirs.op())));
     found.push_back(std::move(f));
   }
   return found;

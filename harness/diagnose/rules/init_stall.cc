@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "harness/diagnose/joining.h"
+#include "harness/diagnose/late.h"
+#include "harness/diagnose/meetings.h"
 #include "harness/diagnose/patience.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/words.h"
@@ -70,8 +72,7 @@ bool is_absent(const Process* p, bool surely_missing, TimeNs until) {
   return ended_by(*p, until) && surely_missing;
 }
 
-std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
-  const Wait wait = waits(job);
+std::vector<Finding> of_absent_ranks(const JobView& job, const Wait& wait, const DiagnoseOptions& options) {
   if (wait.ranks.empty() || lasted(wait.since, wait.until) <= options.slow_after) return {};
   const bool surely_missing = !wait.of_nccl || wait.members > living_members(job, wait);
   bool all_may_come = true;
@@ -102,6 +103,58 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
                             : "ranks wait",
                   wait.of_nccl ? "the initialisation of a communicator of NCCL" : "initialisation", reasons);
   return {f};
+}
+
+std::string what_it_does(const JobView& job, const Process& p) {
+  if (p.view->stopped) return fmt::format("rank {} is stopped", p.rank());
+  const std::vector<const Call*> inside = p.all_inside();
+  if (inside.empty()) return fmt::format("rank {} sleeps outside communication", p.rank());
+  const CommGroup* group = job.group(p, inside.front()->comm());
+  return fmt::format("rank {} is inside {}", p.rank(),
+                     group ? short_call(*inside.front(), *group) : op_text(inside.front()->op()));
+}
+
+// All ranks live, and those that could still come are asleep, or inside other calls. One that runs may come.
+std::vector<Finding> of_ranks_elsewhere(const JobView& job, const Meeting& meeting,
+                                        const DiagnoseOptions& options) {
+  const TimeNs now = job.timeline().look;
+  if (lasted(meeting.since, now) <= options.hung_after) return {};
+  const Patience patience = patience_with_joining(job, options.hung_after);
+  if (lasted(meeting.since, now) <= patience.limit) return {};
+  Finding f;
+  std::vector<int> others;
+  for (const Process* p : elsewhere(job, meeting)) {
+    if (p->all_inside().empty() && !p->view->stopped && !is_asleep(*p, now, options)) return {};
+    others.push_back(p->rank());
+    f.evidence.push_back(what_it_does(job, *p));
+  }
+  if (others.empty()) return {};
+  others = sorted_unique(std::move(others));
+  const bool all = others.size() == meeting.missing();
+  const std::string who = all ? fmt::format("{} {}", ranks_text(others), others.size() == 1 ? "has" : "have")
+                              : fmt::format("{} of {} has", meeting.missing(), ranks_text(others));
+  f.kind = "init_stall";
+  f.attempt = job.attempt();
+  f.op = op_text(RF_OP_COMM_CREATE);
+  f.at = meeting.since;
+  f.sides = {{meeting.ranks(), f.op, f.op, ""}};
+  if (all) {
+    f.ranks = others;
+    f.sides.push_back({f.ranks, "", "no call", ""});
+  }
+  f.text = fmt::format("{} in the initialisation of a communicator of NCCL: of {} members {} not joined, {}",
+                       meeting.waiting.size() == 1 ? "a rank waits" : "ranks wait", meeting.members, who,
+                       patience.told());
+  return {f};
+}
+
+std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
+  const Wait wait = waits(job);
+  std::vector<Finding> found = of_absent_ranks(job, wait, options);
+  if (!found.empty() || !wait.of_nccl) return found;
+  for (const Meeting& meeting : meetings(job))
+    for (Finding& f : of_ranks_elsewhere(job, meeting, options)) found.push_back(std::move(f));
+  return found;
 }
 
 const Registration<Rule> kRule{

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "harness/diagnose/leftover.h"
+#include "harness/diagnose/nccl_missing.h"
 #include "harness/diagnose/pairing.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/unsent.h"
@@ -47,7 +48,7 @@ Finding tell(const JobView& job, const Divergence& d) {
 }
 
 // Who could not come, because a deadlock held him, left nothing out.
-std::vector<Finding> look(const JobView& now, const DiagnoseOptions&) {
+std::vector<Finding> look(const JobView& now, const DiagnoseOptions& options) {
   const JobView& job = now.when_it_hung();
   std::vector<Finding> found;
   for (const Unsent& u : job.unsent())
@@ -58,6 +59,7 @@ std::vector<Finding> look(const JobView& now, const DiagnoseOptions&) {
     if (d.lone_root || (d.alignment.kind == Alignment::Kind::kMissing && !outvoted))
       found.push_back(tell(job, d));
   }
+  for (Finding& f : missing_in_nccl(now, options)) found.push_back(std::move(f));
   return found;
 }
 

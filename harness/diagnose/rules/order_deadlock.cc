@@ -10,24 +10,19 @@
 #include "harness/diagnose/pairing.h"
 #include "harness/diagnose/rewound.h"
 #include "harness/diagnose/rule.h"
+#include "harness/diagnose/stream_order.h"
 #include "harness/diagnose/words.h"
 
 namespace rankfault {
 namespace {
 
+using Camps = std::map<const CommGroup*, std::vector<const Process*>>;  // who waits in which first
+
 // Of the ranks that are members of both communicators, all in the smaller of two camps; nobody when they are
 // equal. Whoever waits in one and is no member of the other has no order of the two. A message is between two
 // ranks: whether the one waits that should not, or the other does not come that should, is not told by how
 // many stand by.
-std::vector<int> smaller_side(const Knot& knot) {
-  const auto by_message = [](const WaitEdge& e) { return is_message(e.call->op()); };
-  if (std::any_of(knot.edges.begin(), knot.edges.end(), by_message)) return {};
-  std::map<const CommGroup*, std::vector<const Process*>> camps;
-  for (const auto& [group, waiter] : knot.waiters) camps[group].push_back(waiter->process);
-  std::erase_if(camps, [&](const auto& camp) {
-    return std::none_of(knot.edges.begin(), knot.edges.end(),
-                        [&](const WaitEdge& e) { return e.group == camp.first; });
-  });
+std::vector<int> smaller_camp(const Camps& camps) {
   std::vector<std::vector<int>> sides;
   for (const auto& [group, processes] : camps) {
     std::vector<int> ranks;
@@ -38,6 +33,18 @@ std::vector<int> smaller_side(const Knot& knot) {
   }
   if (sides.size() != 2 || sides[0].size() == sides[1].size()) return {};
   return sides[0].size() < sides[1].size() ? sides[0] : sides[1];
+}
+
+std::vector<int> smaller_side(const Knot& knot) {
+  const auto by_message = [](const WaitEdge& e) { return is_message(e.call->op()); };
+  if (std::any_of(knot.edges.begin(), knot.edges.end(), by_message)) return {};
+  Camps camps;
+  for (const auto& [group, waiter] : knot.waiters) camps[group].push_back(waiter->process);
+  std::erase_if(camps, [&](const auto& camp) {
+    return std::none_of(knot.edges.begin(), knot.edges.end(),
+                        [&](const WaitEdge& e) { return e.group == camp.first; });
+  });
+  return smaller_camp(camps);
 }
 
 // Within a knot a rank waits; one that is over (it would have done, too) has its own end.
@@ -77,11 +84,72 @@ Finding tell(const JobView& job, const Knot& knot) {
   return f;
 }
 
+// A process that is several members of a communicator of NCCL waits on its device for what it has not put
+// there.
+bool waits_for_own_member(const Knot& knot) {
+  const WaitEdge& first = knot.edges.front();
+  return knot.edges.size() == 1 && first.waiter->process == first.missing->process &&
+         first.waiter != first.missing && first.held && first.held->op() == RF_OP_STREAM_WAIT;
+}
+
+std::string step_text(const StreamKnot::Step& s) {
+  if (s.part)
+    return fmt::format("rank {} put {} before {} on one stream", s.at->world_rank,
+                       short_call(*s.before, *s.before_group), short_call(*s.part, *s.group));
+  return fmt::format("rank {} waits for {} and has not made its part of {}", s.at->world_rank,
+                     short_call(*s.before, *s.before_group), short_call(*s.call, *s.group));
+}
+
+Side side_of(const StreamKnot& knot, const StreamKnot::Step& s) {
+  Side side{{},
+            op_text(s.before->op()),
+            call_text(*s.before, *s.before_group, false),
+            call_site_of(*s.at->process, *s.before)};
+  for (const auto& [group, member] : knot.camps)
+    if (group == s.before_group) side.ranks.push_back(member->world_rank);
+  if (side.ranks.empty()) side.ranks.push_back(s.at->world_rank);
+  side.ranks = sorted_unique(std::move(side.ranks));
+  return side;
+}
+
+// By the order on streams. Inferred: a limit or an abort may end it, and that no thread unseen has a part in
+// it is not known.
+Finding tell(const JobView& job, const StreamKnot& knot) {
+  Finding f;
+  f.kind = "order_deadlock";
+  f.attempt = job.attempt();
+  Camps camps;
+  for (const auto& [group, member] : knot.camps) camps[group].push_back(member->process);
+  f.ranks = smaller_camp(camps);
+  const StreamKnot::Step* first = nullptr;  // of those whose order most have
+  for (const StreamKnot::Step& step : knot.steps) {
+    f.at = std::max(f.at, step.before->entered);
+    const bool is_odd = f.ranks == std::vector<int>{step.at->world_rank};
+    if (!is_odd && (!first || step.before->entered < first->before->entered)) first = &step;
+    f.evidence.push_back(step_text(step));
+    f.text += (f.text.empty() ? "" : ", ") + f.evidence.back();
+    f.sides.push_back(side_of(knot, step));
+  }
+  if (!first) first = &knot.steps.front();
+  f.op = op_text(first->before->op());
+  set_comm(f, *first->before_group);
+  set_seq(f, *first->before);
+  f.evidence.emplace_back("what stands on one stream runs in the order of the calls");
+  return f;
+}
+
+std::vector<Finding> by_streams(const JobView& job, const DiagnoseOptions& options) {
+  const StreamKnot knot = find_stream_knot(job, options);
+  if (knot.steps.empty() || left_out(knot)) return {};  // missing_call
+  return {tell(job, knot)};
+}
+
 // A deadlock that the ranks' own limits ended was one all the same, and what came of it is told under it.
 std::vector<Finding> look(const JobView& now, const DiagnoseOptions& options) {
   const JobView& job = now.when_it_hung();
   const Knot knot = find_knot(job, options);
-  if (knot.edges.empty()) return {};
+  if (knot.edges.empty()) return by_streams(now, options);
+  if (waits_for_own_member(knot)) return {};  // missing_call
   Finding f = tell(job, knot);
   const bool guessed =
       &job != &now && std::any_of(knot.edges.begin(), knot.edges.end(),

@@ -8,6 +8,7 @@
 #include "harness/diagnose/patience.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/sequences.h"
+#include "harness/diagnose/stream_order.h"
 #include "harness/diagnose/words.h"
 
 namespace rankfault {
@@ -40,6 +41,11 @@ bool can_match(const std::vector<Seat>& seats) {
   });
 }
 
+// What never begins, because of what stands before it on a stream, is not the transport's doing.
+bool is_behind(const std::vector<Seat>& seats, const StreamKnot& knot) {
+  return seats.front().call->library() == RF_LIB_NCCL && !knot.steps.empty();
+}
+
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   std::vector<Finding> found;
   const std::vector<Divergence>& diverged = divergences(job);
@@ -61,6 +67,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     // on fewer cores than they are starve each other, and are told later by so much.)
     if (!can_match(seats)) starved = 0;
     if (waited <= patience.limit + Duration(static_cast<int64_t>(starved))) continue;
+    if (is_behind(seats, find_stream_knot(job, options))) continue;
     Finding f;
     f.kind = "wedged";
     f.attempt = job.attempt();

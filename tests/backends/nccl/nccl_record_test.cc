@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "tests/backends/nccl/nccl_rank.h"
@@ -93,6 +94,30 @@ TEST_F(NcclRecord, EnqueuedGoesAheadOfCompleted) {
     }
   }
   EXPECT_EQ(complete, 3u);
+}
+
+TEST_F(NcclRecord, AnOperationTellsItsStreamApart) {
+  EXPECT_EQ(launch("nccl_waits sum:A:1 sum:B:2 sum:A:3 gone:A sum:A:4", 2), 0);
+  std::vector<int> streams;
+  for (const auto& r : record().records(RF_LIB_NCCL))
+    if (r.phase == RF_PHASE_ENTER && r.op == RF_OP_ALL_REDUCE) streams.push_back(r.tag_or_result);
+  ASSERT_EQ(streams.size(), 4u);
+  EXPECT_EQ(std::count(streams.begin(), streams.end(), 0), 0);
+  EXPECT_EQ(streams[0], streams[2]);
+  EXPECT_NE(streams[0], streams[1]);
+  EXPECT_NE(streams[0], streams[3]) << "the handle may be another stream's by now";
+}
+
+TEST_F(NcclRecord, AnInitialisationTellsWhatItJoins) {
+  EXPECT_EQ(launch("nccl_waits sum:A:1", 2), 0);
+  const FlightRecord seen = record();
+  ASSERT_FALSE(seen.comms.empty());
+  for (const auto& r : seen.records(RF_LIB_NCCL)) {
+    if (r.phase != RF_PHASE_ENTER || r.op != RF_OP_COMM_CREATE) continue;
+    EXPECT_EQ(r.tag_or_result, RF_TAG_OF_ID(seen.comms[0].id));
+    EXPECT_EQ(r.count, 2u);
+    EXPECT_EQ(r.peer, 0);
+  }
 }
 
 TEST_F(NcclRecord, EverythingTheProgramUsesIsUnderstood) {

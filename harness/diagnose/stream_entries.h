@@ -1,0 +1,60 @@
+// stream_entries: the incomplete operations of NCCL in the order in which they stand on their streams, and
+// what each of them waits for.
+//
+// What stands on one stream runs in the order of the calls; the calls of one group run together. So an
+// operation runs on a rank only after all that stands before it there, and completes only with the parts of
+// the members that it needs. That depends on the order of the calls alone, not on what was seen complete. The
+// operations of a group that is still open stand nowhere yet, and what several threads put on one stream has
+// no known order.
+#pragma once
+
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "harness/diagnose/finding.h"
+#include "harness/diagnose/view.h"
+
+namespace rankfault {
+
+struct StreamEntry {
+  const CommGroup* group;
+  const Member* member;
+  const Call* call;
+  std::vector<size_t> before;  // the entries right before it on its stream: one, or those of a group
+};
+
+// Why an entry waits for another one of member `at`: it stands before the part of `at`; or `at` has not made
+// its part, and sits in a host wait for that entry.
+struct StreamStep {
+  const StreamEntry* entry = nullptr;
+  const Member* at = nullptr;
+  const Call* part = nullptr;  // of `at`; null: not made
+  const StreamEntry* before = nullptr;
+};
+
+class StreamEntries {
+ public:
+  // Of live processes, those made before `until`.
+  StreamEntries(const JobView&, TimeNs until);
+
+  const std::vector<StreamEntry>& all() const { return entries_; }
+  const StreamEntry* of(const Call*) const;
+  std::vector<StreamStep> steps_from(const StreamEntry&) const;
+  // Whether a member put its part of `first` before its part of `second`, an entry of another communicator.
+  bool has_in_order(const Member&, const Call& first, const StreamEntry& second) const;
+
+ private:
+  void add(const JobView&, const Process&, TimeNs until);
+  void step_by_part(const StreamEntry&, const Member& at, const Call* part, std::vector<StreamStep>&) const;
+  void step_by_wait(const StreamEntry&, const Member& at, std::vector<StreamStep>&) const;
+
+  std::vector<StreamEntry> entries_;
+  std::unordered_map<const Call*, size_t> at_;
+};
+
+// The call of the partner that a receive takes its message from, by count: NCCL matches in order. Null: not
+// made.
+const Call* send_for(const Call& receive, const Member& me, const Member& partner);
+
+}  // namespace rankfault

@@ -1,0 +1,39 @@
+// stream_order: operations of NCCL that wait for each other in a circle because of the order in which ranks
+// put them on their streams (stream_entries.h).
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "harness/diagnose/stream_entries.h"
+
+namespace rankfault {
+
+struct StreamKnot {
+  // Calls of one circle, a shortest one through the call that was made first: each waits for the next one.
+  struct Step {
+    const CommGroup *group = nullptr, *before_group = nullptr;
+    const Member* at = nullptr;    // who has `before` first, or waits for it
+    const Call* call = nullptr;    // that waits for the part of `at`
+    const Call* part = nullptr;    // null: `at` has not made it, and waits for `before`
+    const Call* before = nullptr;  // of `at`
+  };
+  std::vector<Step> steps;
+  // Who put which collective first, of all members: by the communicator of that one.
+  std::vector<std::pair<const CommGroup*, const Member*>> camps;
+};
+
+// The first one; empty when there is none, or while its calls are younger than slow_after.
+StreamKnot find_stream_knot(const JobView&, const DiagnoseOptions&);
+
+// A member of a knot that made a call where, in each earlier round, it made another one before it.
+struct LeftOut {
+  const CommGroup* group = nullptr;
+  const Member* member = nullptr;
+  const Call* example = nullptr;  // the newest call of an earlier round that stood there
+  const Call* after = nullptr;    // made without it
+};
+std::optional<LeftOut> left_out(const StreamKnot&);
+
+}  // namespace rankfault
