@@ -29,6 +29,16 @@ bench_ratios() {
   python3 -B bench/ratios/ratios_bench.py build/release docs/reference/ratios.md
 }
 
+# The scenario catalogue, or the parts that are named: an hour for all of it.
+bench_culprit() {
+  local runs
+  build_some dev "${NCCL_TARGETS[@]}"
+  runs=$(mktemp -d)
+  build/dev/bin/rankfault run "${@:-scenarios}" --runs "$runs" --keep all >"$runs/runs.txt" 2>&1 || tail -1 "$runs/runs.txt"
+  python3 -B bench/culprit/culprit.py --out docs/reference/culprit.md "$runs"
+  rm -rf "$runs"
+}
+
 bench_speed() {
   local program
   want_packages "${BENCH_PACKAGES[@]}"
@@ -50,6 +60,7 @@ bench() {
     diagnose) bench_diagnose ;;
     # all of the corpus takes more than an hour; --sample N --seed S a part
     corpus) bench_jobs corpus/corpus_bench.py "corpus falsify" "${@:2}" ;;
+    culprit) bench_culprit "${@:2}" ;;
     healthy) bench_jobs healthy/healthy_bench.py "gloo_healthy mpi_healthy" "${@:2}" ;; # half an hour at most
     correct) bench_jobs correct/correct_bench.py "" "${@:2}" ;; # 200 programs in about ten minutes
     chunking) bench_chunking ;;

@@ -34,15 +34,66 @@ std::string side_line(const Side& side) {
                      side.what, side.call_site.empty() ? "" : " at " + side.call_site);
 }
 
-std::string findings_text(const Findings& findings) {
-  std::string out;
-  for (const Finding& finding : findings.all) {
-    out += fmt::format("  {}   {}\n", finding.caused_by < 0 ? "found" : " then", finding_line(finding));
-    if (!finding.text.empty()) out += fmt::format("          {}\n", finding.text);
-    for (const Side& side : finding.sides) out += fmt::format("          {}\n", side_line(side));
+namespace {
+
+// What an effect says of its one rank: "exited with 3"; "" where it says more than that.
+std::string told_of_its_rank(const Finding& f) {
+  if (f.caused_by < 0 || f.ranks.size() != 1) return "";
+  const std::string who = fmt::format("rank {} ", f.ranks.front());
+  return f.text.rfind(who, 0) == 0 ? f.text.substr(who.size()) : "";
+}
+
+bool same_effect(const Finding& a, const Finding& b) {
+  const std::string told = told_of_its_rank(a);
+  return !told.empty() && told == told_of_its_rank(b) && a.kind == b.kind && a.confidence == b.confidence &&
+         a.op == b.op && a.comm == b.comm && a.caused_by == b.caused_by &&
+         (a.seq ? a.seq->from : 0) == (b.seq ? b.seq->from : 0);
+}
+
+// Equal effects as one: "ranks 0 1 3 exited with 3".
+std::vector<Finding> folded(const Findings& findings) {
+  std::vector<Finding> out;
+  std::vector<std::vector<int>> ranks;
+  for (const Finding& f : findings.all) {
+    const auto same =
+        std::find_if(out.begin(), out.end(), [&](const Finding& o) { return same_effect(o, f); });
+    if (same == out.end()) {
+      out.push_back(f);
+      ranks.push_back(f.ranks);
+    } else {
+      std::vector<int>& all = ranks[static_cast<size_t>(same - out.begin())];
+      all.push_back(f.ranks.front());
+    }
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (ranks[i].size() < 2 || ranks[i] == out[i].ranks) continue;
+    std::sort(ranks[i].begin(), ranks[i].end());
+    std::string told = told_of_its_rank(out[i]);
+    if (told.rfind("was ", 0) == 0) told = "were " + told.substr(4);
+    out[i].ranks = ranks[i];
+    out[i].text = fmt::format("ranks {} {}", fmt::join(ranks[i], " "), told);
   }
   return out;
 }
+
+std::string text_of(const std::vector<Finding>& findings, bool with_evidence) {
+  std::string out;
+  for (const Finding& finding : findings) {
+    out += fmt::format("  {}   {}\n", finding.caused_by < 0 ? "found" : " then", finding_line(finding));
+    if (!finding.text.empty()) out += fmt::format("          {}\n", finding.text);
+    if (!with_evidence || finding.caused_by >= 0) continue;
+    for (const Side& side : finding.sides) out += fmt::format("          {}\n", side_line(side));
+    for (const std::string& line : finding.evidence)
+      if (line.find(" wrote: ") != std::string::npos) out += fmt::format("          {}\n", line);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string findings_text(const Findings& findings) { return text_of(folded(findings), true); }
+
+std::string findings_summary(const Findings& findings) { return text_of(folded(findings), false); }
 
 std::string losses_text(const Json& line) {
   const auto number = [&](const char* key) { return line.value(key, uint64_t{0}); };

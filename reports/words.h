@@ -10,7 +10,8 @@ namespace rankfault {
 std::string finding_line(const Finding&);  // "dead_rank: rank 2, all_reduce, world, call 3, proven"
 std::string side_line(const Side&);        // "ranks 0 2: all_reduce on world, call 3 at step.cc:12"
 // All of them as the console shows them: the line, the sentence, the sides.
-std::string findings_text(const Findings&);
+std::string findings_text(const Findings&);     // with sides and last words of causes; equal effects together
+std::string findings_summary(const Findings&);  // the same without sides: what was printed before
 // What the records of a long or a fast job no longer hold, from the journal's line of it.
 std::string losses_text(const Json& history_line);
 std::vector<std::string> losses_of(const RunFacts&);  // of each attempt that lost any

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <tuple>
 
@@ -66,16 +67,35 @@ void tell(const std::string& text) {
   std::fflush(stdout);
 }
 
-std::string withdrawn_text(const Finding& f) { return fmt::format("  withdrawn {}\n", finding_line(f)); }
+// Prints each finding once: when it is made, when it becomes proven, and when it is withdrawn.
+class News {
+ public:
+  void tell_of(const std::vector<Finding>& news) {
+    for (const Finding& f : news) {
+      const auto [at, is_new] = told_.try_emplace({f.attempt, f.kind, f.ranks, f.comm_id}, f.confidence);
+      const bool proven_now = !is_new && at->second != f.confidence && f.confidence == Confidence::kProven;
+      at->second = f.confidence;
+      if (f.withdrawn) {
+        tell(fmt::format("  withdrawn {}\n          {}\n", finding_line(f), f.withdrawn_because));
+        told_.erase(at);
+      } else if (proven_now) {
+        tell(fmt::format("  now     {}\n          {}\n", finding_line(f), f.text));
+      } else if (is_new) {
+        tell(findings_text({{f}}));
+      }
+    }
+  }
+
+ private:
+  std::map<std::tuple<int, std::string, std::vector<int>, uint64_t>, Confidence> told_;
+};
 
 WatchOptions watch_options(const Options& options) {
   WatchOptions watch;
   watch.end_on_finding = options.end_on_finding;
   watch.verbose = options.verbose;
   if (options.json) return watch;
-  watch.found = [](const std::vector<Finding>& news) {
-    for (const Finding& f : news) tell(f.withdrawn ? withdrawn_text(f) : findings_text({{f}}));
-  };
+  watch.found = [told = std::make_shared<News>()](const std::vector<Finding>& news) { told->tell_of(news); };
   watch.evidence = [](const std::vector<RankEvidence>& evidence) { tell(evidence_text(evidence)); };
   return watch;
 }
@@ -104,7 +124,7 @@ int exit_code(const FinishedRun& run) {
 void print_end(const FinishedRun& run) {
   const std::string status = job_status(*run.facts);
   tell(fmt::format("the job {}\n{}", status.empty() ? "was ended" : "ended: " + status,
-                   no_rank_text(*run.facts) + findings_text(run.facts->findings)));
+                   no_rank_text(*run.facts) + findings_summary(run.facts->findings)));
   for (const std::string& what : run.report.lost) tell(fmt::format("  lost    {}\n", what));
   if (!run.report.cleanup.empty()) tell(fmt::format("  left    {}\n", run.report.cleanup));
   for (const std::string& lost : losses_of(*run.facts)) tell(fmt::format("  kept    {}\n", lost));

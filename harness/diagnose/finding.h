@@ -12,7 +12,7 @@
 namespace rankfault {
 
 enum class Confidence { kInferred, kProven };
-enum class Claim { kNone, kCannotReturn, kNotTheSameCall };
+enum class Claim { kNone, kCannotReturn, kNotTheSameCall, kHadNotEntered };
 
 struct SeqRange {
   uint64_t from = 0, to = 0;  // equal when exact
@@ -28,7 +28,8 @@ struct Side {
 
 struct Assumption {
   // every_edge_is_a_need, ends_are_final, issuers_closed, full_view, one_look; of cycles also no_new_issuer,
-  // and what is taken for granted: nobody_gives_up
+  // and what is taken for granted: nobody_gives_up; of late ranks one_clock, left_by_its_limit,
+  // did_not_recover
   std::string name;
   bool holds = false;
   std::string why;
@@ -55,7 +56,9 @@ struct Finding {
   int attempt = 0;
   Confidence confidence = Confidence::kInferred;
   Claim claim = Claim::kNone;
-  std::vector<ClaimedCall> claimed;  // cannot_return: these cannot; not_the_same_call: these are paired
+  // cannot_return: these cannot; not_the_same_call: these are paired; had_not_entered: given up while `ranks`
+  // had not entered the same place
+  std::vector<ClaimedCall> claimed;
   std::vector<Assumption> assumes;
   std::string ends_by;                // the limit we know of, that will end the call
   TimeNs at = 0;                      // when what it tells of came to be
@@ -64,6 +67,7 @@ struct Finding {
   int caused_by = -1;                 // index of the finding it hangs under; -1: a cause of its own
   bool handled = false;               // an end that the rest of the job went on after, and finished with 0
   bool withdrawn = false;             // in a journal line: an earlier look inferred it, the last one does not
+  std::string withdrawn_because;      // "rank 1 went on"
 };
 
 // Ordered: first cause first. Never empty: `none` when nothing is wrong.

@@ -14,6 +14,8 @@ const char* claim_word(Claim claim) {
       return "cannot_return";
     case Claim::kNotTheSameCall:
       return "not_the_same_call";
+    case Claim::kHadNotEntered:
+      return "had_not_entered";
     case Claim::kNone:
       break;
   }
@@ -63,6 +65,7 @@ Json to_json(const Finding& f) {
   j["caused_by"] = f.caused_by;
   if (f.handled) j["handled"] = true;
   if (f.withdrawn) j["withdrawn"] = true;
+  if (f.withdrawn) j["withdrawn_because"] = f.withdrawn_because;
   return j;
 }
 
@@ -87,6 +90,7 @@ Result<Finding> finding_from_json(const Json& j) try {
   const std::string claim = j.at("claim").get<std::string>();
   f.claim = claim == "cannot_return"       ? Claim::kCannotReturn
             : claim == "not_the_same_call" ? Claim::kNotTheSameCall
+            : claim == "had_not_entered"   ? Claim::kHadNotEntered
                                            : Claim::kNone;
   f.text = j.at("text").get<std::string>();
   f.field = j.at("field").get<std::string>();
@@ -105,6 +109,7 @@ Result<Finding> finding_from_json(const Json& j) try {
   f.caused_by = j.at("caused_by").get<int>();
   f.handled = j.value("handled", false);
   f.withdrawn = j.value("withdrawn", false);
+  f.withdrawn_because = j.value("withdrawn_because", "");
   return f;
 } catch (const std::exception& e) {
   return usage_error(fmt::format("not a finding: {}", e.what()));

@@ -49,6 +49,16 @@ bool weaker(const Finding& a, const Finding& b) {
   return a.confidence == Confidence::kInferred && b.confidence == Confidence::kProven;
 }
 
+std::string why_withdrawn(const Finding& f, const Findings& look) {
+  for (const Finding& now : look.all)
+    if (says_something(now) && std::any_of(f.ranks.begin(), f.ranks.end(), [&](int rank) {
+          return std::find(now.ranks.begin(), now.ranks.end(), rank) != now.ranks.end();
+        }))
+      return "the record now shows " + now.kind + ": " + now.text;
+  if (look.nothing_wrong()) return "the job went on, and its record shows nothing wrong";
+  return "the last look does not show it any more";
+}
+
 }  // namespace
 
 void FindingsLog::take(const Finding& f) {
@@ -94,6 +104,7 @@ std::vector<Finding> FindingsLog::news(const Findings& look, bool last_look) con
       if (still || k.confidence == Confidence::kProven || k.attempt != look.all.front().attempt) continue;
       news.push_back(k);
       news.back().withdrawn = true;
+      news.back().withdrawn_because = why_withdrawn(k, look);
     }
     if (!says_something(look.all.front())) news.push_back(look.all.front());
   }

@@ -11,8 +11,8 @@ namespace {
 // At one instant, what explains stands before what it explains.
 int precedence(const std::string& kind) {
   constexpr std::string_view kOrder[] = {
-      "duplicate_rank", "host_resource",    "dead_rank",  "missing_call", "extra_call", "order_deadlock",
-      "call_mismatch",  "version_mismatch", "init_stall", "stopped_rank", "exited_rank"};
+      "duplicate_rank", "host_resource",    "dead_rank",  "missing_call", "extra_call",   "order_deadlock",
+      "call_mismatch",  "version_mismatch", "init_stall", "late_rank",    "stopped_rank", "exited_rank"};
   for (size_t i = 0; i < std::size(kOrder); ++i)
     if (kOrder[i] == kind) return static_cast<int>(i);
   return static_cast<int>(std::size(kOrder));
@@ -34,6 +34,7 @@ bool is_guess(const Finding& f) {
   return f.kind == "slow_rank" || f.kind == "stopped_rank" || f.kind == "stuck_outside" ||
          f.kind == "wedged" || f.kind == "init_stall";
 }
+bool is_fact(const Finding& f) { return f.kind == "late_rank" && f.confidence == Confidence::kProven; }
 
 bool touches(const Finding& cause, const Finding& effect) {
   for (const Side& side : cause.sides)
@@ -48,6 +49,8 @@ bool explains(const Finding& cause, const Finding& effect) {
   if (cause.attempt != effect.attempt) return false;
   if (cause.kind == "exited_rank" && !is_end(effect) && effect.confidence == Confidence::kProven)
     return cause.confidence == Confidence::kProven;
+  if (cause.kind == "late_rank" && !is_fact(cause)) return is_end(effect);
+  if (effect.kind == "late_rank" && cause.ranks == effect.ranks) return true;
   if (!is_guess(cause)) return true;
   return is_end(effect) && touches(cause, effect) && cause.ranks != effect.ranks;
 }
@@ -60,11 +63,38 @@ bool says_it_hangs(const Finding& f) {
          f.kind == "init_stall";
 }
 
+namespace {
+
+// What is told of a call dates from the first that entered it. A rank that was refused a resource while
+// others waited for it in that call was refused it first.
+bool follows_from(const Finding& f, const Finding& resource) {
+  return f.attempt == resource.attempt && f.kind != "host_resource" && !f.ranks.empty() &&
+         std::includes(resource.ranks.begin(), resource.ranks.end(), f.ranks.begin(), f.ranks.end());
+}
+
+std::vector<std::pair<TimeNs, Finding>> with_their_times(std::vector<Finding>& all) {
+  std::vector<std::pair<TimeNs, Finding>> keyed;
+  for (const Finding& f : all) {
+    TimeNs at = f.at;
+    if (f.kind == "host_resource")
+      for (const Finding& other : all)
+        if (follows_from(other, f)) at = std::min(at, other.at);
+    keyed.emplace_back(at, f);
+  }
+  return keyed;
+}
+
+}  // namespace
+
 void order_by_cause(std::vector<Finding>& all) {
-  std::stable_sort(all.begin(), all.end(), [](const Finding& a, const Finding& b) {
-    return std::tuple(a.attempt, a.at, precedence(a.kind), fewest_waiters_last(a), a.comm, a.ranks, a.text) <
-           std::tuple(b.attempt, b.at, precedence(b.kind), fewest_waiters_last(b), b.comm, b.ranks, b.text);
+  std::vector<std::pair<TimeNs, Finding>> keyed = with_their_times(all);
+  std::stable_sort(keyed.begin(), keyed.end(), [](const auto& x, const auto& y) {
+    const auto &a = x.second, &b = y.second;
+    return std::tuple(a.attempt, x.first, precedence(a.kind), fewest_waiters_last(a), a.comm, a.ranks,
+                      a.text) < std::tuple(b.attempt, y.first, precedence(b.kind), fewest_waiters_last(b),
+                                           b.comm, b.ranks, b.text);
   });
+  for (size_t i = 0; i < all.size(); ++i) all[i] = std::move(keyed[i].second);
   for (size_t i = 0; i < all.size(); ++i) {
     all[i].caused_by = -1;
     for (size_t j = 0; j < i; ++j)

@@ -234,11 +234,10 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
   const bool steps = std::any_of(d.majority.begin(), d.majority.end(),
                                  [](const Member* m) { return m->process->view->steps_begun != 0; });
   align(d, steps);
-  // Whoever did not leave the communicator in order went away early, unless the calls say that it
-  // made later ones; whoever did, and exited with an error, when they say that it made no later ones.
+  // Whoever did not leave the communicator in order, or exited with an error, went away early, unless the
+  // calls say that it made later ones: a failing process destroys its communicators on the way out.
   const size_t made = sequence(*d.minority.front(), group.first_seq()).size();
-  if (!in_order && waits) return d.alignment.to < made;
-  return !(failed && d.alignment.from == made);
+  return !((!in_order && waits) || failed) || d.alignment.to < made;
 }
 
 }  // namespace

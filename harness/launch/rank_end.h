@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/base/process_id.h"
 #include "harness/base/result.h"
@@ -39,6 +40,7 @@ struct RankEnd {
   TimeNs outlived = 0;  // when it was last seen alive right after another one died; see ProcessEnd
   ExitStatus status;
   EndSource source = EndSource::kUnknown;
+  std::vector<std::string> last_words = {};  // see ProcessEnd
 };
 
 const char* to_text(EndSource);

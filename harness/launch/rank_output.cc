@@ -3,13 +3,64 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <sstream>
+
 #include "harness/agent/agent_abi.h"
+#include "harness/base/mask.h"
+#include "harness/base/printable.h"
 #include "harness/base/unique_fd.h"
 #include "harness/launch/gather.h"
 
 namespace rankfault {
+
+namespace {
+
+constexpr size_t kWords = 5, kColumns = 200;
+constexpr off_t kTail = 8192;
+
+// torchrun and Open MPI 5 name the two "stdout" and "stderr"; elsewhere one file has both.
+std::string errors_beside(const std::string& output) {
+  const size_t at = output.rfind("stdout");
+  if (at == std::string::npos || output.find('/', at) != std::string::npos) return output;
+  std::string errors = output;
+  errors.replace(at, 6, "stderr");
+  struct stat st {};
+  return ::stat(errors.c_str(), &st) == 0 && st.st_size > 0 ? errors : output;
+}
+
+std::string tail_of(const std::string& file) {
+  const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat st {};
+  if (!fd.valid() || ::fstat(fd.get(), &st) != 0 || !S_ISREG(st.st_mode)) return "";
+  std::string text(static_cast<size_t>(std::min(st.st_size, kTail)), 0);
+  const ssize_t got =
+      ::pread(fd.get(), text.data(), text.size(), st.st_size - static_cast<off_t>(text.size()));
+  text.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> last_words(const std::string& ring_path) {
+  const UniqueFd fd(::open(ring_path.c_str(), O_RDONLY | O_CLOEXEC));
+  rf_header header;
+  if (!fd.valid() || ::pread(fd.get(), &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header))
+    return {};
+  if (header.magic != RF_RING_MAGIC || header.abi_version != RF_ABI_VERSION) return {};
+  const std::string file(header.output, ::strnlen(header.output, sizeof header.output));
+  std::vector<std::string> lines;
+  std::istringstream in(file.empty() ? "" : tail_of(errors_beside(file)));
+  for (std::string line; std::getline(in, line);) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    lines.push_back(printable(masked_text(line.substr(0, kColumns))));
+    if (lines.size() > kWords) lines.erase(lines.begin());
+  }
+  return lines;
+}
 
 std::vector<RankOutput> rank_outputs(const std::string& records) {
   std::vector<RankOutput> outputs;

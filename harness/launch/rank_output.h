@@ -12,6 +12,10 @@ struct RankOutput {
   std::string file;
 };
 
+// The last few lines of what a process wrote: of its standard error where that is a file beside its standard
+// output, else of its output. Printable, cut, secrets masked; none where its output was no file.
+std::vector<std::string> last_words(const std::string& ring_path);
+
 // Of all processes that claimed a rank and whose output was a file; a record that cannot be read has none.
 std::vector<RankOutput> rank_outputs(const std::string& records);
 

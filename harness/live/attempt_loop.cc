@@ -309,6 +309,8 @@ void AttemptLoop::expect_ranks() {
     expected.push_back(e);
   }
   parts_.observer.set_expected(std::move(expected), world_size_, newest_);
+  parts_.observer.set_launcher_ends_all(std::any_of(
+      started_.begin(), started_.end(), [](const auto& entry) { return entry.second.item.rank < 0; }));
 }
 
 // The job is its ranks. Open MPI 4.1.4 sometimes deadlocks in PMIx_server_finalize after an abort: all its

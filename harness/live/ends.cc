@@ -8,6 +8,7 @@
 #include <set>
 
 #include "harness/base/process_tree.h"
+#include "harness/launch/rank_output.h"
 
 namespace rankfault {
 namespace {
@@ -138,6 +139,8 @@ bool Ends::refresh(Watched& w) {
   w.end.source = best.source;
   w.end.time = w.gone;
   w.end.outlived = deaths_.outlived(w.token);
+  if (!best.status.zero() && w.end.last_words.empty())
+    w.end.last_words = last_words(records_ + "/" + w.end.process.to_string() + ".ring");
   w.told = true;
   return true;
 }
@@ -163,7 +166,8 @@ void Ends::journal(Watched& w) {
                               {"time", end.time},
                               {"kind", kind_word(end.status)},
                               {"value", end.status.value},
-                              {"source", to_text(end.source)}});
+                              {"source", to_text(end.source)},
+                              {"last_words", end.last_words}});
 }
 
 bool Ends::waiting() const {

@@ -25,6 +25,7 @@ struct Watched {
   CallSites sites;
   ProcessView view;  // when its claim last changed
   CpuWatch cpu;
+  StopWatch stops;
   uint64_t claim = 0;
   uint32_t modules = 0;
   bool is_new = true, took_part = false;
@@ -45,6 +46,7 @@ class RingObserver final : public Observer {
     world_size_ = world_size;
     attempt_ = attempt;
   }
+  void set_launcher_ends_all(bool ends_all) override { launcher_ends_all_ = ends_all; }
   uint64_t activity() override;
   const ProcessView* process(const ProcessId& id) override {
     const auto it = watched_.find(id);
@@ -78,6 +80,7 @@ class RingObserver final : public Observer {
   std::vector<ExpectedRank> expected_;
   int world_size_ = 0;
   int attempt_ = 0;
+  bool launcher_ends_all_ = false;
 };
 
 void RingObserver::open_new() {
@@ -178,6 +181,7 @@ void RingObserver::set_end(const RankEnd& end) {
   e.kind = EndKind::kEnded;
   e.time = end.time;
   e.outlived = end.outlived;
+  e.last_words = end.last_words;
   e.status_known = end.status.kind != ExitStatus::Kind::kUnknown;
   e.by_signal = end.status.kind == ExitStatus::Kind::kSignal;
   e.value = end.status.value;
@@ -218,6 +222,7 @@ Timeline RingObserver::look(bool with_proc, uint64_t calls) {
       read_proc_states(view);
       w.cpu.read(view, t.look);
     }
+    if (with_proc) w.stops.read(view, t.look);
     t.processes.push_back(std::move(view));
   }
   finish(t);
@@ -248,6 +253,7 @@ void RingObserver::finish(Timeline& t) const {
   t.expected = expected_;
   t.world_size = world_size_;
   t.attempt = attempt_;
+  t.launcher_ends_all = launcher_ends_all_;
   arrange(t);
 }
 

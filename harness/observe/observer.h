@@ -28,6 +28,7 @@ class Observer {
   virtual void drain() = 0;
   virtual void set_end(const RankEnd&) = 0;
   virtual void set_expected(std::vector<ExpectedRank>, int world_size, int attempt) = 0;
+  virtual void set_launcher_ends_all(bool) {}
   // A digest of all state words: equal while nothing moved. Cheap: no history, no /proc.
   virtual uint64_t activity() = 0;
   // What a process found by scan() claimed when that last changed; null when unknown. No history in it.

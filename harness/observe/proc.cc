@@ -43,6 +43,15 @@ void read_proc_states(ProcessView& view) {
     if (lane.kind == RF_LANE_THREAD) lane.thread_state = thread_state(view.id.pid, lane.owner);
 }
 
+void StopWatch::read(ProcessView& view, TimeNs now) {
+  constexpr size_t kMost = 8;
+  if (view.stopped && !was_stopped_) stops_.push_back({now, now});
+  if (view.stopped) stops_.back().last_seen = now;
+  if (stops_.size() > kMost) stops_.erase(stops_.begin());
+  was_stopped_ = view.stopped;
+  view.stops = stops_;
+}
+
 void CpuWatch::read(ProcessView& view, TimeNs now) {
   constexpr TimeNs kEvery = 450'000'000;
   constexpr uint64_t kBusyShare = 20;  // a twentieth of one core: threads that only keep time use far less

@@ -8,6 +8,17 @@ namespace rankfault {
 // Fills `stopped`, `dying`, `threads` and each thread lane's thread_state, if the process is still the one recorded.
 void read_proc_states(ProcessView&);
 
+// When a process was stopped, over the looks of a run.
+class StopWatch {
+ public:
+  // Takes `stopped`, and fills `stops`.
+  void read(ProcessView&, TimeNs now);
+
+ private:
+  std::vector<Stop> stops_;
+  bool was_stopped_ = false;
+};
+
 // How busy a process is, over the looks of a run.
 class CpuWatch {
  public:

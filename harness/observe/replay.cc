@@ -106,6 +106,7 @@ ProcessEnd end_of(const Json& line) {
   end.kind = EndKind::kEnded;
   end.time = line.value("time", TimeNs{0});
   end.status_known = kind != "unknown";
+  end.last_words = line.value("last_words", std::vector<std::string>{});
   end.by_signal = kind == "signal";
   end.value = line.value("value", 0);
   return end;

@@ -86,7 +86,14 @@ struct ProcessEnd {  // as data: time and status, never the source
   // never.
   TimeNs outlived = 0;
   bool execed = false;  // the process lives on as another program, which knows nothing of its calls
+  std::vector<std::string> last_words = {};  // the end of its own output, when it ended badly; secrets masked
   bool operator==(const ProcessEnd&) const = default;
+};
+
+// A time in state T, by the first and the last look that saw it: it may have begun before and lasted longer.
+struct Stop {
+  TimeNs first_seen = 0, last_seen = 0;
+  bool operator==(const Stop&) const = default;
 };
 
 struct Coverage {
@@ -112,9 +119,10 @@ struct ProcessView {
            library_threads = 0;  // at the look, of which so many are MPI's own; 0 threads: not known
   uint64_t steps_begun = 0, steps_committed = 0;  // last step + 1
   TimeNs opened = 0, member = 0;
-  bool stopped = false;  // state T at the look
-  bool dying = false;    // at the look: it exits, or a signal that ends it is on its way
-  TimeNs busy_at = 0;    // when it, or a helper of it, was last seen using CPU time; 0: not measured
+  bool stopped = false;     // state T at the look
+  std::vector<Stop> stops;  // the newest few, in order; the last one is open while `stopped`
+  bool dying = false;       // at the look: it exits, or a signal that ends it is on its way
+  TimeNs busy_at = 0;       // when it, or a helper of it, was last seen using CPU time; 0: not measured
   // How long one of its threads was ready and had no core since the job last moved; 0: not measured.
   TimeNs starved = 0;
   TimeNs measured_since = 0;  // from when on that is known; 0: not measured
@@ -151,6 +159,7 @@ struct Timeline {
   int attempt = 0;                     // the newest
   bool consistent = true;              // read, and read again: nothing changed in between
   bool job_over = false;               // every process of the job had ended by itself at the look
+  bool launcher_ends_all = false;      // one launcher started all ranks, and ends them when one ended badly
   std::vector<ProcessView> processes;  // members and candidates, ordered by (attempt, rank, id)
   std::vector<ExpectedRank> expected;
 

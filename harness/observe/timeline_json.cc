@@ -109,6 +109,8 @@ Json process_json(const ProcessView& p) {
   for (const Coverage& c : p.coverage)
     coverage.push_back(
         {static_cast<int>(c.library), static_cast<int>(c.hook), c.version, c.decoder, c.reason});
+  Json stops = Json::array();
+  for (const Stop& s : p.stops) stops.push_back({s.first_seen, s.last_seen});
   for (const LaneView& l : p.lanes) lanes.push_back(lane_json(l));
   for (const CommView& c : p.comms) comms.push_back(comm_json(c));
   for (const auto& [address, text] : p.call_sites) {
@@ -130,6 +132,8 @@ Json process_json(const ProcessView& p) {
       {"measured_since", p.measured_since},
       {"dying", p.dying},
       {"threads", Json::array({p.threads, p.library_threads})},
+      {"last_words", p.end.last_words},
+      {"stops", std::move(stops)},
       {"lost", p.marks_lost ? Json::array({p.history_lost, *p.marks_lost}) : Json::array({p.history_lost})},
       {"coverage", std::move(coverage)},
       {"lanes", std::move(lanes)},
@@ -153,6 +157,8 @@ ProcessView process_of(const Json& json) {
     p.threads = threads->at(0).get<uint32_t>();
     p.library_threads = threads->at(1).get<uint32_t>();
   }
+  for (const Json& s : json.value("stops", Json::array()))
+    p.stops.push_back({s.at(0).get<TimeNs>(), s.at(1).get<TimeNs>()});
   if (const auto lost = json.find("lost"); lost != json.end()) {
     p.history_lost = lost->at(0).get<uint64_t>();
     if (lost->size() > 1) p.marks_lost = lost->at(1).get<uint64_t>();
@@ -163,6 +169,7 @@ ProcessView process_of(const Json& json) {
   p.end.outlived = json.value("outlived", TimeNs{0});
   p.end.execed = json.value("execed", false);
   p.helper = json.value("helper", false);
+  p.end.last_words = json.value("last_words", std::vector<std::string>{});
   for (const Json& one : json.at("coverage")) {
     Coverage c;
     Reader r(one);
@@ -193,6 +200,7 @@ Json state_to_json(const Timeline& t) {
           {"attempt", t.attempt},
           {"consistent", t.consistent},
           {"job_over", t.job_over},
+          {"launcher_ends_all", t.launcher_ends_all},
           {"expected", std::move(expected)},
           {"processes", std::move(processes)}};
 }
@@ -205,6 +213,7 @@ Result<Timeline> state_from_json(const Json& json) try {
   t.attempt = json.at("attempt").get<int>();
   t.consistent = json.at("consistent").get<bool>();
   t.job_over = json.at("job_over").get<bool>();
+  t.launcher_ends_all = json.value("launcher_ends_all", false);
   for (const Json& one : json.at("expected")) {
     ExpectedRank e;
     Reader(one) >> e.rank >> e.attempt >> e.started;

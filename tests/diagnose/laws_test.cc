@@ -71,6 +71,7 @@ void expect_none_refuted(SimulatedJob::Library library, bool windows = false,
   EXPECT_GT(static_cast<uint32_t>(proven["order_deadlock"]), seeds / 8);
   EXPECT_GT(static_cast<uint32_t>(proven["call_mismatch"]), seeds / 8);
   EXPECT_GT(static_cast<uint32_t>(proven["missing_call"]), seeds / 400);
+  EXPECT_GT(static_cast<uint32_t>(proven["late_rank"]), seeds / 100);
 }
 
 TEST(Laws, NoProvenClaimIsRefutedByTheRestOfTheRun) { expect_none_refuted(SimulatedJob::Library::kByPlace); }

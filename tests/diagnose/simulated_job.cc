@@ -235,6 +235,15 @@ bool SimulatedJob::advance() {
   return true;
 }
 
+// By a limit that the call had.
+void SimulatedJob::give_up(int rank) {
+  constexpr TimeNs kLimit = 1'000'000'000;
+  builder_.wait(kLimit).returns(rank, 0, RF_RESULT_THROWN);
+  rf_state& state = builder_.lane_of(rank).state;
+  state.deadline_ns = state.since_ns + kLimit;
+  builder_.exits(rank, 3);
+}
+
 void SimulatedJob::end(int rank) {
   Rank& r = state_[static_cast<size_t>(rank)];
   if (r.dead) return;
@@ -243,7 +252,7 @@ void SimulatedJob::end(int rank) {
   if (r.next == r.program.size())
     builder_.exits(rank, 0);
   else if (r.inside && random_() % 2)
-    builder_.returns(rank, 0, RF_RESULT_THROWN).exits(rank, 3);
+    give_up(rank);
   else if (random_() % 3)
     builder_.killed(rank);
   else

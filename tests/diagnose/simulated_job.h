@@ -55,6 +55,7 @@ class SimulatedJob {
   void is_refused(int rank, const CallSpec& next);
   void enter(int rank);
   void leave(int rank);
+  void give_up(int rank);
   bool everybody_needed_came(int rank, const CallSpec&) const;
   size_t number(const std::string& comm) const;
   const std::vector<int>& members(const std::string& comm) const { return members_[number(comm)]; }

@@ -53,6 +53,25 @@ std::string paired_otherwise(const JobView& whole, const Finding& f) {
   return "";
 }
 
+// The instant is that of the whole record; who entered before it, or at it, had entered.
+std::string entered_before(const JobView& whole, const Finding& f) {
+  for (const ClaimedCall& c : f.claimed) {
+    const Claimed claimed = find(whole, c);
+    if (!claimed.call) continue;
+    if (claimed.call->succeeded())
+      return fmt::format("rank {} lane {} call {} returned success", c.rank, c.lane, c.number);
+    const TimeNs gave_up = claimed.call->open() ? claimed.process->view->end.time : claimed.call->left;
+    const CommGroup* group = whole.group(*claimed.process, claimed.call->comm());
+    for (const Member& m : group ? group->members : std::vector<Member>{}) {
+      const bool blamed = std::find(f.ranks.begin(), f.ranks.end(), m.world_rank) != f.ranks.end();
+      const Call* own = blamed ? m.at(claimed.call->seq) : nullptr;
+      if (own && own->entered <= gave_up)
+        return fmt::format("rank {} had entered {} when rank {} gave it up", m.world_rank, own->seq, c.rank);
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string refutation(const JobView& whole, const Finding& f) {
@@ -61,6 +80,8 @@ std::string refutation(const JobView& whole, const Finding& f) {
       return returned(whole, f);
     case Claim::kNotTheSameCall:
       return paired_otherwise(whole, f);
+    case Claim::kHadNotEntered:
+      return entered_before(whole, f);
     case Claim::kNone:
       break;
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "harness/diagnose/ended.h"
+#include "harness/diagnose/ended_by_launcher.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/words.h"
 
@@ -23,11 +24,20 @@ Finding tell(const JobView& job, const Process& p) {
   f.at = p.view->end.time;
   const std::string who = fmt::format("rank {} {}", p.rank(), end_text(p.view->end));
   f.handled = is_handled(job, p);
+  for (const std::string& line : p.view->end.last_words)
+    f.evidence.push_back(fmt::format("rank {} wrote: {}", p.rank(), line));
+  if (const Process* first = ended_by_launcher(job, p)) {
+    f.assumes = {{"its_own_end", false, "the launcher ends all ranks when one ended badly"}};
+    f.text = fmt::format("{}: by its launcher, after rank {} {}", who, first->rank(),
+                         first->ended() ? end_text(first->view->end) : "aborted");
+    f.evidence.insert(f.evidence.begin(), f.text);
+    return f;
+  }
   const Unmet u = unmet_needs(job, p);
   if (!u.group) {
     f.text = who;
     tell_where_it_ended(f, job, p);
-    f.evidence = {f.text};
+    f.evidence.insert(f.evidence.begin(), f.text);
     f.text += f.handled ? kWentOn : "; nobody was seen to wait for it";
     return f;
   }

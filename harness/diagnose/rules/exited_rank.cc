@@ -6,6 +6,7 @@
 
 #include "harness/diagnose/ended.h"
 #include "harness/diagnose/messages.h"
+#include "harness/diagnose/rewound.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/sequences.h"
 #include "harness/diagnose/words.h"
@@ -38,6 +39,21 @@ bool all_gave_up(const Unmet& u) {
          std::all_of(u.edges.begin(), u.edges.end(), [](const WaitEdge& e) { return gave_up_on(*e.waiter); });
 }
 
+// A call that failed on this rank came before its exit, and before the exits of those that it told; unless a
+// process that had no failure of its own was gone by then, which may be why the call failed.
+TimeNs when_it_began(const JobView& job, const Process& p, const Call* failure) {
+  constexpr TimeNs kSeenLate = 50'000'000;  // a death is known to us later than to its peers
+  if (!failure || gave_up_in(p) != failure) return p.view->end.time;
+  for (const auto& other : job.processes()) {
+    const ProcessEnd& end = other->view->end;
+    if (other.get() == &p || !other->ended()) continue;
+    if (end.time < failure->left ||
+        ((end.by_signal || !end.status_known) && end.time < failure->left + kSeenLate))
+      return p.view->end.time;
+  }
+  return failure->left;
+}
+
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
   const std::vector<Divergence>& diverged = divergences(job);
@@ -62,7 +78,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     f.kind = "exited_rank";
     f.ranks = {p->rank()};
     f.attempt = job.attempt();
-    f.at = p->view->end.time;
+    f.at = when_it_began(job, *p, failure);
     f.text = fmt::format("rank {} {}", p->rank(), end_text(p->view->end));
     if (unfinalized) f.text += " without MPI_Finalize";
     if (u.group) {
@@ -77,6 +93,8 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
                             group ? short_call(*failure, *group) : op_text(failure->op()));
     }
     if (f.evidence.empty()) f.evidence = {f.text};
+    for (const std::string& line : p->view->end.last_words)
+      f.evidence.push_back(fmt::format("rank {} wrote: {}", p->rank(), line));
     found.push_back(std::move(f));
   }
   return found;

@@ -20,6 +20,24 @@ std::string what_text(const Finding& f, const Divergence& d) {
   return fmt::format("{} {}", op, f.seq->from);
 }
 
+// A process that destroyed its communicators and is alive may be on its way out of a failure.
+const Member* end_not_known(const Divergence& d, const std::vector<const Member*>& absent) {
+  for (const Member* m : absent)
+    if (m->comm->destroyed && !m->process->ended() && d.group->library != RF_LIB_MPI &&
+        d.to > m->last_entered())
+      return m;
+  return nullptr;
+}
+
+// Unequal calls stand side by side, and nothing after them tells whether one is missing or one too many.
+std::string both_readings(const Divergence& d, const std::string& missing) {
+  const Member* m = d.minority.front();
+  const Call* own = m->at(d.seq);
+  if (d.lone_root || !d.pairs_differ || d.alignment.seen || !own) return missing;
+  return fmt::format("either {}, or {} made {} there and the others did not: no later call tells which",
+                     missing, ranks_text(world_ranks(d.minority)), short_call(*own, *d.group));
+}
+
 Finding tell(const JobView& job, const Divergence& d) {
   Finding f = finding_about(job, d, "missing_call");
   const auto& came = d.lone_root ? d.minority : d.majority;
@@ -37,10 +55,17 @@ Finding tell(const JobView& job, const Divergence& d) {
   } else if (!prove_waiting(f, d, came, absent)) {
     prove_pairing(f, d);
   }
+  if (const Member* m = end_not_known(d, absent)) {
+    only_infer(f);
+    f.evidence.push_back(
+        fmt::format("rank {} destroyed its communicator, and how it ends is not known yet", m->world_rank));
+  }
   const std::string who = ranks_text(world_ranks(absent)), what = what_text(f, d);
   f.text = fmt::format("{} left out {} on {}", who, what, d.group->name);
   if (f.ranks.empty())
     f.text = fmt::format("either {}, or {} made it alone", f.text, ranks_text(world_ranks(came)));
+  else
+    f.text = both_readings(d, f.text);
   if (d.lone_root)
     f.text = fmt::format("{} did not come to {} on {}; its root, {}, made it alone", who, what, d.group->name,
                          ranks_text(world_ranks(came)));

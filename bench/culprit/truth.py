@@ -1,0 +1,79 @@
+"""truth: what was injected into a run, as the first causes that are right for it."""
+
+# fault kind -> kinds of a right first cause. None alone: it harms nobody by itself, and silence is right, too.
+RIGHT = {
+    "rank_kill": {"dead_rank"},
+    "node_kill": {"dead_rank"},
+    "rank_signal": {"dead_rank", "exited_rank", "stopped_rank", "late_rank"},
+    "rank_exit": {"exited_rank"},
+    "rank_stop": {"late_rank", "stopped_rank", None},
+    "slow_rank": {"slow_rank", "late_rank", None},
+    "delay_call": {"slow_rank", "stuck_outside", "late_rank", None},
+    "fail_call": {"exited_rank", None},
+    "skip_call": {"missing_call"},
+    "change_argument": {"call_mismatch"},
+    "flip_value": {"exited_rank", None},
+    "uneven_batches": {"missing_call", "exited_rank", "extra_call", None},
+    "cuda_error": {"exited_rank", "dead_rank"},
+}
+HOW_STARTED = {
+    "never": {"init_stall"},
+    "twice": {"duplicate_rank"},
+    "late": {"init_stall", None},
+    "wrong_env": {"exited_rank", "version_mismatch"},
+}
+RESOURCES = ("shm_", "file_", "disk_", "descriptor_", "memory_", "short_")
+QUIET = ("none", "cannot_say")
+
+
+def kinds_of(fault):
+    kind = fault["kind"]
+    if kind == "start":
+        return HOW_STARTED.get(fault.get("how"), {None})
+    if kind in RIGHT:
+        return RIGHT[kind]
+    if kind.startswith(RESOURCES):
+        return {"host_resource", "exited_rank", None}
+    return {None}
+
+
+def victims(plan, fault):
+    ranks = {a["rank"] for a in plan["actions"] if a["fault"] == fault["id"] and a["rank"] >= 0}
+    return ranks or {r for r in fault.get("ranks", []) if isinstance(r, int)}
+
+
+def blamed(plan):
+    """What a scenario with a mistake of the program itself says of it."""
+    for one in plan["scenario"].get("expect", []):
+        for name in ("blamed", "told"):
+            if isinstance(one, dict) and name in one and one[name].get("kind") not in QUIET:
+                return one[name]
+    return None
+
+
+def truth_of(plan):
+    """(kinds, ranks, op): None of ranks or op means that anything is right. None: the run has no truth."""
+    if plan["faults_on"] and plan["scenario"].get("faults"):
+        kinds, ranks, ops = set(), set(), set()
+        for fault in plan["scenario"]["faults"]:
+            kinds |= kinds_of(fault)
+            ranks |= victims(plan, fault)
+            ops.add(fault.get("at", {}).get("op", ""))
+        return kinds, ranks or None, ops.pop() if len(ops) == 1 else None
+    said = blamed(plan) if plan["bug_on"] else None
+    if not said:
+        return None
+    ranks = said.get("ranks")
+    return {said["kind"]}, set(ranks) if isinstance(ranks, list) and ranks else None, said.get("op")
+
+
+def verdict(truth, finding):
+    """right, ranks (the right kind, other ranks), kind (another kind), silent."""
+    kinds, ranks, _ = truth
+    if finding is None or finding["kind"] in QUIET:
+        return "right" if None in kinds else "silent"
+    if finding["kind"] not in kinds:
+        return "kind"
+    if ranks is not None and finding["ranks"] and not set(finding["ranks"]) <= ranks:
+        return "ranks"
+    return "right"

@@ -1,0 +1,150 @@
+// gave_up: see gave_up.h.
+#include "harness/diagnose/gave_up.h"
+
+#include <algorithm>
+#include <csignal>
+
+namespace rankfault {
+namespace {
+
+constexpr TimeNs kEver = ~TimeNs{0};
+constexpr TimeNs kTogether = 5'000'000;          // processes that end within it may have ended in any order
+constexpr Duration kShortestGuess{500'000'000};  // a wait without a limit on record, that ended with an error
+constexpr Duration kShortestLimit{10'000'000};
+
+bool is_call(const Call& c) { return !rf_is_inner(c.op()) && c.library() != RF_LIB_LIBC; }
+
+TimeNs inside_until(const Process& p, const Call& c) {
+  if (!c.open()) return c.flags() & RF_CALL_NONBLOCKING ? c.entered : c.left;
+  return p.ended() ? p.view->end.time : kEver;
+}
+
+// When its own process aborted a communicator after the call, or ended inside it by its own decision; 0:
+// never.
+TimeNs own_end_of(const Process& p, const Call& call) {
+  TimeNs first = 0;
+  for (const Call& c : p.calls)
+    if (c.op() == RF_OP_COMM_ABORT && c.entered > call.entered && (first == 0 || c.entered < first))
+      first = c.entered;
+  if (first != 0) return first;
+  // A fatal error of MPI ends its rank inside the call, too.
+  if (!call.open() || call.library() == RF_LIB_MPI || !p.ended() || !p.view->end.status_known) return 0;
+  const ProcessEnd& end = p.view->end;
+  return end.value != 0 && (!end.by_signal || end.value == SIGABRT) ? end.time : 0;
+}
+
+// The call's own limit, which the lane's state keeps until the next call, or the communicator's.
+Duration limit_on_record(const Member& m, const Call& c) {
+  for (const LaneView& l : m.process->view->lanes) {
+    if (l.index != c.lane || l.state.call != c.number || l.state.deadline_ns <= l.state.since_ns) continue;
+    return lasted(l.state.since_ns, l.state.deadline_ns);
+  }
+  return Duration(static_cast<int64_t>(m.comm->timeout_ns));
+}
+
+// Timers are as exact as a twentieth of what they were given.
+bool came_to(Duration limit, Duration waited) {
+  return limit >= kShortestLimit && waited >= limit - limit / 20;
+}
+
+// It went on to a good end, or communicates again.
+bool recovered(const Process& p, TimeNs at) {
+  if (p.ended() && p.view->end.status_known && !p.view->end.by_signal && p.view->end.value == 0) return true;
+  return std::any_of(p.calls.begin(), p.calls.end(), [&](const Call& c) {
+    return is_collective(c.op()) && !(c.flags() & RF_CALL_EXECUTION) && c.entered > at && c.succeeded();
+  });
+}
+
+// A failure of its own between the two times: what the others met then may be its consequence.
+bool failed_between(const Process& p, TimeNs from, TimeNs to) {
+  if (p.ended() && p.view->end.time < to + kTogether) return true;
+  return std::any_of(p.calls.begin(), p.calls.end(), [&](const Call& c) {
+    return is_call(c) && c.status == Call::Status::kFailed && c.left >= from && c.left < to;
+  });
+}
+
+// It gave up itself, or is through: its absence has another cause.
+bool is_done_or_failed(const Process& p, const Member& m, uint64_t seq, TimeNs at) {
+  const Call* last = nullptr;
+  for (const Call& c : p.calls)
+    if (is_call(c) && c.entered <= at && (!last || c.entered > last->entered)) last = &c;
+  if (last && (last->status == Call::Status::kFailed || last->op() == RF_OP_COMM_ABORT) && last->left <= at)
+    return true;
+  if (m.entered(seq) != Known::kNo) return false;  // it came, later
+  const bool through = p.view->stage == RF_STAGE_FINALIZED || m.comm->destroyed;
+  const ProcessEnd& end = p.view->end;
+  return through || (p.ended() && end.status_known && !end.by_signal && end.value == 0);
+}
+
+bool inside_at(const Process& p, TimeNs at) {
+  return std::any_of(p.calls.begin(), p.calls.end(),
+                     [&](const Call& c) { return is_call(c) && c.entered <= at && inside_until(p, c) > at; });
+}
+
+std::optional<GivenUp> given_up_at(const CommGroup& group, uint64_t seq, std::vector<GaveUp> by) {
+  std::sort(by.begin(), by.end(), [](const GaveUp& a, const GaveUp& b) { return a.at < b.at; });
+  // Who came later met a call that was over.
+  std::erase_if(by, [at = by.front().at](const GaveUp& g) { return g.call->entered > at; });
+  const GaveUp& first = by.front();
+  GivenUp out{&group, seq, first.at, by, {}, {}};
+  const Needs needs = needs_of(*first.call, *first.member, group);
+  TimeNs last_came = first.call->entered;
+  for (const Member& m : group.members) {
+    if (&m == first.member || !m.process || !m.comm) continue;
+    const bool gave_up_too =
+        std::any_of(by.begin(), by.end(), [&](const GaveUp& other) { return other.member == &m; });
+    if (!gave_up_too && failed_between(*m.process, first.call->entered, first.at)) return std::nullopt;
+    const Call* own = m.at(seq);
+    if (own && own->entered <= first.at) last_came = std::max(last_came, own->entered);
+    if (!needs.certainly(m.rank) || had_entered(m, seq, first.at) != Known::kNo) continue;
+    if (is_done_or_failed(*m.process, m, seq, first.at)) return std::nullopt;
+    (inside_at(*m.process, first.at) ? out.inside : out.late).push_back(&m);
+  }
+  if (out.late.empty()) return std::nullopt;
+  if (!first.by_limit() && lasted(last_came, first.at) < kShortestGuess) return std::nullopt;
+  return out;
+}
+
+bool longer_than_usual(const JobView& job, const GivenUp& g) {
+  const GaveUp& first = g.by.front();
+  if (first.by_limit()) return true;
+  const WaitEdge e{g.group, first.member, first.call, g.late.front(), true, Known::kNo, first.call};
+  return lasted(first.call->entered, first.at) >
+         patience_with_absence(job, *g.group, e, kShortestGuess).limit;
+}
+
+}  // namespace
+
+std::optional<GaveUp> gave_up(const Member& m, const Call& c) {
+  if (!m.process || !m.comm || m.process->has_streams() || c.succeeded() || !is_collective(c.op()))
+    return std::nullopt;
+  GaveUp out{&m, &c, c.status == Call::Status::kFailed ? c.left : own_end_of(*m.process, c), Duration{0}};
+  if (out.at <= c.entered || recovered(*m.process, out.at)) return std::nullopt;
+  if (const Duration limit = limit_on_record(m, c); came_to(limit, lasted(c.entered, out.at)))
+    out.limit = limit;
+  return out;
+}
+
+Known had_entered(const Member& m, uint64_t seq, TimeNs at) {
+  const Call* own = m.at(seq);
+  if (own && own->op() != RF_OP_FINALIZE) return own->entered <= at ? Known::kYes : Known::kNo;
+  return m.entered(seq);
+}
+
+std::optional<GivenUp> first_given_up(const JobView& job) {
+  std::optional<GivenUp> best;
+  for (const CommGroup& group : job.comms()) {
+    if (group.flags & RF_COMM_INTER) continue;
+    std::map<uint64_t, std::vector<GaveUp>> by_seq;
+    for (const Member* m : group.unfinished)
+      for (const Call* c : m->calls)
+        if (auto g = c->succeeded() ? std::nullopt : gave_up(*m, *c)) by_seq[c->seq].push_back(*g);
+    for (auto& [seq, by] : by_seq) {
+      std::optional<GivenUp> g = given_up_at(group, seq, std::move(by));
+      if (g && (!best || g->at < best->at)) best = std::move(g);
+    }
+  }
+  return best && longer_than_usual(job, *best) ? best : std::nullopt;
+}
+
+}  // namespace rankfault

@@ -1,0 +1,102 @@
+// late_rank: ranks gave up a collective call while others had not entered it. A fact of the record at that
+// instant (claim had_not_entered), so it holds after the late ranks went on, ended or were continued. Where
+// no limit is on record for the call, why it ended is a guess, and the finding is inferred.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "harness/diagnose/gave_up.h"
+#include "harness/diagnose/proof.h"
+#include "harness/diagnose/rule.h"
+#include "harness/diagnose/words.h"
+
+namespace rankfault {
+namespace {
+
+Assumption one_clock(const GivenUp& g) {
+  std::set<uint64_t> hosts{g.by.front().member->process->view->id.host};
+  for (const Member* m : g.late) hosts.insert(m->process->view->id.host);
+  const bool one = hosts.size() == 1;
+  return {"one_clock", one,
+          one ? "all times are of one machine's clock" : "the ranks' clocks are of several machines"};
+}
+
+Assumption left_by_its_limit(const GivenUp& g) {
+  const GaveUp& first = g.by.front();
+  const std::string who = fmt::format("rank {}", first.member->world_rank);
+  if (first.by_limit())
+    return {"left_by_its_limit", true, fmt::format("{} had a limit of {}", who, to_text(first.limit))};
+  return {"left_by_its_limit", false, fmt::format("no limit is on record for the call of {}", who)};
+}
+
+// Until then it may go on, and nothing was lost.
+Assumption did_not_recover(const GivenUp& g) {
+  const Process& p = *g.by.front().member->process;
+  return {"did_not_recover", p.ended(),
+          p.ended() ? fmt::format("rank {} {} after it", p.rank(), end_text(p.view->end))
+                    : fmt::format("rank {} is alive", p.rank())};
+}
+
+std::vector<WaitEdge> edges_of(const GivenUp& g) {
+  std::vector<WaitEdge> edges;
+  const GaveUp& first = g.by.front();
+  for (const Member* m : g.late)
+    edges.push_back({g.group, first.member, first.call, m, true, Known::kNo, first.call});
+  return edges;
+}
+
+void prove_late(Finding& f, const GivenUp& g) {
+  const std::vector<WaitEdge> edges = edges_of(g);
+  f.assumes = {full_view(edges), one_look(edges, {}), one_clock(g), left_by_its_limit(g), did_not_recover(g)};
+  const bool all =
+      std::all_of(f.assumes.begin(), f.assumes.end(), [](const Assumption& a) { return a.holds; });
+  f.confidence = all ? Confidence::kProven : Confidence::kInferred;
+  f.claim = all ? Claim::kHadNotEntered : Claim::kNone;
+  if (all) claim(f, {{g.by.front().member, g.by.front().call}});
+}
+
+std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
+  const std::optional<GivenUp> g = first_given_up(job);
+  if (!g) return {};
+  const GaveUp& first = g->by.front();
+  Finding f;
+  f.kind = "late_rank";
+  f.attempt = job.attempt();
+  f.at = g->at;
+  f.op = op_text(first.call->op());
+  set_comm(f, *g->group);
+  set_seq(f, *first.call);
+  f.call_site = call_site_of(*first.member->process, *first.call);
+  std::vector<Seat> seats;
+  std::vector<int> gave_up;
+  for (const GaveUp& one : g->by) {
+    seats.push_back({one.member, one.call});
+    gave_up.push_back(one.member->world_rank);
+    f.evidence.push_back(
+        fmt::format("rank {} gave up {} after {}{}", one.member->world_rank, call_text(*one.call, *g->group),
+                    to_text(lasted(one.call->entered, one.at)),
+                    one.by_limit() ? fmt::format(", by its limit of {}", to_text(one.limit)) : ""));
+  }
+  std::string did;
+  for (const Member* m : g->late) {
+    seats.push_back({m, nullptr});
+    f.ranks.push_back(m->world_rank);
+    f.evidence.push_back(meanwhile(job, *g, *m));
+    did += "; " + f.evidence.back();
+  }
+  for (const Member* m : g->inside)
+    f.evidence.push_back(
+        fmt::format("rank {} had not entered it either, and was inside another call", m->world_rank));
+  f.ranks = sorted_unique(f.ranks);
+  f.sides = sides_of(seats, *g->group);
+  f.text = fmt::format("{} gave up {} while {} had not entered it{}", ranks_text(sorted_unique(gave_up)),
+                       short_call(*first.call, *g->group), ranks_text(f.ranks), did);
+  prove_late(f, *g);
+  return {f};
+}
+
+const Registration<Rule> kRule{{"late_rank", "ranks gave up a call while others had not entered it", look}};
+
+}  // namespace
+}  // namespace rankfault

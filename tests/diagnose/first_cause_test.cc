@@ -1,0 +1,113 @@
+// first_cause_test: which finding comes first, and what hangs under it.
+#include "tests/diagnose/finding_of.h"
+
+namespace rankfault::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr TimeNs kMs = 1'000'000;
+
+// Rank 2 of an mpirun job fails; the launcher ends the others.
+Timeline launched(TimelineBuilder& job, bool ends_all = true) {
+  Timeline t = job.build();
+  t.launcher_ends_all = ends_all;
+  return t;
+}
+
+TEST(EndedByLauncher, AVictimIsNeverProvenGuilty) {
+  for (const bool ends_all : {true, false}) {
+    TimelineBuilder job(3, RF_LIB_MPI);
+    job.everyone(all_reduce(), 2).blocked(2, all_reduce()).wait(kMs).exits(2, 1).wait(2 * kMs);
+    job.blocked(0, all_reduce()).wait(50 * kMs).killed(1, 15).wait(50 * kMs).killed(0, 15);
+    const Findings found = diagnose(launched(job, ends_all));
+    ASSERT_EQ(found.all.front().kind, "exited_rank") << all_kinds(found);
+    EXPECT_EQ(found.all.front().ranks, std::vector<int>{2});
+    for (size_t i = 1; i < found.all.size(); ++i) {
+      const Finding& f = found.all[i];
+      EXPECT_EQ(f.caused_by, 0);
+      if (!ends_all) continue;
+      EXPECT_EQ(f.confidence, Confidence::kInferred) << f.text;
+      EXPECT_THAT(f.text, HasSubstr("was ended by SIGTERM: by its launcher, after rank 2 exited with 1"));
+    }
+  }
+}
+
+TEST(EndedByLauncher, TheFirstToBeKilledIsNoVictim) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.everyone(all_reduce(), 2);
+  for (const int r : {0, 2}) job.blocked(r, all_reduce());
+  job.wait(kMs).killed(1, 9).wait(50 * kMs).killed(0, 15).killed(2, 15);
+  const Findings found = diagnose(launched(job));
+  EXPECT_EQ(found.all.front().ranks, std::vector<int>{1});
+  EXPECT_EQ(found.all.front().confidence, Confidence::kProven);
+}
+
+TEST(ExitedRank, HasTheLastWordsOfItsProcess) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce(), 2);
+  for (const int r : {0, 2}) job.blocked(r, all_reduce());
+  job.exits(1, 1);
+  job.rank(1).end.last_words = {"ValueError: loss is nan"};
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(found.all.front().kind, "exited_rank");
+  EXPECT_THAT(found.all.front().evidence, ::testing::Contains("rank 1 wrote: ValueError: loss is nan"));
+}
+
+// Rank 1's call fails; it tells the others, who leave first.
+TEST(ExitedRank, TheOneWhoseCallFailedComesBeforeThoseThatLeftFirst) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce(), 2);
+  job.fails(1, all_reduce(), 5).wait(kMs);
+  for (const int r : {0, 2}) job.exits(r, 3);
+  job.wait(5 * kMs).exits(1, 3);
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(found.all.front().kind, "exited_rank");
+  EXPECT_EQ(found.all.front().ranks, std::vector<int>{1}) << found.all.front().text;
+  for (size_t i = 1; i < found.all.size(); ++i) EXPECT_EQ(found.all[i].caused_by, 0);
+}
+
+// A peer's death makes calls fail before we know of it.
+TEST(ExitedRank, AFailureRightBeforeADeathIsNotItsCause) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce(), 2);
+  job.fails(1, all_reduce(), 5).wait(kMs).killed(0, 9).wait(5 * kMs);
+  for (const int r : {1, 2}) job.exits(r, 3);
+  EXPECT_EQ(diagnose(job.build()).all.front().kind, "dead_rank");
+}
+
+Finding of(const std::string& kind, std::vector<int> ranks, TimeNs at) {
+  Finding f;
+  f.kind = kind;
+  f.ranks = std::move(ranks);
+  f.at = at;
+  return f;
+}
+
+// The wait for a rank that met a full disk began before it met it.
+TEST(HostResource, IsTheCauseOfWhatItsRankDidNext) {
+  std::vector<Finding> all = {of("call_mismatch", {1}, 10), of("host_resource", {1}, 12),
+                              of("exited_rank", {1}, 20)};
+  order_by_cause(all);
+  EXPECT_EQ(all[0].kind, "host_resource");
+  EXPECT_EQ(all[1].caused_by, 0);
+  EXPECT_EQ(all[2].caused_by, 0);
+}
+
+TEST(HostResource, IsNotTheCauseOfWhatOthersDidBefore) {
+  std::vector<Finding> all = {of("call_mismatch", {2}, 10), of("host_resource", {1}, 12)};
+  order_by_cause(all);
+  EXPECT_EQ(all[0].kind, "call_mismatch");
+}
+
+TEST(FindingsLog, SaysWhyItWithdraws) {
+  FindingsLog log;
+  log.add({{of("slow_rank", {1}, 10)}}, false);
+  const std::vector<Finding> news = log.add({{of("exited_rank", {1}, 20)}}, true);
+  ASSERT_EQ(news.size(), 2u);
+  EXPECT_TRUE(news[1].withdrawn);
+  EXPECT_THAT(news[1].withdrawn_because, HasSubstr("the record now shows exited_rank"));
+}
+
+}  // namespace
+}  // namespace rankfault::testing

@@ -1,0 +1,141 @@
+// late_rank_test: what is found after ranks gave up a call that another had not entered.
+#include <csignal>
+
+#include "tests/diagnose/finding_of.h"
+
+namespace rankfault::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr TimeNs kSecond = 1'000'000'000;
+
+// Ranks 0, 2 and 3 of 4 give up their third all_reduce by its limit; rank 1 has made two.
+class LateRank : public ::testing::Test {
+ protected:
+  LateRank() { job.everyone(all_reduce(), 2); }
+
+  void others_wait() {
+    for (const int r : {0, 2, 3}) job.blocked(r, all_reduce());
+    job.wait(kSecond);
+  }
+  void gives_up(int r, TimeNs limit = kSecond) {
+    job.returns(r, 0, RF_RESULT_THROWN);
+    rf_state& state = job.lane_of(r).state;
+    state.deadline_ns = limit ? state.since_ns + limit : 0;
+  }
+  void others_give_up(TimeNs limit = kSecond, int code = 3) {
+    for (const int r : {0, 2, 3}) gives_up(r, limit);
+    for (const int r : {0, 2, 3}) job.exits(r, code);
+  }
+  Findings found() { return diagnose(job.build()); }
+
+  TimelineBuilder job{4};
+};
+
+TEST_F(LateRank, IsTheCauseOfThoseWhoGaveUp) {
+  others_wait();
+  others_give_up();
+  job.wait(4 * kSecond).fails(1, all_reduce()).exits(1, 3);
+  const Findings all = found();
+  const Finding& f = all.all.front();
+  ASSERT_EQ(f.kind, "late_rank") << all_kinds(all);
+  EXPECT_EQ(f.ranks, std::vector<int>{1});
+  EXPECT_EQ(f.confidence, Confidence::kProven);
+  EXPECT_EQ(f.claim, Claim::kHadNotEntered);
+  EXPECT_EQ(f.op, "all_reduce");
+  EXPECT_EQ(f.seq->from, 3u);
+  EXPECT_THAT(f.text,
+              HasSubstr("ranks 0 2 3 gave up all_reduce 3 on world while rank 1 had not entered it; rank 1 "
+                        "was outside any call since it left all_reduce 2 on world"));
+  EXPECT_THAT(f.text, HasSubstr("entered the call 4"));
+  for (size_t i = 1; i < all.all.size(); ++i) EXPECT_EQ(all.all[i].caused_by, 0) << all.all[i].text;
+}
+
+TEST_F(LateRank, SaysFromWhenToWhenItWasStopped) {
+  others_wait();
+  job.rank(1).stops = {{job.now() - kSecond / 2, job.now() + kSecond}};
+  others_give_up();
+  job.wait(4 * kSecond).killed(1);
+  const Findings all = found();
+  ASSERT_EQ(all.all.front().kind, "late_rank") << all_kinds(all);
+  EXPECT_THAT(all.all.front().text, HasSubstr("rank 1 was stopped (state T) from "));
+  EXPECT_THAT(all.all.front().text, HasSubstr("never entered the call, and was ended by SIGKILL"));
+}
+
+TEST_F(LateRank, IsInferredWhileTheOthersMayRecover) {
+  others_wait();
+  gives_up(0);
+  const Findings all = found();
+  const Finding* f = finding_of(all, "late_rank");
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->confidence, Confidence::kInferred);
+  EXPECT_EQ(failed_assumptions(*f), std::vector<std::string>{"did_not_recover"});
+}
+
+TEST_F(LateRank, IsInferredWhereNoLimitIsOnRecord) {
+  others_wait();
+  others_give_up(0);
+  const Findings all = found();
+  ASSERT_EQ(all.all.front().kind, "late_rank") << all_kinds(all);
+  EXPECT_EQ(failed_assumptions(all.all.front()), std::vector<std::string>{"left_by_its_limit"});
+}
+
+TEST_F(LateRank, IsInferredWithTheClocksOfTwoMachines) {
+  job.rank(1).id.host = 77;
+  others_wait();
+  others_give_up();
+  const Findings all = found();
+  ASSERT_EQ(all.all.front().kind, "late_rank") << all_kinds(all);
+  EXPECT_EQ(failed_assumptions(all.all.front()), std::vector<std::string>{"one_clock"});
+}
+
+TEST_F(LateRank, IsSilentOfACallThatWasRefused) {
+  for (const int r : {0, 2, 3}) job.fails(r, all_reduce(), 5);
+  for (const int r : {0, 2, 3}) job.exits(r, 3);
+  EXPECT_EQ(finding_of(found(), "late_rank"), nullptr);
+}
+
+TEST_F(LateRank, IsSilentWhereEveryoneCame) {
+  others_wait();
+  job.blocked(1, all_reduce()).wait(kSecond);
+  others_give_up();
+  EXPECT_EQ(finding_of(found(), "late_rank"), nullptr);
+}
+
+TEST_F(LateRank, IsSilentWhereAMemberDiedBefore) {
+  for (const int r : {0, 2}) job.blocked(r, all_reduce());
+  job.wait(kSecond / 2).killed(3).wait(kSecond / 2);
+  for (const int r : {0, 2}) gives_up(r);
+  for (const int r : {0, 2}) job.exits(r, 3);
+  const Findings all = found();
+  EXPECT_EQ(finding_of(all, "late_rank"), nullptr) << "rank 1 may have come in time";
+  EXPECT_EQ(all.all.front().kind, "dead_rank");
+}
+
+TEST_F(LateRank, IsSilentOfARankThatIsHeldItself) {
+  job.comm("other", {1, 3});
+  others_wait();
+  job.blocked(1, on(all_reduce(), "other"));
+  others_give_up();
+  EXPECT_EQ(finding_of(found(), "late_rank"), nullptr);
+}
+
+TEST_F(LateRank, IsSilentOfAJobThatWentOn) {
+  others_wait();
+  for (const int r : {0, 2, 3}) gives_up(r);
+  job.fails(1, all_reduce());
+  job.everyone(all_reduce());
+  for (const int r : {0, 1, 2, 3}) job.exits(r, 0);
+  EXPECT_EQ(finding_of(found(), "late_rank"), nullptr);
+}
+
+TEST_F(LateRank, IsSilentOfARankThatWasThrough) {
+  others_wait();
+  job.exits(1, 0);
+  others_give_up();
+  EXPECT_EQ(finding_of(found(), "late_rank"), nullptr);
+}
+
+}  // namespace
+}  // namespace rankfault::testing
