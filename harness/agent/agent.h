@@ -104,6 +104,7 @@ void rf_end_enqueued(struct rf_call* call, int result);
 void rf_complete(uint64_t origin, uint32_t comm, uint64_t seq, int result);
 void rf_detail(struct rf_call* call, int32_t peer, uint64_t count, int32_t tag, uint64_t origin);
 void rf_set_seq(struct rf_call* call, uint64_t seq);
+void rf_polled(void);
 uint64_t rf_seq_of(const struct rf_call* call); /* the one it has, or would get */
 
 /* ---- communicators and names: comms.c, names.c ------------------------------------------------ */

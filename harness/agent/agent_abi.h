@@ -184,7 +184,6 @@ struct rf_record { /* 64 bytes */
 #define RF_PEER_ANY (-2)
 #define RF_PEER_NULL (-3)              /* MPI_PROC_NULL */
 #define RF_RESULT_THROWN (-0x7f000001) /* left by an exception or by unwinding */
-
 /* ---- state page: where is every lane now ---------------------------------------------------- */
 
 enum rf_lane_where {
@@ -230,7 +229,8 @@ struct rf_lane {     /* 384 bytes */
   uint64_t mapped;   /* 1 once this lane's history exists in the file */
   uint64_t claims;   /* how often this lane was claimed by a new owner */
   struct rf_state slot[2];
-  uint64_t reserved[10];
+  uint64_t polled_ns; /* when it last asked, without a wait, for what had not come; 0 in older records */
+  uint64_t reserved[9];
 };
 
 #include "comm_abi.h"

@@ -123,6 +123,7 @@ struct rf_core_v1 {
   void (*inner_end)(struct rf_call*, int result);
 
   void (*spawned)(void); /* the world of this process was started by ranks of another */
+  void (*polled)(void); /* this thread asked whether something has come, and it has not */
 };
 
 /* A name the decoder wraps. `next` is stored through the pointer before the wrapper can be called. */

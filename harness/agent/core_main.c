@@ -101,6 +101,7 @@ const struct rf_core_v1 rf_core = {
     .inner_begin = rf_inner_begin,
     .inner_end = rf_inner_end,
     .spawned = rf_spawned,
+    .polled = rf_polled,
 };
 
 __attribute__((visibility("default"))) extern const struct rf_core_table_v1 rankfault_core_table_v1;

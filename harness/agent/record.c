@@ -1,6 +1,7 @@
 /* record.c: the enter and the exit of a call: the hot path. No allocation, lock, log or system call
  * but the clock (clock.c) from here to the end of the file, unless something is armed on that op. */
 #include "harness/agent/agent.h"
+#include "harness/agent/named_calls.h"
 
 /* Which ops take a place in their communicator's order. */
 int rf_counts_on_comm(uint16_t op) {
@@ -90,7 +91,8 @@ static void raise_to(uint64_t* word, uint64_t value) {
   }
 }
 
-static __attribute__((noinline, cold)) void note_failure(struct rf_comm* comm, int result) {
+static __attribute__((noinline, cold)) void note_failure(const struct rf_call* c, struct rf_comm* comm, int result) {
+  if (rf_is_named(c->op)) return; /* it stands beside the communicator's order */
   __atomic_fetch_add(&comm->failures, 1, __ATOMIC_RELAXED);
   RF_STORE(&comm->error, (uint32_t)result);
 }
@@ -212,7 +214,7 @@ int rf_end(struct rf_call* c, int result) {
     struct rf_comm* comm = comm_of(c);
     if (comm && !(c->flags & RF_CALL_EXECUTION)) {
       if (RF_UNLIKELY(result != 0))
-        note_failure(comm, result);
+        note_failure(c, comm, result);
       else if (c->seq && rf_counts_on_comm(c->op))
         raise_to(&comm->completed, c->seq);
     }
@@ -242,7 +244,7 @@ void rf_complete(uint64_t origin, uint32_t comm, uint64_t seq, int result) {
   write_record(&c, result ? RF_PHASE_ERROR : RF_PHASE_COMPLETE, seq, origin, result, rf_now());
   if (!on) return;
   if (result)
-    note_failure(on, result);
+    note_failure(&c, on, result);
   else if (seq)
     raise_to(&on->completed, seq);
 }
@@ -253,4 +255,9 @@ void rf_detail(struct rf_call* c, int32_t peer, uint64_t count, int32_t tag, uin
   detail.peer = peer;
   detail.count = count;
   write_record(&detail, RF_PHASE_DETAIL, c->seq, origin, tag, rf_now());
+}
+
+void rf_polled(void) {
+  if (rf_me.in_core || !rf_attached()) return;
+  __atomic_store_n(&rf_lanes[rf_me.lane].polled_ns, rf_now(), __ATOMIC_RELAXED);
 }

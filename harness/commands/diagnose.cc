@@ -77,7 +77,14 @@ Result<Diagnosed> from_dumps(const std::string& path) {
   Diagnosed d;
   for (const FrEvidence& e : job->evidence)
     if (e.kind != FrEvidence::Kind::kLeftOut) d.remarks.push_back(e.path.empty() ? e.what : e.to_string());
-  d.findings = diagnose(job->timeline);
+  if (job->not_one_job.empty()) {
+    d.findings = diagnose(job->timeline);
+    return d;
+  }
+  Finding refused;
+  refused.kind = "cannot_say";
+  refused.text = job->not_one_job;
+  d.findings.all.push_back(std::move(refused));
   return d;
 }
 

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
+#include "harness/agent/named_calls.h"
 #include "harness/diagnose/finding.h"
+#include "harness/diagnose/patience.h"
+#include "harness/diagnose/polls.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/words.h"
 
@@ -20,25 +23,49 @@ std::string helper_that_waits(const Timeline& t, TimeNs slow) {
   return "";
 }
 
+// A collective that a rank has long polled for; "" where none is.
+std::string polled_for(const JobView& job, const DiagnoseOptions& options) {
+  const TimeNs look = job.timeline().look;
+  for (const PlaceWait& w : job.waits().collective)
+    if (w.place->group->library == RF_LIB_MPI && !w.held && polls(*w.waiter->process, look) &&
+        lasted(w.call->entered, look) > options.hung_after)
+      return fmt::format("rank {} has long asked for the end of {}, and no rule explains it",
+                         w.waiter->world_rank, call_text(*w.call, *w.place->group));
+  return "";
+}
+
+// A rank that has long been seen in no call, and makes calls that have no record; "" where none is.
+std::string unrecorded(const JobView& job, const DiagnoseOptions& options) {
+  for (const auto& p : job.processes())
+    if (p->view->opaque & (RF_OPAQUE_RMA | RF_OPAQUE_IO) && !p->ended() && p->all_inside().empty() &&
+        lasted(outside_since(*p), job.timeline().look) > options.hung_after)
+      return fmt::format("rank {} has long been in no call that is recorded, and makes {} calls that are not",
+                         p->rank(), p->view->opaque & RF_OPAQUE_IO ? "I/O" : "one-sided");
+  return "";
+}
+
 // Why nothing found is not the same as nothing wrong; "" when it is.
 std::string blind_spot(const JobView& job, const DiagnoseOptions& options) {
   const Timeline& t = job.timeline();
   for (const ExpectedRank& e : t.expected)
     if (const Process* p = job.rank(e.rank);
         e.attempt == t.attempt && (!p || (p->calls.empty() && !p->has_streams())))
-      return fmt::format("rank {} left no {}record", e.rank, p ? "call on " : "");
-  const auto slow = static_cast<TimeNs>(options.slow_after.count());
+      return e.unread ? fmt::format("the record of rank {} cannot be read", e.rank)
+                      : fmt::format("rank {} left no {}record", e.rank, p ? "call on " : "");
   for (const auto& p : job.processes())
     for (const Call* c : p->ended() ? std::vector<const Call*>{} : p->all_inside()) {
-      if (t.look <= c->entered + slow || rf_is_inner(c->op())) continue;
+      const Duration long_after = rf_is_named(c->op()) ? options.hung_after : options.slow_after;
+      if (lasted(c->entered, t.look) <= long_after || rf_is_inner(c->op())) continue;
       const CommGroup* group = job.group(*p, c->comm());
       const bool inter = group && group->flags & RF_COMM_INTER;
       if (is_collective(c->op()) && group && !inter)
         continue;  // the rules about collectives have looked at it
       return fmt::format("rank {} has long been inside {}, and no rule explains it", p->rank(),
-                         group ? call_text(*c, *group) : op_text(c->op()));
+                         group ? call_text(*c, *group) : name_of_call(*c));
     }
-  return helper_that_waits(t, slow);
+  if (const std::string polled = polled_for(job, options); !polled.empty()) return polled;
+  if (const std::string calls = unrecorded(job, options); !calls.empty()) return calls;
+  return helper_that_waits(t, static_cast<TimeNs>(options.slow_after.count()));
 }
 
 // What the rules passed over.

@@ -1,10 +1,14 @@
 // late: see late.h.
 #include "harness/diagnose/late.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
 #include "harness/diagnose/messages.h"
+#include "harness/diagnose/polls.h"
+#include "harness/diagnose/words.h"
 
 namespace rankfault {
 namespace {
@@ -19,12 +23,21 @@ bool sleeps(const Process& p) {
   return any;
 }
 
-std::vector<WaitEdge> who_waits_for(const JobView& job, const Process& p) {
+// A collective that its rank polls for is waited for like another; told only after long, since the rank may
+// work in between.
+bool is_polled_for(const WaitEdge& e, TimeNs look, Duration long_after) {
+  return e.group->library == RF_LIB_MPI && !is_message(e.call->op()) &&
+         lasted(e.call->entered, look) > long_after && polls(*e.waiter->process, look);
+}
+
+std::vector<WaitEdge> who_waits_for(const JobView& job, const Process& p, const DiagnoseOptions& options) {
   std::vector<WaitEdge> edges = waiting_for(job, p);
-  // Work that overlaps with pending calls keeps nobody waiting.
-  std::erase_if(edges, [](const WaitEdge& e) {
-    return !e.held && (e.group->library == RF_LIB_MPI || is_message(e.call->op()));
+  // Other work that overlaps with pending calls keeps nobody waiting.
+  std::erase_if(edges, [&](const WaitEdge& e) {
+    return !e.held && (e.group->library == RF_LIB_MPI || is_message(e.call->op())) &&
+           !is_polled_for(e, job.timeline().look, options.hung_after);
   });
+  for (const WaitEdge& e : waits_by_name(job, p, options.hung_after)) edges.push_back(e);
   std::erase_if(edges, [&](const WaitEdge& e) { return end_of(p, *e.group).why != End::Why::kNotFinal; });
   return edges;
 }
@@ -38,8 +51,11 @@ void longest_first(std::vector<WaitEdge>& edges) {
   std::stable_partition(edges.begin(), edges.end(), [&](const WaitEdge& e) { return e.group == group; });
 }
 
+// For something that no record tells.
+bool waits_itself(const Process& p, TimeNs look) { return in_call_of_all(p) || polls(p, look); }
+
 std::optional<Late> late_rank(const JobView& job, const Process& p, const DiagnoseOptions& options) {
-  Late late{&p, who_waits_for(job, p), Late::Why::kSlow, {}};
+  Late late{&p, who_waits_for(job, p, options), Late::Why::kSlow, {}, false};
   if (late.edges.empty()) return std::nullopt;
   longest_first(late.edges);
   const TimeNs look = job.timeline().look;
@@ -60,6 +76,8 @@ std::optional<Late> late_rank(const JobView& job, const Process& p, const Diagno
     late.why = Late::Why::kElsewhere;
     late.patience = hung;
   }
+  late.hung = late.why == Late::Why::kAsleep;
+  if (waits_itself(p, look)) late.why = Late::Why::kWaits;
   return late;
 }
 
@@ -70,10 +88,25 @@ bool is_asleep(const Process& p, TimeNs look, const DiagnoseOptions& options) {
   return sleeps(p) && (p.view->busy_at == 0 || lasted(p.view->busy_at, look) > options.hung_after);
 }
 
+std::string where_it_is(const Late& late) {
+  const std::vector<const Call*> inside = late.process->all_inside();
+  const bool sleeps = late.why == Late::Why::kAsleep;
+  if (!inside.empty())
+    return fmt::format("{} in {}", sleeps ? "sleeps" : "is", name_of_call(*inside.front()));
+  switch (late.why) {
+    case Late::Why::kWaits:
+      return "asks again and again for what does not come,";
+    case Late::Why::kElsewhere:
+      return "makes other calls";
+    default:
+      return sleeps ? "sleeps outside communication" : "runs outside any call";
+  }
+}
+
 std::vector<Late> late_ranks(const JobView& job, const DiagnoseOptions& options) {
   std::vector<Late> found;
   for (const auto& p : job.processes()) {
-    if (p->ended() || p->view->stopped || p->has_streams() || !p->all_inside().empty()) continue;
+    if (p->ended() || p->view->stopped || p->has_streams() || !is_outside(*p)) continue;
     if (std::optional<Late> late = late_rank(job, *p, options)) found.push_back(std::move(*late));
   }
   return found;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "harness/diagnose/gloo_slots.h"
 #include "harness/diagnose/lost_calls.h"
 #include "harness/diagnose/nccl_groups.h"
 #include "harness/diagnose/needs.h"
@@ -76,6 +77,7 @@ void prove_pairing(Finding& f, const Divergence& d) {
   const std::vector<WaitEdge> edges = edges_of(d);
   f.assumes = {full_view(edges), one_look(edges, {}), every_place_is_known(edges)};
   if (d.group->library == RF_LIB_NCCL) f.assumes.push_back(in_program_order(edges));
+  if (d.group->library == RF_LIB_GLOO) f.assumes.push_back(same_slot(edges));
   if (d.group->first_seq() > 1) f.assumes.push_back(same_lost_calls(*d.group));
   const bool all =
       std::all_of(f.assumes.begin(), f.assumes.end(), [](const Assumption& a) { return a.holds; });

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "harness/agent/named_calls.h"
+
 namespace rankfault {
 namespace {
 
@@ -13,7 +15,7 @@ constexpr int kFactor = 3;
 
 using Span = std::pair<TimeNs, TimeNs>;
 
-bool counts(const Call& c) { return !rf_is_inner(c.op()); }
+bool counts(const Call& c) { return !rf_is_inner(c.op()) && !rf_is_named(c.op()); }
 
 // When the calling thread was in the call: work that it left behind runs beside the program.
 Span inside_of(const Call& c, TimeNs look) {
@@ -56,6 +58,10 @@ std::string Patience::told() const {
                      longest == Duration::zero()
                          ? "there was no such wait before"
                          : fmt::format("the longest such wait before was {}", to_text(longest)));
+}
+
+Duration while_starved(Duration limit, TimeNs starved) {
+  return limit + std::min(limit * 2, Duration(static_cast<int64_t>(starved)));
 }
 
 Duration lasted(TimeNs from, TimeNs to) { return Duration(static_cast<int64_t>(to > from ? to - from : 0)); }

@@ -28,8 +28,11 @@ Patience patience_with_completion(const CommGroup&, uint16_t op, Duration floor)
 // Of a plain send that the library holds back.
 Patience patience_with_sends(const CommGroup&, Duration floor);
 
-// When the process came out of the newest call of its lanes, files apart; `opened` when it made none. It must
-// be in none now.
+// The same limit for who had no core for so long: it grows by that time, and to at most three times itself.
+Duration while_starved(Duration limit, TimeNs starved);
+
+// When the process came out of the newest call of its lanes, files and calls known by name alone apart;
+// `opened` when it made none. It must be in none now.
 TimeNs outside_since(const Process&);
 
 // Since when the waiter sits there because of this edge: work that was begun before and overlaps does not

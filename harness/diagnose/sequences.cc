@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "harness/base/parallel.h"
+#include "harness/diagnose/gloo_slots.h"
 #include "harness/diagnose/needs.h"
 #include "harness/diagnose/rewound.h"
 #include "harness/diagnose/words.h"
@@ -289,7 +290,8 @@ bool diverges(const CommGroup& group, Divergence& d) {
   const bool steps = std::any_of(group.members.begin(), group.members.end(),
                                  [](const Member& m) { return m.comm && m.process->view->steps_begun != 0; });
   const auto is_broken = [&](uint64_t seq) { return group.broken_from != 0 && seq >= group.broken_from; };
-  if (const uint64_t seq = first_difference(group)) {
+  const uint64_t seq = first_difference(group);
+  if (seq != 0 && !(group.library == RF_LIB_GLOO && each_meets_its_like(group, seq))) {
     if (is_broken(seq)) return false;
     d.seq = seq;
     d.pairs_differ = true;

@@ -31,6 +31,8 @@ bool needs_nobody(const Call& c, const Member& m) {
 class Finder {
  public:
   explicit Finder(const JobView& job) : job_(job) {
+    for (const ExpectedRank& e : job.timeline().expected)
+      if (e.unread) unread_.insert(e.rank);
     for (const CommGroup& g : job.comms()) look_at(g);
     for (const auto& p : job.processes())
       if (p->has_streams()) look_at_messages(*p);
@@ -49,7 +51,7 @@ class Finder {
     take(Why::kNotStarted, not_started_, false);
     take(Why::kNotCompleted, not_completed_, true);
     take(Why::kNoRecord, unseen_, true);
-    take(Why::kCircle, first_missed(), true);
+    if (!unread_is_awaited_) take(Why::kCircle, first_missed(), true);
     for (const auto& [rank, awaited] : not_completed_)
       if (found.ranks.count(rank)) found.device_stuck.insert(rank);
     return found;
@@ -140,9 +142,19 @@ class Finder {
 
   template <typename ByseqT>
   void blame_unseen(const CommGroup& g, const ByseqT& awaited) {
+    if (some_unread(g)) {
+      unread_is_awaited_ = true;
+      return;
+    }
     for (const Member& m : g.members)
       if (!m.comm && m.world_rank >= 0)
         keep_first(unseen_, m.world_rank, {&g, awaited.begin()->second.second});
+  }
+
+  // A member whose record cannot be read may have come or not: then absence tells nothing of the others.
+  bool some_unread(const CommGroup& g) const {
+    return std::any_of(g.members.begin(), g.members.end(),
+                       [&](const Member& m) { return !m.comm && unread_.count(m.world_rank) != 0; });
   }
 
   // Of work that all have enqueued: where it runs on some and not on others.
@@ -168,7 +180,10 @@ class Finder {
       note_pending(*me, c, false);
       if (!partner.comm) {
         excused_.insert(me->world_rank);
-        if (partner.world_rank >= 0) keep_first(unseen_, partner.world_rank, {g, &c});
+        if (unread_.count(partner.world_rank) != 0)
+          unread_is_awaited_ = true;
+        else if (partner.world_rank >= 0)
+          keep_first(unseen_, partner.world_rank, {g, &c});
       } else if (!came(*g, *me, partner, c)) {
         excused_.insert(me->world_rank);
         keep_first(missing_, partner.world_rank, {g, &c});
@@ -190,6 +205,8 @@ class Finder {
   }
 
   const JobView& job_;
+  bool unread_is_awaited_ = false;  // then it may be what all the others wait for
+  std::set<int> unread_;            // world ranks
   std::map<int, Awaited> missing_, not_started_, not_completed_, unseen_;  // by world rank
   std::set<int> excused_;                                                  // they wait themselves
   std::map<int, std::pair<TimeNs, bool>> oldest_;  // pending work: when, and whether others have completed it

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "harness/agent/named_calls.h"
 #include "harness/diagnose/messages.h"
 
 namespace rankfault {
@@ -69,10 +70,20 @@ std::string ranks_text(const std::vector<int>& ranks) {
   return fmt::format("ranks {}", fmt::join(ranks, " "));
 }
 
+std::string name_of_call(const Call& c) {
+  static constexpr const char* kNames[] = {
+#define RF_NAMED_CALL(id, text, op, all) text,
+#include "harness/agent/named_calls.def"
+#undef RF_NAMED_CALL
+  };
+  const bool known = rf_is_named(c.op()) && c.tag() >= 0 && c.tag() < RF_NAMED_COUNT;
+  return known ? kNames[c.tag()] : op_text(c.op());
+}
+
 std::string short_call(const Call& c, const CommGroup& group) {
   if (is_message(c.op())) return fmt::format("{}{} on {}", op_text(c.op()), partner_text(c), group.name);
   return c.seq ? fmt::format("{} {} on {}", op_text(c.op()), c.seq, group.name)
-               : fmt::format("{} on {}", op_text(c.op()), group.name);
+               : fmt::format("{} on {}", name_of_call(c), group.name);
 }
 
 std::string called_text(const Call& c, const CommGroup& group) {
@@ -88,7 +99,7 @@ std::string member_text(const CommGroup& group, const Member& member) {
 
 std::string call_text(const Call& c, const CommGroup& group, bool own_share) {
   const bool apart = c.library() == RF_LIB_MPI && is_collective(c.op()) && c.flags() & RF_CALL_NONBLOCKING;
-  std::string text = fmt::format("{}{}{}{} on {}", apart ? "nonblocking " : "", op_text(c.op()),
+  std::string text = fmt::format("{}{}{}{} on {}", apart ? "nonblocking " : "", name_of_call(c),
                                  payload_text(c, own_share), root_text(c), group.name);
   if (c.seq && !is_message(c.op())) text += fmt::format(", call {}", c.seq);
   return text;
@@ -166,7 +177,7 @@ void set_comm(Finding& finding, const CommGroup& group) {
 }
 
 void set_seq(Finding& finding, const Call& c) {
-  if (!is_message(c.op())) finding.seq = SeqRange{c.seq, c.seq};
+  if (!is_message(c.op()) && !rf_is_named(c.op())) finding.seq = SeqRange{c.seq, c.seq};
 }
 
 std::vector<int> sorted_unique(std::vector<int> ranks) {

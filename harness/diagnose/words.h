@@ -18,6 +18,7 @@ std::string call_text(const Call&, const CommGroup&, bool own_share = true);
 // of one that was enqueued "waits in cudaStreamSynchronize for all_reduce ...", or "has enqueued all_reduce
 // ...".
 std::string stands_text(const char* words, const Call&, const Call* held, const CommGroup&);
+std::string name_of_call(const Call&);                  // "all_reduce", "MPI_File_open"
 std::string short_call(const Call&, const CommGroup&);  // "all_reduce 3 on world"
 // "send to rank 0 on world", "all_reduce on world": without its place.
 std::string called_text(const Call&, const CommGroup&);

@@ -9,7 +9,9 @@
 #include <set>
 #include <tuple>
 
+#include "harness/flight_recorder/absent_ranks.h"
 #include "harness/flight_recorder/fr_words.h"
+#include "harness/flight_recorder/worlds.h"
 
 namespace rankfault {
 namespace {
@@ -109,6 +111,7 @@ class Reader {
   }
   std::vector<OneRank>& ranks() { return ranks_; }
   TimeNs newest() const { return newest_; }
+  const Worlds& worlds() const { return worlds_; }
 
  private:
   void read_one(const FrSource& source) {
@@ -180,6 +183,7 @@ class Reader {
       g.desc = config.desc;
       for (const int64_t r : config.ranks)
         g.ranks.push_back(static_cast<int>(std::clamp<int64_t>(r, -1, 1 << 20)));
+      if (config.desc == "default_pg") worlds_.add(config.ranks.size(), one.rank);
     }
     std::map<int64_t, std::string> name_of;
     for (const auto& [name, g] : one.groups)
@@ -244,6 +248,7 @@ class Reader {
   std::vector<OneRank> ranks_;
   std::map<Key, GroupCalls> places_;
   std::set<int64_t> seen_;
+  Worlds worlds_;
   TimeNs newest_ = 0;
 };
 
@@ -363,16 +368,7 @@ Timeline timeline_of(std::vector<OneRank>& ranks, TimeNs newest, std::vector<FrE
     there.insert(one.rank);
     t.processes.push_back(process_of(one, messages, t.world_size));
   }
-  std::string absent;
-  for (int r = 0; r < t.world_size; ++r) {
-    t.expected.push_back({r, 0, false});
-    if (there.count(r)) continue;
-    int last = r;
-    while (last + 1 < t.world_size && !there.count(last + 1)) t.expected.push_back({++last, 0, false});
-    absent += last == r ? fmt::format(" {}", r) : fmt::format(" {}-{}", r, last);
-    r = last;
-  }
-  if (!absent.empty()) evidence.push_back({FrEvidence::Kind::kNoRank, "", -1, "no dump of ranks" + absent});
+  expect_absent(t, there, evidence);
   return t;
 }
 
@@ -385,6 +381,7 @@ Result<FrJob> read_fr_job(const std::vector<std::string>& paths, const FrLimits&
   job.evidence = std::move(sources->evidence);
   Reader reader(limits, job);
   if (Status read = reader.read(sources->sources); !read.ok()) return read.error();
+  job.not_one_job = reader.worlds().disagreement();
   job.timeline = timeline_of(reader.ranks(), reader.newest(), job.evidence);
   return job;
 }

@@ -20,6 +20,7 @@ struct FrJob {
   Timeline timeline;
   std::vector<FrEvidence> evidence;  // files left out, dumps that could not be read, ranks without one
   size_t dumps = 0;
+  std::string not_one_job;  // why the dumps cannot be of one job, and the timeline means nothing; else ""
 };
 // Errors: a path that cannot be read, or no dump at all among the files.
 Result<FrJob> read_fr_job(const std::vector<std::string>& paths, const FrLimits& limits = {});

@@ -270,6 +270,7 @@ ProcessView RingReader::read_view() const {
     l.kind = word_of(RF_LOAD(&lane(i).kind), RF_LANE_STREAM, RF_LANE_THREAD);
     l.owner = RF_LOAD(&lane(i).owner);
     l.dropped = RF_LOAD(&lane(i).dropped);
+    l.polled = RF_LOAD(&lane(i).polled_ns);
     if (!read_state(i, l.state)) v.stable = false;
     l.head = RF_LOAD(&lane(i).head);
     if (l.kind != RF_LANE_FREE || l.head != 0) v.lanes.push_back(std::move(l));

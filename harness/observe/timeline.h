@@ -55,6 +55,7 @@ struct LaneView {
   uint64_t first = 0, first_mark = 0;  // indices: no call, and no mark, before them is in the history
   rf_state state{};
   char thread_state = 0;       // R S D T Z, from /proc, 0 unknown; proves nothing
+  TimeNs polled = 0;           // when it last asked, without a wait, for what had not come; 0: never
   std::vector<uint64_t> torn;  // records below head that were claimed and not whole at the look
 };
 
@@ -150,6 +151,7 @@ struct ExpectedRank {  // from the launcher: ranks that should exist, whether or
   int rank = 0;
   int attempt = 0;
   bool started = false;  // a process for it is known to have been started
+  bool unread = false;   // it left a record, which cannot be read: nothing is known of what it did
 };
 
 struct Timeline {

@@ -47,7 +47,8 @@ rf_state state_of(const Json& array) {
 
 Json lane_json(const LaneView& l) {
   return Json::array({l.index, static_cast<int>(l.kind), l.owner, l.head, l.dropped,
-                      static_cast<int>(l.thread_state), l.torn, state_json(l.state), l.first, l.first_mark});
+                      static_cast<int>(l.thread_state), l.torn, state_json(l.state), l.first, l.first_mark,
+                      l.polled});
 }
 
 LaneView lane_of(const Json& array) {
@@ -60,6 +61,7 @@ LaneView lane_of(const Json& array) {
   r >> l.torn;
   l.state = state_of(r.raw());
   if (array.size() > 8) r >> l.first >> l.first_mark;  // not in a line of an older tool
+  if (array.size() > 10) r >> l.polled;
   if (l.index > RF_MAX_LANES) throw std::out_of_range("lane index");
   return l;
 }
@@ -192,7 +194,10 @@ ProcessView process_of(const Json& json) {
 
 Json state_to_json(const Timeline& t) {
   Json expected = Json::array(), processes = Json::array();
-  for (const ExpectedRank& e : t.expected) expected.push_back(Json::array({e.rank, e.attempt, e.started}));
+  for (const ExpectedRank& e : t.expected) {
+    expected.push_back(Json::array({e.rank, e.attempt, e.started}));
+    if (e.unread) expected.back().push_back(true);
+  }
   for (const ProcessView& p : t.processes) processes.push_back(process_json(p));
   return {{"begin", t.begin},
           {"look", t.look},
@@ -217,6 +222,7 @@ Result<Timeline> state_from_json(const Json& json) try {
   for (const Json& one : json.at("expected")) {
     ExpectedRank e;
     Reader(one) >> e.rank >> e.attempt >> e.started;
+    e.unread = one.size() > 3 && one.at(3).get<bool>();
     t.expected.push_back(e);
   }
   for (const Json& p : json.at("processes")) t.processes.push_back(process_of(p));

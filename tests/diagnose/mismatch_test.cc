@@ -173,5 +173,60 @@ TEST(MissingCall, IsFoundThoughARoleMakesTheCallsFromItsOwnPlace) {
   EXPECT_EQ(found.all[0].seq->to, 5u);
 }
 
+CallSpec by_thread(CallSpec call, uint32_t lane) {
+  call.lane = lane;
+  return call;
+}
+
+// Gloo matches by operation and tag, so two threads need no common order (gloo/types.h).
+TEST(GlooSlots, CallsOfTwoThreadsMeetByTheirOperation) {
+  const CallSpec sums = by_thread(all_reduce(), 1), copies = by_thread(broadcast(1), 2);
+  TimelineBuilder job(3);
+  job.everyone(barrier());
+  for (int round = 0; round < 2; ++round) {
+    job.blocked(0, sums).blocked(1, copies).blocked(2, copies);
+    EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << all_kinds(diagnose(job.build()));
+    job.blocked(0, copies).blocked(1, sums).blocked(2, sums);
+    for (int r : {0, 1, 2}) job.returns(r, 2);
+    EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << all_kinds(diagnose(job.build()));
+    for (int r : {0, 1, 2}) job.returns(r, 1);
+  }
+  job.everyone(barrier());
+  for (int r : {0, 1, 2}) job.exits(r, 0);
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << all_kinds(diagnose(job.build()));
+}
+
+TEST(GlooSlots, ARootThatNeedsNobodyMayBeAnyoneElsesNextCall) {
+  TimelineBuilder job(3);  // each is served by its like, in an order of its own
+  const CallSpec scatter{RF_OP_SCATTER, 16, RF_DTYPE_FLOAT32, RF_REDUCE_OTHER, 0};
+  const CallSpec gather{RF_OP_GATHER, 16, RF_DTYPE_FLOAT32, RF_REDUCE_OTHER, 2};
+  job.does(1, gather).does(0, scatter).does(2, scatter).does(2, gather).does(0, gather).does(1, scatter);
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << all_kinds(diagnose(job.build()));
+  for (int r : {0, 1, 2}) job.exits(r, 0);
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << all_kinds(diagnose(job.build()));
+}
+
+// Near miss: the only thread of each rank waits in a call that the others do not make.
+TEST(GlooSlots, CallsThatFaceEachOtherAreTold) {
+  for (const rf_library library : {RF_LIB_GLOO, RF_LIB_MPI}) {
+    TimelineBuilder job(3, library);
+    job.everyone(barrier()).blocked(0, all_reduce()).blocked(1, broadcast(1)).blocked(2, broadcast(1));
+    const Findings found = diagnose(job.build());
+    const Finding* f = finding_of(found, "call_mismatch");
+    ASSERT_NE(f, nullptr) << all_kinds(found);
+    EXPECT_EQ(f->confidence == Confidence::kProven, library == RF_LIB_MPI);
+    EXPECT_EQ(assumption_holds(*f, "same_slot"), false);
+  }
+}
+
+TEST(GlooSlots, CallsOfOneOperationThatDifferAreProven) {
+  TimelineBuilder job(3);
+  job.everyone(barrier()).blocked(0, all_reduce(8)).blocked(1, all_reduce()).blocked(2, all_reduce());
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "call_mismatch");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->confidence, Confidence::kProven);
+}
+
 }  // namespace
 }  // namespace rankfault::testing

@@ -147,5 +147,58 @@ TEST(FrJobs, NamesTheInjectedRanksOfRealJobs) {
   EXPECT_GT(jobs, 0);
 }
 
+void cut(const std::string& path, size_t bytes) { std::filesystem::resize_file(path, bytes); }
+
+// A dump that is there and cannot be read says nothing of its rank: nobody is blamed for leaving no record.
+TEST(FrJobs, ARankWhoseDumpIsCutIsNotBlamed) {
+  SyntheticJob job = broken(Broken::kNoDump, {13});
+  const test::Scratch scratch;
+  for (FrDump& dump : synthetic_dumps(job)) ASSERT_TRUE(write_dump(scratch.path(), "_dump_", dump).ok());
+  FrDump other = synthetic_dumps(job).front();
+  other.rank = 13;
+  ASSERT_TRUE(write_dump(scratch.path(), "_dump_", other).ok());
+  for (const size_t bytes : {1000, 0}) {  // cut short, and empty
+    cut(scratch.path() + "/_dump_13", bytes);
+    const auto read = read_fr_job({scratch.path()});
+    ASSERT_TRUE(read.ok()) << read.error().to_string();
+    const Findings found = diagnose(read->timeline);
+    EXPECT_TRUE(found.cannot_say()) << to_json(found).dump(1);
+    EXPECT_EQ(found.all.front().text, "the record of rank 13 cannot be read");
+    EXPECT_TRUE(found.all.front().ranks.empty());
+  }
+  std::filesystem::remove(scratch.path() + "/_dump_13");  // near miss: it left none
+  const auto read = read_fr_job({scratch.path()});
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(diagnose(read->timeline).all.front().ranks, std::vector<int>{13});
+}
+
+TEST(FrJobs, TheCulpritIsNamedBesideADumpThatIsCut) {
+  SyntheticJob job = broken(Broken::kHostStuck, {13});
+  const test::Scratch scratch;
+  for (FrDump& dump : synthetic_dumps(job)) ASSERT_TRUE(write_dump(scratch.path(), "_dump_", dump).ok());
+  cut(scratch.path() + "/_dump_2", 1000);
+  const auto read = read_fr_job({scratch.path()});
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(diagnose(read->timeline).all.front().ranks, std::vector<int>{13});
+}
+
+TEST(FrJobs, DumpsOfTwoJobsAreNotOneJob) {
+  const test::Scratch scratch;
+  SyntheticJob small = broken(Broken::kNothing, {}), large = small;
+  small.data = 1;
+  for (FrDump& dump : synthetic_dumps(small))
+    if (dump.rank < 2) ASSERT_TRUE(write_dump(scratch.path(), "_dump_", dump).ok());
+  auto read = read_fr_job({scratch.path()});
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->not_one_job, "");
+  for (FrDump& dump : synthetic_dumps(large))
+    if (dump.rank == 2 || dump.rank == 3) ASSERT_TRUE(write_dump(scratch.path(), "_dump_", dump).ok());
+  read = read_fr_job({scratch.path()});
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(
+      read->not_one_job,
+      "the dumps disagree about the world, so they are of several jobs: 8 (ranks 0 1) / 32 (ranks 2 3)");
+}
+
 }  // namespace
 }  // namespace rankfault::testing

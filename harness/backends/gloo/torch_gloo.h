@@ -82,6 +82,10 @@ struct TorchNexts {
   void* (*get_pair)(void*, int);
   std::shared_ptr<void> (*make_context)(void*, void*);
   void (*context_dtor[4])(void*);
+
+  void (*store_wait[4])(void*, const std::vector<std::string>&);
+  void (*store_wait_for[4])(void*, const std::vector<std::string>&, const std::chrono::milliseconds&);
+  std::vector<uint8_t> (*store_get[4])(void*, const std::string&);
 };
 extern TorchNexts torch_next;
 
@@ -99,7 +103,7 @@ struct TorchFunctions {
 extern TorchFunctions torch_function;
 
 // The tables of each file, joined by attach(); each ends with an empty entry.
-extern const rf_wrapper kGroupWrappers[], kCallWrappers[], kExecutionWrappers[];
+extern const rf_wrapper kGroupWrappers[], kCallWrappers[], kExecutionWrappers[], kStoreWrappers[];
 
 #define RF_WRAP(symbol, wrapper, slot) \
   { symbol, reinterpret_cast<void*>(wrapper), reinterpret_cast<void**>(&torch_next.slot) }

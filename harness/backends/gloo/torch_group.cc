@@ -212,7 +212,7 @@ rf_wrapper all_wrappers[96];  // read by the core after attach
 
 void join_wrappers() {
   size_t used = 0;
-  for (const rf_wrapper* part : {kGroupWrappers, kCallWrappers, kExecutionWrappers})
+  for (const rf_wrapper* part : {kGroupWrappers, kCallWrappers, kExecutionWrappers, kStoreWrappers})
     for (; part->symbol && used + 1 < sizeof all_wrappers / sizeof *all_wrappers; ++part)
       all_wrappers[used++] = *part;
 }

@@ -31,6 +31,7 @@ int wrap_MPI_Improbe(int source, int tag, MPI_Comm c, int* flag, MPI_Message* me
   struct rf_mpi_status own;
   if (rf_is_no_status(status)) status = &own;
   const int rc = NEXT(MPI_Improbe)(source, tag, c, flag, message, status);
+  if (rc == RF_MPI_SUCCESS && !*flag) rf_core->polled();
   if (rc != RF_MPI_SUCCESS || !*flag) return rc;
   struct rf_call call;
   rf_message(&call, RF_OP_RECV, 0, RF_NO_HANDLE, status->source, status->tag, c, WHERE);

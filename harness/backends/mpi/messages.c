@@ -82,7 +82,9 @@ int wrap_MPI_Probe(int source, int tag, MPI_Comm c, struct rf_mpi_status* status
 
 /* A poll: the lane is running, and a record each would push the history out of the ring. */
 int wrap_MPI_Iprobe(int source, int tag, MPI_Comm c, int* flag, struct rf_mpi_status* status) {
-  return NEXT(MPI_Iprobe)(source, tag, c, flag, status);
+  const int rc = NEXT(MPI_Iprobe)(source, tag, c, flag, status);
+  if (rc == RF_MPI_SUCCESS && !*flag) rf_core->polled();
+  return rc;
 }
 
 void rf_both_ways(struct rf_call* call, int n, MPI_Datatype t, int dest, int stag, int source, int rtag,

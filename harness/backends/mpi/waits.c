@@ -129,7 +129,10 @@ int wrap_MPI_Test(MPI_Request* q, int* flag, struct rf_mpi_status* status) {
   if (rf_is_again(WHERE)) return NEXT(MPI_Test)(q, flag, status);
   BEGIN_TEST(1, q);
   const int rc = NEXT(MPI_Test)(q, flag, status);
-  if (rc != RF_MPI_SUCCESS || *flag) rf_wait_done(&waited, 0, rc);
+  if (rc != RF_MPI_SUCCESS || *flag)
+    rf_wait_done(&waited, 0, rc);
+  else
+    rf_core->polled();
   return rc;
 }
 
@@ -137,7 +140,10 @@ int wrap_MPI_Testall(int n, MPI_Request q[], int* flag, struct rf_mpi_status sta
   if (rf_is_again(WHERE)) return NEXT(MPI_Testall)(n, q, flag, statuses);
   BEGIN_TEST(n, q);
   const int rc = NEXT(MPI_Testall)(n, q, flag, statuses);
-  if (rc != RF_MPI_SUCCESS || *flag) rf_all_done(&waited, rc, statuses);
+  if (rc != RF_MPI_SUCCESS || *flag)
+    rf_all_done(&waited, rc, statuses);
+  else
+    rf_core->polled();
   return rc;
 }
 
@@ -146,6 +152,7 @@ int wrap_MPI_Testany(int n, MPI_Request q[], int* index, int* flag, struct rf_mp
   BEGIN_TEST(n, q);
   const int rc = NEXT(MPI_Testany)(n, q, index, flag, status);
   if (rc == RF_MPI_SUCCESS && *flag) rf_wait_done(&waited, *index, rc);
+  if (rc == RF_MPI_SUCCESS && !*flag) rf_core->polled();
   return rc;
 }
 
@@ -154,6 +161,7 @@ int wrap_MPI_Testsome(int n, MPI_Request q[], int* count, int indices[], struct 
   BEGIN_TEST(n, q);
   const int rc = NEXT(MPI_Testsome)(n, q, count, indices, statuses);
   if (count) some_done(&waited, rc, *count, indices, statuses);
+  if (count && *count == 0) rf_core->polled();
   return rc;
 }
 

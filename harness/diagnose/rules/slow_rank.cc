@@ -15,13 +15,13 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   for (const Late& late : late_ranks(job, options)) {
     if (late.why == Late::Why::kAsleep) continue;  // stuck_outside
     Finding f;
-    f.kind = "slow_rank";
-    f.ranks = {late.process->rank()};
+    const bool waits = late.why == Late::Why::kWaits;  // then it is no more to blame than the others
+    f.kind = waits && late.hung ? "wedged" : "slow_rank";
+    if (!waits) f.ranks = {late.process->rank()};
     tell_waiters(f, job, late.edges);
     f.at = late.edges.front().call->entered;
     f.text = fmt::format("rank {} {} while others wait for it in {}, {}{}", late.process->rank(),
-                         late.why == Late::Why::kSlow ? "runs outside any call" : "makes other calls",
-                         short_call(*late.edges.front().call, *late.edges.front().group),
+                         where_it_is(late), short_call(*late.edges.front().call, *late.edges.front().group),
                          late.patience.told(), pace_told(*late.edges.front().group, *late.process));
     found.push_back(std::move(f));
   }

@@ -71,9 +71,9 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     f.ranks = {late.process->rank()};
     tell_waiters(f, job, late.edges);
     f.at = late.edges.front().call->entered;
-    f.text = fmt::format(
-        "rank {} sleeps outside communication while others wait for it in {}, {}", late.process->rank(),
-        short_call(*late.edges.front().call, *late.edges.front().group), late.patience.told());
+    f.text =
+        fmt::format("rank {} {} while others wait for it in {}, {}", late.process->rank(), where_it_is(late),
+                    short_call(*late.edges.front().call, *late.edges.front().group), late.patience.told());
     found.push_back(std::move(f));
   }
   if (std::optional<Finding> f = of_streams(job)) found.push_back(std::move(*f));

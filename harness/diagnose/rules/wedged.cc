@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "harness/diagnose/patience.h"
+#include "harness/diagnose/polls.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/sequences.h"
 #include "harness/diagnose/stream_order.h"
@@ -14,30 +15,41 @@
 namespace rankfault {
 namespace {
 
-bool waits_in(const Member& m, const Call& c) {
-  return c.open() ||
-         (c.library() == RF_LIB_NCCL && c.status == Call::Status::kPending && m.process->held_by(c));
+// How the library runs a call that a thread of its own works at (PyTorch over Gloo).
+bool is_executed(const Member& m, const Call& c) {
+  const std::vector<Call>& calls = m.process->calls;
+  return std::any_of(calls.begin(), calls.end(), [&](const Call& e) {
+    return e.flags() & RF_CALL_EXECUTION && e.open() && e.comm() == c.comm() && e.seq == c.seq;
+  });
+}
+
+bool waits_in(const Member& m, const Call& c, TimeNs look) {
+  return c.open() || (c.status == Call::Status::kPending &&
+                      (m.process->held_by(c) || is_executed(m, c) || polls(*m.process, look)));
 }
 
 // The calls that all members are inside, or have enqueued and wait for: the same one, or, once they made
-// calls that differ, whichever each has come to. Empty: one is in none.
-std::vector<Seat> all_inside(const CommGroup& group, bool differs) {
+// calls that differ, whichever each has come to. Empty: one is in none. Who has not come to the calls that
+// differ is not concerned: they do not match whether it comes or not.
+std::vector<Seat> all_inside(const CommGroup& group, const Divergence* differs, TimeNs look) {
   std::vector<Seat> seats;
   for (const Member& m : group.members) {
-    if (!m.comm || m.process->ended() || m.process->view->stopped) return {};
+    if (!m.comm) return {};
+    if (differs && differs->pairs_differ && m.last_entered() < differs->seq) continue;
+    if (m.process->ended() || m.process->view->stopped) return {};
     const Call* c = m.at(m.last_entered());
-    if (!c || !waits_in(m, *c) || c->op() == RF_OP_FINALIZE) return {};
+    if (!c || !waits_in(m, *c, look) || c->op() == RF_OP_FINALIZE) return {};
     if (!differs && !seats.empty() && c->seq != seats.front().call->seq) return {};
     seats.push_back({&m, c});
   }
   return seats;
 }
 
-// Calls of different operations, or at different places, do not complete with a core either.
+// Calls that differ, or stand at different places, do not complete with a core either.
 bool can_match(const std::vector<Seat>& seats) {
   const Call& first = *seats.front().call;
   return std::all_of(seats.begin(), seats.end(), [&](const Seat& seat) {
-    return seat.call->seq == first.seq && seat.call->op() == first.op();
+    return seat.call->seq == first.seq && difference(first, *seat.call).empty();
   });
 }
 
@@ -46,27 +58,51 @@ bool is_behind(const std::vector<Seat>& seats, const StreamKnot& knot) {
   return seats.front().call->library() == RF_LIB_NCCL && !knot.steps.empty();
 }
 
+// Since when nothing has moved: the last member came, or the last call before it completed.
+TimeNs stands_since(const std::vector<Seat>& seats) {
+  TimeNs last = 0;
+  for (const Seat& seat : seats) {
+    last = std::max(last, seat.call->entered);
+    for (const Call* c : seat.member->calls)
+      if (c->succeeded()) last = std::max(last, c->left);
+  }
+  return last;
+}
+
+std::string who_text(const std::vector<Seat>& seats, const CommGroup& group) {
+  if (seats.size() == group.size) return fmt::format("all {} members", group.size);
+  std::vector<int> ranks;
+  for (const Seat& seat : seats) ranks.push_back(seat.member->world_rank);
+  return ranks_text(sorted_unique(std::move(ranks)));
+}
+
+Duration with_starvation(Duration limit, const std::vector<Seat>& seats) {
+  TimeNs starved = 0;
+  for (const Seat& seat : seats) starved = std::max(starved, seat.member->process->view->starved);
+  return while_starved(limit, starved);
+}
+
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   std::vector<Finding> found;
   const std::vector<Divergence>& diverged = divergences(job);
   for (const CommGroup& group : job.comms()) {
-    const bool differs =
-        std::any_of(diverged.begin(), diverged.end(), [&](const Divergence& d) { return d.group == &group; });
-    const std::vector<Seat> seats = all_inside(group, differs);
+    const auto differs = std::find_if(diverged.begin(), diverged.end(),
+                                      [&](const Divergence& d) { return d.group == &group; });
+    const std::vector<Seat> seats =
+        all_inside(group, differs == diverged.end() ? nullptr : &*differs, job.timeline().look);
     if (seats.empty() || group.size < 2) continue;
-    TimeNs last = 0, starved = 0;
-    for (const Seat& seat : seats) {
-      last = std::max(last, seat.call->entered);
-      starved = std::max(starved, seat.member->process->view->starved);
-    }
+    const TimeNs last = stands_since(seats);
     const Duration waited = lasted(last, job.timeline().look);
     const uint16_t op = seats.front().call->op();
     if (waited <= options.hung_after) continue;
-    const Patience patience = patience_with_completion(group, op, options.hung_after);
     // Who waits for a core may yet move the call: a neighbour's doing, not the transport's. (Ranks that spin
     // on fewer cores than they are starve each other, and are told later by so much.)
-    if (!can_match(seats)) starved = 0;
-    if (waited <= patience.limit + Duration(static_cast<int64_t>(starved))) continue;
+    Patience patience{options.hung_after, {}};
+    const bool may_match = can_match(seats);
+    if (may_match) {
+      patience = patience_with_completion(group, op, options.hung_after);
+      if (waited <= with_starvation(patience.limit, seats)) continue;
+    }
     if (is_behind(seats, find_stream_knot(job, options))) continue;
     Finding f;
     f.kind = "wedged";
@@ -77,8 +113,8 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     f.sides = sides_of(seats, group);
     f.at = last;
     f.ends_by = ends_by_of(*seats.front().call, seats.front().member->comm);
-    f.text = fmt::format("all {} members are in {} and nothing completes, {}", group.size,
-                         differs ? "calls that are not the same" : short_call(*seats.front().call, group),
+    f.text = fmt::format("{} are in {} and nothing completes, {}", who_text(seats, group),
+                         may_match ? short_call(*seats.front().call, group) : "calls that are not the same",
                          patience.told());
     f.evidence = {f.text};
     if (group.library == RF_LIB_NCCL)

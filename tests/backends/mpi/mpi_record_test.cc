@@ -1,6 +1,8 @@
 // Tests of the MPI decoders on whole jobs: the record against the program's own book.
 #include "tests/backends/mpi/mpi_record.h"
 
+#include "harness/agent/named_calls.h"
+
 namespace rankfault::test {
 namespace {
 
@@ -40,6 +42,33 @@ TEST_P(MpiRecord, PackedBytesAreOfNoType) {
       if (r.op == RF_OP_BROADCAST && r.phase == RF_PHASE_ENTER) given[rank] = {r.dtype, r.count};
   EXPECT_EQ(given[0], std::make_pair(int{RF_DTYPE_OTHER}, uint64_t{40}));
   EXPECT_EQ(given[1], std::make_pair(int{RF_DTYPE_INT32}, uint64_t{10}));
+}
+
+// Of MPI-IO and one-sided communication the name is on record, and the communicator that they are over.
+TEST_P(MpiRecord, FilesAndWindowsAreRecordedByTheirNames) {
+  const JobEnd end = run({"mpi_files_and_windows", run_dir_ + "/shared-file"}, 2);
+  ASSERT_EQ(end.status, 0) << end.err;
+  ASSERT_EQ(records_.size(), 2u);
+  for (const auto& [rank, record] : records_) {
+    std::map<std::pair<int, uint32_t>, int> entered;  // (which, on which communicator) -> how often
+    int left = 0;
+    for (const rf_record& r : record.records(RF_LIB_MPI)) {
+      if (!rf_is_named(r.op)) continue;
+      if (r.phase == RF_PHASE_ENTER) ++entered[{r.tag_or_result, r.comm}];
+      if (r.phase == RF_PHASE_EXIT) ++left;
+    }
+    const std::map<std::pair<int, uint32_t>, int> all{
+        {{RF_NAMED_MPI_File_open, 0}, 1},    {{RF_NAMED_MPI_File_write_at_all, 0}, 3},
+        {{RF_NAMED_MPI_File_read_at, 0}, 1}, {{RF_NAMED_MPI_File_close, 0}, 1},
+        {{RF_NAMED_MPI_Win_allocate, 2}, 1}, {{RF_NAMED_MPI_Win_fence, 2}, 2},
+        {{RF_NAMED_MPI_Win_lock, 2}, 1},     {{RF_NAMED_MPI_Win_unlock, 2}, 1},
+        {{RF_NAMED_MPI_Win_free, 2}, 1}};
+    EXPECT_EQ(entered, all) << "rank " << rank;
+    EXPECT_EQ(left, 12);
+    EXPECT_EQ(record.header.opaque & (RF_OPAQUE_COMMUNICATION | RF_OPAQUE_IO), 0u);
+    EXPECT_EQ(record.comms.at(0).entered, 2u) << "the dup and finalize: files and windows take no place";
+    EXPECT_EQ(record.comms.at(0).failures, 0u);
+  }
 }
 
 TEST_P(MpiRecord, LeavesTheProgramsOutputAsItIs) {

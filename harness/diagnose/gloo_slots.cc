@@ -1,0 +1,96 @@
+// gloo_slots: see gloo_slots.h.
+#include "harness/diagnose/gloo_slots.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+
+#include "harness/diagnose/sequences.h"
+
+namespace rankfault {
+namespace {
+
+// Forms with and without counts of their own share a slot.
+uint16_t slot_of(uint16_t op) {
+  switch (op) {
+    case RF_OP_ALL_GATHERV:
+      return RF_OP_ALL_GATHER;
+    case RF_OP_GATHERV:
+      return RF_OP_GATHER;
+    case RF_OP_ALL_TO_ALLV:
+      return RF_OP_ALL_TO_ALL;
+    default:
+      return op;
+  }
+}
+
+using Calls = std::vector<const Call*>;  // of one member and slot, in order
+
+bool one_thread_issues(const Member& m) {
+  return std::popcount(m.comm->issuers) == 1 && !(m.comm->flags & RF_COMM_ISSUER_OVERFLOW);
+}
+
+// Some thread runs the program's own code: Gloo lets any of them call.
+bool may_come(const Member& m) {
+  const std::vector<LaneView>& lanes = m.process->view->lanes;
+  return !m.process->ended() && std::any_of(lanes.begin(), lanes.end(), [](const LaneView& l) {
+    return l.kind == RF_LANE_THREAD && l.state.where != RF_INSIDE && l.state.where != RF_ENDED;
+  });
+}
+
+// One that gave up saw that nobody came; a single thread that had gone on by then came too late.
+bool is_let_down_by(const Call& c, const Member& absent) {
+  if (c.succeeded()) return absent.process->ended();
+  return !may_come(absent) || (c.status == Call::Status::kFailed && one_thread_issues(absent));
+}
+
+// The members' calls of one slot, side by side.
+bool all_served(const std::vector<std::pair<const Member*, Calls>>& members) {
+  size_t longest = 0;
+  for (const auto& [m, calls] : members) longest = std::max(longest, calls.size());
+  for (size_t k = 0; k < longest; ++k) {
+    const Call* example = nullptr;
+    const Call* waits = nullptr;
+    for (const auto& [m, calls] : members) {
+      if (k >= calls.size()) continue;
+      if (example && !difference(*example, *calls[k]).empty()) return false;
+      example = calls[k];
+      if (!waits || waits->succeeded()) waits = calls[k];
+    }
+    for (const auto& [m, calls] : members)
+      if (k >= calls.size() && is_let_down_by(*waits, *m)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool each_meets_its_like(const CommGroup& group, uint64_t from_seq) {
+  std::map<uint16_t, std::vector<std::pair<const Member*, Calls>>> slots;
+  for (const Member& m : group.members)
+    for (const Call* c : m.calls)
+      if (c->seq >= from_seq) slots[slot_of(c->op())];
+  for (auto& [slot, members] : slots)
+    for (const Member& m : group.members) {
+      if (!m.comm) continue;
+      Calls calls;
+      for (const Call* c : m.calls)
+        if (c->seq >= from_seq && slot_of(c->op()) == slot) calls.push_back(c);
+      members.emplace_back(&m, std::move(calls));
+    }
+  return std::all_of(slots.begin(), slots.end(), [](const auto& s) { return all_served(s.second); });
+}
+
+Assumption same_slot(const std::vector<WaitEdge>& edges) {
+  constexpr const char* kName = "same_slot";
+  for (const WaitEdge& e : edges)
+    if (e.call && slot_of(e.call->op()) != slot_of(edges.front().call->op()))
+      return {kName, false,
+              fmt::format("Gloo finds the partners of a call by operation and tag: {} and {} never meet",
+                          op_text(edges.front().call->op()), op_text(e.call->op()))};
+  return {kName, true, "the calls are of one operation and tag"};
+}
+
+}  // namespace rankfault

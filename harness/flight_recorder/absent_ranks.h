@@ -1,0 +1,16 @@
+// absent_ranks: the ranks of a job that no readable dump speaks for.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "harness/flight_recorder/read_dumps.h"
+#include "harness/observe/timeline.h"
+
+namespace rankfault {
+
+// Fills Timeline::expected for all ranks of its world. A rank whose dump exists and cannot be read is
+// `unread`; so is each absent rank when a dump that names no rank cannot be read. A remark lists the others.
+void expect_absent(Timeline&, const std::set<int>& there, std::vector<FrEvidence>&);
+
+}  // namespace rankfault

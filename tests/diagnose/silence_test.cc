@@ -1,0 +1,155 @@
+// silence_test: waits that no record of needs tells of: calls known by their names alone, and polls. A hang
+// in one is never "nothing wrong".
+#include "harness/agent/named_calls.h"
+#include "tests/diagnose/finding_of.h"
+
+namespace rankfault::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr TimeNs kSecond = 1'000'000'000;
+
+CallSpec named(int id, uint16_t op = RF_OP_IO, uint64_t all = 1) {
+  CallSpec call;
+  call.op = op;
+  call.count = all;
+  call.tag = id;
+  return call;
+}
+CallSpec write_all() { return named(RF_NAMED_MPI_File_write_at_all); }
+
+CallSpec nonblocking(CallSpec call) {
+  call.flags |= RF_CALL_NONBLOCKING;
+  return call;
+}
+
+// Ranks other than 1 are in a call of all; rank 1 is not.
+TimelineBuilder without_rank_1(const CallSpec& call) {
+  TimelineBuilder job(4, RF_LIB_MPI);
+  job.everyone(all_reduce()).everyone(call);
+  for (int r : {0, 2, 3}) job.blocked(r, call);
+  return job;
+}
+
+TEST(NamedCalls, WhoIsNotInACallOfAllIsTold) {
+  for (const CallSpec& call : {write_all(), named(RF_NAMED_MPI_Win_fence, RF_OP_RMA)}) {
+    TimelineBuilder job = without_rank_1(call);
+    job.wait(15 * kSecond);
+    EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << "files are slow";
+    job.wait(10 * kSecond);
+    const Findings found = diagnose(job.build());
+    EXPECT_EQ(all_kinds(found), "slow_rank");
+    EXPECT_EQ(found.all[0].ranks, std::vector<int>{1});
+    EXPECT_EQ(found.all[0].sides.at(0).ranks, (std::vector<int>{0, 2, 3}));
+    EXPECT_THAT(found.all[0].text, HasSubstr("MPI_"));
+    job.lane_of(1).thread_state = 'S';
+    EXPECT_EQ(all_kinds(diagnose(job.build())), "stuck_outside");
+  }
+}
+
+TEST(NamedCalls, NoRankIsToldOfACallThatAllAreIn) {
+  TimelineBuilder job = without_rank_1(write_all());
+  job.blocked(1, write_all()).wait(60 * kSecond);
+  const Findings found = diagnose(job.build());
+  EXPECT_TRUE(found.cannot_say()) << all_kinds(found);
+  EXPECT_THAT(found.all[0].text, HasSubstr("has long been inside MPI_File_write_at_all"));
+  for (int r : {0, 1, 2, 3}) job.returns(r);
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
+}
+
+TEST(NamedCalls, ACallOfOneRankOrOfAnUnknownCommunicatorIsNeverNothing) {
+  for (const CallSpec& call :
+       {named(RF_NAMED_MPI_Win_lock, RF_OP_RMA, 0), named(RF_NAMED_STORE_WAIT, RF_OP_STORE, 0)}) {
+    TimelineBuilder job(2, RF_LIB_MPI);
+    job.everyone(all_reduce()).blocked(0, call).wait(25 * kSecond);
+    const Findings found = diagnose(job.build());
+    EXPECT_TRUE(found.cannot_say()) << all_kinds(found);
+    job.returns(0);
+    EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
+  }
+}
+
+TEST(NamedCalls, WhoIsInAFileWhileOthersWaitIsToldWithIt) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.everyone(all_reduce()).blocked(0, barrier()).blocked(1, named(RF_NAMED_MPI_File_write, RF_OP_IO, 0));
+  job.wait(5 * kSecond);
+  const Findings found = diagnose(job.build());
+  ASSERT_EQ(all_kinds(found), "slow_rank");
+  EXPECT_EQ(found.all[0].ranks, std::vector<int>{1});
+  EXPECT_THAT(found.all[0].text,
+              HasSubstr("rank 1 is in MPI_File_write while others wait for it in barrier"));
+}
+
+// All wait: those in the call of all for rank 1, rank 1 for them.
+TEST(NamedCalls, WhoWaitsInACallOfAllIsNotToBlame) {
+  TimelineBuilder job = without_rank_1(write_all());
+  job.blocked(1, barrier()).wait(25 * kSecond);
+  const Findings found = diagnose(job.build());
+  ASSERT_FALSE(found.nothing_wrong());
+  for (const Finding& f : found.all) EXPECT_TRUE(f.ranks.empty()) << f.text;
+}
+
+TimelineBuilder polled_barrier() {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.everyone(all_reduce());
+  for (int r : {0, 2}) job.enqueues(r, nonblocking(barrier()));
+  return job;
+}
+void poll(TimelineBuilder& job, std::initializer_list<int> ranks) {
+  for (int r : ranks) job.lane_of(r).polled = job.now();
+}
+
+TEST(Polls, WhoDidNotEnterAPolledCollectiveIsTold) {
+  TimelineBuilder job = polled_barrier();
+  job.wait(15 * kSecond);
+  poll(job, {0, 2});
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << "it may be long at its work";
+  job.wait(10 * kSecond);
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << "near miss: nobody asks for it any more";
+  poll(job, {0, 2});
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(all_kinds(found), "slow_rank");
+  EXPECT_EQ(found.all[0].ranks, std::vector<int>{1});
+}
+
+TEST(Polls, WhatAllHaveEnteredAndNothingCompletesIsWedged) {
+  TimelineBuilder job = polled_barrier();
+  job.enqueues(1, nonblocking(barrier())).wait(25 * kSecond);
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
+  poll(job, {0, 1, 2});
+  EXPECT_EQ(all_kinds(diagnose(job.build())), "wedged");
+}
+
+// It waits for a message that no probe finds; the others wait for it.
+TEST(Polls, WhoPollsIsNotToBlame) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.everyone(all_reduce());
+  for (int r : {1, 2}) job.blocked(r, barrier());
+  job.wait(5 * kSecond);
+  poll(job, {0});
+  Findings found = diagnose(job.build());
+  ASSERT_EQ(all_kinds(found), "slow_rank");
+  EXPECT_TRUE(found.all[0].ranks.empty());
+  EXPECT_THAT(found.all[0].text, HasSubstr("rank 0 asks again and again for what does not come"));
+  job.wait(20 * kSecond);
+  job.lane_of(0).thread_state = 'S';
+  poll(job, {0});
+  EXPECT_EQ(all_kinds(diagnose(job.build())), "wedged");
+}
+
+// Fortran's MPI-IO has no record: only that it was called.
+TEST(NamedCalls, ARankThatMakesCallsWithoutARecordIsNotCalledWell) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.everyone(all_reduce());
+  job.rank(0).opaque = RF_OPAQUE_IO;
+  job.wait(15 * kSecond);
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
+  job.wait(10 * kSecond);
+  EXPECT_TRUE(diagnose(job.build()).cannot_say());
+  for (int r : {0, 1}) job.finalized(r).exits(r, 0);
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
+}
+
+}  // namespace
+}  // namespace rankfault::testing

@@ -1,0 +1,81 @@
+// wedged_test: when calls that stand are told as wedged: on a busy machine, of calls that cannot match, and
+// of calls that a library works at beside the program.
+#include "tests/diagnose/finding_of.h"
+
+namespace rankfault::testing {
+namespace {
+
+constexpr TimeNs kSecond = 1'000'000'000;
+
+// A neighbour that takes the cores for ever does not silence a hang.
+TEST(Wedged, WaitsForACoreForThreeTimesItsPatienceAndNoLonger) {
+  TimelineBuilder job(3);
+  for (int r : {0, 1, 2}) job.blocked(r, all_reduce());
+  job.wait(59 * kSecond);
+  job.rank(1).starved = 59 * kSecond;
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
+  job.wait(2 * kSecond);
+  job.rank(1).starved = 61 * kSecond;
+  EXPECT_EQ(all_kinds(diagnose(job.build())), "wedged");
+}
+
+// PyTorch returns from a call that a thread of its own works at; the program waits for it elsewhere.
+TEST(Wedged, CallsThatDifferAndAreWaitedForElsewhere) {
+  for (const bool waits : {true, false}) {
+    TimelineBuilder job(3, RF_LIB_C10D);
+    job.everyone(all_reduce(), 5);
+    job.enqueues(0, all_reduce()).enqueues(1, barrier()).enqueues(2, barrier());
+    for (int r : {0, 1, 2}) {
+      if (waits) {
+        job.waits(r, {job.last_origin(r)});
+        continue;
+      }
+      CallSpec execution = r == 0 ? all_reduce() : barrier();
+      execution.flags = RF_CALL_EXECUTION;
+      execution.lane = 1;
+      --job.comm_of(r).entered;  // an execution takes no place of its own
+      job.blocked(r, execution);
+    }
+    for (int r : {0, 1, 2}) job.rank(r).starved = 60 * kSecond;
+    job.wait(15 * kSecond);
+    EXPECT_EQ(finding_of(diagnose(job.build()), "wedged"), nullptr);
+    job.wait(6 * kSecond);
+    const Findings found = diagnose(job.build());
+    EXPECT_NE(finding_of(found, "wedged"), nullptr) << waits << all_kinds(found);
+    EXPECT_NE(finding_of(found, "call_mismatch"), nullptr) << all_kinds(found);
+  }
+}
+
+// Two that face each other do not match, whether the third comes or not.
+TEST(Wedged, OfCallsThatDifferOnlyThoseWhoMadeThemAreConcerned) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce()).blocked(0, all_reduce()).blocked(1, barrier()).wait(25 * kSecond);
+  const Finding* f = nullptr;
+  const Findings found = diagnose(job.build());
+  ASSERT_NE(f = finding_of(found, "wedged"), nullptr) << all_kinds(found);
+  EXPECT_THAT(f->text, ::testing::HasSubstr("ranks 0 1 are in calls that are not the same"));
+  TimelineBuilder goes_on(3);  // near miss: one of the two went on
+  goes_on.everyone(all_reduce()).does(0, broadcast(0)).blocked(1, barrier()).wait(25 * kSecond);
+  EXPECT_EQ(finding_of(diagnose(goes_on.build()), "wedged"), nullptr);
+}
+
+// Calls that were enqueued long ago complete one after the other: the newest only stands in their line.
+TEST(Wedged, NotWhileTheCallsBeforeComplete) {
+  TimelineBuilder job(2, RF_LIB_C10D);
+  std::vector<uint64_t> first(2);
+  for (int r : {0, 1}) {
+    job.enqueues(r, all_reduce());
+    first[static_cast<size_t>(r)] = job.last_origin(r);
+  }
+  for (int r : {0, 1}) {
+    job.enqueues(r, all_reduce());
+    job.waits(r, {job.last_origin(r)});
+  }
+  job.wait(25 * kSecond);
+  EXPECT_EQ(all_kinds(diagnose(job.build())), "wedged");
+  for (int r : {0, 1}) job.completes(r, first[static_cast<size_t>(r)], "world", 1);
+  EXPECT_EQ(finding_of(diagnose(job.build()), "wedged"), nullptr) << all_kinds(diagnose(job.build()));
+}
+
+}  // namespace
+}  // namespace rankfault::testing
