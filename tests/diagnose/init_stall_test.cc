@@ -1,0 +1,82 @@
+// init_stall: ranks wait in initialisation for ranks that have not joined.
+#include "tests/diagnose/finding_of.h"
+
+namespace rankfault::testing {
+namespace {
+
+constexpr TimeNs kSecond = 1'000'000'000;
+
+CallSpec init() { return {RF_OP_INIT, 0, 0, 0, RF_PEER_NONE, 0x5, "world", 0, 0, 0}; }
+
+TEST(InitStall, TellsWhyEachRankIsAbsent) {
+  TimelineBuilder job(4);
+  job.blocked(0, init());
+  for (int r : {1, 2, 3}) job.rank(r).stage = RF_STAGE_CANDIDATE;
+  job.exits(2, 1).wait(3 * kSecond);
+  Timeline t = job.build();
+  std::erase_if(t.processes, [](const ProcessView& p) { return p.rank == 3; });
+  t.expected[3].started = false;
+  const Findings found = diagnose(t);
+  const Finding* f = finding_of(found, "init_stall");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->ranks, (std::vector<int>{1, 2, 3}));
+  EXPECT_THAT(f->text, ::testing::AllOf(::testing::HasSubstr("rank 1 was started and has not reached"),
+                                        ::testing::HasSubstr("rank 2 exited with 1 before it joined"),
+                                        ::testing::HasSubstr("rank 3 was never started")));
+}
+
+TEST(InitStall, IsSilentWhileTheOthersMayBeLoading) {
+  TimelineBuilder job(2);
+  job.blocked(0, init());
+  job.rank(1).stage = RF_STAGE_CANDIDATE;
+  job.wait(15 * kSecond);
+  EXPECT_EQ(finding_of(diagnose(job.build()), "init_stall"), nullptr);
+  job.wait(15 * kSecond);
+  EXPECT_NE(finding_of(diagnose(job.build()), "init_stall"), nullptr);
+}
+
+// Ranks 0 and 1 of 3 wait in initialisation for `waited`, and end it with an error of their own.
+Timeline gave_up_joining(TimeNs waited, bool by_others = false) {
+  TimelineBuilder job(3);
+  for (int r : {0, 1}) job.blocked(r, init());
+  job.wait(waited);
+  for (int r : {0, 1}) by_others ? job.killed(r, 15) : job.returns(r, 0, RF_RESULT_THROWN).exits(r, 3);
+  Timeline t = job.build();
+  std::erase_if(t.processes, [](const ProcessView& p) { return p.rank == 2; });
+  t.expected[2].started = false;
+  t.job_over = true;
+  return t;
+}
+
+TEST(InitStall, IsFoundAfterTheOthersGaveUp) {
+  const Findings found = diagnose(gave_up_joining(3 * kSecond));
+  ASSERT_EQ(found.all.front().kind, "init_stall") << all_kinds(found);
+  EXPECT_EQ(found.all.front().ranks, std::vector<int>{2});
+  EXPECT_EQ(found.all.front().text, "ranks 0 1 gave up in initialisation: rank 2 was never started");
+  for (size_t i = 1; i < found.all.size(); ++i) EXPECT_EQ(found.all[i].caused_by, 0) << found.all[i].text;
+}
+
+TEST(InitStall, IsSilentWhereInitialisationWasRefusedAtOnceOrEndedByOthers) {
+  EXPECT_EQ(finding_of(diagnose(gave_up_joining(kSecond / 1000)), "init_stall"), nullptr);
+  EXPECT_EQ(finding_of(diagnose(gave_up_joining(3 * kSecond, true)), "init_stall"), nullptr);
+}
+
+// Rank 2 loads its program when the others give up: after 3 s that is no stall yet.
+TEST(InitStall, IsSilentOfALateRankUntilTheOthersWaitedForLong) {
+  for (const TimeNs waited : {3 * kSecond, 30 * kSecond}) {
+    TimelineBuilder job(3);
+    for (int r : {0, 1}) job.blocked(r, init());
+    job.rank(2).stage = RF_STAGE_CANDIDATE;
+    job.wait(waited);
+    for (int r : {0, 1}) job.returns(r, 0, RF_RESULT_THROWN).exits(r, 3);
+    job.killed(2, 15);
+    const Findings found = diagnose(job.build());
+    const Finding* f = finding_of(found, "init_stall");
+    ASSERT_EQ(f != nullptr, waited > 20 * kSecond) << all_kinds(found);
+    if (!f) continue;
+    EXPECT_THAT(f->text, ::testing::HasSubstr("had not reached initialisation when the others gave up"));
+  }
+}
+
+}  // namespace
+}  // namespace rankfault::testing
