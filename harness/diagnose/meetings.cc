@@ -41,9 +41,11 @@ std::vector<Meeting> meetings(const JobView& job) {
   }
   std::vector<Meeting> found;
   for (auto& [id, meeting] : by_id) {
-    for (const CommGroup& group : job.comms())
-      for (const Member& m : is_of(group, meeting) ? group.members : std::vector<Member>{})
+    for (const CommGroup& group : job.comms()) {
+      if (!is_of(group, meeting)) continue;
+      for (const Member& m : group.members)
         if (m.comm) meeting.seats.insert(m.rank);
+    }
     if (meeting.missing() != 0) found.push_back(std::move(meeting));
   }
   std::sort(found.begin(), found.end(), [](const Meeting& a, const Meeting& b) { return a.since < b.since; });
