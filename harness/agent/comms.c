@@ -35,7 +35,7 @@ void rf_comms_reset(void) {
   rf_members_reset();
 }
 
-/* Its entry may be used again, or (with_members) its list of members. */
+/* Of those whose entry may be used again or, with_members, whose list of members may. */
 static struct rf_comm* longest_freed(int with_members) {
   const uint32_t used = RF_LOAD(&rf_head->comms_used);
   struct rf_comm* best = NULL;

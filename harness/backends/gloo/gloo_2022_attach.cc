@@ -94,10 +94,11 @@ std::vector<int32_t> fetch_members(::gloo::rendezvous::Store& store, int size, b
 }
 
 void connect_full_mesh(::gloo::rendezvous::Context* self, ::gloo::rendezvous::Store& store, Device& device) {
-  const Claim claim = claim_of_environment();
+  const Claim claim = own_claim().get();
   const bool is_world = claim.world_size < 0 || self->size >= claim.world_size;
   core->become_member(RF_LIB_GLOO, is_world ? self->rank : claim.rank,
                       is_world ? self->size : claim.world_size);
+  if (self->size > claim.world_size) own_claim().join(self->rank, self->size);
   rf_call call =
       make_call(RF_LIB_GLOO, is_world ? RF_OP_INIT : RF_OP_COMM_CREATE, __builtin_return_address(0));
   call.timeout_ns = timeout_ns(*self);
@@ -115,6 +116,7 @@ void connect_full_mesh(::gloo::rendezvous::Context* self, ::gloo::rendezvous::St
   if (id) info.members = fetch_members(store, self->size, is_world);
   if (refute_environment(info.members)) {
     info.members = fetch_members(store, self->size, true);
+    own_claim().join(self->rank, self->size);
     core->become_member(RF_LIB_GLOO, self->rank, self->size);
   }
   contexts().add(self, info);

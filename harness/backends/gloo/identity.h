@@ -6,6 +6,7 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -35,6 +36,30 @@ inline Claim claim_of_environment() {
     if (rank && *rank && size && *size) return {atoi(rank), atoi(size)};
   }
   return {};
+}
+
+// Who this process is: what the environment says, until a communicator refutes it by being larger than the
+// world it tells, or because its members inherited one rank; then what the largest such communicator says.
+class OwnClaim {
+ public:
+  Claim get() const {
+    const uint64_t joined = joined_.load();
+    if (!joined) return claim_of_environment();
+    return {static_cast<int>(joined & 0xffffffffu), static_cast<int>(joined >> 32)};
+  }
+  void join(int rank, int size) {
+    const uint64_t now = static_cast<uint64_t>(size) << 32 | static_cast<uint32_t>(rank);
+    uint64_t before = joined_.load();
+    while (before >> 32 < now >> 32 && !joined_.compare_exchange_weak(before, now)) {
+    }
+  }
+
+ private:
+  std::atomic<uint64_t> joined_{0};  // size and rank; 0 none
+};
+inline OwnClaim& own_claim() {
+  static OwnClaim claim;
+  return claim;
 }
 
 // Two members of one communicator inherited the same rank: none of them got it from a launcher.

@@ -94,8 +94,24 @@ struct World {
     return true;
   }
   void ends_with(void* gone) { group.compare_exchange_strong(gone, nullptr); }
+
+  class Guard;  // a group whose construction fails starts no world
 };
 World world;
+
+class World::Guard {
+ public:
+  explicit Guard(void* made) : made_(made) {}
+  ~Guard() {
+    if (!is_made) world.ends_with(made_);
+  }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+  bool is_made = false;
+
+ private:
+  void* made_;
+};
 
 // What every member knows by itself. A process that came later counts worlds otherwise: such an identity
 // proves nothing.
@@ -154,12 +170,14 @@ void add_group(void* group, int rank, int size, uint64_t timeout_ns, const std::
 }
 
 void construct(void* self, void* const* store, int rank, int size, void** options) {
-  const Claim claim = claim_of_environment();
+  const Claim claim = own_claim().get();
   const bool over_all = claim.world_size < 0 || size >= claim.world_size;
   void* const kept = *store;  // the group holds it too
   const std::string prefix = prefix_of(kept);
   const bool is_world = (over_all || prefix == "0") && world.starts_with(self) && over_all;
+  World::Guard guard(self);
   core->become_member(RF_LIB_C10D, over_all ? rank : claim.rank, over_all ? size : claim.world_size);
+  if (size > claim.world_size) own_claim().join(rank, size);
   rf_call call =
       make_call(RF_LIB_C10D, is_world ? RF_OP_INIT : RF_OP_COMM_CREATE, __builtin_return_address(0));
   const uint64_t timeout_ns = timeout_of(options);
@@ -173,9 +191,11 @@ void construct(void* self, void* const* store, int rank, int size, void** option
   Identity of = identity_after(kept, size, over_all, name);
   if (refute_environment(of.members)) {
     of.members = fetch_members(kept, size, true);
+    own_claim().join(rank, size);
     core->become_member(RF_LIB_C10D, rank, size);
   }
   add_group(self, rank, size, timeout_ns, name, of);
+  guard.is_made = true;
   recorded.returned();
 }
 
