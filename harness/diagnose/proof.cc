@@ -79,6 +79,14 @@ std::string why_not_seen(const Member& missing, rf_library library) {
   return "";
 }
 
+// Each of its members has: a process with several devices may destroy them one by one.
+bool has_destroyed(const Process& process, const CommGroup& group) {
+  const auto is_live = [&](const auto& seat) {
+    return seat.first == &group && !seat.second->comm->destroyed;
+  };
+  return group.of(process) && std::none_of(process.seats.begin(), process.seats.end(), is_live);
+}
+
 }  // namespace
 
 // The failed call itself has its place by definition; NCCL refuses a call at once or when its group ends,
@@ -109,7 +117,7 @@ End end_of(const Process& process, const CommGroup& group) {
     end.why = End::Why::kDead;
   else if (finalized(process, group))
     end.why = End::Why::kFinalized;
-  else if (const Member* m = group.of(process); m && m->comm->destroyed)
+  else if (has_destroyed(process, group))
     end.why = End::Why::kDestroyed;
   else if (group.library == RF_LIB_MPI)
     for (const Call* c : process.all_inside())

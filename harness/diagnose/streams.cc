@@ -174,7 +174,7 @@ class Finder {
     for (const Call& c : p.calls) {
       if (!is_message(c.op()) || !pending(c)) continue;
       const CommGroup* g = job_.group(p, c.comm());
-      const Member* me = g ? g->of(p) : nullptr;
+      const Member* me = g ? g->of(p, c.comm()) : nullptr;
       if (!me || c.peer() < 0 || static_cast<size_t>(c.peer()) >= g->members.size()) continue;
       const Member& partner = g->members[static_cast<size_t>(c.peer())];
       note_pending(*me, c, false);

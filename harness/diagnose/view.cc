@@ -185,6 +185,12 @@ const Member* CommGroup::of(const Process& process) const {
   return nullptr;
 }
 
+const Member* CommGroup::of(const Process& process, uint32_t comm_index) const {
+  for (const auto& [group, member] : process.seats)
+    if (group == this && member->comm->index == comm_index) return member;
+  return nullptr;
+}
+
 namespace {
 
 // Lanes lose their oldest records each at its own pace: the calls left may have holes.

@@ -132,7 +132,8 @@ struct CommGroup {
   uint64_t broken_from = 0;
   bool revoked = false;  // by a member: each call on it comes back
 
-  const Member* of(const Process&) const;
+  const Member* of(const Process&) const;  // its first: a process with several devices has a member for each
+  const Member* of(const Process&, uint32_t comm_index) const;
   uint64_t first_seq() const;  // the smallest seq that every member's calls still hold
 };
 

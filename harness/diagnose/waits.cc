@@ -94,7 +94,7 @@ void all_message_waits(const JobView& job, const Process& p, std::vector<WaitEdg
     const bool of_a_stream = is_of_a_stream(p, c);
     if (!is_message(c.op()) || (!of_a_stream && !is_awaited(c))) continue;
     const CommGroup* group = job.group(p, c.comm());
-    const Member* me = group && !(group->flags & RF_COMM_INTER) ? group->of(p) : nullptr;
+    const Member* me = group && !(group->flags & RF_COMM_INTER) ? group->of(p, c.comm()) : nullptr;
     if (me && of_a_stream)
       stream_message_waits(*group, *me, c, edges);
     else if (me)

@@ -97,6 +97,54 @@ TEST(NcclMessages, OneThatNobodyWaitsForHoldsNobody) {
   EXPECT_EQ(finding_of(found, "slow_rank"), nullptr) << all_kinds(found);
 }
 
+// One process with four devices: a member for each, all of one rank. The ring of NCCL's examples.
+struct Ring {
+  TimelineBuilder job{1, RF_LIB_NCCL};
+  std::vector<uint64_t> awaited;
+
+  static std::string member(int device) { return "ring/" + std::to_string(device); }
+  explicit Ring(int device_awaited, int without_send = -1) {
+    job.rank(0).coverage.push_back({RF_LIB_CUDA, RF_HOOK_PRELOAD, 0, "nccl", ""});
+    for (int d = 0; d < 4; ++d) {
+      CommView c = job.comm_of(0);
+      c.index = static_cast<uint32_t>(job.rank(0).comms.size());
+      c.id = 77;
+      c.size = 4;
+      c.rank = d;
+      c.members = {0, 0, 0, 0};
+      c.flags = RF_COMM_POSITIONAL;
+      c.name = member(d);
+      job.rank(0).comms.push_back(c);
+    }
+    job.does(0, group(0));
+    for (int d = 0; d < 4; ++d) {
+      for (const CallSpec& spec : {send((d + 1) % 4), recv((d + 3) % 4)}) {
+        if (spec.op == RF_OP_SEND && d == without_send) continue;
+        job.enqueues(0, pending(on(spec, member(d))));
+        if (d == device_awaited) awaited.push_back(job.last_origin(0));
+      }
+    }
+    job.does(0, group(1)).host_waits(0, awaited);
+  }
+};
+
+TEST(NcclMessages, OneProcessWithSeveralDevicesHasAPlaceForEach) {
+  for (int device = 0; device < 4; ++device) {
+    Ring ring(device);
+    const Findings found = diagnose(ring.job.wait(4'000'000'000).build());
+    EXPECT_EQ(finding_of(found, "order_deadlock"), nullptr) << "awaited: the stream of device " << device;
+  }
+}
+
+TEST(NcclMessages, WhatADeviceOfItsOwnProcessDidNotSendIsMissed) {
+  const Findings found = diagnose(Ring(0, 3).job.build());
+  const Finding* f = finding_of(found, "order_deadlock");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->confidence, Confidence::kInferred);
+  EXPECT_THAT(f->text, HasSubstr("rank 0 (member 0) waits in recv"));
+  EXPECT_THAT(f->text, HasSubstr("for rank 0 (member 3)"));
+}
+
 // NCCL connects two ranks at the end of the first group that has a message between them.
 TEST(NcclMessages, InAGroupTheRankIsHeldInItsEnd) {
   TimelineBuilder job = job_of_two();

@@ -73,8 +73,8 @@ Finding tell(const JobView& job, const Knot& knot) {
                          op_text(e.call->op()),
                          call_text(*e.call, *e.group),
                          call_site_of(*e.waiter->process, *e.call)});
-    const std::string step = fmt::format("rank {} waits in {} for rank {}", e.waiter->world_rank,
-                                         short_call(*e.call, *e.group), e.missing->world_rank);
+    const std::string step = fmt::format("{} waits in {} for {}", member_text(*e.waiter, *e.group),
+                                         short_call(*e.call, *e.group), member_text(*e.missing, *e.group));
     f.evidence.push_back(step);
     f.text += (f.text.empty() ? "" : ", ") + step;
     if (f.ends_by.empty()) f.ends_by = ends_by_of(*e.call, e.waiter->comm);
