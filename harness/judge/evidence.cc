@@ -221,8 +221,10 @@ std::vector<uint64_t> starved_meanwhile(const RunFacts& facts, TimeNs from, Dura
     if (line.value("ev", "") == "starved") {
       const TimeNs t = line.value("t", TimeNs{0});
       const TimeNs late = line.value("late_ns", TimeNs{0});
-      if (t < from || t > came + late) continue;
-      late_in_all += late;
+      const TimeNs since = line.value("since", t > late ? t - late : 0);
+      const TimeNs begin = std::max(since, from), end = std::min(t, came);
+      if (begin >= end) continue;
+      late_in_all += std::min(late, end - begin);  // a line may sum up much more than that
       lines.push_back(line.value("n", uint64_t{0}));
     }
   if (late_in_all <= std::max(limit, delay) / 10) lines.clear();

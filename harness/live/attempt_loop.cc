@@ -67,6 +67,7 @@ Result<AttemptEnd> AttemptLoop::run(const std::vector<LaunchItem>& items,
   if (const Status spawned = spawn(items); !spawned) return spawned.error();
   expect_ranks();
   Result<AttemptEnd> end = run_to_end(decided, interrupted);
+  starvation_.finish();
   journal_bystanders();
   return end;
 }

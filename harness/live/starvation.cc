@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 
@@ -12,6 +13,7 @@ namespace {
 // A collective timeout of the catalogue is 1 s; a tenth of it is what may matter to a deadline.
 constexpr TimeNs kLate = 100'000'000;
 constexpr TimeNs kLineEvery = 1'000'000'000;
+constexpr TimeNs kLinesOfAnAge = 500;
 
 TimeNs thread_cpu_ns() {
   timespec t{};
@@ -30,19 +32,33 @@ std::string cpu_pressure() {
 
 // Time since the last waking that was neither sleep nor our own work was taken from us.
 void Starvation::goes_to_sleep(TimeNs now) {
-  if (awake_since_ != 0) journal(awake_since_ + (thread_cpu_ns() - cpu_then_), now);
+  if (awake_since_ != 0) note(awake_since_ + (thread_cpu_ns() - cpu_then_), now);
 }
 
 void Starvation::woke(TimeNs wanted, TimeNs did) {
   awake_since_ = did;
   cpu_then_ = thread_cpu_ns();
-  journal(wanted, did);
+  note(wanted, did);
 }
 
-void Starvation::journal(TimeNs wanted, TimeNs did) {
-  if (did < wanted + kLate || did < next_line_) return;
-  next_line_ = did + kLineEvery;
-  journal_.write("starved", {{"late_ns", did - wanted}, {"period_ns", kLate}, {"pressure", cpu_pressure()}});
+void Starvation::note(TimeNs wanted, TimeNs did) {
+  if (did < wanted + kLate) return;
+  if (late_ == 0) since_ = wanted;
+  if (first_ == 0) first_ = did;
+  late_ += did - wanted;
+  last_ = did;
+  if (did >= next_line_) write_line();
+}
+
+void Starvation::write_line() {
+  journal_.write("starved",
+                 {{"late_ns", late_}, {"since", since_}, {"period_ns", kLate}, {"pressure", cpu_pressure()}});
+  late_ = 0;
+  next_line_ = last_ + std::max(kLineEvery, (last_ - first_) / kLinesOfAnAge);
+}
+
+void Starvation::finish() {
+  if (late_ != 0) write_line();
 }
 
 }  // namespace rankfault

@@ -1,0 +1,53 @@
+// starvation_test: how often a starved host is noted, and that nothing of it is left out.
+#include "harness/live/starvation.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/tool.h"
+
+namespace rankfault::test {
+namespace {
+
+constexpr TimeNs kSecond = 1'000'000'000, kStart = 1000 * kSecond;
+
+class StarvationLines : public testing::Test {
+ protected:
+  // Late by a fifth of a second in each second.
+  void starve(TimeNs seconds) {
+    for (TimeNs i = 0; i < seconds; ++i)
+      starvation_.woke(kStart + i * kSecond, kStart + i * kSecond + kSecond / 5);
+  }
+  std::vector<Json> lines() {
+    starvation_.finish();
+    return *read_journal(scratch_.file("journal"));
+  }
+  Scratch scratch_;
+  Result<Journal> journal_ = Journal::create(scratch_.file("journal"));
+  Starvation starvation_{*journal_};
+};
+
+TEST_F(StarvationLines, AreOneASecondInAShortRun) {
+  starve(20);
+  EXPECT_EQ(lines().size(), 20u);
+}
+
+TEST_F(StarvationLines, AreFewInADayAndSumUpAllOfIt) {
+  starve(86'400);
+  const std::vector<Json> all = lines();
+  EXPECT_LT(all.size(), 4000u);
+  TimeNs late = 0, before = 0;
+  for (const Json& line : all) {
+    late += line["late_ns"].get<TimeNs>();
+    EXPECT_GT(line["since"].get<TimeNs>(), before);
+    before = line["since"].get<TimeNs>();
+  }
+  EXPECT_EQ(late, 86'400 * kSecond / 5);
+}
+
+TEST_F(StarvationLines, LeaveOutWhatIsNotLateEnough) {
+  starvation_.woke(kStart, kStart + kSecond / 20);
+  EXPECT_TRUE(lines().empty());
+}
+
+}  // namespace
+}  // namespace rankfault::test
