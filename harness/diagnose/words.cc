@@ -80,14 +80,6 @@ std::string name_of_call(const Call& c) {
   return known ? kNames[c.tag()] : op_text(c.op());
 }
 
-std::string member_text(const Member& m, const CommGroup& group) {
-  const bool is_one_of_several =
-      m.process && std::count_if(m.process->seats.begin(), m.process->seats.end(),
-                                 [&](const auto& seat) { return seat.first == &group; }) > 1;
-  return is_one_of_several ? fmt::format("rank {} (member {})", m.world_rank, m.rank)
-                           : fmt::format("rank {}", m.world_rank);
-}
-
 std::string short_call(const Call& c, const CommGroup& group) {
   if (is_message(c.op())) return fmt::format("{}{} on {}", op_text(c.op()), partner_text(c), group.name);
   return c.seq ? fmt::format("{} {} on {}", op_text(c.op()), c.seq, group.name)

@@ -11,9 +11,6 @@ namespace rankfault {
 
 std::string counted(size_t n, const char* noun);  // "3 edges"
 std::string ranks_text(const std::vector<int>&);  // "rank 3", "ranks 0 1 2", "ranks 0-15"
-// "rank 3"; "rank 3 (member 1)" where its process has several members of the communicator, one for each
-// device.
-std::string member_text(const Member&, const CommGroup&);
 // "all_reduce float32 x 1024 sum on world, call 3"; a count that may differ between ranks by design is
 // this rank's own share, and left out where ranks are told together.
 std::string call_text(const Call&, const CommGroup&, bool own_share = true);

@@ -73,8 +73,8 @@ Finding tell(const JobView& job, const Knot& knot) {
                          op_text(e.call->op()),
                          call_text(*e.call, *e.group),
                          call_site_of(*e.waiter->process, *e.call)});
-    const std::string step = fmt::format("{} waits in {} for {}", member_text(*e.waiter, *e.group),
-                                         short_call(*e.call, *e.group), member_text(*e.missing, *e.group));
+    const std::string step = fmt::format("{} waits in {} for {}", member_text(*e.group, *e.waiter),
+                                         short_call(*e.call, *e.group), member_text(*e.group, *e.missing));
     f.evidence.push_back(step);
     f.text += (f.text.empty() ? "" : ", ") + step;
     if (f.ends_by.empty()) f.ends_by = ends_by_of(*e.call, e.waiter->comm);
