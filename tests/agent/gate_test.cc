@@ -67,6 +67,18 @@ TEST(Gate, LeavesNoTraceOfADelayButTime) {
   EXPECT_LT(records[9].time_ns - records[8].time_ns, 30'000'000u) << "not inside the call";
 }
 
+// Of what was granted beforehand nothing else tells how long it took.
+TEST(Gate, NotesTheShortestTimeThatADelayWithoutAQuestionHeldSomebody) {
+  AgentRun run;
+  rf_armed& a = run.arm(RF_OP_ALL_REDUCE, RF_VERB_DELAY);
+  a.ask = 0;
+  a.times = UINT64_MAX;
+  a.arg[0] = 2'000'000;
+  EXPECT_EQ(run.run({"steps", "3"}), 0);
+  EXPECT_EQ(run.control().armed[0].done, 3u);
+  EXPECT_GE(run.control().armed[0].held_least_ns, 2'000'000u);
+}
+
 TEST(Gate, EndsTheProcessBeforeTheCall) {
   AgentRun run;
   EXPECT_EQ(end_with(run, RF_VERB_EXIT, 42), 42);

@@ -117,6 +117,21 @@ TEST_F(LibcPoints, AWriteSaysHowManyBytesItTook) {
   EXPECT_THAT(counts, testing::ElementsAre(8, 8, 8, 2));  // asked, taken, asked, taken
 }
 
+// The file that is written, renamed and read again is one: its name is not what tells it.
+TEST_F(LibcPoints, AnOpeningSaysWhichFileItWasAndHowItWasOpened) {
+  arm_path(RF_OP_FILE_OPEN, RF_VERB_FAIL, "*/model*").nth = 9;
+  ASSERT_EQ(run.run({"checkpoint", run.folder()}), 0) << run.out();
+  std::vector<rf_record> opened;
+  for (const rf_record& r : run.ring().records(0))
+    if (r.op == RF_OP_FILE_OPEN && r.phase == RF_PHASE_EXIT) opened.push_back(r);
+  ASSERT_EQ(opened.size(), 2u);
+  EXPECT_EQ(opened[0].flags, RF_OPEN_WRITES | RF_OPEN_EMPTIES);
+  EXPECT_EQ(opened[1].flags, RF_OPEN_READS);
+  EXPECT_NE(opened[0].count, 0u);
+  EXPECT_EQ(opened[0].count, opened[1].count);
+  EXPECT_EQ(opened[0].where, opened[1].where);
+}
+
 TEST_F(LibcPoints, ActOnEveryKindOfOperation) {
   const std::pair<uint16_t, int> all[] = {
       {RF_OP_FILE_OPEN, EACCES}, {RF_OP_FILE_FSYNC, EIO}, {RF_OP_FILE_CLOSE, EDQUOT}};

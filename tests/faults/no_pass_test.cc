@@ -89,9 +89,9 @@ class NoPass : public Verify {
   EffectReport report() { return verdict(); }
 };
 
-using Run = std::function<void(NoPass&)>;
+using Act = std::function<void(NoPass&)>;
 struct Runs {
-  Run nothing, lies;
+  Act nothing, lies;
 };
 
 constexpr auto kCode = ExitStatus::Kind::kCode;
@@ -213,7 +213,7 @@ const std::map<std::string, Runs>& table() {
 
 class EveryKind : public testing::TestWithParam<const FaultKind*> {
  protected:
-  EffectReport report_of(Run Runs::*which) {
+  EffectReport report_of(Act Runs::*which) {
     NoPass run;
     run.plan(GetParam()->example);
     if (const auto found = table().find(GetParam()->name); found != table().end())
