@@ -137,7 +137,8 @@ const BadInput kExpectations[] = {
     {"UnknownFaultId", "after: kill", "after: kil",
      "f.yaml:16:55: \"after\" names no fault: \"kil\" (did you mean \"kill\"?)"},
     {"UnknownLeftover", "[processes,", "[proceses,",
-     "f.yaml:17:20: \"kinds\" is one of processes, shm, sockets, temp_files; not \"proceses\" (did you mean "
+     "f.yaml:17:20: \"kinds\" is one of processes, shm, sockets, temp_files, sysv, queues; not \"proceses\" "
+     "(did you mean "
      "\"processes\"?)"},
     {"SurvivorsOfNothing", "kind: rank_kill", "kind: skip_call",
      "f.yaml:16:24: \"survivors\" needs a fault that ends a rank; none does: say \"others\" or \"all\""},
@@ -243,18 +244,18 @@ std::string changed(std::string text, const std::vector<std::pair<std::string, s
 
 // What the parser refuses and what only the catalogues know, in the order of the file.
 TEST(BadInput, AllMistakesComeAtOnce) {
-  EXPECT_THAT(
-      mistakes(changed(kGood, {{"summary:", "sumary:"},
-                               {"rank_kill", "rnak_kill"},
-                               {"nth: 3", "nht: 3"},
-                               {"- unblocked", "- unbloked"},
-                               {"sockets", "sokets"}})),
-      ElementsAre("f.yaml:3:1: unknown key \"sumary\" in a scenario (did you mean \"summary\"?)",
-                  "f.yaml:11:11: unknown fault kind \"rnak_kill\" (did you mean \"rank_kill\"?)",
-                  "f.yaml:13:39: unknown key \"nht\" in at (did you mean \"nth\"?)",
-                  "f.yaml:16:5: unknown oracle \"unbloked\" (did you mean \"unblocked\"?)",
-                  "f.yaml:17:36: \"kinds\" is one of processes, shm, sockets, temp_files; not \"sokets\" "
-                  "(did you mean \"sockets\"?)"));
+  EXPECT_THAT(mistakes(changed(kGood, {{"summary:", "sumary:"},
+                                       {"rank_kill", "rnak_kill"},
+                                       {"nth: 3", "nht: 3"},
+                                       {"- unblocked", "- unbloked"},
+                                       {"sockets", "sokets"}})),
+              ElementsAre("f.yaml:3:1: unknown key \"sumary\" in a scenario (did you mean \"summary\"?)",
+                          "f.yaml:11:11: unknown fault kind \"rnak_kill\" (did you mean \"rank_kill\"?)",
+                          "f.yaml:13:39: unknown key \"nht\" in at (did you mean \"nth\"?)",
+                          "f.yaml:16:5: unknown oracle \"unbloked\" (did you mean \"unblocked\"?)",
+                          "f.yaml:17:36: \"kinds\" is one of processes, shm, sockets, temp_files, sysv, "
+                          "queues; not \"sokets\" "
+                          "(did you mean \"sockets\"?)"));
 }
 
 // Of a fault whose kind is not known nobody knows that it ends no rank; of ranks that were not read, not that
