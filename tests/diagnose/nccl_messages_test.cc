@@ -141,8 +141,8 @@ TEST(NcclMessages, WhatADeviceOfItsOwnProcessDidNotSendIsMissed) {
   const Finding* f = finding_of(found, "order_deadlock");
   ASSERT_NE(f, nullptr) << all_kinds(found);
   EXPECT_EQ(f->confidence, Confidence::kInferred);
-  EXPECT_THAT(f->text, HasSubstr("rank 0 (member 0) waits in recv"));
-  EXPECT_THAT(f->text, HasSubstr("for rank 0 (member 3)"));
+  EXPECT_THAT(f->text, HasSubstr("member 0 of rank 0 waits in recv"));
+  EXPECT_THAT(f->text, HasSubstr("for member 3 of rank 0"));
 }
 
 // NCCL connects two ranks at the end of the first group that has a message between them.
