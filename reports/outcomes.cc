@@ -73,8 +73,7 @@ std::string named(const RunFacts& facts) {
     if (f.caused_by >= 0) continue;
     if (f.kind == "none" || f.kind == "cannot_say") return "nobody";
     return fmt::format("{}{}, {}{}", f.kind, f.ranks.empty() ? "" : ": " + say_ranks(f.ranks),
-                       f.confidence == Confidence::kProven ? "proven" : "inferred",
-                       after(facts, first_told(facts, f.kind)));
+                       to_text(f.confidence), after(facts, first_told(facts, f.kind)));
   }
   return "nobody";
 }

@@ -112,6 +112,12 @@ Json first_cause(const Findings& findings) {
   return {};
 }
 
+Json unsafe_json(const Findings& findings) {
+  Json all = Json::array();
+  for (const Finding& f : findings.unsafe) all.push_back(to_json(f));
+  return all;
+}
+
 Json whole_result(const RunReport& report) {
   Json out = Json::object();
   if (const std::string notice = notice_line(report); !notice.empty()) out["notice"] = notice;
@@ -137,6 +143,7 @@ Json whole_result(const RunReport& report) {
   for (const Finding& finding : facts.findings.all) findings.push_back(to_json(finding));
   out["findings"] = std::move(findings);
   out["first_cause"] = first_cause(facts.findings);
+  if (!facts.findings.unsafe.empty()) out["unsafe"] = unsafe_json(facts.findings);
   out["timings"] = Timings(facts).json();
   out["cleanup"] = cleanup_json(facts);
   out["seed"] = facts.plan.seed;

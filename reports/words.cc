@@ -25,7 +25,7 @@ std::string finding_line(const Finding& finding) {
     line += fmt::format(", call {}", finding.seq->from);
   if (finding.seq && finding.seq->from != finding.seq->to)
     line += fmt::format(", call {} to {}", finding.seq->from, finding.seq->to);
-  line += finding.confidence == Confidence::kProven ? ", proven" : ", inferred";
+  line += std::string(", ") + to_text(finding.confidence);
   return line + (finding.handled ? ", handled" : "");
 }
 
@@ -94,6 +94,18 @@ std::string text_of(const std::vector<Finding>& findings, bool with_evidence) {
 std::string findings_text(const Findings& findings) { return text_of(folded(findings), true); }
 
 std::string findings_summary(const Findings& findings) { return text_of(folded(findings), false); }
+
+std::string unsafe_text(const Findings& findings) {
+  std::string out;
+  for (const Finding& f : findings.unsafe) {
+    out += fmt::format(
+        "  unsafe  not what happened, but what MPI allows to happen (MPI 4.1, 3.5 and 6.14)\n"
+        "          {}\n",
+        f.text);
+    for (const Side& side : f.sides) out += fmt::format("          {}\n", side_line(side));
+  }
+  return out;
+}
 
 std::string losses_text(const Json& line) {
   const auto number = [&](const char* key) { return line.value(key, uint64_t{0}); };

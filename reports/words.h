@@ -12,6 +12,8 @@ std::string side_line(const Side&);        // "ranks 0 2: all_reduce on world, c
 // All of them as the console shows them: the line, the sentence, the sides.
 std::string findings_text(const Findings&);     // with sides and last words of causes; equal effects together
 std::string findings_summary(const Findings&);  // the same without sides: what was printed before
+// What would be under the strictest semantics and did not happen; "" nothing.
+std::string unsafe_text(const Findings&);
 // What the records of a long or a fast job no longer hold, from the journal's line of it.
 std::string losses_text(const Json& history_line);
 std::vector<std::string> losses_of(const RunFacts&);  // of each attempt that lost any

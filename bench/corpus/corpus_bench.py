@@ -49,6 +49,8 @@ def tell(case, judged, result):
     """One line a run, with what was found where it is not what is true."""
     print(f"{label(case):<58} {'twin' if judged['twin'] else judged['verdict']}"
           f"{' ALARM' if judged.get('alarm') else ''}{' WRONG PROOF' if judged['wrong_proof'] else ''}", flush=True)
+    if judged["twin"] and judged["unsafe"] != judged["buffers"]:
+        print(f"    {'FALSELY UNSAFE' if judged['unsafe'] else 'not named as unsafe'}", flush=True)
     if judged.get("verdict") == "right" and not judged["wrong_proof"] or judged["twin"] and not judged["alarm"]:
         return
     print(f"    true: {case['kinds']} {case['blames']}; the run was ended by: {result['teardown']}")
@@ -140,7 +142,7 @@ def main():
         wrong = options.cuts > 0 and refuted(build, keep, options.cuts, options.seed) != 0
     judged = [j for all_of in by_family.values() for j in all_of]
     if options.check:
-        wrong = wrong or any(j["wrong_proof"] or j.get("alarm") for j in judged)
+        wrong = wrong or any(j["wrong_proof"] or j.get("alarm") or (j["twin"] and j["unsafe"] and not j["buffers"]) for j in judged)
     sys.exit(wrong)
 
 

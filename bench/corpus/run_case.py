@@ -70,19 +70,19 @@ def run_case(build, folder, case):
                 tool.send_signal(signal.SIGINT)
                 tool.wait()
     with open(f"{run}/result.json", encoding="utf-8") as file:
-        return outcome(run, json.load(file)["findings"])
+        return outcome(run, json.load(file))
 
 
 def diagnose_again(build, run):
     """What the tool of today says of the records of a run that was kept."""
     done = subprocess.run([f"{build}/bin/rankfault", "diagnose", "--json", run], capture_output=True, text=True, check=False)
-    return outcome(run, json.loads(done.stdout)["findings"])
+    return outcome(run, json.loads(done.stdout))
 
 
-def outcome(run, findings):
+def outcome(run, result):
     """The findings, and what the journal tells of the job's end."""
-    lines = journal_lines(f"{run}/journal.ndjson")
-    return {"findings": findings, "teardown": next(x["reason"] for x in lines if x["ev"] == "teardown"),
+    lines, findings = journal_lines(f"{run}/journal.ndjson"), result["findings"]
+    return {"findings": findings, "unsafe": result.get("unsafe", []), "teardown": next(x["reason"] for x in lines if x["ev"] == "teardown"),
             "took_ms": took(lines, findings),
             "zero": [x["rank"] for x in lines if x["ev"] == "rank_end" and x["kind"] == "exit" and x["value"] == 0]}
 

@@ -3,7 +3,7 @@ import statistics
 
 QUIET = ("none", "cannot_say")
 COLUMNS = ["runs", "right", "other", "silent", "proven and right", "PROVEN AND WRONG", "line named", "median ms",
-           "worst ms", "twins", "false alarms"]
+           "worst ms", "twins", "false alarms", "unsafe named", "FALSELY UNSAFE"]
 HEAD = """# How well the diagnosis does on its own corpus
 
 Written by `./dev bench corpus` (`bench/corpus/corpus_bench.py`); the cases are made from `tests/ranks/corpus/table.py`.
@@ -15,6 +15,8 @@ Written by `./dev bench corpus` (`bench/corpus/corpus_bench.py`); the cases are 
 - *line named*: of the right ones, how many name a source line of the disagreement
 - *ms*: from when what is told of came to be, until it was told
 - *false alarms*: correct twins about which something was said
+- *unsafe named*: of the twins that end only where the library buffers their sends, how many are reported as `unsafe`
+- *FALSELY UNSAFE*: other twins that are
 
 """
 
@@ -60,7 +62,8 @@ def judge(case, result):
     case = dict(case, also=ALSO[case["family"]])
     first = causes(result)[:1]
     if not case["mask"]:
-        return {"twin": True, "alarm": bool(first), "wrong_proof": bool(proven_wrong(case, result))}
+        return {"twin": True, "alarm": bool(first), "wrong_proof": bool(proven_wrong(case, result)),
+                "buffers": case["unsafe"], "unsafe": bool(result["unsafe"])}
     verdict = "silent" if not first else "right" if fits(case, first[0]) else "other"
     proofs = [f for f in result["findings"] if f["confidence"] == "proven" and f["kind"] not in QUIET]
     return {"twin": False, "verdict": verdict, "proven": verdict == "right" and bool(proofs),
@@ -75,7 +78,8 @@ def row(name, judged):
     cells = [len(bugs), f"{count('right')}{share}", count("other"), count("silent"), sum(j["proven"] for j in bugs),
              sum(j["wrong_proof"] for j in judged), sum(j.get("line", False) for j in bugs),
              f"{statistics.median(times):.0f}" if times else "", f"{max(times):.0f}" if times else "", len(twins),
-             sum(j["alarm"] for j in twins)]
+             sum(j["alarm"] for j in twins), f"{sum(j['unsafe'] for j in twins if j['buffers'])} of {sum(j['buffers'] for j in twins)}",
+             sum(j["unsafe"] and not j["buffers"] for j in twins)]
     return f"| {name} | " + " | ".join(str(c) for c in cells) + " |"
 
 

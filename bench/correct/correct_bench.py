@@ -66,7 +66,8 @@ def watch(tool, command, folder):
     where = folder / "run"
     done = run([tool, "watch", "--json", "--run-dir", str(where), "--", *command], folder)
     try:
-        done["findings"] = [f for f in json.loads(done["output"])["findings"] if f["kind"] != "none"]
+        result = json.loads(done["output"])
+        done["findings"] = [f for f in result["findings"] if f["kind"] != "none"] + result.get("unsafe", [])
     except (ValueError, KeyError):
         done["findings"] = [{"kind": "no result", "confidence": ""}]
     logs = (p.read_text(errors="replace") for p in sorted(where.rglob("*")) if p.is_file() and p.suffix in (".log", ".out"))

@@ -17,7 +17,8 @@
  * called what ("nccl:cudaMalloc") as a libc point has its path. A stream_wait has the rf_host_wait as its
  * tag; the operations of other libraries that it waits for are its requests. An operation of NCCL has a number
  * of its stream as tag, or 0; a comm_create by a unique id RF_TAG_OF_ID of the communicator, its size as count
- * and the caller's rank in it as peer.
+ * and the caller's rank in it as peer. A nonblocking collective of MPI whose members owe different counts has a
+ * DETAIL whose `where` is its needs_mask; an all_to_allv has rf_taken as its tag.
  *
  * Changing any layout or number below changes RF_ABI_VERSION. A reader refuses other versions. */
 #ifndef RANKFAULT_AGENT_ABI_H
@@ -29,7 +30,7 @@
 extern "C" {
 #endif
 
-#define RF_ABI_VERSION 4u                      /* 4: numbers of communicators, ancestors, library_threads */
+#define RF_ABI_VERSION 4u                      /* 4: numbers of communicators, ancestors, threads, polls */
 #define RF_RING_MAGIC 0x676e697246524b4eull    /* flight record */
 #define RF_ACTIONS_MAGIC 0x74636146524b4e00ull /* action record */
 #define RF_CONTROL_MAGIC 0x6c7274436652b4e0ull /* control page */
@@ -157,7 +158,15 @@ enum rf_call_flags {
   RF_CALL_COUNT_UNKNOWN = 1u << 8,
   RF_CALL_EXECUTION = 1u << 9, /* not what the user wrote but how the library runs it; no trigger counts it */
   RF_CALL_RANK_LOCAL = 1u << 10, /* count may differ between ranks by design (v-forms) */
-  RF_CALL_UNEQUAL = 1u << 11     /* what the rank sends itself is not what it takes from itself */
+  RF_CALL_UNEQUAL = 1u << 11,    /* what the rank sends itself is not what it takes from itself */
+  RF_CALL_BUFFERED = 1u << 15    /* a send that completes whether or not it is received (MPI_Bsend) */
+};
+
+enum rf_taken { /* the tag of an all_to_allv: its dtype is the one it sends; 0: not known */
+                RF_TAKEN_DTYPE = 0xff, /* mask: rf_dtype of what it receives */
+                RF_TAKEN_KNOWN = 1u << 8,
+                RF_SENDS_TO_EACH = 1u << 9,   /* more than 0 bytes to every other member */
+                RF_TAKES_FROM_EACH = 1u << 10 /* more than 0 bytes from every other member */
 };
 
 /* ---- history: one ring per lane, single writer --------------------------------------------- */
@@ -252,7 +261,9 @@ enum { /* rf_header.opaque: calls seen that no decoder understands */
        RF_OPAQUE_RMA = 1u << 1,
        RF_OPAQUE_IO = 1u << 2,
        RF_OPAQUE_OTHER = 1u << 3,
-       RF_OPAQUE_NESTED = 1u << 4 /* calls of callbacks have no record: positions are not known */
+       RF_OPAQUE_NESTED = 1u << 4, /* calls of callbacks have no record: positions are not known */
+       RF_OPAQUE_POLLED = 1u << 7  /* it polled: which calls it made may depend on when messages came. All of
+                                      them are on record, so this weakens no proof */
 };
 
 enum rf_own_exit { RF_NOT_EXITED, RF_EXIT_ON_EXIT, RF_EXIT_QUICK, RF_EXIT_UNDERSCORE };

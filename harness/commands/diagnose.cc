@@ -174,6 +174,7 @@ int run(const Options& options) {
     code = worse(code, exit_code(found->findings));
     if (options.json) {
       Json one{{"findings", to_json(found->findings)}};
+      for (const Finding& f : found->findings.unsafe) one["unsafe"].push_back(to_json(f));
       if (options.paths.size() > 1) one["path"] = path;
       if (!found->remarks.empty()) one["remarks"] = found->remarks;
       all.push_back(std::move(one));
@@ -183,6 +184,7 @@ int run(const Options& options) {
       std::printf("%s%s\n", all.empty() && path == options.paths.front() ? "" : "\n", path.c_str());
     for (const std::string& remark : found->remarks) std::printf("note: %s\n", remark.c_str());
     print(found->findings);
+    std::printf("%s", unsafe_text(found->findings).c_str());
   }
   if (options.json && all.size() == 1)
     std::printf("%s\n", all[0].dump(2).c_str());

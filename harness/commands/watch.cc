@@ -26,7 +26,7 @@ struct Options {
   int ranks = kRanksNotGiven;
   bool ranks_given = false;
   std::string after, hung_after, run_dir, runs;
-  bool end_on_finding = false, json = false, verbose = false;
+  bool end_on_finding = false, unsafe_is_an_error = false, json = false, verbose = false;
 };
 
 int fail(const Error& error) {
@@ -111,12 +111,13 @@ std::string job_status(const RunFacts& facts) {
 // What was not found may stand in a line that was lost.
 bool lost_lines(const FinishedRun& run) { return run.facts->lost_lines > 0 || !run.facts->ended; }
 
-int exit_code(const FinishedRun& run) {
+int exit_code(const FinishedRun& run, const Options& options) {
   if (!run.report.cleanup.empty()) return kExitCleanupIncomplete;
   const Findings& findings = run.facts->findings;
   if (findings.cannot_say()) return kExitUnknown;
   const bool finished = job_status(*run.facts) == "exit 0";
   if (!findings.nothing_wrong() && !(findings.only_handled() && finished)) return kExitFail;
+  if (options.unsafe_is_an_error && !findings.unsafe.empty()) return kExitFail;
   if (lost_lines(run)) return kExitUnknown;
   return finished ? kExitPass : kExitUnknown;
 }
@@ -124,7 +125,7 @@ int exit_code(const FinishedRun& run) {
 void print_end(const FinishedRun& run) {
   const std::string status = job_status(*run.facts);
   tell(fmt::format("the job {}\n{}", status.empty() ? "was ended" : "ended: " + status,
-                   no_rank_text(*run.facts) + findings_summary(run.facts->findings)));
+                   no_rank_text(*run.facts) + findings_summary(run.facts->findings) + unsafe_text(run.facts->findings)));
   for (const std::string& what : run.report.lost) tell(fmt::format("  lost    {}\n", what));
   if (!run.report.cleanup.empty()) tell(fmt::format("  left    {}\n", run.report.cleanup));
   for (const std::string& lost : losses_of(*run.facts)) tell(fmt::format("  kept    {}\n", lost));
@@ -148,7 +149,7 @@ int watch_job(const Options& options) {
     tell(result_json(run->report).dump(2) + "\n");
   else
     print_end(*run);
-  return *with.interrupted ? 128 + *with.interrupted : exit_code(*run);
+  return *with.interrupted ? 128 + *with.interrupted : exit_code(*run, options);
 }
 
 const Registration<CliCommand> kWatch{{
@@ -183,6 +184,10 @@ const Registration<CliCommand> kWatch{{
           "--end-on-finding", options->end_on_finding,
           "end the job when it cannot go on: proven, or inferred as stuck_outside, wedged, order_deadlock "
           "or init_stall");
+      app.add_flag(
+          "--unsafe-is-an-error", options->unsafe_is_an_error,
+          "exit 1 also when the job finished only because MPI buffered a message or let a rank leave a "
+          "collective early");
       app.add_option("--run-dir", options->run_dir, "the directory of this run");
       app.add_option("--runs", options->runs, "the folder of run directories");
       app.add_flag_callback(

@@ -148,6 +148,9 @@ class Builder {
     if (c->op == RF_OP_SENDRECV) {
       c->recv_peer = r.peer;
       c->recv_tag = r.tag_or_result;
+    } else if (is_collective(c->op) && c->flags & RF_CALL_MASK_VALID) {
+      c->needs_mask = r.where;
+      c->mask_known = true;
     } else if (rf_is_wait(c->op) && r.where != 0) {
       auto& [number, origins] = named_[c->call.lane];
       if (number != c->call.number) origins.clear();
@@ -172,7 +175,7 @@ class Builder {
     if (c && c->call.status != Call::Status::kInside) return;  // left between its record and its state
     if (!c) c = from_state(lane);
     c->call.seq = std::max(c->call.seq, s.seq);
-    c->needs_mask = s.needs_mask;
+    if (!c->mask_known) c->needs_mask = s.needs_mask;
     c->deadline_ns = s.deadline_ns;
     c->recv_peer = s.recv_peer;
     c->pending_count = s.pending_count;

@@ -117,7 +117,8 @@ Findings diagnose(const Timeline& timeline, const DiagnoseOptions& options) {
   const JobView job(timeline);
   Findings findings;
   for (const Rule* rule : Catalog<Rule>::instance().all())
-    for (Finding& f : rule->look(job, options)) findings.all.push_back(std::move(f));
+    for (Finding& f : rule->look(job, options))
+      (f.confidence == Confidence::kStrict ? findings.unsafe : findings.all).push_back(std::move(f));
   order_by_cause(findings.all);
   if (findings.all.empty()) findings.all.push_back(quiet(job, options));
   return findings;

@@ -67,10 +67,41 @@ uint8_t made_of(uint8_t dtype) {
   }
 }
 
+bool carry_alike(uint8_t a, uint8_t b) {
+  return !dtypes_differ(a, b) || made_of(a) == made_of(b) || a == RF_DTYPE_BYTE || b == RF_DTYPE_BYTE;
+}
+
 // The standard forbids it (MPI 4.1, 3.3.1: MPI_BYTE matches MPI_BYTE alone), and every library moves the same
 // bytes into the same places. types.c is as lenient about what a rank takes of itself.
 bool moves_the_same(const Call& a, const Call& b) {
-  return !reduces(a.op()) && a.bytes() == b.bytes() && made_of(a.dtype()) == made_of(b.dtype());
+  return !reduces(a.op()) && a.bytes() == b.bytes() && carry_alike(a.dtype(), b.dtype());
+}
+
+// Of an all_to_allv of MPI: whether what one sends is of another type than what the other takes for it. A
+// record does not tell each count, so only where one of them exchanges something with every member.
+bool sends_what_is_not_taken(const Call& from, const Call& to) {
+  const bool surely = from.tag() & RF_SENDS_TO_EACH || to.tag() & RF_TAKES_FROM_EACH;
+  return surely && !carry_alike(from.dtype(), static_cast<uint8_t>(to.tag() & RF_TAKEN_DTYPE));
+}
+
+// Counts of the v-forms differ by design, so types are compared without them. Somebody takes all the shares
+// as one type (scatterv: gives them), so all are of that type, those of 0 elements apart. Of an all_to_allv
+// each rank has a type of its own for what it takes.
+bool shares_differ(const Call& a, const Call& b) {
+  if (a.library() != RF_LIB_MPI || (a.flags() | b.flags()) & RF_CALL_COUNT_UNKNOWN) return false;
+  switch (a.op()) {
+    case RF_OP_ALL_GATHERV:
+    case RF_OP_GATHERV:
+    case RF_OP_SCATTERV:
+      return a.count() != 0 && b.count() != 0 && !carry_alike(a.dtype(), b.dtype());
+    case RF_OP_ALL_TO_ALLV:
+      return a.tag() & b.tag() & RF_TAKEN_KNOWN &&
+             (sends_what_is_not_taken(a, b) || sends_what_is_not_taken(b, a));
+    case RF_OP_REDUCE_SCATTER:  // its count is that of all shares
+      return a.count() != 0 && b.count() != 0 && dtypes_differ(a.dtype(), b.dtype());
+    default:
+      return false;
+  }
 }
 
 // An in-place all_reduce counts like any other; in the gathering forms it may count another buffer.
@@ -94,6 +125,7 @@ std::string difference(const Call& a, const Call& b) {
       return "dtype";
     if (a.bytes() != b.bytes()) return "count";
   }
+  if (shares_differ(a, b)) return "dtype";
   if (has_root(a.op()) && a.peer() != b.peer() && a.peer() >= 0 && b.peer() >= 0) return "root";
   if (a.reduce_op() != b.reduce_op() && a.reduce_op() != RF_REDUCE_OTHER && b.reduce_op() != RF_REDUCE_OTHER)
     return "reduce_op";

@@ -11,7 +11,9 @@
 
 namespace rankfault {
 
-enum class Confidence { kInferred, kProven };
+// kStrict: not of what happened, but of what the recorded calls do under the strictest semantics of the
+// standard; of the kind `unsafe` alone.
+enum class Confidence { kInferred, kProven, kStrict };
 enum class Claim { kNone, kCannotReturn, kNotTheSameCall, kHadNotEntered };
 
 struct SeqRange {
@@ -73,6 +75,9 @@ struct Finding {
 // Ordered: first cause first. Never empty: `none` when nothing is wrong.
 struct Findings {
   std::vector<Finding> all;
+  // What would be and did not happen: no finding, and without effect on a verdict unless somebody asks for
+  // it.
+  std::vector<Finding> unsafe;
   // One finding `cannot_say`: nothing was recorded that a diagnosis could stand on.
   bool cannot_say() const { return all.size() == 1 && all[0].kind == "cannot_say"; }
   bool nothing_wrong() const { return all.size() == 1 && all[0].kind == "none"; }
@@ -107,19 +112,22 @@ class FindingsLog {
   std::vector<Finding> news(const Findings&, bool last_look) const;  // the same, and nothing is kept
   // Takes one of those again, as read from a journal: the same result without the timelines.
   void take(const Finding&);
+  // The same of one that would be (Findings::unsafe), which add() takes by itself.
+  void take_unsafe(const Finding&);
   Findings result() const;
 
  private:
-  std::vector<Finding> kept_;
+  std::vector<Finding> kept_, unsafe_;
   Findings quiet_;  // what the newest look said while nothing was kept
 };
 
-// The findings of a finished run, from its journal alone: folds its `finding` lines.
+// The findings of a finished run, from its journal alone: folds its `finding` and `unsafe` lines.
 Findings findings_from_journal(const std::vector<Json>& lines);
 
 // Orders by what came first and hangs later ones under their cause (caused_by).
 void order_by_cause(std::vector<Finding>&);
 
+const char* to_text(Confidence);  // proven, inferred, strict
 Json to_json(const Finding&);
 Json to_json(const Findings&);
 Result<Finding> finding_from_json(const Json&);

@@ -33,6 +33,18 @@ Side side_of(const Json& j) {
 
 }  // namespace
 
+const char* to_text(Confidence confidence) {
+  switch (confidence) {
+    case Confidence::kProven:
+      return "proven";
+    case Confidence::kStrict:
+      return "strict";
+    case Confidence::kInferred:
+      break;
+  }
+  return "inferred";
+}
+
 Json to_json(const Finding& f) {
   Json sides = Json::array(), assumes = Json::array();
   for (const Side& s : f.sides) sides.push_back(side_json(s));
@@ -48,7 +60,7 @@ Json to_json(const Finding& f) {
   else
     j["seq"] = nullptr;
   j["seq_reason"] = f.seq_reason;
-  j["confidence"] = f.confidence == Confidence::kProven ? "proven" : "inferred";
+  j["confidence"] = to_text(f.confidence);
   j["claim"] = claim_word(f.claim);
   j["text"] = f.text;
   j["field"] = f.field;
@@ -85,8 +97,9 @@ Result<Finding> finding_from_json(const Json& j) try {
   if (const Json& seq = j.at("seq"); !seq.is_null())
     f.seq = SeqRange{seq.at("from").get<uint64_t>(), seq.at("to").get<uint64_t>()};
   f.seq_reason = j.at("seq_reason").get<std::string>();
-  f.confidence =
-      j.at("confidence").get<std::string>() == "proven" ? Confidence::kProven : Confidence::kInferred;
+  const std::string confidence = j.at("confidence").get<std::string>();
+  for (const Confidence known : {Confidence::kProven, Confidence::kStrict})
+    if (confidence == to_text(known)) f.confidence = known;
   const std::string claim = j.at("claim").get<std::string>();
   f.claim = claim == "cannot_return"       ? Claim::kCannotReturn
             : claim == "not_the_same_call" ? Claim::kNotTheSameCall

@@ -80,7 +80,14 @@ void FindingsLog::take(const Finding& f) {
 std::vector<Finding> FindingsLog::add(const Findings& look, bool last_look) {
   std::vector<Finding> added = news(look, last_look);
   for (const Finding& f : added) take(f);
+  for (const Finding& f : look.unsafe) take_unsafe(f);
   return added;
+}
+
+// Of an attempt that is over every look says the same.
+void FindingsLog::take_unsafe(const Finding& f) {
+  std::erase_if(unsafe_, [&](const Finding& k) { return k.attempt == f.attempt; });
+  unsafe_.push_back(f);
 }
 
 std::vector<Finding> FindingsLog::news(const Findings& look, bool last_look) const {
@@ -112,21 +119,23 @@ std::vector<Finding> FindingsLog::news(const Findings& look, bool last_look) con
 }
 
 Findings FindingsLog::result() const {
-  Findings result{kept_};
+  Findings result{kept_, unsafe_};
   order_by_cause(result.all);
   if (!result.all.empty()) return result;
-  if (!quiet_.all.empty()) return quiet_;
+  if (!quiet_.all.empty()) return {quiet_.all, unsafe_};
   Finding f;
   f.kind = "cannot_say";
   f.text = "the job was never looked at";
-  return {{f}};
+  return {{f}, unsafe_};
 }
 
 Findings findings_from_journal(const std::vector<Json>& lines) {
   FindingsLog log;
   for (const Json& line : lines)
-    if (line.value("ev", "") == "finding" && line.contains("finding"))
-      if (const auto f = finding_from_json(line["finding"])) log.take(*f);
+    if (const std::string ev = line.value("ev", "");
+        (ev == "finding" || ev == "unsafe") && line.contains("finding"))
+      if (const auto f = finding_from_json(line["finding"]))
+        ev == "finding" ? log.take(*f) : log.take_unsafe(*f);
   return log.result();
 }
 

@@ -97,6 +97,7 @@ Partners partners_of(const Call& c, const CommGroup& group) {
   const auto one = [&](int rank, bool by_need) {
     return rank >= 0 && rank < size ? Partners{{rank}, by_need} : Partners{};
   };
+  if (c.op() == RF_OP_SEND && c.flags() & RF_CALL_BUFFERED) return {};
   if (c.op() == RF_OP_SEND && !waits_for_receive(c)) return c.open() ? one(c.peer(), false) : Partners{};
   if (waits_for_receive(c)) return one(c.peer(), true);
   if (!any_source(c)) return one(source_of(c), true);

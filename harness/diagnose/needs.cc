@@ -44,7 +44,8 @@ bool is_v_form(uint16_t op) {
 // Who owes this rank bytes: by the mask; without one, everybody in the forms of equal shares.
 Needs owed(const Call& c, int me, int size) {
   if (c.flags() & RF_CALL_OWN_SHARE_0) return nobody();
-  if ((c.flags() & RF_CALL_MASK_VALID) && c.open()) return masked(c.needs_mask(), me, size);
+  if ((c.flags() & RF_CALL_MASK_VALID) && (c.open() || c.mask_known()))
+    return masked(c.needs_mask(), me, size);
   if (is_v_form(c.op()) || (c.flags() & (RF_CALL_RANK_LOCAL | RF_CALL_COUNT_UNKNOWN))) return unknown();
   return everyone(me, size);
 }

@@ -114,6 +114,16 @@ bool is_lone_root(const Members& side, uint64_t seq) {
   return rooted && c->peer() == side.front()->rank;
 }
 
+// Of two ranks: the root is through with its call, and goes on with another one than the other rank makes. So
+// nothing tells that it was let down: each made a call of its own.
+bool stands_beside_another_call(const Divergence& d) {
+  if (d.majority.size() != 1) return false;
+  const Member& root = *d.minority.front();
+  const Call* after = call_at(root, d.seq + 1);
+  return call_at(root, d.seq)->succeeded() && after &&
+         !difference(*after, *call_at(*d.majority.front(), d.seq)).empty();
+}
+
 void split(Divergence& d, std::vector<Members> sides) {
   std::stable_sort(sides.begin(), sides.end(),
                    [](const Members& a, const Members& b) { return a.size() > b.size(); });
@@ -121,6 +131,7 @@ void split(Divergence& d, std::vector<Members> sides) {
   for (size_t i = 1; i < sides.size(); ++i)
     d.minority.insert(d.minority.end(), sides[i].begin(), sides[i].end());
   d.tie = d.minority.size() >= d.majority.size();
+  d.all_differ = sides.size() > 2 && d.majority.size() == 1;
   if (sides.size() != 2) return;
   for (const size_t i : {1, 0}) {
     if (!is_lone_root(sides[i], d.seq)) continue;
@@ -300,10 +311,13 @@ bool diverges(const CommGroup& group, Divergence& d) {
     d.field = difference(*call_at(*d.majority.front(), seq), *call_at(*d.minority.front(), seq));
     align(d, steps);
     // A root that ran ahead because it left out what the others are in was not let down by them.
-    if (d.lone_root && d.alignment.as_before) {
+    const bool beside = d.lone_root && stands_beside_another_call(d);
+    if (d.lone_root && (d.alignment.as_before || beside)) {
       d.lone_root = false;
       d.tie = d.minority.size() >= d.majority.size();
     }
+    // No call is left out, or one too many, where no two members agree on one.
+    if (d.all_differ || (beside && !d.alignment.seen)) d.alignment = {};
     if (d.lone_root) {
       d.alignment = {};
       d.from = d.to = seq;

@@ -24,6 +24,7 @@ struct Divergence {
   std::vector<const Member*> majority;  // larger side; on a tie the one with the lowest rank
   std::vector<const Member*> minority;  // everybody else who is part of it
   bool tie = false;
+  bool all_differ = false;      // three members or more, and no two of them made the same call
   bool lone_root = false;       // the minority is the root of a rooted call that nobody else entered
   Alignment alignment;          // of the first of the minority against the majority
   uint64_t from = 0, to = 0;    // seq of the call left out, added or changed

@@ -25,8 +25,11 @@ struct CallShape {
   int peer = RF_PEER_NONE, recv_peer = RF_PEER_NONE, tag = 0, recv_tag = kTagUnknown, result = 0;
   int stream = 0;  // of NCCL: a number that tells the streams of its process apart; 0: its place is not known
   uint64_t count = 0, where = 0;
+  // Only of a call that is open, or with mask_known of a nonblocking one, too:
+  uint64_t needs_mask = 0;
+  bool mask_known = false;
   // Only of a call that is open:
-  uint64_t needs_mask = 0, deadline_ns = 0;
+  uint64_t deadline_ns = 0;
   uint32_t pending_count = 0;  // requests it waits for; Process::waits_for names those that are known
 
   bool operator==(const CallShape&) const = default;
@@ -64,6 +67,7 @@ struct Call {
   uint64_t bytes() const;  // of as many elements; of a type that is not known: as if of one byte
   uint64_t where() const { return shape->where; }
   uint64_t needs_mask() const { return shape->needs_mask; }
+  bool mask_known() const { return shape->mask_known; }
   uint64_t deadline_ns() const { return shape->deadline_ns; }
   uint32_t pending_count() const { return shape->pending_count; }
 

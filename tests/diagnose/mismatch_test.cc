@@ -133,6 +133,29 @@ TEST(CallMismatch, WithAsManyCallsAtTheEndNoneWasAdded) {
   EXPECT_EQ(all_kinds(diagnose(job.build())), "call_mismatch");
 }
 
+// The root left its broadcast before it was seen that nobody else makes one.
+TEST(CallMismatch, WhereNoTwoRanksMakeTheSameCallNoneIsLeftOut) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.does(0, broadcast(0)).blocked(0, barrier()).blocked(1, barrier()).blocked(2, all_reduce());
+  const Findings found = diagnose(job.build());
+  ASSERT_EQ(all_kinds(found), "call_mismatch");
+  EXPECT_TRUE(found.all[0].ranks.empty());
+  EXPECT_EQ(found.all[0].sides.size(), 3u);
+  EXPECT_EQ(found.all[0].seq->to, 1u);
+}
+
+// Of two ranks the root goes on with the other one's call, or with a third.
+TEST(CallMismatch, ARootIsLetDownWhereItGoesOnWithTheCallOfTheOther) {
+  for (const bool same : {false, true}) {
+    TimelineBuilder job(2, RF_LIB_MPI);
+    job.does(0, broadcast(0)).blocked(0, same ? barrier() : all_reduce()).blocked(1, barrier());
+    const Findings found = diagnose(job.build());
+    EXPECT_EQ(finding_of(found, "missing_call") != nullptr, same) << all_kinds(found);
+    ASSERT_NE(finding_of(found, "call_mismatch"), nullptr);
+    EXPECT_EQ(finding_of(found, "call_mismatch")->seq->to, 1u);
+  }
+}
+
 TEST(CallMismatch, OfTwoCallsTheOtherWayRoundNoneWasAdded) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.everyone(all_reduce(4, 0x10), 2);

@@ -37,6 +37,7 @@ SimulatedJob::SimulatedJob(uint32_t seed, bool mistakes, Library library, Refusa
     late_ = static_cast<int>(random_() % static_cast<unsigned>(ranks_ * 2));
   }
   if (refusals == Refusals::kSome) refused_of_hundred_ = seed % 4 * 4;
+  strict_ = library == Library::kStrict;
   write_programs();
   if (!mistakes) return;
   make_a_mistake();
@@ -139,11 +140,13 @@ size_t SimulatedJob::number(const std::string& comm) const {
 bool SimulatedJob::can_return(int rank) const {
   const Rank& me = state_[static_cast<size_t>(rank)];
   const CallSpec& call = me.program[me.next];
-  const auto done = [&](const Request& r) { return mail_.served(r.post); };
+  const auto done = [&](const Request& r) { return r.at_once || mail_.served(r.post); };
   if (call.op == RF_OP_WAIT) return std::all_of(me.requests.begin(), me.requests.end(), done);
   if (call.op == RF_OP_WAIT_ANY)
     return me.requests.empty() || std::any_of(me.requests.begin(), me.requests.end(), done);
-  if (call.op == RF_OP_SEND) return true;
+  if (strict_ && call.op == RF_OP_SENDRECV)
+    return std::all_of(me.posts.begin(), me.posts.end(), [&](size_t post) { return mail_.served(post); });
+  if (call.op == RF_OP_SEND && (!strict_ || call.flags & RF_CALL_BUFFERED)) return true;
   if (call.op == RF_OP_PROBE) return mail_.lies_there(call.peer, rank, call.tag);
   if (!me.posts.empty()) return mail_.served(me.posts.back());  // of a sendrecv the receiving half
   return of_messages_ ? of_messages_->can_return(rank) : everybody_needed_came(rank, call);
@@ -158,6 +161,7 @@ bool SimulatedJob::everybody_needed_came(int rank, const CallSpec& call) const {
     const auto at = places.find(call.comm);
     return at != places.end() && at->second >= me.seq;
   };
+  if (strict_) return std::all_of(all.begin(), all.end(), came);
   const bool rooted = call.peer >= 0 && static_cast<size_t>(call.peer) < all.size();
   const bool i_am_root = rooted && all[static_cast<size_t>(call.peer)] == rank;
   if (call.op == RF_OP_BROADCAST) return i_am_root || !rooted || came(all[static_cast<size_t>(call.peer)]);
@@ -185,7 +189,10 @@ void SimulatedJob::enter(int r) {
     builder_.waits(r, origins, call.op);
   } else if (call.flags & RF_CALL_NONBLOCKING) {
     builder_.enqueues(r, call);
-    s.requests.push_back({builder_.last_origin(r), mail_.ask(call.peer, r, call.tag)});
+    const bool sends_it = call.op == RF_OP_SEND || call.op == RF_OP_SSEND;
+    s.requests.push_back({builder_.last_origin(r),
+                          sends_it ? mail_.send(r, call.peer, call.tag) : mail_.ask(call.peer, r, call.tag),
+                          sends_it && call.op == RF_OP_SEND && (!strict_ || call.flags & RF_CALL_BUFFERED)});
     ++s.next;
     return;
   } else {
@@ -206,7 +213,7 @@ void SimulatedJob::leave(int r) {
   const uint16_t op = s.program[s.next].op;
   if (op == RF_OP_WAIT || op == RF_OP_WAIT_ANY)
     for (size_t i = 0; i < s.requests.size();) {
-      if (!mail_.served(s.requests[i].post)) {
+      if (!s.requests[i].at_once && !mail_.served(s.requests[i].post)) {
         ++i;
         continue;
       }
@@ -218,6 +225,61 @@ void SimulatedJob::leave(int r) {
   if (of_messages_) of_messages_->leave(r);
   s.inside = false;
   ++s.next;
+}
+
+bool SimulatedJob::has_ended() const {
+  return std::all_of(state_.begin(), state_.end(), [](const Rank& r) { return r.next == r.program.size(); });
+}
+
+bool SimulatedJob::leaves_a_choice() const {
+  return std::any_of(state_.begin(), state_.end(), [](const Rank& r) {
+    return std::any_of(r.program.begin(), r.program.end(), [](const CallSpec& c) {
+      return c.flags & RF_CALL_ANY_SOURCE || c.op == RF_OP_WAIT_ANY;
+    });
+  });
+}
+
+// What ends where the library buffers; some of it everywhere.
+void SimulatedJob::add_unsafe_orders() {
+  const int a = static_cast<int>(random_() % static_cast<unsigned>(ranks_)), b = (a + 1) % ranks_;
+  const int tag = static_cast<int>(random_() % 3);
+  auto &one = state_[static_cast<size_t>(a)].program, &other = state_[static_cast<size_t>(b)].program;
+  CallSpec out = send(b, tag), wait;
+  wait.op = RF_OP_WAIT;
+  if (random_() % 3 == 0) out.flags |= RF_CALL_BUFFERED;
+  const bool pending = random_() % 2, wait_at_once = random_() % 2;
+  if (pending) out.flags |= RF_CALL_NONBLOCKING;
+  const auto sends_it = [&] {
+    one.push_back(out);
+    if (pending && wait_at_once) one.push_back(wait);
+  };
+  const auto everyone = [&](const CallSpec& call) {
+    for (Rank& r : state_) r.program.push_back(call);
+  };
+  switch (random_() % 4) {
+    case 0:  // facing each other
+      sends_it();
+      other.insert(other.end(), {send(a, tag), recv(a, tag)});
+      one.push_back(recv(b, tag));
+      break;
+    case 1:  // across a collective
+      sends_it();
+      everyone(random_() % 2 ? broadcast(a) : barrier());
+      other.push_back(recv(a, tag));
+      break;
+    case 2:  // before it
+      sends_it();
+      other.push_back(recv(a, tag));
+      everyone(random_() % 2 ? broadcast(a) : barrier());
+      break;
+    default:  // after it, where the root leaves it at once
+      one.push_back(broadcast(a));
+      sends_it();
+      other.push_back(recv(a, tag));
+      for (size_t r = 0; r < state_.size(); ++r)
+        if (static_cast<int>(r) != a) state_[r].program.push_back(broadcast(a));
+  }
+  if (pending) one.push_back(wait);
 }
 
 bool SimulatedJob::advance() {

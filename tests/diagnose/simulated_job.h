@@ -1,8 +1,8 @@
 // SimulatedJob: random programs of a few ranks over a few communicators, collectives and messages, run by a
 // scheduler that lets a call return only when its needs have come; every prefix of a run is a Timeline.
 //
-// Two libraries. One pairs collective calls by their place, and is as permissive as data flow allows. The
-// other makes them of messages, which pair whatever fits.
+// Three libraries. One pairs collective calls by their place, and is as permissive as data flow allows. The
+// other makes them of messages, which pair whatever fits. The third is as strict as MPI allows.
 #pragma once
 
 #include <map>
@@ -18,7 +18,8 @@ namespace rankfault::testing {
 
 class SimulatedJob {
  public:
-  enum class Library { kByPlace, kOfMessages };
+  // kStrict buffers nothing: a send waits for its receive, and every collective for all its members.
+  enum class Library { kByPlace, kOfMessages, kStrict };
   enum class Refusals { kNone, kSome };
   // `mistakes`: some programs leave out, add or change a call, or cross two communicators. `refusals`: in
   // some, ranks make calls that the library refuses, and go on: these have no place.
@@ -27,6 +28,10 @@ class SimulatedJob {
   int ranks() const { return ranks_; }
   // One event of one rank: a call entered or left. False when nobody can move.
   bool advance();
+  bool has_ended() const;  // every rank made all of its calls
+  // Ring exchanges and orders of calls that end only in a library that buffers. Before the first advance().
+  void add_unsafe_orders();
+  bool leaves_a_choice() const;  // a receive from any source, or a wait for one of several
   Timeline timeline() const { return builder_.build(); }
   TimelineBuilder& builder() { return builder_; }
   // Ends a rank where it stands: by a signal, by an exit, or by the error of the call it is in, and an exit.
@@ -37,6 +42,7 @@ class SimulatedJob {
   struct Request {
     uint64_t origin;
     size_t post;
+    bool at_once = false;  // a send that the library buffers
   };
   struct Rank {
     std::vector<CallSpec> program;
@@ -66,6 +72,7 @@ class SimulatedJob {
   std::vector<std::string> names_;
   std::vector<std::vector<int>> members_;
   std::vector<Rank> state_;
+  bool strict_ = false;
   int late_ = -1;  // a rank that seldom moves
   unsigned refused_of_hundred_ = 0;
   SimulatedMail mail_;

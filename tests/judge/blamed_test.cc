@@ -46,6 +46,21 @@ TEST(Blamed, FailsWhenSomebodyElseIsProvenGuiltyAsWell) {
   EXPECT_THAT(facts.result().because, HasSubstr("wrongly"));
 }
 
+// What would be is no finding: only who asks for it is told.
+TEST(Blamed, AsksForWhatWouldBeByItsNameAlone) {
+  for (const auto& [yaml, without, with] :
+       {std::tuple("blamed: {kind: none}", Verdict::kPass, Verdict::kPass),
+        std::tuple("blamed: {kind: none, safe: true}", Verdict::kPass, Verdict::kFail),
+        std::tuple("blamed: {kind: unsafe}", Verdict::kFail, Verdict::kPass),
+        std::tuple("blamed: {kind: unsafe, op: barrier}", Verdict::kFail, Verdict::kFail)}) {
+    Facts facts = kill_of_2(yaml);
+    facts.found(finding("none", {}));
+    EXPECT_EQ(facts.result().verdict, without) << yaml;
+    facts.facts().findings.unsafe = {finding("unsafe", {}, Confidence::kStrict, "send")};
+    EXPECT_EQ(facts.result().verdict, with) << yaml;
+  }
+}
+
 TEST(Blamed, TakesConsequencesForNoCauses) {
   Facts facts = kill_of_2("blamed: {kind: dead_rank, ranks: [2]}");
   Finding later = finding("exited_rank", {0});

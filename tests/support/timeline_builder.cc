@@ -127,6 +127,13 @@ uint32_t TimelineBuilder::enter(int r, const CallSpec& s) {
     more.tag_or_result = s.recv_tag;
     add(r, s.lane, more);
   }
+  constexpr uint16_t kToldLater = RF_CALL_MASK_VALID | RF_CALL_RANK_LOCAL | RF_CALL_NONBLOCKING;
+  if ((s.flags & kToldLater) == kToldLater) {
+    rf_record owed = entered;
+    owed.phase = RF_PHASE_DETAIL;
+    owed.where = s.needs_mask;
+    add(r, s.lane, owed);
+  }
   const rf_state before = lane.state;
   lane.state = state_inside(entered);
   lane.state.needs_mask = s.needs_mask;

@@ -196,12 +196,28 @@ static inline void rf_call_on(struct rf_call* call, uint16_t op, MPI_Comm comm, 
     return rf_core->end(call_, rc_);                                                                    \
   } while (0)
 
+/* Who owes this rank bytes is in the state only while the call is open: of one that leaves work pending the
+ * history tells it. */
+static inline void rf_tell_owed(struct rf_call* call) {
+  if ((call->flags & RF_CALL_MASK_VALID) && (call->flags & RF_CALL_RANK_LOCAL))
+    rf_core->detail(call, RF_PEER_NONE, 0, 0, call->needs_mask);
+}
+
+/* The process polls: told once. */
+static inline void rf_polls(void) {
+  static int is_told;
+  if (__atomic_load_n(&is_told, __ATOMIC_RELAXED)) return;
+  rf_core->opaque(RF_OPAQUE_POLLED);
+  __atomic_store_n(&is_told, 1, __ATOMIC_RELAXED);
+}
+
 /* The same for a call that leaves work pending in `request`. */
 #define RF_RETURN_ENQUEUED(call_, communicator, request, forward)                         \
   do {                                                                                    \
     (call_)->flags |= RF_CALL_NONBLOCKING;                                                \
     const enum rf_verdict verdict_ = rf_core->begin(call_);                               \
     struct rf_unwind_guard guard_ __attribute__((cleanup(rf_close_on_unwind))) = {call_}; \
+    if (verdict_ == RF_DO_FORWARD) rf_tell_owed(call_);                                   \
     const int rc_ = verdict_ == RF_DO_FORWARD ? (forward) : 0;                            \
     guard_.call = NULL;                                                                   \
     return rf_enqueued(call_, communicator, verdict_, request, rc_);                      \

@@ -45,6 +45,7 @@ typedef int fint;
     struct rf_unwind_guard guard_ __attribute__((cleanup(rf_close_on_unwind))) = {call_}; \
     *e = RF_MPI_SUCCESS;                                                                  \
     if (verdict_ == RF_DO_FORWARD) {                                                      \
+      rf_tell_owed(call_);                                                                \
       forward;                                                                            \
       if (*e == RF_MPI_SUCCESS) handle_ = rf_request_f2c(*(q_));                          \
     }                                                                                     \

@@ -19,6 +19,7 @@ NAMES(mprobe, (PROBE_ARGS, fint* message, void* status, fint* error),
  * senders' it was is in the status, whose Fortran form differs between the modules: so it stays from any
  * source. */
 static void f_improbe(FROM, PROBE_ARGS, fint* flag, fint* message, void* status, fint* error) {
+  rf_polls();
   const fint rc = POLLED(GO(next)(source, tag, comm, flag, message, status, e));
   if (rc != RF_MPI_SUCCESS || !*flag) return;
   const MPI_Comm c = rf_comm_f2c(*comm);

@@ -6,34 +6,36 @@
 #define CHANGEABLE_MESSAGE \
   { *n, *t, *peer, 0 }
 
-#define SEND(name, OP)                                                                                   \
+#define SEND(name, OP, flag)                                                                             \
   static void f_##name(FROM, MESSAGE_ARGS, fint* error) {                                                \
     struct rf_fortran_arguments a = CHANGEABLE_MESSAGE;                                                  \
     const MPI_Comm c = rf_comm_f2c(*comm);                                                               \
     struct rf_call call;                                                                                 \
     rf_message(&call, OP, *n, rf_type_f2c(*t), *peer, *tag, c, where);                                   \
+    call.flags |= flag;                                                                                  \
     MAKE(&call, c, rf_fortran_change(&call, &a); GO(next)(b, &a.count, &a.type, &a.root, tag, comm, e)); \
   }                                                                                                      \
   NAMES(name, (MESSAGE_ARGS, fint * error), (b, n, t, peer, tag, comm, error))
-#define NONBLOCKING(name, OP)                                          \
+#define NONBLOCKING(name, OP, flag)                                    \
   static void f_##name(FROM, MESSAGE_ARGS, fint* q, fint* error) {     \
     struct rf_fortran_arguments a = CHANGEABLE_MESSAGE;                \
     const MPI_Comm c = rf_comm_f2c(*comm);                             \
     struct rf_call call;                                               \
     rf_message(&call, OP, *n, rf_type_f2c(*t), *peer, *tag, c, where); \
+    call.flags |= flag;                                                \
     ENQUEUE(&call, c, q, rf_fortran_change(&call, &a);                 \
             GO(next)(b, &a.count, &a.type, &a.root, tag, comm, q, e)); \
   }                                                                    \
   NAMES(name, (MESSAGE_ARGS, fint * q, fint * error), (b, n, t, peer, tag, comm, q, error))
-SEND(send, RF_OP_SEND)
-SEND(bsend, RF_OP_SEND)
-SEND(rsend, RF_OP_SEND)
-SEND(ssend, RF_OP_SSEND)
-NONBLOCKING(isend, RF_OP_SEND)
-NONBLOCKING(ibsend, RF_OP_SEND)
-NONBLOCKING(irsend, RF_OP_SEND)
-NONBLOCKING(issend, RF_OP_SSEND)
-NONBLOCKING(irecv, RF_OP_RECV)
+SEND(send, RF_OP_SEND, 0)
+SEND(bsend, RF_OP_SEND, RF_CALL_BUFFERED)
+SEND(rsend, RF_OP_SEND, 0)
+SEND(ssend, RF_OP_SSEND, 0)
+NONBLOCKING(isend, RF_OP_SEND, 0)
+NONBLOCKING(ibsend, RF_OP_SEND, RF_CALL_BUFFERED)
+NONBLOCKING(irsend, RF_OP_SEND, 0)
+NONBLOCKING(issend, RF_OP_SSEND, 0)
+NONBLOCKING(irecv, RF_OP_RECV, 0)
 
 static void f_recv(FROM, MESSAGE_ARGS, void* status, fint* error) {
   struct rf_fortran_arguments a = CHANGEABLE_MESSAGE;
@@ -81,7 +83,16 @@ NAMES(probe, (fint * source, fint* tag, fint* comm, void* status, fint* error),
       (source, tag, comm, status, error))
 
 /* A poll, as in C. */
+static void f_buffer_detach(FROM, void* b, fint* bytes, fint* error) {
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_WAIT, RF_NO_HANDLE, where);
+  call.pending_count = 1; /* for messages we know no more of */
+  MAKE(&call, rf_mpi.world, GO(next)(b, bytes, e));
+}
+NAMES(buffer_detach, (void* b, fint* bytes, fint* error), (b, bytes, error))
+
 static void f_iprobe(FROM, fint* source, fint* tag, fint* comm, fint* flag, void* status, fint* error) {
+  rf_polls();
   POLLED(GO(next)(source, tag, comm, flag, status, e));
 }
 NAMES(iprobe, (fint * source, fint* tag, fint* comm, fint* flag, void* status, fint* error),

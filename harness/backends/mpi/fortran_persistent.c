@@ -3,19 +3,20 @@
 
 #define MESSAGE_ARGS fint *n, fint *t, fint *peer, fint *tag, fint *comm, fint *q
 
-#define PREPARE_MESSAGE(name, OP)                                              \
+#define PREPARE_MESSAGE(name, OP, flag)                                        \
   static void f_##name(FROM, void* b, MESSAGE_ARGS, fint* error) {             \
     const fint rc = POLLED(GO(next)(b, n, t, peer, tag, comm, q, e));          \
     struct rf_call call;                                                       \
     rf_message(&call, OP, *n, TYPE(t), *peer, *tag, rf_comm_f2c(*comm), NULL); \
+    call.flags |= flag;                                                        \
     rf_prepared_message(rc, rf_request_f2c(*q), &call);                        \
   }                                                                            \
   NAMES(name, (void* b, MESSAGE_ARGS, fint* error), (b, n, t, peer, tag, comm, q, error))
-PREPARE_MESSAGE(send_init, RF_OP_SEND)
-PREPARE_MESSAGE(bsend_init, RF_OP_SEND)
-PREPARE_MESSAGE(rsend_init, RF_OP_SEND)
-PREPARE_MESSAGE(ssend_init, RF_OP_SSEND)
-PREPARE_MESSAGE(recv_init, RF_OP_RECV)
+PREPARE_MESSAGE(send_init, RF_OP_SEND, 0)
+PREPARE_MESSAGE(bsend_init, RF_OP_SEND, RF_CALL_BUFFERED)
+PREPARE_MESSAGE(rsend_init, RF_OP_SEND, 0)
+PREPARE_MESSAGE(ssend_init, RF_OP_SSEND, 0)
+PREPARE_MESSAGE(recv_init, RF_OP_RECV, 0)
 
 static void f_start(FROM, fint* q, fint* error) {
   struct rf_request* const entry = rf_request_find(rf_request_f2c(*q));
@@ -30,10 +31,12 @@ static void f_start(FROM, fint* q, fint* error) {
   fint* const e = error ? error : &own_error;
   const enum rf_verdict verdict = rf_core->begin(&call);
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
-  if (verdict == RF_DO_FORWARD)
+  if (verdict == RF_DO_FORWARD) {
+    rf_tell_owed(&call);
     GO(next)(q, e);
-  else
+  } else {
     *e = rf_not_made(&call, RF_NO_HANDLE, verdict);
+  }
   guard.call = NULL;
   rf_started(entry, &call, verdict, *e);
 }

@@ -49,6 +49,7 @@ static void some_done(struct rf_waited* waited, int module, int rc, int count, c
 #define TEST(n, q, forward, seen)    \
   do {                               \
     FIND(n, q);                      \
+    rf_polls();                      \
     const fint rc = POLLED(forward); \
     seen;                            \
   } while (0)

@@ -19,7 +19,7 @@ import sys
 
 QUERY = r"""MPI_(T_.*|Initialized|Finalized|Is_thread_main|Query_thread|Get_version|Get_library_version|
 Get_processor_name|Get_address|Get_count|Get_elements(_x)?|Wtime|Wtick|Comm_(rank|size|group|compare|remote_size|
-remote_group|test_inter|get_.*)|Aint_add|Aint_diff|Request_get_status.*|Get_hw_resource_info|Abi_.*|Status_.*|Address|Test_cancelled|
+remote_group|test_inter|get_.*)|Aint_add|Aint_diff|Request_get_status.*|Buffer_attach|(Comm|Session)_attach_buffer|Get_hw_resource_info|Abi_.*|Status_.*|Address|Test_cancelled|
 Cart_(get|coords|rank|shift|map)|Cartdim_get|Graph_(get|map|neighbors|neighbors_count)|Graphdims_get|
 Dist_graph_neighbors(_count)?|Topo_test|Dims_create|Pcontrol|Session_get_.*)|
 MPIX_(Query_.*|GPU_query_support|Request_is_complete|Comm_(get_stream|test_threadcomm)|Comm_is_revoked|Comm_get_failed|Comm_ack_failed|Comm_failure_.*)|OMPI_Affinity_str"""
@@ -28,7 +28,7 @@ IO = r"MPI_(File_(?!get_|set_errh|call_err|create_err|c2f|f2c).*|Register_datare
 COMMUNICATION = r"""MPI_(Init|Init_thread|Finalize|Abort|I?(All|Bcast|Barrier|Reduce|Gather|Scatter|Scan|Exscan|
 Neighbor|all|bcast|barrier|reduce|gather|scatter|scan|exscan|neighbor).*|.*_init|I[bsr]?send|[BSR]?[Ss]end|
 I?recv|Recv|Sendrecv(_replace)?|Isendrecv(_replace)?|I?m?probe|Probe|Mprobe|I?mrecv|Mrecv|Wait.*|Test(all|any|some)?|
-Start(all)?|Cancel|Request_free|Grequest_(start|complete)|(Comm_|Session_)?(Buffer_(attach|detach|flush|iflush)|(attach|detach|flush|iflush)_buffer)|
+Start(all)?|Cancel|Request_free|Grequest_(start|complete)|Buffer_(detach|flush|iflush)|(Comm|Session)_(detach|flush|iflush)_buffer|
 Comm_(i?dup.*|split.*|create|create_group|create_from_group|free|disconnect|spawn.*|accept|connect|join)|
 Intercomm_.*|Cart_(create|sub)|Graph_create|Dist_graph_create.*|Pready.*|Parrived|Psend_init|Precv_init|
 Session_(init|finalize))|MPIX_(.*_enqueue|Stream_(i?send|i?recv|comm_create.*)|Threadcomm_.*|Grequest_start|Comm_(revoke|shrink|agree|iagree|ishrink)|.*_init)"""

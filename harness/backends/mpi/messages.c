@@ -29,26 +29,28 @@ int rf_empty_if_skipped(const struct rf_call* call, struct rf_mpi_status* status
 #define CHANGED(count, type, peer) rf_apply_change(&call, count, type, peer, NULL)
 #define SEND_ARGS const void *b, int n, MPI_Datatype t, int dest, int tag, MPI_Comm c
 
-#define SEND(Name, OP)                                                                           \
+#define SEND(Name, OP, flag)                                                                     \
   int wrap_MPI_##Name(SEND_ARGS) {                                                               \
     struct rf_call call;                                                                         \
     rf_message(&call, OP, n, t, dest, tag, c, WHERE);                                            \
+    call.flags |= flag;                                                                          \
     RF_RETURN_CALL(&call, c, (CHANGED(&n, &t, &dest), NEXT(MPI_##Name)(b, n, t, dest, tag, c))); \
   }
-#define SEND_NONBLOCKING(Name, OP)                                                                         \
+#define SEND_NONBLOCKING(Name, OP, flag)                                                                   \
   int wrap_MPI_##Name(SEND_ARGS, MPI_Request* q) {                                                         \
     struct rf_call call;                                                                                   \
     rf_message(&call, OP, n, t, dest, tag, c, WHERE);                                                      \
+    call.flags |= flag;                                                                                    \
     RF_RETURN_ENQUEUED(&call, c, q, (CHANGED(&n, &t, &dest), NEXT(MPI_##Name)(b, n, t, dest, tag, c, q))); \
   }
-SEND(Send, RF_OP_SEND)
-SEND(Bsend, RF_OP_SEND)
-SEND(Rsend, RF_OP_SEND)
-SEND(Ssend, RF_OP_SSEND)
-SEND_NONBLOCKING(Isend, RF_OP_SEND)
-SEND_NONBLOCKING(Ibsend, RF_OP_SEND)
-SEND_NONBLOCKING(Irsend, RF_OP_SEND)
-SEND_NONBLOCKING(Issend, RF_OP_SSEND)
+SEND(Send, RF_OP_SEND, 0)
+SEND(Bsend, RF_OP_SEND, RF_CALL_BUFFERED)
+SEND(Rsend, RF_OP_SEND, 0)
+SEND(Ssend, RF_OP_SSEND, 0)
+SEND_NONBLOCKING(Isend, RF_OP_SEND, 0)
+SEND_NONBLOCKING(Ibsend, RF_OP_SEND, RF_CALL_BUFFERED)
+SEND_NONBLOCKING(Irsend, RF_OP_SEND, 0)
+SEND_NONBLOCKING(Issend, RF_OP_SSEND, 0)
 
 int wrap_MPI_Recv(void* b, int n, MPI_Datatype t, int source, int tag, MPI_Comm c,
                   struct rf_mpi_status* status) {
@@ -80,8 +82,23 @@ int wrap_MPI_Probe(int source, int tag, MPI_Comm c, struct rf_mpi_status* status
   RF_RETURN_CALL(&call, c, NEXT(MPI_Probe)(source, tag, c, status));
 }
 
+/* Returns when all that it buffered has left: for messages we know no more of. */
+int wrap_MPI_Buffer_detach(void* b, int* bytes) {
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_WAIT, RF_NO_HANDLE, WHERE);
+  call.pending_count = 1;
+  RF_RETURN_CALL(&call, rf_mpi.world, NEXT(MPI_Buffer_detach)(b, bytes));
+}
+int wrap_MPI_Buffer_flush(void) {
+  struct rf_call call;
+  rf_call_on(&call, RF_OP_WAIT, RF_NO_HANDLE, WHERE);
+  call.pending_count = 1;
+  RF_RETURN_CALL(&call, rf_mpi.world, NEXT(MPI_Buffer_flush)());
+}
+
 /* A poll: the lane is running, and a record each would push the history out of the ring. */
 int wrap_MPI_Iprobe(int source, int tag, MPI_Comm c, int* flag, struct rf_mpi_status* status) {
+  rf_polls();
   const int rc = NEXT(MPI_Iprobe)(source, tag, c, flag, status);
   if (rc == RF_MPI_SUCCESS && !*flag) rf_core->polled();
   return rc;

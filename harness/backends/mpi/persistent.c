@@ -33,18 +33,19 @@ int rf_prepared(struct rf_call* making, const struct rf_call* call, enum rf_verd
   return rf_core->end(making, rc);
 }
 
-#define PREPARE_SEND(Name, OP)                                                                               \
+#define PREPARE_SEND(Name, OP, flag)                                                                         \
   int wrap_MPI_##Name(const void* b, int n, MPI_Datatype t, int dest, int tag, MPI_Comm c, MPI_Request* q) { \
     const int rc = NEXT(MPI_##Name)(b, n, t, dest, tag, c, q);                                               \
     if (rf_is_again(WHERE)) return rc;                                                                       \
     struct rf_call call;                                                                                     \
     rf_message(&call, OP, n, t, dest, tag, c, NULL);                                                         \
+    call.flags |= flag;                                                                                      \
     return rf_prepared_message(rc, *q, &call);                                                               \
   }
-PREPARE_SEND(Send_init, RF_OP_SEND)
-PREPARE_SEND(Bsend_init, RF_OP_SEND)
-PREPARE_SEND(Rsend_init, RF_OP_SEND)
-PREPARE_SEND(Ssend_init, RF_OP_SSEND)
+PREPARE_SEND(Send_init, RF_OP_SEND, 0)
+PREPARE_SEND(Bsend_init, RF_OP_SEND, RF_CALL_BUFFERED)
+PREPARE_SEND(Rsend_init, RF_OP_SEND, 0)
+PREPARE_SEND(Ssend_init, RF_OP_SSEND, 0)
 
 int wrap_MPI_Recv_init(void* b, int n, MPI_Datatype t, int source, int tag, MPI_Comm c, MPI_Request* q) {
   const int rc = NEXT(MPI_Recv_init)(b, n, t, source, tag, c, q);
@@ -75,6 +76,7 @@ static int start(MPI_Request* request, const void* where, int (*next)(MPI_Reques
   call.where = where;
   const enum rf_verdict verdict = rf_core->begin(&call);
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call};
+  if (verdict == RF_DO_FORWARD) rf_tell_owed(&call);
   const int rc = verdict == RF_DO_FORWARD ? next(request) : rf_not_made(&call, RF_NO_HANDLE, verdict);
   guard.call = NULL;
   return rf_started(entry, &call, verdict, rc);

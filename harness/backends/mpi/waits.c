@@ -123,6 +123,7 @@ int wrap_MPI_Waitsome(int n, MPI_Request q[], int* count, int indices[], struct 
 
 #define BEGIN_TEST(n, q)                                       \
   struct rf_waited waited __attribute__((cleanup(rf_let_go))); \
+  rf_polls();                                                  \
   rf_find_all(&waited, n, q)
 
 int wrap_MPI_Test(MPI_Request* q, int* flag, struct rf_mpi_status* status) {
@@ -163,6 +164,26 @@ int wrap_MPI_Testsome(int n, MPI_Request q[], int* count, int indices[], struct 
   if (count) some_done(&waited, rc, *count, indices, statuses);
   if (count && *count == 0) rf_core->polled();
   return rc;
+}
+
+/* Only asked: the requests stay. */
+int wrap_MPI_Request_get_status(MPI_Request q, int* flag, struct rf_mpi_status* status) {
+  rf_polls();
+  return NEXT(MPI_Request_get_status)(q, flag, status);
+}
+int wrap_MPI_Request_get_status_all(int n, const MPI_Request q[], int* flag, struct rf_mpi_status s[]) {
+  rf_polls();
+  return NEXT(MPI_Request_get_status_all)(n, q, flag, s);
+}
+int wrap_MPI_Request_get_status_any(int n, const MPI_Request q[], int* index, int* flag,
+                                    struct rf_mpi_status* status) {
+  rf_polls();
+  return NEXT(MPI_Request_get_status_any)(n, q, index, flag, status);
+}
+int wrap_MPI_Request_get_status_some(int n, const MPI_Request q[], int* count, int indices[],
+                                     struct rf_mpi_status s[]) {
+  rf_polls();
+  return NEXT(MPI_Request_get_status_some)(n, q, count, indices, s);
 }
 
 /* Freed: whether it ever completed is not known from here on. */

@@ -52,7 +52,7 @@ bool text_matches(const Value& params, const char* key, const std::string& is) {
 }
 
 bool matches(const Value& wanted, const Finding& finding, const RunFacts& facts) {
-  const char* confidence = finding.confidence == Confidence::kProven ? "proven" : "inferred";
+  const char* confidence = to_text(finding.confidence);
   if (!text_matches(wanted, "kind", finding.kind) || !text_matches(wanted, "op", finding.op) ||
       !text_matches(wanted, "comm", finding.comm) || !text_matches(wanted, "field", finding.field) ||
       !text_matches(wanted, "confidence", confidence))
@@ -105,8 +105,21 @@ ExpectationResult judge_none(const ExpectationSpec& spec, const RunFacts& facts)
     if (says_something(finding))
       return answer(spec, Verdict::kFail, "nobody was to be blamed, but: " + finding_text(finding),
                     finding_lines(facts, finding.kind));
+  if (read_bool(spec.params, "safe", false) && !facts.findings.unsafe.empty())
+    return answer(spec, Verdict::kFail, facts.findings.unsafe.front().text,
+                  lines_where(facts, "unsafe", [](const Json&) { return true; }));
   return answer(spec, Verdict::kPass, "nothing was found wrong",
                 lines_where(facts, "look", [](const Json&) { return true; }));
+}
+
+bool wants_unsafe(const ExpectationSpec& spec) { return read_text(spec.params, "kind") == "unsafe"; }
+
+// What did not happen is asked for by its name alone.
+ExpectationResult judge_unsafe(const ExpectationSpec& spec, const RunFacts& facts) {
+  const std::vector<uint64_t> lines = lines_where(facts, "unsafe", [](const Json&) { return true; });
+  for (const Finding& finding : facts.findings.unsafe)
+    if (accepts(spec, finding, facts)) return answer(spec, Verdict::kPass, finding_text(finding), lines);
+  return answer(spec, Verdict::kFail, "the recorded calls need no buffering, or it is not known", lines);
 }
 
 ExpectationResult judge_blamed(const ExpectationSpec& spec, const RunFacts& facts) {
@@ -116,6 +129,7 @@ ExpectationResult judge_blamed(const ExpectationSpec& spec, const RunFacts& fact
     return answer(spec, Verdict::kUnknown, "the diagnosis cannot say: " + all.front().text,
                   finding_lines(facts, "cannot_say"));
   if (wants_none(spec)) return judge_none(spec, facts);
+  if (wants_unsafe(spec)) return judge_unsafe(spec, facts);
   const Finding* found = nullptr;
   for (const Finding& finding : all)
     if (is_cause(finding) && !found && accepts(spec, finding, facts)) found = &finding;
@@ -224,6 +238,8 @@ const Registration<Oracle> kBlamed{{
      {"field", ParamType::kText, false, "of a mismatch: the argument that differs"},
      {"resource", ParamType::kText, false, "of host_resource: part of the path"},
      {"sides", ParamType::kAny, false, "the ranks of each side: [[0], [1, 2]]"},
+     {"safe", ParamType::kBool, false,
+      "with none: nor does the job finish only because MPI buffers (unsafe)"},
      {"any_of", ParamType::kAny, false, "alternatives, each a map of the keys above"}},
     check_blamed,
     judge_blamed,

@@ -84,7 +84,7 @@ def runs_of(case, lines):
                    "wrong": wrong, "kinds": kinds(case, wrong, ranks), "blames": blames(case, wrong, ranks), "ends": case.ends,
                    "lines": lines}
         yield {"family": case.family, "program": case.program, "case": case.name, "ranks": ranks, "mask": 0,
-               "wrong": [], "kinds": [], "blames": [[]], "ends": "zero", "lines": lines}
+               "wrong": [], "kinds": [], "blames": [[]], "ends": "zero", "unsafe": case.unsafe, "lines": lines}
 
 
 def main(folder):

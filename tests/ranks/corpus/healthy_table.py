@@ -63,9 +63,14 @@ PROGRAMS = {
 }
 
 
+# On every rank a plain send stands before the receive: right where the library buffers it.
+SENDS_FIRST = ("matched_probe", "late_partner")
+
+
 def healthy():
     for name, statements in PROGRAMS.items():
-        yield Case("healthy", "healthy", name, [], right=statements, wrong=[], who={2: [], 3: [], 5: []})
+        yield Case("healthy", "healthy", name, [], right=statements, wrong=[], who={2: [], 3: [], 5: []},
+                   unsafe=name in SENDS_FIRST)
 
 
 FAMILIES = [healthy]

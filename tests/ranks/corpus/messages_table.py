@@ -23,7 +23,7 @@ def cycles():
     yield Case("cycle", "messages", "ring_of_any_source", ["order_deadlock"],
                right=[w.send("next"), w.recv("MPI_ANY_SOURCE")], wrong=[w.recv("MPI_ANY_SOURCE"), w.send("next")],
                who=ALL, blame="nobody", ends="hang")
-    yield Case("cycle", "messages", "ring_of_probes", ["order_deadlock"],
+    yield Case("cycle", "messages", "ring_of_probes", ["order_deadlock"], unsafe=True,
                right=[w.send("next"), w.probe("prev"), w.recv("prev")],
                wrong=[w.probe("prev"), w.send("next"), w.recv("prev")], who=ALL, blame="nobody", ends="hang")
     yield Case("cycle", "messages", "pair_in_the_ring", ["order_deadlock"], first=BARRIER,
@@ -35,11 +35,11 @@ def cycles():
 
 def partners():
     """One half of a message is missing, or goes to somebody else. At the end of the job, or before a barrier."""
-    give, take = w.send("next"), w.recv("prev")
+    give, take, on_other = w.send("next"), w.recv("prev"), w.send("next", comm="other")
     for end, after in (("end", []), ("barrier", BARRIER)):
         make = lambda name, kinds, right, wrong, **more: Case(  # noqa: E731
             "partner", "messages", f"{name}_{end}", kinds, right=right, wrong=wrong, first=BARRIER, after=after,
-            who=more.pop("who", ONE), blame=more.pop("blame", "pair"), **more)
+            who=more.pop("who", ONE), blame=more.pop("blame", "pair"), unsafe=right[0] == give or on_other in right, **more)
         yield make("missing_send", STARVES, [give, take], [take], ends="hang")
         yield make("missing_recv", ["missing_call"], [give, take], [give], ends="zero")
         yield make("missing_recv_of_ssend", STARVES, [w.irecv("prev"), w.ssend("next"), w.wait()],
@@ -68,7 +68,7 @@ def partners():
         yield make("any_source_too_many", STARVES, [collect, f"if (rank) {w.send('0')}"],
                    [collect, w.recv("MPI_ANY_SOURCE")], ends="hang", who={n: [[0]] for n in (2, 3, 5)}, blame="pair")
         yield make("wrong_communicator", ["order_deadlock", "missing_call", "call_mismatch"],
-                   ["make_comms();", w.send("next", comm="other"), w.recv("prev", comm="other")],
+                   ["make_comms();", on_other, w.recv("prev", comm="other")],
                    ["make_comms();", w.send("next", comm="third"), w.recv("prev", comm="other")], ends="hang")
 
 

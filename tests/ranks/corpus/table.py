@@ -28,6 +28,7 @@ class Case:
     who: dict = dataclasses.field(default_factory=lambda: WHO)
     blame: str = "smaller"  # smaller side | nobody | wrong | maybe (it or nobody) | pair (nobody, or the wrong rank)
     ends: str = "either"  # hang | zero | bad | either: what the library may do with it
+    unsafe: bool = False  # the twin ends only where the library buffers its sends (MPI 4.1, 3.5)
     root: int = -1  # whose lone call blames those who did not come
 
 

@@ -1,0 +1,59 @@
+// unsafe: a job that finished because the library buffered a message, or let a rank leave a collective early:
+// under the strictest semantics that MPI allows its own calls would wait for each other (strict_replay.h).
+#include <fmt/format.h>
+
+#include "harness/diagnose/rule.h"
+#include "harness/diagnose/strict_replay.h"
+#include "harness/diagnose/words.h"
+
+namespace rankfault {
+namespace {
+
+std::string needed_text(const StrictWait& w) {
+  return fmt::format("{} of rank {}", short_call(*w.needed, *w.group), w.partner->world_rank);
+}
+
+std::string wait_text(const StrictWait& w) {
+  const std::string call = call_text(*w.because, *w.group);
+  return fmt::format("rank {} would wait in {} for {}", w.waiter->world_rank,
+                     w.in == w.because ? call : fmt::format("the wait for {}", call), needed_text(w));
+}
+
+Side side_of(const StrictWait& w) {
+  return {{w.waiter->world_rank},
+          op_text(w.in->op()),
+          call_text(*w.because, *w.group),
+          call_site_of(*w.waiter->process, *w.in)};
+}
+
+// Nobody is blamed: which of them should go another way is the program's choice.
+std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
+  if (!job.timeline().job_over) return {};
+  const std::vector<StrictWait> cycle = strict_cycle(job);
+  if (cycle.empty()) return {};
+  const StrictWait& first = cycle.front();
+  Finding f;
+  f.kind = "unsafe";
+  f.confidence = Confidence::kStrict;
+  f.attempt = job.attempt();
+  f.at = first.in->entered;
+  f.op = op_text(first.because->op());
+  f.call_site = call_site_of(*first.waiter->process, *first.in);
+  set_comm(f, *first.group);
+  set_seq(f, *first.because);
+  for (const StrictWait& w : cycle) {
+    f.sides.push_back(side_of(w));
+    f.evidence.push_back(wait_text(w));
+    f.text += (f.text.empty() ? "" : "; ") + wait_text(w);
+  }
+  f.text =
+      "it finished because the library buffered a message or let a rank leave a collective early; else " +
+      f.text;
+  return {std::move(f)};
+}
+
+const Registration<Rule> kRule{
+    {"unsafe", "the job finished only because the library buffered: no finding, told apart", look}};
+
+}  // namespace
+}  // namespace rankfault
