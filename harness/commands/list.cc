@@ -7,6 +7,7 @@
 
 #include "harness/commands/catalogue_text.h"
 #include "harness/commands/command.h"
+#include "harness/commands/findings_page.h"
 #include "harness/scenario/schema.h"
 
 namespace rankfault {
@@ -28,6 +29,10 @@ int list(const Options& options) {
                did_you_mean(options.what, names), fmt::join(names, ", "));
     return kExitUsage;
   }
+  if (options.what == "findings" && options.markdown) {
+    fmt::print("{}", findings_page());
+    return kExitPass;
+  }
   const CatalogueTable table = catalogue(options.what);
   if (options.json)
     fmt::print("{}\n", Json(table.rows).dump(2));
@@ -46,7 +51,7 @@ const Registration<CliCommand> kRegistration{{
       auto options = std::make_shared<Options>();
       app.add_option("what", options->what, "faults, oracles, findings, points, launchers or schema")
           ->required();
-      app.add_flag("--markdown", options->markdown, "as a table for the docs");
+      app.add_flag("--markdown", options->markdown, "as the docs have it");
       app.add_flag("--json", options->json, "for machines, parameters included");
       return [options] { return list(*options); };
     },

@@ -16,6 +16,11 @@ struct Rule {
   const char* name;  // the finding kind it makes
   const char* summary;
   std::vector<Finding> (*look)(const JobView&, const DiagnoseOptions&);
+  // For docs/reference/findings.md, one or two sentences each: what proves it, a finding as people see it,
+  // and what they do next.
+  const char* proof;
+  const char* example;
+  const char* next;
 };
 
 }  // namespace rankfault

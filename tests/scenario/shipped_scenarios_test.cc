@@ -6,8 +6,11 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <tuple>
+#include <vector>
 
 #include "harness/commands/catalogue_text.h"
+#include "harness/commands/findings_page.h"
 #include "harness/commands/scenario_files.h"
 #include "harness/scenario/scenario_parser.h"
 
@@ -53,12 +56,17 @@ TEST(ScenarioFiles, ADirectoryWithoutAnyIsAnError) {
   EXPECT_EQ(find_scenario_files({"/nowhere"}).error().to_string(), "/nowhere: no such file or directory");
 }
 
-TEST(FaultCatalogue, ReadmeHoldsTheGeneratedTable) {
+// Pages that the program writes: each holds what it writes now.
+TEST(GeneratedPages, AreThoseOfThisProgram) {
   const char* source = std::getenv("RANKFAULT_SOURCE_DIR");
   if (!source) GTEST_SKIP() << "RANKFAULT_SOURCE_DIR is not set (run under ctest)";
-  EXPECT_NE(text_of(std::string(source) + "/faults/README.md").find(as_markdown(catalogue("faults"))),
-            std::string::npos)
-      << "write the table anew: rankfault list faults --markdown";
+  const std::vector<std::tuple<std::string, std::string, std::string>> pages{
+      {"/faults/README.md", "faults", as_markdown(catalogue("faults"))},
+      {"/docs/reference/oracles.md", "oracles", as_markdown(catalogue("oracles"))},
+      {"/docs/reference/findings.md", "findings", findings_page()}};
+  for (const auto& [page, list, text] : pages)
+    EXPECT_NE(text_of(source + page).find(text), std::string::npos)
+        << page << ": write it anew: rankfault list " << list << " --markdown";
 }
 
 }  // namespace

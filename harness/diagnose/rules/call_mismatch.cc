@@ -97,7 +97,16 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   return found;
 }
 
-const Registration<Rule> kRule{{"call_mismatch", "ranks make different calls at the same position", look}};
+const Registration<Rule> kRule{{
+    .name = "call_mismatch",
+    .summary = "ranks make different calls at the same position",
+    .look = look,
+    .proof = "The library pairs calls by position (or by tag), and the records show two different calls at "
+             "one position, with nothing lost, refused or unseen before it.",
+    .example = "rank 1 calls all_reduce float32 x 1000, the others x 1024: count differs",
+    .next = "`field` names the argument that differs, `sides` has both lines. A different count is often an "
+            "uneven batch; a different operation is often one call too many or too few before.",
+}};
 
 }  // namespace
 }  // namespace rankfault

@@ -57,7 +57,18 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   return found;
 }
 
-const Registration<Rule> kRule{{"dead_rank", "a process was ended by a signal and others need it", look}};
+const Registration<Rule> kRule{{
+    .name = "dead_rank",
+    .summary = "a process was ended by a signal and others need it",
+    .look = look,
+    .proof =
+        "The process is dead, others wait for a call that it never entered, and they waited before it died.",
+    .example = "rank 2 was ended by SIGKILL and never entered all_reduce 98 on world; ranks 0 1 3 cannot go "
+               "on without it",
+    .next = "Find out who sent the signal: the kernel's log for SIGKILL (out of memory), a core file for "
+            "SIGSEGV and SIGBUS, the scheduler for SIGTERM. \"Ended by its launcher\" means that another "
+            "rank failed first.",
+}};
 
 }  // namespace
 }  // namespace rankfault

@@ -40,7 +40,15 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   return found;
 }
 
-const Registration<Rule> kRule{{"duplicate_rank", "two living processes announced the same rank", look}};
+const Registration<Rule> kRule{{
+    .name = "duplicate_rank",
+    .summary = "two living processes announced the same rank",
+    .look = look,
+    .proof = "Never proven.",
+    .example = "rank 1 is announced by processes 811 and 812",
+    .next =
+        "Check how ranks are numbered: a second job in the same environment, or RANK that is set by hand.",
+}};
 
 }  // namespace
 }  // namespace rankfault

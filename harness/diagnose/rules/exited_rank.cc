@@ -100,7 +100,15 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   return found;
 }
 
-const Registration<Rule> kRule{{"exited_rank", "a process exited early or with an error", look}};
+const Registration<Rule> kRule{{
+    .name = "exited_rank",
+    .summary = "a process exited early or with an error",
+    .look = look,
+    .proof = "The process exited, and others wait for a call that it never entered.",
+    .example = "rank 1 exited with 1; it wrote: RuntimeError: CUDA out of memory",
+    .next =
+        "Read the last lines of the rank's output in the evidence, then its whole log in the run directory.",
+}};
 
 }  // namespace
 }  // namespace rankfault

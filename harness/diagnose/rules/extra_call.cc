@@ -35,7 +35,16 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   return found;
 }
 
-const Registration<Rule> kRule{{"extra_call", "a few ranks made a call that the others never make", look}};
+const Registration<Rule> kRule{{
+    .name = "extra_call",
+    .summary = "a few ranks made a call that the others never make",
+    .look = look,
+    .proof = "Every other member has ended, finished or destroyed the communicator, and their records have "
+             "no such call.",
+    .example = "rank 0 made all_reduce 7 on world, which ranks 1 2 3 never make",
+    .next = "Look at the line of the extra call: a loop that runs once more on one rank, or a call in a "
+            "branch that the others do not take.",
+}};
 
 }  // namespace
 }  // namespace rankfault

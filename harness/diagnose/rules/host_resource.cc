@@ -80,7 +80,14 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   return found;
 }
 
-const Registration<Rule> kRule{{"host_resource", "a file, segment or descriptor was refused or gone", look}};
+const Registration<Rule> kRule{{
+    .name = "host_resource",
+    .summary = "a file, segment or descriptor was refused or gone",
+    .look = look,
+    .proof = "Never proven: the record has the path, the errno and the ranks that met it.",
+    .example = "/dev/shm: no space left on device, for ranks 0 1",
+    .next = "Free or raise the resource that `resource` names: /dev/shm, the disk, `ulimit -n`, memory.",
+}};
 
 }  // namespace
 }  // namespace rankfault

@@ -157,8 +157,15 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   return found;
 }
 
-const Registration<Rule> kRule{
-    {"init_stall", "ranks wait in initialisation for ranks that have not joined", look}};
+const Registration<Rule> kRule{{
+    .name = "init_stall",
+    .summary = "ranks wait in initialisation for ranks that have not joined",
+    .look = look,
+    .proof = "Never proven: a rank may still come.",
+    .example = "ranks wait in initialisation: rank 2 was never started",
+    .next = "Check the launcher: number of processes, rank numbers, master address and port, and the log of "
+            "the rank that is missing.",
+}};
 
 }  // namespace
 }  // namespace rankfault

@@ -96,7 +96,16 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   return {f};
 }
 
-const Registration<Rule> kRule{{"late_rank", "ranks gave up a call while others had not entered it", look}};
+const Registration<Rule> kRule{{
+    .name = "late_rank",
+    .summary = "ranks gave up a call while others had not entered it",
+    .look = look,
+    .proof = "A rank left the call by its own limit, and at that instant the named rank had not entered it. "
+             "All times are of one clock, and the rank that gave up has ended since.",
+    .example = "ranks 0 2 3 gave up all_reduce 40 on world; rank 1 had not entered it: it was stopped",
+    .next = "The named rank is the cause, and those that gave up are the victims. See what it did meanwhile: "
+            "stopped, in a file operation, outside any call, dead.",
+}};
 
 }  // namespace
 }  // namespace rankfault

@@ -88,7 +88,17 @@ std::vector<Finding> look(const JobView& now, const DiagnoseOptions& options) {
   return found;
 }
 
-const Registration<Rule> kRule{{"missing_call", "ranks left out a call that the others made", look}};
+const Registration<Rule> kRule{{
+    .name = "missing_call",
+    .summary = "ranks left out a call that the others made",
+    .look = look,
+    .proof = "The other members wait in the call, and the rank that left it out has ended, has finished MPI "
+             "or has destroyed the communicator: it cannot make the call any more. Or records show the calls "
+             "before and after the gap on every member.",
+    .example = "rank 3 left out all_reduce 12 on world; it went on with barrier 12",
+    .next = "Read the source lines of both sides. Look for a branch that depends on the rank or on local "
+            "data (an empty batch, an early `continue`, `if rank == 0`).",
+}};
 
 }  // namespace
 }  // namespace rankfault

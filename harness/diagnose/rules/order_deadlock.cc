@@ -162,7 +162,16 @@ std::vector<Finding> look(const JobView& now, const DiagnoseOptions& options) {
   return {std::move(f)};
 }
 
-const Registration<Rule> kRule{{"order_deadlock", "live ranks wait for each other in a cycle", look}};
+const Registration<Rule> kRule{{
+    .name = "order_deadlock",
+    .summary = "live ranks wait for each other in a cycle",
+    .look = look,
+    .proof = "Every wait in the cycle is a need of the operation itself, and no other thread of these "
+             "processes can make the awaited calls.",
+    .example = "rank 0 waits in recv from rank 1, rank 1 waits in recv from rank 0",
+    .next = "Make all ranks use communicators and messages in one order, or use nonblocking calls and "
+            "MPI_Sendrecv.",
+}};
 
 }  // namespace
 }  // namespace rankfault

@@ -28,7 +28,15 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   return found;
 }
 
-const Registration<Rule> kRule{{"slow_rank", "others wait for a rank that is alive and running", look}};
+const Registration<Rule> kRule{{
+    .name = "slow_rank",
+    .summary = "others wait for a rank that is alive and running",
+    .look = look,
+    .proof = "Never proven: the rank may come.",
+    .example = "rank 2 runs outside any call while others wait for it in barrier 4 on world",
+    .next = "Read the stack and the Python frames of the rank in the evidence. Raise `--after` if such a "
+            "wait is normal for this job.",
+}};
 
 }  // namespace
 }  // namespace rankfault

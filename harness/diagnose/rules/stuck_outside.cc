@@ -80,8 +80,15 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   return found;
 }
 
-const Registration<Rule> kRule{
-    {"stuck_outside", "a rank sleeps outside communication while others wait", look}};
+const Registration<Rule> kRule{{
+    .name = "stuck_outside",
+    .summary = "a rank sleeps outside communication while others wait",
+    .look = look,
+    .proof = "Never proven: what the rank waits for may come.",
+    .example = "rank 1 sleeps in read() outside any call while ranks 0 2 3 wait in all_reduce 8",
+    .next = "Read the rank's stack: a lock, a full file system, a network file, a data loader that does not "
+            "answer.",
+}};
 
 }  // namespace
 }  // namespace rankfault

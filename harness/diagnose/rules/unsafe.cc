@@ -52,8 +52,17 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   return {std::move(f)};
 }
 
-const Registration<Rule> kRule{
-    {"unsafe", "the job finished only because the library buffered: no finding, told apart", look}};
+const Registration<Rule> kRule{{
+    .name = "unsafe",
+    .summary = "the job finished, and could hang with a library that buffers less",
+    .look = look,
+    .proof = "Never proven: it did not happen. The record of the finished job is replayed: sends wait for "
+             "their receives, collectives for all members. It does not change the exit status; `watch "
+             "--unsafe-is-an-error` does.",
+    .example = "rank 0 sends to rank 1 and rank 1 sends to rank 0 before either receives",
+    .next = "Use MPI_Sendrecv or nonblocking calls, so that the program does not depend on buffers (MPI 4.1, "
+            "3.5).",
+}};
 
 }  // namespace
 }  // namespace rankfault

@@ -82,8 +82,14 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   return {};
 }
 
-const Registration<Rule> kRule{
-    {"version_mismatch", "members of one communicator of NCCL have different versions of it", look}};
+const Registration<Rule> kRule{{
+    .name = "version_mismatch",
+    .summary = "members of one communicator of NCCL have different versions of it",
+    .look = look,
+    .proof = "Never proven.",
+    .example = "rank 1 has NCCL 2.22.3, the others 2.29.7",
+    .next = "Compare LD_LIBRARY_PATH and the Python environments of the ranks.",
+}};
 
 }  // namespace
 }  // namespace rankfault

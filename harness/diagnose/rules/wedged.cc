@@ -124,7 +124,15 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   return found;
 }
 
-const Registration<Rule> kRule{{"wedged", "every member entered the call and nothing completes", look}};
+const Registration<Rule> kRule{{
+    .name = "wedged",
+    .summary = "every member entered the call and nothing completes",
+    .look = look,
+    .proof = "Never proven. Nobody is blamed: all ranks came.",
+    .example = "all 4 members are in all_reduce 31 on world and nothing completes",
+    .next = "Look at the transport: links, sockets and their queues in the evidence, shared memory, the "
+            "device. Calls that differ are named where they are known.",
+}};
 
 }  // namespace
 }  // namespace rankfault
