@@ -72,7 +72,7 @@ class News {
  public:
   void tell_of(const std::vector<Finding>& news) {
     for (const Finding& f : news) {
-      const auto [at, is_new] = told_.try_emplace({f.attempt, f.kind, f.ranks, f.comm_id}, f.confidence);
+      const auto [at, is_new] = told_.try_emplace(Key(f.attempt, f.kind, f.ranks, f.comm_id), f.confidence);
       const bool proven_now = !is_new && at->second != f.confidence && f.confidence == Confidence::kProven;
       at->second = f.confidence;
       if (f.withdrawn) {
@@ -87,7 +87,8 @@ class News {
   }
 
  private:
-  std::map<std::tuple<int, std::string, std::vector<int>, uint64_t>, Confidence> told_;
+  using Key = std::tuple<int, std::string, std::vector<int>, uint64_t>;
+  std::map<Key, Confidence> told_;
 };
 
 WatchOptions watch_options(const Options& options) {

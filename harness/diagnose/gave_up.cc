@@ -105,12 +105,18 @@ std::optional<GivenUp> given_up_at(const CommGroup& group, uint64_t seq, std::ve
   return out;
 }
 
-bool longer_than_usual(const JobView& job, const GivenUp& g) {
+// Than three times the longest such call that came to a good end before. What the late rank did afterwards
+// does not count: its own absence would excuse it.
+bool longer_than_usual(const GivenUp& g) {
+  constexpr int kFactor = 3;
   const GaveUp& first = g.by.front();
   if (first.by_limit()) return true;
-  const WaitEdge e{g.group, first.member, first.call, g.late.front(), true, Known::kNo, first.call};
-  return lasted(first.call->entered, first.at) >
-         patience_with_absence(job, *g.group, e, kShortestGuess).limit;
+  Duration longest{0};
+  for (const Member& m : g.group->members)
+    for (const Call* c : m.calls)
+      if (c->op() == first.call->op() && c->succeeded() && c->left <= g.at)
+        longest = std::max(longest, lasted(c->entered, c->left));
+  return lasted(first.call->entered, g.at) > std::max(kShortestGuess, longest * kFactor);
 }
 
 }  // namespace
@@ -144,7 +150,7 @@ std::optional<GivenUp> first_given_up(const JobView& job) {
       if (g && (!best || g->at < best->at)) best = std::move(g);
     }
   }
-  return best && longer_than_usual(job, *best) ? best : std::nullopt;
+  return best && longer_than_usual(*best) ? best : std::nullopt;
 }
 
 }  // namespace rankfault

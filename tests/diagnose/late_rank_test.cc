@@ -81,6 +81,16 @@ TEST_F(LateRank, IsInferredWhereNoLimitIsOnRecord) {
   EXPECT_EQ(failed_assumptions(all.all.front()), std::vector<std::string>{"left_by_its_limit"});
 }
 
+// Its own absence is no measure of what is usual.
+TEST_F(LateRank, IsFoundWithoutALimitAfterTheLateRankCameBack) {
+  others_wait();
+  others_give_up(0);
+  job.wait(4 * kSecond).fails(1, all_reduce()).exits(1, 3);
+  const Findings all = found();
+  ASSERT_EQ(all.all.front().kind, "late_rank") << all_kinds(all);
+  EXPECT_EQ(all.all.front().ranks, std::vector<int>{1});
+}
+
 TEST_F(LateRank, IsInferredWithTheClocksOfTwoMachines) {
   job.rank(1).id.host = 77;
   others_wait();

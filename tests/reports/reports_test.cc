@@ -159,15 +159,19 @@ TEST_F(Reports, TheSchemaKnowsEveryKey) {
 }
 
 Finding effect(int rank, const std::string& told) {
-  Finding f = finding("exited_rank", {rank});
+  Finding f;  // no op and no communicator
+  f.kind = "exited_rank";
+  f.ranks = {rank};
   f.text = "rank " + std::to_string(rank) + " " + told;
-  f.sides = {{{rank}, "all_reduce", "all_reduce on world, call 3", ""}};
   f.caused_by = 0;
   return f;
 }
 
 TEST(FindingsText, EqualEffectsAreOneLine) {
-  Finding cause = finding("dead_rank", {2});
+  Finding cause;
+  cause.kind = "dead_rank";
+  cause.ranks = {2};
+  cause.sides = {{{0, 1, 3}, "all_reduce", "all_reduce on world, call 3", ""}};
   cause.text = "rank 2 was ended by SIGKILL";
   const Findings all{
       {cause, effect(3, "exited with 3"), effect(0, "exited with 3"), effect(1, "exited with 4")}};
@@ -176,6 +180,7 @@ TEST(FindingsText, EqualEffectsAreOneLine) {
                         "then   exited_rank: ranks 0 3, inferred\n          ranks 0 3 exited with 3\n"));
   EXPECT_THAT(text,
               testing::HasSubstr("then   exited_rank: rank 1, inferred\n          rank 1 exited with 4\n"));
+  EXPECT_THAT(text, testing::HasSubstr("all_reduce on world, call 3"));
   EXPECT_THAT(findings_summary(all), testing::Not(testing::HasSubstr("all_reduce on world, call 3")));
 }
 
