@@ -61,7 +61,7 @@ bool is_held_back(const WaitEdge& e, const Limits& limits, TimeNs look) {
   const Duration floor =
       p.thread_multiple ? limits.options.slow_after : std::min(limits.options.slow_after, kToStart + to_copy);
   return lasted(std::max(e.held->entered, p.measured_since), look) >
-         while_starved(patience_with_sends(*e.group, floor).limit, p.starved);
+         while_starved(patience_with_sends(*e.group, floor).limit, limits.options.hung_after, p.starved);
 }
 
 bool holds(const WaitEdge& e, const Limits& limits, TimeNs look) {

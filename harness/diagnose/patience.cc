@@ -60,8 +60,8 @@ std::string Patience::told() const {
                          : fmt::format("the longest such wait before was {}", to_text(longest)));
 }
 
-Duration while_starved(Duration limit, TimeNs starved) {
-  return limit + std::min(limit * 2, Duration(static_cast<int64_t>(starved)));
+Duration while_starved(Duration limit, Duration patience, TimeNs starved) {
+  return limit + std::min(patience * 2, Duration(static_cast<int64_t>(starved)));
 }
 
 Duration lasted(TimeNs from, TimeNs to) { return Duration(static_cast<int64_t>(to > from ? to - from : 0)); }

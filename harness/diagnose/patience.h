@@ -28,8 +28,8 @@ Patience patience_with_completion(const CommGroup&, uint16_t op, Duration floor)
 // Of a plain send that the library holds back.
 Patience patience_with_sends(const CommGroup&, Duration floor);
 
-// The same limit for who had no core for so long: it grows by that time, and to at most three times itself.
-Duration while_starved(Duration limit, TimeNs starved);
+// The limit for who had no core for so long: it grows by that time, by at most twice the patience.
+Duration while_starved(Duration limit, Duration patience, TimeNs starved);
 
 // When the process came out of the newest call of its lanes, files and calls known by name alone apart;
 // `opened` when it made none. It must be in none now.

@@ -49,7 +49,7 @@ TEST(MissingCall, ARankThatReachedTheNextPhaseFirstLeftOneOut) {
   EXPECT_EQ(found.all[0].seq->from, 3u);
   EXPECT_EQ(found.all[0].seq->to, 9u);
   EXPECT_EQ(found.all[0].confidence, Confidence::kInferred);
-  EXPECT_EQ(found.all[1].confidence, Confidence::kProven);
+  EXPECT_EQ(found.all[1].confidence, Confidence::kInferred) << "Gloo pairs neither with the other";
 }
 
 TEST(ExtraCall, MadeTwiceInABranchOfItsOwnIsOneTooMany) {
@@ -309,7 +309,8 @@ TEST(CallMismatch, NamesTheFieldThatDiffers) {
     EXPECT_EQ(f->field, c.field);
     EXPECT_EQ(f->ranks, std::vector<int>{2});
     EXPECT_EQ(f->seq->from, 3u);
-    EXPECT_EQ(f->confidence, Confidence::kProven);
+    const bool of_one_slot = f->field != "op";  // Gloo pairs by operation and tag
+    EXPECT_EQ(f->confidence == Confidence::kProven, of_one_slot) << c.field;
     EXPECT_EQ(found.all.size(), 1u) << all_kinds(found);
   }
 }

@@ -79,7 +79,7 @@ std::string who_text(const std::vector<Seat>& seats, const CommGroup& group) {
 Duration with_starvation(Duration limit, const std::vector<Seat>& seats) {
   TimeNs starved = 0;
   for (const Seat& seat : seats) starved = std::max(starved, seat.member->process->view->starved);
-  return while_starved(limit, starved);
+  return while_starved(limit, limit, starved);
 }
 
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
