@@ -77,7 +77,7 @@ struct Findings {
   std::vector<Finding> all;
   // What would be and did not happen: no finding, and without effect on a verdict unless somebody asks for
   // it.
-  std::vector<Finding> unsafe;
+  std::vector<Finding> unsafe = {};
   // One finding `cannot_say`: nothing was recorded that a diagnosis could stand on.
   bool cannot_say() const { return all.size() == 1 && all[0].kind == "cannot_say"; }
   bool nothing_wrong() const { return all.size() == 1 && all[0].kind == "none"; }

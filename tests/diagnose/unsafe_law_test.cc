@@ -35,8 +35,9 @@ TEST(UnsafeLaw, IsSaidOfProgramsThatGetStuckWhereNothingIsBuffered) {
     if (found.cannot_say()) continue;  // a rank without a call
     ASSERT_TRUE(found.nothing_wrong()) << "seed " << seed << ": " << to_json(found).dump(1);
     const bool ends = program(seed, orders, Library::kStrict).has_ended();
-    if (ends || !job.leaves_a_choice())
+    if (ends || !job.leaves_a_choice()) {
       ASSERT_EQ(found.unsafe.empty(), ends) << "seed " << seed << (ends ? found.unsafe[0].text : "");
+    }
     choices += job.leaves_a_choice();
     unsafe += !found.unsafe.empty();
     safe += ends;

@@ -121,7 +121,10 @@ TEST(Unsafe, AReceiveThatWasStartedBeforeTheSendIsEnough) {
   Job job(2);
   std::vector<uint64_t> asked;
   for (const int r : {0, 1}) asked.push_back(job.starts(r, recv(1 - r)));
-  for (const int r : {0, 1}) job.does(r, send(1 - r)).waits_for(r, {asked[static_cast<size_t>(r)]});
+  for (const int r : {0, 1}) {
+    job.does(r, send(1 - r));
+    job.waits_for(r, {asked[static_cast<size_t>(r)]});
+  }
   EXPECT_EQ(unsafe_orders(job.over()), 0u);
 }
 
@@ -147,7 +150,8 @@ TEST(Unsafe, ASendToItselfNeedsItsReceiveBefore) {
     Job job(1);
     if (asked_before) {
       const uint64_t asked = job.starts(0, recv(0));
-      job.does(0, send(0)).waits_for(0, {asked});
+      job.does(0, send(0));
+      job.waits_for(0, {asked});
     } else {
       job.does(0, send(0)).does(0, recv(0));
     }
@@ -246,7 +250,8 @@ TEST(Unsafe, IsSilentWhereTheJobDidNotEndWell) {
     job.does(0, send(1)).does(1, send(0)).does(0, recv(1)).does(1, recv(0));
     for (const int r : {0, 1}) job.finalized(r);
     if (how != 0) job.exits(0);
-    how == 2 ? job.exits(1, 3) : how == 1 ? job.killed(1) : job;
+    if (how == 1) job.killed(1);
+    if (how == 2) job.exits(1, 3);
     EXPECT_TRUE(diagnose(job.build()).unsafe.empty()) << how;
   }
   Job failed(2);
