@@ -8,9 +8,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <array>
 #include <boost/process.hpp>
 #include <boost/process/extend.hpp>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -91,8 +91,7 @@ Result<int> launch(const std::string& program, int socket, const RunDir& run,
   try {
     bp::child child(
         bp::exe = program, bp::args = args, bp::std_in<input.get(), bp::std_out> bp::null,
-        bp::std_err > run.file("logs/guardian.log"), error,
-        bp::extend::on_exec_setup = [socket](auto&) {
+        bp::std_err > run.file("logs/guardian.log"), error, bp::extend::on_exec_setup = [socket](auto&) {
           keep_inherited_descriptors();
           ::fcntl(socket, F_SETFD, 0);
         });
@@ -159,6 +158,7 @@ Guardian::Guardian(Guardian&& other) noexcept
       lost_(other.lost_),
       times_stopped_(other.times_stopped_),
       censuses_(other.censuses_),
+      lines_(std::move(other.lines_)),
       early_(std::move(other.early_)) {}
 
 Guardian::~Guardian() {
@@ -266,6 +266,10 @@ std::optional<GuardianEvent> Guardian::receive() {
     return event;
   }
   std::memcpy(&packet, buffer.data(), sizeof packet);
+  if (packet.message == RF_G_LINES) {
+    lines_.append(buffer.data() + sizeof packet, static_cast<size_t>(n) - sizeof packet);
+    return receive();
+  }
   event.kind = kind_of(packet.message);
   event.tag = packet.tag;
   event.pid = packet.pid;
@@ -275,6 +279,7 @@ std::optional<GuardianEvent> Guardian::receive() {
   event.time = packet.time_ns;
   event.text.assign(buffer.data() + sizeof packet, static_cast<size_t>(n) - sizeof packet);
   while (!event.text.empty() && event.text.back() == 0) event.text.pop_back();
+  if (event.kind == GuardianEvent::Kind::kUndone) event.text.insert(0, std::exchange(lines_, {}));
   return event;
 }
 

@@ -79,8 +79,8 @@ class Guardian {
   std::optional<GuardianEvent> next();
   // Signals every process of the job and waits until all are gone; after `grace` SIGKILL.
   Status end_all(int first_signal, Duration grace);
-  // Ends what is left of the job, undoes, and waits for the guardian's end (bounded). Events not yet taken are
-  // dropped. `says` gets a sentence, once, when the guardian takes long.
+  // Ends what is left of the job, undoes, and waits for the guardian's end (bounded). Events not yet taken
+  // are dropped. `says` gets a sentence, once, when the guardian takes long.
   Result<Undone> quit(JobEnd = JobEnd::kEndIt, const std::function<void(const std::string&)>& says = {});
   // Somebody stopped the guardian (SIGSTOP): continues it, as the job waits for it.
   void continue_if_stopped();
@@ -98,6 +98,7 @@ class Guardian {
   bool lost_ = false;
   int times_stopped_ = 0;
   uint32_t censuses_ = 0;
+  std::string lines_;                // of an RF_G_UNDONE to come
   std::deque<GuardianEvent> early_;  // came while a census was waited for
 };
 

@@ -27,7 +27,8 @@ enum rf_guardian_message {
   RF_G_CENSUS_DONE,  /* a = files known to be the job's */
   RF_G_UNDONE, /* a = entries undone, b = entries that could not be; then lines: "failed TEXT" for each of
                   these, "left PATH" for each file of the job that stays */
-  RF_G_LOADED  /* a = busy processes there are now, b = errno of what could not be started */
+  RF_G_LOADED, /* a = busy processes there are now, b = errno of what could not be started */
+  RF_G_LINES   /* lines of the RF_G_UNDONE that follows: those that do not fit into one packet */
 };
 
 struct rf_guardian_packet {

@@ -66,6 +66,21 @@ TEST_F(GuardianTest, UndoesEverythingAlsoWhenTheRunDirectoryIsGone) {
   run_.reset();  // nothing that could be cleaned
 }
 
+// More than one packet holds.
+TEST_F(GuardianTest, ReportsEveryLineThatCouldNotBeUndone) {
+  constexpr size_t kLines = 5000;
+  const std::string path(60, 'x');
+  std::ofstream list(run_->undo(), std::ios::app);
+  for (size_t i = 0; i < kLines; ++i) list << "unheard-of " << i << " " << path << "\n";
+  list.close();
+  const auto undone = guardian_->quit();
+  ASSERT_TRUE(undone) << undone.error().to_string();
+  ASSERT_EQ(undone->failed.size(), kLines);
+  std::set<std::string> all(undone->failed.begin(), undone->failed.end());
+  EXPECT_EQ(all.size(), kLines);
+  for (const std::string& line : all) EXPECT_TRUE(line.ends_with(path)) << line;
+}
+
 TEST_F(GuardianTest, RefusesAMissingProgramWithItsErrno) {
   Command missing = command({});
   missing.argv[0] = "/no/such/program";

@@ -46,6 +46,9 @@ struct rf_guardian {
 
 /* talk.c: never blocks; what the socket does not take is queued. `text` may be null. */
 void rf_say(struct rf_guardian*, const struct rf_guardian_packet*, const char* text, size_t bytes);
+/* Whole lines. What does not fit into the packet goes before it, in packets of the kind `more`. */
+void rf_say_lines(struct rf_guardian*, const struct rf_guardian_packet*, uint32_t more, const char* text,
+                  size_t bytes);
 void rf_flush(struct rf_guardian*);
 
 /* ending.c */

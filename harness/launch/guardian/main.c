@@ -138,7 +138,7 @@ static void undo(struct rf_guardian* g, int leave) {
   }
   if (bytes) fputs(text, stderr);
   out.time_ns = rf_now_ns();
-  rf_say(g, &out, text, bytes);
+  rf_say_lines(g, &out, RF_G_LINES, text, bytes);
   free(text);
   free(left);
   free(result.lines);

@@ -23,6 +23,9 @@ void rf_flush(struct rf_guardian* g) {
   }
 }
 
+/* The kernel refuses packets beyond its limit for a socket, 208 KiB where nobody changed that. */
+#define LINES_BYTES ((size_t)64 * 1024)
+
 void rf_say(struct rf_guardian* g, const struct rf_guardian_packet* packet, const char* text, size_t bytes) {
   if (bytes > RF_GUARDIAN_PACKET - sizeof *packet) bytes = RF_GUARDIAN_PACKET - sizeof *packet;
   struct rf_message* message = malloc(sizeof *message + sizeof *packet + bytes);
@@ -34,4 +37,19 @@ void rf_say(struct rf_guardian* g, const struct rf_guardian_packet* packet, cons
   *g->queue_end = message;
   g->queue_end = &message->next;
   rf_flush(g);
+}
+
+/* A line that is longer than a packet is cut. */
+void rf_say_lines(struct rf_guardian* g, const struct rf_guardian_packet* packet, uint32_t more,
+                  const char* text, size_t bytes) {
+  struct rf_guardian_packet part = *packet;
+  part.message = more;
+  while (bytes > LINES_BYTES) {
+    const char* end = memrchr(text, '\n', LINES_BYTES);
+    const size_t whole = end ? (size_t)(end - text) + 1 : LINES_BYTES;
+    rf_say(g, &part, text, whole);
+    text += whole;
+    bytes -= whole;
+  }
+  rf_say(g, packet, text, bytes);
 }
