@@ -37,7 +37,8 @@ int32_t rf_trampoline_at(uintptr_t address) {
 }
 
 static void* trampoline_of(uint32_t index) {
-  return (void*)(uintptr_t)(rf_trampolines + (size_t)index * RF_TRAMPOLINE_BYTES + RF_TRAMPOLINE_OFFSET); /* NOLINT */
+  return (void*)(uintptr_t)(rf_trampolines + (size_t)index * RF_TRAMPOLINE_BYTES +
+                            RF_TRAMPOLINE_OFFSET); /* NOLINT */
 }
 
 void* rf_answer_loader(uint32_t index) {
@@ -86,8 +87,8 @@ static void end_edit(void) {
   rf_lock_give(&editing);
 }
 
-/* The symbol becomes its block's resolver. Its size still covers the trampoline behind that, so dladdr() of the
- * trampoline finds this name: it takes the last symbol that begins before the address. */
+/* The symbol becomes its block's resolver. Its size still covers the trampoline behind that, so dladdr() of
+ * the trampoline finds this name: it takes the last symbol that begins before the address. */
 static void make_ifunc(ElfW(Sym) * s) {
   const ElfW(Addr) address = own_base + s->st_value;
   if (rf_trampoline_at(address) < 0) return;
@@ -150,8 +151,8 @@ void rf_check_hidden(void) {
   }
 }
 
-/* What is loaded next may have them. What was loaded while they were hidden is looked for first: afterwards nothing
- * tells of it. The agent's own dlopen() of a first call comes here, too. */
+/* What is loaded next may have them. What was loaded while they were hidden is looked for first: afterwards
+ * nothing tells of it. The agent's own dlopen() of a first call comes here, too. */
 static void show_hidden(void) {
   if (!RF_LOAD(&hidden_count)) return;
   rf_check_hidden();
@@ -185,7 +186,8 @@ static void* recorded(const char* name, void* found) {
 /* A handle of its own leads past the agent. Whose name we do not record, and whoever asks for a place in the
  * order of all objects, which depends on the caller, goes to the loader untouched. */
 static int is_ours_to_answer(const void* handle, const char* name) {
-  if (!RF_LOAD(&is_ready) || !name || handle == RTLD_DEFAULT || handle == RTLD_NEXT || rf_me.in_core) return 0;
+  if (!RF_LOAD(&is_ready) || !name || handle == RTLD_DEFAULT || handle == RTLD_NEXT || rf_me.in_core)
+    return 0;
   const ElfW(Sym)* found = rf_elf_find(&own, name, rf_elf_hash(name));
   return found && rf_trampoline_at(own_base + found->st_value) >= 0;
 }

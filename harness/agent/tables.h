@@ -6,8 +6,8 @@
 
 #define RF_MAX_CALLS 8191u
 
-/* trampolines.S has one block for each name: the resolver that the loader calls (exports.h), at this offset the
- * trampoline, and the stub for the first call. */
+/* trampolines.S has one block for each name: the resolver that the loader calls (exports.h), at this offset
+ * the trampoline, and the stub for the first call. */
 #define RF_TRAMPOLINE_BYTES 32
 #if defined(__aarch64__)
 #define RF_TRAMPOLINE_OFFSET 8
@@ -25,8 +25,8 @@ struct rf_call_name {
 };
 extern const struct rf_call_name rf_call_names[];
 extern const uint32_t rf_call_count;
-extern const char rf_trampolines[]; /* the first block */
-extern void* rf_call_slots[];       /* where each trampoline goes */
+extern const char rf_trampolines[];      /* the first block */
+extern void* rf_call_slots[];            /* where each trampoline goes */
 int32_t rf_index_of(const char* symbol); /* -1: none of the names */
 
 #endif /* RANKFAULT_AGENT_TABLES_H */

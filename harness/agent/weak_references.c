@@ -11,8 +11,8 @@
 #include "harness/agent/exports.h"
 #include "harness/agent/sys.h"
 
-/* The loader protects whole pages and rounds both ends down: a page that RELRO only begins to fill also holds data
- * that the program writes. */
+/* The loader protects whole pages and rounds both ends down: a page that RELRO only begins to fill also holds
+ * data that the program writes. */
 static int is_read_only_by_now(const struct dl_phdr_info* info, uintptr_t page_at, uintptr_t page) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)* p = &info->dlpi_phdr[i];

@@ -100,7 +100,8 @@ std::string with_relro_within_a_page(const std::string& program) {
 TEST(AgentNamesAndRelro, APageThatRelroOnlyBeginsToFillStaysWritable) {
   const std::string program = with_relro_within_a_page(std::string(RF_NAMES_FOLDER) + "/names_no_relro");
   ASSERT_FALSE(program.empty());
-  const Answer alone = run(program + " weak"), watched = run("env LD_PRELOAD=" RF_AGENT " " + program + " weak");
+  const Answer alone = run(program + " weak"),
+               watched = run("env LD_PRELOAD=" RF_AGENT " " + program + " weak");
   std::filesystem::remove(program);
   ASSERT_EQ(alone.status, 0) << alone.text;
   EXPECT_EQ(watched.text, alone.text);
@@ -113,10 +114,11 @@ TEST(AgentNamesWhileALibraryLoads, WhatIsBoundPastTheAgentWorksAndIsNoted) {
   std::filesystem::create_directory(folder + "/records");
   const std::string fifo = folder + "/libnames_library.so";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
-  const std::string command = " LD_LIBRARY_PATH=" + folder + " " + RF_NAMES_FOLDER + "/names_race " + fifo + " " +
-                              RF_NAMES_FOLDER + "/libnames_plugin.so";
+  const std::string command = " LD_LIBRARY_PATH=" + folder + " " + RF_NAMES_FOLDER + "/names_race " + fifo +
+                              " " + RF_NAMES_FOLDER + "/libnames_plugin.so";
   const Answer alone = run("env" + command);
-  const Answer watched = run("env RANK=0 WORLD_SIZE=1 RANKFAULT_RUN_DIR=" + folder + " LD_PRELOAD=" RF_AGENT + command);
+  const Answer watched =
+      run("env RANK=0 WORLD_SIZE=1 RANKFAULT_RUN_DIR=" + folder + " LD_PRELOAD=" RF_AGENT + command);
   EXPECT_THAT(alone.text, testing::HasSubstr("plugin gives 41"));
   EXPECT_EQ(watched.text, alone.text);
   int rings = 0;

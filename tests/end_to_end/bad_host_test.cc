@@ -165,6 +165,18 @@ TEST_F(BadHost, WithoutSharedMemoryAndWithoutAHomeTheRunIsJudgedAllTheSame) {
   EXPECT_EQ(tool.status, 0) << tool.output;
 }
 
+TEST_F(BadHost, WithNoFolderForSharedMemoryAndAHomeThatCannotBeWrittenTheRunIsJudged) {
+  if (!own_mounts()) GTEST_SKIP() << "no right to mount a file system here";
+  scratch_.write("scenario.yaml",
+                 gloo_job({.ranks = 2, .expect = "  - blamed: {kind: none}\n  - finished\n"}));
+  const ToolRun tool = run_in_shell(
+      "mkdir dev home && mount -t tmpfs tmpfs dev && for n in null zero random urandom; do touch dev/$n && "
+      "mount --bind /dev/$n dev/$n; done && ln -s /proc/self/fd dev/fd && mount --rbind dev /dev && "
+      "mount -t tmpfs -o ro tmpfs home && export HOME=$PWD/home && test ! -e /dev/shm && ",
+      "run scenario.yaml --run-dir run");
+  EXPECT_EQ(tool.status, 0) << tool.output;
+}
+
 TEST_F(BadHost, DiagnoseOfWhatIsNeitherARunNorDumpsSaysSo) {
   std::filesystem::create_directory(scratch_.file("folder"));
   scratch_.write("folder/notes.txt", "hello");

@@ -1,17 +1,17 @@
-/* race.c: one thread asks in vain for a name of a library while another thread loads that library, and with it a
- * plugin that calls it. Usage: race FIFO PLUGIN, with the folder of the FIFO in LD_LIBRARY_PATH.
+/* race.c: one thread asks in vain for a name of a library while another thread loads that library, and with
+ * it a plugin that calls it. Usage: race FIFO PLUGIN, with the folder of the FIFO in LD_LIBRARY_PATH.
  *
- * The FIFO has the library's file name, so the loader opens it first and waits in the middle of dlopen(). Then the
- * other thread asks; when it sleeps (the loader's lock is taken), the FIFO gives an object of another class, which
- * the loader passes over. */
+ * The FIFO has the library's file name, so the loader opens it first and waits in the middle of dlopen().
+ * Then the other thread asks; when it sleeps (the loader's lock is taken), the FIFO gives an object of
+ * another class, which the loader passes over. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sched.h>
 #include <unistd.h>
 
 static volatile pid_t asker;
