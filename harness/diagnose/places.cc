@@ -303,12 +303,53 @@ uint64_t first_broken(CommGroup& group) {
   return from;
 }
 
+bool fits_at_its_place(const Member& m, const Reading& reading, const Reference& ref,
+                       const CommGroup& group) {
+  int64_t shift = -reading.lost;
+  size_t next = 0;
+  for (const Call* c : m.calls) {
+    if (failed(*c) && reading.refused[next++])
+      --shift;
+    else if (!fits(*c, moved(c->seq, shift), m, ref, group))
+      return false;
+  }
+  return true;
+}
+
+// The members were read one after the other: whether what came out fits together.
+bool all_fit(const Readings& readings, const CommGroup& group) {
+  Reference ref;
+  for (const auto& [m, reading] : readings.all) {
+    if (!fits_at_its_place(*m, reading, ref, group)) return false;
+    take(ref, *m, reading);
+  }
+  return true;
+}
+
+// Where calls of several members may have been refused, and no reading that was tried fits all of them, a
+// mistake of the program and one more refused call look alike. Nothing is compared from the first such call
+// on.
+uint64_t first_undecided(const CommGroup& group, const Readings& readings) {
+  if (all_fit(readings, group)) return 0;
+  uint64_t from = 0;
+  int unsure = 0;
+  for (const Member& m : group.members) {
+    if (m.unsure_from == 0) continue;
+    const auto may_be_refused = [&](const Call* c) { return failed(*c) && !ended_by(m, *c); };
+    if (std::none_of(m.calls.begin(), m.calls.end(), may_be_refused) && lost_failures(m) == 0) continue;
+    ++unsure;
+    from = from == 0 ? m.unsure_from : std::min(from, m.unsure_from);
+  }
+  return unsure > 1 ? from : 0;
+}
+
 }  // namespace
 
 void settle_places(CommGroup& group, const std::function<Process&(const Process&)>& own) {
   if (group.library == RF_LIB_C10D || group.flags & RF_COMM_INTER)
     return;  // PyTorch numbers each call it is given
   bool any = false;
+  uint64_t undecided = 0;
   for (Member& m : group.members) {
     if (!m.comm || !m.process) continue;
     if (lost_failures(m) > 0) m.unsure_from = 1;
@@ -325,10 +366,13 @@ void settle_places(CommGroup& group, const std::function<Process&(const Process&
       if (refused.agree_longer_than(readings)) readings = std::move(refused);
     }
     read_again(readings, group);
+    undecided = first_undecided(group, readings);
     for (const auto& [m, reading] : readings.all)
       if (m->unsure_from != 0) apply(*m, reading, own(*m->process));
   }
   if (group.library == RF_LIB_MPI) group.broken_from = first_broken(group);
+  if (undecided != 0 && (group.broken_from == 0 || undecided < group.broken_from))
+    group.broken_from = undecided;
 }
 
 }  // namespace rankfault

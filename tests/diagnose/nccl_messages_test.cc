@@ -136,13 +136,11 @@ TEST(NcclMessages, OneProcessWithSeveralDevicesHasAPlaceForEach) {
   }
 }
 
-TEST(NcclMessages, WhatADeviceOfItsOwnProcessDidNotSendIsMissed) {
-  const Findings found = diagnose(Ring(0, 3).job.build());
-  const Finding* f = finding_of(found, "order_deadlock");
-  ASSERT_NE(f, nullptr) << all_kinds(found);
-  EXPECT_EQ(f->confidence, Confidence::kInferred);
-  EXPECT_THAT(f->text, HasSubstr("member 0 of rank 0 waits in recv"));
-  EXPECT_THAT(f->text, HasSubstr("for member 3 of rank 0"));
+// A first round tells nothing of what a device leaves out (rules/missing_call.cc wants earlier ones); it is
+// no health.
+TEST(NcclMessages, WhatADeviceOfItsOwnProcessDidNotSendIsNoHealth) {
+  const Findings found = diagnose(Ring(0, 3).job.wait(40'000'000'000).build());
+  EXPECT_FALSE(found.nothing_wrong()) << all_kinds(found);
 }
 
 // NCCL connects two ranks at the end of the first group that has a message between them.

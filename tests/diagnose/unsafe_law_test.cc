@@ -29,7 +29,9 @@ TEST(UnsafeLaw, IsSaidOfProgramsThatGetStuckWhereNothingIsBuffered) {
   for (uint32_t seed = 1; seed <= kSeeds; ++seed) {
     const int orders = static_cast<int>(seed % 4);
     SimulatedJob job = program(seed, orders, Library::kByPlace);
-    ASSERT_TRUE(job.has_ended()) << "seed " << seed;
+    // A receive from any source may take the message that another one needs: such a program is not correct.
+    ASSERT_TRUE(job.has_ended() || job.leaves_a_choice()) << "seed " << seed;
+    if (!job.has_ended()) continue;
     for (int r = 0; r < job.ranks(); ++r) job.end(r);
     const Findings found = diagnose(job.timeline());
     if (found.cannot_say()) continue;  // a rank without a call

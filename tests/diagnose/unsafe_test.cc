@@ -225,6 +225,7 @@ TEST(Unsafe, IsSilentWhereAnotherRunMayGoAnotherWay) {
   EXPECT_EQ(unsafe_orders(either.over()), 0u);
 
   Job threads(3);
+  threads.everyone(barrier());
   facing(threads);
   CallSpec other_thread = recv(0, 1);
   other_thread.lane = 1;

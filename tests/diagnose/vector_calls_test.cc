@@ -51,7 +51,7 @@ TEST(VectorCalls, ANonblockingOneNeedsNobodyWhoOwesItNothing) {
     TimelineBuilder job(3, RF_LIB_MPI);
     job.everyone(all_reduce());
     job.enqueues(0, vector_call(RF_OP_ALL_TO_ALLV, RF_CALL_NONBLOCKING, mask)).waits(0, {job.last_origin(0)});
-    job.killed(2);
+    job.enqueues(1, vector_call(RF_OP_ALL_TO_ALLV, RF_CALL_NONBLOCKING, 0)).killed(2);
     const Findings found = diagnose(job.build());
     const Finding* dead = finding_of(found, "dead_rank");
     ASSERT_NE(dead, nullptr);

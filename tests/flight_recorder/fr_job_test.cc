@@ -187,12 +187,16 @@ TEST(FrJobs, DumpsOfTwoJobsAreNotOneJob) {
   SyntheticJob small = broken(Broken::kNothing, {}), large = small;
   small.data = 1;
   for (FrDump& dump : synthetic_dumps(small))
-    if (dump.rank < 2) ASSERT_TRUE(write_dump(scratch.path(), "_dump_", dump).ok());
+    if (dump.rank < 2) {
+      ASSERT_TRUE(write_dump(scratch.path(), "_dump_", dump).ok());
+    }
   auto read = read_fr_job({scratch.path()});
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(read->not_one_job, "");
   for (FrDump& dump : synthetic_dumps(large))
-    if (dump.rank == 2 || dump.rank == 3) ASSERT_TRUE(write_dump(scratch.path(), "_dump_", dump).ok());
+    if (dump.rank == 2 || dump.rank == 3) {
+      ASSERT_TRUE(write_dump(scratch.path(), "_dump_", dump).ok());
+    }
   read = read_fr_job({scratch.path()});
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(
