@@ -70,6 +70,7 @@ std::vector<Finding> folded(const Findings& findings) {
     std::sort(ranks[i].begin(), ranks[i].end());
     std::string told = told_of_its_rank(out[i]);
     if (told.rfind("was ", 0) == 0) told = "were " + told.substr(4);
+    if (const size_t its = told.find("; its "); its != std::string::npos) told.replace(its, 6, "; their ");
     out[i].ranks = ranks[i];
     out[i].text = fmt::format("ranks {} {}", fmt::join(ranks[i], " "), told);
   }

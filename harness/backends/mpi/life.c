@@ -45,7 +45,10 @@ static int finalize(void) {
 /* Attributes of MPI_COMM_SELF are deleted inside of MPI_Finalize, before it ends anything, and what deletes
  * them may communicate (MPI 4.1, 11.2.4): a rank that is in there may yet come to a call. */
 static int may_call_back;
-void rf_note_delete_function(void) { may_call_back = 1; }
+/* A library's own, made inside a call of the program (MPICH's MPI-IO), calls nothing of the program. */
+void rf_note_delete_function(void) {
+  if (rf_core->in_call() == 0) may_call_back = 1;
+}
 void rf_note_finalize(void) {
   if (may_call_back) rf_core->opaque(RF_OPAQUE_COMMUNICATION);
 }

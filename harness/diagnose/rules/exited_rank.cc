@@ -47,8 +47,10 @@ TimeNs when_it_began(const JobView& job, const Process& p, const Call* failure) 
   for (const auto& other : job.processes()) {
     const ProcessEnd& end = other->view->end;
     if (other.get() == &p || !other->ended()) continue;
-    if (end.time < failure->left ||
-        ((end.by_signal || !end.status_known) && end.time < failure->left + kSeenLate))
+    // Connections close before the end of their process is seen. A rank that failed, too, is a victim itself.
+    const bool may_be_the_cause =
+        end.by_signal || !end.status_known || (end.value != 0 && !last_failure(*other));
+    if (end.time < failure->left || (may_be_the_cause && end.time < failure->left + kSeenLate))
       return p.view->end.time;
   }
   return failure->left;

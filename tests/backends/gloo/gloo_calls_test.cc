@@ -22,8 +22,9 @@ std::set<std::string> lines_of(const std::string& command) {
 }
 
 std::set<std::string> defined_by(const std::string& library) {
-  return lines_of("nm -D --defined-only " + library +
-                  " 2>/dev/null | grep -E 'gloo|ProcessGroupGloo|c10d4Work' | awk '{print $3}'");
+  return lines_of(
+      "nm -D --defined-only " + library +
+      " 2>/dev/null | grep -E 'gloo|ProcessGroupGloo|c10d4Work|c10d[0-9]+[A-Za-z]+Store' | awk '{print $3}'");
 }
 
 std::set<std::string> listed() {
