@@ -9,6 +9,7 @@
 #include "harness/diagnose/lost_calls.h"
 #include "harness/diagnose/nccl_groups.h"
 #include "harness/diagnose/needs.h"
+#include "harness/diagnose/places.h"
 #include "harness/diagnose/words.h"
 
 namespace rankfault {
@@ -21,11 +22,13 @@ std::vector<WaitEdge> edges_of(const Divergence& d) {
   return edges;
 }
 
-// A call that failed is no side of a pair: the library may have refused it before it began.
+// A call that failed is no side of a pair, as the library may have refused it before it began; but for one
+// that ended its rank.
 Assumption every_place_is_known(const std::vector<WaitEdge>& edges) {
   constexpr const char* kName = "every_place_is_known";
   for (const WaitEdge& e : edges)
-    if (e.waiter->unsure_from != 0 && e.call && e.call->seq >= e.waiter->unsure_from)
+    if (e.waiter->unsure_from != 0 && e.call && e.call->seq >= e.waiter->unsure_from &&
+        !(e.call->seq == e.waiter->unsure_from && ended_by(*e.waiter, *e.call)))
       return {kName, false, why_not_known(*e.waiter, *e.group)};
   return {kName, true, "no call before those that are compared failed"};
 }

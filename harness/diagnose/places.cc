@@ -46,11 +46,6 @@ bool is_over(const Member& m) {
          (m.process->ended() && !ended_badly(*m.process));
 }
 
-// It was the last that the process asked of its peers before it ended with an error: it waited in it.
-bool ended_by(const Member& m, const Call& c) {
-  return ended_badly(*m.process) && gave_up_in(*m.process) == &c;
-}
-
 // What a reading is compared with: the calls of those members that have their places, by place.
 struct Reference {
   struct Entry {
@@ -344,6 +339,10 @@ uint64_t first_undecided(const CommGroup& group, const Readings& readings) {
 }
 
 }  // namespace
+
+bool ended_by(const Member& m, const Call& c) {
+  return ended_badly(*m.process) && gave_up_in(*m.process) == &c;
+}
 
 void settle_places(CommGroup& group, const std::function<Process&(const Process&)>& own) {
   if (group.library == RF_LIB_C10D || group.flags & RF_COMM_INTER)

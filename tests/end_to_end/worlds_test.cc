@@ -20,6 +20,7 @@ class Worlds : public testing::Test {
     for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"})
       ::setenv(name, "1", 1);
     ::setenv("OMP_NUM_THREADS", "1", 1);
+    ::setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 1);  // of spawned ranks, too
   }
   ToolRun watch(std::vector<std::string> options, const std::vector<std::string>& job) {
     std::vector<std::string> args{"watch", "--run-dir", scratch_.file("run")};
@@ -29,7 +30,7 @@ class Worlds : public testing::Test {
     return run_tool(args);
   }
   ToolRun watch_mpi(const std::string& how) {
-    return watch({}, {mpirun_of("OpenMpi4"), "--oversubscribe", "-np", "2", "--mca", "btl", "self,vader",
+    return watch({}, {mpirun_of("OpenMpi4"), "--oversubscribe", "-np", "2", "--mca", "btl", "self,vader,tcp",
                       mpi_programs_of("OpenMpi4") + "/mpi_worlds", "--how=" + how});
   }
   ToolRun watch_torch(const std::string& how) {
