@@ -56,6 +56,14 @@ TimeNs when_it_began(const JobView& job, const Process& p, const Call* failure) 
   return failure->left;
 }
 
+// Others failed for want of its call, so it was leaving before: its end is seen after its connections closed.
+TimeNs before_those_let_down(TimeNs ended, const Unmet& u) {
+  for (const WaitEdge& e : u.edges)
+    if (e.call->status == Call::Status::kFailed && e.call->left != 0)
+      ended = std::min(ended, e.call->left - 1);
+  return ended;
+}
+
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
   const std::vector<Divergence>& diverged = divergences(job);
@@ -80,7 +88,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     f.kind = "exited_rank";
     f.ranks = {p->rank()};
     f.attempt = job.attempt();
-    f.at = when_it_began(job, *p, failure);
+    f.at = failure ? when_it_began(job, *p, failure) : before_those_let_down(p->view->end.time, u);
     f.text = fmt::format("rank {} {}", p->rank(), end_text(p->view->end));
     if (unfinalized) f.text += " without MPI_Finalize";
     if (u.group) {
