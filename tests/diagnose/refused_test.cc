@@ -146,7 +146,7 @@ TEST(RefusedCall, IsNotWhatEndedARank) {
   const Findings found = diagnose(job.build());
   const Finding* f = finding_of(found, "call_mismatch");
   ASSERT_NE(f, nullptr) << all_kinds(found);
-  EXPECT_EQ(f->confidence, Confidence::kInferred);
+  EXPECT_EQ(f->confidence, Confidence::kProven);
 }
 
 // A call that had failed before a rank ended failed of something else.

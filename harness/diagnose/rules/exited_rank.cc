@@ -39,6 +39,15 @@ bool all_gave_up(const Unmet& u) {
          std::all_of(u.edges.begin(), u.edges.end(), [](const WaitEdge& e) { return gave_up_on(*e.waiter); });
 }
 
+// One rank that ends with an error makes the calls of several others fail. Several that leave one after the
+// other were told to by the one whose call failed.
+bool most_failed_in_calls(const JobView& job) {
+  int failed = 0, left = 0;
+  for (const auto& p : job.processes())
+    if (exited(*p) && p->view->end.value != 0) ++(last_failure(*p) ? failed : left);
+  return failed > left;
+}
+
 // A call that failed on this rank came before its exit, and before the exits of those that it told; unless a
 // process that had no failure of its own was gone by then, which may be why the call failed.
 TimeNs when_it_began(const JobView& job, const Process& p, const Call* failure) {
@@ -48,8 +57,8 @@ TimeNs when_it_began(const JobView& job, const Process& p, const Call* failure) 
     const ProcessEnd& end = other->view->end;
     if (other.get() == &p || !other->ended()) continue;
     // Connections close before the end of their process is seen. A rank that failed, too, is a victim itself.
-    const bool may_be_the_cause =
-        end.by_signal || !end.status_known || (end.value != 0 && !last_failure(*other));
+    const bool may_be_the_cause = end.by_signal || !end.status_known ||
+                                  (end.value != 0 && !last_failure(*other) && most_failed_in_calls(job));
     if (end.time < failure->left || (may_be_the_cause && end.time < failure->left + kSeenLate))
       return p.view->end.time;
   }
@@ -57,7 +66,9 @@ TimeNs when_it_began(const JobView& job, const Process& p, const Call* failure) 
 }
 
 // Others failed for want of its call, so it was leaving before: its end is seen after its connections closed.
-TimeNs before_those_let_down(TimeNs ended, const Unmet& u) {
+TimeNs before_those_let_down(const JobView& job, const Process& p, const Unmet& u) {
+  TimeNs ended = p.view->end.time;
+  if (p.view->end.value == 0 || !most_failed_in_calls(job)) return ended;
   for (const WaitEdge& e : u.edges)
     if (e.call->status == Call::Status::kFailed && e.call->left != 0)
       ended = std::min(ended, e.call->left - 1);
@@ -88,7 +99,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     f.kind = "exited_rank";
     f.ranks = {p->rank()};
     f.attempt = job.attempt();
-    f.at = failure ? when_it_began(job, *p, failure) : before_those_let_down(p->view->end.time, u);
+    f.at = failure ? when_it_began(job, *p, failure) : before_those_let_down(job, *p, u);
     f.text = fmt::format("rank {} {}", p->rank(), end_text(p->view->end));
     if (unfinalized) f.text += " without MPI_Finalize";
     if (u.group) {
