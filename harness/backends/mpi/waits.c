@@ -122,8 +122,8 @@ int wrap_MPI_Waitsome(int n, MPI_Request q[], int* count, int indices[], struct 
 }
 
 #define BEGIN_TEST(n, q)                                       \
-  struct rf_waited waited __attribute__((cleanup(rf_let_go))); \
   rf_polls();                                                  \
+  struct rf_waited waited __attribute__((cleanup(rf_let_go))); \
   rf_find_all(&waited, n, q)
 
 int wrap_MPI_Test(MPI_Request* q, int* flag, struct rf_mpi_status* status) {
