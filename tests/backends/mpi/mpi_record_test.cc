@@ -60,7 +60,7 @@ TEST_P(MpiRecord, FilesAndWindowsAreRecordedByTheirNames) {
     const std::map<std::pair<int, uint32_t>, int> all{
         {{RF_NAMED_MPI_File_open, 0}, 1},    {{RF_NAMED_MPI_File_write_at_all, 0}, 3},
         {{RF_NAMED_MPI_File_read_at, 0}, 1}, {{RF_NAMED_MPI_File_close, 0}, 1},
-        {{RF_NAMED_MPI_Win_allocate, 2}, 1}, {{RF_NAMED_MPI_Win_fence, 2}, 2},
+        {{RF_NAMED_MPI_Win_create, 2}, 1},   {{RF_NAMED_MPI_Win_fence, 2}, 2},
         {{RF_NAMED_MPI_Win_lock, 2}, 1},     {{RF_NAMED_MPI_Win_unlock, 2}, 1},
         {{RF_NAMED_MPI_Win_free, 2}, 1}};
     EXPECT_EQ(entered, all) << "rank " << rank;
