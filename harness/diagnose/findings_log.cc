@@ -96,7 +96,11 @@ std::vector<Finding> FindingsLog::news(const Findings& look, bool last_look) con
     if (!says_something(f)) continue;
     const auto at =
         std::find_if(kept_.begin(), kept_.end(), [&](const Finding& k) { return same_trouble(k, f); });
-    if (at != kept_.end() && (says_the_same(*at, f) || (weaker(f, *at) && f.handled == at->handled)))
+    // When an end began is known only with the others': the last look dates it.
+    const bool dated_anew = last_look && at != kept_.end() && is_end(f) && at->at != f.at &&
+                            at->confidence == Confidence::kInferred;
+    if (at != kept_.end() && !dated_anew &&
+        (says_the_same(*at, f) || (weaker(f, *at) && f.handled == at->handled)))
       continue;
     news.push_back(f);
     if (at == kept_.end() || !weaker(f, *at)) continue;
