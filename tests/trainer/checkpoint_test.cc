@@ -21,10 +21,11 @@ class CheckpointTest : public testing::Test {
  protected:
   CheckpointTest() {
     std::string form = (fs::temp_directory_path() / "trainer_checkpoint.XXXXXX").string();
-    policy.directory = mkdtemp(form.data());
+    folder_ = mkdtemp(form.data());
+    policy.directory = folder_;
     policy.fingerprint = 42;
   }
-  ~CheckpointTest() override { fs::remove_all(policy.directory); }
+  ~CheckpointTest() override { fs::remove_all(folder_); }
 
   fs::path path(int64_t step) const { return fs::path(policy.directory) / checkpoint_name(step); }
   void write(int64_t step) { ASSERT_EQ(write_checkpoint(policy, {step, weights_of(step)}), std::nullopt); }
@@ -51,6 +52,9 @@ class CheckpointTest : public testing::Test {
   }
 
   CheckpointPolicy policy;
+
+ private:
+  std::string folder_;  // a test may give the policy another one
 };
 
 TEST_F(CheckpointTest, TheNewestIsTakenBitForBit) {
