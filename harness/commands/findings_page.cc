@@ -21,8 +21,8 @@ A finding says what rankfault believes happened, which ranks it blames, in which
 - The first finding is the cause. Findings under it (`then`) are its effects.
 - *handled*: the program went on after it and ended with 0. It does not change the exit status.
 
-Two answers are no findings. `none`: nothing is wrong in what was recorded. `cannot_say`: the record does not allow an answer,
-and the text says why: no rank was recorded, a record is damaged, a rank has long been in a call that no rule explains.
+Two answers are not findings. `none`: the record shows nothing wrong. `cannot_say`: the record does not allow an answer, and
+the text gives the reason: rankfault recorded no rank, a record is damaged, or a rank stays in a call that no rule explains.
 )";
 
 }  // namespace
