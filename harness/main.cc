@@ -34,6 +34,15 @@ int flushed(int status) {
   return status == rankfault::kExitPass ? static_cast<int>(rankfault::kExitInternal) : status;
 }
 
+// CLI11 reports an unknown command as a missing one.
+bool names_no_command(int argc, char** argv) {
+  const auto& commands = rankfault::Catalog<rankfault::CliCommand>::instance();
+  if (argc < 2 || argv[1][0] == '-' || commands.find(argv[1])) return false;
+  std::fprintf(stderr, "rankfault: unknown command \"%s\"%s; rankfault --help lists them\n", argv[1],
+               commands.did_you_mean(argv[1]).c_str());
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -41,6 +50,7 @@ int main(int argc, char** argv) {
   fill_standard_descriptors();
   note_inherited_descriptors();
   survive_size_limits();
+  if (names_no_command(argc, argv)) return kExitUsage;
   CLI::App app{"rankfault: break a multi-rank job at an exact point, and prove what it did about it"};
   app.name("rankfault");
   app.require_subcommand(1);

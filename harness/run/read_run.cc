@@ -30,6 +30,8 @@ void read_evidence(RunFacts& facts) {
 Result<RunFacts> read_one(const std::string& run_dir) {
   RunFacts facts;
   facts.run_dir = run_dir;
+  if (!std::filesystem::exists(run_dir + "/plan.json"))
+    return usage_error(run_dir + " is not a run directory of rankfault: it has no plan.json");
   Result<Json> plan_json = read_json(run_dir + "/plan.json");
   if (!plan_json) return plan_json.error();
   Result<Plan> plan = plan_from_json(*plan_json);
