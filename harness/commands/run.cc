@@ -90,8 +90,9 @@ Result<std::vector<Scenario>> from_files(const Options& options, std::vector<Err
   }
   if (!errors.empty()) return print_all_but_last(all = errors);
   if (options.filter.empty()) return scenarios;
-  std::erase_if(scenarios,
-                [&](const Scenario& s) { return !selected(options.filter, s.file + " " + s.name); });
+  const Result<Selection> selection = Selection::parse(options.filter);
+  if (!selection) return selection.error();
+  std::erase_if(scenarios, [&](const Scenario& s) { return !selection->matches(s.file + " " + s.name); });
   if (scenarios.empty())
     return usage_error(fmt::format("-k \"{}\" selects none of the scenarios", options.filter));
   return scenarios;

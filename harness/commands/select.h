@@ -2,10 +2,26 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "harness/base/result.h"
 
 namespace rankfault {
 
-// "hang and not mpi or crash": "and" binds tighter than "or"; a word matches as a part, in any case.
-bool selected(const std::string& expression, const std::string& text);
+// "hang and not mpi or crash": "and" binds tighter than "or", and stands between two words where nothing else
+// does. A word matches any part of a text, in any case. Wrong: an expression in which an operator lacks a
+// word.
+class Selection {
+ public:
+  static Result<Selection> parse(const std::string& expression);
+  bool matches(const std::string& text) const;
+
+ private:
+  struct Word {
+    std::string text;
+    bool negated = false;
+  };
+  std::vector<std::vector<Word>> any_of_;  // each: all of these
+};
 
 }  // namespace rankfault
