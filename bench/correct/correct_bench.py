@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""correct_bench.py BUILD: watches correct MPI programs, made from seeds, and counts the alarms.
+"""correct_bench.py BUILD: watches correct programs over MPI, Gloo and PyTorch, made from seeds, and counts the alarms.
 
   --runs N          so many in all, evenly over the libraries (200)
   --first SEED      the first seed (1)
   --seconds S       begin no further run after so long
-  --library NAME    only this one (openmpi4, openmpi5, mpich4, mpich5)
+  --library NAME    only this one (openmpi4, openmpi5, mpich4, mpich5, gloo, c10d)
   --results FILE    one line of JSON per run; what it holds is not run again
   --page FILE       write the table (docs/reference/correct-programs.md)
   --check           a test: exit 1 at the first alarm
@@ -28,21 +28,42 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = {f"{who}_ALLOW_RUN_AS_ROOT{what}": "1" for who in ("OMPI", "PRTE") for what in ("", "_CONFIRM")}
 LIMIT = 120  # seconds; a program takes about one
 
+# Starts ranks without a launcher: RANK and WORLD_SIZE, and a folder to meet in.
+RANKS = """export WORLD_SIZE=$0 MEET=$(mktemp -d)
+for r in $(seq 0 $((WORLD_SIZE - 1))); do RANK=$r "$@" --store="$MEET" & pids="$pids $!"; done
+for p in $pids; do wait "$p" || status=$?; done
+rm -r "$MEET"
+exit ${status:-0}
+"""
 
-def libraries(folder):
-    """Name and words that start so many ranks, of each MPI that is installed; compiles the program for it."""
+
+def compiled(compiler, source, program, *words):
+    """Whether it could be: the library and its compiler are there."""
+    command = [compiler, "-O1", "-w", "-o", str(program), str(HERE / source), "-pthread", *words]
+    return shutil.which(compiler) and subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def mpis(folder):
     five, mpich = (os.environ.get(name, "") for name in ("RANKFAULT_OPENMPI5_PREFIX", "RANKFAULT_MPICH5_PREFIX"))
     for name, launcher, compiler, library, words in (
             ("openmpi4", "mpirun.openmpi", "mpicc.openmpi", "", ["--oversubscribe"]),
             ("openmpi5", f"{five}/bin/mpirun", f"{five}/bin/mpicc", f"{five}/lib", ["--oversubscribe"]),
             ("mpich4", "mpiexec.mpich", "mpicc.mpich", "", []),
             ("mpich5", f"{mpich}/bin/mpiexec", f"{mpich}/bin/mpicc", f"{mpich}/lib", [])):
-        if not shutil.which(launcher) or not shutil.which(compiler):
-            continue
-        program = folder / name
         link = [f"-Wl,-rpath,{library}"] if library else []
-        subprocess.run([compiler, "-O1", "-w", "-o", str(program), str(HERE / "mpi_correct.c"), "-pthread", *link], check=True)
-        yield name, lambda ranks, seed, start=(launcher, *words), at=program: [*start, "-np", str(ranks), str(at), str(seed)]
+        if shutil.which(launcher) and compiled(compiler, "mpi_correct.c", folder / name, *link):
+            yield name, lambda ranks, seed, start=(launcher, *words), at=folder / name: [*start, "-np", str(ranks), str(at), str(seed)]
+
+
+def libraries(folder):
+    """Name of each library that is installed, and the words that start so many ranks of a program for it."""
+    yield from mpis(folder)
+    gloo = folder / "gloo"
+    if compiled("g++", "gloo_correct.cc", gloo, "-std=c++20", f"-I{HERE.parent.parent}", "-lgloo"):
+        yield "gloo", lambda ranks, seed: ["sh", "-c", RANKS, str(ranks), str(gloo), f"--seed={seed}"]
+    python = os.environ.get("RANKFAULT_PYTHON")
+    if python:
+        yield "c10d", lambda ranks, seed: [python, "-B", "-W", "ignore", str(HERE / "c10d_correct.py"), str(seed), str(ranks)]
 
 
 def run(command, folder):
@@ -64,7 +85,8 @@ def own_lines(output):
 
 def watch(tool, command, folder):
     where = folder / "run"
-    done = run([tool, "watch", "--json", "--run-dir", str(where), "--", *command], folder)
+    alone = [] if "-np" in command else ["--ranks", "1"]  # it starts its ranks itself
+    done = run([tool, "watch", "--json", *alone, "--run-dir", str(where), "--", *command], folder)
     try:
         result = json.loads(done["output"])
         done["findings"] = [f for f in result["findings"] if f["kind"] != "none"] + result.get("unsafe", [])
@@ -110,8 +132,8 @@ def table(results):
 
 PAGE = """# Correct programs
 
-Written by `./dev bench correct`. Each program is made from a seed (`bench/correct/mpi_correct.c`): thirty uses of features that
-are correct by the standard, with results that it checks. It runs alone and under `rankfault watch`, with 2 to 6 ranks. An alarm
+Written by `./dev bench correct`. Each program is made from a seed (`mpi_correct.c`, `gloo_correct.cc` and `c10d_correct.py` of
+`bench/correct`): thirty uses of features that are correct by the standard, with results that it checks. It runs alone and under `rankfault watch`, with 2 to 6 ranks. An alarm
 is a finding in the result, or a proven one at any time. All columns but the first two must be 0; a program that fails alone,
 too, shows a flaw of its MPI and is not counted further.
 
@@ -141,7 +163,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="rf-correct-") as folder:
         found = [(n, c) for n, c in libraries(pathlib.Path(folder)) if args.library in ("", n)]
         if not found:
-            print("skipped: no MPI (to add one: apt-get install libopenmpi-dev openmpi-bin)")
+            print("skipped: no MPI, no Gloo and no PyTorch (to add one: apt-get install libopenmpi-dev openmpi-bin)")
             sys.exit(77)
         for number in range(args.runs):
             (name, command), seed = found[number % len(found)], args.first + number // len(found)

@@ -1,0 +1,111 @@
+"""c10d_processes: stores, handled errors, helper processes, and a model trained by DistributedDataParallel."""
+import datetime
+import multiprocessing
+import subprocess
+
+import torch
+import torch.distributed as dist
+from torch.distributed.algorithms.join import Join
+from torch.nn.parallel import DistributedDataParallel
+
+
+def store(w):
+    shared = dist.FileStore(f"{w.folder}/keys{w.made}", w.size)
+    key = f"key{w.common.randrange(1 << 30)}"
+    if w.rank == w.size - 1:
+        w.pause_sometimes()
+        shared.set(key, "value")
+    shared.wait([key], datetime.timedelta(seconds=60))
+    w.check(shared.get(key) == b"value", "a store")
+    dist.barrier()
+
+
+def store_without_key(w):
+    """One rank waits for what nobody sets, and handles the error."""
+    if w.rank == w.common.randrange(w.size):
+        shared = dist.FileStore(f"{w.folder}/keys{w.made}", w.size)
+        try:
+            shared.wait(["nobody sets this"], datetime.timedelta(milliseconds=50))
+            w.check(False, "a wait for a missing key")
+        except RuntimeError:
+            w.check(True, "a wait for a missing key")
+    else:
+        w.check(True, "a wait for a missing key")
+    dist.barrier()
+
+
+def refused(w):
+    """All ranks, or one alone, ask for what PyTorch refuses, and go on."""
+    who = w.common.randrange(2 * w.size)
+    if who >= w.size or who == w.rank:
+        try:
+            dist.scatter(torch.zeros(1), [torch.zeros(1)] * (w.size + 1), w.rank)
+            w.check(False, "a refused scatter")
+        except (ValueError, RuntimeError):
+            w.check(True, "a refused scatter")
+    else:
+        w.check(True, "a refused scatter")
+    one = torch.ones(1)
+    dist.all_reduce(one)
+    w.check(one.item() == w.size, "all_reduce")
+
+
+def monitored(w):
+    w.pause_sometimes()
+    dist.monitored_barrier(timeout=datetime.timedelta(seconds=60))
+
+
+def helpers(w):
+    w.check(subprocess.run(["sh", "-c", "true | cat"], check=False).returncode == 0, "a helper")
+
+
+def child(w):
+    worker = multiprocessing.get_context("fork").Process(target=int)
+    worker.start()
+    worker.join()
+    w.check(worker.exitcode == 0, "a child")
+
+
+def group_of_helpers(w):
+    """A rank starts two processes that have a process group of their own."""
+    who, at = w.common.randrange(w.size), f"{w.folder}/helpers{w.common.randrange(1 << 30)}"
+    if w.rank == who:
+        both = [multiprocessing.get_context("spawn").Process(target=helper, args=(at, r)) for r in range(2)]
+        for one in both:
+            one.start()
+        for one in both:
+            one.join()
+        w.check([one.exitcode for one in both] == [0, 0], "a group of helpers")
+    dist.barrier()
+
+
+def helper(at, rank):
+    dist.init_process_group("gloo", store=dist.FileStore(at, 2), rank=rank, world_size=2)
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+def loader(w):
+    data = torch.utils.data.TensorDataset(torch.arange(8.0))
+    total = sum(batch[0].sum().item() for batch in torch.utils.data.DataLoader(data, batch_size=2, num_workers=1))
+    w.check(total == 28, "a DataLoader")
+
+
+def trained(w):
+    """Two steps of a model; with uneven batches the early ones stay as shadows (Join)."""
+    torch.manual_seed(7)
+    model = DistributedDataParallel(torch.nn.Linear(4, 2))
+    steps = 1 + w.rank % 2
+    if w.common.randrange(2):
+        with Join([model]):
+            for _ in range(steps):
+                model(torch.ones(1, 4)).sum().backward()
+    else:
+        for _ in range(2):
+            model(torch.ones(1, 4)).sum().backward()
+        w.check(True, "training")
+    dist.barrier()
+
+
+FEATURES = {store: 3, store_without_key: 2, refused: 4, monitored: 2, helpers: 2, child: 2, group_of_helpers: 0.3,
+            loader: 1, trained: 2}
