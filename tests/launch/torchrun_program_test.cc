@@ -89,6 +89,19 @@ TEST_F(TorchrunProgramTest, AScenarioThatNeedsTorchIsSkippedWithPyTorch1) {
   EXPECT_THAT(missing(), HasSubstr("to add it: RANKFAULT_TORCH=torch==2.13.0 ./dev build"));
 }
 
+TEST_F(TorchrunProgramTest, ABuildOfDebianWhoseStoreCannotBeMadeIsMissing) {
+  const auto debian = [&](const std::string& answer) {
+    return script("python3", "#!/bin/sh\ncase \"$2\" in *TCPStore*) echo '" + answer +
+                                 "';; *) printf 2.6.0+debian;; esac\n");
+  };
+  ::setenv("RANKFAULT_PYTHON", debian("use_libuv was requested but PyTorch was build without libuv").c_str(),
+           1);
+  EXPECT_THAT(missing(), HasSubstr("was built without libuv: its torchrun cannot start ranks"));
+  ::setenv("PATH", (scratch_ / "bin/.").c_str(), 1);  // asked anew
+  debian("");
+  EXPECT_EQ(missing(), "");
+}
+
 TEST_F(TorchrunProgramTest, APythonWithoutTorchIsMissingByName) {
   const std::string program = python("none");
   ::setenv("RANKFAULT_PYTHON", program.c_str(), 1);

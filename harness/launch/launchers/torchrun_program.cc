@@ -40,6 +40,18 @@ std::optional<std::string> torch_version(const std::string& python, bool& too_sl
                  {probe_limit(), false, &too_slow});
 }
 
+// PyTorch 2.6 of Debian 13 is built without libuv, which torchrun's own store asks for: no job of it starts.
+// Only Debian's builds are asked: to import PyTorch takes seconds.
+bool has_no_store(const std::string& python, const std::string& version, bool& too_slow) {
+  if (version.starts_with("1.") || !version.ends_with("+debian")) return false;
+  const auto answer = capture({python, "-c",
+                               "import torch.distributed as d\n"
+                               "try: d.TCPStore('127.0.0.1', 0, is_master=True, wait_for_workers=False)\n"
+                               "except RuntimeError as e: print(e, end='')"},
+                              {probe_limit(), false, &too_slow});
+  return answer && answer->find("libuv") != std::string::npos;
+}
+
 std::string slow_text(const std::string& program) {
   return fmt::format(
       "{} did not say within {} what it is: this machine is too busy to tell whether it is there", program,
@@ -56,6 +68,12 @@ TorchrunProgram of_python(const std::string& python, const std::string& whose) {
     out.missing = fmt::format("{}{} cannot be run", python, whose);
   else if (*version == "none")
     out.missing = fmt::format("{}{} has no torch ({})", python, whose, kHowToAddTorch);
+  else if (has_no_store(python, *version, too_slow))
+    out.missing = fmt::format(
+        "{}{} has PyTorch {}, which was built without libuv: its torchrun cannot start ranks ({})", python,
+        whose, *version, kHowToAddTorch);
+  else if (too_slow)
+    out.slow = slow_text(python + whose);
   else
     out.version = *version;
   return out;
