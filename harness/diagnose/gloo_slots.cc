@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <map>
 
 #include "harness/diagnose/sequences.h"
@@ -28,10 +27,6 @@ uint16_t slot_of(uint16_t op) {
 
 using Calls = std::vector<const Call*>;  // of one member and slot, in order
 
-bool one_thread_issues(const Member& m) {
-  return std::popcount(m.comm->issuers) == 1 && !(m.comm->flags & RF_COMM_ISSUER_OVERFLOW);
-}
-
 // Some thread runs the program's own code: Gloo lets any of them call.
 bool may_come(const Member& m) {
   const std::vector<LaneView>& lanes = m.process->view->lanes;
@@ -43,7 +38,7 @@ bool may_come(const Member& m) {
 // One that gave up saw that nobody came; a single thread that had gone on by then came too late.
 bool is_let_down_by(const Call& c, const Member& absent) {
   if (c.succeeded()) return absent.process->ended();
-  return !may_come(absent) || (c.status == Call::Status::kFailed && one_thread_issues(absent));
+  return !may_come(absent) || (c.status == Call::Status::kFailed && only_issuer(*absent.comm));
 }
 
 // The members' calls of one slot, side by side.

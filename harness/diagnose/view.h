@@ -25,7 +25,7 @@ struct CallShape {
   int peer = RF_PEER_NONE, recv_peer = RF_PEER_NONE, tag = 0, recv_tag = kTagUnknown, result = 0;
   int stream = 0;  // of NCCL: a number that tells the streams of its process apart; 0: its place is not known
   uint64_t count = 0, where = 0;
-  // Only of a call that is open, or with mask_known of a nonblocking one, too:
+  // Only of an open call, and of a nonblocking one whose record has the mask (mask_known):
   uint64_t needs_mask = 0;
   bool mask_known = false;
   // Only of a call that is open:
@@ -185,5 +185,9 @@ class JobView {
 
 // Ops that take a place in their communicator's order.
 bool is_positional(uint16_t op);
+
+// The lane that alone made calls on the communicator; none where several did, or nobody, or one that has no
+// bit of its own (RF_COMM_ISSUER_OVERFLOW).
+std::optional<uint32_t> only_issuer(const CommView&);
 
 }  // namespace rankfault
