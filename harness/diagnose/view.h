@@ -112,6 +112,7 @@ struct Member {
   // From this place on a call that failed leaves it open which place the library gives (places.h); 0: all are
   // known.
   uint64_t unsure_from = 0;
+  const Call* first_failed = nullptr;  // that took a place; null where an earlier one may be lost
   int64_t shift = 0;  // of the newest calls' places against the member's own count: refused ones took none
   int64_t may_be_lower = 0, may_be_higher = 0;  // by how much those places may be other ones
 
