@@ -41,21 +41,28 @@ bool is_let_down_by(const Call& c, const Member& absent) {
   return !may_come(absent) || (c.status == Call::Status::kFailed && only_issuer(*absent.comm));
 }
 
+// A call that waits tells more than one that returned.
+bool lets_down(const Member& absent, const Calls& came) {
+  const bool any_waits = std::any_of(came.begin(), came.end(), [](const Call* c) { return !c->succeeded(); });
+  return std::any_of(came.begin(), came.end(), [&](const Call* c) {
+    return !(any_waits && c->succeeded()) && is_let_down_by(*c, absent);
+  });
+}
+
 // The members' calls of one slot, side by side.
 bool all_served(const std::vector<std::pair<const Member*, Calls>>& members) {
   size_t longest = 0;
   for (const auto& [m, calls] : members) longest = std::max(longest, calls.size());
   for (size_t k = 0; k < longest; ++k) {
-    const Call* example = nullptr;
-    const Call* waits = nullptr;
+    CallsAtOnePlace at;
+    Calls came;
     for (const auto& [m, calls] : members) {
       if (k >= calls.size()) continue;
-      if (example && !difference(*example, *calls[k]).empty()) return false;
-      example = calls[k];
-      if (!waits || waits->succeeded()) waits = calls[k];
+      if (!at.add(*calls[k]).empty()) return false;
+      came.push_back(calls[k]);
     }
     for (const auto& [m, calls] : members)
-      if (k >= calls.size() && is_let_down_by(*waits, *m)) return false;
+      if (k >= calls.size() && lets_down(*m, came)) return false;
   }
   return true;
 }

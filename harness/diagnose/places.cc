@@ -216,12 +216,15 @@ void read_again(Readings& readings, const CommGroup& group) {
   constexpr std::ptrdiff_t kMost = 64;
   const auto is_unsure = [](const auto& one) { return one.first->unsure_from != 0; };
   if (std::count_if(readings.all.begin(), readings.all.end(), is_unsure) > kMost) return;
+  Reference certain;  // these come first, and their places never change
+  for (const auto& [m, reading] : readings.all)
+    if (m->unsure_from == 0) take(certain, *m, reading);
   for (int round = 0; round < kRounds && (round == 0 || !readings.all_agree()); ++round)
     for (auto& [m, reading] : readings.all) {
       if (m->unsure_from == 0) continue;
-      Reference others;
+      Reference others = certain;
       for (const auto& [other, its] : readings.all)
-        if (other != m) take(others, *other, its);
+        if (other != m && other->unsure_from != 0) take(others, *other, its);
       reading = read(*m, others, group);
     }
 }

@@ -146,6 +146,7 @@ struct Divergence;  // sequences.h
 struct Rewound;     // rewound.h
 struct Waits;       // waits.h
 struct Unsent;      // unsent.h
+struct StrictWait;  // strict_replay.h
 
 class JobView {
  public:
@@ -165,6 +166,9 @@ class JobView {
   const Waits& waits() const;
   // Messages that never come (unsent.h): the same.
   const std::vector<Unsent>& unsent() const;
+  // What a job that is over would hang in if MPI buffered nothing (strict_replay.h): computed once, too. None
+  // while it runs, and where its record does not tell.
+  const std::optional<std::vector<StrictWait>>& strict_cycle() const;
   // Where the job hung in a deadlock and its ranks' own limits ended that: the job as it hung (rewound.h);
   // else this one. Computed once, too.
   const JobView& when_it_hung() const;
@@ -176,6 +180,7 @@ class JobView {
   mutable std::shared_ptr<const std::vector<Divergence>> divergences_;
   mutable std::shared_ptr<const Waits> waits_;
   mutable std::shared_ptr<const std::vector<Unsent>> unsent_;
+  mutable std::shared_ptr<const std::optional<std::vector<StrictWait>>> strict_;
   mutable std::shared_ptr<const Rewound> hung_;
   const Timeline& timeline_;
   std::vector<std::unique_ptr<Process>> processes_;

@@ -77,6 +77,53 @@ TEST(CallMismatch, IsToldAfterAnAgreementThatNoFailureCameBefore) {
   EXPECT_NE(finding_of(found, "call_mismatch"), nullptr) << all_kinds(found);
 }
 
+// Both jump out of a receive by a signal's handler: it was a deadlock, and the program got out of it.
+TEST(OrderDeadlock, ThatAllRanksLeftAndEndedWith0IsHandled) {
+  for (const int code : {0, 1}) {
+    TimelineBuilder job(2, RF_LIB_MPI);
+    job.everyone(barrier()).blocked(0, recv(1)).blocked(1, recv(0));
+    FindingsLog log;
+    log.add(diagnose(job.build()), false);
+    ASSERT_EQ(all_kinds(log.result()), "order_deadlock");
+    ASSERT_EQ(log.result().all[0].confidence, Confidence::kProven);
+    for (const int r : {0, 1}) job.does(r, send(1 - r));  // the record has no end of the receive
+    log.add(diagnose(job.build()), false);
+    EXPECT_FALSE(log.result().only_handled()) << "not before the end";
+    for (const int r : {0, 1}) job.finalized(r).exits(r, r == 1 ? code : 0);
+    log.add(diagnose(job.build()), true);
+    const Findings result = log.result();
+    const Finding* f = finding_of(result, "order_deadlock");
+    ASSERT_NE(f, nullptr) << all_kinds(result);
+    EXPECT_EQ(f->confidence, Confidence::kProven);
+    EXPECT_EQ(result.only_handled(), code == 0) << all_kinds(result);
+  }
+}
+
+// Near miss: the calls ended by their limits, and the ranks swallowed the errors.
+TEST(OrderDeadlock, ThatLimitsEndedIsNotHandledByAnExitWith0) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.comm("other", {0, 1}).everyone(barrier());
+  job.blocked(0, all_reduce()).blocked(1, on(all_reduce(), "other"));
+  FindingsLog log;
+  log.add(diagnose(job.build()), false);
+  ASSERT_EQ(all_kinds(log.result()), "order_deadlock");
+  job.wait(5'000'000'000);
+  for (const int r : {0, 1}) job.returns(r, 0, 7).exits(r, 0);
+  log.add(diagnose(job.build()), true);
+  const Findings result = log.result();
+  EXPECT_NE(finding_of(result, "order_deadlock"), nullptr);
+  EXPECT_FALSE(result.only_handled()) << all_kinds(result);
+}
+
+// A survivor that only frees or revokes its communicators did not go on.
+TEST(HandledDeath, IsNotHandledByFreeingWhatIsLeft) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.everyone(barrier()).killed(1).wait(1'000'000'000);
+  job.does(0, op(RF_OP_COMM_REVOKE)).does(0, op(RF_OP_COMM_FREE)).finalized(0).exits(0, 0);
+  const Findings found = diagnose(job.build());
+  EXPECT_FALSE(found.only_handled()) << to_json(found).dump(1);
+}
+
 TEST(OrderDeadlock, OfAProcessWithAnotherThreadIsInferred) {
   for (const uint32_t threads : {0u, 3u, 4u}) {  // 0: not known, so there may be more
     TimelineBuilder job(2, RF_LIB_MPI);

@@ -44,11 +44,10 @@ const Call* call_at(const TruePlaces& places, const Member& m, uint64_t place) {
 
 // All members came to this place, with the same call.
 bool all_made_the_same(const CommGroup& group, uint64_t place, const TruePlaces& places) {
-  const Call* example = nullptr;
+  CallsAtOnePlace calls;
   return std::all_of(group.members.begin(), group.members.end(), [&](const Member& m) {
     const Call* c = call_at(places, m, place);
-    if (!example) example = c;
-    return c && !(c->flags() & RF_CALL_UNEQUAL) && difference(*example, *c).empty();
+    return c && !(c->flags() & RF_CALL_UNEQUAL) && calls.add(*c).empty();
   });
 }
 
