@@ -121,6 +121,15 @@ bool all_ended_with_0(const JobView& job) {
   return job.timeline().world_size > 0;
 }
 
+std::vector<ClaimedCall> without_success(const JobView& job) {
+  std::vector<ClaimedCall> found;
+  for (const auto& p : job.processes())
+    for (const Call& c : p->calls)
+      if (c.status == Call::Status::kFailed || c.status == Call::Status::kPending)
+        found.push_back({p->rank(), c.lane, c.number});
+  return found;
+}
+
 }  // namespace
 
 Findings diagnose(const Timeline& timeline, const DiagnoseOptions& options) {
@@ -129,7 +138,7 @@ Findings diagnose(const Timeline& timeline, const DiagnoseOptions& options) {
   for (const Rule* rule : Catalog<Rule>::instance().all())
     for (Finding& f : rule->look(job, options))
       (f.confidence == Confidence::kStrict ? findings.unsafe : findings.all).push_back(std::move(f));
-  findings.all_ended_with_0 = all_ended_with_0(job);
+  if (all_ended_with_0(job)) findings.without_success = without_success(job);
   findings.strict_known = job.strict_cycle().has_value();
   order_by_cause(findings.all);
   if (findings.all.empty()) findings.all.push_back(quiet(job, options));

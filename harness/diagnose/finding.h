@@ -82,7 +82,8 @@ struct Findings {
   std::vector<Finding> unsafe = {};
   // Whether the record of the job that is over tells what `unsafe` would be: only then does none mean safe.
   bool strict_known = false;
-  bool all_ended_with_0 = false;  // every rank of the attempt
+  // Of an attempt of which every rank ended with 0: its calls that failed, or were never seen complete.
+  std::optional<std::vector<ClaimedCall>> without_success = {};
   // One finding `cannot_say`: nothing was recorded that a diagnosis could stand on.
   bool cannot_say() const { return all.size() == 1 && all[0].kind == "cannot_say"; }
   bool nothing_wrong() const { return all.size() == 1 && all[0].kind == "none"; }
@@ -109,8 +110,8 @@ Findings diagnose(const Timeline&, const DiagnoseOptions& = {});
 Timeline canonical(Timeline);
 
 // Findings over the looks of a run: a proven finding stays; an inferred one is replaced when it
-// becomes proven and withdrawn when the last look no longer has it. Of a job of which every rank ended with 0
-// a proven call that cannot return, and that the last look no longer has, was handled: the program left it.
+// becomes proven and withdrawn when the last look no longer has it. Where every rank ended with 0
+// a proven call that cannot return, and that neither failed nor is pending, was handled: the program left it.
 class FindingsLog {
  public:
   // Returns those that are new or changed: the caller journals them (and the look before them).

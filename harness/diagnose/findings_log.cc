@@ -49,14 +49,32 @@ bool weaker(const Finding& a, const Finding& b) {
   return a.confidence == Confidence::kInferred && b.confidence == Confidence::kProven;
 }
 
-// A jump out of the call or an exception ends it without a success: what was proven of it stays true.
-bool was_left(const Finding& f) { return f.claim == Claim::kCannotReturn && !f.handled; }
+// A jump out of the call, or the end of its process, leaves it without a success: what was proven stays true.
+bool was_left(const Finding& f, const Findings& look) {
+  if (f.claim != Claim::kCannotReturn || f.handled || !look.without_success) return false;
+  return std::none_of(f.claimed.begin(), f.claimed.end(), [&](const ClaimedCall& c) {
+    return std::any_of(look.without_success->begin(), look.without_success->end(), [&](const ClaimedCall& o) {
+      return o.rank == c.rank && o.lane == c.lane && o.number == c.number;
+    });
+  });
+}
 
 Finding as_handled(Finding f) {
   f.handled = true;
   f.text +=
       "; the program handled it: the ranks left these calls without their success, and all ended with 0";
   return f;
+}
+
+void handle_those_that_were_left(std::vector<Finding>& news, const std::vector<Finding>& kept,
+                                 const Findings& look) {
+  for (const Finding& k : kept) {
+    const bool is_news =
+        std::any_of(news.begin(), news.end(), [&](const Finding& f) { return same_trouble(k, f); });
+    if (!is_news && k.attempt == look.all.front().attempt && was_left(k, look)) news.push_back(k);
+  }
+  for (Finding& f : news)
+    if (was_left(f, look)) f = as_handled(std::move(f));
 }
 
 std::string why_withdrawn(const Finding& f, const Findings& look) {
@@ -120,14 +138,11 @@ std::vector<Finding> FindingsLog::news(const Findings& look, bool last_look) con
     news.back().handled = f.handled;
   }
   if (last_look && !look.all.empty()) {
+    handle_those_that_were_left(news, kept_, look);
     for (const Finding& k : kept_) {
       const bool still =
           std::any_of(look.all.begin(), look.all.end(), [&](const Finding& f) { return same_trouble(k, f); });
-      if (still || k.attempt != look.all.front().attempt) continue;
-      if (k.confidence == Confidence::kProven) {
-        if (look.all_ended_with_0 && was_left(k)) news.push_back(as_handled(k));
-        continue;
-      }
+      if (still || k.confidence == Confidence::kProven || k.attempt != look.all.front().attempt) continue;
       news.push_back(k);
       news.back().withdrawn = true;
       news.back().withdrawn_because = why_withdrawn(k, look);
