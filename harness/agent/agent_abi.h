@@ -15,10 +15,10 @@
  * Records of marks have phase EVENT, the name's offset in `tag_or_result`, the step or number in `count` and,
  * for VALUE, the 64-bit value in `where`. Records of device_alloc, device_launch and device_query have who
  * called what ("nccl:cudaMalloc") as a libc point has its path. A stream_wait has the rf_host_wait as its
- * tag; the operations of other libraries that it waits for are its requests. An operation of NCCL has a number
- * of its stream as tag, or 0; a comm_create by a unique id RF_TAG_OF_ID of the communicator, its size as count
- * and the caller's rank in it as peer. A nonblocking collective of MPI whose members owe different counts has a
- * DETAIL whose `where` is its needs_mask; an all_to_allv has rf_taken as its tag.
+ * tag; the operations of other libraries that it waits for are its requests. An operation of NCCL has a
+ * number of its stream as tag, or 0; a comm_create by a unique id RF_TAG_OF_ID of the communicator, its size
+ * as count and the caller's rank in it as peer. A nonblocking collective of MPI whose members owe different
+ * counts has a DETAIL whose `where` is its needs_mask; an all_to_allv has rf_taken as its tag.
  *
  * Changing any layout or number below changes RF_ABI_VERSION. A reader refuses other versions. */
 #ifndef RANKFAULT_AGENT_ABI_H
@@ -162,10 +162,11 @@ enum rf_call_flags {
   RF_CALL_BUFFERED = 1u << 15    /* a send that completes whether or not it is received (MPI_Bsend) */
 };
 
-enum rf_taken { /* the tag of an all_to_allv: its dtype is the one it sends; 0: not known */
+enum rf_taken { /* MPI: the tag of a call that takes shares of others: its dtype is what it sends; 0: not
+                   known */
                 RF_TAKEN_DTYPE = 0xff, /* mask: rf_dtype of what it receives */
                 RF_TAKEN_KNOWN = 1u << 8,
-                RF_SENDS_TO_EACH = 1u << 9,   /* more than 0 bytes to every other member */
+                RF_SENDS_TO_EACH = 1u << 9,   /* of an all_to_allv: more than 0 bytes to every other member */
                 RF_TAKES_FROM_EACH = 1u << 10 /* more than 0 bytes from every other member */
 };
 

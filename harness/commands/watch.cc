@@ -119,14 +119,22 @@ int exit_code(const FinishedRun& run, const Options& options) {
   const bool finished = job_status(*run.facts) == "exit 0";
   if (!findings.nothing_wrong() && !(findings.only_handled() && finished)) return kExitFail;
   if (options.unsafe_is_an_error && !findings.unsafe.empty()) return kExitFail;
+  if (options.unsafe_is_an_error && !findings.strict_known) return kExitUnknown;
   if (lost_lines(run)) return kExitUnknown;
   return finished ? kExitPass : kExitUnknown;
 }
 
-void print_end(const FinishedRun& run) {
+std::string not_known_to_be_safe(const Findings& findings, const Options& options) {
+  if (!options.unsafe_is_an_error || findings.strict_known) return "";
+  return "  unsafe  not known: the record does not tell what another run of this program may do\n";
+}
+
+void print_end(const FinishedRun& run, const Options& options) {
   const std::string status = job_status(*run.facts);
   tell(fmt::format("the job {}\n{}", status.empty() ? "was ended" : "ended: " + status,
-                   no_rank_text(*run.facts) + findings_summary(run.facts->findings) + unsafe_text(run.facts->findings)));
+                   no_rank_text(*run.facts) + findings_summary(run.facts->findings) +
+                       unsafe_text(run.facts->findings) +
+                       not_known_to_be_safe(run.facts->findings, options)));
   for (const std::string& what : run.report.lost) tell(fmt::format("  lost    {}\n", what));
   if (!run.report.cleanup.empty()) tell(fmt::format("  left    {}\n", run.report.cleanup));
   for (const std::string& lost : losses_of(*run.facts)) tell(fmt::format("  kept    {}\n", lost));
@@ -149,7 +157,7 @@ int watch_job(const Options& options) {
   if (options.json)
     tell(result_json(run->report).dump(2) + "\n");
   else
-    print_end(*run);
+    print_end(*run, options);
   return *with.interrupted ? 128 + *with.interrupted : exit_code(*run, options);
 }
 
@@ -188,7 +196,7 @@ const Registration<CliCommand> kWatch{{
       app.add_flag(
           "--unsafe-is-an-error", options->unsafe_is_an_error,
           "exit 1 also when the job finished only because MPI buffered a message or let a rank leave a "
-          "collective early");
+          "collective early, 2 when its record does not tell");
       app.add_option("--run-dir", options->run_dir, "the directory of this run");
       app.add_option("--runs", options->runs, "the folder of run directories");
       app.add_flag_callback(

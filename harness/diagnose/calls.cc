@@ -19,7 +19,8 @@ struct HashOfShape {
     uint64_t hash = 0;
     for (const uint64_t word :
          {uint64_t{s.op}, s.where, s.count, uint64_t{s.comm}, static_cast<uint64_t>(s.peer),
-          static_cast<uint64_t>(s.tag), static_cast<uint64_t>(s.result), s.needs_mask})
+          static_cast<uint64_t>(s.tag), static_cast<uint64_t>(s.stream), static_cast<uint64_t>(s.result),
+          s.needs_mask})
       hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
     return hash ^ hash >> 32;
   }

@@ -77,31 +77,54 @@ bool moves_the_same(const Call& a, const Call& b) {
   return !reduces(a.op()) && a.bytes() == b.bytes() && carry_alike(a.dtype(), b.dtype());
 }
 
-// Of an all_to_allv of MPI: whether what one sends is of another type than what the other takes for it. A
-// record does not tell each count, so only where one of them exchanges something with every member.
-bool sends_what_is_not_taken(const Call& from, const Call& to) {
-  const bool surely = from.tag() & RF_SENDS_TO_EACH || to.tag() & RF_TAKES_FROM_EACH;
-  return surely && !carry_alike(from.dtype(), static_cast<uint8_t>(to.tag() & RF_TAKEN_DTYPE));
-}
-
-// Counts of the v-forms differ by design, so types are compared without them. Somebody takes all the shares
-// as one type (scatterv: gives them), so all are of that type, those of 0 elements apart. Of an all_to_allv
-// each rank has a type of its own for what it takes.
-bool shares_differ(const Call& a, const Call& b) {
-  if (a.library() != RF_LIB_MPI || (a.flags() | b.flags()) & RF_CALL_COUNT_UNKNOWN) return false;
-  switch (a.op()) {
+bool has_takers(const Call& c) {
+  switch (c.op()) {
+    case RF_OP_ALL_GATHER:
     case RF_OP_ALL_GATHERV:
+    case RF_OP_GATHER:
     case RF_OP_GATHERV:
+    case RF_OP_SCATTER:
     case RF_OP_SCATTERV:
-      return a.count() != 0 && b.count() != 0 && !carry_alike(a.dtype(), b.dtype());
+    case RF_OP_ALL_TO_ALL:
     case RF_OP_ALL_TO_ALLV:
-      return a.tag() & b.tag() & RF_TAKEN_KNOWN &&
-             (sends_what_is_not_taken(a, b) || sends_what_is_not_taken(b, a));
-    case RF_OP_REDUCE_SCATTER:  // its count is that of all shares
-      return a.count() != 0 && b.count() != 0 && dtypes_differ(a.dtype(), b.dtype());
+      return c.library() == RF_LIB_MPI;
     default:
       return false;
   }
+}
+
+// Whether `to` gets anything of `from`, as far as the two records tell.
+bool gives(const Call& from, const Call& to) {
+  switch (from.op()) {
+    case RF_OP_SCATTER:
+    case RF_OP_SCATTERV:  // the root has no taken type on record
+      return !(from.tag() & RF_TAKEN_KNOWN) && to.count() != 0;
+    case RF_OP_ALL_TO_ALLV:  // a record does not tell each count
+      return from.tag() & RF_TAKEN_KNOWN && (from.tag() & RF_SENDS_TO_EACH || to.tag() & RF_TAKES_FROM_EACH);
+    default:
+      return from.count() != 0;
+  }
+}
+
+// Types are compared between who sends and who takes: a rank that takes bytes takes them of senders of two
+// types. Where the taken type is not on record nothing is compared.
+bool gives_another_type(const Call& from, const Call& to) {
+  const auto taken = static_cast<uint8_t>(to.tag() & RF_TAKEN_DTYPE);
+  if (!(to.tag() & RF_TAKEN_KNOWN) || !gives(from, to) || !dtypes_differ(from.dtype(), taken)) return false;
+  const bool blocks = counts_by_design_equal(from) && from.bytes() != to.bytes();
+  return blocks || !carry_alike(from.dtype(), taken);
+}
+
+bool takes_differ(const Call& a, const Call& b) {
+  if ((a.flags() | b.flags()) & RF_CALL_COUNT_UNKNOWN) return false;
+  return gives_another_type(a, b) || gives_another_type(b, a);
+}
+
+// Its count is that of all shares.
+bool shares_differ(const Call& a, const Call& b) {
+  return a.op() == RF_OP_REDUCE_SCATTER && a.library() == RF_LIB_MPI &&
+         !((a.flags() | b.flags()) & RF_CALL_COUNT_UNKNOWN) && a.count() != 0 && b.count() != 0 &&
+         dtypes_differ(a.dtype(), b.dtype());
 }
 
 // An in-place all_reduce counts like any other; in the gathering forms it may count another buffer.
@@ -120,8 +143,10 @@ std::string difference(const Call& a, const Call& b) {
   // MPI 4.1, 6.12: "nonblocking collective operations cannot match blocking" ones. Elsewhere they can.
   if (a.library() == RF_LIB_MPI && is_collective(a.op()) && ((a.flags() ^ b.flags()) & RF_CALL_NONBLOCKING))
     return "blocking";
+  if (has_takers(a) && takes_differ(a, b)) return "dtype";
   if (comparable_count(a) && comparable_count(b)) {
-    if (dtypes_differ(a.dtype(), b.dtype()) && !moves_the_same(a, b) && a.count() != 0 && b.count() != 0)
+    if (!has_takers(a) && dtypes_differ(a.dtype(), b.dtype()) && !moves_the_same(a, b) && a.count() != 0 &&
+        b.count() != 0)
       return "dtype";
     if (a.bytes() != b.bytes()) return "count";
   }
@@ -130,6 +155,38 @@ std::string difference(const Call& a, const Call& b) {
   if (a.reduce_op() != b.reduce_op() && a.reduce_op() != RF_REDUCE_OTHER && b.reduce_op() != RF_REDUCE_OTHER)
     return "reduce_op";
   return "";
+}
+
+namespace {
+
+// Equal in all that difference() reads.
+bool looks_the_same(const Call& a, const Call& b) {
+  const auto count = [](const Call& c) {
+    return comparable_count(c) ? c.count() : static_cast<uint64_t>(c.count() != 0);
+  };
+  return a.op() == b.op() && a.flags() == b.flags() && a.dtype() == b.dtype() && a.tag() == b.tag() &&
+         a.peer() == b.peer() && a.reduce_op() == b.reduce_op() && count(a) == count(b);
+}
+
+}  // namespace
+
+std::string CallsAtOnePlace::difference_from(const Call& c) const {
+  for (const Kind& kind : kinds_)
+    if (kind.several && looks_the_same(*kind.example, c)) return "";
+  for (const Kind& kind : kinds_)
+    if (std::string field = difference(*kind.example, c); !field.empty()) return field;
+  return "";
+}
+
+std::string CallsAtOnePlace::add(const Call& c) {
+  std::string field = difference_from(c);
+  for (Kind& kind : kinds_)
+    if (looks_the_same(*kind.example, c)) {
+      kind.several = true;
+      return field;
+    }
+  kinds_.push_back({&c, false});
+  return field;
 }
 
 }  // namespace rankfault

@@ -178,6 +178,16 @@ void tell_unmet(Finding& finding, const Unmet& u) {
   doubt_who_was_first(finding, u);
 }
 
+namespace {
+
+// It asks something of others. A communicator that is freed, revoked or aborted is given up.
+bool goes_on(const Call& c) {
+  return (is_positional(c.op()) || is_message(c.op())) && c.op() != RF_OP_FINALIZE &&
+         c.op() != RF_OP_COMM_FREE;
+}
+
+}  // namespace
+
 bool is_handled(const JobView& job, const Process& ended) {
   bool went_on = false;
   for (int rank = 0; rank < job.timeline().world_size; ++rank) {
@@ -186,8 +196,7 @@ bool is_handled(const JobView& job, const Process& ended) {
     if (p == &ended || p->view->end.by_signal) continue;
     if (p->view->end.value != 0) return false;
     went_on = went_on || std::any_of(p->calls.begin(), p->calls.end(), [&](const Call& c) {
-                return c.entered > ended.view->end.time && c.succeeded() && !rf_is_inner(c.op()) &&
-                       c.op() != RF_OP_FINALIZE;
+                return c.entered > ended.view->end.time && c.succeeded() && goes_on(c);
               });
   }
   return went_on;

@@ -67,9 +67,11 @@ struct Finding {
   std::string text;                   // one sentence for people
   std::vector<std::string> evidence;  // lines of the record it was built from
   int caused_by = -1;                 // index of the finding it hangs under; -1: a cause of its own
-  bool handled = false;               // an end that the rest of the job went on after, and finished with 0
-  bool withdrawn = false;             // in a journal line: an earlier look inferred it, the last one does not
-  std::string withdrawn_because;      // "rank 1 went on"
+  // An end that the rest of the job went on after, or calls that ranks left another way; and it finished with
+  // 0.
+  bool handled = false;
+  bool withdrawn = false;         // in a journal line: an earlier look inferred it, the last one does not
+  std::string withdrawn_because;  // "rank 1 went on"
 };
 
 // Ordered: first cause first. Never empty: `none` when nothing is wrong.
@@ -78,10 +80,14 @@ struct Findings {
   // What would be and did not happen: no finding, and without effect on a verdict unless somebody asks for
   // it.
   std::vector<Finding> unsafe = {};
+  // Whether the record of the job that is over tells what `unsafe` would be: only then does none mean safe.
+  bool strict_known = false;
+  // Of an attempt of which every rank ended with 0: its calls that failed, or were never seen complete.
+  std::optional<std::vector<ClaimedCall>> without_success = {};
   // One finding `cannot_say`: nothing was recorded that a diagnosis could stand on.
   bool cannot_say() const { return all.size() == 1 && all[0].kind == "cannot_say"; }
   bool nothing_wrong() const { return all.size() == 1 && all[0].kind == "none"; }
-  // Ranks ended, and the program went on without them: nothing is wrong with a job that finished with 0.
+  // The program went on after each of them: nothing is wrong with a job that finished with 0.
   bool only_handled() const;
 };
 
@@ -104,7 +110,8 @@ Findings diagnose(const Timeline&, const DiagnoseOptions& = {});
 Timeline canonical(Timeline);
 
 // Findings over the looks of a run: a proven finding stays; an inferred one is replaced when it
-// becomes proven and withdrawn when the last look no longer has it.
+// becomes proven and withdrawn when the last look no longer has it. Where every rank ended with 0
+// a proven call that cannot return, and that neither failed nor is pending, was handled: the program left it.
 class FindingsLog {
  public:
   // Returns those that are new or changed: the caller journals them (and the look before them).
@@ -112,16 +119,20 @@ class FindingsLog {
   std::vector<Finding> news(const Findings&, bool last_look) const;  // the same, and nothing is kept
   // Takes one of those again, as read from a journal: the same result without the timelines.
   void take(const Finding&);
-  // The same of one that would be (Findings::unsafe), which add() takes by itself.
+  // The same of one that would be (Findings::unsafe), and of Findings::strict_known at a last look, which
+  // add() takes by itself.
   void take_unsafe(const Finding&);
+  void take_strict_known(bool known) { strict_known_ = known; }
   Findings result() const;
 
  private:
   std::vector<Finding> kept_, unsafe_;
+  bool strict_known_ = false;
   Findings quiet_;  // what the newest look said while nothing was kept
 };
 
-// The findings of a finished run, from its journal alone: folds its `finding` and `unsafe` lines.
+// The findings of a finished run, from its journal alone: folds its `finding`, `unsafe` and last `look`
+// lines.
 Findings findings_from_journal(const std::vector<Json>& lines);
 
 // Orders by what came first and hangs later ones under their cause (caused_by).

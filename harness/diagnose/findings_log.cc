@@ -49,6 +49,34 @@ bool weaker(const Finding& a, const Finding& b) {
   return a.confidence == Confidence::kInferred && b.confidence == Confidence::kProven;
 }
 
+// A jump out of the call, or the end of its process, leaves it without a success: what was proven stays true.
+bool was_left(const Finding& f, const Findings& look) {
+  if (f.claim != Claim::kCannotReturn || f.handled || !look.without_success) return false;
+  return std::none_of(f.claimed.begin(), f.claimed.end(), [&](const ClaimedCall& c) {
+    return std::any_of(look.without_success->begin(), look.without_success->end(), [&](const ClaimedCall& o) {
+      return o.rank == c.rank && o.lane == c.lane && o.number == c.number;
+    });
+  });
+}
+
+Finding as_handled(Finding f) {
+  f.handled = true;
+  f.text +=
+      "; the program handled it: the ranks left these calls without their success, and all ended with 0";
+  return f;
+}
+
+void handle_those_that_were_left(std::vector<Finding>& news, const std::vector<Finding>& kept,
+                                 const Findings& look) {
+  for (const Finding& k : kept) {
+    const bool is_news =
+        std::any_of(news.begin(), news.end(), [&](const Finding& f) { return same_trouble(k, f); });
+    if (!is_news && k.attempt == look.all.front().attempt && was_left(k, look)) news.push_back(k);
+  }
+  for (Finding& f : news)
+    if (was_left(f, look)) f = as_handled(std::move(f));
+}
+
 std::string why_withdrawn(const Finding& f, const Findings& look) {
   for (const Finding& now : look.all)
     if (says_something(now) && std::any_of(f.ranks.begin(), f.ranks.end(), [&](int rank) {
@@ -81,6 +109,7 @@ std::vector<Finding> FindingsLog::add(const Findings& look, bool last_look) {
   std::vector<Finding> added = news(look, last_look);
   for (const Finding& f : added) take(f);
   for (const Finding& f : look.unsafe) take_unsafe(f);
+  if (last_look) take_strict_known(look.strict_known);
   return added;
 }
 
@@ -109,6 +138,7 @@ std::vector<Finding> FindingsLog::news(const Findings& look, bool last_look) con
     news.back().handled = f.handled;
   }
   if (last_look && !look.all.empty()) {
+    handle_those_that_were_left(news, kept_, look);
     for (const Finding& k : kept_) {
       const bool still =
           std::any_of(look.all.begin(), look.all.end(), [&](const Finding& f) { return same_trouble(k, f); });
@@ -123,23 +153,25 @@ std::vector<Finding> FindingsLog::news(const Findings& look, bool last_look) con
 }
 
 Findings FindingsLog::result() const {
-  Findings result{kept_, unsafe_};
+  Findings result{kept_, unsafe_, strict_known_};
   order_by_cause(result.all);
   if (!result.all.empty()) return result;
-  if (!quiet_.all.empty()) return {quiet_.all, unsafe_};
+  if (!quiet_.all.empty()) return {quiet_.all, unsafe_, strict_known_};
   Finding f;
   f.kind = "cannot_say";
   f.text = "the job was never looked at";
-  return {{f}, unsafe_};
+  return {{f}, unsafe_, strict_known_};
 }
 
 Findings findings_from_journal(const std::vector<Json>& lines) {
   FindingsLog log;
-  for (const Json& line : lines)
-    if (const std::string ev = line.value("ev", "");
-        (ev == "finding" || ev == "unsafe") && line.contains("finding"))
-      if (const auto f = finding_from_json(line["finding"]))
-        ev == "finding" ? log.take(*f) : log.take_unsafe(*f);
+  for (const Json& line : lines) {
+    const std::string ev = line.value("ev", "");
+    if (ev == "look" && line.value("last", false)) log.take_strict_known(line.value("strict_known", false));
+    if ((ev != "finding" && ev != "unsafe") || !line.contains("finding")) continue;
+    if (const auto f = finding_from_json(line["finding"]))
+      ev == "finding" ? log.take(*f) : log.take_unsafe(*f);
+  }
   return log.result();
 }
 

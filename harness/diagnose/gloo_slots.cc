@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <map>
 
 #include "harness/diagnose/sequences.h"
@@ -28,10 +27,6 @@ uint16_t slot_of(uint16_t op) {
 
 using Calls = std::vector<const Call*>;  // of one member and slot, in order
 
-bool one_thread_issues(const Member& m) {
-  return std::popcount(m.comm->issuers) == 1 && !(m.comm->flags & RF_COMM_ISSUER_OVERFLOW);
-}
-
 // Some thread runs the program's own code: Gloo lets any of them call.
 bool may_come(const Member& m) {
   const std::vector<LaneView>& lanes = m.process->view->lanes;
@@ -43,7 +38,15 @@ bool may_come(const Member& m) {
 // One that gave up saw that nobody came; a single thread that had gone on by then came too late.
 bool is_let_down_by(const Call& c, const Member& absent) {
   if (c.succeeded()) return absent.process->ended();
-  return !may_come(absent) || (c.status == Call::Status::kFailed && one_thread_issues(absent));
+  return !may_come(absent) || (c.status == Call::Status::kFailed && only_issuer(*absent.comm));
+}
+
+// A call that waits tells more than one that returned.
+bool lets_down(const Member& absent, const Calls& came) {
+  const bool any_waits = std::any_of(came.begin(), came.end(), [](const Call* c) { return !c->succeeded(); });
+  return std::any_of(came.begin(), came.end(), [&](const Call* c) {
+    return !(any_waits && c->succeeded()) && is_let_down_by(*c, absent);
+  });
 }
 
 // The members' calls of one slot, side by side.
@@ -51,16 +54,15 @@ bool all_served(const std::vector<std::pair<const Member*, Calls>>& members) {
   size_t longest = 0;
   for (const auto& [m, calls] : members) longest = std::max(longest, calls.size());
   for (size_t k = 0; k < longest; ++k) {
-    const Call* example = nullptr;
-    const Call* waits = nullptr;
+    CallsAtOnePlace at;
+    Calls came;
     for (const auto& [m, calls] : members) {
       if (k >= calls.size()) continue;
-      if (example && !difference(*example, *calls[k]).empty()) return false;
-      example = calls[k];
-      if (!waits || waits->succeeded()) waits = calls[k];
+      if (!at.add(*calls[k]).empty()) return false;
+      came.push_back(calls[k]);
     }
     for (const auto& [m, calls] : members)
-      if (k >= calls.size() && is_let_down_by(*waits, *m)) return false;
+      if (k >= calls.size() && lets_down(*m, came)) return false;
   }
   return true;
 }

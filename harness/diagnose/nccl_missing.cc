@@ -95,11 +95,6 @@ std::vector<Finding> by_sizes(const JobView& job) {
   return found;
 }
 
-// Whether no thread but the one that waits has put anything of this member on a stream.
-bool only_issuer(const Member& m, const Call& held) {
-  return m.comm->issuers == uint64_t{1} << held.lane && !(m.comm->flags & RF_COMM_ISSUER_OVERFLOW);
-}
-
 // A process that is several members waits on the device of one for a call that another of them has not made.
 std::vector<Finding> by_own_members(const JobView& job, const DiagnoseOptions& options) {
   std::vector<Finding> found;
@@ -110,7 +105,7 @@ std::vector<Finding> by_own_members(const JobView& job, const DiagnoseOptions& o
       if (m == w.waiter || m->process != w.waiter->process || !m->comm) continue;
       if (entered != Known::kNo || !w.needs_member(*m)) continue;
       const Duration waited = lasted(w.held->entered, job.timeline().look);
-      if (!only_issuer(*m, *w.held) && waited <= options.hung_after) continue;
+      if (only_issuer(*m->comm) != w.held->lane && waited <= options.hung_after) continue;
       told.insert(w.place);
       const CommGroup& group = *w.place->group;
       Finding f = missing(job, group, {m->process->rank()}, w.call->op());

@@ -10,6 +10,7 @@
 #include "harness/diagnose/nccl_groups.h"
 #include "harness/diagnose/needs.h"
 #include "harness/diagnose/places.h"
+#include "harness/diagnose/rewound.h"
 #include "harness/diagnose/words.h"
 
 namespace rankfault {
@@ -22,13 +23,18 @@ std::vector<WaitEdge> edges_of(const Divergence& d) {
   return edges;
 }
 
-// A call that failed is no side of a pair, as the library may have refused it before it began; but for one
-// that ended its rank.
+// The library refuses no call after a wait for others.
+bool waited_and_ended(const Member& m, const Call& c) {
+  return ended_by(m, c) && !may_have_been_refused(c, c.left);
+}
+
+// A call that failed is no side of a pair, as the library may have refused it before it began; except the
+// first one to fail, where it waited and then ended its rank.
 Assumption every_place_is_known(const std::vector<WaitEdge>& edges) {
   constexpr const char* kName = "every_place_is_known";
   for (const WaitEdge& e : edges)
     if (e.waiter->unsure_from != 0 && e.call && e.call->seq >= e.waiter->unsure_from &&
-        !(e.call->seq == e.waiter->unsure_from && ended_by(*e.waiter, *e.call)))
+        !(e.call == e.waiter->first_failed && waited_and_ended(*e.waiter, *e.call)))
       return {kName, false, why_not_known(*e.waiter, *e.group)};
   return {kName, true, "no call before those that are compared failed"};
 }

@@ -216,12 +216,15 @@ void read_again(Readings& readings, const CommGroup& group) {
   constexpr std::ptrdiff_t kMost = 64;
   const auto is_unsure = [](const auto& one) { return one.first->unsure_from != 0; };
   if (std::count_if(readings.all.begin(), readings.all.end(), is_unsure) > kMost) return;
+  Reference certain;  // these come first, and their places never change
+  for (const auto& [m, reading] : readings.all)
+    if (m->unsure_from == 0) take(certain, *m, reading);
   for (int round = 0; round < kRounds && (round == 0 || !readings.all_agree()); ++round)
     for (auto& [m, reading] : readings.all) {
       if (m->unsure_from == 0) continue;
-      Reference others;
+      Reference others = certain;
       for (const auto& [other, its] : readings.all)
-        if (other != m) take(others, *other, its);
+        if (other != m && other->unsure_from != 0) take(others, *other, its);
       reading = read(*m, others, group);
     }
 }
@@ -293,7 +296,8 @@ uint64_t first_broken(CommGroup& group) {
     }
     if (m.unsure_from == 0) continue;
     for (const Call* c : m.calls)
-      if (c->op() == RF_OP_COMM_SHRINK || c->op() == RF_OP_COMM_AGREE) take(c->seq);
+      if ((c->op() == RF_OP_COMM_SHRINK || c->op() == RF_OP_COMM_AGREE) && c->seq >= m.unsure_from)
+        take(c->seq);
   }
   return from;
 }
@@ -341,7 +345,7 @@ uint64_t first_undecided(const CommGroup& group, const Readings& readings) {
 }  // namespace
 
 bool ended_by(const Member& m, const Call& c) {
-  return ended_badly(*m.process) && gave_up_in(*m.process) == &c;
+  return failed(c) && ended_badly(*m.process) && gave_up_in(*m.process) == &c;
 }
 
 void settle_places(CommGroup& group, const std::function<Process&(const Process&)>& own) {
@@ -353,7 +357,10 @@ void settle_places(CommGroup& group, const std::function<Process&(const Process&
     if (!m.comm || !m.process) continue;
     if (lost_failures(m) > 0) m.unsure_from = 1;
     for (const Call* c : m.calls)
-      if (failed(*c) && m.unsure_from == 0) m.unsure_from = c->seq;
+      if (failed(*c) && m.unsure_from == 0) {
+        m.unsure_from = c->seq;
+        m.first_failed = c;
+      }
     any = any || m.unsure_from != 0;
   }
   // NCCL refuses a call at once or when its group ends, whatever the others do.

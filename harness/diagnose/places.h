@@ -18,7 +18,7 @@ namespace rankfault {
 void settle_places(CommGroup&, const std::function<Process&(const Process&)>& own);
 
 // Whether the failed call was the last that its process asked of its peers before it ended with an error. It
-// keeps its place: no later call of that rank tells otherwise, and the rank ended as one that made it.
+// keeps its place: no later call of that rank shows another one, and the rank ended as one that made it.
 bool ended_by(const Member&, const Call&);
 
 }  // namespace rankfault

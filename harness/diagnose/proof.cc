@@ -89,12 +89,11 @@ bool has_destroyed(const Process& process, const CommGroup& group) {
 
 }  // namespace
 
-// The failed call itself has its place by definition; NCCL refuses a call at once or when its group ends,
-// whatever the others do.
+// The first failed call itself has its place by definition; NCCL refuses a call at once or when its group
+// ends, whatever the others do.
 bool place_is_known(const Member& m, const CommGroup& group, uint64_t seq) {
   if (m.unsure_from == 0 || seq < m.unsure_from) return true;
-  const Call* own = seq == m.unsure_from && group.library != RF_LIB_NCCL ? m.at(seq) : nullptr;
-  return own && own->status == Call::Status::kFailed;
+  return group.library != RF_LIB_NCCL && m.first_failed && m.at(seq) == m.first_failed;
 }
 
 std::string why_not_known(const Member& m, const CommGroup& group) {
@@ -104,7 +103,7 @@ std::string why_not_known(const Member& m, const CommGroup& group) {
 
 bool has_only_thread(const Process& process) {
   const ProcessView& v = *process.view;
-  return !v.thread_multiple && v.threads <= 1 + v.library_threads;
+  return !v.thread_multiple && v.threads != 0 && v.threads <= 1 + v.library_threads;
 }
 
 bool finalized(const Process& process, const CommGroup& group) {

@@ -43,6 +43,10 @@ Assumption one_look(const std::vector<WaitEdge>&, const std::vector<End>&);
 // those that rings have lost (lost_calls.h) too.
 Assumption same_calls_before(const std::vector<WaitEdge>&);
 
+// The same of one place, where no member waits by need: whether all members made the same calls up to it, as
+// far as they have come.
+Assumption same_calls_up_to(const CommGroup&, uint64_t seq);
+
 // One more for cycles of live processes: a thread that never issued on the communicator has no lane, and may
 // yet come. A process of MPI without MPI_THREAD_MULTIPLE and without another thread rules it out; nothing
 // else does.

@@ -50,9 +50,6 @@ void put_back(ProcessView& p, const Call& call) {
   p.end = {};
 }
 
-// A call that was refused (an argument, a type) returns at once, and kept nobody waiting.
-constexpr TimeNs kRefused = 1'000'000;
-
 struct GivenUp {
   const Process* process;
   const Call* call;
@@ -68,7 +65,7 @@ std::vector<GivenUp> all_given_up(const JobView& job) {
     if (!call || !is_kept_whole(*call)) continue;
     if (call->flags() & RF_CALL_NONBLOCKING && !was_polled(*call, aborted)) continue;
     const TimeNs until = call->status == Call::Status::kFailed ? call->left : p->view->end.time;
-    if (until > call->entered + kRefused) all.push_back({p.get(), call, until});
+    if (!may_have_been_refused(*call, until)) all.push_back({p.get(), call, until});
   }
   return all;
 }
@@ -94,6 +91,11 @@ void keep_those_of_one_instant(std::vector<GivenUp>& all) {
 }
 
 }  // namespace
+
+bool may_have_been_refused(const Call& c, TimeNs until) {
+  constexpr TimeNs kLongest = 1'000'000;
+  return until <= c.entered + kLongest;
+}
 
 const Call* gave_up_in(const Process& p) {
   if (p.has_streams()) return nullptr;

@@ -24,6 +24,10 @@ struct Rewound {
 // failure.
 const Call* gave_up_in(const Process&);
 
+// Whether a call that lasted until then may have been refused (an argument, a type): the library returns from
+// such a call at once, and it keeps nobody waiting.
+bool may_have_been_refused(const Call&, TimeNs until);
+
 // None when nobody gave up. Waits stay as they ended: what they waited for was not kept. A nonblocking
 // collective that was never seen complete is taken for one that its rank polled, where a rank of the job
 // aborted.

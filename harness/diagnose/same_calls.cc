@@ -26,6 +26,14 @@ bool same_up_to(const CommGroup& group, uint64_t seq) {
   return differ_from == 0 || differ_from > seq;
 }
 
+// "" where all members made the same calls up to this place, as far as they have come.
+std::string why_calls_may_differ(const CommGroup& group, uint64_t seq) {
+  if (!same_up_to(group, seq))
+    return fmt::format("the calls on {} differ from call {} on: what meets call {} is not known", group.name,
+                       first_difference(group), seq);
+  return lost_calls_may_differ(group);
+}
+
 bool never_goes_on(const Member& m, const CommGroup& group, const Held& held) {
   return m.process && (held.count(m.process) || end_of(*m.process, group).why != End::Why::kNotFinal);
 }
@@ -91,6 +99,12 @@ const Member* behind(const CommGroup& group, uint64_t seq, Held held) {
 
 }  // namespace
 
+Assumption same_calls_up_to(const CommGroup& group, uint64_t seq) {
+  constexpr const char* kName = "same_calls_before";
+  if (std::string why = why_calls_may_differ(group, seq); !why.empty()) return {kName, false, std::move(why)};
+  return {kName, true, fmt::format("up to call {} all members made the same calls", seq)};
+}
+
 Assumption same_calls_before(const std::vector<WaitEdge>& edges) {
   constexpr const char* kName = "same_calls_before";
   Held held;
@@ -104,11 +118,8 @@ Assumption same_calls_before(const std::vector<WaitEdge>& edges) {
     seq = std::max(seq, e.call->seq);
   }
   for (const auto& [group, seq] : last) {
-    if (!same_up_to(*group, seq))
-      return {kName, false,
-              fmt::format("the calls on {} differ from call {} on: what meets call {} is not known",
-                          group->name, first_difference(*group), seq)};
-    if (std::string why = lost_calls_may_differ(*group); !why.empty()) return {kName, false, std::move(why)};
+    if (std::string why = why_calls_may_differ(*group, seq); !why.empty())
+      return {kName, false, std::move(why)};
     if (group->library == RF_LIB_C10D) continue;  // PyTorch gives each call a tag of its own place
     for (const Member& m : group->members)        // of those in the proof, full_view asks the same
       if (!seen.count(&m) && !place_is_known(m, *group, seq)) return {kName, false, why_not_known(m, *group)};

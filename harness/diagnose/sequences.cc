@@ -88,21 +88,64 @@ class Tokens {
   std::map<Key, int> ids_;
 };
 
-// Sides at one position: members whose calls there are compatible with the first of the side.
+// Members whose calls at one position fit each other.
+struct CampAt {
+  Members members;
+  CallsAtOnePlace calls;
+};
+
+// A call that fits every side stands on none, unless its type is that of one: of a gather the senders that
+// send what the root takes stand with the root.
+void take_out_those_that_fit_all(std::vector<CampAt>& camps, uint64_t seq) {
+  if (camps.size() < 2) return;
+  Members fit_all;
+  for (CampAt& camp : camps)
+    std::erase_if(camp.members, [&](const Member* m) {
+      const bool fits = std::all_of(camps.begin(), camps.end(), [&](const CampAt& other) {
+        return &other == &camp || other.calls.difference_from(*call_at(*m, seq)).empty();
+      });
+      if (fits) fit_all.push_back(m);
+      return fits;
+    });
+  std::vector<std::pair<CampAt*, const Member*>> back;
+  for (const Member* m : fit_all)
+    for (CampAt& camp : camps)
+      if (std::any_of(camp.members.begin(), camp.members.end(), [&](const Member* own) {
+            return call_at(*own, seq)->dtype() == call_at(*m, seq)->dtype();
+          })) {
+        back.emplace_back(&camp, m);
+        break;
+      }
+  for (const auto& [camp, m] : back) camp->members.push_back(m);
+}
+
 std::vector<Members> sides_at(const CommGroup& group, uint64_t seq) {
-  std::vector<Members> sides;
+  std::vector<CampAt> camps;
   for (const Member& m : group.members) {
     const Call* c = call_at(m, seq);
     if (!c) continue;
-    const auto side = std::find_if(sides.begin(), sides.end(), [&](const Members& s) {
-      return difference(*call_at(*s.front(), seq), *c).empty();
-    });
-    if (side != sides.end())
-      side->push_back(&m);
-    else
-      sides.push_back({&m});
+    auto camp = std::find_if(camps.begin(), camps.end(),
+                             [&](const CampAt& one) { return one.calls.difference_from(*c).empty(); });
+    if (camp == camps.end()) camp = camps.insert(camps.end(), CampAt{});
+    camp->members.push_back(&m);
+    camp->calls.add(*c);
+  }
+  take_out_those_that_fit_all(camps, seq);
+  std::vector<Members> sides;
+  for (CampAt& camp : camps) {
+    std::sort(camp.members.begin(), camp.members.end());  // as in the communicator
+    if (!camp.members.empty()) sides.push_back(std::move(camp.members));
   }
   return sides;
+}
+
+// Of the first of the minority that differs from one of the majority.
+std::string differing_field(const Divergence& d) {
+  CallsAtOnePlace calls;
+  for (const Member* m : d.majority) calls.add(*call_at(*m, d.seq));
+  for (const Member* m : d.minority)
+    if (std::string field = calls.difference_from(*call_at(*m, d.seq)); !field.empty()) return field;
+  return "";
 }
 
 bool is_lone_root(const Members& side, uint64_t seq) {
@@ -271,13 +314,12 @@ uint64_t find_first_difference(const CommGroup& group) {
     for (const auto& [next, end] : at)
       if (next != end) seq = std::min(seq, (*next)->seq);
     if (seq == ~uint64_t{0}) return 0;
-    const Call* example = nullptr;
+    CallsAtOnePlace calls;
     for (auto& [next, end] : at)
       for (bool first_of_it = true; next != end && (*next)->seq == seq; first_of_it = false) {
         const Call* c = *next++;
         if (!counts(c) || !first_of_it) continue;  // a group of calls may share a place
-        if (!example) example = c;
-        if (example != c && (example->op() != c->op() || !difference(*example, *c).empty())) return seq;
+        if (!calls.add(*c).empty()) return seq;
       }
   }
 }
@@ -308,7 +350,7 @@ bool diverges(const CommGroup& group, Divergence& d) {
     d.pairs_differ = true;
     split(d, sides_at(group, seq));
     if (d.minority.empty()) return false;
-    d.field = difference(*call_at(*d.majority.front(), seq), *call_at(*d.minority.front(), seq));
+    d.field = differing_field(d);
     align(d, steps);
     // A root that ran ahead because it left out what the others are in was not let down by them.
     const bool beside = d.lone_root && stands_beside_another_call(d);

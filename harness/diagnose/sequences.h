@@ -13,6 +13,22 @@ namespace rankfault {
 // "op", "blocking", "dtype", "count", "root", "reduce_op".
 std::string difference(const Call&, const Call&);
 
+// The calls of several members at one place. That each fits the first does not mean that they fit each other:
+// bytes fit any type, and of a gather each fits another sender. So a call is compared with all, those that
+// look the same once. It is used up to the first difference: calls that fit are added.
+class CallsAtOnePlace {
+ public:
+  std::string difference_from(const Call&) const;  // "": it fits all
+  std::string add(const Call&);                    // the same
+
+ private:
+  struct Kind {
+    const Call* example;
+    bool several;  // two that look the same were compared with each other
+  };
+  std::vector<Kind> kinds_;
+};
+
 // The first position at which two members made different calls, as far as their records reach; 0: none.
 uint64_t first_difference(const CommGroup&);
 

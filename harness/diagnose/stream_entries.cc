@@ -29,8 +29,8 @@ const Call* only_wait(const Member& m) {
     else if (issues)
       return nullptr;
   }
-  const bool others = wait && m.comm->issuers & ~(uint64_t{1} << wait->lane);
-  return others || m.comm->flags & RF_COMM_ISSUER_OVERFLOW ? nullptr : wait;
+  if (m.comm->issuers == 0 && !(m.comm->flags & RF_COMM_ISSUER_OVERFLOW)) return wait;
+  return wait && only_issuer(*m.comm) == wait->lane ? wait : nullptr;
 }
 
 // Messages are matched by count, so none may be lost.

@@ -92,7 +92,7 @@ class Reader {
       const Process* p = job_.rank(e.rank);
       if (e.attempt == job_.attempt() && (!p || !p->member())) return std::nullopt;
     }
-    if (!meet() || !pair()) return std::nullopt;
+    if (record_.ranks.empty() || !meet() || !pair()) return std::nullopt;
     return std::move(record_);
   }
 
@@ -155,8 +155,9 @@ class Reader {
   bool meet() {
     for (auto& [where, all] : places_) {
       if (all.size() != where.first->size) return false;
+      CallsAtOnePlace calls;
       for (const StrictPlace& p : all) {
-        if (!difference(*at(all.front()).call, *at(p).call).empty()) return false;
+        if (!calls.add(*at(p).call).empty()) return false;
         at(p).meeting = record_.meetings.size();
       }
       record_.meetings.push_back(std::move(all));

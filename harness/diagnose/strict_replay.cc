@@ -15,14 +15,27 @@ struct Lack {
 
 class Replay {
  public:
-  explicit Replay(const StrictRecord& record) : record_(record), at_(record.ranks.size(), 0) {}
+  explicit Replay(const StrictRecord& record)
+      : record_(record), at_(record.ranks.size(), 0), met_(record.meetings.size(), 0) {}
 
-  // Lets every rank go as far as it can. In any order: whoever can go on, still can after others went on.
+  // Lets every rank go as far as it can. In any order: a rank that can go on still can after others went on.
+  // One that lacks a call is asked again when that call was started.
   void run() {
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (size_t rank = 0; rank < record_.ranks.size(); ++rank)
-        for (; at_[rank] < record_.ranks[rank].size() && !lacks(rank); ++at_[rank]) moved = true;
+    std::vector<size_t> ready;
+    for (size_t rank = record_.ranks.size(); rank > 0; --rank) ready.push_back(rank - 1);
+    std::vector<std::vector<Waiting>> waiting(record_.ranks.size());  // by the rank whose call they lack
+    while (!ready.empty()) {
+      const size_t rank = ready.back();
+      ready.pop_back();
+      std::optional<Lack> lack;
+      for (; at_[rank] < record_.ranks[rank].size(); ++at_[rank])
+        if ((lack = lacks(rank))) break;
+      if (lack) waiting[lack->needed.rank].push_back({rank, lack->needed.at});
+      std::erase_if(waiting[rank], [&](const Waiting& w) {
+        const bool started = w.needed <= at_[rank];
+        if (started) ready.push_back(w.rank);
+        return started;
+      });
     }
   }
 
@@ -46,23 +59,31 @@ class Replay {
   const StrictCall& standing(size_t rank) const { return call({rank, at_[rank]}); }
 
  private:
+  struct Waiting {
+    size_t rank, needed;  // which call of the other rank
+  };
+
   const StrictPlace* first_missing(const StrictCall& c) const {
     const auto is_missing = [&](const StrictPlace& p) { return p.at > at_[p.rank]; };
-    static const std::vector<StrictPlace> nobody;
-    for (const auto* all : {&c.needs, c.meeting == kNoMeeting ? &nobody : &record_.meetings[c.meeting]})
-      if (const auto i = std::find_if(all->begin(), all->end(), is_missing); i != all->end()) return &*i;
-    return nullptr;
+    if (const auto i = std::find_if(c.needs.begin(), c.needs.end(), is_missing); i != c.needs.end())
+      return &*i;
+    if (c.meeting == kNoMeeting) return nullptr;
+    const std::vector<StrictPlace>& all = record_.meetings[c.meeting];
+    size_t& met = met_[c.meeting];
+    while (met < all.size() && !is_missing(all[met])) ++met;
+    return met < all.size() ? &all[met] : nullptr;
   }
 
   const StrictRecord& record_;
-  std::vector<size_t> at_;  // the call of each rank that was started last
+  std::vector<size_t> at_;           // the call of each rank that was started last
+  mutable std::vector<size_t> met_;  // of each meeting: so many of its calls were started, for good
 };
 
 }  // namespace
 
-std::vector<StrictWait> strict_cycle(const JobView& job) {
+std::optional<std::vector<StrictWait>> strict_cycle(const JobView& job) {
   const std::optional<StrictRecord> record = strict_record(job);
-  if (!record) return {};
+  if (!record) return std::nullopt;
   Replay replay(*record);
   replay.run();
   std::vector<StrictWait> path;
@@ -80,7 +101,14 @@ std::vector<StrictWait> strict_cycle(const JobView& job) {
                     needed.call});
     rank = lack->needed.rank;  // it stands still, too: else it would have come to that call
   }
-  return {};
+  return std::vector<StrictWait>{};
+}
+
+const std::optional<std::vector<StrictWait>>& JobView::strict_cycle() const {
+  if (!strict_)
+    strict_ = std::make_shared<const std::optional<std::vector<StrictWait>>>(
+        timeline_.job_over ? rankfault::strict_cycle(*this) : std::nullopt);
+  return *strict_;
 }
 
 }  // namespace rankfault

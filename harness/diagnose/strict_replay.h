@@ -12,6 +12,7 @@
 // as not waiting: neighbour collectives, MPI_Comm_free, MPI_Finalize, MPI_Buffer_detach.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "harness/diagnose/view.h"
@@ -28,7 +29,8 @@ struct StrictWait {
   const Call* needed = nullptr;  // of the partner, who would make it only after its own wait of this cycle
 };
 
-// Each waits for the next, the last one for the first; empty: everything completes, or nothing can be said.
-std::vector<StrictWait> strict_cycle(const JobView&);
+// Each waits for the next, the last one for the first; empty: everything completes. None where the record
+// does not tell.
+std::optional<std::vector<StrictWait>> strict_cycle(const JobView&);
 
 }  // namespace rankfault

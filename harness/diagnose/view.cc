@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <tuple>
 
@@ -111,6 +112,11 @@ bool is_positional(uint16_t op) {
     default:
       return is_collective(op);
   }
+}
+
+std::optional<uint32_t> only_issuer(const CommView& comm) {
+  if (std::popcount(comm.issuers) != 1 || comm.flags & RF_COMM_ISSUER_OVERFLOW) return std::nullopt;
+  return static_cast<uint32_t>(std::countr_zero(comm.issuers));
 }
 
 const Call* Process::find(uint32_t lane, uint32_t number) const {

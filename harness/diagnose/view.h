@@ -25,7 +25,7 @@ struct CallShape {
   int peer = RF_PEER_NONE, recv_peer = RF_PEER_NONE, tag = 0, recv_tag = kTagUnknown, result = 0;
   int stream = 0;  // of NCCL: a number that tells the streams of its process apart; 0: its place is not known
   uint64_t count = 0, where = 0;
-  // Only of a call that is open, or with mask_known of a nonblocking one, too:
+  // Only of an open call, and of a nonblocking one whose record has the mask (mask_known):
   uint64_t needs_mask = 0;
   bool mask_known = false;
   // Only of a call that is open:
@@ -112,6 +112,7 @@ struct Member {
   // From this place on a call that failed leaves it open which place the library gives (places.h); 0: all are
   // known.
   uint64_t unsure_from = 0;
+  const Call* first_failed = nullptr;  // that took a place; null where an earlier one may be lost
   int64_t shift = 0;  // of the newest calls' places against the member's own count: refused ones took none
   int64_t may_be_lower = 0, may_be_higher = 0;  // by how much those places may be other ones
 
@@ -145,6 +146,7 @@ struct Divergence;  // sequences.h
 struct Rewound;     // rewound.h
 struct Waits;       // waits.h
 struct Unsent;      // unsent.h
+struct StrictWait;  // strict_replay.h
 
 class JobView {
  public:
@@ -164,6 +166,9 @@ class JobView {
   const Waits& waits() const;
   // Messages that never come (unsent.h): the same.
   const std::vector<Unsent>& unsent() const;
+  // What a job that is over would hang in if MPI buffered nothing (strict_replay.h): computed once, too. None
+  // while it runs, and where its record does not tell.
+  const std::optional<std::vector<StrictWait>>& strict_cycle() const;
   // Where the job hung in a deadlock and its ranks' own limits ended that: the job as it hung (rewound.h);
   // else this one. Computed once, too.
   const JobView& when_it_hung() const;
@@ -175,6 +180,7 @@ class JobView {
   mutable std::shared_ptr<const std::vector<Divergence>> divergences_;
   mutable std::shared_ptr<const Waits> waits_;
   mutable std::shared_ptr<const std::vector<Unsent>> unsent_;
+  mutable std::shared_ptr<const std::optional<std::vector<StrictWait>>> strict_;
   mutable std::shared_ptr<const Rewound> hung_;
   const Timeline& timeline_;
   std::vector<std::unique_ptr<Process>> processes_;
@@ -185,5 +191,9 @@ class JobView {
 
 // Ops that take a place in their communicator's order.
 bool is_positional(uint16_t op);
+
+// The lane that alone made calls on the communicator; none where several did, or nobody, or one that has no
+// bit of its own (RF_COMM_ISSUER_OVERFLOW).
+std::optional<uint32_t> only_issuer(const CommView&);
 
 }  // namespace rankfault

@@ -128,6 +128,7 @@ void Looks::keep(const Seen& seen, const char* reason, bool last) {
   const uint64_t line = journal_.write("look", {{"reason", reason},
                                                 {"last", last},
                                                 {"consistent", seen.timeline.consistent},
+                                                {"strict_known", seen.findings.strict_known},
                                                 {"state", state_to_json(seen.timeline)}});
   for (const Finding& finding : news) {
     journal_.write("finding", {{"look", line}, {"finding", to_json(finding)}});

@@ -1,4 +1,5 @@
 // assumptions_test: each of the assumptions fails alone, and the finding falls to inferred.
+#include "harness/diagnose/view.h"
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
@@ -294,6 +295,18 @@ TEST(Assumptions, OneLook) {
   torn.consistent = false;  // and nobody says which process moved
   const Findings found = diagnose(torn);
   expect_only(finding_of(found, "dead_rank"), "one_look");
+}
+
+TEST(OnlyIssuer, IsTheOneLaneThatMadeCallsOnTheCommunicator) {
+  CommView comm;
+  EXPECT_EQ(only_issuer(comm), std::nullopt);
+  comm.issuers = uint64_t{1} << 63;
+  EXPECT_EQ(only_issuer(comm), 63u);
+  comm.flags = RF_COMM_ISSUER_OVERFLOW;
+  EXPECT_EQ(only_issuer(comm), std::nullopt);
+  comm.flags = 0;
+  comm.issuers |= 1;
+  EXPECT_EQ(only_issuer(comm), std::nullopt);
 }
 
 }  // namespace

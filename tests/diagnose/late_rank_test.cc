@@ -73,6 +73,35 @@ TEST_F(LateRank, IsInferredWhileTheOthersMayRecover) {
   EXPECT_EQ(failed_assumptions(*f), std::vector<std::string>{"did_not_recover"});
 }
 
+// Gloo pairs by operation and tag: rank 1 left out a broadcast, so its call at place 4 is the others' call 5.
+TEST_F(LateRank, IsInferredWhereCallsBeforeDiffer) {
+  for (const int r : {0, 2, 3}) job.does(r, broadcast(0));
+  job.does(1, all_reduce());
+  for (const int r : {0, 2, 3}) job.does(r, all_reduce());
+  others_wait();
+  others_give_up();
+  job.wait(4 * kSecond).killed(1);
+  const Findings all = found();
+  const Finding* f = finding_of(all, "late_rank");
+  ASSERT_NE(f, nullptr) << all_kinds(all);
+  EXPECT_EQ(f->confidence, Confidence::kInferred);
+  EXPECT_EQ(failed_assumptions(*f), std::vector<std::string>{"same_calls_before"});
+}
+
+// Of the calls that a ring has lost their sums tell whether all members made the same.
+TEST_F(LateRank, IsInferredWhereLostCallsMayDiffer) {
+  for (const int r : {0, 2, 3}) job.does(r, broadcast(0));
+  job.does(1, barrier()).everyone(all_reduce(), 4);
+  others_wait();
+  others_give_up();
+  for (const int r : {0, 1, 2, 3}) job.loses(r, 6);
+  job.wait(4 * kSecond).killed(1);
+  const Findings all = found();
+  const Finding* f = finding_of(all, "late_rank");
+  ASSERT_NE(f, nullptr) << all_kinds(all);
+  EXPECT_EQ(failed_assumptions(*f), std::vector<std::string>{"same_calls_before"});
+}
+
 TEST_F(LateRank, IsInferredWhereNoLimitIsOnRecord) {
   others_wait();
   others_give_up(0);

@@ -57,8 +57,8 @@ void expect_none_refuted(SimulatedJob::Library library, bool windows = false,
     const Timeline end = job.timeline();
     const JobView whole(end);
     for (const Claimed& c : claims)
-      ASSERT_EQ(refutation(whole, c.finding), "") << "seed " << seed << " cut " << c.cut << "\n"
-                                                  << to_json(c.finding).dump(1);
+      ASSERT_EQ(refutation(whole, c.finding, job.places()), "") << "seed " << seed << " cut " << c.cut << "\n"
+                                                                << to_json(c.finding).dump(1);
   }
   std::printf("%u runs, %d cuts", seeds, cuts);
   for (const auto& [kind, count] : proven) std::printf(", %d with a proven %s", count, kind.c_str());

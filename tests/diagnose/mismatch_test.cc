@@ -242,6 +242,17 @@ TEST(GlooSlots, CallsThatFaceEachOtherAreTold) {
   }
 }
 
+// One gave up, one still waits, and the only thread of the third went on: whichever rank comes first.
+TEST(GlooSlots, ACallThatWasGivenUpIsToldWhoeverWaits) {
+  for (const int gives_up : {0, 1}) {
+    TimelineBuilder job(3);
+    job.everyone(barrier());
+    for (const int r : {0, 1}) job.blocked(r, all_reduce());
+    job.wait(5'000'000'000).returns(gives_up, 0, RF_RESULT_THROWN).does(2, broadcast(2));
+    EXPECT_NE(finding_of(diagnose(job.build()), "call_mismatch"), nullptr) << gives_up;
+  }
+}
+
 TEST(GlooSlots, CallsOfOneOperationThatDifferAreProven) {
   TimelineBuilder job(3);
   job.everyone(barrier()).blocked(0, all_reduce(8)).blocked(1, all_reduce()).blocked(2, all_reduce());

@@ -149,6 +149,33 @@ TEST(RefusedCall, IsNotWhatEndedARank) {
   EXPECT_EQ(f->confidence, Confidence::kProven);
 }
 
+// A program that ends because the library refused its call never made that call, for the others.
+TEST(RefusedCall, AsTheLastActOfARankIsNoSideOfAPair) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.everyone(all_reduce());
+  for (const int r : {0, 2}) job.blocked(r, all_reduce());
+  job.fails(1, broadcast(99), kErrRoot).exits(1, 1);
+  const Findings found = diagnose(job.build());
+  for (const Finding& f : found.all) EXPECT_NE(f.claim, Claim::kNotTheSameCall) << f.text;
+  const Finding* f = finding_of(found, "exited_rank");
+  EXPECT_NE(f, nullptr) << all_kinds(found);
+}
+
+// The failure that ended the rank was its second one: which place it has depends on the first.
+TEST(RefusedCall, BeforeTheOneThatEndedARankLeavesThatOneInferred) {
+  for (const bool refused : {false, true}) {
+    TimelineBuilder job(3, RF_LIB_MPI);
+    job.everyone(all_reduce());
+    if (refused) job.fails(1, broadcast(99), kErrRoot);
+    for (const int r : {0, 2}) job.blocked(r, all_reduce());
+    job.blocked(1, barrier()).wait(5'000'000'000).returns(1, 0, 7).exits(1, 1);
+    const Findings found = diagnose(job.build());
+    const Finding* f = finding_of(found, "call_mismatch");
+    ASSERT_NE(f, nullptr) << all_kinds(found);
+    EXPECT_EQ(f->confidence == Confidence::kProven, !refused) << f->text;
+  }
+}
+
 // A call that had failed before a rank ended failed of something else.
 TEST(RefusedCall, BeforeADeathDoesNotProveIt) {
   TimelineBuilder job(3, RF_LIB_MPI);

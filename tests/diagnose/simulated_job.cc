@@ -169,20 +169,31 @@ bool SimulatedJob::everybody_needed_came(int rank, const CallSpec& call) const {
   return std::all_of(all.begin(), all.end(), came);
 }
 
+// Of the rank's newest call.
+void SimulatedJob::stand_at(int rank, uint64_t place) {
+  const uint64_t origin = builder_.last_origin(rank);
+  places_[{rank, static_cast<uint32_t>(origin >> 32), static_cast<uint32_t>(origin)}] = place;
+}
+
 // Tried with a wrong argument before it is made: the call itself, one like it, or another one.
-void SimulatedJob::is_refused(int r, const CallSpec& next) {
+void SimulatedJob::try_a_wrong_call(int r, const CallSpec& next) {
   if (next.op == RF_OP_WAIT || next.op == RF_OP_WAIT_ANY || random_() % 100 >= refused_of_hundred_) return;
+  is_refused(r, next);
+}
+
+void SimulatedJob::is_refused(int r, const CallSpec& next) {
   CallSpec call = next;
   if (random_() % 3 == 0) call = on(broadcast(99), next.comm);
   if (random_() % 3 == 0) call.count += 1;
   builder_.fails(r, call, 3);
+  stand_at(r, 0);
 }
 
 void SimulatedJob::enter(int r) {
   Rank& s = state_[static_cast<size_t>(r)];
   const CallSpec& call = s.program[s.next];
   s.posts.clear();
-  if (refused_of_hundred_ != 0) is_refused(r, call);
+  if (refused_of_hundred_ != 0) try_a_wrong_call(r, call);
   if (call.op == RF_OP_WAIT || call.op == RF_OP_WAIT_ANY) {
     std::vector<uint64_t> origins;
     for (const Request& request : s.requests) origins.push_back(request.origin);
@@ -197,7 +208,10 @@ void SimulatedJob::enter(int r) {
     return;
   } else {
     builder_.blocked(r, call);
-    if (!is_message(call.op)) s.seq = ++s.places[call.comm];
+    if (!is_message(call.op)) {
+      s.seq = ++s.places[call.comm];
+      stand_at(r, s.seq);
+    }
     if (call.op == RF_OP_SEND || call.op == RF_OP_SSEND || call.op == RF_OP_SENDRECV)
       s.posts.push_back(mail_.send(r, call.peer, call.tag));
     if (of_messages_ && !is_message(call.op))
@@ -311,14 +325,20 @@ void SimulatedJob::end(int rank) {
   if (r.dead) return;
   r.dead = true;
   if (of_messages_) of_messages_->leave(rank);
-  if (r.next == r.program.size())
+  const bool tries_a_wrong_call = refused_of_hundred_ != 0 && !r.inside && random_() % 2;
+  if (r.next == r.program.size()) {
     builder_.exits(rank, 0);
-  else if (r.inside && random_() % 2)
+  } else if (tries_a_wrong_call) {
+    const CallSpec& next = r.program[r.next];
+    is_refused(rank, next.op == RF_OP_WAIT || next.op == RF_OP_WAIT_ANY ? barrier() : next);
+    builder_.exits(rank, 1);
+  } else if (r.inside && random_() % 2) {
     give_up(rank);
-  else if (random_() % 3)
+  } else if (random_() % 3) {
     builder_.killed(rank);
-  else
+  } else {
     builder_.exits(rank, static_cast<int>(random_() % 2));
+  }
 }
 
 }  // namespace rankfault::testing

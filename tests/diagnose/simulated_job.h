@@ -12,6 +12,7 @@
 
 #include "tests/diagnose/simulated_collectives.h"
 #include "tests/diagnose/simulated_mail.h"
+#include "tests/falsify/refute.h"
 #include "tests/support/timeline_builder.h"
 
 namespace rankfault::testing {
@@ -34,9 +35,11 @@ class SimulatedJob {
   bool leaves_a_choice() const;  // a receive from any source, or a wait for one of several
   Timeline timeline() const { return builder_.build(); }
   TimelineBuilder& builder() { return builder_; }
-  // Ends a rank where it stands: by a signal, by an exit, or by the error of the call it is in, and an exit.
+  // Ends a rank where it stands: by a signal, by an exit, by the error of the call it is in, or of a call
+  // that the library refuses, and an exit.
   void end(int rank);
   const std::vector<std::string>& comms() const { return names_; }
+  const TruePlaces& places() const { return places_; }
 
  private:
   struct Request {
@@ -58,10 +61,12 @@ class SimulatedJob {
   void add_race();
   void make_a_mistake();
   bool can_return(int rank) const;
-  void is_refused(int rank, const CallSpec& next);
+  void try_a_wrong_call(int rank, const CallSpec& next);
+  void is_refused(int rank, const CallSpec&);
   void enter(int rank);
   void leave(int rank);
   void give_up(int rank);
+  void stand_at(int rank, uint64_t place);
   bool everybody_needed_came(int rank, const CallSpec&) const;
   size_t number(const std::string& comm) const;
   const std::vector<int>& members(const std::string& comm) const { return members_[number(comm)]; }
@@ -76,6 +81,7 @@ class SimulatedJob {
   int late_ = -1;  // a rank that seldom moves
   unsigned refused_of_hundred_ = 0;
   SimulatedMail mail_;
+  TruePlaces places_;
   std::optional<SimulatedCollectives> of_messages_;
 };
 

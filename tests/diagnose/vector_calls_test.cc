@@ -66,6 +66,17 @@ struct Share {
 
 const Finding* mismatch_of(const Findings& found) { return finding_of(found, "call_mismatch"); }
 
+int taken(uint8_t dtype, int more = RF_SENDS_TO_EACH | RF_TAKES_FROM_EACH) {
+  return dtype | RF_TAKEN_KNOWN | more;
+}
+
+// Everybody, or the root alone, takes what rank 0 sends; of a scatter each takes what it has.
+int taken_by(uint16_t op, int r, uint8_t dtype_of_0, uint8_t own) {
+  if (op == RF_OP_ALL_GATHERV) return taken(dtype_of_0, 0);
+  if (op == RF_OP_SCATTERV) return r == 0 ? 0 : taken(own, 0);
+  return r == 0 ? taken(dtype_of_0, 0) : 0;
+}
+
 Findings gathered(uint16_t op, Share all, Share of_rank_1, uint16_t flags) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.everyone(barrier());
@@ -74,6 +85,7 @@ Findings gathered(uint16_t op, Share all, Share of_rank_1, uint16_t flags) {
     if (op != RF_OP_ALL_GATHERV) spec.peer = 0;
     spec.dtype = r == 1 ? of_rank_1.dtype : all.dtype;
     spec.count = r == 1 ? of_rank_1.count : all.count;
+    spec.tag = taken_by(op, r, all.dtype, spec.dtype);
     job.does(r, spec);
   }
   for (const int r : {0, 1, 2}) job.finalized(r).exits(r);
@@ -105,8 +117,42 @@ TEST(VectorCalls, SharesThatMoveTheSameAreNone) {
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
 }
 
-int taken(uint8_t dtype, int more = RF_SENDS_TO_EACH | RF_TAKES_FROM_EACH) {
-  return dtype | RF_TAKEN_KNOWN | more;
+// Of two senders nothing is said: each of their types may be what the one who takes them wants.
+TEST(VectorCalls, SendersOfTwoTypesToATakerOfBytesAreNone) {
+  for (const uint16_t op : {RF_OP_ALL_GATHERV, RF_OP_GATHERV, RF_OP_ALL_GATHER, RF_OP_GATHER})
+    for (const bool recorded : {false, true}) {
+      TimelineBuilder job(3, RF_LIB_MPI);
+      for (const int r : {0, 1, 2}) {
+        CallSpec spec = vector_call(op, 0, 0);
+        const bool rooted = op == RF_OP_GATHERV || op == RF_OP_GATHER;
+        if (op == RF_OP_ALL_GATHER || op == RF_OP_GATHER) spec.flags = 0;
+        if (rooted) spec.peer = 0;
+        if (recorded && (r == 0 || !rooted)) spec.tag = taken(RF_DTYPE_BYTE, 0);
+        spec.dtype = r == 1 ? RF_DTYPE_FLOAT32 : RF_DTYPE_INT32;
+        job.does(r, spec);
+      }
+      const Findings found = diagnose(job.build());
+      EXPECT_TRUE(found.nothing_wrong()) << op_text(op) << " " << to_json(found).dump(1);
+    }
+}
+
+// Bytes fit either of two types that do not fit each other: the order of the ranks changes nothing, and of
+// three calls nobody stands alone.
+TEST(VectorCalls, ACallThatFitsBothSidesStandsOnNone) {
+  for (const int turn : {0, 1, 2}) {
+    TimelineBuilder job(3, RF_LIB_MPI);
+    const std::vector<rf_dtype> dtypes{RF_DTYPE_BYTE, RF_DTYPE_INT32, RF_DTYPE_FLOAT32};
+    for (const int r : {0, 1, 2}) {
+      CallSpec spec = broadcast(0, dtypes[static_cast<size_t>((r + turn) % 3)] == RF_DTYPE_BYTE ? 16 : 4);
+      spec.dtype = dtypes[static_cast<size_t>((r + turn) % 3)];
+      job.does(r, spec);
+    }
+    const Findings found = diagnose(job.build());
+    ASSERT_NE(mismatch_of(found), nullptr) << turn;
+    EXPECT_EQ(mismatch_of(found)->field, "dtype");
+    EXPECT_TRUE(mismatch_of(found)->ranks.empty()) << turn;
+    EXPECT_EQ(mismatch_of(found)->sides.size(), 2u);
+  }
 }
 
 CallSpec exchange(uint8_t sent, int tag) {
@@ -127,6 +173,21 @@ TEST(VectorCalls, AnAllToAllThatIsTakenAsAnotherTypeIsAMismatch) {
     EXPECT_EQ(mismatch_of(found)->field, "dtype");
     EXPECT_EQ(mismatch_of(found)->ranks, std::vector<int>{1});
   }
+}
+
+// Rank 0 exchanges nothing with the two that differ.
+TEST(VectorCalls, AnAllToAllIsComparedBetweenEachTwo) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.does(0, exchange(RF_DTYPE_BYTE, taken(RF_DTYPE_BYTE, 0)));
+  job.does(1, exchange(RF_DTYPE_INT32, taken(RF_DTYPE_INT32)));
+  job.does(2, exchange(RF_DTYPE_FLOAT32, taken(RF_DTYPE_FLOAT32)));
+  const Findings found = diagnose(job.build());
+  ASSERT_NE(mismatch_of(found), nullptr) << all_kinds(found);
+  EXPECT_EQ(mismatch_of(found)->field, "dtype");
+  // Two that look alike, and send what the other does not take.
+  TimelineBuilder alike(2, RF_LIB_MPI);
+  for (const int r : {0, 1}) alike.does(r, exchange(RF_DTYPE_INT32, taken(RF_DTYPE_FLOAT32)));
+  EXPECT_NE(mismatch_of(diagnose(alike.build())), nullptr);
 }
 
 // Rank 0 sends what rank 1 takes, and takes what rank 1 sends: the types they send may differ.

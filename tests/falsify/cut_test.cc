@@ -83,6 +83,34 @@ TEST(Refute, CallsThatArePairedOtherwiseAfterAll) {
   EXPECT_EQ(refutation(whole, claim(Claim::kNotTheSameCall, {{0, 0, 2}, {1, 0, 2}})), "");
 }
 
+// Only a simulated library tells: the record reads the refused call as one with a place.
+TEST(Refute, APairWithACallThatTheLibraryRefused) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.everyone(all_reduce()).fails(0, broadcast(1), 8).does(1, all_reduce());
+  const Timeline t = job.build();
+  const JobView whole(t);
+  const Finding f = claim(Claim::kNotTheSameCall, {{0, 0, 2}, {1, 0, 2}});
+  EXPECT_NE(refutation(whole, f, {{{0, 0, 2}, 0}}), "");
+  EXPECT_EQ(refutation(whole, f, {{{0, 0, 2}, 2}}), "");
+}
+
+// A nonblocking call is over with its process, not when it was enqueued.
+TEST(Refute, ARankThatHadEnteredWhenAPendingCallWasGivenUp) {
+  for (const bool in_time : {false, true}) {
+    TimelineBuilder job(2, RF_LIB_MPI);
+    CallSpec pending = all_reduce();
+    pending.flags |= RF_CALL_NONBLOCKING;
+    job.enqueues(0, pending);
+    if (in_time) job.blocked(1, pending);
+    job.wait(1'000'000).exits(0, 3);
+    if (!in_time) job.blocked(1, pending);
+    const Timeline t = job.build();
+    Finding f = claim(Claim::kHadNotEntered, {{0, 0, 1}});
+    f.ranks = {1};
+    EXPECT_EQ(refutation(JobView(t), f) != "", in_time);
+  }
+}
+
 TEST(Cut, ADeathBeyondTheCutHasNotHappened) {
   TimelineBuilder job(3);
   job.everyone(all_reduce(), 2).blocked(0, all_reduce()).blocked(1, all_reduce()).killed(2);

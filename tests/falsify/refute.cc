@@ -27,46 +27,73 @@ std::string returned(const JobView& whole, const Finding& f) {
   return "";
 }
 
+// The place that the library gave to the call, or as the whole record tells it.
+uint64_t place_of(const TruePlaces& places, int rank, const Call& c) {
+  const auto at = places.find({rank, c.lane, c.number});
+  return at == places.end() ? c.seq : at->second;
+}
+
+const Call* call_at(const TruePlaces& places, const Member& m, uint64_t place) {
+  if (!m.process || !m.comm) return nullptr;
+  for (const Call& c : m.process->calls)
+    if (c.comm() == m.comm->index && is_positional(c.op()) && !(c.flags() & RF_CALL_EXECUTION) &&
+        place_of(places, m.world_rank, c) == place)
+      return &c;
+  return nullptr;
+}
+
 // All members came to this place, with the same call.
-bool all_made_the_same(const CommGroup& group, uint64_t seq) {
-  const Call* example = nullptr;
+bool all_made_the_same(const CommGroup& group, uint64_t place, const TruePlaces& places) {
+  CallsAtOnePlace calls;
   return std::all_of(group.members.begin(), group.members.end(), [&](const Member& m) {
-    const Call* c = m.at(seq);
-    if (!example) example = c;
-    return c && !(c->flags() & RF_CALL_UNEQUAL) && difference(*example, *c).empty();
+    const Call* c = call_at(places, m, place);
+    return c && !(c->flags() & RF_CALL_UNEQUAL) && calls.add(*c).empty();
   });
 }
 
-std::string paired_otherwise(const JobView& whole, const Finding& f) {
-  const Call* first = nullptr;
+std::string paired_otherwise(const JobView& whole, const Finding& f, const TruePlaces& places) {
   const CommGroup* group = nullptr;
+  uint64_t first = 0;
   for (const ClaimedCall& c : f.claimed) {
     const Claimed claimed = find(whole, c);
     if (!claimed.call) continue;
-    if (first && claimed.call->seq != first->seq)
-      return fmt::format("rank {}'s call stands at {}, not at {}", c.rank, claimed.call->seq, first->seq);
-    if (!first) group = whole.group(*claimed.process, claimed.call->comm());
-    if (!first) first = claimed.call;
+    const uint64_t place = place_of(places, c.rank, *claimed.call);
+    if (place == 0) return fmt::format("the library refused the call of rank {}: it meets no call", c.rank);
+    if (first != 0 && place != first)
+      return fmt::format("rank {}'s call stands at {}, not at {}", c.rank, place, first);
+    if (first == 0) group = whole.group(*claimed.process, claimed.call->comm());
+    first = place;
   }
-  if (group && all_made_the_same(*group, first->seq))
-    return fmt::format("all members made the same call at {}", first->seq);
+  if (group && all_made_the_same(*group, first, places))
+    return fmt::format("all members made the same call at {}", first);
   return "";
 }
 
-// The instant is that of the whole record; who entered before it, or at it, had entered.
-std::string entered_before(const JobView& whole, const Finding& f) {
+// When the rank left the call: a call that was not seen complete ends with its communicator or its process.
+TimeNs left_at(const Process& p, const Call& call) {
+  if (call.status == Call::Status::kFailed) return call.left;
+  TimeNs at = p.ended() ? p.view->end.time : ~TimeNs{0};
+  for (const Call& c : p.calls)
+    if (c.op() == RF_OP_COMM_ABORT && c.entered > call.entered) at = std::min(at, c.entered);
+  return at;
+}
+
+// The instant is that of the whole record; a rank that entered before it, or at it, had entered.
+std::string entered_before(const JobView& whole, const Finding& f, const TruePlaces& places) {
   for (const ClaimedCall& c : f.claimed) {
     const Claimed claimed = find(whole, c);
     if (!claimed.call) continue;
     if (claimed.call->succeeded())
       return fmt::format("rank {} lane {} call {} returned success", c.rank, c.lane, c.number);
-    const TimeNs gave_up = claimed.call->open() ? claimed.process->view->end.time : claimed.call->left;
+    const uint64_t place = place_of(places, c.rank, *claimed.call);
+    if (place == 0) return fmt::format("the library refused the call of rank {}", c.rank);
+    const TimeNs gave_up = left_at(*claimed.process, *claimed.call);
     const CommGroup* group = whole.group(*claimed.process, claimed.call->comm());
     for (const Member& m : group ? group->members : std::vector<Member>{}) {
       const bool blamed = std::find(f.ranks.begin(), f.ranks.end(), m.world_rank) != f.ranks.end();
-      const Call* own = blamed ? m.at(claimed.call->seq) : nullptr;
+      const Call* own = blamed ? call_at(places, m, place) : nullptr;
       if (own && own->entered <= gave_up)
-        return fmt::format("rank {} had entered {} when rank {} gave it up", m.world_rank, own->seq, c.rank);
+        return fmt::format("rank {} had entered {} when rank {} gave it up", m.world_rank, place, c.rank);
     }
   }
   return "";
@@ -74,14 +101,14 @@ std::string entered_before(const JobView& whole, const Finding& f) {
 
 }  // namespace
 
-std::string refutation(const JobView& whole, const Finding& f) {
+std::string refutation(const JobView& whole, const Finding& f, const TruePlaces& places) {
   switch (f.claim) {
     case Claim::kCannotReturn:
       return returned(whole, f);
     case Claim::kNotTheSameCall:
-      return paired_otherwise(whole, f);
+      return paired_otherwise(whole, f, places);
     case Claim::kHadNotEntered:
-      return entered_before(whole, f);
+      return entered_before(whole, f, places);
     case Claim::kNone:
       break;
   }

@@ -1,17 +1,23 @@
 // refute: what the whole record says against a claim that was proven from a part of it.
 #pragma once
 
+#include <map>
 #include <string>
+#include <tuple>
 
 #include "harness/diagnose/finding.h"
 #include "harness/diagnose/view.h"
 
 namespace rankfault::testing {
 
+// The places that the library gave to the calls of a simulated run, by rank, lane and number; 0: it refused
+// the call. A recorded run does not have them.
+using TruePlaces = std::map<std::tuple<int, uint32_t, uint32_t>, uint64_t>;
+
 // Why the claim is false; "" where the record does not refute it (it may still be).
 // cannot_return: a claimed call returned success. not_the_same_call: the claimed calls stand at different
-// places after all, or every member made the same call at theirs. had_not_entered: the claimed call returned
-// success, or a blamed rank entered its part before the claimed call was left.
-std::string refutation(const JobView& whole, const Finding&);
+// places after all, the library refused one, or every member made the same call at theirs. had_not_entered:
+// the claimed call returned success, or a blamed rank entered its part before the claimed call was left.
+std::string refutation(const JobView& whole, const Finding&, const TruePlaces& = {});
 
 }  // namespace rankfault::testing

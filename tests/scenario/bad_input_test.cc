@@ -1,4 +1,5 @@
 // bad_input_test: each mistake is named at its place, in words that say what to do.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "documents.h"
@@ -166,6 +167,21 @@ TEST(BadInput, WithoutFaultAndBugOnlyNoneIsBlamed) {
               HasSubstr("f.yaml:4:10: without a fault"));
   EXPECT_EQ(mistake(head + "expect: [blamed: {kind: none}]\n"), "");
   EXPECT_EQ(mistake(head + "expect: [blamed: none]\n"), "");
+}
+
+// Each of these would be judged without what was written beside it.
+TEST(BadInput, WhatIsNotAFindingStandsAloneInBlamed) {
+  const std::string plain = "version: 1\nname: b\nworkload: {ranks: 2, command: [p]}\n";
+  const std::string bug = plain + "bug: {args: [--x], stands_for: y}\n";
+  const auto blamed = [&](const std::string& head, const std::string& what) {
+    return mistake(head + "expect: [blamed: " + what + "]\n");
+  };
+  for (const char* kind : {"none", "unsafe"})
+    EXPECT_THAT(blamed(bug, fmt::format("{{any_of: [{{kind: missing_call}}, {{kind: {}}}]}}", kind)),
+                HasSubstr("stands alone"));
+  EXPECT_THAT(blamed(plain, "{kind: none, any_of: [{ranks: [1]}]}"), HasSubstr("has no alternatives"));
+  EXPECT_THAT(blamed(bug, "{kind: unsafe, any_of: [{ranks: [1]}]}"), HasSubstr("has no alternatives"));
+  EXPECT_THAT(blamed(bug, "{kind: missing_call, safe: true}"), HasSubstr("belongs to kind none"));
 }
 
 TEST(BadInput, AReferenceIsNeededToCompareWith) {

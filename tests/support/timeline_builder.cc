@@ -26,6 +26,7 @@ TimelineBuilder::TimelineBuilder(int ranks, rf_library library) : library_(libra
     p.world_size = ranks;
     p.opened = p.member = now_ + static_cast<TimeNs>(r);
     p.thread_multiple = library == RF_LIB_GLOO;
+    p.threads = 1;
     p.coverage.push_back({library, RF_HOOK_PRELOAD, 0, "double", ""});
     processes_.push_back(std::move(p));
     all.push_back(r);

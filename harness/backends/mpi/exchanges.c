@@ -53,6 +53,11 @@ static void own_share(struct rf_call* call, int sent, MPI_Datatype st, int taken
   if (intra(call) && rf_is_unequal(sent, st, taken, tt)) call->flags |= RF_CALL_UNEQUAL;
 }
 
+/* Of what type this rank takes the shares of others. */
+static void takes(struct rf_call* call, MPI_Datatype type) {
+  if (intra(call)) call->tag = rf_elements(0, type).dtype | RF_TAKEN_KNOWN;
+}
+
 void rf_block(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, int rn,
               MPI_Datatype rt, const void* where) {
   rf_call_on(call, op, c, where);
@@ -60,6 +65,7 @@ void rf_block(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, int 
   if (in_place) call->flags |= RF_CALL_IN_PLACE;
   set_elements(call, in_place ? rn : sn, in_place ? rt : st);
   owed_by_all(call, rf_bytes(rn, rt));
+  takes(call, rt);
   if (!in_place) own_share(call, sn, st, rn, rt);
 }
 
@@ -75,6 +81,7 @@ void rf_blocks(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, int
     call->flags |= RF_CALL_IN_PLACE;
     if (on && on->rank >= 0) set_elements(call, rn[on->rank], rt);
   }
+  takes(call, rt);
   owed_each(call, rn, rt, NULL);
 }
 
@@ -129,6 +136,7 @@ void rf_gather(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, int
   } else if (intra(call) || root >= 0) {
     set_elements(call, sn, st);
   }
+  if (at_root) takes(call, rt);
   if (at_root && s != RF_MPI_IN_PLACE) own_share(call, sn, st, rns ? rns[root] : rn, rt);
   if (at_root && rns) owed_each(call, rns, rt, NULL);
   if (at_root && !rns) owed_by_all(call, rf_bytes(rn, rt));
@@ -142,6 +150,7 @@ void rf_scatter(struct rf_call* call, uint16_t op, MPI_Comm c, int sn, MPI_Datat
   if (!is_root(call, root)) {
     if (!intra(call) && root < 0) return; /* the root's side of an intercommunicator */
     set_elements(call, rn, rt);
+    takes(call, rt);
     if (rf_bytes(rn, rt) == 0) call->flags |= RF_CALL_OWN_SHARE_0;
     return;
   }

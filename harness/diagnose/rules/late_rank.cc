@@ -48,7 +48,8 @@ std::vector<WaitEdge> edges_of(const GivenUp& g) {
 
 void prove_late(Finding& f, const GivenUp& g) {
   const std::vector<WaitEdge> edges = edges_of(g);
-  f.assumes = {full_view(edges), one_look(edges, {}), one_clock(g), left_by_its_limit(g), did_not_recover(g)};
+  f.assumes = {full_view(edges), one_look(edges, {}),  same_calls_up_to(*g.group, g.seq),
+               one_clock(g),     left_by_its_limit(g), did_not_recover(g)};
   const bool all =
       std::all_of(f.assumes.begin(), f.assumes.end(), [](const Assumption& a) { return a.holds; });
   f.confidence = all ? Confidence::kProven : Confidence::kInferred;
@@ -101,7 +102,8 @@ const Registration<Rule> kRule{{
     .summary = "ranks gave up a call while others had not entered it",
     .look = look,
     .proof = "A rank left the call by its own limit, and at that instant the named rank had not entered it. "
-             "All times are of one clock, and the rank that gave up has ended since.",
+             "All members made the same calls before. All times are of one clock, and the rank that gave up "
+             "has ended since.",
     .example = "ranks 0 2 3 gave up all_reduce 40 on world; rank 1 had not entered it: it was stopped",
     .next = "The named rank is the cause, and those that gave up are the victims. See what it did meanwhile: "
             "stopped, in a file operation, outside any call, dead.",

@@ -28,10 +28,9 @@ Side side_of(const StrictWait& w) {
 
 // Nobody is blamed: which of them should go another way is the program's choice.
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
-  if (!job.timeline().job_over) return {};
-  const std::vector<StrictWait> cycle = strict_cycle(job);
-  if (cycle.empty()) return {};
-  const StrictWait& first = cycle.front();
+  const std::optional<std::vector<StrictWait>>& cycle = job.strict_cycle();
+  if (!cycle || cycle->empty()) return {};
+  const StrictWait& first = cycle->front();
   Finding f;
   f.kind = "unsafe";
   f.confidence = Confidence::kStrict;
@@ -41,7 +40,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   f.call_site = call_site_of(*first.waiter->process, *first.in);
   set_comm(f, *first.group);
   set_seq(f, *first.because);
-  for (const StrictWait& w : cycle) {
+  for (const StrictWait& w : *cycle) {
     f.sides.push_back(side_of(w));
     f.evidence.push_back(wait_text(w));
     f.text += (f.text.empty() ? "" : "; ") + wait_text(w);

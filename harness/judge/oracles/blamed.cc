@@ -100,6 +100,9 @@ std::vector<uint64_t> finding_lines(const RunFacts& facts, const std::string& ki
 
 bool wants_none(const ExpectationSpec& spec) { return read_text(spec.params, "kind") == "none"; }
 
+constexpr const char* kNotKnownToBeSafe =
+    "nothing was found wrong, but the record does not tell whether the job finished only because MPI buffers";
+
 ExpectationResult judge_none(const ExpectationSpec& spec, const RunFacts& facts) {
   for (const Finding& finding : facts.findings.all)
     if (says_something(finding))
@@ -108,6 +111,8 @@ ExpectationResult judge_none(const ExpectationSpec& spec, const RunFacts& facts)
   if (read_bool(spec.params, "safe", false) && !facts.findings.unsafe.empty())
     return answer(spec, Verdict::kFail, facts.findings.unsafe.front().text,
                   lines_where(facts, "unsafe", [](const Json&) { return true; }));
+  if (read_bool(spec.params, "safe", false) && !facts.findings.strict_known)
+    return answer(spec, Verdict::kUnknown, kNotKnownToBeSafe);
   return answer(spec, Verdict::kPass, "nothing was found wrong",
                 lines_where(facts, "look", [](const Json&) { return true; }));
 }
@@ -119,7 +124,12 @@ ExpectationResult judge_unsafe(const ExpectationSpec& spec, const RunFacts& fact
   const std::vector<uint64_t> lines = lines_where(facts, "unsafe", [](const Json&) { return true; });
   for (const Finding& finding : facts.findings.unsafe)
     if (accepts(spec, finding, facts)) return answer(spec, Verdict::kPass, finding_text(finding), lines);
-  return answer(spec, Verdict::kFail, "the recorded calls need no buffering, or it is not known", lines);
+  if (facts.findings.unsafe.empty() && !facts.findings.strict_known)
+    return answer(spec, Verdict::kUnknown, kNotKnownToBeSafe);
+  return answer(spec, Verdict::kFail,
+                facts.findings.unsafe.empty() ? "the recorded calls need no buffering"
+                                              : "found instead: " + facts.findings.unsafe.front().text,
+                lines);
 }
 
 ExpectationResult judge_blamed(const ExpectationSpec& spec, const RunFacts& facts) {
@@ -161,6 +171,8 @@ bool decided_blamed(const ExpectationSpec& spec, const RunFacts& facts) {
   return false;
 }
 
+bool names_a_finding(const std::string& kind) { return kind != "none" && kind != "unsafe"; }
+
 Status check_alternative(const Value& one) {
   if (!one.map())
     return usage_error("each of \"any_of\" is a map, as {kind: missing_call, ranks: [3]}", one.pos);
@@ -168,6 +180,10 @@ Status check_alternative(const Value& one) {
     if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end())
       return usage_error(
           fmt::format("unknown key \"{}\" in any_of of blamed{}", key, did_you_mean(key, kKeys)), value.key);
+  if (const Value* kind = one.find("kind"); kind && !names_a_finding(kind->text))
+    return usage_error(fmt::format("\"{}\" is not a finding, so it stands alone: blamed: {{kind: {}}}",
+                                   kind->text, kind->text),
+                       kind->pos);
   return Done{};
 }
 
@@ -215,6 +231,12 @@ Status check_blamed(const ExpectationSpec& spec, const Scenario& scenario) {
   } else if (!spec.params.find("kind")) {
     return usage_error("blamed needs \"kind\" or \"any_of\"", spec.pos);
   }
+  if (const Value* any_of = spec.params.find("any_of");
+      any_of && !names_a_finding(read_text(spec.params, "kind")))
+    return usage_error(fmt::format("kind {} has no alternatives", read_text(spec.params, "kind")),
+                       any_of->pos);
+  if (const Value* safe = spec.params.find("safe"); safe && !wants_none(spec))
+    return usage_error("\"safe\" belongs to kind none", safe->pos);
   for (const Value* map : maps) {
     if (Status ok = check_words(*map); !ok) return ok;
     if (const Value* ranks = map->find("ranks"))
@@ -239,7 +261,8 @@ const Registration<Oracle> kBlamed{{
      {"resource", ParamType::kText, false, "of host_resource: part of the path"},
      {"sides", ParamType::kAny, false, "the ranks of each side: [[0], [1, 2]]"},
      {"safe", ParamType::kBool, false,
-      "with none: nor does the job finish only because MPI buffers (unsafe)"},
+      "with none: nor does the job finish only because MPI buffers (unsafe); unknown where the record does "
+      "not tell"},
      {"any_of", ParamType::kAny, false, "alternatives, each a map of the keys above"}},
     check_blamed,
     judge_blamed,
