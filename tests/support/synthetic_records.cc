@@ -168,6 +168,7 @@ class RankRecord {
 
 // What a look sees of a process beside its record.
 void look_at(ProcessView& p, Fate fate, bool is_over, TimeNs now) {
+  p.threads = 1;  // as /proc shows of a rank
   for (const CommView& c : p.comms)
     for (const uint16_t op :
          {RF_OP_ALL_REDUCE, RF_OP_ALL_GATHER, RF_OP_REDUCE_SCATTER_BLOCK, RF_OP_SEND, RF_OP_RECV})
