@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "harness/launch/launcher.h"
 #include "tests/launch/fixture.h"
 
 namespace rankfault::test {
@@ -53,6 +54,20 @@ TEST_F(Needs, TheTrainerMustHaveBeenBuilt) {
   expect_missing("bin/trainer was not built", "apt-get install libgloo-dev && ./dev build");
   make("bin/trainer");
   EXPECT_TRUE(met().ok());
+}
+
+TEST_F(Needs, OpenMpi4IsNotOpenMpi5) {
+  make("mpirun");
+  workload_.mpirun = scratch_ / "mpirun";
+  std::ofstream(workload_.mpirun) << "#!/bin/sh\necho 'mpirun (Open MPI) 5.0.7'\n";
+  std::filesystem::permissions(workload_.mpirun, std::filesystem::perms::owner_all);
+  const Launcher& mpirun = *Catalog<Launcher>::instance().find("mpirun");
+  EXPECT_TRUE(mpirun.probe(workload_).ok());
+  workload_.needs = {"openmpi4"};
+  const Status status = mpirun.probe(workload_);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().kind, ErrorKind::kMissing);
+  EXPECT_THAT(status.error().message, HasSubstr("Open MPI 4 is needed, and this is Open MPI 5"));
 }
 
 }  // namespace
