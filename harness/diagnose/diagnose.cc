@@ -111,22 +111,16 @@ Finding quiet(const JobView& job, const DiagnoseOptions& options) {
   return f;
 }
 
-bool all_ended_with_0(const JobView& job) {
+// A ring that lost records may have lost the end of a call, too.
+std::vector<ClaimedCall> left_by_jumps(const JobView& job) {
+  std::vector<ClaimedCall> found;
   for (int rank = 0; rank < job.timeline().world_size; ++rank) {
     const Process* p = job.rank(rank);
-    if (!p || !p->ended()) return false;
-    if (const ProcessEnd& end = p->view->end; !end.status_known || end.by_signal || end.value != 0)
-      return false;
-  }
-  return job.timeline().world_size > 0;
-}
-
-std::vector<ClaimedCall> without_success(const JobView& job) {
-  std::vector<ClaimedCall> found;
-  for (const auto& p : job.processes())
+    if (!p || !p->ended_with_0()) return {};
     for (const Call& c : p->calls)
-      if (c.status == Call::Status::kFailed || c.status == Call::Status::kPending)
-        found.push_back({p->rank(), c.lane, c.number});
+      if ((c.open() || !c.end_recorded) && p->view->history_lost == 0)
+        found.push_back({rank, c.lane, c.number});
+  }
   return found;
 }
 
@@ -138,7 +132,7 @@ Findings diagnose(const Timeline& timeline, const DiagnoseOptions& options) {
   for (const Rule* rule : Catalog<Rule>::instance().all())
     for (Finding& f : rule->look(job, options))
       (f.confidence == Confidence::kStrict ? findings.unsafe : findings.all).push_back(std::move(f));
-  if (all_ended_with_0(job)) findings.without_success = without_success(job);
+  findings.left_by_jumps = left_by_jumps(job);
   findings.strict_known = job.strict_cycle().has_value();
   order_by_cause(findings.all);
   if (findings.all.empty()) findings.all.push_back(quiet(job, options));

@@ -67,8 +67,8 @@ struct Finding {
   std::string text;                   // one sentence for people
   std::vector<std::string> evidence;  // lines of the record it was built from
   int caused_by = -1;                 // index of the finding it hangs under; -1: a cause of its own
-  // An end that the rest of the job went on after, or calls that ranks left another way; and it finished with
-  // 0.
+  // The job finished with 0, although a rank ended before (the others went on) or calls could not return
+  // (their ranks jumped out of them).
   bool handled = false;
   bool withdrawn = false;         // in a journal line: an earlier look inferred it, the last one does not
   std::string withdrawn_because;  // "rank 1 went on"
@@ -77,13 +77,13 @@ struct Finding {
 // Ordered: first cause first. Never empty: `none` when nothing is wrong.
 struct Findings {
   std::vector<Finding> all;
-  // What would be and did not happen: no finding, and without effect on a verdict unless somebody asks for
-  // it.
+  // Deadlocks that did not happen, because MPI buffered a message. They change a verdict only where a
+  // scenario or an option asks for them.
   std::vector<Finding> unsafe = {};
-  // Whether the record of the job that is over tells what `unsafe` would be: only then does none mean safe.
+  // Whether the replay that fills `unsafe` came to its end. If not, an empty `unsafe` does not mean safe.
   bool strict_known = false;
-  // Of an attempt of which every rank ended with 0: its calls that failed, or were never seen complete.
-  std::optional<std::vector<ClaimedCall>> without_success = {};
+  // Where every rank ended with 0: the calls whose end no record has. Their threads jumped out of them.
+  std::vector<ClaimedCall> left_by_jumps = {};
   // One finding `cannot_say`: nothing was recorded that a diagnosis could stand on.
   bool cannot_say() const { return all.size() == 1 && all[0].kind == "cannot_say"; }
   bool nothing_wrong() const { return all.size() == 1 && all[0].kind == "none"; }
@@ -110,8 +110,8 @@ Findings diagnose(const Timeline&, const DiagnoseOptions& = {});
 Timeline canonical(Timeline);
 
 // Findings over the looks of a run: a proven finding stays; an inferred one is replaced when it
-// becomes proven and withdrawn when the last look no longer has it. Where every rank ended with 0
-// a proven call that cannot return, and that neither failed nor is pending, was handled: the program left it.
+// becomes proven and withdrawn when the last look no longer has it. A proven deadlock is handled at the last
+// look where its ranks jumped out of all its calls.
 class FindingsLog {
  public:
   // Returns those that are new or changed: the caller journals them (and the look before them).

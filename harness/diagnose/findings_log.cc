@@ -49,20 +49,19 @@ bool weaker(const Finding& a, const Finding& b) {
   return a.confidence == Confidence::kInferred && b.confidence == Confidence::kProven;
 }
 
-// A jump out of the call, or the end of its process, leaves it without a success: what was proven stays true.
+// A call that returned, failed or is pending was not left by a jump.
 bool was_left(const Finding& f, const Findings& look) {
-  if (f.claim != Claim::kCannotReturn || f.handled || !look.without_success) return false;
-  return std::none_of(f.claimed.begin(), f.claimed.end(), [&](const ClaimedCall& c) {
-    return std::any_of(look.without_success->begin(), look.without_success->end(), [&](const ClaimedCall& o) {
-      return o.rank == c.rank && o.lane == c.lane && o.number == c.number;
+  if (f.claim != Claim::kCannotReturn || f.handled || f.claimed.empty()) return false;
+  return std::all_of(f.claimed.begin(), f.claimed.end(), [&](const ClaimedCall& c) {
+    return std::any_of(look.left_by_jumps.begin(), look.left_by_jumps.end(), [&](const ClaimedCall& left) {
+      return left.rank == c.rank && left.lane == c.lane && left.number == c.number;
     });
   });
 }
 
 Finding as_handled(Finding f) {
   f.handled = true;
-  f.text +=
-      "; the program handled it: the ranks left these calls without their success, and all ended with 0";
+  f.text += "; the program handled it: its ranks jumped out of these calls, and all ended with 0";
   return f;
 }
 

@@ -22,9 +22,7 @@ bool whole(const Process& p) {
 
 // It went through its orderly end, and none of its calls had failed.
 bool over_in_order(const Process& p, const CommGroup& group) {
-  const ProcessEnd& end = p.view->end;
-  if (end_of(p, group).why == End::Why::kNotFinal || !whole(p)) return false;
-  if (p.ended() && (!end.status_known || end.by_signal || end.value != 0)) return false;
+  if (end_of(p, group).why == End::Why::kNotFinal || !whole(p) || p.ended_badly()) return false;
   return std::none_of(p.calls.begin(), p.calls.end(),
                       [](const Call& c) { return c.status == Call::Status::kFailed; });
 }

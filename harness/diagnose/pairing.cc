@@ -28,8 +28,8 @@ bool waited_and_ended(const Member& m, const Call& c) {
   return ended_by(m, c) && !may_have_been_refused(c, c.left);
 }
 
-// A call that failed is no side of a pair, as the library may have refused it before it began; except the
-// first one to fail, where it waited and then ended its rank.
+// The library may have refused a call that failed. Such a call proves nothing, unless it was the first one to
+// fail, waited for others, and ended its rank.
 Assumption every_place_is_known(const std::vector<WaitEdge>& edges) {
   constexpr const char* kName = "every_place_is_known";
   for (const WaitEdge& e : edges)

@@ -36,14 +36,9 @@ int64_t lost_places(const Member& m) {
   return std::min({lost_failures(m), calls, kMostLost});
 }
 
-bool ended_badly(const Process& p) {
-  const ProcessEnd& end = p.view->end;
-  return p.ended() && (!end.status_known || end.by_signal || end.value != 0);
-}
-
 bool is_over(const Member& m) {
   return m.comm->destroyed || m.process->view->stage == RF_STAGE_FINALIZED ||
-         (m.process->ended() && !ended_badly(*m.process));
+         (m.process->ended() && !m.process->ended_badly());
 }
 
 // What a reading is compared with: the calls of those members that have their places, by place.
@@ -345,7 +340,7 @@ uint64_t first_undecided(const CommGroup& group, const Readings& readings) {
 }  // namespace
 
 bool ended_by(const Member& m, const Call& c) {
-  return failed(c) && ended_badly(*m.process) && gave_up_in(*m.process) == &c;
+  return failed(c) && m.process->ended_badly() && gave_up_in(*m.process) == &c;
 }
 
 void settle_places(CommGroup& group, const std::function<Process&(const Process&)>& own) {

@@ -40,11 +40,6 @@ bool holds_its_rank(const Waiting& all, const WaitEdge& e) {
   return known == e.held->pending_count() && static_cast<size_t>(unserved) == known;
 }
 
-bool ended_badly(const Process& p) {
-  const ProcessEnd& end = p.view->end;
-  return p.ended() && (!end.status_known || end.by_signal || end.value != 0);
-}
-
 }  // namespace
 
 const std::vector<Unsent>& JobView::unsent() const {
@@ -66,7 +61,7 @@ const std::vector<Unsent>& JobView::unsent() const {
     }
     if (u.edges.size() == 1) {
       const WaitEdge& only = u.edges.front();
-      u.ended_badly = ended_badly(*only.missing->process);
+      u.ended_badly = only.missing->process->ended_badly();
       u.other_tag = unreceived_tag(*only.call, *only.waiter, *only.missing);
     }
     found.push_back(std::move(u));

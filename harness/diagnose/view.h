@@ -50,6 +50,7 @@ struct Call {
   uint32_t number = 0;
   uint8_t lane = 0;
   Status status = Status::kInside;
+  bool end_recorded = true;  // false: the lane is elsewhere now, and no record says how the call ended
 
   uint16_t op() const { return shape->op; }
   uint16_t flags() const { return shape->flags; }
@@ -89,6 +90,11 @@ struct Process {
 
   int rank() const { return view->rank; }
   bool ended() const { return view->end.kind == EndKind::kEnded; }
+  bool ended_with_0() const {
+    return ended() && view->end.status_known && !view->end.by_signal && view->end.value == 0;
+  }
+  // Died, ended with an error, or with a status that nobody knows.
+  bool ended_badly() const { return ended() && !ended_with_0(); }
   bool helper() const { return view->helper; }  // in the view only for what it shares with ranks
   bool member() const { return view->stage >= RF_STAGE_MEMBER; }
   bool has_streams() const;  // its record is of streams, by a recorder inside the process

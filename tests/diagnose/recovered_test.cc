@@ -67,7 +67,7 @@ TEST(HandledDeath, IsToldAsHandledWhenTheOthersGoOnAndEndWithZero) {
   }
 }
 
-// An agreement before any failure is an ordinary call: what differs after it is told.
+// An agreement that no failure came before is an ordinary call. rankfault reports a difference after it.
 TEST(CallMismatch, IsToldAfterAnAgreementThatNoFailureCameBefore) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.everyone(op(RF_OP_COMM_AGREE)).everyone(all_reduce());
@@ -116,6 +116,18 @@ TEST(OrderDeadlock, ThatLimitsEndedIsNotHandledByAnExitWith0) {
   const Findings result = log.result();
   EXPECT_NE(finding_of(result, "order_deadlock"), nullptr);
   EXPECT_FALSE(result.only_handled()) << all_kinds(result);
+}
+
+// Near miss: the calls returned after all. Such a proof was wrong, and a handled one would hide that.
+TEST(OrderDeadlock, WhoseCallsReturnedIsNotHandled) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.everyone(barrier()).blocked(0, recv(1)).blocked(1, recv(0));
+  FindingsLog log;
+  log.add(diagnose(job.build()), false);
+  ASSERT_EQ(all_kinds(log.result()), "order_deadlock");
+  for (const int r : {0, 1}) job.returns(r).finalized(r).exits(r, 0);
+  log.add(diagnose(job.build()), true);
+  EXPECT_FALSE(log.result().only_handled()) << to_json(log.result()).dump(1);
 }
 
 // A survivor that only frees or revokes its communicators did not go on.
