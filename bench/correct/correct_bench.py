@@ -25,16 +25,11 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import own_ranks  # noqa: E402
+
 ROOT = {f"{who}_ALLOW_RUN_AS_ROOT{what}": "1" for who in ("OMPI", "PRTE") for what in ("", "_CONFIRM")}
 LIMIT = 120  # seconds; a program takes about one
-
-# Starts ranks without a launcher: RANK and WORLD_SIZE, and a folder to meet in.
-RANKS = """export WORLD_SIZE=$0 MEET=$(mktemp -d)
-for r in $(seq 0 $((WORLD_SIZE - 1))); do RANK=$r "$@" --store="$MEET" & pids="$pids $!"; done
-for p in $pids; do wait "$p" || status=$?; done
-rm -r "$MEET"
-exit ${status:-0}
-"""
 
 
 def compiled(compiler, source, program, *words):
@@ -60,7 +55,7 @@ def libraries(folder):
     yield from mpis(folder)
     gloo = folder / "gloo"
     if compiled("g++", "gloo_correct.cc", gloo, "-std=c++20", f"-I{HERE.parent.parent}", "-lgloo"):
-        yield "gloo", lambda ranks, seed: ["sh", "-c", RANKS, str(ranks), str(gloo), f"--seed={seed}"]
+        yield "gloo", lambda ranks, seed: own_ranks.words_with_store(ranks, str(gloo), f"--seed={seed}")
     python = os.environ.get("RANKFAULT_PYTHON")
     if python:
         yield "c10d", lambda ranks, seed: [python, "-B", "-W", "ignore", str(HERE / "c10d_correct.py"), str(seed), str(ranks)]

@@ -4,126 +4,14 @@
 //
 // Rank 0 prints what was used and a sum over all checked results; both depend on seed and number of ranks
 // alone.
-#include <gloo/allgather.h>
 #include <gloo/allgatherv.h>
-#include <gloo/allreduce.h>
-#include <gloo/alltoall.h>
-#include <gloo/barrier.h>
-#include <gloo/broadcast.h>
-#include <gloo/gather.h>
-#include <gloo/math.h>
-#include <gloo/reduce.h>
-#include <gloo/scatter.h>
 #include <gloo/transport/unbound_buffer.h>
-#include <unistd.h>
 
-#include <random>
 #include <thread>
-#include <vector>
 
-#include "tests/ranks/gloo/rank.h"
+#include "bench/correct/gloo_world.h"
 
 namespace {
-
-using Context = std::shared_ptr<gloo::rendezvous::Context>;
-using Reduce = void (*)(void*, const void*, const void*, size_t);
-
-// `common` gives every rank the same numbers, `own` each rank its own.
-struct World {
-  Rank& me;
-  Context context;
-  std::mt19937 common, own;
-  uint64_t sum = 0;  // of all checked results
-
-  int below(int limit) { return static_cast<int>(common() % static_cast<unsigned>(limit)); }
-  void check(bool holds, const char* what) {
-    sum = sum * 31 + (holds ? 1 : 0);
-    if (!holds) throw std::runtime_error(std::string("wrong result of ") + what);
-  }
-  void pause_sometimes() {
-    if (own() % 4 == 0) usleep(own() % 4000);
-  }
-  Context another(int index, int members, const std::string& name) {
-    return me.connect(name, index, members);
-  }
-};
-
-int32_t sum_of(const Context& context, int32_t mine, uint32_t tag = 0) {
-  gloo::AllreduceOptions options(context);
-  options.setOutput(&mine, 1);
-  options.setReduceFunction(static_cast<Reduce>(&gloo::sum<int32_t>));
-  options.setTag(tag);
-  gloo::allreduce(options);
-  return mine;
-}
-
-void barrier(const Context& context, uint32_t tag = 0) {
-  gloo::BarrierOptions options(context);
-  options.setTag(tag);
-  gloo::barrier(options);
-}
-
-void one_collective(World& w, const Context& context) {
-  const int size = context->size, rank = context->rank, root = w.below(size);
-  const auto tag = static_cast<uint32_t>(w.below(3));
-  std::vector<int32_t> in(static_cast<size_t>(size), rank), out(static_cast<size_t>(size));
-  switch (w.below(7)) {
-    case 0:
-      barrier(context, tag);
-      break;
-    case 1: {
-      int32_t value = rank == root ? 17 : 0;
-      gloo::BroadcastOptions options(context);
-      options.setOutput(&value, 1);
-      options.setRoot(root);
-      options.setTag(tag);
-      gloo::broadcast(options);
-      w.check(value == 17, "broadcast");
-      break;
-    }
-    case 2:
-      w.check(sum_of(context, rank + 1, tag) == size * (size + 1) / 2, "all_reduce");
-      break;
-    case 3: {
-      gloo::AllgatherOptions options(context);
-      options.setInput(in.data(), 1);
-      options.setOutput(out.data(), out.size());
-      options.setTag(tag);
-      gloo::allgather(options);
-      w.check(out.back() == size - 1, "all_gather");
-      break;
-    }
-    case 4: {
-      gloo::GatherOptions options(context);
-      options.setInput(in.data(), 1);
-      if (rank == root) options.setOutput(out.data(), out.size());
-      options.setRoot(root);
-      options.setTag(tag);
-      gloo::gather(options);
-      w.check(rank != root || out.back() == size - 1, "gather");
-      break;
-    }
-    case 5: {
-      gloo::AlltoallOptions options(context);
-      options.setInput(in.data(), in.size());
-      options.setOutput(out.data(), out.size());
-      options.setTag(tag);
-      gloo::alltoall(options);
-      w.check(out.back() == size - 1, "all_to_all");
-      break;
-    }
-    default: {
-      gloo::ReduceOptions options(context);
-      options.setInput(in.data(), 1);
-      options.setOutput(out.data(), 1);
-      options.setRoot(root);
-      options.setTag(tag);
-      options.setReduceFunction(static_cast<Reduce>(&gloo::sum<int32_t>));
-      gloo::reduce(options);
-      w.check(rank != root || out[0] == size * (size - 1) / 2, "reduce");
-    }
-  }
-}
 
 void collectives(World& w) {
   for (int i = w.below(6); i >= 0; --i) {
@@ -148,7 +36,7 @@ void parts(World& w) {
   const int first = w.below(w.me.size), name = w.below(1 << 20);
   const auto draws = w.common;
   if (w.me.rank >= first) {
-    const Context part = w.another(w.me.rank - first, w.me.size - first, "part" + std::to_string(name));
+    const Context part = w.me.connect("part" + std::to_string(name), w.me.rank - first, w.me.size - first);
     for (int i = 0; i < 3; ++i) one_collective(w, part);
     part->closeConnections();
   }
@@ -158,7 +46,7 @@ void parts(World& w) {
 void again(World& w) {
   barrier(w.context);
   w.context->closeConnections();
-  w.context = w.another(w.me.rank, w.me.size, "again" + std::to_string(w.below(1 << 20)));
+  w.context = w.me.connect("again" + std::to_string(w.below(1 << 20)), w.me.rank, w.me.size);
   one_collective(w, w.context);
 }
 
@@ -192,7 +80,7 @@ void pending_messages(World& w) {
 
 // One rank waits in a mesh of its own making for what nobody sends, and handles the timeout.
 void given_up(World& w) {
-  const Context pair = w.another(w.me.rank, w.me.size, "given_up" + std::to_string(w.below(1 << 20)));
+  const Context pair = w.me.connect("given_up" + std::to_string(w.below(1 << 20)), w.me.rank, w.me.size);
   if (w.me.rank == w.below(w.me.size)) {
     int32_t number = 0;
     auto in = pair->createUnboundBuffer(&number, 4);

@@ -20,19 +20,14 @@ BUILD = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build/release")
 PAGE = sys.argv[2] if len(sys.argv) > 2 else None
 PAIRS = int(os.environ.get("RANKFAULT_BENCH_PAIRS", "20"))
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+import own_ranks  # noqa: E402
+
 AGENT, TOOL = BUILD + "/lib/librankfault_agent.so", BUILD + "/bin/rankfault"
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_ALLOW_RUN_AS_ROOT": "1",
         "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1"}
 NCCL = {"NCCL_SOCKET_IFNAME": "lo", "NCCL_P2P_DISABLE": "1", "NCCL_IB_DISABLE": "1", "NCCL_CUMEM_ENABLE": "0",
         "NCCL_CUMEM_HOST_ENABLE": "0", "NCCL_RAS_ENABLE": "0"}
-
-
-# Starts two ranks without a launcher: RANK and WORLD_SIZE, and a folder to meet in.
-TWO_RANKS = """export WORLD_SIZE=2 MEET=$(mktemp -d) RANKFAULT_CUDA_FOLDER=$MEET
-for r in 0 1; do RANK=$r "$@" & pids="$pids $!"; done
-for p in $pids; do wait $p || exit 1; done
-rm -r "$MEET"
-"""
 
 
 class Loop:
@@ -87,11 +82,11 @@ def loops(folder):
         yield Loop(f"{name}, MPI_COMM_SELF, 1 rank", [mpirun, "-np", "1", program, "1000000", "self"], env, "100 ns more")
     gloo = f"{BUILD}/bin/gloo_all_reduce"
     if os.access(gloo, os.X_OK):
-        yield Loop("Gloo, 2 ranks", ["sh", "-c", TWO_RANKS, "sh", "sh", "-c", 'exec "$0" --store=$MEET --steps=20000 --count=1', gloo])
+        yield Loop("Gloo, 2 ranks", own_ranks.words_with_store(2, gloo, "--steps=20000", "--count=1"))
     for double in sorted(glob.glob(f"{BUILD}/lib/gpuless/nccl-*")):
         env = {"LD_LIBRARY_PATH": f"{double}:{os.path.dirname(double)}", "RANKFAULT_CUDA_DEVICES": "2", **NCCL}
         yield Loop(f"NCCL {double.split('-')[-1]} over the double of CUDA, 1 KiB and a wait for it, 2 ranks",
-                   ["sh", "-c", TWO_RANKS, "sh", f"{BUILD}/bin/ranks/gpuless/nccl_ranks", "bench"], env)
+                   own_ranks.words(2, f"{BUILD}/bin/ranks/gpuless/nccl_ranks", "bench"), env)
     python = os.environ.get("RANKFAULT_PYTHON")
     if python:
         torchrun = [python, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
