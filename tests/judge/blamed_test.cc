@@ -46,9 +46,9 @@ TEST(Blamed, FailsWhenSomebodyElseIsProvenGuiltyAsWell) {
   EXPECT_THAT(facts.result().because, HasSubstr("wrongly"));
 }
 
-// What would be is no finding: only an expectation that asks for it gets it. A replay that gave up shows
-// nothing.
-TEST(Blamed, AsksForWhatWouldBeByItsNameAlone) {
+// An unsafe program that ended well changes only expectations that ask about it. They are unknown where the
+// replay gave up.
+TEST(Blamed, CountsUnsafeOnlyWhereAsked) {
   for (const auto& [yaml, unknown, without, with] :
        {std::tuple("blamed: {kind: none}", Verdict::kPass, Verdict::kPass, Verdict::kPass),
         std::tuple("blamed: {kind: none, safe: true}", Verdict::kUnknown, Verdict::kPass, Verdict::kFail),
