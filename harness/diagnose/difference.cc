@@ -106,8 +106,8 @@ bool gives(const Call& from, const Call& to) {
   }
 }
 
-// Types are compared between who sends and who takes: a rank that takes bytes takes them of senders of two
-// types. Where the taken type is not on record nothing is compared.
+// Compares the type that one rank sends with the type that another takes. It never compares two senders: a
+// rank may take the shares of both as bytes. It compares nothing where the record lacks the taken type.
 bool gives_another_type(const Call& from, const Call& to) {
   const auto taken = static_cast<uint8_t>(to.tag() & RF_TAKEN_DTYPE);
   if (!(to.tag() & RF_TAKEN_KNOWN) || !gives(from, to) || !dtypes_differ(from.dtype(), taken)) return false;

@@ -117,7 +117,7 @@ TEST(VectorCalls, SharesThatMoveTheSameAreNone) {
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
 }
 
-// Of two senders nothing is said: each of their types may be what the one who takes them wants.
+// Two senders are not compared with each other: the root may take both types.
 TEST(VectorCalls, SendersOfTwoTypesToATakerOfBytesAreNone) {
   for (const uint16_t op : {RF_OP_ALL_GATHERV, RF_OP_GATHERV, RF_OP_ALL_GATHER, RF_OP_GATHER})
     for (const bool recorded : {false, true}) {
