@@ -107,6 +107,20 @@ endfunction()
 #                  [TIMEOUT seconds] [ENV A=b ...])
 # Without STAGES it links all of the harness. Cases become ctest tests of their own; those of a suite
 # instantiated as "Soak" get the label soak.
+# Tests put paths into shell lines and into LD_PRELOAD, which a blank or a colon splits. They see a folder with one
+# through a link in /tmp.
+function(rankfault_path_for_tests folder out)
+  set(path "${folder}")
+  if(folder MATCHES "[ :]")
+    string(MD5 hash "${folder}")
+    set(path /tmp/rankfault-${hash})
+    file(CREATE_LINK "${folder}" ${path} SYMBOLIC)
+  endif()
+  set(${out} "${path}" PARENT_SCOPE)
+endfunction()
+rankfault_path_for_tests("${CMAKE_BINARY_DIR}" RANKFAULT_TESTS_BUILD_DIR)
+rankfault_path_for_tests("${CMAKE_SOURCE_DIR}" RANKFAULT_TESTS_SOURCE_DIR)
+
 function(rankfault_test name)
   cmake_parse_arguments(ARG "SERIAL" "TIMEOUT" "SOURCES;STAGES;LIBRARIES;LABELS;ENV" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
@@ -134,7 +148,7 @@ function(rankfault_test name)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 30 PROPERTIES TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL ${serial})
   # Lists go in by a file of their own: gtest_discover_tests flattens them into name-value pairs.
   # The tests find the built tool and agent through the first two variables.
-  set(environment RANKFAULT_BUILD_DIR=${CMAKE_BINARY_DIR} RANKFAULT_SOURCE_DIR=${PROJECT_SOURCE_DIR} ${ARG_ENV})
+  set(environment RANKFAULT_BUILD_DIR=${RANKFAULT_TESTS_BUILD_DIR} RANKFAULT_SOURCE_DIR=${RANKFAULT_TESTS_SOURCE_DIR} ${ARG_ENV})
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}_lists.cmake
        "foreach(test IN LISTS ${name}_TESTS)\n"
        "  set(labels \"${ARG_LABELS}\")\n"

@@ -54,7 +54,8 @@ TEST_F(Paths, TheLinkIsNoLeftoverOfTheJob) {
 
 TEST_F(Paths, DoctorSaysHowTheAgentIsLoaded) {
   EXPECT_THAT(run({"doctor"}).output, HasSubstr("LD_PRELOAD is split at the blank"));
-  EXPECT_THAT(run_tool({"doctor"}).output, Not(HasSubstr("LD_PRELOAD is split")));
+  const bool has_blank = fs::canonical(build_dir()).string().find_first_of(" :") != std::string::npos;
+  EXPECT_TRUE(has_blank || run_tool({"doctor"}).output.find("LD_PRELOAD is split") == std::string::npos);
 }
 
 }  // namespace
