@@ -70,7 +70,7 @@ TEST(HandledDeath, IsToldAsHandledWhenTheOthersGoOnAndEndWithZero) {
 TEST(OrderDeadlock, OfAProcessWithAnotherThreadIsInferred) {
   for (const uint32_t threads : {0u, 3u, 4u}) {
     TimelineBuilder job(2, RF_LIB_MPI);
-    for (const int r : {0, 1}) job.rank(r).library_threads = 2;
+    for (const int r : {0, 1}) job.rank(r).own_threads = {7, 8};
     job.rank(1).threads = threads;
     job.everyone(barrier()).blocked(0, recv(1)).blocked(1, recv(0));
     const Findings found = diagnose(job.build());
