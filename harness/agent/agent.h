@@ -104,7 +104,7 @@ void rf_end_enqueued(struct rf_call* call, int result);
 void rf_complete(uint64_t origin, uint32_t comm, uint64_t seq, int result);
 void rf_detail(struct rf_call* call, int32_t peer, uint64_t count, int32_t tag, uint64_t origin);
 void rf_set_seq(struct rf_call* call, uint64_t seq);
-void rf_polled(void);
+void rf_polled(int found);
 uint64_t rf_seq_of(const struct rf_call* call); /* the one it has, or would get */
 
 /* ---- communicators and names: comms.c, names.c ------------------------------------------------ */
@@ -137,6 +137,9 @@ void rf_opaque(uint32_t bits);
 void rf_thread_multiple(int yes);
 void rf_announce_again(void); /* into a newly opened header: what the parent knew of its libraries */
 int32_t rf_rank(void);
+/* threads.c: around MPI's initialisation; the second writes own_threads into the header. */
+void rf_threads_before_mpi(void);
+void rf_threads_after_mpi(void);
 
 /* ---- the gate: gate.c, park.c, actions.c ------------------------------------------------------- */
 

@@ -18,7 +18,8 @@
  * tag; the operations of other libraries that it waits for are its requests. An operation of NCCL has a
  * number of its stream as tag, or 0; a comm_create by a unique id RF_TAG_OF_ID of the communicator, its size
  * as count and the caller's rank in it as peer. A nonblocking collective of MPI whose members owe different
- * counts has a DETAIL whose `where` is its needs_mask; an all_to_allv has rf_taken as its tag.
+ * counts has a DETAIL whose `where` is its needs_mask; one in which ranks take shares of others has rf_taken
+ * as its tag.
  *
  * Changing any layout or number below changes RF_ABI_VERSION. A reader refuses other versions. */
 #ifndef RANKFAULT_AGENT_ABI_H
@@ -30,7 +31,7 @@
 extern "C" {
 #endif
 
-#define RF_ABI_VERSION 4u                      /* 4: numbers of communicators, ancestors, threads, polls */
+#define RF_ABI_VERSION 5u                      /* 5: ids of own threads, polls in a word of their own */
 #define RF_RING_MAGIC 0x676e697246524b4eull    /* flight record */
 #define RF_ACTIONS_MAGIC 0x74636146524b4e00ull /* action record */
 #define RF_CONTROL_MAGIC 0x6c7274436652b4e0ull /* control page */
@@ -43,6 +44,7 @@ extern "C" {
 #define RF_LANE_RECORDS 4096u /* a power of two */
 #define RF_MAX_COMMS 256u     /* that live at the same time */
 #define RF_MAX_ANCESTORS 8u
+#define RF_MAX_OWN_THREADS 8u
 #define RF_MAX_LIBRARIES 8u
 #define RF_NAME_BYTES 16384u
 #define RF_MAX_MEMBERS 16384u
@@ -239,7 +241,7 @@ struct rf_lane {     /* 384 bytes */
   uint64_t mapped;   /* 1 once this lane's history exists in the file */
   uint64_t claims;   /* how often this lane was claimed by a new owner */
   struct rf_state slot[2];
-  uint64_t polled_ns; /* when it last asked, without a wait, for what had not come; 0 in older records */
+  uint64_t polled_ns; /* when it last asked, without a wait, for what had not come; 0: never */
   uint64_t reserved[9];
 };
 
@@ -262,9 +264,7 @@ enum { /* rf_header.opaque: calls seen that no decoder understands */
        RF_OPAQUE_RMA = 1u << 1,
        RF_OPAQUE_IO = 1u << 2,
        RF_OPAQUE_OTHER = 1u << 3,
-       RF_OPAQUE_NESTED = 1u << 4, /* calls of callbacks have no record: positions are not known */
-       RF_OPAQUE_POLLED = 1u << 7  /* it polled: which calls it made may depend on when messages came. All of
-                                      them are on record, so this weakens no proof */
+       RF_OPAQUE_NESTED = 1u << 4 /* calls of callbacks have no record: positions are not known */
 };
 
 enum rf_own_exit { RF_NOT_EXITED, RF_EXIT_ON_EXIT, RF_EXIT_QUICK, RF_EXIT_UNDERSCORE };
@@ -313,10 +313,12 @@ struct rf_header { /* 4096 bytes */
   uint64_t member_ns; /* when it became a member; 0 */
   /* Pids of its parent, that one's parent and so on, when it became a member; 0 ends them. */
   int32_t ancestors[RF_MAX_ANCESTORS];
-  uint32_t spawned; /* 1: its world was started by ranks of another (MPI_Comm_spawn) */
-  uint32_t pad;
-  uint64_t clock_word;          /* virtual time: offset added to this process's clocks */
-  uint64_t library_threads;     /* that MPI's initialisation began, + 1; 0: not counted */
+  uint32_t spawned;    /* 1: its world was started by ranks of another (MPI_Comm_spawn) */
+  uint32_t polled;     /* 1: it polled. Which calls it made may depend on when messages came */
+  uint64_t clock_word; /* virtual time: offset added to this process's clocks */
+  /* Ids of threads that MPI's initialisation made, as far as it is certain that MPI made them; 0 ends them.
+   */
+  uint32_t own_threads[RF_MAX_OWN_THREADS];
   char env_rank_source[32];     /* the variable the candidate's rank came from */
   char output[RF_OUTPUT_BYTES]; /* the file that its standard output was at the opening; else empty */
   struct rf_coverage coverage[RF_MAX_LIBRARIES];

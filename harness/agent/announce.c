@@ -1,9 +1,7 @@
 /* announce.c: what a process says about itself as a whole: rank, coverage, what nobody understood. */
 #include <string.h>
-#include <sys/stat.h>
 
 #include "harness/agent/agent.h"
-#include "harness/agent/sys.h"
 
 /* Kept outside the record too: a forked child that opens its own knows its libraries from before. */
 static struct rf_coverage seen[RF_MAX_LIBRARIES];
@@ -53,17 +51,8 @@ static void become_member(uint8_t library, int32_t rank, int32_t world_size) {
   if (RF_LOAD(&rf_head->stage) != RF_STAGE_MEMBER) RF_STORE(&rf_head->stage, (uint32_t)RF_STAGE_MEMBER);
 }
 
-/* Threads of this process; 0: not known. The folder has a link for each, beside its own two. */
-static uint64_t count_threads(void) {
-  struct stat task;
-  const long rc = rf_sys6(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/task", (long)&task, 0, 0, 0);
-  return rc == 0 && task.st_nlink > 2 ? (uint64_t)task.st_nlink - 2 : 0;
-}
-
-static uint64_t threads_before; /* MPI's initialisation */
-
 void rf_become_member(uint8_t library, int32_t rank, int32_t world_size) {
-  if (library == RF_LIB_MPI && threads_before == 0) threads_before = count_threads();
+  if (library == RF_LIB_MPI) rf_threads_before_mpi();
   become_member(library, rank, world_size);
   rf_clean_stack();
 }
@@ -110,7 +99,6 @@ void rf_opaque(uint32_t bits) {
 
 void rf_thread_multiple(int yes) {
   if (rf_open_header() != 0) return;
-  const uint64_t now = threads_before ? count_threads() : 0;
-  if (now >= threads_before && now != 0) RF_STORE(&rf_head->library_threads, now - threads_before + 1);
+  rf_threads_after_mpi();
   RF_STORE(&rf_head->thread_multiple, (uint32_t)(yes != 0));
 }

@@ -24,7 +24,7 @@
 
 #include "agent_abi.h"
 
-#define RF_CORE_VERSION 3u
+#define RF_CORE_VERSION 4u
 
 /* rf_call.seq of a call that takes no place in its communicator's order (NCCL: 0 elements). The core
  * counts collectives, comm_create, comm_free, comm_shrink, comm_agree and finalize when seq is 0;
@@ -122,8 +122,8 @@ struct rf_core_v1 {
   enum rf_verdict (*inner_begin)(struct rf_call*);
   void (*inner_end)(struct rf_call*, int result);
 
-  void (*spawned)(void); /* the world of this process was started by ranks of another */
-  void (*polled)(void); /* this thread asked whether something has come, and it has not */
+  void (*spawned)(void);     /* the world of this process was started by ranks of another */
+  void (*polled)(int found); /* this thread asked, without a wait, whether something has come */
 };
 
 /* A name the decoder wraps. `next` is stored through the pointer before the wrapper can be called. */

@@ -91,7 +91,8 @@ static void raise_to(uint64_t* word, uint64_t value) {
   }
 }
 
-static __attribute__((noinline, cold)) void note_failure(const struct rf_call* c, struct rf_comm* comm, int result) {
+static __attribute__((noinline, cold)) void note_failure(const struct rf_call* c, struct rf_comm* comm,
+                                                         int result) {
   if (rf_is_named(c->op)) return; /* it stands beside the communicator's order */
   __atomic_fetch_add(&comm->failures, 1, __ATOMIC_RELAXED);
   RF_STORE(&comm->error, (uint32_t)result);
@@ -257,7 +258,9 @@ void rf_detail(struct rf_call* c, int32_t peer, uint64_t count, int32_t tag, uin
   write_record(&detail, RF_PHASE_DETAIL, c->seq, origin, tag, rf_now());
 }
 
-void rf_polled(void) {
+void rf_polled(int found) {
   if (rf_me.in_core || !rf_attached()) return;
+  if (!__atomic_load_n(&rf_head->polled, __ATOMIC_RELAXED)) RF_STORE(&rf_head->polled, 1u);
+  if (found) return;
   __atomic_store_n(&rf_lanes[rf_me.lane].polled_ns, rf_now(), __ATOMIC_RELAXED);
 }

@@ -103,7 +103,7 @@ std::string why_not_known(const Member& m, const CommGroup& group) {
 
 bool has_only_thread(const Process& process) {
   const ProcessView& v = *process.view;
-  return !v.thread_multiple && v.threads != 0 && v.threads <= 1 + v.library_threads;
+  return !v.thread_multiple && v.threads != 0 && v.threads <= 1 + v.own_threads.size();
 }
 
 bool finalized(const Process& process, const CommGroup& group) {

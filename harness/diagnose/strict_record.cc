@@ -20,7 +20,7 @@ bool ended_well(const ProcessView& p) {
 
 // RF_OPAQUE_OTHER: datatypes, error handlers and the like, which talk to nobody.
 bool is_whole(const ProcessView& p) {
-  return p.history_lost == 0 && p.partial == 0 && (p.opaque & ~uint32_t{RF_OPAQUE_OTHER}) == 0;
+  return p.history_lost == 0 && p.partial == 0 && !p.polled && (p.opaque & ~uint32_t{RF_OPAQUE_OTHER}) == 0;
 }
 
 bool begins_or_ends(uint16_t op) { return op == RF_OP_INIT || op == RF_OP_FINALIZE; }

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -31,6 +33,14 @@ uint32_t count_threads(int pid) {
   return there && task.st_nlink > 2 ? static_cast<uint32_t>(task.st_nlink - 2) : 0;
 }
 
+void keep_living(int pid, std::vector<uint32_t>& threads) {
+  threads.erase(std::remove_if(threads.begin(), threads.end(),
+                               [pid](uint32_t id) {
+                                 return ::access(fmt::format("/proc/{}/task/{}", pid, id).c_str(), F_OK) != 0;
+                               }),
+                threads.end());
+}
+
 }  // namespace
 
 void read_proc_states(ProcessView& view) {
@@ -39,6 +49,8 @@ void read_proc_states(ProcessView& view) {
   view.stopped = stat->state == 'T';
   view.dying = stat->dying;
   view.threads = count_threads(view.id.pid);
+  keep_living(view.id.pid,
+              view.own_threads);  // after the count: one that ends in between is not taken off it
   for (LaneView& lane : view.lanes)
     if (lane.kind == RF_LANE_THREAD) lane.thread_state = thread_state(view.id.pid, lane.owner);
 }

@@ -5,7 +5,8 @@
 
 namespace rankfault {
 
-// Fills `stopped`, `dying`, `threads` and each thread lane's thread_state, if the process is still the one recorded.
+// Fills `stopped`, `dying`, `threads` and each thread lane's thread_state, if the process is still the one
+// recorded, and keeps those of `own_threads` that live.
 void read_proc_states(ProcessView&);
 
 // When a process was stopped, over the looks of a run.

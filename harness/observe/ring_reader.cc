@@ -246,8 +246,9 @@ ProcessView RingReader::read_view() const {
   v.partial = RF_LOAD(&h.partial);
   v.opaque = RF_LOAD(&h.opaque);
   v.thread_multiple = RF_LOAD(&h.thread_multiple) != 0;
-  const uint64_t counted = RF_LOAD(&h.library_threads);
-  v.library_threads = counted != 0 ? static_cast<uint32_t>(counted - 1) : 0;
+  v.polled = RF_LOAD(&h.polled) != 0;
+  for (const uint32_t& id : h.own_threads)
+    if (const uint32_t thread = RF_LOAD(&id)) v.own_threads.push_back(thread);
   v.steps_begun = RF_LOAD(&h.last_step_begun);
   v.steps_committed = RF_LOAD(&h.last_step_committed);
   v.opened = h.opened_ns;

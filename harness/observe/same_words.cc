@@ -21,7 +21,8 @@ bool same(const CommView& a, const CommView& b) {
 
 bool same_words(const ProcessView& a, const ProcessView& b) {
   if (a.stage != b.stage || a.rank != b.rank || a.generation != b.generation || a.partial != b.partial ||
-      a.opaque != b.opaque || a.lanes.size() != b.lanes.size() || a.comms.size() != b.comms.size())
+      a.opaque != b.opaque || a.polled != b.polled || a.lanes.size() != b.lanes.size() ||
+      a.comms.size() != b.comms.size())
     return false;
   for (size_t i = 0; i < a.lanes.size(); ++i)
     if (!same(a.lanes[i], b.lanes[i])) return false;

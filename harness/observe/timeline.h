@@ -116,8 +116,10 @@ struct ProcessView {
   uint32_t generation = 0;
   uint32_t partial = 0, opaque = 0;
   bool thread_multiple = false;
-  uint32_t threads = 0,
-           library_threads = 0;  // at the look, of which so many are MPI's own; 0 threads: not known
+  bool polled = false;   // which calls it made may depend on when messages came
+  uint32_t threads = 0;  // at the look; 0: not known
+  std::vector<uint32_t>
+      own_threads;  // ids of those of them that MPI made for itself, as far as that is certain
   uint64_t steps_begun = 0, steps_committed = 0;  // last step + 1
   TimeNs opened = 0, member = 0;
   bool stopped = false;     // state T at the look

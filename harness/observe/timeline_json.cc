@@ -133,7 +133,8 @@ Json process_json(const ProcessView& p) {
       {"starved", p.starved},
       {"measured_since", p.measured_since},
       {"dying", p.dying},
-      {"threads", Json::array({p.threads, p.library_threads})},
+      {"polled", p.polled},
+      {"threads", Json::array({p.threads, p.own_threads})},
       {"last_words", p.end.last_words},
       {"stops", std::move(stops)},
       {"lost", p.marks_lost ? Json::array({p.history_lost, *p.marks_lost}) : Json::array({p.history_lost})},
@@ -155,9 +156,10 @@ ProcessView process_of(const Json& json) {
   p.starved = json.value("starved", TimeNs{0});  // not in a line of an older tool
   p.measured_since = json.value("measured_since", TimeNs{0});
   p.dying = json.value("dying", false);
+  p.polled = json.value("polled", false);
   if (const auto threads = json.find("threads"); threads != json.end()) {
     p.threads = threads->at(0).get<uint32_t>();
-    p.library_threads = threads->at(1).get<uint32_t>();
+    if (threads->at(1).is_array()) p.own_threads = threads->at(1).get<std::vector<uint32_t>>();
   }
   for (const Json& s : json.value("stops", Json::array()))
     p.stops.push_back({s.at(0).get<TimeNs>(), s.at(1).get<TimeNs>()});

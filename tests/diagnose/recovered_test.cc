@@ -144,7 +144,7 @@ TEST(OrderDeadlock, OfAProcessWithAnotherThreadIsInferred) {
     TimelineBuilder job(2, RF_LIB_MPI);
     for (const int r : {0, 1}) {
       job.rank(r).threads = 3;
-      job.rank(r).library_threads = 2;
+      job.rank(r).own_threads = {7, 8};
     }
     job.rank(1).threads = threads;
     job.everyone(barrier()).blocked(0, recv(1)).blocked(1, recv(0));

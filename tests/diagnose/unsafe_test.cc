@@ -239,11 +239,10 @@ TEST(Unsafe, IsSilentWhereAnotherRunMayGoAnotherWay) {
   threads.does(0, send(1, 1)).does(1, other_thread);
   EXPECT_FALSE(is_known(threads.over()));
 
-  for (const auto& hide :
-       std::vector<std::function<void(Job&)>>{[](Job& j) { j.rank(2).opaque = RF_OPAQUE_POLLED; },
-                                              [](Job& j) { j.rank(2).opaque = RF_OPAQUE_IO; },
-                                              [](Job& j) { j.rank(2).partial = RF_PARTIAL_COMMS; },
-                                              [](Job& j) { j.rank(2).history_lost = 1; }}) {
+  for (const auto& hide : std::vector<std::function<void(Job&)>>{
+           [](Job& j) { j.rank(2).polled = true; }, [](Job& j) { j.rank(2).opaque = RF_OPAQUE_IO; },
+           [](Job& j) { j.rank(2).partial = RF_PARTIAL_COMMS; },
+           [](Job& j) { j.rank(2).history_lost = 1; }}) {
     Job job(3);
     job.everyone(barrier());
     facing(job);

@@ -12,6 +12,7 @@
 #include "harness/diagnose/finding.h"
 #include "harness/observe/flight_memory.h"
 #include "harness/observe/observer.h"
+#include "harness/observe/proc.h"
 #include "harness/observe/record_names.h"
 #include "tests/observe/ring_file_writer.h"
 
@@ -83,6 +84,22 @@ TEST_F(Observe, ReadsTheSlotTheSelectorNames) {
   EXPECT_TRUE(v.stable);
   EXPECT_EQ(v.comms.at(0).entered, 1u);
   EXPECT_EQ(v.comms.at(0).name, "world");
+}
+
+// Of the threads that a record calls the process's own, those that live at the look.
+TEST_F(Observe, AThreadThatHasEndedIsNoThreadOfItsOwn) {
+  ProcessId self = process(0);
+  self.pid = ::getpid();
+  self.start = proc_stat(::getpid())->start;
+  RingFileWriter writer(records_, self, 0, 2);
+  const auto id = static_cast<uint32_t>(::gettid());
+  writer.header().own_threads[0] = 4'000'000'000;  // no thread has this id
+  writer.header().own_threads[1] = id;
+  ProcessView view = (*RingReader::open(writer.path()))->view();
+  EXPECT_THAT(view.own_threads, ::testing::ElementsAre(4'000'000'000, id));
+  read_proc_states(view);
+  EXPECT_THAT(view.own_threads, ::testing::ElementsAre(id));
+  EXPECT_GE(view.threads, 1u);
 }
 
 TEST_F(Observe, SkipsTornRecordsAndTakesThemWhenTheyAreWhole) {

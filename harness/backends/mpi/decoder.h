@@ -203,12 +203,10 @@ static inline void rf_tell_owed(struct rf_call* call) {
     rf_core->detail(call, RF_PEER_NONE, 0, 0, call->needs_mask);
 }
 
-/* The process polls: told once. */
-static inline void rf_polls(void) {
-  static int is_told;
-  if (__atomic_load_n(&is_told, __ATOMIC_RELAXED)) return;
-  rf_core->opaque(RF_OPAQUE_POLLED);
-  __atomic_store_n(&is_told, 1, __ATOMIC_RELAXED);
+/* Of a poll that returned `rc`: one that failed has not found that nothing came. */
+static inline int rf_polled(int rc, int found) {
+  rf_core->polled(rc != RF_MPI_SUCCESS || found);
+  return rc;
 }
 
 /* The same for a call that leaves work pending in `request`. */

@@ -77,7 +77,7 @@ typedef int fint;
   } while (0)
 
 /* For what is no call of its own, as a poll: forwarded without a record; its value is the error. */
-#define POLLED(forward)                                       \
+#define FORWARDED(forward)                                    \
   ({                                                          \
     fint own_error_ = RF_MPI_SUCCESS;                         \
     fint* const e = error ? error : &own_error_;              \

@@ -19,8 +19,8 @@ NAMES(mprobe, (PROBE_ARGS, fint* message, void* status, fint* error),
  * senders' it was is in the status, whose Fortran form differs between the modules: so it stays from any
  * source. */
 static void f_improbe(FROM, PROBE_ARGS, fint* flag, fint* message, void* status, fint* error) {
-  rf_polls();
-  const fint rc = POLLED(GO(next)(source, tag, comm, flag, message, status, e));
+  const fint rc = FORWARDED(GO(next)(source, tag, comm, flag, message, status, e));
+  rf_polled(rc, *flag);
   if (rc != RF_MPI_SUCCESS || !*flag) return;
   const MPI_Comm c = rf_comm_f2c(*comm);
   struct rf_call call;

@@ -82,7 +82,6 @@ static void f_probe(FROM, fint* source, fint* tag, fint* comm, void* status, fin
 NAMES(probe, (fint * source, fint* tag, fint* comm, void* status, fint* error),
       (source, tag, comm, status, error))
 
-/* A poll, as in C. */
 static void f_buffer_detach(FROM, void* b, fint* bytes, fint* error) {
   struct rf_call call;
   rf_call_on(&call, RF_OP_WAIT, RF_NO_HANDLE, where);
@@ -91,9 +90,9 @@ static void f_buffer_detach(FROM, void* b, fint* bytes, fint* error) {
 }
 NAMES(buffer_detach, (void* b, fint* bytes, fint* error), (b, bytes, error))
 
+/* A poll, as in C. */
 static void f_iprobe(FROM, fint* source, fint* tag, fint* comm, fint* flag, void* status, fint* error) {
-  rf_polls();
-  POLLED(GO(next)(source, tag, comm, flag, status, e));
+  rf_polled(FORWARDED(GO(next)(source, tag, comm, flag, status, e)), *flag);
 }
 NAMES(iprobe, (fint * source, fint* tag, fint* comm, fint* flag, void* status, fint* error),
       (source, tag, comm, flag, status, error))

@@ -5,7 +5,7 @@
 
 #define PREPARE_MESSAGE(name, OP, flag)                                        \
   static void f_##name(FROM, void* b, MESSAGE_ARGS, fint* error) {             \
-    const fint rc = POLLED(GO(next)(b, n, t, peer, tag, comm, q, e));          \
+    const fint rc = FORWARDED(GO(next)(b, n, t, peer, tag, comm, q, e));       \
     struct rf_call call;                                                       \
     rf_message(&call, OP, *n, TYPE(t), *peer, *tag, rf_comm_f2c(*comm), NULL); \
     call.flags |= flag;                                                        \

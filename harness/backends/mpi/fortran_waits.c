@@ -45,14 +45,16 @@ static void some_done(struct rf_waited* waited, int module, int rc, int count, c
     MAKE(&call, RF_NO_HANDLE, if (call.pending_count > 2) rf_name_more(&call, &waited); forward; seen); \
   } while (0)
 
-/* A poll: forwarded, and what it finds complete is recorded. */
-#define TEST(n, q, forward, seen)    \
-  do {                               \
-    FIND(n, q);                      \
-    rf_polls();                      \
-    const fint rc = POLLED(forward); \
-    seen;                            \
+/* Forwarded without a record of its own; `seen` follows. */
+#define FORWARD(n, q, forward, seen)    \
+  do {                                  \
+    FIND(n, q);                         \
+    const fint rc = FORWARDED(forward); \
+    seen;                               \
   } while (0)
+
+/* A poll: what it finds complete is recorded. */
+#define TEST(n, q, forward, found, seen) FORWARD(n, q, forward, rf_polled(rc, found); seen)
 
 static void f_wait(FROM, fint* q, void* status, fint* error) {
   WAIT(RF_OP_WAIT, 1, q, GO(next)(q, status, e), rf_wait_done(&waited, 0, *e));
@@ -77,38 +79,42 @@ NAMES(waitsome, (fint * n, fint* q, fint* count, fint* indices, void* statuses, 
       (n, q, count, indices, statuses, error))
 
 static void f_test(FROM, fint* q, fint* flag, void* status, fint* error) {
-  TEST(1, q, GO(next)(q, flag, status, e), if (rc != RF_MPI_SUCCESS || *flag) rf_wait_done(&waited, 0, rc));
+  TEST(1, q, GO(next)(q, flag, status, e), *flag,
+       if (rc != RF_MPI_SUCCESS || *flag) rf_wait_done(&waited, 0, rc));
 }
 NAMES(test, (fint * q, fint* flag, void* status, fint* error), (q, flag, status, error))
 
 static void f_testall(FROM, fint* n, fint* q, fint* flag, void* statuses, fint* error) {
-  TEST(*n, q, GO(next)(n, q, flag, statuses, e),
+  TEST(*n, q, GO(next)(n, q, flag, statuses, e), *flag,
        if (rc != RF_MPI_SUCCESS || *flag) rf_all_done(&waited, rc, NULL));
 }
 NAMES(testall, (fint * n, fint* q, fint* flag, void* statuses, fint* error), (n, q, flag, statuses, error))
 
 static void f_testany(FROM, fint* n, fint* q, fint* index, fint* flag, void* status, fint* error) {
-  TEST(*n, q, GO(next)(n, q, index, flag, status, e), if (*flag) some_done(&waited, module, rc, 1, index));
+  TEST(*n, q, GO(next)(n, q, index, flag, status, e), *flag,
+       if (*flag) some_done(&waited, module, rc, 1, index));
 }
 NAMES(testany, (fint * n, fint* q, fint* index, fint* flag, void* status, fint* error),
       (n, q, index, flag, status, error))
 
 static void f_testsome(FROM, fint* n, fint* q, fint* count, fint* indices, void* statuses, fint* error) {
-  TEST(*n, q, GO(next)(n, q, count, indices, statuses, e), some_done(&waited, module, rc, *count, indices));
+  TEST(*n, q, GO(next)(n, q, count, indices, statuses, e), *count != 0,
+       some_done(&waited, module, rc, *count, indices));
 }
 NAMES(testsome, (fint * n, fint* q, fint* count, fint* indices, void* statuses, fint* error),
       (n, q, count, indices, statuses, error))
 
 /* Freed: whether it ever completed is not known from here on. */
 static void f_request_free(FROM, fint* q, fint* error) {
-  TEST(1, q, GO(next)(q, e), if (rc == RF_MPI_SUCCESS && waited.count) rf_request_freed(waited.entries[0]));
+  FORWARD(1, q, GO(next)(q, e),
+          if (rc == RF_MPI_SUCCESS && waited.count) rf_request_freed(waited.entries[0]));
 }
 NAMES(request_free, (fint * q, fint* error), (q, error))
 
 /* Cancelled: whether it still took part in the matching is told only by its status. */
 static void f_cancel(FROM, fint* q, fint* error) {
   rf_core->opaque(RF_OPAQUE_COMMUNICATION);
-  TEST(1, q, GO(next)(q, e),
-       if (rc == RF_MPI_SUCCESS && waited.count) rf_request_cancelled(waited.entries[0]));
+  FORWARD(1, q, GO(next)(q, e),
+          if (rc == RF_MPI_SUCCESS && waited.count) rf_request_cancelled(waited.entries[0]));
 }
 NAMES(cancel, (fint * q, fint* error), (q, error))

@@ -28,11 +28,10 @@ int wrap_MPI_Mprobe(int source, int tag, MPI_Comm c, MPI_Message* message, struc
 int wrap_MPI_Improbe(int source, int tag, MPI_Comm c, int* flag, MPI_Message* message,
                      struct rf_mpi_status* status) {
   if (rf_is_again(WHERE)) return NEXT(MPI_Improbe)(source, tag, c, flag, message, status);
-  rf_polls();
   struct rf_mpi_status own;
   if (rf_is_no_status(status)) status = &own;
   const int rc = NEXT(MPI_Improbe)(source, tag, c, flag, message, status);
-  if (rc == RF_MPI_SUCCESS && !*flag) rf_core->polled();
+  rf_polled(rc, *flag);
   if (rc != RF_MPI_SUCCESS || !*flag) return rc;
   struct rf_call call;
   rf_message(&call, RF_OP_RECV, 0, RF_NO_HANDLE, status->source, status->tag, c, WHERE);

@@ -98,10 +98,8 @@ int wrap_MPI_Buffer_flush(void) {
 
 /* A poll: the lane is running, and a record each would push the history out of the ring. */
 int wrap_MPI_Iprobe(int source, int tag, MPI_Comm c, int* flag, struct rf_mpi_status* status) {
-  rf_polls();
   const int rc = NEXT(MPI_Iprobe)(source, tag, c, flag, status);
-  if (rc == RF_MPI_SUCCESS && !*flag) rf_core->polled();
-  return rc;
+  return rf_polled(rc, *flag);
 }
 
 void rf_both_ways(struct rf_call* call, int n, MPI_Datatype t, int dest, int stag, int source, int rtag,

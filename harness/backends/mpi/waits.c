@@ -122,7 +122,6 @@ int wrap_MPI_Waitsome(int n, MPI_Request q[], int* count, int indices[], struct 
 }
 
 #define BEGIN_TEST(n, q)                                       \
-  rf_polls();                                                  \
   struct rf_waited waited __attribute__((cleanup(rf_let_go))); \
   rf_find_all(&waited, n, q)
 
@@ -130,22 +129,16 @@ int wrap_MPI_Test(MPI_Request* q, int* flag, struct rf_mpi_status* status) {
   if (rf_is_again(WHERE)) return NEXT(MPI_Test)(q, flag, status);
   BEGIN_TEST(1, q);
   const int rc = NEXT(MPI_Test)(q, flag, status);
-  if (rc != RF_MPI_SUCCESS || *flag)
-    rf_wait_done(&waited, 0, rc);
-  else
-    rf_core->polled();
-  return rc;
+  if (rc != RF_MPI_SUCCESS || *flag) rf_wait_done(&waited, 0, rc);
+  return rf_polled(rc, *flag);
 }
 
 int wrap_MPI_Testall(int n, MPI_Request q[], int* flag, struct rf_mpi_status statuses[]) {
   if (rf_is_again(WHERE)) return NEXT(MPI_Testall)(n, q, flag, statuses);
   BEGIN_TEST(n, q);
   const int rc = NEXT(MPI_Testall)(n, q, flag, statuses);
-  if (rc != RF_MPI_SUCCESS || *flag)
-    rf_all_done(&waited, rc, statuses);
-  else
-    rf_core->polled();
-  return rc;
+  if (rc != RF_MPI_SUCCESS || *flag) rf_all_done(&waited, rc, statuses);
+  return rf_polled(rc, *flag);
 }
 
 int wrap_MPI_Testany(int n, MPI_Request q[], int* index, int* flag, struct rf_mpi_status* status) {
@@ -153,8 +146,7 @@ int wrap_MPI_Testany(int n, MPI_Request q[], int* index, int* flag, struct rf_mp
   BEGIN_TEST(n, q);
   const int rc = NEXT(MPI_Testany)(n, q, index, flag, status);
   if (rc == RF_MPI_SUCCESS && *flag) rf_wait_done(&waited, *index, rc);
-  if (rc == RF_MPI_SUCCESS && !*flag) rf_core->polled();
-  return rc;
+  return rf_polled(rc, *flag);
 }
 
 int wrap_MPI_Testsome(int n, MPI_Request q[], int* count, int indices[], struct rf_mpi_status statuses[]) {
@@ -162,28 +154,23 @@ int wrap_MPI_Testsome(int n, MPI_Request q[], int* count, int indices[], struct 
   BEGIN_TEST(n, q);
   const int rc = NEXT(MPI_Testsome)(n, q, count, indices, statuses);
   if (count) some_done(&waited, rc, *count, indices, statuses);
-  if (count && *count == 0) rf_core->polled();
-  return rc;
+  return rf_polled(rc, !count || *count != 0);
 }
 
 /* Only asked: the requests stay. */
 int wrap_MPI_Request_get_status(MPI_Request q, int* flag, struct rf_mpi_status* status) {
-  rf_polls();
-  return NEXT(MPI_Request_get_status)(q, flag, status);
+  return rf_polled(NEXT(MPI_Request_get_status)(q, flag, status), *flag);
 }
 int wrap_MPI_Request_get_status_all(int n, const MPI_Request q[], int* flag, struct rf_mpi_status s[]) {
-  rf_polls();
-  return NEXT(MPI_Request_get_status_all)(n, q, flag, s);
+  return rf_polled(NEXT(MPI_Request_get_status_all)(n, q, flag, s), *flag);
 }
 int wrap_MPI_Request_get_status_any(int n, const MPI_Request q[], int* index, int* flag,
                                     struct rf_mpi_status* status) {
-  rf_polls();
-  return NEXT(MPI_Request_get_status_any)(n, q, index, flag, status);
+  return rf_polled(NEXT(MPI_Request_get_status_any)(n, q, index, flag, status), *flag);
 }
 int wrap_MPI_Request_get_status_some(int n, const MPI_Request q[], int* count, int indices[],
                                      struct rf_mpi_status s[]) {
-  rf_polls();
-  return NEXT(MPI_Request_get_status_some)(n, q, count, indices, s);
+  return rf_polled(NEXT(MPI_Request_get_status_some)(n, q, count, indices, s), *count != 0);
 }
 
 /* Freed: whether it ever completed is not known from here on. */

@@ -27,6 +27,7 @@ TEST_P(MpiFortranRecord, FortransCallsAreThoseOfItsOwnBook) {
     for (const auto& [rank, record] : records_) {
       EXPECT_EQ(record.entered(RF_LIB_MPI), own_book(end.books.at(rank))) << program << " rank " << rank;
       EXPECT_EQ(record.header.opaque & RF_OPAQUE_COMMUNICATION, 0u) << program;
+      EXPECT_EQ(record.header.polled, 1u) << program << ": MPI_Test";
       std::multiset<std::pair<uint32_t, uint64_t>> comms;  // size, calls on it
       for (const rf_comm& comm : record.comms) comms.insert({comm.size, comm.entered});
       EXPECT_THAT(comms,
