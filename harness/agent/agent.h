@@ -9,6 +9,7 @@
 #include "harness/agent/core.h"
 #include "harness/agent/core_table.h"
 
+#define RF_LIKELY(x) __builtin_expect(!!(x), 1)
 #define RF_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define RF_TLS __thread __attribute__((tls_model("initial-exec")))
 
@@ -61,6 +62,7 @@ struct rf_thread {
   uint32_t tid;
   int32_t depth;
   int32_t in_core; /* resolving: what the loader calls on our behalf passes through */
+  uintptr_t open;  /* where on the stack the outermost open call is described */
 };
 extern RF_TLS struct rf_thread rf_me;
 int rf_attach_thread(void); /* 0: rf_me.lane is valid */
@@ -84,6 +86,13 @@ static inline uint64_t rf_count_own(uint64_t* counter) {
   return __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 #endif
 }
+static inline void rf_add_own(uint64_t* sum, uint64_t by) {
+#if defined(__x86_64__)
+  __asm__ volatile("addq %1, %0" : "+m"(*sum) : "r"(by) : "cc");
+#else
+  __atomic_fetch_add(sum, by, __ATOMIC_RELAXED);
+#endif
+}
 /* The same for a counter of a lane; threads share the overflow lane. */
 static inline uint64_t rf_count_on_lane(uint32_t lane, uint64_t* counter) {
   return RF_UNLIKELY(lane == RF_MAX_LANES) ? __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED)
@@ -104,6 +113,8 @@ void rf_end_enqueued(struct rf_call* call, int result);
 void rf_complete(uint64_t origin, uint32_t comm, uint64_t seq, int result);
 void rf_detail(struct rf_call* call, int32_t peer, uint64_t count, int32_t tag, uint64_t origin);
 void rf_set_seq(struct rf_call* call, uint64_t seq);
+int rf_is_abandoned(
+    const struct rf_call* next); /* abandoned.c: the thread's open call, as its next one finds */
 void rf_polled(int found);
 uint64_t rf_seq_of(const struct rf_call* call); /* the one it has, or would get */
 

@@ -69,7 +69,8 @@ struct rf_call {
   uint32_t changed;   /* rf_changed_arg of an RF_VERB_ARG action; 0 */
   uint64_t changed_to;
   uint32_t armed_after; /* private */
-  uint32_t reserved[5];
+  int32_t depth_before; /* private: of the thread */
+  uint32_t reserved[4];
 };
 
 struct rf_comm_info {
