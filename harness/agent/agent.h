@@ -25,6 +25,8 @@ struct rf_identity_of_process {
 };
 extern struct rf_identity_of_process rf_self;
 void rf_read_environment(void); /* once, at start */
+/* What one launcher tells of both, now: a program may set its own variables. 0 when none does. */
+int rf_told_by_launcher(int32_t* rank, int32_t* size);
 struct rf_control;
 void rf_count_rendezvous(struct rf_control*); /* attempt, of a job of several nodes */
 void rf_read_identity(void);                  /* again in a forked child */
@@ -125,13 +127,15 @@ uint32_t rf_comm_find(uint8_t library, uint64_t handle, uint32_t tag);
 void rf_comm_gone(uint32_t comm);
 const struct rf_comm* rf_comm_get(uint32_t comm);
 void rf_comms_reset(void);
+int rf_has_live_world(uint8_t library);
 /* members.c: lists of world ranks, each list kept once; the caller has the lock of the communicators. */
 uint32_t rf_members_keep(const int32_t* ranks, uint32_t size); /* its place; RF_NO_MEMBERS: no room */
 void rf_members_share(uint32_t at);                            /* one more communicator has this list */
 void rf_members_release(uint32_t at);
 void rf_members_reset(void);
 uint32_t rf_name(const char* text);
-uint32_t rf_comm_name(const char* text); /* 0 when the names are half full: communicators can do without */
+/* 0 for a new name when the names are half full: communicators can do without. */
+uint32_t rf_comm_name(const char* text);
 const char* rf_name_text(uint32_t offset);
 void rf_names_reset(void);
 

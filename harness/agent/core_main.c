@@ -104,6 +104,9 @@ const struct rf_core_v1 rf_core = {
     .inner_begin = rf_inner_begin,
     .inner_end = rf_inner_end,
     .spawned = rf_spawned,
+    .told_by_launcher = rf_told_by_launcher,
+    .rank = rf_rank,
+    .is_library_code = rf_is_library_code,
     .polled = rf_polled,
 };
 

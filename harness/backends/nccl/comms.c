@@ -113,39 +113,30 @@ void rf_comms_resolve(void) {
   rf_lock_give(&pending_guard);
 }
 
-/* Rank and world size as the launcher told them; 0 when it did not. */
-static int told_by_launcher(int* rank, int* size) {
-  static const char* const kNames[][2] = {
-#define RF_LAUNCHER(rank, size, local_rank) {rank, size},
-#include "harness/agent/launcher_env.def"
-  };
-  for (size_t i = 0; i < sizeof(kNames) / sizeof(kNames[0]); ++i) {
-    const char *const r = getenv(kNames[i][0]), *const s = kNames[i][1] ? getenv(kNames[i][1]) : NULL;
-    if (!r || !s || !*r || !*s) continue;
-    *rank = atoi(r);
-    *size = atoi(s);
-    return 1;
-  }
-  return 0;
-}
-
 /* A communicator may be a part of the job: then the launcher's word stands, or that of the largest one so
- * far. One that is larger than the launcher's world refutes it, unless it is larger because this process has
- * several of its devices: then it is made in a group, or its id comes twice. */
+ * far. One that is larger than the launcher's world refutes it for good, unless it is larger because this
+ * process has several of its devices: then it is made in a group, or its id comes twice. */
 static void announce(const ncclUniqueId* id, int rank, int size) {
-  static uint64_t seen;
+  static uint64_t seen, refuted_by;
   static int largest;
   const uint64_t hash = id ? rf_hash_bytes(0, id, sizeof(*id)) : 0;
   const int again = __atomic_exchange_n(&seen, hash, __ATOMIC_RELAXED) == hash;
   const int several = !id || rf_group_depth() > 0 || again;
-  int told_rank = -1, told_size = -1;
-  if (told_by_launcher(&told_rank, &told_size) && (several || size <= told_size)) {
+  int32_t told_rank = -1, told_size = -1;
+  const int told = rf_core->told_by_launcher(&told_rank, &told_size);
+  if (id && again && RF_LOAD(&refuted_by) == hash) { /* it was no larger world: two of its members are here */
+    RF_STORE(&refuted_by, (uint64_t)0);
+    RF_STORE(&largest, 0);
+  }
+  const int refuted = RF_LOAD(&refuted_by) != 0;
+  if (told && !refuted && (several || size <= told_size)) {
     if (!several && size < RF_LOAD(&largest)) return;
     rank = told_rank;
     size = told_size;
   } else {
-    if (size <= RF_LOAD(&largest)) return;
+    if (size <= RF_LOAD(&largest) || (refuted && several)) return;
     RF_STORE(&largest, size);
+    if (told && !refuted) RF_STORE(&refuted_by, hash);
   }
   rf_core->become_member(RF_LIB_NCCL, rank, size);
 }

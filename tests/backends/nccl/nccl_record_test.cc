@@ -53,6 +53,15 @@ TEST_F(NcclRecord, TheLaunchersRankStandsWhereACommunicatorIsSmallerThanTheJob) 
   }
 }
 
+// A communicator of two refutes a world of one, unless this process is both of its members.
+TEST_F(NcclRecord, ALauncherThatWasRefutedStaysSo) {
+  for (const auto& [words, rank] : {std::pair("nccl_waits", 0), std::pair("nccl_waits group join end", 0),
+                                    std::pair("nccl_waits twin", 5)}) {
+    ASSERT_EQ(launch(words, 2, "", "PMI_RANK=5 PMI_SIZE=1"), 0);
+    EXPECT_EQ(read_flight_records(run_dir_).count(rank), 1u) << words;
+  }
+}
+
 TEST_F(NcclRecord, CompletionIsWhatAWaitForTheStreamShowed) {
   const FlightRecord record = run();
   EXPECT_THAT(ops_complete(record, true),

@@ -1,15 +1,18 @@
 /* nccl_waits.c: does what its words say, one after the other, over tests/support/nccl_double.c:
  *
- *   sum:A:5                    an all-reduce of 5 elements on stream A; N is a non-blocking stream, L and T
- * are the legacy and the per-thread default one of the current device, 0 is NULL join from now on operations
- * are on a new communicator, of the current device steps:300                  so many times: sum:A:1, then B
- * after A and A after B, by events record:e:A after:B:e       event e recorded on A; B waits for e sync:A
- * sync_event:e        waits; query:A query_event:e asks cu_record:e:A ...          the same by the driver;
- * also cu_after, cu_sync, cu_sync_event, cu_query_event gone:A gone_event:e cu_gone_event:e device device:1
- * context    waits for the current device; makes another one current; waits as the driver from to free
- * cu_from       cudaMemcpy from the device and to it; cudaFree async_from:A async_from_pinned:A group end
- * capture:A own:A abort     own: NCCL itself waits progress idle fails poll   what NCCL answers from now on:
- * in progress, success, an error */
+ *   sum:A:5                    an all-reduce of 5 elements on stream A; N is a non-blocking stream
+ *   sum:0:5 sum:L:5 sum:T:5    on NULL, on the legacy and on the per-thread default stream
+ *   join twin                  from now on, a new communicator; one with the id of the last
+ *   steps:300                  so many times: sum:A:1, then B after A and A after B, by events
+ *   record:e:A after:B:e       event e recorded on A; B waits for e
+ *   sync:A sync_event:e        waits; query:A query_event:e asks
+ *   cu_record:e:A ...          the same by the driver; also cu_after, cu_sync, cu_sync_event, cu_query_event
+ *   gone:A gone_event:e cu_gone_event:e
+ *   device device:1 context    waits for the current device; makes another one current; waits as the driver
+ *   from to free cu_from       cudaMemcpy from the device and to it; cudaFree
+ *   async_from:A async_from_pinned:A
+ *   group end capture:A own:A abort     own: NCCL itself waits
+ *   progress idle fails poll   what NCCL answers from now on: in progress, success, an error */
 #include <nccl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,9 +77,10 @@ static int steps(int count) {
   return 0;
 }
 
-static int join(void) {
-  ncclUniqueId id;
-  return ncclGetUniqueId(&id) != ncclSuccess || ncclCommInitRank(&comm, 2, id, 0) != ncclSuccess;
+static int join(int is_new) {
+  static ncclUniqueId id;
+  if (is_new && ncclGetUniqueId(&id) != ncclSuccess) return 1;
+  return ncclCommInitRank(&comm, 2, id, is_new ? 0 : 1) != ncclSuccess;
 }
 
 static int orders(const char* word, const char* a, const char* b) {
@@ -86,7 +90,8 @@ static int orders(const char* word, const char* a, const char* b) {
         ncclAllReduce(data, data, (size_t)atoi(b), ncclFloat32, ncclSum, comm, stream_of(a));
     return rc != ncclSuccess && rc != ncclInProgress;
   }
-  if (!strcmp(word, "join")) return join();
+  if (!strcmp(word, "join")) return join(1);
+  if (!strcmp(word, "twin")) return join(0);
   if (!strcmp(word, "steps")) return steps(atoi(a));
   if (!strcmp(word, "record")) return cudaEventRecord(event_of(a), stream_of(b));
   if (!strcmp(word, "after")) return cudaStreamWaitEvent(stream_of(a), event_of(b), 0);
@@ -107,7 +112,7 @@ static int orders(const char* word, const char* a, const char* b) {
 }
 
 int main(int argc, char** argv) {
-  if (join()) return 1;
+  if (join(1)) return 1;
   for (int i = 1; i < argc; ++i) {
     const char *const word = strtok(argv[i], ":"), *const a = strtok(NULL, ":"), *const b = strtok(NULL, ":");
     int rc = waits(word, a);
