@@ -88,13 +88,6 @@ static inline uint64_t rf_count_own(uint64_t* counter) {
   return __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 #endif
 }
-static inline void rf_add_own(uint64_t* sum, uint64_t by) {
-#if defined(__x86_64__)
-  __asm__ volatile("addq %1, %0" : "+m"(*sum) : "r"(by) : "cc");
-#else
-  __atomic_fetch_add(sum, by, __ATOMIC_RELAXED);
-#endif
-}
 /* The same for a counter of a lane; threads share the overflow lane. */
 static inline uint64_t rf_count_on_lane(uint32_t lane, uint64_t* counter) {
   return RF_UNLIKELY(lane == RF_MAX_LANES) ? __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED)

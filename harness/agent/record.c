@@ -17,8 +17,6 @@ struct rf_record* rf_claim_record(uint32_t lane, uint64_t* commit) {
     return NULL;
   }
   struct rf_record* r = &history[index & (RF_LANE_RECORDS - 1)];
-  __builtin_prefetch(&history[(index + 1) & (RF_LANE_RECORDS - 1)],
-                     1); /* its line left the cache a lap ago */
   __atomic_store_n(&r->commit, 0, __ATOMIC_RELAXED);
   __atomic_thread_fence(__ATOMIC_RELEASE); /* torn before anything of it changes */
   *commit = index + 1;
@@ -96,24 +94,8 @@ static struct rf_comm* comm_of(const struct rf_call* c) {
   return __atomic_load_n(&comm->number, __ATOMIC_RELAXED) == c->comm ? comm : NULL;
 }
 
-/* MPI below MPI_THREAD_MULTIPLE lets one thread at a time call it, so what its calls count needs no bus lock
- * (5 ns each). */
-static int has_one_caller(const struct rf_call* c) {
-  return c->library == RF_LIB_MPI && !__atomic_load_n(&rf_head->thread_multiple, __ATOMIC_RELAXED);
-}
-
-static uint64_t count_on(const struct rf_call* c, uint64_t* counter) {
-  if (!has_one_caller(c)) return __atomic_add_fetch(counter, 1, __ATOMIC_RELEASE);
-  __atomic_thread_fence(__ATOMIC_RELEASE);
-  return rf_count_own(counter) + 1;
-}
-
-static void raise_to(const struct rf_call* c, uint64_t* word, uint64_t value) {
+static void raise_to(uint64_t* word, uint64_t value) {
   uint64_t seen = __atomic_load_n(word, __ATOMIC_RELAXED);
-  if (has_one_caller(c)) {
-    if (seen < value) RF_STORE(word, value);
-    return;
-  }
   while (seen < value &&
          !__atomic_compare_exchange_n(word, &seen, value, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
   }
@@ -130,11 +112,7 @@ static int is_send(uint16_t op) { return op == RF_OP_SEND || op == RF_OP_SSEND |
 static int is_receive(uint16_t op) { return op == RF_OP_RECV; }
 
 static uint64_t add_call(const struct rf_call* c, struct rf_comm* comm, uint64_t seq) {
-  const uint64_t word = rf_call_word(seq, c->op, c->peer, c->flags);
-  if (has_one_caller(c))
-    rf_add_own(&comm->calls, word);
-  else
-    __atomic_fetch_add(&comm->calls, word, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&comm->calls, rf_call_word(seq, c->op, c->peer, c->flags), __ATOMIC_RELAXED);
   return seq;
 }
 
@@ -146,15 +124,15 @@ static uint64_t take_seq(const struct rf_call* c, struct rf_comm* comm) {
   if (RF_UNLIKELY(!(__atomic_load_n(&comm->issuers, __ATOMIC_RELAXED) & lane_bit)))
     __atomic_fetch_or(&comm->issuers, lane_bit, __ATOMIC_RELAXED);
   if (RF_UNLIKELY(!lane_bit)) __atomic_fetch_or(&comm->flags, RF_COMM_ISSUER_OVERFLOW, __ATOMIC_RELAXED);
-  if (is_send(c->op)) return count_on(c, &comm->sends);
-  if (is_receive(c->op)) return count_on(c, &comm->receives);
+  if (is_send(c->op)) return __atomic_add_fetch(&comm->sends, 1, __ATOMIC_RELEASE);
+  if (is_receive(c->op)) return __atomic_add_fetch(&comm->receives, 1, __ATOMIC_RELEASE);
   if (!rf_counts_on_comm(c->op)) return c->seq;
   if (c->seq) {
-    raise_to(c, &comm->entered, c->seq);
+    raise_to(&comm->entered, c->seq);
     return c->library == RF_LIB_C10D ? c->seq : add_call(c, comm, c->seq);
   }
   if (c->library == RF_LIB_C10D) return 0; /* its tag comes with set_seq */
-  return add_call(c, comm, count_on(c, &comm->entered));
+  return add_call(c, comm, __atomic_add_fetch(&comm->entered, 1, __ATOMIC_RELEASE));
 }
 
 uint64_t rf_seq_of(const struct rf_call* c) {
@@ -256,7 +234,7 @@ void rf_set_seq(struct rf_call* c, uint64_t seq) {
   if (!c->outermost || c->verdict == RF_DO_SKIP || !rf_is_recording()) return;
   c->seq = seq;
   struct rf_comm* comm = comm_of(c);
-  if (comm && !(c->flags & RF_CALL_EXECUTION) && rf_counts_on_comm(c->op)) raise_to(c, &comm->entered, seq);
+  if (comm && !(c->flags & RF_CALL_EXECUTION) && rf_counts_on_comm(c->op)) raise_to(&comm->entered, seq);
   const struct rf_lane* lane = &rf_lanes[rf_me.lane];
   rf_write_state(c, seq, RF_INSIDE, lane->slot[lane->selector & 1].since_ns, 0);
 }
@@ -285,7 +263,7 @@ int rf_end(struct rf_call* c, int result) {
       if (RF_UNLIKELY(result != 0))
         note_failure(c, comm, result);
       else if (c->seq && rf_counts_on_comm(c->op))
-        raise_to(c, &comm->completed, c->seq);
+        raise_to(&comm->completed, c->seq);
     }
     leave(c, result == RF_RESULT_THROWN ? RF_PHASE_ERROR : RF_PHASE_EXIT, result);
     after_edge(c);
@@ -315,7 +293,7 @@ void rf_complete(uint64_t origin, uint32_t comm, uint64_t seq, int result) {
   if (result)
     note_failure(&c, on, result);
   else if (seq)
-    raise_to(&c, &on->completed, seq);
+    raise_to(&on->completed, seq);
 }
 
 void rf_detail(struct rf_call* c, int32_t peer, uint64_t count, int32_t tag, uint64_t origin) {
