@@ -9,6 +9,7 @@
 #include "harness/agent/core.h"
 #include "harness/agent/core_table.h"
 
+#define RF_LIKELY(x) __builtin_expect(!!(x), 1)
 #define RF_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define RF_TLS __thread __attribute__((tls_model("initial-exec")))
 
@@ -24,6 +25,8 @@ struct rf_identity_of_process {
 };
 extern struct rf_identity_of_process rf_self;
 void rf_read_environment(void); /* once, at start */
+/* What one launcher tells of both, now: a program may set its own variables. 0 when none does. */
+int rf_told_by_launcher(int32_t* rank, int32_t* size);
 struct rf_control;
 void rf_count_rendezvous(struct rf_control*); /* attempt, of a job of several nodes */
 void rf_read_identity(void);                  /* again in a forked child */
@@ -61,6 +64,7 @@ struct rf_thread {
   uint32_t tid;
   int32_t depth;
   int32_t in_core; /* resolving: what the loader calls on our behalf passes through */
+  uintptr_t open;  /* where on the stack the outermost open call is described */
 };
 extern RF_TLS struct rf_thread rf_me;
 int rf_attach_thread(void); /* 0: rf_me.lane is valid */
@@ -104,6 +108,8 @@ void rf_end_enqueued(struct rf_call* call, int result);
 void rf_complete(uint64_t origin, uint32_t comm, uint64_t seq, int result);
 void rf_detail(struct rf_call* call, int32_t peer, uint64_t count, int32_t tag, uint64_t origin);
 void rf_set_seq(struct rf_call* call, uint64_t seq);
+int rf_is_abandoned(
+    const struct rf_call* next); /* abandoned.c: the thread's open call, as its next one finds */
 void rf_polled(int found);
 uint64_t rf_seq_of(const struct rf_call* call); /* the one it has, or would get */
 
@@ -114,13 +120,15 @@ uint32_t rf_comm_find(uint8_t library, uint64_t handle, uint32_t tag);
 void rf_comm_gone(uint32_t comm);
 const struct rf_comm* rf_comm_get(uint32_t comm);
 void rf_comms_reset(void);
+int rf_has_live_world(uint8_t library);
 /* members.c: lists of world ranks, each list kept once; the caller has the lock of the communicators. */
 uint32_t rf_members_keep(const int32_t* ranks, uint32_t size); /* its place; RF_NO_MEMBERS: no room */
 void rf_members_share(uint32_t at);                            /* one more communicator has this list */
 void rf_members_release(uint32_t at);
 void rf_members_reset(void);
 uint32_t rf_name(const char* text);
-uint32_t rf_comm_name(const char* text); /* 0 when the names are half full: communicators can do without */
+/* 0 for a new name when the names are half full: communicators can do without. */
+uint32_t rf_comm_name(const char* text);
 const char* rf_name_text(uint32_t offset);
 void rf_names_reset(void);
 

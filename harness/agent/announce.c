@@ -20,14 +20,6 @@ void rf_announce_again(void) {
 static int speaks_of_a_part(uint8_t library) { return library == RF_LIB_GLOO || library == RF_LIB_C10D; }
 static int is_a_part(int32_t world_size) { return rf_self.rank >= 0 && world_size < rf_self.world_size; }
 
-static int live_world(uint8_t library) {
-  const uint32_t used = RF_LOAD(&rf_head->comms_used);
-  for (const struct rf_comm* c = rf_comms; c < rf_comms + used; ++c)
-    if (c->library == library && (RF_LOAD(&c->flags) & RF_COMM_WORLD) && RF_LOAD(&c->state) == RF_COMM_LIVE)
-      return 1;
-  return 0;
-}
-
 static void become_member(uint8_t library, int32_t rank, int32_t world_size) {
   static uint8_t announced_by;
   if (rf_open_record() != 0) return;
@@ -40,7 +32,8 @@ static void become_member(uint8_t library, int32_t rank, int32_t world_size) {
   }
   const int changed = (rank >= 0 && rank != RF_LOAD(&rf_head->rank)) ||
                       (world_size > 0 && world_size != RF_LOAD(&rf_head->world_size));
-  if (!first && changed && (library != announced_by || (speaks_of_a_part(library) && live_world(library))))
+  if (!first && changed &&
+      (library != announced_by || (speaks_of_a_part(library) && rf_has_live_world(library))))
     return;
   if (rank >= 0) RF_STORE(&rf_head->rank, rank);
   if (world_size > 0) RF_STORE(&rf_head->world_size, world_size);
@@ -59,6 +52,7 @@ void rf_become_member(uint8_t library, int32_t rank, int32_t world_size) {
 
 void rf_spawned(void) {
   if (rf_open_header() == 0) RF_STORE(&rf_head->spawned, 1u);
+  rf_clean_stack();
 }
 
 void rf_finalized(uint8_t library) {

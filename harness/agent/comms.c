@@ -94,7 +94,7 @@ static const struct rf_comm* owner_of_stream(const struct rf_comm_info* info) {
   return NULL;
 }
 
-static int has_live_world(uint8_t library) {
+int rf_has_live_world(uint8_t library) {
   const uint32_t used = RF_LOAD(&rf_head->comms_used);
   for (uint32_t i = 0; i < used && i < RF_MAX_COMMS; ++i)
     if (rf_comms[i].library == library && (RF_LOAD(&rf_comms[i].flags) & RF_COMM_WORLD) &&
@@ -116,7 +116,7 @@ static void place(struct rf_comm* c, const struct rf_comm_info* info) {
   }
   c->ordinal = __atomic_fetch_add(&made_of_library[info->library % RF_MAX_LIBRARIES], 1, __ATOMIC_RELAXED);
   if (info->size && info->size == over_all && !(info->flags & RF_COMM_INTER) &&
-      !has_live_world(info->library))
+      !rf_has_live_world(info->library))
     c->flags |= RF_COMM_WORLD;
 }
 

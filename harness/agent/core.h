@@ -69,7 +69,8 @@ struct rf_call {
   uint32_t changed;   /* rf_changed_arg of an RF_VERB_ARG action; 0 */
   uint64_t changed_to;
   uint32_t armed_after; /* private */
-  uint32_t reserved[5];
+  int32_t depth_before; /* private: of the thread */
+  uint32_t reserved[4];
 };
 
 struct rf_comm_info {
@@ -122,7 +123,11 @@ struct rf_core_v1 {
   enum rf_verdict (*inner_begin)(struct rf_call*);
   void (*inner_end)(struct rf_call*, int result);
 
-  void (*spawned)(void);     /* the world of this process was started by ranks of another */
+  void (*spawned)(void); /* the world of this process was started by ranks of another */
+  /* Rank and size as one launcher's variables tell them now; 0 when none does. */
+  int (*told_by_launcher)(int32_t* rank, int32_t* size);
+  int32_t (*rank)(void);                       /* of this process, as its record has it; -1 */
+  int (*is_library_code)(const void* address); /* of MPI's own libraries */
   void (*polled)(int found); /* this thread asked, without a wait, whether something has come */
 };
 

@@ -72,7 +72,10 @@ __attribute__((constructor(102))) static void start(void) {
 }
 
 static int in_call(void) { return rf_me.depth; }
-static void nest(int by) { rf_me.depth += by; }
+static void nest(int by) {
+  if (rf_me.depth == 0) rf_me.open = (uintptr_t)__builtin_frame_address(0);
+  rf_me.depth += by;
+}
 
 const struct rf_core_v1 rf_core = {
     .version = RF_CORE_VERSION,
@@ -101,6 +104,9 @@ const struct rf_core_v1 rf_core = {
     .inner_begin = rf_inner_begin,
     .inner_end = rf_inner_end,
     .spawned = rf_spawned,
+    .told_by_launcher = rf_told_by_launcher,
+    .rank = rf_rank,
+    .is_library_code = rf_is_library_code,
     .polled = rf_polled,
 };
 

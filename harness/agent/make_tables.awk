@@ -11,7 +11,7 @@ BEGIN {
   print "/* tables.c: made from calls.def files; not to be edited. */" > tables
   print "#include \"harness/agent/agent_abi.h\"\n#include \"harness/agent/tables.h\"" > tables
   print "const struct rf_call_name rf_call_names[] = {" > tables
-  print "{\n  global:\n    rankfault_*_v1;\n    _exit;\n    _Exit;\n    quick_exit;\n    longjmp;\n    _longjmp;\n    siglongjmp;\n    __longjmp_chk;\n    dlopen;\n    dlmopen;\n    dlsym;\n    dlvsym;\n    __asan_default_options;" > map
+  print "{\n  global:\n    rankfault_*_v1;\n    _exit;\n    _Exit;\n    quick_exit;\n    dlopen;\n    dlmopen;\n    dlsym;\n    dlvsym;\n    __asan_default_options;" > map
   count = 0
 }
 /^[ \t]*RF_LIBRARY\(/ {

@@ -45,6 +45,16 @@ static struct region* smallest_free(uint32_t size) {
   return best;
 }
 
+/* Gives back what a list of `size` does not need of a free region. */
+static struct region* cut(struct region* r, uint32_t size) {
+  if (!r || r->room == size || regions_used == RF_MAX_COMMS) return r;
+  memmove(r + 2, r + 1, (size_t)(regions + regions_used - (r + 1)) * sizeof(*r));
+  r[1] = (struct region){.at = r->at + size, .room = r->room - size};
+  r->room = size;
+  ++regions_used;
+  return r;
+}
+
 static void join_free_neighbours(void) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < regions_used; ++i) {
@@ -68,11 +78,11 @@ static struct region* new_region(uint32_t size) {
 uint32_t rf_members_keep(const int32_t* ranks, uint32_t size) {
   struct region* r = equal_list(ranks, size);
   if (!r) {
-    r = smallest_free(size);
+    r = cut(smallest_free(size), size);
     if (!r) r = new_region(size);
     if (!r) {
       join_free_neighbours();
-      r = smallest_free(size);
+      r = cut(smallest_free(size), size);
     }
     if (!r) r = new_region(size);
     if (!r) return RF_NO_MEMBERS;

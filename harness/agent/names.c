@@ -30,7 +30,8 @@ static uint32_t append(const char* text, uint32_t bytes) {
   return at;
 }
 
-uint32_t rf_name(const char* text) {
+/* `known_only`: of a text that is not kept yet there is none. */
+static uint32_t name(const char* text, int known_only) {
   if (!text || !*text || rf_open_record() != 0) return 0;
   const uint64_t hash = rf_hash_text(text);
   for (uint32_t i = 0; i < BUCKETS; ++i) {
@@ -42,16 +43,20 @@ uint32_t rf_name(const char* text) {
       continue;
     }
     if (seen) continue;
+    if (known_only) return 0;
     const uint32_t offset = append(text, (uint32_t)strlen(text) + 1);
     if (offset &&
         __atomic_compare_exchange_n(&known[at].hash, &seen, hash, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
       RF_STORE(&known[at].offset, offset);
     return offset;
   }
-  rf_set_partial(RF_PARTIAL_NAMES);
+  if (!known_only) rf_set_partial(RF_PARTIAL_NAMES);
   return 0;
 }
 
+uint32_t rf_name(const char* text) { return name(text, 0); }
+
 uint32_t rf_comm_name(const char* text) {
-  return rf_open_record() == 0 && RF_LOAD(&rf_head->names_used) < RF_NAME_BYTES / 2 ? rf_name(text) : 0;
+  if (!text || rf_open_record() != 0) return 0;
+  return name(text, RF_LOAD(&rf_head->names_used) + strlen(text) >= RF_NAME_BYTES / 2);
 }

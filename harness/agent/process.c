@@ -26,6 +26,22 @@ static int32_t number_of(const char* text) {
   return *end || value > 0x7ffffffe ? -1 : (int32_t)value;
 }
 
+int rf_told_by_launcher(int32_t* rank, int32_t* size) {
+  static const char* const names[][2] = {
+#define RF_LAUNCHER(rank, size, local_rank) {rank, size},
+#include "harness/agent/launcher_env.def"
+  };
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
+    const int32_t r = number_of(variable(names[i][0]));
+    const int32_t s = names[i][1] ? number_of(variable(names[i][1])) : -1;
+    if (r < 0 || s < 0) continue;
+    *rank = r;
+    *size = s;
+    return 1;
+  }
+  return 0;
+}
+
 static int32_t first_number(const char* const* names, size_t count, const char** source) {
   for (size_t i = 0; i < count; ++i) {
     const int32_t value = names[i] ? number_of(variable(names[i])) : -1;

@@ -77,6 +77,16 @@ void rf_write_state(const struct rf_call* c, uint64_t seq, uint32_t where, uint6
   RF_STORE(&lane->selector, 1 - whole);
 }
 
+/* Of a call that begins: one that is not in this record (of the parent of a fork) becomes none. */
+static struct rf_comm* find_comm(struct rf_call* c) {
+  const uint32_t at = RF_COMM_SLOT(c->comm);
+  if (RF_LIKELY(at < __atomic_load_n(&rf_head->comms_used, __ATOMIC_RELAXED) &&
+                __atomic_load_n(&rf_comms[at].number, __ATOMIC_RELAXED) == c->comm))
+    return &rf_comms[at];
+  c->comm = RF_NO_COMM;
+  return NULL;
+}
+
 /* Null also of one whose entry serves another by now: work that was pending when it was freed. */
 static struct rf_comm* comm_of(const struct rf_call* c) {
   if (c->comm == RF_NO_COMM) return NULL;
@@ -142,7 +152,7 @@ static void first_collective(const struct rf_call* c) {
  * function, of an error handler. It has no record of its own, so from here on the record is not the whole
  * truth.
  */
-static __attribute__((noinline, cold)) void note_nested(const struct rf_call* c) {
+static void note_nested(const struct rf_call* c) {
   if (c->library != RF_LIB_MPI || rf_me.in_core || !rf_is_recording()) return;
   const struct rf_lane* lane = &rf_lanes[rf_me.lane];
   const struct rf_state* s = &lane->slot[RF_LOAD(&lane->selector) & 1];
@@ -150,21 +160,61 @@ static __attribute__((noinline, cold)) void note_nested(const struct rf_call* c)
   rf_opaque(RF_OPAQUE_COMMUNICATION | RF_OPAQUE_NESTED);
 }
 
+static void leave(const struct rf_call* c, uint8_t phase, int result) {
+  const uint64_t now = rf_now();
+  write_record(c, phase, c->seq, 0, result, now);
+  rf_write_state(c, c->seq, RF_OUTSIDE, now, result);
+}
+
+/* Its frame is gone, so the lane's state tells what it was. Whether the library counts it is not known. */
+static void end_abandoned(void) {
+  rf_opaque(RF_OPAQUE_COMMUNICATION | RF_OPAQUE_NESTED);
+  if (rf_me.epoch == 0 || rf_me.epoch != __atomic_load_n(rf_mine, __ATOMIC_RELAXED)) return;
+  const struct rf_lane* lane = &rf_lanes[rf_me.lane];
+  const struct rf_state s = lane->slot[RF_LOAD(&lane->selector) & 1];
+  if (s.where != RF_INSIDE) return;
+  const struct rf_call c = {.op = s.op,
+                            .library = s.library,
+                            .dtype = s.dtype,
+                            .reduce_op = s.reduce_op,
+                            .flags = s.flags,
+                            .comm = s.comm,
+                            .peer = s.peer,
+                            .recv_peer = s.recv_peer,
+                            .tag = s.tag,
+                            .count = s.count,
+                            .seq = s.seq,
+                            .where = (const void*)(uintptr_t)s.return_address, /* NOLINT */
+                            .number = s.call};
+  struct rf_comm* comm = comm_of(&c);
+  if (comm && !(c.flags & RF_CALL_EXECUTION)) note_failure(&c, comm, RF_RESULT_THROWN);
+  leave(&c, RF_PHASE_ERROR, RF_RESULT_THROWN);
+}
+
+/* Of a call of a thread that has one open. */
+static __attribute__((noinline, cold)) int is_inside(struct rf_call* c) {
+  if (rf_is_abandoned(c)) {
+    end_abandoned();
+    return 0;
+  }
+  c->depth_before = rf_me.depth++;
+  note_nested(c);
+  return 1;
+}
+
 enum rf_verdict rf_begin(struct rf_call* c) {
   c->outermost = 0;
   c->verdict = RF_DO_FORWARD;
   c->changed = 0;
-  if (RF_UNLIKELY(rf_me.depth++ != 0)) {
-    note_nested(c);
-    return RF_DO_FORWARD;
-  }
+  if (RF_UNLIKELY(rf_me.depth != 0) && is_inside(c)) return RF_DO_FORWARD;
+  c->depth_before = 0;
+  rf_me.depth = 1;
+  rf_me.open = (uintptr_t)c;
   if (rf_me.in_core || RF_UNLIKELY(!rf_attached())) return RF_DO_FORWARD;
   if (c->library == RF_LIB_MPI && RF_UNLIKELY(rf_is_library_code(c->where))) return RF_DO_FORWARD;
   c->outermost = 1;
   c->lane = rf_me.lane;
-  if (RF_UNLIKELY(RF_COMM_SLOT(c->comm) >= __atomic_load_n(&rf_head->comms_used, __ATOMIC_RELAXED) ||
-                  !comm_of(c)))
-    c->comm = RF_NO_COMM; /* of the parent of a fork: not in this record */
+  struct rf_comm* const comm = find_comm(c);
   if (rf_is_armed(c->op) && !(c->flags & RF_CALL_EXECUTION)) {
     struct rf_point point = {
         .call = c, .edge = RF_EDGE_BEFORE, .step = rf_current_step(), .seq = rf_seq_of(c)};
@@ -173,7 +223,6 @@ enum rf_verdict rf_begin(struct rf_call* c) {
   }
   if (RF_UNLIKELY(__atomic_load_n(&rf_head->stage, __ATOMIC_RELAXED) < RF_STAGE_MEMBER)) first_collective(c);
   c->number = rf_next_call(rf_me.lane);
-  struct rf_comm* comm = comm_of(c);
   c->seq = take_seq(c, comm);
   const uint64_t now = rf_now();
   write_record(c, RF_PHASE_ENTER, c->seq, (uint64_t)(uintptr_t)c->where, c->tag, now);
@@ -204,11 +253,8 @@ static int was_recorded(const struct rf_call* c) {
          rf_me.epoch == __atomic_load_n(rf_mine, __ATOMIC_RELAXED);
 }
 
-static void leave(struct rf_call* c, uint8_t phase, int result) {
-  const uint64_t now = rf_now();
-  write_record(c, phase, c->seq, 0, result, now);
-  rf_write_state(c, c->seq, RF_OUTSIDE, now, result);
-}
+/* Also where a jump left calls that were made inside of this one. */
+static void leave_depth(const struct rf_call* c) { rf_me.depth = c->depth_before; }
 
 int rf_end(struct rf_call* c, int result) {
   if (was_recorded(c)) {
@@ -222,7 +268,7 @@ int rf_end(struct rf_call* c, int result) {
     leave(c, result == RF_RESULT_THROWN ? RF_PHASE_ERROR : RF_PHASE_EXIT, result);
     after_edge(c);
   }
-  --rf_me.depth;
+  leave_depth(c);
   return result;
 }
 
@@ -235,7 +281,7 @@ void rf_end_enqueued(struct rf_call* c, int result) {
     leave(c, RF_PHASE_ENQUEUE, 0);
     after_edge(c);
   }
-  --rf_me.depth;
+  leave_depth(c);
 }
 
 void rf_complete(uint64_t origin, uint32_t comm, uint64_t seq, int result) {

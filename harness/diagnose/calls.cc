@@ -170,7 +170,6 @@ class Builder {
         c.call.status =
             c.call.number == s.call && s.last_result != 0 ? Call::Status::kFailed : Call::Status::kReturned;
         c.call.left = s.since_ns;
-        c.call.end_recorded = false;
       }
     if (!inside) return;
     Draft* c = find(lane.index, s.call);

@@ -111,6 +111,13 @@ Finding quiet(const JobView& job, const DiagnoseOptions& options) {
   return f;
 }
 
+// A call that a jump left is open still, or the thread's next call ended it. Of MPI alone: what throws in
+// other libraries is their error.
+bool left_by_jump(const Call& c) {
+  return c.open() ||
+         (c.library() == RF_LIB_MPI && c.status == Call::Status::kFailed && c.result() == RF_RESULT_THROWN);
+}
+
 // A ring that lost records may have lost the end of a call, too.
 std::vector<ClaimedCall> left_by_jumps(const JobView& job) {
   std::vector<ClaimedCall> found;
@@ -118,7 +125,7 @@ std::vector<ClaimedCall> left_by_jumps(const JobView& job) {
     const Process* p = job.rank(rank);
     if (!p || !p->ended_with_0()) return {};
     for (const Call& c : p->calls)
-      if ((c.open() || !c.end_recorded) && p->view->history_lost == 0)
+      if (left_by_jump(c) && p->view->history_lost == 0)
         found.push_back({rank, c.lane, c.number});
   }
   return found;

@@ -4,25 +4,11 @@
 #include <algorithm>
 #include <map>
 
+#include "harness/diagnose/message_order.h"
 #include "harness/diagnose/messages.h"
 
 namespace rankfault {
 namespace {
-
-using Messages = std::map<int, std::vector<const Call*>>;  // by peer
-
-// Those of a member that are on record in one order: all were made by one thread, and none is lost.
-bool messages_of(const Member& m, uint16_t op, Messages& found) {
-  if (!nccl_messages_known(m) || m.process->view->history_lost != 0) return false;
-  const Call* first = nullptr;
-  for (const Call& c : m.process->calls) {
-    if (c.comm() != m.comm->index || c.op() != op || c.status == Call::Status::kFailed) continue;
-    if (c.count() == 0 || (first && c.lane != first->lane)) return false;
-    first = &c;
-    found[c.peer()].push_back(&c);
-  }
-  return true;
-}
 
 bool had(const std::vector<const Call*>& calls, size_t places, uint64_t bytes) {
   return std::any_of(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(places),
@@ -55,25 +41,26 @@ void compare(UnevenPair pair, const std::vector<const Call*>& sends, const std::
 
 std::vector<UnevenPair> uneven_messages(const JobView& job) {
   std::vector<UnevenPair> found;
+  MessageOrder order;
   for (const CommGroup& group : job.comms()) {
     if (group.library != RF_LIB_NCCL) continue;
     if (std::none_of(group.members.begin(), group.members.end(), waits_for_messages)) continue;
-    std::map<const Member*, Messages> sends, receives;
+    std::map<const Member*, const MessagesByPeer*> sends, receives;
     for (const Member& m : group.members) {
       if (!m.process || !m.comm || m.process->has_streams()) continue;
-      Messages sent, received;
-      if (!messages_of(m, RF_OP_SEND, sent) || !messages_of(m, RF_OP_RECV, received)) continue;
-      sends[&m] = std::move(sent);
-      receives[&m] = std::move(received);
+      const MessagesByPeer *sent = order.of(m, RF_OP_SEND), *received = order.of(m, RF_OP_RECV);
+      if (!sent || !received) continue;
+      sends[&m] = sent;
+      receives[&m] = received;
     }
     for (const auto& [sender, sent] : sends)
-      for (const auto& [peer, calls] : sent) {
+      for (const auto& [peer, calls] : *sent) {
         if (peer < 0 || static_cast<size_t>(peer) >= group.members.size()) continue;
         const Member* receiver = &group.members[static_cast<size_t>(peer)];
         const auto other = receives.find(receiver);
         if (other == receives.end() || receiver == sender) continue;
-        const auto from_sender = other->second.find(sender->rank);
-        if (from_sender != other->second.end())
+        const auto from_sender = other->second->find(sender->rank);
+        if (from_sender != other->second->end())
           compare({&group, sender, receiver}, calls, from_sender->second, found);
       }
   }

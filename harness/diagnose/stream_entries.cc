@@ -1,7 +1,8 @@
 // stream_entries: see stream_entries.h.
 #include "harness/diagnose/stream_entries.h"
 
-#include "harness/diagnose/messages.h"
+#include <algorithm>
+
 #include "harness/diagnose/nccl_groups.h"
 #include "harness/diagnose/needs.h"
 
@@ -33,26 +34,17 @@ const Call* only_wait(const Member& m) {
   return wait && only_issuer(*m.comm) == wait->lane ? wait : nullptr;
 }
 
-// Messages are matched by count, so none may be lost.
-bool all_messages_kept(const Member& m) {
-  return nccl_messages_known(m) && m.process->view->history_lost == 0;
-}
-
 }  // namespace
 
-const Call* send_for(const Call& receive, const Member& me, const Member& partner) {
-  const auto of_pair = [](const Member& m, uint16_t op, int peer, const Call& c) {
-    return c.comm() == m.comm->index && c.op() == op && c.peer() == peer && c.count() != 0 &&
-           c.status != Call::Status::kFailed;
-  };
-  size_t place = 0;
-  for (const Call& c : me.process->calls) {
-    if (&c == &receive) break;
-    place += of_pair(me, RF_OP_RECV, partner.rank, c);
-  }
-  for (const Call& c : partner.process->calls)
-    if (of_pair(partner, RF_OP_SEND, me.rank, c) && place-- == 0) return &c;
-  return nullptr;
+std::optional<const Call*> StreamEntries::send_for(const Call& receive, const Member& me,
+                                                   const Member& partner) const {
+  const MessagesByPeer *received = order_.of(me, RF_OP_RECV), *sent = order_.of(partner, RF_OP_SEND);
+  if (!received || !sent) return std::nullopt;
+  const std::vector<const Call*>& receives = received->at(partner.rank);
+  const auto place =
+      static_cast<size_t>(std::find(receives.begin(), receives.end(), &receive) - receives.begin());
+  const auto sends = sent->find(me.rank);
+  return sends != sent->end() && place < sends->second.size() ? sends->second[place] : nullptr;
 }
 
 StreamEntries::StreamEntries(const JobView& job, TimeNs until) {
@@ -102,10 +94,11 @@ std::vector<StreamStep> StreamEntries::steps_from(const StreamEntry& e) const {
   for (const Member& m : e.group->members) {
     if (&m == e.member || !m.process || !m.comm || m.process->ended()) continue;
     if (receives ? m.rank != e.call->peer() : !needs.certainly(m.rank)) continue;
-    if (receives && !(all_messages_kept(*e.member) && all_messages_kept(m))) continue;
-    const Call* part = receives ? send_for(*e.call, *e.member, m) : m.at(e.call->seq);
-    if (part)
-      step_by_part(e, m, part, steps);
+    const std::optional<const Call*> part =
+        receives ? send_for(*e.call, *e.member, m) : std::optional(m.at(e.call->seq));
+    if (!part) continue;
+    if (*part)
+      step_by_part(e, m, *part, steps);
     else if (receives || m.entered(e.call->seq) == Known::kNo)
       step_by_wait(e, m, steps);
   }

@@ -9,10 +9,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "harness/diagnose/finding.h"
+#include "harness/diagnose/message_order.h"
 #include "harness/diagnose/view.h"
 
 namespace rankfault {
@@ -49,12 +51,13 @@ class StreamEntries {
   void step_by_part(const StreamEntry&, const Member& at, const Call* part, std::vector<StreamStep>&) const;
   void step_by_wait(const StreamEntry&, const Member& at, std::vector<StreamStep>&) const;
 
+  // The call of the partner that a receive takes its message from; null: not made. Nothing where the messages
+  // have no known order.
+  std::optional<const Call*> send_for(const Call& receive, const Member& me, const Member& partner) const;
+
   std::vector<StreamEntry> entries_;
+  mutable MessageOrder order_;
   std::unordered_map<const Call*, size_t> at_;
 };
-
-// The call of the partner that a receive takes its message from, by count: NCCL matches in order. Null: not
-// made.
-const Call* send_for(const Call& receive, const Member& me, const Member& partner);
 
 }  // namespace rankfault

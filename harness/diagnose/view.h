@@ -50,7 +50,6 @@ struct Call {
   uint32_t number = 0;
   uint8_t lane = 0;
   Status status = Status::kInside;
-  bool end_recorded = true;  // false: the lane is elsewhere now, and no record says how the call ended
 
   uint16_t op() const { return shape->op; }
   uint16_t flags() const { return shape->flags; }

@@ -19,6 +19,30 @@ uint64_t sum_of_calls(const Ring& ring) {
   return sum;
 }
 
+// The next call of the thread finds out.
+TEST(FlightRecord, ACallThatAJumpLeftHasEnded) {
+  AgentRun run;
+  ASSERT_EQ(run.run({"jump_out_of_a_call"}), 0) << run.out();
+  const Ring ring = run.ring();
+  EXPECT_EQ(ring.count(RF_OP_ALL_REDUCE, RF_PHASE_ENTER), 3);
+  EXPECT_EQ(ring.count(RF_OP_ALL_REDUCE, RF_PHASE_ERROR), 1);
+  EXPECT_EQ(ring.count(RF_OP_ALL_REDUCE, RF_PHASE_EXIT), 2);
+  EXPECT_EQ(ring.state(0).where, RF_OUTSIDE);
+  EXPECT_EQ(ring.comm(0).failures, 1u);
+  EXPECT_EQ(ring.header().opaque, uint32_t{RF_OPAQUE_COMMUNICATION | RF_OPAQUE_NESTED});
+}
+
+TEST(FlightRecord, ACallFromAnotherStackEndsNone) {
+  AgentRun run;
+  ASSERT_EQ(run.run({"call_from_another_stack"}), 2) << run.out();
+  const Ring ring = run.ring();
+  EXPECT_EQ(ring.count(RF_OP_ALL_REDUCE, RF_PHASE_ENTER), 3)
+      << "the one inside has none, those after it have";
+  EXPECT_EQ(ring.count(RF_OP_ALL_REDUCE, RF_PHASE_EXIT), 3);
+  EXPECT_EQ(ring.comm(0).failures, 0u);
+  EXPECT_EQ(ring.header().opaque, 0u);
+}
+
 TEST(FlightRecord, KeepsEveryCallOfTheLibrary) {
   AgentRun run;
   ASSERT_EQ(run.run({"steps", "25"}), 0) << run.out();

@@ -31,6 +31,7 @@ class SimulatedNccl {
     builder_.comm("pair", pair);
     const bool one_stream = random_() % 2;
     buffers_sends_ = random_() % 2;
+    const bool two_threads = seed % 4 == 0;  // what they send meets in the order of the calls of both
     for (unsigned i = 0, calls = 4 + random_() % 12; i < calls; ++i) {
       if (random_() % 4 == 0) {
         const int to = static_cast<int>(random_() % 2);
@@ -38,6 +39,7 @@ class SimulatedNccl {
           CallSpec message = on(me == to ? recv(1 - me) : send(1 - me), "pair");
           message.flags |= RF_CALL_NONBLOCKING;
           message.tag = one_stream ? 1 : 2;
+          if (two_threads) message.lane = random_() % 2;
           of(me == 0 ? 0 : ranks_ - 1).program.push_back(message);
         }
         continue;
@@ -193,7 +195,7 @@ class SimulatedNccl {
     builder_.enqueues(r, call);
     const uint64_t place = place_of(r, call);
     me.device.push_back({call, place});
-    me.pending.push_back({call, builder_.last_origin(r), place, call.tag, me.device.size() - 1});
+    me.pending.push_back({call, builder_.last_origin(r, call.lane), place, call.tag, me.device.size() - 1});
     run_devices();
     return true;
   }

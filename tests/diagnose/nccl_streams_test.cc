@@ -1,4 +1,5 @@
 // nccl_streams_test: what is said of operations of NCCL by the order in which they stand on their streams.
+#include "harness/diagnose/stream_order.h"
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
@@ -233,6 +234,22 @@ TEST_F(NcclRing, OfRecordsThatAreLostNothingIsCounted) {
   for (int r = 0; r < 3; ++r) pass_on(r, r == 1 ? 1 : 16, false);
   for (int r = 0; r < 3; ++r) job.rank(r).history_lost = 1;
   EXPECT_EQ(finding_of(diagnose(job.build()), "missing_call"), nullptr);
+}
+
+// Rank 1 sends, reduces, sends; rank 0 receives twice before it reduces. The receives of two threads may
+// reach the library in another order than the record: then the reduction waits for none of them.
+TEST(NcclMessageOrder, MessagesOfTwoThreadsHaveNone) {
+  for (const uint32_t other_lane : {0u, 1u}) {
+    TimelineBuilder job(2, RF_LIB_NCCL);
+    for (int r : {0, 1}) job.rank(r).coverage.push_back({RF_LIB_CUDA, RF_HOOK_PRELOAD, 0, "nccl", ""});
+    CallSpec second = on_stream(recv(1)), reduction = on_stream(all_reduce());
+    second.lane = reduction.lane = other_lane;
+    job.enqueues(0, on_stream(recv(1), kOther)).enqueues(0, second).enqueues(0, reduction);
+    for (const CallSpec& call : {send(0), all_reduce(), send(0)}) job.enqueues(1, on_stream(call));
+    const Timeline timeline = job.wait(30 * kSecond).build();
+    const StreamKnot knot = find_stream_knot(JobView(timeline), DiagnoseOptions{});
+    EXPECT_EQ(knot.steps.empty(), other_lane == 1) << "lane " << other_lane;
+  }
 }
 
 }  // namespace

@@ -115,7 +115,9 @@ ncclResult_t ncclGetVersion(int* version) {
 }
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  static char made;
   memset(id, 0x5a, sizeof(*id));
+  id->internal[1] = made++;
   return ncclSuccess;
 }
 

@@ -98,7 +98,6 @@ void connect_full_mesh(::gloo::rendezvous::Context* self, ::gloo::rendezvous::St
   const bool is_world = claim.world_size < 0 || self->size >= claim.world_size;
   core->become_member(RF_LIB_GLOO, is_world ? self->rank : claim.rank,
                       is_world ? self->size : claim.world_size);
-  if (self->size > claim.world_size) own_claim().join(self->rank, self->size);
   rf_call call =
       make_call(RF_LIB_GLOO, is_world ? RF_OP_INIT : RF_OP_COMM_CREATE, __builtin_return_address(0));
   call.timeout_ns = timeout_ns(*self);
@@ -106,6 +105,7 @@ void connect_full_mesh(::gloo::rendezvous::Context* self, ::gloo::rendezvous::St
   if (recorded.verdict() == RF_DO_FAIL) throw ::gloo::IoException("[rankfault] Connect timeout (injected)");
   offer_identity(store, self->rank, is_world, claim.rank);
   next.connect_full_mesh(self, store, device);
+  own_claim().connected(self->rank, self->size);
   const uint64_t id = identity_from_text(fetch(store, kIdentityKey));
   ContextInfo info{.id = id,
                    .timeout_ns = timeout_ns(*self),

@@ -13,29 +13,22 @@
 #include <string>
 #include <vector>
 
-#include "harness/agent/agent_abi.h"
+#include "harness/backends/gloo/recorded_call.h"
 
 namespace rankfault::gloo_decoder {
 
 constexpr const char* kIdentityKey = "rankfault/id";
 
 struct Claim {
-  int rank = -1;
-  int world_size = -1;
+  int32_t rank = -1;
+  int32_t world_size = -1;
 };
 
 // Rank and world size as the launcher told them; -1 when it did not.
 inline Claim claim_of_environment() {
-  constexpr const char* kNames[][2] = {
-#define RF_LAUNCHER(rank, size, local_rank) {rank, size},
-#include "harness/agent/launcher_env.def"
-  };
-  for (const auto& names : kNames) {
-    const char* rank = getenv(names[0]);
-    const char* size = names[1] ? getenv(names[1]) : nullptr;
-    if (rank && *rank && size && *size) return {atoi(rank), atoi(size)};
-  }
-  return {};
+  Claim claim;
+  core->told_by_launcher(&claim.rank, &claim.world_size);
+  return claim;
 }
 
 // Who this process is: what the environment says, until a communicator refutes it by being larger than the
@@ -47,10 +40,17 @@ class OwnClaim {
     if (!joined) return claim_of_environment();
     return {static_cast<int>(joined & 0xffffffffu), static_cast<int>(joined >> 32)};
   }
+  // A communicator that connected. One as large as the last replaces it where the core took its rank for the
+  // process's own: the ranks of a job that starts anew, not those of a group that orders them otherwise.
+  void connected(int rank, int size) {
+    const Claim before = get();
+    if (size > before.world_size || (size == before.world_size && joined_.load() && core->rank() == rank))
+      join(rank, size);
+  }
   void join(int rank, int size) {
     const uint64_t now = static_cast<uint64_t>(size) << 32 | static_cast<uint32_t>(rank);
     uint64_t before = joined_.load();
-    while (before >> 32 < now >> 32 && !joined_.compare_exchange_weak(before, now)) {
+    while (before >> 32 <= now >> 32 && before != now && !joined_.compare_exchange_weak(before, now)) {
     }
   }
 

@@ -177,7 +177,6 @@ void construct(void* self, void* const* store, int rank, int size, void** option
   const bool is_world = (over_all || prefix == "0") && world.starts_with(self) && over_all;
   World::Guard guard(self);
   core->become_member(RF_LIB_C10D, over_all ? rank : claim.rank, over_all ? size : claim.world_size);
-  if (size > claim.world_size) own_claim().join(rank, size);
   rf_call call =
       make_call(RF_LIB_C10D, is_world ? RF_OP_INIT : RF_OP_COMM_CREATE, __builtin_return_address(0));
   const uint64_t timeout_ns = timeout_of(options);
@@ -188,6 +187,7 @@ void construct(void* self, void* const* store, int rank, int size, void** option
   if (rank == 0) offer(kept, kIdentityKey, identity_text(random_identity()));
   if (!over_all) offer(kept, member_key(rank), std::to_string(claim.rank));
   torch_next.construct(self, store, rank, size, options);
+  own_claim().connected(rank, size);
   Identity of = identity_after(kept, size, over_all, name);
   if (refute_environment(of.members)) {
     of.members = fetch_members(kept, size, true);

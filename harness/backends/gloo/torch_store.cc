@@ -19,13 +19,19 @@ rf_call named(int id, const void* where) {
   return call;
 }
 
+// Whether the store is asked. A skipped wait ends at once, a skipped get gives an empty value.
+bool is_asked(const RecordedCall& recorded) {
+  if (recorded.verdict() == RF_DO_FAIL) throw std::runtime_error("[rankfault] store wait timeout (injected)");
+  return recorded.verdict() == RF_DO_FORWARD;
+}
+
 #define HERE __builtin_return_address(0)
 
 template <int kKind>
 void wait(void* store, const Keys& keys) {
   rf_call call = named(RF_NAMED_STORE_WAIT, HERE);
   RecordedCall recorded(call);
-  torch_next.store_wait[kKind](store, keys);
+  if (is_asked(recorded)) torch_next.store_wait[kKind](store, keys);
   recorded.returned();
 }
 
@@ -34,7 +40,7 @@ void wait_for(void* store, const Keys& keys, const std::chrono::milliseconds& li
   rf_call call = named(RF_NAMED_STORE_WAIT, HERE);
   call.timeout_ns = limit.count() > 0 ? static_cast<uint64_t>(limit.count()) * 1'000'000 : 0;
   RecordedCall recorded(call);
-  torch_next.store_wait_for[kKind](store, keys, limit);
+  if (is_asked(recorded)) torch_next.store_wait_for[kKind](store, keys, limit);
   recorded.returned();
 }
 
@@ -42,7 +48,7 @@ template <int kKind>
 Bytes get(void* store, const std::string& key) {
   rf_call call = named(RF_NAMED_STORE_GET, HERE);
   RecordedCall recorded(call);
-  Bytes value = torch_next.store_get[kKind](store, key);
+  Bytes value = is_asked(recorded) ? torch_next.store_get[kKind](store, key) : Bytes{};
   recorded.returned();
   return value;
 }

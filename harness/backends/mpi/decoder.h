@@ -38,7 +38,8 @@ extern struct mpi_library rf_mpi;
 
 /* life.c */
 void rf_announce(void);
-void rf_note_delete_function(void); /* of an attribute: it runs inside of a finalisation */
+/* Of an attribute, made at `where`: it runs inside of a finalisation. */
+void rf_note_delete_function(const void* where);
 void rf_note_finalize(void);
 
 /* library.c */

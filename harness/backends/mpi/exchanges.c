@@ -87,12 +87,14 @@ void rf_blocks(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, int
 
 /* What a rank takes is of one type, whoever sent it: so with what it sends and takes its partners' types are
  * known, of those that exchange something with it. */
-static int32_t taken_of(const struct rf_comm* on, const int* sn, const int* rn, uint8_t taken) {
-  int32_t tag = taken | RF_TAKEN_KNOWN | RF_SENDS_TO_EACH | RF_TAKES_FROM_EACH;
+static int32_t taken_of(const struct rf_comm* on, const int* sn, MPI_Datatype st, const int* rn,
+                        MPI_Datatype rt) {
+  const int sends = rf_bytes(1, st) != 0, takes = rf_bytes(1, rt) != 0;
+  int32_t tag = rf_elements(0, rt).dtype | RF_TAKEN_KNOWN | RF_SENDS_TO_EACH | RF_TAKES_FROM_EACH;
   for (uint32_t r = 0; r < on->size; ++r) {
     if ((int)r == on->rank) continue;
-    if (!sn || sn[r] <= 0) tag &= ~RF_SENDS_TO_EACH;
-    if (rn[r] <= 0) tag &= ~RF_TAKES_FROM_EACH;
+    if (!sends || sn[r] <= 0) tag &= ~RF_SENDS_TO_EACH;
+    if (!takes || rn[r] <= 0) tag &= ~RF_TAKES_FROM_EACH;
   }
   return tag;
 }
@@ -111,7 +113,7 @@ void rf_all_to_all(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s,
     int total = 0;
     for (uint32_t r = 0; r < on->size; ++r) total += sn[r];
     set_elements(call, total, st);
-    if (rn && op == RF_OP_ALL_TO_ALLV) call->tag = taken_of(on, sn, rn, rf_elements(0, rt).dtype);
+    if (rn && op == RF_OP_ALL_TO_ALLV) call->tag = taken_of(on, sn, st, rn, rt);
     if (on->rank >= 0) own_share(call, sn[on->rank], st, rn[on->rank], rt);
   }
   owed_each(call, rn, rt, rts);

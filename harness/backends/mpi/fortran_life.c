@@ -38,14 +38,14 @@ NAMES(abort, (fint * comm, fint* code, fint* error), (comm, code, error))
 /* Whether the delete function is one that does nothing is not told from here: it counts as one that may call.
  */
 static void f_comm_create_keyval(FROM, void* copy, void* on_delete, fint* key, void* extra, fint* error) {
-  rf_note_delete_function();
+  rf_note_delete_function(where);
   GO(next)(copy, on_delete, key, extra, error);
 }
 NAMES(comm_create_keyval, (void* copy, void* on_delete, fint* key, void* extra, fint* error),
       (copy, on_delete, key, extra, error))
 
 static void f_keyval_create(FROM, void* copy, void* on_delete, fint* key, void* extra, fint* error) {
-  rf_note_delete_function();
+  rf_note_delete_function(where);
   GO(next)(copy, on_delete, key, extra, error);
 }
 NAMES(keyval_create, (void* copy, void* on_delete, fint* key, void* extra, fint* error),

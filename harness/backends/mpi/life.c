@@ -45,9 +45,9 @@ static int finalize(void) {
 /* Attributes of MPI_COMM_SELF are deleted inside of MPI_Finalize, before it ends anything, and what deletes
  * them may communicate (MPI 4.1, 11.2.4): a rank that is in there may yet come to a call. */
 static int may_call_back;
-/* A library's own, made inside a call of the program (MPICH's MPI-IO), calls nothing of the program. */
-void rf_note_delete_function(void) {
-  if (rf_core->in_call() == 0) may_call_back = 1;
+/* A library's own (MPICH's MPI-IO has one) calls nothing of the program. */
+void rf_note_delete_function(const void* where) {
+  if (!rf_core->is_library_code(where)) may_call_back = 1;
 }
 void rf_note_finalize(void) {
   if (may_call_back) rf_core->opaque(RF_OPAQUE_COMMUNICATION);
@@ -67,11 +67,11 @@ int wrap_MPI_Abort(MPI_Comm comm, int code) {
 }
 
 int wrap_MPI_Comm_create_keyval(void* copy, void* on_delete, int* key, void* extra) {
-  if (on_delete) rf_note_delete_function();
+  if (on_delete) rf_note_delete_function(WHERE);
   return NEXT(MPI_Comm_create_keyval)(copy, on_delete, key, extra);
 }
 
 int wrap_MPI_Keyval_create(void* copy, void* on_delete, int* key, void* extra) {
-  if (on_delete) rf_note_delete_function();
+  if (on_delete) rf_note_delete_function(WHERE);
   return NEXT(MPI_Keyval_create)(copy, on_delete, key, extra);
 }

@@ -48,12 +48,19 @@ static uint64_t key_at(int id, word pointer) {
 }
 
 static uint32_t comm_of(uint64_t key) {
-  for (int i = 0; i < kObjects; ++i)
+  for (int i = 0; key != 0 && i < kObjects; ++i)
     if (RF_LOAD(&objects[i].key) == key) return RF_LOAD(&objects[i].comm);
   return RF_NO_COMM;
 }
 
+static void forget(uint64_t key) {
+  for (int i = 0; key != 0 && i < kObjects; ++i)
+    if (RF_LOAD(&objects[i].key) == key) RF_STORE(&objects[i].key, 0);
+}
+
+/* One that has the handle already was freed by a way that nobody saw. */
 static void keep(uint64_t key, uint32_t comm) {
+  forget(key);
   for (int i = 0; key != 0 && i < kObjects; ++i) {
     uint64_t none = 0;
     if (!__atomic_compare_exchange_n(&objects[i].key, &none, ~(uint64_t)0, 0, __ATOMIC_ACQ_REL,
@@ -63,11 +70,6 @@ static void keep(uint64_t key, uint32_t comm) {
     RF_STORE(&objects[i].key, key);
     return;
   }
-}
-
-static void forget(uint64_t key) {
-  for (int i = 0; key != 0 && i < kObjects; ++i)
-    if (RF_LOAD(&objects[i].key) == key) RF_STORE(&objects[i].key, 0);
 }
 
 static void named(struct rf_call* call, int id, uint32_t comm, const void* where) {
@@ -99,14 +101,17 @@ static void named(struct rf_call* call, int id, uint32_t comm, const void* where
     return rf_core->end(&call, rc);                                           \
   }
 
-#define RF_ENDS(name)                                   \
-  int wrap_##name(PARAMETERS) {                         \
-    const uint64_t key = key_at(RF_NAMED_##name, a0);   \
-    struct rf_call call;                                \
-    named(&call, RF_NAMED_##name, comm_of(key), WHERE); \
-    FORWARDED(name);                                    \
-    if (done) forget(key);                              \
-    return rf_core->end(&call, rc);                     \
+/* Forgotten before the library frees it: another thread may get its handle right after. */
+#define RF_ENDS(name)                                 \
+  int wrap_##name(PARAMETERS) {                       \
+    const uint64_t key = key_at(RF_NAMED_##name, a0); \
+    const uint32_t comm = comm_of(key);               \
+    struct rf_call call;                              \
+    named(&call, RF_NAMED_##name, comm, WHERE);       \
+    forget(key);                                      \
+    FORWARDED(name);                                  \
+    if (!done && comm != RF_NO_COMM) keep(key, comm); \
+    return rf_core->end(&call, rc);                   \
   }
 
 #define RF_USES(name, on)                                                          \

@@ -14,7 +14,7 @@ static struct rf_call operation(uint16_t op, size_t count, ncclDataType_t type, 
                                 cudaStream_t stream, const void* where) {
   struct rf_call call = rf_call_on(op, comm, where);
   rf_set_elements(&call, count, type);
-  if (rf_comm_is_blocking(call.comm)) call.tag = rf_stream_number(stream);
+  if (rf_comm_is_blocking(call.comm)) call.tag = rf_stream_number(stream, rf_comm_device(call.comm));
   call.flags |= RF_CALL_NONBLOCKING;
   return call;
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "decoder.h"
 #include "harness/agent/lock.h"
+#include "streams.h"
 
 struct made {
   uint64_t id, parent, parent_seq;
@@ -37,17 +37,17 @@ int rf_comm_is_blocking(uint32_t comm) {
   return comm != RF_NO_COMM && !RF_LOAD(&launches_later[RF_COMM_SLOT(comm)]);
 }
 
-/* A configuration that leaves it open takes over what the parent has. */
+/* A configuration that leaves it open takes over what the parent has. NCCL_COMM_BLOCKING overrides both
+ * (add): NCCL reads its file of variables at its first initialisation, so it is looked up after that. */
 static int is_nonblocking(const ncclConfig_t* config, uint32_t parent) {
   if (config && (config->blocking == 0 || config->blocking == 1)) return !config->blocking;
   return parent != RF_NO_COMM && !rf_comm_is_blocking(parent);
 }
 
-/* A communicator is on the device that is current when it is made. */
-static int current_device(void) {
-  cudaError_t (*get)(int*) = (cudaError_t(*)(int*))rf_core->resolve("cudaGetDevice");
-  int device = -1;
-  return get && get(&device) == cudaSuccess ? device : -1;
+static int overridden(int nonblocking) {
+  const char* const text = getenv("NCCL_COMM_BLOCKING");
+  const long long value = text && *text ? strtoll(text, NULL, 0) : -1;
+  return value == 0 || value == 1 ? !value : nonblocking;
 }
 
 static void ask(ncclComm_t comm, struct made* how) {
@@ -76,7 +76,7 @@ static void add(ncclComm_t comm, struct made how) {
   const uint32_t number = rf_core->comm_add(&info);
   if (number == RF_NO_COMM) return;
   RF_STORE(&device_of[RF_COMM_SLOT(number)], (int16_t)(how.device + 1));
-  RF_STORE(&launches_later[RF_COMM_SLOT(number)], (uint8_t)how.nonblocking);
+  RF_STORE(&launches_later[RF_COMM_SLOT(number)], (uint8_t)overridden(how.nonblocking));
 }
 
 static void add_or_wait(ncclComm_t* where, ncclComm_t before, struct made how) {
@@ -113,39 +113,30 @@ void rf_comms_resolve(void) {
   rf_lock_give(&pending_guard);
 }
 
-/* Rank and world size as the launcher told them; 0 when it did not. */
-static int told_by_launcher(int* rank, int* size) {
-  static const char* const kNames[][2] = {
-#define RF_LAUNCHER(rank, size, local_rank) {rank, size},
-#include "harness/agent/launcher_env.def"
-  };
-  for (size_t i = 0; i < sizeof(kNames) / sizeof(kNames[0]); ++i) {
-    const char *const r = getenv(kNames[i][0]), *const s = kNames[i][1] ? getenv(kNames[i][1]) : NULL;
-    if (!r || !s || !*r || !*s) continue;
-    *rank = atoi(r);
-    *size = atoi(s);
-    return 1;
-  }
-  return 0;
-}
-
 /* A communicator may be a part of the job: then the launcher's word stands, or that of the largest one so
- * far. One that is larger than the launcher's world refutes it, unless it is larger because this process has
- * several of its devices: then it is made in a group, or its id comes twice. */
+ * far. One that is larger than the launcher's world refutes it for good, unless it is larger because this
+ * process has several of its devices: then it is made in a group, or its id comes twice. */
 static void announce(const ncclUniqueId* id, int rank, int size) {
-  static uint64_t seen;
+  static uint64_t seen, refuted_by;
   static int largest;
   const uint64_t hash = id ? rf_hash_bytes(0, id, sizeof(*id)) : 0;
   const int again = __atomic_exchange_n(&seen, hash, __ATOMIC_RELAXED) == hash;
   const int several = !id || rf_group_depth() > 0 || again;
-  int told_rank = -1, told_size = -1;
-  if (told_by_launcher(&told_rank, &told_size) && (several || size <= told_size)) {
+  int32_t told_rank = -1, told_size = -1;
+  const int told = rf_core->told_by_launcher(&told_rank, &told_size);
+  if (id && again && RF_LOAD(&refuted_by) == hash) { /* it was no larger world: two of its members are here */
+    RF_STORE(&refuted_by, (uint64_t)0);
+    RF_STORE(&largest, 0);
+  }
+  const int refuted = RF_LOAD(&refuted_by) != 0;
+  if (told && !refuted && (several || size <= told_size)) {
     if (!several && size < RF_LOAD(&largest)) return;
     rank = told_rank;
     size = told_size;
   } else {
-    if (size <= RF_LOAD(&largest)) return;
+    if (size <= RF_LOAD(&largest) || (refuted && several)) return;
     RF_STORE(&largest, size);
+    if (told && !refuted) RF_STORE(&refuted_by, hash);
   }
   rf_core->become_member(RF_LIB_NCCL, rank, size);
 }
@@ -161,7 +152,7 @@ static ncclResult_t created(struct rf_call* call, ncclComm_t* where, ncclComm_t 
 
 static struct made by_unique_id(const ncclUniqueId* id, int rank, int size) {
   return (struct made){
-      .id = rf_hash_bytes(0, id, sizeof(*id)), .rank = rank, .size = size, .device = current_device()};
+      .id = rf_hash_bytes(0, id, sizeof(*id)), .rank = rank, .size = size, .device = rf_current_device()};
 }
 
 /* Records how many members it takes (count), which of them this one is (peer) and, as its tag, of which
@@ -206,7 +197,7 @@ ncclResult_t wrap_ncclCommInitRankScalable(ncclComm_t* comm, int size, int rank,
   const struct made how = {.id = rf_hash_bytes(0, ids, (count > 0 ? (size_t)count : 0) * sizeof(*ids)),
                            .rank = rank,
                            .size = size,
-                           .device = current_device(),
+                           .device = rf_current_device(),
                            .nonblocking = is_nonblocking(config, RF_NO_COMM)};
   struct rf_call call = initialisation(&how, WHERE);
   const ncclComm_t before = *comm;
@@ -226,7 +217,7 @@ ncclResult_t wrap_ncclCommGrow(ncclComm_t parent, int size, const ncclUniqueId* 
       parent ? rf_core->comm_find(RF_LIB_NCCL, (uint64_t)(uintptr_t)parent, 0) : (uint32_t)RF_NO_COMM;
   const struct made how = {.rank = rank,
                            .size = size,
-                           .device = parent ? rf_comm_device(old) : current_device(),
+                           .device = parent ? rf_comm_device(old) : rf_current_device(),
                            .no_identity = 1,
                            .nonblocking = is_nonblocking(config, old)};
   struct rf_call call = initialisation(&how, WHERE);

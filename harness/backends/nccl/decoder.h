@@ -38,9 +38,9 @@ enum rf_enqueued_how {
   RF_ENQUEUED_LATER /* accepted by a non-blocking communicator */
 };
 enum rf_group_result { RF_GROUP_LAUNCHED, RF_GROUP_ACCEPTED, RF_GROUP_REFUSED };
-/* What tells streams apart in the record of an operation: never 0, and another one where the handle may be
- * that of another stream since. */
-int32_t rf_stream_number(cudaStream_t stream);
+/* What tells the streams of a device apart in the record of an operation: another one where the handle may be
+ * that of another stream since; 0 where it is not known which stream it is. */
+int32_t rf_stream_number(cudaStream_t stream, int device);
 void rf_stream_enqueued(cudaStream_t stream, const struct rf_call* call, enum rf_enqueued_how how);
 /* Of the calling thread. What was refused is recorded as failed: it has no place in the library's order. */
 void rf_stream_group_ended(enum rf_group_result result, ncclResult_t rc);

@@ -69,14 +69,15 @@ int rf_event_unchanged(cudaEvent_t event, const struct rf_event_view* view) {
 }
 
 /* Unbound while it is recorded: a query in between is about one or the other. */
-#define RECORD(type, name, arguments, forward)                                                     \
-  type wrap_##name arguments {                                                                     \
-    const int users = rf_is_users(WHERE);                                                          \
-    if (users) bind(event, 0, 0);                                                                  \
-    const uint64_t until = rf_stream_position();                                                   \
-    const type rc = forward;                                                                       \
-    if (users && rc == 0 && rf_stream_is_plain(stream)) bind(event, rf_stream_key(stream), until); \
-    return rc;                                                                                     \
+#define RECORD(type, name, arguments, forward)                                         \
+  type wrap_##name arguments {                                                         \
+    const int users = rf_is_users(WHERE);                                              \
+    if (users) bind(event, 0, 0);                                                      \
+    const struct rf_extent before = rf_extent_of_stream(stream);                       \
+    const type rc = forward;                                                           \
+    if (users && rc == 0 && before.kind == RF_ON_STREAM && rf_stream_is_plain(stream)) \
+      bind(event, before.stream, before.until);                                        \
+    return rc;                                                                         \
   }
 #define QUERY_EVENT(type, name)                                                                 \
   static type ask_##name(cudaEvent_t event, int users) {                                        \
@@ -90,8 +91,7 @@ int rf_event_unchanged(cudaEvent_t event, const struct rf_event_view* view) {
   }
 #define QUERY_STREAM(type, name)                                                                 \
   static type ask_##name(cudaStream_t stream, int users) {                                       \
-    const struct rf_extent extent = {                                                            \
-        .kind = RF_ON_STREAM, .stream = rf_stream_key(stream), .until = rf_stream_position()};   \
+    const struct rf_extent extent = rf_extent_of_stream(stream);                                 \
     const type rc = ((type(*)(cudaStream_t))next_##name)(stream);                                \
     if (rc == 0 && users) rf_extent_complete(&extent);                                           \
     return rc;                                                                                   \

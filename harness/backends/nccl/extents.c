@@ -16,14 +16,15 @@ void rf_orders_forget(uint64_t stream) {
 }
 
 void rf_stream_comes_after(cudaStream_t stream, const struct rf_extent* earlier) {
-  if (!rf_stream_is_plain(stream) || !rf_extent_has_pending(earlier)) return;
+  const uint64_t on = rf_stream_key_here(stream);
+  if (on == RF_NO_STREAM || !rf_stream_is_plain(stream) || !rf_extent_has_pending(earlier)) return;
   struct order* const o = &orders[__atomic_fetch_add(&next_order, 1, __ATOMIC_RELAXED) % kOrders];
   const uint64_t version = RF_LOAD(&o->version);
   uint64_t even = version;
   if (version % 2 != 0 ||
       !__atomic_compare_exchange_n(&o->version, &even, version + 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return; /* a lap of the ring ago somebody began to write here: not known, then */
-  o->stream = rf_stream_key(stream);
+  o->stream = on;
   o->earlier = earlier->stream;
   o->until = earlier->until;
   o->at = rf_stream_position();

@@ -8,16 +8,10 @@
 enum completes { NOT_SEEN_COMPLETE, SEEN_COMPLETE };
 typedef int driver_result; /* CUresult: 0 is success */
 
-static struct rf_extent on_stream(cudaStream_t stream) {
-  return (struct rf_extent){
-      .kind = RF_ON_STREAM, .stream = rf_stream_key(stream), .until = rf_stream_position()};
-}
 static struct rf_extent on_device(enum rf_extent_kind kind) {
-  static cudaError_t (*get)(int*);
-  struct rf_extent extent = {.kind = kind, .device = -1, .until = rf_stream_position()};
-  if (!RF_LOAD(&get)) RF_STORE(&get, (cudaError_t(*)(int*))rf_core->resolve("cudaGetDevice"));
-  if (!get || get(&extent.device) != cudaSuccess) extent.kind = RF_NOTHING;
-  return extent;
+  const int device = rf_current_device();
+  return (struct rf_extent){
+      .kind = device < 0 ? RF_NOTHING : kind, .device = device, .until = rf_stream_position()};
 }
 
 static enum rf_verdict begin(struct rf_call* call, enum rf_host_wait in, const struct rf_extent* extent,
@@ -51,10 +45,10 @@ static int not_made(const struct rf_call* call) {
     return rc_;                                                                                 \
   } while (0)
 
-#define STREAM(type, name, kind)                                                  \
-  type wrap_##name(cudaStream_t stream) {                                         \
-    if (!rf_is_users(WHERE)) return NEXT(name)(stream);                           \
-    RF_WAIT(type, kind, on_stream(stream), SEEN_COMPLETE, 1, NEXT(name)(stream)); \
+#define STREAM(type, name, kind)                                                            \
+  type wrap_##name(cudaStream_t stream) {                                                   \
+    if (!rf_is_users(WHERE)) return NEXT(name)(stream);                                     \
+    RF_WAIT(type, kind, rf_extent_of_stream(stream), SEEN_COMPLETE, 1, NEXT(name)(stream)); \
   }
 STREAM(cudaError_t, cudaStreamSynchronize, STREAM)
 STREAM(driver_result, cuStreamSynchronize, DRIVER_STREAM)
@@ -109,7 +103,7 @@ cudaError_t wrap_cudaMemcpyAsync(void* to, const void* from, size_t bytes, enum 
                                  cudaStream_t stream) {
   if (!rf_is_users(WHERE) || bytes == 0 || (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyHostToDevice))
     return NEXT(cudaMemcpyAsync)(to, from, bytes, kind, stream);
-  const struct rf_extent extent = on_stream(stream);
+  const struct rf_extent extent = rf_extent_of_stream(stream);
   if (!rf_extent_has_pending(&extent) || !rf_stream_is_plain(stream) ||
       !is_pageable(kind == cudaMemcpyDeviceToHost ? to : from))
     return NEXT(cudaMemcpyAsync)(to, from, bytes, kind, stream);

@@ -21,17 +21,39 @@ static int is_given_up(uint32_t comm) {
 
 uint64_t rf_stream_position(void) { return __atomic_add_fetch(&stamps, 1, __ATOMIC_ACQ_REL); }
 
-/* Each thread has a per-thread default stream of its own, all under one handle. */
-uint64_t rf_stream_key(cudaStream_t stream) {
-  if (stream == cudaStreamLegacy) return 0;
-  if (stream == cudaStreamPerThread) return (uint64_t)pthread_self() | 2;
-  return (uint64_t)(uintptr_t)stream;
+int rf_current_device(void) {
+  static cudaError_t (*get)(int*);
+  int device = -1;
+  if (!RF_LOAD(&get)) RF_STORE(&get, (cudaError_t(*)(int*))rf_core->resolve("cudaGetDevice"));
+  return get && get(&device) == cudaSuccess ? device : -1;
+}
+
+static int is_legacy(cudaStream_t stream) { return !stream || stream == cudaStreamLegacy; }
+static int is_default(cudaStream_t stream) { return is_legacy(stream) || stream == cudaStreamPerThread; }
+
+uint64_t rf_stream_key(cudaStream_t stream, int device) {
+  if (!is_default(stream)) return (uint64_t)(uintptr_t)stream;
+  if (device < 0) return RF_NO_STREAM;
+  const uint64_t thread = is_legacy(stream) ? 0 : (uint64_t)pthread_self() | 2;
+  return thread ^ (uint64_t)(device + 1) << 48 ^ 1; /* no handle: those are even, below 2^48 */
+}
+
+uint64_t rf_stream_key_here(cudaStream_t stream) {
+  return rf_stream_key(stream, is_default(stream) ? rf_current_device() : -1);
+}
+
+struct rf_extent rf_extent_of_stream(cudaStream_t stream) {
+  struct rf_extent extent = {.stream = rf_stream_key_here(stream), .until = rf_stream_position()};
+  extent.kind = extent.stream == RF_NO_STREAM ? RF_NOTHING : RF_ON_STREAM;
+  return extent;
 }
 
 static uint64_t streams_gone;
 
-int32_t rf_stream_number(cudaStream_t stream) {
-  const uint64_t words[] = {rf_stream_key(stream), __atomic_load_n(&streams_gone, __ATOMIC_RELAXED)};
+int32_t rf_stream_number(cudaStream_t stream, int device) {
+  const uint64_t key = rf_stream_key(stream, device);
+  const uint64_t words[] = {key, __atomic_load_n(&streams_gone, __ATOMIC_RELAXED)};
+  if (key == RF_NO_STREAM) return 0;
   const int32_t number = RF_TAG_OF_ID(rf_hash_bytes(0, words, sizeof(words)));
   return number ? number : 1;
 }
@@ -52,7 +74,7 @@ static int is_before_legacy(cudaStream_t stream) {
   static cudaError_t (*ask)(cudaStream_t, unsigned*);
   static int asked;
   unsigned flags = cudaStreamNonBlocking;
-  if (rf_stream_key(stream) == 0) return 1;
+  if (is_legacy(stream)) return 1;
   if (!__atomic_load_n(&asked, __ATOMIC_ACQUIRE)) {
     ask = (cudaError_t(*)(cudaStream_t, unsigned*))rf_core->resolve("cudaStreamGetFlags");
     __atomic_store_n(&asked, 1, __ATOMIC_RELEASE);
@@ -82,12 +104,12 @@ void rf_stream_enqueued(cudaStream_t stream, const struct rf_call* call, enum rf
     if (state_of(word) != kFree || !move(e, word, used + kFilling)) continue;
     __atomic_add_fetch(&rf_entries_in_use, 1, __ATOMIC_RELAXED);
     e->comm = call->comm;
-    e->stream = rf_stream_key(stream);
+    e->device = rf_comm_device(call->comm);
+    e->stream = rf_stream_key(stream, e->device);
     e->thread = (uint64_t)pthread_self();
     e->origin = RF_ORIGIN(call->lane, call->number);
     /* Only operations have a place in the communicator's order. */
     e->seq = call->seq == RF_SEQ_NONE || call->op == RF_OP_SEND || call->op == RF_OP_RECV ? 0 : call->seq;
-    e->device = rf_comm_device(call->comm);
     e->before_legacy = is_before_legacy(stream);
     e->stamp = rf_stream_position();
     raise_highest(at + 1);
@@ -149,7 +171,7 @@ void rf_stream_forget(uint32_t comm) {
 
 void rf_stream_gone(cudaStream_t stream) {
   __atomic_add_fetch(&streams_gone, 1, __ATOMIC_RELAXED);
-  const uint64_t key = rf_stream_key(stream);
+  const uint64_t key = rf_stream_key_here(stream);
   for (uint32_t i = 0; i < RF_LOAD(&rf_entries_end); ++i) {
     const uint32_t word = RF_LOAD(&rf_entries[i].state);
     if (state_of(word) >= kInGroup && rf_entries[i].stream == key) take_away(&rf_entries[i], word);

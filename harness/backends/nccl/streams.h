@@ -19,7 +19,14 @@ struct rf_extent {
   uint64_t until;
 };
 
-uint64_t rf_stream_key(cudaStream_t stream);
+/* What tells `stream` apart from all others. A default stream has one handle on every device (per-thread: and
+ * thread), so its key depends on the device; RF_NO_STREAM where that is not known: it is in no extent. */
+#define RF_NO_STREAM UINT64_MAX
+uint64_t rf_stream_key(cudaStream_t stream, int device);
+/* Of a call that names the stream alone: CUDA takes the default stream of the current device. */
+uint64_t rf_stream_key_here(cudaStream_t stream);
+struct rf_extent rf_extent_of_stream(cudaStream_t stream); /* what is on it now */
+int rf_current_device(void);                               /* -1 unknown */
 int rf_stream_is_plain(
     cudaStream_t stream); /* its work runs when the stream does, not with a captured graph */
 /* All work on `stream` from now on comes after what `earlier`, an extent of a stream, covers. */

@@ -175,6 +175,19 @@ TEST_F(TorchRecord, ASkippedCallLeavesItsOutputAlone) {
   EXPECT_EQ(end.records.at(0).comms[0].entered, 1u) << "the last barrier";
 }
 
+TEST_F(TorchRecord, AFailedCallOfTheStoreThrows) {
+  const std::string program =
+      "import torch.distributed as d\n"
+      "store = d.HashStore()\n"
+      "store.set('key', 'value')\n"
+      "try:\n  print(store.get('key'))\n"
+      "except RuntimeError as error:\n  print(error)";
+  const RankJobEnd end = run_ranks({.argv = {python_, "-c", program},
+                                    .ranks = 1,
+                                    .armed = {{.rank = 0, .op = RF_OP_STORE, .verb = RF_VERB_FAIL}}});
+  EXPECT_THAT(end.out.at(0), testing::HasSubstr("store wait timeout (injected)"));
+}
+
 TEST_F(TorchRecord, TheScriptPrintsTheSameWithoutTheAgent) {
   const RankJob with{.argv = {python_, script("ddp.py")}, .ranks = 2};
   RankJob without = with;

@@ -53,6 +53,15 @@ TEST_F(NcclRecord, TheLaunchersRankStandsWhereACommunicatorIsSmallerThanTheJob) 
   }
 }
 
+// A communicator of two refutes a world of one, unless this process is both of its members.
+TEST_F(NcclRecord, ALauncherThatWasRefutedStaysSo) {
+  for (const auto& [words, rank] : {std::pair("nccl_waits", 0), std::pair("nccl_waits group join end", 0),
+                                    std::pair("nccl_waits twin", 5)}) {
+    ASSERT_EQ(launch(words, 2, "", "PMI_RANK=5 PMI_SIZE=1"), 0);
+    EXPECT_EQ(read_flight_records(run_dir_).count(rank), 1u) << words;
+  }
+}
+
 TEST_F(NcclRecord, CompletionIsWhatAWaitForTheStreamShowed) {
   const FlightRecord record = run();
   EXPECT_THAT(ops_complete(record, true),
@@ -108,16 +117,60 @@ TEST_F(NcclRecord, AnOperationTellsItsStreamApart) {
   EXPECT_NE(streams[0], streams[3]) << "the handle may be another stream's by now";
 }
 
+// A default stream has one handle on all devices, and is another stream on each.
+TEST_F(NcclRecord, ADefaultStreamIsAnotherOneOnEachDevice) {
+  for (const std::string s : {"0", "L", "T"}) {
+    EXPECT_EQ(launch("nccl_waits sum:" + s + ":1 device:1 join sum:" + s + ":2 sync:" + s +
+                         " device:0 sum:" + s + ":3",
+                     2),
+              0);
+    const FlightRecord seen = record();
+    std::vector<int> streams;
+    std::vector<uint64_t> origins, complete;
+    for (const auto& r : seen.records(RF_LIB_NCCL)) {
+      if (r.phase == RF_PHASE_ENTER && r.op == RF_OP_ALL_REDUCE) {
+        streams.push_back(r.tag_or_result);
+        origins.push_back(RF_ORIGIN(0, r.call));
+      }
+      if (r.phase == RF_PHASE_COMPLETE) complete.push_back(r.where);
+    }
+    ASSERT_EQ(streams.size(), 3u);
+    EXPECT_NE(streams[0], 0);
+    EXPECT_NE(streams[0], streams[1]) << s << ": on devices 0 and 1";
+    EXPECT_EQ(streams[1], streams[2]) << s << ": the device is the communicator's";
+    EXPECT_THAT(complete, ElementsAre(origins[1])) << s << ": the wait was for device 1";
+  }
+}
+
+// NCCL_COMM_BLOCKING overrides what the program asks for: the order on a stream is not that of the calls
+// then.
+TEST_F(NcclRecord, AVariableMakesCommunicatorsNonblocking) {
+  for (const auto& [variable, known] :
+       {std::pair("NCCL_COMM_BLOCKING=0", false), std::pair("NCCL_COMM_BLOCKING=1", true)}) {
+    EXPECT_EQ(launch("nccl_waits sum:A:1", 2, variable), 0);
+    int operations = 0;
+    for (const auto& r : record().records(RF_LIB_NCCL)) {
+      if (r.phase != RF_PHASE_ENTER || r.op != RF_OP_ALL_REDUCE) continue;
+      ++operations;
+      EXPECT_EQ(r.tag_or_result != 0, known) << variable;
+    }
+    EXPECT_EQ(operations, 1);
+  }
+}
+
 TEST_F(NcclRecord, AnInitialisationTellsWhatItJoins) {
   EXPECT_EQ(launch("nccl_waits sum:A:1", 2), 0);
   const FlightRecord seen = record();
   ASSERT_FALSE(seen.comms.empty());
+  int joins = 0;
   for (const auto& r : seen.records(RF_LIB_NCCL)) {
     if (r.phase != RF_PHASE_ENTER || r.op != RF_OP_COMM_CREATE) continue;
+    ++joins;
     EXPECT_EQ(r.tag_or_result, RF_TAG_OF_ID(seen.comms[0].id));
     EXPECT_EQ(r.count, 2u);
     EXPECT_EQ(r.peer, 0);
   }
+  EXPECT_EQ(joins, 1);
 }
 
 TEST_F(NcclRecord, EverythingTheProgramUsesIsUnderstood) {

@@ -1,6 +1,8 @@
 /* nccl_waits.c: does what its words say, one after the other, over tests/support/nccl_double.c:
  *
  *   sum:A:5                    an all-reduce of 5 elements on stream A; N is a non-blocking stream
+ *   sum:0:5 sum:L:5 sum:T:5    on NULL, on the legacy and on the per-thread default stream
+ *   join twin                  from now on, a new communicator; one with the id of the last
  *   steps:300                  so many times: sum:A:1, then B after A and A after B, by events
  *   record:e:A after:B:e       event e recorded on A; B waits for e
  *   sync:A sync_event:e        waits; query:A query_event:e asks
@@ -31,6 +33,9 @@ static float data[64];
 
 static cudaStream_t stream_of(const char* word) {
   static long long streams[64];
+  if (word[0] == '0') return NULL;
+  if (word[0] == 'L') return cudaStreamLegacy;
+  if (word[0] == 'T') return cudaStreamPerThread;
   return (cudaStream_t)((char*)&streams[word[0] % 32] + (word[0] == 'N'));
 }
 static cudaEvent_t event_of(const char* word) {
@@ -72,6 +77,12 @@ static int steps(int count) {
   return 0;
 }
 
+static int join(int is_new) {
+  static ncclUniqueId id;
+  if (is_new && ncclGetUniqueId(&id) != ncclSuccess) return 1;
+  return ncclCommInitRank(&comm, 2, id, is_new ? 0 : 1) != ncclSuccess;
+}
+
 static int orders(const char* word, const char* a, const char* b) {
   ncclResult_t error;
   if (!strcmp(word, "sum")) {
@@ -79,6 +90,8 @@ static int orders(const char* word, const char* a, const char* b) {
         ncclAllReduce(data, data, (size_t)atoi(b), ncclFloat32, ncclSum, comm, stream_of(a));
     return rc != ncclSuccess && rc != ncclInProgress;
   }
+  if (!strcmp(word, "join")) return join(1);
+  if (!strcmp(word, "twin")) return join(0);
   if (!strcmp(word, "steps")) return steps(atoi(a));
   if (!strcmp(word, "record")) return cudaEventRecord(event_of(a), stream_of(b));
   if (!strcmp(word, "after")) return cudaStreamWaitEvent(stream_of(a), event_of(b), 0);
@@ -99,8 +112,7 @@ static int orders(const char* word, const char* a, const char* b) {
 }
 
 int main(int argc, char** argv) {
-  ncclUniqueId id;
-  if (ncclGetUniqueId(&id) != ncclSuccess || ncclCommInitRank(&comm, 2, id, 0) != ncclSuccess) return 1;
+  if (join(1)) return 1;
   for (int i = 1; i < argc; ++i) {
     const char *const word = strtok(argv[i], ":"), *const a = strtok(NULL, ":"), *const b = strtok(NULL, ":");
     int rc = waits(word, a);
