@@ -34,9 +34,15 @@ bench_culprit() {
   local runs
   build_some dev "${NCCL_TARGETS[@]}"
   runs=$(mktemp -d)
-  build/dev/bin/rankfault run "${@:-scenarios}" --runs "$runs" --keep all >"$runs/runs.txt" 2>&1 || tail -1 "$runs/runs.txt"
-  python3 -B bench/culprit/culprit.py --out docs/reference/culprit.md "$runs"
-  rm -rf "$runs"
+  # A subshell, so that the runs go also where a command fails or the user interrupts.
+  (
+    trap 'rm -rf "$runs"' EXIT
+    status=0
+    build/dev/bin/rankfault run "${@:-scenarios}" --runs "$runs" --keep all >"$runs/runs.txt" 2>&1 || status=$?
+    tail -1 "$runs/runs.txt"
+    [ "$status" -le 2 ] || exit "$status" # 1 and 2: a scenario has another outcome than it must; its run counts, too
+    python3 -B bench/culprit/culprit.py --out docs/reference/culprit.md "$runs"
+  )
 }
 
 bench_speed() {

@@ -121,6 +121,19 @@ TimeNs acted_at(const GateEvent& gate) {
   return gate.done ? gate.done : gate.asked;
 }
 
+const Action* another_fault(const std::string& own, const RunFacts& facts, std::optional<int> attempt,
+                            TimeNs by) {
+  const std::vector<Action>& actions = facts.plan.actions;
+  for (const Action& action : actions)
+    if (is_at_start(action.outside) && action.fault != own) return &action;
+  for (const GateEvent& gate : facts.gates) {
+    if (gate.action >= actions.size() || actions[gate.action].fault == own) continue;
+    const bool fired = gate.answer != "no_go" && gate.effect != "unable" && gate.effect != "refused";
+    if (fired && gate.asked <= by && (!attempt || *attempt == gate.attempt)) return &actions[gate.action];
+  }
+  return nullptr;
+}
+
 const RankEnd* end_of(const GateEvent& gate, const RunFacts& facts) {
   for (const RankEnd& end : facts.ends)
     if (end.process.pid != 0 && end.process.pid == gate.process.pid &&

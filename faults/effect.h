@@ -23,6 +23,11 @@ EffectReport cannot_tell(std::string how, std::vector<uint64_t> lines = {});
 // When the harness let the victim go on, or it acted: the earliest of what is known.
 TimeNs acted_at(const GateEvent&);
 
+// An action of a fault other than `own` that was at work by then: it fired, in that attempt if one is given,
+// or its action was done before the job was started. What ranks do afterwards may be its doing. Null: none
+// was.
+const Action* another_fault(const std::string& own, const RunFacts&, std::optional<int> attempt, TimeNs by);
+
 const RankEnd* end_of(const GateEvent&, const RunFacts&);
 const ProcessView* process_of(const GateEvent&, const RunFacts&);
 // A journal line `fault_effect` about this fault's action with that `what`; null.

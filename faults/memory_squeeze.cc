@@ -55,14 +55,6 @@ bool was_first(const RankEnd& victim, const RunFacts& facts) {
   });
 }
 
-// Another fault of the scenario ended somebody before.
-bool is_another_faults(const RankEnd& end, const RunFacts& facts) {
-  return std::any_of(facts.gates.begin(), facts.gates.end(), [&](const GateEvent& gate) {
-    return gate.attempt == end.attempt && gate.effect == "done" && gate.asked <= end.time &&
-           gate.action < facts.plan.actions.size() && may_end_a_process(facts.plan.actions[gate.action]);
-  });
-}
-
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   const Json* limited = effect_line(action, facts, "limited");
   if (!limited) return cannot_tell(fmt::format("nobody saw the limit of rank {} set", gate.rank));
@@ -75,9 +67,10 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
     return not_bitten(fmt::format("{} bytes more were enough for rank {}", action.size, gate.rank), lines);
   if (end->status.kind == ExitStatus::Kind::kUnknown)
     return cannot_tell(fmt::format("rank {} ended, its status is unknown", gate.rank), lines);
-  if (is_another_faults(*end, facts))
-    return cannot_tell(
-        fmt::format("rank {} ended after another fault, and told of no lack of memory", gate.rank), lines);
+  if (const Action* other = another_fault(action.fault, facts, end->attempt, end->time))
+    return cannot_tell(fmt::format("rank {} ended after fault \"{}\", and reported no lack of memory",
+                                   gate.rank, other->fault),
+                       lines);
   if (!was_first(*end, facts))
     return cannot_tell(
         fmt::format("rank {} was not the first to end, and told of no lack of memory", gate.rank), lines);

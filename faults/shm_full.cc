@@ -29,26 +29,28 @@ bool ends_so_without_it(const RankEnd& end, const RunFacts& facts) {
                      [&](const RankEnd& r) { return r.rank == end.rank && ended_badly(r); });
 }
 
-// Another fault of the scenario ended somebody before.
-bool after_another_fault(const RankEnd& end, const RunFacts& facts) {
-  return std::any_of(facts.gates.begin(), facts.gates.end(), [&](const GateEvent& gate) {
-    return gate.attempt == end.attempt && gate.effect == "done" && gate.asked <= end.time &&
-           gate.action < facts.plan.actions.size() && may_end_a_process(facts.plan.actions[gate.action]);
-  });
-}
-
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
   const Json* mounted = mounted_line(facts, fault.id);
   if (!mounted) return {Effect::kNotFired, "no /dev/shm was mounted for the job", {}, 0};
   const TimeNs at = mounted->value("t", TimeNs{0});
   const int64_t bytes = mounted->value("bytes", int64_t{0});
-  for (const RankEnd& end : facts.ends)
-    if (ended_badly(end) && !ends_so_without_it(end, facts) && !after_another_fault(end, facts))
+  const Action* other = nullptr;
+  for (const RankEnd& end : facts.ends) {
+    if (!ended_badly(end) || ends_so_without_it(end, facts)) continue;
+    other = another_fault(fault.id, facts, end.attempt, end.time);
+    if (!other)
       return verified(fmt::format("rank {} failed in a /dev/shm of {} bytes", end.rank, bytes), at,
                       {line_number(*mounted)});
-  if (facts.teardown_reason == "wall" && !(facts.reference && facts.reference->teardown_reason == "wall"))
-    return verified(fmt::format("the job did not come to its end in a /dev/shm of {} bytes", bytes), at,
-                    {line_number(*mounted)});
+  }
+  if (facts.teardown_reason == "wall" && !(facts.reference && facts.reference->teardown_reason == "wall")) {
+    other = another_fault(fault.id, facts, std::nullopt, UINT64_MAX);
+    if (!other)
+      return verified(fmt::format("the job did not come to its end in a /dev/shm of {} bytes", bytes), at,
+                      {line_number(*mounted)});
+  }
+  if (other)
+    return cannot_tell(fmt::format("the trouble of the job may come from fault \"{}\"", other->fault),
+                       {line_number(*mounted)});
   return not_bitten(fmt::format("{} bytes of /dev/shm were enough", bytes), {line_number(*mounted)});
 }
 
@@ -58,8 +60,7 @@ const Registration<FaultKind> kRegistration{{
     "the 64 MiB that a container gets by default, a /dev/shm filled by a neighbour or by leftovers",
     "one that fills while the job runs: this one is too small from the start",
     "a rank that ends otherwise than with 0, or a job that does not come to its end; neither in the "
-    "reference run "
-    "too, nor after a fault that ends ranks",
+    "reference run too, nor after another fault",
     "shm_full@ranks=all,size=65536",
     false,
     {{"size", ParamType::kInt, false, "Its size in bytes; 65536 when not given."}},

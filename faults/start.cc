@@ -8,6 +8,7 @@
 
 #include "faults/effect.h"
 #include "faults/lowering.h"
+#include "harness/scenario/placeholders.h"
 #include "harness/scenario/value.h"
 
 namespace rankfault {
@@ -49,6 +50,9 @@ Result<std::map<std::string, std::string>> read_env(const FaultSpec& fault, cons
       return usage_error(fmt::format("\"{}\" is no name of a variable", name), value.key);
     if (is_ours(name))
       return usage_error(name + " is how the job is run and recorded: it cannot be a fault", value.key);
+    Problems mistakes;
+    check_placeholders(value.text, value.pos, mistakes);
+    if (!mistakes.empty()) return mistakes.all().front();
     out[name] = value.text;
   }
   if (out.empty()) return usage_error("\"env\" names no variable", env->pos);

@@ -77,6 +77,13 @@ std::vector<Finding> folded(const Findings& findings) {
   return out;
 }
 
+// "rank 3 wrote: ...", of the evidence of a finding about the end of a rank.
+bool is_last_word(const std::string& line) {
+  if (!line.starts_with("rank ")) return false;
+  const size_t behind = line.find_first_not_of("0123456789", 5);
+  return behind > 5 && behind != std::string::npos && line.compare(behind, 8, " wrote: ") == 0;
+}
+
 std::string text_of(const std::vector<Finding>& findings, bool with_evidence) {
   std::string out;
   for (const Finding& finding : findings) {
@@ -85,7 +92,7 @@ std::string text_of(const std::vector<Finding>& findings, bool with_evidence) {
     if (!with_evidence || finding.caused_by >= 0) continue;
     for (const Side& side : finding.sides) out += fmt::format("          {}\n", side_line(side));
     for (const std::string& line : finding.evidence)
-      if (line.find(" wrote: ") != std::string::npos) out += fmt::format("          {}\n", line);
+      if (is_last_word(line)) out += fmt::format("          {}\n", line);
   }
   return out;
 }

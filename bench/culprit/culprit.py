@@ -59,7 +59,7 @@ def main():
     if not rows:
         sys.exit("culprit: no run with a known truth")
     right = sum(r[3] == "right" for r in rows)
-    wrong_proofs = [r for r in rows if r[3] in ("kind", "ranks") and r[2]["confidence"] == "proven"]
+    wrong_proofs = [r for r in rows if r[3] in ("kind", "ranks", "op") and r[2]["confidence"] == "proven"]
     text = HEAD + (f"{len(rows)} runs, {right} right ({100 * right / len(rows):.1f} %), "
                    f"{len(wrong_proofs)} wrong and proven.\n\n") + table(rows)
     if options.out:

@@ -23,6 +23,7 @@ HOW_STARTED = {
     "wrong_env": {"exited_rank", "version_mismatch"},
 }
 RESOURCES = ("shm_", "file_", "disk_", "descriptor_", "memory_", "short_")
+CALLS = ("missing_call", "call_mismatch", "extra_call")  # a rank that ends does so in any call
 QUIET = ("none", "cannot_say")
 
 
@@ -68,12 +69,14 @@ def truth_of(plan):
 
 
 def verdict(truth, finding):
-    """right, ranks (the right kind, other ranks), kind (another kind), silent."""
-    kinds, ranks, _ = truth
+    """right, silent, or what is wrong of the right kind (ranks: none or others, op: another), or kind (another)."""
+    kinds, ranks, op = truth
     if finding is None or finding["kind"] in QUIET:
         return "right" if None in kinds else "silent"
     if finding["kind"] not in kinds:
         return "kind"
-    if ranks is not None and finding["ranks"] and not set(finding["ranks"]) <= ranks:
+    if ranks is not None and (not finding["ranks"] or not set(finding["ranks"]) <= ranks):
         return "ranks"
+    if op and finding["kind"] in CALLS and finding.get("op") and finding["op"] != op:
+        return "op"
     return "right"

@@ -1,6 +1,8 @@
 // process_id: see process_id.h.
 #include "harness/base/process_id.h"
 
+#include <sys/stat.h>
+
 #include <cinttypes>
 #include <cstdio>
 #include <fstream>
@@ -24,6 +26,18 @@ uint64_t this_host() {
     return rf_hash_text(text.c_str());
   }();
   return host;
+}
+
+uint64_t own_pid_ns() {
+  static const uint64_t here = [] {
+    struct stat st {};
+    return ::stat("/proc/self/ns/pid", &st) == 0 ? uint64_t{st.st_ino} : 0;
+  }();
+  return here;
+}
+
+bool is_visible_here(const ProcessId& id) {
+  return (id.host == 0 || id.host == this_host()) && (id.pid_ns == 0 || id.pid_ns == own_pid_ns());
 }
 
 }  // namespace rankfault

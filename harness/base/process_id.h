@@ -22,5 +22,8 @@ struct ProcessId {
 
 // This boot of this machine: what agents here write as their host.
 uint64_t this_host();
+uint64_t own_pid_ns();
+// Its pid names it to us: in another pid namespace or on another host it names somebody else.
+bool is_visible_here(const ProcessId&);
 
 }  // namespace rankfault

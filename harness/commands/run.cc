@@ -49,6 +49,12 @@ SessionResult as_result(const std::vector<Error>& errors) {
   return result;
 }
 
+// Of the report itself: there is no second try at the file.
+int end_without_report(const Error& error) {
+  fmt::print(stderr, "{}\n", error.to_string());
+  return exit_of(error);
+}
+
 // The last one is printed here; those before it are printed already.
 int end_with(const Options& options, const std::vector<Error>& errors) {
   fmt::print(stderr, "{}\n", errors.back().to_string());
@@ -124,7 +130,7 @@ int climb(const Options& in, const std::vector<Scenario>& scenarios, const Sessi
   const Result<int> code = run_ladders(scenarios, *sizes, options, in.json, all);
   if (!code) return end_with(in, code.error());
   if (!in.junit.empty())
-    if (Status written = write_junit(in.junit, all); !written) return end_with(in, written.error());
+    if (Status written = write_junit(in.junit, all); !written) return end_without_report(written.error());
   return *code;
 }
 
@@ -143,11 +149,8 @@ int run_all(const Options& in) {
   options.by_verdict =
       scenarios->size() == 1 && in.filter.empty() && !options.teeth &&
       (in.what.is_one_line() || (in.what.words.size() == 1 && (*scenarios)[0].file == in.what.words[0]));
-  if (!in.junit.empty() && !std::ofstream(in.junit, std::ios::app)) {
-    const Error refusal = errno_error("write " + in.junit);
-    fmt::print(stderr, "{}\n", refusal.to_string());
-    return exit_of(refusal);
-  }
+  if (!in.junit.empty() && !std::ofstream(in.junit, std::ios::app))
+    return end_without_report(errno_error("write " + in.junit));
   options.interrupted = catch_interrupts();
   const bool colour = ::isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR");
   if (!in.json) {
@@ -169,7 +172,7 @@ int run_all(const Options& in) {
     fmt::print("{}", totals_text(*result));
   }
   if (!in.junit.empty())
-    if (Status written = write_junit(in.junit, *result); !written) return end_with(in, written.error());
+    if (Status written = write_junit(in.junit, *result); !written) return end_without_report(written.error());
   return result->exit_code;
 }
 

@@ -125,8 +125,7 @@ std::vector<ClaimedCall> left_by_jumps(const JobView& job) {
     const Process* p = job.rank(rank);
     if (!p || !p->ended_with_0()) return {};
     for (const Call& c : p->calls)
-      if (left_by_jump(c) && p->view->history_lost == 0)
-        found.push_back({rank, c.lane, c.number});
+      if (left_by_jump(c) && p->view->history_lost == 0) found.push_back({rank, c.lane, c.number});
   }
   return found;
 }

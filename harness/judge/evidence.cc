@@ -222,7 +222,8 @@ std::vector<uint64_t> starved_meanwhile(const RunFacts& facts, TimeNs from, Dura
       const TimeNs t = line.value("t", TimeNs{0});
       const TimeNs late = line.value("late_ns", TimeNs{0});
       const TimeNs since = line.value("since", t > late ? t - late : 0);
-      const TimeNs begin = std::max(since, from), end = std::min(t, came);
+      // The line is written up to a second, and in a long run much more, after the last of it.
+      const TimeNs begin = std::max(since, from), end = std::min(line.value("until", t), came);
       if (begin >= end) continue;
       late_in_all += std::min(late, end - begin);  // a line may sum up much more than that
       lines.push_back(line.value("n", uint64_t{0}));

@@ -106,13 +106,13 @@ std::vector<OwnError> own_errors(const RunFacts& facts, int rank) {
   return errors;
 }
 
-UsualErrors::UsualErrors(const RunFacts& facts, int rank) {
+UsualErrors::UsualErrors(const RunFacts& facts, int rank, const std::vector<OwnError>& errors) {
   if (facts.reference)
     for (const OwnError& error : own_errors(*facts.reference, rank))
       reference_.insert({error.as, error.place});
   const TimeNs first = first_fault_at(facts);
   if (first == 0) return;
-  for (const OwnError& error : own_errors(facts, rank))
+  for (const OwnError& error : errors)
     if (error.time != 0 && error.time < first) before_.insert({error.as, error.place});
 }
 

@@ -27,7 +27,8 @@ std::vector<OwnError> own_errors(const RunFacts&, int rank);
 // in the reference run, or before the first fault of this run.
 class UsualErrors {
  public:
-  UsualErrors(const RunFacts&, int rank);
+  // `errors`: own_errors() of that rank.
+  UsualErrors(const RunFacts&, int rank, const std::vector<OwnError>& errors);
   std::string shown_in(const OwnError&) const;  // "in the reference run too"; empty: it is none of them
 
  private:

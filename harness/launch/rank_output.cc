@@ -40,6 +40,7 @@ std::string tail_of(const std::string& file) {
   const ssize_t got =
       ::pread(fd.get(), text.data(), text.size(), st.st_size - static_cast<off_t>(text.size()));
   text.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  if (st.st_size > kTail) text.erase(0, std::min(text.find('\n'), text.size() - 1) + 1);  // half a line
   return text;
 }
 
@@ -52,11 +53,16 @@ std::vector<std::string> last_words(const std::string& ring_path) {
     return {};
   if (header.magic != RF_RING_MAGIC || header.abi_version != RF_ABI_VERSION) return {};
   const std::string file(header.output, ::strnlen(header.output, sizeof header.output));
+  return file.empty() ? std::vector<std::string>{} : last_lines(errors_beside(file));
+}
+
+// Masked as a whole: a value may stand on another line than its name, and a cut line shows half of one.
+std::vector<std::string> last_lines(const std::string& file) {
   std::vector<std::string> lines;
-  std::istringstream in(file.empty() ? "" : tail_of(errors_beside(file)));
+  std::istringstream in(masked_text(tail_of(file)));
   for (std::string line; std::getline(in, line);) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    lines.push_back(printable(masked_text(line.substr(0, kColumns))));
+    lines.push_back(printable(line.substr(0, kColumns)));
     if (lines.size() > kWords) lines.erase(lines.begin());
   }
   return lines;

@@ -16,6 +16,8 @@ struct RankOutput {
 // output, else of its output. Printable, cut, secrets masked; none where its output was no file.
 std::vector<std::string> last_words(const std::string& ring_path);
 
+std::vector<std::string> last_lines(const std::string& file);
+
 // Of all processes that claimed a rank and whose output was a file; a record that cannot be read has none.
 std::vector<RankOutput> rank_outputs(const std::string& records);
 

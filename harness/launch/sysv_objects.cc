@@ -63,24 +63,40 @@ SysvObject object_of(SysvKind kind, const Row& row) {
   object.owner = static_cast<unsigned>(row.number("cuid"));
   object.changed = row.number("ctime");
   object.maker = static_cast<int>(row.number("cpid"));
-  for (const char* user : {"lspid", "lrpid"})
-    if (const int pid = static_cast<int>(row.number(user))) object.users.push_back(pid);
+  for (const auto& [user, at] : {std::pair{"lspid", "stime"}, std::pair{"lrpid", "rtime"}})
+    if (const int pid = static_cast<int>(row.number(user))) object.users.push_back({pid, row.number(at)});
   return object;
 }
 
-// 0: nobody used it, or it may not be read.
-void ask_for_users(SysvObject& set, int semaphores) {
-  for (int i = 0; i < std::min(semaphores, kMostSemaphores); ++i)
-    if (const int pid = ::semctl(set.id, i, GETPID); pid > 0) set.users.push_back(pid);
+// Of a semaphore the kernel keeps who used it last, and of the set alone when. 0: nobody used it, or it may
+// not be read.
+void ask_for_users(SysvObject& set, const Row& row) {
+  const int64_t at = std::max<int64_t>(row.number("otime"), set.changed);
+  const int semaphores = static_cast<int>(std::min<long long>(row.number("nsems"), kMostSemaphores));
+  for (int i = 0; i < semaphores; ++i)
+    if (const int pid = ::semctl(set.id, i, GETPID); pid > 0) set.users.push_back({pid, at});
 }
 
 bool is_there(int pid) { return pid > 0 && (::kill(pid, 0) == 0 || errno == EPERM); }
+
+bool lives(const SysvObject& object) {
+  return is_there(object.maker) || std::any_of(object.users.begin(), object.users.end(),
+                                               [](const SysvObject::Use& use) { return is_there(use.pid); });
+}
+
+bool is_of(const SysvObject& object, const JobPids& pids) {
+  return pids.was_there(object.maker, object.changed) ||
+         std::any_of(object.users.begin(), object.users.end(),
+                     [&](const SysvObject::Use& use) { return pids.was_there(use.pid, use.at); });
+}
+
+constexpr const char* kSegmentTable = "/proc/sysvipc/shm";
 
 struct Table {
   SysvKind kind;
   const char* path;
 };
-constexpr Table kTables[] = {{SysvKind::kSegment, "/proc/sysvipc/shm"},
+constexpr Table kTables[] = {{SysvKind::kSegment, kSegmentTable},
                              {SysvKind::kSemaphores, "/proc/sysvipc/sem"},
                              {SysvKind::kQueue, "/proc/sysvipc/msg"}};
 
@@ -97,7 +113,7 @@ std::vector<SysvObject> read_sysv_table(SysvKind kind, const std::string& text) 
     if (values.size() != titles.size()) continue;  // a line of another shape says nothing
     const Row row(titles, values);
     objects.push_back(object_of(kind, row));
-    if (kind == SysvKind::kSemaphores) ask_for_users(objects.back(), static_cast<int>(row.number("nsems")));
+    if (kind == SysvKind::kSemaphores) ask_for_users(objects.back(), row);
   }
   return objects;
 }
@@ -109,35 +125,43 @@ SysvObjects sysv_objects() {
     const std::string text = text_of_file(table.path);
     out.known = out.known && !text.empty();  // there is a title line
     for (SysvObject& object : read_sysv_table(table.kind, text)) {
-      object.lives =
-          is_there(object.maker) || std::any_of(object.users.begin(), object.users.end(), is_there);
+      object.lives = lives(object);
       out.all.push_back(std::move(object));
     }
   }
   return out;
 }
 
+std::vector<SysvObject> sysv_segments() {
+  return read_sysv_table(SysvKind::kSegment, text_of_file(kSegmentTable));
+}
+
 std::string to_text(const SysvObject& object) {
-  const int pid = object.maker ? object.maker : object.users.empty() ? 0 : object.users.front();
+  const int pid = object.maker ? object.maker : object.users.empty() ? 0 : object.users.front().pid;
   return fmt::format("System V {} {} (key {:#x}){}", word(object.kind), object.id, object.key,
                      pid == 0       ? ""
                      : object.maker ? fmt::format(" of process {}", pid)
                                     : fmt::format(", used last by process {}", pid));
 }
 
-SysvLeft sysv_left(const SysvObjects& before, const SysvObjects& after, const std::set<int>& pids,
-                   unsigned user) {
+bool is_among(const std::vector<SysvObject>& all, const SysvObject& object) {
+  return std::any_of(all.begin(), all.end(),
+                     [&](const SysvObject& o) { return o.kind == object.kind && o.id == object.id; });
+}
+
+bool may_be_removed(const SysvObject& object, const JobPids& pids, unsigned user) {
+  return object.kind == SysvKind::kSegment && object.owner == user &&
+         pids.was_there(object.maker, object.changed);
+}
+
+SysvLeft sysv_left(const SysvObjects& before, const SysvObjects& after, const JobPids& pids, unsigned user) {
   SysvLeft left;
   for (const SysvObject& object : after.all) {
-    const bool old = std::any_of(before.all.begin(), before.all.end(), [&](const SysvObject& o) {
-      return o.kind == object.kind && o.id == object.id;
-    });
-    if (old) continue;
-    const bool ours = pids.count(object.maker) || std::any_of(object.users.begin(), object.users.end(),
-                                                              [&](int pid) { return pids.count(pid); });
-    if (ours)
+    if (is_among(before.all, object)) continue;
+    if (object.owner != user && !pids.was_there(object.maker, object.changed)) continue;
+    if (is_of(object, pids))
       left.of_the_job.push_back(object);
-    else if (object.owner == user && !object.lives)
+    else if (!object.lives)
       left.unclear.push_back(object);
   }
   return left;

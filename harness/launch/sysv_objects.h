@@ -5,9 +5,11 @@
 // job made and never used cannot be told from one of a neighbour.
 #pragma once
 
-#include <set>
+#include <cstdint>
 #include <string>
 #include <vector>
+
+#include "harness/launch/job_pids.h"
 
 namespace rankfault {
 
@@ -17,10 +19,14 @@ struct SysvObject {
   SysvKind kind = SysvKind::kSegment;
   int id = 0;
   unsigned key = 0;
-  unsigned owner = 0;      // user who made it
-  long long changed = 0;   // seconds of CLOCK_REALTIME: made, or given other rights
-  int maker = 0;           // pid; segments only
-  std::vector<int> users;  // pids that used it last
+  unsigned owner = 0;   // user who made it
+  int64_t changed = 0;  // seconds of CLOCK_REALTIME: made, or given other rights
+  int maker = 0;        // pid; segments only
+  struct Use {
+    int pid = 0;
+    int64_t at = 0;  // seconds of CLOCK_REALTIME; of a semaphore: when its set was used last
+  };
+  std::vector<Use> users;  // the last ones
   bool lives = false;      // its maker, or one who used it last, is still there
 };
 
@@ -30,16 +36,21 @@ struct SysvObjects {
 };
 
 SysvObjects sysv_objects();
+// The segments alone, and not whether anybody lives: one small read.
+std::vector<SysvObject> sysv_segments();
 // The rows of one file of /proc/sysvipc, its title line included.
 std::vector<SysvObject> read_sysv_table(SysvKind, const std::string& text);
 std::string to_text(const SysvObject&);  // "System V segment 17 (key 0x0) of process 4711"
 
 struct SysvLeft {
-  std::vector<SysvObject> of_the_job;  // a process of the job made it, or used it last
+  std::vector<SysvObject> of_the_job;  // a process of the job made it, or used it last, and lived then
   std::vector<SysvObject> unclear;     // of the same user and made meanwhile, by a process that is not known
 };
-// Pure. `pids`: the processes of the job.
-SysvLeft sysv_left(const SysvObjects& before, const SysvObjects& after, const std::set<int>& pids,
-                   unsigned user);
+// `before`: what was there before the job.
+SysvLeft sysv_left(const SysvObjects& before, const SysvObjects& after, const JobPids&, unsigned user);
+
+bool is_among(const std::vector<SysvObject>&, const SysvObject&);
+// A segment of that user whose maker was a process of the job when it was made.
+bool may_be_removed(const SysvObject&, const JobPids&, unsigned user);
 
 }  // namespace rankfault

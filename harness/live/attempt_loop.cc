@@ -169,7 +169,7 @@ Status AttemptLoop::guardian_events() {
         if (it == started_.end()) break;
         it->second.pid = event->pid;
         it->second.start = event->start;
-        parts_.host.add_process(event->pid);
+        parts_.host.add_process(event->pid, event->start);
         if (!it->second.item.watched.empty())
           it->second.environment = read_environment(event->pid, it->second.item.watched);
         parts_.journal.write("spawned", {{"tag", event->tag},
@@ -187,7 +187,7 @@ Status AttemptLoop::guardian_events() {
         return attempt_ == 0 && first_spawned_ == 0 ? why : unjudged("a part of the job ran: " + why.message);
       }
       case GuardianEvent::Kind::kEnded: {
-        parts_.host.add_process(event->pid);
+        parts_.host.process_ended(event->pid, event->start);
         const ExitStatus status = ExitStatus::from_wait_status(event->a);
         if (it != started_.end() && event->tag != 0) {
           it->second.ended = true;
@@ -222,7 +222,7 @@ void AttemptLoop::scan() {
   next_scan_ = now_ns() + kScanEvery;
   for (const ProcessId& id : parts_.observer.scan()) {
     const ProcessView* view = parts_.observer.process(id);
-    parts_.host.add_process(id.pid);
+    if (is_visible_here(id)) parts_.host.add_process(id.pid, id.start);
     if (!view || view->attempt < attempt_) continue;
     if (view->attempt > newest_) {  // an elastic launcher counts its own restarts
       newest_ = view->attempt;
@@ -296,6 +296,7 @@ void AttemptLoop::take_ends() {
   if (ends.empty()) return;
   for (const RankEnd& end : ends) {
     parts_.observer.set_end(end);
+    if (is_visible_here(end.process)) parts_.host.process_ended(end.process.pid, end.process.start);
     parts_.injector.process_ended(end.process, end.time);
   }
   if (!all_ended()) parts_.looks.look("a process ended");

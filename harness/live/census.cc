@@ -37,10 +37,10 @@ void note_file(Journal& journal, const std::string& path, mode_t mode, Counts& c
   note(journal, "temp_file", path, counts.temp_files);
 }
 
-// They have no file: they last as long as a process has them open.
-std::set<std::string> abstract_sockets_of(int pid) {
-  const std::string proc = "/proc/" + std::to_string(pid);
-  std::map<std::string, std::string> names;  // by inode
+using SocketNames = std::map<std::string, std::string>;  // by inode
+
+SocketNames abstract_sockets(const std::string& proc) {
+  SocketNames names;
   std::istringstream table(text_of_file(proc + "/net/unix"));
   for (std::string line; std::getline(table, line);) {
     std::istringstream words(line);
@@ -48,8 +48,19 @@ std::set<std::string> abstract_sockets_of(int pid) {
     for (int i = 0; i < 6; ++i) words >> skipped;
     if (words >> inode >> name && name.starts_with('@')) names[inode] = name;
   }
+  return names;
+}
+
+// They have no file: they last as long as a process has them open. `tables`: one for each network namespace.
+std::set<std::string> abstract_sockets_of(int pid, std::map<std::string, SocketNames>& tables) {
+  const std::string proc = "/proc/" + std::to_string(pid);
   std::set<std::string> found;
   std::error_code none;
+  const std::string net = fs::read_symlink(proc + "/ns/net", none).string();
+  if (none) return found;  // the process is gone, or another user's
+  auto table = tables.find(net);
+  if (table == tables.end()) table = tables.emplace(net, abstract_sockets(proc)).first;
+  const SocketNames& names = table->second;
   for (auto it = fs::directory_iterator(proc + "/fd", none); !none && it != fs::end(it); it.increment(none)) {
     const std::string link = fs::read_symlink(it->path(), none).string();
     if (!link.starts_with("socket:[") || none) continue;
@@ -68,14 +79,16 @@ std::string as_guardian_sees(int guardian_pid, const std::string& path) {
 void take_census(const RunDir& run, int guardian_pid, HostObjects& host, UndoList* undo_list,
                  Journal& journal) {
   Counts counts;
+  std::map<std::string, SocketNames> sockets;
   for (const int pid : descendants_of(guardian_pid)) {
     const auto stat = proc_stat(pid);
     if (!stat || stat->state == 'Z') continue;  // a zombie is being reaped
+    host.add_process(pid, stat->start);
     note(journal, "process", std::to_string(pid) + " " + command_line(pid), counts.processes);
-    for (const std::string& name : abstract_sockets_of(pid))
+    for (const std::string& name : abstract_sockets_of(pid, sockets))
       note(journal, "socket", name + " of process " + std::to_string(pid), counts.sockets);
   }
-  std::set<std::pair<uint64_t, uint64_t>> seen;
+  std::set<FileNumber> seen;
   std::ifstream undo(run.undo());
   for (std::string line; std::getline(undo, line);) {
     std::istringstream words(line);
@@ -112,7 +125,7 @@ void take_census(const RunDir& run, int guardian_pid, HostObjects& host, UndoLis
                {"shm", counts.shm},
                {"sockets", counts.sockets},
                {"temp_files", counts.temp_files}};
-  host.census(journal, undo_list, line);
+  host.census(journal, undo_list, line, seen);
   journal.write("census", std::move(line));
 }
 

@@ -29,16 +29,9 @@ const char* kind_word(const ExitStatus& status) {
   return "unknown";
 }
 
-// Our own pid namespace; a pid of another one names somebody else here.
-uint64_t own_pid_ns() {
-  struct stat st {};
-  return ::stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
-}
-
 // Not to be opened is not to be gone: descriptors may have run out, or it lives where we cannot look.
 bool is_gone(const ProcessId& process) {
-  static const uint64_t here = own_pid_ns();
-  if (process.pid_ns != 0 && process.pid_ns != here) return false;
+  if (!is_visible_here(process)) return false;
   const auto stat = proc_stat(process.pid);
   return !stat || stat->start != process.start || stat->state == 'Z';
 }

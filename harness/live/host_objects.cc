@@ -6,9 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
+#include <sstream>
 
+#include "harness/base/file_text.h"
+#include "harness/base/process_tree.h"
+#include "harness/launch/guardian/file_id.h"
 #include "harness/launch/posix_queues.h"
 #include "harness/live/read_environment.h"
 
@@ -18,7 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kCoarseClockNs = 10'000'000;  // file systems stamp with it
-constexpr int kMostFiles = 100'000;             // looked at, of one TMPDIR
 
 int64_t realtime_ns() {
   timespec now{};
@@ -35,13 +39,57 @@ bool is_shared(const std::string& folder) {
   return folder == "/" || folder == "/tmp" || folder == "/var/tmp" || folder == "/dev/shm";
 }
 
-bool made_since(const std::string& path, int64_t began_ns, unsigned user) {
-  struct statx st {};
-  if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &st) != 0)
-    return false;
+// What the user named on the command line is an output: "--out=/scratch/x", and what lies below it.
+bool is_named(const std::set<std::string>& words, const std::string& path, const std::string& folder) {
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    const size_t at = word.find(folder + "/");
+    if (at == std::string::npos) return false;
+    std::string named = word.substr(at, word.find_first_of(":,; \n", at) - at);
+    while (named.ends_with('/')) named.pop_back();
+    return named.size() > folder.size() && is_below(path, named);
+  });
+}
+
+bool made_since(const struct statx& st, int64_t began_ns, unsigned user) {
   const statx_timestamp& born = (st.stx_mask & STATX_BTIME) ? st.stx_btime : st.stx_ctime;
-  return !S_ISDIR(st.stx_mode) && st.stx_uid == user &&
-         born.tv_sec * 1'000'000'000LL + born.tv_nsec >= began_ns;
+  return st.stx_uid == user && born.tv_sec * 1'000'000'000LL + born.tv_nsec >= began_ns;
+}
+
+// The entries of a folder; nothing: they cannot be listed to the end. One that is gone has none.
+std::optional<std::vector<std::string>> entries_of(const std::string& folder) {
+  std::vector<std::string> found;
+  std::error_code error;
+  auto it = fs::directory_iterator(folder, error);
+  for (; !error && it != fs::end(it); it.increment(error)) found.push_back(it->path().string());
+  if (error && error != std::errc::no_such_file_or_directory) return std::nullopt;
+  return found;
+}
+
+// Calls look(path, statx) for each file below `folder`, but not below the folders `but`. False: some of it
+// was not looked at. What lies in another user's closed folder is not the job's.
+template <typename Look>
+bool walk_tmpdir(const std::string& folder, const std::set<std::string>& but, unsigned user, int most,
+                 Look look) {
+  bool complete = true;
+  int looked_at = 0;
+  std::vector<std::string> todo{folder};
+  while (!todo.empty()) {
+    const auto entries = entries_of(todo.back());
+    struct statx st {};
+    if (!entries &&
+        (rf_file_at(todo.back().c_str(), &st) != 0 || st.stx_uid == user || todo.back() == folder))
+      complete = false;
+    todo.pop_back();
+    for (const std::string& path : entries.value_or(std::vector<std::string>{})) {
+      if (++looked_at > most) return false;
+      if (but.count(path) || rf_file_at(path.c_str(), &st) != 0) continue;
+      if (S_ISDIR(st.stx_mode))
+        todo.push_back(path);
+      else
+        look(path, st);
+    }
+  }
+  return complete;
 }
 
 void note(Journal& journal, const char* kind, const std::string& what) {
@@ -64,15 +112,23 @@ HostObjects::HostObjects(const RunDir& run)
       sysv_(sysv_objects()),
       queues_(posix_queues(user_)) {}
 
-void HostObjects::add_process(int pid) {
-  if (pid <= 0 || !pids_.insert(pid).second || watch_) return;
+void HostObjects::add_process(int pid, uint64_t start) {
+  if (!pids_.add(pid, start) || watch_) return;
   const Json env = read_environment(pid, {"TMPDIR"});
+  const std::string command = text_of_file(fmt::format("/proc/{}/cmdline", pid));
   if (!env.is_object() || !env.contains("TMPDIR")) return;
-  const std::string folder = fs::path(env["TMPDIR"].get<std::string>()).lexically_normal().string();
-  if (folder.starts_with('/') && !is_shared(folder) && !is_below(folder, run_tmp_) &&
-      !is_below(folder, run_path_))
-    tmpdirs_.insert(folder.ends_with('/') ? folder.substr(0, folder.size() - 1) : folder);
+  if (const auto now = proc_stat(pid); !now || now->start != start) return;  // it was another process
+  std::string folder = fs::path(env["TMPDIR"].get<std::string>()).lexically_normal().string();
+  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+  if (!folder.starts_with('/') || is_shared(folder) || is_below(folder, run_tmp_) ||
+      is_below(folder, run_path_))
+    return;
+  tmpdirs_.insert(folder);
+  std::istringstream words(command);
+  for (std::string word; std::getline(words, word, '\0');) words_.insert(word);
 }
+
+void HostObjects::process_ended(int pid, uint64_t start) { pids_.ended(pid, start); }
 
 void HostObjects::list_segment(const SysvObject& segment, UndoList& undo) {
   if (listed_.insert(segment.id).second)
@@ -81,14 +137,14 @@ void HostObjects::list_segment(const SysvObject& segment, UndoList& undo) {
 
 void HostObjects::list_segments(UndoList& undo) {
   if (!sysv_.known) return;
-  for (const SysvObject& object : sysv_left(sysv_, sysv_objects(), pids_, user_).of_the_job)
-    if (pids_.count(object.maker)) list_segment(object, undo);
+  for (const SysvObject& object : sysv_segments())
+    if (!is_among(sysv_.all, object) && may_be_removed(object, pids_, user_)) list_segment(object, undo);
 }
 
-void HostObjects::census(Journal& journal, UndoList* undo, Json& counts) {
+void HostObjects::census(Journal& journal, UndoList* undo, Json& counts, const std::set<FileNumber>& listed) {
   census_sysv(journal, undo, counts);
   census_queues(journal, undo, counts);
-  census_tmpdirs(journal, counts);
+  census_tmpdirs(journal, counts, listed);
 }
 
 void HostObjects::census_sysv(Journal& journal, UndoList* undo, Json& counts) {
@@ -97,7 +153,7 @@ void HostObjects::census_sysv(Journal& journal, UndoList* undo, Json& counts) {
   const SysvLeft left = sysv_left(sysv_, now, pids_, user_);
   for (const SysvObject& object : left.of_the_job) {
     note(journal, "sysv", to_text(object));
-    if (pids_.count(object.maker) && undo)
+    if (undo && may_be_removed(object, pids_, user_))
       list_segment(object, *undo);
     else
       note_left(undo, to_text(object));
@@ -121,19 +177,19 @@ void HostObjects::census_queues(Journal& journal, UndoList* undo, Json& counts) 
   counts["queues"] = 0;
 }
 
-void HostObjects::census_tmpdirs(Journal& journal, Json& counts) const {
-  int count = counts.value("temp_files", 0);
+// A file in a TMPDIR that others use, too, may be anybody's of this user. The guardian lists those that it
+// saw the job hold; the maker of the others is not known.
+void HostObjects::census_tmpdirs(Journal& journal, Json& counts, const std::set<FileNumber>& listed) const {
+  std::set<FileNumber> seen = listed;
   for (const std::string& folder : tmpdirs_) {
-    std::error_code none;
-    int looked_at = 0;
-    for (auto it = fs::recursive_directory_iterator(folder, none);
-         !none && it != fs::end(it) && looked_at < kMostFiles; it.increment(none), ++looked_at)
-      if (made_since(it->path().string(), began_ns_, user_)) {
-        note(journal, "temp_file", it->path().string());
-        ++count;
-      }
+    const auto look = [&](const std::string& path, const struct statx& st) {
+      const rf_file_id id = rf_id_of_file(&st);
+      if (!made_since(st, began_ns_, user_) || is_named(words_, path, folder)) return;
+      if (seen.insert({id.dev, id.ino}).second)
+        journal.write("unclear_leftover", {{"kind", "temp_file"}, {"what", path}});
+    };
+    if (!walk_tmpdir(folder, {run_path_, run_tmp_}, user_, most_files_, look)) counts.erase("temp_files");
   }
-  counts["temp_files"] = count;
 }
 
 }  // namespace rankfault

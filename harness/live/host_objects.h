@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "harness/base/json.h"
 #include "harness/inject/undo_list.h"
@@ -14,37 +15,47 @@
 
 namespace rankfault {
 
+using FileNumber = std::pair<uint64_t, uint64_t>;  // device, inode
+
 class HostObjects {
  public:
   // Remembers what is there now, before the job is. A watched job's TMPDIR is its user's affair.
   explicit HostObjects(const RunDir&);
 
-  // A process of the job, while it lives: its TMPDIR is read from it once.
-  void add_process(int pid);
+  // A process of the job, in our own pid namespace; `start`: field 22 of /proc/PID/stat. While it lives its
+  // TMPDIR is read from it once.
+  void add_process(int pid, uint64_t start);
+  void process_ended(int pid, uint64_t start);
+  void look_at_most(int files) { most_files_ = files; }  // of one TMPDIR; for a test
 
   // While the job runs: segments of its processes go to the undo list, so that they are removed also when
   // this program is killed. Each once.
   void list_segments(UndoList&);
 
-  // Journals a `leftover` line for each that the job left, and an `unclear_leftover` line for each of which
-  // nobody knows whether it did; adds to `counts` how many there are of each kind that could be looked at.
-  // `undo`: what is to be removed or told of goes there; null: nothing is.
-  void census(Journal&, UndoList* undo, Json& counts);
+  // Journals a `leftover` line for each object that the job left, and an `unclear_leftover` line for each
+  // that appeared meanwhile and whose maker is not known; adds to `counts` how many there are of each kind,
+  // and removes the kinds that could not be looked at to the end. `undo`: gets what is to be removed or
+  // reported; null: nothing is. `listed`: the files that the guardian's list names; the caller journals
+  // those.
+  void census(Journal&, UndoList* undo, Json& counts, const std::set<FileNumber>& listed);
 
  private:
   void list_segment(const SysvObject&, UndoList&);
   void census_sysv(Journal&, UndoList*, Json& counts);
   void census_queues(Journal&, UndoList*, Json& counts) const;
-  void census_tmpdirs(Journal&, Json& counts) const;
+  void census_tmpdirs(Journal&, Json& counts, const std::set<FileNumber>& listed) const;
 
   std::string run_path_, run_tmp_;
   bool watch_;
+  int most_files_ = 100'000;
   unsigned user_;
   int64_t began_ns_;  // CLOCK_REALTIME
   SysvObjects sysv_;
   std::optional<std::set<std::string>> queues_;
-  std::set<int> pids_, listed_;
+  JobPids pids_;
+  std::set<int> listed_;
   std::set<std::string> tmpdirs_;
+  std::set<std::string> words_;  // of the commands of processes that have a TMPDIR of their own
 };
 
 }  // namespace rankfault

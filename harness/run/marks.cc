@@ -23,10 +23,12 @@ Mark mark_of(const ProcessView& process, const rf_record& record) {
 
 std::vector<Mark> marks_of(const Timeline& timeline) {
   std::vector<Mark> marks;
-  for (const ProcessView& process : timeline.processes)
+  for (const ProcessView& process : timeline.processes) {
+    if (process.helper) continue;  // no rank of the job, whatever it claims
     for (const Event& event : process.events().value_or(std::vector<Event>{}))
       if (event.record.phase == RF_PHASE_EVENT && event.record.library == RF_LIB_MARK)
         marks.push_back(mark_of(process, event.record));
+  }
   std::stable_sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) { return a.time < b.time; });
   return marks;
 }

@@ -7,6 +7,6 @@
 
 namespace rankfault {
 
-std::vector<Mark> marks_of(const Timeline&);  // in the order of time
+std::vector<Mark> marks_of(const Timeline&);  // of the ranks, in the order of time
 
 }  // namespace rankfault

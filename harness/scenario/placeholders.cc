@@ -22,7 +22,8 @@ const std::vector<std::string>& placeholder_words() {
   return words;
 }
 
-void check_placeholders(const std::string& text, const SourcePos& at, Problems& problems) {
+void check_placeholders(const std::string& text, const SourcePos& at, Problems& problems,
+                        const char* no_rank) {
   const auto& known = placeholder_words();
   for (size_t open = text.find('{'); open != std::string::npos; open = text.find('{', open + 1)) {
     const size_t close = text.find('}', open);
@@ -30,6 +31,11 @@ void check_placeholders(const std::string& text, const SourcePos& at, Problems& 
     const std::string name = text.substr(open + 1, close - open - 1);
     const bool doubled = open > 0 && text[open - 1] == '{';
     const bool shell = open > 0 && text[open - 1] == '$';
+    if (no_rank && name == "rank" && !doubled && !shell)
+      problems.add(fmt::format("\"{{rank}}\" is not filled in here: {}; write \"{{{{rank}}}}\" where it is "
+                               "meant as it stands",
+                               no_rank),
+                   at);
     if (!is_word(name) || doubled || shell || std::find(known.begin(), known.end(), name) != known.end())
       continue;
     problems.add(
@@ -39,11 +45,15 @@ void check_placeholders(const std::string& text, const SourcePos& at, Problems& 
   }
 }
 
-void check_placeholders(const Value& texts, Problems& problems) {
+void check_placeholders(const Value& texts, Problems& problems, const char* no_rank) {
   if (const Value::List* items = texts.list())
-    for (const Value& item : *items) check_placeholders(item.text, item.pos, problems);
+    for (const Value& item : *items) check_placeholders(item.text, item.pos, problems, no_rank);
   if (const Value::Map* entries = texts.map())
-    for (const auto& [key, value] : *entries) check_placeholders(value.text, value.pos, problems);
+    for (const auto& [key, value] : *entries) check_placeholders(value.text, value.pos, problems, no_rank);
+}
+
+const char* why_no_rank(LauncherKind launcher) {
+  return launcher == LauncherKind::kLocal ? nullptr : "mpirun and torchrun start all ranks with one command";
 }
 
 }  // namespace rankfault

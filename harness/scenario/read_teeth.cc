@@ -8,12 +8,12 @@
 
 namespace rankfault {
 
-void read_bug(const Value& value, std::optional<Bug>& out, Problems& problems) {
+void read_bug(const Value& value, LauncherKind launcher, std::optional<Bug>& out, Problems& problems) {
   MapReader in(value, "bug", problems);
   if (!value.map()) return;
   Bug bug;
   bug.pos = value.pos;
-  if (const Value* args = value.find("args")) check_placeholders(*args, problems);
+  if (const Value* args = value.find("args")) check_placeholders(*args, problems, why_no_rank(launcher));
   if (in.need("args") && in.texts("args", bug.args) && bug.args.empty())
     problems.add("a bug without args switches nothing on", value.find("args")->pos);
   if (in.need("stands_for")) in.text("stands_for", bug.stands_for);
@@ -21,7 +21,7 @@ void read_bug(const Value& value, std::optional<Bug>& out, Problems& problems) {
   out = std::move(bug);
 }
 
-void read_teeth(const Value& value, std::vector<Tooth>& out, Problems& problems) {
+void read_teeth(const Value& value, LauncherKind launcher, std::vector<Tooth>& out, Problems& problems) {
   if (!value.list()) {
     problems.add(fmt::format("\"teeth\" must be a list, not {}", kind_of(value)), value.pos);
     return;
@@ -41,7 +41,7 @@ void read_teeth(const Value& value, std::vector<Tooth>& out, Problems& problems)
     in.text("id", tooth.id);
     in.texts("args", tooth.args);
     for (const char* key : {"args", "env"})
-      if (const Value* words = item.find(key)) check_placeholders(*words, problems);
+      if (const Value* words = item.find(key)) check_placeholders(*words, problems, why_no_rank(launcher));
     in.text_map("env", tooth.env);
     if (const Value* set = in.find("set")) {
       if (!set->map())

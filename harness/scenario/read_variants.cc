@@ -1,6 +1,7 @@
 // read_variants: the ways in which a scenario is run, to be compared with one another.
 #include <fmt/format.h>
 
+#include "harness/scenario/placeholders.h"
 #include "harness/scenario/readers.h"
 #include "harness/scenario/value.h"
 
@@ -26,7 +27,8 @@ void read_id(MapReader& in, Variant& out, const std::vector<Variant>& before, Pr
     if (other.id == out.id) problems.add(fmt::format("two variants are called \"{}\"", out.id), pos);
 }
 
-Variant read_variant(const Value& item, const std::vector<Variant>& before, Problems& problems) {
+Variant read_variant(const Value& item, LauncherKind launcher, const std::vector<Variant>& before,
+                     Problems& problems) {
   MapReader in(item, "a variant", problems);
   Variant variant;
   variant.pos = item.pos;
@@ -40,6 +42,10 @@ Variant read_variant(const Value& item, const std::vector<Variant>& before, Prob
     else
       variant.set = *set->map();
   }
+  const Value* const other = item.find("set") ? item.find("set")->find("workload.launcher") : nullptr;
+  for (const char* key : {"args", "env"})
+    if (const Value* words = item.find(key))
+      check_placeholders(*words, problems, other ? nullptr : why_no_rank(launcher));
   in.number("times", variant.times, 1, kMostTimes);
   in.finish();
   return variant;
@@ -47,7 +53,7 @@ Variant read_variant(const Value& item, const std::vector<Variant>& before, Prob
 
 }  // namespace
 
-void read_variants(const Value& value, std::vector<Variant>& out, Problems& problems) {
+void read_variants(const Value& value, LauncherKind launcher, std::vector<Variant>& out, Problems& problems) {
   if (!value.list()) {
     problems.add(fmt::format("\"variants\" must be a list, not {}", kind_of(value)), value.pos);
     return;
@@ -59,7 +65,7 @@ void read_variants(const Value& value, std::vector<Variant>& out, Problems& prob
     return;
   }
   for (const Value& item : *value.list()) {
-    Variant variant = read_variant(item, out, problems);
+    Variant variant = read_variant(item, launcher, out, problems);
     if (item.map()) out.push_back(std::move(variant));
   }
 }

@@ -144,9 +144,10 @@ void read_workload(const Value& value, Workload& out, Problems& problems) {
   if (const Value* command = in.need("command"); command && in.texts("command", out.command))
     if (out.command.empty()) problems.add("\"command\" is empty: nothing would run", command->pos);
   in.texts("launcher_args", out.launcher_args);
+  const char* const no_rank = why_no_rank(out.launcher);
   for (const char* key : {"command", "launcher_args", "env"})
-    if (const Value* words = in.value().find(key)) check_placeholders(*words, problems);
-  if (const Value* cwd = in.value().find("cwd")) check_placeholders(cwd->text, cwd->pos, problems);
+    if (const Value* words = in.value().find(key)) check_placeholders(*words, problems, no_rank);
+  if (const Value* cwd = in.value().find("cwd")) check_placeholders(cwd->text, cwd->pos, problems, no_rank);
   in.text("mpirun", out.mpirun);
   in.text("torchrun", out.torchrun);
   read_nodes(in, out);

@@ -13,9 +13,9 @@ void read_workload(const Value&, Workload&, Problems&);
 void read_faults(const Value&, std::vector<FaultSpec>&, Problems&);
 Trigger read_trigger(const Value&, const std::string& owner, Problems&);
 void read_expectations(const Value&, std::vector<ExpectationSpec>&, Problems&);
-void read_bug(const Value&, std::optional<Bug>&, Problems&);
-void read_teeth(const Value&, std::vector<Tooth>&, Problems&);
-void read_variants(const Value&, std::vector<Variant>&, Problems&);
+void read_bug(const Value&, LauncherKind, std::optional<Bug>&, Problems&);
+void read_teeth(const Value&, LauncherKind, std::vector<Tooth>&, Problems&);
+void read_variants(const Value&, LauncherKind, std::vector<Variant>&, Problems&);
 void read_must_be(const Value&, MustBe&, Problems&);
 
 // "base", else "base#2", "base#3" ...: the first that is not in `taken`; adds it there.

@@ -58,9 +58,10 @@ void read_parts(MapReader& in, Scenario& out, Problems& problems) {
   if (const Value* workload = in.need("workload")) read_workload(*workload, out.workload, problems);
   read_reference(in, out.reference_fault_free);
   read_seed(in, out.seed);
-  if (const Value* teeth = in.find("teeth")) read_teeth(*teeth, out.teeth, problems);
-  if (const Value* variants = in.find("variants")) read_variants(*variants, out.variants, problems);
-  if (const Value* bug = in.find("bug")) read_bug(*bug, out.bug, problems);
+  if (const Value* teeth = in.find("teeth")) read_teeth(*teeth, out.workload.launcher, out.teeth, problems);
+  if (const Value* variants = in.find("variants"))
+    read_variants(*variants, out.workload.launcher, out.variants, problems);
+  if (const Value* bug = in.find("bug")) read_bug(*bug, out.workload.launcher, out.bug, problems);
   if (const Value* faults = in.find("faults")) read_faults(*faults, out.faults, problems);
   if (const Value* expect = in.need("expect")) {
     read_expectations(*expect, out.expect, problems);

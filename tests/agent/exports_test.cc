@@ -45,22 +45,10 @@ TEST(AgentExports, AreTheNamesThatItStandsInForAndTheMarks) {
   std::set<std::string> expected = interposed();
   if (exported(RF_AGENT).empty()) GTEST_SKIP() << "no nm";
   EXPECT_FALSE(expected.empty());
-  for (const char* name : {"_exit",
-                           "_Exit",
-                           "quick_exit",
-                           "dlopen",
-                           "dlmopen",
-                           "dlsym",
-                           "dlvsym",
-                           "__asan_default_options",
-                           "rankfault_batch_v1",
-                           "rankfault_core_table_v1",
-                           "rankfault_error_v1",
-                           "rankfault_mark_v1",
-                           "rankfault_phase_v1",
-                           "rankfault_step_begin_v1",
-                           "rankfault_step_commit_v1",
-                           "rankfault_value_v1"})
+  for (const char* name :
+       {"_exit", "_Exit", "quick_exit", "dlopen", "dlmopen", "dlsym", "dlvsym", "__asan_default_options",
+        "rankfault_batch_v1", "rankfault_core_table_v1", "rankfault_error_v1", "rankfault_mark_v1",
+        "rankfault_phase_v1", "rankfault_step_begin_v1", "rankfault_step_commit_v1", "rankfault_value_v1"})
     expected.insert(name);
   EXPECT_EQ(exported(RF_AGENT), expected);
 }

@@ -197,12 +197,14 @@ std::set<std::string> mapped_segments(int pid) {
   return paths;
 }
 
-// A job that is started without rankfault; ended with the object.
+// A job that is started without rankfault; ended with the object. A launcher that is killed leaves files in
+// its TMPDIR.
 class ForeignJob {
  public:
-  explicit ForeignJob(const std::vector<std::string>& words) {
+  ForeignJob(const std::vector<std::string>& words, const std::string& tmpdir) {
     pid_ = ::fork();
     if (pid_ != 0) return;
+    ::setenv("TMPDIR", tmpdir.c_str(), 1);
     ::setpgid(0, 0);
     std::vector<char*> argv;
     for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
@@ -231,7 +233,7 @@ class ForeignJob {
 };
 
 TEST_P(HungJob, InspectNamesTheRankOutsideOfTheCall) {
-  const ForeignJob foreign(job(absent()));
+  const ForeignJob foreign(job(absent()), scratch_.path());
   const std::string option = is_torch() ? "--torchrun" : "--mpirun";
   const std::vector<std::string> args{"inspect",  option,  std::to_string(foreign.pid()),
                                       "--during", "200ms", "--json"};

@@ -56,5 +56,39 @@ TEST(ShmFull, BitesOnlyWhereSomebodyFails) {
   EXPECT_EQ(effect(), Effect::kVerified);
 }
 
+// A rank that was stopped, or whose call was skipped, hangs and fails its job in a large /dev/shm, too.
+TEST(ShmFull, TheTroubleOfAnotherFaultIsNotItsOwn) {
+  RunFacts facts;
+  facts.plan = *plan("shm_full@ranks=all");
+  const FaultSpec& fault = facts.plan.scenario.faults[0];
+  const auto effect = [&] {
+    return Catalog<FaultKind>::instance().find("shm_full")->verify(fault, facts).effect;
+  };
+  facts.journal.push_back({{"n", 1}, {"t", 5}, {"ev", "mounted"}, {"fault", fault.id}, {"bytes", 65536}});
+  Action skip;
+  skip.id = static_cast<uint32_t>(facts.plan.actions.size());
+  skip.fault = "skip";
+  skip.verb = RF_VERB_SKIP;
+  facts.plan.actions.push_back(skip);
+  GateEvent gate;
+  gate.action = skip.id;
+  gate.asked = 100;
+  gate.answer = "go";
+  facts.gates.push_back(gate);
+  facts.teardown_reason = "wall";
+  EXPECT_EQ(effect(), Effect::kUnknown);
+  facts.ends.emplace_back();
+  facts.ends.back().status = {ExitStatus::Kind::kCode, 1};
+  facts.ends.back().time = 200;
+  EXPECT_EQ(effect(), Effect::kUnknown);
+  facts.ends.back().time = 50;
+  EXPECT_EQ(effect(), Effect::kVerified) << "before it";
+  facts.ends.clear();
+  facts.gates[0].answer = "no_go";
+  EXPECT_EQ(effect(), Effect::kVerified) << "it did not fire";
+  facts.plan.actions[skip.id].outside = OutsideVerb::kStart;
+  EXPECT_EQ(effect(), Effect::kUnknown) << "it was there before the job";
+}
+
 }  // namespace
 }  // namespace rankfault

@@ -57,7 +57,7 @@ TEST(LeftNothing, PassesOnACensusThatFoundNothing) {
   Facts facts = census();
   const ExpectationResult result = facts.expect("left_nothing: [processes, shm]").result();
   EXPECT_EQ(result.verdict, Verdict::kPass);
-  EXPECT_EQ(result.because, "nothing was left behind: processes, shm were looked at");
+  EXPECT_EQ(result.because, "nothing was left behind (looked at: processes, shm)");
 }
 
 TEST(LeftNothing, FailsOnWhatItLooksForAndOnNothingElse) {

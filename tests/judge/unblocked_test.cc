@@ -95,6 +95,14 @@ TEST(Unblocked, IsUnknownWhenTheHostWasStarvedMeanwhile) {
   EXPECT_EQ(facts.result().verdict, Verdict::kUnknown);
 }
 
+// The line is written long after the host had recovered.
+TEST(Unblocked, AHostThatWasStarvedBeforeIsNoExcuse) {
+  Facts facts = killed_at_100();
+  const Json line = {{"late_ns", 2'000'000'000}, {"since", ms(10)}, {"until", ms(90)}};
+  facts.call(0, RF_OP_ALL_REDUCE, 50, 5'000, -1).line("starved", line, 4'000);
+  EXPECT_EQ(facts.result().verdict, Verdict::kFail);
+}
+
 TEST(Unblocked, OneLateWakeUpIsNoExcuseForALongDelay) {
   Facts facts = killed_at_100();
   facts.call(0, RF_OP_ALL_REDUCE, 50, 5'000, -1).line("starved", {{"late_ns", 99'000'000}}, 800);

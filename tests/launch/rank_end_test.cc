@@ -12,6 +12,7 @@
 
 #include "harness/agent/agent_abi.h"
 #include "harness/base/process_tree.h"
+#include "harness/launch/rank_output.h"
 #include "tests/launch/fixture.h"
 
 namespace rankfault::test {
@@ -28,6 +29,17 @@ TEST(ExitStatus, SaysItInWords) {
   EXPECT_TRUE(kZero.zero());
   EXPECT_TRUE(kKilled.nonzero());
   EXPECT_FALSE(ExitStatus{}.nonzero());
+}
+
+TEST(LastLines, AreMaskedAsAWholeAndBeginWithAWholeLine) {
+  Scratch scratch;
+  const std::string file = scratch / "stderr";
+  std::ofstream(file) << "one\nfailed with --token\nsesame\n";
+  EXPECT_EQ(last_lines(file), (std::vector<std::string>{"one", "failed with --token", "***"}));
+  std::ofstream(file) << "--token=" << std::string(10'000, 's') << "\nlast\n";
+  EXPECT_EQ(last_lines(file), (std::vector<std::string>{"last"}));
+  std::ofstream(file) << "x --token=" << std::string(300, 's') << " y\n";
+  EXPECT_EQ(last_lines(file), (std::vector<std::string>{"x --token=*** y"}));
 }
 
 TEST(BestOf, TakesWhoKnowsBest) {

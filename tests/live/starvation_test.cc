@@ -31,6 +31,15 @@ TEST_F(StarvationLines, AreOneASecondInAShortRun) {
   EXPECT_EQ(lines().size(), 20u);
 }
 
+// A late wake-up behind the last line counts from its own time, not from when a line was written.
+TEST_F(StarvationLines, NameTheSpanThatTheySumUp) {
+  starve(1);
+  const std::vector<Json> all = lines();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0]["since"].get<TimeNs>(), kStart);
+  EXPECT_EQ(all[0]["until"].get<TimeNs>(), kStart + kSecond / 5);
+}
+
 TEST_F(StarvationLines, AreFewInADayAndSumUpAllOfIt) {
   starve(86'400);
   const std::vector<Json> all = lines();

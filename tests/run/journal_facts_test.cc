@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "harness/run/marks.h"
+
 namespace rankfault::test {
 namespace {
 
@@ -106,6 +108,26 @@ TEST(JournalFacts, LogMarkersBecomeMarksOfTheirStep) {
   EXPECT_EQ(facts.marks[1].number, 4);
   EXPECT_EQ(facts.marks[1].value, std::bit_cast<uint64_t>(1.5));
   EXPECT_EQ(facts.marks[2].what, "error_mark");
+}
+
+// A program that a rank executes claims the same rank; what it marks the rank did not do.
+TEST(Marks, AreThoseOfRanksAndNotOfTheirHelpers) {
+  Timeline timeline;
+  for (const bool helper : {false, true}) {
+    ProcessView process;
+    process.rank = 1;
+    process.helper = helper;
+    Event mark;
+    mark.record.phase = RF_PHASE_EVENT;
+    mark.record.library = RF_LIB_MARK;
+    mark.record.op = RF_OP_STEP_COMMIT;
+    mark.record.count = helper ? 7 : 3;
+    process.history.push_back(mark);
+    timeline.processes.push_back(process);
+  }
+  const std::vector<Mark> marks = marks_of(timeline);
+  ASSERT_EQ(marks.size(), 1u);
+  EXPECT_EQ(marks[0].number, 3);
 }
 
 }  // namespace

@@ -78,6 +78,15 @@ const BadInput kKeysAndTypes[] = {
      "f.yaml:8:15: nothing fills in \"{tpm}\" (did you mean \"tmp\"?); write \"{{tpm}}\" where it is meant "
      "as it "
      "stands"},
+    {"RankOfACheck", "left_nothing: [processes, shm, sockets, temp_files]",
+     "check: {command: [cmp, \"{rank}\"]}",
+     "f.yaml:17:28: \"{rank}\" is not filled in here: a check runs once, for all ranks; write \"{{rank}}\" "
+     "where "
+     "it is meant as it stands"},
+    {"RankUnderALauncherOfAllRanks", "launcher: local", "launcher: mpirun\n  cwd: \"{tmp}/{rank}\"",
+     "f.yaml:6:8: \"{rank}\" is not filled in here: mpirun and torchrun start all ranks with one command; "
+     "write "
+     "\"{{rank}}\" where it is meant as it stands"},
     {"NeedOfAVersion", "limits: {wall: 90s}", "needs: [nccl > 2]", "f.yaml:8:11: unknown need \"nccl > 2\""},
 };
 INSTANTIATE_TEST_SUITE_P(KeysAndTypes, BadInputTest, testing::ValuesIn(kKeysAndTypes),

@@ -50,6 +50,15 @@ class Skipped(unittest.TestCase):
     def test_a_run_that_skipped_nothing_says_so(self):
         self.assertEqual(skipped.report(3, []), "== nothing was skipped, of 3 tests\n")
 
+    def test_a_reason_of_the_host_is_not_taken_for_a_part_that_the_name_holds(self):
+        for reason in ("no right to mount a file system here", "this kernel lists no System V objects",
+                       "POSIX queues cannot be listed here"):
+            self.assertEqual(skipped.part_of("All/Watch.A/OpenMpi5", reason), (reason, ""))
+
+    def test_the_words_for_a_missing_part_name_its_command(self):
+        self.assertEqual(skipped.part_of("X.Y", "no OpenMpi4")[0], "Open MPI 4")
+        self.assertEqual(skipped.part_of("X.Y", "no PyTorch 2 (RANKFAULT_PYTHON)")[0], "PyTorch 2")
+
     def test_of_other_output_the_last_line_is_the_reason(self):
         self.assertEqual(skipped.reason_of("x\nno mpirun\n\n"), "no mpirun")
 

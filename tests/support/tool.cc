@@ -35,6 +35,8 @@ int start(const std::string& program, const std::vector<std::string>& args,
     all[text.substr(0, equals)] = text.substr(equals + 1);
   }
   for (const auto& [name, value] : env) all[name] = value;
+  // A watched job keeps its TMPDIR, and launchers that are killed leave files there.
+  if (!args.empty() && args[0] == "watch") all.emplace("TMPDIR", fs::path(output_path).parent_path());
   std::vector<std::string> texts;
   for (const auto& [name, value] : all) texts.push_back(name + "=" + value);
   std::vector<char*> argv, envp;
@@ -111,9 +113,7 @@ int start_tool(const std::vector<std::string>& args, const std::string& output_p
   return start(build_dir() + "/bin/rankfault", args, {}, output_path);
 }
 
-std::string read_file(const std::string& path) {
-  return text_of_file(path);
-}
+std::string read_file(const std::string& path) { return text_of_file(path); }
 
 Json result_of(const std::string& run_dir) {
   return Json::parse(read_file(run_dir + "/result.json"), nullptr, false);

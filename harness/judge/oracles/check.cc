@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "harness/judge/evidence.h"
+#include "harness/scenario/placeholders.h"
 
 namespace rankfault {
 namespace {
@@ -49,6 +50,9 @@ Status check_check(const ExpectationSpec& spec, const Scenario&) {
       words.empty() || words[0].empty())
     return usage_error("\"command\" is a program and its arguments, each a word of the list",
                        command ? command->pos : spec.pos);
+  Problems mistakes;
+  check_placeholders(*command, mistakes, "a check runs once, for all ranks");
+  if (!mistakes.empty()) return mistakes.all().front();
   if (const auto within = read_duration(spec.params, "within"); within && *within <= Duration::zero())
     return usage_error("a check needs some time", spec.params.find("within")->pos);
   return Done{};

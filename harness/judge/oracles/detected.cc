@@ -47,7 +47,7 @@ RankVerdict late_or_missing(const RunFacts& facts, const Question& q, int rank, 
 RankVerdict judge_rank(const RunFacts& facts, const Question& q, int rank) {
   const OwnError* late = nullptr;
   const std::vector<OwnError> errors = own_errors(facts, rank);
-  const UsualErrors usual(facts, rank);
+  const UsualErrors usual(facts, rank, errors);
   std::string only;
   for (const OwnError& error : errors) {
     const std::string shown_in = usual.shown_in(error);

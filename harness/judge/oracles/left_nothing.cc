@@ -79,8 +79,8 @@ ExpectationResult judge_left_nothing(const ExpectationSpec& spec, const RunFacts
     return answer(spec, Verdict::kUnknown,
                   fmt::format("the census did not look at {}", fmt::join(unseen, ", ")));
   return answer(spec, Verdict::kPass,
-                fmt::format("nothing was left behind: {} were looked at{}", fmt::join(seen, ", "),
-                            unseen.empty() ? "" : ", queues cannot be listed here"),
+                fmt::format("nothing was left behind (looked at: {}{})", fmt::join(seen, ", "),
+                            unseen.empty() ? "" : "; queues cannot be listed here"),
                 lines_where(facts, "census", [](const Json&) { return true; }));
 }
 
@@ -88,9 +88,9 @@ const Registration<Oracle> kLeftNothing{{
     "left_nothing",
     "After the job's end, and before clean-up, nothing of it is left: processes; segments and other files in "
     "/dev/shm; sockets; files in its TMPDIR, in one of its own, and those that it held in /tmp and /var/tmp; "
-    "System V segments, semaphores and queues; POSIX queues. Of a System V or POSIX object of which the "
-    "kernel "
-    "does not say who made it: unknown.",
+    "System V segments, semaphores and queues; POSIX queues. An object that appeared meanwhile and whose "
+    "maker the kernel does not name, or a new file in a TMPDIR of the workload's own that nobody saw the job "
+    "hold: unknown.",
     "left_nothing: [processes, shm, sockets, temp_files]",
     {{"kinds", ParamType::kTextList, false, "what is looked for; all of them when absent", kKinds}},
     nullptr,

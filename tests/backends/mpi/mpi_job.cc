@@ -91,7 +91,10 @@ JobEnd run_mpi(const Mpi& mpi, const std::vector<std::string>& program, const Jo
   const auto add = [&argv](std::vector<std::string> words) {
     argv.insert(argv.end(), words.begin(), words.end());
   };
-  add({"timeout", "--kill-after=5", "50", "env", "OMPI_ALLOW_RUN_AS_ROOT=1",
+  // Launchers that are killed leave files in it.
+  const std::string tmp = options.run_dir + "/tmp";
+  fs::create_directories(tmp);
+  add({"timeout", "--kill-after=5", "50", "env", "TMPDIR=" + tmp, "OMPI_ALLOW_RUN_AS_ROOT=1",
        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "PRTE_ALLOW_RUN_AS_ROOT=1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1",
        mpi.mpirun});
   if (open && mpi.major == 4) add({"--oversubscribe", "--mca", "btl", "self,vader"});

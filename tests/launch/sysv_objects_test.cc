@@ -1,4 +1,6 @@
-// host_objects_test: System V objects and POSIX queues: which of them a job left, and which are removed.
+// sysv_objects_test: System V objects and POSIX queues: which of them a job left, and which are removed.
+#include "harness/launch/sysv_objects.h"
+
 #include <fmt/format.h>
 #include <mqueue.h>
 #include <sys/ipc.h>
@@ -7,11 +9,12 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 
+#include "harness/base/process_tree.h"
 #include "harness/launch/guardian/undo.h"
 #include "harness/launch/posix_queues.h"
-#include "harness/launch/sysv_objects.h"
 #include "tests/launch/fixture.h"
 
 namespace rankfault::test {
@@ -44,8 +47,16 @@ SysvObject object(SysvKind kind, int id, int maker, bool lives = false) {
   o.id = id;
   o.maker = maker;
   o.owner = 5;
+  o.changed = 1'000;
   o.lives = lives;
   return o;
+}
+
+// Processes with these numbers were of the job from second 900 to 1100.
+JobPids job(std::initializer_list<int> pids, JobPids::Life life = {900, 1'100}) {
+  JobPids all;
+  for (const int pid : pids) all.add(pid, 1, life);
+  return all;
 }
 
 // Segment 1 was there before, 2 is of process 7 of the job; set 1 nobody used; queue 3 was used by the job.
@@ -53,9 +64,9 @@ TEST(SysvObjects, AreTheJobsWhenTheKernelNamesAProcessOfIt) {
   SysvObjects before, after;
   before.all = {object(SysvKind::kSegment, 1, 9)};
   SysvObject queue = object(SysvKind::kQueue, 3, 0);
-  queue.users = {7};
+  queue.users = {{7, 1'000}};
   after.all = {before.all[0], object(SysvKind::kSegment, 2, 7), object(SysvKind::kSemaphores, 1, 0), queue};
-  const SysvLeft left = sysv_left(before, after, {7, 8}, 5);
+  const SysvLeft left = sysv_left(before, after, job({7, 8}), 5);
   ASSERT_THAT(left.of_the_job, SizeIs(2));
   EXPECT_EQ(left.of_the_job[0].id, 2);
   EXPECT_EQ(left.of_the_job[1].id, 3);
@@ -66,11 +77,60 @@ TEST(SysvObjects, AreTheJobsWhenTheKernelNamesAProcessOfIt) {
 TEST(SysvObjects, ANeighboursAreNotOfTheJob) {
   SysvObjects after;
   after.all = {object(SysvKind::kSegment, 2, 9, true), object(SysvKind::kSemaphores, 1, 0)};
-  EXPECT_THAT(sysv_left({}, after, {7}, 6).unclear, IsEmpty()) << "another user's";
-  const SysvLeft left = sysv_left({}, after, {7}, 5);
+  EXPECT_THAT(sysv_left({}, after, job({7}), 6).unclear, IsEmpty()) << "another user's";
+  const SysvLeft left = sysv_left({}, after, job({7}), 5);
   EXPECT_THAT(left.of_the_job, IsEmpty());
   ASSERT_THAT(left.unclear, SizeIs(1)) << "its maker lives, and is none of the job's";
   EXPECT_EQ(left.unclear[0].kind, SysvKind::kSemaphores);
+}
+
+// The number was given again: a neighbour made the segment, or used the queue, before or after the job had
+// it.
+TEST(SysvObjects, ANumberIsTheJobsOnlyWhileItsProcessLived) {
+  SysvObject queue = object(SysvKind::kQueue, 3, 0);
+  queue.users = {{7, 1'000}};
+  SysvObjects after;
+  after.all = {object(SysvKind::kSegment, 2, 7), queue};
+  for (const JobPids::Life life : {JobPids::Life{900, 999}, JobPids::Life{1'001, 1'100}}) {
+    const JobPids pids = job({7}, life);
+    const SysvLeft left = sysv_left({}, after, pids, 5);
+    EXPECT_THAT(left.of_the_job, IsEmpty());
+    EXPECT_THAT(left.unclear, SizeIs(2));
+    EXPECT_FALSE(may_be_removed(after.all[0], pids, 5));
+  }
+  EXPECT_THAT(sysv_left({}, after, job({7}, {1'000, 1'000}), 5).of_the_job, SizeIs(2));
+}
+
+TEST(SysvObjects, OnlyASegmentOfTheUserThatTheJobMadeMayBeRemoved) {
+  const JobPids pids = job({7});
+  EXPECT_TRUE(may_be_removed(object(SysvKind::kSegment, 2, 7), pids, 5));
+  EXPECT_FALSE(may_be_removed(object(SysvKind::kSegment, 2, 7), pids, 6));
+  EXPECT_FALSE(may_be_removed(object(SysvKind::kSegment, 2, 8), pids, 5));
+  EXPECT_FALSE(may_be_removed(object(SysvKind::kQueue, 2, 7), pids, 5));
+  SysvObjects after;
+  after.all = {object(SysvKind::kSegment, 2, 7)};
+  EXPECT_THAT(sysv_left({}, after, pids, 6).of_the_job, SizeIs(1)) << "the job made it under another user";
+}
+
+TEST(JobPids, ANumberThatAnotherProcessHasNowIsNotTheJobs) {
+  const uint64_t start = proc_stat(::getpid())->start;
+  JobPids same, earlier;
+  same.add(::getpid(), start);
+  EXPECT_TRUE(same.was_there(::getpid(), std::time(nullptr)));
+  EXPECT_FALSE(same.was_there(::getpid(), std::time(nullptr) - 100'000'000)) << "before it began";
+  EXPECT_FALSE(same.add(::getpid(), start));
+  earlier.add(::getpid(), start - 1, {0});  // its end was not reported
+  EXPECT_FALSE(earlier.was_there(::getpid(), std::time(nullptr)));
+  EXPECT_TRUE(earlier.was_there(::getpid(), 1));
+  same.ended(::getpid(), start);
+  EXPECT_FALSE(same.was_there(::getpid(), std::time(nullptr) + 2));
+}
+
+// This process as one of the job.
+JobPids this_process() {
+  JobPids pids;
+  pids.add(::getpid(), proc_stat(::getpid())->start);
+  return pids;
 }
 
 class RealObjects : public ::testing::Test {
@@ -108,7 +168,7 @@ class RealObjects : public ::testing::Test {
 };
 
 TEST_F(RealObjects, ASegmentIsKnownByItsMakerAndRemovedOnce) {
-  const SysvLeft left = sysv_left(before_, sysv_objects(), {::getpid()}, ::geteuid());
+  const SysvLeft left = sysv_left(before_, sysv_objects(), this_process(), ::geteuid());
   ASSERT_THAT(left.of_the_job, SizeIs(1));
   EXPECT_EQ(left.of_the_job[0].id, segment_);
   EXPECT_EQ(undo(::getpid()), "left set 4\n");
@@ -130,7 +190,7 @@ TEST_F(RealObjects, ASegmentOfAnotherMakerOrThatIsMappedStays) {
 TEST_F(RealObjects, ASemaphoreSetIsKnownByWhoUsedItLast) {
   const int set = ::semget(IPC_PRIVATE, 1, IPC_CREAT | 0600);
   ASSERT_GE(set, 0);
-  const auto left = [&] { return sysv_left(before_, sysv_objects(), {::getpid()}, ::geteuid()); };
+  const auto left = [&] { return sysv_left(before_, sysv_objects(), this_process(), ::geteuid()); };
   EXPECT_THAT(left().unclear, SizeIs(1));
   ::semctl(set, 0, SETVAL, 1);
   EXPECT_THAT(left().unclear, IsEmpty());
