@@ -136,11 +136,13 @@ TEST(NcclMessages, OneProcessWithSeveralDevicesHasAPlaceForEach) {
   }
 }
 
-// A first round tells nothing of what a device leaves out (rules/missing_call.cc wants earlier ones); it is
-// no health.
+// A first round tells nothing of what a device leaves out (rules/missing_call.cc wants earlier ones): the
+// process waits for itself.
 TEST(NcclMessages, WhatADeviceOfItsOwnProcessDidNotSendIsNoHealth) {
   const Findings found = diagnose(Ring(0, 3).job.wait(40'000'000'000).build());
   EXPECT_FALSE(found.nothing_wrong()) << all_kinds(found);
+  ASSERT_NE(finding_of(found, "order_deadlock"), nullptr) << all_kinds(found);
+  EXPECT_THAT(finding_of(found, "order_deadlock")->text, HasSubstr("waits in recv"));
 }
 
 // NCCL connects two ranks at the end of the first group that has a message between them.
