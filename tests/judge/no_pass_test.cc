@@ -54,7 +54,11 @@ const std::map<std::string, Runs>& table() {
         }}},
       {"commits",
        {"commits: {at_least: 2}",
-        [](Facts& f) { f.all_exited(0, 90).mark(0, "step_commit", 1, 10).mark(0, "step_commit", 2, 20); },
+        [](Facts& f) {
+          f.all_exited(0, 90);
+          for (const int rank : {0, 1, 2, 3})
+            f.mark(rank, "step_commit", 1, 10).mark(rank, "step_commit", 2, 20);
+        },
         [](Facts& f) { f.all_exited(0, 90).mark(0, "step_commit", 1, 10); },
         [](Facts& f) { f.all_exited(0, 90).mark(0, "step_commit", 1, 10).mark(0, "step_commit", 1, 20); }}},
       {"detected",
@@ -72,7 +76,10 @@ const std::map<std::string, Runs>& table() {
        {"finished", [](Facts& f) { f.all_exited(0, 900); }, [](Facts& f) { f.all_exited(1, 900); },
         [](Facts& f) { f.exited(0, 0, 900).exited(1, 0, 900).exited(2, 0, 900); }}},
       {"finished_in_time",
-       {"finished_in_time", [](Facts& f) { f.all_exited(0, 900); },
+       {"finished_in_time",
+        [](Facts& f) {
+          f.all_exited(0, 900).line("teardown", {{"reason", "over"}});
+        },
         [](Facts& f) { f.torn_down("wall", 60'000); },
         [](Facts& f) { f.all_exited(0, 900).torn_down("interrupted", 1'000); }}},
       {"left_nothing",
