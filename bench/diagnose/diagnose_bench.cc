@@ -55,6 +55,26 @@ void LookToFinding(benchmark::State& state) {
 }
 BENCHMARK(LookToFinding)->Arg(100)->Arg(1000)->Arg(2000)->Unit(benchmark::kMillisecond);
 
+// The last look: the others failed and exited after the one that died.
+void LookAfterAllEnded(benchmark::State& state) {
+  Job job(static_cast<int>(state.range(0)));
+  for (int r = 0; r < kRanks; ++r) {
+    if (r == kVictim) continue;
+    job.rings[static_cast<size_t>(r)]->leave(0, RF_RESULT_THROWN);
+    RankEnd end;
+    end.process = {1, 2, 900'000'000 + r, 3, 0};
+    end.time = 2'000'000'000 + static_cast<TimeNs>(r);
+    end.status = {ExitStatus::Kind::kCode, 3};
+    job.observer->set_end(end);
+  }
+  job.observer->drain();
+  for (auto _ : state) {
+    const Findings found = diagnose(canonical(job.observer->look(true)));
+    if (found.all.size() != static_cast<size_t>(kRanks)) state.SkipWithError("not a finding for each rank");
+  }
+}
+BENCHMARK(LookAfterAllEnded)->Arg(100)->Arg(2000)->Unit(benchmark::kMillisecond);
+
 void Look(benchmark::State& state) {
   Job job(static_cast<int>(state.range(0)));
   for (auto _ : state) benchmark::DoNotOptimize(job.observer->look(false));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "harness/diagnose/end_times.h"
 #include "harness/diagnose/messages.h"
 #include "harness/diagnose/needs.h"
 #include "harness/diagnose/unsent.h"
@@ -43,10 +44,6 @@ void keep_first(std::vector<WaitEdge>& edges) {
   for (const WaitEdge& e : edges) seq = std::min(seq, e.call->seq);
   std::erase_if(edges, [&](const WaitEdge& e) { return e.call->seq != seq; });
 }
-
-// A launcher ends all the others within milliseconds, and processes take as long to end: of two that ended so
-// close together, or of which one is about to, nobody knows which one came first.
-constexpr TimeNs kTogether = 5'000'000;
 
 bool ended_before(const Process& p, const Process& other) {
   return p.ended() && p.view->end.time != 0 && p.view->end.time + kTogether < other.view->end.time;

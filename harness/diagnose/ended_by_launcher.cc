@@ -4,52 +4,62 @@
 #include <algorithm>
 #include <csignal>
 
+#include "harness/diagnose/end_times.h"
+#include "harness/diagnose/made.h"
+
 namespace rankfault {
 namespace {
 
-constexpr TimeNs kTogether = 5'000'000;
+constexpr TimeNs kNever = ~TimeNs{0};
 
 bool is_of_launchers(int signal) {
   return signal == SIGTERM || signal == SIGKILL || signal == SIGINT || signal == SIGHUP || signal == SIGCONT;
 }
 
+bool was_killed(const Process& p) { return p.view->end.by_signal || !p.view->end.status_known; }
+
 // By its own doing: an exit, an abort, a fault in memory. Launchers send none of these.
 bool ended_badly_by_itself(const Process& p) {
   const ProcessEnd& end = p.view->end;
   if (!p.ended() || !end.status_known) return false;
-  if (!end.by_signal) return end.value != 0;
-  return !is_of_launchers(end.value);
+  return end.by_signal ? !is_of_launchers(end.value) : end.value != 0;
 }
 
-bool aborted(const Process& p, TimeNs before) {
-  return std::any_of(p.calls.begin(), p.calls.end(), [&](const Call& c) {
-    return c.op() == RF_OP_COMM_ABORT && c.library() == RF_LIB_MPI && c.entered < before;
-  });
-}
-
-bool came_before(const Process& other, const Process& p) {
-  const TimeNs end = p.view->end.time;
-  if (aborted(other, end)) return true;
-  if (!other.ended() || other.view->end.time >= end) return false;
-  if (ended_badly_by_itself(other)) return true;
-  const bool killed = other.view->end.by_signal || !other.view->end.status_known;
-  return killed && (p.view->end.outlived > other.view->end.time || end >= other.view->end.time + kTogether);
+TimeNs aborted_at(const Process& p) {
+  TimeNs first = kNever;
+  if (!made_op(p, RF_OP_COMM_ABORT)) return first;
+  for (const Call& c : p.calls)
+    if (c.op() == RF_OP_COMM_ABORT && c.library() == RF_LIB_MPI) first = std::min(first, c.entered);
+  return first;
 }
 
 }  // namespace
 
-const Process* ended_by_launcher(const JobView& job, const Process& p) {
-  const ProcessEnd& end = p.view->end;
-  if (!job.timeline().launcher_ends_all || !p.ended() || !end.status_known || !end.by_signal) return nullptr;
-  if (!is_of_launchers(end.value) || aborted(p, end.time)) return nullptr;
-  const Process* first = nullptr;
-  for (const auto& other : job.processes()) {
-    if (other.get() == &p || other->rank() < 0 || job.rank(other->rank()) != other.get()) continue;
-    if (!came_before(*other, p)) continue;
-    const TimeNs at = other->ended() ? other->view->end.time : end.time;
-    if (!first || at < first->view->end.time) first = other.get();
+LauncherEnds::LauncherEnds(const JobView& job) {
+  if (!job.timeline().launcher_ends_all) return;
+  for (const auto& p : job.processes()) {
+    if (p->rank() < 0 || job.rank(p->rank()) != p.get()) continue;
+    const TimeNs abort = aborted_at(*p);
+    const TimeNs end =
+        ended_badly_by_itself(*p) || (p->ended() && was_killed(*p)) ? p->view->end.time : kNever;
+    const bool by_itself = abort <= end || ended_badly_by_itself(*p);
+    if (abort != kNever || end != kNever) causes_.push_back({p.get(), std::min(abort, end), by_itself});
   }
-  return first;
+  std::stable_sort(causes_.begin(), causes_.end(),
+                   [](const Cause& a, const Cause& b) { return a.at < b.at; });
+}
+
+const Process* LauncherEnds::first_before(const Process& p) const {
+  const ProcessEnd& end = p.view->end;
+  if (!p.ended() || !end.status_known || !end.by_signal || !is_of_launchers(end.value)) return nullptr;
+  const auto aborted = [&](const Cause& c) { return c.process == &p && c.by_itself && c.at < end.time; };
+  if (std::any_of(causes_.begin(), causes_.end(), aborted)) return nullptr;
+  for (const Cause& cause : causes_) {
+    if (cause.at >= end.time) break;
+    if (cause.process == &p) continue;
+    if (cause.by_itself || end.outlived > cause.at || end.time >= cause.at + kTogether) return cause.process;
+  }
+  return nullptr;
 }
 
 }  // namespace rankfault

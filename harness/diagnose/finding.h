@@ -62,8 +62,11 @@ struct Finding {
   // had not entered the same place
   std::vector<ClaimedCall> claimed;
   std::vector<Assumption> assumes;
-  std::string ends_by;                // the limit we know of, that will end the call
-  TimeNs at = 0;                      // when what it tells of came to be
+  std::string ends_by;  // the limit we know of, that will end the call
+  TimeNs at = 0;        // when what it tells of came to be
+  // host_resource: when its ranks entered the last call that they left before they met it. Others may have
+  // waited for them from then on because of it; 0: not known.
+  TimeNs since = 0;
   std::string text;                   // one sentence for people
   std::vector<std::string> evidence;  // lines of the record it was built from
   int caused_by = -1;                 // index of the finding it hangs under; -1: a cause of its own
@@ -96,6 +99,7 @@ struct Findings {
 struct DiagnoseOptions {
   Duration slow_after{2'000'000'000};   // a wait for longer may be told, and who is late: slow, stopped
   Duration hung_after{20'000'000'000};  // one for longer may be called hung: stuck, wedged, not joined
+  bool operator==(const DiagnoseOptions&) const = default;
 };
 
 // Whether it says that the job cannot go on: proven so, or one of the kinds that infer it. A rank that is

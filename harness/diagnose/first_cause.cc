@@ -65,10 +65,12 @@ bool says_it_hangs(const Finding& f) {
 
 namespace {
 
-// What is told of a call dates from the first that entered it. A rank that was refused a resource while
-// others waited for it in that call was refused it first.
+// A finding about a call dates from the first rank that entered it. Where a rank was refused a resource while
+// others waited for it in that call, the refusal came first. What dates from before the rank's call before
+// has nothing to do with it.
 bool follows_from(const Finding& f, const Finding& resource) {
-  return f.attempt == resource.attempt && f.kind != "host_resource" && !f.ranks.empty() &&
+  return f.attempt == resource.attempt && f.kind != "host_resource" && !is_fact(f) && !f.ranks.empty() &&
+         f.at >= resource.since &&
          std::includes(resource.ranks.begin(), resource.ranks.end(), f.ranks.begin(), f.ranks.end());
 }
 

@@ -3,12 +3,16 @@
 
 #include <algorithm>
 #include <csignal>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "harness/diagnose/end_times.h"
 
 namespace rankfault {
 namespace {
 
 constexpr TimeNs kEver = ~TimeNs{0};
-constexpr TimeNs kTogether = 5'000'000;          // processes that end within it may have ended in any order
 constexpr Duration kShortestGuess{500'000'000};  // a wait without a limit on record, that ended with an error
 constexpr Duration kShortestLimit{10'000'000};
 
@@ -19,14 +23,30 @@ TimeNs inside_until(const Process& p, const Call& c) {
   return p.ended() ? p.view->end.time : kEver;
 }
 
+bool is_collective_of_program(const Call& c) {
+  return is_collective(c.op()) && !(c.flags() & RF_CALL_EXECUTION);
+}
+
+// What is asked of a process for each of its calls, read from them once.
+struct Past {
+  explicit Past(const Process& p) {
+    for (const Call& c : p.calls) {
+      if (c.op() == RF_OP_COMM_ABORT) aborts.push_back(c.entered);
+      if (is_call(c) && c.status == Call::Status::kFailed) failures.push_back(c.left);
+      if (is_collective_of_program(c) && c.succeeded()) last_good = std::max(last_good, c.entered);
+    }
+    std::sort(aborts.begin(), aborts.end());
+    std::sort(failures.begin(), failures.end());
+  }
+  std::vector<TimeNs> aborts, failures;  // in order
+  TimeNs last_good = 0;                  // when it entered the newest collective that returned success
+};
+
 // When its own process aborted a communicator after the call, or ended inside it by its own decision; 0:
 // never.
-TimeNs own_end_of(const Process& p, const Call& call) {
-  TimeNs first = 0;
-  for (const Call& c : p.calls)
-    if (c.op() == RF_OP_COMM_ABORT && c.entered > call.entered && (first == 0 || c.entered < first))
-      first = c.entered;
-  if (first != 0) return first;
+TimeNs own_end_of(const Process& p, const Past& past, const Call& call) {
+  const auto abort = std::upper_bound(past.aborts.begin(), past.aborts.end(), call.entered);
+  if (abort != past.aborts.end()) return *abort;
   // A fatal error of MPI ends its rank inside the call, too.
   if (!call.open() || call.library() == RF_LIB_MPI || !p.ended() || !p.view->end.status_known) return 0;
   const ProcessEnd& end = p.view->end;
@@ -48,19 +68,16 @@ bool came_to(Duration limit, Duration waited) {
 }
 
 // It went on to a good end, or communicates again.
-bool recovered(const Process& p, TimeNs at) {
+bool recovered(const Process& p, const Past& past, TimeNs at) {
   if (p.ended() && p.view->end.status_known && !p.view->end.by_signal && p.view->end.value == 0) return true;
-  return std::any_of(p.calls.begin(), p.calls.end(), [&](const Call& c) {
-    return is_collective(c.op()) && !(c.flags() & RF_CALL_EXECUTION) && c.entered > at && c.succeeded();
-  });
+  return past.last_good > at;
 }
 
 // A failure of its own between the two times: what the others met then may be its consequence.
-bool failed_between(const Process& p, TimeNs from, TimeNs to) {
+bool failed_between(const Process& p, const Past& past, TimeNs from, TimeNs to) {
   if (p.ended() && p.view->end.time < to + kTogether) return true;
-  return std::any_of(p.calls.begin(), p.calls.end(), [&](const Call& c) {
-    return is_call(c) && c.status == Call::Status::kFailed && c.left >= from && c.left < to;
-  });
+  const auto failure = std::lower_bound(past.failures.begin(), past.failures.end(), from);
+  return failure != past.failures.end() && *failure < to;
 }
 
 // It gave up itself, or is through: its absence has another cause.
@@ -81,19 +98,48 @@ bool inside_at(const Process& p, TimeNs at) {
                      [&](const Call& c) { return is_call(c) && c.entered <= at && inside_until(p, c) > at; });
 }
 
-std::optional<GivenUp> given_up_at(const CommGroup& group, uint64_t seq, std::vector<GaveUp> by) {
-  std::sort(by.begin(), by.end(), [](const GaveUp& a, const GaveUp& b) { return a.at < b.at; });
+// When and how this rank gave the call up; none for a call that succeeded, was refused, or was ended by
+// others.
+std::optional<GaveUp> gave_up(const Member& m, const Call& c, const Past& past) {
+  if (!m.process || !m.comm || m.process->has_streams() || c.succeeded() || !is_collective(c.op()))
+    return std::nullopt;
+  GaveUp out{&m, &c, c.status == Call::Status::kFailed ? c.left : own_end_of(*m.process, past, c),
+             Duration{0}};
+  if (out.at <= c.entered || recovered(*m.process, past, out.at)) return std::nullopt;
+  if (const Duration limit = limit_on_record(m, c); came_to(limit, lasted(c.entered, out.at)))
+    out.limit = limit;
+  return out;
+}
+
+using Pasts = std::unordered_map<const Process*, Past>;
+
+const Past& past_of(const Process& p, Pasts& pasts) {
+  const auto known = pasts.find(&p);
+  return known != pasts.end() ? known->second : pasts.emplace(&p, Past(p)).first->second;
+}
+
+// The ranks that gave up one place of a communicator, the first one first.
+struct GivenUpPlace {
+  const CommGroup* group;
+  uint64_t seq;
+  std::vector<GaveUp> by;
+};
+
+std::optional<GivenUp> given_up_at(const CommGroup& group, uint64_t seq, std::vector<GaveUp> by,
+                                   Pasts& pasts) {
   // Who came later met a call that was over.
   std::erase_if(by, [at = by.front().at](const GaveUp& g) { return g.call->entered > at; });
   const GaveUp& first = by.front();
   GivenUp out{&group, seq, first.at, by, {}, {}};
   const Needs needs = needs_of(*first.call, *first.member, group);
   TimeNs last_came = first.call->entered;
+  std::unordered_set<const Member*> gave_up_too;
+  for (const GaveUp& one : by) gave_up_too.insert(one.member);
   for (const Member& m : group.members) {
     if (&m == first.member || !m.process || !m.comm) continue;
-    const bool gave_up_too =
-        std::any_of(by.begin(), by.end(), [&](const GaveUp& other) { return other.member == &m; });
-    if (!gave_up_too && failed_between(*m.process, first.call->entered, first.at)) return std::nullopt;
+    if (!gave_up_too.count(&m) &&
+        failed_between(*m.process, past_of(*m.process, pasts), first.call->entered, first.at))
+      return std::nullopt;
     const Call* own = m.at(seq);
     if (own && own->entered <= first.at) last_came = std::max(last_came, own->entered);
     if (!needs.certainly(m.rank) || had_entered(m, seq, first.at) != Known::kNo) continue;
@@ -121,36 +167,43 @@ bool longer_than_usual(const GivenUp& g) {
 
 }  // namespace
 
-std::optional<GaveUp> gave_up(const Member& m, const Call& c) {
-  if (!m.process || !m.comm || m.process->has_streams() || c.succeeded() || !is_collective(c.op()))
-    return std::nullopt;
-  GaveUp out{&m, &c, c.status == Call::Status::kFailed ? c.left : own_end_of(*m.process, c), Duration{0}};
-  if (out.at <= c.entered || recovered(*m.process, out.at)) return std::nullopt;
-  if (const Duration limit = limit_on_record(m, c); came_to(limit, lasted(c.entered, out.at)))
-    out.limit = limit;
-  return out;
-}
-
 Known had_entered(const Member& m, uint64_t seq, TimeNs at) {
   const Call* own = m.at(seq);
   if (own && own->op() != RF_OP_FINALIZE) return own->entered <= at ? Known::kYes : Known::kNo;
   return m.entered(seq);
 }
 
-std::optional<GivenUp> first_given_up(const JobView& job) {
-  std::optional<GivenUp> best;
+namespace {
+
+std::vector<GivenUpPlace> given_up_places(const JobView& job, Pasts& pasts) {
+  std::vector<GivenUpPlace> places;
   for (const CommGroup& group : job.comms()) {
     if (group.flags & RF_COMM_INTER) continue;
     std::map<uint64_t, std::vector<GaveUp>> by_seq;
     for (const Member* m : group.unfinished)
       for (const Call* c : m->calls)
-        if (auto g = c->succeeded() ? std::nullopt : gave_up(*m, *c)) by_seq[c->seq].push_back(*g);
+        if (auto g = c->succeeded() ? std::nullopt : gave_up(*m, *c, past_of(*m->process, pasts)))
+          by_seq[c->seq].push_back(*g);
     for (auto& [seq, by] : by_seq) {
-      std::optional<GivenUp> g = given_up_at(group, seq, std::move(by));
-      if (g && (!best || g->at < best->at)) best = std::move(g);
+      std::sort(by.begin(), by.end(), [](const GaveUp& a, const GaveUp& b) { return a.at < b.at; });
+      places.push_back({&group, seq, std::move(by)});
     }
   }
-  return best && longer_than_usual(*best) ? best : std::nullopt;
+  return places;
+}
+
+}  // namespace
+
+std::optional<GivenUp> first_given_up(const JobView& job) {
+  Pasts pasts;
+  std::vector<GivenUpPlace> places = given_up_places(job, pasts);
+  std::stable_sort(places.begin(), places.end(), [](const GivenUpPlace& a, const GivenUpPlace& b) {
+    return a.by.front().at < b.by.front().at;
+  });
+  for (GivenUpPlace& place : places)
+    if (std::optional<GivenUp> g = given_up_at(*place.group, place.seq, std::move(place.by), pasts))
+      return longer_than_usual(*g) ? g : std::nullopt;
+  return std::nullopt;
 }
 
 }  // namespace rankfault

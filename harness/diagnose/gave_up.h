@@ -29,10 +29,6 @@ struct GivenUp {
   std::vector<const Member*> inside;  // the same, inside another call
 };
 
-// When and how this rank gave the call up; none for a call that succeeded, was refused, or was ended by
-// others.
-std::optional<GaveUp> gave_up(const Member&, const Call&);
-
 // The earliest of the job that no other failure explains; none where a member had ended, failed or finished
 // before, or where every needed member had come or was held in another call.
 std::optional<GivenUp> first_given_up(const JobView&);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <csignal>
 
+#include "harness/agent/named_calls.h"
+#include "harness/diagnose/made.h"
 #include "harness/diagnose/nccl_groups.h"
 
 namespace rankfault {
@@ -14,12 +16,23 @@ bool cleans_up(const Call& c) {
   return c.op() == RF_OP_COMM_ABORT || c.op() == RF_OP_COMM_FREE || c.op() == RF_OP_FINALIZE;
 }
 
-// The newest call apart from files and allocations of the library itself, and from those of the way out.
+// The newest call apart from files and allocations of the library itself, those that are known by their names
+// alone (an initialisation reads a store beside them), and those of the way out.
 const Call* newest_call(const Process& p) {
   const Call* newest = nullptr;
   for (const Call& c : p.calls)
-    if (!rf_is_inner(c.op()) && !cleans_up(c) && (!newest || c.entered > newest->entered)) newest = &c;
+    if (!rf_is_inner(c.op()) && !rf_is_named(c.op()) && !cleans_up(c) &&
+        (!newest || c.entered > newest->entered))
+      newest = &c;
   return newest;
+}
+
+// The initialisation of its library that the process is in, whatever its other threads do; else its newest
+// call.
+const Call* open_or_newest_call(const Process& p) {
+  for (const Call& c : p.calls)
+    if (c.op() == RF_OP_INIT && c.open()) return &c;
+  return newest_call(p);
 }
 
 // abort() is the process's own decision; any other signal came from elsewhere.
@@ -29,10 +42,16 @@ bool was_ended_by_others(const Process& p) {
 
 Joining joining_in(const JobView& job, const Process& p, const Call& call) {
   if (call.status == Call::Status::kFailed) return {&p, &call, call.left, true};
+  Joining joining{&p, &call, job.timeline().look, false};
+  const auto gave_up = [&](TimeNs at) {
+    if (!joining.gave_up || at < joining.until) joining.until = at;
+    joining.gave_up = true;
+  };
+  // While a thread is in the initialisation, what another one cleans up is something else.
   for (const Call& c : p.calls)
-    if (cleans_up(c) && c.entered > call.entered) return {&p, &call, c.entered, true};
-  if (p.ended()) return {&p, &call, p.view->end.time, true};
-  return {&p, &call, job.timeline().look, false};
+    if (!call.open() && cleans_up(c) && c.entered > call.entered) gave_up(c.entered);
+  if (p.ended()) gave_up(p.view->end.time);
+  return joining;
 }
 
 // Split, shrink and grow of an old member name their parent.
@@ -53,7 +72,8 @@ bool somebody_is_missing(const Process& p) {
 std::vector<Joining> joining(const JobView& job) {
   std::vector<Joining> out;
   for (const auto& p : job.processes()) {
-    const Call* const c = was_ended_by_others(*p) ? nullptr : newest_call(*p);
+    if (!made_op(*p, RF_OP_INIT) || was_ended_by_others(*p)) continue;
+    const Call* const c = open_or_newest_call(*p);
     if (c && c->op() == RF_OP_INIT && !c->succeeded()) out.push_back(joining_in(job, *p, *c));
   }
   return out;
@@ -62,12 +82,13 @@ std::vector<Joining> joining(const JobView& job) {
 std::vector<Joining> joining_nccl(const JobView& job) {
   std::vector<Joining> out;
   for (const auto& p : job.processes()) {
-    if (was_ended_by_others(*p)) continue;
+    if (!made_calls_of(*p, RF_LIB_NCCL) || was_ended_by_others(*p)) continue;
     const Call* const newest = newest_call(*p);
     for (const Call& c : p->calls) {
       if (!is_initialisation(c)) continue;
       const bool is_newest = &c == newest && (!c.succeeded() || somebody_is_missing(*p));
-      if (is_newest || (c.succeeded() && open_group_end(*p, c))) out.push_back(joining_in(job, *p, c));
+      if (c.open() || is_newest || (c.succeeded() && open_group_end(*p, c)))
+        out.push_back(joining_in(job, *p, c));
     }
   }
   return out;

@@ -76,9 +76,34 @@ std::optional<Late> late_rank(const JobView& job, const Process& p, const Diagno
     late.why = Late::Why::kElsewhere;
     late.patience = hung;
   }
-  late.hung = late.why == Late::Why::kAsleep;
+  late.hung = late.why == Late::Why::kAsleep && !in_call_of_all(p);
   if (waits_itself(p, look)) late.why = Late::Why::kWaits;
   return late;
+}
+
+// "runs outside any call", "sleeps in MPI_File_write".
+std::string where_it_is(const Late& late) {
+  const std::vector<const Call*> inside = late.process->all_inside();
+  const bool sleeps = late.why == Late::Why::kAsleep;
+  if (!inside.empty())
+    return fmt::format("{} in {}", sleeps ? "sleeps" : "is", name_of_call(*inside.front()));
+  switch (late.why) {
+    case Late::Why::kWaits:
+      return "polls without success";
+    case Late::Why::kElsewhere:
+      return "makes other calls";
+    default:
+      return sleeps ? "sleeps outside communication" : "runs outside any call";
+  }
+}
+
+std::vector<Late> find_late(const JobView& job, const DiagnoseOptions& options) {
+  std::vector<Late> found;
+  for (const auto& p : job.processes()) {
+    if (p->ended() || p->view->stopped || p->has_streams() || !is_outside(*p)) continue;
+    if (std::optional<Late> late = late_rank(job, *p, options)) found.push_back(std::move(*late));
+  }
+  return found;
 }
 
 }  // namespace
@@ -88,28 +113,27 @@ bool is_asleep(const Process& p, TimeNs look, const DiagnoseOptions& options) {
   return sleeps(p) && (p.view->busy_at == 0 || lasted(p.view->busy_at, look) > options.hung_after);
 }
 
-std::string where_it_is(const Late& late) {
-  const std::vector<const Call*> inside = late.process->all_inside();
-  const bool sleeps = late.why == Late::Why::kAsleep;
-  if (!inside.empty())
-    return fmt::format("{} in {}", sleeps ? "sleeps" : "is", name_of_call(*inside.front()));
-  switch (late.why) {
-    case Late::Why::kWaits:
-      return "asks again and again for what does not come,";
-    case Late::Why::kElsewhere:
-      return "makes other calls";
-    default:
-      return sleeps ? "sleeps outside communication" : "runs outside any call";
-  }
+Finding late_finding(const JobView& job, const Late& late, const char* kind) {
+  Finding f;
+  f.kind = kind;
+  if (late.why != Late::Why::kWaits) f.ranks = {late.process->rank()};
+  tell_waiters(f, job, late.edges);
+  const WaitEdge& first = late.edges.front();
+  f.at = first.call->entered;
+  f.text = fmt::format("rank {} {} while others wait for it in {}, {}", late.process->rank(),
+                       where_it_is(late), short_call(*first.call, *first.group), late.patience.told());
+  return f;
 }
 
-std::vector<Late> late_ranks(const JobView& job, const DiagnoseOptions& options) {
-  std::vector<Late> found;
-  for (const auto& p : job.processes()) {
-    if (p->ended() || p->view->stopped || p->has_streams() || !is_outside(*p)) continue;
-    if (std::optional<Late> late = late_rank(job, *p, options)) found.push_back(std::move(*late));
-  }
-  return found;
+struct JobView::LateRanks {
+  DiagnoseOptions options;
+  std::vector<Late> all;
+};
+
+const std::vector<Late>& JobView::late_ranks(const DiagnoseOptions& options) const {
+  if (!late_ || !(late_->options == options))
+    late_ = std::make_shared<const LateRanks>(LateRanks{options, find_late(*this, options)});
+  return late_->all;
 }
 
 }  // namespace rankfault

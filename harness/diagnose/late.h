@@ -17,13 +17,18 @@ struct Late {
     kWaits,      // it waits itself: it polls, or is in a call that is known by its name alone
   } why = Why::kSlow;
   Patience patience;  // that has come to its end
-  bool hung = false;  // it has slept for so long that it may be called hung
+  // It has slept or polled for so long that it may be called hung. Never in a call of all members that is
+  // known by its name alone: a collective write of a file may take as long as it likes.
+  bool hung = false;
 };
 
-std::string where_it_is(const Late&);  // "runs outside any call", "sleeps in MPI_File_write"
+// Ranks that have finished, ended or are stopped are not late: other rules report them.
+inline const std::vector<Late>& late_ranks(const JobView& job, const DiagnoseOptions& options) {
+  return job.late_ranks(options);
+}
 
-// Ranks that have finished, ended or are stopped are not late: other rules speak of them.
-std::vector<Late> late_ranks(const JobView&, const DiagnoseOptions&);
+// A finding of that kind about a late rank, which it blames unless the rank waits itself.
+Finding late_finding(const JobView&, const Late&, const char* kind);
 
 // Whether all its threads sleep and it has used no CPU time for hung_after.
 bool is_asleep(const Process&, TimeNs look, const DiagnoseOptions&);

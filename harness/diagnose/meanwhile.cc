@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "harness/diagnose/end_times.h"
 #include "harness/diagnose/gave_up.h"
 #include "harness/diagnose/words.h"
 
@@ -11,11 +12,11 @@ namespace {
 
 std::string in_run(const JobView& job, TimeNs time) { return to_text(lasted(job.timeline().begin, time)); }
 
-// Of a stop, the first and the last look that saw it; while it lasts there is no end to tell.
-std::string stops_text(const JobView& job, const Process& p, TimeNs from) {
+// Of a stop between two times, the first and the last look that saw it; while it lasts it has no end.
+std::string stops_text(const JobView& job, const Process& p, TimeNs from, TimeNs to) {
   std::string out;
   for (const Stop& s : p.view->stops) {
-    if (s.last_seen < from) continue;
+    if (s.last_seen < from || s.first_seen > to + kSeenLate) continue;
     const bool lasts = p.view->stopped && &s == &p.view->stops.back();
     out += fmt::format("{}{} {}", out.empty() ? "was stopped (state T) " : " and ", lasts ? "since" : "from",
                        in_run(job, s.first_seen));
@@ -66,7 +67,7 @@ std::string afterwards(const GivenUp& g, const Member& m) {
 
 std::string meanwhile(const JobView& job, const GivenUp& g, const Member& late) {
   const Process& p = *late.process;
-  const std::string stops = stops_text(job, p, g.by.front().call->entered);
+  const std::string stops = stops_text(job, p, g.by.front().call->entered, g.at);
   return fmt::format("rank {} {}{}{}{}", late.world_rank, stops, stops.empty() ? "" : ", and ",
                      place_text(job, p, g.at), afterwards(g, late));
 }

@@ -55,8 +55,7 @@ std::vector<Meeting> meetings(const JobView& job) {
 std::vector<const Process*> elsewhere(const JobView& job, const Meeting& meeting) {
   std::vector<const Process*> found;
   for (const auto& p : job.processes())
-    if (p->member() && !p->ended() && job.rank(p->rank()) == p.get() && !has_seat(meeting, *p))
-      found.push_back(p.get());
+    if (p->member() && job.rank(p->rank()) == p.get() && !has_seat(meeting, *p)) found.push_back(p.get());
   return found;
 }
 

@@ -23,7 +23,7 @@ struct Meeting {
 // record does not have the id and the size belong to none.
 std::vector<Meeting> meetings(const JobView&);
 
-// Living members of the job that have no seat at a meeting.
+// Members of the job that have no seat at a meeting, those that have ended among them.
 std::vector<const Process*> elsewhere(const JobView&, const Meeting&);
 
 }  // namespace rankfault

@@ -54,21 +54,26 @@ std::string sizes_text(const UnevenPair& p) {
                      p.receive->bytes());
 }
 
-// The pairs of one communicator: all who are ahead left out what their partners still wait for.
+const Member& partner_of(const UnevenPair& p) { return p.ahead == p.sender ? *p.receiver : *p.sender; }
+
+// The pairs of one communicator. Either the ranks that are ahead left out what their partners still wait for,
+// or the partners made one message too many. Blamed are the fewer; where they are equally many, nobody.
 Finding tell(const JobView& job, const std::vector<UnevenPair>& pairs) {
   const UnevenPair& first = pairs.front();
-  std::vector<int> ahead;
+  std::vector<int> ahead, behind;
   std::vector<std::string> evidence;
   for (const UnevenPair& p : pairs) {
     ahead.push_back(p.ahead->world_rank);
+    behind.push_back(partner_of(p).world_rank);
     evidence.push_back(sizes_text(p));
   }
-  Finding f = missing(job, *first.group, sorted_unique(std::move(ahead)),
-                      first.ahead == first.sender ? RF_OP_SEND : RF_OP_RECV);
+  ahead = sorted_unique(std::move(ahead));
+  behind = sorted_unique(std::move(behind));
+  Finding f = missing(job, *first.group, ahead, first.ahead == first.sender ? RF_OP_SEND : RF_OP_RECV);
   f.at = std::max(first.send->entered, first.receive->entered);
   const bool sends = first.ahead == first.sender;
   const Call &left = sends ? *first.receive : *first.send, &made = sends ? *first.send : *first.receive;
-  const Member& other = sends ? *first.receiver : *first.sender;
+  const Member& other = partner_of(first);
   f.call_site = call_site_of(*first.ahead->process, made);
   f.sides = {{f.ranks, op_text(made.op()), call_text(made, *first.group), f.call_site},
              {{other.world_rank},
@@ -77,19 +82,26 @@ Finding tell(const JobView& job, const std::vector<UnevenPair>& pairs) {
               call_site_of(*other.process, left)}};
   f.text = fmt::format("{} left out message {} {} rank {} on {}: {}", ranks_text(f.ranks), first.place,
                        sends ? "to" : "from", other.world_rank, first.group->name, sizes_text(first));
+  if (ahead.size() >= behind.size()) {
+    f.ranks.clear();
+    f.text = fmt::format("either {}, or {} made one too many", f.text, ranks_text(behind));
+  }
   f.evidence = std::move(evidence);
   return f;
 }
 
-std::vector<Finding> by_sizes(const JobView& job) {
+std::vector<Finding> by_sizes(const JobView& job, const DiagnoseOptions& options) {
   std::vector<Finding> found;
   std::vector<UnevenPair> all = uneven_messages(job);
   for (const CommGroup& group : job.comms()) {
     std::vector<UnevenPair> pairs;
     for (const UnevenPair& p : all)
       if (p.group == &group) pairs.push_back(p);
-    const auto is_ahead = [](const UnevenPair& p) { return p.ahead != nullptr; };
-    if (pairs.empty() || !std::all_of(pairs.begin(), pairs.end(), is_ahead)) continue;
+    const auto is_told = [&](const UnevenPair& p) {
+      const TimeNs since = std::max(p.send->entered, p.receive->entered);
+      return p.ahead && lasted(since, job.timeline().look) > options.slow_after;
+    };
+    if (pairs.empty() || !std::all_of(pairs.begin(), pairs.end(), is_told)) continue;
     found.push_back(tell(job, pairs));
   }
   return found;
@@ -126,9 +138,9 @@ std::vector<Finding> by_own_members(const JobView& job, const DiagnoseOptions& o
 }  // namespace
 
 std::vector<Finding> missing_in_nccl(const JobView& job, const DiagnoseOptions& options) {
-  std::vector<Finding> found = by_sizes(job);
+  std::vector<Finding> found = by_sizes(job, options);
   for (Finding& f : by_own_members(job, options)) found.push_back(std::move(f));
-  const StreamKnot knot = find_stream_knot(job, options);
+  const StreamKnot& knot = job.stream_knot(options);
   if (const std::optional<LeftOut> left = knot.steps.empty() ? std::nullopt : left_out(knot))
     found.push_back(tell(job, knot, *left));
   return found;

@@ -4,178 +4,16 @@
 #include <algorithm>
 #include <tuple>
 
-#include "harness/diagnose/needs.h"
+#include "harness/diagnose/readings.h"
 #include "harness/diagnose/rewound.h"
-#include "harness/diagnose/sequences.h"
 
 namespace rankfault {
 namespace {
 
-constexpr size_t kMostReadings = 16;  // that are followed side by side
-constexpr int64_t kMostLost = 8;      // failed calls, no longer on record, that are tried as refused ones
-
-bool failed(const Call& c) { return c.status == Call::Status::kFailed; }
-bool ends_a_sequence(const Call& c) { return c.op() == RF_OP_FINALIZE || c.op() == RF_OP_COMM_FREE; }
+using namespace readings;
 
 bool has_failed(const Member& m) {
   return std::any_of(m.calls.begin(), m.calls.end(), [](const Call* c) { return failed(*c); });
-}
-
-// How many failed calls are no longer on record. Of an older record, which did not count them, one at least.
-int64_t lost_failures(const Member& m) {
-  if (!m.comm || m.process->view->history_lost == 0 || m.comm->error == 0) return 0;
-  const auto kept = std::count_if(m.process->calls.begin(), m.process->calls.end(),
-                                  [&](const Call& c) { return c.comm() == m.comm->index && failed(c); });
-  if (m.comm->failures == 0) return 1;
-  return std::max<int64_t>(0, static_cast<int64_t>(m.comm->failures) - kept);
-}
-
-// How many of these may have been counted, and refused: a message that fails has no place anyway.
-int64_t lost_places(const Member& m) {
-  const int64_t calls = static_cast<int64_t>(m.comm->entered) - static_cast<int64_t>(m.calls.size());
-  return std::min({lost_failures(m), calls, kMostLost});
-}
-
-bool is_over(const Member& m) {
-  return m.comm->destroyed || m.process->view->stage == RF_STAGE_FINALIZED ||
-         (m.process->ended() && !m.process->ended_badly());
-}
-
-// What a reading is compared with: the calls of those members that have their places, by place.
-struct Reference {
-  struct Entry {
-    const Member* member = nullptr;  // null: nobody's call is on record
-    const Call* call = nullptr;
-  };
-  std::vector<Entry> entries;  // from `first` on
-  uint64_t first = 1;
-  uint64_t last = ~uint64_t{0};  // a member that is over made none after it
-  int64_t lost = 0;              // how many of its places may be too many: of calls that are not on record
-
-  Entry at(uint64_t place) const {
-    return place < first || place - first >= entries.size() ? Entry{} : entries[place - first];
-  }
-  void add(uint64_t place, Entry entry) {
-    if (entries.empty()) first = place;
-    if (place < first) {
-      entries.insert(entries.begin(), first - place, Entry{});
-      first = place;
-    }
-    if (place - first >= entries.size()) entries.resize(place - first + 1);
-    if (!entries[place - first].call) entries[place - first] = entry;
-  }
-};
-
-// A call that needs the other's part cannot return before it was entered.
-bool before_its_time(const Call& c, const Member& m, const Call& other, const Member& of,
-                     const CommGroup& group) {
-  return c.succeeded() && c.left != 0 && c.left < other.entered && needs_of(c, m, group).certainly(of.rank);
-}
-
-bool fits(const Call& c, uint64_t place, const Member& m, const Reference& ref, const CommGroup& group) {
-  if (ends_a_sequence(c)) return true;
-  if (place > ref.last) return false;
-  const auto [member, other] = ref.at(place);
-  if (!other || ends_a_sequence(*other)) return true;
-  return difference(*other, c).empty() && !before_its_time(c, m, *other, *member, group) &&
-         !before_its_time(*other, *member, c, m, group);
-}
-
-struct Reading {
-  int64_t shift = 0;           // of the calls that come next
-  int64_t lost = 0;            // calls that are not on record, taken for refused ones; < 0: of the others
-  std::vector<bool> refused;   // of each failed call
-  size_t agrees = ~size_t{0};  // index of the first call that does not fit
-  // The shifts of all readings that fit as well as this one.
-  int64_t least_shift = 0, most_shift = 0;
-
-  int64_t cost() const { return std::abs(lost) + std::count(refused.begin(), refused.end(), true); }
-};
-
-// The one that agrees longest; of equals the one that takes the fewest calls for refused ones.
-bool better(const Reading& a, const Reading& b) {
-  return a.agrees != b.agrees ? a.agrees > b.agrees : a.cost() < b.cost();
-}
-
-void keep_the_best(std::vector<Reading>& all) {
-  std::stable_sort(all.begin(), all.end(), better);
-  if (all.size() > kMostReadings) all.resize(kMostReadings);
-}
-
-void read_failed(std::vector<Reading>& all, bool may_be_refused) {
-  std::vector<Reading> more;
-  for (Reading& r : all) {
-    if (may_be_refused && r.agrees == ~size_t{0}) {
-      more.push_back(r);
-      more.back().refused.push_back(true);
-      --more.back().shift;
-    }
-    r.refused.push_back(false);
-  }
-  all.insert(all.end(), more.begin(), more.end());
-}
-
-uint64_t moved(uint64_t place, int64_t by) { return static_cast<uint64_t>(static_cast<int64_t>(place) + by); }
-
-Reading read(const Member& m, const Reference& ref, const CommGroup& group) {
-  std::vector<Reading> all;
-  for (int64_t lost = -ref.lost; lost <= lost_places(m); ++lost) {
-    Reading r;
-    r.shift = -lost;
-    r.lost = lost;
-    all.push_back(std::move(r));
-  }
-  for (size_t i = 0; i < m.calls.size(); ++i) {
-    const Call& c = *m.calls[i];
-    const size_t before = all.size();
-    if (failed(c)) read_failed(all, !ended_by(m, c));
-    for (size_t k = 0; k < before; ++k) {  // those in which it has a place
-      Reading& r = all[k];
-      if (r.agrees == ~size_t{0} && !fits(c, moved(c.seq, r.shift), m, ref, group)) r.agrees = i;
-    }
-    if (all.size() > kMostReadings) keep_the_best(all);
-  }
-  keep_the_best(all);
-  Reading best = all.front();
-  best.least_shift = best.most_shift = best.shift;
-  for (const Reading& r : all) {
-    if (r.agrees != best.agrees) continue;
-    best.least_shift = std::min(best.least_shift, r.shift);
-    best.most_shift = std::max(best.most_shift, r.shift);
-  }
-  return best;
-}
-
-// The place of its last call, as it counts itself.
-uint64_t last_made(const Member& m) {
-  for (auto c = m.calls.rbegin(); c != m.calls.rend(); ++c)
-    if (!ends_a_sequence(**c)) return (*c)->seq;
-  return m.calls.empty() ? m.comm->entered : 0;
-}
-
-// The first member's own failed calls are read alike.
-Reading read_alike(const Member& m, bool refused) {
-  Reading r;
-  for (const Call* c : m.calls)
-    if (failed(*c)) r.refused.push_back(refused && !ended_by(m, *c));
-  return r;
-}
-
-void take(Reference& ref, const Member& m, const Reading& reading) {
-  int64_t shift = -reading.lost;
-  size_t next = 0;
-  uint64_t made = 0;
-  for (const Call* c : m.calls) {
-    if (failed(*c) && reading.refused[next++]) {
-      --shift;
-      continue;
-    }
-    const uint64_t place = moved(c->seq, shift);
-    ref.add(place, {&m, c});
-    if (!ends_a_sequence(*c)) made = place;
-  }
-  ref.lost = std::max(ref.lost, lost_places(m));
-  if (is_over(m)) ref.last = std::min(ref.last, m.calls.empty() ? m.comm->entered : made);
 }
 
 int64_t failures(const Member& m) {
@@ -205,22 +43,57 @@ struct Readings {
   }
 };
 
+// All members as they are read now, and each of them without itself.
+class Others {
+ public:
+  explicit Others(const Readings& readings) : readings_(readings) {
+    for (const auto& [m, reading] : readings_.all) lost_.push_back(lost_places(*m));
+    take_all();
+  }
+  // Those with certain places come first.
+  void take_all() {
+    all_ = {};
+    last_.assign(lost_.size(), ~uint64_t{0});
+    for (const bool unsure : {false, true})
+      for (size_t i = 0; i < lost_.size(); ++i)
+        if (const auto& [m, reading] = readings_.all[i]; (m->unsure_from != 0) == unsure)
+          last_[i] = take_calls(all_, *m, reading);
+  }
+  const Reference& without(size_t i) {
+    all_.without = readings_.all[i].first;
+    all_.lost = 0;
+    all_.last = ~uint64_t{0};
+    for (size_t k = 0; k < lost_.size(); ++k) {
+      if (k == i) continue;
+      all_.lost = std::max(all_.lost, lost_[k]);
+      all_.last = std::min(all_.last, last_[k]);
+    }
+    return all_;
+  }
+
+ private:
+  const Readings& readings_;
+  Reference all_;
+  std::vector<int64_t> lost_;
+  std::vector<uint64_t> last_;
+};
+
 // Each is read again beside all the others: what fits one of them both ways may fit another one way.
 void read_again(Readings& readings, const CommGroup& group) {
   constexpr int kRounds = 3;
   constexpr std::ptrdiff_t kMost = 64;
   const auto is_unsure = [](const auto& one) { return one.first->unsure_from != 0; };
-  if (std::count_if(readings.all.begin(), readings.all.end(), is_unsure) > kMost) return;
-  Reference certain;  // these come first, and their places never change
-  for (const auto& [m, reading] : readings.all)
-    if (m->unsure_from == 0) take(certain, *m, reading);
+  const auto unsure = std::count_if(readings.all.begin(), readings.all.end(), is_unsure);
+  if (unsure == 0 || unsure > kMost) return;
+  Others others(readings);
   for (int round = 0; round < kRounds && (round == 0 || !readings.all_agree()); ++round)
-    for (auto& [m, reading] : readings.all) {
+    for (size_t i = 0; i < readings.all.size(); ++i) {
+      auto& [m, reading] = readings.all[i];
       if (m->unsure_from == 0) continue;
-      Reference others = certain;
-      for (const auto& [other, its] : readings.all)
-        if (other != m && other->unsure_from != 0) take(others, *other, its);
-      reading = read(*m, others, group);
+      Reading again = read(*m, others.without(i), group);
+      const bool changed = again.lost != reading.lost || again.refused != reading.refused;
+      reading = std::move(again);
+      if (changed) others.take_all();
     }
 }
 

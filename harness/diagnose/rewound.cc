@@ -50,14 +50,14 @@ void put_back(ProcessView& p, const Call& call) {
   p.end = {};
 }
 
-struct GivenUp {
+struct LastWait {
   const Process* process;
   const Call* call;
   TimeNs until;
 };
 
-std::vector<GivenUp> all_given_up(const JobView& job) {
-  std::vector<GivenUp> all;
+std::vector<LastWait> all_given_up(const JobView& job) {
+  std::vector<LastWait> all;
   const bool aborted =
       std::any_of(job.processes().begin(), job.processes().end(), [](const auto& p) { return aborts(*p); });
   for (const auto& p : job.processes()) {
@@ -71,9 +71,9 @@ std::vector<GivenUp> all_given_up(const JobView& job) {
 }
 
 // Who waited for each other was inside at one instant: the one at which the most of them were.
-void keep_those_of_one_instant(std::vector<GivenUp>& all) {
+void keep_those_of_one_instant(std::vector<LastWait>& all) {
   std::vector<std::pair<TimeNs, int>> changes;  // at one time who leaves goes first
-  for (const GivenUp& g : all) {
+  for (const LastWait& g : all) {
     changes.emplace_back(g.call->entered, +1);
     changes.emplace_back(g.until, -1);
   }
@@ -87,7 +87,7 @@ void keep_those_of_one_instant(std::vector<GivenUp>& all) {
       instant = time;
     }
   }
-  std::erase_if(all, [&](const GivenUp& g) { return g.call->entered > instant || g.until <= instant; });
+  std::erase_if(all, [&](const LastWait& g) { return g.call->entered > instant || g.until <= instant; });
 }
 
 }  // namespace
@@ -106,11 +106,11 @@ const Call* gave_up_in(const Process& p) {
 }
 
 std::optional<Timeline> before_ranks_gave_up(const JobView& job) {
-  std::vector<GivenUp> all = all_given_up(job);
+  std::vector<LastWait> all = all_given_up(job);
   keep_those_of_one_instant(all);
   if (all.empty()) return std::nullopt;
   Timeline before = job.timeline();
-  for (const GivenUp& g : all)
+  for (const LastWait& g : all)
     put_back(before.processes[static_cast<size_t>(g.process->view - job.timeline().processes.data())],
              *g.call);
   before.job_over = false;

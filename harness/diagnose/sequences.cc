@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 #include "harness/base/parallel.h"
 #include "harness/diagnose/gloo_slots.h"
@@ -299,6 +300,32 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
 
 namespace {
 
+// The calls at one place, one of each member. What they ask for decides whether they fit, and a loop asks for
+// the same again: those that stood side by side before are not compared again.
+class Compared {
+ public:
+  void clear() { calls_.clear(), shapes_.clear(); }
+  void add(const Call& c) {
+    calls_.push_back(&c);
+    shapes_.push_back(c.shape);
+  }
+  bool all_fit() {
+    if (calls_.size() < 2) return true;
+    std::vector<const CallShape*>& before = fit_[shapes_.front()];
+    if (before == shapes_) return true;
+    CallsAtOnePlace calls;
+    for (const Call* c : calls_)
+      if (!calls.add(*c).empty()) return false;
+    before = shapes_;
+    return true;
+  }
+
+ private:
+  std::vector<const Call*> calls_;
+  std::vector<const CallShape*> shapes_;
+  std::unordered_map<const CallShape*, std::vector<const CallShape*>> fit_;  // by the first of them
+};
+
 // Walks all members' calls side by side.
 uint64_t find_first_difference(const CommGroup& group) {
   const uint64_t first = group.first_seq();
@@ -309,18 +336,18 @@ uint64_t find_first_difference(const CommGroup& group) {
     while (begin != end && (*begin)->seq < first) ++begin;
     at.emplace_back(begin, end);
   }
-  for (;;) {
+  for (Compared calls;; calls.clear()) {
     uint64_t seq = ~uint64_t{0};
     for (const auto& [next, end] : at)
       if (next != end) seq = std::min(seq, (*next)->seq);
     if (seq == ~uint64_t{0}) return 0;
-    CallsAtOnePlace calls;
     for (auto& [next, end] : at)
       for (bool first_of_it = true; next != end && (*next)->seq == seq; first_of_it = false) {
         const Call* c = *next++;
         if (!counts(c) || !first_of_it) continue;  // a group of calls may share a place
-        if (!calls.add(*c).empty()) return seq;
+        calls.add(*c);
       }
+    if (!calls.all_fit()) return seq;
   }
 }
 

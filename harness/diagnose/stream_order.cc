@@ -97,17 +97,38 @@ const Call* stood_before(const std::vector<const Call*>& calls, size_t at) {
   return rounds >= 2 ? between : nullptr;
 }
 
-}  // namespace
+bool has_nccl(const JobView& job) {
+  return std::any_of(job.comms().begin(), job.comms().end(),
+                     [](const CommGroup& group) { return group.library == RF_LIB_NCCL; });
+}
 
 StreamKnot find_stream_knot(const JobView& job, const DiagnoseOptions& options) {
   const auto patience = static_cast<TimeNs>(options.slow_after.count());
   const TimeNs look = job.timeline().look;
-  if (look <= patience) return {};
+  if (look <= patience || !has_nccl(job)) return {};
   const StreamEntries entries(job, look - patience);
-  for (const StreamEntry* start : stuck_entries(entries))
-    if (const std::vector<StreamStep> steps = circle_through(entries, *start); !steps.empty())
-      return told(entries, steps);
+  const std::vector<const StreamEntry*> stuck = stuck_entries(entries);
+  for (const StreamEntry* start : stuck) {
+    const std::vector<StreamStep> steps = circle_through(entries, *start);
+    if (steps.empty()) continue;
+    StreamKnot knot = told(entries, steps);
+    for (const StreamEntry* entry : stuck) knot.stuck.insert(entry->call);
+    return knot;
+  }
   return {};
+}
+
+}  // namespace
+
+struct JobView::KnownKnot {
+  DiagnoseOptions options;
+  StreamKnot knot;
+};
+
+const StreamKnot& JobView::stream_knot(const DiagnoseOptions& options) const {
+  if (!knot_ || !(knot_->options == options))
+    knot_ = std::make_shared<const KnownKnot>(KnownKnot{options, find_stream_knot(*this, options)});
+  return knot_->knot;
 }
 
 std::optional<LeftOut> left_out(const StreamKnot& knot) {

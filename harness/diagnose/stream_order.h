@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -22,10 +23,12 @@ struct StreamKnot {
   std::vector<Step> steps;
   // Who put which collective first, of all members: by the communicator of that one.
   std::vector<std::pair<const CommGroup*, const Member*>> camps;
+  // The calls that cannot begin because of this circle or another one: of a circle, or behind it on a stream.
+  std::unordered_set<const Call*> stuck;
 };
 
-// The first one; empty when there is none, or while its calls are younger than slow_after.
-StreamKnot find_stream_knot(const JobView&, const DiagnoseOptions&);
+// JobView::stream_knot() is the first one; empty when there is none, or while its calls are younger than
+// slow_after.
 
 // A member of a knot that made a call where, in each earlier round, it made another one before it.
 struct LeftOut {

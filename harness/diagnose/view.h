@@ -152,6 +152,9 @@ struct Rewound;     // rewound.h
 struct Waits;       // waits.h
 struct Unsent;      // unsent.h
 struct StrictWait;  // strict_replay.h
+struct Late;        // late.h
+struct StreamKnot;  // stream_order.h
+struct DiagnoseOptions;
 
 class JobView {
  public:
@@ -177,6 +180,9 @@ class JobView {
   // Where the job hung in a deadlock and its ranks' own limits ended that: the job as it hung (rewound.h);
   // else this one. Computed once, too.
   const JobView& when_it_hung() const;
+  // late.h and stream_order.h: computed once for the same options.
+  const std::vector<Late>& late_ranks(const DiagnoseOptions&) const;
+  const StreamKnot& stream_knot(const DiagnoseOptions&) const;
 
  private:
   void take_processes();
@@ -187,6 +193,10 @@ class JobView {
   mutable std::shared_ptr<const std::vector<Unsent>> unsent_;
   mutable std::shared_ptr<const std::optional<std::vector<StrictWait>>> strict_;
   mutable std::shared_ptr<const Rewound> hung_;
+  struct LateRanks;
+  struct KnownKnot;
+  mutable std::shared_ptr<const LateRanks> late_;
+  mutable std::shared_ptr<const KnownKnot> knot_;
   const Timeline& timeline_;
   std::vector<std::unique_ptr<Process>> processes_;
   std::unordered_map<int, const Process*> by_rank_;

@@ -35,6 +35,7 @@ struct LaunchContext {
 struct LaunchItem {
   Command command;
   int rank = -1;                       // -1: a launcher program that starts ranks itself
+  bool ends_all = false;               // that program ends all its ranks when one ended badly
   Duration later_by{0};                // than the others
   std::vector<std::string> watched;    // variables that go on record as its process got them
   std::vector<std::string> as_others;  // of those it was to be told otherwise: told what it is told anyway

@@ -174,6 +174,7 @@ Status AttemptLoop::guardian_events() {
           it->second.environment = read_environment(event->pid, it->second.item.watched);
         parts_.journal.write("spawned", {{"tag", event->tag},
                                          {"rank", it->second.item.rank},
+                                         {"ends_all", it->second.item.ends_all},
                                          {"attempt", attempt_},
                                          {"pid", event->pid},
                                          {"start", event->start},
@@ -312,7 +313,7 @@ void AttemptLoop::expect_ranks() {
   }
   parts_.observer.set_expected(std::move(expected), world_size_, newest_);
   parts_.observer.set_launcher_ends_all(std::any_of(
-      started_.begin(), started_.end(), [](const auto& entry) { return entry.second.item.rank < 0; }));
+      started_.begin(), started_.end(), [](const auto& entry) { return entry.second.item.ends_all; }));
 }
 
 // The job is its ranks. Open MPI 4.1.4 sometimes deadlocks in PMIx_server_finalize after an abort: all its

@@ -119,11 +119,13 @@ struct FromJournal {
   std::map<ProcessId, std::map<uint64_t, std::string>> sites, lines;
   std::map<ProcessId, std::optional<uint64_t>> marks_lost;  // at the last look
   std::vector<ExpectedRank> expected;
+  bool launcher_ends_all = false;  // of the newest attempt
 };
 
 void take_spawned(const Json& line, FromJournal& j) {
   const int rank = line.value("rank", -1);
   const int attempt = line.value("attempt", j.attempt);
+  j.launcher_ends_all = j.launcher_ends_all || line.value("ends_all", rank < 0);
   if (rank >= 0) {
     j.expected.push_back({rank, attempt, true});
     return;
@@ -143,6 +145,7 @@ FromJournal read(const std::vector<Json>& lines) {
       j.world_size = line.value("world_size", 0);
     } else if (ev == "attempt_begin") {
       j.attempt = line.value("attempt", 0);
+      j.launcher_ends_all = false;
     } else if (ev == "spawned") {
       take_spawned(line, j);
     } else if (ev == "rank_end") {
@@ -284,6 +287,7 @@ Result<Timeline> final_timeline(const std::string& run_dir, Histories histories)
   t.look = j.last;
   t.world_size = j.world_size;
   t.attempt = j.attempt;
+  t.launcher_ends_all = j.launcher_ends_all;
   t.expected = std::move(j.expected);
   const auto folder = std::make_shared<const std::string>(records_of(run_dir));
   const std::vector<std::string> names = ring_names_in(*folder);

@@ -23,6 +23,7 @@ TEST(EndedByLauncher, AVictimIsNeverProvenGuilty) {
     const Findings found = diagnose(launched(job, ends_all));
     ASSERT_EQ(found.all.front().kind, "exited_rank") << all_kinds(found);
     EXPECT_EQ(found.all.front().ranks, std::vector<int>{2});
+    ASSERT_EQ(found.all.size(), 3u) << all_kinds(found);
     for (size_t i = 1; i < found.all.size(); ++i) {
       const Finding& f = found.all[i];
       EXPECT_EQ(f.caused_by, 0);
@@ -31,6 +32,24 @@ TEST(EndedByLauncher, AVictimIsNeverProvenGuilty) {
       EXPECT_THAT(f.text, HasSubstr("was ended by SIGTERM: by its launcher, after rank 2 exited with 1"));
     }
   }
+}
+
+// Rank 0 aborts, and ends after those that the launcher ends because of it; a rank that was killed meanwhile
+// is no cause.
+TEST(EndedByLauncher, ARankThatAbortsIsFirstFromItsAbortOn) {
+  TimelineBuilder job(4, RF_LIB_MPI);
+  CallSpec abort = all_reduce();
+  abort.op = RF_OP_COMM_ABORT;
+  job.everyone(all_reduce(), 2).blocked(3, all_reduce()).blocked(0, abort).wait(kMs);
+  job.killed(1, 15).wait(20 * kMs).killed(2, 15).wait(20 * kMs).exits(0, 1);
+  const Findings found = diagnose(launched(job));
+  int told = 0;
+  for (const Finding& f : found.all) {
+    if (f.kind != "dead_rank") continue;
+    ++told;
+    EXPECT_THAT(f.text, HasSubstr("by its launcher, after rank 0")) << f.text;
+  }
+  EXPECT_EQ(told, 2) << all_kinds(found);
 }
 
 TEST(EndedByLauncher, TheFirstToBeKilledIsNoVictim) {
@@ -64,7 +83,28 @@ TEST(ExitedRank, TheOneWhoseCallFailedComesBeforeThoseThatLeftFirst) {
   const Findings found = diagnose(job.build());
   EXPECT_EQ(found.all.front().kind, "exited_rank");
   EXPECT_EQ(found.all.front().ranks, std::vector<int>{1}) << found.all.front().text;
+  ASSERT_EQ(found.all.size(), 3u) << all_kinds(found);
   for (size_t i = 1; i < found.all.size(); ++i) EXPECT_EQ(found.all[i].caused_by, 0);
+}
+
+// Ranks 0 and 2 failed for want of rank 1's call, right before its end was seen. What failed seconds before
+// it failed for another reason, and rank 1 did not begin to leave then.
+TEST(ExitedRank, BeganToLeaveAtMostAMomentBeforeItsEnd) {
+  for (const TimeNs before : {20 * kMs, 2000 * kMs}) {
+    TimelineBuilder job(3);
+    job.everyone(all_reduce(), 2);
+    for (const int r : {0, 2}) job.blocked(r, all_reduce());
+    for (const int r : {0, 2}) job.returns(r, 0, RF_RESULT_THROWN);
+    const TimeNs failed = job.now();
+    job.wait(before).exits(1, 3);
+    for (const int r : {0, 2}) job.exits(r, 3);
+    const Findings found = diagnose(job.build());
+    for (const Finding& f : found.all)
+      if (f.ranks == std::vector<int>{1} && f.kind == "exited_rank") {
+        EXPECT_EQ(f.at < failed, before < 50 * kMs) << f.text;
+      }
+    ASSERT_NE(finding_of(found, "exited_rank"), nullptr) << all_kinds(found);
+  }
 }
 
 // A peer's death makes calls fail before we know of it.
@@ -92,6 +132,29 @@ TEST(HostResource, IsTheCauseOfWhatItsRankDidNext) {
   EXPECT_EQ(all[0].kind, "host_resource");
   EXPECT_EQ(all[1].caused_by, 0);
   EXPECT_EQ(all[2].caused_by, 0);
+}
+
+// Rank 1 left out a call, made others, and met a full disk much later.
+TEST(HostResource, IsNotTheCauseOfWhatItsRankDidBeforeItsLastCall) {
+  Finding disk = of("host_resource", {1}, 120);
+  for (const TimeNs since : {5, 100}) {
+    disk.since = since;
+    std::vector<Finding> all = {of("missing_call", {1}, 10), disk};
+    order_by_cause(all);
+    EXPECT_EQ(all[0].kind, since == 5 ? "host_resource" : "missing_call");
+    const Result<Finding> read = finding_from_json(to_json(disk));
+    ASSERT_TRUE(read.ok());
+    EXPECT_EQ(read->since, disk.since);
+  }
+}
+
+// That the others gave up before is a fact.
+TEST(HostResource, IsNotTheCauseOfAProvenLateness) {
+  Finding late = of("late_rank", {1}, 10);
+  late.confidence = Confidence::kProven;
+  std::vector<Finding> all = {late, of("host_resource", {1}, 12)};
+  order_by_cause(all);
+  EXPECT_EQ(all[0].kind, "late_rank");
 }
 
 TEST(HostResource, IsNotTheCauseOfWhatOthersDidBefore) {

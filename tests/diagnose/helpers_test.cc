@@ -1,5 +1,7 @@
 // helpers_test: who is a rank, where ranks start programs that communicate themselves, or become other
 // programs.
+#include <algorithm>
+
 #include "harness/observe/arrange.h"
 #include "tests/diagnose/finding_of.h"
 
@@ -204,8 +206,10 @@ TEST(ManyCommunicators, TheBoundIsReportedWhenItIsReached) {
   const Findings found = diagnose(job.build());
   ASSERT_EQ(found.all.front().kind, "dead_rank") << all_kinds(found);
   EXPECT_EQ(found.all.front().confidence, Confidence::kInferred);
-  for (const Assumption& a : found.all.front().assumes)
-    EXPECT_TRUE(a.holds || a.why.find("256") != std::string::npos) << a.why;
+  const std::vector<Assumption>& assumes = found.all.front().assumes;
+  EXPECT_TRUE(std::any_of(assumes.begin(), assumes.end(), [](const Assumption& a) {
+    return !a.holds && a.why.find("256") != std::string::npos;
+  })) << to_json(found.all.front()).dump(1);
 }
 
 // Rank 1 has freed "part" long ago, and its entry serves another: its calls there are not left out.

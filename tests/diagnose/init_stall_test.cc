@@ -53,12 +53,64 @@ TEST(InitStall, IsFoundAfterTheOthersGaveUp) {
   ASSERT_EQ(found.all.front().kind, "init_stall") << all_kinds(found);
   EXPECT_EQ(found.all.front().ranks, std::vector<int>{2});
   EXPECT_EQ(found.all.front().text, "ranks 0 1 gave up in initialisation: rank 2 was never started");
+  ASSERT_GT(found.all.size(), 1u);
   for (size_t i = 1; i < found.all.size(); ++i) EXPECT_EQ(found.all[i].caused_by, 0) << found.all[i].text;
 }
 
 TEST(InitStall, IsSilentWhereInitialisationWasRefusedAtOnceOrEndedByOthers) {
   EXPECT_EQ(finding_of(diagnose(gave_up_joining(kSecond / 1000)), "init_stall"), nullptr);
   EXPECT_EQ(finding_of(diagnose(gave_up_joining(3 * kSecond, true)), "init_stall"), nullptr);
+}
+
+// Rank 0 gave up after 1 s, and rank 1 begins long after it: neither has waited for long.
+TEST(InitStall, IsSilentWhereNoRankWaitedForLong) {
+  TimelineBuilder job(3);
+  job.rank(2).stage = RF_STAGE_CANDIDATE;
+  job.blocked(0, init()).wait(kSecond).returns(0, 0, RF_RESULT_THROWN).exits(0, 3);
+  job.wait(40 * kSecond).blocked(1, init()).wait(kSecond);
+  EXPECT_EQ(finding_of(diagnose(job.build()), "init_stall"), nullptr) << all_kinds(diagnose(job.build()));
+  job.wait(30 * kSecond);
+  EXPECT_NE(finding_of(diagnose(job.build()), "init_stall"), nullptr);
+}
+
+// What another thread of the rank does meanwhile: a call, a read of a store, a communicator that it frees.
+TEST(InitStall, AnOpenInitialisationCountsWhateverOtherThreadsDo) {
+  CallSpec store;
+  store.op = RF_OP_STORE;
+  store.count = 0;
+  CallSpec free = all_reduce();
+  free.op = RF_OP_COMM_FREE;
+  for (CallSpec other : {all_reduce(), store, free}) {
+    TimelineBuilder job(2);
+    other.lane = 1;
+    job.blocked(0, init()).wait(kSecond / 10).does(0, other);
+    job.rank(1).stage = RF_STAGE_CANDIDATE;
+    job.wait(30 * kSecond);
+    const Findings found = diagnose(job.build());
+    const Finding* f = finding_of(found, "init_stall");
+    ASSERT_NE(f, nullptr) << all_kinds(found);
+    EXPECT_THAT(f->text, ::testing::HasSubstr("a rank waits in initialisation")) << other.op;
+  }
+}
+
+// It frees what it had for seconds: it gave up when it began with that.
+TEST(InitStall, ARankGaveUpWhenItBeganToCleanUp) {
+  CallSpec free = all_reduce();
+  free.op = RF_OP_COMM_FREE;
+  CallSpec store;
+  store.op = RF_OP_STORE;
+  TimelineBuilder job(2);
+  CallSpec pending = init();
+  pending.flags |= RF_CALL_NONBLOCKING;
+  job.enqueues(0, pending)
+      .does(0, store)
+      .wait(kSecond)
+      .does(0, free)
+      .wait(10 * kSecond)
+      .does(0, free)
+      .exits(0, 3);
+  job.rank(1).stage = RF_STAGE_CANDIDATE;
+  EXPECT_EQ(finding_of(diagnose(job.build()), "init_stall"), nullptr) << all_kinds(diagnose(job.build()));
 }
 
 // Rank 2 loads its program when the others give up: after 3 s that is no stall yet.

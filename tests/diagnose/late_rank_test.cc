@@ -49,6 +49,7 @@ TEST_F(LateRank, IsTheCauseOfThoseWhoGaveUp) {
               HasSubstr("ranks 0 2 3 gave up all_reduce 3 on world while rank 1 had not entered it; rank 1 "
                         "was outside any call since it left all_reduce 2 on world"));
   EXPECT_THAT(f.text, HasSubstr("entered the call 4"));
+  ASSERT_GT(all.all.size(), 1u);
   for (size_t i = 1; i < all.all.size(); ++i) EXPECT_EQ(all.all[i].caused_by, 0) << all.all[i].text;
 }
 
@@ -61,6 +62,18 @@ TEST_F(LateRank, SaysFromWhenToWhenItWasStopped) {
   ASSERT_EQ(all.all.front().kind, "late_rank") << all_kinds(all);
   EXPECT_THAT(all.all.front().text, HasSubstr("rank 1 was stopped (state T) from "));
   EXPECT_THAT(all.all.front().text, HasSubstr("never entered the call, and was ended by SIGKILL"));
+}
+
+// What it did afterwards is nothing it did meanwhile.
+TEST_F(LateRank, IsNotToldAsStoppedByAStopThatCameLater) {
+  others_wait();
+  others_give_up();
+  job.wait(kSecond);
+  job.rank(1).stops = {{job.now(), job.now() + kSecond}};
+  job.wait(4 * kSecond).killed(1);
+  const Findings all = found();
+  ASSERT_EQ(all.all.front().kind, "late_rank") << all_kinds(all);
+  EXPECT_THAT(all.all.front().text, ::testing::Not(HasSubstr("stopped")));
 }
 
 TEST_F(LateRank, IsInferredWhileTheOthersMayRecover) {

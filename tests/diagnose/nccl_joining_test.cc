@@ -83,6 +83,7 @@ TEST_F(NcclJoining, ARankThatWasNeverStartedIsFoundAfterTheOthersGaveUp) {
     EXPECT_EQ(found.all.front().ranks, std::vector<int>{2});
     EXPECT_THAT(found.all.front().text, HasSubstr("ranks 0 1 gave up in the initialisation of a communicator "
                                                   "of NCCL: rank 2 was never started"));
+    ASSERT_GT(found.all.size(), 1u);
     for (size_t i = 1; i < found.all.size(); ++i) EXPECT_EQ(found.all[i].caused_by, 0) << found.all[i].text;
   }
 }
@@ -171,6 +172,27 @@ TEST_F(NcclJoiningAgain, SoIsOneThatWaitsInAnotherCall) {
   const Finding* f = finding_of(found, "init_stall");
   ASSERT_NE(f, nullptr) << all_kinds(found);
   EXPECT_EQ(f->ranks, std::vector<int>{1});
+}
+
+// It makes call after call, none of them for long.
+TEST_F(NcclJoiningAgain, OneThatIsInAShortCallMayCome) {
+  for (const int r : {0, 2}) joins(r, r);
+  for (int second = 0; second < 30; ++second) job.wait(kSecond).does(1, barrier());
+  job.blocked(1, barrier());
+  EXPECT_EQ(finding_of(look(), "init_stall"), nullptr) << all_kinds(look());
+  job.wait(30 * kSecond);
+  EXPECT_NE(finding_of(look(), "init_stall"), nullptr) << all_kinds(look());
+}
+
+// Ranks 1 and 2 have no seat at a communicator of two, and one of them has ended.
+TEST_F(NcclJoiningAgain, OneThatHasEndedMayBeTheOneThatIsMissing) {
+  joins(0, 0, 2);
+  sleeps(1);
+  const Findings found = diagnose(job.exits(2).wait(30 * kSecond).build());
+  const Finding* f = finding_of(found, "init_stall");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_TRUE(f->ranks.empty()) << f->text;
+  EXPECT_THAT(f->evidence, ::testing::Contains("rank 2 exited with 0"));
 }
 
 TEST_F(NcclJoiningAgain, ARankThatRunsMayCome) {

@@ -256,7 +256,7 @@ TEST(NcclLaws, NoCallOfACircleOnStreamsEverCompletes) {
       if (moved && random() % 4 != 0) continue;
       const Timeline now = job.timeline();
       const JobView view(now);
-      const StreamKnot knot = find_stream_knot(view, at_once);
+      const StreamKnot knot = view.stream_knot(at_once);
       ASSERT_TRUE(mistakes || knot.steps.empty()) << "seed " << seed;
       circles += !knot.steps.empty();
       for (const StreamKnot::Step& s : knot.steps)

@@ -158,7 +158,7 @@ TEST(NcclWaits, AllWaitForTheSameOperationAndNothingCompletes) {
   const Findings found = diagnose(job.wait(kMinute).build());
   const Finding& f = only(found, "wedged");
   EXPECT_EQ(f.confidence, Confidence::kInferred);
-  EXPECT_THAT(f.evidence.back(), HasSubstr("after all else on their streams"));
+  EXPECT_THAT(f.evidence.back(), HasSubstr("kernels and copies before it on its stream may hold it"));
 }
 
 TEST(NcclWaits, AllHaveEnqueuedAndOneComputes) {

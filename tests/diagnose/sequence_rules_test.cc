@@ -139,6 +139,7 @@ TEST(MissingCall, IsSilentWhenTheRankExitsWithAnErrorUnlessLaterCallsTell) {
   EXPECT_EQ(found.all[0].ranks, std::vector<int>{1});
   EXPECT_EQ(found.all[0].seq->to, 8u);
   EXPECT_EQ(found.all[0].confidence, Confidence::kProven);
+  ASSERT_GT(found.all.size(), 1u);
   for (size_t i = 1; i < found.all.size(); ++i) EXPECT_EQ(found.all[i].caused_by, 0);
 }
 

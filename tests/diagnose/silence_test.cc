@@ -1,6 +1,7 @@
 // silence_test: waits that no record of needs tells of: calls known by their names alone, and polls. A hang
 // in one is never "nothing wrong".
 #include "harness/agent/named_calls.h"
+#include "harness/diagnose/rule.h"
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
@@ -81,6 +82,22 @@ TEST(NamedCalls, WhoIsInAFileWhileOthersWaitIsToldWithIt) {
               HasSubstr("rank 1 is in MPI_File_write while others wait for it in barrier"));
 }
 
+// Rank 1 writes with rank 2 to a file of theirs, for as long as the file system likes; the others wait for
+// both.
+TEST(NamedCalls, ACollectiveWriteOfAPartOfTheRanksIsNeverCalledHung) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.comm("file", {1, 2}).everyone(all_reduce()).blocked(0, barrier());
+  for (const int r : {1, 2}) {
+    job.blocked(r, on(write_all(), "file"));
+    job.lane_of(r).thread_state = 'S';
+  }
+  job.wait(60 * kSecond);
+  const Findings found = diagnose(job.build());
+  EXPECT_EQ(all_kinds(found), "slow_rank slow_rank");
+  for (const Finding& f : found.all) EXPECT_FALSE(says_it_hangs(f)) << f.text;
+  EXPECT_THAT(found.all[0].text, HasSubstr("is in MPI_File_write_at_all"));
+}
+
 // All wait: those in the call of all for rank 1, rank 1 for them.
 TEST(NamedCalls, WhoWaitsInACallOfAllIsNotToBlame) {
   TimelineBuilder job = without_rank_1(write_all());
@@ -131,11 +148,30 @@ TEST(Polls, WhoPollsIsNotToBlame) {
   Findings found = diagnose(job.build());
   ASSERT_EQ(all_kinds(found), "slow_rank");
   EXPECT_TRUE(found.all[0].ranks.empty());
-  EXPECT_THAT(found.all[0].text, HasSubstr("rank 0 asks again and again for what does not come"));
+  EXPECT_THAT(found.all[0].text, HasSubstr("rank 0 polls without success while others wait for it"));
   job.wait(20 * kSecond);
   job.lane_of(0).thread_state = 'S';
   poll(job, {0});
   EXPECT_EQ(all_kinds(diagnose(job.build())), "wedged");
+}
+
+// Another rule than the one that speaks of slow ranks calls a poll that lasts for ever wedged.
+TEST(Rules, MakeFindingsOfTheirOwnKindAlone) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  job.everyone(all_reduce());
+  for (int r : {1, 2}) job.blocked(r, barrier());
+  job.wait(25 * kSecond);
+  job.lane_of(0).thread_state = 'S';
+  poll(job, {0});
+  const Timeline timeline = job.build();
+  const JobView view(timeline);
+  size_t made = 0;
+  for (const Rule* rule : Catalog<Rule>::instance().all())
+    for (const Finding& f : rule->look(view, {})) {
+      EXPECT_EQ(f.kind, rule->name);
+      ++made;
+    }
+  EXPECT_EQ(made, 1u);
 }
 
 // Fortran's MPI-IO has no record: only that it was called.

@@ -1,5 +1,7 @@
 // wedged_test: when calls that stand are told as wedged: on a busy machine, of calls that cannot match, and
 // of calls that a library works at beside the program.
+#include <algorithm>
+
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
@@ -57,6 +59,35 @@ TEST(Wedged, OfCallsThatDifferOnlyThoseWhoMadeThemAreConcerned) {
   TimelineBuilder goes_on(3);  // near miss: one of the two went on
   goes_on.everyone(all_reduce()).does(0, broadcast(0)).blocked(1, barrier()).wait(25 * kSecond);
   EXPECT_EQ(finding_of(diagnose(goes_on.build()), "wedged"), nullptr);
+}
+
+// Ranks 0 and 1 cross two communicators on a stream; ranks 2 and 3 wait in one that has nothing to do with
+// it.
+TEST(Wedged, AKnotSilencesOnlyWhatStandsBehindIt) {
+  TimelineBuilder job(4, RF_LIB_NCCL);
+  job.comm("a", {0, 1}).comm("b", {0, 1}).comm("c", {2, 3});
+  const auto enqueue = [&](int rank, const std::string& comm) {
+    CallSpec spec = on(all_reduce(), comm);
+    spec.flags |= RF_CALL_NONBLOCKING;
+    spec.tag = 5;  // the stream
+    job.enqueues(rank, spec);
+    return job.last_origin(rank);
+  };
+  for (const int r : {0, 1, 2, 3}) {
+    job.rank(r).coverage.push_back({RF_LIB_CUDA, RF_HOOK_PRELOAD, 0, "nccl", ""});
+    std::vector<uint64_t> origins;
+    for (const char* comm : {r == 1 ? "b" : "a", r == 1 ? "a" : "b"})
+      origins.push_back(enqueue(r, r < 2 ? comm : "c"));
+    job.host_waits(r, origins);
+  }
+  const Findings found = diagnose(job.wait(60 * kSecond).build());
+  ASSERT_NE(finding_of(found, "order_deadlock"), nullptr) << all_kinds(found);
+  const Finding* f = finding_of(found, "wedged");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->comm, "c");
+  EXPECT_EQ(std::count_if(found.all.begin(), found.all.end(),
+                          [](const Finding& one) { return one.kind == "wedged"; }),
+            1);
 }
 
 // Calls that were enqueued long ago complete one after the other: the newest only stands in their line.

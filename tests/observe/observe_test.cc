@@ -371,7 +371,21 @@ TEST_F(Observe, TheEndOfARunIsReadFromItsFiles) {
   EXPECT_EQ(t->processes[0].end.kind, EndKind::kAlive);
   EXPECT_EQ(t->processes[1].end.value, 3);
   EXPECT_FALSE(t->job_over);
+  EXPECT_FALSE(t->launcher_ends_all);
   EXPECT_FALSE(final_timeline(run_ + "/none").ok());
+}
+
+// One program starts the ranks; by its words it may leave the others alone.
+TEST_F(Observe, TheEndOfARunTellsWhetherTheLauncherEndsAll) {
+  auto a = ring(0);
+  for (const bool ends_all : {true, false}) {
+    journal({{{"n", 1}, {"t", 10}, {"ev", "run_begin"}, {"world_size", 1}},
+             {{"n", 2}, {"t", 11}, {"ev", "attempt_begin"}, {"attempt", 0}},
+             {{"n", 3}, {"t", 12}, {"ev", "spawned"}, {"rank", -1}, {"attempt", 0}, {"ends_all", ends_all}}});
+    const auto t = final_timeline(run_);
+    ASSERT_TRUE(t.ok()) << t.error().message;
+    EXPECT_EQ(t->launcher_ends_all, ends_all);
+  }
 }
 
 TEST(StateJson, GarbageIsAnErrorNotACrash) {

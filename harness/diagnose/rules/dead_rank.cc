@@ -16,7 +16,7 @@ bool died(const Process& p) {
   return p.ended() && p.rank() >= 0 && (!p.view->end.status_known || p.view->end.by_signal);
 }
 
-Finding tell(const JobView& job, const Process& p) {
+Finding tell(const JobView& job, const Process& p, const LauncherEnds& launcher) {
   Finding f;
   f.kind = "dead_rank";
   f.ranks = {p.rank()};
@@ -26,7 +26,7 @@ Finding tell(const JobView& job, const Process& p) {
   f.handled = is_handled(job, p);
   for (const std::string& line : p.view->end.last_words)
     f.evidence.push_back(fmt::format("rank {} wrote: {}", p.rank(), line));
-  if (const Process* first = ended_by_launcher(job, p)) {
+  if (const Process* first = launcher.first_before(p)) {
     f.assumes = {{"its_own_end", false, "the launcher ends all ranks when one ended badly"}};
     f.text = fmt::format("{}: by its launcher, after rank {} {}", who, first->rank(),
                          first->ended() ? end_text(first->view->end) : "aborted");
@@ -52,8 +52,9 @@ Finding tell(const JobView& job, const Process& p) {
 
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
+  const LauncherEnds launcher(job);
   for (const auto& p : job.processes())
-    if (died(*p) && job.rank(p->rank()) == p.get()) found.push_back(tell(job, *p));
+    if (died(*p) && job.rank(p->rank()) == p.get()) found.push_back(tell(job, *p, launcher));
   return found;
 }
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
+#include "harness/diagnose/end_times.h"
 #include "harness/diagnose/ended.h"
 #include "harness/diagnose/messages.h"
 #include "harness/diagnose/rewound.h"
@@ -17,6 +19,8 @@ namespace {
 bool exited(const Process& p) {
   return p.ended() && p.rank() >= 0 && p.view->end.status_known && !p.view->end.by_signal;
 }
+
+using LastFailures = std::unordered_map<const Process*, const Call*>;
 
 // Its last call that failed, which tells why it gave up.
 const Call* last_failure(const Process& p) {
@@ -41,24 +45,33 @@ bool all_gave_up(const Unmet& u) {
 
 // One rank that ends with an error makes the calls of several others fail. Several that leave one after the
 // other were told to by the one whose call failed.
-bool most_failed_in_calls(const JobView& job) {
+bool most_failed_in_calls(const JobView& job, const LastFailures& failures) {
   int failed = 0, left = 0;
   for (const auto& p : job.processes())
-    if (exited(*p) && p->view->end.value != 0) ++(last_failure(*p) ? failed : left);
+    if (exited(*p) && p->view->end.value != 0) ++(failures.at(p.get()) ? failed : left);
   return failed > left;
 }
 
+struct Ends {
+  explicit Ends(const JobView& of) : job(of) {
+    for (const auto& p : job.processes()) failures[p.get()] = last_failure(*p);
+    most_failed = most_failed_in_calls(job, failures);
+  }
+  const JobView& job;
+  LastFailures failures;
+  bool most_failed = false;
+};
+
 // A call that failed on this rank came before its exit, and before the exits of those that it told; unless a
 // process that had no failure of its own was gone by then, which may be why the call failed.
-TimeNs when_it_began(const JobView& job, const Process& p, const Call* failure) {
-  constexpr TimeNs kSeenLate = 50'000'000;  // a death is known to us later than to its peers
+TimeNs when_it_began(const Ends& ends, const Process& p, const Call* failure) {
   if (!failure || gave_up_in(p) != failure) return p.view->end.time;
-  for (const auto& other : job.processes()) {
+  for (const auto& other : ends.job.processes()) {
     const ProcessEnd& end = other->view->end;
     if (other.get() == &p || !other->ended()) continue;
     // Connections close before the end of their process is seen. A rank that failed, too, is a victim itself.
     const bool may_be_the_cause = end.by_signal || !end.status_known ||
-                                  (end.value != 0 && !last_failure(*other) && most_failed_in_calls(job));
+                                  (end.value != 0 && !ends.failures.at(other.get()) && ends.most_failed);
     if (end.time < failure->left || (may_be_the_cause && end.time < failure->left + kSeenLate))
       return p.view->end.time;
   }
@@ -66,17 +79,22 @@ TimeNs when_it_began(const JobView& job, const Process& p, const Call* failure) 
 }
 
 // Others failed for want of its call, so it was leaving before: its end is seen after its connections closed.
-TimeNs before_those_let_down(const JobView& job, const Process& p, const Unmet& u) {
-  TimeNs ended = p.view->end.time;
-  if (p.view->end.value == 0 || !most_failed_in_calls(job)) return ended;
+// What failed long before its end failed for another reason.
+TimeNs before_those_let_down(const Ends& ends, const Process& p, const Unmet& u) {
+  const TimeNs ended = p.view->end.time;
+  TimeNs began = ended;
+  if (p.view->end.value == 0 || !ends.most_failed) return ended;
   for (const WaitEdge& e : u.edges)
-    if (e.call->status == Call::Status::kFailed && e.call->left != 0)
-      ended = std::min(ended, e.call->left - 1);
-  return ended;
+    if (e.call->status == Call::Status::kFailed && e.call->left != 0 && e.call->left + kSeenLate >= ended)
+      began = std::min(began, e.call->left - 1);
+  return began;
 }
 
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
+  if (std::none_of(job.processes().begin(), job.processes().end(), [](const auto& p) { return exited(*p); }))
+    return found;
+  const Ends ends(job);
   const std::vector<Divergence>& diverged = divergences(job);
   for (const auto& p : job.processes()) {
     if (!exited(*p) || job.rank(p->rank()) != p.get()) continue;
@@ -87,7 +105,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     // What was enqueued and not seen complete may well be: a program need not look before it ends.
     if (zero && u.in_flight && u.group->library == RF_LIB_NCCL) u = {};
     if (zero && u.group && all_gave_up(u)) u = {};  // and went on elsewhere, to a good end
-    const Call* failure = last_failure(*p);
+    const Call* failure = ends.failures.at(p.get());
     const bool needed = u.group && u.edges.front().is_need;
     const bool unfinalized = zero && left_mpi_open(*p);
     if (zero && !needed && !unfinalized) continue;
@@ -99,7 +117,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     f.kind = "exited_rank";
     f.ranks = {p->rank()};
     f.attempt = job.attempt();
-    f.at = failure ? when_it_began(job, *p, failure) : before_those_let_down(job, *p, u);
+    f.at = failure ? when_it_began(ends, *p, failure) : before_those_let_down(ends, *p, u);
     f.text = fmt::format("rank {} {}", p->rank(), end_text(p->view->end));
     if (unfinalized) f.text += " without MPI_Finalize";
     if (u.group) {

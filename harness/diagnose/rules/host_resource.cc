@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 
+#include "harness/agent/named_calls.h"
+#include "harness/diagnose/made.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/words.h"
 
@@ -34,21 +36,34 @@ std::string file_of(const std::string& path, uint16_t op) {
   return "/dev/shm/" + (path.rfind('/', 0) == 0 ? path.substr(1) : path);
 }
 
+// When the process entered the last call of communication that it had left by then; else its own begin.
+TimeNs last_call_before(const Process& p, TimeNs at) {
+  const Call* last = nullptr;
+  for (const Call& c : p.calls)
+    if (!rf_is_inner(c.op()) && !rf_is_named(c.op()) && c.left != 0 && c.left <= at &&
+        (!last || c.left > last->left))
+      last = &c;
+  return last ? last->entered : p.view->opened;
+}
+
 struct Met {
   std::set<int> ranks;
-  TimeNs at = ~TimeNs{0};
+  TimeNs at = ~TimeNs{0}, since = ~TimeNs{0};
   uint16_t op = 0;
 };
 
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::set<std::string> made;
   std::map<std::pair<std::string, int>, Met> refused;
+  std::vector<const Process*> of_libc;
   for (const auto& p : job.processes())
+    if (made_calls_of(*p, RF_LIB_LIBC)) of_libc.push_back(p.get());
+  for (const Process* p : of_libc)
     for (const Call& c : p->calls)
       if (const std::string* path = c.library() == RF_LIB_LIBC ? path_of(*p, c) : nullptr;
           path && c.op() == RF_OP_SHM_CREATE && c.succeeded())
         made.insert(file_of(*path, c.op()));
-  for (const auto& p : job.processes())
+  for (const Process* p : of_libc)
     for (const Call& c : p->calls) {
       const std::string* path = c.library() == RF_LIB_LIBC ? path_of(*p, c) : nullptr;
       if (!path || c.status != Call::Status::kFailed || c.op() == RF_OP_SHM_UNLINK ||
@@ -58,7 +73,8 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
       const int error = std::abs(c.result());
       if (!is_exhausted(error) && !(is_lost(error) && made.count(file))) continue;
       Met& met = refused[{file, error}];
-      met.ranks.insert(p->rank());
+      if (met.ranks.insert(p->rank()).second)
+        met.since = std::min(met.since, last_call_before(*p, c.entered));
       met.at = std::min(met.at, c.entered);
       met.op = c.op();
     }
@@ -72,6 +88,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     f.resource = key.first;
     f.field = strerrorname_np(key.second) ? strerrorname_np(key.second) : std::to_string(key.second);
     f.at = met.at;
+    f.since = met.since;
     f.text = fmt::format("{} of {} failed on {}: {} ({})", f.op, key.first, ranks_text(f.ranks),
                          strerrordesc_np(key.second) ? strerrordesc_np(key.second) : "error", f.field);
     f.evidence = {f.text};

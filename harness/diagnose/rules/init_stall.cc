@@ -15,11 +15,12 @@
 namespace rankfault {
 namespace {
 
-// Who waited in initialisation, from when to when, and how many it takes; 0: not known.
+// The ranks that waited in initialisation, from when to when, and how many it takes; 0: not known.
 struct Wait {
   std::vector<int> ranks;
-  TimeNs since = ~TimeNs{0}, until = 0;
-  bool over = true;  // every rank gave up
+  TimeNs since = ~TimeNs{0}, until = 0;  // of the first and of the last: no rank may have waited for so long
+  Duration longest{0};                   // of one rank
+  bool over = true;                      // every rank gave up
   bool of_nccl = false;
   uint64_t members = 0;
 
@@ -27,6 +28,7 @@ struct Wait {
     ranks.push_back(j.process->rank());
     since = std::min(since, j.call->entered);
     until = std::max(until, j.until);
+    longest = std::max(longest, lasted(j.call->entered, j.until));
     over = over && j.gave_up;
     if (of_nccl) members = std::max(members, j.call->count());
   }
@@ -42,12 +44,12 @@ Wait waits(const JobView& job) {
   return out;
 }
 
-bool ended_by(const Process& p, TimeNs time) { return p.ended() && p.view->end.time <= time; }
+bool had_ended(const Process& p, TimeNs time) { return p.ended() && p.view->end.time <= time; }
 
 std::string why_absent(const JobView& job, const ExpectedRank& expected, const Wait& wait) {
   const Process* p = job.rank(expected.rank);
   if (!p) return expected.started ? "was started and left no record" : "was never started";
-  if (ended_by(*p, wait.until)) return fmt::format("{} before it joined", end_text(p->view->end));
+  if (had_ended(*p, wait.until)) return fmt::format("{} before it joined", end_text(p->view->end));
   return wait.over ? "was started and had not reached initialisation when the others gave up"
                    : "was started and has not reached initialisation";
 }
@@ -56,24 +58,24 @@ std::string why_absent(const JobView& job, const ExpectedRank& expected, const W
 // nobody comes any more.
 bool may_come(const JobView& job, const ExpectedRank& expected, const Wait& wait) {
   const Process* p = job.rank(expected.rank);
-  return p ? !ended_by(*p, wait.until) : !(wait.over && job.timeline().job_over);
+  return p ? !had_ended(*p, wait.until) : !(wait.over && job.timeline().job_over);
 }
 
 size_t living_members(const JobView& job, const Wait& wait) {
   return static_cast<size_t>(std::count_if(
       job.processes().begin(), job.processes().end(),
-      [&](const auto& p) { return p->member() && (!ended_by(*p, wait.until) || wait.has(p->rank())); }));
+      [&](const auto& p) { return p->member() && (!had_ended(*p, wait.until) || wait.has(p->rank())); }));
 }
 
 // A communicator of NCCL may be of a part of the ranks. It needs one that has left, or was a member before,
 // only where it is for more than live; else only those may be awaited that never came at all.
 bool is_absent(const Process* p, bool surely_missing, TimeNs until) {
   if (!p || !p->member()) return true;
-  return ended_by(*p, until) && surely_missing;
+  return had_ended(*p, until) && surely_missing;
 }
 
 std::vector<Finding> of_absent_ranks(const JobView& job, const Wait& wait, const DiagnoseOptions& options) {
-  if (wait.ranks.empty() || lasted(wait.since, wait.until) <= options.slow_after) return {};
+  if (wait.longest <= options.slow_after) return {};
   const bool surely_missing = !wait.of_nccl || wait.members > living_members(job, wait);
   bool all_may_come = true;
   std::vector<int> absent;
@@ -88,7 +90,7 @@ std::vector<Finding> of_absent_ranks(const JobView& job, const Wait& wait, const
     f.evidence.push_back(fmt::format("rank {} {}", e.rank, why));
     reasons += fmt::format("{}rank {} {}", reasons.empty() ? "" : "; ", e.rank, why);
   }
-  if (absent.empty() || (all_may_come && lasted(wait.since, wait.until) <= options.hung_after)) return {};
+  if (absent.empty() || (all_may_come && wait.longest <= options.hung_after)) return {};
   f.kind = "init_stall";
   f.attempt = job.attempt();
   f.ranks = sorted_unique(absent);
@@ -106,6 +108,7 @@ std::vector<Finding> of_absent_ranks(const JobView& job, const Wait& wait, const
 }
 
 std::string what_it_does(const JobView& job, const Process& p) {
+  if (p.ended()) return fmt::format("rank {} {}", p.rank(), end_text(p.view->end));
   if (p.view->stopped) return fmt::format("rank {} is stopped", p.rank());
   const std::vector<const Call*> inside = p.all_inside();
   if (inside.empty()) return fmt::format("rank {} sleeps outside communication", p.rank());
@@ -114,7 +117,16 @@ std::string what_it_does(const JobView& job, const Process& p) {
                      group ? short_call(*inside.front(), *group) : op_text(inside.front()->op()));
 }
 
-// All ranks live, and those that could still come are asleep, or inside other calls. One that runs may come.
+// As far as one can see it will not come: it has ended, is stopped or asleep, or has long been inside other
+// calls. A rank that runs, or makes call after call, may come.
+bool stays_away(const Process& p, TimeNs now, const Patience& patience, const DiagnoseOptions& options) {
+  if (p.ended() || p.view->stopped) return true;
+  const std::vector<const Call*> inside = p.all_inside();
+  if (inside.empty()) return is_asleep(p, now, options);
+  return std::all_of(inside.begin(), inside.end(),
+                     [&](const Call* c) { return lasted(c->entered, now) > patience.limit; });
+}
+
 std::vector<Finding> of_ranks_elsewhere(const JobView& job, const Meeting& meeting,
                                         const DiagnoseOptions& options) {
   const TimeNs now = job.timeline().look;
@@ -124,7 +136,7 @@ std::vector<Finding> of_ranks_elsewhere(const JobView& job, const Meeting& meeti
   Finding f;
   std::vector<int> others;
   for (const Process* p : elsewhere(job, meeting)) {
-    if (p->all_inside().empty() && !p->view->stopped && !is_asleep(*p, now, options)) return {};
+    if (!stays_away(*p, now, patience, options)) return {};
     others.push_back(p->rank());
     f.evidence.push_back(what_it_does(job, *p));
   }

@@ -84,12 +84,13 @@ Finding tell(const JobView& job, const Knot& knot) {
   return f;
 }
 
-// A process that is several members of a communicator of NCCL waits on its device for what it has not put
-// there.
+// A process that is several members of a communicator of NCCL waits on its device for a collective that it
+// has not put there. (Of its messages missing_call says nothing.)
 bool waits_for_own_member(const Knot& knot) {
   const WaitEdge& first = knot.edges.front();
   return knot.edges.size() == 1 && first.waiter->process == first.missing->process &&
-         first.waiter != first.missing && first.held && first.held->op() == RF_OP_STREAM_WAIT;
+         first.waiter != first.missing && !is_message(first.call->op()) && first.held &&
+         first.held->op() == RF_OP_STREAM_WAIT;
 }
 
 std::string step_text(const StreamKnot::Step& s) {
@@ -139,7 +140,7 @@ Finding tell(const JobView& job, const StreamKnot& knot) {
 }
 
 std::vector<Finding> by_streams(const JobView& job, const DiagnoseOptions& options) {
-  const StreamKnot knot = find_stream_knot(job, options);
+  const StreamKnot& knot = job.stream_knot(options);
   if (knot.steps.empty() || left_out(knot)) return {};  // missing_call
   return {tell(job, knot)};
 }

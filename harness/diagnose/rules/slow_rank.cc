@@ -1,11 +1,8 @@
 // slow_rank: others wait for a rank that runs its own code. It is alive and may come: never proven,
 // and never called hung.
-#include <fmt/format.h>
-
 #include "harness/diagnose/late.h"
 #include "harness/diagnose/pace.h"
 #include "harness/diagnose/rule.h"
-#include "harness/diagnose/words.h"
 
 namespace rankfault {
 namespace {
@@ -13,16 +10,9 @@ namespace {
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   std::vector<Finding> found;
   for (const Late& late : late_ranks(job, options)) {
-    if (late.why == Late::Why::kAsleep) continue;  // stuck_outside
-    Finding f;
-    const bool waits = late.why == Late::Why::kWaits;  // then it is no more to blame than the others
-    f.kind = waits && late.hung ? "wedged" : "slow_rank";
-    if (!waits) f.ranks = {late.process->rank()};
-    tell_waiters(f, job, late.edges);
-    f.at = late.edges.front().call->entered;
-    f.text = fmt::format("rank {} {} while others wait for it in {}, {}{}", late.process->rank(),
-                         where_it_is(late), short_call(*late.edges.front().call, *late.edges.front().group),
-                         late.patience.told(), pace_told(*late.edges.front().group, *late.process));
+    if (late.hung) continue;  // stuck_outside, wedged
+    Finding f = late_finding(job, late, "slow_rank");
+    f.text += pace_told(*late.edges.front().group, *late.process);
     found.push_back(std::move(f));
   }
   return found;

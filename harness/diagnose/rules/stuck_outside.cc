@@ -65,16 +65,7 @@ std::optional<Finding> of_streams(const JobView& job) {
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   std::vector<Finding> found;
   for (const Late& late : late_ranks(job, options)) {
-    if (late.why != Late::Why::kAsleep) continue;
-    Finding f;
-    f.kind = "stuck_outside";
-    f.ranks = {late.process->rank()};
-    tell_waiters(f, job, late.edges);
-    f.at = late.edges.front().call->entered;
-    f.text =
-        fmt::format("rank {} {} while others wait for it in {}, {}", late.process->rank(), where_it_is(late),
-                    short_call(*late.edges.front().call, *late.edges.front().group), late.patience.told());
-    found.push_back(std::move(f));
+    if (late.hung && late.why != Late::Why::kWaits) found.push_back(late_finding(job, late, "stuck_outside"));
   }
   if (std::optional<Finding> f = of_streams(job)) found.push_back(std::move(*f));
   return found;

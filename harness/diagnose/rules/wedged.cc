@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "harness/diagnose/late.h"
 #include "harness/diagnose/patience.h"
 #include "harness/diagnose/polls.h"
 #include "harness/diagnose/rule.h"
@@ -55,7 +56,8 @@ bool can_match(const std::vector<Seat>& seats) {
 
 // What never begins, because of what stands before it on a stream, is not the transport's doing.
 bool is_behind(const std::vector<Seat>& seats, const StreamKnot& knot) {
-  return seats.front().call->library() == RF_LIB_NCCL && !knot.steps.empty();
+  return std::any_of(seats.begin(), seats.end(),
+                     [&](const Seat& seat) { return knot.stuck.count(seat.call) != 0; });
 }
 
 // Since when nothing has moved: the last member came, or the last call before it completed.
@@ -103,7 +105,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
       patience = patience_with_completion(group, op, options.hung_after);
       if (waited <= with_starvation(patience.limit, seats)) continue;
     }
-    if (is_behind(seats, find_stream_knot(job, options))) continue;
+    if (is_behind(seats, job.stream_knot(options))) continue;
     Finding f;
     f.kind = "wedged";
     f.attempt = job.attempt();
@@ -118,9 +120,12 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
                          patience.told());
     f.evidence = {f.text};
     if (group.library == RF_LIB_NCCL)
-      f.evidence.emplace_back("it comes after all else on their streams, which is not recorded");
+      f.evidence.emplace_back(
+          "kernels and copies before it on its stream may hold it: the record does not have them");
     found.push_back(std::move(f));
   }
+  for (const Late& late : late_ranks(job, options))
+    if (late.hung && late.why == Late::Why::kWaits) found.push_back(late_finding(job, late, "wedged"));
   return found;
 }
 

@@ -12,6 +12,7 @@
 #include "harness/launch/gather.h"
 #include "harness/launch/launchers/mpi_implementation.h"
 #include "harness/launch/launchers/preload_words.h"
+#include "harness/launch/launchers/recovery_words.h"
 
 namespace rankfault {
 
@@ -103,6 +104,7 @@ Result<std::vector<LaunchItem>> items(const LaunchContext& context) {
   make_store(context);
 
   LaunchItem item;
+  item.ends_all = !leaves_other_ranks_alone(workload.launcher_args);
   Command& command = item.command;
   command.argv = {program, "-np", std::to_string(workload.ranks)};
   std::vector<std::string> own = workload.launcher_args;

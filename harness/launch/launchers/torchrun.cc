@@ -85,6 +85,7 @@ std::vector<std::string> launcher_words(const LaunchContext& context,
 
 LaunchItem start_one(const LaunchContext& context, const std::vector<std::string>& options, int node) {
   LaunchItem item;
+  item.ends_all = true;
   Command& command = item.command;
   command.argv = launcher_words(context, options);
   command.cwd = expand(context.plan.scenario.workload.cwd, context, -1);

@@ -1,0 +1,20 @@
+// made: whether a process made any call of a kind, by the few shapes of its calls: a pass over all of them
+// costs a look milliseconds.
+#pragma once
+
+#include <algorithm>
+
+#include "harness/diagnose/view.h"
+
+namespace rankfault {
+
+inline bool made_op(const Process& p, uint16_t op) {
+  return std::any_of(p.shapes.begin(), p.shapes.end(), [&](const CallShape& s) { return s.op == op; });
+}
+
+inline bool made_calls_of(const Process& p, rf_library library) {
+  return std::any_of(p.shapes.begin(), p.shapes.end(),
+                     [&](const CallShape& s) { return s.library == library; });
+}
+
+}  // namespace rankfault

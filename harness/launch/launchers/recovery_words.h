@@ -1,0 +1,11 @@
+// recovery_words: the words by which an mpirun leaves its other ranks alone when one ended badly.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace rankfault {
+
+bool leaves_other_ranks_alone(const std::vector<std::string>& launcher_args);
+
+}  // namespace rankfault
