@@ -264,7 +264,8 @@ TEST(NcclMessageOrder, MessagesOfTwoThreadsHaveNone) {
     job.enqueues(0, on_stream(recv(1), kOther)).enqueues(0, second).enqueues(0, reduction);
     for (const CallSpec& call : {send(0), all_reduce(), send(0)}) job.enqueues(1, on_stream(call));
     const Timeline timeline = job.wait(30 * kSecond).build();
-    const StreamKnot knot = find_stream_knot(JobView(timeline), DiagnoseOptions{});
+    const JobView view(timeline);
+    const StreamKnot& knot = view.stream_knot(DiagnoseOptions{});
     EXPECT_EQ(knot.steps.empty(), other_lane == 1) << "lane " << other_lane;
   }
 }
