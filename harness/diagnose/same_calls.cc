@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "harness/diagnose/first_difference.h"
 #include "harness/diagnose/lost_calls.h"
 #include "harness/diagnose/messages.h"
 #include "harness/diagnose/needs.h"

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 
 #include "harness/base/parallel.h"
+#include "harness/diagnose/first_difference.h"
 #include "harness/diagnose/gloo_slots.h"
 #include "harness/diagnose/needs.h"
 #include "harness/diagnose/rewound.h"
@@ -17,27 +17,23 @@ namespace {
 
 using Members = std::vector<const Member*>;
 
-// Finalize stands in the count, but it is the end of a sequence, not a call the others must match. Nor is a
-// communicator's free, unless somebody waits in it: who keeps the communicator leaks it, and harms nobody.
-bool counts(const Call* c) { return c->op() != RF_OP_FINALIZE && (c->op() != RF_OP_COMM_FREE || c->open()); }
-
 std::vector<const Call*> sequence(const Member& m, uint64_t first) {
   std::vector<const Call*> calls;
   for (const Call* c : m.calls)
-    if (counts(c) && c->seq >= first) calls.push_back(c);
+    if (others_match(*c) && c->seq >= first) calls.push_back(c);
   return calls;
 }
 
 const Call* call_at(const Member& m, uint64_t seq) {
   const Call* c = m.at(seq);
-  return c && counts(c) ? c : nullptr;
+  return c && others_match(*c) ? c : nullptr;
 }
 
 }  // namespace
 
 const Call* first_unfinished(const Member& m, uint64_t from_seq) {
   for (const Call* c : m.calls)
-    if (c->seq >= from_seq && counts(c) && !c->succeeded()) return c;
+    if (c->seq >= from_seq && others_match(*c) && !c->succeeded()) return c;
   return nullptr;
 }
 
@@ -245,12 +241,12 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
   for (const Member& m : group.members)
     if (m.comm)
       for (const Call* c : m.calls)
-        if (counts(c)) longest_seq = std::max(longest_seq, c->seq);
+        if (others_match(*c)) longest_seq = std::max(longest_seq, c->seq);
   for (const Member& m : group.members) {
     if (!m.comm || !went(m, group)) continue;
     uint64_t last = 0;
     for (const Call* c : m.calls)
-      if (counts(c)) last = std::max(last, c->seq);
+      if (others_match(*c)) last = std::max(last, c->seq);
     if (m.calls.empty()) last = m.last_entered();
     if (last < longest_seq) shortest = std::min(shortest, last);
   }
@@ -295,70 +291,6 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
   const size_t made = sequence(*d.minority.front(), group.first_seq()).size();
   return !((!in_order && waits) || failed) || d.alignment.to < made;
 }
-
-}  // namespace
-
-namespace {
-
-// The calls at one place, one of each member. What they ask for decides whether they fit, and a loop asks for
-// the same again: those that stood side by side before are not compared again.
-class Compared {
- public:
-  void clear() { calls_.clear(), shapes_.clear(); }
-  void add(const Call& c) {
-    calls_.push_back(&c);
-    shapes_.push_back(c.shape);
-  }
-  bool all_fit() {
-    if (calls_.size() < 2) return true;
-    std::vector<const CallShape*>& before = fit_[shapes_.front()];
-    if (before == shapes_) return true;
-    CallsAtOnePlace calls;
-    for (const Call* c : calls_)
-      if (!calls.add(*c).empty()) return false;
-    before = shapes_;
-    return true;
-  }
-
- private:
-  std::vector<const Call*> calls_;
-  std::vector<const CallShape*> shapes_;
-  std::unordered_map<const CallShape*, std::vector<const CallShape*>> fit_;  // by the first of them
-};
-
-// Walks all members' calls side by side.
-uint64_t find_first_difference(const CommGroup& group) {
-  const uint64_t first = group.first_seq();
-  std::vector<std::pair<const Call* const*, const Call* const*>> at;
-  for (const Member& m : group.members) {
-    const Call* const* begin = m.calls.data();
-    const Call* const* end = begin + m.calls.size();
-    while (begin != end && (*begin)->seq < first) ++begin;
-    at.emplace_back(begin, end);
-  }
-  for (Compared calls;; calls.clear()) {
-    uint64_t seq = ~uint64_t{0};
-    for (const auto& [next, end] : at)
-      if (next != end) seq = std::min(seq, (*next)->seq);
-    if (seq == ~uint64_t{0}) return 0;
-    for (auto& [next, end] : at)
-      for (bool first_of_it = true; next != end && (*next)->seq == seq; first_of_it = false) {
-        const Call* c = *next++;
-        if (!counts(c) || !first_of_it) continue;  // a group of calls may share a place
-        calls.add(*c);
-      }
-    if (!calls.all_fit()) return seq;
-  }
-}
-
-}  // namespace
-
-uint64_t first_difference(const CommGroup& group) {
-  if (!group.differs_from) group.differs_from = find_first_difference(group);
-  return *group.differs_from;
-}
-
-namespace {
 
 // A callback's calls have no record: from there on a place of ours is another one of the library's.
 bool places_are_known(const Member& m) { return !m.process || !(m.process->view->opaque & RF_OPAQUE_NESTED); }

@@ -29,9 +29,6 @@ class CallsAtOnePlace {
   std::vector<Kind> kinds_;
 };
 
-// The first position at which two members made different calls, as far as their records reach; 0: none.
-uint64_t first_difference(const CommGroup&);
-
 struct Divergence {
   const CommGroup* group = nullptr;
   uint64_t seq = 0;                     // position of the first disagreement

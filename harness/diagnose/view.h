@@ -133,10 +133,11 @@ struct CommGroup {
   uint32_t size = 0;
   uint32_t flags = 0;
   rf_library library = RF_LIB_NONE;
-  uint32_t ordinal = ~0u;                        // the smallest that a member knows it by
-  std::vector<Member> members;                   // size of them, by rank
-  std::vector<const Member*> unfinished;         // those with a call that did not return success
-  mutable std::optional<uint64_t> differs_from;  // first_difference() (sequences.h), once it was asked for
+  uint32_t ordinal = ~0u;                 // the smallest that a member knows it by
+  std::vector<Member> members;            // size of them, by rank
+  std::vector<const Member*> unfinished;  // those with a call that did not return success
+  mutable std::optional<uint64_t>
+      differs_from;  // first_difference() (first_difference.h), once it was asked for
   // The first place at which nothing is paired any more: a member revoked the communicator before, or repairs
   // it after a failure; 0: none.
   uint64_t broken_from = 0;

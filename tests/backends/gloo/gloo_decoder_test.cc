@@ -48,6 +48,8 @@ rf_core_v1 listening_core() {
   table.comm_get = [](uint32_t) -> const rf_comm* { return nullptr; };
   table.comm_gone = [](uint32_t) {};
   table.become_member = [](uint8_t, int32_t, int32_t) {};
+  table.told_by_launcher = [](int32_t*, int32_t*) { return 0; };
+  table.rank = [] { return int32_t{-1}; };
   table.coverage = [](uint8_t, const char*, uint32_t, rf_hook, const char*) {};
   table.opaque = [](uint32_t bits) { opaque |= bits; };
   table.thread_multiple = [](int) {};
