@@ -221,6 +221,18 @@ class Builder {
   uint64_t step_ = 0;
 };
 
+// No library carries out a call whose root is no rank of the communicator. MPICH returns success from it
+// where an error handler of the program's own took the error (docs/found.md).
+void note_refused_roots(Process& process) {
+  for (const CommView& comm : process.view->comms) {
+    if (comm.size == 0 || comm.flags & RF_COMM_INTER) continue;
+    for (Call& c : process.calls)
+      if (c.comm() == comm.index && is_collective(c.op()) && c.succeeded() &&
+          c.peer() >= static_cast<int>(comm.size))
+        c.status = Call::Status::kFailed;
+  }
+}
+
 }  // namespace
 
 bool build_calls(Process& process) {
@@ -228,6 +240,7 @@ bool build_calls(Process& process) {
     Builder builder(*process.view, history);
     process.waits_for = builder.waits_for();
     process.calls = builder.all(process.shapes);
+    note_refused_roots(process);
   };
   if (!process.view->source) {
     from(process.view->history);
