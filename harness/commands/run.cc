@@ -49,7 +49,7 @@ SessionResult as_result(const std::vector<Error>& errors) {
   return result;
 }
 
-// Of the report itself: there is no second try at the file.
+// Reports a failed write on the console. rankfault does not write the file again.
 int end_without_report(const Error& error) {
   fmt::print(stderr, "{}\n", error.to_string());
   return exit_of(error);

@@ -221,16 +221,19 @@ class Builder {
   uint64_t step_ = 0;
 };
 
-// No library carries out a call whose root is no rank of the communicator. MPICH returns success from it
-// where an error handler of the program's own took the error (docs/found.md).
+// MPI refuses a collective whose root is not a rank of the communicator. MPICH returns success all the same
+// if the program has an error handler of its own (docs/found.md).
+bool has_invalid_root(const Call& c, const ProcessView& view) {
+  if (c.library() != RF_LIB_MPI || c.peer() <= 0 || !is_collective(c.op())) return false;
+  const auto comm = std::find_if(view.comms.begin(), view.comms.end(),
+                                 [&](const CommView& one) { return one.index == c.comm(); });
+  return comm != view.comms.end() && comm->size != 0 && !(comm->flags & RF_COMM_INTER) &&
+         c.peer() >= static_cast<int>(comm->size);
+}
+
 void note_refused_roots(Process& process) {
-  for (const CommView& comm : process.view->comms) {
-    if (comm.size == 0 || comm.flags & RF_COMM_INTER) continue;
-    for (Call& c : process.calls)
-      if (c.comm() == comm.index && is_collective(c.op()) && c.succeeded() &&
-          c.peer() >= static_cast<int>(comm.size))
-        c.status = Call::Status::kFailed;
-  }
+  for (Call& c : process.calls)
+    if (c.succeeded() && has_invalid_root(c, *process.view)) c.status = Call::Status::kFailed;
 }
 
 }  // namespace

@@ -34,8 +34,8 @@ TEST(EndedByLauncher, AVictimIsNeverProvenGuilty) {
   }
 }
 
-// Rank 0 aborts, and ends after those that the launcher ends because of it; a rank that was killed meanwhile
-// is no cause.
+// Rank 0 aborts. The launcher then ends the others, and rank 0 ends last. A rank that the launcher killed is
+// not the cause.
 TEST(EndedByLauncher, ARankThatAbortsIsFirstFromItsAbortOn) {
   TimelineBuilder job(4, RF_LIB_MPI);
   CallSpec abort = all_reduce();

@@ -137,7 +137,9 @@ class RealObjects : public ::testing::Test {
  protected:
   void SetUp() override {
     before_ = sysv_objects();
-    if (!before_.known) GTEST_SKIP() << "this kernel lists no System V objects";
+    if (!before_.known)
+      GTEST_SKIP() << "this kernel lists no System V objects: /proc/sysvipc is missing (CONFIG_SYSVIPC is "
+                      "off), so there are none to make or to remove";
     segment_ = ::shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
     ASSERT_GE(segment_, 0);
   }

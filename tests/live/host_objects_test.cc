@@ -92,7 +92,9 @@ class HostObjectsTest : public ::testing::Test {
 };
 
 TEST_F(HostObjectsTest, ASegmentOfAProcessOfTheJobIsListedOnce) {
-  if (!sysv_objects().known) GTEST_SKIP() << "this kernel lists no System V objects";
+  if (!sysv_objects().known)
+    GTEST_SKIP() << "this kernel lists no System V objects: /proc/sysvipc is missing (CONFIG_SYSVIPC is "
+                    "off), so there are none to make or to remove";
   make_segment();
   host_.list_segments(*undo_);
   EXPECT_THAT(undo_text(), IsEmpty()) << "this process is none of the job's";
@@ -106,7 +108,9 @@ TEST_F(HostObjectsTest, ASegmentOfAProcessOfTheJobIsListedOnce) {
 
 // A process of the job had our number before us. The guardian removes what it finds in the list.
 TEST_F(HostObjectsTest, ASegmentOfANeighbourThatTookTheNumberIsNotListed) {
-  if (!sysv_objects().known) GTEST_SKIP() << "this kernel lists no System V objects";
+  if (!sysv_objects().known)
+    GTEST_SKIP() << "this kernel lists no System V objects: /proc/sysvipc is missing (CONFIG_SYSVIPC is "
+                    "off), so there are none to make or to remove";
   host_.add_process(::getpid(), start_of(::getpid()) - 1);
   make_segment();
   host_.list_segments(*undo_);
