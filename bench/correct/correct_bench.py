@@ -5,7 +5,9 @@
   --first SEED      the first seed (1)
   --seconds S       begin no further run after so long
   --library NAME    only this one (openmpi4, openmpi5, mpich4, mpich5, gloo, c10d)
+  --jobs N          so many programs at once (1)
   --results FILE    one line of JSON per run; what it holds is not run again
+  --totals FILE     the sums of earlier runs (JSON): go on after each library's last seed, and write the new sums
   --page FILE       write the table (docs/reference/correct-programs.md)
   --check           a test: exit 1 at the first alarm
 
@@ -13,7 +15,7 @@ Each program runs alone and under `rankfault watch`, with 2 to 6 ranks. Its outp
 result without a finding. Where they differ it runs alone twice more: a program that also fails alone is counted apart.
 """
 import argparse
-import collections
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -27,6 +29,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import own_ranks  # noqa: E402
+from correct_totals import PAGE, add, table  # noqa: E402
 
 ROOT = {f"{who}_ALLOW_RUN_AS_ROOT{what}": "1" for who in ("OMPI", "PRTE") for what in ("", "_CONFIRM")}
 LIMIT = 120  # seconds; a program takes about one
@@ -111,30 +114,6 @@ def one(tool, name, command, seed, ranks):
             "used": dict(line.split()[1:] for line in own_lines(alone["output"]) if line.startswith("used"))}
 
 
-def table(results):
-    rows = ["| library | programs | fail alone too | other output or status | alarms | of these proven |", "| --- | --- | --- | --- | --- | --- |"]
-    for name in sorted({r["library"] for r in results}):
-        of = [r for r in results if r["library"] == name]
-        rows.append(f"| {name} | {len(of)} | " + " | ".join(
-            str(sum(r[what] for r in of)) for what in ("fails_alone", "changed", "alarm", "proven_wrong")) + " |")
-    used = collections.Counter()
-    for r in results:
-        used.update({feature: int(count) for feature, count in r["used"].items()})
-    rows += ["", "| feature | uses | programs |", "| --- | --- | --- |"]
-    rows += [f"| {name} | {count} | {sum(name in r['used'] for r in results)} |" for name, count in used.most_common()]
-    return "\n".join(rows)
-
-
-PAGE = """# Correct programs
-
-Written by `./dev bench correct`. Each program is made from a seed (`mpi_correct.c`, `gloo_correct.cc` and `c10d_correct.py` of
-`bench/correct`): thirty uses of features that are correct by the standard, with results that it checks. It runs alone and under `rankfault watch`, with 2 to 6 ranks. An alarm
-is a finding in the result, or a proven one at any time. All columns but the first two must be 0; a program that fails alone,
-too, shows a flaw of its MPI and is not counted further.
-
-"""
-
-
 def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
@@ -142,42 +121,78 @@ def arguments():
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--library", default="")
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--results")
+    parser.add_argument("--totals")
     parser.add_argument("--page")
     parser.add_argument("--check", action="store_true")
     return parser.parse_args()
 
 
+def read_json_lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()] if path and path.exists() else []
+
+
+def runs(args, libraries_here, totals, have):
+    """Name, command and seed of each program that is still to be run."""
+    for number in range(args.runs):
+        name, command = libraries_here[number % len(libraries_here)]
+        first = totals[name]["next_seed"] if args.totals and name in totals else args.first
+        seed = first + number // len(libraries_here)
+        if (name, seed) not in have:
+            yield name, command, seed
+
+
+def results_of(args, libraries_here, totals, have):
+    """The results in the order of runs(), as they come; none that begins after --seconds."""
+    tool = str(pathlib.Path(args.build).resolve() / "bin" / "rankfault")
+    end = time.monotonic() + args.seconds
+
+    def result(run_):
+        name, command, seed = run_
+        ranks = 2 + seed % 5
+        return None if time.monotonic() > end else one(tool, name, command(ranks, seed), seed, ranks)
+
+    pool = concurrent.futures.ThreadPoolExecutor(args.jobs)
+    try:
+        for found in pool.map(result, list(runs(args, libraries_here, totals, have))):
+            if found is None:
+                return
+            yield found
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 def main():
     args = arguments()
-    tool = str(pathlib.Path(args.build).resolve() / "bin" / "rankfault")
-    kept = pathlib.Path(args.results) if args.results else None
-    results = [json.loads(line) for line in kept.read_text().splitlines()] if kept and kept.exists() else []
-    have = {(r["library"], r["seed"]) for r in results}
-    end = time.monotonic() + args.seconds
+    kept, sums = (pathlib.Path(name) if name else None for name in (args.results, args.totals))
+    before = read_json_lines(kept)
+    totals = json.loads(sums.read_text()) if sums and sums.exists() else {}
+    if not sums:
+        for result in before:
+            add(totals, result)
+    is_wrong = False
     with tempfile.TemporaryDirectory(prefix="rf-correct-") as folder:
-        found = [(n, c) for n, c in libraries(pathlib.Path(folder)) if args.library in ("", n)]
-        if not found:
+        here = [(n, c) for n, c in libraries(pathlib.Path(folder)) if args.library in ("", n)]
+        if not here:
             print("skipped: no MPI, no Gloo and no PyTorch (to add one: apt-get install libopenmpi-dev openmpi-bin)")
             sys.exit(77)
-        for number in range(args.runs):
-            (name, command), seed = found[number % len(found)], args.first + number // len(found)
-            if (name, seed) in have or time.monotonic() > end:
-                continue
-            ranks = 2 + seed % 5
-            result = one(tool, name, command(ranks, seed), seed, ranks)
-            results.append(result)
+        for result in results_of(args, here, json.loads(json.dumps(totals)), {(r["library"], r["seed"]) for r in before}):
+            add(totals, result)
             if kept:
                 with kept.open("a") as file:
                     file.write(json.dumps(result) + "\n")
+            if sums:
+                sums.write_text(json.dumps(totals, indent=1, sort_keys=True) + "\n")
             if result["alarm"] or result["changed"] or result["fails_alone"]:
                 print(json.dumps({k: v for k, v in result.items() if k != "used"}), flush=True)
-            if args.check and (result["alarm"] or result["changed"]):
-                sys.exit(1)
-    print(table(results))
+            is_wrong = is_wrong or result["alarm"] or result["changed"]
+            if args.check and is_wrong:
+                break
+    print(table(totals))
     if args.page:
-        pathlib.Path(args.page).write_text(PAGE + table(results) + "\n", encoding="utf-8")
-    sys.exit(1 if any(r["alarm"] or r["changed"] for r in results) else 0)
+        pathlib.Path(args.page).write_text(PAGE + table(totals) + "\n", encoding="utf-8")
+    sys.exit(1 if is_wrong else 0)
 
 
 if __name__ == "__main__":

@@ -63,8 +63,9 @@ struct rf_thread {
   uint32_t lane;
   uint32_t tid;
   int32_t depth;
-  int32_t in_core; /* resolving: what the loader calls on our behalf passes through */
-  uintptr_t open;  /* where on the stack the outermost open call is described */
+  int32_t in_core;       /* resolving: what the loader calls on our behalf passes through */
+  int32_t handled_error; /* the code that an error handler of the program's own got inside the open call; 0 */
+  uintptr_t open;        /* where on the stack the outermost open call is described */
 };
 extern RF_TLS struct rf_thread rf_me;
 int rf_attach_thread(void); /* 0: rf_me.lane is valid */
@@ -76,18 +77,18 @@ static inline int rf_attached(void) {
          rf_attach_thread() == 0;
 }
 
-/* Adds one to a counter that only this thread and its signal handlers change, and gives what it was. One
+/* Adds to a counter that only this thread and its signal handlers change, and gives what it was. One
  * instruction, so a handler cannot come between; without the bus lock that other threads would need (5 ns).
  */
-static inline uint64_t rf_count_own(uint64_t* counter) {
+static inline uint64_t rf_add_own(uint64_t* counter, uint64_t by) {
 #if defined(__x86_64__)
-  uint64_t was = 1;
-  __asm__ volatile("xaddq %0, %1" : "+r"(was), "+m"(*counter) : : "cc");
-  return was;
+  __asm__ volatile("xaddq %0, %1" : "+r"(by), "+m"(*counter) : : "cc", "memory");
+  return by;
 #else
-  return __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+  return __atomic_fetch_add(counter, by, __ATOMIC_RELEASE);
 #endif
 }
+static inline uint64_t rf_count_own(uint64_t* counter) { return rf_add_own(counter, 1); }
 /* The same for a counter of a lane; threads share the overflow lane. */
 static inline uint64_t rf_count_on_lane(uint32_t lane, uint64_t* counter) {
   return RF_UNLIKELY(lane == RF_MAX_LANES) ? __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED)

@@ -25,13 +25,14 @@
 #ifndef RANKFAULT_AGENT_ABI_H
 #define RANKFAULT_AGENT_ABI_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define RF_ABI_VERSION 5u                      /* 5: ids of own threads, polls in a word of their own */
+#define RF_ABI_VERSION 6u                      /* 6: a lane tells in a line of its own that a call was left */
 #define RF_RING_MAGIC 0x676e697246524b4eull    /* flight record */
 #define RF_ACTIONS_MAGIC 0x74636146524b4e00ull /* action record */
 #define RF_CONTROL_MAGIC 0x6c7274436652b4e0ull /* control page */
@@ -218,7 +219,7 @@ struct rf_state {    /* 128 bytes; one of the two slots of a lane is whole at an
   uint32_t comm;
   int32_t peer;
   int32_t tag;
-  uint32_t version; /* grows with each write of this lane's state */
+  uint32_t version; /* grows with each change of this lane's state */
   uint16_t op;
   uint8_t where; /* rf_lane_where */
   uint8_t library;
@@ -240,10 +241,32 @@ struct rf_lane {     /* 384 bytes */
   uint64_t dropped;  /* records that could not be written (no memory for the lane) */
   uint64_t mapped;   /* 1 once this lane's history exists in the file */
   uint64_t claims;   /* how often this lane was claimed by a new owner */
+  /* The call that was left last, when, and with which result; left_call is stored last. A slot that says
+   * INSIDE of that call is of before: rf_after_leaving(). */
+  uint64_t left_ns;
+  uint32_t left_call;
+  int32_t left_result;
   struct rf_state slot[2];
   uint64_t polled_ns; /* when it last asked, without a wait, for what had not come; 0: never */
-  uint64_t reserved[9];
+  uint64_t reserved[7];
 };
+
+/* Gives `inside`, the state of the call `left_call`, as it is after that call. */
+static inline struct rf_state rf_after_leaving(struct rf_state inside, uint64_t left_ns,
+                                               int32_t left_result) {
+  inside.where = RF_OUTSIDE;
+  inside.since_ns = left_ns;
+  inside.last_result = left_result;
+  inside.version += 1;
+  return inside;
+}
+/* The state of a lane that nobody writes. */
+static inline struct rf_state rf_state_of(const struct rf_lane* lane) {
+  const struct rf_state* s = &lane->slot[lane->selector & 1];
+  return s->where == RF_INSIDE && s->call == lane->left_call
+             ? rf_after_leaving(*s, lane->left_ns, lane->left_result)
+             : *s;
+}
 
 #include "comm_abi.h"
 
@@ -357,6 +380,7 @@ static inline uint64_t rf_hash_text(const char* text) {
 RF_STATIC_ASSERT(sizeof(struct rf_record) == 64, "record");
 RF_STATIC_ASSERT(sizeof(struct rf_state) == 128, "state");
 RF_STATIC_ASSERT(sizeof(struct rf_lane) == 384, "lane");
+RF_STATIC_ASSERT(offsetof(struct rf_lane, slot) == 64, "a slot begins a cache line");
 RF_STATIC_ASSERT(sizeof(struct rf_comm) == 192, "comm");
 RF_STATIC_ASSERT(sizeof(struct rf_coverage) == 64, "coverage");
 RF_STATIC_ASSERT(sizeof(struct rf_header) <= RF_HEADER_BYTES, "header");

@@ -94,5 +94,5 @@ void rf_opaque(uint32_t bits) {
 void rf_thread_multiple(int yes) {
   if (rf_open_header() != 0) return;
   rf_threads_after_mpi();
-  RF_STORE(&rf_head->thread_multiple, (uint32_t)(yes != 0));
+  if (yes) RF_STORE(&rf_head->thread_multiple, 1u); /* one library that allows it is enough */
 }

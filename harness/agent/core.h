@@ -24,7 +24,7 @@
 
 #include "agent_abi.h"
 
-#define RF_CORE_VERSION 4u
+#define RF_CORE_VERSION 5u
 
 /* rf_call.seq of a call that takes no place in its communicator's order (NCCL: 0 elements). The core
  * counts collectives, comm_create, comm_free, comm_shrink, comm_agree and finalize when seq is 0;
@@ -129,6 +129,11 @@ struct rf_core_v1 {
   int32_t (*rank)(void);                       /* of this process, as its record has it; -1 */
   int (*is_library_code)(const void* address); /* of MPI's own libraries */
   void (*polled)(int found); /* this thread asked, without a wait, whether something has come */
+
+  /* An error handler of the program's own got this code, inside this thread's call; 0 forgets it. The call
+   * failed, whatever it returns. begin() forgets the code, end() records it. */
+  void (*error_handled)(int code);
+  int (*handled_error)(void); /* the first code since then; 0: none */
 };
 
 /* A name the decoder wraps. `next` is stored through the pointer before the wrapper can be called. */

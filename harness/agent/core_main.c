@@ -77,6 +77,11 @@ static void nest(int by) {
   rf_me.depth += by;
 }
 
+static void error_handled(int code) {
+  if (code == 0 || rf_me.handled_error == 0) rf_me.handled_error = code;
+}
+static int handled_error(void) { return rf_me.handled_error; }
+
 const struct rf_core_v1 rf_core = {
     .version = RF_CORE_VERSION,
     .bytes = sizeof(struct rf_core_v1),
@@ -108,6 +113,8 @@ const struct rf_core_v1 rf_core = {
     .rank = rf_rank,
     .is_library_code = rf_is_library_code,
     .polled = rf_polled,
+    .error_handled = error_handled,
+    .handled_error = handled_error,
 };
 
 __attribute__((visibility("default"))) extern const struct rf_core_table_v1 rankfault_core_table_v1;

@@ -15,7 +15,8 @@ void rf_exports_start(void);
  * reference to a name that no library has. Runs inside the loader. */
 void* rf_answer_loader(uint32_t index);
 
-/* Run before each dlopen, dlmopen, dlsym and dlvsym of the process: the function to go on with, or the answer. */
+/* Run before each dlopen, dlmopen, dlsym and dlvsym of the process: the function to go on with, or the
+ * answer. */
 struct rf_loader_step {
   void* address;
   uint64_t is_answer;
@@ -28,7 +29,8 @@ struct rf_loader_step rf_on_dlvsym(void* handle, const char* name, const char* v
 /* The loader's own dlsym: for whoever must find what stands behind the agent. */
 void* rf_dlsym(void* handle, const char* name);
 
-/* A library that came while one of its names was hidden may have been bound past the agent: says so in the record. */
+/* A library that came while one of its names was hidden may have been bound past the agent: says so in the
+ * record. */
 void rf_check_hidden(void);
 
 /* Index of the name whose trampoline holds the address; -1: none. */

@@ -221,21 +221,6 @@ class Builder {
   uint64_t step_ = 0;
 };
 
-// MPI refuses a collective whose root is not a rank of the communicator. MPICH returns success all the same
-// if the program has an error handler of its own (docs/found.md).
-bool has_invalid_root(const Call& c, const ProcessView& view) {
-  if (c.library() != RF_LIB_MPI || c.peer() <= 0 || !is_collective(c.op())) return false;
-  const auto comm = std::find_if(view.comms.begin(), view.comms.end(),
-                                 [&](const CommView& one) { return one.index == c.comm(); });
-  return comm != view.comms.end() && comm->size != 0 && !(comm->flags & RF_COMM_INTER) &&
-         c.peer() >= static_cast<int>(comm->size);
-}
-
-void note_refused_roots(Process& process) {
-  for (Call& c : process.calls)
-    if (c.succeeded() && has_invalid_root(c, *process.view)) c.status = Call::Status::kFailed;
-}
-
 }  // namespace
 
 bool build_calls(Process& process) {
@@ -243,7 +228,6 @@ bool build_calls(Process& process) {
     Builder builder(*process.view, history);
     process.waits_for = builder.waits_for();
     process.calls = builder.all(process.shapes);
-    note_refused_roots(process);
   };
   if (!process.view->source) {
     from(process.view->history);

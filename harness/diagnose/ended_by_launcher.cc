@@ -35,6 +35,8 @@ TimeNs aborted_at(const Process& p) {
 
 }  // namespace
 
+TimeNs began_to_end(const Process& p) { return std::min(aborted_at(p), p.view->end.time); }
+
 LauncherEnds::LauncherEnds(const JobView& job) {
   if (!job.timeline().launcher_ends_all) return;
   for (const auto& p : job.processes()) {

@@ -8,6 +8,9 @@
 
 namespace rankfault {
 
+// When the process began to end: at its abort, or else at its end. Launchers end the other ranks first.
+TimeNs began_to_end(const Process&);
+
 class LauncherEnds {
  public:
   explicit LauncherEnds(const JobView&);

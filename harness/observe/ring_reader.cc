@@ -165,10 +165,15 @@ bool RingReader::read_state(uint32_t index, rf_state& out) const {
   for (int i = 0; i < kTries; ++i) {
     const uint32_t selector = RF_LOAD(&l.selector);
     out = copy_of(l.slot[selector & 1]);
+    const bool is_left = out.where == RF_INSIDE && RF_LOAD(&l.left_call) == out.call;
+    const uint64_t left_ns = RF_LOAD(&l.left_ns);
+    const int32_t left_result = RF_LOAD(&l.left_result);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     const rf_state again = copy_of(l.slot[selector & 1]);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (RF_LOAD(&l.selector) == selector && std::memcmp(&out, &again, sizeof out) == 0) return true;
+    if (RF_LOAD(&l.selector) != selector || std::memcmp(&out, &again, sizeof out) != 0) continue;
+    if (is_left) out = rf_after_leaving(out, left_ns, left_result);
+    return true;
   }
   return false;
 }
@@ -310,7 +315,7 @@ uint64_t RingReader::activity() const {
   for (uint32_t i = 0; i < lanes; ++i) {
     const rf_lane& l = lane(i);
     const uint32_t selector = RF_LOAD(&l.selector);
-    uint64_t lane_words[2] = {RF_LOAD(&l.head), RF_LOAD(&l.slot[selector & 1].version)};
+    uint64_t lane_words[3] = {RF_LOAD(&l.head), RF_LOAD(&l.slot[selector & 1].version), RF_LOAD(&l.left_ns)};
     digest = rf_hash_bytes(digest, lane_words, sizeof lane_words);
   }
   return digest;

@@ -35,7 +35,7 @@ struct Ring {
   const rf_lane& lane(uint32_t i) const {
     return *reinterpret_cast<const rf_lane*>(file.at(RF_OFF_LANES + i * sizeof(rf_lane)));
   }
-  const rf_state& state(uint32_t i) const { return lane(i).slot[lane(i).selector & 1]; }
+  rf_state state(uint32_t i) const { return rf_state_of(&lane(i)); }
   const rf_comm& comm(uint32_t i) const {
     return *reinterpret_cast<const rf_comm*>(file.at(RF_OFF_COMMS + i * sizeof(rf_comm)));
   }

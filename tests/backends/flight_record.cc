@@ -22,7 +22,7 @@ FlightRecord read_flight_record(const std::string& path) {
   for (uint32_t i = 0; i < out.header.lanes_used; ++i) {
     rf_lane lane;
     std::memcpy(&lane, bytes.data() + RF_OFF_LANES + i * sizeof(rf_lane), sizeof(lane));
-    out.states.push_back(lane.slot[lane.selector & 1]);
+    out.states.push_back(rf_state_of(&lane));
     out.lanes.emplace_back();
     if (!lane.mapped || bytes.size() < RF_LANE_HISTORY_OFFSET(i + 1)) continue;
     const uint64_t first = lane.head > RF_LANE_RECORDS ? lane.head - RF_LANE_RECORDS : 0;

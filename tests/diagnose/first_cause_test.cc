@@ -41,15 +41,24 @@ TEST(EndedByLauncher, ARankThatAbortsIsFirstFromItsAbortOn) {
   CallSpec abort = all_reduce();
   abort.op = RF_OP_COMM_ABORT;
   job.everyone(all_reduce(), 2).blocked(3, all_reduce()).blocked(0, abort).wait(kMs);
-  job.killed(1, 15).wait(20 * kMs).killed(2, 15).wait(20 * kMs).exits(0, 1);
-  const Findings found = diagnose(launched(job));
-  int told = 0;
-  for (const Finding& f : found.all) {
-    if (f.kind != "dead_rank") continue;
-    ++told;
-    EXPECT_THAT(f.text, HasSubstr("by its launcher, after rank 0")) << f.text;
+  job.killed(1, 15).wait(20 * kMs).killed(2, 15).wait(20 * kMs);
+  for (const bool by_signal : {false, true}) {
+    TimelineBuilder ended = job;
+    if (by_signal)
+      ended.killed(0, 9);
+    else
+      ended.exits(0, 1);
+    const Findings found = diagnose(launched(ended));
+    int told = 0;
+    for (const Finding& f : found.all) {
+      if (f.kind != "dead_rank" || f.ranks == std::vector<int>{0}) continue;
+      ++told;
+      EXPECT_THAT(f.text, HasSubstr("by its launcher, after rank 0")) << f.text;
+    }
+    EXPECT_EQ(told, 2) << all_kinds(found);
+    EXPECT_EQ(found.all.front().ranks, std::vector<int>{0}) << all_kinds(found);
+    EXPECT_EQ(found.all.front().kind, by_signal ? "dead_rank" : "exited_rank");
   }
-  EXPECT_EQ(told, 2) << all_kinds(found);
 }
 
 TEST(EndedByLauncher, TheFirstToBeKilledIsNoVictim) {

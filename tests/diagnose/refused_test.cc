@@ -37,18 +37,6 @@ TEST(RefusedCall, IsNotPairedWithTheOthersNextCall) {
   looks.expect_nothing("at the end");
 }
 
-// MPICH returns success where an error handler of the program's own took the error.
-TEST(RefusedCall, WithARootThatIsNoRankIsRefusedThoughItReturnsSuccess) {
-  for (const int root : {7, 1}) {
-    TimelineBuilder job(3, RF_LIB_MPI);
-    job.everyone(barrier());
-    job.does(1, broadcast(root)).everyone(all_reduce());
-    for (const int r : {0, 1, 2}) job.finalized(r).exits(r, 0);
-    const Findings found = diagnose(job.build());
-    EXPECT_EQ(found.nothing_wrong(), root == 7) << all_kinds(found);
-  }
-}
-
 TEST(RefusedCall, OfOneRankAloneIsNotOneTooMany) {
   TimelineBuilder job(3, RF_LIB_MPI);
   const Looks looks{job};

@@ -83,7 +83,7 @@ void RingFileWriter::set_state(uint32_t l, const rf_state& state) {
 }
 
 void RingFileWriter::enter(uint32_t l, uint16_t op) {
-  rf_state s = lane(l).slot[lane(l).selector];
+  rf_state s = rf_state_of(&lane(l));
   s.call += 1;
   s.op = op;
   s.where = RF_INSIDE;
@@ -105,7 +105,7 @@ void RingFileWriter::enter(uint32_t l, uint16_t op) {
   r.where = s.return_address;
   commit(l, r);
   s.since_ns = time_;
-  s.version += 1;
+  s.version += 2;
   set_state(l, s);
 }
 
@@ -120,11 +120,9 @@ void RingFileWriter::leave(uint32_t l, int result) {
   r.tag_or_result = result;
   commit(l, r);
   if (result == 0) comm(0).completed = s.seq;
-  s.where = RF_OUTSIDE;
-  s.since_ns = time_;
-  s.version += 1;
-  s.last_result = result;
-  set_state(l, s);
+  lane(l).left_ns = time_;
+  lane(l).left_result = result;
+  RF_STORE(&lane(l).left_call, s.call);
 }
 
 }  // namespace rankfault::testing

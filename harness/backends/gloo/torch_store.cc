@@ -20,8 +20,9 @@ rf_call named(int id, const void* where) {
 }
 
 // Whether the store is asked. A skipped wait ends at once, a skipped get gives an empty value.
-bool is_asked(const RecordedCall& recorded) {
-  if (recorded.verdict() == RF_DO_FAIL) throw std::runtime_error("[rankfault] store wait timeout (injected)");
+bool is_asked(const RecordedCall& recorded, const std::string& what) {
+  if (recorded.verdict() == RF_DO_FAIL)
+    throw std::runtime_error("[rankfault] store " + what + " timeout (injected)");
   return recorded.verdict() == RF_DO_FORWARD;
 }
 
@@ -31,7 +32,7 @@ template <int kKind>
 void wait(void* store, const Keys& keys) {
   rf_call call = named(RF_NAMED_STORE_WAIT, HERE);
   RecordedCall recorded(call);
-  if (is_asked(recorded)) torch_next.store_wait[kKind](store, keys);
+  if (is_asked(recorded, "wait")) torch_next.store_wait[kKind](store, keys);
   recorded.returned();
 }
 
@@ -40,7 +41,7 @@ void wait_for(void* store, const Keys& keys, const std::chrono::milliseconds& li
   rf_call call = named(RF_NAMED_STORE_WAIT, HERE);
   call.timeout_ns = limit.count() > 0 ? static_cast<uint64_t>(limit.count()) * 1'000'000 : 0;
   RecordedCall recorded(call);
-  if (is_asked(recorded)) torch_next.store_wait_for[kKind](store, keys, limit);
+  if (is_asked(recorded, "wait")) torch_next.store_wait_for[kKind](store, keys, limit);
   recorded.returned();
 }
 
@@ -48,7 +49,7 @@ template <int kKind>
 Bytes get(void* store, const std::string& key) {
   rf_call call = named(RF_NAMED_STORE_GET, HERE);
   RecordedCall recorded(call);
-  Bytes value = is_asked(recorded) ? torch_next.store_get[kKind](store, key) : Bytes{};
+  Bytes value = is_asked(recorded, "get") ? torch_next.store_get[kKind](store, key) : Bytes{};
   recorded.returned();
   return value;
 }

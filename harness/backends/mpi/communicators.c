@@ -11,7 +11,7 @@
     struct rf_unwind_guard guard_ __attribute__((cleanup(rf_close_on_unwind))) = {call_};                    \
     const int rc_ = verdict_ == RF_DO_FORWARD ? (forward) : creation_not_made(call_, comm_, verdict_, made); \
     guard_.call = NULL;                                                                                      \
-    if (verdict_ == RF_DO_FORWARD && rc_ == RF_MPI_SUCCESS && (call_)->outermost)                            \
+    if (verdict_ == RF_DO_FORWARD && rf_outcome(rc_) == RF_MPI_SUCCESS && (call_)->outermost)                \
       rf_comm_made(*(made), (call_)->comm, (call_)->seq);                                                    \
     return rf_core->end(call_, rc_);                                                                         \
   } while (0)
@@ -106,7 +106,7 @@ int wrap_MPI_Comm_idup(MPI_Comm c, MPI_Comm* made, MPI_Request* request) {
   guard.call = NULL;
   const int result = rf_enqueued(&call, c, verdict, request, rc);
   struct rf_request* const entry =
-      verdict == RF_DO_FORWARD && rc == RF_MPI_SUCCESS ? rf_request_find(*request) : NULL;
+      verdict == RF_DO_FORWARD && rf_outcome(rc) == RF_MPI_SUCCESS ? rf_request_find(*request) : NULL;
   if (entry) entry->new_comm = made;
   return result;
 }
@@ -121,7 +121,7 @@ int wrap_MPI_Comm_create_group(MPI_Comm c, MPI_Group group, int tag, MPI_Comm* m
   const int rc = verdict == RF_DO_FORWARD ? NEXT(MPI_Comm_create_group)(c, group, tag, made)
                                           : creation_not_made(&call, c, verdict, made);
   guard.call = NULL;
-  if (verdict == RF_DO_FORWARD && rc == RF_MPI_SUCCESS && call.outermost)
+  if (verdict == RF_DO_FORWARD && rf_outcome(rc) == RF_MPI_SUCCESS && call.outermost)
     rf_comm_made_by_tag(*made, rf_comm_index(c), tag);
   return rf_core->end(&call, rc);
 }
@@ -137,7 +137,7 @@ int wrap_MPI_Intercomm_create(MPI_Comm local, int leader, MPI_Comm peer, int rem
                      ? NEXT(MPI_Intercomm_create)(local, leader, peer, remote_leader, tag, made)
                      : creation_not_made(&call, local, verdict, made);
   guard.call = NULL;
-  if (verdict == RF_DO_FORWARD && rc == RF_MPI_SUCCESS && call.outermost)
+  if (verdict == RF_DO_FORWARD && rf_outcome(rc) == RF_MPI_SUCCESS && call.outermost)
     rf_comm_made_by_tag(*made, RF_NO_COMM, tag);
   return rf_core->end(&call, rc);
 }
@@ -156,7 +156,7 @@ void rf_comm_is_over(uint32_t comm) {
     const int rc_ = verdict_ == RF_DO_FORWARD ? (forward) : rf_not_made(call_, *(comm_), verdict_); \
     guard_.call = NULL;                                                                             \
     rf_core->end(call_, rc_);                                                                       \
-    if (verdict_ == RF_DO_FORWARD && rc_ == RF_MPI_SUCCESS && (call_)->outermost)                   \
+    if (verdict_ == RF_DO_FORWARD && rf_outcome(rc_) == RF_MPI_SUCCESS && (call_)->outermost)       \
       rf_comm_is_over((call_)->comm);                                                               \
     return rc_;                                                                                     \
   } while (0)
@@ -195,7 +195,7 @@ int wrap_MPIX_Comm_shrink(MPI_Comm c, MPI_Comm* made) {
   const int rc =
       verdict == RF_DO_FORWARD ? NEXT(MPIX_Comm_shrink)(c, made) : creation_not_made(&call, c, verdict, made);
   guard.call = NULL;
-  if (verdict == RF_DO_FORWARD && rc == RF_MPI_SUCCESS && call.outermost)
+  if (verdict == RF_DO_FORWARD && rf_outcome(rc) == RF_MPI_SUCCESS && call.outermost)
     rf_comm_made_by_tag(*made, call.comm, -1);
   return rf_core->end(&call, rc);
 }

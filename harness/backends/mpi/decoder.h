@@ -91,6 +91,8 @@ void rf_both_ways(struct rf_call* call, int n, MPI_Datatype t, int dest, int sta
 int rf_empty_if_skipped(const struct rf_call* call, struct rf_mpi_status* status); /* messages.c; gives 0 */
 
 void rf_comm_is_over(uint32_t comm);        /* communicators.c */
+void* rf_seen_handler(void* function);      /* error_handlers.c: what the library gets for it */
+extern int rf_own_handlers;                 /* error_handlers.c: the program has some */
 int rf_neighbors_load(const char** reason); /* neighbors.c */
 
 /* requests.c: which call a request came from; a fixed table without locks */
@@ -186,6 +188,15 @@ static inline void rf_call_on(struct rf_call* call, uint16_t op, MPI_Comm comm, 
   call->comm = rf_comm_index(comm);
 }
 
+/* Of this thread's call that returned `rc`: what came of it (error_handlers.c). The program gets `rc`. */
+static inline int rf_outcome(int rc) {
+  return rc == RF_MPI_SUCCESS && rf_own_handlers ? rf_core->handled_error() : rc;
+}
+/* Before a call that begin() does not see. */
+static inline void rf_forget_error(void) {
+  if (rf_own_handlers) rf_core->error_handled(RF_MPI_SUCCESS);
+}
+
 /* Gate and enter record, the call itself unless an action says otherwise, exit record. `forward` is
  * evaluated at most once, also may be left by an exception. */
 #define RF_RETURN_CALL(call_, communicator, forward)                                                    \
@@ -206,7 +217,7 @@ static inline void rf_tell_owed(struct rf_call* call) {
 
 /* Of a poll that returned `rc`: one that failed has not found that nothing came. */
 static inline int rf_polled(int rc, int found) {
-  rf_core->polled(rc != RF_MPI_SUCCESS || found);
+  rf_core->polled(rf_outcome(rc) != RF_MPI_SUCCESS || found);
   return rc;
 }
 

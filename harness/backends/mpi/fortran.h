@@ -47,7 +47,7 @@ typedef int fint;
     if (verdict_ == RF_DO_FORWARD) {                                                      \
       rf_tell_owed(call_);                                                                \
       forward;                                                                            \
-      if (*e == RF_MPI_SUCCESS) handle_ = rf_request_f2c(*(q_));                          \
+      if (rf_outcome(*e) == RF_MPI_SUCCESS) handle_ = rf_request_f2c(*(q_));              \
     }                                                                                     \
     guard_.call = NULL;                                                                   \
     *e = rf_enqueued(call_, comm_, verdict_, &handle_, *e);                               \
@@ -67,7 +67,7 @@ typedef int fint;
     *e = RF_MPI_SUCCESS;                                                                     \
     if (verdict_ == RF_DO_FORWARD) {                                                         \
       forward;                                                                               \
-      if (*e == RF_MPI_SUCCESS) handle_ = rf_request_f2c(*(q_));                             \
+      if (rf_outcome(*e) == RF_MPI_SUCCESS) handle_ = rf_request_f2c(*(q_));                 \
     } else {                                                                                 \
       *e = rf_not_made(&making_, comm_, verdict_);                                           \
     }                                                                                        \
@@ -83,8 +83,9 @@ typedef int fint;
     fint* const e = error ? error : &own_error_;              \
     int nested_ __attribute__((cleanup(rf_end_of_nest))) = 1; \
     rf_core->nest(nested_);                                   \
+    rf_forget_error();                                        \
     forward;                                                  \
-    *e;                                                       \
+    rf_outcome(*e);                                           \
   })
 
 /* The next function of the name: without a prototype, because each has another one and all of them take

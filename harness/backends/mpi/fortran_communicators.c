@@ -2,11 +2,10 @@
 #include "fortran.h"
 
 /* `known` gives the communicator its identity once it was made. */
-#define CREATE(call_, comm_, forward, known)                                                                 \
-  do {                                                                                                       \
-    int was_made = 0;                                                                                        \
-    MAKE(call_, comm_, forward; was_made = *e == RF_MPI_SUCCESS; if (was_made && (call_)->outermost) known); \
-    if (!was_made) *made = rf_comm_c2f(rf_mpi.comm_null);                                                    \
+#define CREATE(call_, comm_, forward, known)                                                        \
+  do {                                                                                              \
+    MAKE(call_, comm_, forward; if (rf_outcome(*e) == RF_MPI_SUCCESS && (call_)->outermost) known); \
+    if ((call_)->verdict != RF_DO_FORWARD) *made = rf_comm_c2f(rf_mpi.comm_null);                   \
   } while (0)
 
 /* A creation over all members of its parent: it takes a place in the parent's order. */
@@ -44,7 +43,7 @@ static void f_comm_idup(FROM, fint* comm, fint* made, fint* q, fint* error) {
   struct rf_call call;
   rf_call_on(&call, RF_OP_COMM_CREATE, c, where);
   int pending = 0;
-  ENQUEUE(&call, c, q, GO(next)(comm, made, q, e); pending = *e == RF_MPI_SUCCESS);
+  ENQUEUE(&call, c, q, GO(next)(comm, made, q, e); pending = rf_outcome(*e) == RF_MPI_SUCCESS);
   struct rf_request* const entry = pending && call.outermost ? rf_request_find(rf_request_f2c(*q)) : NULL;
   if (entry) entry->new_comm_number = made;
 }
@@ -74,15 +73,15 @@ static void f_intercomm_create(FROM, LEADERS, fint* made, fint* error) {
 NAMES(intercomm_create, (LEADERS, fint* made, fint* error),
       (local, leader, peer, remote_leader, tag, made, error))
 
-#define END_OF_COMM(name)                                           \
-  static void f_##name(FROM, fint* comm, fint* error) {             \
-    const MPI_Comm c = rf_comm_f2c(*comm);                          \
-    struct rf_call call;                                            \
-    rf_call_on(&call, RF_OP_COMM_FREE, c, where);                   \
-    int over = 0;                                                   \
-    MAKE(&call, c, GO(next)(comm, e); over = *e == RF_MPI_SUCCESS); \
-    if (over && call.outermost) rf_comm_is_over(call.comm);         \
-  }                                                                 \
+#define END_OF_COMM(name)                                                       \
+  static void f_##name(FROM, fint* comm, fint* error) {                         \
+    const MPI_Comm c = rf_comm_f2c(*comm);                                      \
+    struct rf_call call;                                                        \
+    rf_call_on(&call, RF_OP_COMM_FREE, c, where);                               \
+    int over = 0;                                                               \
+    MAKE(&call, c, GO(next)(comm, e); over = rf_outcome(*e) == RF_MPI_SUCCESS); \
+    if (over && call.outermost) rf_comm_is_over(call.comm);                     \
+  }                                                                             \
   NAMES(name, (fint * comm, fint * error), (comm, error))
 END_OF_COMM(comm_free)
 END_OF_COMM(comm_disconnect)

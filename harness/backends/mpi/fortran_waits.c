@@ -57,23 +57,24 @@ static void some_done(struct rf_waited* waited, int module, int rc, int count, c
 #define TEST(n, q, forward, found, seen) FORWARD(n, q, forward, rf_polled(rc, found); seen)
 
 static void f_wait(FROM, fint* q, void* status, fint* error) {
-  WAIT(RF_OP_WAIT, 1, q, GO(next)(q, status, e), rf_wait_done(&waited, 0, *e));
+  WAIT(RF_OP_WAIT, 1, q, GO(next)(q, status, e), rf_wait_done(&waited, 0, rf_outcome(*e)));
 }
 NAMES(wait, (fint * q, void* status, fint* error), (q, status, error))
 
 static void f_waitall(FROM, fint* n, fint* q, void* statuses, fint* error) {
-  WAIT(RF_OP_WAIT, *n, q, GO(next)(n, q, statuses, e), rf_all_done(&waited, *e, NULL));
+  WAIT(RF_OP_WAIT, *n, q, GO(next)(n, q, statuses, e), rf_all_done(&waited, rf_outcome(*e), NULL));
 }
 NAMES(waitall, (fint * n, fint* q, void* statuses, fint* error), (n, q, statuses, error))
 
 static void f_waitany(FROM, fint* n, fint* q, fint* index, void* status, fint* error) {
-  WAIT(RF_OP_WAIT_ANY, *n, q, GO(next)(n, q, index, status, e), some_done(&waited, module, *e, 1, index));
+  WAIT(RF_OP_WAIT_ANY, *n, q, GO(next)(n, q, index, status, e),
+       some_done(&waited, module, rf_outcome(*e), 1, index));
 }
 NAMES(waitany, (fint * n, fint* q, fint* index, void* status, fint* error), (n, q, index, status, error))
 
 static void f_waitsome(FROM, fint* n, fint* q, fint* count, fint* indices, void* statuses, fint* error) {
   WAIT(RF_OP_WAIT_ANY, *n, q, GO(next)(n, q, count, indices, statuses, e),
-       some_done(&waited, module, *e, *count, indices));
+       some_done(&waited, module, rf_outcome(*e), *count, indices));
 }
 NAMES(waitsome, (fint * n, fint* q, fint* count, fint* indices, void* statuses, fint* error),
       (n, q, count, indices, statuses, error))

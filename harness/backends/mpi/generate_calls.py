@@ -10,8 +10,8 @@ Only functions that exist under the MPI_ and MPIX_ prefixes are listed, never PM
 calls PMPI asks to be left alone. Fortran names are added for all that communicates, in the spellings
 compilers emit (mpi_x_, mpi_x__) and the mpi_f08 modules' (mpi_x_f08_; MPICH's mpi_x_f08ts_, and its names for
 counts of 64 bits, mpi_x_c_f08_ in version 5 and mpi_x_f08_large_ before): those without a decoder must at least
-be seen, because nothing may be proven beside them. Of what talks to nobody only the making of attributes is
-listed, whose delete functions run inside of MPI_Finalize.
+be seen, because nothing may be proven beside them. Of what talks to nobody two kinds are listed: the making
+of attributes, whose delete functions run inside of MPI_Finalize, and the making of error handlers.
 """
 import pathlib
 import re
@@ -33,6 +33,7 @@ Comm_(i?dup.*|split.*|create|create_group|create_from_group|free|disconnect|spaw
 Intercomm_.*|Cart_(create|sub)|Graph_create|Dist_graph_create.*|Pready.*|Parrived|Psend_init|Precv_init|
 Session_(init|finalize))|MPIX_(.*_enqueue|Stream_(i?send|i?recv|comm_create.*)|Threadcomm_.*|Grequest_start|Comm_(revoke|shrink|agree|iagree|ishrink)|.*_init)"""
 # Reduce_local talks to nobody; keyvals and handles neither.
+CALLBACKS = r"MPI_(Comm_create_keyval|Keyval_create|(Comm|File|Session|Win)_create_errhandler|Errhandler_create)"
 LOCAL = r"MPI_(Reduce_local|Alloc_mem|.*keyval.*|.*_c2f|.*_f2c|.*_(from|to)int|.*errhandler)"
 
 def classify(name):
@@ -74,7 +75,7 @@ def main(include_dirs):
         print(f"RF_CALL({name}, {classify(name)})")
     print("/* Fortran: mpif.h and use mpi (one and two underscores), use mpi_f08 */")
     for name in names:
-        if classify(name) in ("QUERY", "OTHER") and name not in ("MPI_Comm_create_keyval", "MPI_Keyval_create"):
+        if classify(name) in ("QUERY", "OTHER") and not re.fullmatch(CALLBACKS, name):
             continue
         large = ("_f08_large_", "_f08ts_large_") if name + "_c" in names else ()
         for spelling in ("_", "__", "_f08_", "_f08ts_", *large):

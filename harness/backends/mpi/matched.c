@@ -30,9 +30,10 @@ int wrap_MPI_Improbe(int source, int tag, MPI_Comm c, int* flag, MPI_Message* me
   if (rf_is_again(WHERE)) return NEXT(MPI_Improbe)(source, tag, c, flag, message, status);
   struct rf_mpi_status own;
   if (rf_is_no_status(status)) status = &own;
+  rf_forget_error();
   const int rc = NEXT(MPI_Improbe)(source, tag, c, flag, message, status);
   rf_polled(rc, *flag);
-  if (rc != RF_MPI_SUCCESS || !*flag) return rc;
+  if (rf_outcome(rc) != RF_MPI_SUCCESS || !*flag) return rc;
   struct rf_call call;
   rf_message(&call, RF_OP_RECV, 0, RF_NO_HANDLE, status->source, status->tag, c, WHERE);
   call.flags |= RF_CALL_COUNT_UNKNOWN;

@@ -98,6 +98,7 @@ int wrap_MPI_Buffer_flush(void) {
 
 /* A poll: the lane is running, and a record each would push the history out of the ring. */
 int wrap_MPI_Iprobe(int source, int tag, MPI_Comm c, int* flag, struct rf_mpi_status* status) {
+  rf_forget_error();
   const int rc = NEXT(MPI_Iprobe)(source, tag, c, flag, status);
   return rf_polled(rc, *flag);
 }

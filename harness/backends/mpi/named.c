@@ -88,7 +88,7 @@ static void named(struct rf_call* call, int id, uint32_t comm, const void* where
   struct rf_unwind_guard guard __attribute__((cleanup(rf_close_on_unwind))) = {&call}; \
   const int rc = verdict == RF_DO_FORWARD ? ((function)next_##name)(ARGUMENTS)         \
                                           : rf_not_made(&call, RF_NO_HANDLE, verdict); \
-  const int done = verdict == RF_DO_FORWARD && rc == RF_MPI_SUCCESS;                   \
+  const int done = verdict == RF_DO_FORWARD && rf_outcome(rc) == RF_MPI_SUCCESS;       \
   guard.call = NULL
 
 #define RF_MAKES(name, over, made)                                            \

@@ -6,7 +6,7 @@
 #include "decoder.h"
 
 static int prepared(int rc, MPI_Request request, struct rf_call call, uint32_t on) {
-  if (rc != RF_MPI_SUCCESS) return rc;
+  if (rf_outcome(rc) != RF_MPI_SUCCESS) return rc;
   call.flags |= RF_CALL_PERSISTENT | RF_CALL_NONBLOCKING;
   if (rf_request_is_over(request)) return rc;
   struct rf_request* const entry = rf_request_track(request, &call);
@@ -25,7 +25,7 @@ int rf_prepared_message(int rc, MPI_Request request, const struct rf_call* call)
 int rf_prepared(struct rf_call* making, const struct rf_call* call, enum rf_verdict verdict,
                 MPI_Request* request, int rc) {
   if (verdict != RF_DO_FORWARD) *request = rf_mpi.request_null;
-  if (verdict == RF_DO_FORWARD && rc == RF_MPI_SUCCESS && making->outermost) {
+  if (verdict == RF_DO_FORWARD && rf_outcome(rc) == RF_MPI_SUCCESS && making->outermost) {
     struct rf_call started = *call;
     started.comm = rf_stream_made(*request, making->comm, making->seq);
     if (started.comm != RF_NO_COMM) prepared(rc, *request, started, making->comm);
@@ -35,6 +35,7 @@ int rf_prepared(struct rf_call* making, const struct rf_call* call, enum rf_verd
 
 #define PREPARE_SEND(Name, OP, flag)                                                                         \
   int wrap_MPI_##Name(const void* b, int n, MPI_Datatype t, int dest, int tag, MPI_Comm c, MPI_Request* q) { \
+    rf_forget_error();                                                                                       \
     const int rc = NEXT(MPI_##Name)(b, n, t, dest, tag, c, q);                                               \
     if (rf_is_again(WHERE)) return rc;                                                                       \
     struct rf_call call;                                                                                     \
@@ -48,6 +49,7 @@ PREPARE_SEND(Rsend_init, RF_OP_SEND, 0)
 PREPARE_SEND(Ssend_init, RF_OP_SSEND, 0)
 
 int wrap_MPI_Recv_init(void* b, int n, MPI_Datatype t, int source, int tag, MPI_Comm c, MPI_Request* q) {
+  rf_forget_error();
   const int rc = NEXT(MPI_Recv_init)(b, n, t, source, tag, c, q);
   if (rf_is_again(WHERE)) return rc;
   struct rf_call call;
@@ -56,7 +58,8 @@ int wrap_MPI_Recv_init(void* b, int n, MPI_Datatype t, int source, int tag, MPI_
 }
 
 int rf_started(struct rf_request* entry, struct rf_call* call, enum rf_verdict verdict, int rc) {
-  if (verdict != RF_DO_FORWARD || rc != RF_MPI_SUCCESS) return rf_core->end(call, rc); /* stays inactive */
+  if (verdict != RF_DO_FORWARD || rf_outcome(rc) != RF_MPI_SUCCESS)
+    return rf_core->end(call, rc); /* stays inactive */
   if (call->outermost) {
     entry->origin = RF_ORIGIN(call->lane, call->number);
     entry->seq = rf_place_of(call);

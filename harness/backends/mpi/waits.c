@@ -90,6 +90,7 @@ void rf_waiting(struct rf_call* call, uint16_t op, const struct rf_waited* waite
 
 #define END_WAIT(seen)                \
   guard.call = NULL;                  \
+  const int outcome = rf_outcome(rc); \
   if (verdict == RF_DO_FORWARD) seen; \
   return rf_core->end(&call, rc)
 
@@ -97,39 +98,41 @@ int wrap_MPI_Wait(MPI_Request* q, struct rf_mpi_status* status) {
   if (rf_is_again(WHERE)) return NEXT(MPI_Wait)(q, status);
   BEGIN_WAIT(RF_OP_WAIT, 1, q);
   FORWARD(NEXT(MPI_Wait)(q, status));
-  END_WAIT(rf_wait_done(&waited, 0, rc));
+  END_WAIT(rf_wait_done(&waited, 0, outcome));
 }
 
 int wrap_MPI_Waitall(int n, MPI_Request q[], struct rf_mpi_status statuses[]) {
   if (rf_is_again(WHERE)) return NEXT(MPI_Waitall)(n, q, statuses);
   BEGIN_WAIT(RF_OP_WAIT, n, q);
   FORWARD(NEXT(MPI_Waitall)(n, q, statuses));
-  END_WAIT(rf_all_done(&waited, rc, statuses));
+  END_WAIT(rf_all_done(&waited, outcome, statuses));
 }
 
 int wrap_MPI_Waitany(int n, MPI_Request q[], int* index, struct rf_mpi_status* status) {
   if (rf_is_again(WHERE)) return NEXT(MPI_Waitany)(n, q, index, status);
   BEGIN_WAIT(RF_OP_WAIT_ANY, n, q);
   FORWARD(NEXT(MPI_Waitany)(n, q, index, status));
-  END_WAIT(if (rc == RF_MPI_SUCCESS) rf_wait_done(&waited, *index, rc));
+  END_WAIT(if (outcome == RF_MPI_SUCCESS) rf_wait_done(&waited, *index, outcome));
 }
 
 int wrap_MPI_Waitsome(int n, MPI_Request q[], int* count, int indices[], struct rf_mpi_status statuses[]) {
   if (rf_is_again(WHERE)) return NEXT(MPI_Waitsome)(n, q, count, indices, statuses);
   BEGIN_WAIT(RF_OP_WAIT_ANY, n, q);
   FORWARD(NEXT(MPI_Waitsome)(n, q, count, indices, statuses));
-  END_WAIT(if (count) some_done(&waited, rc, *count, indices, statuses));
+  END_WAIT(if (count) some_done(&waited, outcome, *count, indices, statuses));
 }
 
 #define BEGIN_TEST(n, q)                                       \
   struct rf_waited waited __attribute__((cleanup(rf_let_go))); \
-  rf_find_all(&waited, n, q)
+  rf_find_all(&waited, n, q);                                  \
+  rf_forget_error()
 
 int wrap_MPI_Test(MPI_Request* q, int* flag, struct rf_mpi_status* status) {
   if (rf_is_again(WHERE)) return NEXT(MPI_Test)(q, flag, status);
   BEGIN_TEST(1, q);
   const int rc = NEXT(MPI_Test)(q, flag, status);
-  if (rc != RF_MPI_SUCCESS || *flag) rf_wait_done(&waited, 0, rc);
+  const int outcome = rf_outcome(rc);
+  if (outcome != RF_MPI_SUCCESS || *flag) rf_wait_done(&waited, 0, outcome);
   return rf_polled(rc, *flag);
 }
 
@@ -137,7 +140,8 @@ int wrap_MPI_Testall(int n, MPI_Request q[], int* flag, struct rf_mpi_status sta
   if (rf_is_again(WHERE)) return NEXT(MPI_Testall)(n, q, flag, statuses);
   BEGIN_TEST(n, q);
   const int rc = NEXT(MPI_Testall)(n, q, flag, statuses);
-  if (rc != RF_MPI_SUCCESS || *flag) rf_all_done(&waited, rc, statuses);
+  const int outcome = rf_outcome(rc);
+  if (outcome != RF_MPI_SUCCESS || *flag) rf_all_done(&waited, outcome, statuses);
   return rf_polled(rc, *flag);
 }
 
@@ -145,7 +149,7 @@ int wrap_MPI_Testany(int n, MPI_Request q[], int* index, int* flag, struct rf_mp
   if (rf_is_again(WHERE)) return NEXT(MPI_Testany)(n, q, index, flag, status);
   BEGIN_TEST(n, q);
   const int rc = NEXT(MPI_Testany)(n, q, index, flag, status);
-  if (rc == RF_MPI_SUCCESS && *flag) rf_wait_done(&waited, *index, rc);
+  if (rf_outcome(rc) == RF_MPI_SUCCESS && *flag) rf_wait_done(&waited, *index, RF_MPI_SUCCESS);
   return rf_polled(rc, *flag);
 }
 
@@ -153,7 +157,7 @@ int wrap_MPI_Testsome(int n, MPI_Request q[], int* count, int indices[], struct 
   if (rf_is_again(WHERE)) return NEXT(MPI_Testsome)(n, q, count, indices, statuses);
   BEGIN_TEST(n, q);
   const int rc = NEXT(MPI_Testsome)(n, q, count, indices, statuses);
-  if (count) some_done(&waited, rc, *count, indices, statuses);
+  if (count) some_done(&waited, rf_outcome(rc), *count, indices, statuses);
   return rf_polled(rc, !count || *count != 0);
 }
 
@@ -183,8 +187,9 @@ void rf_request_freed(struct rf_request* entry) {
 int wrap_MPI_Request_free(MPI_Request* q) {
   if (rf_is_again(WHERE)) return NEXT(MPI_Request_free)(q);
   struct rf_request* const entry = rf_request_find(*q);
+  rf_forget_error();
   const int rc = NEXT(MPI_Request_free)(q);
-  if (rc == RF_MPI_SUCCESS) rf_request_freed(entry);
+  if (rf_outcome(rc) == RF_MPI_SUCCESS) rf_request_freed(entry);
   return rc;
 }
 
@@ -198,7 +203,8 @@ int wrap_MPI_Cancel(MPI_Request* q) {
   rf_core->opaque(RF_OPAQUE_COMMUNICATION);
   if (rf_is_again(WHERE)) return NEXT(MPI_Cancel)(q);
   struct rf_request* const entry = rf_request_find(*q);
+  rf_forget_error();
   const int rc = NEXT(MPI_Cancel)(q);
-  if (rc == RF_MPI_SUCCESS) rf_request_cancelled(entry);
+  if (rf_outcome(rc) == RF_MPI_SUCCESS) rf_request_cancelled(entry);
   return rc;
 }

@@ -44,7 +44,7 @@ int rf_enqueued(struct rf_call* call, MPI_Comm comm, enum rf_verdict verdict, MP
     *request = rf_mpi.request_null;
     return rf_core->end(call, rf_not_made(call, comm, verdict));
   }
-  if (rc != RF_MPI_SUCCESS) return rf_core->end(call, rc);
+  if (rf_outcome(rc) != RF_MPI_SUCCESS) return rf_core->end(call, rc);
   rf_core->end_enqueued(call, rc);
   if (call->outermost) rf_request_track(*request, call);
   return rc;

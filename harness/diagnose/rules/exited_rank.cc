@@ -7,6 +7,7 @@
 
 #include "harness/diagnose/end_times.h"
 #include "harness/diagnose/ended.h"
+#include "harness/diagnose/ended_by_launcher.h"
 #include "harness/diagnose/messages.h"
 #include "harness/diagnose/rewound.h"
 #include "harness/diagnose/rule.h"
@@ -118,6 +119,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     f.ranks = {p->rank()};
     f.attempt = job.attempt();
     f.at = failure ? when_it_began(ends, *p, failure) : before_those_let_down(ends, *p, u);
+    f.at = std::min(f.at, began_to_end(*p));
     f.text = fmt::format("rank {} {}", p->rank(), end_text(p->view->end));
     if (unfinalized) f.text += " without MPI_Finalize";
     if (u.group) {

@@ -185,7 +185,7 @@ TEST_F(TorchRecord, AFailedCallOfTheStoreThrows) {
   const RankJobEnd end = run_ranks({.argv = {python_, "-c", program},
                                     .ranks = 1,
                                     .armed = {{.rank = 0, .op = RF_OP_STORE, .verb = RF_VERB_FAIL}}});
-  EXPECT_THAT(end.out.at(0), testing::HasSubstr("store wait timeout (injected)"));
+  EXPECT_THAT(end.out.at(0), testing::HasSubstr("store get timeout (injected)"));
 }
 
 TEST_F(TorchRecord, TheScriptPrintsTheSameWithoutTheAgent) {

@@ -315,6 +315,29 @@ TEST_P(MpiRecord, OfRequestsWaitedForTogetherTheOneThatFailedIsTold) {
   }
 }
 
+// MPICH 5 returns success from a refused call whose error a handler of the program's own took.
+TEST_P(MpiRecord, AnErrorThatTheProgramHandlesIsRecorded) {
+  JobOptions options;
+  options.agent = false;
+  options.run_dir = run_dir_;
+  const JobEnd without = run_mpi(mpi_, {"mpi_handled_errors"}, options);
+  const JobEnd with = run({"mpi_handled_errors"});
+  ASSERT_EQ(with.status, 0) << with.err;
+  EXPECT_EQ(with.books, without.books);
+  ASSERT_EQ(records_.size(), 4u);
+  for (const auto& [rank, record] : records_) {
+    long failed = 0;
+    for (const rf_record& r : record.records(RF_LIB_MPI)) {
+      if (r.phase == RF_PHASE_EXIT && r.tag_or_result != 0) ++failed;
+      EXPECT_NE(r.phase, RF_PHASE_ENQUEUE) << "nothing is pending";
+    }
+    EXPECT_EQ(record.comms.size(), 3u) << "world, self, the copy";
+    EXPECT_EQ(record.header.opaque & RF_OPAQUE_COMMUNICATION, 0u);
+    // Preparing a message is no call of its own, and the last time the program itself calls the handler.
+    EXPECT_EQ(failed, rank == 1 ? with.books.at(1)["handled"].get<long>() - 2 : 0);
+  }
+}
+
 TEST_P(MpiRecord, ASkippedCallLeavesNoRecord) {
   write_control_page(run_dir_ + "/control",
                      {3, RF_OP_BARRIER, RF_VERB_SKIP, 4});  // on its own: no other waits

@@ -1,9 +1,9 @@
-/* mpi_ways: reaches MPI in the ways that a profiling layer, a binding and a plug-in do. Each rank prints how many
- * calls the library got of it. Usage: mpi_ways STEPS [tool]: a library between this program and MPI adds a barrier
- * to each all-reduce.
+/* mpi_ways: reaches MPI in the ways that a profiling layer, a binding and a plug-in do. Each rank prints how
+ * many calls the library got of it. Usage: mpi_ways STEPS [tool]: a library between this program and MPI adds
+ * a barrier to each all-reduce.
  *
- * Rank 0 calls by the names for profiling, rank 1 by functions that it finds by a handle, the others as usual. The
- * program has an MPI_Bcast and an MPI_Finalize of its own. */
+ * Rank 0 calls by the names for profiling, rank 1 by functions that it finds by a handle, the others as
+ * usual. The program has an MPI_Bcast and an MPI_Finalize of its own. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -63,7 +63,8 @@ int main(int argc, char** argv) {
   }
   MPI_Finalize();
   printf(
-      "{\"rank\":%d,\"counts\":{\"init\":1,\"barrier\":%d,\"all_reduce\":%d,\"broadcast\":%d,\"reduce\":%d,\"finalize\":1}}\n",
+      "{\"rank\":%d,\"counts\":{\"init\":1,\"barrier\":%d,\"all_reduce\":%d,\"broadcast\":%d,\"reduce\":%d,"
+      "\"finalize\":1}}\n",
       rank, barriers, all_reduces, broadcasts, reductions);
   return wrong ? 4 : 0;
 }
