@@ -11,6 +11,13 @@
 #include "processes.h"
 #include "storage.h"
 
+/* MPICH 4.0 loses a put between two fences (docs/found.md). */
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
+enum { kFences = 0 };
+#else
+enum { kFences = 2 };
+#endif
+
 typedef void feature(struct world*);
 static const struct {
   const char* name;
@@ -43,7 +50,7 @@ static const struct {
     {"attributes", attributes, 3},
     {"own_communicator", own_communicator, 3},
     {"on_one_host", on_one_host, 2},
-    {"fence", fence, 2},
+    {"fence", fence, kFences},
     {"locks", locks, 2},
     {"files", files, 2},
     {"threads", threads, 3},
