@@ -77,18 +77,18 @@ static inline int rf_attached(void) {
          rf_attach_thread() == 0;
 }
 
-/* Adds to a counter that only this thread and its signal handlers change, and gives what it was. One
+/* Adds one to a counter that only this thread and its signal handlers change, and gives what it was. One
  * instruction, so a handler cannot come between; without the bus lock that other threads would need (5 ns).
  */
-static inline uint64_t rf_add_own(uint64_t* counter, uint64_t by) {
+static inline uint64_t rf_count_own(uint64_t* counter) {
 #if defined(__x86_64__)
-  __asm__ volatile("xaddq %0, %1" : "+r"(by), "+m"(*counter) : : "cc", "memory");
-  return by;
+  uint64_t was = 1;
+  __asm__ volatile("xaddq %0, %1" : "+r"(was), "+m"(*counter) : : "cc");
+  return was;
 #else
-  return __atomic_fetch_add(counter, by, __ATOMIC_RELEASE);
+  return __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 #endif
 }
-static inline uint64_t rf_count_own(uint64_t* counter) { return rf_add_own(counter, 1); }
 /* The same for a counter of a lane; threads share the overflow lane. */
 static inline uint64_t rf_count_on_lane(uint32_t lane, uint64_t* counter) {
   return RF_UNLIKELY(lane == RF_MAX_LANES) ? __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED)

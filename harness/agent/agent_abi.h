@@ -3,7 +3,8 @@
  *
  * Everything here is read by another process, at any instant, also after SIGKILL of the writer.
  * So: fixed-width fields, no pointers that mean anything outside their process, and one rule for what is
- * whole: a state because its selector names it, a record because of its commit word, a counter as one word.
+ * whole: a state because its selector names it (left_call tells whether the thread has left that call), a
+ * record because of its commit word, a counter as one word.
  *
  * C11 and C++20 both include this file. Words written by one process and read by another are
  * plain fixed-width fields here; both sides access them only with the RF_LOAD and RF_STORE macros
@@ -207,7 +208,7 @@ enum rf_lane_where {
 };
 
 struct rf_state {    /* 128 bytes; one of the two slots of a lane is whole at any instant */
-  uint64_t since_ns; /* entered, or left, at */
+  uint64_t since_ns; /* entered at; rf_after_leaving() gives the time of the exit */
   uint64_t seq;
   uint64_t return_address;
   uint64_t count;
@@ -241,8 +242,9 @@ struct rf_lane {     /* 384 bytes */
   uint64_t dropped;  /* records that could not be written (no memory for the lane) */
   uint64_t mapped;   /* 1 once this lane's history exists in the file */
   uint64_t claims;   /* how often this lane was claimed by a new owner */
-  /* The call that was left last, when, and with which result; left_call is stored last. A slot that says
-   * INSIDE of that call is of before: rf_after_leaving(). */
+  /* The call that was left last, when, and with which result; left_call is stored last. The slot is not
+   * written again at the exit. If it says INSIDE and its `call` is left_call, the thread has left that call.
+   */
   uint64_t left_ns;
   uint32_t left_call;
   int32_t left_result;

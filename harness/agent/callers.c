@@ -1,9 +1,9 @@
 /* callers.c: whether a call of MPI comes out of MPI's own libraries.
  *
- * A library calls its own functions by their public names for profiling: MPI-IO of Open MPI its all-reduces, a
- * Fortran binding each function of C. Such a call is a part of the one that the program made, also where that
- * one has no wrapper, or was made by a thread of the library. What is known of the page that an address lies in
- * is kept, so that a call costs one look at a table. */
+ * A library calls its own functions by their public names for profiling: MPI-IO of Open MPI its all-reduces,
+ * a Fortran binding each function of C. Such a call is a part of the one that the program made, also where
+ * that one has no wrapper, or was made by a thread of the library. What is known of the page that an address
+ * lies in is kept, so that a call costs one look at a table. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* clock.c: CLOCK_MONOTONIC in nanoseconds. clock_gettime() is a third of what a recorded call costs, so where the
- * kernel itself keeps its time by the processor's counter, a thread reads that counter, and asks the kernel each
- * millisecond how the two stand. In between the two differ by the kernel's adjustments, at most 500 parts in a
- * million, and by what the pair was taken apart: together less than a microsecond. */
+/* clock.c: CLOCK_MONOTONIC in nanoseconds. clock_gettime() is a third of what a recorded call costs, so where
+ * the kernel itself keeps its time by the processor's counter, a thread reads that counter, and asks the
+ * kernel each millisecond how the two stand. In between the two differ by the kernel's adjustments, at most
+ * 500 parts in a million, and by what the pair was taken apart: together less than a microsecond. */
 #include <time.h>
 
 #include "harness/agent/agent.h"

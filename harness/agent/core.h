@@ -131,7 +131,7 @@ struct rf_core_v1 {
   void (*polled)(int found); /* this thread asked, without a wait, whether something has come */
 
   /* An error handler of the program's own got this code, inside this thread's call; 0 forgets it. The call
-   * failed, whatever it returns. begin() forgets the code, end() records it. */
+   * failed, whatever it returns. end() records the code. It stays until the next outermost begin(). */
   void (*error_handled)(int code);
   int (*handled_error)(void); /* the first code since then; 0: none */
 };

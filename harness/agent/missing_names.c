@@ -32,9 +32,9 @@ int rf_is_elsewhere(const char* name, uint32_t hash) {
   return s.is_found;
 }
 
-/* Which of our names the loaded objects refer to, as of the objects that the loader had brought by then. A module may
- * have hundreds of weak references to what is not there: all of them are looked up in one go. Only the loader's own
- * thread comes here. */
+/* Which of our names the loaded objects refer to, as of the objects that the loader had brought by then. A
+ * module may have hundreds of weak references to what is not there: all of them are looked up in one go. Only
+ * the loader's own thread comes here. */
 #define WEAK 1u
 #define STRONG 2u
 static uint8_t referred[RF_MAX_CALLS];

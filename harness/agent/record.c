@@ -91,6 +91,7 @@ void rf_write_state(const struct rf_call* c, uint64_t seq, uint32_t where, uint6
 /* The exit of the call that the lane's state tells of. */
 static void write_leave(const struct rf_call* c, uint64_t now, int32_t result) {
   struct rf_lane* lane = &rf_lanes[rf_me.lane];
+  __atomic_thread_fence(__ATOMIC_RELEASE); /* a reader of the new time also sees the newest selector */
   __atomic_store_n(&lane->left_ns, now, __ATOMIC_RELAXED);
   __atomic_store_n(&lane->left_result, result, __ATOMIC_RELAXED);
   RF_STORE(&lane->left_call, c->number);
@@ -113,31 +114,11 @@ static struct rf_comm* comm_of(const struct rf_call* c) {
   return __atomic_load_n(&comm->number, __ATOMIC_RELAXED) == c->comm ? comm : NULL;
 }
 
-/* Whether no other thread changes the counters of `comm` now: MPI forbids it, and no other thread has issued
- * on it. Then they need no bus lock, which costs 5 ns each. */
-INLINE int is_alone_on(const struct rf_call* c, const struct rf_comm* comm) {
-  return c->library == RF_LIB_MPI && rf_me.lane < RF_MAX_LANES &&
-         __atomic_load_n(&comm->issuers, __ATOMIC_RELAXED) == (uint64_t)1 << rf_me.lane &&
-         !(__atomic_load_n(&comm->flags, __ATOMIC_RELAXED) & RF_COMM_ISSUER_OVERFLOW) &&
-         !__atomic_load_n(&rf_head->thread_multiple, __ATOMIC_RELAXED);
-}
-
-static uint64_t add_to(uint64_t* counter, uint64_t by, int is_alone) {
-  return RF_LIKELY(is_alone) ? rf_add_own(counter, by) : __atomic_fetch_add(counter, by, __ATOMIC_RELEASE);
-}
-
 static void raise_to(uint64_t* word, uint64_t value) {
   uint64_t seen = __atomic_load_n(word, __ATOMIC_RELAXED);
   while (seen < value &&
          !__atomic_compare_exchange_n(word, &seen, value, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
   }
-}
-
-static void raise_completed(const struct rf_call* c, struct rf_comm* comm) {
-  if (!is_alone_on(c, comm))
-    raise_to(&comm->completed, c->seq);
-  else if (__atomic_load_n(&comm->completed, __ATOMIC_RELAXED) < c->seq)
-    RF_STORE(&comm->completed, c->seq);
 }
 
 static __attribute__((noinline, cold)) void note_failure(const struct rf_call* c, struct rf_comm* comm,
@@ -150,8 +131,8 @@ static __attribute__((noinline, cold)) void note_failure(const struct rf_call* c
 static int is_send(uint16_t op) { return op == RF_OP_SEND || op == RF_OP_SSEND || op == RF_OP_SENDRECV; }
 static int is_receive(uint16_t op) { return op == RF_OP_RECV; }
 
-INLINE uint64_t add_call(const struct rf_call* c, struct rf_comm* comm, uint64_t seq, int is_alone) {
-  add_to(&comm->calls, rf_call_word(seq, c->op, c->peer, c->flags), is_alone);
+INLINE uint64_t add_call(const struct rf_call* c, struct rf_comm* comm, uint64_t seq) {
+  __atomic_fetch_add(&comm->calls, rf_call_word(seq, c->op, c->peer, c->flags), __ATOMIC_RELAXED);
   return seq;
 }
 
@@ -163,16 +144,15 @@ static uint64_t take_seq(const struct rf_call* c, struct rf_comm* comm) {
   if (RF_UNLIKELY(!(__atomic_load_n(&comm->issuers, __ATOMIC_RELAXED) & lane_bit)))
     __atomic_fetch_or(&comm->issuers, lane_bit, __ATOMIC_RELAXED);
   if (RF_UNLIKELY(!lane_bit)) __atomic_fetch_or(&comm->flags, RF_COMM_ISSUER_OVERFLOW, __ATOMIC_RELAXED);
-  const int is_alone = is_alone_on(c, comm);
-  if (is_send(c->op)) return add_to(&comm->sends, 1, is_alone) + 1;
-  if (is_receive(c->op)) return add_to(&comm->receives, 1, is_alone) + 1;
+  if (is_send(c->op)) return __atomic_add_fetch(&comm->sends, 1, __ATOMIC_RELEASE);
+  if (is_receive(c->op)) return __atomic_add_fetch(&comm->receives, 1, __ATOMIC_RELEASE);
   if (!rf_counts_on_comm(c->op)) return c->seq;
   if (c->seq) {
     raise_to(&comm->entered, c->seq);
-    return c->library == RF_LIB_C10D ? c->seq : add_call(c, comm, c->seq, is_alone);
+    return c->library == RF_LIB_C10D ? c->seq : add_call(c, comm, c->seq);
   }
   if (c->library == RF_LIB_C10D) return 0; /* its tag comes with set_seq */
-  return add_call(c, comm, add_to(&comm->entered, 1, is_alone) + 1, is_alone);
+  return add_call(c, comm, __atomic_add_fetch(&comm->entered, 1, __ATOMIC_RELEASE));
 }
 
 uint64_t rf_seq_of(const struct rf_call* c) {
@@ -303,7 +283,7 @@ static void end_with(struct rf_call* c, int result) {
       if (RF_UNLIKELY(result != 0))
         note_failure(c, comm, result);
       else if (c->seq && rf_counts_on_comm(c->op))
-        raise_completed(c, comm);
+        raise_to(&comm->completed, c->seq);
     }
     leave(c, result == RF_RESULT_THROWN ? RF_PHASE_ERROR : RF_PHASE_EXIT, result);
     after_edge(c);

@@ -142,8 +142,9 @@ static void* decide(uint32_t index, int by_library, uint64_t* stack_used) {
   return rf_resolve_next(name->symbol);
 }
 
-/* Called by the stubs with all argument registers saved. A name that communicates and that no decoder wraps is
- * passed through for good once the program has called it: until then each call of the library's own comes here. */
+/* Called by the stubs with all argument registers saved. A name that communicates and that no decoder wraps
+ * is passed through for good once the program has called it: until then each call of the library's own comes
+ * here. */
 struct resolved rf_resolve_slot(uint32_t index, const void* caller) {
   struct resolved answer = {NULL, USED_BY_LOOKUP};
   const int error = errno;
@@ -154,7 +155,8 @@ struct resolved rf_resolve_slot(uint32_t index, const void* caller) {
   const int by_library = rf_call_names[index].profiling && rf_is_library_code(caller);
   if (rf_lock_take(&loading) == 0) {
     target = decide(index, by_library, &answer.stack_used);
-    if (target && (!by_library || wrapper_of[index] || rf_call_names[index].call_class != RF_CLASS_COMMUNICATION))
+    if (target &&
+        (!by_library || wrapper_of[index] || rf_call_names[index].call_class != RF_CLASS_COMMUNICATION))
       RF_STORE(&rf_call_slots[index], target);
     rf_lock_give(&loading);
   } else { /* within the loading, or a thread that holds the loader waits for us: pass this one through */

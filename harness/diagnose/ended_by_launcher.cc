@@ -33,9 +33,22 @@ TimeNs aborted_at(const Process& p) {
   return first;
 }
 
+// Until when a failed call may explain what the process did at that time: whatever failed the call, the end
+// of another process perhaps, is seen up to kSeenLate after it. 0: no call had failed right before.
+TimeNs explained_until(const Process& p, TimeNs at) {
+  TimeNs until = 0;
+  for (const Call& c : p.calls)
+    if (c.status == Call::Status::kFailed && c.left <= at && c.left + kSeenLate >= at)
+      until = std::max(until, c.left + kSeenLate);
+  return until;
+}
+
 }  // namespace
 
-TimeNs began_to_end(const Process& p) { return std::min(aborted_at(p), p.view->end.time); }
+TimeNs began_to_end(const Process& p) {
+  const TimeNs abort = aborted_at(p);
+  return explained_until(p, abort) ? p.view->end.time : std::min(abort, p.view->end.time);
+}
 
 LauncherEnds::LauncherEnds(const JobView& job) {
   if (!job.timeline().launcher_ends_all) return;
@@ -45,10 +58,23 @@ LauncherEnds::LauncherEnds(const JobView& job) {
     const TimeNs end =
         ended_badly_by_itself(*p) || (p->ended() && was_killed(*p)) ? p->view->end.time : kNever;
     const bool by_itself = abort <= end || ended_badly_by_itself(*p);
-    if (abort != kNever || end != kNever) causes_.push_back({p.get(), std::min(abort, end), by_itself});
+    const TimeNs at = std::min(abort, end);
+    if (at != kNever) causes_.push_back({p.get(), at, explained_until(*p, at), by_itself});
   }
   std::stable_sort(causes_.begin(), causes_.end(),
                    [](const Cause& a, const Cause& b) { return a.at < b.at; });
+}
+
+bool LauncherEnds::may_follow(const Cause& cause, const Process& p) {
+  return p.view->end.value == SIGKILL && p.view->end.time < cause.explained_until;
+}
+
+bool LauncherEnds::is_unclear(const Process& p) const {
+  const ProcessEnd& end = p.view->end;
+  if (!p.ended() || !end.status_known || !end.by_signal) return false;
+  return std::any_of(causes_.begin(), causes_.end(), [&](const Cause& c) {
+    return c.process != &p && c.by_itself && c.at < end.time && may_follow(c, p);
+  });
 }
 
 const Process* LauncherEnds::first_before(const Process& p) const {
@@ -58,7 +84,7 @@ const Process* LauncherEnds::first_before(const Process& p) const {
   if (std::any_of(causes_.begin(), causes_.end(), aborted)) return nullptr;
   for (const Cause& cause : causes_) {
     if (cause.at >= end.time) break;
-    if (cause.process == &p) continue;
+    if (cause.process == &p || may_follow(cause, p)) continue;
     if (cause.by_itself || end.outlived > cause.at || end.time >= cause.at + kTogether) return cause.process;
   }
   return nullptr;

@@ -8,7 +8,8 @@
 
 namespace rankfault {
 
-// When the process began to end: at its abort, or else at its end. Launchers end the other ranks first.
+// When the process began to end: at its abort, or else at its end. A launcher may end the rank that aborted
+// last. An abort right after a failed call does not count: what failed the call came before it.
 TimeNs began_to_end(const Process&);
 
 class LauncherEnds {
@@ -19,13 +20,18 @@ class LauncherEnds {
   // null: this one ended by itself, or before any other, or its launcher leaves the others alone. Of two that
   // signals ended within 5 ms nobody knows which one was first: null for both.
   const Process* first_before(const Process&) const;
+  // SIGKILL ended it, and a call of another rank that ended before it had failed at about that time. Either
+  // this one's death failed that call, or the launcher ended this one afterwards.
+  bool is_unclear(const Process&) const;
 
  private:
   struct Cause {
     const Process* process;
-    TimeNs at;       // of its abort, or of its end
-    bool by_itself;  // else a signal ended it that a launcher may have sent
+    TimeNs at;               // of its abort, or of its end
+    TimeNs explained_until;  // a death that is seen before this time may be why it ended; 0: none may
+    bool by_itself;          // else a signal ended it that a launcher may have sent
   };
+  static bool may_follow(const Cause&, const Process&);  // the cause may be the effect of that process' end
   std::vector<Cause> causes_;  // in order of time; none where the launcher leaves the others alone
 };
 

@@ -125,6 +125,23 @@ TEST(ExitedRank, AFailureRightBeforeADeathIsNotItsCause) {
   EXPECT_EQ(diagnose(job.build()).all.front().kind, "dead_rank");
 }
 
+// The usual answer to a dead peer: the call fails, the rank aborts, and only then is the death seen.
+TEST(ExitedRank, AnAbortRightAfterAFailureIsNotTheCauseOfADeath) {
+  CallSpec abort = all_reduce();
+  abort.op = RF_OP_COMM_ABORT;
+  for (const bool ends_all : {false, true}) {
+    TimelineBuilder job(3, RF_LIB_MPI);
+    job.everyone(all_reduce(), 2).blocked(2, all_reduce());
+    job.fails(1, all_reduce(), 5).blocked(1, abort).wait(kMs).killed(0, 9).wait(5 * kMs).exits(1, 5);
+    const Findings found = diagnose(launched(job, ends_all));
+    const Finding& first = found.all.front();
+    EXPECT_EQ(first.kind, "dead_rank") << all_kinds(found);
+    EXPECT_EQ(first.ranks, std::vector<int>{0});
+    EXPECT_THAT(first.text, ::testing::Not(HasSubstr("by its launcher"))) << first.text;
+    EXPECT_TRUE(!ends_all || first.confidence == Confidence::kInferred) << first.text;
+  }
+}
+
 Finding of(const std::string& kind, std::vector<int> ranks, TimeNs at) {
   Finding f;
   f.kind = kind;

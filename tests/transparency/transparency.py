@@ -94,7 +94,7 @@ def write_page(page, rows):
     rows = [new.pop(row[0], row) for row in kept] + list(new.values())  # of a run of some suites the others stay
     table = ["| " + " | ".join(map(str, line)) + " |" for line in [head, ["---"] * len(head), *rows]]
     text = re.sub(r"<!-- table -->.*?(?=\n\n|\Z)", lambda _: "<!-- table -->\n" + "\n".join(table), text, flags=re.S)
-    pathlib.Path(page).write_text(text, encoding="utf-8")
+    pathlib.Path(page).write_text(text.rstrip("\n") + "\n", encoding="utf-8")
 
 
 def main():

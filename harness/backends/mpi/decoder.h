@@ -54,9 +54,10 @@ const void* rf_library_object_once(const char* symbol, const void** known); /* l
 uint32_t rf_library_version(void); /* 10000 * major + 100 * minor + patch; 0: not one that is known */
 
 /* openmpi.c, mpich.c or standard.c: what is not said by the numbers of the binary interface */
-int rf_abi_load(const char** reason);          /* the predefined handles */
-uint32_t rf_abi_version(const char* text);     /* by the text of MPI_Get_library_version; 0: not known */
-uint64_t rf_abi_job(void);                     /* the same on all ranks of the job, and on no other's */
+int rf_abi_load(const char** reason);      /* the predefined handles */
+uint32_t rf_abi_version(const char* text); /* by the text of MPI_Get_library_version; 0: not known */
+int rf_abi_hides_errors(void); /* a call may return success though it was refused (error_handlers.c) */
+uint64_t rf_abi_job(void);     /* the same on all ranks of the job, and on no other's */
 MPI_Datatype rf_abi_type(rf_predefined known); /* RF_NO_HANDLE: the library has none */
 MPI_Op rf_abi_op(rf_predefined known);
 int rf_request_is_over(MPI_Request handle); /* null, or complete by its handle alone: shared by many calls */
@@ -121,6 +122,7 @@ int rf_prepared(struct rf_call* making, const struct rf_call* call, enum rf_verd
                 MPI_Request* request, int rc);
 
 int rf_prepared_message(int rc, MPI_Request request, const struct rf_call* call); /* gives rc */
+int rf_can_start(MPI_Request request); /* it is known, persistent and inactive */
 int rf_started(struct rf_request* entry, struct rf_call* call, enum rf_verdict verdict,
                int rc); /* ends `call` */
 
@@ -188,13 +190,14 @@ static inline void rf_call_on(struct rf_call* call, uint16_t op, MPI_Comm comm, 
   call->comm = rf_comm_index(comm);
 }
 
-/* Of this thread's call that returned `rc`: what came of it (error_handlers.c). The program gets `rc`. */
+/* What came of this thread's call, which returned `rc` (error_handlers.c). The program gets `rc`. */
 static inline int rf_outcome(int rc) {
   return rc == RF_MPI_SUCCESS && rf_own_handlers ? rf_core->handled_error() : rc;
 }
-/* Before a call that begin() does not see. */
+/* begin() forgets the error of the call before. A function that makes no begin() calls this instead. Inside
+ * of a call, in a handler for example, the error of that call stays. */
 static inline void rf_forget_error(void) {
-  if (rf_own_handlers) rf_core->error_handled(RF_MPI_SUCCESS);
+  if (rf_own_handlers && rf_core->in_call() == 0) rf_core->error_handled(RF_MPI_SUCCESS);
 }
 
 /* Gate and enter record, the call itself unless an action says otherwise, exit record. `forward` is

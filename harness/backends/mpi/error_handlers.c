@@ -7,9 +7,11 @@
 
 int rf_own_handlers;
 
-/* The handlers of communicators, windows, files and sessions, in C and in Fortran: the addresses of the
- * object and of the code. Open MPI and MPICH add arguments, at most two; registers pass them on. */
-typedef void handler(void* object, int* code, void* third, void* fourth);
+/* Every kind of handler, in C and in Fortran, gets the address of its object and the address of the code.
+ * MPICH adds at most two arguments. The entry passes them on. */
+typedef void handler(void* object, int* code, ...);
+
+typedef void entry(void* object, int* code, void* third, void* fourth);
 
 enum { kMost = 64 };
 static handler* functions[kMost];
@@ -28,14 +30,16 @@ static handler* functions[kMost];
   ROW(WHAT, 0) ROW(WHAT, 1) ROW(WHAT, 2) ROW(WHAT, 3) ROW(WHAT, 4) ROW(WHAT, 5) ROW(WHAT, 6) ROW(WHAT, 7)
 #define NAMED(i) entry_##i,
 ALL(ENTRY)
-static handler* const entries[kMost] = {ALL(NAMED)};
+static entry* const entries[kMost] = {ALL(NAMED)};
 
-/* Where all entries are taken, a call's success proves nothing. */
+/* Where all entries are taken, a call's success proves nothing. A library that returns the error gets the
+ * program's function itself. */
 void* rf_seen_handler(void* function) {
-  if (!function) return function;
+  if (!function || !rf_abi_hides_errors()) return function;
   RF_STORE(&rf_own_handlers, 1);
   for (int i = 0; i < kMost; ++i)
-    if ((void*)entries[i] == function) return function; /* from the library's Fortran binding, once more */
+    if ((void*)entries[i] == function)
+      return function; /* the Fortran binding calls the C function with an entry */
   for (int i = 0; i < kMost; ++i) {
     handler* taken = NULL;
     if (__atomic_compare_exchange_n(&functions[i], &taken, (handler*)function, 0, __ATOMIC_ACQ_REL,

@@ -82,8 +82,8 @@ typedef int fint;
     fint own_error_ = RF_MPI_SUCCESS;                         \
     fint* const e = error ? error : &own_error_;              \
     int nested_ __attribute__((cleanup(rf_end_of_nest))) = 1; \
-    rf_core->nest(nested_);                                   \
     rf_forget_error();                                        \
+    rf_core->nest(nested_);                                   \
     forward;                                                  \
     rf_outcome(*e);                                           \
   })

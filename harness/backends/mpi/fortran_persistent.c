@@ -45,13 +45,16 @@ NAMES(start, (fint * q, fint* error), (q, error))
 /* One record for each request, as if they had been started one by one. */
 static void f_startall(FROM, fint* n, fint* q, fint* error) {
   void* const start_one = rf_core->resolve("mpi_start_");
-  if (!start_one) {
+  int known = start_one != NULL;
+  for (fint i = 0; known && i < *n; ++i) known = rf_can_start(rf_request_f2c(q[i]));
+  if (!known) {
     rf_core->opaque(RF_OPAQUE_COMMUNICATION);
     GO(next)(n, q, error);
     return;
   }
   fint rc = RF_MPI_SUCCESS;
-  for (fint i = 0; i < *n && rc == RF_MPI_SUCCESS; ++i) f_start(start_one, where, module, &q[i], &rc);
+  for (fint i = 0; i < *n && rf_outcome(rc) == RF_MPI_SUCCESS; ++i)
+    f_start(start_one, where, module, &q[i], &rc);
   if (error) *error = rc;
 }
 NAMES(startall, (fint * n, fint* q, fint* error), (n, q, error))

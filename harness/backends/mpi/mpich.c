@@ -30,6 +30,9 @@ uint32_t rf_abi_version(const char* text) {
   return version;
 }
 
+/* 4.0.2 and 4.2.3 return the error, 5.0.2 does not. */
+int rf_abi_hides_errors(void) { return version == 0 || version >= 40300; }
+
 uint64_t rf_abi_job(void) {
   MPI_Comm parent = rf_mpi.comm_null;
   if (rf_mpi.comm_get_parent(&parent) != RF_MPI_SUCCESS || parent != rf_mpi.comm_null) return 0; /* spawned */

@@ -87,13 +87,24 @@ static int start(MPI_Request* request, const void* where, int (*next)(MPI_Reques
 
 int wrap_MPI_Start(MPI_Request* request) { return start(request, WHERE, NEXT(MPI_Start)); }
 
-/* One record for each request, as if they had been started one by one. */
+int rf_can_start(MPI_Request request) {
+  const struct rf_request* const entry = rf_request_find(request);
+  return entry && entry->persistent && entry->origin == 0;
+}
+
+/* One record for each request, as if they had been started one by one. The library itself starts none where
+ * one cannot be started. */
 int wrap_MPI_Startall(int count, MPI_Request requests[]) {
   int (*const start_one)(MPI_Request*) = (int (*)(MPI_Request*))rf_core->resolve("MPI_Start");
-  if (!start_one) return NEXT(MPI_Startall)(count, requests);
+  int known = start_one && requests;
+  for (int i = 0; known && i < count; ++i) known = rf_can_start(requests[i]);
+  if (!known) {
+    rf_core->opaque(RF_OPAQUE_COMMUNICATION);
+    return NEXT(MPI_Startall)(count, requests);
+  }
   for (int i = 0; i < count; ++i) {
     const int rc = start(&requests[i], WHERE, start_one);
-    if (rc != RF_MPI_SUCCESS) return rc;
+    if (rf_outcome(rc) != RF_MPI_SUCCESS) return rc;
   }
   return RF_MPI_SUCCESS;
 }

@@ -163,17 +163,21 @@ int wrap_MPI_Testsome(int n, MPI_Request q[], int* count, int indices[], struct 
 
 /* Only asked: the requests stay. */
 int wrap_MPI_Request_get_status(MPI_Request q, int* flag, struct rf_mpi_status* status) {
+  rf_forget_error();
   return rf_polled(NEXT(MPI_Request_get_status)(q, flag, status), *flag);
 }
 int wrap_MPI_Request_get_status_all(int n, const MPI_Request q[], int* flag, struct rf_mpi_status s[]) {
+  rf_forget_error();
   return rf_polled(NEXT(MPI_Request_get_status_all)(n, q, flag, s), *flag);
 }
 int wrap_MPI_Request_get_status_any(int n, const MPI_Request q[], int* index, int* flag,
                                     struct rf_mpi_status* status) {
+  rf_forget_error();
   return rf_polled(NEXT(MPI_Request_get_status_any)(n, q, index, flag, status), *flag);
 }
 int wrap_MPI_Request_get_status_some(int n, const MPI_Request q[], int* count, int indices[],
                                      struct rf_mpi_status s[]) {
+  rf_forget_error();
   return rf_polled(NEXT(MPI_Request_get_status_some)(n, q, count, indices, s), *count != 0);
 }
 

@@ -2,6 +2,8 @@
 // a call of it that it never entered.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "harness/diagnose/ended.h"
 #include "harness/diagnose/ended_by_launcher.h"
 #include "harness/diagnose/rule.h"
@@ -31,6 +33,7 @@ Finding tell(const JobView& job, const Process& p, const LauncherEnds& launcher)
     f.text = fmt::format("{}: by its launcher, after rank {} {}", who, first->rank(),
                          first->ended() ? end_text(first->view->end) : "aborted");
     f.evidence.insert(f.evidence.begin(), f.text);
+    if (first->ended()) f.at = std::max(f.at, first->view->end.time + 1);
     return f;
   }
   const Unmet u = unmet_needs(job, p);
@@ -42,6 +45,10 @@ Finding tell(const JobView& job, const Process& p, const LauncherEnds& launcher)
     return f;
   }
   tell_unmet(f, u);
+  if (launcher.is_unclear(p)) {
+    f.assumes.push_back({"its_own_end", false, "another rank's call had failed and that rank had ended"});
+    f.confidence = Confidence::kInferred;
+  }
   std::vector<int> waiters;
   for (const WaitEdge& e : u.edges) waiters.push_back(e.waiter->world_rank);
   f.text = fmt::format("{} {}", who, let_down(u));

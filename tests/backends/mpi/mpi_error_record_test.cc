@@ -45,6 +45,16 @@ TEST_P(MpiRecord, AnErrorThatTheProgramHandlesIsRecorded) {
   }
 }
 
+TEST_P(MpiRecord, StartallStartsNoneWhereOneIsRefused) {
+  JobOptions options;
+  options.agent = false;
+  options.run_dir = run_dir_;
+  const JobEnd without = run_mpi(mpi_, {"mpi_handled_errors", "startall"}, options);
+  const JobEnd with = run({"mpi_handled_errors", "startall"});
+  EXPECT_EQ(with.status, 0) << with.err;
+  EXPECT_EQ(with.books, without.books);
+}
+
 TEST_P(MpiRecord, AFailedCallReachesTheErrorHandler) {
   write_control_page(run_dir_ + "/control", {1, RF_OP_ALL_REDUCE, RF_VERB_FAIL, 3, 16});
   const JobEnd end = run({"mpi_steps", "--steps=10"});

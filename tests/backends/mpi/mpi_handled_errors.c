@@ -1,13 +1,15 @@
 /* mpi_handled_errors: rank 1 makes calls that the library refuses; an error handler of the program's own
  * takes the errors. Then all ranks go on. Each rank prints how often the handler ran, and how many calls
- * returned an error. */
+ * returned an error. With a word it asks for what MPI_Startall refuses. */
 #include <mpi.h>
 #include <stdio.h>
 
 static int handled;
 
 static void on_error(MPI_Comm* comm, int* code, ...) {
+  int any;
   if (*comm != MPI_COMM_NULL && *code != MPI_SUCCESS) ++handled;
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &any, MPI_STATUS_IGNORE);
 }
 
 static int returned;
@@ -27,6 +29,22 @@ static void ask_for_what_is_refused(MPI_Comm comm, int size) {
   refused(MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER)); /* no call that could fail */
 }
 
+/* Of three receives one is active when all are started: the library starts none. Then all three end well. */
+static void start_one_twice(MPI_Comm comm, int rank) {
+  int got[3], sent[3] = {1, 2, 3};
+  MPI_Request q[3];
+  for (int i = 0; i < 3; ++i) MPI_Recv_init(&got[i], 1, MPI_INT, rank, i, comm, &q[i]);
+  MPI_Start(&q[1]);
+  refused(MPI_Startall(3, q));
+  MPI_Send(&sent[1], 1, MPI_INT, rank, 1, comm);
+  MPI_Wait(&q[1], MPI_STATUS_IGNORE);
+  refused(MPI_Start(&q[0]));
+  refused(MPI_Start(&q[2]));
+  for (int i = 0; i < 3; i += 2) MPI_Send(&sent[i], 1, MPI_INT, rank, i, comm);
+  MPI_Waitall(3, q, MPI_STATUSES_IGNORE);
+  for (int i = 0; i < 3; ++i) MPI_Request_free(&q[i]);
+}
+
 int main(int argc, char** argv) {
   int rank, size, right = 0;
   MPI_Comm comm;
@@ -38,7 +56,10 @@ int main(int argc, char** argv) {
   MPI_Comm_create_errhandler(on_error, &errors);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, errors); /* errors of no communicator go there */
   MPI_Comm_set_errhandler(comm, errors);
-  if (rank == 1) ask_for_what_is_refused(comm, size);
+  if (argc > 1)
+    start_one_twice(comm, rank);
+  else if (rank == 1)
+    ask_for_what_is_refused(comm, size);
   for (int i = 0; i < 3; ++i) {
     int one = 1, sum = 0;
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
