@@ -48,6 +48,8 @@ Finding tell(const JobView& job, const Process& p, const LauncherEnds& launcher)
   if (launcher.is_unclear(p)) {
     f.assumes.push_back({"its_own_end", false, "another rank's call had failed and that rank had ended"});
     f.confidence = Confidence::kInferred;
+    f.claim = Claim::kNone;
+    f.claimed.clear();
   }
   std::vector<int> waiters;
   for (const WaitEdge& e : u.edges) waiters.push_back(e.waiter->world_rank);
