@@ -50,6 +50,8 @@ TimeNs began_to_end(const Process& p) {
   return explained_until(p, abort) ? p.view->end.time : std::min(abort, p.view->end.time);
 }
 
+bool aborted(const Process& p) { return p.ended() && aborted_at(p) < p.view->end.time; }
+
 LauncherEnds::LauncherEnds(const JobView& job) {
   if (!job.timeline().launcher_ends_all) return;
   for (const auto& p : job.processes()) {

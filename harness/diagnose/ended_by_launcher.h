@@ -12,6 +12,9 @@ namespace rankfault {
 // last. An abort right after a failed call does not count: what failed the call came before it.
 TimeNs began_to_end(const Process&);
 
+// Whether it called MPI_Abort before it ended: then its launcher may have ended it by a signal.
+bool aborted(const Process&);
+
 class LauncherEnds {
  public:
   explicit LauncherEnds(const JobView&);

@@ -33,7 +33,8 @@ std::string errors_beside(const std::string& output) {
 }
 
 std::string tail_of(const std::string& file) {
-  const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  // O_NOCTTY: the file may be the rank's terminal, whose end would then end us.
+  const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat st {};
   if (!fd.valid() || ::fstat(fd.get(), &st) != 0 || !S_ISREG(st.st_mode)) return "";
   std::string text(static_cast<size_t>(std::min(st.st_size, kTail)), 0);

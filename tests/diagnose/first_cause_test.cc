@@ -61,6 +61,19 @@ TEST(EndedByLauncher, ARankThatAbortsIsFirstFromItsAbortOn) {
   }
 }
 
+// MPICH's launcher kills the rank that called MPI_Abort.
+TEST(EndedByLauncher, ARankThatAbortedIsNotProvenKilled) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  CallSpec abort = all_reduce();
+  abort.op = RF_OP_COMM_ABORT;
+  job.everyone(all_reduce(), 2).blocked(1, all_reduce()).blocked(0, abort).wait(kMs).killed(0, 9);
+  for (const bool ends_all : {false, true}) {
+    const Findings found = diagnose(launched(job, ends_all));
+    EXPECT_EQ(found.all.front().confidence, Confidence::kInferred);
+    EXPECT_EQ(found.all.front().text, "rank 0 called MPI_Abort and was ended by SIGKILL");
+  }
+}
+
 TEST(EndedByLauncher, TheFirstToBeKilledIsNoVictim) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.everyone(all_reduce(), 2);

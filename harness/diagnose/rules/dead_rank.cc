@@ -31,9 +31,15 @@ Finding tell(const JobView& job, const Process& p, const LauncherEnds& launcher)
   if (const Process* first = launcher.first_before(p)) {
     f.assumes = {{"its_own_end", false, "the launcher ends all ranks when one ended badly"}};
     f.text = fmt::format("{}: by its launcher, after rank {} {}", who, first->rank(),
-                         first->ended() ? end_text(first->view->end) : "aborted");
+                         aborted(*first) ? "called MPI_Abort" : end_text(first->view->end));
     f.evidence.insert(f.evidence.begin(), f.text);
     if (first->ended()) f.at = std::max(f.at, first->view->end.time + 1);
+    return f;
+  }
+  if (aborted(p)) {  // what it left out after its abort is no cause
+    f.assumes = {{"its_own_end", false, "it called MPI_Abort, after which the launcher ends the rank"}};
+    f.text = fmt::format("rank {} called MPI_Abort and {}", p.rank(), end_text(p.view->end));
+    f.evidence.insert(f.evidence.begin(), f.text);
     return f;
   }
   const Unmet u = unmet_needs(job, p);
