@@ -5,7 +5,7 @@ COUNTED = ("fails_alone", "changed", "alarm", "proven_wrong")
 
 
 def add(totals, result):
-    """What all runs of a library came to; kept between sessions, so that 20,000 runs need not be one."""
+    """What all runs of a library came to; a file keeps it, so that 20,000 runs may take several machines."""
     of = totals.setdefault(result["library"], {"programs": 0, "next_seed": 1, **dict.fromkeys(COUNTED, 0), "used": {}})
     of["programs"] += 1
     of["next_seed"] = result["seed"] + 1

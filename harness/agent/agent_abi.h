@@ -220,7 +220,7 @@ struct rf_state {    /* 128 bytes; one of the two slots of a lane is whole at an
   uint32_t comm;
   int32_t peer;
   int32_t tag;
-  uint32_t version; /* grows with each change of this lane's state */
+  uint32_t version; /* grows with each write of this lane's slots */
   uint16_t op;
   uint8_t where; /* rf_lane_where */
   uint8_t library;
@@ -259,7 +259,6 @@ static inline struct rf_state rf_after_leaving(struct rf_state inside, uint64_t 
   inside.where = RF_OUTSIDE;
   inside.since_ns = left_ns;
   inside.last_result = left_result;
-  inside.version += 1;
   return inside;
 }
 /* The state of a lane that nobody writes. */

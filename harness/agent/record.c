@@ -3,7 +3,7 @@
 #include "harness/agent/agent.h"
 #include "harness/agent/named_calls.h"
 
-/* A call each costs as much as what these functions do (together 6 of 58 ns). */
+/* The functions of the hot path are one function: to call each of them costs 6 of 58 ns. */
 #define INLINE static inline __attribute__((always_inline))
 
 /* Which ops take a place in their communicator's order. */
@@ -72,7 +72,7 @@ INLINE void write_state(const struct rf_call* c, uint64_t seq, uint32_t where, u
   s->comm = c->comm;
   s->peer = c->peer;
   s->tag = c->tag;
-  s->version = before->version + 2; /* leaving it is a change, too */
+  s->version = before->version + 1;
   s->op = c->op;
   s->where = (uint8_t)where;
   s->library = c->library;
@@ -88,12 +88,11 @@ void rf_write_state(const struct rf_call* c, uint64_t seq, uint32_t where, uint6
   write_state(c, seq, where, now, result);
 }
 
-/* The exit of the call that the lane's state tells of. */
+/* Tells that the thread has left the call of the lane's state. */
 static void write_leave(const struct rf_call* c, uint64_t now, int32_t result) {
   struct rf_lane* lane = &rf_lanes[rf_me.lane];
-  __atomic_thread_fence(__ATOMIC_RELEASE); /* a reader of the new time also sees the newest selector */
-  __atomic_store_n(&lane->left_ns, now, __ATOMIC_RELAXED);
-  __atomic_store_n(&lane->left_result, result, __ATOMIC_RELAXED);
+  RF_STORE(&lane->left_ns, now); /* a reader that sees it also sees the newest selector */
+  RF_STORE(&lane->left_result, result);
   RF_STORE(&lane->left_call, c->number);
 }
 

@@ -76,9 +76,7 @@ void doubt_who_was_first(Finding& f, const Unmet& u) {
           fmt::format("the call of rank {} had failed before: not because of this end", e.waiter->world_rank);
   if (why.empty()) return;
   f.assumes.push_back({"ended_first", false, std::move(why)});
-  f.confidence = Confidence::kInferred;
-  f.claim = Claim::kNone;
-  f.claimed.clear();
+  only_infer(f);
 }
 
 Unmet unmet_on(const CommGroup& group, const Member& ended) {

@@ -33,8 +33,8 @@ TimeNs aborted_at(const Process& p) {
   return first;
 }
 
-// Until when a failed call may explain what the process did at that time: whatever failed the call, the end
-// of another process perhaps, is seen up to kSeenLate after it. 0: no call had failed right before.
+// A call may have failed right before `at` because another process ended. That end is seen up to kSeenLate
+// after the failure: until this time. 0: no call had failed right before.
 TimeNs explained_until(const Process& p, TimeNs at) {
   TimeNs until = 0;
   for (const Call& c : p.calls)
@@ -47,10 +47,11 @@ TimeNs explained_until(const Process& p, TimeNs at) {
 
 TimeNs began_to_end(const Process& p) {
   const TimeNs abort = aborted_at(p);
+  if (abort == kNever) return p.view->end.time;
   return explained_until(p, abort) ? p.view->end.time : std::min(abort, p.view->end.time);
 }
 
-bool aborted(const Process& p) { return p.ended() && aborted_at(p) < p.view->end.time; }
+bool aborted(const Process& p) { return aborted_at(p) < (p.ended() ? p.view->end.time : kNever); }
 
 LauncherEnds::LauncherEnds(const JobView& job) {
   if (!job.timeline().launcher_ends_all) return;
@@ -82,8 +83,7 @@ bool LauncherEnds::is_unclear(const Process& p) const {
 const Process* LauncherEnds::first_before(const Process& p) const {
   const ProcessEnd& end = p.view->end;
   if (!p.ended() || !end.status_known || !end.by_signal || !is_of_launchers(end.value)) return nullptr;
-  const auto aborted = [&](const Cause& c) { return c.process == &p && c.by_itself && c.at < end.time; };
-  if (std::any_of(causes_.begin(), causes_.end(), aborted)) return nullptr;
+  if (aborted(p)) return nullptr;
   for (const Cause& cause : causes_) {
     if (cause.at >= end.time) break;
     if (cause.process == &p || may_follow(cause, p)) continue;

@@ -12,7 +12,7 @@ namespace rankfault {
 // last. An abort right after a failed call does not count: what failed the call came before it.
 TimeNs began_to_end(const Process&);
 
-// Whether it called MPI_Abort before it ended: then its launcher may have ended it by a signal.
+// Whether it called MPI_Abort, and not after its end was seen. Its launcher may then end it by a signal.
 bool aborted(const Process&);
 
 class LauncherEnds {
@@ -34,7 +34,7 @@ class LauncherEnds {
     TimeNs explained_until;  // a death that is seen before this time may be why it ended; 0: none may
     bool by_itself;          // else a signal ended it that a launcher may have sent
   };
-  static bool may_follow(const Cause&, const Process&);  // the cause may be the effect of that process' end
+  static bool may_follow(const Cause&, const Process&);  // the process may have ended first
   std::vector<Cause> causes_;  // in order of time; none where the launcher leaves the others alone
 };
 

@@ -127,12 +127,6 @@ bool prove_waiting(Finding& f, const Divergence& d, const std::vector<const Memb
   return true;
 }
 
-void only_infer(Finding& f) {
-  f.confidence = Confidence::kInferred;
-  f.claim = Claim::kNone;
-  f.claimed.clear();
-}
-
 void name_call(Finding& f, const Divergence& d, const std::vector<const Member*>& who_made_it) {
   f.seq = SeqRange{d.from, d.to};
   if (d.from != d.to)

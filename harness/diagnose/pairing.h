@@ -18,9 +18,6 @@ void prove_pairing(Finding&, const Divergence&);
 bool prove_waiting(Finding&, const Divergence&, const std::vector<const Member*>& came,
                    const std::vector<const Member*>& absent);
 
-// What was proven of the pairing does not prove what the finding says: it claims nothing.
-void only_infer(Finding&);
-
 // seq, seq_reason, op and call site of the call that the alignment names.
 void name_call(Finding&, const Divergence&, const std::vector<const Member*>& who_made_it);
 

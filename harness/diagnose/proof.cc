@@ -255,4 +255,10 @@ void prove(Finding& finding, const std::vector<WaitEdge>& edges, const std::vect
   claim(finding, calls);
 }
 
+void only_infer(Finding& finding) {
+  finding.confidence = Confidence::kInferred;
+  finding.claim = Claim::kNone;
+  finding.claimed.clear();
+}
+
 }  // namespace rankfault

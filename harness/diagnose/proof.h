@@ -61,6 +61,8 @@ void claim(Finding&, const std::vector<std::pair<const Member*, const Call*>>&);
 
 // Fills assumes, confidence, claim (cannot_return) and claimed of a finding.
 void prove(Finding&, const std::vector<WaitEdge>&, const std::vector<End>&);
+// What was proven does not prove what the finding says. It is inferred and claims nothing.
+void only_infer(Finding&);
 
 // Whether the member's count up to this place is the library's, too: no call of its own before it failed.
 bool place_is_known(const Member&, const CommGroup&, uint64_t seq);

@@ -1,10 +1,10 @@
 // RingReader: one flight record, read while its writer lives, after it was killed, or years later.
 //
-// Nothing here trusts the writer: other versions, foreign and short files are refused, offsets out
-// of range are left out, a state is taken only when it reads the same twice under one selector (and is of
-// before where left_call names its call), and a history record only when its commit word says so before and
-// after the copy. A record that is cut while it is read (a rank may do that) is partial: what was read of it
-// last stays, and nothing is proven by it.
+// Nothing here trusts the writer. Other versions, foreign and short files are refused. Offsets out of range
+// are left out. A state is taken only when it reads the same twice under one selector; where left_call names
+// its call, the thread has left that call. A history record is taken only when its commit word says so before
+// and after the copy. A record that is cut while it is read (a rank may do that) is partial: what was read of
+// it last stays, and nothing is proven by it.
 //
 // No descriptor stays open: a job may have more processes than we may have files.
 #pragma once

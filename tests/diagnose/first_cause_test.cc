@@ -61,6 +61,16 @@ TEST(EndedByLauncher, ARankThatAbortsIsFirstFromItsAbortOn) {
   }
 }
 
+TEST(EndedByLauncher, ARankThatAbortsIsTheCauseAlsoWhileItStillRuns) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  CallSpec abort = all_reduce();
+  abort.op = RF_OP_COMM_ABORT;
+  job.everyone(all_reduce(), 2).blocked(0, abort).wait(kMs).killed(1, 15);
+  const Findings found = diagnose(launched(job));
+  EXPECT_EQ(found.all.front().text,
+            "rank 1 was ended by SIGTERM: by its launcher, after rank 0 called MPI_Abort");
+}
+
 // MPICH's launcher kills the rank that called MPI_Abort.
 TEST(EndedByLauncher, ARankThatAbortedIsNotProvenKilled) {
   TimelineBuilder job(2, RF_LIB_MPI);

@@ -259,23 +259,6 @@ TEST(WatchedMpirun, CtrlCLeavesNoSessionFolder) {
       << read_file(scratch.file("output"));
 }
 
-// A service or a job of CI leads its session and has no terminal. It must not take the ranks' terminal, which
-// ends with them: the kernel then ends the tool.
-TEST(WatchedMpirun, ALeaderOfASessionTakesNoTerminal) {
-  if (!have_program(mpirun_of("OpenMpi4"))) GTEST_SKIP() << "no Open MPI 4";
-  for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"})
-    ::setenv(name, "1", 1);
-  for (int i = 0; i < 3; ++i) {
-    const Scratch scratch;
-    const int status =
-        std::system(("setsid -w " + build_dir() + "/bin/rankfault watch --run-dir " + scratch.file("run") +
-                     " -- " + mpirun_of("OpenMpi4") + " -n 2 --oversubscribe /bin/sh -c 'exit 3' > " +
-                     scratch.file("output") + " 2>&1 < /dev/null")
-                        .c_str());
-    ASSERT_EQ(WEXITSTATUS(status), 1) << read_file(scratch.file("output"));
-  }
-}
-
 TEST(Watched, AJobReadsTheInputThatTheToolWasGiven) {
   const Scratch scratch;
   (void)!std::system(("echo hello | " + build_dir() + "/bin/rankfault watch --run-dir " +

@@ -42,6 +42,23 @@ TEST(LastLines, AreMaskedAsAWholeAndBeginWithAWholeLine) {
   EXPECT_EQ(last_lines(file), (std::vector<std::string>{"x --token=*** y"}));
 }
 
+// A service or a job of CI leads its session and has no terminal. A rank's terminal that it opens must not
+// become its own: the kernel ends the leader of a session when its terminal goes.
+TEST(LastLines, OfATerminalAreReadWithoutTakingIt) {
+  const UniqueFd master(::posix_openpt(O_RDWR | O_NOCTTY));
+  ASSERT_TRUE(master.valid() && ::grantpt(master.get()) == 0 && ::unlockpt(master.get()) == 0);
+  const std::string terminal = ::ptsname(master.get());
+  const int pid = ::fork();
+  if (pid == 0) {
+    ::setsid();
+    last_lines(terminal);
+    ::_exit(::open("/dev/tty", O_RDONLY) < 0 ? 0 : 1);  // opens the terminal of the session
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_EQ(status, 0) << "the rank's terminal has become the leader's own";
+}
+
 TEST(BestOf, TakesWhoKnowsBest) {
   EndSources sources;
   EXPECT_EQ(best_of(sources).source, EndSource::kUnknown);

@@ -6,6 +6,7 @@
 
 #include "harness/diagnose/ended.h"
 #include "harness/diagnose/ended_by_launcher.h"
+#include "harness/diagnose/proof.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/words.h"
 
@@ -36,7 +37,7 @@ Finding tell(const JobView& job, const Process& p, const LauncherEnds& launcher)
     if (first->ended()) f.at = std::max(f.at, first->view->end.time + 1);
     return f;
   }
-  if (aborted(p)) {  // what it left out after its abort is no cause
+  if (aborted(p)) {  // the ranks that wait for it wait because of the abort
     f.assumes = {{"its_own_end", false, "it called MPI_Abort, after which the launcher ends the rank"}};
     f.text = fmt::format("rank {} called MPI_Abort and {}", p.rank(), end_text(p.view->end));
     f.evidence.insert(f.evidence.begin(), f.text);
@@ -53,9 +54,7 @@ Finding tell(const JobView& job, const Process& p, const LauncherEnds& launcher)
   tell_unmet(f, u);
   if (launcher.is_unclear(p)) {
     f.assumes.push_back({"its_own_end", false, "another rank's call had failed and that rank had ended"});
-    f.confidence = Confidence::kInferred;
-    f.claim = Claim::kNone;
-    f.claimed.clear();
+    only_infer(f);
   }
   std::vector<int> waiters;
   for (const WaitEdge& e : u.edges) waiters.push_back(e.waiter->world_rank);

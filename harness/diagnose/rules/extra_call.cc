@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "harness/diagnose/pairing.h"
+#include "harness/diagnose/proof.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/words.h"
 

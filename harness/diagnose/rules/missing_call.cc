@@ -5,6 +5,7 @@
 #include "harness/diagnose/leftover.h"
 #include "harness/diagnose/nccl_missing.h"
 #include "harness/diagnose/pairing.h"
+#include "harness/diagnose/proof.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/unsent.h"
 #include "harness/diagnose/words.h"

@@ -8,6 +8,7 @@
 #include "harness/diagnose/deadlock.h"
 #include "harness/diagnose/messages.h"
 #include "harness/diagnose/pairing.h"
+#include "harness/diagnose/proof.h"
 #include "harness/diagnose/rewound.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/stream_order.h"
