@@ -45,12 +45,6 @@ TimeNs explained_until(const Process& p, TimeNs at) {
 
 }  // namespace
 
-TimeNs began_to_end(const Process& p) {
-  const TimeNs abort = aborted_at(p);
-  if (abort == kNever) return p.view->end.time;
-  return explained_until(p, abort) ? p.view->end.time : std::min(abort, p.view->end.time);
-}
-
 bool aborted(const Process& p) { return aborted_at(p) < (p.ended() ? p.view->end.time : kNever); }
 
 LauncherEnds::LauncherEnds(const JobView& job) {

@@ -8,10 +8,6 @@
 
 namespace rankfault {
 
-// When the process began to end: at its abort, or else at its end. A launcher may end the rank that aborted
-// last. An abort right after a failed call does not count: what failed the call came before it.
-TimeNs began_to_end(const Process&);
-
 // Whether it called MPI_Abort, and not after its end was seen. Its launcher may then end it by a signal.
 bool aborted(const Process&);
 

@@ -73,7 +73,7 @@ TEST_F(Observe, RefusesForeignShortAndOtherVersions) {
   EXPECT_FALSE(RingReader::open(records_ + "/none.ring").ok());
 }
 
-TEST_F(Observe, ReadsTheSlotTheSelectorNames) {
+TEST_F(Observe, ReadsTheSlotTheSelectorNamesAndWhetherItsCallWasLeft) {
   auto w = ring(0);
   w->enter(0, RF_OP_BARRIER);
   w->lane(0).slot[1 - w->lane(0).selector].op = RF_OP_SEND;  // a write of the idle slot, never finished
@@ -84,6 +84,10 @@ TEST_F(Observe, ReadsTheSlotTheSelectorNames) {
   EXPECT_TRUE(v.stable);
   EXPECT_EQ(v.comms.at(0).entered, 1u);
   EXPECT_EQ(v.comms.at(0).name, "world");
+  EXPECT_EQ(v.lanes[0].state.where, RF_INSIDE);
+  w->leave(0, 5);
+  const rf_state left = (*reader)->view().lanes[0].state;
+  EXPECT_TRUE(left.where == RF_OUTSIDE && left.last_result == 5 && left.since_ns > v.lanes[0].state.since_ns);
 }
 
 // Of the threads that a record calls the process's own, those that live at the look.

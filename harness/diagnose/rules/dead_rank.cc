@@ -24,7 +24,7 @@ Finding tell(const JobView& job, const Process& p, const LauncherEnds& launcher)
   f.kind = "dead_rank";
   f.ranks = {p.rank()};
   f.attempt = job.attempt();
-  f.at = began_to_end(p);
+  f.at = p.view->end.time;
   const std::string who = fmt::format("rank {} {}", p.rank(), end_text(p.view->end));
   f.handled = is_handled(job, p);
   for (const std::string& line : p.view->end.last_words)

@@ -7,7 +7,6 @@
 
 #include "harness/diagnose/end_times.h"
 #include "harness/diagnose/ended.h"
-#include "harness/diagnose/ended_by_launcher.h"
 #include "harness/diagnose/messages.h"
 #include "harness/diagnose/rewound.h"
 #include "harness/diagnose/rule.h"
@@ -118,8 +117,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     f.kind = "exited_rank";
     f.ranks = {p->rank()};
     f.attempt = job.attempt();
-    f.at = failure ? when_it_began(ends, *p, failure)
-                   : std::min(before_those_let_down(ends, *p, u), began_to_end(*p));
+    f.at = failure ? when_it_began(ends, *p, failure) : before_those_let_down(ends, *p, u);
     f.text = fmt::format("rank {} {}", p->rank(), end_text(p->view->end));
     if (unfinalized) f.text += " without MPI_Finalize";
     if (u.group) {
