@@ -104,6 +104,24 @@ TEST(FlightRecord, CountsPendingWorkWhenItIsSeenComplete) {
   EXPECT_EQ(ring.count(RF_OP_BARRIER, RF_PHASE_ENTER), 0) << "an inner call is not the user's";
 }
 
+TEST(FlightRecord, HasTheErrorsThatTheProgramHandled) {
+  AgentRun run;
+  ASSERT_EQ(run.run({"handled_errors"}), 0) << run.out();
+  const Ring ring = run.ring();
+  std::vector<int32_t> results;
+  for (const rf_record& r : ring.records(0))
+    if (r.phase == RF_PHASE_EXIT) results.push_back(r.tag_or_result);
+  EXPECT_THAT(results, ::testing::ElementsAre(7, 0, 9));
+  EXPECT_EQ(ring.count(RF_OP_ALL_REDUCE, RF_PHASE_ENQUEUE), 0) << "nothing is pending";
+  EXPECT_EQ(ring.state(0).last_result, 9);
+}
+
+TEST(FlightRecord, OneLibraryThatAllowsAnyThreadIsEnough) {
+  AgentRun run;
+  ASSERT_EQ(run.run({"two_thread_levels"}), 0) << run.out();
+  EXPECT_EQ(run.ring().header().thread_multiple, 1u);
+}
+
 TEST(FlightRecord, IsPartialWhenCommunicatorsDoNotFit) {
   AgentRun run;
   ASSERT_EQ(run.run({"too_many_comms"}), 0);

@@ -229,3 +229,28 @@ BEHAVIOUR(counts) {  // one nonblocking call and its completion; a send; an inne
   const rf_comm* c = core().comm_get(comm);
   return c->entered == 2 && c->completed == 2 && c->sends == 1 ? 0 : 2;
 }
+
+// A call whose error a handler took, one after it, and a pending one that was refused. The first two return
+// 0.
+BEHAVIOUR(handled_errors) {
+  core().become_member(RF_LIB_NCCL, 0, 4);
+  rf_call refused{}, fine{}, pending{};
+  for (rf_call* call : {&refused, &fine, &pending}) call->op = RF_OP_ALL_REDUCE;
+  core().begin(&refused);
+  core().error_handled(7);
+  core().error_handled(8);  // the first one counts
+  if (core().end(&refused, 0) != 0 || core().handled_error() != 7) return 1;
+  core().begin(&fine);
+  core().end(&fine, 0);
+  core().begin(&pending);
+  core().error_handled(9);
+  core().end_enqueued(&pending, 0);
+  return 0;
+}
+
+BEHAVIOUR(two_thread_levels) {  // one library allows any thread, the other does not
+  core().become_member(RF_LIB_GLOO, 0, 4);
+  core().thread_multiple(1);
+  core().thread_multiple(0);
+  return 0;
+}
