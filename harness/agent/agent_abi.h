@@ -227,7 +227,7 @@ struct rf_state {    /* 128 bytes; one of the two slots of a lane is whole at an
   uint8_t dtype;
   uint8_t reduce_op;
   uint16_t flags;
-  int32_t last_result; /* of the call before, when outside */
+  int32_t last_result; /* of the call that was left, when outside */
   int32_t recv_peer;   /* sendrecv: the source; else RF_PEER_NONE */
   uint64_t reserved[3];
 };

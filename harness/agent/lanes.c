@@ -63,7 +63,6 @@ static int attach_thread(void) {
   rf_me.tid = (uint32_t)rf_sys_tid();
   rf_me.lane = i;
   lane->owner = rf_me.tid;
-  RF_STORE(&lane->left_result, 0);
   if (!rf_history[i]) rf_map_lane(i);
   __atomic_add_fetch(&lane->claims, 1, __ATOMIC_RELEASE);
   rf_me.epoch = RF_LOAD(rf_mine);

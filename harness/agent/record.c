@@ -79,7 +79,7 @@ INLINE void write_state(const struct rf_call* c, uint64_t seq, uint32_t where, u
   s->dtype = c->dtype;
   s->reduce_op = c->reduce_op;
   s->flags = c->flags;
-  s->last_result = where == RF_INSIDE ? lane->left_result : result;
+  s->last_result = result;
   s->recv_peer = c->recv_peer;
   RF_STORE(&lane->selector, 1 - whole);
 }
