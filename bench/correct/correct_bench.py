@@ -29,7 +29,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import own_ranks  # noqa: E402
-from correct_totals import PAGE, add, table  # noqa: E402
+from correct_totals import PAGE, add, read_totals, table  # noqa: E402
 
 ROOT = {f"{who}_ALLOW_RUN_AS_ROOT{what}": "1" for who in ("OMPI", "PRTE") for what in ("", "_CONFIRM")}
 LIMIT = 120  # seconds; a program takes about one
@@ -126,7 +126,11 @@ def arguments():
     parser.add_argument("--totals")
     parser.add_argument("--page")
     parser.add_argument("--check", action="store_true")
-    return parser.parse_args()
+    args = parser.parse_args()
+    for name in (args.results, args.totals, args.page):
+        if name and not pathlib.Path(name).resolve().parent.is_dir():
+            parser.error(f"{name}: there is no such folder")
+    return args
 
 
 def read_json_lines(path):
@@ -167,7 +171,7 @@ def main():
     args = arguments()
     kept, sums = (pathlib.Path(name) if name else None for name in (args.results, args.totals))
     before = read_json_lines(kept)
-    totals = json.loads(sums.read_text()) if sums and sums.exists() else {}
+    totals = read_totals(sums)
     if not sums:
         for result in before:
             add(totals, result)

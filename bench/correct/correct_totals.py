@@ -1,5 +1,7 @@
 """correct_totals: what the runs of correct_bench.py came to, summed, and the page that shows it."""
 import collections
+import json
+import sys
 
 COUNTED = ("fails_alone", "changed", "alarm", "proven_wrong")
 
@@ -14,6 +16,13 @@ def add(totals, result):
     for feature, count in result["used"].items():
         uses, programs = of["used"].get(feature, (0, 0))
         of["used"][feature] = [uses + int(count), programs + 1]
+
+
+def read_totals(path):
+    try:
+        return json.loads(path.read_text()) if path and path.exists() else {}
+    except ValueError as error:
+        sys.exit(f"{path}: no totals of this bench: {error}")
 
 
 def table(totals):
