@@ -58,8 +58,8 @@ function(rankfault_mpich_programs target)
     foreach(program ${ARGN})
       add_custom_command(OUTPUT ${out}/${program}
         COMMAND ${RANKFAULT_${NAME}_CC} -O2 -g1 -Wall -Wextra -Werror -Wno-stringop-overflow -o ${out}/${program}
-                ${CMAKE_CURRENT_SOURCE_DIR}/${program}.c -Wl,-rpath,${folder}
-        DEPENDS ${program}.c ${PROJECT_SOURCE_DIR}/tests/ranks/mpi/own_counts.h VERBATIM)
+                ${CMAKE_CURRENT_SOURCE_DIR}/${program}.c -MD -MF ${CMAKE_CURRENT_BINARY_DIR}/${name}_${program}.d -Wl,-rpath,${folder}
+        DEPENDS ${program}.c DEPFILE ${CMAKE_CURRENT_BINARY_DIR}/${name}_${program}.d VERBATIM)
       list(APPEND programs ${out}/${program})
     endforeach()
     add_custom_target(${target}_${name} ALL DEPENDS ${programs})

@@ -68,11 +68,11 @@ struct rf_elements {
   uint64_t count;
   uint8_t dtype;
 };
-void rf_types_load(void);                                     /* after the library's initialisation */
-struct rf_elements rf_elements(int count, MPI_Datatype type); /* OTHER counts bytes */
-uint64_t rf_bytes(int count, MPI_Datatype type);              /* 0 exactly when no data moves */
+void rf_types_load(void);                                         /* after the library's initialisation */
+struct rf_elements rf_elements(int64_t count, MPI_Datatype type); /* OTHER counts bytes */
+uint64_t rf_bytes(int64_t count, MPI_Datatype type);              /* 0 exactly when no data moves */
 /* Whether what is sent has another size or type than what is taken for it. */
-int rf_is_unequal(int sent, MPI_Datatype st, int taken, MPI_Datatype tt);
+int rf_is_unequal(int64_t sent, MPI_Datatype st, int64_t taken, MPI_Datatype tt);
 uint8_t rf_reduce_op(MPI_Op op);
 MPI_Datatype rf_type_handle(uint8_t dtype); /* RF_NO_HANDLE when there is none */
 MPI_Op rf_op_handle(uint8_t reduce_op);
@@ -85,11 +85,13 @@ void rf_comm_made_by_tag(MPI_Comm made, uint32_t parent, int tag);
 void rf_world_released(void);
 uint32_t rf_stream_made(MPI_Request request, uint32_t parent, uint64_t parent_seq);
 
-void rf_message(struct rf_call* call, uint16_t op, int count, MPI_Datatype type, int peer, int tag,
-                MPI_Comm comm, const void* where); /* messages.c */
-void rf_both_ways(struct rf_call* call, int n, MPI_Datatype t, int dest, int stag, int source, int rtag,
-                  MPI_Comm c, const void* where); /* messages.c; MPI_Sendrecv */
-int rf_empty_if_skipped(const struct rf_call* call, struct rf_mpi_status* status); /* messages.c; gives 0 */
+/* message_shapes.c */
+int32_t rf_peer_of(int rank);
+void rf_message(struct rf_call* call, uint16_t op, int64_t count, MPI_Datatype type, int peer, int tag,
+                MPI_Comm comm, const void* where);
+void rf_both_ways(struct rf_call* call, int64_t n, MPI_Datatype t, int dest, int stag, int source, int rtag,
+                  MPI_Comm c, const void* where);                                  /* MPI_Sendrecv */
+int rf_empty_if_skipped(const struct rf_call* call, struct rf_mpi_status* status); /* gives 0 */
 
 void rf_comm_is_over(uint32_t comm);        /* communicators.c */
 void* rf_seen_handler(void* function);      /* error_handlers.c: what the library gets for it */
@@ -162,7 +164,8 @@ static inline int rf_request_c2f(MPI_Request handle) { return handle; }
 /* wrapper.c */
 int rf_is_again(const void* where);
 int rf_not_made(struct rf_call* call, MPI_Comm comm, enum rf_verdict verdict);
-void rf_apply_change(const struct rf_call* call, int* count, MPI_Datatype* type, int* root, MPI_Op* op);
+/* But the count (counts.h). */
+void rf_apply_other_change(const struct rf_call* call, MPI_Datatype* type, int* root, MPI_Op* op);
 int rf_enqueued(struct rf_call* call, MPI_Comm comm, enum rf_verdict verdict, MPI_Request* request, int rc);
 
 struct rf_unwind_guard {
@@ -247,19 +250,6 @@ static inline int rf_polled(int rc, int found) {
     guard_.call = NULL;                                                                                    \
     return rf_prepared(&making_, call_, verdict_, request, rc_);                                           \
   } while (0)
-
-/* MPI-4's name, and the one that Open MPI 4 gives before it. */
-#define RF_PERSISTENT(Name, parameters, call_of, arguments)       \
-  int wrap_MPI_##Name parameters {                                \
-    struct rf_call call;                                          \
-    call_of;                                                      \
-    RF_RETURN_PREPARED(&call, c, q, NEXT(MPI_##Name) arguments);  \
-  }                                                               \
-  int wrap_MPIX_##Name parameters {                               \
-    struct rf_call call;                                          \
-    call_of;                                                      \
-    RF_RETURN_PREPARED(&call, c, q, NEXT(MPIX_##Name) arguments); \
-  }
 
 #define RF_WRAPPED(name) extern void* next_##name;
 #include "wrapped.def"

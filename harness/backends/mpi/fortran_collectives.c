@@ -42,5 +42,6 @@ REDUCTION(scan, rf_reduction(&call, RF_OP_SCAN, c, BUFFER(s), *n, TYPE(t), OP(o)
 REDUCTION(exscan, rf_reduction(&call, RF_OP_EXSCAN, c, BUFFER(s), *n, TYPE(t), OP(o), where))
 REDUCTION(reduce_scatter_block, rf_block_reduction(&call, BUFFER(s), *n, TYPE(t), OP(o), c, where))
 COLLECTIVE(reduce_scatter, P(void* s, void* r, fint* n, fint* t, fint* o), P(s, r, n, t, o),
-           CHANGEABLE(0, *t, 0, *o), rf_scattered_reduction(&call, BUFFER(s), n, TYPE(t), OP(o), c, where),
+           CHANGEABLE(0, *t, 0, *o),
+           rf_scattered_reduction(&call, BUFFER(s), RF_INTS(n), TYPE(t), OP(o), c, where),
            P(s, r, n, &a.type, &a.op))

@@ -11,28 +11,33 @@ COLLECTIVE(alltoall, BLOCKS, P(s, sn, st, r, rn, rt), CHANGEABLE(*sn, *st, 0, 0)
            P(s, &a.count, &a.type, r, rn, rt))
 COLLECTIVE(gather, P(void* s, fint* sn, fint* st, void* r, fint* rn, fint* rt, fint* root),
            P(s, sn, st, r, rn, rt, root), CHANGEABLE(*sn, *st, *root, 0),
-           rf_gather(&call, RF_OP_GATHER, c, BUFFER(s), *sn, TYPE(st), *rn, TYPE(rt), NULL, *root, where),
+           rf_gather(&call, RF_OP_GATHER, c, BUFFER(s), *sn, TYPE(st), *rn, TYPE(rt), RF_NO_COUNTS, *root,
+                     where),
            P(s, &a.count, &a.type, r, rn, rt, &a.root))
 COLLECTIVE(scatter, P(void* s, fint* sn, fint* st, void* r, fint* rn, fint* rt, fint* root),
            P(s, sn, st, r, rn, rt, root), CHANGEABLE(*rn, *rt, *root, 0),
-           rf_scatter(&call, RF_OP_SCATTER, c, *sn, TYPE(st), NULL, BUFFER(r), *rn, TYPE(rt), *root, where),
+           rf_scatter(&call, RF_OP_SCATTER, c, *sn, TYPE(st), RF_NO_COUNTS, BUFFER(r), *rn, TYPE(rt), *root,
+                      where),
            P(s, sn, st, r, &a.count, &a.type, &a.root))
 
 COLLECTIVE(allgatherv, P(void* s, fint* sn, fint* st, void* r, fint* rn, fint* rd, fint* rt),
            P(s, sn, st, r, rn, rd, rt), CHANGEABLE(*sn, *st, 0, 0),
-           rf_blocks(&call, RF_OP_ALL_GATHERV, c, BUFFER(s), *sn, TYPE(st), rn, TYPE(rt), where),
+           rf_blocks(&call, RF_OP_ALL_GATHERV, c, BUFFER(s), *sn, TYPE(st), RF_INTS(rn), TYPE(rt), where),
            P(s, &a.count, &a.type, r, rn, rd, rt))
 COLLECTIVE(gatherv, P(void* s, fint* sn, fint* st, void* r, fint* rn, fint* rd, fint* rt, fint* root),
            P(s, sn, st, r, rn, rd, rt, root), CHANGEABLE(*sn, *st, *root, 0),
-           rf_gather(&call, RF_OP_GATHERV, c, BUFFER(s), *sn, TYPE(st), 0, TYPE(rt), rn, *root, where),
+           rf_gather(&call, RF_OP_GATHERV, c, BUFFER(s), *sn, TYPE(st), 0, TYPE(rt), RF_INTS(rn), *root,
+                     where),
            P(s, &a.count, &a.type, r, rn, rd, rt, &a.root))
 COLLECTIVE(scatterv, P(void* s, fint* sn, fint* sd, fint* st, void* r, fint* rn, fint* rt, fint* root),
            P(s, sn, sd, st, r, rn, rt, root), CHANGEABLE(*rn, *rt, *root, 0),
-           rf_scatter(&call, RF_OP_SCATTERV, c, 0, TYPE(st), sn, BUFFER(r), *rn, TYPE(rt), *root, where),
+           rf_scatter(&call, RF_OP_SCATTERV, c, 0, TYPE(st), RF_INTS(sn), BUFFER(r), *rn, TYPE(rt), *root,
+                      where),
            P(s, sn, sd, st, r, &a.count, &a.type, &a.root))
 COLLECTIVE(alltoallv, P(void* s, fint* sn, fint* sd, fint* st, void* r, fint* rn, fint* rd, fint* rt),
            P(s, sn, sd, st, r, rn, rd, rt), CHANGEABLE(0, *st, 0, 0),
-           rf_all_to_all(&call, RF_OP_ALL_TO_ALLV, c, BUFFER(s), sn, TYPE(st), rn, TYPE(rt), NULL, where),
+           rf_all_to_all(&call, RF_OP_ALL_TO_ALLV, c, BUFFER(s), RF_INTS(sn), TYPE(st), RF_INTS(rn), TYPE(rt),
+                         NULL, where),
            P(s, sn, sd, st, r, rn, rd, rt))
 
 /* Of a type each: what is received decides who is needed, so its types are read (as for C, exchanges.c). */
@@ -40,8 +45,9 @@ COLLECTIVE(alltoallv, P(void* s, fint* sn, fint* sd, fint* st, void* r, fint* rn
 #define RECEIVED_TYPES                                                           \
   struct rf_fortran_types types __attribute__((cleanup(rf_fortran_types_drop))); \
   rf_fortran_types(&types, c, rt)
-#define TYPED_SHAPE \
-  rf_all_to_all(&call, RF_OP_ALL_TO_ALLW, c, BUFFER(s), sn, RF_NO_HANDLE, rn, RF_NO_HANDLE, types.all, where)
+#define TYPED_SHAPE                                                                             \
+  rf_all_to_all(&call, RF_OP_ALL_TO_ALLW, c, BUFFER(s), RF_INTS(sn), RF_NO_HANDLE, RF_INTS(rn), \
+                RF_NO_HANDLE, types.all, where)
 
 static void f_alltoallw(FROM, TYPED, fint* comm, fint* error) {
   const MPI_Comm c = rf_comm_f2c(*comm);

@@ -4,7 +4,7 @@
 #include "shapes.h"
 
 #define EQUAL(n, t) ((struct rf_shares){.count = *(n), .type = TYPE(t)})
-#define EACH(n, t) ((struct rf_shares){.counts = n, .type = TYPE(t)})
+#define EACH(n, t) ((struct rf_shares){.counts = RF_INTS(n), .type = TYPE(t)})
 #define SHAPE(OP, sent, owed) rf_neighbor_exchange(&call, OP, c, sent, owed, where)
 
 #define BLOCKS P(void* s, fint* sn, fint* st, void* r, fint* rn, fint* rt)

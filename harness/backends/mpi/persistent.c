@@ -33,30 +33,6 @@ int rf_prepared(struct rf_call* making, const struct rf_call* call, enum rf_verd
   return rf_core->end(making, rc);
 }
 
-#define PREPARE_SEND(Name, OP, flag)                                                                         \
-  int wrap_MPI_##Name(const void* b, int n, MPI_Datatype t, int dest, int tag, MPI_Comm c, MPI_Request* q) { \
-    rf_forget_error();                                                                                       \
-    const int rc = NEXT(MPI_##Name)(b, n, t, dest, tag, c, q);                                               \
-    if (rf_is_again(WHERE)) return rc;                                                                       \
-    struct rf_call call;                                                                                     \
-    rf_message(&call, OP, n, t, dest, tag, c, NULL);                                                         \
-    call.flags |= flag;                                                                                      \
-    return rf_prepared_message(rc, *q, &call);                                                               \
-  }
-PREPARE_SEND(Send_init, RF_OP_SEND, 0)
-PREPARE_SEND(Bsend_init, RF_OP_SEND, RF_CALL_BUFFERED)
-PREPARE_SEND(Rsend_init, RF_OP_SEND, 0)
-PREPARE_SEND(Ssend_init, RF_OP_SSEND, 0)
-
-int wrap_MPI_Recv_init(void* b, int n, MPI_Datatype t, int source, int tag, MPI_Comm c, MPI_Request* q) {
-  rf_forget_error();
-  const int rc = NEXT(MPI_Recv_init)(b, n, t, source, tag, c, q);
-  if (rf_is_again(WHERE)) return rc;
-  struct rf_call call;
-  rf_message(&call, RF_OP_RECV, n, t, source, tag, c, NULL);
-  return rf_prepared_message(rc, *q, &call);
-}
-
 int rf_started(struct rf_request* entry, struct rf_call* call, enum rf_verdict verdict, int rc) {
   if (verdict != RF_DO_FORWARD || rf_outcome(rc) != RF_MPI_SUCCESS)
     return rf_core->end(call, rc); /* stays inactive */

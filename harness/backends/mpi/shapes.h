@@ -1,39 +1,51 @@
 /* shapes.h: what the arguments of a collective say, before an action has changed any: one for C's names and
- * Fortran's. Those over a vector and the reductions are in collectives.c, the exchanges in exchanges.c and
- * neighbors.c. */
+ * Fortran's (collective_shapes.c, exchange_shapes.c, neighbor_shapes.c). */
 #ifndef RANKFAULT_MPI_SHAPES_H
 #define RANKFAULT_MPI_SHAPES_H
 
 #include "decoder.h"
 
-void rf_rooted(struct rf_call* call, uint16_t op, MPI_Comm comm, int count, MPI_Datatype type, int root,
+struct rf_counts { /* a vector of counts, of one of the two types; both null where the call has none */
+  const int* ints;
+  const int64_t* large; /* MPI_Count */
+};
+#define RF_INTS(of) ((struct rf_counts){.ints = (of)})
+#define RF_NO_COUNTS ((struct rf_counts){0})
+static inline int rf_has_counts(struct rf_counts counts) { return counts.ints || counts.large; }
+static inline int64_t rf_count_of(struct rf_counts counts, uint32_t i) {
+  return counts.large ? counts.large[i] : counts.ints[i];
+}
+
+void rf_set_elements(struct rf_call* call, int64_t count, MPI_Datatype type);
+void rf_rooted(struct rf_call* call, uint16_t op, MPI_Comm comm, int64_t count, MPI_Datatype type, int root,
                const void* where);
-void rf_reduction(struct rf_call* call, uint16_t op, MPI_Comm comm, const void* send, int count,
+void rf_reduction(struct rf_call* call, uint16_t op, MPI_Comm comm, const void* send, int64_t count,
                   MPI_Datatype type, MPI_Op how, const void* where);
-void rf_rooted_reduction(struct rf_call* call, const void* send, int count, MPI_Datatype type, MPI_Op how,
+void rf_rooted_reduction(struct rf_call* call, const void* send, int64_t count, MPI_Datatype type, MPI_Op how,
                          int root, MPI_Comm comm, const void* where);
-void rf_scattered_reduction(struct rf_call* call, const void* send, const int* counts, MPI_Datatype type,
-                            MPI_Op how, MPI_Comm comm, const void* where);
-void rf_block_reduction(struct rf_call* call, const void* send, int count, MPI_Datatype type, MPI_Op how,
+void rf_scattered_reduction(struct rf_call* call, const void* send, struct rf_counts counts,
+                            MPI_Datatype type, MPI_Op how, MPI_Comm comm, const void* where);
+void rf_block_reduction(struct rf_call* call, const void* send, int64_t count, MPI_Datatype type, MPI_Op how,
                         MPI_Comm comm, const void* where);
 
-/* s, sn, st: buffer, count and type of what is sent; r, rn, rt: of what is received; counts of the v-forms
- * are null in the others */
-void rf_block(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, int rn,
-              MPI_Datatype rt, const void* where);
-void rf_blocks(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st,
-               const int* rn, MPI_Datatype rt, const void* where);
-void rf_all_to_all(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, const int* sn,
-                   MPI_Datatype st, const int* rn, MPI_Datatype rt, const MPI_Datatype* rts,
+/* s, sn, st: buffer, count and type of what is sent; r, rn, rt: of what is received; the v-forms have
+ * counts */
+void rf_block(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, int64_t sn, MPI_Datatype st,
+              int64_t rn, MPI_Datatype rt, const void* where);
+void rf_blocks(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, int64_t sn, MPI_Datatype st,
+               struct rf_counts rn, MPI_Datatype rt, const void* where);
+void rf_all_to_all(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, struct rf_counts sn,
+                   MPI_Datatype st, struct rf_counts rn, MPI_Datatype rt, const MPI_Datatype* rts,
                    const void* where);
-void rf_gather(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, int sn, MPI_Datatype st, int rn,
-               MPI_Datatype rt, const int* rns, int root, const void* where);
-void rf_scatter(struct rf_call* call, uint16_t op, MPI_Comm c, int sn, MPI_Datatype st, const int* sns,
-                const void* r, int rn, MPI_Datatype rt, int root, const void* where);
+void rf_gather(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, int64_t sn, MPI_Datatype st,
+               int64_t rn, MPI_Datatype rt, struct rf_counts rns, int root, const void* where);
+void rf_scatter(struct rf_call* call, uint16_t op, MPI_Comm c, int64_t sn, MPI_Datatype st,
+                struct rf_counts sns, const void* r, int64_t rn, MPI_Datatype rt, int root,
+                const void* where);
 
 struct rf_shares { /* of each neighbour: one count of one type, or counts, or counts and types */
-  int count;
-  const int* counts;
+  int64_t count;
+  struct rf_counts counts;
   MPI_Datatype type;
   const MPI_Datatype* types;
 };

@@ -62,7 +62,7 @@ static uint8_t dtype_of(MPI_Datatype type) {
 
 /* Counts and types the library will refuse are not asked about: an error of ours would reach the
  * program's error handler. They count as moving no data. */
-uint64_t rf_bytes(int count, MPI_Datatype type) {
+uint64_t rf_bytes(int64_t count, MPI_Datatype type) {
   int size = 0;
   if (count <= 0 || !type || type == rf_mpi.datatype_null) return 0;
   const uint8_t dtype = dtype_of(type);
@@ -71,7 +71,7 @@ uint64_t rf_bytes(int count, MPI_Datatype type) {
   return (uint64_t)count * (uint64_t)size;
 }
 
-struct rf_elements rf_elements(int count, MPI_Datatype type) {
+struct rf_elements rf_elements(int64_t count, MPI_Datatype type) {
   const uint8_t dtype = dtype_of(type);
   if (dtype == RF_DTYPE_OTHER) return (struct rf_elements){rf_bytes(count, type), RF_DTYPE_OTHER};
   return (struct rf_elements){count > 0 ? (uint64_t)count : 0, dtype};
@@ -83,7 +83,7 @@ static int is_integer(uint8_t dtype) { return dtype >= RF_DTYPE_INT8 && dtype <=
 
 /* Bytes for a type and unsigned for signed are mistakes, too (MPI 4.1, 3.3.1), but move the same everywhere.
  */
-int rf_is_unequal(int sent, MPI_Datatype st, int taken, MPI_Datatype tt) {
+int rf_is_unequal(int64_t sent, MPI_Datatype st, int64_t taken, MPI_Datatype tt) {
   const uint8_t s = dtype_of(st), t = dtype_of(tt);
   const uint64_t sent_bytes = rf_bytes(sent, st), taken_bytes = rf_bytes(taken, tt);
   if ((sent_bytes == 0 && sent != 0) || (taken_bytes == 0 && taken != 0)) return 0; /* refused, or no size */

@@ -22,9 +22,7 @@ int rf_not_made(struct rf_call* call, MPI_Comm comm, enum rf_verdict verdict) {
   return code;
 }
 
-void rf_apply_change(const struct rf_call* call, int* count, MPI_Datatype* type, int* root, MPI_Op* op) {
-  if (call->changed == 0) return;
-  if (call->changed == RF_ARG_COUNT && count) *count = (int)call->changed_to;
+void rf_apply_other_change(const struct rf_call* call, MPI_Datatype* type, int* root, MPI_Op* op) {
   if (call->changed == RF_ARG_DTYPE && type && rf_type_handle((uint8_t)call->changed_to))
     *type = rf_type_handle((uint8_t)call->changed_to);
   if ((call->changed == RF_ARG_ROOT || call->changed == RF_ARG_PEER) && root) *root = (int)call->changed_to;

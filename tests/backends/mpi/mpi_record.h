@@ -70,4 +70,16 @@ inline std::map<std::string, long> own_book(const Json& book) {
   return out;
 }
 
+// What the diagnosis may look at, without times and addresses.
+inline std::vector<std::string> what_was_done(const FlightRecord& record) {
+  std::vector<std::string> out;
+  for (const rf_record& r : record.records(RF_LIB_MPI))
+    out.push_back(std::string(op_name(r.op)) + " phase " + std::to_string(r.phase) + " seq " +
+                  std::to_string(r.seq) + " count " + std::to_string(r.count) + " dtype " +
+                  std::to_string(r.dtype) + " op " + std::to_string(r.reduce_op) + " peer " +
+                  std::to_string(r.peer) + " flags " + std::to_string(r.flags) + " call " +
+                  std::to_string(r.call));
+  return out;
+}
+
 }  // namespace rankfault::test

@@ -4,12 +4,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "of_count.h"
 #include "own_counts.h"
 
 enum { kMax = 64 };
 
 static int rank, size;
-static int in[kMax * 4], out[kMax * 4], counts[kMax], displs[kMax], byte_displs[kMax];
+static int in[kMax * 4], out[kMax * 4];
+static of_count counts[kMax];
+static of_displ displs[kMax], byte_displs[kMax];
 static MPI_Datatype types[kMax];
 
 static void blocking_reductions(MPI_Comm c) {

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "of_count.h"
+
 enum { kRounds = 3 };
 
 static int rank, size, wrong;

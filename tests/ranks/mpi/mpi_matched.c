@@ -3,6 +3,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
+#include "of_count.h"
 #include "own_counts.h"
 
 enum { kMessages = 5, kElements = 50000 };

@@ -6,12 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "of_count.h"
 #include "own_counts.h"
 
 enum { kMost = 4, kTopologies = 4 };
 
 static int rank, size, wrong;
-static int in[kMost], out[kMost], counts[kMost] = {1, 1, 1, 1}, displs[kMost] = {0, 1, 2, 3};
+static int in[kMost], out[kMost];
+static of_count counts[kMost] = {1, 1, 1, 1};
+static of_displ displs[kMost] = {0, 1, 2, 3};
 static MPI_Aint byte_displs[kMost];
 static MPI_Datatype types[kMost];
 

@@ -13,12 +13,15 @@
 #define PREPARE(name) MPIX_##name##_init
 #endif
 
+#include "of_count.h"
 #include "own_counts.h"
 
 enum { kMax = 16, kKinds = 17 };
 
 static int rank, size;
-static int in[kMax * 2], out[kKinds][kMax * 2], counts[kMax], displs[kMax], byte_displs[kMax];
+static int in[kMax * 2], out[kKinds][kMax * 2];
+static of_count counts[kMax];
+static of_displ displs[kMax], byte_displs[kMax];
 static MPI_Datatype types[kMax];
 
 static const char* const kOps[kKinds] = {

@@ -1,9 +1,22 @@
-/* matched.c: matched probes. MPI_Mprobe takes a message out of the matching, as a receive does, and
- * MPI_Mrecv only fetches what was taken: so the probe is recorded as the receive (MPI 4.1, 3.8.2).
+/* probes.c: probes, and probes that match. MPI_Mprobe takes a message out of the matching, as a receive does,
+ * and MPI_Mrecv only fetches what was taken: so the probe is recorded as the receive (MPI 4.1, 3.8.2).
  *
  * A sender that waits for its receive goes on only at the MPI_Mrecv. So it is never said to need a receive
  * that has been probed, and of what an MPI_Mrecv or a wait for an MPI_Imrecv waits for nothing is known. */
-#include "decoder.h"
+#include "counts.h"
+
+int wrap_MPI_Probe(int source, int tag, MPI_Comm c, struct rf_mpi_status* status) {
+  struct rf_call call;
+  rf_message(&call, RF_OP_PROBE, 0, RF_NO_HANDLE, source, tag, c, WHERE);
+  RF_RETURN_CALL(&call, c, NEXT(MPI_Probe)(source, tag, c, status));
+}
+
+/* A poll: the lane is running, and a record each would push the history out of the ring. */
+int wrap_MPI_Iprobe(int source, int tag, MPI_Comm c, int* flag, struct rf_mpi_status* status) {
+  rf_forget_error();
+  const int rc = NEXT(MPI_Iprobe)(source, tag, c, flag, status);
+  return rf_polled(rc, *flag);
+}
 
 int wrap_MPI_Mprobe(int source, int tag, MPI_Comm c, MPI_Message* message, struct rf_mpi_status* status) {
   struct rf_call call;
@@ -44,16 +57,4 @@ int wrap_MPI_Improbe(int source, int tag, MPI_Comm c, int* flag, MPI_Message* me
   *flag = verdict == RF_DO_SKIP;
   rf_empty_if_skipped(&call, status);
   return rf_core->end(&call, rf_not_made(&call, c, verdict));
-}
-
-int wrap_MPI_Mrecv(void* b, int n, MPI_Datatype t, MPI_Message* message, struct rf_mpi_status* status) {
-  struct rf_call call;
-  rf_call_on(&call, RF_OP_WAIT, RF_NO_HANDLE, WHERE);
-  call.pending_count = 1; /* for a message we know no more of */
-  RF_RETURN_CALL(&call, rf_mpi.world, NEXT(MPI_Mrecv)(b, n, t, message, status));
-}
-
-/* The request is in no table: whoever waits for it waits for something we know nothing of. */
-int wrap_MPI_Imrecv(void* b, int n, MPI_Datatype t, MPI_Message* message, MPI_Request* q) {
-  return NEXT(MPI_Imrecv)(b, n, t, message, q);
 }
