@@ -10,6 +10,7 @@
 #include <set>
 
 #include "harness/commands/launcher_words.h"
+#include "harness/launch/launcher.h"
 
 namespace rankfault {
 namespace {
@@ -82,7 +83,9 @@ Result<Workload> torchrun_workload(const Words& command, size_t from, int given)
   Workload out;
   out.launcher = LauncherKind::kTorchrun;
   out.ranks = *ranks;
-  if (from == 3 || command[0].find('/') != std::string::npos) out.torchrun = command[0];
+  // The one that the shell would start, whatever Python a scenario's torchrun is of (RANKFAULT_PYTHON).
+  const bool by_name = from == 1 && command[0].find('/') == std::string::npos;
+  out.torchrun = by_name ? program_on_path(command[0]) : command[0];
   out.launcher_args = words->launcher_args;
   out.command = words->program;
   return out;

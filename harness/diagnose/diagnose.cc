@@ -34,13 +34,22 @@ std::string polled_for(const JobView& job, const DiagnoseOptions& options) {
   return "";
 }
 
+// Calls of which the record has no more than that they are made; "" when there are none.
+std::string unrecorded_kind(uint32_t opaque) {
+  if (opaque & RF_OPAQUE_COMMUNICATION) return "communication";
+  if (opaque & RF_OPAQUE_IO) return "I/O";
+  return opaque & RF_OPAQUE_RMA ? "one-sided" : "";
+}
+
 // A rank that has long been seen in no call, and makes calls that have no record; "" where none is.
 std::string unrecorded(const JobView& job, const DiagnoseOptions& options) {
-  for (const auto& p : job.processes())
-    if (p->view->opaque & (RF_OPAQUE_RMA | RF_OPAQUE_IO) && !p->ended() && p->all_inside().empty() &&
+  for (const auto& p : job.processes()) {
+    const std::string kind = unrecorded_kind(p->view->opaque);
+    if (!kind.empty() && !p->ended() && p->all_inside().empty() &&
         lasted(outside_since(*p), job.timeline().look) > options.hung_after)
       return fmt::format("rank {} has long been in no call that is recorded, and makes {} calls that are not",
-                         p->rank(), p->view->opaque & RF_OPAQUE_IO ? "I/O" : "one-sided");
+                         p->rank(), kind);
+  }
   return "";
 }
 

@@ -2,7 +2,11 @@
 #include "harness/commands/job_words.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 
 namespace rankfault {
@@ -73,6 +77,20 @@ TEST(JobWords, TorchrunKeepsItsWordsAndItsDefaultIsOneRank) {
   EXPECT_THAT(w.command, ElementsAre("pkg.train", "--nproc_per_node=9"));
   EXPECT_EQ(job("torchrun train.py").ranks, 1);
   EXPECT_EQ(job("torchrun --nproc-per-node gpu train.py", 2).ranks, 2);
+}
+
+// Another PyTorch for scenarios does not change which one a watched job runs with.
+TEST(JobWords, TorchrunByNameIsTheOneOnThePath) {
+  char folder[] = "/tmp/rf-words-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder), nullptr);
+  const std::string torchrun = std::string(folder) + "/torchrun", path = std::getenv("PATH");
+  std::ofstream(torchrun) << "#!/bin/sh\n";
+  ::chmod(torchrun.c_str(), 0755);
+  ::setenv("PATH", (folder + (":" + path)).c_str(), 1);
+  ::setenv("RANKFAULT_PYTHON", "/another/python", 0);
+  EXPECT_EQ(job("torchrun train.py").torchrun, torchrun);
+  ::setenv("PATH", path.c_str(), 1);
+  std::filesystem::remove_all(folder);
 }
 
 TEST(JobWords, APlainProgramIsStartedAsOftenAsSaid) {

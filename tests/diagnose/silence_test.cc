@@ -174,17 +174,19 @@ TEST(Rules, MakeFindingsOfTheirOwnKindAlone) {
   EXPECT_EQ(made, 1u);
 }
 
-// Fortran's MPI-IO has no record: only that it was called.
+// Some calls have no record (Fortran's MPI-IO, MPI_Comm_spawn): only that they were made.
 TEST(NamedCalls, ARankThatMakesCallsWithoutARecordIsNotCalledWell) {
-  TimelineBuilder job(2, RF_LIB_MPI);
-  job.everyone(all_reduce());
-  job.rank(0).opaque = RF_OPAQUE_IO;
-  job.wait(15 * kSecond);
-  EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
-  job.wait(10 * kSecond);
-  EXPECT_TRUE(diagnose(job.build()).cannot_say());
-  for (int r : {0, 1}) job.finalized(r).exits(r, 0);
-  EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
+  for (const uint32_t opaque : {RF_OPAQUE_IO, RF_OPAQUE_RMA, RF_OPAQUE_COMMUNICATION}) {
+    TimelineBuilder job(2, RF_LIB_MPI);
+    job.everyone(all_reduce());
+    job.rank(0).opaque = opaque;
+    job.wait(15 * kSecond);
+    EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
+    job.wait(10 * kSecond);
+    EXPECT_TRUE(diagnose(job.build()).cannot_say()) << opaque;
+    for (int r : {0, 1}) job.finalized(r).exits(r, 0);
+    EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
+  }
 }
 
 }  // namespace
