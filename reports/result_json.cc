@@ -112,9 +112,9 @@ Json first_cause(const Findings& findings) {
   return {};
 }
 
-Json unsafe_json(const Findings& findings) {
+Json list_json(const std::vector<Finding>& findings) {
   Json all = Json::array();
-  for (const Finding& f : findings.unsafe) all.push_back(to_json(f));
+  for (const Finding& f : findings) all.push_back(to_json(f));
   return all;
 }
 
@@ -139,11 +139,10 @@ Json whole_result(const RunReport& report) {
   if (report.compared) out["variants"] = variants_json(*report.compared);
   if (!report.facts) return out;
   const RunFacts& facts = *report.facts;
-  Json findings = Json::array();
-  for (const Finding& finding : facts.findings.all) findings.push_back(to_json(finding));
-  out["findings"] = std::move(findings);
+  out["findings"] = list_json(facts.findings.all);
   out["first_cause"] = first_cause(facts.findings);
-  if (!facts.findings.unsafe.empty()) out["unsafe"] = unsafe_json(facts.findings);
+  if (!facts.findings.unsafe.empty()) out["unsafe"] = list_json(facts.findings.unsafe);
+  if (!facts.findings.remarks.empty()) out["remarks"] = list_json(facts.findings.remarks);
   out["timings"] = Timings(facts).json();
   out["cleanup"] = cleanup_json(facts);
   out["seed"] = facts.plan.seed;

@@ -115,6 +115,15 @@ std::string unsafe_text(const Findings& findings) {
   return out;
 }
 
+std::string remarks_text(const Findings& findings) {
+  std::string out;
+  for (const Finding& f : findings.remarks) {
+    out += fmt::format("  remark  {}\n", f.text);
+    for (const Side& side : f.sides) out += fmt::format("          {}\n", side_line(side));
+  }
+  return out;
+}
+
 std::string losses_text(const Json& line) {
   const auto number = [&](const char* key) { return line.value(key, uint64_t{0}); };
   std::string text = fmt::format("the newest {} calls of each thread; {} records are no longer there",

@@ -14,6 +14,7 @@ std::string findings_text(const Findings&);     // with sides and last words of 
 std::string findings_summary(const Findings&);  // the same without sides: what was printed before
 // What would be under the strictest semantics and did not happen; "" nothing.
 std::string unsafe_text(const Findings&);
+std::string remarks_text(const Findings&);
 // What the records of a long or a fast job no longer hold, from the journal's line of it.
 std::string losses_text(const Json& history_line);
 std::vector<std::string> losses_of(const RunFacts&);  // of each attempt that lost any

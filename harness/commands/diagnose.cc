@@ -26,7 +26,7 @@ struct Options {
 // Of one path: a run directory, or a folder or file of dumps.
 struct Diagnosed {
   Findings findings;
-  std::vector<std::string> remarks;  // what could not be read, and which ranks left nothing
+  std::vector<std::string> notes;  // what could not be read, and which ranks left nothing
 };
 
 // Every journaled look again, in order. A run that was never looked at is looked at at its end.
@@ -62,13 +62,13 @@ Result<Diagnosed> replay(const std::string& run_dir) {
     findings.all.front().text =
         "the journal ends before the run did; until then: " + findings.all.front().text;
   }
-  std::vector<std::string> remarks = records.unread();
-  if (!remarks.empty() && findings.nothing_wrong()) {
+  std::vector<std::string> notes = records.unread();
+  if (!notes.empty() && findings.nothing_wrong()) {
     findings.all.front().kind = "cannot_say";
     findings.all.front().text = "records are missing; in what is left: " + findings.all.front().text;
   }
-  if (!losses.empty()) remarks.push_back(std::move(losses));
-  return Diagnosed{std::move(findings), std::move(remarks)};
+  if (!losses.empty()) notes.push_back(std::move(losses));
+  return Diagnosed{std::move(findings), std::move(notes)};
 }
 
 Result<Diagnosed> from_dumps(const std::string& path) {
@@ -76,7 +76,7 @@ Result<Diagnosed> from_dumps(const std::string& path) {
   if (!job.ok()) return job.error();
   Diagnosed d;
   for (const FrEvidence& e : job->evidence)
-    if (e.kind != FrEvidence::Kind::kLeftOut) d.remarks.push_back(e.path.empty() ? e.what : e.to_string());
+    if (e.kind != FrEvidence::Kind::kLeftOut) d.notes.push_back(e.path.empty() ? e.what : e.to_string());
   if (job->not_one_job.empty()) {
     d.findings = diagnose(job->timeline);
     return d;
@@ -175,16 +175,17 @@ int run(const Options& options) {
     if (options.json) {
       Json one{{"findings", to_json(found->findings)}};
       for (const Finding& f : found->findings.unsafe) one["unsafe"].push_back(to_json(f));
+      for (const Finding& f : found->findings.remarks) one["remarks"].push_back(to_json(f));
       if (options.paths.size() > 1) one["path"] = path;
-      if (!found->remarks.empty()) one["remarks"] = found->remarks;
+      if (!found->notes.empty()) one["notes"] = found->notes;
       all.push_back(std::move(one));
       continue;
     }
     if (options.paths.size() > 1)
       std::printf("%s%s\n", all.empty() && path == options.paths.front() ? "" : "\n", path.c_str());
-    for (const std::string& remark : found->remarks) std::printf("note: %s\n", remark.c_str());
+    for (const std::string& note : found->notes) std::printf("note: %s\n", note.c_str());
     print(found->findings);
-    std::printf("%s", unsafe_text(found->findings).c_str());
+    std::printf("%s%s", unsafe_text(found->findings).c_str(), remarks_text(found->findings).c_str());
   }
   if (options.json && all.size() == 1)
     std::printf("%s\n", all[0].dump(2).c_str());

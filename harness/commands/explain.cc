@@ -55,7 +55,7 @@ int explain(const std::string& run_dir, bool all) {
     for (const Assumption& assumption : finding.assumes)
       if (!assumption.holds) fmt::print("    not proven: {}: {}\n", assumption.name, assumption.why);
   }
-  fmt::print("{}", unsafe_text(run->facts->findings));
+  fmt::print("{}{}", unsafe_text(run->facts->findings), remarks_text(run->facts->findings));
   return kExitPass;
 }
 

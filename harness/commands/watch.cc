@@ -133,7 +133,7 @@ void print_end(const FinishedRun& run, const Options& options) {
   const std::string status = job_status(*run.facts);
   tell(fmt::format("the job {}\n{}", status.empty() ? "was ended" : "ended: " + status,
                    no_rank_text(*run.facts) + findings_summary(run.facts->findings) +
-                       unsafe_text(run.facts->findings) +
+                       unsafe_text(run.facts->findings) + remarks_text(run.facts->findings) +
                        not_known_to_be_safe(run.facts->findings, options)));
   for (const std::string& what : run.report.lost) tell(fmt::format("  lost    {}\n", what));
   if (!run.report.cleanup.empty()) tell(fmt::format("  left    {}\n", run.report.cleanup));

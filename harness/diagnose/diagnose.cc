@@ -139,14 +139,18 @@ std::vector<ClaimedCall> left_by_jumps(const JobView& job) {
   return found;
 }
 
+std::vector<Finding>& list_of(const Finding& f, Findings& findings) {
+  if (f.confidence == Confidence::kStrict) return findings.unsafe;
+  return f.confidence == Confidence::kRemark ? findings.remarks : findings.all;
+}
+
 }  // namespace
 
 Findings diagnose(const Timeline& timeline, const DiagnoseOptions& options) {
   const JobView job(timeline);
   Findings findings;
   for (const Rule* rule : Catalog<Rule>::instance().all())
-    for (Finding& f : rule->look(job, options))
-      (f.confidence == Confidence::kStrict ? findings.unsafe : findings.all).push_back(std::move(f));
+    for (Finding& f : rule->look(job, options)) list_of(f, findings).push_back(std::move(f));
   findings.left_by_jumps = left_by_jumps(job);
   findings.strict_known = job.strict_cycle().has_value();
   order_by_cause(findings.all);

@@ -157,6 +157,18 @@ std::string difference(const Call& a, const Call& b) {
   return "";
 }
 
+bool tolerated_type(const Call& from, const Call& to) {
+  if (from.library() != RF_LIB_MPI || ((from.flags() | to.flags()) & RF_CALL_COUNT_UNKNOWN)) return false;
+  if (from.op() == RF_OP_SEND || from.op() == RF_OP_SSEND)
+    return dtypes_differ(from.dtype(), to.dtype()) && from.bytes() == to.bytes() && from.count() != 0 &&
+           carry_alike(from.dtype(), to.dtype());
+  if (!difference(from, to).empty()) return false;
+  const auto taken = static_cast<uint8_t>(to.tag() & RF_TAKEN_DTYPE);
+  if (has_takers(from))
+    return to.tag() & RF_TAKEN_KNOWN && gives(from, to) && dtypes_differ(from.dtype(), taken);
+  return from.op() == RF_OP_BROADCAST && from.count() != 0 && dtypes_differ(from.dtype(), to.dtype());
+}
+
 namespace {
 
 // Equal in all that difference() reads.

@@ -12,8 +12,9 @@
 namespace rankfault {
 
 // kStrict: not of what happened, but of what the recorded calls do under the strictest semantics of the
-// standard; of the kind `unsafe` alone.
-enum class Confidence { kInferred, kProven, kStrict };
+// standard; of the kind `unsafe` alone. kRemark: recorded, forbidden by the standard, and without effect; of
+// the kind `type_remark` alone.
+enum class Confidence { kInferred, kProven, kStrict, kRemark };
 enum class Claim { kNone, kCannotReturn, kNotTheSameCall, kHadNotEntered };
 
 struct SeqRange {
@@ -83,6 +84,8 @@ struct Findings {
   // Deadlocks that did not happen, because MPI buffered a message. They change a verdict only where a
   // scenario or an option asks for them.
   std::vector<Finding> unsafe = {};
+  // What the standard forbids and the library carries out like what it allows. They change no verdict.
+  std::vector<Finding> remarks = {};
   // Whether the replay that fills `unsafe` came to its end. If not, an empty `unsafe` does not mean safe.
   bool strict_known = false;
   // Where every rank ended with 0: the calls whose end no record has. Their threads jumped out of them.
@@ -123,26 +126,27 @@ class FindingsLog {
   std::vector<Finding> news(const Findings&, bool last_look) const;  // the same, and nothing is kept
   // Takes one of those again, as read from a journal: the same result without the timelines.
   void take(const Finding&);
-  // The same of one that would be (Findings::unsafe), and of Findings::strict_known at a last look, which
-  // add() takes by itself.
+  // The same of those beside them (Findings::unsafe and remarks), and of Findings::strict_known at a last
+  // look, which add() takes by itself.
   void take_unsafe(const Finding&);
+  void take_remark(const Finding&);
   void take_strict_known(bool known) { strict_known_ = known; }
   Findings result() const;
 
  private:
-  std::vector<Finding> kept_, unsafe_;
+  std::vector<Finding> kept_, unsafe_, remarks_;
   bool strict_known_ = false;
   Findings quiet_;  // what the newest look said while nothing was kept
 };
 
-// The findings of a finished run, from its journal alone: folds its `finding`, `unsafe` and last `look`
-// lines.
+// The findings of a finished run, from its journal alone: folds its `finding`, `unsafe`, `remark` and last
+// `look` lines.
 Findings findings_from_journal(const std::vector<Json>& lines);
 
 // Orders by what came first and hangs later ones under their cause (caused_by).
 void order_by_cause(std::vector<Finding>&);
 
-const char* to_text(Confidence);  // proven, inferred, strict
+const char* to_text(Confidence);  // proven, inferred, strict, remark
 Json to_json(const Finding&);
 Json to_json(const Findings&);
 Result<Finding> finding_from_json(const Json&);

@@ -39,6 +39,8 @@ const char* to_text(Confidence confidence) {
       return "proven";
     case Confidence::kStrict:
       return "strict";
+    case Confidence::kRemark:
+      return "remark";
     case Confidence::kInferred:
       break;
   }
@@ -99,7 +101,7 @@ Result<Finding> finding_from_json(const Json& j) try {
     f.seq = SeqRange{seq.at("from").get<uint64_t>(), seq.at("to").get<uint64_t>()};
   f.seq_reason = j.at("seq_reason").get<std::string>();
   const std::string confidence = j.at("confidence").get<std::string>();
-  for (const Confidence known : {Confidence::kProven, Confidence::kStrict})
+  for (const Confidence known : {Confidence::kProven, Confidence::kStrict, Confidence::kRemark})
     if (confidence == to_text(known)) f.confidence = known;
   const std::string claim = j.at("claim").get<std::string>();
   f.claim = claim == "cannot_return"       ? Claim::kCannotReturn

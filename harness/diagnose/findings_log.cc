@@ -108,6 +108,7 @@ std::vector<Finding> FindingsLog::add(const Findings& look, bool last_look) {
   std::vector<Finding> added = news(look, last_look);
   for (const Finding& f : added) take(f);
   for (const Finding& f : look.unsafe) take_unsafe(f);
+  for (const Finding& f : look.remarks) take_remark(f);
   if (last_look) take_strict_known(look.strict_known);
   return added;
 }
@@ -116,6 +117,11 @@ std::vector<Finding> FindingsLog::add(const Findings& look, bool last_look) {
 void FindingsLog::take_unsafe(const Finding& f) {
   std::erase_if(unsafe_, [&](const Finding& k) { return k.attempt == f.attempt; });
   unsafe_.push_back(f);
+}
+
+void FindingsLog::take_remark(const Finding& f) {
+  std::erase_if(remarks_, [&](const Finding& k) { return k.attempt == f.attempt && k.comm_id == f.comm_id; });
+  remarks_.push_back(f);
 }
 
 std::vector<Finding> FindingsLog::news(const Findings& look, bool last_look) const {
@@ -152,14 +158,15 @@ std::vector<Finding> FindingsLog::news(const Findings& look, bool last_look) con
 }
 
 Findings FindingsLog::result() const {
-  Findings result{kept_, unsafe_, strict_known_};
+  Findings result{kept_, unsafe_, remarks_, strict_known_};
   order_by_cause(result.all);
+  if (result.all.empty()) result.all = quiet_.all;
   if (!result.all.empty()) return result;
-  if (!quiet_.all.empty()) return {quiet_.all, unsafe_, strict_known_};
   Finding f;
   f.kind = "cannot_say";
   f.text = "the job was never looked at";
-  return {{f}, unsafe_, strict_known_};
+  result.all = {f};
+  return result;
 }
 
 Findings findings_from_journal(const std::vector<Json>& lines) {
@@ -167,9 +174,12 @@ Findings findings_from_journal(const std::vector<Json>& lines) {
   for (const Json& line : lines) {
     const std::string ev = line.value("ev", "");
     if (ev == "look" && line.value("last", false)) log.take_strict_known(line.value("strict_known", false));
-    if ((ev != "finding" && ev != "unsafe") || !line.contains("finding")) continue;
-    if (const auto f = finding_from_json(line["finding"]))
-      ev == "finding" ? log.take(*f) : log.take_unsafe(*f);
+    if (!line.contains("finding")) continue;
+    const auto f = finding_from_json(line["finding"]);
+    if (!f) continue;
+    if (ev == "finding") log.take(*f);
+    if (ev == "unsafe") log.take_unsafe(*f);
+    if (ev == "remark") log.take_remark(*f);
   }
   return log.result();
 }

@@ -13,6 +13,10 @@ namespace rankfault {
 // "op", "blocking", "dtype", "count", "root", "reduce_op".
 std::string difference(const Call&, const Call&);
 
+// Whether `to` takes what `from` sends, a message or a share of a collective, as another type that the
+// standard forbids there (MPI 4.1, 3.3.1) and every library carries out: difference() is "" for the pair.
+bool tolerated_type(const Call& from, const Call& to);
+
 // The calls of several members at one place. That each fits the first does not mean that they fit each other:
 // bytes fit any type, and of a gather each fits another sender. So a call is compared with all, those that
 // look the same once. It is used up to the first difference: calls that fit are added.

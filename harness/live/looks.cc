@@ -134,9 +134,12 @@ void Looks::keep(const Seen& seen, const char* reason, bool last) {
     journal_.write("finding", {{"look", line}, {"finding", to_json(finding)}});
     if (finding.confidence == Confidence::kProven && first_proven_ == 0) first_proven_ = now_ns();
   }
-  if (last)
+  if (last) {
     for (const Finding& f : seen.findings.unsafe)
       journal_.write("unsafe", {{"look", line}, {"finding", to_json(f)}});
+    for (const Finding& f : seen.findings.remarks)
+      journal_.write("remark", {{"look", line}, {"finding", to_json(f)}});
+  }
   if (options_.news && !news.empty()) options_.news(seen.timeline, news);
 }
 
