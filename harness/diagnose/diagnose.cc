@@ -158,32 +158,15 @@ Findings diagnose(const Timeline& timeline, const DiagnoseOptions& options) {
   return findings;
 }
 
-namespace {
-
-Timeline trip(const Timeline& timeline) {
-  Result<Timeline> out = state_from_json(state_to_json(timeline));
-  RF_ASSERT(out.ok(), "a state that we wrote cannot be read");
-  return std::move(*out);
-}
-
-}  // namespace
-
-// One process at a time: the text of all is more than the job's own words.
+// What state_to_json() leaves out, and call sites without an address of a record have no line there.
 Timeline canonical(Timeline timeline) {
-  std::vector<ProcessView> processes = std::move(timeline.processes);
-  timeline.processes.clear();
-  Timeline out = trip(timeline);
-  for (ProcessView& from : processes) {
-    std::vector<Event> history = std::move(from.history);
-    Timeline one;
-    one.processes.push_back(std::move(from));
-    ProcessView to = std::move(trip(one).processes.front());
-    to.history = std::move(history);
-    to.source = std::move(one.processes.front().source);
-    to.name_at = std::move(one.processes.front().name_at);
-    out.processes.push_back(std::move(to));
+  for (ProcessView& p : timeline.processes) {
+    p.ancestors.clear();
+    p.spawned = false;
+    for (CommView& c : p.comms) c.started = 0;
+    std::erase_if(p.source_lines, [&](const auto& line) { return p.call_sites.count(line.first) == 0; });
   }
-  return out;
+  return timeline;
 }
 
 }  // namespace rankfault

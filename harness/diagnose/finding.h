@@ -112,8 +112,8 @@ bool says_it_hangs(const Finding&);
 // Pure, and the heart: flight records and ends in, findings out.
 Findings diagnose(const Timeline&, const DiagnoseOptions& = {});
 
-// The same timeline after a trip through its journal line: what a replay will see. Live diagnosis
-// uses it too, so both give the same bytes.
+// The timeline without what its journal line leaves out: what a replay will see. Live diagnosis uses it too,
+// so both give the same bytes.
 Timeline canonical(Timeline);
 
 // Findings over the looks of a run: a proven finding stays; an inferred one is replaced when it

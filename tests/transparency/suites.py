@@ -74,8 +74,8 @@ def mpi4py_suites(folder, wanted, ranks, words):
                 continue
             if kind == "wheel":
                 python = virtual_environment(folder / "mpi4py-wheel", f"mpi4py=={MPI4PY}")
-            else:
-                python = virtual_environment(folder / f"mpi4py-{name.replace(' ', '-')}", "--no-binary", "mpi4py",
+            else:  # pip would keep what it built, and use it again for the next MPI
+                python = virtual_environment(folder / f"mpi4py-{name.replace(' ', '-')}", "--no-cache-dir", "--no-binary", "mpi4py",
                                              f"mpi4py=={MPI4PY}", env={"MPICC": shutil.which(compiler) or compiler})
             for n in ranks:
                 yield Suite(f"{title}, {n} ranks", start(found, n), [str(python), str(tests_of_mpi4py(folder)), "-q", *words], env)
