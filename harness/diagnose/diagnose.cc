@@ -53,6 +53,18 @@ std::string unrecorded(const JobView& job, const DiagnoseOptions& options) {
   return "";
 }
 
+// The rules ask for members that are missing. Here none is, and the call does not complete.
+bool stands_though_all_came(const Call& c, const CommGroup& group, TimeNs look,
+                            const DiagnoseOptions& options) {
+  TimeNs starved = 0;
+  for (const Member& m : group.members) {
+    if (m.entered(c.seq) == Known::kNo) return false;
+    if (m.process) starved = std::max(starved, m.process->view->starved);
+  }
+  const Duration limit = patience_with_completion(group, c.op(), options.hung_after).limit;
+  return lasted(c.entered, look) > while_starved(limit, limit, starved);
+}
+
 // Why nothing found is not the same as nothing wrong; "" when it is.
 std::string blind_spot(const JobView& job, const DiagnoseOptions& options) {
   const Timeline& t = job.timeline();
@@ -67,7 +79,7 @@ std::string blind_spot(const JobView& job, const DiagnoseOptions& options) {
       if (lasted(c->entered, t.look) <= long_after || rf_is_inner(c->op())) continue;
       const CommGroup* group = job.group(*p, c->comm());
       const bool inter = group && group->flags & RF_COMM_INTER;
-      if (is_collective(c->op()) && group && !inter)
+      if (is_collective(c->op()) && group && !inter && !stands_though_all_came(*c, *group, t.look, options))
         continue;  // the rules about collectives have looked at it
       return fmt::format("rank {} has long been inside {}, and no rule explains it", p->rank(),
                          group ? call_text(*c, *group) : name_of_call(*c));

@@ -19,9 +19,9 @@ bool counts_by_design_equal(const Call& c) {
     case RF_OP_EXSCAN:
       return true;
     case RF_OP_GATHER:
-    case RF_OP_SCATTER:
-      return c.library() ==
-             RF_LIB_MPI;  // recorded as one block on all ranks; elsewhere the root counts them all
+    case RF_OP_SCATTER:         // recorded as one block on all ranks; elsewhere the root counts them all
+    case RF_OP_REDUCE_SCATTER:  // recorded as the sum of all blocks
+      return c.library() == RF_LIB_MPI;
     default:
       return false;  // v-forms
   }
@@ -41,8 +41,8 @@ bool dtypes_differ(uint8_t a, uint8_t b) {
 }
 
 bool reduces(uint16_t op) {
-  return op == RF_OP_ALL_REDUCE || op == RF_OP_REDUCE || op == RF_OP_REDUCE_SCATTER_BLOCK ||
-         op == RF_OP_SCAN || op == RF_OP_EXSCAN;
+  return op == RF_OP_ALL_REDUCE || op == RF_OP_REDUCE || op == RF_OP_REDUCE_SCATTER ||
+         op == RF_OP_REDUCE_SCATTER_BLOCK || op == RF_OP_SCAN || op == RF_OP_EXSCAN;
 }
 
 // What an element is made of: one type for all integers and bytes, whatever their width and sign.
@@ -120,18 +120,11 @@ bool takes_differ(const Call& a, const Call& b) {
   return gives_another_type(a, b) || gives_another_type(b, a);
 }
 
-// Its count is that of all shares.
-bool shares_differ(const Call& a, const Call& b) {
-  return a.op() == RF_OP_REDUCE_SCATTER && a.library() == RF_LIB_MPI &&
-         !((a.flags() | b.flags()) & RF_CALL_COUNT_UNKNOWN) && a.count() != 0 && b.count() != 0 &&
-         dtypes_differ(a.dtype(), b.dtype());
-}
-
 // An in-place all_reduce counts like any other; in the gathering forms it may count another buffer.
 bool comparable_count(const Call& c) {
   const bool same_in_place = c.op() == RF_OP_ALL_REDUCE || c.op() == RF_OP_SCAN || c.op() == RF_OP_EXSCAN ||
                              c.op() == RF_OP_REDUCE || c.op() == RF_OP_BROADCAST || c.op() == RF_OP_GATHER ||
-                             c.op() == RF_OP_SCATTER;
+                             c.op() == RF_OP_SCATTER || c.op() == RF_OP_REDUCE_SCATTER;
   const uint16_t in_place_matters = same_in_place ? 0 : RF_CALL_IN_PLACE;
   return counts_by_design_equal(c) && !(c.flags() & ((kNoCount & ~RF_CALL_IN_PLACE) | in_place_matters));
 }
@@ -150,7 +143,6 @@ std::string difference(const Call& a, const Call& b) {
       return "dtype";
     if (a.bytes() != b.bytes()) return "count";
   }
-  if (shares_differ(a, b)) return "dtype";
   if (has_root(a.op()) && a.peer() != b.peer() && a.peer() >= 0 && b.peer() >= 0) return "root";
   if (a.reduce_op() != b.reduce_op() && a.reduce_op() != RF_REDUCE_OTHER && b.reduce_op() != RF_REDUCE_OTHER)
     return "reduce_op";

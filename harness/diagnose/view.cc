@@ -28,6 +28,8 @@ std::string name_of(const CommGroup& group) {
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   if (ranks.size() == 1 && all.size() > 1) return fmt::format("size {} in rank {}", group.size, ranks[0]);
+  if (ranks.empty())
+    return group.flags & RF_COMM_INTER ? "an intercommunicator" : fmt::format("size {}", group.size);
   return fmt::format("size {} of ranks {}", group.size,
                      fmt::join(ranks.size() < all.size() ? ranks : all, " "));
 }

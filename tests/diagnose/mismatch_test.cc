@@ -262,5 +262,19 @@ TEST(GlooSlots, CallsOfOneOperationThatDifferAreProven) {
   EXPECT_EQ(f->confidence, Confidence::kProven);
 }
 
+// The blocks of a reduce_scatter may differ; their sum is the length of everybody's vector.
+TEST(Mismatch, AReduceScatterOfVectorsOfAnotherLength) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  for (int r : {0, 1}) {
+    CallSpec spec = all_reduce(r == 0 ? 3 : 4);
+    spec.op = RF_OP_REDUCE_SCATTER;
+    job.blocked(r, spec);
+  }
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "call_mismatch");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_EQ(f->field, "count");
+}
+
 }  // namespace
 }  // namespace rankfault::testing

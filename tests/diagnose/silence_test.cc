@@ -174,6 +174,20 @@ TEST(Rules, MakeFindingsOfTheirOwnKindAlone) {
   EXPECT_EQ(made, 1u);
 }
 
+TEST(Silence, AnIntercommunicatorIsCalledOne) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.comm("inter", {0, 1});
+  for (int r : {0, 1}) job.comm_of(r, "inter").flags |= RF_COMM_INTER;
+  job.everyone(all_reduce()).blocked(0, on(all_reduce(), "inter")).wait(5 * kSecond);
+  Timeline timeline = job.build();
+  for (ProcessView& p : timeline.processes)
+    for (CommView& c : p.comms)
+      if (c.flags & RF_COMM_INTER) c.name.clear();
+  const Findings found = diagnose(timeline);
+  ASSERT_TRUE(found.cannot_say()) << all_kinds(found);
+  EXPECT_THAT(found.all.front().text, HasSubstr("on an intercommunicator, "));
+}
+
 // Some calls have no record (Fortran's MPI-IO, MPI_Comm_spawn): only that they were made.
 TEST(NamedCalls, ARankThatMakesCallsWithoutARecordIsNotCalledWell) {
   for (const uint32_t opaque : {RF_OPAQUE_IO, RF_OPAQUE_RMA, RF_OPAQUE_COMMUNICATION}) {

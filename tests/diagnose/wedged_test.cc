@@ -90,6 +90,34 @@ TEST(Wedged, AKnotSilencesOnlyWhatStandsBehindIt) {
             1);
 }
 
+// Each rank sends what it says, and rank 1 takes more than rank 0 sends it: rank 0 leaves, rank 1 stays.
+TEST(Wedged, ARankStandsInACallThatTheOthersHaveLeft) {
+  TimelineBuilder job(3, RF_LIB_MPI);
+  CallSpec shares = all_reduce();
+  shares.op = RF_OP_ALL_TO_ALLV;
+  job.everyone(all_reduce()).does(0, shares).does(2, shares).blocked(1, shares);
+  job.wait(1 * kSecond).blocked(0, barrier()).blocked(2, barrier()).wait(19 * kSecond);
+  EXPECT_EQ(finding_of(diagnose(job.build()), "wedged"), nullptr);
+  job.wait(6 * kSecond);
+  const Findings found = diagnose(job.build());
+  ASSERT_EQ(all_kinds(found), "wedged");
+  const Finding& f = found.all.front();
+  EXPECT_TRUE(f.ranks.empty());
+  EXPECT_EQ(f.seq->from, 2u);
+  EXPECT_THAT(f.text,
+              ::testing::StartsWith("rank 1 is in all_to_allv 2 on world, to which all members came, the "
+                                    "others wait in later calls, and nothing completes, "));
+}
+
+// Nothing tells whether the others will help it on: they are in no call.
+TEST(Wedged, OneThatStandsAloneWhileTheOthersWorkIsNotCalledWell) {
+  TimelineBuilder job(2, RF_LIB_MPI);
+  job.everyone(all_reduce()).does(0, broadcast(0)).blocked(1, broadcast(0)).wait(19 * kSecond);
+  EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
+  job.wait(6 * kSecond);
+  EXPECT_TRUE(diagnose(job.build()).cannot_say()) << all_kinds(diagnose(job.build()));
+}
+
 // Calls that were enqueued long ago complete one after the other: the newest only stands in their line.
 TEST(Wedged, NotWhileTheCallsBeforeComplete) {
   TimelineBuilder job(2, RF_LIB_C10D);

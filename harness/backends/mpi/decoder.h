@@ -32,7 +32,7 @@ struct mpi_library {
   int (*group_size)(MPI_Group, int*);
   int (*group_free)(MPI_Group*);
   int (*group_translate_ranks)(MPI_Group, int, const int*, MPI_Group, int*);
-  int (*type_size)(MPI_Datatype, int*);
+  int (*type_size)(MPI_Datatype, int64_t*); /* MPI_Count: an int ends at 2 GiB */
 };
 extern struct mpi_library rf_mpi;
 

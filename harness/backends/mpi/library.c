@@ -50,9 +50,15 @@ int rf_library_load(const char** reason) {
       {"PMPI_Group_size", &rf_mpi.group_size},
       {"PMPI_Group_free", &rf_mpi.group_free},
       {"PMPI_Group_translate_ranks", &rf_mpi.group_translate_ranks},
-      {"PMPI_Type_size", &rf_mpi.type_size},
   };
   if (rf_library_functions(kFunctions, sizeof(kFunctions) / sizeof(kFunctions[0]), reason) != 0) return -1;
+  rf_mpi.type_size = (int (*)(MPI_Datatype, int64_t*))rf_core->resolve("PMPI_Type_size_x");
+  if (!rf_mpi.type_size)
+    rf_mpi.type_size = (int (*)(MPI_Datatype, int64_t*))rf_core->resolve("PMPI_Type_size_c");
+  if (!rf_mpi.type_size) {
+    *reason = "PMPI_Type_size_x";
+    return -1;
+  }
   if (rf_library_version() == 0) {
     *reason = "version of the MPI not known";
     return -1;

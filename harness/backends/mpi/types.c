@@ -41,7 +41,7 @@ static unsigned slot_of(MPI_Datatype handle) {
 void rf_types_load(void) {
   for (size_t i = 0; i < sizeof(kTypes) / sizeof(kTypes[0]); ++i) {
     const MPI_Datatype handle = rf_abi_type(kTypes[i].known);
-    int size = 0;
+    int64_t size = 0;
     /* The table is a claim about this build of the library: a width that differs is not believed. */
     if (handle == RF_NO_HANDLE || rf_mpi.type_size(handle, &size) != RF_MPI_SUCCESS) continue;
     if (size != kBytes[kTypes[i].dtype]) continue;
@@ -63,11 +63,11 @@ static uint8_t dtype_of(MPI_Datatype type) {
 /* Counts and types the library will refuse are not asked about: an error of ours would reach the
  * program's error handler. They count as moving no data. */
 uint64_t rf_bytes(int64_t count, MPI_Datatype type) {
-  int size = 0;
+  int64_t size = 0;
   if (count <= 0 || !type || type == rf_mpi.datatype_null) return 0;
   const uint8_t dtype = dtype_of(type);
   if (dtype != RF_DTYPE_OTHER) return (uint64_t)count * kBytes[dtype];
-  if (rf_mpi.type_size(type, &size) != RF_MPI_SUCCESS || size == RF_MPI_UNDEFINED) return (uint64_t)count;
+  if (rf_mpi.type_size(type, &size) != RF_MPI_SUCCESS || size < 0) return (uint64_t)count;
   return (uint64_t)count * (uint64_t)size;
 }
 

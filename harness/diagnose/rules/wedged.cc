@@ -29,9 +29,9 @@ bool waits_in(const Member& m, const Call& c, TimeNs look) {
                       (m.process->held_by(c) || is_executed(m, c) || polls(*m.process, look)));
 }
 
-// The calls that all members are inside, or have enqueued and wait for: the same one, or, once they made
-// calls that differ, whichever each has come to. Empty: one is in none. Who has not come to the calls that
-// differ is not concerned: they do not match whether it comes or not.
+// The calls that all members are inside, or have enqueued and wait for: whichever each has come to. Empty:
+// one is in none. Who has not come to calls that differ is not concerned: they do not match whether it comes
+// or not.
 std::vector<Seat> all_inside(const CommGroup& group, const Divergence* differs, TimeNs look) {
   std::vector<Seat> seats;
   for (const Member& m : group.members) {
@@ -40,17 +40,21 @@ std::vector<Seat> all_inside(const CommGroup& group, const Divergence* differs, 
     if (m.process->ended() || m.process->view->stopped) return {};
     const Call* c = m.at(m.last_entered());
     if (!c || !waits_in(m, *c, look) || c->op() == RF_OP_FINALIZE) return {};
-    if (!differs && !seats.empty() && c->seq != seats.front().call->seq) return {};
     seats.push_back({&m, c});
   }
   return seats;
 }
 
-// Calls that differ, or stand at different places, do not complete with a core either.
-bool can_match(const std::vector<Seat>& seats) {
-  const Call& first = *seats.front().call;
+const Seat& earliest(const std::vector<Seat>& seats) {
+  return *std::min_element(seats.begin(), seats.end(),
+                           [](const Seat& a, const Seat& b) { return a.call->seq < b.call->seq; });
+}
+
+// Calls that differ do not complete with a core either. Who is at a later place has left the earlier one.
+bool can_match(const std::vector<Seat>& seats, bool differs) {
+  const Call& first = *earliest(seats).call;
   return std::all_of(seats.begin(), seats.end(), [&](const Seat& seat) {
-    return seat.call->seq == first.seq && difference(first, *seat.call).empty();
+    return seat.call->seq == first.seq ? difference(first, *seat.call).empty() : !differs;
   });
 }
 
@@ -78,6 +82,21 @@ std::string who_text(const std::vector<Seat>& seats, const CommGroup& group) {
   return ranks_text(sorted_unique(std::move(ranks)));
 }
 
+// Some may have left the call that the others stand in, and wait for these further on.
+std::string what_text(const std::vector<Seat>& seats, const CommGroup& group, bool may_match) {
+  const Call& first = *earliest(seats).call;
+  std::vector<int> standing;
+  for (const Seat& seat : seats)
+    if (seat.call->seq == first.seq) standing.push_back(seat.member->world_rank);
+  if (!may_match || standing.size() == seats.size())
+    return fmt::format("{} are in {} and nothing completes", who_text(seats, group),
+                       may_match ? short_call(first, group) : "calls that are not the same");
+  standing = sorted_unique(std::move(standing));
+  return fmt::format(
+      "{} {} in {}, to which all members came, the others wait in later calls, and nothing completes",
+      ranks_text(standing), standing.size() == 1 ? "is" : "are", short_call(first, group));
+}
+
 Duration with_starvation(Duration limit, const std::vector<Seat>& seats) {
   TimeNs starved = 0;
   for (const Seat& seat : seats) starved = std::max(starved, seat.member->process->view->starved);
@@ -93,31 +112,29 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     const std::vector<Seat> seats =
         all_inside(group, differs == diverged.end() ? nullptr : &*differs, job.timeline().look);
     if (seats.empty() || group.size < 2) continue;
+    const Call& first = *earliest(seats).call;
     const TimeNs last = stands_since(seats);
     const Duration waited = lasted(last, job.timeline().look);
-    const uint16_t op = seats.front().call->op();
     if (waited <= options.hung_after) continue;
     // Who waits for a core may yet move the call: a neighbour's doing, not the transport's. (Ranks that spin
     // on fewer cores than they are starve each other, and are told later by so much.)
     Patience patience{options.hung_after, {}};
-    const bool may_match = can_match(seats);
+    const bool may_match = can_match(seats, differs != diverged.end());
     if (may_match) {
-      patience = patience_with_completion(group, op, options.hung_after);
+      patience = patience_with_completion(group, first.op(), options.hung_after);
       if (waited <= with_starvation(patience.limit, seats)) continue;
     }
     if (is_behind(seats, job.stream_knot(options))) continue;
     Finding f;
     f.kind = "wedged";
     f.attempt = job.attempt();
-    f.op = op_text(op);
+    f.op = op_text(first.op());
     set_comm(f, group);
-    f.seq = SeqRange{seats.front().call->seq, seats.front().call->seq};
+    f.seq = SeqRange{first.seq, first.seq};
     f.sides = sides_of(seats, group);
     f.at = last;
-    f.ends_by = ends_by_of(*seats.front().call, seats.front().member->comm);
-    f.text = fmt::format("{} are in {} and nothing completes, {}", who_text(seats, group),
-                         may_match ? short_call(*seats.front().call, group) : "calls that are not the same",
-                         patience.told());
+    f.ends_by = ends_by_of(first, earliest(seats).member->comm);
+    f.text = fmt::format("{}, {}", what_text(seats, group, may_match), patience.told());
     f.evidence = {f.text};
     if (group.library == RF_LIB_NCCL)
       f.evidence.emplace_back(

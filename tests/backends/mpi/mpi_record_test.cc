@@ -44,6 +44,17 @@ TEST_P(MpiRecord, PackedBytesAreOfNoType) {
   EXPECT_EQ(given[1], std::make_pair(int{RF_DTYPE_INT32}, uint64_t{10}));
 }
 
+// The size of such a type fits no int.
+TEST_P(MpiRecord, ATypeBeyond2GiBHasItsSize) {
+  const JobEnd end = run({"mpi_huge_type"}, 1);
+  ASSERT_EQ(end.status, 0) << end.err;
+  ASSERT_EQ(records_.size(), 1u);
+  uint64_t bytes = 0;
+  for (const rf_record& r : records_.at(0).records(RF_LIB_MPI))
+    if (r.op == RF_OP_BROADCAST && r.phase == RF_PHASE_ENTER) bytes = r.count;
+  EXPECT_EQ(bytes, uint64_t{2200} << 20);
+}
+
 // Of MPI-IO and one-sided communication the name is on record, and the communicator that they are over.
 TEST_P(MpiRecord, FilesAndWindowsAreRecordedByTheirNames) {
   const JobEnd end = run({"mpi_files_and_windows", run_dir_ + "/shared-file"}, 2);
