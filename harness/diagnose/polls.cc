@@ -13,13 +13,6 @@ constexpr Duration kAMoment = std::chrono::seconds(1);
 
 bool is_of_all(const Call& c) { return rf_is_named(c.op()) && c.count() != 0; }
 
-const Call* in_call_of_all(const Member& m) {
-  if (!m.process || !m.comm || m.process->ended()) return nullptr;
-  for (const Call* c : m.process->all_inside())
-    if (is_of_all(*c) && c->comm() == m.comm->index) return c;
-  return nullptr;
-}
-
 }  // namespace
 
 bool polls(const Process& p, TimeNs look) {
@@ -31,6 +24,13 @@ bool polls(const Process& p, TimeNs look) {
 const Call* in_call_of_all(const Process& p) {
   for (const Call* c : p.all_inside())
     if (is_of_all(*c)) return c;
+  return nullptr;
+}
+
+const Call* in_call_of_all(const Member& m) {
+  if (!m.process || !m.comm || m.process->ended()) return nullptr;
+  for (const Call* c : m.process->all_inside())
+    if (is_of_all(*c) && c->comm() == m.comm->index) return c;
   return nullptr;
 }
 

@@ -13,6 +13,7 @@ bool polls(const Process&, TimeNs look);
 
 // A call that all members make, and that is known by its name alone, in which the process is now; null: none.
 const Call* in_call_of_all(const Process&);
+const Call* in_call_of_all(const Member&);  // the same, on that communicator
 // In no call whose needs are known: its own code runs, or one that is known by its name alone.
 bool is_outside(const Process&);
 

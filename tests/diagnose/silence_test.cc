@@ -59,6 +59,21 @@ TEST(NamedCalls, NoRankIsToldOfACallThatAllAreIn) {
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
 }
 
+// One rank closes the file while the others still set its view.
+TEST(NamedCalls, CallsOfAllThatAreNotTheSameStandStill) {
+  TimelineBuilder job = without_rank_1(named(RF_NAMED_MPI_File_set_view));
+  job.blocked(1, named(RF_NAMED_MPI_File_close)).wait(19 * kSecond);
+  EXPECT_EQ(finding_of(diagnose(job.build()), "wedged"), nullptr);
+  job.wait(6 * kSecond);
+  const Findings found = diagnose(job.build());
+  ASSERT_EQ(all_kinds(found), "wedged");
+  EXPECT_TRUE(found.all[0].ranks.empty());
+  ASSERT_EQ(found.all[0].sides.size(), 2u);
+  EXPECT_THAT(found.all[0].sides[1].what, HasSubstr("MPI_File_close"));
+  job.returns(1);  // near miss: it closed another file
+  EXPECT_EQ(finding_of(diagnose(job.build()), "wedged"), nullptr);
+}
+
 TEST(NamedCalls, ACallOfOneRankOrOfAnUnknownCommunicatorIsNeverNothing) {
   for (const CallSpec& call :
        {named(RF_NAMED_MPI_Win_lock, RF_OP_RMA, 0), named(RF_NAMED_STORE_WAIT, RF_OP_STORE, 0)}) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "harness/diagnose/late.h"
 #include "harness/diagnose/patience.h"
@@ -103,10 +104,46 @@ Duration with_starvation(Duration limit, const std::vector<Seat>& seats) {
   return while_starved(limit, limit, starved);
 }
 
+// Every member is in a call that all make and that is known by its name alone (MPI-IO, windows), and they are
+// not the same: one closes the file while another still writes it.
+std::vector<Seat> in_different_named_calls(const CommGroup& group) {
+  std::vector<Seat> seats;
+  for (const Member& m : group.members) {
+    const Call* c = in_call_of_all(m);
+    if (!c || m.process->view->stopped) return {};
+    seats.push_back({&m, c});
+  }
+  const bool same = std::all_of(seats.begin(), seats.end(), [&](const Seat& seat) {
+    return seat.call->tag() == seats.front().call->tag();
+  });
+  return same ? std::vector<Seat>{} : seats;
+}
+
+std::optional<Finding> named_calls_differ(const JobView& job, const CommGroup& group, Duration limit) {
+  const std::vector<Seat> seats = in_different_named_calls(group);
+  if (seats.empty() || group.library != RF_LIB_MPI) return std::nullopt;
+  Finding f;
+  f.kind = "wedged";
+  f.attempt = job.attempt();
+  for (const Seat& seat : seats) f.at = std::max(f.at, seat.call->entered);
+  if (lasted(f.at, job.timeline().look) <= with_starvation(limit, seats)) return std::nullopt;
+  f.op = op_text(seats.front().call->op());
+  set_comm(f, group);
+  f.sides = sides_of(seats, group);
+  f.text = fmt::format(
+      "all {} members of {} are in calls that all make, which are not the same, and nothing "
+      "completes, {}",
+      group.size, group.name, Patience{limit, {}}.told());
+  f.evidence = {f.text};
+  return f;
+}
+
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   std::vector<Finding> found;
   const std::vector<Divergence>& diverged = divergences(job);
   for (const CommGroup& group : job.comms()) {
+    if (std::optional<Finding> f = named_calls_differ(job, group, options.hung_after))
+      found.push_back(std::move(*f));
     const auto differs = std::find_if(diverged.begin(), diverged.end(),
                                       [&](const Divergence& d) { return d.group == &group; });
     const std::vector<Seat> seats =
