@@ -36,6 +36,7 @@ class HostObjectsTest : public ::testing::Test {
     }
     for (const int end : asks_) ::close(end);
     if (segment_ >= 0) ::shmctl(segment_, IPC_RMID, nullptr);
+    std::filesystem::remove(run_->tmp());  // a guardian's work, and there is none
   }
 
   // A process of the job with that TMPDIR; returns when it is the program.
