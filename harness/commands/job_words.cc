@@ -98,13 +98,14 @@ Result<Workload> workload_of(const Words& command, int ranks) {
   if (ranks < 0) return usage_error(fmt::format("--ranks is at least 1, not {}", ranks));
   if (is_mpirun(command[0])) return mpirun_workload(command, ranks);
   if (const size_t words = torchrun_words(command)) return torchrun_workload(command, words, ranks);
-  if (ranks == kRanksNotGiven)
+  if (is_one_of(base_name(command[0]), {"srun", "salloc", "sbatch", "qsub", "bsub", "jsrun", "aprun", "ssh"}))
     return usage_error(
-        fmt::format("{} is no launcher that is known here (mpirun, torchrun): say --ranks N to start it "
-                    "N times",
+        fmt::format("{} starts processes that are out of reach: mpirun and torchrun can be watched, and "
+                    "programs of this machine",
                     command[0]));
   Workload out;
-  out.ranks = ranks;
+  out.starts_its_ranks = ranks == kRanksNotGiven;
+  out.ranks = out.starts_its_ranks ? 1 : ranks;
   out.command = command;
   return out;
 }

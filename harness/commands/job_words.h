@@ -13,7 +13,8 @@ namespace rankfault {
 constexpr int kRanksNotGiven = 0;
 
 // `ranks` as said beside the command; kRanksNotGiven: the launcher's words say it. A command that is no
-// launcher is started `ranks` times on this machine. Errors are the user's.
+// launcher is started `ranks` times on this machine; where they are not given, once, and starts its ranks
+// itself. Errors are the user's.
 Result<Workload> workload_of(const std::vector<std::string>& command, int ranks);
 
 }  // namespace rankfault

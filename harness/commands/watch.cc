@@ -56,6 +56,7 @@ Result<Plan> plan_of(const Options& options) {
   if (!options.hung_after.empty() && scenario->workload.slow_after > scenario->workload.hung_after)
     return usage_error("--after is not longer than --hung-after");
   scenario->workload.launcher = workload->launcher;
+  scenario->workload.starts_its_ranks = workload->starts_its_ranks;
   scenario->workload.mpirun = workload->mpirun;
   scenario->workload.torchrun = workload->torchrun;
   scenario->workload.launcher_args = workload->launcher_args;
@@ -166,8 +167,12 @@ const Registration<CliCommand> kWatch{{
     "Run any job and tell which rank broke it, and in which call",
     "Examples:\n  rankfault watch -- mpirun -np 4 ./my_program\n"
     "  rankfault watch -- torchrun --standalone --nproc-per-node=4 train.py\n"
+    "  rankfault watch -- python train.py\n"
     "  rankfault watch --ranks 4 -- ./my_program --steps=100\n\n"
-    "The launcher is told from the command's first word. Nothing is injected, and the job is left alone: of\n"
+    "The launcher is told from the command's first word; any other program is started once, as it is, and "
+    "may start\n"
+    "its ranks itself. With --ranks N it is started N times, with RANK and WORLD_SIZE. Nothing is injected, "
+    "and the job is left alone: of\n"
     "its environment only LD_PRELOAD and names that begin with RANKFAULT_ change (-v lists them), and no "
     "file\n"
     "of it is removed. Ctrl-C ends it, all of it and nothing else, and then removes the shared-memory "
@@ -182,8 +187,9 @@ const Registration<CliCommand> kWatch{{
     [](CLI::App& app) {
       auto options = std::make_shared<Options>();
       app.add_option("command", options->words, "the job's command, after --");
-      CLI::Option* ranks =
-          app.add_option("--ranks", options->ranks, "how many, where the command does not say it");
+      CLI::Option* ranks = app.add_option(
+          "--ranks", options->ranks,
+          "start a program so many times; of a launcher: how many ranks, where its words do not say it");
       app.add_option("--after", options->after,
                      "from when on a rank that others wait for may be told as slow (2s)");
       app.add_option(

@@ -115,6 +115,8 @@ struct Markers {  // steps and values read from log lines of a workload without 
 struct Workload {
   LauncherKind launcher = LauncherKind::kLocal;
   int ranks = 0;
+  // `watch` alone: one process, which is a rank or starts its ranks itself: it gets no RANK, no WORLD_SIZE.
+  bool starts_its_ranks = false;
   std::vector<std::string> command;  // argv; {bin} {rank} {ranks} {store} {tmp} {scenario_dir} {attempt}
   std::vector<std::string> launcher_args;  // passed to mpirun or torchrun as they are
   std::string mpirun;                      // path of the launcher program; "" means found on PATH

@@ -101,9 +101,18 @@ TEST(JobWords, APlainProgramIsStartedAsOftenAsSaid) {
   EXPECT_THAT(w.command, ElementsAre("./program", "--x", "1"));
 }
 
+// A script that starts its ranks itself, or is one alone, is nobody's rank 0 of 1.
+TEST(JobWords, APlainProgramWithoutANumberIsStartedOnceAsItIs) {
+  const Workload w = job("python train.py");
+  EXPECT_EQ(w.launcher, LauncherKind::kLocal);
+  EXPECT_EQ(w.ranks, 1);
+  EXPECT_TRUE(w.starts_its_ranks);
+  EXPECT_FALSE(job("python train.py", 1).starts_its_ranks);
+}
+
 TEST(JobWords, SaysWhatIsWrong) {
   EXPECT_THAT(mistake(""), HasSubstr("there is no command"));
-  EXPECT_THAT(mistake("./program"), HasSubstr("say --ranks N"));
+  EXPECT_THAT(mistake("srun -n 4 ./program"), HasSubstr("srun starts processes that are out of reach"));
   EXPECT_THAT(mistake("mpirun ./program"), HasSubstr("how many ranks? Say -np N"));
   EXPECT_THAT(mistake("mpirun -np"), HasSubstr("-np wants 1 more word"));
   EXPECT_THAT(mistake("mpirun -np 2"), HasSubstr("no program follows"));

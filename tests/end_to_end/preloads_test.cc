@@ -103,8 +103,8 @@ void PrintTo(const Program& program, std::ostream* out) { *out << program.name; 
 class Sanitized : public testing::TestWithParam<Program> {
  protected:
   static std::string program() { return build_dir() + "/bin/plain_overflow_" + GetParam().sanitizer; }
-  // Without what differs from run to run. The runtime's unwinder goes on past main, by what lies on the stack:
-  // those frames have no function.
+  // Without what differs from run to run. The runtime's unwinder goes on past main, by what lies on the
+  // stack: those frames have no function.
   static std::string steady(std::string text) {
     text = std::regex_replace(text, std::regex("==[0-9]+=="), "==PID==");
     text = std::regex_replace(text, std::regex(" +#[0-9]+ 0x[0-9a-f]+  \\([^\n]*\\)\n"), "");

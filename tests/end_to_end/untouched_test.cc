@@ -267,6 +267,23 @@ TEST(Watched, AJobReadsTheInputThatTheToolWasGiven) {
   EXPECT_EQ(read_file(scratch.file("run/logs/rank-0.a0.log")), "hello\n");
 }
 
+// Programs read RANK and WORLD_SIZE to know whether a launcher started them.
+TEST(Watched, AProgramThatStartsItsRanksKeepsItsEnvironment) {
+  const Scratch scratch;
+  run_tool({"watch", "--run-dir", scratch.file("run"), "--", "/usr/bin/env"},
+           {{"TMPDIR", scratch.file("")}, {"COLOUR", "blue"}});
+  std::istringstream lines(read_file(scratch.file("run/logs/rank-0.a0.log")));
+  bool is_blue = false;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string name = line.substr(0, line.find('='));
+    is_blue = is_blue || line == "COLOUR=blue";
+    if (name == "COLOUR" || name == "TMPDIR" || name == "LD_PRELOAD" || name.starts_with("RANKFAULT_"))
+      continue;
+    EXPECT_NE(::getenv(name.c_str()), nullptr) << line;
+  }
+  EXPECT_TRUE(is_blue);
+}
+
 TEST(Watched, BracesOfACommandAreTheUsers) {
   const Scratch scratch;
   run_tool(

@@ -34,7 +34,7 @@ class Worlds : public testing::Test {
                       mpi_programs_of("OpenMpi4") + "/mpi_worlds", "--how=" + how});
   }
   ToolRun watch_torch(const std::string& how) {
-    return watch({"--ranks", "1"}, {python(), source_dir() + "/tests/ranks/torch/spawned.py", "--how", how});
+    return watch({}, {python(), source_dir() + "/tests/ranks/torch/spawned.py", "--how", how});
   }
   Json first_finding() {
     const auto findings = findings_of(scratch_.file("run"));

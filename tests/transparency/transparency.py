@@ -35,9 +35,7 @@ class Run:
             else:
                 command = [*suite.launcher, program, str(HERE / "outcomes.py"), folder, *rest]
             if tool:
-                command = [tool, "watch", "--run-dir", f"{folder}/run", "--ranks", "1", "--", *command]
-                if suite.launcher:
-                    command.remove("--ranks"), command.remove("1")
+                command = [tool, "watch", "--run-dir", f"{folder}/run", "--", *command]
             env = {**os.environ, **suite.env, "RANKFAULT_CUDA_FOLDER": f"{folder}/cuda"}
             os.mkdir(env["RANKFAULT_CUDA_FOLDER"])
             self.output, status = run(command, env, limit)
