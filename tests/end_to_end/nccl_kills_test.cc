@@ -62,11 +62,8 @@ TEST_P(NcclKills, NobodyWaitsForARankKilledAfterCompletion) {
   EXPECT_THAT(std::string(found[0]["text"]), HasSubstr("nobody was seen to wait for it"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Nccl, NcclKills, testing::ValuesIn(built_nccl_versions()), [](const auto& version) {
-  std::string name = version.param;
-  for (char& c : name) c = c == '.' ? '_' : c;
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Nccl, NcclKills, testing::ValuesIn(newest_nccl_version()), version_name);
+INSTANTIATE_TEST_SUITE_P(Soak, NcclKills, testing::ValuesIn(older_nccl_versions()), version_name);
 
 }  // namespace
 }  // namespace rankfault::test

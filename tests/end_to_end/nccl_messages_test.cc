@@ -54,12 +54,8 @@ TEST_P(NcclMessages, ASendWithoutItsReceiveIsInferred) {
   EXPECT_THAT(f["text"].get<std::string>(), HasSubstr("rank 1 made no recv for it"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Nccl, NcclMessages, testing::ValuesIn(built_nccl_versions()),
-                         [](const auto& version) {
-                           std::string name = version.param;
-                           for (char& c : name) c = c == '.' ? '_' : c;
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Nccl, NcclMessages, testing::ValuesIn(newest_nccl_version()), version_name);
+INSTANTIATE_TEST_SUITE_P(Soak, NcclMessages, testing::ValuesIn(older_nccl_versions()), version_name);
 
 }  // namespace
 }  // namespace rankfault::test

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -104,6 +105,20 @@ std::vector<std::string> built_nccl_versions() {
   for (std::string word; words >> word;) versions.push_back(word);
   if (versions.empty()) versions.push_back("none");
   return versions;
+}
+
+std::vector<std::string> newest_nccl_version() { return {built_nccl_versions().back()}; }
+
+std::vector<std::string> older_nccl_versions() {
+  std::vector<std::string> versions = built_nccl_versions();
+  versions.pop_back();
+  return versions;
+}
+
+std::string version_name(const ::testing::TestParamInfo<std::string>& version) {
+  std::string name = version.param;
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
 }
 
 }  // namespace rankfault::test

@@ -1,6 +1,8 @@
 // job.h: runs the ranks of a small NCCL job over the double of CUDA, and says how each ended.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <map>
 #include <string>
 #include <vector>
@@ -25,7 +27,13 @@ struct GpulessJob {
   Ended run() const;
 };
 
-// The versions that ./dev nccl has built; {"none"} where it has not been run.
+// The versions that ./dev nccl has built, the oldest first; {"none"} where it has not been run.
 std::vector<std::string> built_nccl_versions();
+// Suites instantiate "Nccl" with the newest and "Soak" with the older ones, which are no part of the default
+// run.
+std::vector<std::string> newest_nccl_version();
+std::vector<std::string> older_nccl_versions();
+// A version as part of a test's name: 2_29_7.
+std::string version_name(const ::testing::TestParamInfo<std::string>& version);
 
 }  // namespace rankfault::test

@@ -245,13 +245,10 @@ TEST_P(OverDouble, TheAgentRecordsTheCallsAndChangesNothing) {
   std::filesystem::remove_all(run_dir);
 }
 
-std::string version_name(const ::testing::TestParamInfo<std::string>& version) {
-  std::string name = version.param;
-  for (char& c : name) c = c == '.' ? '_' : c;
-  return name;
-}
-INSTANTIATE_TEST_SUITE_P(Nccl, OverDouble, ::testing::ValuesIn(built_nccl_versions()), version_name);
-INSTANTIATE_TEST_SUITE_P(Nccl, AbortOverDouble, ::testing::ValuesIn(built_nccl_versions()), version_name);
+INSTANTIATE_TEST_SUITE_P(Nccl, OverDouble, ::testing::ValuesIn(newest_nccl_version()), version_name);
+INSTANTIATE_TEST_SUITE_P(Soak, OverDouble, ::testing::ValuesIn(older_nccl_versions()), version_name);
+INSTANTIATE_TEST_SUITE_P(Nccl, AbortOverDouble, ::testing::ValuesIn(newest_nccl_version()), version_name);
+INSTANTIATE_TEST_SUITE_P(Soak, AbortOverDouble, ::testing::ValuesIn(older_nccl_versions()), version_name);
 
 }  // namespace
 }  // namespace rankfault::test

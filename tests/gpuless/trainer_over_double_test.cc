@@ -131,13 +131,8 @@ TEST_P(TrainerOverDouble, ARankThatNeverComesIsWaitedForAsLongAsWasAsked) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Versions, TrainerOverDouble, testing::ValuesIn(built_nccl_versions()),
-                         [](const auto& version) {
-                           std::string name = version.param;
-                           for (char& letter : name)
-                             if (letter == '.') letter = '_';
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Versions, TrainerOverDouble, testing::ValuesIn(newest_nccl_version()), version_name);
+INSTANTIATE_TEST_SUITE_P(Soak, TrainerOverDouble, testing::ValuesIn(older_nccl_versions()), version_name);
 
 }  // namespace
 }  // namespace rankfault::test
