@@ -1,11 +1,11 @@
-# bench.sh: the benchmarks, and the pages of docs/reference that they write: ./dev bench and ./dev soak nccl. Sourced by ./dev.
+# bench.sh: the benchmarks, and the pages of docs/measurements that they write: ./dev bench and ./dev soak nccl. Sourced by ./dev.
 # shellcheck shell=bash
 
-# Who names the culprits of Flight Recorder dumps and of own records, and how fast: docs/reference/*-score.md.
+# Who names the culprits of Flight Recorder dumps and of own records, and how fast: docs/measurements/*-score.md.
 bench_diagnose() {
   build release rankfault make_dumps make_records
-  python3 bench/flight_recorder/score.py build/release docs/reference/flight-recorder-score.md
-  python3 bench/diagnose/score.py build/release docs/reference/records-score.md
+  python3 bench/flight_recorder/score.py build/release docs/measurements/flight-recorder-score.md
+  python3 bench/diagnose/score.py build/release docs/measurements/records-score.md
 }
 
 # A script of bench/ over real jobs: bench_jobs SCRIPT "TARGETS" [ARGUMENT...]
@@ -20,13 +20,13 @@ bench_jobs() {
 # What a sum of half a billion numbers costs in chunks: 8 GiB of memory, and a machine that does nothing else.
 bench_chunking() {
   build release sum_in_chunks
-  python3 -B bench/chunking/chunking_bench.py build/release docs/reference/chunked-sums.md
+  python3 -B bench/chunking/chunking_bench.py build/release docs/measurements/chunked-sums.md
 }
 
 # Twenty minutes on a machine that does nothing else.
 bench_ratios() {
   build_some release "${NCCL_TARGETS[@]}" gloo_all_reduce
-  python3 -B bench/ratios/ratios_bench.py build/release docs/reference/ratios.md
+  python3 -B bench/ratios/ratios_bench.py build/release docs/measurements/ratios.md
 }
 
 # The scenario catalogue, or the parts that are named: an hour for all of it.
@@ -41,7 +41,7 @@ bench_culprit() {
     build/dev/bin/rankfault run "${@:-scenarios}" --runs "$runs" --keep all >"$runs/runs.txt" 2>&1 || status=$?
     tail -1 "$runs/runs.txt"
     [ "$status" -le 2 ] || exit "$status" # 1 and 2: a scenario has another outcome than it must; its run counts, too
-    python3 -B bench/culprit/culprit.py --out docs/reference/culprit.md "$runs"
+    python3 -B bench/culprit/culprit.py --out docs/measurements/culprit.md "$runs"
   )
 }
 
@@ -55,11 +55,11 @@ bench_speed() {
     "$program"
   done
   say "bench/tool/bench_tool.py"
-  python3 bench/tool/bench_tool.py build/release docs/reference/speed.md
+  python3 bench/tool/bench_tool.py build/release docs/measurements/speed.md
 }
 
 # Half an hour; needs ./dev nccl.
-soak_nccl() { bench_jobs soak/soak.py nccl_ranks docs/reference/soak.md "$@"; }
+soak_nccl() { bench_jobs soak/soak.py nccl_ranks docs/measurements/soak.md "$@"; }
 
 bench() {
   case ${1:-all} in
@@ -70,12 +70,12 @@ bench() {
     healthy) bench_jobs healthy/healthy_bench.py "gloo_healthy mpi_healthy" "${@:2}" ;; # half an hour at most
     correct) bench_jobs correct/correct_bench.py "" "${@:2}" ;; # 200 programs in about ten minutes
     chunking) bench_chunking ;;
-    long) bench_jobs long/long_bench.py mpi_long docs/reference/long-jobs.md "${@:2}" ;; # ten minutes at most
+    long) bench_jobs long/long_bench.py mpi_long docs/measurements/long-jobs.md "${@:2}" ;; # ten minutes at most
     ratios) bench_ratios ;;
-    steady) bench_jobs steady/steady_bench.py "" docs/reference/steady-jobs.md "${@:2}" ;; # a minute and a half
+    steady) bench_jobs steady/steady_bench.py "" docs/measurements/steady-jobs.md "${@:2}" ;; # a minute and a half
     # the last two need ./dev nccl
-    abort) bench_jobs abort/abort_table.py nccl_ranks docs/reference/abort-conformance.md "${@:2}" ;;
-    gpuless) bench_jobs gpuless/gpuless_bench.py "nccl_ranks gloo_all_reduce" docs/reference/gpuless-speed.md ;;
+    abort) bench_jobs abort/abort_table.py nccl_ranks docs/measurements/abort-conformance.md "${@:2}" ;;
+    gpuless) bench_jobs gpuless/gpuless_bench.py "nccl_ranks gloo_all_reduce" docs/measurements/gpuless-speed.md ;;
     *) bench_speed ;;
   esac
 }

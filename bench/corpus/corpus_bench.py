@@ -4,7 +4,7 @@
   --sample N --seed S   N cases, drawn evenly over the families
   --match TEXT          only cases whose family/name/ranks/mask has it
   --check               a test: fails on an alarm about a twin and on a wrong proof; writes no file
-  --out FILE            where the table goes (docs/reference/corpus-score.md)
+  --out FILE            where the table goes (docs/measurements/corpus-score.md)
   --keep FOLDER         the runs stay there, for the falsifier (./dev fuzz diagnose); that of the same case, when it lies there, is
                         not made again, but diagnosed anew from its records
   --cuts N              then the falsifier cuts each run so often, and a refuted proof is a failure
@@ -118,7 +118,7 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--keep", default="")
     parser.add_argument("--cuts", type=int, default=0)
-    parser.add_argument("--out", default=os.path.join(OWN, "../../docs/reference/corpus-score.md"))
+    parser.add_argument("--out", default=os.path.join(OWN, "../../docs/measurements/corpus-score.md"))
     options = parser.parse_args()
     build = os.path.abspath(options.build)
     if not os.path.exists(build + "/corpus/corpus.json"):

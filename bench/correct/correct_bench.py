@@ -8,7 +8,7 @@
   --jobs N          so many programs at once (1)
   --results FILE    one line of JSON per run; what it holds is not run again
   --totals FILE     the sums of earlier runs (JSON): go on after each library's last seed, and write the new sums
-  --page FILE       write the table (docs/reference/correct-programs.md)
+  --page FILE       write the table (docs/measurements/correct-programs.md)
   --check           a test: exit 1 at the first alarm
 
 Each program runs alone and under `rankfault watch`, with 2 to 6 ranks. Its output and status must be the same, and the

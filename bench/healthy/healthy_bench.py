@@ -4,7 +4,7 @@
   --runs N      so many in all, evenly over the cases (200)
   --match TEXT  only cases whose library/how/limits has it
   --check       a test: writes no file
-  --out FILE    where the table goes (docs/reference/false-alarms.md)
+  --out FILE    where the table goes (docs/measurements/false-alarms.md)
 
 Fails when a job is called hung, when anything is proven, when a rank is blamed in the end. A rank that is late may be
 told as slow while it is, and is withdrawn when it comes.
@@ -91,7 +91,7 @@ def main():
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--match", default="")
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--out", default=f"{SOURCE}/docs/reference/false-alarms.md")
+    parser.add_argument("--out", default=f"{SOURCE}/docs/measurements/false-alarms.md")
     options = parser.parse_args()
     build, python = os.path.abspath(options.build), os.environ.get("RANKFAULT_PYTHON", "")
     chosen = {f"{library} {how}, {limits[0]}": (library, how, limits)

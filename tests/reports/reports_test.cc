@@ -118,7 +118,7 @@ TEST_F(Reports, OutcomesPutTheBackEndsOfACaseSideBySide) {
 TEST_F(Reports, TheOutcomesPageHasTheGeneratorsForm) {
   const char* source = std::getenv("RANKFAULT_SOURCE_DIR");
   if (!source) GTEST_SKIP() << "RANKFAULT_SOURCE_DIR is not set (run under ctest)";
-  std::ifstream in(std::string(source) + "/docs/reference/outcomes.md");
+  std::ifstream in(std::string(source) + "/docs/measurements/outcomes.md");
   const std::string page((std::istreambuf_iterator<char>(in)), {}), head = written("outcomes", {});
   const size_t table = page.find(head);
   ASSERT_NE(table, std::string::npos);
