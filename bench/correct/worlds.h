@@ -15,7 +15,7 @@ static int sum_over(MPI_Comm comm, int value) {
 }
 
 #if MPI_VERSION >= 4
-/* Without a level MPICH 5.0.2 takes the value of a variable that it has not set (docs/decisions/agent.md). */
+/* Without a level MPICH 5.0.2 takes the value of a variable that it has not set (docs/internals/agent.md). */
 static void session(struct world* w) {
   MPI_Session one;
   MPI_Group group;

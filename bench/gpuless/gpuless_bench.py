@@ -42,7 +42,7 @@ Written by `./dev bench gpuless` (`bench/gpuless/gpuless_bench.py`). CUDA is a d
 The all-reduces are no race of Gloo with NCCL. Gloo's numbers go through TCP: its ring makes 2 (n - 1) steps in two segments, each a
 transfer of three messages (ready to send, ready to receive, data), each read by one thread that wakes another: 36 messages a rank at
 n = 4. It is bound by that work in the kernel: see the CPU time. NCCL's transports move no data over the double: the ranks meet once
-in shared memory, and the model reduces ([what was measured](../decisions/gpuless.md)).
+in shared memory, and the model reduces ([what was measured](../internals/cuda-double.md)).
 
 """
 

@@ -36,7 +36,7 @@ what it says stands on the state pages and the sums in them.
 
 {ending}
 
-What is kept of a long job: [what a watched job costs](../decisions/diagnosis.md).
+What is kept of a long job: [what a watched job costs](../internals/diagnosis-looks.md).
 """
 
 

@@ -55,7 +55,7 @@ extern "C" {
 #define RF_MAX_GATE_SLOTS 256u
 #define RF_PATH_BYTES 256u
 
-enum rf_need { /* the class of an op's needs: see docs on diagnosis; NOBODY when 0 bytes move */
+enum rf_need { /* the class of an op's needs: docs/internals/diagnosis-waits.md; NOBODY when 0 bytes move */
                RF_NEED_NOBODY,
                RF_NEED_EVERYONE,         /* every member */
                RF_NEED_EVERYONE_IF_ROOT, /* every member, when this rank is the root, else nobody */

@@ -4,7 +4,7 @@
  *
  * rf_resolve_slot answers in rax where the name goes and in rdx how much stack that took. Both that stack and
  * the saved registers are zeroed: a library that reads a variable before it has set it finds what lies there
- * (docs/decisions/agent.md). */
+ * (docs/internals/agent.md). */
   .text
   .globl rf_resolve_entry
   .hidden rf_resolve_entry

@@ -1,6 +1,6 @@
 /* stack.c: takes off the program's stack what a step left there that runs before a call goes on to its
  * library. A library that reads a variable before it has set it finds what lies there
- * (docs/decisions/agent.md). */
+ * (docs/internals/agent.md). */
 #include "harness/agent/agent.h"
 
 #define USED 4096 /* by the steps that end with this, measured: 2.9 KiB */

@@ -113,7 +113,7 @@ if rank == 0: dist.all_to_all_single(*even)
 if rank == 1: dist.all_to_all_single(*even, [2, 2, 2], [2, 2, 2])
 if rank == 2: dist.all_to_all([torch.zeros(2) for _ in range(3)], [torch.ones(2) for _ in range(3)])
 dist.barrier()
-dist.destroy_process_group()  # or an exit may race with the worker threads: docs/decisions/gloo.md
+dist.destroy_process_group()  # or an exit may race with the worker threads: docs/internals/gloo.md
 )";
 
 TEST_F(TorchRecord, AnAllToAllIsOneOpHoweverItIsShared) {

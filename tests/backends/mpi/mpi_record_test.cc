@@ -93,7 +93,7 @@ TEST_P(MpiRecord, LeavesTheProgramsOutputAsItIs) {
 }
 
 // MPICH 5.0.2 takes the thread level of a session without an info from a variable that it has not set; ranks
-// of different levels choose different algorithms, and the job dies (docs/decisions/agent.md). What the agent
+// of different levels choose different algorithms, and the job dies (docs/internals/agent.md). What the agent
 // leaves on the stack must not become such a value.
 TEST_P(MpiRecord, SessionsEndAsWithoutTheAgent) {
   if (access((mpi_.programs + "/mpi_sessions").c_str(), X_OK) != 0)
