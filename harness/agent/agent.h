@@ -184,6 +184,7 @@ void rf_actions_reset(void);
 /* ---- ends, names of others ---------------------------------------------------------------------- */
 
 void rf_watch_exits(void);                   /* exits.c; once a header is open */
+void rf_arm_death_notice(struct rf_header*); /* death_notice.c; the caller is the thread that it is about */
 void rf_note_exit(uint32_t how, int status); /* only if this process owns the header */
 void* rf_resolve_next(const char* symbol);   /* link_map.c; its library stays loaded from now on */
 /* link_map.c: the first definition after the agent in load order, by the symbol tables alone: for functions

@@ -346,6 +346,9 @@ struct rf_header { /* 4096 bytes */
   char env_rank_source[32];     /* the variable the candidate's rank came from */
   char output[RF_OUTPUT_BYTES]; /* the file that its standard output was at the opening; else empty */
   struct rf_coverage coverage[RF_MAX_LIBRARIES];
+  /* A robust pthread_mutex_t. The thread that opened the record holds it until it ends; its first word is a
+   * futex: see death_notice.c. 0: none, as in records made before the field was added. */
+  uint64_t life[8];
 };
 
 /* Offsets in a flight record. History lanes are made one at a time, at their first call. */

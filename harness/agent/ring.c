@@ -145,6 +145,7 @@ static void fill_header(struct rf_header* h) {
   h->attempt = rf_self.attempt;
   memcpy(h->env_rank_source, rf_self.rank_source, sizeof(h->env_rank_source));
   read_output(h);
+  rf_arm_death_notice(h);
   RF_STORE(&h->magic, RF_RING_MAGIC);
 }
 

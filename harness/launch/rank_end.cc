@@ -110,6 +110,13 @@ std::optional<ExitStatus> zombie_exit_status(int pid, uint64_t start) {
   return ExitStatus::from_wait_status(stat->exit_code);
 }
 
+std::optional<ExitStatus> signal_that_ends(int pid, uint64_t start) {
+  const auto stat = proc_stat(pid);
+  if (!stat || stat->start != start || !stat->dying) return std::nullopt;
+  const ExitStatus status = ExitStatus::from_wait_status(stat->exit_code);
+  return is_signal(status) ? std::optional(status) : std::nullopt;
+}
+
 std::optional<OwnExit> own_exit(const std::string& ring_path) {
   UniqueFd fd(::open(ring_path.c_str(), O_RDONLY | O_CLOEXEC));
   rf_header header;

@@ -66,6 +66,9 @@ Result<UniqueFd> open_process(int pid, uint64_t start);
 std::optional<ExitStatus> kernel_exit_status(int pidfd);
 // Of a zombie, whose parent has not reaped it (a launcher that hangs never does); nullopt: it is none.
 std::optional<ExitStatus> zombie_exit_status(int pid, uint64_t start);
+// Of a process that a signal is ending or has ended, and that its parent has not reaped. It executes none of
+// its own instructions any more, while the kernel takes it down. nullopt: it is none, or we may not trace it.
+std::optional<ExitStatus> signal_that_ends(int pid, uint64_t start);
 // What the process wrote into its flight record on its way out.
 struct OwnExit {
   ExitStatus status;

@@ -28,7 +28,8 @@ void ring(const UniqueFd& bell) {
 DeathWatch::DeathWatch(Promptness& promptness)
     : promptness_(promptness),
       bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+      stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      early_(promptness, [this](uint64_t token) { note({token}); }) {
   RF_ASSERT(bell_.valid() && stop_.valid(), "no eventfd");
   thread_ = std::thread([this] { watch(); });
 }
@@ -38,15 +39,17 @@ DeathWatch::~DeathWatch() {
   thread_.join();
 }
 
-bool DeathWatch::add(int pidfd, uint64_t token, const ProcessId& process) {
+bool DeathWatch::add(int pidfd, uint64_t token, const ProcessId& process, const std::string& record) {
   {
     const std::lock_guard lock(mutex_);
     watched_[token].process = process;
   }
+  early_.add(record, process, token);
   return order_.add(pidfd, token);
 }
 
 void DeathWatch::forget(uint64_t token) {
+  early_.forget(token);
   const std::lock_guard lock(mutex_);
   watched_.erase(token);
 }
@@ -66,27 +69,29 @@ std::vector<DeathWatch::Death> DeathWatch::take() {
 
 void DeathWatch::watch() {
   promptness_.enter();
-  TimeNs last = 0;
   pollfd polls[2] = {{order_.fd(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
   for (;;) {
     if (::poll(polls, 2, -1) < 0) continue;
     if (polls[1].revents != 0) return;
-    const std::vector<uint64_t> dead = order_.take();
-    const TimeNs before = last;
-    for (const uint64_t token : dead) {
-      last = std::max(now_ns(), last + 1);
-      const std::lock_guard lock(mutex_);
-      dead_.push_back({token, last});
-    }
-    if (before == 0 || last > before + kOneEvent) note_the_living(dead);
-    ring(bell_);
+    note(order_.take());
     promptness_.worked();
   }
 }
 
+// A process that a signal kills is noted early, and once more when it is a zombie: the first time counts.
+void DeathWatch::note(const std::vector<uint64_t>& dead) {
+  const std::lock_guard lock(mutex_);
+  const TimeNs before = last_;
+  for (const uint64_t token : dead) {
+    last_ = std::max(now_ns(), last_ + 1);
+    dead_.push_back({token, last_});
+  }
+  if (before == 0 || last_ > before + kOneEvent) note_the_living(dead);
+  ring(bell_);
+}
+
 // Each is looked at after the deaths, and dated before it is looked at: it was alive at that instant.
 void DeathWatch::note_the_living(const std::vector<uint64_t>& dead) {
-  const std::lock_guard lock(mutex_);
   if (watched_.size() > kMostLooked) return;
   for (auto& [token, one] : watched_) {
     if (std::find(dead.begin(), dead.end(), token) != dead.end()) continue;

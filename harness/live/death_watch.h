@@ -12,6 +12,7 @@
 #include "harness/base/process_id.h"
 #include "harness/base/unique_fd.h"
 #include "harness/live/death_order.h"
+#include "harness/live/early_deaths.h"
 #include "harness/live/promptness.h"
 
 namespace rankfault {
@@ -23,8 +24,8 @@ class DeathWatch {
   DeathWatch(const DeathWatch&) = delete;
   DeathWatch& operator=(const DeathWatch&) = delete;
 
-  // Tokens are not used twice. False: it cannot be watched here.
-  bool add(int pidfd, uint64_t token, const ProcessId&);
+  // Tokens are not used twice. `record`: path of its flight record. False: it cannot be watched here.
+  bool add(int pidfd, uint64_t token, const ProcessId&, const std::string& record);
   void forget(uint64_t token);
   int fd() const { return bell_.get(); }  // readable once somebody has died
   struct Death {
@@ -42,6 +43,7 @@ class DeathWatch {
     TimeNs outlived = 0;
   };
   void watch();
+  void note(const std::vector<uint64_t>& dead);
   void note_the_living(const std::vector<uint64_t>& dead);
 
   Promptness& promptness_;
@@ -49,7 +51,9 @@ class DeathWatch {
   UniqueFd bell_, stop_;
   InheritingMutex mutex_;
   std::vector<Death> dead_;
+  TimeNs last_ = 0;  // when the newest of them died
   std::map<uint64_t, Living> watched_;
+  EarlyDeaths early_;
   std::thread thread_;
 };
 

@@ -89,8 +89,12 @@ void Ends::add_polls(std::vector<pollfd>& polls) const {
     if (w.gone == 0 && w.pidfd.valid() && w.token == 0) polls.push_back({w.pidfd.get(), POLLIN, 0});
 }
 
+std::string Ends::record_of(const ProcessId& process) const {
+  return records_ + "/" + process.to_string() + ".ring";
+}
+
 uint64_t Ends::watch_death(int pidfd, const ProcessId& process) {
-  return deaths_.add(pidfd, ++last_token_, process) ? last_token_ : 0;
+  return deaths_.add(pidfd, ++last_token_, process, record_of(process)) ? last_token_ : 0;
 }
 
 void Ends::take_deaths() {
@@ -99,8 +103,19 @@ void Ends::take_deaths() {
       if (w.token == death.token && w.gone == 0) w.gone = death.when;
 }
 
+// When we sent SIGKILL, once it is pending for the threads of the process; else 0. From then on no thread
+// returns to the program's own instructions, though on a busy machine the process may wait long for the turn
+// in which it dies.
+TimeNs Ends::killed_by_us(const ProcessId& process) const {
+  const auto sent = injector_.signal_sent(process);
+  if (!sent || sent->signal != SIGKILL || !is_visible_here(process)) return 0;
+  const auto stat = proc_stat(process.pid);
+  return stat && stat->start == process.start && stat->dying ? sent->time : 0;
+}
+
 // True when something new is known of this process.
 bool Ends::refresh(Watched& w) {
+  if (w.gone == 0) w.gone = killed_by_us(w.end.process);
   if (w.gone == 0) {
     if (w.token != 0) return false;
     pollfd p{w.pidfd.get(), POLLIN, 0};
@@ -111,6 +126,8 @@ bool Ends::refresh(Watched& w) {
   if (!w.sources.kernel && w.pidfd.valid()) w.sources.kernel = kernel_exit_status(w.pidfd.get());
   if (!w.sources.kernel && w.end.process.pid_ns == own_pid_ns())
     w.sources.kernel = zombie_exit_status(w.end.process.pid, w.end.process.start);
+  if (!w.sources.kernel && w.end.process.pid_ns == own_pid_ns())
+    w.sources.kernel = signal_that_ends(w.end.process.pid, w.end.process.start);
   if (!w.sources.our_signal)
     if (const auto sent = injector_.signal_sent(w.end.process); sent && sent->signal == SIGKILL) {
       w.sources.our_signal = ExitStatus{ExitStatus::Kind::kSignal, sent->signal};
@@ -119,7 +136,7 @@ bool Ends::refresh(Watched& w) {
       w.gone = std::min(w.gone, sent->time);
     }
   if (!w.sources.own_record)
-    if (const auto own = own_exit(records_ + "/" + w.end.process.to_string() + ".ring")) {
+    if (const auto own = own_exit(record_of(w.end.process))) {
       w.sources.own_record = own->status;
       w.gone = std::min(w.gone, own->time);  // what follows from an exit may be seen before its end
     }
@@ -133,7 +150,7 @@ bool Ends::refresh(Watched& w) {
   w.end.time = w.gone;
   w.end.outlived = deaths_.outlived(w.token);
   if (!best.status.zero() && w.end.last_words.empty())
-    w.end.last_words = last_words(records_ + "/" + w.end.process.to_string() + ".ring");
+    w.end.last_words = last_words(record_of(w.end.process));
   w.told = true;
   return true;
 }

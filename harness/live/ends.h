@@ -53,8 +53,10 @@ class Ends {
     bool told = false;
     bool quiet = false, journaled = false;
   };
+  std::string record_of(const ProcessId&) const;
   uint64_t watch_death(int pidfd, const ProcessId&);
   void take_deaths();
+  TimeNs killed_by_us(const ProcessId&) const;
   bool refresh(Watched&);
   void journal(Watched&);
 

@@ -13,6 +13,8 @@ constexpr TimeNs kQuietLookEvery = 400'000'000;  // the second one tells of a ha
 constexpr TimeNs kRestMoving = 200, kRestFull = 400, kRestQuiet = 10;
 constexpr TimeNs kLongestRest = 200'000'000, kLongestMoving = 1'000'000'000;
 constexpr uint64_t kQuickCalls = 256;
+constexpr TimeNs kFirstAgain = 5'000'000,
+                 kLastAgain = 320'000'000;  // after an end; each twice the one before
 constexpr int kLastTries = 5;
 constexpr TimeNs kPause = 100'000'000;  // ticks come every few milliseconds
 
@@ -36,11 +38,12 @@ void Looks::tick(TimeNs now) {
   }
   if (gap > kPause) paused_ += gap;
   const bool due = now >= next_long_look_;
-  if (!due && (moving || !unseen || now < rests_until_)) return;
+  const bool again = is_again_due(now);
+  if (!due && !again && (moving || !unseen || now < rests_until_)) return;
   const TimeNs began = now_ns();
   if (!moving && !unseen) measure_starvation();
   if (moving)
-    diagnose_now("still moving", Why::kMoving, true);
+    diagnose_now(again ? "after an end" : "still moving", Why::kMoving, true);
   else if (!diagnose_now(unseen ? "quiet" : "still quiet", Why::kQuiet, false))
     return;
   if (!moving) {
@@ -48,12 +51,26 @@ void Looks::tick(TimeNs now) {
     if (unseen) measure_starvation();
   }
   const TimeNs cost = now_ns() - began;
+  if (again) {
+    again_at_ = 0;
+    again_gap_ = proved_ || again_gap_ >= kLastAgain ? 0 : again_gap_ * 2;
+  }
   next_long_look_ = now + (moving ? std::clamp(cost * kRestMoving, kLongLookEvery, kLongestMoving)
                                   : std::max(kQuietLookEvery, cost * kRestQuiet));
   rests_until_ = now + std::min(cost * kRestMoving, std::max(kLongestRest, cost * kRestQuiet));
 }
 
-bool Looks::look(const char* reason) { return diagnose_now(reason, Why::kEnd, false); }
+bool Looks::is_again_due(TimeNs now) {
+  if (again_gap_ == 0) return false;
+  if (again_at_ == 0) again_at_ = now + again_gap_;
+  return now >= again_at_;
+}
+
+bool Looks::look(const char* reason) {
+  const bool looked = diagnose_now(reason, Why::kEnd, false);
+  if (!proved_) again_gap_ = std::max(again_gap_, kFirstAgain);
+  return looked;
+}
 
 void Looks::last_look(const char* reason) {
   for (int tries = 0; tries < kLastTries; ++tries)
@@ -106,6 +123,7 @@ bool Looks::needs_full_look(const Seen& quick, Why why, TimeNs now) const {
 
 bool Looks::diagnose_now(const char* reason, Why why, bool although_moving) {
   const bool last = why == Why::kLast;
+  proved_ = false;
   std::optional<Seen> seen = see(last ? UINT64_MAX : kQuickCalls, although_moving);
   if (!seen) return false;
   const TimeNs began = now_ns();
@@ -117,6 +135,8 @@ bool Looks::diagnose_now(const char* reason, Why why, bool although_moving) {
   } else if (!last && !seen->shows_all) {
     leave_out_guesses(seen->findings);
   }
+  proved_ = std::any_of(seen->findings.all.begin(), seen->findings.all.end(),
+                        [](const Finding& f) { return f.confidence == Confidence::kProven; });
   keep(*seen, reason, last);
   return true;
 }
@@ -124,16 +144,14 @@ bool Looks::diagnose_now(const char* reason, Why why, bool although_moving) {
 void Looks::keep(const Seen& seen, const char* reason, bool last) {
   const std::vector<Finding> news = log_.add(seen.findings, last);
   if (news.empty() && !last) return;
-  observer_.save(seen.timeline);
   const uint64_t line = journal_.write("look", {{"reason", reason},
                                                 {"last", last},
                                                 {"consistent", seen.timeline.consistent},
                                                 {"strict_known", seen.findings.strict_known},
                                                 {"state", state_to_json(seen.timeline)}});
-  for (const Finding& finding : news) {
+  for (const Finding& finding : news)
     journal_.write("finding", {{"look", line}, {"finding", to_json(finding)}});
-    if (finding.confidence == Confidence::kProven && first_proven_ == 0) first_proven_ = now_ns();
-  }
+  observer_.save(seen.timeline);  // after the findings: it makes a file for each process
   if (last) {
     for (const Finding& f : seen.findings.unsafe)
       journal_.write("unsafe", {{"look", line}, {"finding", to_json(f)}});

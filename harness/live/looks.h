@@ -2,12 +2,13 @@
 // findings are kept.
 //
 // A look is taken when nothing moved between two ticks, twice a second while nothing moves (limits pass),
-// when a process ended, and once at the end of each attempt. A job that never rests (one that polls) is
+// when a process ended, at growing intervals after an end that is not proven yet, and once at the end of each
+// attempt. A job that never rests (one that polls) is
 // looked at twice a second while it moves: then a proof needs only the processes it uses to have stood still.
 //
 // Most looks are *quick*: at the state and the newest calls of each lane, which cost the same after a day as
-// after a second. What a quick look proves is proven. Anything else that it finds is left out; where it is new
-// and the job stands still, and now and then, a *full* look follows, at all that is kept (lane_window.h).
+// after a second. What a quick look proves is proven. Anything else that it finds is left out; where it is
+// new and the job stands still, and now and then, a *full* look follows, at all that is kept (lane_window.h).
 // Looks rest in proportion to what they cost.
 #pragma once
 
@@ -40,7 +41,6 @@ class Looks {
   void last_look(const char* reason);
 
   const FindingsLog& findings() const { return log_; }
-  TimeNs first_proven() const { return first_proven_; }  // when journaled; 0: none
 
  private:
   enum class Why { kMoving, kQuiet, kEnd, kLast };
@@ -54,6 +54,7 @@ class Looks {
   std::optional<Seen> see(uint64_t calls, bool although_moving);
   bool needs_full_look(const Seen& quick, Why, TimeNs now) const;
   void keep(const Seen&, const char* reason, bool last);
+  bool is_again_due(TimeNs now);
   void measure_starvation();
   void tell_starvation(ProcessView&, TimeNs look) const;
 
@@ -65,7 +66,10 @@ class Looks {
   uint64_t looked_at_ = 0;     // the activity of the last look
   TimeNs next_long_look_ = 0;  // whatever happens: thresholds of inferred findings may pass
   TimeNs rests_until_ = 0, next_full_look_ = 0;
-  TimeNs first_proven_ = 0;
+  // After an end that the look at it did not prove: the others may still be on their way to the call that
+  // needs the process. 0: no such look is due.
+  TimeNs again_gap_ = 0, again_at_ = 0;
+  bool proved_ = false;                   // the last look
   std::vector<ProcessId> alive_;          // at the last look
   std::map<ProcessId, RunDelay> delays_;  // since the job last moved
   TimeNs rested_ = 0, measured_ = 0;      // when they were looked at first, and last

@@ -62,6 +62,7 @@ class RingObserver final : public Observer {
   void take_claim(const ProcessId&, const Watched&);
   void forget_bystanders();
   void drain(bool all);
+  void save_some(size_t most);
   bool completed_by_all(uint64_t comm_id, uint64_t seq) const;
   void finish(Timeline&) const;
 
@@ -77,6 +78,7 @@ class RingObserver final : public Observer {
   Bystanders bystanders_;
   bool claims_changed_ = false;
   std::vector<ProcessId> forgotten_;
+  std::vector<ProcessId> to_save_;  // a fault fired
   std::vector<ExpectedRank> expected_;
   int world_size_ = 0;
   int attempt_ = 0;
@@ -164,6 +166,8 @@ void RingObserver::drain(bool all) {
     };
     w.memory.drain(all, complete, see);
   }
+  constexpr size_t kSavedInADrain = 4;
+  if (!all) save_some(kSavedInADrain);  // a look is waited for
 }
 
 // Asked only when a window is full. A member that has ended completes nothing any more, and may be what the
@@ -230,14 +234,24 @@ Timeline RingObserver::look(bool with_proc, uint64_t calls) {
 }
 
 void RingObserver::save(const Timeline& t) {
+  save_some(to_save_.size());
   for (const ProcessView& p : t.processes)
     if (const auto w = watched_.find(p.id); w != watched_.end())
       FlightMemory::save(p, w->second.folder, seen_);
 }
 
 void RingObserver::save_around_now() {
+  to_save_.clear();
+  for (const auto& [id, w] : watched_) to_save_.push_back(id);
+}
+
+// A file is made for each process. To make 64 takes tens of milliseconds, which a gate or a death would wait:
+// the windows hold what is to be saved for much longer than a few drains take.
+void RingObserver::save_some(size_t most) {
   constexpr uint64_t kBefore = 1000;  // calls
-  for (auto& [id, w] : watched_) w.memory.save_around(kBefore, kWindowCalls, seen_);
+  for (; most > 0 && !to_save_.empty(); --most, to_save_.pop_back())
+    if (const auto at = watched_.find(to_save_.back()); at != watched_.end())
+      at->second.memory.save_around(kBefore, kWindowCalls, seen_);
 }
 
 Observer::Losses RingObserver::losses() const {

@@ -38,7 +38,7 @@ class Observer {
   virtual Timeline look(bool with_proc, uint64_t calls = UINT64_MAX) = 0;
   // Saves the histories of a look beside the rings, so that a replay has what it had.
   virtual void save(const Timeline&) {}
-  // A fault fires: what each lane does about now is saved.
+  // A fault fires: what each lane does about now is saved, in this drain and the next ones.
   virtual void save_around_now() {}
   // Records that a window let go, that were overwritten before they were read, that were removed from files.
   struct Losses {

@@ -44,8 +44,8 @@ class DeathWatchTest : public testing::Test {
   DeathWatch watch_{promptness_};
 };
 
-TEST_F(DeathWatchTest, TellsADeathOnceWithItsTime) {
-  ASSERT_TRUE(watch_.add(pidfd_.get(), 7, named(pid_)));
+TEST_F(DeathWatchTest, ReportsADeathOnceWithItsTime) {
+  ASSERT_TRUE(watch_.add(pidfd_.get(), 7, named(pid_), ""));
   const TimeNs before = now_ns();
   end();
   ASSERT_TRUE(rang());
@@ -58,11 +58,11 @@ TEST_F(DeathWatchTest, TellsADeathOnceWithItsTime) {
   EXPECT_TRUE(watch_.take().empty());
 }
 
-TEST_F(DeathWatchTest, OneThatIsDeadAlreadyIsToldToo) {
+TEST_F(DeathWatchTest, ReportsOneThatIsDeadAlready) {
   ::kill(pid_, SIGKILL);
   siginfo_t info;
   ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT);
-  ASSERT_TRUE(watch_.add(pidfd_.get(), 1, named(pid_)));
+  ASSERT_TRUE(watch_.add(pidfd_.get(), 1, named(pid_), ""));
   ASSERT_TRUE(rang());
   EXPECT_EQ(watch_.take().size(), 1u);
 }
@@ -72,8 +72,8 @@ TEST_F(DeathWatchTest, NotesWhoOutlivedADeath) {
   if (other == 0)
     for (;;) ::pause();
   const UniqueFd others(static_cast<int>(::syscall(SYS_pidfd_open, other, 0)));
-  ASSERT_TRUE(watch_.add(pidfd_.get(), 1, named(pid_)));
-  ASSERT_TRUE(watch_.add(others.get(), 2, named(other)));
+  ASSERT_TRUE(watch_.add(pidfd_.get(), 1, named(pid_), ""));
+  ASSERT_TRUE(watch_.add(others.get(), 2, named(other), ""));
   EXPECT_EQ(watch_.outlived(2), 0u);
   end();
   ASSERT_TRUE(rang());
@@ -86,7 +86,7 @@ TEST_F(DeathWatchTest, NotesWhoOutlivedADeath) {
 }
 
 TEST_F(DeathWatchTest, APidfdMayBeClosedAtAnyTime) {
-  ASSERT_TRUE(watch_.add(pidfd_.get(), 1, named(pid_)));
+  ASSERT_TRUE(watch_.add(pidfd_.get(), 1, named(pid_), ""));
   pidfd_.reset();
   end();
   EXPECT_TRUE(watch_.take().empty());

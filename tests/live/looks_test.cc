@@ -34,6 +34,13 @@ class ToldObserver : public Observer {
 class LooksTest : public ::testing::Test {
  protected:
   test::Scratch scratch_;
+  void tick_while_it_moves(Looks& looks, TimeNs from, TimeNs to) {
+    for (TimeNs now = from; now < to; now += 5 * kMs) {
+      ++observer_.moves;
+      looks.tick(now);
+    }
+  }
+
   Result<Journal> journal_ = Journal::create(scratch_.file("journal.ndjson"));
   ToldObserver observer_;
 };
@@ -91,6 +98,44 @@ TEST_F(LooksTest, AJobThatMovesIsLookedAtTwiceASecond) {
   for (TimeNs now = 1000 * kMs; now < 3000 * kMs; now += 5 * kMs, ++observer_.moves) looks.tick(now);
   EXPECT_GE(observer_.looks, 3);
   EXPECT_LE(observer_.looks, 4);
+}
+
+// The others move on to the call that needs the dead rank: a proof is there once they stand in it.
+TEST_F(LooksTest, AfterAnEndWithoutAProofTheJobIsLookedAtSoonAndLessOften) {
+  TimelineBuilder job(2);
+  job.everyone(all_reduce()).killed(1);
+  observer_.timeline = job.build();
+  Looks looks(observer_, *journal_);
+  looks.tick(1000 * kMs);
+  looks.look("a process ended");
+  const int before = observer_.looks;
+  tick_while_it_moves(looks, 1005 * kMs, 1100 * kMs);
+  EXPECT_EQ(observer_.looks - before, 4);  // 5, 10, 20 and 40 ms after one another
+  job.blocked(0, all_reduce());
+  observer_.timeline = job.build();
+  tick_while_it_moves(looks, 1100 * kMs, 1200 * kMs);
+  EXPECT_EQ(observer_.looks - before, 5) << "a look with a proof ends the row";
+  EXPECT_NE(test::read_file(scratch_.file("journal.ndjson")).find("\"proven\""), std::string::npos);
+}
+
+TEST_F(LooksTest, AnEndThatIsProvenAtOnceNeedsNoOtherLook) {
+  observer_.timeline = TimelineBuilder(2).everyone(all_reduce()).blocked(0, all_reduce()).killed(1).build();
+  Looks looks(observer_, *journal_);
+  looks.tick(1000 * kMs);
+  looks.look("a process ended");
+  const int before = observer_.looks;
+  tick_while_it_moves(looks, 1005 * kMs, 1400 * kMs);
+  EXPECT_EQ(observer_.looks, before);
+}
+
+TEST_F(LooksTest, WithoutAProofTheLooksAfterAnEndCease) {
+  observer_.timeline = TimelineBuilder(2).everyone(all_reduce()).killed(1).build();
+  Looks looks(observer_, *journal_);
+  looks.look("a process ended");
+  tick_while_it_moves(looks, 1000 * kMs, 1700 * kMs);
+  const int after_a_second = observer_.looks;
+  tick_while_it_moves(looks, 1700 * kMs, 1900 * kMs);
+  EXPECT_LE(observer_.looks - after_a_second, 1);
 }
 
 // Rank 1 left out a call, as far as the newest calls show. All of them show a healthy job.

@@ -1,0 +1,196 @@
+// early_deaths_test: a kill is reported without the pidfd; what is no kill is left to the pidfd. The children
+// hold the notice as ranks do: through the agent's own function, in a flight record's header.
+#include "harness/live/early_deaths.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <mutex>
+#include <vector>
+
+#include "harness/agent/agent_abi.h"
+#include "harness/base/process_tree.h"
+#include "harness/base/unique_fd.h"
+#include "tests/support/tool.h"
+
+extern "C" void rf_arm_death_notice(rf_header*);  // harness/agent/death_notice.c
+
+namespace rankfault::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class EarlyDeathsTest : public testing::Test {
+ protected:
+  struct Child {
+    pid_t pid = 0;
+    std::string record;
+    UniqueFd go;
+  };
+
+  // Holds the notice, and does `then` when it is told to go.
+  Child start(const std::function<void()>& then) {
+    Child child;
+    child.record = scratch_.file("record" + std::to_string(++started_));
+    const UniqueFd file(::open(child.record.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    EXPECT_EQ(::ftruncate(file.get(), RF_HEADER_BYTES), 0);
+    void* at = ::mmap(nullptr, RF_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    int ready[2], go[2];
+    EXPECT_EQ(::pipe2(ready, O_CLOEXEC) + ::pipe2(go, O_CLOEXEC), 0);
+    child.pid = ::fork();
+    if (child.pid == 0) {
+      char byte = 0;
+      rf_arm_death_notice(static_cast<rf_header*>(at));
+      [[maybe_unused]] ssize_t n = ::write(ready[1], &byte, 1);
+      n = ::read(go[0], &byte, 1);
+      then();
+      ::_exit(0);
+    }
+    char byte = 0;
+    EXPECT_EQ(::read(ready[0], &byte, 1), 1);
+    for (const int fd : {ready[0], ready[1], go[0]}) ::close(fd);
+    child.go.reset(go[1]);
+    ::munmap(at, RF_HEADER_BYTES);
+    return child;
+  }
+  static void sleep_for_ever() {
+    for (;;) ::pause();
+  }
+  void watch(const Child& child, uint64_t token) {
+    ProcessId id;
+    id.pid = child.pid;
+    id.start = proc_stat(child.pid)->start;
+    early_.add(child.record, id, token);
+  }
+  static void let(const Child& child) {
+    const char byte = 0;
+    ASSERT_EQ(::write(child.go.get(), &byte, 1), 1);
+  }
+  static void end(const Child& child) {
+    ::kill(child.pid, SIGKILL);
+    ::waitpid(child.pid, nullptr, 0);
+  }
+  // What was reported, once a child that is killed after all else was reported, too.
+  std::vector<uint64_t> reported() {
+    const Child last = start(sleep_for_ever);
+    watch(last, kLast);
+    ::kill(last.pid, SIGKILL);
+    for (;;) {
+      pollfd bell{bell_.get(), POLLIN, 0};
+      EXPECT_EQ(::poll(&bell, 1, 30'000), 1) << "the last child's death was not reported";
+      const std::lock_guard lock(mutex_);
+      if (reported_.empty() || bell.revents == 0) return reported_;
+      if (reported_.back() != kLast) continue;
+      reported_.pop_back();
+      end(last);
+      return std::exchange(reported_, {});
+    }
+  }
+
+  static constexpr uint64_t kLast = 99;
+  Scratch scratch_;
+  int started_ = 0;
+  std::mutex mutex_;
+  std::vector<uint64_t> reported_;
+  UniqueFd bell_{::eventfd(0, EFD_CLOEXEC)};
+  Promptness promptness_{false};
+  EarlyDeaths early_{promptness_, [this](uint64_t token) {
+                       const std::lock_guard lock(mutex_);
+                       reported_.push_back(token);
+                       const uint64_t one = 1;
+                       [[maybe_unused]] const ssize_t n = ::write(bell_.get(), &one, sizeof one);
+                     }};
+};
+
+TEST_F(EarlyDeathsTest, ReportsAKilledProcessBeforeItsParentHasReapedIt) {
+  const Child child = start(sleep_for_ever);
+  watch(child, 1);
+  ::kill(child.pid, SIGKILL);
+  EXPECT_THAT(reported(), ElementsAre(1));
+  end(child);
+}
+
+TEST_F(EarlyDeathsTest, ReportsASignalThatTheProcessSendsToItself) {
+  const Child child = start([] {
+    ::signal(SIGABRT, SIG_DFL);
+    ::abort();
+  });
+  watch(child, 1);
+  let(child);
+  ::waitpid(child.pid, nullptr, 0);
+  EXPECT_THAT(reported(), testing::Each(1u));  // the parent may have reaped it before the thread had its turn
+}
+
+TEST_F(EarlyDeathsTest, DoesNotReportAnExit) {
+  const Child child = start([] { ::_exit(9); });
+  watch(child, 1);
+  let(child);
+  ::waitpid(child.pid, nullptr, 0);
+  EXPECT_THAT(reported(), IsEmpty());
+}
+
+TEST_F(EarlyDeathsTest, DoesNotReportAProcessThatExecutesAnotherProgram) {
+  const Child child = start([] { ::execlp("sleep", "sleep", "1000", nullptr); });
+  watch(child, 1);
+  let(child);
+  siginfo_t info{};
+  EXPECT_THAT(reported(), IsEmpty());
+  EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(child.pid), &info, WEXITED | WNOHANG | WNOWAIT), 0);
+  EXPECT_EQ(info.si_pid, 0) << "it has ended";
+  end(child);
+}
+
+TEST_F(EarlyDeathsTest, DoesNotReportTheEndOfTheThreadThatHoldsTheNotice) {
+  const Child child = start([] {
+    std::thread(sleep_for_ever).detach();
+    ::syscall(SYS_exit, 9);
+  });
+  watch(child, 1);
+  let(child);
+  EXPECT_THAT(reported(), IsEmpty());
+  EXPECT_EQ(::kill(child.pid, 0), 0);
+  end(child);
+}
+
+TEST_F(EarlyDeathsTest, ARecordThatIsCutIsNotWatchedAnyMore) {
+  const Child child = start(sleep_for_ever), other = start(sleep_for_ever);
+  watch(child, 1);
+  watch(other, 2);
+  ASSERT_EQ(::truncate(child.record.c_str(), 0), 0);
+  ::kill(other.pid, SIGKILL);
+  EXPECT_THAT(reported(), ElementsAre(2));
+  end(child);
+  end(other);
+}
+
+TEST_F(EarlyDeathsTest, ARecordWithoutTheNoticeIsNotWatched) {
+  Child child = start(sleep_for_ever);
+  const int file = ::open(child.record.c_str(), O_RDWR | O_CLOEXEC);
+  const uint32_t none = 0;
+  ASSERT_EQ(::pwrite(file, &none, sizeof none, offsetof(rf_header, life)), 4);
+  ::close(file);
+  watch(child, 1);
+  ::kill(child.pid, SIGKILL);
+  EXPECT_THAT(reported(), IsEmpty());
+  end(child);
+}
+
+TEST_F(EarlyDeathsTest, OneThatIsForgottenIsNotReported) {
+  const Child child = start(sleep_for_ever);
+  watch(child, 1);
+  early_.forget(1);
+  ::kill(child.pid, SIGKILL);
+  EXPECT_THAT(reported(), IsEmpty());
+  end(child);
+}
+
+}  // namespace
+}  // namespace rankfault::test
