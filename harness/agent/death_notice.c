@@ -2,8 +2,8 @@
  *
  * A process becomes a zombie, and its pidfd readable, only after the kernel has freed its memory and closed
  * its descriptors. That takes seconds with hundreds of gigabytes, and tens of milliseconds with a socket to
- * each of 63 peers that wake up meanwhile. Robust futexes come first: mm/exit order in do_exit() of Linux is
- * exit_signals, exit_mm (which serves the robust list before it drops the memory), exit_files, exit_notify.
+ * each of 63 peers that wake up meanwhile. do_exit() of Linux (kernel/exit.c) calls exit_signals, exit_mm,
+ * exit_files and exit_notify in this order, and exit_mm releases robust futexes before it drops the memory.
  *
  * A thread's end and an exec release the mutex, too: the word is a reason to look at the process, no proof.
  */

@@ -17,10 +17,7 @@ namespace {
 
 constexpr rlim_t kLongestUs =
     100'000;  // a thread of ours that never sleeps: the kernel tells us after so long
-// Of the loop. It needs little of a core, but at once: among 32 ranks on each core a thread of their weight
-// gets the 5 ms that a look at 64 ranks takes in 150 ms.
-constexpr uint64_t kSliceNs = 100'000;
-constexpr int kNicer = 10;
+constexpr uint64_t kSliceNs = 100'000;  // of the loop: an ordinary thread with a short slice is served sooner
 
 std::array<std::atomic<pid_t>, 4> g_raised;  // threads that have real-time priority; 0: a free place
 std::atomic<bool> g_misused{false};          // one of them did not sleep: none is raised any more
@@ -58,9 +55,9 @@ void lower_all(int) {
     if (const pid_t thread = place.exchange(0)) make_ordinary(thread);
 }
 
-// Of the calling thread; what it starts gets neither. The kernel reads the slice from Linux 6.12 on; 0: as
-// everybody's.
-bool set_ordinary(int nice, uint64_t slice_ns, bool reset_on_fork = true) {
+// Linux 6.12 and later; before that nothing changes. 0: as everybody's. What the thread starts does not get
+// it.
+bool set_slice(uint64_t ns, bool reset_on_fork) {
   struct {
     uint32_t size = 48, policy = SCHED_OTHER;
     uint64_t flags = 0;
@@ -69,12 +66,10 @@ bool set_ordinary(int nice, uint64_t slice_ns, bool reset_on_fork = true) {
     uint64_t runtime = 0, deadline = 0, period = 0;
   } attributes;
   attributes.flags = reset_on_fork ? 1 : 0;  // SCHED_FLAG_RESET_ON_FORK
-  attributes.nice = nice;
-  attributes.runtime = slice_ns;
+  attributes.nice = ::getpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()));
+  attributes.runtime = ns;
   return ::syscall(SYS_sched_setattr, 0, &attributes, 0) == 0;
 }
-
-int own_nice() { return ::getpriority(PRIO_PROCESS, static_cast<id_t>(::gettid())); }
 
 uint64_t thread_cpu_ns() {
   timespec t{};
@@ -119,9 +114,8 @@ Promptness::Promptness(bool realtime)
     : budget_(now_ns()),
       ordinary_((::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_OTHER),
       realtime_(realtime && ordinary_),
-      nice_(own_nice()),
       loop_(::gettid()) {
-  serve_loop_soon();
+  if (ordinary_) set_slice(kSliceNs, true);
   if (!realtime_) return;
   struct sigaction action {};
   action.sa_handler = lower_all;
@@ -132,16 +126,10 @@ Promptness::Promptness(bool realtime)
 }
 
 Promptness::~Promptness() {
-  if (ordinary_ && !set_ordinary(nice_, 0, false))
-    set_ordinary(nice_, 0);  // the mark stays without the right
+  if (ordinary_ && !set_slice(0, false)) set_slice(0, true);  // the mark stays without the right
   if (!realtime_) return;
   ::setrlimit(RLIMIT_RTTIME, &before_);
   ::signal(SIGXCPU, SIG_DFL);
-}
-
-void Promptness::serve_loop_soon() {
-  if (!ordinary_) return;
-  if (!realtime_ || !set_ordinary(nice_ - kNicer, kSliceNs)) set_ordinary(nice_, kSliceNs);
 }
 
 void Promptness::charge_thread() {
@@ -194,7 +182,7 @@ void Promptness::answered() {
   if (state_ == Loop::kLent) {
     charge_thread();
     lower(loop_);
-    serve_loop_soon();
+    set_slice(kSliceNs, true);
   }
   state_ = Loop::kAwake;
 }

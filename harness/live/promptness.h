@@ -1,11 +1,9 @@
 // Promptness: which threads of the tool come before the ranks on a processor, when, and for how long.
 //
 // A thread that only sleeps until a rank dies or asks at a gate has real-time priority, so that the time of a
-// death is the time of the death. The loop that reads, diagnoses and writes is ordinary, with a short slice
-// and, where that is allowed, ten steps of niceness less: it comes sooner, not first, and its work is bounded
-// elsewhere (looks.cc). It is lent real-time priority only from the ring of a gate until the gate is
-// answered. All real-time work has one budget, 1 % of a core: a thread that exceeds it is ordinary until the
-// budget has recovered.
+// death is the time of the death. The loop that reads, diagnoses and writes is ordinary, with a short slice;
+// it is lent that priority only from the ring of a gate until the gate is answered. All of it has one budget,
+// 1 % of a core: a thread that exceeds it is ordinary until the budget has recovered.
 #pragma once
 
 #include <pthread.h>
@@ -71,7 +69,6 @@ class Promptness {
 
  private:
   enum class Loop { kAwake, kAsleep, kLent };
-  void serve_loop_soon();
   void charge_thread();
   void adjust(bool& raised);
 
@@ -79,7 +76,6 @@ class Promptness {
   CpuBudget budget_;
   const bool ordinary_;  // the user started the tool as usual; another policy stays as it is
   const bool realtime_;
-  const int nice_;  // of the loop, as the user started it
   const pid_t loop_;
   Loop state_ = Loop::kAwake;
   rlimit before_{};
