@@ -84,7 +84,7 @@ TEST_F(Spine, NoThreadOfTheToolThatWorksHasRealTimePriority) {
   EXPECT_EQ(run_tool({"run", file, "--run-dir", run_dir()}).status, 0);
   const std::string without = scratch_.file("without");
   EXPECT_EQ(run_tool({"run", file, "--no-realtime", "--run-dir", without}).status, 0);
-  EXPECT_THAT(read_file(without + "/logs/rank-0.a0.log"), testing::HasSubstr(" 3 0\n"));  // all three threads
+  EXPECT_THAT(read_file(without + "/logs/rank-0.a0.log"), testing::HasSubstr(" 4 0\n"));  // all four threads
 }
 
 // Nothing was launched, so nothing is left: not even the run directory.
