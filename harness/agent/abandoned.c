@@ -1,8 +1,8 @@
-/* abandoned.c: whether a jump left the call that a thread has open: longjmp out of a signal handler or of a
- * callback. Nothing tells of the jump itself; the thread's next call finds out. A stack grows down, so the
- * description of a call that is made inside the open one lies wholly below it. One that lies higher takes the
- * place of a frame that is gone. That holds within one stack: of signal handlers and of coroutines that run
- * on another one nothing is known. */
+/* abandoned.c: detects that a jump left the open call of a thread: longjmp out of a signal handler or of a
+ * callback. Nothing reports the jump itself; the thread's next call detects it. A stack grows down, so the
+ * description of a call made inside the open one lies wholly below it. A description that lies higher is in
+ * the place of a frame that is gone. This holds within one stack only: nothing is known about signal handlers
+ * and coroutines that run on another stack. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>

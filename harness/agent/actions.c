@@ -1,4 +1,5 @@
-/* actions.c: what was done to this process, in a file of its own that only exists when something was. */
+/* actions.c: records the actions on this process, in a separate file that exists only if there was an
+ * action. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #define FILE_BYTES (4096u + RF_MAX_ACTION_RECORDS * sizeof(struct rf_action_record))
 
 static struct rf_actions_header* page;
-static int32_t owner = -1; /* the pid it was opened by: a child of a fork must not write here */
+static int32_t owner = -1; /* the pid that opened it: a forked child must not write here */
 static struct rf_lock opening;
 
 void rf_actions_reset(void) { owner = -1; }

@@ -1,8 +1,8 @@
-/* agent.h: the core's own insides: what its files share. Nothing here is exported.
+/* agent.h: the internals that the core's files share. Nothing here is exported.
  *
- * Order of trust on the hot path: the flag page tells whether this process may use what the static
- * variables point to (a forked child finds it wiped), the thread's own block tells where its lane is,
- * and only then is shared memory touched. */
+ * Order of checks on the hot path: the flag page says whether this process may use what the static variables
+ * point to (a forked child finds the page wiped). Then the thread's own block says where its lane is. Only
+ * then does the code touch shared memory. */
 #ifndef RANKFAULT_AGENT_AGENT_H
 #define RANKFAULT_AGENT_AGENT_H
 
@@ -13,31 +13,32 @@
 #define RF_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define RF_TLS __thread __attribute__((tls_model("initial-exec")))
 
-/* ---- who we are: process.c ------------------------------------------------------------------ */
+/* ---- the identity of this process: process.c -------------------------------------------------- */
 
 struct rf_identity_of_process {
   uint64_t host_id, pid_ns, start_time;
   int32_t pid, image;
   int32_t rank, world_size, local_rank, attempt; /* from the environment; -1 unknown, attempt 0 */
   char rank_source[32];
-  uint64_t rendezvous;             /* where this job of several nodes meets, as a number; 0: one node */
+  uint64_t rendezvous;             /* number of the job's rendezvous on several nodes; 0: one node */
   char records[RF_PATH_BYTES * 2]; /* $RANKFAULT_RUN_DIR/records; empty: inert */
 };
 extern struct rf_identity_of_process rf_self;
 void rf_read_environment(void); /* once, at start */
-/* What one launcher tells of both, now: a program may set its own variables. 0 when none does. */
+/* Reads rank and size from one launcher's variables, now: a program may set its own. Returns 0 if none has
+ * both. */
 int rf_told_by_launcher(int32_t* rank, int32_t* size);
 struct rf_control;
-void rf_count_rendezvous(struct rf_control*); /* attempt, of a job of several nodes */
+void rf_count_rendezvous(struct rf_control*); /* attempt, for a job of several nodes */
 void rf_read_identity(void);                  /* again in a forked child */
 void rf_read_ancestors(int32_t pids[RF_MAX_ANCESTORS]);
 
 /* ---- the flight record of this process: ring.c ----------------------------------------------- */
 
-/* Epoch of the open record; on its own page that a forked child finds zeroed. */
+/* Epoch of the open record, on its own page; a forked child finds it zeroed. */
 extern const uint32_t* rf_mine;
-extern struct rf_header* rf_head; /* mapped from the candidate on */
-extern struct rf_lane* rf_lanes;  /* these four: mapped from the first call on */
+extern struct rf_header* rf_head; /* mapped once the process is a candidate */
+extern struct rf_lane* rf_lanes;  /* these four: mapped at the first call */
 extern struct rf_comm* rf_comms;
 extern char* rf_names;
 extern int32_t* rf_members;
@@ -45,14 +46,14 @@ extern struct rf_record* rf_history[RF_MAX_LANES + 1];
 
 void rf_start(void);      /* idempotent; from the constructor and from the first resolved name */
 int rf_inert(void);       /* no run directory: everything passes through */
-int rf_open_record(void); /* header and body of this very process; 0 when it can be used */
+int rf_open_record(void); /* header and body for this process; 0: usable */
 int rf_open_header(void);
 void rf_map_lane(uint32_t lane);
 void rf_set_partial(uint32_t bit);
 void rf_set_stage(uint32_t stage);
-int rf_is_recording(void); /* this process has its header and did not fork since */
+int rf_is_recording(void); /* this process has its header and has not forked since */
 
-/* The control page; two zero words stand in while there is none. */
+/* The control page; without one, rf_armed_ops points to two zero words. */
 extern struct rf_control* rf_control;
 extern const uint64_t* rf_armed_ops;
 
@@ -63,9 +64,9 @@ struct rf_thread {
   uint32_t lane;
   uint32_t tid;
   int32_t depth;
-  int32_t in_core;       /* resolving: what the loader calls on our behalf passes through */
-  int32_t handled_error; /* the code that an error handler of the program's own got inside the open call; 0 */
-  uintptr_t open;        /* where on the stack the outermost open call is described */
+  int32_t in_core;       /* resolving: calls that the loader makes for the core pass through */
+  int32_t handled_error; /* the code that the program's own error handler got inside the open call; 0 */
+  uintptr_t open;        /* stack address of the description of the outermost open call */
 };
 extern RF_TLS struct rf_thread rf_me;
 int rf_attach_thread(void); /* 0: rf_me.lane is valid */
@@ -77,9 +78,9 @@ static inline int rf_attached(void) {
          rf_attach_thread() == 0;
 }
 
-/* Adds one to a counter that only this thread and its signal handlers change, and gives what it was. One
- * instruction, so a handler cannot come between; without the bus lock that other threads would need (5 ns).
- */
+/* Adds one to a counter that only this thread and its signal handlers change, and returns the old value. It
+ * is one instruction, so no handler can interrupt it, and it avoids the bus lock that other threads would
+ * need (5 ns). */
 static inline uint64_t rf_count_own(uint64_t* counter) {
 #if defined(__x86_64__)
   uint64_t was = 1;
@@ -112,7 +113,7 @@ void rf_set_seq(struct rf_call* call, uint64_t seq);
 int rf_is_abandoned(
     const struct rf_call* next); /* abandoned.c: the thread's open call, as its next one finds */
 void rf_polled(int found);
-uint64_t rf_seq_of(const struct rf_call* call); /* the one it has, or would get */
+uint64_t rf_seq_of(const struct rf_call* call); /* its seq, or the next one */
 
 /* ---- communicators and names: comms.c, names.c ------------------------------------------------ */
 
@@ -122,31 +123,32 @@ void rf_comm_gone(uint32_t comm);
 const struct rf_comm* rf_comm_get(uint32_t comm);
 void rf_comms_reset(void);
 int rf_has_live_world(uint8_t library);
-/* members.c: lists of world ranks, each list kept once; the caller has the lock of the communicators. */
+/* members.c: lists of world ranks; equal lists are kept once. The caller holds the lock of the
+ * communicators. */
 uint32_t rf_members_keep(const int32_t* ranks, uint32_t size); /* its place; RF_NO_MEMBERS: no room */
 void rf_members_share(uint32_t at);                            /* one more communicator has this list */
 void rf_members_release(uint32_t at);
 void rf_members_reset(void);
 uint32_t rf_name(const char* text);
-/* 0 for a new name when the names are half full: communicators can do without. */
+/* Returns 0 for a new name when the names are half full, because communicators do not need one. */
 uint32_t rf_comm_name(const char* text);
 const char* rf_name_text(uint32_t offset);
 void rf_names_reset(void);
 
-/* ---- what is said about the whole process: announce.c ----------------------------------------- */
+/* ---- statements about the whole process: announce.c ------------------------------------------- */
 
 void rf_become_member(uint8_t library, int32_t rank, int32_t world_size);
 void rf_spawned(void);
 void rf_finalized(uint8_t library);
 void rf_coverage(uint8_t library, const char* decoder, uint32_t version, enum rf_hook hook,
                  const char* reason);
-/* At an orderly end: of NCCL, when it was loaded and no call of it came by. */
+/* At an orderly end: records that NCCL was loaded but none of its calls were seen. */
 void rf_cover_unseen(void);
 void rf_opaque(uint32_t bits);
 void rf_thread_multiple(int yes);
-void rf_announce_again(void); /* into a newly opened header: what the parent knew of its libraries */
+void rf_announce_again(void); /* writes the parent's library data into a newly opened header */
 int32_t rf_rank(void);
-/* threads.c: around MPI's initialisation; the second writes own_threads into the header. */
+/* threads.c: before and after MPI's initialisation; the second writes own_threads into the header. */
 void rf_threads_before_mpi(void);
 void rf_threads_after_mpi(void);
 
@@ -158,7 +160,7 @@ struct rf_point {
   int64_t step;  /* the mark's own, or the last begun; -1 none */
   uint64_t mark; /* rf_hash of a mark's name */
   uint64_t seq;
-  uint64_t* value; /* VALUE marks: what a flip changes */
+  uint64_t* value; /* VALUE marks: the value that a flip changes */
   int inner;       /* a point inside another call */
 };
 static inline int rf_is_armed(uint16_t op) {
@@ -169,7 +171,7 @@ int rf_path_is_armed(uint16_t op, const char* path);
 int64_t rf_current_step(void);
 extern uint64_t rf_phase; /* hash of the phase the program is in */
 
-/* Asks the harness and waits; returns what it answered, ABANDONED as RF_ANSWER_NONE. */
+/* Asks the harness and waits. Returns its answer; RF_ANSWER_NONE if the question was abandoned. */
 struct rf_park {
   struct rf_gate_slot* slot;
   uint64_t asked_ns, parked_ns;
@@ -181,23 +183,23 @@ void rf_note_action(const struct rf_point* point, const struct rf_armed* armed, 
                     uint64_t parked_ns);
 void rf_actions_reset(void);
 
-/* ---- ends, names of others ---------------------------------------------------------------------- */
+/* ---- ends, names of other libraries --------------------------------------------------------------- */
 
 void rf_watch_exits(void);                   /* exits.c; once a header is open */
-void rf_arm_death_notice(struct rf_header*); /* death_notice.c; the caller is the thread that it is about */
+void rf_arm_death_notice(struct rf_header*); /* death_notice.c; reports the death of the calling thread */
 void rf_note_exit(uint32_t how, int status); /* only if this process owns the header */
 void* rf_resolve_next(const char* symbol);   /* link_map.c; its library stays loaded from now on */
-/* link_map.c: the first definition after the agent in load order, by the symbol tables alone: for functions
- * of libc and its loader, which stay loaded. */
+/* link_map.c: returns the first definition after the agent in load order, by the symbol tables alone: for
+ * functions of libc and its loader, which stay loaded. */
 void* rf_next_function(const char* symbol);
-void rf_note_modules(void); /* how many objects the loader has brought so far, into the header */
+void rf_note_modules(void); /* writes the loader's object count into the header */
 int rf_is_next_definition(const char* symbol, const void* address); /* by the symbol tables alone */
-int rf_same_object(const void* one, const void* other); /* both addresses lie in one loaded object */
+int rf_same_object(const void* one, const void* other); /* both addresses are in one loaded object */
 int rf_is_library_code(const void* address);            /* callers.c: of MPI's own libraries */
-void rf_forget_callers(void);                           /* callers.c: before more is loaded */
+void rf_forget_callers(void);                           /* callers.c: before more objects are loaded */
 const char* rf_own_folder(void);                        /* with a slash at its end */
 const char* rf_decoder_folder(void);                    /* $RANKFAULT_DECODERS; empty: beside the agent */
-void* rf_absent(const char* symbol); /* absent.c: what stands where there is no next definition */
+void* rf_absent(const char* symbol); /* missing_names.c: the target if there is no definition */
 
 struct rf_decoder_choice {
   uint8_t library;

@@ -1,9 +1,9 @@
-/* announce.c: what a process says about itself as a whole: rank, coverage, what nobody understood. */
+/* announce.c: records facts about the whole process: rank, coverage, and calls that no decoder understood. */
 #include <string.h>
 
 #include "harness/agent/agent.h"
 
-/* Kept outside the record too: a forked child that opens its own knows its libraries from before. */
+/* Also kept outside the record: a forked child that opens its own record already knows its libraries. */
 static struct rf_coverage seen[RF_MAX_LIBRARIES];
 static uint32_t seen_opaque;
 
@@ -14,9 +14,9 @@ void rf_announce_again(void) {
   RF_STORE(&rf_head->opaque, seen_opaque);
 }
 
-/* Plain Gloo and c10d give ranks of a context. One over fewer ranks than the environment tells of is a part
- * of the job, and says nothing of the rank in it. One over as many says it, whatever the environment does:
- * processes that one rank started inherit its variables. */
+/* Plain Gloo and c10d give ranks of a context. A context with fewer ranks than the environment says is a part
+ * of the job and does not give the rank in it. A context with as many ranks gives the rank, whatever the
+ * environment says: processes that one rank started inherit its variables. */
 static int speaks_of_a_part(uint8_t library) { return library == RF_LIB_GLOO || library == RF_LIB_C10D; }
 static int is_a_part(int32_t world_size) { return rf_self.rank >= 0 && world_size < rf_self.world_size; }
 

@@ -1,9 +1,9 @@
-/* callers.c: whether a call of MPI comes out of MPI's own libraries.
+/* callers.c: decides whether a call of MPI comes from MPI's own libraries.
  *
- * A library calls its own functions by their public names for profiling: MPI-IO of Open MPI its all-reduces,
- * a Fortran binding each function of C. Such a call is a part of the one that the program made, also where
- * that one has no wrapper, or was made by a thread of the library. What is known of the page that an address
- * lies in is kept, so that a call costs one look at a table. */
+ * A library calls its own functions by their public profiling names: MPI-IO of Open MPI calls all-reduces,
+ * and a Fortran binding calls the functions of C. Such a call is part of the program's call, also if that
+ * call has no wrapper or a thread of the library makes the inner one. The answer for the page of an address
+ * is cached, so that a call costs one table lookup. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <string.h>
@@ -17,12 +17,13 @@
 
 static uint64_t known[PAGES]; /* page << 2 | IS_KNOWN | IS_LIBRARY; 0: none */
 
-/* What is loaded from now on may lie where something else was. */
+/* A newly loaded object may take the place of an earlier one. */
 void rf_forget_callers(void) {
   for (uint32_t i = 0; i < PAGES; ++i) __atomic_store_n(&known[i], 0, __ATOMIC_RELAXED);
 }
 
-/* Open MPI's components have no name of MPI. The program itself is none, also where MPI is linked into it. */
+/* Open MPI's components define no MPI name. The program itself is not a library, even if MPI is linked into
+ * it. */
 static int is_library(const char* path, ElfW(Addr) base, const ElfW(Dyn) * dynamic) {
   static const char* const kOwn[] = {"PMPI_Init", "pmpi_init_", "pmpi_init_f08_", "mpi_init_"};
   struct rf_elf elf;
@@ -52,7 +53,8 @@ static int visit(struct dl_phdr_info* info, size_t bytes, void* context) {
   return 1;
 }
 
-/* The loader's own table can be read without its lock, which a thread that waits for this one may hold. */
+/* _dl_find_object reads the loader's table without the loader's lock, which a thread that waits for this one
+ * may hold. */
 static int look(const void* address) {
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 35)
   static int (*find)(void*, struct dl_find_object*);

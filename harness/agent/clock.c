@@ -1,7 +1,8 @@
-/* clock.c: CLOCK_MONOTONIC in nanoseconds. clock_gettime() is a third of what a recorded call costs, so where
- * the kernel itself keeps its time by the processor's counter, a thread reads that counter, and asks the
- * kernel each millisecond how the two stand. In between the two differ by the kernel's adjustments, at most
- * 500 parts in a million, and by what the pair was taken apart: together less than a microsecond. */
+/* clock.c: CLOCK_MONOTONIC in nanoseconds. clock_gettime() is a third of the cost of a recorded call. So
+ * if the kernel itself uses the processor's counter as its clock, a thread reads that counter and compares
+ * it with the kernel's time each millisecond. In between the two differ by the kernel's adjustments, at
+ * most 500 parts in a million, and by the time between the two readings of a pair: together less than a
+ * microsecond. */
 #include <time.h>
 
 #include "harness/agent/agent.h"
@@ -19,7 +20,7 @@ static uint64_t ask_kernel(void) {
 enum { UNKNOWN, YES, NO };
 static uint32_t counter_is_time;
 
-/* The kernel trusts the counter only where it is the same on all processors, whatever their frequency. */
+/* The kernel trusts the counter only if it is the same on all processors, whatever their frequency. */
 static int kernel_uses_counter(void) {
   char name[8] = "";
   const int fd = rf_sys_open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY, 0);
@@ -34,12 +35,12 @@ void rf_clock_start(void) {
 }
 
 #define NS(ms) ((uint64_t)(ms)*1000000u)
-#define APART 4000u /* ticks between two readings of the counter: the thread was interrupted in between */
+#define APART 4000u /* ticks between two readings of the counter: beyond it the thread was interrupted */
 
 struct thread_clock {
-  uint64_t ticks, ns; /* one instant, as both have it */
-  uint64_t span;      /* so many ticks after it the two are compared again; 0: the rate is not known yet */
-  uint64_t rate;      /* nanoseconds a tick, times 2^32 */
+  uint64_t ticks, ns; /* one instant in both units */
+  uint64_t span;      /* ticks until the next comparison; 0: the rate is unknown */
+  uint64_t rate;      /* nanoseconds per tick, times 2^32 */
   uint64_t last;      /* time never goes back on a thread */
 };
 static RF_TLS struct thread_clock mine;
@@ -53,10 +54,10 @@ static __attribute__((noinline, cold)) uint64_t compare(void) {
   const uint64_t before = __rdtsc(), ns = ask_kernel(), ticks = __rdtsc();
   if (ticks - before > APART) return forward(ns);
   const uint64_t passed_ns = ns - mine.ns, passed = ticks - mine.ticks;
-  if (mine.ns == 0 || passed_ns > NS(4000)) { /* too long ago to divide in 64 bits: begin anew */
+  if (mine.ns == 0 || passed_ns > NS(4000)) { /* too long ago to divide in 64 bits: start again */
     mine.span = 0;
   } else if (passed_ns < NS(1)) {
-    return forward(ns); /* the rate would be no better than the pair */
+    return forward(ns); /* the pair is too close to give a better rate */
   } else {
     mine.rate = (passed_ns << 32) / passed;
     mine.span = passed * NS(1) / passed_ns;

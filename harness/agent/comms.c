@@ -1,17 +1,18 @@
-/* comms.c: the table of communicators. The entry of a freed one is used again when no entry is left that was
- * never used: the longest freed first, so that what the others still compare with stays as long as it can. */
+/* comms.c: the table of communicators. When every entry has been used, the table reuses the entry of a freed
+ * communicator: the longest freed first, so that entries which other members still compare with stay as long
+ * as possible. */
 #include <string.h>
 
 #include "harness/agent/agent.h"
 #include "harness/agent/lock.h"
 
-static struct { /* what comm_find compares, closer together than the entries of the record */
+static struct { /* the keys of comm_find, more compact than the entries of the record */
   uint64_t handle;
   uint32_t tag;
-  uint32_t library; /* + 1, stored last; 0 is not there */
+  uint32_t library; /* + 1, stored last; 0: unused */
 } keys[RF_MAX_COMMS];
 static uint32_t made_of_library[RF_MAX_LIBRARIES];
-static uint64_t freed_as[RF_MAX_COMMS]; /* n-th to be freed */
+static uint64_t freed_as[RF_MAX_COMMS]; /* order of the frees */
 static uint64_t freed;
 static struct rf_lock adding;
 
@@ -19,8 +20,8 @@ static int is_key(uint32_t i, uint8_t library, uint64_t handle, uint32_t tag) {
   return RF_LOAD(&keys[i].library) == (uint32_t)library + 1 && keys[i].handle == handle && keys[i].tag == tag;
 }
 
-/* Where a handle was found last, so that a call costs the same whatever the number of communicators. A hint
- * may be wrong at any time: the key decides. */
+/* The index at which a handle was last found, so that a call costs the same whatever the number of
+ * communicators. A hint may be wrong at any time: the key decides. */
 static uint8_t* hint_of(uint64_t handle, uint32_t tag) {
   static uint8_t hints[RF_MAX_COMMS];
   _Static_assert(RF_MAX_COMMS <= 256, "an index fits a hint");
@@ -35,7 +36,7 @@ void rf_comms_reset(void) {
   rf_members_reset();
 }
 
-/* Of those whose entry may be used again or, with_members, whose list of members may. */
+/* Returns the longest freed entry that may be reused or, with_members, whose member list may be reused. */
 static struct rf_comm* longest_freed(int with_members) {
   const uint32_t used = RF_LOAD(&rf_head->comms_used);
   struct rf_comm* best = NULL;
@@ -48,7 +49,7 @@ static struct rf_comm* longest_freed(int with_members) {
   return best;
 }
 
-/* An entry in state FILLING, its counters at 0. */
+/* Returns an entry in state FILLING with counters at 0. */
 static struct rf_comm* claim_entry(void) {
   const uint32_t used = RF_LOAD(&rf_head->comms_used);
   const int fresh = used < RF_MAX_COMMS;
@@ -56,7 +57,7 @@ static struct rf_comm* claim_entry(void) {
   if (!c) return NULL;
   const uint32_t number = fresh ? used : c->number + RF_MAX_COMMS;
   RF_STORE(&c->state, (uint32_t)RF_COMM_FILLING);
-  __atomic_thread_fence(__ATOMIC_SEQ_CST); /* whoever reads a word of the new one sees that it is filled */
+  __atomic_thread_fence(__ATOMIC_SEQ_CST); /* a reader that sees a word of the new one also sees FILLING */
   if (!fresh) rf_members_release(c->members);
   memset(c, 0, offsetof(struct rf_comm, state));
   memset((char*)c + offsetof(struct rf_comm, flags), 0, sizeof(*c) - offsetof(struct rf_comm, flags));
@@ -65,7 +66,7 @@ static struct rf_comm* claim_entry(void) {
   return c;
 }
 
-/* A freed communicator leaves the table before its turn when there is no room for another's members. */
+/* If there is no room for the members of another one, a freed communicator leaves the table early. */
 static uint32_t keep_members(const int32_t* ranks, uint32_t size) {
   if (!ranks || size == 0) return RF_NO_MEMBERS;
   for (;;) {
@@ -82,8 +83,8 @@ static uint32_t keep_members(const int32_t* ranks, uint32_t size) {
   }
 }
 
-/* For plain Gloo a later tag of one context belongs to the communicator its first tag made; a persistent
- * collective to the one it was prepared on. */
+/* For plain Gloo, a later tag of one context belongs to the communicator of its first tag. A persistent
+ * collective belongs to the communicator that it was prepared on. */
 static const struct rf_comm* owner_of_stream(const struct rf_comm_info* info) {
   if (!info->parent || (info->library != RF_LIB_GLOO && !(info->flags & RF_COMM_STREAM))) return NULL;
   const uint32_t used = RF_LOAD(&rf_head->comms_used);
@@ -144,7 +145,7 @@ static uint32_t add_locked(const struct rf_comm_info* info) {
   keys[at].tag = info->tag;
   RF_STORE(&keys[at].library, (uint32_t)info->library + 1);
   __atomic_store_n(hint_of(info->handle, info->tag), (uint8_t)at,
-                   __ATOMIC_RELAXED); /* the newest of a handle */
+                   __ATOMIC_RELAXED); /* the newest one of a handle */
   return c->number;
 }
 

@@ -1,7 +1,8 @@
-/* control_abi.h: the second room of agent_abi.h: what is done to a rank, asked for and answered through the
- * control page and noted in action records. What a rank did is in the first room, and in another file.
+/* control_abi.h: the part of agent_abi.h about actions on a rank. The control page carries requests and
+ * answers, and action records note what was done. The flight record, which is another file, has what the rank
+ * itself did.
  *
- * Included by agent_abi.h alone, whose version, access rules and types hold here too. */
+ * Only agent_abi.h includes this file; its version, access rules and types also apply here. */
 #ifndef RANKFAULT_CONTROL_ABI_H
 #define RANKFAULT_CONTROL_ABI_H
 
@@ -13,14 +14,14 @@
 enum rf_open_flags {
   RF_OPEN_READS = 1u << 12,
   RF_OPEN_WRITES = 1u << 13,
-  RF_OPEN_EMPTIES = 1u << 14 /* what was in it is gone */
+  RF_OPEN_EMPTIES = 1u << 14 /* removes the old content */
 };
 
-/* ---- actions: what was done to a process ----------------------------------------------------- */
+/* ---- actions on a process ----------------------------------------------------------------------- */
 
 enum rf_verb {
   RF_VERB_NONE,
-  RF_VERB_SKIP,  /* the call is not made; success is returned */
+  RF_VERB_SKIP,  /* do not make the call; return success */
   RF_VERB_DELAY, /* arg0 ns before the enter record (edge before) or after the exit record */
   RF_VERB_FAIL,  /* the library's own error: arg0 is its code; libc: arg0 is the errno */
   RF_VERB_ARG,   /* arg0: rf_changed_arg, arg1: new value */
@@ -39,11 +40,11 @@ enum rf_effect { RF_EFFECT_NONE, RF_EFFECT_DONE, RF_EFFECT_REFUSED, RF_EFFECT_AB
 struct rf_action_record { /* 96 bytes */
   uint64_t commit;        /* index + 1, stored last */
   uint64_t time_ns;       /* when it took effect */
-  uint64_t parked_ns;     /* how long the thread was held by us in all */
+  uint64_t parked_ns;     /* total time that the agent held the thread */
   uint64_t seq;           /* the seq the call has, or would have had */
   uint64_t comm_id;
   uint64_t count;
-  uint64_t arg;    /* what was applied: ns slept, code, ... */
+  uint64_t arg;    /* the applied value: ns slept, code, ... */
   uint32_t action; /* id of the armed action */
   uint32_t verb;
   uint32_t effect;
@@ -90,16 +91,16 @@ struct rf_armed { /* one action waiting for its trigger; written before launch, 
   uint64_t phase; /* rf_hash of the phase's name, 0 any */
   uint64_t mark;  /* rf_hash of the mark's name, 0 any (op MARK) */
   uint64_t nth;   /* fire at this match, from 1 */
-  uint64_t every; /* after nth: at each every-th further match; 0: only while times allow, each match */
+  uint64_t every; /* after nth: at each every-th further match; 0: at each match while `times` allows */
   uint64_t times; /* firings in the whole run; UINT64_MAX: always */
   int32_t after;  /* id of an armed action that must be done first; -1 */
   uint32_t each_attempt; /* 1: `fired` counts per attempt */
   uint64_t arg[4];
   char path[RF_PATH_BYTES]; /* libc points: fnmatch pattern; empty: any */
-  /* counters, changed while the run goes on */
+  /* counters, changed during the run */
   uint64_t fired;         /* granted so far, over all processes and attempts */
-  uint64_t done;          /* counted by who acts: the agent; the harness for RF_VERB_OUTSIDE */
-  uint64_t held_least_ns; /* RF_VERB_DELAY without a question: the shortest time a thread was held; 0: none */
+  uint64_t done;          /* counted by the actor: the agent; the harness for RF_VERB_OUTSIDE */
+  uint64_t held_least_ns; /* RF_VERB_DELAY without a question: the shortest hold of a thread; 0: none */
   uint64_t reserved[3];
 };
 
@@ -113,9 +114,9 @@ enum rf_gate_state {
 };
 enum rf_answer { RF_ANSWER_NONE, RF_ANSWER_GO, RF_ANSWER_NO_GO, RF_ANSWER_RELEASE };
 
-/* One parked thread. FREE -claim-> CLAIMED -agent fills, rings-> ASKED -harness-> ANSWERED
- * -agent acted, rings-> DONE -harness frees-> FREE. An agent that waited too long moves ASKED to
- * ABANDONED by compare-and-swap and goes on; the harness frees that too. */
+/* One parked thread. FREE -agent claims-> CLAIMED -agent fills, rings-> ASKED -harness-> ANSWERED -agent
+ * acted, rings-> DONE -harness frees-> FREE. An agent that waited too long moves ASKED to ABANDONED by
+ * compare-and-swap and continues; the harness also frees that slot. */
 struct rf_gate_slot { /* 512 bytes */
   uint32_t state;     /* rf_gate_state; the agent's futex while parked */
   uint32_t answer;    /* rf_answer; written before ANSWERED */
@@ -152,9 +153,9 @@ struct rf_control {
   uint64_t magic;
   uint32_t abi_version;
   uint32_t control_bytes;
-  uint32_t harness_gone;  /* set by the guardian, or by the tool when it stops caring */
-  uint32_t doorbell;      /* futex: grows with each ASKED and DONE */
-  uint32_t guardian_bell; /* futex: grows when the guardian should look (census before a kill) */
+  uint32_t harness_gone;  /* set by the guardian, or by the tool when it no longer answers */
+  uint32_t doorbell;      /* futex: increases with each ASKED and DONE */
+  uint32_t guardian_bell; /* futex: increases when the guardian should look (census before a kill) */
   uint32_t armed_count;
   uint64_t armed_ops[2]; /* bit op: some action waits on that op; all bits for RF_OP_NONE's collectives */
   uint64_t park_limit_ns;
@@ -162,8 +163,8 @@ struct rf_control {
   uint64_t run_started_ns;
   int32_t world_size;
   uint32_t libc_points; /* 1: some action waits on a libc point */
-  /* Of a launcher with several nodes: each rendezvous of the job in the order of its first process; 0 free.
-   * An index is an attempt: what the nodes count themselves differs between them. */
+  /* For a launcher with several nodes: the rendezvous of the job in the order of their first processes; 0
+   * free. An index is an attempt: the nodes' own counts differ. */
   uint64_t rendezvous[RF_MAX_RENDEZVOUS];
   uint64_t reserved[6];
   struct rf_armed armed[RF_MAX_ARMED];

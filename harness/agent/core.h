@@ -1,10 +1,10 @@
 /* core.h: what the preloaded core offers to decoders (and to itself), as one versioned table.
  *
- * A decoder is a shared object loaded RTLD_LOCAL at the first call of its library. It exports one
- * symbol, `rankfault_decoder_v1`, links to no communication library, keeps no thread-locals, and
- * never calls into the core except through this table.
+ * A decoder is a shared object that the core loads RTLD_LOCAL at the first call of its library. It exports
+ * one symbol, `rankfault_decoder_v1`, links to no communication library, keeps no thread-locals, and calls
+ * into the core only through this table.
  *
- * A wrapper in a decoder has always the same shape:
+ * A wrapper in a decoder always has the same form:
  *
  *   int wrap_MPI_Allreduce(...) {
  *     struct rf_call call = {...};                      // what the arguments say
@@ -14,9 +14,9 @@
  *     return core->end(&call, rc);                      // exit record, after-edge gate
  *   }
  *
- * begin() and end() nest: only the outermost call of a thread is recorded and gated; for an inner
- * one begin() returns RF_DO_FORWARD and end() does nothing. Neither allocates, locks, logs or makes
- * a system call but the vDSO clock unless an action is armed on that very point; errno is kept. */
+ * begin() and end() nest: the core records and gates only the outermost call of a thread. For an inner call
+ * begin() returns RF_DO_FORWARD and end() does nothing. Neither function allocates, locks, logs or makes a
+ * system call except the vDSO clock, unless an action is armed on that very point. errno is kept. */
 #ifndef RANKFAULT_AGENT_CORE_H
 #define RANKFAULT_AGENT_CORE_H
 
@@ -26,18 +26,18 @@
 
 #define RF_CORE_VERSION 5u
 
-/* rf_call.seq of a call that takes no place in its communicator's order (NCCL: 0 elements). The core
- * counts collectives, comm_create, comm_free, comm_shrink, comm_agree and finalize when seq is 0;
- * sends (sendrecv too) and receives have counts of their own. */
+/* rf_call.seq of a call that takes no place in its communicator's order (NCCL: 0 elements). If seq is 0, the
+ * core counts collectives, comm_create, comm_free, comm_shrink, comm_agree and finalize. Sends (also
+ * sendrecv) and receives have their own counts. */
 #define RF_SEQ_NONE UINT64_MAX
 
 enum rf_verdict {
   RF_DO_FORWARD,
-  RF_DO_SKIP, /* do not make the call: return success, leave the buffers as they are */
+  RF_DO_SKIP, /* do not make the call: return success, leave the buffers unchanged */
   RF_DO_FAIL  /* do not make the call: return or throw the library's error `fail_code` */
 };
 
-/* In rf_call.flags, never recorded: a write, which may take fewer bytes than it was given. */
+/* In rf_call.flags, never recorded: a write that may write fewer bytes than requested. */
 #define RF_CALL_CAN_BE_SHORT 0x8000u
 
 struct rf_call {
@@ -57,7 +57,7 @@ struct rf_call {
   uint64_t timeout_ns; /* the call's own limit; 0 unknown */
   uint64_t seq;        /* in: given by the library (C10D tag), or 0: the core counts on comm */
   const void* where;   /* return address of the user's call */
-  const char* path;    /* inner points: the path, or who called what; else null */
+  const char* path;    /* inner points: the path, or caller and callee; else null */
   uint64_t pending[2]; /* WAIT: origins of the first requests */
   uint32_t pending_count;
   /* filled by the core; decoders may read */
@@ -77,7 +77,7 @@ struct rf_comm_info {
   uint64_t id, parent, parent_seq, members_hash, handle, timeout_ns;
   uint32_t size;
   int32_t rank;
-  uint32_t flags; /* RF_COMM_* but for WORLD, which the core sets from size */
+  uint32_t flags; /* RF_COMM_* except WORLD, which the core sets from the size */
   uint32_t tag;
   uint8_t library, identity;
   const char* name;           /* may be null */
@@ -93,18 +93,18 @@ struct rf_core_v1 {
   void (*end_enqueued)(struct rf_call*,
                        int result); /* nonblocking: an ENQUEUE record; the state goes outside */
   void (*complete)(uint64_t origin, uint32_t comm, uint64_t seq, int result); /* pending work seen complete */
-  /* A DETAIL record: `peer`, `count` and `tag` of a v-form or of the receiving half of a sendrecv; of a wait,
-   * with `origin`, one more of its requests. */
+  /* Writes a DETAIL record: `peer`, `count` and `tag` of a v-form or of the receiving half of a sendrecv; for
+   * a wait, with `origin`, one more of its requests. */
   void (*detail)(struct rf_call*, int32_t peer, uint64_t count, int32_t tag, uint64_t origin);
-  void (*set_seq)(struct rf_call*, uint64_t seq); /* the library told the seq after begin(); before end() */
+  void (*set_seq)(struct rf_call*, uint64_t seq); /* the library gave the seq after begin(); before end() */
 
   uint32_t (*comm_add)(const struct rf_comm_info*); /* number; RF_NO_COMM when full (sets partial) */
   uint32_t (*comm_find)(uint8_t library, uint64_t handle, uint32_t tag); /* live ones only */
   void (*comm_gone)(uint32_t comm);
-  const struct rf_comm* (*comm_get)(uint32_t comm); /* null when its entry serves a later one */
+  const struct rf_comm* (*comm_get)(uint32_t comm); /* null if its entry serves a later one */
 
-  /* First initialisation or collective. What the environment says is a guess, which a larger world of the
-   * library refutes. */
+  /* At the first initialisation or collective. The values of the environment are a guess, and a larger world
+   * of the library overrides them. */
   void (*become_member)(uint8_t library, int32_t rank, int32_t world_size);
   void (*finalized)(uint8_t library);
   void (*coverage)(uint8_t library, const char* decoder, uint32_t version, enum rf_hook, const char* reason);
@@ -115,28 +115,28 @@ struct rf_core_v1 {
   void* (*resolve)(const char* symbol); /* next definition after the core, in load order; null */
   int (*in_call)(void);                 /* depth of this thread: > 0 inside a recorded call */
   uint64_t (*now_ns)(void);
-  void (*nest)(int by); /* +1, -1: inside of a function that is no call of its own, as a poll */
+  void (*nest)(int by); /* +1, -1: inside a function that is not recorded as a call, such as a poll */
 
-  /* A call that may stand inside another (rf_is_inner), of which there are too many to record: only where
-   * some action waits for its op. FAIL: fail_code is what to return. */
+  /* A call that may be inside another (rf_is_inner). There are too many to record, so only for an op that
+   * some action waits for. FAIL: return fail_code. */
   int (*inner_armed)(uint16_t op);
   enum rf_verdict (*inner_begin)(struct rf_call*);
   void (*inner_end)(struct rf_call*, int result);
 
-  void (*spawned)(void); /* the world of this process was started by ranks of another */
-  /* Rank and size as one launcher's variables tell them now; 0 when none does. */
+  void (*spawned)(void); /* ranks of another world started the world of this process */
+  /* Rank and size from one launcher's variables, read now; 0 if none has both. */
   int (*told_by_launcher)(int32_t* rank, int32_t* size);
-  int32_t (*rank)(void);                       /* of this process, as its record has it; -1 */
+  int32_t (*rank)(void);                       /* of this process, from its record; -1 */
   int (*is_library_code)(const void* address); /* of MPI's own libraries */
-  void (*polled)(int found); /* this thread asked, without a wait, whether something has come */
+  void (*polled)(int found);                   /* this thread polled, without a wait */
 
-  /* An error handler of the program's own got this code, inside this thread's call; 0 forgets it. The call
-   * failed, whatever it returns. end() records the code. It stays until the next outermost begin(). */
+  /* The program's own error handler got this code inside this thread's call; 0 clears it. The call failed,
+   * whatever it returns, and end() records the code. The code stays until the next outermost begin(). */
   void (*error_handled)(int code);
   int (*handled_error)(void); /* the first code since then; 0: none */
 };
 
-/* A name the decoder wraps. `next` is stored through the pointer before the wrapper can be called. */
+/* A name that the decoder wraps. `next` is stored through the pointer before the wrapper can be called. */
 struct rf_wrapper {
   const char* symbol;
   void* wrapper;
@@ -149,8 +149,8 @@ struct rf_decoder_v1 {
   const char* name;                  /* "gloo_2022" */
   uint8_t library;                   /* rf_library */
   const struct rf_wrapper* wrappers; /* ends with symbol == null */
-  /* Called once, before any wrapper. Checks what it will read; non-zero: pass everything through,
-   * and the reason is recorded as coverage NONE. */
+  /* Called once, before any wrapper. It checks the data structures that the decoder will read. Non-zero: the
+   * core passes everything through and records the reason as coverage NONE. */
   int (*attach)(const struct rf_core_v1* core, const char** reason);
 };
 extern __attribute__((visibility("default"))) const struct rf_decoder_v1 rankfault_decoder_v1;

@@ -1,9 +1,9 @@
-/* core_main: the preloaded core's start, and the table it offers to decoders.
+/* core_main: the start of the preloaded core, and the table that it offers to decoders.
  *
- * Rules of the whole agent: if anything is wrong pass the call through and say so in the record; never
- * change errno, a result or a timing unless an action says so; on the hot path (after the first call of
- * each function per thread) no allocation, no lock, no log, no system call but the vDSO clock; readable by
- * the harness after SIGKILL at any instant. */
+ * Rules of the whole agent: if anything is wrong, pass the call through and note it in the record. Never
+ * change errno, a result or a timing unless an action requires it. On the hot path (after the first call of
+ * each function per thread) no allocation, no lock, no log, no system call except the vDSO clock. The harness
+ * must be able to read the record after SIGKILL at any instant. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static char decoder_folder[RF_PATH_BYTES * 2];
 int rf_inert(void) { return !rf_self.records[0]; }
 const char* rf_decoder_folder(void) { return decoder_folder; }
 
-/* A control page of another version, or none: nothing is armed, recording goes on. */
+/* Without a control page, or with one of another version, nothing is armed and recording continues. */
 static void map_control(const char* path) {
   if (!path || path[0] != '/') return;
   const int fd = rf_sys_open(path, O_RDWR, 0);
@@ -56,7 +56,7 @@ void rf_start(void) {
       if (folder && strlen(folder) < sizeof(decoder_folder)) strcpy(decoder_folder, folder);
       map_control(getenv("RANKFAULT_CONTROL"));
       if (rf_control && RF_LOAD(&rf_control->harness_gone))
-        rf_self.records[0] = 0; /* nobody reads any more */
+        rf_self.records[0] = 0; /* no harness reads any more */
       rf_count_rendezvous(rf_control);
     }
     RF_STORE(&started, 1u);

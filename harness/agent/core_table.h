@@ -1,5 +1,5 @@
-/* core_table.h: what the core offers to rankfault's own preloaded modules (librankfault_libc.so), by
- * one exported symbol that such a module refers to weakly: without the core it passes all through. */
+/* core_table.h: what the core offers to rankfault's own preloaded modules (librankfault_libc.so). A module
+ * refers weakly to one exported symbol; without the core it passes every call through. */
 #ifndef RANKFAULT_AGENT_CORE_TABLE_H
 #define RANKFAULT_AGENT_CORE_TABLE_H
 
@@ -11,10 +11,10 @@ struct rf_core_table_v1 {
   uint32_t version;
   uint32_t bytes;
   const struct rf_core_v1* core;
-  /* Is anybody interested in this file operation? Cheap when not; errno is kept. */
+  /* Whether the core wants this file operation. Cheap if not; errno is kept. */
   int (*file_wanted)(uint16_t op, const char* path);
-  /* The edges of a libc point. FAIL: fail_code is the errno to give. They may stand inside a library's
-   * call, which stays the lane's state then. `result` of the end is 0 or the errno. */
+  /* The edges of a libc point. FAIL: fail_code is the errno to set. A point may be inside a library's call,
+   * which then stays the lane's state. `result` of the end is 0 or the errno. */
   enum rf_verdict (*file_begin)(struct rf_call*);
   void (*file_end)(struct rf_call*, int result);
 };

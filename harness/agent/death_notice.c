@@ -1,12 +1,12 @@
-/* death_notice.c: lets the harness see that a signal kills this process before the kernel has taken it down.
+/* death_notice.c: lets the harness see that a signal kills this process before the kernel has removed it.
  *
  * A process becomes a zombie, and its pidfd readable, only after the kernel has freed its memory and closed
- * its descriptors. That takes seconds with hundreds of gigabytes, and tens of milliseconds with a socket to
+ * its descriptors. This takes seconds with hundreds of gigabytes, and tens of milliseconds with a socket to
  * each of 63 peers that wake up meanwhile. do_exit() of Linux (kernel/exit.c) calls exit_signals, exit_mm,
  * exit_files and exit_notify in this order, and exit_mm releases robust futexes before it drops the memory.
  *
- * A thread's end and an exec release the mutex, too: the word is a reason to look at the process, no proof.
- */
+ * The end of a thread and an exec also release the mutex: the word is a reason to look at the process, not a
+ * proof. */
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
@@ -27,8 +27,8 @@ void rf_arm_death_notice(struct rf_header* h) {
   pthread_mutexattr_destroy(&attributes);
   uint32_t* word = (uint32_t*)(void*)h->life;
   if (!locked || (RF_LOAD(word) & FUTEX_TID_MASK) != (uint32_t)rf_sys_tid()) {
-    memset(h->life, 0, sizeof(h->life)); /* another libc: its mutex has another shape */
+    memset(h->life, 0, sizeof(h->life)); /* another libc: its mutex has a different layout */
     return;
   }
-  __atomic_fetch_or(word, FUTEX_WAITERS, __ATOMIC_RELEASE); /* the kernel wakes only whom this announces */
+  __atomic_fetch_or(word, FUTEX_WAITERS, __ATOMIC_RELEASE); /* otherwise the kernel wakes no waiter */
 }

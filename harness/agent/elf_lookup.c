@@ -1,7 +1,7 @@
 /* elf_lookup.c: symbol lookup by DT_GNU_HASH or DT_HASH (System V ABI, chapter 5; "GNU Hash ELF Sections").
  *
- * It calls no function of libc: a sanitizer's runtime asks dlsym for libc's own functions while it starts,
- * and until then each name of libc that it stands in for leads nowhere. */
+ * It calls no function of libc: a sanitizer's runtime looks up libc's own functions by dlsym while it starts,
+ * and until then the names of libc that it replaces have no target. */
 #define _GNU_SOURCE
 #include "harness/agent/elf_lookup.h"
 

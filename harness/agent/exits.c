@@ -1,4 +1,4 @@
-/* exits.c: a process writes its own exit status on its way out, however it leaves by itself. */
+/* exits.c: a process records its own exit status when it ends by itself in any way. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* A vfork child shares our memory and a forked one our code: neither may write its end into our record. */
+/* A vfork child shares our memory and a forked child our code: neither may write its end into our record. */
 void rf_note_exit(uint32_t how, int status) {
   if (!rf_is_recording() || rf_head->pid != rf_sys_pid()) return;
   rf_head->own_exit_status = status & 0xff;
@@ -41,7 +41,7 @@ static exit_fn next_of(const char* name) {
   return next;
 }
 static exit_fn next_underscore, next_underscore_C99;
-/* Resolved early: a vfork child is no place for the loader. */
+/* Resolved early, because a vfork child must not call the loader. */
 __attribute__((constructor(101))) static void resolve_exits(void) {
   next_underscore = next_of("_exit");
   next_underscore_C99 = next_of("_Exit");
@@ -59,7 +59,7 @@ EXPORTED void _Exit(int status) {
   rf_sys_exit(status);
 }
 
-/* Its handlers get no status, so it is kept on the way in. */
+/* Its handlers get no status, so the status is kept before the call. */
 EXPORTED void quick_exit(int status) {
   quick_status = status;
   const exit_fn next = next_of("quick_exit");

@@ -1,11 +1,12 @@
-/* exports.c: edits the agent's own symbol table, so that a name is there exactly when a library has it.
+/* exports.c: edits the agent's own symbol table, so that a name is visible exactly if a library defines it.
  *
- * In the file each name is an ordinary function, so the loader can bind the objects that the process starts
- * with before any code of ours runs. The constructor then turns each symbol into an IFUNC: when the loader
- * binds a reference from now on, it asks rf_answer_loader, which looks whether a library has that name. Two
- * cases are left:
- *   - dlsym() of a name that no library has must fail with the loader's own error, and an IFUNC that answers
- * null sets none. So that symbol's value becomes 0, which the loader skips, until the next dlopen().
+ * In the file each name is an ordinary function, so the loader can bind the first objects of the process
+ * before any of our code runs. The constructor then turns each symbol into an IFUNC: from then on the loader,
+ * when it binds a reference, calls rf_answer_loader, which checks whether a library defines that name. Two
+ * cases remain:
+ *   - dlsym() of a name that no library defines must fail with the loader's own error, and an IFUNC that
+ *     returns null sets none. So that symbol's value becomes 0, which the loader skips, until the next
+ *     dlopen().
  *   - Weak references of the first objects are bound already: weak_references.c clears them.
  * IFUNCs in the file itself crash: programs linked with -z now bind them before the agent is relocated. */
 #define _GNU_SOURCE
@@ -28,7 +29,7 @@ static uint32_t hidden_count;
 static struct {
   ElfW(Sym) * symbol;
   ElfW(Addr) value;
-} hidden[RF_MAX_CALLS]; /* those whose value is 0 for now */
+} hidden[RF_MAX_CALLS]; /* symbols with value 0 for now */
 
 int32_t rf_trampoline_at(uintptr_t address) {
   const uintptr_t offset = address - (uintptr_t)rf_trampolines;
@@ -55,8 +56,8 @@ static int find_own(struct dl_phdr_info* info, size_t bytes, void* unused) {
   return 1;
 }
 
-/* The first symbol that others can find, and the one past the last: DT_GNU_HASH has them at the end, by
- * bucket. */
+/* Returns the first symbol that others can find, and the one after the last: DT_GNU_HASH has them at the end,
+ * sorted by bucket. */
 static void own_range(uint32_t* first, uint32_t* end) {
   const uint32_t buckets = own.gnu_hash[0], words = own.gnu_hash[2];
   const uint32_t* bucket = own.gnu_hash + 4 + words * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
@@ -70,8 +71,8 @@ static void own_range(uint32_t* first, uint32_t* end) {
   *end = last < *first ? *first : last + 1;
 }
 
-/* Between begin and end of an edit the pages of the symbol table can be written. The lock keeps two threads
- * from taking that right from each other. */
+/* During an edit the pages of the symbol table are writable. The lock prevents one thread from removing that
+ * right while another writes. */
 static uintptr_t table_page, table_bytes;
 static int protect(int rights) {
   return (int)rf_sys6(SYS_mprotect, (long)table_page, (long)table_bytes, rights, 0, 0, 0);
@@ -87,7 +88,7 @@ static void end_edit(void) {
   rf_lock_give(&editing);
 }
 
-/* The symbol becomes its block's resolver. Its size still covers the trampoline behind that, so dladdr() of
+/* The symbol becomes the resolver of its block. Its size still covers the trampoline after it, so dladdr() of
  * the trampoline finds this name: it takes the last symbol that begins before the address. */
 static void make_ifunc(ElfW(Sym) * s) {
   const ElfW(Addr) address = own_base + s->st_value;
@@ -99,7 +100,7 @@ static void make_ifunc(ElfW(Sym) * s) {
 
 enum { DLOPEN, DLMOPEN, DLSYM, DLVSYM, NEXT_COUNT };
 static const char* const next_names[NEXT_COUNT] = {"dlopen", "dlmopen", "dlsym", "dlvsym"};
-static void* next[NEXT_COUNT]; /* the functions that stand behind ours */
+static void* next[NEXT_COUNT]; /* the definitions after ours */
 
 static void* next_of(int which) {
   void* found = RF_LOAD(&next[which]);
@@ -126,7 +127,7 @@ void rf_exports_start(void) {
   end_edit();
 }
 
-/* Makes a name invisible that no library has, so that dlsym() fails as it would. */
+/* Hides a name that no library defines, so that dlsym() fails as without the agent. */
 static void hide_if_missing(const char* name) {
   if (!RF_LOAD(&is_ready) || !name) return;
   const uint32_t hash = rf_elf_hash(name);
@@ -151,8 +152,9 @@ void rf_check_hidden(void) {
   }
 }
 
-/* What is loaded next may have them. What was loaded while they were hidden is looked for first: afterwards
- * nothing tells of it. The agent's own dlopen() of a first call comes here, too. */
+/* The next loaded object may define the hidden names. An object that was loaded while they were hidden is
+ * checked first, because afterwards nothing shows it. The agent's own dlopen() at a first call also comes
+ * here. */
 static void show_hidden(void) {
   if (!RF_LOAD(&hidden_count)) return;
   rf_check_hidden();
@@ -176,15 +178,15 @@ struct rf_loader_step rf_on_dlmopen(void) {
   return go_on(DLMOPEN);
 }
 
-/* The trampoline of the name, where what was found is what it goes to; else what was found. */
+/* Returns the trampoline of the name if its target is what was found; else what was found. */
 static void* recorded(const char* name, void* found) {
   const ElfW(Sym)* ours = found ? rf_elf_find(&own, name, rf_elf_hash(name)) : NULL;
   const int32_t index = ours ? rf_trampoline_at(own_base + ours->st_value) : -1;
   return index >= 0 && rf_is_next_definition(name, found) ? trampoline_of((uint32_t)index) : found;
 }
 
-/* A handle of its own leads past the agent. Whose name we do not record, and whoever asks for a place in the
- * order of all objects, which depends on the caller, goes to the loader untouched. */
+/* A handle of its own leads past the agent. The loader handles two cases itself: names that we do not record,
+ * and requests relative to the order of all objects, which depend on the caller. */
 static int is_ours_to_answer(const void* handle, const char* name) {
   if (!RF_LOAD(&is_ready) || !name || handle == RTLD_DEFAULT || handle == RTLD_NEXT || rf_me.in_core)
     return 0;

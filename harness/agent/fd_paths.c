@@ -1,4 +1,4 @@
-/* fd_paths.c: a fixed table from descriptor to path, so that a write or an fsync has a name. */
+/* fd_paths.c: a fixed table from descriptor to path, so that a write or an fsync has a path. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #define DESCRIPTORS 1024
 
 static char paths[DESCRIPTORS][RF_PATH_BYTES];
-static int owner; /* a vfork child closes what it likes in its parent's memory: not our business */
+static int owner; /* ignore a vfork child that closes descriptors in its parent's memory */
 
 void rf_remember_path(int fd, const char* path) {
   if (fd < 0 || fd >= DESCRIPTORS) return;

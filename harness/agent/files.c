@@ -1,4 +1,4 @@
-/* files.c: libc points: file operations somebody waits for, and all of /dev/shm. */
+/* files.c: libc points: file operations that an action waits for, and all of /dev/shm. */
 #include <string.h>
 
 #include "harness/agent/agent.h"

@@ -1,5 +1,5 @@
-/* gate.c: at an armed point: does an action match here, may it fire, and then: do it. Only reached
- * when some action waits on this very op. */
+/* gate.c: at an armed point, checks whether an action matches and may fire, and then carries it out. Only
+ * reached if some action waits on this very op. */
 #include <errno.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ int rf_path_is_armed(uint16_t op, const char* path) {
   return 0;
 }
 
-/* The nth match fires, then each every-th one; so often at most as `times` says. */
+/* The nth match fires, then each every-th one, at most `times` times. */
 static int is_due(const struct rf_armed* a, uint32_t nth) {
   if (nth < a->nth) return 0;
   const uint64_t further = nth - a->nth;
@@ -74,7 +74,7 @@ static int has_firings_left(struct rf_armed* a) {
   return RF_LOAD(&a->fired) < a->times;
 }
 
-/* Granted beforehand: the count in the control page is the only judge. */
+/* Granted beforehand: only the count in the control page decides. */
 static int take_firing(struct rf_armed* a) {
   if (!has_firings_left(a)) return 0;
   const uint64_t before = __atomic_fetch_add(&a->fired, 1, __ATOMIC_ACQ_REL);
@@ -117,7 +117,8 @@ static int can_change(const struct rf_armed* a, const struct rf_call* c) {
   return (c->flags & RF_CALL_CAN_BE_SHORT) && a->arg[0] == RF_ARG_COUNT && a->arg[1] < c->count;
 }
 
-/* Which verbs can act here at all; an inner libc point may only end, stop, fail, be short or be acted on. */
+/* Whether the verb can act here. An inner libc point allows only an end, a stop, a failure, a short write, or
+ * an action from outside. */
 static int is_able(const struct rf_armed* a, const struct rf_point* p) {
   const int before = p->edge == RF_EDGE_BEFORE;
   switch (a->verb) {
@@ -143,7 +144,7 @@ static int is_able(const struct rf_armed* a, const struct rf_point* p) {
 struct firing {
   struct rf_armed* armed;
   struct rf_park park;
-  uint64_t began_ns; /* came to the gate; 0: nobody asks how long it was held */
+  uint64_t began_ns; /* arrival at the gate; 0: the hold time is not needed */
   uint32_t nth;
 };
 
@@ -156,7 +157,7 @@ static void note_held(struct rf_armed* a, uint64_t ns) {
 
 static void report(const struct rf_point* p, struct firing* f, uint32_t effect) {
   if (f->began_ns && effect == RF_EFFECT_DONE) note_held(f->armed, rf_now() - f->began_ns);
-  /* what was done outside is counted by who did it: the victim may not live to say it */
+  /* the actor counts an action from outside: the victim may not live to report it */
   if (effect == RF_EFFECT_DONE && f->armed->verb != RF_VERB_OUTSIDE)
     __atomic_add_fetch(&f->armed->done, 1, __ATOMIC_ACQ_REL);
   rf_note_action(p, f->armed, f->nth, effect, f->park.parked_ns);
@@ -181,7 +182,7 @@ static enum rf_verdict act(struct rf_point* p, struct firing* f) {
     p->call->fail_code = (int32_t)a->arg[0];
     verdict = RF_DO_FAIL;
   }
-  report(p, f, RF_EFFECT_DONE); /* before an end: afterwards nobody is left to say it */
+  report(p, f, RF_EFFECT_DONE); /* before an end: afterwards no thread can report it */
   if (a->verb == RF_VERB_RAISE) rf_sys_kill(rf_sys_pid(), (int)a->arg[0]);
   if (a->verb == RF_VERB_EXIT) {
     rf_note_exit(RF_EXIT_UNDERSCORE, (int)a->arg[0]);

@@ -1,8 +1,8 @@
-/* glob.h: patterns as fnmatch(3) without flags knows them: * ? [a-z] [!a-z] \x; no allocation. */
+/* glob.h: matches patterns like fnmatch(3) without flags: * ? [a-z] [!a-z] \x; no allocation. */
 #ifndef RANKFAULT_AGENT_GLOB_H
 #define RANKFAULT_AGENT_GLOB_H
 
-/* Matches one bracket expression at `p` (after the '['); *end is set behind its ']', or null. */
+/* Matches one bracket expression at `p` (after the '['); *end is set after its ']', or to null. */
 static inline int rf_glob_set(const char* p, char c, const char** end) {
   const int negated = *p == '!' || *p == '^';
   int found = 0;
@@ -19,7 +19,7 @@ static inline int rf_glob_set(const char* p, char c, const char** end) {
   return found != negated;
 }
 
-/* Greedy with one point of return: a later star makes an earlier one's choice irrelevant. */
+/* Greedy with one point of return: a later star makes the choice of an earlier one irrelevant. */
 static inline int rf_glob(const char* pattern, const char* text) {
   const char *star = (const char*)0, *resume = text;
   while (*text) {

@@ -1,5 +1,5 @@
-/* inner.c: points that may stand inside a library's call, whose state the lane then keeps: only the history
- * tells of them. */
+/* inner.c: points that may be inside a library's call. The lane then keeps the state of that call, and only
+ * the history has the points. */
 #include <errno.h>
 
 #include "harness/agent/agent.h"
@@ -17,7 +17,7 @@ static void write_inner_record(const struct rf_call* c, uint8_t phase, int32_t r
   if (!r) return;
   r->time_ns = rf_now();
   r->seq = c->seq;
-  /* of a file that was opened its birth stands there */
+  /* for an opened file, `where` is its birth */
   const int is_open =
       phase == RF_PHASE_EXIT && result == 0 && (c->op == RF_OP_FILE_OPEN || c->op == RF_OP_SHM_CREATE);
   r->where = phase == RF_PHASE_ENTER || is_open ? (uint64_t)(uintptr_t)c->where : 0;
@@ -35,7 +35,7 @@ static void write_inner_record(const struct rf_call* c, uint8_t phase, int32_t r
   rf_commit_record(r, commit);
 }
 
-/* A process that is no rank and no forked child of one records nothing, but a point can still act. */
+/* A process that is neither a rank nor a forked child of one records nothing, but a point can still act. */
 static int records(void) { return rf_is_recording() && rf_attached(); }
 
 enum rf_verdict rf_inner_begin(struct rf_call* c) {

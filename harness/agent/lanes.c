@@ -1,5 +1,5 @@
-/* lanes.c: which lane of the record belongs to the calling thread. Claimed at its first call, given
- * back at its end; all that is not the first call of a thread is two loads and a compare. */
+/* lanes.c: assigns a lane of the record to the calling thread. The thread claims it at its first call and
+ * releases it at its end; every other call costs two loads and a compare. */
 #include <errno.h>
 #include <pthread.h>
 
@@ -8,7 +8,7 @@
 
 RF_TLS struct rf_thread rf_me;
 
-static uint64_t calls_made[RF_MAX_LANES + 1]; /* on each lane; the number of a call is never used again */
+static uint64_t calls_made[RF_MAX_LANES + 1]; /* on each lane; a call number is never reused */
 static pthread_key_t at_thread_end;
 static uint32_t key_is_made;
 
@@ -24,8 +24,8 @@ static void release_lane(void* unused) {
   RF_STORE(&lane->kind, (uint32_t)RF_LANE_FREE);
 }
 
-/* The key's destructor needs a value that is not null. pthread_setspecific may allocate for a key
- * beyond the first 32: once a thread. */
+/* The key's destructor needs a value that is not null. pthread_setspecific may allocate for a key beyond the
+ * first 32, once per thread. */
 static void watch_thread_end(void) {
   uint32_t not_made = 0;
   if (__atomic_compare_exchange_n(&key_is_made, &not_made, 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
@@ -45,7 +45,7 @@ static uint32_t claim_lane(void) {
   }
   rf_set_partial(RF_PARTIAL_LANES);
   RF_STORE(&rf_lanes[RF_MAX_LANES].kind, (uint32_t)RF_LANE_THREAD);
-  return RF_MAX_LANES; /* shared by all who came too late: lossy */
+  return RF_MAX_LANES; /* shared by all threads that came too late: lossy */
 }
 
 static void raise_lanes_used(uint32_t used) {
@@ -76,7 +76,7 @@ static int attach_thread(void) {
 }
 
 int rf_attach_thread(void) {
-  if (attach_thread() != 0) return -1; /* asked again at each call: stays cheap */
+  if (attach_thread() != 0) return -1; /* repeated at each call: stays cheap */
   rf_clean_stack();
   return 0;
 }

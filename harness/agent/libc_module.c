@@ -1,6 +1,6 @@
-/* libc_module: librankfault_libc.so, preloaded only when a plan has a fault or a trigger at a file
- * operation. It stands in the path of every shell and signal handler, so it does nothing but ask the core
- * whether anybody wants this path, and forwards. Without the core it forwards only. */
+/* libc_module: librankfault_libc.so, preloaded only if a plan has a fault or a trigger at a file operation.
+ * It is in the path of every shell and signal handler, so it only asks the core whether it wants this path,
+ * and forwards. Without the core it only forwards. */
 #define _GNU_SOURCE
 #include "harness/agent/libc_module.h"
 
@@ -18,7 +18,7 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* ---- the next definitions, found before anybody can need them ---- */
+/* ---- the next definitions, resolved before the first use ---- */
 
 static int (*next_open)(const char*, int, ...);
 static int (*next_open64)(const char*, int, ...);
@@ -55,7 +55,7 @@ static void find_all(void) {
   FIND(fopen), FIND(fopen64), FIND(mkstemp), FIND(mkstemp64), FIND(mkostemp), FIND(mkostemp64);
   FIND(write), FIND(pwrite), FIND(pwrite64), FIND(shm_open), FIND(shm_unlink), FIND(ftruncate),
       FIND(ftruncate64);
-  *(void**)(&next_close) = dlsym(RTLD_NEXT, "close"); /* the last: says that all are there */
+  *(void**)(&next_close) = dlsym(RTLD_NEXT, "close"); /* the last: all are resolved */
 }
 /* Constructors of other objects may run before ours. */
 #define READY() \
@@ -68,18 +68,18 @@ static const struct rf_core_table_v1* table(void) {
   return t && t->version == RF_CORE_TABLE_VERSION ? t : NULL;
 }
 
-/* The core says in the record that file operations were watched. */
+/* The core notes in the record that file operations were watched. */
 __attribute__((constructor(103))) static void at_load(void) {
   find_all();
   if (table()) table()->core->coverage(RF_LIB_LIBC, "libc", 0, RF_HOOK_PRELOAD, NULL);
 }
 
-/* Is there a core that records? Any path under /dev/shm is wanted by one. */
+/* Whether there is a core that records: it wants any path under /dev/shm. */
 static int rf_core_listens(void) { return table() && table()->file_wanted(RF_OP_SHM_ATTACH, "/dev/shm/"); }
 
 static int wanted(uint16_t op, const char* path) { return table() && path && table()->file_wanted(op, path); }
 
-/* 1: do it; 0: errno is set to what an action wants. */
+/* 1: make the call; 0: errno is set to the value that an action gave. */
 static int enter_with(struct rf_call* c, uint16_t op, const char* path, uint64_t count, uint16_t flags,
                       const void* where) {
   memset(c, 0, sizeof(*c));
@@ -105,7 +105,7 @@ void rf_point_leave(struct rf_call* c, int failed) {
   errno = error;
 }
 
-/* A point around `call`, when the path is wanted; else just the call. */
+/* Makes a point around `call` if the core wants the path; else only the call. */
 #define AT_POINT(type, op, path, count, call)                                                   \
   do {                                                                                          \
     const char* path_ = (path);                                                                 \
@@ -122,7 +122,7 @@ static uint16_t open_op(const char* path, int flags) {
   return flags & O_CREAT ? RF_OP_SHM_CREATE : RF_OP_SHM_ATTACH;
 }
 
-/* `path` in `folder` as an absolute path, in `to`; null when it cannot be told. */
+/* Writes `path` in `folder` as an absolute path to `to`; returns `path` if it cannot be determined. */
 static const char* full_path(int folder, const char* path, char to[PATH_MAX]) {
   if (!path || path[0] == '/') return path;
   char link[64];
@@ -152,8 +152,8 @@ static uint16_t how_opened(int flags) {
                     (flags & O_TRUNC ? RF_OPEN_EMPTIES : 0));
 }
 
-/* The EXIT carries the file's inode and birth, by which it is known again: of a segment only if this call
- * surely made it, of a file always, and with how it was opened. */
+/* The EXIT carries the file's inode and birth, which identify it: for a segment only if this call certainly
+ * created it; for a file always, together with how it was opened. */
 static void note_opened(struct rf_call* c, int fd, int flags) {
   struct statx st;
   c->where = NULL;
@@ -168,7 +168,7 @@ static void note_opened(struct rf_call* c, int fd, int flags) {
     c->where = (const void*)(uintptr_t)((uint64_t)st.stx_btime.tv_sec * 1000000000u + st.stx_btime.tv_nsec);
 }
 
-/* All ways to open: `next` forwards with the caller's own arguments. */
+/* For all ways to open a file: `next` forwards with the caller's own arguments. */
 #define OPENING(folder, path, flags, call)                                            \
   do {                                                                                \
     READY();                                                                          \
@@ -213,7 +213,7 @@ EXPORTED int creat64(const char* path, mode_t mode) {
   OPENING(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, next_creat64(path, mode));
 }
 
-/* glibc's shm_open does not go through the PLT `open`; its name has no folder. */
+/* glibc's shm_open does not go through the PLT entry of `open`; its name has no folder. */
 static const char* shm_path(const char* name, char to[PATH_MAX]) {
   while (name && *name == '/') ++name;
   if (!name || strlen(name) + sizeof("/dev/shm/") > PATH_MAX) return NULL;
@@ -230,13 +230,13 @@ EXPORTED int shm_unlink(const char* name) {
   AT_POINT(int, RF_OP_SHM_UNLINK, shm_path(name, path), 0, next_shm_unlink(name));
 }
 
-/* The forms that a fortified caller uses for an open without a mode. */
+/* The functions that a fortified caller uses for an open without a mode. */
 EXPORTED int __open_2(const char* path, int flags) { OPENING(AT_FDCWD, path, flags, next_open(path, flags)); }
 EXPORTED int __open64_2(const char* path, int flags) {
   OPENING(AT_FDCWD, path, flags, next_open64(path, flags));
 }
 
-/* The path is the template before, and the name it became after. */
+/* The path is the template before the call and the final name after it. */
 EXPORTED int mkstemp(char* path) { OPENING(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL, next_mkstemp(path)); }
 EXPORTED int mkstemp64(char* path) {
   OPENING(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL, next_mkstemp64(path));
@@ -248,7 +248,7 @@ EXPORTED int mkostemp64(char* path, int flags) {
   OPENING(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL, next_mkostemp64(path, flags));
 }
 
-/* stdio opens inside libc; its writes stay unseen. */
+/* stdio opens files inside libc; its writes stay unseen. */
 static int flags_of_mode(const char* mode) {
   const int both = strchr(mode, '+') != NULL;
   if (mode[0] == 'r') return both ? O_RDWR : O_RDONLY;
@@ -290,8 +290,7 @@ EXPORTED int fdatasync(int fd) {
   READY();
   AT_POINT(int, RF_OP_FILE_FSYNC, rf_wanted_path(RF_OP_FILE_FSYNC, fd), 0, next_fdatasync(fd));
 }
-/* `call` writes `taken` bytes: all of them, unless an action makes it fewer. The EXIT tells how many there
- * were. */
+/* `call` writes `taken` bytes: all of them, unless an action reduces the number. The EXIT has the number. */
 #define WRITING(fd, bytes, call)                                                   \
   do {                                                                             \
     READY();                                                                       \
@@ -318,7 +317,7 @@ EXPORTED ssize_t pwrite(int fd, const void* data, size_t bytes, off_t at) {
 EXPORTED ssize_t pwrite64(int fd, const void* data, size_t bytes, off_t at) {
   WRITING(fd, bytes, next_pwrite64(fd, data, taken, at));
 }
-/* Giving a file its size is a write to it. */
+/* Setting the size of a file is a write to it. */
 EXPORTED int ftruncate(int fd, off_t bytes) {
   READY();
   AT_POINT(int, RF_OP_FILE_WRITE, rf_wanted_path(RF_OP_FILE_WRITE, fd), (uint64_t)bytes,
@@ -339,7 +338,7 @@ EXPORTED int close(int fd) {
   char path[RF_PATH_BYTES];
   const char* known = rf_path_of(fd);
   if (!known) return next_close(fd);
-  strcpy(path, known); /* the table's place may be taken before the exit is recorded */
+  strcpy(path, known); /* the table's entry may be reused before the exit is recorded */
   AT_POINT(int, RF_OP_FILE_CLOSE, path, 0, close_and_forget(fd));
 }
 
@@ -352,8 +351,8 @@ static const char* wide_path(int folder, const char* path, char to[PATH_MAX]) {
   return rf_core_listens() ? full_path(folder, path, to) : path;
 }
 
-/* A rename has two paths: the point is at the old one (the temporary file) unless only the new one is
- * waited for. */
+/* A rename has two paths: the point is at the old one (the temporary file), unless an action waits for the
+ * new one only. */
 static const char* rf_rename_path(const char* from, const char* to) {
   return wanted(RF_OP_FILE_RENAME, from) ? from : to;
 }

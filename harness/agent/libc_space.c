@@ -1,4 +1,5 @@
-/* libc_space.c: taking the space of a file before it is written: calls of their own, no writes. */
+/* libc_space.c: calls that allocate the space of a file before it is written; these are separate operations,
+ * not writes. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -11,7 +12,7 @@
 typedef int (*take_space)(int, off_t, off_t);
 typedef int (*take_space_as)(int, int, off_t, off_t);
 
-/* Asked each time: taking space is rare. */
+/* Resolved at each call, because allocating space is rare. */
 static void* next(const char* name) { return dlsym(RTLD_NEXT, name); }
 
 /* These return -1 and set errno. */
@@ -25,7 +26,7 @@ static int taking_as(take_space_as call, int fd, int mode, off_t at, off_t bytes
   return result;
 }
 
-/* These return the error, and leave errno alone. */
+/* These return the error and do not change errno. */
 static int taking(take_space call, int fd, off_t at, off_t bytes, const void* where) {
   const char* path = rf_wanted_path(RF_OP_FILE_ALLOCATE, fd);
   const int before = errno;

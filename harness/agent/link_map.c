@@ -1,9 +1,9 @@
-/* link_map.c: the next definition of a name after the agent, in load order.
+/* link_map.c: finds the next definition of a name after the agent, in load order.
  *
- * dlsym(RTLD_NEXT) is not enough: it looks at the global scope only, and Python loads torch RTLD_LOCAL.
- * So every object loaded after us is asked by its own handle, and its answer counts only if the address
- * lies in that very object (dlsym on a handle also looks into what the object depends on). Objects whose
- * symbol table does not have the name are not asked. */
+ * dlsym(RTLD_NEXT) is not enough: it searches the global scope only, and Python loads torch RTLD_LOCAL. So
+ * the code asks every object loaded after the agent by its own handle. The answer counts only if the address
+ * is in that very object, because dlsym on a handle also searches the object's dependencies. Objects whose
+ * symbol table lacks the name are skipped. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -14,7 +14,7 @@
 #include "harness/agent/elf_lookup.h"
 #include "harness/agent/exports.h"
 
-#define MAX_HOLDERS 2 /* it may be asked for on a small stack: a signal handler's */
+#define MAX_HOLDERS 2 /* the caller may be on a small stack: a signal handler's */
 
 struct walk {
   const char* symbol;
@@ -28,7 +28,7 @@ struct walk {
 };
 
 static uint32_t objects_added; /* by the loader, since the start */
-static const char here_is_us;  /* hidden: its address is ours alone, whatever the file is called */
+static const char here_is_us;  /* hidden: its address belongs to the agent only, whatever the file name */
 
 static int visit(struct dl_phdr_info* info, size_t bytes, void* context) {
   if (bytes >= offsetof(struct dl_phdr_info, dlpi_subs)) objects_added = (uint32_t)info->dlpi_adds;
@@ -60,7 +60,7 @@ void* rf_resolve_next(const char* symbol) {
     struct link_map* map = NULL;
     if (found && dladdr1(found, &where, (void**)&map, RTLD_DL_LINKMAP) && map &&
         map->l_addr == w.holder[i].base)
-      return found; /* the handle is kept: what we hold a pointer into stays loaded */
+      return found; /* the handle is kept, so that the object of our pointer stays loaded */
     dlclose(handle);
   }
   return NULL;
@@ -93,8 +93,8 @@ int rf_same_object(const void* one, const void* other) {
 
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden"))); /* ours */
 
-/* By the loader's own list and no function of libc: a sanitizer's runtime asks dlsym for libc's functions
- * while it starts, and until then its dl_iterate_phdr leads nowhere. */
+/* Uses the loader's own list and no function of libc: a sanitizer's runtime looks up libc's functions by
+ * dlsym while it starts, and until then its dl_iterate_phdr has no target. */
 void* rf_next_function(const char* symbol) {
   const uint32_t hash = rf_elf_hash(symbol);
   int past_us = 0;

@@ -1,5 +1,6 @@
-/* lock.h: a lock for what happens once: opening, loading. It survives a fork (the child of a process
- * whose other thread held it takes it over) and refuses its own holder instead of waiting for ever. */
+/* lock.h: a lock for rare steps: opening, loading. It survives a fork: the child takes over a lock that
+ * another thread of its parent held. A thread that already holds it gets a refusal and does not wait
+ * forever. */
 #ifndef RANKFAULT_AGENT_LOCK_H
 #define RANKFAULT_AGENT_LOCK_H
 
@@ -9,8 +10,8 @@ struct rf_lock {
   uint64_t holder; /* pid << 32 | tid; 0 free */
 };
 
-/* 0 when taken. Not when this thread holds it, nor when another one kept it for two seconds: that one
- * may be waiting for the loader, which we may hold. */
+/* Returns 0 if taken. Refuses if this thread holds it, or if another thread kept it for two seconds: that
+ * thread may be waiting for the loader, which we may hold. */
 static inline int rf_lock_take(struct rf_lock* lock) {
   const uint64_t pid = (uint64_t)(uint32_t)rf_sys_pid();
   const uint64_t me = pid << 32 | (uint32_t)rf_sys_tid();

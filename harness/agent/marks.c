@@ -1,5 +1,5 @@
-/* marks.c: what a workload says of itself (rankfault/mark.h): steps, commits, values, errors, phases,
- * batches. A mark is a point like a call, with no duration, also inside another call. */
+/* marks.c: the marks of a workload (rankfault/mark.h): steps, commits, values, errors, phases, batches. A
+ * mark is a point like a call, but without duration, and may be inside another call. */
 #include <errno.h>
 
 #include "harness/agent/agent.h"
@@ -35,7 +35,7 @@ static void write_event(const struct rf_call* c, uint32_t name, uint64_t value) 
   rf_commit_record(r, commit);
 }
 
-/* What the header keeps of a mark; after the gate, so that a skipped mark was never made. */
+/* Stores a mark's effect in the header; after the gate, so that a skipped mark has none. */
 static void take_effect(uint16_t op, int64_t number, uint64_t name_hash) {
   if (op == RF_OP_STEP_BEGIN) RF_STORE(&rf_head->last_step_begun, (uint64_t)number + 1);
   if (op == RF_OP_STEP_COMMIT) RF_STORE(&rf_head->last_step_committed, (uint64_t)number + 1);
@@ -88,9 +88,9 @@ void rankfault_value_v1(const char* name, int64_t step, uint64_t value) {
 void rankfault_error_v1(const char* kind, int64_t step) { make_mark(RF_OP_ERROR_MARK, kind, step, 0); }
 void rankfault_phase_v1(const char* name) { make_mark(RF_OP_PHASE, name, 0, 0); }
 
-/* Once the data ended it stays ended: a loader that asks again gets the same answer. */
+/* Once the data has ended it stays ended: a loader that asks again gets the same answer. */
 int rankfault_batch_v1(int64_t number) {
-  static int32_t ended_in; /* pid: a forked loader has data of its own */
+  static int32_t ended_in; /* pid: a forked loader has its own data */
   if (ended_in && ended_in == rf_self.pid && rf_is_recording()) return 0;
   if (make_mark(RF_OP_BATCH, NULL, number, 0)) return 1;
   ended_in = rf_self.pid;

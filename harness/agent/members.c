@@ -1,12 +1,12 @@
-/* members.c: the lists of world ranks that communicators have. Most communicators are copies of another, and
- * most lists belong to communicators that are soon freed: equal lists are kept once, and the room of a list
- * that no entry names any more is used again. */
+/* members.c: the lists of world ranks of communicators. Most communicators are copies of another, and most
+ * lists belong to communicators that are soon freed. So equal lists are kept once, and the room of a list
+ * that no entry names is reused. */
 #include <string.h>
 
 #include "harness/agent/agent.h"
 
 static struct region {
-  uint32_t at, room; /* in the pool; regions lie there in this order, without gaps */
+  uint32_t at, room; /* in the pool; the regions are in this order, without gaps */
   uint32_t size;     /* of the list in it */
   uint32_t users;    /* entries of the communicator table */
 } regions[RF_MAX_COMMS];
@@ -45,7 +45,7 @@ static struct region* smallest_free(uint32_t size) {
   return best;
 }
 
-/* Gives back what a list of `size` does not need of a free region. */
+/* Cuts a free region to `size` and frees the rest. */
 static struct region* cut(struct region* r, uint32_t size) {
   if (!r || r->room == size || regions_used == RF_MAX_COMMS) return r;
   memmove(r + 2, r + 1, (size_t)(regions + regions_used - (r + 1)) * sizeof(*r));

@@ -1,4 +1,4 @@
-/* missing_names.c: names that the agent exports and no library of the process has. */
+/* missing_names.c: names that the agent exports and no library of the process defines. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -32,9 +32,9 @@ int rf_is_elsewhere(const char* name, uint32_t hash) {
   return s.is_found;
 }
 
-/* Which of our names the loaded objects refer to, as of the objects that the loader had brought by then. A
- * module may have hundreds of weak references to what is not there: all of them are looked up in one go. Only
- * the loader's own thread comes here. */
+/* Which of our names the loaded objects refer to, for the objects that were loaded at that time. A module may
+ * have hundreds of weak references to undefined names: one pass looks up all of them. Only the thread that is
+ * in the loader comes here. */
 #define WEAK 1u
 #define STRONG 2u
 static uint8_t referred[RF_MAX_CALLS];
@@ -98,14 +98,14 @@ static int find_referrer(struct dl_phdr_info* info, size_t bytes, void* context)
   return 0;
 }
 
-/* Which reference the loader is at cannot be known. Where objects have both kinds, null is the answer that no
- * program gets wrongly: it would have failed to start otherwise. */
+/* The loader does not say which reference it binds. If objects have both kinds, null is safe: without the
+ * agent such a program would not have started. */
 void* rf_answer_missing(const char* name) {
   if (references_to(rf_index_of(name)) != STRONG) return NULL;
   struct referrer r = {.name = name};
   dl_iterate_phdr(find_referrer, &r);
   void (*signal_error)(int, const char*, const char*, const char*);
-  *(void**)(&signal_error) = rf_next_function("_dl_signal_error"); /* glibc's, of its version GLIBC_PRIVATE */
+  *(void**)(&signal_error) = rf_next_function("_dl_signal_error"); /* in glibc, version GLIBC_PRIVATE */
   char text[RF_PATH_BYTES];
   snprintf(text, sizeof(text), "undefined symbol: %s", name);
   if (signal_error) signal_error(0, r.path, "symbol lookup error", text);
@@ -117,14 +117,15 @@ static int says_no(int* flag) {
   return 0;
 }
 
-static int refuses(void) { return 5; } /* an error in each of the libraries; ncclInvalidUsage */
+static int refuses(void) { return 5; } /* an error code in each of the libraries; ncclInvalidUsage */
 
 static int ends_with(const char* text, const char* end) {
   const size_t n = strlen(text), m = strlen(end);
   return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* What is called all the same: by a constructor that ran before ours, or after the library was unloaded. */
+/* The target of a missing name that is called anyway: by a constructor that ran before ours, or after the
+ * library was unloaded. */
 void* rf_absent(const char* symbol) {
   static const char* const questions[] = {"Initialized", "Finalized", "initialized_", "finalized_", NULL};
   for (int i = 0; questions[i]; ++i)

@@ -1,4 +1,4 @@
-/* named_calls.h: calls that are recorded by their names alone (named_calls.def): for harness and agent. */
+/* named_calls.h: calls that are recorded only by their names (named_calls.def), for harness and agent. */
 #ifndef RANKFAULT_AGENT_NAMED_CALLS_H
 #define RANKFAULT_AGENT_NAMED_CALLS_H
 

@@ -1,5 +1,5 @@
-/* names.c: texts of a flight record, each kept once. Found by a hash table outside the record; two
- * threads that bring a new name at the same instant may keep it twice, which hurts nobody. */
+/* names.c: the texts of a flight record, each kept once. A hash table outside the record finds them. Two
+ * threads that add a new name at the same instant may store it twice, which is harmless. */
 #include <string.h>
 
 #include "harness/agent/agent.h"
@@ -26,11 +26,11 @@ static uint32_t append(const char* text, uint32_t bytes) {
     }
   } while (!__atomic_compare_exchange_n(&rf_head->names_used, &at, at + bytes, 0, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE));
-  memcpy(rf_names + at, text, bytes); /* its zero was there before: the file is made of zeros */
+  memcpy(rf_names + at, text, bytes); /* the zero after it exists already: the file is zero-filled */
   return at;
 }
 
-/* `known_only`: of a text that is not kept yet there is none. */
+/* `known_only`: returns 0 for a text that is not stored yet. */
 static uint32_t name(const char* text, int known_only) {
   if (!text || !*text || rf_open_record() != 0) return 0;
   const uint64_t hash = rf_hash_text(text);

@@ -1,11 +1,11 @@
-/* park.c: a thread asks the harness through a slot of the control page and waits, for so long at most. */
+/* park.c: a thread asks the harness through a slot of the control page and waits for a limited time. */
 #include <string.h>
 
 #include "harness/agent/agent.h"
 #include "harness/agent/sys.h"
 
 #define DEFAULT_PARK_NS 2000000000u
-#define LOOK_EVERY_NS 50000000u /* for harness_gone, should its wake be missed */
+#define LOOK_EVERY_NS 50000000u /* checks harness_gone, in case its wake is missed */
 
 static void ring_doorbell(void) {
   __atomic_add_fetch(&rf_control->doorbell, 1, __ATOMIC_ACQ_REL);
@@ -56,7 +56,7 @@ static void fill_slot(struct rf_gate_slot* s, const struct rf_point* point, cons
   if (c->path) strncpy(s->path, c->path, sizeof(s->path) - 1);
 }
 
-/* 1: taken back before anybody answered. */
+/* Returns 1 if the question was withdrawn before the harness answered. */
 static int abandon(struct rf_gate_slot* slot) {
   uint32_t asked = RF_GATE_ASKED;
   return __atomic_compare_exchange_n(&slot->state, &asked, (uint32_t)RF_GATE_ABANDONED, 0, __ATOMIC_ACQ_REL,

@@ -1,4 +1,4 @@
-/* process.c: who this process is: what the environment claims and what the kernel says. */
+/* process.c: the identity of this process, from the environment and from the kernel. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const char* variable(const char* name) {
   return NULL;
 }
 
-/* -1 unless it is a plain number. */
+/* Returns -1 unless the text is a plain number. */
 static int32_t number_of(const char* text) {
   if (!text || *text < '0' || *text > '9') return -1;
   char* end;
@@ -53,7 +53,7 @@ static int32_t first_number(const char* const* names, size_t count, const char**
 }
 #define FIRST_NUMBER(names, source) first_number(names, sizeof(names) / sizeof(names[0]), source)
 
-/* Every rendezvous of several torchruns has a store of its own, told by its address. */
+/* Every rendezvous of several torchruns has its own store, identified by its address. */
 static uint64_t rendezvous(void) {
   const char* several = variable("RANKFAULT_RENDEZVOUS");
   const char *address = variable("MASTER_ADDR"), *port = variable("MASTER_PORT");
@@ -90,7 +90,7 @@ void rf_read_environment(void) {
   rf_self.rendezvous = rendezvous();
 }
 
-/* The first process of a rendezvous takes the next place for all of it. */
+/* The first process of a rendezvous takes the next index for all processes of that rendezvous. */
 void rf_count_rendezvous(struct rf_control* page) {
   if (!page || !rf_self.rendezvous) return;
   for (uint32_t i = 0; i < RF_MAX_RENDEZVOUS; ++i) {
@@ -114,8 +114,8 @@ static long read_text(const char* path, char* to, size_t bytes) {
   return got;
 }
 
-/* A field of /proc/PID/stat after the name, which may hold blanks and parentheses. 0 when it cannot be read.
- */
+/* Returns a field of /proc/PID/stat after the name, which may contain blanks and parentheses. 0 if it cannot
+ * be read. */
 static uint64_t stat_field(const char* path, int wanted) {
   char text[1024];
   if (read_text(path, text, sizeof(text)) <= 0) return 0;

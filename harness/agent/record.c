@@ -1,12 +1,12 @@
-/* record.c: the enter and the exit of a call: the hot path. No allocation, lock, log or system call
- * but the clock (clock.c) from here to the end of the file, unless something is armed on that op. */
+/* record.c: the entry and the exit of a call: the hot path. No allocation, lock, log or system call except
+ * the clock (clock.c) from here to the end of the file, unless something is armed on that op. */
 #include "harness/agent/agent.h"
 #include "harness/agent/named_calls.h"
 
-/* The functions of the hot path are one function: to call each of them costs 6 of 58 ns. */
+/* The functions of the hot path are inlined into one function: calls between them cost 6 of 58 ns. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* Which ops take a place in their communicator's order. */
+/* Whether the op takes a place in its communicator's order. */
 int rf_counts_on_comm(uint16_t op) {
   return rf_is_collective(op) || op == RF_OP_FINALIZE || op == RF_OP_COMM_CREATE || op == RF_OP_COMM_FREE ||
          op == RF_OP_COMM_SHRINK || op == RF_OP_COMM_AGREE || op == RF_OP_PERSISTENT_INIT;
@@ -21,7 +21,7 @@ INLINE struct rf_record* claim_record(uint32_t lane, uint64_t* commit) {
   }
   struct rf_record* r = &history[index & (RF_LANE_RECORDS - 1)];
   __atomic_store_n(&r->commit, 0, __ATOMIC_RELAXED);
-  __atomic_thread_fence(__ATOMIC_RELEASE); /* torn before anything of it changes */
+  __atomic_thread_fence(__ATOMIC_RELEASE); /* torn before any field changes */
   *commit = index + 1;
   return r;
 }
@@ -58,7 +58,7 @@ INLINE void write_state(const struct rf_call* c, uint64_t seq, uint32_t where, u
   const struct rf_state* before = &lane->slot[whole];
   struct rf_state* s = &lane->slot[1 - whole];
   __atomic_thread_fence(
-      __ATOMIC_RELEASE); /* the switch before this one is seen before the idle slot changes */
+      __ATOMIC_RELEASE); /* readers see the previous switch before any change of the idle slot */
   s->since_ns = now;
   s->seq = seq;
   s->return_address = (uint64_t)(uintptr_t)c->where;
@@ -88,7 +88,7 @@ void rf_write_state(const struct rf_call* c, uint64_t seq, uint32_t where, uint6
   write_state(c, seq, where, now, result);
 }
 
-/* Tells that the thread has left the call of the lane's state. */
+/* Notes that the thread has left the call of the lane's state. */
 static void write_leave(const struct rf_call* c, uint64_t now, int32_t result) {
   struct rf_lane* lane = &rf_lanes[rf_me.lane];
   RF_STORE(&lane->left_ns, now); /* a reader that sees it also sees the newest selector */
@@ -96,7 +96,8 @@ static void write_leave(const struct rf_call* c, uint64_t now, int32_t result) {
   RF_STORE(&lane->left_call, c->number);
 }
 
-/* Of a call that begins: one that is not in this record (of the parent of a fork) becomes none. */
+/* For a call that begins: a communicator that is not in this record (that of a fork's parent) becomes
+ * none. */
 static struct rf_comm* find_comm(struct rf_call* c) {
   const uint32_t at = RF_COMM_SLOT(c->comm);
   if (RF_LIKELY(at < __atomic_load_n(&rf_head->comms_used, __ATOMIC_RELAXED) &&
@@ -106,7 +107,8 @@ static struct rf_comm* find_comm(struct rf_call* c) {
   return NULL;
 }
 
-/* Null also of one whose entry serves another by now: work that was pending when it was freed. */
+/* Also returns null if the entry serves another communicator by now, for work that was pending at the
+ * free. */
 static struct rf_comm* comm_of(const struct rf_call* c) {
   if (c->comm == RF_NO_COMM) return NULL;
   struct rf_comm* comm = &rf_comms[RF_COMM_SLOT(c->comm)];
@@ -122,7 +124,7 @@ static void raise_to(uint64_t* word, uint64_t value) {
 
 static __attribute__((noinline, cold)) void note_failure(const struct rf_call* c, struct rf_comm* comm,
                                                          int result) {
-  if (rf_is_named(c->op)) return; /* it stands beside the communicator's order */
+  if (rf_is_named(c->op)) return; /* it is not in the communicator's order */
   __atomic_fetch_add(&comm->failures, 1, __ATOMIC_RELAXED);
   RF_STORE(&comm->error, (uint32_t)result);
 }
@@ -135,7 +137,7 @@ INLINE uint64_t add_call(const struct rf_call* c, struct rf_comm* comm, uint64_t
   return seq;
 }
 
-/* Enters the call on its communicator: counts, unless the library tells the seq itself. */
+/* Enters the call on its communicator: counts it, unless the library gives the seq itself. */
 static uint64_t take_seq(const struct rf_call* c, struct rf_comm* comm) {
   if (c->seq == RF_SEQ_NONE) return 0;
   if (!comm || (c->flags & RF_CALL_EXECUTION)) return c->seq;
@@ -167,10 +169,9 @@ static void first_collective(const struct rf_call* c) {
   if (rf_is_collective(c->op) || c->op == RF_OP_INIT) rf_set_stage(RF_STAGE_MEMBER);
 }
 
-/* A call of MPI inside a call of MPI, not by the library itself, is the program's: of an attribute's delete
- * function, of an error handler. It has no record of its own, so from here on the record is not the whole
- * truth.
- */
+/* A call of MPI inside a call of MPI that the library itself did not make comes from the program: from an
+ * attribute's delete function or an error handler. It has no record of its own, so the record is incomplete
+ * from here on. */
 static void note_nested(const struct rf_call* c) {
   if (c->library != RF_LIB_MPI || rf_me.in_core || !rf_is_recording()) return;
   const struct rf_lane* lane = &rf_lanes[rf_me.lane];
@@ -185,7 +186,7 @@ static void leave(const struct rf_call* c, uint8_t phase, int result) {
   write_leave(c, now, result);
 }
 
-/* Its frame is gone, so the lane's state tells what it was. Whether the library counts it is not known. */
+/* The call's frame is gone, so the lane's state describes it. Whether the library counts it is unknown. */
 static void end_abandoned(void) {
   rf_opaque(RF_OPAQUE_COMMUNICATION | RF_OPAQUE_NESTED);
   if (rf_me.epoch == 0 || rf_me.epoch != __atomic_load_n(rf_mine, __ATOMIC_RELAXED)) return;
@@ -209,7 +210,7 @@ static void end_abandoned(void) {
   leave(&c, RF_PHASE_ERROR, RF_RESULT_THROWN);
 }
 
-/* Of a call of a thread that has one open. */
+/* For a call of a thread that already has an open call. */
 static __attribute__((noinline, cold)) int is_inside(struct rf_call* c) {
   if (rf_is_abandoned(c)) {
     end_abandoned();
@@ -266,13 +267,13 @@ static void after_edge(struct rf_call* c) {
   c->verdict = verdict;
 }
 
-/* A child that was forked inside the call returns from it too: not its call. */
+/* A child that was forked inside the call also returns from it: it is not the child's call. */
 static int was_recorded(const struct rf_call* c) {
   return c->outermost && c->verdict != RF_DO_SKIP && rf_me.epoch != 0 &&
          rf_me.epoch == __atomic_load_n(rf_mine, __ATOMIC_RELAXED);
 }
 
-/* Also where a jump left calls that were made inside of this one. */
+/* Also correct if a jump left calls that were made inside this one. */
 static void leave_depth(const struct rf_call* c) { rf_me.depth = c->depth_before; }
 
 static void end_with(struct rf_call* c, int result) {

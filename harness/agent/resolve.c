@@ -1,5 +1,5 @@
-/* resolve.c: the first call of a name: load its library's decoder once, decide where the name's
- * trampoline goes from now on. */
+/* resolve.c: the first call of a name: loads its library's decoder once and decides the target of the name's
+ * trampoline. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -11,8 +11,8 @@
 #include "harness/agent/lock.h"
 #include "harness/agent/tables.h"
 
-/* How deep the stack below a first call is used, measured with glibc 2.36: 4 KiB, and 20.4 KiB where a
- * decoder is loaded. Multiples of 16. */
+/* Stack use below a first call, measured with glibc 2.36: 4 KiB, and 20.4 KiB if a decoder is loaded.
+ * Multiples of 16. */
 #define USED_BY_LOOKUP (4608u)
 #define USED_BY_LOADING (24u * 1024)
 
@@ -35,7 +35,7 @@ static void index_names(void) {
     while (by_hash[at]) at = (at + 1) % (RF_MAX_CALLS * 2 - 1);
     by_hash[at] = (uint16_t)(i + 1);
   }
-  by_hash[RF_MAX_CALLS * 2 - 1] = 1; /* made */
+  by_hash[RF_MAX_CALLS * 2 - 1] = 1; /* the index is complete */
 }
 
 int32_t rf_index_of(const char* symbol) {
@@ -46,14 +46,15 @@ int32_t rf_index_of(const char* symbol) {
   return -1;
 }
 
-/* Also where it was passed through before its decoder came. */
+/* Also replaces the target of a name that was passed through before its decoder was loaded. */
 static void wrap(int32_t index, void* wrapper) {
   wrapper_of[index] = wrapper;
   RF_STORE(&rf_call_slots[index], wrapper);
 }
 
-/* A name of MPI and its name for profiling are one function, so either of them is recorded. But where a tool
- * stands between the two, it is the call that comes out of the tool: the tool may make more, or others. */
+/* A name of MPI and its profiling name are one function, so either of them is recorded. But if a tool is
+ * between the two, the call that comes from the tool is recorded, because the tool may make more or other
+ * calls. */
 static void wrap_both(int32_t index, const struct rf_wrapper* w, void* next) {
   const int32_t profiling = rf_call_names[index + 1].profiling ? index + 1 : -1;
   void* real = profiling >= 0 ? rf_resolve_next(rf_call_names[profiling].symbol) : NULL;
@@ -67,11 +68,11 @@ static void take_wrappers(const struct rf_decoder_v1* decoder) {
   for (const struct rf_wrapper* w = decoder->wrappers; w && w->symbol; ++w) {
     void* next = rf_resolve_next(w->symbol);
     const int32_t index = rf_index_of(w->symbol);
-    if (next && index >= 0) wrap_both(index, w, next); /* absent: stays so */
+    if (next && index >= 0) wrap_both(index, w, next); /* an absent name stays absent */
   }
 }
 
-/* Null, and why, when it cannot serve. */
+/* Returns null and the reason if the decoder cannot serve. */
 static const struct rf_decoder_v1* open_decoder(const char* file, const char** reason) {
   char path[RF_PATH_BYTES * 3];
   const char* folder = rf_decoder_folder();
@@ -88,7 +89,7 @@ static const struct rf_decoder_v1* open_decoder(const char* file, const char** r
   return decoder;
 }
 
-/* What an earlier library already loaded serves this one too. */
+/* Whether a decoder that an earlier library loaded serves this library, too. */
 static int is_served_already(uint8_t library, const char* file) {
   for (const struct rf_decoder_choice* c = rf_decoder_choices; c->file; ++c)
     if (c->library != library && decoder_state[c->library] && strcmp(c->file, file) == 0 &&
@@ -142,8 +143,8 @@ static void* decide(uint32_t index, int by_library, uint64_t* stack_used) {
   return rf_resolve_next(name->symbol);
 }
 
-/* Called by the stubs with all argument registers saved. A name that communicates and that no decoder wraps
- * is passed through for good once the program has called it: until then each call of the library's own comes
+/* Called by the stubs with all argument registers saved. A communication name that no decoder wraps is passed
+ * through for good once the program has called it; until then each call by the library itself also comes
  * here. */
 struct resolved rf_resolve_slot(uint32_t index, const void* caller) {
   struct resolved answer = {NULL, USED_BY_LOOKUP};
@@ -159,7 +160,7 @@ struct resolved rf_resolve_slot(uint32_t index, const void* caller) {
         (!by_library || wrapper_of[index] || rf_call_names[index].call_class != RF_CLASS_COMMUNICATION))
       RF_STORE(&rf_call_slots[index], target);
     rf_lock_give(&loading);
-  } else { /* within the loading, or a thread that holds the loader waits for us: pass this one through */
+  } else { /* during the loading, or a thread that holds the loader waits for us: pass this one through */
     target = rf_resolve_next(symbol);
     if (!by_library) rf_opaque(opaque_bit(rf_call_names[index].call_class));
   }

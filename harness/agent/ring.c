@@ -1,6 +1,6 @@
-/* ring.c: the flight record's file: opened, given its room, mapped and closed; and whose it is after a
- * fork. The agent keeps no descriptor. Room is allocated before it is mapped: a file only made long
- * gives SIGBUS in the workload when the disk fills. */
+/* ring.c: the file of the flight record: opens, allocates, maps and closes it, and decides which process owns
+ * it after a fork. The agent keeps no descriptor. Space is allocated before it is mapped: a file that was
+ * only extended causes SIGBUS in the workload when the disk is full. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,9 +24,9 @@ int32_t* rf_members;
 struct rf_record* rf_history[RF_MAX_LANES + 1];
 
 static uint32_t* flag_page; /* rf_mine, writable */
-static uint32_t epoch;      /* of the newest record; an ordinary variable, so children count on */
+static uint32_t epoch;      /* of the newest record; an ordinary variable, so children continue the count */
 static int body_is_open;
-static int refused_pid; /* the disk refused this process's record: not asked again */
+static int refused_pid; /* the disk refused this process's record: do not try again */
 static int missed_pid;  /* this process made a call that is in no record */
 static char path[RF_PATH_BYTES * 3];
 static struct rf_lock opening;
@@ -37,7 +37,8 @@ void rf_set_partial(uint32_t bit) {
   if (rf_is_recording()) __atomic_fetch_or(&rf_head->partial, bit, __ATOMIC_RELEASE);
 }
 
-/* Counts are one short from now on. Said again when the header comes: one side sees the other. */
+/* Counts are one short from now on. Repeated when the header is opened, so that one of the two sides sees the
+ * other. */
 static void note_missed_call(void) {
   RF_STORE(&missed_pid, rf_sys_pid());
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -53,14 +54,14 @@ void rf_set_stage(uint32_t stage) {
   if (rf_is_recording() && RF_LOAD(&rf_head->stage) < stage) RF_STORE(&rf_head->stage, stage);
 }
 
-/* fallocate sends SIGXFSZ past the limit, so the limit is asked first. */
+/* fallocate sends SIGXFSZ beyond the limit, so the limit is checked first. */
 static int within_size_limit(uint64_t bytes) {
   struct rlimit limit;
   if (rf_sys6(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) != 0) return 1;
   return limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
 }
 
-/* Where the file system has no fallocate: zeros written. */
+/* Writes zeros if the file system has no fallocate. */
 static int write_zeros(int fd, uint64_t offset, uint64_t bytes) {
   static const char zeros[4096];
   for (uint64_t done = 0; done < bytes;) {
@@ -85,7 +86,7 @@ static void* allocate_and_map(int fd, uint64_t offset, uint64_t bytes) {
   return at;
 }
 
-/* The same for a later part of the own file, reopened by its absolute path. */
+/* The same for a later part of the process's own file, reopened by its absolute path. */
 static void* grow(uint64_t offset, uint64_t bytes) {
   const int fd = rf_sys_open(path, O_RDWR | O_NOFOLLOW, 0);
   if (fd < 0) return NULL;
@@ -107,7 +108,7 @@ static int make_flag_page(void) {
   return 0;
 }
 
-/* O_EXCL: exec keeps pid and start time, so the number of the image is the first free one. */
+/* O_EXCL: exec keeps pid and start time, so the image number is the first free one. */
 static int create_file(void) {
   for (rf_self.image = 0; rf_self.image < 1000; ++rf_self.image) {
     snprintf(path, sizeof(path), "%s/%016llx.%llu.%d.%llu.%d.ring", rf_self.records,
@@ -119,7 +120,8 @@ static int create_file(void) {
   return -1;
 }
 
-/* A launcher that numbers ranks anew does not say whose output a file is. */
+/* Records the file of standard output, because a launcher that renumbers ranks does not say which rank wrote
+ * it. */
 static void read_output(struct rf_header* h) {
   const long got = rf_sys6(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/fd/1", (long)h->output,
                            sizeof(h->output) - 1, 0, 0);
@@ -219,7 +221,7 @@ int rf_open_record(void) {
 void rf_map_lane(uint32_t lane) {
   if (rf_history[lane]) return;
   if (rf_lock_take(&opening) != 0) {
-    rf_set_partial(RF_PARTIAL_HISTORY); /* this thread's calls are counted, and not kept */
+    rf_set_partial(RF_PARTIAL_HISTORY); /* this thread's calls are counted but not kept */
     return;
   }
   if (!rf_history[lane]) {

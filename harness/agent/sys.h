@@ -1,5 +1,5 @@
-/* sys.h: system calls without libc: no errno, no cancellation, no interposed name on the way.
- * Each returns what the kernel returned: a negative errno on failure. C11 and C++20 both include it. */
+/* sys.h: system calls without libc: they set no errno, are no cancellation points, and use no interposed
+ * name. Each returns the kernel's value: a negative errno on failure. C11 and C++20 both include it. */
 #ifndef RANKFAULT_AGENT_SYS_H
 #define RANKFAULT_AGENT_SYS_H
 
@@ -67,7 +67,7 @@ __attribute__((noreturn)) static inline void rf_sys_exit(int status) {
 static inline void rf_sys_wake(uint32_t* word) {
   rf_sys6(SYS_futex, (long)word, FUTEX_WAKE, 0x7fffffff, 0, 0, 0);
 }
-/* Waits while *word == value, at most `ns`. Shared between processes. */
+/* Waits while *word == value, at most `ns` nanoseconds. The futex is shared between processes. */
 static inline void rf_sys_wait(uint32_t* word, uint32_t value, uint64_t ns) {
   struct timespec ts = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
   rf_sys6(SYS_futex, (long)word, FUTEX_WAIT, value, (long)&ts, 0, 0);

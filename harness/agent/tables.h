@@ -1,4 +1,4 @@
-/* tables.h: what is made from the calls.def files at build time: tables.c and trampolines.S. */
+/* tables.h: the tables that the build makes from the calls.def files: tables.c and trampolines.S. */
 #ifndef RANKFAULT_AGENT_TABLES_H
 #define RANKFAULT_AGENT_TABLES_H
 
@@ -6,8 +6,8 @@
 
 #define RF_MAX_CALLS 8191u
 
-/* trampolines.S has one block for each name: the resolver that the loader calls (exports.h), at this offset
- * the trampoline, and the stub for the first call. */
+/* trampolines.S has one block for each name: the resolver that the loader calls (exports.h), the trampoline
+ * at this offset, and the stub for the first call. */
 #define RF_TRAMPOLINE_BYTES 32
 #if defined(__aarch64__)
 #define RF_TRAMPOLINE_OFFSET 8
@@ -21,12 +21,12 @@ struct rf_call_name {
   const char* symbol;
   uint8_t library;    /* rf_library */
   uint8_t call_class; /* rf_class */
-  uint8_t profiling;  /* 1: the name before it, for profiling: PMPI_Send after MPI_Send */
+  uint8_t profiling;  /* 1: the profiling name of the name before it: PMPI_Send after MPI_Send */
 };
 extern const struct rf_call_name rf_call_names[];
 extern const uint32_t rf_call_count;
 extern const char rf_trampolines[];      /* the first block */
-extern void* rf_call_slots[];            /* where each trampoline goes */
-int32_t rf_index_of(const char* symbol); /* -1: none of the names */
+extern void* rf_call_slots[];            /* the target of each trampoline */
+int32_t rf_index_of(const char* symbol); /* -1: not in the table */
 
 #endif /* RANKFAULT_AGENT_TABLES_H */

@@ -1,4 +1,4 @@
-/* threads.c: the ids of the threads that MPI's initialisation makes. The diagnosis must know them, because
+/* threads.c: the ids of the threads that MPI's initialisation creates. The diagnosis must know them, because
  * any other thread of a process may make the call that others wait for. */
 #include <dirent.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include "harness/agent/agent.h"
 #include "harness/agent/sys.h"
 
-enum { kMost = RF_MAX_OWN_THREADS + 1 }; /* and the thread that initialises MPI */
+enum { kMost = RF_MAX_OWN_THREADS + 1 }; /* including the thread that initialises MPI */
 
 struct kernel_entry { /* of getdents64(2) */
   uint64_t inode;
@@ -23,7 +23,7 @@ static uint32_t id_of(const char* name) {
   return *name ? 0 : id;
 }
 
-/* How many threads this process has, the first kMost of them in `ids`; -1: not known. */
+/* Returns the number of threads of this process, with the first kMost of them in `ids`; -1: unknown. */
 static int list_threads(uint32_t ids[kMost]) {
   _Alignas(struct kernel_entry) char buffer[1024];
   int count = 0;
@@ -43,7 +43,7 @@ static int list_threads(uint32_t ids[kMost]) {
 }
 
 static int begun_in;  /* the process in which MPI's initialisation began */
-static int was_alone; /* it had one thread then, so all others that are there at the end are MPI's */
+static int was_alone; /* it had one thread then, so all others at the end are MPI's */
 
 void rf_threads_before_mpi(void) {
   uint32_t ids[kMost];
@@ -57,7 +57,7 @@ void rf_threads_after_mpi(void) {
   uint32_t ids[kMost];
   const uint32_t me = (uint32_t)rf_sys_tid();
   if (!was_alone || begun_in != rf_sys_pid()) return;
-  was_alone = 0; /* whatever comes later is not of the initialisation */
+  was_alone = 0; /* later threads do not belong to the initialisation */
   const int count = list_threads(ids);
   for (int i = 0, kept = 0; i < count && i < kMost; ++i)
     if (ids[i] != me && kept < (int)RF_MAX_OWN_THREADS) RF_STORE(&rf_head->own_threads[kept++], ids[i]);

@@ -1,7 +1,7 @@
-/* weak_references.c: weak references of the first objects to names that no library has.
+/* weak_references.c: clears weak references of the first objects to names that no library defines.
  *
- * The loader binds the objects that a process starts with before the agent's constructor runs, and finds all
- * names of the agent. A weak reference to one that no library has would be null without the agent, so it
+ * The loader binds the first objects of a process before the agent's constructor runs, and finds all names of
+ * the agent. A weak reference to a name that no library defines would be null without the agent, so it
  * becomes null. */
 #define _GNU_SOURCE
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "harness/agent/exports.h"
 #include "harness/agent/sys.h"
 
-/* The loader protects whole pages and rounds both ends down: a page that RELRO only begins to fill also holds
+/* The loader protects whole pages and rounds both ends down: a page that RELRO fills only in part also holds
  * data that the program writes. */
 static int is_read_only_by_now(const struct dl_phdr_info* info, uintptr_t page_at, uintptr_t page) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {

@@ -1,5 +1,5 @@
-// RF_ASSERT: our own bug, and only that; on in release builds too. Ends the tool with status 70
-// through a handler, so that cleanup by the guardian still runs.
+// RF_ASSERT: checks for our own bugs only; active in release builds, too. It ends the tool with status 70
+// through a handler, so that the guardian still cleans up.
 #pragma once
 
 namespace rankfault {

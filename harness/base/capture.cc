@@ -65,7 +65,7 @@ std::optional<std::string> capture(const std::vector<std::string>& argv, const C
   int status = 0;
   const bool too_slow = now_ns() >= deadline;
   if (options.too_slow) *options.too_slow = too_slow;
-  if (too_slow) ::kill(pid, SIGKILL);  // our child, not reaped yet: the pid is its own
+  if (too_slow) ::kill(pid, SIGKILL);  // our child, not reaped yet: the pid cannot be reused
   ::waitpid(pid, &status, 0);
   if (status != 0) return std::nullopt;
   return text;

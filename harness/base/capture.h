@@ -12,14 +12,14 @@ namespace rankfault {
 struct CaptureOptions {
   Duration limit{10'000'000'000};
   bool with_stderr = true;
-  bool* too_slow = nullptr;  // out: it was ended at the limit, so that nothing is known of it
+  bool* too_slow = nullptr;  // out: the limit ended the program, so nothing is known about it
 };
 
-// How long a program may take that is asked what it is. On a busy machine a Python takes many seconds to
-// start: a program that is slow is not a missing one. $RANKFAULT_PROBE_LIMIT, else 120 s.
+// The time limit for a program that is asked for its identity. On a busy machine Python takes many seconds to
+// start, and a slow program is not a missing one. $RANKFAULT_PROBE_LIMIT, else 120 s.
 Duration probe_limit();
 
-// stdout and stderr of a program that ends by itself within the limit; nullopt: it could not be
+// Returns stdout and stderr of a program that ends by itself within the limit; nullopt: it could not be
 // started, failed, or did not end.
 std::optional<std::string> capture(const std::vector<std::string>& argv, const CaptureOptions& = {});
 

@@ -1,6 +1,6 @@
-// Catalog: a self-registered table of things found by name (faults, oracles, rules, commands,
-// reports, launchers). One entry is one file with `static Registration<T> r{...}` beside it, so
-// adding a kind is adding a file. Link such files as OBJECT libraries: a static one drops them.
+// Catalog: a self-registering table of entries that are found by name (faults, oracles, rules, commands,
+// reports, launchers). One entry is one file with `static Registration<T> r{...}`, so a new file adds a new
+// kind. Link such files as OBJECT libraries: a static library drops them.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class Catalog {
   }
   const std::vector<const T*>& all() const { return entries_; }  // sorted by name
 
-  // "(did you mean \"rank_kill\"?)", or "" when nothing is near.
+  // "(did you mean \"rank_kill\"?)", or "" if no name is near.
   std::string did_you_mean(std::string_view name) const {
     std::vector<std::string> names;
     for (const T* entry : entries_) names.emplace_back(entry->name);

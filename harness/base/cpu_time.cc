@@ -1,4 +1,3 @@
-// cpu_time: see cpu_time.h.
 #include "harness/base/cpu_time.h"
 
 #include <fmt/format.h>
@@ -21,7 +20,7 @@ uint64_t cpu_ns(int pid) {
   return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(used.tv_nsec);
 }
 
-// Each thread has its own list of those it forked.
+// Each thread has its own list of the children that it forked.
 void add_children(int pid, std::vector<int>& all) {
   std::error_code error;
   for (std::filesystem::directory_iterator task(fmt::format("/proc/{}/task", pid), error), end;

@@ -1,4 +1,4 @@
-// cut_files: see cut_files.h. A page that cannot be read is replaced by an empty one of our own.
+// cut_files: see cut_files.h. An unreadable page is replaced by an empty page of our own.
 #include "harness/base/cut_files.h"
 
 #include <link.h>
@@ -23,7 +23,7 @@ std::atomic<uint64_t> pages{0};
 std::array<std::atomic<uintptr_t>, 4096> lost{};  // addresses of pages; 0: free
 std::atomic<bool> more_lost{false};
 uintptr_t page_mask = 0;
-std::vector<Range>* loaded = nullptr;  // programs and libraries; never changed once the handler is there
+std::vector<Range>* loaded = nullptr;  // programs and libraries; constant once the handler is installed
 struct sigaction before {};
 
 int add_loaded(dl_phdr_info* info, size_t, void*) {
@@ -36,7 +36,7 @@ int add_loaded(dl_phdr_info* info, size_t, void*) {
   return 0;
 }
 
-// From here to on_bus_error: only calls that a signal handler may make.
+// From here to on_bus_error: only calls that are allowed in a signal handler.
 bool is_loaded(uintptr_t page) {
   return std::any_of(loaded->begin(), loaded->end(),
                      [page](const Range& r) { return page >= r.begin && page < r.end; });
@@ -60,7 +60,7 @@ void on_bus_error(int signal, siginfo_t* info, void*) {
     pages.fetch_add(1, std::memory_order_release);
     return;
   }
-  ::sigaction(signal, &before, nullptr);  // the access is made again, and meets what was there before us
+  ::sigaction(signal, &before, nullptr);  // the access is repeated and reaches the previous handler
 }
 
 template <typename Act>
@@ -77,7 +77,7 @@ void survive_cut_files() {
   static std::once_flag once;
   std::call_once(once, [] {
     page_mask = ~(static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE)) - 1);
-    loaded = new std::vector<Range>;  // never freed: the handler reads it to the end
+    loaded = new std::vector<Range>;  // never freed: the handler reads it until the end
     ::dl_iterate_phdr(add_loaded, nullptr);
     struct sigaction action {};
     action.sa_sigaction = on_bus_error;

@@ -1,4 +1,4 @@
-// Exit codes of the tool; one place.
+// Exit codes of the tool, all in one place.
 #pragma once
 
 #include "harness/base/result.h"
@@ -12,9 +12,9 @@ enum ExitCode {
   kExitCleanupIncomplete = 3,
   kExitUsage = 64,
   kExitInternal = 70,
-  kExitHost = 71,  // the machine refuses what a run needs
+  kExitHost = 71,  // the machine refuses something that a run needs
   kExitSkipped = 77,
-  kExitInterrupted = 130,  // SIGINT, after cleanup; 128 + N for signal N, as shells count: SIGHUP 129
+  kExitInterrupted = 130,  // SIGINT, after cleanup; 128 + N for signal N, as in shells: SIGHUP 129
   kExitTerminated = 143,   // SIGTERM, after cleanup
 };
 

@@ -1,4 +1,3 @@
-// file_text: see file_text.h.
 #include "harness/base/file_text.h"
 
 #include <fcntl.h>

@@ -1,12 +1,12 @@
-// file_text: a whole file, as one of /proc, whose process may end while it is read.
+// file_text: reads a whole file, such as one in /proc whose process may end during the read.
 #pragma once
 
 #include <string>
 
 namespace rankfault {
 
-// What could be read of it; "" when nothing could. (A std::ifstream that is read by its iterators throws when a
-// read fails, as those of a process that has ended do.)
+// Returns the part that could be read; "" if none. (A std::ifstream read by its iterators throws if a read
+// fails, as it does for a process that has ended.)
 std::string text_of_file(const std::string& path);
 
 }  // namespace rankfault

@@ -1,5 +1,5 @@
-// Json: the one JSON type of the harness; keys keep the order in which they were written, so that
-// files compare byte for byte.
+// Json: the only JSON type of the harness. Keys keep the order in which they were written, so that files
+// compare byte for byte.
 #pragma once
 
 #include <nlohmann/json.hpp>

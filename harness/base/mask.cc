@@ -11,7 +11,7 @@
 namespace rankfault {
 namespace {
 
-constexpr size_t kNumberDigits = 8;  // of a mask that can be compared
+constexpr size_t kNumberDigits = 8;  // of a comparable mask
 
 bool is_upper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
 bool is_lower(char c) { return std::islower(static_cast<unsigned char>(c)) != 0; }
@@ -31,7 +31,7 @@ bool begins_word(std::string_view name, size_t i) {
   return is_upper(before) && is_upper(here) && i + 1 < name.size() && is_lower(name[i + 1]);
 }
 
-// PGPASSWORD, authtoken: words that nobody divides.
+// PGPASSWORD, authtoken: words without a separator.
 bool ends_in_secret(const std::string& part) {
   static constexpr std::array<std::string_view, 6> kEnds{"password", "passwd",    "passphrase",
                                                          "secret",   "secretkey", "token"};
@@ -50,7 +50,7 @@ bool is_secret_part(std::string part) {
          ends_in_secret(part);
 }
 
-// Most texts hold no such word at all, and need no closer look.
+// Most texts contain no such word and need no further check.
 bool may_hold_secret(std::string_view text) {
   for (const std::string_view stem : {"secret", "token", "key", "pass"}) {
     const auto at = std::search(text.begin(), text.end(), stem.begin(), stem.end(),
@@ -62,16 +62,16 @@ bool may_hold_secret(std::string_view text) {
 
 bool is_option(std::string_view word) { return word.size() > 1 && word[0] == '-' && word != "--"; }
 
-// "--" alone, as a word or at the beginning of a text.
+// Whether the text is "--" or begins with that word.
 bool is_end_of_options(std::string_view text) {
   return text.starts_with("--") && (text.size() == 2 || is_blank(text[2]));
 }
 
-bool gives_variable(std::string_view word) {  // of hydra: the name and the value are words of their own
+bool gives_variable(std::string_view word) {  // for hydra: the name and the value are separate words
   return word == "-env" || word == "--env" || word == "-genv" || word == "--genv";
 }
 
-// Where the value ends that begins there. `around`: the quote that stands before its name, else 0.
+// Returns the end of the value that begins at `at`. `around`: the quote before its name, else 0.
 size_t end_of_value(const std::string& text, size_t at, bool of_entry, char around) {
   if (at < text.size() && is_quote(text[at])) {
     const size_t close = text.find(text[at], at + 1);
@@ -92,14 +92,14 @@ size_t skip_blanks(const std::string& text, size_t at) {
   return at;
 }
 
-// A name of a map in YAML, or a header in quotes: it stands first on its line, in braces or in quotes, so "a
-// wrong key: x" is none.
+// Whether the name is a key in a YAML map, or a quoted header: it is the first word of its line, or follows a
+// brace or a quote. In "a wrong key: x" it is neither.
 bool begins_entry(const std::string& text, size_t at) {
   while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t')) --at;
   return at == 0 || std::string_view("\n{,-\"'").find(text[at - 1]) != std::string_view::npos;
 }
 
-// Where the value of the secret name that lies in [from, to) begins; 0: it has none.
+// Returns the begin of the value of the secret name in [from, to); 0: it has none.
 size_t begin_of_value(const std::string& text, size_t from, size_t to) {
   if (to >= text.size()) return 0;
   if (text[to] == '=') return to + 1;
@@ -114,8 +114,8 @@ size_t begin_of_value(const std::string& text, size_t from, size_t to) {
   return is_end_of_options(std::string_view(text).substr(next)) ? 0 : next;
 }
 
-// Appends to `out` what follows the secret name in [from, to), with its value hidden; returns where that
-// ends. A hidden option that names a secret itself hides what follows it, too.
+// Appends to `out` the text after the secret name in [from, to), with its value hidden; returns the end of
+// the value. A hidden option that itself names a secret also hides the next value.
 size_t hide_value(const std::string& text, size_t from, size_t to, std::string& out) {
   for (bool again = true; again;) {
     const size_t begin = begin_of_value(text, from, to);
@@ -164,7 +164,7 @@ std::string comparable_mask(const std::string& value) {
 
 std::vector<std::string> masked_words(const std::vector<std::string>& words) {
   std::vector<std::string> out;
-  bool hide = false;  // this word is the value of the one before
+  bool hide = false;  // this word is the value of the previous one
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     const size_t equals = word.find('=');

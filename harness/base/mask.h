@@ -1,5 +1,5 @@
-// mask: hides the values of arguments and variables whose names say that they are secret, in everything that
-// is meant to be shared: journal, reports, evidence, console. The one file that knows which names these are.
+// mask: hides the values of arguments and variables with secret names in everything that may be shared:
+// journal, reports, evidence, console. Only this file defines which names are secret.
 #pragma once
 
 #include <string>
@@ -12,26 +12,25 @@ namespace rankfault {
 
 inline constexpr std::string_view kMasked = "***";
 
-// One part of the name is secret, token, key, password, passwd, passphrase or apikey, or the plural of one.
-// Parts are split at whatever is no letter or digit, and where camelCase begins a word: API_KEY, --apiKey and
-// hf.tokens are secret, KEYBOARD and --tokenizer are not.
+// Whether a part of the name is secret, token, key, password, passwd, passphrase or apikey, or the plural of
+// one. Parts are separated by characters other than letters and digits, and by the start of a camelCase word:
+// API_KEY, --apiKey and hf.tokens are secret, KEYBOARD and --tokenizer are not.
 bool names_secret(std::string_view name);
 
 std::string masked_value(const std::string& name, const std::string& value);
-// The mask and a number, the same one for equal values as long as this process lives.
+// Returns the mask and a number, which is the same for equal values during the life of this process.
 std::string comparable_mask(const std::string& value);
 
-// Of a command: "--token XYZ", "--api-key=XYZ", "DB_PASSWORD=XYZ" and hydra's "-genv API_KEY XYZ". Whether an
-// option takes a value is not known, so the word after a secret one is hidden whatever it looks like: a
-// secret may begin with
-// "--". Where that word names a secret itself, the word after it is hidden, too.
+// For a command: "--token XYZ", "--api-key=XYZ", "DB_PASSWORD=XYZ" and hydra's "-genv API_KEY XYZ". Whether
+// an option takes a value is unknown, so the word after a secret one is always hidden: a secret may begin
+// with "--". If that word itself names a secret, the next word is hidden, too.
 std::vector<std::string> masked_words(const std::vector<std::string>& words);
 
-// The same in running text, and "token": "XYZ" and token: XYZ as in JSON and YAML. After NAME= or an option a
-// value that is not quoted ends at a blank.
+// The same for running text, and for "token": "XYZ" and token: XYZ as in JSON and YAML. An unquoted value
+// after NAME= or an option ends at a blank.
 std::string masked_text(const std::string& text);
 
-// All texts in it. A list of texts is taken for the words of a command, an object's key for a name.
+// Masks all texts in it. A list of texts is treated as the words of a command, and an object's key as a name.
 void mask(Json&);
 Json masked(Json);
 

@@ -1,4 +1,3 @@
-// nccl_version: see nccl_version.h.
 #include "harness/base/nccl_version.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// nccl_version: versions of NCCL as they are written, and what a scenario needs of them: "nccl >= 2.27".
+// nccl_version: written NCCL versions, and the version needs of a scenario: "nccl >= 2.27".
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace rankfault {
 
-using NcclVersion = std::array<int, 3>;  // {2, 22, 3}; what is not written is 0
+using NcclVersion = std::array<int, 3>;  // {2, 22, 3}; parts that are not written are 0
 
 std::optional<NcclVersion> nccl_version(const std::string& text);
 
@@ -18,9 +18,9 @@ struct NcclNeed {
   bool met_by(const NcclVersion&) const;
 };
 
-// "nccl >= 2.27", "nccl < 2.23"; nullopt: the word says something else.
+// "nccl >= 2.27", "nccl < 2.23"; nullopt: the word is not such a need.
 std::optional<NcclNeed> nccl_need(const std::string& word);
-// All of the needs that speak of a version hold.
+// Whether all needs about a version hold.
 bool nccl_needs_met(const std::vector<std::string>& needs, const NcclVersion&);
 
 inline constexpr const char* kNcclNeedPattern = R"(^nccl *(>=|<) *[0-9]+(\.[0-9]+){0,2}$)";

@@ -1,4 +1,4 @@
-// parallel: the same for each of many items, by a few threads.
+// parallel: processes many items with a few threads.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,10 @@
 
 namespace rankfault {
 
-constexpr size_t kManyItems = 256;  // below, a second thread gains nothing
+constexpr size_t kManyItems = 256;  // with fewer items, a second thread gains nothing
 
 // Calls for_one(i) for each i below `count`, in any order, from this thread and up to three more. Returns
-// when all is done. What for_one changes is its own.
+// when all calls are done. Calls of for_one must not change common data.
 template <typename F>
 void in_parallel(size_t count, const F& for_one) {
   std::atomic<size_t> next{0};

@@ -1,4 +1,3 @@
-// printable: see printable.h.
 #include "harness/base/printable.h"
 
 namespace rankfault {

@@ -1,4 +1,4 @@
-// printable: text of other programs, made fit for JSON and a terminal.
+// printable: makes text of other programs safe for JSON and a terminal.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,3 @@
-// process_id: see process_id.h.
 #include "harness/base/process_id.h"
 
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
-// ProcessId: a process for ever, not only while it lives: host, pid namespace, pid, start time,
-// and how often it has called exec.
+// ProcessId: identifies a process forever, not only while it lives: host, pid namespace, pid, start time, and
+// the number of its execs.
 #pragma once
 
 #include <compare>
@@ -20,10 +20,10 @@ struct ProcessId {
   std::string to_string() const;  // the stem of its files: "HOST.PIDNS.PID.START.IMAGE"
 };
 
-// This boot of this machine: what agents here write as their host.
+// This boot of this machine: the host value in the records of local agents.
 uint64_t this_host();
 uint64_t own_pid_ns();
-// Its pid names it to us: in another pid namespace or on another host it names somebody else.
+// Whether the pid is valid here: in another pid namespace or on another host it is a different process.
 bool is_visible_here(const ProcessId&);
 
 }  // namespace rankfault

@@ -1,4 +1,3 @@
-// process_tree: see process_tree.h.
 #include "harness/base/process_tree.h"
 
 #include <dirent.h>
@@ -21,7 +20,7 @@ std::optional<ProcStat> proc_stat(int pid) {
   const size_t n = std::fread(text, 1, sizeof text - 1, file);
   std::fclose(file);
   text[n] = 0;
-  // The name in parentheses may hold anything, also ") R 1": fields start after the last ')'.
+  // The name in parentheses may contain anything, also ") R 1": the fields start after the last ')'.
   const char* after_name = std::strrchr(text, ')');
   ProcStat stat;
   unsigned long long start = 0;
@@ -33,7 +32,7 @@ std::optional<ProcStat> proc_stat(int pid) {
           "%*u %*u %*u %*u %*u %lu",
           &stat.state, &stat.parent, &flags, &start, &pending) != 5)
     return std::nullopt;
-  // A signal that ends a process is SIGKILL to each of its threads (kernel/signal.c, complete_signal).
+  // A signal that ends a process becomes SIGKILL for each of its threads (kernel/signal.c, complete_signal).
   constexpr unsigned long kExiting = 4, kKilled = 1ul << (SIGKILL - 1);
   stat.dying = (flags & kExiting) != 0 || (pending & kKilled) != 0;
   stat.pid = pid;

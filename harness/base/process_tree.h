@@ -1,4 +1,4 @@
-// process_tree: who descends from whom, from /proc, at this instant.
+// process_tree: the present descendants of a process, from /proc.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ struct ProcStat {
   int pid = 0;
   int parent = 0;
   char state = 0;      // R S D T t Z ...
-  uint64_t start = 0;  // clock ticks since boot: with pid, a name for ever on this boot
-  int exit_code = 0;   // as of waitpid; of a zombie (Z), and only where we may trace it
-  bool dying = false;  // it exits, or a signal that ends it is on its way
+  uint64_t start = 0;  // clock ticks since boot: with the pid, a unique name on this boot
+  int exit_code = 0;   // as from waitpid; for a zombie (Z), and only with the right to trace it
+  bool dying = false;  // it exits, or a signal that ends it is pending
 };
 
 std::optional<ProcStat> proc_stat(int pid);  // nullopt: no such process
-std::set<int> descendants_of(int pid);       // not pid itself; zombies included
+std::set<int> descendants_of(int pid);       // without pid itself; with zombies
 
 }  // namespace rankfault

@@ -1,8 +1,8 @@
-// Result: a value, or the user's mistake or the world's refusal with the place it was made.
+// Result: a value, or a mistake of the user or a refusal of the system, with its place.
 //
-// Four kinds of failure never mix: (1) the user's mistake or the world's refusal is an Error in a
-// Result; (2) our own bug is an RF_ASSERT; (3) the workload's fate is data (RankEnd); (4) the
-// verdict is a Verdict. Exceptions of other libraries stop in the one file that calls the library.
+// Four kinds of failure never mix. (1) A mistake of the user or a refusal of the system is an Error in a
+// Result. (2) Our own bug is an RF_ASSERT. (3) The fate of the workload is data (RankEnd). (4) The verdict is
+// a Verdict. Exceptions of other libraries stop in the one file that calls the library.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace rankfault {
 
-// Where in a user's file something stands; line and column count from 1, 0 means unknown.
+// A position in a user's file; line and column count from 1, 0 means unknown.
 struct SourcePos {
   std::string file;
   int line = 0;
@@ -24,10 +24,10 @@ struct SourcePos {
 
 enum class ErrorKind {
   kUsage,     // the command line or the scenario is wrong: exit 64
-  kRefused,   // what the user named cannot be used, and the message says why: exit 64
-  kHost,      // the machine refuses what a run needs: room, descriptors, a right: exit 71
+  kRefused,   // something that the user named cannot be used; the message says why: exit 64
+  kHost,      // the machine refuses something that a run needs: space, descriptors, a right: exit 71
   kUnjudged,  // the job ran, and its records cannot be read: exit 2, unknown
-  kMissing,   // a need of the scenario is not there on this machine: skipped, exit 77
+  kMissing,   // this machine lacks a need of the scenario: skipped, exit 77
   kInternal,  // should not happen: exit 70
 };
 
@@ -85,8 +85,8 @@ inline Error host_refused(std::string message) { return {ErrorKind::kHost, std::
 inline Error unjudged(std::string message) { return {ErrorKind::kUnjudged, std::move(message), {}}; }
 inline Error missing(std::string message) { return {ErrorKind::kMissing, std::move(message), {}}; }
 
-// "open /x: No such file or directory": a system call's refusal, from errno at the call. A full or read-only
-// disk, a limit or a missing right is the machine's refusal (kHost).
+// "open /x: No such file or directory": an error of a system call, from errno. A full or read-only disk, a
+// limit or a missing right is a refusal by the machine (kHost).
 Error errno_error(const std::string& what);
 Error errno_error(const std::string& what, int number);
 

@@ -6,7 +6,7 @@
 namespace rankfault {
 namespace {
 
-// Levenshtein distance with one row.
+// Computes the Levenshtein distance with one row.
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});

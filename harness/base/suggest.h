@@ -1,4 +1,4 @@
-// suggest: the nearest known word to a mistyped one.
+// suggest: finds the known word that is nearest to a mistyped one.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace rankfault {
 
-// " (did you mean \"x\"?)" with a leading space, or "" when no candidate is near enough.
+// " (did you mean \"x\"?)" with a leading space, or "" if no candidate is near enough.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace rankfault

@@ -17,6 +17,6 @@ TimeNs now_ns();
 
 // "1.5s", "200ms", "2m", "10us": a number with a unit (ns us ms s m h); no unit is an error.
 Result<Duration> parse_duration(std::string_view text);
-std::string to_text(Duration);  // the shortest of those forms, at most three digits: "1.25s"
+std::string to_text(Duration);  // the shortest of these forms, at most three digits: "1.25s"
 
 }  // namespace rankfault

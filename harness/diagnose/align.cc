@@ -1,4 +1,3 @@
-// align: see align.h.
 #include "harness/diagnose/align.h"
 
 #include <algorithm>
@@ -7,7 +6,7 @@ namespace rankfault {
 namespace {
 
 using Sequence = std::vector<Token>;
-constexpr size_t kMostCalls = 64;  // longest run of calls left out or added that is tried
+constexpr size_t kMostCalls = 64;  // longest run of missing or extra calls that is tried
 constexpr size_t kMostPredicted = 16;
 
 bool same(const Token& a, const Token& b) { return a.shape == b.shape && a.step == b.step; }
@@ -18,8 +17,8 @@ size_t common_prefix(const Sequence& a, const Sequence& b) {
   return p;
 }
 
-// What a sequence would have gone on with, if it does again what it did after the same calls before:
-// loops are the rule in these programs. Empty when the last call is new.
+// Predicts how a sequence continues, if it repeats what followed the same calls before: loops are the rule in
+// these programs. Empty if the last call is new.
 Sequence predicted(const Sequence& s) {
   for (size_t context = std::min<size_t>(3, s.size()); context > 0; --context)
     for (size_t end = s.size() - 1; end >= context; --end) {  // candidate ends before `end`
@@ -41,7 +40,7 @@ struct Shift {
   bool fits = false;
   size_t from = 0;
   bool seen = false;       // compared with recorded calls beyond the prefix
-  bool supported = false;  // compared with recorded or predicted ones
+  bool supported = false;  // compared with recorded or predicted calls
 };
 
 // Whether `shorter` is `longer` without `m` calls that begin at a position of at most `prefix`.
@@ -54,7 +53,7 @@ Shift shift(const Sequence& shorter, const Sequence& longer, const Sequence& nex
       equal = same(shorter[i], longer[j]);
       if (equal && i >= prefix) result.seen = result.supported = true;
     } else if (j - longer.size() < next.size()) {
-      // A call the others never made is the program's next phase: no loop predicts it.
+      // A call that the others never made is the program's next phase: no loop predicts it.
       const bool as_predicted = shorter[i].shape == next[j - longer.size()].shape;
       equal = as_predicted || !knows(longer, shorter[i].shape);
       if (as_predicted && i >= prefix) result.supported = true;
@@ -84,14 +83,14 @@ bool ever_follows(const Sequence& s, int first, int second) {
   return false;
 }
 
-// Whether the others ever make the call at mine[p] right after the one before it. If not, a call left
-// out between the two is the simpler story than one made in excess.
+// Whether the others ever make the call at mine[p] directly after the call before it. If not, a missing call
+// between the two is a simpler explanation than an extra call.
 bool natural_here(const Sequence& mine, const Sequence& others, size_t p) {
   if (p == 0) return knows(others, mine[p].shape);
   return ever_follows(others, mine[p - 1].shape, mine[p].shape);
 }
 
-// Mine ends where the others went on.
+// `mine` ends and `others` continue.
 Alignment cut_short(const Sequence& mine, const Sequence& others) {
   const size_t m = others.size() - mine.size();
   const Shift s = shift(mine, others, {}, mine.size(), m);
@@ -104,23 +103,23 @@ Alignment one_left_out(const Sequence& mine, const Sequence& others, size_t p, b
   return {Alignment::Kind::kMissing, 1, shift(before, others, {}, p, 1).from, p, false, as_before};
 }
 
-// Mine made, last of all, a call from a place where the others never called. Of another kind, it is
-// likely the program's next phase, which the others have not reached: mine is one call ahead. Of the
-// same kind, it is likely one too many, unless mine is whole and no longer than theirs.
+// The last call of `mine` comes from a place where the others never called. If it is another operation, it is
+// probably the program's next phase, which the others have not reached: `mine` is one call ahead. If it is
+// the same operation, it is probably an extra call, unless `mine` is whole and not longer than `others`.
 Alignment unheard_of(const Sequence& mine, const Sequence& others, size_t p, bool mine_is_whole) {
   if (mine[p].op != others[p].op) return one_left_out(mine, others, p, false);
   const bool no_longer = mine_is_whole && mine.size() <= others.size();
   return {no_longer ? Alignment::Kind::kChanged : Alignment::Kind::kExtra, 1, p, p, false};
 }
 
-// Neither side ever makes the call that the other makes at p: two branches of the program at one place.
+// Neither side ever makes the call that the other makes at p: two branches of the program meet at one place.
 bool two_branches(const Sequence& mine, const Sequence& others, size_t p) {
   return p < mine.size() && p < others.size() && !knows(others, mine[p].shape) &&
          !knows(mine, others[p].shape);
 }
 
-// Mine made again what it made right before, from a branch in which the others were not and from where nobody
-// called yet, and went on as they do: twice what they make once.
+// `mine` repeats its previous call, from its own branch and from a place that the others never used, and then
+// continues like the others: it made twice what they made once.
 bool twice_in_own_branch(const Sequence& mine, const Sequence& others, size_t p) {
   if (p == 0 || p >= mine.size() || p >= others.size()) return false;
   for (size_t i = p; i + 1 < mine.size() && i < others.size(); ++i)
@@ -129,8 +128,8 @@ bool twice_in_own_branch(const Sequence& mine, const Sequence& others, size_t p)
          mine[p].bare != others[p].bare;
 }
 
-// Programs in which each role makes the common calls from a branch of its own: equal calls of two branches
-// count as one call. Returns mine with the others' places put in.
+// For programs in which each role makes the common calls from its own branch: equal calls of two branches
+// count as one call. Returns `mine` with the places of the others.
 Sequence in_their_places(Sequence mine, const Sequence& others) {
   for (size_t p = common_prefix(mine, others); two_branches(mine, others, p);
        p = common_prefix(mine, others)) {
@@ -147,7 +146,7 @@ Sequence without_places(Sequence s) {
   return s;
 }
 
-// As many calls as the others and no more to come, the rest as theirs: mine stands in the place of theirs.
+// `mine` is whole, has as many calls as `others`, and the rest is equal: its call replaces theirs.
 bool replaced(const Sequence& mine, const Sequence& others, size_t p, bool mine_is_whole) {
   bool compared = false;
   return mine_is_whole && mine.size() == others.size() && mine[p].op == others[p].op &&
@@ -164,7 +163,7 @@ Alignment explain_placed(const Sequence& mine, const Sequence& others, bool mine
     if (p == others.size() || !mine_is_whole) return {};
     return cut_short(mine, others);
   }
-  if (p == others.size()) return {};  // the others are behind; nothing to tell yet
+  if (p == others.size()) return {};  // the others are behind; nothing to report yet
   if (replaced(mine, others, p, mine_is_whole)) return {Alignment::Kind::kChanged, 1, p, p, true};
   bool changed_seen = false;
   const bool changed = !other_place(mine[p], others[p]) && same_after(mine, others, p + 1, changed_seen);
@@ -185,7 +184,7 @@ Alignment explain_placed(const Sequence& mine, const Sequence& others, bool mine
   if (guess.kind != Alignment::Kind::kNone) return guess;
   if (!natural_here(mine, others, p) && ever_follows(others, others[p].shape, mine[p].shape))
     return one_left_out(mine, others, p, true);
-  // Before the first common call nothing is known of places.
+  // Before the first common call nothing is known about places.
   if (p > 0 && other_place(mine[p], others[p]) && !knows(others, mine[p].shape))
     return unheard_of(mine, others, p, mine_is_whole);
   return {Alignment::Kind::kChanged, 1, p, p, changed_seen};
@@ -193,8 +192,8 @@ Alignment explain_placed(const Sequence& mine, const Sequence& others, bool mine
 
 }  // namespace
 
-// Where the program parts into two branches, places tell nothing of what is missing: the calls themselves do,
-// and less surely. A call that one side never made in any round is a changed one, not one that was left out.
+// If the program splits into two branches, places do not show which call is missing. The calls themselves do,
+// with less certainty. A call that one side never made in any round is changed, not missing.
 Alignment explain(const Sequence& mine_as_made, const Sequence& others_as_made, bool mine_is_whole) {
   const Sequence moved = in_their_places(mine_as_made, others_as_made);
   size_t p = common_prefix(moved, others_as_made);

@@ -1,4 +1,3 @@
-// calls: see calls.h.
 #include "harness/diagnose/calls.h"
 
 #include <algorithm>
@@ -9,7 +8,7 @@
 namespace rankfault {
 namespace {
 
-// A call while it is put together: its shape is still its own.
+// A call under construction: it still owns its shape.
 struct Draft : CallShape {
   Call call;
 };
@@ -45,7 +44,7 @@ class Builder {
   }
   std::map<uint32_t, std::vector<uint64_t>> waits_for() { return std::move(requests_); }
 
-  // The calls of all lanes, each with its shape among `shapes`.
+  // Returns the calls of all lanes, each with its shape among `shapes`.
   std::vector<Call> all(std::vector<CallShape>& shapes) {
     size_t count = 0;
     for (const auto& lane : lanes_) count += lane.size();
@@ -67,7 +66,8 @@ class Builder {
   }
 
  private:
-  // The call with that number, or null. Numbers grow along a lane; the newest is asked for most.
+  // Returns the call with that number, or null. Numbers increase along a lane; most requests are for the
+  // newest.
   Draft* find(uint32_t lane, uint32_t number) {
     if (lane > RF_MAX_LANES) return nullptr;
     std::vector<Draft>& calls = lanes_[lane];
@@ -128,7 +128,7 @@ class Builder {
         return;
       case RF_PHASE_COMPLETE:
       case RF_PHASE_ERROR: {
-        // Of pending work `where` is its origin; the lane may be another one.
+        // For pending work, `where` is its origin; it may be on another lane.
         const bool origin = r.op == RF_OP_NONE && r.where != 0;
         Draft* c = origin ? find(static_cast<uint32_t>(r.where >> 32), static_cast<uint32_t>(r.where))
                           : find(event.lane, r.call);
@@ -160,7 +160,7 @@ class Builder {
     }
   }
 
-  // The state says what is open now; a call whose exit record is missing has left.
+  // The state says which call is open now. A call without an exit record that is not open has left.
   void settle(const LaneView& lane) {
     if (lane.index > RF_MAX_LANES) return;
     const rf_state& s = lane.state;
@@ -173,7 +173,7 @@ class Builder {
       }
     if (!inside) return;
     Draft* c = find(lane.index, s.call);
-    if (c && c->call.status != Call::Status::kInside) return;  // left between its record and its state
+    if (c && c->call.status != Call::Status::kInside) return;  // it left between record and state
     if (!c) c = from_state(lane);
     c->call.seq = std::max(c->call.seq, s.seq);
     if (!c->mask_known) c->needs_mask = s.needs_mask;
@@ -216,7 +216,7 @@ class Builder {
   const ProcessView& view_;
   std::array<std::vector<Draft>, RF_MAX_LANES + 1> lanes_;
   std::map<uint32_t, std::pair<uint32_t, std::vector<uint64_t>>>
-      named_;  // of a lane's newest wait: its number
+      named_;  // for each lane: the number of its newest wait
   std::map<uint32_t, std::vector<uint64_t>> requests_;
   uint64_t step_ = 0;
 };

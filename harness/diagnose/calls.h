@@ -1,11 +1,11 @@
-// calls: puts the calls of one process together from its records and its lanes' states.
+// calls: assembles the calls of one process from its records and the states of its lanes.
 #pragma once
 
 #include "harness/diagnose/view.h"
 
 namespace rankfault {
 
-// Fills Process::calls, shapes and waits_for from its view. False when its history could not be read.
+// Fills Process::calls, shapes and waits_for from the view. Returns false if the history could not be read.
 bool build_calls(Process&);
 
 }  // namespace rankfault

@@ -1,4 +1,3 @@
-// deadlock: see deadlock.h.
 #include "harness/diagnose/deadlock.h"
 
 #include <algorithm>
@@ -13,7 +12,7 @@ namespace {
 
 using Stuck = std::set<const Process*>;
 
-// What one request waits for: a message, edge by edge; or a place, and who has not come to it.
+// What one request waits for: a message, as edges; or a place, with the members that have not come to it.
 struct Request {
   std::vector<WaitEdge> edges;
   const PlaceWait* at_place = nullptr;
@@ -21,7 +20,7 @@ struct Request {
   bool one_of() const { return !at_place && edges.front().one_of; }
 };
 
-// One call that a lane sits in, and the waits that hold it: of each request its own.
+// One call that a lane is in, and the requests that hold it.
 struct Held {
   const Call* call = nullptr;
   std::map<const Call*, Request> requests;
@@ -32,12 +31,12 @@ using Lanes = std::set<std::pair<const Process*, uint32_t>>;
 
 struct Limits {
   DiagnoseOptions options;
-  Lanes waiting;             // that sit in a call for which somebody else must come
-  bool plain_sends = false;  // count sends that the library may have to hold back
+  Lanes waiting;             // lanes in a call that needs another rank to come
+  bool plain_sends = false;  // count standard sends that the library may hold back
 };
 
-// A thread of its own that always waits for requests is how servers are made: while another one of the
-// process runs, or is in a call that may return, it is only a long wait that tells.
+// Servers often have a thread that always waits for requests. While another thread of the process runs, or is
+// in a call that may return, only a long wait counts.
 bool runs_besides(const Process& p, const Call& held, const Lanes& waiting) {
   return std::any_of(p.view->lanes.begin(), p.view->lanes.end(), [&](const LaneView& l) {
     if (l.index == held.lane || l.kind != RF_LANE_THREAD) return false;
@@ -50,11 +49,12 @@ bool lane_is_held(const Process& p, const Call* held, const Limits& limits, Time
          !(runs_besides(p, *held, limits.waiting) && lasted(held->entered, look) < limits.options.hung_after);
 }
 
-// A library that buffers a message copies it, and returns: a rank that had a core for so long and is in its
-// send still is waiting. Another thread may yet come to receive: of such a process only a long wait tells.
+// A library that buffers a message copies it and returns. So a rank that had a core for this long and is
+// still in its send waits. Another thread of the receiver may still come to receive: for such a process only
+// a long wait counts.
 bool is_held_back(const WaitEdge& e, const Limits& limits, TimeNs look) {
   constexpr Duration kToStart = std::chrono::milliseconds(250);
-  constexpr uint64_t kCopiedInAMicrosecond = 100;  // bytes: with the pages that the copy has to touch
+  constexpr uint64_t kCopiedInAMicrosecond = 100;  // bytes, including the page faults of the copy
   const ProcessView& p = *e.waiter->process->view;
   if (p.stopped) return false;
   const Duration to_copy = std::chrono::microseconds(e.call->bytes() / kCopiedInAMicrosecond);
@@ -71,12 +71,12 @@ bool holds(const WaitEdge& e, const Limits& limits, TimeNs look) {
   return limits.plain_sends && e.call->op() == RF_OP_SEND && is_held_back(e, limits, look);
 }
 
-// What an ended process left out is told by dead_rank and exited_rank.
+// dead_rank and exited_rank report the calls that an ended process did not make.
 bool holds(const PlaceWait& w, const Member& m, Known entered) {
   return &m != w.waiter && entered == Known::kNo && w.needs_member(m) && !m.process->ended();
 }
 
-// Calls of which one that would do is not known to be missing: they may be served.
+// Returns the calls of which some possible partner is not known to be missing: they may still be served.
 std::set<const Call*> maybe_served(const std::vector<WaitEdge>& waits) {
   std::set<const Call*> calls;
   for (const WaitEdge& e : waits)
@@ -120,8 +120,9 @@ Holding holding_waits(const JobView& job, const Limits& limits) {
   return holding;
 }
 
-// The greatest set of processes each of which waits for one that is in it: whoever cannot go on is among
-// them. Where nobody waits in a circle it is empty, and then the edges of a large job are never listed.
+// Returns the greatest set of processes in which each waits for a process of the set: it contains all that
+// cannot continue. If there is no circle of waits the set is empty, and the edges of a large job are never
+// listed.
 Stuck suspects(const Holding& holding) {
   Stuck in;
   for (const PlaceWait* w : holding.places) in.insert(w->waiter->process);
@@ -129,7 +130,7 @@ Stuck suspects(const Holding& holding) {
   for (size_t before = in.size() + 1; before != in.size();) {
     before = in.size();
     std::map<const Place*, std::vector<const Member*>>
-        still;  // of the missing, those in the set; two are enough
+        still;  // the missing members that are in the set; two are enough
     const auto in_set = [&](const PlaceWait& w) {
       const auto [at, fresh] = still.try_emplace(w.place);
       if (fresh)
@@ -171,7 +172,7 @@ bool never_comes(const WaitEdge& e, const Stuck& stuck) {
          (e.one_of && end_of(*e.missing->process, *e.group).why != End::Why::kNotFinal);
 }
 
-// The edges that hold a request for ever, given who is stuck; none when it may be served.
+// Returns the edges that hold a request forever if `stuck` are stuck; none if it may be served.
 std::vector<WaitEdge> what_holds(const Request& request, const Stuck& stuck) {
   if (const PlaceWait* w = request.at_place) {
     for (const auto& [m, entered] : w->place->missing)
@@ -226,7 +227,7 @@ Stuck greatest_stuck_set(const Graph& graph) {
   return stuck;
 }
 
-// The shortest cycle of ANDs through `start`, as its edges; empty when there is none.
+// Returns the edges of the shortest cycle of ANDs through `start`; empty if there is none.
 std::vector<WaitEdge> cycle_through(const Graph& graph, const Process* start) {
   std::map<const Process*, WaitEdge> reached_by;
   std::set<const Place*> seen;
@@ -236,7 +237,7 @@ std::vector<WaitEdge> cycle_through(const Graph& graph, const Process* start) {
       todo.push_back(e.missing->process);
   };
   const auto follow_place = [&](const PlaceWait& w) {
-    // Who needs all others reaches at a place whom all who need all others reach.
+    // At one place, all members that need all others reach the same members.
     const bool all_others =
         w.needs.who == Needs::Who::kOthers && w.waiter->entered(w.place->seq) == Known::kYes;
     if (all_others && !seen.insert(w.place).second) return;
@@ -287,7 +288,7 @@ std::vector<WaitEdge> shortest_cycle(const JobView& job, const Graph& graph) {
   return best;
 }
 
-// What holds the first stuck rank, and those who hold it, and so on.
+// Returns the edges that hold the first stuck rank, then those that hold the ranks it waits for, and so on.
 std::vector<WaitEdge> explain_knot(const JobView& job, const Graph& graph, const Stuck& stuck) {
   std::vector<WaitEdge> edges;
   std::deque<const Process*> todo;
@@ -300,7 +301,7 @@ std::vector<WaitEdge> explain_knot(const JobView& job, const Graph& graph, const
     if (!stuck.count(p) || !seen.insert(p).second) continue;
     for (WaitEdge e : what_holds(graph, p, stuck)) {
       todo.push_back(e.missing->process);
-      e.is_need = e.is_need || e.one_of;  // with all the others that would do
+      e.is_need = e.is_need || e.one_of;  // together with all other partners that could serve it
       edges.push_back(e);
     }
   }

@@ -1,10 +1,10 @@
-// deadlock: live ranks of which none can go on, because each waits for one that is among them.
+// deadlock: finds live ranks that cannot continue because each waits for another rank of the same set.
 //
-// Waits are of two kinds. A collective, a receive from one source and a wait for all requests need every
-// one of those they name (AND); a receive from any source and a wait for one of several requests need one
-// of them (OR). A cycle is enough only where all are AND. So the ranks that cannot go on are the greatest
-// set in which each is held by one that is in the set (AND) or by all of those that would do (OR): a knot.
-// OR is never simplified to AND.
+// There are two kinds of wait. A collective, a receive from one source and a wait for all requests need every
+// rank that they name (AND). A receive from any source and a wait for one of several requests need one of
+// them (OR). A cycle alone is enough only if all its waits are AND. So the ranks that cannot continue are the
+// greatest set in which each rank waits for one rank of the set (AND) or all the ranks that could release it
+// are in the set (OR): a knot. The code never simplifies OR to AND.
 #pragma once
 
 #include "harness/diagnose/waits.h"
@@ -12,13 +12,13 @@
 namespace rankfault {
 
 struct Knot {
-  std::vector<WaitEdge> edges;  // enough of them to tell why; a shortest cycle where there is one
-  // Who waits where, of all that wait by a wait that may hold them.
+  std::vector<WaitEdge> edges;  // enough edges to explain the knot; a shortest cycle if there is one
+  // All ranks of the knot whose waits may hold them, with the communicator of each wait.
   std::vector<std::pair<const CommGroup*, const Member*>> waiters;
 };
 
-// The waits by need alone; when these hold nobody, also sends that the library may have to hold back, open
-// for longer than is usual: then the edges say so, and nothing is proven by them.
+// First uses only the waits by need. If these form no knot, it adds sends that the library may hold back and
+// that have been open for longer than usual. The edges then mark such sends, and they prove nothing.
 Knot find_knot(const JobView&, const DiagnoseOptions&);
 
 }  // namespace rankfault

@@ -1,4 +1,4 @@
-// diagnose: runs every rule over the joined view of a Timeline, and orders what they found.
+// diagnose: runs every rule over the joined view of a Timeline and orders the findings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace rankfault {
 namespace {
 
-// The rules look at ranks only. A rank whose helper hangs may have to wait for it.
+// The rules examine ranks only. A rank whose helper hangs may have to wait for the helper.
 std::string helper_that_waits(const Timeline& t, TimeNs slow) {
   for (const ProcessView& p : t.processes)
     for (const LaneView& l : p.helper&& p.end.kind == EndKind::kAlive ? p.lanes : std::vector<LaneView>{})
@@ -23,7 +23,7 @@ std::string helper_that_waits(const Timeline& t, TimeNs slow) {
   return "";
 }
 
-// A collective that a rank has long polled for; "" where none is.
+// Describes a collective that a rank has long polled; "" if there is none.
 std::string polled_for(const JobView& job, const DiagnoseOptions& options) {
   const TimeNs look = job.timeline().look;
   for (const PlaceWait& w : job.waits().collective)
@@ -34,14 +34,15 @@ std::string polled_for(const JobView& job, const DiagnoseOptions& options) {
   return "";
 }
 
-// Calls of which the record has no more than that they are made; "" when there are none.
+// Names the calls of which the record has only that they are made; "" if there are none.
 std::string unrecorded_kind(uint32_t opaque) {
   if (opaque & RF_OPAQUE_COMMUNICATION) return "communication";
   if (opaque & RF_OPAQUE_IO) return "I/O";
   return opaque & RF_OPAQUE_RMA ? "one-sided" : "";
 }
 
-// A rank that has long been seen in no call, and makes calls that have no record; "" where none is.
+// Describes a rank that has long been outside recorded calls and makes calls without a record; "" if there is
+// none.
 std::string unrecorded(const JobView& job, const DiagnoseOptions& options) {
   for (const auto& p : job.processes()) {
     const std::string kind = unrecorded_kind(p->view->opaque);
@@ -53,7 +54,7 @@ std::string unrecorded(const JobView& job, const DiagnoseOptions& options) {
   return "";
 }
 
-// The rules ask for members that are missing. Here none is, and the call does not complete.
+// The rules look for missing members. Here no member is missing, and the call does not complete.
 bool stands_though_all_came(const Call& c, const CommGroup& group, TimeNs look,
                             const DiagnoseOptions& options) {
   TimeNs starved = 0;
@@ -65,7 +66,7 @@ bool stands_though_all_came(const Call& c, const CommGroup& group, TimeNs look,
   return lasted(c.entered, look) > while_starved(limit, limit, starved);
 }
 
-// Why nothing found is not the same as nothing wrong; "" when it is.
+// Returns why an empty result does not mean that nothing is wrong; "" if it does.
 std::string blind_spot(const JobView& job, const DiagnoseOptions& options) {
   const Timeline& t = job.timeline();
   for (const ExpectedRank& e : t.expected)
@@ -80,7 +81,7 @@ std::string blind_spot(const JobView& job, const DiagnoseOptions& options) {
       const CommGroup* group = job.group(*p, c->comm());
       const bool inter = group && group->flags & RF_COMM_INTER;
       if (is_collective(c->op()) && group && !inter && !stands_though_all_came(*c, *group, t.look, options))
-        continue;  // the rules about collectives have looked at it
+        continue;  // the rules about collectives have examined it
       return fmt::format("rank {} has long been inside {}, and no rule explains it", p->rank(),
                          group ? call_text(*c, *group) : name_of_call(*c));
     }
@@ -89,7 +90,7 @@ std::string blind_spot(const JobView& job, const DiagnoseOptions& options) {
   return helper_that_waits(t, static_cast<TimeNs>(options.slow_after.count()));
 }
 
-// What the rules passed over.
+// Describes what the rules did not examine.
 std::string not_looked_at(const JobView& job) {
   std::string text;
   const std::vector<ProcessView>& all = job.timeline().processes;
@@ -104,7 +105,8 @@ std::string not_looked_at(const JobView& job) {
   return text;
 }
 
-// What a diagnosis that found nothing stands on; a job nobody recorded is not a healthy job.
+// Makes the finding of a diagnosis without findings, with its basis: a job without a record is not a healthy
+// job.
 Finding quiet(const JobView& job, const DiagnoseOptions& options) {
   size_t members = 0, calls = 0;
   uint64_t made = 0, lost = 0;  // calls that were made, kept or not; records that are not kept
@@ -113,7 +115,7 @@ Finding quiet(const JobView& job, const DiagnoseOptions& options) {
     lost += p->view->history_lost;
     for (const LaneView& lane : p->view->lanes) made += lane.state.call;
     if (!p->has_streams()) calls += p->calls.size();
-    // A recorder's history holds what is pending; how far it came is told by its counters.
+    // A recorder's history holds only pending work; its counters show how much was entered.
     for (const CommView& c : p->view->comms) calls += p->has_streams() ? c.entered : 0;
   }
   Finding f;
@@ -132,14 +134,14 @@ Finding quiet(const JobView& job, const DiagnoseOptions& options) {
   return f;
 }
 
-// A call that a jump left is open still, or the thread's next call ended it. Of MPI alone: what throws in
-// other libraries is their error.
+// A call that a jump left is still open, or the thread's next call ended it. Only for MPI: an exception in
+// another library is that library's error.
 bool left_by_jump(const Call& c) {
   return c.open() ||
          (c.library() == RF_LIB_MPI && c.status == Call::Status::kFailed && c.result() == RF_RESULT_THROWN);
 }
 
-// A ring that lost records may have lost the end of a call, too.
+// A ring that lost records may also have lost the end of a call.
 std::vector<ClaimedCall> left_by_jumps(const JobView& job) {
   std::vector<ClaimedCall> found;
   for (int rank = 0; rank < job.timeline().world_size; ++rank) {
@@ -170,7 +172,7 @@ Findings diagnose(const Timeline& timeline, const DiagnoseOptions& options) {
   return findings;
 }
 
-// What state_to_json() leaves out, and call sites without an address of a record have no line there.
+// Removes what state_to_json() omits. Source lines without a recorded call site are not in it either.
 Timeline canonical(Timeline timeline) {
   for (ProcessView& p : timeline.processes) {
     p.ancestors.clear();

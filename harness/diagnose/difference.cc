@@ -1,5 +1,5 @@
-// difference: whether two calls at one position of a communicator are the same call, as their library
-// sees it: equal type signatures in the arguments that matter for the role.
+// difference: decides whether two calls at one position of a communicator are the same call for their
+// library: equal type signatures in the arguments that matter for the role.
 #include "harness/diagnose/sequences.h"
 
 namespace rankfault {
@@ -19,7 +19,7 @@ bool counts_by_design_equal(const Call& c) {
     case RF_OP_EXSCAN:
       return true;
     case RF_OP_GATHER:
-    case RF_OP_SCATTER:         // recorded as one block on all ranks; elsewhere the root counts them all
+    case RF_OP_SCATTER:  // recorded as one block on all ranks; in other libraries the root counts all blocks
     case RF_OP_REDUCE_SCATTER:  // recorded as the sum of all blocks
       return c.library() == RF_LIB_MPI;
     default:
@@ -45,7 +45,7 @@ bool reduces(uint16_t op) {
          op == RF_OP_REDUCE_SCATTER_BLOCK || op == RF_OP_SCAN || op == RF_OP_EXSCAN;
 }
 
-// What an element is made of: one type for all integers and bytes, whatever their width and sign.
+// Returns the kind of an element: one kind for all integers and bytes, whatever their width and sign.
 uint8_t made_of(uint8_t dtype) {
   switch (dtype) {
     case RF_DTYPE_INT8:
@@ -71,8 +71,8 @@ bool carry_alike(uint8_t a, uint8_t b) {
   return !dtypes_differ(a, b) || made_of(a) == made_of(b) || a == RF_DTYPE_BYTE || b == RF_DTYPE_BYTE;
 }
 
-// The standard forbids it (MPI 4.1, 3.3.1: MPI_BYTE matches MPI_BYTE alone), and every library moves the same
-// bytes into the same places. types.c is as lenient about what a rank takes of itself.
+// The standard forbids this pair (MPI 4.1, 3.3.1: MPI_BYTE matches MPI_BYTE alone), but every library moves
+// the same bytes to the same places. types.c is equally lenient about what a rank takes from itself.
 bool moves_the_same(const Call& a, const Call& b) {
   return !reduces(a.op()) && a.bytes() == b.bytes() && carry_alike(a.dtype(), b.dtype());
 }
@@ -93,13 +93,13 @@ bool has_takers(const Call& c) {
   }
 }
 
-// Whether `to` gets anything of `from`, as far as the two records tell.
+// Whether `to` gets any data from `from`, as far as the two records show.
 bool gives(const Call& from, const Call& to) {
   switch (from.op()) {
     case RF_OP_SCATTER:
-    case RF_OP_SCATTERV:  // the root has no taken type on record
+    case RF_OP_SCATTERV:  // the root's record has no taken type
       return !(from.tag() & RF_TAKEN_KNOWN) && to.count() != 0;
-    case RF_OP_ALL_TO_ALLV:  // a record does not tell each count
+    case RF_OP_ALL_TO_ALLV:  // a record does not have each count
       return from.tag() & RF_TAKEN_KNOWN && (from.tag() & RF_SENDS_TO_EACH || to.tag() & RF_TAKES_FROM_EACH);
     default:
       return from.count() != 0;
@@ -120,7 +120,7 @@ bool takes_differ(const Call& a, const Call& b) {
   return gives_another_type(a, b) || gives_another_type(b, a);
 }
 
-// An in-place all_reduce counts like any other; in the gathering forms it may count another buffer.
+// An in-place all_reduce has the usual count. In the gathering operations the count may be of another buffer.
 bool comparable_count(const Call& c) {
   const bool same_in_place = c.op() == RF_OP_ALL_REDUCE || c.op() == RF_OP_SCAN || c.op() == RF_OP_EXSCAN ||
                              c.op() == RF_OP_REDUCE || c.op() == RF_OP_BROADCAST || c.op() == RF_OP_GATHER ||
@@ -163,7 +163,7 @@ bool tolerated_type(const Call& from, const Call& to) {
 
 namespace {
 
-// Equal in all that difference() reads.
+// Equal in everything that difference() reads.
 bool looks_the_same(const Call& a, const Call& b) {
   const auto count = [](const Call& c) {
     return comparable_count(c) ? c.count() : static_cast<uint64_t>(c.count() != 0);

@@ -1,4 +1,3 @@
-// ended: see ended.h.
 #include "harness/diagnose/ended.h"
 
 #include <fmt/format.h>
@@ -16,7 +15,7 @@ namespace {
 
 bool unfinished(const Call& c) { return !c.succeeded(); }
 
-// The waiter's part of one call that the ended member did not enter (or died in).
+// The edge from the waiter's call to the ended member that did not enter it or died in it.
 WaitEdge edge_of(const CommGroup& group, const Member& waiter, const Call& call, const Member& ended) {
   WaitEdge e{&group,
              &waiter,
@@ -35,8 +34,8 @@ TimeNs first_entered(const Unmet& u) {
   return first;
 }
 
-// Edges of the smallest seq from which somebody needs this member's part; an edge of need is preferred
-// to one by algorithm at a smaller seq.
+// Keeps the edges of the smallest seq at which a rank needs this member's part. An edge of need takes
+// precedence over an edge by algorithm at a smaller seq.
 void keep_first(std::vector<WaitEdge>& edges) {
   const bool any_need = std::any_of(edges.begin(), edges.end(), [](const WaitEdge& e) { return e.is_need; });
   if (any_need) std::erase_if(edges, [](const WaitEdge& e) { return !e.is_need; });
@@ -49,7 +48,7 @@ bool ended_before(const Process& p, const Process& other) {
   return p.ended() && p.view->end.time != 0 && p.view->end.time + kTogether < other.view->end.time;
 }
 
-// (Who was seen alive after that end outlived it, and so did whose call failed after it.)
+// A process that was seen alive after that end outlived it. So did a process whose call failed after it.
 bool ended_together(const WaitEdge& e, const Process& other) {
   const Process& p = *e.waiter->process;
   if (other.view->end.time == 0 || p.view->end.outlived > other.view->end.time) return false;
@@ -57,13 +56,14 @@ bool ended_together(const WaitEdge& e, const Process& other) {
   return p.view->dying || (p.ended() && p.view->end.time < other.view->end.time + kTogether);
 }
 
-// The waiter's call had failed when the other still lived: of a limit, or refused.
+// The waiter's call had failed while the other was still alive: because of a limit, or because it was
+// refused.
 bool failed_before(const WaitEdge& e, const Process& ended) {
   return e.call->status == Call::Status::kFailed && ended.view->end.time != 0 &&
          e.call->left + kTogether < ended.view->end.time;
 }
 
-// A proof that blames whom the launcher ended because of the waiter would be a false one.
+// It would be a false proof to blame a rank that the launcher ended because of the waiter.
 void doubt_who_was_first(Finding& f, const Unmet& u) {
   const Process& ended = *u.member->process;
   std::string why;
@@ -81,7 +81,7 @@ void doubt_who_was_first(Finding& f, const Unmet& u) {
 
 Unmet unmet_on(const CommGroup& group, const Member& ended) {
   Unmet u{&group, &ended, 0, false, 0, {}};
-  // Of what was enqueued, a process may die with more in flight than the last.
+  // A process may die with more than its last enqueued operation in flight.
   const uint64_t first = group.library == RF_LIB_NCCL ? 0 : ended.last_entered();
   std::vector<WaitEdge> in_flight;
   for (const Member* one : group.unfinished) {
@@ -175,7 +175,8 @@ void tell_unmet(Finding& finding, const Unmet& u) {
 
 namespace {
 
-// It asks something of others. A communicator that is freed, revoked or aborted is given up.
+// Whether the call asks something of other ranks. A rank gives up a communicator that it frees, revokes or
+// aborts.
 bool goes_on(const Call& c) {
   return (is_positional(c.op()) || is_message(c.op())) && c.op() != RF_OP_FINALIZE &&
          c.op() != RF_OP_COMM_FREE;

@@ -1,4 +1,3 @@
-// ended_by_launcher: see ended_by_launcher.h.
 #include "harness/diagnose/ended_by_launcher.h"
 
 #include <algorithm>
@@ -18,7 +17,7 @@ bool is_of_launchers(int signal) {
 
 bool was_killed(const Process& p) { return p.view->end.by_signal || !p.view->end.status_known; }
 
-// By its own doing: an exit, an abort, a fault in memory. Launchers send none of these.
+// It ended by its own action: an exit, an abort, a memory fault. Launchers send none of these signals.
 bool ended_badly_by_itself(const Process& p) {
   const ProcessEnd& end = p.view->end;
   if (!p.ended() || !end.status_known) return false;

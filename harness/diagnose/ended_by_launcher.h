@@ -1,5 +1,5 @@
-// ended_by_launcher: ranks that their launcher ended because another rank had ended badly. They are its
-// victims: what others needed of them is not what went wrong.
+// ended_by_launcher: finds ranks that the launcher ended because another rank had ended badly. They are
+// victims: calls that they did not enter are not the cause.
 #pragma once
 
 #include <vector>
@@ -8,30 +8,30 @@
 
 namespace rankfault {
 
-// Whether it called MPI_Abort, and not after its end was seen. Its launcher may then end it by a signal.
+// Whether the process called MPI_Abort before its end was seen. Its launcher may then end it by a signal.
 bool aborted(const Process&);
 
 class LauncherEnds {
  public:
   explicit LauncherEnds(const JobView&);
 
-  // The rank that aborted or ended first, where this one was ended after it by a signal that launchers send;
-  // null: this one ended by itself, or before any other, or its launcher leaves the others alone. Of two that
-  // signals ended within 5 ms nobody knows which one was first: null for both.
+  // Returns the rank that aborted or ended first, if a signal that launchers send ended this process after
+  // it. Returns null if this process ended by itself or before any other, or if its launcher does not end the
+  // others. If signals ended two processes within 5 ms, their order is unknown, and both get null.
   const Process* first_before(const Process&) const;
-  // SIGKILL ended it, and a call of another rank that ended before it had failed at about that time. Either
-  // this one's death failed that call, or the launcher ended this one afterwards.
+  // SIGKILL ended the process, and at about that time a call had failed in another rank that ended earlier.
+  // Either this death caused the failure, or the launcher ended this process afterwards.
   bool is_unclear(const Process&) const;
 
  private:
   struct Cause {
     const Process* process;
-    TimeNs at;               // of its abort, or of its end
-    TimeNs explained_until;  // a death that is seen before this time may be why it ended; 0: none may
+    TimeNs at;               // time of its abort, or of its end
+    TimeNs explained_until;  // its end may be the effect of a death that is seen before this time; 0: of none
     bool by_itself;          // else a signal ended it that a launcher may have sent
   };
-  static bool may_follow(const Cause&, const Process&);  // the process may have ended first
-  std::vector<Cause> causes_;  // in order of time; none where the launcher leaves the others alone
+  static bool may_follow(const Cause&, const Process&);  // the cause may be an effect of this process's end
+  std::vector<Cause> causes_;  // in order of time; empty if the launcher does not end the others
 };
 
 }  // namespace rankfault

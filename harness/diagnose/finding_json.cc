@@ -1,4 +1,4 @@
-// finding_json: findings as JSON, and back; the key order is the order of people's questions.
+// finding_json: converts findings to JSON and back. The keys are in the order in which users ask for them.
 #include <fmt/format.h>
 
 #include <cstdlib>

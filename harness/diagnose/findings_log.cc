@@ -18,14 +18,14 @@ bool is_disagreement(const Finding& f) {
   return f.kind == "call_mismatch" || f.kind == "missing_call" || f.kind == "extra_call";
 }
 
-// Who waits in which call: what tells two missing messages apart.
+// The ranks that wait in each call distinguish two missing messages.
 bool same_sides(const Finding& a, const Finding& b) {
   return std::equal(a.sides.begin(), a.sides.end(), b.sides.begin(), b.sides.end(),
                     [](const Side& x, const Side& y) { return x.ranks == y.ranks && x.what == y.what; });
 }
 
-// The same trouble, seen at two looks. Who stands alone in a disagreement shows only when all have come: the
-// later look of the same call says it better.
+// Whether two looks saw the same fault. In a disagreement, the odd rank is certain only when all members have
+// come: a later look at the same call describes it better.
 bool same_trouble(const Finding& a, const Finding& b) {
   if (is_disagreement(a) && a.kind == b.kind && a.attempt == b.attempt && a.comm_id == b.comm_id && a.seq &&
       b.seq && a.seq->to == b.seq->to)
@@ -35,7 +35,7 @@ bool same_trouble(const Finding& a, const Finding& b) {
          (is_end(a) || a.comm_id == b.comm_id);
 }
 
-// What it says, evidence and times apart.
+// Whether they say the same, ignoring evidence and times.
 bool says_the_same(const Finding& a, const Finding& b) {
   const auto seq = [](const Finding& f) {
     return f.seq ? std::pair(f.seq->from, f.seq->to) : std::pair(0ul, 0ul);
@@ -44,7 +44,7 @@ bool says_the_same(const Finding& a, const Finding& b) {
          a.confidence == b.confidence && a.claim == b.claim && a.text == b.text && a.handled == b.handled;
 }
 
-// What was proven stays so; a later look may only say it better (a status that came to be known).
+// A proven finding stays; a later look may only improve its text (a status that became known).
 bool weaker(const Finding& a, const Finding& b) {
   return a.confidence == Confidence::kInferred && b.confidence == Confidence::kProven;
 }
@@ -113,7 +113,7 @@ std::vector<Finding> FindingsLog::add(const Findings& look, bool last_look) {
   return added;
 }
 
-// Of an attempt that is over every look says the same.
+// Every look says the same of an attempt that is over.
 void FindingsLog::take_unsafe(const Finding& f) {
   std::erase_if(unsafe_, [&](const Finding& k) { return k.attempt == f.attempt; });
   unsafe_.push_back(f);
@@ -130,7 +130,7 @@ std::vector<Finding> FindingsLog::news(const Findings& look, bool last_look) con
     if (!says_something(f)) continue;
     const auto at =
         std::find_if(kept_.begin(), kept_.end(), [&](const Finding& k) { return same_trouble(k, f); });
-    // When an end began is known only with the others': the last look dates it.
+    // The start of an end is known only from the ends of the others: the last look sets its time.
     const bool dated_anew = last_look && at != kept_.end() && is_end(f) && at->at != f.at &&
                             at->confidence == Confidence::kInferred;
     if (at != kept_.end() && !dated_anew &&
@@ -138,7 +138,7 @@ std::vector<Finding> FindingsLog::news(const Findings& look, bool last_look) con
       continue;
     news.push_back(f);
     if (at == kept_.end() || !weaker(f, *at)) continue;
-    news.back() = *at;  // what was proven of the end stays so
+    news.back() = *at;  // the proven statement about the end stays
     news.back().text = f.text;
     news.back().handled = f.handled;
   }

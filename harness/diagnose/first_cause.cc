@@ -1,4 +1,4 @@
-// first_cause: which finding came first, and which ones are only what became of it.
+// first_cause: decides which finding came first and which ones are its consequences.
 #include <algorithm>
 #include <string_view>
 #include <tuple>
@@ -8,7 +8,7 @@
 namespace rankfault {
 namespace {
 
-// At one instant, what explains stands before what it explains.
+// At one instant, a cause precedes its consequences.
 int precedence(const std::string& kind) {
   constexpr std::string_view kOrder[] = {
       "duplicate_rank", "host_resource",    "dead_rank",  "missing_call", "extra_call",   "order_deadlock",
@@ -18,8 +18,8 @@ int precedence(const std::string& kind) {
   return static_cast<int>(std::size(kOrder));
 }
 
-// Ranks that were ended one after the other may be seen at one look (MPICH's hydra kills all the others at
-// once). One that died waiting is not waited for by the one it waited for.
+// One look may see several ranks that were ended one after the other (MPICH's hydra kills all the others at
+// once). If one died while it waited for another, the other does not wait for it.
 int fewest_waiters_last(const Finding& f) {
   size_t waiters = 0;
   for (const Side& side : f.sides)
@@ -43,8 +43,8 @@ bool touches(const Finding& cause, const Finding& effect) {
   return false;
 }
 
-// `cause` came first. A rank that is slow or stopped explains the ends of those who waited for it,
-// and nothing that is proven of itself.
+// `cause` came first. A slow or stopped rank explains the ends of the ranks that waited for it, but no proven
+// finding about them.
 bool explains(const Finding& cause, const Finding& effect) {
   if (cause.attempt != effect.attempt) return false;
   if (cause.kind == "exited_rank" && !is_end(effect) && effect.confidence == Confidence::kProven)
@@ -65,9 +65,9 @@ bool says_it_hangs(const Finding& f) {
 
 namespace {
 
-// A finding about a call dates from the first rank that entered it. Where a rank was refused a resource while
-// others waited for it in that call, the refusal came first. What dates from before the rank's call before
-// has nothing to do with it.
+// The time of a finding about a call is that of the first rank that entered it. If the host refused a
+// resource to a rank while others waited for it in that call, the refusal came first. A finding from before
+// the rank's previous call is unrelated.
 bool follows_from(const Finding& f, const Finding& resource) {
   return f.attempt == resource.attempt && f.kind != "host_resource" && !is_fact(f) && !f.ranks.empty() &&
          f.at >= resource.since &&

@@ -1,4 +1,3 @@
-// first_difference: see first_difference.h.
 #include "harness/diagnose/first_difference.h"
 
 #include <algorithm>
@@ -14,8 +13,8 @@ bool others_match(const Call& c) {
 
 namespace {
 
-// The calls at one place, one of each member. What they ask for decides whether they fit, and a loop asks for
-// the same again: those that stood side by side before are not compared again.
+// The calls at one place, one per member. Their shapes decide whether they fit, and a loop repeats its
+// shapes: combinations that were compared before are not compared again.
 class Compared {
  public:
   void clear() { calls_.clear(), shapes_.clear(); }
@@ -37,10 +36,10 @@ class Compared {
  private:
   std::vector<const Call*> calls_;
   std::vector<const CallShape*> shapes_;
-  std::unordered_map<const CallShape*, std::vector<const CallShape*>> fit_;  // by the first of them
+  std::unordered_map<const CallShape*, std::vector<const CallShape*>> fit_;  // by the first shape
 };
 
-// Walks all members' calls side by side.
+// Walks the calls of all members side by side.
 uint64_t find_first_difference(const CommGroup& group) {
   const uint64_t first = group.first_seq();
   std::vector<std::pair<const Call* const*, const Call* const*>> at;

@@ -1,4 +1,3 @@
-// gave_up: see gave_up.h.
 #include "harness/diagnose/gave_up.h"
 
 #include <algorithm>
@@ -13,7 +12,7 @@ namespace rankfault {
 namespace {
 
 constexpr TimeNs kEver = ~TimeNs{0};
-constexpr Duration kShortestGuess{500'000'000};  // a wait without a limit on record, that ended with an error
+constexpr Duration kShortestGuess{500'000'000};  // shortest wait that counts without a recorded limit
 constexpr Duration kShortestLimit{10'000'000};
 
 bool is_call(const Call& c) { return !rf_is_inner(c.op()) && c.library() != RF_LIB_LIBC; }
@@ -27,7 +26,7 @@ bool is_collective_of_program(const Call& c) {
   return is_collective(c.op()) && !(c.flags() & RF_CALL_EXECUTION);
 }
 
-// What is asked of a process for each of its calls, read from them once.
+// The facts needed for each call of a process, computed once from its calls.
 struct Past {
   explicit Past(const Process& p) {
     for (const Call& c : p.calls) {
@@ -42,18 +41,19 @@ struct Past {
   TimeNs last_good = 0;                  // when it entered the newest collective that returned success
 };
 
-// When its own process aborted a communicator after the call, or ended inside it by its own decision; 0:
-// never.
+// Returns when its own process aborted a communicator after the call, or ended inside it by its own decision;
+// 0: never.
 TimeNs own_end_of(const Process& p, const Past& past, const Call& call) {
   const auto abort = std::upper_bound(past.aborts.begin(), past.aborts.end(), call.entered);
   if (abort != past.aborts.end()) return *abort;
-  // A fatal error of MPI ends its rank inside the call, too.
+  // A fatal error of MPI also ends its rank inside the call.
   if (!call.open() || call.library() == RF_LIB_MPI || !p.ended() || !p.view->end.status_known) return 0;
   const ProcessEnd& end = p.view->end;
   return end.value != 0 && (!end.by_signal || end.value == SIGABRT) ? end.time : 0;
 }
 
-// The call's own limit, which the lane's state keeps until the next call, or the communicator's.
+// Returns the call's own limit, which the lane's state keeps until the next call, or the communicator's
+// limit.
 Duration limit_on_record(const Member& m, const Call& c) {
   for (const LaneView& l : m.process->view->lanes) {
     if (l.index != c.lane || l.state.call != c.number || l.state.deadline_ns <= l.state.since_ns) continue;
@@ -62,32 +62,32 @@ Duration limit_on_record(const Member& m, const Call& c) {
   return Duration(static_cast<int64_t>(m.comm->timeout_ns));
 }
 
-// Timers are as exact as a twentieth of what they were given.
+// Timers are accurate to a twentieth of their duration.
 bool came_to(Duration limit, Duration waited) {
   return limit >= kShortestLimit && waited >= limit - limit / 20;
 }
 
-// It went on to a good end, or communicates again.
+// Whether the process ended with success or communicated again.
 bool recovered(const Process& p, const Past& past, TimeNs at) {
   if (p.ended() && p.view->end.status_known && !p.view->end.by_signal && p.view->end.value == 0) return true;
   return past.last_good > at;
 }
 
-// A failure of its own between the two times: what the others met then may be its consequence.
+// Whether the process itself failed between the two times: the failures of the others may be a consequence.
 bool failed_between(const Process& p, const Past& past, TimeNs from, TimeNs to) {
   if (p.ended() && p.view->end.time < to + kTogether) return true;
   const auto failure = std::lower_bound(past.failures.begin(), past.failures.end(), from);
   return failure != past.failures.end() && *failure < to;
 }
 
-// It gave up itself, or is through: its absence has another cause.
+// Whether the process gave up itself or had finished: its absence then has another cause.
 bool is_done_or_failed(const Process& p, const Member& m, uint64_t seq, TimeNs at) {
   const Call* last = nullptr;
   for (const Call& c : p.calls)
     if (is_call(c) && c.entered <= at && (!last || c.entered > last->entered)) last = &c;
   if (last && (last->status == Call::Status::kFailed || last->op() == RF_OP_COMM_ABORT) && last->left <= at)
     return true;
-  if (m.entered(seq) != Known::kNo) return false;  // it came, later
+  if (m.entered(seq) != Known::kNo) return false;  // it came later
   const bool through = p.view->stage == RF_STAGE_FINALIZED || m.comm->destroyed;
   const ProcessEnd& end = p.view->end;
   return through || (p.ended() && end.status_known && !end.by_signal && end.value == 0);
@@ -98,7 +98,7 @@ bool inside_at(const Process& p, TimeNs at) {
                      [&](const Call& c) { return is_call(c) && c.entered <= at && inside_until(p, c) > at; });
 }
 
-// When and how this rank gave the call up; none for a call that succeeded, was refused, or was ended by
+// Returns when and how this rank gave up the call; none if the call succeeded, was refused, or was ended by
 // others.
 std::optional<GaveUp> gave_up(const Member& m, const Call& c, const Past& past) {
   if (!m.process || !m.comm || m.process->has_streams() || c.succeeded() || !is_collective(c.op()))
@@ -118,7 +118,7 @@ const Past& past_of(const Process& p, Pasts& pasts) {
   return known != pasts.end() ? known->second : pasts.emplace(&p, Past(p)).first->second;
 }
 
-// The ranks that gave up one place of a communicator, the first one first.
+// The ranks that gave up at one place of a communicator, in order of time.
 struct GivenUpPlace {
   const CommGroup* group;
   uint64_t seq;
@@ -127,7 +127,7 @@ struct GivenUpPlace {
 
 std::optional<GivenUp> given_up_at(const CommGroup& group, uint64_t seq, std::vector<GaveUp> by,
                                    Pasts& pasts) {
-  // Who came later met a call that was over.
+  // Ranks that came later entered a call that was already over.
   std::erase_if(by, [at = by.front().at](const GaveUp& g) { return g.call->entered > at; });
   const GaveUp& first = by.front();
   GivenUp out{&group, seq, first.at, by, {}, {}};
@@ -151,8 +151,8 @@ std::optional<GivenUp> given_up_at(const CommGroup& group, uint64_t seq, std::ve
   return out;
 }
 
-// Than three times the longest such call that came to a good end before. What the late rank did afterwards
-// does not count: its own absence would excuse it.
+// Compares with three times the longest such call that succeeded before. Calls after that instant do not
+// count: otherwise the late rank's own absence would excuse it.
 bool longer_than_usual(const GivenUp& g) {
   constexpr int kFactor = 3;
   const GaveUp& first = g.by.front();

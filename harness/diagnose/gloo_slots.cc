@@ -1,4 +1,3 @@
-// gloo_slots: see gloo_slots.h.
 #include "harness/diagnose/gloo_slots.h"
 
 #include <fmt/format.h>
@@ -11,7 +10,7 @@
 namespace rankfault {
 namespace {
 
-// Forms with and without counts of their own share a slot.
+// Operations with and without own counts share a slot.
 uint16_t slot_of(uint16_t op) {
   switch (op) {
     case RF_OP_ALL_GATHERV:
@@ -27,7 +26,7 @@ uint16_t slot_of(uint16_t op) {
 
 using Calls = std::vector<const Call*>;  // of one member and slot, in order
 
-// Some thread runs the program's own code: Gloo lets any of them call.
+// Whether some thread runs the program's own code: Gloo allows any thread to call.
 bool may_come(const Member& m) {
   const std::vector<LaneView>& lanes = m.process->view->lanes;
   return !m.process->ended() && std::any_of(lanes.begin(), lanes.end(), [](const LaneView& l) {
@@ -35,13 +34,14 @@ bool may_come(const Member& m) {
   });
 }
 
-// One that gave up saw that nobody came; a single thread that had gone on by then came too late.
+// A call that gave up shows that the member had not come. If the absent member has a single thread and that
+// thread had continued by then, it came too late.
 bool is_let_down_by(const Call& c, const Member& absent) {
   if (c.succeeded()) return absent.process->ended();
   return !may_come(absent) || (c.status == Call::Status::kFailed && only_issuer(*absent.comm));
 }
 
-// A call that waits tells more than one that returned.
+// A waiting call is stronger evidence than a call that returned.
 bool lets_down(const Member& absent, const Calls& came) {
   const bool any_waits = std::any_of(came.begin(), came.end(), [](const Call* c) { return !c->succeeded(); });
   return std::any_of(came.begin(), came.end(), [&](const Call* c) {
@@ -49,7 +49,7 @@ bool lets_down(const Member& absent, const Calls& came) {
   });
 }
 
-// The members' calls of one slot, side by side.
+// Compares the members' calls of one slot side by side.
 bool all_served(const std::vector<std::pair<const Member*, Calls>>& members) {
   size_t longest = 0;
   for (const auto& [m, calls] : members) longest = std::max(longest, calls.size());

@@ -1,6 +1,6 @@
-// gloo_slots: which calls of plain Gloo meet. Gloo finds the messages of a call by its slot, which is made of
-// the operation and the tag (gloo/types.h): an all_reduce and a broadcast of one tag never meet, and need no
-// common order. A place counts the calls of a tag in program order.
+// gloo_slots: finds which calls of plain Gloo pair with each other. Gloo matches the messages of a call by
+// its slot, which consists of the operation and the tag (gloo/types.h). So an all_reduce and a broadcast with
+// the same tag never pair and need no common order. A place counts the calls of a tag in program order.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace rankfault {
 
-// Of members whose calls differ from this place on: whether each call meets its like by its slot, as far as
-// the members have come, and whoever lacks one that others are in may yet make it. Then nothing is wrong.
+// For members whose calls differ from this place on: whether each call so far pairs with an equal call by its
+// slot, and each member that lacks a call others are in may still make it. If so, nothing is wrong.
 bool each_meets_its_like(const CommGroup&, uint64_t from_seq);
 
-// What is compared must be of one slot: else Gloo pairs none of it, and the order proves nothing.
+// The compared calls must share one slot. Otherwise Gloo does not pair them, and their order proves nothing.
 Assumption same_slot(const std::vector<WaitEdge>&);
 
 }  // namespace rankfault

@@ -1,4 +1,3 @@
-// joining: see joining.h.
 #include "harness/diagnose/joining.h"
 
 #include <algorithm>
@@ -11,13 +10,13 @@
 namespace rankfault {
 namespace {
 
-// A rank frees and aborts what it has on its way out.
+// A rank frees and aborts its communicators when it ends.
 bool cleans_up(const Call& c) {
   return c.op() == RF_OP_COMM_ABORT || c.op() == RF_OP_COMM_FREE || c.op() == RF_OP_FINALIZE;
 }
 
-// The newest call apart from files and allocations of the library itself, those that are known by their names
-// alone (an initialisation reads a store beside them), and those of the way out.
+// Returns the newest call, ignoring file calls and allocations of the library itself, calls known only by
+// their names (an initialisation also reads a store), and clean-up calls.
 const Call* newest_call(const Process& p) {
   const Call* newest = nullptr;
   for (const Call& c : p.calls)
@@ -27,15 +26,15 @@ const Call* newest_call(const Process& p) {
   return newest;
 }
 
-// The initialisation of its library that the process is in, whatever its other threads do; else its newest
-// call.
+// Returns the initialisation of the library that the process is in, whatever its other threads do; else its
+// newest call.
 const Call* open_or_newest_call(const Process& p) {
   for (const Call& c : p.calls)
     if (c.op() == RF_OP_INIT && c.open()) return &c;
   return newest_call(p);
 }
 
-// abort() is the process's own decision; any other signal came from elsewhere.
+// abort() is the process's own decision; any other signal comes from outside.
 bool was_ended_by_others(const Process& p) {
   return p.ended() && (!p.view->end.status_known || (p.view->end.by_signal && p.view->end.value != SIGABRT));
 }
@@ -47,14 +46,14 @@ Joining joining_in(const JobView& job, const Process& p, const Call& call) {
     if (!joining.gave_up || at < joining.until) joining.until = at;
     joining.gave_up = true;
   };
-  // While a thread is in the initialisation, what another one cleans up is something else.
+  // While a thread is in the initialisation, a clean-up by another thread is unrelated.
   for (const Call& c : p.calls)
     if (!call.open() && cleans_up(c) && c.entered > call.entered) gave_up(c.entered);
   if (p.ended()) gave_up(p.view->end.time);
   return joining;
 }
 
-// Split, shrink and grow of an old member name their parent.
+// Split, shrink and grow of an existing member name their parent.
 bool is_initialisation(const Call& c) {
   return c.library() == RF_LIB_NCCL && c.op() == RF_OP_COMM_CREATE && c.comm() == RF_NO_COMM;
 }

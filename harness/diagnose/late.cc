@@ -1,4 +1,3 @@
-// late: see late.h.
 #include "harness/diagnose/late.h"
 
 #include <fmt/format.h>
@@ -23,8 +22,8 @@ bool sleeps(const Process& p) {
   return any;
 }
 
-// A collective that its rank polls for is waited for like another; told only after long, since the rank may
-// work in between.
+// A collective that its rank polls is a wait like any other. It counts only after a long time, because the
+// rank may work between polls.
 bool is_polled_for(const WaitEdge& e, TimeNs look, Duration long_after) {
   return e.group->library == RF_LIB_MPI && !is_message(e.call->op()) &&
          lasted(e.call->entered, look) > long_after && polls(*e.waiter->process, look);
@@ -32,7 +31,7 @@ bool is_polled_for(const WaitEdge& e, TimeNs look, Duration long_after) {
 
 std::vector<WaitEdge> who_waits_for(const JobView& job, const Process& p, const DiagnoseOptions& options) {
   std::vector<WaitEdge> edges = waiting_for(job, p);
-  // Other work that overlaps with pending calls keeps nobody waiting.
+  // Pending calls that overlap with other work hold no rank.
   std::erase_if(edges, [&](const WaitEdge& e) {
     return !e.held && (e.group->library == RF_LIB_MPI || is_message(e.call->op())) &&
            !is_polled_for(e, job.timeline().look, options.hung_after);
@@ -42,7 +41,7 @@ std::vector<WaitEdge> who_waits_for(const JobView& job, const Process& p, const 
   return edges;
 }
 
-// A call that has waited for the longest, and those on its communicator, come first.
+// Sorts the edges of the communicator with the longest wait first.
 void longest_first(std::vector<WaitEdge>& edges) {
   const CommGroup* group =
       std::min_element(edges.begin(), edges.end(), [](const WaitEdge& a, const WaitEdge& b) {
@@ -51,7 +50,7 @@ void longest_first(std::vector<WaitEdge>& edges) {
   std::stable_partition(edges.begin(), edges.end(), [&](const WaitEdge& e) { return e.group == group; });
 }
 
-// For something that no record tells.
+// Whether the process waits for something that no record shows.
 bool waits_itself(const Process& p, TimeNs look) { return in_call_of_all(p) || polls(p, look); }
 
 std::optional<Late> late_rank(const JobView& job, const Process& p, const DiagnoseOptions& options) {
@@ -62,7 +61,7 @@ std::optional<Late> late_rank(const JobView& job, const Process& p, const Diagno
   TimeNs since = look;
   for (const WaitEdge& e : late.edges) since = std::min(since, waits_since(e));
   const Duration waited = lasted(since, look);
-  if (waited <= options.slow_after) return std::nullopt;  // in most looks that is all
+  if (waited <= options.slow_after) return std::nullopt;  // the usual result of a look
   const WaitEdge& first = late.edges.front();
   const Duration absent = std::min(waited, lasted(outside_since(p), look));
   const Patience slow = patience_with_absence(job, *first.group, first, options.slow_after);

@@ -1,4 +1,3 @@
-// leftover: see leftover.h.
 #include "harness/diagnose/leftover.h"
 
 #include <fmt/format.h>
@@ -20,7 +19,7 @@ bool whole(const Process& p) {
   return p.view->history_lost == 0 && !(p.view->opaque & RF_OPAQUE_COMMUNICATION) && p.view->partial == 0;
 }
 
-// It went through its orderly end, and none of its calls had failed.
+// Whether the process reached its orderly end and none of its calls failed.
 bool over_in_order(const Process& p, const CommGroup& group) {
   if (end_of(p, group).why == End::Why::kNotFinal || !whole(p) || p.ended_badly()) return false;
   return std::none_of(p.calls.begin(), p.calls.end(),

@@ -1,7 +1,8 @@
-// leftover: messages that were sent, and that their receiver, which makes no call any more, never asked for.
+// leftover: finds sent messages that their receiver never asked for, although it makes no more calls.
 //
-// The job need not hang: a small message leaves its sender at once. Counted per sender, receiver and tag; a
-// receive with a wildcard may have been meant for it, so it counts for all that it fits.
+// The job need not hang, because a small message leaves its sender at once. Messages are counted per sender,
+// receiver and tag. A receive with a wildcard may have been meant for any message that it fits, so it counts
+// for all of them.
 #pragma once
 
 #include "harness/diagnose/finding.h"
@@ -13,12 +14,13 @@ struct Leftover {
   const CommGroup* group = nullptr;
   const Member* sender = nullptr;
   const Member* receiver = nullptr;
-  const Call* send = nullptr;  // the last one of them
+  const Call* send = nullptr;  // the last of these sends
   size_t sent = 0, asked_for = 0;
 };
 std::vector<Leftover> leftover_messages(const JobView&);
 
-// missing_call of a receive: both sides, nobody blamed. No claim: the job may well have ended.
+// Makes a missing_call finding of a receive: it has both sides, blames no rank, and claims nothing, because
+// the job may well have ended.
 Finding tell_leftover(const JobView&, const Leftover&);
 
 }  // namespace rankfault

@@ -1,5 +1,6 @@
-// lost_calls: see lost_calls.h. A ring keeps the last calls; of all that took a place the communicator's
-// entry keeps a sum (rf_comm.calls). Less what the ring still has, it is the sum of those that were lost.
+// lost_calls: see lost_calls.h. A ring keeps the last calls. The communicator's entry keeps a sum over all
+// calls that took a place (rf_comm.calls). That sum, minus the calls still in the ring, is the sum of the
+// lost calls.
 #include "harness/diagnose/lost_calls.h"
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ uint64_t sum_before(const Member& m, uint64_t seq) {
   return sum;
 }
 
-// Its calls have a number of their own, and neither the agent nor a dump of the Flight Recorder sums them.
+// PyTorch numbers these calls itself, and neither the agent nor a dump of the Flight Recorder sums them.
 bool numbered_by_pytorch(const CommGroup& group) {
   return group.library == RF_LIB_C10D ||
          std::any_of(group.members.begin(), group.members.end(),
@@ -36,8 +37,8 @@ std::string lost_calls_may_differ(const CommGroup& group) {
   };
   const Member* example = nullptr;
   for (const Member& m : group.members) {
-    if (!m.comm || m.comm->entered == 0) continue;     // made none that could be served by another's
-    if (m.shift != 0) return why_not_known(m, group);  // the sums are of its own count
+    if (!m.comm || m.comm->entered == 0) continue;     // it made no call that another rank's call could serve
+    if (m.shift != 0) return why_not_known(m, group);  // the sums are over its own count
     if (m.comm->entered + 1 < first)
       return lost(
           fmt::format("rank {} made {} calls: which ones is not known", m.world_rank, m.comm->entered));

@@ -1,5 +1,5 @@
-// lost_calls: whether all members of a communicator made the same calls as long as their rings have lost
-// them.
+// lost_calls: checks whether all members of a communicator made the same calls among those that their rings
+// have lost.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace rankfault {
 
-// Why it is not known that all members made the same ones; "" where it is, where none are lost, and where
-// PyTorch numbers the calls.
+// Returns why it is unknown whether all members made the same calls. Returns "" if it is known, if no calls
+// are lost, and if PyTorch numbers the calls.
 std::string lost_calls_may_differ(const CommGroup&);
 
 }  // namespace rankfault

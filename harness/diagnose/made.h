@@ -1,5 +1,5 @@
-// made: whether a process made any call of a kind, by the few shapes of its calls: a pass over all of them
-// costs a look milliseconds.
+// made: checks whether a process made any call of a kind. It reads the few shapes of the calls, because a
+// pass over all calls adds milliseconds to a look.
 #pragma once
 
 #include <algorithm>

@@ -12,7 +12,8 @@ namespace {
 
 std::string in_run(const JobView& job, TimeNs time) { return to_text(lasted(job.timeline().begin, time)); }
 
-// Of a stop between two times, the first and the last look that saw it; while it lasts it has no end.
+// For each stop between two times, names the first and the last look that saw it; a stop that still lasts has
+// no end.
 std::string stops_text(const JobView& job, const Process& p, TimeNs from, TimeNs to) {
   std::string out;
   for (const Stop& s : p.view->stops) {

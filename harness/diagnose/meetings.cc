@@ -1,4 +1,3 @@
-// meetings: see meetings.h.
 #include "harness/diagnose/meetings.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// meetings: communicators of NCCL that ranks are joining, told apart by their ids, and the members that are
-// missing.
+// meetings: finds communicators of NCCL that ranks are joining, identified by their ids, and the missing
+// members.
 #pragma once
 
 #include <set>
@@ -11,19 +11,19 @@ namespace rankfault {
 
 struct Meeting {
   int id = 0;            // RF_TAG_OF_ID
-  uint64_t members = 0;  // that it takes
+  uint64_t members = 0;  // number of members that it needs
   std::vector<Joining> waiting;
-  TimeNs since = 0;     // of the first of them
-  std::set<int> seats;  // ranks of the communicator that have come, waiting or through
+  TimeNs since = 0;     // when the first of them began to wait
+  std::set<int> seats;  // ranks of the communicator that have come: they wait or have joined
 
   size_t missing() const { return members > seats.size() ? members - seats.size() : 0; }
-  std::vector<int> ranks() const;  // that wait
+  std::vector<int> ranks() const;  // the ranks that wait
 };
-// Those that ranks wait in and that a member is missing of; the first that waits comes first. Calls whose
-// record does not have the id and the size belong to none.
+// Returns the meetings that ranks wait in and that lack a member, in the order of their first waiting rank.
+// It omits calls whose record lacks the id or the size.
 std::vector<Meeting> meetings(const JobView&);
 
-// Members of the job that have no seat at a meeting, those that have ended among them.
+// Returns members of the job that have no seat at a meeting, including those that have ended.
 std::vector<const Process*> elsewhere(const JobView&, const Meeting&);
 
 }  // namespace rankfault

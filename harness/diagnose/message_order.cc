@@ -1,4 +1,3 @@
-// message_order: see message_order.h.
 #include "harness/diagnose/message_order.h"
 
 #include "harness/diagnose/messages.h"

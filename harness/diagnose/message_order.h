@@ -1,5 +1,5 @@
-// message_order: the sends and the receives of NCCL in the order in which the library matches them: by their
-// place among those of one communicator, pair and direction.
+// message_order: sorts the sends and receives of NCCL into the order in which the library matches them: by
+// their position among the messages of one communicator, pair and direction.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,11 @@ namespace rankfault {
 
 using MessagesByPeer = std::map<int, std::vector<const Call*>>;
 
-// Of members of one JobView; remembers what it was asked. Not for several threads.
+// For members of one JobView. It caches its answers and is not thread-safe.
 class MessageOrder {
  public:
-  // Null where the order is not known: calls of several threads, or of 0 elements, or not all are on record.
+  // Returns null if the order is unknown: several threads made the calls, a call has 0 elements, or some
+  // calls are not recorded.
   const MessagesByPeer* of(const Member&, uint16_t op);
 
  private:

@@ -1,4 +1,3 @@
-// message_sizes: see message_sizes.h.
 #include "harness/diagnose/message_sizes.h"
 
 #include <algorithm>

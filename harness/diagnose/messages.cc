@@ -1,4 +1,3 @@
-// messages: see messages.h.
 #include "harness/diagnose/messages.h"
 
 #include <algorithm>
@@ -27,11 +26,11 @@ size_t count_calls(const Member& m, Fits fits) {
   return static_cast<size_t>(std::count_if(m.process->calls.begin(), m.process->calls.end(), on_it));
 }
 
-// A call whose arguments are not all in the record says nothing.
+// A call whose arguments are not all in the record proves nothing.
 bool readable(const Call& c) { return c.op() != RF_OP_SENDRECV || any_tag(c) || c.recv_tag() != kTagUnknown; }
 
-// Every receive that succeeded took one message, whoever sent it. What is left, for certain at most, of
-// those that all members sent for a receive from any source.
+// Every receive that succeeded took one message, whichever rank sent it. Returns an upper bound of the
+// messages left for a receive from any source, of those that all members sent.
 size_t left_for_anybody(const Call& c, const Member& me, const CommGroup& group) {
   const bool every_tag = any_tag(c);
   const int tag = receive_tag(c);
@@ -49,7 +48,7 @@ size_t left_for_anybody(const Call& c, const Member& me, const CommGroup& group)
   return sent > taken ? sent - taken : 0;
 }
 
-// The message that a receive or a probe waits for.
+// Whether the message that a receive or a probe waits for was sent.
 Known message_was_sent(const Call& c, const Member& me, const Member& from) {
   const bool every_tag = any_tag(c);
   const int tag = receive_tag(c);
@@ -64,7 +63,8 @@ Known message_was_sent(const Call& c, const Member& me, const Member& from) {
   return sent > taken ? Known::kYes : Known::kNo;
 }
 
-// The receive that a synchronous send waits for: those before it with the same tag are served first.
+// Whether the receive that a synchronous send waits for was posted: earlier sends with the same tag are
+// served first.
 Known receive_was_posted(const Call& c, const Member& me, const Member& to) {
   const size_t posted = count_calls(to, [&](const Call& r) {
     const bool from_me = any_source(r) || source_of(r) == me.rank;
@@ -102,7 +102,7 @@ Partners partners_of(const Call& c, const CommGroup& group) {
   if (waits_for_receive(c)) return one(c.peer(), true);
   if (!any_source(c)) return one(source_of(c), true);
   Partners all;
-  for (int rank = 0; rank < size; ++rank) all.ranks.push_back(rank);  // itself too: it may send to itself
+  for (int rank = 0; rank < size; ++rank) all.ranks.push_back(rank);  // itself too: a rank may send to itself
   return all;
 }
 
@@ -129,7 +129,7 @@ bool nothing_left(const Call& c, const Member& me, const CommGroup& group) {
 }
 
 Known partner_entered(const Call& c, const Member& me, const Member& partner) {
-  for (const Member* m : {&me, &partner})  // what was sent by the one, what was taken by the other
+  for (const Member* m : {&me, &partner})  // the messages that one sent and the other took
     if (!m->process || !m->comm || m->process->view->history_lost != 0) return Known::kUnknown;
   if (!readable(c)) return Known::kUnknown;
   return c.op() == RF_OP_SEND || c.op() == RF_OP_SSEND ? receive_was_posted(c, me, partner)
@@ -137,7 +137,7 @@ Known partner_entered(const Call& c, const Member& me, const Member& partner) {
 }
 
 bool nccl_messages_known(const Member& m) {
-  // NCCL makes these of sends and receives, which a plain one of another rank may meet.
+  // NCCL implements these as sends and receives, which may pair with a plain one of another rank.
   const auto made_of_messages = [](const Call* c) {
     return c->op() == RF_OP_ALL_TO_ALL || c->op() == RF_OP_GATHER || c->op() == RF_OP_SCATTER;
   };

@@ -1,4 +1,3 @@
-// nccl_groups: see nccl_groups.h.
 #include "harness/diagnose/nccl_groups.h"
 
 #include <vector>
@@ -35,7 +34,7 @@ bool in_nccl_group(const Process& process, const Call& call) {
 std::map<const Call*, int> nccl_groups(const Process& process) {
   struct Lane {
     int depth = 0;
-    std::vector<const Call*> open, outside;  // of the outermost group; of none that is known
+    std::vector<const Call*> open, outside;  // of the outermost group; of no known group
   };
   std::map<uint32_t, Lane> lanes;
   std::map<const Call*, int> groups;
@@ -64,7 +63,7 @@ const Call* open_group_end(const Process& process, const Call& call) {
   const Call* end = process.inside(call.lane);
   if (!end || !is_group(*end, kEnd)) return nullptr;
   int depth = 0;
-  const Call* start = nullptr;  // of the group that is open last, its outermost
+  const Call* start = nullptr;  // of the outermost open group
   for (const Call& c : process.calls) {
     if (c.lane != call.lane || c.status == Call::Status::kFailed) continue;
     if (is_group(c, kStart) && depth++ == 0) start = &c;

@@ -1,4 +1,3 @@
-// nccl_missing: see nccl_missing.h.
 #include "harness/diagnose/nccl_missing.h"
 
 #include <fmt/format.h>
@@ -25,8 +24,8 @@ Finding missing(const JobView& job, const CommGroup& group, std::vector<int> ran
   return f;
 }
 
-// A member whose calls stand in a circle on their streams, because one is missing that it made in all earlier
-// rounds.
+// For a member whose calls are in a circle on their streams because it omitted a call that it made in all
+// earlier rounds.
 Finding tell(const JobView& job, const StreamKnot& knot, const LeftOut& left) {
   Finding f = missing(job, *left.group, {left.member->world_rank}, left.example->op());
   f.at = left.after->entered;
@@ -56,8 +55,9 @@ std::string sizes_text(const UnevenPair& p) {
 
 const Member& partner_of(const UnevenPair& p) { return p.ahead == p.sender ? *p.receiver : *p.sender; }
 
-// The pairs of one communicator. Either the ranks that are ahead left out what their partners still wait for,
-// or the partners made one message too many. Blamed are the fewer; where they are equally many, nobody.
+// For the uneven pairs of one communicator. Either the ranks that are ahead omitted what their partners still
+// wait for, or the partners made one message too many. The finding blames the smaller side, and no rank if
+// both are equal.
 Finding tell(const JobView& job, const std::vector<UnevenPair>& pairs) {
   const UnevenPair& first = pairs.front();
   std::vector<int> ahead, behind;
@@ -107,7 +107,8 @@ std::vector<Finding> by_sizes(const JobView& job, const DiagnoseOptions& options
   return found;
 }
 
-// A process that is several members waits on the device of one for a call that another of them has not made.
+// For a process that is several members: it waits on the device of one for a call that another one has not
+// made.
 std::vector<Finding> by_own_members(const JobView& job, const DiagnoseOptions& options) {
   std::vector<Finding> found;
   std::set<const Place*> told;

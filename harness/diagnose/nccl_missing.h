@@ -1,6 +1,6 @@
-// nccl_missing: calls of NCCL that one member left out and others wait for, told while all ranks live: by
-// what it did in earlier rounds, by what the other side of its messages takes, and by what its own process
-// waits for.
+// nccl_missing: finds calls of NCCL that one member omitted and others wait for, while all ranks live. It
+// uses the member's earlier rounds, the calls at the other side of its messages, and the calls that its own
+// process waits for.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace rankfault {
 
-// missing_call, inferred.
+// Returns missing_call findings, inferred.
 std::vector<Finding> missing_in_nccl(const JobView&, const DiagnoseOptions&);
 
 }  // namespace rankfault

@@ -1,4 +1,3 @@
-// needs: see needs.h.
 #include "harness/diagnose/needs.h"
 
 namespace rankfault {
@@ -41,7 +40,7 @@ bool is_v_form(uint16_t op) {
   return op == RF_OP_ALL_GATHERV || op == RF_OP_GATHERV || op == RF_OP_ALL_TO_ALLV || op == RF_OP_ALL_TO_ALLW;
 }
 
-// Who owes this rank bytes: by the mask; without one, everybody in the forms of equal shares.
+// The ranks that owe this rank bytes: by the mask; without a mask, all ranks if all shares are equal.
 Needs owed(const Call& c, int me, int size) {
   if (c.flags() & RF_CALL_OWN_SHARE_0) return nobody();
   if ((c.flags() & RF_CALL_MASK_VALID) && (c.open() || c.mask_known()))
@@ -92,7 +91,7 @@ Needs needs_of(const Call& c, int me, uint32_t comm_size, uint32_t comm_flags) {
     case RF_NEED_LOWER_RANKS:
       return c.flags() & RF_CALL_COUNT_UNKNOWN ? unknown() : lower_than(me);
     default:
-      return unknown();  // of messages see messages.h; requests are followed by the caller
+      return unknown();  // messages.h handles messages; the caller follows requests
   }
 }
 

@@ -1,4 +1,3 @@
-// pace: see pace.h.
 #include "harness/diagnose/pace.h"
 
 #include <fmt/format.h>
@@ -11,7 +10,7 @@ namespace {
 constexpr size_t kMostCalls = 20, kLeastCalls = 5;
 constexpr double kLeastRatio = 1.5;
 
-// Newest first: calls of the group that every member made, and left again with success.
+// Returns the calls of the group that every member made and left with success, newest first.
 std::vector<uint64_t> common_calls(const CommGroup& group) {
   std::vector<uint64_t> seqs;
   const std::vector<const Call*>& calls = group.members.front().calls;
@@ -25,7 +24,7 @@ std::vector<uint64_t> common_calls(const CommGroup& group) {
   return seqs;
 }
 
-// What the process took before these calls, each from the end of the call before it.
+// Returns the time that the process spent before these calls, each counted from the end of the previous call.
 TimeNs own_time(const Member& member, const std::vector<uint64_t>& seqs) {
   std::vector<TimeNs> ends;
   for (const Call& c : member.process->calls)

@@ -1,5 +1,4 @@
-// pace: how much longer than the others one rank takes in its own code between calls, by the calls that all
-// made.
+// pace: compares how long ranks spend in their own code between calls that all of them made.
 #pragma once
 
 #include <string>
@@ -8,9 +7,9 @@
 
 namespace rankfault {
 
-// "; before their last 20 calls there it took 2.5 times as long as the others" (their median), from 1.5 times
-// on and with calls enough to say so; else "". Calls in progress do not count: the same text at every look at
-// a wait.
+// Returns "; before their last 20 calls there it took 2.5 times as long as the others" (their median) if the
+// factor is at least 1.5 and there are enough calls; else "". It ignores calls in progress, so the text is
+// the same at every look at a wait.
 std::string pace_told(const CommGroup&, const Process&);
 
 }  // namespace rankfault

@@ -1,4 +1,3 @@
-// pairing: see pairing.h.
 #include "harness/diagnose/pairing.h"
 
 #include <fmt/format.h>
@@ -23,7 +22,7 @@ std::vector<WaitEdge> edges_of(const Divergence& d) {
   return edges;
 }
 
-// The library refuses no call after a wait for others.
+// The library refuses no call after it has waited for others.
 bool waited_and_ended(const Member& m, const Call& c) {
   return ended_by(m, c) && !may_have_been_refused(c, c.left);
 }
@@ -50,7 +49,8 @@ Assumption in_program_order(const std::vector<WaitEdge>& edges) {
   return {kName, true, "no call that is compared was made in a group"};
 }
 
-// A member that left out one of the lost calls is a place behind: what stands beside its call is no pair.
+// A member that omitted one of the lost calls is one place behind: the call at the same place is then not its
+// pair.
 Assumption same_lost_calls(const CommGroup& group) {
   const std::string why = lost_calls_may_differ(group);
   return {"same_calls_before", why.empty(),

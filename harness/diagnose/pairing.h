@@ -1,5 +1,5 @@
-// pairing: what the findings about sequences have in common: sides, blame, and when it is proven that
-// the library pairs calls that are not the same call.
+// pairing: what the findings about sequences share: sides, blame, and the proof that the library pairs two
+// calls that are not the same call.
 #pragma once
 
 #include "harness/diagnose/finding.h"
@@ -7,18 +7,18 @@
 
 namespace rankfault {
 
-// Kind, communicator, sides at the position, blamed side (nobody on a tie or at two ranks), time.
+// Fills kind, communicator, sides at the position, blamed side (none on a tie or with two ranks) and time.
 Finding finding_about(const JobView&, const Divergence&, const char* kind);
 
-// not_the_same_call: proven when the records of all members of both sides are whole and still.
+// not_the_same_call: proven if the records of all members of both sides are whole and still.
 void prove_pairing(Finding&, const Divergence&);
 
-// cannot_return: proven when members wait by need for members that make no call any more. `came` wait
-// for `absent`. False when nobody waits.
+// cannot_return: proven if members wait by need for members that make no more calls. `came` wait for
+// `absent`. Returns false if no member waits.
 bool prove_waiting(Finding&, const Divergence&, const std::vector<const Member*>& came,
                    const std::vector<const Member*>& absent);
 
-// seq, seq_reason, op and call site of the call that the alignment names.
+// Fills seq, seq_reason, op and call site of the call that the alignment names.
 void name_call(Finding&, const Divergence&, const std::vector<const Member*>& who_made_it);
 
 std::vector<int> world_ranks(const std::vector<const Member*>&);

@@ -1,4 +1,3 @@
-// patience: see patience.h.
 #include "harness/diagnose/patience.h"
 
 #include <fmt/format.h>
@@ -10,20 +9,20 @@
 namespace rankfault {
 namespace {
 
-// What grows (a checkpoint, an evaluation, a crowded host) may well take twice as long as ever before.
+// Growing work (a checkpoint, an evaluation, a crowded host) may take twice as long as ever before.
 constexpr int kFactor = 3;
 
 using Span = std::pair<TimeNs, TimeNs>;
 
 bool counts(const Call& c) { return !rf_is_inner(c.op()) && !rf_is_named(c.op()); }
 
-// When the calling thread was in the call: work that it left behind runs beside the program.
+// Returns when the calling thread was in the call: pending work runs beside the program.
 Span inside_of(const Call& c, TimeNs look) {
   if (c.open()) return {c.entered, look};
   return {c.entered, c.flags() & RF_CALL_NONBLOCKING ? c.entered : c.left};
 }
 
-// The longest time between two calls in which no thread of the process was in any.
+// Returns the longest time in which no thread of the process was in a call.
 Duration longest_absence(const Process& p, TimeNs look) {
   std::vector<Span> spans;
   for (const Call& c : p.calls)
@@ -37,8 +36,7 @@ Duration longest_absence(const Process& p, TimeNs look) {
   return Duration(static_cast<int64_t>(longest));
 }
 
-// The longest that one of the process's own calls of that kind took. What is held sits in a wait for
-// requests.
+// Returns the longest duration of such a call of this process. A held call is in a wait for requests.
 Duration longest_wait(const Process& p, uint32_t comm, const WaitEdge& like) {
   const bool in_a_wait = like.held && rf_is_wait(like.held->op());
   Duration longest{0};

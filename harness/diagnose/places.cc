@@ -1,4 +1,3 @@
-// places: see places.h.
 #include "harness/diagnose/places.h"
 
 #include <algorithm>
@@ -21,7 +20,7 @@ int64_t failures(const Member& m) {
          std::count_if(m.calls.begin(), m.calls.end(), [](const Call* c) { return failed(*c); });
 }
 
-// One reading of all members, each compared with those before it.
+// One reading of each member, compared with the members before it.
 struct Readings {
   std::vector<std::pair<Member*, Reading>> all;
 
@@ -43,14 +42,14 @@ struct Readings {
   }
 };
 
-// All members as they are read now, and each of them without itself.
+// The current readings of all members, and the same without one of them.
 class Others {
  public:
   explicit Others(const Readings& readings) : readings_(readings) {
     for (const auto& [m, reading] : readings_.all) lost_.push_back(lost_places(*m));
     take_all();
   }
-  // Those with certain places come first.
+  // Members with certain places come first.
   void take_all() {
     all_ = {};
     last_.assign(lost_.size(), ~uint64_t{0});
@@ -78,7 +77,8 @@ class Others {
   std::vector<uint64_t> last_;
 };
 
-// Each is read again beside all the others: what fits one of them both ways may fit another one way.
+// Reads each member again, beside all the others: a call that fits one member in both readings may fit
+// another in only one.
 void read_again(Readings& readings, const CommGroup& group) {
   constexpr int kRounds = 3;
   constexpr std::ptrdiff_t kMost = 64;
@@ -100,7 +100,7 @@ void read_again(Readings& readings, const CommGroup& group) {
 Readings read_all(const std::vector<Member*>& members, const CommGroup& group, bool first_refused) {
   Readings readings;
   Reference ref;
-  for (const Member* m : members)  // at most so many, whatever is read as refused
+  for (const Member* m : members)  // an upper bound, whatever is read as refused
     if (is_over(*m))
       ref.last = std::min(ref.last, last_made(*m) + static_cast<uint64_t>(lost_places(*members.front())));
   for (Member* m : members) {
@@ -111,7 +111,7 @@ Readings read_all(const std::vector<Member*>& members, const CommGroup& group, b
   return readings;
 }
 
-// Those with the fewest failed calls first, of these those that came furthest.
+// Sorts the members with the fewest failed calls first, and among them those with the most calls.
 std::vector<Member*> most_certain_first(CommGroup& group) {
   std::vector<Member*> members;
   for (Member& m : group.members)
@@ -147,8 +147,8 @@ void apply(Member& m, const Reading& reading, Process& own) {
   m.may_be_higher = std::max<int64_t>(0, reading.most_shift - shift);
 }
 
-// The first place at which the communicator is not an ordinary one any more: a member revoked it before, or
-// turned to its repair (MPI's user-level failure mitigation) after a call of its own on it had failed.
+// Returns the first place at which the communicator is no longer an ordinary one: a member revoked it before,
+// or began to repair it (MPI's user-level failure mitigation) after its own call on it had failed.
 uint64_t first_broken(CommGroup& group) {
   uint64_t from = 0;
   const auto take = [&](uint64_t place) { from = from == 0 ? place : std::min(from, place); };
@@ -183,7 +183,7 @@ bool fits_at_its_place(const Member& m, const Reading& reading, const Reference&
   return true;
 }
 
-// The members were read one after the other: whether what came out fits together.
+// The members were read one after the other. Checks that the results fit together.
 bool all_fit(const Readings& readings, const CommGroup& group) {
   Reference ref;
   for (const auto& [m, reading] : readings.all) {
@@ -193,9 +193,8 @@ bool all_fit(const Readings& readings, const CommGroup& group) {
   return true;
 }
 
-// Where calls of several members may have been refused, and no reading that was tried fits all of them, a
-// mistake of the program and one more refused call look alike. Nothing is compared from the first such call
-// on.
+// If calls of several members may have been refused, and no tried reading fits all of them, a mistake of the
+// program looks like one more refused call. Nothing is compared from the first such call on.
 uint64_t first_undecided(const CommGroup& group, const Readings& readings) {
   if (all_fit(readings, group)) return 0;
   uint64_t from = 0;
@@ -218,7 +217,7 @@ bool ended_by(const Member& m, const Call& c) {
 
 void settle_places(CommGroup& group, const std::function<Process&(const Process&)>& own) {
   if (group.library == RF_LIB_C10D || group.flags & RF_COMM_INTER)
-    return;  // PyTorch numbers each call it is given
+    return;  // PyTorch numbers each call that it gets
   bool any = false;
   uint64_t undecided = 0;
   for (Member& m : group.members) {
@@ -231,7 +230,7 @@ void settle_places(CommGroup& group, const std::function<Process&(const Process&
       }
     any = any || m.unsure_from != 0;
   }
-  // NCCL refuses a call at once or when its group ends, whatever the others do.
+  // NCCL refuses a call at once or at the end of its group, whatever the others do.
   if (any && group.library != RF_LIB_NCCL) {
     const std::vector<Member*> members = most_certain_first(group);
     Readings readings = read_all(members, group, false);

@@ -1,4 +1,3 @@
-// polls: see polls.h.
 #include "harness/diagnose/polls.h"
 
 #include <algorithm>

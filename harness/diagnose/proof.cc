@@ -1,4 +1,3 @@
-// proof: see proof.h.
 #include "harness/diagnose/proof.h"
 
 #include <fmt/format.h>
@@ -36,7 +35,7 @@ bool lane_over(const Process& process, uint32_t index) {
   return true;
 }
 
-// Every lane that ever issued on the communicator has ended or waits within the proof.
+// Every lane that ever made a call on the communicator has ended or waits within the proof.
 bool all_issuers_accounted(const std::vector<WaitEdge>& edges, const Process& process, const CommView& comm) {
   if (comm.flags & RF_COMM_ISSUER_OVERFLOW) return false;
   for (uint32_t lane = 0; lane < RF_MAX_LANES; ++lane)
@@ -49,8 +48,8 @@ bool in_a_cycle(const std::vector<End>& ends) {
   return std::any_of(ends.begin(), ends.end(), [](const End& e) { return e.why == End::Why::kInCycle; });
 }
 
-// Threads that never made a call have no lane. Where the library allows any thread there may be one; where it
-// does not, a program with a second thread may not ask: most libraries let it call all the same.
+// A thread that never made a call has no lane. If the library allows calls from any thread, such a thread may
+// exist. Even if it does not allow them, most libraries accept calls from a second thread.
 bool other_threads(const Process& process, const CommGroup& group) {
   return group.library != RF_LIB_MPI || !has_only_thread(process);
 }
@@ -79,7 +78,7 @@ std::string why_not_seen(const Member& missing, rf_library library) {
   return "";
 }
 
-// Each of its members has: a process with several devices may destroy them one by one.
+// Each member of the process has: a process with several devices may destroy them one by one.
 bool has_destroyed(const Process& process, const CommGroup& group) {
   const auto is_live = [&](const auto& seat) {
     return seat.first == &group && !seat.second->comm->destroyed;
@@ -89,8 +88,8 @@ bool has_destroyed(const Process& process, const CommGroup& group) {
 
 }  // namespace
 
-// The first failed call itself has its place by definition; NCCL refuses a call at once or when its group
-// ends, whatever the others do.
+// The first failed call has its place by definition. NCCL refuses a call at once or at the end of its group,
+// whatever the others do.
 bool place_is_known(const Member& m, const CommGroup& group, uint64_t seq) {
   if (m.unsure_from == 0 || seq < m.unsure_from) return true;
   return group.library != RF_LIB_NCCL && m.first_failed && m.at(seq) == m.first_failed;
@@ -207,7 +206,7 @@ Assumption full_view(const std::vector<WaitEdge>& edges) {
       return fails(kName, std::move(why));
     if (e.group->library == RF_LIB_NCCL && hook_is_missing(*e.waiter->process, RF_LIB_CUDA))
       return fails(kName, fmt::format("the host waits of rank {} are not recorded", e.waiter->world_rank));
-    if (e.call && is_message(e.call->op())) {  // matched by what was sent and taken, not by a place
+    if (e.call && is_message(e.call->op())) {  // matched by messages sent and taken, not by a place
       if (std::string why = why_not_seen(*e.waiter, e.group->library); !why.empty())
         return fails(kName, std::move(why));
       continue;

@@ -1,4 +1,3 @@
-// readings: see readings.h.
 #include "harness/diagnose/readings.h"
 
 #include <algorithm>
@@ -10,16 +9,16 @@
 namespace rankfault::readings {
 namespace {
 
-constexpr size_t kMostReadings = 16;  // that are followed side by side
-constexpr int64_t kMostLost = 8;      // failed calls, no longer on record, that are tried as refused ones
+constexpr size_t kMostReadings = 16;  // readings that are followed in parallel
+constexpr int64_t kMostLost = 8;      // failed calls without a record that are tried as refused
 
-// A call that needs the other's part cannot return before it was entered.
+// A call that needs the other's part cannot return before the other entered it.
 bool before_its_time(const Call& c, const Member& m, const Call& other, const Member& of,
                      const CommGroup& group) {
   return c.succeeded() && c.left != 0 && c.left < other.entered && needs_of(c, m, group).certainly(of.rank);
 }
 
-// The one that agrees longest; of equals the one that takes the fewest calls for refused ones.
+// The reading that agrees longest; among equals the one with the fewest refused calls.
 bool better(const Reading& a, const Reading& b) {
   return a.agrees != b.agrees ? a.agrees > b.agrees : a.cost() < b.cost();
 }
@@ -83,7 +82,7 @@ Reading read(const Member& m, const Reference& ref, const CommGroup& group) {
     const Call& c = *m.calls[i];
     const size_t before = all.size();
     if (failed(c)) read_failed(all, !ended_by(m, c));
-    for (size_t k = 0; k < before; ++k) {  // those in which it has a place
+    for (size_t k = 0; k < before; ++k) {  // the readings in which it has a place
       Reading& r = all[k];
       if (r.agrees == ~size_t{0} && !fits(c, moved(c.seq, r.shift), m, ref, group)) r.agrees = i;
     }

@@ -1,4 +1,3 @@
-// rewound: see rewound.h.
 #include "harness/diagnose/rewound.h"
 
 #include <algorithm>
@@ -10,7 +9,7 @@
 namespace rankfault {
 namespace {
 
-// Inside the end of its library a rank has not given up: it is done, and waits for nobody's call.
+// A rank in the finalisation of its library has not given up: it is done and waits for no rank's call.
 bool communicates(const Call& c) {
   return !rf_is_inner(c.op()) && c.op() != RF_OP_COMM_FREE && c.op() != RF_OP_COMM_ABORT &&
          c.op() != RF_OP_FINALIZE;
@@ -21,23 +20,23 @@ bool aborts(const Process& p) {
                      [](const Call& c) { return c.op() == RF_OP_COMM_ABORT; });
 }
 
-// Waits are not: what they waited for was kept by nobody.
+// Waits are not kept whole: no record keeps their requests.
 bool is_kept_whole(const Call& c) { return !(c.flags() & RF_CALL_EXECUTION) && !rf_is_wait(c.op()); }
 
-// Polled until somebody lost patience, as far as one can tell.
+// As far as the record shows, the rank polled it until some rank aborted.
 bool was_polled(const Call& c, bool somebody_aborted) { return somebody_aborted && is_collective(c.op()); }
 
 void put_back(ProcessView& p, const Call& call) {
   p.history = p.events().value_or(std::vector<Event>{});
-  p.source = nullptr;  // what is shown is no longer what was recorded
+  p.source = nullptr;  // the view no longer shows what was recorded
   const auto is_of_call = [&](const Event& e) { return e.lane == call.lane && e.record.call == call.number; };
   const auto entry = std::find_if(p.history.begin(), p.history.end(), [&](const Event& e) {
     return is_of_call(e) && e.record.phase == RF_PHASE_ENTER;
   });
   if (entry == p.history.end()) return;
-  // A nonblocking call that was polled to the end of its rank held it as a blocking one does.
+  // A nonblocking call that its rank polled until it ended held the rank like a blocking one.
   entry->record.flags &= static_cast<uint16_t>(~RF_CALL_NONBLOCKING);
-  if (entry->record.seq == 0) entry->record.seq = call.seq;  // told by the record that is taken out
+  if (entry->record.seq == 0) entry->record.seq = call.seq;  // from the record that is removed
   const rf_record entered = entry->record;
   std::erase_if(p.history, [&](const Event& e) {
     return is_of_call(e) && (e.record.phase == RF_PHASE_EXIT || e.record.phase == RF_PHASE_ERROR ||
@@ -45,7 +44,7 @@ void put_back(ProcessView& p, const Call& call) {
   });
   for (LaneView& lane : p.lanes)
     if (lane.index == call.lane) lane.state = state_by_record_alone(entered);
-  for (CommView& comm : p.comms) comm.destroyed = false;  // the most of them on the way out
+  for (CommView& comm : p.comms) comm.destroyed = false;  // most are destroyed during the end
   p.stage = RF_STAGE_MEMBER;
   p.end = {};
 }
@@ -70,9 +69,10 @@ std::vector<LastWait> all_given_up(const JobView& job) {
   return all;
 }
 
-// Who waited for each other was inside at one instant: the one at which the most of them were.
+// Ranks that waited for each other were inside at one instant. Keeps the instant at which most of them were
+// inside.
 void keep_those_of_one_instant(std::vector<LastWait>& all) {
-  std::vector<std::pair<TimeNs, int>> changes;  // at one time who leaves goes first
+  std::vector<std::pair<TimeNs, int>> changes;  // at equal times, leaving comes first
   for (const LastWait& g : all) {
     changes.emplace_back(g.call->entered, +1);
     changes.emplace_back(g.until, -1);

@@ -1,10 +1,10 @@
-// rewound: the job as it stood before its ranks gave up.
+// rewound: reconstructs the job as it stood before its ranks gave up.
 //
-// When a hang is ended by the ranks' own limits, each call that hung ends with an error, or is never seen
-// complete, and its process with a code; who waited for whom is then told by nobody's state any more. So a
+// When the ranks' own limits end a hang, each call that hung ends with an error or is never seen complete,
+// and its process ends with a status. The final states then no longer show which rank waited for which. So a
 // process that ended, and whose last call did not succeed, is put back inside that call. It made no call
-// after it, so what is shown of such a job stays true of the whole record: whatever a call waits for there,
-// it never got.
+// after it, so what is shown for the rewound job holds for the whole record: such a call never got what it
+// waited for.
 #pragma once
 
 #include <optional>
@@ -20,21 +20,21 @@ struct Rewound {
   bool is_deadlock = false;
 };
 
-// The call whose error was the last that the process heard of its peers; null when its last call was no
-// failure.
+// Returns the call whose error was the last that the process got from its peers; null if its last call did
+// not fail.
 const Call* gave_up_in(const Process&);
 
-// Whether a call that lasted until then may have been refused (an argument, a type): the library returns from
-// such a call at once, and it keeps nobody waiting.
+// Whether the library may have refused a call that lasted until then (an argument, a type). The library
+// returns from such a call at once, and no rank waits because of it.
 bool may_have_been_refused(const Call&, TimeNs until);
 
-// None when nobody gave up. Waits stay as they ended: what they waited for was not kept. A nonblocking
-// collective that was never seen complete is taken for one that its rank polled, where a rank of the job
-// aborted.
+// Returns nothing if no rank gave up. Waits stay as they ended, because their requests were not kept. If a
+// rank of the job aborted, a nonblocking collective that was never seen complete is taken as one that its
+// rank polled.
 std::optional<Timeline> before_ranks_gave_up(const JobView&);
 
-// Whether the edge's call, blocking in the rewound job, was nonblocking: that its rank waited for it is a
-// guess.
+// Whether the edge's call, blocking in the rewound job, was nonblocking. That its rank waited for it is then
+// a guess.
 bool was_nonblocking(const JobView& as_recorded, const WaitEdge&);
 
 }  // namespace rankfault

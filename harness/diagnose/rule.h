@@ -1,7 +1,7 @@
-// Rule: one way in which a job goes wrong, read from a Timeline; one file each in rules/.
+// Rule: finds one way in which a job goes wrong in a Timeline. Each rule is one file in rules/.
 //
-// A rule only looks and says. What is proven is decided in one place (proof.h): a rule builds the
-// edges and ends it relies on, and hands them over to be checked against the assumptions.
+// A rule only observes and reports. proof.h alone decides what is proven: a rule builds the edges and ends
+// that it relies on and passes them to proof.h, which checks them against the assumptions.
 #pragma once
 
 #include <vector>
@@ -16,8 +16,8 @@ struct Rule {
   const char* name;  // the finding kind it makes
   const char* summary;
   std::vector<Finding> (*look)(const JobView&, const DiagnoseOptions&);
-  // For docs/reference/findings.md, one or two sentences each: what proves it, a finding as people see it,
-  // and what they do next.
+  // For docs/reference/findings.md, one or two sentences each: what proves the finding, an example as users
+  // see it, and what users do next.
   const char* proof;
   const char* example;
   const char* next;

@@ -1,9 +1,10 @@
-// same_calls: the assumption same_calls_before (proof.h): that the place of a call tells what it meets.
+// same_calls: the assumption same_calls_before (proof.h): the place of a call determines which calls it pairs
+// with.
 //
-// Most libraries pair the messages of collectives by kind and source, not by a count of calls, pass parts on
-// from member to member, and may make one collective of others (an all-reduce of a reduce and a broadcast).
-// So a call may be served by what stands at another place, or by another call at its own: after a member left
-// out what nobody waited for, and as soon as one that is behind does so.
+// Most libraries pair the messages of collectives by kind and source, not by a count of calls. They pass
+// parts on from member to member and may build one collective from others (an all-reduce from a reduce and a
+// broadcast). So a call may be served by a call at another place, or by a different call at its own place:
+// after a member omitted a call that no rank waited for, and as soon as a member that is behind omits one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +28,7 @@ bool same_up_to(const CommGroup& group, uint64_t seq) {
   return differ_from == 0 || differ_from > seq;
 }
 
-// "" where all members made the same calls up to this place, as far as they have come.
+// Returns "" if all members made the same calls up to this place, as far as they have come.
 std::string why_calls_may_differ(const CommGroup& group, uint64_t seq) {
   if (!same_up_to(group, seq))
     return fmt::format("the calls on {} differ from call {} on: what meets call {} is not known", group.name,
@@ -55,7 +56,8 @@ bool message_needs_held(const Call& c, const Member& me, const CommGroup& group,
   return never_goes_on(other, group, held) && partner_entered(c, me, other) == Known::kNo;
 }
 
-// By its only thread, in a call, or a wait for one, that needs a member that will never come.
+// Whether the only thread of the process is in a call, or in a wait for one, that needs a member that will
+// never come.
 bool waits_for_held(const Process& p, const Held& held) {
   if (!has_only_thread(p)) return false;
   const auto sits_for = [&](const Call& c) {
@@ -74,8 +76,8 @@ bool waits_for_held(const Process& p, const Held& held) {
   return false;
 }
 
-// A member that has not come to this place and may still make calls before it; null: none. Whoever waits for
-// one that never goes on is held, too.
+// Returns a member that has not come to this place and may still make calls before it; null: none. A rank
+// that waits for a member that never goes on is held, too.
 const Member* behind(const CommGroup& group, uint64_t seq, Held held) {
   std::vector<const Member*> waiting;
   const Member* late = nullptr;
@@ -110,7 +112,7 @@ Assumption same_calls_before(const std::vector<WaitEdge>& edges) {
   constexpr const char* kName = "same_calls_before";
   Held held;
   std::set<const Member*> seen;
-  std::map<const CommGroup*, uint64_t> last;  // place that somebody waits at
+  std::map<const CommGroup*, uint64_t> last;  // the last place that a rank waits at
   for (const WaitEdge& e : edges) {
     held.insert(e.waiter->process);
     seen.insert({e.waiter, e.missing});
@@ -122,7 +124,7 @@ Assumption same_calls_before(const std::vector<WaitEdge>& edges) {
     if (std::string why = why_calls_may_differ(*group, seq); !why.empty())
       return {kName, false, std::move(why)};
     if (group->library == RF_LIB_C10D) continue;  // PyTorch gives each call a tag of its own place
-    for (const Member& m : group->members)        // of those in the proof, full_view asks the same
+    for (const Member& m : group->members)        // full_view checks the same for those in the proof
       if (!seen.count(&m) && !place_is_known(m, *group, seq)) return {kName, false, why_not_known(m, *group)};
     if (const Member* m = behind(*group, seq, held))
       return {kName, false,

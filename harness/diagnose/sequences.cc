@@ -1,4 +1,3 @@
-// sequences: see sequences.h.
 #include "harness/diagnose/sequences.h"
 
 #include <algorithm>
@@ -39,7 +38,7 @@ const Call* first_unfinished(const Member& m, uint64_t from_seq) {
 
 namespace {
 
-// It went through the orderly end of the communicator, and not because a call on it had failed.
+// Whether the member reached the orderly end of the communicator, and not because a call on it had failed.
 bool left_in_order(const Member& m, const CommGroup& group) {
   if (!m.comm->destroyed && !finalized(*m.process, group) &&
       end_of(*m.process, group).why != End::Why::kFinalized)
@@ -48,7 +47,7 @@ bool left_in_order(const Member& m, const CommGroup& group) {
                       [](const Call* c) { return c->status == Call::Status::kFailed; });
 }
 
-// It makes no call on this communicator any more, of its own will.
+// Whether the member has stopped making calls on this communicator by its own decision.
 bool finished(const Member& m, const CommGroup& group) {
   if (!m.comm) return false;
   const ProcessEnd& end = m.process->view->end;
@@ -91,8 +90,8 @@ struct CampAt {
   CallsAtOnePlace calls;
 };
 
-// A call that fits every side stands on none, unless its type is that of one: of a gather the senders that
-// send what the root takes stand with the root.
+// A call that fits every side belongs to none, unless its type is that of one side: in a gather, the senders
+// that send what the root takes belong to the root's side.
 void take_out_those_that_fit_all(std::vector<CampAt>& camps, uint64_t seq) {
   if (camps.size() < 2) return;
   Members fit_all;
@@ -130,13 +129,13 @@ std::vector<Members> sides_at(const CommGroup& group, uint64_t seq) {
   take_out_those_that_fit_all(camps, seq);
   std::vector<Members> sides;
   for (CampAt& camp : camps) {
-    std::sort(camp.members.begin(), camp.members.end());  // as in the communicator
+    std::sort(camp.members.begin(), camp.members.end());  // in the order of the communicator
     if (!camp.members.empty()) sides.push_back(std::move(camp.members));
   }
   return sides;
 }
 
-// Of the first of the minority that differs from one of the majority.
+// Returns the field of the first member of the minority whose call differs from one of the majority.
 std::string differing_field(const Divergence& d) {
   CallsAtOnePlace calls;
   for (const Member* m : d.majority) calls.add(*call_at(*m, d.seq));
@@ -154,8 +153,8 @@ bool is_lone_root(const Members& side, uint64_t seq) {
   return rooted && c->peer() == side.front()->rank;
 }
 
-// Of two ranks: the root is through with its call, and goes on with another one than the other rank makes. So
-// nothing tells that it was let down: each made a call of its own.
+// For two ranks: the root has completed its call and continues with a call that differs from the other
+// rank's. So nothing shows that the root is a victim: each rank made its own call.
 bool stands_beside_another_call(const Divergence& d) {
   if (d.majority.size() != 1) return false;
   const Member& root = *d.minority.front();
@@ -175,7 +174,7 @@ void split(Divergence& d, std::vector<Members> sides) {
   if (sides.size() != 2) return;
   for (const size_t i : {1, 0}) {
     if (!is_lone_root(sides[i], d.seq)) continue;
-    // Others in the same op did come, if with other arguments.
+    // Other members did come to the same operation, with other arguments.
     if (call_at(*sides[1 - i].front(), d.seq)->op() == call_at(*sides[i].front(), d.seq)->op()) continue;
     d.lone_root = true;
     d.tie = false;
@@ -213,7 +212,8 @@ TimeNs first_time(const Divergence& d) {
   return at == ~TimeNs{0} ? 0 : at;
 }
 
-// Its last call, on another communicator, failed: that is why it came no further here. It left nothing out.
+// Whether its last call, on another communicator, failed. That explains why it came no further here; it
+// omitted nothing.
 bool gave_up_elsewhere(const Member& m) {
   const Call* last = gave_up_in(*m.process);
   return last && last->comm() != m.comm->index;
@@ -235,7 +235,7 @@ bool went(const Member& m, const CommGroup& group) {
   return finished(m, group) && !gave_up_elsewhere(m) && !gave_up_on(m);
 }
 
-// Some members wait in, or made, a call that finished members never entered.
+// Whether some members made, or wait in, a call that finished members never entered.
 bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
   uint64_t longest_seq = 0, shortest = ~uint64_t{0};
   for (const Member& m : group.members)
@@ -253,7 +253,7 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
   if (shortest == ~uint64_t{0} || shortest + 1 < first) return false;
   d.seq = shortest + 1;
   Members came, absent;
-  size_t undecided = 0;  // neither came nor went: either side may yet be the larger
+  size_t undecided = 0;  // neither came nor finished: either side may become the larger one
   bool waits = false, over = true;
   for (const Member& m : group.members) {
     if (!m.comm) continue;
@@ -276,7 +276,7 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
   d.majority = std::move(came);
   d.tie = d.minority.size() + undecided >= d.majority.size();
   if (is_lone_root(d.majority, d.seq)) {
-    std::swap(d.minority, d.majority);  // the sides as at a difference: the root stands alone
+    std::swap(d.minority, d.majority);  // sides as in a difference: the root is alone
     d.lone_root = true;
     d.tie = false;
     d.from = d.to = d.seq;
@@ -286,13 +286,13 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
   const bool steps = std::any_of(d.majority.begin(), d.majority.end(),
                                  [](const Member* m) { return m->process->view->steps_begun != 0; });
   align(d, steps);
-  // Whoever did not leave the communicator in order, or exited with an error, went away early, unless the
-  // calls say that it made later ones: a failing process destroys its communicators on the way out.
+  // A member that did not leave the communicator in order, or exited with an error, left early, unless the
+  // calls show that it made later ones: a failing process destroys its communicators before it ends.
   const size_t made = sequence(*d.minority.front(), group.first_seq()).size();
   return !((!in_order && waits) || failed) || d.alignment.to < made;
 }
 
-// A callback's calls have no record: from there on a place of ours is another one of the library's.
+// The calls of a callback have no record: from there on our places differ from the library's.
 bool places_are_known(const Member& m) { return !m.process || !(m.process->view->opaque & RF_OPAQUE_NESTED); }
 
 bool diverges(const CommGroup& group, Divergence& d) {
@@ -311,13 +311,13 @@ bool diverges(const CommGroup& group, Divergence& d) {
     if (d.minority.empty()) return false;
     d.field = differing_field(d);
     align(d, steps);
-    // A root that ran ahead because it left out what the others are in was not let down by them.
+    // If the root ran ahead because it omitted the call that the others are in, it is not their victim.
     const bool beside = d.lone_root && stands_beside_another_call(d);
     if (d.lone_root && (d.alignment.as_before || beside)) {
       d.lone_root = false;
       d.tie = d.minority.size() >= d.majority.size();
     }
-    // No call is left out, or one too many, where no two members agree on one.
+    // If no two members agree on a call, the alignment cannot name a missing or extra call.
     if (d.all_differ || (beside && !d.alignment.seen)) d.alignment = {};
     if (d.lone_root) {
       d.alignment = {};

@@ -1,4 +1,3 @@
-// stream_entries: see stream_entries.h.
 #include "harness/diagnose/stream_entries.h"
 
 #include <algorithm>
@@ -18,7 +17,8 @@ bool is_incomplete(const Call& c) {
   return c.status == Call::Status::kPending || (c.open() && c.flags() & RF_CALL_NONBLOCKING);
 }
 
-// The one host wait that the process is in, when no other thread of it issues on the communicator.
+// Returns the only host wait that the process is in, if no other thread of it makes calls on the
+// communicator.
 const Call* only_wait(const Member& m) {
   const Call* wait = nullptr;
   for (const LaneView& lane : m.process->view->lanes) {

@@ -1,11 +1,11 @@
-// stream_entries: the incomplete operations of NCCL in the order in which they stand on their streams, and
-// what each of them waits for.
+// stream_entries: the incomplete operations of NCCL in the order of their streams, and what each of them
+// waits for.
 //
-// What stands on one stream runs in the order of the calls; the calls of one group run together. So an
-// operation runs on a rank only after all that stands before it there, and completes only with the parts of
-// the members that it needs. That depends on the order of the calls alone, not on what was seen complete. The
-// operations of a group that is still open stand nowhere yet, and what several threads put on one stream has
-// no known order.
+// Operations of one stream run in the order of the calls; the calls of one group run together. So an
+// operation runs on a rank only after all operations before it on that stream, and completes only with the
+// parts of the members that it needs. This depends only on the order of the calls, not on the operations that
+// were seen complete. Operations of an open group are on no stream yet. Operations that several threads put
+// on one stream have no known order.
 #pragma once
 
 #include <map>
@@ -23,21 +23,21 @@ struct StreamEntry {
   const CommGroup* group;
   const Member* member;
   const Call* call;
-  std::vector<size_t> before;  // the entries right before it on its stream: one, or those of a group
+  std::vector<size_t> before;  // the entries directly before it on its stream: one, or those of a group
 };
 
-// Why an entry waits for another one of member `at`: it stands before the part of `at`; or `at` has not made
-// its part, and sits in a host wait for that entry.
+// Why an entry waits for another entry of member `at`: the other entry is before the part of `at`, or `at`
+// has not made its part and is in a host wait for that entry.
 struct StreamStep {
   const StreamEntry* entry = nullptr;
   const Member* at = nullptr;
-  const Call* part = nullptr;  // of `at`; null: not made
+  const Call* part = nullptr;  // of `at`; null: not made yet
   const StreamEntry* before = nullptr;
 };
 
 class StreamEntries {
  public:
-  // Of live processes, those made before `until`.
+  // Takes the entries of live processes that were made before `until`.
   StreamEntries(const JobView&, TimeNs until);
 
   const std::vector<StreamEntry>& all() const { return entries_; }
@@ -51,8 +51,8 @@ class StreamEntries {
   void step_by_part(const StreamEntry&, const Member& at, const Call* part, std::vector<StreamStep>&) const;
   void step_by_wait(const StreamEntry&, const Member& at, std::vector<StreamStep>&) const;
 
-  // The call of the partner that a receive takes its message from; null: not made. Nothing where the messages
-  // have no known order.
+  // Returns the call of the partner whose message a receive takes; null: not made yet. Returns nothing if the
+  // order of the messages is unknown.
   std::optional<const Call*> send_for(const Call& receive, const Member& me, const Member& partner) const;
 
   std::vector<StreamEntry> entries_;

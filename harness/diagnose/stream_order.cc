@@ -1,4 +1,3 @@
-// stream_order: see stream_order.h.
 #include "harness/diagnose/stream_order.h"
 
 #include <algorithm>
@@ -9,7 +8,7 @@
 namespace rankfault {
 namespace {
 
-// The shortest circle of steps through an entry; empty when there is none.
+// Returns the shortest circle of steps through an entry; empty if there is none.
 std::vector<StreamStep> circle_through(const StreamEntries& entries, const StreamEntry& start) {
   std::unordered_map<const StreamEntry*, StreamStep> reached_by;
   std::deque<const StreamEntry*> todo{&start};
@@ -29,8 +28,8 @@ std::vector<StreamStep> circle_through(const StreamEntries& entries, const Strea
   return steps;
 }
 
-// Entries that wait for nothing complete in time, and then those that wait only for such: what is left holds
-// a circle, or waits for one. The oldest first.
+// Entries that wait for nothing complete in time, then those that wait only for such entries. Returns the
+// rest, oldest first: each is in a circle or waits for one.
 std::vector<const StreamEntry*> stuck_entries(const StreamEntries& entries) {
   const std::vector<StreamEntry>& all = entries.all();
   const auto index = [&](const StreamEntry* e) { return static_cast<size_t>(e - all.data()); };
@@ -68,7 +67,7 @@ StreamKnot told(const StreamEntries& entries, const std::vector<StreamStep>& ste
   return knot;
 }
 
-// What one member called on a communicator, in its order.
+// Returns the calls of one member on a communicator, in its order.
 std::vector<const Call*> calls_on(const Member& m, uint32_t lane) {
   std::vector<const Call*> calls;
   for (const Call& c : m.process->calls)
@@ -81,8 +80,7 @@ bool same_call(const Call& a, const Call& b) {
   return a.op() == b.op() && a.peer() == b.peer() && a.bytes() == b.bytes();
 }
 
-// The call that stood between the one before `at` and an equal of it in every earlier round, of which there
-// must be two.
+// Returns the call that came between these two calls in every earlier round; there must be two such rounds.
 const Call* stood_before(const std::vector<const Call*>& calls, size_t at) {
   if (at < 2) return nullptr;
   const Call* between = nullptr;
@@ -139,7 +137,7 @@ std::optional<LeftOut> left_out(const StreamKnot& knot) {
       if (calls[at]->succeeded()) continue;
       const Call* const example = stood_before(calls, at);
       if (!example) continue;
-      if (found && found->member != step.at) return std::nullopt;  // each may be the one
+      if (found && found->member != step.at) return std::nullopt;  // either may be the one
       if (!found) found = LeftOut{step.before_group, step.at, example, calls[at]};
     }
   }

@@ -1,4 +1,3 @@
-// streams: see streams.h.
 #include "harness/diagnose/streams.h"
 
 #include <algorithm>
@@ -9,14 +8,14 @@
 namespace rankfault {
 namespace {
 
-// A wait of one rank for another: the waiter's call, and why the other keeps it.
+// One rank waits for another: the communicator and the waiter's call.
 struct Awaited {
   const CommGroup* group;
   const Call* call;
 };
 
 bool pending(const Call& c) { return c.status == Call::Status::kPending; }
-// A recorder may not tell the root: then all are taken to be needed.
+// A recorder may not record the root: then all members count as needed.
 bool needs_root_only(const Call& c, const Member& m) {
   return op_need(c.op()) == RF_NEED_ROOT_UNLESS_ROOT && c.peer() >= 0 && c.peer() != m.rank;
 }
@@ -58,7 +57,7 @@ class Finder {
   }
 
  private:
-  // A collective says more than a message; else what came first.
+  // A collective takes precedence over a message; else the earlier call.
   static std::pair<bool, TimeNs> order(const Call& c) { return {is_message(c.op()), c.entered}; }
   static void add(Laggards& found, int rank, const Awaited& awaited) {
     found.ranks.insert(rank);
@@ -71,7 +70,7 @@ class Finder {
     if (!is_new && order(*a.call) < order(*at->second.call)) at->second = a;
   }
 
-  // Of those that are waited for, the ones whose work was missed first.
+  // Returns the awaited ranks whose work was missed first.
   std::map<int, Awaited> first_missed() const {
     std::map<int, Awaited> first = missing_;
     TimeNs at = ~TimeNs{0};
@@ -80,8 +79,8 @@ class Finder {
     return first;
   }
 
-  // It waits itself; but where the oldest of its work is complete on others, its own device is what it waits
-  // for.
+  // Whether the rank waits for others itself. If others have completed its oldest work, it waits for its own
+  // device instead.
   bool is_excused(int rank) const {
     const auto oldest = oldest_.find(rank);
     const bool stuck_itself = oldest != oldest_.end() && oldest->second.second;
@@ -92,9 +91,10 @@ class Finder {
     if (!is_new && c.entered < at->second.first) at->second = {c.entered, done_elsewhere};
   }
 
-  // Work that somebody has pending, and who has not enqueued it: by the counters, never member by member.
+  // Finds pending work and the ranks that have not enqueued it. It uses the counters and does not compare
+  // member by member.
   void look_at(const CommGroup& g) {
-    std::map<uint64_t, std::pair<const Member*, const Call*>> awaited;  // by seq: one that needs all
+    std::map<uint64_t, std::pair<const Member*, const Call*>> awaited;  // by seq: one that needs all members
     uint64_t least_entered = ~uint64_t{0}, most_completed = 0;
     bool unseen = false;
     for (const Member& m : g.members) {
@@ -151,13 +151,14 @@ class Finder {
         keep_first(unseen_, m.world_rank, {&g, awaited.begin()->second.second});
   }
 
-  // A member whose record cannot be read may have come or not: then absence tells nothing of the others.
+  // Whether the record of a member cannot be read. That member may have come or not, so the absence of others
+  // shows nothing.
   bool some_unread(const CommGroup& g) const {
     return std::any_of(g.members.begin(), g.members.end(),
                        [&](const Member& m) { return !m.comm && unread_.count(m.world_rank) != 0; });
   }
 
-  // Of work that all have enqueued: where it runs on some and not on others.
+  // Finds work that all have enqueued and that runs on some ranks only.
   template <typename ByseqT>
   void look_at_starts(const CommGroup& g, const ByseqT& awaited, uint64_t least_entered) {
     for (const auto& [seq, waiter] : awaited) {
@@ -169,7 +170,7 @@ class Finder {
     }
   }
 
-  // Messages between two: by count where the two are the whole communicator, else pending ones by pair.
+  // Messages between two ranks: by count if the two are the whole communicator, else pending ones by pair.
   void look_at_messages(const Process& p) {
     for (const Call& c : p.calls) {
       if (!is_message(c.op()) || !pending(c)) continue;
@@ -205,11 +206,11 @@ class Finder {
   }
 
   const JobView& job_;
-  bool unread_is_awaited_ = false;  // then it may be what all the others wait for
+  bool unread_is_awaited_ = false;  // then all the others may wait for it
   std::set<int> unread_;            // world ranks
   std::map<int, Awaited> missing_, not_started_, not_completed_, unseen_;  // by world rank
-  std::set<int> excused_;                                                  // they wait themselves
-  std::map<int, std::pair<TimeNs, bool>> oldest_;  // pending work: when, and whether others have completed it
+  std::set<int> excused_;                                                  // they wait for others themselves
+  std::map<int, std::pair<TimeNs, bool>> oldest_;  // pending work: its time; others have completed it
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
-// streams: who keeps a job waiting whose work is in streams, as far as a recorder inside its processes told:
-// what was enqueued, started and completed.
+// streams: finds the ranks that delay a job whose work runs in streams, as far as a recorder inside its
+// processes reports what was enqueued, started and completed.
 //
-// A rank waits where work of it is pending that another member never enqueued. A rank that is waited for and
-// waits for nobody itself is where it began. What one stream waits for in another of the same process was not
-// recorded, so nothing of this is proven.
+// A rank waits if it has pending work that another member never enqueued. A rank that others wait for and
+// that waits for no other rank is the origin. The record does not show that one stream waits for another in
+// the same process, so no such finding is proven.
 #pragma once
 
 #include <set>
@@ -15,15 +15,15 @@ namespace rankfault {
 struct Laggards {
   enum class Why {
     kNobody,
-    kNotEnqueued,   // others wait for work that they did not enqueue
-    kNotStarted,    // all enqueued it, on others it runs
-    kNotCompleted,  // the others completed what stays pending there: the device does not go on
-    kNoRecord,      // everybody who left a record came; these left none
-    kCircle,        // all that are waited for wait themselves
+    kNotEnqueued,   // others wait for work that these ranks did not enqueue
+    kNotStarted,    // all ranks enqueued the work; it runs on others
+    kNotCompleted,  // the others completed work that is still pending here: the device does not continue
+    kNoRecord,      // all ranks that left a record came; these left none
+    kCircle,        // all ranks that others wait for also wait
   } why = Why::kNobody;
   std::set<int> ranks;               // world ranks; of a circle: those whose work was missed first
-  std::set<int> device_stuck;        // of them, those whose own work others have completed
-  const CommGroup* group = nullptr;  // of the first work that is waited for
+  std::set<int> device_stuck;        // of these, the ranks with pending work that others have completed
+  const CommGroup* group = nullptr;  // of the first work that ranks wait for
   const Call* call = nullptr;        // of a waiter
 };
 Laggards laggards(const JobView&);

@@ -1,4 +1,3 @@
-// strict_record: see strict_record.h.
 #include "harness/diagnose/strict_record.h"
 
 #include <algorithm>
@@ -18,14 +17,14 @@ bool ended_well(const ProcessView& p) {
          !p.end.by_signal && p.end.value == 0;
 }
 
-// RF_OPAQUE_OTHER: datatypes, error handlers and the like, which talk to nobody.
+// RF_OPAQUE_OTHER: datatypes, error handlers and similar calls, which do not communicate.
 bool is_whole(const ProcessView& p) {
   return p.history_lost == 0 && p.partial == 0 && !p.polled && (p.opaque & ~uint32_t{RF_OPAQUE_OTHER}) == 0;
 }
 
 bool begins_or_ends(uint16_t op) { return op == RF_OP_INIT || op == RF_OP_FINALIZE; }
 
-// Of what another run may do otherwise.
+// Whether another run may behave differently at this call.
 bool leaves_a_choice(const Call& c) {
   switch (c.op()) {
     case RF_OP_RECV:
@@ -43,7 +42,7 @@ bool leaves_a_choice(const Call& c) {
   }
 }
 
-// Its calls of MPI in the order in which its only thread made them; nothing where they tell too little.
+// Returns the process's MPI calls in the order of its only thread; nothing if the record is not sufficient.
 std::optional<std::vector<const Call*>> calls_of(const Process& p) {
   std::vector<const Call*> calls;
   for (const Call& c : p.calls) {
@@ -56,7 +55,8 @@ std::optional<std::vector<const Call*>> calls_of(const Process& p) {
   return calls;
 }
 
-// Which calls each wait completed, by its number: completions are recorded inside of it.
+// Returns the calls that each wait completed, by the number of the wait: completions are recorded inside the
+// wait.
 std::unordered_map<uint32_t, std::vector<uint64_t>> completed_in_waits(const Process& p) {
   std::unordered_map<uint32_t, std::vector<uint64_t>> completed;
   std::map<uint32_t, uint32_t> open;  // lane -> number of the wait it is in
@@ -71,7 +71,7 @@ std::unordered_map<uint32_t, std::vector<uint64_t>> completed_in_waits(const Pro
   return completed;
 }
 
-// The standard lets these wait for all members of the communicator.
+// The standard allows these calls to wait for all members of the communicator.
 bool may_synchronise(const Call& c) {
   const bool neighbor = c.op() >= RF_OP_NEIGHBOR_ALL_GATHER && c.op() <= RF_OP_NEIGHBOR_ALL_TO_ALLW;
   if (c.op() == RF_OP_NEIGHBOR || neighbor) return false;
@@ -99,7 +99,7 @@ class Reader {
  private:
   using Pair = std::tuple<const CommGroup*, int, int>;  // sender, receiver
   struct Mail {
-    std::vector<StrictPlace> sends, receives;  // receives: probes, too
+    std::vector<StrictPlace> sends, receives;  // receives: also probes
   };
 
   StrictCall& at(StrictPlace p) { return record_.ranks[p.rank][p.at]; }
@@ -131,11 +131,11 @@ class Reader {
     return true;
   }
 
-  // Puts it beside the calls that it may meet. False where these cannot be known.
+  // Files the call with those that it may pair with. Returns false if these cannot be known.
   bool file(StrictCall& s, StrictPlace place) {
     const Call& c = *s.call;
     const bool between_groups = s.group && s.group->flags & RF_COMM_INTER;
-    if (between_groups) return true;  // holds nobody, on either side
+    if (between_groups) return true;  // holds no rank on either side
     if (is_message(c.op())) {
       const bool out = sends(c) && c.peer() >= 0, in = c.op() == RF_OP_PROBE || receives(c);
       const int source = in ? source_of(c) : RF_PEER_NULL;
@@ -151,7 +151,7 @@ class Reader {
     return true;
   }
 
-  // Every member made each collective, and the same one.
+  // Whether every member made each collective, and the same one.
   bool meet() {
     for (auto& [where, all] : places_) {
       if (all.size() != where.first->size) return false;
@@ -165,8 +165,8 @@ class Reader {
     return true;
   }
 
-  // Messages of one sender on one communicator meet the receives that fit them in order (MPI 4.1, 3.5):
-  // whoever comes first, the pairs are the same.
+  // Messages of one sender on one communicator match the receives that fit them in order (MPI 4.1, 3.5): the
+  // pairs do not depend on which side comes first.
   bool pair() {
     return std::all_of(mail_.begin(), mail_.end(), [&](const auto& of) { return pair_one(of.second); });
   }
@@ -186,7 +186,7 @@ class Reader {
       fits->second.pop_front();
       --left;
     }
-    return left == 0;  // a message that nobody received is a finding of its own
+    return left == 0;  // another finding reports a message that no rank received
   }
 
   static std::map<int, std::deque<StrictPlace>>::iterator first_of(

@@ -1,4 +1,5 @@
-// strict_record: what strict_replay reads: each rank's calls in order, with what each needs of other ranks.
+// strict_record: the input of strict_replay: each rank's calls in order, with what each call needs from other
+// ranks.
 #pragma once
 
 #include <optional>
@@ -8,7 +9,7 @@
 
 namespace rankfault {
 
-struct StrictPlace {  // a call: of which rank's sequence, and where in it
+struct StrictPlace {  // a call: the rank that made it, and its position in that rank's sequence
   size_t rank = 0, at = 0;
 };
 
@@ -19,19 +20,19 @@ struct StrictCall {
   const CommGroup* group = nullptr;
   const Member* member = nullptr;
   bool leaves_at_once = false;  // nonblocking, or buffered: only a wait for it holds the rank
-  // Calls that must have been started before it completes: of a message its other half, and of a collective
+  // Calls that must have started before this one completes: for a message its other half, for a collective
   // all of StrictRecord::meetings[meeting].
   std::vector<StrictPlace> needs;
   size_t meeting = kNoMeeting;
-  std::vector<StrictPlace> waits_for;  // of a wait: the calls that it completed
+  std::vector<StrictPlace> waits_for;  // for a wait: the calls that it completed
 };
 
 struct StrictRecord {
   std::vector<std::vector<StrictCall>> ranks;
-  std::vector<std::vector<StrictPlace>> meetings;  // the calls at one place of a communicator, of all members
+  std::vector<std::vector<StrictPlace>> meetings;  // the calls of all members at one place of a communicator
 };
 
-// Nothing where the record does not tell what every run of the program does; see strict_replay.h.
+// Returns nothing if the record does not determine what every run of the program does; see strict_replay.h.
 std::optional<StrictRecord> strict_record(const JobView&);
 
 }  // namespace rankfault

@@ -1,4 +1,3 @@
-// strict_replay: see strict_replay.h.
 #include "harness/diagnose/strict_replay.h"
 
 #include <algorithm>
@@ -8,7 +7,7 @@
 namespace rankfault {
 namespace {
 
-// What a rank lacks where it stands: the call that does not complete, and the one that was not started.
+// What a rank lacks at its current call: the call that does not complete, and the call that has not started.
 struct Lack {
   StrictPlace because, needed;
 };
@@ -18,8 +17,8 @@ class Replay {
   explicit Replay(const StrictRecord& record)
       : record_(record), at_(record.ranks.size(), 0), met_(record.meetings.size(), 0) {}
 
-  // Lets every rank go as far as it can. In any order: a rank that can go on still can after others went on.
-  // One that lacks a call is asked again when that call was started.
+  // Lets every rank go as far as it can. The order does not matter: a rank that can continue can still
+  // continue after others did. A rank that lacks a call is checked again when that call has started.
   void run() {
     std::vector<size_t> ready;
     for (size_t rank = record_.ranks.size(); rank > 0; --rank) ready.push_back(rank - 1);
@@ -60,7 +59,7 @@ class Replay {
 
  private:
   struct Waiting {
-    size_t rank, needed;  // which call of the other rank
+    size_t rank, needed;  // index of the other rank's call
   };
 
   const StrictPlace* first_missing(const StrictCall& c) const {
@@ -75,8 +74,8 @@ class Replay {
   }
 
   const StrictRecord& record_;
-  std::vector<size_t> at_;           // the call of each rank that was started last
-  mutable std::vector<size_t> met_;  // of each meeting: so many of its calls were started, for good
+  std::vector<size_t> at_;           // the last started call of each rank
+  mutable std::vector<size_t> met_;  // number of calls of each meeting that have started
 };
 
 }  // namespace
@@ -99,7 +98,7 @@ std::optional<std::vector<StrictWait>> strict_cycle(const JobView& job) {
     const StrictCall &because = replay.call(lack->because), &needed = replay.call(lack->needed);
     path.push_back({because.group, because.member, replay.standing(*rank).call, because.call, needed.member,
                     needed.call});
-    rank = lack->needed.rank;  // it stands still, too: else it would have come to that call
+    rank = lack->needed.rank;  // that rank does not move either: else it would have reached that call
   }
   return std::vector<StrictWait>{};
 }

@@ -1,4 +1,3 @@
-// unsent: see unsent.h.
 #include "harness/diagnose/unsent.h"
 
 #include <fmt/format.h>
@@ -16,7 +15,7 @@ bool is_over(const WaitEdge& e) {
 }
 
 bool never_comes(const WaitEdge& e) {
-  // While it waits itself it does not send to itself either.
+  // While it waits it does not send to itself either.
   return e.entered == Known::kNo && (is_over(e) || (e.missing == e.waiter && e.held));
 }
 
@@ -27,8 +26,8 @@ bool is_unserved(const std::vector<WaitEdge>& edges) {
          std::any_of(edges.begin(), edges.end(), is_over);
 }
 
-// Whether its rank can get no further for want of it. A request of MPI that nobody waits for may yet be
-// cancelled (elsewhere it cannot), and a wait for one of several goes on with any other.
+// Whether the rank cannot continue without the message. An MPI request that no call waits for may still be
+// cancelled (in other libraries it cannot), and a wait for one of several continues with any other.
 bool holds_its_rank(const Waiting& all, const WaitEdge& e) {
   if (!e.held) return e.group->library != RF_LIB_MPI;
   if (e.held->op() != RF_OP_WAIT_ANY) return true;

@@ -1,4 +1,5 @@
-// unsent: messages that somebody waits for, and whose other side is over: it has finalised, or ended.
+// unsent: finds messages that a rank waits for and whose other side makes no more calls: it has finalised or
+// ended.
 #pragma once
 
 #include <optional>
@@ -7,16 +8,16 @@
 
 namespace rankfault {
 
-// JobView::unsent(): waits for messages that hold their rank, grouped by call; of each all those that would
-// do have ended or finalised.
+// JobView::unsent(): waits for messages that hold their rank, grouped by call. For each call, all partners
+// that could release it have ended or finalised.
 struct Unsent {
-  std::vector<WaitEdge> edges;  // is_need is set on those of an OR: all of them are here
+  std::vector<WaitEdge> edges;  // is_need is set on the edges of an OR, because all of them are here
   std::vector<End> ends;
-  bool ended_badly = false;      // the one partner died or exited with an error: a finding of its own
-  std::optional<int> other_tag;  // of a message of that partner that nobody received
+  bool ended_badly = false;      // the only partner died or exited with an error: another finding reports it
+  std::optional<int> other_tag;  // the tag of a message of that partner that no call received
 };
 
-// Two calls belong to a message and one is missing: both sides, nobody blamed, and the proof.
+// Two calls form a message and one is missing: the finding has both sides and the proof, and blames no rank.
 Finding tell_unsent(const JobView&, const Unsent&);  // missing_call
 
 }  // namespace rankfault

@@ -1,4 +1,3 @@
-// view: see view.h.
 #include "harness/diagnose/view.h"
 
 #include <fmt/format.h>
@@ -16,7 +15,7 @@
 namespace rankfault {
 namespace {
 
-constexpr uint32_t kMostMembers = 1u << 20;  // a size beyond it was read from a broken record
+constexpr uint32_t kMostMembers = 1u << 20;  // a larger size comes from a broken record
 
 bool seq_before(const Call* c, uint64_t seq) { return c->seq < seq; }
 
@@ -34,19 +33,19 @@ std::string name_of(const CommGroup& group) {
                      fmt::join(ranks.size() < all.size() ? ranks : all, " "));
 }
 
-// A persistent collective is known by the call that prepared it.
+// A persistent collective is identified by the call that prepared it.
 std::string persistent_request(const CommGroup& group) {
   const auto known =
       std::find_if(group.members.begin(), group.members.end(), [](const Member& m) { return m.comm; });
   return known == group.members.end() ? "" : fmt::format(", request of call {}", known->comm->parent_seq);
 }
 
-// What one process knows of the communicator.
+// Adds the view of one process to the communicator.
 void take_view(CommGroup& group, const Process& process, const CommView& comm) {
   group.flags |= comm.flags;
   group.library = comm.library;
   if (group.name.empty()) group.name = comm.name;
-  if (comm.flags & RF_COMM_INTER) return;  // two groups under one id, each with ranks of its own
+  if (comm.flags & RF_COMM_INTER) return;  // two groups with one id, each with its own ranks
   if (comm.size > group.members.size() && comm.size <= kMostMembers) {
     group.size = comm.size;
     group.members.resize(comm.size);
@@ -56,7 +55,7 @@ void take_view(CommGroup& group, const Process& process, const CommView& comm) {
     group.members[r].world_rank = comm.members[r];
   if (comm.rank < 0 || static_cast<size_t>(comm.rank) >= group.members.size()) return;
   Member& me = group.members[static_cast<size_t>(comm.rank)];
-  if (me.process && !me.process->ended()) return;  // claimed twice: duplicate_rank says so
+  if (me.process && !me.process->ended()) return;  // two processes claim it: duplicate_rank reports that
   me.process = &process;
   me.comm = &comm;
   if (me.world_rank < 0) me.world_rank = process.rank();
@@ -82,7 +81,7 @@ bool has_unfinished(const Member& m) {
   return std::any_of(m.calls.begin(), m.calls.end(), [](const Call* c) { return !c->succeeded(); });
 }
 
-// Members that nobody listed: in a communicator of all ranks, rank r is world rank r.
+// Completes members that no list contains: in a communicator of all ranks, rank r is world rank r.
 void complete(CommGroup& group, const JobView& job) {
   const bool all_ranks = static_cast<int>(group.size) == job.timeline().world_size;
   bool same = all_ranks;
@@ -90,7 +89,7 @@ void complete(CommGroup& group, const JobView& job) {
   for (Member& m : group.members) {
     if (m.world_rank < 0 && same) m.world_rank = m.rank;
     if (!m.process && m.world_rank >= 0) m.process = job.rank(m.world_rank);
-    if (m.comm) m.world_rank = m.process->rank();  // as it says itself, whatever lists of others say
+    if (m.comm) m.world_rank = m.process->rank();  // its own rank overrides others' lists
     if (m.comm) collect_calls(m);
   }
   if (group.flags & RF_COMM_WORLD) group.name = "world";
@@ -167,7 +166,7 @@ uint64_t Member::last_entered() const {
   return static_cast<uint64_t>(std::max<int64_t>(0, last));
 }
 
-// Positions without gaps are told by the counter alone; tags by the records, while none are lost.
+// If positions have no gaps the counter alone decides; for tags the records decide, while none are lost.
 Known Member::entered(uint64_t seq) const {
   if (!comm) return Known::kUnknown;
   if (seq > last_entered()) {
@@ -177,7 +176,7 @@ Known Member::entered(uint64_t seq) const {
   if (may_be_lower != 0 && seq + static_cast<uint64_t>(may_be_lower) > last_entered()) return Known::kUnknown;
   const Call* own = at(seq);
   if (own && own->op() == RF_OP_FINALIZE)
-    return Known::kNo;  // it ended there; that is not its part of a call
+    return Known::kNo;  // it ended there, which is not its part of a call
   if (own || (comm->flags & RF_COMM_POSITIONAL)) return Known::kYes;
   return process->view->history_lost == 0 ? Known::kNo : Known::kUnknown;
 }
@@ -201,7 +200,7 @@ const Member* CommGroup::of(const Process& process, uint32_t comm_index) const {
 
 namespace {
 
-// Lanes lose their oldest records each at its own pace: the calls left may have holes.
+// Each lane loses its oldest records independently: the remaining calls may have gaps.
 uint64_t after_last_hole(const Member& m) {
   if (m.calls.empty()) return m.last_entered() + 1;
   size_t i = m.calls.size() - 1;
@@ -220,7 +219,7 @@ uint64_t CommGroup::first_seq() const {
 
 namespace {
 
-// Helpers talk among themselves, and may wait there for as long as they like.
+// Helpers communicate among themselves and may wait there for any time.
 bool is_of_the_job(const ProcessView& p, const std::set<uint64_t>& shared) {
   return !p.helper || std::any_of(p.comms.begin(), p.comms.end(),
                                   [&](const CommView& c) { return c.id != 0 && shared.count(c.id); });
@@ -230,7 +229,7 @@ std::set<uint64_t> communicators_of_ranks(const Timeline& timeline) {
   std::set<uint64_t> ids;
   if (std::none_of(timeline.processes.begin(), timeline.processes.end(),
                    [](const ProcessView& p) { return p.helper; }))
-    return ids;  // nobody asks
+    return ids;  // the result is not used
   for (const ProcessView& p : timeline.processes)
     for (const CommView& c : p.comms)
       if (!p.helper && p.attempt == timeline.attempt) ids.insert(c.id);
@@ -241,7 +240,7 @@ std::set<uint64_t> communicators_of_ranks(const Timeline& timeline) {
 
 JobView::JobView(const Timeline& timeline) : timeline_(timeline) {
   take_processes();
-  in_parallel(processes_.size(), [&](size_t i) {  // most of the time goes into reading its history
+  in_parallel(processes_.size(), [&](size_t i) {  // most of the time is spent reading its history
     processes_[i]->stable = build_calls(*processes_[i]) && processes_[i]->stable;
   });
   find_ranks();
@@ -261,7 +260,7 @@ void JobView::take_processes() {
   }
 }
 
-// As Timeline::rank, for all ranks at once.
+// Like Timeline::rank, for all ranks at once.
 void JobView::find_ranks() {
   for (const auto& p : processes_) {
     if (p->helper()) continue;

@@ -1,5 +1,5 @@
-// JobView: the Timeline of the newest attempt, joined: calls put together from their records, and
-// communicators put together from what each member knows of them.
+// JobView: the Timeline of the newest attempt, joined. It assembles calls from their records, and
+// communicators from the views of their members.
 #pragma once
 
 #include <map>
@@ -16,21 +16,21 @@ namespace rankfault {
 
 constexpr int kTagUnknown = INT32_MIN;
 
-// What a call asks for. A process makes few calls many times, so equal ones share it: a job of 16,384 ranks
-// has more calls than memory for all their arguments.
+// The arguments of a call. A process makes few different calls many times, so equal calls share one shape:
+// the arguments of all calls of a job of 16,384 ranks do not fit in memory.
 struct CallShape {
   uint16_t op = RF_OP_NONE, flags = 0;
   uint8_t library = 0, dtype = 0, reduce_op = 0;
   uint32_t comm = RF_NO_COMM;  // index in its process
   int peer = RF_PEER_NONE, recv_peer = RF_PEER_NONE, tag = 0, recv_tag = kTagUnknown, result = 0;
-  int stream = 0;  // of NCCL: a number that tells the streams of its process apart; 0: its place is not known
+  int stream = 0;  // for NCCL: identifies a stream within its process; 0: its position is unknown
   uint64_t count = 0, where = 0;
-  // Only of an open call, and of a nonblocking one whose record has the mask (mask_known):
+  // Only of an open call, and of a nonblocking call whose record has the mask (mask_known):
   uint64_t needs_mask = 0;
   bool mask_known = false;
-  // Only of a call that is open:
+  // Only of an open call:
   uint64_t deadline_ns = 0;
-  uint32_t pending_count = 0;  // requests it waits for; Process::waits_for names those that are known
+  uint32_t pending_count = 0;  // number of requests it waits for; Process::waits_for names the known ones
 
   bool operator==(const CallShape&) const = default;
 };
@@ -39,13 +39,13 @@ struct CallShape {
 struct Call {
   enum class Status : uint8_t {
     kInside,    // entered, not left
-    kReturned,  // with success; of a nonblocking one: seen complete
+    kReturned,  // with success; a nonblocking call: seen complete
     kFailed,    // left, or completed, with an error
-    kPending,   // nonblocking, returned; its work was not seen complete
+    kPending,   // nonblocking and returned; its work was not seen complete
   };
   const CallShape* shape = nullptr;  // of its process
   uint64_t seq = 0;
-  uint64_t step = 0;  // last step begun before it in its process, + 1; 0 none
+  uint64_t step = 0;  // last step that its process began before it, + 1; 0: none
   TimeNs entered = 0, left = 0;
   uint32_t number = 0;
   uint8_t lane = 0;
@@ -64,7 +64,7 @@ struct Call {
   int result() const { return shape->result; }
   int stream() const { return shape->stream; }
   uint64_t count() const { return shape->count; }
-  uint64_t bytes() const;  // of as many elements; of a type that is not known: as if of one byte
+  uint64_t bytes() const;  // of `count` elements; an unknown type counts as one byte
   uint64_t where() const { return shape->where; }
   uint64_t needs_mask() const { return shape->needs_mask; }
   bool mask_known() const { return shape->mask_known; }
@@ -84,7 +84,7 @@ struct Process {
   std::vector<std::pair<const CommGroup*, const Member*>>
       seats;                                            // its communicators, in the order of comms()
   std::vector<Call> calls;                              // all, by (lane, number)
-  std::map<uint32_t, std::vector<uint64_t>> waits_for;  // lane -> RF_ORIGINs that its open wait names
+  std::map<uint32_t, std::vector<uint64_t>> waits_for;  // lane -> the RF_ORIGINs that its open wait names
   bool stable = true;
 
   int rank() const { return view->rank; }
@@ -92,39 +92,41 @@ struct Process {
   bool ended_with_0() const {
     return ended() && view->end.status_known && !view->end.by_signal && view->end.value == 0;
   }
-  // Died, ended with an error, or with a status that nobody knows.
+  // The process died, or ended with an error or with an unknown status.
   bool ended_badly() const { return ended() && !ended_with_0(); }
   bool helper() const { return view->helper; }  // in the view only for what it shares with ranks
   bool member() const { return view->stage >= RF_STAGE_MEMBER; }
-  bool has_streams() const;  // its record is of streams, by a recorder inside the process
+  bool has_streams() const;  // its record describes streams and comes from a recorder inside the process
   const Call* find(uint32_t lane, uint32_t number) const;
   const Call* inside(uint32_t lane) const;  // the open call of a lane, or null
   std::vector<const Call*> all_inside() const;
-  // The call that a lane sits in because this one has not completed: itself, or a wait that names it; null.
+  // Returns the call that a lane is in because this one has not completed: the call itself, or a wait that
+  // names it; else null.
   const Call* held_by(const Call&) const;
 };
 
 enum class Known { kNo, kYes, kUnknown };
 
-// A communicator's member. Either may be null: a process we have not seen, or one whose record does
-// not know the communicator.
+// A communicator's member. Either pointer may be null: the process was not seen, or its record does not have
+// the communicator.
 struct Member {
   int rank = 0;  // in the communicator
   int world_rank = -1;
   const Process* process = nullptr;
   const CommView* comm = nullptr;
-  std::vector<const Call*> calls;  // those matched by position, in order of seq; no executions, none refused
-  // From this place on a call that failed leaves it open which place the library gives (places.h); 0: all are
-  // known.
+  std::vector<const Call*> calls;  // matched by position, in order of seq; without executions and refused
+  // From this place on, the places in the library's order are uncertain because a call failed (places.h); 0:
+  // all are known.
   uint64_t unsure_from = 0;
-  const Call* first_failed = nullptr;  // that took a place; null where an earlier one may be lost
-  int64_t shift = 0;  // of the newest calls' places against the member's own count: refused ones took none
-  int64_t may_be_lower = 0, may_be_higher = 0;  // by how much those places may be other ones
+  const Call* first_failed = nullptr;  // the first that took a place; null if an earlier one may be lost
+  int64_t shift = 0;  // difference between the newest calls' places and the member's own count, because
+                      // refused calls took no place
+  int64_t may_be_lower = 0, may_be_higher = 0;  // by how much those places may be wrong
 
   const Call* at(uint64_t seq) const;
   uint64_t last_entered() const;
   Known entered(uint64_t seq) const;
-  uint64_t least_place(const Call&) const;  // the lowest one that the call may have
+  uint64_t least_place(const Call&) const;  // the lowest place that the call may have
 };
 
 struct CommGroup {
@@ -134,18 +136,18 @@ struct CommGroup {
   uint32_t flags = 0;
   rf_library library = RF_LIB_NONE;
   uint32_t ordinal = ~0u;                 // the smallest that a member knows it by
-  std::vector<Member> members;            // size of them, by rank
-  std::vector<const Member*> unfinished;  // those with a call that did not return success
+  std::vector<Member> members;            // the smallest ordinal that a member has for it
+  std::vector<const Member*> unfinished;  // members with a call that did not return success
   mutable std::optional<uint64_t>
-      differs_from;  // first_difference() (first_difference.h), once it was asked for
-  // The first place at which nothing is paired any more: a member revoked the communicator before, or repairs
-  // it after a failure; 0: none.
+      differs_from;  // first_difference() (first_difference.h), kept once it was asked for
+  // The first place at which calls are no longer paired: before it, a member revoked the communicator or
+  // began to repair it after a failure; 0: none.
   uint64_t broken_from = 0;
-  bool revoked = false;  // by a member: each call on it comes back
+  bool revoked = false;  // by a member: each call on it returns
 
-  const Member* of(const Process&) const;  // its first: a process with several devices has a member for each
+  const Member* of(const Process&) const;  // its first: a process with several devices has one for each
   const Member* of(const Process&, uint32_t comm_index) const;
-  uint64_t first_seq() const;  // the smallest seq that every member's calls still hold
+  uint64_t first_seq() const;  // the smallest seq that is still recorded for every member
 };
 
 struct Divergence;  // sequences.h
@@ -169,19 +171,19 @@ class JobView {
   const Process* rank(int world_rank) const;
   const CommGroup* group(const Process&, uint32_t comm_index) const;
 
-  // Where members stop making the same calls: computed once, when the first rule asks.
+  // Where members stop making the same calls. Computed when a rule first asks, then cached.
   const std::vector<Divergence>& divergences() const;
-  // Who waits for whom (waits.h): computed once, too.
+  // Which rank waits for which (waits.h). Also cached.
   const Waits& waits() const;
-  // Messages that never come (unsent.h): the same.
+  // Messages that never come (unsent.h). Also cached.
   const std::vector<Unsent>& unsent() const;
-  // What a job that is over would hang in if MPI buffered nothing (strict_replay.h): computed once, too. None
-  // while it runs, and where its record does not tell.
+  // The cycle in which a finished job would hang if MPI buffered nothing (strict_replay.h). Also cached. None
+  // while the job runs, and if the record does not determine it.
   const std::optional<std::vector<StrictWait>>& strict_cycle() const;
-  // Where the job hung in a deadlock and its ranks' own limits ended that: the job as it hung (rewound.h);
-  // else this one. Computed once, too.
+  // If the job hung in a deadlock that the ranks' own limits ended: the job as it hung (rewound.h); else this
+  // job. Also cached.
   const JobView& when_it_hung() const;
-  // late.h and stream_order.h: computed once for the same options.
+  // late.h and stream_order.h: cached for one set of options.
   const std::vector<Late>& late_ranks(const DiagnoseOptions&) const;
   const StreamKnot& stream_knot(const DiagnoseOptions&) const;
 
@@ -205,11 +207,11 @@ class JobView {
   std::unordered_map<uint64_t, const CommGroup*> by_id_;
 };
 
-// Ops that take a place in their communicator's order.
+// Whether the operation takes a place in its communicator's order.
 bool is_positional(uint16_t op);
 
-// The lane that alone made calls on the communicator; none where several did, or nobody, or one that has no
-// bit of its own (RF_COMM_ISSUER_OVERFLOW).
+// Returns the only lane that made calls on the communicator. Returns none if no lane or several lanes did, or
+// one without a bit of its own (RF_COMM_ISSUER_OVERFLOW).
 std::optional<uint32_t> only_issuer(const CommView&);
 
 }  // namespace rankfault

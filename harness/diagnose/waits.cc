@@ -1,4 +1,3 @@
-// waits: see waits.h.
 #include "harness/diagnose/waits.h"
 
 #include <fmt/format.h>
@@ -14,22 +13,23 @@ namespace rankfault {
 
 namespace {
 
-// Inside a nonblocking call nobody waits yet; its work does, once the call has returned.
+// No rank waits yet inside a nonblocking call; its work is awaited once the call has returned.
 bool is_awaited(const Call& c) {
   return (c.open() && !(c.flags() & RF_CALL_NONBLOCKING)) || c.status == Call::Status::kPending;
 }
 
-// What a recorder tells of streams is another matter (streams.h).
+// streams.h handles what a recorder reports about streams.
 bool is_of_a_stream(const Process& p, const Call& c) { return c.library() == RF_LIB_NCCL || p.has_streams(); }
 
-// Where the thread sits that waits for an operation of NCCL: in a host wait that names it, or still in the
-// host call, where the library may connect; null: its work overlaps with the program's.
+// Returns the call in which a thread waits for an operation of NCCL: a host wait that names it, or the host
+// call itself, in which the library may connect. null: the work overlaps with the program's.
 const Call* held_by_stream(const Process& p, const Call& c) {
   if (p.has_streams() || !is_collective(c.op())) return nullptr;
   return c.open() ? &c : c.status == Call::Status::kPending ? p.held_by(c) : nullptr;
 }
 
-// The same of a message; one in a group waits in the group's end, where NCCL may connect the two.
+// The same for a message. A message in a group waits in the group's end, where NCCL may connect the two
+// ranks.
 const Call* message_held_by_stream(const Process& p, const Call& c) {
   if (p.has_streams() || c.count() == 0) return nullptr;
   if (c.open()) return in_nccl_group(p, c) ? nullptr : &c;
@@ -59,7 +59,7 @@ void collective_waits(const CommGroup& group, const Member& waiter, Waits& waits
   }
 }
 
-// A receive needs its send. Whether NCCL holds a send back until it is received, is NCCL's choice.
+// A receive needs its send. NCCL decides whether it holds a send back until it is received.
 void stream_message_waits(const CommGroup& group, const Member& waiter, const Call& c,
                           std::vector<WaitEdge>& edges) {
   const Call* held = message_held_by_stream(*waiter.process, c);
@@ -72,7 +72,7 @@ void stream_message_waits(const CommGroup& group, const Member& waiter, const Ca
   edges.push_back({&group, &waiter, &c, &partner, receives(c), entered, held, false});
 }
 
-// A message that may come from several is awaited from nobody when one of them has sent it.
+// A message that may come from several ranks is no longer awaited when one of them has sent it.
 void message_waits(const CommGroup& group, const Member& waiter, const Call& c,
                    std::vector<WaitEdge>& edges) {
   const Partners partners = partners_of(c, group);

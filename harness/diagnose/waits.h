@@ -1,5 +1,5 @@
-// waits: who waits for whom now: every open or pending call, and the members that have not come. Kept by
-// JobView::waits().
+// waits: which ranks wait for which others now: every open or pending call, and the members that have not
+// come. JobView::waits() caches them.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace rankfault {
 
-// A place in a communicator's order, and the members that are not known to have entered it, by rank.
+// A place in a communicator's order, and the members, by rank, that are not known to have entered it.
 struct Place {
   const CommGroup* group = nullptr;
   uint64_t seq = 0;
@@ -23,25 +23,25 @@ struct PlaceWait {
   const Place* place = nullptr;
   const Member* waiter = nullptr;
   const Call* call = nullptr;
-  const Call* held = nullptr;  // as of a WaitEdge
+  const Call* held = nullptr;  // as WaitEdge::held
   Needs needs;
 
   bool needs_member(const Member& m) const { return needs.certainly(m.rank); }
   WaitEdge edge_to(const Member&, Known entered) const;
 };
 
-// Of collectives the edges are not listed: half of a large communicator may wait for the other half.
+// The edges of collectives are not listed: half of a large communicator may wait for the other half.
 struct Waits {
   std::map<std::pair<const CommGroup*, uint64_t>, Place> places;
   std::vector<PlaceWait> collective;                               // in the order of comms(), members, calls
-  std::map<const CommGroup*, std::pair<size_t, size_t>> of_group;  // which of them
+  std::map<const CommGroup*, std::pair<size_t, size_t>> of_group;  // its range in `collective`
   std::vector<WaitEdge> messages;  // one for each (call, member that did not enter it), by need or not
 };
 
-// The edges of those who wait for one process, by need; sends of NCCL that hold their rank, too.
+// Returns the edges of the ranks that wait for one process by need, and of NCCL sends that hold their rank.
 std::vector<WaitEdge> waiting_for(const JobView&, const Process&);
 
-// Fills sides, op, comm, seq and evidence from edges on the communicator of the first.
+// Fills sides, op, comm, seq and evidence from the edges on the communicator of the first edge.
 void tell_waiters(Finding&, const JobView&, const std::vector<WaitEdge>&);
 
 }  // namespace rankfault

@@ -1,4 +1,3 @@
-// words: see words.h.
 #include "harness/diagnose/words.h"
 
 #include <fmt/format.h>

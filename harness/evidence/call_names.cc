@@ -1,4 +1,3 @@
-// call_names: see call_names.h.
 #include "harness/evidence/call_names.h"
 
 #include <algorithm>
@@ -9,7 +8,7 @@
 namespace rankfault {
 namespace {
 
-// Each library spells them in its own way: without case and underscores they agree.
+// Each library spells the operations differently: without case and underscores the names agree.
 std::string op_word(std::string_view spelled) {
   static const std::map<std::string, const char*, std::less<>> ops{
       {"allreduce", "all_reduce"},
@@ -75,7 +74,7 @@ std::string_view last_part(std::string_view name) {
   return colons == std::string_view::npos ? name : name.substr(colons + 2);
 }
 
-// "gloo::(anonymous namespace)::run" and template arguments are no part of an entry's name.
+// "gloo::(anonymous namespace)::run" and template arguments are not part of an entry's name.
 std::string without_template(const std::string& name) { return name.substr(0, name.find('<')); }
 
 }  // namespace
@@ -90,10 +89,10 @@ StackCall native_call(const std::string& function) {
     const std::string op = op_word(plain.substr(4));
     return op.empty() ? StackCall{} : StackCall{plain, op};
   }
-  // Inside of gloo are transports with a send of their own: only its own functions are calls.
+  // Gloo contains transports with their own send: only Gloo's own functions are calls.
   const bool gloo_call = under("gloo::") && (name.find("::", 6) == std::string::npos ||
                                              name == "gloo::rendezvous::Context::connectFullMesh");
-  // c10d keeps threads of its own that wait for work: only the calls count, by their last name.
+  // c10d has its own threads that wait for work: only the calls count, by the last part of their name.
   if (gloo_call || under("c10d::ProcessGroup") || under("c10d::Work")) {
     const std::string op = op_word(last_part(name));
     return op.empty() ? StackCall{} : StackCall{name, op};

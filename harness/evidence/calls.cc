@@ -1,4 +1,3 @@
-// calls: see calls.h.
 #include "harness/evidence/calls.h"
 
 #include <fmt/format.h>
@@ -44,7 +43,7 @@ std::string thread_line(const ThreadEvidence& thread) {
   std::string line = state_word(thread.state);
   if (!call.name.empty()) line += ", in " + call.name;
   if (!call.name.empty()) return line;
-  // The library's own name for what it waits in says more than the kernel's.
+  // The library's own function name is more informative than the kernel's.
   if (!thread.frames.empty() && !thread.frames[0].function.empty() && is_library(thread.frames[0].module))
     return line + ", in " + thread.frames[0].function;
   return thread.system_call.empty() ? line : line + ", in system call " + thread.system_call;
@@ -57,7 +56,7 @@ StackCall call_of(const ThreadEvidence& thread) {
     if (StackCall call = python_call(*f); !call.op.empty()) return call;
   for (auto f = thread.frames.rbegin(); f != thread.frames.rend(); ++f)
     if (StackCall call = native_call(f->function); !call.name.empty()) return call;
-  // A stripped library does not tell which call it is; the program called it all the same. Its own threads
+  // A stripped library does not show which call it is, but the program did call it. The library's own threads
   // have no frame of the program.
   if (own_frames(thread, 1).empty()) return {};
   for (auto f = thread.frames.rbegin(); f != thread.frames.rend(); ++f)

@@ -1,4 +1,4 @@
-// calls: which communication call a thread is in by its stack, and the frames of it that a person wants.
+// calls: finds the communication call of a thread from its stack, and selects the frames for users.
 #pragma once
 
 #include <set>
@@ -10,17 +10,18 @@
 
 namespace rankfault {
 
-// By its Python frames, else by its native ones.
+// Uses the Python frames, else the native ones.
 StackCall call_of(const ThreadEvidence&);
-// Of the main thread, else of any other one that is in a call.
+// Returns the call of the main thread, else of any other thread that is in one.
 StackCall call_of(const RankEvidence&);
-// All that its threads are in: with PyTorch the main thread waits for what a worker does.
+// Returns the operations of all threads: with PyTorch the main thread waits for a worker.
 std::set<std::string> ops_of(const RankEvidence&);
 
-// The frames outside of all libraries, the innermost first: where the program itself stands.
+// Returns the frames outside all libraries, innermost first: the place in the program itself.
 std::vector<std::string> own_frames(const ThreadEvidence&, size_t most);
 
-// Lines for people: the call, the program's own frames, what it waits for; then what was not to be had.
+// Returns lines for users: the call, the program's own frames, and what it waits for; then the evidence that
+// was not available.
 std::vector<std::string> short_evidence(const RankEvidence&);
 
 }  // namespace rankfault

@@ -1,5 +1,5 @@
-// Evidence: what one process of a hung job is doing now: its threads with their stacks, and its sockets.
-// Plain data for people; nothing is ever proven by it.
+// Evidence: what one process of a hung job does now: its threads with their stacks, and its sockets. Plain
+// data for users; it never proves anything.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ struct Frame {
 
 struct PythonFrame {
   std::string function, where;  // where: "train.py:12"
-  bool library = false;         // of an installed package, or Python's own
+  bool library = false;         // from an installed package, or from Python itself
   bool operator==(const PythonFrame&) const = default;
 };
 
 struct ThreadEvidence {
   int tid = 0;
   std::string name;
-  char state = 0;                   // R S D T t Z, as the kernel says
-  std::string kernel;               // what it waits for in the kernel: wchan; "" unknown
+  char state = 0;                   // R S D T t Z, from the kernel
+  std::string kernel;               // the kernel function that it waits in: wchan; "" unknown
   std::string system_call;          // "futex", "poll"; "" none or unknown
   std::vector<Frame> frames;        // innermost first
   std::vector<PythonFrame> python;  // innermost first
@@ -45,11 +45,11 @@ struct RankEvidence {
   int rank = -1;  // -1: a process without a rank
   int pid = 0;
   std::string command;
-  uint64_t cpu_ns = 0;                  // CPU time used so far, by it and by its helpers; 0 unknown
+  uint64_t cpu_ns = 0;                  // CPU time used so far, with its helpers; 0 unknown
   std::vector<ThreadEvidence> threads;  // the main thread first
   std::vector<SocketEvidence> sockets;
-  std::string no_stacks;  // why native stacks are missing, or not whole; "" they are there
-  std::string no_python;  // how to get Python frames; "" they are there, or it is no Python
+  std::string no_stacks;  // why native stacks are missing or incomplete; "": they are complete
+  std::string no_python;  // how to get Python frames; "": they exist, or it is not a Python process
   bool operator==(const RankEvidence&) const = default;
 };
 

@@ -1,4 +1,4 @@
-// evidence_json: evidence as the JSON of evidence/rank-N.json, and back.
+// evidence_json: converts evidence to the JSON of evidence/rank-N.json and back.
 #include <fmt/format.h>
 
 #include "harness/evidence/evidence.h"

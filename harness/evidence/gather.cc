@@ -1,4 +1,3 @@
-// gather: see gather.h.
 #include "harness/evidence/gather.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// gather: the evidence of a process of the job, taken now.
+// gather: collects the present evidence of a process of the job.
 #pragma once
 
 #include "harness/base/process_id.h"
@@ -9,13 +9,13 @@
 namespace rankfault {
 
 struct GatherOptions {
-  Duration stacks{500'000'000};    // how long the threads of one process may be held, all together
-  Duration python{5'000'000'000};  // how long py-spy may take for one process
+  Duration stacks{500'000'000};    // total time for which the threads of one process may be held
+  Duration python{5'000'000'000};  // time limit of py-spy for one process
 };
 
-// Only for processes that the job made or the user named. Nothing of them is changed: while a stack is read
-// its thread is stopped for a moment, by ptrace and without a signal. nullopt-like: kRefused when the process
-// is gone, or the pid is another process by now.
+// Only for processes that the job created or the user named. It changes nothing in them: while it reads a
+// stack, ptrace stops the thread for a moment, without a signal. Returns kRefused if the process is gone or
+// the pid is another process by now.
 Result<RankEvidence> gather(int pid, uint64_t start, int rank, Places& places, const GatherOptions& = {});
 
 }  // namespace rankfault

@@ -1,4 +1,3 @@
-// job_ranks: see job_ranks.h.
 #include "harness/evidence/job_ranks.h"
 
 #include <fcntl.h>
@@ -81,7 +80,7 @@ Status may_look_at(int pid) {
   return refused(fmt::format("process {} cannot be looked at: {}", pid, std::strerror(errno)));
 }
 
-// By rank, every process that carries that number.
+// Returns, by rank, every process that has that number.
 std::map<int, std::vector<Candidate>> candidates(const std::set<int>& pids, const RankVariable& variable) {
   std::map<int, std::vector<Candidate>> found;
   for (const int pid : pids) {
@@ -100,7 +99,7 @@ std::map<int, std::vector<Candidate>> candidates(const std::set<int>& pids, cons
   return found;
 }
 
-// The topmost of those that have a library, else of all: its parent is none of them.
+// Returns the topmost process of those that have a library, else of all: its parent is not among them.
 const Candidate& choose(const std::vector<Candidate>& all) {
   const bool some = std::any_of(all.begin(), all.end(), [](const Candidate& c) { return c.has_library; });
   for (const Candidate& c : all) {

@@ -1,4 +1,4 @@
-// job_ranks: which processes below a launcher are the ranks of its job, for one that was started without us.
+// job_ranks: finds the ranks of a job below its launcher, for a job that rankfault did not start.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ struct JobRank {
 };
 
 struct JobRanks {
-  std::vector<JobRank> ranks;  // by rank; one process each
-  int world_size = 0;          // as the ranks were told; 0 unknown
+  std::vector<JobRank> ranks;  // by rank; one process for each
+  int world_size = 0;          // from the environment of the ranks; 0 unknown
 };
 
-// What a launcher tells its ranks through their environment (launcher_env.def). `pid` itself and all its
-// descendants are asked. Helpers of a rank inherit its number: the rank is the topmost process that has a
-// communication library loaded, or the topmost one. Errors: no such process; one that we may not look at;
-// none below it is a rank.
+// Reads the variables by which a launcher identifies its ranks (launcher_env.def) in `pid` and all its
+// descendants. Helpers of a rank inherit its number: the rank is the topmost process that has loaded a
+// communication library, or else the topmost one. Errors: no such process; no right to read one; no rank
+// below it.
 Result<JobRanks> ranks_below(int pid);
 
 }  // namespace rankfault

@@ -1,4 +1,3 @@
-// native_stacks: see native_stacks.h.
 #include "harness/evidence/native_stacks.h"
 
 #include <elfutils/libdwfl.h>
@@ -39,7 +38,7 @@ std::string why_refused(int error) {
   return "ptrace is not permitted: the process is another user's, or is traced already (a debugger?)";
 }
 
-// One thread of the process, stopped while this object lives.
+// One thread of the process, stopped during the life of this object.
 class HeldThread {
  public:
   HeldThread(int tid, TimeNs deadline) : tid_(tid) {
@@ -51,7 +50,7 @@ class HeldThread {
     while (error_ == 0 && !stopped_) wait(deadline);
   }
   ~HeldThread() {
-    // A thread that did not stop in time (state D) is let go by the end of our own thread.
+    // A thread that did not stop in time (state D) is released when our own thread ends.
     if (stopped_) ::ptrace(PTRACE_DETACH, tid_, nullptr, deliver_);
   }
   HeldThread(const HeldThread&) = delete;
@@ -68,10 +67,10 @@ class HeldThread {
       error_ = errno;
     } else if (got == tid_ && WIFSTOPPED(status)) {
       stopped_ = true;
-      // A signal that was on its way is handed on when we let go; our own stop is none.
+      // A signal that was pending is delivered at the release; our own stop is not a signal.
       if ((status >> 16) != PTRACE_EVENT_STOP) deliver_ = WSTOPSIG(status);
     } else if (got == tid_) {
-      error_ = ESRCH;  // it ended under us
+      error_ = ESRCH;  // it ended in the meantime
     } else if (now_ns() > deadline) {
       error_ = ETIMEDOUT;
     } else {
@@ -99,8 +98,8 @@ int take_frame(Dwfl_Frame* frame, void* argument) {
   return walk->frames->size() >= kMostFrames || now_ns() > walk->deadline ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
-// Frames are walked by the tables that every loaded file has (.eh_frame): no debug information is looked for
-// while a thread is held, and nothing is ever asked on the network.
+// The unwinder uses the tables that every loaded file has (.eh_frame). It looks for no debug information
+// while a thread is held, and never uses the network.
 int no_debug_file(Dwfl_Module*, void**, const char*, Dwarf_Addr, const char*, const char*, GElf_Word,
                   char**) {
   return -1;
@@ -134,7 +133,7 @@ bool is_there(int pid, int tid) {
   return false;
 }
 
-// Runs on a thread of its own.
+// Runs on a separate thread.
 void collect(int pid, TimeNs deadline, NativeStacks& out) {
   const DwflHandle dwfl = open_process_map(pid);
   if (!dwfl) {
@@ -150,7 +149,7 @@ void collect(int pid, TimeNs deadline, NativeStacks& out) {
     }
     const HeldThread held(thread.tid, deadline);
     if (!held.stopped()) {
-      // One that is about to end may be refused, too: that says nothing of the others.
+      // A thread that is about to end may also be refused: this says nothing about the others.
       if (held.error() == ETIMEDOUT)
         ++left_out;
       else if (held.error() != ESRCH)

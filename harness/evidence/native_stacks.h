@@ -1,8 +1,8 @@
-// native_stacks: the return addresses of every thread of a process, by ptrace and its unwind tables.
+// native_stacks: the return addresses of every thread of a process, by ptrace and the unwind tables.
 //
-// A thread is seized and interrupted, never sent a signal: when we die in the middle the kernel lets it go,
-// and one that was stopped by a signal stays so. All of it is done by a thread of our own that ends with it,
-// since the kernel also releases what an ended tracer held.
+// A thread is seized and interrupted and gets no signal. If the tool dies in the middle, the kernel releases
+// the thread; a thread that a signal had stopped stays stopped. A separate thread of the tool does all of
+// this and then ends, because the kernel also releases the threads of a tracer that has ended.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct RawFrame {
 
 struct NativeStacks {
   std::map<int, std::vector<RawFrame>> threads;  // by tid; innermost frame first
-  std::string why_not;                           // "" all are there
+  std::string why_not;                           // "": all are complete
 };
 
 NativeStacks native_stacks(int pid, Duration limit);

@@ -1,4 +1,3 @@
-// odd_ranks: see odd_ranks.h.
 #include "harness/evidence/odd_ranks.h"
 
 #include <fmt/format.h>
@@ -13,17 +12,17 @@
 namespace rankfault {
 namespace {
 
-constexpr const char* kWait = "wait";  // for something begun before: which operation, the stack does not say
+constexpr const char* kWait = "wait";  // for earlier work: the stack does not show which operation
 
-// One rank over all looks.
+// One rank, over all looks.
 struct Seen {
   int rank = -1;
   const RankEvidence* last = nullptr;
-  bool readable = true;       // there were stacks at every look
-  bool moves = false;         // it was not at the same place at every look
-  bool stopped = true;        // its main thread was, at every look
+  bool readable = true;       // every look had stacks
+  bool moves = false;         // it was at different places
+  bool stopped = true;        // its main thread was stopped at every look
   bool runs = false;          // a thread of it ran, it used CPU time, or it slept at different places
-  std::set<std::string> ops;  // what it was in, at every look
+  std::set<std::string> ops;  // its operations at every look
 };
 
 bool has_stacks(const RankEvidence& e) {
@@ -31,7 +30,7 @@ bool has_stacks(const RankEvidence& e) {
                      [](const ThreadEvidence& t) { return !t.frames.empty() || !t.python.empty(); });
 }
 
-// The program's own innermost frame in the main thread: where it waits, as far as the program is concerned.
+// Returns the program's own innermost frame in the main thread: the place where the program waits.
 std::string own_place(const RankEvidence& e) {
   if (e.threads.empty()) return "";
   const std::vector<std::string> frames = own_frames(e.threads.front(), 1);
@@ -54,8 +53,8 @@ bool same_stack(const RankEvidence& a, const RankEvidence& b) {
          a.threads.front().python == b.threads.front().python;
 }
 
-// More than a twentieth of one core: threads that only keep time use far less. A helper that ended took its
-// time with it.
+// Uses a threshold of a twentieth of one core: threads that only keep time use far less. If a helper ended,
+// its time is no longer counted.
 bool used_cpu(const RankEvidence& first, const RankEvidence& last, Duration during) {
   if (first.cpu_ns == 0 || last.cpu_ns == 0) return false;
   return last.cpu_ns < first.cpu_ns ||
@@ -88,8 +87,8 @@ Seen seen_of(const StackLooks& looks, int rank) {
   return seen;
 }
 
-// The operation that most ranks are in; on equal counts the first by name, and never a bare wait before one
-// that has a name.
+// Returns the operation of most ranks. On equal counts it is the first by name, and a plain wait never comes
+// before a named operation.
 std::string common_op(const std::vector<Seen>& all) {
   std::map<std::string, int> count;
   for (const Seen& s : all)
@@ -101,8 +100,8 @@ std::string common_op(const std::vector<Seen>& all) {
 }
 
 struct Sides {
-  std::vector<const Seen*> inside, elsewhere;  // of the common call; elsewhere: in another one
-  std::vector<const Seen*> running, asleep;    // outside of any
+  std::vector<const Seen*> inside, elsewhere;  // in the common call; elsewhere: in another one
+  std::vector<const Seen*> running, asleep;    // outside any call
 };
 
 Sides sides_of(const std::vector<Seen>& all, const std::string& op) {
@@ -112,7 +111,7 @@ Sides sides_of(const std::vector<Seen>& all, const std::string& op) {
       sides.inside.push_back(&s);
     else if (s.ops.empty())
       (s.runs ? sides.running : sides.asleep).push_back(&s);
-    else if (!s.ops.count(kWait))  // a bare wait may be for this very operation
+    else if (!s.ops.count(kWait))  // a plain wait may be for this very operation
       sides.elsewhere.push_back(&s);
   }
   return sides;
@@ -128,7 +127,7 @@ std::string ranks_text(const std::vector<int>& ranks) {
   return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, " "));
 }
 
-// How a rank itself calls what it does: "gloo::barrier".
+// Returns the rank's own name for the operation: "gloo::barrier".
 std::string name_of(const RankEvidence& e, const std::string& op) {
   for (const ThreadEvidence& thread : e.threads)
     if (const StackCall call = call_of(thread); call.op == op || call.name == op) return call.name;
@@ -137,7 +136,7 @@ std::string name_of(const RankEvidence& e, const std::string& op) {
 
 const char* is_are(const std::vector<int>& ranks) { return ranks.size() == 1 ? "is" : "are"; }
 
-// Ranks with the same call and the same own frame share a side.
+// Ranks with the same call and the same own frame form one side.
 void add_sides(const std::vector<const Seen*>& seen, Finding& finding) {
   for (const Seen* s : seen) {
     Side side;
@@ -180,7 +179,7 @@ Finding odd_finding(const char* kind, const char* how, const std::vector<const S
   return f;
 }
 
-// Inside of a call or not: what is stopped does not come on.
+// Inside a call or not, a stopped rank does not go on.
 Findings stopped_ranks(const std::vector<Seen>& all, const StackLooks& looks) {
   std::vector<const Seen*> stopped, others;
   for (const Seen& s : all) (s.stopped ? stopped : others).push_back(&s);
@@ -196,7 +195,7 @@ Findings stopped_ranks(const std::vector<Seen>& all, const StackLooks& looks) {
   return {{f}};
 }
 
-// Told by its launcher that there are so many, and not all have a process here.
+// Names the ranks that have no process here, by the number of ranks from the launcher.
 std::string absent_text(const StackLooks& looks) {
   std::vector<int> absent;
   for (int rank = 0; rank < looks.world_size && absent.size() < 16; ++rank)
@@ -206,7 +205,7 @@ std::string absent_text(const StackLooks& looks) {
                                       absent.size() == 1 ? "has" : "have");
 }
 
-// Asleep at one place, or in one call, at every look: nothing shows that it goes on.
+// Returns a rank that was asleep at one place, or in one call, at every look: nothing shows that it goes on.
 const Seen* one_that_stays(const std::vector<Seen>& all) {
   for (const Seen& s : all)
     if (!s.readable || (!s.moves && (!s.ops.empty() || !s.runs))) return &s;
@@ -219,7 +218,7 @@ std::string stays_text(const Seen& s) {
                      s.ops.empty() ? "" : ", in " + name_of(*s.last, *s.ops.begin()));
 }
 
-// That one rank goes on does not show that those do that it may wait for, or that wait for it.
+// If one rank goes on, the ranks that it waits for, or that wait for it, need not.
 Findings some_move(const std::vector<Seen>& all, const Seen& mover, const std::string& absent) {
   const std::string moves = fmt::format("rank {} was not at the same place at every look", mover.rank);
   const Seen* stays = one_that_stays(all);

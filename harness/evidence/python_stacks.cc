@@ -1,4 +1,3 @@
-// python_stacks: see python_stacks.h.
 #include "harness/evidence/python_stacks.h"
 
 #include <fmt/format.h>
@@ -37,7 +36,7 @@ bool is_library(const std::string& path) {
   return false;
 }
 
-// "train.py:12"; the file's own folder too where the name says nothing by itself.
+// "train.py:12"; with the file's folder if the name alone is not informative.
 std::string place_text(const Json& frame) {
   std::filesystem::path path = frame.value("filename", "");
   std::string name = path.filename().string();
@@ -45,9 +44,9 @@ std::string place_text(const Json& frame) {
   return printable(fmt::format("{}:{}", name, frame.value("line", 0)));
 }
 
-// Which thread of ours Python's is; null: one that has ended. py-spy does not always know (a foreign
-// namespace, an old interpreter): then the main thread is told by its name, and any other one is kept as a
-// thread of its own, without a number: its frames are nobody else's.
+// Returns our thread for Python's thread; null: it has ended. py-spy does not always know the number (a
+// foreign namespace, an old interpreter). The main thread is then identified by its name, and any other
+// thread is kept as a separate one without a number, because its frames belong to no known thread.
 ThreadEvidence* thread_of(const Json& thread, RankEvidence& out) {
   const bool numbered = thread.contains("os_thread_id") && thread["os_thread_id"].is_number();
   const Json& text = thread.contains("thread_name") ? thread["thread_name"] : Json();
@@ -96,7 +95,7 @@ void add_python(const MemoryMap& map, Duration limit, RankEvidence& out) {
     out.no_python = "no Python frames: `pip install py-spy`, or name it in RANKFAULT_PYSPY";
     return;
   }
-  // --nonblocking: it reads the memory of the process and does not stop it.
+  // --nonblocking: py-spy reads the memory of the process and does not stop it.
   const auto text =
       capture({py_spy, "dump", "--nonblocking", "--json", "--pid", std::to_string(out.pid)}, {limit, false});
   if (!text || !take_py_spy(*text, out))

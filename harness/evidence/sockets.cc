@@ -1,4 +1,3 @@
-// sockets: see sockets.h.
 #include "harness/evidence/sockets.h"
 
 #include <arpa/inet.h>
@@ -29,7 +28,7 @@ std::set<uint64_t> socket_inodes(int pid) {
   return inodes;
 }
 
-// The kernel prints the words of an address as it holds them, in its own byte order.
+// The kernel prints the words of an address in its own byte order.
 std::string address_text(const std::string& hex, unsigned port) {
   uint32_t words[4] = {};
   const size_t count = hex.size() / 8;

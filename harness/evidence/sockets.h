@@ -1,4 +1,4 @@
-// sockets: the TCP connections of a process and what waits in them.
+// sockets: the TCP connections of a process and the bytes in their queues.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace rankfault {
 
-// By /proc/PID/net/tcp{,6} and the descriptors of the process. A queue that is not empty on one side and
-// empty on the other tells who does not read.
+// Uses /proc/PID/net/tcp{,6} and the descriptors of the process. A queue that is not empty on one side and
+// empty on the other shows which process does not read.
 std::vector<SocketEvidence> sockets_of(int pid);
 
 }  // namespace rankfault

@@ -1,4 +1,3 @@
-// threads: see threads.h.
 #include "harness/evidence/threads.h"
 
 #include <fmt/format.h>
@@ -16,7 +15,7 @@
 namespace rankfault {
 namespace {
 
-// Those in which a process waits; any other one is told by its number.
+// Has the system calls in which a process waits; any other one gets its number.
 std::string system_call_name(long number) {
   static const std::map<long, const char*> names{
       {SYS_read, "read"},

@@ -1,4 +1,4 @@
-// threads: what /proc says of a process and its threads.
+// threads: reads a process's threads from /proc.
 #pragma once
 
 #include <string>

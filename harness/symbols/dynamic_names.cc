@@ -1,4 +1,3 @@
-// dynamic_names: see dynamic_names.h.
 #include "harness/symbols/dynamic_names.h"
 
 #include <sys/mman.h>

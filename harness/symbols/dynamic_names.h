@@ -1,4 +1,5 @@
-// dynamic_names: what a program file asks of the loader, and what it gives, without running it.
+// dynamic_names: the names that a program file needs from the loader and the names that it defines, without
+// running it.
 #pragma once
 
 #include <optional>
@@ -10,14 +11,14 @@ namespace rankfault {
 
 struct DynamicNames {
   std::vector<std::string> needed;  // "libcudart.so.12"
-  std::set<std::string> wanted;     // functions and data that others must give
+  std::set<std::string> wanted;     // functions and data that other files must define
   std::set<std::string> given;
 };
 
-// nullopt: it is no ELF file, or has nothing dynamic.
+// nullopt: it is not an ELF file, or has no dynamic section.
 std::optional<DynamicNames> dynamic_names(const std::string& path);
 
-// Whether these bytes stand anywhere in the file.
+// Whether the file contains these bytes anywhere.
 bool file_has_text(const std::string& path, const std::string& text);
 
 }  // namespace rankfault

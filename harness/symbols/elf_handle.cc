@@ -1,4 +1,3 @@
-// elf_handle: see elf_handle.h.
 #include "harness/symbols/elf_handle.h"
 
 #include <elfutils/libdwelf.h>
@@ -42,7 +41,7 @@ bool ElfHandle::has_section(const char* wanted) const {
 
 std::unique_ptr<ElfHandle> separate_debug_file(const ElfHandle& of, const std::string& path) {
   const std::string id = of.build_id();
-  if (id.size() < 2) return nullptr;  // nothing by which a file could be known to belong to it
+  if (id.size() < 2) return nullptr;  // without it, no file can be matched
   std::string hex;
   for (const char c : id) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
   const std::string root = "/usr/lib/debug";

@@ -1,4 +1,4 @@
-// elf_handle: an ELF file opened for reading, with its descriptor; and what of it is asked more than once.
+// elf_handle: an ELF file opened for reading, with its descriptor, and common queries about it.
 #pragma once
 
 #include <gelf.h>
@@ -12,7 +12,7 @@ namespace rankfault {
 
 class ElfHandle {
  public:
-  // Null when it cannot be read as ELF. Never blocks on what is no regular file.
+  // Returns null if the file cannot be read as ELF. Never blocks on a file that is not regular.
   static std::unique_ptr<ElfHandle> open(const std::string& path);
   ~ElfHandle() { elf_end(elf_); }
   ElfHandle(const ElfHandle&) = delete;
@@ -20,7 +20,7 @@ class ElfHandle {
 
   Elf* elf() const { return elf_; }
   int fd() const { return fd_.get(); }
-  std::string build_id() const;  // its bytes, "" none
+  std::string build_id() const;  // its bytes; "": none
   bool has_section(const char* name) const;
 
  private:
@@ -29,8 +29,8 @@ class ElfHandle {
   Elf* elf_;
 };
 
-// The file under /usr/lib/debug that holds the debug information of this one, told by its build id;
-// null: there is none. Nothing is asked on the network.
+// Returns the file under /usr/lib/debug that has the debug information of this one, identified by its build
+// id; null: there is none. Never uses the network.
 std::unique_ptr<ElfHandle> separate_debug_file(const ElfHandle&, const std::string& path);
 
 // Calls see(name, header, section) for each section.

@@ -1,4 +1,3 @@
-// line_table: see line_table.h.
 #include "harness/symbols/line_table.h"
 
 #include <dwarf.h>
@@ -12,8 +11,9 @@
 namespace rankfault {
 namespace {
 
-// What may be read for one question, in bytes and units: the debug information of the largest programs has
-// gigabytes, and a diagnosis does not wait for it. By size, not by time: the same file gives the same answer.
+// The limits of one query, in bytes and units: the debug information of the largest programs has gigabytes,
+// and a diagnosis does not wait for it. The limits are sizes, not times, so that the same file gives the same
+// answer.
 constexpr uint64_t kMostIndex = 64u << 20;
 constexpr uint64_t kMostCompressed = 64u << 20;
 constexpr size_t kMostUnits = 20'000;
@@ -25,7 +25,7 @@ LineTable::LineTable(Elf* elf) {
   uint64_t compressed = 0, index = 0;
   for_each_section(elf, [&](const std::string& name, const GElf_Shdr& header, Elf_Scn*) {
     if (name.rfind(".debug_", 0) != 0) return;
-    if (header.sh_flags & SHF_COMPRESSED) compressed += header.sh_size;  // unpacked whole, when opened
+    if (header.sh_flags & SHF_COMPRESSED) compressed += header.sh_size;  // unpacked completely at the opening
     if (name == ".debug_aranges") index = header.sh_size;
   });
   if (compressed > kMostCompressed) return;

@@ -1,4 +1,4 @@
-// LineTable: source lines of one file's debug information, a compilation unit at a time.
+// LineTable: the source lines in one file's debug information, read one compilation unit at a time.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -11,12 +11,12 @@ namespace rankfault {
 
 class LineTable {
  public:
-  explicit LineTable(Elf* elf);  // null: knows nothing. Outlived by the ELF file.
+  explicit LineTable(Elf* elf);  // null: it finds nothing. The ELF file must outlive the table.
   ~LineTable();
   LineTable(const LineTable&) = delete;
   LineTable& operator=(const LineTable&) = delete;
 
-  // "step.cc:12": the file's own name without its folders, which depend on where it was built.
+  // "step.cc:12": the file name without its folders, which depend on the build machine.
   std::string find(uint64_t address);
 
  private:
@@ -28,9 +28,9 @@ class LineTable {
   void read_unit_ranges();
 
   Dwarf* dwarf_ = nullptr;
-  bool index_is_small_ = true;  // .debug_aranges may be read whole
+  bool index_is_small_ = true;  // .debug_aranges may be read completely
   bool ranges_read_ = false;
-  std::vector<UnitRange> ranges_;  // by begin; where a compiler wrote no index
+  std::vector<UnitRange> ranges_;  // by begin; for units without an index
 };
 
 }  // namespace rankfault

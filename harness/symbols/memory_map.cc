@@ -1,4 +1,3 @@
-// memory_map: see memory_map.h.
 #include "harness/symbols/memory_map.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// MemoryMap: which files a process has mapped executable, and where: from an address to a place in a file.
+// MemoryMap: the files that a process has mapped executable, and their addresses: converts an address to a
+// place in a file.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ struct Mapping {
 
 class MemoryMap {
  public:
-  // Reads /proc/PID/maps; nothing changes, and the answer is false, when the process is gone.
+  // Reads /proc/PID/maps. Returns false and changes nothing if the process is gone.
   bool read(int pid);
   bool empty() const { return mappings_.empty(); }
   const Mapping* find(uint64_t address) const;  // null: no file is mapped there

@@ -1,4 +1,3 @@
-// places: see places.h.
 #include "harness/symbols/places.h"
 
 #include <cxxabi.h>
@@ -13,7 +12,7 @@ namespace {
 
 constexpr size_t kLongName = 120;
 
-// Where the parameter list begins that ends the name, or npos.
+// Returns the begin of the parameter list at the end of the name, or npos.
 size_t parameters_of(const std::string& name) {
   const size_t close = name.rfind(')');
   if (close == std::string::npos) return close;
@@ -25,7 +24,7 @@ size_t parameters_of(const std::string& name) {
   return std::string::npos;
 }
 
-// Behind the return type, which stands before names of templates only.
+// Returns the position after the return type, which only names of templates have.
 size_t behind_return_type(const std::string& name) {
   size_t from = 0;
   int depth = 0;

@@ -1,4 +1,4 @@
-// Places: where an address of a process lies, for people: source line, else function, else module.
+// Places: converts an address of a process to a place for users: source line, else function, else module.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ struct Place {
   uint64_t function_offset = 0;
   std::string line;  // "step.cc:12", "" unknown
 
-  std::string in_module() const;  // "trainer+0x1050b": what every process with this file has in common
+  std::string in_module() const;  // "trainer+0x1050b": equal in all processes with this file
   std::string source() const;     // "step.cc:12", else "step_all+0x12", else ""
   std::string text() const;       // source(), else in_module()
 };
 
-// One for all processes: each file is opened once, at the first address asked for in it.
+// One object for all processes: each file is opened once, at the first address in it.
 class Places {
  public:
   // A return address belongs to the line of its call, which ends one byte before it.
@@ -34,7 +34,7 @@ class Places {
   std::map<std::pair<uint64_t, uint64_t>, std::unique_ptr<ProgramFile>> files_;  // by device and inode
 };
 
-// "gloo::allreduce" of "void gloo::allreduce(gloo::AllreduceOptions const&)"; C names as they are.
+// "gloo::allreduce" for "void gloo::allreduce(gloo::AllreduceOptions const&)"; C names stay unchanged.
 std::string readable_function(const std::string& symbol);
 
 }  // namespace rankfault

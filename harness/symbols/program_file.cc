@@ -1,4 +1,3 @@
-// program_file: see program_file.h.
 #include "harness/symbols/program_file.h"
 
 #include <sys/stat.h>
@@ -20,7 +19,7 @@ struct Symbol {
   size_t name = 0;
 };
 
-// The functions of one symbol table, by address. Read once, at the first question.
+// The functions of one symbol table, by address. Read once, at the first query.
 class SymbolTable {
  public:
   void read(Elf* elf, GElf_Word wanted) {
@@ -38,12 +37,13 @@ class SymbolTable {
   FunctionPlace find(uint64_t address) const {
     auto at = std::upper_bound(symbols_.begin(), symbols_.end(), address,
                                [](uint64_t a, const Symbol& s) { return a < s.begin; });
-    // Several names of one address: the shortest, then the first by name, so that it is always the same.
+    // Of several names for one address it takes the shortest, then the first by name, so that the result is
+    // stable.
     std::optional<FunctionPlace> best;
     while (at != symbols_.begin()) {
       const Symbol& s = *--at;
       if (best && address - s.begin != best->offset) break;
-      if (s.size == 0) continue;  // a label: who knows how far it reaches
+      if (s.size == 0) continue;  // a label: its size is unknown
       if (address >= s.begin + s.size) break;
       const char* text = elf_strptr(elf_, strings_, s.name);
       const std::string name = text ? text : "";
@@ -112,7 +112,7 @@ class ElfProgram final : public ProgramFile {
     return debug_.get();
   }
 
-  std::unique_ptr<ElfHandle> main_, debug_;  // before the tables: they point into them
+  std::unique_ptr<ElfHandle> main_, debug_;  // before the tables, which point into them
   std::string path_;
   bool looked_for_debug_ = false;
   std::optional<SymbolTable> symbols_;
@@ -125,7 +125,7 @@ std::unique_ptr<ProgramFile> ProgramFile::open(const std::string& path, uint64_t
   std::unique_ptr<ElfHandle> main = ElfHandle::open(path);
   struct stat st {};
   if (!main || ::fstat(main->fd(), &st) != 0) return nullptr;
-  // The device is not compared: overlays print another one in maps than stat tells.
+  // The device is not compared, because overlays print another device in maps than stat returns.
   if (st.st_ino != inode) return nullptr;
   return std::make_unique<ElfProgram>(std::move(main), path);
 }

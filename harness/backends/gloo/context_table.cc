@@ -1,4 +1,4 @@
-// context_table.cc: which Gloo contexts this process has, and which communicator entry each of their tags is.
+// context_table.cc: the Gloo contexts of this process, and the communicator entry of each of their tags.
 #include "harness/backends/gloo/context_table.h"
 
 #include "harness/backends/gloo/identity.h"

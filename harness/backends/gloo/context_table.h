@@ -1,7 +1,7 @@
-// context_table.h: which Gloo contexts this process has, and which communicator entry each of their tags is.
+// context_table.h: the Gloo contexts of this process, and the communicator entry of each of their tags.
 //
-// A lookup takes no lock and allocates nothing; contexts and streams are added under a lock, once each. Where
-// it cannot be had the context stays unknown, and the record says so.
+// A lookup takes no lock and allocates nothing. Contexts and streams are added under a lock, once each. If
+// the lock is not available, the context stays unknown, and the record notes it.
 #ifndef RANKFAULT_BACKENDS_GLOO_CONTEXT_TABLE_H
 #define RANKFAULT_BACKENDS_GLOO_CONTEXT_TABLE_H
 
@@ -16,23 +16,23 @@
 namespace rankfault::gloo_decoder {
 
 struct ContextInfo {
-  uint64_t id = 0;  // 0: not known
+  uint64_t id = 0;  // 0: unknown
   uint64_t timeout_ns = 0;
   int rank = 0;
   int size = 0;
   rf_identity identity = RF_ID_NONE;
-  std::vector<int32_t> members;  // world ranks; empty: not known
+  std::vector<int32_t> members;  // world ranks; empty: unknown
 };
 
 class ContextTable {
  public:
-  // The stream of tag 0 is the context's own entry; an entry of the same address that was there is gone.
+  // The stream of tag 0 is the context's own entry. An earlier entry of the same address is removed.
   uint32_t add(const void* context, const ContextInfo& info);
-  // The entry of (context, tag); made at the first use of that tag. A context never seen before gets an
-  // entry without identity. `rank` and `size` are the context's own.
+  // Returns the entry of (context, tag), which is created at the first use of that tag. A context that was
+  // never seen gets an entry without identity. `rank` and `size` are the context's own.
   uint32_t stream(const void* context, uint32_t tag, int rank, int size);
   void gone(const void* context);
-  // Of a context that was added; empty if it was not.
+  // Returns the data of a context that was added; empty if it was not.
   ContextInfo info_of(const void* context) const;
 
  private:
@@ -41,9 +41,8 @@ class ContextTable {
   struct Entry {
     std::atomic<uintptr_t> context{kFree};
     ContextInfo info;
-    std::vector<uint32_t> comms;  // every stream made, under the lock
-    // a cache of the same, by tag modulo its size: tag + 1 in the upper half, communicator in the lower; 0
-    // empty
+    std::vector<uint32_t> comms;  // every stream created, under the lock
+    // a cache of these, by tag modulo its size: tag + 1 in the upper half, communicator in the lower; 0 empty
     std::array<std::atomic<uint64_t>, kTags> streams{};
   };
   Entry* find(const void* context);

@@ -1,7 +1,7 @@
-// gloo_2022.cc: the decoder of plain Gloo, as Debian and Ubuntu package it (2022-05, libgloo.so.0).
+// gloo_2022.cc: the decoder of plain Gloo as packaged by Debian and Ubuntu (2022-05, libgloo.so.0).
 //
-// The wrappers bear the names of Gloo's own functions, hidden: those are friends of the options classes,
-// so they may read what is private there. Nothing here links to libgloo.
+// The wrappers have the names of Gloo's own functions, hidden. Those are friends of the options classes, so
+// the wrappers may read private members. Nothing here links to libgloo.
 #include "harness/backends/gloo/gloo_2022.h"
 
 #include <gloo/allgather.h>
@@ -29,7 +29,7 @@ rf_call collective(rf_op op, const ::gloo::Context& context, uint32_t tag, uint6
   call.comm = contexts().stream(&context, tag, context.rank, context.size);
   call.tag = static_cast<int32_t>(tag);
   call.dtype = dtype_of_size(element_size);
-  call.reduce_op = RF_REDUCE_OTHER;  // Gloo carries a function, not an operation
+  call.reduce_op = RF_REDUCE_OTHER;  // Gloo has a function, not an operation
   if (timeout.count() > 0) call.timeout_ns = static_cast<uint64_t>(timeout.count()) * 1000000;
   return call;
 }
@@ -38,7 +38,7 @@ uint64_t elements_of(const std::unique_ptr<::gloo::transport::UnboundBuffer>& bu
   return buffer && element_size ? buffer->size / element_size : 0;
 }
 
-// Members that owe this rank bytes, itself left out.
+// Sets the members that owe this rank bytes, except itself.
 void set_needs(rf_call& call, const std::vector<size_t>& lengths, int self) {
   if (lengths.size() > 64) return;
   call.flags |= RF_CALL_MASK_VALID;
@@ -62,7 +62,7 @@ void forward(const RecordedCall& recorded, void (*to)(Options&), Options& option
   }
 }
 
-// A smaller count is what a program with that mistake would pass; a larger one would read past the buffer.
+// A smaller count is what a program with that mistake would pass; a larger one would read beyond the buffer.
 void change_count(ChangedArgument<size_t>& changed, const rf_call& call, size_t& elements) {
   if (call.changed == RF_ARG_COUNT && call.changed_to <= elements) changed.change(elements, call.changed_to);
 }

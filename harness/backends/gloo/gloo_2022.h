@@ -1,4 +1,4 @@
-// gloo_2022.h: the functions behind the wrappers of gloo_2022: what is next of each name.
+// gloo_2022.h: the next definitions of the functions that gloo_2022 wraps.
 #ifndef RANKFAULT_BACKENDS_GLOO_GLOO_2022_H
 #define RANKFAULT_BACKENDS_GLOO_GLOO_2022_H
 

@@ -1,4 +1,4 @@
-// gloo_2022_attach.cc: contexts of plain Gloo (who is in them, what names them) and the decoder's table.
+// gloo_2022_attach.cc: contexts of plain Gloo (their members and identity) and the decoder's table.
 #include <gloo/allreduce.h>
 
 #include <cstdlib>
@@ -6,7 +6,7 @@
 
 #include "harness/backends/gloo/gloo_2022.h"
 
-// The wrappers of gloo_2022.cc, by their mangled names: they overload nothing there.
+// The wrappers of gloo_2022.cc, by their mangled names: they are not overloaded there.
 namespace gloo {
 void allreduce(const AllreduceOptions&);
 void broadcast(BroadcastOptions&);
@@ -47,16 +47,16 @@ uint64_t timeout_ns(const ::gloo::Context& context) {
 
 std::vector<char> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
 
-// What the others will ask for once they are connected to us.
+// Publishes what the others will read after they have connected to this rank.
 void offer_identity(::gloo::rendezvous::Store& store, int rank, bool is_world, int world_rank) {
   try {
     if (rank == 0) store.set(kIdentityKey, bytes_of(identity_text(random_identity())));
     if (!is_world) store.set(member_key(rank), bytes_of(std::to_string(world_rank)));
-  } catch (const std::exception&) {  // the job's own connect will fail the same way, and say it better
+  } catch (const std::exception&) {  // the job's own connect will fail in the same way, with a better message
   }
 }
 
-// A limit that is over already: the stores look once. FileStore counts its own limit in whole seconds.
+// Uses a limit that is already over: the stores check once. FileStore counts its own limit in whole seconds.
 bool is_there(::gloo::rendezvous::Store& store, const std::string& key) {
   try {
     store.wait({key}, std::chrono::milliseconds(-1));
@@ -66,8 +66,8 @@ bool is_there(::gloo::rendezvous::Store& store, const std::string& key) {
   }
 }
 
-// Each member offers its keys before it connects, so after the mesh is connected they are there. The bound
-// is for a member that runs without the agent: a job must not wait for what nobody will write.
+// Each member publishes its keys before it connects, so the keys exist after the mesh is connected. The limit
+// covers a member that runs without the agent: a job must not wait for a key that no member writes.
 std::string fetch(::gloo::rendezvous::Store& store, const std::string& key) {
   constexpr std::chrono::milliseconds kStep(5), kLongest(100);
   auto waited = std::chrono::milliseconds::zero();
@@ -123,8 +123,8 @@ void connect_full_mesh(::gloo::rendezvous::Context* self, ::gloo::rendezvous::St
   recorded.returned();
 }
 
-// A context made over another: named by that one and by how many were made there before. Its `parent` stays
-// empty: that word joins the tags of one context.
+// A context made from another one: its identity comes from that one and from the number of contexts made
+// there before. Its `parent` stays empty, because that field joins the tags of one context.
 std::shared_ptr<::gloo::Context> make_context(::gloo::rendezvous::ContextFactory* self, Device& device) {
   const ::gloo::Context& backing = FactoryPeek::backing(*self);
   rf_call call = make_call(RF_LIB_GLOO, RF_OP_COMM_CREATE, __builtin_return_address(0));
@@ -150,8 +150,8 @@ void destroy(::gloo::Context* self) {
   (next.*kNext)(self);
 }
 
-// Below a collective these are its execution; outside of one they are communication nobody records: the
-// older Algorithm classes, and sends of the program's own.
+// Inside a collective these are its execution. Outside they are communication without a record: the older
+// Algorithm classes, and the program's own sends.
 void note_unrecorded() {
   if (core->in_call() == 0) core->opaque(RF_OPAQUE_COMMUNICATION);
 }
@@ -177,13 +177,13 @@ int attach(const rf_core_v1* table, const char** reason) {
     *reason = "core of another version";
     return 1;
   }
-  // Debian's PyTorch 1.13 runs over this Gloo; its process groups use one tag a call.
+  // Debian's PyTorch 1.13 uses this Gloo; its process groups use one tag per call.
   if (table->resolve("_ZN4c10d16ProcessGroupGloo7nextTagEv")) {
     *reason = "PyTorch over Gloo 2022";
     return 1;
   }
   core = table;
-  contexts();  // made before any fork that could come between
+  contexts();  // created before any fork that could come in between
   core->coverage(RF_LIB_GLOO, "gloo_2022", 20220500, RF_HOOK_PRELOAD, "");
   core->thread_multiple(1);
   return 0;

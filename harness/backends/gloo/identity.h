@@ -1,5 +1,5 @@
-// identity.h: what names a communicator on all of its members: eight random bytes, and who this process
-// says it is.
+// identity.h: the identity of a communicator, equal on all its members (eight random bytes), and the rank
+// that this process claims.
 #ifndef RANKFAULT_BACKENDS_GLOO_IDENTITY_H
 #define RANKFAULT_BACKENDS_GLOO_IDENTITY_H
 
@@ -24,15 +24,16 @@ struct Claim {
   int32_t world_size = -1;
 };
 
-// Rank and world size as the launcher told them; -1 when it did not.
+// Rank and world size from the launcher; -1 if it gave none.
 inline Claim claim_of_environment() {
   Claim claim;
   core->told_by_launcher(&claim.rank, &claim.world_size);
   return claim;
 }
 
-// Who this process is: what the environment says, until a communicator refutes it by being larger than the
-// world it tells, or because its members inherited one rank; then what the largest such communicator says.
+// The rank of this process. It comes from the environment until a communicator disproves that: the
+// communicator is larger than the environment's world, or its members inherited one rank. Then it comes from
+// the largest such communicator.
 class OwnClaim {
  public:
   Claim get() const {
@@ -40,8 +41,8 @@ class OwnClaim {
     if (!joined) return claim_of_environment();
     return {static_cast<int>(joined & 0xffffffffu), static_cast<int>(joined >> 32)};
   }
-  // A communicator that connected. One as large as the last replaces it where the core took its rank for the
-  // process's own: the ranks of a job that starts anew, not those of a group that orders them otherwise.
+  // Takes a communicator that connected. One of the same size as the last replaces it if the core took its
+  // rank as the process's own: these are the ranks of a restarted job, not of a group with another order.
   void connected(int rank, int size) {
     const Claim before = get();
     if (size > before.world_size || (size == before.world_size && joined_.load() && core->rank() == rank))
@@ -62,13 +63,14 @@ inline OwnClaim& own_claim() {
   return claim;
 }
 
-// Two members of one communicator inherited the same rank: none of them got it from a launcher.
+// Whether two members of one communicator have the same rank: they inherited it, and no launcher gave it to
+// them.
 inline bool refute_environment(std::vector<int32_t> world_ranks) {
   std::sort(world_ranks.begin(), world_ranks.end());
   return std::adjacent_find(world_ranks.begin(), world_ranks.end()) != world_ranks.end();
 }
 
-// Never 0. getrandom may fail early at boot only; then pid and time would do, but 0 says "not known".
+// Never 0 if it succeeds. getrandom may fail only early at boot; 0 then means "unknown".
 inline uint64_t random_identity() {
   uint64_t id = 0;
   if (getrandom(&id, sizeof id, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof id)) return 0;
@@ -81,10 +83,10 @@ inline std::string identity_text(uint64_t id) {
   return text;
 }
 
-// Each member of a communicator that is not over all ranks tells the others which world rank it is.
+// Each member of a communicator that does not have all ranks publishes its world rank.
 inline std::string member_key(int32_t rank) { return "rankfault/rank/" + std::to_string(rank); }
 
-// The order of ranks inside the communicator does not matter to the hash.
+// The hash does not depend on the order of ranks inside the communicator.
 inline uint64_t hash_of_members(std::vector<int32_t> world_ranks) {
   if (world_ranks.empty()) return 0;
   std::sort(world_ranks.begin(), world_ranks.end());

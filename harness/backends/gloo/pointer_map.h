@@ -1,8 +1,8 @@
-// pointer_map.h: what is known of an object of the library, by its address: a fixed table without
-// allocation or lock, so that a child forked in the middle of a change finds it usable.
+// pointer_map.h: data about an object of the library, by its address. It is a fixed table without allocation
+// or lock, so that a child forked in the middle of a change can still use it.
 //
-// A key lives in one of kWindow places after its hash; when all are taken the first of them is
-// forgotten, so a caller must be able to live with "not known".
+// A key is in one of kWindow places after its hash. If all are taken, the map forgets the first of them, so a
+// caller must accept "unknown".
 #ifndef RANKFAULT_BACKENDS_GLOO_POINTER_MAP_H
 #define RANKFAULT_BACKENDS_GLOO_POINTER_MAP_H
 
@@ -17,7 +17,8 @@ class PointerMap {
  public:
   static constexpr uint64_t kAbsent = ~0ull;
 
-  // Returns the value that was forgotten for it (its own when there was no place at all); kAbsent: none.
+  // Returns the value that the map forgot to make room (the new value itself if there was no place); kAbsent:
+  // none.
   uint64_t set(const void* object, uint64_t value) {
     const auto key = reinterpret_cast<uintptr_t>(object);
     uint64_t forgotten = kAbsent;
@@ -33,7 +34,7 @@ class PointerMap {
     const Place* place = find(key, key);
     if (!place) return kAbsent;
     const uint64_t value = place->value.load(std::memory_order_acquire);
-    return place->key.load(std::memory_order_acquire) == key ? value : kAbsent;  // else just forgotten
+    return place->key.load(std::memory_order_acquire) == key ? value : kAbsent;  // else it was just forgotten
   }
   void erase(const void* object) {
     auto key = reinterpret_cast<uintptr_t>(object);
@@ -42,7 +43,7 @@ class PointerMap {
 
  private:
   static constexpr uint32_t kWindow = 16;
-  static constexpr uintptr_t kFree = 0, kBusy = 1;  // being filled; for ever when a fork came between
+  static constexpr uintptr_t kFree = 0, kBusy = 1;  // being filled; forever if a fork came in between
   struct Place {
     std::atomic<uintptr_t> key{kFree};
     std::atomic<uint64_t> value{0};
@@ -50,7 +51,7 @@ class PointerMap {
   static uint32_t first(uintptr_t key) {
     return static_cast<uint32_t>((key >> 4) * 0x9e3779b97f4a7c15ull >> 40) % kPlaces;
   }
-  // `wanted` in the window of `key`.
+  // Finds `wanted` in the window of `key`.
   Place* find(uintptr_t key, uintptr_t wanted) {
     const uint32_t start = first(key);
     for (uint32_t i = 0; i < kWindow; ++i) {
@@ -60,7 +61,8 @@ class PointerMap {
     return nullptr;
   }
   static bool take(Place& place, uintptr_t held) { return place.key.compare_exchange_strong(held, kBusy); }
-  // A free place in the window of `key`, or the first that is not being filled, whose value is forgotten.
+  // Returns a free place in the window of `key`, or the first one that is not being filled; the value there
+  // is forgotten.
   Place* claim(uintptr_t key, uint64_t& forgotten) {
     while (Place* place = find(key, kFree))
       if (take(*place, kFree)) return place;

@@ -1,5 +1,5 @@
-// recorded_call.h: one recorded library call as a scope: the enter record when it opens, the exit record
-// when it closes, also when it closes by an exception or an unwinding thread.
+// recorded_call.h: one recorded library call as a scope. It writes the enter record when it opens and the
+// exit record when it closes, also on an exception or when the thread unwinds.
 #ifndef RANKFAULT_BACKENDS_GLOO_RECORDED_CALL_H
 #define RANKFAULT_BACKENDS_GLOO_RECORDED_CALL_H
 
@@ -34,7 +34,7 @@ class RecordedCall {
   rf_verdict verdict() const { return verdict_; }
   bool outermost() const { return call_.outermost != 0; }
   void returned() { returned_ = true; }
-  // The call returned, its work is pending.
+  // The call returned and its work is pending.
   void enqueued() {
     enqueued_ = true;
     core->end_enqueued(&call_, 0);
@@ -47,7 +47,7 @@ class RecordedCall {
   bool enqueued_ = false;
 };
 
-// An argument of somebody else's object, changed for one call.
+// Changes an argument in an object of another owner for one call.
 template <typename T>
 class ChangedArgument {
  public:

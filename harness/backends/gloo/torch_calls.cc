@@ -1,5 +1,5 @@
-// torch_calls.cc: what a PyTorch program calls: the methods of c10d::ProcessGroupGloo. They return when
-// their work is submitted; torch_execution.cc sees it done.
+// torch_calls.cc: the functions that a PyTorch program calls: the methods of c10d::ProcessGroupGloo. They
+// return when their work is submitted; torch_execution.cc sees it complete.
 #include <algorithm>
 #include <stdexcept>
 
@@ -25,7 +25,7 @@ rf_dtype dtype(const Tensor& tensor) {
 }
 rf_dtype dtype(const Tensors& tensors) { return tensors.empty() ? RF_DTYPE_OTHER : dtype(tensors[0]); }
 
-// Calls on a group that is not known are missing from the counts of its communicator.
+// Calls on an unknown group are missing from the counts of its communicator.
 uint32_t comm_of(void* group) {
   const uint64_t comm = state().groups.get(group);
   if (comm != PointerMap<1>::kAbsent) return static_cast<uint32_t>(comm);
@@ -48,7 +48,7 @@ Fate fate_of(rf_verdict verdict) {
   return verdict == RF_DO_SKIP ? Fate::kSkip : verdict == RF_DO_FAIL ? Fate::kFail : Fate::kRun;
 }
 
-// The library counts its calls for its own logs; a call that was never made is not counted.
+// The library counts its calls for its own logs; this removes a call that was never made from the count.
 class UncountedCall {
  public:
   UncountedCall(void* group, bool is)
@@ -68,11 +68,11 @@ class UncountedCall {
   uint64_t before_;
 };
 
-// Submits the call. The work behind it carries the fate: skipped work completes without running, failed
-// work completes with an error; see torch_execution.cc.
+// Submits the call. Its work carries the fate: skipped work completes without running, failed work completes
+// with an error; see torch_execution.cc.
 template <typename Forward>
 WorkHandle submit(void* group, rf_call& call, Forward forward) {
-  if (state().current()) return forward();  // the library's own call inside another
+  if (state().current()) return forward();  // the library's own call inside another one
   RecordedCall recorded(call);
   CurrentCall current{.call = &call, .group = group, .fate = fate_of(recorded.verdict())};
   if (current.fate == Fate::kFail && (call.op == RF_OP_SEND || call.op == RF_OP_RECV))
@@ -170,8 +170,9 @@ WorkHandle reduce_scatter_tensor_coalesced(void* self, Tensors& outputs, Tensors
   return submit(self, call,
                 [&] { return torch_next.reduce_scatter_tensor_coalesced(self, outputs, inputs, options); });
 }
-// One op in all its forms: Gloo gives them one slot, and each pair of ranks has lengths of its own. A rank
-// that shares evenly goes with ranks that do not; only even shares say what the others must have.
+// One op in all its forms: Gloo gives them one slot, and each pair of ranks has its own lengths. A rank with
+// even shares may pair with ranks that have uneven shares; only even shares determine what the others must
+// have.
 void set_share(rf_call& call, bool even, uint64_t share) {
   if (even)
     call.count = share;
@@ -207,7 +208,7 @@ WorkHandle barrier(void* self, const void* options) {
   return submit(self, call, [&] { return torch_next.barrier(self, options); });
 }
 
-// Blocking, and made of sends and receives on two tags of its own.
+// It is blocking and consists of sends and receives on two tags of its own.
 void monitored_barrier(void* self, const void* options, bool wait_all_ranks) {
   if (state().current()) return torch_next.monitored_barrier(self, options, wait_all_ranks);
   rf_call call = call_on(self, RF_OP_BARRIER, Tensors{}, HERE);
@@ -221,7 +222,7 @@ void monitored_barrier(void* self, const void* options, bool wait_all_ranks) {
   recorded.returned();
 }
 
-// Gloo's send is a rendezvous: its work is done when the receive took it.
+// Gloo's send is a rendezvous: its work is complete when the receive has taken the data.
 WorkHandle send(void* self, Tensors& tensors, int to, int tag) {
   rf_call call = call_on(self, RF_OP_SEND, tensors, HERE);
   call.flags |= RF_CALL_RENDEZVOUS;

@@ -1,8 +1,8 @@
-// torch_execution.cc: how PyTorch runs what was submitted: tags, queued work, gloo:: on a worker thread,
+// torch_execution.cc: how PyTorch runs submitted work: tags, queued work, gloo:: on a worker thread,
 // completion and waiting.
 //
-// A skipped call is submitted with a tag of ours, so that the group's counter does not move, and its work
-// is finished without being run: nothing is sent, no output is touched, whoever waits for it goes on.
+// A skipped call is submitted with one of our tags, so that the group's counter does not move. Its work
+// finishes without running: nothing is sent, no output changes, and threads that wait for it continue.
 #include <stdexcept>
 
 #include "harness/backends/gloo/torch_gloo.h"
@@ -16,7 +16,7 @@ uint32_t next_tag(void* self) {
   if (!current || !current->call) return torch_next.next_tag(self);
   if (current->fate == Fate::kSkip) return current->tag = kSkippedTag + (skipped.fetch_add(1) & 0xfffffu);
   current->tag = torch_next.next_tag(self);
-  if (!current->has_tag) {  // the first tag of a call of several names it
+  if (!current->has_tag) {  // in a call with several tags, the first one names it
     current->has_tag = true;
     current->call->tag = static_cast<int32_t>(current->tag);
     core->set_seq(current->call, uint64_t{current->tag} + 1);
@@ -53,7 +53,7 @@ void execute(void* const* work) {
   torch_next.execute(work);
 }
 
-// The completion is recorded before those who wait are woken.
+// The completion is recorded before the waiting threads are woken.
 void finish(void* work) {
   if (Pending* piece = state().find_work(work)) state().close(*piece, false);
   torch_next.finish(work);
@@ -63,16 +63,16 @@ void finish_error(void* work, const std::exception_ptr& error) {
   torch_next.finish_error(work, error);
 }
 
-// A wait for work of ours, by the program. `completes`: the work is done when its wait returns (sends,
-// receives); other work says so itself.
+// A wait by the program for recorded work. `completes`: the work is complete when its wait returns (sends,
+// receives); other work reports its own completion.
 bool wait_for(void* work, int64_t timeout_ms, bool (*next)(void*, int64_t), bool completes,
               const void* where) {
   const CurrentCall* current = state().current();
   Pending* piece = state().find_work(work);
   if (current)
-    return next(work, timeout_ms);  // inside a call, or a barrier's worker waiting for what came before
-  // Known as skipped for good: its worker may come to it only after this wait began. A send or a receive
-  // that was never posted would wait for ever.
+    return next(work, timeout_ms);  // inside a call, or in a barrier's worker that waits for earlier work
+  // The skip is final, because the worker may reach the work only after this wait began. A send or a receive
+  // that was never posted would wait forever.
   if (piece && piece->fate == Fate::kSkip) return completes || next(work, timeout_ms);
   rf_call call = make_call(RF_LIB_C10D, RF_OP_WAIT, where);
   call.timeout_ns = timeout_ms > 0 ? static_cast<uint64_t>(timeout_ms) * 1000000 : 0;
@@ -149,7 +149,7 @@ void run(void* options) {
   const CurrentCall* current = state().current();
   const auto* context = layout::at<const layout::Context*>(options, 0);
   const auto tag = layout::at<uint32_t>(options, kOf.tag);
-  if (tag >= kSkippedTag) return;  // of a skipped call, should its work ever be run
+  if (tag >= kSkippedTag) return;  // of a skipped call, in case its work ever runs
   const uint64_t element_size = kOf.element_size ? layout::at<uint64_t>(options, kOf.element_size) : 0;
   if (!is_plausible(context, element_size, tag, current)) {
     refuse_layout();
@@ -161,7 +161,7 @@ void run(void* options) {
   recorded.returned();
 }
 
-// Below: what Gloo's own code uses. A skipped send or receive stops here.
+// Below: the functions that Gloo's own code uses. A skipped send or receive stops here.
 bool is_skipped() {
   const CurrentCall* current = state().current();
   return current && current->call && current->fate == Fate::kSkip;

@@ -1,4 +1,4 @@
-// torch_gloo.h: what the wrappers of both layers of PyTorch on Gloo share: the next definitions.
+// torch_gloo.h: the next definitions, shared by the wrappers of both layers of PyTorch on Gloo.
 #ifndef RANKFAULT_BACKENDS_GLOO_TORCH_GLOO_H
 #define RANKFAULT_BACKENDS_GLOO_TORCH_GLOO_H
 
@@ -14,8 +14,8 @@
 
 namespace rankfault::gloo_decoder {
 
-// c10::intrusive_ptr<c10d::Work> as it is returned: not trivial, so through a hidden pointer on every ABI.
-// It owns nothing here; the caller of the wrapper does.
+// c10::intrusive_ptr<c10d::Work> as a return value: it is not trivial, so every ABI returns it through a
+// hidden pointer. It owns nothing here; the caller of the wrapper does.
 struct WorkHandle {
   void* work;
   explicit WorkHandle(void* held) : work(held) {}
@@ -89,20 +89,20 @@ struct TorchNexts {
 };
 extern TorchNexts torch_next;
 
-// Exported by libtorch, found by name; not wrapped.
+// Exported by libtorch, found by name, not wrapped.
 struct TorchFunctions {
   int32_t (*numel)(const void* tensor, int64_t*);
   int32_t (*dtype)(const void* tensor, int32_t*);
   void (*store_set)(void* store, const std::string& key, const std::string& value);
   std::string (*store_get)(void* store, const std::string& key);
   uint64_t (*sequence)(void* group);
-  void* prefix_store_table;  // may be null, as the next
+  void* prefix_store_table;  // may be null, like the next one
   void (*prefix_store_wait)(void* store, const std::vector<std::string>& keys,
                             const std::chrono::milliseconds&);
 };
 extern TorchFunctions torch_function;
 
-// The tables of each file, joined by attach(); each ends with an empty entry.
+// The tables of each file, which attach() joins; each ends with an empty entry.
 extern const rf_wrapper kGroupWrappers[], kCallWrappers[], kExecutionWrappers[], kStoreWrappers[];
 
 #define RF_WRAP(symbol, wrapper, slot) \

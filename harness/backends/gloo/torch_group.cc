@@ -1,4 +1,4 @@
-// torch_group.cc: process groups: who is in one, what names it, when it ends; and the decoder's table.
+// torch_group.cc: process groups: their members, identity and end; and the decoder's table.
 #include <strings.h>
 
 #include <cstring>
@@ -25,7 +25,7 @@ bool connects_lazily() {
 void offer(void* store, const std::string& key, const std::string& value) {
   try {
     torch_function.store_set(store, key, value);
-  } catch (const std::exception&) {  // the group's own rendezvous will fail the same way
+  } catch (const std::exception&) {  // the group's own rendezvous will fail in the same way
   }
 }
 
@@ -36,8 +36,8 @@ bool is_prefix_store(void* store) {
              static_cast<const char*>(torch_function.prefix_store_table) + 16;
 }
 
-// Only after the group is connected: then the key is there, unless its member runs without the agent.
-// A get would wait for that one as long as the store's own limit, minutes.
+// Used only after the group is connected. The key then exists, unless its member runs without the agent. A
+// get would wait for that key for the store's own limit: minutes.
 constexpr std::chrono::milliseconds kLongestFetch(100);
 
 std::string fetch(void* store, const std::string& key) {
@@ -60,8 +60,8 @@ std::vector<int32_t> fetch_members(void* store, int size, bool is_world) {
   return members;
 }
 
-// torch.distributed wraps the store once for each group, with the group's name as the prefix; the default
-// group's is "0".
+// torch.distributed wraps the store once for each group, with the group's name as the prefix; the prefix of
+// the default group is "0".
 std::string prefix_of(void* store) {
   for (int depth = 0; depth < 8 && store; ++depth) {
     if (!is_prefix_store(store)) break;
@@ -75,17 +75,18 @@ std::string prefix_of(void* store) {
   return "";
 }
 
-// A name that is a number alone would say little: it gets "group" before it.
+// A name that is only a number is unclear, so it gets the prefix "group".
 std::string name_of(const std::string& prefix, bool is_world) {
   if (is_world) return "world";
   const bool number = !prefix.empty() && prefix.find_first_not_of("0123456789") == std::string::npos;
   return number ? "group" + prefix : prefix;
 }
 
-// The default group, or the first over all ranks, starts a world. Names of groups repeat in the next one.
+// The default group, or the first one over all ranks, starts a world. Names of groups repeat in the next
+// world.
 struct World {
   std::atomic<void*> group{nullptr};
-  std::atomic<uint64_t> number{0};  // of those that this process has been in
+  std::atomic<uint64_t> number{0};  // of the worlds that this process has been in
 
   bool starts_with(void* made) {
     void* none = nullptr;
@@ -113,10 +114,10 @@ class World::Guard {
   void* made_;
 };
 
-// What every member knows by itself. A process that came later counts worlds otherwise: such an identity
-// proves nothing.
+// An identity from what every member knows by itself. A process that came later counts worlds differently, so
+// such an identity proves nothing.
 uint64_t identity_by_name(const std::string& name, int size) {
-  static PointerMap<1024> made;  // how often each was
+  static PointerMap<1024> made;  // number of times that each was made
   const uint64_t words[] = {rf_hash_text(name.c_str()), world.number.load(), static_cast<uint64_t>(size)};
   const uint64_t of_world = rf_hash_bytes(0, words, sizeof words);
   const void* const key = reinterpret_cast<void*>(of_world | 2);
@@ -139,7 +140,7 @@ struct Identity {
 
 Identity identity_after(void* store, int size, bool is_world, const std::string& name) {
   Identity of;
-  if (connects_lazily()) {  // nobody has waited for anybody: only what every member knows by itself
+  if (connects_lazily()) {  // no member has waited for another: use only what every member knows by itself
     if (is_world) of.members = fetch_members(store, size, true);
     if (!name.empty()) of.id = identity_by_name(name, size), of.how = RF_ID_NAME;
     return of;
@@ -166,13 +167,13 @@ void add_group(void* group, int rank, int size, uint64_t timeout_ns, const std::
   info.name = name.empty() ? nullptr : name.c_str();
   info.world_ranks = of.members.empty() ? nullptr : of.members.data();
   if (state().groups.set(group, core->comm_add(&info)) != PointerMap<1>::kAbsent)
-    core->opaque(RF_OPAQUE_COMMUNICATION);  // a live group is not known any more
+    core->opaque(RF_OPAQUE_COMMUNICATION);  // a live group is no longer known
 }
 
 void construct(void* self, void* const* store, int rank, int size, void** options) {
   const Claim claim = own_claim().get();
   const bool over_all = claim.world_size < 0 || size >= claim.world_size;
-  void* const kept = *store;  // the group holds it too
+  void* const kept = *store;  // the group also holds it
   const std::string prefix = prefix_of(kept);
   const bool is_world = (over_all || prefix == "0") && world.starts_with(self) && over_all;
   World::Guard guard(self);
@@ -202,7 +203,7 @@ void construct(void* self, void* const* store, int rank, int size, void** option
 template <auto kNext>
 void destroy(void* self) {
   const uint64_t comm = state().groups.get(self);
-  world.ends_with(self);  // in-place recovery makes the next one
+  world.ends_with(self);  // in-place recovery makes the next world
   if (comm != PointerMap<1>::kAbsent) {
     state().groups.erase(self);
     core->comm_gone(static_cast<uint32_t>(comm));
@@ -210,7 +211,7 @@ void destroy(void* self) {
   (torch_next.*kNext)(self);
 }
 
-// Known, and without a record of their own: they only run below what is recorded.
+// Wrapped without their own record: they run only inside recorded calls.
 template <int kIndex>
 void destroy_context(void* self) {
   torch_next.context_dtor[kIndex](self);
@@ -228,7 +229,7 @@ bool find(const rf_core_v1* table, const char* symbol, F& function) {
 }
 
 #define STRING "RKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
-rf_wrapper all_wrappers[96];  // read by the core after attach
+rf_wrapper all_wrappers[96];  // the core reads it after attach
 
 void join_wrappers() {
   size_t used = 0;
@@ -255,7 +256,7 @@ int attach(const rf_core_v1* table, const char** reason) {
        torch_function.prefix_store_wait);
   join_wrappers();
   core = table;
-  state();  // made before any fork that could come between
+  state();  // created before any fork that could come in between
   core->coverage(RF_LIB_C10D, "torch_gloo", 0, RF_HOOK_PRELOAD, "");
   core->coverage(RF_LIB_GLOO, "torch_gloo", 0, RF_HOOK_PRELOAD, "");
   core->thread_multiple(1);

@@ -1,7 +1,7 @@
-// torch_layout.h: the few bytes of PyTorch 2.x and of the Gloo inside it that the decoder reads, as layouts
-// of our own. PyTorch ships no Gloo headers; sizes and order were read in both projects' sources.
+// torch_layout.h: the few bytes of PyTorch 2.x and of its Gloo that the decoder reads, as our own layouts.
+// PyTorch ships no Gloo headers; sizes and order come from the sources of both projects.
 //
-// Each reader says whether what it found can be true; what cannot is not recorded.
+// Each reader checks whether the value is possible; an impossible one is not recorded.
 #ifndef RANKFAULT_BACKENDS_GLOO_TORCH_LAYOUT_H
 #define RANKFAULT_BACKENDS_GLOO_TORCH_LAYOUT_H
 
@@ -34,14 +34,14 @@ struct Buffer {
   uint64_t bytes;
 };
 
-// Where the members of one options class of gloo:: are; 0 where it has none (offset 0 is the context).
+// Offsets of the members of one gloo:: options class; 0 if it has no such member (offset 0 is the context).
 struct GlooOptions {
   rf_op op;
   uint16_t tag, timeout_ms, element_size;
-  uint16_t elements;  // a count of elements
-  uint16_t buffer;    // else: a buffer, whose bytes give the count
+  uint16_t elements;  // a number of elements
+  uint16_t buffer;    // else: a buffer, whose size gives the count
   uint16_t root;
-  uint16_t lengths;  // vector of bytes per rank that this rank is owed
+  uint16_t lengths;  // vector of bytes that each rank owes this rank
   bool per_rank;     // the buffer holds one share for each rank
 };
 inline constexpr GlooOptions kAllreduce{RF_OP_ALL_REDUCE, 128, 16, 88, 80, 0, 0, 0, false};
@@ -55,7 +55,7 @@ inline constexpr GlooOptions kGather{RF_OP_GATHER, 44, 48, 32, 0, 16, 40, 0, fal
 inline constexpr GlooOptions kReduce{RF_OP_REDUCE, 88, 104, 40, 32, 0, 48, 0, false};
 inline constexpr GlooOptions kScatter{RF_OP_SCATTER, 60, 64, 48, 0, 40, 56, 0, false};
 
-// c10d options: where the root and the time limit are; 0 where there is none or it leads the class.
+// c10d options: offsets of the root and of the time limit; 0 if there is none or it is the first member.
 inline constexpr uint32_t kReduceOpOfOptions = 16;  // the enum inside ReduceOp, which leads its options
 inline constexpr uint32_t kRootOfReduceOptions = 32;
 inline constexpr uint32_t kRootOfOtherOptions = 0;

@@ -1,4 +1,4 @@
-// torch_state.cc: what joins the layers of PyTorch on Gloo: calls, pending work, groups.
+// torch_state.cc: connects the layers of PyTorch on Gloo: calls, pending work, groups.
 #include "harness/backends/gloo/torch_state.h"
 
 namespace rankfault::gloo_decoder {
@@ -58,7 +58,7 @@ Pending& TorchState::open(CurrentCall& call) {
   piece.tag = call.tag;
   piece.fate = call.fate;
   piece.failed.store(false, std::memory_order_relaxed);
-  piece.open.store(leads ? 2 : 0, std::memory_order_relaxed);  // itself, and the call that is still running
+  piece.open.store(leads ? 2 : 0, std::memory_order_relaxed);  // itself, and the call that still runs
   piece.number.store(number, std::memory_order_release);
   if (!leads)
     if (Pending* lead = find(call.lead)) lead->open.fetch_add(1, std::memory_order_relaxed);
@@ -75,7 +75,7 @@ Pending* TorchState::find_work(const void* work) {
   return number == PointerMap<1>::kAbsent ? nullptr : find(number);
 }
 
-// Work that nobody waits for stays known until its place is needed: only what is still open is missed.
+// Work that no thread waits for stays known until its entry is needed. Only the loss of open work matters.
 void TorchState::keep_work(const void* work, const Pending& piece) {
   const uint64_t forgotten = works.set(work, piece.number.load(std::memory_order_relaxed));
   const Pending* was = forgotten == PointerMap<1>::kAbsent ? nullptr : find(forgotten);

@@ -1,5 +1,5 @@
-// torch_state.h: what joins the layers of PyTorch on Gloo: the call a thread is in, the work it left
-// pending, and which group a context belongs to.
+// torch_state.h: connects the layers of PyTorch on Gloo: the call that a thread is in, its pending work, and
+// the group that a context belongs to.
 #ifndef RANKFAULT_BACKENDS_GLOO_TORCH_STATE_H
 #define RANKFAULT_BACKENDS_GLOO_TORCH_STATE_H
 
@@ -12,14 +12,14 @@ namespace rankfault::gloo_decoder {
 
 enum class Fate : uint8_t { kRun, kSkip, kFail };
 
-// One piece of work that a call left pending. A call that is made of several (a coalesced reduce_scatter)
-// has one lead piece, whose `open` counts all of them and the call itself while it runs.
+// One piece of work that a call left pending. A call with several pieces (a coalesced reduce_scatter) has one
+// lead piece. Its `open` counts all pieces, and the call itself while it runs.
 struct Pending {
-  std::atomic<uint64_t> number{~0ull};  // which piece this is; the place is used again after kPending others
+  std::atomic<uint64_t> number{~0ull};  // the number of the piece; after kPending others the entry is reused
   uint64_t lead = 0;
   uint64_t origin = 0;
   uint64_t seq = 0;
-  uint64_t completes = 0;  // the seq its end completes on the communicator; 0: a send or a receive
+  uint64_t completes = 0;  // the seq on the communicator that its end completes; 0: a send or a receive
   uint32_t comm = RF_NO_COMM;
   uint32_t tag = 0;
   Fate fate = Fate::kRun;
@@ -27,30 +27,30 @@ struct Pending {
   std::atomic<bool> failed{false};
 };
 
-// A c10d call on its thread, or (call null) the execution of a piece of work on a worker.
+// A c10d call on its thread, or (if call is null) the execution of a piece of work on a worker.
 struct CurrentCall {
   rf_call* call = nullptr;
   void* group = nullptr;
   Fate fate = Fate::kRun;
   uint64_t lead = PointerMap<1>::kAbsent;
-  uint32_t tag = 0;  // the latest taken
+  uint32_t tag = 0;  // the latest tag taken
   bool has_tag = false;
   const Pending* executing = nullptr;
 };
 
 class TorchState {
  public:
-  // The call this thread is in; decoders keep no thread-locals, so it is found by the thread's handle.
+  // Returns the call of this thread. Decoders keep no thread-locals, so it is found by the thread's handle.
   CurrentCall* current();
-  bool enter(CurrentCall& call);  // false: no room, the call goes unjoined; the record says so
+  bool enter(CurrentCall& call);  // false: no room; the call stays unconnected, and the record notes it
   void leave();
 
-  // A new piece of work of `call`; opens it.
+  // Opens a new piece of work of `call`.
   Pending& open(CurrentCall& call);
   Pending* find(uint64_t number);
   Pending* find_work(const void* work);
   void keep_work(const void* work, const Pending& piece);
-  // One of the parts that `open` counts is over; the last one writes the completion.
+  // Ends one of the parts that `open` counts; the last one writes the completion.
   void close(Pending& piece, bool failed);
 
   PointerMap<4096> works;     // c10d::Work -> number of its piece
@@ -71,7 +71,7 @@ class TorchState {
 
 TorchState& state();
 
-// In a scope: this thread is in `call`.
+// Marks, for its scope, that this thread is in `call`.
 class Within {
  public:
   explicit Within(CurrentCall& call) : entered_(state().enter(call)) {}
@@ -85,7 +85,7 @@ class Within {
   const bool entered_;
 };
 
-// Tags answered for skipped calls: far from any that are counted up from 0.
+// Tags for skipped calls: far from any tags that count up from 0.
 constexpr uint32_t kSkippedTag = 0xfff00000u;
 
 }  // namespace rankfault::gloo_decoder

@@ -1,6 +1,6 @@
-// torch_store.cc: waits for keys of PyTorch's store, recorded as entered and left: a rank that waits for a
-// key that nobody sets is seen there. Stores call each other (a prefix, then TCP): the outermost call is
-// recorded.
+// torch_store.cc: records waits for keys of PyTorch's store as entered and left, so that a rank that waits
+// for a key which no rank sets is visible there. Stores call each other (a prefix, then TCP): only the
+// outermost call is recorded.
 #include "harness/agent/named_calls.h"
 #include "harness/backends/gloo/torch_gloo.h"
 
@@ -19,7 +19,7 @@ rf_call named(int id, const void* where) {
   return call;
 }
 
-// Whether the store is asked. A skipped wait ends at once, a skipped get gives an empty value.
+// Whether the store gets the request. A skipped wait ends at once; a skipped get returns an empty value.
 bool is_asked(const RecordedCall& recorded, const std::string& what) {
   if (recorded.verdict() == RF_DO_FAIL)
     throw std::runtime_error("[rankfault] store " + what + " timeout (injected)");

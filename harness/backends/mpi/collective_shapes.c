@@ -1,4 +1,4 @@
-/* collective_shapes.c: what the arguments of a broadcast or a reduction say. */
+/* collective_shapes.c: reads the arguments of a broadcast or a reduction. */
 #include "shapes.h"
 
 void rf_set_elements(struct rf_call* call, int64_t count, MPI_Datatype type) {
@@ -28,7 +28,7 @@ void rf_rooted_reduction(struct rf_call* call, const void* send, int64_t count, 
   call->peer = root;
 }
 
-/* The count is the whole vector, which all ranks must agree on; the own share may be nothing. */
+/* The count is the whole vector, on which all ranks must agree; the own share may be empty. */
 void rf_scattered_reduction(struct rf_call* call, const void* send, struct rf_counts counts,
                             MPI_Datatype type, MPI_Op how, MPI_Comm comm, const void* where) {
   rf_reduction(call, RF_OP_REDUCE_SCATTER, comm, send, 0, type, how, where);

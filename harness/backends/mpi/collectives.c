@@ -1,4 +1,4 @@
-/* collectives.c: broadcast and the reductions, blocking and not. */
+/* collectives.c: broadcast and the reductions, blocking and nonblocking. */
 #include "counts.h"
 #include "shapes.h"
 

@@ -1,10 +1,10 @@
-/* communicators.c: making, freeing and mending communicators.
+/* communicators.c: creates, frees and repairs communicators.
  *
- * A creation is a collective over its parent and takes a place in the parent's order, except where only
- * the new members take part (create_group, intercomm_create): those take none. */
+ * A creation is a collective over its parent and takes a place in the parent's order. Creations in which only
+ * the new members take part (create_group, intercomm_create) take none. */
 #include "decoder.h"
 
-/* Evaluates `forward`; a communicator it made gets its identity from the parent and this call's k. */
+/* Evaluates `forward`. The new communicator gets its identity from the parent and this call's k. */
 #define RF_RETURN_CREATION(call_, comm_, made, forward)                                                      \
   do {                                                                                                       \
     const enum rf_verdict verdict_ = rf_core->begin(call_);                                                  \
@@ -95,7 +95,7 @@ int wrap_MPI_Intercomm_merge(MPI_Comm c, int high, MPI_Comm* made) {
   RF_RETURN_CREATION(&call, c, made, NEXT(MPI_Intercomm_merge)(c, high, made));
 }
 
-/* The identity follows when the request completes: the library may fill `made` only then. */
+/* The identity is added when the request completes: the library may fill `made` only then. */
 int wrap_MPI_Comm_idup(MPI_Comm c, MPI_Comm* made, MPI_Request* request) {
   struct rf_call call;
   rf_call_on(&call, RF_OP_COMM_CREATE, c, WHERE);
@@ -111,7 +111,8 @@ int wrap_MPI_Comm_idup(MPI_Comm c, MPI_Comm* made, MPI_Request* request) {
   return result;
 }
 
-/* Over the members of the new communicator only: no place in the parent's order, no claim of needs on it. */
+/* Only the members of the new communicator take part: no place in the parent's order, no claim of needs on
+ * it. */
 int wrap_MPI_Comm_create_group(MPI_Comm c, MPI_Group group, int tag, MPI_Comm* made) {
   struct rf_call call;
   rf_call_on(&call, RF_OP_COMM_CREATE, RF_NO_HANDLE, WHERE);
@@ -142,7 +143,7 @@ int wrap_MPI_Intercomm_create(MPI_Comm local, int leader, MPI_Comm peer, int rem
   return rf_core->end(&call, rc);
 }
 
-/* A persistent request keeps the communicator alive, and may be started when its handle is long gone. */
+/* A persistent request keeps the communicator alive and may start long after its handle is gone. */
 void rf_comm_is_over(uint32_t comm) {
   if (comm == RF_NO_COMM) return;
   if (rf_request_prepared_on(comm)) rf_core->opaque(RF_OPAQUE_COMMUNICATION);
@@ -173,8 +174,8 @@ int wrap_MPI_Comm_disconnect(MPI_Comm* c) {
   RF_RETURN_END_OF_COMM(&call, c, NEXT(MPI_Comm_disconnect)(c));
 }
 
-/* User-level failure mitigation. Revoke needs nobody; shrink and agree need whoever is alive. The k of a
- * shrink may differ between survivors (each saw the failure in another call), so members decide. */
+/* User-level failure mitigation. Revoke needs no other rank; shrink and agree need every live rank. The k of
+ * a shrink may differ between survivors (each saw the failure in another call), so the members decide. */
 int wrap_MPIX_Comm_revoke(MPI_Comm c) {
   struct rf_call call;
   rf_call_on(&call, RF_OP_COMM_REVOKE, c, WHERE);

@@ -1,5 +1,5 @@
-/* counts.h: of what type counts and displacements are, for the files that are compiled twice: for MPI_Bcast
- * and its like, and for MPI_Bcast_c and its like, whose counts are MPI_Count (MPI 4.0, 2.5.8;
+/* counts.h: the types of counts and displacements in the files that are compiled twice: for functions like
+ * MPI_Bcast, and for functions like MPI_Bcast_c, whose counts are MPI_Count (MPI 4.0, 2.5.8;
  * large_counts.c). */
 #ifndef RANKFAULT_MPI_COUNTS_H
 #define RANKFAULT_MPI_COUNTS_H
@@ -20,7 +20,7 @@ typedef int rf_displacement;
 #define WRAP(name) wrap_##name
 #endif
 
-/* Before the call is forwarded: what an action alters of its arguments. */
+/* Changes the arguments as an action requires, before the call is forwarded. */
 static inline void rf_apply_change(const struct rf_call* call, rf_count* count, MPI_Datatype* type, int* root,
                                    MPI_Op* op) {
   if (call->changed == 0) return;
@@ -28,7 +28,7 @@ static inline void rf_apply_change(const struct rf_call* call, rf_count* count, 
   rf_apply_other_change(call, type, root, op);
 }
 
-/* A call that only prepares: MPI-4's name, and the one that Open MPI 4 gives before it. */
+/* A call that only prepares, under MPI-4's name and under the earlier name of Open MPI 4. */
 #define RF_PERSISTENT_AS(function, next, parameters, call_of, arguments) \
   int function parameters {                                              \
     struct rf_call call;                                                 \

@@ -1,9 +1,9 @@
-/* decoder.c: what the core is told about this decoder. */
+/* decoder.c: the data of this decoder for the core. */
 #include "decoder.h"
 
 const struct rf_core_v1* rf_core;
 
-/* The wrappers have types of their own; here only their addresses matter. */
+/* The wrappers have their own types; only their addresses matter here. */
 #define RF_WRAPPED(name)         \
   extern void wrap_##name(void); \
   void* next_##name;

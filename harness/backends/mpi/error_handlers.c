@@ -1,8 +1,8 @@
-/* error_handlers.c: error handlers of the program's own (MPI 4.1, 9.3). MPICH 5 returns MPI_SUCCESS from a
- * call that it refused if such a handler took the error. So only the handler tells that the call failed.
+/* error_handlers.c: the program's own error handlers (MPI 4.1, 9.3). MPICH 5 returns MPI_SUCCESS from a
+ * refused call if such a handler took the error. So only the handler shows that the call failed.
  *
- * The library gets the address of an entry of this file. The entry notes the error code and goes on to the
- * program's function. There is one entry for each function of the program. */
+ * The library gets the address of an entry of this file. The entry notes the error code and calls the
+ * program's function. Each function of the program has one entry. */
 #include "decoder.h"
 
 int rf_own_handlers;
@@ -32,7 +32,7 @@ static handler* functions[kMost];
 ALL(ENTRY)
 static entry* const entries[kMost] = {ALL(NAMED)};
 
-/* Where all entries are taken, a call's success proves nothing. A library that returns the error gets the
+/* If all entries are taken, a call's success proves nothing. A library that returns the error gets the
  * program's function itself. */
 void* rf_seen_handler(void* function) {
   if (!function || !rf_abi_hides_errors()) return function;

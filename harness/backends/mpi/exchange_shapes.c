@@ -1,9 +1,9 @@
-/* exchange_shapes.c: what the arguments of a gather, a scatter or an all-to-all say, and who owes this rank
- * bytes.
+/* exchange_shapes.c: reads the arguments of a gather, a scatter or an all-to-all, and finds the members that
+ * owe this rank bytes.
  *
- * `count` is what must agree between ranks: the elements of one block. In the v-forms it is this
- * rank's own part and may differ by design (RF_CALL_RANK_LOCAL). `needs_mask` says exactly which
- * members owe this rank bytes; a rank owes itself nothing that another could withhold. */
+ * `count` is the value that must agree between ranks: the elements of one block. In the v-forms it is this
+ * rank's own part and may differ by design (RF_CALL_RANK_LOCAL). `needs_mask` has exactly the members that
+ * owe this rank bytes; a rank owes itself nothing that another could withhold. */
 #include "shapes.h"
 
 static const struct rf_comm* intra(const struct rf_call* call) {
@@ -21,7 +21,7 @@ static void owed_by_all(struct rf_call* call, uint64_t bytes) {
   call->flags |= RF_CALL_MASK_VALID;
 }
 
-/* Each member owes its own count, of one type or of a type each. */
+/* Each member owes its own count, of one common type or of its own type. */
 static void owed_each(struct rf_call* call, struct rf_counts counts, MPI_Datatype type,
                       const MPI_Datatype* types) {
   const struct rf_comm* const on = intra(call);
@@ -42,13 +42,13 @@ static void owed_each(struct rf_call* call, struct rf_counts counts, MPI_Datatyp
   call->flags |= RF_CALL_MASK_VALID;
 }
 
-/* In an intracommunicator a rank is also its own partner: what it sends itself it takes (MPI 4.1, 6.5
- * to 6.8). */
+/* In an intracommunicator a rank is also its own partner: it takes what it sends to itself (MPI 4.1, 6.5 to
+ * 6.8). */
 static void own_share(struct rf_call* call, int64_t sent, MPI_Datatype st, int64_t taken, MPI_Datatype tt) {
   if (intra(call) && rf_is_unequal(sent, st, taken, tt)) call->flags |= RF_CALL_UNEQUAL;
 }
 
-/* Of what type this rank takes the shares of others. */
+/* Records the type as which this rank takes the shares of others. */
 static void takes(struct rf_call* call, MPI_Datatype type) {
   if (intra(call)) call->tag = rf_elements(0, type).dtype | RF_TAKEN_KNOWN;
 }
@@ -80,8 +80,8 @@ void rf_blocks(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, int
   owed_each(call, rn, rt, NULL);
 }
 
-/* What a rank takes is of one type, whoever sent it: so with what it sends and takes its partners' types are
- * known, of those that exchange something with it. */
+/* A rank takes all data as one type, whichever rank sent it. So its sent and taken types determine the types
+ * of the partners that exchange data with it. */
 static int32_t taken_of(const struct rf_comm* on, struct rf_counts sn, MPI_Datatype st, struct rf_counts rn,
                         MPI_Datatype rt) {
   const int sends = rf_bytes(1, st) != 0, takes = rf_bytes(1, rt) != 0;
@@ -94,7 +94,7 @@ static int32_t taken_of(const struct rf_comm* on, struct rf_counts sn, MPI_Datat
   return tag;
 }
 
-/* All-to-all: the own part is the sum over all destinations; unknown when in place or of several types. */
+/* All-to-all: the own part is the sum over all destinations; unknown if in place or with several types. */
 void rf_all_to_all(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, struct rf_counts sn,
                    MPI_Datatype st, struct rf_counts rn, MPI_Datatype rt, const MPI_Datatype* rts,
                    const void* where) {
@@ -120,7 +120,7 @@ static int is_root(const struct rf_call* call, int root) {
   return on && on->rank == root;
 }
 
-/* At the root the receive side is significant and, unless in place, the send side too; elsewhere only
+/* At the root the receive side is significant and, unless in place, also the send side; at other ranks only
  * the send side is read. */
 void rf_gather(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, int64_t sn, MPI_Datatype st,
                int64_t rn, MPI_Datatype rt, struct rf_counts rns, int root, const void* where) {

@@ -1,10 +1,9 @@
-/* fortran.h: the shape of a Fortran wrapper: one body under the names of mpif.h and use mpi (one and two
- * underscores) and of use mpi_f08, where the error argument may be absent.
+/* fortran.h: the common form of a Fortran wrapper: one body under the names of mpif.h and use mpi (one and
+ * two underscores) and of use mpi_f08, where the error argument may be absent.
  *
- * Open MPI's Fortran functions go straight to PMPI, so a C wrapper never sees them; MPICH's go to MPI for
- * some names and to PMPI for others. So a call is recorded where the program made it, here, and what the
- * binding itself calls of C passes through (rf_again). All arguments are addresses, the handles are numbers.
- */
+ * Open MPI's Fortran functions call PMPI directly, so a C wrapper never sees them; MPICH's call MPI for some
+ * names and PMPI for others. So a call is recorded here, where the program made it, and the C calls of the
+ * binding itself pass through (rf_again). All arguments are addresses, and the handles are numbers. */
 #ifndef RANKFAULT_MPI_FORTRAN_H
 #define RANKFAULT_MPI_FORTRAN_H
 
@@ -12,13 +11,13 @@
 
 typedef int fint;
 
-/* Where a body comes from: the library's own function of that name, the program's call, and which module's
- * name it is (rf_fortran_module). */
+/* The origin of a body: the library's own function of that name, the program's call, and the module of the
+ * name (rf_fortran_module). */
 #define FROM                                                                     \
   void *next __attribute__((unused)), const void *where __attribute__((unused)), \
       int module __attribute__((unused))
 
-/* Evaluates `forward` with `e` pointing to where the library puts its error. */
+/* Evaluates `forward` with `e` pointing to the place for the library's error. */
 #define MAKE(call_, comm_, forward)                                                       \
   do {                                                                                    \
     fint own_error_ = RF_MPI_SUCCESS;                                                     \
@@ -54,7 +53,7 @@ typedef int fint;
     if (verdict_ != RF_DO_FORWARD) *(q_) = rf_request_c2f(handle_);                       \
   } while (0)
 
-/* The same for a call that only prepares `call_`: it takes a place of its own, whatever is started later. */
+/* The same for a call that only prepares `call_`: it takes its own place, whatever starts later. */
 #define PREPARE(call_, comm_, q_, forward)                                                   \
   do {                                                                                       \
     fint own_error_ = RF_MPI_SUCCESS;                                                        \
@@ -76,7 +75,7 @@ typedef int fint;
     if (verdict_ != RF_DO_FORWARD) *(q_) = rf_request_c2f(handle_);                          \
   } while (0)
 
-/* For what is no call of its own, as a poll: forwarded without a record; its value is the error. */
+/* For a function without its own record, such as a poll: forwards it; the value is the error. */
 #define FORWARDED(forward)                                    \
   ({                                                          \
     fint own_error_ = RF_MPI_SUCCESS;                         \
@@ -88,13 +87,13 @@ typedef int fint;
     rf_outcome(*e);                                           \
   })
 
-/* The next function of the name: without a prototype, because each has another one and all of them take
- * addresses only. */
+/* The next function of the name. It has no prototype, because the prototypes differ and all arguments are
+ * addresses. */
 #define GO(next) ((void (*)())(next))
 
 #define P(...) __VA_ARGS__
 
-/* The four names of one function, all with the body f_ and `name`. */
+/* The four names of one function, all with the body f_ followed by `name`. */
 #define NAME(prefix, name, spelling, module, parameters, arguments)         \
   void wrap_##prefix##_##name##spelling parameters {                        \
     f_##name(next_##prefix##_##name##spelling, WHERE, module, P arguments); \
@@ -106,9 +105,9 @@ typedef int fint;
   NAME(prefix, name, _f08ts_, RF_MPI_F08TS, parameters, arguments)
 #define NAMES(name, parameters, arguments) NAMES_OF(mpi, name, P(parameters), P(arguments))
 
-/* A collective in all its forms, blocking, not, and prepared (mpix_: before MPI-4): `changeable_` is what an
- * action may alter, as in rf_fortran_arguments; `arguments` are those of the program, `passed` those that go
- * on, both without the communicator. */
+/* All forms of a collective: blocking, nonblocking and prepared (mpix_: before MPI-4). `changeable_` is what
+ * an action may change, as in rf_fortran_arguments; `arguments` are the program's, `passed` those that are
+ * forwarded, both without the communicator. */
 #define COLLECTIVE(name, parameters, arguments, changeable_, shape, passed)                      \
   static void f_##name(FROM, parameters, fint* comm, fint* error) {                              \
     struct rf_fortran_arguments a = changeable_;                                                 \
@@ -139,15 +138,15 @@ typedef int fint;
 #define CHANGEABLE(count_, type_, root_, op_) \
   { count_, type_, root_, op_ }
 
-struct rf_fortran_arguments { /* what an action may have changed; the program's own are left alone */
+struct rf_fortran_arguments { /* what an action may have changed; the program's own stay unchanged */
   fint count, type, root, op;
 };
 
 /* fortran.c */
 void rf_fortran_change(const struct rf_call* call, struct rf_fortran_arguments* a);
-const void* rf_fortran_buffer(const void* buffer, int module); /* as C has it: also MPI_IN_PLACE */
+const void* rf_fortran_buffer(const void* buffer, int module); /* in C's terms: also MPI_IN_PLACE */
 
-struct rf_fortran_types { /* an array of them, as C has it; no types when there is no memory for it */
+struct rf_fortran_types { /* an array of types in C's terms; no types if memory is missing */
   MPI_Datatype* all;
   MPI_Datatype on_stack[64];
 };

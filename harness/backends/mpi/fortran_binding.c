@@ -1,5 +1,5 @@
-/* fortran_binding.c: the library's own Fortran functions, as this process has them: where they lie, how their
- * handles become C's, and what their buffers are in C's terms. */
+/* fortran_binding.c: the library's own Fortran functions in this process: their address range, the conversion
+ * of their handles to C, and their buffers in C's terms. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@ static int around(struct dl_phdr_info* object, size_t size, void* address) {
   return 0;
 }
 
-/* In a program without Fortran there is none; linked into the program itself, it is not told from the
- * program. */
+/* A program without Fortran has no binding. A binding that is linked into the program cannot be distinguished
+ * from the program. */
 static void find_binding(void) {
   void* const function = rf_core->resolve("mpi_init_");
   if (function) dl_iterate_phdr(around, function);
@@ -57,7 +57,7 @@ int rf_fortran_load(const char** reason) {
 }
 #endif
 
-/* A descriptor begins with the address that it describes (Fortran 2018, 18.5.3). */
+/* A descriptor begins with the address of the data (Fortran 2018, 18.5.3). */
 const void* rf_fortran_buffer(const void* buffer, int module) {
   if (module == RF_MPI_F08TS && buffer) buffer = *(const void* const*)buffer;
   return rf_abi_fortran_in_place(buffer, module) ? RF_MPI_IN_PLACE : buffer;
@@ -72,7 +72,7 @@ void rf_fortran_change(const struct rf_call* call, struct rf_fortran_arguments* 
     a->op = rf_op_c2f(rf_op_handle((uint8_t)call->changed_to));
 }
 
-/* As many as the communicator has members: of one that we do not know nothing is read. */
+/* There are as many as the communicator has members: for an unknown communicator nothing is read. */
 void rf_fortran_types(struct rf_fortran_types* types, MPI_Comm comm, const fint* numbers) {
   enum { kOnStack = sizeof(types->on_stack) / sizeof(types->on_stack[0]) };
   const uint32_t index = rf_comm_index(comm);

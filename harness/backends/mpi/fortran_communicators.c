@@ -1,7 +1,7 @@
-/* fortran_communicators.c: making and freeing communicators from Fortran. */
+/* fortran_communicators.c: creates and frees communicators from Fortran. */
 #include "fortran.h"
 
-/* `known` gives the communicator its identity once it was made. */
+/* `known` gives the new communicator its identity. */
 #define CREATE(call_, comm_, forward, known)                                                        \
   do {                                                                                              \
     MAKE(call_, comm_, forward; if (rf_outcome(*e) == RF_MPI_SUCCESS && (call_)->outermost) known); \
@@ -37,7 +37,7 @@ CREATION(dist_graph_create_adjacent,
          P(in, from, in_weights, out, to, out_weights, info, reorder, made))
 CREATION(intercomm_merge, P(fint* high, fint* made), P(high, made))
 
-/* The identity follows when the request completes. */
+/* The identity is added when the request completes. */
 static void f_comm_idup(FROM, fint* comm, fint* made, fint* q, fint* error) {
   const MPI_Comm c = rf_comm_f2c(*comm);
   struct rf_call call;
@@ -49,7 +49,7 @@ static void f_comm_idup(FROM, fint* comm, fint* made, fint* q, fint* error) {
 }
 NAMES(comm_idup, (fint * comm, fint* made, fint* q, fint* error), (comm, made, q, error))
 
-/* Over the members of the new communicator only: no place in the parent's order (communicators.c). */
+/* Only the members of the new communicator take part: no place in the parent's order (communicators.c). */
 static void f_comm_create_group(FROM, fint* comm, fint* group, fint* tag, fint* made, fint* error) {
   const MPI_Comm c = rf_comm_f2c(*comm);
   struct rf_call call;

@@ -1,4 +1,4 @@
-/* fortran_error_handlers.c: error handlers of the program's own, made from Fortran (error_handlers.c). */
+/* fortran_error_handlers.c: the program's own error handlers, created from Fortran (error_handlers.c). */
 #include "fortran.h"
 
 #define MAKING(name)                                                    \

@@ -40,7 +40,8 @@ COLLECTIVE(alltoallv, P(void* s, fint* sn, fint* sd, fint* st, void* r, fint* rn
                          NULL, where),
            P(s, sn, sd, st, r, rn, rd, rt))
 
-/* Of a type each: what is received decides who is needed, so its types are read (as for C, exchanges.c). */
+/* With a type for each rank: the received data decides which ranks are needed, so its types are read (as for
+ * C, exchanges.c). */
 #define TYPED P(void* s, fint* sn, fint* sd, fint* st, void* r, fint* rn, fint* rd, fint* rt)
 #define RECEIVED_TYPES                                                           \
   struct rf_fortran_types types __attribute__((cleanup(rf_fortran_types_drop))); \

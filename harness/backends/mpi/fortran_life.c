@@ -1,5 +1,5 @@
-/* fortran_life.c: initialisation, finalisation and abort from Fortran; and what may run inside of a
- * finalisation. */
+/* fortran_life.c: initialisation, finalisation and abort from Fortran; and the callbacks that may run inside
+ * a finalisation. */
 #include "fortran.h"
 
 static void f_init(FROM, fint* error) {
@@ -35,8 +35,7 @@ static void f_abort(FROM, fint* comm, fint* code, fint* error) {
 }
 NAMES(abort, (fint * comm, fint* code, fint* error), (comm, code, error))
 
-/* Whether the delete function is one that does nothing is not told from here: it counts as one that may call.
- */
+/* Whether the delete function does nothing is unknown here: it counts as one that may call. */
 static void f_comm_create_keyval(FROM, void* copy, void* on_delete, fint* key, void* extra, fint* error) {
   rf_note_delete_function(where);
   GO(next)(copy, on_delete, key, extra, error);

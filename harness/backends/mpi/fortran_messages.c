@@ -1,5 +1,5 @@
-/* fortran_messages.c: point to point from Fortran. A skipped receive leaves its status as it was: its Fortran
- * form differs between the modules. */
+/* fortran_messages.c: point to point from Fortran. A skipped receive leaves its status unchanged, because the
+ * Fortran form of a status differs between the modules. */
 #include "fortran.h"
 
 #define MESSAGE_ARGS void *b, fint *n, fint *t, fint *peer, fint *tag, fint *comm
@@ -85,7 +85,7 @@ NAMES(probe, (fint * source, fint* tag, fint* comm, void* status, fint* error),
 static void f_buffer_detach(FROM, void* b, fint* bytes, fint* error) {
   struct rf_call call;
   rf_call_on(&call, RF_OP_WAIT, RF_NO_HANDLE, where);
-  call.pending_count = 1; /* for messages we know no more of */
+  call.pending_count = 1; /* for unknown messages */
   MAKE(&call, rf_mpi.world, GO(next)(b, bytes, e));
 }
 NAMES(buffer_detach, (void* b, fint* bytes, fint* error), (b, bytes, error))

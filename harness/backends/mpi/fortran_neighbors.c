@@ -1,5 +1,5 @@
-/* fortran_neighbors.c: collectives over the neighbours of a process topology, from Fortran. Of the one with a
- * type each nothing is decoded: it passes through as opaque. */
+/* fortran_neighbors.c: collectives over the neighbours of a process topology, from Fortran. The form with a
+ * type for each neighbour is not decoded: it passes through as opaque. */
 #include "fortran.h"
 #include "shapes.h"
 

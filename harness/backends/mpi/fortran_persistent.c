@@ -1,4 +1,5 @@
-/* fortran_persistent.c: messages prepared once and started many times, and starting, from Fortran. */
+/* fortran_persistent.c: messages that are prepared once and started many times, and their starts, from
+ * Fortran. */
 #include "fortran.h"
 
 #define MESSAGE_ARGS fint *n, fint *t, fint *peer, fint *tag, fint *comm, fint *q
@@ -42,7 +43,7 @@ static void f_start(FROM, fint* q, fint* error) {
 }
 NAMES(start, (fint * q, fint* error), (q, error))
 
-/* One record for each request, as if they had been started one by one. */
+/* Writes one record for each request, as if the program had started them one by one. */
 static void f_startall(FROM, fint* n, fint* q, fint* error) {
   void* const start_one = rf_core->resolve("mpi_start_");
   int known = start_one != NULL;

@@ -1,11 +1,11 @@
-/* fortran_waits.c: waiting for requests from Fortran. After an error nobody can say
- * here which request failed, so none is called complete. */
+/* fortran_waits.c: waits for requests from Fortran. After an error the failed request is unknown here, so
+ * none is called complete. */
 #include <stdlib.h>
 
 #include "fortran.h"
 #include "waits.h"
 
-struct handles { /* of an array of numbers */
+struct handles { /* converted from an array of numbers */
   int count;
   MPI_Request* all;
   MPI_Request on_stack[RF_WAITED_ON_STACK];
@@ -36,7 +36,7 @@ static void some_done(struct rf_waited* waited, int module, int rc, int count, c
   convert(&handles, n, q);                                     \
   rf_find_all(&waited, handles.count, handles.all)
 
-/* `seen` follows the library's own call. */
+/* `seen` runs after the library's own call. */
 #define WAIT(op, n, q, forward, seen)                                                                   \
   do {                                                                                                  \
     FIND(n, q);                                                                                         \
@@ -45,7 +45,7 @@ static void some_done(struct rf_waited* waited, int module, int rc, int count, c
     MAKE(&call, RF_NO_HANDLE, if (call.pending_count > 2) rf_name_more(&call, &waited); forward; seen); \
   } while (0)
 
-/* Forwarded without a record of its own; `seen` follows. */
+/* Forwards without its own record; `seen` runs after it. */
 #define FORWARD(n, q, forward, seen)    \
   do {                                  \
     FIND(n, q);                         \
@@ -53,7 +53,7 @@ static void some_done(struct rf_waited* waited, int module, int rc, int count, c
     seen;                               \
   } while (0)
 
-/* A poll: what it finds complete is recorded. */
+/* A poll: requests that it finds complete are recorded. */
 #define TEST(n, q, forward, found, seen) FORWARD(n, q, forward, rf_polled(rc, found); seen)
 
 static void f_wait(FROM, fint* q, void* status, fint* error) {
@@ -105,14 +105,14 @@ static void f_testsome(FROM, fint* n, fint* q, fint* count, fint* indices, void*
 NAMES(testsome, (fint * n, fint* q, fint* count, fint* indices, void* statuses, fint* error),
       (n, q, count, indices, statuses, error))
 
-/* Freed: whether it ever completed is not known from here on. */
+/* Freed: from here on it is unknown whether the request ever completed. */
 static void f_request_free(FROM, fint* q, fint* error) {
   FORWARD(1, q, GO(next)(q, e),
           if (rc == RF_MPI_SUCCESS && waited.count) rf_request_freed(waited.entries[0]));
 }
 NAMES(request_free, (fint * q, fint* error), (q, error))
 
-/* Cancelled: whether it still took part in the matching is told only by its status. */
+/* Cancelled: only the status shows whether the request still took part in the matching. */
 static void f_cancel(FROM, fint* q, fint* error) {
   rf_core->opaque(RF_OPAQUE_COMMUNICATION);
   FORWARD(1, q, GO(next)(q, e),

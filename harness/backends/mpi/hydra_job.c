@@ -1,5 +1,5 @@
-/* hydra_job.c: hydra gives its ranks no name of their job. What they share is the process that started them:
- * the proxy, which is the same for all ranks of a job on this host and for no other job. */
+/* hydra_job.c: hydra gives its ranks no name of their job. They share the process that started them: the
+ * proxy, which is the same for all ranks of a job on this host and for no other job. */
 #include "hydra_job.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ struct ancestor {
   char name[64];
 };
 
-/* Fields 2, 4 and 22 of /proc/PID/stat; the name may hold blanks and parentheses. */
+/* Reads fields 2, 4 and 22 of /proc/PID/stat; the name may contain blanks and parentheses. */
 static int look_at(int pid, struct ancestor* found) {
   char path[64], text[1024];
   snprintf(path, sizeof(path), "/proc/%d/stat", pid);

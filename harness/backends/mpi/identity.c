@@ -1,6 +1,6 @@
-/* identity.c: one number for a communicator, equal on all its members, without a message:
- * hash(parent, k of the creating call on the parent, sorted world ranks). The world's own is a fixed
- * text mixed with the job's name, which the launcher gives to all its ranks alike. */
+/* identity.c: one number for a communicator, equal on all its members, without a message: hash(parent, k of
+ * the creating call on the parent, sorted world ranks). The world's number is a fixed text mixed with the
+ * job's name, which the launcher gives equally to all its ranks. */
 #include <stdlib.h>
 
 #include "decoder.h"
@@ -14,9 +14,10 @@ static int by_rank(const void* a, const void* b) {
   return x < y ? -1 : x > y;
 }
 
-static uint64_t job; /* 0: not known, and then nothing has an identity */
+static uint64_t job; /* 0: unknown, and then nothing has an identity */
 
-/* World ranks of a group, in its own order; freed by the caller. -1 for members of other jobs. */
+/* Returns the world ranks of a group in the group's order; the caller frees them. -1 for members of other
+ * jobs. */
 static int32_t* world_ranks_of(MPI_Group group, int* size) {
   if (rf_mpi.group_size(group, size) != RF_MPI_SUCCESS || *size <= 0) return NULL;
   int* const own = malloc((size_t)*size * 2 * sizeof(int));
@@ -44,7 +45,7 @@ static uint64_t hash_of_members(const int32_t* ranks, int size, int* foreign) {
 
 #define TIMES_UNKNOWN UINT64_MAX
 
-/* How often this very id was made before: for creations that k does not tell apart. */
+/* Returns how often this id was made before, for creations with the same k. */
 static uint64_t times_seen(uint64_t id) {
   enum { kIds = 4096 };
   static struct rf_lock guard;
@@ -64,13 +65,13 @@ static uint64_t times_seen(uint64_t id) {
 
 struct creation {
   const char* name;
-  uint64_t id; /* given: only the world and self */
+  uint64_t id; /* given only for the world and self */
   uint64_t parent, parent_seq;
-  int by_tag;          /* parent_seq is not a k: made by its own members alone */
+  int by_tag;          /* parent_seq is not a k: only the new members made it */
   int parent_is_inter; /* then both sides have the same parent */
 };
 
-/* Both sides of an intercommunicator must come to one number. */
+/* Both sides of an intercommunicator must compute one number. */
 static void mix_remote(MPI_Comm comm, uint64_t words[4], int parent_is_inter, int* foreign) {
   MPI_Group remote = RF_NO_HANDLE;
   int size = 0;
@@ -79,7 +80,7 @@ static void mix_remote(MPI_Comm comm, uint64_t words[4], int parent_is_inter, in
   const uint64_t ours = words[2], theirs = others ? hash_of_members(others, size, foreign) : 0;
   rf_mpi.group_free(&remote);
   free(others);
-  if (!parent_is_inter) words[0] = job; /* each side has a parent of its own */
+  if (!parent_is_inter) words[0] = job; /* each side has its own parent */
   words[2] = ours < theirs ? ours : theirs;
   words[3] = ours < theirs ? theirs : ours;
 }
@@ -146,7 +147,7 @@ uint32_t rf_comm_index(MPI_Comm comm) {
   if (!comm || comm == rf_mpi.comm_null) return RF_NO_COMM;
   const uint32_t index = rf_core->comm_find(RF_LIB_MPI, RF_HANDLE_BITS(comm), 0);
   if (index != RF_NO_COMM || __atomic_load_n(&world_known, __ATOMIC_ACQUIRE)) return index;
-  /* Initialised by a way we do not stand in (PMPI_Init, a session): the first call finds it out. */
+  /* Initialised in a way that is not wrapped (PMPI_Init, a session): the first call detects it. */
   int yes = 0;
   if (rf_mpi.initialized(&yes) != RF_MPI_SUCCESS || !yes) return RF_NO_COMM;
   rf_world_made();
@@ -156,7 +157,7 @@ uint32_t rf_comm_index(MPI_Comm comm) {
 void rf_comm_made(MPI_Comm made, uint32_t parent, uint64_t parent_seq) {
   const struct rf_comm* const from = parent == RF_NO_COMM ? NULL : rf_core->comm_get(parent);
   if (!made || made == rf_mpi.comm_null) return;
-  /* A parent we do not know gives no identity; calls on the child then name no communicator. */
+  /* An unknown parent gives no identity; calls on the child then name no communicator. */
   if (!from || from->identity == RF_ID_NONE) {
     rf_core->opaque(RF_OPAQUE_COMMUNICATION);
     return;
@@ -166,8 +167,8 @@ void rf_comm_made(MPI_Comm made, uint32_t parent, uint64_t parent_seq) {
                               .parent_is_inter = (from->flags & RF_COMM_INTER) != 0});
 }
 
-/* The order of a persistent collective's starts: over the members of the communicator it was prepared on.
- * Handles of requests and of communicators may be equal: the tag keeps them apart. */
+/* The order of a persistent collective's starts, over the members of the communicator on which it was
+ * prepared. Handles of requests and of communicators may be equal; the tag distinguishes them. */
 uint32_t rf_stream_made(MPI_Request request, uint32_t parent, uint64_t parent_seq) {
   const struct rf_comm* const on = parent == RF_NO_COMM ? NULL : rf_core->comm_get(parent);
   if (!on || on->identity == RF_ID_NONE) {
@@ -190,7 +191,8 @@ uint32_t rf_stream_made(MPI_Request request, uint32_t parent, uint64_t parent_se
   return rf_core->comm_add(&info);
 }
 
-/* Creation in which only the new members take part: the caller's tag stands for k, apart from every k. */
+/* For a creation in which only the new members take part: the caller's tag replaces k and differs from every
+ * k. */
 void rf_comm_made_by_tag(MPI_Comm made, uint32_t parent, int tag) {
   const struct rf_comm* const from = parent == RF_NO_COMM ? NULL : rf_core->comm_get(parent);
   if (!made || made == rf_mpi.comm_null) return;

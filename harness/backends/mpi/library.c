@@ -18,9 +18,9 @@ int rf_library_functions(const struct rf_wanted* wanted, size_t count, const cha
   return 0;
 }
 
-/* An executable that names an object of the library's holds a copy of it (copy relocation), and the library
- * then uses that copy: the global scope answers first. In Python, where the library is loaded RTLD_LOCAL,
- * there is no copy and the link map answers. */
+/* An executable that names an object of the library has a copy of it (copy relocation), and the library then
+ * uses that copy: the global scope takes precedence. In Python, which loads the library RTLD_LOCAL, there is
+ * no copy, and the link map is searched. */
 void* rf_library_object(const char* symbol) {
   void* found = dlsym(RTLD_DEFAULT, symbol);
   return found ? found : rf_core->resolve(symbol);

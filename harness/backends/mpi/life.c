@@ -1,4 +1,4 @@
-/* life.c: initialisation, finalisation and abort; and what may run inside of a finalisation. */
+/* life.c: initialisation, finalisation and abort; and the callbacks that may run inside a finalisation. */
 #include <stdlib.h>
 
 #include "decoder.h"
@@ -8,8 +8,9 @@ static int number_from(const char* name) {
   return text && *text ? atoi(text) : -1;
 }
 
-/* Said before the library is entered: a rank that hangs in MPI_Init must be seen inside it. Until the library
- * can be asked, Open MPI's and hydra's own variables tell that ranks of another world started this one. */
+/* Announced before the library is entered: a rank that hangs in MPI_Init must be visible inside it. Until the
+ * library can be asked, Open MPI's and hydra's own variables show that ranks of another world started this
+ * one. */
 void rf_announce(void) {
   if (getenv("OMPI_PARENT_PORT") || number_from("PMI_SPAWNED") > 0) rf_core->spawned();
   const int rank = number_from(RF_MPI_RANK), size = number_from(RF_MPI_SIZE);
@@ -42,10 +43,10 @@ static int finalize(void) {
   return rc;
 }
 
-/* Attributes of MPI_COMM_SELF are deleted inside of MPI_Finalize, before it ends anything, and what deletes
- * them may communicate (MPI 4.1, 11.2.4): a rank that is in there may yet come to a call. */
+/* MPI_Finalize deletes the attributes of MPI_COMM_SELF before it ends anything, and the delete functions may
+ * communicate (MPI 4.1, 11.2.4): a rank inside it may still make a call. */
 static int may_call_back;
-/* A library's own (MPICH's MPI-IO has one) calls nothing of the program. */
+/* A delete function of the library itself (MPICH's MPI-IO has one) calls nothing of the program. */
 void rf_note_delete_function(const void* where) {
   if (!rf_core->is_library_code(where)) may_call_back = 1;
 }

@@ -1,4 +1,4 @@
-/* message_shapes.c: what the arguments of a message say. */
+/* message_shapes.c: reads the arguments of a message. */
 #include "decoder.h"
 
 int32_t rf_peer_of(int rank) {

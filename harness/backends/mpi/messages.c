@@ -51,7 +51,7 @@ int WRAP(MPI_Irecv)(void* b, rf_count n, MPI_Datatype t, int source, int tag, MP
   RF_RETURN_ENQUEUED(&call, c, q, (CHANGED(&n, &t, &source), NEXT(MPI_Irecv)(b, n, t, source, tag, c, q)));
 }
 
-/* Returns when all that it buffered has left: for messages we know no more of. */
+/* Returns when all buffered messages have left: it waits for unknown messages. */
 int WRAP(MPI_Buffer_detach)(void* b, rf_count* bytes) {
   struct rf_call call;
   rf_call_on(&call, RF_OP_WAIT, RF_NO_HANDLE, WHERE);
@@ -109,11 +109,11 @@ int WRAP(MPI_Sendrecv_replace)(void* b, rf_count n, MPI_Datatype t, int dest, in
 int WRAP(MPI_Mrecv)(void* b, rf_count n, MPI_Datatype t, MPI_Message* message, struct rf_mpi_status* status) {
   struct rf_call call;
   rf_call_on(&call, RF_OP_WAIT, RF_NO_HANDLE, WHERE);
-  call.pending_count = 1; /* for a message we know no more of */
+  call.pending_count = 1; /* for an unknown message */
   RF_RETURN_CALL(&call, rf_mpi.world, NEXT(MPI_Mrecv)(b, n, t, message, status));
 }
 
-/* The request is in no table: whoever waits for it waits for something we know nothing of. */
+/* The request is in no table: a wait for it waits for something unknown. */
 int WRAP(MPI_Imrecv)(void* b, rf_count n, MPI_Datatype t, MPI_Message* message, MPI_Request* q) {
   return NEXT(MPI_Imrecv)(b, n, t, message, q);
 }

@@ -1,4 +1,4 @@
-/* mpich.c: MPICH 4 and 5, by its own binary interface and by MPI 5's: predefined handles are numbers. */
+/* mpich.c: MPICH 4 and 5, by its own binary interface and by MPI 5's. Predefined handles are numbers. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,8 +21,7 @@ int rf_abi_load(const char** reason) {
   return rf_library_functions(functions, sizeof(functions) / sizeof(functions[0]), reason);
 }
 
-/* Other libraries share MPICH's interface (Intel MPI, MVAPICH): what they do with requests is not known here.
- */
+/* Other libraries share MPICH's interface (Intel MPI, MVAPICH); how they handle requests is unknown here. */
 uint32_t rf_abi_version(const char* text) {
   unsigned major = 0, minor = 0, patch = 0;
   if (sscanf(text, "MPICH Version: %u.%u.%u", &major, &minor, &patch) < 2) return 0;
@@ -30,7 +29,7 @@ uint32_t rf_abi_version(const char* text) {
   return version;
 }
 
-/* 4.0.2 and 4.2.3 return the error, 5.0.2 does not. */
+/* 4.0.2 and 4.2.3 return the error; 5.0.2 does not. */
 int rf_abi_hides_errors(void) { return version == 0 || version >= 40300; }
 
 uint64_t rf_abi_job(void) {
@@ -42,8 +41,8 @@ uint64_t rf_abi_job(void) {
 MPI_Datatype rf_abi_type(rf_predefined known) { return (MPI_Datatype)known; }
 MPI_Op rf_abi_op(rf_predefined known) { return (MPI_Op)known; }
 
-/* One request stands for all that were complete when they were made, one for each kind of call: the two
- * highest bits of its number say that it is predefined. */
+/* One request stands for all requests that were complete at creation, one for each kind of call: the two
+ * highest bits of its number show that it is predefined. */
 int rf_request_is_over(MPI_Request handle) {
   if (handle == RF_NO_HANDLE || handle == rf_mpi.request_null) return 1;
   return (uint32_t)rf_request_c2f(handle) >> 30 == 1;
@@ -55,7 +54,8 @@ MPI_Request rf_request_that_is_over(void) {
   return made;
 }
 
-/* mpif.h and use mpi have it in a common block, whose address the library keeps; mpi_f08 as an object. */
+/* In mpif.h and use mpi it is in a common block, whose address the library keeps; in mpi_f08 it is an
+ * object. */
 int rf_abi_fortran_in_place(const void* buffer, int module) {
   static const void *address_of_common, *object_of_f08;
   if (module == RF_MPI_H) {
@@ -66,5 +66,5 @@ int rf_abi_fortran_in_place(const void* buffer, int module) {
   return !object || object == buffer;
 }
 
-/* Before 4.1 mpi_f08's waits and tests gave C's indices. */
+/* Before 4.1, mpi_f08's waits and tests returned C's indices. */
 int rf_abi_fortran_first_index(int module) { return module == RF_MPI_H || version >= 40100; }

@@ -1,7 +1,7 @@
 /* mpich_abi.h: the few types and numbers of MPICH's binary interface (libmpi.so.12) that the decoder reads.
  *
- * Handles are 32-bit numbers, the predefined ones too, and a pre-completed request is told by the bits of
- * its handle. A test compiles this file together with each of MPICH's mpi.h that it finds. */
+ * Handles are 32-bit numbers, also the predefined ones, and the bits of a handle show a request that was
+ * complete at creation. A test compiles this file together with each of MPICH's mpi.h that it finds. */
 #ifndef RANKFAULT_MPICH_ABI_H
 #define RANKFAULT_MPICH_ABI_H
 

@@ -1,16 +1,16 @@
 /* named.c: MPI-IO and one-sided communication, recorded as entered and left with their names, so that a rank
- * that hangs in one is seen there. Nothing of their arguments is read but the communicator, or the file or
- * window, whose communicator a small table knows.
+ * that hangs in one is visible there. The only argument read is the communicator, or the file or window,
+ * whose communicator is in a small table.
  *
  * No function of the list has more than six arguments, and all are integers or pointers: they are passed on
- * as they came, in registers. */
+ * unchanged, in registers. */
 #include "decoder.h"
 #include "harness/agent/named_calls.h"
 
 typedef uintptr_t word;
 typedef int (*function)(word, word, word, word, word, word);
 
-/* Files and windows that are open. When it is full, the communicator of more is not known. */
+/* The open files and windows. If the table is full, the communicator of further ones is unknown. */
 enum { kObjects = 64 };
 static struct {
   uint64_t key; /* 0: free */
@@ -35,7 +35,7 @@ static int is_of_all(int id) {
   return kAll[id];
 }
 
-/* A file is a pointer in every MPI; a window is what a communicator is. Never 0. */
+/* A file is a pointer in every MPI; a window has the type of a communicator. Never 0. */
 static uint64_t key_of(int id, word handle) {
   const int is_number = !is_file(id) && sizeof(MPI_Comm) == sizeof(int);
   return (uint64_t)(is_number ? (uint32_t)handle : handle) << 1 | 1;
@@ -58,7 +58,7 @@ static void forget(uint64_t key) {
     if (RF_LOAD(&objects[i].key) == key) RF_STORE(&objects[i].key, 0);
 }
 
-/* One that has the handle already was freed by a way that nobody saw. */
+/* An entry that already has the handle was freed in a way that was not seen. */
 static void keep(uint64_t key, uint32_t comm) {
   forget(key);
   for (int i = 0; key != 0 && i < kObjects; ++i) {
@@ -101,7 +101,7 @@ static void named(struct rf_call* call, int id, uint32_t comm, const void* where
     return rf_core->end(&call, rc);                                           \
   }
 
-/* Forgotten before the library frees it: another thread may get its handle right after. */
+/* Forgotten before the library frees it: another thread may get the same handle immediately after. */
 #define RF_ENDS(name)                                 \
   int wrap_##name(PARAMETERS) {                       \
     const uint64_t key = key_at(RF_NAMED_##name, a0); \

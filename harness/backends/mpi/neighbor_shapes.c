@@ -1,10 +1,10 @@
-/* neighbor_shapes.c: what the arguments of a collective over the neighbours of a process topology say.
+/* neighbor_shapes.c: reads the arguments of a collective over the neighbours of a process topology.
  *
- * Such a call takes a place in the communicator's order as every collective does, but it needs only the
- * members that it has an edge from, and of those only who owes it bytes (MPI 4.1, 8.6 and 8.7). */
+ * Such a call takes a place in the communicator's order like every collective. It needs only the members that
+ * it has an edge from, and of these only the ones that owe it bytes (MPI 4.1, 8.6 and 8.7). */
 #include "shapes.h"
 
-enum { kMostNeighbors = 64 }; /* needs_mask has no more bits */
+enum { kMostNeighbors = 64 }; /* the number of bits in needs_mask */
 
 static int (*topo_test)(MPI_Comm, int*);
 static int (*cartdim_get)(MPI_Comm, int*);
@@ -27,8 +27,8 @@ int rf_neighbors_load(const char** reason) {
   return rf_library_functions(kTopologies, sizeof(kTopologies) / sizeof(kTopologies[0]), reason);
 }
 
-struct neighbors {    /* in the order in which counts and types are given */
-  int known, in, out; /* how many edges come in, and go out */
+struct neighbors {    /* in the order of counts and types */
+  int known, in, out; /* number of incoming and outgoing edges */
   int from[kMostNeighbors];
 };
 
@@ -62,7 +62,8 @@ static struct neighbors neighbors_on(const struct rf_call* call, MPI_Comm c) {
   struct neighbors n;
   int kind = RF_MPI_UNDEFINED;
   n.known = n.in = n.out = 0;
-  /* Only of one that we know: asking about any other would be the error that the call itself will be. */
+  /* Only for a known communicator: a query about another one would cause the error that the call itself will
+   * cause. */
   if (call->comm == RF_NO_COMM || topo_test(c, &kind) != RF_MPI_SUCCESS) return n;
   if (kind == RF_MPI_CART) on_a_grid(c, &n);
   if (kind == RF_MPI_GRAPH) in_a_graph(c, &n);
@@ -88,7 +89,7 @@ static void set_owed(struct rf_call* call, const struct neighbors* n, const stru
   call->flags |= RF_CALL_MASK_VALID;
 }
 
-/* How much a rank sends need not be what another sends: only along an edge both ends agree. */
+/* Ranks may send different amounts: only the two ends of an edge must agree. */
 void rf_neighbor_exchange(struct rf_call* call, uint16_t op, MPI_Comm c, struct rf_shares sent,
                           struct rf_shares owed, const void* where) {
   rf_call_on(call, op, c, where);

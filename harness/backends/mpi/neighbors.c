@@ -7,7 +7,7 @@
 #define EACH(n, t) ((struct rf_shares){.counts = COUNTS(n), .type = t})
 #define EACH_OF_ITS_TYPE(n, t) ((struct rf_shares){.counts = COUNTS(n), .type = RF_NO_HANDLE, .types = t})
 
-/* All forms of one: blocking, nonblocking, prepared (`i` are hints). `change` is what an action may alter. */
+/* All forms: blocking, nonblocking, prepared (`i` are hints). `change` is what an action may change. */
 #define NEIGHBOR(Name, OP, parameters, sent, owed, change, ...)                                \
   int WRAP(MPI_Neighbor_##Name)(parameters, MPI_Comm c) {                                      \
     struct rf_call call;                                                                       \

@@ -1,4 +1,4 @@
-/* openmpi.c: Open MPI 4 and 5: handles are addresses of the library's objects, found by their symbols. */
+/* openmpi.c: Open MPI 4 and 5. Handles are addresses of the library's objects, found by their symbols. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -51,7 +51,7 @@ int rf_request_is_over(MPI_Request handle) {
 
 MPI_Request rf_request_that_is_over(void) { return request_empty; }
 
-/* The module of each compiler spells its object in one of these ways. */
+/* The object's name depends on the compiler of the module; it is one of these. */
 int rf_abi_fortran_in_place(const void* buffer, int module) {
   (void)module;
   static const char* const kSpellings[] = {"mpi_fortran_in_place_", "mpi_fortran_in_place__",

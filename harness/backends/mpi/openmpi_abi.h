@@ -1,8 +1,8 @@
 /* openmpi_abi.h: the few types and numbers of Open MPI's binary interface that the decoder reads.
  *
- * Written down here, not taken from mpi.h, so that one object serves Open MPI 4 and 5 and builds where
- * another MPI, or none, is installed. Handles are pointers to objects in both; a test compiles this
- * file together with each mpi.h it finds and compares every number. */
+ * They are written here, not taken from mpi.h, so that one object serves Open MPI 4 and 5 and builds where
+ * another MPI, or none, is installed. Handles are pointers to objects in both. A test compiles this file
+ * together with each mpi.h that it finds and compares every number. */
 #ifndef RANKFAULT_OPENMPI_ABI_H
 #define RANKFAULT_OPENMPI_ABI_H
 
@@ -49,12 +49,12 @@ enum {
 #define RF_MPI_SIZE "OMPI_COMM_WORLD_SIZE"
 #define RF_HANDLE_BITS(handle) ((uint64_t)(uintptr_t)(handle))
 
-/* Predefined handles are addresses of objects, known by symbol. */
+/* Predefined handles are addresses of objects, found by symbol. */
 typedef const char* rf_predefined;
 #define RF_PREDEFINED_TYPE(object, name) "ompi_mpi_" #object
 #define RF_PREDEFINED_OP(object, name) "ompi_mpi_op_" #object
 
-/* Handles of Fortran are numbers, which these functions turn into C's and back. */
+/* Fortran handles are numbers; these functions convert them to C handles and back. */
 #define RF_MPI_FROM_NUMBER(kind) "PMPI_" kind "_f2c"
 #define RF_MPI_TO_NUMBER(kind) "PMPI_" kind "_c2f"
 

@@ -1,8 +1,8 @@
-/* persistent.c: messages and collectives prepared once and started many times; each start is a call.
+/* persistent.c: messages and collectives that are prepared once and started many times; each start is a call.
  *
- * Preparing a collective takes a place in its communicator's order (MPI 4.0, 6.13: as nonblocking collectives
- * do). The requests may then be started in any order, and in another one on each rank: only the starts of one
- * request belong together. So each has an order of its own. */
+ * Preparing a collective takes a place in its communicator's order (MPI 4.0, 6.13: like nonblocking
+ * collectives). The requests may then start in any order, which may differ between ranks: only the starts of
+ * one request belong together. So each request has its own order. */
 #include "decoder.h"
 
 static int prepared(int rc, MPI_Request request, struct rf_call call, uint32_t on) {
@@ -68,8 +68,8 @@ int rf_can_start(MPI_Request request) {
   return entry && entry->persistent && entry->origin == 0;
 }
 
-/* One record for each request, as if they had been started one by one. The library itself starts none where
- * one cannot be started. */
+/* Writes one record for each request, as if the program had started them one by one. The library itself
+ * starts none if one cannot start. */
 int wrap_MPI_Startall(int count, MPI_Request requests[]) {
   int (*const start_one)(MPI_Request*) = (int (*)(MPI_Request*))rf_core->resolve("MPI_Start");
   int known = start_one && requests;

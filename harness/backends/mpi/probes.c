@@ -1,8 +1,8 @@
-/* probes.c: probes, and probes that match. MPI_Mprobe takes a message out of the matching, as a receive does,
- * and MPI_Mrecv only fetches what was taken: so the probe is recorded as the receive (MPI 4.1, 3.8.2).
+/* probes.c: probes, and matched probes. MPI_Mprobe takes a message out of the matching, as a receive does,
+ * and MPI_Mrecv only fetches it: so the probe is recorded as the receive (MPI 4.1, 3.8.2).
  *
- * A sender that waits for its receive goes on only at the MPI_Mrecv. So it is never said to need a receive
- * that has been probed, and of what an MPI_Mrecv or a wait for an MPI_Imrecv waits for nothing is known. */
+ * A sender that waits for its receive continues only at the MPI_Mrecv. So the record never says that it needs
+ * a receive that was probed. What an MPI_Mrecv, or a wait for an MPI_Imrecv, waits for is unknown. */
 #include "counts.h"
 
 int wrap_MPI_Probe(int source, int tag, MPI_Comm c, struct rf_mpi_status* status) {
@@ -11,7 +11,7 @@ int wrap_MPI_Probe(int source, int tag, MPI_Comm c, struct rf_mpi_status* status
   RF_RETURN_CALL(&call, c, NEXT(MPI_Probe)(source, tag, c, status));
 }
 
-/* A poll: the lane is running, and a record each would push the history out of the ring. */
+/* A poll: the lane is running, and one record per poll would push the history out of the ring. */
 int wrap_MPI_Iprobe(int source, int tag, MPI_Comm c, int* flag, struct rf_mpi_status* status) {
   rf_forget_error();
   const int rc = NEXT(MPI_Iprobe)(source, tag, c, flag, status);
@@ -37,7 +37,7 @@ int wrap_MPI_Mprobe(int source, int tag, MPI_Comm c, MPI_Message* message, struc
   return rf_core->end(&call, rc);
 }
 
-/* A poll is no call until it took a message: then it is a receive that did not wait. */
+/* A poll is recorded only once it took a message: then it is a receive that did not wait. */
 int wrap_MPI_Improbe(int source, int tag, MPI_Comm c, int* flag, MPI_Message* message,
                      struct rf_mpi_status* status) {
   if (rf_is_again(WHERE)) return NEXT(MPI_Improbe)(source, tag, c, flag, message, status);
@@ -52,7 +52,7 @@ int wrap_MPI_Improbe(int source, int tag, MPI_Comm c, int* flag, MPI_Message* me
   call.flags |= RF_CALL_COUNT_UNKNOWN;
   const enum rf_verdict verdict = rf_core->begin(&call);
   if (verdict == RF_DO_FORWARD) return rf_core->end(&call, rc);
-  /* Nobody fetches it then, as nobody receives what a skipped or failed receive would have. */
+  /* No call fetches the message then, as no call receives the message of a skipped or failed receive. */
   *message = rf_mpi.message_no_proc;
   *flag = verdict == RF_DO_SKIP;
   rf_empty_if_skipped(&call, status);

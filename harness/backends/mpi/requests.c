@@ -1,11 +1,10 @@
-/* requests.c: which recorded call a request came from.
+/* requests.c: the recorded call of each request.
  *
- * A fixed table, open addressing within a window, one compare-and-swap per entry, no locks and no
- * allocation. A handle can be in it twice for a moment: the library frees a request inside MPI_Wait and
- * may give the same address to another thread before the waiter has removed its entry; so entries carry
- * a stamp, the newer one is meant, and a waiter removes the very entry it found before it waited.
- * Requests that are null, or complete when they are made (one handle of the library's own stands for many),
- * are not entered. */
+ * A fixed table with open addressing within a window, one compare-and-swap per entry, no locks and no
+ * allocation. A handle can be in it twice for a moment: the library frees a request inside MPI_Wait and may
+ * give the same address to another thread before the waiter has removed its entry. So entries have a stamp,
+ * the newer one counts, and a waiter removes exactly the entry that it found before it waited. Requests that
+ * are null, or complete at creation (one handle of the library stands for many), are not entered. */
 #include "decoder.h"
 
 enum { kEntries = 8192, kWindow = 32 };
@@ -23,14 +22,14 @@ uint64_t rf_place_of(const struct rf_call* call) {
 
 struct rf_request* rf_request_track(MPI_Request handle, const struct rf_call* call) {
   if (rf_request_is_over(handle)) {
-    /* Nothing is pending: complete now, by the library's own word. */
+    /* Nothing is pending: the library itself says that it is complete. */
     rf_core->complete(RF_ORIGIN(call->lane, call->number), call->comm, rf_place_of(call), 0);
     return NULL;
   }
   struct rf_request* const window = entries + start_of(handle);
   for (int i = 0; i < kWindow; ++i) {
     uint64_t none = 0;
-    /* Taken with a mark that no lookup matches; the handle is stored when the entry is whole. */
+    /* Reserved with a mark that no lookup matches; the handle is stored when the entry is whole. */
     if (RF_LOAD(&window[i].handle) != 0 ||
         !__atomic_compare_exchange_n(&window[i].handle, &none, (uint64_t)(uintptr_t)entries, 0,
                                      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
@@ -45,7 +44,7 @@ struct rf_request* rf_request_track(MPI_Request handle, const struct rf_call* ca
     RF_STORE(&window[i].handle, RF_HANDLE_BITS(handle));
     return &window[i];
   }
-  /* The completion of this one can no longer be told: the process is not fully in view. */
+  /* The completion of this request can no longer be recorded: the view of the process is incomplete. */
   rf_core->opaque(RF_OPAQUE_COMMUNICATION);
   return NULL;
 }

@@ -1,11 +1,11 @@
-/* shapes.h: what the arguments of a collective say, before an action has changed any: one for C's names and
- * Fortran's (collective_shapes.c, exchange_shapes.c, neighbor_shapes.c). */
+/* shapes.h: reads the arguments of a collective before an action changes any. C and Fortran share these
+ * functions (collective_shapes.c, exchange_shapes.c, neighbor_shapes.c). */
 #ifndef RANKFAULT_MPI_SHAPES_H
 #define RANKFAULT_MPI_SHAPES_H
 
 #include "decoder.h"
 
-struct rf_counts { /* a vector of counts, of one of the two types; both null where the call has none */
+struct rf_counts { /* a vector of counts of one of two types; both null if the call has none */
   const int* ints;
   const int64_t* large; /* MPI_Count */
 };
@@ -28,7 +28,7 @@ void rf_scattered_reduction(struct rf_call* call, const void* send, struct rf_co
 void rf_block_reduction(struct rf_call* call, const void* send, int64_t count, MPI_Datatype type, MPI_Op how,
                         MPI_Comm comm, const void* where);
 
-/* s, sn, st: buffer, count and type of what is sent; r, rn, rt: of what is received; the v-forms have
+/* s, sn, st: buffer, count and type of the sent data; r, rn, rt: of the received data; the v-forms have
  * counts */
 void rf_block(struct rf_call* call, uint16_t op, MPI_Comm c, const void* s, int64_t sn, MPI_Datatype st,
               int64_t rn, MPI_Datatype rt, const void* where);
@@ -43,7 +43,7 @@ void rf_scatter(struct rf_call* call, uint16_t op, MPI_Comm c, int64_t sn, MPI_D
                 struct rf_counts sns, const void* r, int64_t rn, MPI_Datatype rt, int root,
                 const void* where);
 
-struct rf_shares { /* of each neighbour: one count of one type, or counts, or counts and types */
+struct rf_shares { /* for each neighbour: one count of one type, or counts, or counts and types */
   int64_t count;
   struct rf_counts counts;
   MPI_Datatype type;

@@ -1,6 +1,7 @@
 /* standard_abi.h: the few types and numbers of MPI 5's own binary interface (libmpi_abi.so.1) that the
- * decoder reads: handles are pointers, the predefined ones with fixed values. Of the libraries that offer it
- * MPICH 5 is known. A test compiles this file together with each mpi_abi.h that it finds. */
+ * decoder reads. Handles are pointers; the predefined ones have fixed values. Of the libraries with this
+ * interface, the decoder knows MPICH 5. A test compiles this file together with each mpi_abi.h that it
+ * finds. */
 #ifndef RANKFAULT_STANDARD_ABI_H
 #define RANKFAULT_STANDARD_ABI_H
 
@@ -55,7 +56,7 @@ enum {
   RF_MPI_DATATYPE_NULL = 0x200
 };
 
-/* Handles as numbers, which Fortran has, and back (MPI 5.0, 20.3). */
+/* Conversions between handles and Fortran's numbers (MPI 5.0, 20.3). */
 #define RF_MPI_FROM_NUMBER(kind) "PMPI_" kind "_fromint"
 #define RF_MPI_TO_NUMBER(kind) "PMPI_" kind "_toint"
 

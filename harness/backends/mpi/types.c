@@ -1,4 +1,4 @@
-/* types.c: predefined datatypes and reduction operations as the record's words. */
+/* types.c: converts predefined datatypes and reduction operations to the record's words. */
 #include "decoder.h"
 
 static const struct {
@@ -42,7 +42,7 @@ void rf_types_load(void) {
   for (size_t i = 0; i < sizeof(kTypes) / sizeof(kTypes[0]); ++i) {
     const MPI_Datatype handle = rf_abi_type(kTypes[i].known);
     int64_t size = 0;
-    /* The table is a claim about this build of the library: a width that differs is not believed. */
+    /* The table is a claim about this build of the library: an entry with another width is ignored. */
     if (handle == RF_NO_HANDLE || rf_mpi.type_size(handle, &size) != RF_MPI_SUCCESS) continue;
     if (size != kBytes[kTypes[i].dtype]) continue;
     unsigned slot = slot_of(handle);
@@ -60,7 +60,7 @@ static uint8_t dtype_of(MPI_Datatype type) {
   return RF_DTYPE_OTHER;
 }
 
-/* Counts and types the library will refuse are not asked about: an error of ours would reach the
+/* The library is not asked about counts and types that it will refuse: such an error would reach the
  * program's error handler. They count as moving no data. */
 uint64_t rf_bytes(int64_t count, MPI_Datatype type) {
   int64_t size = 0;
@@ -81,8 +81,8 @@ static int is_untyped(uint8_t dtype) { return dtype == RF_DTYPE_OTHER || dtype =
 
 static int is_integer(uint8_t dtype) { return dtype >= RF_DTYPE_INT8 && dtype <= RF_DTYPE_UINT64; }
 
-/* Bytes for a type and unsigned for signed are mistakes, too (MPI 4.1, 3.3.1), but move the same everywhere.
- */
+/* Bytes for a type, and unsigned for signed, are also mistakes (MPI 4.1, 3.3.1), but move the same data
+ * everywhere. */
 int rf_is_unequal(int64_t sent, MPI_Datatype st, int64_t taken, MPI_Datatype tt) {
   const uint8_t s = dtype_of(st), t = dtype_of(tt);
   const uint64_t sent_bytes = rf_bytes(sent, st), taken_bytes = rf_bytes(taken, tt);

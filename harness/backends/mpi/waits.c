@@ -1,16 +1,16 @@
-/* waits.c: waiting for requests, and what was seen complete by it.
+/* waits.c: waits for requests, and the completions that they show.
  *
- * The entries of the request table are found before the library is entered and used after it: by then
- * the handles are null or belong to somebody else. A wait is a call; a test is a poll: it is forwarded
- * without a record of its own, and what it finds complete is recorded. */
+ * The entries of the request table are found before the library is entered and used after it: by then the
+ * handles are null or belong to another request. A wait is a call. A test is a poll: it is forwarded without
+ * its own record, and the completions that it finds are recorded. */
 #include "waits.h"
 
 #include <stdlib.h>
 
 enum { kMostNamed = 64 };
 
-/* More requests than fit here are looked up in memory of their own: beyond 512 in one call the
- * allocation is not what the call costs. Without memory their completion stays unknown. */
+/* Requests that do not fit here are looked up in allocated memory: beyond 512 in one call, the allocation is
+ * not the main cost of the call. Without memory their completion stays unknown. */
 void rf_find_all(struct rf_waited* waited, int count, MPI_Request* requests) {
   waited->entries = waited->on_stack;
   if (count > RF_WAITED_ON_STACK) waited->entries = malloc((size_t)count * sizeof(struct rf_request*));
@@ -34,8 +34,8 @@ static int nobody_knows_which(int rc, const struct rf_mpi_status* statuses) {
   return rc != RF_MPI_ERR_IN_STATUS || rf_is_no_status(statuses);
 }
 
-/* After a call over all requests. With an error in the statuses each says its own; without statuses
- * nobody can say which one failed, so none is called complete. */
+/* After a call over all requests. If the statuses have an error, each request has its own result. Without
+ * statuses the failed request is unknown, so none is called complete. */
 void rf_all_done(struct rf_waited* waited, int rc, const struct rf_mpi_status* statuses) {
   if (nobody_knows_which(rc, statuses)) return;
   for (int i = 0; i < waited->count; ++i) {
@@ -51,7 +51,7 @@ static void some_done(struct rf_waited* waited, int rc, int count, const int* in
     rf_wait_done(waited, indices[i], rc == RF_MPI_SUCCESS ? RF_MPI_SUCCESS : statuses[i].error);
 }
 
-/* The state holds two; the history tells the others, so that a halo exchange can be followed whole. */
+/* The state holds two requests; the history has the others, so that a whole halo exchange can be followed. */
 void rf_name_more(struct rf_call* call, const struct rf_waited* waited) {
   int known = 0;
   for (int i = 0; i < waited->count && known < kMostNamed; ++i) {
@@ -60,7 +60,7 @@ void rf_name_more(struct rf_call* call, const struct rf_waited* waited) {
   }
 }
 
-/* pending_count also counts requests we know nothing of: then there are more than origins. */
+/* pending_count also counts unknown requests: then it is larger than the number of origins. */
 void rf_waiting(struct rf_call* call, uint16_t op, const struct rf_waited* waited, int count,
                 const MPI_Request* requests, const void* where) {
   rf_call_on(call, op, RF_NO_HANDLE, where);
@@ -161,7 +161,7 @@ int wrap_MPI_Testsome(int n, MPI_Request q[], int* count, int indices[], struct 
   return rf_polled(rc, !count || *count != 0);
 }
 
-/* Only asked: the requests stay. */
+/* A query only: the requests stay. */
 int wrap_MPI_Request_get_status(MPI_Request q, int* flag, struct rf_mpi_status* status) {
   rf_forget_error();
   return rf_polled(NEXT(MPI_Request_get_status)(q, flag, status), *flag);
@@ -181,7 +181,7 @@ int wrap_MPI_Request_get_status_some(int n, const MPI_Request q[], int* count, i
   return rf_polled(NEXT(MPI_Request_get_status_some)(n, q, count, indices, s), *count != 0);
 }
 
-/* Freed: whether it ever completed is not known from here on. */
+/* Freed: from here on it is unknown whether the request ever completed. */
 void rf_request_freed(struct rf_request* entry) {
   if (!entry) return;
   if (entry->persistent && entry->comm != entry->prepared_on) rf_core->comm_gone(entry->comm);
@@ -197,7 +197,7 @@ int wrap_MPI_Request_free(MPI_Request* q) {
   return rc;
 }
 
-/* Cancelled: whether it still took part in the matching is told only by its status. */
+/* Cancelled: only the status shows whether the request still took part in the matching. */
 void rf_request_cancelled(struct rf_request* entry) {
   if (entry && !entry->persistent) rf_request_forget(entry);
   if (entry && entry->persistent) entry->origin = 0;

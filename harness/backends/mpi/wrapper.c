@@ -1,15 +1,15 @@
-/* wrapper.c: what every wrapper does when an action stands in the place of the call, or changes it. */
+/* wrapper.c: what every wrapper does if an action replaces or changes the call. */
 #include "decoder.h"
 
-/* A call of C inside of a call of MPI. Made by the library's Fortran binding it is the same call once more,
- * and passes through; any other is the program's own, of a callback, and has no record (record.c:
+/* A C call inside a call of MPI. If the library's Fortran binding made it, it is the same call again and
+ * passes through. Any other comes from a callback of the program and has no record (record.c:
  * note_nested). */
 int rf_is_again(const void* where) {
   if (rf_core->in_call() == 0) return 0;
   if (rf_from_binding(where)) return 1;
   struct rf_call inner;
   rf_call_on(&inner, RF_OP_WAIT, RF_NO_HANDLE, where);
-  rf_core->begin(&inner); /* tells the core, which records nothing of it */
+  rf_core->begin(&inner); /* informs the core, which records nothing of it */
   rf_core->end(&inner, RF_MPI_SUCCESS);
   return 1;
 }
@@ -30,9 +30,9 @@ void rf_apply_other_change(const struct rf_call* call, MPI_Datatype* type, int* 
     *op = rf_op_handle((uint8_t)call->changed_to);
 }
 
-/* A skipped nonblocking call gives the request the library itself gives for MPI_PROC_NULL: complete,
- * with an empty status. MPI_REQUEST_NULL would not do: Waitany and Waitsome pass over it, so a program
- * that counts completions would see one too few and fail for a reason of ours. */
+/* A skipped nonblocking call returns the request that the library itself gives for MPI_PROC_NULL: complete,
+ * with an empty status. MPI_REQUEST_NULL would be wrong: Waitany and Waitsome ignore it, so a program that
+ * counts completions would see one too few and fail because of the agent. */
 int rf_enqueued(struct rf_call* call, MPI_Comm comm, enum rf_verdict verdict, MPI_Request* request, int rc) {
   if (verdict == RF_DO_SKIP) {
     *request = rf_request_that_is_over();

@@ -1,4 +1,4 @@
-/* allocations.c: where memory of the device, or pinned for it, is asked for. */
+/* allocations.c: requests for device memory, or for host memory pinned for it. */
 #include "points.h"
 
 #define ALLOCATION(type, name, arguments, bytes, forward) \

@@ -1,5 +1,6 @@
-/* callers.c: who calls CUDA. What NCCL and the runtime do of their own is no wait of the user's, and says
- * nothing of the user's streams: it is told by the return address, since NCCL has threads of its own. */
+/* callers.c: identifies the caller of CUDA. Calls that NCCL and the runtime make themselves are not waits of
+ * the user and say nothing about the user's streams. The return address shows the caller, because NCCL has
+ * its own threads. */
 #define _GNU_SOURCE
 #include <link.h>
 
@@ -22,7 +23,7 @@ static int find_object(struct dl_phdr_info* info, size_t bytes, void* context) {
     if (from + info->dlpi_phdr[i].p_memsz > high) high = from + info->dlpi_phdr[i].p_memsz;
   }
   if (s->address < low || s->address >= high) return 0;
-  if (!info->dlpi_name || !info->dlpi_name[0]) return 1; /* linked into the program, which is the user's */
+  if (!info->dlpi_name || !info->dlpi_name[0]) return 1; /* linked into the program, so it is the user's */
   s->low = low;
   s->high = high;
   return 1;

@@ -1,4 +1,4 @@
-/* collectives.c: what is put on a stream. The call returning means enqueued, never complete. */
+/* collectives.c: puts operations on streams. A return of the call means enqueued, never complete. */
 #include "decoder.h"
 
 struct rf_unwind_guard {
@@ -8,8 +8,8 @@ static inline void close_on_unwind(struct rf_unwind_guard* guard) {
   if (guard->call) rf_core->end(guard->call, RF_RESULT_THROWN);
 }
 
-/* It has its stream as its tag. On a communicator that does not block, the order on the stream is not that of
- * the calls. */
+/* The tag is the operation's stream. On a non-blocking communicator, the order on the stream is not the order
+ * of the calls. */
 static struct rf_call operation(uint16_t op, size_t count, ncclDataType_t type, ncclComm_t comm,
                                 cudaStream_t stream, const void* where) {
   struct rf_call call = rf_call_on(op, comm, where);
@@ -28,7 +28,7 @@ static uint8_t reduce_op(ncclRedOp_t op) {
   return (size_t)op < sizeof(kOps) ? kOps[op] : RF_REDUCE_OTHER;
 }
 
-/* A type the decoder's table names, for a changed argument; else the one that was there. */
+/* Returns a type of the decoder's table for a changed argument; else the previous one. */
 static ncclDataType_t type_for(uint64_t dtype, ncclDataType_t before) {
   for (int t = 0; t < 12; ++t) {
     struct rf_call probe = {.count = 0};
@@ -47,7 +47,7 @@ static void change(const struct rf_call* call, size_t* count, ncclDataType_t* ty
     if (reduce_op((ncclRedOp_t)o) == call->changed_to) *op = (ncclRedOp_t)o;
 }
 
-/* In a non-blocking communicator "in progress" is accepted: it reaches the stream later. */
+/* In a non-blocking communicator "in progress" means accepted: the operation reaches the stream later. */
 static ncclResult_t enqueued(struct rf_call* call, cudaStream_t stream, enum rf_verdict verdict,
                              ncclResult_t rc) {
   if (verdict != RF_DO_FORWARD || !rf_accepted(rc)) {
@@ -107,7 +107,7 @@ ncclResult_t wrap_ncclReduceScatter(SEND_RECEIVE, ncclRedOp_t o, ncclComm_t c, c
                      NEXT(ncclReduceScatter)(s, r, n, t, o, c, stream));
 }
 
-/* Three have a root, and one signature; gather and scatter came with NCCL 2.28. */
+/* Three operations have a root and share one signature; gather and scatter are new in NCCL 2.28. */
 #define ROOTED(Name, OP)                                                                    \
   ncclResult_t wrap_nccl##Name(SEND_RECEIVE, int root, ncclComm_t c, cudaStream_t stream) { \
     struct rf_call call = operation(OP, n, t, c, stream, WHERE);                            \

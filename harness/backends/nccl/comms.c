@@ -1,4 +1,4 @@
-/* comms.c: NCCL communicators: their identity from the unique id, or from the parent and the place of
+/* comms.c: NCCL communicators. Their identity comes from the unique id, or from the parent and the place of
  * the creating call on it. No message is sent for it. */
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,13 +10,13 @@
 
 struct made {
   uint64_t id, parent, parent_seq;
-  int rank, size;  /* -1 and 0 when the library must be asked */
+  int rank, size;  /* -1 and 0 if the library must be asked */
   int device;      /* -1 unknown */
-  int no_identity; /* its members cannot come to one number without a message */
-  int nonblocking; /* NCCL launches its operations later, from a thread of its own */
+  int no_identity; /* its members cannot agree on a number without a message */
+  int nonblocking; /* NCCL launches its operations later, from its own thread */
 };
 
-/* Handles that the library fills only at the end of the group they were asked for in. */
+/* Handles that the library fills only at the end of the group in which they were requested. */
 enum { kPending = 64 };
 static struct {
   pthread_t thread;
@@ -26,7 +26,7 @@ static struct {
 } pending[kPending];
 static struct rf_lock pending_guard;
 
-static int16_t device_of[RF_MAX_COMMS]; /* by the communicator's entry: + 1; 0 unknown */
+static int16_t device_of[RF_MAX_COMMS]; /* index: the communicator's entry; + 1; 0 unknown */
 static uint8_t launches_later[RF_MAX_COMMS];
 
 int rf_comm_device(uint32_t comm) {
@@ -37,8 +37,8 @@ int rf_comm_is_blocking(uint32_t comm) {
   return comm != RF_NO_COMM && !RF_LOAD(&launches_later[RF_COMM_SLOT(comm)]);
 }
 
-/* A configuration that leaves it open takes over what the parent has. NCCL_COMM_BLOCKING overrides both
- * (add): NCCL reads its file of variables at its first initialisation, so it is looked up after that. */
+/* A configuration that leaves it open inherits the parent's setting. NCCL_COMM_BLOCKING overrides both (add).
+ * NCCL reads its file of variables at its first initialisation, so the variable is read after that. */
 static int is_nonblocking(const ncclConfig_t* config, uint32_t parent) {
   if (config && (config->blocking == 0 || config->blocking == 1)) return !config->blocking;
   return parent != RF_NO_COMM && !rf_comm_is_blocking(parent);
@@ -113,9 +113,10 @@ void rf_comms_resolve(void) {
   rf_lock_give(&pending_guard);
 }
 
-/* A communicator may be a part of the job: then the launcher's word stands, or that of the largest one so
- * far. One that is larger than the launcher's world refutes it for good, unless it is larger because this
- * process has several of its devices: then it is made in a group, or its id comes twice. */
+/* A communicator may be a part of the job: then the launcher's rank is valid, or that of the largest
+ * communicator so far. A communicator that is larger than the launcher's world disproves the launcher's rank
+ * for good, unless it is larger because this process has several of its devices: then it is made in a group,
+ * or its id comes twice. */
 static void announce(const ncclUniqueId* id, int rank, int size) {
   static uint64_t seen, refuted_by;
   static int largest;
@@ -124,7 +125,7 @@ static void announce(const ncclUniqueId* id, int rank, int size) {
   const int several = !id || rf_group_depth() > 0 || again;
   int32_t told_rank = -1, told_size = -1;
   const int told = rf_core->told_by_launcher(&told_rank, &told_size);
-  if (id && again && RF_LOAD(&refuted_by) == hash) { /* it was no larger world: two of its members are here */
+  if (id && again && RF_LOAD(&refuted_by) == hash) { /* not a larger world: two of its members are here */
     RF_STORE(&refuted_by, (uint64_t)0);
     RF_STORE(&largest, 0);
   }
@@ -141,8 +142,8 @@ static void announce(const ncclUniqueId* id, int rank, int size) {
   rf_core->become_member(RF_LIB_NCCL, rank, size);
 }
 
-/* Waits for the members of the communicator, whom nobody knows yet: it names none, so nothing is proven
- * about who keeps it waiting. */
+/* The call waits for the members of the communicator, which are still unknown. It names none, so nothing is
+ * proven about the ranks that it waits for. */
 static ncclResult_t created(struct rf_call* call, ncclComm_t* where, ncclComm_t before, struct made how,
                             enum rf_verdict verdict, ncclResult_t rc) {
   if (verdict == RF_DO_FORWARD && rf_accepted(rc) && call->outermost) add_or_wait(where, before, how);
@@ -155,8 +156,8 @@ static struct made by_unique_id(const ncclUniqueId* id, int rank, int size) {
       .id = rf_hash_bytes(0, id, sizeof(*id)), .rank = rank, .size = size, .device = rf_current_device()};
 }
 
-/* Records how many members it takes (count), which of them this one is (peer) and, as its tag, of which
- * communicator: until the library answers, nothing else says whom it waits for. */
+/* Records the number of members (count), the index of this one (peer) and, as its tag, the communicator:
+ * until the library returns, nothing else shows what it waits for. */
 static struct rf_call initialisation(const struct made* how, const void* where) {
   struct rf_call call = rf_call_on(RF_OP_COMM_CREATE, NULL, where);
   call.count = how->size > 0 ? (uint64_t)how->size : 0;
@@ -190,7 +191,7 @@ ncclResult_t wrap_ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueI
   return created(&call, comm, before, how, verdict, rc);
 }
 
-/* All members give the same ids in the same order. */
+/* All members pass the same ids in the same order. */
 ncclResult_t wrap_ncclCommInitRankScalable(ncclComm_t* comm, int size, int rank, int count, ncclUniqueId* ids,
                                            ncclConfig_t* config) {
   announce(count > 0 ? ids : NULL, rank, size);
@@ -208,8 +209,8 @@ ncclResult_t wrap_ncclCommInitRankScalable(ncclComm_t* comm, int size, int rank,
   return created(&call, comm, before, how, verdict, rc);
 }
 
-/* Of the members only the new ones and one old one hold the id, and only the old ones know the parent: calls
- * on the new communicator are recorded, and nothing is proven over them. */
+/* Only the new members and one old member have the id, and only the old ones know the parent: calls on the
+ * new communicator are recorded, but nothing is proven with them. */
 ncclResult_t wrap_ncclCommGrow(ncclComm_t parent, int size, const ncclUniqueId* id, int rank,
                                ncclComm_t* made, ncclConfig_t* config) {
   if (!parent) announce(id, rank, size);
@@ -228,7 +229,7 @@ ncclResult_t wrap_ncclCommGrow(ncclComm_t parent, int size, const ncclUniqueId* 
   return created(&call, made, before, how, verdict, rc);
 }
 
-/* All members are of this process; the id needs to be unique, not shared. */
+/* All members are in this process; the id must be unique, not shared. */
 ncclResult_t wrap_ncclCommInitAll(ncclComm_t* comms, int count, const int* devices) {
   static uint64_t times;
   announce(NULL, 0, 1);
@@ -267,7 +268,7 @@ ncclResult_t wrap_ncclCommSplit(ncclComm_t parent, int color, int key, ncclComm_
   return created(&call, made, before, from_parent(&call, config, &color, sizeof(color)), verdict, rc);
 }
 
-enum { kShrinkAbort = 1 }; /* NCCL_SHRINK_ABORT, which came with 2.27 */
+enum { kShrinkAbort = 1 }; /* NCCL_SHRINK_ABORT, new in 2.27 */
 
 ncclResult_t wrap_ncclCommShrink(ncclComm_t parent, int* gone, int count, ncclComm_t* made,
                                  ncclConfig_t* config, int flags) {
@@ -322,8 +323,8 @@ ncclResult_t wrap_ncclCommRevoke(ncclComm_t comm, int flags) {
   return rc;
 }
 
-/* A poll, recorded only when it brings news. It says nothing of completion, but that a non-blocking
- * communicator has put all it had accepted on its streams. */
+/* A poll, recorded only if it reports a new error. It does not show completion, except that a non-blocking
+ * communicator has put all accepted operations on its streams. */
 ncclResult_t wrap_ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
   const uint64_t before = rf_stream_position();
   const ncclResult_t rc = NEXT(ncclCommGetAsyncError)(comm, error);

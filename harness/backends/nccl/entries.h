@@ -1,7 +1,7 @@
-/* entries.h: the table of pending operations, which streams.c fills and extents.c asks.
+/* entries.h: the table of pending operations. streams.c fills it and extents.c reads it.
  *
- * Several threads write and read it without a lock. The state word of an entry holds how often it was used:
- * whoever takes an entry away took the very one that he has read. */
+ * Several threads write and read it without a lock. The state word of an entry contains its use count, so a
+ * thread that removes an entry removes the one that it has read. */
 #ifndef RANKFAULT_NCCL_ENTRIES_H
 #define RANKFAULT_NCCL_ENTRIES_H
 
@@ -11,18 +11,18 @@ enum { RF_ENTRIES = 4096 };
 enum rf_entry_state { kFree, kFilling, kInGroup, kAccepted, kOnStream, kStates = 8 };
 
 struct rf_entry {
-  uint32_t state; /* of the enumeration, + kStates * how often it was used */
+  uint32_t state; /* of the enumeration, + kStates * use count */
   uint32_t comm;
-  uint64_t stamp; /* when it was put on the stream */
+  uint64_t stamp; /* position at which it was put on the stream */
   uint64_t stream, thread, origin, seq;
   int32_t device;        /* of its communicator; -1 unknown */
   int32_t before_legacy; /* the legacy default stream waits for its stream */
 };
 extern struct rf_entry rf_entries[RF_ENTRIES];
-extern uint32_t rf_entries_end; /* those in use end here */
+extern uint32_t rf_entries_end; /* end of the used entries */
 extern uint32_t rf_entries_in_use;
 
-void rf_orders_forget(uint64_t stream); /* extents.c: what it waited for */
+void rf_orders_forget(uint64_t stream); /* extents.c: the order of the stream */
 
 static inline enum rf_entry_state state_of(uint32_t word) { return (enum rf_entry_state)(word % kStates); }
 static inline uint32_t with_state(uint32_t word, enum rf_entry_state state) {
@@ -31,7 +31,7 @@ static inline uint32_t with_state(uint32_t word, enum rf_entry_state state) {
 static inline int move(struct rf_entry* e, uint32_t word, uint32_t to) {
   return __atomic_compare_exchange_n(&e->state, &word, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
-/* True for one of those who try. */
+/* Returns true for exactly one of the threads that try. */
 static inline int take_away(struct rf_entry* e, uint32_t word) {
   if (!move(e, word, with_state(word, kFree))) return 0;
   __atomic_sub_fetch(&rf_entries_in_use, 1, __ATOMIC_RELAXED);

@@ -1,14 +1,14 @@
-/* events.c: what an event stands for: the work that was on a stream when it was recorded there.
+/* events.c: the work that an event stands for: the work on a stream when the event was recorded there.
  *
- * The runtime's functions and the driver's take the same handles. An event that was recorded in a captured
- * graph, or that did not fit into the table, stands for nothing we know. */
+ * The functions of the runtime and of the driver take the same handles. An event that was recorded in a
+ * captured graph, or that did not fit into the table, stands for nothing known. */
 #include "points.h"
 #include "streams.h"
 
 enum { kEvents = 4096, kProbe = 32, kTries = 64 };
 
 static struct binding {
-  uint64_t event;         /* 0: free; stays when the event is destroyed, since handles come back */
+  uint64_t event;         /* 0: free; it stays when the event is destroyed, because handles are reused */
   uint64_t version;       /* odd: being written */
   uint64_t stream, until; /* until 0: stands for nothing */
 } bindings[kEvents];
@@ -33,8 +33,9 @@ static void bind(cudaEvent_t event, uint64_t stream, uint64_t until) {
   struct binding* const b = find(event, until != 0);
   if (!b) return;
   uint64_t version = RF_LOAD(&b->version);
-  /* Two threads that record one event at once: a short turn each, but none waits. In a child forked between
-   * the two stores of another thread the version stays odd, and the event stands for nothing. */
+  /* If two threads record one event at once, each takes a short turn and neither waits. In a child that
+   * was forked between the two stores of another thread, the version stays odd and the event stands for
+   * nothing. */
   for (int tries = 0;; ++tries) {
     version &= ~(uint64_t)1;
     if (__atomic_compare_exchange_n(&b->version, &version, version + 1, 0, __ATOMIC_ACQ_REL,
@@ -68,7 +69,7 @@ int rf_event_unchanged(cudaEvent_t event, const struct rf_event_view* view) {
   return b && RF_LOAD(&b->version) == view->version;
 }
 
-/* Unbound while it is recorded: a query in between is about one or the other. */
+/* The event is unbound while it is recorded: a query in between is about the old or the new work. */
 #define RECORD(type, name, arguments, forward)                                         \
   type wrap_##name arguments {                                                         \
     const int users = rf_is_users(WHERE);                                              \

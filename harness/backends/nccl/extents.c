@@ -1,9 +1,10 @@
-/* extents.c: which pending operations a wait is for, and which stream waited for which. */
+/* extents.c: the pending operations that a wait covers, and the order between streams. */
 #include "entries.h"
 
 enum { kOrders = 1024, kStreams = 32 };
 
-/* What is on `stream` after `at` comes after what is on `earlier` before `until`. The oldest is forgotten. */
+/* Work on `stream` after `at` comes after the work on `earlier` before `until`. The oldest order is
+ * forgotten. */
 static struct order {
   uint64_t version; /* odd: being written */
   uint64_t stream, at, earlier, until;
@@ -23,7 +24,7 @@ void rf_stream_comes_after(cudaStream_t stream, const struct rf_extent* earlier)
   uint64_t even = version;
   if (version % 2 != 0 ||
       !__atomic_compare_exchange_n(&o->version, &even, version + 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-    return; /* a lap of the ring ago somebody began to write here: not known, then */
+    return; /* another thread began to write here one lap of the ring ago: the order stays unknown */
   o->stream = on;
   o->earlier = earlier->stream;
   o->until = earlier->until;
@@ -31,8 +32,8 @@ void rf_stream_comes_after(cudaStream_t stream, const struct rf_extent* earlier)
   RF_STORE(&o->version, version + 2);
 }
 
-/* What an extent reaches: on each of these streams what lies before `until`. More streams than these are left
- * out, and what is on them stays pending. */
+/* The reach of an extent: the work on each of these streams before its `until`. Further streams are left out,
+ * and the work on them stays pending. */
 struct reach {
   int count;
   struct reached {
@@ -76,8 +77,8 @@ static void follow(struct reach* reach, const struct reached from) {
   }
 }
 
-/* A wait is never for more than what came before it, so the farthest of what is not followed yet is reached
- * no farther by the rest: each stream is followed once, however often two have waited for each other. */
+/* A wait never covers more than the work before it. So no other stream extends the farthest stream that is
+ * not yet followed, and each stream is followed once, however often two have waited for each other. */
 static void find_reach(const struct rf_extent* extent, struct reach* reach) {
   if (extent->kind != RF_ON_STREAM) return;
   reaches(reach, extent->stream, extent->until);
@@ -134,10 +135,10 @@ struct newest {
 static int keep_if_new(struct rf_entry* e, uint32_t word, void* context) {
   struct newest* const n = context;
   const uint64_t stamp = e->stamp, origin = e->origin;
-  if (RF_LOAD(&e->state) != word) return 1; /* no longer what was looked at */
+  if (RF_LOAD(&e->state) != word) return 1; /* it changed after it was read */
   ++n->all;
   int at = n->count;
-  if (at == n->most) { /* full: the oldest goes */
+  if (at == n->most) { /* full: the oldest is dropped */
     if (stamp < n->stamps[0]) return 1;
     for (int i = 1; i < at; ++i) n->stamps[i - 1] = n->stamps[i], n->origins[i - 1] = n->origins[i];
     --at;

@@ -1,7 +1,7 @@
 /* groups.c: ncclGroupStart and ncclGroupEnd. Both are records of op group (tag 0: start, 1: end), so the
- * operations between them on the lane are the group. Only the outermost end puts work on streams.
+ * operations between them on the lane form the group. Only the outermost end puts work on streams.
  *
- * The depth is kept here by thread: a decoder has no thread-locals of its own. */
+ * This file keeps the depth of each thread, because a decoder has no thread-locals. */
 #include <pthread.h>
 
 #include "decoder.h"
@@ -9,8 +9,8 @@
 enum { kThreads = 256 };
 
 static struct {
-  uint64_t thread; /* 0: free; claimed by compare-and-swap and given back at depth 0 */
-  int depth;       /* its own thread's only */
+  uint64_t thread; /* 0: free; claimed by compare-and-swap and released at depth 0 */
+  int depth;       /* used only by its own thread */
 } depths[kThreads];
 
 static int find(uint64_t me, int claim) {
@@ -32,10 +32,10 @@ int rf_group_depth(void) {
 static void enter(void) {
   const int at = find((uint64_t)pthread_self(), 1);
   if (at >= 0) ++depths[at].depth;
-  if (at < 0) rf_core->opaque(RF_OPAQUE_COMMUNICATION); /* more threads in groups than we can follow */
+  if (at < 0) rf_core->opaque(RF_OPAQUE_COMMUNICATION); /* more threads in groups than the table holds */
 }
 
-/* True when the outermost group of this thread ended. */
+/* Returns true if the outermost group of this thread ended. */
 static int leave(void) {
   const int at = find((uint64_t)pthread_self(), 0);
   if (at < 0 || --depths[at].depth > 0) return 0;

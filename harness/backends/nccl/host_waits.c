@@ -1,8 +1,9 @@
-/* host_waits.c: the calls in which a thread waits for the device: while it does, its lane is in a stream_wait
- * that names the operations of NCCL it certainly waits for; what was waited for with success is complete.
+/* host_waits.c: the calls in which a thread waits for the device. During the wait its lane is in a
+ * stream_wait that names the operations of NCCL that it certainly waits for. If the wait succeeds, these
+ * operations are complete.
  *
- * Waiting for a stream, an event or the device is a record each time. Copies and cudaFree are one only while
- * operations are pending that they wait for: programs make too many of them. */
+ * Each wait for a stream, an event or the device is recorded. Copies and cudaFree are recorded only while
+ * operations that they wait for are pending, because programs make too many of them. */
 #include "streams.h"
 
 enum completes { NOT_SEEN_COMPLETE, SEEN_COMPLETE };
@@ -27,12 +28,12 @@ static enum rf_verdict begin(struct rf_call* call, enum rf_host_wait in, const s
   return verdict;
 }
 
-/* What a wait returns that is made to fail. */
+/* Returns the result of a wait that an action makes fail. */
 static int not_made(const struct rf_call* call) {
   return call->fail_code > 0 ? call->fail_code : cudaErrorUnknown;
 }
 
-/* `forward` may use what the arguments are; `extent`: what is waited for. */
+/* `forward` may use the arguments; `extent`: the work that is waited for. */
 #define RF_WAIT(type, kind, covers, completes, event_check, forward)                            \
   do {                                                                                          \
     const struct rf_extent extent_ = covers;                                                    \
@@ -62,8 +63,7 @@ STREAM(driver_result, cuStreamSynchronize, DRIVER_STREAM)
 EVENT(cudaError_t, cudaEventSynchronize, EVENT)
 EVENT(driver_result, cuEventSynchronize, DRIVER_EVENT)
 
-/* A context may be one of several of its device: what is waited for in it is not all that is on the device.
- */
+/* A device may have several contexts: a wait in one does not cover all work on the device. */
 #define DEVICE(type, name, kind, completes)                             \
   type wrap_##name(void) {                                              \
     type (*const next)(void) = (type(*)(void))next_##name;              \
@@ -80,7 +80,7 @@ DEVICE(driver_result, cuCtxSynchronize, DRIVER_CONTEXT, NOT_SEEN_COMPLETE)
     RF_WAIT(type, kind, waited_, completes, 1, forward);           \
   } while (0)
 
-/* Only what is read back is certainly there: a copy to the device may be staged. */
+/* Only data that is read back is certainly complete: a copy to the device may be staged. */
 cudaError_t wrap_cudaMemcpy(void* to, const void* from, size_t bytes, enum cudaMemcpyKind kind) {
   if (!rf_is_users(WHERE) || bytes == 0 || kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyHostToHost)
     return NEXT(cudaMemcpy)(to, from, bytes, kind);
@@ -98,7 +98,7 @@ static int is_pageable(const void* host) {
   return ask && ask(&about, host) == cudaSuccess && about.type == cudaMemoryTypeUnregistered;
 }
 
-/* Read back into pageable memory it returns when the copy is done. */
+/* A copy back into pageable memory returns when it is complete. */
 cudaError_t wrap_cudaMemcpyAsync(void* to, const void* from, size_t bytes, enum cudaMemcpyKind kind,
                                  cudaStream_t stream) {
   if (!rf_is_users(WHERE) || bytes == 0 || (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyHostToDevice))
@@ -111,13 +111,13 @@ cudaError_t wrap_cudaMemcpyAsync(void* to, const void* from, size_t bytes, enum 
           1, NEXT(cudaMemcpyAsync)(to, from, bytes, kind, stream));
 }
 
-/* That it waits for the device is what it does, not what is promised. */
+/* It waits for the device in practice, but this is not guaranteed. */
 cudaError_t wrap_cudaFree(void* memory) {
   if (!memory || !rf_is_users(WHERE)) return NEXT(cudaFree)(memory);
   RF_WAIT_IF_PENDING(cudaError_t, FREE, on_device(RF_ON_DEVICE), NOT_SEEN_COMPLETE, NEXT(cudaFree)(memory));
 }
 
-/* The driver's copies know the direction by their name alone. */
+/* Only the names of the driver's copies show the direction. */
 typedef unsigned long long device_pointer;
 driver_result wrap_cuMemcpy(device_pointer to, device_pointer from, size_t bytes) {
   if (!rf_is_users(WHERE)) return NEXT(cuMemcpy)(to, from, bytes);

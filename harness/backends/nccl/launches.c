@@ -1,5 +1,5 @@
-/* launches.c: where a kernel is put on a stream. NCCL asks the runtime for the driver's function, so who asks
- * for one while an action waits for launches gets ours. */
+/* launches.c: puts a kernel on a stream. NCCL asks the runtime for the driver's function; while an action
+ * waits for launches, the caller gets ours. */
 #include <string.h>
 
 #include "points.h"
@@ -21,7 +21,7 @@ LAUNCH(rf_driver_result, cuLaunchKernel,
 LAUNCH(rf_driver_result, cuLaunchKernelEx, (const void* config, void* kernel, void** args, void** extra),
        (config, kernel, args, extra))
 
-/* In its place our own; null: no launch. */
+/* Returns our function for this name; null: not a launch. */
 static void* ours(const char* name, void* theirs) {
   static const struct {
     const char* name;
@@ -43,8 +43,8 @@ static cudaError_t given(cudaError_t rc, const char* name, void** out) {
   return rc;
 }
 
-/* The header of CUDA 13 has no longer the first of them; their enumerations are passed on as what they are.
- */
+/* The header of CUDA 13 no longer has the first of these functions. Their enumerations are passed on
+ * unchanged. */
 cudaError_t wrap_cudaGetDriverEntryPoint(const char* name, void** out, unsigned long long flags,
                                          void* found) {
   return given(NEXT(cudaGetDriverEntryPoint)(name, out, flags, found), name, out);

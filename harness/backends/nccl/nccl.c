@@ -1,4 +1,4 @@
-/* nccl.c: the decoder for NCCL 2: what the core is told about it, and what its wrappers share. */
+/* nccl.c: the decoder for NCCL 2: its data for the core, and what its wrappers share. */
 #include "decoder.h"
 #include "streams.h"
 
@@ -8,7 +8,7 @@ const struct rf_core_v1* rf_core;
 #include "wrapped.def"
 #undef RF_WRAPPED
 
-/* Only the addresses of the wrappers matter here; their types are in the files that define them. */
+/* Only the addresses of the wrappers matter here; the files that define them have their types. */
 #define RF_WRAPPED(name) \
   extern const char address_of_##name __asm__("wrap_" #name) __attribute__((visibility("hidden")));
 #include "wrapped.def"
@@ -27,13 +27,13 @@ static const uint8_t kTypes[] = {
     [9] = RF_DTYPE_BFLOAT16,          [10] = RF_DTYPE_FLOAT8_E4M3,      [11] = RF_DTYPE_FLOAT8_E5M2,
 };
 
-/* A program may take NCCL's functions from a handle, past us: only a call that came tells that calls are
- * seen. The reason is what a record says until then. */
+/* A program may take NCCL's functions from a handle and bypass the decoder: only a call that arrived shows
+ * that calls are seen. Until then the record has this reason. */
 static const char kNoneSeen[] = "no call of it was seen";
 static uint32_t nccl_version, nccl_seen;
 
 static void note_seen(uint16_t op) {
-  if (RF_LOAD(&nccl_seen) || op == RF_OP_STREAM_WAIT || rf_is_inner(op)) return; /* those are CUDA's */
+  if (RF_LOAD(&nccl_seen) || op == RF_OP_STREAM_WAIT || rf_is_inner(op)) return; /* these belong to CUDA */
   RF_STORE(&nccl_seen, 1u);
   rf_core->coverage(RF_LIB_NCCL, "nccl", nccl_version, RF_HOOK_PRELOAD, "");
 }
@@ -52,7 +52,7 @@ struct rf_call rf_call_on(uint16_t op, ncclComm_t comm, const void* where) {
 void rf_set_elements(struct rf_call* call, size_t count, ncclDataType_t type) {
   call->count = count;
   call->dtype = (size_t)type < sizeof(kTypes) ? kTypes[type] : RF_DTYPE_OTHER;
-  if (count == 0) call->seq = RF_SEQ_NONE; /* the library returns at once and counts nothing */
+  if (count == 0) call->seq = RF_SEQ_NONE; /* the library returns at once and does not count the call */
 }
 
 ncclResult_t rf_not_made(const struct rf_call* call, enum rf_verdict verdict) {
@@ -75,8 +75,8 @@ static int attach(const struct rf_core_v1* core, const char** reason) {
   nccl_version = (uint32_t)version;
   core->coverage(RF_LIB_NCCL, "nccl", nccl_version, RF_HOOK_NONE, kNoneSeen);
   rf_callers_learn();
-  /* Where no library offers the runtime it is a part of the program (or of NCCL alone), and nobody sees who
-   * waits: no wait is recorded, and nothing of this process is proven. */
+  /* If no library offers the runtime, it is a part of the program (or of NCCL alone), and waits are not
+   * visible: no wait is recorded, and nothing of this process is proven. */
   if (core->resolve("cudaStreamSynchronize"))
     core->coverage(RF_LIB_CUDA, "nccl", 0, RF_HOOK_PRELOAD, "");
   else

@@ -18,8 +18,7 @@ int rf_point_begin(struct rf_device_point* p, uint16_t op, const char* name, uin
   return rf_core->inner_begin(&p->call) != RF_DO_FAIL;
 }
 
-/* ---- the last error of a thread: the stub of a <<<launch>>> drops the result, and the program asks for this
- */
+/* ---- the last error of a thread: the stub of a <<<launch>>> drops the result, and the program reads this */
 
 static struct last_error {
   uint64_t thread; /* 0: free */

@@ -1,21 +1,22 @@
-/* points.h: calls of CUDA at which an action may act, whoever makes them: allocations, launches, queries.
+/* points.h: CUDA calls at which an action may act, from any caller: allocations, launches, queries.
  *
- * Programs and NCCL make too many of them to be recorded: only while an action waits for them. */
+ * Programs and NCCL make too many of them to record each one, so they are recorded only while an action waits
+ * for them. */
 #ifndef RANKFAULT_NCCL_POINTS_H
 #define RANKFAULT_NCCL_POINTS_H
 
 #include "decoder.h"
 
-typedef int rf_driver_result; /* CUresult: 0 is success; errors have the numbers of the runtime's */
+typedef int rf_driver_result; /* CUresult: 0 is success; errors have the same numbers as in the runtime */
 
 struct rf_device_point {
   struct rf_call call;
-  char path[96]; /* who calls what: "nccl:cudaMalloc", "program:cudaLaunchKernel" */
+  char path[96]; /* caller and callee: "nccl:cudaMalloc", "program:cudaLaunchKernel" */
 };
 
-/* `bytes` of an allocation, else 0. True: make the call. */
+/* `bytes`: of an allocation, else 0. Returns true if the call must be made. */
 int rf_point_begin(struct rf_device_point*, uint16_t op, const char* name, uint64_t bytes, const void* where);
-/* What the call returns that is made to fail; the runtime says it again to who asks for the last error. */
+/* Returns the result of a call that an action makes fail. The runtime also returns it as the last error. */
 int rf_point_failed(struct rf_device_point*, const char* name);
 
 #define RF_DEVICE_POINT(type, op, name, bytes, forward)                              \

@@ -1,5 +1,4 @@
-/* streams.c: what becomes of an operation: enqueued, in a group, accepted, on its stream, refused, given up.
- */
+/* streams.c: the states of an operation: enqueued, in a group, accepted, on its stream, refused, given up. */
 #include <pthread.h>
 
 #include "entries.h"
@@ -11,8 +10,8 @@ uint32_t rf_entries_end;
 uint32_t rf_entries_in_use;
 static uint64_t stamps;
 static uint32_t next_entry;
-/* By the communicator's entry, its number + 1: aborted or revoked. What leaves its streams then is not
- * complete. */
+/* Index: the communicator's entry; value: its number + 1, if it was aborted or revoked. Its operations then
+ * leave their streams without being complete. */
 static uint32_t given_up[RF_MAX_COMMS];
 
 static int is_given_up(uint32_t comm) {
@@ -35,7 +34,7 @@ uint64_t rf_stream_key(cudaStream_t stream, int device) {
   if (!is_default(stream)) return (uint64_t)(uintptr_t)stream;
   if (device < 0) return RF_NO_STREAM;
   const uint64_t thread = is_legacy(stream) ? 0 : (uint64_t)pthread_self() | 2;
-  return thread ^ (uint64_t)(device + 1) << 48 ^ 1; /* no handle: those are even, below 2^48 */
+  return thread ^ (uint64_t)(device + 1) << 48 ^ 1; /* not a handle: those are even and below 2^48 */
 }
 
 uint64_t rf_stream_key_here(cudaStream_t stream) {
@@ -93,7 +92,7 @@ void rf_stream_enqueued(cudaStream_t stream, const struct rf_call* call, enum rf
   static const enum rf_entry_state kAs[] = {
       [RF_ENQUEUED_NOW] = kOnStream, [RF_ENQUEUED_AT_GROUP_END] = kInGroup, [RF_ENQUEUED_LATER] = kAccepted};
   if (is_given_up(call->comm)) return;
-  if (!rf_stream_is_plain(stream)) { /* it runs with each launch of a graph, and nobody counts those */
+  if (!rf_stream_is_plain(stream)) { /* it runs with each launch of a graph, and these are not counted */
     rf_core->opaque(RF_OPAQUE_COMMUNICATION);
     return;
   }
@@ -117,7 +116,7 @@ void rf_stream_enqueued(cudaStream_t stream, const struct rf_call* call, enum rf
     return;
   }
   if (how != RF_ENQUEUED_NOW)
-    rf_core->opaque(RF_OPAQUE_COMMUNICATION); /* nobody would know if it were refused */
+    rf_core->opaque(RF_OPAQUE_COMMUNICATION); /* a later refusal would go unnoticed */
 }
 
 static void fail(struct rf_entry* e, uint32_t word, ncclResult_t rc) {
@@ -153,7 +152,7 @@ void rf_stream_idle(uint32_t comm, uint64_t before) {
     struct rf_entry* const e = &rf_entries[i];
     const uint32_t word = RF_LOAD(&e->state);
     if (state_of(word) != kAccepted || e->comm != comm || e->stamp > before) continue;
-    /* Out of sight while its place in the stream is written: another thread may be told the same. */
+    /* Hidden while its place in the stream is written: another thread may get the same news. */
     if (!move(e, word, with_state(word, kFilling))) continue;
     e->stamp = rf_stream_position();
     RF_STORE(&e->state, with_state(word, kOnStream));

@@ -1,5 +1,5 @@
-// call_mismatch: at one position of a communicator the members make calls that are not the same call; or a
-// call is none that anybody's can match: what the rank sends itself is not what it takes from itself.
+// call_mismatch: at one position of a communicator the members make calls that differ, or a call cannot match
+// any call: the rank sends itself something else than it takes from itself.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ uint64_t first_unequal(const CommGroup& group) {
   return first;
 }
 
-// Its arguments alone tell: nobody else's call is compared.
+// The call's own arguments show it; no other rank's call is compared.
 Finding tell_unequal(const JobView& job, const CommGroup& group, uint64_t seq) {
   Finding f;
   f.kind = "call_mismatch";
@@ -60,8 +60,8 @@ Finding tell_unequal(const JobView& job, const CommGroup& group, uint64_t seq) {
   return f;
 }
 
-// Nothing tells a call with another argument from the next part of the program, reached too early: the others
-// repeat a call there, and none has made this one.
+// A call with another argument looks like the next part of the program, reached too early, if the others
+// repeat a call there and none of them has made this one.
 bool may_be_ahead(const Divergence& d, const Call& mine, const Call& theirs) {
   if (d.lone_root || d.alignment.kind != Alignment::Kind::kChanged || d.alignment.seen) return false;
   const Member& other = *d.majority.front();

@@ -1,5 +1,5 @@
-// dead_rank: a process was ended by a signal, or died in a way nobody knows. Proven when others need
-// a call of it that it never entered.
+// dead_rank: a signal ended a process, or it died for an unknown reason. Proven if others need a call that it
+// never entered.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// duplicate_rank: two processes that live at the same time announced the same rank.
+// duplicate_rank: two processes that are alive at the same time have announced the same rank.
 #include <fmt/format.h>
 
 #include <map>
@@ -19,7 +19,7 @@ bool overlap(const ProcessView& a, const ProcessView& b) {
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
   const auto& all = job.processes();
-  std::map<int, std::vector<size_t>> claims;  // by rank: who
+  std::map<int, std::vector<size_t>> claims;  // by rank: the processes
   for (size_t i = 0; i < all.size(); ++i) claims[all[i]->rank()].push_back(i);
   for (size_t i = 0; i < all.size(); ++i)
     for (const size_t j : claims[all[i]->rank()]) {

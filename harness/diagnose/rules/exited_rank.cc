@@ -1,5 +1,5 @@
-// exited_rank: a process exited while others need a call of it that it never entered, or exited with
-// a code that is not 0.
+// exited_rank: a process exited while others need a call that it never entered, or exited with a status other
+// than 0.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ bool exited(const Process& p) {
 
 using LastFailures = std::unordered_map<const Process*, const Call*>;
 
-// Its last call that failed, which tells why it gave up.
+// Returns its last failed call, which shows why it gave up.
 const Call* last_failure(const Process& p) {
   const Call* last = nullptr;
   for (const Call& c : p.calls)
@@ -31,7 +31,7 @@ const Call* last_failure(const Process& p) {
   return last;
 }
 
-// MPI wants MPI_Finalize before a process ends; without it the launcher takes the whole job down.
+// MPI requires MPI_Finalize before a process ends; without it the launcher ends the whole job.
 bool left_mpi_open(const Process& p) {
   if (p.view->stage != RF_STAGE_MEMBER) return false;
   return std::any_of(p.view->comms.begin(), p.view->comms.end(),
@@ -43,8 +43,8 @@ bool all_gave_up(const Unmet& u) {
          std::all_of(u.edges.begin(), u.edges.end(), [](const WaitEdge& e) { return gave_up_on(*e.waiter); });
 }
 
-// One rank that ends with an error makes the calls of several others fail. Several that leave one after the
-// other were told to by the one whose call failed.
+// One rank that ends with an error makes calls of several others fail. If several ranks leave one after the
+// other, the rank whose call failed made them leave.
 bool most_failed_in_calls(const JobView& job, const LastFailures& failures) {
   int failed = 0, left = 0;
   for (const auto& p : job.processes())
@@ -62,14 +62,16 @@ struct Ends {
   bool most_failed = false;
 };
 
-// A call that failed on this rank came before its exit, and before the exits of those that it told; unless a
-// process that had no failure of its own was gone by then, which may be why the call failed.
+// If a call failed on this rank, the failure came before its exit and before the exits that it caused. The
+// exception: a process without a failure of its own had already ended, and that end may be the reason for the
+// failure.
 TimeNs when_it_began(const Ends& ends, const Process& p, const Call* failure) {
   if (!failure || gave_up_in(p) != failure) return p.view->end.time;
   for (const auto& other : ends.job.processes()) {
     const ProcessEnd& end = other->view->end;
     if (other.get() == &p || !other->ended()) continue;
-    // Connections close before the end of their process is seen. A rank that failed, too, is a victim itself.
+    // Connections close before the end of their process is seen. A rank with a failed call is a victim
+    // itself.
     const bool may_be_the_cause = end.by_signal || !end.status_known ||
                                   (end.value != 0 && !ends.failures.at(other.get()) && ends.most_failed);
     if (end.time < failure->left || (may_be_the_cause && end.time < failure->left + kSeenLate))
@@ -78,8 +80,8 @@ TimeNs when_it_began(const Ends& ends, const Process& p, const Call* failure) {
   return failure->left;
 }
 
-// Others failed for want of its call, so it was leaving before: its end is seen after its connections closed.
-// What failed long before its end failed for another reason.
+// If other ranks failed because its call was missing, it was already leaving then: its end is seen after its
+// connections closed. A call that failed long before its end failed for another reason.
 TimeNs before_those_let_down(const Ends& ends, const Process& p, const Unmet& u) {
   const TimeNs ended = p.view->end.time;
   TimeNs began = ended;
@@ -99,18 +101,18 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   for (const auto& p : job.processes()) {
     if (!exited(*p) || job.rank(p->rank()) != p.get()) continue;
     const bool zero = p->view->end.value == 0;
-    // Others may wait for a call that it left out long before: missing_call tells that.
+    // Others may wait for a call that it omitted long before: missing_call reports that.
     Unmet u = told_by(diverged, *p) ? Unmet{} : unmet_needs(job, *p);
-    if (zero && u.group && is_message(u.edges.front().call->op())) u = {};  // missing_call tells that, too
-    // What was enqueued and not seen complete may well be: a program need not look before it ends.
+    if (zero && u.group && is_message(u.edges.front().call->op())) u = {};  // missing_call reports that, too
+    // Enqueued work that was not seen complete may be complete: a program need not check before it ends.
     if (zero && u.in_flight && u.group->library == RF_LIB_NCCL) u = {};
-    if (zero && u.group && all_gave_up(u)) u = {};  // and went on elsewhere, to a good end
+    if (zero && u.group && all_gave_up(u)) u = {};  // and continued elsewhere with success
     const Call* failure = ends.failures.at(p.get());
     const bool needed = u.group && u.edges.front().is_need;
     const bool unfinalized = zero && left_mpi_open(*p);
     if (zero && !needed && !unfinalized) continue;
-    if (failure && u.in_flight) {          // it did come, and was let down itself
-      if (zero && !unfinalized) continue;  // and ended well: it recovered
+    if (failure && u.in_flight) {          // it did enter the call and is a victim itself
+      if (zero && !unfinalized) continue;  // it recovered
       u = {};
     }
     Finding f;

@@ -15,7 +15,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
   for (Divergence d : divergences(job)) {
     if (d.lone_root) continue;
-    // Few wait in a call that most, who have finished, never made.
+    // A few ranks wait in a call that the majority, which has finished, never made.
     const bool outvoted = !d.pairs_differ && d.minority.size() > d.majority.size();
     if (!outvoted && d.alignment.kind != Alignment::Kind::kExtra) continue;
     const std::vector<const Member*> came = outvoted ? d.majority : d.minority;

@@ -1,5 +1,5 @@
-// host_resource: a file, a shared-memory segment or a descriptor that a rank asked the host for was
-// refused, or was gone.
+// host_resource: the host refused a file, a shared-memory segment or a descriptor to a rank, or it no longer
+// existed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,8 @@ bool is_exhausted(int error) {
          error == EIO;
 }
 
-// A missing or forbidden segment is trouble only when the job itself had made it: programs probe.
+// A missing or forbidden segment is a fault only if the job itself had created it: programs probe for
+// segments.
 bool is_lost(int error) { return error == ENOENT || error == EACCES || error == EINVAL; }
 
 const std::string* path_of(const Process& p, const Call& c) {
@@ -29,14 +30,15 @@ const std::string* path_of(const Process& p, const Call& c) {
   return at == p.view->name_at.end() || at->second.empty() ? nullptr : &at->second;
 }
 
-// Segments by the name shm_open knows ("/x") or the file's ("/dev/shm/x") are the same.
+// The segment name of shm_open ("/x") and its file ("/dev/shm/x") mean the same segment.
 std::string file_of(const std::string& path, uint16_t op) {
   const bool shm_name = op >= RF_OP_SHM_CREATE && op <= RF_OP_SHM_UNLINK && path.rfind("/dev/shm/", 0) != 0;
   if (!shm_name) return path;
   return "/dev/shm/" + (path.rfind('/', 0) == 0 ? path.substr(1) : path);
 }
 
-// When the process entered the last call of communication that it had left by then; else its own begin.
+// Returns when the process entered the last communication call that it had left by then; else when its record
+// begins.
 TimeNs last_call_before(const Process& p, TimeNs at) {
   const Call* last = nullptr;
   for (const Call& c : p.calls)

@@ -1,6 +1,6 @@
-// init_stall: ranks wait in initialisation, or gave up in it, for ranks that have not joined: never started,
-// started and stuck before it, or dead before it. The finished record tells the same as a look during the
-// wait. NCCL's initialisation is that of a communicator, of whose members only the launcher knows more.
+// init_stall: ranks wait in initialisation, or gave up in it, for ranks that have not joined: these never
+// started, are stuck before it, or died before it. The finished record shows the same as a look during the
+// wait. An NCCL initialisation belongs to a communicator; only the launcher knows more about its members.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,10 +15,11 @@
 namespace rankfault {
 namespace {
 
-// The ranks that waited in initialisation, from when to when, and how many it takes; 0: not known.
+// The ranks that waited in initialisation, the times of the wait, and the number of members needed; 0:
+// unknown.
 struct Wait {
   std::vector<int> ranks;
-  TimeNs since = ~TimeNs{0}, until = 0;  // of the first and of the last: no rank may have waited for so long
+  TimeNs since = ~TimeNs{0}, until = 0;  // of the first and the last wait; each rank may have waited less
   Duration longest{0};                   // of one rank
   bool over = true;                      // every rank gave up
   bool of_nccl = false;
@@ -54,8 +55,8 @@ std::string why_absent(const JobView& job, const ExpectedRank& expected, const W
                    : "was started and has not reached initialisation";
 }
 
-// As far as one can see it was on its way: a rank may be long at loading its program. Of a job that is over
-// nobody comes any more.
+// Whether the rank was, as far as the record shows, on its way: a program may take long to load. After the
+// job is over no rank can come.
 bool may_come(const JobView& job, const ExpectedRank& expected, const Wait& wait) {
   const Process* p = job.rank(expected.rank);
   return p ? !had_ended(*p, wait.until) : !(wait.over && job.timeline().job_over);
@@ -67,8 +68,9 @@ size_t living_members(const JobView& job, const Wait& wait) {
       [&](const auto& p) { return p->member() && (!had_ended(*p, wait.until) || wait.has(p->rank())); }));
 }
 
-// A communicator of NCCL may be of a part of the ranks. It needs one that has left, or was a member before,
-// only where it is for more than live; else only those may be awaited that never came at all.
+// An NCCL communicator may have only a part of the ranks. A rank that has left, or was a member before, is
+// surely needed only if the communicator has more members than ranks are alive. Otherwise only ranks that
+// never came may be awaited.
 bool is_absent(const Process* p, bool surely_missing, TimeNs until) {
   if (!p || !p->member()) return true;
   return had_ended(*p, until) && surely_missing;
@@ -117,8 +119,8 @@ std::string what_it_does(const JobView& job, const Process& p) {
                      group ? short_call(*inside.front(), *group) : op_text(inside.front()->op()));
 }
 
-// As far as one can see it will not come: it has ended, is stopped or asleep, or has long been inside other
-// calls. A rank that runs, or makes call after call, may come.
+// Whether the rank, as far as the record shows, will not come: it has ended, is stopped or asleep, or has
+// long been in other calls. A rank that runs, or makes one call after another, may come.
 bool stays_away(const Process& p, TimeNs now, const Patience& patience, const DiagnoseOptions& options) {
   if (p.ended() || p.view->stopped) return true;
   const std::vector<const Call*> inside = p.all_inside();

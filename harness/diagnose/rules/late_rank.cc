@@ -1,6 +1,6 @@
-// late_rank: ranks gave up a collective call while others had not entered it. A fact of the record at that
-// instant (claim had_not_entered), so it holds after the late ranks went on, ended or were continued. Where
-// no limit is on record for the call, why it ended is a guess, and the finding is inferred.
+// late_rank: ranks gave up a collective call while others had not entered it. This is a recorded fact at that
+// instant (claim had_not_entered), so it holds even if the late ranks later go on, end or are continued. If
+// no limit is recorded for the call, the reason for its end is a guess, and the finding is inferred.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ Assumption left_by_its_limit(const GivenUp& g) {
   return {"left_by_its_limit", false, fmt::format("no limit is on record for the call of {}", who)};
 }
 
-// Until then it may go on, and nothing was lost.
+// Until the rank ends it may continue, and nothing was lost.
 Assumption did_not_recover(const GivenUp& g) {
   const Process& p = *g.by.front().member->process;
   return {"did_not_recover", p.ended(),

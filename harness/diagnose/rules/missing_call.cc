@@ -1,5 +1,5 @@
-// missing_call: some ranks left out a call that the others made: their sequences shift against each
-// other, and sooner or later somebody waits for a call that never comes.
+// missing_call: some ranks omitted a call that the others made. Their sequences then shift, and sooner or
+// later a rank waits for a call that never comes.
 #include <fmt/format.h>
 
 #include "harness/diagnose/leftover.h"
@@ -21,7 +21,7 @@ std::string what_text(const Finding& f, const Divergence& d) {
   return fmt::format("{} {}", op, f.seq->from);
 }
 
-// A process that destroyed its communicators and is alive may be on its way out of a failure.
+// A live process that destroyed its communicators may be ending because of a failure.
 const Member* end_not_known(const Divergence& d, const std::vector<const Member*>& absent) {
   for (const Member* m : absent)
     if (m->comm->destroyed && !m->process->ended() && d.group->library != RF_LIB_MPI &&
@@ -30,7 +30,7 @@ const Member* end_not_known(const Divergence& d, const std::vector<const Member*
   return nullptr;
 }
 
-// Unequal calls stand side by side, and nothing after them tells whether one is missing or one too many.
+// Different calls are at one place, and no later call shows whether one is missing or one is extra.
 std::string both_readings(const Divergence& d, const std::string& missing) {
   const Member* m = d.minority.front();
   const Call* own = m->at(d.seq);
@@ -46,7 +46,7 @@ Finding tell(const JobView& job, const Divergence& d) {
   name_call(f, d, came);
   if (d.pairs_differ) {
     prove_pairing(f, d);
-    // The pairing is proven; that it came from this missing call is only as sure as the alignment.
+    // The pairing is proven. That this missing call caused it is only as certain as the alignment.
     if (d.lone_root || !d.alignment.seen) {
       only_infer(f);
       f.evidence.emplace_back(
@@ -73,7 +73,7 @@ Finding tell(const JobView& job, const Divergence& d) {
   return f;
 }
 
-// Who could not come, because a deadlock held him, left nothing out.
+// A rank that a deadlock kept from coming omitted nothing.
 std::vector<Finding> look(const JobView& now, const DiagnoseOptions& options) {
   const JobView& job = now.when_it_hung();
   std::vector<Finding> found;

@@ -1,5 +1,5 @@
-// order_deadlock: live ranks wait for each other, and none can go on: two communicators entered in different
-// order, receives that all stand before their sends, a message awaited across a collective.
+// order_deadlock: live ranks wait for each other, and none can continue: two communicators entered in
+// different order, receives that all precede their sends, a message awaited across a collective.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,12 +17,12 @@
 namespace rankfault {
 namespace {
 
-using Camps = std::map<const CommGroup*, std::vector<const Process*>>;  // who waits in which first
+using Camps = std::map<const CommGroup*, std::vector<const Process*>>;  // waiters by communicator
 
-// Of the ranks that are members of both communicators, all in the smaller of two camps; nobody when they are
-// equal. Whoever waits in one and is no member of the other has no order of the two. A message is between two
-// ranks: whether the one waits that should not, or the other does not come that should, is not told by how
-// many stand by.
+// Returns all ranks in the smaller of two camps, counting only ranks that are members of both communicators;
+// no rank if the camps are equal. A rank that waits in one and is not a member of the other has no order of
+// the two. A message is between two ranks: the sizes of the camps do not show whether the waiting rank or the
+// missing one is wrong.
 std::vector<int> smaller_camp(const Camps& camps) {
   std::vector<std::vector<int>> sides;
   for (const auto& [group, processes] : camps) {
@@ -48,7 +48,7 @@ std::vector<int> smaller_side(const Knot& knot) {
   return smaller_camp(camps);
 }
 
-// Within a knot a rank waits; one that is over (it would have done, too) has its own end.
+// Within a knot a rank waits. A rank that is over (another possible partner) has its own end.
 End end_in(const Knot& knot, const WaitEdge& e) {
   for (const WaitEdge& other : knot.edges)
     if (other.waiter->process == e.missing->process) return {e.missing->process, e.group, End::Why::kInCycle};
@@ -85,8 +85,8 @@ Finding tell(const JobView& job, const Knot& knot) {
   return f;
 }
 
-// A process that is several members of a communicator of NCCL waits on its device for a collective that it
-// has not put there. (Of its messages missing_call says nothing.)
+// A process that is several members of an NCCL communicator waits on its device for a collective that it has
+// not put there. (missing_call does not cover its messages.)
 bool waits_for_own_member(const Knot& knot) {
   const WaitEdge& first = knot.edges.front();
   return knot.edges.size() == 1 && first.waiter->process == first.missing->process &&
@@ -114,8 +114,8 @@ Side side_of(const StreamKnot& knot, const StreamKnot::Step& s) {
   return side;
 }
 
-// By the order on streams. Inferred: a limit or an abort may end it, and that no thread unseen has a part in
-// it is not known.
+// A deadlock by the order on streams. It is inferred: a limit or an abort may end it, and an unseen thread
+// may take part in it.
 Finding tell(const JobView& job, const StreamKnot& knot) {
   Finding f;
   f.kind = "order_deadlock";
@@ -123,7 +123,7 @@ Finding tell(const JobView& job, const StreamKnot& knot) {
   Camps camps;
   for (const auto& [group, member] : knot.camps) camps[group].push_back(member->process);
   f.ranks = smaller_camp(camps);
-  const StreamKnot::Step* first = nullptr;  // of those whose order most have
+  const StreamKnot::Step* first = nullptr;  // the first step with the order of the majority
   for (const StreamKnot::Step& step : knot.steps) {
     f.at = std::max(f.at, step.before->entered);
     const bool is_odd = f.ranks == std::vector<int>{step.at->world_rank};
@@ -142,16 +142,16 @@ Finding tell(const JobView& job, const StreamKnot& knot) {
 
 std::vector<Finding> by_streams(const JobView& job, const DiagnoseOptions& options) {
   const StreamKnot& knot = job.stream_knot(options);
-  if (knot.steps.empty() || left_out(knot)) return {};  // missing_call
+  if (knot.steps.empty() || left_out(knot)) return {};  // missing_call reports it
   return {tell(job, knot)};
 }
 
-// A deadlock that the ranks' own limits ended was one all the same, and what came of it is told under it.
+// A deadlock that the ranks' own limits ended is still a deadlock; its consequences are reported under it.
 std::vector<Finding> look(const JobView& now, const DiagnoseOptions& options) {
   const JobView& job = now.when_it_hung();
   const Knot knot = find_knot(job, options);
   if (knot.edges.empty()) return by_streams(now, options);
-  if (waits_for_own_member(knot)) return {};  // missing_call
+  if (waits_for_own_member(knot)) return {};  // missing_call reports it
   Finding f = tell(job, knot);
   const bool guessed =
       &job != &now && std::any_of(knot.edges.begin(), knot.edges.end(),

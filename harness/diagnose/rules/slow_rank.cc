@@ -1,5 +1,5 @@
-// slow_rank: others wait for a rank that runs its own code. It is alive and may come: never proven,
-// and never called hung.
+// slow_rank: others wait for a rank that runs its own code. It is alive and may come, so the finding is never
+// proven and never calls it hung.
 #include "harness/diagnose/late.h"
 #include "harness/diagnose/pace.h"
 #include "harness/diagnose/rule.h"
@@ -10,7 +10,7 @@ namespace {
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   std::vector<Finding> found;
   for (const Late& late : late_ranks(job, options)) {
-    if (late.hung) continue;  // stuck_outside, wedged
+    if (late.hung) continue;  // stuck_outside or wedged reports it
     Finding f = late_finding(job, late, "slow_rank");
     f.text += pace_told(*late.edges.front().group, *late.process);
     found.push_back(std::move(f));

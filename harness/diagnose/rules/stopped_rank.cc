@@ -1,5 +1,5 @@
-// stopped_rank: a process is stopped (state T). It may be continued at any time: never proven, and a stop
-// that has hurt nobody yet is not told.
+// stopped_rank: a process is stopped (state T). It may be continued at any time, so the finding is never
+// proven. A stop that has not yet harmed another rank is not reported.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace rankfault {
 namespace {
 
-// Somebody gave up on it, or waits for longer than is usual; or it has not moved for so long that its job
-// would be called hung.
+// Whether a rank gave up waiting for it or has waited for longer than is usual, or whether it has not moved
+// for so long that its job would be called hung.
 bool hurts(const JobView& job, const Process& p, const Unmet& u, const DiagnoseOptions& options) {
   const TimeNs look = job.timeline().look;
   TimeNs moved = 0;

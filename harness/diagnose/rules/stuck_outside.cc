@@ -1,5 +1,5 @@
-// stuck_outside: a rank that others wait for has long been asleep outside communication: in a file,
-// a lock, a pipe. Inferred: it may wake.
+// stuck_outside: a rank that others wait for has long been asleep outside communication: in a file, a lock, a
+// pipe. It is inferred, because the rank may wake.
 #include <fmt/format.h>
 
 #include <optional>
@@ -31,8 +31,7 @@ std::string reason(const Laggards& late) {
   }
 }
 
-// Of a recorder inside the processes: what it holds of streams. It does not tell what the process did
-// besides.
+// Uses the stream data of a recorder inside the processes. It does not show what else a process did.
 std::optional<Finding> of_streams(const JobView& job) {
   const Laggards late = laggards(job);
   if (late.ranks.empty()) return std::nullopt;

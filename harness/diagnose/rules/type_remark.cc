@@ -1,6 +1,6 @@
-// type_remark: a rank sent one type and another took it as a second one. The standard forbids it; the library
-// moved the same bytes into the same places, so nothing went wrong. Said once a communicator, when the job is
-// over.
+// type_remark: a rank sent one type and another rank took it as a second type. The standard forbids this, but
+// the library moved the same bytes to the same places, so nothing went wrong. Reported once per communicator,
+// when the job is over.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,14 +23,14 @@ bool is_over(const JobView& job) {
                      [](const auto& p) { return p->ended(); });
 }
 
-// What stands at one place is one call.
+// Whether all calls at one place are one call.
 bool places_are_known(const CommGroup& group) {
   return group.broken_from == 0 &&
          std::none_of(group.members.begin(), group.members.end(),
                       [](const Member& m) { return m.unsure_from != 0 || m.shift != 0; });
 }
 
-// The member that all others exchange something with: the root, or any.
+// Returns the member with which all others exchange something: the root, or any member.
 const Member& hub_of(const Call& c, const CommGroup& group) {
   const bool rooted = c.peer() >= 0 && static_cast<size_t>(c.peer()) < group.members.size();
   return group.members[rooted ? static_cast<size_t>(c.peer()) : 0];
@@ -43,7 +43,7 @@ void compare_places(const CommGroup& group, std::vector<Tolerated>& found) {
       const Member& hub = hub_of(*c, group);
       const Call* other = &hub == &m ? nullptr : hub.at(c->seq);
       if (!other) continue;
-      // Of a broadcast only the root sends.
+      // In a broadcast only the root sends.
       if (c->op() != RF_OP_BROADCAST && tolerated_type(*c, *other)) found.push_back({{&m, c}, {&hub, other}});
       if (tolerated_type(*other, *c)) found.push_back({{&hub, other}, {&m, c}});
     }
@@ -52,8 +52,8 @@ void compare_places(const CommGroup& group, std::vector<Tolerated>& found) {
 using Key = std::pair<int, int>;  // partner, tag
 using Messages = std::map<Key, std::vector<const Call*>>;
 
-// In the order in which the library pairs them; empty where the record does not tell it: calls of several
-// threads, wildcards, failed calls.
+// Returns the messages in the order in which the library pairs them; empty if the record does not show it:
+// calls of several threads, wildcards, failed calls.
 Messages in_order(const Member& me, bool sent) {
   Messages all;
   if (!me.process || !me.comm) return all;

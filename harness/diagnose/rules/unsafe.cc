@@ -1,5 +1,5 @@
-// unsafe: a job that finished because the library buffered a message, or let a rank leave a collective early:
-// under the strictest semantics that MPI allows its own calls would wait for each other (strict_replay.h).
+// unsafe: a job finished because the library buffered a message or let a rank leave a collective early. Under
+// the strictest semantics that MPI allows, its own calls would wait for each other (strict_replay.h).
 #include <fmt/format.h>
 
 #include "harness/diagnose/rule.h"
@@ -26,7 +26,7 @@ Side side_of(const StrictWait& w) {
           call_site_of(*w.waiter->process, *w.in)};
 }
 
-// Nobody is blamed: which of them should go another way is the program's choice.
+// The finding blames no rank: the program decides which of them should use another order.
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   const std::optional<std::vector<StrictWait>>& cycle = job.strict_cycle();
   if (!cycle || cycle->empty()) return {};

@@ -1,5 +1,5 @@
-// version_mismatch: members of one communicator of NCCL have loaded different versions of it. NCCL refuses
-// that where it can still read the other's message, and where it cannot, nobody is told anything.
+// version_mismatch: members of one NCCL communicator have loaded different versions of NCCL. NCCL refuses
+// this if it can still read the other's message; if it cannot, no rank gets an error.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ std::string text_of(uint32_t version) {
   return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }
 
-// A communicator on which something was completed works, whatever its members say.
+// A communicator on which an operation completed works, whatever versions its members report.
 bool has_worked(const CommGroup& group) {
   return std::any_of(group.members.begin(), group.members.end(), [](const Member& m) {
     return std::any_of(m.calls.begin(), m.calls.end(), [](const Call* c) { return c->succeeded(); });
@@ -38,7 +38,7 @@ ByVersion versions_of(const CommGroup& group) {
   return out;
 }
 
-// Those that are not of the version that most have; nobody where no version is that of most.
+// Returns the ranks that do not have the most common version; none if no version is the most common.
 std::vector<int> odd_ranks(const ByVersion& versions) {
   size_t most = 0, with_most = 0;
   for (const auto& [version, ranks] : versions) most = std::max(most, ranks.size());
@@ -66,7 +66,7 @@ Finding tell(const JobView& job, const CommGroup& group, const ByVersion& versio
     f.evidence.push_back(has);
     f.sides.push_back({sorted_unique(ranks), f.op, "NCCL " + text_of(version), ""});
   }
-  for (const Member& m : group.members)  // known once the second version was there
+  for (const Member& m : group.members)  // known when the second version was there
     if (m.process) f.at = std::max(f.at, m.process->view->member);
   f.text = fmt::format("{}, in one communicator: NCCL makes none of different versions", who);
   return f;
@@ -77,7 +77,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     if (group.library != RF_LIB_NCCL || has_worked(group)) continue;
     const ByVersion versions = versions_of(group);
     if (versions.size() > 1)
-      return {tell(job, group, versions)};  // of more groups it would be the same again
+      return {tell(job, group, versions)};  // more groups would give the same finding again
   }
   return {};
 }

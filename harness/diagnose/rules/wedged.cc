@@ -1,6 +1,7 @@
-// wedged: every member is inside its call, nobody is missing, and nothing completes: the transport does not
-// move, or cannot, where the calls are not the same (then call_mismatch or missing_call says so first, and
-// this that the job stands). Blames nobody, and proves nothing: a large call may take long.
+// wedged: every member is inside its call, no member is missing, and nothing completes. The transport does
+// not move, or it cannot because the calls differ (then call_mismatch or missing_call reports that first, and
+// this finding reports that the job is stuck). It blames no rank and proves nothing: a large call may take
+// long.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 namespace rankfault {
 namespace {
 
-// How the library runs a call that a thread of its own works at (PyTorch over Gloo).
+// Whether the library runs the call on a thread of its own (PyTorch over Gloo).
 bool is_executed(const Member& m, const Call& c) {
   const std::vector<Call>& calls = m.process->calls;
   return std::any_of(calls.begin(), calls.end(), [&](const Call& e) {
@@ -30,9 +31,9 @@ bool waits_in(const Member& m, const Call& c, TimeNs look) {
                       (m.process->held_by(c) || is_executed(m, c) || polls(*m.process, look)));
 }
 
-// The calls that all members are inside, or have enqueued and wait for: whichever each has come to. Empty:
-// one is in none. Who has not come to calls that differ is not concerned: they do not match whether it comes
-// or not.
+// Returns the call that each member is inside, or has enqueued and waits for. Empty if one member is in none.
+// Where calls differ, a member that has not come to them is ignored: they do not match whether it comes or
+// not.
 std::vector<Seat> all_inside(const CommGroup& group, const Divergence* differs, TimeNs look) {
   std::vector<Seat> seats;
   for (const Member& m : group.members) {
@@ -51,7 +52,7 @@ const Seat& earliest(const std::vector<Seat>& seats) {
                            [](const Seat& a, const Seat& b) { return a.call->seq < b.call->seq; });
 }
 
-// Calls that differ do not complete with a core either. Who is at a later place has left the earlier one.
+// Calls that differ do not complete even with a core. A member at a later place has left the earlier call.
 bool can_match(const std::vector<Seat>& seats, bool differs) {
   const Call& first = *earliest(seats).call;
   return std::all_of(seats.begin(), seats.end(), [&](const Seat& seat) {
@@ -59,13 +60,13 @@ bool can_match(const std::vector<Seat>& seats, bool differs) {
   });
 }
 
-// What never begins, because of what stands before it on a stream, is not the transport's doing.
+// A call that never begins because of earlier work on its stream is not a fault of the transport.
 bool is_behind(const std::vector<Seat>& seats, const StreamKnot& knot) {
   return std::any_of(seats.begin(), seats.end(),
                      [&](const Seat& seat) { return knot.stuck.count(seat.call) != 0; });
 }
 
-// Since when nothing has moved: the last member came, or the last call before it completed.
+// Returns since when nothing has moved: the last member came, or the last earlier call completed.
 TimeNs stands_since(const std::vector<Seat>& seats) {
   TimeNs last = 0;
   for (const Seat& seat : seats) {
@@ -83,7 +84,7 @@ std::string who_text(const std::vector<Seat>& seats, const CommGroup& group) {
   return ranks_text(sorted_unique(std::move(ranks)));
 }
 
-// Some may have left the call that the others stand in, and wait for these further on.
+// Some ranks may have left the call that the others are in, and wait for them in a later call.
 std::string what_text(const std::vector<Seat>& seats, const CommGroup& group, bool may_match) {
   const Call& first = *earliest(seats).call;
   std::vector<int> standing;
@@ -104,8 +105,8 @@ Duration with_starvation(Duration limit, const std::vector<Seat>& seats) {
   return while_starved(limit, limit, starved);
 }
 
-// Every member is in a call that all make and that is known by its name alone (MPI-IO, windows), and they are
-// not the same: one closes the file while another still writes it.
+// Every member is in a call that all make and that is known only by its name (MPI-IO, windows), and the calls
+// differ: one closes the file while another still writes it.
 std::vector<Seat> in_different_named_calls(const CommGroup& group) {
   std::vector<Seat> seats;
   for (const Member& m : group.members) {
@@ -153,8 +154,8 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     const TimeNs last = stands_since(seats);
     const Duration waited = lasted(last, job.timeline().look);
     if (waited <= options.hung_after) continue;
-    // Who waits for a core may yet move the call: a neighbour's doing, not the transport's. (Ranks that spin
-    // on fewer cores than they are starve each other, and are told later by so much.)
+    // A rank that waits for a core may still move the call: then a neighbour causes the delay, not the
+    // transport. (Ranks that spin on too few cores starve each other and are reported later by that time.)
     Patience patience{options.hung_after, {}};
     const bool may_match = can_match(seats, differs != diverged.end());
     if (may_match) {
