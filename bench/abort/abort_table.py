@@ -41,13 +41,14 @@ HEAD = """# What an abort of NCCL ends, and what it leaves
 
 Written by `./dev bench abort` (`bench/abort/abort_table.py`; the cases are `tests/ranks/gpuless/abort.cc`).
 
-CUDA is a double here: NCCL's own host code, no kernels, no GPU ([what that means](../../harness/gpuless/README.md)). In particular the double's
-`cudaFree` waits for all work of the device, as CUDA's documentation says; that is why an abort may wait for another
-communicator's work. Nothing of this was compared with a GPU.
+NCCL's own host code runs over a double of CUDA, without kernels and without a GPU ([details](../../harness/gpuless/README.md)). The double's
+`cudaFree` waits for all work of the device, as CUDA's documentation says. An abort may therefore wait for the work of another
+communicator. No result was compared with a GPU.
 
-{machine}; {repeats} runs of each case; 4 ranks over /dev/shm. *ms*: of all the calls that a rank makes to get free, median and worst over
-ranks and runs; *never*: not within 10 s. *Left in the process*: more threads, sockets and mapped segments a second after the abort than
-before the communicator was made, on the rank that kept most. *Left behind*: processes, sockets and files in /dev/shm when all ranks had ended.
+{machine}; {repeats} runs of each case; 4 ranks over /dev/shm. *ms*: the time of all calls by which a rank frees itself, median and worst over
+ranks and runs. *never*: not within 10 s. *Left in the process*: the threads, sockets and mapped segments that exist one second after the abort
+and did not exist before the communicator was made, on the rank that kept most. *Left behind*: processes, sockets and files in /dev/shm after
+all ranks ended.
 
 | case | NCCL | ms | never | results | left in the process | left behind |
 |---|---|---|---|---|---|---|

@@ -72,7 +72,7 @@ def main(build, table):
     lines = ["# Chunked sums: what they cost", "",
              "Made by `./dev bench chunking`. float32 all-reduce over Gloo (TCP on loopback, bcube), whole and in",
              "chunks in turns; medians, with the least and the largest. Field notes claim 5 to 15 % more for chunks. Wall times",
-             "mean little where others use the machine; CPU times (rank 0, all threads) are what compares then.",
+             "mean little on a shared machine; compare the CPU times (rank 0, all threads).",
              f"Machine: {os.cpu_count()} cores, Linux {platform.release()}, {datetime.date.today()}, load at the start {load:.1f}.",
              "", "| elements | ranks | chunks | rounds | whole | in chunks | overhead | overhead, CPU | others used |",
              "|---|---|---|---|---|---|---|---|---|"]

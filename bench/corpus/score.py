@@ -8,13 +8,13 @@ HEAD = """# How well the diagnosis does on its own corpus
 
 Written by `./dev bench corpus` (`bench/corpus/corpus_bench.py`); the cases are made from `tests/ranks/corpus/table.py`.
 
-- *right*: the first cause has one of the kinds that are true of the bug, and blames exactly the ranks it may blame
-- *other*: something else was named first; *silent*: nothing was said
-- *proven and right*: of the right ones, how many with a proof of theirs, or hanging under the named cause
-- *PROVEN AND WRONG*: a proof that blames somebody innocent, that is of another kind, or that the run itself refutes
-- *line named*: of the right ones, how many name a source line of the disagreement
-- *ms*: from when what is told of came to be, until it was told
-- *false alarms*: correct twins about which something was said
+- *right*: the first cause has a kind that is true of the bug, and blames exactly the ranks that it may blame
+- *other*: another finding came first; *silent*: there was no finding
+- *proven and right*: the right ones with a proof, of the cause itself or of a finding under it
+- *PROVEN AND WRONG*: a proof that blames an innocent rank, has another kind, or is refuted by the run itself
+- *line named*: the right ones that name a source line of the disagreement
+- *ms*: the time from the event to its report
+- *false alarms*: correct twins with a finding
 - *unsafe named*: of the twins that end only where the library buffers their sends, how many are reported as `unsafe`
 - *FALSELY UNSAFE*: other twins that are
 

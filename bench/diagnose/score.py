@@ -138,10 +138,10 @@ def main():
                 f"{SHAPE[0]} x {SHAPE[1]} x {SHAPE[2]} ranks (tensor x pipeline x data) of blocking MPI calls; culprits and lost\n"
                 "records (0 to 10 %) are drawn from seeds. *Exact set*: the first finding, with the others of its kind, names just the\n"
                 "culprits. *Kind*: it is also of the kind that the trouble was made as. "
-                "A rank that is stuck in the call behind one too many has, on that\n"
-                "communicator, left out the next one as well: extra_call is told as missing_call, inferred, beside a proven mismatch.\n"
-                "Where lost records leave one rank against one in a group, nobody is named: the answer is not unique.\n"
-                "*Wall* times are of a machine that others use; CPU times are what compares.\n"
+                "A rank that is stuck in the call after an extra call has, on that\n"
+                "communicator, left out the next one as well: extra_call is reported as missing_call, inferred, beside a proven mismatch.\n"
+                "If lost records leave one rank against one in a group, no rank is named, because the answer is not unique.\n"
+                "*Wall* times come from a shared machine; compare the CPU times.\n"
                 f"Below, sizes of about 2,000 history records a rank, read from the page cache.\nMachine: {where}. Build: "
                 f"{os.path.basename(BUILD)} preset.\n\n")
             file.write("\n".join(table) + "\n")

@@ -125,8 +125,8 @@ def main():
             file.write("# Score: Flight Recorder dumps\n\nWritten by `./dev bench diagnose`. Synthetic jobs of "
                        f"{SHAPE[0]} x {SHAPE[1]} x {SHAPE[2]} ranks (tensor x pipeline x data), culprits and lost dumps "
                        f"drawn from seeds; the exact set of ranks must be named.\n"
-                       "torchfrtrace names, for each unfinished collective, who is missing from it: all that it names is compared, and\n"
-                       "those who only wait for the culprit are among them.\n"
+                       "torchfrtrace names the ranks that are missing from each unfinished collective. All ranks that it names are compared; they\n"
+                       "include the ranks that only wait for the culprit.\n"
                        f"Machine: {machine}. "
                        f"Build: {os.path.basename(BUILD)} preset.\n\n")
             file.write("\n".join(table) + "\n")

@@ -37,12 +37,12 @@ expect:
 """
 HEAD = """# NCCL over the double of CUDA: what it costs
 
-Written by `./dev bench gpuless` (`bench/gpuless/gpuless_bench.py`). CUDA is a double: nothing here is the speed of a GPU, only of scenarios in CI.
+Written by `./dev bench gpuless` (`bench/gpuless/gpuless_bench.py`). CUDA is a double: the numbers are the speed of scenarios in CI, never of a GPU.
 
-The all-reduces are no race of Gloo with NCCL. Gloo's numbers go through TCP: its ring makes 2 (n - 1) steps in two segments, each a
+The table does not compare the speed of Gloo with that of NCCL. Gloo's numbers go through TCP: its ring makes 2 (n - 1) steps in two segments, each a
 transfer of three messages (ready to send, ready to receive, data), each read by one thread that wakes another: 36 messages a rank at
-n = 4. It is bound by that work in the kernel: see the CPU time. NCCL's transports move no data over the double: the ranks meet once
-in shared memory, and the model reduces ([what was measured](../internals/cuda-double.md)).
+n = 4. That work in the kernel limits it, as the CPU time shows. NCCL's transports move no data over the double: the ranks meet once
+in shared memory, and the model reduces ([details](../internals/cuda-double.md)).
 
 """
 

@@ -26,12 +26,12 @@ QUIET = ("none", "cannot_say")
 
 HEAD = """# False alarms
 
-Healthy jobs that wait for long (`tests/ranks/*/*healthy*`), each watched by `rankfault watch`; made by `./dev bench healthy`.
+Healthy jobs with long waits (`tests/ranks/*/*healthy*`), each under `rankfault watch`. Written by `./dev bench healthy`.
 Times are scaled. *short*: pauses of 0.5 s, slow after 2 s, hung after 4 s. *late*: pauses of 1.6 s, slow after 0.5 s, hung after 4 s.
-*growing*: pauses up to 3.2 s, slow after 1 s, hung after 1.5 s, where only the job's own record keeps quiet.
+*growing*: pauses up to 3.2 s, slow after 1 s, hung after 1.5 s, where only the record of the job itself prevents an alarm.
 
-The last four columns must be 0. *told late*: runs in which a rank that was late beyond the limit was told as slow (or stopped,
-where it was), and withdrawn when it came; that is right, and expected in *late*.
+The last four columns must be 0. *told late* counts the runs in which rankfault reported a rank that was late beyond the limit
+as slow (or stopped, if it was), and withdrew the finding when the rank arrived. That is correct, and expected in *late*.
 
 """
 

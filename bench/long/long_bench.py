@@ -26,9 +26,9 @@ Written by `./dev bench long` (`bench/long/long_bench.py`). Machine: {machine}; 
 barrier of both at each ten thousandth; then rank 1 kills itself. {calls:,} calls in all took {seconds:.0f} s, {alone:.0f} s of it
 without rankfault. A job that makes 1,600 calls a second needs a day for as many.
 
-The tool is `rankfault` and its guardian; memory is the most of the two processes together since their start; disk is all of the run
-directory. *Overwritten* are records that the tool did not read before their ring went around: at this rate it does not try to, and
-what it says stands on the state pages and the sums in them.
+The tool is `rankfault` and its guardian. Memory is the maximum of the two processes together since their start. Disk is the whole run
+directory. *Overwritten* records are those that the tool did not read before their ring wrapped around. At this rate it does not try to,
+and its findings use the state pages and the sums in them.
 
 | calls so far | memory, MB | disk, MB | CPU of the tool, s per million calls |
 |---|---|---|---|

@@ -23,10 +23,10 @@ SOURCE = os.path.realpath(f"{os.path.dirname(os.path.abspath(__file__))}/../..")
 HEAD = """# Soak
 
 Written by `./dev soak nccl` (`bench/soak/soak.py`): each scenario {times} times, one after another. {machine}, {day}; load at the start
-{load:.1f}, of others too. *As it must be*: runs with the outcome that the file asks for; the verdict must be the same each
-time. *Named* and *ended*: what the runs said, with how many said so: a race inside the library shows as more than one.
+{load:.1f}, of others too. *As it must be*: runs with the outcome that the file states. The verdict must be the same each
+time. *Named* and *ended*: the results, with the number of runs for each. A race inside the library shows as more than one result.
 
-CUDA is a double in those of nccl/: NCCL's own host code, no kernels, no GPU ([what that means](../../harness/gpuless/README.md)).
+The scenarios of nccl/ run NCCL's own host code over a double of CUDA, without kernels and without a GPU ([details](../../harness/gpuless/README.md)).
 
 | scenario | as it must be | seconds, median and most | named | ended |
 |---|---|---|---|---|
