@@ -5,6 +5,7 @@
 // when a process ended, at growing intervals after an end that is not proven yet, and once at the end of each
 // attempt. It also looks twice a second at a job that never rests (one that polls). A proof then needs only
 // that the processes it uses stood still.
+//
 // Most looks are *quick*: they read the state and the newest calls of each lane, so they cost the same after
 // a day as after a second. What a quick look proves is proven. It leaves out every other finding. If such a
 // finding is new and the job stands still, and also now and then, a *full* look follows, which reads all that
