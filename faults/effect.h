@@ -1,4 +1,4 @@
-// effect: what all kinds share when they say, from the run's facts, whether a fault bit.
+// effect: shared by all kinds that decide from the run's facts whether a fault had an effect.
 #pragma once
 
 #include <functional>
@@ -9,23 +9,22 @@
 
 namespace rankfault {
 
-// What one firing of one action led to.
+// The result of one firing of one action.
 using VerifyOne = std::function<EffectReport(const Action&, const GateEvent&, const RunFacts&)>;
 
-// Every action of the fault must have fired and its firings be verified: the worst one speaks for
-// the fault, the earliest effect is when it began. Timed actions and kWatch are not asked.
+// Every action of the fault must have fired, and its firings must be verified. The worst firing decides for
+// the fault; the fault began at the earliest effect. Timed actions and kWatch are left out.
 EffectReport verify_each(const FaultSpec&, const RunFacts&, const VerifyOne&);
 
 EffectReport verified(std::string how, TimeNs at, std::vector<uint64_t> lines = {});
 EffectReport not_bitten(std::string how, std::vector<uint64_t> lines = {});  // void
 EffectReport cannot_tell(std::string how, std::vector<uint64_t> lines = {});
 
-// When the harness let the victim go on, or it acted: the earliest of what is known.
+// When the harness let the victim continue, or when it acted: the earliest known time.
 TimeNs acted_at(const GateEvent&);
 
-// An action of a fault other than `own` that was at work by then: it fired, in that attempt if one is given,
-// or its action was done before the job was started. What ranks do afterwards may be its doing. Null: none
-// was.
+// An action of a fault other than `own` that was in force by then: it fired, in that attempt if one is given,
+// or it was done before the job started. It may have caused what ranks do afterwards. Null: there was none.
 const Action* another_fault(const std::string& own, const RunFacts&, std::optional<int> attempt, TimeNs by);
 
 const RankEnd* end_of(const GateEvent&, const RunFacts&);

@@ -1,7 +1,7 @@
 // FaultKind: one kind of trouble; one file each in faults/, registered in Catalog<FaultKind>.
 //
-// A kind lowers its typed parameters to actions, and says afterwards, from what was recorded in the
-// victim, whether the fault had its effect. A fault that fired without effect makes the run void.
+// A kind lowers its typed parameters to actions. Afterwards it decides, from the victim's records, whether
+// the fault had its effect. A fault that fired without effect makes the run void.
 #pragma once
 
 #include <string>

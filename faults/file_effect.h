@@ -1,4 +1,4 @@
-// file_effect: what the faults on the job's own files share: which files, and whether somebody then read or
+// file_effect: shared by the faults on the job's own files: which files, and whether a process then read or
 // missed one.
 #pragma once
 
@@ -9,18 +9,18 @@ namespace rankfault {
 // `path`, else the trigger's own: a pattern of names below the job's TMPDIR.
 Result<std::string> file_pattern(const FaultSpec&);
 
-// One action for each victim, and one that has every opening of such a file recorded: no other call tells
-// that the harm was met.
+// One action for each victim, and one that records every opening of such a file: no other call shows that a
+// process met the damage.
 Result<std::vector<Action>> harm_file(const FaultSpec&, const LowerContext&,
                                       const std::function<void(Action&)>& fill);
 
-// Whether somebody read a file that this action harmed: the first opening of that very file, for reading and
-// before anybody emptied it. `met` ends the sentence "rank 1 opened ckpt.bin ..."; `nobody` says that none
-// did.
+// Whether a process read a file that this action damaged: the first opening of that very file for reading,
+// before any process truncated it to zero. `met` ends the sentence "rank 1 opened ckpt.bin ..."; `nobody`
+// says that no process did.
 EffectReport read_afterwards(const RunFacts&, const Action&, const std::string& met,
                              const std::string& nobody);
 
-// The first opening that missed a file which this action removed, and that nobody had made anew.
+// The first opening that failed because this action had removed the file and no process had made it anew.
 struct FileMissed {
   int rank = -1;
   TimeNs time = 0;
@@ -28,8 +28,8 @@ struct FileMissed {
 };
 std::optional<FileMissed> missed_afterwards(const RunFacts&, const Action&);
 
-// Whether a `fail_call` of the plan, and nothing the kernel lacked, ended this file call of `process` with
-// its error: `end` is its last record, `path` the file.
+// Whether a `fail_call` of the plan, and not the kernel, ended this file call of `process` with its error:
+// `end` is the call's last record, `path` the file.
 bool ended_by_fail_call(const RunFacts&, const ProcessView& process, const rf_record& end,
                         const std::string& path);
 

@@ -1,4 +1,5 @@
-// launcher_effect: what node_kill and launcher_kill share: whom they kill, and how its end is seen.
+// launcher_effect: shared by node_kill and launcher_kill: which processes they kill, and how the end is
+// verified.
 #pragma once
 
 #include "faults/effect.h"

@@ -1,4 +1,4 @@
-// lowering: what all kinds share when they turn their parameters into actions.
+// lowering: shared by all kinds that turn their parameters into actions.
 #pragma once
 
 #include <functional>
@@ -11,9 +11,9 @@ namespace rankfault {
 std::vector<Action> for_each_victim(const FaultSpec&, const LowerContext&,
                                     const std::function<void(Action&)>& fill);
 
-// A trigger nobody wrote would fire at the first collective of the job: refused.
+// Refuses a missing trigger: it would fire at the first collective of the job.
 Status need_trigger(const FaultSpec&);
-// Verbs that work on a library call: refused at files and marks, with the reason.
+// For verbs that work on a library call: refuses triggers at files and marks, with the reason.
 Status need_library_call(const FaultSpec&, const char* what);
 
 }  // namespace rankfault

@@ -1,4 +1,4 @@
-// recorded: looking up one call of one communicator in the flight records.
+// recorded: looks up one call of one communicator in the flight records.
 #pragma once
 
 #include <vector>
@@ -17,11 +17,12 @@ struct RecordedCall {
   bool pending = false;    // enqueued, its completion not seen
 };
 
-// Calls of this communicator in the order of their seq; one entry a seq, executions and messages left out.
+// Calls of this communicator in the order of their seq, one entry for each seq, without executions and
+// messages.
 std::vector<RecordedCall> calls_on(const ProcessView&, uint64_t comm_id);
 const RecordedCall* call_with_seq(const std::vector<RecordedCall>&, uint64_t seq);
 
-// All members' processes but `but`, of the same attempt.
+// The processes of all other members, of the same attempt.
 std::vector<const ProcessView*> peers_on(const RunFacts&, const ProcessView& but, uint64_t comm_id);
 const CommView* comm_with_id(const ProcessView&, uint64_t comm_id);
 

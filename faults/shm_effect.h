@@ -1,24 +1,23 @@
-// shm_effect: what the shared-memory faults share when they are verified: whether somebody missed what was
-// harmed.
+// shm_effect: how the shared-memory faults are verified: whether a process missed the damaged segment.
 #pragma once
 
 #include "faults/effect.h"
 
 namespace rankfault {
 
-// The first attempt of any process of the job to open a matching segment after `from` that failed
-// with one of these errnos (0: that succeeded).
+// The first time after `from` that any process of the job tried to open a matching segment and failed with
+// one of these errnos (0: succeeded).
 struct FailedAttach {
   int rank = -1;
   TimeNs time = 0;
   std::string path;
   int error = 0;
 };
-// Of a segment that this action harmed.
+// Only for segments that this action damaged.
 std::optional<FailedAttach> failed_attach(const RunFacts&, const Action&, TimeNs from,
                                           const std::vector<int>& errors);
 
-// The first use of a name that this action harmed: create, attach or unlink, by any process of the attempt,
+// The first use of a name that this action damaged: create, attach or unlink, by any process of the attempt,
 // in [from, until).
 struct SegmentUse {
   int rank = -1;

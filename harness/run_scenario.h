@@ -1,5 +1,5 @@
-// run_scenario: the architecture on one screen. scenario -> plan -> launch -> inject -> observe ->
-// diagnose -> judge -> report.
+// run_scenario: the architecture on one screen. scenario -> plan -> launch -> inject -> observe -> diagnose
+// -> judge -> report.
 #pragma once
 
 #include <atomic>
@@ -18,12 +18,12 @@ struct RunOptions {
   bool with_agent = true;
   std::string reference_run;                         // directory of the finished reference, "" none
   std::function<void(const std::string&)> progress;  // one plain line each
-  const std::atomic<int>* interrupted = nullptr;     // signal number once the user asked to stop
+  const std::atomic<int>* interrupted = nullptr;     // signal number after the user asked to stop
   const WatchOptions* watch = nullptr;               // null: a scenario
 };
 
-// All that it needs is there: its launcher, what it says under "needs", what must have been built. Nothing is started
-// of the job. kMissing: it is skipped.
+// Whether everything that the plan needs exists: its launcher, what it lists under "needs", what must have
+// been built. Starts no part of the job. kMissing: the scenario is skipped.
 Status can_start(const Plan&, bool with_agent);
 Result<FinishedRun> run_scenario(const Plan&, const RunOptions&);
 

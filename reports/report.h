@@ -1,4 +1,4 @@
-// Report: one way of writing down what a run found; one file each in reports/.
+// Report: one output format for the findings of a run; one file each in reports/.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace rankfault {
 
-struct VariantRow {  // one run of a scenario that is run in several ways
+struct VariantRow {  // one run of a scenario that runs in several variants
   std::string id;
   int n = 1;
   int ranks = 0;
@@ -32,10 +32,11 @@ struct RunReport {                  // one finished run of one scenario (or a sk
   std::string scenario, file;
   std::string skipped;            // why; "" when it was run
   std::string cleanup;            // "" clean, else what is left
-  std::vector<std::string> lost;  // what the live run could not keep: the disk refused it
+  std::vector<std::string> lost;  // what the live run could not keep because the disk refused it
   std::string cuda_double;        // the version of NCCL over the double of CUDA; "" it was not run over it
   int exit_code = 0;
-  std::optional<ComparedRuns> compared;  // it was run in several ways: there are no facts of one run
+  std::optional<ComparedRuns> compared;  // set if it ran in several variants: there are no facts of a single
+                                         // run
 };
 
 struct Report {

@@ -1,4 +1,4 @@
-// words: how reports say things to people: a finding on one line, the outcome in one word.
+// words: the wording of reports for people: a finding on one line, the outcome in one word.
 #pragma once
 
 #include <string>
@@ -11,21 +11,22 @@ std::string finding_line(const Finding&);  // "dead_rank: rank 2, all_reduce, wo
 std::string side_line(const Side&);        // "ranks 0 2: all_reduce on world, call 3 at step.cc:12"
 // All of them as the console shows them: the line, the sentence, the sides.
 std::string findings_text(const Findings&);     // with sides and last words of causes; equal effects together
-std::string findings_summary(const Findings&);  // the same without sides: what was printed before
-// What would be under the strictest semantics and did not happen; "" nothing.
+std::string findings_summary(const Findings&);  // the same without sides: for findings that were printed
+                                                // before
+// What would happen under the strictest semantics but did not; "" nothing.
 std::string unsafe_text(const Findings&);
 std::string remarks_text(const Findings&);
-// What the records of a long or a fast job no longer hold, from the journal's line of it.
+// What the records of a long or fast job no longer hold, from the journal's line about it.
 std::string losses_text(const Json& history_line);
-std::vector<std::string> losses_of(const RunFacts&);  // of each attempt that lost any
-// What each rank was doing while the job hung; "" when nothing was taken.
+std::vector<std::string> losses_of(const RunFacts&);  // for each attempt that lost any
+// What each rank was doing while the job hung; "" when no evidence was taken.
 std::string evidence_text(const std::vector<RankEvidence>&);
 // A launcher program that ended and started no rank, with the end of its log; "" there was none.
 std::string no_rank_text(const RunFacts&);
 std::string outcome_line(const RunReport&);  // "PASS", "FAIL, as it must be", "SKIPPED"
 bool is_good(const RunReport&);              // the outcome: as it must be, or skipped
 std::string replay_line(const RunReport&);   // "" when there is no file to replay
-// The first line of each report of a run over the double of CUDA; "" of all others.
+// The first line of each report of a run over the double of CUDA; "" for all others.
 std::string notice_line(const RunReport&);
 std::string scenario_title(const RunReport&);  // its file, else its name
 

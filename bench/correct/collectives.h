@@ -1,4 +1,4 @@
-/* collectives.h: blocking, nonblocking and persistent collectives, and such as are polled. */
+/* collectives.h: blocking, nonblocking and persistent collectives, and polled ones. */
 #ifndef RANKFAULT_BENCH_CORRECT_COLLECTIVES_H
 #define RANKFAULT_BENCH_CORRECT_COLLECTIVES_H
 
@@ -59,7 +59,7 @@ static void collectives(struct world* w) {
 static void uneven_collectives(struct world* w) {
   int counts[64], places[64], all[2200], mine[64], total = 0;
   for (int r = 0; r < w->size; ++r) {
-    counts[r] = r % 5; /* some give nothing */
+    counts[r] = r % 5; /* some ranks give nothing */
     places[r] = total;
     total += counts[r];
   }
@@ -72,7 +72,7 @@ static void uneven_collectives(struct world* w) {
   check(w, is_filled(mine, counts[w->rank], w->rank * 1000), "scatterv");
 }
 
-/* Started in one order by all, waited for in another by each. */
+/* All ranks start them in one order; each rank waits for them in another. */
 static void nonblocking_collectives(struct world* w) {
   enum { kMost = 5 };
   MPI_Request requests[kMost];

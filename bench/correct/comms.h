@@ -1,4 +1,4 @@
-/* comms.h: communicators made, used and freed; groups, intercommunicators, attributes, sessions. */
+/* comms.h: makes, uses and frees communicators; groups, intercommunicators, attributes, sessions. */
 #ifndef RANKFAULT_BENCH_CORRECT_COMMS_H
 #define RANKFAULT_BENCH_CORRECT_COMMS_H
 
@@ -30,7 +30,7 @@ static void many_duplicates(struct world* w) {
   }
 }
 
-/* Each part goes on for itself; some ranks are in no part. */
+/* Each part works independently; some ranks are in no part. */
 static void parts(struct world* w) {
   MPI_Comm part;
   const int colours = 1 + below(&w->common, 3), left_out = below(&w->common, 4) == 0;
@@ -91,8 +91,8 @@ static int on_delete(MPI_Comm comm, int key, void* value, void* extra) {
   return MPI_SUCCESS;
 }
 
-/* A delete function communicates, as libraries do that keep a communicator of their own with the program's.
- */
+/* A delete function communicates, as in libraries that attach a communicator of their own to the
+ * program's. */
 static void attributes(struct world* w) {
   MPI_Comm copy;
   int key, deleted = 0;
@@ -107,7 +107,7 @@ static void attributes(struct world* w) {
 
 static void own_communicator(struct world* w) {
   int mine = 1, sum = 0;
-  const int count = below(&w->own, 200); /* each rank as many as it likes */
+  const int count = below(&w->own, 200); /* each rank makes a random number of calls */
   for (int i = 0; i < count; ++i) MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
 }
 

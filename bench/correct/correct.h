@@ -1,6 +1,6 @@
-/* correct.h: what the features of mpi_correct.c share: a stream of numbers that all ranks have alike, one of
- * each rank's own, and a checked sum. Every feature is a correct use of MPI: it ends, and its results are
- * known. */
+/* correct.h: what the features of mpi_correct.c share: a stream of numbers that is equal on all ranks, one
+ * stream for each rank alone, and a checked sum. Every feature is a correct use of MPI: it ends, and its
+ * results are known. */
 #ifndef RANKFAULT_BENCH_CORRECT_H
 #define RANKFAULT_BENCH_CORRECT_H
 
@@ -24,12 +24,12 @@ static inline uint64_t next_number(struct draw* from) {
 }
 static inline int below(struct draw* from, int limit) { return (int)(next_number(from) % (uint64_t)limit); }
 
-/* `common` gives every rank the same numbers, `own` each rank its own. */
+/* `common` gives every rank the same numbers, `own` gives each rank different ones. */
 struct world {
   MPI_Comm comm;
   int rank, size, level; /* level: the thread support that the library gave */
   struct draw common, own;
-  uint64_t sum; /* of all checked results; the same in each run of a seed */
+  uint64_t sum; /* of all checked results; equal in every run of a seed */
 };
 
 static inline void check(struct world* w, int holds, const char* what) {
@@ -39,7 +39,7 @@ static inline void check(struct world* w, int holds, const char* what) {
   MPI_Abort(MPI_COMM_WORLD, 9);
 }
 
-/* Sometimes a rank is late by up to 4 ms. */
+/* Makes a rank late by up to 4 ms, sometimes. */
 static inline void pause_sometimes(struct world* w) {
   if (below(&w->own, 4) == 0) usleep((useconds_t)below(&w->own, 4000));
 }

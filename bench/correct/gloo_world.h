@@ -21,7 +21,7 @@
 using Context = std::shared_ptr<gloo::rendezvous::Context>;
 using Reduce = void (*)(void*, const void*, const void*, size_t);
 
-// `common` gives every rank the same numbers, `own` each rank its own.
+// `common` gives every rank the same numbers, `own` gives each rank different ones.
 struct World {
   Rank& me;
   Context context;

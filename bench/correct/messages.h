@@ -1,4 +1,4 @@
-/* messages.h: point to point, blocking and not, wildcards, probes, persistent and partitioned. */
+/* messages.h: point to point, blocking and nonblocking, wildcards, probes, persistent and partitioned. */
 #ifndef RANKFAULT_BENCH_CORRECT_MESSAGES_H
 #define RANKFAULT_BENCH_CORRECT_MESSAGES_H
 
@@ -15,8 +15,8 @@ static void shift(struct world* w) {
   check(w, other == left_of(w), "sendrecv");
 }
 
-/* Rank 0 begins, so no two ranks wait for each other. The size passes from what is sent at once to what is
- * not. */
+/* Rank 0 begins, so no two ranks wait for each other. The sizes range from messages that are sent at once
+ * to messages that are not. */
 static void ring(struct world* w) {
   const int count = 1 << below(&w->common, 17);
   int* const numbers = malloc((size_t)count * sizeof(int));
@@ -37,7 +37,7 @@ static void pending_messages(struct world* w) {
   const int count = 1 + below(&w->common, kMost);
   for (int i = 0; i < count; ++i) MPI_Irecv(&in[i], 1, MPI_INT, left_of(w), i, w->comm, &requests[i]);
   for (int i = 0; i < count; ++i) {
-    const int tag = count - 1 - i; /* another order than the receives */
+    const int tag = count - 1 - i; /* in another order than the receives */
     out[tag] = w->rank * 10 + tag;
     pause_sometimes(w);
     if (tag % 2)
@@ -59,7 +59,7 @@ static void pending_messages(struct world* w) {
   for (int i = 0; i < count; ++i) check(w, in[i] == left_of(w) * 10 + i, "isend");
 }
 
-/* Rank 0 takes what comes first; the others send a number of messages of their own choice. */
+/* Rank 0 receives whatever comes first; each other rank sends a random number of messages. */
 static void funnel(struct world* w) {
   if (w->rank != 0) {
     const int count = 1 + below(&w->own, 3);
@@ -99,7 +99,7 @@ static void probed(struct world* w) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* Nobody knows how many messages will come: consensus by synchronous sends and a barrier (Hoefler et al.
+/* No rank knows how many messages will come: consensus by synchronous sends and a barrier (Hoefler et al.
  * 2010). */
 static void unknown_partners(struct world* w) {
   MPI_Request sends[4], barrier = MPI_REQUEST_NULL;

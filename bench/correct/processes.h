@@ -1,4 +1,4 @@
-/* processes.h: threads, handled errors, programs that a rank starts, other names of MPI. */
+/* processes.h: threads, handled errors, programs that a rank starts, other names of MPI functions. */
 #ifndef RANKFAULT_BENCH_CORRECT_PROCESSES_H
 #define RANKFAULT_BENCH_CORRECT_PROCESSES_H
 
@@ -25,7 +25,7 @@ static void* sums(void* of) {
   return NULL;
 }
 
-/* Two threads, each on a communicator of its own. */
+/* Two threads, each with its own communicator. */
 static void threads(struct world* w) {
   struct lane lanes[2];
   pthread_t second;
@@ -43,7 +43,7 @@ static void threads(struct world* w) {
   }
 }
 
-/* All ranks, or one alone, ask for what the library refuses, and go on. */
+/* All ranks, or one alone, make a call that the library refuses, and continue. */
 static void refused(struct world* w) {
   MPI_Comm copy;
   int number = 1;
@@ -66,7 +66,7 @@ static void on_error(MPI_Comm* comm, int* code, ...) {
   ++handled;
 }
 
-/* What every library refuses, in a way that costs the others nothing. */
+/* Makes a call that every library refuses, in a way that does not affect the other ranks. */
 static void ask_for_what_is_refused(struct world* w, MPI_Comm comm) {
   int number = 1, other = 0;
   MPI_Request request = MPI_REQUEST_NULL;
@@ -123,10 +123,10 @@ static void child(struct world* w) {
   check(w, pid > 0 && waitpid(pid, &status, 0) == pid && status == 0, "a child");
 }
 
-/* As a profiling layer of the program's own does. */
+/* Calls the PMPI names, as a program's own profiling layer does. */
 static void other_names(struct world* w) {
   int mine = 1, sum = 0;
-  const int by_profile = below(&w->own, 2); /* a rank at a time: all names are one call */
+  const int by_profile = below(&w->own, 2); /* chosen by each rank: both names are the same call */
   if (by_profile)
     PMPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, w->comm);
   else

@@ -34,7 +34,7 @@ static void locks(struct world* w) {
   MPI_Win_free(&window);
 }
 
-/* Rank 0 makes the file's name from its process id and tells it. */
+/* Rank 0 makes the file's name from its process id and sends it to the others. */
 static void files(struct world* w) {
   const char* const folder = getenv("TMPDIR");
   char name[512] = "";

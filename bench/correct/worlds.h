@@ -1,5 +1,5 @@
-/* worlds.h: processes beside MPI_COMM_WORLD: those of a session, those that the ranks start, and the program
- * that a rank becomes. */
+/* worlds.h: processes beside MPI_COMM_WORLD: those of a session, those that the ranks start, and the
+ * program that a rank executes. */
 #ifndef RANKFAULT_BENCH_CORRECT_WORLDS_H
 #define RANKFAULT_BENCH_CORRECT_WORLDS_H
 
@@ -15,7 +15,7 @@ static int sum_over(MPI_Comm comm, int value) {
 }
 
 #if MPI_VERSION >= 4
-/* Without a level MPICH 5.0.2 takes the value of a variable that it has not set (docs/internals/agent.md). */
+/* Without a level, MPICH 5.0.2 reads a variable that it has not set (docs/internals/agent.md). */
 static void session(struct world* w) {
   MPI_Session one;
   MPI_Group group;

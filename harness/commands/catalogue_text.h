@@ -17,7 +17,7 @@ struct CatalogueColumn {
 };
 struct CatalogueTable {
   std::vector<CatalogueColumn> columns;
-  std::vector<Json> rows;  // objects: a text for each column; more keys (parameters) only for JSON
+  std::vector<Json> rows;  // objects: a text for each column; other keys (parameters) only for JSON
 };
 
 CatalogueTable catalogue(const std::string& name);

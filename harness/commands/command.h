@@ -13,7 +13,7 @@ struct CliCommand {
   const char* name;
   const char* summary;
   const char* examples;  // shown under --help
-  // Adds options to its subcommand and returns what to run; options live in the closure.
+  // Adds options to its subcommand and returns the function to run; the closure holds the options.
   std::function<std::function<int()>(CLI::App&)> setup;
 };
 

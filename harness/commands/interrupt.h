@@ -5,7 +5,7 @@
 
 namespace rankfault {
 
-// From now on both only set the returned word to their number; cleaning up follows from that.
+// From now on both signals only store their number in the returned word; the reader of the word cleans up.
 const std::atomic<int>* catch_interrupts();
 
 }  // namespace rankfault

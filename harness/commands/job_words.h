@@ -1,5 +1,5 @@
-// job_words: a job as its user starts it, "mpirun -np 4 ./a": which launcher that is, which words are the
-// launcher's and which the program's.
+// job_words: reads a job as its user starts it, "mpirun -np 4 ./a": which launcher it is, and which words
+// belong to the launcher and which to the program.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@ namespace rankfault {
 
 constexpr int kRanksNotGiven = 0;
 
-// `ranks` as said beside the command; kRanksNotGiven: the launcher's words say it. A command that is no
-// launcher is started `ranks` times on this machine; where they are not given, once, and starts its ranks
-// itself. Errors are the user's.
+// `ranks`: the number given beside the command; kRanksNotGiven: the launcher's words give it. A command that
+// is no launcher is started `ranks` times on this machine, or, if the number is not given, once, and starts
+// its ranks itself. Errors are the user's.
 Result<Workload> workload_of(const std::vector<std::string>& command, int ranks);
 
 }  // namespace rankfault

@@ -1,4 +1,4 @@
-// ladder_output: a rank ladder as people and machines read it.
+// ladder_output: prints a rank ladder for people and for machines.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// run_ladder: `run --ranks 1,2,4,8`: each scenario at each of these sizes, a table each.
+// run_ladder: `run --ranks 1,2,4,8`: each scenario at each of these sizes, one table for each scenario.
 #pragma once
 
 #include "harness/session/ladder.h"

@@ -1,4 +1,4 @@
-// run_output: what `run` prints: each scenario as it is done, teeth as a table, totals.
+// run_output: what `run` prints: each scenario when it is done, mutation checks (teeth) as a table, totals.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace rankfault {
 
 std::string unit_text(const UnitResult&, bool colour);
 std::string totals_text(const SessionResult&);
-// By a registered report; with teeth "json" and "junit" tell of teeth.
+// Writes the registered report `format`; with mutation checks, "json" and "junit" report those.
 Result<std::string> report_text(const std::string& format, const SessionResult&);
 
 }  // namespace rankfault

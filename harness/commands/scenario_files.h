@@ -8,14 +8,15 @@
 
 namespace rankfault {
 
-// A file stands for itself, a directory for all .yaml and .yml files below it, sorted. A directory
-// without any, and a path that is not there, is an error.
+// A file means itself, a directory means all .yaml and .yml files below it, sorted. A directory without such
+// files, and a path that does not exist, is an error.
 Result<std::vector<std::string>> find_scenario_files(const std::vector<std::string>& paths);
 
-// Every mistake of one file: what the parser, the catalogues and the planner say, teeth included.
+// Every mistake of one file, from the parser, the catalogues and the planner, including mutation checks
+// (teeth).
 std::vector<Error> check_scenario_file(const std::string& path);
 
-// For a command that answers with one error: prints the others, and gives the last.
+// For a command that returns one error: prints the others, and returns the last.
 Error print_all_but_last(const std::vector<Error>&);
 
 }  // namespace rankfault

@@ -1,4 +1,4 @@
-// select: -k, as pytest has it: words joined by "and", "or" and "not".
+// select: -k, as in pytest: words joined by "and", "or" and "not".
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace rankfault {
 
-// "hang and not mpi or crash": "and" binds tighter than "or", and stands between two words where nothing else
-// does. A word matches any part of a text, in any case. Wrong: an expression in which an operator lacks a
-// word.
+// "hang and not mpi or crash": "and" binds tighter than "or", and is implied between two words without an
+// operator. A word matches any part of a text, in any case. An expression in which an operator lacks a word
+// is an error.
 class Selection {
  public:
   static Result<Selection> parse(const std::string& expression);
@@ -21,7 +21,7 @@ class Selection {
     std::string text;
     bool negated = false;
   };
-  std::vector<std::vector<Word>> any_of_;  // each: all of these
+  std::vector<std::vector<Word>> any_of_;  // each: all of these words match
 };
 
 }  // namespace rankfault

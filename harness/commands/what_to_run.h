@@ -1,5 +1,5 @@
-// WhatToRun: the words that `run` and `plan` have in common: a scenario file, or the one-line form, and
-// how to change it. Errors are the user's: exit 64.
+// WhatToRun: the options that `run` and `plan` share: a scenario file, or the one-line form, and changes to
+// it. Errors are the user's: exit 64.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -23,9 +23,10 @@ struct WhatToRun {
   void add_to(CLI::App&);
   bool is_one_line() const;
   bool is_ladder() const;
-  Result<std::vector<int>> sizes() const;  // what --ranks says
+  Result<std::vector<int>> sizes() const;  // the value of --ranks
   ParsedScenario from_one_line() const;
-  // Of one that was read from here. A ladder's sizes are not those it says: what they mean is told at each.
+  // The mistakes of a scenario that was read from these options. A ladder replaces the scenario's size, so
+  // mistakes about the size are reported at each rung.
   std::vector<Error> mistakes_of(const ParsedScenario&) const;
   // --set, --cuda and --seed; the seed stays nullopt when it is not given.
   Status read_changes(std::vector<std::pair<std::string, std::string>>& set,

@@ -1,4 +1,4 @@
-// absent_ranks: the ranks of a job that no readable dump speaks for.
+// absent_ranks: the ranks of a job that have no readable dump.
 #pragma once
 
 #include <set>
@@ -9,8 +9,9 @@
 
 namespace rankfault {
 
-// Fills Timeline::expected for all ranks of its world. A rank whose dump exists and cannot be read is
-// `unread`; so is each absent rank when a dump that names no rank cannot be read. A remark lists the others.
+// Fills Timeline::expected for all ranks of its world. A rank whose dump exists but cannot be read is
+// `unread`. If a dump that names no rank cannot be read, each absent rank is `unread` too. A remark lists the
+// others.
 void expect_absent(Timeline&, const std::set<int>& there, std::vector<FrEvidence>&);
 
 }  // namespace rankfault

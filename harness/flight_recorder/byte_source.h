@@ -1,5 +1,5 @@
-// byte_source: where the bytes of a dump come from: memory, a file, a gzip file; read in order, and once
-// more from the start.
+// byte_source: where the bytes of a dump come from: memory, a file, a gzip file. They are read in order, and
+// a second time from the start.
 #pragma once
 
 #include <memory>
@@ -15,33 +15,34 @@ namespace rankfault {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // At most `bytes` bytes into `to`; 0 at the end.
+  // Reads at most `bytes` bytes into `to`; returns 0 at the end.
   virtual Result<size_t> read(char* to, size_t bytes) = 0;
   virtual Status rewind() = 0;
 };
 
 // The bytes are the caller's and must live as long as the source.
 std::unique_ptr<ByteSource> memory_source(std::string_view bytes);
-// Read, not mapped: a file that somebody cuts meanwhile is short, and no SIGBUS.
+// Reads the file instead of mapping it: if it is cut meanwhile, it is short, and there is no SIGBUS.
 std::unique_ptr<ByteSource> file_source(UniqueFd fd);
-// Unpacks `packed` (RFC 1952, several members too). Refuses what unpacks to more than the limits.
+// Unpacks `packed` (RFC 1952, also several members). Refuses input that unpacks to more than the limits.
 std::unique_ptr<ByteSource> gzip_source(std::unique_ptr<ByteSource> packed, const FrLimits& limits);
-// The source itself, or what it holds when it starts as a gzip file does; read from the start.
+// The source itself, or its unpacked content when it begins like a gzip file; read from the start.
 Result<std::unique_ptr<ByteSource>> unpacked(std::unique_ptr<ByteSource> source, const FrLimits& limits);
 
-// A window on a source: `need` makes bytes stand in a row, however the source cuts them.
+// A window on a source: `need` makes bytes contiguous, however the source splits them.
 class ByteWindow {
  public:
   ByteWindow(ByteSource& source, const FrLimits& limits);
 
-  // True when the next `bytes` bytes are there. Memory grows with what came, never with what was promised.
+  // True when the next `bytes` bytes are there. Memory grows with the bytes that arrived, never with a
+  // promised length.
   bool need(size_t bytes) { return bytes <= static_cast<size_t>(end_ - at_) || fill(bytes); }
   const char* data() const { return at_; }
   size_t available() const { return static_cast<size_t>(end_ - at_); }
-  void skip(size_t bytes) { at_ += bytes; }  // of those that are there
-  bool skip_long(uint64_t bytes);            // however many; false when the source ends before
+  void skip(size_t bytes) { at_ += bytes; }  // only bytes that are there
+  bool skip_long(uint64_t bytes);            // any number; false when the source ends before
   uint64_t offset() const { return base_ + static_cast<uint64_t>(at_ - buffer_.get()); }
-  // What ended the bytes early, else the place of the end: "ends at byte 17".
+  // The error that ended the bytes early, else the position of the end: "ends at byte 17".
   Error end_error() const;
 
  private:

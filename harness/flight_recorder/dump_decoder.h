@@ -1,8 +1,7 @@
-// dump_decoder: plain values, from pickle or JSON, become the structs of dump.h.
+// dump_decoder: turns plain values, from pickle or JSON, into the structs of dump.h.
 //
-// The shapes are fixed, so nothing here follows a value deeper than a dump goes. A value may be shared
-// by many others, so what is looked at is counted, and a dump that grows by much more than it is long
-// is refused.
+// The shapes are fixed, so no function here follows a value deeper than a dump is nested. Many values may
+// share one value, so the decoder counts the work and refuses a dump whose work exceeds its length by far.
 #pragma once
 
 #include <array>
@@ -49,21 +48,21 @@ class DumpDecoder {
  public:
   DumpDecoder(const FrLimits& limits, FrFormat format, const FrSink& sink);
 
-  // 1 + the place of a field of entries by its name; 0: there is none. A Value may bring it along.
+  // 1 + the index of the entry field of this name; 0: there is none. A Value may carry it.
   static uint8_t field_of(std::string_view name);
-  // One entry, at `offset` of the unpacked bytes; goes to the sink or into the dump.
+  // One entry, at `offset` of the unpacked bytes; it goes to the sink or into the dump.
   Status entry(const Value& value, uint64_t offset);
-  // The outermost value, when `end` bytes were read. `streamed` is the list whose items went to entry()
-  // already; null when none did, then they are read now.
+  // The outermost value, after `end` bytes were read. `streamed` is the list whose items already went to
+  // entry(). If it is null, none did, and they are read now.
   Result<FrDump> finish(const Value& root, const ValueNode* streamed, uint64_t end);
 
  private:
   friend struct EntryFields;
   friend class PickleEntry;
   void begin_entry(uint64_t offset);
-  void absent(uint32_t seen);  // a bit for each field that was there
+  void absent(uint32_t seen);  // `seen` has a bit for each field that was there
   Status hand_over();
-  // Every reader says with false that `error_` has the reason.
+  // Every reader returns false after it has put the reason into `error_`.
   bool wrong(const Value& value, const char* wanted);
   bool spend(size_t work);
   bool text(const Value& value, std::string& out);
@@ -92,11 +91,12 @@ class DumpDecoder {
   const FrLimits& limits_;
   const FrSink& sink_;
   FrDump dump_;
-  FrEntry entry_;  // its memory is used again and again
+  FrEntry entry_;  // its memory is reused
   int64_t seq_id_ = -1;
   FrameTable frame_table_;
   std::vector<uint32_t> frame_numbers_;
-  std::array<uint8_t, 64> order_{};  // the fields as the last entry had them: the next has the same order
+  std::array<uint8_t, 64> order_{};  // the fields in the order of the last entry: the next entry has the same
+                                     // order
   uint64_t offset_ = 0, spent_ = 0;
   std::string error_;
 };

@@ -1,4 +1,4 @@
-// dump_names: what the name of a dump says, and the names of what stands beside it.
+// dump_names: what the name of a dump tells, and the names of the files beside it.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ struct DumpName {
 
 DumpName parse_dump_name(std::string_view file_name);
 
-// A side file's name. PyTorch's analyser takes every file of a folder whose name has the dumps' prefix in
-// it for a dump, so "<dump>.rankfault.json" would break it: we write "<rank>.rankfault.json", read both.
+// A side file's name. PyTorch's analyser takes every file of a folder whose name contains the dumps' prefix
+// for a dump, so "<dump>.rankfault.json" would break it: we write "<rank>.rankfault.json", and read both.
 std::string side_name(int64_t rank);
 bool is_side_name(std::string_view file_name);
 

@@ -1,4 +1,4 @@
-// frame_table: each frame and each stack of a dump once, however many entries have it.
+// frame_table: keeps each frame and each stack of a dump once, however many entries have it.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ class FrameTable {
   FrStack frames_;
   std::unordered_map<std::string, std::shared_ptr<const FrStack>> stacks_;  // by the bytes of the numbers
   std::string key_;
-  std::shared_ptr<const FrStack> last_;  // a loop makes the same call again and again
+  std::shared_ptr<const FrStack> last_;  // a loop makes the same call repeatedly
   std::vector<uint32_t> last_frames_;
 };
 

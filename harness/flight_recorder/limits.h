@@ -1,5 +1,5 @@
-// limits: how much a dump may ask of its reader. A dump is foreign data: every bound is checked before
-// anything is allocated for it.
+// limits: how much memory and work a dump may cost its reader. A dump is foreign data: every bound is checked
+// before anything is allocated for it.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ struct FrLimits {
   uint64_t unpack_ratio = 300;         // gzip: unpacked to packed, beyond the first 64 MiB
 };
 
-// Takes the entries in file order while the dump is read. It may move from the entry; what it leaves is
-// used again for the next. An error ends the reading and is returned by the reader.
+// Takes the entries in file order while the dump is read. It may move from the entry; the rest is reused for
+// the next one. An error ends the reading, and the reader returns it.
 using FrSink = std::function<Status(FrEntry&)>;
 
 }  // namespace rankfault

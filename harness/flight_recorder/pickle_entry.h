@@ -1,9 +1,9 @@
-// pickle_entry: one entry read at sight, without the stack machine, where it looks as picklers write it.
+// pickle_entry: reads one entry directly, without the stack machine, if it has the form that picklers write.
 //
-// It looks ahead in the window and changes nothing of the machine but the decoder's scratch entry. At the
-// first byte that is not as usual (a new name, a value that is fetched later, the end of the window) it
-// gives up, and the machine reads the entry from its start. Three times as fast, and no second meaning:
-// the tests compare both ways.
+// It looks ahead in the window and changes nothing of the machine except the decoder's scratch entry. At the
+// first unusual byte (a new name, a value that is fetched later, the end of the window) it gives up, and the
+// machine reads the entry from its start. It is three times as fast, and has the same result: the tests
+// compare both ways.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace rankfault {
 
 class PickleEntry {
  public:
-  // The window stands behind the entry's EMPTY_DICT.
+  // The window is positioned after the entry's EMPTY_DICT.
   explicit PickleEntry(PickleMachine& machine);
 
-  bool read();  // false: not as usual
+  bool read();  // false: not in the usual form
   size_t bytes() const { return static_cast<size_t>(at_ - start_); }
   uint64_t puts() const { return puts_; }
   Status hand_over();  // after read()
@@ -30,7 +30,7 @@ class PickleEntry {
     return true;
   }
   const Value* fetched();  // BINGET, LONG_BINGET
-  bool skip_put();         // a PUT that nobody fetches, or none
+  bool skip_put();         // a PUT that is never fetched, or none
   bool field(EntryField field);
   bool integer(int64_t& out);
   bool optional_time(std::optional<int64_t>& out);
@@ -42,7 +42,7 @@ class PickleEntry {
   bool shape(std::vector<int64_t>& out);
   bool words(std::vector<std::string>& out);
   bool frames();
-  // A list: each() reads one item. After an empty one stands one of `behind`.
+  // A list: each() reads one item. One of `behind` follows an empty list.
   template <typename Each>
   bool list(const char* behind, Each each);
 

@@ -1,4 +1,4 @@
-// pickle_machine: the second pass over a pickle: the stack machine. Used by pickle.cc alone.
+// pickle_machine: the second pass over a pickle: the stack machine. Only pickle.cc uses it.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace rankfault {
 
 class PickleMachine {
  public:
-  // `quick`: entries that look as usual are read by PickleEntry; the result is the same.
+  // `quick`: PickleEntry reads the entries in the usual form; the result is the same.
   PickleMachine(ByteSource& source, const FrLimits& limits, const MemoUse& fetched, DumpDecoder& decoder,
                 bool quick);
   Result<FrDump> run();
@@ -21,7 +21,7 @@ class PickleMachine {
  private:
   bool step();
   [[gnu::cold]] bool fail(std::string what);    // "byte N: what"
-  [[gnu::cold]] bool fail(const Error& error);  // as it is
+  [[gnu::cold]] bool fail(const Error& error);  // unchanged
 
   // pickle_machine.cc: values
   bool push(Value value) {
@@ -37,7 +37,7 @@ class PickleMachine {
   bool push_long(size_t length_bytes);
   bool push_float();
   bool push_line(uint8_t code);
-  // Inline: this and put, get, push are most of a dump.
+  // Inline: most of a dump is read by this and put, get, push.
   bool fixed(size_t bytes, uint64_t& value) {
     if (!window_.need(bytes)) return false;
     value = little_endian(window_.data(), bytes);
@@ -93,7 +93,7 @@ class PickleMachine {
   std::vector<uint8_t> memo_set_;
   std::array<const Value*, 4096> first_slots_{};  // of memo_, by memo id; null where nothing was put
   uint64_t puts_ = 0;
-  uint64_t at_ = 0;  // offset of the opcode in hand
+  uint64_t at_ = 0;  // offset of the current opcode
   bool stopped_ = false;
   std::string error_;
 

@@ -1,5 +1,4 @@
-// pickle_opcodes: what each byte of the pickle language is, what follows it, and why some are refused.
-//
+// pickle_opcodes: what each byte of the pickle language means, what follows it, and why some are refused.
 // Source: the opcode list of Python's pickletools, protocols 0 to 5.
 #pragma once
 
@@ -9,7 +8,7 @@
 
 namespace rankfault {
 
-// What follows an opcode: nothing, bytes, a line, or a length and so many bytes.
+// What follows an opcode: nothing, bytes, a line, or a length and that many bytes.
 enum class OpcodeArgument : uint8_t {
   kNone,
   kOne,

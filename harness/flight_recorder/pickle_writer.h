@@ -1,5 +1,5 @@
-// pickle_writer: writes plain data as a pickle of protocol 2, with the opcodes that PyTorch's own writer
-// uses (torch/csrc/jit/serialization/pickler.cpp).
+// pickle_writer: writes plain data as a pickle of protocol 2, with the opcodes that PyTorch's own writer uses
+// (torch/csrc/jit/serialization/pickler.cpp).
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace rankfault {
 class PickleWriter {
  public:
   PickleWriter();
-  // A container's items stand between its begin and its end; of a dict, keys and values alternate.
+  // A container's items come between its begin and its end; in a dict, keys and values alternate.
   void begin_dict() { out_ += "}("; }
   void end_dict() { out_ += 'u'; }
   void begin_list() { out_ += "]("; }
@@ -21,8 +21,8 @@ class PickleWriter {
   void boolean(bool value) { out_ += value ? '\x88' : '\x89'; }
   void integer(int64_t value);
   void real(double value);
-  void text(std::string_view value);  // what is no UTF-8 becomes '?'; equal texts are written once
-  // Writes what `object` stands for by reference and says true, when it was remembered before.
+  void text(std::string_view value);  // a byte that is not UTF-8 becomes '?'; equal texts are written once
+  // If `object` was remembered before, writes a reference to its value and returns true.
   bool again(const void* object);
   void remember(const void* object);  // the last value
   std::string finish() &&;

@@ -1,7 +1,7 @@
-// read_dumps: folders and files -> the dumps among them, and what was not one and why.
+// read_dumps: folders and files -> the dumps among them, the files that are no dumps, and why.
 //
-// The content decides what a file is, its name only which rank wrote it. Nothing is opened but regular
-// files; links out of a folder are not followed; a folder's folders are left out.
+// The content decides what a file is; its name only tells which rank wrote it. Only regular files are opened;
+// links out of a folder are not followed; folders in a folder are left out.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct FrSource {
   std::string host;    // from the name, a guess
 };
 
-// Something worth saying of a file; never a reason to stop.
+// A remark about a file; never a reason to stop.
 struct FrEvidence {
   enum class Kind {
     kLeftOut,     // no dump: a log, a hidden file, a folder
@@ -35,20 +35,20 @@ struct FrEvidence {
 };
 
 struct FrSources {
-  std::vector<FrSource> sources;  // by rank, then path; none twice
+  std::vector<FrSource> sources;  // by rank, then path; no duplicates
   std::vector<FrEvidence> evidence;
 };
-// Looks at the first bytes of each file only. An error is a path that cannot be looked at.
+// Reads only the first bytes of each file. A path that cannot be read is an error.
 Result<FrSources> find_dumps(const std::vector<std::string>& paths, const FrLimits& limits = {});
 
-// One dump, unpacked where it is gzip, with its side file. With a sink, entries go there.
+// One dump, unpacked if it is gzip, with its side file. With a sink, entries go there.
 Result<FrDump> read_dump(const FrSource& source, const FrLimits& limits = {}, const FrSink& sink = {});
 
 struct FrDumps {
   std::vector<FrDump> dumps;  // by rank, then path
   std::vector<FrEvidence> evidence;
 };
-// All of them with all their entries. For very many use find_dumps and read_dump with a sink.
+// All of them with all their entries. For very many dumps use find_dumps and read_dump with a sink.
 Result<FrDumps> read_dumps(const std::vector<std::string>& paths, const FrLimits& limits = {});
 
 }  // namespace rankfault

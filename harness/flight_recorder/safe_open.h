@@ -9,10 +9,11 @@
 
 namespace rankfault {
 
-// For reading. A link the user named is followed. "a fifo", "a folder" ... is the error for what is no file.
+// For reading. Follows a link that the user named. The error for anything but a file names it: "a fifo", "a
+// folder" ...
 Result<UniqueFd> open_file(const std::string& path);
 Result<UniqueFd> open_folder(const std::string& path);
-// A file of the folder; links are followed as long as they stay in it. Kernels before 5.6 follow none.
+// A file of the folder; follows links that stay in the folder. On kernels before 5.6 it follows no link.
 Result<UniqueFd> open_file_in(int folder, const std::string& name);
 
 }  // namespace rankfault

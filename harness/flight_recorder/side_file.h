@@ -1,4 +1,4 @@
-// side_file: what a dump has no place for, in a small JSON file beside it: rank, host, clock, drops.
+// side_file: facts for which a dump has no place, in a small JSON file beside it: rank, host, clock, drops.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace rankfault {
 
 // {"version": 1, "rank": 3, "host": "...", "clock_offset_ns": 0, "clock_error_ns": -1, "dropped": 0}
 std::string side_to_json(const FrSide& side);
-// Keys that are not known are left out; absent ones keep their default.
+// Unknown keys are left out; absent ones keep their default.
 Result<FrSide> side_from_json(std::string_view text);
 
 constexpr size_t kLargestSideFile = size_t{64} << 10;

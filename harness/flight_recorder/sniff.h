@@ -1,4 +1,4 @@
-// sniff: what a file is, by its first bytes.
+// sniff: the type of a file, by its first bytes.
 #pragma once
 
 #include "harness/flight_recorder/byte_source.h"

@@ -1,7 +1,7 @@
-// value: plain data as pickle and JSON know it, and the arena it lives in.
+// value: the plain data of pickle and JSON, and the arena that holds it.
 //
-// Values are 16 bytes and own nothing; texts and containers lie in the arena. A container may be shared
-// and may even hold itself, so nobody walks values without a bound.
+// Values are 16 bytes and own nothing; texts and containers lie in the arena. A container may be shared and
+// may even contain itself, so no code walks values without a bound.
 #pragma once
 
 #include <cstdint>
@@ -28,21 +28,21 @@ enum class ValueKind : uint8_t {
 
 struct Value;
 
-// A container. Of a dict, keys and values alternate.
+// A container. In a dict, keys and values alternate.
 struct ValueNode {
   Value* items = nullptr;
   uint32_t count = 0;
   uint32_t capacity = 0;
-  uint32_t item = 0;   // which entry it was made in; 0: outside of entries
-  uint32_t frame = 0;  // a frame's place in the FrameTable + 1; 0: not looked at
+  uint32_t item = 0;   // the entry in which it was made; 0: outside of entries
+  uint32_t frame = 0;  // a frame's index in the FrameTable + 1; 0: not looked at yet
 };
 
 struct Value {
   Value() = default;
   explicit Value(ValueKind k, uint32_t bytes = 0) : kind(k), size(bytes) {}
   ValueKind kind = ValueKind::kNone;
-  uint8_t field = 0;   // of a text in the memo: 1 + its place among the names of an entry's fields
-  bool clean = false;  // of a text in the memo: nothing in it needs to be made fit to be printed
+  uint8_t field = 0;   // for a text in the memo: 1 + its index among the names of an entry's fields
+  bool clean = false;  // for a text in the memo: it is safe to print as it is
   uint32_t size = 0;   // bytes of kText, kBytes
   union {
     int64_t integer = 0;  // kInt, kBool
@@ -55,7 +55,7 @@ struct Value {
   bool is_text() const { return kind == ValueKind::kText || kind == ValueKind::kBytes; }
   bool is_sequence() const { return kind == ValueKind::kList || kind == ValueKind::kTuple; }
   bool is_container() const { return kind >= ValueKind::kList; }
-  // The value of a dict's key; null when absent or when this is no dict. The last of equal keys wins.
+  // The value of a dict's key; null when absent or when this is no dict. Of equal keys, the last wins.
   const Value* find(std::string_view key) const;
 };
 
@@ -83,7 +83,7 @@ class Arena {
     return allocate_in_next(bytes);
   }
   ValueNode* make_node();
-  // Puts a value behind the others of a container; false when the limit is reached.
+  // Appends values to a container; false when the limit is reached.
   bool append(ValueNode& node, const Value* values, size_t count);
   size_t bytes() const { return total_; }
 

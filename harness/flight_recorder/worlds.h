@@ -1,4 +1,4 @@
-// Worlds: how many ranks the job has, as each dump says it. Dumps that disagree are of several jobs.
+// Worlds: the number of ranks of the job, according to each dump. Dumps that disagree come from several jobs.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ class Worlds {
   std::string disagreement() const;
 
  private:
-  std::map<size_t, std::vector<int>> said_by_;  // number of ranks -> the ranks that say so
+  std::map<size_t, std::vector<int>> said_by_;  // number of ranks -> the ranks whose dumps give it
 };
 
 }  // namespace rankfault

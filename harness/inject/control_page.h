@@ -1,4 +1,4 @@
-// ControlPage: the one file through which harness and agents speak while the job runs.
+// ControlPage: the one file through which the harness and the agents communicate while the job runs.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ class ControlPage {
   rf_control* get() const { return page_; }
   rf_control* operator->() const { return page_; }
 
-  // Wakes every parked thread for good: nobody answers any more.
+  // Wakes every parked thread for good: no gate is answered any more.
   void harness_gone();
 
  private:

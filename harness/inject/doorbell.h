@@ -12,11 +12,11 @@
 
 namespace rankfault {
 
-// What its thread does besides.
+// Functions that its thread calls as well.
 struct DoorbellHelp {
-  std::function<void()> begins;  // first
+  std::function<void()> begins;  // at the start of the thread
   std::function<void()> rings;   // before the descriptor becomes readable
-  std::function<void()> sleeps;  // before it sleeps on
+  std::function<void()> sleeps;  // before it sleeps again
 };
 
 class Doorbell {
@@ -26,8 +26,8 @@ class Doorbell {
   Doorbell(const Doorbell&) = delete;
   Doorbell& operator=(const Doorbell&) = delete;
 
-  int fd() const { return event_.get(); }  // readable when it rang
-  void clear();                            // before the slots are looked at
+  int fd() const { return event_.get(); }  // readable after it rang
+  void clear();                            // call before reading the slots
 
  private:
   void listen();

@@ -8,11 +8,11 @@
 
 namespace rankfault {
 
-// Descendants of `pid` that live, with a name (/proc/PID/comm) that matches the pattern; oldest first.
+// Living descendants of `pid` whose name (/proc/PID/comm) matches the pattern; oldest first.
 std::vector<ProcStat> helpers_of(int pid, const std::string& pattern);
 
-// What became of a process that was signalled while it lived. Its parent may have reaped it before we looked:
-// then only SIGKILL, which nobody outlives, is known to have ended it. kUnseen: it ended, nobody knows how.
+// What happened to a process that was signalled while it lived. If its parent reaped it before we looked,
+// only SIGKILL, which no process survives, is known to have ended it. kUnseen: it ended in an unknown way.
 enum class HelperEnd { kLives, kBySignal, kOtherwise, kUnseen };
 HelperEnd end_of_helper(int pid, uint64_t start, int signal);
 

@@ -1,7 +1,7 @@
-// Injector: answers the gates of parked threads, acts from outside, and journals each step before
-// and after it. It never decides what to do: the plan did.
+// Injector: answers the gates of parked threads, acts from outside, and journals each step before and after
+// it. It never decides what to do: the plan has decided.
 //
-// One per attempt-spanning run; belongs to the run's loop thread. Nothing here blocks but `before_end`.
+// One Injector serves all attempts of a run and belongs to the run's loop thread. Only `before_end` blocks.
 #pragma once
 
 #include <functional>
@@ -22,26 +22,27 @@ namespace rankfault {
 
 class Injector {
  public:
-  // `before_end` is called before a process is ended: the guardian looks at the job's files first, since a
-  // launcher that has lost one rank may kill the others within a millisecond.
-  // `job_tmp` is the job's TMPDIR, whose files may be harmed; "": none may. `load` starts so many busy
-  // processes on each core that a process may use, or ends those of the tag when it is 0.
+  // Calls `before_end` before it ends a process, so that the guardian looks at the job's files first: a
+  // launcher that has lost one rank may kill the others within a millisecond. `job_tmp` is the job's TMPDIR,
+  // whose files faults may change; "": they may change none. `load` starts `per_core` busy processes on each
+  // core that process `pid` may use, or ends those of the tag when `per_core` is 0.
   Injector(const Plan&, const ControlPage&, Journal&, UndoList&, int guardian_pid,
            std::function<void()> before_end = {}, std::string job_tmp = "",
            std::function<Status(uint32_t tag, int pid, int per_core)> load = {});
 
   void begin_attempt(int attempt) { attempt_ = attempt; }
-  // After the doorbell rang: looks at every slot once.
+  // Call after the doorbell rang: looks at every slot once.
   void serve();
-  // Now and then: acts whose time has come (SIGCONT after a stop), effects to be watched for, and
-  // firings that were granted beforehand.
+  // Call now and then: performs acts that are due (SIGCONT after a stop), checks for expected effects, and
+  // journals firings that were granted beforehand.
   void tick();
   void process_ended(const ProcessId&, TimeNs when);
-  // The guardian's answer to a load of that tag: 0, or the errno for which none of them was started.
+  // The guardian's answer to the load of that tag: 0, or the errno for which no process was started.
   void loaded(uint32_t tag, int error);
-  // No attempt follows: what was still measured is journaled.
+  // No attempt follows: journals what was still being measured.
   void finish();
-  // We sent this signal to that process: a source of its exit status, and of when it could do no more.
+  // A signal that we sent to a process. It is a source of the process's exit status, and of the time from
+  // which the process could do nothing more.
   struct SentSignal {
     int signal = 0;
     TimeNs time = 0;
@@ -50,10 +51,10 @@ class Injector {
   bool has_nothing_to_do() const { return plan_.actions.empty(); }
   uint64_t firings() const { return firings_; }  // grows with each fault that begins or is done
   bool any_park_open() const { return !parked_.empty(); }
-  TimeNs next_due() const;  // the earliest time tick() has something to do; 0: none
+  TimeNs next_due() const;  // the earliest time at which tick() has something to do; 0: none
 
  private:
-  struct Parked {  // one slot we have answered or acted on
+  struct Parked {  // a slot that we have answered or acted on
     const Action* action = nullptr;
     ProcessId process;
     int rank = -1;
@@ -66,12 +67,12 @@ class Injector {
     int rank = -1;
     TimeNs due = 0;
   };
-  struct Watched {  // an effect not yet seen
+  struct Watched {  // an effect that is not seen yet
     const Action* action = nullptr;
     ProcessId process;
     int rank = -1;
     char state =
-        0;  // the letter of /proc to wait for, or 'r': anything but T; Z: the end of its helper or launcher
+        0;  // the state letter of /proc to wait for, or 'r': any but T; Z: the end of its helper or launcher
     TimeNs until = 0;
     ProcessId helper;
   };
@@ -95,7 +96,7 @@ class Injector {
   int attempt_of(const ProcessId&) const;
   void let_go(rf_gate_slot&, Parked&);
   void act_while_parked(rf_gate_slot&, Parked&);
-  // Performs an outside act; returns what was done, in words, or an error as `refused`.
+  // Performs an outside act. Returns in words what was done, or the error that `refused` makes.
   Result<std::string> act(const Action&, const ProcessId&, int rank, rf_gate_slot*);
   Result<std::string> send_signal(const Action&, const ProcessId&, int signal);
   Result<std::string> signal_helper(const Action&, const ProcessId&, int rank);

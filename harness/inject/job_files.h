@@ -1,4 +1,4 @@
-// job_files: which files on this host are the job's own, and may therefore be harmed.
+// job_files: the files on this host that are the job's own, so that a fault may change them.
 #pragma once
 
 #include <sys/stat.h>
@@ -17,11 +17,11 @@ struct JobFile {
   int64_t size = 0;
 };
 
-// Whether the file was made since then, by its birth or, where that is not kept, its last change.
+// Whether the file was made since then, by its birth time or, if the file system keeps none, its last change.
 bool made_since(const struct statx&, TimeNs run_begin);
 
-// Files that match the glob, were made since the run began, and are held (open or mapped) by a
-// descendant of the guardian and by nobody else. Anything else is left alone.
+// Files that match the glob, were made since the run began, and are held (open or mapped) by a descendant of
+// the guardian and by no other process. All other files are left alone.
 std::vector<JobFile> job_files(const std::string& glob, int guardian_pid, TimeNs run_begin);
 
 }  // namespace rankfault

@@ -1,5 +1,5 @@
-// limits: a process of the job is left with what it has in use of a resource, and a little more, by its own
-// soft limit (prlimit). The kernel refuses what is over it; what is in use stays.
+// limits: lowers the soft limit of a process of the job (prlimit) to what the process uses of a resource,
+// plus a little more. The kernel refuses what exceeds the limit; what is in use stays.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct SetLimit {
   uint64_t before = 0;  // RLIM_INFINITY: there was none
 };
 
-// `resource` is RLIMIT_NOFILE (descriptors) or RLIMIT_DATA (bytes of private writable memory). Refused where
-// less than that is left already.
+// `resource` is RLIMIT_NOFILE (descriptors) or RLIMIT_DATA (bytes of private writable memory). Refused when
+// the limit is already lower than that.
 Result<SetLimit> limit_to_use(int pid, int resource, uint64_t spare);
 Status restore_limit(int pid, int resource, const SetLimit&);
 

@@ -1,4 +1,5 @@
-// node: the launcher program below the guardian that a rank descends from, and all that it started.
+// node: the launcher program below the guardian from which a rank descends, and all processes that it
+// started.
 #pragma once
 
 #include <optional>
@@ -8,10 +9,10 @@
 
 namespace rankfault {
 
-// The child of `guardian` that is an ancestor of `pid`; nullopt: `pid` is that child itself, or no
+// The child of `guardian` that is an ancestor of `pid`. nullopt: `pid` is that child itself, or not a
 // descendant.
 std::optional<ProcStat> launcher_of(int pid, int guardian);
-// What lives below it, the launcher not counted.
+// The living processes below the launcher, without the launcher itself.
 std::vector<ProcStat> started_by(const ProcStat& launcher);
 
 }  // namespace rankfault

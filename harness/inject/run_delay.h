@@ -1,4 +1,4 @@
-// RunDelay: how long a thread of a process was ready to run and waited for a core, since a first look.
+// RunDelay: how long a thread of a process was ready to run but waited for a core, since a first look.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,11 @@ namespace rankfault {
 
 class RunDelay {
  public:
-  explicit RunDelay(int pid = 0);        // the first look
+  explicit RunDelay(int pid = 0);        // takes the first look
   bool known() const { return known_; }  // false: this kernel keeps no such account, or the process is gone
-  void look();                           // a thread that has ended since keeps what it had at the last look
-  uint64_t waited_ns() const;            // of the thread that waited longest: many short waits are none
+  void look();                           // a thread that has ended since keeps its value of the last look
+  uint64_t waited_ns() const;            // of the thread that waited longest, since many short waits of
+                                         // different threads are not one long wait
 
  private:
   struct Waited {

@@ -1,9 +1,9 @@
-// run_files: the files that the job made below its own TMPDIR, and may therefore be harmed though nobody
+// run_files: the files that the job made below its own TMPDIR, which faults may change although no process
 // holds them open: checkpoints.
 //
-// Each is opened below the directory without following a symbolic link or leaving the file system (but for
-// those of the job's own), and what
-// is done is done to that descriptor: what is harmed is what was looked at.
+// Each file is opened below the directory without following a symbolic link or leaving the file system
+// (except into the job's own file systems). The fault acts on that descriptor, so it changes exactly the file
+// that was checked.
 #pragma once
 
 #include <string>
@@ -17,17 +17,19 @@ namespace rankfault {
 
 struct RunFile {
   std::string path;  // absolute
-  UniqueFd folder;   // that holds its name
+  UniqueFd folder;   // the folder that holds its name
   UniqueFd file;     // open for reading and writing
 };
 
-// Regular files of this user with one name only, made since the run began, whose name below `tmp` matches.
-// `seen_from`: where the job has small file systems of its own below `tmp`, the root as its guardian sees it.
+// Regular files of this user that have only one name, were made since the run began, and match the pattern by
+// their name below `tmp`. `seen_from`: where the job has small file systems of its own below `tmp`, the root
+// as its guardian sees it.
 std::vector<RunFile> run_files(const std::string& tmp, const std::string& pattern, TimeNs run_begin,
                                const std::string& seen_from = "");
 
-Status truncate_file(RunFile&, int64_t size);        // refused when it has no more than that
-Status flip_bit(RunFile&, int64_t offset, int bit);  // of the byte there; from the end when negative
+Status truncate_file(RunFile&, int64_t size);        // refused when it is not longer than that
+Status flip_bit(RunFile&, int64_t offset, int bit);  // flips a bit of the byte at `offset`, which counts from
+                                                     // the end when negative
 Status unlink_file(RunFile&);
 
 }  // namespace rankfault

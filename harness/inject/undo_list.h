@@ -1,5 +1,5 @@
-// UndoList: what the run did to the host, written before it is done, so that the guardian or
-// `rankfault clean` can take it back. The lines are described in guardian_protocol.h.
+// UndoList: what the run does to the host, written before it is done, so that the guardian or `rankfault
+// clean` can undo it. guardian_protocol.h describes the lines.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace rankfault {
 
 class UndoList {
  public:
-  static Result<UndoList> open(const std::string& path);  // appends; makes it when absent
+  static Result<UndoList> open(const std::string& path);  // appends; makes the file when it is absent
   Status add(const std::string& line);                    // one write(2)
 
  private:

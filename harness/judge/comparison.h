@@ -1,4 +1,5 @@
-// comparison: one judgement over the runs of all variants of a scenario: each by itself, and all together.
+// comparison: one judgement over the runs of all variants of a scenario: each run by itself, and all
+// together.
 #pragma once
 
 #include "harness/judge/oracle.h"
@@ -10,8 +11,8 @@ struct JudgedVariant {
   Judgement judgement;
 };
 
-// Pure. Over no run: unknown. What holds of all runs is told once; what does not, of the first where it is
-// worst.
+// Pure. Without runs: unknown. A result that holds for all runs is reported once; otherwise the report names
+// the first run where it is worst.
 Judgement judge_comparison(const std::vector<JudgedVariant>&);
 
 }  // namespace rankfault

@@ -1,5 +1,5 @@
-// evidence: what oracles ask of RunFacts: which ranks are meant, when a fault took effect, how a
-// rank ended, which calls were open when.
+// evidence: what oracles read from RunFacts: which ranks are meant, when a fault took effect, how a rank
+// ended, which calls were open when.
 #pragma once
 
 #include <optional>
@@ -30,24 +30,25 @@ std::vector<uint64_t> lines_where(const RunFacts& facts, const std::string& ev, 
 
 EffectReport effect_of(const FaultSpec&, const RunFacts&);
 std::vector<int> victims_of(const RunFacts&, const std::string& fault);  // "" : of all faults
-// False in a run with faults of which none has bitten: nothing that only a fault can cause can be
-// asked of it. True where there is none.
+// False in a run whose faults all had no effect: it says nothing about what only a fault can cause. True in a
+// run without faults.
 bool something_bit(const RunFacts&);
 
-// From when on a deadline counts: the named fault's effect; without a name the first one's; in a run
-// without faults the begin of the run.
+// The time from which a deadline counts: the named fault's effect; without a name, the first fault's effect;
+// in a run without faults, the begin of the run.
 struct Since {
   TimeNs at = 0;
-  TimeNs begin = 0;                    // not later: nothing before it can be of the fault's making
+  TimeNs begin = 0;                    // not later than `at`: nothing before it can be caused by the fault
   std::string what;                    // "after skip"
-  Verdict otherwise = Verdict::kPass;  // not kPass: it cannot be asked, `what` says why
+  Verdict otherwise = Verdict::kPass;  // not kPass: there is no such time, and `what` says why
   std::vector<uint64_t> lines;
 };
 Since since(const ExpectationSpec&, const char* key, const RunFacts&);
 
 // ---- ranks -------------------------------------------------------------------------------------
 
-// The ranks a parameter names (absent: `otherwise`); none: the answer is unknown, and `why` says so.
+// The ranks that a parameter names (`otherwise` when it is absent). If there are none, the answer is unknown,
+// and `why` says so.
 struct Chosen {
   std::vector<int> ranks;
   std::string why;
@@ -55,7 +56,7 @@ struct Chosen {
 Chosen chosen_ranks(const ExpectationSpec&, const char* key, const RunFacts&, const char* otherwise = "all");
 
 int last_attempt(const RunFacts&);
-// How the rank's process ended by itself (before we took anything down); null: it did not.
+// How the rank's process ended by itself (before we ended anything); null: it did not.
 const RankEnd* end_of(const RunFacts&, int rank, int attempt);
 const RankEnd* end_of(const RunFacts&, const ProcessId&);
 std::vector<uint64_t> end_lines(const RunFacts&, int rank, int attempt);
@@ -69,26 +70,29 @@ struct CallSpan {  // one call of a communication library on one lane
   uint32_t comm = RF_NO_COMM;
   TimeNs enter = 0;               // 0: overwritten before it was read
   TimeNs leave = 0;               // 0: still inside
-  uint8_t phase = RF_PHASE_NONE;  // how it was left
+  uint8_t phase = RF_PHASE_NONE;  // how the thread left it
   int32_t result = 0;
   uint8_t library = RF_LIB_NONE;
 };
-// What the user wrote; with executions also what a library's own threads do for it, where a call returns
-// at once and its work blocks one of them (c10d on Gloo).
+// The calls that user code made. `with_executions` adds the work that a library's own threads do for them,
+// when a call returns at once and its work blocks such a thread (c10d on Gloo).
 std::vector<CallSpan> call_spans(const ProcessView&, bool with_executions = false);
-// No record of this process older than this survives on some lane; 0: all survive.
+// On some lane, no record of this process older than this survives; 0: all survive.
 TimeNs records_begin(const ProcessView&);
-// What the records do not hold did not happen; and so of marks alone, which are kept for longer.
+// True: what the records do not hold did not happen. whole_marks() says it of marks only, which are kept
+// longer.
 bool whole_record(const ProcessView&);
 bool whole_marks(const ProcessView&);
-// Those that took part: a wrapper or a helper that only bears the rank's number saw nothing of what it did.
+// The rank's processes that took part. A wrapper or helper that only has the rank's number recorded none of
+// the rank's actions.
 std::vector<const ProcessView*> processes_of(const RunFacts&, int rank);
 
 // ---- time --------------------------------------------------------------------------------------
 
-// What was allowed from `from` on came only at `came`, and the host may be why: it served our own timers
-// late, meanwhile, by more than a tenth of what was allowed, and by more than a tenth of the delay. A
-// deadline missed then proves nothing. Empty: it is not; else the lines that say so.
+// Something was allowed `allowed` from `from` on but came only at `came`. Returns the journal lines that show
+// that the host may be the cause, because it served our own timers late meanwhile: by more than a tenth of
+// `allowed` and more than a tenth of the delay. A deadline missed then proves nothing. Empty: the host is not
+// the cause.
 std::vector<uint64_t> starved_meanwhile(const RunFacts&, TimeNs from, Duration allowed, TimeNs came);
 std::string span_text(TimeNs from, TimeNs to);
 

@@ -1,5 +1,5 @@
-// measures: what can be measured of any run, whatever it reports: how long it took, what it did and how
-// often.
+// measures: what can be measured of any run, whatever it reports: its duration, and what it did and how many
+// times.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace rankfault {
 
-// Words of `compare`; a reported value of the same name is not meant.
+// Words of `compare`; they take precedence over a reported value of the same name.
 const std::vector<std::string>& measure_words();
 bool is_measure(const std::string& value);
 bool is_time_measure(const std::string& value);
 
 struct Measured {
   std::vector<double> samples;  // seconds, or counts
-  std::string why;              // there are none
+  std::string why;              // why there are no samples
 };
-// `op`: of "calls".
+// `op`: the operation for "calls".
 Measured measure(const std::string& value, const std::string& op, const RunFacts&);
 
 double median(std::vector<double> samples);  // of at least one

@@ -1,7 +1,7 @@
 // Oracle: a property that must hold; one file each in oracles/, registered in Catalog<Oracle>.
 //
-// An oracle is a pure function of RunFacts. Without evidence, or over zero ranks, it answers
-// unknown, never pass. Every oracle has a test and a canary in which it is seen to fail.
+// An oracle is a pure function of RunFacts. Without evidence, or over zero ranks, it returns unknown, never
+// pass. Every oracle has a test and a canary in which it fails.
 #pragma once
 
 #include <vector>
@@ -13,9 +13,9 @@
 
 namespace rankfault {
 
-struct VariantRun {  // one run of a scenario that is run in several ways
+struct VariantRun {  // one run of a scenario that runs in several variants
   std::string id;    // of the variant
-  int n = 1;         // which of its runs
+  int n = 1;         // number of this run of the variant
   const RunFacts* facts = nullptr;
 };
 
@@ -27,21 +27,21 @@ struct Oracle {
   Status (*check)(const ExpectationSpec&, const Scenario&);  // beyond types: fault ids exist, ranks in range
   ExpectationResult (*judge)(const ExpectationSpec&, const RunFacts&);
   bool names_fault;  // it can only be judged when faults were on
-  // True when no later event of the run can change the answer, so that a hung job need not be
-  // waited for. Null: only at the end. Asked with the facts of the run so far.
+  // True when no later event of the run can change the answer, so that the tool need not wait for a hung job.
+  // Null: decided only at the end. Called with the facts of the run so far.
   bool (*decided)(const ExpectationSpec&, const RunFacts&) = nullptr;
-  // Whether these parameters ask for what only a fault (or a bug) can cause: `ended: {exit: nonzero}`.
-  // Null: names_fault says it.
+  // Whether these parameters expect something that only a fault (or a bug) can cause: `ended: {exit:
+  // nonzero}`. Null: names_fault decides.
   bool (*needs_trouble)(const ExpectationSpec&) = nullptr;
-  // Not null: it is asked once, of the runs of all variants, and not of each of them.
+  // Not null: called once, with the runs of all variants, instead of once for each run.
   ExpectationResult (*judge_over)(const ExpectationSpec&, const std::vector<VariantRun>&) = nullptr;
 };
 
-// True when the expectation cannot be judged in a run without faults and without the bug: by what its
-// oracle is, by a parameter that names a fault, or by ranks that only a fault tells apart.
+// True when the expectation cannot be judged in a run without faults and without the bug: because of its
+// oracle, because a parameter names a fault, or because only a fault distinguishes its ranks.
 bool refers_to_trouble(const ExpectationSpec&);
 
-// True when it is asked of all variants together.
+// True when the expectation is judged over all variants together.
 inline bool is_over_variants(const std::string& name) {
   const Oracle* oracle = Catalog<Oracle>::instance().find(name);
   return oracle && oracle->judge_over;
@@ -53,7 +53,7 @@ Judgement judge(const RunFacts&);
 
 bool is_as_it_must_be(const Judgement&, const MustBe&);
 
-// The exit code of one run by its verdict; and by its outcome (as it must be, or not).
+// The exit code of one run, by its verdict and by its outcome (as it must be, or not).
 int exit_of_verdict(const Judgement&);
 int exit_of_outcome(const Judgement&);
 

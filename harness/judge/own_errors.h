@@ -1,4 +1,4 @@
-// own_errors: the trouble that a rank noticed itself: failed calls, error marks, log lines.
+// own_errors: the trouble that a rank detected itself: failed calls, error marks, log lines.
 #pragma once
 
 #include <set>
@@ -15,7 +15,7 @@ struct OwnError {
   std::string as;
   std::string text;
   std::string
-      place;  // where it came up, comparable between runs: the operation, or the words without numbers
+      place;  // where it happened, comparable between runs: the operation, or the words without numbers
 };
 
 // timeout, mismatch, peer_lost, abort, other
@@ -23,13 +23,13 @@ const std::vector<std::string>& error_classes();
 
 std::vector<OwnError> own_errors(const RunFacts&, int rank);
 
-// Errors that are no sign of trouble, as the rank shows the same, of one class and at one place, without any:
-// in the reference run, or before the first fault of this run.
+// Errors that do not indicate trouble, because the rank has the same error, of one class and at one place,
+// without a fault: in the reference run, or before the first fault of this run.
 class UsualErrors {
  public:
   // `errors`: own_errors() of that rank.
   UsualErrors(const RunFacts&, int rank, const std::vector<OwnError>& errors);
-  std::string shown_in(const OwnError&) const;  // "in the reference run too"; empty: it is none of them
+  std::string shown_in(const OwnError&) const;  // "in the reference run too"; empty: not a usual error
 
  private:
   std::set<std::pair<std::string, std::string>> reference_, before_;

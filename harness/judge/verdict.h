@@ -1,4 +1,4 @@
-// Verdict: pass < unknown < fail; void is unknown because a fault did not bite.
+// Verdict: pass < unknown < fail; void is unknown because a fault had no effect.
 #pragma once
 
 #include <string>
@@ -35,6 +35,6 @@ struct Judgement {
 };
 
 const char* to_text(Verdict);
-std::string summary_of(const Judgement&);  // the worst of it, in one line
+std::string summary_of(const Judgement&);  // the worst result, in one line
 
 }  // namespace rankfault

@@ -1,4 +1,4 @@
-// changes_to_job: what a watched job gets otherwise than its user wrote it, for `watch -v`.
+// changes_to_job: how what a watched job gets differs from what its user wrote, for `watch -v`.
 #pragma once
 
 #include <string>
@@ -8,8 +8,7 @@
 
 namespace rankfault {
 
-// The words that are started, and each variable whose value is not the one that the tool was given. A line
-// each.
+// One line for the words that are started, and one for each variable whose value differs from the tool's own.
 std::vector<std::string> changes_to_job(const Command&);
 
 }  // namespace rankfault

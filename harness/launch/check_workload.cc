@@ -1,4 +1,4 @@
-// check_workload: everything this attempt would start, looked at before anything is started.
+// check_workload: checks everything that this attempt would start, before anything is started.
 #include <algorithm>
 #include <filesystem>
 

@@ -30,7 +30,7 @@ struct DeadRun {
   std::string path, tmp;
   uint64_t tmp_dev = 0, tmp_ino = 0;
   int64_t began_realtime_ns = 0;
-  uint64_t began_ticks = 0;  // as field 22 of /proc/PID/stat counts
+  uint64_t began_ticks = 0;  // in the units of field 22 of /proc/PID/stat
   bool same_boot = false, watch = false;
 };
 
@@ -42,7 +42,7 @@ uint64_t clock_ns(clockid_t clock) {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// A missing state file (killed while it was made) gives a run about which nothing is known.
+// If the state file is missing (killed while it was made), nothing is known about the run.
 DeadRun read_dead_run(const std::string& path) {
   DeadRun run;
   run.path = path;
@@ -91,7 +91,7 @@ void signal_each(const std::map<int, ProcStat>& processes, int signal) {
       ::syscall(SYS_pidfd_send_signal, process->get(), signal, nullptr, 0);
 }
 
-// What the guardian would have found; it may have died before it looked.
+// Takes the census that the guardian would have taken: it may have died before.
 void take_census(const DeadRun& run, const std::map<int, ProcStat>& processes) {
   UniqueFd undo(::open((run.path + "/undo").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   rf_census census;
@@ -112,7 +112,7 @@ void take_census(const DeadRun& run, const std::map<int, ProcStat>& processes) {
   rf_census_end(&census);
 }
 
-// Stop all, look at what they hold, kill; until none is left.
+// Stops all, looks at what they hold, kills; repeats until none is left.
 void end_processes(const DeadRun& run, CleanReport& report) {
   std::map<int, ProcStat> left;
   for (const TimeNs deadline = now_ns() + kKillLimit; now_ns() < deadline;) {
@@ -136,7 +136,7 @@ void end_processes(const DeadRun& run, CleanReport& report) {
 }
 
 void undo_all(const DeadRun& run, CleanReport& report) {
-  // Killed between making the directory and noting its inode: it can only be empty.
+  // The tool was killed after making the directory and before recording its inode: it can only be empty.
   if (run.tmp_ino == 0 && is_tmp_name(run.tmp))
     if (::rmdir(run.tmp.c_str()) == 0) ++report.undone;
   const std::string undo = run.path + "/undo";

@@ -9,15 +9,15 @@
 namespace rankfault {
 
 struct CleanReport {
-  int ended = 0;   // processes
+  int ended = 0;   // number of processes
   int undone = 0;  // entries of the undo list
   std::vector<std::string> failed;
   std::vector<std::string> left;  // files of the job that are not removed
 };
 
-// Refuses a live run, waits for a guardian that is still at work, and may be run again at any time.
-// A process is the job's when its environment names this run and it started after it, or when it
-// descends from such a one.
+// Refuses a live run, waits for a guardian that is still at work, and may be called again at any time. A
+// process belongs to the job when its environment names this run and it started after the run began, or when
+// it descends from such a process.
 Result<CleanReport> clean_run(const std::string& run_dir);
 
 }  // namespace rankfault

@@ -16,7 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a rank of NCCL 2.29 puts into /dev/shm for one communicator, measured; NCCL_BUFFSIZE=65536 halves it.
+// The bytes that a rank of NCCL 2.29 puts into /dev/shm for one communicator, measured; NCCL_BUFFSIZE=65536
+// halves it.
 constexpr uint64_t kSegmentBytes = 54u << 20;
 
 std::string gpuless_folder(const std::string& bin_dir) {
@@ -40,13 +41,13 @@ Status check_room(const CudaDouble& cuda, const Workload& workload) {
 
 bool is_runtime(const std::string& library) { return library.rfind("libcudart.so", 0) == 0; }
 
-// Python and shells load their libraries later: of them nothing is known here.
+// Python and shells load their libraries later: nothing is known about them here.
 Status check_runtime(const CudaDouble& cuda, const std::string& program, const SourcePos& where) {
   const auto names = dynamic_names(program);
   if (!names) return Done{};
   const auto runtime = std::find_if(names->needed.begin(), names->needed.end(), is_runtime);
   if (runtime == names->needed.end()) {
-    // its table of error names is in every build of the runtime, stripped or not
+    // every build of the runtime contains its table of error names, stripped or not
     if (!file_has_text(program, "cudaErrorInvalidDeviceFunction")) return Done{};
     return usage_error(program +
                            ": the CUDA runtime is linked in statically, so it cannot be doubled: link "

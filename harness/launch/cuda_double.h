@@ -1,5 +1,5 @@
-// cuda_double: a job over the double of CUDA (harness/gpuless/README.md): which NCCL, and by which
-// environment its ranks find it. Nothing of the double is loaded into the tool.
+// cuda_double: a job over the double of CUDA (harness/gpuless/README.md): which NCCL it uses, and the
+// environment by which its ranks find it. The tool itself loads no part of the double.
 #pragma once
 
 #include <map>
@@ -23,13 +23,13 @@ std::vector<std::string> nccl_over_double(const std::string& bin_dir);
 // The version that the scenario names, else the newest that its needs allow. kMissing: there is none.
 Result<CudaDouble> choose_cuda_double(const Workload&, const std::string& bin_dir);
 
-// Whether its segments find room in /dev/shm, and the program something to be doubled. Errors are the
-// user's; nothing is launched to find out.
+// Whether /dev/shm has room for its segments, and whether the program has anything to double. Errors are the
+// user's; it launches nothing to find out.
 Status check_cuda_double(const CudaDouble&, const Workload&, const std::string& program);
 
-// What the ranks are told. `meet`: a folder of this attempt, where they meet.
+// The variables that the ranks get. `meet`: a folder of this attempt, where they meet.
 void add_cuda_double(const CudaDouble&, const std::string& meet, std::map<std::string, std::string>& env);
-// Before whatever LD_LIBRARY_PATH names.
+// Puts it before whatever LD_LIBRARY_PATH names.
 void put_cuda_double_first(const CudaDouble&, std::map<std::string, std::string>& env);
 
 }  // namespace rankfault

@@ -1,4 +1,4 @@
-// environment.cc: what a process of the job is told by its environment, and the words of a command.
+// environment.cc: the environment of a process of the job, and the words of a command.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ std::string store_of(const LaunchContext& context) {
   return fmt::format("{}/store.a{}", context.run.tmp(), context.attempt);
 }
 
-// The words of an LD_PRELOAD: ld.so takes blanks and colons.
+// The words of an LD_PRELOAD: ld.so splits at blanks and colons.
 std::vector<std::string> preload_words(const std::string& value) {
   std::vector<std::string> words;
   for (size_t at = 0; at < value.size();) {
@@ -32,7 +32,7 @@ std::vector<std::string> preload_words(const std::string& value) {
   return words;
 }
 
-// AddressSanitizer ends a process in which it is preloaded and does not come first.
+// AddressSanitizer ends a process in which it is preloaded but not first.
 bool must_come_first(const std::string& object) {
   return object.find("libasan.so") != std::string::npos ||
          object.find("libclang_rt.asan") != std::string::npos;
@@ -52,7 +52,7 @@ std::string scenario_dir(const LaunchContext& context) {
       .string();
 }
 
-// Of "{{word}}", which stands for "{word}", at `open`; 0: it is none.
+// The length of the "{{word}}" at `open`, which stands for "{word}"; 0: there is none.
 size_t length_of_literal(const std::string& word, size_t open) {
   const size_t end = word.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", open + 2);
   const bool doubled = word.compare(open, 2, "{{") == 0 && end != std::string::npos && end > open + 2;
@@ -109,12 +109,12 @@ std::string expand(const std::string& word, const LaunchContext& context, int ra
 
 std::map<std::string, std::string> job_environment(const LaunchContext& context, int rank) {
   auto env = own_environment();
-  // A run inside a run (a test of rankfault by rankfault) must not inherit the outer one's agent.
+  // A run inside a run (rankfault tested by rankfault) must not inherit the outer one's agent.
   for (const char* ours :
        {"RANKFAULT_RUN_DIR", "RANKFAULT_CONTROL", "RANKFAULT_ATTEMPT", "RANKFAULT_RENDEZVOUS"})
     env.erase(ours);
   if (!context.run.job_tmpdir().empty()) env["TMPDIR"] = context.run.job_tmpdir();
-  env["RANKFAULT_JOB"] = context.run.path();  // by which `clean` knows a process that lost its guardian
+  env["RANKFAULT_JOB"] = context.run.path();  // `clean` recognizes a process that lost its guardian by this
   if (context.cuda) add_cuda_double(*context.cuda, context.cuda_folder(), env);
   for (const auto& [name, value] : context.plan.scenario.workload.env)
     env[name] = expand(value, context, rank);

@@ -1,4 +1,4 @@
-// gather: files a launcher program left, put together as one log of a rank.
+// gather: joins files that a launcher program left into one log of a rank.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace rankfault {
 
 // The paths that match, sorted; never an error.
 std::vector<std::string> files_matching(const std::string& glob);
-// One file after the other into `log` (replaced); the sources stay.
+// Copies one file after the other into `log` (replaced); the sources stay.
 Status gather(const std::vector<std::string>& sources, const std::string& log);
 std::string read_text(const std::string& path);  // "" when it cannot be read
 

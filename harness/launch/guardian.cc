@@ -1,4 +1,4 @@
-// guardian.cc: see guardian.h. The one file that knows Boost.Process (version 1, as in Boost 1.74).
+// guardian.cc: see guardian.h. The only file that uses Boost.Process (version 1, as in Boost 1.74).
 #include "harness/launch/guardian.h"
 
 #include <fcntl.h>
@@ -30,7 +30,7 @@ constexpr Duration kQuitLimit = std::chrono::seconds(60);
 constexpr TimeNs kQuitTakesLong = 5'000'000'000;
 constexpr int kPollMs = 100;
 
-// Of a child of ours that is not reaped yet, so that nobody else can have its pid.
+// Only for an unreaped child of ours, so that no other process can have its pid.
 bool continue_child(int pid) {
   const auto stat = proc_stat(pid);
   return stat && stat->state == 'T' && ::kill(pid, SIGCONT) == 0;
@@ -67,7 +67,8 @@ GuardianEvent::Kind kind_of(uint32_t message) {
   }
 }
 
-// A watched job reads what the tool was given to read. Not a terminal: it would take the keys of the shell.
+// A watched job reads the tool's standard input. Not if it is a terminal: the job would take the keys of the
+// shell.
 std::unique_ptr<FILE, int (*)(FILE*)> input_of_job(const RunDir& run) {
   const bool ours =
       run.kind() == RunKind::kWatch && ::fcntl(STDIN_FILENO, F_GETFD) >= 0 && !::isatty(STDIN_FILENO);
@@ -113,7 +114,7 @@ std::string last_line(const std::string& path) {
 
 }  // namespace
 
-// Tried in a child, whose name space goes with it.
+// Tried in a child, whose name space ends with it.
 Status may_mount() {
   const int pid = ::fork();
   if (pid == 0) ::_exit(rf_own_mounts() == 0 && rf_mount_small("/dev/shm", 4096) == 0 ? 0 : errno);
@@ -146,7 +147,7 @@ Result<Guardian> Guardian::start(const RunDir& run, const std::vector<SmallFolde
   if (!pid.ok()) return pid.error();
   theirs.reset();
   Guardian guardian(std::move(ours), *pid);
-  // Its first answer says that it is the subreaper now.
+  // Its first answer means that it is the subreaper now.
   if (!guardian.census(std::chrono::seconds(30)).ok())
     return refused("the guardian did not start: " + last_line(run.file("logs/guardian.log")));
   return guardian;
@@ -255,7 +256,7 @@ std::optional<GuardianEvent> Guardian::next() {
 
 std::optional<GuardianEvent> Guardian::receive() {
   if (lost_ || !socket_.valid()) return std::nullopt;
-  std::array<char, RF_GUARDIAN_PACKET> buffer;  // not cleared: this is asked for at each tick
+  std::array<char, RF_GUARDIAN_PACKET> buffer;  // not cleared, because this runs at each tick
   const ssize_t n = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
   GuardianEvent event;

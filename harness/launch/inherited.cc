@@ -34,7 +34,7 @@ void note_inherited_descriptors() {
     std::from_chars(name.data(), name.data() + name.size(), fd);
     if (fd > 2) open.push_back(fd);
   }
-  for (const int fd : open)  // the one that the list was read by is closed by now
+  for (const int fd : open)  // the descriptor that read the list is closed by now
     if (const int flags = ::fcntl(fd, F_GETFD); flags >= 0 && !(flags & FD_CLOEXEC))
       inherited().push_back(fd);
   std::sort(inherited().begin(), inherited().end());

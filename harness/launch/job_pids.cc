@@ -12,7 +12,7 @@ namespace rankfault {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kTick = 10'000'000;  // the clock that stamps objects lags by one at most
+constexpr int64_t kTick = 10'000'000;  // the clock that stamps objects lags by at most one tick
 
 int64_t clock_ns(clockid_t clock) {
   timespec now{};

@@ -1,5 +1,5 @@
-// JobPids: which number a process of the job had on this host, and when. The kernel gives a number again once
-// its process has ended, so the number alone names nobody.
+// JobPids: which pids the processes of the job had on this host, and when. The kernel reuses a pid after its
+// process has ended, so the pid alone identifies no process.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@ namespace rankfault {
 class JobPids {
  public:
   struct Life {                 // seconds of CLOCK_REALTIME, as the kernel stamps System V objects
-    int64_t from = 0;           // it was there by then
-    int64_t until = INT64_MAX;  // its end; the largest number: nobody reported an end
+    int64_t from = 0;           // it existed at this time
+    int64_t until = INT64_MAX;  // its end; the largest number: no end was reported
   };
 
-  // A process of the job that has this number in our pid namespace. `start`: field 22 of /proc/PID/stat.
-  // False: it is known already.
+  // A process of the job that has this pid in our pid namespace. `start`: field 22 of /proc/PID/stat. False:
+  // it is already known.
   bool add(int pid, uint64_t start);
   bool add(int pid, uint64_t start, Life);
-  void ended(int pid, uint64_t start);  // now, or a moment ago; adds it when it is not known
+  void ended(int pid, uint64_t start);  // now, or a moment ago; adds the process when it is not known
 
-  // Whether the number was one of the job's at that second. Of a process without a reported end /proc says
-  // whether it is still there, or when another took its number.
+  // Whether the pid was one of the job's at that second. If the process has no reported end, /proc tells
+  // whether it still exists, or when another process took its pid.
   bool was_there(int pid, int64_t second) const;
 
  private:

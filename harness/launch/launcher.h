@@ -1,5 +1,5 @@
-// Launcher: how one attempt of the job is started, and what its launcher program tells of its ranks.
-// One file each: local.cc, mpirun.cc, torchrun.cc, registered in Catalog<Launcher>.
+// Launcher: how one attempt of the job is started, and what its launcher program reports about its ranks. One
+// file each: local.cc, mpirun.cc, torchrun.cc, registered in Catalog<Launcher>.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ struct LaunchContext {
   std::vector<std::string> extra_preload;
   const CudaDouble* cuda = nullptr;  // null: whatever CUDA the machine has
 
-  // The command and its environment stay as the user wrote them, but for what the agent needs.
+  // The command and its environment stay as the user wrote them, except for what the agent needs.
   bool watched() const { return run.kind() == RunKind::kWatch; }
   std::string cuda_folder() const;  // where the ranks of this attempt meet over the double
 };
@@ -37,43 +37,44 @@ struct LaunchItem {
   int rank = -1;                       // -1: a launcher program that starts ranks itself
   bool ends_all = false;               // that program ends all its ranks when one ended badly
   Duration later_by{0};                // than the others
-  std::vector<std::string> watched;    // variables that go on record as its process got them
-  std::vector<std::string> as_others;  // of those it was to be told otherwise: told what it is told anyway
+  std::vector<std::string> watched;    // variables that the journal records as the process got them
+  std::vector<std::string> as_others;  // variables that a fault was to change but that already had the same
+                                       // value
   std::shared_ptr<const void> holds;   // kept for as long as the attempt lasts
 };
 
 struct ReportedEnd {
   int rank = -1;
-  int pid = 0;      // 0: not told
-  int attempt = 0;  // torchrun: its own restart count, -1: not told; else the attempt of the context
+  int pid = 0;      // 0: not reported
+  int attempt = 0;  // torchrun: its own restart count, -1: not reported; else the attempt of the context
   ExitStatus status;
 };
 
 struct Launcher {
   const char* name;
   const char* summary;
-  bool restarts_ranks;  // its ranks may all be gone for a while, and come again
-  // What must be there: the launcher program, its version. kMissing error: skipped (77).
+  bool restarts_ranks;  // its ranks may all be gone for a while, and be started again
+  // Checks what must exist: the launcher program, its version. kMissing error: skipped (77).
   Status (*probe)(const Workload&);
-  // Once the probe is content: the program that starts the ranks, and its version.
+  // After a successful probe: the program that starts the ranks, and its version.
   std::string (*found)(const Workload&);
   Result<std::vector<LaunchItem>> (*items)(const LaunchContext&);
-  // After the attempt: what the launcher's own output and exit say of its ranks' ends; may be empty.
+  // After the attempt: how the launcher's own output and exit say that its ranks ended; may be empty.
   std::vector<ReportedEnd> (*reported)(const LaunchContext&, const ExitStatus& launcher);
   // The launcher's own output and, where it keeps them, each rank's output, as logs/rank-N.aM.log.
   Status (*collect_logs)(const LaunchContext&);
 };
 
-// The environment an agent needs, and LD_PRELOAD with what was there kept: `given` where the launcher's own
-// words set it, else the scenario's `env:`, else what the tool inherited.
+// The environment that an agent needs. LD_PRELOAD keeps its previous value: `given` if the launcher's own
+// words set it, else the scenario's `env:`, else the tool's own.
 std::map<std::string, std::string> agent_environment(const LaunchContext&,
                                                      const std::optional<std::string>& given = std::nullopt);
-// {bin} {rank} {ranks} {store} {tmp} {attempt} {scenario_dir} {run}; unknown braces are left alone, and of a
-// watched job all.
+// {bin} {rank} {ranks} {store} {tmp} {attempt} {scenario_dir} {run}; other braces are left alone, and in a
+// watched job all are.
 std::string expand(const std::string& word, const LaunchContext&, int rank);
 
-// The command can be started, and the agent loaded into it: found on the PATH of `env`, executable,
-// dynamically linked (scripts: their interpreter). Nothing is launched to find out.
+// Whether the command can be started and the agent loaded into it: found on the PATH of `env`, executable,
+// dynamically linked (scripts: their interpreter). It launches nothing to find out.
 Status check_program(const std::string& program, const std::map<std::string, std::string>& env,
                      const std::string& cwd, bool needs_agent, const SourcePos& where = {});
 // The file that would be executed; "" when it is not on PATH.
@@ -83,11 +84,11 @@ std::string program_on_path(const std::string& program);  // on the PATH of this
 // The same for what this attempt would start: the launcher's own program and the workload's.
 Status check_workload(const LaunchContext&);
 
-// The folder that {store} names is made.
+// Makes the folder that {store} names.
 void make_store(const LaunchContext&);
 
 // The tool's environment, the workload's `env:` (expanded), and the job's own variables (RANKFAULT_JOB, and
-// TMPDIR where the run gives it one) without the agent's.
+// TMPDIR if the run gives it one), without the agent's.
 std::map<std::string, std::string> job_environment(const LaunchContext&, int rank);
 // logs/launcher.aM.log and logs/rank-N.aM.log
 std::string launcher_log(const RunDir&, int attempt);

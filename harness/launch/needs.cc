@@ -1,5 +1,5 @@
-// needs: see needs.h. MPI, PyTorch and their versions are asked by the launchers, NCCL over the double by
-// choose_cuda_double.
+// needs: see needs.h. The launchers check MPI, PyTorch and their versions; choose_cuda_double checks NCCL
+// over the double.
 #include "harness/launch/needs.h"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ bool is_there(const std::filesystem::path& path) {
   return std::filesystem::exists(path, none);
 }
 
-// What was left out of the build because something was not found then.
+// Parts that the build left out because something was not found then.
 Status parts_built(const Workload& workload, const std::string& bin_dir, bool with_agent) {
   const auto needs = [&](auto is) { return std::any_of(workload.needs.begin(), workload.needs.end(), is); };
   const std::filesystem::path decoders = std::filesystem::path(bin_dir).parent_path() / "lib" / "decoders";

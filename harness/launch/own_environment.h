@@ -1,4 +1,4 @@
-// own_environment: the environment that the tool itself was given.
+// own_environment: the environment with which the tool itself was started.
 #pragma once
 
 #include <map>

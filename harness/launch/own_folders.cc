@@ -6,7 +6,7 @@
 namespace rankfault {
 namespace {
 
-constexpr std::string_view kCuda = "cuda.a";  // and the attempt
+constexpr std::string_view kCuda = "cuda.a";  // followed by the attempt
 
 bool is_cuda_folder(std::string_view name) {
   return name.starts_with(kCuda) && name.size() > kCuda.size() &&

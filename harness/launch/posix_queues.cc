@@ -12,9 +12,9 @@
 namespace rankfault {
 namespace {
 
-constexpr long kMqueueMagic = 0x19800202;  // linux/magic.h has it since 5.14 only
+constexpr long kMqueueMagic = 0x19800202;  // linux/magic.h has it only since 5.14
 
-// Where it is not mounted, a mount that nobody else sees and that ends with the descriptor.
+// If it is not mounted, makes a mount that no other process sees and that ends with the descriptor.
 UniqueFd folder_of_queues() {
   UniqueFd folder(::open("/dev/mqueue", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct statfs what {};

@@ -1,4 +1,4 @@
-// posix_queues: the POSIX message queues of this host, by the file system that lists them.
+// posix_queues: the POSIX message queues of this host, from the file system that lists them.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace rankfault {
 
-// Names of those that belong to `user`. Nothing: they cannot be listed here, as the file system is not at
-// /dev/mqueue and may not be mounted.
+// Names of the queues that belong to `user`. Nothing: they cannot be listed here, because the file system is
+// not at /dev/mqueue and may not be mounted.
 std::optional<std::set<std::string>> posix_queues(unsigned user);
 
 }  // namespace rankfault

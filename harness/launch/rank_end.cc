@@ -1,4 +1,4 @@
-// rank_end.cc: see rank_end.h. The only place that looks inside a wait status.
+// rank_end.cc: see rank_end.h. The only place that decodes a wait status.
 #include "harness/launch/rank_end.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 namespace rankfault {
 namespace {
 
-// <linux/pidfd.h> of Linux 6.15; Debian 12's headers have none of it.
+// <linux/pidfd.h> of Linux 6.15; Debian 12's headers lack it.
 struct PidfdInfo {
   uint64_t mask, cgroup;
   uint32_t pid, tgid, ppid, ids[8];
@@ -67,7 +67,7 @@ const char* to_text(EndSource source) {
 BestEnd best_of(const EndSources& sources) {
   if (sources.waited) return {*sources.waited, EndSource::kWaited};
   if (sources.kernel) return {*sources.kernel, EndSource::kKernel};
-  // A signal that can be caught need not be what ended it.
+  // A signal that can be caught need not have ended the process.
   const bool caught = sources.our_signal && sources.our_signal->value != SIGKILL && sources.own_record;
   if (sources.our_signal && !caught) return {*sources.our_signal, EndSource::kOurSignal};
   const bool overtaken = sources.launcher && is_signal(*sources.launcher);
@@ -89,7 +89,7 @@ bool contradict(const EndSources& sources) {
 Result<UniqueFd> open_process(int pid, uint64_t start) {
   UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!fd.valid()) return errno_error("open process " + std::to_string(pid));
-  const auto stat = proc_stat(pid);  // after the open: the pid cannot pass to another any more
+  const auto stat = proc_stat(pid);  // after the open: the pid can no longer pass to another process
   if (!stat || stat->start != start) return refused("process " + std::to_string(pid) + " is gone");
   return fd;
 }

@@ -1,5 +1,5 @@
-// RankEnd: how a process of the job ended, and who says so. The only file of the harness that
-// looks inside a wait status is rank_end.cc.
+// RankEnd: how a process of the job ended, and which source reports it. rank_end.cc is the only file of the
+// harness that decodes a wait status.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,8 @@ enum class EndSource {
   kUnknown,    // died, status unknown
   kWaited,     // the guardian reaped it
   kKernel,     // PIDFD_GET_INFO
-  kOwnRecord,  // the process wrote it on its way out
-  kOurSignal,  // we sent it and saw it die
+  kOwnRecord,  // the process wrote it when it exited
+  kOurSignal,  // we sent it and saw the process die
   kLauncher,   // its launcher's report
 };
 
@@ -36,8 +36,9 @@ struct RankEnd {
   ProcessId process;
   int rank = -1;
   int attempt = 0;
-  TimeNs time = 0;      // when we knew; not later than the first use of it
-  TimeNs outlived = 0;  // when it was last seen alive right after another one died; see ProcessEnd
+  TimeNs time = 0;      // when we learned of it; not later than its first use
+  TimeNs outlived = 0;  // when it was last seen alive directly after the death of another process; see
+                        // ProcessEnd
   ExitStatus status;
   EndSource source = EndSource::kUnknown;
   std::vector<std::string> last_words = {};  // see ProcessEnd
@@ -45,7 +46,7 @@ struct RankEnd {
 
 const char* to_text(EndSource);
 
-// What each source says of one process; nullopt: it does not know (yet).
+// What each source says about one process; nullopt: it does not know (yet).
 struct EndSources {
   std::optional<ExitStatus> waited, kernel, our_signal, own_record, launcher;
 };
@@ -53,23 +54,25 @@ struct BestEnd {
   ExitStatus status;
   EndSource source = EndSource::kUnknown;
 };
-// waited, kernel, our_signal, own_record, launcher: the first that knows. But a signal that the launcher
-// saw overtakes an exit that had begun: the own record is written before destructors run, which may abort.
+// The first that knows of: waited, kernel, our_signal, own_record, launcher. But a signal that the launcher
+// saw takes precedence over an exit that had begun: the process writes its own record before its destructors
+// run, and these may abort.
 BestEnd best_of(const EndSources&);
-// Two sources that cannot both be true of one process: a bug of ours, or of a launcher.
+// True when two sources cannot both be true of one process: a bug of ours, or of a launcher.
 bool contradict(const EndSources&);
 
-// A pidfd of this very process; kRefused when it is gone or the pid belongs to another one now.
+// A pidfd of this very process; kRefused when it is gone or its pid belongs to another process now.
 Result<UniqueFd> open_process(int pid, uint64_t start);
-// By PIDFD_GET_INFO once it was reaped (Linux >= 6.15); nullopt before, elsewhere, and when
+// By PIDFD_GET_INFO after it was reaped (Linux >= 6.15). nullopt before that, on older kernels, and when
 // RANKFAULT_NO_PIDFD_INFO=1.
 std::optional<ExitStatus> kernel_exit_status(int pidfd);
-// Of a zombie, whose parent has not reaped it (a launcher that hangs never does); nullopt: it is none.
+// Of a zombie that its parent has not reaped (a launcher that hangs never does); nullopt: it is no zombie.
 std::optional<ExitStatus> zombie_exit_status(int pid, uint64_t start);
-// Of a process that a signal is ending or has ended, and that its parent has not reaped. It executes none of
-// its own instructions any more, while the kernel takes it down. nullopt: it is none, or we may not trace it.
+// Of a process that a signal is ending or has ended, and that its parent has not reaped. Such a process
+// executes none of its own instructions any more, while the kernel takes it down. nullopt: it is no such
+// process, or we may not trace it.
 std::optional<ExitStatus> signal_that_ends(int pid, uint64_t start);
-// What the process wrote into its flight record on its way out.
+// What the process wrote into its flight record when it exited.
 struct OwnExit {
   ExitStatus status;
   TimeNs time = 0;  // when it began to exit

@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kWords = 5, kColumns = 200;
 constexpr off_t kTail = 8192;
 
-// torchrun and Open MPI 5 name the two "stdout" and "stderr"; elsewhere one file has both.
+// torchrun and Open MPI 5 name the two files "stdout" and "stderr"; with other launchers one file has both.
 std::string errors_beside(const std::string& output) {
   const size_t at = output.rfind("stdout");
   if (at == std::string::npos || output.find('/', at) != std::string::npos) return output;
@@ -33,7 +33,7 @@ std::string errors_beside(const std::string& output) {
 }
 
 std::string tail_of(const std::string& file) {
-  // O_NOCTTY: the file may be the rank's terminal, whose end would then end us.
+  // O_NOCTTY: the file may be the rank's terminal, whose end would otherwise end us.
   const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat st {};
   if (!fd.valid() || ::fstat(fd.get(), &st) != 0 || !S_ISREG(st.st_mode)) return "";
@@ -57,7 +57,7 @@ std::vector<std::string> last_words(const std::string& ring_path) {
   return file.empty() ? std::vector<std::string>{} : last_lines(errors_beside(file));
 }
 
-// Masked as a whole: a value may stand on another line than its name, and a cut line shows half of one.
+// Masks the text as a whole: a value may be on another line than its name, and a cut line shows half of one.
 std::vector<std::string> last_lines(const std::string& file) {
   std::vector<std::string> lines;
   std::istringstream in(masked_text(tail_of(file)));

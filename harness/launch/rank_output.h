@@ -1,4 +1,5 @@
-// rank_output: which file each rank of a run wrote its standard output to, by its own flight record.
+// rank_output: the file to which each rank of a run wrote its standard output, according to its own flight
+// record.
 #pragma once
 
 #include <string>
@@ -12,13 +13,13 @@ struct RankOutput {
   std::string file;
 };
 
-// The last few lines of what a process wrote: of its standard error where that is a file beside its standard
-// output, else of its output. Printable, cut, secrets masked; none where its output was no file.
+// The last few lines that a process wrote: from its standard error if that is a file beside its standard
+// output, else from its output. Printable, cut, secrets masked; none if its output was not a file.
 std::vector<std::string> last_words(const std::string& ring_path);
 
 std::vector<std::string> last_lines(const std::string& file);
 
-// Of all processes that claimed a rank and whose output was a file; a record that cannot be read has none.
+// Of all processes that claimed a rank and whose output was a file. A record that cannot be read adds none.
 std::vector<RankOutput> rank_outputs(const std::string& records);
 
 }  // namespace rankfault

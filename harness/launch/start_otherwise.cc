@@ -40,7 +40,8 @@ void start_otherwise(const LaunchContext& context, std::vector<LaunchItem>& item
       items.back().command.stderr_path = items.back().command.stdout_path;
     } else {
       change(context, action, *item);
-      for (const auto& [name, value] : action.env)  // the others' too, to tell that there is a difference
+      for (const auto& [name, value] : action.env)  // also for the other ranks, to show that there is a
+                                                    // difference
         for (LaunchItem& one : items) one.watched.push_back(name);
     }
   }

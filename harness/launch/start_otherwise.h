@@ -1,4 +1,4 @@
-// start_otherwise: what a `start` fault does to the list of what is to be started.
+// start_otherwise: applies a `start` fault to the list of commands to be started.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace rankfault {
 
-// In the first attempt only: a restarted rank is started as it should be.
+// Changes the first attempt only: a restarted rank starts as it should.
 void start_otherwise(const LaunchContext&, std::vector<LaunchItem>&);
 
-// kMissing when a rank is to find its libraries in a folder that this machine lacks: the loader would go on
-// with the next one, and the rank would not be started otherwise at all.
+// kMissing when the fault points a rank to a library folder that this machine lacks: the loader would
+// continue with the next folder, and the fault would have no effect.
 Status libraries_there(const LaunchContext&);
 
 }  // namespace rankfault

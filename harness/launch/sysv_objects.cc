@@ -31,7 +31,7 @@ const char* word(SysvKind kind) {
   return "object";
 }
 
-// Names of the columns, by which later kernels may tell more.
+// Names of the columns: later kernels may add some.
 std::vector<std::string> words_of(const std::string& line) {
   std::vector<std::string> words;
   std::istringstream in(line);
@@ -68,8 +68,8 @@ SysvObject object_of(SysvKind kind, const Row& row) {
   return object;
 }
 
-// Of a semaphore the kernel keeps who used it last, and of the set alone when. 0: nobody used it, or it may
-// not be read.
+// The kernel keeps the last user of each semaphore, but the time of use only for the whole set. 0: it was not
+// used, or may not be read.
 void ask_for_users(SysvObject& set, const Row& row) {
   const int64_t at = std::max<int64_t>(row.number("otime"), set.changed);
   const int semaphores = static_cast<int>(std::min<long long>(row.number("nsems"), kMostSemaphores));
@@ -110,7 +110,7 @@ std::vector<SysvObject> read_sysv_table(SysvKind kind, const std::string& text) 
   const std::vector<std::string> titles = words_of(line);
   while (std::getline(in, line)) {
     const std::vector<std::string> values = words_of(line);
-    if (values.size() != titles.size()) continue;  // a line of another shape says nothing
+    if (values.size() != titles.size()) continue;  // a line of another shape is skipped
     const Row row(titles, values);
     objects.push_back(object_of(kind, row));
     if (kind == SysvKind::kSemaphores) ask_for_users(objects.back(), row);

@@ -12,12 +12,13 @@
 namespace rankfault {
 namespace {
 
-constexpr TimeNs kTick = 5'000'000, kIdleTick = 10'000'000;  // deaths, gates and the guardian wake us between
+constexpr TimeNs kTick = 5'000'000, kIdleTick = 10'000'000;  // deaths, gates and the guardian wake us in
+                                                             // between
 constexpr TimeNs kScanEvery = 20'000'000;
 constexpr TimeNs kSettle = 500'000'000;
 constexpr TimeNs kLauncherGrace = 8'000'000'000;
 constexpr TimeNs kAskDecidedEvery = 200'000'000;
-constexpr TimeNs kAskDecidedRest = 10;  // times as long as the answer took
+constexpr TimeNs kAskDecidedRest = 10;  // times the duration of the answer
 constexpr TimeNs kLookAtGuardianEvery = 1'000'000'000;
 
 const char* stage_word(rf_stage stage) {
@@ -79,7 +80,7 @@ Result<AttemptEnd> AttemptLoop::run_to_end(const std::function<bool()>& decided,
     wait_until(now_ns() + (parts_.ends.waiting() ? kTick / 5 : tick));
     parts_.doorbell.clear();
     parts_.injector.serve();
-    parts_.promptness.answered();  // from here on the ranks come first
+    parts_.promptness.answered();  // from here on the ranks run first
     save_around_faults();
     if (const Status ok = guardian_events(); !ok) return ok.error();
     const TimeNs now = now_ns();
@@ -108,8 +109,8 @@ Result<AttemptEnd> AttemptLoop::run_to_end(const std::function<bool()>& decided,
   }
 }
 
-// A launcher may end before its ranks are reaped: their ends and statuses come a moment later. A rank
-// that outlives its launcher is not waited for: it is a leftover.
+// A launcher may end before its ranks are reaped: their ends and statuses follow a moment later. The loop
+// does not wait for a rank that outlives its launcher: it is a leftover.
 Status AttemptLoop::settle() {
   const TimeNs until = now_ns() + kSettle;
   while (now_ns() < until && !parts_.ends.settled()) {
@@ -133,7 +134,7 @@ Status AttemptLoop::spawn(const std::vector<LaunchItem>& items) {
   return Done{};
 }
 
-// Late counts from the first start on record.
+// The delay counts from the first recorded start.
 Status AttemptLoop::spawn_late(TimeNs now) {
   if (first_spawned_ == 0) return Done{};
   for (auto tag = late_.begin(); tag != late_.end();) {
@@ -229,8 +230,8 @@ void AttemptLoop::scan() {
       newest_ = view->attempt;
       expect_ranks();
     }
-    // Of the programs that ranks execute there may be as many as the job lasts: they are journaled when they
-    // become ranks, or are still here when the attempt ends.
+    // Ranks may execute any number of such programs in the course of a job. The loop journals one only if it
+    // becomes a rank or still lives when the attempt ends.
     const bool bystander = parts_.observer.is_bystander(id);
     parts_.ends.watch(id, view->rank, view->attempt, bystander);
     if (bystander)
@@ -258,8 +259,8 @@ void AttemptLoop::journal_bystanders() {
   }
 }
 
-// As it has them when it is first seen: a wrapper may have changed them. One that is gone by then, after some
-// milliseconds, had those that it was started with.
+// The variables that the process has when it is first seen: a wrapper may have changed them. For a process
+// that is gone by then, after some milliseconds, those with which it was started.
 Json AttemptLoop::environment_of(const ProcessId& id) {
   if (const auto read = environments_.find(id); read != environments_.end()) return read->second;
   for (const auto& [tag, s] : started_)
@@ -286,7 +287,7 @@ void AttemptLoop::journal_process(const ProcessId& id) {
   parts_.journal.write("process", std::move(line));
 }
 
-// A fault's effect is looked for in the calls around it.
+// A fault's effect is verified from the calls around it.
 void AttemptLoop::save_around_faults() {
   const uint64_t fired = parts_.injector.firings();
   if (std::exchange(fired_, fired) != fired) parts_.observer.save_around_now();
@@ -316,8 +317,8 @@ void AttemptLoop::expect_ranks() {
       started_.begin(), started_.end(), [](const auto& entry) { return entry.second.item.ends_all; }));
 }
 
-// The job is its ranks. Open MPI 4.1.4 sometimes deadlocks in PMIx_server_finalize after an abort: all its
-// ranks are gone, and it stays. What it left is told by the census.
+// The job consists of its ranks. Open MPI 4.1.4 sometimes deadlocks in PMIx_server_finalize after an abort:
+// all its ranks are gone, but it stays. The census reports what it left.
 bool AttemptLoop::launcher_hangs(TimeNs now) {
   if (restarts_ranks_ || started_.empty() || started_.begin()->second.item.rank >= 0) return false;
   const TimeNs gone = parts_.ends.all_gone_since(world_size_);

@@ -1,5 +1,5 @@
-// AttemptLoop: everything that happens while one attempt of the job runs: gates are answered,
-// records read, ends noticed, looks taken. One thread, one poll.
+// AttemptLoop: everything that happens while one attempt of the job runs. It answers gates, reads records,
+// notices ends and takes looks. One thread, one poll.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ namespace rankfault {
 
 enum class AttemptEnd { kOver, kWall, kDecided, kInterrupted, kGuardianLost };
 
-struct LiveParts {  // owned by run_scenario; all outlive the loop
+struct LiveParts {  // run_scenario owns them; all outlive the loop
   Guardian& guardian;
   Observer& observer;
   Injector& injector;
@@ -33,7 +33,7 @@ struct LiveParts {  // owned by run_scenario; all outlive the loop
   Ends& ends;
   Looks& looks;
   HostObjects& host;
-  UndoList* undo;  // null: of a watched job nothing is removed
+  UndoList* undo;  // null in a watched job, from which the tool removes nothing
 };
 
 class AttemptLoop {
@@ -47,14 +47,14 @@ class AttemptLoop {
         world_size_(world_size),
         wall_end_(wall_end) {}
 
-  // Starts the items and returns when all of them ended, the wall was hit, `decided` said that
-  // nothing can change any more (asked now and then), or the user interrupted.
+  // Starts the items. Returns when all of them have ended, when `wall_end` has passed, when `decided` (called
+  // now and then) says that nothing can change any more, or when the user has interrupted.
   Result<AttemptEnd> run(const std::vector<LaunchItem>& items, const std::function<bool()>& decided,
                          const std::atomic<int>* interrupted);
 
-  // Nothing that was started lives: the job came to its end by itself.
+  // True when no started process lives: the job has ended by itself.
   bool all_ended() const;
-  ExitStatus worst() const { return worst_; }  // of the started commands: the first that is not zero
+  ExitStatus worst() const { return worst_; }  // of the started commands: the first status that is not zero
 
  private:
   struct Started {
@@ -62,12 +62,12 @@ class AttemptLoop {
     int pid = 0;
     uint64_t start = 0;
     bool ended = false;
-    Json environment;  // its watched variables as it was started with them; null: none are
+    Json environment;  // its watched variables when it was started; null when none are watched
   };
 
   Result<AttemptEnd> run_to_end(const std::function<bool()>& decided, const std::atomic<int>* interrupted);
   Status spawn(const std::vector<LaunchItem>&);
-  Status spawn_late(TimeNs now);  // those that a fault keeps back
+  Status spawn_late(TimeNs now);  // the items that a fault delays
   void wait_until(TimeNs);
   Status settle();
   Status guardian_events();
@@ -76,7 +76,7 @@ class AttemptLoop {
   void take_ends();
   void journal_process(const ProcessId&);
   void journal_bystanders();
-  Json environment_of(const ProcessId&);  // its watched variables; null: none are
+  Json environment_of(const ProcessId&);  // its watched variables; null when none are watched
   void expect_ranks();
   bool launcher_hangs(TimeNs now);
 
@@ -86,11 +86,11 @@ class AttemptLoop {
   int attempt_, newest_, world_size_;
   TimeNs wall_end_;
   TimeNs next_scan_ = 0, next_decided_ = 0, next_guardian_look_ = 0;
-  uint64_t fired_ = 0;                   // faults, so far
+  uint64_t fired_ = 0;                   // number of faults that fired so far
   std::map<uint32_t, Started> started_;  // by tag
-  std::vector<uint32_t> late_;           // tags of those not started yet
+  std::vector<uint32_t> late_;           // tags of the items that are not started yet
   TimeNs first_spawned_ = 0;
-  std::map<ProcessId, std::string> journaled_;  // the last process line of each
+  std::map<ProcessId, std::string> journaled_;  // the last journal line of each process
   std::map<ProcessId, Json> environments_;
   std::set<ProcessId> bystanders_;  // neither journaled nor forgotten yet
   ExitStatus worst_{ExitStatus::Kind::kCode, 0};

@@ -51,7 +51,8 @@ SocketNames abstract_sockets(const std::string& proc) {
   return names;
 }
 
-// They have no file: they last as long as a process has them open. `tables`: one for each network namespace.
+// Abstract sockets have no file: they exist as long as a process has them open. `tables`: one for each
+// network namespace.
 std::set<std::string> abstract_sockets_of(int pid, std::map<std::string, SocketNames>& tables) {
   const std::string proc = "/proc/" + std::to_string(pid);
   std::set<std::string> found;
@@ -102,10 +103,10 @@ void take_census(const RunDir& run, int guardian_pid, HostObjects& host, UndoLis
     if (rf_same_file(&made, &now) && seen.insert({now.dev, now.ino}).second)
       note_file(journal, path, st.stx_mode, counts);
   }
-  // The job's TMPDIR: all that is in it but the rendezvous stores, and where the ranks meet over the double
-  // of CUDA: those we made ourselves.
+  // The job's TMPDIR: everything in it except what we made ourselves: the rendezvous stores, and the folder
+  // where the ranks meet over the double of CUDA.
   std::error_code none;
-  // Seen from the guardian, as a folder in it may be a file system of the job's own.
+  // Seen from the guardian, because a folder in it may be a file system of the job's own.
   const std::string seen_from = "/proc/" + std::to_string(guardian_pid) + "/root";
   const std::string root = fs::exists(seen_from + run.tmp(), none) ? seen_from : "";
   for (auto it = fs::recursive_directory_iterator(root + run.tmp(), none); it != fs::end(it);

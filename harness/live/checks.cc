@@ -1,5 +1,5 @@
-// checks: see checks.h. No shell: the words of the command are what the program gets. The guardian starts
-// it, as everything that a run starts: when the tool dies, the check does, too.
+// checks: see checks.h. No shell: the program gets the words of the command unchanged. The guardian starts
+// it, like everything that a run starts: when the tool dies, the check ends too.
 #include "harness/live/checks.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kKeptBytes = 64 * 1024;  // of its output, in the run directory
 constexpr size_t kSaidBytes = 200;        // of its last line, in the journal
 constexpr int kPollMs = 20;
-constexpr uint32_t kFirstTag = 3'000'000'000;  // far from those of the attempts
+constexpr uint32_t kFirstTag = 3'000'000'000;  // far from the tags of the attempts
 
 std::vector<std::string> command_of(const ExpectationSpec& spec, const LaunchContext& context) {
   std::vector<std::string> argv = read_texts(spec.params, "command");
@@ -27,7 +27,7 @@ std::vector<std::string> command_of(const ExpectationSpec& spec, const LaunchCon
   return argv;
 }
 
-// What a command said, into a file: all of it in the digest, its beginning kept, its last line for people.
+// Reads a command's output from a file: a digest of all of it, its beginning kept, its last line for people.
 Json read_output(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   uint64_t bytes = 0, digest = 0;
@@ -58,19 +58,21 @@ Json end_of(const ExitStatus& status) {
   return {{"kind", status.kind == ExitStatus::Kind::kSignal ? "signal" : "exit"}, {"value", status.value}};
 }
 
-// The guardian's word on the command of this tag: nullopt until it ended or could not be started.
+// How the guardian reports that the command of this tag ended; nullopt until it ended or could not be
+// started.
 std::optional<Json> told_of(uint32_t tag, Guardian& guardian) {
   using Kind = GuardianEvent::Kind;
   while (const auto event = guardian.next()) {
     if (event->kind == Kind::kLost) return Json{{"kind", "not_run"}, {"why", "the guardian is gone"}};
-    if (event->tag != tag) continue;  // of the job, which is over
+    if (event->tag != tag) continue;  // an event of the job, which is over
     if (event->kind == Kind::kRefused) return Json{{"kind", "not_started"}, {"why", std::strerror(event->a)}};
     if (event->kind == Kind::kEnded) return end_of(ExitStatus::from_wait_status(event->a));
   }
   return std::nullopt;
 }
 
-// Waits for its end, the limit, or the user. One that is cut short goes with all that is left of the job.
+// Waits for the command's end, the limit, or the user. A command that is cut short is ended with everything
+// that is left of the job.
 Json watch(uint32_t tag, TimeNs deadline, const std::atomic<int>* interrupted, Guardian& guardian) {
   const char* cut_short = nullptr;
   for (;;) {

@@ -1,4 +1,5 @@
-// checks: the commands of `check` expectations, run after the job's end and before anything of it is removed.
+// checks: runs the commands of `check` expectations, after the job's end and before anything of the job is
+// removed.
 #pragma once
 
 #include <atomic>
@@ -8,14 +9,15 @@
 
 namespace rankfault {
 
-// How long one may take when its expectation does not say.
+// The time limit of a check whose expectation sets none.
 inline constexpr Duration kCheckLimit = std::chrono::seconds(30);
 
-// Every such command can be started. Nothing is launched to find out.
+// Succeeds when every such command can be started. It launches nothing to find out.
 Status checks_can_start(const LaunchContext&);
 
-// Runs them one after another and journals each: what was run, how it ended, a digest of what it said.
-// What a check leaves running ends with the run. `job_is_over` false: nothing is run, and the lines say so.
+// Runs the commands one after another and journals for each the command, how it ended and a digest of its
+// output. Processes that a check leaves running end with the run. If `job_is_over` is false, no command runs,
+// and the lines say so.
 void run_checks(const LaunchContext&, bool job_is_over, const std::atomic<int>* interrupted, Guardian&,
                 Journal&);
 

@@ -11,7 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kMark = "not_computed.";  // and the process; in it one 64-bit count (gpuless/core)
+constexpr const char* kMark = "not_computed.";  // followed by the process; the file holds one 64-bit count
+                                                // (gpuless/core)
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// cuda_folder: where the ranks of one attempt meet over the double of CUDA, and what lies there after it.
+// cuda_folder: the folder in which the ranks of one attempt meet over the double of CUDA, and what the folder
+// holds after the attempt.
 #pragma once
 
 #include "harness/launch/launcher.h"
@@ -6,9 +7,10 @@
 
 namespace rankfault {
 
-// Nothing is done in a job that is not over the double.
+// Does nothing for a job that does not run over the double.
 Status open_cuda_folder(const LaunchContext&);
-// A line for each process in which kernels were launched that compute nothing, as the double left it there.
+// Journals one line for each process that launched kernels whose results the double does not compute. The
+// double left these facts in the folder.
 void journal_not_computed(const LaunchContext&, Journal&);
 
 }  // namespace rankfault

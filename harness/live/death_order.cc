@@ -1,5 +1,5 @@
 // death_order: see death_order.h. The kernel appends to epoll's ready list when a process becomes a zombie,
-// and gives the list out from its front.
+// and reads the list from its front.
 #include "harness/live/death_order.h"
 
 #include <sys/epoll.h>
@@ -10,7 +10,7 @@ namespace rankfault {
 
 DeathOrder::DeathOrder() : fd_(::epoll_create1(EPOLL_CLOEXEC)) {}
 
-// One-shot: a pidfd is not named again, so its owner may close it at any time.
+// One-shot: epoll reports a pidfd only once, so its owner may close it at any time.
 bool DeathOrder::add(int pidfd, uint64_t token) {
   epoll_event event{};
   event.events = EPOLLIN | EPOLLONESHOT;

@@ -1,7 +1,8 @@
-// DeathOrder: which of the processes watched died, in the order in which they died.
+// DeathOrder: which of the watched processes died, in the order in which they died.
 //
 // A launcher that loses a rank may kill all the others within the same millisecond (MPICH's hydra does). A
-// tool that gets its turn only after that would see them dead together, and take the wrong one for the first.
+// tool that runs only after that would see all of them dead at once and could name the wrong one as the
+// first.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,10 @@ namespace rankfault {
 class DeathOrder {
  public:
   DeathOrder();
-  bool add(int pidfd, uint64_t token);  // false: it cannot be watched here
-  int fd() const { return fd_.get(); }  // readable once somebody has died
-  // The tokens of those that died since the last call, the first death first. Each is told once.
+  bool add(int pidfd, uint64_t token);  // false: this process cannot be watched here
+  int fd() const { return fd_.get(); }  // readable after a process has died
+  // The tokens of the processes that died since the last call, the first death first. Returns each token
+  // once.
   std::vector<uint64_t> take();
 
  private:

@@ -13,9 +13,9 @@
 namespace rankfault {
 namespace {
 
-// Deaths that follow each other faster are one event: who is left is looked at once.
+// Deaths at shorter intervals are one event: the survivors are looked at once.
 constexpr TimeNs kOneEvent = 5'000'000;
-// More of them are not worth the time that the ranks would wait.
+// Looking at more processes is not worth the time that the ranks would wait.
 constexpr size_t kMostLooked = 256;
 
 void ring(const UniqueFd& bell) {
@@ -78,7 +78,7 @@ void DeathWatch::watch() {
   }
 }
 
-// A process that a signal kills is noted early, and once more when it is a zombie: the first time counts.
+// A process that a signal kills is noted early, and again when it is a zombie: the first time counts.
 void DeathWatch::note(const std::vector<uint64_t>& dead) {
   const std::lock_guard lock(mutex_);
   const TimeNs before = last_;
@@ -90,7 +90,8 @@ void DeathWatch::note(const std::vector<uint64_t>& dead) {
   ring(bell_);
 }
 
-// Each is looked at after the deaths, and dated before it is looked at: it was alive at that instant.
+// Looks at each process after the deaths, and takes the time before the look: the process was alive at that
+// time.
 void DeathWatch::note_the_living(const std::vector<uint64_t>& dead) {
   if (watched_.size() > kMostLooked) return;
   for (auto& [token, one] : watched_) {

@@ -1,7 +1,9 @@
-// DeathWatch: one small thread that sleeps until a process dies, and notes when, and who outlived it.
+// DeathWatch: one small thread that sleeps until a process dies, and records when it died and which processes
+// outlived it.
 //
-// The loop may be busy or wait for its turn behind the ranks. A death that was dated when the loop saw it
-// would stand behind what the other ranks did about it, and by then the launcher may have ended them all.
+// The loop may be busy, or wait for the CPU behind the ranks. If the loop dated the death when it saw it, the
+// date would be later than the reactions of the other ranks, and the launcher might have ended them all by
+// then.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +26,18 @@ class DeathWatch {
   DeathWatch(const DeathWatch&) = delete;
   DeathWatch& operator=(const DeathWatch&) = delete;
 
-  // Tokens are not used twice. `record`: path of its flight record. False: it cannot be watched here.
+  // A token is never used twice. `record`: path of the process's flight record. False: the process cannot be
+  // watched here.
   bool add(int pidfd, uint64_t token, const ProcessId&, const std::string& record);
   void forget(uint64_t token);
-  int fd() const { return bell_.get(); }  // readable once somebody has died
+  int fd() const { return bell_.get(); }  // readable after a process has died
   struct Death {
     uint64_t token;
     TimeNs when;  // no two are equal
   };
   std::vector<Death> take();  // since the last call, the first death first
-  // The last instant, right after a death, at which this process was alive and nothing was about to end it.
-  // 0: none.
+  // The last instant, directly after a death, at which this process was alive and nothing was about to end
+  // it. 0: none.
   TimeNs outlived(uint64_t token);
 
  private:
@@ -51,7 +54,7 @@ class DeathWatch {
   UniqueFd bell_, stop_;
   InheritingMutex mutex_;
   std::vector<Death> dead_;
-  TimeNs last_ = 0;  // when the newest of them died
+  TimeNs last_ = 0;  // when the newest of the dead processes died
   std::map<uint64_t, Living> watched_;
   EarlyDeaths early_;
   std::thread thread_;

@@ -19,7 +19,7 @@
 namespace rankfault {
 namespace {
 
-// <linux/futex.h> of Linux 5.16; the headers of some machines are older.
+// <linux/futex.h> of Linux 5.16; some machines have older headers.
 constexpr long kFutexWaitv = 449;
 constexpr size_t kMostInOneWait = 128;
 constexpr uint32_t kWord32 = 2, kPrivate = 128;
@@ -32,7 +32,7 @@ long futex(void* word, int operation, uint32_t value) {
   return ::syscall(SYS_futex, word, operation, value, nullptr, nullptr, 0);
 }
 
-// The kernel compares, as part of moving no waiter anywhere. A word that cannot be read has changed, too.
+// The kernel compares the value and moves no waiter. A word that cannot be read counts as changed.
 bool is_still(void* word, uint32_t value) {
   return ::syscall(SYS_futex, word, FUTEX_CMP_REQUEUE, 0, 0, word, value) == 0;
 }
@@ -75,7 +75,7 @@ void EarlyDeaths::add(const std::string& record, const ProcessId& process, uint6
 
 void EarlyDeaths::forget(uint64_t token) {
   const std::lock_guard lock(mutex_);
-  watched_.erase(token);  // the thread looks again when it wakes; what it waits for is no address of ours
+  watched_.erase(token);  // the thread checks again when it wakes; it does not wait on an address of ours
 }
 
 void EarlyDeaths::wake() {
@@ -83,7 +83,7 @@ void EarlyDeaths::wake() {
   futex(&changes_, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX);
 }
 
-// Until a word or the set of words has changed.
+// Sleeps until a word or the set of words has changed.
 void EarlyDeaths::sleep() {
   std::array<FutexWaitv, kMostInOneWait> waits;
   size_t count = 0;
@@ -100,8 +100,8 @@ void EarlyDeaths::sleep() {
     futex(&changes_, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, static_cast<uint32_t>(waits[0].value));
 }
 
-// A signal's number stands in a task's exit code only if the whole process dies of it: a thread that ends
-// itself gives its code in the other byte (kernel/exit.c).
+// A task's exit code holds a signal number only if the whole process dies of the signal: a thread that ends
+// itself puts its code into the other byte (kernel/exit.c).
 std::vector<uint64_t> EarlyDeaths::take_killed() {
   std::vector<uint64_t> killed;
   const std::lock_guard lock(mutex_);

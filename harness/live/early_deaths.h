@@ -1,8 +1,8 @@
-// EarlyDeaths: one small thread that sleeps until a signal kills a process, and reports it before the kernel
-// has freed the memory and closed the descriptors of that process (harness/agent/death_notice.c says how).
+// EarlyDeaths: one small thread that sleeps until a signal kills a process, and reports the death before the
+// kernel has freed the memory and closed the descriptors of that process (see harness/agent/death_notice.c).
 //
-// It reports a process only when the kernel names the signal that ends it, in /proc/PID/stat. All else (an
-// exit, the end of a thread, an exec, a process without the notice) is left to the pidfd.
+// It reports a process only when /proc/PID/stat names the signal that ends it. The pidfd detects everything
+// else: an exit, the end of a thread, an exec, a process without the notice.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ class EarlyDeaths {
   EarlyDeaths(const EarlyDeaths&) = delete;
   EarlyDeaths& operator=(const EarlyDeaths&) = delete;
 
-  // `record`: path of its flight record. Does nothing where that has no notice, where the kernel is older
-  // than Linux 5.16, and for more processes than one wait can take (127).
+  // `record`: path of the process's flight record. Does nothing if the record has no notice, if the kernel is
+  // older than Linux 5.16, or if more processes are watched than one wait can take (127).
   void add(const std::string& record, const ProcessId&, uint64_t token);
   void forget(uint64_t token);
 
@@ -38,8 +38,9 @@ class EarlyDeaths {
   };
   struct Watched {
     ProcessId process;
-    std::unique_ptr<void, Unmap> word;  // in the record. Only the kernel reads it: the file may have been cut
-    uint32_t alive = 0;                 // what the word is while the thread lives
+    std::unique_ptr<void, Unmap> word;  // in the record. Only the kernel reads it, because the file may have
+                                        // been cut
+    uint32_t alive = 0;                 // the value of the word while the thread lives
   };
   void watch();
   void sleep();
@@ -50,7 +51,8 @@ class EarlyDeaths {
   const std::function<void(uint64_t)> report_;
   InheritingMutex mutex_;
   std::map<uint64_t, Watched> watched_;
-  uint32_t changes_ = 0;  // a futex of this process: what is watched has changed, or it is over
+  uint32_t changes_ = 0;  // a futex of this process: changes when the watched set changes or the watching is
+                          // over
   bool over_ = false;
   std::thread thread_;
 };

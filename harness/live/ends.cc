@@ -15,7 +15,8 @@ namespace {
 
 constexpr TimeNs kStatusWait = 15'000'000;  // within the 20 ms from death to finding
 
-constexpr size_t kMostReaped = 4096;  // orphans of a long job; who becomes a rank is asked for at once
+constexpr size_t kMostReaped = 4096;  // orphans of a long job; a process that becomes a rank is looked up at
+                                      // once
 
 const char* kind_word(const ExitStatus& status) {
   switch (status.kind) {
@@ -29,7 +30,8 @@ const char* kind_word(const ExitStatus& status) {
   return "unknown";
 }
 
-// Not to be opened is not to be gone: descriptors may have run out, or it lives where we cannot look.
+// pidfd_open may fail although the process lives: descriptors may have run out, or the process is not visible
+// here.
 bool is_gone(const ProcessId& process) {
   if (!is_visible_here(process)) return false;
   const auto stat = proc_stat(process.pid);
@@ -103,9 +105,9 @@ void Ends::take_deaths() {
       if (w.token == death.token && w.gone == 0) w.gone = death.when;
 }
 
-// When we sent SIGKILL, once it is pending for the threads of the process; else 0. From then on no thread
-// returns to the program's own instructions, though on a busy machine the process may wait long for the turn
-// in which it dies.
+// The time at which we sent SIGKILL, if it is pending for the threads of the process; else 0. From then on no
+// thread returns to the program's own instructions, although on a busy machine the process may wait long for
+// the CPU before it dies.
 TimeNs Ends::killed_by_us(const ProcessId& process) const {
   const auto sent = injector_.signal_sent(process);
   if (!sent || sent->signal != SIGKILL || !is_visible_here(process)) return 0;
@@ -113,7 +115,7 @@ TimeNs Ends::killed_by_us(const ProcessId& process) const {
   return stat && stat->start == process.start && stat->dying ? sent->time : 0;
 }
 
-// True when something new is known of this process.
+// True when something new is known about this process.
 bool Ends::refresh(Watched& w) {
   if (w.gone == 0) w.gone = killed_by_us(w.end.process);
   if (w.gone == 0) {
@@ -121,7 +123,7 @@ bool Ends::refresh(Watched& w) {
     pollfd p{w.pidfd.get(), POLLIN, 0};
     const bool over = w.pidfd.valid() ? ::poll(&p, 1, 0) > 0 && (p.revents & POLLIN) : is_gone(w.end.process);
     if (!over) return false;
-    w.gone = now_ns();  // asked for afterwards: an end never stands before the last call of its process
+    w.gone = now_ns();  // read afterwards: an end is never dated before the last call of its process
   }
   if (!w.sources.kernel && w.pidfd.valid()) w.sources.kernel = kernel_exit_status(w.pidfd.get());
   if (!w.sources.kernel && w.end.process.pid_ns == own_pid_ns())
@@ -131,14 +133,15 @@ bool Ends::refresh(Watched& w) {
   if (!w.sources.our_signal)
     if (const auto sent = injector_.signal_sent(w.end.process); sent && sent->signal == SIGKILL) {
       w.sources.our_signal = ExitStatus{ExitStatus::Kind::kSignal, sent->signal};
-      // Nothing was done by it from then on. It is dead only when its memory is gone, and its launcher may
-      // have seen its sockets closed and killed the others by then.
+      // The process did nothing from then on. It is dead only when its memory is gone, and by then its
+      // launcher may have seen its sockets closed and killed the others.
       w.gone = std::min(w.gone, sent->time);
     }
   if (!w.sources.own_record)
     if (const auto own = own_exit(record_of(w.end.process))) {
       w.sources.own_record = own->status;
-      w.gone = std::min(w.gone, own->time);  // what follows from an exit may be seen before its end
+      w.gone = std::min(w.gone, own->time);  // the consequences of an exit may be seen before the process has
+                                             // ended
     }
   const BestEnd best = best_of(w.sources);
   const bool known = best.source != EndSource::kUnknown;

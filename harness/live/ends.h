@@ -1,7 +1,8 @@
-// Ends: learns how each process of the job ended, from all sources, and journals it once.
+// Ends: learns from all sources how each process of the job ended, and journals each end once.
 //
-// A death is a fact at once; its status may come a little later (the kernel tells it only after the
-// parent has reaped). So an end is held back until the status is known, or for kStatusWait at most.
+// A death is certain at once. Its status may come a little later, because the kernel reports it only after
+// the parent has reaped the process. So Ends holds an end back until the status is known, for kStatusWait at
+// most.
 #pragma once
 
 #include <poll.h>
@@ -25,8 +26,8 @@ class Ends {
   Ends(Journal& journal, const Injector& injector, std::string records, Promptness& promptness)
       : journal_(journal), injector_(injector), records_(std::move(records)), deaths_(promptness) {}
 
-  // Starts watching a process that announced itself; again when its rank changed.
-  // The end of a `quiet` one is collected, and not journaled unless it is watched again without.
+  // Starts watching a process that announced itself; also called again when its rank changed. The end of a
+  // `quiet` process is collected but not journaled, unless the process is watched again without `quiet`.
   void watch(const ProcessId&, int rank, int attempt, bool quiet = false);
   void forget(const ProcessId&);
   bool knows(int pid, uint64_t start) const;
@@ -34,13 +35,13 @@ class Ends {
   void reported(const ReportedEnd&);                                // by the launcher's own output
 
   void add_polls(std::vector<pollfd>&) const;
-  // Looks which watched processes are gone and which statuses are known; returns ends that are
-  // final enough to be used, journaled already. Call after each poll.
+  // Checks which watched processes are gone and which statuses are known. Returns the ends that are final
+  // enough to be used; these are already journaled. Call after each poll.
   std::vector<RankEnd> collect();
 
-  bool waiting() const;  // an end is held back: poll again soon
-  TimeNs all_gone_since(
-      int ranks) const;  // the last end, once this many ranks were seen and all are gone; 0: not so
+  bool waiting() const;                    // an end is held back: poll again soon
+  TimeNs all_gone_since(int ranks) const;  // the time of the last end, if at least `ranks` ranks were seen
+                                           // and all are gone; else 0
   bool settled() const;  // every watched process is gone, with a known status
 
  private:
@@ -48,8 +49,8 @@ class Ends {
     RankEnd end;
     UniqueFd pidfd;
     EndSources sources;
-    TimeNs gone = 0;     // seen dead at; 0 alive
-    uint64_t token = 0;  // deaths_ tells when it dies; 0: it could not be asked to
+    TimeNs gone = 0;     // when it was seen dead; 0 while it lives
+    uint64_t token = 0;  // the token under which deaths_ watches it; 0: it cannot be watched
     bool told = false;
     bool quiet = false, journaled = false;
   };

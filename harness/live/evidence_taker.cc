@@ -11,7 +11,7 @@
 namespace rankfault {
 namespace {
 
-constexpr int kMostTimes = 8;  // each holds the job up for a moment
+constexpr int kMostTimes = 8;  // each time stops the job for a moment
 
 }  // namespace
 

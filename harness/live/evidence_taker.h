@@ -1,4 +1,4 @@
-// EvidenceTaker: takes the evidence of a job's ranks while it hangs, and keeps it in the run directory.
+// EvidenceTaker: takes the evidence of a job's ranks while the job hangs, and keeps it in the run directory.
 #pragma once
 
 #include <atomic>
@@ -17,20 +17,20 @@ namespace rankfault {
 
 class EvidenceTaker {
  public:
-  // `interrupted`: not zero once the user asked to stop; null: never.
+  // `interrupted`: not zero after the user asked to stop; null: never.
   EvidenceTaker(const RunDir& run, int guardian_pid, Journal& journal, const std::atomic<int>* interrupted)
       : run_(run), guardian_pid_(guardian_pid), journal_(journal), interrupted_(interrupted) {}
 
-  // Whether there is something to see: in this attempt none was taken yet, or one of the findings says that
-  // the job hangs, and evidence was not taken for that trouble before. A few times a run at most.
+  // Whether there is something to see: either no evidence was taken in this attempt, or one of the findings
+  // says that the job hangs and no evidence was taken for that trouble yet. At most a few times a run.
   bool wants(const Timeline&, const std::vector<Finding>& news) const;
-  // Of every living rank of the newest attempt; `news`: what it is taken for. Only processes that descend
-  // from the run's guardian. Blocks for about half a second a rank at most, longer with Python. The first
-  // goes to evidence/rank-N.json, the k-th to evidence/rank-N.k.json.
+  // Takes evidence of every living rank of the newest attempt that descends from the run's guardian. `news`:
+  // the findings it is taken for. Blocks for at most about half a second a rank, longer with Python. The
+  // first evidence of rank N goes to evidence/rank-N.json, the k-th to evidence/rank-N.k.json.
   const std::vector<RankEvidence>& take(const Timeline&, const std::vector<Finding>& news);
 
  private:
-  // What makes a trouble another one.
+  // Two findings are the same trouble when these are equal.
   using Trouble = std::tuple<int, std::string, std::vector<int>, uint64_t>;
   static Trouble trouble_of(const Finding&);
   void take_one(const ProcessView&);
@@ -40,9 +40,9 @@ class EvidenceTaker {
   Journal& journal_;
   const std::atomic<int>* interrupted_;
   Places places_;
-  int attempt_ = -1;             // of what was taken
-  int times_ = 0;                // in this run
-  std::set<Trouble> taken_for_;  // that say that the job hangs
+  int attempt_ = -1;             // the attempt of the newest evidence
+  int times_ = 0;                // number of times in this run
+  std::set<Trouble> taken_for_;  // the troubles of findings that say that the job hangs
   std::vector<RankEvidence> taken_;
 };
 

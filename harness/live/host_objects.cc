@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kCoarseClockNs = 10'000'000;  // file systems stamp with it
+constexpr int64_t kCoarseClockNs = 10'000'000;  // the clock of file times
 
 int64_t realtime_ns() {
   timespec now{};
@@ -34,12 +34,12 @@ bool is_below(const std::string& path, const std::string& folder) {
   return !folder.empty() && (path == folder || path.starts_with(folder + "/"));
 }
 
-// Others use these, too; the guardian looks there for what the job's processes hold.
+// Folders that other programs use too; there the guardian looks for what the job's processes hold.
 bool is_shared(const std::string& folder) {
   return folder == "/" || folder == "/tmp" || folder == "/var/tmp" || folder == "/dev/shm";
 }
 
-// What the user named on the command line is an output: "--out=/scratch/x", and what lies below it.
+// A path that the user named on the command line is an output: "--out=/scratch/x", and everything below it.
 bool is_named(const std::set<std::string>& words, const std::string& path, const std::string& folder) {
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
     const size_t at = word.find(folder + "/");
@@ -55,7 +55,7 @@ bool made_since(const struct statx& st, int64_t began_ns, unsigned user) {
   return st.stx_uid == user && born.tv_sec * 1'000'000'000LL + born.tv_nsec >= began_ns;
 }
 
-// The entries of a folder; nothing: they cannot be listed to the end. One that is gone has none.
+// The entries of a folder; nothing: they cannot be listed completely. A folder that is gone has no entries.
 std::optional<std::vector<std::string>> entries_of(const std::string& folder) {
   std::vector<std::string> found;
   std::error_code error;
@@ -65,8 +65,8 @@ std::optional<std::vector<std::string>> entries_of(const std::string& folder) {
   return found;
 }
 
-// Calls look(path, statx) for each file below `folder`, but not below the folders `but`. False: some of it
-// was not looked at. What lies in another user's closed folder is not the job's.
+// Calls look(path, statx) for each file below `folder`, but not below the folders `but`. False: a part was
+// not looked at. Files in another user's closed folder do not belong to the job.
 template <typename Look>
 bool walk_tmpdir(const std::string& folder, const std::set<std::string>& but, unsigned user, int most,
                  Look look) {
@@ -96,7 +96,7 @@ void note(Journal& journal, const char* kind, const std::string& what) {
   journal.write("leftover", {{"kind", kind}, {"what", what}});
 }
 
-// A line of the undo list ends with the text.
+// The text extends to the end of its line in the undo list.
 void note_left(UndoList* undo, const std::string& what) {
   if (undo) (void)undo->add("left-object " + what);
 }
@@ -117,7 +117,9 @@ void HostObjects::add_process(int pid, uint64_t start) {
   const Json env = read_environment(pid, {"TMPDIR"});
   const std::string command = text_of_file(fmt::format("/proc/{}/cmdline", pid));
   if (!env.is_object() || !env.contains("TMPDIR")) return;
-  if (const auto now = proc_stat(pid); !now || now->start != start) return;  // it was another process
+  if (const auto now = proc_stat(pid); !now || now->start != start)
+    return;  // the environment was another
+             // process's
   std::string folder = fs::path(env["TMPDIR"].get<std::string>()).lexically_normal().string();
   while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
   if (!folder.starts_with('/') || is_shared(folder) || is_below(folder, run_tmp_) ||
@@ -165,7 +167,7 @@ void HostObjects::census_sysv(Journal& journal, UndoList* undo, Json& counts) {
   counts["sysv"] = left.of_the_job.size();
 }
 
-// The kernel does not say who made a queue.
+// The kernel does not tell which process made a queue.
 void HostObjects::census_queues(Journal& journal, UndoList* undo, Json& counts) const {
   const auto now = posix_queues(user_);
   if (!queues_ || !now) return;
@@ -177,8 +179,8 @@ void HostObjects::census_queues(Journal& journal, UndoList* undo, Json& counts) 
   counts["queues"] = 0;
 }
 
-// A file in a TMPDIR that others use, too, may be anybody's of this user. The guardian lists those that it
-// saw the job hold; the maker of the others is not known.
+// A file in a TMPDIR that other programs use too may belong to any process of this user. The guardian lists
+// those that it saw the job hold; the maker of the others is unknown.
 void HostObjects::census_tmpdirs(Journal& journal, Json& counts, const std::set<FileNumber>& listed) const {
   std::set<FileNumber> seen = listed;
   for (const std::string& folder : tmpdirs_) {

@@ -1,5 +1,5 @@
-// HostObjects: what a job can leave on its host beside processes and the files that its guardian sees: System
-// V objects, POSIX message queues, and files in a TMPDIR that the workload was given by its own user.
+// HostObjects: what a job can leave on its host besides processes and the files that its guardian sees:
+// System V objects, POSIX message queues, and files in a TMPDIR that the user gave the workload.
 #pragma once
 
 #include <optional>
@@ -19,22 +19,23 @@ using FileNumber = std::pair<uint64_t, uint64_t>;  // device, inode
 
 class HostObjects {
  public:
-  // Remembers what is there now, before the job is. A watched job's TMPDIR is its user's affair.
+  // Remembers what exists now, before the job starts. The TMPDIR of a watched job belongs to its user and is
+  // left alone.
   explicit HostObjects(const RunDir&);
 
-  // A process of the job, in our own pid namespace; `start`: field 22 of /proc/PID/stat. While it lives its
-  // TMPDIR is read from it once.
+  // A process of the job, in our own pid namespace; `start`: field 22 of /proc/PID/stat. While the process
+  // lives, its TMPDIR is read once.
   void add_process(int pid, uint64_t start);
   void process_ended(int pid, uint64_t start);
   void look_at_most(int files) { most_files_ = files; }  // of one TMPDIR; for a test
 
-  // While the job runs: segments of its processes go to the undo list, so that they are removed also when
-  // this program is killed. Each once.
+  // While the job runs: puts the segments of its processes on the undo list, each once, so that they are
+  // removed even if this program is killed.
   void list_segments(UndoList&);
 
   // Journals a `leftover` line for each object that the job left, and an `unclear_leftover` line for each
-  // that appeared meanwhile and whose maker is not known; adds to `counts` how many there are of each kind,
-  // and removes the kinds that could not be looked at to the end. `undo`: gets what is to be removed or
+  // object that appeared meanwhile and whose maker is unknown. Adds the number of each kind to `counts`, and
+  // removes from it the kinds that could not be looked at completely. `undo` gets what is to be removed or
   // reported; null: nothing is. `listed`: the files that the guardian's list names; the caller journals
   // those.
   void census(Journal&, UndoList* undo, Json& counts, const std::set<FileNumber>& listed);

@@ -8,7 +8,7 @@
 namespace rankfault {
 namespace {
 
-// A park never lasts longer than a tenth of the smallest limit we know of.
+// A park never lasts longer than a tenth of the smallest known limit.
 Duration park_limit(const Plan& plan) {
   return std::min<Duration>(std::chrono::seconds(2), plan.scenario.workload.wall / 10);
 }

@@ -12,7 +12,7 @@
 namespace rankfault {
 namespace {
 
-// A progress bar rewrites its line for ever; std::regex recurses for each character of a match.
+// A progress bar rewrites its line forever; std::regex recurses for each character of a match.
 constexpr size_t kLongestLine = 16384;
 
 void journal_file(const std::string& path, const std::string& name, int rank, int attempt,
@@ -43,7 +43,7 @@ void journal_log_markers(const Plan& plan, const RunDir& run, Journal& journal) 
                                    {"step_commit", m.step_commit},
                                    {"value", m.value},
                                    {"error", m.error}})
-    if (!text.empty()) markers.emplace_back(name, std::regex(text));  // the parser has tried each
+    if (!text.empty()) markers.emplace_back(name, std::regex(text));  // the parser has checked each
   if (markers.empty()) return;
   std::vector<std::string> files;
   std::error_code none;

@@ -1,4 +1,4 @@
-// log_markers: marks read from the log lines of a workload that makes none itself.
+// log_markers: reads marks from the log lines of a workload that makes no marks itself.
 #pragma once
 
 #include "harness/plan/plan.h"
@@ -7,7 +7,7 @@
 
 namespace rankfault {
 
-// After the run: each match of a `markers:` expression in logs/rank-N.aM.log, with its offset.
+// After the run: journals each match of a `markers:` expression in logs/rank-N.aM.log, with its offset.
 void journal_log_markers(const Plan&, const RunDir&, Journal&);
 
 }  // namespace rankfault

@@ -7,18 +7,18 @@ namespace rankfault {
 namespace {
 
 constexpr TimeNs kLongLookEvery = 500'000'000;
-constexpr TimeNs kQuietLookEvery = 400'000'000;  // the second one tells of a hang within a second
-// Of a job that moves looks take at most a two hundredth of the time of one core, full ones half of that; of
-// one that stands still a tenth. A large job is looked at within the longest rest nevertheless.
+constexpr TimeNs kQuietLookEvery = 400'000'000;  // the second one reports a hang within a second
+// At a job that moves, looks take at most 1/200 of the time of one core, and full looks half of that; at a
+// job that stands still, a tenth. A large job is still looked at after the longest rest.
 constexpr TimeNs kRestMoving = 200, kRestFull = 400, kRestQuiet = 10;
 constexpr TimeNs kLongestRest = 200'000'000, kLongestMoving = 1'000'000'000;
 constexpr uint64_t kQuickCalls = 256;
 constexpr TimeNs kFirstAgain = 5'000'000,
-                 kLastAgain = 320'000'000;  // after an end; each twice the one before
+                 kLastAgain = 320'000'000;  // after an end; each is twice the previous one
 constexpr int kLastTries = 5;
 constexpr TimeNs kPause = 100'000'000;  // ticks come every few milliseconds
 
-// What few calls infer, more calls may refute.
+// More calls may refute what a few calls infer.
 void leave_out_guesses(Findings& quick) {
   std::erase_if(quick.all, [](const Finding& f) { return f.confidence != Confidence::kProven; });
 }
@@ -77,7 +77,7 @@ void Looks::last_look(const char* reason) {
     if (diagnose_now(reason, Why::kLast, tries + 1 == kLastTries)) return;
 }
 
-// Never before a look at something new: what it finds does not wait for this.
+// Never before a look at something new, whose findings must not wait for this.
 void Looks::measure_starvation() {
   measured_ = now_ns();
   if (delays_.empty()) rested_ = measured_;
@@ -85,9 +85,9 @@ void Looks::measure_starvation() {
     if (const auto [delay, is_new] = delays_.try_emplace(id, id.pid); !is_new) delay->second.look();
 }
 
-// Since it was measured it may have waited all the time: else a finding that is told now would be withdrawn
-// by a look a moment later, when more is known. When the tool itself had no turn, nor may the job have had
-// one.
+// Since the measurement the process may have waited all the time: without this term, a later look that knows
+// more would withdraw a finding that is reported now. If the tool itself did not run, the job may not have
+// run either.
 void Looks::tell_starvation(ProcessView& p, TimeNs look) const {
   const auto delay = delays_.find(p.id);
   p.starved = paused_;
@@ -110,7 +110,7 @@ std::optional<Looks::Seen> Looks::see(uint64_t calls, bool although_moving) {
   return seen;
 }
 
-// A proof needs no more than what it was made of.
+// A proof needs no more than the facts from which it was made.
 bool Looks::needs_full_look(const Seen& quick, Why why, TimeNs now) const {
   if (quick.shows_all) return false;
   if (now >= next_full_look_) return true;
@@ -151,7 +151,7 @@ void Looks::keep(const Seen& seen, const char* reason, bool last) {
                                                 {"state", state_to_json(seen.timeline)}});
   for (const Finding& finding : news)
     journal_.write("finding", {{"look", line}, {"finding", to_json(finding)}});
-  observer_.save(seen.timeline);  // after the findings: it makes a file for each process
+  observer_.save(seen.timeline);  // after the findings, because it makes a file for each process
   if (last) {
     for (const Finding& f : seen.findings.unsafe)
       journal_.write("unsafe", {{"look", line}, {"finding", to_json(f)}});

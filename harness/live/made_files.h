@@ -1,7 +1,8 @@
-// made_files: what the ranks' flight records say that they made in /dev/shm.
+// made_files: the files that the ranks made in /dev/shm according to their flight records.
 //
-// The guardian sees a file while somebody of the job holds it. One that is made, closed and abandoned between
-// two of its looks stands in the records only, where the libc object was preloaded.
+// The guardian sees a file while a process of the job holds it. A file that is made, closed and abandoned
+// between two looks of the guardian appears in the records only, and only where the libc object was
+// preloaded.
 #pragma once
 
 #include <string>
@@ -17,11 +18,11 @@ struct MadeFile {
   uint64_t inode = 0, born = 0;  // CLOCK_REALTIME, ns
 };
 
-// Those of which the record says that this very call made them; whether they are still there is not asked.
+// The files whose record says that this very call made them. Does not check that they still exist.
 std::vector<MadeFile> files_made(const Timeline&);
 
-// A line in the undo list for each that is still that very file, as the guardian would have written it: the
-// census tells it, and clean-up removes it.
+// Adds a line to the undo list for each file that is still the same file, in the guardian's format: the
+// census reports it, and clean-up removes it.
 Status list_made_files(const Timeline&, int guardian_pid, const std::string& undo_path, UndoList&);
 
 }  // namespace rankfault

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kLines = 8, kColumns = 240;
 
-// What we ask Open MPI 4 to print about each state (openmpi.cc), and rules of dashes, say nothing to people.
+// The state lines that we make Open MPI 4 print (openmpi.cc), and rules of dashes, mean nothing to people.
 bool is_noise(const std::string& line) {
   return line.find("] ACTIVATE ") != std::string::npos ||
          line.find_first_not_of("- \t\r*") == std::string::npos;

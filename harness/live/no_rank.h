@@ -1,4 +1,5 @@
-// no_rank: a launcher program that ended before any rank was recorded: how it ended, and the end of its log.
+// no_rank: reports a launcher program that ended before any rank was recorded: how it ended, and the end of
+// its log.
 #pragma once
 
 #include "harness/launch/launcher.h"
@@ -7,8 +8,8 @@
 
 namespace rankfault {
 
-// After the attempt: one line where a launcher program was started and no process of the attempt became a
-// rank. `status` is the launcher's; it is unknown where the launcher was ended by us.
+// Call after the attempt. Journals one line if a launcher program was started and no process of the attempt
+// became a rank. `status` is the launcher's status; it is unknown if we ended the launcher.
 void journal_no_rank(const LaunchContext&, const Timeline&, const ExitStatus& status, Journal&);
 
 }  // namespace rankfault

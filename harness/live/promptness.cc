@@ -16,18 +16,19 @@ namespace rankfault {
 namespace {
 
 constexpr rlim_t kLongestUs =
-    100'000;  // a thread of ours that never sleeps: the kernel tells us after so long
-constexpr uint64_t kSliceNs = 100'000;  // of the loop: an ordinary thread with a short slice is served sooner
+    100'000;  // for a thread of ours that never sleeps: the kernel sends a signal after this time
+constexpr uint64_t kSliceNs = 100'000;  // of the loop: an ordinary thread with a short slice gets the CPU
+                                        // sooner
 
-std::array<std::atomic<pid_t>, 4> g_raised;  // threads that have real-time priority; 0: a free place
-std::atomic<bool> g_misused{false};          // one of them did not sleep: none is raised any more
+std::array<std::atomic<pid_t>, 4> g_raised;  // threads that have real-time priority; 0: a free slot
+std::atomic<bool> g_misused{false};          // one of them did not sleep: no thread is raised any more
 
 bool set_policy(pid_t thread, int policy) {
   const sched_param param{policy == SCHED_FIFO ? 1 : 0};
   return ::sched_setscheduler(thread, policy | SCHED_RESET_ON_FORK, &param) == 0;
 }
 
-// A right that was taken away meanwhile does not take the mark for forks back.
+// If the right was taken away meanwhile, the reset-on-fork flag stays set.
 void make_ordinary(pid_t thread) {
   const sched_param none{0};
   if (::sched_setscheduler(thread, SCHED_OTHER, &none) != 0) set_policy(thread, SCHED_OTHER);
@@ -45,7 +46,7 @@ bool raise(pid_t thread) {
     pid_t free = 0;
     if (place.compare_exchange_strong(free, thread)) return true;
   }
-  make_ordinary(thread);  // nobody could take it away again
+  make_ordinary(thread);  // no code could lower it later
   return false;
 }
 
@@ -55,8 +56,8 @@ void lower_all(int) {
     if (const pid_t thread = place.exchange(0)) make_ordinary(thread);
 }
 
-// Linux 6.12 and later; before that nothing changes. 0: as everybody's. What the thread starts does not get
-// it.
+// Linux 6.12 and later; no effect on older kernels. 0: the default slice. Threads and processes that this
+// thread starts do not inherit it.
 bool set_slice(uint64_t ns, bool reset_on_fork) {
   struct {
     uint32_t size = 48, policy = SCHED_OTHER;
@@ -77,7 +78,7 @@ uint64_t thread_cpu_ns() {
   return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
 }
 
-thread_local uint64_t t_charged = 0;  // CPU time of this thread that was charged, or is not to be
+thread_local uint64_t t_charged = 0;  // CPU time of this thread that is already charged, or need not be
 thread_local bool t_raised = false;
 
 }  // namespace
@@ -126,7 +127,7 @@ Promptness::Promptness(bool realtime)
 }
 
 Promptness::~Promptness() {
-  if (ordinary_ && !set_slice(0, false)) set_slice(0, true);  // the mark stays without the right
+  if (ordinary_ && !set_slice(0, false)) set_slice(0, true);  // the flag stays without the right
   if (!realtime_) return;
   ::setrlimit(RLIMIT_RTTIME, &before_);
   ::signal(SIGXCPU, SIG_DFL);

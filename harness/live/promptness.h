@@ -1,9 +1,10 @@
-// Promptness: which threads of the tool come before the ranks on a processor, when, and for how long.
+// Promptness: which threads of the tool run before the ranks on a processor, when, and for how long.
 //
-// A thread that only sleeps until a rank dies or asks at a gate has real-time priority, so that the time of a
-// death is the time of the death. The loop that reads, diagnoses and writes is ordinary, with a short slice;
-// it is lent that priority only from the ring of a gate until the gate is answered. All of it has one budget,
-// 1 % of a core: a thread that exceeds it is ordinary until the budget has recovered.
+// A thread that only sleeps until a rank dies or asks at a gate has real-time priority, so that the recorded
+// time of a death is the time of the death. The loop that reads, diagnoses and writes is an ordinary thread
+// with a short slice. It borrows that priority only from the ring of a gate until the gate is answered.
+// Together these threads have one budget, 1 % of a core. A thread that exceeds it is ordinary until the
+// budget has recovered.
 #pragma once
 
 #include <pthread.h>
@@ -16,12 +17,13 @@
 
 namespace rankfault {
 
-// CPU time that may be used: it grows by 1 % of the time that passes, to what a second gives.
+// The CPU time that may be used. It grows by 1 % of the time that passes, up to the amount of one second.
 class CpuBudget {
  public:
   explicit CpuBudget(TimeNs now) : seen_(now) {}
   void charge(TimeNs now, uint64_t cpu_ns);
-  // Exhausted it stays so until a tenth has come back: nobody goes to and fro with every waking.
+  // After exhaustion, stays false until a tenth of the budget has come back, so that no thread switches its
+  // priority at every wake-up.
   bool allows(TimeNs now);
 
  private:
@@ -33,7 +35,7 @@ class CpuBudget {
   bool exhausted_ = false;
 };
 
-// A thread that waits for a lock gives its priority to whoever holds it.
+// A thread that waits for this lock gives its priority to the thread that holds it.
 class InheritingMutex {
  public:
   InheritingMutex();
@@ -47,8 +49,9 @@ class InheritingMutex {
   pthread_mutex_t mutex_;
 };
 
-// One lives at a time, made by the thread of the loop, while the guardian runs already: nothing that is
-// started for the job inherits anything. Without the right to real-time priority all threads stay ordinary.
+// At most one exists at a time. The thread of the loop makes it when the guardian already runs, so nothing
+// that is started for the job inherits a priority. Without the right to real-time priority all threads stay
+// ordinary.
 class Promptness {
  public:
   explicit Promptness(bool realtime);
@@ -56,10 +59,10 @@ class Promptness {
   Promptness(const Promptness&) = delete;
   Promptness& operator=(const Promptness&) = delete;
 
-  // For small threads. `enter` before the first sleep, `worked` before each later one.
+  // For small threads. Call `enter` before the first sleep, and `worked` before each later one.
   void enter();
   void worked();
-  // A gate asks: the loop, when it sleeps, comes before the ranks until it has `answered`.
+  // A gate asks: if the loop sleeps, it runs before the ranks until it has called `answered`.
   void lend();
 
   // For the loop.
@@ -74,14 +77,15 @@ class Promptness {
 
   InheritingMutex mutex_;
   CpuBudget budget_;
-  const bool ordinary_;  // the user started the tool as usual; another policy stays as it is
+  const bool ordinary_;  // the user started the tool with the ordinary policy; any other policy stays as it
+                         // is
   const bool realtime_;
   const pid_t loop_;
   Loop state_ = Loop::kAwake;
   rlimit before_{};
 };
 
-// $RANKFAULT_NO_REALTIME is not set: `--no-realtime` sets it, and the guardian reads it too.
+// True if $RANKFAULT_NO_REALTIME is not set. `--no-realtime` sets it, and the guardian also reads it.
 bool realtime_wanted();
 
 }  // namespace rankfault

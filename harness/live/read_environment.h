@@ -1,4 +1,4 @@
-// read_environment: variables of a running process, as the kernel has them since its exec.
+// read_environment: variables of a running process, as the kernel has held them since its exec.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace rankfault {
 
-// {NAME: value} of those that are set, of secret ones a mask that can be compared; null when the process is
-// gone.
+// {NAME: value} of the variables that are set. A secret value becomes a mask that can be compared. Null when
+// the process is gone.
 Json read_environment(int pid, const std::vector<std::string>& names);
 
 }  // namespace rankfault

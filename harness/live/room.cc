@@ -14,7 +14,7 @@
 namespace rankfault {
 namespace {
 
-constexpr uint64_t kRecordBytes = RF_LANE_HISTORY_OFFSET(1);       // of a rank with one thread that calls
+constexpr uint64_t kRecordBytes = RF_LANE_HISTORY_OFFSET(1);       // of a rank with one calling thread
 constexpr uint64_t kOtherBytes = sizeof(rf_control) + 512 * 1024;  // control page, plan, journal, results
 constexpr uint64_t kLogBytes = 256 * 1024;                         // of what a rank prints
 constexpr uint64_t kOwnDescriptors = 32, kDescriptorsOfARank = 1;  // its pidfd
@@ -23,7 +23,7 @@ std::string megabytes(uint64_t bytes) { return fmt::format("{:.1f} MB", static_c
 
 Status room_on_disk(const std::string& run_dir, uint64_t needed) {
   struct statvfs disk {};
-  // Some file systems do not say how large they are.
+  // Some file systems do not report their size.
   if (::statvfs(run_dir.c_str(), &disk) != 0 || disk.f_blocks == 0) return Done{};
   const uint64_t free = disk.f_bavail * disk.f_frsize;
   if (free >= needed) return Done{};
@@ -47,8 +47,8 @@ Status enough_descriptors(uint64_t needed) {
                                   limit.rlim_max, needed));
 }
 
-// What a job left running may still write to its output. The kernel grants a lease for reading only where nobody
-// has the file open for writing.
+// A process that the job left running may still write to its output. The kernel grants a read lease only if
+// no process has the file open for writing.
 bool nobody_writes(const std::string& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   return fd.valid() && ::fcntl(fd.get(), F_SETLEASE, F_RDLCK) == 0;
@@ -74,7 +74,7 @@ void reserve_logs(const std::vector<LaunchItem>& items) {
     }
 }
 
-// A file that is given the length it has keeps nothing beyond it.
+// Truncating a file to its own length frees the reserved room after its end.
 void give_back_room(const std::string& folder) {
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(folder, none))

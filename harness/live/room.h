@@ -1,4 +1,4 @@
-// room: whether this machine has what a run needs, asked before anything is launched.
+// room: checks, before anything is launched, whether this machine has what a run needs.
 #pragma once
 
 #include <sys/resource.h>
@@ -11,18 +11,17 @@
 
 namespace rankfault {
 
-// Room on the disk, size of files and number of descriptors, for the flight records of so many ranks (0: none
-// are written). The error names what is short and how much is needed.
+// Checks disk room, file size limit and number of descriptors for the flight records of `ranks` ranks (0: no
+// records are written). The error names what is short and how much is needed.
 Status room_for(const std::string& run_dir, int ranks);
 
-// Reserves room for each of these logs: until it is used up, a disk that fills does not fail the job's own
-// output.
+// Reserves room for each of these logs. Until it is used up, a full disk does not fail the job's own output.
 void reserve_logs(const std::vector<LaunchItem>&);
-// Gives back what was not used of the files in a folder.
+// Gives back the unused room of the files in a folder.
 void give_back_room(const std::string& folder);
 
-// While it lives, this process may open as many files as its hard limit allows. What was started before keeps
-// the limit that the user gave.
+// While this object lives, this process may open as many files as its hard limit allows. Processes that were
+// started before keep the user's limit.
 class AllDescriptors {
  public:
   AllDescriptors();

@@ -10,7 +10,7 @@
 namespace rankfault {
 namespace {
 
-// A collective timeout of the catalogue is 1 s; a tenth of it is what may matter to a deadline.
+// A collective timeout of the catalogue is 1 s; a tenth of it may matter to a deadline.
 constexpr TimeNs kLate = 100'000'000;
 constexpr TimeNs kLineEvery = 1'000'000'000;
 constexpr TimeNs kLinesOfAnAge = 500;
@@ -30,7 +30,7 @@ std::string cpu_pressure() {
 
 }  // namespace
 
-// Time since the last waking that was neither sleep nor our own work was taken from us.
+// The time since the last wake-up that was neither sleep nor our own work was taken from us.
 void Starvation::goes_to_sleep(TimeNs now) {
   if (awake_since_ != 0) note(awake_since_ + (thread_cpu_ns() - cpu_then_), now);
 }

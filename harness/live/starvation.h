@@ -1,5 +1,5 @@
-// Starvation: notices when the host could not serve our own timer, so that a deadline the job missed
-// meanwhile is not held against it.
+// Starvation: detects when the host served our own timer late, so that a deadline that the job missed
+// meanwhile does not count against the job.
 #pragma once
 
 #include "harness/run/journal.h"
@@ -10,13 +10,13 @@ class Starvation {
  public:
   explicit Starvation(Journal& journal) : journal_(journal) {}
 
-  // Report when the loop goes to sleep, when it wanted to wake and when it did. The journal gets the times
-  // that are late enough to matter, at most one line a second. The longer a run is starved, the more of them
-  // a line sums up: about 500 lines, and 500 more each time that the starved time grows by a factor of e
-  // (3,000 in a day).
+  // Call `goes_to_sleep` when the loop goes to sleep, and `woke` with the time at which it wanted to wake and
+  // the time at which it did. The journal gets the delays that are large enough to matter, at most one line a
+  // second. The longer a run is starved, the more delays one line sums up: about 500 lines, and 500 more each
+  // time the starved time grows by a factor of e (3,000 in a day).
   void goes_to_sleep(TimeNs now);
   void woke(TimeNs wanted, TimeNs did);
-  void finish();  // writes what no line has yet
+  void finish();  // writes the delays that no line has yet
 
  private:
   void note(TimeNs wanted, TimeNs did);
@@ -24,7 +24,8 @@ class Starvation {
 
   Journal& journal_;
   TimeNs awake_since_ = 0, cpu_then_ = 0;
-  TimeNs late_ = 0, since_ = 0;  // of what no line has yet: the sum, and where the first of it began
+  TimeNs late_ = 0, since_ = 0;  // the delays that no line has yet: their sum, and when the first of them
+                                 // began
   TimeNs first_ = 0, last_ = 0;
   TimeNs next_line_ = 0;
 };

@@ -15,7 +15,7 @@ bool cannot_go_on(const Findings& findings) {
   return std::any_of(findings.all.begin(), findings.all.end(), says_it_hangs);
 }
 
-// Who asks for a hang to be told early does not wish to hear of slow ranks later than that.
+// A user who wants hangs reported early does not want slow ranks reported later.
 DiagnoseOptions diagnose_options(const Workload& workload) {
   DiagnoseOptions out;
   if (workload.hung_after.count()) out.hung_after = workload.hung_after;
@@ -25,7 +25,7 @@ DiagnoseOptions diagnose_options(const Workload& workload) {
   return out;
 }
 
-// A watched job is told of at once, and its ranks are looked at while they hang.
+// Findings on a watched job are reported at once, and the tool takes evidence of its ranks while they hang.
 LookOptions look_options(const Workload& workload, const WatchOptions* watch, EvidenceTaker& taker) {
   LookOptions out{diagnose_options(workload), {}};
   if (!watch) return out;

@@ -1,4 +1,4 @@
-// watching: what a job that runs without a scenario is told of, and when.
+// watching: what the user of a job without a scenario learns of it while it runs.
 #pragma once
 
 #include <functional>
@@ -10,15 +10,17 @@
 
 namespace rankfault {
 
-// A job without a scenario: it is left alone for as long as it likes, and told of while it runs.
+// A job without a scenario: the tool leaves it alone, without a time limit, and reports findings while it
+// runs.
 struct WatchOptions {
-  bool verbose = false;         // list what is changed of the job's command and environment
-  bool end_on_finding = false;  // when the job cannot go on, by a proof or by what is inferred
-  std::function<void(const std::vector<Finding>&)> found;          // new or changed, withdrawn ones too
+  bool verbose = false;         // list what is changed in the job's command and environment
+  bool end_on_finding = false;  // end the job when a proven or inferred finding says that it cannot go on
+  std::function<void(const std::vector<Finding>&)> found;          // findings that are new or changed,
+                                                                   // including withdrawn ones
   std::function<void(const std::vector<RankEvidence>&)> evidence;  // of all ranks
 };
 
-// How a run is looked at; null: the run of a scenario, of which nothing is told before its end.
+// How a run is looked at; null `WatchOptions`: the run of a scenario, which reports nothing before its end.
 LookOptions look_options(const Workload&, const WatchOptions*, EvidenceTaker&);
 DiagnoseOptions diagnose_options(const Workload&);
 bool cannot_go_on(const Findings&);

@@ -1,7 +1,7 @@
-/* rankfault/mark.h: marks a trainer may make: steps, commits, values, errors, phases, batches.
+/* rankfault/mark.h: marks that a trainer may make: steps, commits, values, errors, phases, batches.
  *
- * Header only, no library to link, no cost without the agent: each name is a weak symbol, null
- * unless the agent is preloaded. Usable from C99 and C++. Safe from any thread. */
+ * Header only, no library to link, no cost without the agent: each name is a weak symbol, null unless the
+ * agent is preloaded. Usable from C99 and C++. Safe from any thread. */
 #ifndef RANKFAULT_MARK_H
 #define RANKFAULT_MARK_H
 
@@ -25,7 +25,7 @@ __attribute__((weak)) int rankfault_batch_v1(int64_t number);
 static inline void rankfault_step_begin(int64_t step) {
   if (rankfault_step_begin_v1) rankfault_step_begin_v1(step);
 }
-/* The step's result is now kept: after this the step counts as committed. */
+/* The step's result is now kept: from here on the step counts as committed. */
 static inline void rankfault_step_commit(int64_t step) {
   if (rankfault_step_commit_v1) rankfault_step_commit_v1(step);
 }
@@ -37,7 +37,7 @@ static inline void rankfault_mark(const char* name, int64_t number) {
 static inline void rankfault_value(const char* name, int64_t step, uint64_t value) {
   if (rankfault_value_v1) rankfault_value_v1(name, step, value);
 }
-/* The rank noticed an error by itself; kind is one of timeout, mismatch, peer_lost, abort, other. */
+/* The rank detected an error by itself; kind is one of timeout, mismatch, peer_lost, abort, other. */
 static inline void rankfault_error(const char* kind, int64_t step) {
   if (rankfault_error_v1) rankfault_error_v1(kind, step);
 }
@@ -45,7 +45,7 @@ static inline void rankfault_error(const char* kind, int64_t step) {
 static inline void rankfault_phase(const char* name) {
   if (rankfault_phase_v1) rankfault_phase_v1(name);
 }
-/* Asked by a data loader before it hands out batch `number`: 1 go on, 0 the data ended here. */
+/* A data loader calls this before it returns batch `number`: 1 continue, 0 the data ends here. */
 static inline int rankfault_batch(int64_t number) {
   return rankfault_batch_v1 ? rankfault_batch_v1(number) : 1;
 }

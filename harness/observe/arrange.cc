@@ -12,9 +12,9 @@ namespace {
 
 bool took_part(const ProcessView& p) { return p.stage >= RF_STAGE_MEMBER; }
 
-// A process that called exec goes on as its next image. A wrapper that became the rank says nothing of it,
-// nor does a program that the rank became when it was done. A rank that became another program in the middle
-// ended then: what it knew of the library is gone.
+// A process that called exec continues as its next image. A wrapper that became the rank says nothing about
+// it, nor does a program that the rank became when it was done. A rank that became another program in the
+// middle ended at that time: what it knew of the library is gone.
 void join_images(std::vector<ProcessView>& processes) {
   using Key = std::tuple<uint64_t, uint64_t, int, uint64_t>;
   std::map<Key, std::vector<ProcessView*>> images;
@@ -34,8 +34,8 @@ void join_images(std::vector<ProcessView>& processes) {
   }
 }
 
-// The first attempt has as many ranks as were asked for. A later one of an elastic job has as many as it
-// says.
+// The first attempt has as many ranks as the plan requested. A later attempt of an elastic job has as many as
+// its ranks claim.
 void take_world_size(Timeline& t) {
   int claimed = 0;
   for (const ProcessView& p : t.processes)

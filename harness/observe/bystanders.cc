@@ -42,7 +42,8 @@ const Claim* Bystanders::find(const ProcessId& process) const {
   return nullptr;
 }
 
-// Others that claimed the same, and lived when this one began. (A process that called exec is no other.)
+// Other processes that made the same claim and lived when this one began. (A process that called exec is not
+// another one.)
 template <typename Is>
 bool Bystanders::has_elder(const Claim& claim, Is is) const {
   for (const Claim& other : claims_.at(key_of(claim))) {

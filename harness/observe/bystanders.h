@@ -1,9 +1,9 @@
-// Bystanders: programs that a rank executed (nvidia-smi, git, a loader of data), and that are no rank.
+// Bystanders: programs that a rank executed (nvidia-smi, git, a data loader) and that are not ranks.
 //
 // They inherit the variable that names the rank, so each of them makes a record as a rank does: a
-// *candidate*. Nobody can tell it from a rank by itself; a rank may well die before its first call. It is a
-// bystander when another process made the same claim before it, and lived when it began: ranks are started
-// by their launcher, bystanders by a rank or by the wrapper around one.
+// *candidate*. A candidate's own record does not distinguish it from a rank, because a rank may die before
+// its first call. A candidate is a bystander when another process made the same claim before it and was alive
+// when the candidate began. Launchers start ranks; a rank, or the wrapper around one, starts bystanders.
 #pragma once
 
 #include <map>
@@ -16,10 +16,10 @@
 
 namespace rankfault {
 
-struct Claim {  // that a process is a rank
+struct Claim {  // of a process to be a rank
   ProcessId process;
   int rank = -1, attempt = 0;
-  std::string source;  // the variable that says so
+  std::string source;  // the variable that names the rank
   TimeNs opened = 0;
   bool took_part = false;  // it became a member, or made a call or a mark
   ProcessEnd end;
@@ -28,14 +28,15 @@ struct Claim {  // that a process is a rank
 
 class Bystanders {
  public:
-  void take(const Claim&);  // new, or changed
+  void take(const Claim&);  // a new or changed claim
   void forget(const ProcessId&);
 
   bool is_one(const ProcessId&) const;
-  // It ended, and whoever claimed the same before it lives, or took part: it says nothing of the rank.
+  // True when it ended and the process that made the same claim earlier lives or took part: then it says
+  // nothing about the rank.
   bool is_over(const ProcessId&) const;
-  // Those of them whose records need not be kept. The last few that ended badly are kept while it may turn
-  // out that one of them was to be the rank: then its wrapper ends, too.
+  // The bystanders whose records need not be kept. The last few that ended badly are kept while one of them
+  // may still prove to be the process that was to become the rank; in that case its wrapper ends too.
   std::vector<ProcessId> forgettable() const;
 
  private:
@@ -46,7 +47,8 @@ class Bystanders {
   bool has_elder(const Claim&, Is) const;
   bool is_over(const Claim&) const;
 
-  std::map<Key, std::vector<Claim>> claims_;  // each in the order in which they began
+  std::map<Key, std::vector<Claim>> claims_;  // the claims of each key, in the order in which the processes
+                                              // began
   std::map<ProcessId, Key> keys_;
 };
 

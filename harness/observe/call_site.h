@@ -1,4 +1,4 @@
-// CallSites: return addresses of one process as places in its modules, and as source lines for people.
+// CallSites: maps return addresses of one process to places in its modules, and to source lines for people.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@ namespace rankfault {
 
 class CallSites {
  public:
-  // Reads /proc/PID/maps; nothing changes when the process is gone.
+  // Reads /proc/PID/maps; changes nothing when the process is gone.
   void read_maps(int pid) { map_.read(pid); }
-  // The same after modules came: what was nowhere may be somewhere now.
+  // Call after modules were loaded: an address without a module may have one now.
   void modules_changed(int pid) {
     nowhere_.clear();
     read_maps(pid);
   }
 
-  // Remembers the place of an address; false when no module known holds it.
+  // Remembers the place of an address; false when no known module holds it.
   bool add(uint64_t address, Places& places);
-  // No module holds it, as code that was made while the program runs: it is not looked for again.
+  // No module holds the address, as with code that is generated at run time: it is not looked up again.
   void is_nowhere(uint64_t address);
   const std::map<uint64_t, std::string>& all() const { return sites_; }           // "trainer+0x1050b"
   const std::map<uint64_t, std::string>& source_lines() const { return lines_; }  // "step.cc:12"

@@ -8,9 +8,9 @@
 namespace rankfault {
 namespace {
 
-constexpr int kPauses = 9;  // drains between two of a lane that overwrites what nobody has read
+constexpr int kPauses = 9;  // drains between two readings of a lane that overwrites unread records
 
-// Those that are not saved yet.
+// Saves the records that are not saved yet.
 void save_chunks(const LaneWindow::Shown& shown, const std::string& folder, const ProcessId& process,
                  uint32_t lane, SeenFiles& files, bool around_a_fault = false) {
   std::vector<rf_record> records;
@@ -132,10 +132,12 @@ void FlightMemory::save(const ProcessView& view, const std::string& folder, Seen
 
 void FlightMemory::save_around(uint64_t before, uint64_t after, SeenFiles& files) {
   save_until_ = calls_ + after;
-  if (save_to_) return;  // all that came since the last time is saved
+  if (save_to_) return;  // everything that came since the last time is saved
   for (uint32_t i = 0; i < lanes_.size(); ++i) {
     const LaneWindow::Shown shown = lanes_[i]->kept.newest(before);
-    for (const auto& [chunk, size] : shown.chunks) chunk->saved = 0;  // elsewhere it may be removed
+    for (const auto& [chunk, size] : shown.chunks)
+      chunk->saved = 0;  // the ordinary file of them may be
+                         // removed
     save_chunks(shown, folder_, ring_->id(), i, files, true);
   }
   save_to_ = &files;

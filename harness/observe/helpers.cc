@@ -19,7 +19,7 @@ bool is_world(const CommView& c) { return c.id != 0 && (c.flags & RF_COMM_WORLD)
 
 bool knows_its_world(const ProcessView& p) { return std::any_of(p.comms.begin(), p.comms.end(), is_world); }
 
-// An intercommunicator joins two worlds; it is of neither.
+// An intercommunicator joins two worlds and belongs to neither.
 bool share_a_communicator(const ProcessView& a, const ProcessView& b) {
   for (const CommView& x : a.comms)
     for (const CommView& y : b.comms)
@@ -43,7 +43,7 @@ class Finder {
   }
 
  private:
-  // Members that it descends from, and that lived when it began.
+  // Members from which it descends and that lived when it began.
   std::vector<ProcessView*> ancestors(const ProcessView& p) const {
     std::vector<ProcessView*> found;
     for (const int32_t pid : p.ancestors) {

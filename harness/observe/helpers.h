@@ -1,13 +1,12 @@
-// helpers: processes that take part in communication and are no ranks of the job.
+// helpers: processes that take part in communication but are not ranks of the job.
 //
 // A rank may start programs that use MPI or torch.distributed themselves (an evaluation, a worker pool). They
-// inherit the variables that name the rank, and so claim to be it. A process is a helper when
-//   - its world was started by ranks of another one (MPI_Comm_spawn); or
-//   - it descends from a process of the job that has peers, and its own world is another, or not known yet
-//   while
-//     somebody of the job has its rank; or
-//   - it has a world without peers, and a job of its descendants has some (a test that starts its ranks).
-// Who is in the same world is told by the identities of communicators, never by the environment.
+// inherit the variables that name the rank, and so claim to be that rank. A process is a helper when
+//   - ranks of another world started its world (MPI_Comm_spawn); or
+//   - it descends from a process of the job that has peers, its own world is a different one or not known
+//     yet, and another process of the job has its rank; or
+//   - its world has no peers, and a job of its descendants has some (a test that starts its ranks).
+// The identities of communicators tell which processes share a world; the environment never does.
 #pragma once
 
 #include "harness/observe/timeline.h"

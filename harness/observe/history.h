@@ -1,4 +1,5 @@
-// history: what the readers of histories share: their order, where a look cuts them, and their names.
+// history: what the readers of histories share: the order of records, where a look cuts them, and their
+// names.
 #pragma once
 
 #include <array>
@@ -12,7 +13,8 @@ namespace rankfault {
 
 void sort_history(std::vector<Event>&);  // by (time, lane, index)
 
-// Which records belong to a look, by the words of its lanes: claimed by then, whole, and kept by the window.
+// Which records belong to a look, according to the state words of its lanes: those that were claimed by then,
+// are whole, and are kept by the window.
 class HistoryCut {
  public:
   explicit HistoryCut(const std::vector<LaneView>& lanes);
@@ -22,7 +24,7 @@ class HistoryCut {
   std::array<const LaneView*, RF_MAX_LANES + 1> at_{};
 };
 
-// The name that a record has, if it has one, into those known of its process.
+// Adds the name that a record carries, if any, to the known names of its process.
 void add_name(const RingReader&, const rf_record&, std::map<uint32_t, std::string>& names);
 
 }  // namespace rankfault

@@ -101,7 +101,7 @@ void RingObserver::open_new() {
     }
 }
 
-// A bystander that is over when it is found first says so itself, and is never reported.
+// A bystander that is already over when it is found marks itself as over, and is never reported.
 void RingObserver::take_claim(const ProcessId& id, const Watched& w) {
   const RingReader& ring = w.memory.ring();
   Claim claim{id, w.view.rank, w.view.attempt, ring.rank_source(), w.view.opened, w.took_part, {}};
@@ -157,7 +157,8 @@ void RingObserver::drain(bool all) {
       if (address == last) return;
       last = address;
       if (w.sites.add(address, places_)) return;
-      if (!std::exchange(read_again, true))  // a library loaded since: at most one more reading a drain
+      if (!std::exchange(read_again, true))  // a library was loaded since: at most one more reading in a
+                                             // drain
         w.sites.read_maps(w.memory.ring().id().pid);
       if (!w.sites.add(address, places_)) w.sites.is_nowhere(address);
     };
@@ -167,11 +168,11 @@ void RingObserver::drain(bool all) {
     w.memory.drain(all, complete, see);
   }
   constexpr size_t kSavedInADrain = 4;
-  if (!all) save_some(kSavedInADrain);  // a look is waited for
+  if (!all) save_some(kSavedInADrain);  // a look is waiting
 }
 
-// Asked only when a window is full. A member that has ended completes nothing any more, and may be what the
-// others wait for; they come to a stop soon.
+// Called only when a window is full. A member that has ended completes nothing more. The others may wait for
+// it, and then stop soon.
 bool RingObserver::completed_by_all(uint64_t comm_id, uint64_t seq) const {
   if (comm_id == 0) return true;
   return std::all_of(watched_.begin(), watched_.end(), [&](const auto& entry) {
@@ -197,7 +198,9 @@ uint64_t RingObserver::activity() {
   uint64_t digest = rf_hash_text("activity");
   uint64_t counts[2] = {0, 0};
   for (auto& [id, w] : watched_) {
-    if (bystanders_.is_one(id)) continue;  // what comes and goes beside the ranks does not move them
+    if (bystanders_.is_one(id))
+      continue;  // programs that come and go beside the ranks do not count as
+                 // activity
     const uint64_t one = w.memory.ring().activity();
     digest = rf_hash_bytes(digest, &one, sizeof one);
     ++counts[0];
@@ -245,8 +248,8 @@ void RingObserver::save_around_now() {
   for (const auto& [id, w] : watched_) to_save_.push_back(id);
 }
 
-// A file is made for each process. To make 64 takes tens of milliseconds, which a gate or a death would wait:
-// the windows hold what is to be saved for much longer than a few drains take.
+// Saving makes a file for each process. Making 64 takes tens of milliseconds, for which a gate or a death
+// would wait. The windows hold the records for much longer than a few drains take.
 void RingObserver::save_some(size_t most) {
   constexpr uint64_t kBefore = 1000;  // calls
   for (; most > 0 && !to_save_.empty(); --most, to_save_.pop_back())

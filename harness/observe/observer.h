@@ -1,5 +1,5 @@
 // Observer: reads the flight records of a run's processes, live or afterwards, and makes Timelines.
-// It opens `*.ring` only: there is no code here that could open what was done to a rank.
+// It opens only `*.ring` files: no code here can read which fault was injected into a rank.
 #pragma once
 
 #include <memory>
@@ -16,31 +16,32 @@ class Observer {
  public:
   virtual ~Observer() = default;
 
-  // Finds flight records that appeared since; returns the processes that are new or whose claimed
-  // rank, stage or attempt changed.
+  // Finds flight records that appeared since the last call. Returns the processes that are new or whose
+  // claimed rank, stage or attempt changed.
   virtual std::vector<ProcessId> scan() = 0;
-  // Programs that a rank executed, found to be over by scan(): their records are removed, and no look shows
-  // them any more. Each is told once.
+  // Programs that a rank executed and that scan() found to be over: their records are removed, and no look
+  // shows them any more. Returns each once.
   virtual std::vector<ProcessId> take_forgotten() { return {}; }
   virtual bool is_bystander(const ProcessId&) const { return false; }  // see bystanders.h
-  // Copies history records that are new since the last call, so that a ring that wraps later loses
-  // nothing that was there now. Cheap when nothing happened.
+  // Copies the history records that are new since the last call, so that a ring that wraps later loses none
+  // of them. Cheap when nothing happened.
   virtual void drain() = 0;
   virtual void set_end(const RankEnd&) = 0;
   virtual void set_expected(std::vector<ExpectedRank>, int world_size, int attempt) = 0;
   virtual void set_launcher_ends_all(bool) {}
-  // A digest of all state words: equal while nothing moved. Cheap: no history, no /proc.
+  // A digest of all state words: equal while nothing moved. Cheap: it reads no history and no /proc.
   virtual uint64_t activity() = 0;
-  // What a process found by scan() claimed when that last changed; null when unknown. No history in it.
+  // The claim of a process that scan() found, as of its last change, without history; null when unknown.
   virtual const ProcessView* process(const ProcessId&) = 0;
-  // One look: reads every state twice; `consistent` says whether both agreed. Its histories hold the newest
-  // `calls` of each lane, and more where they are at hand; what a look costs grows with them.
+  // One look: reads every state twice; `consistent` says whether both readings agreed. Its histories hold the
+  // newest `calls` of each lane, and more if they are at hand. The cost of a look grows with them.
   virtual Timeline look(bool with_proc, uint64_t calls = UINT64_MAX) = 0;
-  // Saves the histories of a look beside the rings, so that a replay has what it had.
+  // Saves the histories of a look beside the rings, so that a replay has what the look had.
   virtual void save(const Timeline&) {}
-  // A fault fires: what each lane does about now is saved, in this drain and the next ones.
+  // A fault fires: this drain and the next ones save what each lane does around now.
   virtual void save_around_now() {}
-  // Records that a window let go, that were overwritten before they were read, that were removed from files.
+  // Records that a window let go, that were overwritten before they were read, or that were removed from
+  // files.
   struct Losses {
     uint64_t let_go = 0, overwritten = 0, removed = 0;
   };
@@ -51,29 +52,29 @@ class Observer {
 std::unique_ptr<Observer> make_observer(std::vector<std::string> record_folders, TimeNs run_begin,
                                         uint64_t window = window_calls());
 
-// Where the histories of a Timeline are: in it, or, of jobs too large for that, in their files.
+// Where the histories of a Timeline are: in the Timeline, or, for jobs too large for that, in their files.
 enum class Histories { kInMemory, kInFiles };
 
-// The flight records of a finished (or copied) run, for all its looks. Those of the first ranks are opened
-// once; of a large job the others are opened when they are read, and forgotten again.
+// The flight records of a finished (or copied) run, for all its looks. The records of the first ranks are
+// opened once. Those of the other ranks of a large job are opened when they are read, and closed again.
 class RunRecords {
  public:
   explicit RunRecords(const std::string& run_dir);
   ~RunRecords();
-  // See timeline_from_run. A process whose record is gone, or cannot be read, has what the look says of it,
-  // and nothing is proven by it.
+  // See timeline_from_run. If the record of a process is gone or cannot be read, the Timeline has what the
+  // look says of the process, and nothing is proven from it.
   Result<Timeline> at_look(const Json& look_line);
-  const std::vector<std::string>& unread() const;  // why, one for each of them
+  const std::vector<std::string>& unread() const;  // the reason for each unreadable record
 
  private:
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
 
-// The same from a finished (or copied) run: states from the journal's look line, histories from the
-// rings, cut at the look.
+// The Timeline of a look of a finished (or copied) run: states from the journal's look line, histories from
+// the rings, cut at the look.
 Result<Timeline> timeline_from_run(const std::string& run_dir, const Json& look_line);
-// Everything the rings hold at the end, with the ends in the journal: for oracles.
+// Everything that the rings hold at the end, with the ends in the journal: for oracles.
 Result<Timeline> final_timeline(const std::string& run_dir, Histories = Histories::kInMemory);
 
 }  // namespace rankfault

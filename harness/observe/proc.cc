@@ -26,7 +26,7 @@ char thread_state(int pid, uint64_t tid) {
   return after_name && after_name[1] == ' ' ? after_name[2] : 0;
 }
 
-// The folder has a link for each thread, beside its own two.
+// The link count of the folder is the number of threads plus its own two.
 uint32_t count_threads(int pid) {
   struct stat task {};
   const bool there = ::stat(fmt::format("/proc/{}/task", pid).c_str(), &task) == 0;
@@ -50,7 +50,7 @@ void read_proc_states(ProcessView& view) {
   view.dying = stat->dying;
   view.threads = count_threads(view.id.pid);
   keep_living(view.id.pid,
-              view.own_threads);  // after the count: one that ends in between is not taken off it
+              view.own_threads);  // after the count: a thread that ends in between is not subtracted from it
   for (LaneView& lane : view.lanes)
     if (lane.kind == RF_LANE_THREAD) lane.thread_state = thread_state(view.id.pid, lane.owner);
 }
@@ -69,7 +69,7 @@ void CpuWatch::read(ProcessView& view, TimeNs now) {
   constexpr uint64_t kBusyShare = 20;  // a twentieth of one core: threads that only keep time use far less
   if (now - measured_ >= kEvery) {
     const uint64_t used = cpu_ns_with_helpers(view.id.pid);
-    // A helper that ended took its time with it: somebody was busy.
+    // A helper that ended took its CPU time with it: some process was busy.
     if (measured_ == 0 || used < used_ || (used - used_) * kBusyShare >= now - measured_) busy_ = now;
     measured_ = now;
     used_ = used;

@@ -1,18 +1,18 @@
-// proc: what /proc says of a process of the job at a look: evidence for people, never for a proof.
+// proc: what /proc says about a process of the job at a look: evidence for people, never for a proof.
 #pragma once
 
 #include "harness/observe/timeline.h"
 
 namespace rankfault {
 
-// Fills `stopped`, `dying`, `threads` and each thread lane's thread_state, if the process is still the one
-// recorded, and keeps those of `own_threads` that live.
+// Fills `stopped`, `dying`, `threads` and each thread lane's thread_state if the process is still the
+// recorded one. Keeps only the `own_threads` that live.
 void read_proc_states(ProcessView&);
 
 // When a process was stopped, over the looks of a run.
 class StopWatch {
  public:
-  // Takes `stopped`, and fills `stops`.
+  // Reads `stopped` and fills `stops`.
   void read(ProcessView&, TimeNs now);
 
  private:
@@ -23,7 +23,7 @@ class StopWatch {
 // How busy a process is, over the looks of a run.
 class CpuWatch {
  public:
-  // Fills `busy_at`. It is measured twice a second at most, so it may be older than the look.
+  // Fills `busy_at`. It is measured at most twice a second, so it may be older than the look.
   void read(ProcessView&, TimeNs now);
 
  private:

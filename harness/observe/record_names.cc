@@ -39,7 +39,8 @@ std::vector<std::string> ring_names_in(const std::string& folder) {
   return names;
 }
 
-// The clock of files has steps of some milliseconds: something may come in the same one after the listing.
+// The clock of files advances in steps of some milliseconds: a file may appear in the same step after the
+// listing.
 std::vector<std::string> RecordFolder::rings() {
   constexpr int64_t kClockStep = 50'000'000;
   const auto ns = [](const timespec& t) { return t.tv_sec * 1'000'000'000 + t.tv_nsec; };

@@ -1,5 +1,5 @@
-// record_names: the file names of a record folder: STEM.ring, and STEM.LN.seen for what the
-// harness copied out of lane N's history before it could wrap.
+// record_names: the file names of a record folder: STEM.ring, and STEM.LN.seen for what the harness copied
+// from lane N's history before it could wrap.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace rankfault {
 
 std::optional<ProcessId> process_id_from(std::string_view stem);    // "HOST.PIDNS.PID.START.IMAGE"
 std::vector<std::string> ring_names_in(const std::string& folder);  // file names, sorted
-// A folder of records that come and go, listed only when something came or went.
+// A folder of records that come and go. It is listed only after a change.
 class RecordFolder {
  public:
   explicit RecordFolder(std::string path) : path_(std::move(path)) {}
@@ -23,7 +23,7 @@ class RecordFolder {
 
  private:
   std::string path_;
-  int64_t listed_at_ = -1;  // the folder's time when it was listed, once that was long enough ago; ns
+  int64_t listed_at_ = -1;  // the folder's time when it was listed, if that time was old enough then; ns
 };
 
 std::string seen_name(const ProcessId&, uint32_t lane);

@@ -19,7 +19,7 @@ namespace {
 
 std::string records_of(const std::string& run_dir) { return run_dir + "/records"; }
 
-// All that the files of one process hold.
+// Everything that the files of one process hold.
 struct Recorded {
   std::unique_ptr<RingReader> ring;
   std::vector<Event> events;                       // of all lanes, each once
@@ -52,7 +52,7 @@ Result<Recorded> read_recorded(const std::string& folder, const std::string& nam
   return out;
 }
 
-// Names and losses of a view whose lanes say where it is cut; with `history` that, too.
+// Names and losses of a view whose lanes say where it is cut; with `history`, also the history.
 void fill(ProcessView& view, const Recorded& from, bool history) {
   const HistoryCut cut(view.lanes);
   uint64_t claimed = 0, known = 0;
@@ -88,7 +88,7 @@ class RingHistory final : public HistorySource {
   std::vector<LaneView> lanes_;
 };
 
-// What was read of it is known; the history itself is left where it lies.
+// Keeps the names and losses that were read; the history itself stays in its files.
 void leave_in_file(ProcessView& view, const std::shared_ptr<const std::string>& folder) {
   view.source = std::make_shared<RingHistory>(folder, view);
 }
@@ -131,7 +131,7 @@ void take_spawned(const Json& line, FromJournal& j) {
     return;
   }
   for (const ExpectedRank& e : j.expected)
-    if (e.attempt == attempt) return;  // told by the launcher of another node
+    if (e.attempt == attempt) return;  // the launcher of another node journaled it already
   for (int r = 0; r < j.world_size; ++r) j.expected.push_back({r, attempt, true});
 }
 
@@ -193,7 +193,7 @@ class RunRecords::Impl {
     auto read = read_recorded(*folder_, view.id.to_string() + ".ring");
     if (!read || !(read->ring->id() == view.id)) {
       if (!read && has_no_record(view))
-        return {};  // a program that a rank executed: removed when it was over
+        return {};  // a program that a rank executed: its record was removed when it was over
       without_history(view);
       return {nullptr,
               read ? view.id.to_string() + ".ring: the record of another process" : read.error().message};
@@ -212,7 +212,7 @@ class RunRecords::Impl {
     return std::all_of(view.lanes.begin(), view.lanes.end(), [](const LaneView& l) { return l.head == 0; });
   }
 
-  // What the look had and the files have no more: they were cut, or the oldest of them removed.
+  // What the look had but the files no longer have: they were cut, or the oldest of them removed.
   static std::string fill(ProcessView& view, const Recorded& from, bool history) {
     const uint64_t lost_then = view.history_lost;
     view.history.clear();

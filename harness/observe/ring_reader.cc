@@ -14,7 +14,8 @@
 namespace rankfault {
 namespace {
 
-// A number of the file as one of our words, the last of which is `last`; what is beyond it is `otherwise`.
+// Converts a number of the file to one of our words, the last of which is `last`; a larger number becomes
+// `otherwise`.
 template <typename Word>
 Word word_of(uint64_t number, Word last, Word otherwise) {
   return number <= static_cast<uint64_t>(last) ? static_cast<Word>(number) : otherwise;
@@ -40,7 +41,8 @@ RingReader::RingReader(std::string path, const struct stat& file, const char* ba
 
 Result<std::unique_ptr<RingReader>> RingReader::open(const std::string& path) {
   survive_cut_files();
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a fifo is not waited for
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // O_NONBLOCK: does not wait for a
+                                                                         // fifo
   if (!fd.valid()) return errno_error("open " + path);
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return errno_error("stat " + path);
@@ -83,8 +85,8 @@ uint32_t RingReader::lanes_used() const {
   return has_state_page() ? std::min(RF_LOAD(&header().lanes_used), kLanes) : 0;
 }
 
-// A candidate's record is a header until its first call. The mapping reaches further than the file
-// then: nothing behind the header may be touched before the file has grown, and been written to.
+// A candidate's record is only a header until its first call. The mapping is then longer than the file:
+// nothing after the header may be accessed before the file has grown and its writer has written to it.
 bool RingReader::has_state_page() const {
   if (has_state_page_ || !made_calls()) return has_state_page_;
   struct stat info {};
@@ -128,16 +130,15 @@ std::optional<RingReader::OwnExit> RingReader::own_exit() const {
   return OwnExit{header().own_exit_status & 0xff, header().own_exit_ns};
 }
 
-// A page of it was read as zeros, whatever the file's size is by now: it may have grown again, or its disk
-// failed.
+// A page of it was read as zeros, whatever the file's size is by now: the file may have grown again, or its
+// disk failed.
 bool RingReader::has_lost_a_page() const {
   return lost_page_in(base_, RF_OFF_HISTORY) ||
          std::any_of(history_.begin(), history_.end(),
                      [](const rf_record* lane) { return lane && lost_page_in(lane, RF_LANE_HISTORY_BYTES); });
 }
 
-// The size is asked for only when some page of some file was read as zeros: else no file is shorter than it
-// was.
+// Reads the size only if some page of some file was read as zeros: otherwise no file has become shorter.
 bool RingReader::is_cut() const {
   const uint64_t pages = pages_of_cut_files();
   is_cut_ = is_cut_ || RF_LOAD(&header().magic) != RF_RING_MAGIC;
@@ -182,7 +183,7 @@ uint32_t RingReader::comms_used() const {
   return has_state_page() ? std::min(RF_LOAD(&header().comms_used), RF_MAX_COMMS) : 0;
 }
 
-// Entries of freed communicators are used again: a copy in which two of them are mixed is dropped.
+// Entries of freed communicators are reused: a copy that mixes two of them is dropped.
 std::optional<CommView> RingReader::read_comm(uint32_t at) const {
   const rf_comm& c = comm(at);
   for (int i = 0; i < kTries; ++i) {
@@ -203,7 +204,7 @@ CommView RingReader::copy_comm(uint32_t at) const {
   v.parent = c.parent;
   v.parent_seq = c.parent_seq;
   v.members_hash = c.members_hash;
-  v.completed = RF_LOAD(&c.completed);  // before entered: never seen greater than it
+  v.completed = RF_LOAD(&c.completed);  // before entered: so `completed` is never seen greater
   v.entered = RF_LOAD(&c.entered);
   v.issuers = RF_LOAD(&c.issuers);
   v.sends = RF_LOAD(&c.sends);

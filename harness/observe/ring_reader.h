@@ -1,11 +1,10 @@
-// RingReader: one flight record, read while its writer lives, after it was killed, or years later.
+// RingReader: reads one flight record while its writer lives, after the writer was killed, or years later.
 //
-// Nothing here trusts the writer. Other versions, foreign and short files are refused. Offsets out of range
-// are left out. A state is taken only when it reads the same twice under one selector; where left_call names
-// its call, the thread has left that call. A history record is taken only when its commit word says so before
-// and after the copy. A record that is cut while it is read (a rank may do that) is partial: what was read of
-// it last stays, and nothing is proven by it.
-//
+// The reader does not trust the writer. It refuses records of other versions, foreign files and short files.
+// It leaves out offsets that are out of range. It takes a state only when two readings agree under one
+// selector; if left_call names the state's call, the thread has left that call. It takes a history record
+// only when the commit word confirms it before and after the copy. A record that is cut while it is read (a
+// rank may do that) is partial: its last reading stays, and proves nothing.
 // No descriptor stays open: a job may have more processes than we may have files.
 #pragma once
 
@@ -26,7 +25,7 @@ namespace rankfault {
 class RingReader {
  public:
   static Result<std::unique_ptr<RingReader>> open(const std::string& path);
-  // Killed while it made it: no header yet. Not an error of whoever reads.
+  // The writer was killed before it wrote the header. This is not an error of the reader.
   static bool half_made(const std::string& path);
   ~RingReader();
   RingReader(const RingReader&) = delete;
@@ -35,35 +34,37 @@ class RingReader {
   const ProcessId& id() const { return id_; }
   const std::string& path() const { return path_; }
   std::string rank_source() const;  // the variable that its rank came from
-  bool made_calls() const;          // or marks: more than the header was ever written
+  bool made_calls() const;          // or marks: the writer wrote more than the header
   struct OwnExit {
     int status = 0;
     TimeNs time = 0;
   };
-  std::optional<OwnExit> own_exit() const;  // what it wrote itself on its way out
+  std::optional<OwnExit> own_exit() const;  // what the process wrote itself when it exited
 
-  // Header, lanes and communicators as they are now; no history. `stable` is false when a state
-  // could not be read whole.
+  // Header, lanes and communicators as they are now; no history. `stable` is false when a state could not be
+  // read whole.
   ProcessView view() const;
   // A digest of the words that change when the process does something.
   uint64_t activity() const;
   uint32_t modules_version() const;
-  // The words of the header that say which rank it is: equal while the claim is the same. Cheap.
+  // The words of the header that name the rank: equal while the claim is the same. Cheap.
   uint64_t claim() const;
 
-  // Of one communicator, by its number, without a view: 0, and nothing, where it is not known here (any
-  // more).
+  // These look up one communicator by its number or id, without a view. They return 0, and nothing, if it is
+  // not known here (any more).
   uint64_t comm_id(uint32_t number) const;
   std::optional<uint64_t> completed_on(uint64_t comm_id) const;
 
   struct LaneRead {
-    std::vector<uint64_t> torn;  // claimed and not whole (yet)
-    uint64_t next = 0;           // first index not claimed yet
+    std::vector<uint64_t> torn;  // claimed but not whole (yet)
+    uint64_t next = 0;           // first index that is not claimed yet
     uint64_t lost = 0;           // overwritten before this read
   };
   uint32_t lanes_used() const;
-  bool is_shorter_than_it_says() const;  // its writer had made more of it: it was cut, or copied in part
-  bool has_state_page() const;           // else it is a header alone, as a candidate's before its first call
+  bool is_shorter_than_it_says() const;  // the writer made the file longer: it was cut, or copied only in
+                                         // part
+  bool has_state_page() const;           // false: it is only a header, like that of a candidate before its
+                                         // first call
   // Appends the whole records of a lane with index >= from. Records that the disk refused are lost.
   LaneRead read_lane(uint32_t lane, uint64_t from, std::vector<Event>& records);
   // One record; false when it is not whole. `gone` when it was overwritten.
@@ -89,7 +90,7 @@ class RingReader {
   CommView copy_comm(uint32_t at) const;
   uint32_t comms_used() const;
   ProcessView read_view() const;
-  UniqueFd open_again() const;  // the same file; invalid when it is another one now, or gone
+  UniqueFd open_again() const;  // the same file; invalid when another file has its name now, or none
 
   std::string path_;
   uint64_t device_, inode_;
@@ -97,8 +98,8 @@ class RingReader {
   ProcessId id_;
   mutable bool has_state_page_ = false, is_cut_ = false;
   mutable uint64_t cut_pages_seen_ = 0;
-  mutable uint64_t bytes_ = 0;  // that the file has had at least
-  mutable ProcessView last_;    // whole
+  mutable uint64_t bytes_ = 0;  // the largest size that the file is known to have had
+  mutable ProcessView last_;    // the last whole view
   std::array<const rf_record*, RF_MAX_LANES + 1> history_{};
 };
 

@@ -1,4 +1,4 @@
-// same_words: whether two readings of a process agree in every word a proof may use.
+// same_words: whether two readings of a process agree in every word that a proof may use.
 #pragma once
 
 #include "harness/observe/timeline.h"

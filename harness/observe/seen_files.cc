@@ -20,7 +20,7 @@ bool write(const std::string& path, const std::vector<rf_record>& records) {
   const long before = std::ftell(file);
   const size_t written = std::fwrite(records.data(), kRecord, records.size(), file);
   if (std::fclose(file) == 0 && written == records.size()) return true;
-  // A part of a record that a full disk took would shift all that follow. To make a file shorter needs no
+  // A part of a record that a full disk accepted would shift all records after it. Shortening a file needs no
   // room.
   std::error_code error;
   if (before >= 0) std::filesystem::resize_file(path, static_cast<uint64_t>(before), error);

@@ -1,9 +1,10 @@
 // SeenFiles: what a run writes beside its rings, so that a replay of a look has what the look had:
 // STEM.LN.seen, records of lane N of one process.
 //
-// Written when a look is kept in the journal, around a fault, and at the end. All files of a run together
-// stay below a cap: a lane's file that reaches its share becomes STEM.LN.seen.old, and takes the place of the
-// one before. What is removed so is counted. What was done around a fault stays, in STEM.LN.seen.kept.
+// It is written when a look is kept in the journal, around a fault, and at the end. All files of a run
+// together stay below a cap. When a lane's file reaches its share, it becomes STEM.LN.seen.old and replaces
+// the previous one. The records removed this way are counted. The records around a fault stay, in
+// STEM.LN.seen.kept.
 #pragma once
 
 #include <map>
@@ -22,11 +23,11 @@ class SeenFiles {
  public:
   explicit SeenFiles(uint64_t most_bytes = kSeenBytes) : most_bytes_(most_bytes) {}
 
-  // What cannot be written counts as removed: the disk may be full.
+  // Records that cannot be written count as removed: the disk may be full.
   void append(const std::string& folder, const ProcessId&, uint32_t lane, const std::vector<rf_record>&,
               bool around_a_fault = false);
   uint64_t bytes() const { return bytes_; }
-  uint64_t removed() const { return removed_; }  // records
+  uint64_t removed() const { return removed_; }  // number of records
 
  private:
   struct File {
@@ -37,7 +38,7 @@ class SeenFiles {
   uint64_t most_bytes_, bytes_ = 0, removed_ = 0;
 };
 
-// All records of a lane that its files hold, in no order; some twice.
+// All records of a lane that its files hold, unordered; some occur twice.
 std::vector<rf_record> read_seen(const std::string& folder, const ProcessId&, uint32_t lane);
 
 }  // namespace rankfault

@@ -1,4 +1,5 @@
-// state_of_record: the state the agent writes with the ENTER record of a call, as far as the record tells it.
+// state_of_record: the state that the agent writes with the ENTER record of a call, as far as the record
+// contains it.
 #pragma once
 
 #include "harness/agent/agent_abi.h"
@@ -25,8 +26,8 @@ inline rf_state state_inside(const rf_record& r) {
   return s;
 }
 
-// The same where only the record was kept: the mask of who owes bytes and the requests of a wait are in the
-// state page alone, so fewer needs are known than to a live look, never more.
+// The same when only the record was kept. Only the state page has the mask of the members that owe bytes and
+// the requests of a wait, so this state gives fewer needs than a live look, never more.
 inline rf_state state_by_record_alone(const rf_record& r) {
   rf_state s = state_inside(r);
   if (s.flags & RF_CALL_MASK_VALID)

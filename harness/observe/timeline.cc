@@ -1,4 +1,4 @@
-// timeline: the words and needs of operations, and who is which rank.
+// timeline: the words and needs of operations, and which process is which rank.
 #include "harness/observe/timeline.h"
 
 namespace rankfault {
@@ -40,7 +40,7 @@ std::optional<std::vector<Event>> ProcessView::events() const {
   return source ? source->events() : std::optional(history);
 }
 
-// Of several processes that claim the rank: a member before a candidate, then the newest.
+// If several processes claim the rank: a member before a candidate, then the newest.
 const ProcessView* Timeline::rank(int of_attempt, int wanted) const {
   const ProcessView* best = nullptr;
   for (const ProcessView& p : processes) {

@@ -16,8 +16,8 @@ Json state_json(const rf_state& s) {
        s.recv_peer});
 }
 
-// Reads the elements of an array in order; a wrong type or a missing element throws, and
-// state_from_json answers with an error.
+// Reads the elements of an array in order. A wrong type or a missing element throws, and state_from_json
+// returns an error.
 class Reader {
  public:
   explicit Reader(const Json& array) : array_(array) {}

@@ -1,4 +1,5 @@
-// apply: a scenario with a variant, a tooth, its bug and --set changes in place; what is left is a plain one.
+// apply: applies a variant, a mutation check (tooth), its bug and --set changes to a scenario; the result is
+// a plain scenario.
 #pragma once
 
 #include "harness/plan/plan.h"

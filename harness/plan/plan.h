@@ -1,7 +1,6 @@
-// Plan: what will be done, with every random choice made and every fault lowered to actions.
-//
-// plan.json is this struct; `rankfault plan` prints it; launch and inject execute it; nothing
-// downstream of the run looks at the scenario's text again.
+// Plan: what will be done, with every random choice made and every fault lowered to actions. plan.json is
+// this struct; `rankfault plan` prints it; launch and inject execute it. No later stage of the run reads the
+// scenario's text again.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +15,8 @@
 
 namespace rankfault {
 
-// What the harness itself does to the world while the victim is parked (or when a delay after an
-// earlier action is over). The agent's own verbs are RF_VERB_*.
+// What the harness itself does while the victim is parked (or when a delay after an earlier action is over).
+// The agent's own verbs are RF_VERB_*.
 enum class OutsideVerb {
   kNone,
   kSignal,    // pidfd_send_signal of `signal` to the victim
@@ -26,28 +25,28 @@ enum class OutsideVerb {
   kTruncate,  // to `size` bytes
   kChmod,
   kFlipBit,  // bit `mode` of the byte at `size`; from the end when negative
-  kWatch,    // nothing is done: the file calls of the trigger are recorded, in every rank
+  kWatch,    // changes nothing: the file calls of the trigger are recorded in every rank
   kStart,    // by the launcher, as `path` says: never, late (by `delay`), twice, wrong_env, wrong_rank or
              // wrong_size (`size`)
   kSignalHelper,  // `signal` to the `size`th process that the victim started and whose name matches `path`
   kLeaveStale,  // a segment of `size` bytes of `mode` under the name that the victim is about to use; of size
-                // -1: in place of the job's own of that name
+                // -1: in place of the job's own segment of that name
   kKillLauncher,  // `signal` to the launcher program that started the victim
-  kKillNode,      // and to all that it started
-  kMount,    // by the guardian, before the job: `path`, /dev/shm or a name below the job's TMPDIR, is a file
-             // system of its own of `size` bytes
-  kLimit,    // the victim's soft limit of `mode` (RLIMIT_*) becomes what it has in use, and `size` more
-  kUnlimit,  // what it was before, `after` that
-  kLoad,     // `size` busy processes on each core that the victim may use
-  kUnload,   // they end, `after` that
+  kKillNode,      // and to all processes that it started
+  kMount,         // by the guardian, before the job: mounts a file system of `size` bytes at `path`, which is
+                  // /dev/shm or a name below the job's TMPDIR
+  kLimit,         // the victim's soft limit of `mode` (RLIMIT_*) becomes its current use plus `size`
+  kUnlimit,       // restores the limit, `after` kLimit
+  kLoad,          // `size` busy processes on each core that the victim may use
+  kUnload,        // ends them, `after` kLoad
 };
 
-// Done by the harness alone, a time after an action of a victim; nobody comes to a gate for it.
+// The harness alone performs it, a time after an action of a victim; no rank enters a gate for it.
 constexpr bool is_timed(OutsideVerb verb) {
   return verb == OutsideVerb::kContinue || verb == OutsideVerb::kUnlimit || verb == OutsideVerb::kUnload;
 }
 
-// Done before anybody is started, and so at no gate.
+// Performed before any process is started, and so at no gate.
 constexpr bool is_at_start(OutsideVerb verb) {
   return verb == OutsideVerb::kStart || verb == OutsideVerb::kMount;
 }
@@ -56,7 +55,7 @@ inline constexpr const char* kShmFolder = "/dev/shm";
 
 struct Action {
   uint32_t id = 0;    // index in Plan::actions; the agent's rf_armed.id
-  std::string fault;  // id of the fault it belongs to
+  std::string fault;  // id of the fault that it belongs to
   int rank = -1;      // the victim
   Trigger at;
   rf_verb verb = RF_VERB_NONE;
@@ -64,19 +63,20 @@ struct Action {
   int signal = 0;
   int exit_code = 0;
   int fail_code = 0;
-  Duration delay{0};  // RF_VERB_DELAY; of a timed verb: how long after the action before it
+  Duration delay{0};  // RF_VERB_DELAY; for a timed verb: time since the action before it
   std::string path;
-  std::map<std::string, std::string> env;  // kStart: what it is told instead, words not expanded
+  std::map<std::string, std::string> env;  // kStart: the variables that the rank gets instead, words not
+                                           // expanded
   int64_t size = 0;
   int mode = 0;
   uint64_t times = 1;  // UINT64_MAX: every match
   uint64_t every = 0;
-  bool ask = true;  // park and ask, or granted beforehand
+  bool ask = true;  // true: the agent parks and asks; false: granted beforehand
   bool each_attempt = false;
   int32_t after = -1;  // id of the action that must be done before
 };
 
-// A signal may be one that ends nobody.
+// A signal counts although it may be one that ends no process.
 inline bool may_end_a_process(const Action& action) {
   return action.verb == RF_VERB_EXIT || action.verb == RF_VERB_RAISE ||
          action.outside == OutsideVerb::kSignal || action.outside == OutsideVerb::kSignalHelper ||
@@ -84,16 +84,16 @@ inline bool may_end_a_process(const Action& action) {
 }
 
 struct Plan {
-  Scenario scenario;    // with teeth and variants already applied
-  std::string tooth;    // id of the tooth that is on; ""
-  std::string variant;  // id of the variant that is run; ""
+  Scenario scenario;    // with mutation checks and variants already applied
+  std::string tooth;    // id of the mutation check (tooth) that is on; "": none
+  std::string variant;  // id of the variant that is run; "": none
   bool bug_on = false;
   bool faults_on = true;  // false: the reference, or a corner of the square
   uint64_t seed = 0;
   std::vector<Action> actions;
   std::vector<std::string> preload;  // extra agent objects: "libc"
   std::vector<std::string> notes;    // "inner: open inside MPI_Init may only kill, stop, unlink or fail"
-  std::string scenario_digest;       // hash of the text and what was applied to it
+  std::string scenario_digest;       // hash of the text and of what was applied to it
   std::string reference_run;         // directory of the reference run, "" none
 };
 
@@ -104,10 +104,10 @@ struct PlanOptions {
   const Tooth* tooth = nullptr;
   std::optional<uint64_t> seed;
   std::vector<std::pair<std::string, std::string>> set;  // --set key=value
-  std::string nccl;  // of the scenarios over the double of CUDA: which version; "" as they say
+  std::string nccl;  // NCCL version for scenarios over the double of CUDA; "": the one that they name
 };
 
-// Pure. Every impossibility is an error here, before launch, with its place in the file.
+// Pure. Everything impossible is an error here, before launch, with its place in the file.
 Result<Plan> make_plan(const Scenario&, const PlanOptions&);
 
 Json to_json(const Plan&);

@@ -1,4 +1,4 @@
-// plan_words: names of verbs in plan.json, and what an action will do, in words.
+// plan_words: names of verbs in plan.json, and descriptions of what an action will do.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
-// Journal: the append-only NDJSON history of a run. Everything a verdict uses is here before it is
-// used. One line is one object: {"n": line number from 1, "t": CLOCK_MONOTONIC ns, "ev": kind, ...}.
-// The kinds and their keys are listed in docs/reference/journal.md.
+// Journal: the append-only NDJSON history of a run. Everything that a verdict uses is written here before it
+// is used. One line is one object: {"n": line number from 1, "t": CLOCK_MONOTONIC ns, "ev": kind, ...}.
+// docs/reference/journal.md lists the kinds and their keys.
 #pragma once
 
 #include <string>
@@ -18,14 +18,14 @@ class Journal {
   static Result<Journal> create(const std::string& path);  // O_EXCL
 
   // Writes one line and returns its number. `fields` must not hold n, t or ev. A line that the disk refuses
-  // is lost: its number is missing in the file, and the next line is written as soon as there is room. Values that
-  // look secret are masked (harness/base/mask.h).
+  // is lost: its number is missing in the file, and the next line is written as soon as there is room. Values
+  // that look secret are masked (harness/base/mask.h).
   uint64_t write(const std::string& ev, Json fields);
-  // After the last line: what was reserved on the disk and not used.
+  // Call after the last line: gives back the reserved disk room that was not used.
   void give_back_room();
   uint64_t lines() const { return lines_; }
   uint64_t lost() const { return lost_; }
-  const std::string& why_lost() const { return why_lost_; }  // the first refusal; "" while none was
+  const std::string& why_lost() const { return why_lost_; }  // the first refusal; "": there was none
 
  private:
   explicit Journal(UniqueFd fd) : fd_(std::move(fd)) {}
@@ -34,8 +34,8 @@ class Journal {
   std::string why_lost_;
 };
 
-// All whole lines of a journal; a torn last line (the tool was killed) is left out. An error where a line is
-// not one that a Journal wrote: the run cannot be judged.
+// All whole lines of a journal; a torn last line (the tool was killed) is left out. A line that no Journal
+// wrote is an error: the run cannot be judged.
 Result<std::vector<Json>> read_journal(const std::string& path);
 
 }  // namespace rankfault

@@ -1,4 +1,4 @@
-// journal_facts: what the lines of a journal say, folded into RunFacts.
+// journal_facts: folds the lines of a journal into RunFacts.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ std::optional<ProcessId> process_from_stem(const std::string& stem);
 
 uint64_t number_of_line(const Json& line);
 
-// How many lines were lost before the last one: their numbers are missing.
+// Number of lines that were lost before the last one: their line numbers are missing.
 uint64_t lost_lines(const std::vector<Json>& journal);
 
 }  // namespace rankfault

@@ -1,4 +1,4 @@
-// marks: the marks a workload made, taken from its flight records.
+// marks: the marks that a workload made, from its flight records.
 #pragma once
 
 #include <vector>
@@ -7,6 +7,6 @@
 
 namespace rankfault {
 
-std::vector<Mark> marks_of(const Timeline&);  // of the ranks, in the order of time
+std::vector<Mark> marks_of(const Timeline&);  // of the ranks, ordered by time
 
 }  // namespace rankfault

@@ -1,6 +1,6 @@
-// RunFacts: all that a judgement may look at: the plan, the journal, the final timeline, the
-// findings and, when there is one, the reference run. Made only from files of run directories, so
-// judging a copy gives the same bytes.
+// RunFacts: all that a judgement may read: the plan, the journal, the final timeline, the findings and, when
+// there is one, the reference run. Made only from files of run directories, so judging a copy gives the same
+// bytes.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ struct GateEvent {  // one firing of an action, from the journal
   int rank = -1;
   int attempt = 0;
   ProcessId process;
-  TimeNs asked = 0, answered = 0, done = 0;  // 0: did not come so far
+  TimeNs asked = 0, answered = 0, done = 0;  // 0: has not come so far
   std::string answer, effect;
   std::string op, comm;
   uint64_t comm_id = 0, seq = 0, count = 0;
@@ -61,20 +61,21 @@ struct RunFacts {
   std::vector<RankEnd> ends;
   std::vector<GateEvent> gates;
   std::vector<Mark> marks;
-  std::map<std::string, TimeNs> fault_at;  // fault id -> when its (first) effect was verified; absent: not
+  std::map<std::string, TimeNs> fault_at;  // fault id -> when its (first) effect was verified; absent: it was
+                                           // not
   TimeNs begin = 0, end = 0;
   TimeNs teardown = 0;          // when we began to end what was left; 0: the job ended by itself
   std::string teardown_reason;  // "wall", "decided", "interrupted"
   bool ended = false;           // the journal has its last line
-  uint64_t lost_lines = 0;      // of the journal: numbers that are missing in it
-  bool starved = false;         // the host could not serve our own timers
+  uint64_t lost_lines = 0;      // number of journal lines whose numbers are missing
+  bool starved = false;         // the host served our own timers late
   std::string starved_why;
   std::string cuda_double;               // NCCL's version over the double of CUDA; "": not over it
   std::string not_computed;              // kernels that were launched over it and computed nothing; "" none
   std::vector<NoRank> no_rank;           // by attempt
   std::vector<Json> leftovers;           // census lines
   std::vector<std::string> left_behind;  // files of the job that clean-up did not remove
-  std::vector<RankEvidence> evidence;    // taken while the job hung, by rank; judged by nobody
+  std::vector<RankEvidence> evidence;    // taken while the job hung, by rank; no oracle reads it
   std::unique_ptr<RunFacts> reference;
 };
 

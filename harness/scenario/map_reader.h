@@ -1,5 +1,5 @@
-// MapReader: reads a map of the scenario key by key, collects every problem it meets, and at the
-// end calls each key nobody asked for unknown, with the nearest known one.
+// MapReader: reads a map of the scenario key by key and collects every problem. At the end it reports each
+// key that was not read as unknown, with the nearest known one.
 #pragma once
 
 #include <map>
@@ -10,13 +10,13 @@
 
 namespace rankfault {
 
-// All mistakes of one file, in the order they were met.
+// All mistakes of one file, in the order in which they were found.
 class Problems {
  public:
   void add(std::string message, const SourcePos& where) {
     all_.push_back(usage_error(std::move(message), where));
   }
-  // `where`: of an error that does not say where it is.
+  // `where`: the place of an error that has none.
   void add(const Error& error, const SourcePos& where) {
     all_.push_back(error);
     if (all_.back().where.file.empty()) all_.back().where = where;
@@ -45,7 +45,7 @@ class MapReader {
   bool texts(const std::string& key, std::vector<std::string>& out);
   bool text_map(const std::string& key, std::map<std::string, std::string>& out);
 
-  // Keys nobody asked for. Call it last.
+  // Reports the keys that were not read. Call it last.
   void finish();
 
   const Value& value() const { return value_; }

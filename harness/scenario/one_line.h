@@ -8,13 +8,13 @@
 
 namespace rankfault {
 
-// "kind@key=value,...": rank or ranks, the trigger's keys, the common keys and the kind's own
-// parameters side by side; values are YAML. Mistakes are placed as "--fault:1:COLUMN", those of one of
-// several options as "--fault#2:1:COLUMN".
+// "kind@key=value,...": rank or ranks, the trigger's keys, the common keys and the kind's own parameters side
+// by side; values are YAML. Mistakes have the place "--fault:1:COLUMN"; with several options,
+// "--fault#2:1:COLUMN".
 Result<Value> fault_from_one_line(const std::string& text, const std::string& option = "--fault");
 
-// `launcher` empty means local, `wall` empty the default limit. With no `expects`: with a fault, every
-// rank must be unblocked in time and nothing left behind; with none, the job must finish unblamed.
+// An empty `launcher` means local, an empty `wall` the default limit. Without `expects`: with a fault, every
+// rank must be unblocked in time and leave nothing behind; without one, the job must finish unblamed.
 ParsedScenario parse_command_line(int ranks, const std::string& launcher,
                                   const std::vector<std::string>& faults,
                                   const std::vector<std::string>& expects,

@@ -1,7 +1,7 @@
-// Params: typed reading of what a catalogue entry (fault kind, oracle) defines for itself.
+// Params: typed reading of the parameters that a catalogue entry (fault kind, oracle) defines for itself.
 //
-// An entry declares its parameters once, as ParamSpecs; the same declaration checks a scenario,
-// writes the JSON schema and the reference page, and refuses unknown keys with a suggestion.
+// An entry declares its parameters once, as ParamSpecs. The same declaration checks a scenario, writes the
+// JSON schema and the reference page, and refuses unknown keys with a suggestion.
 #pragma once
 
 #include <optional>
@@ -34,8 +34,8 @@ struct ParamSpec {
   std::vector<std::string> choices{};  // kText, kTextList: allowed words; empty: any
 };
 
-// Checks `params` (a map) against `specs`: every unknown key, missing one, wrong type and bad choice. Keys
-// that somebody else reads (`also_known`) may stand in the map only as suggestions.
+// Checks `params` (a map) against `specs`: every unknown or missing key, wrong type and bad choice. Keys that
+// other code reads (`also_known`) are used only for suggestions.
 std::vector<Error> all_mistakes(const Value& params, const std::vector<ParamSpec>& specs,
                                 const std::string& owner, const std::vector<std::string>& also_known = {});
 // The same with the first mistake only.

@@ -1,5 +1,5 @@
-// readers: one function for each part of a scenario; the parser calls them, and so does everything
-// that replaces a part of one (teeth, --set, the one-line form).
+// readers: one function for each part of a scenario. The parser calls them, and so does all code that
+// replaces a part of a scenario (mutation checks, --set, the one-line form).
 #pragma once
 
 #include <set>
@@ -21,12 +21,12 @@ void read_must_be(const Value&, MustBe&, Problems&);
 // "base", else "base#2", "base#3" ...: the first that is not in `taken`; adds it there.
 std::string fresh_id(const std::string& base, std::set<std::string>& taken);
 
-// What the control page can hold; more of anything is no scenario.
+// The capacity of the control page; a scenario with more of anything is refused.
 inline constexpr size_t kMostItems = 256;
 
 const char* to_text(LauncherKind);
 
-// Keys every fault may have, whatever its kind; all other keys are its kind's parameters.
+// Keys that every fault may have, whatever its kind; all other keys are its kind's parameters.
 const std::vector<std::string>& common_fault_keys();
 const std::vector<std::string>& file_op_words();
 const std::vector<std::string>& need_words();

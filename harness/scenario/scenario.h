@@ -1,7 +1,7 @@
 // Scenario: what a user asks for, after parsing and before any choice is made.
 //
-// The types mirror the YAML one to one. Parameters of fault kinds and oracles are not known here:
-// they stay a Value tree with positions, which the catalogue entry that owns them reads (params.h).
+// The types mirror the YAML one to one. Parameters of fault kinds and oracles are unknown here: they stay a
+// Value tree with positions, which the catalogue entry that owns them reads (params.h).
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@
 
 namespace rankfault {
 
-// A YAML value with the place where it stands. Maps keep the order of the file.
+// A YAML value with its place. Maps keep the order of the file.
 struct Value {
   using List = std::vector<Value>;
   using Map = std::vector<std::pair<std::string, Value>>;
 
-  // Defined below: a vector of pairs of Values may be copied or destroyed only once Value is complete.
+  // Defined below: a vector of pairs of Values may be copied or destroyed only after Value is complete.
   Value();
   Value(const Value&);
   Value(Value&&) noexcept;
@@ -33,7 +33,7 @@ struct Value {
   std::variant<std::monostate, bool, int64_t, double, std::string, List, Map> data;
   SourcePos pos;
   std::string text;  // a scalar as it was written
-  SourcePos key;     // of its key, when it stands in a map
+  SourcePos key;     // of its key, when it is in a map
 
   bool is_null() const { return std::holds_alternative<std::monostate>(data); }
   const List* list() const { return std::get_if<List>(&data); }
@@ -47,7 +47,7 @@ inline Value& Value::operator=(const Value&) = default;
 inline Value& Value::operator=(Value&&) noexcept = default;
 inline Value::~Value() = default;
 
-// Which ranks. `others` is all but the victims; `survivors` those alive when the effect was verified.
+// Which ranks. `others` is all but the victims; `survivors` are those alive when the effect was verified.
 struct RankSet {
   enum class Kind { kAll, kVictims, kOthers, kSurvivors, kListed };
   Kind kind = Kind::kListed;
@@ -66,8 +66,8 @@ struct CommSelector {
 
 enum class Edge { kBefore, kAfter };
 
-// When a fault fires: logical time only. All keys given must match; nth counts matching calls of
-// the victim in program order, from 1.
+// When a fault fires: logical time only. All given keys must match; nth counts matching calls of the victim
+// in program order, from 1.
 struct Trigger {
   std::optional<int> attempt;
   std::string phase;
@@ -100,7 +100,7 @@ struct FaultSpec {
 };
 
 struct ExpectationSpec {
-  std::string id;  // "blamed", or "blamed#2" when the oracle stands twice
+  std::string id;  // "blamed", or "blamed#2" when the oracle occurs twice
   std::string oracle;
   Value params;
   SourcePos pos;
@@ -115,23 +115,23 @@ struct Markers {  // steps and values read from log lines of a workload without 
 struct Workload {
   LauncherKind launcher = LauncherKind::kLocal;
   int ranks = 0;
-  // `watch` alone: one process, which is a rank or starts its ranks itself: it gets no RANK, no WORLD_SIZE.
+  // Only `watch`: one process, which is a rank or starts its ranks itself. It gets no RANK and no WORLD_SIZE.
   bool starts_its_ranks = false;
   std::vector<std::string> command;  // argv; {bin} {rank} {ranks} {store} {tmp} {scenario_dir} {attempt}
-  std::vector<std::string> launcher_args;  // passed to mpirun or torchrun as they are
+  std::vector<std::string> launcher_args;  // passed to mpirun or torchrun unchanged
   std::string mpirun;                      // path of the launcher program; "" means found on PATH
-  int nodes = 1;                           // torchrun: how many are started, each with its share of the ranks
+  int nodes = 1;                           // torchrun: number of torchruns, each with its share of the ranks
   std::string torchrun;                    // path of torchrun, or of a Python that has torch; "" means found
   std::map<std::string, std::string> env;
   std::string cwd;
   int restarts = 0;
   Duration wall{0};
-  Duration slow_after{0}, hung_after{0};  // the least patience of inferred findings; 0: the diagnosis' own
+  Duration slow_after{0}, hung_after{0};  // the minimum patience of inferred findings; 0: the diagnosis' own
   bool order_free = false;
   Markers markers;
   std::vector<std::string> needs;  // "mpi", "torch", "nccl >= 2.27" ...: missing means skipped (77)
   bool cuda_double = false;        // over the double of CUDA (harness/gpuless), not the machine's own
-  std::string nccl;                // which NCCL over the double: "2.22.3"; "" the newest that `needs` allow
+  std::string nccl;                // NCCL version over the double: "2.22.3"; "" the newest that `needs` allow
   SourcePos pos;
 };
 
@@ -150,13 +150,13 @@ struct Tooth {
   SourcePos pos;
 };
 
-struct Variant {  // one way in which the scenario is run, when it is run in several
+struct Variant {  // one of several ways to run the scenario
   std::string id;
   std::vector<std::string> args;
   std::map<std::string, std::string> env;
   std::optional<int> ranks;
   std::vector<std::pair<std::string, Value>> set;  // "workload.command" -> new value
-  int times = 1;                                   // how often: durations have a spread
+  int times = 1;                                   // number of runs: durations vary
   SourcePos pos;
 };
 
@@ -175,7 +175,7 @@ struct Scenario {
   std::optional<Bug> bug;
   std::vector<ExpectationSpec> expect;
   std::vector<Tooth> teeth;
-  std::vector<Variant> variants;  // none: it is run once, as it stands
+  std::vector<Variant> variants;  // none: it is run once, unchanged
   MustBe must_be;
   std::string file;  // "" for the one-line form
   std::string text;  // the source, for the digest and the run directory

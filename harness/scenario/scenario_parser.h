@@ -1,5 +1,5 @@
-// scenario_parser: text -> Scenario, or every mistake in it with its place. Needs no catalogue:
-// whether kinds, oracles and their parameters exist is validate.h's question.
+// scenario_parser: text -> Scenario, or every mistake in it with its place. Needs no catalogue: validate.h
+// checks whether kinds, oracles and their parameters exist.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ ParsedScenario read_scenario_tree(const Value& root, const std::string& file, co
 Result<Scenario> parse_scenario(const std::string& text, const std::string& file);
 Result<Scenario> load_scenario(const std::string& path);
 
-// The text of a scenario file; refuses what cannot be one before reading it.
+// The text of a scenario file; refuses a file that cannot be a scenario before reading it.
 Result<std::string> read_scenario_file(const std::string& path);
 
 }  // namespace rankfault

@@ -1,4 +1,4 @@
-// schema: the JSON schema of scenario files, for editors, made from what the parser itself uses.
+// schema: the JSON schema of scenario files, for editors, made from the parser's own tables.
 #pragma once
 
 #include "harness/base/json.h"

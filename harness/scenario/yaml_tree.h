@@ -1,4 +1,4 @@
-// yaml_tree: text -> a tree of Values with positions. The only place that sees the YAML library.
+// yaml_tree: text -> a tree of Values with positions. The only place that uses the YAML library.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@ namespace rankfault {
 
 inline constexpr size_t kLargestScenarioBytes = 1 << 20;
 
-// One document. Refused, with the place: more than kLargestScenarioBytes, bytes that are no text,
-// a key given twice, anchors and aliases, nesting deeper than a scenario can be.
+// One document. Refuses, with the place: more than kLargestScenarioBytes, bytes that are not text, a key
+// given twice, anchors and aliases, deeper nesting than a scenario can have.
 Result<Value> read_yaml(const std::string& text, const std::string& file);
 
 // An unquoted scalar as YAML 1.2 reads it: a number, true, false, null or text.

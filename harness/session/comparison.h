@@ -1,5 +1,5 @@
-// Comparison: the runs of all variants of a scenario, in one directory that can be judged wherever it is
-// copied to.
+// Comparison: the runs of all variants of a scenario, in one directory that can be copied anywhere and judged
+// there.
 //
 // DIR/comparison.json lists the runs; each is a run directory of its own, DIR/ID.N.
 #pragma once
@@ -12,12 +12,12 @@ class Comparison {
  public:
   static Result<Comparison> open(const Scenario&, const std::string& dir);  // "" : a fresh one
 
-  // Each variant once, then again those that run more often.
+  // First each variant once, then the variants that run more than once.
   std::vector<std::pair<const Variant*, int>> turns() const;
   const std::string& dir() const { return dir_; }
   std::string run_dir(const Variant&, int n) const;
   void add(const Variant&, int n, UnitResult);
-  void discard() const;  // it and all runs in it
+  void discard() const;  // removes it and all runs in it
   // Judges all of them, and writes result.json.
   Result<RunReport> finish();
 
@@ -35,7 +35,7 @@ class Comparison {
 };
 
 bool is_comparison(const std::string& dir);
-// A finished comparison, judged again from its directory alone.
+// Judges a finished comparison again, from its directory alone.
 Result<RunReport> judge_comparison_dir(const std::string& dir);
 
 }  // namespace rankfault

@@ -1,4 +1,4 @@
-// FinishedRun: a run that is over, and what was judged of it from its directory alone.
+// FinishedRun: a run that is over, and its judgement, made from its directory alone.
 #pragma once
 
 #include <memory>

@@ -7,18 +7,18 @@ namespace rankfault {
 
 struct Rung {
   int ranks = 0;
-  std::string refused;  // "": it was run; else why the scenario cannot be at this size
+  std::string refused;  // "": it was run; else why the scenario is not possible at this size
   UnitResult unit;
 };
 
 struct LadderResult {
-  std::vector<Rung> rungs;  // from the smallest size up; without those an interrupt left out
-  int exit_code = 0;        // as of several scenarios; a refused size counts for nothing
+  std::vector<Rung> rungs;  // from the smallest size up; without those that an interrupt left out
+  int exit_code = 0;        // as for several scenarios; a refused size does not count
 
-  const Rung* first_failure() const;  // the smallest size whose outcome is not as it must be; null
+  const Rung* first_failure() const;  // the smallest size whose outcome is not as it must be; null: none
 };
 
-// Launches nothing before every size was planned. An error where no size can be.
+// Plans every size before it launches anything. An error when no size is possible.
 Result<LadderResult> run_ladder(const Scenario&, std::vector<int> sizes, const RunFunction&,
                                 const SessionOptions&);
 

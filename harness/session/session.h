@@ -1,4 +1,4 @@
-// session: all scenarios of one command, in order or side by side, and the exit code of it all.
+// session: all scenarios of one command, in order or side by side, and the exit code of the command.
 #pragma once
 
 #include "harness/session/unit.h"
@@ -10,14 +10,14 @@ struct SessionResult {
   int exit_code = 0;
 };
 
-// Launches nothing before every scenario was planned once.
+// Plans every scenario once before it launches anything.
 Result<SessionResult> run_session(const std::vector<Scenario>&, const RunFunction&, const SessionOptions&);
 
 // The code of one unit, and of all: the first that applies of 70, 64, 71, 3, 1, 2, 77 (all were), 0.
 int exit_code_of(const UnitResult&, bool by_verdict);
 int merged_exit_code(const std::vector<int>& codes);
 
-// A finished run, judged again from its directory alone. Of a comparison there are no facts of one run.
+// Judges a finished run again, from its directory alone. A comparison has no facts of a single run.
 Result<FinishedRun> judge_run(const std::string& run_dir);
 
 }  // namespace rankfault

@@ -1,12 +1,10 @@
-// Square: proves that a tooth bites: defence on and off, fault absent and present.
-//
+// Square: proves that a mutation check (tooth) bites: defence on and off, fault absent and present.
 //              no fault                        fault
 //   on         the reference passes            the scenario is as it must be
 //   off        passes what names no fault      the fault bites, and the named expectation fails
-//
-// For a bug the square is two corners: on, the scenario passes; off, only `blamed` fails, on `none`. For a
-// scenario that has neither fault nor bug, and compares its variants, too: on, it passes; off, the named
-// comparison fails, and each variant is well by itself.
+// For a bug the square has two corners: on, the scenario passes; off, only `blamed` fails, on `none`. A
+// scenario that has neither fault nor bug but compares its variants also has two: on, it passes; off, the
+// named comparison fails, and each variant passes by itself.
 #pragma once
 
 #include "harness/session/unit.h"

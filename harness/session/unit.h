@@ -1,5 +1,5 @@
-// unit: one scenario of a command, with all the runs it needs: its reference, itself, and under
-// --teeth the corners of the square.
+// unit: one scenario of a command, with all the runs it needs: its reference, itself, and under --teeth the
+// corners of the square.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ enum class Keep { kFailed, kAll, kNone };
 struct SessionOptions {
   std::vector<std::pair<std::string, std::string>> set;
   std::string nccl;                  // as in PlanOptions
-  const Variant* variant = nullptr;  // every scenario is run so: a rung of a ladder
+  const Variant* variant = nullptr;  // every scenario runs in this variant: a rung of a ladder
   std::optional<uint64_t> seed;
   bool teeth = false;
   int jobs = 1;
@@ -28,8 +28,8 @@ struct SessionOptions {
   std::string run_dir;  // of a single run; "" : a fresh one
   bool with_agent = true;
   std::function<Status(const Plan&)>
-      can_start;            // asked of all variants before the first is run; may be empty
-  bool by_verdict = false;  // one file was named: the exit code tells its verdict, not its outcome
+      can_start;            // called for all variants before the first is run; may be empty
+  bool by_verdict = false;  // one file was named: the exit code reports its verdict, not its outcome
   const std::atomic<int>* interrupted = nullptr;
   Progress progress;
   std::function<void(const struct UnitResult&)> finished;  // one scenario is done
@@ -37,7 +37,7 @@ struct SessionOptions {
 
 inline constexpr const char* kNoTeeth = "it has no teeth";  // why a scenario is skipped under --teeth
 
-struct ToothRow {  // one tooth of one scenario: the square, and whether it bites
+struct ToothRow {  // one mutation check of one scenario: the square, and whether it bites
   std::string scenario, tooth, must_fail;
   std::string on_quiet, on_fault, off_quiet, off_fault;  // verdicts of the corners; "" not run
   bool bites = false;
@@ -49,12 +49,13 @@ struct ToothRow {  // one tooth of one scenario: the square, and whether it bite
 struct UnitResult {
   RunReport report;  // of the scenario itself; its facts are `facts`
   std::unique_ptr<RunFacts> facts;
-  std::optional<Error> error;  // it could not be run
+  std::optional<Error> error;  // why it could not be run
   std::vector<ToothRow> teeth;
   std::vector<std::string> spare;  // run directories beside its own: reference, corners
 };
 
-// Runs that other runs are compared with, done once a command: by all that could change them.
+// Runs with which other runs are compared. Each runs once a command for each set of settings that could
+// change it.
 class References {
  public:
   References(RunFunction run, const SessionOptions& options) : run_(std::move(run)), options_(options) {}
@@ -64,7 +65,7 @@ class References {
     Judgement judgement;
     std::string cleanup;
   };
-  // `reference_run` is what the run itself is compared with; "" for a first one.
+  // `reference_run` is the reference of the run itself; "" for a first one.
   Result<Entry> get(const Plan& plan, const std::string& run_dir, const std::string& reference_run);
 
  private:
@@ -94,8 +95,8 @@ class UnitRunner {
 RunOptions run_options(const SessionOptions&);
 PlanOptions plan_options(const SessionOptions&);
 
-// Puts the reference's files beside a run, so that the run directory can be judged wherever it is
-// copied to. Links where it can.
+// Puts the reference's files beside a run, so that the run directory can be copied anywhere and judged there.
+// Links files where it can.
 Status keep_reference_beside(const std::string& reference_dir, const std::string& run_dir);
 
 }  // namespace rankfault

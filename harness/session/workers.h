@@ -1,5 +1,5 @@
-// workers: scenarios side by side, each in a process of its own, so that none shares a signal, a
-// guardian or a memory with another. What comes back is where its run lies.
+// workers: runs scenarios side by side, each in a process of its own, so that no two share a signal, a
+// guardian or memory. Each process returns the path of its run.
 #pragma once
 
 #include "harness/session/unit.h"
@@ -7,8 +7,8 @@
 namespace rankfault {
 
 // Runs scenarios[i] for each i of `which`, at most options.jobs at a time. Call before any thread was
-// started. `done` is called in this process, in the order in which they finish; one that was never
-// started (interrupted) is not told.
+// started. Calls `done` in this process, in the order in which they finish, except for scenarios that were
+// never started (interrupted).
 void run_in_workers(const std::vector<Scenario>& scenarios, const std::vector<size_t>& which,
                     const RunFunction&, const SessionOptions&,
                     const std::function<void(size_t, UnitResult)>& done);

@@ -1,4 +1,4 @@
-// devices.h: what the doubled devices are like, for the runtime, the driver and NVML alike.
+// devices.h: the properties of the doubled devices, for the runtime, the driver and NVML.
 #pragma once
 
 namespace gpuless {
@@ -8,7 +8,7 @@ constexpr int kFirstBus = 0x10;  // device n of the machine is on PCI bus kFirst
 constexpr int kDriverVersion = 12010;
 constexpr char kDeviceName[] = "double of a CUDA device";
 
-// Of a device that CUDA_VISIBLE_DEVICES leaves: its bus; and back, -1 when there is none.
+// The bus of a device that CUDA_VISIBLE_DEVICES leaves, and the reverse; -1 when there is none.
 int bus_of(int device);
 int device_on_bus(int bus);
 // By the number of a cudaDeviceAttr; 0 for what the double does not have.

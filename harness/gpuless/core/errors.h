@@ -1,4 +1,4 @@
-// errors.h: CUDA's public error numbers that the double gives, and each thread's last error.
+// errors.h: CUDA's public error numbers that the double returns, and each thread's last error.
 #pragma once
 
 namespace gpuless {
@@ -20,7 +20,7 @@ enum Error : int {
 
 // Keeps `error` as this thread's last error, unless it is success or "not ready"; returns it.
 Error keep(Error error);
-// This thread's last error, which is forgotten with `forget`.
+// This thread's last error; `forget` resets it.
 Error last_error(bool forget);
 const char* error_name(int error);
 const char* error_text(int error);

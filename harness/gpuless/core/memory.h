@@ -1,4 +1,4 @@
-// memory.h: device memory, which is host memory, and how much of it each device has.
+// memory.h: device memory, which is host memory, and how much each device has.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// not_computed.h: kernels that were launched and computed nothing, counted in a file of the job's folder, so
-// that the count is there also after a SIGKILL.
+// not_computed.h: counts the kernels that were launched but computed nothing, in a file of the job's folder,
+// so that the count survives a SIGKILL.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// settings.h: what the environment asks of the double; read once.
+// settings.h: the settings of the double from the environment; read once.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace gpuless {
 enum class Kernels { joined, at_once, never, until_abort };
 
 struct Settings {
-  int machine_devices = 8;            // RANKFAULT_CUDA_DEVICES: what NVML counts
-  std::vector<int> devices;           // those that CUDA_VISIBLE_DEVICES leaves, in its order
+  int machine_devices = 8;            // RANKFAULT_CUDA_DEVICES: number of devices that NVML counts
+  std::vector<int> devices;           // the devices that CUDA_VISIBLE_DEVICES leaves, in its order
   std::size_t memory = 16ul << 30;    // RANKFAULT_CUDA_MEMORY: bytes of one device
   Kernels kernels = Kernels::joined;  // RANKFAULT_CUDA_KERNELS
   std::string folder;                 // RANKFAULT_CUDA_FOLDER: where the ranks of a job meet
@@ -20,11 +20,11 @@ struct Settings {
 
 const Settings& settings();
 
-// What CUDA_VISIBLE_DEVICES (null: not set) leaves of `count` devices: up to the first that is none, as CUDA
-// does.
+// The devices that CUDA_VISIBLE_DEVICES (null: not set) leaves of `count` devices: those before the first
+// invalid one, as CUDA does.
 std::vector<int> visible_devices(const char* list, int count);
 
-// A line about the double on stderr, once for each text.
+// Writes a line about the double to stderr, once for each text.
 void say_once(const std::string& text);
 
 }  // namespace gpuless

@@ -1,4 +1,4 @@
-// streams.h: streams as real queues. Each has a worker, so that what blocks one stream blocks no other.
+// streams.h: streams as real queues. Each has a worker, so that a blocked stream blocks no other.
 #pragma once
 
 #include <chrono>
@@ -21,8 +21,8 @@ struct Place {
   std::uint64_t count = 0;
 };
 
-// Work in a stream. `step` is called at the head of the queue, without a lock, until it answers true; it is
-// called again after announce(). `quick`: may run in the thread that asks for it, when nothing is before it.
+// Work in a stream. `step` is called at the head of the queue, without a lock, until it returns true; it is
+// called again after announce(). `quick`: may run in the calling thread when nothing is before it.
 struct Entry {
   std::function<bool()> step;
   std::vector<Place> after;
@@ -39,7 +39,7 @@ class Stream {
  private:
   friend class Streams;
   const int device_;
-  const bool blocking_;  // takes part in the rules of the legacy default stream
+  const bool blocking_;  // follows the rules of the legacy default stream
   const std::uint64_t id_;
   std::deque<Entry> queue_;
   std::uint64_t asked_ = 0, complete_ = 0;
@@ -60,13 +60,13 @@ class Streams {
   Place enqueue(const StreamPtr& stream, Entry entry);
   Place end_of(const StreamPtr& stream);
   bool reached(const Place& place);
-  // The places in other streams that what is in this stream now waits for.
+  // The places in other streams for which the present entries of this stream wait.
   std::vector<Place> awaited_by(const StreamPtr& stream);
   void wait_for(const Place& place);
-  // All entries of the device (of every device: -1) that are there now.
+  // Waits for all present entries of the device (of every device: -1).
   void wait_for_device(int device);
 
-  // Something that an entry at a head may wait for has changed.
+  // Something has changed for which an entry at a head may wait.
   void announce();
 
  private:

@@ -1,5 +1,5 @@
-// api.h: what the files of the doubled CUDA runtime share: how a function is exported, and how an error is
-// given.
+// api.h: shared by the files of the doubled CUDA runtime: how a function is exported, and how an error is
+// returned.
 #pragma once
 
 #include <cuda.h>
@@ -20,7 +20,8 @@ inline StreamPtr stream_of(cudaStream_t handle) { return Streams::all().of(handl
 
 // A driver function of the double by its name; null: there is none.
 void* driver_function(const char* name);
-// One that says its name and is "not supported"; null: it is not there at all, as in an older driver.
+// A function that prints its name and returns "not supported"; null: it does not exist at all, as in an older
+// driver.
 void* driver_function_not_modelled(const char* name);
 
 }  // namespace gpuless

@@ -17,7 +17,7 @@ namespace gpuless {
 struct Part {
   CommunicatorPtr communicator;
   std::vector<Operation> operations;
-  std::set<Stream*> streams;  // those the calls named; the launch is on one of them
+  std::set<Stream*> streams;  // the streams that the calls named; the launch is on one of them
   Stream* launched_on = nullptr;
   const void* owner = nullptr;  // of its first kernel
   std::vector<Place> after;     // what its first kernel waits for in other streams
@@ -32,7 +32,8 @@ class Batch {
   void remove_last(const CommunicatorPtr& communicator);
   bool empty() const { return parts_.empty(); }
   std::vector<std::unique_ptr<Part>>& parts() { return parts_; }
-  // At the head of `stream`: all that was launched there goes on together. True: all of `part` is complete.
+  // Called at the head of `stream`: advances everything that was launched there. True: all of `part` is
+  // complete.
   bool step(Part& part, Stream* stream);
 
   std::mutex mutex;
@@ -42,25 +43,26 @@ class Batch {
 };
 using BatchPtr = std::shared_ptr<Batch>;
 
-// What a thread asks of NCCL, in order. Every call is noted before NCCL sees it, and then settled with NCCL's
-// answer.
+// The calls that a thread makes to NCCL, in order. Every call is noted before NCCL sees it, and then settled
+// with NCCL's result.
 void begin_group();
 void note(Operation operation, const StreamPtr& stream);
 // `accepted`: NCCL took the call (success, or in progress). `later`: a kernel may come after the call has
 // returned.
 void settle_call(const CommunicatorPtr& communicator, bool accepted, bool later);
-// The outermost end of a group: announce before, settle after.
+// The outermost end of a group: close_group before NCCL sees it, settle_group after.
 void close_group();
 void settle_group(bool accepted, bool later);
 // A simulated group puts nothing on streams.
 void drop_group();
-// The communicator is gone: nothing is launched for it any more. The next one may have its memory, and its
-// streams', and so the same words in its kernels.
+// The communicator is gone: nothing more is launched for it. The next communicator may get its memory and its
+// streams' memory, and so have the same words in its kernels.
 void end_launches_of(const CommunicatorPtr& communicator);
 
-// A kernel of NCCL was launched on `stream`: puts what it stands for there. False: no call is known for it.
-// `owner`: the first word of the kernel's parameters, in which NCCL gives the communicator's object on the
-// device. It is only compared: kernels of one communicator have the same one. Null: not known.
+// A kernel of NCCL was launched on `stream`: puts the operations of that kernel into the stream. False: no
+// call is known for it. `owner`: the first word of the kernel's parameters, in which NCCL passes the
+// communicator's object on the device. It is only compared: kernels of one communicator have the same one.
+// Null: not known.
 bool launch_collective(const StreamPtr& stream, const void* owner);
 
 struct Counts {

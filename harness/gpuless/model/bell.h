@@ -1,11 +1,11 @@
-// bell.h: how the processes of a job tell each other that something changed: a word in a file, as a futex.
+// bell.h: how the processes of a job signal a change to each other: a word in a file, as a futex.
 #pragma once
 
 #include <string>
 
 namespace gpuless {
 
-// Opens FOLDER/bell once; from then on its ringing, by any process, is announced to this process's streams.
+// Opens FOLDER/bell once. From then on, when any process rings it, this process's streams are notified.
 void open_bell(const std::string& folder);
 void ring_bell();
 

@@ -1,5 +1,5 @@
-// communicator.h: what the model knows of each communicator: its key, which all its ranks work out alike, and
-// its page.
+// communicator.h: what the model knows about each communicator: its key, which all its ranks compute alike,
+// and its page.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ struct Communicator {
   std::uint64_t key = 0;
   int rank = -1, ranks = 0, device = 0;
   std::atomic<bool> aborted{false};
-  const void* kernel_owner = nullptr;  // batch.cc: what its kernels have shown of it; null before
+  const void* kernel_owner = nullptr;  // batch.cc: the owner word that its kernels have shown; null before
   std::unique_ptr<Page> page;          // null for one rank alone, and until the first operation
 
   // Under `mutex`: numbers given to operations at their launch, and how many are complete.
@@ -41,7 +41,7 @@ using CommunicatorPtr = std::shared_ptr<Communicator>;
 std::uint64_t key_of(const void* bytes, std::size_t size);
 std::uint64_t child_key(Communicator& parent, std::uint64_t what, std::uint64_t which);
 
-// By the handle that the program has. A non-blocking init stores the handle before it returns.
+// By the program's handle. A non-blocking init stores the handle before it returns.
 void add_communicator(const void* handle, std::uint64_t key);
 CommunicatorPtr communicator_of(const void* handle);
 void forget_communicator(const void* handle);

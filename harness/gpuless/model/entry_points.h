@@ -1,10 +1,10 @@
-// entry_points.h: what the doubled libraries ask of the model by C names, so that a test can ask, too.
+// entry_points.h: functions of the model with C names, for the doubled libraries and for tests.
 #pragma once
 
 #include <cstdint>
 
 extern "C" {
-// Calls of NCCL accepted, kernels launched for them, calls for which none came, and kernels of others: in
-// this order.
+// In this order: calls of NCCL accepted, kernels launched for them, calls without a kernel, and kernels of
+// others.
 void rankfault_cuda_counts(std::uint64_t out[4]);
 }

@@ -1,4 +1,5 @@
-// launch.h: a kernel was launched: a collective's, which the model knows, or another's, which does nothing.
+// launch.h: handles a kernel launch: a collective's kernel, which the model knows, or any other, which does
+// nothing.
 #pragma once
 
 #include "harness/gpuless/core/errors.h"
@@ -9,8 +10,8 @@ namespace gpuless {
 // `inside`: an address in the library whose kernels stand for collectives.
 void name_collective_library(const void* inside);
 
-// A kernel of that library without a call that the model knows is refused by name: its result would be used.
-// `parameters` points to the kernel's first parameter; null when that is not known.
+// Refuses, with a message, a kernel of that library without a call that the model knows: the program would
+// use its result. `parameters` points to the kernel's first parameter; null when that is not known.
 Error launch(const void* kernel, const StreamPtr& stream, const void* parameters);
 
 }  // namespace gpuless

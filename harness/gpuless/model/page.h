@@ -1,4 +1,4 @@
-// page.h: where the ranks of a communicator meet: a page of counters, and files with what each gives.
+// page.h: where the ranks of a communicator meet: a page of counters, and files with the data of each rank.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ enum class Function : std::uint32_t {
   receive,
 };
 
-// What must be the same on every rank of a collective.
+// What must be equal on every rank of a collective.
 struct Signature {
   Function function = Function::all_reduce;
   std::uint32_t type = 0, reduction = 0;
@@ -31,14 +31,13 @@ struct Signature {
   bool operator==(const Signature&) const = default;
 };
 
-// Maps `bytes` of a file, made when it is not there. Shared with all processes; ends the process when it
-// cannot.
+// Maps `bytes` of a file, which is made when absent. Shared with all processes; ends the process on failure.
 void* map_file(const std::string& path, std::size_t bytes);
 
-// The page of one communicator, of `ranks` ranks.
-// A rank that has reached its k-th collective at the head of its stream has arrived = k + 1, and what it
-// gives lies in its slot k mod 2. Two slots are enough: nobody reaches k + 2 before all have reached k + 1,
-// and so read k.
+// The page of one communicator of `ranks` ranks.
+// A rank that has reached its k-th collective at the head of its stream has arrived = k + 1, and its data
+// lies in its slot k mod 2. Two slots are enough: no rank reaches k + 2 before all have reached k + 1, and so
+// have read k.
 class Page {
  public:
   Page(const std::string& folder, std::uint64_t key, int ranks);
@@ -48,7 +47,7 @@ class Page {
   int ranks() const { return ranks_; }
   void arrive(int rank, std::uint64_t k, const Signature& signature);
   bool arrived(int rank, std::uint64_t k) const;
-  // What `rank` said of its k-th collective; only where it is the last that it reached.
+  // What `rank` stated about its k-th collective; only if that is the last one it reached.
   bool agrees(int rank, std::uint64_t k, const Signature& signature) const;
 
   std::atomic<std::uint64_t>& sent(int from, int to) { return pair(0, from, to); }

@@ -1,4 +1,4 @@
-// reduce.h: the element types and reductions that NCCL has, computed on the host.
+// reduce.h: NCCL's element types and reductions, computed on the host.
 #pragma once
 
 #include <cstddef>
@@ -24,17 +24,19 @@ enum class Type : std::uint32_t {
 constexpr std::uint32_t kTypes = 12;
 std::size_t bytes_of(Type type);
 
-// The numbers of ncclRedOp_t; a custom one multiplies what each rank gives by that rank's factor, then sums.
+// The numbers of ncclRedOp_t. A custom reduction multiplies each rank's data by that rank's factor, then
+// sums.
 enum class Reduction : std::uint32_t { sum = 0, product, max, min, average, scaled_sum };
 
-// Into `total`, which holds what the ranks before gave: element by element, rounded after each step.
+// Reduces into `total`, which holds the result of the ranks before: element by element, rounded after each
+// step.
 void reduce_into(void* total, const void* next, std::size_t count, Type type, Reduction reduction);
 
-// What a rank gives, before the sum: average multiplies by 1 / ranks where the type is a float, scaled_sum by
-// *factor.
+// Prepares a rank's data before the sum: average multiplies by 1 / ranks if the type is a float, scaled_sum
+// by *factor.
 void prepare(void* values, std::size_t count, Type type, Reduction reduction, const void* factor, int ranks);
 
-// The sum, after all ranks: average of whole numbers divides.
+// Finishes the sum after all ranks: average of integers divides.
 void finish(void* total, std::size_t count, Type type, Reduction reduction, int ranks);
 
 }  // namespace gpuless

@@ -8,8 +8,8 @@
 
 namespace gpuless {
 
-// `Infinite`: the highest exponent means infinity and NaN. Else (8 bits, 4 of exponent) only all ones is NaN,
-// and what is too large becomes the largest number.
+// `Infinite`: the highest exponent means infinity and NaN. Otherwise (8 bits, 4 of exponent) only all ones is
+// NaN, and numbers that are too large become the largest number.
 template <class Bits, int Exponent, int Mantissa, bool Infinite>
 struct SmallFloat {
   Bits bits;
@@ -40,7 +40,7 @@ struct SmallFloat {
     int rounded = kTop << Mantissa;  // infinity
     if (!std::isinf(size)) {
       int exponent = size == 0 ? 1 - kBias : std::max(std::ilogb(size), 1 - kBias);
-      // in units of the last place; a carry into the exponent comes out right by itself
+      // in units of the last place; a carry into the exponent gives the right result by itself
       int units = static_cast<int>(std::nearbyint(std::ldexp(size, Mantissa - exponent)));
       rounded = units + ((exponent + kBias - 1) << Mantissa);
       if (Infinite && rounded > kLargest) rounded = kTop << Mantissa;

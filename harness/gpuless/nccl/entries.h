@@ -1,4 +1,4 @@
-// entries.h: how the model takes over a public function of NCCL, under both of its names.
+// entries.h: how the model replaces a public function of NCCL, under both of its names.
 #pragma once
 
 #include <nccl.h>
@@ -23,12 +23,12 @@ namespace gpuless {
 
 inline bool accepted(ncclResult_t r) { return r == ncclSuccess || r == ncclInProgress; }
 
-// The communicator of a handle, its rank and page known. Null: not ready, or not made through an entry of
-// ours.
+// The communicator of a handle, with known rank and page. Null: not ready, or not made through one of our
+// entries.
 CommunicatorPtr ready_communicator(ncclComm_t handle);
-// The same without asking NCCL anything.
+// The same without a call to NCCL.
 CommunicatorPtr known_communicator(ncclComm_t handle);
-// Takes up those made in a group, now that NCCL has stored their handles.
+// Registers the communicators made in a group, after NCCL has stored their handles.
 void adopt_communicators();
 
 }  // namespace gpuless

@@ -1,4 +1,4 @@
-// compare: what of the oracle stands in a file of its own: the check of its parameters.
+// compare: the check of this oracle's parameters, which is in a file of its own.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// ended: what `ended`, `finished` and `reference` share: one rank's end against what is wanted.
+// ended: shared by `ended`, `finished` and `reference`: compares one rank's end with the expected one.
 #pragma once
 
 #include <optional>

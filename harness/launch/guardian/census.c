@@ -12,7 +12,7 @@
 
 #include "unix_sockets.h"
 
-/* File systems stamp with the coarse clock: allow one tick of the slowest kernel. */
+/* File times come from the coarse clock: allow one tick of the slowest kernel. */
 #define COARSE_CLOCK_NS 10000000
 
 void rf_census_began(struct rf_census* c, int64_t realtime_ns) {
@@ -86,7 +86,7 @@ static int is_watched(const struct rf_census* c, const char* path) {
   return !is_below(path, c->run_dir) && !is_below(path, c->tmp_dir) && !strchr(path, '\n');
 }
 
-/* All that is not on disk yet, with one write, or nothing of it. */
+/* Writes all lines that are not on disk yet with one write, or none of them. */
 static void write_unlisted(struct rf_census* c) {
   const off_t end = lseek(c->undo_fd, 0, SEEK_END);
   const ssize_t n = write(c->undo_fd, c->unlisted, c->unlisted_bytes);
@@ -124,7 +124,7 @@ static int remember(struct rf_census* c, const struct rf_file_id* id, int tempor
   return 1;
 }
 
-/* `ino` is what the descendant holds; 0: not known (a socket's file has another inode). */
+/* `ino` is the inode that the descendant holds; 0: not known (a socket's file has another inode). */
 static void consider(struct rf_census* c, const char* path, uint64_t ino, uid_t owner, enum held how) {
   struct statx st;
   if (!is_watched(c, path) || is_named(c, path)) return;
@@ -154,9 +154,9 @@ static void look_at_maps(struct rf_census* c, int pid, uid_t owner) {
     char perms[8];
     unsigned long long ino;
     int at = 0;
-    if (!strstr(line, " /dev/shm/") && !strstr(line, "/tmp/")) continue; /* most lines, and sooner */
+    if (!strstr(line, " /dev/shm/") && !strstr(line, "/tmp/")) continue; /* skips most lines quickly */
     if (sscanf(line, "%*s %7s %*s %*s %llu %n", perms, &ino, &at) < 2 || !at || ino == 0) continue;
-    if (perms[1] != 'w' || perms[3] != 's') continue; /* private or read-only: not its maker's */
+    if (perms[1] != 'w' || perms[3] != 's') continue; /* private or read-only: the process is not its maker */
     line[strcspn(line, "\n")] = 0;
     consider(c, line + at, ino, owner, HELD_MAPPED);
   }
@@ -182,7 +182,7 @@ static void look_at_descriptors(struct rf_census* c, int pid, uid_t owner, struc
       continue;
     }
     if (!is_watched(c, path)) continue;
-    /* The link's own mode says how the file was opened. */
+    /* The link's own mode tells how the file was opened. */
     if (fstatat(dirfd(dir), e->d_name, &link, AT_SYMLINK_NOFOLLOW) || !(link.st_mode & S_IWUSR)) continue;
     if (fstatat(dirfd(dir), e->d_name, &file, 0) || !S_ISREG(file.st_mode)) continue;
     consider(c, path, file.st_ino, owner, HELD_OPEN);
@@ -190,7 +190,7 @@ static void look_at_descriptors(struct rf_census* c, int pid, uid_t owner, struc
   closedir(dir);
 }
 
-/* What was made and abandoned between two looks is still there. */
+/* A file that was made and abandoned between two looks is still there. */
 static void look_at_own_shm(struct rf_census* c) {
   char path[4096];
   DIR* dir = opendir("/dev/shm");

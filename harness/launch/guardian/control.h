@@ -1,8 +1,8 @@
-/* control.h: the guardian's hand on the control page. */
+/* control.h: the guardian's access to the control page. */
 #ifndef RANKFAULT_GUARDIAN_CONTROL_H
 #define RANKFAULT_GUARDIAN_CONTROL_H
 
-/* Says that the harness is gone, and wakes every parked thread. No page at `path`: nothing to do. */
+/* Marks the harness as gone, and wakes every parked thread. Does nothing if there is no page at `path`. */
 void rf_control_release_all(const char* path);
 
 #endif

@@ -1,7 +1,8 @@
 /* ending.c: reaping, and ending every process of the job.
  *
- * The hard end is: stop all, so that nothing forks or makes files any more; look at what they hold;
- * kill; and again, until the kernel says that we have no child, which as a subreaper means no descendant. */
+ * The hard end stops all processes, so that none forks or makes files any more, looks at what they hold,
+ * and kills them. It repeats this until the kernel reports that we have no child, which for a subreaper
+ * means no descendant. */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -16,8 +17,9 @@
 #define KILL_BOUND_NS 30000000000ull
 #define FREEZE_BOUND_NS 200000000ull
 
-/* Ranks that yield without end keep others from the processor; what stops them comes first. That is over
- * after FREEZE_BOUND_NS, and what is long, the look at their files, is ordinary again. */
+/* Ranks that yield endlessly keep others from the processor, so the code that stops them runs with
+ * priority. The priority ends after FREEZE_BOUND_NS; the long part, the look at their files, is ordinary
+ * again. */
 static void come_first(int yes) {
   const struct sched_param priority = {.sched_priority = yes};
   if (!getenv("RANKFAULT_NO_REALTIME"))
@@ -78,7 +80,7 @@ static int count_signalled(struct rf_guardian* g, int pid) {
   return 1;
 }
 
-/* How many of them had not been signalled before. */
+/* Returns how many of them had not been signalled before. */
 static int signal_all(struct rf_guardian* g, int signal) {
   struct rf_proc* list;
   int fresh = 0;
@@ -111,7 +113,7 @@ void rf_kill_hard(struct rf_guardian* g) {
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
-    sigtimedwait(&child, NULL, &tick); /* blocked, so it also wakes us when it is pending */
+    sigtimedwait(&child, NULL, &tick); /* blocked, so that a pending one also wakes us */
     if (signal_all(g, SIGKILL) > 0) {
       rf_stop_all(g);
       rf_census_take(&g->census);

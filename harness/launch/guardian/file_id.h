@@ -1,5 +1,5 @@
-/* file_id.h: what tells a file from a later one of the same name. Device and inode alone do not: ext4 gives
- * an inode's number to the next file at once. */
+/* file_id.h: what distinguishes a file from a later one of the same name. Device and inode alone do not:
+ * ext4 reuses an inode number for the next file at once. */
 #ifndef RANKFAULT_GUARDIAN_FILE_ID_H
 #define RANKFAULT_GUARDIAN_FILE_ID_H
 
@@ -10,7 +10,7 @@
 
 struct rf_file_id {
   uint64_t dev, ino;
-  uint64_t born; /* CLOCK_REALTIME, ns; 0 where the file system does not keep it */
+  uint64_t born; /* CLOCK_REALTIME, ns; 0 if the file system does not keep it */
 };
 
 static inline struct rf_file_id rf_id_of_file(const struct statx* st) {
@@ -24,7 +24,7 @@ static inline int rf_same_file(const struct rf_file_id* a, const struct rf_file_
   return a->dev == b->dev && a->ino == b->ino && a->born == b->born;
 }
 
-/* 0 when there is something at `path`, which is not followed when it is a link. */
+/* 0 when there is something at `path`; does not follow a link. */
 static inline int rf_file_at(const char* path, struct statx* st) {
   return statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, st);
 }

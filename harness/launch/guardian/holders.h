@@ -1,4 +1,4 @@
-/* holders.h: does a process that is not the job's use a file now? */
+/* holders.h: does a process outside the job use a file now? */
 #ifndef RANKFAULT_GUARDIAN_HOLDERS_H
 #define RANKFAULT_GUARDIAN_HOLDERS_H
 
@@ -13,7 +13,7 @@ struct rf_held {
   int holder; /* out: the pid of a process outside that has it open or mapped; 0: none that we may see */
 };
 
-/* One look at every process that neither is nor descends from `root` (0: at every process but us). */
+/* Looks once at every process that neither is nor descends from `root` (0: every process but us). */
 void rf_find_holders(int root, struct rf_held*, size_t);
 
 #endif

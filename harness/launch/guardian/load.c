@@ -1,5 +1,5 @@
-/* load.c: busy processes beside the job, on the cores that one of its processes may use. They are no part of
- * it, and end when they are told to, or with us. */
+/* load.c: busy processes beside the job, on the cores that one of its processes may use. They are not part
+ * of the job, and end on request or with us. */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -52,7 +52,7 @@ int rf_load_begin(struct rf_guardian* g, uint32_t tag, int pid, int per_core) {
     for (int i = 0; CPU_ISSET(core, &cores) && i < per_core; ++i) {
       const int error = start_one(g, core, tag);
       if (!error) continue;
-      rf_load_end(g, tag); /* a part of it is another load than was asked for */
+      rf_load_end(g, tag); /* a part of it is another load than the requested one */
       return error;
     }
   return 0;
@@ -71,7 +71,7 @@ void rf_load_end(struct rf_guardian* g, uint32_t tag) {
   g->busy_count = kept;
 }
 
-/* Somebody else ended it, and its number may be another's now. */
+/* Another function reaped it, and its pid may belong to another process now. */
 int rf_load_ended(struct rf_guardian* g, int pid) {
   for (size_t i = 0; i < g->busy_count; ++i)
     if (g->busy[i].pid == pid) {

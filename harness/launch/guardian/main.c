@@ -1,8 +1,8 @@
-/* rankfault-guardian: the ancestor of every process of a job. It starts them, reaps them, tells their
- * ends, and when the tool is gone ends all of them and takes back what the run did to the host.
+/* rankfault-guardian: the ancestor of every process of a job. It starts them, reaps them and reports their
+ * ends. When the tool is gone, it ends all of them and undoes what the run did to the host.
  *
- * It is a program of its own, with libc only, so that nothing that can go wrong in the tool goes wrong
- * here, and it outlives the tool's SIGKILL. Protocol: guardian_protocol.h. */
+ * It is a program of its own, with libc only, so that an error in the tool cannot affect it, and it
+ * survives the tool's SIGKILL. Protocol: guardian_protocol.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -31,7 +31,7 @@
   2000000000ull /* a backstop: new names in /dev/shm and the /tmp folders wake us at once */
 #define CENSUS_PAUSE_NS 10000000ull
 #define CENSUS_BURST_NS 100000000ll
-#define CENSUS_REST 200 /* times as long as the CPU time of a look */
+#define CENSUS_REST 200 /* times the CPU time of a look */
 
 static void do_spawn(struct rf_guardian* g, const struct rf_guardian_packet* in, char* texts, size_t bytes) {
   struct rf_guardian_packet out = {.message = RF_G_REFUSED, .tag = in->tag, .a = EINVAL};
@@ -80,10 +80,8 @@ static uint64_t cpu_time_ns(void) {
   return (uint64_t)used.tv_sec * 1000000000ull + (uint64_t)used.tv_nsec;
 }
 
-/* The CPU time that looks may take: it grows by a two-hundredth of the time that passes. A job that comes up,
- * or an operation that makes a segment, is looked at name by name; a neighbour that makes files all day is
- * not.
- */
+/* The CPU time that looks may take: it grows by 1/200 of the time that passes. A job that starts, or an
+ * operation that makes a segment, is looked at name by name; a neighbour that makes files all day is not. */
 static int64_t census_credit(struct rf_guardian* g) {
   const uint64_t now = rf_now_ns();
   g->census_credit += (int64_t)((now - g->census_credit_at) / CENSUS_REST);
@@ -93,7 +91,7 @@ static int64_t census_credit(struct rf_guardian* g) {
 }
 
 static void look(struct rf_guardian* g) {
-  const uint64_t began = cpu_time_ns(); /* on a busy machine a look takes long, and costs no more */
+  const uint64_t began = cpu_time_ns(); /* on a busy machine a look takes long but costs no more */
   rf_census_take(&g->census);
   const uint64_t cost = cpu_time_ns() - began;
   g->census_credit -= (int64_t)cost;
@@ -101,8 +99,8 @@ static void look(struct rf_guardian* g) {
       rf_now_ns() + (cost * CENSUS_REST > CENSUS_PERIOD_NS ? cost * CENSUS_REST : CENSUS_PERIOD_NS);
 }
 
-/* Looked for at once: its maker may be killed within milliseconds. And once more, since the kernel tells of a
- * name before its maker holds a descriptor. */
+/* Looks at once, because the maker may be killed within milliseconds, and once more, because the kernel
+ * reports a name before its maker holds a descriptor. */
 static void name_appeared(struct rf_guardian* g) {
   if (census_credit(g) > 0) look(g);
   const int64_t credit = census_credit(g);
@@ -111,7 +109,7 @@ static void name_appeared(struct rf_guardian* g) {
 }
 
 static void undo(struct rf_guardian* g, int leave) {
-  char open_list[64]; /* also when somebody removed its name */
+  char open_list[64]; /* works even if its name was removed */
   snprintf(open_list, sizeof open_list, "/proc/self/fd/%d", g->census.undo_fd);
   const struct rf_undo_run run = {.undo_path = open_list,
                                   .unlisted = g->census.unlisted,
@@ -152,21 +150,21 @@ static int mount_all(const struct rf_guardian* g) {
   return 0;
 }
 
-/* A folder that something is mounted on cannot be removed. */
+/* A folder on which something is mounted cannot be removed. */
 static void unmount_all(const struct rf_guardian* g) {
   for (char** mount = g->mounts; *mount; mount += 2)
     if (strcmp(*mount, "/dev/shm") && rf_unmount(*mount)) perror(*mount);
 }
 
 static void end_job(struct rf_guardian* g) {
-  /* Stopped first: a thread we release must not do what it was parked to do without us. */
+  /* Stopped first: a thread that we release must not do without us what it was parked for. */
   rf_stop_all(g);
   rf_control_release_all(g->control_path);
   rf_kill_hard(g);
   rf_kill_over(g);
 }
 
-/* `leave`: the job ended by itself; what it left running and lying is its own affair. */
+/* `leave`: the job ended by itself; the processes and files that it left are left alone. */
 static void finish(struct rf_guardian* g, int leave) {
   rf_load_end(g, 0);
   if (leave)
@@ -175,7 +173,7 @@ static void finish(struct rf_guardian* g, int leave) {
     end_job(g);
   unmount_all(g);
   undo(g, leave);
-  while (g->queue && g->socket >= 0) { /* bounded: a tool that does not read for 10 s is as good as gone */
+  while (g->queue && g->socket >= 0) { /* bounded: a tool that does not read for 10 s counts as gone */
     struct pollfd out = {.fd = g->socket, .events = POLLOUT};
     if (poll(&out, 1, 10000) <= 0) break;
     rf_flush(g);
@@ -196,7 +194,7 @@ static int drain(int fd) {
   return any;
 }
 
-/* What was made while a look was under way may have been missed by it. */
+/* A look may have missed files that were made while it was in progress. */
 static void look_until_quiet(struct rf_guardian* g) {
   drain(g->files);
   for (int looks = 0; looks == 0 || (looks < 4 && drain(g->files)); ++looks) look(g);
@@ -279,7 +277,7 @@ static int watch_signals(void) {
   return signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* The tool made the socket pair, so the kernel knows its pid also when it died before we ran. */
+/* The tool made the socket pair, so the kernel knows its pid even if it died before we ran. */
 static int watch_tool(int socket) {
   struct ucred maker;
   socklen_t bytes = sizeof maker;
@@ -320,7 +318,7 @@ int main(int argc, char** argv) {
   g.tmp_dir = argv[5];
   g.queue_end = &g.queue;
   g.mounts = argv + 7;
-  if (mount_all(&g)) { /* before anybody looks into them */
+  if (mount_all(&g)) { /* before any process looks into them */
     perror("a small file system of its own");
     return 70;
   }

@@ -10,7 +10,7 @@
 
 int rf_own_mounts(void) {
   if (unshare(CLONE_NEWNS)) return -1;
-  /* Else the mounts would spread to the host's name space. */
+  /* Otherwise the mounts would spread to the host's name space. */
   return mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL);
 }
 
@@ -22,5 +22,5 @@ int rf_mount_small(const char* path, uint64_t bytes) {
   return mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV, options);
 }
 
-/* Also while somebody who does not end has files open in it. */
+/* Works even while a process that does not end has files open in it. */
 int rf_unmount(const char* path) { return umount2(path, MNT_DETACH); }

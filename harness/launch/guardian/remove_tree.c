@@ -16,7 +16,7 @@ static int empty_dir(int fd, dev_t dev, int* first_error) {
     close(fd);
     return -1;
   }
-  fchmod(fd, 0700); /* the job may have taken our own right to it */
+  fchmod(fd, 0700); /* the job may have removed our own permission */
   for (struct dirent* e; (e = readdir(dir));) {
     if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
     if (unlinkat(dirfd(dir), e->d_name, 0) == 0) continue;

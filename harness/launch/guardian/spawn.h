@@ -5,24 +5,25 @@
 #include <signal.h>
 #include <stddef.h>
 
-/* What the guardian was started with, and rankfault before it: signals that were ignored or blocked then, and
- * descriptors from 3 on, which are all that it has open across an exec. A watched job gets them. */
+/* What the guardian, and rankfault before it, was started with: the signals that were ignored or blocked
+ * then, and the descriptors from 3 on, which are all that it keeps open across an exec. A watched job gets
+ * them. */
 struct rf_inherited {
   sigset_t ignored, blocked;
 };
-void rf_read_inherited(struct rf_inherited*); /* before any signal is handled */
+void rf_read_inherited(struct rf_inherited*); /* call before any signal is handled */
 
 struct rf_spawn {
   const char *cwd, *out, *err; /* "" : inherited; out equal to err: one file */
   char **argv, **env;          /* ended by null; they point into the packet */
 };
 
-/* Takes the packet's texts apart; 0, or -1 when it is malformed. Frees nothing on failure. */
+/* Splits the packet's texts; 0, or -1 when the packet is malformed. Frees nothing on failure. */
 int rf_spawn_parse(char* texts, size_t bytes, int argc, int envc, struct rf_spawn*);
 void rf_spawn_free(struct rf_spawn*);
 
-/* The pid; or -1 with *error = errno of the call that refused, and *tried naming it. `inherited`: null for a job that
- * starts from nothing. */
+/* The pid; or -1, with *error the errno of the call that refused and *tried its name. `inherited`: null
+ * for a job that inherits nothing. */
 int rf_spawn_run(const struct rf_spawn*, const struct rf_inherited* inherited, int* error, char* tried,
                  size_t tried_bytes);
 

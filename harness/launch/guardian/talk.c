@@ -1,4 +1,4 @@
-/* talk.c: the guardian's side of the line to the tool. A tool that is stopped must not stop us. */
+/* talk.c: the guardian's side of the connection to the tool. A stopped tool must not stop us. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "guardian.h"
 
-/* 1 when done with the packet (sent, or nobody is there). */
+/* 1 when done with the packet (sent, or the tool is gone). */
 static int try_send(struct rf_guardian* g, const void* data, size_t bytes) {
   if (g->socket < 0) return 1;
   if (send(g->socket, data, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return 1;
@@ -23,7 +23,7 @@ void rf_flush(struct rf_guardian* g) {
   }
 }
 
-/* The kernel refuses packets beyond its limit for a socket, 208 KiB where nobody changed that. */
+/* The kernel refuses packets larger than its limit for a socket, which is 208 KiB by default. */
 #define LINES_BYTES ((size_t)64 * 1024)
 
 void rf_say(struct rf_guardian* g, const struct rf_guardian_packet* packet, const char* text, size_t bytes) {

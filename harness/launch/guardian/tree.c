@@ -25,7 +25,7 @@ static int read_stat(const char* path, struct rf_proc* proc) {
   close(fd);
   if (n <= 0) return -1;
   text[n] = 0;
-  const char* p = strrchr(text, ')'); /* the name may hold anything, also ") R 1" */
+  const char* p = strrchr(text, ')'); /* the name may contain anything, even ") R 1" */
   unsigned long long start = 0;
   if (!p || sscanf(p + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
                    &proc->state, &proc->ppid, &start) != 3)

@@ -1,4 +1,4 @@
-/* tree.h: who descends from the guardian now, and signals to exactly those. */
+/* tree.h: which processes descend from the guardian now, and signals to exactly those. */
 #ifndef RANKFAULT_GUARDIAN_TREE_H
 #define RANKFAULT_GUARDIAN_TREE_H
 
@@ -21,14 +21,14 @@ uint64_t rf_now_ns(void); /* CLOCK_MONOTONIC */
 /* 0, or -1 when there is no such process. */
 int rf_proc_read(int pid, struct rf_proc*);
 
-/* All descendants of `root`, zombies included; *list is malloc'ed. */
+/* All descendants of `root`, including zombies; *list is malloc'ed. */
 size_t rf_descendants(int root, struct rf_proc** list);
 
-/* Signals the process only if it still is the same one and still descends from `root`. 0 when sent. */
+/* Signals the process only if it is still the same one and still descends from `root`. 0 when sent. */
 int rf_signal_descendant(const struct rf_proc*, int root, int signal);
 
-/* Stops all descendants and waits (at most bound_ns) until every thread of them has stopped, so that
- * what they hold does not change while it is looked at. */
+/* Stops all descendants and waits (at most bound_ns) until all their threads have stopped, so that what
+ * they hold does not change during a look. */
 void rf_freeze(int root, uint64_t bound_ns);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* undo.c: see undo.h. What no longer is what was recorded is not the job's: left. */
+/* undo.c: see undo.h. What differs from its record is not the job's and is left. */
 #include "undo.h"
 
 #include <errno.h>
@@ -55,7 +55,8 @@ static int is_still_there(const struct rf_held* file) {
   return rf_same_file(&file->id, &now);
 }
 
-/* Of a line that begins with `word` and whose file is still that very one; 0: nothing of ours is there. */
+/* Parses a line that begins with `word` and whose file is still the recorded one; 0: there is no file of
+ * ours. */
 static int parse_file(const char* line, const char* word, struct rf_held* file) {
   unsigned long long dev, ino, born;
   int at = 0;
@@ -88,7 +89,8 @@ static void remove_files(const struct rf_undo_run* run, char** lines, size_t n,
   free(files);
 }
 
-/* Of a watched job they are its own affair, and nobody expects rankfault to take them away. */
+/* Reports the files that stay. A watched job's files are left alone, and no user expects rankfault to
+ * remove them. */
 static void tell_left_files(const struct rf_undo_run* run, char** lines, size_t n,
                             struct rf_undo_result* result) {
   struct rf_held file;
@@ -110,7 +112,7 @@ static void remove_dir(const struct rf_undo_run* run, const char* path, struct r
   }
   if (is_below(path, run->tmp_dir)) {
     struct stat tmp;
-    if (!still_is(run->tmp_dir, run->tmp_dev, run->tmp_ino, &tmp)) return; /* another run's by now */
+    if (!still_is(run->tmp_dir, run->tmp_dev, run->tmp_ino, &tmp)) return; /* it is another run's by now */
   }
   if (rf_remove_tree(path))
     failed(result, "remove %s: %s", path, strerror(errno));
@@ -146,7 +148,7 @@ static void continue_process(const char* entry, struct rf_undo_result* result) {
   close(fd);
 }
 
-/* Of the System V segments only: the kernel keeps who made one. */
+/* Only System V segments can be removed: the kernel keeps the maker of a segment. */
 static void remove_segment(const struct rf_undo_run* run, const char* entry, struct rf_undo_result* result) {
   int id, maker;
   long long changed;
@@ -215,7 +217,7 @@ void rf_undo(const struct rf_undo_run* run, struct rf_undo_result* result) {
   memset(result, 0, sizeof *result);
   char* text = read_list(run, &bytes, result);
   char** lines = split(text, text ? bytes : 0, &n);
-  /* Modes and stops first: they may stand in the way of nothing else, and files need one look at all
+  /* Modes and stops first: they depend on nothing else, and removing files needs one look at all
    * processes. */
   for (size_t i = 0; i < n; ++i) undo_line(run, lines[i], result);
   if (!run->only_dirs) {

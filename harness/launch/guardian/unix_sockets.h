@@ -1,12 +1,12 @@
-/* unix_sockets.h: the file a socket is bound to, by the socket's inode; one read of
- * /proc/PID/net/unix for each network namespace in a row of processes. */
+/* unix_sockets.h: the file that a socket is bound to, by the socket's inode. Reads /proc/PID/net/unix once
+ * for each network namespace in a row of processes. */
 #ifndef RANKFAULT_GUARDIAN_UNIX_SOCKETS_H
 #define RANKFAULT_GUARDIAN_UNIX_SOCKETS_H
 
 #include <stddef.h>
 
 struct rf_unix_sockets {
-  char ns[64]; /* the namespace the table was read in */
+  char ns[64]; /* the namespace in which the table was read */
   struct rf_unix_socket {
     unsigned long long ino;
     char path[108];

@@ -1,4 +1,4 @@
-// hydra: the mpiexec of MPICH 4 and 5. It gives its own environment to the ranks; the agent's comes by -genv.
+// hydra: the mpiexec of MPICH 4 and 5. It passes its own environment to the ranks; -genv passes the agent's.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -22,7 +22,8 @@ void options(const LaunchContext& context, int, const std::map<std::string, std:
   const auto& own = context.plan.scenario.workload.launcher_args;
   std::error_code error;
   std::filesystem::create_directories(mpirun_output_dir(context), error);
-  // Within a batch system's allocation it would start the ranks by that, out of the guardian's reach.
+  // Within a batch system's allocation it would use that system to start the ranks, out of the guardian's
+  // reach.
   if (!mentions(own, "-launcher")) add(argv, {"-launcher", "fork"});
   const std::string output = mpirun_output_dir(context) + "/rank.%r";
   for (const char* stream : {"-outfile-pattern", "-errfile-pattern"})
@@ -30,8 +31,8 @@ void options(const LaunchContext& context, int, const std::map<std::string, std:
   for (const auto& [name, value] : agent) add(argv, {"-genv", name, value});
 }
 
-// When one fails it kills the others, and tells of one of them all, by its pid: not always of the first. A
-// signal's number stands in the text behind it, which does not come for an exit.
+// When a rank fails, hydra kills the others and reports one of them by its pid, not always the first. A
+// signal's number is in the text that follows, which is missing after an exit.
 std::vector<ReportedEnd> reported(const LaunchContext& context, const std::string& text, const ExitStatus&) {
   const std::regex said(
       R"(PID (\d{1,9}) RUNNING AT \S+ = EXIT CODE: (\d{1,9}) )"

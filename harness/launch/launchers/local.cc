@@ -1,4 +1,4 @@
-// local: N processes, started by the guardian itself, told apart by RANK.
+// local: N processes, started by the guardian itself, distinguished by RANK.
 #include "harness/launch/launcher.h"
 #include "harness/launch/start_otherwise.h"
 

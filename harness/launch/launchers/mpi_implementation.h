@@ -1,6 +1,6 @@
-// MpiImplementation: how one make of mpirun is told apart, what it is given, and what it says afterwards. One
-// file each: openmpi.cc, hydra.cc, registered in Catalog<MpiImplementation>; mpirun.cc is the launcher above
-// them.
+// MpiImplementation: how one make of mpirun is recognized, which words it gets, and what it reports
+// afterwards. One file each: openmpi.cc, hydra.cc, registered in Catalog<MpiImplementation>; mpirun.cc is the
+// launcher above them.
 #pragma once
 
 #include <initializer_list>
@@ -13,14 +13,14 @@ namespace rankfault {
 
 struct MpiImplementation {
   const char* name;
-  // Its major version by the output of --version; 0: not this one's, or not a version that is known here.
+  // Its major version, from the output of --version; 0: another make, or a version that is not known here.
   int (*version)(const std::string& text);
-  // The words between "-np N" and the user's: our choices unless the user's own launcher_args say otherwise,
-  // and the environment of the ranks (`agent`, which never reaches mpirun itself). Of a watched job only
-  // where its output goes and the environment.
+  // The words between "-np N" and the user's: our choices, unless the user's own launcher_args differ, and
+  // the environment of the ranks (`agent`, which never reaches mpirun itself). For a watched job only the
+  // place of its output and the environment.
   void (*options)(const LaunchContext&, int version, const std::map<std::string, std::string>& agent,
                   std::vector<std::string>& argv);
-  // `text` is its whole output, white space as single blanks.
+  // `text` is its whole output, with white space reduced to single blanks.
   std::vector<ReportedEnd> (*reported)(const LaunchContext&, const std::string& text, const ExitStatus&);
   // The files with this rank's output, in order.
   std::vector<std::string> (*output)(const LaunchContext&, int rank);

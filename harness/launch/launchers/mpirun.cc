@@ -1,4 +1,4 @@
-// mpirun: the launcher program of an MPI; which one it is is found out from the program itself.
+// mpirun: the launcher program of an MPI; the program itself is asked which MPI it belongs to.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -33,9 +33,9 @@ using namespace std::string_literals;
 namespace {
 
 struct Known {
-  const MpiImplementation* implementation = nullptr;  // null: none that is known here, or not there
+  const MpiImplementation* implementation = nullptr;  // null: an unknown one, or none exists
   int version = 0;
-  bool too_slow = false;  // it did not answer in time: nothing is known of it
+  bool too_slow = false;  // it did not answer in time: nothing is known about it
 };
 
 bool is_openmpi(const Known& known, int version) {
@@ -124,7 +124,7 @@ Result<std::vector<LaunchItem>> items(const LaunchContext& context) {
   return std::vector<LaunchItem>{std::move(item)};
 }
 
-// White space as single blanks. Not by std::regex, which recurses for each character.
+// Reduces white space to single blanks. Not by std::regex, which recurses for each character.
 std::string folded(const std::string& text) {
   std::string out;
   for (const char c : text) {

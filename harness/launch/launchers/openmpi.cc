@@ -1,4 +1,4 @@
-// openmpi: the mpirun of Open MPI 4 and 5. The agent goes to the ranks by -x.
+// openmpi: the mpirun of Open MPI 4 and 5. -x passes the agent to the ranks.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -21,27 +21,29 @@ int version(const std::string& text) {
 void add_environment(const LaunchContext& context, const std::map<std::string, std::string>& agent,
                      std::vector<std::string>& argv) {
   for (const auto& [name, value] : context.plan.scenario.workload.env)
-    if (name != "LD_PRELOAD") add(argv, {"-x", name});  // with the value it has in mpirun's own environment
+    if (name != "LD_PRELOAD") add(argv, {"-x", name});  // with its value in mpirun's own environment
   if (!context.run.job_tmpdir().empty()) add(argv, {"-x", "TMPDIR"});
   add(argv, {"-x", "RANKFAULT_JOB"});
   for (const auto& [name, value] : agent) add(argv, {"-x", fmt::format("{}={}", name, value)});
 }
 
 void add_choices(const std::vector<std::string>& own, int major, std::vector<std::string>& argv) {
-  // 4.1.4 often ends without its last words (12 of 32 ranks killed at their start); these lines always come.
+  // 4.1.4 often ends without its final message (12 of 32 ranks killed at their start); these lines always
+  // come.
   if (major == 4)
     add(argv, {"--oversubscribe", "--mca", "state_base_verbose", "1"});
   else if (!mentions(own, "--map-by"))
     add(argv, {"--map-by", ":OVERSUBSCRIBE"});
-  if (!mentions(own, "--bind-to")) add(argv, {"--bind-to", "none"});  // two runs at once share the cores
-  // Else it tries an outside interface, and hangs in connect. Spawned processes meet over TCP.
+  if (!mentions(own, "--bind-to")) add(argv, {"--bind-to", "none"});  // two concurrent runs share the cores
+  // Otherwise it tries an outside interface, and hangs in connect. Spawned processes meet over TCP.
   if (!mentions(own, "btl"))
     add(argv,
         {"--mca", "btl", major == 4 ? "self,vader,tcp" : "self,sm,tcp", "--mca", "btl_tcp_if_include", "lo"});
 }
 
-// One stream: 5.0.11 makes the rank's directory once for each stream, and fails at the second. 4 tells its
-// ranks of it in their environment, so of a watched job all output is in the launcher's.
+// One stream: 5.0.11 makes the rank's directory once for each stream, and fails at the second. Open MPI 4
+// passes the option to its ranks in their environment, so a watched job does not get it and has all output in
+// the launcher's.
 void add_output(const LaunchContext& context, int major, std::vector<std::string>& argv) {
   const auto& own = context.plan.scenario.workload.launcher_args;
   const std::string output = mpirun_output_dir(context);
@@ -58,7 +60,7 @@ void options(const LaunchContext& context, int major, const std::map<std::string
   add_environment(context, agent, argv);
 }
 
-// Which rank failed first by the state lines of Open MPI 4, and how by mpirun's own exit, which repeats it.
+// The state lines of Open MPI 4 name the rank that failed first; mpirun's own exit repeats how it failed.
 std::vector<ReportedEnd> first_failure(const std::string& text, int attempt, const ExitStatus& launcher) {
   std::smatch match;
   const std::regex state(
@@ -72,7 +74,7 @@ std::vector<ReportedEnd> first_failure(const std::string& text, int attempt, con
   return {end};
 }
 
-// Its last words name the first rank that failed; the lines wrap where they like.
+// The final message names the first rank that failed; its lines wrap anywhere.
 std::vector<ReportedEnd> last_words(const std::string& text, int attempt) {
   std::vector<ReportedEnd> ends;
   const auto scan = [&](const char* pattern, auto make) {

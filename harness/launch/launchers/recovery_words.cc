@@ -11,7 +11,7 @@ namespace {
 // Open MPI 4; MPICH's hydra.
 constexpr std::array<std::string_view, 2> kAlone{"enable-recovery", "disable-auto-cleanup"};
 
-// Open MPI 5: options, and values of them that begin so; Open MPI 4 by its parameter.
+// Open MPI 5: options, and prefixes of their values; Open MPI 4 by its parameter.
 struct WithValue {
   std::string_view option, value;
 };

@@ -1,4 +1,4 @@
-// recovery_words: the words by which an mpirun leaves its other ranks alone when one ended badly.
+// recovery_words: the words that make an mpirun leave its other ranks alone when one ended badly.
 #pragma once
 
 #include <string>

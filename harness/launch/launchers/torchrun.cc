@@ -48,7 +48,8 @@ std::string node_log(const LaunchContext& context, int node) {
                    : fmt::format("{}/launcher.a{}.node{}.log", context.run.logs(), context.attempt, node);
 }
 
-// Options are spelled with underscores: every version of torchrun knows these, dashes only PyTorch 2.
+// Options are spelled with underscores, which every version of torchrun accepts; only PyTorch 2 accepts
+// dashes.
 std::vector<std::string> options_of_one(const LaunchContext& context) {
   const Workload& workload = context.plan.scenario.workload;
   const auto& own = workload.launcher_args;
@@ -70,7 +71,7 @@ std::vector<std::string> launcher_words(const LaunchContext& context,
   const TorchrunProgram& program = torchrun_program(workload);
   std::vector<std::string> argv = program.words;
   if (!mentions(own, {"--redirects", "--tee", "-r", "-t"})) {
-    if (program.is_pytorch_1())  // 1.13 dies on Python 3.11 unless each stream is named once
+    if (program.is_pytorch_1())  // 1.13 crashes on Python 3.11 unless each stream is named once
       argv.insert(argv.end(), {"--redirects=2", "--tee=1"});
     else
       argv.push_back("--redirects=3");
@@ -110,7 +111,7 @@ Result<std::vector<LaunchItem>> nodes(const LaunchContext& context) {
     items.push_back(start_one(context, node_words(workload, *place, node, folder), node));
     items.back().holds = place->held;
     auto& env = items.back().command.env;
-    env["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] = "1";  // an attempt is known by the address of its store
+    env["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] = "1";  // an attempt is identified by the address of its store
     env["RANKFAULT_RENDEZVOUS"] = "1";
   }
   return items;
@@ -129,7 +130,7 @@ ExitStatus as_status(int exitcode) {
   return {ExitStatus::Kind::kCode, exitcode};
 }
 
-// One line when a group of workers fails (one group a restart), and the report of the last group.
+// One line when a group of workers fails (one group for each restart), and the report of the last group.
 std::vector<ReportedEnd> read_report(const std::string& text) {
   std::vector<ReportedEnd> ends;
   std::set<int> pids;
@@ -146,7 +147,7 @@ std::vector<ReportedEnd> read_report(const std::string& text) {
   return ends;
 }
 
-// Each node counts restarts and ranks for itself: only the pid is the same word for all.
+// Each node counts restarts and ranks separately: only the pid means the same on all nodes.
 std::vector<ReportedEnd> reported(const LaunchContext& context, const ExitStatus&) {
   const int nodes = context.plan.scenario.workload.nodes;
   if (nodes == 1) return read_report(read_text(node_log(context, 0)));

@@ -23,8 +23,8 @@ bool mentions(const std::vector<std::string>& args, std::initializer_list<const 
   });
 }
 
-// Bound and never listened at: who asks for any port is given another one, and the store, which binds with
-// SO_REUSEADDR as this does, may still have it by its number.
+// Bound but never listened on: the kernel gives another port to a process that asks for any port. The store,
+// which binds with SO_REUSEADDR like this socket, can still bind this one by its number.
 Result<MeetingPlace> meeting_place() {
   UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket.valid()) return errno_error("socket");
@@ -49,7 +49,7 @@ Status check_node_arguments(const Workload& workload) {
     return usage_error(
         "with \"nodes\" the launcher itself says how they meet, how many ranks each has, and where they log",
         workload.pos);
-  // One store for all attempts would have one address for all of them.
+  // One store for all attempts would have the same address for all of them.
   const auto shared = workload.env.find("TORCH_DISABLE_SHARE_RDZV_TCP_STORE");
   if (shared != workload.env.end() && shared->second != "1")
     return usage_error("with \"nodes\" each attempt has a store of its own", workload.pos);
@@ -58,7 +58,8 @@ Status check_node_arguments(const Workload& workload) {
 
 std::vector<std::string> node_words(const Workload& workload, const MeetingPlace& place, int node,
                                     const std::string& log_dir) {
-  // c10d deals ranks by address, then by pid: an address of its own makes a node's place known beforehand.
+  // c10d assigns ranks by address, then by pid: with an address of its own, a node's place is known
+  // beforehand.
   std::vector<std::string> words{"--nnodes=" + std::to_string(workload.nodes),
                                  fmt::format("--nproc_per_node={}", workload.ranks / workload.nodes),
                                  "--rdzv_backend=c10d",
@@ -66,7 +67,7 @@ std::vector<std::string> node_words(const Workload& workload, const MeetingPlace
                                  "--rdzv_id=rankfault",
                                  fmt::format("--local_addr=127.0.0.{}", 101 + node),
                                  "--log_dir=" + log_dir};
-  // Else each would try to host the store, and the quickest would.
+  // Otherwise each node would try to host the store, and the fastest would.
   const std::string host = fmt::format("is_host={}", node == 0 ? 1 : 0);
   bool given = false;
   for (size_t i = 0; i < workload.launcher_args.size(); ++i) {

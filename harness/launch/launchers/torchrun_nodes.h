@@ -12,23 +12,24 @@
 
 namespace rankfault {
 
-// Does one of the arguments name one of these options, with dashes or underscores.
+// True if one of the arguments names one of these options, with dashes or underscores.
 bool mentions(const std::vector<std::string>& args, std::initializer_list<const char*> options);
 
-// Where the nodes meet: a port of this machine. While `held` lives it is given to nobody who asks for any
-// port.
+// Where the nodes meet: a port of this machine. While `held` lives, the kernel gives the port to no process
+// that asks for any free port.
 struct MeetingPlace {
   int port = 0;
   std::shared_ptr<UniqueFd> held;
 };
 Result<MeetingPlace> meeting_place();
 
-// What the nodes' launcher decides itself, and what would make attempts unknown: an error of the scenario.
+// An error of the scenario: options that the nodes' launcher decides itself, or that would make attempts
+// unknown.
 Status check_node_arguments(const Workload&);
-// The options of one node: the scenario's own last, so that they are what counts.
+// The options of one node. The scenario's own come last, so that they take precedence.
 std::vector<std::string> node_words(const Workload&, const MeetingPlace&, int node,
                                     const std::string& log_dir);
-// Whose output a file is changes with each rendezvous: it is told by the ranks' flight records.
+// The rank to which an output file belongs changes with each rendezvous; the ranks' flight records name it.
 Status collect_node_logs(const LaunchContext&, const std::string& log_dir);
 
 }  // namespace rankfault

@@ -20,7 +20,7 @@
 namespace rankfault {
 namespace {
 
-// "#!/usr/bin/python3" and "#!/usr/bin/env python3" of a script; "" it names no Python.
+// "#!/usr/bin/python3" and "#!/usr/bin/env python3" of a script; "": it names no Python.
 std::string interpreter_of(const std::string& script) {
   std::ifstream in(script);
   std::string line, first, second;
@@ -31,7 +31,7 @@ std::string interpreter_of(const std::string& script) {
   return std::filesystem::path(first).filename() == "env" && is_python(second) ? program_on_path(second) : "";
 }
 
-// "2.13.0+cpu", or "none" when this Python has no torch. Without importing it, which takes seconds.
+// "2.13.0+cpu", or "none" when this Python has no torch. Does not import it, which takes seconds.
 std::optional<std::string> torch_version(const std::string& python, bool& too_slow) {
   return capture({python, "-c",
                   "import importlib.metadata as m\n"
@@ -40,8 +40,8 @@ std::optional<std::string> torch_version(const std::string& python, bool& too_sl
                  {probe_limit(), false, &too_slow});
 }
 
-// PyTorch 2.6 of Debian 13 is built without libuv, which torchrun's own store asks for: no job of it starts.
-// Only Debian's builds are asked: to import PyTorch takes seconds.
+// PyTorch 2.6 of Debian 13 is built without libuv, which torchrun's own store requires: no job of it starts.
+// Only Debian's builds are checked, because importing PyTorch takes seconds.
 bool has_no_store(const std::string& python, const std::string& version, bool& too_slow) {
   if (version.starts_with("1.") || !version.ends_with("+debian")) return false;
   const auto answer = capture({python, "-c",
@@ -106,7 +106,7 @@ TorchrunProgram of_machine() {
           ""};
 }
 
-// What a scenario names: a torchrun, or a Python that has torch.
+// The program that a scenario names: a torchrun, or a Python that has torch.
 TorchrunProgram of_scenario(const std::string& named) {
   const std::string python = is_python(named) ? named : interpreter_of(named);
   TorchrunProgram out = python.empty() ? TorchrunProgram{} : of_python(python, "");
@@ -132,7 +132,8 @@ const TorchrunProgram& torchrun_program(const Workload& workload) {
   if (found != known.end()) return found->second;
   TorchrunProgram program = workload.torchrun.empty() ? of_machine() : of_scenario(workload.torchrun);
   static TorchrunProgram slow;
-  return program.slow.empty() ? known[asked] = std::move(program) : slow = std::move(program);  // asked anew
+  return program.slow.empty() ? known[asked] = std::move(program) : slow = std::move(program);  // asked again
+                                                                                                // next time
 }
 
 }  // namespace rankfault

@@ -1,4 +1,4 @@
-// torchrun_program: which torchrun a workload starts, whose Python runs it, and the version of its PyTorch.
+// torchrun_program: which torchrun a workload starts, which Python runs it, and the version of its PyTorch.
 #pragma once
 
 #include <string>
@@ -11,11 +11,12 @@ namespace rankfault {
 inline constexpr const char* kHowToAddTorch = "to add it: RANKFAULT_TORCH=torch==2.13.0 ./dev build";
 
 struct TorchrunProgram {
-  std::vector<std::string> words;  // what starts it; empty: there is none
-  std::string python;              // the interpreter of it; "": it is no Python script (a shim), so not known
+  std::vector<std::string> words;  // the words that start it; empty: there is none
+  std::string python;              // its interpreter; "": it is no Python script (a shim), so not known
   std::string version;             // "2.13.0+cpu"; "": not known
-  std::string missing;             // why it cannot be used; "" it can
-  std::string slow;                // it did not answer in time, so that whether it can be used is not known
+  std::string missing;             // why it cannot be used; "": it can
+  std::string slow;                // it did not answer in time, so that it is not known whether it can be
+                                   // used
 
   bool is_pytorch_1() const { return version.starts_with("1."); }
 };
@@ -23,8 +24,8 @@ struct TorchrunProgram {
 // torchrun starts Python itself: `python train.py` means train.py.
 bool is_python(const std::string& word);
 
-// The scenario's, else $RANKFAULT_PYTHON, else the torchrun on PATH, else python3 where it has torch.
-// Each is asked once.
+// The scenario's, else $RANKFAULT_PYTHON, else the torchrun on PATH, else python3 if it has torch. Each is
+// asked once.
 const TorchrunProgram& torchrun_program(const Workload&);
 
 }  // namespace rankfault
