@@ -31,6 +31,10 @@ bool same(const ExitStatus& a, const ExitStatus& b) { return a.kind == b.kind &&
 
 bool is_signal(const ExitStatus& status) { return status.kind == ExitStatus::Kind::kSignal; }
 
+bool stops(int signal) {
+  return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
+
 }  // namespace
 
 std::string ExitStatus::to_string() const {
@@ -104,17 +108,15 @@ std::optional<ExitStatus> kernel_exit_status(int pidfd) {
   return ExitStatus::from_wait_status(info.exit_code);
 }
 
-std::optional<ExitStatus> zombie_exit_status(int pid, uint64_t start) {
+// For a stopped process the kernel gives the stop signal as the code (fs/proc/array.c), also when its first
+// thread has ended and looks like a zombie.
+std::optional<ExitStatus> unreaped_exit_status(int pid, uint64_t start) {
   const auto stat = proc_stat(pid);
-  if (!stat || stat->start != start || stat->state != 'Z') return std::nullopt;
-  return ExitStatus::from_wait_status(stat->exit_code);
-}
-
-std::optional<ExitStatus> signal_that_ends(int pid, uint64_t start) {
-  const auto stat = proc_stat(pid);
-  if (!stat || stat->start != start || !stat->dying) return std::nullopt;
+  if (!stat || stat->start != start) return std::nullopt;
   const ExitStatus status = ExitStatus::from_wait_status(stat->exit_code);
-  return is_signal(status) ? std::optional(status) : std::nullopt;
+  if (is_signal(status) && stops(status.value)) return std::nullopt;
+  const bool killed = stat->dying && is_signal(status);
+  return killed || stat->state == 'Z' ? std::optional(status) : std::nullopt;
 }
 
 std::optional<OwnExit> own_exit(const std::string& ring_path) {

@@ -66,12 +66,10 @@ Result<UniqueFd> open_process(int pid, uint64_t start);
 // By PIDFD_GET_INFO after it was reaped (Linux >= 6.15). nullopt before that, on older kernels, and when
 // RANKFAULT_NO_PIDFD_INFO=1.
 std::optional<ExitStatus> kernel_exit_status(int pidfd);
-// Of a zombie that its parent has not reaped (a launcher that hangs never does); nullopt: it is no zombie.
-std::optional<ExitStatus> zombie_exit_status(int pid, uint64_t start);
-// Of a process that a signal is ending or has ended, and that its parent has not reaped. Such a process
-// executes none of its own instructions any more, while the kernel takes it down. nullopt: it is no such
-// process, or we may not trace it.
-std::optional<ExitStatus> signal_that_ends(int pid, uint64_t start);
+// From /proc, of a process that its parent has not reaped: a zombie (a launcher that hangs never reaps it),
+// or one that a signal is ending. The latter executes none of its own instructions any more, while the kernel
+// takes it down. nullopt: the process is neither, or the tool may not trace it.
+std::optional<ExitStatus> unreaped_exit_status(int pid, uint64_t start);
 // What the process wrote into its flight record when it exited.
 struct OwnExit {
   ExitStatus status;

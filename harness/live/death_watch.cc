@@ -78,24 +78,27 @@ void DeathWatch::watch() {
   }
 }
 
-// A process that a signal kills is noted early, and again when it is a zombie: the first time counts.
+// A killed process comes twice: early, and when it is a zombie. The first time counts.
 void DeathWatch::note(const std::vector<uint64_t>& dead) {
   const std::lock_guard lock(mutex_);
   const TimeNs before = last_;
   for (const uint64_t token : dead) {
+    const auto at = watched_.find(token);
+    if (at == watched_.end() || std::exchange(at->second.dead, true)) continue;
     last_ = std::max(now_ns(), last_ + 1);
     dead_.push_back({token, last_});
   }
-  if (before == 0 || last_ > before + kOneEvent) note_the_living(dead);
+  if (last_ == before) return;
+  if (before == 0 || last_ > before + kOneEvent) note_the_living();
   ring(bell_);
 }
 
 // Looks at each process after the deaths, and takes the time before the look: the process was alive at that
 // time.
-void DeathWatch::note_the_living(const std::vector<uint64_t>& dead) {
+void DeathWatch::note_the_living() {
   if (watched_.size() > kMostLooked) return;
   for (auto& [token, one] : watched_) {
-    if (std::find(dead.begin(), dead.end(), token) != dead.end()) continue;
+    if (one.dead) continue;
     const TimeNs now = now_ns();
     const auto stat = proc_stat(one.process.pid);
     if (stat && stat->start == one.process.start && stat->state != 'Z' && !stat->dying) one.outlived = now;

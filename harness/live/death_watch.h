@@ -44,10 +44,11 @@ class DeathWatch {
   struct Living {
     ProcessId process;
     TimeNs outlived = 0;
+    bool dead = false;
   };
   void watch();
   void note(const std::vector<uint64_t>& dead);
-  void note_the_living(const std::vector<uint64_t>& dead);
+  void note_the_living();
 
   Promptness& promptness_;
   DeathOrder order_;

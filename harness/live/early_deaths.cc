@@ -110,8 +110,8 @@ std::vector<uint64_t> EarlyDeaths::take_killed() {
       ++at;
       continue;
     }
-    const ProcessId& process = at->second.process;
-    if (signal_that_ends(process.pid, process.start)) killed.push_back(at->first);
+    const auto status = unreaped_exit_status(at->second.process.pid, at->second.process.start);
+    if (status && status->kind == ExitStatus::Kind::kSignal) killed.push_back(at->first);
     at = watched_.erase(at);
   }
   return killed;

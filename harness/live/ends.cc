@@ -127,9 +127,7 @@ bool Ends::refresh(Watched& w) {
   }
   if (!w.sources.kernel && w.pidfd.valid()) w.sources.kernel = kernel_exit_status(w.pidfd.get());
   if (!w.sources.kernel && w.end.process.pid_ns == own_pid_ns())
-    w.sources.kernel = zombie_exit_status(w.end.process.pid, w.end.process.start);
-  if (!w.sources.kernel && w.end.process.pid_ns == own_pid_ns())
-    w.sources.kernel = signal_that_ends(w.end.process.pid, w.end.process.start);
+    w.sources.kernel = unreaped_exit_status(w.end.process.pid, w.end.process.start);
   if (!w.sources.our_signal)
     if (const auto sent = injector_.signal_sent(w.end.process); sent && sent->signal == SIGKILL) {
       w.sources.our_signal = ExitStatus{ExitStatus::Kind::kSignal, sent->signal};

@@ -42,7 +42,7 @@ class Ends {
   bool waiting() const;                    // an end is held back: poll again soon
   TimeNs all_gone_since(int ranks) const;  // the time of the last end, if at least `ranks` ranks were seen
                                            // and all are gone; else 0
-  bool settled() const;  // every watched process is gone, with a known status
+  bool settled() const;                    // every watched process is gone, with a known status
 
  private:
   struct Watched {

@@ -53,7 +53,7 @@ void Looks::tick(TimeNs now) {
   const TimeNs cost = now_ns() - began;
   if (again) {
     again_at_ = 0;
-    again_gap_ = proved_ || again_gap_ >= kLastAgain ? 0 : again_gap_ * 2;
+    again_gap_ = proved_ || again_gap_ >= kLastAgain ? 0 : 2 * std::max(again_gap_, cost);
   }
   next_long_look_ = now + (moving ? std::clamp(cost * kRestMoving, kLongLookEvery, kLongestMoving)
                                   : std::max(kQuietLookEvery, cost * kRestQuiet));

@@ -161,8 +161,8 @@ TEST(OwnRecordStatus, ReadsWhatTheProcessWrote) {
   EXPECT_FALSE(own_exit(scratch / "absent"));
 }
 
-// What a launcher that hangs leaves: children that nobody reaps.
-TEST(ZombieExitStatus, IsReadFromWhatNobodyReaped) {
+// A launcher that hangs leaves children that it never reaps.
+TEST(UnreapedExitStatus, IsReadFromAZombie) {
   for (const bool by_signal : {false, true}) {
     const pid_t pid = ::fork();
     if (pid == 0) {
@@ -171,14 +171,31 @@ TEST(ZombieExitStatus, IsReadFromWhatNobodyReaped) {
     }
     EXPECT_TRUE(eventually([&] { return proc_stat(pid) && proc_stat(pid)->state == 'Z'; }));
     const uint64_t start = proc_stat(pid)->start;
-    const auto status = zombie_exit_status(pid, start);
+    const auto status = unreaped_exit_status(pid, start);
     ASSERT_TRUE(status);
     EXPECT_EQ(status->to_string(), by_signal ? "SIGKILL" : "exit 3");
-    EXPECT_FALSE(zombie_exit_status(pid, start + 1)) << "another process of that pid";
+    EXPECT_FALSE(unreaped_exit_status(pid, start + 1)) << "another process of that pid";
     ::waitpid(pid, nullptr, 0);
-    EXPECT_FALSE(zombie_exit_status(pid, start));
+    EXPECT_FALSE(unreaped_exit_status(pid, start));
   }
-  EXPECT_FALSE(zombie_exit_status(::getpid(), proc_stat(::getpid())->start)) << "alive";
+  EXPECT_FALSE(unreaped_exit_status(::getpid(), proc_stat(::getpid())->start)) << "alive";
+}
+
+// The kernel shows a zombie with the code of a signal, although the process lives and only stops.
+TEST(UnreapedExitStatus, IsNotTheStopSignalOfAProcessWhoseFirstThreadHasEnded) {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    std::thread([] {
+      for (;;) ::pause();
+    }).detach();
+    ::syscall(SYS_exit, 0);
+  }
+  EXPECT_TRUE(eventually([&] { return proc_stat(pid)->state == 'Z'; }));
+  ::kill(pid, SIGSTOP);
+  EXPECT_TRUE(eventually([&] { return proc_stat(pid)->exit_code == SIGSTOP; }));
+  EXPECT_FALSE(unreaped_exit_status(pid, proc_stat(pid)->start));
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
 }
 
 }  // namespace

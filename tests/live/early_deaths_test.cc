@@ -4,7 +4,8 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <poll.h>
+#include <linux/futex.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -61,7 +62,7 @@ class EarlyDeathsTest : public testing::Test {
     ::munmap(at, RF_HEADER_BYTES);
     return child;
   }
-  static void sleep_for_ever() {
+  static void wait_to_be_killed() {
     for (;;) ::pause();
   }
   void watch(const Child& child, uint64_t token) {
@@ -74,25 +75,39 @@ class EarlyDeathsTest : public testing::Test {
     const char byte = 0;
     ASSERT_EQ(::write(child.go.get(), &byte, 1), 1);
   }
+  // Until the kernel has released the mutex of the child.
+  static void wait_for_notice(const Child& child) {
+    const UniqueFd file(::open(child.record.c_str(), O_RDONLY | O_CLOEXEC));
+    uint32_t word = 0;
+    while ((word & FUTEX_OWNER_DIED) == 0) {
+      ASSERT_EQ(::pread(file.get(), &word, sizeof word, offsetof(rf_header, life)), 4);
+      ::sched_yield();
+    }
+  }
+  static void kill(const Child& child) {
+    ::kill(child.pid, SIGKILL);
+    wait_for_notice(child);
+  }
   static void end(const Child& child) {
     ::kill(child.pid, SIGKILL);
     ::waitpid(child.pid, nullptr, 0);
   }
-  // What was reported, once a child that is killed after all else was reported, too.
+  // All reports about notices that came before this call: those of one more child, killed now, come last.
   std::vector<uint64_t> reported() {
-    const Child last = start(sleep_for_ever);
+    const Child last = start(wait_to_be_killed);
     watch(last, kLast);
-    ::kill(last.pid, SIGKILL);
-    for (;;) {
-      pollfd bell{bell_.get(), POLLIN, 0};
-      EXPECT_EQ(::poll(&bell, 1, 30'000), 1) << "the last child's death was not reported";
-      const std::lock_guard lock(mutex_);
-      if (reported_.empty() || bell.revents == 0) return reported_;
-      if (reported_.back() != kLast) continue;
-      reported_.pop_back();
-      end(last);
-      return std::exchange(reported_, {});
-    }
+    kill(last);
+    uint64_t rings = 0;
+    while (reported_so_far().empty() || reported_so_far().back() != kLast)
+      [[maybe_unused]] const ssize_t n = ::read(bell_.get(), &rings, sizeof rings);  // ctest limits the wait
+    end(last);
+    std::vector<uint64_t> all = reported_so_far();
+    all.pop_back();
+    return all;
+  }
+  std::vector<uint64_t> reported_so_far() {
+    const std::lock_guard lock(mutex_);
+    return reported_;
   }
 
   static constexpr uint64_t kLast = 99;
@@ -111,9 +126,9 @@ class EarlyDeathsTest : public testing::Test {
 };
 
 TEST_F(EarlyDeathsTest, ReportsAKilledProcessBeforeItsParentHasReapedIt) {
-  const Child child = start(sleep_for_ever);
+  const Child child = start(wait_to_be_killed);
   watch(child, 1);
-  ::kill(child.pid, SIGKILL);
+  kill(child);
   EXPECT_THAT(reported(), ElementsAre(1));
   end(child);
 }
@@ -125,22 +140,25 @@ TEST_F(EarlyDeathsTest, ReportsASignalThatTheProcessSendsToItself) {
   });
   watch(child, 1);
   let(child);
-  ::waitpid(child.pid, nullptr, 0);
-  EXPECT_THAT(reported(), testing::Each(1u));  // the parent may have reaped it before the thread had its turn
+  wait_for_notice(child);
+  EXPECT_THAT(reported(), ElementsAre(1));
+  end(child);
 }
 
 TEST_F(EarlyDeathsTest, DoesNotReportAnExit) {
   const Child child = start([] { ::_exit(9); });
   watch(child, 1);
   let(child);
-  ::waitpid(child.pid, nullptr, 0);
+  wait_for_notice(child);
   EXPECT_THAT(reported(), IsEmpty());
+  end(child);
 }
 
 TEST_F(EarlyDeathsTest, DoesNotReportAProcessThatExecutesAnotherProgram) {
   const Child child = start([] { ::execlp("sleep", "sleep", "1000", nullptr); });
   watch(child, 1);
   let(child);
+  wait_for_notice(child);
   siginfo_t info{};
   EXPECT_THAT(reported(), IsEmpty());
   EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(child.pid), &info, WEXITED | WNOHANG | WNOWAIT), 0);
@@ -150,44 +168,47 @@ TEST_F(EarlyDeathsTest, DoesNotReportAProcessThatExecutesAnotherProgram) {
 
 TEST_F(EarlyDeathsTest, DoesNotReportTheEndOfTheThreadThatHoldsTheNotice) {
   const Child child = start([] {
-    std::thread(sleep_for_ever).detach();
+    std::thread(wait_to_be_killed).detach();
     ::syscall(SYS_exit, 9);
   });
   watch(child, 1);
   let(child);
+  wait_for_notice(child);
   EXPECT_THAT(reported(), IsEmpty());
   EXPECT_EQ(::kill(child.pid, 0), 0);
   end(child);
 }
 
 TEST_F(EarlyDeathsTest, ARecordThatIsCutIsNotWatchedAnyMore) {
-  const Child child = start(sleep_for_ever), other = start(sleep_for_ever);
+  const Child child = start(wait_to_be_killed), other = start(wait_to_be_killed);
   watch(child, 1);
   watch(other, 2);
   ASSERT_EQ(::truncate(child.record.c_str(), 0), 0);
-  ::kill(other.pid, SIGKILL);
+  kill(other);
   EXPECT_THAT(reported(), ElementsAre(2));
   end(child);
   end(other);
 }
 
 TEST_F(EarlyDeathsTest, ARecordWithoutTheNoticeIsNotWatched) {
-  Child child = start(sleep_for_ever);
+  Child child = start(wait_to_be_killed);
   const int file = ::open(child.record.c_str(), O_RDWR | O_CLOEXEC);
   const uint32_t none = 0;
   ASSERT_EQ(::pwrite(file, &none, sizeof none, offsetof(rf_header, life)), 4);
   ::close(file);
   watch(child, 1);
   ::kill(child.pid, SIGKILL);
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child.pid), &info, WEXITED | WNOWAIT), 0);
   EXPECT_THAT(reported(), IsEmpty());
   end(child);
 }
 
 TEST_F(EarlyDeathsTest, OneThatIsForgottenIsNotReported) {
-  const Child child = start(sleep_for_ever);
+  const Child child = start(wait_to_be_killed);
   watch(child, 1);
   early_.forget(1);
-  ::kill(child.pid, SIGKILL);
+  kill(child);
   EXPECT_THAT(reported(), IsEmpty());
   end(child);
 }
