@@ -199,7 +199,7 @@ int rf_is_library_code(const void* address);            /* callers.c: of MPI's o
 void rf_forget_callers(void);                           /* callers.c: before more objects are loaded */
 const char* rf_own_folder(void);                        /* with a slash at its end */
 const char* rf_decoder_folder(void);                    /* $RANKFAULT_DECODERS; empty: beside the agent */
-void* rf_absent(const char* symbol); /* missing_names.c: the target if there is no definition */
+void* rf_absent(const char* symbol); /* missing_names.c: the function to call when no library defines it */
 
 struct rf_decoder_choice {
   uint8_t library;

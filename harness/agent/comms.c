@@ -66,7 +66,7 @@ static struct rf_comm* claim_entry(void) {
   return c;
 }
 
-/* If there is no room for the members of another one, a freed communicator leaves the table early. */
+/* When the member table is full, the communicator that was freed longest ago leaves it. */
 static uint32_t keep_members(const int32_t* ranks, uint32_t size) {
   if (!ranks || size == 0) return RF_NO_MEMBERS;
   for (;;) {

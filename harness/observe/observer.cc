@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 
@@ -78,7 +79,7 @@ class RingObserver final : public Observer {
   Bystanders bystanders_;
   bool claims_changed_ = false;
   std::vector<ProcessId> forgotten_;
-  std::vector<ProcessId> to_save_;  // a fault fired
+  std::deque<ProcessId> to_save_;  // a fault fired
   std::vector<ExpectedRank> expected_;
   int world_size_ = 0;
   int attempt_ = 0;
@@ -244,16 +245,17 @@ void RingObserver::save(const Timeline& t) {
 }
 
 void RingObserver::save_around_now() {
-  to_save_.clear();
-  for (const auto& [id, w] : watched_) to_save_.push_back(id);
+  const std::set<ProcessId> waiting(to_save_.begin(), to_save_.end());
+  for (const auto& [id, w] : watched_)
+    if (!waiting.count(id)) to_save_.push_back(id);  // a process that waits already keeps its place
 }
 
 // Saving makes a file for each process. Making 64 takes tens of milliseconds, for which a gate or a death
 // would wait. The windows hold the records for much longer than a few drains take.
 void RingObserver::save_some(size_t most) {
   constexpr uint64_t kBefore = 1000;  // calls
-  for (; most > 0 && !to_save_.empty(); --most, to_save_.pop_back())
-    if (const auto at = watched_.find(to_save_.back()); at != watched_.end())
+  for (; most > 0 && !to_save_.empty(); --most, to_save_.pop_front())
+    if (const auto at = watched_.find(to_save_.front()); at != watched_.end())
       at->second.memory.save_around(kBefore, kWindowCalls, seen_);
 }
 

@@ -167,7 +167,7 @@ void add_group(void* group, int rank, int size, uint64_t timeout_ns, const std::
   info.name = name.empty() ? nullptr : name.c_str();
   info.world_ranks = of.members.empty() ? nullptr : of.members.data();
   if (state().groups.set(group, core->comm_add(&info)) != PointerMap<1>::kAbsent)
-    core->opaque(RF_OPAQUE_COMMUNICATION);  // a live group is no longer known
+    core->opaque(RF_OPAQUE_COMMUNICATION);  // the map dropped a group that is in use
 }
 
 void construct(void* self, void* const* store, int rank, int size, void** options) {
