@@ -12,9 +12,9 @@ namespace rankfault {
 
 constexpr int kRanksNotGiven = 0;
 
-// `ranks`: the number given beside the command; kRanksNotGiven: the launcher's words give it. A command that
-// is no launcher is started `ranks` times on this machine, or, if the number is not given, once, and starts
-// its ranks itself. Errors are the user's.
+// `ranks`: the number given beside the command; kRanksNotGiven: the launcher's words give it. rankfault
+// starts a program without a launcher `ranks` times on this machine. Without the number it starts the program
+// once, and the program starts its ranks itself. Errors are the user's.
 Result<Workload> workload_of(const std::vector<std::string>& command, int ranks);
 
 }  // namespace rankfault

@@ -76,7 +76,7 @@ bool holds(const PlaceWait& w, const Member& m, Known entered) {
   return &m != w.waiter && entered == Known::kNo && w.needs_member(m) && !m.process->ended();
 }
 
-// Returns the calls of which some possible partner is not known to be missing: they may still be served.
+// Returns the calls that may still be served: at least one possible partner is not known to be missing.
 std::set<const Call*> maybe_served(const std::vector<WaitEdge>& waits) {
   std::set<const Call*> calls;
   for (const WaitEdge& e : waits)

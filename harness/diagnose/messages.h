@@ -21,7 +21,7 @@ int source_of(const Call&);
 int receive_tag(const Call&);
 bool any_source(const Call&);
 
-// The ranks of the communicator of which one must come; the caller may be among them. Empty: the call waits
+// The ranks of the communicator; one of them must come; the caller may be among them. Empty: the call waits
 // for no rank.
 struct Partners {
   std::vector<int> ranks;

@@ -55,7 +55,7 @@ struct Value {
   bool is_text() const { return kind == ValueKind::kText || kind == ValueKind::kBytes; }
   bool is_sequence() const { return kind == ValueKind::kList || kind == ValueKind::kTuple; }
   bool is_container() const { return kind >= ValueKind::kList; }
-  // The value of a dict's key; null when absent or when this is no dict. Of equal keys, the last wins.
+  // The value of a dict's key; null when absent or when this value is not a dict. Of equal keys, the last wins.
   const Value* find(std::string_view key) const;
 };
 

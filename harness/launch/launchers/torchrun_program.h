@@ -12,7 +12,7 @@ inline constexpr const char* kHowToAddTorch = "to add it: RANKFAULT_TORCH=torch=
 
 struct TorchrunProgram {
   std::vector<std::string> words;  // the words that start it; empty: there is none
-  std::string python;              // its interpreter; "": it is no Python script (a shim), so not known
+  std::string python;              // its interpreter; "": unknown, as the program is not a Python script
   std::string version;             // "2.13.0+cpu"; "": not known
   std::string missing;             // why it cannot be used; "": it can
   std::string slow;                // it did not answer in time, so that it is not known whether it can be
