@@ -34,7 +34,7 @@ std::string polled_for(const JobView& job, const DiagnoseOptions& options) {
   return "";
 }
 
-// Names the calls that the record counts without a description; "" if there are none.
+// Names the kind of the calls that no decoder describes; "" if there are none.
 std::string unrecorded_kind(uint32_t opaque) {
   if (opaque & RF_OPAQUE_COMMUNICATION) return "communication";
   if (opaque & RF_OPAQUE_IO) return "I/O";

@@ -59,34 +59,6 @@ class Observe : public ::testing::Test {
   std::string run_, records_;
 };
 
-// A fault that fires in each drain does not put the same processes first each time.
-TEST_F(Observe, RecordsAroundFaultsAreSavedForAFewProcessesADrain) {
-  constexpr int kRanks = 10;
-  std::vector<std::unique_ptr<RingFileWriter>> rings;
-  for (int rank = 0; rank < kRanks; ++rank) {
-    rings.push_back(ring(rank, kRanks));
-    rings.back()->enter(0, RF_OP_ALL_REDUCE);
-  }
-  const auto saved = [&] {
-    int files = 0;
-    for (const auto& file : std::filesystem::directory_iterator(records_))
-      files += file.path().string().find(".seen.kept") != std::string::npos;
-    return files;
-  };
-  const auto observer = make_observer({records_}, 1);
-  observer->scan();
-  observer->drain();
-  EXPECT_EQ(saved(), 0);
-  int before = 0;
-  for (int drains = 0; saved() < kRanks; ++drains) {
-    ASSERT_LT(drains, kRanks);
-    observer->save_around_now();
-    observer->drain();
-    EXPECT_LE(saved() - before, 4);
-    before = saved();
-  }
-}
-
 TEST_F(Observe, RefusesForeignShortAndOtherVersions) {
   std::ofstream(records_ + "/short.ring") << "x";
   EXPECT_THAT(RingReader::open(records_ + "/short.ring").error().message,
