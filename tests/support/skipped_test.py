@@ -52,11 +52,14 @@ class Skipped(unittest.TestCase):
 
     def test_a_reason_of_the_host_is_not_taken_for_a_part_that_the_name_holds(self):
         for reason in ("no right to mount a file system here", "this kernel lists no System V objects",
-                       "POSIX queues cannot be listed here"):
+                       "POSIX queues cannot be listed here",
+                       "this MPI has no sessions", "shown with Open MPI 4"):
             self.assertEqual(skipped.part_of("All/Watch.A/OpenMpi5", reason), (reason, ""))
 
     def test_the_words_for_a_missing_part_name_its_command(self):
         self.assertEqual(skipped.part_of("X.Y", "no OpenMpi4")[0], "Open MPI 4")
+        self.assertEqual(skipped.part_of("Ways/Preloaded.A/OpenMpi4", "no jemalloc: apt-get install libjemalloc2"),
+                         ("jemalloc", "apt-get install libjemalloc2 && ./dev test"))
         self.assertEqual(skipped.part_of("X.Y", "no PyTorch 2 (RANKFAULT_PYTHON)")[0], "PyTorch 2")
 
     def test_of_other_output_the_last_line_is_the_reason(self):
