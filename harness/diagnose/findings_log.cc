@@ -49,6 +49,30 @@ bool weaker(const Finding& a, const Finding& b) {
   return a.confidence == Confidence::kInferred && b.confidence == Confidence::kProven;
 }
 
+bool is_part_of(const Side& a, const Side& b) {
+  return a.what == b.what && std::includes(b.ranks.begin(), b.ranks.end(), a.ranks.begin(), a.ranks.end());
+}
+
+// Two calls are proven to differ before enough members have come to show the odd one. The calls of the others
+// may have failed at the later look, which then infers the same difference and names the rank.
+bool names_the_odd_rank(const Finding& later, const Finding& proven) {
+  return is_disagreement(proven) && proven.claim == Claim::kNotTheSameCall && weaker(later, proven) &&
+         proven.ranks.empty() && !later.ranks.empty() && later.field == proven.field &&
+         std::all_of(proven.sides.begin(), proven.sides.end(), [&](const Side& side) {
+           return std::any_of(later.sides.begin(), later.sides.end(),
+                              [&](const Side& l) { return is_part_of(side, l); });
+         });
+}
+
+// The claim, and the facts that prove it, stay those of the earlier look.
+Finding with_the_odd_rank(const Finding& proven, Finding later) {
+  later.confidence = proven.confidence;
+  later.claim = proven.claim;
+  later.claimed = proven.claimed;
+  later.assumes = proven.assumes;
+  return later;
+}
+
 // A call that returned, failed or is pending was not left by a jump.
 bool was_left(const Finding& f, const Findings& look) {
   if (f.claim != Claim::kCannotReturn || f.handled || f.claimed.empty()) return false;
@@ -133,6 +157,10 @@ std::vector<Finding> FindingsLog::news(const Findings& look, bool last_look) con
     // The start of an end is known only from the ends of the others: the last look sets its time.
     const bool dated_anew = last_look && at != kept_.end() && is_end(f) && at->at != f.at &&
                             at->confidence == Confidence::kInferred;
+    if (at != kept_.end() && names_the_odd_rank(f, *at)) {
+      news.push_back(with_the_odd_rank(*at, f));
+      continue;
+    }
     if (at != kept_.end() && !dated_anew &&
         (says_the_same(*at, f) || (weaker(f, *at) && f.handled == at->handled)))
       continue;

@@ -1,5 +1,6 @@
 // laws_test: what holds of every diagnosis: nothing that is proven is refuted by the rest of the run;
 // a healthy run is healthy at every cut; names of ranks do not matter; an idle communicator neither.
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -221,6 +222,28 @@ TEST(FindingsLog, SaysItBetterWhenTheOthersHaveCome) {
   const Findings found = log.result();
   EXPECT_NE(finding_of(found, "call_mismatch"), nullptr);
   for (const Finding& f : found.all) EXPECT_EQ(f.ranks, std::vector<int>{1}) << f.text;
+}
+
+// Rank 1 aborts at once, so the tool looks before ranks 0 and 3 have come. At the next look their calls have
+// failed, which proves less than an open call.
+TEST(FindingsLog, NamesTheOddRankOfAProofWhenTheOthersHaveComeAndFailed) {
+  for (const bool others_differ : {false, true}) {
+    TimelineBuilder job(4);
+    job.everyone(all_reduce(), 2).blocked(1, all_reduce(1)).blocked(2, all_reduce());
+    FindingsLog log;
+    log.add(diagnose(job.build()), false);
+    ASSERT_NE(finding_of(log.result(), "call_mismatch"), nullptr);
+    job.killed(1, SIGABRT);
+    for (int rank : {0, 3}) job.fails(rank, others_differ && rank == 3 ? all_reduce(7) : all_reduce());
+    log.add(diagnose(job.build()), true);
+    const Findings found = log.result();
+    for (const Finding& x : found.all) std::printf("DBG %s %s\n", to_json(x).dump().c_str(), "");
+    const Finding* f = finding_of(found, "call_mismatch");
+    ASSERT_NE(f, nullptr);
+    EXPECT_EQ(f->confidence, Confidence::kProven);
+    EXPECT_EQ(f->claimed.size(), 2u) << "the proof is about the calls of the first look";
+    EXPECT_EQ(f->ranks, others_differ ? std::vector<int>{} : std::vector<int>{1}) << f->text;
+  }
 }
 
 TEST(FindingsLog, KeepsWhatIsProvenAndWithdrawsWhatTheLastLookDoesNotHave) {
