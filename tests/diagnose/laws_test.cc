@@ -234,10 +234,11 @@ TEST(FindingsLog, NamesTheOddRankOfAProofWhenTheOthersHaveComeAndFailed) {
     log.add(diagnose(job.build()), false);
     ASSERT_NE(finding_of(log.result(), "call_mismatch"), nullptr);
     job.killed(1, SIGABRT);
+    job.wait(50'000'000).returns(2, 0, RF_RESULT_THROWN);
     for (int rank : {0, 3}) job.fails(rank, others_differ && rank == 3 ? all_reduce(7) : all_reduce());
+    for (int rank : {0, 2, 3}) job.exits(rank, 3);
     log.add(diagnose(job.build()), true);
     const Findings found = log.result();
-    for (const Finding& x : found.all) std::printf("DBG %s %s\n", to_json(x).dump().c_str(), "");
     const Finding* f = finding_of(found, "call_mismatch");
     ASSERT_NE(f, nullptr);
     EXPECT_EQ(f->confidence, Confidence::kProven);
