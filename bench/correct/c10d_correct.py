@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""c10d_correct: a correct torch.distributed program over Gloo made from a seed: a row of features, alike on all ranks.
+"""c10d_correct: correct torch.distributed programs over Gloo made from seeds. Each is a row of features, the same on all ranks.
 
-usage: c10d_correct.py SEED RANKS [STEPS [FEATURE]]
+usage: c10d_correct.py SEED RANKS [PROGRAMS [STEPS [FEATURE]]]
 
-It starts its ranks itself, with torch.multiprocessing. Rank 0 prints what was used and a sum over all checked results; both
-depend on seed and number of ranks alone.
+The programs have the seeds SEED, SEED + 1 ... and run in one job, one after the other, each in a default group of its own.
+The job starts its ranks itself, with torch.multiprocessing. Rank 0 prints what each program used, and a sum over its checked
+results. Both depend on the arguments alone.
 """
 import collections
 import datetime
@@ -28,10 +29,13 @@ import c10d_processes
 class World:
     """`common` gives every rank the same numbers, `own` each rank its own."""
 
-    def __init__(self, seed, rank, size, folder):
+    def __init__(self, rank, size, folder):
         self.rank, self.size, self.folder = rank, size, folder
-        self.common, self.own = random.Random(seed), random.Random(seed * 1000003 + rank)
-        self.sum, self.made = 0, 0
+        self.made = 0
+
+    def begin(self, seed):
+        self.common, self.own = random.Random(seed), random.Random(seed * 1000003 + self.rank)
+        self.sum = 0
 
     def check(self, holds, what):
         self.sum = zlib.crc32(b"%d %d" % (self.sum, bool(holds)))
@@ -60,32 +64,38 @@ FEATURES = {long_pause: 1, **c10d_collectives.FEATURES, **c10d_groups.FEATURES, 
             **c10d_processes.FEATURES}
 
 
-def rank_main(rank, seed, size, steps, only, folder):
-    torch.set_num_threads(1)
-    w = World(seed, rank, size, folder)
+def run_program(w, seed, steps, only):
+    w.begin(seed)
     w.start()
     used = collections.Counter()
     names = {f.__name__: f for f in FEATURES}
     for _ in range(steps):
         feature = names[only] if only else w.common.choices(list(FEATURES), list(FEATURES.values()))[0]
         if os.environ.get("CORRECT_VERBOSE"):
-            print(f"rank {rank}: {feature.__name__}", file=sys.stderr, flush=True)
+            print(f"rank {w.rank}: {feature.__name__}", file=sys.stderr, flush=True)
         feature(w)
         used[feature.__name__] += 1
     total = torch.tensor([w.sum])
     dist.all_reduce(total)
-    if rank == 0:
+    if w.rank == 0:
         lines = [f"seed {seed}", *(f"used {name} {count}" for name, count in sorted(used.items())), f"sum {total.item()}"]
         print("\n".join(lines), flush=True)
     dist.destroy_process_group()
 
 
+def rank_main(rank, seed, size, programs, steps, only, folder):
+    torch.set_num_threads(1)
+    w = World(rank, size, folder)
+    for number in range(programs):
+        run_program(w, seed + number, steps, only)
+
+
 def main():
-    seed, size = int(sys.argv[1]), int(sys.argv[2])
-    steps, only = int(sys.argv[3]) if len(sys.argv) > 3 else 30, sys.argv[4] if len(sys.argv) > 4 else None
-    how = "spawn" if seed % 8 == 0 else "fork"  # to spawn takes an import of torch in each rank
+    seed, size, *more = sys.argv[1:]
+    programs, steps, only = (int(more[0]) if more else 1), (int(more[1]) if len(more) > 1 else 10), (more[2:] or [None])[0]
+    how = "spawn" if int(seed) % 8 == 0 else "fork"  # to spawn takes an import of torch in each rank
     with tempfile.TemporaryDirectory(prefix="c10d-correct-") as folder:
-        mp.start_processes(rank_main, (seed, size, steps, only, folder), size, start_method=how)
+        mp.start_processes(rank_main, (int(seed), int(size), programs, steps, only, folder), int(size), start_method=how)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """correct_bench.py BUILD: watches correct programs over MPI, Gloo and PyTorch, made from seeds, and counts the alarms.
 
-  --runs N          so many in all, evenly over the libraries (200)
+  --runs N          about so many programs in all, evenly over the libraries (200)
+  --in-a-job K      so many programs in each job, one after the other (10)
   --first SEED      the first seed (1)
   --seconds S       begin no further run after so long
   --library NAME    only this one (openmpi4, openmpi5, mpich4, mpich5, gloo, c10d)
@@ -11,8 +12,9 @@
   --page FILE       write the table (docs/measurements/correct-programs.md)
   --check           a test: exit 1 at the first alarm
 
-Each program runs alone and under `rankfault watch`, with 2 to 6 ranks. Its output and status must be the same, and the
-result without a finding. Where they differ it runs alone twice more: a program that also fails alone is counted apart.
+Each job has 2 to 6 ranks and runs alone and under `rankfault watch`. Its output and status must be the same, and the result
+without a finding. Where they differ it runs alone twice more: a job that also fails alone is counted apart. Programs share a
+job because most of the time goes to starting ranks.
 """
 import argparse
 import concurrent.futures
@@ -32,7 +34,7 @@ import own_ranks  # noqa: E402
 from correct_totals import PAGE, add, read_totals, table  # noqa: E402
 
 ROOT = {f"{who}_ALLOW_RUN_AS_ROOT{what}": "1" for who in ("OMPI", "PRTE") for what in ("", "_CONFIRM")}
-LIMIT = 120  # seconds; a program takes about one
+LIMIT = 300  # seconds for a job; a program takes about one
 
 
 def compiled(compiler, source, program, *words):
@@ -50,7 +52,8 @@ def mpis(folder):
             ("mpich5", f"{mpich}/bin/mpiexec", f"{mpich}/bin/mpicc", f"{mpich}/lib", [])):
         link = [f"-Wl,-rpath,{library}"] if library else []
         if shutil.which(launcher) and compiled(compiler, "mpi_correct.c", folder / name, *link):
-            yield name, lambda ranks, seed, start=(launcher, *words), at=folder / name: [*start, "-np", str(ranks), str(at), str(seed)]
+            yield name, lambda ranks, seed, programs, start=(launcher, *words), at=folder / name: [
+                *start, "-np", str(ranks), str(at), str(seed), str(programs)]
 
 
 def libraries(folder):
@@ -58,10 +61,12 @@ def libraries(folder):
     yield from mpis(folder)
     gloo = folder / "gloo"
     if compiled("g++", "gloo_correct.cc", gloo, "-std=c++20", f"-I{HERE.parent.parent}", "-lgloo"):
-        yield "gloo", lambda ranks, seed: own_ranks.words_with_store(ranks, str(gloo), f"--seed={seed}")
+        yield "gloo", lambda ranks, seed, programs: own_ranks.words_with_store(
+            ranks, str(gloo), f"--seed={seed}", f"--programs={programs}")
     python = os.environ.get("RANKFAULT_PYTHON")
     if python:
-        yield "c10d", lambda ranks, seed: [python, "-B", "-W", "ignore", str(HERE / "c10d_correct.py"), str(seed), str(ranks)]
+        yield "c10d", lambda ranks, seed, programs: [
+            python, "-B", "-W", "ignore", str(HERE / "c10d_correct.py"), str(seed), str(ranks), str(programs)]
 
 
 def run(command, folder):
@@ -78,7 +83,19 @@ def run(command, folder):
 
 
 def own_lines(output):
-    return sorted(re.findall(r"^(?:seed|used|sum) .*$", output, re.M))
+    return re.findall(r"^(?:seed|used|sum) .*$", output, re.M)
+
+
+def used_by(lines):
+    """How often each program used each feature."""
+    programs = []
+    for line in lines:
+        word, *rest = line.split()
+        if word == "seed":
+            programs.append({})
+        elif word == "used" and programs:
+            programs[-1][rest[0]] = int(rest[1])
+    return programs
 
 
 def watch(tool, command, folder):
@@ -99,7 +116,7 @@ def watch(tool, command, folder):
     return done
 
 
-def one(tool, name, command, seed, ranks):
+def one(tool, name, command, seed, ranks, programs):
     with tempfile.TemporaryDirectory(prefix="rf-correct-") as folder:
         alone = run(command, folder)
         watched = watch(tool, command, pathlib.Path(folder))
@@ -107,17 +124,18 @@ def one(tool, name, command, seed, ranks):
         again = [] if same and not watched["findings"] else [run(command, folder)["status"] for _ in range(2)]
     fails_alone = any(status != 0 for status in [alone["status"], *again])
     alarm = watched["findings"] + watched["told"]
-    return {"library": name, "seed": seed, "ranks": ranks, "fails_alone": fails_alone,
+    return {"library": name, "seed": seed, "programs": programs, "ranks": ranks, "fails_alone": fails_alone,
             "alarm": bool(alarm) and not fails_alone, "changed": not same and not fails_alone,
             "proven_wrong": any(f["confidence"] == "proven" for f in alarm) and not fails_alone,
             "findings": alarm, "errors": "" if same else watched["errors"],
-            "used": dict(line.split()[1:] for line in own_lines(alone["output"]) if line.startswith("used"))}
+            "used": used_by(own_lines(alone["output"]))}
 
 
 def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
     parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--in-a-job", type=int, default=10)
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--library", default="")
@@ -138,11 +156,11 @@ def read_json_lines(path):
 
 
 def runs(args, libraries_here, totals, have):
-    """Name, command and seed of each program that is still to be run."""
-    for number in range(args.runs):
+    """Name, command and first seed of each job that is still to be run."""
+    for number in range(-(-args.runs // args.in_a_job)):
         name, command = libraries_here[number % len(libraries_here)]
         first = totals[name]["next_seed"] if args.totals and name in totals else args.first
-        seed = first + number // len(libraries_here)
+        seed = first + number // len(libraries_here) * args.in_a_job
         if (name, seed) not in have:
             yield name, command, seed
 
@@ -154,8 +172,10 @@ def results_of(args, libraries_here, totals, have):
 
     def result(run_):
         name, command, seed = run_
-        ranks = 2 + seed % 5
-        return None if time.monotonic() > end else one(tool, name, command(ranks, seed), seed, ranks)
+        ranks, programs = 2 + seed // args.in_a_job % 5, args.in_a_job
+        if time.monotonic() > end:
+            return None
+        return one(tool, name, command(ranks, seed, programs), seed, ranks, programs)
 
     pool = concurrent.futures.ThreadPoolExecutor(args.jobs)
     try:

@@ -8,14 +8,16 @@ COUNTED = ("fails_alone", "changed", "alarm", "proven_wrong")
 
 def add(totals, result):
     """What all runs of a library came to; a file keeps it, so that 20,000 runs may take several machines."""
-    of = totals.setdefault(result["library"], {"programs": 0, "next_seed": 1, **dict.fromkeys(COUNTED, 0), "used": {}})
-    of["programs"] += 1
-    of["next_seed"] = result["seed"] + 1
+    of = totals.setdefault(result["library"], {"jobs": 0, "programs": 0, "next_seed": 1, **dict.fromkeys(COUNTED, 0), "used": {}})
+    of["jobs"] += 1
+    of["programs"] += result["programs"]
+    of["next_seed"] = result["seed"] + result["programs"]
     for what in COUNTED:
         of[what] += result[what]
-    for feature, count in result["used"].items():
-        uses, programs = of["used"].get(feature, (0, 0))
-        of["used"][feature] = [uses + int(count), programs + 1]
+    for program in result["used"]:
+        for feature, count in program.items():
+            uses, programs = of["used"].get(feature, (0, 0))
+            of["used"][feature] = [uses + count, programs + 1]
 
 
 def read_totals(path):
@@ -26,8 +28,9 @@ def read_totals(path):
 
 
 def table(totals):
-    rows = ["| library | programs | fail alone too | other output or status | alarms | of these proven |", "| --- | --- | --- | --- | --- | --- |"]
-    rows += [f"| {name} | {of['programs']} | " + " | ".join(str(of[what]) for what in COUNTED) + " |" for name, of in sorted(totals.items())]
+    rows = ["| library | programs | jobs | fail alone too | other output or status | alarms | of these proven |",
+            "| --- | --- | --- | --- | --- | --- | --- |"]
+    rows += [f"| {name} | {of['programs']} | {of['jobs']} | " + " | ".join(str(of[what]) for what in COUNTED) + " |" for name, of in sorted(totals.items())]
     uses, programs = collections.Counter(), collections.Counter()
     for of in totals.values():
         uses.update({feature: count for feature, (count, _) in of["used"].items()})
@@ -40,8 +43,9 @@ def table(totals):
 PAGE = """# Correct programs
 
 Written by `./dev bench correct`. Each program is made from a seed (`mpi_correct.c`, `gloo_correct.cc` and `c10d_correct.py` of
-`bench/correct`): thirty uses of features that are correct by the standard, with results that it checks. It runs alone and under `rankfault watch`, with 2 to 6 ranks. An alarm
-is a finding in the result, or a proven one at any time. All columns but the first two must be 0; a program that fails alone,
-too, shows a flaw of its MPI and is not counted further.
+`bench/correct`): ten uses of features that are correct by the standard, with results that it checks. A job runs ten
+programs, one after the other, on 2 to 6 ranks. Each job runs alone and under `rankfault watch`. An alarm is a finding in the
+result, or a proven finding at any time. The last three columns must be 0. A job that also fails alone shows a flaw of its
+library; it counts there and nowhere else.
 
 """

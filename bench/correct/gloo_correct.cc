@@ -1,8 +1,10 @@
-// gloo_correct.cc: a correct program over plain Gloo made from a seed: a row of features, alike on all ranks.
+// gloo_correct.cc: correct programs over plain Gloo made from seeds. Each is a row of features, the same on
+// all ranks.
 //
-//   RANK=r WORLD_SIZE=n gloo_correct --store=FOLDER --seed=S [--steps=30] [--only=FEATURE]
+//   RANK=r WORLD_SIZE=n gloo_correct --store=FOLDER --seed=S [--programs=1] [--steps=10] [--only=FEATURE]
 //
-// Rank 0 prints what was used and a sum over all checked results; both depend on seed and number of ranks
+// The programs have the seeds S, S + 1 ... and run in one job, one after the other. Rank 0 prints what each
+// of them used, and a sum over its checked results. Both depend on the arguments and on the number of ranks
 // alone.
 #include <gloo/allgatherv.h>
 #include <gloo/transport/unbound_buffer.h>
@@ -33,10 +35,11 @@ void uneven(World& w) {
 
 // A mesh of some ranks, used and left.
 void parts(World& w) {
-  const int first = w.below(w.me.size), name = w.below(1 << 20);
+  const int first = w.below(w.me.size);
+  const std::string name = w.new_name();
   const auto draws = w.common;
   if (w.me.rank >= first) {
-    const Context part = w.me.connect("part" + std::to_string(name), w.me.rank - first, w.me.size - first);
+    const Context part = w.me.connect(name, w.me.rank - first, w.me.size - first);
     for (int i = 0; i < 3; ++i) one_collective(w, part);
     part->closeConnections();
   }
@@ -46,7 +49,7 @@ void parts(World& w) {
 void again(World& w) {
   barrier(w.context);
   w.context->closeConnections();
-  w.context = w.me.connect("again" + std::to_string(w.below(1 << 20)), w.me.rank, w.me.size);
+  w.context = w.me.connect(w.new_name(), w.me.rank, w.me.size);
   one_collective(w, w.context);
 }
 
@@ -80,7 +83,7 @@ void pending_messages(World& w) {
 
 // One rank waits in a mesh of its own making for what nobody sends, and handles the timeout.
 void given_up(World& w) {
-  const Context pair = w.me.connect("given_up" + std::to_string(w.below(1 << 20)), w.me.rank, w.me.size);
+  const Context pair = w.me.connect(w.new_name(), w.me.rank, w.me.size);
   if (w.me.rank == w.below(w.me.size)) {
     int32_t number = 0;
     auto in = pair->createUnboundBuffer(&number, 4);
@@ -127,24 +130,31 @@ const Feature& drawn(World& w, const std::string& only) {
   throw std::runtime_error("no feature " + only);
 }
 
+void run_program(World& w, unsigned seed) {
+  w.common.seed(seed);
+  w.own.seed(seed * 1000003 + static_cast<unsigned>(w.me.rank));
+  w.sum = 0;
+  std::map<std::string, int> used;
+  for (int i = w.me.number("steps", 10); i > 0; --i) {
+    const Feature& feature = drawn(w, w.me.flag("only", ""));
+    if (getenv("CORRECT_VERBOSE")) fprintf(stderr, "rank %d: %s\n", w.me.rank, feature.name);
+    feature.use(w);
+    ++used[feature.name];
+  }
+  const int32_t all = sum_of(w.context, static_cast<int32_t>(w.sum & 0xffffff));
+  if (w.me.rank != 0) return;
+  printf("seed %u\n", seed);
+  for (const auto& [name, count] : used) printf("used %s %d\n", name.c_str(), count);
+  printf("sum %d\n", all);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   return run_rank(argc, argv, [](Rank& me) {
-    const auto seed = static_cast<unsigned>(me.number("seed", 1));
-    World w{me, me.world(), std::mt19937(seed),
-            std::mt19937(seed * 1000003 + static_cast<unsigned>(me.rank))};
-    std::map<std::string, int> used;
-    for (int i = me.number("steps", 30); i > 0; --i) {
-      const Feature& feature = drawn(w, me.flag("only", ""));
-      if (getenv("CORRECT_VERBOSE")) fprintf(stderr, "rank %d: %s\n", me.rank, feature.name);
-      feature.use(w);
-      ++used[feature.name];
-    }
-    const int32_t all = sum_of(w.context, static_cast<int32_t>(w.sum & 0xffffff));
-    if (me.rank != 0) return;
-    printf("seed %u\n", seed);
-    for (const auto& [name, count] : used) printf("used %s %d\n", name.c_str(), count);
-    printf("sum %d\n", all);
+    World w{me, me.world(), {}, {}};
+    const auto first = static_cast<unsigned>(me.number("seed", 1));
+    const auto programs = static_cast<unsigned>(me.number("programs", 1));
+    for (unsigned i = 0; i < programs; ++i) run_program(w, first + i);
   });
 }

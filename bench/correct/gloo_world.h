@@ -14,6 +14,7 @@
 
 #include <random>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "tests/ranks/gloo/rank.h"
@@ -27,8 +28,10 @@ struct World {
   Context context;
   std::mt19937 common, own;
   uint64_t sum = 0;  // of all checked results
+  int meshes = 0;    // made so far; each has a name of its own
 
   int below(int limit) { return static_cast<int>(common() % static_cast<unsigned>(limit)); }
+  std::string new_name() { return "mesh" + std::to_string(++meshes); }
   void check(bool holds, const char* what) {
     sum = sum * 31 + (holds ? 1 : 0);
     if (!holds) throw std::runtime_error(std::string("wrong result of ") + what);

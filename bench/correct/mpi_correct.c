@@ -1,9 +1,10 @@
-/* mpi_correct.c: a correct MPI program made from a seed: a row of features, alike on all ranks.
+/* mpi_correct.c: correct MPI programs made from seeds. Each is a row of features, the same on all ranks.
  *
- * usage: mpi_correct SEED [STEPS [FEATURE]]
+ * usage: mpi_correct SEED [PROGRAMS [STEPS [FEATURE]]]
  *
- * Rank 0 prints what was used and a sum over all checked results; both depend on seed and number of ranks
- * alone. */
+ * The programs have the seeds SEED, SEED + 1 ... and run in one job, one after the other. Rank 0 prints what
+ * each of them used, and a sum over its checked results. Both depend on the arguments and on the number of
+ * ranks alone. */
 #include "collectives.h"
 #include "comms.h"
 #include "correct.h"
@@ -16,7 +17,7 @@
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
 enum { kFences = 0, kSpawns = 0 };
 #else
-enum { kFences = 2, kSpawns = 1 };
+enum { kFences = 8, kSpawns = 4 };
 #endif
 
 typedef void feature(struct world*);
@@ -25,55 +26,46 @@ static const struct {
   feature* use;
   int weight; /* how often it is drawn: what takes long is rare */
 } kFeatures[] = {
-    {"collectives", collectives, 8},
-    {"uneven", uneven_collectives, 4},
-    {"nonblocking", nonblocking_collectives, 6},
-    {"polled", polled_barrier, 3},
-    {"persistent_collective", persistent_collective, 3},
-    {"scans", scans, 3},
-    {"neighbors", neighbors, 3},
-    {"shift", shift, 4},
-    {"ring", ring, 4},
-    {"pending", pending_messages, 6},
-    {"funnel", funnel, 4},
-    {"probed", probed, 4},
-    {"unknown_partners", unknown_partners, 3},
-    {"persistent", persistent_messages, 4},
-    {"partitioned", partitioned, 2},
-    {"cancelled", cancelled, 2},
-    {"to_nobody", to_nobody, 2},
-    {"buffered", buffered, 2},
-    {"duplicates", duplicates, 4},
+    {"collectives", collectives, 32},
+    {"uneven", uneven_collectives, 16},
+    {"nonblocking", nonblocking_collectives, 24},
+    {"polled", polled_barrier, 12},
+    {"persistent_collective", persistent_collective, 12},
+    {"scans", scans, 12},
+    {"neighbors", neighbors, 12},
+    {"shift", shift, 16},
+    {"ring", ring, 16},
+    {"pending", pending_messages, 24},
+    {"funnel", funnel, 16},
+    {"probed", probed, 16},
+    {"unknown_partners", unknown_partners, 12},
+    {"persistent", persistent_messages, 16},
+    {"partitioned", partitioned, 8},
+    {"cancelled", cancelled, 8},
+    {"to_nobody", to_nobody, 8},
+    {"buffered", buffered, 8},
+    {"duplicates", duplicates, 16},
     {"many_duplicates", many_duplicates, 1},
-    {"parts", parts, 4},
-    {"grouped", grouped, 4},
-    {"two_sides", two_sides, 4},
-    {"attributes", attributes, 3},
-    {"own_communicator", own_communicator, 3},
-    {"on_one_host", on_one_host, 2},
+    {"parts", parts, 16},
+    {"grouped", grouped, 16},
+    {"two_sides", two_sides, 16},
+    {"attributes", attributes, 12},
+    {"own_communicator", own_communicator, 12},
+    {"on_one_host", on_one_host, 8},
     {"fence", fence, kFences},
-    {"locks", locks, 2},
-    {"files", files, 2},
-    {"threads", threads, 3},
-    {"refused", refused, 4},
-    {"handler", handler, 3},
-    {"helpers", helpers, 2},
-    {"child", child, 2},
-    {"other_names", other_names, 4},
-    {"long_pause", long_pause, 1},
-    {"session", session, 2},
+    {"locks", locks, 8},
+    {"files", files, 8},
+    {"threads", threads, 12},
+    {"refused", refused, 16},
+    {"handler", handler, 12},
+    {"helpers", helpers, 8},
+    {"child", child, 8},
+    {"other_names", other_names, 16},
+    {"long_pause", long_pause, 2},
+    {"session", session, 8},
     {"spawn", spawn, kSpawns},
 };
 enum { kCount = sizeof(kFeatures) / sizeof(kFeatures[0]) };
-
-static int drawn(struct draw* from) {
-  int total = 0;
-  for (int i = 0; i < kCount; ++i) total += kFeatures[i].weight;
-  int at = below(from, total);
-  for (int i = 0; i < kCount; ++i)
-    if ((at -= kFeatures[i].weight) < 0) return i;
-  return 0;
-}
 
 static int named(const char* name) {
   for (int i = 0; i < kCount; ++i)
@@ -82,38 +74,58 @@ static int named(const char* name) {
   exit(2);
 }
 
+/* MPICH's launcher sometimes ends a job whose ranks have spawned and then call exec. */
+static int ends_by_exec;
+static int weight(int feature) {
+  return ends_by_exec && kFeatures[feature].use == spawn ? 0 : kFeatures[feature].weight;
+}
+
+static int drawn(struct draw* from) {
+  int total = 0;
+  for (int i = 0; i < kCount; ++i) total += weight(i);
+  int at = below(from, total);
+  for (int i = 0; i < kCount; ++i)
+    if ((at -= weight(i)) < 0) return i;
+  return 0;
+}
+
+static void run_program(struct world* w, uint64_t seed, int steps, int only) {
+  int used[kCount] = {0};
+  w->common.state = seed;
+  w->own.state = seed * 1000003 + (uint64_t)w->rank;
+  w->sum = 0;
+  if (w->rank == 0) printf("seed %llu\n", (unsigned long long)seed);
+  for (int i = 0; i < steps; ++i) {
+    const int which = only < 0 ? drawn(&w->common) : only;
+    if (getenv("CORRECT_VERBOSE")) fprintf(stderr, "rank %d: %s\n", w->rank, kFeatures[which].name);
+    kFeatures[which].use(w);
+    ++used[which];
+  }
+  unsigned long long all = 0, mine = w->sum & 0xffffffffu;
+  MPI_Reduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, w->comm);
+  if (w->rank != 0) return;
+  for (int i = 0; i < kCount; ++i)
+    if (used[i]) printf("used %s %d\n", kFeatures[i].name, used[i]);
+  printf("sum %llu\n", all);
+}
+
 int main(int argc, char** argv) {
   if (argc > 1 && strcmp(argv[1], spawned_word) == 0) return be_spawned();
-  struct world w = {.sum = 0};
   const uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
-  const int steps = argc > 2 ? atoi(argv[2]) : 30, only = argc > 3 ? named(argv[3]) : -1;
-  int used[kCount] = {0};
-  w.common.state = seed;
+  const int programs = argc > 2 ? atoi(argv[2]) : 1, steps = argc > 3 ? atoi(argv[3]) : 10;
+  const int only = argc > 4 ? named(argv[4]) : -1;
+  struct draw of_job = {.state = ~seed};
+  struct world w = {.sum = 0};
   own_program = argv[0];
-  MPI_Init_thread(&argc, &argv, below(&w.common, 2) ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &w.level);
+  ends_by_exec = below(&of_job, 8) == 0;
+  MPI_Init_thread(&argc, &argv, below(&of_job, 2) ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &w.level);
   w.comm = MPI_COMM_WORLD;
   MPI_Comm_rank(w.comm, &w.rank);
   MPI_Comm_size(w.comm, &w.size);
-  w.own.state = seed * 1000003 + (uint64_t)w.rank;
-  if (w.rank == 0) printf("seed %llu\n", (unsigned long long)seed);
-  for (int i = 0; i < steps; ++i) {
-    const int which = only < 0 ? drawn(&w.common) : only;
-    if (getenv("CORRECT_VERBOSE")) fprintf(stderr, "rank %d: %s\n", w.rank, kFeatures[which].name);
-    kFeatures[which].use(&w);
-    ++used[which];
-  }
-  /* MPICH's launcher sometimes ends a job whose ranks have spawned and then call exec. */
-  const int becomes_another = below(&w.common, 8) == 0 && used[named("spawn")] == 0;
-  unsigned long long all = 0, mine = w.sum & 0xffffffffu;
-  MPI_Reduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, w.comm);
-  if (w.rank == 0) {
-    for (int i = 0; i < kCount; ++i)
-      if (used[i]) printf("used %s %d\n", kFeatures[i].name, used[i]);
-    if (becomes_another) printf("used exec 1\n");
-    printf("sum %llu\n", all);
-  }
+  for (int i = 0; i < programs; ++i) run_program(&w, seed + (uint64_t)i, steps, only);
+  if (w.rank == 0 && ends_by_exec) printf("used exec 1\n");
   MPI_Finalize();
   fflush(stdout);
-  if (becomes_another) execlp("true", "true", NULL);
+  if (ends_by_exec) execlp("true", "true", NULL);
   return 0;
 }
