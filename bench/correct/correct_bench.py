@@ -13,8 +13,8 @@
   --check           a test: exit 1 at the first alarm
 
 Each job has 2 to 6 ranks and runs alone and under `rankfault watch`. Its output and status must be the same, and the result
-without a finding. Where they differ it runs alone twice more: a job that also fails alone is counted apart. Programs share a
-job because most of the time goes to starting ranks.
+without a finding. Where they differ it runs alone up to ten times more: a job that also fails alone is counted apart.
+Programs share a job because most of the time goes to starting ranks.
 """
 import argparse
 import concurrent.futures
@@ -23,6 +23,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -34,7 +35,8 @@ import own_ranks  # noqa: E402
 from correct_totals import PAGE, add, read_totals, table  # noqa: E402
 
 ROOT = {f"{who}_ALLOW_RUN_AS_ROOT{what}": "1" for who in ("OMPI", "PRTE") for what in ("", "_CONFIRM")}
-LIMIT = 300  # seconds for a job; a program takes about one
+LIMIT = 120  # seconds for a job; ten programs take about ten
+MORE_ALONE = 10
 
 
 def compiled(compiler, source, program, *words):
@@ -69,10 +71,20 @@ def libraries(folder):
             python, "-B", "-W", "ignore", str(HERE / "c10d_correct.py"), str(seed), str(ranks), str(programs)]
 
 
+RUNNING = set()
+
+
+def end_all(*_):
+    for job in list(RUNNING):
+        job.terminate()
+    sys.exit("ended before the last program")
+
+
 def run(command, folder):
     """Status and output; the whole job is ended after LIMIT."""
     env = {**os.environ, **ROOT, "TMPDIR": str(folder), "OMPI_MCA_mpi_yield_when_idle": "1"}
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as job:
+        RUNNING.add(job)
         try:
             output, errors = job.communicate(timeout=LIMIT)
             return {"status": job.returncode, "output": output, "errors": errors[-2000:]}
@@ -80,6 +92,8 @@ def run(command, folder):
             job.terminate()
             output, errors = job.communicate()
             return {"status": "none in time", "output": output, "errors": errors[-2000:]}
+        finally:
+            RUNNING.discard(job)
 
 
 def own_lines(output):
@@ -121,8 +135,9 @@ def one(tool, name, command, seed, ranks, programs):
         alone = run(command, folder)
         watched = watch(tool, command, pathlib.Path(folder))
         same = watched["status"] == alone["status"] == 0 and own_lines(watched["output"]) == own_lines(alone["output"])
-        again = [] if same and not watched["findings"] else [run(command, folder)["status"] for _ in range(2)]
-    fails_alone = any(status != 0 for status in [alone["status"], *again])
+        fails_alone = alone["status"] != 0
+        for _ in range(0 if same and not watched["findings"] else MORE_ALONE):
+            fails_alone = fails_alone or run(command, folder)["status"] != 0
     alarm = watched["findings"] + watched["told"]
     return {"library": name, "seed": seed, "programs": programs, "ranks": ranks, "fails_alone": fails_alone,
             "alarm": bool(alarm) and not fails_alone, "changed": not same and not fails_alone,
@@ -189,6 +204,7 @@ def results_of(args, libraries_here, totals, have):
 
 def main():
     args = arguments()
+    signal.signal(signal.SIGTERM, end_all)
     kept, sums = (pathlib.Path(name) if name else None for name in (args.results, args.totals))
     before = read_json_lines(kept)
     totals = read_totals(sums)
