@@ -118,10 +118,10 @@ EffectReport as_told(const Action& action, const RunFacts& facts, const Started&
                         line->value("t", TimeNs{0}), {line_number(*line)});
     }
   return cannot_tell(
-      fmt::format("the process of rank {} left no record of what it took itself for", action.rank));
+      fmt::format("the process of rank {} has no record of what it took itself for", action.rank));
 }
 
-// The variables of a start, as the kernel has them of that process; null: it left no record while it lived.
+// The variables of a start, as the kernel has them of that process; null: it has no record while it lived.
 const Json* environment_of(const Json& spawned, const RunFacts& facts) {
   for (const Json& line : facts.journal)
     if (line.value("ev", "") == "process" && line.contains("env") &&
@@ -133,7 +133,7 @@ const Json* environment_of(const Json& spawned, const RunFacts& facts) {
 // That it was told is its own environment; that it is otherwise than the others', theirs.
 EffectReport as_told_env(const Action& action, const RunFacts& facts, const Started& s) {
   const Json* const own = environment_of(*s.victim.back(), facts);
-  if (!own) return cannot_tell(fmt::format("the process of rank {} left no record", action.rank));
+  if (!own) return cannot_tell(fmt::format("the process of rank {} has no record", action.rank));
   bool seen = false, differs = false;
   for (const Json& line : facts.journal) {
     if (line.value("ev", "") != "spawned" || line.value("attempt", 0) != 0) continue;

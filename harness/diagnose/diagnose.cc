@@ -18,8 +18,9 @@ std::string helper_that_waits(const Timeline& t, TimeNs slow) {
   for (const ProcessView& p : t.processes)
     for (const LaneView& l : p.helper&& p.end.kind == EndKind::kAlive ? p.lanes : std::vector<LaneView>{})
       if (l.state.where == RF_INSIDE && t.look > l.state.since_ns + slow)
-        return fmt::format("process {}, a helper of rank {}, has long been inside {}; helpers are not judged",
-                           p.id.pid, p.rank, op_text(l.state.op));
+        return fmt::format(
+            "process {}, a helper of rank {}, has stayed inside {}; rankfault does not judge helpers",
+            p.id.pid, p.rank, op_text(l.state.op));
   return "";
 }
 
@@ -29,7 +30,7 @@ std::string polled_for(const JobView& job, const DiagnoseOptions& options) {
   for (const PlaceWait& w : job.waits().collective)
     if (w.place->group->library == RF_LIB_MPI && !w.held && polls(*w.waiter->process, look) &&
         lasted(w.call->entered, look) > options.hung_after)
-      return fmt::format("rank {} has long asked for the end of {}, and no rule explains it",
+      return fmt::format("rank {} has tested {} for long without success, and no rule explains it",
                          w.waiter->world_rank, call_text(*w.call, *w.place->group));
   return "";
 }
@@ -48,8 +49,10 @@ std::string unrecorded(const JobView& job, const DiagnoseOptions& options) {
     const std::string kind = unrecorded_kind(p->view->opaque);
     if (!kind.empty() && !p->ended() && p->all_inside().empty() &&
         lasted(outside_since(*p), job.timeline().look) > options.hung_after)
-      return fmt::format("rank {} has long been in no call that is recorded, and makes {} calls that are not",
-                         p->rank(), kind);
+      return fmt::format(
+          "rank {} has been outside every recorded call for long, and it makes {} calls that rankfault does "
+          "not record",
+          p->rank(), kind);
   }
   return "";
 }
@@ -73,7 +76,7 @@ std::string blind_spot(const JobView& job, const DiagnoseOptions& options) {
     if (const Process* p = job.rank(e.rank);
         e.attempt == t.attempt && (!p || (p->calls.empty() && !p->has_streams())))
       return e.unread ? fmt::format("the record of rank {} cannot be read", e.rank)
-                      : fmt::format("rank {} left no {}record", e.rank, p ? "call on " : "");
+                      : fmt::format("rank {} has no {}record", e.rank, p ? "call on " : "");
   for (const auto& p : job.processes())
     for (const Call* c : p->ended() ? std::vector<const Call*>{} : p->all_inside()) {
       const Duration long_after = rf_is_named(c->op()) ? options.hung_after : options.slow_after;
@@ -82,7 +85,7 @@ std::string blind_spot(const JobView& job, const DiagnoseOptions& options) {
       const bool inter = group && group->flags & RF_COMM_INTER;
       if (is_collective(c->op()) && group && !inter && !stands_though_all_came(*c, *group, t.look, options))
         continue;  // the rules about collectives have examined it
-      return fmt::format("rank {} has long been inside {}, and no rule explains it", p->rank(),
+      return fmt::format("rank {} has been inside {} for long, and no rule explains it", p->rank(),
                          group ? call_text(*c, *group) : name_of_call(*c));
     }
   if (const std::string polled = polled_for(job, options); !polled.empty()) return polled;
@@ -124,12 +127,12 @@ Finding quiet(const JobView& job, const DiagnoseOptions& options) {
   const std::string blind = blind_spot(job, options);
   f.kind = members != 0 && calls != 0 && blind.empty() ? "none" : "cannot_say";
   f.text =
-      members == 0     ? "no process was recorded as a rank of the job"
-      : calls == 0     ? fmt::format("{} processes were recorded, and not one call", members)
+      members == 0     ? "rankfault recorded no rank of the job"
+      : calls == 0     ? fmt::format("rankfault recorded {} processes and no call", members)
       : !blind.empty() ? blind
       : lost != 0 && made > calls
-          ? fmt::format("nothing wrong in the newest {} of {} calls of {} processes", calls, made, members)
-          : fmt::format("nothing wrong in {} calls of {} processes", calls, members);
+          ? fmt::format("nothing is wrong in the newest {} of {} calls of {} processes", calls, made, members)
+          : fmt::format("nothing is wrong in {} calls of {} processes", calls, members);
   if (f.kind == "none") f.text += not_looked_at(job);
   return f;
 }

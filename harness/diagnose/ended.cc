@@ -69,11 +69,11 @@ void doubt_who_was_first(Finding& f, const Unmet& u) {
   std::string why;
   for (const WaitEdge& e : u.edges)
     if (why.empty() && ended_together(e, ended))
-      why = fmt::format("rank {}, which waits for it, ended at the same time: it may have been first",
-                        e.waiter->world_rank);
-    else if (why.empty() && failed_before(e, ended))
       why =
-          fmt::format("the call of rank {} had failed before: not because of this end", e.waiter->world_rank);
+          fmt::format("rank {} waits for it and ended at the same time, perhaps first", e.waiter->world_rank);
+    else if (why.empty() && failed_before(e, ended))
+      why = fmt::format("the call of rank {} had failed before this end, so this end did not cause it",
+                        e.waiter->world_rank);
   if (why.empty()) return;
   f.assumes.push_back({"ended_first", false, std::move(why)});
   only_infer(f);
@@ -152,7 +152,7 @@ void tell_unmet(Finding& finding, const Unmet& u) {
   set_seq(finding, *first.call);
   if (u.to > u.seq && u.in_flight) {
     finding.seq = SeqRange{u.seq, u.to};
-    finding.seq_reason = "what its device had done of what it had enqueued is not known";
+    finding.seq_reason = "the record does not show which of its enqueued operations its device had finished";
   }
   finding.call_site = call_site_of(*first.waiter->process, *first.call);
   std::vector<Seat> seats;

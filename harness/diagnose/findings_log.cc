@@ -85,7 +85,7 @@ bool was_left(const Finding& f, const Findings& look) {
 
 Finding as_handled(Finding f) {
   f.handled = true;
-  f.text += "; the program handled it: its ranks jumped out of these calls, and all ended with 0";
+  f.text += "; the program handled it: its ranks jumped out of these calls, and every rank exited with 0";
   return f;
 }
 
@@ -106,8 +106,8 @@ std::string why_withdrawn(const Finding& f, const Findings& look) {
           return std::find(now.ranks.begin(), now.ranks.end(), rank) != now.ranks.end();
         }))
       return "the record now shows " + now.kind + ": " + now.text;
-  if (look.nothing_wrong()) return "the job went on, and its record shows nothing wrong";
-  return "the last look does not show it any more";
+  if (look.nothing_wrong()) return "the job continued, and its record shows nothing wrong";
+  return "the last look no longer shows it";
 }
 
 }  // namespace
@@ -192,7 +192,7 @@ Findings FindingsLog::result() const {
   if (!result.all.empty()) return result;
   Finding f;
   f.kind = "cannot_say";
-  f.text = "the job was never looked at";
+  f.text = "rankfault never looked at the job";
   result.all = {f};
   return result;
 }

@@ -38,7 +38,7 @@ std::optional<GivenUp> first_given_up(const JobView&);
 Known had_entered(const Member&, uint64_t seq, TimeNs at);
 
 // Describes what a late rank did at that instant: "was stopped (state T) from 1.2s to 6.2s of the run", "was
-// in file_write of PATH", "was outside any call since it left all_reduce 3 on world".
+// in file_write of PATH", "had been outside every call since it left all_reduce 3 on world".
 std::string meanwhile(const JobView&, const GivenUp&, const Member& late);
 
 }  // namespace rankfault

@@ -90,9 +90,9 @@ Assumption same_slot(const std::vector<WaitEdge>& edges) {
   for (const WaitEdge& e : edges)
     if (e.call && slot_of(e.call->op()) != slot_of(edges.front().call->op()))
       return {kName, false,
-              fmt::format("Gloo finds the partners of a call by operation and tag: {} and {} never meet",
+              fmt::format("Gloo pairs calls by operation and tag, so {} and {} never pair",
                           op_text(edges.front().call->op()), op_text(e.call->op()))};
-  return {kName, true, "the calls are of one operation and tag"};
+  return {kName, true, "the calls have the same operation and tag"};
 }
 
 }  // namespace rankfault

@@ -94,10 +94,10 @@ Finding tell_leftover(const JobView& job, const Leftover& l) {
   f.call_site = call_site_of(*l.sender->process, *l.send);
   set_comm(f, *l.group);
   f.sides = sides_of({{l.sender, l.send}, {l.receiver, nullptr}}, *l.group);
-  f.text =
-      fmt::format("rank {} sent {} with tag {} to rank {} on {}, which asked for {} and makes no more calls",
-                  l.sender->world_rank, counted(l.sent, "message"), l.send->tag(), l.receiver->world_rank,
-                  l.group->name, l.asked_for);
+  f.text = fmt::format(
+      "rank {} sent {} with tag {} to rank {} on {}, which received with {} and makes no more calls",
+      l.sender->world_rank, counted(l.sent, "message"), l.send->tag(), l.receiver->world_rank, l.group->name,
+      l.asked_for);
   f.evidence = {f.text};
   return f;
 }

@@ -32,20 +32,19 @@ std::string lost_calls_may_differ(const CommGroup& group) {
   const uint64_t first = group.first_seq();
   if (first == 1 || numbered_by_pytorch(group)) return "";
   const auto lost = [&](std::string why) {
-    return fmt::format("the records of the first {} calls on {} are lost, and {}", first - 1, group.name,
-                       why);
+    return fmt::format("the records of the first {} calls on {} were overwritten, and {}", first - 1,
+                       group.name, why);
   };
   const Member* example = nullptr;
   for (const Member& m : group.members) {
     if (!m.comm || m.comm->entered == 0) continue;     // it made no call that another rank's call could serve
     if (m.shift != 0) return why_not_known(m, group);  // the sums are over its own count
     if (m.comm->entered + 1 < first)
-      return lost(
-          fmt::format("rank {} made {} calls: which ones is not known", m.world_rank, m.comm->entered));
+      return lost(fmt::format("rank {} made {} unknown calls", m.world_rank, m.comm->entered));
     if (!example) example = &m;
     if (sum_before(m, first) != sum_before(*example, first))
-      return lost(fmt::format("by their sums ranks {} and {} did not make the same", example->world_rank,
-                              m.world_rank));
+      return lost(fmt::format("their checksums show that ranks {} and {} made different calls",
+                              example->world_rank, m.world_rank));
   }
   return "";
 }

@@ -51,7 +51,7 @@ std::string place_text(const JobView& job, const Process& p, TimeNs at) {
   if (!last) return "had made no call";
   const CommGroup* group = job.group(p, last->comm());
   const std::string site = call_site_of(p, *last);
-  return fmt::format("was outside any call since it left {}{}",
+  return fmt::format("had been outside every call since it left {}{}",
                      group ? short_call(*last, *group) : op_text(last->op()),
                      site.empty() ? "" : " at " + site);
 }

@@ -30,7 +30,7 @@ Finding tell(const JobView& job, const StreamKnot& knot, const LeftOut& left) {
   Finding f = missing(job, *left.group, {left.member->world_rank}, left.example->op());
   f.at = left.after->entered;
   f.call_site = call_site_of(*left.member->process, *left.example);
-  f.text = fmt::format("{} left out {} before {}: in each earlier round it made one there",
+  f.text = fmt::format("{} left out {} before {}; it made one there in each earlier round",
                        member_text(*left.group, *left.member), called_text(*left.example, *left.group),
                        called_text(*left.after, *left.group));
   f.evidence = {f.text};

@@ -53,7 +53,7 @@ std::string pace_told(const CommGroup& group, const Process& process) {
   std::nth_element(others.begin(), median, others.end());
   const double ratio = static_cast<double>(mine) / static_cast<double>(std::max<TimeNs>(1, *median));
   if (ratio < kLeastRatio) return "";
-  return fmt::format("; before their last {} calls there it took {:.1f} times as long as the others",
+  return fmt::format("; before their last {} calls there, it took {:.1f} times as long as the others",
                      seqs.size(), ratio);
 }
 

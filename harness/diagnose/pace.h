@@ -7,7 +7,7 @@
 
 namespace rankfault {
 
-// Returns "; before their last 20 calls there it took 2.5 times as long as the others" (their median) if the
+// Returns "; before their last 20 calls there, it took 2.5 times as long as the others" (their median) if the
 // factor is at least 1.5 and there are enough calls; else "". It ignores calls in progress, so the text is
 // the same at every look at a wait.
 std::string pace_told(const CommGroup&, const Process&);

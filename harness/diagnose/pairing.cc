@@ -35,7 +35,7 @@ Assumption every_place_is_known(const std::vector<WaitEdge>& edges) {
     if (e.waiter->unsure_from != 0 && e.call && e.call->seq >= e.waiter->unsure_from &&
         !(e.call == e.waiter->first_failed && waited_and_ended(*e.waiter, *e.call)))
       return {kName, false, why_not_known(*e.waiter, *e.group)};
-  return {kName, true, "no call before those that are compared failed"};
+  return {kName, true, "no call failed before the compared calls"};
 }
 
 // NCCL puts the calls of one group into an order of its own, by their sizes.
@@ -44,9 +44,9 @@ Assumption in_program_order(const std::vector<WaitEdge>& edges) {
   for (const WaitEdge& e : edges)
     if (e.call && in_nccl_group(*e.waiter->process, *e.call))
       return {kName, false,
-              fmt::format("the call of rank {} is in a group, in which NCCL chooses the order",
+              fmt::format("the call of rank {} is in a group, and NCCL orders the calls of a group",
                           e.waiter->world_rank)};
-  return {kName, true, "no call that is compared was made in a group"};
+  return {kName, true, "no compared call is in a group"};
 }
 
 // A member that omitted one of the lost calls is one place behind: the call at the same place is then not its
@@ -54,7 +54,7 @@ Assumption in_program_order(const std::vector<WaitEdge>& edges) {
 Assumption same_lost_calls(const CommGroup& group) {
   const std::string why = lost_calls_may_differ(group);
   return {"same_calls_before", why.empty(),
-          why.empty() ? "the sums of the calls that are lost are the same" : why};
+          why.empty() ? "the checksums of the overwritten calls are equal" : why};
 }
 
 }  // namespace
@@ -130,7 +130,7 @@ bool prove_waiting(Finding& f, const Divergence& d, const std::vector<const Memb
 void name_call(Finding& f, const Divergence& d, const std::vector<const Member*>& who_made_it) {
   f.seq = SeqRange{d.from, d.to};
   if (d.from != d.to)
-    f.seq_reason = fmt::format("{} equal calls, nothing tells them apart", d.to - d.from + 1);
+    f.seq_reason = fmt::format("{} equal calls; the record cannot say which one", d.to - d.from + 1);
   if (!d.named) return;
   f.op = op_text(d.named->op());
   for (const Member* m : who_made_it)

@@ -54,7 +54,7 @@ Patience learned(Duration longest, Duration floor) { return {std::max(floor, lon
 std::string Patience::told() const {
   return fmt::format("for more than {}; {}", to_text(limit),
                      longest == Duration::zero()
-                         ? "there was no such wait before"
+                         ? "the job had no such wait before"
                          : fmt::format("the longest such wait before was {}", to_text(longest)));
 }
 

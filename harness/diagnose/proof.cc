@@ -65,16 +65,16 @@ std::string why_not_seen(const Member& missing, rf_library library) {
   if (!missing.process) return fmt::format("{} has no flight record", who);
   if (!missing.comm) return fmt::format("the record of {} does not know the communicator", who);
   if (missing.comm->identity == RF_ID_NAME)
-    return fmt::format("{} knows the communicator by its name alone, and names repeat", who);
+    return fmt::format("{} identifies the communicator only by name, and names repeat", who);
   const ProcessView& v = *missing.process->view;
   if (v.opaque & RF_OPAQUE_COMMUNICATION)
-    return fmt::format("{} made a communication call no decoder reads", who);
+    return fmt::format("{} made a communication call that no decoder reads", who);
   if (v.partial & RF_PARTIAL_COMMS)
-    return fmt::format("{} has more than {} communicators at the same time; calls on the rest name none", who,
+    return fmt::format("{} has more than {} live communicators; calls on the others name none", who,
                        RF_MAX_COMMS);
   if (v.partial != 0) return fmt::format("the record of {} is partial (0x{:x})", who, v.partial);
   if (hook_is_missing(*missing.process, library))
-    return fmt::format("{} of {} is not recorded", library_text(library), who);
+    return fmt::format("rankfault does not record {} of {}", library_text(library), who);
   return "";
 }
 
@@ -96,8 +96,8 @@ bool place_is_known(const Member& m, const CommGroup& group, uint64_t seq) {
 }
 
 std::string why_not_known(const Member& m, const CommGroup& group) {
-  return fmt::format("a call of rank {} on {} failed: whether the library counts it is not known",
-                     m.world_rank, group.name);
+  return fmt::format("a call of rank {} on {} failed, and the library may not have counted it", m.world_rank,
+                     group.name);
 }
 
 bool has_only_thread(const Process& process) {
@@ -125,7 +125,7 @@ End end_of(const Process& process, const CommGroup& group) {
 
 Assumption every_edge_is_a_need(const std::vector<WaitEdge>& edges) {
   constexpr const char* kName = "every_edge_is_a_need";
-  if (edges.empty()) return fails(kName, "nobody was seen to wait");
+  if (edges.empty()) return fails(kName, "no rank waits");
   for (const WaitEdge& e : edges) {
     if (!e.is_need)
       return fails(kName, fmt::format("{} of rank {} waits by the library's algorithm, not by need",
@@ -138,7 +138,7 @@ Assumption every_edge_is_a_need(const std::vector<WaitEdge>& edges) {
 
 Assumption ends_are_final(const std::vector<End>& ends) {
   constexpr const char* kName = "ends_are_final";
-  if (ends.empty()) return fails(kName, "no end was given");
+  if (ends.empty()) return fails(kName, "no awaited rank has an end");
   std::string why;
   for (const End& e : ends) {
     const char* word = nullptr;
@@ -167,27 +167,27 @@ Assumption issuers_closed(const std::vector<WaitEdge>& edges, const std::vector<
   constexpr const char* kName = "issuers_closed";
   std::set<const CommView*> accounted;
   for (const WaitEdge& e : edges) {
-    if (!e.missing->process) return fails(kName, fmt::format("rank {} was not seen", e.missing->world_rank));
+    if (!e.missing->process) return fails(kName, fmt::format("rank {} has no record", e.missing->world_rank));
     const End* end = end_for(ends, *e.missing->process);
     if (end && (end->why == End::Why::kDead || end->why == End::Why::kFinalized ||
                 (end->why == End::Why::kDestroyed && end->group == e.group)))
       continue;
     if (e.missing->comm && accounted.count(e.missing->comm)) continue;
     if (!e.missing->comm || !all_issuers_accounted(edges, *e.missing->process, *e.missing->comm))
-      return fails(kName, fmt::format("another lane of rank {} issued on {} and may again",
+      return fails(kName, fmt::format("another thread of rank {} made calls on {} and may make more",
                                       e.missing->world_rank, e.group->name));
     accounted.insert(e.missing->comm);
   }
-  return holds(kName, "no lane is left that could enter what is waited for");
+  return holds(kName, "no thread remains that could enter the awaited call");
 }
 
 Assumption no_new_issuer(const std::vector<End>& ends) {
   constexpr const char* kName = "no_new_issuer";
   for (const End& e : ends)
     if (e.why == End::Why::kInCycle && other_threads(*e.process, *e.group))
-      return fails(kName, fmt::format("a thread of rank {} that never issued on the communicator may do so",
+      return fails(kName, fmt::format("another thread of rank {} may make its first call on the communicator",
                                       e.process->rank()));
-  return holds(kName, "no other thread may issue");
+  return holds(kName, "no other thread may make calls");
 }
 
 Assumption nobody_gives_up(const std::vector<WaitEdge>& edges) {
@@ -195,8 +195,7 @@ Assumption nobody_gives_up(const std::vector<WaitEdge>& edges) {
   for (const WaitEdge& e : edges)
     if (const std::string limit = ends_by_of(*e.call, e.waiter->comm); !limit.empty())
       limits += fmt::format("; rank {} has {}", e.waiter->world_rank, limit);
-  return holds("nobody_gives_up",
-               "assumed: no call of the cycle ends with an error and its rank goes on" + limits);
+  return holds("nobody_gives_up", "assumed: no call of the cycle fails and lets its rank continue" + limits);
 }
 
 Assumption full_view(const std::vector<WaitEdge>& edges) {
@@ -205,7 +204,8 @@ Assumption full_view(const std::vector<WaitEdge>& edges) {
     if (std::string why = why_not_seen(*e.missing, e.group->library); !why.empty())
       return fails(kName, std::move(why));
     if (e.group->library == RF_LIB_NCCL && hook_is_missing(*e.waiter->process, RF_LIB_CUDA))
-      return fails(kName, fmt::format("the host waits of rank {} are not recorded", e.waiter->world_rank));
+      return fails(kName,
+                   fmt::format("rankfault does not record the host waits of rank {}", e.waiter->world_rank));
     if (e.call && is_message(e.call->op())) {  // matched by messages sent and taken, not by a place
       if (std::string why = why_not_seen(*e.waiter, e.group->library); !why.empty())
         return fails(kName, std::move(why));
@@ -215,7 +215,7 @@ Assumption full_view(const std::vector<WaitEdge>& edges) {
       if (!place_is_known(*m, *e.group, e.call ? e.call->seq : ~uint64_t{0}))
         return fails(kName, why_not_known(*m, *e.group));
   }
-  return holds(kName, "every communication call of the awaited processes was recorded");
+  return holds(kName, "the record has every communication call of the awaited processes");
 }
 
 Assumption one_look(const std::vector<WaitEdge>& edges, const std::vector<End>& ends) {
@@ -223,11 +223,11 @@ Assumption one_look(const std::vector<WaitEdge>& edges, const std::vector<End>& 
   const auto moved = [&](const Process* p) { return p && !p->stable; };
   for (const WaitEdge& e : edges)
     for (const Process* p : {e.waiter->process, e.missing->process})
-      if (moved(p)) return fails(kName, fmt::format("rank {} moved while it was looked at", p->rank()));
+      if (moved(p)) return fails(kName, fmt::format("rank {} moved during the look", p->rank()));
   for (const End& e : ends)
     if (moved(e.process))
-      return fails(kName, fmt::format("rank {} moved while it was looked at", e.process->rank()));
-  return holds(kName, "the states used were read, and read again, unchanged");
+      return fails(kName, fmt::format("rank {} moved during the look", e.process->rank()));
+  return holds(kName, "two reads of these states gave the same result");
 }
 
 void claim(Finding& finding, const std::vector<std::pair<const Member*, const Call*>>& calls) {

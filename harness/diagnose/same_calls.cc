@@ -31,8 +31,8 @@ bool same_up_to(const CommGroup& group, uint64_t seq) {
 // Returns "" if all members made the same calls up to this place, as far as they have come.
 std::string why_calls_may_differ(const CommGroup& group, uint64_t seq) {
   if (!same_up_to(group, seq))
-    return fmt::format("the calls on {} differ from call {} on: what meets call {} is not known", group.name,
-                       first_difference(group), seq);
+    return fmt::format("the calls on {} differ from call {} on, so the partners of call {} are unknown",
+                       group.name, first_difference(group), seq);
   return lost_calls_may_differ(group);
 }
 
@@ -105,7 +105,7 @@ const Member* behind(const CommGroup& group, uint64_t seq, Held held) {
 Assumption same_calls_up_to(const CommGroup& group, uint64_t seq) {
   constexpr const char* kName = "same_calls_before";
   if (std::string why = why_calls_may_differ(group, seq); !why.empty()) return {kName, false, std::move(why)};
-  return {kName, true, fmt::format("up to call {} all members made the same calls", seq)};
+  return {kName, true, fmt::format("all members made the same calls up to call {}", seq)};
 }
 
 Assumption same_calls_before(const std::vector<WaitEdge>& edges) {
@@ -128,10 +128,10 @@ Assumption same_calls_before(const std::vector<WaitEdge>& edges) {
       if (!seen.count(&m) && !place_is_known(m, *group, seq)) return {kName, false, why_not_known(m, *group)};
     if (const Member* m = behind(*group, seq, held))
       return {kName, false,
-              fmt::format("rank {} has not come to call {} on {}, and may make another one before",
+              fmt::format("rank {} has not reached call {} on {} and may make another call first",
                           m->world_rank, seq, group->name)};
   }
-  return {kName, true, "up to the calls that wait, all members that may still make one made the same"};
+  return {kName, true, "all members that may still make calls made the same calls up to the open ones"};
 }
 
 }  // namespace rankfault

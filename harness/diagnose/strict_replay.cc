@@ -94,7 +94,7 @@ std::optional<std::vector<StrictWait>> strict_cycle(const JobView& job) {
     }
     ranks.push_back(*rank);
     const std::optional<Lack> lack = replay.lacks(*rank);
-    RF_ASSERT(lack, "a rank that stands still lacks something");
+    RF_ASSERT(lack, "a waiting rank has an unmet need");
     const StrictCall &because = replay.call(lack->because), &needed = replay.call(lack->needed);
     path.push_back({because.group, because.member, replay.standing(*rank).call, because.call, needed.member,
                     needed.call});

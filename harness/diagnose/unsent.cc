@@ -88,12 +88,12 @@ Finding tell_unsent(const JobView& job, const Unsent& u) {
   }
   f.sides = sides_of(seats, *first.group);
   f.text =
-      fmt::format("rank {} waits in {}, and {} made no {} for it and will make no more calls",
+      fmt::format("rank {} waits in {}, but {} made no {} for it and makes no more calls",
                   first.waiter->world_rank, call_text(*first.call, *first.group), ranks_text(over), f.op);
   f.evidence = {f.text};
   if (u.other_tag)
     f.evidence.push_back(
-        fmt::format("a message of {} with tag {} was never received", ranks_text(over), *u.other_tag));
+        fmt::format("no rank received a message of {} with tag {}", ranks_text(over), *u.other_tag));
   prove(f, u.edges, u.ends);
   return f;
 }

@@ -138,7 +138,7 @@ std::string end_text(const ProcessEnd& end) {
 }
 
 std::string ends_by_of(const Call& c, const CommView* comm) {
-  if (c.status == Call::Status::kFailed) return "it has left with an error already";
+  if (c.status == Call::Status::kFailed) return "it has already left with an error";
   if (c.open() && c.deadline_ns() > c.entered)
     return fmt::format("its own limit of {}",
                        to_text(Duration(static_cast<int64_t>(c.deadline_ns() - c.entered))));

@@ -58,7 +58,7 @@ int64_t last_step_of(const RunFacts& facts, const std::string& name) {
 ValueVerdict no_value_said(const RunFacts& facts, const std::string& name, int64_t step, int rank) {
   const std::string text = fmt::format("rank {} never reported {} at step {}", rank, name, step);
   const auto processes = processes_of(facts, rank);
-  if (processes.empty()) return {Verdict::kUnknown, fmt::format("rank {} left no record", rank)};
+  if (processes.empty()) return {Verdict::kUnknown, fmt::format("rank {} has no record", rank)};
   for (const ProcessView* process : processes)
     if (!whole_marks(*process)) return {Verdict::kUnknown, text + ", but its record is not whole"};
   if (facts.teardown_reason == "interrupted")

@@ -1,4 +1,4 @@
-// init_stall: ranks wait in initialisation for ranks that have not joined.
+// init_stall: ranks wait in initialisation for ranks that did not join.
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
@@ -20,7 +20,7 @@ TEST(InitStall, TellsWhyEachRankIsAbsent) {
   const Finding* f = finding_of(found, "init_stall");
   ASSERT_NE(f, nullptr) << all_kinds(found);
   EXPECT_EQ(f->ranks, (std::vector<int>{1, 2, 3}));
-  EXPECT_THAT(f->text, ::testing::AllOf(::testing::HasSubstr("rank 1 was started and has not reached"),
+  EXPECT_THAT(f->text, ::testing::AllOf(::testing::HasSubstr("rank 1 has started but not reached"),
                                         ::testing::HasSubstr("rank 2 exited with 1 before it joined"),
                                         ::testing::HasSubstr("rank 3 was never started")));
 }
@@ -126,7 +126,8 @@ TEST(InitStall, IsSilentOfALateRankUntilTheOthersWaitedForLong) {
     const Finding* f = finding_of(found, "init_stall");
     ASSERT_EQ(f != nullptr, waited > 20 * kSecond) << all_kinds(found);
     if (!f) continue;
-    EXPECT_THAT(f->text, ::testing::HasSubstr("had not reached initialisation when the others gave up"));
+    EXPECT_THAT(f->text,
+                ::testing::HasSubstr("had started but not reached initialisation when the others gave up"));
   }
 }
 

@@ -47,7 +47,7 @@ TEST_F(LateRank, IsTheCauseOfThoseWhoGaveUp) {
   EXPECT_EQ(f.seq->from, 3u);
   EXPECT_THAT(f.text,
               HasSubstr("ranks 0 2 3 gave up all_reduce 3 on world while rank 1 had not entered it; rank 1 "
-                        "was outside any call since it left all_reduce 2 on world"));
+                        "had been outside every call since it left all_reduce 2 on world"));
   EXPECT_THAT(f.text, HasSubstr("entered the call 4"));
   ASSERT_GT(all.all.size(), 1u);
   for (size_t i = 1; i < all.all.size(); ++i) EXPECT_EQ(all.all[i].caused_by, 0) << all.all[i].text;

@@ -63,7 +63,7 @@ TEST(Messages, OtherTagsDoNotServe) {
   const Findings found = diagnose(job.build());
   const Finding& f = only_finding(found);
   EXPECT_EQ(f.kind, "missing_call") << f.text;  // or the wrong tag: who can tell which of the two it was
-  EXPECT_EQ(f.evidence.back(), "a message of rank 0 with tag 7 was never received");
+  EXPECT_EQ(f.evidence.back(), "no rank received a message of rank 0 with tag 7");
   EXPECT_EQ(f.confidence, Confidence::kProven);
 }
 

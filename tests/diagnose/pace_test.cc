@@ -31,9 +31,9 @@ std::string text_of(const TimelineBuilder& job) {
 
 TEST(Pace, TellsHowMuchLongerASlowRankTakes) {
   EXPECT_THAT(text_of(steps_of(8, kSecond / 10, kSecond / 4)),
-              HasSubstr("; before their last 9 calls there it took 2.5 times as long as the others"));
+              HasSubstr("; before their last 9 calls there, it took 2.5 times as long as the others"));
   EXPECT_THAT(text_of(steps_of(30, kSecond / 10, kSecond / 4)),
-              HasSubstr("their last 20 calls there it took 2.5"));
+              HasSubstr("their last 20 calls there, it took 2.5"));
 }
 
 TEST(Pace, SaysNothingOfARankThatWasAsFastAsTheOthers) {

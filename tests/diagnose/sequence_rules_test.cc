@@ -118,7 +118,7 @@ TEST(MissingCall, EqualCallsGiveAnInterval) {
   EXPECT_EQ(f.ranks, std::vector<int>{1});
   EXPECT_EQ(f.seq->from, 1u);
   EXPECT_EQ(f.seq->to, 10u);
-  EXPECT_EQ(f.seq_reason, "10 equal calls, nothing tells them apart");
+  EXPECT_EQ(f.seq_reason, "10 equal calls; the record cannot say which one");
   EXPECT_EQ(f.confidence, Confidence::kProven) << to_json(f).dump(1);
   EXPECT_EQ(f.claim, Claim::kCannotReturn);
 }

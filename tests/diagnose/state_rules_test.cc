@@ -271,7 +271,7 @@ TEST(Wedged, IsAlsoWhatCallsThatDifferComeTo) {
   const Findings found = diagnose(job.build());
   ASSERT_EQ(all_kinds(found), "call_mismatch wedged");
   EXPECT_EQ(found.all[1].caused_by, 0);
-  EXPECT_THAT(found.all[1].text, ::testing::HasSubstr("calls that are not the same"));
+  EXPECT_THAT(found.all[1].text, ::testing::HasSubstr("different calls"));
   EXPECT_EQ(found.all[1].sides.size(), 2u);
 }
 

@@ -25,9 +25,10 @@ TEST(TypeRemark, ABroadcastOfCharsThatOthersTakeAsBytes) {
   EXPECT_EQ(f.kind, "type_remark");
   EXPECT_EQ(f.confidence, Confidence::kRemark);
   EXPECT_TRUE(f.ranks.empty());
-  EXPECT_EQ(f.text,
-            "rank 1 takes another type than rank 0 sends, the first of 4 such pairs on world; MPI forbids it "
-            "(MPI 4.1, 6.1), and the library moved the same bytes");
+  EXPECT_EQ(
+      f.text,
+      "rank 1 receives another type than rank 0 sends, the first of 4 such pairs on world; MPI forbids this "
+      "(MPI 4.1, 6.1), and the library moved the same bytes");
   EXPECT_EQ(f.sides.size(), 2u);
 }
 
@@ -43,7 +44,7 @@ TEST(TypeRemark, AGatherWhoseRootTakesBytes) {
   EXPECT_TRUE(found.nothing_wrong()) << all_kinds(found);
   ASSERT_EQ(found.remarks.size(), 1u);
   EXPECT_THAT(found.remarks.front().text,
-              ::testing::StartsWith("rank 1 takes another type than rank 0 sends; "));
+              ::testing::StartsWith("rank 1 receives another type than rank 0 sends; "));
 }
 
 TEST(TypeRemark, AMessageOfCharsThatIsReceivedAsBytes) {
@@ -53,10 +54,10 @@ TEST(TypeRemark, AMessageOfCharsThatIsReceivedAsBytes) {
   const Findings found = over(job, 2);
   EXPECT_TRUE(found.nothing_wrong()) << all_kinds(found);
   ASSERT_EQ(found.remarks.size(), 1u);
-  EXPECT_EQ(found.remarks.front().text,
-            "rank 1 takes another type than rank 0 sends; MPI forbids it (MPI 4.1, 3.3.1), and the library "
-            "moved the "
-            "same bytes");
+  EXPECT_EQ(
+      found.remarks.front().text,
+      "rank 1 receives another type than rank 0 sends; MPI forbids this (MPI 4.1, 3.3.1), and the library "
+      "moved the same bytes");
 }
 
 TEST(TypeRemark, NothingIsSaidOfEqualTypesOrBeforeTheJobIsOver) {

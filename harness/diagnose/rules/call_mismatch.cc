@@ -47,8 +47,9 @@ Finding tell_unequal(const JobView& job, const CommGroup& group, uint64_t seq) {
   const WaitEdge& one = edges.front();
   f.op = op_text(one.call->op());
   f.call_site = call_site_of(*one.waiter->process, *one.call);
-  f.text = fmt::format("{} {} in {} another size or type than it takes for it", ranks_text(f.ranks),
-                       f.ranks.size() == 1 ? "sends" : "each send", call_text(*one.call, group));
+  f.text = fmt::format("{} {} in {} to itself another size or type than it receives from itself",
+                       ranks_text(f.ranks), f.ranks.size() == 1 ? "sends" : "each send",
+                       call_text(*one.call, group));
   f.evidence = {f.text};
   f.assumes = {one_look(edges, {})};
   const bool failed = std::any_of(edges.begin(), edges.end(),
@@ -84,12 +85,12 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     const Call& mine = *d.minority.front()->at(d.seq);
     f.op = op_text(d.lone_root ? mine.op() : theirs.op());
     f.call_site = call_site_of(*d.minority.front()->process, mine);
-    f.text = fmt::format("call {} on {} is not the same call on all ranks: {} differs ({} against {})", d.seq,
-                         d.group->name, d.field, call_text(mine, *d.group), call_text(theirs, *d.group));
+    f.text = fmt::format("ranks disagree in call {} on {}: {} differs ({} against {})", d.seq, d.group->name,
+                         d.field, call_text(mine, *d.group), call_text(theirs, *d.group));
     prove_pairing(f, d);
     if (may_be_ahead(d, mine, theirs))
       f.evidence.push_back(fmt::format(
-          "either an argument of it is wrong, or {} left out calls before it: the others repeat {} there, "
+          "either its argument is wrong, or {} left out calls before it: the others repeat {} there "
           "and have not made this call yet",
           ranks_text(world_ranks(d.minority)), op_text(theirs.op())));
     found.push_back(std::move(f));

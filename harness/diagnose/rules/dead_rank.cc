@@ -13,7 +13,7 @@
 namespace rankfault {
 namespace {
 
-constexpr const char* kWentOn = "; the program handled it: the others went on and ended with 0";
+constexpr const char* kWentOn = "; the program handled it: the others continued and exited with 0";
 
 bool died(const Process& p) {
   return p.ended() && p.rank() >= 0 && (!p.view->end.status_known || p.view->end.by_signal);
@@ -30,15 +30,15 @@ Finding tell(const JobView& job, const Process& p, const LauncherEnds& launcher)
   for (const std::string& line : p.view->end.last_words)
     f.evidence.push_back(fmt::format("rank {} wrote: {}", p.rank(), line));
   if (const Process* first = launcher.first_before(p)) {
-    f.assumes = {{"its_own_end", false, "the launcher ends all ranks when one ended badly"}};
-    f.text = fmt::format("{}: by its launcher, after rank {} {}", who, first->rank(),
+    f.assumes = {{"its_own_end", false, "the launcher ends all ranks after one fails"}};
+    f.text = fmt::format("{} from its launcher, after rank {} {}", who, first->rank(),
                          aborted(*first) ? "called MPI_Abort" : end_text(first->view->end));
     f.evidence.insert(f.evidence.begin(), f.text);
     if (first->ended()) f.at = std::max(f.at, first->view->end.time + 1);
     return f;
   }
   if (aborted(p)) {  // the ranks that wait for it wait because of the abort
-    f.assumes = {{"its_own_end", false, "it called MPI_Abort, after which the launcher ends the rank"}};
+    f.assumes = {{"its_own_end", false, "it called MPI_Abort, and the launcher then ends the rank"}};
     f.text = fmt::format("rank {} called MPI_Abort and {}", p.rank(), end_text(p.view->end));
     f.evidence.insert(f.evidence.begin(), f.text);
     return f;
@@ -48,19 +48,19 @@ Finding tell(const JobView& job, const Process& p, const LauncherEnds& launcher)
     f.text = who;
     tell_where_it_ended(f, job, p);
     f.evidence.insert(f.evidence.begin(), f.text);
-    f.text += f.handled ? kWentOn : "; nobody was seen to wait for it";
+    f.text += f.handled ? kWentOn : "; no rank waits for it";
     return f;
   }
   tell_unmet(f, u);
   if (launcher.is_unclear(p)) {
-    f.assumes.push_back({"its_own_end", false, "another rank's call had failed and that rank had ended"});
+    f.assumes.push_back({"its_own_end", false, "another rank had failed in a call and ended"});
     only_infer(f);
   }
   std::vector<int> waiters;
   for (const WaitEdge& e : u.edges) waiters.push_back(e.waiter->world_rank);
   f.text = fmt::format("{} {}", who, let_down(u));
-  f.text +=
-      f.handled ? kWentOn : fmt::format("; {} cannot go on without it", ranks_text(sorted_unique(waiters)));
+  f.text += f.handled ? kWentOn
+                      : fmt::format("; {} cannot continue without it", ranks_text(sorted_unique(waiters)));
   return f;
 }
 
@@ -74,12 +74,12 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
 
 const Registration<Rule> kRule{{
     .name = "dead_rank",
-    .summary = "a process was ended by a signal and others need it",
+    .summary = "a signal ended a process that others need",
     .look = look,
     .proof =
         "The process is dead, others wait for a call that it never entered, and they waited before it died.",
-    .example = "rank 2 was ended by SIGKILL and never entered all_reduce 98 on world; ranks 0 1 3 cannot go "
-               "on without it",
+    .example = "rank 2 was ended by SIGKILL and never entered all_reduce 98 on world; ranks 0 1 3 cannot "
+               "continue without it",
     .next = "Find out who sent the signal: the kernel's log for SIGKILL (out of memory), a core file for "
             "SIGSEGV and SIGBUS, the scheduler for SIGTERM. \"Ended by its launcher\" means that another "
             "rank failed first.",

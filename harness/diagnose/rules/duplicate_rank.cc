@@ -34,7 +34,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
       f.evidence = {fmt::format("process {} announced rank {}", a.view->id.to_string(), a.rank()),
                     fmt::format("process {} announced rank {}", b.view->id.to_string(), b.rank())};
       f.text =
-          fmt::format("two processes, {} and {}, both are rank {}", a.view->id.pid, b.view->id.pid, a.rank());
+          fmt::format("processes {} and {} both announced rank {}", a.view->id.pid, b.view->id.pid, a.rank());
       found.push_back(std::move(f));
     }
   return found;
@@ -42,12 +42,12 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
 
 const Registration<Rule> kRule{{
     .name = "duplicate_rank",
-    .summary = "two living processes announced the same rank",
+    .summary = "two live processes announced the same rank",
     .look = look,
     .proof = "Never proven.",
-    .example = "rank 1 is announced by processes 811 and 812",
-    .next =
-        "Check how ranks are numbered: a second job in the same environment, or RANK that is set by hand.",
+    .example = "processes 811 and 812 both announced rank 1",
+    .next = "Check how the ranks get their numbers. Look for a second job in the same environment, or for "
+            "RANK set by hand.",
 }};
 
 }  // namespace

@@ -130,7 +130,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     }
     if (failure) {
       const CommGroup* group = job.group(*p, failure->comm());
-      f.text += fmt::format("; its {} had failed before",
+      f.text += fmt::format("; its {} had failed before that",
                             group ? short_call(*failure, *group) : op_text(failure->op()));
     }
     if (f.evidence.empty()) f.evidence = {f.text};

@@ -1,4 +1,4 @@
-// extra_call: a few ranks made a call that the others never make.
+// extra_call: some ranks made a call that the others never make.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,8 +29,8 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     if (!outvoted && !d.alignment.seen) {
       only_infer(f);
     }
-    f.text = fmt::format("{} made {} {} on {}, which the others do not make", ranks_text(world_ranks(came)),
-                         f.op, f.seq->from, d.group->name);
+    f.text = fmt::format("{} made {} {} on {}, and the others did not", ranks_text(world_ranks(came)), f.op,
+                         f.seq->from, d.group->name);
     found.push_back(std::move(f));
   }
   return found;
@@ -38,7 +38,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
 
 const Registration<Rule> kRule{{
     .name = "extra_call",
-    .summary = "a few ranks made a call that the others never make",
+    .summary = "some ranks made a call that the others never make",
     .look = look,
     .proof = "Every other member has ended, finished or destroyed the communicator, and their records have "
              "no such call.",

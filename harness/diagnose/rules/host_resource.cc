@@ -101,9 +101,9 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
 
 const Registration<Rule> kRule{{
     .name = "host_resource",
-    .summary = "a file, segment or descriptor was refused or gone",
+    .summary = "the system refused a file, segment or descriptor, or it was gone",
     .look = look,
-    .proof = "Never proven: the record has the path, the errno and the ranks that met it.",
+    .proof = "Never proven. The record has the path, the errno and the ranks that got it.",
     .example = "/dev/shm: no space left on device, for ranks 0 1",
     .next = "Free or raise the resource that `resource` names: /dev/shm, the disk, `ulimit -n`, memory.",
 }};

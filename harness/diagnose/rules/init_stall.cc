@@ -49,10 +49,10 @@ bool had_ended(const Process& p, TimeNs time) { return p.ended() && p.view->end.
 
 std::string why_absent(const JobView& job, const ExpectedRank& expected, const Wait& wait) {
   const Process* p = job.rank(expected.rank);
-  if (!p) return expected.started ? "was started and left no record" : "was never started";
+  if (!p) return expected.started ? "was started and has no record" : "was never started";
   if (had_ended(*p, wait.until)) return fmt::format("{} before it joined", end_text(p->view->end));
-  return wait.over ? "was started and had not reached initialisation when the others gave up"
-                   : "was started and has not reached initialisation";
+  return wait.over ? "had started but not reached initialisation when the others gave up"
+                   : "has started but not reached initialisation";
 }
 
 // Whether the rank was, as far as the record shows, on its way: a program may take long to load. After the
@@ -173,7 +173,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
 
 const Registration<Rule> kRule{{
     .name = "init_stall",
-    .summary = "ranks wait in initialisation for ranks that have not joined",
+    .summary = "ranks wait in initialisation for ranks that did not join",
     .look = look,
     .proof = "Never proven: a rank may still come.",
     .example = "ranks wait in initialisation: rank 2 was never started",

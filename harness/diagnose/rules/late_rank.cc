@@ -19,7 +19,8 @@ Assumption one_clock(const GivenUp& g) {
   for (const Member* m : g.late) hosts.insert(m->process->view->id.host);
   const bool one = hosts.size() == 1;
   return {"one_clock", one,
-          one ? "all times are of one machine's clock" : "the ranks' clocks are of several machines"};
+          one ? "all times come from the clock of one machine"
+              : "the times come from the clocks of several machines"};
 }
 
 Assumption left_by_its_limit(const GivenUp& g) {
@@ -27,7 +28,7 @@ Assumption left_by_its_limit(const GivenUp& g) {
   const std::string who = fmt::format("rank {}", first.member->world_rank);
   if (first.by_limit())
     return {"left_by_its_limit", true, fmt::format("{} had a limit of {}", who, to_text(first.limit))};
-  return {"left_by_its_limit", false, fmt::format("no limit is on record for the call of {}", who)};
+  return {"left_by_its_limit", false, fmt::format("the record has no limit for the call of {}", who)};
 }
 
 // Until the rank ends it may continue, and nothing was lost.
@@ -99,11 +100,12 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
 
 const Registration<Rule> kRule{{
     .name = "late_rank",
-    .summary = "ranks gave up a call while others had not entered it",
+    .summary = "ranks gave up a call that others had not entered",
     .look = look,
-    .proof = "A rank left the call by its own limit, and at that instant the named rank had not entered it. "
-             "All members made the same calls before. All times are of one clock, and the rank that gave up "
-             "has ended since.",
+    .proof =
+        "A rank left the call by its own limit, and at that instant the named rank had not entered it. "
+        "All members made the same calls before. All times come from one clock, and the rank that gave up "
+        "has ended since.",
     .example = "ranks 0 2 3 gave up all_reduce 40 on world; rank 1 had not entered it: it was stopped",
     .next = "The named rank is the cause, and those that gave up are the victims. See what it did meanwhile: "
             "stopped, in a file operation, outside any call, dead.",

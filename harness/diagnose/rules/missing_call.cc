@@ -35,8 +35,8 @@ std::string both_readings(const Divergence& d, const std::string& missing) {
   const Member* m = d.minority.front();
   const Call* own = m->at(d.seq);
   if (d.lone_root || !d.pairs_differ || d.alignment.seen || !own) return missing;
-  return fmt::format("either {}, or {} made {} there and the others did not: no later call tells which",
-                     missing, ranks_text(world_ranks(d.minority)), short_call(*own, *d.group));
+  return fmt::format("either {}, or {} made {} there and the others did not; no later call decides", missing,
+                     ranks_text(world_ranks(d.minority)), short_call(*own, *d.group));
 }
 
 Finding tell(const JobView& job, const Divergence& d) {
@@ -50,8 +50,8 @@ Finding tell(const JobView& job, const Divergence& d) {
     if (d.lone_root || !d.alignment.seen) {
       only_infer(f);
       f.evidence.emplace_back(
-          d.lone_root ? "a root alone in its call is taken to have been let down by the others"
-                      : "which call is missing is read from what the ranks did in earlier rounds");
+          d.lone_root ? "when a root is alone in its call, the rule assumes that the others left the call out"
+                      : "earlier rounds of the ranks suggest which call is missing");
     }
   } else if (!prove_waiting(f, d, came, absent)) {
     prove_pairing(f, d);
@@ -59,7 +59,7 @@ Finding tell(const JobView& job, const Divergence& d) {
   if (const Member* m = end_not_known(d, absent)) {
     only_infer(f);
     f.evidence.push_back(
-        fmt::format("rank {} destroyed its communicator, and how it ends is not known yet", m->world_rank));
+        fmt::format("rank {} destroyed its communicator and has not ended yet", m->world_rank));
   }
   const std::string who = ranks_text(world_ranks(absent)), what = what_text(f, d);
   f.text = fmt::format("{} left out {} on {}", who, what, d.group->name);
@@ -68,7 +68,7 @@ Finding tell(const JobView& job, const Divergence& d) {
   else
     f.text = both_readings(d, f.text);
   if (d.lone_root)
-    f.text = fmt::format("{} did not come to {} on {}; its root, {}, made it alone", who, what, d.group->name,
+    f.text = fmt::format("{} did not make {} on {}; its root, {}, made it alone", who, what, d.group->name,
                          ranks_text(world_ranks(came)));
   return f;
 }
@@ -96,7 +96,7 @@ const Registration<Rule> kRule{{
     .proof = "The other members wait in the call, and the rank that left it out has ended, has finished MPI "
              "or has destroyed the communicator: it cannot make the call any more. Or records show the calls "
              "before and after the gap on every member.",
-    .example = "rank 3 left out all_reduce 12 on world; it went on with barrier 12",
+    .example = "rank 3 left out all_reduce 12 on world; it continued with barrier 12",
     .next = "Read the source lines of both sides. Look for a branch that depends on the rank or on local "
             "data (an empty batch, an early `continue`, `if rank == 0`).",
 }};

@@ -136,7 +136,7 @@ Finding tell(const JobView& job, const StreamKnot& knot) {
   f.op = op_text(first->before->op());
   set_comm(f, *first->before_group);
   set_seq(f, *first->before);
-  f.evidence.emplace_back("what stands on one stream runs in the order of the calls");
+  f.evidence.emplace_back("a stream runs its operations in the order of the calls");
   return f;
 }
 
@@ -158,17 +158,16 @@ std::vector<Finding> look(const JobView& now, const DiagnoseOptions& options) {
                                   [&](const WaitEdge& e) { return was_nonblocking(now, e); });
   if (guessed) {
     only_infer(f);
-    f.evidence.emplace_back(
-        "a nonblocking call that was never seen complete is taken for one its rank waited for");
+    f.evidence.emplace_back("the rule assumes that a rank waited for its incomplete nonblocking call");
   }
   return {std::move(f)};
 }
 
 const Registration<Rule> kRule{{
     .name = "order_deadlock",
-    .summary = "live ranks wait for each other in a cycle",
+    .summary = "ranks wait for each other in a cycle",
     .look = look,
-    .proof = "Every wait in the cycle is a need of the operation itself, and no other thread of these "
+    .proof = "The operation itself needs every wait in the cycle, and no other thread of these "
              "processes can make the awaited calls.",
     .example = "rank 0 waits in recv from rank 1, rank 1 waits in recv from rank 0",
     .next = "Make all ranks use communicators and messages in one order, or use nonblocking calls and "

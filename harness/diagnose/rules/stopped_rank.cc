@@ -50,9 +50,9 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
 
 const Registration<Rule> kRule{{
     .name = "stopped_rank",
-    .summary = "a process is stopped and may be continued",
+    .summary = "a process is stopped",
     .look = look,
-    .proof = "Never proven: somebody may continue the process.",
+    .proof = "Never proven: a SIGCONT may continue the process.",
     .example = "rank 1 is stopped (state T) while ranks 0 2 3 wait for it",
     .next = "Look for a debugger, a suspended shell job or a scheduler that suspends jobs. `kill -CONT PID` "
             "continues it.",

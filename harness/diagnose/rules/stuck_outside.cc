@@ -19,15 +19,15 @@ std::string reason(const Laggards& late) {
   const std::string call = short_call(*late.call, *late.group);
   switch (late.why) {
     case Laggards::Why::kNotEnqueued:
-      return fmt::format("{} did not come to {} and {} for nobody", who, call, one ? "waits" : "wait");
+      return fmt::format("{} did not enter {} and {} for no rank", who, call, one ? "waits" : "wait");
     case Laggards::Why::kNotStarted:
-      return fmt::format("{} of {} has not begun, while it runs on others", call, who);
+      return fmt::format("{} of {} has not begun, but it runs on other ranks", call, who);
     case Laggards::Why::kNotCompleted:
-      return fmt::format("{} of {} stays unfinished, which others completed", call, who);
+      return fmt::format("{} of {} stays unfinished, but other ranks completed it", call, who);
     case Laggards::Why::kNoRecord:
-      return fmt::format("{} left no record, and everybody else came to {}", who, call);
+      return fmt::format("{} has no record, and all other ranks entered {}", who, call);
     default:
-      return fmt::format("{} did not come to {}; all that are waited for wait themselves", who, call);
+      return fmt::format("{} did not enter {}; every awaited rank waits itself", who, call);
   }
 }
 
@@ -54,10 +54,10 @@ std::optional<Finding> of_streams(const JobView& job) {
   for (const Side& s : f.sides) f.evidence.push_back(fmt::format("{}: {}", ranks_text(s.ranks), s.what));
   f.text = reason(late);
   if (!late.device_stuck.empty() && late.why != Laggards::Why::kNotCompleted)
-    f.text += fmt::format("; work of {} that others completed stays unfinished there, so the device is stuck",
-                          ranks_text({late.device_stuck.begin(), late.device_stuck.end()}));
-  f.evidence.emplace_back(
-      "the records do not tell when they were taken: in a job that still ran these ranks were only behind");
+    f.text += fmt::format(
+        "; operations of {} that other ranks completed stay unfinished there, so the device is stuck",
+        ranks_text({late.device_stuck.begin(), late.device_stuck.end()}));
+  f.evidence.emplace_back("the records have no time; if the job still ran, these ranks were only behind");
   return f;
 }
 

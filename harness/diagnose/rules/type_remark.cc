@@ -102,7 +102,8 @@ Finding tell(const JobView& job, const CommGroup& group, const std::vector<Toler
   set_seq(f, *first.from.call);
   const bool message = is_message(first.from.call->op());
   f.text = fmt::format(
-      "rank {} takes another type than rank {} sends{}; MPI forbids it (MPI 4.1, {}), and the library moved "
+      "rank {} receives another type than rank {} sends{}; MPI forbids this (MPI 4.1, {}), and the library "
+      "moved "
       "the same "
       "bytes",
       first.to.member->world_rank, first.from.member->world_rank,
@@ -126,7 +127,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
 
 const Registration<Rule> kRule{{
     .name = "type_remark",
-    .summary = "a rank took another type than was sent, and the library moved the same bytes",
+    .summary = "a rank received another type than the sender sent, and the library moved the same bytes",
     .look = look,
     .proof = "Never proven, and nothing went wrong: it is said once a communicator when the job is over, and "
              "changes "

@@ -46,14 +46,15 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     f.text += (f.text.empty() ? "" : "; ") + wait_text(w);
   }
   f.text =
-      "it finished because the library buffered a message or let a rank leave a collective early; else " +
+      "the job finished because the library buffered a message or let a rank leave a collective early; "
+      "otherwise " +
       f.text;
   return {std::move(f)};
 }
 
 const Registration<Rule> kRule{{
     .name = "unsafe",
-    .summary = "the job finished, and could hang with a library that buffers less",
+    .summary = "the job finished, but could hang with a library that buffers less",
     .look = look,
     .proof = "Never proven: it did not happen. The record of the finished job is replayed: sends wait for "
              "their receives, collectives for all members. It does not change the exit status; `watch "

@@ -68,7 +68,7 @@ Finding tell(const JobView& job, const CommGroup& group, const ByVersion& versio
   }
   for (const Member& m : group.members)  // known when the second version was there
     if (m.process) f.at = std::max(f.at, m.process->view->member);
-  f.text = fmt::format("{}, in one communicator: NCCL makes none of different versions", who);
+  f.text = fmt::format("{} in one communicator; NCCL requires one version", who);
   return f;
 }
 
@@ -84,7 +84,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
 
 const Registration<Rule> kRule{{
     .name = "version_mismatch",
-    .summary = "members of one communicator of NCCL have different versions of it",
+    .summary = "members of one NCCL communicator use different NCCL versions",
     .look = look,
     .proof = "Never proven.",
     .example = "rank 1 has NCCL 2.22.3, the others 2.29.7",

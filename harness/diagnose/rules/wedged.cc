@@ -91,11 +91,12 @@ std::string what_text(const std::vector<Seat>& seats, const CommGroup& group, bo
   for (const Seat& seat : seats)
     if (seat.call->seq == first.seq) standing.push_back(seat.member->world_rank);
   if (!may_match || standing.size() == seats.size())
-    return fmt::format("{} are in {} and nothing completes", who_text(seats, group),
-                       may_match ? short_call(first, group) : "calls that are not the same");
+    return fmt::format("{} are in {}", who_text(seats, group),
+                       may_match ? short_call(first, group) + ", and it does not complete"
+                                 : "different calls, and none completes");
   standing = sorted_unique(std::move(standing));
   return fmt::format(
-      "{} {} in {}, to which all members came, the others wait in later calls, and nothing completes",
+      "{} {} in {}, which all members entered; the others wait in later calls, and no call completes",
       ranks_text(standing), standing.size() == 1 ? "is" : "are", short_call(first, group));
 }
 
@@ -132,7 +133,7 @@ std::optional<Finding> named_calls_differ(const JobView& job, const CommGroup& g
   set_comm(f, group);
   f.sides = sides_of(seats, group);
   f.text = fmt::format(
-      "all {} members of {} are in calls that all make, which are not the same, and nothing "
+      "all {} members of {} are in different calls that every member makes, and no call "
       "completes, {}",
       group.size, group.name, Patience{limit, {}}.told());
   f.evidence = {f.text};
@@ -176,7 +177,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     f.evidence = {f.text};
     if (group.library == RF_LIB_NCCL)
       f.evidence.emplace_back(
-          "kernels and copies before it on its stream may hold it: the record does not have them");
+          "earlier kernels and copies on its stream may block it; the record does not show them");
     found.push_back(std::move(f));
   }
   for (const Late& late : late_ranks(job, options))
@@ -186,12 +187,12 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
 
 const Registration<Rule> kRule{{
     .name = "wedged",
-    .summary = "every member entered the call and nothing completes",
+    .summary = "every member entered the call, and it does not complete",
     .look = look,
-    .proof = "Never proven. Nobody is blamed: all ranks came.",
-    .example = "all 4 members are in all_reduce 31 on world and nothing completes",
+    .proof = "Never proven. The finding blames no rank, because all ranks entered the call.",
+    .example = "all 4 members are in all_reduce 31 on world, and it does not complete",
     .next = "Look at the transport: links, sockets and their queues in the evidence, shared memory, the "
-            "device. Calls that differ are named where they are known.",
+            "device. The finding names calls that differ.",
 }};
 
 }  // namespace

@@ -57,7 +57,7 @@ Answer silent(const RunFacts& facts, const Subject& subject, int64_t step, int r
   std::string text =
       fmt::format("rank {} {}, and rank {} did not", other.rank, subject_text(subject, step), rank);
   const auto processes = processes_of(facts, rank);
-  if (processes.empty()) return {Verdict::kUnknown, text + ": it left no record"};
+  if (processes.empty()) return {Verdict::kUnknown, text + ": it has no record"};
   for (const ProcessView* process : processes) {
     if (!whole_marks(*process)) return {Verdict::kUnknown, text + ", as far as its record goes"};
     if (facts.teardown != 0 && !end_of(facts, process->id))

@@ -134,7 +134,7 @@ ExpectationResult judge_unsafe(const ExpectationSpec& spec, const RunFacts& fact
 
 ExpectationResult judge_blamed(const ExpectationSpec& spec, const RunFacts& facts) {
   const std::vector<Finding>& all = facts.findings.all;
-  if (all.empty()) return answer(spec, Verdict::kUnknown, "the job was never looked at");
+  if (all.empty()) return answer(spec, Verdict::kUnknown, "rankfault never looked at the job");
   if (all.size() == 1 && all.front().kind == "cannot_say")
     return answer(spec, Verdict::kUnknown, "the diagnosis cannot say: " + all.front().text,
                   finding_lines(facts, "cannot_say"));

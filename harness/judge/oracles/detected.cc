@@ -31,7 +31,7 @@ bool wanted(const OwnError& error, const Question& q) {
 RankVerdict late_or_missing(const RunFacts& facts, const Question& q, int rank, TimeNs came,
                             const std::string& text) {
   const auto processes = processes_of(facts, rank);
-  if (processes.empty()) return {Verdict::kUnknown, fmt::format("rank {} left no record", rank)};
+  if (processes.empty()) return {Verdict::kUnknown, fmt::format("rank {} has no record", rank)};
   const bool alive = std::any_of(processes.begin(), processes.end(),
                                  [&](const ProcessView* p) { return end_of(facts, p->id) == nullptr; });
   if (came == 0 && alive) came = facts.teardown != 0 ? facts.teardown : facts.end;

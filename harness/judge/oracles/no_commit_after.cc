@@ -76,7 +76,7 @@ ExpectationResult judge_no_commit(const ExpectationSpec& spec, const RunFacts& f
         std::any_of(facts.timeline.processes.begin(), facts.timeline.processes.end(), [&](const auto& p) {
           return p.rank == rank && !p.helper && p.attempt == gate->attempt && p.stage >= RF_STAGE_MEMBER;
         });
-    if (!seen && unseen.empty()) unseen = fmt::format("rank {} left no record", rank);
+    if (!seen && unseen.empty()) unseen = fmt::format("rank {} has no record", rank);
   }
   if (!unseen.empty()) return answer(spec, Verdict::kUnknown, unseen, gate->lines);
   return answer(spec, Verdict::kPass,

@@ -38,7 +38,7 @@ ExpectationResult judge_told(const ExpectationSpec& spec, const RunFacts& facts)
     if (instead.empty() && finding->kind != "none")
       instead = finding->text.empty() ? finding->kind : finding->text;
   }
-  if (facts.findings.all.empty()) return answer(spec, Verdict::kUnknown, "the job was never looked at");
+  if (facts.findings.all.empty()) return answer(spec, Verdict::kUnknown, "rankfault never looked at the job");
   return answer(spec, Verdict::kFail, instead.empty() ? "nothing was told" : "told instead: " + instead,
                 lines_where(facts, "look", [](const Json&) { return true; }));
 }

@@ -80,7 +80,7 @@ Tally tally_of(const RunFacts& facts, const Question& q, const std::vector<int>&
   Tally tally;
   for (const int rank : ranks) {
     const auto processes = processes_of(facts, rank);
-    if (processes.empty()) tally.note(Verdict::kUnknown, fmt::format("rank {} left no record", rank));
+    if (processes.empty()) tally.note(Verdict::kUnknown, fmt::format("rank {} has no record", rank));
     for (const ProcessView* process : processes) judge_process(facts, q, *process, tally);
     for (int attempt = 0; attempt <= last_attempt(facts); ++attempt)
       for (const uint64_t line : end_lines(facts, rank, attempt)) tally.lines.push_back(line);
