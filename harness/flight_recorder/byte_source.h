@@ -1,5 +1,5 @@
-// byte_source: where the bytes of a dump come from: memory, a file, a gzip file. They are read in order, and
-// a second time from the start.
+// byte_source: the bytes of a dump from memory, a file or a gzip file. They are read in order, and then a
+// second time from the start.
 #pragma once
 
 #include <memory>
