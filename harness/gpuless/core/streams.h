@@ -66,7 +66,7 @@ class Streams {
   // Waits for all present entries of the device (of every device: -1).
   void wait_for_device(int device);
 
-  // Something has changed for which an entry at a head may wait.
+  // Wakes the workers: something changed for which an entry at a head may wait.
   void announce();
 
  private:
