@@ -22,7 +22,7 @@ class ByteSource {
 
 // The bytes are the caller's and must live as long as the source.
 std::unique_ptr<ByteSource> memory_source(std::string_view bytes);
-// Reads the file instead of mapping it: if it is cut meanwhile, it is short, and there is no SIGBUS.
+// Reads the file instead of mapping it. If the file is cut meanwhile, it ends early and causes no SIGBUS.
 std::unique_ptr<ByteSource> file_source(UniqueFd fd);
 // Unpacks `packed` (RFC 1952, also several members). Refuses input that unpacks to more than the limits.
 std::unique_ptr<ByteSource> gzip_source(std::unique_ptr<ByteSource> packed, const FrLimits& limits);

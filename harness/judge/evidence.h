@@ -40,7 +40,7 @@ struct Since {
   TimeNs at = 0;
   TimeNs begin = 0;                    // not later than `at`: nothing before it can be caused by the fault
   std::string what;                    // "after skip"
-  Verdict otherwise = Verdict::kPass;  // not kPass: there is no such time, and `what` says why
+  Verdict otherwise = Verdict::kPass;  // not kPass: this time does not exist; `what` says why
   std::vector<uint64_t> lines;
 };
 Since since(const ExpectationSpec&, const char* key, const RunFacts&);

@@ -53,7 +53,7 @@ class Streams {
 
   StreamPtr make(int device, bool blocking);
   // The stream of a handle of the public API: null and 1 are the device's legacy default stream, 2 the
-  // thread's own. Null when there is no such stream.
+  // thread's own. Null: not the handle of a stream.
   StreamPtr of(const void* handle, int device);
   Error destroy(const void* handle);
 
