@@ -26,7 +26,7 @@ struct Options {
 // The result for one path: a run directory, or a folder or file of dumps.
 struct Diagnosed {
   Findings findings;
-  std::vector<std::string> notes;  // what could not be read, and which ranks left nothing
+  std::vector<std::string> notes;  // unreadable files, lost records, ranks without a dump
 };
 
 // Diagnoses every journaled look again, in order. A run without looks is diagnosed from its final state.

@@ -8,7 +8,7 @@
 
 namespace rankfault {
 
-// What follows an opcode: nothing, bytes, a line, or a length and that many bytes.
+// The argument of an opcode: none, bytes, a line, or a length and that many bytes.
 enum class OpcodeArgument : uint8_t {
   kNone,
   kOne,
