@@ -1,4 +1,4 @@
-// main: the command line; all verbs register themselves in commands/.
+// main: the command line. Each verb registers itself in commands/.
 #include <fcntl.h>
 #include <signal.h>
 
@@ -11,14 +11,15 @@
 
 namespace {
 
-// A file opened as descriptor 1 would get what is meant for the terminal.
+// Opens /dev/null for each missing standard descriptor. Otherwise a file opened as descriptor 1 would receive
+// the output for the terminal.
 void fill_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd)
     if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);
 }
 
-// A file that has reached its limit (ulimit -f) is an error like any other, EFBIG. What this process executes
-// has the signal as it was.
+// Makes a write beyond the file size limit (ulimit -f) fail with EFBIG. Without a handler, SIGXFSZ ends the
+// process. Programs that this process executes have the default action again.
 void survive_size_limits() {
   struct sigaction before {
   }, none{};
@@ -27,7 +28,7 @@ void survive_size_limits() {
     ::sigaction(SIGXFSZ, &none, nullptr);
 }
 
-// A verdict that could not be written was not given.
+// Turns a pass into an internal error when the output could not be written.
 int flushed(int status) {
   if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return status;
   std::fprintf(stderr, "rankfault: cannot write to standard output\n");
@@ -68,9 +69,9 @@ int main(int argc, char** argv) {
   } catch (const CLI::CallForVersion& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    app.exit(e);  // prints; its own codes never leave main
+    app.exit(e);  // prints the error; main does not return CLI11's codes
     return kExitUsage;
-  } catch (const Json::exception& e) {  // a journal or a plan that somebody has changed
+  } catch (const Json::exception& e) {  // a changed journal or plan
     std::fprintf(stderr, "a file of this run is not as rankfault wrote it: %s\n", e.what());
     return kExitUnknown;
   } catch (const std::exception& e) {

@@ -1,5 +1,5 @@
-// run_scenario: scenario -> plan -> launch -> inject -> observe -> diagnose -> judge -> report,
-// on one screen. Only launch, inject, observe and the run directory touch the world.
+// run_scenario: one run: scenario -> plan -> launch -> inject -> observe -> diagnose -> judge -> report. Only
+// launch, inject, observe and the run directory read or change anything outside this process.
 #include "harness/run_scenario.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@
 namespace rankfault {
 namespace {
 
-struct Where {  // the parts of rankfault that a run needs, beside its own program file
+struct Where {  // the files of rankfault that a run needs
   std::string bin_dir, agent;
   std::vector<std::string> extra_preload;
   std::optional<CudaDouble> cuda;
@@ -52,7 +52,8 @@ Result<Where> where_we_are(const Plan& plan, bool with_agent) {
   return where;
 }
 
-// The loader must be able to read the paths that the job is given.
+// LD_PRELOAD is split at blanks, colons and semicolons. If the paths contain one, replaces them by paths
+// through a link in `tmp`.
 Status give_plain_paths(Where& where, const std::string& tmp) {
   const std::string lib = (std::filesystem::path(where.bin_dir).parent_path() / "lib").string();
   const Result<std::string> plain = plain_folder(lib, tmp);
@@ -83,7 +84,7 @@ const char* teardown_word(AttemptEnd end) {
   return "";
 }
 
-// Runs all attempts; leaves the job as it is at the end of the last one.
+// Runs all attempts. Processes that still run at the end of the last attempt keep running.
 Result<AttemptEnd> run_attempts(const Plan& plan, Where where, LiveRun& run, const RunOptions& options,
                                 LiveParts parts, EvidenceTaker& taker, const Launcher& launcher) {
   const Workload& workload = plan.scenario.workload;
@@ -113,7 +114,7 @@ Result<AttemptEnd> run_attempts(const Plan& plan, Where where, LiveRun& run, con
     AttemptLoop loop(parts, attempt, workload.ranks, wall_end, launcher.restarts_ranks);
     const auto decided = [&] {
       if (!options.watch) {
-        run.observer->save(run.observer->look(false));  // a judgement reads files
+        run.observer->save(run.observer->look(false));  // all_decided() reads files
         return all_decided(plan, run.dir.path());
       }
       return options.watch->end_on_finding && cannot_go_on(parts.looks.findings().result());
@@ -144,7 +145,8 @@ Result<AttemptEnd> run_attempts(const Plan& plan, Where where, LiveRun& run, con
   }
 }
 
-// Its victim is parked meanwhile; a guardian that gets no turn for so long is not waited for.
+// The limit for a look of the guardian before a fault ends a process. The victim is parked meanwhile, so the
+// injector does not wait longer for a guardian that gets no processor time.
 constexpr Duration kLookBeforeAnEnd = std::chrono::milliseconds(200);
 
 bool loads_a_core(const Plan& plan) {
@@ -152,7 +154,8 @@ bool loads_a_core(const Plan& plan) {
                      [](const Action& action) { return action.outside == OutsideVerb::kLoad; });
 }
 
-// A watched job that is ended can end itself first: its launcher takes away what it made.
+// The time that a watched job has to end by itself when it is asked to, so that its launcher removes what it
+// made.
 constexpr Duration kGrace = std::chrono::seconds(3);
 
 void ask_to_end(const RunOptions& options, LiveRun& run) {
@@ -160,7 +163,8 @@ void ask_to_end(const RunOptions& options, LiveRun& run) {
   (void)run.guardian.end_all(asked ? asked : SIGTERM, kGrace);
 }
 
-// The guardian looks once more before its list is read: a list that it had no turn to finish shows nothing.
+// The limit for the guardian's last look, before its list is read. A list that it could not finish shows
+// nothing.
 constexpr Duration kCensusLimit = std::chrono::seconds(10);
 
 void look_at_what_is_left(const RunOptions& options, LiveRun& run) {
@@ -172,12 +176,13 @@ void look_at_what_is_left(const RunOptions& options, LiveRun& run) {
   take_census(run.dir, run.guardian.pid(), run.host, options.watch ? nullptr : &run.undo, run.journal);
 }
 
-// Takes the census, lets the user's checks look, ends what is left, undoes what was done to the host.
+// Takes the census, runs the user's checks, ends the remaining processes, and undoes the changes to the host.
+// Returns what could not be undone; "": nothing.
 std::string take_down(const Plan& plan, const Where& where, const RunOptions& options, LiveRun& run,
                       AttemptEnd end) {
   const bool over = end == AttemptEnd::kOver;
   run.journal.write("teardown", {{"reason", teardown_word(end)}});
-  const Status quiet = loads_a_core(plan) ? run.guardian.unload() : Done{};  // they are none of the job's
+  const Status quiet = loads_a_core(plan) ? run.guardian.unload() : Done{};  // not processes of the job
   const Status listed =
       where.extra_preload.empty()
           ? Done{}
@@ -216,7 +221,7 @@ std::string take_down(const Plan& plan, const Where& where, const RunOptions& op
   return left;
 }
 
-// The job ran: from here on nothing is the user's mistake.
+// After the job ran, no error is a mistake of the user.
 Error cannot_be_judged(const Error& why, const std::string& left) {
   return unjudged("the job ran, and its run cannot be judged: " + why.to_string() +
                   (left.empty() ? "" : "; left: " + left));
@@ -291,7 +296,7 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   journal_log_markers(plan, run.dir, run.journal);
   const std::string left = take_down(plan, *where, options, run, end ? *end : AttemptEnd::kInterrupted);
   run.journal.write("run_end", Json::object());
-  // What is left stands in the undo list: the run stays one that `clean` can finish.
+  // The undo list keeps what is left, so that `rankfault clean` can finish the run.
   close_run(run, left.empty());
   if (!end && !run.launched && left.empty()) (void)run.dir.discard();
   if (!end) return end.error();

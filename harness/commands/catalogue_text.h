@@ -1,4 +1,4 @@
-// catalogue_text: the catalogues as a table for people, as markdown for the docs, as JSON.
+// catalogue_text: prints the catalogues as a table for people, as markdown for the docs, and as JSON.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// clean: finishes what a killed run left on this host.
+// clean: `rankfault clean`: cleans up what killed runs left on this host.
 #include <fmt/format.h>
 
 #include "harness/commands/command.h"

@@ -1,5 +1,5 @@
-// diagnose: `rankfault diagnose DIR...`: the findings of a finished or copied run again, from its flight
-// records and the journal's looks alone; or of PyTorch Flight Recorder dumps.
+// diagnose: `rankfault diagnose DIR...`: repeats the diagnosis of a finished or copied run from its flight
+// records and the looks in its journal, or diagnoses PyTorch Flight Recorder dumps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,13 +23,13 @@ struct Options {
   bool json = false;
 };
 
-// Of one path: a run directory, or a folder or file of dumps.
+// The result for one path: a run directory, or a folder or file of dumps.
 struct Diagnosed {
   Findings findings;
-  std::vector<std::string> notes;  // what could not be read, and which ranks left nothing
+  std::vector<std::string> notes;  // unreadable files, lost records, ranks without a dump
 };
 
-// Every journaled look again, in order. A run that was never looked at is looked at at its end.
+// Diagnoses every journaled look again, in order. A run without looks is diagnosed from its final state.
 Result<Diagnosed> replay(const std::string& run_dir) {
   Result<std::vector<Json>> journal = read_journal(run_dir + "/journal.ndjson");
   if (!journal) return journal.error();
@@ -47,7 +47,7 @@ Result<Diagnosed> replay(const std::string& run_dir) {
     if (line.value("ev", "") != "look") continue;
     const Result<Timeline> timeline = records.at_look(line);
     if (!timeline) return timeline.error();
-    line.erase("state");  // of a large job it is large
+    line.erase("state");  // frees it: it is large in a large job
     log.add(diagnose(*timeline, options), line.value("last", false));
     looked = true;
   }
@@ -93,7 +93,7 @@ Error neither(const std::string& path, const std::string& why) {
       fmt::format("{} is neither a run directory of rankfault nor Flight Recorder dumps: {}", path, why));
 }
 
-// Of a folder: dumps by their names that cannot be read, else that there are none.
+// Why a folder has no readable dump: files with names of dumps cannot be read, or no file is a dump.
 std::string why_no_dumps(const std::string& folder) {
   std::string first;
   int unreadable = 0;
@@ -105,7 +105,6 @@ std::string why_no_dumps(const std::string& folder) {
                      first);
 }
 
-// Why nothing at that path can be diagnosed.
 Error not_to_be_diagnosed(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status what = std::filesystem::status(path, error);
@@ -122,7 +121,7 @@ Result<Diagnosed> from(const std::string& path) {
   return not_to_be_diagnosed(path);
 }
 
-// Evidence that only repeats a side says less than the side, which has its source line.
+// Leaves out evidence that only repeats a side: the line of the side also has its source line.
 void print_sides(const Finding& f) {
   std::vector<std::string> lines;
   for (const Side& side : f.sides) lines.push_back(side_line(side));
@@ -156,7 +155,7 @@ int exit_code(const Findings& findings) {
   return findings.nothing_wrong() ? kExitPass : kExitFail;
 }
 
-// The worst of all: a finding before what cannot be said before nothing found.
+// The exit code for several paths: fail before unknown before pass.
 int worse(int a, int b) {
   if (a == kExitFail || b == kExitFail) return kExitFail;
   return std::max(a, b);

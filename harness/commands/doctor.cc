@@ -1,5 +1,5 @@
-// rankfault doctor: what of this machine, and of a program, the tool can use and see; nothing is started of
-// it.
+// rankfault doctor: reports what rankfault can use on this machine, and which calls of a program it can see.
+// It does not start the program.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/statvfs.h>
@@ -68,8 +68,8 @@ void agent(const std::string& lib) {
         "to it, in a temporary folder");
 }
 
-// "GPULESS_NOT_MODELLED(cudaGraphCreate)" a line: what the build found in CUDA's header and not in the
-// double.
+// Reads a list of the build with one "GPULESS_NOT_MODELLED(cudaGraphCreate)" a line: the functions that
+// CUDA's header declares and the double does not model.
 std::vector<std::string> not_modelled(const std::string& list) {
   std::vector<std::string> names;
   std::ifstream in(list);
@@ -99,9 +99,9 @@ void cuda(const std::string& lib, bool all) {
 
 struct Library {
   const char* name;
-  const char* file;      // its name begins so
-  const char* function;  // exported by whoever has it
-  const char* text;      // stands in every build of it; "" none is known
+  const char* file;      // how its name begins
+  const char* function;  // exported by each object that contains the library
+  const char* text;      // a text that every build of it contains; "": none is known
 };
 constexpr Library kLibraries[] = {
     {"MPI", "libmpi", "MPI_Init", ""},
@@ -112,7 +112,7 @@ std::string reach_of(const Library& library, const std::string& path, const Dyna
   const auto needed = std::find_if(names.needed.begin(), names.needed.end(),
                                    [&](const std::string& n) { return n.rfind(library.file, 0) == 0; });
   if (needed != names.needed.end()) return fmt::format("{}, shared: its calls are seen", *needed);
-  // The loader asks the program before whatever is preloaded.
+  // The loader searches the program before preloaded objects.
   if (names.given.count(library.function)) return "in the program itself: its calls are not seen";
   if (*library.text && file_has_text(path, library.text))
     return "linked in statically: its calls are not seen";

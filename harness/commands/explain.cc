@@ -1,5 +1,5 @@
-// rankfault explain: why a run's verdict is what it is: for each expectation that does not hold, the
-// few journal lines that decide it.
+// rankfault explain: explains the verdict of a run: for each expectation that does not hold, it prints the
+// journal lines that decide it.
 #include <fmt/format.h>
 
 #include <algorithm>

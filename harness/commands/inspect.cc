@@ -1,5 +1,5 @@
-// inspect: `rankfault inspect PID`: a job that hangs now and was started without us: the stacks of its ranks,
-// and who is outside of the call that the others are in.
+// inspect: `rankfault inspect PID`: examines a hanging job that was started without rankfault: prints the
+// stacks of its ranks, and names the ranks that are outside of the call that the others are in.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ int fail(const Error& error) {
   return exit_of(error);
 }
 
-// With --torchrun or --mpirun the process has to be one: a mistyped pid would name somebody else's.
+// With --torchrun or --mpirun, checks that the process is one: a mistyped pid may belong to another program.
 Result<int> pid_of(const Options& options) {
   const int given = (options.pid != 0) + (options.torchrun != 0) + (options.mpirun != 0);
   if (given != 1) return usage_error("name one process: PID, --torchrun PID or --mpirun PID");
@@ -49,7 +49,7 @@ Result<int> pid_of(const Options& options) {
   return pid;
 }
 
-// False when the user asked to stop.
+// False: the user interrupted it.
 bool pause_for(Duration time, const std::atomic<int>* interrupted) {
   const TimeNs until = now_ns() + static_cast<TimeNs>(time.count());
   while (now_ns() < until && !*interrupted) {

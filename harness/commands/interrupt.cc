@@ -10,7 +10,7 @@ static_assert(std::atomic<int>::is_always_lock_free);
 
 }  // namespace
 
-// Who started us with a signal ignored (nohup) does not want to end us by it.
+// A signal that was ignored when the tool started (nohup) stays ignored.
 const std::atomic<int>* catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = [](int signal) { g_signal = signal; };

@@ -24,7 +24,7 @@ bool is_mpirun(const std::string& word) {
                                      "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra"});
 }
 
-// "torchrun", "python -m torch.distributed.run": how many words that is; 0: it is neither.
+// The number of words of "torchrun" or "python -m torch.distributed.run"; 0: the command is neither.
 size_t torchrun_words(const Words& command) {
   if (base_name(command[0]) == "torchrun") return 1;
   const bool python = std::regex_match(base_name(command[0]), std::regex("python[0-9.]*"));
@@ -83,7 +83,7 @@ Result<Workload> torchrun_workload(const Words& command, size_t from, int given)
   Workload out;
   out.launcher = LauncherKind::kTorchrun;
   out.ranks = *ranks;
-  // The one that the shell would start, whatever Python a scenario's torchrun is of (RANKFAULT_PYTHON).
+  // The torchrun that the shell would start. A scenario uses the one of RANKFAULT_PYTHON instead.
   const bool by_name = from == 1 && command[0].find('/') == std::string::npos;
   out.torchrun = by_name ? program_on_path(command[0]) : command[0];
   out.launcher_args = words->launcher_args;

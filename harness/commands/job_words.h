@@ -12,7 +12,7 @@ namespace rankfault {
 
 constexpr int kRanksNotGiven = 0;
 
-// `ranks`: the number given beside the command; kRanksNotGiven: the launcher's words give it. rankfault
+// `ranks`: the number given with the command; kRanksNotGiven: the launcher's words give it. rankfault
 // starts a program without a launcher `ranks` times on this machine. Without the number it starts the program
 // once, and the program starts its ranks itself. Errors are the user's.
 Result<Workload> workload_of(const std::vector<std::string>& command, int ranks);

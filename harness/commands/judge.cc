@@ -1,4 +1,4 @@
-// rankfault judge: a finished run's verdict again, from its directory (or a copy of it) alone.
+// rankfault judge: judges a finished run again, from its directory (or a copy of it) alone.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -33,7 +33,7 @@ const Grammar& mpirun_grammar() {
        "stdin", "path", "default-hostfile", "dvm", "runtime-options", "pmca-file", "xterm", "max-restarts",
        "preload-files", "slot-list", "cpus-per-proc", "report-pid", "report-uri", "show-progress-interval",
        "launch-agent", "forward-signals", "gpu-support",
-       // hydra, of MPICH
+       // Hydra, the launcher of MPICH
        "f", "hosts", "configfile", "genvlist", "envlist", "launcher", "launcher-exec", "rmk", "topolib",
        "membind", "demux", "iface", "ppn", "prepend-pattern", "outfile-pattern", "errfile-pattern",
        "nameserver", "localhost", "usize", "order-nodes", "gpus-per-proc", "rankmap", "memory-alloc-kinds"},

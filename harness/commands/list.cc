@@ -1,4 +1,4 @@
-// rankfault list: what there is: faults, oracles, findings, points, launchers, and the file format.
+// rankfault list: lists faults, oracles, findings, points and launchers, or prints the schema of scenarios.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

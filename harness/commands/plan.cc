@@ -1,4 +1,4 @@
-// rankfault plan: a dry run: every effect a run would have, in words or as plan.json.
+// rankfault plan: a dry run: prints every effect that a run would have, in words or as plan.json.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -36,7 +36,7 @@ Result<Scenario> scenario_of(const WhatToRun& what) {
   return load_scenario(what.words[0]);
 }
 
-// The one of these whose id was given; none was: none.
+// Sets `out` to the item with this id. An empty id leaves it; an unknown id is an error.
 template <typename Item>
 Status find_by_id(const std::vector<Item>& items, const std::string& id, const char* what, const Item*& out) {
   std::vector<std::string> ids;
@@ -86,7 +86,8 @@ void print_words(const Plan& plan) {
              plan.scenario_digest);
 }
 
-// plan.json, fit to be shown. The scenario's own text cannot be masked reliably: it goes with any secret.
+// plan.json without secrets. The scenario's own text cannot be masked reliably, so it is replaced as a whole
+// when anything else was masked.
 Json shown(const Plan& plan) {
   const Json whole = to_json(plan);
   Json out = masked(whole);

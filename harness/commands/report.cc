@@ -1,4 +1,4 @@
-// rankfault report: finished runs in one of the report formats.
+// rankfault report: prints finished runs in one of the report formats.
 #include <fmt/format.h>
 
 #include <memory>

@@ -1,4 +1,4 @@
-// rankfault run: scenarios from files, or one from the command line; verdicts out.
+// rankfault run: runs scenarios from files, or one from the command line, and prints their verdicts.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -35,8 +35,7 @@ Status write_junit(const std::string& path, const SessionResult& result) {
   return out ? Status(Done{}) : errno_error("write " + path);
 }
 
-// What was wrong, as test cases that could not be run: a CI server shows nothing of a command without a
-// report.
+// Reports each error as a test case that could not be run: without a report, a CI server shows nothing.
 SessionResult as_result(const std::vector<Error>& errors) {
   SessionResult result;
   for (const Error& error : errors) {
@@ -55,7 +54,7 @@ int end_without_report(const Error& error) {
   return exit_of(error);
 }
 
-// The last one is printed here; those before it are printed already.
+// Prints the last error; the caller has printed those before it.
 int end_with(const Options& options, const std::vector<Error>& errors) {
   fmt::print(stderr, "{}\n", errors.back().to_string());
   if (!options.junit.empty())
@@ -75,7 +74,7 @@ Result<std::vector<Scenario>> from_command_line(const Options& options, std::vec
   return std::vector<Scenario>{std::move(parsed.scenario)};
 }
 
-// All files are checked before anything is launched; every mistake is printed.
+// Checks all files before anything starts, and prints every mistake.
 Result<std::vector<Scenario>> from_files(const Options& options, std::vector<Error>& all) {
   if (options.what.words.empty())
     return usage_error("name scenario files or directories, or a command after --");
@@ -145,7 +144,8 @@ int run_all(const Options& in) {
     return end_with(in, usage_error("--run-dir is for a single run; use --runs DIR for several"));
   if (options.teeth && in.what.is_ladder())
     return end_with(in, usage_error("teeth are proven at the scenario's own size: --teeth without a ladder"));
-  // One file named on the command line tells its verdict; a directory, a filter or several the outcome.
+  // The exit code of one scenario named on the command line is its verdict. With a directory, a filter or
+  // several scenarios it is the outcome.
   options.by_verdict =
       scenarios->size() == 1 && in.filter.empty() && !options.teeth &&
       (in.what.is_one_line() || (in.what.words.size() == 1 && (*scenarios)[0].file == in.what.words[0]));

@@ -9,7 +9,7 @@
 namespace rankfault {
 namespace {
 
-// Where nothing else is printed, what did not go as it must is told in full before the table.
+// Prints in full, before the table, only the runs whose exit code is not that of a pass.
 void tell_as_they_end(SessionOptions& options) {
   const auto tell = options.finished;
   if (!tell) return;

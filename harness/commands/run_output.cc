@@ -38,7 +38,7 @@ bool has_teeth(const SessionResult& result) {
                      [](const auto& u) { return !u.teeth.empty(); });
 }
 
-// "NCCL over a double of CUDA: 2.29.7 in 18, 2.22.3 in 3": what was run of it; "" nothing was.
+// "NCCL over a double of CUDA: 2.29.7 in 18, 2.22.3 in 3"; "": no scenario used it.
 std::string double_totals(const SessionResult& result) {
   std::map<std::string, int, std::greater<>> count;
   for (const UnitResult& unit : result.units) {
@@ -70,7 +70,7 @@ std::string teeth_totals(const SessionResult& result) {
   return out + "\n" + double_totals(result);
 }
 
-// A tooth as a run that is as it must be when it bites: what CI servers understand.
+// Reports each tooth as a run that passes when the tooth bites, for CI servers.
 std::vector<RunReport> tooth_reports(const SessionResult& result) {
   std::vector<RunReport> out;
   for (const UnitResult& unit : result.units)
@@ -88,7 +88,7 @@ std::vector<RunReport> tooth_reports(const SessionResult& result) {
   return out;
 }
 
-// Errors and runs that never came to a verdict are reports too.
+// Includes scenarios that could not be run, with their error as the summary.
 std::vector<RunReport> run_reports(const SessionResult& result) {
   std::vector<RunReport> out;
   for (const UnitResult& unit : result.units) {

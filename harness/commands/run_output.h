@@ -1,4 +1,4 @@
-// run_output: what `run` prints: each scenario when it is done, mutation checks (teeth) as a table, totals.
+// run_output: the output of `run`: each scenario when it is done, mutation checks (teeth), and totals.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// rankfault validate: is each of these files a scenario that could be run?
+// rankfault validate: checks whether each file is a scenario that can be run.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// watch: `rankfault watch -- COMMAND...`: any job without a scenario: nothing is injected, the job is left
-// alone, and what goes wrong is told while it does.
+// watch: `rankfault watch -- COMMAND...`: observes any job without a scenario. It injects nothing, leaves the
+// job alone, and reports what goes wrong while the job runs.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@
 namespace rankfault {
 namespace {
 
-constexpr const char* kNeverEnded = "87600h";  // ten years: a watched job has no limit of ours
+constexpr const char* kNeverEnded = "87600h";  // ten years: rankfault sets no limit for a watched job
 
 struct Options {
   std::vector<std::string> words;
@@ -34,7 +34,7 @@ int fail(const Error& error) {
   return exit_of(error);
 }
 
-// The same plan that `run` makes, with nothing to inject; what is expected is that nothing is found.
+// The plan that `run` would make, without faults. It expects that the diagnosis finds nothing.
 Result<Plan> plan_of(const Options& options) {
   if (options.ranks_given && options.ranks < 1)
     return usage_error(fmt::format("--ranks is at least 1, not {}", options.ranks));
@@ -102,7 +102,7 @@ WatchOptions watch_options(const Options& options) {
   return watch;
 }
 
-// "exit 0", as the journal has it; "" when the job did not come to its end.
+// "exit 0", as in the journal; "": rankfault ended the job.
 std::string job_status(const RunFacts& facts) {
   std::string status;
   for (const Json& line : facts.journal)
@@ -110,7 +110,7 @@ std::string job_status(const RunFacts& facts) {
   return facts.teardown_reason.empty() || facts.teardown_reason == "over" ? status : "";
 }
 
-// What was not found may stand in a line that was lost.
+// A lost line may contain a finding.
 bool lost_lines(const FinishedRun& run) { return run.facts->lost_lines > 0 || !run.facts->ended; }
 
 int exit_code(const FinishedRun& run, const Options& options) {

@@ -44,7 +44,7 @@ bool names_scenarios(const std::vector<std::string>& words) {
 
 bool WhatToRun::is_ladder() const { return ranks.find(',') != std::string::npos; }
 
-// One number of ranks goes with a command; the sizes of a ladder go with files as well.
+// --ranks with one number needs a command. The sizes of a ladder also go with files.
 bool WhatToRun::is_one_line() const {
   if (!faults.empty() || !expects.empty() || !launcher.empty()) return true;
   return !ranks.empty() && !(is_ladder() && names_scenarios(words));

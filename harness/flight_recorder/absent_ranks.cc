@@ -8,7 +8,7 @@
 namespace rankfault {
 namespace {
 
-// Of dumps that cannot be read; -1: one of them may be of any rank.
+// The ranks whose dumps cannot be read. -1 in the set: the rank of such a dump is not known.
 std::set<int64_t> unread_ranks(const std::vector<FrEvidence>& evidence) {
   std::set<int64_t> ranks;
   for (const FrEvidence& e : evidence)

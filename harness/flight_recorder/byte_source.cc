@@ -96,7 +96,7 @@ bool ByteWindow::fill(size_t bytes) {
     }
     at_ = buffer_.get();
     end_ = buffer_.get() + kept;
-    const uint64_t have = base_ + kept;  // one byte more than the limit is asked for, and tells
+    const uint64_t have = base_ + kept;  // asks for one byte beyond the limit, to see whether there is more
     const size_t wanted = static_cast<size_t>(std::min<uint64_t>(capacity_ - kept, limit_ + 1 - have));
     const Result<size_t> count = source_.read(end_, wanted);
     if (!count) return failed_ = std::make_unique<Error>(count.error()), false;

@@ -1,5 +1,5 @@
-// byte_source: where the bytes of a dump come from: memory, a file, a gzip file. They are read in order, and
-// a second time from the start.
+// byte_source: the bytes of a dump from memory, a file or a gzip file. They are read in order, and then a
+// second time from the start.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ class ByteSource {
 
 // The bytes are the caller's and must live as long as the source.
 std::unique_ptr<ByteSource> memory_source(std::string_view bytes);
-// Reads the file instead of mapping it: if it is cut meanwhile, it is short, and there is no SIGBUS.
+// Reads the file instead of mapping it. If the file is cut meanwhile, it ends early and causes no SIGBUS.
 std::unique_ptr<ByteSource> file_source(UniqueFd fd);
 // Unpacks `packed` (RFC 1952, also several members). Refuses input that unpacks to more than the limits.
 std::unique_ptr<ByteSource> gzip_source(std::unique_ptr<ByteSource> packed, const FrLimits& limits);

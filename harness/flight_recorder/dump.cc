@@ -1,4 +1,4 @@
-// dump: the words of dump.h.
+// dump: the words for the enumerations of dump.h.
 #include "harness/flight_recorder/dump.h"
 
 namespace rankfault {

@@ -11,12 +11,12 @@
 namespace rankfault {
 namespace {
 
-constexpr size_t kMostKept = size_t{1} << 20;  // entries; PyTorch's ring has 2000 unless told otherwise
+constexpr size_t kMostKept = size_t{1} << 20;  // entries; PyTorch's ring has 2000 by default
 constexpr uint64_t kFreeWork = uint64_t{4} << 20;
 constexpr uint64_t kWorkPerByte = 64;
 
-// An entry as new, but with its memory. Shapes and types stay: they are cut to length when they are read,
-// and cleared when they are not.
+// Resets an entry and keeps its memory. Shapes and types stay: reading cuts them to length, and absent()
+// clears those that were not read.
 void clear(FrEntry& e) {
   e.record_id = e.pg_id = e.collective_seq_id = e.p2p_seq_id = e.op_id = e.timeout_ms = -1;
   e.time_created_ns = 0;
@@ -33,7 +33,7 @@ void clear(FrEntry& e) {
 
 }  // namespace
 
-// The fields of an entry by their names in the dump. `names` and `read` go together.
+// The fields of an entry by their names in the dump, each with its reader.
 struct EntryFields {
   using Read = bool (*)(DumpDecoder&, const Value&, FrEntry&);
   struct Field {
@@ -115,7 +115,7 @@ bool DumpDecoder::fields(const ValueNode& dict) {
         usual = static_cast<uint8_t>(field - 1);
     }
     if (!spend(1)) return false;
-    if (field-- == 0) continue;  // a newer minor version adds fields
+    if (field-- == 0) continue;  // an unknown field: a newer minor version may add one
     seen |= 1u << field;
     if (!EntryFields::kAll[field].read(*this, dict.items[i + 1], entry_)) {
       error_ = fmt::format("{}: {}", EntryFields::kAll[field].name, error_);

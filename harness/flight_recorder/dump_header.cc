@@ -1,4 +1,4 @@
-// dump_header: what stands around the entries of a dump, and the frames of their stacks.
+// dump_header: reads the part of a dump outside its entries, and the frames of the entries' stacks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ void DumpDecoder::note(std::string what) {
   if (dump_.notes.size() < kMostNotes) dump_.notes.push_back(std::move(what));
 }
 
-// A number or a flag where a string is usual: as its text.
+// A string, or the text of a number or a flag in place of one.
 bool DumpDecoder::loose_text(const Value& value, std::string& out) {
   switch (value.kind) {
     case ValueKind::kInt:
@@ -41,7 +41,7 @@ bool DumpDecoder::loose_text(const Value& value, std::string& out) {
   }
 }
 
-// A number, or a string of one: JSON dumps write the sequence numbers of pg_status as strings.
+// A number, or a string that holds one: JSON dumps write the sequence numbers of pg_status as strings.
 bool DumpDecoder::loose_integer(const Value& value, int64_t& out) {
   if (!value.is_text()) return integer(value, out);
   if (!parse_integer(value.text(), out)) {
@@ -110,7 +110,7 @@ bool DumpDecoder::groups(const Value& value) {
     FrGroupConfig& group = dump_.groups.emplace_back();
     const Value& about = value.node->items[i + 1];
     if (!loose_text(value.node->items[i], group.key)) return false;
-    if (about.kind != ValueKind::kDict) {  // the ranks alone
+    if (about.kind != ValueKind::kDict) {  // only the ranks
       group.name = group.key;
       if (!ranks(about, group)) return false;
       continue;
@@ -193,7 +193,7 @@ bool DumpDecoder::comm_state(const Value& value) {
   return true;
 }
 
-// A list of dicts, or of texts "#0 name from file:line", or all of them as one text.
+// A list of dicts, a list of texts "#0 name from file:line", or one text with all frames.
 bool DumpDecoder::frames(const Value& value, std::shared_ptr<const FrStack>& out) {
   if (value.kind == ValueKind::kNone) return true;
   frame_numbers_.clear();

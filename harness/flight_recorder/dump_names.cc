@@ -8,7 +8,7 @@ namespace rankfault {
 namespace {
 
 constexpr std::string_view kSideEnd = ".rankfault.json";
-constexpr size_t kMostDigits = 9;  // more is a date or a process, not a rank
+constexpr size_t kMostDigits = 9;  // a longer number is a date or a process, not a rank
 
 bool drop_end(std::string_view& name, std::string_view end) {
   if (!name.ends_with(end)) return false;

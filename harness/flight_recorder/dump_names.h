@@ -1,4 +1,4 @@
-// dump_names: what the name of a dump tells, and the names of the files beside it.
+// dump_names: reads the rank and the host from the name of a dump, and names its side file.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ struct DumpName {
 DumpName parse_dump_name(std::string_view file_name);
 
 // A side file's name. PyTorch's analyser takes every file of a folder whose name contains the dumps' prefix
-// for a dump, so "<dump>.rankfault.json" would break it: we write "<rank>.rankfault.json", and read both.
+// for a dump, so "<dump>.rankfault.json" would break it. rankfault writes "<rank>.rankfault.json" and reads
+// both.
 std::string side_name(int64_t rank);
 bool is_side_name(std::string_view file_name);
 

@@ -1,4 +1,4 @@
-// find_dumps: which files of the given paths are dumps; see read_dumps.h.
+// find_dumps: finds the dumps among the files of the given paths; see read_dumps.h.
 #include <dirent.h>
 #include <fmt/format.h>
 #include <sys/stat.h>

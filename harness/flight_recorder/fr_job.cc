@@ -36,12 +36,12 @@ struct KeptCall {
   std::string site;
 };
 
-// Calls of one group at one place: more than one, or an end, when they were coalesced.
+// The calls of one group at one place. They were coalesced if there are several, or an entry that ends them.
 struct Coalesced {
   int calls = 0;
   bool ended = false, done = false;
 };
-using CallKey = std::tuple<std::string, bool, uint64_t>;  // group, message, seq
+using CallKey = std::tuple<std::string, bool, uint64_t>;  // group, is it a message, seq
 
 struct OneRank {
   FrSource source;
@@ -53,14 +53,16 @@ struct OneRank {
   std::map<CallKey, Coalesced> together;
 };
 
-// How calls at one place are told apart cheaply; what the difference means is for the diagnosis.
+// A word that differs if the operation, the type or the count of two calls differ (by hash). The diagnosis
+// decides what the difference means.
 uint64_t signature(const rf_record& r) {
   const uint64_t count = r.flags & (RF_CALL_RANK_LOCAL | RF_CALL_COUNT_UNKNOWN) ? 0 : r.count;
   return (uint64_t{r.op} << 56 | uint64_t{r.dtype} << 48 | 1) ^
          (count * 0x9e3779b97f4a7c15ull >> 16 & ~uint64_t{1});
 }
 
-// What the members of a group called at each place: the first one's word, and where another differed.
+// The signature of a group's call at each place, from the first member that was read, and the first place
+// where another member's signature differs.
 struct GroupCalls {
   uint64_t base = 0;
   std::vector<uint64_t> words;
@@ -70,7 +72,7 @@ struct GroupCalls {
     if (words.empty()) base = seq;
     const uint64_t length =
         seq < base ? words.size() + (base - seq) : std::max<uint64_t>(words.size(), seq - base + 1);
-    if (length > kMostPlaces) return;  // numbers that no ring of calls can hold together
+    if (length > kMostPlaces) return;  // one ring of calls cannot hold both numbers
     if (seq < base) words.insert(words.begin(), base - seq, 0), base = seq;
     if (seq - base >= words.size()) words.resize(seq - base + 1);
     uint64_t& at = words[seq - base];
@@ -90,7 +92,7 @@ rf_record record_of(const FrEntry& e) {
   r.phase = RF_PHASE_ENTER;
   r.library = backend_of(e.profiling_name) == FrBackend::kGloo ? RF_LIB_C10D : RF_LIB_NCCL;
   r.flags = RF_CALL_NONBLOCKING;
-  // Of these the ranks have shares of their own; of a root the input is another one.
+  // In these operations the counts of the ranks may differ, and so may the root's.
   if (r.op == RF_OP_ALL_TO_ALLV || r.op == RF_OP_GATHER || r.op == RF_OP_SCATTER || r.op == RF_OP_ALL_GATHER)
     r.flags |= RF_CALL_RANK_LOCAL;
   if (e.profiling_name.find("_all_gather_base") != std::string::npos)
@@ -128,7 +130,7 @@ class Reader {
       job_.evidence.push_back({FrEvidence::Kind::kUnreadable, source.path, rank, dump.error().to_string()});
       return;
     }
-    if (rank < 0 || rank >= (1 << 20) || !seen_.insert(rank).second) return;  // said by find_dumps
+    if (rank < 0 || rank >= (1 << 20) || !seen_.insert(rank).second) return;  // find_dumps reports it
     one.rank = static_cast<int>(rank);
     one.backend = dump->backend;
     one.clock_offset = dump->side ? dump->side->clock_offset_ns : 0;
@@ -164,7 +166,8 @@ class Reader {
       one.kept.push_back({e.group.name, r, false, started, fr_call_site(e)});
   }
 
-  // What is known not to be complete: of coalesced calls only their end tells, and of one without it nothing.
+  // Keeps only calls that are known to be incomplete. Only the entry that ends coalesced calls says whether
+  // they are complete. Without that entry nothing is known.
   static void settle_coalesced(OneRank& one) {
     std::erase_if(one.kept, [&](const KeptCall& k) {
       const bool message = k.record.op == RF_OP_SEND || k.record.op == RF_OP_RECV;
@@ -193,8 +196,9 @@ class Reader {
       if (const auto at = name_of.find(s.pg_id); at != name_of.end()) one.groups[at->second].status = s;
   }
 
-  // pg_status counts the groups of the process, pg_config names them by a number of the job: both grow in the
-  // order in which groups are made. Used only where what the entries say agrees.
+  // pg_status numbers the groups of the process, and pg_config names them by a number of the job. Both
+  // numbers grow in the order in which groups are made, so the n-th of one is the n-th of the other. This is
+  // used only if it agrees with the entries.
   static void name_the_rest(const OneRank& one, const FrDump& dump, std::map<int64_t, std::string>& name_of) {
     std::vector<std::pair<int64_t, std::string>> names;
     std::vector<int64_t> ids;
@@ -223,7 +227,8 @@ class Reader {
     });
   }
 
-  // The calls around the first disagreement of each group, in place of those kept before.
+  // Reads the dump again. Replaces the kept calls by those that are not complete and those around the first
+  // disagreement of each group.
   void read_around(OneRank& one) {
     std::vector<KeptCall> kept;
     const FrSink sink = [&](FrEntry& e) -> Status {
@@ -252,7 +257,7 @@ class Reader {
   TimeNs newest_ = 0;
 };
 
-// Where a dump does not list the members of its groups: all that know a group of that name.
+// If a dump does not list the members of a group, they are all ranks that know a group of that name.
 void complete_members(std::vector<OneRank>& ranks) {
   std::map<std::string, std::vector<int>> known;
   for (const OneRank& one : ranks)
@@ -262,7 +267,7 @@ void complete_members(std::vector<OneRank>& ranks) {
       if (g.ranks.empty()) g.ranks = known[name];
 }
 
-// Groups in which messages pass: there the counts of pg_status are of both kinds.
+// The groups with sends or receives. In these the counts of pg_status are of both kinds of calls.
 std::set<std::string> groups_with_messages(const std::vector<OneRank>& ranks) {
   std::set<std::string> found;
   for (const OneRank& one : ranks)
@@ -338,7 +343,7 @@ ProcessView process_of(const OneRank& one, const std::set<std::string>& messages
   p.stage = RF_STAGE_MEMBER;
   p.rank = one.rank;
   p.world_size = world_size;
-  p.history_lost = 1;  // a dump is the end of a ring, or only what was active
+  p.history_lost = 1;  // a dump holds only the end of a ring, or only active entries
   LaneView lane;
   lane.kind = RF_LANE_STREAM;
   p.lanes.push_back(lane);

@@ -1,4 +1,4 @@
-// fr_words: translates the words of a Flight Recorder dump into the terms of our records.
+// fr_words: translates the words of a Flight Recorder dump into the terms of rankfault's records.
 #pragma once
 
 #include <string>

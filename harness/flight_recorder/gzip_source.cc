@@ -1,4 +1,4 @@
-// gzip_source: bytes of a gzip file, unpacked while they are read, with a bound against bombs.
+// gzip_source: unpacks a gzip file while it is read, with a bound against gzip bombs.
 #include <fmt/format.h>
 #include <zlib.h>
 
@@ -11,7 +11,7 @@
 namespace rankfault {
 namespace {
 
-constexpr uint64_t kFreeBytes = uint64_t{64} << 20;  // so much may come out whatever went in
+constexpr uint64_t kFreeBytes = uint64_t{64} << 20;  // unpacked bytes below which the ratio is not checked
 constexpr int kGzipOnly = 16 + MAX_WBITS;
 
 class GzipSource : public ByteSource {
@@ -62,7 +62,7 @@ class GzipSource : public ByteSource {
 
  private:
   Status inflate_once() {
-    if (member_ended_) {  // the first member, or one behind another
+    if (member_ended_) {  // begins the first member, or the next one
       inflateReset(&stream_);
       member_ended_ = false;
     }
@@ -82,7 +82,7 @@ class GzipSource : public ByteSource {
   std::array<char, size_t{64} << 10> buffer_{};
   uint64_t in_ = 0, out_ = 0;
   bool ready_ = false;
-  bool member_ended_ = true;  // nothing begun: the end of the file is an end here
+  bool member_ended_ = true;  // between members, where the file may end
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// json_dump: see json_dump.h. The only file here that sees the JSON library's parser.
+// json_dump: see json_dump.h. Only this file passes callbacks to the parser of the JSON library.
 #include "harness/flight_recorder/json_dump.h"
 
 #include <fmt/format.h>
@@ -13,8 +13,8 @@
 namespace rankfault {
 namespace {
 
-// The bytes of a source for the parser. Its end comes early when one token is longer than the limit:
-// the parser collects a token before it shows it.
+// The bytes of a source for the parser. They end early when a token is longer than the limit, because the
+// parser stores a whole token before it passes it on.
 struct JsonInput {
   JsonInput(ByteSource& source, const FrLimits& limits) : window(source, limits), longest(limits.text) {}
   ByteWindow window;
@@ -41,7 +41,7 @@ class JsonBytes {
     input_->window.skip(1);
     return *this;
   }
-  // Only ever compared with the end.
+  // The parser compares only with the end.
   bool operator==(const JsonBytes& other) const {
     return (input_ == nullptr || input_->at_end()) == (other.input_ == nullptr || other.input_->at_end());
   }
@@ -51,7 +51,7 @@ class JsonBytes {
   JsonInput* input_;
 };
 
-// Builds values as they come; a container's items stand on the stack until it ends.
+// Builds values in the order of the file. The items of a container are on the stack until it ends.
 class JsonBuilder : public nlohmann::json::json_sax_t {
  public:
   JsonBuilder(JsonInput& input, const FrLimits& limits, DumpDecoder& decoder)
@@ -151,7 +151,8 @@ class JsonBuilder : public nlohmann::json::json_sax_t {
     return push(v);
   }
 
-  // An entry is whole and nothing else refers to its values: JSON cannot share.
+  // Passes on a whole entry and frees its values. Nothing else refers to them, because JSON cannot share
+  // values.
   bool hand_over(const Value& value) {
     const Status taken = decoder_.entry(value, input_.window.offset());
     arena_.rewind(item_mark_);
@@ -182,7 +183,7 @@ Result<FrDump> read_json_dump(ByteSource& source, const FrLimits& limits, const 
                                                 nlohmann::json::input_format_t::json, true);
     if (!good || !builder.done())
       return refused(builder.error().empty() ? input.window.end_error().message : builder.error());
-  } catch (const std::exception& e) {  // of the library, or no memory
+  } catch (const std::exception& e) {  // from the library, or out of memory
     return refused(e.what());
   }
   return decoder.finish(builder.root(), builder.streamed(), input.window.offset());

@@ -1,5 +1,5 @@
-// limits: how much memory and work a dump may cost its reader. A dump is foreign data: every bound is checked
-// before anything is allocated for it.
+// limits: the bounds on memory and work for reading a dump. A dump is foreign data: each bound is checked
+// before memory is allocated for it.
 #pragma once
 
 #include <cstddef>

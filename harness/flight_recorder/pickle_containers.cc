@@ -1,4 +1,5 @@
-// pickle_containers: the machine's memo, marks and containers, and the entries it hands over.
+// pickle_containers: the memo, marks and containers of the pickle machine, and the entries that it hands
+// over.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -46,7 +47,7 @@ bool PickleMachine::push_node(ValueKind kind, const Value* items, size_t count) 
   return push(v);
 }
 
-// TUPLE, LIST, DICT, FROZENSET: what stands above the mark becomes one value.
+// TUPLE, LIST, DICT, FROZENSET: makes one value of the values above the mark.
 bool PickleMachine::from_mark(ValueKind kind) {
   size_t first = 0;
   if (!pop_mark(first)) return false;
@@ -69,7 +70,7 @@ bool PickleMachine::tuple_of(size_t count) {
   return from_mark(ValueKind::kTuple);
 }
 
-// APPENDS, ADDITEMS, SETITEMS: what stands from `first` on goes into the container below.
+// APPENDS, ADDITEMS, SETITEMS: moves the values from `first` on into the container below them.
 bool PickleMachine::add(size_t first, bool pairs) {
   if (first == floor()) return fail("items without a container");
   const Value target = stack_[first - 1];
@@ -86,7 +87,7 @@ bool PickleMachine::add(size_t first, bool pairs) {
     if (ends) end_item();
     return true;
   }
-  // An older container holds values of this entry now: they must outlive it.
+  // An older container now holds values of this entry, so they must outlive the entry.
   if (target.node->item != (item_open_ ? item_ : 0)) keep_ = true;
   if (!arena_.append(*target.node, stack_.data() + first, count)) return fail("too many values at once");
   stack_.resize(first);
@@ -112,13 +113,13 @@ bool PickleMachine::empty_list() {
   return true;
 }
 
-// Whether the values to come are items of the list of entries.
+// Whether the next values are items of the list of entries.
 bool PickleMachine::in_stream() const {
   return stream_ && !marks_.empty() && marks_.back() == stream_at_ + 1 &&
          stack_[stream_at_].kind == ValueKind::kList && stack_[stream_at_].node == stream_;
 }
 
-// An entry is whole when the next one begins. (PyTorch puts all of them between one MARK and one APPENDS.)
+// An entry is whole when the next one begins. PyTorch puts all entries between one MARK and one APPENDS.
 bool PickleMachine::empty_dict() {
   if (!in_stream()) return push_node(ValueKind::kDict);
   if (item_open_ && stack_.size() == stream_at_ + 2 && stack_.back().node == item_node_) {
@@ -143,14 +144,15 @@ bool PickleMachine::empty_dict() {
   return pushed;
 }
 
-// As long as the item's dict stands where it began, nothing below it on the stack can have changed, and
-// what was made since can be referred to only by the memo or by an older container: both set keep_.
+// While the item's dict is at its first place on the stack, nothing below it can have changed. Only the memo
+// or an older container can then refer to the values made since, and both cases set keep_.
 void PickleMachine::end_item() {
   if (!keep_) arena_.rewind(item_mark_);
   item_open_ = false;
 }
 
-// Behind the EMPTY_DICT of an entry: reads entries at sight. True when one begins that must be built.
+// Reads entries directly, from behind the EMPTY_DICT of one. Returns true when the machine must read the next
+// entry.
 bool PickleMachine::quick_entries() {
   for (;;) {
     PickleEntry entry(*this);

@@ -22,7 +22,7 @@ bool PickleEntry::read() {
     seen_ |= 1u << (name->field - 1);
     if (!decoder_.spend(1) || !field(static_cast<EntryField>(name->field - 1))) return false;
   }
-  // The next entry, or the end of the list: then nobody can refer to this one or add to it.
+  // If the next entry or the end of the list follows, nothing can refer to this entry or add to it.
   if (!has(1) || (*at_ != '}' && *at_ != 'e')) return false;
   decoder_.absent(seen_);
   return true;
@@ -119,7 +119,7 @@ bool PickleEntry::field(EntryField field) {
 }
 
 bool PickleEntry::integer(int64_t& out) {
-  if (!has(10)) return false;  // no entry ends a pickle
+  if (!has(10)) return false;  // the longest integer; more bytes always follow an entry
   switch (static_cast<uint8_t>(*at_)) {
     case 'K':
       out = static_cast<uint8_t>(at_[1]);
@@ -192,7 +192,7 @@ bool PickleEntry::text(Value& out) {
   return true;
 }
 
-// Words that each entry has again are in the memo, and were looked over when they were put there.
+// Words that many entries share are in the memo, which knows whether they are clean.
 bool PickleEntry::text(std::string& out) {
   const char* before = at_;
   if (const Value* known = fetched(); known && known->kind == ValueKind::kText && known->clean) {
@@ -210,7 +210,7 @@ constexpr char kAfterShape[] = "]ea";  // the next shape, or the end of the shap
 template <typename Each>
 bool PickleEntry::list(const char* behind, Each each) {
   if (!take(']') || !skip_put() || !has(1)) return false;
-  if (!take('(')) {  // no item, or one that APPEND adds; a wrong guess ends at the APPEND and gives up
+  if (!take('(')) {  // no item, or one that APPEND adds; after a wrong guess, APPEND does not match
     const bool is_empty = *at_ == behind[0] || *at_ == behind[1] || *at_ == behind[2];
     return is_empty || (decoder_.spend(1) && each() && take('a'));
   }

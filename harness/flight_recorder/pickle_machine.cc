@@ -1,4 +1,4 @@
-// pickle_machine: see pickle_machine.h. Here: the step, and the values that are no containers.
+// pickle_machine: see pickle_machine.h. Here: the step, and the values that are not containers.
 #include "harness/flight_recorder/pickle_machine.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ bool PickleMachine::fail(const Error& error) {
   return false;
 }
 
-// Inline: run is its only caller, and most of a dump's time is spent between two steps.
+// Inline: run() is its only caller, and the call between two steps takes much of a dump's time.
 inline bool PickleMachine::step() {
   at_ = window_.offset();
   if (!window_.need(1)) return false;
@@ -134,7 +134,7 @@ inline bool PickleMachine::step() {
       if (stack_.size() != 1 || !marks_.empty()) return fail("STOP with an unfinished value");
       stopped_ = true;
       return false;
-    default:  // the scan saw none; the file was changed meanwhile
+    default:  // the scan refused such opcodes, so the file changed meanwhile
       error_ = refused_opcode(code, at_);
       return false;
   }

@@ -1,4 +1,4 @@
-// pickle_opcodes: what each byte of the pickle language means, what follows it, and why some are refused.
+// pickle_opcodes: the opcodes of the pickle language, their arguments, and why some are refused.
 // Source: the opcode list of Python's pickletools, protocols 0 to 5.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace rankfault {
 
-// What follows an opcode: nothing, bytes, a line, or a length and that many bytes.
+// The argument of an opcode: none, bytes, a line, or a length and that many bytes.
 enum class OpcodeArgument : uint8_t {
   kNone,
   kOne,
@@ -23,7 +23,7 @@ enum class OpcodeArgument : uint8_t {
 };
 
 struct Opcode {
-  const char* name = nullptr;  // null: no opcode of any protocol
+  const char* name = nullptr;  // null: not an opcode of any protocol
   OpcodeArgument argument = OpcodeArgument::kNone;
   const char* refused = nullptr;  // why; null: plain data needs it
 };

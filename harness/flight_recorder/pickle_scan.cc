@@ -12,7 +12,8 @@ namespace rankfault {
 namespace {
 
 constexpr uint8_t kHighestProtocol = 5;
-// Picklers count memo slots from 0 or 1, one a PUT; a number far above is no pickler's.
+// Picklers number memo slots from 0 or 1, one for each PUT. A pickler does not write a number that is larger
+// by this much.
 constexpr uint64_t kMemoSlack = 1024;
 
 class Scanner {
@@ -36,8 +37,8 @@ class Scanner {
     return false;
   }
 
-  // The opcodes that dumps are made of, as long as they lie in the window. What it does not take, step
-  // takes or refuses.
+  // Scans the opcodes that dumps consist of, as far as they are in the window. It leaves all others to
+  // step().
   void quick() {
     constexpr ptrdiff_t kLongest = 10;  // opcode and argument of LONG1 with 8 bytes
     const char* p = window_.data();

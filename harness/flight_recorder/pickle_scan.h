@@ -53,7 +53,7 @@ Result<PickleScan> scan_pickle(ByteSource& source, const FrLimits& limits);
 // Both passes read arguments in the same way.
 inline uint64_t little_endian(const char* at, size_t bytes) {
   uint64_t value = 0;
-  if (bytes == 4 || bytes == 8) {  // the compiler knows which: one load on the machines we have
+  if (bytes == 4 || bytes == 8) {  // with a constant length this is one load
     std::memcpy(&value, at, bytes == 4 ? 4 : 8);
     if constexpr (std::endian::native == std::endian::little) return value;
     value = 0;

@@ -27,7 +27,7 @@ Result<UniqueFd> open_source(const FrSource& source) {
   return open_file_in(folder->get(), name_of(source.path));
 }
 
-// The side file of a dump, under either name. Absent is usual; damaged is a note.
+// Adds the side file of a dump, under either name. Most dumps have none. A damaged one becomes a note.
 void add_side(FrDump& dump, const FrSource& source) {
   const Result<UniqueFd> folder = open_folder(folder_of(source.path));
   if (!folder) return;

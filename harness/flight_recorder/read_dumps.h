@@ -1,4 +1,4 @@
-// read_dumps: folders and files -> the dumps among them, the files that are no dumps, and why.
+// read_dumps: folders and files -> the dumps among them, and the files that are not dumps, with the reason.
 //
 // The content decides what a file is; its name only tells which rank wrote it. Only regular files are opened;
 // links out of a folder are not followed; folders in a folder are left out.
@@ -21,7 +21,7 @@ struct FrSource {
 // A remark about a file; never a reason to stop.
 struct FrEvidence {
   enum class Kind {
-    kLeftOut,     // no dump: a log, a hidden file, a folder
+    kLeftOut,     // not a dump: a log, a hidden file, a folder
     kUnreadable,  // should be a dump: empty, cut short, hostile
     kSameRank,    // two files of one rank; both are in the result
     kNoRank,      // a dump whose name has no rank

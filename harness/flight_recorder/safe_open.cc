@@ -20,7 +20,8 @@ const char* what_it_is(mode_t mode) {
   return "a device";
 }
 
-// `place` names a file without opening it (O_PATH); what is then opened is what was looked at.
+// `place` refers to a file without opening it (O_PATH), so the file that is opened is the one that was
+// checked.
 Result<UniqueFd> open_place(const UniqueFd& place) {
   struct stat info {};
   if (::fstat(place.get(), &info) != 0) return errno_error("stat");

@@ -1,4 +1,5 @@
-// side_file: facts for which a dump has no place, in a small JSON file beside it: rank, host, clock, drops.
+// side_file: a small JSON file next to a dump, with facts for which the dump has no place: rank, host, clock,
+// drops.
 #pragma once
 
 #include <string>

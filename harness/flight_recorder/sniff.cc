@@ -20,7 +20,7 @@ Result<Sniffed> sniff(ByteSource& source) {
   if (const Status back = source.rewind(); !back) return back.error();
   std::string_view start(bytes.data(), have);
   if (start.empty()) return Sniffed::kEmpty;
-  // Protocol 2 and later say so; 0 and 1 begin with the outermost dict.
+  // A pickle begins with the opcode PROTO from protocol 2 on, else with the outermost dict.
   if (start[0] == '\x80' || start.starts_with("(d") || start.starts_with("}q") || start.starts_with("}("))
     return Sniffed::kPickle;
   if (start.starts_with("\xef\xbb\xbf")) start.remove_prefix(3);

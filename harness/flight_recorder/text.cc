@@ -11,7 +11,7 @@ namespace {
 
 bool plain(unsigned char c) { return c >= 0x20 && c < 0x7f; }
 
-// Eight bytes at a time: reading dumps is bound by this.
+// Tests eight bytes at a time: this bounds the speed of reading dumps.
 bool all_plain(std::string_view s) {
   constexpr uint64_t kOnes = 0x0101010101010101;
   size_t i = 0;

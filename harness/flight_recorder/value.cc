@@ -45,7 +45,8 @@ const char* kind_word(ValueKind kind) {
   return "?";
 }
 
-// Chunks of the usual size are kept for the next entry; a larger one was for one large thing.
+// Keeps the chunks of the usual size for the next entry. Frees from the first larger one on: it was allocated
+// for one large value.
 void Arena::rewind(Mark mark) {
   for (size_t i = mark.chunk + 1; i < chunks_.size(); ++i)
     if (chunks_[i].size > kChunkBytes) {

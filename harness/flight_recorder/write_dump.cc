@@ -21,7 +21,7 @@ constexpr const char* kVersion = "2.10";
 
 std::string version_of(const FrDump& dump) { return dump.version.empty() ? kVersion : dump.version; }
 
-// Version 2.10 renamed it.
+// Version 2.10 renamed the key.
 const char* library_key(const FrDump& dump) {
   return version_of(dump) == kVersion ? "comm_lib_version" : "nccl_version";
 }

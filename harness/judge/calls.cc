@@ -1,4 +1,4 @@
-// calls: the calls of one process, paired from its history and its state words.
+// calls: pairs the enters and exits of one process into calls, from its history and its state words.
 #include <algorithm>
 #include <map>
 
@@ -61,9 +61,9 @@ std::vector<CallSpan> call_spans(const ProcessView& process, bool with_execution
   return out;
 }
 
-// Saved records may have a gap between them: of each lane those count that follow on one another to the end.
+// Saved records may have gaps. Of each lane, only the records after its last gap count.
 TimeNs records_begin(const ProcessView& process) {
-  constexpr uint64_t kTorn = 2;  // a record that was never whole is no gap
+  constexpr uint64_t kTorn = 2;  // a record that was never whole is not a gap
   if (process.history_lost == 0) return 0;
   struct Oldest {
     uint64_t index;

@@ -13,7 +13,7 @@ std::string title(const VariantRun& run, const std::vector<JudgedVariant>& all) 
   return same > 1 ? fmt::format("{} (run {})", run.id, run.n) : run.id;
 }
 
-// Reasons stand in the journals of the runs, so no line of one is named here.
+// Drops the line numbers: each run has its own journal.
 void add(const ExpectationResult& one, const std::string& where, std::vector<ExpectationResult>& merged) {
   const auto known =
       std::find_if(merged.begin(), merged.end(), [&](const auto& r) { return r.id == one.id; });

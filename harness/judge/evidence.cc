@@ -74,7 +74,7 @@ Since since(const ExpectationSpec& spec, const char* key, const RunFacts& facts)
     since.what = "after the begin";
     return since;
   }
-  if (id.empty()) {  // the first to take effect
+  if (id.empty()) {  // the fault that took effect first
     for (const auto& [fault, at] : facts.fault_at)
       if (id.empty() || at < facts.fault_at.at(id)) id = fault;
     if (id.empty()) id = facts.plan.scenario.faults.front().id;
@@ -88,7 +88,7 @@ Since since(const ExpectationSpec& spec, const char* key, const RunFacts& facts)
   const auto at = facts.fault_at.find(id);
   if (at == facts.fault_at.end()) return did_not_bite(*fault, facts);
   since.at = since.begin = at->second;
-  for (const GateEvent& gate : facts.gates)  // we note an act a little after its peers may see it
+  for (const GateEvent& gate : facts.gates)  // peers may see an act a little before the harness notes it
     if (gate.fault == id && gate.answer != "no_go" && gate.asked != 0)
       since.begin = std::min(since.begin, gate.asked);
   since.what = "after " + id;
@@ -98,7 +98,8 @@ Since since(const ExpectationSpec& spec, const char* key, const RunFacts& facts)
 
 namespace {
 
-// Alive when the effect was verified: not ended by then, and not a victim of a fault that ends ranks.
+// The ranks that were alive when the effect was verified: they had not ended by then, and are not victims of
+// a fault that ends ranks.
 Chosen survivors(const ExpectationSpec& spec, const RunFacts& facts) {
   const char* key = spec.params.find("fault") ? "fault" : "after";
   const Since effect = since(spec, key, facts);
@@ -157,8 +158,8 @@ bool by_itself(const RunFacts& facts, const RankEnd& end) {
 
 }  // namespace
 
-// A rank may have had helpers that bore its number: a member's end counts before a candidate's, and
-// nobody's while a member has none.
+// Several processes may have had the number of the rank. A member's end takes precedence over a candidate's.
+// While a member has not ended, the rank has no end.
 const RankEnd* end_of(const RunFacts& facts, int rank, int attempt) {
   for (const ProcessView* process : processes_of(facts, rank))
     if (process->attempt == attempt && process->stage >= RF_STAGE_MEMBER && !end_of(facts, process->id))
@@ -222,10 +223,10 @@ std::vector<uint64_t> starved_meanwhile(const RunFacts& facts, TimeNs from, Dura
       const TimeNs t = line.value("t", TimeNs{0});
       const TimeNs late = line.value("late_ns", TimeNs{0});
       const TimeNs since = line.value("since", t > late ? t - late : 0);
-      // The line is written up to a second, and in a long run much more, after the last of it.
+      // The line is written up to a second after the lateness that it reports, in a long run much later.
       const TimeNs begin = std::max(since, from), end = std::min(line.value("until", t), came);
       if (begin >= end) continue;
-      late_in_all += std::min(late, end - begin);  // a line may sum up much more than that
+      late_in_all += std::min(late, end - begin);  // a line may sum up more lateness than that
       lines.push_back(line.value("n", uint64_t{0}));
     }
   if (late_in_all <= std::max(limit, delay) / 10) lines.clear();

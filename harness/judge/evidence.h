@@ -40,7 +40,7 @@ struct Since {
   TimeNs at = 0;
   TimeNs begin = 0;                    // not later than `at`: nothing before it can be caused by the fault
   std::string what;                    // "after skip"
-  Verdict otherwise = Verdict::kPass;  // not kPass: there is no such time, and `what` says why
+  Verdict otherwise = Verdict::kPass;  // not kPass: this time does not exist; `what` says why
   std::vector<uint64_t> lines;
 };
 Since since(const ExpectationSpec&, const char* key, const RunFacts&);
@@ -56,7 +56,7 @@ struct Chosen {
 Chosen chosen_ranks(const ExpectationSpec&, const char* key, const RunFacts&, const char* otherwise = "all");
 
 int last_attempt(const RunFacts&);
-// How the rank's process ended by itself (before we ended anything); null: it did not.
+// How the rank's process ended by itself (before rankfault ended anything); null: it did not.
 const RankEnd* end_of(const RunFacts&, int rank, int attempt);
 const RankEnd* end_of(const RunFacts&, const ProcessId&);
 std::vector<uint64_t> end_lines(const RunFacts&, int rank, int attempt);
@@ -89,10 +89,10 @@ std::vector<const ProcessView*> processes_of(const RunFacts&, int rank);
 
 // ---- time --------------------------------------------------------------------------------------
 
-// Something was allowed `allowed` from `from` on but came only at `came`. Returns the journal lines that show
-// that the host may be the cause, because it served our own timers late meanwhile: by more than a tenth of
-// `allowed` and more than a tenth of the delay. A deadline missed then proves nothing. Empty: the host is not
-// the cause.
+// For an event that was due within `allowed` after `from` but came only at `came`. Returns the journal lines
+// that show that the host may be the cause, because it served rankfault's own timers late meanwhile: by more
+// than a tenth of `allowed` and more than a tenth of the delay. A deadline missed then proves nothing. Empty:
+// the host is not the cause.
 std::vector<uint64_t> starved_meanwhile(const RunFacts&, TimeNs from, Duration allowed, TimeNs came);
 std::string span_text(TimeNs from, TimeNs to);
 

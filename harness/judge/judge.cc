@@ -1,5 +1,5 @@
-// judge: RunFacts -> Judgement: every fault verified, every expectation asked, and all of it merged:
-// fail > unknown > void > pass.
+// judge: RunFacts -> Judgement: verifies every fault, asks every expectation, and merges the verdicts to the
+// worst: fail > unknown > void > pass.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,8 +39,8 @@ bool something_found(const RunFacts& facts) {
 ExpectationResult judge_one(const ExpectationSpec& spec, const RunFacts& facts) {
   const Oracle* oracle = Catalog<Oracle>::instance().find(spec.oracle);
   if (!oracle) return answer(spec, Verdict::kUnknown, "there is no oracle of this name");
-  // Nothing was wrong and no fault bit: what only a fault can cause cannot be asked for. A finding
-  // that is there all the same is judged.
+  // No fault had an effect, so an expectation that only a fault can cause cannot be judged. If the diagnosis
+  // found something nevertheless, it is judged.
   if (refers_to_trouble(spec) && !something_bit(facts) && !something_found(facts))
     return answer(spec, Verdict::kVoid, "no fault had an effect, so this cannot be asked");
   if (const std::string why = why_no_values(facts); !why.empty() && spec.params.find("values"))
@@ -58,11 +58,12 @@ bool has(const std::vector<ExpectationResult>& results, const char* id) {
   return std::any_of(results.begin(), results.end(), [&](const ExpectationResult& r) { return r.id == id; });
 }
 
-// A run in which nothing is wrong on purpose: the reference, a corner of the square, or the bug off.
+// True for a run in which nothing is wrong on purpose: the reference, a corner of the square, or a run with
+// the bug off.
 bool trouble_is_off(const Plan& plan) { return !plan.faults_on || (plan.scenario.bug && !plan.bug_on); }
 
-// With only the bug off all is asked all the same: `blamed` must then fail, on `none`. The reference
-// has none of its own to be compared with.
+// A run with only the bug off is asked every expectation: `blamed` must then fail, because it finds `none`.
+// The reference run has no reference of its own, so `same_as_reference` is not asked there.
 bool is_asked(const ExpectationSpec& spec, const RunFacts& facts) {
   if (is_over_variants(spec)) return false;
   if (facts.plan.faults_on) return true;
@@ -70,7 +71,8 @@ bool is_asked(const ExpectationSpec& spec, const RunFacts& facts) {
   return !refers_to_trouble(spec);
 }
 
-// What one run must be: a comparison of several is another's business.
+// The outcome that one run must have. A failure that is due in the comparison of several variants is not due
+// in one run.
 MustBe must_be_of(const RunFacts& facts) {
   const Scenario& scenario = facts.plan.scenario;
   if (trouble_is_off(facts.plan)) return {};
@@ -81,7 +83,7 @@ MustBe must_be_of(const RunFacts& facts) {
   return scenario.must_be;
 }
 
-// Each expectation was judged without what the lost lines said: no verdict but unknown is sure.
+// Every expectation was judged without the lost lines, so the verdict is unknown.
 void note_lost_lines(uint64_t count, Judgement& judgement) {
   judgement.expectations.push_back(
       {"journal",
@@ -93,7 +95,7 @@ void note_lost_lines(uint64_t count, Judgement& judgement) {
   judgement.as_it_must_be = false;
 }
 
-// What the run did to the host and could not take back; "" nothing.
+// Returns the changes to the host that clean-up could not undo; "": it undid all.
 std::string not_cleaned_up(const RunFacts& facts) {
   std::string what;
   for (const Json& line : facts.journal)
@@ -188,7 +190,7 @@ int exit_of_verdict(const Judgement& judgement) {
   return kExitUnknown;
 }
 
-// An unknown where a pass was due is unknown; anything else that is not as it must be is a failure.
+// For a run that is not as it must be: a void or unknown verdict is unknown, and a pass or fail is a failure.
 int exit_of_outcome(const Judgement& judgement) {
   if (judgement.as_it_must_be) return kExitPass;
   return judgement.verdict == Verdict::kPass ? kExitFail : exit_of_verdict(judgement);

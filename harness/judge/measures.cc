@@ -26,7 +26,7 @@ bool all(bool (*whole)(const ProcessView&), const RunFacts& facts) {
   return !processes.empty() && std::all_of(processes.begin(), processes.end(), whole);
 }
 
-// Of each rank and step: from its begin to its commit.
+// For each rank and step: from its begin to its commit.
 Measured step_duration(const RunFacts& facts) {
   Measured out;
   std::map<std::pair<int, int64_t>, TimeNs> begun;
@@ -41,7 +41,7 @@ Measured step_duration(const RunFacts& facts) {
   return out;
 }
 
-// Steps that every rank committed.
+// The number of committed steps of the rank that committed the fewest.
 Measured commits(const RunFacts& facts) {
   std::map<int, std::set<int64_t>> steps;
   bool marked = false;
@@ -57,7 +57,7 @@ Measured commits(const RunFacts& facts) {
   return {{static_cast<double>(least)}, ""};
 }
 
-// Of all ranks together. None is a count, where there are records to say so.
+// The sum over all processes. 0 is a valid count if the records are whole.
 Measured calls(const std::string& op, const RunFacts& facts) {
   const std::optional<rf_op> wanted = op_from_word(op);
   if (!wanted) return {{}, "there is no such call"};

@@ -1,5 +1,5 @@
-// measures: what can be measured of any run, whatever it reports: its duration, and what it did and how many
-// times.
+// measures: measures of any run, independent of its reports: durations of the job and of steps, committed
+// steps, and numbers of calls.
 #pragma once
 
 #include <string>

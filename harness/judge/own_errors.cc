@@ -32,10 +32,11 @@ std::string class_of_text(std::string text) {
   return says("abort") || says("revoked") ? "abort" : "other";
 }
 
-constexpr TimeNs kNoticedLate = 100'000'000;  // we learn of a death a little after its peers do
+constexpr TimeNs kNoticedLate = 100'000'000;  // the harness may notice a death later than the peers
 
-// The process was gone when the call failed. An end we noticed a little later counts only of one that was
-// silent by then and whose own calls never failed: it did not end because of the same trouble.
+// Whether the process had ended when the call failed. An end that was noticed up to kNoticedLate later also
+// counts, if the process recorded nothing after the failure and none of its own calls failed: such a process
+// did not end because of the same trouble.
 bool gone_before(const RunFacts& facts, const RankEnd& end, TimeNs failed) {
   if (end.time <= failed) return true;
   if (end.time > failed + kNoticedLate) return false;
@@ -50,8 +51,8 @@ bool gone_before(const RunFacts& facts, const RankEnd& end, TimeNs failed) {
   return false;
 }
 
-// Never from a library's text: a call that lasted as long as its limit timed out; one that failed after
-// a member had died lost a peer.
+// The class never comes from a library's text. A call that lasted as long as its limit (less 5 %) timed out.
+// A call that failed after another process had ended lost a peer.
 std::string class_of_call(const RunFacts& facts, const ProcessView& process, const CallSpan& call) {
   const CommView* comm = process.comm(call.comm);
   if (comm && comm->timeout_ns != 0 && call.enter != 0 &&
@@ -64,7 +65,7 @@ std::string class_of_call(const RunFacts& facts, const ProcessView& process, con
   return "other";
 }
 
-// A log line tells of the same trouble with other times, steps and addresses.
+// Log lines about the same trouble differ in times, steps and addresses.
 std::string without_numbers(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -74,7 +75,7 @@ std::string without_numbers(const std::string& text) {
   return out;
 }
 
-// When the first fault of the run came up, or took effect; 0: none did.
+// When the first fault of the run reached its gate or took effect; 0: none did.
 TimeNs first_fault_at(const RunFacts& facts) {
   TimeNs first = 0;
   const auto add = [&first](TimeNs at) {
@@ -94,7 +95,7 @@ std::vector<OwnError> own_errors(const RunFacts& facts, int rank) {
     for (const CallSpan& call : call_spans(*process)) {
       if (call.leave == 0 || (call.result == 0 && call.phase != RF_PHASE_ERROR)) continue;
       if (is_device_op(static_cast<rf_op>(call.op)))
-        continue;  // what the device said, not what was made of it
+        continue;  // an error of the device, not a reaction of the rank to it
       const std::string as = class_of_call(facts, *process, call);
       errors.push_back(
           {call.leave, as, fmt::format("{} failed ({})", op_text(call.op), as), op_text(call.op)});

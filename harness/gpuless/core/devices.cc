@@ -8,24 +8,24 @@ namespace {
 struct Attribute {
   int number, value;
 };
-// The public numbers of cudaDeviceAttr. No peer access, no virtual memory management, no multicast, no
-// GPUDirect.
+// The public numbers of cudaDeviceAttr. Peer access, virtual memory management, multicast and GPUDirect are
+// absent.
 constexpr Attribute kAttributes[] = {
-    {1, 1024},  // threads of a block
-    {2, 1024},
-    {5, 0x7fffffff},  // x of a block, of a grid
-    {8, 48 * 1024},   // shared memory of a block
-    {10, 32},         // warp
-    {13, 1980000},    // clock
+    {1, 1024},        // threads per block
+    {2, 1024},        // x of a block
+    {5, 0x7fffffff},  // x of a grid
+    {8, 48 * 1024},   // bytes of shared memory per block
+    {10, 32},         // threads per warp
+    {13, 1980000},    // clock, kHz
     {16, 132},        // multiprocessors
     {19, 1},          // can map host memory
     {31, 1},          // concurrent kernels
-    {38, 50 << 20},   // L2
-    {39, 2048},       // threads of a multiprocessor
+    {38, 50 << 20},   // bytes of L2
+    {39, 2048},       // threads per multiprocessor
     {41, 1},          // unified addressing
     {75, kComputeCapability / 10},
     {76, kComputeCapability % 10},
-    {97, 227 * 1024},  // shared memory of a block, at most
+    {97, 227 * 1024},  // bytes of shared memory per block, opt-in
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ struct Allocation {
   std::size_t bytes = 0;
   MemoryKind kind = MemoryKind::device;
   int device = 0;
-  bool ours = true;  // mapped by us; else registered by the program
+  bool ours = true;  // mapped by the double; else registered by the program
 };
 
 Error allocate(std::size_t bytes, MemoryKind kind, int device, void** out);

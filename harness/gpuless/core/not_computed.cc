@@ -16,7 +16,8 @@ namespace {
 using Count = std::atomic<std::uint64_t>;
 static_assert(Count::is_always_lock_free && sizeof(Count) == sizeof(std::uint64_t));
 
-// "<folder>/not_computed.<pid>" holds the count and nothing else. Without a folder it is only known here.
+// Maps "<folder>/not_computed.<pid>", which holds only the count. Null without a folder: then only this
+// process knows the count.
 Count* in_folder() {
   const std::string& folder = settings().folder;
   if (folder.empty()) return nullptr;
@@ -31,7 +32,7 @@ Count* in_folder() {
 }
 
 std::mutex mutex;
-pid_t counted_in = 0;  // a child of fork counts its own
+pid_t counted_in = 0;  // the process that the count is of: a child of fork begins a new one
 Count* count = nullptr;
 Count own{0};
 

@@ -53,15 +53,15 @@ Error Streams::destroy(const void* handle) {
   std::lock_guard<std::mutex> lock(state_->mutex);
   auto found = state_->streams.find(handle);
   if (found == state_->streams.end()) return kInvalidHandle;
-  found->second->closed_ = true;  // what is in it is still done
+  found->second->closed_ = true;  // the entries in it still run
   state_->streams.erase(found);
   ++state_->changes;
   state_->changed.notify_all();
   return kSuccess;
 }
 
-// Legacy default stream: it waits for all blocking streams of its device, and they for it. Caller has the
-// lock.
+// The places that a new entry of `stream` waits for by the rule of the legacy default stream: that stream
+// waits for all blocking streams of its device, and they wait for it. The caller holds the lock.
 std::vector<Place> Streams::legacy_rule(const StreamPtr& stream) {
   std::vector<Place> after;
   auto wait_for = [&](const StreamPtr& other) {
@@ -116,7 +116,7 @@ void Streams::work(const StreamPtr& stream) {
         ready = ready && place.stream->complete_ >= place.count;
     }
     if (ready) {
-      Entry& entry = stream->queue_.front();  // a deque's elements stay where they are
+      Entry& entry = stream->queue_.front();  // stays valid: push_back does not move a deque's elements
       stream->busy_ = true;
       lock.unlock();
       bool done = entry.step();

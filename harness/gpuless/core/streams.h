@@ -53,7 +53,7 @@ class Streams {
 
   StreamPtr make(int device, bool blocking);
   // The stream of a handle of the public API: null and 1 are the device's legacy default stream, 2 the
-  // thread's own. Null when there is no such stream.
+  // thread's own. Null: not the handle of a stream.
   StreamPtr of(const void* handle, int device);
   Error destroy(const void* handle);
 
@@ -66,7 +66,7 @@ class Streams {
   // Waits for all present entries of the device (of every device: -1).
   void wait_for_device(int device);
 
-  // Something has changed for which an entry at a head may wait.
+  // Wakes the workers: something changed for which an entry at a head may wait.
   void announce();
 
  private:

@@ -1,5 +1,5 @@
-// driver.cc: the driver functions that the runtime is asked for, over the same state; libcuda.so.1 has them,
-// too.
+// driver.cc: the driver functions that the runtime returns by name and libcuda.so.1 exports, over the same
+// state.
 #include <cstring>
 #include <string>
 
@@ -15,7 +15,7 @@ namespace {
 
 CUresult as_driver(Error error) { return static_cast<CUresult>(error); }
 
-// A kernel's parameters come one by one, or in one buffer that `extra` names.
+// The caller passes a kernel's parameters one by one, or in one buffer that `extra` names.
 const void* first_parameter(void** parameters, void** extra) {
   if (parameters) return parameters[0];
   for (; extra && *extra != CU_LAUNCH_PARAM_END; extra += 2)
@@ -53,7 +53,7 @@ GPULESS_DRIVER cuDeviceGetAttribute(int* value, CUdevice_attribute number, CUdev
   *value = attribute(number);  // the numbers are those of cudaDeviceAttr
   return CUDA_SUCCESS;
 }
-// A context is its device's number, from 1 on.
+// A context is its device's number plus 1.
 GPULESS_DRIVER cuCtxGetCurrent(CUcontext* context) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): a handle, never followed
   *context = reinterpret_cast<CUcontext>(static_cast<std::uintptr_t>(current_device()) + 1);
@@ -75,7 +75,7 @@ GPULESS_DRIVER cuMemGetAddressRange(CUdeviceptr* base, size_t* bytes, CUdevicept
   if (bytes) *bytes = allocation->bytes;
   return CUDA_SUCCESS;
 }
-// Of memory that CUDA does not know there is nothing to tell.
+// Memory that CUDA does not know has no attributes.
 GPULESS_DRIVER cuPointerGetAttribute(void* out, CUpointer_attribute attribute, CUdeviceptr at) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): a device address is a number in the driver's API
   std::optional<Allocation> allocation = allocation_of(reinterpret_cast<void*>(at));
@@ -114,7 +114,8 @@ GPULESS_DRIVER cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction kernel,
   return as_driver(launch(kernel, stream_of(config->hStream), first_parameter(parameters, extra)));
 }
 
-// By the names that are asked for: the headers give some functions another one (cuMemGetAddressRange_v2).
+// Finds a function by the name that programs ask for. The headers define some functions under another name
+// (cuMemGetAddressRange_v2).
 void* gpuless::driver_function(const char* name) {
   struct Named {
     const char* name;

@@ -1,8 +1,8 @@
-// driver_not_modelled.cc: driver functions that NCCL looks up and then calls without asking whether they are
-// there: each says its name and is "not supported", where a null pointer would end the rank without a word.
+// driver_not_modelled.cc: the driver functions that NCCL looks up and calls without a check for null. Each
+// prints its name and returns "not supported"; a null pointer would end the rank without a message.
 //
-// Not here are those by whose absence NCCL tells an older driver, and goes another way: cuMemCreate,
-// cuMulticastCreate, cuCtxCreate, cuCtxDestroy.
+// It leaves out cuMemCreate, cuMulticastCreate, cuCtxCreate and cuCtxDestroy: without them NCCL concludes an
+// older driver and takes another path.
 #include <cstring>
 #include <string>
 
@@ -34,7 +34,7 @@
   X(cuStreamWriteValue32)                   \
   X(cuStreamWriteValue64)
 
-// The arguments are not looked at, so that one shape fits all.
+// The arguments are ignored, so one signature fits all functions.
 #define GPULESS_DEFINE(name)                     \
   static int no_##name(...) {                    \
     gpuless::say_once(#name " is not modelled"); \

@@ -1,4 +1,4 @@
-// entry_points.cc: how the runtime gives out driver functions by their names.
+// entry_points.cc: the runtime functions that return driver functions by name.
 #include "harness/gpuless/core/settings.h"
 #include "harness/gpuless/cuda/api.h"
 
@@ -6,7 +6,7 @@ using namespace gpuless;  // NOLINT: what follows stands outside of all namespac
 
 namespace {
 
-// A name that is not there is "not found", which NCCL takes as an older driver's.
+// An unknown name is "not found". From this NCCL concludes an older driver.
 cudaError_t entry_point(const char* name, void** out, cudaDriverEntryPointQueryResult* result) {
   *out = driver_function(name);
   if (result) *result = *out ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
@@ -15,7 +15,7 @@ cudaError_t entry_point(const char* name, void** out, cudaDriverEntryPointQueryR
 
 }  // namespace
 
-// From CUDA 13 on the header no longer has it; the library does.
+// The header of CUDA 13 no longer declares this function, but its library exports it.
 GPULESS_API cudaGetDriverEntryPoint(const char* name, void** out, unsigned long long,
                                     cudaDriverEntryPointQueryResult* result) {
   return entry_point(name, out, result);

@@ -1,4 +1,5 @@
-// launch.cc: kernels are not executed. Those of NCCL stand for its calls; others are counted and do nothing.
+// launch.cc: the runtime's kernel launches. No kernel is executed: a kernel of NCCL stands for its calls, and
+// any other is counted and does nothing.
 #include "harness/gpuless/model/launch.h"
 
 #include <cstring>
@@ -41,7 +42,7 @@ GPULESS_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
   return cudaSuccess;
 }
 
-// What objects that nvcc compiled call by themselves; the names are public in crt/host_runtime.h.
+// Code that nvcc generates calls the functions below. Their names are public in crt/host_runtime.h.
 namespace {
 struct Configuration {
   dim3 grid, block;

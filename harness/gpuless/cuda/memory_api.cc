@@ -22,7 +22,7 @@ cudaError_t do_quick(cudaStream_t handle, std::function<void()> work) {
   return cudaSuccess;
 }
 
-// From the calling thread's device.
+// Allocates on the calling thread's device.
 cudaError_t new_memory(void** out, size_t bytes, MemoryKind kind) {
   return give(allocate(bytes, kind, current_device(), out));
 }
@@ -38,7 +38,7 @@ GPULESS_API cudaMallocAsync(void** out, size_t bytes, cudaStream_t) {
   return new_memory(out, bytes, MemoryKind::device);
 }
 
-// Waits for all that the device has to do, as CUDA's does.
+// Waits for all work of the device, as CUDA's cudaFree does.
 GPULESS_API cudaFree(void* at) {
   if (!at) return cudaSuccess;
   std::optional<Allocation> allocation = allocation_of(at);
@@ -63,10 +63,10 @@ GPULESS_API cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   if (bytes == 0) return cudaSuccess;
   if (allocation_of(from)) {
     cudaError_t error = do_quick(stream, [=] { std::memcpy(to, from, bytes); });
-    // into pageable memory of the host: it was written when this returns
+    // A copy into pageable host memory is complete when the call returns.
     return error || allocation_of(to) ? error : cudaStreamSynchronize(stream);
   }
-  // pageable memory of the host: it was read when this returns
+  // Pageable host memory has been read when the call returns.
   auto copy = std::make_shared<std::string>(static_cast<const char*>(from), bytes);
   return do_quick(stream, [=] { std::memcpy(to, copy->data(), copy->size()); });
 }

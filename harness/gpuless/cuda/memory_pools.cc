@@ -1,11 +1,11 @@
-// memory_pools.cc: pools of device memory. Each is its device's own memory: a pool keeps nothing back.
+// memory_pools.cc: pools of device memory. A pool is the memory of its device and retains nothing.
 #include "harness/gpuless/core/memory.h"
 #include "harness/gpuless/cuda/api.h"
 
 using namespace gpuless;  // NOLINT: what follows stands outside of all namespaces
 
 namespace {
-// A handle is the device's number, from 1 on.
+// A handle is the device's number plus 1.
 cudaMemPool_t pool_of(int device) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): a handle, never followed
   return reinterpret_cast<cudaMemPool_t>(static_cast<std::uintptr_t>(device) + 1);

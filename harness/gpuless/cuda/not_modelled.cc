@@ -1,11 +1,11 @@
-// not_modelled.cc: functions of the runtime that the double does not have: each says its name and is "not
-// supported".
+// not_modelled.cc: the functions of the runtime that the double does not model. Each prints its name and
+// returns "not supported".
 #include <string>
 
 #include "harness/gpuless/core/errors.h"
 #include "harness/gpuless/core/settings.h"
 
-// The arguments are not looked at, so that one shape fits all.
+// The arguments are ignored, so one signature fits all functions.
 #define GPULESS_NOT_MODELLED(name)                                                             \
   extern "C" __attribute__((visibility("default"))) int gpuless_no_##name(...) __asm__(#name); \
   int gpuless_no_##name(...) {                                                                 \

@@ -98,7 +98,8 @@ GPULESS_API cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned
   return cudaSuccess;
 }
 
-// A host function runs on the stream's worker, never in the thread that asks: it may wait for that thread.
+// A host function runs on the stream's worker, never in the thread that enqueues it, because it may wait for
+// that thread.
 GPULESS_API cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void* data) {
   StreamPtr stream = stream_of(handle);
   if (!stream) return give(kInvalidHandle);

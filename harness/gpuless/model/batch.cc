@@ -28,7 +28,8 @@ Open& open() {
 
 std::atomic<std::uint64_t> calls{0}, launches{0}, without_launch{0};
 
-// No kernel of these parts of a batch can come any more. Caller has the lock of open().
+// Closes the parts of a batch, or only those of one communicator: no kernel can come for them any more. The
+// caller holds the lock of open().
 void close_parts(Batch& batch, const Communicator* only, bool accepted) {
   std::lock_guard<std::mutex> lock(batch.mutex);
   for (auto& part : batch.parts()) {
@@ -44,7 +45,7 @@ bool all_closed(Batch& batch) {
   return std::all_of(parts.begin(), parts.end(), [](auto& p) { return p->closed; });
 }
 
-// Caller has the lock of open().
+// The caller holds the lock of open().
 void close_all_of(const Communicator* communicator) {
   for (const BatchPtr& batch : open().batches) close_parts(*batch, communicator, true);
 }
@@ -55,7 +56,8 @@ void forget_closed() {
             all.end());
 }
 
-// NCCL takes a communicator's next call only when its last is through: nothing comes for the older batches.
+// Closes the older parts of this batch's communicators. NCCL takes a communicator's next call only after the
+// previous one is through, so no kernel comes for older parts.
 void close_older(Batch& batch) {
   for (auto& part : batch.parts()) close_all_of(part->communicator.get());
   forget_closed();
@@ -79,9 +81,9 @@ void end_launching(bool accepted, bool later) {
   all.erase(std::remove(all.begin(), all.end(), batch), all.end());
 }
 
-// The part without a kernel that one of `owner` on `stream` is for. Of several the one with the fewest
-// streams, since the others can launch elsewhere. `only`: no other part of the batch could have launched
-// there.
+// Finds the part, still without a kernel, to which a kernel of `owner` on `stream` belongs. Of several it
+// takes the part with the fewest streams, because the others can launch elsewhere. `only`: no other part of
+// the batch could have launched there.
 Part* first_launch_of(Batch& batch, Stream* stream, const void* owner, bool& only) {
   std::lock_guard<std::mutex> lock(batch.mutex);
   Part* found = nullptr;
@@ -98,7 +100,7 @@ Part* first_launch_of(Batch& batch, Stream* stream, const void* owner, bool& onl
   return found;
 }
 
-// The part that has launched on `stream` before: the one with this owner, or, null, any.
+// Finds the part that launched on `stream` before and has this owner. A null owner matches any.
 Part* later_launch_of(Batch& batch, Stream* stream, const void* owner) {
   std::lock_guard<std::mutex> lock(batch.mutex);
   for (auto& part : batch.parts())
@@ -124,7 +126,8 @@ Found find_later(const std::deque<BatchPtr>& batches, Stream* stream, const void
   return {};
 }
 
-// The batch and part that a kernel on `stream` is for. An owner that leads nowhere is left aside.
+// Finds the batch and the part to which a kernel on `stream` belongs. If no part fits the owner, it ignores
+// the owner.
 Found find_part(Stream* stream, const void* owner) {
   std::lock_guard<std::mutex> lock(open().mutex);
   std::deque<BatchPtr> batches = open().batches;
@@ -172,7 +175,7 @@ bool Batch::step(Part& part, Stream* stream) {
   std::lock_guard<std::mutex> lock(mutex);
   for (auto& other : parts_) {
     if (other->launched_on != stream || !all_reached(other->after)) continue;
-    bool blocked = false;  // collectives of a communicator go in their order; messages wait for none of them
+    bool blocked = false;  // collectives of a communicator run in order; messages do not wait for them
     for (Operation& operation : other->operations) {
       if (operation.is_collective() && blocked) continue;
       bool done = operation.step();

@@ -20,7 +20,7 @@ struct Part {
   std::set<Stream*> streams;  // the streams that the calls named; the launch is on one of them
   Stream* launched_on = nullptr;
   const void* owner = nullptr;  // of its first kernel
-  std::vector<Place> after;     // what its first kernel waits for in other streams
+  std::vector<Place> after;     // the places in other streams that its first kernel waits for
   int launches = 0;
   bool closed = false;  // NCCL launches nothing more for it
   bool complete() const;

@@ -24,7 +24,7 @@ long futex(std::atomic<std::uint32_t>* word, int what, std::uint32_t value) {
 void listen(std::atomic<std::uint32_t>* word) {
   for (;;) {
     std::uint32_t seen = word->load();
-    Streams::all().announce();  // after the look: what rings from here on wakes us
+    Streams::all().announce();  // after the load: a later ring ends the wait below
     futex(word, FUTEX_WAIT, seen);
   }
 }

@@ -1,5 +1,5 @@
-// communicator.h: what the model knows about each communicator: its key, which all its ranks compute alike,
-// and its page.
+// communicator.h: what the model knows about each communicator: its page, and its key, which is the same on
+// all its ranks.
 #pragma once
 
 #include <atomic>

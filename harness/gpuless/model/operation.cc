@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kChunk = 1 << 16;
 
-// How many elements a rank gives to a collective.
+// The number of elements that a rank gives to a collective.
 std::size_t given_count(const Signature& s, int rank, int ranks) {
   bool root = rank == static_cast<int>(s.root);
   switch (s.function) {
@@ -67,7 +67,7 @@ bool Operation::collective_step(Page& page) {
   if (state_ == State::waiting) {
     {
       std::lock_guard<std::mutex> lock(c.mutex);
-      if (c.complete != number_) return false;  // those before it of this communicator, on other streams
+      if (c.complete != number_) return false;  // earlier collectives of the communicator, on other streams
     }
     give(page);
     page.arrive(c.rank, number_, signature);
@@ -137,7 +137,7 @@ void Operation::take(Page& page) const {
   }
 }
 
-// In the order of the ranks, so that every rank gets the same bits.
+// Reduces in the order of the ranks, so that every rank gets the same bits.
 void Operation::take_reduced(Page& page, std::size_t from) const {
   const Communicator& c = *communicator;
   Type type = static_cast<Type>(signature.type);

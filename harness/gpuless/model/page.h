@@ -1,4 +1,4 @@
-// page.h: where the ranks of a communicator meet: a page of counters, and files with the data of each rank.
+// page.h: the shared state of a communicator's ranks: a page of counters, and files with each rank's data.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ enum class Function : std::uint32_t {
   receive,
 };
 
-// What must be equal on every rank of a collective.
+// The arguments that must be equal on every rank of a collective.
 struct Signature {
   Function function = Function::all_reduce;
   std::uint32_t type = 0, reduction = 0;
@@ -35,8 +35,8 @@ struct Signature {
 void* map_file(const std::string& path, std::size_t bytes);
 
 // The page of one communicator of `ranks` ranks.
-// A rank that has reached its k-th collective at the head of its stream has arrived = k + 1, and its data
-// lies in its slot k mod 2. Two slots are enough: no rank reaches k + 2 before all have reached k + 1, and so
+// When a rank has reached its k-th collective at the head of its stream, its `arrived` is k + 1, and its data
+// is in its slot k mod 2. Two slots are enough: no rank reaches k + 2 before all have reached k + 1, and so
 // have read k.
 class Page {
  public:
@@ -47,7 +47,8 @@ class Page {
   int ranks() const { return ranks_; }
   void arrive(int rank, std::uint64_t k, const Signature& signature);
   bool arrived(int rank, std::uint64_t k) const;
-  // What `rank` stated about its k-th collective; only if that is the last one it reached.
+  // False when `rank` gave another signature for its k-th collective. True also when that is not the last one
+  // that it reached, because its signature is then not known.
   bool agrees(int rank, std::uint64_t k, const Signature& signature) const;
 
   std::atomic<std::uint64_t>& sent(int from, int to) { return pair(0, from, to); }

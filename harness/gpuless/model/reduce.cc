@@ -10,7 +10,8 @@ namespace {
 template <class T>
 constexpr bool is_small = !std::is_arithmetic_v<T>;
 
-// What a type is computed in: small floats in float; whole numbers without a sign, whose overflow wraps.
+// The value to compute with: a float for small floats, else the value itself. combine() computes sums and
+// products of integers in uint64_t, whose overflow wraps.
 template <class T>
 auto wide(T x) {
   if constexpr (is_small<T>) {

@@ -1,4 +1,5 @@
-// collectives.cc: NCCL's collectives, sends, receives and groups: noted for the model, then done by NCCL.
+// collectives.cc: NCCL's collectives, sends, receives and groups: each is noted for the model and then passed
+// to NCCL.
 #include "harness/gpuless/nccl/entries.h"
 
 namespace gpuless {
@@ -13,8 +14,9 @@ struct Call {
   int reduction = 0, root = 0, peer = 0;
 };
 
-// One rank alone gets a copy of what it gave. NCCL makes it in a file of device code: from_source.sh puts
-// source_extras.cc in its place, from_archive.sh an empty function.
+// In a communicator of one rank, a collective copies the input to the output. NCCL does this in a file of
+// device code. from_source.sh replaces that file by source_extras.cc, from_archive.sh by an empty function,
+// so the copy is then made here.
 constexpr bool kCopyIsLeftOut = NCCL_VERSION_CODE < NCCL_VERSION(2, 29, 0);
 
 template <class Own>
@@ -27,7 +29,7 @@ ncclResult_t of_one_rank(const Call& call, cudaStream_t stream, Own own) {
   return copied ? result : ncclUnhandledCudaError;
 }
 
-// Notes a call, lets NCCL do it, and tells the model what NCCL answered. NCCL's answer is the caller's.
+// Notes a call for the model, passes it to NCCL, and reports NCCL's result to the model and to the caller.
 template <class Own>
 ncclResult_t noted(const Call& call, ncclComm_t handle, cudaStream_t stream_handle, Own own) {
   CommunicatorPtr communicator = ready_communicator(handle);

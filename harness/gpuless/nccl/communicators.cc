@@ -1,5 +1,5 @@
-// communicators.cc: how communicators come and go: the model learns the key that all ranks of one work out
-// alike.
+// communicators.cc: the calls that make and end communicators. From them the model computes a key for each
+// communicator, which is the same on all its ranks.
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace gpuless {
 namespace {
 
-// Handles that NCCL has not stored yet: made inside a group.
+// Places for handles of communicators that are made inside a group. NCCL stores the handles later.
 struct Unborn {
   std::mutex mutex;
   std::vector<std::pair<ncclComm_t*, std::uint64_t>> all;
@@ -28,7 +28,7 @@ void made(ncclComm_t* where, std::uint64_t key) {
   unborn().all.emplace_back(where, key);
 }
 
-// Makes a communicator by `own` and notes its key.
+// Calls `own` to make a communicator, and notes its key.
 template <class Own>
 ncclResult_t make(ncclComm_t* out, std::uint64_t key, Own own) {
   if (settings().kernels == Kernels::joined && settings().folder.empty()) {
@@ -104,7 +104,7 @@ GPULESS_ENTRY(ncclCommInitAll, (ncclComm_t * comms, int count, const int* device
   return result;
 })
 
-// A split that leaves this rank out is counted, too: the next one has the same number on all ranks.
+// Counts a split that leaves this rank out, too, so that the next split has the same number on all ranks.
 GPULESS_ENTRY(ncclCommSplit, (ncclComm_t parent, int color, int key, ncclComm_t* child, ncclConfig_t* config),
               {
                 CommunicatorPtr old = known_communicator(parent);

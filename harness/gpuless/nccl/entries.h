@@ -23,8 +23,8 @@ namespace gpuless {
 
 inline bool accepted(ncclResult_t r) { return r == ncclSuccess || r == ncclInProgress; }
 
-// The communicator of a handle, with known rank and page. Null: not ready, or not made through one of our
-// entries.
+// The communicator of a handle, with known rank and page. Null: not ready, or not made through an entry of
+// this library.
 CommunicatorPtr ready_communicator(ncclComm_t handle);
 // The same without a call to NCCL.
 CommunicatorPtr known_communicator(ncclComm_t handle);

@@ -1,4 +1,4 @@
-// glibc238.c: five names that objects compiled against glibc 2.38 ask for, on an older one.
+// glibc238.c: defines, for an older glibc, five functions that objects compiled against glibc 2.38 need.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

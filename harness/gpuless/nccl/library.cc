@@ -1,4 +1,4 @@
-// library.cc: tells the model which library's kernels stand for collectives: this one.
+// library.cc: names this library to the model as the one whose kernels stand for collectives.
 #include "harness/gpuless/model/launch.h"
 
 __attribute__((constructor)) static void name_this_library() {

@@ -13,7 +13,7 @@ namespace {
 constexpr int kSuccess = 0, kInvalidArgument = 2, kNotSupported = 3, kNotFound = 6;
 constexpr int kChipsetNotSupported = 1;
 
-// NVML counts the machine's devices, whatever CUDA_VISIBLE_DEVICES says. A handle is the number, from 1 on.
+// NVML counts the machine's devices and ignores CUDA_VISIBLE_DEVICES. A handle is the number plus 1.
 int devices() { return gpuless::settings().machine_devices; }
 // NOLINTNEXTLINE(performance-no-int-to-ptr): a handle, never followed
 void* handle_of(int device) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(device) + 1); }

@@ -1,5 +1,5 @@
-// agreed: the ranks came to the same: a reported value has the same bits on all of them at each step, and a
-// step was committed, an error told or a mark made by all of them or by none.
+// agreed: checks that the ranks agree: at each step a reported value has the same bits on all ranks, and
+// all of them or none committed the step, reported an error, or made a mark.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 namespace rankfault {
 namespace {
 
-// One thing that each rank says at a step, or not.
+// Something that each rank reports at a step, or does not.
 struct Subject {
   std::string what;  // of the mark: "value", "mark", "step_commit", "error_mark"
-  std::string name;  // "" any
+  std::string name;  // "": any
   const char* text;
 };
 
@@ -33,7 +33,7 @@ std::string subject_text(const Subject& subject, int64_t step) {
                               : fmt::format("{} {} at step {}", subject.text, subject.name, step);
 }
 
-// What every rank said, by step. A step done again after a restart counts as it was done last.
+// By step and rank. For a step that was repeated after a restart, the last report counts.
 using Said = std::map<int64_t, std::map<int, const Mark*>>;
 
 Said said(const RunFacts& facts, const Subject& subject, const std::vector<int>& ranks, TimeNs from) {
@@ -52,7 +52,8 @@ struct Answer {
   std::string text;
 };
 
-// It did not say what others did: it decided otherwise, unless we ended it first or its record has holes.
+// The answer for a rank that did not report what another rank did: a failure, unless the harness ended it
+// first, it left no record, or its record has holes.
 Answer silent(const RunFacts& facts, const Subject& subject, int64_t step, int rank, const Mark& other) {
   std::string text =
       fmt::format("rank {} {}, and rank {} did not", other.rank, subject_text(subject, step), rank);
@@ -84,7 +85,7 @@ Answer judge_step(const RunFacts& facts, const Subject& subject, int64_t step,
   return worst;
 }
 
-// What was overwritten may have differed.
+// Why the ranks may still have disagreed: overwritten marks may have differed. "": no mark was overwritten.
 std::string hole(const RunFacts& facts, const std::vector<int>& ranks) {
   for (const int rank : ranks)
     for (const ProcessView* process : processes_of(facts, rank))

@@ -1,4 +1,4 @@
-// blamed: the diagnosis, which knows nothing of what was done, names the culprit.
+// blamed: checks that the diagnosis names the culprit. The diagnosis does not know what was injected.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ bool ranks_match(const Value& wanted, const std::vector<int>& ranks, const RunFa
          sorted(resolve(*set, facts.plan.scenario.workload.ranks, victims_of(facts, ""))) == sorted(ranks);
 }
 
-// Each side that is wanted stands in the finding, and no other.
+// The finding has exactly the wanted sides.
 bool sides_match(const Value& wanted, const std::vector<Side>& sides, const RunFacts& facts) {
   if (!wanted.list() || wanted.list()->size() != sides.size()) return false;
   return std::all_of(wanted.list()->begin(), wanted.list()->end(), [&](const Value& want) {
@@ -33,7 +33,8 @@ bool sides_match(const Value& wanted, const std::vector<Side>& sides, const RunF
   });
 }
 
-// A number the finding's range holds; a range that holds the finding's; "fired": what the gate saw.
+// `wanted` is a number within the finding's range, a range that contains the finding's, or "fired": a place
+// within the finding's range at which a fault acted.
 bool seq_matches(const Value& wanted, const std::optional<SeqRange>& seq, const RunFacts& facts) {
   if (!seq) return false;
   const auto holds = [&](uint64_t n) { return seq->from <= n && n <= seq->to; };
@@ -119,7 +120,7 @@ ExpectationResult judge_none(const ExpectationSpec& spec, const RunFacts& facts)
 
 bool wants_unsafe(const ExpectationSpec& spec) { return read_text(spec.params, "kind") == "unsafe"; }
 
-// What did not happen is asked for by its name alone.
+// `unsafe` describes a hang that did not happen, so an expectation must name it (or say `safe: true`).
 ExpectationResult judge_unsafe(const ExpectationSpec& spec, const RunFacts& facts) {
   const std::vector<uint64_t> lines = lines_where(facts, "unsafe", [](const Json&) { return true; });
   for (const Finding& finding : facts.findings.unsafe)
@@ -156,7 +157,7 @@ ExpectationResult judge_blamed(const ExpectationSpec& spec, const RunFacts& fact
   return answer(spec, Verdict::kPass, finding_text(*found), finding_lines(facts, found->kind));
 }
 
-// A proven finding is never taken back; nor is a cause that is read from one.
+// A proven finding is never withdrawn, and neither is a cause that a proven finding leads to.
 bool decided_blamed(const ExpectationSpec& spec, const RunFacts& facts) {
   if (wants_none(spec)) return false;
   const std::vector<Finding>& all = facts.findings.all;
@@ -200,7 +201,7 @@ Status check_rank_list(const Value& value, int world_size) {
   return Done{};
 }
 
-// A word that no finding will ever bear fails only when the run is over: say it before.
+// Rejects a word that no finding can have before the run; otherwise it would fail only at the end.
 Status check_words(const Value& wanted) {
   std::vector<std::string> kinds{"none"}, ops;
   for (const Rule* rule : Catalog<Rule>::instance().all()) kinds.emplace_back(rule->name);

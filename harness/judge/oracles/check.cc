@@ -1,7 +1,7 @@
-// check: a program of the user's own looks at what the job left behind, and its exit status judges.
+// check: judges by the exit status of a program of the user that examines what the job left behind.
 //
-// It is run once, after the job's end (live/checks.cc); this reads only what the journal says of it. A check
-// that could not look, or did not come to an end, says nothing: that is unknown.
+// The program runs once, after the job's end (live/checks.cc). This file reads only its line in the journal.
+// A check that could not run, or did not exit by itself, is unknown.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,8 +1,8 @@
-// compare: what is the same in all variants of a scenario, and what differs: a value that the ranks report,
-// or a measure of the run. Times are told with their spread.
+// compare: compares a value that the ranks report, or a measure of the run, over the variants of a scenario.
+// The text gives times with their spread.
 //
-// The first of the variants is what the others are compared with. What nobody reported, and a count of
-// nothing everywhere, is unknown: never the same.
+// Each variant is compared with the first. A value that no rank reported, and a count that is 0 in every
+// variant, is unknown, never the same.
 #include "harness/judge/oracles/compare.h"
 
 #include <fmt/format.h>
@@ -52,10 +52,11 @@ std::string names_of(const std::vector<Group>& groups, size_t from) {
 
 struct Difference {
   bool differs = false;
-  ValueVerdict verdict;  // not pass: it cannot be told, or something was not reported
+  ValueVerdict verdict;  // not pass: a rank did not report the value
 };
 
-// Each rank with the same of the other variant; one that is only here with any of its ranks.
+// Compares each rank with the same rank of the base. If that rank reported nothing, any rank of the base that
+// did takes its place.
 Difference difference(const RunFacts& base, const Group& of, const RunFacts& other, const std::string& name,
                       int64_t step, const Closeness& close, const std::string& base_id) {
   Difference out;

@@ -1,4 +1,4 @@
-// compare: the check of this oracle's parameters, which is in a file of its own.
+// compare: the check of this oracle's parameters (compare_check.cc).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// compare_check: what a scenario can ask of its variants, and what is a mistake.
+// compare_check: checks the parameters of the oracle `compare`.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// detected: ranks noticed the trouble themselves: a library's error at a recorded call, an error mark,
-// or a log marker; in time.
+// detected: checks that ranks noticed the trouble themselves and in time: by a library's error at a recorded
+// call, an error mark, or a log marker.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,7 +27,8 @@ bool wanted(const OwnError& error, const Question& q) {
   return q.as.empty() || std::find(q.as.begin(), q.as.end(), error.as) != q.as.end();
 }
 
-// `came`: when the error did; 0: it never did, and may still have come while a process of the rank lives.
+// `came`: the time of the error; 0: it did not come. It could still have come while a process of the rank
+// lives, so the time until then counts as its delay.
 RankVerdict late_or_missing(const RunFacts& facts, const Question& q, int rank, TimeNs came,
                             const std::string& text) {
   const auto processes = processes_of(facts, rank);

@@ -1,4 +1,4 @@
-// ended: how ranks ended: zero, nonzero, a code, or a signal's name (a signal counts as nonzero).
+// ended: checks how ranks ended: zero, nonzero, a code, or a signal's name (a signal counts as nonzero).
 #include "harness/judge/oracles/ended.h"
 
 #include <fmt/format.h>

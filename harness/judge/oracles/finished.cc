@@ -1,4 +1,4 @@
-// finished: the job did its work: every rank of the last attempt exited 0, by itself.
+// finished: checks that the job did its work: every rank of the last attempt exited 0 by itself.
 #include <fmt/format.h>
 
 #include "harness/judge/evidence.h"
@@ -28,7 +28,7 @@ ExpectationResult judge_finished(const ExpectationSpec& spec, const RunFacts& fa
   return answer(spec, worst.verdict, worst.because, lines);
 }
 
-// "rank 1: it said timeout (12 times)": what ranks complained of although nothing was injected.
+// "rank 1: it said timeout (12 errors)": the errors of ranks in a run without faults.
 std::string errors_seen(const RunFacts& facts, const std::vector<int>& ranks) {
   std::string text;
   for (const int rank : ranks) {
@@ -40,7 +40,7 @@ std::string errors_seen(const RunFacts& facts, const std::vector<int>& ranks) {
   return text;
 }
 
-// What a run without faults must be like before anything is compared with it.
+// A run without faults must pass this before another run is compared with it.
 ExpectationResult judge_reference(const ExpectationSpec& spec, const RunFacts& facts) {
   std::vector<uint64_t> lines;
   const Chosen all = chosen_ranks(spec, "ranks", facts);

@@ -1,4 +1,4 @@
-// left_nothing: when the job was over, nothing of it was left: by the census taken before clean-up.
+// left_nothing: checks that the job left nothing behind, by the census that is taken before clean-up.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 const std::vector<std::string> kKinds{"processes", "shm", "sockets", "temp_files", "sysv", "queues"};
 
-// A leftover line tells of one thing: "process", "temp_file".
+// `one` is the kind of a leftover line, in the singular: "process", "temp_file".
 bool is_of(const std::string& one, const std::string& kind) {
   return one == kind || one + "s" == kind || one + "es" == kind;
 }
@@ -22,7 +22,7 @@ bool is_wanted(const std::vector<std::string>& kinds, const Json& line) {
   return std::any_of(kinds.begin(), kinds.end(), [&](const std::string& k) { return is_of(one, k); });
 }
 
-// What was asked of the guardian and not answered was not seen.
+// The answer when the census does not show everything that the job left; nothing: it does.
 std::optional<ExpectationResult> why_unknown(const ExpectationSpec& spec, const RunFacts& facts) {
   const auto lines = [&](const char* ev) { return lines_where(facts, ev, [](const Json&) { return true; }); };
   if (lines("census").empty())
@@ -74,7 +74,7 @@ ExpectationResult judge_left_nothing(const ExpectationSpec& spec, const RunFacts
     const auto looked = lines_where(facts, "census", [&](const Json& l) { return l.contains(kind); });
     (looked.empty() ? unseen : seen).push_back(kind);
   }
-  // Not every host lists its POSIX queues; a pass says so.
+  // Not every host lists its POSIX queues. The text of the pass then says so.
   if (!unseen.empty() && (named || unseen != std::vector<std::string>{"queues"}))
     return answer(spec, Verdict::kUnknown,
                   fmt::format("the census did not look at {}", fmt::join(unseen, ", ")));

@@ -1,6 +1,7 @@
-// no_commit_after: no rank commits the fault's step or a later one, in the attempt the fault hit.
+// no_commit_after: checks that no rank commits the fault's step or a later one in the attempt that the fault
+// hit.
 //
-// Logical, not in time: a slow rank that commits an earlier step later does right.
+// The order of steps counts, not time: a slow rank may commit an earlier step after the fault.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +23,8 @@ std::string fault_meant(const ExpectationSpec& spec, const RunFacts& facts) {
   return !id.empty() || facts.plan.scenario.faults.empty() ? id : facts.plan.scenario.faults.front().id;
 }
 
-// The step the victim was in: the gate knows it; of a firing granted beforehand its marks do.
+// The step that the victim was in. The gate names it; for a firing that was granted beforehand, the victim's
+// marks show it.
 int64_t step_of(const RunFacts& facts, const GateEvent& gate) {
   if (gate.step >= 0) return gate.step;
   const auto at = facts.fault_at.find(gate.fault);
@@ -41,7 +43,8 @@ bool anybody_commits(const RunFacts& facts) {
           std::any_of(facts.reference->marks.begin(), facts.reference->marks.end(), commits));
 }
 
-// The newest step a rank committed in the attempt; -1 none. The header's word outlives the history.
+// The newest step that a rank committed in the attempt; -1: none. The count in the header of the record stays
+// when the history is overwritten.
 int64_t newest_commit(const RunFacts& facts, int rank, int attempt) {
   int64_t step = -1;
   for (const Mark& mark : facts.marks)

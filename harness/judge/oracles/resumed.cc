@@ -1,4 +1,4 @@
-// resumed: after a restart the first step begun is the newest whole checkpoint's + 1.
+// resumed: checks that the first step after a restart is the one after the newest whole checkpoint.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,15 +16,15 @@ std::optional<int64_t> first_step(const RunFacts& facts, int rank, int attempt) 
 }
 
 int64_t newest(const RunFacts& facts, const char* what, const char* name, int before_attempt) {
-  int64_t step = 0;  // none: the next step is the first
+  int64_t step = 0;  // without a mark, step 1 is due
   for (const Mark& mark : facts.marks)
     if (mark.what == what && (!*name || mark.name == name) && mark.attempt < before_attempt)
       step = std::max(step, mark.number);
   return step;
 }
 
-// A checkpoint that was being written when the attempt ended may be whole or not: nobody recorded it.
-// Its step is the newest one committed by the rank that was writing.
+// The step of a checkpoint that was being written when the attempt ended. Whether it is whole is not
+// recorded. Its step is the newest one that a writing rank committed.
 std::optional<int64_t> unfinished_checkpoint(const RunFacts& facts, int attempt) {
   std::set<int> writing;
   for (const Mark& mark : facts.marks) {
@@ -40,7 +40,7 @@ std::optional<int64_t> unfinished_checkpoint(const RunFacts& facts, int attempt)
   return step;
 }
 
-// A job that says nothing of its checkpoints has none that could be compared with.
+// Without marks of checkpoints, no step is known to be due.
 bool marks_checkpoints(const RunFacts& facts) {
   return std::any_of(facts.marks.begin(), facts.marks.end(), [](const Mark& mark) {
     return (mark.what == "mark" || mark.what == "phase") && mark.name == "checkpoint";

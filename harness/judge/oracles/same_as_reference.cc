@@ -1,4 +1,5 @@
-// same_as_reference: values the ranks reported equal those of the fault-free run at the same step.
+// same_as_reference: checks that values that the ranks reported equal those of the fault-free run at the same
+// step.
 #include <fmt/format.h>
 
 #include <algorithm>

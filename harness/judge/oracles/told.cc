@@ -1,5 +1,5 @@
-// told: the diagnosis told of this trouble while it lasted. What is inferred is taken back when it is over,
-// and then blames nobody: a slow rank came, a stopped one was continued.
+// told: checks that the diagnosis reported this trouble while it lasted. An inferred finding is withdrawn
+// when the trouble is over (a slow rank came, a stopped one was continued), and then blames no rank.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ ExpectationResult judge_told(const ExpectationSpec& spec, const RunFacts& facts)
                 lines_where(facts, "look", [](const Json&) { return true; }));
 }
 
-// What was told was told.
+// A later look cannot remove a finding from the journal.
 bool decided_told(const ExpectationSpec& spec, const RunFacts& facts) {
   return judge_told(spec, facts).verdict == Verdict::kPass;
 }

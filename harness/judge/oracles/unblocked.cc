@@ -1,6 +1,6 @@
-// unblocked: no rank stays inside a call: every call that was open at the fault or entered after it is
-// left, or its process ends, within the bound; and none is still open at the end. A library's own thread
-// that executes a call counts as one: its caller may have gone on to wait where no record is made.
+// unblocked: checks that no rank stays inside a call. Every call that was open at the fault or was entered
+// after it returns, or its process ends, within the bound, and no call is open at the end. The work of a
+// library's own thread that executes a call counts as a call: its caller may wait where nothing is recorded.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 struct Question {
   TimeNs begin = 0, at = 0;
   std::optional<Duration> within;
-  TimeNs seen_until = 0;  // the last instant of which we know
+  TimeNs seen_until = 0;  // nothing after this is known
 
   TimeNs deadline(TimeNs start) const {
     return within ? start + static_cast<TimeNs>(within->count()) : UINT64_MAX;
@@ -107,7 +107,7 @@ ExpectationResult judge_unblocked(const ExpectationSpec& spec, const RunFacts& f
                 tally.lines);
 }
 
-// A missed deadline stays missed. What was in time so far may still be missed later.
+// A missed deadline stays missed. A deadline that was kept so far may still be missed.
 bool decided_unblocked(const ExpectationSpec& spec, const RunFacts& facts) {
   return judge_unblocked(spec, facts).verdict == Verdict::kFail && spec.params.find("within");
 }
