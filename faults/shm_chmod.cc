@@ -1,5 +1,4 @@
-// shm_chmod: removes the permissions of a shared-memory segment of the job while the victim waits at the
-// gate.
+// shm_chmod: removes the permissions of a segment of the job while the victim waits at the gate.
 #include <errno.h>
 #include <fmt/format.h>
 
