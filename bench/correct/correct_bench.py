@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""correct_bench.py BUILD: watches correct programs over MPI, Gloo and PyTorch, made from seeds, and counts the alarms.
+"""correct_bench.py BUILD: watches correct programs over MPI, Gloo and PyTorch from seeds, and counts alarms.
 
-  --runs N          about so many programs in all, evenly over the libraries (200)
-  --in-a-job K      so many programs in each job, one after the other (10)
+  --runs N          the number of programs in all, about evenly over the libraries (200)
+  --in-a-job K      the number of programs in each job, one after the other (10)
   --first SEED      the first seed (1)
-  --seconds S       begin no further run after so long
-  --library NAME    only this one (openmpi4, openmpi5, mpich4, mpich5, gloo, c10d)
-  --jobs N          so many programs at once (1)
-  --results FILE    one line of JSON per run; what it holds is not run again
-  --totals FILE     the sums of earlier runs (JSON): go on after each library's last seed, and write the new sums
-  --page FILE       write the table (docs/measurements/correct-programs.md)
-  --check           a test: exit 1 at the first alarm
+  --seconds S       starts no further run after S seconds
+  --library NAME    only this library (openmpi4, openmpi5, mpich4, mpich5, gloo, c10d)
+  --jobs N          the number of jobs at once (1)
+  --results FILE    one line of JSON per run; runs in FILE are not repeated
+  --totals FILE     the sums of earlier runs (JSON): continues after each library's last seed, writes new sums
+  --page FILE       writes the table (docs/measurements/correct-programs.md)
+  --check           a test: exits with 1 at the first alarm
 
-Each job has 2 to 6 ranks and runs alone and under `rankfault watch`. Its output and status must be the same, and the result
-without a finding. Where they differ it runs alone twice more: a job that also fails alone is counted apart. Programs share a
-job because most of the time goes to starting ranks.
+Each job has 2 to 6 ranks and runs alone and under `rankfault watch`. Its output and status must be the same,
+and the result must have no finding. If they differ, the job runs alone twice more: a job that also fails
+alone is counted apart. Programs share a job because the start of the ranks takes most of the time.
 """
 import argparse
 import concurrent.futures
@@ -38,7 +38,7 @@ LIMIT = 300  # seconds for a job; a program takes about one
 
 
 def compiled(compiler, source, program, *words):
-    """Whether it could be: the library and its compiler are there."""
+    """Compiles the program. Returns whether the library and its compiler are installed."""
     command = [compiler, "-O1", "-w", "-o", str(program), str(HERE / source), "-pthread", *words]
     return shutil.which(compiler) and subprocess.run(command, capture_output=True, check=False).returncode == 0
 
@@ -57,7 +57,7 @@ def mpis(folder):
 
 
 def libraries(folder):
-    """Name of each library that is installed, and the words that start so many ranks of a program for it."""
+    """Yields the name of each installed library, and a function that returns the command of a job."""
     yield from mpis(folder)
     gloo = folder / "gloo"
     if compiled("g++", "gloo_correct.cc", gloo, "-std=c++20", f"-I{HERE.parent.parent}", "-lgloo"):
@@ -70,7 +70,7 @@ def libraries(folder):
 
 
 def run(command, folder):
-    """Status and output; the whole job is ended after LIMIT."""
+    """Returns status and output. Ends the whole job after LIMIT."""
     env = {**os.environ, **ROOT, "TMPDIR": str(folder), "OMPI_MCA_mpi_yield_when_idle": "1"}
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as job:
         try:
@@ -87,7 +87,7 @@ def own_lines(output):
 
 
 def used_by(lines):
-    """How often each program used each feature."""
+    """Returns how often each program used each feature."""
     programs = []
     for line in lines:
         word, *rest = line.split()
@@ -156,7 +156,7 @@ def read_json_lines(path):
 
 
 def runs(args, libraries_here, totals, have):
-    """Name, command and first seed of each job that is still to be run."""
+    """Yields the name, the command and the first seed of each job that has not run yet."""
     for number in range(-(-args.runs // args.in_a_job)):
         name, command = libraries_here[number % len(libraries_here)]
         first = totals[name]["next_seed"] if args.totals and name in totals else args.first
@@ -166,7 +166,7 @@ def runs(args, libraries_here, totals, have):
 
 
 def results_of(args, libraries_here, totals, have):
-    """The results in the order of runs(), as they come; none that begins after --seconds."""
+    """Yields the results in the order of runs(). Starts no job after --seconds."""
     tool = str(pathlib.Path(args.build).resolve() / "bin" / "rankfault")
     end = time.monotonic() + args.seconds
 

@@ -1,10 +1,11 @@
-/* mpi_correct.c: correct MPI programs made from seeds. Each is a row of features, the same on all ranks.
+/* mpi_correct.c: makes correct MPI programs from seeds. Each is a sequence of features, the same on all
+ * ranks.
  *
  * usage: mpi_correct SEED [PROGRAMS [STEPS [FEATURE]]]
  *
- * The programs have the seeds SEED, SEED + 1 ... and run in one job, one after the other. Rank 0 prints what
- * each of them used, and a sum over its checked results. Both depend on the arguments and on the number of
- * ranks alone. */
+ * The programs have the seeds SEED, SEED + 1 ... and run in one job, one after the other. Rank 0 prints the
+ * features that each program used, and a sum over its checked results. Both depend only on the arguments and
+ * the number of ranks. */
 #include "collectives.h"
 #include "comms.h"
 #include "correct.h"
@@ -13,7 +14,7 @@
 #include "storage.h"
 #include "worlds.h"
 
-/* MPICH 4.0 loses a put between two fences (docs/found.md), and Debian's cannot spawn. */
+/* MPICH 4.0 loses a put between two fences (docs/found.md), and Debian's build of it cannot spawn. */
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
 enum { kFences = 0, kSpawns = 0 };
 #else
@@ -24,7 +25,7 @@ typedef void feature(struct world*);
 static const struct {
   const char* name;
   feature* use;
-  int weight; /* how often it is drawn: what takes long is rare */
+  int weight; /* how often it is drawn: long features are rare */
 } kFeatures[] = {
     {"collectives", collectives, 32},
     {"uneven", uneven_collectives, 16},
@@ -74,7 +75,7 @@ static int named(const char* name) {
   exit(2);
 }
 
-/* MPICH's launcher sometimes ends a job whose ranks have spawned and then call exec. */
+/* MPICH's launcher sometimes ends a job whose ranks spawned processes and then call exec. */
 static int ends_by_exec;
 static int weight(int feature) {
   return ends_by_exec && kFeatures[feature].use == spawn ? 0 : kFeatures[feature].weight;
