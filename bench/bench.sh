@@ -1,14 +1,15 @@
-# bench.sh: the benchmarks, and the pages of docs/measurements that they write: ./dev bench and ./dev soak nccl. Sourced by ./dev.
+# bench.sh: runs the benchmarks, which write pages of docs/measurements (./dev bench, ./dev soak nccl).
+# Sourced by ./dev.
 # shellcheck shell=bash
 
-# Who names the culprits of Flight Recorder dumps and of own records, and how fast: docs/measurements/*-score.md.
+# Scores the diagnosis of Flight Recorder dumps and of flight records: docs/measurements/*-score.md.
 bench_diagnose() {
   build release rankfault make_dumps make_records
   python3 bench/flight_recorder/score.py build/release docs/measurements/flight-recorder-score.md
   python3 bench/diagnose/score.py build/release docs/measurements/records-score.md
 }
 
-# A script of bench/ over real jobs: bench_jobs SCRIPT "TARGETS" [ARGUMENT...]
+# Runs a script of bench/ over real jobs. Usage: bench_jobs SCRIPT "TARGETS" [ARGUMENT...]
 bench_jobs() {
   local script=$1
   # shellcheck disable=SC2086 # targets are words
@@ -17,30 +18,31 @@ bench_jobs() {
   python3 -B "bench/$script" build/dev "${@:3}"
 }
 
-# What a sum of half a billion numbers costs in chunks: 8 GiB of memory, and a machine that does nothing else.
+# Measures a sum of half a billion numbers in chunks. Needs 8 GiB of memory and a machine that does nothing
+# else.
 bench_chunking() {
   build release sum_in_chunks
   python3 -B bench/chunking/chunking_bench.py build/release docs/measurements/chunked-sums.md
 }
 
-# Twenty minutes on a machine that does nothing else.
+# Takes twenty minutes on a machine that does nothing else.
 bench_ratios() {
   build_some release "${NCCL_TARGETS[@]}" gloo_all_reduce
   python3 -B bench/ratios/ratios_bench.py build/release docs/measurements/ratios.md
 }
 
-# The scenario catalogue, or the parts that are named: an hour for all of it.
+# Runs the scenario catalogue, or the named parts of it. All of it takes an hour.
 bench_culprit() {
   local runs
   build_some dev "${NCCL_TARGETS[@]}"
   runs=$(mktemp -d)
-  # A subshell, so that the runs go also where a command fails or the user interrupts.
+  # The subshell removes the runs also when a command fails or the user interrupts.
   (
     trap 'rm -rf "$runs"' EXIT
     status=0
     build/dev/bin/rankfault run "${@:-scenarios}" --runs "$runs" --keep all >"$runs/runs.txt" 2>&1 || status=$?
     tail -1 "$runs/runs.txt"
-    [ "$status" -le 2 ] || exit "$status" # 1 and 2: a scenario has another outcome than it must; its run counts, too
+    [ "$status" -le 2 ] || exit "$status" # 1 and 2: a scenario has a wrong outcome; its run counts, too
     python3 -B bench/culprit/culprit.py --out docs/measurements/culprit.md "$runs"
   )
 }
@@ -58,13 +60,13 @@ bench_speed() {
   python3 bench/tool/bench_tool.py build/release docs/measurements/speed.md
 }
 
-# Half an hour; needs ./dev nccl.
+# Takes half an hour and needs ./dev nccl.
 soak_nccl() { bench_jobs soak/soak.py nccl_ranks docs/measurements/soak.md "$@"; }
 
 bench() {
   case ${1:-all} in
     diagnose) bench_diagnose ;;
-    # all of the corpus takes more than an hour; --sample N --seed S a part
+    # the whole corpus takes more than an hour; --sample N --seed S runs a part
     corpus) bench_jobs corpus/corpus_bench.py "corpus falsify" "${@:2}" ;;
     culprit) bench_culprit "${@:2}" ;;
     healthy) bench_jobs healthy/healthy_bench.py "gloo_healthy mpi_healthy" "${@:2}" ;; # half an hour at most

@@ -1,11 +1,12 @@
-# mpich.cmake: MPICH, which may stand beside Open MPI. Found, never demanded:
+# mpich.cmake: finds MPICH, which may be installed next to Open MPI. It is optional:
 #   mpich4         in $RANKFAULT_MPICH4_PREFIX, else Debian's (mpicc.mpich)
 #   mpich5         in $RANKFAULT_MPICH5_PREFIX
 #   mpi_standard   the same prefix's mpicc_abi: MPI 5's own binary interface
-# For each in RANKFAULT_MPICHS: RANKFAULT_<NAME>_CC, _EXEC (mpiexec), _INCLUDE, _LIBRARY; of mpich4 also _FORT.
+# Sets RANKFAULT_MPICHS, and for each of them RANKFAULT_<NAME>_CC, _EXEC (mpiexec), _INCLUDE, _LIBRARY; for
+# mpich4 also _FORT.
 set(RANKFAULT_MPICHS "")
 
-# Where a compiler wrapper looks, and what it links: the first word of that kind in `-show`.
+# Returns the first word with this flag (-I, -L) in a compiler wrapper's `-show`.
 function(rankfault_shown cc flag out)
   execute_process(COMMAND ${cc} -show OUTPUT_VARIABLE shown ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
   string(REGEX MATCH " ${flag}([^ ]+)" found "${shown}")
@@ -36,7 +37,7 @@ if(NOT RANKFAULT_MPICHS)
   message(STATUS "no MPICH (RANKFAULT_MPICH4_PREFIX, RANKFAULT_MPICH5_PREFIX): its tests are skipped")
 endif()
 
-# What a test needs to find them: RANKFAULT_MPICH4_EXEC=... and so on, into the list `out`.
+# Sets the list `out` to the environment with which a test finds them: RANKFAULT_MPICH4_EXEC=... and so on.
 function(rankfault_mpich_environment out)
   set(words "")
   foreach(name ${RANKFAULT_MPICHS})
@@ -46,8 +47,8 @@ function(rankfault_mpich_environment out)
   set(${out} "${words}" PARENT_SCOPE)
 endfunction()
 
-# Builds the programs with each MPICH found: bin/ranks/<name>/<program>, by the target <target>_<name>. (Its ignored
-# statuses are the address 1, which looks too small to the compiler.)
+# Builds the programs with each MPICH found: bin/ranks/<name>/<program>, by the target <target>_<name>.
+# -Wno-stringop-overflow: its ignored statuses are the address 1, which looks too small to the compiler.
 function(rankfault_mpich_programs target)
   foreach(name ${RANKFAULT_MPICHS})
     string(TOUPPER ${name} NAME)

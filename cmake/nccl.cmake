@@ -1,8 +1,9 @@
-# nccl.cmake: the headers of NCCL and of CUDA's runtime: the toolkit's, those of pip's wheels (NCCL_HOME, CUDA_HOME), or,
-# where there are none, what ./dev nccl has fetched. Sets NCCL_INCLUDE_DIR, RANKFAULT_NCCL_VERSION, CUDA_RUNTIME_INCLUDE_DIR.
+# nccl.cmake: finds the headers of NCCL and of CUDA's runtime: those of the toolkit or of pip's wheels
+# (NCCL_HOME, CUDA_HOME), else those that ./dev nccl has fetched. Sets NCCL_INCLUDE_DIR,
+# RANKFAULT_NCCL_VERSION, CUDA_RUNTIME_INCLUDE_DIR.
 set(RANKFAULT_NCCL_FOLDER ${PROJECT_SOURCE_DIR}/.nccl CACHE PATH "What ./dev nccl has built")
 
-# The version that a header says it is, as 2.29.7; "" there is none.
+# Returns the version in nccl.h, such as 2.29.7; "" without the header.
 function(rankfault_nccl_version folder out)
   set(version "")
   if(EXISTS ${folder}/nccl.h)
@@ -16,7 +17,7 @@ function(rankfault_nccl_version folder out)
   set(${out} "${version}" PARENT_SCOPE)
 endfunction()
 
-# The newest of ./dev nccl's.
+# The newest version that ./dev nccl has built.
 set(fetched "")
 file(GLOB marks ${RANKFAULT_NCCL_FOLDER}/*/built-from)
 foreach(mark ${marks})
@@ -31,7 +32,7 @@ find_path(CUDA_RUNTIME_INCLUDE_DIR cuda_runtime.h HINTS /usr/local/cuda/include 
           PATHS ${RANKFAULT_NCCL_FOLDER}/cuda12 PATH_SUFFIXES include)
 find_path(NCCL_INCLUDE_DIR nccl.h HINTS ENV NCCL_HOME PATHS ${RANKFAULT_NCCL_FOLDER}/${fetched} PATH_SUFFIXES include)
 rankfault_nccl_version("${NCCL_INCLUDE_DIR}" RANKFAULT_NCCL_VERSION)
-# An old one of the system, as Debian's, does not stand in the way of a newer one.
+# A fetched version takes precedence over an old one of the system, such as Debian's.
 if(fetched AND RANKFAULT_NCCL_VERSION VERSION_LESS 2.28)
   set(NCCL_INCLUDE_DIR ${RANKFAULT_NCCL_FOLDER}/${fetched}/include)
   set(RANKFAULT_NCCL_VERSION ${fetched})

@@ -1,12 +1,13 @@
-# Another Open MPI beside the one that CMake finds: RANKFAULT_MPICC5 names its compiler, or bin/mpicc under
-# $RANKFAULT_OPENMPI5_PREFIX is it.
+# openmpi5.cmake: finds a second Open MPI besides the one that CMake finds. Its compiler is RANKFAULT_MPICC5,
+# or bin/mpicc under $RANKFAULT_OPENMPI5_PREFIX.
 find_program(RANKFAULT_MPICC5 NAMES mpicc HINTS $ENV{RANKFAULT_MPICC5} ENV RANKFAULT_OPENMPI5_PREFIX
              PATH_SUFFIXES bin NO_DEFAULT_PATH)
 if(DEFINED ENV{RANKFAULT_MPICC5} AND NOT RANKFAULT_MPICC5)
   set(RANKFAULT_MPICC5 $ENV{RANKFAULT_MPICC5})
 endif()
 
-# Builds the C programs of this folder with it into `folder`, by the target `target`; none where it is not.
+# Builds C programs of this folder with it into `folder`, by the target `target`; nothing if it is not
+# installed.
 function(rankfault_openmpi5_programs target folder)
   if(NOT RANKFAULT_MPICC5)
     return()

@@ -1,4 +1,4 @@
-# rankfault.cmake: what every folder's CMakeLists.txt uses: warnings, stages, tests, dependencies.
+# rankfault.cmake: warnings, stages, tests and dependencies for the CMakeLists.txt of every folder.
 
 find_package(Threads REQUIRED)
 find_package(spdlog REQUIRED)
@@ -16,7 +16,7 @@ foreach(header elfutils/libdwfl.h gelf.h)
   endif()
 endforeach()
 
-# Optional parts: found, never demanded. Each sets RANKFAULT_WITH_X for the configure line.
+# Optional parts. Each sets RANKFAULT_WITH_X for the configure line.
 find_path(GLOO_INCLUDE_DIR gloo/allreduce.h)
 find_library(GLOO_LIBRARY gloo)
 set(RANKFAULT_WITH_GLOO OFF)
@@ -42,7 +42,8 @@ endif()
 add_library(rankfault_flags INTERFACE)
 target_compile_options(rankfault_flags INTERFACE -Wall -Wextra -Wshadow -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_BUILD_TYPE STREQUAL Release)
-  # Inlined moves of std::string raise these without cause (g++ 12, GCC bugs 105329 and 105651); dev keeps them on.
+  # Inlined moves of std::string raise these warnings without cause (g++ 12, GCC bugs 105329 and 105651). The
+  # dev preset keeps them on.
   target_compile_options(rankfault_flags INTERFACE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
                          -Wno-stringop-overread)
 endif()
@@ -52,8 +53,8 @@ if(RANKFAULT_ASAN)
   target_link_options(rankfault_flags INTERFACE -fsanitize=address,undefined)
 endif()
 
-# Two precompiled headers carry the libraries whose parsing is most of a build: one for the stages,
-# one for the tests. Files still include what they use, and build without them.
+# Two precompiled headers, one for the stages and one for the tests, hold the libraries whose parsing takes
+# most of a build. Files still include the headers that they use, and build without these two.
 function(rankfault_precompile name)
   file(WRITE ${CMAKE_BINARY_DIR}/${name}.cc "")
   add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/${name}.cc)
@@ -70,7 +71,7 @@ target_link_libraries(rankfault_test_pch PUBLIC GTest::gmock GTest::gtest)
 
 set_property(GLOBAL PROPERTY RANKFAULT_STAGES "")
 
-# A stage: all .cc files of the calling folder, as objects (a static library would drop the
+# Adds a stage: all .cc files of the calling folder, as objects (a static library would drop the
 # self-registered ones). Usage: rankfault_stage(diagnose [LIBRARIES ...])
 function(rankfault_stage name)
   cmake_parse_arguments(ARG "" "" "LIBRARIES" ${ARGN})
@@ -85,7 +86,7 @@ function(rankfault_stage name)
   set_property(GLOBAL APPEND PROPERTY RANKFAULT_STAGES rankfault_${name})
 endfunction()
 
-# Links all stages made so far into `target`.
+# Links all stages added so far into `target`.
 function(rankfault_link_stages target)
   get_property(stages GLOBAL PROPERTY RANKFAULT_STAGES)
   target_link_libraries(${target} PRIVATE ${stages} rankfault_flags)
@@ -96,19 +97,15 @@ function(rankfault_add_tool)
   rankfault_link_stages(rankfault)
 endfunction()
 
-# A program that asks for its own lines keeps them whatever the build type, and so has no precompiled header.
+# Keeps the line numbers of a program that reads its own, in every build type. It has no precompiled header
+# then.
 function(rankfault_keep_lines name)
   target_compile_options(${name} PRIVATE -g1)
   set_target_properties(${name} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
 endfunction()
 
-# A GoogleTest program. Usage:
-#   rankfault_test(name SOURCES a.cc ... [STAGES base scenario ...] [LIBRARIES ...] [LABELS l ...]
-#                  [TIMEOUT seconds] [ENV A=b ...])
-# Without STAGES it links all of the harness. Cases become ctest tests of their own; those of a suite
-# instantiated as "Soak" get the label soak.
-# Tests put paths into shell lines and into LD_PRELOAD, which a blank or a colon splits. They see a folder with one
-# through a link in /tmp.
+# Tests put paths into shell lines and into LD_PRELOAD, which a space or a colon splits. A folder with such a
+# character has a link in /tmp, which the tests use.
 function(rankfault_path_for_tests folder out)
   set(path "${folder}")
   if(folder MATCHES "[ :]")
@@ -121,6 +118,11 @@ endfunction()
 rankfault_path_for_tests("${CMAKE_BINARY_DIR}" RANKFAULT_TESTS_BUILD_DIR)
 rankfault_path_for_tests("${CMAKE_SOURCE_DIR}" RANKFAULT_TESTS_SOURCE_DIR)
 
+# Adds a GoogleTest program. Usage:
+#   rankfault_test(name SOURCES a.cc ... [STAGES base scenario ...] [LIBRARIES ...] [LABELS l ...]
+#                  [TIMEOUT seconds] [ENV A=b ...] [SERIAL])
+# Without STAGES it links the whole harness. Each case is a ctest test. Cases of a suite that is instantiated
+# as "Soak" get the label soak.
 function(rankfault_test name)
   cmake_parse_arguments(ARG "SERIAL" "TIMEOUT" "SOURCES;STAGES;LIBRARIES;LABELS;ENV" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
@@ -138,7 +140,7 @@ function(rankfault_test name)
     set(ARG_TIMEOUT 60)
   endif()
   if(NOT ARG_LABELS)
-    set(ARG_LABELS unit) # an empty value would shift every property behind it
+    set(ARG_LABELS unit) # an empty value would shift all later properties
   endif()
   set(serial OFF)
   if(ARG_SERIAL)
@@ -146,8 +148,8 @@ function(rankfault_test name)
   endif()
   include(GoogleTest)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 30 PROPERTIES TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL ${serial})
-  # Lists go in by a file of their own: gtest_discover_tests flattens them into name-value pairs.
-  # The tests find the built tool and agent through the first two variables.
+  # A separate file passes the lists: gtest_discover_tests flattens lists into name-value pairs.
+  # The tests find the built tool and the agent through the first two variables.
   set(environment RANKFAULT_BUILD_DIR=${RANKFAULT_TESTS_BUILD_DIR} RANKFAULT_SOURCE_DIR=${RANKFAULT_TESTS_SOURCE_DIR} ${ARG_ENV})
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}_lists.cmake
        "foreach(test IN LISTS ${name}_TESTS)\n"

@@ -1,4 +1,4 @@
-// change_argument: the victim makes the call with one argument unlike its peers'.
+// change_argument: the victim makes the call with one argument that differs from its peers'.
 #include <fmt/format.h>
 
 #include "faults/argument_words.h"

@@ -1,4 +1,4 @@
-// cpu_squeeze: busy processes of the tool's own share the cores that the victim may use, for a time.
+// cpu_squeeze: busy processes of the harness share the cores that the victim may use, for a time.
 #include <fmt/format.h>
 
 #include "faults/effect.h"
@@ -39,7 +39,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   return out;
 }
 
-// That processes were busy is no effect: the victim must have wanted a core and waited for it.
+// Busy processes alone are not an effect: the victim must have waited for a core.
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   const Json* line = effect_line(action, facts, "waited_for_a_core");
   if (!line) return cannot_tell(fmt::format("nobody measured how long rank {} waited for a core", gate.rank));

@@ -1,7 +1,7 @@
-// cuda_error: a call of CUDA by the victim, or by NCCL in it, returns one of the errors that a driver gives.
+// cuda_error: a call of CUDA by the victim, or by NCCL in it, returns an error that a driver returns.
 //
-// Numbers and meanings: cudaError in CUDA's public driver_types.h; the driver's CUresult has the same ones
-// here.
+// Numbers and meanings: cudaError in CUDA's public driver_types.h. For these errors, the driver's CUresult
+// has the same numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr CudaError kErrors[] = {{"out_of_memory", 2},     {"ecc_uncorrectable",
                                  {"illegal_address", 700}, {"launch_timeout", 702},
                                  {"launch_failure", 719},  {"unknown", 999}};
 
-// Where it can stand: what the record calls it, and what is said of it.
+// A call that can fail: its operation in the record, and its word in messages.
 struct Place {
   rf_op op;
   const char* word;

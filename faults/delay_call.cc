@@ -24,7 +24,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   });
 }
 
-// How long a question at the gate takes by itself: what it took least, of all that this action asked.
+// Returns the time that the gate itself costs: the shortest time from question to answer of this action.
 Duration cost_of_the_gate(const Action& action, const RunFacts& facts) {
   Duration least = Duration::max();
   for (const GateEvent& gate : facts.gates)

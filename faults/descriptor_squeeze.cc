@@ -1,5 +1,5 @@
-// descriptor_squeeze: from the trigger on the victim gets no descriptor more than it has: EMFILE from the
-// kernel, for files, sockets and pipes alike.
+// descriptor_squeeze: from the trigger on, the victim gets no further descriptor. The kernel returns EMFILE
+// for files, sockets and pipes.
 #include <errno.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -12,7 +12,7 @@
 namespace rankfault {
 namespace {
 
-// Any opening may be the one that fails: all of them are recorded, in every rank.
+// Any opening may fail, so all openings are recorded, in every rank.
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
   Result<std::vector<Action>> actions = lower_to_limit(fault, context, RLIMIT_NOFILE);
   if (!actions) return actions;

@@ -1,7 +1,6 @@
-// disk_full: a folder of the job is a small file system of its own; no other disk is filled.
+// disk_full: a folder of the job is a small file system of its own. No other disk is filled.
 //
-// Nothing waits for it at a gate: the guardian mounts it, in a name space of its own, before anything is
-// started.
+// It has no gate: the guardian mounts the file system, in its own mount name space, before it starts the job.
 #include <errno.h>
 #include <fmt/format.h>
 #include <limits.h>
@@ -27,7 +26,7 @@ Action watch(const Action& mount, const char* op) {
   return action;
 }
 
-// What may take space is recorded, in every rank.
+// The calls that may take space are recorded, in every rank.
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
   const std::string path = read_text(fault.params, "path");
   const auto odd = [](unsigned char c) { return c < 0x21 || c == 0x7f || std::strchr("/*?[\\", c); };

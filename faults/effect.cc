@@ -38,10 +38,10 @@ EffectReport not_fired(const Action& action) {
   return {Effect::kNotFired, fmt::format("rank {} never came to the point", action.rank), {}, 0};
 }
 
-// Whether the records of a process reach over this moment without a gap: of a long run they are kept around a
-// fault, but not for ever, and not whatever a fast rank made.
+// Whether the records of a process cover this moment without a gap. A long run keeps the records around a
+// fault, but not for ever, and not all records of a fast rank.
 bool recorded_over(const ProcessView& process, TimeNs moment) {
-  constexpr uint64_t kTorn = 2;  // a record that was never whole is no gap
+  constexpr uint64_t kTorn = 2;  // a torn record is not a gap
   if (process.history_lost == 0) return true;
   std::map<uint32_t, uint64_t> before;  // by lane: what follows the newest record before the moment
   std::set<uint32_t> over;
@@ -59,7 +59,7 @@ bool recorded_over(const ProcessView& process, TimeNs moment) {
   });
 }
 
-// What is not in the records did not happen only where they reach.
+// The absence of an effect in the records is evidence only where the records cover the fault.
 EffectReport doubt(EffectReport report, const GateEvent& gate, const RunFacts& facts) {
   if (report.effect != Effect::kVoid) return report;
   for (const ProcessView& process : facts.timeline.processes)
@@ -93,7 +93,7 @@ EffectReport verify_each(const FaultSpec& fault, const RunFacts& facts, const Ve
     any = true;
     bool fired = false;
     for (const GateEvent& gate : facts.gates) {
-      if (gate.action != action.id || gate.answer == "no_go") continue;  // asked once too often
+      if (gate.action != action.id || gate.answer == "no_go") continue;  // asked after its last firing
       fired = true;
       merge(all, verify_firing(action, gate, facts, verify));
     }

@@ -10,9 +10,9 @@
 namespace rankfault {
 namespace {
 
-constexpr int kLibrarysOwn = 0;  // which number that is only its decoder knows
+constexpr int kLibrarysOwn = 0;  // the decoder of the library replaces it by the library's number
 
-// "ENOSPC" or a number.
+// Reads the name of an errno ("ENOSPC") or a number.
 Result<int> code_of(const FaultSpec& fault) {
   const Value* written = fault.params.find("code");
   if (!written) {

@@ -11,7 +11,7 @@
 namespace rankfault {
 namespace {
 
-// A program names its files by their whole path.
+// A program opens its files by their whole path.
 std::string as_called(const std::string& pattern) {
   return pattern.starts_with('*') ? pattern : "*/" + pattern;
 }
@@ -20,10 +20,10 @@ struct Harm {
   std::string path;
   TimeNs time = 0;
   uint64_t inode = 0, born = 0;
-  // What happened to it since.
-  bool over = false;    // nobody can meet it any more
+  // The state after the openings read so far.
+  bool over = false;    // no process can meet the harm any more
   std::string doubt;    // why a later reader may not have met the harm
-  std::string instead;  // what an opening of that name did that met no harm
+  std::string instead;  // how an opening of that name missed the harm
 };
 
 std::vector<Harm> harms_of(const RunFacts& facts, const Action& action) {
@@ -42,7 +42,7 @@ struct Opening {
   rf_record end{};
 };
 
-// All openings of files that ended, in the order of time.
+// Returns all openings of files that ended, in the order of their ends.
 std::vector<Opening> openings_of(const RunFacts& facts) {
   std::vector<Opening> openings;
   for (const ProcessView& process : facts.timeline.processes)
@@ -58,7 +58,7 @@ std::vector<Opening> openings_of(const RunFacts& facts) {
   return openings;
 }
 
-// True when this opening met the harm.
+// Whether this opening met the harm.
 bool meets(const Opening& opening, Harm& harm) {
   const rf_record& end = opening.end;
   if (end.time_ns < harm.time || end.tag_or_result != 0) return false;
@@ -81,7 +81,7 @@ bool meets(const Opening& opening, Harm& harm) {
   return false;
 }
 
-// When the first call of that op on that file ended, from `since` on.
+// Returns when the first call of that operation on that file ended, from `since` on; 0: none did.
 TimeNs first_end(const ProcessView& process, uint16_t op, const std::string& path, TimeNs since) {
   TimeNs first = 0;
   for (const Event& event : process.history) {
@@ -152,7 +152,7 @@ std::optional<FileMissed> missed_afterwards(const RunFacts& facts, const Action&
       if (opening.path != harm.path || opening.end.time_ns < harm.time || harm.over) continue;
       if (opening.end.tag_or_result == ENOENT)
         return FileMissed{opening.rank, opening.end.time_ns, opening.path};
-      if (opening.end.tag_or_result == 0) harm.over = true;  // made anew
+      if (opening.end.tag_or_result == 0) harm.over = true;  // the file exists again
     }
   return std::nullopt;
 }

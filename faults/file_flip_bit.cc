@@ -1,4 +1,4 @@
-// file_flip_bit: one bit of a file that the job wrote turns over while the victim stands at a point.
+// file_flip_bit: flips one bit of a file that the job wrote while the victim waits at the gate.
 #include <fmt/format.h>
 
 #include "faults/file_effect.h"

@@ -1,5 +1,4 @@
-// file_truncate: a file that the job wrote, a checkpoint above all, is cut while the victim stands at a
-// point.
+// file_truncate: truncates a file that the job wrote (a checkpoint) while the victim waits at the gate.
 #include <fmt/format.h>
 
 #include "faults/file_effect.h"

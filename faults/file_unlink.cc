@@ -1,4 +1,4 @@
-// file_unlink: a file that the job wrote loses its name while the victim stands at a point.
+// file_unlink: removes the name of a file that the job wrote while the victim waits at the gate.
 #include <fmt/format.h>
 
 #include "faults/file_effect.h"
@@ -10,7 +10,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   return harm_file(fault, context, [](Action& action) { action.outside = OutsideVerb::kUnlink; });
 }
 
-// Gone is not enough: a file that nobody looks for is not missed.
+// A removed file alone is not an effect: a process must try to open it.
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   if (gate.effect != "done") return not_bitten(fmt::format("no file of this job matched {}", action.path));
   if (const auto missed = missed_afterwards(facts, action))

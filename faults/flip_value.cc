@@ -1,4 +1,4 @@
-// flip_value: one bit of a value the workload reports is turned over on its way into the record.
+// flip_value: flips one bit of a value that the workload reports, on its way into the record.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// helper_kill: a process that a rank started to help it is killed while the rank stands at a known point.
+// helper_kill: kills a helper process of a rank while the rank waits at the gate.
 #include <fmt/format.h>
 #include <signal.h>
 

@@ -1,4 +1,4 @@
-// launcher_kill: the launcher program that started the victim is killed alone; its ranks have lost their
+// launcher_kill: kills the launcher program that started the victim, and nothing else. Its ranks lose their
 // parent.
 #include "faults/launcher_effect.h"
 #include "faults/lowering.h"

@@ -8,8 +8,8 @@
 namespace rankfault {
 namespace {
 
-constexpr int64_t kMost = int64_t{1} << 50;    // far above any machine's; the sum with what is in use fits
-constexpr int64_t kMostDescriptors = 1 << 30;  // the kernel's own most (fs.nr_open) is not above it
+constexpr int64_t kMost = int64_t{1} << 50;    // above the memory of any machine; its sum with the use fits
+constexpr int64_t kMostDescriptors = 1 << 30;  // the kernel's own maximum (fs.nr_open) is not above it
 
 Action unlimited_after(Action limit, Duration lasts, size_t place) {
   limit.verb = RF_VERB_NONE;

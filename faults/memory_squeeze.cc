@@ -1,9 +1,9 @@
-// memory_squeeze: from the trigger on the victim gets no more memory than it has, and a little: ENOMEM from
-// the kernel, std::bad_alloc or a null pointer from the allocator.
+// memory_squeeze: from the trigger on, the victim gets no memory beyond its use and `spare`: the kernel
+// returns ENOMEM, and the allocator throws std::bad_alloc or returns a null pointer.
 //
-// The limit is RLIMIT_DATA, not RLIMIT_AS: it counts the pages that the process may write alone. Address
-// space that is only reserved (the allocator's arenas, a GPU's) and shared files are no use of memory:
-// RLIMIT_AS counts them, and would leave an allocator with a reserved arena without a limit.
+// The limit is RLIMIT_DATA, not RLIMIT_AS. RLIMIT_DATA counts private writable pages. Reserved address space
+// (the allocator's arenas, a GPU's) and shared files do not use memory, but RLIMIT_AS counts them. With it,
+// an allocator with a reserved arena would have no limit.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -21,7 +21,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   return lower_to_limit(fault, context, RLIMIT_DATA);
 }
 
-// Until when the limit stood.
+// Returns when the limit was removed; the latest time if it was not.
 TimeNs lifted_at(const Action& action, const RunFacts& facts) {
   for (const Action& lift : facts.plan.actions)
     if (lift.outside == OutsideVerb::kUnlimit && lift.after == static_cast<int32_t>(action.id))
@@ -46,7 +46,7 @@ bool ended_badly(const RankEnd& end) {
   return end.status.kind == ExitStatus::Kind::kUnknown || !end.status.zero();
 }
 
-// Who ends after a peer, or by our hand, may have had all the memory it wanted.
+// A rank that ends after a peer, or that the harness ended, may have had all the memory it wanted.
 bool was_first(const RankEnd& victim, const RunFacts& facts) {
   if (facts.teardown != 0 && victim.time >= facts.teardown) return false;
   return std::none_of(facts.ends.begin(), facts.ends.end(), [&](const RankEnd& other) {

@@ -1,5 +1,5 @@
-// node_kill: a node of the job is gone at once: the launcher program that started the victim, and all it
-// started.
+// node_kill: kills a node of the job at once: the launcher program that started the victim, and all processes
+// that it started.
 #include <fmt/format.h>
 
 #include "faults/launcher_effect.h"
@@ -12,7 +12,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   return lower_to_launcher(fault, context, OutsideVerb::kKillNode);
 }
 
-// The launcher's end is not yet the node's: a rank that its launcher left behind would go on.
+// The end of the launcher is not the end of the node: a rank of it could go on.
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   EffectReport report = launcher_ended(action, gate, facts);
   if (report.effect != Effect::kVerified) return report;

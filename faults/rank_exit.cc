@@ -1,4 +1,4 @@
-// rank_exit: the victim leaves by _exit at a known point, without a word to its peers.
+// rank_exit: the victim calls _exit at a known point, without notice to its peers.
 #include <fmt/format.h>
 
 #include <algorithm>

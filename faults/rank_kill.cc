@@ -1,4 +1,4 @@
-// rank_kill: a process of the job is killed from outside while it stands at a known point.
+// rank_kill: kills a process of the job from outside while it waits at the gate.
 #include <fmt/format.h>
 #include <signal.h>
 

@@ -26,8 +26,8 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   });
 }
 
-// A signal that a program handles leaves no trace of its own: then the end must tell, or the
-// scenario must say that a handler is there.
+// A handled signal leaves no trace of its own. Then the end of the rank must show it, or the scenario must
+// say that the program handles it.
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts, bool handled) {
   const std::string name = signal_name(action.signal);
   const RankEnd* end = end_of(gate, facts);

@@ -12,7 +12,7 @@ bool is_a_place_in_the_order(const rf_record& record) {
   return record.seq != 0 && !is_p2p_op(static_cast<rf_op>(record.op));
 }
 
-// A COMPLETE or late ERROR names its call only by seq; its op is empty.
+// A COMPLETE or a late ERROR names its call by seq only: its op is empty.
 void add(const rf_record& record, RecordedCall& call) {
   switch (record.phase) {
     case RF_PHASE_EXIT:

@@ -1,4 +1,4 @@
-// shm_chmod: a shared-memory segment of the job loses all its permissions while the victim stands at a point.
+// shm_chmod: removes the permissions of a segment of the job while the victim waits at the gate.
 #include <errno.h>
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   return harm_segments(fault, context, OutsideVerb::kChmod);
 }
 
-// A mode holds nobody who may override it, so that nobody was refused has two reasons.
+// If no process was refused, there are two reasons: none attached, or those that did may override the mode.
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   if (gate.effect != "done") return not_bitten(fmt::format("no segment of this job matched {}", action.path));
   if (const auto failed = failed_attach(facts, action, gate.asked, {EACCES, EPERM}))

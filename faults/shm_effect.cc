@@ -37,7 +37,7 @@ std::optional<FailedAttach> failed_attach(const RunFacts& facts, const Action& a
       const auto name = process.name_at.find(static_cast<uint32_t>(record.seq));
       if (name == process.name_at.end() || fnmatch(action.path.c_str(), name->second.c_str(), 0) != 0)
         continue;
-      if (harmed.count(name->second) == 0) continue;  // a probe for a name that was never there
+      if (harmed.count(name->second) == 0) continue;  // a probe for a name that never existed
       first = FailedAttach{process.rank, record.time_ns, name->second, record.tag_or_result};
     }
   return first;

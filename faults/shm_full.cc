@@ -1,7 +1,6 @@
-// shm_full: the job runs with a /dev/shm of its own that is too small; the host's is not touched.
+// shm_full: the job runs with a /dev/shm of its own that is too small. The host's is not touched.
 //
-// Nothing waits for it at a gate: the guardian mounts it, in a name space of its own, before anything is
-// started.
+// It has no gate: the guardian mounts the file system, in its own mount name space, before it starts the job.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,12 +16,12 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   return std::vector<Action>{std::move(*mount)};
 }
 
-// Small is not full: somebody must have failed for it, or hung.
+// A small /dev/shm alone is not an effect: a rank must have failed, or the job must have hung.
 bool ended_badly(const RankEnd& end) {
   return end.status.kind != ExitStatus::Kind::kUnknown && !end.status.zero();
 }
 
-// In the reference run /dev/shm has room.
+// Whether the rank also ends badly in the reference run, where /dev/shm has room.
 bool ends_so_without_it(const RankEnd& end, const RunFacts& facts) {
   return facts.reference &&
          std::any_of(facts.reference->ends.begin(), facts.reference->ends.end(),

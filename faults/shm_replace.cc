@@ -1,4 +1,4 @@
-// shm_replace: as the victim attaches to a segment of the job, another file of that size has its name.
+// shm_replace: replaces a segment of the job, before the victim attaches to it, by another file of that size.
 #include <fmt/format.h>
 
 #include "faults/shm_effect.h"

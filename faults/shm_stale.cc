@@ -1,7 +1,7 @@
-// shm_stale: a segment that an earlier job left lies under the name that the job is about to use.
+// shm_stale: makes a segment, like one left by an earlier job, under a name that the job is about to use.
 //
-// It is laid there at the last moment, when the victim stands before the job's first use of the name: many
-// names have a number of the job in them and are not known before.
+// It makes the segment while the victim waits before the job's first use of the name: many names contain a
+// number of the job and are not known earlier.
 #include <errno.h>
 #include <fmt/format.h>
 
@@ -34,7 +34,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   return harm_segments(fault, context, OutsideVerb::kLeaveStale, size, static_cast<int>(byte));
 }
 
-// A real leftover would have been met by whoever came to the name first.
+// The first process that uses the name would have met a real leftover: an earlier use makes the run void.
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   if (gate.effect != "done")
     return not_bitten("nothing was laid there: the name was taken, or not known yet");

@@ -1,4 +1,4 @@
-// shm_truncate: a shared-memory segment of the job is cut while the victim stands at a point.
+// shm_truncate: truncates a shared-memory segment of the job while the victim waits at the gate.
 #include <errno.h>
 #include <fmt/format.h>
 #include <signal.h>

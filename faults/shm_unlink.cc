@@ -1,4 +1,4 @@
-// shm_unlink: a shared-memory segment of the job loses its name while the victim stands at a point.
+// shm_unlink: removes the name of a shared-memory segment of the job while the victim waits at the gate.
 #include <errno.h>
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   return harm_segments(fault, context, OutsideVerb::kUnlink);
 }
 
-// Gone is not enough: a segment whose name went after the last attach works on as before.
+// A removed name alone is not an effect: after the last attach, the segment works as before.
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   if (gate.effect != "done") return not_bitten(fmt::format("no segment of this job matched {}", action.path));
   if (const Json* seen = effect_line(action, facts, "attach_failed"))

@@ -1,4 +1,4 @@
-// short_write: a write takes fewer bytes than it was given, and says so, as write(2) may.
+// short_write: a write takes fewer bytes than it was given, and returns their number, as write(2) may.
 #include <fmt/format.h>
 
 #include "faults/effect.h"
@@ -30,7 +30,7 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
     if (record.op != RF_OP_FILE_WRITE || record.phase != RF_PHASE_ENTER || record.time_ns < gate.asked)
       continue;
     if (static_cast<int64_t>(record.count) != action.size)
-      break;  // the first write after the gate is the one
+      break;  // only the first write after the gate counts
     return verified(fmt::format("rank {}'s write of {} bytes took {}", gate.rank, gate.count, record.count),
                     record.time_ns);
   }

@@ -1,4 +1,4 @@
-// skip_call: the victim does not make one call; it gets the library's success and untouched buffers.
+// skip_call: the victim does not make one call. It gets the library's success and untouched buffers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace rankfault {
 namespace {
 
-// What the decoder of PyTorch's groups cannot leave out without changing more than that.
+// Refuses calls that the decoder of PyTorch's groups cannot skip without a change of more than the call.
 Status check_c10d(const Trigger& at, const LowerContext& context) {
   const rf_op op = op_from_word(at.op).value_or(RF_OP_NONE);
   const bool scatters = op == RF_OP_REDUCE_SCATTER || op == RF_OP_REDUCE_SCATTER_BLOCK;
@@ -40,7 +40,7 @@ bool needs_only_the_root(uint16_t op) {
   return op == RF_OP_BROADCAST || op == RF_OP_SCATTER || op == RF_OP_SCATTERV;
 }
 
-// The victim never used that place again. Did anybody miss it there?
+// The victim made no later call at that place: a peer must have needed it there.
 EffectReport verify_no_later_call(const GateEvent& gate, const ProcessView& victim, const RunFacts& facts) {
   const CommView* comm = comm_with_id(victim, gate.comm_id);
   bool entered = false, left_well = true;
@@ -61,7 +61,7 @@ EffectReport verify_no_later_call(const GateEvent& gate, const ProcessView& vict
                   acted_at(gate));
 }
 
-// The victim's own share may be empty where others' are not: in the v-forms, and away from the root.
+// The victim's own count may be 0 although others' are not: in the v-forms, and on ranks other than the root.
 bool nobody_brings_elements(const GateEvent& gate, const ProcessView& victim, const RunFacts& facts) {
   if (gate.count != 0) return false;
   for (const ProcessView* peer : peers_on(facts, victim, gate.comm_id)) {
@@ -93,14 +93,14 @@ EffectReport verify_collective(const GateEvent& gate, const ProcessView& victim,
   return not_bitten(fmt::format("no peer came to call {} that rank {} left out", gate.seq, gate.rank));
 }
 
-// The enter of a message between the victim and this peer, on the communicator of the gate.
+// Whether the record enters a message between the victim and this peer, on the communicator of the gate.
 bool meets_victim(const rf_record& enter, const CommView& peers_comm, const CommView& victims_comm) {
   return enter.phase == RF_PHASE_ENTER && enter.comm == peers_comm.index &&
          is_p2p_op(static_cast<rf_op>(enter.op)) &&
          (enter.peer == victims_comm.rank || enter.peer == RF_PEER_ANY);
 }
 
-// The call itself, or what a wait waits for.
+// Whether the peer is inside a message call with the victim, or in a wait for one.
 bool waits_for_victim(const ProcessView& peer, const LaneView& lane, const CommView& peers_comm,
                       const CommView& victims_comm) {
   if (lane.state.where != RF_INSIDE) return false;
@@ -113,7 +113,7 @@ bool waits_for_victim(const ProcessView& peer, const LaneView& lane, const CommV
   });
 }
 
-// A message has no place in a common order: a peer must be seen to miss it.
+// A message has no place in a common order, so the records must show a peer that missed it.
 EffectReport verify_message(const GateEvent& gate, const ProcessView& victim, const RunFacts& facts) {
   const CommView* own = comm_with_id(victim, gate.comm_id);
   if (!own) return cannot_tell(fmt::format("rank {} has no record of that communicator", gate.rank));

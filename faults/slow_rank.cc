@@ -1,4 +1,4 @@
-// slow_rank: the victim comes late to every call that matches, by the same time.
+// slow_rank: the victim enters every matching call late, by the same time.
 #include <fmt/format.h>
 
 #include "faults/effect.h"
@@ -17,13 +17,13 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   return for_each_victim(fault, context, [&](Action& action) {
     action.verb = RF_VERB_DELAY;
     action.delay = *by;
-    action.ask = false;  // no question each time: the gate itself would be the delay
+    action.ask = false;  // does not ask each time: the gate itself would be the delay
     if (!fault.times_given) action.times = UINT64_MAX;
   });
 }
 
-// Firings granted beforehand leave a counter in the journal, not a gate each, and the shortest time that one
-// held the victim: that time less the delay is what the gate itself costs.
+// Firings that were granted beforehand have no gate lines. They leave a counter in the journal, and the
+// shortest time that one of them held the victim. That time less the delay is the cost of the gate itself.
 EffectReport verify_action(const Action& action, const RunFacts& facts) {
   EffectReport out{Effect::kVerified, "", {}, 0};
   uint64_t firings = 0, held_ns = 0;

@@ -1,7 +1,7 @@
-// start: the launcher starts the victim otherwise than it should: never, late, twice, or with the rank, the
-// world size or other variables of another job in its environment.
+// start: the launcher starts the victim wrongly: never, late, twice, or with a wrong rank, a wrong world size
+// or other wrong variables in its environment.
 //
-// Nothing waits for it at a gate: the local launcher reads the actions (launch/start_otherwise.cc).
+// It has no gate: the local launcher reads the actions (launch/start_otherwise.cc).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ Status check_number(const FaultSpec& fault, const LowerContext& context, const s
   return Done{};
 }
 
-// What stands in the environment for the harness itself is no fault to change.
+// Whether the variable is one of the harness: a fault cannot change it.
 bool is_ours(const std::string& name) { return name.rfind("RANKFAULT_", 0) == 0 || name == "LD_PRELOAD"; }
 
 Result<std::map<std::string, std::string>> read_env(const FaultSpec& fault, const std::string& how) {
@@ -84,7 +84,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   });
 }
 
-// What of the job was started in the attempt of the fault, the first; by the launcher's own rank.
+// The starts of the first attempt, the attempt of the fault. `victim` compares the rank of the launcher.
 struct Started {
   std::vector<const Json*> victim;
   TimeNs first = 0;
@@ -105,7 +105,7 @@ Started started(const RunFacts& facts, int rank) {
   return out;
 }
 
-// Its own record says what it took itself for.
+// Verifies wrong_rank and wrong_size: the record of the process holds its own rank and world size.
 EffectReport as_told(const Action& action, const RunFacts& facts, const Started& s) {
   for (const Json* line : s.victim)
     for (const ProcessView& process : facts.timeline.processes) {
@@ -121,7 +121,7 @@ EffectReport as_told(const Action& action, const RunFacts& facts, const Started&
       fmt::format("the process of rank {} has no record of what it took itself for", action.rank));
 }
 
-// The variables of a start, as the kernel has them of that process; null: it has no record while it lived.
+// Returns the variables of a started process as the kernel shows them; null: it has no record.
 const Json* environment_of(const Json& spawned, const RunFacts& facts) {
   for (const Json& line : facts.journal)
     if (line.value("ev", "") == "process" && line.contains("env") &&
@@ -130,7 +130,7 @@ const Json* environment_of(const Json& spawned, const RunFacts& facts) {
   return nullptr;
 }
 
-// That it was told is its own environment; that it is otherwise than the others', theirs.
+// Verifies wrong_env: the victim's environment holds the variables, and another rank's environment differs.
 EffectReport as_told_env(const Action& action, const RunFacts& facts, const Started& s) {
   const Json* const own = environment_of(*s.victim.back(), facts);
   if (!own) return cannot_tell(fmt::format("the process of rank {} has no record", action.rank));
@@ -154,7 +154,7 @@ EffectReport as_told_env(const Action& action, const RunFacts& facts, const Star
                   s.victim.back()->value("t", TimeNs{0}), {line_number(*s.victim.back())});
 }
 
-// Ranks are started one after another, so that one of them comes after the first by itself.
+// The launcher starts the ranks one after another: the delay must be longer than these starts take.
 EffectReport started_late(const Action& action, const Started& s, TimeNs at, uint64_t line) {
   const Duration late(static_cast<int64_t>(at - s.first));
   const Duration ordinary(static_cast<int64_t>(s.last_other > s.first ? s.last_other - s.first : 0));

@@ -1,4 +1,4 @@
-// uneven_batches: the victim's data ends a batch early.
+// uneven_batches: the victim's data ends before the data of the other ranks.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// console: what a person wants to read after a run: the culprit first, then the faults, then each
-// expectation with its reason.
+// console: writes the report for people: the culprit first, then the faults, then each expectation with its
+// reason.
 #include <fmt/format.h>
 
 #include "harness/base/mask.h"

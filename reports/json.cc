@@ -1,4 +1,4 @@
-// json: result.json of one run; of several, all of them in one object.
+// json: writes result.json of one run, or the results of several runs in one object.
 #include "reports/report.h"
 
 namespace rankfault {

@@ -1,7 +1,7 @@
-// junit: one test case a run, for CI servers; it tells the outcome, not the verdict: a canary that
-// fails as it must is a success.
+// junit: writes one test case per run, for CI servers. A test case has the outcome, not the verdict: a canary
+// that fails as expected is a success.
 //
-// GitLab shows classname as the suite and drops cases of equal (classname, name): both are unique here.
+// GitLab shows classname as the suite and drops cases of equal (classname, name): each pair is unique here.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ std::string inside(const RunReport& report) {
                      escaped(console_text({report}, false)));
 }
 
-// What a CI server keeps beside a test case.
+// Returns the properties of a test case: the notice of a run over the double of CUDA.
 std::string properties(const RunReport& report) {
   const std::string notice = notice_line(report);
   if (notice.empty()) return "";

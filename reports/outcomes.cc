@@ -1,7 +1,7 @@
-// outcomes: what became of each case on each back end, as a table for the docs: who noticed, how soon, how it
-// ended. The same case may rightly end differently; the table shows it.
+// outcomes: writes a table for the docs with the outcome of each case on each back end: which ranks noticed
+// it, how soon, and how the job ended. The same case may rightly end differently on two back ends.
 //
-// Times are rounded to one digit: they are of one run on one machine, and tell orders, not milliseconds.
+// Times are rounded to one digit: they come from one run on one machine, and show orders of magnitude only.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -47,7 +47,7 @@ std::string rounded(TimeNs from, TimeNs to) {
   return one_digit < 1 ? fmt::format("{:.0f} ms", one_digit * 1000) : fmt::format("{:.0f} s", one_digit);
 }
 
-// From when on the times count; 0: a bug has no moment.
+// Returns the time from which the table counts, or 0 for a bug, which has no time.
 TimeNs struck_at(const RunFacts& facts) {
   TimeNs first = 0;
   for (const auto& [id, at] : facts.fault_at)
@@ -78,7 +78,7 @@ std::string named(const RunFacts& facts) {
   return "nobody";
 }
 
-// The first error of each rank from the fault on, by class: "peer_lost on ranks 0 1 after 1 ms".
+// Returns the first error of each rank after the fault, by class: "peer_lost on ranks 0 1 after 1 ms".
 std::string noticed(const RunFacts& facts) {
   std::map<std::string, std::pair<std::vector<int>, TimeNs>> by_class;
   for (int rank = 0; rank < facts.plan.scenario.workload.ranks; ++rank)
@@ -129,7 +129,7 @@ std::string cell(std::string text) {
   return text;
 }
 
-// Runs in which something is wrong on purpose: no canary, no reference.
+// Whether the run has a fault or a bug and is neither a mutation check nor a canary.
 bool is_a_case(const RunReport& report) {
   if (!report.facts || !report.skipped.empty()) return false;
   const Plan& plan = report.facts->plan;

@@ -1,5 +1,5 @@
-// result_json: result.json of one run, by docs/reference/result.v1.schema.json. Holds no path of the
-// run directory and no time of day, so that judging a copy writes the same bytes.
+// result_json: result.json of one run, by docs/reference/result.v1.schema.json. It contains no path of the
+// run directory and no time of day, so that a judgement of a copy writes the same bytes.
 #include <algorithm>
 
 #include "harness/base/mask.h"
@@ -46,7 +46,7 @@ class Timings {
   }
 
  private:
-  Json since_begin(TimeNs at) const {  // null: there was no such moment
+  Json since_begin(TimeNs at) const {  // null: it did not happen
     return at < facts_.begin || at == 0 ? Json()
                                         : Json(static_cast<double>((at - facts_.begin) / 1000) / 1000.0);
   }
@@ -56,7 +56,7 @@ class Timings {
       if (first == 0 || at < first) first = at;
     return first;
   }
-  // The last call that succeeded; and the last that was left at all.
+  // When the last successful call ended, or the last call with any result.
   TimeNs last_call(bool success) const {
     TimeNs last = 0;
     for (const ProcessView& process : facts_.timeline.processes)

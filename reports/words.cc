@@ -36,7 +36,7 @@ std::string side_line(const Side& side) {
 
 namespace {
 
-// What an effect says of its one rank: "exited with 3"; "" where it says more than that.
+// Returns the text of an effect on one rank without that rank: "exited with 3"; "" for other findings.
 std::string told_of_its_rank(const Finding& f) {
   if (f.caused_by < 0 || f.ranks.size() != 1) return "";
   const std::string who = fmt::format("rank {} ", f.ranks.front());
@@ -50,7 +50,7 @@ bool same_effect(const Finding& a, const Finding& b) {
          (a.seq ? a.seq->from : 0) == (b.seq ? b.seq->from : 0);
 }
 
-// Equal effects as one: "ranks 0 1 3 exited with 3".
+// Joins equal effects to one finding: "ranks 0 1 3 exited with 3".
 std::vector<Finding> folded(const Findings& findings) {
   std::vector<Finding> out;
   std::vector<std::vector<int>> ranks;
@@ -77,7 +77,7 @@ std::vector<Finding> folded(const Findings& findings) {
   return out;
 }
 
-// "rank 3 wrote: ...", of the evidence of a finding about the end of a rank.
+// Whether a line of evidence holds the last words of a rank: "rank 3 wrote: ...".
 bool is_last_word(const std::string& line) {
   if (!line.starts_with("rank ")) return false;
   const size_t behind = line.find_first_not_of("0123456789", 5);

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""abort_table.py BUILD OUT: how NCCL's host code comes through an abort, over the double of CUDA.
+"""abort_table.py BUILD OUT: measures how NCCL's host code handles an abort, over the double of CUDA.
 
-Each case (tests/ranks/gpuless/abort.cc) is run on 4 ranks of each version that was built, several times, under the tool:
-how long the abort took, and what was left of the communicator in the process, and of the job on the machine.
+It runs each case (tests/ranks/gpuless/abort.cc) several times under the tool, on 4 ranks of each version that
+is built. The table has the time of the abort, and what is left of the communicator in the process and of the
+job on the machine.
 """
 import argparse
 import json
@@ -83,7 +84,7 @@ def row(build, folder, version, case, repeats):
         behind.append(left)
         never += said.count("abort never")
         for _, ms, result, *held in LINE.findall(said):
-            if not result:  # a rank that took no part
+            if not result:  # the rank did not take part
                 continue
             times.append(float(ms))
             results.append(re.sub(r"\b0\b", "success", result))

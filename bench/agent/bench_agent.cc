@@ -1,5 +1,5 @@
-// bench_agent: what the agent costs a rank: a recorded call, the start of a process, a fork.
-// The program starts itself anew under the preload, in a run directory of its own.
+// bench_agent: measures what the agent costs a rank: a recorded call, the start of a process, a fork.
+// The program starts itself again under the preload, in a run directory of its own.
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -70,7 +70,7 @@ void EnterAndExit(benchmark::State& state) {
 }
 BENCHMARK(EnterAndExit);
 
-// Each call timed by itself; what two clock readings cost is taken off.
+// Times each call by itself, and subtracts the cost of a clock reading.
 void EnterAndExitOneByOne(benchmark::State& state) {
   const uint32_t comm = world();
   std::vector<double> calls, nothing;
@@ -111,7 +111,7 @@ double spawn_us(const std::vector<std::string>& settings) {
   return static_cast<double>(now_ns() - begin) / 1000;
 }
 
-// Medians of /bin/true, interleaved, over the same without a preload.
+// Starts /bin/true with each preload in turns. The counters are medians, less the median without a preload.
 void StartOfAProcess(benchmark::State& state) {
   const std::string preload = "LD_PRELOAD=" RF_AGENT,
                     run = "RANKFAULT_RUN_DIR=" + from_env("RANKFAULT_RUN_DIR");
@@ -157,7 +157,7 @@ void FirstCallOfAForkedChild(benchmark::State& state) {
 }
 BENCHMARK(FirstCallOfAForkedChild)->Iterations(200)->Unit(benchmark::kMillisecond);
 
-// A thread asks, another one of this process (with the page mapped by itself) answers at once.
+// One thread asks. Another thread of this process, with a mapping of its own, answers at once.
 rf_control* map_control() {
   const int fd = open(from_env("RANKFAULT_CONTROL").c_str(), O_RDWR | O_CLOEXEC);
   void* at = mmap(nullptr, sizeof(rf_control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -213,7 +213,7 @@ void ParkRoundTrip(benchmark::State& state) {
 }
 BENCHMARK(ParkRoundTrip)->Iterations(500)->Unit(benchmark::kMicrosecond);
 
-// A page with one action: every barrier is held until it is released.
+// Makes a page with one action that holds every barrier until it is released.
 void make_control(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (ftruncate(fd, sizeof(rf_control)) != 0) std::abort();

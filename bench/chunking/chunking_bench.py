@@ -1,4 +1,4 @@
-"""chunking_bench: what a sum in chunks costs beside the same sum whole; writes a table.
+"""chunking_bench: compares the cost of a sum in chunks with that of the whole sum, and writes a table.
 
 usage: chunking_bench.py BUILD_DIR TABLE.md
 """
@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-OVERSIZED = 467_019_003  # the element count of the notes this was started from
+OVERSIZED = 467_019_003  # the element count of the notes that this benchmark is from
 UNIT = 100_000_000
 CASES = [  # elements, unit, ranks, rounds
     (OVERSIZED // 100, UNIT // 100, 2, 20),
@@ -47,7 +47,7 @@ def busy_seconds():
 
 
 class Others:
-    """How many cores other programs used meanwhile."""
+    """Measures how many cores other programs use meanwhile."""
 
     def __enter__(self):
         self.begun, self.busy, self.own = time.monotonic(), busy_seconds(), self.own_seconds()

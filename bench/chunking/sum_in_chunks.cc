@@ -1,7 +1,8 @@
 // sum_in_chunks: one rank of a job that sums the same float32 numbers whole and in chunks, in turns.
 //
 // usage: RANK=r WORLD_SIZE=n sum_in_chunks STORE COUNT UNIT ROUNDS
-// Rank 0 prints a line a round: seconds whole, seconds in chunks; and its CPU seconds of both.
+// Rank 0 prints one line per round: the seconds of the whole sum and of the sum in chunks, and its CPU
+// seconds of both.
 #include <time.h>
 
 #include <chrono>
@@ -21,7 +22,7 @@ int number_in(const char* variable) {
   return text ? std::atoi(text) : 0;
 }
 
-// Of all threads of this process.
+// Returns the CPU time of all threads of this process.
 double cpu_seconds() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -53,7 +54,7 @@ int main(int argc, char** argv) {
   std::vector<float> numbers(count, 0.0f);  // zeros stay zeros, however often they are summed
   (void)cost_of(*world, *whole, numbers);   // first touch of every page, on both sides
   for (int round = 0; round < rounds; ++round) {
-    // Alternately first, so that neither has the warmer caches.
+    // The two ways go first in turns, so that neither has the warmer caches.
     Cost costs[2];
     for (int i = 0; i < 2; ++i) {
       const int which = (round + i) % 2;

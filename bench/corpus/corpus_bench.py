@@ -2,12 +2,12 @@
 """corpus_bench.py BUILD: runs the corpus of small wrong MPI programs under the tool, and scores the diagnosis.
 
   --sample N --seed S   N cases, drawn evenly over the families
-  --match TEXT          only cases whose family/name/ranks/mask has it
+  --match TEXT          only cases whose family/name/ranks/mask contains TEXT
   --check               a test: fails on an alarm about a twin and on a wrong proof; writes no file
-  --out FILE            where the table goes (docs/measurements/corpus-score.md)
-  --keep FOLDER         the runs stay there, for the falsifier (./dev fuzz diagnose); that of the same case, when it lies there, is
-                        not made again, but diagnosed anew from its records
-  --cuts N              then the falsifier cuts each run so often, and a refuted proof is a failure
+  --out FILE            the file of the table (docs/measurements/corpus-score.md)
+  --keep FOLDER         keeps the runs in FOLDER, for the falsifier (./dev fuzz diagnose). If FOLDER has a run
+                        of the same case, its records are diagnosed again and the case does not run
+  --cuts N              the falsifier then cuts each run N times; a refuted proof is a failure
 """
 import argparse
 import json
@@ -29,7 +29,7 @@ def label(case):
 
 
 def sample(cases, count, seed):
-    """Evenly over the families, three bugs for one twin."""
+    """Draws cases evenly over the families, with three bugs for each twin."""
     draw, groups = random.Random(seed), {}
     for case in cases:
         groups.setdefault((case["family"], case["mask"] == 0), []).append(case)
@@ -46,7 +46,7 @@ def sample(cases, count, seed):
 
 
 def tell(case, judged, result):
-    """One line a run, with what was found where it is not what is true."""
+    """Prints one line per run, and the findings if they differ from the truth."""
     print(f"{label(case):<58} {'twin' if judged['twin'] else judged['verdict']}"
           f"{' ALARM' if judged.get('alarm') else ''}{' WRONG PROOF' if judged['wrong_proof'] else ''}", flush=True)
     if judged["twin"] and judged["unsafe"] != judged["buffers"]:
@@ -66,7 +66,7 @@ def write_score(path, by_family, total, drawn):
 
 
 def kept_of(case, run):
-    """Whether this very case was run there: its lines are others once its program was made anew."""
+    """Whether the run is of exactly this case: a changed program has other line numbers."""
     path = f"{run}/case.json"
     if not os.path.exists(path):
         return False
@@ -104,7 +104,7 @@ def run_all(build, cases, keep="", after_each=lambda by_family: None):
 
 
 def refuted(build, keep, cuts, seed):
-    """Whether the rest of a record says otherwise than what was proven at a cut of it."""
+    """Whether the rest of a record refutes a proof that was made at a cut of it."""
     runs = sorted(os.path.join(keep, name) for name in os.listdir(keep))
     return subprocess.run([f"{build}/bin/falsify", *runs, "--cuts", str(cuts), "--seed", str(seed)], check=False).returncode
 
@@ -131,7 +131,7 @@ def main():
         cases = sample(cases, options.sample, options.seed)
     drawn = f", drawn with seed {options.seed}" if options.sample else ""
 
-    def write(by_family):  # a run of hours that is cut short has a table, too
+    def write(by_family):  # writes a table also if a run of hours is interrupted
         if not options.check:
             write_score(options.out, by_family, total, drawn)
 

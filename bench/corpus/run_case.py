@@ -1,4 +1,4 @@
-"""run_case: runs one case of the corpus under the tool until the finding is there, and says what was found."""
+"""run_case: runs one case of the corpus under the tool until it has a finding, and returns the findings."""
 import json
 import os
 import re
@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-WALL_S = 15  # a case about which nothing is said
+WALL_S = 15  # ends a case without a finding
 STAYS_S = {"proven": 0.4, "inferred": 2.5}  # a better finding may follow in this time
 QUIET = ("none", "cannot_say")
 
@@ -23,7 +23,7 @@ expect:
 
 
 def journal_lines(path):
-    """The whole lines of a journal that may still be written."""
+    """Returns the complete lines of a journal that may still grow."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
@@ -37,7 +37,7 @@ def said(lines):
 
 
 def wait_for_finding(tool, path):
-    """Until the job is over, or a finding stood for a while: then nothing more is learned from spinning ranks."""
+    """Waits until the job is over, or a finding stood for a while: spinning ranks then show nothing more."""
     since, count, size = time.monotonic(), 0, -1
     while tool.poll() is None:
         time.sleep(0.05)
@@ -56,7 +56,7 @@ def wait_for_finding(tool, path):
 
 
 def run_case(build, folder, case):
-    """Runs it; the findings of the report and how the job ended."""
+    """Runs the case. Returns the findings of the report and how the job ended."""
     run = f"{folder}/run"
     with open(f"{folder}/case.yaml", "w", encoding="utf-8") as file:
         file.write(SCENARIO.format(ranks=case["ranks"], case=case["case"], mask=hex(case["mask"]), wall=WALL_S,
@@ -74,13 +74,13 @@ def run_case(build, folder, case):
 
 
 def diagnose_again(build, run):
-    """What the tool of today says of the records of a run that was kept."""
+    """Diagnoses the records of a kept run with the current tool."""
     done = subprocess.run([f"{build}/bin/rankfault", "diagnose", "--json", run], capture_output=True, text=True, check=False)
     return outcome(run, json.loads(done.stdout))
 
 
 def outcome(run, result):
-    """The findings, and what the journal tells of the job's end."""
+    """Returns the findings, and the end of the job from the journal."""
     lines, findings = journal_lines(f"{run}/journal.ndjson"), result["findings"]
     return {"findings": findings, "unsafe": result.get("unsafe", []), "teardown": next(x["reason"] for x in lines if x["ev"] == "teardown"),
             "took_ms": took(lines, findings),
@@ -88,7 +88,7 @@ def outcome(run, result):
 
 
 def took(lines, findings):
-    """Milliseconds from when the first cause came to be, to its first line in the journal."""
+    """Returns the milliseconds from the start of the first cause to its first line in the journal."""
     causes = [f for f in findings if f.get("caused_by", -1) < 0 and f["kind"] not in QUIET]
     if not causes:
         return None
@@ -97,7 +97,7 @@ def took(lines, findings):
 
 
 def lines_of(program, finding):
-    """The source lines of the calls that a finding names: as file:line, or where the tool found no debug information."""
+    """Returns the source lines of the calls that a finding names: from file:line, or by addr2line."""
     sites = {finding.get("call_site", "")} | {side.get("call_site", "") for side in finding.get("sides", [])}
     named = {int(m.group(1)) for s in sites if (m := re.search(r"\.c:([0-9]+)$", s))}
     offsets = [hex(int(m.group(1), 16) - 1) for s in sites if (m := re.search(r"\+0x([0-9a-f]+)$", s))]

@@ -1,4 +1,4 @@
-"""score: compares what was found with the truth about a case, and writes the table."""
+"""score: compares the findings with the truth about a case, and writes the table."""
 import statistics
 
 QUIET = ("none", "cannot_say")
@@ -30,19 +30,19 @@ def fits(case, finding):
 
 
 def refuted(result, finding):
-    """A call that cannot return success, of a rank that ended well."""
+    """Whether the finding claims that a call cannot return success, but the rank of the call ended well."""
     return finding.get("claim") == "cannot_return" and any(
         c[0] in result["zero"] for c in finding.get("claimed", []))
 
 
 def proven_wrong(case, result):
-    """A proof that blames an innocent, is of a kind that is not true here, or is refuted by the run."""
+    """Returns a proof that blames an innocent rank, has a kind that is not true, or is refuted by the run."""
     for f in result["findings"]:
         if f["kind"] in QUIET or f["confidence"] != "proven":
             continue
         if not case["mask"] or refuted(result, f):
             return f
-        if f.get("caused_by", -1) >= 0:  # what became of the job: it blames nobody for the bug
+        if f.get("caused_by", -1) >= 0:  # an effect blames no rank for the bug
             continue
         may = {r for b in case["blames"] for r in b} | set(case["wrong"])
         if not set(f["ranks"]) <= may or f["kind"] not in case["kinds"] + case["also"]:
@@ -50,7 +50,7 @@ def proven_wrong(case, result):
     return None
 
 
-# What else is true of a job that stops: proofs of these kinds are not wrong, if not what is asked for.
+# Further kinds that are true of a job that stops: such a proof is not wrong, but it does not count as right.
 ALSO = {"order": ["order_deadlock", "extra_call"], "argument": ["order_deadlock"], "receive": [],
         "left_out": ["call_mismatch", "order_deadlock"], "communicator": ["missing_call", "extra_call", "call_mismatch"],
         "mixed": ["missing_call"], "ended": ["call_mismatch"], "cycle": [], "partner": ["exited_rank"],
@@ -58,7 +58,7 @@ ALSO = {"order": ["order_deadlock", "extra_call"], "argument": ["order_deadlock"
 
 
 def judge(case, result):
-    """What became of one run: the words of the table."""
+    """Returns the outcome of one run, in the words of the table."""
     case = dict(case, also=ALSO[case["family"]])
     first = causes(result)[:1]
     if not case["mask"]:

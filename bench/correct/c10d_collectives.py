@@ -47,7 +47,7 @@ def collectives(w):
 
 
 def pending_collectives(w):
-    """Started in one order by all, waited for in another by each."""
+    """All ranks start them in one order; each rank waits for them in another."""
     values = [torch.tensor([float(w.rank + i)]) for i in range(1 + w.common.randrange(5))]
     works = [dist.all_reduce(v, dist.ReduceOp.MAX, async_op=True) for v in values]
     order = list(range(len(works)))

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""c10d_correct: correct torch.distributed programs over Gloo made from seeds. Each is a row of features, the same on all ranks.
+"""c10d_correct: makes correct torch.distributed programs over Gloo from seeds.
+
+Each program is a sequence of features, the same on all ranks.
 
 usage: c10d_correct.py SEED RANKS [PROGRAMS [STEPS [FEATURE]]]
 
-The programs have the seeds SEED, SEED + 1 ... and run in one job, one after the other, each in a default group of its own.
-The job starts its ranks itself, with torch.multiprocessing. Rank 0 prints what each program used, and a sum over its checked
-results. Both depend on the arguments alone.
+The programs have the seeds SEED, SEED + 1 ... and run in one job, one after the other, each in a default
+group of its own. The job starts its ranks itself, with torch.multiprocessing. Rank 0 prints the features that
+each program used, and a sum over its checked results. Both depend only on the arguments.
 """
 import collections
 import datetime
@@ -27,7 +29,7 @@ import c10d_processes
 
 
 class World:
-    """`common` gives every rank the same numbers, `own` each rank its own."""
+    """`common` gives every rank the same numbers, `own` gives each rank different ones."""
 
     def __init__(self, rank, size, folder):
         self.rank, self.size, self.folder = rank, size, folder
@@ -47,7 +49,7 @@ class World:
             time.sleep(self.own.random() * 0.004)
 
     def start(self):
-        """The default group, made anew under a store of its own each time."""
+        """Makes the default group, each time with a new store."""
         self.made += 1
         store = dist.FileStore(f"{self.folder}/store{self.made}", self.size)
         dist.init_process_group("gloo", store=store, rank=self.rank, world_size=self.size,
@@ -93,7 +95,7 @@ def rank_main(rank, seed, size, programs, steps, only, folder):
 def main():
     seed, size, *more = sys.argv[1:]
     programs, steps, only = (int(more[0]) if more else 1), (int(more[1]) if len(more) > 1 else 10), (more[2:] or [None])[0]
-    how = "spawn" if int(seed) % 8 == 0 else "fork"  # to spawn takes an import of torch in each rank
+    how = "spawn" if int(seed) % 8 == 0 else "fork"  # spawn imports torch in each rank
     with tempfile.TemporaryDirectory(prefix="c10d-correct-") as folder:
         mp.start_processes(rank_main, (int(seed), int(size), programs, steps, only, folder), int(size), start_method=how)
 

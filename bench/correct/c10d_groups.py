@@ -1,4 +1,4 @@
-"""c10d_groups: groups made, used and destroyed; the default group made anew; a group for each thread."""
+"""c10d_groups: makes, uses and destroys groups; remakes the default group; uses a group for each thread."""
 import threading
 
 import torch
@@ -37,7 +37,7 @@ def group_of_its_members(w):
 
 
 def again(w):
-    """The default group is destroyed and made anew."""
+    """Destroys the default group and makes it again."""
     dist.barrier()
     dist.destroy_process_group()
     w.start()

@@ -1,4 +1,4 @@
-"""c10d_messages: messages between ranks: blocking, pending, in batches, from anybody."""
+"""c10d_messages: messages between ranks: blocking, pending, in batches, from any source."""
 import torch
 import torch.distributed as dist
 
@@ -16,7 +16,7 @@ def shift(w):
 
 
 def ring(w):
-    """One number goes round once."""
+    """One number goes around the ring once."""
     number = torch.zeros(1)
     if w.rank == 0:
         dist.send(number, 1)
@@ -29,7 +29,7 @@ def ring(w):
 
 
 def pending_messages(w):
-    """Each sends to each; they are waited for in any order."""
+    """Each rank sends to each other rank, and waits for the messages in any order."""
     others = [r for r in range(w.size) if r != w.rank]
     got = {r: torch.zeros(1) for r in others}
     works = [dist.irecv(got[r], r) for r in others] + [dist.isend(torch.tensor([float(w.rank)]), r) for r in others]
@@ -49,7 +49,7 @@ def batch(w):
 
 
 def funnel(w):
-    """All send to one rank, which takes them from anybody. The barrier keeps the next feature's messages out."""
+    """All ranks send to one, which receives from any source. A barrier keeps later messages out."""
     root = w.common.randrange(w.size)
     if w.rank == root:
         total = 0.0

@@ -22,7 +22,7 @@ def store(w):
 
 
 def store_without_key(w):
-    """One rank waits for what nobody sets, and handles the error."""
+    """One rank waits for a key that no rank sets, and handles the error."""
     if w.rank == w.common.randrange(w.size):
         shared = dist.FileStore(f"{w.folder}/keys{w.made}", w.size)
         raised = False
@@ -35,7 +35,7 @@ def store_without_key(w):
 
 
 def refused(w):
-    """All ranks, or one alone, ask for what PyTorch refuses, and go on."""
+    """All ranks, or one alone, make a call that PyTorch refuses, and continue."""
     who = w.common.randrange(2 * w.size)
     if who >= w.size or who == w.rank:
         raised = False
@@ -91,7 +91,7 @@ def loader(w):
 
 
 def trained(w):
-    """Two steps of a model; with uneven batches the ranks that are done early stay as shadows (Join)."""
+    """Trains a model for two steps. With uneven batches, ranks that end early stay as shadows (Join)."""
     torch.manual_seed(7)
     model = DistributedDataParallel(torch.nn.Linear(4, 2))
     joined = w.common.randrange(2)

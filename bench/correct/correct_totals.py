@@ -1,4 +1,4 @@
-"""correct_totals: what the runs of correct_bench.py came to, summed, and the page that shows it."""
+"""correct_totals: sums the results of correct_bench.py, and writes the page that shows the sums."""
 import collections
 import json
 import sys
@@ -7,7 +7,7 @@ COUNTED = ("fails_alone", "changed", "alarm", "proven_wrong")
 
 
 def add(totals, result):
-    """What all runs of a library came to; a file keeps it, so that 20,000 runs may take several machines."""
+    """Adds a result to its library's sums. A file keeps them, so that several machines share 20,000 runs."""
     of = totals.setdefault(result["library"], {"jobs": 0, "programs": 0, "next_seed": 1, **dict.fromkeys(COUNTED, 0), "used": {}})
     of["jobs"] += 1
     of["programs"] += result["programs"]

@@ -1,11 +1,11 @@
-// gloo_correct.cc: correct programs over plain Gloo made from seeds. Each is a row of features, the same on
-// all ranks.
+// gloo_correct.cc: makes correct programs over plain Gloo from seeds. Each program is a sequence of features,
+// the same on all ranks.
 //
 //   RANK=r WORLD_SIZE=n gloo_correct --store=FOLDER --seed=S [--programs=1] [--steps=10] [--only=FEATURE]
 //
-// The programs have the seeds S, S + 1 ... and run in one job, one after the other. Rank 0 prints what each
-// of them used, and a sum over its checked results. Both depend on the arguments and on the number of ranks
-// alone.
+// The programs have the seeds S, S + 1 ... and run in one job, one after the other. Rank 0 prints the
+// features that each program used, and a sum over its checked results. Both depend only on the arguments and
+// the number of ranks.
 #include <gloo/allgatherv.h>
 #include <gloo/transport/unbound_buffer.h>
 
@@ -33,7 +33,7 @@ void uneven(World& w) {
   w.check(out[0] == 1, "all_gatherv");
 }
 
-// A mesh of some ranks, used and left.
+// Some ranks make a mesh, use it and leave it.
 void parts(World& w) {
   const int first = w.below(w.me.size);
   const std::string name = w.new_name();
@@ -53,7 +53,7 @@ void again(World& w) {
   one_collective(w, w.context);
 }
 
-// Two threads on one context keep apart by their tags.
+// Two threads share one context and use different tags.
 void threads(World& w) {
   bool are_right[2] = {true, true};
   const auto sums = [&](uint32_t lane) {
@@ -81,7 +81,7 @@ void pending_messages(World& w) {
     w.check(static_cast<int>(r) == w.me.rank || got[r] == static_cast<int>(r), "messages");
 }
 
-// One rank waits in a mesh of its own making for what nobody sends, and handles the timeout.
+// One rank waits in a mesh of its own for a message that no rank sends, and handles the timeout.
 void given_up(World& w) {
   const Context pair = w.me.connect(w.new_name(), w.me.rank, w.me.size);
   if (w.me.rank == w.below(w.me.size)) {

@@ -1,4 +1,4 @@
-/* worlds.h: processes beside MPI_COMM_WORLD: those of a session, those that the ranks start, and the
+/* worlds.h: processes besides MPI_COMM_WORLD: those of a session, those that the ranks start, and the
  * program that a rank executes. */
 #ifndef RANKFAULT_BENCH_CORRECT_WORLDS_H
 #define RANKFAULT_BENCH_CORRECT_WORLDS_H

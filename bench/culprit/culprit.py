@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""culprit [--out FILE] RUNS...: compares the first cause of each run below the folders RUNS with what was injected
-into it (plan.json, never seen by the diagnosis), and writes the table. Exit: 1 where a proven first cause is wrong."""
+"""culprit [--out FILE] RUNS...: compares the first cause of each run below the folders RUNS with the injected
+fault (plan.json, never seen by the diagnosis), and writes the table. Exits with 1 if a proven first cause is
+wrong."""
 import argparse
 import json
 import pathlib

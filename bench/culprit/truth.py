@@ -1,6 +1,6 @@
-"""truth: what was injected into a run, as the first causes that are right for it."""
+"""truth: maps the injected fault of a run to the first causes that are right for it."""
 
-# fault kind -> kinds of a right first cause. None alone: it harms nobody by itself, and silence is right, too.
+# fault kind -> kinds of a right first cause. None: the fault may harm no rank, so silence is also right.
 RIGHT = {
     "rank_kill": {"dead_rank"},
     "node_kill": {"dead_rank"},
@@ -23,7 +23,7 @@ HOW_STARTED = {
     "wrong_env": {"exited_rank", "version_mismatch"},
 }
 RESOURCES = ("shm_", "file_", "disk_", "descriptor_", "memory_", "short_")
-CALLS = ("missing_call", "call_mismatch", "extra_call")  # a rank that ends does so in any call
+CALLS = ("missing_call", "call_mismatch", "extra_call")  # only these compare op: a rank may end in any call
 QUIET = ("none", "cannot_say")
 
 
@@ -44,7 +44,7 @@ def victims(plan, fault):
 
 
 def blamed(plan):
-    """What a scenario with a mistake of the program itself says of it."""
+    """Returns what a scenario with a bug expects of the diagnosis."""
     for one in plan["scenario"].get("expect", []):
         for name in ("blamed", "told"):
             if isinstance(one, dict) and name in one and one[name].get("kind") not in QUIET:
@@ -53,7 +53,7 @@ def blamed(plan):
 
 
 def truth_of(plan):
-    """(kinds, ranks, op): None of ranks or op means that anything is right. None: the run has no truth."""
+    """Returns (kinds, ranks, op), or None without a truth. If ranks or op is None, any value is right."""
     if plan["faults_on"] and plan["scenario"].get("faults"):
         kinds, ranks, ops = set(), set(), set()
         for fault in plan["scenario"]["faults"]:
@@ -69,7 +69,7 @@ def truth_of(plan):
 
 
 def verdict(truth, finding):
-    """right, silent, or what is wrong of the right kind (ranks: none or others, op: another), or kind (another)."""
+    """Returns right, silent, kind (another kind), ranks (none or others) or op (another operation)."""
     kinds, ranks, op = truth
     if finding is None or finding["kind"] in QUIET:
         return "right" if None in kinds else "silent"

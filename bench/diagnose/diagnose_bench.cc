@@ -1,5 +1,5 @@
-// diagnose_bench: from the last fact of a proof to the finding: one look at 64 ranks' records, its
-// trip through the journal, and the diagnosis; and each part alone.
+// diagnose_bench: measures the time from the last fact of a proof to the finding: one look at the records of
+// 64 ranks, its way through the journal, and the diagnosis. It also measures each part alone.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ namespace {
 constexpr int kRanks = 64;
 constexpr int kVictim = 43;
 
-// Ranks that made `calls` calls each, one is dead and the others wait for it.
+// A job whose ranks made `calls` calls each. One rank is dead and the others wait for it.
 struct Job {
   explicit Job(int calls) {
     char name[] = "/tmp/rf-bench.XXXXXX";

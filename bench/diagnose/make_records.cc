@@ -1,7 +1,7 @@
 // make_records RUN_DIR TROUBLE TENSOR PIPELINE DATA STEPS CULPRITS [LOST]: writes the run directory of a
-// synthetic job, for the score table and for sizes no machine here runs. CULPRITS and LOST: ranks with
-// commas, "-" for none. Without arguments: the troubles, the kind of finding that tells each, and whether it
-// blames a rank.
+// synthetic job, for the score table and for sizes that the machine cannot run. CULPRITS and LOST: ranks with
+// commas, "-" for none. Without arguments, it prints the troubles, the kind of finding that reports each, and
+// whether the finding blames a rank.
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
@@ -26,7 +26,7 @@ int main_of(int argc, char** argv) {
   job.pipeline = std::atoi(argv[4]);
   job.data = std::atoi(argv[5]);
   job.steps = std::atoi(argv[6]);
-  job.at_step = job.steps - 1;  // so that the records are as long as asked for
+  job.at_step = job.steps - 1;  // gives the records the requested length
   job.culprits = ranks_in(argv[7]);
   if (argc > 8) job.lost_dumps = ranks_in(argv[8]);
   write_synthetic_records(argv[1], job, *trouble);

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""score.py BUILD [TABLE]: does `rankfault diagnose` name the culprits of synthetic 3-D jobs from their own flight
-records, and what does it cost as the job grows.
+"""score.py BUILD [TABLE]: scores how well `rankfault diagnose` names the culprits of synthetic 3-D jobs from
+their own flight records, and what it costs as the job grows.
 
-For each kind of trouble, jobs with culprits and lost records drawn from a seed: the exact set of ranks must be named.
-Then the ladder of sizes. TABLE: where the score is written as Markdown. RANKFAULT_BENCH_RANKS: the largest size;
-RANKFAULT_BENCH_KEEP: a folder in which the jobs of the ladder are kept, and found again (16,384 ranks take minutes to make).
+For each kind of trouble, it draws jobs with culprits and lost records from a seed: the diagnosis must name
+the exact set of ranks. Then it measures the ladder of sizes. TABLE: the file of the score, in Markdown.
+RANKFAULT_BENCH_RANKS: the largest size. RANKFAULT_BENCH_KEEP: a folder that keeps the jobs of the ladder and
+is searched for them (16,384 ranks take minutes to make).
 """
 import datetime
 import json
@@ -38,7 +39,7 @@ def troubles():
 
 
 def draw(word, blames, n, seed):
-    """Culprits and lost records: one or two culprits (the first rank now and then), 0 to 10 % lost."""
+    """Draws one or two culprits (sometimes the first rank), and 0 to 10 % of the records as lost."""
     chance = random.Random(f"{word} {seed}")
     count = 0 if not blames else 2 if chance.random() < 0.3 and word in MANY else 1
     culprits = [0] if count == 1 and chance.random() < 0.2 else sorted(chance.sample(range(n), count))
@@ -46,7 +47,7 @@ def draw(word, blames, n, seed):
     return culprits, lost
 
 
-MANY = ("dead_rank", "exited_rank", "stopped_rank", "slow_rank", "stuck_outside")  # two may be at it, each on its own
+MANY = ("dead_rank", "exited_rank", "stopped_rank", "slow_rank", "stuck_outside")  # two ranks may have it
 
 
 def make(folder, word, shape, steps, culprits, lost):
@@ -56,7 +57,7 @@ def make(folder, word, shape, steps, culprits, lost):
 
 
 def named(folder):
-    """(kind, ranks) of the first finding, with the ranks of all others of its kind; and the seconds."""
+    """Returns the kind of the first finding, the ranks of all findings of that kind, and the seconds."""
     began = time.monotonic()
     done = run(BUILD + "/bin/rankfault", "diagnose", folder, "--json")
     took = time.monotonic() - began

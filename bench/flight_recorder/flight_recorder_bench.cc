@@ -1,6 +1,6 @@
-// flight_recorder_bench: megabytes a second of Flight Recorder dumps, and the memory that reading takes.
+// flight_recorder_bench: measures how fast Flight Recorder dumps are read, in MB/s, and with how much memory.
 //
-// Target: pickles at 300 MB/s and more on one core, memory independent of the number of entries.
+// Target: pickles at 300 MB/s or more on one core, with memory independent of the number of entries.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
@@ -14,7 +14,7 @@
 namespace rankfault {
 namespace {
 
-// As a training job's: few groups, few call sites, entries with or without stacks of 30 frames.
+// A dump like that of a training job: few groups and call sites, entries with or without stacks of 30 frames.
 FrDump job(int entries, bool stacks) {
   FrDump dump;
   dump.rank = 0;
@@ -98,14 +98,14 @@ void JsonText(benchmark::State& state) {
 }
 BENCHMARK(JsonText)->Unit(benchmark::kMillisecond);
 
-// The bytes come from a generator, so that the process holds nothing but the reader. The peak must not
-// differ between the two sizes.
+// A generator makes the bytes, so that the process holds only the reader. The peak must not depend on the
+// size.
 class EndlessSource : public ByteSource {
  public:
   explicit EndlessSource(int copies) : copies_(copies) {
     const std::string one = dump_to_pickle(job(1000, true));
     const std::string two = dump_to_pickle(job(2000, true));
-    head_ = one.substr(0, one.size() - 3);  // before "e", "u", STOP; all that is shared is in it
+    head_ = one.substr(0, one.size() - 3);  // before "e", "u", STOP; it has all shared objects
     body_ = two.substr(head_.size(), two.size() - 3 - head_.size());
     tail_ = two.substr(two.size() - 3);
   }
@@ -148,7 +148,7 @@ void PeakMemory(benchmark::State& state) {
   state.counters["entries"] = static_cast<double>(entries);
   state.counters["peak_growth_KiB"] = static_cast<double>(after.ru_maxrss - before.ru_maxrss);
 }
-// run first by --benchmark_filter=PeakMemory: a peak never falls
+// Run it first, with --benchmark_filter=PeakMemory: the peak of a process never falls.
 BENCHMARK(PeakMemory)->Arg(100)->Arg(2000)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 }  // namespace

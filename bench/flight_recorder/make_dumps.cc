@@ -1,6 +1,6 @@
 // make_dumps FOLDER KIND TENSOR PIPELINE DATA STEPS CULPRITS [LOST] [active]: writes the dumps of a synthetic
-// job, for the score table and for sizes no machine here runs. CULPRITS and LOST: ranks with commas, "-" for
-// none.
+// job, for the score table and for sizes that the machine cannot run. CULPRITS and LOST: ranks with commas,
+// "-" for none.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

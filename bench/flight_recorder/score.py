@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""score.py BUILD [TABLE]: who names the culprits of synthetic 3-D jobs from their Flight Recorder dumps, and how fast.
+"""score.py BUILD [TABLE]: scores which tool names the culprits of synthetic 3-D jobs, from their Flight
+Recorder dumps, and how fast.
 
-For each kind of trouble, jobs with culprits drawn from a seed: the exact set of ranks must be named. PyTorch's own
-analyser reads the same dumps where RANKFAULT_PYTHON has it: what it prints is searched for the ranks it calls missing.
-Then sizes: time and memory of one diagnosis. TABLE: where the score is written as Markdown.
+For each kind of trouble, it draws jobs with culprits from a seed: the exact set of ranks must be named.
+PyTorch's own analyser reads the same dumps if RANKFAULT_PYTHON has it: its output is searched for the ranks
+that it calls missing. Then it measures the time and the memory of one diagnosis for each size. TABLE: the
+file of the score, in Markdown.
 """
 import datetime
 import json
@@ -32,7 +34,7 @@ def run(*words, **more):
 
 
 def draw(kind, n, seed):
-    """Culprits and lost dumps: one or two culprits (the first rank now and then), 0 to 10 % lost."""
+    """Draws one or two culprits (sometimes the first rank), and 0 to 10 % of the dumps as lost."""
     chance = random.Random(f"{kind} {seed}")
     if kind == "nothing":
         return [], []

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""gpuless_bench.py BUILD PAGE: what NCCL's host code costs over the double of CUDA, and how its RAS compares with the finding.
+"""gpuless_bench.py BUILD PAGE: measures what NCCL's host code costs over the double of CUDA, and compares its
+RAS with the finding.
 
-Speed over a double says nothing of a GPU: it says how long scenarios take in CI. Ratios in one run, medians; never a test.
+Speed over a double says nothing about a GPU: it says how long scenarios take in CI. The page has ratios
+within one run and medians. It is never a test.
 """
 import itertools
 import os
@@ -20,7 +22,8 @@ PAGE = sys.argv[2] if len(sys.argv) > 2 else None
 ROUNDS, FEW, STEPS = 5, 100, 3000
 ALONE = {"NCCL_SOCKET_IFNAME": "lo", "NCCL_P2P_DISABLE": "1", "NCCL_IB_DISABLE": "1", "NCCL_CUMEM_ENABLE": "0",
          "NCCL_CUMEM_HOST_ENABLE": "0", "NCCL_RAS_ENABLE": "0"}
-# The tenth call from the end: before that the next call of the rank takes the place of the one left out, and nobody waits.
+# Skips the tenth call from the end: earlier, the next call of the rank takes the place of the skipped one,
+# and no rank waits.
 SCENARIO = """version: 1
 name: ras
 workload:
@@ -53,14 +56,14 @@ def cpu_of_children():
 
 
 def job(ranks, command, environment, folder):
-    """All ranks' output together; seconds until the last one ended; CPU seconds of all of them."""
+    """Returns the output of all ranks, the seconds until the last one ended, and the CPU seconds of all."""
     begin, before = time.monotonic(), cpu_of_children()
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                 env=dict(os.environ, RANK=str(r), WORLD_SIZE=str(ranks), MEET=folder, **environment))
                for r in range(ranks)]
     while any(p.poll() is None for p in started) and not any(p.poll() for p in started):
         time.sleep(0.01)
-    for p in started:  # those that wait for one that failed
+    for p in started:  # ends the ranks that wait for a failed one
         if any(q.poll() for q in started) and p.poll() is None:
             p.kill()
     said = "".join(p.communicate()[0] for p in started)
@@ -70,7 +73,7 @@ def job(ranks, command, environment, folder):
 
 
 def nccl(version, ranks):
-    """Milliseconds of an initialisation; microseconds of an all-reduce, and of CPU time in all ranks for it."""
+    """Returns the ms of an initialisation, and the µs of an all-reduce with its CPU time in all ranks."""
     libraries = f"{BUILD}/lib/gpuless"
     with tempfile.TemporaryDirectory(prefix="rfbench-") as folder:
         environment = dict(ALONE, LD_LIBRARY_PATH=f"{libraries}/nccl-{version}:{libraries}", RANKFAULT_CUDA_FOLDER=folder,
@@ -81,7 +84,10 @@ def nccl(version, ranks):
 
 
 def gloo(ranks):
-    """The same of Gloo's all-reduce: many steps less few. With none a rank may leave while another still meets it."""
+    """Returns the same for Gloo's all-reduce: the time of many steps less that of few.
+
+    With no step at all, a rank may leave while another still connects to it.
+    """
     jobs = []
     for steps in (FEW, FEW + STEPS):
         with tempfile.TemporaryDirectory(prefix="rfbench-") as folder:
@@ -91,7 +97,7 @@ def gloo(ranks):
 
 
 def ask_ras():
-    """What NCCL's RAS says now; "" when nobody answers."""
+    """Returns what NCCL's RAS reports now; "" without an answer."""
     try:
         with socket.create_connection(("127.0.0.1", 28028), timeout=2) as ras:
             ras.sendall(b"CLIENT PROTOCOL 2\nVERBOSE STATUS\n")
@@ -104,7 +110,7 @@ def ask_ras():
 
 
 def finding_and_ras():
-    """Milliseconds from the skipped call to the finding, and to the first word of it that RAS stays with; None: never."""
+    """Returns the ms from the skipped call to the finding and to RAS's first lasting report; None: never."""
     with tempfile.TemporaryDirectory(prefix="rfbench-") as folder:
         with open(f"{folder}/s.yaml", "w", encoding="utf-8") as file:
             file.write(SCENARIO)
@@ -133,8 +139,8 @@ def finding_and_ras():
         if '"ev":"teardown"' in line:
             at.setdefault("teardown", time_of)
     since = lambda t: (t - at["fault"]) / 1e6 if t and "fault" in at else None
-    # RAS says so of a job that comes up, or whose ranks it asked one after another, too: only what it stays with counts,
-    # as long as nobody ends the job
+    # RAS also reports a mismatch of a job that is starting, or because it asks the ranks one after another.
+    # So only a report that lasts until the end of the job counts.
     heard = [answer for answer in heard if answer[0] < at.get("teardown", answer[0] + 1)]
     lasting = [t for t, wrong in itertools.takewhile(lambda answer: answer[1], reversed(heard))
                if t >= at.get("fault", t)]

@@ -1,14 +1,16 @@
-"""cases: the healthy jobs, and under which limits they are watched.
+"""cases: the healthy jobs, and the limits under which they are watched.
 
-Times are scaled: a pause is what a real job has in seconds or minutes, `after` and `hung` what `watch` has for it.
+Times are scaled: a pause stands for seconds or minutes of a real job, and `after` and `hung` for the limits
+of `watch`.
 """
 GLOO = ("evaluation", "checkpoint", "growing", "first_step", "joined", "subgroups", "crowded", "stopped", "threads",
         "phases")
 MPI = GLOO[:4] + ("subgroups", "crowded", "stopped", "threads", "test", "iprobe", "any_source", "overlap", "requests", "ring")
 TORCH = ("evaluation", "checkpoint", "joined", "first_step")
 
-# Pauses shorter than what is told at all; then such as are told as slow, and never as hung; then the job's own
-# record as the only reason to keep quiet: pauses beyond both limits, each at most twice as long as one before.
+# Short pauses, below both limits. Late pauses, which may be reported as slow but never as hung. Growing
+# pauses, beyond both limits, each at most twice as long as one before: only the job's own record prevents a
+# report.
 SHORT, LATE, GROWING = ("short", 500, "2s", "4s"), ("late", 1600, "500ms", "4s"), ("growing", 3200, "1s", "1500ms")
 
 
@@ -23,7 +25,7 @@ def command(build, source, python, library, how, ms):
 
 
 def all_cases(libraries):
-    """Each as (library, how, limits)."""
+    """Returns all cases as (library, how, limits)."""
     cases = []
     for library, ways in (("gloo", GLOO), ("mpi", MPI), ("torch", TORCH)):
         if library not in libraries:

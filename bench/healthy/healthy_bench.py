@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""healthy_bench.py BUILD: watches healthy jobs that wait for long, and counts what is told of them.
+"""healthy_bench.py BUILD: watches healthy jobs that wait for long, and counts the findings about them.
 
-  --runs N      so many in all, evenly over the cases (200)
-  --match TEXT  only cases whose library/how/limits has it
+  --runs N      the number of runs, evenly over the cases (200)
+  --match TEXT  only cases whose library/how/limits contains TEXT
   --check       a test: writes no file
-  --out FILE    where the table goes (docs/measurements/false-alarms.md)
+  --out FILE    the file of the table (docs/measurements/false-alarms.md)
 
-Fails when a job is called hung, when anything is proven, when a rank is blamed in the end. A rank that is late may be
-told as slow while it is, and is withdrawn when it comes.
+Fails if a job is called hung, if anything is proven, or if a rank is blamed at the end. A late rank may be
+reported as slow while it is late; the finding is withdrawn when the rank comes.
 """
 import argparse
 import json
@@ -42,7 +42,7 @@ def journal(run):
 
 
 def watch(build, python, case):
-    """Runs it; what was told while it ran, and what stands in the end."""
+    """Runs the case. Returns the findings while it ran, and those that stand at the end."""
     library, how, (_, ms, after, hung) = case
     environment = dict(os.environ, OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     with tempfile.TemporaryDirectory(prefix="rfcalm-") as folder:

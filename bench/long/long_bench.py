@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""long_bench.py BUILD PAGE [--calls N]: a day's calls, as fast as the machine makes them, under `rankfault watch`.
+"""long_bench.py BUILD PAGE [--calls N]: watches the calls of a day, made as fast as the machine can, with
+`rankfault watch`.
 
-Two MPI ranks make N calls (140,000,000) together; then one of them kills itself. What the tool needs on the way and how
-long it takes to prove who died, beside the same after 1,000 calls, goes to PAGE. Ten minutes at most.
+Two MPI ranks make N calls (140,000,000) together; then one of them kills itself. PAGE has the resources of
+the tool on the way, and the time to prove which rank died, next to the time after 1,000 calls. It takes ten
+minutes at most.
 """
 import argparse
 import datetime
@@ -85,7 +87,7 @@ def number_in(path):
 
 
 class Run:
-    """One watched job; `curve` gets (calls, MB, disk MB, CPU s) at each tenth of them."""
+    """One watched job; `curve` gets (calls, MB, disk MB, CPU s) at each tenth of the calls."""
 
     def __init__(self, build, calls, folder):
         self.calls, self.folder, self.run = calls, folder, f"{folder}/run"
@@ -119,7 +121,7 @@ class Run:
             return [line for line in map(json.loads, file) if line["ev"] == event]
 
     def proof(self):
-        """Milliseconds from the kill to the proven finding; None: it was not proven."""
+        """Returns the milliseconds from the kill to the proven finding; None: it was not proven."""
         for line in self.journal("finding"):
             f = line["finding"]
             if f["kind"] == "dead_rank" and f["ranks"] == [1] and f["confidence"] == "proven":
@@ -135,7 +137,7 @@ def run_of(build, calls):
 
 
 def alone(build, calls):
-    """Seconds of the same job without rankfault, by a twentieth of it; its ranks are not killed."""
+    """Returns the seconds of the same job without rankfault and without a kill, from a twentieth of it."""
     with tempfile.TemporaryDirectory(prefix="rflong-") as folder:
         begin = time.monotonic()
         command = Run(build, calls // 20, folder).command

@@ -1,5 +1,5 @@
-/* mpi_loop.c: the fastest loop there is: 8-byte all-reduces and nothing else. Prints the nanoseconds of one.
- * Usage: mpi_loop CALLS [self]: self calls on MPI_COMM_SELF. */
+/* mpi_loop.c: makes 8-byte all-reduces and nothing else, the fastest loop. Prints the nanoseconds of one
+ * call. Usage: mpi_loop CALLS [self]: with self, the calls are on MPI_COMM_SELF. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""ratios_bench.py BUILD [PAGE]: what rankfault costs the ranks: time with it over time without it. Never a test.
+"""ratios_bench.py BUILD [PAGE]: measures what rankfault costs the ranks: time with it over time without it.
 
-Each row is at least 20 interleaved pairs (without, with), and the median of their ratios with the interval that holds
-it with 95 %. The loops do nothing but 8-byte all-reduces: no real job is as bad. Three ways: the agent alone (preloaded,
-recording, no tool), `rankfault watch`, and, as a check of the method, nothing at all on both sides.
+It is never a test. Each row has at least 20 interleaved pairs (without, with), and the median of their ratios
+with its 95 % confidence interval. The loops make only 8-byte all-reduces, which is worse than any real job.
+There are three ways: the agent alone (preloaded, recording, no tool), `rankfault watch`, and, as a check of
+the method, nothing on both sides.
 """
 import glob
 import os
@@ -36,14 +37,14 @@ class Loop:
 
 
 def interval(values):
-    """Median, and the interval that holds it with 95 % (order statistics)."""
+    """Returns the median and its 95 % confidence interval (order statistics)."""
     ranked, n = sorted(values), len(values)
     k = max(0, int(n / 2 - 0.98 * n ** 0.5))
     return statistics.median(ranked), ranked[k], ranked[n - 1 - k]
 
 
 def nanoseconds(loop, way, folder):
-    """Of one call, as the program itself measures it."""
+    """Returns the nanoseconds of one call, as the program itself measures it."""
     env, command = {**os.environ, **ROOT, **loop.env}, list(loop.command)
     run = tempfile.mkdtemp(dir=folder)
     if way == "agent":

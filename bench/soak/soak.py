@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""soak.py BUILD OUT [FOLDER-OR-FILE...]: every scenario many times; the same verdict each time, or it says which not.
+"""soak.py BUILD OUT [FOLDER-OR-FILE...]: runs every scenario many times, and reports other verdicts.
 
-  --times N     runs of each (20)
-  --keep DIR    where runs with another outcome stay (/tmp/rankfault-soak)
+  --times N     runs of each scenario (20)
+  --keep DIR    the folder for runs with another outcome (/tmp/rankfault-soak)
 
-The scenarios of NCCL over the double of CUDA when none are named. One at a time: their ranks spin while they connect. A
-verdict must not differ; how the ranks ended, and whom the diagnosis named, may where the library races, and is counted.
+Without a name, it runs the scenarios of NCCL over the double of CUDA. It runs one at a time, because their
+ranks spin while they connect. The verdict must not differ. The ends of the ranks and the named ranks may
+differ where the library has a race; the page counts them.
 """
 import argparse
 import collections
@@ -43,7 +44,7 @@ def scenarios(paths):
 
 
 def became_of(build, run):
-    """Whom the diagnosis named and how the ranks ended, in the words of the outcome table; times left out."""
+    """Returns the named ranks and the ends of the ranks, in the words of the outcome table without times."""
     tool = subprocess.run([f"{build}/bin/rankfault", "report", "--format", "outcomes", run], capture_output=True, text=True,
                           check=False)
     rows = [line.strip("| ").split(" | ") for line in tool.stdout.splitlines() if line.startswith("| ")]
@@ -61,11 +62,12 @@ class Soak:
         self.options, self.folder, self.bad, self.rows = options, folder, [], []
 
     def run(self, path):
-        """One run: (0 as it must be, 77 skipped, else not), seconds, whom it named, how it ended."""
-        place = tempfile.mkdtemp(dir=self.folder)  # the reference run's directory lies beside the run's
+        """Runs a scenario once. Returns the status (0: as expected, 77: skipped), the seconds, the named
+        ranks and how the ranks ended."""
+        place = tempfile.mkdtemp(dir=self.folder)  # the directory of the reference run lies next to the run's
         run = f"{place}/run"
         begin = time.monotonic()
-        # with a filter the outcome counts, so that a run which must be void is right
+        # with a filter, the exit status follows the outcome, so that a run that must be void is right
         tool = subprocess.run([f"{self.options.build}/bin/rankfault", "run", path, "-k", os.path.basename(path)[:-5], "--run-dir", run,
                                "--keep", "all"],
                               capture_output=True, text=True, check=False)

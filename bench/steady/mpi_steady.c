@@ -1,5 +1,5 @@
-/* mpi_steady.c: a job that makes calls at a steady rate and sleeps in between, as training jobs do.
- * Usage: mpi_steady RATE SECONDS: RATE calls a second over all ranks. The ranks wake every 10 ms. */
+/* mpi_steady.c: makes calls at a steady rate and sleeps in between, like a training job.
+ * Usage: mpi_steady RATE SECONDS: RATE calls per second over all ranks. The ranks wake every 10 ms. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <time.h>
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   struct timespec wake;
   clock_gettime(CLOCK_MONOTONIC, &wake);
   for (long tick = 0; tick < seconds * 100; ++tick) {
-    /* One call of all ranks, so that they stay together; the others are of each rank alone. */
+    /* One call of all ranks keeps them together. Each rank makes the other calls alone. */
     MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     for (long i = 1; i < each; ++i) MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
     wake.tv_nsec += 10000000;

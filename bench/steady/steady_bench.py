@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""steady_bench.py BUILD PAGE [--seconds S]: what the tool costs beside a job that makes 10,000 calls a second.
+"""steady_bench.py BUILD PAGE [--seconds S]: measures what the tool costs a job of 10,000 calls per second.
 
-An MPI job of 2 and of 8 ranks makes 10,000 calls a second over all ranks for S seconds (30) and sleeps in between. The
-page has the CPU time, the memory and the disk of `rankfault watch` and of its guardian. Targets: 2 % of one core for the
-tool, 64 MB at 8 ranks.
+An MPI job of 2 and of 8 ranks makes 10,000 calls per second over all ranks for S seconds (30) and sleeps in
+between. The page has the CPU time, the memory and the disk of `rankfault watch` and of its guardian. Targets:
+2 percent of one core for the tool, 64 MB at 8 ranks.
 """
 import argparse
 import datetime

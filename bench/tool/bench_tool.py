@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""bench_tool.py BUILD [PAGE]: what the whole tool costs, on real jobs; ratios and medians, never a test.
+"""bench_tool.py BUILD [PAGE]: measures what the whole tool costs, on real jobs, in ratios and medians.
 
-One line a row: what, measured (median, 99th percentile, number of runs), target. Nothing is asserted.
-PAGE: where the rows, and how long the findings took, are written as Markdown.
+It prints one line per row: the measure, the values (median, 99th percentile, number of runs) and the target.
+It asserts nothing and is never a test. PAGE: the file of the rows and of the times to the findings, in
+Markdown.
 """
 import collections
 import json
@@ -91,10 +92,10 @@ def run_tool(folder, text, name="run"):
 
 
 def death_to_finding(folder, launcher, ranks, command, runs):
-    """Milliseconds to the proven finding in the journal: from SIGKILL, and from when its death was seen.
+    """Returns the ms to the proven finding in the journal: from SIGKILL, and from when the death was seen.
 
-    A killed rank is gone only once it had its turn on a processor and its memory is given back: what lies
-    between the two beginnings is the kernel's and the machine's, and most of the time at 64 ranks.
+    A killed rank ends only after it got a processor and returned its memory. The kernel and the machine take
+    the time between the two starts, which is most of the time at 64 ranks.
     """
     sent, seen = [], []
     text = SCENARIO.format(launcher=launcher, ranks=ranks, command=command, faults=KILL.format(rank=ranks - 1),
@@ -142,7 +143,7 @@ def microseconds_of_a_small_all_reduce(folder):
 
 
 def trainer(folder, agent, steps, counter=()):
-    """Runs a trainer of two ranks, each under the counter's words; seconds it took."""
+    """Runs a trainer of two ranks, each under the command `counter`. Returns the seconds it took."""
     words = list(counter)
     if agent:
         run = tempfile.mkdtemp(dir=folder)
@@ -158,7 +159,7 @@ def trainer(folder, agent, steps, counter=()):
 
 
 def instructions_by_object(folder):
-    """What each loaded object of two ranks ran, with the agent, as callgrind counts it."""
+    """Returns the instructions of each loaded object of two ranks with the agent, counted by callgrind."""
     trainer(folder, True, 2000, ["valgrind", "--trace-children=yes", "--tool=callgrind",
                                  f"--callgrind-out-file={folder}/objects.{{rank}}", f"--log-file={folder}/log.{{rank}}"])
     cost = collections.Counter()
@@ -170,7 +171,7 @@ def instructions_by_object(folder):
                     name.setdefault(m[2], m[3])
                     inside = inside if m[1] else name[m[2]]
                 elif line.startswith("calls="):
-                    is_callee = True  # the next line is what the callee cost, counted there
+                    is_callee = True  # the next line has the cost of the callee, which is counted there
                 elif line[0] in "+-*0123456789":
                     cost[inside] += 0 if is_callee else int(line.split()[1])
                     is_callee = False
@@ -178,7 +179,7 @@ def instructions_by_object(folder):
 
 
 def ratio_by_objects(folder):
-    """All instructions over those outside of the agent and its decoder: no noise of waiting loops in it."""
+    """Returns all instructions over those outside of the agent and its decoder: without noise of waiting."""
     cost = instructions_by_object(folder)
     ours = sum(count for name, count in cost.items() if name.startswith(BUILD + "/lib/"))
     return sum(cost.values()) / (sum(cost.values()) - ours)
@@ -208,7 +209,7 @@ def user_seconds(folder, agent):
 
 
 def counter_of_this_machine():
-    """What counts a trainer's user cost here: (name, function that gives a ratio, times to measure)."""
+    """Returns how to count a trainer's user cost here: (name, function that returns a ratio, repeats)."""
     if perf_counts():
         return "instructions (perf)", perf_ratio, 20
     if shutil.which("valgrind"):
@@ -223,7 +224,7 @@ def perf_counts():
 
 
 def interval(ratios):
-    """Median, and the interval that holds it with 95 % (order statistics)."""
+    """Returns the median and its 95 % confidence interval (order statistics)."""
     ranked, n = sorted(ratios), len(ratios)
     k = max(0, int(n / 2 - 0.98 * n ** 0.5))
     return f"{statistics.median(ranked):.4f} [{ranked[k]:.4f}, {ranked[n - 1 - k]:.4f}], n={n}"
@@ -238,7 +239,7 @@ def main():
         try:
             latencies(folder)
             costs(folder)
-        finally:  # also of a run that was interrupted: what was measured is measured
+        finally:  # also writes the measurements of an interrupted run
             if PAGE and ROWS:
                 write_page(machine)
 

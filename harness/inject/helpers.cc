@@ -39,7 +39,7 @@ HelperEnd end_of_helper(int pid, uint64_t start, int signal) {
   if (!stat || stat->start != start || stat->state == 'X')
     return signal == SIGKILL ? HelperEnd::kBySignal : HelperEnd::kUnseen;
   if (stat->state != 'Z') return HelperEnd::kLives;
-  if (stat->exit_code == 0) return HelperEnd::kUnseen;  // also what is shown to those who may not know
+  if (stat->exit_code == 0) return HelperEnd::kUnseen;  // /proc also shows 0 to a reader without permission
   const bool by_it = WIFSIGNALED(stat->exit_code) && WTERMSIG(stat->exit_code) == signal;
   return by_it ? HelperEnd::kBySignal : HelperEnd::kOtherwise;
 }

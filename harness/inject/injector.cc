@@ -74,7 +74,8 @@ Json Injector::base(const Action& action, const ProcessId& process, int rank) co
           {"attempt", attempt_of(process)}};
 }
 
-// An elastic launcher restarts the job within one attempt of ours: the process says which one it is of.
+// An elastic launcher restarts the ranks within one attempt of the harness. The process then reports its
+// attempt itself.
 int Injector::attempt_of(const ProcessId& process) const {
   const auto told = attempts_.find(process);
   return told != attempts_.end() ? told->second : attempt_;
@@ -99,7 +100,8 @@ void Injector::serve() {
   }
 }
 
-// Once per run, whatever the attempt, unless the fault asks for each attempt anew.
+// Grants the firing if the action has fired fewer than `times` times: in this attempt if it has
+// `each_attempt`, else in the whole run.
 bool Injector::grant(const Action& action, int attempt) {
   rf_armed& armed = page_->armed[action.id];
   uint64_t& in_attempt = granted_in_[{action.id, attempt}];
@@ -136,7 +138,7 @@ void Injector::asked(uint32_t index, rf_gate_slot& slot) {
     let_go(slot, parked);
 }
 
-// Why the agent may not act, or null.
+// Returns why the agent may not act, or null.
 const char* Injector::refusal(const Action& action, const ProcessId& process) {
   const auto stat = proc_stat(process.pid);
   if (!stat || stat->start != process.start || !descendants_of(guardian_pid_).count(process.pid))
@@ -163,7 +165,7 @@ void Injector::act_while_parked(rf_gate_slot& slot, Parked& parked) {
                 {"seq", slot.seq},
                 {"parked_ns", now_ns() - slot.asked_ns}});
   if (acted) after_done(action, parked.process, parked.rank);
-  // A killed thread is never released: it is to die where it stands.
+  // A thread whose process this action kills is not released: it must die at the gate.
   const bool ends_it = action.outside == OutsideVerb::kKillNode ||
                        (action.outside == OutsideVerb::kSignal && action.signal == SIGKILL);
   if (!acted || !ends_it) answer(slot, parked, RF_ANSWER_RELEASE, "");
@@ -228,7 +230,7 @@ void Injector::journal_done(const Action& action, const ProcessId& process, int 
     __atomic_fetch_add(&page_->armed[action.id].done, 1u, __ATOMIC_ACQ_REL);
 }
 
-// What follows from an act: the effect to be seen, and the acts that wait for it.
+// Starts the watch for the effect of an action, and the delays of the actions that follow it.
 void Injector::after_done(const Action& action, const ProcessId& process, int rank) {
   const TimeNs now = now_ns();
   const bool stops =
@@ -280,7 +282,8 @@ void Injector::tick_watched(TimeNs now) {
   });
 }
 
-// Whether the look at a signalled helper is over: how it ended, or that it did not.
+// Journals how a signalled helper or launcher ended, or that it still lives when the watch ends. Returns
+// whether the watch is over.
 bool Injector::helper_seen(const Watched& w, TimeNs now) {
   const HelperEnd end = end_of_helper(w.helper.pid, w.helper.start, w.action->signal);
   if (end == HelperEnd::kLives && now <= w.until) return false;
@@ -296,7 +299,8 @@ bool Injector::helper_seen(const Watched& w, TimeNs now) {
   return true;
 }
 
-// Actions that need no question leave only a counter: the first and each later sight is a line.
+// An action that does not wait for an answer leaves only a counter. Each tick that finds the counter changed
+// journals one line.
 void Injector::tick_granted() {
   for (const Action& action : plan_.actions) {
     if (action.ask || action.verb == RF_VERB_NONE) continue;
@@ -323,7 +327,7 @@ TimeNs Injector::next_due() const {
 }
 
 void Injector::process_ended(const ProcessId& process, TimeNs when) {
-  serve();  // what it said before it died, and nobody has read yet
+  serve();  // reads what the process wrote into its slots before it died
   std::erase_if(loads_, [&](const Load& load) {
     if (load.process.pid != process.pid || load.process.start != process.start) return false;
     journal_load(load);

@@ -1,4 +1,5 @@
-// job_files: see job_files.h. Proof of ownership is a (device, inode) seen in /proc of a descendant.
+// job_files: see job_files.h. A file belongs to the job if /proc shows its (device, inode) in a descendant of
+// the guardian and in no other process.
 #include "harness/inject/job_files.h"
 
 #include <dirent.h>
@@ -29,8 +30,9 @@ void each_entry(const std::string& folder, const std::function<void(const std::s
   ::closedir(dir);
 }
 
-// Every (device, inode) that the process has mapped or open. Maps are asked by map_files, whose
-// stat is the file's own: device numbers in the text of maps differ on overlay file systems.
+// Adds every (device, inode) that the process has mapped or open. Mappings are read from map_files, where
+// stat gives the file's own device: on overlay file systems, the text of /proc/PID/maps has other device
+// numbers.
 void add_held(int pid, std::set<FileKey>& held) {
   for (const char* folder : {"map_files", "fd"}) {
     const std::string base = fmt::format("/proc/{}/{}", pid, folder);
@@ -51,7 +53,8 @@ int64_t realtime_minus_monotonic_ns() {
 
 }  // namespace
 
-// File systems stamp with the coarse clock: one tick of the slowest kernel (10 ms) is allowed.
+// File systems stamp files with the coarse clock, so a stamp may be early by one tick of the slowest kernel
+// (10 ms).
 bool made_since(const struct statx& st, TimeNs run_begin) {
   const int64_t begin_realtime = static_cast<int64_t>(run_begin) + realtime_minus_monotonic_ns() - 10'000'000;
   const statx_timestamp& born = (st.stx_mask & STATX_BTIME) ? st.stx_btime : st.stx_ctime;

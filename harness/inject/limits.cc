@@ -40,15 +40,16 @@ Result<std::set<uint64_t>> open_descriptors(int pid) {
   return numbers;
 }
 
-// The kernel limits the number of a descriptor, not their count: below it exactly `spare` are free.
+// RLIMIT_NOFILE limits the number of a descriptor, not the count of open descriptors. Exactly `spare` numbers
+// are free below the returned limit.
 SetLimit limit_of_descriptors(const std::set<uint64_t>& open, uint64_t spare) {
   SetLimit made{open.size(), spare, 0};
-  for (const uint64_t number : open)  // ascending: each below the limit takes one of those that were free
+  for (const uint64_t number : open)  // ascending: each one below the limit takes a number counted as free
     if (number <= made.limit) ++made.limit;
   return made;
 }
 
-// What RLIMIT_DATA is held against.
+// Returns the size that the kernel compares with RLIMIT_DATA.
 Result<uint64_t> private_writable_bytes(int pid) {
   std::ifstream in(fmt::format("/proc/{}/status", pid));
   for (std::string word; in >> word;) {
@@ -81,7 +82,7 @@ Result<SetLimit> limit_to_use(int pid, int resource, uint64_t spare) {
   return made;
 }
 
-// Only while it is still ours: the program may have set its own meanwhile.
+// Refuses if the limit is not the injected one any more: the program may have set its own meanwhile.
 Status restore_limit(int pid, int resource, const SetLimit& made) {
   const Result<rlimit> now = limit_of(pid, resource);
   if (!now) return now.error();

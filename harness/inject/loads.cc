@@ -1,4 +1,4 @@
-// loads: busy processes on a victim's cores, and how long it waited for a core beside them.
+// loads: starts and ends busy processes on the cores of a victim, and journals its wait for a core.
 #include <fmt/format.h>
 #include <sched.h>
 
@@ -18,7 +18,7 @@ int cores_of(int pid) {
   return ::sched_getaffinity(pid, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 0;
 }
 
-// 0 means all of them.
+// Tags start at 1: tag 0 means all loads.
 uint32_t tag_of(int64_t action) { return static_cast<uint32_t>(action) + 1; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// node: see node.h. And the two acts on it.
+// node: see node.h. Also kills a launcher, alone or with all that it started.
 #include "harness/inject/node.h"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ std::vector<ProcStat> started_by(const ProcStat& launcher) {
   return alive;
 }
 
-// The launcher first: it must not see its ranks die, and tell of it.
+// Kills the launcher first, so that it cannot see its ranks die and report it.
 Result<std::string> Injector::kill_launcher(const Action& action, const ProcessId& process, int rank) {
   const std::optional<ProcStat> launcher = launcher_of(process.pid, guardian_pid_);
   if (!launcher) return refused(fmt::format("no launcher program started pid {}", process.pid));

@@ -1,4 +1,5 @@
-// outside: what the harness itself does to the world while a victim is parked: signals and files.
+// outside: the actions that the harness performs itself, most of them while the victim waits at the gate:
+// signals, limits and changes of files.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -68,7 +69,7 @@ Result<std::string> Injector::act(const Action& action, const ProcessId& process
     case OutsideVerb::kUnload:
       return unload(action);
     case OutsideVerb::kWatch:
-    case OutsideVerb::kStart:  // the launcher acted long before, or the guardian
+    case OutsideVerb::kStart:  // the launcher or the guardian acted long before
     case OutsideVerb::kMount:
     case OutsideVerb::kNone:
       break;
@@ -76,7 +77,7 @@ Result<std::string> Injector::act(const Action& action, const ProcessId& process
   return refused("nothing to do outside");
 }
 
-// By pidfd, after the start time was compared: a reused pid is never signalled.
+// Signals through a pidfd, and compares the start time after the pidfd is open: never signals a reused pid.
 Result<std::string> Injector::send_signal(const Action& action, const ProcessId& process, int signal) {
   UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
   if (!pidfd.valid()) return errno_error(fmt::format("pidfd_open {}", process.pid));
@@ -92,7 +93,8 @@ Result<std::string> Injector::send_signal(const Action& action, const ProcessId&
   return fmt::format("SIG{} sent to pid {}", ::sigabbrev_np(signal), process.pid);
 }
 
-// It descends from the victim now, and it is told by its pidfd and start time: nothing else is signalled.
+// The helper descends from the victim now, and send_signal identifies it by pidfd and start time: no other
+// process is signalled.
 Result<std::string> Injector::signal_helper(const Action& action, const ProcessId& process, int rank) {
   const std::vector<ProcStat> helpers = helpers_of(process.pid, action.path);
   if (helpers.size() < static_cast<size_t>(action.size))
@@ -102,7 +104,7 @@ Result<std::string> Injector::signal_helper(const Action& action, const ProcessI
   helper.pid = stat.pid;
   helper.start = stat.start;
   Result<std::string> sent = send_signal(action, helper, action.signal);
-  // Nobody outlives SIGKILL; of what may be handled the look ends some time.
+  // No process outlives SIGKILL. A helper may handle another signal, so that watch ends after 2 s.
   const TimeNs until = action.signal == SIGKILL ? UINT64_MAX : now_ns() + 2'000'000'000;
   if (sent) watched_.push_back({&action, process, rank, 'Z', until, helper});
   return sent;
@@ -117,7 +119,7 @@ Status Injector::is_ours(const ProcessId& process) const {
   return Done{};
 }
 
-// The limit is the process's own and goes with it: nothing has to be undone when the run ends.
+// The limit belongs to the process and ends with it: the end of the run has nothing to undo.
 Result<std::string> Injector::limit(const Action& action, const ProcessId& process, int rank) {
   if (const Status ours = is_ours(process); !ours) return ours.error();
   if (limits_.count({process, action.mode}))
@@ -153,7 +155,7 @@ Result<std::string> Injector::unlimit(const Action& action, const ProcessId& pro
 }
 
 Result<std::string> Injector::harm_files(const Action& action, rf_gate_slot* slot) {
-  // A victim parked at the attach names the very file; without it the pattern does.
+  // A victim that waits at an attach or an open names the file. Otherwise the pattern names the files.
   std::string pattern = action.path;
   if (slot && slot->path[0] && (slot->op == RF_OP_SHM_ATTACH || slot->op == RF_OP_FILE_OPEN))
     pattern.assign(slot->path, ::strnlen(slot->path, sizeof slot->path));
@@ -184,7 +186,8 @@ Result<std::string> Injector::harm_files(const Action& action, rf_gate_slot* slo
   return names;
 }
 
-// The parked call says the name; a pattern is none. Of the size -1: in place of the job's own of that name.
+// Takes the name from the call at the gate: a pattern is not a name. With size -1, the segment replaces the
+// job's own segment of that name.
 Result<std::string> Injector::leave_stale(const Action& action, rf_gate_slot* slot) {
   if (!slot || !slot->path[0]) return refused("the call at the gate names no segment");
   const std::string path(slot->path, ::strnlen(slot->path, sizeof slot->path));
@@ -205,7 +208,7 @@ Result<std::string> Injector::leave_stale(const Action& action, rf_gate_slot* sl
   return path;
 }
 
-// What is in the job's TMPDIR goes with it at the end: nothing has to be undone.
+// The files in the job's TMPDIR are removed with it at the end: there is nothing to undo.
 Result<std::string> Injector::harm_run_files(const Action& action) {
   std::string names;
   const bool own = std::any_of(plan_.actions.begin(), plan_.actions.end(),

@@ -1,4 +1,5 @@
-// run_delay: see run_delay.h. From /proc/PID/task/TID/schedstat: time on a core, time waited for one, turns.
+// run_delay: see run_delay.h. Reads /proc/PID/task/TID/schedstat: time on a core, time of waiting for one,
+// and time slices.
 #include "harness/inject/run_delay.h"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ RunDelay::RunDelay(int pid) : pid_(pid) {
   known_ = !threads_.empty();
 }
 
-// A thread that is new began with nothing.
+// For a new thread, `first` is 0.
 void RunDelay::look() {
   for (const auto& [thread, waited] : now()) threads_[thread].last = waited;
 }

@@ -1,4 +1,4 @@
-// run_files: see run_files.h. openat2 keeps every step below the TMPDIR.
+// run_files: see run_files.h. openat2 keeps every step of a path below the TMPDIR.
 #include "harness/inject/run_files.h"
 
 #include <fcntl.h>
@@ -60,7 +60,7 @@ std::vector<RunFile> run_files(const std::string& tmp, const std::string& patter
     file.folder =
         open_below(root.get(), folder, O_RDONLY | O_DIRECTORY, seen_from.empty() ? RESOLVE_NO_XDEV : 0);
     if (!file.folder.valid()) continue;
-    // O_NONBLOCK: a pipe of that name must not hold us.
+    // O_NONBLOCK: a pipe of that name must not block the harness.
     file.file = open_below(file.folder.get(), path.filename(), O_RDWR | O_NONBLOCK);
     if (file.file.valid() && is_the_jobs(file.file.get(), run_begin)) files.push_back(std::move(file));
   }
@@ -87,7 +87,7 @@ Status flip_bit(RunFile& file, int64_t offset, int bit) {
   return Done{};
 }
 
-// Only while the name is still that of the file that was looked at.
+// Refuses if the name does not name the opened file any more.
 Status unlink_file(RunFile& file) {
   const std::string name = fs::path(file.path).filename();
   struct stat seen {

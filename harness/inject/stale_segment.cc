@@ -1,4 +1,5 @@
-// stale_segment: see stale_segment.h. An unnamed file first, so that its inode is known before its name is.
+// stale_segment: see stale_segment.h. Makes an unnamed file first, so that the undo list has its inode before
+// the file has a name.
 #include "harness/inject/stale_segment.h"
 
 #include <errno.h>

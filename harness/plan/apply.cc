@@ -21,7 +21,7 @@ void append(std::vector<std::string>& command, const std::vector<std::string>& a
   command.insert(command.end(), args.begin(), args.end());
 }
 
-// As the changes left it: a tooth may change what a variant is.
+// Returns the variant as the changes left it: a mutation check (tooth) may change a variant.
 const Variant* variant_in(const Scenario& scenario, const Variant* wanted) {
   if (!wanted) return nullptr;
   for (const Variant& variant : scenario.variants)
@@ -44,9 +44,9 @@ Result<Scenario> read_changed(const Value& tree, const Scenario& written) {
   return std::move(parsed.scenario);
 }
 
-// All changes by path. Those of a variant come before those of the command line and of a tooth, which may
-// also have changed the variant itself: so these are made before it is looked at, and once more after its
-// own.
+// Makes all changes by path. The changes of a variant come before those of the command line and of a tooth.
+// But these may change the variant itself, so they are made before the variant is read, and again after its
+// own changes.
 Result<Scenario> changed_by_path(const Scenario& written, const PlanOptions& options) {
   Value tree = to_tree(written);
   if (Status ok = change(tree, options); !ok) return ok.error();

@@ -1,4 +1,4 @@
-// plan_json: plan.json, both ways. The scenario stands in it as the tree it is read from.
+// plan_json: writes and reads plan.json, which holds the scenario as the tree that it is read from.
 #include <fmt/format.h>
 
 #include "harness/plan/plan_words.h"

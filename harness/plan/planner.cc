@@ -1,4 +1,4 @@
-// planner: Scenario -> Plan. Pure: the same scenario and options give the same plan, byte for byte.
+// planner: makes the Plan of a Scenario. The same scenario and options give the same plan, byte for byte.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::string digest_of(const Scenario& scenario, const PlanOptions& options, uint
   return fmt::format("{:016x}", rf_hash_bytes(0, text.data(), text.size()));
 }
 
-// A seed nobody gave comes from the scenario itself, so that a plan is a function of its input.
+// Without a given seed, the scenario's name gives it, so that a plan depends on nothing but its input.
 uint64_t seed_of(const Scenario& scenario, const PlanOptions& options) {
   if (options.seed) return *options.seed;
   if (scenario.seed) return *scenario.seed;
@@ -48,7 +48,8 @@ bool is_done_by_a_victim(const Action& action) {
   return !is_timed(action.outside) && action.outside != OutsideVerb::kWatch && !is_at_start(action.outside);
 }
 
-// after_fault waits for the action on the same rank where there is one, else for the fault's first.
+// `after_fault` waits for the fault's action on the same rank, or for the fault's first action if that rank
+// has none.
 Status link_after_faults(Plan& plan) {
   for (Action& action : plan.actions) {
     if (action.after >= 0 || action.at.after_fault.empty()) continue;
@@ -65,15 +66,15 @@ Status link_after_faults(Plan& plan) {
   return Done{};
 }
 
-// Calls on files are on record only where the file-call object is.
+// Calls on files are recorded only in processes that preload the file-call object.
 bool counts_file_calls(const ExpectationSpec& spec) {
   const Value* op = spec.params.find("op");
   const std::optional<rf_op> named = op ? op_from_word(op->text) : std::nullopt;
   return named && is_file_op(*named);
 }
 
-// Over the double NCCL's segments always lie in /dev/shm. One that is made, closed and abandoned between two
-// looks of the guardian is known from the records alone.
+// Over the double of CUDA, NCCL's segments always lie in /dev/shm. Only the records show a segment that is
+// made, closed and abandoned between two looks of the guardian.
 void add_preloads(Plan& plan) {
   const auto& expect = plan.scenario.expect;
   const bool counted = std::any_of(expect.begin(), expect.end(), counts_file_calls);

@@ -16,14 +16,15 @@ constexpr off_t kReserved = 256 * 1024;
 Result<Journal> Journal::create(const std::string& path) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
   if (fd < 0) return errno_error("create " + path);
-  // A disk that fills while the job runs shall not cost the run its last lines. Not every file system can.
+  // Reserves room, so that a disk that fills while the job runs does not cost the run its last lines. Not
+  // every file system can do it.
   (void)::fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, kReserved);
   return Journal(UniqueFd(fd));
 }
 
 namespace {
 
-// 0, or the errno of the refusal. A line of which a part was written is taken back.
+// Returns 0, or the errno of the failed write. Removes a line that was written in part.
 int append(int fd, const std::string& text) {
   const off_t end = ::lseek(fd, 0, SEEK_END);
   for (size_t written = 0; written < text.size();) {
@@ -44,7 +45,7 @@ bool has(const Json& line, const char* key, T is_right) {
   return it != line.end() && is_right(*it);
 }
 
-// Numbers grow from line to line; a line that was lost leaves a gap.
+// The numbers grow from line to line. A lost line leaves a gap.
 bool is_journal_line(const Json& line, uint64_t before) {
   return has(line, "n",
              [&](const Json& n) { return n.is_number_unsigned() && n.get<uint64_t>() > before; }) &&
@@ -65,7 +66,7 @@ uint64_t Journal::write(const std::string& ev, Json fields) {
 
 void Journal::give_back_room() {
   const off_t end = ::lseek(fd_.get(), 0, SEEK_END);
-  if (end >= 0 && ::ftruncate(fd_.get(), end) != 0) return;  // it stays as it is
+  if (end >= 0 && ::ftruncate(fd_.get(), end) != 0) return;  // then the file keeps the room
 }
 
 Result<std::vector<Json>> read_journal(const std::string& path) {
@@ -75,7 +76,7 @@ Result<std::vector<Json>> read_journal(const std::string& path) {
   std::string text;
   for (uint64_t number = 0; std::getline(in, text);) {
     Json line = Json::parse(text, nullptr, false);
-    if (line.is_discarded() && in.peek() == std::char_traits<char>::eof()) break;  // torn by the tool's death
+    if (line.is_discarded() && in.peek() == std::char_traits<char>::eof()) break;  // torn: the tool died
     if (!line.is_object() || !is_journal_line(line, number))
       return Error{ErrorKind::kUnjudged,
                    "rankfault did not write this line: somebody changed the journal",

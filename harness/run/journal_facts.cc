@@ -22,7 +22,7 @@ T number_at(const Json& line, const char* key, T otherwise) {
   return it != line.end() && it->is_number() ? it->get<T>() : otherwise;
 }
 
-bool same_process(const ProcessId& a, const ProcessId& b) {  // the gate does not know its host
+bool same_process(const ProcessId& a, const ProcessId& b) {  // a gate slot has no host
   return a.pid == b.pid && a.start == b.start && a.image == b.image;
 }
 
@@ -112,7 +112,7 @@ class Folder {
     return id;
   }
 
-  // The newest firing of this action by this process (or by any, when the line names none).
+  // Returns the newest firing of this action by this process, or by any process if the line names none.
   GateEvent* open_gate(const Json& line) {
     const uint32_t action = number_at<uint32_t>(line, "action", 0);
     const bool named = line.contains("process");
@@ -122,8 +122,8 @@ class Folder {
     return nullptr;
   }
 
-  // A firing of it that was answered and is not done. The agent's word that it is done may be read only after
-  // it has asked for the next one.
+  // Returns a firing of this action that was answered and is not done. The harness may read the end of one
+  // firing only after the process has asked for the next.
   GateEvent* undone_gate(const Json& line) {
     const uint32_t action = number_at<uint32_t>(line, "action", 0);
     const ProcessId process = process_of(line);
@@ -161,7 +161,7 @@ class Folder {
     GateEvent* known = ev == "fault_asked" ? nullptr : open_gate(line);
     if (ev == "fault_done")
       if (GateEvent* undone = undone_gate(line)) known = undone;
-    if (ev == "fault_intent" && known && known->done != 0) known = nullptr;  // a later act of its own
+    if (ev == "fault_intent" && known && known->done != 0) known = nullptr;  // a new firing
     GateEvent& gate = known ? *known : new_gate(line);
     if (ev != "fault_effect") read_call(line, gate);
     gate.lines.push_back(number_of_line(line));

@@ -24,7 +24,7 @@ Mark mark_of(const ProcessView& process, const rf_record& record) {
 std::vector<Mark> marks_of(const Timeline& timeline) {
   std::vector<Mark> marks;
   for (const ProcessView& process : timeline.processes) {
-    if (process.helper) continue;  // no rank of the job, whatever it claims
+    if (process.helper) continue;  // a helper is not a rank of the job, whatever it announces
     for (const Event& event : process.events().value_or(std::vector<Event>{}))
       if (event.record.phase == RF_PHASE_EVENT && event.record.library == RF_LIB_MARK)
         marks.push_back(mark_of(process, event.record));

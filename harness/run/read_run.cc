@@ -1,4 +1,5 @@
-// read_run: a run directory -> RunFacts. Reads files only, so a copy of the directory gives the same.
+// read_run: reads RunFacts from a run directory. It reads files only, so a copy of the directory gives the
+// same facts.
 #include <filesystem>
 #include <set>
 
@@ -14,14 +15,14 @@ namespace rankfault {
 namespace {
 
 void read_evidence(RunFacts& facts) {
-  std::set<std::string> read;  // a later attempt writes over the file of an earlier one
+  std::set<std::string> read;  // a later attempt overwrites the file of an earlier one
   for (const Json& line : facts.journal) {
     const std::string file = line.value("ev", "") == "evidence" ? line.value("file", "") : "";
     if (file.empty() || file.rfind("evidence/", 0) != 0 || file.find("..") != std::string::npos ||
         !read.insert(file).second)
       continue;
     const Result<Json> json = read_json(facts.run_dir + "/" + file);
-    if (!json) continue;  // a copy need not have it: no verdict hangs on it
+    if (!json) continue;  // a copy may lack it: no verdict depends on it
     if (Result<RankEvidence> evidence = evidence_from_json(*json))
       facts.evidence.push_back(std::move(*evidence));
   }
@@ -40,7 +41,7 @@ Result<RunFacts> read_one(const std::string& run_dir) {
   Result<std::vector<Json>> journal = read_journal(run_dir + "/journal.ndjson");
   if (!journal) return journal.error();
   facts.journal = std::move(*journal);
-  // Who expects nothing asks for nothing that is worth the memory.
+  // Without an expectation or a fault, no check needs the histories in memory.
   const bool judged = !facts.plan.scenario.expect.empty() || !facts.plan.scenario.faults.empty();
   Result<Timeline> timeline = final_timeline(run_dir, judged ? Histories::kInMemory : Histories::kInFiles);
   if (!timeline) return timeline.error();
@@ -51,7 +52,7 @@ Result<RunFacts> read_one(const std::string& run_dir) {
   return facts;
 }
 
-// A copy keeps its reference beside it; elsewhere it is where the journal says.
+// A copied run has its reference in the folder `reference`. Otherwise the journal names the reference.
 std::string reference_dir(const RunFacts& facts) {
   const std::string beside = facts.run_dir + "/reference";
   std::error_code none;

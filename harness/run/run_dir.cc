@@ -24,10 +24,10 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kTmpStem = "rf.";
 constexpr size_t kTmpLetters = 6;
-// The path of a socket has room for 107 characters, and libraries put some 40 after TMPDIR.
+// The path of a socket has room for 107 characters, and libraries append about 40 to TMPDIR.
 constexpr size_t kLongestTmpdir = 56;
 
-// $TMPDIR where it is a folder to write in, without a / at its end; "" where it is not.
+// Returns $TMPDIR without a trailing /, or "" if it is not a writable folder.
 std::string users_tmpdir() {
   const char* given = std::getenv("TMPDIR");
   std::string path = given ? given : "";
@@ -38,7 +38,7 @@ std::string users_tmpdir() {
   return usable ? path : "";
 }
 
-// Letters, digits, '-', '_' and '.': a scenario's name becomes part of a path.
+// Keeps letters, digits, '-' and '_': a scenario's name becomes part of a path.
 std::string as_file_name(const std::string& name) {
   std::string result;
   for (const char c : name)
@@ -112,7 +112,7 @@ Status replace_json(const std::string& path, const Json& json, mode_t mode) {
     const ssize_t n = ::write(fd.get(), text.data() + at, text.size() - at);
     if (n < 0 && errno != EINTR) {
       const Error error = errno_error("write " + temp);
-      ::unlink(temp.c_str());  // the room is needed
+      ::unlink(temp.c_str());  // frees the room on a full disk
       return error;
     }
     if (n > 0) at += static_cast<size_t>(n);
@@ -172,11 +172,12 @@ Status RunDir::fill() {
   return make_tmp();
 }
 
-// The name is on disk before the directory; the line that removes it and then its inode right after.
-// Killed in between, an empty directory is left, and `clean` knows its name.
+// Writes the name to disk, then makes the directory, then writes the line that removes it, and its inode. If
+// the tool is killed in between, an empty directory is left, and `clean` knows its name.
 Status RunDir::make_tmp() {
   const std::string users = users_tmpdir();
-  // Where it does not fit, the job keeps the user's. A preload may lie in the folder, and its path ends at these.
+  // If the user's TMPDIR does not fit, the job keeps it unchanged. A preloaded file may lie in the folder,
+  // and these characters would end its path.
   const bool fits = users.size() <= kLongestTmpdir && users.find_first_of(" :;\t") == std::string::npos;
   const std::string folder = users.empty() || !fits || kind_ == RunKind::kWatch ? "/tmp" : users;
   for (int tries = 0; tries < 100; ++tries) {
@@ -204,7 +205,7 @@ Status RunDir::write_secret_json(const std::string& name, const Json& json) cons
   return replace_json(file(name), json, 0600);
 }
 
-// Paths that `clean` needs as they are.
+// Does not mask: `clean` needs the exact paths.
 Status RunDir::write_state() const { return replace_json(file("state.json"), state_, 0644); }
 
 Status RunDir::complete() {
@@ -227,7 +228,7 @@ std::string RunDir::discard() {
 RunState run_state(const std::string& run_dir) {
   const Result<Json> state = read_json(run_dir + "/state.json");
   if (state.ok() && state->is_object() && state->value("state", "") == "complete") return RunState::kComplete;
-  // Shared: two who ask at once do not take each other for the tool.
+  // A shared lock: two readers at the same time do not take each other for the tool.
   UniqueFd lock(::open((run_dir + "/lock").c_str(), O_RDONLY | O_CLOEXEC));
   return lock.valid() && ::flock(lock.get(), LOCK_SH | LOCK_NB) != 0 ? RunState::kLive : RunState::kDead;
 }

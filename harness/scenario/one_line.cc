@@ -22,7 +22,7 @@ bool belongs_to_trigger(const std::string& key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-// Splits at commas that stand in no bracket and no quotes.
+// Splits at the commas outside of brackets and quotes.
 std::vector<std::pair<size_t, std::string>> split_pairs(const std::string& text, size_t begin) {
   std::vector<std::pair<size_t, std::string>> out;
   int depth = 0;
@@ -56,7 +56,7 @@ void move_right(Value& value, int columns) {
     for (auto& [key, entry] : *entries) move_right(entry, columns);
 }
 
-// Brackets and quotes are YAML; any other value stands as it is, `*.tmp` too.
+// A value that begins with a bracket or a quote is YAML. Any other value is taken literally, also `*.tmp`.
 Result<Value> value_at(const std::string& option, const std::string& text, size_t offset) {
   if (text.empty() || std::string("[{'\"").find(text[0]) == std::string::npos)
     return plain_scalar(text, {option, 1, static_cast<int>(offset) + 1});
@@ -70,7 +70,7 @@ Result<Value> value_at(const std::string& option, const std::string& text, size_
   return value;
 }
 
-// A kind's own parameter goes before a trigger's key of the same name ("path" of shm_unlink).
+// A parameter of the kind has precedence over a trigger's key of the same name ("path" of shm_unlink).
 bool is_own(const std::string& kind_name, const std::string& key) {
   const FaultKind* kind = Catalog<FaultKind>::instance().find(kind_name);
   return kind && std::any_of(kind->params.begin(), kind->params.end(),
@@ -156,7 +156,7 @@ ParsedScenario parse_command_line(int ranks, const std::string& launcher,
   }
   std::vector<FaultSpec> specs;
   if (!fault_values.empty()) {
-    Problems problems;  // told below, with those of the whole tree
+    Problems problems;  // reported below, with those of the whole tree
     set_entry(root, "faults", list_value(std::move(fault_values)));
     read_faults(*root.find("faults"), specs, problems);
   }

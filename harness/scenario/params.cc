@@ -131,7 +131,7 @@ std::vector<Error> all_mistakes(const Value& params, const std::vector<ParamSpec
   std::vector<std::string> known = also_known;
   for (const ParamSpec& spec : specs) known.emplace_back(spec.name);
   for (const auto& [name, value] : *params.map()) {
-    const std::string& key = name;  // a lambda of clang 14 takes no part of a binding
+    const std::string& key = name;  // clang 14 cannot capture a structured binding in a lambda
     const auto spec =
         std::find_if(specs.begin(), specs.end(), [&](const ParamSpec& s) { return key == s.name; });
     if (spec == specs.end())

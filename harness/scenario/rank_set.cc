@@ -1,4 +1,4 @@
-// rank_set: ranks and signals as scenarios write them.
+// rank_set: reads ranks and signals as scenarios write them.
 #include <fmt/format.h>
 #include <signal.h>
 #include <string.h>
@@ -21,7 +21,7 @@ bool read_number(const std::string& text, int& out) {
   return status == std::errc() && end == text.data() + text.size() && out >= 0 && out < kMostRanks;
 }
 
-// One rank, or a range "8-15", both ends in it.
+// Reads one rank, or a range "8-15" that includes both ends.
 Status add_ranks(const Value& item, std::vector<int>& out) {
   int first = 0, last = 0;
   const size_t dash = item.text.find('-');

@@ -1,4 +1,4 @@
-// read_expect: what must be true. Each item is one oracle with its parameters: `- ended: {...}`.
+// read_expect: reads the expectations. Each item is one oracle with its parameters: `- ended: {...}`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace rankfault {
 namespace {
 
-// `id` belongs to the expectation, all else to the oracle.
+// `id` belongs to the expectation, and each other key to the oracle.
 void split_id(ExpectationSpec& out, Problems& problems) {
   auto* entries = std::get_if<Value::Map>(&out.params.data);
   if (!entries) return;

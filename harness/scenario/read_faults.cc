@@ -1,4 +1,4 @@
-// read_faults: what goes wrong. Keys that are not common to all faults stay for the kind to read.
+// read_faults: reads the faults. It leaves the keys that are not common to all faults to the kind.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// read_teeth: bug, teeth and must_be: what is switched in the program, and which verdict is right.
+// read_teeth: reads bug, teeth and must_be: what to switch in the program, and the verdict that is right.
 #include <fmt/format.h>
 
 #include "harness/base/suggest.h"

@@ -1,4 +1,4 @@
-// read_trigger: when a fault fires. Logical time only; every key given must match.
+// read_trigger: reads when a fault fires. A trigger has logical time only, and all its keys must match.
 #include <fmt/format.h>
 
 #include <limits>

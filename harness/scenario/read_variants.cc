@@ -1,4 +1,4 @@
-// read_variants: the ways in which a scenario is run, to be compared with one another.
+// read_variants: reads the ways to run a scenario, which its expectations compare.
 #include <fmt/format.h>
 
 #include "harness/scenario/placeholders.h"
@@ -11,7 +11,7 @@ namespace {
 constexpr int kMostTimes = 100;
 constexpr int kMostRanks = 16384;
 
-// It becomes the name of a run directory.
+// The id becomes the name of a run directory.
 bool fits_as_name(const std::string& id) {
   return !id.empty() && id.size() <= 40 && id[0] != '.' && id[0] != '-' &&
          id.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==

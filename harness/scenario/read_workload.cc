@@ -1,4 +1,4 @@
-// read_workload: what runs, on how many ranks, under which launcher, for how long at most.
+// read_workload: reads the command, the number of ranks, the launcher and the limits.
 #include <fmt/format.h>
 
 #include <regex>
@@ -30,7 +30,7 @@ void read_launcher(MapReader& in, LauncherKind& out) {
                     in.value().find("launcher")->pos);
 }
 
-// From when on a wait may be told at all: with no patience every call would be trouble.
+// The time after which a wait may be reported. It must be positive: with 0, each call would be reported.
 void read_patience(MapReader& in, const char* key, Duration& out) {
   if (in.duration(key, out) && out <= Duration::zero())
     in.problems().add(fmt::format("\"{}\" is more than nothing", key), in.value().find(key)->pos);
@@ -104,7 +104,7 @@ void read_cuda(MapReader& in, Workload& out) {
     in.problems().add("\"nccl\" chooses among the versions over the double: it needs \"cuda: double\"", at);
 }
 
-// Each node is a torchrun on this machine, with as many ranks as the others.
+// Each node is a torchrun on this machine. All nodes have the same number of ranks.
 void read_nodes(MapReader& in, Workload& out) {
   if (!in.number("nodes", out.nodes, 1, kMostNodes)) return;
   const SourcePos& at = in.value().find("nodes")->pos;

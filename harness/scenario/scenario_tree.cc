@@ -181,7 +181,8 @@ Value to_tree(const Scenario& s) {
 
 namespace {
 
-// The list item whose id is `id`: of a fault, tooth or variant its own key, of an expectation its oracle's.
+// Returns the list item whose id is `id`. A fault, tooth or variant has the key itself. In an expectation,
+// the map below the oracle's name has it.
 Value* item_by_id(Value::List& items, const std::string& id, std::vector<std::string>& ids) {
   for (Value& item : items) {
     Value* holder = &item;

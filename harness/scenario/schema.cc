@@ -1,4 +1,5 @@
-// schema: fixed parts are written here; faults and expectations come from the catalogues.
+// schema: the JSON schema of scenarios. Its fixed parts are written here; faults and expectations come from
+// the catalogues.
 #include "harness/scenario/schema.h"
 
 #include "faults/fault.h"
@@ -112,7 +113,7 @@ Json expectations() {
       forms.push_back({{"type", "null"}});
       alone.push_back(oracle->name);
     }
-    if (!oracle->params.empty() && required.size() < 2) {  // its first parameter without a name
+    if (!oracle->params.empty() && required.size() < 2) {  // the first parameter may stand without its name
       const ParamSpec& first = oracle->params.front();
       if (required.empty() || required[0] == first.name) forms.push_back(of_param(first));
     }

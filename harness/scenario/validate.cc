@@ -118,7 +118,7 @@ std::vector<Error> all_mistakes(const ParsedScenario& parsed) {
     const std::string place = error.where.to_string();
     if (std::none_of(parsed.errors.begin(), parsed.errors.end(),
                      [&](const Error& e) { return e.where.to_string() == place; }))
-      all.push_back(error);  // else the parser said it
+      all.push_back(error);  // else the parser reported it
   }
   return in_order(std::move(all));
 }

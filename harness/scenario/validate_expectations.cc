@@ -1,4 +1,5 @@
-// validate_expectations: oracles exist, have the parameters they need, and speak of what there is.
+// validate_expectations: checks that oracles exist, have the parameters that they need, and name ranks and
+// faults of the scenario.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace rankfault {
 namespace {
 
-// A kind that does not exist may be one that does: it is told by itself.
+// An unknown kind counts as one that ends ranks: look_up reports it.
 bool some_fault_may_end_a_rank(const Scenario& scenario) {
   return std::any_of(scenario.faults.begin(), scenario.faults.end(), [](const FaultSpec& fault) {
     const FaultKind* kind = Catalog<FaultKind>::instance().find(fault.kind);
@@ -21,7 +22,7 @@ bool some_fault_may_end_a_rank(const Scenario& scenario) {
 
 void check_ranks(const Scenario& scenario, const Value& value, Problems& problems) {
   const Result<RankSet> set = read_rank_set(value);
-  if (!set) return;  // said by check_params
+  if (!set) return;  // reported by check_params
   const int ranks = scenario.workload.ranks;
   switch (set->kind) {
     case RankSet::Kind::kListed:

@@ -1,4 +1,4 @@
-// validate_faults: kinds exist, victims exist, triggers can match something.
+// validate_faults: checks that kinds and victims exist, and that triggers can match.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ const FaultSpec* fault_called(const Scenario& scenario, const std::string& id) {
   return nullptr;
 }
 
-// Following after_fault from `fault` for more steps than there are faults means going in a circle.
+// Follows after_fault from `fault`, for at most one step more than the scenario has faults.
 bool waits_for_itself(const Scenario& scenario, const FaultSpec& fault) {
   const FaultSpec* at = &fault;
   for (size_t steps = 0; steps <= scenario.faults.size(); ++steps) {

@@ -1,4 +1,4 @@
-// validate_variants: what is asked of a scenario that is run in several ways.
+// validate_variants: checks a scenario that is run in several ways.
 #include <algorithm>
 
 #include "harness/judge/oracle.h"

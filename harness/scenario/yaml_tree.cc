@@ -1,5 +1,5 @@
-// yaml_tree: builds Values from the library's events, not from its node graph: an event has its
-// place, and an alias is seen before it is expanded.
+// yaml_tree: builds Values from the events of the YAML library, not from its node graph: an event has its
+// place in the text, and shows an alias before it is expanded.
 #include "harness/scenario/yaml_tree.h"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ bool read_double(const std::string& text, double& out) {
   return status == std::errc() && end == text.data() + text.size() && std::isfinite(out);
 }
 
-// Only what YAML 1.2 calls a boolean: yes, no, on and off stay words.
+// Reads only the booleans of YAML 1.2: yes, no, on and off stay text.
 void resolve_plain(const std::string& text, Value& value) {
   int64_t whole = 0;
   double number = 0;
@@ -152,7 +152,7 @@ class TreeBuilder : public YAML::EventHandler {
   Value root_;
 };
 
-// How many bytes the UTF-8 character at `p` has; 0: it is none, or a control character.
+// Returns how many bytes the UTF-8 character at `p` has; 0 for an invalid or a control character.
 size_t character_bytes(const unsigned char* p, size_t left) {
   if (p[0] < 0x80) return p[0] >= 0x20 || p[0] == '\n' || p[0] == '\r' || p[0] == '\t' ? 1 : 0;
   const size_t bytes = p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : p[0] >= 0xe0 ? 3 : p[0] >= 0xc2 ? 2 : 0;

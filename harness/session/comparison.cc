@@ -122,7 +122,7 @@ Result<RunReport> judge_comparison_dir(const std::string& dir) {
     left += run->report.cleanup;
     variants.push_back(
         {{entry.value("variant", ""), entry.value("run", 1), run->facts.get()}, run->report.judgement});
-    runs.push_back(std::move(*run));  // facts stay where they are
+    runs.push_back(std::move(*run));  // the move keeps the address of the facts
   }
   RunReport report = report_of(variants);
   report.compared->dir = dir;

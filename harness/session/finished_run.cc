@@ -7,7 +7,7 @@
 namespace rankfault {
 namespace {
 
-// The tool was killed, or the disk was full: what came after is not known.
+// Makes the verdict at least unknown: the tool was killed, or the disk was full, and the rest is not known.
 void note_missing_end(Judgement& judgement) {
   judgement.verdict = std::max(judgement.verdict, Verdict::kUnknown);
   judgement.summary = "the journal ends before the run did";

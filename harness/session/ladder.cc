@@ -10,7 +10,7 @@
 namespace rankfault {
 namespace {
 
-// A rung is a variant of the scenario that only its size tells from the others.
+// Returns the variant of one rung: rungs differ in their size only.
 Variant of_size(int ranks) {
   Variant out;
   out.id = fmt::format("{}-ranks", ranks);

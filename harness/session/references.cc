@@ -1,4 +1,4 @@
-// references: runs without faults, each done once a command.
+// references: runs without faults, each made once per command.
 #include <filesystem>
 
 #include "harness/judge/oracle.h"
@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// All that could make two such runs differ, and what is asked of them.
+// The key holds all that could make two such runs differ, and what they must show.
 std::string key_of(const Plan& plan, const std::string& reference_run) {
   const Workload& workload = plan.scenario.workload;
   Json key = {{"command", workload.command},

@@ -35,7 +35,7 @@ void forget(std::string& run_dir) {
   run_dir.clear();
 }
 
-// Run directories that nobody asked to keep; only such as this command made.
+// Removes the run directories of this command that the user did not ask to keep.
 void drop_runs(std::vector<UnitResult>& units, Keep keep) {
   if (keep == Keep::kAll) return;
   std::vector<std::string> keep_these;

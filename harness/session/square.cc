@@ -24,7 +24,8 @@ std::vector<std::string> failed_beside(const Judgement& judgement, const std::st
   return out;
 }
 
-// "" when the fault bit in the last corner and the named expectation failed there, with evidence.
+// Returns "" if the faults had their effect in the last corner and the named expectation failed there, with
+// evidence.
 std::string why_it_does_not_bite(const Scenario& scenario, const Judgement& off,
                                  const std::string& must_fail) {
   for (const FaultResult& fault : off.faults) {
@@ -78,8 +79,8 @@ void Square::note(const RunReport& report) {
   if (!report.cuda_double.empty()) cuda_double_ = report.cuda_double;
 }
 
-// A run without trouble is shared, and never compared with anything but the reference. Of such a one there
-// may be no facts: its directory tells.
+// Runs without fault and bug are shared, and compared with the reference only. The result of such a run may
+// lack its facts, so a variant reads them from the run directory.
 Result<FinishedRun> Square::run_once(const Scenario& scenario, const Variant* variant, const Tooth* tooth,
                                      bool trouble_on) {
   PlanOptions with = plan_options(options_);
@@ -110,7 +111,7 @@ Result<FinishedRun> Square::run_once(const Scenario& scenario, const Variant* va
   return run;
 }
 
-// Each variant once: a spread is not what teeth are about.
+// Runs each variant once: mutation checks do not test the spread of repeated runs.
 Result<Judgement> Square::all_variants(const Scenario& scenario, const Tooth* tooth, bool trouble_on) {
   std::vector<FinishedRun> runs;
   std::vector<JudgedVariant> variants;
@@ -158,7 +159,7 @@ Result<ToothRow> Square::prove_tooth(const Scenario& scenario, const Tooth& toot
   return row;
 }
 
-// Without a fault a tooth may break only what it is about: how the variants compare.
+// Without a fault, a mutation check may break only the comparison of the variants.
 Result<ToothRow> Square::prove_comparison(const Scenario& scenario, const Tooth& tooth, const Judgement& on) {
   ToothRow row;
   row.tooth = tooth.id;

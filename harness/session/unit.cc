@@ -44,7 +44,7 @@ UnitResult failed(const Scenario& scenario, const Error& error) {
   return out;
 }
 
-// The reference itself did not pass: nothing can be compared with it.
+// The result when the reference itself did not pass: no run can be compared with it.
 UnitResult no_reference(const Scenario& scenario, const References::Entry& reference) {
   UnitResult out;
   out.report.scenario = scenario.name;
@@ -99,7 +99,7 @@ UnitResult UnitRunner::one_run(const Scenario& scenario, const Variant* variant,
   return out;
 }
 
-// One that cannot be run leaves nothing to compare the others with.
+// Checks all variants first: if one cannot run, the others have nothing to be compared with.
 Status UnitRunner::can_start_all(const Scenario& scenario) {
   PlanOptions plan_with = plan_options(options_);
   for (const Variant& variant : scenario.variants) {
@@ -112,7 +112,7 @@ Status UnitRunner::can_start_all(const Scenario& scenario) {
   return Done{};
 }
 
-// In turns, so that what changes on the host meanwhile does not fall on one variant alone.
+// Runs the variants in turns, so that a change on the host does not affect one variant alone.
 UnitResult UnitRunner::all_variants(const Scenario& scenario) {
   if (const Status may = can_start_all(scenario); !may) return failed(scenario, may.error());
   Result<Comparison> opened = Comparison::open(scenario, options_.run_dir);

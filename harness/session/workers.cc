@@ -19,7 +19,7 @@ namespace {
 
 struct Worker {
   size_t index = 0;
-  UniqueFd from;  // its answer
+  UniqueFd from;  // the pipe of its answer
 };
 
 ToothRow tooth_from_json(const Json& json) {
@@ -52,7 +52,8 @@ Json answer_of(const UnitResult& unit) {
   return out;
 }
 
-// What a run without a run directory of its own has to say: no reference, skipped, teeth.
+// Fills the report of a unit without a run directory: its reference failed, it was skipped, or it ran
+// mutation checks.
 void fill_report(const Json& answer, UnitResult& unit) {
   unit.report.skipped = answer.value("skipped", "");
   unit.report.cleanup = answer.value("cleanup", "");
@@ -128,11 +129,11 @@ class Pool {
     return true;
   }
 
-  // Waits for the first worker that has something to say, or went.
+  // Waits for the first worker that answers or ends.
   void finish_one(const std::function<void(size_t, UnitResult)>& done) {
     std::vector<pollfd> polls;
     for (const auto& [pid, worker] : workers_) polls.push_back({worker.from.get(), POLLIN, 0});
-    if (::poll(polls.data(), polls.size(), -1) <= 0) return;  // a signal: asked again
+    if (::poll(polls.data(), polls.size(), -1) <= 0) return;  // a signal came: the caller calls again
     for (auto& [pid, worker] : workers_) {
       const auto said = [&](const pollfd& p) { return p.fd == worker.from.get() && p.revents != 0; };
       if (std::none_of(polls.begin(), polls.end(), said)) continue;

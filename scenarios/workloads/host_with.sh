@@ -1,6 +1,7 @@
 #!/bin/sh
-# host_with.sh DEFECT COMMAND...: runs it as on a host with that defect, which nobody else sees: in a mount name space with
-# a /dev/shm of its own. DEFECT: none, small-shm, stale-segment or few-descriptors. Needs root.
+# host_with.sh DEFECT COMMAND...: runs the command as on a host with that defect, in a mount name space with
+# its own /dev/shm, so that no other process sees the defect. DEFECT: none, small-shm, stale-segment or
+# few-descriptors. Needs root.
 set -e
 if [ -z "$HOST_WITH" ]; then
   HOST_WITH=$1
