@@ -18,6 +18,7 @@ Programs share a job because most of the time goes to starting ranks.
 """
 import argparse
 import concurrent.futures
+import itertools
 import json
 import os
 import pathlib
@@ -135,14 +136,15 @@ def one(tool, name, command, seed, ranks, programs):
         alone = run(command, folder)
         watched = watch(tool, command, pathlib.Path(folder))
         same = watched["status"] == alone["status"] == 0 and own_lines(watched["output"]) == own_lines(alone["output"])
-        fails_alone = alone["status"] != 0
-        for _ in range(0 if same and not watched["findings"] else MORE_ALONE):
-            fails_alone = fails_alone or run(command, folder)["status"] != 0
+        more = (run(command, folder) for _ in range(0 if same and not watched["findings"] else MORE_ALONE))
+        failure = next((job for job in itertools.chain([alone], more) if job["status"] != 0), None)
+        fails_alone = failure is not None
     alarm = watched["findings"] + watched["told"]
     return {"library": name, "seed": seed, "programs": programs, "ranks": ranks, "fails_alone": fails_alone,
             "alarm": bool(alarm) and not fails_alone, "changed": not same and not fails_alone,
             "proven_wrong": any(f["confidence"] == "proven" for f in alarm) and not fails_alone,
             "findings": alarm, "errors": "" if same else watched["errors"],
+            "status": watched["status"], "alone": {what: failure[what] for what in ("status", "errors")} if failure else {},
             "used": used_by(own_lines(alone["output"]))}
 
 
