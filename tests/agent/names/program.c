@@ -20,7 +20,7 @@ int cudaStreamSynchronize(void*);
 void mpi_barrier_(int*, int*);
 
 static int (*volatile kept)(int*) = MPI_Initialized; /* an address in data, bound at the start */
-static volatile char own_data[3 * 4096] = {1};       /* begins in the last page of those addresses */
+static volatile char own_data[3 * 4096] = {1};       /* begins after those addresses, in their last page */
 
 static const char* there(const void* address) { return address ? "there" : "absent"; }
 #define SAY(name) printf("%s: %s\n", #name, there((const void*)(name)))
