@@ -1,5 +1,4 @@
 // save_around_test: each drain saves the records around a fault for a few processes, until all are saved.
-// of them.
 #include <gtest/gtest.h>
 
 #include <filesystem>
