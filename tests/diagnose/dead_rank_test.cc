@@ -129,7 +129,7 @@ TEST(Quiet, CannotSayWhenARankLeftNoRecord) {
   EXPECT_EQ(diagnose(t).all.front().kind, "cannot_say");
 }
 
-// A rank that aborted in its call ends the others too. A rank that ended together with it gets no proof.
+// A rank that aborted in its call ends the others too. One that ended with it is not proven the cause.
 TEST(DeadRank, WhoEndedTogetherWithTheOneThatWaitsIsInferred) {
   for (const TimeNs later : {TimeNs{1'000'000}, TimeNs{50'000'000}}) {
     TimelineBuilder job(2);

@@ -62,7 +62,7 @@ TEST(Messages, OtherTagsDoNotServe) {
   job.does(0, send(1, 7)).finalized(0).blocked(1, recv(0, 5));
   const Findings found = diagnose(job.build());
   const Finding& f = only_finding(found);
-  EXPECT_EQ(f.kind, "missing_call") << f.text;  // or the wrong tag: nothing tells the two apart
+  EXPECT_EQ(f.kind, "missing_call") << f.text;  // or the wrong tag: nothing distinguishes the two
   EXPECT_EQ(f.evidence.back(), "a message of rank 0 with tag 7 was never received");
   EXPECT_EQ(f.confidence, Confidence::kProven);
 }

@@ -49,7 +49,7 @@ TEST(RefusedCall, OfOneRankAloneIsNotOneTooMany) {
   looks.expect_nothing("at the end");
 }
 
-// The repeated call looks like the refused one: the times tell the two apart.
+// The repeated call looks like the refused one: the times distinguish the two.
 TEST(RefusedCall, ThatIsMadeAgainHasOnePlace) {
   TimelineBuilder job(3, RF_LIB_MPI);
   const Looks looks{job};

@@ -109,7 +109,7 @@ TEST(MissingCall, AtTwoRanksBlamesNobodyAndShowsBothSides) {
 }
 
 TEST(MissingCall, EqualCallsGiveAnInterval) {
-  TimelineBuilder job(3, RF_LIB_MPI);  // rank 1 leaves out one of ten; all goes wrong silently until the end
+  TimelineBuilder job(3, RF_LIB_MPI);  // rank 1 leaves out one of ten; nothing shows it until the end
   job.everyone(all_reduce(), 9).blocked(0, all_reduce()).blocked(2, all_reduce());
   job.blocked(1, {RF_OP_FINALIZE, 0, 0, 0, RF_PEER_NONE, 0x99, "world", 0, 0, 0});
   const Findings found = diagnose(job.build());

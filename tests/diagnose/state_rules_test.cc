@@ -130,7 +130,7 @@ TEST(OrderDeadlock, IsSeenAmongCallsThatWerePolledToTheEnd) {
   CallSpec polled = all_reduce();
   polled.flags |= RF_CALL_NONBLOCKING;
   job.enqueues(0, on(polled, "a")).enqueues(1, on(polled, "b"));
-  EXPECT_EQ(finding_of(diagnose(job.build()), "order_deadlock"), nullptr);  // they may go on
+  EXPECT_EQ(finding_of(diagnose(job.build()), "order_deadlock"), nullptr);  // they may continue
   TimelineBuilder killed = job;  // two independent requests, and a job that something else ended
   killed.exits(0, 3).killed(1, 15);
   EXPECT_EQ(finding_of(diagnose(killed.build()), "order_deadlock"), nullptr);

@@ -35,7 +35,7 @@ TEST(Wedged, CallsThatDifferAndAreWaitedForElsewhere) {
       CallSpec execution = r == 0 ? all_reduce() : barrier();
       execution.flags = RF_CALL_EXECUTION;
       execution.lane = 1;
-      --job.comm_of(r).entered;  // an execution takes no place of its own
+      --job.comm_of(r).entered;  // an execution takes no place
       job.blocked(r, execution);
     }
     for (int r : {0, 1, 2}) job.rank(r).starved = 60 * kSecond;

@@ -45,7 +45,7 @@ MAY_INCLUDE = {
 # Validation asks the catalogues which fault kinds and oracles exist.
 CATALOGUE_USERS = {"harness/scenario": re.compile(r"validate|params|one_line|schema")}
 
-# Words of a place where somebody works, not of the project. Written so that this file has none.
+# Words of a developer's machine, not of the project. Written so that this file contains none.
 WORKPLACE = re.compile("|".join([
     r"/wo" + r"rk/", r"\.\./sha" + r"red\b", r"\bsha" + r"red/(?!dims)", r"\bAI assis" + r"tant", r"\bcla" + r"ude\b",
     r"\banthro" + r"pic\b", r"\bchat" + r"gpt\b", r"/opt/rf" + r"-venv", r"\bsub" + r"agent",
@@ -91,7 +91,7 @@ def files_open_with_a_sentence(repository):
         lines = repository.text(name).splitlines()
         if lines and lines[0].startswith("#!"):
             lines = lines[1:]
-        own_header = f'#include "{pathlib.Path(name).with_suffix(".h")}"'  # says it for the .cc
+        own_header = f'#include "{pathlib.Path(name).with_suffix(".h")}"'  # the header says it for the .cc
         if not lines or not (opening.match(lines[0]) or lines[0] == own_header):
             yield f"{name}: the first line does not say what the file is"
 

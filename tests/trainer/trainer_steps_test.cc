@@ -123,7 +123,7 @@ TEST(TrainerSteps, AnAlarmFreesNobody) {
 
 TEST(TrainerSteps, AHeartbeatThatStopsIsAStackAndAnAbort) {
   Job job = rank_1_elsewhere({"--collective-timeout=none", "--heartbeat=300ms"});
-  job.only_for_rank[1].push_back("--heartbeat=60s");  // else its own may be the first, and end rank 0's wait
+  job.only_for_rank[1].push_back("--heartbeat=60s");  // else its own may stop first, and end rank 0's wait
   const JobResult result = run_job(job);
   EXPECT_THAT(result.exit_codes, ElementsAre(-SIGABRT, 3)) << result.output;
   EXPECT_THAT(result.output, HasSubstr("no progress since step 1 for more than 300 ms; its stack:"));

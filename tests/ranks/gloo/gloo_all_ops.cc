@@ -1,4 +1,4 @@
-// gloo_all_ops.cc: every collective of Gloo, --steps times, each with a count of its own.
+// gloo_all_ops.cc: every collective of Gloo, --steps times, each with its own count.
 #include <gloo/allgather.h>
 #include <gloo/allgatherv.h>
 #include <gloo/allreduce.h>

@@ -100,7 +100,7 @@ void crossed_streams() {
 }
 const Register registered_crossed("order_crossed_streams", crossed_streams);
 
-// So many calls in one group that NCCL launches several kernels for them, on two streams.
+// Enough calls in one group for several kernels of NCCL, on two streams.
 void large_group() {
   ncclComm_t comm = communicator("job");
   cudaStream_t on[] = {stream(), stream()};

@@ -6,7 +6,7 @@
  *   growing     each pause takes twice as long         first_step  the first step is compiled: skew
  *   subgroups   one half works, the other waits        stopped     rank 1 is stopped for a while
  *   test, iprobe  a loop asks for a message            any_source  rank 0 serves whichever rank comes
- *   threads     a second thread waits for messages     overlap     a long computation beside an iallreduce
+ *   threads     a second thread waits for messages     overlap     a long computation during an iallreduce
  *   crowded     a neighbour takes the cores            requests    waits for one of several
  *   ring        small plain sends in a circle, and large ones along a chain whose end comes late, while a
  *               neighbour takes the cores and rank 1 is stopped for a while */
