@@ -1,4 +1,4 @@
-"""nccl_build_test.py: ./dev nccl says why it cannot build, and its build has no entry that bypasses the model.
+"""nccl_build_test.py: ./dev nccl says why it cannot build, and its build has no entry past the model.
 
 usage: nccl_build_test.py ROOT NCCL_FOLDER
 """

@@ -33,7 +33,7 @@ NOTHING_TO_ADD = (r"Open MPI 4 is needed|is in NCCL from|fail without the agent|
 
 
 def reason_of(output):
-    """Returns the reason from GoogleTest's GTEST_SKIP, from a skipped scenario, or from a script that exits with 77."""
+    """Returns the reason: of GTEST_SKIP, of a skipped scenario, or of a script that exits with 77."""
     google = re.search(r": Skipped\n(.*?)\n\n?(?:\[|$)", output, re.DOTALL)
     scenario = re.search(r"^SKIPPED .*\n +(.*)", output, re.MULTILINE)
     if google or scenario:

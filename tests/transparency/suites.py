@@ -1,7 +1,8 @@
 """suites: foreign test suites, and how each is started. rankfault must not change the results of any of them.
 
-A suite is skipped, with its reason, where its library is not installed. Each Python suite runs in its own virtual
-environment. mpi4py's tests come with its source archive, NCCL's examples with the sources that `./dev nccl` fetched.
+A suite is skipped, with its reason, where its library is not installed. Each Python suite runs in its own
+virtual environment. mpi4py's tests come with its source archive, NCCL's examples with the sources that
+`./dev nccl` fetched.
 """
 import os
 import pathlib
@@ -45,7 +46,7 @@ def tests_of_mpi4py(folder):
 
 
 def mpis():
-    """Yields name, launcher, compiler, library folder and mpi4py's name for the binary interface of each MPI."""
+    """Yields name, launcher, compiler, library folder and mpi4py's name for the ABI of each MPI."""
     five, mpich = (os.environ.get(n, "") for n in ("RANKFAULT_OPENMPI5_PREFIX", "RANKFAULT_MPICH5_PREFIX"))
     yield "Open MPI 4", "mpirun.openmpi", "mpicc.openmpi", "", "openmpi"
     yield "Open MPI 5", f"{five}/bin/mpirun" if five else "", f"{five}/bin/mpicc", f"{five}/lib", "openmpi"
@@ -110,7 +111,7 @@ def compile_example(top, main, mpi, double, out):
 
 
 def nccl_suites(build, folder, wanted):
-    """NCCL's own examples: four devices of the double of CUDA in one process, or under MPI one device a process."""
+    """NCCL's own examples: four devices of the double of CUDA in one process, or one a process under MPI."""
     doubles = sorted(pathlib.Path(build, "lib", "gpuless").resolve().glob("nccl-*"))
     if not doubles:
         yield Suite("NCCL's examples", [], [], missing="no NCCL over the double of CUDA (to add it: ./dev nccl)")

@@ -3,8 +3,8 @@
 usage: torch_suite.py STRIDE [unittest argument...]
 
 The wheel contains the test classes (torch.testing._internal.distributed). This file replaces
-test/distributed/test_distributed_spawn.py of the source tree, which runs them. Each test starts its ranks with
-multiprocessing.
+test/distributed/test_distributed_spawn.py of the source tree, which runs them. Each test starts its ranks
+with multiprocessing.
 """
 import os
 import sys

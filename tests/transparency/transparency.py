@@ -3,10 +3,11 @@
 
 usage: transparency.py BUILD_DIR PAGE [--only REGEX] [--ranks 1,2,3] [--stride N] [--limit SECONDS] [-- WORD...]
 
-Each suite runs three times: alone, under watch, alone again. A test whose outcome differs between the two runs alone
-is unstable by itself and is counted apart. Every other test must have the same outcome under watch, and the job the
-same exit status. For NCCL's examples each line that they print counts as a test. --only selects suites by name. WORDs
-go to mpi4py's test program (`-- -i test_cco`: only these files). Exit status: 0 all the same, 1 not.
+Each suite runs three times: alone, under watch, alone again. A test whose outcome differs between the two runs
+alone is unstable by itself and is counted apart. Every other test must have the same outcome under watch, and
+the job the same exit status. For NCCL's examples each line that they print counts as a test. --only selects
+suites by name. WORDs go to mpi4py's test program (`-- -i test_cco`: only these files). Exit status: 0 all the
+same, 1 not.
 """
 import argparse
 import collections
@@ -90,7 +91,7 @@ def write_page(page, rows):
     text = pathlib.Path(page).read_text(encoding="utf-8") if pathlib.Path(page).exists() else "# Transparency\n\n<!-- table -->\n"
     new = {row[0]: row for row in rows}
     kept = [line.strip("| ").split(" | ") for line in re.findall(r"^\| .* \|$", text, re.M)[2:]]
-    rows = [new.pop(row[0], row) for row in kept] + list(new.values())  # a run of some suites keeps the rows of the others
+    rows = [new.pop(row[0], row) for row in kept] + list(new.values())  # keeps rows of other suites
     table = ["| " + " | ".join(map(str, line)) + " |" for line in [head, ["---"] * len(head), *rows]]
     text = re.sub(r"<!-- table -->.*?(?=\n\n|\Z)", lambda _: "<!-- table -->\n" + "\n".join(table), text, flags=re.S)
     pathlib.Path(page).write_text(text.rstrip("\n") + "\n", encoding="utf-8")

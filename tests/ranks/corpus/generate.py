@@ -51,7 +51,7 @@ class Program:
 
 
 def smaller_side(case, wrong, ranks):
-    """The rule of the diagnosis: blame the smaller side; no rank on a tie or at two ranks. Plus the root's exception."""
+    """The diagnosis' rule: blame the smaller side; none on a tie or at two ranks. The root is an exception."""
     rest = [r for r in range(ranks) if r not in wrong]
     blamed = [[]] if ranks == 2 or len(wrong) == len(rest) else [min(wrong, rest, key=len)]
     for side, others in ((wrong, rest), (rest, wrong)):
@@ -68,8 +68,8 @@ def blames(case, wrong, ranks):
 
 
 def kinds(case, wrong, ranks):
-    """If the ranks without the mistake are not the larger side, a missing call may be reported as a call too many, or
-    as another call than that of the others: nothing tells which of them the program means."""
+    """If the ranks without the mistake are not the larger side, a missing call may be reported as a call too
+    many, or as another call than that of the others: nothing tells which of them the program means."""
     other = {"missing_call": "extra_call", "extra_call": "missing_call"}
     if case.family in ("left_out", "branches") and 2 * len(wrong) >= ranks:
         return sorted({*case.kinds, *(other[k] for k in case.kinds if k in other), "call_mismatch"})

@@ -34,7 +34,7 @@ def cycles():
 
 
 def partners():
-    """One half of a message is missing, or goes to another rank. At the end of the job, or before a barrier."""
+    """Half of a message is missing, or goes to another rank: at the end of the job, or before a barrier."""
     give, take, on_other = w.send("next"), w.recv("prev"), w.send("next", comm="other")
     for end, after in (("end", []), ("barrier", BARRIER)):
         make = lambda name, kinds, right, wrong, **more: Case(  # noqa: E731

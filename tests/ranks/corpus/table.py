@@ -1,7 +1,7 @@
 """table: the cases of the corpus, one bug each, and the truth about them.
 
-A case is a few statements. Every rank makes `before` (in its own rounds, so that the correct order was seen). Then
-at one place the ranks that are wrong make `wrong` and the others `right`. Then all make `after`.
+A case is a few statements. Every rank makes `before` (in its own rounds, so that the correct order was
+seen). Then at one place the ranks that are wrong make `wrong` and the others `right`. Then all make `after`.
 """
 import dataclasses
 import itertools
@@ -26,7 +26,7 @@ class Case:
     after: list = dataclasses.field(default_factory=list)
     first: list = dataclasses.field(default_factory=list)
     who: dict = dataclasses.field(default_factory=lambda: WHO)
-    blame: str = "smaller"  # smaller side | nobody | wrong | maybe (it or no rank) | pair (no rank, or the wrong rank)
+    blame: str = "smaller"  # smaller side | nobody | wrong | maybe (it or no rank) | pair (none or wrong)
     ends: str = "either"  # hang | zero | bad | either: how the library may end it
     unsafe: bool = False  # the twin ends only where the library buffers its sends (MPI 4.1, 3.5)
     root: int = -1  # the root whose lone call blames the ranks that did not come

@@ -1,6 +1,6 @@
 """skip_outputs.py: each op twice on a group of one; prints which first calls did not change their output.
 
-Rank 0 also sends to and receives from rank 1, which takes no part: those calls return only if they are skipped.
+Rank 0 also sends to and receives from rank 1, which takes no part: those calls return only if skipped.
 """
 import json
 import os
