@@ -3,8 +3,8 @@
 
 usage: transparency.py BUILD_DIR PAGE [--only REGEX] [--ranks 1,2,3] [--stride N] [--limit SECONDS] [-- WORD...]
 
-Each suite runs three times: alone, under watch, alone again. A test whose outcome differs between the two runs
-alone is unstable by itself and is counted apart. Every other test must have the same outcome under watch, and
+Each suite runs three times: alone, under watch, alone again. A test whose outcome differs between the two
+runs alone is unstable by itself and is counted apart. Every other test must have the same outcome under watch, and
 the job the same exit status. For NCCL's examples each line that they print counts as a test. --only selects
 suites by name. WORDs go to mpi4py's test program (`-- -i test_cco`: only these files). Exit status: 0 all the
 same, 1 not.

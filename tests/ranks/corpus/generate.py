@@ -51,7 +51,7 @@ class Program:
 
 
 def smaller_side(case, wrong, ranks):
-    """The diagnosis' rule: blame the smaller side; none on a tie or at two ranks. The root is an exception."""
+    """The diagnosis' rule: blame the smaller side; none on a tie or at two ranks. A root is an exception."""
     rest = [r for r in range(ranks) if r not in wrong]
     blamed = [[]] if ranks == 2 or len(wrong) == len(rest) else [min(wrong, rest, key=len)]
     for side, others in ((wrong, rest), (rest, wrong)):
