@@ -1,6 +1,6 @@
 #!/bin/sh
 # aarch64_test: the agent's trampolines on aarch64: cross-built, run under qemu's user mode.
-# Usage: aarch64_test.sh SOURCE_DIR WORK_DIR. Without compiler or qemu: skipped (77).
+# Usage: aarch64_test.sh SOURCE_DIR WORK_DIR. Skipped (77) without the compiler or qemu.
 set -eu
 source=$1
 work=$2
@@ -42,13 +42,13 @@ run 10 marks
 run 0 counts
 run 0 threads 8 50
 run 0 asks_for_what_is_not_there
-bind=1 # or the loader leaves its own on the stack (stack_test.cc)
+bind=1 # otherwise the loader leaves its own bytes on the stack (stack_test.cc)
 run 0 left_on_stack
 run 0 left_by_wrapper
 bind=
 ls "$work"/run/records/*.ring > /dev/null
 
-# Names that no library has: the same answers with the agent as without it (names_test.cc).
+# Names that no library has: the answers must be the same with and without the agent (names_test.cc).
 awk -v out="$work" -v arch=aarch64 -f "$source/harness/agent/make_tables.awk" "$source/harness/backends/mpi/calls.def"
 # shellcheck disable=SC2086
 aarch64-linux-gnu-gcc $flags -std=gnu11 -fPIC -shared -fexceptions -fvisibility=hidden -ftls-model=initial-exec \

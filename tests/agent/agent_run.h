@@ -1,5 +1,5 @@
-// AgentRun: a run directory, a control page and programs started under the preload; and readers of
-// what they left. For the agent's tests: no other part of the harness is used.
+// AgentRun: a run directory, a control page, programs started under the preload, and readers of what they
+// leave. For the agent's tests: it uses no other part of the harness.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@
 
 namespace rankfault::test {
 
-// A read-only mapping of a whole file, the size it had then.
+// A read-only mapping of a whole file, at the size it had when it was opened.
 class Mapped {
  public:
   explicit Mapped(const std::string& path);
@@ -59,10 +59,10 @@ class AgentRun {
   explicit AgentRun(const std::string& below = "/tmp");
   ~AgentRun();
 
-  std::map<std::string, std::string> env;  // starts with the preload, RANK=0, WORLD_SIZE=4
+  std::map<std::string, std::string> env;  // initially the preload, RANK=0, WORLD_SIZE=4
   std::string agent = RF_TEST_AGENT;       // further objects after a colon
 
-  pid_t start(std::vector<std::string> behaviour);  // of the subject; stdout into out()
+  pid_t start(std::vector<std::string> behaviour);  // starts the subject; stdout goes to out()
   int wait(pid_t pid);                              // exit code, or 1000 + signal
   int run(std::vector<std::string> behaviour) { return wait(start(std::move(behaviour))); }
   std::string out() const;
@@ -73,14 +73,14 @@ class AgentRun {
   const std::string& folder() const { return folder_; }
 
   rf_control& control() { return *control_; }
-  // Arms a trigger with the usual values: rank 0, any attempt, first match, once, asks.
+  // Arms a trigger with the usual values: rank 0, any attempt, first match, once, with a question.
   rf_armed& arm(uint16_t op, uint32_t verb);
 
   // Answers every parked thread until the AgentRun ends.
   using Answer = std::function<rf_answer(rf_gate_slot&)>;
   void answer_with(Answer);
   void stop_answering();
-  std::vector<rf_gate_slot> seen() const { return seen_; }  // as they were asked; after stop_answering
+  std::vector<rf_gate_slot> seen() const { return seen_; }  // as they were asked; call after stop_answering
 
  private:
   std::vector<std::string> files(const std::string& end) const;

@@ -35,7 +35,7 @@ std::set<std::string> interposed() {
       if (!std::regex_search(line, found, std::regex(R"(^\s*RF_CALL\(\s*(\w+)\s*,)"))) continue;
       const std::string name = found[1];
       names.insert(name);
-      if (std::string(backend) == "mpi") names.insert((name[0] == 'M' ? "P" : "p") + name);  // for profiling
+      if (std::string(backend) == "mpi") names.insert((name[0] == 'M' ? "P" : "p") + name);  // profiling name
     }
   }
   return names;
@@ -59,7 +59,7 @@ TEST(AgentExports, NeedNoLibraryButLibc) {
     if (dynamic.empty()) GTEST_SKIP() << "no readelf";
     EXPECT_THAT(dynamic, testing::HasSubstr("libc.so.6"));
     std::istringstream lines(dynamic);
-    for (std::string line; std::getline(lines, line);)  // the loader is there in any case
+    for (std::string line; std::getline(lines, line);)  // the loader is always needed
       EXPECT_THAT(line, testing::ContainsRegex("\\[(libc|ld-linux[^ ]*)\\.so\\.[0-9]\\]"));
   }
 }

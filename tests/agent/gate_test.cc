@@ -1,4 +1,4 @@
-// The gate: what is done at an armed point, asked or granted beforehand, and what is recorded of it.
+// The gate: what it does at an armed point, with or without a question to the harness, and what it records.
 #include <gmock/gmock.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -14,7 +14,7 @@ namespace {
 
 rf_answer go(rf_gate_slot&) { return RF_ANSWER_GO; }
 
-// The verb at the k-th all_reduce of ten, asked; the subject's end.
+// Applies the verb, after a question, at the nth of ten all_reduces. Returns how the subject ended.
 int end_with(AgentRun& run, uint32_t verb, uint64_t arg0, uint64_t nth = 4) {
   rf_armed& a = run.arm(RF_OP_ALL_REDUCE, verb);
   a.nth = nth;
@@ -67,7 +67,7 @@ TEST(Gate, LeavesNoTraceOfADelayButTime) {
   EXPECT_LT(records[9].time_ns - records[8].time_ns, 30'000'000u) << "not inside the call";
 }
 
-// Of what was granted beforehand nothing else tells how long it took.
+// Without a question, only this field shows how long the delay took.
 TEST(Gate, NotesTheShortestTimeThatADelayWithoutAQuestionHeldSomebody) {
   AgentRun run;
   rf_armed& a = run.arm(RF_OP_ALL_REDUCE, RF_VERB_DELAY);

@@ -1,4 +1,4 @@
-// glob: patterns of paths, compared with fnmatch(3).
+// glob: patterns of paths, compared with the results of fnmatch(3).
 #include "harness/agent/glob.h"
 
 #include <fnmatch.h>

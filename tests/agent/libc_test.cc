@@ -61,7 +61,7 @@ TEST_F(LibcPoints, LetAWriteTakeFewerBytes) {
   a.arg[0] = RF_ARG_COUNT;
   a.arg[1] = 3;
   a.nth = 2;
-  run.run({"checkpoint", run.folder()});  // which gives up when a write is short
+  run.run({"checkpoint", run.folder()});  // the subject gives up when a write is short
   EXPECT_EQ(std::filesystem::file_size(run.folder() + "/model.tmp"), sizeof("weights") + 3);
   ASSERT_EQ(run.actions().size(), 1u);
   EXPECT_EQ(Actions(run.actions()[0]).records().at(0).effect, static_cast<uint32_t>(RF_EFFECT_DONE));
@@ -75,7 +75,7 @@ TEST_F(LibcPoints, NeverLetAWriteTakeMoreThanItWasGiven) {
   EXPECT_EQ(Actions(run.actions().at(0)).records().at(0).effect, static_cast<uint32_t>(RF_EFFECT_UNABLE));
 }
 
-TEST_F(LibcPoints, GiveAFileTheSizeItIsToHave) {  // that is recorded as a write, and cannot be a short one
+TEST_F(LibcPoints, GiveAFileTheSizeItIsToHave) {  // recorded as a write, which cannot be short
   rf_armed& a = arm_path(RF_OP_FILE_WRITE, RF_VERB_ARG, "/dev/shm/rfagent.*");
   a.arg[0] = RF_ARG_COUNT;
   a.arg[1] = 100;
@@ -86,7 +86,7 @@ TEST_F(LibcPoints, GiveAFileTheSizeItIsToHave) {  // that is recorded as a write
 TEST_F(LibcPoints, TakingSpaceIsACallOfItsOwn) {
   rf_armed& a = arm_path(RF_OP_FILE_ALLOCATE, RF_VERB_FAIL, "*/space");
   a.arg[0] = ENOSPC;
-  a.nth = 3;  // of two
+  a.nth = 3;  // there are only two
   EXPECT_EQ(run.run({"taken_space", run.folder()}), 0) << run.out();
   EXPECT_EQ(std::filesystem::file_size(run.folder() + "/space"), 8192u);
   const auto records = run.ring().records(0);
@@ -117,7 +117,8 @@ TEST_F(LibcPoints, AWriteSaysHowManyBytesItTook) {
   EXPECT_THAT(counts, testing::ElementsAre(8, 8, 8, 2));  // asked, taken, asked, taken
 }
 
-// The file that is written, renamed and read again is one: its name is not what tells it.
+// The file that the subject writes, renames and reads again is one file: its identity does not depend on its
+// name.
 TEST_F(LibcPoints, AnOpeningSaysWhichFileItWasAndHowItWasOpened) {
   arm_path(RF_OP_FILE_OPEN, RF_VERB_FAIL, "*/model*").nth = 9;
   ASSERT_EQ(run.run({"checkpoint", run.folder()}), 0) << run.out();
@@ -169,7 +170,7 @@ TEST_F(LibcPoints, SayOfASegmentThatTheCallMadeWhichFileItIs) {
   for (const rf_record& r : run.ring().records(0))
     if (r.op == RF_OP_SHM_CREATE && r.phase == RF_PHASE_EXIT)
       said.push_back(std::to_string(r.count) + " " + std::to_string(r.where) + "\n");
-  // The second call may have opened another's file: nothing is said of it.
+  // The second call may have opened a file that another process made: the record does not identify it.
   EXPECT_THAT(said, testing::ElementsAre(run.out(), "0 0\n"));
 }
 

@@ -1,4 +1,4 @@
-// members.c alone: the room of lists of world ranks.
+// members.c alone: the space for lists of world ranks.
 #include <gtest/gtest.h>
 
 #include <vector>

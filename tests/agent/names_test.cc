@@ -1,4 +1,4 @@
-// A program gets the same answers about names with the agent as without it, whichever way it asks.
+// A program gets the same answers about names with and without the agent, in every way that it can ask.
 #include <elf.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -71,7 +71,7 @@ TEST(AgentNamesByTheHundred, AreAllAbsentThatTheLibraryLacks) {
   EXPECT_EQ(watched.text, alone.text);
 }
 
-// Lets RELRO end where the table of addresses does: within a page that the loader leaves writable.
+// Makes RELRO end where the table of addresses ends: within a page that the loader leaves writable.
 std::string with_relro_within_a_page(const std::string& program) {
   std::ifstream in(program, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(in), {}};

@@ -1,4 +1,4 @@
-// Whose record it is: fork, vfork, exec, threads, ends; and who has none.
+// Which process gets a record: fork, vfork, exec, threads, ends.
 #include <gmock/gmock.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -60,7 +60,7 @@ TEST(Process, TakesRankfaultsAttemptBeforeTorchs) {
   EXPECT_EQ(run.ring().header().attempt, 1);
 }
 
-// Each node counts its restarts for itself; where they met is the same for all of an attempt.
+// Each node counts its own restarts. The rendezvous address is the same for all nodes of an attempt.
 TEST(Process, AnAttemptOfSeveralNodesIsARendezvous) {
   AgentRun run;
   run.env["RANKFAULT_RENDEZVOUS"] = "1";
@@ -78,7 +78,7 @@ TEST(Process, AnAttemptOfSeveralNodesIsARendezvous) {
   EXPECT_EQ(attempt_at("4001", "0"), 0);
   EXPECT_EQ(attempt_at("4002", "1"), 1);
   EXPECT_EQ(attempt_at("4002", "0"), 1);  // a node that came back
-  EXPECT_EQ(attempt_at("4003", "1"), 2);  // a node more: nobody counts that as a restart
+  EXPECT_EQ(attempt_at("4003", "1"), 2);  // an additional node: no node counts that as a restart
   run.env.erase("RANKFAULT_RENDEZVOUS");
   EXPECT_EQ(attempt_at("4004", "1"), 1);
 }
@@ -205,8 +205,8 @@ TEST(Threads, BeyondTheLanesShareOneThatIsSaidToBeLossy) {
   EXPECT_GT(ring.lane(RF_MAX_LANES).head, 0u);
 }
 
-// A thread that opens the record, or a lane's history, does not come to an end of it: the calls of others
-// pass, and the record says that it is not the whole truth.
+// A thread is held while it opens the record or the history of a lane. The calls of other threads return, and
+// the record says that it is partial.
 class Opening : public testing::Test {
  protected:
   uint32_t partial_after(const std::string& held) {
@@ -230,7 +230,7 @@ TEST_F(Opening, OfTheHeaderThatTakesTooLongIsSaidOnceThereIsOne) {
 }
 TEST_F(Opening, OfALanesHistoryThatTakesTooLongIsSaid) { PARTIAL_AFTER("2", RF_PARTIAL_HISTORY); }
 
-// At random instants: every state is whole, and of all records at most one is torn.
+// Kills at random instants: every state is whole, and at most one of all records is torn.
 TEST(Killed, LeavesWholeStatesAndAtMostOneTornRecord) {
   std::mt19937 random(7);
   for (int i = 0; i < 60; ++i) {

@@ -1,4 +1,4 @@
-// What a process's flight record says after it ran.
+// What the flight record of a process contains after the process ran.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 namespace rankfault::test {
 namespace {
 
-// What rf_comm.calls must be: of the calls on communicator 0, all still in their rings.
+// The expected value of rf_comm.calls: over the calls on communicator 0, all still in their rings.
 uint64_t sum_of_calls(const Ring& ring) {
   uint64_t sum = 0;
   for (uint32_t lane = 0; lane < ring.header().lanes_used; ++lane)
@@ -19,7 +19,7 @@ uint64_t sum_of_calls(const Ring& ring) {
   return sum;
 }
 
-// The next call of the thread finds out.
+// The next call of the thread detects the jump.
 TEST(FlightRecord, ACallThatAJumpLeftHasEnded) {
   AgentRun run;
   ASSERT_EQ(run.run({"jump_out_of_a_call"}), 0) << run.out();
@@ -128,7 +128,7 @@ TEST(FlightRecord, IsPartialWhenCommunicatorsDoNotFit) {
   EXPECT_EQ(run.ring().header().partial, uint32_t{RF_PARTIAL_COMMS});
 }
 
-// The bound is on communicators that live at the same time, also of their lists of members and their names.
+// The limit holds for communicators that exist at the same time, and also for their member lists and names.
 TEST(FlightRecord, UsesTheEntryOfAFreedCommunicatorAgain) {
   AgentRun run;
   ASSERT_EQ(run.run({"comms_in_turn", "700"}), 0);
@@ -139,7 +139,7 @@ TEST(FlightRecord, UsesTheEntryOfAFreedCommunicatorAgain) {
   std::set<uint64_t> ids;
   for (uint32_t i = 1; i < RF_MAX_COMMS; ++i) {
     const rf_comm& c = ring.comm(i);
-    if (c.state != RF_COMM_DESTROYED) continue;  // it made room for the members of another
+    if (c.state != RF_COMM_DESTROYED) continue;  // its member list was given to another communicator
     EXPECT_EQ(RF_COMM_SLOT(c.number), i);
     EXPECT_EQ(c.entered, 1u) << "an entry counts from 0 again";
     EXPECT_EQ(c.completed, 1u);

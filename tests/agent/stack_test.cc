@@ -1,5 +1,5 @@
-// What the agent leaves on a program's stack: a library that reads a variable before it has set it finds
-// that.
+// What the agent leaves on the stack of a program: a library that reads a variable before it sets it reads
+// those bytes.
 #include <gtest/gtest.h>
 
 #include "tests/agent/agent_run.h"
@@ -9,9 +9,9 @@ namespace {
 
 int left_after(const char* behaviour, bool with_agent) {
   AgentRun run;
-  run.env["LD_BIND_NOW"] = "1";  // or the loader leaves its own at the first call
+  run.env["LD_BIND_NOW"] = "1";  // otherwise the loader leaves its own bytes at the first call
   if (!with_agent) run.agent.clear();
-  run.env.erase("RANK");  // so the record is opened by the call itself, which takes most
+  run.env.erase("RANK");  // the call itself then opens the record, which takes the most stack
   return run.run({behaviour});
 }
 

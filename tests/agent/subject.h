@@ -1,4 +1,4 @@
-// subject: the program that the agent's tests run under the preload: one behaviour a name.
+// subject: the program that the agent's tests run under the preload. Each behaviour has a name.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ struct RegisterBehaviour {
   static const RegisterBehaviour register_##name(#name, name); \
   static int name([[maybe_unused]] Arguments args)
 
-const rf_core_v1& core();  // of the preloaded agent; ends the program (90) when there is none
+const rf_core_v1& core();  // of the preloaded agent; exits with 90 without one
 
-// One recorded call through the core, without any library.
+// One recorded call through the core, without a library.
 int recorded_call(uint16_t op, uint32_t comm = RF_NO_COMM, uint64_t count = 1);

@@ -25,7 +25,8 @@ int all_reduces(long n) {
 }
 }  // namespace
 
-// init, then N all_reduces; the status is the last error, or 100 + calls the library never saw.
+// init, then N all_reduces. Exits with the last error, or 100 + the number of calls that the library did not
+// get.
 BEHAVIOUR(steps) {
   const long n = std::atol(args[0]);
   fake_init(std::atoi(std::getenv("RANK") ? std::getenv("RANK") : "0"), 4);
@@ -61,14 +62,14 @@ __attribute__((noinline, no_sanitize("address"))) void fill_stack() {
 int at_most_99(int count) { return count < 99 ? count : 99; }
 }  // namespace
 
-// The status: bytes that the first call of a name left below its caller's frame.
+// Exits with the number of bytes that the first call of a name left below its caller's frame.
 BEHAVIOUR(left_on_stack) {
   const long word = 0x0123456789abcdef;
   fill_stack();
   return at_most_99(fake_left_on_stack(0, word, word, word, word, word));
 }
 
-// The same of the first call that a decoder wraps; 1 KiB is for the wrapper itself.
+// The same for the first call that a decoder wraps. The wrapper itself may use 1 KiB.
 BEHAVIOUR(left_by_wrapper) {
   fill_stack();
   return at_most_99(fake_left_by_wrapper(1024));
@@ -89,9 +90,9 @@ BEHAVIOUR(exceptions) {
 
 BEHAVIOUR(keeps_errno) {
   errno = 77;
-  if (fake_errno() != 77) return 1;  // first: through the resolver
+  if (fake_errno() != 77) return 1;  // the first call goes through the resolver
   errno = 78;
-  fake_init(0, 4);  // loads the decoder, opens the record
+  fake_init(0, 4);  // loads the decoder and opens the record
   if (errno != 78) return 2;
   errno = 79;
   if (all_reduces(1) || errno != 79) return 3;
@@ -119,7 +120,7 @@ BEHAVIOUR(marks) {
 
 BEHAVIOUR(nothing) { return 0; }
 
-// With SUBJECT_HOLD all of them are there before any ends.
+// With SUBJECT_HOLD all threads exist before any ends.
 BEHAVIOUR(threads) {
   fake_init(0, 4);
   const int n = std::atoi(args[0]), each = std::atoi(args[1]);
@@ -156,7 +157,7 @@ BEHAVIOUR(too_many_comms) {
 }
 
 namespace {
-// A communicator of `size` ranks, whose list is no other's.
+// A communicator of `size` ranks, whose member list differs from all others.
 uint32_t add_comm(uint64_t id, int size, uint64_t handle) {
   std::vector<int32_t> ranks;
   for (int r = 0; r < size; ++r) ranks.push_back(static_cast<int32_t>(id) + r);
@@ -172,7 +173,7 @@ uint32_t add_comm(uint64_t id, int size, uint64_t handle) {
 }
 }  // namespace
 
-// N communicators one after the other, beside one that stays; then work of a freed one completes.
+// N communicators in turn, in addition to one that stays. Then an operation on a freed one completes.
 BEHAVIOUR(comms_in_turn) {
   core().become_member(RF_LIB_NCCL, 0, 4);
   const uint32_t stays = add_comm(1, 4, 1);
@@ -189,7 +190,7 @@ BEHAVIOUR(comms_in_turn) {
   if (core().comm_get(freed)) return 4;
   core().complete(RF_ORIGIN(0, 1), freed, 99, 0);
   core().comm_gone(freed);
-  rf_call late{};  // as of a program that uses a handle that it has freed
+  rf_call late{};  // as in a program that uses a handle after it freed it
   late.op = RF_OP_BARRIER;
   late.library = RF_LIB_NCCL;
   late.comm = freed;
@@ -230,8 +231,8 @@ BEHAVIOUR(counts) {  // one nonblocking call and its completion; a send; an inne
   return c->entered == 2 && c->completed == 2 && c->sends == 1 ? 0 : 2;
 }
 
-// A call whose error a handler took, one after it, and a pending one that was refused. The first two return
-// 0.
+// A call whose error a handler took, one call after it, and a pending call that was refused. The first two
+// return 0.
 BEHAVIOUR(handled_errors) {
   core().become_member(RF_LIB_NCCL, 0, 4);
   rf_call refused{}, fine{}, pending{};

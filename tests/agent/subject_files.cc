@@ -1,4 +1,4 @@
-// subject_files: behaviours of a program that keeps checkpoints and shared memory.
+// subject_files: behaviours of a program that writes checkpoints and uses shared memory.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -14,7 +14,7 @@
 #include "tests/agent/fake/fake.h"
 #include "tests/agent/subject.h"
 
-// Writes FOLDER/model.tmp and renames it; the status is the first errno.
+// Writes FOLDER/model.tmp and renames it. Exits with the first errno.
 BEHAVIOUR(checkpoint) {
   fake_init(0, 4);
   if (chdir(args[0]) != 0) return 99;
@@ -30,7 +30,7 @@ BEHAVIOUR(checkpoint) {
   return unlink("model") == 0 ? 0 : errno;
 }
 
-// Takes space in FOLDER/space both ways; the status is the first error, and 90 when errno was touched.
+// Allocates space in FOLDER/space in both ways. Exits with the first error, or with 90 if errno changed.
 BEHAVIOUR(taken_space) {
   fake_init(0, 4);
   const int fd = open((std::string(args[0]) + "/space").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -71,7 +71,7 @@ BEHAVIOUR(temporary_segment) {
   return unlink(path) == 0 ? 0 : errno;
 }
 
-// One that was there before is opened, not made.
+// The second shm_open opens the segment and does not make it.
 BEHAVIOUR(opened_segment) {
   fake_init(0, 4);
   const std::string name = "/rfagent." + std::to_string(getpid());
@@ -85,7 +85,7 @@ BEHAVIOUR(opened_segment) {
   return shm_unlink(name.c_str()) == 0 ? 0 : errno;
 }
 
-// A vfork child opens and closes descriptors of its parent's memory.
+// A vfork child opens and closes descriptors while it shares the memory of its parent.
 BEHAVIOUR(vfork_with_files) {
   fake_init(0, 4);
   const pid_t child = vfork();

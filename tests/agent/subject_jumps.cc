@@ -11,7 +11,7 @@
 namespace {
 constexpr size_t kPage = 4096, kStack = 256 * 1024;
 sigjmp_buf back;
-char* page;  // no access until a handler gives it
+char* page;  // not accessible until a handler changes that
 int faults;
 
 int reduce_from(const char* in) {
@@ -28,7 +28,7 @@ void on_fault(void (*handler)(int), int flags) {
 
 void jump(int) { siglongjmp(back, 1); }
 
-// Makes a call inside of the one that is open, leaves it by a jump to here, and lets the open one go on.
+// Makes a call inside the open one, leaves it by a jump to this function, and lets the open one continue.
 void call_and_go_on(int) {
   if (++faults == 2) siglongjmp(back, 1);
   if (sigsetjmp(back, 1) == 0) reduce_from(page + 8);
@@ -54,7 +54,7 @@ BEHAVIOUR(jump_out_of_a_call) {
   return 0;
 }
 
-// The other stack lies above that of the thread.
+// The alternate signal stack lies above the stack of the thread.
 BEHAVIOUR(call_from_another_stack) {
   alignas(64) char stack[kStack];
   pthread_t thread;

@@ -1,4 +1,4 @@
-// subject_opening: a behaviour about a record that another thread is opening, and does not finish opening.
+// subject_opening: a behaviour in which another thread calls while this thread opens its record.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
@@ -17,7 +17,8 @@
 
 namespace {
 
-// Of this thread every fallocate waits until it is answered through the descriptor; -1: not on this kernel.
+// Holds every fallocate of this thread until it is answered through the descriptor; -1: the kernel cannot do
+// it.
 int hold_fallocate() {
   sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
                         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fallocate, 0, 1),
@@ -29,7 +30,7 @@ int hold_fallocate() {
       syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter));
 }
 
-// Waits for the next one; `meanwhile` runs before it goes on.
+// Waits for the next held call. `meanwhile` runs before that call continues.
 template <typename F>
 void answer(int fd, F meanwhile) {
   seccomp_notif asked{};
@@ -48,7 +49,8 @@ void call() {
 
 }  // namespace
 
-// While this thread makes its record longer, for the N-th time, another one calls, and waits for it in vain.
+// While this thread extends its record for the Nth time, another thread makes a call, which waits for it in
+// vain.
 BEHAVIOUR(calls_while_another_opens) {
   const int at = std::atoi(args[0]);
   std::atomic<int> listener{0};
@@ -58,7 +60,7 @@ BEHAVIOUR(calls_while_another_opens) {
       answer(listener, [=] {
         if (i == at) call();
       });
-    if (listener > 0) close(listener);  // from now on there is no fallocate: zeros are written
+    if (listener > 0) close(listener);  // from now on fallocate fails, so the agent writes zeros
   });
   listener = hold_fallocate();
   if (listener < 0) _exit(77);

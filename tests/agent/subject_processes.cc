@@ -20,7 +20,7 @@ int reduce_once() {
 }
 }  // namespace
 
-// The child calls too (and gets a record of its own), then the parent goes on.
+// The child makes calls (and gets its own record), then the parent continues.
 BEHAVIOUR(fork_that_calls) {
   fake_init(0, 4);
   const pid_t child = fork();
@@ -32,7 +32,7 @@ BEHAVIOUR(fork_that_calls) {
   return reduce_once();
 }
 
-// The child never calls: no record, and its exit is not its parent's.
+// The child makes no call: it has no record, and its exit does not count as its parent's.
 BEHAVIOUR(fork_that_does_not_call) {
   fake_init(0, 4);
   const pid_t child = fork();
@@ -43,7 +43,7 @@ BEHAVIOUR(fork_that_does_not_call) {
   return 3;
 }
 
-// vfork, a failing exec, _exit in the child's turn.
+// vfork, an exec that fails, _exit in the child.
 BEHAVIOUR(vfork_that_fails) {
   fake_init(0, 4);
   const pid_t child = vfork();

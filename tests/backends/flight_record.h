@@ -1,4 +1,5 @@
-// flight_record: what the tests of decoders read of one process's record, without the observe stage.
+// flight_record: the parts of one process's record that the tests of decoders read, without the observe
+// stage.
 #pragma once
 
 #include <map>
@@ -12,7 +13,7 @@ namespace rankfault::test {
 struct FlightRecord {
   rf_header header{};
   std::vector<rf_comm> comms;
-  std::vector<std::vector<rf_record>> lanes;  // oldest first, whole ones only
+  std::vector<std::vector<rf_record>> lanes;  // oldest first, only whole ones
   std::vector<rf_state> states;               // of the same lanes
 
   std::vector<rf_record> records(uint8_t library) const;       // all lanes
@@ -22,7 +23,7 @@ struct FlightRecord {
 };
 
 FlightRecord read_flight_record(const std::string& path);
-// All of a run directory, by claimed rank; -1 for those without.
+// All records of a run directory, by claimed rank; -1: a record without a rank.
 std::map<int, FlightRecord> read_flight_records(const std::string& run_dir);
 const char* op_name(uint16_t op);
 

@@ -1,4 +1,4 @@
-// job_words_test: commands as people type them, told apart into launcher, options and program.
+// job_words_test: commands as users type them, split into launcher, options and program.
 #include "harness/commands/job_words.h"
 
 #include <gmock/gmock.h>
@@ -79,7 +79,7 @@ TEST(JobWords, TorchrunKeepsItsWordsAndItsDefaultIsOneRank) {
   EXPECT_EQ(job("torchrun --nproc-per-node gpu train.py", 2).ranks, 2);
 }
 
-// Another PyTorch for scenarios does not change which one a watched job runs with.
+// Another PyTorch for scenarios does not change the PyTorch that a watched job runs with.
 TEST(JobWords, TorchrunByNameIsTheOneOnThePath) {
   char folder[] = "/tmp/rf-words-XXXXXX";
   ASSERT_NE(::mkdtemp(folder), nullptr);
@@ -101,7 +101,7 @@ TEST(JobWords, APlainProgramIsStartedAsOftenAsSaid) {
   EXPECT_THAT(w.command, ElementsAre("./program", "--x", "1"));
 }
 
-// A script that starts its ranks itself, or is one alone, is nobody's rank 0 of 1.
+// A script that starts its ranks itself, or is a single process, does not become rank 0 of 1.
 TEST(JobWords, APlainProgramWithoutANumberIsStartedOnceAsItIs) {
   const Workload w = job("python train.py");
   EXPECT_EQ(w.launcher, LauncherKind::kLocal);

@@ -1,4 +1,4 @@
-// assumptions_test: each of the assumptions fails alone, and the finding falls to inferred.
+// assumptions_test: each assumption fails alone, and the finding becomes inferred.
 #include "harness/diagnose/view.h"
 #include "tests/diagnose/finding_of.h"
 
@@ -26,14 +26,14 @@ TEST(Assumptions, AllHoldForAPlainDeath) {
 }
 
 TEST(Assumptions, EveryEdgeIsANeed) {
-  TimelineBuilder job(3);  // Gloo makes a broadcast's root wait for its children; nobody needs them
+  TimelineBuilder job(3);  // Gloo makes the root of a broadcast wait for its children; it does not need them
   job.everyone(all_reduce(), 2).blocked(0, broadcast(0)).does(1, broadcast(0)).killed(2);
   const Findings found = diagnose(job.build());
   expect_only(finding_of(found, "dead_rank"), "every_edge_is_a_need");
 }
 
 TEST(Assumptions, EndsAreFinal) {
-  TimelineBuilder job(3, RF_LIB_MPI);  // rank 2 is alive, outside, one call short of what it left out
+  TimelineBuilder job(3, RF_LIB_MPI);  // rank 2 is alive, outside a call, one call short of what it left out
   job.everyone(all_reduce(8, 0x10)).everyone(all_reduce(1, 0x20));
   job.everyone(all_reduce(8, 0x10)).everyone(all_reduce(1, 0x20));
   job.does(2, all_reduce(1, 0x20)).blocked(0, all_reduce(8, 0x10)).blocked(1, all_reduce(8, 0x10));
@@ -68,7 +68,7 @@ TEST(Assumptions, FullView) {
   }
 }
 
-// A call that never began has no place in the library's order: what follows may be paired otherwise.
+// A call that never began has no place in the library's order: the library may pair later calls otherwise.
 TEST(Assumptions, FullViewEndsAtACallThatFailed) {
   for (const int failed : {0, 2}) {
     TimelineBuilder job(3, RF_LIB_MPI);
@@ -84,7 +84,7 @@ TEST(Assumptions, FullViewEndsAtACallThatFailed) {
   }
 }
 
-// What is not kept any more has not been forgotten: the communicator counts what failed on it.
+// A failure whose record is lost still counts: the communicator counts the calls that failed on it.
 TEST(Assumptions, FullViewEndsAtACallThatFailedLongAgo) {
   for (const uint64_t failures : {0, 1}) {
     TimelineBuilder job(3, RF_LIB_MPI);
@@ -99,18 +99,18 @@ TEST(Assumptions, FullViewEndsAtACallThatFailedLongAgo) {
 }
 
 TEST(Assumptions, SameCallsBefore) {
-  TimelineBuilder job(3, RF_LIB_MPI);  // rank 2 left out the gather, which nobody but its root waits in
+  TimelineBuilder job(3, RF_LIB_MPI);  // rank 2 left out the gather, in which only the root waits
   CallSpec gather = barrier();
   gather.op = RF_OP_GATHER;
   gather.peer = 0;
   job.everyone(all_reduce());
   for (int r : {0, 1}) job.does(r, gather);
   job.does(2, all_reduce()).everyone(all_reduce()).killed(2);
-  job.does(0, all_reduce()).blocked(1, all_reduce());  // rank 2 gave its part of it, as its third
+  job.does(0, all_reduce()).blocked(1, all_reduce());  // rank 2 gave its part as its third call
   expect_only(finding_of(diagnose(job.build()), "dead_rank"), "same_calls_before");
 }
 
-// Rank 2 left out nothing yet; its reduce, which nobody waits for, may still be the one that rank 1 is in.
+// Rank 2 left out nothing yet. Its reduce, for which no rank waits, may still be the one that rank 1 is in.
 TEST(Assumptions, SameCallsBeforeOfOneThatIsBehind) {
   CallSpec reduce = broadcast(2);
   reduce.op = RF_OP_REDUCE;
@@ -130,7 +130,7 @@ TEST(Assumptions, SameCallsBeforeOfOneThatIsBehind) {
   }
 }
 
-// On nodes, with a leader each: the ranks of a node are inside their own call until their leader comes.
+// Each node has a leader: the ranks of a node stay in their own call until their leader comes.
 TEST(Assumptions, SameCallsBeforeOfOneThatWaitsForADeadRankElsewhere) {
   for (const std::string in : {"its call", "a wait for it", "a wait for one of several", "nothing"}) {
     TimelineBuilder job(4, RF_LIB_MPI);
@@ -153,8 +153,8 @@ TEST(Assumptions, SameCallsBeforeOfOneThatWaitsForADeadRankElsewhere) {
   }
 }
 
-// A receive from a rank that waits for the dead one never returns; from any rank, or of what was sent, it
-// may.
+// A receive from a rank that waits for the dead one never returns. A receive from any rank, or of a message
+// that was sent already, may return.
 TEST(Assumptions, SameCallsBeforeOfOneThatWaitsForAMessage) {
   for (const std::string of : {"rank 1", "what rank 1 sent", "any rank"}) {
     TimelineBuilder job(4, RF_LIB_MPI);
@@ -171,7 +171,7 @@ TEST(Assumptions, SameCallsBeforeOfOneThatWaitsForAMessage) {
   }
 }
 
-// 24 calls, and one of them is `among`; rank 2 may have left that out, and makes an all_reduce instead.
+// Makes 24 calls, one of which is `among`. With `left_out`, rank 2 makes an all_reduce instead of it.
 TimelineBuilder job_with_losses(const CallSpec& among, bool left_out) {
   TimelineBuilder job(3, RF_LIB_MPI);
   for (int r : {0, 1, 2}) job.does(r, all_reduce(), 3);
@@ -207,8 +207,8 @@ std::string why_not(const Finding& f) {
   return "";
 }
 
-// A call counts by its place, what it is, its root and whether it waits; not by its length, which differs by
-// design.
+// A call is compared by its place, operation, root and whether it blocks, but not by its length, which may
+// differ by design.
 TEST(Assumptions, SameCallsBeforeOfCallsThatRingsHaveLostSaysWhichDiffer) {
   CallSpec other_root = gather(), other_length = gather(), nonblocking = gather();
   other_root.peer = 1;
@@ -232,8 +232,8 @@ TEST(Assumptions, SameCallsBeforeOfCallsThatRingsHaveLostSaysWhichDiffer) {
   }
 }
 
-// The others went on without rank 2, further than their rings reach back: its last calls have nothing to
-// stand by.
+// The others continued without rank 2, further than their rings reach back: no record is left to compare its
+// last calls with.
 TEST(Assumptions, SameCallsBeforeOfOneThatEndedBeforeWhatIsLeft) {
   for (const int calls : {4, 0}) {
     TimelineBuilder job(3, RF_LIB_MPI);
@@ -254,7 +254,7 @@ TEST(Assumptions, SameCallsBeforeOfOneThatEndedBeforeWhatIsLeft) {
   }
 }
 
-// A mismatch is one of two places: where a lost call was left out they are not a pair.
+// A mismatch compares two calls of one place. If a lost call was left out, the two do not form a pair.
 TEST(Assumptions, SameCallsBeforeOfAMismatch) {
   for (const size_t lost : {0u, 20u}) {
     for (const bool left_out : {true, false}) {
@@ -271,7 +271,7 @@ TEST(Assumptions, SameCallsBeforeOfAMismatch) {
   }
 }
 
-// PyTorch gives each call a tag of its own place: nothing of it is summed, and nothing is asked.
+// PyTorch gives each call a tag with its place: the sums are not compared, and the assumption holds.
 TEST(Assumptions, SameCallsBeforeAsksPyTorchNothing) {
   TimelineBuilder job(3, RF_LIB_C10D);
   job.everyone(all_reduce(), 20).killed(2).blocked(0, all_reduce()).blocked(1, all_reduce());
@@ -291,7 +291,7 @@ TEST(Assumptions, OneLook) {
     expect_only(finding_of(found, "dead_rank"), "one_look");
   }
   Timeline torn = proven_job().build();
-  torn.consistent = false;  // and nobody says which process moved
+  torn.consistent = false;  // and it is unknown which process moved
   const Findings found = diagnose(torn);
   expect_only(finding_of(found, "dead_rank"), "one_look");
 }

@@ -1,4 +1,4 @@
-// dead_rank_test: where the rule speaks, and its near misses.
+// dead_rank_test: where the rule makes a finding, and its near misses.
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
@@ -129,7 +129,7 @@ TEST(Quiet, CannotSayWhenARankLeftNoRecord) {
   EXPECT_EQ(diagnose(t).all.front().kind, "cannot_say");
 }
 
-// Who aborted in its call takes the others down with it: they are not to be blamed with a proof.
+// A rank that aborted in its call ends the others too. One that ended with it is not proven the cause.
 TEST(DeadRank, WhoEndedTogetherWithTheOneThatWaitsIsInferred) {
   for (const TimeNs later : {TimeNs{1'000'000}, TimeNs{50'000'000}}) {
     TimelineBuilder job(2);
@@ -139,7 +139,7 @@ TEST(DeadRank, WhoEndedTogetherWithTheOneThatWaitsIsInferred) {
     EXPECT_EQ(found.all.at(0).ranks, std::vector<int>{0});
     EXPECT_EQ(found.all[0].confidence == Confidence::kProven, later > 5'000'000) << later;
   }
-  TimelineBuilder outlived(2);  // the launcher ended it later, and at once
+  TimelineBuilder outlived(2);  // the launcher ended it later, but at once
   outlived.everyone(all_reduce()).blocked(1, all_reduce()).killed(0).killed(1);
   outlived.rank(1).end.time = outlived.rank(0).end.time + 1'000'000;
   outlived.rank(1).end.outlived = outlived.rank(0).end.time + 100'000;
@@ -150,13 +150,13 @@ TEST(DeadRank, WhoEndedTogetherWithTheOneThatWaitsIsInferred) {
   dying.everyone(all_reduce()).blocked(1, all_reduce()).killed(0);
   dying.rank(1).dying = true;
   EXPECT_EQ(failed_assumptions(diagnose(dying.build()).all.at(0)), std::vector<std::string>{"ended_first"});
-  TimelineBuilder gone(2);  // long before: it waits for nobody
+  TimelineBuilder gone(2);  // it ended long before, and waits for no rank
   gone.everyone(all_reduce()).blocked(1, all_reduce()).exits(1, 15).wait(50'000'000).killed(0, 15);
   for (const Finding& f : diagnose(gone.build()).all)
     EXPECT_EQ(f.confidence, Confidence::kInferred) << f.text;
 }
 
-// A refused argument, a bad buffer: the call that it ended in is what the reader looks for.
+// With a refused argument or a bad buffer, the reader looks for the call in which the rank ended.
 TEST(DeadRank, OfWhichNobodyWaitsEndsInTheCallItWasIn) {
   TimelineBuilder job(3);
   job.everyone(all_reduce()).blocked(1, all_reduce(16, 0x77)).killed(1, 11);
@@ -182,7 +182,7 @@ TEST(Quiet, CannotSayWhileARankIsLongInsideACallNobodyExplains) {
   EXPECT_EQ(diagnose(job.build()).all.front().kind, "cannot_say");
 }
 
-// A job may find its peers over MPI, finalise it, and go on with another library.
+// A job may find its peers over MPI, finalize MPI, and continue with another library.
 TEST(Quiet, MpiThatIsOverIsNotTheEndOfGloo) {
   TimelineBuilder job(3);
   job.everyone(all_reduce(), 2).finalized(2).blocked(0, all_reduce()).blocked(1, all_reduce());

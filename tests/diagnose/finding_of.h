@@ -1,4 +1,4 @@
-// finding_of: small questions the rule tests ask of a diagnosis.
+// finding_of: small helpers with which the rule tests read a diagnosis.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// first_cause_test: which finding comes first, and what hangs under it.
+// first_cause_test: which finding comes first, and which findings it caused.
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
@@ -105,7 +105,7 @@ TEST(ExitedRank, HasTheLastWordsOfItsProcess) {
   EXPECT_THAT(found.all.front().evidence, ::testing::Contains("rank 1 wrote: ValueError: loss is nan"));
 }
 
-// Rank 1's call fails; it tells the others, who leave first.
+// The call of rank 1 fails. It informs the others, which exit first.
 TEST(ExitedRank, TheOneWhoseCallFailedComesBeforeThoseThatLeftFirst) {
   TimelineBuilder job(3);
   job.everyone(all_reduce(), 2);
@@ -119,8 +119,8 @@ TEST(ExitedRank, TheOneWhoseCallFailedComesBeforeThoseThatLeftFirst) {
   for (size_t i = 1; i < found.all.size(); ++i) EXPECT_EQ(found.all[i].caused_by, 0);
 }
 
-// Ranks 0 and 2 failed for want of rank 1's call, right before its end was seen. What failed seconds before
-// it failed for another reason, and rank 1 did not begin to leave then.
+// Ranks 0 and 2 failed for lack of rank 1's call, right before its end was seen. A failure seconds before
+// that end has another reason, and rank 1 did not begin to leave at that time.
 TEST(ExitedRank, BeganToLeaveAtMostAMomentBeforeItsEnd) {
   for (const TimeNs before : {20 * kMs, 2000 * kMs}) {
     TimelineBuilder job(3);
@@ -139,7 +139,7 @@ TEST(ExitedRank, BeganToLeaveAtMostAMomentBeforeItsEnd) {
   }
 }
 
-// A peer's death makes calls fail before we know of it.
+// A peer's death makes calls fail before rankfault sees the death.
 TEST(ExitedRank, AFailureRightBeforeADeathIsNotItsCause) {
   TimelineBuilder job(3);
   job.everyone(all_reduce(), 2);
@@ -148,7 +148,7 @@ TEST(ExitedRank, AFailureRightBeforeADeathIsNotItsCause) {
   EXPECT_EQ(diagnose(job.build()).all.front().kind, "dead_rank");
 }
 
-// The usual answer to a dead peer: the call fails, the rank aborts, and only then is the death seen.
+// The usual reaction to a dead peer: the call fails, the rank aborts, and only then is the death seen.
 TEST(ExitedRank, AnAbortRightAfterAFailureIsNotTheCauseOfADeath) {
   CallSpec abort = all_reduce();
   abort.op = RF_OP_COMM_ABORT;
@@ -173,7 +173,7 @@ Finding of(const std::string& kind, std::vector<int> ranks, TimeNs at) {
   return f;
 }
 
-// The wait for a rank that met a full disk began before it met it.
+// The others began to wait for the rank before it met the full disk.
 TEST(HostResource, IsTheCauseOfWhatItsRankDidNext) {
   std::vector<Finding> all = {of("call_mismatch", {1}, 10), of("host_resource", {1}, 12),
                               of("exited_rank", {1}, 20)};
@@ -197,7 +197,7 @@ TEST(HostResource, IsNotTheCauseOfWhatItsRankDidBeforeItsLastCall) {
   }
 }
 
-// That the others gave up before is a fact.
+// It is proven that the others gave up before.
 TEST(HostResource, IsNotTheCauseOfAProvenLateness) {
   Finding late = of("late_rank", {1}, 10);
   late.confidence = Confidence::kProven;

@@ -1,5 +1,5 @@
-// helpers_test: who is a rank, where ranks start programs that communicate themselves, or become other
-// programs.
+// helpers_test: which processes are ranks, where ranks start programs that communicate among themselves, or
+// become other programs.
 #include <algorithm>
 
 #include "harness/observe/arrange.h"
@@ -55,7 +55,7 @@ TEST(Helpers, OneThatIsKilledIsNoRank) {
   helper.end = {EndKind::kEnded, job.now(), true, true, 9};
   const Findings found = with(job, helper);
   EXPECT_TRUE(found.nothing_wrong()) << all_kinds(found);
-  helper.ancestors.clear();  // near miss: nobody of the job started it
+  helper.ancestors.clear();  // near miss: no process of the job started it
   EXPECT_NE(finding_of(with(job, helper), "duplicate_rank"), nullptr);
 }
 
@@ -73,7 +73,7 @@ TEST(Helpers, TheDeathOfTheRankIsReportedAfterOneEnded) {
   EXPECT_EQ(found.all.front().confidence, Confidence::kProven);
 }
 
-// Each rank may start a whole world of as many processes.
+// Each rank may start its own world with as many processes.
 TEST(Helpers, AWorldBelowTheJobsIsNotTheJob) {
   TimelineBuilder job(2);
   job.everyone(all_reduce(), 3);
@@ -88,7 +88,7 @@ TEST(Helpers, AWorldBelowTheJobsIsNotTheJob) {
   arrange(t);
   EXPECT_TRUE(diagnose(t).nothing_wrong()) << all_kinds(diagnose(t));
   EXPECT_EQ(t.rank(0, 1)->id, job.rank(1).id);
-  t.processes.clear();  // near miss: ranks that are the children of one of them, in one world
+  t.processes.clear();  // near miss: ranks that are children of one of them, in one world
   t = job.build();
   t.processes[1].ancestors = {t.processes[0].id.pid};
   t.processes[1].opened = t.processes[1].member = t.processes[0].opened + 1;
@@ -134,7 +134,7 @@ TEST(Helpers, RanksThatAProcessWithoutPeersStartsAreTheJob) {
   }
 }
 
-// Nobody says that all is well of a program that was not looked at.
+// The diagnosis does not call a program healthy that it did not examine.
 TEST(Helpers, OneThatHangsIsNotCalledWell) {
   TimelineBuilder job(2);
   job.everyone(all_reduce(), 3);
@@ -212,7 +212,7 @@ TEST(ManyCommunicators, TheBoundIsReportedWhenItIsReached) {
   })) << to_json(found.all.front()).dump(1);
 }
 
-// Rank 1 has freed "part" long ago, and its entry serves another: its calls there are not left out.
+// Rank 1 freed "part" long ago, and its entry serves another communicator: it left out no calls on "part".
 TEST(ManyCommunicators, WhoFreedOneLongAgoLeftNothingOutThere) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.comm("part", {0, 1, 2}).everyone(on(all_reduce(), "part"), 3).everyone(all_reduce(), 2);
@@ -228,7 +228,7 @@ TEST(ManyCommunicators, WhoFreedOneLongAgoLeftNothingOutThere) {
   EXPECT_TRUE(found.nothing_wrong()) << all_kinds(found);
 }
 
-// Two groups of one name may be two groups: names repeat when a job makes its groups anew.
+// Two groups with one name may be two groups: names repeat when a job makes its groups again.
 TEST(IdentityByName, ProvesNothing) {
   for (const rf_identity how : {RF_ID_EXCHANGED, RF_ID_NAME}) {
     TimelineBuilder job(3, RF_LIB_C10D);

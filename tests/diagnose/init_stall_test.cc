@@ -35,7 +35,7 @@ TEST(InitStall, IsSilentWhileTheOthersMayBeLoading) {
   EXPECT_NE(finding_of(diagnose(job.build()), "init_stall"), nullptr);
 }
 
-// Ranks 0 and 1 of 3 wait in initialisation for `waited`, and end it with an error of their own.
+// Ranks 0 and 1 of 3 wait in initialisation for `waited`. Then each fails with an error, or others end it.
 Timeline gave_up_joining(TimeNs waited, bool by_others = false) {
   TimelineBuilder job(3);
   for (int r : {0, 1}) job.blocked(r, init());
@@ -73,7 +73,7 @@ TEST(InitStall, IsSilentWhereNoRankWaitedForLong) {
   EXPECT_NE(finding_of(diagnose(job.build()), "init_stall"), nullptr);
 }
 
-// What another thread of the rank does meanwhile: a call, a read of a store, a communicator that it frees.
+// The other thread of the rank meanwhile makes a call, reads a store, or frees a communicator.
 TEST(InitStall, AnOpenInitialisationCountsWhateverOtherThreadsDo) {
   CallSpec store;
   store.op = RF_OP_STORE;
@@ -93,7 +93,7 @@ TEST(InitStall, AnOpenInitialisationCountsWhateverOtherThreadsDo) {
   }
 }
 
-// It frees what it had for seconds: it gave up when it began with that.
+// The rank spends seconds on freeing what it had: it gave up when it began to free.
 TEST(InitStall, ARankGaveUpWhenItBeganToCleanUp) {
   CallSpec free = all_reduce();
   free.op = RF_OP_COMM_FREE;
@@ -113,7 +113,7 @@ TEST(InitStall, ARankGaveUpWhenItBeganToCleanUp) {
   EXPECT_EQ(finding_of(diagnose(job.build()), "init_stall"), nullptr) << all_kinds(diagnose(job.build()));
 }
 
-// Rank 2 loads its program when the others give up: after 3 s that is no stall yet.
+// Rank 2 loads its program when the others give up: after 3 s this is not a stall yet.
 TEST(InitStall, IsSilentOfALateRankUntilTheOthersWaitedForLong) {
   for (const TimeNs waited : {3 * kSecond, 30 * kSecond}) {
     TimelineBuilder job(3);

@@ -1,4 +1,4 @@
-// late_rank_test: what is found after ranks gave up a call that another had not entered.
+// late_rank_test: findings after ranks gave up a call that another rank had not entered.
 #include <csignal>
 
 #include "tests/diagnose/finding_of.h"
@@ -10,7 +10,7 @@ using ::testing::HasSubstr;
 
 constexpr TimeNs kSecond = 1'000'000'000;
 
-// Ranks 0, 2 and 3 of 4 give up their third all_reduce by its limit; rank 1 has made two.
+// Ranks 0, 2 and 3 of 4 give up their third all_reduce at its limit. Rank 1 has made two.
 class LateRank : public ::testing::Test {
  protected:
   LateRank() { job.everyone(all_reduce(), 2); }
@@ -64,7 +64,7 @@ TEST_F(LateRank, SaysFromWhenToWhenItWasStopped) {
   EXPECT_THAT(all.all.front().text, HasSubstr("never entered the call, and was ended by SIGKILL"));
 }
 
-// What it did afterwards is nothing it did meanwhile.
+// A stop after the others gave up does not explain why the rank was late.
 TEST_F(LateRank, IsNotToldAsStoppedByAStopThatCameLater) {
   others_wait();
   others_give_up();
@@ -101,7 +101,7 @@ TEST_F(LateRank, IsInferredWhereCallsBeforeDiffer) {
   EXPECT_EQ(failed_assumptions(*f), std::vector<std::string>{"same_calls_before"});
 }
 
-// Of the calls that a ring has lost their sums tell whether all members made the same.
+// The sums of the calls that a ring has lost show whether all members made the same ones.
 TEST_F(LateRank, IsInferredWhereLostCallsMayDiffer) {
   for (const int r : {0, 2, 3}) job.does(r, broadcast(0));
   job.does(1, barrier()).everyone(all_reduce(), 4);
@@ -123,7 +123,7 @@ TEST_F(LateRank, IsInferredWhereNoLimitIsOnRecord) {
   EXPECT_EQ(failed_assumptions(all.all.front()), std::vector<std::string>{"left_by_its_limit"});
 }
 
-// Its own absence is no measure of what is usual.
+// The absence of the late rank itself does not count as a usual wait.
 TEST_F(LateRank, IsFoundWithoutALimitAfterTheLateRankCameBack) {
   others_wait();
   others_give_up(0);

@@ -1,5 +1,5 @@
-// laws_test: what holds of every diagnosis: nothing that is proven is refuted by the rest of the run;
-// a healthy run is healthy at every cut; names of ranks do not matter; an idle communicator neither.
+// laws_test: laws that hold for every diagnosis: the rest of the run refutes no proven claim; a healthy run
+// is healthy at every cut; the numbers of the ranks and idle communicators do not matter.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -24,7 +24,7 @@ constexpr uint32_t kSeeds = 1000;
 constexpr uint32_t kSeeds = 12000;
 #endif
 
-// `windows`: most looks show the newest few calls of each lane alone, as of a job that has run for long.
+// `windows`: most looks show only the newest few calls of each lane, as in a job that has run for long.
 void expect_none_refuted(SimulatedJob::Library library, bool windows = false,
                          SimulatedJob::Refusals refusals = SimulatedJob::Refusals::kNone) {
   std::map<std::string, int> proven;
@@ -53,7 +53,7 @@ void expect_none_refuted(SimulatedJob::Library library, bool windows = false,
           }
       }
       if (!moved && gave_up == job.ranks()) break;
-      if (!moved) job.end(gave_up++);  // one after the other, until nobody hangs
+      if (!moved) job.end(gave_up++);  // one after the other, until no rank hangs
     }
     const Timeline end = job.timeline();
     const JobView whole(end);
@@ -65,8 +65,8 @@ void expect_none_refuted(SimulatedJob::Library library, bool windows = false,
   for (const auto& [kind, count] : proven) std::printf(", %d with a proven %s", count, kind.c_str());
   std::printf("; none was refuted\n");
   EXPECT_GT(static_cast<uint32_t>(cuts), seeds * 6);
-  // A kind that is not claimed often enough has not been tried.
-  if (windows || refused) seeds /= 2;  // with less to go by less is proven
+  // A kind that is claimed too rarely was not tested.
+  if (windows || refused) seeds /= 2;  // with fewer calls in view less is proven
   EXPECT_GT(static_cast<uint32_t>(proven["dead_rank"]), seeds / 6);
   EXPECT_GT(static_cast<uint32_t>(proven["exited_rank"]), seeds / 12);
   EXPECT_GT(static_cast<uint32_t>(proven["order_deadlock"]), seeds / 8);
@@ -76,7 +76,7 @@ void expect_none_refuted(SimulatedJob::Library library, bool windows = false,
 }
 
 TEST(Laws, NoProvenClaimIsRefutedByTheRestOfTheRun) { expect_none_refuted(SimulatedJob::Library::kByPlace); }
-// What one rank left out, and nobody waited for, is met by a later call of another.
+// A later call of another rank meets the call that one rank left out and for which no rank waited.
 TEST(Laws, NoProvenClaimIsRefutedWhereCallsArePairedByTheirMessages) {
   expect_none_refuted(SimulatedJob::Library::kOfMessages);
 }
@@ -112,7 +112,7 @@ TEST(Laws, AHealthyRunWithRefusedCallsIsHealthyAtEveryCut) {
   expect_healthy_at_every_cut(SimulatedJob::Refusals::kSome);
 }
 
-// The builder with ranks turned by `by`, doing the same.
+// A job with the rank numbers turned by `by`, which does the same.
 Findings turned(int by) {
   constexpr int kRanks = 4;
   TimelineBuilder job(kRanks, RF_LIB_MPI);
@@ -145,7 +145,7 @@ TEST(Laws, AnIdleCommunicatorChangesNothing) {
   }
 }
 
-// What a replay makes of the journal's line and the histories.
+// The timeline that a replay makes from the journal line and the histories.
 Timeline after_a_trip(const Timeline& t) {
   Timeline out = *state_from_json(Json::parse(state_to_json(t).dump()));
   for (size_t i = 0; i < out.processes.size(); ++i) {
@@ -162,7 +162,7 @@ TEST(Laws, TheTripThroughTheJournalChangesNothing) {
     while (job.advance()) {
     }
     Timeline t = job.timeline();
-    for (ProcessView& p : t.processes) {  // what the journal does not have
+    for (ProcessView& p : t.processes) {  // the journal does not hold these
       p.ancestors = {static_cast<int32_t>(seed), 1};
       p.spawned = seed % 2 != 0;
       p.source_lines[seed] = "of no call";
@@ -178,7 +178,7 @@ TEST(Laws, TheTripThroughTheJournalChangesNothing) {
   }
 }
 
-// Two calls on one line stay two places: who is blamed does not hang on what was compiled with -g.
+// Two calls on one line stay two places: the blamed rank does not depend on compilation with -g.
 TEST(Laws, SourceLinesChangeOnlyWhatPeopleRead) {
   for (uint32_t seed = 1; seed <= 60; ++seed) {
     SimulatedJob job(seed, true);
@@ -210,7 +210,7 @@ Findings only(const std::string& kind, int rank, Confidence confidence) {
   return {{f}};
 }
 
-// Two of three have come, and differ; then the third, and one stands alone.
+// Two of three ranks have come, and their calls differ. Then the third comes, and one rank stands alone.
 TEST(FindingsLog, SaysItBetterWhenTheOthersHaveCome) {
   TimelineBuilder job(3);
   job.everyone(all_reduce(), 2).blocked(1, barrier()).blocked(2, all_reduce());

@@ -1,4 +1,4 @@
-// leftover_test: messages that nobody asked for, of a job that did not hang for it.
+// leftover_test: messages that no rank received, in a job that did not hang because of them.
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
@@ -35,7 +35,7 @@ TEST(Leftover, IsSilentWhereAWildcardMayHaveTakenIt) {
   }
 }
 
-// What it took is not known: a call that no decoder reads, records that are lost, a call that failed.
+// It is not known what the receiver took: a call that no decoder reads, lost records, a call that failed.
 TEST(Leftover, IsSilentWhereTheReceiverIsNotFullyInView) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.does(0, send(1));

@@ -1,4 +1,4 @@
-// messages_test: point to point: what proves that a message does not come, and what only looks like it.
+// messages_test: point to point: what proves that a message does not come, and what only looks like a proof.
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
@@ -40,7 +40,7 @@ TEST(Messages, AMessageThatWasTakenIsNotThereAnyMore) {
   expect_proven(job, "order_deadlock");
 }
 
-// The wildcard took one of the two; which one nobody knows, but not more than were sent.
+// The wildcard took one of the two messages. Which one is not known, but it took no more than were sent.
 TEST(Messages, WildcardsOnlyTakeAway) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.does(0, send(1, 5)).does(0, send(1, 6)).does(1, recv(0, -1)).blocked(0, recv(1)).blocked(1, recv(0, 5));
@@ -50,7 +50,7 @@ TEST(Messages, WildcardsOnlyTakeAway) {
   expect_proven(none, "order_deadlock");
 }
 
-// Two have sent; the wildcard took one of them, and the other may still lie there.
+// Two ranks have sent. The wildcard took one message, and the other may not be received yet.
 TEST(Messages, AWildcardMayHaveTakenSomebodyElses) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.does(0, send(2)).does(1, send(2)).does(2, recv(RF_PEER_ANY)).blocked(2, recv(1)).blocked(1, recv(2));
@@ -62,7 +62,7 @@ TEST(Messages, OtherTagsDoNotServe) {
   job.does(0, send(1, 7)).finalized(0).blocked(1, recv(0, 5));
   const Findings found = diagnose(job.build());
   const Finding& f = only_finding(found);
-  EXPECT_EQ(f.kind, "missing_call") << f.text;  // or the wrong tag: who can tell which of the two it was
+  EXPECT_EQ(f.kind, "missing_call") << f.text;  // or the wrong tag: nothing distinguishes the two
   EXPECT_EQ(f.evidence.back(), "no rank received a message of rank 0 with tag 7");
   EXPECT_EQ(f.confidence, Confidence::kProven);
 }
@@ -128,7 +128,7 @@ TEST(Messages, SynchronousSendsWaitForTheirReceives) {
   expect_quiet(fits);
 }
 
-// Whether a plain send waits is the library's choice: two that face each other prove nothing.
+// The library chooses whether a plain send waits: two that face each other prove nothing.
 TEST(Messages, PlainSendsThatFaceEachOtherAreInferredAfterAWhile) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.blocked(0, send(1)).blocked(1, send(0));
@@ -139,8 +139,8 @@ TEST(Messages, PlainSendsThatFaceEachOtherAreInferredAfterAWhile) {
   EXPECT_EQ(failed_assumptions(found.all[0]), std::vector<std::string>{"every_edge_is_a_need"});
 }
 
-// A library that buffers a message has copied it long before; who had no core, is stopped, copies much or may
-// be received from by another thread is waited for.
+// A library that buffers has copied the message long before. The rule waits longer for a rank that had no
+// core, is stopped, copies much, or has another thread that may receive.
 TEST(Messages, PlainSendsAreNotWaitedForLongerThanACopyTakes) {
   constexpr TimeNs kMs = 1'000'000;
   const auto told_after = [](TimeNs time, const std::function<void(ProcessView&)>& of_rank_0,
@@ -212,7 +212,8 @@ TEST(Messages, APendingReceiveHoldsNobodyUntilItIsWaitedFor) {
   expect_quiet(job);
 }
 
-// Cancelled at last, or one of several of which another is served: neither is a message that must come.
+// A request that is cancelled in the end, or one of several of which another completes, does not need its
+// message.
 TEST(Messages, ARequestThatNobodyWaitsForIsNotMissed) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.enqueues(1, recv(0, 9)).finalized(0);
@@ -243,7 +244,7 @@ TEST(Messages, OfARankWithoutARecordNothingIsKnown) {
   for (const Finding& f : diagnose(t).all) EXPECT_NE(f.confidence, Confidence::kProven) << f.text;
 }
 
-// A cancelled receive looks like one that is served first; only its status tells, and so nothing is proven.
+// A cancelled receive looks like one that matches first. Only its status tells, so nothing is proven.
 TEST(Messages, AWaiterThatWasNotSeenWholeProvesNothing) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.does(0, send(1, 5)).finalized(0).enqueues(1, recv(0, 5)).blocked(1, recv(0, 5));
@@ -252,7 +253,7 @@ TEST(Messages, AWaiterThatWasNotSeenWholeProvesNothing) {
   EXPECT_EQ(failed_assumptions(found.all.front()), std::vector<std::string>{"full_view"});
 }
 
-// A thread that serves requests waits for ever while the others of its process run.
+// A thread that serves requests waits without end while the other threads of its process run.
 TEST(Messages, AServersThreadIsNoDeadlock) {
   TimelineBuilder job(2, RF_LIB_MPI);
   for (const int r : {0, 1}) {
@@ -265,7 +266,7 @@ TEST(Messages, AServersThreadIsNoDeadlock) {
   expect_quiet(job);
 }
 
-// The same, seen while the other thread of one is in a call that all have come to, and so may return.
+// The same while the other thread of one rank is in a call that all have entered, and which may return.
 TEST(Messages, AServersThreadBesideACallThatAllHaveEnteredIsNoDeadlock) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.comm("beside", {0, 1});
@@ -284,7 +285,7 @@ TEST(Messages, ASendreceiveNeedsItsReceivingHalf) {
   TimelineBuilder job(3, RF_LIB_MPI);
   for (const int r : {0, 1, 2}) job.blocked(r, sendrecv((r + 1) % 3, (r + 2) % 3));
   expect_quiet(job);
-  TimelineBuilder wrong(3, RF_LIB_MPI);  // all ask the one they send to
+  TimelineBuilder wrong(3, RF_LIB_MPI);  // each waits for the rank it sends to
   for (const int r : {0, 1, 2}) wrong.blocked(r, sendrecv((r + 1) % 3, (r + 1) % 3));
   expect_proven(wrong, "order_deadlock");
 }
@@ -310,7 +311,7 @@ TEST(Messages, ToItselfInOrderIsWell) {
   expect_proven(job, "order_deadlock");
 }
 
-// Two were sent and two were taken, by whichever receive: the third waits for one that is not sent.
+// Two were sent and two were received, by either receive: the third waits for a message that is not sent.
 TEST(Messages, FromAnySourceOnceAllThatWasSentIsTaken) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.does(1, send(0)).does(2, send(0)).does(0, recv(RF_PEER_ANY)).does(0, recv(2));
@@ -323,12 +324,12 @@ TEST(Messages, FromAnySourceWhileOneMayStillLieThere) {
   job.does(1, send(0, 5)).does(2, send(0, 6)).does(0, recv(RF_PEER_ANY, -1));
   job.finalized(1).finalized(2).blocked(0, recv(RF_PEER_ANY, 5));
   expect_quiet(job);
-  TimelineBuilder null(2, RF_LIB_MPI);  // a receive from nobody takes nothing
+  TimelineBuilder null(2, RF_LIB_MPI);  // a receive from RF_PEER_NULL takes nothing
   null.does(1, send(0)).does(0, recv(RF_PEER_NULL)).finalized(1).blocked(0, recv(RF_PEER_ANY));
   expect_quiet(null);
 }
 
-// By number the receiver stands alone, and it is the one that was let down.
+// The receiver is alone against two ranks, but it is the one whose message did not come.
 TEST(Messages, WhoWaitsForAMessageIsNotOutvotedByABarrier) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.comm("other", {0, 1, 2}).blocked(0, barrier()).blocked(1, barrier()).blocked(2, on(recv(1), "other"));
@@ -337,7 +338,7 @@ TEST(Messages, WhoWaitsForAMessageIsNotOutvotedByABarrier) {
   EXPECT_TRUE(found.all[0].ranks.empty());
 }
 
-// A receive that was posted in case, and is cancelled in the end: legal, and nobody waits for it.
+// A receive posted as a precaution and cancelled in the end: legal, and no rank waits for it.
 TEST(Messages, ARequestNobodyWaitsForMayBeCancelled) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.enqueues(0, recv(1)).finalized(1);

@@ -1,4 +1,4 @@
-// mismatch_test: what makes two calls at one position different, and which of two stories is told of it.
+// mismatch_test: what makes two calls at one place differ, and which of two readings the finding gives.
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
@@ -30,7 +30,7 @@ TEST(CallMismatch, ABlockingCallIsNoPartnerOfANonblockingOneInMpi) {
   }
 }
 
-// Forbidden, and carried out alike by every library; a reduction is not.
+// MPI forbids this, but every library carries it out in the same way. A reduction differs.
 TEST(CallMismatch, TypesThatMoveTheSameBytesAreNone) {
   struct Case {
     uint16_t op;
@@ -57,7 +57,8 @@ TEST(CallMismatch, TypesThatMoveTheSameBytesAreNone) {
   }
 }
 
-// MPI's forms of equal blocks: every rank counts one block, the root too. Gloo's root counts them all.
+// MPI's convention for equal blocks: every rank, also the root, counts one block. Gloo's root counts them
+// all.
 TEST(CallMismatch, BlocksOfAGatherAreEqualInMpi) {
   for (const uint16_t op : {RF_OP_GATHER, RF_OP_SCATTER})
     for (const rf_library library : {RF_LIB_MPI, RF_LIB_GLOO}) {
@@ -70,7 +71,7 @@ TEST(CallMismatch, BlocksOfAGatherAreEqualInMpi) {
     }
 }
 
-// A rank is its own partner, too: its arguments alone tell, also where all make the same mistake.
+// A rank is also its own partner: its arguments alone show the mistake, even if all ranks make the same one.
 TEST(CallMismatch, WhatARankSendsItselfItMustTake) {
   CallSpec unequal = rooted(RF_OP_GATHER, 4, 0);
   unequal.flags |= RF_CALL_UNEQUAL;
@@ -91,7 +92,7 @@ TEST(CallMismatch, WhatARankSendsItselfItMustTake) {
   EXPECT_TRUE(diagnose(equal.build()).nothing_wrong());
 }
 
-// Calls of a callback have no record: where they stood a place of ours is another one of the library's.
+// Calls of a callback have no record: after them, a place in the record is another place in the library.
 TEST(CallMismatch, PlacesOfAProcessWithCallbacksAreNotCompared) {
   for (const bool nested : {false, true}) {
     TimelineBuilder job(3, RF_LIB_MPI);
@@ -103,7 +104,7 @@ TEST(CallMismatch, PlacesOfAProcessWithCallbacksAreNotCompared) {
   }
 }
 
-// Two branches of one place: neither side ever makes the call of the other.
+// Two branches at one place: neither side ever makes the call of the other.
 TEST(CallMismatch, ACallThatStandsInThePlaceOfTheOthersIsChanged) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.everyone(all_reduce(4, 0x10), 2);
@@ -115,7 +116,7 @@ TEST(CallMismatch, ACallThatStandsInThePlaceOfTheOthersIsChanged) {
   EXPECT_EQ(found.all[0].ranks, std::vector<int>{1});
 }
 
-// The next call after it looks like the one before: that does not make the changed one a missing one.
+// The next call after it looks like the call before. The changed call still does not count as a missing one.
 TEST(CallMismatch, AChangedCallOfWhichARankDiesIsNotLeftOut) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.everyone(all_reduce(4, 0x10), 2).does(0, all_reduce(16, 0x30)).blocked(0, all_reduce(4, 0x40));
@@ -123,7 +124,7 @@ TEST(CallMismatch, AChangedCallOfWhichARankDiesIsNotLeftOut) {
   EXPECT_EQ(diagnose(job.build()).all.front().kind, "call_mismatch") << all_kinds(diagnose(job.build()));
 }
 
-// As many calls as the others, up to the end: nothing was added.
+// The rank makes as many calls as the others, up to the end: no call was added.
 TEST(CallMismatch, WithAsManyCallsAtTheEndNoneWasAdded) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.everyone(all_reduce(4, 0x10), 2);
@@ -133,7 +134,7 @@ TEST(CallMismatch, WithAsManyCallsAtTheEndNoneWasAdded) {
   EXPECT_EQ(all_kinds(diagnose(job.build())), "call_mismatch");
 }
 
-// The root left its broadcast before it was seen that nobody else makes one.
+// The root left its broadcast before the diagnosis could see that no other rank makes one.
 TEST(CallMismatch, WhereNoTwoRanksMakeTheSameCallNoneIsLeftOut) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.does(0, broadcast(0)).blocked(0, barrier()).blocked(1, barrier()).blocked(2, all_reduce());
@@ -144,7 +145,7 @@ TEST(CallMismatch, WhereNoTwoRanksMakeTheSameCallNoneIsLeftOut) {
   EXPECT_EQ(found.all[0].seq->to, 1u);
 }
 
-// Of two ranks the root goes on with the other one's call, or with a third.
+// With two ranks, the root continues with the call of the other rank, or with a third call.
 TEST(CallMismatch, ARootIsLetDownWhereItGoesOnWithTheCallOfTheOther) {
   for (const bool same : {false, true}) {
     TimelineBuilder job(2, RF_LIB_MPI);
@@ -165,7 +166,7 @@ TEST(CallMismatch, OfTwoCallsTheOtherWayRoundNoneWasAdded) {
   EXPECT_EQ(all_kinds(diagnose(job.build())), "call_mismatch");
 }
 
-// Two came and one went; the other two may yet do either, so the larger side is not known.
+// Two came and one ended. The other two may still do either, so the larger side is not known.
 TEST(MissingCall, BlamesNobodyWhileOthersMayStillTakeEitherSide) {
   TimelineBuilder job(5, RF_LIB_MPI);
   job.everyone(all_reduce()).blocked(1, barrier()).blocked(4, barrier()).finalized(3);
@@ -178,7 +179,7 @@ TEST(MissingCall, BlamesNobodyWhileOthersMayStillTakeEitherSide) {
   EXPECT_EQ(finding_of(found, "missing_call")->ranks, std::vector<int>{3});
 }
 
-// Rank 0 makes the common calls from a branch of its own.
+// Rank 0 makes the common calls from its own branch.
 TEST(MissingCall, IsFoundThoughARoleMakesTheCallsFromItsOwnPlace) {
   TimelineBuilder job(3, RF_LIB_MPI);
   const auto round = [&](std::vector<int> who) {
@@ -220,7 +221,7 @@ TEST(GlooSlots, CallsOfTwoThreadsMeetByTheirOperation) {
 }
 
 TEST(GlooSlots, ARootThatNeedsNobodyMayBeAnyoneElsesNextCall) {
-  TimelineBuilder job(3);  // each is served by its like, in an order of its own
+  TimelineBuilder job(3);  // each call meets calls of its operation, in another order on each rank
   const CallSpec scatter{RF_OP_SCATTER, 16, RF_DTYPE_FLOAT32, RF_REDUCE_OTHER, 0};
   const CallSpec gather{RF_OP_GATHER, 16, RF_DTYPE_FLOAT32, RF_REDUCE_OTHER, 2};
   job.does(1, gather).does(0, scatter).does(2, scatter).does(2, gather).does(0, gather).does(1, scatter);
@@ -242,7 +243,7 @@ TEST(GlooSlots, CallsThatFaceEachOtherAreTold) {
   }
 }
 
-// One gave up, one still waits, and the only thread of the third went on: whichever rank comes first.
+// One gave up, one still waits, and the only thread of the third continued, in either order of the ranks.
 TEST(GlooSlots, ACallThatWasGivenUpIsToldWhoeverWaits) {
   for (const int gives_up : {0, 1}) {
     TimelineBuilder job(3);
@@ -262,7 +263,7 @@ TEST(GlooSlots, CallsOfOneOperationThatDifferAreProven) {
   EXPECT_EQ(f->confidence, Confidence::kProven);
 }
 
-// The blocks of a reduce_scatter may differ; their sum is the length of everybody's vector.
+// The blocks of a reduce_scatter may differ. Their sum is the length of the vector of every rank.
 TEST(Mismatch, AReduceScatterOfVectorsOfAnotherLength) {
   TimelineBuilder job(2, RF_LIB_MPI);
   for (int r : {0, 1}) {

@@ -1,5 +1,5 @@
-// nccl_joining_test: what is said of ranks that make a communicator of NCCL: who is not there, and whose NCCL
-// is another.
+// nccl_joining_test: findings about ranks that make a communicator of NCCL: which rank has not joined, and
+// which has another version of NCCL.
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
@@ -9,7 +9,7 @@ using ::testing::HasSubstr;
 
 constexpr TimeNs kSecond = 1'000'000'000;
 
-// Ranks that have asked for a communicator of all of them; `inside`: their NCCL has not answered yet.
+// Ranks that have asked for a communicator of all of them. `inside`: NCCL has not answered yet.
 class NcclJoining : public ::testing::Test {
  protected:
   void initialise(int rank, bool inside, uint64_t members = 3) {
@@ -21,11 +21,11 @@ class NcclJoining : public ::testing::Test {
     job.lane_of(rank).state.seq = 0;
     CommView& world = job.comm_of(rank);
     world.entered = world.completed = world.issuers = 0;
-    world.members.clear();  // NCCL does not tell which processes they are
+    world.members.clear();  // NCCL does not give its member processes
     if (inside) p.comms.clear();
   }
   void has_nccl(int rank, uint32_t version) { job.rank(rank).coverage.front().version = version; }
-  // As if rank 2 had never been started.
+  // As if rank 2 was never started.
   Timeline without_2() const {
     Timeline t = job.build();
     std::erase_if(t.processes, [](const ProcessView& p) { return p.rank == 2; });
@@ -68,7 +68,7 @@ TEST_F(NcclJoining, OneThatHasLeftIsToldWhereItIsNeeded) {
   EXPECT_THAT(f->text, HasSubstr("rank 2 exited with 0 before it joined"));
 }
 
-// No look fell into the wait: the finished record is all there is.
+// No look came during the wait: only the finished record shows it.
 TEST_F(NcclJoining, ARankThatWasNeverStartedIsFoundAfterTheOthersGaveUp) {
   for (const bool inside : {false, true}) {
     TimelineBuilder fresh{3, RF_LIB_NCCL};
@@ -128,8 +128,8 @@ TEST_F(NcclJoining, NorOfRanksThatHaveGoneOn) {
   EXPECT_EQ(finding_of(diagnose(without_2()), "init_stall"), nullptr);
 }
 
-// A second communicator of all three, by its id, that rank 1 does not join. It made the first one, and now
-// sleeps, or works.
+// A second communicator of all three, by its id, which rank 1 does not join. Rank 1 made the first one, and
+// now sleeps or works.
 class NcclJoiningAgain : public ::testing::Test {
  protected:
   static constexpr int kId = 77;
@@ -137,7 +137,7 @@ class NcclJoiningAgain : public ::testing::Test {
     CallSpec init{RF_OP_COMM_CREATE, members, 0, 0, seat, 0x5, "world", 0, 0, 0, id};
     const CommView world = job.comm_of(rank);
     job.blocked(rank, init);
-    job.comm_of(rank) = world;  // it stands in the order of no communicator
+    job.comm_of(rank) = world;  // it has no place in the order of a communicator
     for (Event& e : job.rank(rank).history)
       if (e.record.op == RF_OP_COMM_CREATE) e.record.comm = RF_NO_COMM, e.record.seq = 0;
     job.lane_of(rank).state.comm = RF_NO_COMM;
@@ -174,7 +174,7 @@ TEST_F(NcclJoiningAgain, SoIsOneThatWaitsInAnotherCall) {
   EXPECT_EQ(f->ranks, std::vector<int>{1});
 }
 
-// It makes call after call, none of them for long.
+// Rank 1 makes call after call, each of them short.
 TEST_F(NcclJoiningAgain, OneThatIsInAShortCallMayCome) {
   for (const int r : {0, 2}) joins(r, r);
   for (int second = 0; second < 30; ++second) job.wait(kSecond).does(1, barrier());
@@ -184,7 +184,7 @@ TEST_F(NcclJoiningAgain, OneThatIsInAShortCallMayCome) {
   EXPECT_NE(finding_of(look(), "init_stall"), nullptr) << all_kinds(look());
 }
 
-// Ranks 1 and 2 have no seat at a communicator of two, and one of them has ended.
+// Ranks 1 and 2 are not members of a communicator of two, and one of them has ended.
 TEST_F(NcclJoiningAgain, OneThatHasEndedMayBeTheOneThatIsMissing) {
   joins(0, 0, 2);
   sleeps(1);
@@ -201,7 +201,7 @@ TEST_F(NcclJoiningAgain, ARankThatRunsMayCome) {
   EXPECT_EQ(finding_of(diagnose(job.wait(30 * kSecond).build()), "init_stall"), nullptr);
 }
 
-// What the job did before and came back from.
+// The job has slept for as long before, and continued.
 TEST_F(NcclJoiningAgain, SoMayOneThatSleptAsLongBefore) {
   job.wait(15 * kSecond).everyone(all_reduce());
   for (const int r : {0, 2}) joins(r, r);
@@ -226,7 +226,7 @@ TEST_F(NcclJoiningAgain, OneOfTwoOthersIsMissingAndWhichIsNotKnown) {
   EXPECT_THAT(f->text, HasSubstr("of 2 members 1 of ranks 1 2 has not joined"));
 }
 
-// Two communicators of two: the count alone would say that all are there.
+// Two communicators of two: by the count alone all ranks would have joined.
 TEST_F(NcclJoiningAgain, WhoWaitsForAnotherCommunicatorIsNotThere) {
   joins(0, 0, 2, 77);
   joins(1, 0, 2, 78);

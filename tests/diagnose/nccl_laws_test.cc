@@ -1,6 +1,6 @@
-// nccl_laws_test: the laws of laws_test over operations that are enqueued and complete by themselves: random
-// programs of NCCL, in which an operation runs as soon as all before it on its stream is complete, and is
-// seen complete at any time after it and what it needs run.
+// nccl_laws_test: the laws of laws_test for operations that are enqueued and complete by themselves. In
+// random programs of NCCL, an operation runs as soon as all operations before it on its stream are complete.
+// It is seen complete at any time after it, and all that it needs, run.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -14,7 +14,7 @@
 namespace rankfault::testing {
 namespace {
 
-// More where somebody asks for them.
+// RANKFAULT_FUZZ_SEEDS asks for more.
 uint32_t seeds() {
   const char* asked = std::getenv("RANKFAULT_FUZZ_SEEDS");
   return asked ? static_cast<uint32_t>(std::strtoul(asked, nullptr, 10)) : 3000;
@@ -31,7 +31,7 @@ class SimulatedNccl {
     builder_.comm("pair", pair);
     const bool one_stream = random_() % 2;
     buffers_sends_ = random_() % 2;
-    const bool two_threads = seed % 4 == 0;  // what they send meets in the order of the calls of both
+    const bool two_threads = seed % 4 == 0;  // their messages match in the order of the calls of both
     for (unsigned i = 0, calls = 4 + random_() % 12; i < calls; ++i) {
       if (random_() % 4 == 0) {
         const int to = static_cast<int>(random_() % 2);
@@ -63,7 +63,7 @@ class SimulatedNccl {
   int ranks() const { return ranks_; }
   Timeline timeline() const { return builder_.build(); }
 
-  // One rank enqueues, waits, sees something complete, or ends well. False when nobody can.
+  // One rank enqueues, waits, sees a completion, or ends well. Returns false when no rank can.
   bool advance() {
     const int first = static_cast<int>(random_() % static_cast<unsigned>(ranks_));
     for (int i = 0; i < ranks_; ++i)
@@ -71,7 +71,7 @@ class SimulatedNccl {
     return false;
   }
 
-  // By a signal, sometimes inside a host call.
+  // Kills the rank by a signal, sometimes inside a host call.
   void kill(int r) {
     if (of(r).ended) return;
     if (!of(r).waits && of(r).next < of(r).program.size() && random_() % 3 == 0)
@@ -89,7 +89,7 @@ class SimulatedNccl {
   };
   struct OnDevice {
     CallSpec call;
-    uint64_t seq;  // in its communicator's order, or among the messages of its direction
+    uint64_t seq;  // in the communicator's order, or among the messages of its direction
     bool done = false;
   };
   struct Rank {
@@ -108,7 +108,7 @@ class SimulatedNccl {
       if (!of(r).device[i].done && of(r).device[i].call.tag == of(r).device[at].call.tag) return false;
     return true;
   }
-  // A device goes on with what it has when its process is dead.
+  // A device continues with its queue when its process is dead.
   bool part_runs(int r, uint16_t op, const std::string& comm, uint64_t seq) {
     const bool message = op == RF_OP_SEND || op == RF_OP_RECV;
     for (size_t i = 0; i < of(r).device.size(); ++i) {
@@ -240,8 +240,8 @@ TEST(NcclLaws, NoProvenClaimIsRefutedByTheRestOfTheRun) {
   EXPECT_GT(proven["call_mismatch"], 100);
 }
 
-// What stands in a circle on its streams never completes, whoever waits or dies, and a run without a mistake
-// has none: told at every cut, without patience.
+// Operations in a circle on their streams never complete, whichever rank waits or dies. A run without a
+// mistake has no circle. Checked at every cut, without patience.
 TEST(NcclLaws, NoCallOfACircleOnStreamsEverCompletes) {
   const DiagnoseOptions at_once{Duration(1), Duration(1)};
   int circles = 0;

@@ -1,4 +1,4 @@
-// nccl_members_test: a process that is several members of a communicator of NCCL, one for each of its
+// nccl_members_test: a process that holds several members of a communicator of NCCL, one for each of its
 // devices.
 #include "tests/diagnose/finding_of.h"
 
@@ -9,7 +9,7 @@ using ::testing::HasSubstr;
 
 constexpr TimeNs kMinute = 60'000'000'000;
 
-// One process, four members: each is a communicator of its own until the timeline is made.
+// One process, four members. Each has its own communicator until the timeline is made.
 class NcclMembers : public ::testing::Test {
  protected:
   NcclMembers() {
@@ -70,7 +70,7 @@ TEST_F(NcclMembers, WhileItEnqueuesForItsDevicesOneByOneNothingIsMissing) {
   EXPECT_EQ(finding_of(diagnose(timeline()), "missing_call"), nullptr);
 }
 
-// Each device has a thread of its own: the other one may be late.
+// Each device has its own thread: the other one may be late.
 TEST_F(NcclMembers, AnotherThreadMayYetMakeTheCall) {
   rounds(5);
   const uint64_t first = enqueue(0);

@@ -1,4 +1,4 @@
-// nccl_messages_test: what is said of a send or receive of NCCL whose other side never comes.
+// nccl_messages_test: findings about a send or receive of NCCL whose partner never comes.
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
@@ -55,7 +55,7 @@ TEST(NcclMessages, OneThatWasSentIsNotMissing) {
   EXPECT_EQ(finding_of(found, "missing_call"), nullptr) << all_kinds(found);
 }
 
-// NCCL may hold a send back, or not: nothing says so.
+// NCCL may or may not hold a send back: the record does not say which.
 TEST(NcclMessages, ASendThatNobodyWillReceiveIsInferred) {
   TimelineBuilder job = job_of_two();
   waits_for(job, 0, send(1));
@@ -97,7 +97,7 @@ TEST(NcclMessages, OneThatNobodyWaitsForHoldsNobody) {
   EXPECT_EQ(finding_of(found, "slow_rank"), nullptr) << all_kinds(found);
 }
 
-// One process with four devices: a member for each, all of one rank. The ring of NCCL's examples.
+// One process with four devices: one member for each device, all of one rank. The ring of NCCL's examples.
 struct Ring {
   TimelineBuilder job{1, RF_LIB_NCCL};
   std::vector<uint64_t> awaited;
@@ -136,8 +136,8 @@ TEST(NcclMessages, OneProcessWithSeveralDevicesHasAPlaceForEach) {
   }
 }
 
-// A first round tells nothing of what a device leaves out (rules/missing_call.cc wants earlier ones): the
-// process waits for itself.
+// In a first round the rule cannot tell what a device leaves out (rules/missing_call.cc needs earlier
+// rounds): the finding says that the process waits for itself.
 TEST(NcclMessages, WhatADeviceOfItsOwnProcessDidNotSendIsNoHealth) {
   const Findings found = diagnose(Ring(0, 3).job.wait(40'000'000'000).build());
   EXPECT_FALSE(found.nothing_wrong()) << all_kinds(found);
@@ -164,7 +164,7 @@ TEST(NcclMessages, OfAGroupThatIsStillOpenNobodyIsMissed) {
   EXPECT_EQ(finding_of(found, "slow_rank"), nullptr) << all_kinds(found);
 }
 
-// "Not ready" is no failure, and what a device said inside another call is told by that call.
+// "Not ready" is not a failure. An answer of a device inside another call is reported by that call.
 TEST(NcclDevice, WhatADeviceAnsweredIsNotWhyARankGaveUp) {
   TimelineBuilder job = job_of_two();
   CallSpec query;
@@ -176,7 +176,7 @@ TEST(NcclDevice, WhatADeviceAnsweredIsNotWhyARankGaveUp) {
   EXPECT_EQ(f->text, "rank 1 exited with 3");
 }
 
-// NCCL makes an all-to-all of sends and receives: one of them may be what the receive meets.
+// NCCL builds an all-to-all from sends and receives: one of them may match the receive.
 TEST(NcclMessages, NothingIsSaidBesideACollectiveThatIsMadeOfThem) {
   TimelineBuilder job = job_of_two();
   CallSpec all = all_reduce();
@@ -187,7 +187,7 @@ TEST(NcclMessages, NothingIsSaidBesideACollectiveThatIsMadeOfThem) {
   EXPECT_EQ(finding_of(found, "missing_call"), nullptr) << all_kinds(found);
 }
 
-// A graph sends as often as it is launched, and nobody counts that.
+// A graph sends once for each launch, and the record does not count launches.
 TEST(NcclMessages, NothingIsSaidWhereMessagesMayBeUnseen) {
   for (const int rank : {0, 1}) {
     TimelineBuilder job = job_of_two();

@@ -1,4 +1,4 @@
-// nccl_streams_test: what is said of operations of NCCL by the order in which they stand on their streams.
+// nccl_streams_test: findings from the order of NCCL's operations on their streams.
 #include "harness/diagnose/stream_order.h"
 #include "tests/diagnose/finding_of.h"
 
@@ -23,7 +23,8 @@ CallSpec group(int tag) {
   return spec;
 }
 
-// Three ranks with communicators world and b; five rounds of both were enqueued, and nothing looked at.
+// Three ranks with the communicators world and b. Five rounds of both were enqueued, and no rank looked at
+// them.
 class NcclStreams : public ::testing::Test {
  protected:
   NcclStreams() {
@@ -88,7 +89,7 @@ TEST_F(NcclStreams, SoItIsInOneGroupAndWhereTheStreamIsNotKnown) {
   }
 }
 
-// Groups stand in the order of their ends; those of a group are one on their stream.
+// Groups are ordered by their ends. The operations of a group count as one on their stream.
 TEST_F(NcclStreams, GroupsInOtherOrderAreADeadlockToo) {
   for (int r = 0; r < 3; ++r)
     for (const bool is_b : {r == 1, r != 1}) {
@@ -100,7 +101,7 @@ TEST_F(NcclStreams, GroupsInOtherOrderAreADeadlockToo) {
   EXPECT_NE(finding_of(all_wait(), "order_deadlock"), nullptr);
 }
 
-// The root of a broadcast needs nobody, and the others only the root.
+// The root of a broadcast needs no other rank, and the others need only the root.
 TEST_F(NcclStreams, WhatNeedsOnlyItsRootIsNoCircleWithoutIt) {
   const CallSpec from_0 = on_stream(broadcast(0)), from_0_on_b = on_stream(on(broadcast(0), "b"));
   for (int r = 0; r < 3; ++r)
@@ -117,7 +118,7 @@ TEST_F(NcclStreams, OfACapturedGraphNothingIsKnown) {
   EXPECT_EQ(finding_of(all_wait(), "order_deadlock"), nullptr);
 }
 
-// Rank 1 receives and sends in each round; in the last but one it does not send.
+// Rank 1 receives and sends in each round, but does not send in the last but one.
 class NcclRounds : public ::testing::Test {
  protected:
   NcclRounds() {
@@ -156,7 +157,7 @@ TEST_F(NcclRounds, ASendThatIsLeftOutInOneRoundIsMissing) {
   EXPECT_EQ(finding_of(found, "order_deadlock"), nullptr);
 }
 
-// Nothing tells which of the two is right.
+// The record does not show which of the two ranks is right.
 TEST_F(NcclRounds, WithoutEarlierRoundsItIsADeadlock) {
   const uint64_t sent = put(0, send(1)), received = put(1, recv(0));
   wait(0, {sent, put(0, recv(1))});
@@ -175,13 +176,13 @@ TEST_F(NcclRounds, AReceiveBehindAnotherOneThatWillCompleteIsNoCircle) {
   const uint64_t first = put(1, recv(0));
   wait(1, {first, put(1, send(0))});
   const uint64_t received = put(0, recv(1));
-  put(0, send(1));  // behind the receive, but rank 0 has not looked: it goes on
+  put(0, send(1));  // behind the receive, but rank 0 has not looked yet: it continues
   job.completes(0, received);
   EXPECT_EQ(finding_of(look(), "missing_call"), nullptr);
   EXPECT_EQ(finding_of(look(), "order_deadlock"), nullptr);
 }
 
-// Rank 0 sends one that is larger, as rank 1 takes another of the old size: either may be wrong.
+// Rank 0 sends a larger message while rank 1 receives one more of the old size: either may be wrong.
 TEST_F(NcclRounds, OfTwoRanksNobodyIsBlamedForSizesThatDiffer) {
   rounds(5);
   CallSpec larger = send(1);
@@ -197,7 +198,7 @@ TEST_F(NcclRounds, OfTwoRanksNobodyIsBlamedForSizesThatDiffer) {
   EXPECT_THAT(f->text, HasSubstr("or rank 1 made one too many"));
 }
 
-// Ranks pass 16 elements on in a ring; rank 1 makes one round less and goes on to the next part.
+// Ranks pass 16 elements on in a ring. Rank 1 makes one round less and continues with the next part.
 class NcclRing : public ::testing::Test {
  protected:
   uint64_t pass_on(int rank, uint64_t count, bool seen) {
@@ -240,7 +241,7 @@ TEST_F(NcclRing, WhereAllGoOnToAnotherSizeNobodyLeftOutAnything) {
   EXPECT_EQ(finding_of(diagnose(job.wait(5 * kSecond).build()), "missing_call"), nullptr);
 }
 
-// The first message of a pair: neither size was there before.
+// The first message of a pair: neither size occurred before.
 TEST_F(NcclRing, OfTwoNewSizesNeitherRankIsAhead) {
   for (int r = 0; r < 3; ++r) pass_on(r, r == 1 ? 1 : 16, false);
   EXPECT_EQ(finding_of(diagnose(job.wait(5 * kSecond).build()), "missing_call"), nullptr);
@@ -253,8 +254,8 @@ TEST_F(NcclRing, OfRecordsThatAreLostNothingIsCounted) {
   EXPECT_EQ(finding_of(diagnose(job.wait(5 * kSecond).build()), "missing_call"), nullptr);
 }
 
-// Rank 1 sends, reduces, sends; rank 0 receives twice before it reduces. The receives of two threads may
-// reach the library in another order than the record: then the reduction waits for none of them.
+// Rank 1 sends, reduces, sends. Rank 0 receives twice before it reduces. The receives of two threads may
+// reach the library in an order other than that of the record: then the reduction waits for neither of them.
 TEST(NcclMessageOrder, MessagesOfTwoThreadsHaveNone) {
   for (const uint32_t other_lane : {0u, 1u}) {
     TimelineBuilder job(2, RF_LIB_NCCL);

@@ -1,4 +1,4 @@
-// nccl_waits_test: what is said of operations of NCCL that were enqueued and of the host's waits for them.
+// nccl_waits_test: findings about operations that NCCL enqueued, and about host waits for them.
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
@@ -14,7 +14,7 @@ CallSpec enqueued(uint64_t count = 1024) {
   return spec;
 }
 
-// Ranks with both hooks, of which everybody's first calls are seen complete.
+// Ranks with both hooks. The first calls of all ranks are seen complete.
 TimelineBuilder job_of(int ranks, int calls = 2) {
   TimelineBuilder job(ranks, RF_LIB_NCCL);
   for (int r = 0; r < ranks; ++r)
@@ -78,7 +78,7 @@ TEST(NcclDeadRank, KilledWithOperationsInFlightIsInferredOfAllOfThem) {
   EXPECT_THAT(f.text, HasSubstr("with all_reduce 3 on world in flight"));
 }
 
-// The next after those in flight is what it certainly never enqueued.
+// The finding names the operation after those in flight: that one was certainly never enqueued.
 TEST(NcclDeadRank, OfWhatIsInFlightAndWhatNeverCameTheLatterIsProven) {
   TimelineBuilder job = job_of(2);
   job.enqueues(1, enqueued()).enqueues(0, enqueued());
@@ -123,7 +123,7 @@ TEST(NcclDeadRank, IsInferredWhereTheWaitersRuntimeIsNotSeen) {
   EXPECT_EQ(failed_assumptions(only(found, "dead_rank")), std::vector<std::string>{"full_view"});
 }
 
-// Refused when its group ended: in the library it has no place.
+// NCCL refused the operation when its group ended: it has no place in the library.
 TEST(NcclDeadRank, IsInferredAfterAnOperationThatWasRefused) {
   TimelineBuilder job = job_of(2);
   job.fails(0, enqueued(), 5);
@@ -176,7 +176,7 @@ CallSpec group(int tag) {
   return spec;
 }
 
-// Rank 1 makes two calls in the other order, each rank between a start and an end of a group, or alone.
+// Rank 1 makes two calls in the other order. Each rank makes them between a group start and end, or alone.
 Findings crossed(bool start, bool end, bool call_between) {
   TimelineBuilder job = job_of(2);
   for (int r : {0, 1}) {
@@ -197,7 +197,7 @@ TEST(NcclMismatch, OfCallsInOneGroupNoOrderIsProven) {
     for (const Finding& f : found->all) EXPECT_EQ(f.confidence, Confidence::kInferred) << to_json(f).dump(1);
 }
 
-// Rank 1 comes to the next part of the program two rounds early, or gives a wrong count in a round.
+// Rank 1 reaches the next part of the program two rounds early, or gives a wrong count in a round.
 TEST(NcclMismatch, OfACallThatNobodyElseHasMadeBothReadingsAreTold) {
   for (const bool known : {false, true}) {
     TimelineBuilder job = job_of(3, 4);
@@ -211,7 +211,7 @@ TEST(NcclMismatch, OfACallThatNobodyElseHasMadeBothReadingsAreTold) {
   }
 }
 
-// Rank 0 sees call 3 complete and goes on to the next; the others `end` the communicator.
+// Rank 0 sees call 3 complete and continues with the next. The others call `end` on the communicator.
 Findings ended_by_others(bool call_3_is_seen, uint16_t end) {
   TimelineBuilder job = job_of(3);
   for (int r : {0, 1, 2}) {
@@ -225,8 +225,7 @@ Findings ended_by_others(bool call_3_is_seen, uint16_t end) {
   return diagnose(job.build());
 }
 
-// As when each call has a limit, and a busy machine shows its end to one rank within it and to the others
-// not.
+// As when each call has a limit, and on a busy machine only one rank sees its end within that limit.
 TEST(NcclExtraCall, WhoGivesUpOnACommunicatorInTheMiddleOfACallLeftNothingOut) {
   for (const uint16_t way : {RF_OP_COMM_REVOKE, RF_OP_COMM_ABORT}) {
     const Findings found = ended_by_others(false, way);
@@ -237,7 +236,7 @@ TEST(NcclExtraCall, WhoGivesUpOnACommunicatorInTheMiddleOfACallLeftNothingOut) {
   EXPECT_EQ(all_kinds(after_it), "extra_call") << "they had done what they had begun";
 }
 
-// All three give up in the end, and recover. A rank that still waits was let down by who ended.
+// In the end all three give up and recover. A rank that still waits was let down by the ranks that ended.
 TEST(NcclExitedRank, WhoGaveUpWithAllOthersAndEndedWellLetNobodyDown) {
   for (const bool rank_0_too : {true, false}) {
     TimelineBuilder job = job_of(3);
@@ -268,7 +267,7 @@ TEST(NcclExitedRank, WhoLeftBeforeTheOthersEnqueuedIsProven) {
   EXPECT_EQ(f.seq->from, 3u);
 }
 
-// Two communicators, waited for in opposite orders.
+// Two communicators, which the ranks wait for in opposite orders.
 TEST(NcclOrderDeadlock, ACircleOfHostWaitsIsInferred) {
   TimelineBuilder job = job_of(2);
   job.comm("experts", {0, 1});

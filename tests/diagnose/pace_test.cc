@@ -1,4 +1,4 @@
-// pace_test: a slow rank is told with how much longer than the others it takes.
+// pace_test: the finding about a slow rank says how much longer than the others it takes.
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
@@ -9,7 +9,7 @@ using ::testing::Not;
 
 constexpr TimeNs kSecond = 1'000'000'000;
 
-// Ranks 0 and 1 take `others` before each call, rank 2 takes `slow`; then it is waited for.
+// Ranks 0 and 1 take `others` before each call, rank 2 takes `slow`. Then the others wait for rank 2.
 TimelineBuilder steps_of(int steps, TimeNs others, TimeNs slow) {
   TimelineBuilder job(3);
   job.everyone(all_reduce());

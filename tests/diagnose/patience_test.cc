@@ -1,4 +1,4 @@
-// patience_test: how long a wait may last before it is told is learned from the job's own record.
+// patience_test: the job's own record decides how long a wait may last before it is reported.
 #include "harness/diagnose/patience.h"
 
 #include "tests/diagnose/finding_of.h"
@@ -10,7 +10,7 @@ using ::testing::HasSubstr;
 
 constexpr TimeNs kSecond = 1'000'000'000;
 
-// Rank 1 comes late to one all_reduce by `late`; then it is waited for in the next one.
+// Rank 1 comes late to one all_reduce by `late`. Then rank 0 waits for it in the next one.
 TimelineBuilder late_before(TimeNs late, const CallSpec& call = all_reduce()) {
   TimelineBuilder job(2);
   job.everyone(call).blocked(0, call).wait(late).blocked(1, call).returns(0).returns(1);
@@ -47,7 +47,7 @@ TEST(Patience, OfAHangGrowsToo) {
   EXPECT_EQ(all_kinds(diagnose(job.build())), "stuck_outside");
 }
 
-// What all ranks do alike keeps nobody waiting, and is as usual as any wait.
+// A pause of all ranks keeps no rank waiting, and counts as usual in the same way as a wait.
 TEST(Patience, KnowsHowLongRanksComputeBetweenCalls) {
   TimelineBuilder job(2);
   job.everyone(all_reduce()).wait(5 * kSecond).everyone(all_reduce()).blocked(0, all_reduce());
@@ -76,7 +76,7 @@ TEST(Patience, WithACallThatAllAreInIsLearnedFromItsLike) {
   EXPECT_THAT(found.all[0].text, HasSubstr("for more than 30s; the longest such wait before was 10s"));
 }
 
-// It is on its way, by way of other calls: the others wait for as long as that takes.
+// The rank is on its way, through other calls: the others wait for as long as that takes.
 TEST(SlowRank, WhoMakesOtherCallsIsToldOnlyAfterLong) {
   TimelineBuilder job(3);
   job.comm("pair", {1, 2}).everyone(all_reduce()).blocked(0, all_reduce());

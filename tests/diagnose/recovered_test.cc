@@ -1,5 +1,5 @@
-// recovered_test: jobs that lose a rank and go on without it (MPI's user-level failure mitigation), and what
-// a process does that no proof may pass over: threads of its own, a communicator that it keeps.
+// recovered_test: jobs that lose a rank and continue without it (MPI's user-level failure mitigation), and
+// properties of a process that a proof must respect: its own threads, a communicator that it keeps.
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
@@ -13,7 +13,7 @@ CallSpec op(uint16_t number) {
   return spec;
 }
 
-// Rank 2 of four died; rank 0 has heard of it, revoked the communicator and is in its repair.
+// Rank 2 of four died. Rank 0 knows of it, revoked the communicator and is in its repair.
 TimelineBuilder revoked() {
   TimelineBuilder job(4, RF_LIB_MPI);
   job.everyone(all_reduce(), 2)
@@ -36,7 +36,7 @@ TEST(Revoked, NothingOnACommunicatorIsPairedAfterIt) {
   }
 }
 
-// Near miss: without the revoke the two calls are a difference.
+// Near miss: without the revoke the two calls differ.
 TEST(Revoked, ACommunicatorThatIsNotIsPaired) {
   TimelineBuilder job(4, RF_LIB_MPI);
   job.everyone(all_reduce(), 2).blocked(0, op(RF_OP_COMM_SHRINK));
@@ -77,8 +77,8 @@ TEST(CallMismatch, IsToldAfterAnAgreementThatNoFailureCameBefore) {
   EXPECT_NE(finding_of(found, "call_mismatch"), nullptr) << all_kinds(found);
 }
 
-// Both jump out of a receive by a signal's handler: it was a deadlock, and the program got out of it. The
-// thread's next call ends the receive on record.
+// The handler of a signal lets both jump out of a receive: it was a deadlock, and the program left it. The
+// next call of the thread ends the receive in the record.
 TEST(OrderDeadlock, ThatAllRanksLeftAndEndedWith0IsHandled) {
   for (const int code : {0, 1})
     for (const bool calls_again : {false, true}) {
@@ -102,7 +102,7 @@ TEST(OrderDeadlock, ThatAllRanksLeftAndEndedWith0IsHandled) {
     }
 }
 
-// Near miss: the calls ended by their limits, and the ranks swallowed the errors.
+// Near miss: the calls ended at their limits, and the ranks ignored the errors.
 TEST(OrderDeadlock, ThatLimitsEndedIsNotHandledByAnExitWith0) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.comm("other", {0, 1}).everyone(barrier());
@@ -118,7 +118,7 @@ TEST(OrderDeadlock, ThatLimitsEndedIsNotHandledByAnExitWith0) {
   EXPECT_FALSE(result.only_handled()) << all_kinds(result);
 }
 
-// Near miss: the calls returned after all. Such a proof was wrong, and a handled one would hide that.
+// Near miss: the calls returned after all. The proof was wrong, and "handled" would hide that.
 TEST(OrderDeadlock, WhoseCallsReturnedIsNotHandled) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.everyone(barrier()).blocked(0, recv(1)).blocked(1, recv(0));
@@ -130,7 +130,7 @@ TEST(OrderDeadlock, WhoseCallsReturnedIsNotHandled) {
   EXPECT_FALSE(log.result().only_handled()) << to_json(log.result()).dump(1);
 }
 
-// A survivor that only frees or revokes its communicators did not go on.
+// A survivor that only frees or revokes its communicators did not continue.
 TEST(HandledDeath, IsNotHandledByFreeingWhatIsLeft) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.everyone(barrier()).killed(1).wait(1'000'000'000);

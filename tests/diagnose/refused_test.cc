@@ -1,5 +1,5 @@
-// refused_test: a call that its library refused has no place among the others' calls, and a program that goes
-// on from it is healthy.
+// refused_test: a call that its library refused has no place in the order of calls, and a program that
+// continues after it is healthy.
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
@@ -12,7 +12,7 @@ void end_in_order(TimelineBuilder& job, int ranks) {
   for (int r = 0; r < ranks; ++r) job.exits(r, 0);
 }
 
-// What every look at a job says, one after each step of it.
+// Checks the diagnosis of a job after each of its steps.
 struct Looks {
   TimelineBuilder& job;
   void expect_nothing(const char* when) const {
@@ -49,7 +49,7 @@ TEST(RefusedCall, OfOneRankAloneIsNotOneTooMany) {
   looks.expect_nothing("at the end");
 }
 
-// The call that it makes again looks like the one that was refused: the times tell the two apart.
+// The repeated call looks like the refused one: the times distinguish the two.
 TEST(RefusedCall, ThatIsMadeAgainHasOnePlace) {
   TimelineBuilder job(3, RF_LIB_MPI);
   const Looks looks{job};
@@ -94,7 +94,7 @@ TEST(RefusedCall, OfAMessageSendsNone) {
   Looks{job}.expect_nothing("at the end");
 }
 
-// Near miss: calls that differ are told, and nothing is proven of them.
+// Near miss: calls that differ are reported, but not proven.
 TEST(RefusedCall, DoesNotHideADifferenceAfterIt) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.everyone(all_reduce()).fails(0, broadcast(99), kErrRoot).everyone(all_reduce(), 4);
@@ -119,7 +119,7 @@ TEST(RefusedCall, ThatTheOthersWaitForIsTold) {
   for (const Finding& f : found.all) EXPECT_EQ(f.confidence, Confidence::kInferred) << f.text;
 }
 
-// A death on a communicator on which a rank's count may be one too high: named, and not proven.
+// A death on a communicator on which a rank's count may be one too high: reported, but not proven.
 TEST(RefusedCall, LeavesADeathAfterItInferred) {
   for (const bool refused : {false, true}) {
     TimelineBuilder job(4, RF_LIB_MPI);
@@ -135,7 +135,7 @@ TEST(RefusedCall, LeavesADeathAfterItInferred) {
   }
 }
 
-// The end of a wait by a limit is no refusal: what the ranks were in when they gave up is told.
+// A wait that its limit ended is not a refusal: the finding says what the ranks were in when they gave up.
 TEST(RefusedCall, IsNotWhatEndedARank) {
   TimelineBuilder job(4, RF_LIB_MPI);
   job.everyone(all_reduce());
@@ -149,7 +149,7 @@ TEST(RefusedCall, IsNotWhatEndedARank) {
   EXPECT_EQ(f->confidence, Confidence::kProven);
 }
 
-// A program that ends because the library refused its call never made that call, for the others.
+// If a program ends because the library refused its call, that call does not exist for the other ranks.
 TEST(RefusedCall, AsTheLastActOfARankIsNoSideOfAPair) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.everyone(all_reduce());
@@ -161,7 +161,7 @@ TEST(RefusedCall, AsTheLastActOfARankIsNoSideOfAPair) {
   EXPECT_NE(f, nullptr) << all_kinds(found);
 }
 
-// The failure that ended the rank was its second one: which place it has depends on the first.
+// The failure that ended the rank was its second: its place depends on the first.
 TEST(RefusedCall, BeforeTheOneThatEndedARankLeavesThatOneInferred) {
   for (const bool refused : {false, true}) {
     TimelineBuilder job(3, RF_LIB_MPI);
@@ -176,7 +176,7 @@ TEST(RefusedCall, BeforeTheOneThatEndedARankLeavesThatOneInferred) {
   }
 }
 
-// A call that had failed before a rank ended failed of something else.
+// A call that failed before a rank ended has another reason for its failure.
 TEST(RefusedCall, BeforeADeathDoesNotProveIt) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.everyone(all_reduce()).fails(0, all_reduce(), 1).wait(1'000'000'000).killed(2, 15);

@@ -1,4 +1,4 @@
-// sequence_rules_test: missing_call, extra_call, call_mismatch: where they speak and near misses.
+// sequence_rules_test: missing_call, extra_call, call_mismatch: where they make findings, and near misses.
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
@@ -8,8 +8,8 @@ std::vector<CallSpec> step_calls() {
   return {all_reduce(1000, 0x10), all_reduce(500, 0x10), all_reduce(1, 0x20)};
 }
 
-// `steps` whole steps of three collectives, of which `victim` leaves out one; then all others hang in
-// the call after which the victim is one ahead.
+// `at_step` whole steps of three collectives, then one of which `victim` leaves out call `which`. All ranks
+// then hang in the call after which the victim is one ahead.
 TimelineBuilder skipped(int ranks, int victim, int at_step, size_t which, rf_library library = RF_LIB_MPI) {
   TimelineBuilder job(ranks, library);
   for (int s = 0; s < at_step; ++s)
@@ -63,7 +63,8 @@ TEST(ExtraCall, MadeTwiceInABranchOfItsOwnIsOneTooMany) {
   EXPECT_EQ(found.all[0].confidence, Confidence::kInferred);
 }
 
-// Near miss: no branch of its own. It is one round ahead, because it left out what the others are in.
+// Near miss: not in its own branch. It is one round ahead, because it left out the call that the others are
+// in.
 TEST(ExtraCall, TheNextRoundsCallIsNoneTooMany) {
   TimelineBuilder job(3);
   for (int step = 0; step < 2; ++step) job.everyone(broadcast(0)).everyone(all_reduce(8, 0x10));
@@ -108,7 +109,7 @@ TEST(MissingCall, AtTwoRanksBlamesNobodyAndShowsBothSides) {
 }
 
 TEST(MissingCall, EqualCallsGiveAnInterval) {
-  TimelineBuilder job(3, RF_LIB_MPI);  // rank 1 leaves out one of ten; all goes wrong silently until the end
+  TimelineBuilder job(3, RF_LIB_MPI);  // rank 1 leaves out one of ten; nothing shows it until the end
   job.everyone(all_reduce(), 9).blocked(0, all_reduce()).blocked(2, all_reduce());
   job.blocked(1, {RF_OP_FINALIZE, 0, 0, 0, RF_PEER_NONE, 0x99, "world", 0, 0, 0});
   const Findings found = diagnose(job.build());
@@ -123,8 +124,8 @@ TEST(MissingCall, EqualCallsGiveAnInterval) {
   EXPECT_EQ(f.claim, Claim::kCannotReturn);
 }
 
-// A process that fails destroys its communicator on the way out. Nothing tells that it left a call out
-// before.
+// A failing process destroys its communicator on the way out. Nothing shows that it left out a call before
+// that.
 TEST(MissingCall, IsSilentWhenTheRankExitsWithAnErrorUnlessLaterCallsTell) {
   TimelineBuilder job(3);
   job.everyone(all_reduce(), 7).destroys(1);
@@ -167,7 +168,7 @@ TEST(MissingCall, IsSilentWhenARankLeavesWithAnErrorInTheMiddleOfAStep) {
 }
 
 TEST(MissingCall, StepMarksMakeItExact) {
-  TimelineBuilder job(3);  // rank 2 leaves out the first of step 4's two; the others hang in their last
+  TimelineBuilder job(3);  // rank 2 leaves out the first call of two in step 4; the others hang in the last
   for (uint64_t s = 0; s < 8; ++s) {
     job.steps(s);
     for (int i = 0; i < 2; ++i)
@@ -199,12 +200,12 @@ TEST(MissingCall, ABroadcastByItsRootAloneBlamesThoseWhoDidNotCome) {
   EXPECT_EQ(f->ranks, (std::vector<int>{1, 2, 3}));
   EXPECT_EQ(f->op, "broadcast");
   EXPECT_EQ(f->seq->from, 4u);
-  // It may as well have left out what the others are in: only the pairing is proven.
+  // It may also have left out the call that the others are in: only the pairing is proven.
   EXPECT_EQ(f->confidence, Confidence::kInferred);
   EXPECT_EQ(finding_of(found, "call_mismatch")->confidence, Confidence::kProven);
 }
 
-// With step marks the one call of step 5 is known, although the hang comes at the barrier behind the loop.
+// With step marks the one call of step 5 is known, although the hang comes at the barrier after the loop.
 TEST(MissingCall, IsOneCallWhenTheVictimReachedTheNextPhaseFirst) {
   TimelineBuilder job(4);
   for (uint64_t s = 0; s < 10; ++s) {
@@ -225,7 +226,7 @@ TEST(MissingCall, IsOneCallWhenTheVictimReachedTheNextPhaseFirst) {
   EXPECT_EQ(f->ranks, std::vector<int>{3});
 }
 
-// Legal between two groups: each side counts its own share, and ranks are those of the side.
+// Legal between two groups: each side counts its own share, and ranks number the ranks of one side.
 TEST(CallMismatch, IsSilentBetweenTwoGroups) {
   TimelineBuilder job(4, RF_LIB_MPI);
   job.comm("inter", {0, 1, 2, 3});
@@ -238,7 +239,7 @@ TEST(CallMismatch, IsSilentBetweenTwoGroups) {
   EXPECT_EQ(diagnose(job.build()).all.front().kind, "cannot_say") << "it may well hang";
 }
 
-// They did come: with another argument.
+// The others came, but with another argument.
 TEST(CallMismatch, ARootWhoseArgumentsDifferWasNotLeftAlone) {
   TimelineBuilder job(4, RF_LIB_MPI);
   job.everyone(all_reduce(), 3).blocked(0, broadcast(0, 16));
@@ -327,7 +328,7 @@ TEST(CallMismatch, ATieBlamesNobody) {
 
 TEST(CallMismatch, EqualTypeSignaturesAreTheSameCall) {
   TimelineBuilder job(2);
-  CallSpec derived = all_reduce(4096);  // bytes of a type nobody can name
+  CallSpec derived = all_reduce(4096);  // bytes of a type that has no known name
   derived.dtype = RF_DTYPE_OTHER;
   job.does(0, all_reduce(1024)).does(1, derived);
   CallSpec v = all_reduce(7);

@@ -1,5 +1,5 @@
-// silence_test: waits that no record of needs tells of: calls known by their names alone, and polls. A hang
-// in one is never "nothing wrong".
+// silence_test: waits without a record of needs: calls known only by their names, and polls. A hang in one of
+// them is never "nothing wrong".
 #include "harness/agent/named_calls.h"
 #include "harness/diagnose/rule.h"
 #include "tests/diagnose/finding_of.h"
@@ -25,7 +25,7 @@ CallSpec nonblocking(CallSpec call) {
   return call;
 }
 
-// Ranks other than 1 are in a call of all; rank 1 is not.
+// All ranks but rank 1 are in a call of all ranks.
 TimelineBuilder without_rank_1(const CallSpec& call) {
   TimelineBuilder job(4, RF_LIB_MPI);
   job.everyone(all_reduce()).everyone(call);
@@ -97,8 +97,7 @@ TEST(NamedCalls, WhoIsInAFileWhileOthersWaitIsToldWithIt) {
               HasSubstr("rank 1 is in MPI_File_write while others wait for it in barrier"));
 }
 
-// Rank 1 writes with rank 2 to a file of theirs, for as long as the file system likes; the others wait for
-// both.
+// Rank 1 writes with rank 2 to their file, for as long as the file system takes. The others wait for both.
 TEST(NamedCalls, ACollectiveWriteOfAPartOfTheRanksIsNeverCalledHung) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.comm("file", {1, 2}).everyone(all_reduce()).blocked(0, barrier());
@@ -113,7 +112,7 @@ TEST(NamedCalls, ACollectiveWriteOfAPartOfTheRanksIsNeverCalledHung) {
   EXPECT_THAT(found.all[0].text, HasSubstr("is in MPI_File_write_at_all"));
 }
 
-// All wait: those in the call of all for rank 1, rank 1 for them.
+// All ranks wait: those in the call of all for rank 1, and rank 1 for them.
 TEST(NamedCalls, WhoWaitsInACallOfAllIsNotToBlame) {
   TimelineBuilder job = without_rank_1(write_all());
   job.blocked(1, barrier()).wait(25 * kSecond);
@@ -153,7 +152,7 @@ TEST(Polls, WhatAllHaveEnteredAndNothingCompletesIsWedged) {
   EXPECT_EQ(all_kinds(diagnose(job.build())), "wedged");
 }
 
-// It waits for a message that no probe finds; the others wait for it.
+// Rank 0 waits for a message that no probe finds. The others wait for rank 0.
 TEST(Polls, WhoPollsIsNotToBlame) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.everyone(all_reduce());
@@ -170,7 +169,7 @@ TEST(Polls, WhoPollsIsNotToBlame) {
   EXPECT_EQ(all_kinds(diagnose(job.build())), "wedged");
 }
 
-// Another rule than the one that speaks of slow ranks calls a poll that lasts for ever wedged.
+// A rule other than the one for slow ranks reports a poll that lasts without end, as wedged.
 TEST(Rules, MakeFindingsOfTheirOwnKindAlone) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.everyone(all_reduce());
@@ -203,7 +202,7 @@ TEST(Silence, AnIntercommunicatorIsCalledOne) {
   EXPECT_THAT(found.all.front().text, HasSubstr("on an intercommunicator, "));
 }
 
-// Some calls have no record (Fortran's MPI-IO, MPI_Comm_spawn): only that they were made.
+// Some calls have no record (Fortran's MPI-IO, MPI_Comm_spawn). The record only says that they were made.
 TEST(NamedCalls, ARankThatMakesCallsWithoutARecordIsNotCalledWell) {
   for (const uint32_t opaque : {RF_OPAQUE_IO, RF_OPAQUE_RMA, RF_OPAQUE_COMMUNICATION}) {
     TimelineBuilder job(2, RF_LIB_MPI);

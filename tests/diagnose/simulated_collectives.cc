@@ -5,7 +5,7 @@
 
 namespace rankfault::testing {
 
-// Ranks are turned so that the root is 0.
+// The members are numbered so that the root is 0.
 struct SimulatedCollectives::Place {
   const std::vector<int>& members;
   size_t root, me;  // `me` from the root on

@@ -1,6 +1,5 @@
-// SimulatedCollectives: collectives put together from messages, as MPI libraries do it. What finds each other
-// is told by communicator, kind, source and destination, in the order of sending: nothing of the place of a
-// call.
+// SimulatedCollectives: collectives built from messages, as MPI libraries build them. Messages match by
+// communicator, kind, source and destination, in the order of sending. The place of a call does not matter.
 #pragma once
 
 #include <map>
@@ -14,20 +13,20 @@ namespace rankfault::testing {
 
 class SimulatedCollectives {
  public:
-  // Which algorithms this library has is drawn.
+  // Draws which algorithms this library has.
   explicit SimulatedCollectives(std::mt19937& random);
 
-  // `comm` is a number of the communicator, `members` its ranks. What can be sent is sent at once.
+  // `comm` is the number of the communicator, `members` its ranks. Sends at once all that can be sent.
   void enter(int rank, const CallSpec&, int comm, const std::vector<int>& members);
   bool can_return(int rank) const { return calls_.at(rank).next == calls_.at(rank).steps.size(); }
-  void leave(int rank) { calls_.erase(rank); }  // also by dying: what it has sent is still there
+  void leave(int rank) { calls_.erase(rank); }  // also when it dies: its sent messages stay
 
  private:
   enum Kind { kBroadcast, kReduce, kAllReduce, kBarrier };
   enum class Shape {
-    kFlat,      // everybody with the root, or with everybody
+    kFlat,      // all ranks with the root, or with all
     kTree,      // binomial: others pass it on
-    kComposed,  // of all_reduce: a reduce and a broadcast, which the same kind of call of the user's may meet
+    kComposed,  // for all_reduce: a reduce and a broadcast, which the user's calls of these kinds may meet
   };
   struct Step {
     bool is_send;
@@ -41,7 +40,7 @@ class SimulatedCollectives {
   };
   using Channel = std::tuple<int, Kind, int, int>;  // communicator, kind, from, to
 
-  struct Place;  // of a rank among the members, seen from the root
+  struct Place;  // a rank among the members, seen from the root
   std::vector<Step> steps(const CallSpec&, const Place&) const;
   static void broadcast(std::vector<Step>&, const Place&, Shape, Kind);
   static void reduce(std::vector<Step>&, const Place&, Shape, Kind);
@@ -49,7 +48,7 @@ class SimulatedCollectives {
   bool go_on(int rank, Call&);
 
   Shape rooted_, all_reduce_, barrier_;
-  std::map<int, Call> calls_;         // of the ranks that are inside one
+  std::map<int, Call> calls_;         // of the ranks that are inside a call
   std::map<Channel, size_t> unread_;  // sent, and not yet received
 };
 

@@ -8,7 +8,7 @@
 namespace rankfault::testing {
 namespace {
 
-// `rooted` of ten calls are such that only one side waits in them.
+// In `rooted` of ten calls only one side waits.
 CallSpec random_call(std::mt19937& random, int size, unsigned rooted) {
   const unsigned drawn = random() % 10;
   if (drawn >= rooted)
@@ -61,7 +61,7 @@ void SimulatedJob::write_programs() {
   }
 }
 
-// One exchange that cannot hang by itself, whatever the library buffers.
+// One exchange that cannot hang by itself, whether or not the library buffers.
 void SimulatedJob::add_messages() {
   const int a = static_cast<int>(random_() % static_cast<unsigned>(ranks_)), b = (a + 1) % ranks_;
   const int tag = static_cast<int>(random_() % 3);
@@ -98,7 +98,7 @@ void SimulatedJob::add_messages() {
   }
 }
 
-// A receive from anybody before one from somebody: it hangs when the wrong message comes first.
+// A receive from any source before one from a fixed source: it hangs when the wrong message comes first.
 void SimulatedJob::add_race() {
   const int to = static_cast<int>(random_() % static_cast<unsigned>(ranks_)), a = (to + 1) % ranks_;
   state_[static_cast<size_t>(to)].program.push_back(recv(RF_PEER_ANY));
@@ -148,11 +148,11 @@ bool SimulatedJob::can_return(int rank) const {
     return std::all_of(me.posts.begin(), me.posts.end(), [&](size_t post) { return mail_.served(post); });
   if (call.op == RF_OP_SEND && (!strict_ || call.flags & RF_CALL_BUFFERED)) return true;
   if (call.op == RF_OP_PROBE) return mail_.lies_there(call.peer, rank, call.tag);
-  if (!me.posts.empty()) return mail_.served(me.posts.back());  // of a sendrecv the receiving half
+  if (!me.posts.empty()) return mail_.served(me.posts.back());  // the receiving half of a sendrecv
   return of_messages_ ? of_messages_->can_return(rank) : everybody_needed_came(rank, call);
 }
 
-// By the data flow alone: the most permissive library there can be that counts calls.
+// Decides by data flow alone: the most permissive library that counts calls.
 bool SimulatedJob::everybody_needed_came(int rank, const CallSpec& call) const {
   const Rank& me = state_[static_cast<size_t>(rank)];
   const std::vector<int>& all = members(call.comm);
@@ -169,13 +169,13 @@ bool SimulatedJob::everybody_needed_came(int rank, const CallSpec& call) const {
   return std::all_of(all.begin(), all.end(), came);
 }
 
-// Of the rank's newest call.
+// Sets the place of the rank's newest call.
 void SimulatedJob::stand_at(int rank, uint64_t place) {
   const uint64_t origin = builder_.last_origin(rank);
   places_[{rank, static_cast<uint32_t>(origin >> 32), static_cast<uint32_t>(origin)}] = place;
 }
 
-// Tried with a wrong argument before it is made: the call itself, one like it, or another one.
+// A call with a wrong argument before the correct one: the call itself, one like it, or another one.
 void SimulatedJob::try_a_wrong_call(int r, const CallSpec& next) {
   if (next.op == RF_OP_WAIT || next.op == RF_OP_WAIT_ANY || random_() % 100 >= refused_of_hundred_) return;
   is_refused(r, next);
@@ -253,7 +253,7 @@ bool SimulatedJob::leaves_a_choice() const {
   });
 }
 
-// What ends where the library buffers; some of it everywhere.
+// Orders that end where the library buffers. Some of them end with any library.
 void SimulatedJob::add_unsafe_orders() {
   const int a = static_cast<int>(random_() % static_cast<unsigned>(ranks_)), b = (a + 1) % ranks_;
   const int tag = static_cast<int>(random_() % 3);
@@ -311,7 +311,7 @@ bool SimulatedJob::advance() {
   return true;
 }
 
-// By a limit that the call had.
+// The call ends at its limit.
 void SimulatedJob::give_up(int rank) {
   constexpr TimeNs kLimit = 1'000'000'000;
   builder_.wait(kLimit).returns(rank, 0, RF_RESULT_THROWN);

@@ -1,8 +1,9 @@
-// SimulatedJob: random programs of a few ranks over a few communicators, collectives and messages, run by a
-// scheduler that lets a call return only when its needs have come; every prefix of a run is a Timeline.
+// SimulatedJob: random programs of a few ranks over a few communicators, with collectives and messages. A
+// scheduler lets a call return only when what it needs has come. Every prefix of a run is a Timeline.
 //
-// Three libraries. One pairs collective calls by their place, and is as permissive as data flow allows. The
-// other makes them of messages, which pair whatever fits. The third is as strict as MPI allows.
+// There are three libraries. One pairs collective calls by their place, and is as permissive as data flow
+// allows. The second builds them from messages, which pair whenever they fit. The third is as strict as MPI
+// allows.
 #pragma once
 
 #include <map>
@@ -23,20 +24,21 @@ class SimulatedJob {
   enum class Library { kByPlace, kOfMessages, kStrict };
   enum class Refusals { kNone, kSome };
   // `mistakes`: some programs leave out, add or change a call, or cross two communicators. `refusals`: in
-  // some, ranks make calls that the library refuses, and go on: these have no place.
+  // some programs ranks make calls that the library refuses, and continue. Such calls have no place.
   SimulatedJob(uint32_t seed, bool mistakes, Library = Library::kByPlace, Refusals = Refusals::kNone);
 
   int ranks() const { return ranks_; }
-  // One event of one rank: a call entered or left. False when nobody can move.
+  // One event of one rank: it enters or leaves a call. Returns false when no rank can move.
   bool advance();
   bool has_ended() const;  // every rank made all of its calls
-  // Ring exchanges and orders of calls that end only in a library that buffers. Before the first advance().
+  // Adds ring exchanges and orders that end only in a library that buffers. Call it before the first
+  // advance().
   void add_unsafe_orders();
   bool leaves_a_choice() const;  // a receive from any source, or a wait for one of several
   Timeline timeline() const { return builder_.build(); }
   TimelineBuilder& builder() { return builder_; }
-  // Ends a rank where it stands: by a signal, by an exit, by the error of the call it is in, or of a call
-  // that the library refuses, and an exit.
+  // Ends a rank where it is: by a signal, by an exit, by the error of the call it is in, or by a call that
+  // the library refuses and an exit.
   void end(int rank);
   const std::vector<std::string>& comms() const { return names_; }
   const TruePlaces& places() const { return places_; }
@@ -51,9 +53,9 @@ class SimulatedJob {
     std::vector<CallSpec> program;
     size_t next = 0;
     bool inside = false, dead = false;
-    uint64_t seq = 0;                        // place of its call, as the library counts
-    std::map<std::string, uint64_t> places;  // how many it entered on each communicator
-    std::vector<size_t> posts;               // of the call it is inside
+    uint64_t seq = 0;                        // place of its call, by the library's count
+    std::map<std::string, uint64_t> places;  // the number of calls it entered on each communicator
+    std::vector<size_t> posts;               // of the call that it is in
     std::vector<Request> requests;           // not complete
   };
   void write_programs();

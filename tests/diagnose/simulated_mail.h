@@ -1,5 +1,5 @@
 // SimulatedMail: messages between simulated ranks, matched as MPI matches them: by source, destination and
-// tag, in the order of sending and of asking.
+// tag, in the order of the sends and of the receives.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,13 @@ namespace rankfault::testing {
 
 class SimulatedMail {
  public:
-  // Both return a number of their own, for served().
+  // Both return their own number, for served().
   size_t send(int from, int to, int tag) { return post({true, from, to, tag, false}); }
   size_t ask(int from, int to, int tag) {
     return post({false, from, to, tag, false});
   }  // RF_PEER_ANY, -1: any
   bool served(size_t number) const { return all_[number].served; }
-  // Whether a message lies there that nobody asked for yet: what a probe waits for.
+  // Whether there is a message that no receive has matched yet: a probe waits for this.
   bool lies_there(int from, int to, int tag) const {
     return std::any_of(all_.begin(), all_.end(), [&](const Post& p) {
       return p.is_send && !p.served && fits(p, {false, from, to, tag, false});

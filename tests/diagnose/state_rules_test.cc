@@ -1,4 +1,4 @@
-// state_rules_test: exits, deadlocks, late and stopped ranks, stalls: speaking and near misses.
+// state_rules_test: exits, deadlocks, late and stopped ranks, stalls: findings and near misses.
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
@@ -51,7 +51,7 @@ TEST(ExitedRank, ThoseWhoFailedBecauseOfItHangUnderIt) {
   EXPECT_EQ(found.all[2].caused_by, 0);
 }
 
-// Met again on another communicator, in the same processes, and finished: no exit of theirs was early.
+// The ranks met again on another communicator, in the same processes, and finished: none exited early.
 TEST(ExitedRank, WhoWasLetDownAndRecoveredIsNotNamed) {
   TimelineBuilder job(3);
   job.comm("again", {0, 1, 2}).everyone(all_reduce(), 2);
@@ -92,7 +92,7 @@ TEST(OrderDeadlock, IsInferredWhereAnyThreadMayIssue) {
   EXPECT_EQ(failed_assumptions(f), std::vector<std::string>{"no_new_issuer"});
 }
 
-// Both ranks' own limits end it: each call fails and each rank exits.
+// The limits of both ranks end the deadlock: each call fails and each rank exits.
 TimelineBuilder crossed_and_given_up() {
   TimelineBuilder job = crossed();
   for (const int r : {0, 1})
@@ -109,8 +109,8 @@ TEST(OrderDeadlock, StaysWhenTheRanksGaveUp) {
   EXPECT_EQ(finding_of(found, "missing_call"), nullptr) << all_kinds(found);
 }
 
-// Two leaders in the world's call, and on each node a rank that waits for its leader: two against one in the
-// cycle that is shown, and nobody is the odd one out.
+// Two leaders are in the call of the world, and on each node a rank waits for its leader. In the cycle that
+// the finding shows it is two against one, but no rank is the odd one.
 TEST(OrderDeadlock, BlamesNobodyWhereTheCommunicatorsDifferInSize) {
   TimelineBuilder job(4, RF_LIB_MPI);
   job.comm("n0", {0, 1}).comm("n1", {2, 3});
@@ -123,15 +123,15 @@ TEST(OrderDeadlock, BlamesNobodyWhereTheCommunicatorsDifferInSize) {
   EXPECT_TRUE(f->ranks.empty());
 }
 
-// The first to give up has left communicator b, and not yet ended: it did not leave a call on b out.
+// The first to give up has left communicator b but has not ended: it did not leave out a call on b.
 TEST(OrderDeadlock, IsSeenAmongCallsThatWerePolledToTheEnd) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.comm("a", {0, 1}).comm("b", {0, 1});
   CallSpec polled = all_reduce();
   polled.flags |= RF_CALL_NONBLOCKING;
   job.enqueues(0, on(polled, "a")).enqueues(1, on(polled, "b"));
-  EXPECT_EQ(finding_of(diagnose(job.build()), "order_deadlock"), nullptr);  // they may go on
-  TimelineBuilder killed = job;  // two independent requests, and a job that somebody ended
+  EXPECT_EQ(finding_of(diagnose(job.build()), "order_deadlock"), nullptr);  // they may continue
+  TimelineBuilder killed = job;  // two independent requests, and a job that something else ended
   killed.exits(0, 3).killed(1, 15);
   EXPECT_EQ(finding_of(diagnose(killed.build()), "order_deadlock"), nullptr);
   CallSpec abort;
@@ -142,7 +142,7 @@ TEST(OrderDeadlock, IsSeenAmongCallsThatWerePolledToTheEnd) {
   EXPECT_EQ(found.all.front().confidence, Confidence::kInferred);
 }
 
-// A type that was not committed, in the receive of both: nobody waited for anybody.
+// Both receives use a type that was not committed: no rank waited for another.
 TEST(OrderDeadlock, IsSilentOfCallsThatWereRefused) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.everyone(all_reduce());
@@ -152,7 +152,7 @@ TEST(OrderDeadlock, IsSilentOfCallsThatWereRefused) {
   EXPECT_EQ(finding_of(found, "order_deadlock"), nullptr) << all_kinds(found);
 }
 
-// Each waited for a while, and one had given up before the other came.
+// Each waited for a while, and one gave up before the other came.
 TEST(OrderDeadlock, IsSilentOfThoseWhoNeverWaitedAtOneInstant) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.everyone(all_reduce());
@@ -189,7 +189,7 @@ TEST(OrderDeadlock, IsSilentWhenOneWaitNeedsNobody) {
   EXPECT_EQ(finding_of(diagnose(job.build()), "order_deadlock"), nullptr);
 }
 
-// Seen between the enter and the return of a nonblocking call: that rank goes on in a moment.
+// The look comes between the enter and the return of a nonblocking call: that rank will continue at once.
 TEST(OrderDeadlock, IsSilentInsideANonblockingCall) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.comm("a", {0, 1}).comm("b", {0, 1}).everyone(on(all_reduce(), "a")).everyone(on(all_reduce(), "b"));
@@ -260,7 +260,7 @@ TEST(Wedged, BlamesNobodyWhenEverybodyCame) {
   EXPECT_EQ(found.all[0].confidence, Confidence::kInferred);
 }
 
-// What differs is told at once; that the job stands, after as long as any other wedge.
+// The difference is reported at once. That the job stands is reported as late as any other wedge.
 TEST(Wedged, IsAlsoWhatCallsThatDifferComeTo) {
   TimelineBuilder job(3);
   for (int r : {0, 1}) job.blocked(r, barrier());
@@ -275,7 +275,7 @@ TEST(Wedged, IsAlsoWhatCallsThatDifferComeTo) {
   EXPECT_EQ(found.all[1].sides.size(), 2u);
 }
 
-// One went on from the call that differs: a root of its own keeps nobody.
+// Rank 2 left the call that differs and is in a later one.
 TEST(Wedged, AlsoWhereOneStandsFurtherOn) {
   TimelineBuilder job(3);
   job.blocked(0, broadcast(0)).blocked(1, broadcast(1)).does(2, broadcast(0)).blocked(2, barrier());
@@ -295,7 +295,7 @@ TEST(Wedged, WhoWaitsForACoreMayYetMoveIt) {
   EXPECT_EQ(all_kinds(diagnose(job.build())), "wedged");
 }
 
-// With a core they do not complete either.
+// Even with a core the calls would not complete.
 TEST(Wedged, CallsThatCannotMatchAreToldOnABusyMachineToo) {
   TimelineBuilder job(3);
   for (int r : {0, 1}) job.blocked(r, barrier());

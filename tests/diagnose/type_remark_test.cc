@@ -1,4 +1,4 @@
-// type_remark_test: types that the standard forbids side by side and that move the same bytes.
+// type_remark_test: pairs of types that the standard forbids and that move the same bytes.
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
@@ -71,7 +71,7 @@ TEST(TypeRemark, NothingIsSaidOfEqualTypesOrBeforeTheJobIsOver) {
   EXPECT_EQ(over(running, 2).remarks.size(), 1u);
 }
 
-// Which receive took which message is not on record.
+// The record does not show which receive took which message.
 TEST(TypeRemark, NothingIsSaidWhereTheRecordDoesNotTellWhatMet) {
   TimelineBuilder wildcard(2, RF_LIB_MPI);
   wildcard.does(0, as(send(1), RF_DTYPE_INT8, 16)).does(0, as(send(1), RF_DTYPE_BYTE, 16));
@@ -84,7 +84,7 @@ TEST(TypeRemark, NothingIsSaidWhereTheRecordDoesNotTellWhatMet) {
   EXPECT_TRUE(over(lost, 2).remarks.empty());
 }
 
-// Data differ: that is a finding, and no remark.
+// Data would differ: this is a finding, not a remark.
 TEST(TypeRemark, AnIntThatIsTakenAsAFloatIsAMismatch) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.does(0, as(broadcast(0), RF_DTYPE_INT32, 8)).does(1, as(broadcast(0), RF_DTYPE_FLOAT32, 8));

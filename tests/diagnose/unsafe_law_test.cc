@@ -1,5 +1,5 @@
-// unsafe_law_test: what holds of `unsafe` for random programs: it is said of those that get stuck in a
-// library which buffers nothing, and of no other.
+// unsafe_law_test: for random programs, `unsafe` is reported exactly for those that get stuck in a library
+// that buffers nothing.
 #include <cstdio>
 
 #include "tests/diagnose/finding_of.h"
@@ -10,7 +10,7 @@ namespace {
 
 using Library = SimulatedJob::Library;
 
-// The program of a seed, in a library; with `orders` that may need one that buffers.
+// The program of a seed, in a library. `orders`: the number of orders that may need a library that buffers.
 SimulatedJob program(uint32_t seed, int orders, Library library) {
   SimulatedJob job(seed, false, library);
   for (int i = 0; i < orders; ++i) job.add_unsafe_orders();

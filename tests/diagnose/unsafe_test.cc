@@ -1,4 +1,4 @@
-// unsafe_test: jobs that finished because the library buffered, and correct ones that look like them.
+// unsafe_test: jobs that finished only because the library buffered, and correct jobs that look like them.
 #include <functional>
 
 #include "tests/diagnose/finding_of.h"
@@ -15,7 +15,7 @@ CallSpec buffered(CallSpec spec) {
   return spec;
 }
 
-// A job of which every rank ends well.
+// A job in which every rank ends well.
 class Job : public TimelineBuilder {
  public:
   explicit Job(int ranks) : TimelineBuilder(ranks, RF_LIB_MPI), ranks_(ranks) {}
@@ -24,7 +24,7 @@ class Job : public TimelineBuilder {
     enqueues(r, nonblocking(spec));
     return last_origin(r);
   }
-  // What is waited for is complete when the wait returns. `seqs`: of collectives.
+  // The requests of a wait are complete when the wait returns. `seqs`: for collectives.
   Job& waits_for(int r, const std::vector<uint64_t>& origins) {
     waits(r, origins);
     for (const uint64_t origin : origins) completes(r, origin);
@@ -40,14 +40,14 @@ class Job : public TimelineBuilder {
   int ranks_;
 };
 
-// Nothing went wrong, and how many orders rely on buffering.
+// Checks that nothing went wrong, and returns how many orders rely on buffering.
 size_t unsafe_orders(const Findings& found) {
   EXPECT_TRUE(found.nothing_wrong()) << all_kinds(found);
   EXPECT_TRUE(found.strict_known);
   return found.unsafe.size();
 }
 
-// Whether the replay came to an end: without it none found does not mean that the program is safe.
+// Whether the replay came to an end. Without that, zero unsafe orders do not mean that the program is safe.
 bool is_known(const Findings& found) {
   EXPECT_TRUE(found.unsafe.empty());
   return found.strict_known;
@@ -179,7 +179,7 @@ TEST(Unsafe, ANonblockingCollectiveHoldsItsRankInItsWaitOnly) {
   }
 }
 
-// It takes nothing: the receive after it meets the same message.
+// A probe takes nothing: the receive after it matches the same message.
 TEST(Unsafe, AProbeNeedsItsMessageToBeSent) {
   for (const bool probe_first : {false, true}) {
     Job job(2);
@@ -209,8 +209,8 @@ TEST(Unsafe, MessagesOfOneSenderMeetTheirReceivesByTag) {
   EXPECT_EQ(unsafe_orders(any_tag.over()), 0u);
 }
 
-// Sends that face each other, and something that lets another run go another way, or hides a part of this
-// one.
+// Sends that face each other, together with something that lets another run take another course, or that
+// hides a part of this one.
 TEST(Unsafe, IsSilentWhereAnotherRunMayGoAnotherWay) {
   const auto facing = [](Job& job) {
     job.does(0, send(1)).does(1, send(0)).does(0, recv(1)).does(1, recv(0));
@@ -276,7 +276,7 @@ TEST(Unsafe, IsNotKnownOfAJobWithoutRanksOrOfAnotherLibrary) {
   EXPECT_FALSE(is_known(diagnose(gloo.build())));
 }
 
-// What is left open by the standard holds nobody.
+// A call whose synchronization the standard leaves open holds no rank.
 TEST(Unsafe, TheEndOfACommunicatorIsNoMeeting) {
   Job job(2);
   job.comm("other", {0, 1});

@@ -1,11 +1,11 @@
-// vector_calls_test: collectives in which each rank has counts of its own: whom a nonblocking one needs, and
-// whether the types agree.
+// vector_calls_test: collectives in which each rank has its own counts: which ranks a nonblocking one needs,
+// and whether the types agree.
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
 namespace {
 
-// Every other member owes something, unless `mask` says otherwise.
+// Every other member owes a share, unless `mask` says otherwise.
 CallSpec vector_call(uint16_t op, uint16_t more_flags, uint64_t mask) {
   CallSpec spec = all_reduce(4, 0x6000);
   spec.op = op;
@@ -45,7 +45,7 @@ TEST(VectorCalls, ANonblockingOneOnTheWrongCommunicatorIsFoundAsABlockingOneIs) 
   }
 }
 
-// Rank 1 owes rank 0 nothing, and rank 2 neither: who waits for it is not to be said.
+// Rank 0 needs the share of rank 1 or of rank 2, as `mask` says, and rank 2 dies.
 TEST(VectorCalls, ANonblockingOneNeedsNobodyWhoOwesItNothing) {
   for (const uint64_t mask : {uint64_t{0b010}, uint64_t{0b100}}) {
     TimelineBuilder job(3, RF_LIB_MPI);
@@ -70,7 +70,7 @@ int taken(uint8_t dtype, int more = RF_SENDS_TO_EACH | RF_TAKES_FROM_EACH) {
   return dtype | RF_TAKEN_KNOWN | more;
 }
 
-// Everybody, or the root alone, takes what rank 0 sends; of a scatter each takes what it has.
+// All ranks, or only the root, take what rank 0 sends. In a scatter each rank takes its own share.
 int taken_by(uint16_t op, int r, uint8_t dtype_of_0, uint8_t own) {
   if (op == RF_OP_ALL_GATHERV) return taken(dtype_of_0, 0);
   if (op == RF_OP_SCATTERV) return r == 0 ? 0 : taken(own, 0);
@@ -103,7 +103,7 @@ TEST(VectorCalls, SharesOfAnotherTypeAreAMismatch) {
     }
 }
 
-// Another width moves other bytes by design; nothing has no type; bytes carry anything.
+// Another width moves other bytes by design; an empty share has no type; bytes carry any type.
 TEST(VectorCalls, SharesThatMoveTheSameAreNone) {
   for (const Share other : {Share{RF_DTYPE_INT64, 2}, Share{RF_DTYPE_FLOAT32, 0}, Share{RF_DTYPE_BYTE, 16},
                             Share{RF_DTYPE_UINT32, 9}, Share{RF_DTYPE_OTHER, 16}})
@@ -136,8 +136,8 @@ TEST(VectorCalls, SendersOfTwoTypesToATakerOfBytesAreNone) {
     }
 }
 
-// Bytes fit either of two types that do not fit each other: the order of the ranks changes nothing, and of
-// three calls nobody stands alone.
+// Bytes fit either of two types that do not fit each other. The order of the ranks must not matter, and of
+// three such calls none stands alone.
 TEST(VectorCalls, ACallThatFitsBothSidesStandsOnNone) {
   for (const int turn : {0, 1, 2}) {
     TimelineBuilder job(3, RF_LIB_MPI);
@@ -184,7 +184,7 @@ TEST(VectorCalls, AnAllToAllIsComparedBetweenEachTwo) {
   const Findings found = diagnose(job.build());
   ASSERT_NE(mismatch_of(found), nullptr) << all_kinds(found);
   EXPECT_EQ(mismatch_of(found)->field, "dtype");
-  // Two that look alike, and send what the other does not take.
+  // Two calls that look the same, but each sends what the other does not take.
   TimelineBuilder alike(2, RF_LIB_MPI);
   for (const int r : {0, 1}) alike.does(r, exchange(RF_DTYPE_INT32, taken(RF_DTYPE_FLOAT32)));
   EXPECT_NE(mismatch_of(diagnose(alike.build())), nullptr);
@@ -203,7 +203,7 @@ TEST(VectorCalls, InAnAllToAllEachRankMaySendAnotherTypeThanItTakes) {
   EXPECT_TRUE(diagnose(apart.build()).nothing_wrong());
 }
 
-// The agent of before told nothing of what is taken.
+// An older agent did not record the type that is taken.
 TEST(VectorCalls, WithoutTheTypeThatIsTakenAnAllToAllIsNotCompared) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.does(0, exchange(RF_DTYPE_INT32, 0)).does(1, exchange(RF_DTYPE_FLOAT32, 0));

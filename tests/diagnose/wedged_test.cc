@@ -1,5 +1,5 @@
-// wedged_test: when calls that stand are told as wedged: on a busy machine, of calls that cannot match, and
-// of calls that a library works at beside the program.
+// wedged_test: when calls that do not move are reported as wedged: on a busy machine, in calls that cannot
+// match, and in calls on which a library works in its own threads.
 #include <algorithm>
 
 #include "tests/diagnose/finding_of.h"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr TimeNs kSecond = 1'000'000'000;
 
-// A neighbour that takes the cores for ever does not silence a hang.
+// A neighbour that takes the cores without end does not suppress the report of a hang.
 TEST(Wedged, WaitsForACoreForThreeTimesItsPatienceAndNoLonger) {
   TimelineBuilder job(3);
   for (int r : {0, 1, 2}) job.blocked(r, all_reduce());
@@ -21,7 +21,7 @@ TEST(Wedged, WaitsForACoreForThreeTimesItsPatienceAndNoLonger) {
   EXPECT_EQ(all_kinds(diagnose(job.build())), "wedged");
 }
 
-// PyTorch returns from a call that a thread of its own works at; the program waits for it elsewhere.
+// PyTorch returns from a call on which its own thread works. The program waits for it elsewhere.
 TEST(Wedged, CallsThatDifferAndAreWaitedForElsewhere) {
   for (const bool waits : {true, false}) {
     TimelineBuilder job(3, RF_LIB_C10D);
@@ -35,7 +35,7 @@ TEST(Wedged, CallsThatDifferAndAreWaitedForElsewhere) {
       CallSpec execution = r == 0 ? all_reduce() : barrier();
       execution.flags = RF_CALL_EXECUTION;
       execution.lane = 1;
-      --job.comm_of(r).entered;  // an execution takes no place of its own
+      --job.comm_of(r).entered;  // an execution takes no place
       job.blocked(r, execution);
     }
     for (int r : {0, 1, 2}) job.rank(r).starved = 60 * kSecond;
@@ -48,7 +48,7 @@ TEST(Wedged, CallsThatDifferAndAreWaitedForElsewhere) {
   }
 }
 
-// Two that face each other do not match, whether the third comes or not.
+// Two calls that face each other do not match, whether or not the third rank comes.
 TEST(Wedged, OfCallsThatDifferOnlyThoseWhoMadeThemAreConcerned) {
   TimelineBuilder job(3);
   job.everyone(all_reduce()).blocked(0, all_reduce()).blocked(1, barrier()).wait(25 * kSecond);
@@ -56,7 +56,7 @@ TEST(Wedged, OfCallsThatDifferOnlyThoseWhoMadeThemAreConcerned) {
   const Findings found = diagnose(job.build());
   ASSERT_NE(f = finding_of(found, "wedged"), nullptr) << all_kinds(found);
   EXPECT_THAT(f->text, ::testing::HasSubstr("ranks 0 1 are in different calls"));
-  TimelineBuilder goes_on(3);  // near miss: one of the two went on
+  TimelineBuilder goes_on(3);  // near miss: one of the two continued
   goes_on.everyone(all_reduce()).does(0, broadcast(0)).blocked(1, barrier()).wait(25 * kSecond);
   EXPECT_EQ(finding_of(diagnose(goes_on.build()), "wedged"), nullptr);
 }
@@ -90,7 +90,7 @@ TEST(Wedged, AKnotSilencesOnlyWhatStandsBehindIt) {
             1);
 }
 
-// Each rank sends what it says, and rank 1 takes more than rank 0 sends it: rank 0 leaves, rank 1 stays.
+// Each rank sends its own count, and rank 1 takes more than rank 0 sends: rank 0 leaves, rank 1 stays.
 TEST(Wedged, ARankStandsInACallThatTheOthersHaveLeft) {
   TimelineBuilder job(3, RF_LIB_MPI);
   CallSpec shares = all_reduce();
@@ -109,7 +109,7 @@ TEST(Wedged, ARankStandsInACallThatTheOthersHaveLeft) {
                                     "others wait in later calls, and no call completes, "));
 }
 
-// Nothing tells whether the others will help it on: they are in no call.
+// The other rank is not in a call, so it is not known whether it will help.
 TEST(Wedged, OneThatStandsAloneWhileTheOthersWorkIsNotCalledWell) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.everyone(all_reduce()).does(0, broadcast(0)).blocked(1, broadcast(0)).wait(19 * kSecond);
@@ -118,7 +118,7 @@ TEST(Wedged, OneThatStandsAloneWhileTheOthersWorkIsNotCalledWell) {
   EXPECT_TRUE(diagnose(job.build()).cannot_say()) << all_kinds(diagnose(job.build()));
 }
 
-// Calls that were enqueued long ago complete one after the other: the newest only stands in their line.
+// Calls that were enqueued long ago complete one after the other: the newest only waits in that queue.
 TEST(Wedged, NotWhileTheCallsBeforeComplete) {
   TimelineBuilder job(2, RF_LIB_C10D);
   std::vector<uint64_t> first(2);

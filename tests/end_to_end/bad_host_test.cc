@@ -1,5 +1,5 @@
-// bad_host_test: a machine that refuses what a run needs, and a job that spoils its own run directory: the
-// job is left alone, and the tool says in words what it lost, or why it launches nothing.
+// bad_host_test: a machine that refuses what a run needs, and a job that damages its own run directory. The
+// job is not affected, and the tool says what it lost, or why it launches nothing.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 
@@ -23,7 +23,7 @@ std::set<std::string> job_folders() {
   return names;
 }
 
-// A shell job of two ranks that no library speaks for.
+// A shell job of two ranks that no library reports.
 std::string shell_job(const std::string& script) {
   return "version: 1\nname: shell\nworkload:\n  launcher: local\n  ranks: 2\n  limits: {wall: 20s}\n"
          "  command: [sh, \"-c\", '" +
@@ -35,7 +35,7 @@ class BadHost : public testing::Test {
   ToolRun run(const std::string& text) {
     return run_tool({"run", scratch_.write("scenario.yaml", text), "--run-dir", run_dir()});
   }
-  // The command line of the tool behind `before`, as a shell takes it.
+  // Runs the command line of the tool after `before`, in a shell.
   ToolRun run_in_shell(const std::string& before, const std::string& arguments) {
     ToolRun out;
     const std::string file = scratch_.file("output");
@@ -48,7 +48,7 @@ class BadHost : public testing::Test {
     out.output = read_file(file);
     return out;
   }
-  // From now on scripts run where mounts are theirs alone.
+  // From now on scripts run in their own mount namespace.
   bool own_mounts() {
     for (const char* unshare : {"unshare -m", "unshare -Urm"})
       if (std::system((std::string(unshare) + " mount -t tmpfs -o size=64k tmpfs " + scratch_.path() +
@@ -105,7 +105,7 @@ TEST_F(BadHost, ADiskWithoutRoomRefusesTheRunAndLeavesNothing) {
   EXPECT_THAT(tool.output, Not(HasSubstr("\nrun\n")));
 }
 
-// The ranks take all room as soon as they are started, and write to a full disk until their end.
+// The ranks fill the disk as soon as they start, and write to a full disk until they end.
 TEST_F(BadHost, ADiskThatFillsWhileTheJobRunsCostsNeitherTheJobNorAShortRunAnything) {
   if (!own_mounts()) GTEST_SKIP() << "no right to mount a file system here";
   scratch_.write("scenario.yaml", shell_job("dd if=/dev/zero of=small/filler-$RANK bs=64k 2>/dev/null; sleep "

@@ -1,5 +1,5 @@
-// comparison_test: a scenario with variants as a user runs it: one table, one verdict, judged again from a
-// copy.
+// comparison_test: a scenario with variants as a user runs it: one table, one verdict, and the same judgement
+// of a copy.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Two ranks and three make another number of calls.
+// Two ranks and three ranks make different numbers of calls.
 std::string compared(const std::string& within, const std::string& more = "") {
   return gloo_job(
       {.ranks = 2,

@@ -1,4 +1,4 @@
-// doctor_test: what the tool says of the machine and of programs it has not started.
+// doctor_test: what the tool reports about the machine and about programs that it has not started.
 #include <gmock/gmock.h>
 
 #include "tests/support/tool.h"

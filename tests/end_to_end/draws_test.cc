@@ -13,7 +13,7 @@
 namespace rankfault::test {
 namespace {
 
-// A call of the job that can be the victim's, and how often each rank makes it.
+// A call of the job in which the victim may be hit, and how often each rank makes it.
 struct Choice {
   const char* op;
   int times;
@@ -57,7 +57,7 @@ Outcome run(std::string (*job)(const Job&), const char* kind, const Draw& d) {
   j.wall = "60s";
   j.fault =
       fmt::format("{{id: f, kind: {}, ranks: [{}], at: {{op: {}, nth: {}}}}}", kind, d.victim, d.op, d.nth);
-  // Decided as soon as anything is proven or the job is over: who is asserted below, not here.
+  // Decided when a finding is proven or the job is over. The checks below decide on the rank.
   j.expect = fmt::format(
       "  - blamed: {{any_of: [{{kind: dead_rank, ranks: [{0}]}}, {{kind: missing_call}}, {{kind: "
       "call_mismatch}}]}}\n",
@@ -79,7 +79,7 @@ bool seq_holds(const Json& finding, uint64_t seq) {
   return range.is_object() && range["from"].get<uint64_t>() <= seq && seq <= range["to"].get<uint64_t>();
 }
 
-// The victim never entered the call; the first one that anybody needs of it is that or a later one.
+// The victim never entered the call. The first call in which a rank needs it is this one or a later one.
 void expect_dead(const Outcome& r, const Draw& d) {
   SCOPED_TRACE(d.text() + "\n" + r.tool.output);
   ASSERT_EQ(r.first.value("kind", ""), "dead_rank");
@@ -92,8 +92,8 @@ void expect_dead(const Outcome& r, const Draw& d) {
   }
 }
 
-// One finding with two sides. At two ranks nobody is blamed, else the victim; but a root alone in its
-// call blames the others, as it would if they had left it out: the calls before it do not tell.
+// One finding with two sides. It blames the victim, or at two ranks no rank. But a root alone in its call
+// blames the others, as if they had left the call out: the calls before it do not show which is true.
 void expect_missing(const Outcome& r, const Draw& d) {
   SCOPED_TRACE(d.text() + "\n" + r.tool.output);
   EXPECT_THAT(r.first.value("kind", ""), testing::AnyOf("missing_call", "call_mismatch"));
@@ -113,14 +113,14 @@ void expect_missing(const Outcome& r, const Draw& d) {
   EXPECT_GE(sides.size(), 2u);
 }
 
-// One kind of job broken in one way; its seeds begin where no other family's do.
+// One kind of job with one defect. Its seeds do not overlap those of another family.
 struct Family {
   const char* name;
   std::string (*job)(const Job&);
   const char* fault;
   const Choices* calls;
   unsigned first_seed;
-  const char* program = "sh";  // what must be there
+  const char* program = "sh";  // the program that must be installed
   friend void PrintTo(const Family& f, std::ostream* out) { *out << f.name; }
 };
 const Family kFamilies[] = {
@@ -145,7 +145,7 @@ TEST_P(Draws, TheFindingFollows) {
   expect_named(run(family.job, family.fault, d), d, family.fault);
 }
 
-// A demo scenario as it stands, with drawn places put into it: it still must be as it says.
+// A demo scenario with drawn places put into it. It must still have the outcome that it states.
 class DemoDraws : public testing::TestWithParam<unsigned> {
  protected:
   static ToolRun run(const std::string& scenario, const std::vector<std::string>& sets) {
@@ -179,7 +179,7 @@ std::string family_and_seed(const testing::TestParamInfo<Draws::ParamType>& test
   return fmt::format("{}_{}", std::get<0>(tested.param).name, std::get<1>(tested.param));
 }
 
-// Twenty draws of each in all; the default tests have no time for more than these.
+// Twenty draws of each in all. The default tests have time only for these.
 const auto kQuick = testing::Range(1u, 9u), kMore = testing::Range(9u, 21u);
 INSTANTIATE_TEST_SUITE_P(Seeds, DemoDraws, kQuick);
 INSTANTIATE_TEST_SUITE_P(Soak, DemoDraws, kMore);

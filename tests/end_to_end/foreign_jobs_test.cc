@@ -1,6 +1,6 @@
-// foreign_jobs_test: the same oracles on jobs that do not know of rankfault: plain MPI under mpirun
-// (Open MPI 4 and 5, MPICH 4 and 5) and an unmarked PyTorch DDP script under torchrun; each in a read-only
-// directory of its own, outside the repository.
+// foreign_jobs_test: the same oracles on jobs that do not know rankfault: plain MPI under mpirun (Open MPI 4
+// and 5, MPICH 4 and 5) and an unmarked PyTorch DDP script under torchrun, each in its own read-only
+// directory outside the repository.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -33,7 +33,7 @@ class ForeignJob : public testing::TestWithParam<Case> {
   bool is_torch() const { return std::string(GetParam().what) == "Torch"; }
   std::string mpirun() const { return mpirun_of(GetParam().what); }
 
-  // The program alone, where nothing can be written and nothing of ours is near.
+  // A folder with only the program, in which nothing can be written, outside rankfault's folders.
   std::string away() const { return scratch_.file("away"); }
   std::string program() const {
     return is_torch() ? source_dir() + "/tests/ranks/torch/ddp.py"
@@ -65,7 +65,7 @@ class ForeignJob : public testing::TestWithParam<Case> {
     return yaml;
   }
 
-  // "mpi preload": of each layer in the record of each rank.
+  // "mpi preload": one entry for each layer in the record of each rank.
   std::set<std::string> coverage() const {
     std::set<std::string> seen;
     std::istringstream journal(read_file(scratch_.file("run/journal.ndjson")));
@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(Jobs, ForeignJob,
                                          Case{"Mpich4", true}, Case{"Mpich5", true}, Case{"Mpich5", false},
                                          Case{"MpiStandard", true}, Case{"Torch", true}),
                          testing::PrintToStringParamName());
-// Ten seconds each; how an older kernel tells of an end is asked of MPI's jobs above.
+// Ten seconds each. MPI's jobs above already test how an older kernel reports an end.
 INSTANTIATE_TEST_SUITE_P(Soak, ForeignJob, testing::Values(Case{"Torch", false}),
                          testing::PrintToStringParamName());
 

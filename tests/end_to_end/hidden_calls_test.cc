@@ -1,5 +1,5 @@
-// hidden_calls_test: correct MPI programs that communicate where no call of theirs is seen: nothing may be
-// proven.
+// hidden_calls_test: correct MPI programs that communicate outside recorded calls: the diagnosis must not
+// prove anything.
 #include <gmock/gmock.h>
 
 #include <cstdlib>

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 class Inherited : public ::testing::Test {
  protected:
-  // A line of a shell, in which $WATCH is the tool before a job of one rank. Its exit status.
+  // Runs a shell line in which $WATCH is the tool before a job of one rank. Returns its exit status.
   int shell(const std::string& line) const {
     ::setenv("WATCH", (build_dir() + "/bin/rankfault watch --ranks 1 --run-dir " + run_ + " --").c_str(), 1);
     const int status = std::system((line + " >" + scratch_.file("output") + " 2>&1").c_str());
@@ -38,7 +38,7 @@ TEST_F(Inherited, AnOpenFileIsThere) {
   EXPECT_EQ(printed(), "of the shell\n");
 }
 
-// As nohup does it.
+// As nohup does.
 TEST_F(Inherited, AHangUpThatIsIgnoredEndsNobody) {
   const std::string job = "sh -c 'touch " + scratch_.file("up") + "; sleep 1; echo done'";
   shell("trap '' HUP; $WATCH " + job + " & while [ ! -e " + scratch_.file("up") +
@@ -46,7 +46,7 @@ TEST_F(Inherited, AHangUpThatIsIgnoredEndsNobody) {
   EXPECT_EQ(printed(), "done\n");
 }
 
-// Of the tool's own files the job has none.
+// The job inherits none of the tool's own files.
 TEST_F(Inherited, NothingElseIsOpen) {
   shell("$WATCH sh -c 'ls -l /proc/self/fd'");
   EXPECT_EQ(printed().find(run_ + "/journal"), std::string::npos);

@@ -1,4 +1,4 @@
-// ladder_test: `run --ranks 1,2,3`: one command line, several world sizes, and what is a mistake.
+// ladder_test: `run --ranks 1,2,3`: one command line with several world sizes, and which words are mistakes.
 #include <gmock/gmock.h>
 
 #include "tests/end_to_end/jobs.h"

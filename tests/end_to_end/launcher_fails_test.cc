@@ -1,5 +1,5 @@
-// launcher_fails_test: a launcher program that ends before any rank started is named with its exit status and
-// its words.
+// launcher_fails_test: if a launcher ends before any rank started, the tool names it with its exit status and
+// its output.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A Python that says which torch it has, and refuses to be torchrun.
+// A Python that prints the version of its torch, and refuses to run torchrun.
 class LauncherFails : public testing::Test {
  protected:
   void SetUp() override {

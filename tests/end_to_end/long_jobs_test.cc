@@ -1,5 +1,5 @@
-// long_jobs_test: `watch` on jobs that make more calls than are kept, and that execute more programs than the
-// tool may have files open.
+// long_jobs_test: `watch` on jobs that make more calls than the tool keeps, and that execute more programs
+// than the tool may have files open.
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 
@@ -87,7 +87,7 @@ TEST_F(LongJob, ProgramsThatRanksExecuteLeaveNothing) {
   EXPECT_LE(journal("process").size(), 16u);
 }
 
-// A rank that cuts its own record harms nobody but itself.
+// A rank that cuts its own record affects only itself.
 TEST_F(LongJob, ARankMayCutItsRecord) {
   const ToolRun watched = watch({"sh", "-c",
                                  "\"$0\" 20000 - 5000 & sleep 0.5; for f in "

@@ -1,4 +1,4 @@
-// mpi_left_out_test: a call of MPI's less common sorts that one rank leaves out, under each MPI.
+// mpi_left_out_test: one rank leaves out a less common call of MPI, under each MPI.
 #include <gmock/gmock.h>
 
 #include "tests/end_to_end/jobs.h"
@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 class MpiLeftOut : public testing::TestWithParam<const char*> {
  protected:
-  // What the tool said of it; nothing when this MPI is not here.
+  // Returns what the tool printed; nothing if this MPI is not installed.
   std::string run(const std::string& program, const Job& job) {
     const std::string text = mpi_program_job(GetParam(), program, job);
     if (text.empty()) return "";
@@ -28,7 +28,7 @@ INSTANTIATE_TEST_SUITE_P(Versions, MpiLeftOut,
                          testing::Values("OpenMpi4", "OpenMpi5", "Mpich5", "MpiStandard"),
                          [](const auto& which) { return which.param; });
 
-// It hangs elsewhere, in another order of calls: the cycle names the request, and its start that is missing.
+// The job hangs elsewhere, in another order of calls: the cycle names the request, and its missing start.
 TEST_P(MpiLeftOut, AStartOfAPersistentCollectiveIsTracedFromTheHang) {
   const std::string said =
       run("mpi_persistent",

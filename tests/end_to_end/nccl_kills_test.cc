@@ -1,5 +1,5 @@
-// nccl_kills_test: what the tool says of a rank that is killed before, in and after an operation of NCCL:
-// real runs over the double of CUDA.
+// nccl_kills_test: findings about a rank that is killed before, in and after an operation of NCCL: real runs
+// over the double of CUDA.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 class NcclKills : public testing::TestWithParam<std::string> {
  protected:
-  // Three ranks, of which rank 1 is killed there; "": it may not run here.
+  // Runs three ranks and kills rank 1 at that point; empty if the run is not possible here.
   std::vector<Json> run(const std::string& program, const std::string& at) {
     const std::string text = fmt::format(
         "version: 1\nname: nccl-kills\nworkload:\n  launcher: local\n  ranks: 3\n  cuda: double\n"

@@ -1,5 +1,5 @@
-// nccl_messages_test: what the tool says of a message of NCCL without its other side: real runs over the
-// double of CUDA.
+// nccl_messages_test: findings about a message of NCCL without its partner: real runs over the double of
+// CUDA.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -18,7 +18,7 @@ class NcclMessages : public testing::TestWithParam<std::string> {
   void SetUp() override {
     if (GetParam() == "none") GTEST_SKIP() << "./dev nccl has not been run";
   }
-  // The missing call of that op; null when none is told.
+  // Returns the finding about a missing call of that op; null if there is none.
   Json missing(const std::string& program, const std::string& op) {
     const std::string text = fmt::format(
         "version: 1\nname: nccl-messages\nworkload:\n  launcher: local\n  ranks: 2\n  cuda: double\n"

@@ -1,4 +1,4 @@
-// paths_test: rankfault works from a folder with a blank and a colon in its path, at which the loader splits
+// paths_test: rankfault works in a folder whose path has a blank and a colon, at which the loader splits
 // LD_PRELOAD.
 #include <gmock/gmock.h>
 

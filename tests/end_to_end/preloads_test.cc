@@ -1,5 +1,5 @@
-// preloads_test: what a job preloads itself stays and works beside the agent: jemalloc, and
-// AddressSanitizer's runtime, which wants to be the first library.
+// preloads_test: libraries that a job preloads itself still work with the agent: jemalloc, and
+// AddressSanitizer's runtime, which must be the first library.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -30,7 +30,7 @@ std::string jemalloc() {
   return "";
 }
 
-// All output of the job, by whatever file it went to.
+// All output of the job, in whichever file it is.
 std::string logs_of(const std::string& run) {
   std::string all;
   for (const auto& entry : fs::directory_iterator(run + "/logs"))
@@ -42,7 +42,7 @@ struct Way {
   const char* name;
   const char* launcher;  // "Local", an MPI by its name (mpirun_of), or "Torch"
   Words options;         // of the launcher
-  bool inherited;        // by the tool's environment, not by these
+  bool inherited;        // set in the tool's environment, not by these options
 };
 
 void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Way{"Torch", "Torch", {}, true}),
     [](const auto& way) { return std::string(way.param.name); });
 
-// tests/ranks/plain/plain_overflow, built with a sanitizer as its users build it: by gcc, whose runtime is a
+// tests/ranks/plain/plain_overflow, built with a sanitizer as users build it: by gcc, whose runtime is a
 // library.
 struct Program {
   const char* name;
@@ -103,8 +103,8 @@ void PrintTo(const Program& program, std::ostream* out) { *out << program.name; 
 class Sanitized : public testing::TestWithParam<Program> {
  protected:
   static std::string program() { return build_dir() + "/bin/plain_overflow_" + GetParam().sanitizer; }
-  // Without what differs from run to run. The runtime's unwinder goes on past main, by what lies on the
-  // stack: those frames have no function.
+  // Removes what differs from run to run. The runtime's unwinder continues past main, guided by the contents
+  // of the stack: those frames have no function.
   static std::string steady(std::string text) {
     text = std::regex_replace(text, std::regex("==[0-9]+=="), "==PID==");
     text = std::regex_replace(text, std::regex(" +#[0-9]+ 0x[0-9a-f]+  \\([^\n]*\\)\n"), "");

@@ -1,5 +1,5 @@
-// secrets_test: a secret that a job is given stands in one file of its run directory, which is its owner's
-// alone.
+// secrets_test: a secret that a job gets is in only one file of its run directory, and only the owner can
+// read that file.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -20,7 +20,7 @@ using ::testing::Not;
 
 constexpr const char* kPlanted = "pl4nted";
 
-// The files below a folder that hold the text.
+// The files below a folder that contain the text.
 std::vector<std::string> files_with(const std::string& folder, const std::string& text) {
   std::vector<std::string> found;
   for (const auto& entry : fs::recursive_directory_iterator(folder))
@@ -40,7 +40,7 @@ void expect_one_secret_file(const std::string& run) {
   EXPECT_EQ(mode_of(run), 0700u);
 }
 
-// It leaves a process behind, whose command the census puts on record, and is told secrets in every way.
+// Leaves a process behind, whose command the census records, and gets secrets in every way.
 class SecretJob : public testing::Test {
  protected:
   void SetUp() override {
@@ -88,7 +88,7 @@ TEST_F(SecretJob, APlanShowsNone) {
   }
 }
 
-// The ranks' commands are in the evidence, the launcher's words in the journal.
+// The ranks' commands are in the evidence, and the launcher's words in the journal.
 TEST(SecretMpiJob, ItsEvidenceShowsNone) {
   if (!have_program(mpirun_of("OpenMpi4"))) GTEST_SKIP() << "no Open MPI 4";
   const Scratch scratch;

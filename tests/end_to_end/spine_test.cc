@@ -51,8 +51,8 @@ TEST_F(Spine, AHealthyJobPassesWithNobodyBlamed) {
   EXPECT_EQ(tool.status, 0) << tool.output;
 }
 
-// Rank 0, whom the others ask for the communicator's name, runs without the agent: they must not wait for
-// it, and nothing may be said of a job that was only seen in part.
+// Rank 0, which the others ask for the communicator's name, runs without the agent. The others must not wait
+// for it, and the diagnosis must not report on a job that it saw only in part.
 TEST_F(Spine, ARankWithoutTheAgentCostsTheOthersNothingAndIsNotTakenForWell) {
   std::string text = gloo_job({.expect = "  - finished\n  - blamed: {kind: none}\n"});  // its limit is 1 s
   const size_t at = text.find("command: [");
@@ -63,7 +63,7 @@ TEST_F(Spine, ARankWithoutTheAgentCostsTheOthersNothingAndIsNotTakenForWell) {
   EXPECT_THAT(tool.output, testing::HasSubstr("rank 0 left no"));
 }
 
-// The tool may come before its ranks on a processor: that is not handed on to them, in no attempt.
+// The tool may have priority over its ranks on a processor. The ranks must not inherit it, in any attempt.
 TEST_F(Spine, TheRanksRunAtThePriorityTheToolWasGiven) {
   const std::string nice = std::to_string(::getpriority(PRIO_PROCESS, 0));
   const ToolRun tool =
@@ -73,8 +73,8 @@ TEST_F(Spine, TheRanksRunAtThePriorityTheToolWasGiven) {
   EXPECT_EQ(tool.status, 0) << tool.output;
 }
 
-// The thread that reads, diagnoses and writes never comes before them. Field 41 of stat is the policy: 1 is
-// SCHED_FIFO. A rank's grandparent is the tool.
+// The thread that reads, diagnoses and writes never has priority over them. Field 41 of stat is the policy: 1
+// is SCHED_FIFO. The grandparent of a rank is the tool.
 TEST_F(Spine, NoThreadOfTheToolThatWorksHasRealTimePriority) {
   const std::string text =
       "version: 1\nname: priority\nworkload:\n  launcher: local\n  ranks: 1\n  command: [sh, \"-c\", "
@@ -87,7 +87,7 @@ TEST_F(Spine, NoThreadOfTheToolThatWorksHasRealTimePriority) {
   EXPECT_THAT(read_file(without + "/logs/rank-0.a0.log"), testing::HasSubstr(" 4 0\n"));  // all four threads
 }
 
-// Nothing was launched, so nothing is left: not even the run directory.
+// Nothing was launched, so nothing is left, not even the run directory.
 TEST_F(Spine, AMissingProgramLeavesNoRunDirectory) {
   std::string text = gloo_job({});
   text.replace(text.find("gloo_all_reduce"), 15, "no_such_program");
@@ -110,8 +110,8 @@ TEST_F(Spine, AFaultThatNeverFiresIsVoidWithExitCode2) {
   EXPECT_EQ(tool.status, 2) << tool.output;
 }
 
-// Its calls are all alike, so that it left one out and that it ended one call early look the same; it ended
-// with an error, and that is what is said.
+// All calls of the rank are equal, so a call that it left out and an end one call too early look the same. It
+// ended with an error, and the finding says that.
 TEST_F(Spine, NamesTheRankThatEndsWithAnErrorOneCallShort) {
   const ToolRun tool =
       run(gloo_job({.fault = "{id: skip, kind: skip_call, ranks: [1], at: {op: all_reduce, nth: 4}}",
@@ -120,8 +120,8 @@ TEST_F(Spine, NamesTheRankThatEndsWithAnErrorOneCallShort) {
   EXPECT_EQ(tool.status, 0) << tool.output;
 }
 
-// What was found is a function of the flight records alone: without the plan, what was done to the
-// ranks, and the journal's lines about faults, the findings are the same bytes.
+// Findings depend only on the flight records: without the plan, the faults applied to the ranks, and the
+// journal lines about faults, they are the same bytes.
 TEST_F(Spine, FindingsDoNotNeedToKnowWhatWasInjected) {
   const ToolRun tool = run(gloo_job({.fault = kKillAtThird, .expect = kKillExpected}));
   ASSERT_EQ(tool.status, 0) << tool.output;

@@ -1,5 +1,4 @@
-// squeeze_test: a resource that is short on a real job, and nobody who needs it: the run is void, never a
-// pass.
+// squeeze_test: a resource is short in a real job, and no rank needs it: the run is void and never passes.
 #include <gmock/gmock.h>
 
 #include "tests/end_to_end/jobs.h"
@@ -42,7 +41,7 @@ TEST_F(SqueezeRun, DescriptorsThatAreThereAgainAreNotMissed) {
   EXPECT_THAT(read_file(scratch_.file("run/journal.ndjson")), HasSubstr(" again\""));
 }
 
-// The limit of before would be lost: the second one would take the first one's for it.
+// A second squeeze would take the limit of the first for the original one, which would be lost.
 TEST_F(SqueezeRun, ASecondSqueezeOfOneResourceIsRefused) {
   const ToolRun tool = run(
       "{id: few, kind: descriptor_squeeze, spare: 9, for: 20s, times: 2, ranks: [0], at: {op: all_reduce}}");

@@ -1,4 +1,4 @@
-// tool_killed_test: rankfault itself dies at any moment; nothing of the job may be left.
+// tool_killed_test: rankfault itself is killed at any moment, and nothing of the job may be left.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -36,7 +36,7 @@ bool is_held(const std::string& segment) {
   return false;
 }
 
-// New segments that no process holds: a neighbour's living job has its own.
+// New segments that no process holds. The running job of a neighbour holds its own.
 std::vector<std::string> left_segments(const std::vector<std::string>& before) {
   std::vector<std::string> left;
   for (const std::string& name : shm_names())
@@ -56,7 +56,7 @@ void kill_at_random_moments(const std::string& yaml, int times, milliseconds lat
     const std::string run_dir = scratch.file("run" + std::to_string(i));
     const int pid = start_tool({"run", file, "--run-dir", run_dir}, scratch.file("output"));
     ASSERT_GT(pid, 0);
-    // A moment, not a wait for something: the sleep is the test's random variable.
+    // A random time, not a wait for a state: the sleep is the random variable of the test.
     std::this_thread::sleep_for(
         milliseconds(std::uniform_int_distribution<int>(0, static_cast<int>(latest.count()))(random)));
     ::kill(pid, SIGKILL);
@@ -65,8 +65,8 @@ void kill_at_random_moments(const std::string& yaml, int times, milliseconds lat
         << "moment " << i << " of seed " << seed << " left processes";
     EXPECT_TRUE(becomes_true([&] { return left_segments(shm_before).empty(); }, milliseconds(10'000)))
         << "moment " << i << " of seed " << seed << " left a segment";
-    if (!has_run_dir(run_dir)) continue;  // killed before it had made one
-    // Killed before there was a guardian: then `clean` finishes the little that was made.
+    if (!has_run_dir(run_dir)) continue;  // killed before it made one
+    // Killed before a guardian existed: `clean` then removes the few things that were made.
     const ToolRun cleaned = run_tool({"clean", run_dir});
     EXPECT_EQ(cleaned.status, 0) << "moment " << i << " of seed " << seed << ": " << cleaned.output;
     const Json state = Json::parse(read_file(run_dir + "/state.json"), nullptr, false);
@@ -81,7 +81,7 @@ TEST(ToolKilled, LeavesNoProcessOfAGlooJob) {
       50, milliseconds(400));
 }
 
-// Its busy processes and its small file system are of the run, and go with it.
+// Its busy processes and its small file system belong to the run, and end with it.
 TEST(ToolKilled, LeavesNoBusyProcessAndNoMount) {
   const Scratch scratch;
   const std::string run_dir = scratch.file("run");
@@ -94,7 +94,7 @@ TEST(ToolKilled, LeavesNoBusyProcessAndNoMount) {
                 .expect = "  - finished\n"}));
   const int pid = start_tool({"run", file, "--run-dir", run_dir}, scratch.file("output"));
   ASSERT_GT(pid, 0);
-  const auto busy = [&] {  // forked by the guardian, whose words name the run
+  const auto busy = [&] {  // forked by the guardian, whose command line names the run
     int count = 0;
     for (const auto& process : std::filesystem::directory_iterator("/proc"))
       count += read_file(process.path() / "comm") == "rankfault-busy\n" &&
@@ -117,7 +117,7 @@ TEST(ToolKilled, LeavesNoBusyProcessAndNoMount) {
   EXPECT_TRUE(becomes_true([&] { return !std::filesystem::exists(tmp); }, milliseconds(10'000))) << tmp;
 }
 
-// A check is the user's own program, but a process of the run all the same.
+// A check is the user's own program, but still a process of the run.
 TEST(ToolKilled, LeavesNoProcessOfACheck) {
   const Scratch scratch;
   const std::string pid_file = scratch.file("pid"), run_dir = scratch.file("run");

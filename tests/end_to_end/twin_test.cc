@@ -1,7 +1,7 @@
-// twin_test: a fault and the bug it stands for leave the same flight records and the same findings.
+// twin_test: a fault and the bug that it stands for leave the same flight records and the same findings.
 //
-// (correct program + fault) and (program with that bug, nothing injected) differ in times and
-// addresses only. If they differed in more, the diagnosis could learn to see our hand.
+// (correct program + fault) and (program with that bug, without a fault) differ only in times and addresses.
+// If they differed in more, the diagnosis could recognise the injection.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -20,7 +20,7 @@ struct Twin {
   friend void PrintTo(const Twin& t, std::ostream* out) { *out << t.name; }
 };
 
-// Everything a record says but when and from which address; ranks in order, lanes in order.
+// Everything in a record except times and addresses, ordered by rank and lane.
 std::vector<std::string> what_ranks_did(const std::string& run_dir, bool enters_only) {
   std::vector<std::string> lines;
   const auto timeline = final_timeline(run_dir);
@@ -42,9 +42,9 @@ std::vector<std::string> what_ranks_did(const std::string& run_dir, bool enters_
   return lines;
 }
 
-// Findings without times, words and order: which of the peers let down gives up first is a race. So is, of
-// the causes alone, their confidence: a call that failed within a millisecond may have been refused, and is
-// no proof. Of two ranks that are left then, nobody is blamed; else it is rank 1.
+// Findings without times, words and order: it is a race which of the waiting peers gives up first. With
+// `causes_only`, the confidence of the causes is also a race: a call that failed within a millisecond may
+// have been refused, and proves nothing. With two ranks left the finding blames no rank, otherwise rank 1.
 std::vector<std::string> findings_without_times(const std::string& run_dir, bool causes_only) {
   std::vector<std::string> lines;
   for (const Json& finding : findings_of(run_dir)) {
@@ -87,8 +87,8 @@ TEST_P(TwinTest, FaultAndBugAreTheSameRecord) {
           fmt::format("faults:\n  - {{id: f, kind: {}, ranks: [1], at: {{op: all_reduce, nth: 3}}}}\n",
                       GetParam().fault));
   const std::string buggy = run("bug", ", \"--rank=1\", \"--at=3\"", "");
-  // Gloo ends a rank that received too much either by an exception or by an abort, by race: there,
-  // what was called is compared, and the cause.
+  // Gloo ends a rank that received too much by an exception or by an abort, by race. In that case the test
+  // compares the calls made and the cause.
   const bool ends_by_race = std::string(GetParam().name) == "Mismatch";
   EXPECT_THAT(what_ranks_did(faulty, ends_by_race), testing::ContainerEq(what_ranks_did(buggy, ends_by_race)))
       << output_;

@@ -1,4 +1,4 @@
-// untouched_test: a watched job has the environment, the input and the files that it has without rankfault.
+// untouched_test: a watched job has the same environment, input and files as without rankfault.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -22,7 +22,7 @@ using ::testing::Not;
 using Environment = std::map<std::string, std::string>;
 using Words = std::vector<std::string>;
 
-// False, and a failure, when it does not come within two minutes.
+// Returns false, and fails the test, if the file does not appear within two minutes.
 bool wait_for_file(const std::string& path) {
   const std::time_t end = std::time(nullptr) + 120;
   while (!fs::exists(path)) {
@@ -35,7 +35,7 @@ bool wait_for_file(const std::string& path) {
   return true;
 }
 
-// Without a shell between, which would set variables of its own.
+// Runs the words without a shell, which would set its own variables.
 int run_without_tool(Words words) {
   const int pid = ::fork();
   if (pid == 0) {
@@ -62,7 +62,7 @@ Environment read_environment_file(const std::string& path) {
   return env;
 }
 
-// Each rank copies its environment to FILE and the number of its rank.
+// Each rank copies its environment to FILE with the number of the rank appended.
 class WatchedEnvironment : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -106,7 +106,7 @@ class WatchedEnvironment : public testing::TestWithParam<const char*> {
     output_ = run_tool(args).output;
     return read_environment_file(scratch_.file("env.1"));
   }
-  // Its launcher is rankfault, which says to each process which rank it is.
+  // rankfault is the launcher, and gives each process its rank.
   bool is_the_launchers(const std::string& name) const {
     return what() == "Local" &&
            std::set<std::string>{"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE"}.count(name);
@@ -117,7 +117,7 @@ class WatchedEnvironment : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(WatchedEnvironment, DiffersByTheAgentsNamesAlone) {
-  // What differs between two runs without rankfault, as a port does, proves nothing.
+  // A value that differs between two runs without rankfault, such as a port, proves nothing.
   const Environment first = without(), second = without(), watched = with();
   ASSERT_FALSE(first.empty());
   ASSERT_FALSE(watched.empty()) << output_;
@@ -161,7 +161,7 @@ class FilesOfAJob : public testing::Test {
       if (fs::exists(fs::symlink_status(path))) out.push_back(path);
     return out;
   }
-  // The job ends when the file "go" is there.
+  // The job ends when the file "go" exists.
   Words command(const std::string& verb, const Words& options) const {
     Words args{verb, "--run-dir", scratch_.file("run"), "--ranks", "1"};
     args.insert(args.end(), options.begin(), options.end());
@@ -183,7 +183,7 @@ class FilesOfAJob : public testing::Test {
     return found;
   }
   std::string undo_list() const { return read_file(scratch_.file("run/undo")); }
-  // The looks at a job that does not end yet have seen all of them.
+  // Waits until the looks at the running job have seen all of them.
   void wait_until_listed() const {
     const std::time_t end = std::time(nullptr) + 120;
     while (std::time(nullptr) < end && (undo_list().find(stem_ + ".sock") == std::string::npos ||
@@ -238,7 +238,7 @@ TEST_F(FilesOfAJob, ARunsTmpdirLiesInTheUsersAndGoes) {
   EXPECT_TRUE(fs::is_empty(scratch_.file("tmp"))) << tool.output;
 }
 
-// The tool's own Ctrl-C: mpirun takes its session folder away, as it does without rankfault.
+// The user presses Ctrl-C in the tool: mpirun removes its session folder, as it does without rankfault.
 TEST(WatchedMpirun, CtrlCLeavesNoSessionFolder) {
   if (!have_program(mpirun_of("OpenMpi4"))) GTEST_SKIP() << "no Open MPI 4";
   const Scratch scratch;
@@ -267,7 +267,7 @@ TEST(Watched, AJobReadsTheInputThatTheToolWasGiven) {
   EXPECT_EQ(read_file(scratch.file("run/logs/rank-0.a0.log")), "hello\n");
 }
 
-// Programs read RANK and WORLD_SIZE to know whether a launcher started them.
+// Programs read RANK and WORLD_SIZE to find out whether a launcher started them.
 TEST(Watched, AProgramThatStartsItsRanksKeepsItsEnvironment) {
   const Scratch scratch;
   run_tool({"watch", "--run-dir", scratch.file("run"), "--", "/usr/bin/env"},

@@ -1,5 +1,5 @@
 // watch_test: `watch` and `inspect` on real jobs that hang, and on healthy ones: plain MPI under mpirun (Open
-// MPI 4 and 5, MPICH 5), PyTorch under torchrun, a Gloo program started by rankfault itself.
+// MPI 4 and 5, MPICH 5), PyTorch under torchrun, a Gloo program that rankfault itself starts.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -25,7 +25,7 @@ using ::testing::Not;
 
 using What = const char*;  // an MPI by its name (mpirun_of), or "Torch"
 
-// False, and a failure: it did not come to be. The limit is far from any time that is waited for.
+// Returns false, and fails the test, if the state does not come. The limit is far above any expected time.
 bool wait_until(const std::function<bool()>& so) {
   const std::time_t end = std::time(nullptr) + 120;
   while (!so()) {
@@ -58,7 +58,7 @@ class HungJob : public testing::TestWithParam<What> {
   std::string what() const { return GetParam(); }
   bool is_torch() const { return what() == "Torch"; }
 
-  // As its user types it: three ranks, of which rank 1 never comes to the barrier.
+  // The command as a user types it: three ranks, of which rank 1 never comes to the barrier.
   std::vector<std::string> job(const std::string& how) const {
     const std::string program = mpi_programs_of(what()) + "/mpi_hang";
     if (what() == "OpenMpi4")
@@ -76,7 +76,7 @@ class HungJob : public testing::TestWithParam<What> {
             how};
   }
 
-  // One that does not come; with Open MPI 5 it computes for ever.
+  // What the absent rank does; with Open MPI 5 it computes without end.
   std::string absent() const { return what() == "OpenMpi5" ? "spin" : "sleep"; }
 
   std::vector<std::string> watch(const std::vector<std::string>& options, const std::string& how) const {
@@ -151,7 +151,8 @@ TEST_P(HungJob, WatchOfAHealthyJobFindsNothing) {
 
 class HungFortranJob : public HungJob {};
 
-// With the old module and the new one: who came to which call, both lines of it, and that nothing goes on.
+// With the old and the new module: which ranks came to which call, the lines of both, and that the job
+// stands.
 TEST_P(HungFortranJob, WatchProvesWhichCallIsAnotherOne) {
   for (const std::string module : {"F77", "F08"}) {
     const std::string program = mpi_programs_of(what()) + "/fortran_hang_" + module;
@@ -179,7 +180,7 @@ TEST_P(HungFortranJob, WatchProvesWhichCallIsAnotherOne) {
 
 class SlowMpiJob : public HungJob {};
 
-// Told as slow on the way, and left to go on.
+// The tool reports the rank as slow meanwhile, and lets the job continue.
 TEST_P(SlowMpiJob, WatchFindsNothing) {
   std::vector<std::string> args = watch({"--after", "500ms", "--end-on-finding"}, "sleep");
   args.push_back("--seconds=2");
@@ -187,7 +188,7 @@ TEST_P(SlowMpiJob, WatchFindsNothing) {
   EXPECT_EQ(tool.status, 0) << tool.output;
 }
 
-// The files in /dev/shm that a process has mapped.
+// The files in /dev/shm that a process maps.
 std::set<std::string> mapped_segments(int pid) {
   std::set<std::string> paths;
   std::istringstream maps(read_file("/proc/" + std::to_string(pid) + "/maps"));
@@ -197,8 +198,8 @@ std::set<std::string> mapped_segments(int pid) {
   return paths;
 }
 
-// A job that is started without rankfault; ended with the object. A launcher that is killed leaves files in
-// its TMPDIR.
+// A job that starts without rankfault and ends with the object. A launcher that is killed leaves files in its
+// TMPDIR.
 class ForeignJob {
  public:
   ForeignJob(const std::vector<std::string>& words, const std::string& tmpdir) {
@@ -216,7 +217,7 @@ class ForeignJob {
   }
   ~ForeignJob() {
     const std::set<int> all = descendants_of(pid_);
-    std::set<std::string> segments;  // hydra does not remove what its ranks made
+    std::set<std::string> segments;  // hydra does not remove the segments of its ranks
     for (const int pid : all) segments.merge(mapped_segments(pid));
     ::kill(pid_, SIGTERM);
     ::waitpid(pid_, nullptr, 0);
@@ -237,7 +238,7 @@ TEST_P(HungJob, InspectNamesTheRankOutsideOfTheCall) {
   const std::string option = is_torch() ? "--torchrun" : "--mpirun";
   const std::vector<std::string> args{"inspect",  option,  std::to_string(foreign.pid()),
                                       "--during", "200ms", "--json"};
-  // Until it hangs there is nothing to find: first no rank, then a job that starts.
+  // Before it hangs there is no finding: at first no rank exists, then the job starts.
   ToolRun tool;
   ASSERT_TRUE(wait_until([&] {
     tool = run_tool(args);
@@ -247,7 +248,7 @@ TEST_P(HungJob, InspectNamesTheRankOutsideOfTheCall) {
   ASSERT_TRUE(found.is_object()) << tool.output;
   ASSERT_EQ(found["evidence"].size(), 3u) << tool.output;
   for (const Json& finding : found["findings"]) EXPECT_EQ(finding["confidence"], "inferred");
-  // Torch's ranks come one after the other, and the last one to come is the odd one until then.
+  // Torch's ranks come one after the other. Until all are there, the last one is the odd one.
   wait_until([&] {
     const Json now = Json::parse(run_tool(args).output, nullptr, false);
     return now.is_object() && now["findings"][0]["ranks"] == Json::array({1}) &&
@@ -258,7 +259,7 @@ TEST_P(HungJob, InspectNamesTheRankOutsideOfTheCall) {
 }
 
 std::string name_of(const testing::TestParamInfo<What>& job) { return job.param; }
-// MPICH 4 and 5 are started by the same launcher and read by the same decoder.
+// MPICH 4 and 5 have the same launcher and the same decoder.
 INSTANTIATE_TEST_SUITE_P(Jobs, HungJob, testing::Values("OpenMpi4", "OpenMpi5", "Mpich5", "Torch"), name_of);
 INSTANTIATE_TEST_SUITE_P(Jobs, SlowMpiJob, testing::Values("OpenMpi4", "OpenMpi5", "Mpich5"), name_of);
 INSTANTIATE_TEST_SUITE_P(Jobs, HungFortranJob, testing::Values("OpenMpi4", "Mpich4"), name_of);
@@ -311,7 +312,7 @@ TEST(Inspect, SaysWhatIsWrong) {
   EXPECT_THAT(run_tool({"inspect", "999999999"}).output, HasSubstr("there is no process 999999999"));
 }
 
-// The tool as another user, from a place that this user can read.
+// Runs the tool as another user, from a place that this user can read.
 TEST(Inspect, RefusesAnotherUsersProcess) {
   const Scratch scratch;
   std::string command = build_dir() + "/bin/rankfault inspect 1";

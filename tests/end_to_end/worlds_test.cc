@@ -1,4 +1,4 @@
-// worlds_test: real jobs in which more processes than the ranks communicate, ranks become other programs, or
+// worlds_test: real jobs in which processes other than the ranks communicate, ranks become other programs, or
 // communicators come and go.
 #include <gmock/gmock.h>
 
@@ -20,7 +20,7 @@ class Worlds : public testing::Test {
     for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"})
       ::setenv(name, "1", 1);
     ::setenv("OMP_NUM_THREADS", "1", 1);
-    ::setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 1);  // of spawned ranks, too
+    ::setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 1);  // also for spawned ranks
   }
   ToolRun watch(std::vector<std::string> options, const std::vector<std::string>& job) {
     std::vector<std::string> args{"watch", "--run-dir", scratch_.file("run")};
@@ -84,8 +84,8 @@ class TorchWorlds : public Worlds {
   }
 };
 
-// torch.multiprocessing.spawn: what the environment says is the parent's, and the same for all ranks. Names
-// of groups are all that such ranks know of them at first, and repeat.
+// torch.multiprocessing.spawn: all ranks have the environment of the parent. At first such ranks know only
+// the names of their groups, and these names repeat.
 TEST_F(TorchWorlds, GroupsThatAreMadeAnewAreNoTrouble) {
   ::setenv("TORCH_GLOO_LAZY_INIT", "1", 1);
   const ToolRun tool = watch_torch("anew");

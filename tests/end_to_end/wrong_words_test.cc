@@ -1,4 +1,4 @@
-// wrong_words_test: a command or a folder that does not exist gets one clear line and exit status 64.
+// wrong_words_test: a command or a folder that does not exist gives one clear line and exit status 64.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

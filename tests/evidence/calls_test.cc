@@ -1,4 +1,4 @@
-// calls_test: which call a stack is in, which frames a person wants, and the JSON of it all.
+// calls_test: which call a stack is in, which frames a reader wants, and the JSON of both.
 #include "harness/evidence/calls.h"
 
 #include <gmock/gmock.h>

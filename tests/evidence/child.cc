@@ -36,7 +36,7 @@ Child::Child(const std::vector<std::string>& argv, const std::map<std::string, s
   for (std::string& text : texts) variables.push_back(text.data());
   words.push_back(nullptr);
   variables.push_back(nullptr);
-  // posix_spawn returns after exec: the environment in /proc is the new one.
+  // posix_spawn returns after exec, so /proc shows the new environment.
   if (::posix_spawn(&pid_, words[0], nullptr, nullptr, words.data(), variables.data()) != 0) pid_ = -1;
 }
 

@@ -1,4 +1,4 @@
-// child: processes of the test's own to look at, ended with the object.
+// child: processes that a test starts and examines. They end with the object.
 #pragma once
 
 #include <sys/types.h>
@@ -13,9 +13,9 @@ namespace rankfault::test {
 
 class Child {
  public:
-  // A copy of this process that says when it is ready by returning from `prepare`, and then runs `stay`.
+  // A copy of this process, which is ready when `prepare` returns, and then runs `stay`.
   Child(const std::function<void()>& prepare, const std::function<void()>& stay);
-  // A program with this environment and nothing else.
+  // A program with exactly this environment.
   Child(const std::vector<std::string>& argv, const std::map<std::string, std::string>& env);
   ~Child();
   Child(const Child&) = delete;
@@ -24,7 +24,7 @@ class Child {
   int pid() const { return pid_; }
   uint64_t start() const;
   char state() const;
-  // Until its main thread is in this state: 'S', 'T'.
+  // Waits until its main thread is in this state: 'S', 'T'.
   void wait_for_state(char wanted) const;
 
  private:

@@ -58,7 +58,7 @@ TEST(Gather, ShowsEveryThread) {
                     });
   Places places;
   Result<RankEvidence> evidence = gather(child.pid(), child.start(), 0, places);
-  while (evidence.ok() && evidence->threads.size() < 2)  // it is still starting
+  while (evidence.ok() && evidence->threads.size() < 2)  // it still starts
     evidence = gather(child.pid(), child.start(), 0, places);
   ASSERT_TRUE(evidence.ok());
   EXPECT_EQ(evidence->threads[0].tid, child.pid());
@@ -80,7 +80,7 @@ TEST(Gather, AStoppedProcessStaysStopped) {
   child.wait_for_state('S');
 }
 
-// As one that is about to end: the kernel refuses it.
+// As for a thread that is about to end: the kernel refuses to hold it.
 TEST(Gather, AThreadThatMayNotBeHeldHidesNoOther) {
   const Child child([] {},
                     [] {
@@ -94,7 +94,7 @@ TEST(Gather, AThreadThatMayNotBeHeldHidesNoOther) {
       stay_here);
   Places places;
   Result<RankEvidence> evidence = gather(child.pid(), child.start(), 0, places);
-  while (evidence.ok() && evidence->threads.size() < 2)  // it is still starting
+  while (evidence.ok() && evidence->threads.size() < 2)  // it still starts
     evidence = gather(child.pid(), child.start(), 0, places);
   ASSERT_TRUE(evidence.ok());
   EXPECT_TRUE(evidence->threads[0].frames.empty());
@@ -181,7 +181,7 @@ TEST(JobRanks, RefusesWhatIsNoJob) {
   EXPECT_THAT(ranks_below(alone.pid()).error().message, HasSubstr("is a rank"));
 }
 
-// py-spy does not always know a thread's number: its frames must not become another thread's.
+// py-spy does not always know a thread's number: its frames must not go to another thread.
 TEST(PySpy, FramesWithoutANumberAreNobodyElses) {
   RankEvidence e;
   e.pid = 10;

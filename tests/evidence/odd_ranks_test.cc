@@ -1,4 +1,4 @@
-// odd_ranks_test: whom the stacks of a job name, and where they are silent.
+// odd_ranks_test: which ranks the stacks of a job name, and where they name none.
 #include "harness/evidence/odd_ranks.h"
 
 #include <gmock/gmock.h>
@@ -99,7 +99,7 @@ TEST(OddRanks, RanksThatComputeAreHealthy) {
   EXPECT_TRUE(twice({runs(0), runs(1), runs(2)}).nothing_wrong());
 }
 
-// In a lock, in a read that never returns, in a store of which no name is known.
+// In a lock, in a read that never returns, or in a store that the reader does not know.
 TEST(OddRanks, ARankThatSleepsAtOnePlaceMayHang) {
   const Findings found = twice({runs(0), computes(1), runs(2)});
   EXPECT_TRUE(found.cannot_say());
@@ -121,7 +121,7 @@ TEST(OddRanks, AJobOfWhichEveryRankGoesOnIsHealthy) {
   EXPECT_TRUE(looks({waits(0), waits(1)}, {computes(0), computes(1)}).nothing_wrong());
 }
 
-// A rank that logs, polls or makes calls of another group goes on while the others wait for it for ever.
+// A rank that logs, polls or makes calls of another group continues while the others wait for it without end.
 TEST(OddRanks, ThatOneRankGoesOnIsNoSignOfHealth) {
   const std::vector<RankEvidence> first{waits(0), waits(1), computes(2)};
   const std::vector<RankEvidence> it_came{waits(0), waits(1), waits(2)};
@@ -144,7 +144,7 @@ TEST(OddRanks, OneLookOrUnreadableStacksSayNothing) {
   blind.threads[0].frames.clear();
   EXPECT_TRUE(twice({waits(0), blind}).cannot_say());
   EXPECT_TRUE(twice({}).cannot_say());
-  // It may be in the call as well as not: it is not blamed.
+  // It may or may not be in the call: it is not blamed.
   EXPECT_TRUE(twice({waits(0), waits(2), blind}).cannot_say());
 }
 

@@ -20,7 +20,7 @@ void leave(rf_state& s, const rf_record& r) {
 struct Redo {
   explicit Redo(ProcessView& process) : p(process) {
     for (const Event& e : p.history)
-      if (CommView* c = placed_on(e.record)) c->calls -= word_of(e.record);  // what is left: of those lost
+      if (CommView* c = placed_on(e.record)) c->calls -= word_of(e.record);  // what stays: lost calls
     p.history.clear();
     for (LaneView& l : p.lanes) {
       l.state = {};
@@ -47,7 +47,7 @@ struct Redo {
     return nullptr;
   }
 
-  // The communicator on which the record's call took a place when it was entered; null: on none.
+  // The communicator on which the call took a place when it was entered; null: none.
   CommView* placed_on(const rf_record& r) {
     const bool takes = r.phase == RF_PHASE_ENTER && is_positional(r.op) && !(r.flags & RF_CALL_EXECUTION) &&
                        r.library != RF_LIB_C10D;
@@ -85,7 +85,7 @@ Timeline cut(const Timeline& whole, const std::vector<size_t>& kept) {
   TimeNs look = t.begin;
   for (size_t i = 0; i < t.processes.size(); ++i) {
     const ProcessView& from = whole.processes[i];
-    if (kept[i] >= from.history.size()) {  // as it ended
+    if (kept[i] >= from.history.size()) {  // at its end
       look = std::max(look, from.end.kind == EndKind::kEnded ? from.end.time
                             : from.history.empty()           ? 0
                                                              : from.history.back().record.time_ns);

@@ -1,8 +1,8 @@
-// cut: a recorded run as it stood when each rank had come to a point of its own: what a look at such an
-// instant would have seen. A rank cut before its end counts as alive.
+// cut: a recorded run at an instant when each rank had reached its own point: what a look at that instant
+// would have shown. A rank cut before its end counts as alive.
 //
-// Only what a record tells is kept: masks of who owes bytes and the requests of a wait are in the state page
-// alone, so a cut knows fewer needs than the live look did, never more.
+// A cut holds only what a record holds. The masks of ranks that owe bytes, and the requests of a wait, are
+// only in the state page. A cut therefore knows fewer needs than the live look did, and never more.
 #pragma once
 
 #include <random>
@@ -11,10 +11,10 @@
 
 namespace rankfault::testing {
 
-// `kept[i]`: how many records of process i have happened.
+// `kept[i]`: the number of records of process i that have happened.
 Timeline cut(const Timeline& whole, const std::vector<size_t>& kept);
 
-// Random points: each process anywhere, at a call's edge near the others', or at its end.
+// Draws random points: each process is anywhere, at the edge of a call near the others, or at its end.
 std::vector<size_t> random_points(const Timeline& whole, std::mt19937_64& random);
 
 }  // namespace rankfault::testing

@@ -1,5 +1,5 @@
-// cut_test: a cut of a whole record is what a look at that instant saw, but for what only the state page
-// knew; and the falsifier's refutation can bite.
+// cut_test: a cut of a whole record equals a look at that instant, except for what only the state page held;
+// and the falsifier can refute a claim.
 #include "tests/falsify/cut.h"
 
 #include <gmock/gmock.h>
@@ -45,7 +45,7 @@ TEST(Cut, ProvesWhatTheLookProvedAndNothingElse) {
   EXPECT_GT(same, 50u);
 }
 
-// What the rings lost before the look is no part of the cut: its sum stays.
+// The cut does not hold records that the rings lost before the look, but the sum keeps them.
 TEST(Cut, KeepsTheSumOfCallsThatWereLost) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.everyone(all_reduce(), 3).everyone(barrier());
@@ -83,7 +83,7 @@ TEST(Refute, CallsThatArePairedOtherwiseAfterAll) {
   EXPECT_EQ(refutation(whole, claim(Claim::kNotTheSameCall, {{0, 0, 2}, {1, 0, 2}})), "");
 }
 
-// Only a simulated library tells: the record reads the refused call as one with a place.
+// Only a simulated library knows it: in the record the refused call has a place.
 TEST(Refute, APairWithACallThatTheLibraryRefused) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.everyone(all_reduce()).fails(0, broadcast(1), 8).does(1, all_reduce());
@@ -94,7 +94,7 @@ TEST(Refute, APairWithACallThatTheLibraryRefused) {
   EXPECT_EQ(refutation(whole, f, {{{0, 0, 2}, 2}}), "");
 }
 
-// A nonblocking call is over with its process, not when it was enqueued.
+// A nonblocking call ends with its process, not when it was enqueued.
 TEST(Refute, ARankThatHadEnteredWhenAPendingCallWasGivenUp) {
   for (const bool in_time : {false, true}) {
     TimelineBuilder job(2, RF_LIB_MPI);

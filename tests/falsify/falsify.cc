@@ -1,9 +1,9 @@
-// falsify RUN_DIR... [--cuts N] [--seed S]: cuts recorded runs at random points of each rank, diagnoses the
-// cuts, most of them with the newest few calls of each lane alone, and refutes what was called proven by the
-// rest of the same record. No truth is needed: a call that was proven not to return success, and returned it
+// falsify RUN_DIR... [--cuts N] [--seed S]: cuts recorded runs at random points of each rank, and diagnoses
+// the cuts, most of them with only the newest few calls of each lane. The rest of the same record then checks
+// each proven claim. This needs no known truth: a call that was proven not to return success, and returned it
 // later, is a refutation.
 //
-// Exit: 0 nothing was refuted, 1 something was (told, with what repeats it), 64 usage.
+// Exit: 0 no claim was refuted, 1 a claim was (printed, with the words that repeat it), 64 usage.
 #include <fmt/format.h>
 
 #include <cstdio>

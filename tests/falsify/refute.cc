@@ -27,7 +27,7 @@ std::string returned(const JobView& whole, const Finding& f) {
   return "";
 }
 
-// The place that the library gave to the call, or as the whole record tells it.
+// The place that the library gave to the call. If it is not known, the place in the whole record.
 uint64_t place_of(const TruePlaces& places, int rank, const Call& c) {
   const auto at = places.find({rank, c.lane, c.number});
   return at == places.end() ? c.seq : at->second;
@@ -42,7 +42,7 @@ const Call* call_at(const TruePlaces& places, const Member& m, uint64_t place) {
   return nullptr;
 }
 
-// All members came to this place, with the same call.
+// All members came to this place with the same call.
 bool all_made_the_same(const CommGroup& group, uint64_t place, const TruePlaces& places) {
   CallsAtOnePlace calls;
   return std::all_of(group.members.begin(), group.members.end(), [&](const Member& m) {
@@ -69,7 +69,8 @@ std::string paired_otherwise(const JobView& whole, const Finding& f, const TrueP
   return "";
 }
 
-// When the rank left the call: a call that was not seen complete ends with its communicator or its process.
+// The time at which the rank left the call. A call that was not seen complete ends with its communicator or
+// process.
 TimeNs left_at(const Process& p, const Call& call) {
   if (call.status == Call::Status::kFailed) return call.left;
   TimeNs at = p.ended() ? p.view->end.time : ~TimeNs{0};
@@ -78,7 +79,7 @@ TimeNs left_at(const Process& p, const Call& call) {
   return at;
 }
 
-// The instant is that of the whole record; a rank that entered before it, or at it, had entered.
+// The instant is on the clock of the whole record. A rank that entered at or before it had entered.
 std::string entered_before(const JobView& whole, const Finding& f, const TruePlaces& places) {
   for (const ClaimedCall& c : f.claimed) {
     const Claimed claimed = find(whole, c);

@@ -11,7 +11,7 @@ namespace rankfault::testing {
 Timeline windowed(Timeline t, uint64_t calls) {
   for (ProcessView& p : t.processes) {
     std::map<uint32_t, uint64_t> seen;   // calls, from the newest on
-    std::map<uint32_t, uint64_t> first;  // place of the oldest call that is kept, in p.history
+    std::map<uint32_t, uint64_t> first;  // place of the oldest kept call, in p.history
     for (size_t i = p.history.size(); i-- > 0;) {
       const Event& e = p.history[i];
       if (e.record.phase == RF_PHASE_ENTER && !is_mark_or_file(e.record) && ++seen[e.lane] == calls)

@@ -1,4 +1,4 @@
-// window: a timeline as a look shows it when of each lane only the newest calls are kept, as in a job that
+// window: a timeline as a look shows it when only the newest calls of each lane are kept, as in a job that
 // has run for long.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace rankfault::testing {
 
 Timeline windowed(Timeline, uint64_t calls);
 
-// All calls, or so few of them that something is missing: 4 to 64.
+// Draws the size: all calls, or so few (4 to 64) that some are missing.
 uint64_t random_window(std::mt19937_64& random);
 
 }  // namespace rankfault::testing

@@ -1,4 +1,4 @@
-// catalogue_test: what every entry of the fault catalogue keeps, whatever its kind.
+// catalogue_test: properties of every entry of the fault catalogue, whatever its kind.
 #include <gtest/gtest.h>
 
 #include "fake_oracle.h"
@@ -48,7 +48,7 @@ TEST_P(EveryFault, RefusesMissingAndUnknownParameters) {
   EXPECT_FALSE(check_params(map_value({{"no_such_key", int_value(1)}}), kind.params, kind.name).ok());
 }
 
-// A fault that never fired is never verified: a pass over nothing is the worst bug.
+// A fault that did not fire is never verified: a pass that checked nothing is one of the worst bugs.
 TEST_P(EveryFault, IsNotVerifiedWhenNothingHappened) {
   const Result<Scenario> scenario =
       scenario_from_command_line(4, "", {GetParam()->example}, {"finished: {}"}, {"prog"});
@@ -60,7 +60,7 @@ TEST_P(EveryFault, IsNotVerifiedWhenNothingHappened) {
   EXPECT_EQ(report.at, 0u);
 }
 
-// That a thread came to the gate is not yet an effect.
+// A thread at the gate is not an effect yet.
 TEST_P(EveryFault, IsNotVerifiedByTheGateAlone) {
   const Result<Scenario> scenario =
       scenario_from_command_line(4, "", {GetParam()->example}, {"finished: {}"}, {"prog"});

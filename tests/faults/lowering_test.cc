@@ -1,4 +1,4 @@
-// lowering_test: which actions each kind becomes, and what it refuses with a reason.
+// lowering_test: which actions each kind becomes, and what it refuses, with a reason.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -44,7 +44,7 @@ TEST(Lowering, AStopWithADurationIsContinuedFromOutside) {
   }
 }
 
-// The harm is seen in a later opening: it must be recorded, though no trigger waits for it.
+// A later opening shows the harm: it must be recorded, although no trigger waits for it.
 TEST(Lowering, AHarmedFileIsWatchedByAnActionThatMatchesNobody) {
   const Result<Plan> made =
       plan("file_truncate@rank=1,op=all_reduce,nth=3,path=checkpoints/ckpt-*.bin,size=8");

@@ -1,5 +1,6 @@
-// no_pass_test: of every kind of fault one run in which it did nothing, and one whose record only claims that
-// it did. The first is void, the second never verified; a kind without both is a failure here.
+// no_pass_test: for every kind of fault one run in which it did nothing, and one whose record only claims
+// that it did. The first is void, and the second is never verified. A kind that lacks one of them fails this
+// test.
 #include <functional>
 #include <map>
 
@@ -45,7 +46,7 @@ class NoPass : public Verify {
                              {"pid", 1000 + rank}});
     return *this;
   }
-  // A call on a name, of any rank.
+  // A call of any rank on a name.
   NoPass& uses(rf_op op, uint64_t time, int error, const char* path = "/dev/shm/seg.1", int flags = 0) {
     process(victim()).name_at[40] = path;
     rf_record& end = record(victim(), op, 40, RF_PHASE_EXIT, time, error);
@@ -98,8 +99,8 @@ constexpr auto kCode = ExitStatus::Kind::kCode;
 constexpr auto kSignal = ExitStatus::Kind::kSignal;
 constexpr const char* kVader = "/dev/shm/vader_segment.1";
 
-// `lies`: the harness or the agent says that it acted, and what would show it is another rank's, another
-// name's, another fault's, or too early.
+// `lies`: the harness or the agent says that it acted, but the evidence belongs to another rank, another name
+// or another fault, or is too early.
 const std::map<std::string, Runs>& table() {
   static const std::map<std::string, Runs> runs{
       {"change_argument",
@@ -187,12 +188,12 @@ const std::map<std::string, Runs>& table() {
         [](NoPass& r) { r.segment("segment_truncated").ends(2, kSignal, SIGBUS, 50); }}},
       {"shm_unlink",
        {[](NoPass& r) { r.segment("segment_gone"); },
-        [](NoPass& r) { r.uses(RF_OP_SHM_ATTACH, 150, ENOENT, kVader); }}},  // nothing was harmed
+        [](NoPass& r) { r.uses(RF_OP_SHM_ATTACH, 150, ENOENT, kVader); }}},  // no harm was done
       {"short_write",
        {[](NoPass&) {},
         [](NoPass& r) {
           r.record(0, RF_OP_FILE_WRITE, 40, RF_PHASE_ENTER, 125).count = 800;
-          r.record(0, RF_OP_FILE_WRITE, 40, RF_PHASE_ENTER, 130).count = 100;  // of that size by itself
+          r.record(0, RF_OP_FILE_WRITE, 40, RF_PHASE_ENTER, 130).count = 100;  // already of that size
         }}},
       {"skip_call",
        {[](NoPass& r) { r.all_call(2); }, [](NoPass& r) { r.told("none").all_call(5, r.victim()); }}},

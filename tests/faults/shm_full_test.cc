@@ -1,4 +1,5 @@
-// shm_full_test: what the fault refuses, and that a small /dev/shm is no effect while nobody fails in it.
+// shm_full_test: what the fault refuses, and that a small /dev/shm is not an effect while no rank fails in
+// it.
 #include <gmock/gmock.h>
 
 #include "fake_oracle.h"
@@ -56,7 +57,7 @@ TEST(ShmFull, BitesOnlyWhereSomebodyFails) {
   EXPECT_EQ(effect(), Effect::kVerified);
 }
 
-// A rank that was stopped, or whose call was skipped, hangs and fails its job in a large /dev/shm, too.
+// A rank that is stopped, or whose call is skipped, also hangs and fails its job with a large /dev/shm.
 TEST(ShmFull, TheTroubleOfAnotherFaultIsNotItsOwn) {
   RunFacts facts;
   facts.plan = *plan("shm_full@ranks=all");

@@ -1,5 +1,5 @@
-// squeeze_test: the faults that leave a victim with what it has of a resource: what they refuse, and that a
-// limit nobody came to is no effect.
+// squeeze_test: the faults that limit a victim to the amount of a resource that it has: what they refuse, and
+// that a limit that no rank reached is not an effect.
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 
@@ -30,7 +30,7 @@ class Squeeze : public Verify {
                              {"in_use", in_use},
                              {"time", 115}});
   }
-  // A `fail_call` at a file call of that rank has fired.
+  // Adds a `fail_call` that fired at a file call of that rank.
   void fail_call_at(int rank, const std::string& op, TimeNs asked,
                     const std::string& path = "/tmp/rf.1/ckpt.bin") {
     Action failing;

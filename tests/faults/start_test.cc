@@ -1,5 +1,5 @@
-// start_test: how a rank is started otherwise: what is refused, what the launcher does, and when it has
-// bitten.
+// start_test: changed starts of a rank: what is refused, what the launcher does, and when the fault had an
+// effect.
 #include <gmock/gmock.h>
 
 #include "fake_oracle.h"
@@ -48,7 +48,7 @@ TEST(StartFault, RefusesWhatCannotBe) {
               HasSubstr("cannot be a fault"));
 }
 
-// A run in which ranks 0, 1 and 2 are started at these times.
+// A run that starts ranks 0, 1 and 2 at these times.
 class StartVerified : public testing::Test {
  protected:
   void run(const std::string& fault, const std::vector<std::pair<int, TimeNs>>& starts) {

@@ -1,4 +1,4 @@
-// verify_files_test: the effect of faults on segments and files is read from what the job did with them.
+// verify_files_test: the effect of faults on segments and files follows from what the job did with them.
 #include "verify_fixture.h"
 
 namespace rankfault {
@@ -37,7 +37,7 @@ TEST_F(Verify, ACutSegmentEndsSomebodyBySigbus) {
   EXPECT_EQ(effect(), Effect::kVerified);
 }
 
-// Segment 40 is the one that was harmed at 115.
+// Segment 40 was harmed at 115.
 class VerifySegment : public Verify {
  protected:
   void harmed(const std::string& what) {
@@ -60,7 +60,7 @@ TEST_F(VerifySegment, AClosedSegmentMustRefuseSomebody) {
   run("shm_chmod@rank=1,file_op=shm_attach,path=/dev/shm/seg*");
   harmed("mode_changed");
   EXPECT_EQ(verdict().how, "no process attached to it afterwards");
-  uses(2, RF_OP_SHM_ATTACH, 50, EACCES);  // before
+  uses(2, RF_OP_SHM_ATTACH, 50, EACCES);  // before the harm
   EXPECT_EQ(effect(), Effect::kVoid);
   uses(2, RF_OP_SHM_ATTACH, 150, EACCES);
   EXPECT_EQ(effect(), Effect::kVerified);
@@ -93,7 +93,7 @@ TEST_F(VerifySegment, ALeftoverThatIsTakenForOnesOwnWasMetToo) {
   EXPECT_EQ(effect(), Effect::kVerified);
 }
 
-// What the job itself removed or found missing before cannot have lain there.
+// If the job itself removed it or found it missing before, it was not left over.
 TEST_F(VerifySegment, ALeftoverThatCameTooLateIsNone) {
   run("shm_stale@rank=1,file_op=shm_create,path=/dev/shm/seg*");
   harmed("segment_left");
@@ -112,7 +112,7 @@ TEST_F(VerifySegment, ANameThatWasNotThereAfterwardsWasNotMet) {
 TEST_F(VerifySegment, AReplacedSegmentMustBeOpened) {
   run("shm_replace@rank=1,file_op=shm_attach,path=/dev/shm/seg*");
   harmed("segment_replaced");
-  uses(2, RF_OP_SHM_ATTACH, 50, 0);  // the job's own, before
+  uses(2, RF_OP_SHM_ATTACH, 50, 0);  // the job's own segment, before
   EXPECT_EQ(effect(), Effect::kVoid);
   uses(1, RF_OP_SHM_ATTACH, 150, 0);
   EXPECT_EQ(effect(), Effect::kVerified);
@@ -154,7 +154,7 @@ TEST_F(VerifyFile, ACutFileMustBeOpenedAfterwards) {
   cut();
   opens(0, 50, RF_OPEN_READS);  // before the cut
   process(2).name_at[41] = "/tmp/rf.1/checkpoints/ckpt-10.bin";
-  rf_record& other = opens(2, 150, RF_OPEN_READS);  // another one
+  rf_record& other = opens(2, 150, RF_OPEN_READS);  // another file
   other.seq = 41;
   other.count = 12;
   const EffectReport none = verdict();
@@ -178,7 +178,7 @@ TEST_F(VerifyFile, AFlippedBitMustBeInWhatIsOpened) {
 TEST_F(VerifyFile, WhatIsOverwrittenWasNotRead) {
   cut();
   opens(0, 150, RF_OPEN_WRITES | RF_OPEN_EMPTIES);
-  opens(1, 160, RF_OPEN_READS);  // what was written anew
+  opens(1, 160, RF_OPEN_READS);  // reads what was written again
   const EffectReport report = verdict();
   EXPECT_EQ(report.effect, Effect::kVoid);
   EXPECT_EQ(report.how, "nobody read what was cut: rank 0 emptied it as it opened it");
@@ -203,7 +203,7 @@ TEST_F(VerifyFile, AFileThatTookItsNameIsNotTheHarmedOne) {
   opens(1, 150, RF_OPEN_READS).count = 4712;
   EXPECT_EQ(verdict().how, "nobody read what was cut: rank 1 opened another file of that name");
   process(1).history.back().record.count = kInode;
-  process(1).history.back().record.where = 140;  // the inode's number was given again
+  process(1).history.back().record.where = 140;  // another file has the inode's number now
   EXPECT_EQ(effect(), Effect::kVoid);
 }
 

@@ -1,4 +1,4 @@
-// verify_fixture: a run with one fault, whose facts a test writes down, and what its effect then is.
+// verify_fixture: a run with one fault. A test writes down its facts, and reads which effect follows.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace rankfault {
 
 inline constexpr uint64_t kWorld = 77;
 
-// A run with one fault, whose facts a test writes down.
+// A run with one fault, with facts from the test.
 class Verify : public testing::Test {
  protected:
   void run(const std::string& fault, int ranks = 3) {
@@ -63,7 +63,7 @@ class Verify : public testing::Test {
     process(rank).history.push_back(event);
     return process(rank).history.back().record;
   }
-  // Calls `from` to `to` of the world, the last one left open when it is not `done`.
+  // Makes the calls `from` to `to` of the world. Without `done`, the last one stays open.
   void calls(int rank, uint64_t from, uint64_t to, bool done = true, rf_op op = RF_OP_ALL_REDUCE) {
     for (uint64_t seq = from; seq <= to; ++seq) {
       record(rank, op, seq, RF_PHASE_ENTER, seq * 100);

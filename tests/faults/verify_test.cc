@@ -1,4 +1,5 @@
-// verify_test: the effect is read from what the victim recorded; each kind bites here and misses there.
+// verify_test: the effect follows from the victim's record; for each kind one run with an effect and one
+// without.
 #include "verify_fixture.h"
 
 namespace rankfault {

@@ -1,4 +1,4 @@
-// fr_job_test: the culprits of broken 3-D jobs, from their dumps alone; nothing of a healthy one.
+// fr_job_test: the dumps alone name the culprits of broken 3-D jobs, and name none in a healthy job.
 #include "harness/flight_recorder/fr_job.h"
 
 #include <gmock/gmock.h>
@@ -85,7 +85,7 @@ TEST(FrJobs, ASkippedCallIsNamed) {
   EXPECT_EQ(found.all.front().ranks, std::vector<int>{13}) << to_json(found).dump(1);
 }
 
-// PyTorch gives the state of coalesced calls to the entry that ends them; theirs stay "scheduled" for ever.
+// PyTorch gives the state of coalesced calls to the entry that ends them. Theirs stay "scheduled".
 TEST(FrJobs, CoalescedCallsAreAsTheirEndSays) {
   for (const bool done : {true, false}) {
     SyntheticJob job = broken(Broken::kNothing, {});
@@ -128,7 +128,7 @@ TEST(FrJobs, NothingIsWrongWithAHealthyOne) {
   }
 }
 
-// Real dumps, of jobs with a known truth: "Fault ranks: [9, 14]" stands beside them.
+// Real dumps, of jobs with a known truth: the text "Fault ranks: [9, 14]" lies next to them.
 TEST(FrJobs, NamesTheInjectedRanksOfRealJobs) {
   const char* data = std::getenv("RANKFAULT_FR_DATA");
   if (!data || !*data) GTEST_SKIP() << "RANKFAULT_FR_DATA names no folder of dumps";
@@ -149,7 +149,8 @@ TEST(FrJobs, NamesTheInjectedRanksOfRealJobs) {
 
 void cut(const std::string& path, size_t bytes) { std::filesystem::resize_file(path, bytes); }
 
-// A dump that is there and cannot be read says nothing of its rank: nobody is blamed for leaving no record.
+// An existing dump that cannot be read says nothing about its rank: the rank is not blamed for a missing
+// record.
 TEST(FrJobs, ARankWhoseDumpIsCutIsNotBlamed) {
   SyntheticJob job = broken(Broken::kNoDump, {13});
   const test::Scratch scratch;
@@ -166,7 +167,7 @@ TEST(FrJobs, ARankWhoseDumpIsCutIsNotBlamed) {
     EXPECT_EQ(found.all.front().text, "the record of rank 13 cannot be read");
     EXPECT_TRUE(found.all.front().ranks.empty());
   }
-  std::filesystem::remove(scratch.path() + "/_dump_13");  // near miss: it left none
+  std::filesystem::remove(scratch.path() + "/_dump_13");  // near miss: it left no dump
   const auto read = read_fr_job({scratch.path()});
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(diagnose(read->timeline).all.front().ranks, std::vector<int>{13});

@@ -1,4 +1,4 @@
-// hostile_test: bytes that nobody honest writes are refused with a place and a reason, quickly.
+// hostile_test: bytes that no correct program writes are refused quickly, with a place and a reason.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -102,7 +102,7 @@ TEST(Hostile, MemoReadsBeforeTheWriteAreRefused) {
 }
 
 TEST(Hostile, ListsThatHoldListsAThousandfoldAreRefused) {
-  // every level holds the one below it a hundred times
+  // each level holds the level below it a hundred times
   std::string bomb =
       "](K\x01"
       "eq\x00"s;
@@ -140,7 +140,7 @@ TEST(Hostile, ContainersThatHoldThemselvesAreHarmless) {
   EXPECT_NE(refusal(dump_of_entry("frames", "}q\x00(K\x01h\x00u"s)), "");
   EXPECT_EQ(refusal("\x80\x02}q\x00("s + text_op("version") + text_op("2.9") + text_op("x") + "h\x00u."s),
             "");
-  // the outermost dict as its own entry: one entry that says nothing
+  // the outermost dict is its own entry: one entry without content
   EXPECT_EQ(refusal("\x80\x02}q\x00("s + text_op("version") + text_op("2.9") + text_op("entries") +
                     "](h\x00"
                     "eu."s),

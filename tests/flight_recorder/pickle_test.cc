@@ -1,4 +1,4 @@
-// pickle_test: every opcode of plain data, the memo, and the hand-over of entries.
+// pickle_test: every opcode of plain data, the memo, and how entries are passed on.
 #include "harness/flight_recorder/pickle.h"
 
 #include <gmock/gmock.h>
@@ -94,7 +94,7 @@ TEST(Pickle, SharesWhatTheMemoHolds) {
   EXPECT_THAT(sizes("(]\x94(K\x01"
                     "eh\x00t"s),
               ElementsAre(ElementsAre(1), ElementsAre(1)));
-  // written again: the later value counts
+  // written twice: the later value counts
   EXPECT_THAT(sizes("(]q\x00(K\x01"
                     "e]q\x00(K\x02"
                     "eh\x00t"s),
@@ -124,7 +124,7 @@ TEST(Pickle, ReadsProtocol0) {
   EXPECT_EQ(dump->entries[1].state, FrState::kStarted);
 }
 
-// As Python's pickler writes it: frames, MEMOIZE everywhere, APPENDS in batches.
+// As Python's pickler writes it: frames, MEMOIZE for each object, APPENDS in batches.
 TEST(Pickle, ReadsProtocol4InBatches) {
   const auto word = [](std::string_view s) {
     return "\x8c" + std::string(1, static_cast<char>(s.size())) + std::string(s) + "\x94";
@@ -141,7 +141,8 @@ TEST(Pickle, ReadsProtocol4InBatches) {
 }
 
 TEST(Pickle, AnEntryMayReferToAnEarlierOne) {
-  // entry 0 holds a list that entries 1 and 2 fetch; entry 1 is fetched whole as entry 3
+  // entry 0 holds a list that entries 1 and 2 get from the memo; entry 3 is the whole of entry 1 from the
+  // memo
   const std::string bytes = dump_with("entries", "](}(" + text_op("input_sizes") +
                                                      "](](K\x05"
                                                      "eeq\x00u"s +
@@ -160,7 +161,7 @@ TEST(Pickle, AnEntryMayReferToAnEarlierOne) {
 }
 
 TEST(Pickle, AnOlderContainerKeepsWhatALaterEntryPutIntoIt) {
-  // pg_config's dict is fetched inside an entry and gets a group there; many entries follow
+  // an entry gets pg_config's dict from the memo, and the dict gets a group there; many entries follow
   std::string bytes = "\x80\x02}(" + text_op("version") + text_op("2.9") + text_op("pg_config") + "}q\x00"s +
                       text_op("entries") + "](}(" + text_op("x") + "h\x00"s + text_op("5") + "}" +
                       text_op("desc") + text_op("a description that is long enough") + "ssu";

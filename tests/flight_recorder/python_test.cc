@@ -1,4 +1,4 @@
-// python_test: against Python's own pickle, and PyTorch's own analyser and recorder.
+// python_test: against Python's own pickle, and against PyTorch's own analyser and recorder.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -38,7 +38,7 @@ TEST(PythonPickle, EveryProtocolOfPythonIsRead) {
   if (!test::have_program("python3")) GTEST_SKIP() << "no python3";
   const test::Scratch folder;
   ASSERT_TRUE(write_dump(folder.path(), "_dump_", sample_dump(0)).ok());
-  // the memo of Python's pickler holds each container; json shares no value
+  // the memo of Python's pickler holds each container; json does not share values
   const std::string script =
       folder.write("again.py",
                    "import pickle, json, sys, collections\n"
@@ -74,7 +74,7 @@ class Analyser : public ::testing::Test {
     if (run(python_ + " -c 'import torch.distributed.flight_recorder.fr_trace'").status != 0)
       GTEST_SKIP() << "this PyTorch has no analyser";
   }
-  // A rank that made `calls` all-reduces on the world of two.
+  // Writes the dump of a rank that made `calls` all-reduces on the world of two.
   void write(int64_t rank, int64_t calls) {
     FrDump dump;
     dump.rank = rank;
@@ -129,7 +129,7 @@ TEST_F(Analyser, WhatPyTorchsOwnRecorderWritesIsRead) {
       "                        rank=0, world_size=1)\n"
       "t = torch.ones(4)\n"
       "dist.all_reduce(t); dist.broadcast(t, 0); dist.barrier()\n"
-      // The worker retires a call after its caller has gone on.
+      // The worker retires a call after its caller has continued.
       "while not all(e['retired'] for e in pickle.loads(c._dump_fr_trace(True, True, False))['entries']):\n"
       "  time.sleep(0.01)\n"
       "open(f + '/g_0', 'wb').write(c._dump_fr_trace(True, True, False))\n"

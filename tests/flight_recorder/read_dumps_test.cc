@@ -1,4 +1,4 @@
-// read_dumps_test: which files of a folder are dumps, and what is said of the others.
+// read_dumps_test: which files of a folder are dumps, and what the reader reports about the others.
 #include "harness/flight_recorder/read_dumps.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ class ReadDumps : public ::testing::Test {
     EXPECT_TRUE(all.ok()) << all.error().message;
     return all ? std::move(*all) : FrDumps{};
   }
-  // What is said, without the folder.
+  // The reports, without the folder.
   std::vector<std::string> said(const FrDumps& all) {
     std::vector<std::string> lines;
     for (const FrEvidence& e : all.evidence) lines.push_back(e.to_string().substr(folder_.path().size() + 1));

@@ -1,4 +1,4 @@
-// real_data_test: dumps of a real job, where RANKFAULT_FR_DATA names a folder of folders of them.
+// real_data_test: dumps of a real job, if RANKFAULT_FR_DATA names a folder that holds folders of them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace rankfault::testing {
 namespace {
 
-// NVIDIA's published sets: 16 ranks, version 2.9, active entries only, and the log of what was injected.
+// NVIDIA's published sets: 16 ranks, version 2.9, only active entries, and the log of the injected faults.
 TEST(RealData, EveryDumpIsReadWholeAndSurvivesARoundTrip) {
   const char* data = std::getenv("RANKFAULT_FR_DATA");
   if (!data) GTEST_SKIP() << "no dumps (RANKFAULT_FR_DATA)";

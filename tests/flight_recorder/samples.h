@@ -1,4 +1,4 @@
-// samples: dumps to test with, as structs and as bytes.
+// samples: dumps for tests, as structs and as bytes.
 #pragma once
 
 #include <string>
@@ -9,20 +9,20 @@
 
 namespace rankfault::testing {
 
-// Two groups, three entries of all shapes: stacks, no tensors, a send.
+// Two groups, and three entries of different shapes: with stacks, without tensors, a send.
 FrDump sample_dump(int64_t rank = 0);
 FrEntry sample_entry(int64_t record_id);
 
 Result<FrDump> from_pickle(std::string_view bytes, const FrLimits& limits = {}, const FrSink& sink = {});
 Result<FrDump> from_json(std::string_view text, const FrLimits& limits = {}, const FrSink& sink = {});
-// What the reader says of bytes that it refuses; "" when it takes them.
+// The message with which the reader refuses the bytes; "" if it accepts them.
 std::string refusal(std::string_view bytes, const FrLimits& limits = {});
 
 // Pieces of a pickle of protocol 2.
 std::string text_op(std::string_view text);                               // BINUNICODE
 std::string dump_with(std::string_view key, std::string_view value);      // {"version": "2.9", key: value}
 std::string dump_of_entry(std::string_view key, std::string_view value);  // ... "entries": [{key: value}]
-// The text that the reader makes of one plain value, or "error: ...".
+// The text that the reader makes from one plain value, or "error: ...".
 std::string read_value(std::string_view value);
 
 std::string gzipped(std::string_view bytes);

@@ -1,4 +1,4 @@
-// versions_test: what the dump versions 2.0 to 2.10 write differently.
+// versions_test: the differences between the dump versions 2.0 to 2.10.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

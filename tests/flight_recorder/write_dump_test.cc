@@ -1,4 +1,4 @@
-// write_dump_test: dumps on disk, and what cannot be written.
+// write_dump_test: dumps on disk, and dumps that cannot be written.
 #include "harness/flight_recorder/write_dump.h"
 
 #include <gmock/gmock.h>

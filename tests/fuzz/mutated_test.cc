@@ -1,4 +1,4 @@
-// mutated_test: the fuzz targets with damaged dumps from a seeded mutator, a few thousand of each.
+// mutated_test: the fuzz targets with damaged dumps from a seeded mutator, a few thousand for each target.
 // RANKFAULT_FUZZ_ROUNDS asks for more.
 #include <gtest/gtest.h>
 

@@ -23,7 +23,7 @@ namespace {
 constexpr uint8_t kCut = 0xff;
 constexpr size_t kHead = 4;  // region, two bytes of place, length
 
-// Where readers look: places are counted from here, in steps that reach the whole region.
+// Parts that readers read: places are counted from `at`, in steps that reach the whole region.
 struct Region {
   uint64_t at, step;
 };
@@ -71,7 +71,7 @@ class Record {
     undo_.emplace_back(at, std::move(before));
     RF_ASSERT(::pwrite(fd_, with, n, static_cast<off_t>(at)) == static_cast<ssize_t>(n), "no space for it");
   }
-  // The writer maps the file: it is cut in a copy.
+  // The writer maps the file, so a copy is cut.
   std::string cut_at(uint64_t at) const {
     std::string copy = folder_ + "/cut";
     std::filesystem::copy_file(path(), copy, std::filesystem::copy_options::overwrite_existing);

@@ -1,6 +1,6 @@
-// ring_test: flight records that were damaged: by a seeded mutator in ways that a crash, a full disk or a
-// copy can damage them, and in any way at all. The first must prove nothing that the whole record refutes;
-// the second must be survived. RANKFAULT_FUZZ_ROUNDS asks for more.
+// ring_test: damaged flight records: by a seeded mutator, as a crash, a full disk or a copy can damage them,
+// and in arbitrary ways. The first must not prove anything that the whole record refutes. The reader must
+// survive the second. RANKFAULT_FUZZ_ROUNDS asks for more.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -29,7 +29,7 @@ int rounds() {
   return asked ? std::atoi(asked) : 40;
 }
 
-// The run directory of a small job with one thing broken.
+// The run directory of a small job with one defect.
 class Job {
  public:
   explicit Job(const Trouble& trouble, int64_t skew_ns = 0) {
@@ -54,7 +54,7 @@ class Job {
   std::string records() const { return folder_ + "/records"; }
   std::string ring(size_t i) const { return records() + "/" + ring_names_in(records()).at(i); }
   size_t rings() const { return ring_names_in(records()).size(); }
-  // At the look of the journal, and at the end; what cannot be read at all is an answer, too.
+  // At the look of the journal, and at the end. A run that cannot be read at all is also a valid result.
   std::vector<Timeline> timelines() const {
     std::vector<Timeline> all;
     if (auto t = timeline_from_run(folder_, look_)) all.push_back(std::move(*t));
@@ -68,7 +68,7 @@ class Job {
   Json look_;
 };
 
-// Bytes of one file, put back at the end.
+// The bytes of one file. Restores them at the end.
 class Bytes {
  public:
   explicit Bytes(std::string path) : path_(std::move(path)) {
@@ -94,7 +94,7 @@ void put(std::string& bytes, size_t at, T value) {
   if (at + sizeof value <= bytes.size()) std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 
-// As a crash, a full disk or a copy that was cut leaves a record.
+// Damages a record as a crash, a full disk or an incomplete copy does.
 void damage(std::string& bytes, std::mt19937& random) {
   const size_t lane = RF_OFF_LANES, history = RF_OFF_HISTORY;
   const uint64_t hostile[] = {0, 1, 0x7fffffff, 0xffffffff, ~uint64_t{0}, 1ull << 63};
@@ -106,7 +106,7 @@ void damage(std::string& bytes, std::mt19937& random) {
       for (size_t at = history + random() % 8 * 4096, end = at + 4096; at < end && at < bytes.size(); ++at)
         bytes[at] = 0;
       return;
-    case 2:  // records that were claimed and never written
+    case 2:  // records that were claimed but never written
       for (int i = 0; i < 5; ++i)
         put<uint64_t>(bytes, history + random() % 100 * sizeof(rf_record), random() % 3);
       return;
@@ -164,7 +164,7 @@ TEST(RingDamage, AnyBytesAreSurvived) {
   for (int round = 0; round < rounds() * 4; ++round) {
     Bytes bytes(job.ring(random() % job.rings()));
     for (uint32_t i = 0, n = 1 + random() % 40; i < n; ++i) {
-      // Where something stands: header, the first lane, communicators, names, members, the first records.
+      // Regions with content: header, the first lane, communicators, names, members, the first records.
       const size_t begins[] = {0, RF_OFF_LANES, RF_OFF_COMMS, RF_OFF_NAMES, RF_OFF_MEMBERS, RF_OFF_HISTORY};
       const size_t at = begins[random() % 6] + random() % 1200;
       const int kind = static_cast<int>(random() % 3);
@@ -176,7 +176,7 @@ TEST(RingDamage, AnyBytesAreSurvived) {
   }
 }
 
-// The rank that is to blame does not hang on whose clock is right.
+// The blamed rank does not depend on which clock is right.
 TEST(RingDamage, ClocksThatDisagreeBySecondsChangeNobodysBlame) {
   for (const Trouble& trouble : all_troubles()) {
     const Job same(trouble), skewed(trouble, 5'000'000'000), behind(trouble, -5'000'000'000);
@@ -189,7 +189,7 @@ TEST(RingDamage, ClocksThatDisagreeBySecondsChangeNobodysBlame) {
   }
 }
 
-// Undamaged: the culprit alone is named, and it makes no difference where the histories are kept.
+// Without damage only the culprit is named, wherever the histories are kept.
 TEST(RingDamage, WithoutAnyTheCulpritIsNamed) {
   for (const Trouble& trouble : all_troubles()) {
     const Job job(trouble);
@@ -204,7 +204,7 @@ TEST(RingDamage, WithoutAnyTheCulpritIsNamed) {
   }
 }
 
-// Of a run that was copied in part the rest is told.
+// After an incomplete copy of a run, findings about the rest remain.
 TEST(RingDamage, RecordsThatAreGoneTakeOnlyTheirOwnProofsAlong) {
   for (const Trouble& trouble : all_troubles()) {
     const Job job(trouble);
@@ -222,7 +222,7 @@ TEST(RingDamage, RecordsThatAreGoneTakeOnlyTheirOwnProofsAlong) {
   }
 }
 
-// The target of the libFuzzer program, with patches drawn from a seed.
+// The target of the libFuzzer program, with patches from a seed.
 TEST(RingDamage, AnyPatchesAreSurvived) {
   std::mt19937 random(17);
   int taken = 0, refused = 0;

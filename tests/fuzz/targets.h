@@ -1,5 +1,5 @@
-// targets: what a fuzzer calls with any bytes. Each returns, says whether the reader took them, and what it
-// took must survive being written and read again.
+// targets: functions that a fuzzer calls with arbitrary bytes. Each returns whether the reader accepted the
+// bytes. Accepted data must stay the same when it is written and read again.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Tests of the model's batches: which call a kernel stands for.
+// Tests of the model's batches: which call a kernel belongs to.
 #include "harness/gpuless/model/batch.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 class BatchTest : public testing::Test {
  protected:
   void SetUp() override { ::setenv("RANKFAULT_CUDA_KERNELS", "until_abort", 1); }
-  // As a non-blocking call: NCCL launches its kernel later, from a thread of its own.
+  // As a non-blocking call: NCCL launches the kernel later, from its own thread.
   static void all_reduce(const CommunicatorPtr& communicator, const StreamPtr& stream) {
     Operation operation;
     operation.communicator = communicator;
@@ -21,7 +21,7 @@ class BatchTest : public testing::Test {
   static CommunicatorPtr communicator() { return std::make_shared<Communicator>(); }
 };
 
-// The memory of the one that ended is the next one's: so is the stream's.
+// The next communicator gets the memory of the one that ended, and the memory of its stream.
 TEST_F(BatchTest, AKernelIsForNoCommunicatorThatHasEnded) {
   const StreamPtr stream = Streams::all().make(0, false);
   const CommunicatorPtr first = communicator(), second = communicator();

@@ -30,7 +30,7 @@ std::map<std::string, std::string> environment_of(const GpulessJob& job, const s
       {"NCCL_IB_DISABLE", "1"},
       {"NCCL_CUMEM_ENABLE", "0"},
       {"NCCL_CUMEM_HOST_ENABLE", "0"},
-      {"NCCL_RAS_ENABLE", "0"},  // its port is the host's: two jobs at once would meet there
+      {"NCCL_RAS_ENABLE", "0"},  // its port belongs to the host: two jobs at once would share it
   };
   for (const auto& [name, value] : job.environment) all[name] = value;
   return all;

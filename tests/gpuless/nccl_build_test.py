@@ -1,4 +1,4 @@
-"""nccl_build_test.py: ./dev nccl says why it cannot build, and what it has built has no entry past the model.
+"""nccl_build_test.py: ./dev nccl says why it cannot build, and its build has no entry past the model.
 
 usage: nccl_build_test.py ROOT NCCL_FOLDER
 """
@@ -13,7 +13,7 @@ import unittest
 ROOT, BUILT = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 SCRIPTS = ROOT / "harness/gpuless/nccl_build"
 TOOLS = ["bash", "dirname", "mkdir", "find", "sort", "xargs", "sha256sum", "sed", "cut", "cat", "head", "tail"]
-# Looked up by NCCL and missed by it as by an older driver's library: no confidential computing, no fabric.
+# NCCL looks these up and does without them, as with an older driver: no confidential computing, no fabric.
 NVML_NOT_THERE = {"nvmlDeviceGetGpuFabricInfoV", "nvmlDeviceGetPlatformInfo", "nvmlSystemGetConfComputeSettings",
                   "nvmlSystemGetConfComputeState"}
 

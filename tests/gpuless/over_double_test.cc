@@ -1,4 +1,4 @@
-// Tests of NCCL's own code over the double of CUDA: what is right, what hangs, and what frees it, for each
+// Tests of NCCL's own code over the double of CUDA: correct results, hangs, and what ends them, for each
 // version.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ class OverDouble : public ::testing::TestWithParam<std::string> {
     const auto ended = run(name, ranks, std::move(environment));
     EXPECT_TRUE(ended.all_exited_0()) << ended.text();
   }
-  // As the agent recorded it; all must end well.
+  // The records that the agent made. All ranks must end well.
   std::map<int, FlightRecord> watched(const std::string& name, int ranks) {
     const std::string build = getenv("RANKFAULT_BUILD_DIR");
     char folder[] = "/tmp/rf-gpuless-XXXXXX";
@@ -57,7 +57,7 @@ class OverDouble : public ::testing::TestWithParam<std::string> {
 TEST_P(OverDouble, EveryCollectiveTypeAndReductionGivesTheRightValues) {
   const auto ended = run("values");
   ASSERT_TRUE(ended.all_exited_0()) << ended.text();
-  // calls in = launches out: a send and a receive of one group are one launch, all else is one each
+  // calls in = launches out: a send and a receive in one group are one launch, all others are one each
   unsigned long calls = 0, launches = 0, without = 0, other = 0;
   ASSERT_EQ(sscanf(ended.said[0].c_str(), "calls %lu launches %lu without %lu other %lu", &calls, &launches,
                    &without, &other),
@@ -109,8 +109,8 @@ TEST_P(OverDouble, RevokeFreesThePendingAndRefusesTheNext) {
   all_well("made_revoke");
 }
 
-// Only the new rank and rank 0 hold the id, so its members come to no number; and its making takes no place
-// in the order of the parent, which all old ranks ask for it.
+// Only the new rank and rank 0 hold the id, so the members do not agree on a number. To grow takes no place
+// in the order of the parent, although all old ranks call it on the parent.
 TEST_P(OverDouble, AGrownCommunicatorHasNoIdentityAndItsParentKeepsItsOrder) {
   if (GetParam() == "2.22.3") GTEST_SKIP() << "ncclCommGrow is in NCCL from 2.29 on";
   const auto records = watched("made_grow", 3);
@@ -130,9 +130,8 @@ TEST_P(OverDouble, AGrownCommunicatorHasNoIdentityAndItsParentKeepsItsOrder) {
   }
 }
 
-// What an abort ends: in bounded time, and nothing of the communicator stays in the process (the whole table
-// is
-// ./dev bench abort).
+// An abort ends in bounded time, and leaves nothing of the communicator in the process (./dev bench abort
+// prints the whole table).
 class AbortOverDouble : public OverDouble {
  protected:
   void ends_all(const std::string& name, const char* kernels, bool kills = false) {
@@ -167,14 +166,14 @@ TEST_P(AbortOverDouble, OfAShrunkCommunicatorAndItsChild) {
 }
 TEST_P(AbortOverDouble, OfTwoCommunicatorsAtOnce) { ends_all("abort_two_at_once", "until_abort"); }
 
-// cudaFree waits for the device, and so the first abort for the second communicator's work.
+// cudaFree waits for the device, so the first abort waits for the work of the second communicator.
 TEST_P(AbortOverDouble, OfTwoCommunicatorsOneAfterTheOtherDoesNotReturn) {
   const auto ended =
       run("abort_two_in_one_order", 4, {{"RANKFAULT_CUDA_KERNELS", "until_abort"}, {"ABORT_LIMIT", "4"}});
   for (size_t rank = 0; rank < ended.status.size(); ++rank) EXPECT_EQ(ended.said[rank], "abort never\n");
 }
 
-// The socket of a peer that never came, and on rank 0 the thread that waits for it, stay: a leak of NCCL's.
+// The socket of a peer that never came, and on rank 0 the thread that waits for it, stay: NCCL leaks them.
 TEST_P(AbortOverDouble, InInitialisationReturns) { all_well("abort_init"); }
 
 TEST_P(OverDouble, AtOnceCompletesWithoutTheOthers) {
@@ -190,8 +189,8 @@ TEST_P(OverDouble, NoCommunicatorIsMadeWithoutAFolderToMeetIn) {
   EXPECT_THAT(ended.text(), ::testing::HasSubstr("RANKFAULT_CUDA_FOLDER names no folder"));
 }
 
-// On a non-blocking communicator, rank 1 absent: it is asked by query and event while it is pending, and
-// waited for once it was aborted.
+// On a non-blocking communicator with rank 1 absent: the ranks ask by query and event while it is pending,
+// and wait for it after it was aborted.
 TEST_P(OverDouble, AGroupOfTwoWithOneRankAbsentIsNeverSeenComplete) {
   const auto records = watched("waits_group_of_two", 3);
   ASSERT_EQ(records.size(), 3u);
@@ -213,7 +212,8 @@ TEST_P(OverDouble, AGroupOfTwoWithOneRankAbsentIsNeverSeenComplete) {
   }
 }
 
-// The agent's names stand before NCCL's: what this NCCL lacks is refused, and the rank lives.
+// The loader finds the agent's names before NCCL's: a function that this NCCL lacks is refused, and the rank
+// lives.
 TEST_P(OverDouble, AFunctionThatThisNcclLacksIsAbsentUnderTheAgent) {
   const std::string agent = std::string(getenv("RANKFAULT_BUILD_DIR")) + "/lib/librankfault_agent.so";
   const auto alone = run("newer_name", 2), watched = run("newer_name", 2, {{"LD_PRELOAD", agent}});
@@ -224,7 +224,7 @@ TEST_P(OverDouble, AFunctionThatThisNcclLacksIsAbsentUnderTheAgent) {
   EXPECT_EQ(watched.said, alone.said);
 }
 
-// The decoder is the one that records NCCL on a GPU.
+// This is the same decoder that records NCCL on a GPU.
 TEST_P(OverDouble, TheAgentRecordsTheCallsAndChangesNothing) {
   const std::string build = getenv("RANKFAULT_BUILD_DIR");
   if (!std::filesystem::exists(build + "/lib/decoders/nccl.so")) GTEST_SKIP() << "built without nccl.h";

@@ -1,5 +1,4 @@
-// Tests of the double's arithmetic: small floats round as IEEE 754 says, and reductions wrap, round and
-// divide.
+// Tests of the double's arithmetic: small floats round by IEEE 754, and reductions wrap, round and divide.
 #include "harness/gpuless/model/reduce.h"
 
 #include <gtest/gtest.h>

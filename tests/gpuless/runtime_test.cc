@@ -17,7 +17,7 @@
 
 namespace {
 
-// 'R' running, 'S' sleeping ..., of a thread of this process.
+// The state of a thread of this process: 'R' running, 'S' sleeping ...
 char state_of(int tid) {
   std::ifstream stat("/proc/self/task/" + std::to_string(tid) + "/stat");
   std::string word;
@@ -34,7 +34,7 @@ TEST(Runtime, WhatIsNotModelledSaysItsNameAndIsNotSupported) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "CUDA double: cudaGraphCreate is not modelled\n");
 }
 
-// NCCL calls these without asking whether they are there.
+// NCCL calls these without a check whether they exist.
 TEST(Runtime, ADriverFunctionThatIsNotModelledSaysItsNameAndIsNotSupported) {
   void* found = nullptr;
   ASSERT_EQ(cudaGetDriverEntryPoint("cuPointerSetAttribute", &found, cudaEnableDefault, nullptr),
@@ -45,7 +45,7 @@ TEST(Runtime, ADriverFunctionThatIsNotModelledSaysItsNameAndIsNotSupported) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "CUDA double: cuPointerSetAttribute is not modelled\n");
 }
 
-// ncclMemFree asks for the device of what it frees.
+// ncclMemFree asks for the device of the memory that it frees.
 TEST(Runtime, TheDriverTellsTheDeviceKindAndRangeOfAnAddress) {
   void *found = nullptr, *at = nullptr;
   ASSERT_EQ(cudaGetDriverEntryPoint("cuPointerGetAttribute", &found, cudaEnableDefault, nullptr),
@@ -69,7 +69,7 @@ TEST(Runtime, TheDriverTellsTheDeviceKindAndRangeOfAnAddress) {
   EXPECT_EQ(cudaFree(at), cudaSuccess);
 }
 
-// And by these it tells an older driver, which it can work with.
+// NCCL recognises an older driver, with which it works, by the absence of these functions.
 TEST(Runtime, WhatAnOlderDriverLacksIsNotFound) {
   for (const char* name : {"cuMemCreate", "cuMulticastCreate", "cuCtxCreate", "cuCtxDestroy"}) {
     void* found = nullptr;
@@ -108,7 +108,7 @@ TEST(Runtime, FreeWaitsForTheDevice) {
   std::promise<void> opened;
   auto wait = [](void* gate) { static_cast<std::promise<void>*>(gate)->get_future().wait(); };
   ASSERT_EQ(cudaLaunchHostFunc(stream, wait, &opened), cudaSuccess);
-  // the stream is opened when this thread sleeps in cudaFree, or has come out of it too early
+  // opens the stream when this thread sleeps in cudaFree, or has returned from it too early
   std::atomic<bool> came_out{false};
   std::thread opener([&, tid = gettid()] {
     while (!came_out && state_of(tid) != 'S') std::this_thread::yield();
@@ -140,7 +140,7 @@ TEST(Runtime, ABadHandleOrDeviceIsRefused) {
   EXPECT_STREQ(properties.name, "double of a CUDA device");
 }
 
-// The driver's and the next runtime's libraries are other doors to the same devices.
+// The libraries of the driver and of the next runtime use the same devices.
 TEST(Runtime, AllLibrariesHaveOneState) {
   const std::string folder = std::string(getenv("RANKFAULT_BUILD_DIR")) + "/lib/gpuless/";
   void* device = nullptr;

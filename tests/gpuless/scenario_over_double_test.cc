@@ -1,5 +1,5 @@
-// scenario_over_double_test: `cuda: double` in a scenario: what its reports say first, which NCCL it gets,
-// and what a value is worth there.
+// scenario_over_double_test: `cuda: double` in a scenario: the first line of its reports, the NCCL that it
+// gets, and what a value means there.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -94,7 +94,7 @@ TEST_F(ScenarioOverDouble, SegmentsThatNobodyHeldAtALookAreToldAndRemoved) {
   }
 }
 
-// Each rank waits in cudaStreamSynchronize for the sum that the other asks for second.
+// Each rank waits in cudaStreamSynchronize for the sum that the other rank enqueues second.
 TEST_F(ScenarioOverDouble, ACircleOfHostWaitsIsToldWhileItHangs) {
   const std::string text =
       "version: 1\nname: circle\nworkload:\n  ranks: 2\n  cuda: double\n"
@@ -107,7 +107,7 @@ TEST_F(ScenarioOverDouble, ACircleOfHostWaitsIsToldWhileItHangs) {
               HasSubstr("rank 0 waits in all_reduce 2 on world for rank 1, rank 1 waits in all_reduce 1"));
 }
 
-// Both have asked for both sums, in other orders on one stream; nobody waits in a call.
+// Both ranks have enqueued both sums on one stream, in different orders. Neither waits in a call.
 TEST_F(ScenarioOverDouble, AnotherOrderOnOneStreamIsToldWhileItHangs) {
   const std::string text =
       "version: 1\nname: one-stream\nworkload:\n  ranks: 2\n  cuda: double\n"

@@ -1,4 +1,4 @@
-// Tests of the double's streams: real queues with CUDA's order, each with a worker of its own.
+// Tests of the double's streams: real queues with CUDA's order, each with its own worker.
 #include "harness/gpuless/core/streams.h"
 
 #include <gtest/gtest.h>
@@ -83,7 +83,7 @@ TEST(Streams, AWaitIsForTheEventAsItWasThen) {
   all().wait_for(all().end_of(blocked));
 }
 
-// The legacy default stream and blocking streams of its device wait for each other; the others for neither.
+// The legacy default stream and the blocking streams of its device wait for each other. Other streams do not.
 TEST(Streams, TheDefaultStreamWaitsForBlockingStreamsOfItsDevice) {
   const StreamPtr blocking = all().make(3, true), free = all().make(3, false),
                   elsewhere = all().make(4, true);

@@ -1,5 +1,5 @@
-// Tests of the reference trainer over NCCL's own code and the double of CUDA, for each version: the weights
-// of Gloo, bit for bit, and what frees the ranks and lets them go on when one of them is gone.
+// Tests of the reference trainer over NCCL's own code and the double of CUDA, for each version: the same
+// weights as over Gloo, bit for bit, and what lets the other ranks continue when one of them is gone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -43,7 +43,7 @@ class TrainerOverDouble : public testing::TestWithParam<std::string> {
     return job.run();
   }
 
-  // Rank 2 leaves in step 7 with its own trouble (5), and no error flag tells the others.
+  // Rank 2 leaves in step 7 because of its own error (5), and no error flag informs the others.
   GpulessJob::Ended run_with_one_that_leaves(const Words& more) {
     Words arguments = {"--steps=12",           "--bad-sample=7:2",
                        "--error-flag=never",   "--collective-timeout=2s",
@@ -83,7 +83,7 @@ TEST_P(TrainerOverDouble, ALimitEndsACallThatTheErrorStateCallsFine) {
   }
 }
 
-// What is in flight is on communicators that were split from the world's.
+// The pending operations are on communicators that were split from the world.
 TEST_P(TrainerOverDouble, AnAbortEndsWhatIsInFlightOnEveryCommunicator) {
   const auto ended =
       run(4, {"--steps=5", "--grid=2x2x1", "--axes-reversed-on=1,2", "--collective-timeout=1s"});
@@ -93,7 +93,7 @@ TEST_P(TrainerOverDouble, AnAbortEndsWhatIsInFlightOnEveryCommunicator) {
   }
 }
 
-// Rank 1 has no limit at all; rank 0 has one, and tells.
+// Rank 1 has no limit. Rank 0 has one, and reports its failure.
 TEST_P(TrainerOverDouble, AFailureThatIsToldFreesARankWithoutALimit) {
   const auto ended = run(2, {"--steps=5", "--collective-timeout=1s", "--tell-failures"},
                          {{1, {"--error-flag=never", "--collective-timeout=none"}}});

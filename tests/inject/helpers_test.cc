@@ -1,4 +1,4 @@
-// helpers_test: a helper of the victim is found by its name and age, and what became of it is not guessed.
+// helpers_test: a helper of the victim is found by its name and age, and its end is not guessed.
 #include "harness/inject/helpers.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace rankfault::test {
 namespace {
 
-// A child of this test, named so; it exists with that name when the constructor returns.
+// A child of this test with this name. It has the name when the constructor returns.
 class Helper {
  public:
   explicit Helper(const char* name, int exits_with = -1) {
@@ -49,7 +49,7 @@ TEST(Helpers, AreFoundByNameOldestFirst) {
   EXPECT_EQ(found[0].pid, first.pid);
   EXPECT_EQ(found[1].pid, second.pid);
   EXPECT_EQ(helpers_of(::getpid(), "*").size(), 3u);
-  EXPECT_TRUE(helpers_of(first.pid, "*").empty());  // nobody else's
+  EXPECT_TRUE(helpers_of(first.pid, "*").empty());  // not the helper of another process
 }
 
 TEST(Helpers, OneThatHasEndedIsNone) {

@@ -1,4 +1,5 @@
-// injector_test: what the gate said is journaled, whoever dies meanwhile. The test plays the agent.
+// injector_test: the answers at the gate are journaled, even if a process dies meanwhile. The test plays the
+// agent.
 #include "harness/inject/injector.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// limits_test: the kernel itself refuses a process what is over the limit that was set from outside, and no
-// longer once it is restored.
+// limits_test: the kernel itself refuses a process more than the limit that was set from outside, until it is
+// restored.
 #include "harness/inject/limits.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@
 namespace rankfault::test {
 namespace {
 
-// A child that tries once for each byte it is sent, and answers with the errno it got; 0: none.
+// A child that tries once for each byte that it gets, and answers with errno; 0: no error.
 class Trier {
  public:
   explicit Trier(const std::function<bool()>& tried) {
@@ -63,7 +63,7 @@ bool takes_memory() {
 
 TEST(Limits, ExactlyTheSpareDescriptorsAreLeft) {
   const Trier victim([] {
-    static const int hole = ::dup2(0, 200);  // the limit is on the number: it need not be the highest
+    static const int hole = ::dup2(0, 200);  // the limit is on the number, which need not be the highest
     return hole == 200 && takes_a_descriptor();
   });
   EXPECT_EQ(victim.try_now(), 0);

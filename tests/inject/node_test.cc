@@ -1,4 +1,4 @@
-// node_test: the launcher of a rank is found below the guardian, and a node is all that it started.
+// node_test: the launcher of a rank is found below the guardian, and a node is all that the launcher started.
 #include "harness/inject/node.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace rankfault::test {
 namespace {
 
-// This test is the guardian: a launcher, its rank, and a helper of the rank.
+// This test is the guardian. It starts a launcher, whose child is a rank, whose child is a helper.
 class Node : public testing::Test {
  protected:
   Node() {
@@ -27,7 +27,7 @@ class Node : public testing::Test {
     for (const int pid : {helper_, rank_, launcher_}) ::kill(pid, SIGKILL);
     ::waitpid(launcher_, nullptr, 0);
   }
-  // Starts this many generations, each telling its child's pid, and stays.
+  // Starts this many generations, each of which sends the pid of its child, and stays.
   [[noreturn]] static void be(int to, int generations) {
     if (generations > 0) {
       const int child = ::fork();

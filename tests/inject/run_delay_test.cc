@@ -1,4 +1,4 @@
-// run_delay_test: a process that wants the core of another one waits for it; one that sleeps does not.
+// run_delay_test: a process that needs the core of another one waits for it; a process that sleeps does not.
 #include "harness/inject/run_delay.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kMs = 1'000'000;
 
-// Waits for a state, at most 30 s.
+// Waits for a state, for at most 30 s.
 bool eventually(const std::function<bool()>& condition) {
   for (int i = 0; i < 3000 && !condition(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   return condition();

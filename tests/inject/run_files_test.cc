@@ -1,4 +1,4 @@
-// run_files_test: only what the job itself made below its TMPDIR is found, and the harm is done to just that.
+// run_files_test: only files that the job itself made below its TMPDIR are found, and only those are harmed.
 #include "harness/inject/run_files.h"
 
 #include <gmock/gmock.h>
@@ -79,7 +79,7 @@ TEST_F(RunFiles, HarmsJustAsAsked) {
   EXPECT_FALSE(flip_bit(files[0], 10, 0).ok());
   EXPECT_TRUE(truncate_file(files[0], 4).ok());
   EXPECT_EQ(text_of(path), "2123");
-  EXPECT_FALSE(truncate_file(files[0], 4).ok());  // no cut: no harm
+  EXPECT_FALSE(truncate_file(files[0], 4).ok());  // the file is not shorter: no harm
 }
 
 TEST_F(RunFiles, RemovesTheNameOnlyOfWhatItLookedAt) {

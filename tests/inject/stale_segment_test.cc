@@ -1,4 +1,4 @@
-// stale_segment_test: a leftover gets its name whole and on the undo list, and takes nobody's.
+// stale_segment_test: a leftover gets its full name and a line in the undo list, and takes no existing name.
 #include "harness/inject/stale_segment.h"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ class StaleSegment : public testing::Test {
     Result<UndoList> undo = UndoList::open(folder + "/undo");
     return replace_segment(name, size, 3, *undo);
   }
-  // Names in /dev/shm that begin like the segment's.
+  // Names in /dev/shm that begin with the segment's name.
   long beside() const {
     long names = 0;
     for (const auto& entry : fs::directory_iterator("/dev/shm"))

@@ -1,4 +1,5 @@
-// agreed_test: what the ranks say at a step is the same on all of them, or the oracle says who differs.
+// agreed_test: the oracle passes when all ranks report the same at a step, and otherwise names the ranks that
+// differ.
 #include <gmock/gmock.h>
 
 #include "tests/judge/facts.h"
@@ -94,7 +95,7 @@ TEST(Agreed, IsUnknownWhenNobodySaysAnything) {
 TEST(Agreed, CountsOnlyWhatWasSaidFromTheFaultOn) {
   Facts facts = committed("agreed: {decisions: [error], after: kill}");
   facts.fault("kill", {1}).struck("kill", 350).all_exited(3, 900);
-  facts.mark(0, "error_mark", 2, 200, "other");  // long before, and its own affair
+  facts.mark(0, "error_mark", 2, 200, "other");  // long before the fault, and unrelated to it
   EXPECT_EQ(facts.result().verdict, Verdict::kUnknown);
   facts.mark(0, "error_mark", 4, 400, "peer_lost");
   EXPECT_EQ(facts.result().verdict, Verdict::kFail);
@@ -105,7 +106,7 @@ TEST(Agreed, CountsOnlyWhatWasSaidFromTheFaultOn) {
 TEST(Agreed, OneRankAloneOrOneWithoutARecordIsUnknown) {
   EXPECT_EQ(three_say(7, 7, 7, "agreed: {values: weights, ranks: [1]}").result().verdict, Verdict::kUnknown);
   Facts facts(3);
-  facts.facts().timeline.processes.pop_back();  // rank 2 left nothing
+  facts.facts().timeline.processes.pop_back();  // rank 2 left no record
   facts.expect("agreed: {values: weights}").exited(0, 0, 900).exited(1, 0, 900);
   facts.mark(0, "value", 5, 100, "weights", 7).mark(1, "value", 5, 110, "weights", 7);
   EXPECT_EQ(facts.result().verdict, Verdict::kUnknown);

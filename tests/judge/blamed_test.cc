@@ -1,4 +1,4 @@
-// blamed_test: the culprit is named, nobody else is, and nothing is said without a look.
+// blamed_test: the oracle wants the culprit and no other rank named, and answers unknown without a look.
 #include <gmock/gmock.h>
 
 #include "tests/judge/facts.h"
@@ -46,7 +46,7 @@ TEST(Blamed, FailsWhenSomebodyElseIsProvenGuiltyAsWell) {
   EXPECT_THAT(facts.result().because, HasSubstr("wrongly"));
 }
 
-// An unsafe program that ended well changes only expectations that ask about it. They are unknown where the
+// An unsafe program that ended well changes only expectations that ask about it. These are unknown where the
 // replay gave up.
 TEST(Blamed, CountsUnsafeOnlyWhereAsked) {
   for (const auto& [yaml, unknown, without, with] :
@@ -81,7 +81,7 @@ TEST(Blamed, IsDecidedByWhatIsProvenAlone) {
   EXPECT_TRUE(kill_of_2(wanted).found(finding("missing_call", {2})).decided());
   EXPECT_FALSE(kill_of_2(wanted).found(guess).decided());
   EXPECT_FALSE(kill_of_2(wanted).found(guess).found(pairing).decided());
-  pairing.caused_by = 0;  // the guess only says what lies behind the proven one
+  pairing.caused_by = 0;  // the guess only explains the proven finding
   EXPECT_TRUE(kill_of_2(wanted).found(guess).found(pairing).decided());
   EXPECT_FALSE(kill_of_2("blamed: {kind: none}").found(finding("missing_call", {2})).decided());
 }

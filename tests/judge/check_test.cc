@@ -1,4 +1,4 @@
-// check_test: the exit status of the user's own command judges, and nothing else of it does.
+// check_test: only the exit status of the user's own command decides.
 #include <gmock/gmock.h>
 
 #include "tests/judge/facts.h"

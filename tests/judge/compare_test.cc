@@ -1,4 +1,4 @@
-// compare_test: what is asked of several runs together, with runs that are told in a few lines.
+// compare_test: expectations over several runs, with runs written in a few lines.
 #include <gmock/gmock.h>
 
 #include <bit>
@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Runs of variants "a", "b" ... of a scenario that expects what `yaml` says.
+// Runs of variants "a", "b" ... of a scenario with the expectation `yaml`.
 class Runs {
  public:
   explicit Runs(std::string yaml) : yaml_(std::move(yaml)) {}
@@ -98,7 +98,7 @@ TEST(Compare, ALargerWorldIsComparedWithAnyRankOfTheSmaller) {
   report(larger, 7, 7);
   larger.mark(2, "value", 5, 120, "weights", 7);
   EXPECT_EQ(runs.compared().verdict, Verdict::kPass);
-  report(larger, 7, 7, 6);  // a later step of its own is not asked for
+  report(larger, 7, 7, 6);  // its own later step does not count
   EXPECT_EQ(runs.compared().verdict, Verdict::kPass);
 }
 

@@ -1,4 +1,4 @@
-// detected_test: a rank's own error, of the wanted class, in time.
+// detected_test: a rank's own error, of the expected class, in time.
 #include <gmock/gmock.h>
 
 #include "tests/judge/facts.h"
@@ -42,7 +42,7 @@ TEST(Detected, FailsWhenItCameTooLateOrAsSomethingElse) {
   EXPECT_EQ(before.mark(0, "error_mark", 4, 50, "timeout").result().verdict, Verdict::kFail);
 }
 
-// The injected error itself, for one: what a device said is not what the job made of it.
+// For example the injected error itself: what a device returned does not show how the job treated it.
 TEST(Detected, WhatADeviceSaidInsideACallIsNotNoticed) {
   Facts facts = skipped_at_100("detected: {by: [0]}");
   facts.call(0, RF_OP_DEVICE_ALLOC, 150, 160, 2);
@@ -57,7 +57,7 @@ TEST(Detected, CallsAFailureAfterADeathALostPeer) {
   EXPECT_EQ(facts.result().verdict, Verdict::kPass);
 }
 
-// Peers may see a death before we do; but one that fell into the same trouble is not its cause.
+// Peers may see a death before rankfault does. A rank that failed of the same trouble is not its cause.
 TEST(Detected, KnowsADeathThatWeNoticedLaterThanThePeers) {
   Facts silent = skipped_at_100("detected: {by: [0], as: peer_lost}");
   silent.call(3, RF_OP_ALL_REDUCE, 10, 20)
@@ -70,7 +70,7 @@ TEST(Detected, KnowsADeathThatWeNoticedLaterThanThePeers) {
   EXPECT_EQ(same.result().verdict, Verdict::kFail);
 }
 
-// A rank that complains at every step is not a detector.
+// A rank that reports errors at every step is not a detector.
 TEST(Detected, WhatTheReferenceShowsTooIsNoDetection) {
   const auto noisy = [](Facts facts) {
     facts.reference(Facts().mark(0, "error_mark", 2, 20, "timeout after 12 ms").take());
@@ -104,7 +104,7 @@ TEST(Detected, WhatWasSaidBeforeAnyFaultIsNoDetection) {
   EXPECT_EQ(facts.mark(0, "error_mark", 5, 250, "mismatch").result().verdict, Verdict::kPass);
 }
 
-// The trouble that a first fault made is not usual when the second one strikes.
+// The trouble that a first fault caused does not count as usual when the second one strikes.
 TEST(Detected, WhatAnEarlierFaultCausedIsNotUsual) {
   Facts facts;
   facts.fault("first", {1}).struck("first", 40).fault("second", {2}).struck("second", 300);

@@ -1,4 +1,4 @@
-// ends_test: oracles over how ranks ended and what they left.
+// ends_test: oracles over how ranks ended and what they left behind.
 #include <gmock/gmock.h>
 
 #include "tests/judge/census_line.h"

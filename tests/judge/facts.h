@@ -1,7 +1,7 @@
-// facts: hand-made RunFacts for the tests of oracles: a run of four ranks, told in a few lines.
+// facts: hand-made RunFacts for the tests of oracles: a run of four ranks, written in a few lines.
 //
-// Times are milliseconds after the begin of the run. No fault catalogue is linked: a fault had its
-// effect when `struck` says so.
+// Times are milliseconds after the begin of the run. No fault catalogue is linked: a fault had its effect
+// when `struck` says so.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ class Facts {
   Facts& fault(const std::string& id, std::vector<int> victims);
   Facts& struck(const std::string& id, double at, int64_t step = -1, uint64_t seq = 0);
   Facts& call(int rank, uint16_t op, double enter, double leave, int32_t result = 0, int attempt = 0);
-  Facts& inside(int rank, uint16_t op, double since, int attempt = 0);  // and never left it
+  Facts& inside(int rank, uint16_t op, double since, int attempt = 0);  // and never leaves it
   Facts& exited(int rank, int code, double at, int attempt = 0);
   Facts& signalled(int rank, int signal, double at, int attempt = 0);
   Facts& died(int rank, double at, int attempt = 0);  // status unknown
@@ -41,7 +41,7 @@ class Facts {
   RunFacts& facts() { return facts_; }
   Judgement judged() { return judge(facts_); }
   ExpectationResult result();  // of the first expectation
-  bool decided();              // it may be asked while the job runs, and nothing to come can change it
+  bool decided();              // it can be judged while the job runs, and no later event can change it
 
  private:
   RankEnd& ended(int rank, double at, int attempt);

@@ -1,4 +1,4 @@
-// judge_test: merging, and what every oracle owes.
+// judge_test: merging of verdicts, and what every oracle must do.
 #include <gmock/gmock.h>
 
 #include "harness/base/exit_code.h"
@@ -29,7 +29,7 @@ TEST(Judge, AFailureOutweighsAnUnknown) {
   EXPECT_EQ(facts.judged().verdict, Verdict::kFail);
 }
 
-// A lost line may be the one for which an expectation would have failed, or the one for which it would not.
+// A lost line may be the one that makes an expectation fail, or the one that makes it pass.
 TEST(Judge, WithoutLinesThatTheDiskRefusedNoVerdictIsSure) {
   Facts passes = well(), fails = well();
   fails.expect("ended: {exit: 1}");
@@ -42,7 +42,7 @@ TEST(Judge, WithoutLinesThatTheDiskRefusedNoVerdictIsSure) {
   }
 }
 
-// Nobody looked at what the job made while the guardian was stopped.
+// While the guardian was stopped, no process watched what the job made.
 TEST(Judge, NothingLeftIsUnknownWhenSomebodyStoppedTheGuardian) {
   Facts facts = well();
   facts.line("guardian_stopped", {{"times", 1}});
@@ -51,7 +51,7 @@ TEST(Judge, NothingLeftIsUnknownWhenSomebodyStoppedTheGuardian) {
 
 TEST(Judge, NothingExpectedIsNothingShown) { EXPECT_EQ(Facts().judged().verdict, Verdict::kUnknown); }
 
-// Without the catalogue nobody can say whether the fault bit: unknown, although all else holds.
+// Without the catalogue the effect of the fault cannot be verified: unknown, although all else holds.
 TEST(Judge, AFaultNobodyCanVerifyIsNoPass) {
   Facts facts = well();
   EXPECT_EQ(facts.fault("kill", {2}).judged().verdict, Verdict::kUnknown);
@@ -97,7 +97,7 @@ TEST(Judge, APassWhereAFailureWasDueIsAFailure) {
   EXPECT_EQ(exit_of_outcome(facts.judged()), kExitFail);
 }
 
-// "PASS" never stands above what is left on the host.
+// The judge never says "PASS" while something is left on the host.
 TEST(Judge, ARunThatCouldNotBeCleanedUpDoesNotPass) {
   Facts facts = well();
   facts.line("cleanup", {{"failed", {"the guardian ended before it had undone what the run did"}}});
@@ -128,7 +128,7 @@ TEST_P(EveryOracle, AcceptsItsOwnExampleAndRefusesAnUnknownKey) {
   EXPECT_FALSE(oracle_errors(std::string(GetParam()->name) + ": {no_such_key: 1}"));
 }
 
-// The worst bug but two: a pass over nothing.
+// A pass that checked nothing is one of the three worst bugs (CONTRIBUTING.md).
 TEST_P(EveryOracle, DoesNotPassOverNothing) {
   Facts facts;
   facts.facts().timeline.processes.clear();

@@ -1,5 +1,6 @@
-// no_pass_test: of every oracle one run in which the property holds, one in which it does not, and one whose
-// record only claims that it does. Only the first passes; an oracle without all three is a failure here.
+// no_pass_test: for every oracle one run in which the property holds, one in which it does not, and one whose
+// record only claims that it does. Only the first passes. An oracle that lacks one of the three fails this
+// test.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -22,8 +23,8 @@ void value_of(Facts& facts, int rank, uint64_t value, double at = 100) {
   facts.mark(rank, "value", 5, at, "weights", value);
 }
 
-// `lies`: a line, a mark or an exit status says that all is well, and what would show it is another rank's,
-// another run's, too early, or no longer there.
+// `lies`: a line, a mark or an exit status says that all is well, but the evidence belongs to another rank or
+// another run, is too early, or is lost.
 const std::map<std::string, Runs>& table() {
   static const std::map<std::string, Runs> runs{
       {"agreed",
@@ -34,7 +35,7 @@ const std::map<std::string, Runs>& table() {
         [](Facts& f) {
           for (const int rank : {0, 1, 2, 3}) value_of(f, rank, rank == 2);
         },
-        [](Facts& f) { value_of(f.all_exited(0, 900), 0, 7); }}},  // the others said nothing
+        [](Facts& f) { value_of(f.all_exited(0, 900), 0, 7); }}},  // the other ranks reported nothing
       {"blamed",
        {"blamed: {kind: dead_rank, ranks: [2]}", [](Facts& f) { killed(f).found(finding("dead_rank", {2})); },
         [](Facts& f) { killed(f).found(finding("dead_rank", {1})); },
@@ -107,7 +108,7 @@ const std::map<std::string, Runs>& table() {
           killed(f).mark(0, "mark", 20, 50, "checkpoint").restarted(1);
           for (const int rank : {0, 1, 2, 3}) f.mark(rank, "step_begin", 1, 900, "", 0, 1);
         },
-        [](Facts& f) {  // where it goes on nobody can compare: nothing marks checkpoints
+        [](Facts& f) {  // nothing marks checkpoints, so the place where it resumes cannot be compared
           killed(f).mark(0, "step_begin", 1, 50).restarted(1);
           for (const int rank : {0, 1, 2, 3}) f.mark(rank, "step_begin", 1, 900, "", 0, 1);
         }}},
@@ -123,7 +124,7 @@ const std::map<std::string, Runs>& table() {
           value_of(other, 0, 8);
           value_of(f.reference(other.take()), 0, 7);
         },
-        [](Facts& f) { value_of(f, 0, 7); }}},  // there is none
+        [](Facts& f) { value_of(f, 0, 7); }}},  // there is no reference
       {"told",
        {"told: {kind: slow_rank, ranks: [2]}",
         [](Facts& f) {
@@ -144,13 +145,14 @@ const std::map<std::string, Runs>& table() {
         [](Facts& f) { killed(f).call(0, RF_OP_BARRIER, 50, 600).all_exited(0, 900); },
         [](Facts& f) { killed(f).inside(0, RF_OP_BARRIER, 50).torn_down("wall", 60'000); },
         [](Facts& f) {
-          killed(f).call(0, RF_OP_BARRIER, 5'000, 5'010).process(0).history_lost = 100;  // since when?
+          killed(f).call(0, RF_OP_BARRIER, 5'000, 5'010).process(0).history_lost = 100;  // unknown since when
         }}},
   };
   return runs;
 }
 
-// Asked of several runs: a value that differs between them, and one that only one of them reports.
+// For oracles over several runs: a value that differs between them, and a value that only one of them
+// reports.
 enum class Which { kTruth, kBreaks, kLies };
 
 ExpectationResult compared(const Oracle& oracle, Which which) {

@@ -18,7 +18,7 @@ Facts struck_in_step_40() {
 
 TEST(NoCommitAfter, PassesWhenOnlyEarlierStepsWereCommitted) {
   Facts facts = struck_in_step_40();
-  facts.mark(0, "step_commit", 39, 90).mark(1, "step_commit", 39, 500);  // late, and right
+  facts.mark(0, "step_commit", 39, 90).mark(1, "step_commit", 39, 500);  // late, and correct
   EXPECT_EQ(facts.result().verdict, Verdict::kPass);
 }
 

@@ -1,4 +1,4 @@
-// told_test: what was told counts, also when it was taken back; what was not told fails.
+// told_test: a finding that was reported counts, also when it was withdrawn; one that was not reported fails.
 #include <gmock/gmock.h>
 
 #include "tests/judge/facts.h"
@@ -8,7 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A slow rank 2, told while it was, and taken back.
+// A slow rank 2, reported while it was slow, and withdrawn later.
 Facts slow_once(const std::string& yaml) {
   Facts facts;
   facts.fault("slow", {2}).struck("slow", 100).expect(yaml);

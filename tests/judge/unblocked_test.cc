@@ -1,4 +1,4 @@
-// unblocked_test: calls open at a fault are left in time, and so are those entered after it.
+// unblocked_test: ranks leave in time the calls that were open at a fault and those they entered after it.
 #include <gmock/gmock.h>
 
 #include "tests/judge/facts.h"
@@ -42,15 +42,15 @@ TEST(Unblocked, FailsForACallThatIsStillOpenAtTheEnd) {
   EXPECT_EQ(facts.result().verdict, Verdict::kFail);
 }
 
-// A skipped call hangs nobody at once: the hang comes later, in a call entered after the fault.
+// A skipped call does not hang any rank at once: the hang comes later, in a call entered after the fault.
 TEST(Unblocked, FailsForACallEnteredAfterTheFaultAndNeverLeft) {
   Facts facts = killed_at_100();
   facts.call(0, RF_OP_ALL_REDUCE, 50, 110).inside(0, RF_OP_BARRIER, 5'000).torn_down("wall", 60'000);
   EXPECT_EQ(facts.result().verdict, Verdict::kFail);
 }
 
-// A c10d call returns at once; its work then blocks a thread of the library, and its caller waits where
-// no record is made.
+// A c10d call returns at once. Its work then blocks a thread of the library, and its caller waits in code
+// that makes no record.
 TEST(Unblocked, FailsForAnExecutionThatIsStillOpen) {
   Facts facts = killed_at_100();
   facts.call(0, RF_OP_ALL_REDUCE, 110, 111).inside(0, RF_OP_ALL_REDUCE, 111).torn_down("wall", 60'000);
@@ -59,7 +59,7 @@ TEST(Unblocked, FailsForAnExecutionThatIsStillOpen) {
   EXPECT_THAT(facts.result().because, HasSubstr("rank 0 is still inside all_reduce"));
 }
 
-// We note a kill a little after the victim's peers may have left their calls because of it.
+// rankfault may note a kill a little after the victim's peers left their calls because of it.
 TEST(Unblocked, CountsCallsLeftBetweenTheActAndOurNoteOfIt) {
   Facts facts = killed_at_100();
   facts.facts().gates[0].asked = ms(90);
@@ -74,7 +74,7 @@ TEST(Unblocked, IgnoresCallsThatWereOverAtTheFault) {
   EXPECT_EQ(facts.result().verdict, Verdict::kPass);
 }
 
-// Alive, and not a call of it was seen: it may hang where we do not look.
+// The rank is alive but none of its calls was seen: it may hang in a library that is not read.
 TEST(Unblocked, IsUnknownForARankWhoseCallsAreNotRead) {
   for (const bool opaque : {false, true}) {
     Facts facts = killed_at_100();

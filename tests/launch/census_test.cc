@@ -1,4 +1,4 @@
-// Census: what the job made is found and removed; what it did not make is never touched.
+// Census: it finds and removes what the job made, and never touches what the job did not make.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using CensusTest = GuardianTest;
 
-// A segment made by the test itself, as a neighbour's job would.
+// A segment that the test itself makes, as another job on the host would.
 class Neighbour {
  public:
   explicit Neighbour(const std::string& name) : name_(name) {
@@ -68,7 +68,7 @@ TEST_F(CensusTest, ASegmentInAShmOfTheJobsOwnIsNotOnTheHost) {
 
 TEST_F(CensusTest, AFolderOfTheJobsOwnIsSmallAndGone) {
   if (const Status may = may_mount(); !may.ok()) GTEST_SKIP() << may.error().to_string();
-  guardian_.reset();  // and the TMPDIR with it
+  guardian_.reset();  // and removes the TMPDIR
   std::filesystem::create_directory(run_->tmp());
   const std::string folder = run_->tmp() + "/checkpoints";
   Result<Guardian> with_folder = Guardian::start(*run_, {{folder, 8192}});
@@ -103,7 +103,7 @@ TEST_F(CensusTest, ListsAFileOnce) {
 }
 
 TEST_F(CensusTest, LeavesAnOlderSegmentOfANeighbour) {
-  // Older than the run: the job opens it for writing, and still did not make it.
+  // Older than the run. The job opens it for writing but did not make it.
   Neighbour older("/" + unique_ + "-older");
   const TimeNs made = now_ns();
   eventually([&] { return now_ns() > made + 30'000'000; });  // past the coarse clock's tolerance
@@ -149,7 +149,7 @@ TEST_F(CensusTest, LeavesWhatTheUserNamed) {
 
 TEST_F(CensusTest, TellsOfAFileInVarTmpAndLeavesIt) {
   const std::string left = "/var/tmp/" + unique_ + ".bin";
-  spawn_ready({"open_new", "x" + left});  // which does not name it
+  spawn_ready({"open_new", "x" + left});  // the leading x hides the path
   census();
   EXPECT_THAT(undo_text(), HasSubstr("left-file "));
   EXPECT_THAT(undo_text(), HasSubstr(left));
@@ -157,7 +157,7 @@ TEST_F(CensusTest, TellsOfAFileInVarTmpAndLeavesIt) {
   EXPECT_TRUE(std::filesystem::remove(left));
 }
 
-// "/tmp/x" names neither "/tmp/x-results" nor "/var/tmp/x".
+// The name "/tmp/x" does not cover "/tmp/x-results" or "/var/tmp/x".
 TEST_F(CensusTest, ANameIsAWholePath) {
   const std::string named = "/tmp/" + unique_, go = scratch_ / "go";
   Command lock = command({"lock_file", unique_, go}, scratch_ / "ready");  // /tmp/UNIQUE.lock
@@ -184,7 +184,7 @@ TEST_F(CensusTest, TellsOfAFileInTmpAndLeavesIt) {
   EXPECT_EQ(::unlink(path.c_str()), 0) << "removed";
 }
 
-// Of a job that its user watches.
+// For a job under `rankfault watch`.
 class WatchedCensusTest : public GuardianTest {
  protected:
   void SetUp() override {
@@ -247,7 +247,7 @@ TEST_F(WatchedCensusTest, ASegmentThatAnotherHoldsIsLeftWithoutAFailure) {
   EXPECT_THAT(lines->left, ElementsAre(in_shm("-n")));
 }
 
-// The job's lock file is gone; a neighbour's of the same name has its inode by now.
+// The job removed its lock file, and a neighbour's file of the same name now has its inode.
 TEST_F(CensusTest, LeavesANeighboursFileThatTookTheInodeOfOurs) {
   const std::string path = "/tmp/" + unique_ + ".lock", go = scratch_ / "go";
   spawn_ready({"lock_file", unique_, go});
@@ -258,7 +258,7 @@ TEST_F(CensusTest, LeavesANeighboursFileThatTookTheInodeOfOurs) {
   ASSERT_EQ(::stat(path.c_str(), &ours), 0);
   std::ofstream(go) << "unlink it";
   ASSERT_TRUE(eventually([&] { return ::access(path.c_str(), F_OK) != 0; }));
-  for (int i = 0; i < 100 && theirs.st_ino != ours.st_ino; ++i) {  // a third process may take the number
+  for (int i = 0; i < 100 && theirs.st_ino != ours.st_ino; ++i) {  // another process may take the number
     ::unlink(path.c_str());
     std::ofstream(path) << "theirs";
     ::stat(path.c_str(), &theirs);

@@ -1,4 +1,4 @@
-// cuda_double_test: which NCCL a job over the double gets, and which programs cannot be doubled.
+// cuda_double_test: which NCCL a job over the double gets, and which programs the double cannot serve.
 #include "harness/launch/cuda_double.h"
 
 #include <gmock/gmock.h>
@@ -47,7 +47,7 @@ class CudaDoubles : public testing::Test {
 
 TEST_F(CudaDoubles, TheNewestThatTheNeedsAllow) {
   for (const char* version : {"2.9.1", "2.22.3", "2.29.7"}) build(version);
-  fs::create_directories(root_ + "/lib/gpuless/nccl-2.31.0");  // a build that did not come to its end
+  fs::create_directories(root_ + "/lib/gpuless/nccl-2.31.0");  // a build that did not finish
   EXPECT_THAT(nccl_over_double(root_ + "/bin"), ElementsAre("2.29.7", "2.22.3", "2.9.1"));
   EXPECT_EQ(choose()->nccl, "2.29.7");
   workload_.needs = {"nccl < 2.23", "nccl >= 2.9"};
@@ -84,7 +84,7 @@ TEST_F(CudaDoubles, ARuntimeOfWhichThereIsNoDouble) {
 
 TEST_F(CudaDoubles, ACallThatTheDoubleLacks) {
   fs::create_directories(root_ + "/lib/gpuless");
-  // "the double" here is a library that has none of the names
+  // "the double" here is a library that defines none of the names
   fs::copy_file(built("lib/launch/other/libcudart.so.99"), root_ + "/lib/gpuless/libcudart.so.99");
   EXPECT_THAT(checked(built("bin/launch_cuda_new")),
               HasSubstr("calls what the double of libcudart.so.99 lacks: cudaOfTheFuture"));

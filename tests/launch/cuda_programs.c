@@ -1,4 +1,4 @@
-/* Programs that ask for CUDA in ways of which there is no double; they are looked at and never run. */
+/* Programs that use CUDA in ways that the double does not support. The tests read them and never run them. */
 #ifdef RUNTIME
 int cudaOfTheFuture(void);
 int cudaOfTheFuture(void) { return 0; }
@@ -6,7 +6,7 @@ int cudaOfTheFuture(void) { return 0; }
 int cudaOfThePast(void);
 int cudaOfThePast(void) { return 0; }
 #elif defined(STATIC)
-/* what every build of the runtime has: its table of error names */
+/* every build of the runtime contains this: its table of error names */
 static const char* const names[] = {"cudaSuccess", "cudaErrorInvalidDeviceFunction"};
 int main(int argc, char** argv) {
   (void)argv;

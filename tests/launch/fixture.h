@@ -1,4 +1,4 @@
-// fixture: a run of real processes under a real guardian, and what must be left of it: nothing.
+// fixture: a run of real processes under a real guardian, which must leave nothing behind.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -12,10 +12,10 @@
 
 namespace rankfault::test {
 
-// Waits for a state, at most 30 s.
+// Waits for a state, for at most 30 s.
 bool eventually(const std::function<bool()>& condition);
 bool is_alive(int pid);                     // not a zombie either
-int first_number(const std::string& path);  // a pid that a subject wrote; 0
+int first_number(const std::string& path);  // a pid that a subject wrote; 0: none
 std::vector<std::string> shm_names(const std::string& prefix);
 // Processes whose command line or environment names the run.
 std::vector<int> processes_naming(const std::string& run_dir);
@@ -39,7 +39,7 @@ class ToolProcess {
   ToolProcess(const std::vector<std::string>& args, const std::map<std::string, std::string>& env,
               const std::string& output);
   ~ToolProcess() { kill(); }
-  void kill();  // SIGKILL, and reaps it
+  void kill();  // sends SIGKILL and reaps it
   int pid() const { return pid_; }
 
  private:
@@ -52,9 +52,9 @@ class GuardianTest : public ::testing::Test {
   void TearDown() override;
 
   Command command(std::vector<std::string> words, const std::string& ready = "") const;
-  // Spawns launch_subject and waits until it is there.
+  // Spawns launch_subject and waits until it has started.
   GuardianEvent spawn(const std::vector<std::string>& words);
-  // Spawns it and waits until its behaviour stands.
+  // Spawns it and waits until it has set up its behaviour.
   GuardianEvent spawn_ready(const std::vector<std::string>& words);
   std::optional<GuardianEvent> wait_for(GuardianEvent::Kind);
   std::optional<GuardianEvent> end_of(int pid);
@@ -66,7 +66,7 @@ class GuardianTest : public ::testing::Test {
   std::optional<Guardian> guardian_;
   std::vector<GuardianEvent> kept_;
   uint32_t tag_ = 0;
-  std::string unique_;  // a stem for names of this test alone
+  std::string unique_;  // a stem for names that only this test uses
 };
 
 }  // namespace rankfault::test

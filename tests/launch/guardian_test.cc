@@ -1,4 +1,4 @@
-// Guardian: starts, reaps, tells, ends.
+// Guardian: starts, reaps, reports, ends.
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -23,7 +23,7 @@ using Kind = GuardianEvent::Kind;
 TEST_F(GuardianTest, KeepsWhatIsToldWhileACensusIsWaitedFor) {
   const std::string ready = scratch_ / "ready";
   ASSERT_TRUE(guardian_->spawn(7, command({"segment", "/" + unique_}, ready)).ok());
-  ASSERT_TRUE(eventually([&] { return first_number(ready) > 0; }));  // its start was told before
+  ASSERT_TRUE(eventually([&] { return first_number(ready) > 0; }));  // it reported the start before this
   census();
   EXPECT_NE(undo_text().find("/dev/shm/" + unique_ + "\n"), std::string::npos) << "a census has been taken";
   const auto first = guardian_->next();
@@ -43,7 +43,7 @@ TEST_F(GuardianTest, TellsThePidAndStartTimeOfWhatItSpawned) {
   EXPECT_FALSE(descends_from(::getpid(), proc_stat(::getpid())->start, guardian_->pid()));
 }
 
-// The job would wait for it for ever, and the tool for a minute.
+// Otherwise the job would wait for the guardian without end, and the tool for a minute.
 TEST_F(GuardianTest, IsContinuedWhenSomebodyStoppedIt) {
   spawn_ready({"wait"});
   const int pid = guardian_->pid();
@@ -63,10 +63,10 @@ TEST_F(GuardianTest, UndoesEverythingAlsoWhenTheRunDirectoryIsGone) {
   EXPECT_TRUE(shm_names(unique_).empty());
   EXPECT_FALSE(std::filesystem::exists(run_->tmp()));
   guardian_.reset();
-  run_.reset();  // nothing that could be cleaned
+  run_.reset();  // nothing is left to clean
 }
 
-// More than one packet holds.
+// More than fits in one packet.
 TEST_F(GuardianTest, ReportsEveryLineThatCouldNotBeUndone) {
   constexpr size_t kLines = 5000;
   const std::string path(60, 'x');
@@ -237,7 +237,7 @@ TEST_F(GuardianTest, SaysInTheControlPageThatTheHarnessIsGone) {
   ::close(fd);
   auto* page = static_cast<rf_control*>(map);
   RF_STORE(&page->magic, RF_CONTROL_MAGIC);
-  guardian_.reset();  // as the tool's death does
+  guardian_.reset();  // has the same effect as the death of the tool
   EXPECT_EQ(RF_LOAD(&page->harness_gone), 1u);
   EXPECT_EQ(RF_LOAD(&page->doorbell), 1u);
   ::munmap(map, sizeof(rf_control));

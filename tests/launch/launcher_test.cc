@@ -1,4 +1,4 @@
-// Launchers: what they start, with which words and environment, and what they tell afterwards.
+// Launchers: what they start, with which words and environment, and what they report afterwards.
 #include "harness/launch/launcher.h"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ class LauncherTest : public GuardianTest {
   Workload& workload() { return plan_.scenario.workload; }
   LaunchContext context(int attempt = 0) { return {plan_, *run_, attempt, "/the/bin", agent_, preload_}; }
   void launcher_says(const std::string& text) { std::ofstream(launcher_log(*run_, 0)) << text; }
-  // Starts everything and waits until all of it has ended; the launcher's status.
+  // Starts everything, waits until all of it has ended, and returns the status of the launcher.
   std::string run(const char* name) {
     auto items = launcher(name).items(context());
     EXPECT_TRUE(items.ok()) << items.error().to_string();
@@ -68,7 +68,7 @@ TEST_F(LauncherTest, ExpandsItsOwnBracesAndLeavesOthers) {
   EXPECT_EQ(expand("{rank}", context(), -1), "{rank}");
 }
 
-// The rest of the job's TMPDIR is the job's own.
+// The rest of the job's TMPDIR belongs to the job.
 TEST_F(LauncherTest, KnowsWhichFoldersAreItsOwn) {
   EXPECT_EQ(context(12).cuda_folder(), run_->tmp() + "/" + cuda_folder_name(12));
   for (const char* own : {"store.a0", "cuda.a0", "cuda.a12"}) EXPECT_TRUE(is_own_folder(own)) << own;
@@ -86,7 +86,7 @@ TEST_F(LauncherTest, TheAgentComesFirstAndAnExistingPreloadStays) {
   EXPECT_TRUE(agent_environment(context()).empty());
 }
 
-// AddressSanitizer ends a process in which it is preloaded and is not the first.
+// AddressSanitizer ends a process that preloads it but not as the first library.
 TEST_F(LauncherTest, TheAgentComesBehindASanitizer) {
   agent_ = "/a/agent.so";
   workload().env["LD_PRELOAD"] = "/b/libasan.so.8 /b/jemalloc.so";
@@ -161,7 +161,7 @@ TEST_P(MpirunTest, ReportsARankThatExited) {
   EXPECT_EQ(ends[0].status.to_string(), "exit 3");
 }
 
-// Open MPI 4 may end without its last words.
+// Open MPI 4 may end without its final output.
 TEST_F(LauncherTest, ReadsMpirunsStateLines) {
   const auto said = [&](const char* state, ExitStatus launcher) -> std::string {
     launcher_says(
@@ -179,10 +179,10 @@ TEST_F(LauncherTest, ReadsMpirunsStateLines) {
   EXPECT_EQ(said("ABORTED BY SIGNAL", code(137)), "13: SIGKILL");
   EXPECT_EQ(said("EXITED WITH NON-ZERO STATUS", code(137)), "13: exit 137");
   EXPECT_EQ(said("ABORTED BY SIGNAL", code(1)), "nothing");
-  EXPECT_EQ(said("ABORTED BY SIGNAL", {ExitStatus::Kind::kSignal, 9}), "nothing");  // we ended mpirun
+  EXPECT_EQ(said("ABORTED BY SIGNAL", {ExitStatus::Kind::kSignal, 9}), "nothing");  // rankfault ended mpirun
 }
 
-// What MPICH 4.0.2 and 5.0.2 say, with single blanks.
+// The output of MPICH 4.0.2 and 5.0.2, with single blanks.
 TEST_F(LauncherTest, ReadsHydrasReport) {
   const auto said = [&](const std::string& code, const std::string& more) -> std::string {
     const auto ends = Catalog<MpiImplementation>::instance().find("MPICH")->reported(
@@ -213,8 +213,8 @@ TEST_F(LauncherTest, AnMpirunOfAnotherMakeIsNotUsed) {
 
 class HydraTest : public MpirunTest {};
 
-// It kills the others and tells of one of them all, by its pid. Without any that has come far enough to be
-// waited for it may end on an assertion of its own, and tell of none.
+// Hydra kills the other processes and reports one of all of them, by its pid. If no process has come far
+// enough to be waited for, Hydra may end on its own assertion and report none.
 TEST_P(HydraTest, ReportsAProcessThatASignalKilled) {
   const std::string here = scratch_.path() + "/rank.";
   workload().command = {"sh", "-c",
@@ -298,7 +298,7 @@ TEST_F(LauncherTest, NodesRefuseWhatWouldMakeThemOneOrUnknown) {
   workload().env["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] = "0";
   EXPECT_FALSE(check_node_arguments(workload()).ok());
   workload().env.clear();
-  workload().ranks = 3;  // a variant's or a ladder's
+  workload().ranks = 3;  // from a variant or a ladder
   EXPECT_FALSE(check_node_arguments(workload()).ok());
 }
 
@@ -321,7 +321,8 @@ TEST(MeetingPlace, IsHeldForTheStoreThatReusesIt) {
   EXPECT_TRUE(listens(true));
 }
 
-// Ranks are numbered anew when nodes meet again: folders of a node say nothing of whose output is in them.
+// Ranks are numbered again when nodes meet again: the folder of a node does not tell which rank's output it
+// holds.
 TEST_F(LauncherTest, LogsOfNodesAreToldByWhatTheirRanksSay) {
   workload().nodes = 2;
   const auto wrote = [&](int node, int restart, int rank, int attempt, const std::string& text) {
@@ -342,7 +343,7 @@ TEST_F(LauncherTest, LogsOfNodesAreToldByWhatTheirRanksSay) {
   std::filesystem::create_directories(run_->records());
   wrote(0, 0, 0, 0, "a");
   wrote(1, 0, 1, 0, "b");
-  wrote(1, 1, 0, 1, "c");  // node 1 alone: its rank is rank 0 now
+  wrote(1, 1, 0, 1, "c");  // node 1 alone: its rank is now rank 0
   ASSERT_TRUE(launcher("torchrun").collect_logs(context()).ok());
   EXPECT_EQ(read_text(rank_log(*run_, 0, 0)), "a");
   EXPECT_EQ(read_text(rank_log(*run_, 1, 0)), "b");
@@ -371,7 +372,7 @@ TEST_F(CheckProgram, AcceptsProgramsAndScripts) {
   EXPECT_EQ(check(subject()), "");
   EXPECT_EQ(check(make("a.sh", "#!/bin/sh\n", 0755)), "");
   EXPECT_EQ(check(make("b.sh", "#!/usr/bin/env sh\n", 0755)), "");
-  EXPECT_EQ(check("./a.sh"), "");  // from the workload's own directory
+  EXPECT_EQ(check("./a.sh"), "");  // relative to the directory of the workload
 }
 
 TEST_F(CheckProgram, SaysWhereAndWhatIsMissing) {

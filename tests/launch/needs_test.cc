@@ -1,5 +1,5 @@
 // needs_test: a scenario that needs a part that was not built is skipped before launch, with the command that
-// adds it.
+// adds the part.
 #include "harness/launch/needs.h"
 
 #include <gmock/gmock.h>
@@ -37,7 +37,7 @@ class Needs : public testing::Test {
 TEST_F(Needs, NcclNeedsItsDecoder) {
   workload_.cuda_double = true;
   expect_missing("the NCCL decoder was not built", "./dev nccl");
-  EXPECT_TRUE(met(false).ok());  // without the agent nothing is recorded anyway
+  EXPECT_TRUE(met(false).ok());  // without the agent nothing is recorded
   make("lib/decoders/nccl.so");
   EXPECT_TRUE(met().ok());
 }

@@ -42,8 +42,8 @@ TEST(LastLines, AreMaskedAsAWholeAndBeginWithAWholeLine) {
   EXPECT_EQ(last_lines(file), (std::vector<std::string>{"x --token=*** y"}));
 }
 
-// A service or a job of CI leads its session and has no terminal. A rank's terminal that it opens must not
-// become its own: the kernel ends the leader of a session when its terminal goes.
+// A service or a CI job leads its session and has no terminal. When it opens a rank's terminal, that must not
+// become its own: the kernel ends the leader of a session when its terminal closes.
 TEST(LastLines, OfATerminalAreReadWithoutTakingIt) {
   const UniqueFd master(::posix_openpt(O_RDWR | O_NOCTTY));
   ASSERT_TRUE(master.valid() && ::grantpt(master.get()) == 0 && ::unlockpt(master.get()) == 0);
@@ -109,7 +109,7 @@ struct EndCase {
 };
 class EveryEnd : public GuardianTest, public ::testing::WithParamInterface<EndCase> {};
 
-// The test is not the parent, so what it knows of the end it knows as the harness does.
+// The test is not the parent of the process, so it learns of the end in the same way as the harness.
 TEST_P(EveryEnd, IsTheSameFromTheGuardianAndFromTheKernel) {
   const GuardianEvent spawned = spawn({"gate", scratch_ / "go", std::to_string(GetParam().status)});
   Result<UniqueFd> process = open_process(spawned.pid, spawned.start);
@@ -152,7 +152,7 @@ TEST(OwnRecordStatus, ReadsWhatTheProcessWrote) {
   write();
   EXPECT_FALSE(own_exit(path));
   header.own_exit = RF_EXIT_UNDERSCORE;
-  header.own_exit_status = 259;  // what exit() truncates
+  header.own_exit_status = 259;  // exit() truncates this number
   write();
   EXPECT_EQ(own_exit(path)->status.to_string(), "exit 3");
   header.abi_version = 999;
@@ -181,7 +181,7 @@ TEST(UnreapedExitStatus, IsReadFromAZombie) {
   EXPECT_FALSE(unreaped_exit_status(::getpid(), proc_stat(::getpid())->start)) << "alive";
 }
 
-// The kernel shows a zombie with the code of a signal, although the process lives and only stops.
+// The kernel shows a zombie with the code of a signal, although the process lives and is only stopped.
 TEST(UnreapedExitStatus, IsNotTheStopSignalOfAProcessWhoseFirstThreadHasEnded) {
   const pid_t pid = ::fork();
   if (pid == 0) {

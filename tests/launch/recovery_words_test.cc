@@ -1,4 +1,4 @@
-// recovery_words_test: which words make an mpirun leave its other ranks alone.
+// recovery_words_test: which words make an mpirun leave the other ranks alone.
 #include "harness/launch/launchers/recovery_words.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// RunDir: made once, found in the right state.
+// RunDir: it is made once, and found in the right state.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -43,7 +43,7 @@ TEST_F(RunDirTest, RefusesADirectoryThatExists) {
   EXPECT_TRUE(std::filesystem::is_empty(scratch_ / "there"));
 }
 
-// A file that may not grow is what a full disk is to who writes it.
+// For the writer, a file that may not grow is the same as a full disk.
 TEST_F(RunDirTest, OfOneThatTheDiskRefusesNothingIsLeft) {
   ::signal(SIGXFSZ, SIG_IGN);
   rlimit before{};

@@ -1,4 +1,4 @@
-// start_otherwise_test: what the launcher is left to start when a rank is to be started otherwise.
+// start_otherwise_test: what the launcher starts when a fault changes the start of a rank.
 #include "harness/launch/start_otherwise.h"
 
 #include <filesystem>

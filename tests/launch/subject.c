@@ -29,7 +29,7 @@ static void on_term(int signal) {
   _exit(42);
 }
 
-/* A grandchild in a session of its own, whose parent has gone: what `nohup daemon &` leaves. */
+/* A grandchild in its own session whose parent has ended, as `nohup daemon &` leaves it. */
 static void daemonise(const char* path) {
   if (fork() == 0) {
     setsid();
@@ -50,13 +50,13 @@ static void* make_segment(const char* name) {
   return map;
 }
 
-static void map_segment(const char* name) { /* one that is there already */
+static void map_segment(const char* name) { /* one that exists already */
   const int fd = shm_open(name, O_RDWR, 0600);
   if (fd < 0 || mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED) exit(106);
   close(fd);
 }
 
-/* Makes and unlinks segments as fast as it can, in two processes; at most four names at a time each. */
+/* Makes and unlinks segments without pause, in two processes, each with at most four names at a time. */
 static void churn(const char* prefix) {
   char names[4][128];
   void* maps[4] = {0};
@@ -100,7 +100,7 @@ static void bind_socket(const char* path) {
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   const char* arg = argc > 2 ? argv[2] : "";
-  const char* ready = getenv("SUBJECT_READY"); /* written when the behaviour stands */
+  const char* ready = getenv("SUBJECT_READY"); /* written when the behaviour is set up */
   const struct rlimit no_core = {0, 0};
   char lock[256];
   int held = -1;
@@ -128,9 +128,9 @@ int main(int argc, char** argv) {
   if (!strcmp(what, "open_r") && open(arg, O_RDONLY) < 0) return 104;
   if (!strcmp(what, "lock_file")) held = make_lock_file(arg, lock);
   if (ready) say(ready, what);
-  if (held >= 0) { /* is done with it once the file named third is there */
+  if (held >= 0) { /* ends its use of the file when the file named third exists */
     while (access(argc > 3 ? argv[3] : "", F_OK)) usleep(1000);
-    close(held); /* before the name goes: then the inode is free */
+    close(held); /* before unlink: then the inode is free */
     unlink(lock);
   }
   if (!strcmp(what, "stopped")) {

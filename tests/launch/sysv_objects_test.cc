@@ -1,4 +1,5 @@
-// sysv_objects_test: System V objects and POSIX queues: which of them a job left, and which are removed.
+// sysv_objects_test: System V objects and POSIX queues: which of them a job left, and which of them it
+// removes.
 #include "harness/launch/sysv_objects.h"
 
 #include <fmt/format.h>
@@ -52,14 +53,14 @@ SysvObject object(SysvKind kind, int id, int maker, bool lives = false) {
   return o;
 }
 
-// Processes with these numbers were of the job from second 900 to 1100.
+// Processes with these numbers belonged to the job from second 900 to 1100.
 JobPids job(std::initializer_list<int> pids, JobPids::Life life = {900, 1'100}) {
   JobPids all;
   for (const int pid : pids) all.add(pid, 1, life);
   return all;
 }
 
-// Segment 1 was there before, 2 is of process 7 of the job; set 1 nobody used; queue 3 was used by the job.
+// Segment 1 existed before. Process 7 of the job made segment 2. Set 1 was not used. The job used queue 3.
 TEST(SysvObjects, AreTheJobsWhenTheKernelNamesAProcessOfIt) {
   SysvObjects before, after;
   before.all = {object(SysvKind::kSegment, 1, 9)};
@@ -84,8 +85,8 @@ TEST(SysvObjects, ANeighboursAreNotOfTheJob) {
   EXPECT_EQ(left.unclear[0].kind, SysvKind::kSemaphores);
 }
 
-// The number was given again: a neighbour made the segment, or used the queue, before or after the job had
-// it.
+// The kernel gave the number to another process: a neighbour made the segment, or used the queue, before or
+// after the process of the job had that number.
 TEST(SysvObjects, ANumberIsTheJobsOnlyWhileItsProcessLived) {
   SysvObject queue = object(SysvKind::kQueue, 3, 0);
   queue.users = {{7, 1'000}};

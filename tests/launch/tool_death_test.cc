@@ -1,4 +1,4 @@
-// SIGKILL of the tool, at any moment: no process and no segment of the job is left.
+// SIGKILL of the tool at any moment leaves no process and no segment of the job.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -41,7 +41,7 @@ std::string torch_python() {
 
 class ToolDeath : public ::testing::TestWithParam<Tree> {};
 
-// The rank of every tree forks a daemon that leaves its session and its parents.
+// In every tree the rank forks a daemon that leaves its session and its parents.
 TEST_P(ToolDeath, EndsADaemonisedGrandchild) {
   const Tree& tree = GetParam();
   Scratch scratch;
@@ -107,7 +107,7 @@ TEST(ToolDeathAtAnyMoment, LeavesNoProcessAndNoSegment) {
       eventually([&] { return now_ns() >= until; });
       tool.kill();
     }
-    // A guardian that had been forked but not yet locked the run is still named by its command line.
+    // A guardian that was forked but has not locked the run yet has the run in its command line.
     ASSERT_TRUE(eventually([&] { return guardian_is_over(run) && processes_naming(run).empty(); }));
     EXPECT_THAT(shm_names(prefix), IsEmpty());
     if (!std::filesystem::exists(run + "/lock")) continue;
@@ -124,7 +124,7 @@ TEST(ToolDeathAtAnyMoment, LeavesNoProcessAndNoSegment) {
 class CleanRun : public ::testing::Test {
  protected:
   ~CleanRun() override { (void)clean_run(run_); }  // also after a failed assertion
-  // A job whose tool and guardian are both gone; the pid of its daemon.
+  // Makes a job whose tool and guardian are both gone. Returns the pid of its daemon.
   int orphan(const std::string& what, const std::string& arg) {
     ToolProcess tool({run_, "local", "1", subject(), what, arg}, {{"SUBJECT_READY", scratch_ / "ready"}},
                      scratch_ / "out");
@@ -133,7 +133,7 @@ class CleanRun : public ::testing::Test {
     const int guardian = first_number(scratch_ / "out");
     const auto stat = proc_stat(guardian);
     EXPECT_TRUE(stat && stat->parent == tool.pid());
-    ::kill(tool.pid(), SIGSTOP);  // so that neither sees the other's end
+    ::kill(tool.pid(), SIGSTOP);  // so that neither sees the end of the other
     ::kill(guardian, SIGKILL);
     tool.kill();
     EXPECT_TRUE(eventually([&] { return !is_alive(guardian); }));
@@ -163,7 +163,7 @@ TEST_F(CleanRun, FinishesWhatAKilledToolAndGuardianLeft) {
   EXPECT_THAT(again->failed, IsEmpty());
 }
 
-// Files are stamped by a clock that lags behind: one made at once may seem older than its run.
+// The clock that stamps files lags behind: a file made at once may seem older than its run.
 TEST_F(CleanRun, FindsASegmentThatSeemsOlderThanTheRun) {
   const std::string name = fmt::format("rftest-{}-early", ::getpid());
   orphan("segment", "/" + name);
@@ -181,7 +181,7 @@ TEST_F(CleanRun, FindsASegmentThatSeemsOlderThanTheRun) {
 TEST_F(CleanRun, EndsAStoppedAndADaemonisedProcess) {
   orphan("daemon", scratch_ / "daemon");
   ASSERT_TRUE(eventually(
-      [&] { return first_number(scratch_ / "daemon") > 0; }));  // it writes it after the rank's own
+      [&] { return first_number(scratch_ / "daemon") > 0; }));  // written after the file of the rank
   const int daemon = first_number(scratch_ / "daemon");
   ASSERT_TRUE(is_alive(daemon));
   ::kill(daemon, SIGSTOP);
@@ -213,7 +213,8 @@ TEST_F(CleanRun, HasNothingToDoForACompleteRun) {
 
 TEST_F(CleanRun, RefusesADirectoryThatIsNoRun) { EXPECT_FALSE(clean_run(scratch_.path()).ok()); }
 
-// Killed while it made its TMPDIR: before the line in the undo list, and before the inode was noted.
+// The tool was killed while it made its TMPDIR: before the line in the undo list, or before it noted the
+// inode.
 TEST_F(CleanRun, RemovesATmpdirThatWasBeingMade) {
   for (const bool line_written : {false, true}) {
     const std::string path = run_ + (line_written ? ".b" : ".a");

@@ -1,5 +1,5 @@
-// launch_tool: as much of rankfault as holds a job: RUN_DIR LAUNCHER RANKS COMMAND...
-// Prints the guardian's pid when everything is spawned, then only listens.
+// launch_tool: the part of rankfault that holds a job: RUN_DIR LAUNCHER RANKS COMMAND... Prints the
+// guardian's pid when everything is spawned, then only listens.
 #include <fmt/format.h>
 #include <poll.h>
 

@@ -1,4 +1,4 @@
-// torchrun_program_test: which torchrun is started, and with which words, by the version of its PyTorch.
+// torchrun_program_test: which torchrun is started, and with which words, for each version of PyTorch.
 #include "harness/launch/launchers/torchrun_program.h"
 
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ class TorchrunProgramTest : public GuardianTest {
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     return path;
   }
-  // A Python that knows one answer: the version of its torch.
+  // A Python that gives one answer: the version of its torch.
   std::string python(const std::string& version) const {
     return script("python3", "#!/bin/sh\nprintf " + version + "\n");
   }
@@ -82,7 +82,7 @@ TEST_F(TorchrunProgramTest, PyTorch2WritesBothStreamsToFiles) {
 
 TEST_F(TorchrunProgramTest, AScenarioThatNeedsTorchIsSkippedWithPyTorch1) {
   ::setenv("RANKFAULT_PYTHON", python("1.13.1").c_str(), 1);
-  EXPECT_EQ(missing(), "");  // a job of one's own is started all the same
+  EXPECT_EQ(missing(), "");  // the user's own job starts all the same
   workload().needs = {"torch"};
   EXPECT_THAT(missing(), HasSubstr("PyTorch 2 is needed, and "));
   EXPECT_THAT(missing(), HasSubstr(" has 1.13.1"));
@@ -97,7 +97,7 @@ TEST_F(TorchrunProgramTest, ABuildOfDebianWhoseStoreCannotBeMadeIsMissing) {
   ::setenv("RANKFAULT_PYTHON", debian("use_libuv was requested but PyTorch was build without libuv").c_str(),
            1);
   EXPECT_THAT(missing(), HasSubstr("was built without libuv: its torchrun cannot start ranks"));
-  ::setenv("PATH", (scratch_ / "bin/.").c_str(), 1);  // asked anew
+  ::setenv("PATH", (scratch_ / "bin/.").c_str(), 1);  // clears the remembered answer
   debian("");
   EXPECT_EQ(missing(), "");
 }
@@ -108,7 +108,7 @@ TEST_F(TorchrunProgramTest, APythonWithoutTorchIsMissingByName) {
   EXPECT_THAT(missing(), HasSubstr(program + " (RANKFAULT_PYTHON) has no torch"));
 }
 
-// It imports torch, which takes many seconds on a busy machine: its Python is asked instead.
+// torchrun imports torch, which takes many seconds on a busy machine. The tool asks its Python instead.
 TEST_F(TorchrunProgramTest, TheTorchrunOnThePathIsNotStartedToBeFound) {
   script("torchrun", "#!" + python("2.13.0") + "\nexit 1\n");
   EXPECT_EQ(missing(), "");
@@ -132,7 +132,7 @@ TEST_F(TorchrunProgramTest, WithoutATorchrunThePythonOnThePathServesWhereItHasTo
   python("2.13.0");
   EXPECT_EQ(missing(), "");
   python("none");
-  ::setenv("PATH", ((scratch_ / "bin") + ":").c_str(), 1);  // asked anew
+  ::setenv("PATH", ((scratch_ / "bin") + ":").c_str(), 1);  // clears the remembered answer
   EXPECT_THAT(missing(), HasSubstr("there is no torchrun on PATH, and python3 has no torch"));
 }
 

@@ -1,4 +1,4 @@
-// Undo list: only what is proven is undone, twice does no harm.
+// Undo list: it undoes only proven entries, and a second pass does no harm.
 #include "harness/launch/guardian/undo.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// checks_test: the commands of `check` expectations are run without a shell, bounded, and journaled.
+// checks_test: the commands of `check` expectations run without a shell, have a time limit, and are
+// journaled.
 #include "harness/live/checks.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +16,7 @@ namespace {
 
 class ChecksTest : public ::testing::Test {
  protected:
-  // The journal's line about one check of these YAML parameters.
+  // The journal line about one check with these YAML parameters.
   Json line_of(const std::string& params, bool over = true, const std::atomic<int>* interrupted = nullptr) {
     Result<Scenario> scenario = parse_scenario(
         "version: 1\nname: t\nworkload: {ranks: 2, command: [prog]}\n"
@@ -66,7 +67,7 @@ TEST_F(ChecksTest, EndsOneThatDoesNotEndWithAllItStarted) {
       line_of("{command: [sh, -c, 'sleep 1000 & echo $! > " + pid_file + "; wait'], within: 200ms}");
   EXPECT_EQ(line["kind"], "timeout");
   const int pid = std::stoi(test::read_file(pid_file));
-  while (::kill(pid, 0) == 0) {  // whoever adopted it still has to reap it
+  while (::kill(pid, 0) == 0) {  // the process that adopted it must still reap it
     const std::string state = test::read_file("/proc/" + std::to_string(pid) + "/stat");
     if (state.find(") Z ") != std::string::npos) break;
     std::this_thread::yield();

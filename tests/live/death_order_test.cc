@@ -1,4 +1,4 @@
-// Tests of DeathOrder: the order of deaths that happened before anybody looked.
+// Tests of DeathOrder: the order of deaths that happened between two reads.
 #include "harness/live/death_order.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// death_watch_test: a death has the time at which it happened, not the time at which the loop asked for it.
+// death_watch_test: a death has the time at which it happened, not the time at which the loop read it.
 #include "harness/live/death_watch.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST_F(DeathWatchTest, ReportsADeathOnceWithItsTime) {
   const TimeNs before = now_ns();
   end();
   ASSERT_TRUE(rang());
-  const TimeNs seen = now_ns();  // whatever happens from here on, the death was before it
+  const TimeNs seen = now_ns();  // the death was before this
   const auto deaths = watch_.take();
   ASSERT_EQ(deaths.size(), 1u);
   EXPECT_EQ(deaths[0].token, 7u);

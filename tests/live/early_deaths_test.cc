@@ -1,5 +1,5 @@
-// early_deaths_test: a kill is reported without the pidfd; what is no kill is left to the pidfd. The children
-// hold the notice as ranks do: through the agent's own function, in a flight record's header.
+// early_deaths_test: a kill is reported without the pidfd. All other ends are left to the pidfd. The children
+// hold the notice as ranks do: through the agent's own function, in the header of a flight record.
 #include "harness/live/early_deaths.h"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ class EarlyDeathsTest : public testing::Test {
     UniqueFd go;
   };
 
-  // Holds the notice, and does `then` when it is told to go.
+  // Holds the notice, and runs `then` after let().
   Child start(const std::function<void()>& then) {
     Child child;
     child.record = scratch_.file("record" + std::to_string(++started_));
@@ -75,7 +75,7 @@ class EarlyDeathsTest : public testing::Test {
     const char byte = 0;
     ASSERT_EQ(::write(child.go.get(), &byte, 1), 1);
   }
-  // Until the kernel has released the mutex of the child.
+  // Waits until the kernel has released the mutex of the child.
   static void wait_for_notice(const Child& child) {
     const UniqueFd file(::open(child.record.c_str(), O_RDONLY | O_CLOEXEC));
     uint32_t word = 0;
@@ -92,7 +92,8 @@ class EarlyDeathsTest : public testing::Test {
     ::kill(child.pid, SIGKILL);
     ::waitpid(child.pid, nullptr, 0);
   }
-  // All reports about notices that came before this call: those of one more child, killed now, come last.
+  // Returns all reports about notices that came before this call: the report about one more child, killed
+  // now, comes last.
   std::vector<uint64_t> reported() {
     const Child last = start(wait_to_be_killed);
     watch(last, kLast);

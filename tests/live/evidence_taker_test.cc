@@ -36,7 +36,7 @@ class EvidenceTakerTest : public ::testing::Test {
   ~EvidenceTakerTest() override {
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
-    std::filesystem::remove(run_->tmp());  // a guardian's work, and there is none
+    std::filesystem::remove(run_->tmp());  // the guardian does this in a run; here it is missing
   }
   bool there_is(const std::string& name) { return !test::read_file(run_->file("evidence/" + name)).empty(); }
 
@@ -44,7 +44,7 @@ class EvidenceTakerTest : public ::testing::Test {
   Result<RunDir> run_ = RunDir::create(scratch_.file("run"), "evidence");
   Result<Journal> journal_ = Journal::create(scratch_.file("journal.ndjson"));
   Timeline timeline_;
-  pid_t pid_ = ::fork();  // the last one: the child makes no directories
+  pid_t pid_ = ::fork();  // the last member: the child makes no directories
 };
 
 TEST_F(EvidenceTakerTest, ASecondHangOfAnAttemptIsLookedAtAgain) {

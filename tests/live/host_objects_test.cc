@@ -1,4 +1,4 @@
-// host_objects_test: whose a segment, or a file in the workload's own TMPDIR, is.
+// host_objects_test: which job a segment, or a file in the workload's own TMPDIR, belongs to.
 #include "harness/live/host_objects.h"
 
 #include <fcntl.h>
@@ -36,10 +36,10 @@ class HostObjectsTest : public ::testing::Test {
     }
     for (const int end : asks_) ::close(end);
     if (segment_ >= 0) ::shmctl(segment_, IPC_RMID, nullptr);
-    std::filesystem::remove(run_->tmp());  // a guardian's work, and there is none
+    std::filesystem::remove(run_->tmp());  // the guardian does this in a run; here it is missing
   }
 
-  // A process of the job with that TMPDIR; returns when it is the program.
+  // Starts a process of the job with that TMPDIR. Returns when it has executed its program.
   void start_child(const std::string& argument = "x") {
     int told[2];
     ASSERT_EQ(::pipe2(told, O_CLOEXEC), 0);
@@ -69,7 +69,7 @@ class HostObjectsTest : public ::testing::Test {
     text << std::ifstream(scratch_.file("undo")).rdbuf();
     return text.str();
   }
-  // The census; what it says of files.
+  // Takes the census and returns its entries about files.
   std::vector<std::string> files(const std::set<FileNumber>& listed = {}) {
     Result<Journal> journal = Journal::create(scratch_.file("journal"));
     host_.census(*journal, nullptr, counts_, listed);
@@ -107,7 +107,7 @@ TEST_F(HostObjectsTest, ASegmentOfAProcessOfTheJobIsListedOnce) {
   EXPECT_EQ(undo_text(), once);
 }
 
-// A process of the job had our number before us. The guardian removes what it finds in the list.
+// A process of the job had our pid before us. The guardian removes everything that the list names.
 TEST_F(HostObjectsTest, ASegmentOfANeighbourThatTookTheNumberIsNotListed) {
   if (!sysv_objects().known)
     GTEST_SKIP() << "this kernel lists no System V objects: /proc/sysvipc is missing (CONFIG_SYSVIPC is "

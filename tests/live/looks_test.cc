@@ -1,4 +1,4 @@
-// looks_test: when the job is looked at, over an observer that is told what to say.
+// looks_test: when the tool looks at the job, over an observer whose answers the test sets.
 #include "harness/live/looks.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class ToldObserver : public Observer {
   uint64_t moves = 1;
   int looks = 0;
   Timeline timeline = TimelineBuilder(2).build();
-  std::optional<Timeline> few;  // what a look at few calls shows
+  std::optional<Timeline> few;  // shown by a look at few calls
 };
 
 class LooksTest : public ::testing::Test {
@@ -45,7 +45,7 @@ class LooksTest : public ::testing::Test {
   ToldObserver observer_;
 };
 
-// What a limit decides (slow, wedged, sends that wait) comes to be while nothing moves.
+// Findings that depend on a limit (slow, wedged, sends that wait) appear while nothing moves.
 TEST_F(LooksTest, AJobThatStandsStillIsLookedAtAgain) {
   Looks looks(observer_, *journal_);
   for (TimeNs now = 1000 * kMs; now < 1400 * kMs; now += 5 * kMs) looks.tick(now);
@@ -70,7 +70,7 @@ TEST_F(LooksTest, WhoHasNoCoreIsOnRecordWhileNothingMoves) {
   EXPECT_EQ(line["state"]["processes"][1]["starved"].get<TimeNs>(), 0u);
 }
 
-// Else what one look calls hung the next one, which knows more, would withdraw.
+// Otherwise the next look, with more measured, would withdraw what this look called hung.
 TEST_F(LooksTest, WhatIsNotMeasuredYetMayAllHaveBeenWaiting) {
   observer_.timeline.processes[0].id.pid = ::getpid();
   Looks looks(observer_, *journal_);
@@ -100,7 +100,7 @@ TEST_F(LooksTest, AJobThatMovesIsLookedAtTwiceASecond) {
   EXPECT_LE(observer_.looks, 4);
 }
 
-// The others move on to the call that needs the dead rank: a proof is there once they stand in it.
+// The others move on to the call that needs the dead rank. The proof exists once they are in that call.
 TEST_F(LooksTest, AfterAnEndWithoutAProofTheJobIsLookedAtSoonAndLessOften) {
   TimelineBuilder job(2);
   job.everyone(all_reduce()).killed(1);
@@ -138,13 +138,13 @@ TEST_F(LooksTest, WithoutAProofTheLooksAfterAnEndCease) {
   EXPECT_LE(observer_.looks - after_a_second, 1);
 }
 
-// Rank 1 left out a call, as far as the newest calls show. All of them show a healthy job.
+// The newest calls show that rank 1 left out a call. All calls together show a healthy job.
 TEST_F(LooksTest, WhatFewCallsInferIsNotTold) {
   TimelineBuilder job(2);
   job.everyone(all_reduce()).blocked(0, all_reduce()).exits(1, 1);
   observer_.few = job.build();
   for (ProcessView& p : observer_.few->processes) {
-    p.partial = RF_PARTIAL_COMMS;  // so nothing is proven
+    p.partial = RF_PARTIAL_COMMS;  // so that nothing is proven
     p.lanes.at(0).first = 1;
   }
   Looks looks(observer_, *journal_);

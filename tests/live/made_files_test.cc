@@ -1,4 +1,5 @@
-// made_files_test: what the records say was made is listed while it is that very file, and nothing else is.
+// made_files_test: a file that the records say was made is listed while it is still that file. No other file
+// is listed.
 #include "harness/live/made_files.h"
 
 #include <fcntl.h>
@@ -77,7 +78,7 @@ TEST_F(MadeFiles, AreNotWhatAnotherMadeAfterwardsUnderTheName) {
   const rf_file_id ours = id_;
   make();
   EXPECT_THAT(listed(made(0, ours.ino, ours.born)), IsEmpty());
-  EXPECT_THAT(listed(made(0, id_.ino, ours.born)), IsEmpty());  // the inode's number was given again
+  EXPECT_THAT(listed(made(0, id_.ino, ours.born)), IsEmpty());  // another file has the inode's number now
   EXPECT_THAT(listed(made(0, ours.ino, id_.born)), IsEmpty());
 }
 

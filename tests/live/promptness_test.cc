@@ -1,4 +1,4 @@
-// promptness_test: who comes before the ranks, for how long, and that nobody else does.
+// promptness_test: which threads get priority over the ranks, and for how long.
 #include "harness/live/promptness.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ constexpr uint64_t kMs = 1'000'000, kSecond = 1000 * kMs;
 
 int policy() { return ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK; }
 
-// In a child: this process stays as it is.
+// Tries it in a child, so that this process stays unchanged.
 bool may_be_realtime() {
   const int child = ::fork();
   const sched_param least{1};
@@ -95,8 +95,8 @@ TEST_F(PromptnessTest, AThreadThatUsesItsBudgetUpIsOrdinary) {
   });
 }
 
-// The kernel's word, should a thread never come back to where it is charged. In a child: what was misused
-// once is not given again in that process.
+// The kernel takes the priority away if a thread never reaches the point where it is charged. Runs in a
+// child: after a misuse the process does not get the priority again.
 TEST_F(PromptnessTest, AThreadThatNeverSleepsLosesItForGood) {
   const int child = ::fork();
   if (child == 0) {

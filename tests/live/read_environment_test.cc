@@ -1,4 +1,4 @@
-// read_environment_test: what a process got at its exec, and that a process that is gone says nothing.
+// read_environment_test: the environment that a process got at its exec; a process that has ended gives none.
 #include "harness/live/read_environment.h"
 
 #include <gtest/gtest.h>

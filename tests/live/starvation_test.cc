@@ -1,4 +1,4 @@
-// starvation_test: how often a starved host is noted, and that nothing of it is left out.
+// starvation_test: how often starvation of the host is noted, and that the notes leave nothing out.
 #include "harness/live/starvation.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ constexpr TimeNs kSecond = 1'000'000'000, kStart = 1000 * kSecond;
 
 class StarvationLines : public testing::Test {
  protected:
-  // Late by a fifth of a second in each second.
+  // Wakes late by a fifth of a second in each second.
   void starve(TimeNs seconds) {
     for (TimeNs i = 0; i < seconds; ++i)
       starvation_.woke(kStart + i * kSecond, kStart + i * kSecond + kSecond / 5);
@@ -31,7 +31,7 @@ TEST_F(StarvationLines, AreOneASecondInAShortRun) {
   EXPECT_EQ(lines().size(), 20u);
 }
 
-// A late wake-up behind the last line counts from its own time, not from when a line was written.
+// A late wake-up after the last line counts from its own time, not from the time of that line.
 TEST_F(StarvationLines, NameTheSpanThatTheySumUp) {
   starve(1);
   const std::vector<Json> all = lines();

@@ -1,5 +1,5 @@
-// watching_test: from a scenario's limits, or watch's options, to the patience of the diagnosis; and when a
-// watched job is ended.
+// watching_test: how the limits of a scenario, or the options of watch, become the patience of the diagnosis;
+// and when a watched job is ended.
 #include "harness/live/watching.h"
 
 #include <gtest/gtest.h>

@@ -71,7 +71,7 @@ TEST_F(BystandersTest, WhatEndedWellIsForgotten) {
   EXPECT_TRUE(all_.forgettable().empty());
 }
 
-// The wrapper of a rank that died ends a moment later: then that death is what matters.
+// The wrapper of a dead rank ends a moment later: then the death of the rank counts.
 TEST_F(BystandersTest, WhatEndedBadlyIsShownOnceItsWrapperEnds) {
   all_.take(claim(10, 100));
   ends(claim(11, 200), 300, 1);

@@ -1,4 +1,5 @@
-// call_site_test: return addresses that no module holds, as a compiler's that works while the program runs.
+// call_site_test: return addresses outside any module, as in code that a compiler makes while the program
+// runs.
 #include "harness/observe/call_site.h"
 
 #include <gtest/gtest.h>

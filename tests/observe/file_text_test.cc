@@ -1,4 +1,4 @@
-// file_text_test: whole files, and what cannot be read.
+// file_text_test: whole files, and files that cannot be read.
 #include "harness/base/file_text.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ TEST(FileText, IsTheWholeFile) {
   EXPECT_EQ(text_of_file(scratch.file("none")), "");
 }
 
-// As of a file of a process that ends meanwhile: it was opened, and each read fails.
+// As with a file of a process that ends meanwhile: the open succeeds, and each read fails.
 TEST(FileText, WhatCannotBeReadIsEmpty) { EXPECT_EQ(text_of_file("/proc"), ""); }
 
 }  // namespace

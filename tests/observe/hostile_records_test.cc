@@ -1,4 +1,4 @@
-// hostile_records_test: records that a rank cuts or removes while they are read, and more of them than a
+// hostile_records_test: records that a rank cuts or removes while they are read, and more records than a
 // process may have files open.
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ namespace {
 class HostileRecords : public ::testing::Test {
  protected:
   HostileRecords() { std::filesystem::create_directory(records_); }
-  static ProcessId process(int n) { return {7, 8, 900'000'000 + n, 11, 0}; }  // no such pid
+  static ProcessId process(int n) { return {7, 8, 900'000'000 + n, 11, 0}; }  // this pid does not exist
   std::unique_ptr<RingFileWriter> member(int rank, int world) {
     auto w = std::make_unique<RingFileWriter>(records_, process(rank), rank, world, 1);
     w->add_comm(99, "world", world, rank);
@@ -31,7 +31,7 @@ class HostileRecords : public ::testing::Test {
     w->leave(0);
     return w;
   }
-  // A program that a rank executes: a header alone.
+  // A program that a rank executes: only a header.
   std::string candidate(int n, int rank, TimeNs opened) {
     rf_header header{};
     header.abi_version = RF_ABI_VERSION;
@@ -106,7 +106,7 @@ TEST_F(HostileRecords, ARecordThatIsCutIsPartialAndTheOthersAreRead) {
   observer->scan();
 }
 
-// Its size says nothing of it, as after an error of a disk or of a file server.
+// The size does not show it, as after an error of a disk or of a file server.
 TEST_F(HostileRecords, ARecordThatCouldNotBeReadOnceIsPartial) {
   auto a = member(0, 2), b = member(1, 2);
   const auto observer = make_observer({records_}, 1);

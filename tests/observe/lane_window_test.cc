@@ -1,4 +1,4 @@
-// lane_window_test: what a window of records keeps, and what it lets go.
+// lane_window_test: which records a window keeps, and which it releases.
 #include "harness/observe/lane_window.h"
 
 #include <gtest/gtest.h>

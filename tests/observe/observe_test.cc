@@ -28,7 +28,7 @@ class Observe : public ::testing::Test {
     std::filesystem::create_directory(records_);
   }
   ~Observe() override { std::filesystem::remove_all(run_); }
-  ProcessId process(int rank) const { return {7, 8, 900'000'000 + rank, 11, 0}; }  // no such pid
+  ProcessId process(int rank) const { return {7, 8, 900'000'000 + rank, 11, 0}; }  // this pid does not exist
   std::unique_ptr<RingFileWriter> ring(int rank, int world = 2) {
     auto w = std::make_unique<RingFileWriter>(records_, process(rank), rank, world);
     w->add_comm(99, "world", world, rank);
@@ -76,7 +76,7 @@ TEST_F(Observe, RefusesForeignShortAndOtherVersions) {
 TEST_F(Observe, ReadsTheSlotTheSelectorNamesAndWhetherItsCallWasLeft) {
   auto w = ring(0);
   w->enter(0, RF_OP_BARRIER);
-  w->lane(0).slot[1 - w->lane(0).selector].op = RF_OP_SEND;  // a write of the idle slot, never finished
+  w->lane(0).slot[1 - w->lane(0).selector].op = RF_OP_SEND;  // an unfinished write of the idle slot
   const auto reader = RingReader::open(w->path());
   const ProcessView v = (*reader)->view();
   ASSERT_FALSE(v.lanes.empty());
@@ -90,7 +90,7 @@ TEST_F(Observe, ReadsTheSlotTheSelectorNamesAndWhetherItsCallWasLeft) {
   EXPECT_TRUE(left.where == RF_OUTSIDE && left.last_result == 5 && left.since_ns > v.lanes[0].state.since_ns);
 }
 
-// Of the threads that a record calls the process's own, those that live at the look.
+// The view keeps only those of the process's own threads in the record that live at the look.
 TEST_F(Observe, AThreadThatHasEndedIsNoThreadOfItsOwn) {
   ProcessId self = process(0);
   self.pid = ::getpid();
@@ -161,7 +161,7 @@ TEST_F(Observe, SaysHowMuchWasOverwrittenUnread) {
   EXPECT_EQ(memory.overwritten(), RF_LANE_RECORDS);
 }
 
-// Of the calls that are gone the communicator's sum is left, in a look's line too.
+// The sum of the communicator still counts calls whose records are lost, also in the journal line of a look.
 TEST_F(Observe, TheSumOfCallsOutlivesTheirRecords) {
   auto w = ring(0);
   uint64_t lost = 0;
@@ -183,7 +183,7 @@ TEST_F(Observe, TheSumOfCallsOutlivesTheirRecords) {
   EXPECT_EQ(again->processes.at(0).comms.at(0).calls, lost);
 }
 
-// Who is gone from an elastic job is not expected in its next attempt.
+// A rank that left an elastic job is not expected in its next attempt.
 TEST_F(Observe, ALaterAttemptHasAsManyRanksAsItSays) {
   auto first = ring(0), lost = ring(1);
   const auto observer = make_observer({records_}, 1);
@@ -198,11 +198,11 @@ TEST_F(Observe, ALaterAttemptHasAsManyRanksAsItSays) {
   EXPECT_EQ(t.world_size, 1);
   ASSERT_EQ(t.expected.size(), 1u);
   EXPECT_EQ(t.expected[0].rank, 0);
-  again.header().world_size = -1;  // says nothing: as many as before
+  again.header().world_size = -1;  // not set: as many as before
   EXPECT_EQ(observer->look(false).world_size, 2);
 }
 
-// The records of calls on a communicator that was freed name its number, not its place.
+// The records of calls on a freed communicator hold its number, not its entry.
 TEST_F(Observe, CallsOnAFreedCommunicatorAreNotOnTheOneThatHasItsEntry) {
   auto w = ring(0);
   w->enter(0, RF_OP_ALL_REDUCE);
@@ -224,7 +224,7 @@ TEST_F(Observe, CallsOnAFreedCommunicatorAreNotOnTheOneThatHasItsEntry) {
   const std::vector<Event> events = *p.events();
   EXPECT_EQ(events.size(), 2u);
   for (const Event& e : events) EXPECT_EQ(p.comm(e.record.comm), nullptr);
-  c.number += 1;  // of no entry's: a record that nobody wrote so
+  c.number += 1;  // fits no entry: the agent never writes this
   EXPECT_TRUE(observer->look(false).processes.at(0).comms.empty());
 }
 
@@ -240,7 +240,7 @@ TEST_F(Observe, ALookIsInconsistentWhenSomethingMovesUnderIt) {
   ASSERT_NE(observer->process(process(0)), nullptr);
   EXPECT_EQ(observer->process(process(0))->rank, 0);
 
-  // A writer at full speed: a look that catches it moving says so, and never shows half a state.
+  // A writer at full speed: a look that sees it move says so, and never shows a half-written state.
   const pid_t child = ::fork();
   if (child == 0) {
     for (;;) {
@@ -309,7 +309,8 @@ TEST_F(Observe, AReplayOfALookGivesTheFindingsOfTheLiveOne) {
   EXPECT_EQ(to_json(diagnose(*replay)).dump(), to_json(found).dump());
 }
 
-// More than are held open, and enough for several threads: read twice, since the second look finds some open.
+// More records than are held open, and enough for several threads. Read twice: the second look finds some
+// open.
 TEST_F(Observe, AReplayOfManyRecordsIsThatOfEach) {
   constexpr int kRanks = 300;
   auto observer = make_observer({records_}, 1);
@@ -379,7 +380,7 @@ TEST_F(Observe, TheEndOfARunIsReadFromItsFiles) {
   EXPECT_FALSE(final_timeline(run_ + "/none").ok());
 }
 
-// One program starts the ranks; by its words it may leave the others alone.
+// One program starts the ranks. Its command line decides whether it leaves the others alone.
 TEST_F(Observe, TheEndOfARunTellsWhetherTheLauncherEndsAll) {
   auto a = ring(0);
   for (const bool ends_all : {true, false}) {

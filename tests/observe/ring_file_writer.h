@@ -1,4 +1,4 @@
-// RingFileWriter: writes a flight record the way the agent does, for tests of its readers.
+// RingFileWriter: writes a flight record as the agent does, for tests of its readers.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace rankfault::testing {
 
 class RingFileWriter {
  public:
-  // `lanes`: of threads, each with its history in the file.
+  // `lanes`: the number of threads, each with its history in the file.
   RingFileWriter(const std::string& folder, const ProcessId&, int rank, int world_size, uint32_t lanes = 4);
   ~RingFileWriter();
   RingFileWriter(const RingFileWriter&) = delete;

@@ -1,5 +1,4 @@
-// save_around_test: records around a fault are saved for a few processes in each drain, and for all of them
-// in the end.
+// save_around_test: each drain saves the records around a fault for a few processes, until all are saved.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -11,13 +10,13 @@
 namespace rankfault::testing {
 namespace {
 
-// A fault that fires in each drain does not put the same processes first each time.
+// With a fault that fires in each drain, the same processes do not come first each time.
 TEST(SaveAround, AFewProcessesADrainUntilAllAreSaved) {
   constexpr int kRanks = 10;
   const test::Scratch records;
   std::vector<std::unique_ptr<RingFileWriter>> rings;
   for (int rank = 0; rank < kRanks; ++rank) {
-    const ProcessId process{7, 8, 900'000'000 + rank, 11, 0};  // no such pid
+    const ProcessId process{7, 8, 900'000'000 + rank, 11, 0};  // this pid does not exist
     rings.push_back(std::make_unique<RingFileWriter>(records.path(), process, rank, kRanks));
     rings.back()->add_comm(99, "world", kRanks, rank);
     rings.back()->enter(0, RF_OP_ALL_REDUCE);

@@ -1,4 +1,4 @@
-// seen_files_test: files beside the rings stay below their cap, and say what was removed.
+// seen_files_test: files next to the rings stay below their cap, and say how much was removed.
 #include "harness/observe/seen_files.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST_F(SeenFilesTest, ADiskThatTookAPartOfARecordSpoilsNoOther) {
   ::setrlimit(RLIMIT_FSIZE, &full);
   files.append(folder_.path(), process_, 0, records(3, 4));
   ::setrlimit(RLIMIT_FSIZE, &before);
-  files.append(folder_.path(), process_, 0, records(7, 2));  // there is room again
+  files.append(folder_.path(), process_, 0, records(7, 2));  // the disk has space again
   std::signal(SIGXFSZ, old_action);
   std::vector<uint64_t> read;
   for (const rf_record& r : read_seen(folder_.path(), process_, 0)) read.push_back(r.commit);

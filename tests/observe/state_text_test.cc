@@ -1,4 +1,4 @@
-// state_text_test: what is read back from text: states, names, strings of other processes.
+// state_text_test: states, names and strings of other processes, read back from text.
 #include <gtest/gtest.h>
 
 #include "harness/base/printable.h"

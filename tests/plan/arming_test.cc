@@ -1,4 +1,4 @@
-// arming_test: the control page says exactly what the plan says.
+// arming_test: the control page contains exactly what the plan says.
 #include "harness/plan/arming.h"
 
 #include <memory>

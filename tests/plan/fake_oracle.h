@@ -1,4 +1,4 @@
-// fake_oracle: the planner's tests link no judge; this oracle stands in for `finished`.
+// fake_oracle: the planner's tests do not link the judge; this oracle stands in for `finished`.
 #pragma once
 
 #include "harness/judge/oracle.h"

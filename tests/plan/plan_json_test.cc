@@ -1,4 +1,4 @@
-// plan_json_test: a plan read back is the plan that was written.
+// plan_json_test: a plan that is read back equals the plan that was written.
 #include "fake_oracle.h"
 #include "planning.h"
 

@@ -1,4 +1,4 @@
-// planner_test: every choice is made once, the same way each time, and impossibilities are refused.
+// planner_test: every choice is made once and always in the same way, and impossible plans are refused.
 #include <gmock/gmock.h>
 #include <signal.h>
 

@@ -1,4 +1,4 @@
-// planning: a scenario text to a plan in one step, for tests.
+// planning: makes a plan from the text of a scenario in one step, for tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 
 namespace rankfault {
 
-// A scenario of `ranks` ranks with these faults (YAML list items, two blanks in front); expectations
-// need no oracle catalogue here, so there is one that validate() is not asked about.
+// A scenario of `ranks` ranks with these faults (YAML list items, indented by two blanks). These tests have
+// no oracle catalogue, so the one expectation is never passed to validate().
 inline Scenario scenario_with(const std::string& faults, int ranks = 4, const std::string& more = "") {
   const std::string text = "version: 1\nname: t\nworkload:\n  ranks: " + std::to_string(ranks) +
                            "\n  command: [prog, --steps=3]\n" + more + "faults:\n" + faults +

@@ -1,5 +1,5 @@
-/* pauses.h: what keeps a healthy rank from coming at once: computing, sleeping, a slow disk, a neighbour that
- * takes the cores, a stop of its own process. For C and C++. */
+/* pauses.h: what delays a healthy rank: computing, sleeping, a slow disk, a neighbour that takes the
+ * cores, a stop of its own process. For C and C++. */
 #ifndef RANKFAULT_TESTS_RANKS_PAUSES_H
 #define RANKFAULT_TESTS_RANKS_PAUSES_H
 
@@ -30,7 +30,7 @@ static inline void sleep_ms(int ms) {
   }
 }
 
-/* A checkpoint on a slow disk: a few writes and fsyncs, and long sleeps between them. */
+/* A checkpoint on a slow disk: a few writes and fsyncs with long sleeps between them. */
 static inline void save_ms(int ms) {
   const char* folder = getenv("TMPDIR");
   char path[4096];
@@ -45,7 +45,7 @@ static inline void save_ms(int ms) {
   unlink(path);
 }
 
-/* Processes that compute for so long, two for each core; they end by themselves. */
+/* Starts processes that compute for `ms`, two for each core. They end by themselves. */
 static inline void crowd_the_host_ms(int ms) {
   for (long i = 0; i < 2 * sysconf(_SC_NPROCESSORS_ONLN); ++i)
     if (fork() == 0) {
@@ -54,7 +54,7 @@ static inline void crowd_the_host_ms(int ms) {
     }
 }
 
-/* Stops the calling process by a helper, which lets it go on after so long. */
+/* A helper stops the calling process and continues it after `ms`. */
 static inline void be_stopped_ms(int ms) {
   const pid_t self = getpid(), helper = fork();
   if (helper == 0) {
@@ -66,7 +66,7 @@ static inline void be_stopped_ms(int ms) {
   waitpid(helper, NULL, 0);
 }
 
-/* The same, while the process goes on: stopped after a while, for so long. */
+/* The same while the process continues: stopped after `after`, for `ms`. */
 static inline void be_stopped_soon_ms(int after, int ms) {
   const pid_t self = getpid();
   if (fork() != 0) return;

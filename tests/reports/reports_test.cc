@@ -1,5 +1,5 @@
-// reports_test: each report against its approved baseline in tests/baselines. After a change that is
-// meant: RANKFAULT_APPROVE=1 rewrites them; read the difference before you commit it.
+// reports_test: each report against its approved baseline in tests/baselines. After an intended change,
+// RANKFAULT_APPROVE=1 rewrites them; read the difference before you commit it.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ void expect_approved(const std::string& name, const std::string& text) {
   EXPECT_EQ(text, approved.str()) << "against " << baseline_path(name);
 }
 
-// A failed kill, a canary that fails as it must, and one that was skipped.
+// A failed kill, a canary that fails as it must, and a skipped scenario.
 class Reports : public testing::Test {
  protected:
   Reports() {
@@ -114,7 +114,7 @@ TEST_F(Reports, OutcomesPutTheBackEndsOfACaseSideBySide) {
   EXPECT_EQ(table.find("| stop |"), table.rfind("\n| ") + 1) << table;
 }
 
-// The page in the docs is the generator's: its head, as many cells in each row, and cases that are shipped.
+// The page in the docs has the generator's form: its head, as many cells in each row, and only shipped cases.
 TEST_F(Reports, TheOutcomesPageHasTheGeneratorsForm) {
   const char* source = std::getenv("RANKFAULT_SOURCE_DIR");
   if (!source) GTEST_SKIP() << "RANKFAULT_SOURCE_DIR is not set (run under ctest)";
@@ -143,13 +143,14 @@ TEST_F(Reports, JunitNamesAreUniqueAndItsTextIsEscaped) {
   EXPECT_THAT(xml, testing::HasSubstr("a &lt; b &amp; &quot;c&quot;"));
 }
 
-// The schema is shipped: it must know every key we write, and we must write every key it requires.
+// The schema is shipped: it must know every key that rankfault writes, and rankfault must write every
+// required key.
 TEST_F(Reports, TheSchemaKnowsEveryKey) {
   const char* source = std::getenv("RANKFAULT_SOURCE_DIR");
   std::ifstream in(std::string(source ? source : ".") + "/docs/reference/result.v1.schema.json");
   const Json schema = Json::parse(in, nullptr, false);
   ASSERT_FALSE(schema.is_discarded());
-  reports_[0].cuda_double = "2.29.7";  // with which it has all keys
+  reports_[0].cuda_double = "2.29.7";  // the report then has all keys
   const Json result = result_json(reports_[0]);
   for (const auto& [key, value] : result.items()) EXPECT_TRUE(schema["properties"].contains(key)) << key;
   for (const Json& key : schema["required"]) EXPECT_TRUE(result.contains(key.get<std::string>())) << key;
@@ -159,7 +160,7 @@ TEST_F(Reports, TheSchemaKnowsEveryKey) {
 }
 
 Finding effect(int rank, const std::string& told) {
-  Finding f;  // no op and no communicator
+  Finding f;  // without op and communicator
   f.kind = "exited_rank";
   f.ranks = {rank};
   f.text = "rank " + std::to_string(rank) + " " + told;

@@ -19,8 +19,8 @@ TOP_LEVEL = {
     "harness", "reports", "scenarios", "tests",
 }
 
-# Which folders a folder may include, besides itself. The flow is scenario, plan, launch, inject,
-# observe, diagnose, judge, report; `run` is what a finished run consists of.
+# Which folders a folder may include, besides itself. The flow is scenario, plan, launch, inject, observe,
+# diagnose, judge, report; `run` holds the parts of a finished run.
 MAY_INCLUDE = {
     "harness/base": "agent/agent_abi.h",
     "harness/symbols": "base",
@@ -42,10 +42,10 @@ MAY_INCLUDE = {
     "reports": "agent base scenario plan launch observe diagnose evidence judge run",
     "scenarios/trainer": "mark scenarios/trainer",
 }
-# Validation asks the catalogues which kinds and oracles there are.
+# Validation asks the catalogues which fault kinds and oracles exist.
 CATALOGUE_USERS = {"harness/scenario": re.compile(r"validate|params|one_line|schema")}
 
-# Words of a place where somebody works, not of the project. Written so that this file has none.
+# Words of a developer's machine, not of the project. Written so that this file contains none.
 WORKPLACE = re.compile("|".join([
     r"/wo" + r"rk/", r"\.\./sha" + r"red\b", r"\bsha" + r"red/(?!dims)", r"\bAI assis" + r"tant", r"\bcla" + r"ude\b",
     r"\banthro" + r"pic\b", r"\bchat" + r"gpt\b", r"/opt/rf" + r"-venv", r"\bsub" + r"agent",
@@ -91,7 +91,7 @@ def files_open_with_a_sentence(repository):
         lines = repository.text(name).splitlines()
         if lines and lines[0].startswith("#!"):
             lines = lines[1:]
-        own_header = f'#include "{pathlib.Path(name).with_suffix(".h")}"'  # says it for the .cc
+        own_header = f'#include "{pathlib.Path(name).with_suffix(".h")}"'  # the header says it for the .cc
         if not lines or not (opening.match(lines[0]) or lines[0] == own_header):
             yield f"{name}: the first line does not say what the file is"
 
@@ -148,7 +148,7 @@ def every_scenario_is_listed(repository):
                 yield f"scenarios/{list_name}: there is no {line}"
 
 
-# A1-A13 and so on: what the project set out to show (scenarios/README.md, "Case by case").
+# A1-A13 and so on: the cases that the project must show (scenarios/README.md, "Case by case").
 CASES = {"A": 13, "B": 10, "C": 3, "D": 9, "E": 10}
 
 
@@ -182,7 +182,7 @@ def skips_for_a_part(text):
 
 
 def optional_sources(repository):
-    """The sources of tests with the label `optional`: what .ci/run runs where no optional part is installed."""
+    """Yields the sources of tests with the label `optional`. .ci/run runs them without the optional parts."""
     for name in repository.files:
         if name.startswith("tests/") and name.endswith("CMakeLists.txt"):
             folder = name.removesuffix("CMakeLists.txt")

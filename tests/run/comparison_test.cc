@@ -1,4 +1,5 @@
-// comparison_test: a scenario with variants: what is run, in which order, and what its teeth must show.
+// comparison_test: a scenario with variants: what runs, in which order, and what its mutation checks must
+// show.
 #include "harness/session/comparison.h"
 
 #include <gmock/gmock.h>
@@ -35,7 +36,7 @@ class Variants : public testing::Test {
   }
   ~Variants() override { std::filesystem::remove_all(folder_); }
 
-  // One whose ranks end well, and report what `weights` says.
+  // A run whose ranks end well, and report the value of `weights_`.
   Result<FinishedRun> run(const Plan& plan, const RunOptions& with) {
     const Workload& workload = plan.scenario.workload;
     asked_.push_back(plan.variant + (plan.tooth.empty() ? "" : "+off"));

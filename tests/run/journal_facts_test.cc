@@ -1,4 +1,4 @@
-// journal_facts_test: what the lines of a journal become.
+// journal_facts_test: the facts that the lines of a journal become.
 #include "harness/run/journal_facts.h"
 
 #include <gmock/gmock.h>
@@ -110,7 +110,7 @@ TEST(JournalFacts, LogMarkersBecomeMarksOfTheirStep) {
   EXPECT_EQ(facts.marks[2].what, "error_mark");
 }
 
-// A program that a rank executes claims the same rank; what it marks the rank did not do.
+// A program that a rank executes claims the same rank. Its marks do not count as those of the rank.
 TEST(Marks, AreThoseOfRanksAndNotOfTheirHelpers) {
   Timeline timeline;
   for (const bool helper : {false, true}) {

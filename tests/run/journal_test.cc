@@ -1,4 +1,4 @@
-// journal_test: a journal on a disk that fills, and one that somebody else wrote into.
+// journal_test: a journal on a full disk, and a journal into which another process wrote.
 #include "harness/run/journal.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The largest size of this process' files: what it refuses looks like a full disk to who writes.
+// Limits the size of this process's files. For the writer, a refused write looks like a full disk.
 class SizeLimit {
  public:
   explicit SizeLimit(rlim_t bytes) {

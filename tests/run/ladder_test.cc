@@ -1,4 +1,4 @@
-// ladder_test: one scenario at several world sizes: what is run, what is refused, which size fails first.
+// ladder_test: one scenario at several world sizes: what runs, what is refused, which size fails first.
 #include "harness/session/ladder.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ const char* kKill =
     "faults:\n  - {id: kill, kind: rank_kill, ranks: [2], at: {op: all_reduce, nth: 3}}\n"
     "expect:\n  - unblocked\n";
 
-// Runs that fail from `from` ranks on; `ran` tells which sizes were run.
+// Runs that fail from `from` ranks on. `ran` collects the sizes that ran.
 RunFunction failing_from(int from, std::vector<int>* ran) {
   return [=](const Plan& plan, const RunOptions&) -> Result<FinishedRun> {
     const int ranks = plan.scenario.workload.ranks;

@@ -1,4 +1,4 @@
-// Mask: which names are secret, and where their values stand.
+// Mask: which names are secret, and where their values occur.
 #include "harness/base/mask.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// session_test: exit codes, references and the square, with runs that are only told of.
+// session_test: exit codes, references and the square, with simulated runs.
 #include "harness/session/session.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ const char* kKill =
 const char* kTooth = "teeth:\n  - {args: [--off], must_fail: finished}\n";
 const char* kPlain = "expect:\n  - finished\n";
 
-// Answers each plan as the test says, and remembers what was asked.
+// Answers each plan as the test says, and records the requests.
 struct FakeRuns {
   std::function<Judgement(const Plan&)> judgement;
   std::vector<std::string> asked;
@@ -109,7 +109,7 @@ TEST(Session, EveryErrorHasItsCode) {
   EXPECT_EQ(code({ErrorKind::kInternal, "oops", {}}), kExitInternal);
 }
 
-// The job ran: that is no usage error, and one of several scenarios does not take the others' verdicts away.
+// The job ran, so this is not a usage error, and the verdicts of the other scenarios remain.
 TEST(Session, ARunWhoseRecordsCannotBeReadIsUnknownAndSaysWhy) {
   const RunFunction run = [](const Plan&, const RunOptions&) -> Result<FinishedRun> {
     return unjudged("somebody changed the journal");

@@ -1,4 +1,4 @@
-// bad_input_test: each mistake is named at its place, in words that say what to do.
+// bad_input_test: each mistake is reported at its place, in words that say how to correct it.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -178,7 +178,7 @@ TEST(BadInput, WithoutFaultAndBugOnlyNoneIsBlamed) {
   EXPECT_EQ(mistake(head + "expect: [blamed: none]\n"), "");
 }
 
-// Each of these would be judged without what was written beside it.
+// Each of these would be judged without the part written next to it.
 TEST(BadInput, WhatIsNotAFindingStandsAloneInBlamed) {
   const std::string plain = "version: 1\nname: b\nworkload: {ranks: 2, command: [p]}\n";
   const std::string bug = plain + "bug: {args: [--x], stands_for: y}\n";
@@ -199,7 +199,7 @@ TEST(BadInput, AReferenceIsNeededToCompareWith) {
   EXPECT_THAT(mistake(text), HasSubstr("f.yaml:17:5: same_as_reference has nothing to compare with"));
 }
 
-// Two variants in line 9, after which the faults come; the comparison is line 16.
+// Puts two variants in line 9, before the faults. The comparison is in line 16.
 std::string compared(const std::string& variants, const std::string& compare) {
   std::string text = with("faults:", "variants: [" + variants + "]\nfaults:");
   return text.replace(text.find("  - blamed"), 0, "  - compare: " + compare + "\n");
@@ -267,7 +267,7 @@ std::string changed(std::string text, const std::vector<std::pair<std::string, s
   return text;
 }
 
-// What the parser refuses and what only the catalogues know, in the order of the file.
+// Mistakes that the parser finds and mistakes that only the catalogues know, in the order of the file.
 TEST(BadInput, AllMistakesComeAtOnce) {
   EXPECT_THAT(mistakes(changed(kGood, {{"summary:", "sumary:"},
                                        {"rank_kill", "rnak_kill"},
@@ -283,8 +283,8 @@ TEST(BadInput, AllMistakesComeAtOnce) {
                           "(did you mean \"sockets\"?)"));
 }
 
-// Of a fault whose kind is not known nobody knows that it ends no rank; of ranks that were not read, not that
-// 2 is none of them.
+// A fault of unknown kind gives no message that it ends no rank. A number of ranks that was not read gives no
+// message that rank 2 does not exist.
 TEST(BadInput, NoMistakeIsTheEchoOfAnother) {
   EXPECT_THAT(mistakes(changed(kGood, {{"rank_kill", "rnak_kill"}})),
               ElementsAre("f.yaml:11:11: unknown fault kind \"rnak_kill\" (did you mean \"rank_kill\"?)"));
@@ -310,7 +310,7 @@ TEST(BadInput, VariantsThatExpectNothingOfEachAreRefused) {
             "f.yaml:6:5: each variant must show that it ran well by itself: add \"- finished\"");
 }
 
-// They are read after the run: nothing could fire at one.
+// Such steps are read after the run: no trigger could fire at one.
 TEST(BadInput, AStepThatOnlyTheLogsTellIsNoTrigger) {
   const std::string text = with("at: {op: all_reduce,", "at: {step: 3, op: all_reduce,");
   const auto with_marker = [&](const std::string& marker) {

@@ -27,7 +27,7 @@ inline const std::string kGood =
     "  - unblocked: {ranks: survivors, within: 12s, after: kill}\n"  // 16
     "  - left_nothing: [processes, shm, sockets, temp_files]\n";     // 17
 
-// kGood with the first `from` replaced by `to`.
+// Returns kGood with the first `from` replaced by `to`.
 inline std::string with(const std::string& from, const std::string& to) {
   std::string text = kGood;
   const size_t at = text.find(from);
@@ -35,7 +35,7 @@ inline std::string with(const std::string& from, const std::string& to) {
   return text.replace(at, from.size(), to);
 }
 
-// The first mistake of a text, catalogues included; "" when there is none.
+// The first mistake of a text, including those that the catalogues find; "" if there is none.
 inline std::string mistake(const std::string& text) {
   const ParsedScenario parsed = parse_all(text, "f.yaml");
   if (!parsed.errors.empty()) return parsed.errors.front().to_string();

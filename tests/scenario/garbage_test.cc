@@ -1,4 +1,4 @@
-// garbage_test: whatever the bytes, the parser answers with a place and a sentence, and returns.
+// garbage_test: for any bytes the parser returns, and reports a place and a sentence.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -58,8 +58,8 @@ TEST(Garbage, RandomBytesNeverPassAndNeverHang) {
   }
 }
 
-// Bytes of a good file changed, dropped and doubled: the parser may accept or refuse, but what it
-// accepts must be readable by everything behind it.
+// Bytes of a good file are changed, dropped and doubled. The parser may accept or refuse them, but later
+// stages must be able to read what it accepts.
 TEST(Garbage, DamagedFilesAreRefusedOrWhole) {
   std::mt19937 random(2);
   int accepted = 0;
@@ -91,7 +91,7 @@ TEST(Garbage, AMegabyteOfOrdinaryYamlIsReadInTime) {
   std::string text = "version: 1\nfaults:\n";
   while (text.size() < kLargestScenarioBytes - 100)
     text += "  - {kind: rank_kill, ranks: [1], at: {op: barrier}}\n";
-  const ParsedScenario parsed = parse_all(text, "f");  // naming 20,000 faults one against all took minutes
+  const ParsedScenario parsed = parse_all(text, "f");  // naming 20,000 faults pairwise took minutes
   ASSERT_FALSE(parsed.errors.empty());
   EXPECT_NE(parsed.errors[2].to_string().find("faults are more than the 256"), std::string::npos)
       << parsed.errors[2].to_string();

@@ -1,4 +1,4 @@
-// params_test: typed parameters, rank sets and signals as people write them.
+// params_test: typed parameters, rank sets and signals as users write them.
 #include "harness/scenario/params.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// parser_test: every key of the format arrives where it belongs, and comes back from the tree.
+// parser_test: every key of the format sets its field, and is in the tree that is written back.
 #include <gmock/gmock.h>
 
 #include "documents.h"

@@ -1,4 +1,4 @@
-// schema_check: as much of JSON schema as the shipped schema uses, to compare it with the parser.
+// schema_check: the part of JSON schema that the shipped schema uses, to compare it with the parser.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace rankfault {
 
-// "" when the document fits, else the first thing that does not. A keyword of the schema that this
-// checker does not know is a failure too, so the schema cannot outgrow it unnoticed.
+// Returns "" if the document fits, otherwise its first mistake. A keyword of the schema that this checker
+// does not know is also a failure, so that the schema cannot use more keywords than the checker knows.
 std::string schema_mistake(const Json& schema, const Json& document);
 
 }  // namespace rankfault

@@ -1,4 +1,4 @@
-// schema_test: the shipped schema is the generated one, and says of a file what the parser says.
+// schema_test: the shipped schema equals the generated one, and judges a file as the parser does.
 #include "harness/scenario/schema.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ struct Pair {
   bool good;
 };
 
-// Changes to the good document of which shape alone decides; parser and schema must agree on each.
+// Changes to the good document that only its shape decides. Parser and schema must agree on each.
 const Pair kPairs[] = {
     {"name: good", "name: good", true},
     {"version: 1", "version: 2", false},

@@ -1,4 +1,4 @@
-// shipped_scenarios_test: every scenario file of the repository is well formed, the table of faults is
+// shipped_scenarios_test: every scenario file of the repository is well formed, and the table of faults is
 // current.
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
-// A scenario without teeth would pass whatever the job does; a canary is itself the proof.
+// A scenario without a mutation check would pass whatever the job does. A canary is its own check.
 TEST(ShippedScenarios, EachHasTeethAndALineInTheCatalogue) {
   const char* source = std::getenv("RANKFAULT_SOURCE_DIR");
   if (!source) GTEST_SKIP() << "RANKFAULT_SOURCE_DIR is not set (run under ctest)";
@@ -56,7 +56,7 @@ TEST(ScenarioFiles, ADirectoryWithoutAnyIsAnError) {
   EXPECT_EQ(find_scenario_files({"/nowhere"}).error().to_string(), "/nowhere: no such file or directory");
 }
 
-// Pages that the program writes: each holds what it writes now.
+// Pages that the program writes: each equals what it writes now.
 TEST(GeneratedPages, AreThoseOfThisProgram) {
   const char* source = std::getenv("RANKFAULT_SOURCE_DIR");
   if (!source) GTEST_SKIP() << "RANKFAULT_SOURCE_DIR is not set (run under ctest)";

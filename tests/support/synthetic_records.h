@@ -10,15 +10,15 @@
 
 namespace rankfault::testing {
 
-// What becomes of a culprit behind its last call.
+// What happens to a culprit after its last call.
 enum class Fate { kRuns, kSleeps, kStopped, kKilled, kExits, kFinalizes };
 
 struct Trouble {
   const char* word;     // "dead_rank"
-  const char* finding;  // the kind that tells it
+  const char* finding;  // the kind that reports it
   SyntheticJob::Broken broken;
   Fate fate;
-  bool blames = true;  // false: nobody is to be named
+  bool blames = true;  // false: the finding must not name a rank
 };
 const std::vector<Trouble>& all_troubles();
 std::optional<Trouble> trouble_named(const std::string& word);

@@ -1,5 +1,5 @@
-// TimelineBuilder: makes Timelines by saying what each rank did, with the records and states the
-// agent would have written.
+// TimelineBuilder: makes Timelines from statements of what each rank did, with the records and states that
+// the agent would have written.
 #pragma once
 
 #include <map>
@@ -59,29 +59,29 @@ class TimelineBuilder {
  public:
   explicit TimelineBuilder(int ranks, rf_library library = RF_LIB_GLOO);
 
-  // Makes a communicator of these world ranks; "world" is there from the start.
+  // Makes a communicator of these world ranks. "world" always exists.
   TimelineBuilder& comm(const std::string& name, std::vector<int> ranks);
   TimelineBuilder& everyone(const CallSpec&, int times = 1);  // all members of its communicator
   TimelineBuilder& does(int rank, const CallSpec&, int times = 1);
   TimelineBuilder& blocked(int rank, const CallSpec&);                    // enters and stays
-  TimelineBuilder& returns(int rank, uint32_t lane = 0, int result = 0);  // from where it was blocked
+  TimelineBuilder& returns(int rank, uint32_t lane = 0, int result = 0);  // from its blocked call
   TimelineBuilder& fails(int rank, const CallSpec&, int result = RF_RESULT_THROWN);
   TimelineBuilder& enqueues(int rank, const CallSpec&);  // nonblocking, not complete
   uint64_t last_origin(int rank, uint32_t lane = 0);     // of the rank's newest call
   TimelineBuilder& completes(int rank, uint64_t origin, const std::string& comm = "world", uint64_t seq = 0);
   TimelineBuilder& waits(int rank, const std::vector<uint64_t>& origins, uint16_t op = RF_OP_WAIT);
-  // In that function of CUDA, for operations that were enqueued before.
+  // Waits in that function of CUDA for operations that were enqueued before.
   TimelineBuilder& host_waits(int rank, const std::vector<uint64_t>& origins,
                               rf_host_wait in = RF_HOST_WAIT_STREAM);
   TimelineBuilder& step(int rank, uint64_t number);  // a step_begin mark
   TimelineBuilder& steps(uint64_t number);           // on every rank
-  TimelineBuilder& loses(int rank, size_t records);  // its oldest, as a ring does
+  TimelineBuilder& loses(int rank, size_t records);  // its oldest records, as a ring does
   TimelineBuilder& killed(int rank, int signal = 9);
   TimelineBuilder& exits(int rank, int code = 0);
   TimelineBuilder& vanishes(int rank);  // died, status unknown
   TimelineBuilder& finalized(int rank);
   TimelineBuilder& destroys(int rank, const std::string& comm = "world");
-  TimelineBuilder& wait(TimeNs ns) {  // nothing happens for that long
+  TimelineBuilder& wait(TimeNs ns) {  // nothing happens for this time
     now_ += ns;
     return *this;
   }

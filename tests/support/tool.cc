@@ -35,7 +35,7 @@ int start(const std::string& program, const std::vector<std::string>& args,
     all[text.substr(0, equals)] = text.substr(equals + 1);
   }
   for (const auto& [name, value] : env) all[name] = value;
-  // A watched job keeps its TMPDIR, and launchers that are killed leave files there.
+  // The job under `rankfault watch` keeps its TMPDIR, and killed launchers leave files there.
   if (!args.empty() && args[0] == "watch") all.emplace("TMPDIR", fs::path(output_path).parent_path());
   std::vector<std::string> texts;
   for (const auto& [name, value] : all) texts.push_back(name + "=" + value);

@@ -19,7 +19,7 @@ std::string source_dir();                    // $RANKFAULT_SOURCE_DIR
 std::string python();                        // an interpreter that imports PyTorch 2, or ""
 bool have_program(const std::string& name);  // on PATH
 
-// A folder of the test's own under the system's temporary directory, removed with the object.
+// A folder of the test under the system's temporary directory; removed with the object.
 class Scratch {
  public:
   Scratch();
@@ -34,19 +34,19 @@ class Scratch {
   std::string path_;
 };
 
-// Starts the tool and waits for it; a test that hangs is ended by ctest's own limit.
+// Starts the tool and waits for it. ctest's own limit ends a test that hangs.
 ToolRun run_tool(const std::vector<std::string>& args, const std::map<std::string, std::string>& env = {});
-// The same with another copy of it.
+// The same with another copy of the tool.
 ToolRun run_tool_at(const std::string& program, const std::vector<std::string>& args,
                     const std::map<std::string, std::string>& env = {});
-// Starts it without waiting: its pid. The output goes to a file.
+// Starts the tool without waiting, and returns its pid. The output goes to a file.
 int start_tool(const std::vector<std::string>& args, const std::string& output_path);
 
 std::string read_file(const std::string& path);
 Json result_of(const std::string& run_dir);                 // result.json
 std::vector<Json> findings_of(const std::string& run_dir);  // in the order of the report
 std::vector<std::string> shm_names();                       // what is in /dev/shm now, sorted
-// Pids whose environment names this run directory: the job's, wherever they sit in the tree.
+// Pids of all processes whose environment names this run directory, wherever they are in the process tree.
 std::vector<int> processes_of_run(const std::string& run_dir);
 
 }  // namespace rankfault::test

@@ -1,4 +1,4 @@
-// places_test: addresses of this very test program and of libraries, as lines, functions and modules.
+// places_test: addresses of this test program and of libraries, as lines, functions and modules.
 #include "harness/symbols/places.h"
 
 #include <fmt/format.h>
@@ -55,7 +55,7 @@ TEST(Places, NamesTheModuleWhereTheFileIsNoMore) {
   MemoryMap map;
   ASSERT_TRUE(map.read(::getpid()));
   Mapping other = *map.find(called.address);
-  other.inode += 1;  // another file has this path by now
+  other.inode += 1;  // another file has this path now
   Places places;
   const Place place = places.at(other, called.address, true);
   EXPECT_EQ(place.source(), "");

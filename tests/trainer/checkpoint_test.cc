@@ -29,7 +29,7 @@ class CheckpointTest : public testing::Test {
 
   fs::path path(int64_t step) const { return fs::path(policy.directory) / checkpoint_name(step); }
   void write(int64_t step) { ASSERT_EQ(write_checkpoint(policy, {step, weights_of(step)}), std::nullopt); }
-  void write_again(int64_t step) {  // a file that is there is not replaced
+  void write_again(int64_t step) {  // an existing file is not replaced
     fs::remove(path(step));
     write(step);
   }
@@ -54,7 +54,7 @@ class CheckpointTest : public testing::Test {
   CheckpointPolicy policy;
 
  private:
-  std::string folder_;  // a test may give the policy another one
+  std::string folder_;  // a test may pass another folder to the policy
 };
 
 TEST_F(CheckpointTest, TheNewestIsTakenBitForBit) {
@@ -183,7 +183,7 @@ TEST_F(CheckpointTest, WhatCannotBeReadIsRejected) {
   expect_step_10_and_a_rejection("Permission denied");
 }
 
-// A pipe of that name has no bytes: opening it must not wait for a writer.
+// A pipe with that name has no bytes: opening it must not wait for a writer.
 TEST_F(CheckpointTest, APipeIsNotWaitedFor) {
   write(10);
   ASSERT_EQ(::mkfifo(path(20).c_str(), 0600), 0);
@@ -198,7 +198,7 @@ TEST_F(CheckpointTest, ADirectoryThatCannotBeReadIsNoNewBeginning) {
   policy.directory = fs::path(policy.directory).parent_path();
 }
 
-// What was rejected may be all that is left of a training: writing the same step again leaves it alone.
+// The rejected file may be all that is left of a training: writing the same step again must not change it.
 TEST_F(CheckpointTest, WhatWasRejectedIsNeverReplacedOrRemoved) {
   write(10);
   std::ofstream(path(20)) << "somebody else's";

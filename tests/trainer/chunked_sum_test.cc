@@ -1,4 +1,4 @@
-// chunked_sum tests: how many chunks, the same bits for integers, a bounded difference for floats.
+// chunked_sum tests: the number of chunks, equal bits for integers, a bounded difference for floats.
 #include "scenarios/trainer/chunked_sum.h"
 
 #include <gtest/gtest.h>
@@ -41,8 +41,8 @@ TEST(ChunkedSum, ChunksCoverAllNumbersOnceAndAreNearlyEqual) {
   }
 }
 
-// All ranks' numbers in one place, summed as ring algorithms do: the rank at which the sum of an element
-// begins is that of its block within the call.
+// The numbers of all ranks in one place, summed as ring algorithms do: the block of an element within the
+// call decides at which rank its sum begins.
 class RingOrder : public WorldSum {
  public:
   explicit RingOrder(int ranks) : ranks_(ranks) {}

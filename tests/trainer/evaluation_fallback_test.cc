@@ -1,4 +1,4 @@
-// evaluation_fallback tests: all ranks report the same, whoever fails.
+// evaluation_fallback tests: all ranks report the same, whichever rank fails.
 #include "scenarios/trainer/evaluation_fallback.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 using Outcome = EvaluationReport::Outcome;
 
-// Each sample's loss is its number. Ranks `failing` cannot take more than `most` samples at a time.
+// The loss of each sample is its number. Ranks in `failing` cannot take more than `most` samples at a time.
 std::vector<EvaluationReport> reports_of(int ranks, const std::vector<int>& failing, int64_t most) {
   std::vector<EvaluationReport> reports(static_cast<size_t>(ranks));
   ThreadWorld(ranks).run([&](Collectives& world) {
@@ -48,7 +48,7 @@ TEST(EvaluationFallback, OneTryWhereNobodyFails) {
 }
 
 TEST(EvaluationFallback, HalvesTheBatchUntilItFits) {
-  const auto reports = reports_of(4, {2}, 4);  // 16 a try and rank, then 8, then 4
+  const auto reports = reports_of(4, {2}, 4);  // for each try and rank 16, then 8, then 4
   expect_all(reports, Outcome::kWhole, 3, 64);
   EXPECT_EQ(reports[0].loss, 31.5);
 }

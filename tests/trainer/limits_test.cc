@@ -1,4 +1,4 @@
-// Limits tests: which limit a call gets, who is told, and what an error says.
+// Limits tests: the limit that a call gets, which ranks are informed, and the text of an error.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -85,7 +85,7 @@ TEST(LimitPolicy, RefusesWhatItDoesNotKnow) {
     EXPECT_NE(parse_options({bad}).error, "") << bad;
 }
 
-// The first call takes `lasts`, and fails when it is interrupted.
+// The first call lasts until it is interrupted, and then fails.
 class OneSlowCall : public Collectives {
  public:
   explicit OneSlowCall(std::vector<Limit>* limits) : limits_(limits) {}

@@ -1,4 +1,4 @@
-// MeetAgain tests: ranks as threads over one directory: who comes, who is late, who dies in between.
+// MeetAgain tests: ranks as threads over one directory: ranks that come, come late, or die in between.
 #include "scenarios/trainer/meet_again.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ class MeetAgain : public testing::Test {
   Gathering as(int id, std::chrono::milliseconds wait = 10s) const {
     return {store, 1, id, {0, 1, 2, 3}, wait};
   }
-  // The worlds that these ranks got, side by side.
+  // Returns the worlds that these ranks got, in their order.
   std::vector<std::vector<int>> meet(const std::vector<int>& ids, std::chrono::milliseconds wait) const {
     std::vector<std::future<std::vector<int>>> ranks;
     for (int id : ids)
@@ -53,7 +53,7 @@ class MeetAgain : public testing::Test {
 };
 
 TEST_F(MeetAgain, WhenAllComeNobodyWaits) {
-  // With an hour of waiting, it ends because all are there.
+  // The limit is an hour: this ends because all have come.
   EXPECT_THAT(meet({0, 1, 2, 3}, 1h), Each(ElementsAre(0, 1, 2, 3)));
 }
 
@@ -68,7 +68,7 @@ TEST_F(MeetAgain, OneThatIsLateIsLeftBehind) {
   EXPECT_THAT(failure_of(as(1)), HasSubstr("excluded"));
 }
 
-// Present, and dead before it was ready: its peers do not go on to connect.
+// A rank was present, and died before it was ready: its peers must not continue to connect.
 TEST_F(MeetAgain, OneThatDiesAfterItCameIsNoticed) {
   fs::create_directories(directory_of(store, 1));
   std::ofstream(directory_of(store, 1) + "/present-1") << "";
@@ -76,7 +76,7 @@ TEST_F(MeetAgain, OneThatDiesAfterItCameIsNoticed) {
   EXPECT_THAT(failure_of(as(0, 200ms)), HasSubstr("peer_lost: not ready in generation 1: rank 1"));
 }
 
-// Two proposals at once: the record is one of them, whole, and both proposers believe it.
+// With two proposals at once the record is one of them, complete, and both ranks use it.
 TEST_F(MeetAgain, TheFirstRecordIsTheOnlyOne) {
   fs::create_directories(directory_of(store, 1));
   std::ofstream(directory_of(store, 1) + "/world") << "0\n3\n";

@@ -1,4 +1,4 @@
-// Model tests: the gradient is compared with finite differences, weight by weight.
+// Model tests: compare the gradient with finite differences, weight by weight.
 #include "scenarios/trainer/model.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Options tests: every switch turns off one defence, and nothing unknown is accepted.
+// Options tests: every switch turns off one defence, and unknown options are refused.
 #include "scenarios/trainer/options.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Preflight tests: each defect is planted, and named; without it nothing is.
+// Preflight tests: each planted defect is named, and without a defect none is.
 #include "scenarios/trainer/preflight.h"
 
 #include <fcntl.h>

@@ -24,7 +24,7 @@ std::string healthy_weights() {
   return weights;
 }
 
-// Rank 1 makes no step and leaves at the first error; the others go on without it, in the same processes.
+// Rank 1 makes no step and leaves at the first error. The others continue without it, in the same processes.
 TEST(Recovery, ThoseLeftMeetAgainAndEndWithTheSameBits) {
   const JobResult result =
       run_job({3,
@@ -36,7 +36,7 @@ TEST(Recovery, ThoseLeftMeetAgainAndEndWithTheSameBits) {
 }
 
 TEST(Recovery, MeetingAgainIsBounded) {
-  // In each generation rank 1 makes no step, and comes again: twice is all that is allowed.
+  // In each generation rank 1 makes no step, and comes again, which is allowed only twice.
   const JobResult result =
       run_job({2, {"--steps=5", "--collective-timeout=300ms", "--recoveries=2"}, {{1, {"--steps=0"}}}});
   EXPECT_THAT(result.exit_codes, Each(3)) << result.output;
@@ -73,7 +73,7 @@ class Supervisor : public testing::Test {
   }
   ~Supervisor() override { fs::remove_all(directory_); }
 
-  // The ranks are `script`, which finds the trainer's arguments in "$@".
+  // The ranks run `script`, which gets the trainer's command in "$@".
   int run(const std::string& flags, const std::string& script) {
     const std::string file = directory_ / "rank.sh", log = directory_ / "log";
     std::ofstream(file) << script << "\n";
@@ -87,7 +87,7 @@ class Supervisor : public testing::Test {
     output_ = {std::istreambuf_iterator<char>(stream), {}};
     return WEXITSTATUS(status);
   }
-  // In its first attempt each rank gets `argument` too.
+  // In its first attempt each rank also gets `argument`.
   std::string first_time(const std::string& argument) const {
     return "if mkdir " + directory_.string() + "/first-$RANK 2>/dev/null; then exec \"$@\" " + argument +
            "; else exec \"$@\"; fi";
@@ -116,7 +116,7 @@ TEST_F(Supervisor, AWindowOfNoneEscalatesAtOnce) {
 }
 
 TEST_F(Supervisor, FailuresThatLieFarApartAreNoReasonToStop) {
-  // With a window of 0 ms every failure is an old one: four of them, one restart allowed in a window.
+  // With a window of 0 ms every failure is old: four failures, although a window allows only one restart.
   EXPECT_EQ(run("--failures=1 --window=0ms",
                 "for n in 1 2 3 4; do mkdir " + directory_.string() +
                     "/$RANK.$n 2>/dev/null && exec \"$@\" --bad-sample=13:1; done; exec \"$@\""),

@@ -1,4 +1,4 @@
-// RestartWindow and MicroBatches tests: the two policies that are pure.
+// RestartWindow and MicroBatches tests: the two policies without side effects.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ TEST(RestartWindow, AWindowOfNoneNeverRestarts) {
   EXPECT_FALSE(RestartWindow(0, 1h).restart_after_failure(at(0min)));
 }
 
-// The pieces that were made, where only so many samples fit.
+// Returns the sizes of the pieces, if only `fits` samples fit at a time.
 std::vector<size_t> pieces(MicroBatches& batches, size_t samples, size_t fits) {
   std::vector<size_t> made;
   size_t next = 0;
@@ -52,7 +52,7 @@ TEST(MicroBatches, HalvesUntilItFitsAndCoversEverySampleOnce) {
   MicroBatches batches(0);
   EXPECT_THAT(pieces(batches, 32, 10), ElementsAre(8, 8, 8, 8));
   EXPECT_EQ(batches.halvings(), 2);
-  EXPECT_THAT(pieces(batches, 32, 10), ElementsAre(8, 8, 8, 8));  // and does not try again
+  EXPECT_THAT(pieces(batches, 32, 10), ElementsAre(8, 8, 8, 8));  // it does not try again
   EXPECT_EQ(batches.halvings(), 2);
 }
 

@@ -1,4 +1,4 @@
-// SafeBarrier tests: one answer for all, whoever is late.
+// SafeBarrier tests: one answer for all ranks, whichever rank is late.
 #include "scenarios/trainer/safe_barrier.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST_F(SafeBarrierTest, IsMetWhenAllComeAgainAndAgain) {
 TEST_F(SafeBarrierTest, WhoComesAfterTheDecisionTakesItAndDoesNotWait) {
   SafeBarrier first = rank(0, 2), late = rank(1, 2);
   EXPECT_FALSE(first.wait(1ms));
-  EXPECT_FALSE(late.wait(1h));  // all have arrived by now, and the answer stands
+  EXPECT_FALSE(late.wait(1h));  // all have arrived by now, but the answer does not change
 }
 
 TEST_F(SafeBarrierTest, TheNextOneIsAsGoodAsNew) {
@@ -61,7 +61,7 @@ TEST_F(SafeBarrierTest, BelievedAloneTheRanksDisagree) {
   EXPECT_TRUE(late.wait_and_believe(1h));
 }
 
-// Limits that end just as the last rank comes: whichever it is, it is the same for all.
+// Limits that end just as the last rank comes: either answer is correct, but it is the same for all.
 TEST_F(SafeBarrierTest, AnswersAreEqualInARace) {
   constexpr int kRanks = 4, kRounds = 100;
   std::vector<std::vector<bool>> answers(kRanks);

@@ -1,4 +1,4 @@
-// SequenceCheck tests: the hash tells histories apart; alone a rank agrees with itself.
+// SequenceCheck tests: different histories have different hashes; a single rank agrees with itself.
 #include "scenarios/trainer/sequence_check.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// shares tests: the whole batch is dealt, in proportion to speed.
+// shares tests: the whole batch is distributed, in proportion to speed.
 #include "scenarios/trainer/shares.h"
 
 #include <gmock/gmock.h>

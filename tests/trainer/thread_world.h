@@ -1,5 +1,4 @@
-// ThreadWorld: collectives between threads of one test, so that the parts of the trainer can be tested
-// without a job.
+// ThreadWorld: collectives between the threads of one test, so that tests of the trainer's parts need no job.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +16,12 @@ class ThreadWorld {
  public:
   explicit ThreadWorld(int size) : size_(size) {}
 
-  // Runs `rank` on a thread for each rank, and waits for all.
+  // Runs `rank` on one thread for each rank, and waits for all.
   void run(const std::function<void(Collectives&)>& rank);
 
  private:
   friend class ThreadCollectives;
-  // Everybody brings numbers, and gets the sum (or the largest) of each place.
+  // Each rank passes numbers, and gets the sum (or the largest) at each place.
   std::vector<int64_t> exchange(const std::vector<int64_t>& mine, bool largest);
 
   int size_;

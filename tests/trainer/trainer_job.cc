@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// noexcept: a throw here would go on as a second test runner, which forks in its turn.
+// noexcept: an exception here would continue as a second test runner, which also forks.
 [[noreturn]] void become_rank(const Job& job, int rank, const std::string& store, int output) noexcept {
   setenv("RANK", std::to_string(rank).c_str(), 1);
   setenv("WORLD_SIZE", std::to_string(job.world_size).c_str(), 1);

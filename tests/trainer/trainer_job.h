@@ -1,4 +1,4 @@
-// TrainerJob: runs the real trainer with several ranks, and tells how each ended.
+// TrainerJob: runs the real trainer with several ranks, and returns how each rank ended.
 #pragma once
 
 #include <functional>
@@ -9,10 +9,10 @@
 namespace trainer {
 
 struct JobResult {
-  std::vector<int> exit_codes;  // minus the signal's number for a rank that a signal ended
-  std::string output;           // of all ranks, as it came
+  std::vector<int> exit_codes;  // minus the number of the signal that ended a rank
+  std::string output;           // of all ranks, in the order of arrival
 
-  std::string weights() const;  // the checksum that rank 0 prints at its end, "" without
+  std::string weights() const;  // the checksum that rank 0 prints at its end; "": none
 };
 
 struct Job {

@@ -46,7 +46,7 @@ TEST(Trainer, WeightsAreTheSameBitsHoweverTheRanksAreGrouped) {
 }
 
 TEST(Trainer, AllStopTogetherWhenTheDataEndsForSome) {
-  // 19 batches of 32, and a last one with three samples: rank 3 of 4 has none of them.
+  // 19 batches of 32, and a last one with three samples: rank 3 of 4 gets none of them.
   const std::string whole = weights_of({1, {"--steps=20", "--samples=611"}});
   EXPECT_EQ(weights_of({4, {"--steps=20", "--samples=611", "--end-of-data=join"}}), whole);
   const std::string dropped = weights_of({1, {"--steps=19"}});
@@ -102,7 +102,7 @@ TEST(Trainer, RanksThatMakeDifferentCallsDoNotFinish) {
   EXPECT_THAT(result.exit_codes, Each(AnyOf(3, 4))) << result.output;
 }
 
-// Gloo writes to a peer that is gone: SIGPIPE must not end the trainer.
+// Gloo writes to a peer that has ended: SIGPIPE must not end the trainer.
 TEST(Trainer, ABrokenPipeIsNotItsEnd) {
   const char* build = std::getenv("RANKFAULT_BUILD_DIR");
   ASSERT_TRUE(build);
@@ -111,15 +111,16 @@ TEST(Trainer, ABrokenPipeIsNotItsEnd) {
   EXPECT_EQ(std::system(("bash -c '" + script + "'").c_str()), 0);
 }
 
-// Rank 1 sums other samples' gradients into the same calls: only the results' bits can tell, and they do
-// not, because a reduction gives all ranks the same result. What a rank adds is its own affair.
+// Rank 1 sums the gradients of other samples into the same calls. Only the bits of the results could show
+// this, and they do not, because a reduction gives all ranks the same result. The check does not compare what
+// each rank adds.
 TEST(Trainer, AgreesOnResultsNotOnShares) {
   const JobResult result = run_job({2, {"--steps=5"}, {{1, {"--seed=2"}}}});
   EXPECT_THAT(result.exit_codes, Each(0)) << result.output;
 }
 
 TEST(Trainer, AMissingPeerIsATimeoutInTimeWithExitCode3) {
-  // Rank 1 makes no step and waits in its last barrier, for ever if need be: rank 0 must leave by itself.
+  // Rank 1 makes no step and waits in its last barrier without a limit: rank 0 must leave by itself.
   const JobResult result = run_job(
       {2, {"--steps=5", "--collective-timeout=300ms"}, {{1, {"--steps=0", "--collective-timeout=none"}}}});
   EXPECT_THAT(result.exit_codes, ElementsAre(3, 3)) << result.output;

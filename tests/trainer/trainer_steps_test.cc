@@ -19,7 +19,7 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// What all of them must leave as it is.
+// The weights that all of these runs must reproduce.
 std::string plain_weights() {
   static const std::string weights = run_job({1, {"--steps=20"}}).weights();
   return weights;
@@ -60,7 +60,7 @@ TEST(TrainerSteps, AnEvaluationByAllLeavesTheWeightsTheSameBits) {
   fs::remove_all(directory);
 }
 
-// Two of three ranks cannot write, and what the third did is less than a half: no result, and no harm.
+// Two of three ranks cannot write, and the third did less than half: there is no result, and no harm.
 TEST(TrainerSteps, AnEvaluationThatFailsIsSkipped) {
   std::string directory = (fs::temp_directory_path() / "evaluation.XXXXXX").string();
   ASSERT_TRUE(mkdtemp(directory.data()));
@@ -75,7 +75,8 @@ TEST(TrainerSteps, AnEvaluationThatFailsIsSkipped) {
   fs::remove_all(directory);
 }
 
-// The failure of rank 0's checkpoint is no failure of the evaluation in the same step: all leave together.
+// A failed checkpoint of rank 0 does not count as a failure of the evaluation in the same step: all leave
+// together.
 TEST(TrainerSteps, AFailedCheckpointIsStillToldInTheNextStep) {
   std::string directory = (fs::temp_directory_path() / "evaluation.XXXXXX").string();
   ASSERT_TRUE(mkdtemp(directory.data()));
@@ -88,7 +89,7 @@ TEST(TrainerSteps, AFailedCheckpointIsStillToldInTheNextStep) {
   fs::remove_all(directory);
 }
 
-// Rank 1 waits in its last barrier, for ever if need be.
+// Rank 1 waits in its last barrier, without a limit.
 Job rank_1_elsewhere(std::vector<std::string> arguments) {
   arguments.push_back("--steps=5");
   return {2, std::move(arguments), {{1, {"--steps=0", "--limits-by=library", "--collective-timeout=none"}}}};
@@ -110,7 +111,7 @@ TEST(TrainerSteps, AWatchdogFreesARankWhoseLibraryHasNoLimit) {
   EXPECT_THAT(result.output, HasSubstr("rank 1: step 1: peer_lost: "));
 }
 
-// The alarm rings after 100 ms; the call ends when rank 1 gives up, after two seconds.
+// The alarm fires after 100 ms. The call ends when rank 1 gives up, after two seconds.
 TEST(TrainerSteps, AnAlarmFreesNobody) {
   Job job = rank_1_elsewhere({"--limits-by=alarm", "--collective-timeout=100ms"});
   job.only_for_rank[1] = {"--steps=0", "--limits-by=library", "--collective-timeout=2s"};
@@ -122,7 +123,7 @@ TEST(TrainerSteps, AnAlarmFreesNobody) {
 
 TEST(TrainerSteps, AHeartbeatThatStopsIsAStackAndAnAbort) {
   Job job = rank_1_elsewhere({"--collective-timeout=none", "--heartbeat=300ms"});
-  job.only_for_rank[1].push_back("--heartbeat=60s");  // else its own may be the first, and end rank 0's wait
+  job.only_for_rank[1].push_back("--heartbeat=60s");  // else its own may stop first, and end rank 0's wait
   const JobResult result = run_job(job);
   EXPECT_THAT(result.exit_codes, ElementsAre(-SIGABRT, 3)) << result.output;
   EXPECT_THAT(result.output, HasSubstr("no progress since step 1 for more than 300 ms; its stack:"));

@@ -3,7 +3,7 @@
 usage: outcomes.py FOLDER PROGRAM [ARGUMENT...]
 
 The outcomes go to FOLDER/PID.json, one file for each process, rewritten after each test: a process that is killed
-leaves what it had. Nothing else of the program changes.
+leaves the outcomes so far. Nothing else of the program changes.
 """
 import json
 import os
@@ -23,7 +23,7 @@ def record(folder):
     pid = os.getpid()
 
     def keep(name, outcome):
-        if os.getpid() != pid:  # a forked child has tests of its own
+        if os.getpid() != pid:  # a forked child runs its own tests
             return
         outcomes[name] = outcome
         part = pathlib.Path(folder, f"{pid}.part")

@@ -1,7 +1,8 @@
-"""suites: other people's test suites, and how each is started. All of them are programs that rankfault must not change.
+"""suites: foreign test suites, and how each is started. rankfault must not change the results of any of them.
 
-A suite is skipped, with its reason, where its library is not there. The Python suites run in virtual environments of their
-own; mpi4py's tests come with its source archive, NCCL's examples with its sources, which `./dev nccl` has fetched.
+A suite is skipped, with its reason, where its library is not installed. Each Python suite runs in its own
+virtual environment. mpi4py's tests come with its source archive, NCCL's examples with the sources that
+`./dev nccl` fetched.
 """
 import os
 import pathlib
@@ -15,7 +16,7 @@ TORCH = os.environ.get("RANKFAULT_TORCH", "torch==2.13.0")
 
 
 class Suite:
-    """A program of unittest tests; or, with `lines`, one whose lines of output are what is compared."""
+    """A program of unittest tests. With `lines`, a program whose lines of output are compared."""
 
     def __init__(self, name, launcher, program, env=None, missing="", lines=False):
         self.name, self.launcher, self.program = name, launcher, program
@@ -45,7 +46,7 @@ def tests_of_mpi4py(folder):
 
 
 def mpis():
-    """Name, launcher, compiler, library folder and mpi4py's name for the binary interface of each MPI."""
+    """Yields name, launcher, compiler, library folder and mpi4py's name for the ABI of each MPI."""
     five, mpich = (os.environ.get(n, "") for n in ("RANKFAULT_OPENMPI5_PREFIX", "RANKFAULT_MPICH5_PREFIX"))
     yield "Open MPI 4", "mpirun.openmpi", "mpicc.openmpi", "", "openmpi"
     yield "Open MPI 5", f"{five}/bin/mpirun" if five else "", f"{five}/bin/mpicc", f"{five}/lib", "openmpi"
@@ -74,7 +75,7 @@ def mpi4py_suites(folder, wanted, ranks, words):
                 continue
             if kind == "wheel":
                 python = virtual_environment(folder / "mpi4py-wheel", f"mpi4py=={MPI4PY}")
-            else:  # pip would keep what it built, and use it again for the next MPI
+            else:  # pip would keep its build, and use it again for the next MPI
                 python = virtual_environment(folder / f"mpi4py-{name.replace(' ', '-')}", "--no-cache-dir", "--no-binary", "mpi4py",
                                              f"mpi4py=={MPI4PY}", env={"MPICC": shutil.which(compiler) or compiler})
             for n in ranks:
@@ -92,7 +93,7 @@ def torch_suites(folder, wanted, stride):
 
 
 def nccl_examples():
-    """Name, sources and launcher of each example of NCCL that needs no compiler for GPUs."""
+    """Yields folder, name and source of each example of NCCL that needs no compiler for GPUs."""
     for top in sorted(pathlib.Path(".nccl/download").glob("nvidia-nccl-*/docs/examples")):
         for main in sorted(top.glob("*/*/main.cc")):
             yield top, f"{main.parent.parent.name[3:]}/{main.parent.name[3:]}", main
@@ -110,7 +111,7 @@ def compile_example(top, main, mpi, double, out):
 
 
 def nccl_suites(build, folder, wanted):
-    """NCCL's own examples, four devices of the double of CUDA in one process; by MPI one device a process."""
+    """NCCL's own examples: four devices of the double of CUDA in one process, or one a process under MPI."""
     doubles = sorted(pathlib.Path(build, "lib", "gpuless").resolve().glob("nccl-*"))
     if not doubles:
         yield Suite("NCCL's examples", [], [], missing="no NCCL over the double of CUDA (to add it: ./dev nccl)")

@@ -1,9 +1,10 @@
-"""torch_suite: PyTorch's own tests of torch.distributed over Gloo, as its wheel brings them, or every Nth of them.
+"""torch_suite: PyTorch's own tests of torch.distributed over Gloo from its wheel, or every Nth of them.
 
 usage: torch_suite.py STRIDE [unittest argument...]
 
-The wheel has the test classes (torch.testing._internal.distributed); this is what its source tree has in
-test/distributed/test_distributed_spawn.py to run them. Each test starts its ranks with multiprocessing.
+The wheel contains the test classes (torch.testing._internal.distributed). This file replaces
+test/distributed/test_distributed_spawn.py of the source tree, which runs them. Each test starts its ranks
+with multiprocessing.
 """
 import os
 import sys

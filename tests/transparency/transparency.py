@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""transparency: other people's test suites give the same results under `rankfault watch` as without it.
+"""transparency: foreign test suites give the same results under `rankfault watch` as without it.
 
 usage: transparency.py BUILD_DIR PAGE [--only REGEX] [--ranks 1,2,3] [--stride N] [--limit SECONDS] [-- WORD...]
 
-Each suite runs three times: alone, under watch, alone again. A test whose outcome differs between the two runs alone is
-unstable by itself and is counted apart. All others must have the same outcome under watch, and the job the same exit
-status. Of NCCL's examples each line that they print counts as a test. --only takes suites by name. WORDs go to mpi4py's test program (`-- -i test_cco`: only these files). Exit status: 0 all the same, 1 not.
+Each suite runs three times: alone, under watch, alone again. A test whose outcome differs between the two
+runs alone is unstable by itself and is counted apart. Every other test must have the same outcome under watch, and
+the job the same exit status. For NCCL's examples each line that they print counts as a test. --only selects
+suites by name. WORDs go to mpi4py's test program (`-- -i test_cco`: only these files). Exit status: 0 all the
+same, 1 not.
 """
 import argparse
 import collections
@@ -25,7 +27,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Run:
-    """Outcomes by test (of all processes, sorted), how the job ended, and what watch said."""
+    """Outcomes by test (of all processes, sorted), how the job ended, and the output of watch."""
 
     def __init__(self, suite, tool, limit):
         with tempfile.TemporaryDirectory(prefix="rf-suite-") as folder:
@@ -54,7 +56,7 @@ class Run:
 
 
 def run(command, env, limit):
-    """Output and status; after the limit the whole process group is ended."""
+    """Returns output and status. At the limit it ends the whole process group."""
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           start_new_session=True) as process:
         try:
@@ -89,7 +91,7 @@ def write_page(page, rows):
     text = pathlib.Path(page).read_text(encoding="utf-8") if pathlib.Path(page).exists() else "# Transparency\n\n<!-- table -->\n"
     new = {row[0]: row for row in rows}
     kept = [line.strip("| ").split(" | ") for line in re.findall(r"^\| .* \|$", text, re.M)[2:]]
-    rows = [new.pop(row[0], row) for row in kept] + list(new.values())  # of a run of some suites the others stay
+    rows = [new.pop(row[0], row) for row in kept] + list(new.values())  # keeps rows of other suites
     table = ["| " + " | ".join(map(str, line)) + " |" for line in [head, ["---"] * len(head), *rows]]
     text = re.sub(r"<!-- table -->.*?(?=\n\n|\Z)", lambda _: "<!-- table -->\n" + "\n".join(table), text, flags=re.S)
     pathlib.Path(page).write_text(text.rstrip("\n") + "\n", encoding="utf-8")

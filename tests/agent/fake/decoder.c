@@ -1,4 +1,4 @@
-/* decoder: of the tests' fake library; in the shape every decoder has. */
+/* decoder: the decoder of the fake library, in the form that every decoder has. */
 #include "harness/agent/core.h"
 
 static const struct rf_core_v1* core;

@@ -1,4 +1,4 @@
-/* library.c: stands for an MPI library that has two functions and lacks all others. */
+/* library.c: stands in for an MPI library that has two functions and lacks all others. */
 int MPI_Barrier(void);
 int MPI_Get_version(int* version, int* subversion);
 

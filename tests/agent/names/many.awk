@@ -1,4 +1,4 @@
-# many.awk: calls.def -> a plugin with a weak reference to each name of MPI; plugin() gives how many are there.
+# many.awk: calls.def -> a plugin with a weak reference to each MPI name; plugin() returns how many exist.
 /^[ \t]*RF_CALL\(/ {
   name = $0
   sub(/^[^(]*\([ \t]*/, "", name)

@@ -1,6 +1,6 @@
-/* plugin.c: a plugin as language bindings have them: it calls what MPI has, and asks by a weak reference
- * whether a newer function is there. With -DNEEDS_A_MISSING_NAME it also calls a function that no library
- * has. */
+/* plugin.c: a plugin as language bindings load it: it calls functions that MPI has, and checks by a weak
+ * reference whether a newer function exists. With -DNEEDS_A_MISSING_NAME it also calls a function that no
+ * library has. */
 int MPI_Barrier(void);
 #pragma weak MPI_Abi_get_version
 int MPI_Abi_get_version(int* major, int* minor);

@@ -1,6 +1,6 @@
-/* program.c: asks in every way that a program has whether functions of communication libraries are there, and
- * prints the answers. Usage: program WAY [FOLDER of the plugins]. Built lazily bound, with -z now, and not
- * PIE. */
+/* program.c: asks, in every way that a program has, whether functions of communication libraries exist,
+ * and prints the answers. Usage: program WAY [FOLDER of the plugins]. Built lazily bound, with -z now, and
+ * not PIE. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ int cudaStreamSynchronize(void*);
 void mpi_barrier_(int*, int*);
 
 static int (*volatile kept)(int*) = MPI_Initialized; /* an address in data, bound at the start */
-static volatile char own_data[3 * 4096] = {1}; /* begins behind the addresses in the last page of those */
+static volatile char own_data[3 * 4096] = {1};       /* begins after those addresses, in their last page */
 
 static const char* there(const void* address) { return address ? "there" : "absent"; }
 #define SAY(name) printf("%s: %s\n", #name, there((const void*)(name)))
@@ -72,7 +72,7 @@ static void call(void* handle, const char* name) {
 }
 
 static void load_library_and_ask(const char* folder) {
-  ask_all(RTLD_DEFAULT); /* before the library is there */
+  ask_all(RTLD_DEFAULT); /* before the library is loaded */
   void* library = load(folder, "libnames_library.so", RTLD_NOW | RTLD_GLOBAL);
   ask_all(RTLD_DEFAULT);
   ask_all(library);
@@ -99,7 +99,7 @@ int main(int argc, char** argv) {
   const char *way = argc > 1 ? argv[1] : "", *folder = argc > 2 ? argv[2] : ".";
   setvbuf(stdout, NULL, _IONBF, 0);
   if (strcmp(way, "weak") == 0) weak();
-  for (size_t i = 0; i < sizeof(own_data); ++i) own_data[i] = 2; /* still ours to write */
+  for (size_t i = 0; i < sizeof(own_data); ++i) own_data[i] = 2; /* must still be writable */
   if (strcmp(way, "addresses") == 0) names_of_addresses(folder);
   if (strcmp(way, "many") == 0) call(load(folder, "libnames_many.so", RTLD_NOW | RTLD_LOCAL), "plugin");
   if (strcmp(way, "default") == 0) ask_all(RTLD_DEFAULT);

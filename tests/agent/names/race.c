@@ -1,9 +1,10 @@
-/* race.c: one thread asks in vain for a name of a library while another thread loads that library, and with
- * it a plugin that calls it. Usage: race FIFO PLUGIN, with the folder of the FIFO in LD_LIBRARY_PATH.
+/* race.c: one thread asks for a name of a library and does not get it, while another thread loads that
+ * library and a plugin that calls it. Usage: race FIFO PLUGIN, with the folder of the FIFO in
+ * LD_LIBRARY_PATH.
  *
- * The FIFO has the library's file name, so the loader opens it first and waits in the middle of dlopen().
- * Then the other thread asks; when it sleeps (the loader's lock is taken), the FIFO gives an object of
- * another class, which the loader passes over. */
+ * The FIFO has the file name of the library, so the loader opens it first and waits inside dlopen(). Then
+ * the other thread asks. When it sleeps (the loader's lock is held), the FIFO delivers an object of
+ * another class, which the loader skips. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <elf.h>
@@ -19,7 +20,7 @@ static volatile int is_asker_there, is_time_to_ask;
 
 static void* ask(void* answer) {
   asker = gettid();
-  while (!is_time_to_ask) sched_yield(); /* never asleep until it asks */
+  while (!is_time_to_ask) sched_yield(); /* does not sleep until it asks */
   *(void**)answer = dlsym(RTLD_DEFAULT, "MPI_Barrier");
   return NULL;
 }
@@ -28,7 +29,7 @@ static int sleeps(pid_t thread) {
   char path[64], text[512] = "";
   snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread);
   FILE* stat = fopen(path, "r");
-  if (!stat) return 1; /* it has its answer already */
+  if (!stat) return 1; /* the thread has its answer and has ended */
   const size_t n = fread(text, 1, sizeof(text) - 1, stat);
   fclose(stat);
   const char* name_ends = n ? strrchr(text, ')') : NULL;

@@ -1,4 +1,4 @@
-// gloo_calls_test: the names of calls.def against what the libraries of this machine define.
+// gloo_calls_test: the names of calls.def against the names that the libraries of this machine define.
 #include <gmock/gmock.h>
 
 #include <cstdio>

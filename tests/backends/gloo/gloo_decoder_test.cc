@@ -1,4 +1,4 @@
-// gloo_decoder_test: what the Gloo decoders say when they lose track, over a core that only listens.
+// gloo_decoder_test: what the Gloo decoders report when they lose track, over a core that only listens.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -151,7 +151,7 @@ TEST(PointerMap, TellsWhichValueItForgot) {
   EXPECT_EQ(known, 15);
 }
 
-// The status of a child that does this; a signal ends one that takes too long.
+// Runs `work` in a child and returns its status. A signal ends a child that takes too long.
 template <typename F>
 int status_of_child(F work) {
   const pid_t child = fork();

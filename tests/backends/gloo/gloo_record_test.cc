@@ -1,4 +1,4 @@
-// gloo_record_test: what the record says of plain Gloo programs, against what they say of themselves.
+// gloo_record_test: the records of plain Gloo programs, against what the programs print of their own calls.
 #include <gmock/gmock.h>
 
 #include "tests/backends/gloo/rank_job.h"

@@ -77,7 +77,7 @@ void write_control_page(const std::string& path, const std::vector<ArmedRequest>
   std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(page.get()), sizeof(*page));
 }
 
-// In the child, between fork and exec.
+// Runs in the child, between fork and exec.
 [[noreturn]] void become_rank(const RankJob& job, const Folder& folder, int rank, int port) {
   const int out = open((folder / ("out." + std::to_string(rank))).c_str(), O_CREAT | O_WRONLY, 0600);
   dup2(out, 1);
@@ -98,7 +98,7 @@ void write_control_page(const std::string& path, const std::vector<ArmedRequest>
     if (!job.armed.empty()) env["RANKFAULT_CONTROL"] = folder / "control";
   }
   for (const auto& [name, value] : env) setenv(name.c_str(), value.c_str(), 1);
-  alarm(120);  // a rank that hangs ends by itself; the alarm survives exec
+  alarm(120);  // ends a rank that hangs; the alarm survives exec
   std::vector<char*> words;
   for (const std::string& word : job.argv) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);

@@ -10,7 +10,7 @@
 
 namespace rankfault::test {
 
-// One action, granted beforehand, on one rank's nth call of an op.
+// One action, granted beforehand, on the nth call of an op on one rank.
 struct ArmedRequest {
   int rank = 0;
   unsigned op = RF_OP_ALL_REDUCE, verb = RF_VERB_SKIP;
@@ -28,7 +28,7 @@ struct RankJob {
 struct RankJobEnd {
   std::vector<int> status;              // exit code, or 128 + signal, by rank
   std::map<int, std::string> out;       // stdout and stderr together, by rank
-  std::map<int, Json> book;             // what each rank printed of its own calls
+  std::map<int, Json> book;             // what each rank printed about its own calls
   std::map<int, FlightRecord> records;  // by rank
 };
 

@@ -1,5 +1,5 @@
-// torch_record_test: the contract with PyTorch 2.x on Gloo: both layers are seen through the preload, and
-// the record of an unmodified script counts what the script counts.
+// torch_record_test: the contract with PyTorch 2.x on Gloo: the preload shows both layers, and the record of
+// an unmodified script counts the same calls as the script.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -40,7 +40,7 @@ std::map<uint8_t, uint8_t> hooks(const FlightRecord& record) {
 
 const rf_comm& comm_of(const FlightRecord& record, const rf_record& r) { return record.comms.at(r.comm); }
 
-// "all_reduce.world" -> n, of what the user called.
+// "all_reduce.world" -> n, for the calls that the user made.
 std::map<std::string, long> calls_by_group(const FlightRecord& record) {
   std::map<std::string, long> found;
   for (const rf_record& r : record.records(RF_LIB_C10D)) {
@@ -100,8 +100,8 @@ TEST_F(TorchRecord, AnExecutionBearsTheTagOfItsCall) {
   }
 }
 
-// Each pair of ranks agrees on its own lengths: rank 0 shares evenly with two that do not; lists, and lists
-// of equal numbers, go with both.
+// Each pair of ranks agrees on its own lengths: rank 0 shares evenly with two ranks that do not. Lists, and
+// lists of equal numbers, match both forms.
 constexpr const char* kSharesOfAllForms = R"(
 import torch, torch.distributed as dist
 dist.init_process_group("gloo")
@@ -132,7 +132,7 @@ TEST_F(TorchRecord, AnAllToAllIsOneOpHoweverItIsShared) {
   }
 }
 
-// Counts of the all-reduces a process called, in order.
+// Counts of the all-reduces that a process called, in order.
 std::vector<uint64_t> all_reduces(const FlightRecord& record) {
   std::vector<uint64_t> counts;
   for (const rf_record& r : record.records(RF_LIB_C10D))

@@ -1,4 +1,4 @@
-/* abi_check.c: compiled against a real mpi.h: every number and layout that a decoder wrote down. */
+/* abi_check.c: checks every number and layout that a decoder copied, against a real mpi.h at compile time. */
 #include <mpi.h>
 
 #include RF_MPI_ABI
@@ -23,7 +23,7 @@ SAME(offsetof(struct rf_mpi_status, source), offsetof(MPI_Status, MPI_SOURCE));
 SAME(offsetof(struct rf_mpi_status, tag), offsetof(MPI_Status, MPI_TAG));
 SAME(offsetof(struct rf_mpi_status, error), offsetof(MPI_Status, MPI_ERROR));
 
-/* Numbers of the type of a pointer are constants to the optimiser only. */
+/* Only the optimiser knows numbers of pointer type as constants. */
 extern void rankfault_differs(void) __attribute__((error("a handle or an address differs from mpi.h")));
 #define SAME_ADDRESS(ours, theirs) \
   if ((uintptr_t)(ours) != (uintptr_t)(theirs)) rankfault_differs()

@@ -1,4 +1,4 @@
-// Tests of calls.def: no function of an installed MPI is missing from the list, nor one of its Fortran that
+// Tests of calls.def: the list lacks no function of an installed MPI, and no function of its Fortran that
 // communicates.
 #include <gtest/gtest.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// By name, what a call of it means.
+// Maps each name to the meaning of a call of it.
 std::map<std::string, std::string> listed() {
   return {
 #define RF_LIBRARY(name, id)
@@ -21,7 +21,7 @@ std::map<std::string, std::string> listed() {
   };
 }
 
-// Functions that are defined under such a name.
+// Functions that the library defines with a name of this pattern.
 std::set<std::string> exported(const std::string& library, const std::regex& pattern) {
   std::set<std::string> out;
   FILE* nm = popen(("nm -D --defined-only " + library + " 2>/dev/null").c_str(), "r");
@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(Libraries, MpiCalls,
                          [](const auto& tested) { return tested.param.name; });
 
 TEST_P(MpiCalls, NameEveryFunctionOfTheLibrary) {
-  // Those all in capitals are predefined callbacks and Fortran spellings.
+  // Names all in capitals are predefined callbacks and Fortran spellings.
   const std::set<std::string> library = exported(GetParam().path, std::regex("MPIX?_.*[a-z].*"));
   if (library.empty()) GTEST_SKIP() << "no library at '" << GetParam().path << "'";
   ASSERT_GT(library.size(), 400u);
@@ -63,7 +63,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-// The name of C that a Fortran name stands for, in small letters.
+// The C name that a Fortran name stands for, in small letters.
 std::string without_spelling(const std::string& name) {
   return std::regex_replace(name, std::regex("(_f08(ts)?(_large)?_|_?_)$"), "");
 }

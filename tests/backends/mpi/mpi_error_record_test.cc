@@ -22,7 +22,7 @@ TEST_P(MpiRecord, OfRequestsWaitedForTogetherTheOneThatFailedIsTold) {
   }
 }
 
-// MPICH 5 returns success from a refused call whose error a handler of the program's own took.
+// MPICH 5 returns success from a refused call whose error the program's own handler took.
 TEST_P(MpiRecord, AnErrorThatTheProgramHandlesIsRecorded) {
   JobOptions options;
   options.agent = false;
@@ -40,7 +40,7 @@ TEST_P(MpiRecord, AnErrorThatTheProgramHandlesIsRecorded) {
     }
     EXPECT_EQ(record.comms.size(), 3u) << "world, self, the copy";
     EXPECT_EQ(record.header.opaque & RF_OPAQUE_COMMUNICATION, 0u);
-    // Two errors have no record: MPI_Send_init is not recorded, and MPI_Comm_call_errhandler is no failed
+    // Two errors have no record: MPI_Send_init is not recorded, and MPI_Comm_call_errhandler is not a failed
     // call.
     const long handled = with.books.at(rank)["handled"].get<long>();
     EXPECT_EQ(failed, rank == 1 ? handled - 2 : 0);
@@ -60,7 +60,7 @@ TEST_P(MpiRecord, StartallStartsNoneWhereOneIsRefused) {
 TEST_P(MpiRecord, AFailedCallReachesTheErrorHandler) {
   write_control_page(run_dir_ + "/control", {1, RF_OP_ALL_REDUCE, RF_VERB_FAIL, 3, 16});
   const JobEnd end = run({"mpi_steps", "--steps=10"});
-  // MPI_ERRORS_ARE_FATAL aborts with the code; MPICH's mpiexec may tell of a rank that it killed instead.
+  // MPI_ERRORS_ARE_FATAL aborts with the code. MPICH's mpiexec may report a rank that it killed instead.
   if (mpi_.is_openmpi())
     EXPECT_EQ(end.status, 16) << end.err;
   else

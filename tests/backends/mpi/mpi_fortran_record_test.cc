@@ -4,7 +4,7 @@
 namespace rankfault::test {
 namespace {
 
-constexpr int64_t kProgramBytes = 1 << 28;  // more than the program has; the libraries lie further away
+constexpr int64_t kProgramBytes = 1 << 28;  // larger than the program; the libraries lie further away
 
 class MpiFortranRecord : public MpiRecord {
  protected:
@@ -13,7 +13,7 @@ class MpiFortranRecord : public MpiRecord {
   }
 };
 
-// The packages of Open MPI 5 and MPICH 5 that are tested with bring no Fortran.
+// The tested packages of Open MPI 5 and MPICH 5 contain no Fortran.
 INSTANTIATE_TEST_SUITE_P(Versions, MpiFortranRecord, ::testing::Values("OpenMpi4", "Mpich4"),
                          [](const auto& which) { return which.param; });
 
@@ -51,7 +51,7 @@ TEST_P(MpiFortranRecord, FortransCallsAreThoseOfItsOwnBook) {
   }
 }
 
-// Persistent messages, matched probes, a type each, neighbours, other ways to a communicator.
+// Persistent messages, matched probes, alltoallw with one type per rank, other ways to a communicator.
 TEST_P(MpiFortranRecord, SoAreTheRarerOnes) {
   for (const char* program : {"fortran_more_ops_F77", "fortran_more_ops_F08"}) {
     if (!is_here(program)) GTEST_SKIP() << "this MPI has no Fortran compiler here";
@@ -73,7 +73,7 @@ TEST_P(MpiFortranRecord, SoAreTheRarerOnes) {
           }
           if (r.phase != RF_PHASE_ENTER) continue;
           if (r.op == RF_OP_INIT) program_at = static_cast<int64_t>(r.where);
-          // Where the program made it, not where the library's Fortran called C's name.
+          // The place in the program, not the place where the library's Fortran calls the C name.
           EXPECT_LT(std::abs(static_cast<int64_t>(r.where) - program_at), kProgramBytes) << op_name(r.op);
           EXPECT_EQ((r.flags & RF_CALL_IN_PLACE) != 0, r.op == RF_OP_ALL_GATHER) << op_name(r.op);
           EXPECT_EQ(r.flags & RF_CALL_UNEQUAL, 0) << op_name(r.op);

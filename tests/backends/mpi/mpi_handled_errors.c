@@ -1,6 +1,7 @@
-/* mpi_handled_errors: rank 1 makes calls that the library refuses; an error handler of the program's own
- * takes the errors. Then all ranks go on. Each rank prints how often the handler ran, and how many calls
- * returned an error. With a word it asks for what MPI_Startall refuses. */
+/* mpi_handled_errors: rank 1 makes calls that the library refuses, and the program's own error handler
+ * takes the errors. Then all ranks continue. Each rank prints how often the handler ran, and how many
+ * calls returned an error. With an argument, each rank instead makes a call of MPI_Startall that the
+ * library refuses. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -26,10 +27,11 @@ static void ask_for_what_is_refused(MPI_Comm comm, int size) {
   refused(MPI_Recv(&one, 1, MPI_INT, size + 5, 1, comm, MPI_STATUS_IGNORE));
   refused(MPI_Send_init(&one, -1, MPI_INT, 0, 1, comm, &request));
   refused(MPI_Comm_create(comm, MPI_GROUP_NULL, &made));
-  refused(MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER)); /* no call that could fail */
+  refused(MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER)); /* not a call that can fail */
 }
 
-/* Of three receives one is active when all are started: the library starts none. Then all three end well. */
+/* Of three receives one is already active when all are started: the library starts none. Then all three
+ * end well. */
 static void start_one_twice(MPI_Comm comm, int rank) {
   int got[3], sent[3] = {1, 2, 3};
   MPI_Request q[3];
@@ -54,7 +56,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   MPI_Comm_create_errhandler(on_error, &errors);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, errors); /* errors of no communicator go there */
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, errors); /* errors without a communicator go there */
   MPI_Comm_set_errhandler(comm, errors);
   if (argc > 1)
     start_one_twice(comm, rank);

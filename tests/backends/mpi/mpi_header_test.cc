@@ -1,4 +1,4 @@
-// What the header of a record says of a whole MPI process.
+// What the header of a record says about a whole MPI process.
 #include "tests/backends/mpi/mpi_record.h"
 
 namespace rankfault::test {
@@ -8,7 +8,7 @@ class MpiHeader : public MpiRecord {};
 INSTANTIATE_TEST_SUITE_P(Versions, MpiHeader, ::testing::Values("OpenMpi4", "OpenMpi5", "Mpich5"),
                          [](const auto& which) { return which.param; });
 
-// Open MPI 4 makes two, Open MPI 5 and MPICH 5 one.
+// Open MPI 4 makes two threads, Open MPI 5 and MPICH 5 make one.
 TEST_P(MpiHeader, KnowsTheThreadsThatMpiMadeForItself) {
   const JobEnd end = run({"mpi_matched"});
   ASSERT_EQ(end.status, 0) << end.err;

@@ -1,4 +1,4 @@
-/* mpi_huge_type: a broadcast of one element of 2200 MiB, to the rank itself: no byte of it is moved. */
+/* mpi_huge_type: a broadcast of one element of 2200 MiB, from the rank to itself, which moves no byte. */
 #include <mpi.h>
 
 int main(int argc, char** argv) {

@@ -58,9 +58,9 @@ std::map<int, Json> books_in(const std::string& text) {
   return books;
 }
 
-// MPICH leaves its segments when a rank is ended otherwise than by MPI_Finalize, and here is no guardian to
-// remove them: they lie in a /dev/shm of the job's own, which ends with its last process. Empty where that is
-// not allowed; then they stay, as nobody can tell them from another job's.
+// MPICH leaves its segments when a rank ends without MPI_Finalize, and this test has no guardian to remove
+// them. The job therefore gets its own /dev/shm, which ends with its last process. Returns nothing where that
+// is not allowed: the segments then stay, because nothing distinguishes them from those of another job.
 std::vector<std::string> in_own_shm() {
   for (const std::string how : {"--mount", "--map-root-user --mount"}) {
     if (std::system(("unshare " + how + " mount -t tmpfs tmpfs /dev/shm 2>/dev/null").c_str()) != 0) continue;
@@ -91,7 +91,7 @@ JobEnd run_mpi(const Mpi& mpi, const std::vector<std::string>& program, const Jo
   const auto add = [&argv](std::vector<std::string> words) {
     argv.insert(argv.end(), words.begin(), words.end());
   };
-  // Launchers that are killed leave files in it.
+  // Killed launchers leave files in it.
   const std::string tmp = options.run_dir + "/tmp";
   fs::create_directories(tmp);
   add({"timeout", "--kill-after=5", "50", "env", "TMPDIR=" + tmp, "OMPI_ALLOW_RUN_AS_ROOT=1",

@@ -1,4 +1,4 @@
-// mpi_job: runs a plain MPI program under its mpirun, with the agent preloaded or without.
+// mpi_job: runs a plain MPI program under its mpirun, with or without the preloaded agent.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ Mpi mpi_named(const std::string& name);
 struct JobEnd {
   int status = -1;  // exit code, or 128 + signal
   std::string out, err;
-  std::map<int, Json> books;  // what each rank printed of itself, by rank
+  std::map<int, Json> books;  // what each rank printed about itself, by rank
 };
 
 struct JobOptions {
@@ -34,7 +34,7 @@ struct JobOptions {
 };
 JobEnd run_mpi(const Mpi&, const std::vector<std::string>& program, const JobOptions&);
 
-// Without a gate's harness: one action, granted beforehand, on one rank's nth call of an op.
+// One action, granted beforehand without a harness at the gate, on one rank's nth call of an op.
 struct rf_armed_request {
   int rank;
   unsigned op, verb;

@@ -1,5 +1,5 @@
-// Tests of the functions whose counts are MPI_Count: MPI_Bcast_c and its like are recorded as MPI_Bcast and
-// its like.
+// Tests of the functions whose counts are MPI_Count: the record shows MPI_Bcast_c as MPI_Bcast, and the other
+// functions in the same way.
 #include "harness/agent/named_calls.h"
 #include "tests/backends/mpi/mpi_record.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 class MpiLargeCounts : public MpiRecord {
  protected:
-  // The record of `program` is that of its twin with counts of the type int.
+  // The record of `program` equals that of its twin whose counts are of type int.
   void is_recorded_as_with_ints(const std::string& program, int ranks) {
     ASSERT_EQ(run({"mpi_" + program}, ranks).status, 0);
     const auto ints = records_;

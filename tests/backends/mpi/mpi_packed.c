@@ -1,4 +1,4 @@
-/* mpi_packed: one broadcast that the root gives as packed bytes and the others take as numbers. */
+/* mpi_packed: one broadcast that the root sends as packed bytes and the others receive as numbers. */
 #include <mpi.h>
 
 int main(int argc, char** argv) {

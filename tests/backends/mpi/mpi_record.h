@@ -1,4 +1,4 @@
-// mpi_record: a whole MPI job and its records, once for each MPI that is here.
+// mpi_record: a whole MPI job and its records, once for each installed MPI.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -29,8 +29,8 @@ class MpiRecord : public ::testing::TestWithParam<const char*> {
     if (!run_dir_.empty()) std::filesystem::remove_all(run_dir_);
   }
 
-  // MPICH 4 and 5 have one decoder: where both are here, most tests need only one of them. What the library
-  // itself decides is asked of the older one.
+  // MPICH 4 and 5 share one decoder: if both are installed, most tests need only one of them. Behaviour of
+  // the library itself is tested with the older one.
   bool shown_by_the_other_mpich() const {
     const bool is_4 = GetParam() == std::string("Mpich4");
     if (!is_4 && GetParam() != std::string("Mpich5")) return false;
@@ -71,7 +71,7 @@ inline std::map<std::string, long> own_book(const Json& book) {
   return out;
 }
 
-// What the diagnosis may look at, without times and addresses.
+// The parts of a record that the diagnosis may read, without times and addresses.
 inline std::vector<std::string> what_was_done(const FlightRecord& record) {
   std::vector<std::string> out;
   for (const rf_record& r : record.records(RF_LIB_MPI))

@@ -44,7 +44,7 @@ TEST_P(MpiRecord, PackedBytesAreOfNoType) {
   EXPECT_EQ(given[1], std::make_pair(int{RF_DTYPE_INT32}, uint64_t{10}));
 }
 
-// The size of such a type fits no int.
+// The size of this type does not fit into an int.
 TEST_P(MpiRecord, ATypeBeyond2GiBHasItsSize) {
   const JobEnd end = run({"mpi_huge_type"}, 1);
   ASSERT_EQ(end.status, 0) << end.err;
@@ -55,13 +55,13 @@ TEST_P(MpiRecord, ATypeBeyond2GiBHasItsSize) {
   EXPECT_EQ(bytes, uint64_t{2200} << 20);
 }
 
-// Of MPI-IO and one-sided communication the name is on record, and the communicator that they are over.
+// For MPI-IO and one-sided communication the record holds the name of the call and its communicator.
 TEST_P(MpiRecord, FilesAndWindowsAreRecordedByTheirNames) {
   const JobEnd end = run({"mpi_files_and_windows", run_dir_ + "/shared-file"}, 2);
   ASSERT_EQ(end.status, 0) << end.err;
   ASSERT_EQ(records_.size(), 2u);
   for (const auto& [rank, record] : records_) {
-    std::map<std::pair<int, uint32_t>, int> entered;  // (which, on which communicator) -> how often
+    std::map<std::pair<int, uint32_t>, int> entered;  // (which call, on which communicator) -> how often
     int left = 0;
     for (const rf_record& r : record.records(RF_LIB_MPI)) {
       if (!rf_is_named(r.op)) continue;
@@ -92,9 +92,9 @@ TEST_P(MpiRecord, LeavesTheProgramsOutputAsItIs) {
   EXPECT_EQ(with.books, without.books);
 }
 
-// MPICH 5.0.2 takes the thread level of a session without an info from a variable that it has not set; ranks
-// of different levels choose different algorithms, and the job dies (docs/internals/agent.md). What the agent
-// leaves on the stack must not become such a value.
+// MPICH 5.0.2 takes the thread level of a session without an info from a variable that it has not set. Ranks
+// with different levels choose different algorithms, and the job dies (docs/internals/agent.md). The bytes
+// that the agent leaves on the stack must not become such a value.
 TEST_P(MpiRecord, SessionsEndAsWithoutTheAgent) {
   if (access((mpi_.programs + "/mpi_sessions").c_str(), X_OK) != 0)
     GTEST_SKIP() << "this MPI has no sessions";
@@ -119,7 +119,7 @@ TEST_P(MpiRecord, CountsCallsByWhicheverNameTheyReachTheLibrary) {
   }
 }
 
-// What a tool between the program and MPI adds or leaves out is what the library does.
+// The record counts the calls that the library gets, with those that a tool in between adds or leaves out.
 TEST_P(MpiRecord, CountsWhatAToolMakesOfTheProgramsCalls) {
   if (access((mpi_.programs + "/mpi_ways_under_tool").c_str(), X_OK) != 0)
     GTEST_SKIP() << "shown with Open MPI 4";
@@ -175,7 +175,8 @@ TEST_P(MpiRecord, NoTwoCommunicatorsShareAnIdentityHoweverTheyWereMade) {
     EXPECT_EQ(record.header.thread_multiple, end.books.at(rank)["checksum"].get<double>() == 1 ? 1u : 0u);
     for (const rf_comm& comm : record.comms) holders[comm.id].emplace_back(rank, comm);
   }
-  // All members of a communicator have its id, and nobody else has; an intercommunicator has both sides.
+  // All members of a communicator have its id, and no other rank has it. An intercommunicator holds both
+  // sides.
   for (const auto& [id, members] : holders) {
     const auto& [rank, comm] = members.front();
     if (comm.flags & RF_COMM_INTER) {
@@ -211,14 +212,14 @@ TEST_P(MpiRecord, TellsWhatWasEnqueuedFromWhatWasSeenComplete) {
   }
 }
 
-// The starts of one persistent collective have an order of their own, the same on all members, whatever order
-// the requests were started in.
+// The starts of one persistent collective have their own order, the same on all members, in whatever order
+// the requests were started.
 TEST_P(MpiRecord, EachPersistentCollectiveHasAnOrderOfItsOwn) {
   if (GetParam() == std::string("Mpich4")) GTEST_SKIP() << "those of MPICH 4.0 fail without the agent, too";
   const JobEnd end = run({"mpi_persistent"});
   ASSERT_EQ(end.status, 0) << end.err;
   ASSERT_EQ(records_.size(), 4u);
-  std::map<uint64_t, std::multiset<std::string>> ops_of;  // of each order's first start, over all ranks
+  std::map<uint64_t, std::multiset<std::string>> ops_of;  // by the first start of each order, over all ranks
   for (const auto& [rank, record] : records_) {
     EXPECT_EQ(record.entered(RF_LIB_MPI), own_book(end.books.at(rank))) << "rank " << rank;
     EXPECT_EQ(record.header.opaque, 0u);
@@ -253,8 +254,8 @@ TEST_P(MpiRecord, NeighborsAndTheirTopologiesAreInTheOrder) {
   }
 }
 
-// Only those that an edge comes from owe a rank anything. A call that fails under MPI_ERRORS_ARE_FATAL ends
-// the job inside of it: its state is the last one of the record.
+// A rank needs only the ranks from which an edge leads to it. A call that fails under MPI_ERRORS_ARE_FATAL
+// ends the job inside that call: the record's last state is this call.
 TEST_P(MpiRecord, ANeighborCallNeedsThoseThatItHasAnEdgeFrom) {
   const struct {
     const char* topology;
@@ -279,7 +280,7 @@ TEST_P(MpiRecord, ANeighborCallNeedsThoseThatItHasAnEdgeFrom) {
   }
 }
 
-// A matched probe is the receive; fetching the message is waiting.
+// A matched probe counts as the receive. Fetching the message counts as a wait.
 TEST_P(MpiRecord, AMatchedProbeIsTheReceive) {
   const JobEnd end = run({"mpi_matched"});
   ASSERT_EQ(end.status, 0) << end.err;
@@ -324,7 +325,7 @@ TEST_P(MpiRecord, ASkippedPendingCallGivesACompleteRequest) {
   for (unsigned long nth : {1, 2}) {  // one is waited for by Waitall, the other by Waitany, which counts it
     write_control_page(run_dir_ + "/control", {3, RF_OP_RECV, RF_VERB_SKIP, nth});
     const JobEnd end = run({"mpi_all_ops"});
-    // MPICH 5 says at the end that a message was never received.
+    // MPICH 5 reports at the end that a message was never received.
     if (mpi_.is_openmpi() || mpi_.major == 4) {
       EXPECT_EQ(end.status, 0) << end.err;
     }
@@ -338,7 +339,7 @@ TEST_P(MpiRecord, ASkippedPendingCallGivesACompleteRequest) {
 TEST_P(MpiRecord, AChangedArgumentIsWhatTheRecordShows) {
   write_control_page(run_dir_ + "/control", {2, RF_OP_BROADCAST, RF_VERB_ARG, 1, RF_ARG_COUNT, 64 + 16});
   const JobEnd end = run({"mpi_steps", "--steps=1"});
-  // A receiver that expects more than it gets sees no error; but MPICH compares the sizes.
+  // A receiver that expects more than it gets sees no error, but MPICH compares the sizes.
   if (mpi_.is_openmpi()) {
     ASSERT_EQ(end.status, 0) << end.err;
   }

@@ -1,5 +1,6 @@
-/* mpi_sessions: no MPI_Init: a session, a communicator of its process set, and all-reduces on it. Each rank
- * prints how many gave the right sum. From the fifth on MPICH 5 uses other code, over shared memory. */
+/* mpi_sessions: without MPI_Init: a session, a communicator of its process set, and all-reduces on it.
+ * Each rank prints how many gave the right sum. From the fifth on MPICH 5 uses other code, over shared
+ * memory. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* mpi_small_sends: each of two ranks sends the other four messages, and waits for all at once. */
+/* mpi_small_sends: each of two ranks sends four messages to the other, and waits for all of them at once. */
 #include <mpi.h>
 
 enum { kMessages = 4 };

@@ -1,5 +1,5 @@
-/* mpi_truncated: two ranks exchange messages longer than their receivers expect; of the two requests that are
- * waited for together the receive alone fails. */
+/* mpi_truncated: two ranks exchange messages that are longer than their receivers expect. One wait covers
+ * the send and the receive, and only the receive fails. */
 #include <mpi.h>
 
 int main(int argc, char** argv) {

@@ -1,9 +1,9 @@
-/* mpi_ways: reaches MPI in the ways that a profiling layer, a binding and a plug-in do. Each rank prints how
- * many calls the library got of it. Usage: mpi_ways STEPS [tool]: a library between this program and MPI adds
- * a barrier to each all-reduce.
+/* mpi_ways: calls MPI in the ways of a profiling layer, a binding and a plug-in. Each rank prints how many
+ * calls the library got from it. Usage: mpi_ways STEPS [tool]: with `tool`, a library between this program
+ * and MPI adds a barrier to each all-reduce.
  *
- * Rank 0 calls by the names for profiling, rank 1 by functions that it finds by a handle, the others as
- * usual. The program has an MPI_Bcast and an MPI_Finalize of its own. */
+ * Rank 0 calls the names for profiling, rank 1 functions that it finds through a handle, the others the
+ * usual names. The program has its own MPI_Bcast and MPI_Finalize. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>

@@ -1,5 +1,5 @@
-// Tests of what the last error of a thread is after a call of CUDA was made to fail: points.c alone, with a
-// core and a runtime that answer what the test says.
+// Tests of the last error of a thread after a call of CUDA was made to fail: points.c alone, with a core and
+// a runtime whose answers the test sets.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 #include <nccl.h>
@@ -44,7 +44,7 @@ class LastError : public ::testing::Test {
     next_cudaPeekAtLastError = reinterpret_cast<void*>(peek_own);
     runtimes_own = cudaSuccess;
   }
-  // What the wrapper of such a call returns.
+  // Returns the result of the wrapper of such a call.
   static int made_to_fail(const char* name, int error) {
     rf_device_point point;
     fail_code = error;

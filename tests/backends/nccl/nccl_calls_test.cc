@@ -1,4 +1,4 @@
-// Tests of NCCL's calls.def: no function that an installed libnccl exports is missing from the list.
+// Tests of NCCL's calls.def: the list lacks no function that an installed libnccl exports.
 #include <gtest/gtest.h>
 #include <stdio.h>
 

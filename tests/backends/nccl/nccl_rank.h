@@ -1,5 +1,5 @@
-// nccl_rank: one rank program over the doubles of libnccl and CUDA, run under the agent, and what was
-// recorded.
+// nccl_rank: runs one rank program over the doubles of libnccl and CUDA, under the agent, and reads its
+// record.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,9 +23,9 @@ class NcclRank : public ::testing::Test {
   void TearDown() override {
     if (!run_dir_.empty()) std::filesystem::remove_all(run_dir_);
   }
-  // Of rank 0: `words` are a program of bin/ranks/nccl and its own words. As wait gives its end; what an
-  // earlier run recorded is gone.
-  // `told`: the launcher's variables, where they are not torchrun's.
+  // Runs rank 0: `words` are a program of bin/ranks/nccl and its arguments. Returns the program's wait
+  // status. Removes the records of an earlier run. `told`: the variables of the launcher, if they are not
+  // torchrun's.
   int launch(const std::string& words, int world, const std::string& environment = "",
              const std::string& told = "") {
     std::filesystem::remove_all(run_dir_ + "/records");

@@ -1,5 +1,5 @@
-// Tests of how far the agent sees NCCL: a CUDA runtime that is a part of the program, functions that are
-// taken from a library by dlsym, and names that the loaded NCCL does not have.
+// Tests of how much of NCCL the agent sees: a CUDA runtime inside the program, functions that dlsym finds in
+// a library, and names that the loaded NCCL lacks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -45,7 +45,7 @@ TEST_F(NcclReach, ASharedRuntimeIsSaidToo) {
   EXPECT_EQ(cuda->hook, RF_HOOK_PRELOAD);
 }
 
-// As ctypes, vLLM and MPI.jl reach a library: by a handle of its own, or by the first that has the name.
+// As ctypes, vLLM and MPI.jl find a function: by its own handle, or as the first one with the name.
 TEST_F(NcclReach, WhatDlsymFindsIsSeen) {
   for (const char* where : {" default", " handle"}) {
     ASSERT_EQ(run("nccl_by_dlopen " + library() + where), 0);

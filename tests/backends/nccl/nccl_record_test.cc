@@ -1,4 +1,4 @@
-// Tests of the NCCL decoder over a double of libnccl: enqueued and complete are two things in the record.
+// Tests of the NCCL decoder over a double of libnccl: the record distinguishes enqueued from complete.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ TEST_F(NcclRecord, CountsEachOperationOnce) {
   EXPECT_EQ(entered.count("async_error"), 0u) << "a poll without news";
 }
 
-// The first communicator of an NCCL program may be a part of its job, whichever launcher started it.
+// The first communicator of an NCCL program may cover only a part of its job, under any launcher.
 TEST_F(NcclRecord, TheLaunchersRankStandsWhereACommunicatorIsSmallerThanTheJob) {
   for (const char* told : {"PMI_RANK=5 PMI_SIZE=8", "SLURM_PROCID=5 SLURM_NTASKS=8"}) {
     ASSERT_EQ(launch("nccl_streams", 1, "", told), 0);
@@ -117,7 +117,7 @@ TEST_F(NcclRecord, AnOperationTellsItsStreamApart) {
   EXPECT_NE(streams[0], streams[3]) << "the handle may be another stream's by now";
 }
 
-// A default stream has one handle on all devices, and is another stream on each.
+// A default stream has the same handle on all devices, and is a different stream on each.
 TEST_F(NcclRecord, ADefaultStreamIsAnotherOneOnEachDevice) {
   for (const std::string s : {"0", "L", "T"}) {
     EXPECT_EQ(launch("nccl_waits sum:" + s + ":1 device:1 join sum:" + s + ":2 sync:" + s +
@@ -142,8 +142,8 @@ TEST_F(NcclRecord, ADefaultStreamIsAnotherOneOnEachDevice) {
   }
 }
 
-// NCCL_COMM_BLOCKING overrides what the program asks for: the order on a stream is not that of the calls
-// then.
+// NCCL_COMM_BLOCKING overrides the setting of the program. The order on a stream then differs from the order
+// of the calls.
 TEST_F(NcclRecord, AVariableMakesCommunicatorsNonblocking) {
   for (const auto& [variable, known] :
        {std::pair("NCCL_COMM_BLOCKING=0", false), std::pair("NCCL_COMM_BLOCKING=1", true)}) {

@@ -1,5 +1,5 @@
-// Tests of the NCCL decoder's host waits, over a double of libnccl and CUDA: what a wait names while it
-// lasts, and which operations it shows complete. Operations are told apart by their number of elements.
+// Tests of the NCCL decoder's host waits, over a double of libnccl and CUDA: which operations a wait names
+// while it lasts, and which it shows complete. The tests identify operations by their number of elements.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -44,7 +44,7 @@ class NcclWaits : public NcclRank {
   }
   Counts complete_after(const std::string& words) { return counts_after(words, RF_PHASE_COMPLETE); }
   Counts failed_after(const std::string& words) { return counts_after(words, RF_PHASE_ERROR); }
-  // What the wait names that the process ended in.
+  // The operations named by the wait in which the process ended.
   Counts named_in(const std::string& function, rf_host_wait tag, const std::string& words) {
     const FlightRecord record = run(words, function);
     if (record.states.empty()) return {};
@@ -96,8 +96,8 @@ TEST_F(NcclWaits, AStreamComesAfterTheEventsItAwaits) {
       << "another stream under the same handle";
 }
 
-// All paths through the waits of two streams for each other are as good as one: walking them all would not
-// end.
+// One path through the waits of two streams for each other is as good as all paths. Walking all of them would
+// not end.
 TEST_F(NcclWaits, StreamsThatWaitForEachOtherInEveryStepAreWalkedOnce) {
   EXPECT_THAT(complete_after("steps:1000 sum:C:7 sync:B").size(), 1000u);
   EXPECT_THAT(complete_after("steps:1000 sum:C:7 sync:B sync:B sum:A:5 query:B sync:A"),

@@ -1,6 +1,6 @@
-/* corpus.h: what every program of the corpus has: buffers, who makes the mistake, and the list of its cases.
+/* corpus.h: the parts that all programs of the corpus share: buffers, the ranks with the mistake, the cases.
  *
- *   PROGRAM CASE MASK     MASK: one bit a rank that makes the mistake; 0 is the correct twin */
+ *   PROGRAM CASE MASK     MASK: one bit for each rank that makes the mistake; 0 is the correct twin */
 #ifndef RANKS_CORPUS_CORPUS_H
 #define RANKS_CORPUS_CORPUS_H
 

@@ -11,14 +11,14 @@ import table
 
 
 class Program:
-    """The text of one program, and on which line each statement stands."""
+    """The text of one program, and the line of each statement."""
 
     def __init__(self, name):
         self.lines = [f"/* {name}.c: made by generate.py; do not edit. */", '#include "corpus.h"', ""]
         self.names = []
 
     def add(self, statements, indent):
-        """Writes statements; the numbers of their lines."""
+        """Writes statements, and returns the numbers of their lines."""
         numbers = []
         for statement in statements:
             self.lines.append(" " * indent + statement)
@@ -51,7 +51,7 @@ class Program:
 
 
 def smaller_side(case, wrong, ranks):
-    """DIAGNOSIS' rule: the smaller side; nobody on a tie or at two ranks. And the root's exception."""
+    """The diagnosis' rule: blame the smaller side; none on a tie or at two ranks. A root is an exception."""
     rest = [r for r in range(ranks) if r not in wrong]
     blamed = [[]] if ranks == 2 or len(wrong) == len(rest) else [min(wrong, rest, key=len)]
     for side, others in ((wrong, rest), (rest, wrong)):
@@ -61,15 +61,15 @@ def smaller_side(case, wrong, ranks):
 
 
 def blames(case, wrong, ranks):
-    """The sets of ranks each of which is right to blame."""
+    """Returns the sets of ranks that a finding may blame."""
     if case.blame in ("smaller", "maybe"):
         return smaller_side(case, wrong, ranks) + ([[]] if case.blame == "maybe" else [])
     return {"nobody": [[]], "wrong": [wrong], "pair": [[], wrong]}[case.blame]
 
 
 def kinds(case, wrong, ranks):
-    """Where those without the mistake are not the larger side, what is missing may be called too much, or merely
-    another call than theirs: which of the two the program means is written nowhere."""
+    """If the ranks without the mistake are not the larger side, a missing call may be reported as a call too
+    many, or as another call than that of the others: nothing tells which of them the program means."""
     other = {"missing_call": "extra_call", "extra_call": "missing_call"}
     if case.family in ("left_out", "branches") and 2 * len(wrong) >= ranks:
         return sorted({*case.kinds, *(other[k] for k in case.kinds if k in other), "call_mismatch"})

@@ -1,4 +1,4 @@
-"""healthy_table: correct programs that look as if something were wrong: nothing may be said about them."""
+"""healthy_table: correct programs that look wrong: the diagnosis must not report anything about them."""
 import words as w
 from table import Case
 
@@ -6,12 +6,12 @@ WAIT_ALL = "MPI_Waitall({}, q2, MPI_STATUSES_IGNORE);"
 BARRIER = w.call("barrier")
 
 PROGRAMS = {
-    # A receive that is never served, and taken back; its partner is in MPI_Finalize by then.
+    # A receive that no send matches and that is cancelled. Its partner is then in MPI_Finalize.
     "cancelled_recv": ["if (rank == 0) " + w.irecv("prev", 9), BARRIER, "if (rank) return;", "usleep(400000);",
                        "MPI_Cancel(&q2[1]);", w.wait()],
     "cancelled_at_the_end": [w.irecv("MPI_ANY_SOURCE", 9), BARRIER, "usleep(100000 * rank);", "MPI_Cancel(&q2[1]);",
                              w.wait()],
-    # Work while messages and collectives are under way.
+    # Work while messages and collectives are pending.
     "overlapped": [w.irecv("prev"), "MPI_Iallreduce(in, large_out, 4, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &q2[2]);",
                    "usleep(rank == 1 ? 3500000 : 3000000);", w.isend("next"), WAIT_ALL.format(3)],
     "freed_send": [w.isend("next"), "MPI_Request_free(&q2[0]);", "usleep(100000);", w.recv("prev"), BARRIER],
@@ -63,7 +63,7 @@ PROGRAMS = {
 }
 
 
-# On every rank a plain send stands before the receive: right where the library buffers it.
+# On every rank a plain send comes before the receive: correct where the library buffers it.
 SENDS_FIRST = ("matched_probe", "late_partner")
 
 

@@ -1,4 +1,4 @@
-"""messages_table: the cases of the corpus that are about messages alone: cycles, and partners that are missing."""
+"""messages_table: the cases of the corpus with messages only: cycles, and missing partners."""
 import words as w
 from table import ALL, Case, ONE
 
@@ -8,7 +8,7 @@ WRONG_TAG = ["call_mismatch", "order_deadlock", "missing_call"]
 
 
 def cycles():
-    """Rings in which nobody goes first."""
+    """Rings in which no rank goes first."""
     for name, out, into, in_time in (("recv", w.recv("prev"), w.send("next"), 1),
                                      ("ssend", w.ssend("next"), w.recv("prev"), 1),
                                      ("large_send", w.large_send("next"), w.large_recv("prev"), 0)):
@@ -34,7 +34,7 @@ def cycles():
 
 
 def partners():
-    """One half of a message is missing, or goes to somebody else. At the end of the job, or before a barrier."""
+    """Half of a message is missing, or goes to another rank: at the end of the job, or before a barrier."""
     give, take, on_other = w.send("next"), w.recv("prev"), w.send("next", comm="other")
     for end, after in (("end", []), ("barrier", BARRIER)):
         make = lambda name, kinds, right, wrong, **more: Case(  # noqa: E731

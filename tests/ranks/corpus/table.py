@@ -1,14 +1,14 @@
 """table: the cases of the corpus, one bug each, and the truth about them.
 
-A case is a few statements. Every rank makes `before` (in rounds of its own, so that the right order has been
-seen), then at one place the ranks that are wrong make `wrong` and the others `right`, then all make `after`.
+A case is a few statements. Every rank makes `before` (in its own rounds, so that the correct order was
+seen). Then at one place the ranks that are wrong make `wrong` and the others `right`. Then all make `after`.
 """
 import dataclasses
 import itertools
 
 import words as w
 
-# Who makes the mistake, by number of ranks: one of them, half of them, all but one.
+# The ranks that make the mistake, by number of ranks: one of them, half of them, all but one.
 WHO = {2: [[1], [0]], 3: [[1], [0, 2]], 5: [[3], [1, 4], [0, 1, 2, 4]]}
 ONE = {2: [[1]], 3: [[1]], 5: [[3]]}
 ALL = {2: [[0, 1]], 3: [[0, 1, 2]], 5: [[0, 1, 2, 3, 4]]}
@@ -19,21 +19,21 @@ class Case:
     family: str
     program: str
     name: str
-    kinds: list  # of findings, each of which is right
+    kinds: list  # of findings, each of which is correct
     right: list
     wrong: list
     before: list = dataclasses.field(default_factory=list)
     after: list = dataclasses.field(default_factory=list)
     first: list = dataclasses.field(default_factory=list)
     who: dict = dataclasses.field(default_factory=lambda: WHO)
-    blame: str = "smaller"  # smaller side | nobody | wrong | maybe (it or nobody) | pair (nobody, or the wrong rank)
-    ends: str = "either"  # hang | zero | bad | either: what the library may do with it
+    blame: str = "smaller"  # smaller side | nobody | wrong | maybe (it or no rank) | pair (none or wrong)
+    ends: str = "either"  # hang | zero | bad | either: how the library may end it
     unsafe: bool = False  # the twin ends only where the library buffers its sends (MPI 4.1, 3.5)
-    root: int = -1  # whose lone call blames those who did not come
+    root: int = -1  # the root whose lone call blames the ranks that did not come
 
 
 def order():
-    """A and B the other way round; and B where A should be."""
+    """A and B in the opposite order; and B in the place of A."""
     for a, b in itertools.combinations(w.COLLECTIVES, 2):
         yield Case("order", "order_" + a, f"swap_{a}_{b}", ["call_mismatch", "missing_call"],
                    right=[w.call(a), w.call(b)], wrong=[w.call(b), w.call(a)], before=[w.call(a), w.call(b)],
@@ -58,7 +58,7 @@ def argument():
 
 
 def receive():
-    """What a rank takes in a collective is not what all of them send, itself among them."""
+    """A rank takes in a collective something other than what all ranks, itself included, send."""
     for name in ("gather", "scatter", "allgather", "alltoall"):
         who = {n: [[0]] for n in WHO} if name in w.ROOTED else WHO
         for field, arguments in {"more": {"taken": "8"}, "less": {"taken": "2"}, "type": {"taken_type": "MPI_FLOAT"},
@@ -69,7 +69,7 @@ def receive():
 
 
 def left_out():
-    """A call left out in the middle of a loop or at its end; one too many; an early end."""
+    """A call left out in the middle of a loop or at its end; one call too many; an early end."""
     for name in w.COLLECTIVES:
         root = 0 if name in w.ROOTED else -1
         both = [w.call(name), w.call("allreduce", count="8")]
@@ -95,7 +95,7 @@ def left_out():
 
 
 def branches():
-    """Rank 0 makes the common calls from a branch of its own: that alone is no difference."""
+    """Rank 0 makes the common calls from its own branch: this alone is not a difference."""
     def both(name, **arguments):
         return [f"if (rank == 0) {w.call(name, **arguments)}", f"if (rank != 0) {w.call(name, **arguments)}"]
     for name in ("barrier", "bcast", "allreduce", "gather", "scan", "iallreduce"):
@@ -109,11 +109,11 @@ def branches():
 
 
 def communicator():
-    """Two communicators of the same ranks, entered in different order; a call on the wrong one."""
+    """Two communicators of the same ranks, entered in different orders; a call on the wrong one."""
     for name in w.COLLECTIVES:
         on = [w.call(name, comm="other"), w.call(name, comm="third")]
         kinds = ["order_deadlock", "missing_call", "extra_call"]
-        if name in w.SYNCHRONISING:  # the others may pass each other, and then nothing has gone wrong
+        if name in w.SYNCHRONISING:  # otherwise the ranks may pass each other, and nothing goes wrong
             yield Case("communicator", "communicator", f"swap_{name}", ["order_deadlock"], first=["make_comms();"],
                        right=on, wrong=on[::-1], before=on, ends="hang")
         yield Case("communicator", "communicator", f"wrong_{name}", kinds, first=["make_comms();"], right=on[:1],
@@ -121,14 +121,14 @@ def communicator():
 
 
 def message_and_collective():
-    """Some rank is in a message while the others are in a collective."""
+    """A rank is in a message while the others are in a collective."""
     kinds = ["order_deadlock"]
     for name in w.SYNCHRONISING:
         yield Case("mixed", "mixed", f"recv_{name}", kinds, right=[], wrong=[w.recv("next", 9)], before=[w.call(name)],
                    after=[w.call(name)], blame="pair", ends="hang")
         yield Case("mixed", "mixed", f"ssend_{name}", kinds, right=[], wrong=[w.ssend("next", 9)],
                    before=[w.call(name)], after=[w.call(name)], blame="pair", ends="hang")
-        # Root 0 sends before the collective; the receiver takes the message only after it.
+        # Root 0 sends before the collective. The receiver takes the message only after it.
         order_of = [f"if (rank == 0) {w.ssend('1')}", f"if (rank == 1) {w.recv('0')}"]
         yield Case("mixed", "mixed", f"late_recv_{name}", kinds, right=order_of + [w.call(name)],
                    wrong=[order_of[0], w.call(name), order_of[1]], before=[w.call(name)], who={n: [[1]] for n in WHO},
@@ -144,7 +144,7 @@ FAMILIES = [order, argument, receive, left_out, branches, communicator, message_
 
 
 def all_cases():
-    import healthy_table  # they import this one
+    import healthy_table  # both import this file
     import messages_table
     for family in FAMILIES + messages_table.FAMILIES + healthy_table.FAMILIES:
         yield from family()

@@ -1,4 +1,4 @@
-"""words: the MPI calls that the table speaks of, as C text with their arguments, and what they wait for."""
+"""words: the MPI calls in the table, as C text with their arguments, and which of them synchronise."""
 
 COLLECTIVES = {
     "barrier": "MPI_Barrier({comm});",
@@ -17,14 +17,14 @@ COLLECTIVES = {
 }
 ROOTED = {"bcast", "reduce", "gather", "scatter", "ibcast"}
 REDUCING = {"reduce", "allreduce", "reduce_scatter_block", "scan", "iallreduce"}
-# In these nobody returns before all have come, in any library.
+# From these no rank returns before all have come, in any library.
 SYNCHRONISING = {"barrier", "allreduce", "allgather", "alltoall", "reduce_scatter_block", "ibarrier", "iallreduce"}
 
 _DEFAULTS = {"comm": "MPI_COMM_WORLD", "count": "4", "type": "MPI_INT", "op": "MPI_SUM", "root": "0"}
 
 
 def call(name, **arguments):
-    """The C statement of a collective, on one line. What it takes is what it sends, unless told otherwise."""
+    """The C statement of a collective, on one line. It takes what it sends, unless `arguments` differ."""
     asked = {**_DEFAULTS, **arguments}
     return COLLECTIVES[name].format(**{"taken": asked["count"], "taken_type": asked["type"], **asked})
 

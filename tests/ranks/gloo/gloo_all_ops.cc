@@ -1,4 +1,4 @@
-// gloo_all_ops.cc: every collective of Gloo, --steps times, with counts that no other collective has.
+// gloo_all_ops.cc: every collective of Gloo, --steps times, each with its own count.
 #include <gloo/allgather.h>
 #include <gloo/allgatherv.h>
 #include <gloo/allreduce.h>
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     const size_t n = static_cast<size_t>(me.size);
     const int root = me.size - 1;
     std::vector<int32_t> in(64 * n, me.rank), out(64 * n);
-    std::vector<size_t> shares(n);  // rank r contributes r elements: rank 0 none
+    std::vector<size_t> shares(n);  // rank r contributes r elements, so rank 0 none
     std::iota(shares.begin(), shares.end(), 0);
     const std::vector<int64_t> ones(n, 1);
     const auto call = [&](const char* name, auto options, auto fill, auto function) {

@@ -1,5 +1,5 @@
-// gloo_all_reduce.cc: --steps all-reduces of --count int64, then exit 0; a wrong sum exits 4. Rank 0 prints the
-// nanoseconds of one of them.
+// gloo_all_reduce.cc: --steps all-reduces of --count int64, then exit 0. A wrong sum exits with 4. Rank 0
+// prints the nanoseconds of one all-reduce.
 #include <gloo/allreduce.h>
 #include <gloo/math.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// gloo_healthy.cc: correct programs over Gloo in which ranks wait for long: none of them may be called hung.
+// gloo_healthy.cc: correct programs over Gloo in which ranks wait for long. They must not be called hung.
 //
 //   gloo_healthy --how=WORD [--pause=1s]
 //
@@ -6,7 +6,7 @@
 //   growing     each evaluation takes twice as long              first_step  the first step is compiled: skew
 //   joined      uneven batches, the early ones stay as shadows   subgroups   one pair works, the other waits
 //   crowded     a neighbour takes the cores                      stopped     rank 1 is stopped for a while
-//   threads     a second thread waits in a mesh of its own       phases      long computing, all ranks alike
+//   threads     a second thread waits in its own mesh            phases      all ranks compute for long
 #include <gloo/allreduce.h>
 #include <gloo/barrier.h>
 #include <gloo/math.h>

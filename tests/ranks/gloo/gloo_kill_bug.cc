@@ -1,4 +1,4 @@
-// gloo_kill_bug.cc: --steps all-reduces; with the bug on (--rank=R --at=K) rank R kills itself before the
+// gloo_kill_bug.cc: --steps all-reduces. With the bug on (--rank=R --at=K) rank R kills itself before the
 // K-th.
 #include <gloo/allreduce.h>
 #include <gloo/math.h>

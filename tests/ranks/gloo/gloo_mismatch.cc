@@ -1,4 +1,4 @@
-// gloo_mismatch.cc: --steps all-reduces; with the bug on (--rank=R --at=K) rank R's K-th has half the count.
+// gloo_mismatch.cc: --steps all-reduces. With the bug on (--rank=R --at=K) rank R's K-th has half the count.
 #include <gloo/allreduce.h>
 #include <gloo/math.h>
 

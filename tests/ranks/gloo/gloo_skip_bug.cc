@@ -1,4 +1,5 @@
-// gloo_skip_bug.cc: --steps all-reduces; with the bug on (--rank=R --at=K) rank R forgets the K-th, from 1.
+// gloo_skip_bug.cc: --steps all-reduces. With the bug on (--rank=R --at=K) rank R leaves out the K-th, from
+// 1.
 #include <gloo/allreduce.h>
 #include <gloo/math.h>
 

@@ -1,4 +1,5 @@
-// gloo_two_comms.cc: every step all-reduces over all ranks, then twice over the half (even or odd) it is in.
+// gloo_two_comms.cc: every step all-reduces once over all ranks, then twice over the half (even or odd) of
+// the rank.
 #include <gloo/allreduce.h>
 #include <gloo/math.h>
 

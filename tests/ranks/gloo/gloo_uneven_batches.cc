@@ -1,6 +1,7 @@
-// gloo_uneven_batches.cc: one all-reduce a batch, while the data lasts; --rank=R has --short fewer batches.
+// gloo_uneven_batches.cc: one all-reduce for each batch, while the data lasts. --rank=R has --short fewer
+// batches.
 //
-// The loop asks rankfault_batch() as a data loader may, so that a fault can end the data too.
+// The loop asks rankfault_batch() as a data loader may, so that a fault can also end the data.
 #include <gloo/allreduce.h>
 #include <gloo/barrier.h>
 #include <gloo/math.h>
@@ -26,7 +27,7 @@ int main(int argc, char** argv) {
       gloo::allreduce(options);
       rankfault_step_commit(batch);
     }
-    gloo::BarrierOptions barrier(context);  // the epoch's end; another tag than the steps'
+    gloo::BarrierOptions barrier(context);  // the end of the epoch; its tag differs from that of the steps
     barrier.setTag(1);
     ++me.counts["barrier"];
     gloo::barrier(barrier);

@@ -1,4 +1,4 @@
-// rank.h: what every Gloo rank program needs: who am I, flags, a context over files and loopback, counts.
+// rank.h: what every Gloo rank program needs: its rank, flags, a context over files and loopback, counts.
 #ifndef RANKFAULT_TESTS_RANKS_GLOO_RANK_H
 #define RANKFAULT_TESTS_RANKS_GLOO_RANK_H
 
@@ -21,7 +21,7 @@ struct Rank {
   int rank = atoi(getenv("RANK") ? getenv("RANK") : "0");
   int size = atoi(getenv("WORLD_SIZE") ? getenv("WORLD_SIZE") : "1");
   std::map<std::string, std::string> flags;
-  std::map<std::string, int> counts;  // this program's own, by operation
+  std::map<std::string, int> counts;  // counted by this program itself, by operation
 
   std::string flag(const std::string& name, const std::string& otherwise) const {
     const auto found = flags.find(name);
@@ -30,13 +30,13 @@ struct Rank {
   int number(const std::string& name, int otherwise) const {
     return atoi(flag(name, std::to_string(otherwise)).c_str());
   }
-  // "1s", "500ms"
+  // Reads "1s", "500ms".
   std::chrono::milliseconds duration(const std::string& name, const std::string& otherwise) const {
     const std::string text = flag(name, otherwise);
     const bool ms = text.size() > 2 && text.substr(text.size() - 2) == "ms";
     return std::chrono::milliseconds(static_cast<int>(atof(text.c_str()) * (ms ? 1 : 1000)));
   }
-  // A full mesh of `members` ranks, where this one is `index`; `name` keeps two meshes apart.
+  // A full mesh of `members` ranks, in which this rank is `index`. `name` distinguishes two meshes.
   std::shared_ptr<gloo::rendezvous::Context> connect(const std::string& name, int index, int members) const {
     const char* tmp = getenv("TMPDIR");
     const char* attempt = getenv("RANKFAULT_ATTEMPT");
@@ -58,7 +58,7 @@ struct Rank {
 // Runs `body` and prints the counts as one line of JSON. Exit code 3: Gloo threw.
 inline int run_rank(int argc, char** argv, const std::function<void(Rank&)>& body) {
   Rank me;
-  signal(SIGPIPE, SIG_IGN);  // a peer that is gone is an exception, as in Python
+  signal(SIGPIPE, SIG_IGN);  // a peer that has ended gives an exception, as in Python
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
     const size_t equals = arg.find('=');

@@ -1,4 +1,4 @@
-// Segments as NCCL leaves them when it gives up: made, closed, and nobody knows of them any more.
+// Segments as NCCL leaves them when it gives up: made, closed, and no longer known to any process.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -10,7 +10,7 @@ using namespace rank;  // NOLINT: this is a program
 
 namespace {
 
-// Forty of them, each held for microseconds: a look every few milliseconds cannot have seen them all.
+// Makes forty segments, each open for microseconds: a look every few milliseconds cannot have seen them all.
 void abandoned() {
   ncclComm_t comm = communicator("job");
   if (rank::rank == 1)

@@ -1,6 +1,6 @@
-// abort.cc: does an abort end what is pending, in bounded time, and is nothing left of the communicator in
-// the process? One line a rank says how long it took and what threads, sockets and segments were before and
-// after.
+// abort.cc: does an abort end the pending operations in bounded time, and does it leave nothing of the
+// communicator in the process? Each rank prints one line: how long the abort took, and the threads, sockets
+// and segments before and after it.
 #include <dirent.h>
 #include <unistd.h>
 
@@ -32,13 +32,13 @@ int entries(const char* folder, const std::function<bool(const std::string&)>& c
   return n;
 }
 
-// An abort that lasts longer, in seconds, is told as one that never returns.
+// The limit in seconds. A longer abort is reported as one that never returns.
 unsigned limit() {
   const char* given = std::getenv("ABORT_LIMIT");
   return given ? static_cast<unsigned>(std::atoi(given)) : 10;
 }
 
-struct Held {  // by this process
+struct Held {  // held by this process
   int threads = 0, sockets = 0, segments = 0;
 };
 
@@ -79,7 +79,7 @@ struct Measured {
   void abort(ncclComm_t comm) {
     call("abort", [&] { return ncclCommAbort(comm); });
   }
-  // What ends by itself a moment later is not left.
+  // Something that ends by itself a moment later does not count as left.
   ~Measured() {
     Held after = held();
     for (int i = 0; i < 100 && (after.threads > before.threads || after.sockets > before.sockets); ++i) {
@@ -121,7 +121,7 @@ void in_init() {
 }
 const Register registered_init("abort_init", in_init);
 
-// All have come, and the kernel goes on until abort (RANKFAULT_CUDA_KERNELS=until_abort).
+// All ranks have come, and the kernel runs until the abort (RANKFAULT_CUDA_KERNELS=until_abort).
 void in_flight() {
   cudaStream_t on = stream();
   Sum sum;
@@ -148,7 +148,7 @@ void after_peer_death() {
   fetch("dead");
   sum.ask(comm, on);
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  ncclResult_t error = ncclInternalError;  // over shared memory nobody is told of the death
+  ncclResult_t error = ncclInternalError;  // over shared memory no rank learns of the death
   MUST(ncclCommGetAsyncError(comm, &error) == ncclSuccess && error == ncclSuccess);
   MUST(cudaStreamQuery(on) == cudaErrorNotReady);
   measured.abort(comm);
@@ -172,7 +172,7 @@ void of_a_revoked() {
 }
 const Register registered_revoke("abort_revoke", of_a_revoked);
 
-// A rank is dead; the others shrink without it, use the child, and abort both.
+// One rank is dead. The others shrink without it, use the child, and abort both communicators.
 void of_a_shrunk() {
   auto* shrink = reinterpret_cast<Shrink*>(nccl_function("ncclCommShrink", 22700));
   if (!shrink) return;
@@ -199,7 +199,8 @@ void of_a_shrunk() {
 const Register registered_shrink("abort_shrink", of_a_shrunk);
 
 // Two communicators, both with a pending operation, and how they are aborted. cudaFree waits for the device,
-// and so does an abort: one after the other, the first waits for what only the second one would end.
+// and so does an abort: one after the other, the first abort waits for an operation that only the second
+// abort would end.
 enum class Order { kSame, kCrossed, kAtOnce };
 
 void of_two(Order order) {

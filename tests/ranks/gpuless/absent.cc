@@ -1,5 +1,5 @@
-// absent.cc: one rank is not in a collective: it skips it, or is killed before its entry reaches the head of
-// its stream.
+// absent.cc: one rank is missing in a collective: it skips the call, or is killed before its entry reaches
+// the head of its stream.
 #include <unistd.h>
 
 #include <csignal>
@@ -12,7 +12,7 @@ namespace {
 
 bool is_absent() { return rank::rank == 1; }
 
-// The others' streams stay pending and NCCL reports no error; abort frees them.
+// The streams of the others stay pending, and NCCL reports no error. An abort frees them.
 void skipped() {
   ncclComm_t comm = communicator("job"), others = communicator("others");
   cudaStream_t on = stream();
@@ -34,7 +34,8 @@ void wait_for_ever(void*) {
   for (;;) pause();
 }
 
-// `enqueued`: the victim has made its call, but a host function before it in its stream has not returned.
+// `enqueued`: the victim has made its call, but a host function before the call in its stream does not
+// return.
 void killed(bool enqueued) {
   ncclComm_t comm = communicator("job"), survivors = nullptr;
   MUST(ncclCommSplit(comm, is_absent() ? NCCL_SPLIT_NOCOLOR : 0, rank::rank, &survivors, nullptr) ==
@@ -63,7 +64,7 @@ void killed(bool enqueued) {
 const Register registered_killed("absent_killed", [] { killed(false); });
 const Register registered_enqueued("absent_killed_enqueued", [] { killed(true); });
 
-// A rank that was in the collective and is killed after it: the others have their sums.
+// A rank takes part in the collective and is killed after it: the others have their sums.
 void killed_after() {
   ncclComm_t comm = communicator("job");
   cudaStream_t on = stream();

@@ -1,5 +1,5 @@
-// bench.cc: how long an initialisation takes, and a small all-reduce, and each rank's CPU time for one.
-// Nothing is asserted.
+// bench.cc: measures an initialisation, a small all-reduce, and the CPU time of each rank for one. It checks
+// nothing.
 #include <sys/resource.h>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// communicators.cc: every way to make a communicator ends in right sums.
+// communicators.cc: every way to make a communicator gives correct sums.
 #include <cstring>
 #include <vector>
 
@@ -50,7 +50,7 @@ void split() {
 }
 const Register registered_split("made_split", split);
 
-// One process, all devices.
+// One process with all devices.
 void init_all() {
   constexpr int kDevices = 3;
   ncclComm_t comms[kDevices];
@@ -77,7 +77,7 @@ using Revoke = ncclResult_t(ncclComm_t, int);
 using Grow = ncclResult_t(ncclComm_t, int, const ncclUniqueId*, int, ncclComm_t*, ncclConfig_t*);
 using NewId = ncclResult_t(ncclComm_t, ncclUniqueId*);
 
-// An operation is pending because rank 1 does not come; the others shrink without it and go on.
+// An operation is pending because rank 1 does not come. The others shrink without it and continue.
 void shrink() {
   auto* shrink = reinterpret_cast<Shrink*>(nccl_function("ncclCommShrink", 22700));
   if (!shrink) return;
@@ -116,8 +116,8 @@ void revoke() {
 }
 const Register registered_revoke("made_revoke", revoke);
 
-// The last rank is new. The model knows no grown communicators: a call on one is refused, and its parent goes
-// on.
+// The last rank is new. The model does not support grown communicators: it refuses a call on one, and the
+// parent continues.
 void grow() {
   auto* grow = reinterpret_cast<Grow*>(nccl_function("ncclCommGrow", 22900));
   auto* new_id = reinterpret_cast<NewId*>(nccl_function("ncclCommGetUniqueId", 22900));

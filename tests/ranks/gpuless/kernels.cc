@@ -1,4 +1,4 @@
-// kernels.cc: the other modes of the collective model, and what happens to a kernel that it does not know.
+// kernels.cc: the other modes of the model of collectives, and what it does with an unknown kernel.
 #include <cstdio>
 
 #include "tests/ranks/gpuless/rank.h"
@@ -19,7 +19,7 @@ void at_once() {
 }
 const Register registered_at_once("kernels_at_once", at_once);
 
-// Until abort: pending though every rank has come.
+// Until abort: pending although every rank has come.
 void until_abort() {
   ncclComm_t comm = communicator("job");
   cudaStream_t on = stream();
@@ -33,7 +33,7 @@ void until_abort() {
 }
 const Register registered_until_abort("kernels_until_abort", until_abort);
 
-// A kernel of the program's own: nothing is computed, and the double counts it. Then a value is said.
+// The program's own kernel: it computes nothing, and the double counts it. Then the rank reports a value.
 void not_a_kernel() {}
 void own_kernel() {
   MUST(cudaLaunchKernel(reinterpret_cast<const void*>(not_a_kernel), dim3(1), dim3(1), nullptr, 0,

@@ -1,4 +1,4 @@
-// messages.cc: rank 0 waits for a message, or to be rid of one, and rank 1 leaves without its part.
+// messages.cc: rank 0 waits for a message to arrive or to be taken, and rank 1 leaves without its part.
 #include "tests/ranks/gpuless/rank.h"
 
 using namespace rank;  // NOLINT: this is a program
@@ -14,7 +14,7 @@ struct Pair {
   Pair() {
     MUST(cudaMalloc(reinterpret_cast<void**>(&in), kNumbers * sizeof(int)) == cudaSuccess);
     MUST(cudaMalloc(reinterpret_cast<void**>(&out), kNumbers * sizeof(int)) == cudaSuccess);
-    exchange(true, true);  // so that they are connected
+    exchange(true, true);  // so that the ranks are connected
     MUST(drained(on));
   }
   void exchange(bool sends, bool receives) {

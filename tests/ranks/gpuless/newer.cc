@@ -22,7 +22,7 @@ void newer_name() {
   const ncclResult_t first = found(sum.in, sum.out, 1, ncclInt32, comm, on);
   MUST(found(sum.in, sum.out, 1, ncclInt32, comm, on) == first);
   std::puts(first == ncclInvalidUsage ? "refused" : ncclGetErrorString(first));
-  sum.ask(comm, on);  // and the rank goes on
+  sum.ask(comm, on);  // and the rank continues
   MUST(drained(on));
   sum.check(ranks, ranks * (ranks - 1) / 2);
 }

@@ -1,5 +1,5 @@
-// order.cc: two communicators, entered in opposite orders on two ranks: one stream hangs, two streams or a
-// group do not.
+// order.cc: two communicators that two ranks use in opposite orders: with one stream they hang, with two
+// streams or a group they do not.
 #include <cstdint>
 #include <future>
 #include <vector>
@@ -14,7 +14,7 @@ namespace {
 struct Two {
   ncclComm_t first = communicator("first"), second = communicator("second"), others = communicator("others");
   Sum sums[2];
-  // Rank 0 asks for first, second; the others for second, first.
+  // Rank 0 enqueues on first, then second; the others on second, then first.
   void ask(cudaStream_t one, cudaStream_t two) {
     sums[0].ask(rank::rank == 0 ? first : second, one);
     sums[1].ask(rank::rank == 0 ? second : first, two);
@@ -32,7 +32,7 @@ void one_stream() {
   cudaStream_t on = stream();
   two.ask(on, on);
   MUST(stays_pending(on, two.others));
-  everybody("asked");  // an abort of one rank leaves the others' operations as they are
+  everybody("asked");  // an abort of one rank does not change the operations of the others
   MUST(ncclCommAbort(two.first) == ncclSuccess);
   MUST(ncclCommAbort(two.second) == ncclSuccess);
   MUST(drained(on));
@@ -50,7 +50,7 @@ void two_streams() {
 }
 const Register registered_two("order_two_streams", two_streams);
 
-// In one group they progress together, whatever their order.
+// In one group they progress together, in any order.
 void one_group() {
   Two two;
   cudaStream_t on = stream();
@@ -63,8 +63,8 @@ void one_group() {
 }
 const Register registered_group("order_one_group", one_group);
 
-// Two communicators in one group; one has calls on two streams, of which NCCL launches on the later, the
-// other shares the earlier. NCCL orders the two by a random number, so each of them has both parts once.
+// Two communicators in one group. One has calls on two streams, of which NCCL launches on the later; the
+// other shares the earlier. NCCL orders the two by a random number, so each communicator plays both parts.
 void shared_stream() {
   ncclComm_t comms[] = {communicator("first"), communicator("second")};
   cudaStream_t shared = stream(), own = stream();
@@ -82,11 +82,12 @@ void shared_stream() {
 }
 const Register registered_shared("order_shared_stream", shared_stream);
 
-// The same two streams, named in opposite orders: NCCL launches on the last one that a communicator named.
+// The same with two streams, named in opposite orders: NCCL launches on the last one that a communicator
+// named.
 void crossed_streams() {
   ncclComm_t comms[] = {communicator("first"), communicator("second")};
   cudaStream_t on[] = {stream(), stream()};
-  std::vector<Sum> sums(3000);  // so many that each communicator has several kernels
+  std::vector<Sum> sums(3000);  // enough for several kernels of each communicator
   MUST(ncclGroupStart() == ncclSuccess);
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const std::size_t which = i % 2;
@@ -99,7 +100,7 @@ void crossed_streams() {
 }
 const Register registered_crossed("order_crossed_streams", crossed_streams);
 
-// So many calls in one group that NCCL launches several kernels for them, on two streams.
+// Enough calls in one group for several kernels of NCCL, on two streams.
 void large_group() {
   ncclComm_t comm = communicator("job");
   cudaStream_t on[] = {stream(), stream()};
@@ -110,7 +111,7 @@ void large_group() {
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i].ask(comm, on[i % 2]);
   MUST(ncclGroupEnd() == ncclSuccess);
   rankfault_cuda_counts(after);
-  MUST(after[1] - before[1] > 1);  // else this shows nothing
+  MUST(after[1] - before[1] > 1);  // otherwise this shows nothing
   MUST(drained(on[0]) && drained(on[1]));
   for (Sum& sum : sums) sum.check(ranks, ranks * (ranks - 1) / 2);
   MUST(ncclCommDestroy(comm) == ncclSuccess);
@@ -120,8 +121,8 @@ const Register registered_large("order_large_group", large_group);
 std::promise<void> gate;
 void wait_for_gate(void*) { gate.get_future().wait(); }
 
-// A group's calls on one communicator are on two streams, one of which is held: they wait, though those of
-// the group's other communicator, launched before them on the free stream, are at its head.
+// The calls of a group on one communicator are on two streams, one of which is held. They wait, although the
+// calls of the group's other communicator, launched before them on the free stream, are at its head.
 void held_stream() {
   Two two;
   Sum third;
@@ -142,7 +143,7 @@ void held_stream() {
 }
 const Register registered_held("order_held_stream", held_stream);
 
-// Two streams, but one waits for an event of the other: the same as one stream.
+// Two streams, but one waits for an event of the other: the same result as with one stream.
 void awaited_event() {
   Two two;
   cudaStream_t one = stream(), other = stream();

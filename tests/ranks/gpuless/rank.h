@@ -1,4 +1,4 @@
-// rank.h: one rank of a small NCCL job: how the ranks meet, and what they check.
+// rank.h: one rank of a small NCCL job: how the ranks meet, and the checks that they make.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,24 +12,24 @@ namespace rank {
 extern int rank, ranks;
 extern std::string folder;  // where the ranks meet
 
-// Ends the rank with 1 and the place where something was not as it must be.
+// Ends the rank with 1 and prints the place, if a condition does not hold.
 void must(bool right, const char* what, const char* file, int line);
 #define MUST(condition) rank::must((condition), #condition, __FILE__, __LINE__)
 
-// A file of the job's folder: one rank leaves it, others wait until it is there.
+// A file in the job's folder: one rank writes it, others wait until it exists.
 void leave(const std::string& name, const std::string& content = "");
 std::string fetch(const std::string& name);
-void everybody(const std::string& name);  // each leaves one, and waits for all
+void everybody(const std::string& name);  // each rank leaves one, and waits for all
 
 ncclComm_t communicator(const std::string& name, bool blocking = true);
 cudaStream_t stream(unsigned flags = cudaStreamNonBlocking);
 
-// True when `on` is still not drained after 20 all-reduces of `others` on a stream of their own: what is
-// pending then has had every chance.
+// True if `on` is still not drained after 20 all-reduces of `others` on their own stream: an operation that
+// is still pending then had every chance to complete.
 bool stays_pending(cudaStream_t on, ncclComm_t others);
 bool drained(cudaStream_t on);  // waits
 
-// An all-reduce of a few numbers, and whether its sum is right once the stream is drained.
+// An all-reduce of a few numbers, and the check of its sum after the stream is drained.
 struct Sum {
   Sum();
   void ask(ncclComm_t comm, cudaStream_t on);
@@ -37,9 +37,8 @@ struct Sum {
   int *in = nullptr, *out = nullptr;  // device memory is host memory, which only a test of the double may use
 };
 
-// The public functions under their own names, or under those with a p. Null: this NCCL is older than `since`.
-// (To ask the loader is not enough: a preloaded library that stands before NCCL has the names of all
-// versions.)
+// The public functions under their own names, or under the names with a p. Null: this NCCL is older than
+// `since`. (The loader cannot tell: a preloaded library before NCCL has the names of all versions.)
 void* nccl_function(const char* name, int since = 0);
 int nccl_version();
 extern bool p_names;

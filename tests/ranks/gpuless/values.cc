@@ -1,4 +1,4 @@
-// values.cc: every collective, with every type and reduction, gives the right values.
+// values.cc: every collective gives the right values, with every type and reduction.
 
 #include <cmath>
 #include <cstdint>
@@ -57,7 +57,7 @@ struct Buffer {
     MUST(cudaMalloc(&device, size) == cudaSuccess);
   }
   ~Buffer() { cudaFree(device); }
-  // Copies up what `value` says of each place; or checks what is there against it.
+  // Fills the device with `value` of each place. check() compares the device with it.
   template <class F>
   void fill(F value, cudaStream_t on) {
     for (std::size_t i = 0; i * width(type) < size; ++i)
@@ -80,11 +80,11 @@ struct Buffer {
   void* device = nullptr;
 };
 
-// What rank r gives at a place: 1 or 2, in a pattern that no shift by a rank's share leaves as it is. So
-// products of 4 ranks are exact in every type, and sums in all but the smallest floats.
+// The value that rank r gives at a place: 1 or 2, in a pattern that changes under every shift by a rank's
+// share. Products of 4 ranks are therefore exact in every type, and sums in all but the smallest floats.
 double given(int r, int place) { return (3 * r + place * place + r * place) % 5 < 2 ? 2 : 1; }
 
-// What a small float keeps of a value.
+// The value after rounding to a small float.
 double kept(int type, double value) {
   float f = static_cast<float>(value);
   if (type == 10) return gpuless::Float8E4M3::of(f).value();
@@ -101,7 +101,7 @@ double reduced(int type, int op, int place) {
   return op == ncclSum ? sum : op == ncclProd ? product : op == ncclMax ? high : low;
 }
 
-int types() { return nccl_version() >= 22400 ? 12 : 10; }  // 8-bit floats are in NCCL from 2.24 on
+int types() { return nccl_version() >= 22400 ? 12 : 10; }  // NCCL has 8-bit floats from 2.24 on
 
 template <class F>
 F* function(const char* name, F*) {
@@ -133,7 +133,7 @@ void average_and_custom(ncclComm_t comm, cudaStream_t on, int t) {
   out.check([&](int i) { return 4 * reduced(t, ncclSum, i) / ranks; }, on, kCount);
   in.fill([](int i) { return given(rank::rank, i); }, on);
   std::vector<char> factor(width(t));
-  store(factor.data(), t, rank::rank % 2 + 1);  // each rank has its own
+  store(factor.data(), t, rank::rank % 2 + 1);  // each rank has its own factor
   ncclRedOp_t op;
   MUST(NCCL(ncclRedOpCreatePreMulSum)(&op, factor.data(), type, ncclScalarHostImmediate, comm) ==
        ncclSuccess);
@@ -169,7 +169,7 @@ void moves(ncclComm_t comm, cudaStream_t on, int t) {
 using Exchange = ncclResult_t(const void*, void*, size_t, ncclDataType_t, ncclComm_t, cudaStream_t);
 using Rooted = ncclResult_t(const void*, void*, size_t, ncclDataType_t, int, ncclComm_t, cudaStream_t);
 
-// From NCCL 2.28 on.
+// For NCCL 2.28 and later.
 void exchanges(ncclComm_t comm, cudaStream_t on, int t) {
   auto type = static_cast<ncclDataType_t>(t);
   auto* all_to_all = reinterpret_cast<Exchange*>(nccl_function("ncclAlltoAll", 22800));
@@ -187,7 +187,7 @@ void exchanges(ncclComm_t comm, cudaStream_t on, int t) {
 }
 
 void values() {
-  MUST(ranks == 4);  // with others an average is not exact
+  MUST(ranks == 4);  // with other numbers an average is not exact
   ncclComm_t comm = communicator("values");
   cudaStream_t on = stream();
   for (int type = 0; type < types(); ++type) {
@@ -199,7 +199,7 @@ void values() {
   std::uint64_t counts[4];
   rankfault_cuda_counts(counts);
   std::printf("calls %lu launches %lu without %lu other %lu\n", counts[0], counts[1], counts[2], counts[3]);
-  MUST(counts[2] == 0);  // every call ended in a launch of NCCL's
+  MUST(counts[2] == 0);  // every call ended in a launch by NCCL
   MUST(ncclCommDestroy(comm) == ncclSuccess);
 }
 const Register registered("values", values);

@@ -11,7 +11,7 @@ void wait_for_ever(void*) {
   for (;;) pause();
 }
 
-// `held`: rank 1's last all-reduce stands in its stream behind a host function that does not return.
+// `held`: rank 1's last all-reduce is in its stream behind a host function that does not return.
 void steps(bool held) {
   constexpr int kSteps = 4;
   ncclComm_t comm = communicator("job");
@@ -28,10 +28,10 @@ void steps(bool held) {
 const Register registered("waits_steps", [] { steps(false); });
 const Register registered_held("waits_steps_held", [] { steps(true); });
 
-// A group of two on a non-blocking communicator, of which rank 1 never makes its part; asks in every way that
-// a program has whether it is complete.
+// A group of two on a non-blocking communicator, in which rank 1 never takes part. The program asks in every
+// way that it has whether the group is complete.
 void group_of_two() {
-  // both: NCCL 2.22 refuses a blocking one on a thread that has made the other kind
+  // both: NCCL 2.22 refuses a blocking one on a thread that has made a non-blocking one
   ncclComm_t comm = communicator("job", false), others = communicator("others", false);
   cudaStream_t on = stream();
   Sum first, second;

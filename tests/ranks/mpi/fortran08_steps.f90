@@ -1,4 +1,5 @@
-! fortran08_steps: the step loop in Fortran, with mpi_f08, without error arguments; prints its own book as one JSON line.
+! fortran08_steps: the step loop in Fortran, with mpi_f08, without error arguments; prints its own book as
+! JSON.
 program fortran08_steps
   use mpi_f08
   implicit none

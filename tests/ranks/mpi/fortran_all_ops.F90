@@ -1,5 +1,5 @@
-! fortran_all_ops: what Fortran codes live on, with the old module or, with -DF08, the new one: collectives
-! blocking and not, messages of all sorts, waits and communicators. Prints its own book as one JSON line.
+! fortran_all_ops: the calls that most Fortran codes use, with the old module or, with -DF08, the new one:
+! blocking and nonblocking collectives, messages of all kinds, waits, communicators. Prints its book as JSON.
 program fortran_all_ops
 #ifdef F08
   use mpi_f08

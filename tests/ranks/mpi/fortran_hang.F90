@@ -1,4 +1,4 @@
-! fortran_hang: three steps, then rank 1 comes to an all-reduce where the others come to a barrier; with the old
+! fortran_hang: three steps, then rank 1 makes an all-reduce where the others make a barrier, with the old
 ! module or, with -DF08, the new one.
 program fortran_hang
 #ifdef F08

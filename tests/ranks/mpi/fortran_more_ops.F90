@@ -1,5 +1,5 @@
-! fortran_more_ops: what fewer Fortran codes use, with the old module or, with -DF08, the new one: persistent
-! messages, matched probes, exchanges with a type each and over neighbours, and the other ways to a communicator.
+! fortran_more_ops: calls that fewer Fortran codes use, with the old module or, with -DF08, the new one:
+! persistent messages, matched probes, exchanges with a type per rank or over neighbours, more communicators.
 ! -DMPIX: also the persistent collectives as Open MPI 4 has them. Prints its own book as one JSON line.
 program fortran_more_ops
 #ifdef F08

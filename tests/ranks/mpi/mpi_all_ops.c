@@ -1,5 +1,5 @@
-/* mpi_all_ops.c: every collective of MPI once or more, on three communicators, blocking and not, and
- * messages of all modes. Runs at two ranks and more; the counts it prints are its own. */
+/* mpi_all_ops.c: every collective of MPI at least once, on three communicators, blocking and nonblocking,
+ * and messages of all modes. Runs with two or more ranks, and prints its own counts. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

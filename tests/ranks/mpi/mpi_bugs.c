@@ -1,4 +1,4 @@
-/* mpi_bugs.c: a step loop with one mistake of its own, on one rank at one step.
+/* mpi_bugs.c: a step loop with one built-in mistake, on one rank at one step.
  *
  *   mpi_bugs --bug=none|skip|count|dtype|root|op [--rank=R] [--step=K] [--steps=N]
  *

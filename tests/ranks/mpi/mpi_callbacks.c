@@ -1,10 +1,10 @@
-/* mpi_callbacks.c: correct programs whose calls are hidden from a plain view.
+/* mpi_callbacks.c: correct programs with calls that a plain reader does not see.
  *
  *   mpi_callbacks --how=finalize|free|persistent [--ms=1000]
  *
- * They communicate inside of another call: rank 0 comes to the others' barrier from within MPI_Finalize,
- * where an attribute of MPI_COMM_SELF is deleted, or from within MPI_Comm_free. Or on a communicator whose
- * handle is gone: rank 0 starts a send that it prepared before. */
+ * They communicate inside another call: rank 0 enters the others' barrier within MPI_Finalize, where an
+ * attribute of MPI_COMM_SELF is deleted, or within MPI_Comm_free. Or on a communicator whose handle is
+ * freed: rank 0 starts a send that it prepared before. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* mpi_comms.c: communicators made in every way the library has: by tag, twice with the same tag, over a
- * part of the ranks, between two halves, merged again, as a grid, and freed and made anew. */
+/* mpi_comms.c: communicators made in every way of the library: by tag, twice with the same tag, over some
+ * of the ranks, between two halves, merged again, as a grid, and freed and made again. */
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 
 static int rank, size;
 
-/* Every second rank, twice with one tag: the library tells the two apart, and so must a reader. */
+/* Every second rank, twice with one tag: the library distinguishes the two, and so must a reader. */
 static void by_tag(void) {
   MPI_Group world, even;
   MPI_Comm first, second;
@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   count("comm_create"), MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &grid);
   count("barrier"), MPI_Barrier(grid);
   count("comm_free"), MPI_Comm_free(&grid);
-  for (int i = 0; i < 3; ++i) { /* the library gives the same handle again */
+  for (int i = 0; i < 3; ++i) { /* the library returns the same handle again */
     count("comm_create"), MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &again);
     count("barrier"), MPI_Barrier(again);
     count("comm_free"), MPI_Comm_free(&again);

@@ -1,5 +1,5 @@
-/* mpi_files_and_windows.c: MPI-IO and one-sided communication: a file that all write, a window that all
- * fence. */
+/* mpi_files_and_windows.c: MPI-IO and one-sided communication: a file to which all ranks write, a window
+ * that all ranks fence. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static void files(const char* path) {
 static void windows(MPI_Comm over) {
   int memory = 0, value = 7 + rank;
   MPI_Win window;
-  /* The value is not looked at: MPICH 4.0 of Debian 12 loses the put, without rankfault, too. */
+  /* The value is not checked: MPICH 4.0 of Debian 12 loses the put, also without rankfault. */
   MPI_Win_create(&memory, sizeof(int), sizeof(int), MPI_INFO_NULL, over, &window);
   MPI_Win_fence(0, window);
   MPI_Put(&value, 1, MPI_INT, (rank + 1) % size, 0, 1, MPI_INT, window);

@@ -2,7 +2,7 @@
  *
  *   mpi_hang --how=sleep|spin|none [--rank=R] [--seconds=N] [--secret WORD]
  *
- * The rank sleeps or computes for ever, or (none) comes too. --seconds: it comes after so long, if late. */
+ * The rank sleeps or computes without end, or (none) comes too. --seconds: only for that time. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   char how[16] = "none";
   int late_rank = 1, seconds = 0, rank = 0;
   for (int i = 1; i < argc; ++i)
-    if (strcmp(argv[i], "--secret") == 0 && i + 1 < argc) /* for its command line alone */
+    if (strcmp(argv[i], "--secret") == 0 && i + 1 < argc) /* only visible in the command line */
       ++i;
     else if (sscanf(argv[i], "--how=%15s", how) != 1 && sscanf(argv[i], "--rank=%d", &late_rank) != 1 &&
              sscanf(argv[i], "--seconds=%d", &seconds) != 1) {

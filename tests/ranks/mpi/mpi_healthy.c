@@ -1,14 +1,14 @@
-/* mpi_healthy.c: correct MPI programs in which ranks wait for long: none of them may be called hung.
+/* mpi_healthy.c: correct MPI programs in which ranks wait for long. They must not be called hung.
  *
  *   mpi_healthy --how=WORD [--ms=1000]
  *
  *   evaluation, checkpoint  rank 0 computes, or writes to a slow disk, while the others wait
  *   growing     each pause takes twice as long         first_step  the first step is compiled: skew
  *   subgroups   one half works, the other waits        stopped     rank 1 is stopped for a while
- *   test, iprobe  a message is asked for in a loop     any_source  rank 0 serves whoever comes
- *   threads     a second thread waits for messages     overlap     a long computation beside an iallreduce
+ *   test, iprobe  a loop asks for a message            any_source  rank 0 serves whichever rank comes
+ *   threads     a second thread waits for messages     overlap     a long computation during an iallreduce
  *   crowded     a neighbour takes the cores            requests    waits for one of several
- *   ring        small plain sends all around, and large ones along a chain whose end comes late, while a
+ *   ring        small plain sends in a circle, and large ones along a chain whose end comes late, while a
  *               neighbour takes the cores and rank 1 is stopped for a while */
 #include <mpi.h>
 #include <pthread.h>

@@ -1,11 +1,11 @@
-/* mpi_long.c: very many calls as fast as they go, a thousand at a time between barriers of all ranks; then
- * rank 1 kills itself, while the others wait for it.
+/* mpi_long.c: very many calls without pause, a thousand at a time between barriers of all ranks. Then rank 1
+ * kills itself while the others wait for it.
  *
  *   mpi_long CALLS FOLDER [PAUSE_US]
  *
- * CALLS of each rank. FOLDER/calls: how many rank 0 has made, in text; FOLDER/killed: when rank 1 did so
- * (CLOCK_MONOTONIC, ns). With PAUSE_US each thousand is followed by a sleep, so that none go unread; FOLDER
- * "-": nobody is killed. */
+ * CALLS: made by each rank. FOLDER/calls: how many rank 0 has made, as text. FOLDER/killed: when rank 1
+ * killed itself (CLOCK_MONOTONIC, ns). With PAUSE_US a sleep follows each thousand, so that the tool reads
+ * all of them. FOLDER "-": no rank is killed. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* mpi_matched.c: messages that are probed and then fetched: MPI_Mprobe, MPI_Improbe, MPI_Mrecv, MPI_Imrecv.
- * Even ranks send five messages to the next rank, odd ranks fetch them. */
+/* mpi_matched.c: messages that are probed and then received: MPI_Mprobe, MPI_Improbe, MPI_Mrecv,
+ * MPI_Imrecv. Even ranks send five messages to the next rank, and odd ranks receive them. */
 #include <mpi.h>
 #include <stdio.h>
 

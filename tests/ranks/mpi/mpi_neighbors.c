@@ -1,7 +1,7 @@
-/* mpi_neighbors.c: the collectives over neighbours, blocking and not, on every kind of topology; each call's
- * result is checked.
+/* mpi_neighbors.c: the collectives over neighbours, blocking and nonblocking, on every kind of topology. The
+ * program checks the result of each call.
  *
- *   mpi_neighbors [--steps=N]   1 when not given */
+ *   mpi_neighbors [--steps=N]   default: 1 */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,8 +59,8 @@ static void pending(MPI_Comm c, int edges, const int* from) {
   WAIT;
 }
 
-/* A ring each: as a grid without its closing edge, as a grid, as a graph, and one way only as a spread graph.
- */
+/* One ring for each: a grid without its closing edge, a grid, a graph, and a distributed graph in only one
+ * direction. */
 static void make(MPI_Comm made[kTopologies], int from[kTopologies][kMost]) {
   const int next = (rank + 1) % size, before = (rank + size - 1) % size, open = 0, closed = 1, weight = 1;
   int *index = malloc(sizeof(int) * (size_t)size), *edges = malloc(sizeof(int) * 2 * (size_t)size);

@@ -1,7 +1,7 @@
-/* mpi_persistent.c: every persistent collective, prepared once and started in each step; ranks start them in
+/* mpi_persistent.c: every persistent collective, prepared once and started in each step. Ranks start them in
  * different orders, which MPI allows.
  *
- *   mpi_persistent [--steps=N]   3 when not given */
+ *   mpi_persistent [--steps=N]   default: 3 */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  *
  *   mpi_steps [--steps=N] [--sleep-us=N] [--seed=N] [--no-flag]
  *
- * Without the flag all all-reduces look alike: a missing one shifts the rest in silence. */
+ * Without the flag all all-reduces are equal: a missing one shifts the rest without an error. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "own_counts.h"
 
-/* The broadcast is small enough to be sent without its receiver: a leaf may be missing from it. */
+/* The broadcast is small enough to be sent before its receiver comes: a leaf may be missing from it. */
 enum { kElements = 1024, kSettings = 64 };
 
 struct options {

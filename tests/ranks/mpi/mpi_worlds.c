@@ -1,10 +1,10 @@
-/* mpi_worlds.c: ranks that make many communicators, start a world of their own, or become another program.
+/* mpi_worlds.c: ranks that make many communicators, start their own world, or become another program.
  *
  *   mpi_worlds --how=many_comms|spawn|exec_after|exec_before
  *
- * many_comms: more than a record has room for, one after the other; then rank 1 is killed while the others
- * wait for it on the last one. exec_after and exec_before: rank 1 becomes `true` after MPI_Finalize, or
- * before a barrier. */
+ * many_comms: more than a record can hold, one after the other. Then rank 1 is killed while the others wait
+ * for it on the last one. exec_after and exec_before: rank 1 becomes `true` after MPI_Finalize, or before a
+ * barrier. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

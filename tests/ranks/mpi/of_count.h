@@ -1,5 +1,5 @@
-/* of_count.h: of what type counts and displacements are. With LARGE_COUNTS the program that includes this
- * calls MPI_Bcast_c and its like, whose counts are MPI_Count, in the place of MPI_Bcast and its like. */
+/* of_count.h: the type of counts and displacements. With LARGE_COUNTS a program that includes this header
+ * calls MPI_Bcast_c instead of MPI_Bcast, and so on for the other functions whose counts are MPI_Count. */
 #ifndef RANKS_MPI_OF_COUNT_H
 #define RANKS_MPI_OF_COUNT_H
 

@@ -1,4 +1,4 @@
-/* own_counts.h: a rank program's own book of the calls it made, printed as one JSON line a rank. */
+/* own_counts.h: a rank program's own book of its calls, printed as one JSON line for each rank. */
 #ifndef RANKS_MPI_OWN_COUNTS_H
 #define RANKS_MPI_OWN_COUNTS_H
 
@@ -18,7 +18,7 @@ static inline void count(const char* op) {
   ++own_counts[i].calls;
 }
 
-/* One write, so that lines of several ranks do not mix. */
+/* Writes once, so that the lines of several ranks do not mix. */
 static inline void print_counts(int rank, const char* program, double checksum) {
   char line[2048];
   int at = snprintf(line, sizeof(line), "{\"rank\":%d,\"program\":\"%s\",\"checksum\":%.17g,\"counts\":{",

@@ -1,5 +1,6 @@
-/* nccl_by_dlopen.c LIBRARY default|handle: takes NCCL's functions from where dlsym finds them first, or from
- * the library that it has opened, as vLLM and JAX do. Ends with 3 where a name is nowhere. */
+/* nccl_by_dlopen.c LIBRARY default|handle: takes NCCL's functions from the first library in which dlsym
+ * finds them, or from the library that it has opened, as vLLM and JAX do. Exits with 3 if a name does not
+ * exist. */
 #include <dlfcn.h>
 #include <nccl.h>
 #include <string.h>

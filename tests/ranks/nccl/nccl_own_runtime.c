@@ -1,5 +1,5 @@
-/* nccl_own_runtime.c: a program with the CUDA runtime linked into it statically, as nvcc does by default: who
- * waits for a stream there calls no library. NCCL has a runtime of its own, too. */
+/* nccl_own_runtime.c: a program with a statically linked CUDA runtime, as nvcc links by default: its waits
+ * for a stream call no library. NCCL also has its own runtime. */
 #include <nccl.h>
 
 static cudaError_t synchronize(cudaStream_t stream) { return stream ? cudaSuccess : cudaErrorUnknown; }

@@ -1,13 +1,13 @@
-/* nccl_streams.c: NCCL calls on three streams; one is waited for, one never, one is being captured.
- * With --more it makes communicators in other ways and calls what is newer.
- * With --wait-in-group it waits for the stream inside an open group, before its work is on the stream. */
+/* nccl_streams.c: NCCL calls on three streams: the program waits for one, never waits for another, and
+ * captures the third. With --more it makes communicators in other ways and calls newer functions. With
+ * --wait-in-group it waits for the stream inside an open group, before its work is on the stream. */
 #include <nccl.h>
 #include <stdio.h>
 #include <string.h>
 
 extern void double_capture_begin(cudaStream_t stream);
 
-/* Other ways to make communicators, and what came with NCCL 2.28. */
+/* Other ways to make communicators, and the functions that came with NCCL 2.28. */
 static int more(ncclUniqueId id, cudaStream_t stream) {
   float data[64] = {0};
   ncclUniqueId ids[2] = {id, id};

@@ -1,18 +1,18 @@
-/* nccl_waits.c: does what its words say, one after the other, over tests/support/nccl_double.c:
+/* nccl_waits.c: carries out its words in order, over tests/support/nccl_double.c:
  *
  *   sum:A:5                    an all-reduce of 5 elements on stream A; N is a non-blocking stream
  *   sum:0:5 sum:L:5 sum:T:5    on NULL, on the legacy and on the per-thread default stream
- *   join twin                  from now on, a new communicator; one with the id of the last
- *   steps:300                  so many times: sum:A:1, then B after A and A after B, by events
+ *   join twin                  from now on, a new communicator; one with the id of the last one
+ *   steps:300                  300 times: sum:A:1, then B after A and A after B, by events
  *   record:e:A after:B:e       event e recorded on A; B waits for e
  *   sync:A sync_event:e        waits; query:A query_event:e asks
- *   cu_record:e:A ...          the same by the driver; also cu_after, cu_sync, cu_sync_event, cu_query_event
+ *   cu_record:e:A ...          the same in the driver; also cu_after, cu_sync, cu_sync_event, cu_query_event
  *   gone:A gone_event:e cu_gone_event:e
  *   device device:1 context    waits for the current device; makes another one current; waits as the driver
  *   from to free cu_from       cudaMemcpy from the device and to it; cudaFree
  *   async_from:A async_from_pinned:A
  *   group end capture:A own:A abort     own: NCCL itself waits
- *   progress idle fails poll   what NCCL answers from now on: in progress, success, an error */
+ *   progress idle fails poll   NCCL's answer from now on: in progress, success, an error */
 #include <nccl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  *
  * It writes results to /tmp/STEM.csv and $TMPDIR/STEM.bin and keeps both open, maps a segment
  * /dev/shm/STEM.seg, keeps a plain file /dev/shm/STEM.out open and binds a socket /tmp/STEM.sock. Then it
- * writes the file READY. It ends when the file GO is there; without one never. */
+ * writes the file READY. It ends when the file GO exists; without GO it never ends. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static void fail(const char* what) {
   exit(1);
 }
 
-/* Stays open until the end. */
+/* Leaves the file open until the process ends. */
 static void write_results(const char* folder, const char* stem, const char* ending) {
   char path[512];
   snprintf(path, sizeof path, "%s/%s.%s", folder, stem, ending);

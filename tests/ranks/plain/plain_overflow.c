@@ -1,5 +1,4 @@
-/* plain_overflow: writes one byte behind an allocation when it is told to ("overflow"), for a sanitizer to
- * find. */
+/* plain_overflow: with the word "overflow", writes one byte behind an allocation, for a sanitizer to find. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-"""all_ops.py: every collective torch.distributed offers on Gloo, two groups, async and not, counted."""
+"""all_ops.py: counts every collective that torch.distributed offers on Gloo, on two groups, async and not."""
 import collections
 import gc
 import json

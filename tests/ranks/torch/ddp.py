@@ -1,4 +1,4 @@
-"""ddp.py: an ordinary DDP training script. It knows nothing of rankfault."""
+"""ddp.py: an ordinary DDP training script. It does not know rankfault."""
 import argparse
 import gc
 import json

@@ -1,4 +1,4 @@
-"""healthy.py: correct DDP jobs in which ranks wait for long: none of them may be called hung.
+"""healthy.py: correct DDP jobs in which ranks wait for long. They must not be called hung.
 
 usage: torchrun healthy.py --how evaluation|checkpoint|joined|first_step [--ms N]
 """

@@ -1,6 +1,6 @@
-"""skip_outputs.py: each op twice on a group of one; prints which first calls left their output alone.
+"""skip_outputs.py: each op twice on a group of one; prints which first calls did not change their output.
 
-Rank 0 also sends to and receives from rank 1, which takes no part: those return only when skipped.
+Rank 0 also sends to and receives from rank 1, which takes no part: those calls return only if skipped.
 """
 import json
 import os
@@ -33,7 +33,7 @@ if rank == 0:
     twice("all_to_all", lambda out: dist.all_to_all_single(out, ones, group=solo))
     if os.environ.get("SKIP_REDUCE_SCATTER"):
         twice("reduce_scatter", lambda out: dist.reduce_scatter_tensor(out, ones, group=solo))
-    dist.all_reduce(torch.ones(4), group=solo)  # in place: nothing to see, but it must return
+    dist.all_reduce(torch.ones(4), group=solo)  # in place: no output to check, but it must return
     dist.broadcast(torch.ones(4), src=0, group=solo)
     dist.reduce(torch.ones(4), dst=0, group=solo)
     dist.isend(ones, dst=1).wait()

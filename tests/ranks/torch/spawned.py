@@ -2,8 +2,8 @@
 
 usage: spawned.py --how helper|anew
 
-helper: rank 2 starts a program with a process group of its own, and is killed when that has ended. anew: the
-process group is made three times, with other calls each time.
+helper: rank 2 starts a program with its own process group, and is killed when that program has ended.
+anew: the process group is made three times, each time with other calls.
 """
 import argparse
 import os

@@ -1,4 +1,5 @@
-// board.h: notes of the ranks of one job to each other, as files of a folder; what a store is elsewhere.
+// board.h: notes that the ranks of one job leave for each other, as files of a folder, in the place of a
+// store.
 #pragma once
 
 #include <unistd.h>
@@ -21,7 +22,7 @@ class Board {
       if (!has(name + "." + std::to_string(one))) return false;
     return true;
   }
-  // True: nobody had put it before. A note is whole when it is there.
+  // Returns true if no rank has put it before. A note that exists is complete.
   bool put_first(const std::string& name, const std::string& text) const {
     const std::string part = path("part." + std::to_string(getpid()));
     std::ofstream(part) << text;

@@ -1,16 +1,16 @@
-// meeting: the ranks of a job meet over NCCL, with a limit of their own; who cannot tells the others, all
-// abort, and try once more under a new id. Then a few sums.
+// meeting: the ranks of a job meet over NCCL, with their own limit. A rank that cannot meet informs the
+// others, all abort, and try once more under a new id. Then they make a few sums.
 //
 //   meeting --folder=DIR [--limit=SECONDS] [--tries=N] [--steps=N] [--no-abort] [--believe-in-nccl]
 //   [--old-id] [--keep-segments] [--exchange-from=STEP]
 //
-// --exchange-from: later steps send a number around instead of summing, and give up after the limit. NCCL
+// --exchange-from: later steps send a number around instead of a sum, and give up after the limit. NCCL
 // connects two ranks at their first message.
 //
-// --no-abort: who gives up leaves at once, and with the process all that NCCL had. The words after it turn a
-// defence off: no limit and no word to others; the id of the first try again; what NCCL
-// leaves in /dev/shm stays there. Exit: 0 the sums were right, 5
-// given up and said so, 1 a wrong sum.
+// --no-abort: a rank that gives up ends at once, and with its process all that NCCL held. Each of the words
+// after it turns a defence off: without a limit and without information to the others; with the id of the
+// first try again; without removal of what NCCL leaves in /dev/shm. Exit: 0 the sums were correct, 5 given up
+// with a message, 1 a wrong sum.
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 #include <unistd.h>
@@ -55,7 +55,8 @@ ncclUniqueId id_of(const Board& board, int n) {
   return id;
 }
 
-// What all do: "go" or "failed". Whoever knows first decides for all of them, so that nobody goes on alone.
+// What all ranks do: "go" or "failed". The first rank that knows decides for all, so that none continues
+// alone.
 std::string decide(const Board& board, int n, ncclComm_t comm, ncclResult_t result) {
   const std::string of = std::to_string(n), verdict = "verdict-" + of;
   const auto until = Clock::now() + std::chrono::duration<double>(limit);
@@ -120,7 +121,7 @@ bool sum(ncclComm_t comm, int step) {
   return all == ranks * (ranks - 1) / 2 + ranks * step;
 }
 
-// Until what was asked for is through on the stream, or has failed, or the limit is over.
+// Waits until the operation is complete on the stream, or has failed, or the limit has passed.
 bool is_through(ncclComm_t comm, ncclResult_t result, cudaStream_t stream, int step) {
   const auto until = Clock::now() + std::chrono::duration<double>(limit);
   for (;; nap()) {
@@ -134,7 +135,7 @@ bool is_through(ncclComm_t comm, ncclResult_t result, cudaStream_t stream, int s
   }
 }
 
-// To the next rank, from the one before.
+// Sends to the next rank, and receives from the previous one.
 bool exchange(ncclComm_t comm, int step) {
   static cudaStream_t stream = nullptr;
   static int *host = nullptr, *device = nullptr;

@@ -1,5 +1,5 @@
-// segments.h: NCCL's segments that this process has mapped and that still have a name. An abort, or an end,
-// may leave them in /dev/shm; once a try is given up nobody attaches to them any more.
+// segments.h: NCCL's segments that this process maps and that still have a name. An abort, or an end, may
+// leave them in /dev/shm. After a try is given up, no process attaches to them.
 #pragma once
 
 #include <unistd.h>
