@@ -1,8 +1,13 @@
-/* messages.h: point to point, blocking and nonblocking, wildcards, probes, persistent and partitioned. */
+/* messages.h: point to point, blocking and nonblocking, wildcards, probes, persistent and partitioned.
+ *
+ * A rank may be a feature ahead of another. A receive from any source therefore has a tag of its own: with a
+ * tag that another feature uses, too, it could take that feature's message. */
 #ifndef RANKFAULT_BENCH_CORRECT_MESSAGES_H
 #define RANKFAULT_BENCH_CORRECT_MESSAGES_H
 
 #include "correct.h"
+
+enum { kCountTag = 201, kFunnelTag, kProbedTag, kUnknownTag, kCancelledTag }; /* the others are below 200 */
 
 static int right_of(const struct world* w) { return (w->rank + 1) % w->size; }
 static int left_of(const struct world* w) { return (w->rank + w->size - 1) % w->size; }
@@ -63,20 +68,20 @@ static void pending_messages(struct world* w) {
 static void funnel(struct world* w) {
   if (w->rank != 0) {
     const int count = 1 + below(&w->own, 3);
-    MPI_Send(&count, 1, MPI_INT, 0, 1, w->comm);
+    MPI_Send(&count, 1, MPI_INT, 0, kCountTag, w->comm);
     for (int i = 0; i < count; ++i) {
       pause_sometimes(w);
-      MPI_Send(&i, 1, MPI_INT, 0, 2, w->comm);
+      MPI_Send(&i, 1, MPI_INT, 0, kFunnelTag, w->comm);
     }
     return;
   }
   int total = 0;
   for (int r = 1, count; r < w->size; ++r) {
-    MPI_Recv(&count, 1, MPI_INT, r, 1, w->comm, MPI_STATUS_IGNORE);
+    MPI_Recv(&count, 1, MPI_INT, r, kCountTag, w->comm, MPI_STATUS_IGNORE);
     total += count;
   }
   for (int i = 0, number; i < total; ++i)
-    MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 2, w->comm, MPI_STATUS_IGNORE);
+    MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, kFunnelTag, w->comm, MPI_STATUS_IGNORE);
 }
 
 static void probed(struct world* w) {
@@ -84,11 +89,11 @@ static void probed(struct world* w) {
   MPI_Request request;
   MPI_Status status;
   fill(mine, 8, w->rank);
-  MPI_Isend(mine, 1 + w->rank % 8, MPI_INT, right_of(w), 4, w->comm, &request);
+  MPI_Isend(mine, 1 + w->rank % 8, MPI_INT, right_of(w), kProbedTag, w->comm, &request);
   if (below(&w->common, 2)) {
-    MPI_Probe(MPI_ANY_SOURCE, 4, w->comm, &status);
+    MPI_Probe(MPI_ANY_SOURCE, kProbedTag, w->comm, &status);
     MPI_Get_count(&status, MPI_INT, &count);
-    MPI_Recv(other, count, MPI_INT, status.MPI_SOURCE, 4, w->comm, MPI_STATUS_IGNORE);
+    MPI_Recv(other, count, MPI_INT, status.MPI_SOURCE, kProbedTag, w->comm, MPI_STATUS_IGNORE);
   } else {
     MPI_Message message;
     MPI_Mprobe(left_of(w), MPI_ANY_TAG, w->comm, &message, &status);
@@ -107,12 +112,12 @@ static void unknown_partners(struct world* w) {
   const int count = below(&w->own, 5);
   for (int i = 0; i < count; ++i) {
     out[i] = i;
-    MPI_Issend(&out[i], 1, MPI_INT, below(&w->own, w->size), 5, w->comm, &sends[i]);
+    MPI_Issend(&out[i], 1, MPI_INT, below(&w->own, w->size), kUnknownTag, w->comm, &sends[i]);
   }
   while (!done) {
     int flag = 0;
-    MPI_Iprobe(MPI_ANY_SOURCE, 5, w->comm, &flag, MPI_STATUS_IGNORE);
-    if (flag) MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 5, w->comm, MPI_STATUS_IGNORE);
+    MPI_Iprobe(MPI_ANY_SOURCE, kUnknownTag, w->comm, &flag, MPI_STATUS_IGNORE);
+    if (flag) MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, kUnknownTag, w->comm, MPI_STATUS_IGNORE);
     if (is_inside) {
       MPI_Test(&barrier, &done, MPI_STATUS_IGNORE);
     } else {
@@ -165,7 +170,7 @@ static void cancelled(struct world* w) {
   MPI_Request request;
   MPI_Status status;
   int number, is_cancelled = 0;
-  MPI_Irecv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 99, w->comm, &request);
+  MPI_Irecv(&number, 1, MPI_INT, MPI_ANY_SOURCE, kCancelledTag, w->comm, &request);
   MPI_Cancel(&request);
   MPI_Wait(&request, &status);
   MPI_Test_cancelled(&status, &is_cancelled);
