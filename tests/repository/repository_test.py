@@ -1,6 +1,7 @@
 """repository_test: rules about the repository itself that no compiler checks.
 
 usage: repository_test.py ROOT [CHECK]
+       repository_test.py --list
 """
 import pathlib
 import re
@@ -8,6 +9,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import plain_words  # noqa: E402
 import skipped  # noqa: E402
 
 CODE = {".c", ".cc", ".h", ".S", ".py", ".sh", ".cmake"}
@@ -205,12 +207,21 @@ def what_an_optional_part_decides_is_labelled(repository):
                 yield f"{name}: is skipped without an optional part, and its rankfault_test has no label \"optional\""
 
 
+def messages_are_plain(repository):
+    for name in repository.files:
+        if name.startswith(("harness/", "faults/", "reports/")) and name.endswith((".c", ".cc", ".h")):
+            yield from plain_words.failures(name, repository.text(name))
+
+
 CHECKS = [no_workplace_words, files_are_short, files_open_with_a_sentence, the_diagnosis_sees_no_plan,
           the_top_level_is_known, includes_point_up_the_flow, every_scenario_is_listed, every_case_has_a_scenario,
-          the_smoke_set_covers_every_theme, what_an_optional_part_decides_is_labelled]
+          the_smoke_set_covers_every_theme, what_an_optional_part_decides_is_labelled, messages_are_plain]
 
 
 def main(root, only=None):
+    if root == "--list":
+        print("\n".join(check.__name__ for check in CHECKS))
+        return 0
     repository = Repository(root)
     if not repository.files:
         sys.exit("no files: nothing was checked")
