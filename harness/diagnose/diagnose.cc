@@ -5,10 +5,10 @@
 
 #include "harness/agent/named_calls.h"
 #include "harness/diagnose/finding.h"
-#include "harness/diagnose/patience.h"
-#include "harness/diagnose/polls.h"
+#include "harness/diagnose/model/words.h"
 #include "harness/diagnose/rule.h"
-#include "harness/diagnose/words.h"
+#include "harness/diagnose/timing/wait_thresholds.h"
+#include "harness/diagnose/waits/polls.h"
 
 namespace rankfault {
 namespace {

@@ -31,8 +31,8 @@ struct Side {
 
 struct Assumption {
   // every_edge_is_a_need, ends_are_final, issuers_closed, full_view, one_look. Cycles add no_new_issuer and
-  // an assumption that is taken for granted: nobody_gives_up. Late ranks add one_clock, left_by_its_limit,
-  // did_not_recover.
+  // an assumption that is taken for granted: nobody_gives_up. Late ranks add one_clock,
+  // left_by_its_limit, did_not_recover.
   std::string name;
   bool holds = false;
   std::string why;
@@ -99,8 +99,8 @@ struct Findings {
   bool only_handled() const;
 };
 
-// The minimum patience for inferred findings. The job's own record can only lengthen it (patience.h). Proven
-// findings do not depend on it.
+// The minimum patience for inferred findings. The job's own record can only lengthen it (wait_thresholds.h).
+// Proven findings do not depend on it.
 struct DiagnoseOptions {
   Duration slow_after{2'000'000'000};   // a longer wait may be reported, with the late rank: slow, stopped
   Duration hung_after{20'000'000'000};  // a longer wait may be called hung: stuck, wedged, not joined

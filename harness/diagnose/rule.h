@@ -8,7 +8,7 @@
 
 #include "harness/base/catalog.h"
 #include "harness/diagnose/finding.h"
-#include "harness/diagnose/view.h"
+#include "harness/diagnose/model/view.h"
 
 namespace rankfault {
 

@@ -1,5 +1,5 @@
 // assumptions_test: each assumption fails alone, and the finding becomes inferred.
-#include "harness/diagnose/view.h"
+#include "harness/diagnose/model/view.h"
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {

@@ -7,7 +7,7 @@
 #include <map>
 #include <random>
 
-#include "harness/diagnose/stream_order.h"
+#include "harness/diagnose/waits/stream_order.h"
 #include "tests/diagnose/finding_of.h"
 #include "tests/falsify/refute.h"
 

@@ -1,5 +1,5 @@
 // nccl_streams_test: findings from the order of NCCL's operations on their streams.
-#include "harness/diagnose/stream_order.h"
+#include "harness/diagnose/waits/stream_order.h"
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {

@@ -1,6 +1,5 @@
 // patience_test: the job's own record decides how long a wait may last before it is reported.
-#include "harness/diagnose/patience.h"
-
+#include "harness/diagnose/timing/wait_thresholds.h"
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
@@ -19,7 +18,7 @@ TimelineBuilder late_before(TimeNs late, const CallSpec& call = all_reduce()) {
   return job;
 }
 
-TEST(Patience, GrowsWithWhatTheJobCameBackFrom) {
+TEST(WaitThreshold, GrowsWithWhatTheJobCameBackFrom) {
   TimelineBuilder job = late_before(4 * kSecond);
   job.wait(11 * kSecond);
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << all_kinds(diagnose(job.build()));
@@ -29,7 +28,7 @@ TEST(Patience, GrowsWithWhatTheJobCameBackFrom) {
   EXPECT_THAT(found.all[0].text, HasSubstr("for more than 12s; the longest such wait before was 4s"));
 }
 
-TEST(Patience, IsAtLeastWhatWasAskedFor) {
+TEST(WaitThreshold, IsAtLeastWhatWasAskedFor) {
   TimelineBuilder job = late_before(kSecond / 100);
   job.wait(3 * kSecond);
   const Findings found = diagnose(job.build());
@@ -39,7 +38,7 @@ TEST(Patience, IsAtLeastWhatWasAskedFor) {
   EXPECT_EQ(all_kinds(diagnose(job.build(), {Duration(kSecond), Duration(kSecond)})), "stuck_outside");
 }
 
-TEST(Patience, OfAHangGrowsToo) {
+TEST(WaitThreshold, OfAHangGrowsToo) {
   TimelineBuilder job = late_before(20 * kSecond);
   job.wait(50 * kSecond);
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
@@ -48,7 +47,7 @@ TEST(Patience, OfAHangGrowsToo) {
 }
 
 // A pause of all ranks keeps no rank waiting, and counts as usual in the same way as a wait.
-TEST(Patience, KnowsHowLongRanksComputeBetweenCalls) {
+TEST(WaitThreshold, KnowsHowLongRanksComputeBetweenCalls) {
   TimelineBuilder job(2);
   job.everyone(all_reduce()).wait(5 * kSecond).everyone(all_reduce()).blocked(0, all_reduce());
   job.wait(14 * kSecond);
@@ -57,7 +56,7 @@ TEST(Patience, KnowsHowLongRanksComputeBetweenCalls) {
   EXPECT_EQ(all_kinds(diagnose(job.build())), "slow_rank");
 }
 
-TEST(Patience, IsLearnedFromWaitsThatEndedWell) {
+TEST(WaitThreshold, IsLearnedFromWaitsThatEndedWell) {
   TimelineBuilder job(2);
   job.everyone(all_reduce()).blocked(0, all_reduce()).wait(4 * kSecond).blocked(1, all_reduce());
   job.returns(0, 0, 5).returns(1, 0, 5).does(1, barrier());
@@ -65,7 +64,7 @@ TEST(Patience, IsLearnedFromWaitsThatEndedWell) {
   EXPECT_EQ(finding_of(diagnose(job.build()), "slow_rank"), nullptr);
 }
 
-TEST(Patience, WithACallThatAllAreInIsLearnedFromItsLike) {
+TEST(WaitThreshold, WithACallThatAllAreInIsLearnedFromItsLike) {
   TimelineBuilder job(2);
   job.blocked(0, all_reduce()).blocked(1, all_reduce()).wait(10 * kSecond).returns(0).returns(1);
   job.blocked(0, all_reduce()).blocked(1, all_reduce()).wait(25 * kSecond);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "harness/diagnose/messages.h"
+#include "harness/diagnose/messages/messages.h"
 
 namespace rankfault::testing {
 namespace {

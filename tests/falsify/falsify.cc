@@ -12,7 +12,7 @@
 #include <map>
 
 #include "harness/diagnose/finding.h"
-#include "harness/diagnose/view.h"
+#include "harness/diagnose/model/view.h"
 #include "harness/observe/observer.h"
 #include "tests/falsify/cut.h"
 #include "tests/falsify/refute.h"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "harness/diagnose/sequences.h"
+#include "harness/diagnose/sequence/sequences.h"
 
 namespace rankfault::testing {
 namespace {

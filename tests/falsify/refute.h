@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "harness/diagnose/finding.h"
-#include "harness/diagnose/view.h"
+#include "harness/diagnose/model/view.h"
 
 namespace rankfault::testing {
 

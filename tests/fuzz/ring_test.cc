@@ -11,7 +11,7 @@
 
 #include "harness/agent/agent_abi.h"
 #include "harness/diagnose/finding.h"
-#include "harness/diagnose/view.h"
+#include "harness/diagnose/model/view.h"
 #include "harness/observe/observer.h"
 #include "harness/observe/record_names.h"
 #include "harness/run/journal.h"

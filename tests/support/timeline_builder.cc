@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "harness/diagnose/view.h"
+#include "harness/diagnose/model/view.h"
 #include "harness/observe/state_of_record.h"
 
 namespace rankfault::testing {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "harness/diagnose/pairing.h"
-#include "harness/diagnose/proof.h"
+#include "harness/diagnose/model/words.h"
+#include "harness/diagnose/proof/proof.h"
 #include "harness/diagnose/rule.h"
-#include "harness/diagnose/words.h"
+#include "harness/diagnose/sequence/pairing.h"
 
 namespace rankfault {
 namespace {
@@ -24,7 +24,7 @@ uint64_t first_unequal(const CommGroup& group) {
 }
 
 // The call's own arguments show it; no other rank's call is compared.
-Finding tell_unequal(const JobView& job, const CommGroup& group, uint64_t seq) {
+Finding describe_unequal(const JobView& job, const CommGroup& group, uint64_t seq) {
   Finding f;
   f.kind = "call_mismatch";
   f.attempt = job.attempt();
@@ -75,7 +75,8 @@ bool may_be_ahead(const Divergence& d, const Call& mine, const Call& theirs) {
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
   for (const CommGroup& group : job.comms())
-    if (const uint64_t seq = first_unequal(group); seq != 0) found.push_back(tell_unequal(job, group, seq));
+    if (const uint64_t seq = first_unequal(group); seq != 0)
+      found.push_back(describe_unequal(job, group, seq));
   for (const Divergence& d : divergences(job)) {
     if (!d.pairs_differ) continue;
     Finding f = finding_about(job, d, "call_mismatch");

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "harness/diagnose/ended.h"
-#include "harness/diagnose/ended_by_launcher.h"
-#include "harness/diagnose/proof.h"
+#include "harness/diagnose/model/words.h"
+#include "harness/diagnose/proof/proof.h"
 #include "harness/diagnose/rule.h"
-#include "harness/diagnose/words.h"
+#include "harness/diagnose/waits/ended.h"
+#include "harness/diagnose/waits/ended_by_launcher.h"
 
 namespace rankfault {
 namespace {
@@ -46,12 +46,12 @@ Finding tell(const JobView& job, const Process& p, const LauncherEnds& launcher)
   const Unmet u = unmet_needs(job, p);
   if (!u.group) {
     f.text = who;
-    tell_where_it_ended(f, job, p);
+    describe_place_of_end(f, job, p);
     f.evidence.insert(f.evidence.begin(), f.text);
     f.text += f.handled ? kWentOn : "; no rank waits for it";
     return f;
   }
-  tell_unmet(f, u);
+  describe_unmet(f, u);
   if (launcher.is_unclear(p)) {
     f.assumes.push_back({"its_own_end", false, "another rank had failed in a call and ended"});
     only_infer(f);

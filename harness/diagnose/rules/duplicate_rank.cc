@@ -3,8 +3,8 @@
 
 #include <map>
 
+#include "harness/diagnose/model/words.h"
 #include "harness/diagnose/rule.h"
-#include "harness/diagnose/words.h"
 
 namespace rankfault {
 namespace {

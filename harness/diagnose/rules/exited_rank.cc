@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "harness/diagnose/end_times.h"
-#include "harness/diagnose/ended.h"
-#include "harness/diagnose/messages.h"
-#include "harness/diagnose/rewound.h"
+#include "harness/diagnose/messages/messages.h"
+#include "harness/diagnose/model/end_times.h"
+#include "harness/diagnose/model/words.h"
 #include "harness/diagnose/rule.h"
-#include "harness/diagnose/sequences.h"
-#include "harness/diagnose/words.h"
+#include "harness/diagnose/sequence/sequences.h"
+#include "harness/diagnose/waits/before_timeouts.h"
+#include "harness/diagnose/waits/ended.h"
 
 namespace rankfault {
 namespace {
@@ -102,7 +102,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     if (!exited(*p) || job.rank(p->rank()) != p.get()) continue;
     const bool zero = p->view->end.value == 0;
     // Others may wait for a call that it omitted long before: missing_call reports that.
-    Unmet u = told_by(diverged, *p) ? Unmet{} : unmet_needs(job, *p);
+    Unmet u = is_blamed_in(diverged, *p) ? Unmet{} : unmet_needs(job, *p);
     if (zero && u.group && is_message(u.edges.front().call->op())) u = {};  // missing_call reports that, too
     // Enqueued work that was not seen complete may be complete: a program need not check before it ends.
     if (zero && u.in_flight && u.group->library == RF_LIB_NCCL) u = {};
@@ -123,10 +123,10 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     f.text = fmt::format("rank {} {}", p->rank(), end_text(p->view->end));
     if (unfinalized) f.text += " without MPI_Finalize";
     if (u.group) {
-      tell_unmet(f, u);
+      describe_unmet(f, u);
       f.text += " " + let_down(u);
     } else {
-      tell_where_it_ended(f, job, *p);
+      describe_place_of_end(f, job, *p);
     }
     if (failure) {
       const CommGroup* group = job.group(*p, failure->comm());

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "harness/diagnose/pairing.h"
-#include "harness/diagnose/proof.h"
+#include "harness/diagnose/model/words.h"
+#include "harness/diagnose/proof/proof.h"
 #include "harness/diagnose/rule.h"
-#include "harness/diagnose/words.h"
+#include "harness/diagnose/sequence/pairing.h"
 
 namespace rankfault {
 namespace {

@@ -9,9 +9,9 @@
 #include <set>
 
 #include "harness/agent/named_calls.h"
-#include "harness/diagnose/made.h"
+#include "harness/diagnose/model/made.h"
+#include "harness/diagnose/model/words.h"
 #include "harness/diagnose/rule.h"
-#include "harness/diagnose/words.h"
 
 namespace rankfault {
 namespace {

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
-#include "harness/diagnose/joining.h"
-#include "harness/diagnose/late.h"
-#include "harness/diagnose/meetings.h"
-#include "harness/diagnose/patience.h"
+#include "harness/diagnose/model/meetings.h"
+#include "harness/diagnose/model/words.h"
 #include "harness/diagnose/rule.h"
-#include "harness/diagnose/words.h"
+#include "harness/diagnose/timing/wait_thresholds.h"
+#include "harness/diagnose/waits/joining_ranks.h"
+#include "harness/diagnose/waits/late_ranks.h"
 
 namespace rankfault {
 namespace {
@@ -121,7 +121,7 @@ std::string what_it_does(const JobView& job, const Process& p) {
 
 // Whether the rank, as far as the record shows, will not come: it has ended, is stopped or asleep, or has
 // long been in other calls. A rank that runs, or makes one call after another, may come.
-bool stays_away(const Process& p, TimeNs now, const Patience& patience, const DiagnoseOptions& options) {
+bool stays_away(const Process& p, TimeNs now, const WaitThreshold& patience, const DiagnoseOptions& options) {
   if (p.ended() || p.view->stopped) return true;
   const std::vector<const Call*> inside = p.all_inside();
   if (inside.empty()) return is_asleep(p, now, options);
@@ -133,7 +133,7 @@ std::vector<Finding> of_ranks_elsewhere(const JobView& job, const Meeting& meeti
                                         const DiagnoseOptions& options) {
   const TimeNs now = job.timeline().look;
   if (lasted(meeting.since, now) <= options.hung_after) return {};
-  const Patience patience = patience_with_joining(job, options.hung_after);
+  const WaitThreshold patience = patience_with_joining(job, options.hung_after);
   if (lasted(meeting.since, now) <= patience.limit) return {};
   Finding f;
   std::vector<int> others;
@@ -158,7 +158,7 @@ std::vector<Finding> of_ranks_elsewhere(const JobView& job, const Meeting& meeti
   }
   f.text = fmt::format("{} in the initialisation of a communicator of NCCL: of {} members {} not joined, {}",
                        meeting.waiting.size() == 1 ? "a rank waits" : "ranks wait", meeting.members, who,
-                       patience.told());
+                       patience.text());
   return {f};
 }
 

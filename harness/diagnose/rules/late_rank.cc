@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <set>
 
-#include "harness/diagnose/gave_up.h"
-#include "harness/diagnose/proof.h"
+#include "harness/diagnose/model/words.h"
+#include "harness/diagnose/proof/proof.h"
 #include "harness/diagnose/rule.h"
-#include "harness/diagnose/words.h"
+#include "harness/diagnose/waits/gave_up.h"
 
 namespace rankfault {
 namespace {

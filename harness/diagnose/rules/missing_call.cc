@@ -2,13 +2,13 @@
 // later a rank waits for a call that never comes.
 #include <fmt/format.h>
 
-#include "harness/diagnose/leftover.h"
-#include "harness/diagnose/nccl_missing.h"
-#include "harness/diagnose/pairing.h"
-#include "harness/diagnose/proof.h"
+#include "harness/diagnose/messages/unmatched_messages.h"
+#include "harness/diagnose/messages/unreceived_messages.h"
+#include "harness/diagnose/model/words.h"
+#include "harness/diagnose/proof/proof.h"
 #include "harness/diagnose/rule.h"
-#include "harness/diagnose/unsent.h"
-#include "harness/diagnose/words.h"
+#include "harness/diagnose/sequence/pairing.h"
+#include "harness/diagnose/waits/nccl_missing.h"
 
 namespace rankfault {
 namespace {
@@ -75,11 +75,11 @@ Finding tell(const JobView& job, const Divergence& d) {
 
 // A rank that a deadlock kept from coming omitted nothing.
 std::vector<Finding> look(const JobView& now, const DiagnoseOptions& options) {
-  const JobView& job = now.when_it_hung();
+  const JobView& job = now.before_timeouts();
   std::vector<Finding> found;
-  for (const Unsent& u : job.unsent())
-    if (!u.ended_badly) found.push_back(tell_unsent(job, u));
-  for (const Leftover& l : leftover_messages(job)) found.push_back(tell_leftover(job, l));
+  for (const UnmatchedMessage& u : job.unsent())
+    if (!u.ended_badly) found.push_back(describe_unmatched(job, u));
+  for (const UnreceivedMessage& l : leftover_messages(job)) found.push_back(describe_unreceived(job, l));
   for (const Divergence& d : divergences(job)) {
     const bool outvoted = !d.pairs_differ && !d.lone_root && d.minority.size() > d.majority.size();
     if (d.lone_root || (d.alignment.kind == Alignment::Kind::kMissing && !outvoted))

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <map>
 
-#include "harness/diagnose/deadlock.h"
-#include "harness/diagnose/messages.h"
-#include "harness/diagnose/pairing.h"
-#include "harness/diagnose/proof.h"
-#include "harness/diagnose/rewound.h"
+#include "harness/diagnose/messages/messages.h"
+#include "harness/diagnose/model/words.h"
+#include "harness/diagnose/proof/proof.h"
 #include "harness/diagnose/rule.h"
-#include "harness/diagnose/stream_order.h"
-#include "harness/diagnose/words.h"
+#include "harness/diagnose/sequence/pairing.h"
+#include "harness/diagnose/waits/before_timeouts.h"
+#include "harness/diagnose/waits/deadlock.h"
+#include "harness/diagnose/waits/stream_order.h"
 
 namespace rankfault {
 namespace {
@@ -67,9 +67,10 @@ Finding tell(const JobView& job, const Knot& knot) {
   std::vector<End> ends;
   for (const WaitEdge& e : knot.edges) {
     f.at = std::max(f.at, e.call->entered);
-    const bool told = !f.sides.empty() && f.sides.back().ranks == std::vector<int>{e.waiter->world_rank} &&
-                      f.sides.back().what == call_text(*e.call, *e.group);
-    if (!told)  // a call that waits for one of several has an edge to each
+    const bool is_listed = !f.sides.empty() &&
+                           f.sides.back().ranks == std::vector<int>{e.waiter->world_rank} &&
+                           f.sides.back().what == call_text(*e.call, *e.group);
+    if (!is_listed)  // a call that waits for one of several has an edge to each
       f.sides.push_back({{e.waiter->world_rank},
                          op_text(e.call->op()),
                          call_text(*e.call, *e.group),
@@ -148,7 +149,7 @@ std::vector<Finding> by_streams(const JobView& job, const DiagnoseOptions& optio
 
 // A deadlock that the ranks' own limits ended is still a deadlock; its consequences are reported under it.
 std::vector<Finding> look(const JobView& now, const DiagnoseOptions& options) {
-  const JobView& job = now.when_it_hung();
+  const JobView& job = now.before_timeouts();
   const Knot knot = find_knot(job, options);
   if (knot.edges.empty()) return by_streams(now, options);
   if (waits_for_own_member(knot)) return {};  // missing_call reports it

@@ -1,18 +1,18 @@
 // slow_rank: others wait for a rank that runs its own code. It is alive and may come, so the finding is never
 // proven and never calls it hung.
-#include "harness/diagnose/late.h"
-#include "harness/diagnose/pace.h"
 #include "harness/diagnose/rule.h"
+#include "harness/diagnose/timing/straggler_ratio.h"
+#include "harness/diagnose/waits/late_ranks.h"
 
 namespace rankfault {
 namespace {
 
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   std::vector<Finding> found;
-  for (const Late& late : late_ranks(job, options)) {
+  for (const LateRank& late : late_ranks(job, options)) {
     if (late.hung) continue;  // stuck_outside or wedged reports it
     Finding f = late_finding(job, late, "slow_rank");
-    f.text += pace_told(*late.edges.front().group, *late.process);
+    f.text += straggler_text(*late.edges.front().group, *late.process);
     found.push_back(std::move(f));
   }
   return found;

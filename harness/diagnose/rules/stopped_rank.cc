@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "harness/diagnose/ended.h"
-#include "harness/diagnose/patience.h"
+#include "harness/diagnose/model/words.h"
 #include "harness/diagnose/rule.h"
-#include "harness/diagnose/words.h"
+#include "harness/diagnose/timing/wait_thresholds.h"
+#include "harness/diagnose/waits/ended.h"
 
 namespace rankfault {
 namespace {
@@ -38,7 +38,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     f.ranks = {p->rank()};
     f.attempt = job.attempt();
     f.evidence = {fmt::format("rank {} is in state T", p->rank())};
-    if (u.group) tell_unmet(f, u);
+    if (u.group) describe_unmet(f, u);
     for (const LaneView& l : p->view->lanes)
       f.at = std::max(f.at, l.state.since_ns);  // not stopped before that
     f.text = fmt::format("rank {} is stopped (state T)", p->rank());

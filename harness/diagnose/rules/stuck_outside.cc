@@ -4,11 +4,11 @@
 
 #include <optional>
 
-#include "harness/diagnose/late.h"
-#include "harness/diagnose/messages.h"
+#include "harness/diagnose/messages/messages.h"
+#include "harness/diagnose/model/words.h"
 #include "harness/diagnose/rule.h"
-#include "harness/diagnose/streams.h"
-#include "harness/diagnose/words.h"
+#include "harness/diagnose/waits/late_ranks.h"
+#include "harness/diagnose/waits/streams.h"
 
 namespace rankfault {
 namespace {
@@ -63,8 +63,9 @@ std::optional<Finding> of_streams(const JobView& job) {
 
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   std::vector<Finding> found;
-  for (const Late& late : late_ranks(job, options)) {
-    if (late.hung && late.why != Late::Why::kWaits) found.push_back(late_finding(job, late, "stuck_outside"));
+  for (const LateRank& late : late_ranks(job, options)) {
+    if (late.hung && late.why != LateRank::Why::kWaits)
+      found.push_back(late_finding(job, late, "stuck_outside"));
   }
   if (std::optional<Finding> f = of_streams(job)) found.push_back(std::move(*f));
   return found;

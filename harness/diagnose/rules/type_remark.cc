@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <map>
 
-#include "harness/diagnose/messages.h"
+#include "harness/diagnose/messages/messages.h"
+#include "harness/diagnose/model/words.h"
 #include "harness/diagnose/rule.h"
-#include "harness/diagnose/sequences.h"
-#include "harness/diagnose/words.h"
+#include "harness/diagnose/sequence/sequences.h"
 
 namespace rankfault {
 namespace {

@@ -2,9 +2,9 @@
 // the strictest semantics that MPI allows, its own calls would wait for each other (strict_replay.h).
 #include <fmt/format.h>
 
+#include "harness/diagnose/messages/strict_replay.h"
+#include "harness/diagnose/model/words.h"
 #include "harness/diagnose/rule.h"
-#include "harness/diagnose/strict_replay.h"
-#include "harness/diagnose/words.h"
 
 namespace rankfault {
 namespace {

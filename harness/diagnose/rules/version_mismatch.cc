@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "harness/diagnose/model/words.h"
 #include "harness/diagnose/rule.h"
-#include "harness/diagnose/words.h"
 
 namespace rankfault {
 namespace {

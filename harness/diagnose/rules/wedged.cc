@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <optional>
 
-#include "harness/diagnose/late.h"
-#include "harness/diagnose/patience.h"
-#include "harness/diagnose/polls.h"
+#include "harness/diagnose/model/words.h"
 #include "harness/diagnose/rule.h"
-#include "harness/diagnose/sequences.h"
-#include "harness/diagnose/stream_order.h"
-#include "harness/diagnose/words.h"
+#include "harness/diagnose/sequence/sequences.h"
+#include "harness/diagnose/timing/wait_thresholds.h"
+#include "harness/diagnose/waits/late_ranks.h"
+#include "harness/diagnose/waits/polls.h"
+#include "harness/diagnose/waits/stream_order.h"
 
 namespace rankfault {
 namespace {
@@ -135,7 +135,7 @@ std::optional<Finding> named_calls_differ(const JobView& job, const CommGroup& g
   f.text = fmt::format(
       "all {} members of {} are in different calls that every member makes, and no call "
       "completes, {}",
-      group.size, group.name, Patience{limit, {}}.told());
+      group.size, group.name, WaitThreshold{limit, {}}.text());
   f.evidence = {f.text};
   return f;
 }
@@ -157,7 +157,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     if (waited <= options.hung_after) continue;
     // A rank that waits for a core may still move the call: then a neighbour causes the delay, not the
     // transport. (Ranks that spin on too few cores starve each other and are reported later by that time.)
-    Patience patience{options.hung_after, {}};
+    WaitThreshold patience{options.hung_after, {}};
     const bool may_match = can_match(seats, differs != diverged.end());
     if (may_match) {
       patience = patience_with_completion(group, first.op(), options.hung_after);
@@ -173,15 +173,15 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     f.sides = sides_of(seats, group);
     f.at = last;
     f.ends_by = ends_by_of(first, earliest(seats).member->comm);
-    f.text = fmt::format("{}, {}", what_text(seats, group, may_match), patience.told());
+    f.text = fmt::format("{}, {}", what_text(seats, group, may_match), patience.text());
     f.evidence = {f.text};
     if (group.library == RF_LIB_NCCL)
       f.evidence.emplace_back(
           "earlier kernels and copies on its stream may block it; the record does not show them");
     found.push_back(std::move(f));
   }
-  for (const Late& late : late_ranks(job, options))
-    if (late.hung && late.why == Late::Why::kWaits) found.push_back(late_finding(job, late, "wedged"));
+  for (const LateRank& late : late_ranks(job, options))
+    if (late.hung && late.why == LateRank::Why::kWaits) found.push_back(late_finding(job, late, "wedged"));
   return found;
 }
 

@@ -1,0 +1,20 @@
+// made: checks whether a process made any call of a kind. It reads the few shapes of the calls, because a
+// pass over all calls adds milliseconds to a look.
+#pragma once
+
+#include <algorithm>
+
+#include "harness/diagnose/model/view.h"
+
+namespace rankfault {
+
+inline bool made_op(const Process& p, uint16_t op) {
+  return std::any_of(p.shapes.begin(), p.shapes.end(), [&](const CallShape& s) { return s.op == op; });
+}
+
+inline bool made_calls_of(const Process& p, rf_library library) {
+  return std::any_of(p.shapes.begin(), p.shapes.end(),
+                     [&](const CallShape& s) { return s.library == library; });
+}
+
+}  // namespace rankfault

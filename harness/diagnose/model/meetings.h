@@ -1,0 +1,29 @@
+// meetings: finds communicators of NCCL that ranks are joining, identified by their ids, and the missing
+// members.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "harness/diagnose/waits/joining_ranks.h"
+
+namespace rankfault {
+
+struct Meeting {
+  int id = 0;            // RF_TAG_OF_ID
+  uint64_t members = 0;  // number of members that it needs
+  std::vector<Joining> waiting;
+  TimeNs since = 0;     // when the first of them began to wait
+  std::set<int> seats;  // ranks of the communicator that have come: they wait or have joined
+
+  size_t missing() const { return members > seats.size() ? members - seats.size() : 0; }
+  std::vector<int> ranks() const;  // the ranks that wait
+};
+// Returns the meetings that ranks wait in and that lack a member, in the order of their first waiting rank.
+// It omits calls whose record lacks the id or the size.
+std::vector<Meeting> meetings(const JobView&);
+
+// Returns members of the job that have no seat at a meeting, including those that have ended.
+std::vector<const Process*> elsewhere(const JobView&, const Meeting&);
+
+}  // namespace rankfault
