@@ -53,8 +53,7 @@ int main(int argc, char** argv) {
   survive_size_limits();
   if (names_no_command(argc, argv)) return kExitUsage;
   CLI::App app{
-      "rankfault: inject a fault into a multi-rank job at an exact call, and judge what the job did about "
-      "it"};
+      "rankfault: inject faults into a multi-rank job at exact calls, and judge how the job responds"};
   app.name("rankfault");
   app.require_subcommand(1);
   app.set_version_flag("--version", "rankfault 0.1.0");

@@ -32,10 +32,9 @@ const Registration<CliCommand> registration{{
     .summary = "End and remove what a killed run left on this host",
     .examples =
         "Examples:\n  rankfault clean rankfault-runs/skip-allreduce-20261121-114501\n\n"
-        "clean touches only processes that carry the run in their environment, and segments and sockets with "
-        "a\n"
-        "recorded device and inode. It names other files of the job and leaves them. It refuses a live run "
-        "(64), and names what it could not undo (3).",
+        "clean touches only processes that carry the run in their environment, and segments and sockets\n"
+        "with a recorded device and inode. It names other files of the job and leaves them. It refuses a\n"
+        "live run (64), and names what it could not undo (3).",
     .setup =
         [](CLI::App& app) {
           auto runs = std::make_shared<std::vector<std::string>>();

@@ -116,9 +116,8 @@ const Registration<CliCommand> kCommand{
     {"inspect", "Examine a job that hangs now and was started without rankfault",
      "Examples:\n  rankfault inspect 4711            a rank, or any process above the ranks\n"
      "  rankfault inspect --torchrun $(pgrep -of torchrun)\n  rankfault inspect --mpirun 4711 --json\n\n"
-     "inspect samples the ranks four times. It stops each of their threads for a moment, by ptrace and "
-     "without\n"
-     "a signal, and changes nothing else. Its findings are inferred, never proven.\n"
+     "inspect samples the ranks four times. It stops each of their threads for a moment, by ptrace and\n"
+     "without a signal, and changes nothing else. Its findings are inferred, never proven.\n"
      "Exit: 0 nothing found, 1 a finding, 2 cannot say, 64 no such process, or no permission to examine it.",
      [](CLI::App& app) -> std::function<int()> {
        const auto options = std::make_shared<Options>();

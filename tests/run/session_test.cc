@@ -202,7 +202,7 @@ TEST(Square, AScenarioThatFailsByItselfHasNoTeeth) {
   const auto rows =
       square([](const Plan& p) { return judged(p.faults_on ? Verdict::kFail : Verdict::kPass); });
   EXPECT_FALSE(rows[0].bites);
-  EXPECT_THAT(rows[0].why, HasSubstr("not as it must be"));
+  EXPECT_THAT(rows[0].why, HasSubstr("not as expected"));
 }
 
 const char* kBug =
