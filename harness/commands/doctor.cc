@@ -111,11 +111,11 @@ constexpr Library kLibraries[] = {
 std::string reach_of(const Library& library, const std::string& path, const DynamicNames& names) {
   const auto needed = std::find_if(names.needed.begin(), names.needed.end(),
                                    [&](const std::string& n) { return n.rfind(library.file, 0) == 0; });
-  if (needed != names.needed.end()) return fmt::format("{}, shared: its calls are seen", *needed);
+  if (needed != names.needed.end()) return fmt::format("{}, shared: its calls are recorded", *needed);
   // The loader searches the program before preloaded objects.
-  if (names.given.count(library.function)) return "in the program itself: its calls are not seen";
+  if (names.given.count(library.function)) return "in the program itself: its calls are not recorded";
   if (*library.text && file_has_text(path, library.text))
-    return "linked in statically: its calls are not seen";
+    return "linked in statically: its calls are not recorded";
   return "";
 }
 
@@ -163,7 +163,7 @@ const Registration<CliCommand> kDoctor{{
     "doctor",
     "Check which features work on this machine, and which calls of a program can be recorded",
     "  rankfault doctor\n"
-    "  rankfault doctor ./my_program     which of its libraries' calls are seen\n"
+    "  rankfault doctor ./my_program     which of its libraries' calls are recorded\n"
     "  rankfault doctor --all            also name what the double of CUDA does not model\n\n"
     "doctor does not run the program. Exit: 0, or 64 when the program cannot be started with the agent.",
     [](CLI::App& app) {
