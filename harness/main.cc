@@ -52,7 +52,8 @@ int main(int argc, char** argv) {
   note_inherited_descriptors();
   survive_size_limits();
   if (names_no_command(argc, argv)) return kExitUsage;
-  CLI::App app{"rankfault: break a multi-rank job at an exact point, and prove what it did about it"};
+  CLI::App app{
+      "rankfault: inject faults into a multi-rank job at exact calls, and judge how the job responds"};
   app.name("rankfault");
   app.require_subcommand(1);
   app.set_version_flag("--version", "rankfault 0.1.0");
@@ -72,7 +73,7 @@ int main(int argc, char** argv) {
     app.exit(e);  // prints the error; main does not return CLI11's codes
     return kExitUsage;
   } catch (const Json::exception& e) {  // a changed journal or plan
-    std::fprintf(stderr, "a file of this run is not as rankfault wrote it: %s\n", e.what());
+    std::fprintf(stderr, "a file of this run is damaged, or was changed: %s\n", e.what());
     return kExitUnknown;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "internal error: %s\n", e.what());

@@ -171,7 +171,7 @@ void look_at_what_is_left(const RunOptions& options, LiveRun& run) {
   if (const Status asked = run.guardian.census(kCensusLimit); !asked) {
     run.journal.write("census_unanswered", {{"why", asked.error().to_string()}});
     if (options.progress)
-      options.progress("what the job left behind is not known: " + asked.error().to_string());
+      options.progress("rankfault does not know what the job left behind: " + asked.error().to_string());
   }
   take_census(run.dir, run.guardian.pid(), run.host, options.watch ? nullptr : &run.undo, run.journal);
 }
@@ -198,7 +198,8 @@ std::string take_down(const Plan& plan, const Where& where, const RunOptions& op
       run.guardian.quit(leave ? JobEnd::kEndedByItself : JobEnd::kEndIt, options.progress);
   if (const int times = run.guardian.times_stopped(); times > 0) {
     run.journal.write("guardian_stopped", {{"times", times}});
-    run.lost.push_back("somebody stopped rankfault-guardian: files that the job made meanwhile may be left");
+    run.lost.push_back(
+        "rankfault-guardian was stopped for a time: files that the job made meanwhile may be left");
   }
   Json lines = Json::array();
   std::string left;

@@ -43,7 +43,7 @@ class Console {
       skipped += !report.skipped.empty();
       good += report.skipped.empty() && is_good(report);
     }
-    line("{} of {} as they must be{}", good, reports.size() - skipped,
+    line("{} of {} as expected{}", good, reports.size() - skipped,
          skipped ? fmt::format(", {} skipped", skipped) : "");
   }
 
@@ -81,7 +81,7 @@ Result<std::string> write_console(const std::vector<RunReport>& reports) {
 }
 
 const Registration<Report> kConsole{
-    {"console", "Plain lines for people: culprit, faults, expectations.", "", write_console}};
+    {"console", "Text for people: culprit, faults, expectations.", "", write_console}};
 
 }  // namespace
 

@@ -71,11 +71,11 @@ TimeNs first_told(const RunFacts& facts, const std::string& kind) {
 std::string named(const RunFacts& facts) {
   for (const Finding& f : facts.findings.all) {
     if (f.caused_by >= 0) continue;
-    if (f.kind == "none" || f.kind == "cannot_say") return "nobody";
+    if (f.kind == "none" || f.kind == "cannot_say") return "no rank";
     return fmt::format("{}{}, {}{}", f.kind, f.ranks.empty() ? "" : ": " + say_ranks(f.ranks),
                        to_text(f.confidence), after(facts, first_told(facts, f.kind)));
   }
-  return "nobody";
+  return "no rank";
 }
 
 // Returns the first error of each rank after the fault, by class: "peer_lost on ranks 0 1 after 1 ms".
@@ -93,7 +93,7 @@ std::string noticed(const RunFacts& facts) {
   for (const auto& [as, who] : by_class)
     out += fmt::format("{}{} on {}{}", out.empty() ? "" : "; ", as, say_ranks(who.first),
                        after(facts, who.second));
-  return out.empty() ? "nobody" : out;
+  return out.empty() ? "no rank" : out;
 }
 
 std::string ended(const RunFacts& facts) {
@@ -154,7 +154,8 @@ Result<std::string> write_outcomes(const std::vector<RunReport>& reports) {
 }
 
 const Registration<Report> kOutcomes{
-    {"outcomes", "A table of cases and back ends: who noticed, how soon, how it ended.", "", write_outcomes}};
+    {"outcomes", "A table of cases and back ends: which ranks noticed, how soon, how the job ended.", "",
+     write_outcomes}};
 
 }  // namespace
 }  // namespace rankfault

@@ -14,11 +14,11 @@ namespace rankfault {
 std::string finding_line(const Finding& finding) {
   std::string line = finding.kind;
   if (finding.kind == "none") return "none: nothing was found wrong";
-  if (finding.kind == "cannot_say") return "nothing can be said";
+  if (finding.kind == "cannot_say") return "cannot say";
   if (!finding.ranks.empty())
     line += fmt::format(": rank{} {}", finding.ranks.size() == 1 ? "" : "s", fmt::join(finding.ranks, " "));
   else
-    line += ": nobody blamed";
+    line += ": no rank blamed";
   if (!finding.op.empty()) line += ", " + finding.op;
   if (!finding.comm.empty()) line += " on " + finding.comm;
   if (finding.seq && finding.seq->from == finding.seq->to)
@@ -107,7 +107,7 @@ std::string unsafe_text(const Findings& findings) {
   std::string out;
   for (const Finding& f : findings.unsafe) {
     out += fmt::format(
-        "  unsafe  not what happened, but what MPI allows to happen (MPI 4.1, 3.5 and 6.14)\n"
+        "  unsafe  this did not happen, but MPI allows it (MPI 4.1, 3.5 and 6.14)\n"
         "          {}\n",
         f.text);
     for (const Side& side : f.sides) out += fmt::format("          {}\n", side_line(side));
@@ -126,7 +126,7 @@ std::string remarks_text(const Findings& findings) {
 
 std::string losses_text(const Json& line) {
   const auto number = [&](const char* key) { return line.value(key, uint64_t{0}); };
-  std::string text = fmt::format("the newest {} calls of each thread; {} records are no longer there",
+  std::string text = fmt::format("the newest {} calls of each thread; {} records are gone",
                                  number("window_calls"), number("let_go") + number("overwritten"));
   if (number("overwritten") != 0)
     text += fmt::format(", {} of them overwritten before they were read (rings lapped {} times)",
@@ -171,7 +171,7 @@ std::string outcome_line(const RunReport& report) {
                                          : MustBe{};
   const bool due = must_be.kind == MustBe::Kind::kPass;
   if (due) return word;
-  return word + (report.judgement.as_it_must_be ? ", as it must be" : ", which it must not be");
+  return word + (report.judgement.as_it_must_be ? ", as expected" : ", not as expected");
 }
 
 std::string replay_line(const RunReport& report) {

@@ -23,8 +23,8 @@ std::vector<std::string> losses_of(const RunFacts&);  // for each attempt that l
 std::string evidence_text(const std::vector<RankEvidence>&);
 // A launcher program that ended and started no rank, with the end of its log; "" there was none.
 std::string no_rank_text(const RunFacts&);
-std::string outcome_line(const RunReport&);  // "PASS", "FAIL, as it must be", "SKIPPED"
-bool is_good(const RunReport&);              // the outcome: as it must be, or skipped
+std::string outcome_line(const RunReport&);  // "PASS", "FAIL, as expected", "SKIPPED"
+bool is_good(const RunReport&);              // the outcome: as expected, or skipped
 std::string replay_line(const RunReport&);   // "" when there is no file to replay
 // The first line of each report of a run over the double of CUDA; "" for all others.
 std::string notice_line(const RunReport&);

@@ -24,12 +24,12 @@ SOURCE = os.path.realpath(f"{os.path.dirname(os.path.abspath(__file__))}/../..")
 HEAD = """# Soak
 
 Written by `./dev soak nccl` (`bench/soak/soak.py`): each scenario {times} times, one after another. {machine}, {day}; load at the start
-{load:.1f}, of others too. *As it must be*: runs with the outcome that the file states. The verdict must be the same each
+{load:.1f}, of others too. *As expected*: runs with the outcome that the file states. The verdict must be the same each
 time. *Named* and *ended*: the results, with the number of runs for each. A race inside the library shows as more than one result.
 
 The scenarios of nccl/ run NCCL's own host code over a double of CUDA, without kernels and without a GPU ([details](../../harness/gpuless/README.md)).
 
-| scenario | as it must be | seconds, median and most | named | ended |
+| scenario | as expected | seconds, median and most | named | ended |
 |---|---|---|---|---|
 """
 
@@ -121,7 +121,7 @@ def main():
         file.write(HEAD.format(times=options.times, machine=machine, day=datetime.date.today(), load=load) + "".join(soak.rows))
     for line in soak.bad:
         print(line)
-    print(f"{len(soak.rows)} scenarios, {options.times} times each, {len(soak.bad)} runs not as they must be")
+    print(f"{len(soak.rows)} scenarios, {options.times} times each, {len(soak.bad)} runs not as expected")
     sys.exit(1 if soak.bad else 0)
 
 

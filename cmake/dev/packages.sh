@@ -6,7 +6,7 @@
 # shellcheck disable=SC2034 # ./dev uses the lists
 NEEDED_PACKAGES=(
   "g++:compiles the harness" "gcc:compiles the agent" "cmake:configures the build" "ninja-build:runs the build"
-  "libboost-dev:Boost.Process, starts the guardian" "libspdlog-dev:log" "libfmt-dev:texts"
+  "libboost-dev:Boost.Process, starts the guardian" "libspdlog-dev:writes the log" "libfmt-dev:formats texts"
   "libdw-dev:source lines and stacks" "libelf-dev:symbols"
   "libyaml-cpp-dev:reads scenarios" "nlohmann-json3-dev:journal and results" "libcli11-dev:command line"
   "zlib1g-dev:unpacks Flight Recorder dumps" "libgtest-dev:tests" "libgmock-dev:tests" "python3:test scripts"
@@ -18,7 +18,7 @@ PART_PACKAGES=(
   "libbenchmark-dev:benchmarks" "python3-venv:the project's own virtual environment"
   "gcc-aarch64-linux-gnu:cross build of the agent" "libc6-dev-arm64-cross:cross build of the agent"
 )
-TEST_PACKAGES=("mpich:MPICH 4, beside Open MPI: mpicc and mpirun stay Open MPI's" "libmpich-dev:its headers")
+TEST_PACKAGES=("mpich:MPICH 4, next to Open MPI: mpicc and mpirun stay Open MPI's" "libmpich-dev:its headers")
 TORCH_PACKAGES=("python3-torch:DDP jobs under torchrun" "libopenblas0-pthread:fast PyTorch")
 BENCH_PACKAGES=("valgrind:counts instructions where perf cannot")
 FUZZ_PACKAGES=("clang-14:libFuzzer" "libclang-rt-14-dev:libFuzzer's runtime")
@@ -52,7 +52,7 @@ APT_UPDATED=
 apt_update() {
   [ -z "$APT_UPDATED" ] || return 0
   APT_UPDATED=yes
-  as_root apt-get -qq update || note "apt-get update failed; the lists that are here are used"
+  as_root apt-get -qq update || note "apt-get update failed; using the existing package lists"
 }
 
 # Prints the version that apt would install; "" without one.
@@ -68,16 +68,16 @@ apt_line() { echo "apt-get install --no-install-recommends $*"; }
 need_packages() {
   local missing=() package all=()
   if ! is_debian; then
-    note "not a Debian system; these packages, by Debian's names, are needed: ${*%%:*}"
+    note "not a Debian system; the build needs these packages (Debian's names): ${*%%:*}"
     return 0
   fi
   mapfile -t missing < <(missing_of "$@")
   [ ${#missing[@]} != 0 ] || return 0
   if ! may_be_root; then
     mapfile -t all < <(missing_of "$@" "${PART_PACKAGES[@]}")
-    say "Debian packages are missing, and only root may install them. As root:"
+    say "Debian packages are missing, and only root may install them. Run as root:"
     printf '   %s\n' "$(apt_line "${all[@]}")" >&2
-    note "(needed: ${missing[*]}; each of the others adds a part and may be left out)"
+    note "(needed: ${missing[*]}; each other package adds a part and is optional)"
     exit 1
   fi
   say "installing ${#missing[@]} Debian packages that the build needs"

@@ -97,7 +97,7 @@ const char* point_class(rf_op op) {
   if (is_p2p_op(op)) return "message";
   if (is_mark_op(op)) return "mark of the workload (op:)";
   if (is_file_op(op)) return "file operation (file_op:)";
-  if (is_device_op(op)) return "call of CUDA, by NCCL or the program (op:)";
+  if (is_device_op(op)) return "CUDA call of NCCL or the program (op:)";
   return "other call";
 }
 

@@ -32,13 +32,13 @@ const Registration<CliCommand> registration{{
     .summary = "End and remove what a killed run left on this host",
     .examples =
         "Examples:\n  rankfault clean rankfault-runs/skip-allreduce-20261121-114501\n\n"
-        "Only processes that carry the run in their environment, and segments and sockets with a recorded\n"
-        "device and inode, are touched. Other files of the job are named and stay. A live run is refused "
-        "(64); what could not be undone is named (3).",
+        "clean touches only processes that carry the run in their environment, and segments and sockets\n"
+        "with a recorded device and inode. It names other files of the job and leaves them. It refuses a\n"
+        "live run (64), and names what it could not undo (3).",
     .setup =
         [](CLI::App& app) {
           auto runs = std::make_shared<std::vector<std::string>>();
-          app.add_option("runs", *runs, "Run directories")->required();
+          app.add_option("runs", *runs, "run directories")->required();
           return [runs] { return clean(*runs); };
         },
 }};

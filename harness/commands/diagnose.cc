@@ -65,7 +65,7 @@ Result<Diagnosed> replay(const std::string& run_dir) {
   std::vector<std::string> notes = records.unread();
   if (!notes.empty() && findings.nothing_wrong()) {
     findings.all.front().kind = "cannot_say";
-    findings.all.front().text = "records are missing; in what is left: " + findings.all.front().text;
+    findings.all.front().text = "records are missing; in the remaining records: " + findings.all.front().text;
   }
   if (!losses.empty()) notes.push_back(std::move(losses));
   return Diagnosed{std::move(findings), std::move(notes)};
@@ -101,7 +101,7 @@ std::string why_no_dumps(const std::string& folder) {
     for (const FrEvidence& e : found->evidence)
       if (e.kind == FrEvidence::Kind::kUnreadable && unreadable++ == 0) first = e.to_string();
   if (unreadable == 0) return "it has no journal.ndjson, and none of its files is a dump";
-  return fmt::format("{} of its files have the names of dumps and cannot be read, first {}", unreadable,
+  return fmt::format("{} of its files have names of dumps but cannot be read; the first: {}", unreadable,
                      first);
 }
 
@@ -110,8 +110,8 @@ Error not_to_be_diagnosed(const std::string& path) {
   const std::filesystem::file_status what = std::filesystem::status(path, error);
   if (error) return errno_error("open " + path, error.value());
   if (std::filesystem::is_directory(what)) return neither(path, why_no_dumps(path));
-  if (!std::filesystem::is_regular_file(what)) return neither(path, "it is no regular file");
-  return neither(path, std::filesystem::file_size(path, error) == 0 ? "it is empty" : "it is no dump");
+  if (!std::filesystem::is_regular_file(what)) return neither(path, "it is not a regular file");
+  return neither(path, std::filesystem::file_size(path, error) == 0 ? "it is empty" : "it is not a dump");
 }
 
 Result<Diagnosed> from(const std::string& path) {
@@ -198,12 +198,12 @@ const Registration<CliCommand> kCommand{
      "Name what went wrong in a finished run, or in Flight Recorder dumps, from the records alone",
      "Examples:\n  rankfault diagnose rankfault-runs/kill-1\n  rankfault diagnose RUN --json\n"
      "  rankfault diagnose /tmp/nccl_trace_dumps   PyTorch Flight Recorder dumps, one file for each rank\n"
-     "With several directories each is a job of its own.\n"
+     "Each of several directories is a job of its own.\n"
      "Exit: 0 nothing found, 1 a finding, 2 cannot say, 64 neither a run directory nor dumps.",
      [](CLI::App& app) -> std::function<int()> {
        const auto options = std::make_shared<Options>();
-       app.add_option("run", options->paths, "run directories, or folders of dumps")->required();
-       app.add_flag("--json", options->json, "findings as JSON");
+       app.add_option("run", options->paths, "run directories or folders of dumps")->required();
+       app.add_flag("--json", options->json, "print the findings as JSON");
        return [options] { return run(*options); };
      }}};
 

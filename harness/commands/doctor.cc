@@ -40,7 +40,7 @@ void machine() {
   say("machine",
       fmt::format("{} cores, {} {}, {}; /dev/shm: {}", ::sysconf(_SC_NPROCESSORS_ONLN), host.sysname,
                   host.release, ::geteuid() == 0 ? "root" : "not root",
-                  there ? fmt::format("{} MB free", (shm.f_bavail * shm.f_bsize) >> 20) : "not there"));
+                  there ? fmt::format("{} MB free", (shm.f_bavail * shm.f_bsize) >> 20) : "missing"));
 }
 
 void launchers() {
@@ -90,9 +90,9 @@ void cuda(const std::string& lib, bool all) {
     const auto names = dynamic_names(path);
     if (!names) continue;
     const std::vector<std::string> lacking = not_modelled(path + ".not_modelled");
-    say("",
-        fmt::format("{}: {} functions are modelled, {} say their name and are not supported{}", runtime,
-                    names->given.size() - lacking.size(), lacking.size(), all ? ":" : " (--all names them)"));
+    say("", fmt::format("{}: {} functions are modelled; {} print their name and return \"not supported\"{}",
+                        runtime, names->given.size() - lacking.size(), lacking.size(),
+                        all ? ":" : " (--all names them)"));
     if (all) say("", fmt::format("  {}", fmt::join(lacking, " ")));
   }
 }
@@ -111,11 +111,11 @@ constexpr Library kLibraries[] = {
 std::string reach_of(const Library& library, const std::string& path, const DynamicNames& names) {
   const auto needed = std::find_if(names.needed.begin(), names.needed.end(),
                                    [&](const std::string& n) { return n.rfind(library.file, 0) == 0; });
-  if (needed != names.needed.end()) return fmt::format("{}, shared: its calls are seen", *needed);
+  if (needed != names.needed.end()) return fmt::format("{}, shared: its calls are recorded", *needed);
   // The loader searches the program before preloaded objects.
-  if (names.given.count(library.function)) return "in the program itself: its calls are not seen";
+  if (names.given.count(library.function)) return "in the program itself: its calls are not recorded";
   if (*library.text && file_has_text(path, library.text))
-    return "linked in statically: its calls are not seen";
+    return "linked in statically: its calls are not recorded";
   return "";
 }
 
@@ -161,15 +161,15 @@ int doctor(const Options& options) {
 
 const Registration<CliCommand> kDoctor{{
     "doctor",
-    "say what of this machine, and of a program, can be used and seen",
+    "Check which features work on this machine, and which calls of a program can be recorded",
     "  rankfault doctor\n"
-    "  rankfault doctor ./my_program     which of its libraries' calls are seen\n"
-    "  rankfault doctor --all            and what the double of CUDA does not model, by name\n\n"
-    "Nothing of the program is run. Exit: 0, or 64 when the program cannot be started with the agent.",
+    "  rankfault doctor ./my_program     which of its libraries' calls are recorded\n"
+    "  rankfault doctor --all            also name what the double of CUDA does not model\n\n"
+    "doctor does not run the program. Exit: 0, or 64 when the program cannot be started with the agent.",
     [](CLI::App& app) {
       auto options = std::make_shared<Options>();
       app.add_option("program", options->program, "a program: a path, or found on PATH");
-      app.add_flag("--all", options->all, "name what is not modelled");
+      app.add_flag("--all", options->all, "name the functions that the double does not model");
       return [options] { return doctor(*options); };
     },
 }};

@@ -61,14 +61,14 @@ int explain(const std::string& run_dir, bool all) {
 
 const Registration<CliCommand> kExplain{{
     "explain",
-    "say why a run's verdict is what it is, with the journal lines that decide it",
+    "Explain a run's verdict by the journal lines that decide it",
     "  rankfault explain rankfault-runs/skip-allreduce.1\n\n"
-    "Exit status: 0, or 64 for what is no run.",
+    "Exit status: 0, or 64 when the directory is not a run.",
     [](CLI::App& app) {
       auto run_dir = std::make_shared<std::string>();
       auto all = std::make_shared<bool>(false);
       app.add_option("run", *run_dir, "a run directory")->required();
-      app.add_flag("--all", *all, "also what holds");
+      app.add_flag("--all", *all, "also print what holds");
       return [run_dir, all] { return explain(*run_dir, *all); };
     },
 }};

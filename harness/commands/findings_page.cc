@@ -17,9 +17,9 @@ A finding says what rankfault believes happened, which ranks it blames, in which
 
 - *proven*: the recorded facts allow nothing else. The finding lists its assumptions (`assumes`), and each of them holds.
 - *inferred*: the facts suggest it. The finding names the assumption that does not hold, or the rule can never prove. An
-  inferred finding is withdrawn when the job goes on.
+  inferred finding is withdrawn when the job continues.
 - The first finding is the cause. Findings under it (`then`) are its effects.
-- *handled*: the program went on after it and ended with 0. It does not change the exit status.
+- *handled*: the program continued after it and ended with 0. It does not change the exit status.
 
 Two answers are not findings. `none`: the record shows nothing wrong. `cannot_say`: the record does not allow an answer, and
 the text gives the reason: rankfault recorded no rank, a record is damaged, or a rank stays in a call that no rule explains.

@@ -45,7 +45,7 @@ Result<int> pid_of(const Options& options) {
   if (command.empty()) return usage_error(fmt::format("there is no process {}", pid));
   if (std::none_of(words.begin(), words.end(),
                    [&](const char* word) { return command.find(word) != std::string::npos; }))
-    return usage_error(fmt::format("process {} is no {}: {}", pid, words[0], command));
+    return usage_error(fmt::format("process {} is not {}: {}", pid, words[0], command));
   return pid;
 }
 
@@ -93,7 +93,7 @@ int run(const Options& options) {
   if (!pid) return fail(pid.error());
   const Result<Duration> during = parse_duration(options.during);
   if (!during) return fail(during.error());
-  if (*during <= Duration::zero()) return fail(usage_error("--during is more than nothing"));
+  if (*during <= Duration::zero()) return fail(usage_error("--during must be longer than 0"));
   const Result<JobRanks> job = ranks_below(*pid);
   if (!job) return fail(job.error());
   const std::atomic<int>* interrupted = catch_interrupts();
@@ -113,21 +113,20 @@ int run(const Options& options) {
 }
 
 const Registration<CliCommand> kCommand{
-    {"inspect", "Look at a job that hangs now and was started without rankfault",
+    {"inspect", "Examine a job that hangs now and was started without rankfault",
      "Examples:\n  rankfault inspect 4711            a rank, or any process above the ranks\n"
      "  rankfault inspect --torchrun $(pgrep -of torchrun)\n  rankfault inspect --mpirun 4711 --json\n\n"
-     "The ranks are looked at four times. Each of their threads is stopped for a moment, by ptrace and "
-     "without\n"
-     "a signal; nothing else of them is changed. What is found is inferred, never proven.\n"
-     "Exit: 0 nothing found, 1 a finding, 2 cannot say, 64 no such process, or one that may not be looked "
-     "at.",
+     "inspect samples the ranks four times. It stops each of their threads for a moment, by ptrace and\n"
+     "without a signal, and changes nothing else. Its findings are inferred, never proven.\n"
+     "Exit: 0 nothing found, 1 a finding, 2 cannot say, 64 no such process, or no permission to examine it.",
      [](CLI::App& app) -> std::function<int()> {
        const auto options = std::make_shared<Options>();
        app.add_option("pid", options->pid, "a process of the job: its launcher, or a rank");
        app.add_option("--torchrun", options->torchrun, "the pid of a torchrun");
        app.add_option("--mpirun", options->mpirun, "the pid of an mpirun");
-       app.add_option("--during", options->during, "how long it is watched: only what stays counts (2s)");
-       app.add_flag("--json", options->json, "findings and all of the evidence as JSON");
+       app.add_option("--during", options->during,
+                      "how long to watch the job: only what stays the same counts (2s)");
+       app.add_flag("--json", options->json, "print the findings and all evidence as JSON");
        return [options] { return run(*options); };
      }}};
 

@@ -37,20 +37,22 @@ size_t torchrun_words(const Words& command) {
 Result<int> rank_count(const std::optional<std::string>& written, int given, const char* option) {
   if (!written && given != kRanksNotGiven) return given;
   if (!written)
-    return usage_error(fmt::format("how many ranks? Say {} N, or --ranks N to rankfault", option));
+    return usage_error(
+        fmt::format("the number of ranks is missing: write {} N, or give rankfault --ranks N", option));
   int value = 0;
   const auto [end, status] = std::from_chars(written->data(), written->data() + written->size(), value);
   if (status == std::errc() && *end == 0 && value >= 1) {
     if (given == kRanksNotGiven || given == value) return value;
-    return usage_error(fmt::format("--ranks {} and {} {} are not the same", given, option, value));
+    return usage_error(fmt::format("--ranks {} and {} {} differ", given, option, value));
   }
   if (given != kRanksNotGiven) return given;
-  return usage_error(fmt::format("{} {} is no number: say --ranks N to rankfault", option, *written));
+  return usage_error(
+      fmt::format("{} {} is not a number of ranks: give rankfault --ranks N", option, *written));
 }
 
 Result<Workload> mpirun_workload(const Words& command, int given) {
   if (std::find(command.begin(), command.end(), ":") != command.end())
-    return usage_error("several programs under one mpirun (\":\") cannot be watched");
+    return usage_error("rankfault cannot watch several programs under one mpirun (\":\")");
   const Result<Split> words = split(command, 1, mpirun_grammar(), {"n", "np", "c"}, true);
   if (!words) return words.error();
   const Result<int> ranks = rank_count(words->ranks, given, "-np");
@@ -74,7 +76,7 @@ Result<Workload> torchrun_workload(const Words& command, size_t from, int given)
                               : i + 1 < words->launcher_args.size() ? words->launcher_args[i + 1]
                                                                     : "";
     if (nodes != "1" && nodes != "1:1")
-      return usage_error("a job of several hosts cannot be watched: --nnodes is 1");
+      return usage_error("rankfault cannot watch a job of several hosts: --nnodes must be 1");
   }
   const bool said = words->ranks.has_value();
   Result<int> ranks = said || given != kRanksNotGiven ? rank_count(words->ranks, given, "--nproc-per-node")
@@ -94,14 +96,14 @@ Result<Workload> torchrun_workload(const Words& command, size_t from, int given)
 }  // namespace
 
 Result<Workload> workload_of(const Words& command, int ranks) {
-  if (command.empty() || command[0].empty()) return usage_error("there is no command: write it after --");
-  if (ranks < 0) return usage_error(fmt::format("--ranks is at least 1, not {}", ranks));
+  if (command.empty() || command[0].empty()) return usage_error("the command is missing: write it after --");
+  if (ranks < 0) return usage_error(fmt::format("--ranks must be at least 1, not {}", ranks));
   if (is_mpirun(command[0])) return mpirun_workload(command, ranks);
   if (const size_t words = torchrun_words(command)) return torchrun_workload(command, words, ranks);
   if (is_one_of(base_name(command[0]), {"srun", "salloc", "sbatch", "qsub", "bsub", "jsrun", "aprun", "ssh"}))
     return usage_error(
-        fmt::format("{} starts processes that are out of reach: mpirun and torchrun can be watched, and "
-                    "programs of this machine",
+        fmt::format("{} starts processes that rankfault cannot reach: watch mpirun, torchrun or a program on "
+                    "this machine",
                     command[0]));
   Workload out;
   out.starts_its_ranks = ranks == kRanksNotGiven;

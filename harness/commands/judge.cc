@@ -29,10 +29,10 @@ int judge_one(const std::string& run_dir, bool json) {
 
 const Registration<CliCommand> kJudge{{
     "judge",
-    "judge a finished run again, from its directory alone",
+    "Judge a finished run again, from its directory alone",
     "  rankfault judge rankfault-runs/skip-allreduce.1\n"
     "  rankfault judge --json copied-run\n\n"
-    "Exit status: as of run.",
+    "Exit status: the same as of run.",
     [](CLI::App& app) {
       auto run_dir = std::make_shared<std::string>();
       auto json = std::make_shared<bool>(false);

@@ -29,7 +29,7 @@ std::string ladder_text(const LadderResult& ladder) {
     out += fmt::format("{:>5}  {:<7}  {}\n", rung.ranks, outcome_of(rung), why(rung));
   const Rung* first = ladder.first_failure();
   return out + (first ? fmt::format("fails first at {} rank{}\n", first->ranks, first->ranks == 1 ? "" : "s")
-                      : "fails at none of them\n");
+                      : "fails at none of these sizes\n");
 }
 
 Json to_json(const LadderResult& ladder) {

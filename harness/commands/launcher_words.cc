@@ -136,7 +136,8 @@ Result<Split> split(const Words& words, size_t from, const Grammar& grammar,
     const LauncherOption option = option_of(words[i]);
     const size_t values = values_of(grammar, option, i + 1 < words.size() ? &words[i + 1] : nullptr);
     if (i + values >= words.size())
-      return usage_error(fmt::format("{} wants {} more word{}", words[i], values, values == 1 ? "" : "s"));
+      return usage_error(
+          fmt::format("{} needs {} more argument{}", words[i], values, values == 1 ? "" : "s"));
     const bool is_ranks = rank_options.count(option.name) != 0;
     if (is_ranks) out.ranks = option.value ? *option.value : words[i + 1];
     if (!is_ranks || !take_out)

@@ -25,7 +25,7 @@ int list(const Options& options) {
   }
   const auto& names = catalogue_names();
   if (std::find(names.begin(), names.end(), options.what) == names.end()) {
-    fmt::print(stderr, "there is no list of \"{}\"{}; there are {} and schema\n", options.what,
+    fmt::print(stderr, "unknown list \"{}\"{}; the lists are {} and schema\n", options.what,
                did_you_mean(options.what, names), fmt::join(names, ", "));
     return kExitUsage;
   }
@@ -43,7 +43,7 @@ int list(const Options& options) {
 
 const Registration<CliCommand> kRegistration{{
     "list",
-    "list faults, oracles, findings, points, launchers, or print the schema",
+    "List faults, oracles, findings, points or launchers, or print the schema",
     "  rankfault list faults\n"
     "  rankfault list oracles --markdown\n"
     "  rankfault list schema > scenario.v1.schema.json",
@@ -51,8 +51,8 @@ const Registration<CliCommand> kRegistration{{
       auto options = std::make_shared<Options>();
       app.add_option("what", options->what, "faults, oracles, findings, points, launchers or schema")
           ->required();
-      app.add_flag("--markdown", options->markdown, "as the docs have it");
-      app.add_flag("--json", options->json, "for machines, parameters included");
+      app.add_flag("--markdown", options->markdown, "print Markdown, as in the docs");
+      app.add_flag("--json", options->json, "print JSON, with the parameters");
       return [options] { return list(*options); };
     },
 }};

@@ -23,7 +23,7 @@ struct Options {
 };
 
 Result<Scenario> scenario_of(const WhatToRun& what) {
-  if (what.is_ladder()) return usage_error("a plan is of one world size: give --ranks one number");
+  if (what.is_ladder()) return usage_error("a plan has one world size: give --ranks one number");
   if (what.is_one_line()) {
     ParsedScenario parsed = what.from_one_line();
     if (const auto errors = what.mistakes_of(parsed); !errors.empty()) return print_all_but_last(errors);
@@ -45,7 +45,7 @@ Status find_by_id(const std::vector<Item>& items, const std::string& id, const c
     ids.push_back(item.id);
   }
   if (out || id.empty()) return Done{};
-  return usage_error(fmt::format("there is no {} \"{}\"{}", what, id, did_you_mean(id, ids)));
+  return usage_error(fmt::format("unknown {} \"{}\"{}", what, id, did_you_mean(id, ids)));
 }
 
 Status read_options(const Options& in, const Scenario& scenario, PlanOptions& out) {
@@ -53,7 +53,7 @@ Status read_options(const Options& in, const Scenario& scenario, PlanOptions& ou
   out.bug_on = !in.no_bug;
   out.nccl = in.what.nccl;
   if (Status read = in.what.read_changes(out.set, out.seed); !read) return read;
-  if (Status found = find_by_id(scenario.teeth, in.tooth, "tooth", out.tooth); !found) return found;
+  if (Status found = find_by_id(scenario.teeth, in.tooth, "mutation check", out.tooth); !found) return found;
   return find_by_id(scenario.variants, in.variant, "variant", out.variant);
 }
 
@@ -67,15 +67,15 @@ void print_words(const Plan& plan) {
                work.nccl.empty() ? "" : ", version " + work.nccl);
   fmt::print("limits    {} in all, {} restart{}\n", to_text(work.wall), work.restarts,
              work.restarts == 1 ? "" : "s");
-  fmt::print("TMPDIR    a folder of the run's own, below yours or /tmp; it is removed with what is in it\n");
+  fmt::print("TMPDIR    a folder of this run, below yours or /tmp; the run removes it with its contents\n");
   if (plan.scenario.reference_fault_free)
-    fmt::print("first     once without faults, for the values to compare\n");
+    fmt::print("first     one run without faults, for the values to compare\n");
   if (!plan.variant.empty()) fmt::print("variant   {}\n", plan.variant);
   if (plan.variant.empty())
     for (const Variant& variant : plan.scenario.variants)
       fmt::print("also      as variant {}, {}: --variant {}\n", variant.id,
                  variant.times == 1 ? "once" : fmt::format("{} times", variant.times), variant.id);
-  if (!plan.tooth.empty()) fmt::print("tooth     {}\n", plan.tooth);
+  if (!plan.tooth.empty()) fmt::print("mutation  {}\n", plan.tooth);
   if (plan.bug_on) fmt::print("bug       {}\n", plan.scenario.bug->stands_for);
   if (plan.actions.empty()) fmt::print("faults    none\n");
   for (const Action& action : plan.actions) fmt::print("fault     {}\n", masked_text(describe(action, plan)));
@@ -115,7 +115,7 @@ int plan_one(const Options& options) {
 
 const Registration<CliCommand> kRegistration{{
     "plan",
-    "dry run: say every effect a run would have, and change nothing",
+    "Show every effect that a run would have, and change nothing",
     "  rankfault plan scenarios/crash/kill-rank.yaml\n"
     "  rankfault plan --json --tooth t1 scenarios/hang/skip-allreduce.yaml\n"
     "  rankfault plan --ranks 4 --fault rank_kill@rank=2,op=all_reduce,nth=3 -- ./my_program\n\n"
@@ -123,10 +123,10 @@ const Registration<CliCommand> kRegistration{{
     [](CLI::App& app) {
       auto options = std::make_shared<Options>();
       options->what.add_to(app);
-      app.add_option("--tooth", options->tooth, "with this tooth on");
-      app.add_option("--variant", options->variant, "as this variant");
-      app.add_flag("--no-faults", options->no_faults, "as the reference runs it");
-      app.add_flag("--no-bug", options->no_bug, "with the scenario's bug off");
+      app.add_option("--tooth", options->tooth, "plan this mutation check: an id under the key teeth");
+      app.add_option("--variant", options->variant, "plan this variant");
+      app.add_flag("--no-faults", options->no_faults, "plan without faults, as in the reference run");
+      app.add_flag("--no-bug", options->no_bug, "plan with the scenario's bug off");
       app.add_flag("--json", options->json, "print plan.json");
       return [options] { return plan_one(*options); };
     },

@@ -18,8 +18,7 @@ int report_runs(const std::vector<std::string>& run_dirs, const std::string& for
   const auto& formats = Catalog<Report>::instance();
   const Report* report = formats.find(format);
   if (!report)
-    return fail(
-        usage_error(fmt::format("there is no report \"{}\"{}", format, formats.did_you_mean(format))));
+    return fail(usage_error(fmt::format("unknown report \"{}\"{}", format, formats.did_you_mean(format))));
   std::vector<FinishedRun> runs;
   std::vector<RunReport> reports;
   for (const std::string& dir : run_dirs) {
@@ -36,16 +35,16 @@ int report_runs(const std::vector<std::string>& run_dirs, const std::string& for
 
 const Registration<CliCommand> kReport{{
     "report",
-    "write finished runs as a report: console, junit, json or outcomes",
+    "Report finished runs: console, junit, json or outcomes",
     "  rankfault report rankfault-runs/skip-allreduce.1\n"
     "  rankfault report --format junit rankfault-runs/* > out.xml\n"
     "  rankfault report --format outcomes rankfault-runs/* >> outcomes.md\n\n"
-    "Exit status: 0, or 64 for what is no run.",
+    "Exit status: 0, or 64 when a directory is not a run.",
     [](CLI::App& app) {
       auto run_dirs = std::make_shared<std::vector<std::string>>();
       auto format = std::make_shared<std::string>("console");
       app.add_option("runs", *run_dirs, "run directories")->required();
-      app.add_option("--format", *format, "console, junit, json or outcomes");
+      app.add_option("--format", *format, "format: console, junit, json or outcomes");
       return [run_dirs, format] { return report_runs(*run_dirs, *format); };
     },
 }};

@@ -110,8 +110,8 @@ Status read_settings(const Options& in, SessionOptions& out) {
   else if (in.keep == "none")
     out.keep = Keep::kNone;
   else if (in.keep != "all")
-    return usage_error(fmt::format("--keep is failed, all or none, not \"{}\"", in.keep));
-  if (in.jobs < 1) return usage_error("--jobs is at least 1");
+    return usage_error(fmt::format("--keep must be failed, all or none, not \"{}\"", in.keep));
+  if (in.jobs < 1) return usage_error("--jobs must be at least 1");
   out.jobs = in.jobs;
   out.nccl = in.what.nccl;
   out.teeth = in.teeth;
@@ -143,7 +143,7 @@ int run_all(const Options& in) {
   if (!options.run_dir.empty() && (scenarios->size() != 1 || options.teeth || in.what.is_ladder()))
     return end_with(in, usage_error("--run-dir is for a single run; use --runs DIR for several"));
   if (options.teeth && in.what.is_ladder())
-    return end_with(in, usage_error("teeth are proven at the scenario's own size: --teeth without a ladder"));
+    return end_with(in, usage_error("--teeth runs at one size only: --ranks must not be a list"));
   // The exit code of one scenario named on the command line is its verdict. With a directory, a filter or
   // several scenarios it is the outcome.
   options.by_verdict =
@@ -178,7 +178,7 @@ int run_all(const Options& in) {
 
 const Registration<CliCommand> kRun{{
     "run",
-    "run scenarios, and judge what the job did about its faults",
+    "Run scenarios, and judge what the job did about the faults",
     "  rankfault run scenarios/crash/kill-rank.yaml\n"
     "  rankfault run scenarios -k 'hang and not mpi' --jobs 4 --junit out.xml\n"
     "  rankfault run scenarios --teeth\n"
@@ -186,22 +186,24 @@ const Registration<CliCommand> kRun{{
     "  rankfault run --ranks 4 --fault rank_kill@rank=2,op=all_reduce,nth=3 -- ./my_program\n\n"
     "Exit status: 0 pass, 1 fail, 2 unknown or void, 3 cleanup incomplete, 64 wrong scenario or usage,\n"
     "70 internal, 71 the machine refuses what a run needs, 77 skipped, 129, 130 and 143 when interrupted.\n"
-    "One file: its verdict; several: the outcome.",
+    "For one file the status is its verdict, for several the outcome.",
     [](CLI::App& app) {
       auto options = std::make_shared<Options>();
       options->what.add_to(app);
-      app.add_flag("--teeth", options->teeth, "prove by the square that every tooth bites");
-      app.add_option("-k", options->filter, "only those whose file or name matches: 'hang and not mpi'");
-      app.add_option("--jobs", options->jobs, "how many local jobs may run side by side");
-      app.add_option("--keep", options->keep, "which run directories stay: failed, all or none");
+      app.add_flag("--teeth", options->teeth,
+                   "run the mutation checks (key teeth): with one defence off, the scenario must fail");
+      app.add_option("-k", options->filter,
+                     "run only scenarios whose file or name matches: 'hang and not mpi'");
+      app.add_option("--jobs", options->jobs, "how many local jobs may run at the same time");
+      app.add_option("--keep", options->keep, "which run directories to keep: failed, all or none");
       app.add_option("--runs", options->runs, "the folder of run directories");
       app.add_option("--run-dir", options->run_dir, "the directory of a single run");
       app.add_option("--junit", options->junit, "write JUnit XML to this file");
       app.add_flag_callback(
           "--no-realtime", [] { ::setenv("RANKFAULT_NO_REALTIME", "1", 1); },
-          "no thread of rankfault has real-time priority, also where it is allowed");
+          "do not use real-time priority, even where it is allowed");
       app.add_flag("--json", options->json, "print the results as JSON");
-      app.add_flag("--no-agent", options->no_agent, "run without the agent: nothing is recorded or injected");
+      app.add_flag("--no-agent", options->no_agent, "run without the agent: record and inject nothing");
       return [options] { return run_all(*options); };
     },
 }};

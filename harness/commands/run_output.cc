@@ -18,18 +18,19 @@ namespace {
 std::string corner(const std::string& verdict) { return verdict.empty() ? "-" : verdict; }
 
 std::string tooth_text(const ToothRow& row, bool colour) {
-  const std::string word = row.bites ? "BITES" : "DOES NOT BITE";
+  const std::string word = row.bites ? "DETECTED" : "NOT DETECTED";
   RunReport of;
   of.cuda_double = row.cuda_double;
   const std::string notice = notice_line(of);
   std::string out = fmt::format(
-      "{}{}  {}  tooth {}\n  on: {} without the fault, {} with it;  off: {} without, {} with it\n  {}: {}\n",
+      "{}{}  {}  mutation {}\n"
+      "  on: {} without the fault, {} with it;  off: {} without, {} with it\n"
+      "  {}: {}\n",
       notice.empty() ? "" : notice + "\n",
       colour ? fmt::format("\x1b[1;{}m{}\x1b[0m", row.bites ? 32 : 31, word) : word, row.scenario, row.tooth,
       corner(row.on_quiet), corner(row.on_fault), corner(row.off_quiet), corner(row.off_fault), row.must_fail,
       row.why);
-  if (!row.also_failed.empty())
-    out += fmt::format("  failed as well: {}\n", fmt::join(row.also_failed, ", "));
+  if (!row.also_failed.empty()) out += fmt::format("  also failed: {}\n", fmt::join(row.also_failed, ", "));
   return out;
 }
 
@@ -51,7 +52,7 @@ std::string double_totals(const SessionResult& result) {
   return out.empty() ? "" : out + "\n";
 }
 
-// "72 scenarios: teeth killed 92 / teeth planted 92 (100 %); 16 without teeth, 1 skipped"
+// "72 scenarios: 92 of 92 mutations detected; 16 without mutation checks; 1 skipped"
 std::string teeth_totals(const SessionResult& result) {
   size_t scenarios = 0, killed = 0, planted = 0, none = 0, skipped = 0, errors = 0;
   for (const UnitResult& unit : result.units) {
@@ -62,21 +63,21 @@ std::string teeth_totals(const SessionResult& result) {
     planted += unit.teeth.size();
     for (const ToothRow& row : unit.teeth) killed += row.bites;
   }
-  std::string out = fmt::format("{} scenario{}: teeth killed {} / teeth planted {} ({} %)", scenarios,
-                                scenarios == 1 ? "" : "s", killed, planted, killed * 100 / planted);
-  if (none) out += fmt::format("; {} without teeth", none);
+  std::string out = fmt::format("{} scenario{}: {} of {} mutations detected", scenarios,
+                                scenarios == 1 ? "" : "s", killed, planted);
+  if (none) out += fmt::format("; {} without mutation checks", none);
   if (skipped) out += fmt::format("; {} skipped", skipped);
   if (errors) out += fmt::format("; {} could not be run", errors);
   return out + "\n" + double_totals(result);
 }
 
-// Reports each tooth as a run that passes when the tooth bites, for CI servers.
+// Reports each mutation check as a run that passes when the mutation is detected, for CI servers.
 std::vector<RunReport> tooth_reports(const SessionResult& result) {
   std::vector<RunReport> out;
   for (const UnitResult& unit : result.units)
     for (const ToothRow& row : unit.teeth) {
       RunReport report;
-      report.scenario = "tooth " + row.tooth;
+      report.scenario = "mutation " + row.tooth;
       report.file = unit.report.file;
       report.judgement.verdict = row.bites ? Verdict::kPass : Verdict::kFail;
       report.judgement.as_it_must_be = row.bites;
@@ -123,7 +124,7 @@ std::string totals_text(const SessionResult& result) {
     skipped += !unit.report.skipped.empty();
     good += !unit.error && unit.report.skipped.empty() && unit.report.judgement.as_it_must_be;
   }
-  std::string out = fmt::format("{} of {} as they must be", good, result.units.size() - skipped);
+  std::string out = fmt::format("{} of {} as expected", good, result.units.size() - skipped);
   if (skipped) out += fmt::format(", {} skipped", skipped);
   if (errors) out += fmt::format(", {} could not be run", errors);
   return out + "\n" + double_totals(result);
@@ -137,7 +138,7 @@ Result<std::string> report_text(const std::string& format, const SessionResult& 
     return masked({{"schema", "rankfault.teeth.v1"}, {"teeth", rows}}).dump(2) + "\n";
   }
   const Report* report = Catalog<Report>::instance().find(format);
-  if (!report) return usage_error(fmt::format("there is no report \"{}\"", format));
+  if (!report) return usage_error(fmt::format("unknown report \"{}\"", format));
   return report->write(has_teeth(result) ? tooth_reports(result) : run_reports(result));
 }
 

@@ -68,12 +68,12 @@ std::vector<Error> check_scenario_file(const std::string& path) {
   if (!errors.empty()) return errors;
   if (Result<Plan> plan = make_plan(parsed.scenario, {}); !plan) errors.push_back(plan.error());
   for (const Tooth& tooth : parsed.scenario.teeth)
-    check_plan(parsed.scenario, nullptr, &tooth, "tooth " + tooth.id, tooth.pos, errors);
+    check_plan(parsed.scenario, nullptr, &tooth, "mutation " + tooth.id, tooth.pos, errors);
   for (const Variant& variant : parsed.scenario.variants) {
     check_plan(parsed.scenario, &variant, nullptr, "variant " + variant.id, variant.pos, errors);
     for (const Tooth& tooth : parsed.scenario.teeth)
-      check_plan(parsed.scenario, &variant, &tooth, fmt::format("variant {}, tooth {}", variant.id, tooth.id),
-                 tooth.pos, errors);
+      check_plan(parsed.scenario, &variant, &tooth,
+                 fmt::format("variant {}, mutation {}", variant.id, tooth.id), tooth.pos, errors);
   }
   return errors;
 }

@@ -35,13 +35,14 @@ int validate_files(const Options& options) {
 
 const Registration<CliCommand> kRegistration{{
     "validate",
-    "check scenario files without running anything",
+    "Check scenario files without running anything",
     "  rankfault validate scenarios\n"
     "  rankfault validate my-scenario.yaml\n\n"
-    "Exit status: 0 all are right, 64 one is not; each mistake is printed as file:line:column: message.",
+    "Exit status: 0 when all files are correct, else 64.\n"
+    "validate prints each mistake as file:line:column: message.",
     [](CLI::App& app) {
       auto options = std::make_shared<Options>();
-      app.add_option("paths", options->paths, "scenario files, or directories of them")->required();
+      app.add_option("paths", options->paths, "scenario files, or directories of scenario files")->required();
       app.add_flag("-q,--quiet", options->quiet, "print mistakes only");
       return [options] { return validate_files(*options); };
     },

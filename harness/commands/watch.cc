@@ -37,7 +37,7 @@ int fail(const Error& error) {
 // The plan that `run` would make, without faults. It expects that the diagnosis finds nothing.
 Result<Plan> plan_of(const Options& options) {
   if (options.ranks_given && options.ranks < 1)
-    return usage_error(fmt::format("--ranks is at least 1, not {}", options.ranks));
+    return usage_error(fmt::format("--ranks must be at least 1, not {}", options.ranks));
   const Result<Workload> workload = workload_of(options.words, options.ranks);
   if (!workload) return workload.error();
   Result<Scenario> scenario = scenario_from_command_line(workload->ranks, "", {}, {"blamed: {kind: none}"},
@@ -50,11 +50,11 @@ Result<Plan> plan_of(const Options& options) {
     if (text->empty()) continue;
     const Result<Duration> given = parse_duration(*text);
     if (!given) return given.error();
-    if (*given <= Duration::zero()) return usage_error(fmt::format("{} is more than nothing", option));
+    if (*given <= Duration::zero()) return usage_error(fmt::format("{} must be longer than 0", option));
     *limit = *given;
   }
   if (!options.hung_after.empty() && scenario->workload.slow_after > scenario->workload.hung_after)
-    return usage_error("--after is not longer than --hung-after");
+    return usage_error("--after must not be longer than --hung-after");
   scenario->workload.launcher = workload->launcher;
   scenario->workload.starts_its_ranks = workload->starts_its_ranks;
   scenario->workload.mpirun = workload->mpirun;
@@ -127,7 +127,7 @@ int exit_code(const FinishedRun& run, const Options& options) {
 
 std::string not_known_to_be_safe(const Findings& findings, const Options& options) {
   if (!options.unsafe_is_an_error || findings.strict_known) return "";
-  return "  unsafe  not known: the record does not tell what another run of this program may do\n";
+  return "  unsafe  not known: the record does not show what another run of this program may do\n";
 }
 
 void print_end(const FinishedRun& run, const Options& options) {
@@ -164,53 +164,46 @@ int watch_job(const Options& options) {
 
 const Registration<CliCommand> kWatch{{
     "watch",
-    "Run any job and tell which rank broke it, and in which call",
+    "Run any job, and report which rank broke it and in which call",
     "Examples:\n  rankfault watch -- mpirun -np 4 ./my_program\n"
     "  rankfault watch -- torchrun --standalone --nproc-per-node=4 train.py\n"
     "  rankfault watch -- python train.py\n"
     "  rankfault watch --ranks 4 -- ./my_program --steps=100\n\n"
-    "The launcher is told from the command's first word; any other program is started once, as it is, and "
-    "may start\n"
-    "its ranks itself. With --ranks N it is started N times, with RANK and WORLD_SIZE. Nothing is injected, "
-    "and the job is left alone: of\n"
-    "its environment only LD_PRELOAD and names that begin with RANKFAULT_ change (-v lists them), and no "
-    "file\n"
-    "of it is removed. Ctrl-C ends it, all of it and nothing else, and then removes the shared-memory "
-    "segments\n"
-    "and sockets that it held. When something is found the ranks' stacks are taken: each thread is stopped "
-    "for\n"
-    "a moment.\n"
-    "Exit: 0 nothing found, or only ends that the program handled, and the job exited 0, 1 a finding, 2 "
-    "cannot say, 3 cleanup incomplete, 64 usage,\n"
-    "70 internal, 71 the machine refuses what a run needs, 77 the launcher is missing,\n"
-    "129, 130 and 143 when interrupted.",
+    "watch detects the launcher from the first word of the command. It starts any other program once, as it\n"
+    "is; such a program may start its ranks itself. With --ranks N it starts the program N times, with RANK\n"
+    "and WORLD_SIZE. It injects nothing and leaves the job alone: it changes only LD_PRELOAD and variables\n"
+    "whose names begin with RANKFAULT_ (-v lists them), and it removes none of the job's files. Ctrl-C ends\n"
+    "the whole job and nothing else, and then removes the shared-memory segments and sockets that it held.\n"
+    "On a finding, watch takes the stacks of the ranks: it stops each thread for a moment.\n"
+    "Exit: 0 nothing found, or only ends that the program handled, and the job exited 0, 1 a finding,\n"
+    "2 cannot say, 3 cleanup incomplete, 64 usage, 70 internal, 71 the machine refuses what a run needs,\n"
+    "77 the launcher is missing, 129, 130 and 143 when interrupted.",
     [](CLI::App& app) {
       auto options = std::make_shared<Options>();
       app.add_option("command", options->words, "the job's command, after --");
       CLI::Option* ranks = app.add_option(
           "--ranks", options->ranks,
-          "start a program so many times; of a launcher: how many ranks, where its words do not say it");
+          "start the program N times; for a launcher: the number of ranks, if its options do not give it");
       app.add_option("--after", options->after,
-                     "from when on a rank that others wait for may be told as slow (2s)");
-      app.add_option(
-          "--hung-after", options->hung_after,
-          "from when on a wait may be called hung (20s); both grow with the job's own longest waits");
+                     "report a rank as slow once others have waited this long for it (2s)");
+      app.add_option("--hung-after", options->hung_after,
+                     "report a hang once ranks have waited this long (20s); both limits grow with the job's "
+                     "longest waits");
       app.add_flag(
           "--end-on-finding", options->end_on_finding,
-          "end the job when it cannot go on: proven, or inferred as stuck_outside, wedged, order_deadlock "
+          "end the job when it cannot continue: proven, or inferred as stuck_outside, wedged, order_deadlock "
           "or init_stall");
       app.add_flag(
           "--unsafe-is-an-error", options->unsafe_is_an_error,
           "exit 1 also when the job finished only because MPI buffered a message or let a rank leave a "
-          "collective early, 2 when its record does not tell");
+          "collective early, 2 when the record does not show it");
       app.add_option("--run-dir", options->run_dir, "the directory of this run");
       app.add_option("--runs", options->runs, "the folder of run directories");
       app.add_flag_callback(
           "--no-realtime", [] { ::setenv("RANKFAULT_NO_REALTIME", "1", 1); },
-          "no thread of rankfault has real-time priority, also where it is allowed");
+          "do not use real-time priority, even where it is allowed");
       app.add_flag("--json", options->json, "print the result as JSON, at the end");
-      app.add_flag("-v,--verbose", options->verbose,
-                   "list what is changed of the job's command and environment");
+      app.add_flag("-v,--verbose", options->verbose, "list the changes to the job's command and environment");
       return [options, ranks] {
         options->ranks_given = ranks->count() > 0;
         return watch_job(*options);

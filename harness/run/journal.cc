@@ -79,7 +79,7 @@ Result<std::vector<Json>> read_journal(const std::string& path) {
     if (line.is_discarded() && in.peek() == std::char_traits<char>::eof()) break;  // torn: the tool died
     if (!line.is_object() || !is_journal_line(line, number))
       return Error{ErrorKind::kUnjudged,
-                   "rankfault did not write this line: somebody changed the journal",
+                   "rankfault did not write this line: the journal was changed",
                    {path, static_cast<int>(lines.size()) + 1, 1}};
     number = line["n"].get<uint64_t>();
     lines.push_back(std::move(line));

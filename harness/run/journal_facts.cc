@@ -197,8 +197,8 @@ class Folder {
   void starved(const Json& line) {
     facts_.starved = true;
     if (!facts_.starved_why.empty()) return;
-    facts_.starved_why =
-        fmt::format("our own timer was {} late", to_text(Duration(number_at<int64_t>(line, "late_ns", 0))));
+    facts_.starved_why = fmt::format("rankfault's own timer was {} late",
+                                     to_text(Duration(number_at<int64_t>(line, "late_ns", 0))));
   }
 
   void teardown(const Json& line) {

@@ -77,7 +77,7 @@ Result<std::string> make_given(const std::string& given) {
   if (error) return errno_error("make " + path.parent_path().string(), error.value());
   if (::mkdir(path.c_str(), 0700) == 0) return path.string();
   if (errno == EEXIST)
-    return refused(fmt::format("run directory {} exists; a run never writes into another's", path.string()));
+    return refused(fmt::format("run directory {} already exists: name a new one", path.string()));
   return errno_error("make " + path.string());
 }
 

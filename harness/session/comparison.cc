@@ -116,7 +116,8 @@ Result<RunReport> judge_comparison_dir(const std::string& dir) {
   for (const Json& entry : list->value("runs", Json::array())) {
     const std::string name = entry.value("dir", "");
     if (name.empty() || name.find('/') != std::string::npos || name[0] == '.')
-      return usage_error(dir + "/" + kList + ": a run of it lies in it", {});
+      return usage_error(
+          dir + "/" + kList + ": each \"dir\" must be the name of a run directory in this folder", {});
     Result<FinishedRun> run = judge_run(dir + "/" + name);
     if (!run) return run.error();
     left += run->report.cleanup;

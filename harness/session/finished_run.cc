@@ -45,7 +45,7 @@ Result<FinishedRun> judge_finished(const std::string& run_dir) {
   try {
     return judged(run_dir);
   } catch (const Json::exception& e) {
-    return unjudged(run_dir + ": rankfault did not write a file of this run as it is now: " + e.what());
+    return unjudged(run_dir + ": a file of this run is damaged, or was changed: " + e.what());
   }
 }
 

@@ -40,7 +40,7 @@ const Rung* LadderResult::first_failure() const {
 Result<LadderResult> run_ladder(const Scenario& scenario, std::vector<int> sizes, const RunFunction& run,
                                 const SessionOptions& options) {
   if (!scenario.variants.empty())
-    return usage_error("it has variants of its own: a ladder is for a scenario without them",
+    return usage_error("this scenario has variants: a series of sizes needs a scenario without variants",
                        {scenario.file, 0, 0});
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());

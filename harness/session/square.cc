@@ -32,14 +32,15 @@ std::string why_it_does_not_bite(const Scenario& scenario, const Judgement& off,
     const auto spec = std::find_if(scenario.faults.begin(), scenario.faults.end(),
                                    [&](const FaultSpec& f) { return f.id == fault.id; });
     if (spec != scenario.faults.end() && spec->optional) continue;
-    if (!fault.fired) return fmt::format("with it on, the fault {} does not fire: {}", fault.id, fault.how);
+    if (!fault.fired)
+      return fmt::format("with the mutation, the fault {} does not fire: {}", fault.id, fault.how);
     if (!fault.verified)
-      return fmt::format("with it on, the fault {} has no effect: {}", fault.id, fault.how);
+      return fmt::format("with the mutation, the fault {} has no effect: {}", fault.id, fault.how);
   }
   const ExpectationResult* named = result_named(off, must_fail);
-  if (!named) return fmt::format("with it on, {} was not judged", must_fail);
+  if (!named) return fmt::format("with the mutation, {} was not judged", must_fail);
   if (named->verdict == Verdict::kFail) return "";
-  return fmt::format("with it on, {} is {}: {}", must_fail, to_text(named->verdict), named->because);
+  return fmt::format("with the mutation, {} is {}: {}", must_fail, to_text(named->verdict), named->because);
 }
 
 }  // namespace
@@ -147,11 +148,11 @@ Result<ToothRow> Square::prove_tooth(const Scenario& scenario, const Tooth& toot
   row.off_fault = to_text(off_fault->verdict);
   row.also_failed = failed_beside(*off_fault, tooth.must_fail);
   if (has_quiet && quiet.verdict != Verdict::kPass)
-    row.why = "without a fault the scenario does not pass: " + quiet.summary;
+    row.why = "without the fault the scenario does not pass: " + quiet.summary;
   else if (!fault.as_it_must_be)
-    row.why = "the scenario itself is not as it must be: " + fault.summary;
+    row.why = "without the mutation the scenario is not as expected: " + fault.summary;
   else if (off_quiet->verdict != Verdict::kPass)
-    row.why = "the tooth breaks the job by itself: " + off_quiet->summary;
+    row.why = "the mutation alone breaks the job: " + off_quiet->summary;
   else
     row.why = why_it_does_not_bite(scenario, *off_fault, tooth.must_fail);
   row.bites = row.why.empty();
@@ -174,9 +175,9 @@ Result<ToothRow> Square::prove_comparison(const Scenario& scenario, const Tooth&
     if (result.verdict != Verdict::kPass && !is_over_variants(result.oracle))
       broken += fmt::format("{}{} ({})", broken.empty() ? "" : ", ", result.id, to_text(result.verdict));
   if (!on.as_it_must_be)
-    row.why = "the scenario itself is not as it must be: " + on.summary;
+    row.why = "without the mutation the scenario is not as expected: " + on.summary;
   else if (!broken.empty())
-    row.why = "the tooth breaks the job by itself: " + broken;
+    row.why = "the mutation alone breaks the job: " + broken;
   else
     row.why = why_it_does_not_bite(scenario, *off, tooth.must_fail);
   row.bites = row.why.empty();
@@ -211,15 +212,15 @@ Result<ToothRow> Square::prove_bug(const Scenario& scenario, const Judgement& bu
   }
   const bool nothing = !run->facts || run->facts->findings.nothing_wrong();
   if (!bug_on.as_it_must_be)
-    row.why = "the scenario itself is not as it must be: " + bug_on.summary;
+    row.why = "with the bug on, the scenario is not as expected: " + bug_on.summary;
   else if (!nothing)
-    row.why = "with the bug off something is found all the same: " + run->facts->findings.all.front().text;
+    row.why = "with the bug off, rankfault still finds something: " + run->facts->findings.all.front().text;
   else if (!blamed_fails)
-    row.why = "with the bug off blamed does not fail";
+    row.why = "with the bug off, blamed does not fail";
   else if (!others.empty())
-    row.why = "with the bug off more than blamed fails: " + others;
+    row.why = "with the bug off, other expectations than blamed do not pass: " + others;
   row.bites = row.why.empty();
-  if (row.bites) row.why = "with the bug off only blamed fails, on none";
+  if (row.bites) row.why = "with the bug off, only blamed fails, and rankfault finds nothing";
   return row;
 }
 

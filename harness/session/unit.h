@@ -35,7 +35,7 @@ struct SessionOptions {
   std::function<void(const struct UnitResult&)> finished;  // one scenario is done
 };
 
-inline constexpr const char* kNoTeeth = "it has no teeth";  // why a scenario is skipped under --teeth
+inline constexpr const char* kNoTeeth = "it has no mutation checks";  // why --teeth skips a scenario
 
 struct ToothRow {  // one mutation check of one scenario: the square, and whether it bites
   std::string scenario, tooth, must_fail;

@@ -111,14 +111,14 @@ TEST(JobWords, APlainProgramWithoutANumberIsStartedOnceAsItIs) {
 }
 
 TEST(JobWords, SaysWhatIsWrong) {
-  EXPECT_THAT(mistake(""), HasSubstr("there is no command"));
-  EXPECT_THAT(mistake("srun -n 4 ./program"), HasSubstr("srun starts processes that are out of reach"));
-  EXPECT_THAT(mistake("mpirun ./program"), HasSubstr("how many ranks? Say -np N"));
-  EXPECT_THAT(mistake("mpirun -np"), HasSubstr("-np wants 1 more word"));
+  EXPECT_THAT(mistake(""), HasSubstr("the command is missing"));
+  EXPECT_THAT(mistake("srun -n 4 ./program"), HasSubstr("srun starts processes that rankfault cannot reach"));
+  EXPECT_THAT(mistake("mpirun ./program"), HasSubstr("the number of ranks is missing: write -np N"));
+  EXPECT_THAT(mistake("mpirun -np"), HasSubstr("-np needs 1 more argument"));
   EXPECT_THAT(mistake("mpirun -np 2"), HasSubstr("no program follows"));
-  EXPECT_THAT(mistake("mpirun -np two ./program"), HasSubstr("is no number"));
-  EXPECT_THAT(mistake("mpirun -np 0 ./program"), HasSubstr("is no number"));
-  EXPECT_THAT(mistake("mpirun -np 2 ./program", 3), HasSubstr("are not the same"));
+  EXPECT_THAT(mistake("mpirun -np two ./program"), HasSubstr("is not a number of ranks"));
+  EXPECT_THAT(mistake("mpirun -np 0 ./program"), HasSubstr("is not a number of ranks"));
+  EXPECT_THAT(mistake("mpirun -np 2 ./program", 3), HasSubstr("differ"));
   EXPECT_THAT(mistake("mpirun -np 1 ./a : -np 1 ./b"), HasSubstr("several programs"));
   EXPECT_THAT(mistake("torchrun --nnodes=2 train.py"), HasSubstr("several hosts"));
   EXPECT_THAT(mistake("torchrun --nproc-per-node gpu train.py"), HasSubstr("--ranks N"));

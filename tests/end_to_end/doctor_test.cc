@@ -32,17 +32,17 @@ TEST(Doctor, NamesWhatTheDoubleDoesNotModel) {
 
 TEST(Doctor, ARuntimeLinkedInIsNotSeenAndCannotBeDoubled) {
   const std::string said = doctor(build_dir() + "/bin/launch_cuda_static");
-  EXPECT_THAT(said, HasSubstr("CUDA runtime: linked in statically: its calls are not seen"));
+  EXPECT_THAT(said, HasSubstr("CUDA runtime: linked in statically: its calls are not recorded"));
 }
 
 TEST(Doctor, ASharedRuntimeIsSeen) {
   const std::string said = doctor(build_dir() + "/bin/launch_cuda_new");
-  EXPECT_THAT(said, HasSubstr("CUDA runtime: libcudart.so.99, shared: its calls are seen"));
+  EXPECT_THAT(said, HasSubstr("CUDA runtime: libcudart.so.99, shared: its calls are recorded"));
 }
 
 TEST(Doctor, WhatTheProgramHasItselfIsNotSeen) {
   EXPECT_THAT(doctor(build_dir() + "/bin/launch_cuda_inside"),
-              HasSubstr("in the program itself: its calls are not seen"));
+              HasSubstr("in the program itself: its calls are not recorded"));
 }
 
 TEST(Doctor, OfPlainProgramsAndScriptsItSaysSo) {

@@ -36,7 +36,7 @@ TEST_F(LadderRun, RefusesTheSizesAtWhichAFilesVictimIsNotThere) {
   EXPECT_EQ(tool.status, 0) << tool.output;
   EXPECT_THAT(tool.output, HasSubstr("    2  refused  " + file));
   EXPECT_THAT(tool.output, HasSubstr("    4  PASS"));
-  EXPECT_THAT(tool.output, HasSubstr("fails at none of them"));
+  EXPECT_THAT(tool.output, HasSubstr("fails at none of these sizes"));
 }
 
 // 614 samples are 19 batches of 32, and 6 more: enough for 4 ranks, and too few for 8.

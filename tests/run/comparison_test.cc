@@ -149,7 +149,7 @@ TEST_F(Variants, ToothThatChangesNothingOrBreaksAVariantDoesNotBite) {
   finished_ = [](const Plan& plan) { return plan.tooth.empty() ? Verdict::kPass : Verdict::kFail; };
   const SessionResult broken = session();
   EXPECT_FALSE(broken.units[0].teeth[0].bites);
-  EXPECT_THAT(broken.units[0].teeth[0].why, HasSubstr("by itself"));
+  EXPECT_THAT(broken.units[0].teeth[0].why, HasSubstr("the mutation alone breaks the job"));
 }
 
 TEST_F(Variants, ToothMayChangeWhatAVariantIs) {

@@ -59,7 +59,7 @@ TEST(Ladder, IsWellWhenNoSizeFails) {
   const auto ladder = run_ladder(scenario(kPlain), {1, 2}, failing_from(99, &ran), {});
   EXPECT_EQ(ladder->first_failure(), nullptr);
   EXPECT_EQ(ladder->exit_code, kExitPass);
-  EXPECT_THAT(ladder_text(*ladder), HasSubstr("fails at none of them"));
+  EXPECT_THAT(ladder_text(*ladder), HasSubstr("fails at none of these sizes"));
 }
 
 TEST(Ladder, RefusesASizeThatHasNoSuchVictimAndRunsTheOthers) {

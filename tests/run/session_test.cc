@@ -112,12 +112,12 @@ TEST(Session, EveryErrorHasItsCode) {
 // The job ran, so this is not a usage error, and the verdicts of the other scenarios remain.
 TEST(Session, ARunWhoseRecordsCannotBeReadIsUnknownAndSaysWhy) {
   const RunFunction run = [](const Plan&, const RunOptions&) -> Result<FinishedRun> {
-    return unjudged("somebody changed the journal");
+    return unjudged("the journal was changed");
   };
   const auto result = run_session({scenario(kPlain)}, run, {});
   EXPECT_EQ(result->exit_code, kExitUnknown);
   EXPECT_FALSE(result->units[0].error);
-  EXPECT_EQ(result->units[0].report.judgement.summary, "somebody changed the journal");
+  EXPECT_EQ(result->units[0].report.judgement.summary, "the journal was changed");
 }
 
 TEST(Session, AnInterruptEndsItWithTheSignalsCode) {
@@ -202,7 +202,7 @@ TEST(Square, AScenarioThatFailsByItselfHasNoTeeth) {
   const auto rows =
       square([](const Plan& p) { return judged(p.faults_on ? Verdict::kFail : Verdict::kPass); });
   EXPECT_FALSE(rows[0].bites);
-  EXPECT_THAT(rows[0].why, HasSubstr("not as it must be"));
+  EXPECT_THAT(rows[0].why, HasSubstr("not as expected"));
 }
 
 const char* kBug =

@@ -63,9 +63,9 @@ def read(path):
 
 def report(tests, skipped):
     if not skipped:
-        return f"== nothing was skipped, of {tests} tests\n"
+        return f"== none of {tests} tests was skipped\n"
     count = collections.Counter(part_of(name, reason) for name, reason in skipped)
-    lines = [f"== skipped: {len(skipped)} of {tests} tests, for want of"]
+    lines = [f"== skipped: {len(skipped)} of {tests} tests; the missing parts:"]
     for (part, command), number in count.most_common():
         if command:
             lines.append(f"   {part} ({number}). To add it: {command}")

