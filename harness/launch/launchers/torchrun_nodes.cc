@@ -35,7 +35,7 @@ Result<MeetingPlace> meeting_place() {
   if (::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
       ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&any), size) != 0 ||
       ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&any), &size) != 0)
-    return errno_error("a port for the rendezvous");
+    return errno_error("find a port for the rendezvous");
   return MeetingPlace{ntohs(any.sin_port), std::make_shared<UniqueFd>(std::move(socket))};
 }
 
