@@ -28,7 +28,7 @@ const char* state_word(char state) {
     case 'S':
       return "sleeping";
     case 'D':
-      return "in the kernel, not to be interrupted";
+      return "in the kernel, uninterruptible";
     case 'T':
       return "stopped";
     case 't':

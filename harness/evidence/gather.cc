@@ -39,7 +39,7 @@ bool is_still(int pid, uint64_t start) {
 }  // namespace
 
 Result<RankEvidence> gather(int pid, uint64_t start, int rank, Places& places, const GatherOptions& options) {
-  if (!is_still(pid, start)) return refused(fmt::format("process {} is no more", pid));
+  if (!is_still(pid, start)) return refused(fmt::format("process {} has ended", pid));
   RankEvidence out;
   out.rank = rank;
   out.pid = pid;
@@ -51,7 +51,7 @@ Result<RankEvidence> gather(int pid, uint64_t start, int rank, Places& places, c
   add_frames(native_stacks(pid, options.stacks), map, places, out);
   add_python(map, options.python, out);
   out.sockets = sockets_of(pid);
-  if (!is_still(pid, start)) return refused(fmt::format("process {} ended while it was looked at", pid));
+  if (!is_still(pid, start)) return refused(fmt::format("process {} ended during the look", pid));
   return out;
 }
 

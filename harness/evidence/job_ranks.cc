@@ -67,7 +67,7 @@ bool has_communication_library(int pid) {
 
 Status may_look_at(int pid) {
   const auto stat = proc_stat(pid);
-  if (pid <= 0 || !stat) return usage_error(fmt::format("there is no process {}", pid));
+  if (pid <= 0 || !stat) return usage_error(fmt::format("process {} does not exist", pid));
   if (stat->state == 'Z') return usage_error(fmt::format("process {} has ended already", pid));
   const UniqueFd environ(::open(fmt::format("/proc/{}/environ", pid).c_str(), O_RDONLY | O_CLOEXEC));
   char byte = 0;
@@ -75,9 +75,9 @@ Status may_look_at(int pid) {
   struct stat owner {};
   (void)::stat(fmt::format("/proc/{}", pid).c_str(), &owner);
   if (owner.st_uid != ::geteuid())
-    return refused(fmt::format("process {} belongs to user {}: only that user and root may look at it", pid,
+    return refused(fmt::format("process {} belongs to user {}: only that user and root may inspect it", pid,
                                owner.st_uid));
-  return refused(fmt::format("process {} cannot be looked at: {}", pid, std::strerror(errno)));
+  return refused(fmt::format("process {} cannot be inspected: {}", pid, std::strerror(errno)));
 }
 
 // Returns, by rank, every process that has that number.
@@ -128,10 +128,11 @@ Result<JobRanks> ranks_below(int pid) {
     job.world_size = std::max(job.world_size, chosen.world_size);
   }
   if (job.ranks.empty())
-    return usage_error(fmt::format(
-        "neither process {} nor one below it is a rank: none has RANK, OMPI_COMM_WORLD_RANK, PMIX_RANK, "
-        "PMI_RANK or SLURM_PROCID in its environment",
-        pid));
+    return usage_error(
+        fmt::format("neither process {} nor a descendant of it is a rank: none has RANK, "
+                    "OMPI_COMM_WORLD_RANK, PMIX_RANK, "
+                    "PMI_RANK or SLURM_PROCID in its environment",
+                    pid));
   return job;
 }
 

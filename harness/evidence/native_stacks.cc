@@ -33,9 +33,9 @@ std::string why_refused(int error) {
   int value = 0;
   if (scope >> value && value > 0)
     return fmt::format(
-        "ptrace is not permitted: kernel.yama.ptrace_scope is {}; root may, or set it to 0 for a while",
+        "ptrace is not permitted: kernel.yama.ptrace_scope is {}; run as root, or set it to 0 for a while",
         value);
-  return "ptrace is not permitted: the process is another user's, or is traced already (a debugger?)";
+  return "ptrace is not permitted: the process belongs to another user, or a debugger already traces it";
 }
 
 // One thread of the process, stopped during the life of this object.
@@ -162,7 +162,7 @@ void collect(int pid, TimeNs deadline, NativeStacks& out) {
   for (const auto& [tid, error] : refused)
     if (out.why_not.empty() && is_there(pid, tid)) out.why_not = why_refused(error);
   if (left_out && out.why_not.empty())
-    out.why_not = fmt::format("{} threads were left out: the time for one process was over", left_out);
+    out.why_not = fmt::format("{} threads were left out: the time limit of a process was reached", left_out);
   if (out.threads.empty() && out.why_not.empty()) out.why_not = why_refused(ESRCH);
 }
 

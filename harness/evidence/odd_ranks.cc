@@ -171,7 +171,7 @@ Finding odd_finding(const char* kind, const char* how, const std::vector<const S
   const std::string call = name_of(*sides.inside.front()->last, op);
   f.text = fmt::format("{} {} in {}, {} {} {}, at {} looks within {}{}", ranks_text(inside), is_are(inside),
                        call, ranks_text(others), is_are(others), how, looks.looks.size(),
-                       to_text(looks.during), tie ? "; nobody is in the minority" : "");
+                       to_text(looks.during), tie ? "; neither side is the minority" : "");
   if (!tie) f.call_site = own_place(*odd.front()->last);
   for (const Seen* s : odd)
     for (const std::string& line : short_evidence(*s->last))
@@ -230,7 +230,7 @@ Findings some_move(const std::vector<Seen>& all, const Seen& mover, const std::s
 
 Findings odd_ranks(const StackLooks& looks) {
   if (looks.looks.size() < 2 || looks.looks.back().empty())
-    return nothing("cannot_say", "the job was not looked at twice");
+    return nothing("cannot_say", "the job has fewer than two looks");
   std::vector<Seen> all;
   for (const RankEvidence& e : looks.looks.back()) all.push_back(seen_of(looks, e.rank));
   const std::string absent = absent_text(looks);
@@ -240,13 +240,13 @@ Findings odd_ranks(const StackLooks& looks) {
   const std::string stays = one ? stays_text(*one) : "";
   std::erase_if(all, [](const Seen& seen) { return !seen.readable; });
   if (all.size() < 2)
-    return nothing(
-        "cannot_say",
-        fmt::format("stacks of {} ranks could be read, and two at least are needed{}", all.size(), absent));
+    return nothing("cannot_say",
+                   fmt::format("the stacks of {} ranks could be read, and at least two are needed{}",
+                               all.size(), absent));
   const std::string op = common_op(all);
   if (op.empty() && !stays.empty())
     return nothing("cannot_say",
-                   "no rank is in a communication call that is known here, and " + stays + absent);
+                   "no rank is in a communication call that rankfault knows, and " + stays + absent);
   if (op.empty()) return nothing("none", "no rank is in a communication call, and all of them run" + absent);
   if (Findings stopped = stopped_ranks(all, looks); !stopped.all.empty()) return stopped;
   const Sides sides = sides_of(all, op);
@@ -255,7 +255,7 @@ Findings odd_ranks(const StackLooks& looks) {
   if (odd == 0)
     return nothing(
         "cannot_say",
-        fmt::format("every rank that could be read is in {} or waits: nobody is outside{}", call, absent));
+        fmt::format("every rank that could be read is in {} or waits: no rank is outside{}", call, absent));
   if (sides.inside.size() < odd)
     return nothing("cannot_say",
                    fmt::format("{} of {} ranks wait in {}, at {} looks within {}, and most are elsewhere{}",

@@ -92,14 +92,14 @@ void add_python(const MemoryMap& map, Duration limit, RankEvidence& out) {
   if (!runs_python(map)) return;
   const std::string py_spy = find_py_spy();
   if (py_spy.empty()) {
-    out.no_python = "no Python frames: `pip install py-spy`, or name it in RANKFAULT_PYSPY";
+    out.no_python = "no Python frames: `pip install py-spy`, or set RANKFAULT_PYSPY to its path";
     return;
   }
   // --nonblocking: py-spy reads the memory of the process and does not stop it.
   const auto text =
       capture({py_spy, "dump", "--nonblocking", "--json", "--pid", std::to_string(out.pid)}, {limit, false});
   if (!text || !take_py_spy(*text, out))
-    out.no_python = fmt::format("no Python frames: `{} dump --pid {}` did not tell them", py_spy, out.pid);
+    out.no_python = fmt::format("no Python frames: `{} dump --pid {}` did not show them", py_spy, out.pid);
 }
 
 }  // namespace rankfault

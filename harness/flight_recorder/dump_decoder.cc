@@ -184,7 +184,7 @@ bool DumpDecoder::integer(const Value& value, int64_t& out) {
 
 bool DumpDecoder::flag(const Value& value, bool& out) {
   if (value.kind == ValueKind::kNone) return true;
-  if (value.kind != ValueKind::kBool && value.kind != ValueKind::kInt) return wrong(value, "a truth value");
+  if (value.kind != ValueKind::kBool && value.kind != ValueKind::kInt) return wrong(value, "a boolean");
   out = value.integer != 0;
   return true;
 }

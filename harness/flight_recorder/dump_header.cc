@@ -62,7 +62,7 @@ Result<FrDump> DumpDecoder::finish(const Value& root, const ValueNode* streamed,
   if (entries && entries->kind != ValueKind::kNone) {
     if (!entries->is_sequence())
       return refused(fmt::format("entries: {} where a list is expected", kind_word(entries->kind)));
-    if (streamed && entries->node != streamed) return refused("there are two lists of entries");
+    if (streamed && entries->node != streamed) return refused("the dump has a second list of entries");
     for (uint32_t i = 0; i < entries->node->count; ++i)
       if (Status taken = entry(entries->node->items[i], offset_); !taken) return taken.error();
   }
@@ -147,7 +147,7 @@ bool DumpDecoder::ranks(const Value& value, FrGroupConfig& out) {
     const auto [stop, bad] = std::from_chars(rest.data(), rest.data() + rest.size(), rank);
     if (bad != std::errc()) {
       out.ranks.clear();
-      note(fmt::format("pg_config: the ranks of group \"{}\" are no list of numbers", out.key));
+      note(fmt::format("pg_config: the ranks of group \"{}\" are not a list of numbers", out.key));
       return true;
     }
     rest.remove_prefix(static_cast<size_t>(stop - rest.data()));

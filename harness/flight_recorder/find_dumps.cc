@@ -54,7 +54,7 @@ class Finder {
         say(FrEvidence::Kind::kNoRank, source, "a dump without a rank in its name");
       else if (i > 0 && found_.sources[i - 1].rank == source.rank)
         say(FrEvidence::Kind::kSameRank, source,
-            fmt::format("rank {}: {} is of the same rank", source.rank, found_.sources[i - 1].path));
+            fmt::format("rank {}: {} has the same rank", source.rank, found_.sources[i - 1].path));
     }
     return std::move(found_);
   }

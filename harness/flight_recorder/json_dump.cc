@@ -130,7 +130,7 @@ class JsonBuilder : public nlohmann::json::json_sax_t {
     input_.token = input_.window.offset();
     if (open_.size() >= limits_.nesting) return fail_here("too many open containers");
     const bool is_stream = is_list && open_.size() == 1 && entries_next_;
-    if (is_stream && stream_) return fail_here("there are two lists of entries");
+    if (is_stream && stream_) return fail_here("the dump has a second list of entries");
     open_.push_back({stack_.size(), is_stream});
     if (is_stream) {
       stream_ = arena_.make_node();

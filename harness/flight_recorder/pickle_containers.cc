@@ -26,13 +26,13 @@ bool PickleMachine::memo_op(uint8_t code) {
   if (length < 0) return false;
   const char* end = window_.data() + length;
   const auto [stop, bad] = std::from_chars(window_.data(), end, id);
-  if (bad != std::errc() || stop != end) return fail("a memo number that is none");
+  if (bad != std::errc() || stop != end) return fail("an invalid memo number");
   window_.skip(static_cast<size_t>(length) + 1);
   return code == 'g' ? get(id) : put(id);
 }
 
 bool PickleMachine::pop_mark(size_t& first) {
-  if (marks_.empty()) return fail("a container ends that did not begin");
+  if (marks_.empty()) return fail("the end of a container without its start");
   first = marks_.back();
   marks_.pop_back();
   return true;
@@ -64,7 +64,7 @@ bool PickleMachine::from_mark(ValueKind kind) {
 }
 
 bool PickleMachine::tuple_of(size_t count) {
-  if (stack_.size() - floor() < count) return fail("a tuple of values that are not there");
+  if (stack_.size() - floor() < count) return fail("a tuple of missing values");
   const size_t first = stack_.size() - count;
   marks_.push_back(first);
   return from_mark(ValueKind::kTuple);

@@ -218,11 +218,11 @@ bool PickleMachine::push_line(uint8_t code) {
     std::string text;
     pushed = (code == 'S' ? unquoted(line, text) : raw_unescaped(line, text))
                  ? push_text(ValueKind::kText, text)
-                 : fail("a string that is none");
+                 : fail("an invalid string");
   } else if (code == 'F') {
     Value v{ValueKind::kFloat};
     const auto [stop, bad] = std::from_chars(line.data(), line.data() + line.size(), v.real);
-    pushed = bad == std::errc() && stop == line.data() + line.size() ? push(v) : fail("a float that is none");
+    pushed = bad == std::errc() && stop == line.data() + line.size() ? push(v) : fail("an invalid float");
   } else {
     Value v{code == 'I' && (line == "00" || line == "01") ? ValueKind::kBool : ValueKind::kInt};
     if (code == 'L' && !line.empty() && line.back() == 'L') line.remove_suffix(1);
@@ -230,7 +230,7 @@ bool PickleMachine::push_line(uint8_t code) {
     if (bad == std::errc::result_out_of_range) v.kind = ValueKind::kBigInt;
     pushed = bad != std::errc::invalid_argument && stop == line.data() + line.size()
                  ? push(v)
-                 : fail("an integer that is none");
+                 : fail("an invalid integer");
   }
   window_.skip(static_cast<size_t>(length) + 1);
   return pushed;

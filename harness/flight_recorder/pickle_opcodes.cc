@@ -10,7 +10,7 @@ constexpr const char* kImports = "it would import a name";
 constexpr const char* kCalls = "it would call a function or make an object";
 constexpr const char* kPersistent = "it would ask the program for an object from outside";
 constexpr const char* kExtension = "it would import a name from a table of the program";
-constexpr const char* kRebuilds = "it takes back what was read; only data with recursive tuples needs it";
+constexpr const char* kRebuilds = "it discards values; only data with recursive tuples needs it";
 constexpr const char* kOutside = "its bytes are not in the file";
 
 constexpr std::array<Opcode, 256> make_table() {
@@ -93,7 +93,7 @@ const std::array<Opcode, 256> kOpcodes = make_table();
 
 std::string refused_opcode(uint8_t code, uint64_t offset) {
   const Opcode& op = kOpcodes[code];
-  if (!op.name) return fmt::format("byte {}: 0x{:02x} is no opcode of pickle", offset, code);
+  if (!op.name) return fmt::format("byte {}: 0x{:02x} is not a pickle opcode", offset, code);
   return fmt::format("byte {}: {} (0x{:02x}) is refused: {}; a dump holds plain data only", offset, op.name,
                      code, op.refused ? op.refused : "not expected here");
 }

@@ -158,7 +158,7 @@ class Scanner {
     if (code == 'h' || code == 'j') return get(value);
     if (code == 'q' || code == 'r') return put(value);
     if (code == 0x80 && value > kHighestProtocol)
-      return fail(fmt::format("pickle protocol {}; {} is the last one known", value, kHighestProtocol));
+      return fail(fmt::format("pickle protocol {} is unknown; {} is the latest", value, kHighestProtocol));
     if (code == 0x95 && value > limits_.bytes)
       return fail(fmt::format("FRAME of {} bytes; {} at most", value, limits_.bytes));
     return true;
@@ -172,7 +172,7 @@ class Scanner {
       uint64_t id = 0;
       const char* end = window_.data() + length;
       const auto [stop, bad] = std::from_chars(window_.data(), end, id);
-      if (bad != std::errc() || stop != end) return fail("a memo number that is none");
+      if (bad != std::errc() || stop != end) return fail("an invalid memo number");
       if (!(code == 'g' ? get(id) : put(id))) return false;
     }
     window_.skip(static_cast<size_t>(length) + 1);
@@ -194,7 +194,9 @@ class Scanner {
     if (id >= top_) top_ = id + 1;
     return true;
   }
-  bool put(uint64_t id) { return may_put(id) || fail(fmt::format("memo slot {} after {} uses", id, puts_)); }
+  bool put(uint64_t id) {
+    return may_put(id) || fail(fmt::format("memo slot {} is too high after {} uses", id, puts_));
+  }
 
   bool get(uint64_t id) {
     if (id >= top_) return fail(fmt::format("memo slot {} is read before it is written", id));

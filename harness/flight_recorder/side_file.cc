@@ -36,7 +36,7 @@ Result<FrSide> side_from_json(std::string_view text) {
     return refused("side file: version " + std::to_string(version) + "; this reader knows 1");
   if (!integer("rank", side.rank) || !integer("clock_offset_ns", side.clock_offset_ns) ||
       !integer("clock_error_ns", side.clock_error_ns) || !integer("dropped", side.dropped))
-    return refused("side file: something else where an integer is expected");
+    return refused("side file: another value where an integer is expected");
   if (const auto host = json.find("host"); host != json.end() && host->is_string())
     append_clean(host->get<std::string>(), side.host);
   return side;

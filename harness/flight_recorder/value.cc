@@ -22,7 +22,7 @@ const char* kind_word(ValueKind kind) {
     case ValueKind::kNone:
       return "None";
     case ValueKind::kBool:
-      return "a truth value";
+      return "a boolean";
     case ValueKind::kInt:
       return "an integer";
     case ValueKind::kBigInt:

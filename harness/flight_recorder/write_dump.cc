@@ -166,7 +166,7 @@ Status replace_file(const std::string& folder, const std::string& name, const st
 }
 
 Status check_prefix(const std::string& prefix, const FrDump& dump) {
-  if (dump.rank < 0) return usage_error("a dump of no known rank cannot be written");
+  if (dump.rank < 0) return usage_error("a dump without a known rank cannot be written");
   if (prefix.empty() || prefix.find('/') != prefix.npos || prefix.starts_with('.'))
     return usage_error(fmt::format("\"{}\" cannot be the prefix of dumps", prefix));
   if (prefix.back() >= '0' && prefix.back() <= '9')

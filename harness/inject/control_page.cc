@@ -20,7 +20,7 @@ Result<ControlPage> ControlPage::create(const std::string& path, int world_size,
   UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!fd.valid()) return errno_error("create " + path);
   if (const int refused_with = ::posix_fallocate(fd.get(), 0, sizeof(rf_control)))
-    return errno_error("make room for the control page " + path, refused_with);
+    return errno_error("allocate the control page " + path, refused_with);
   void* map = ::mmap(nullptr, sizeof(rf_control), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (map == MAP_FAILED) return errno_error("map " + path);
   auto* page = static_cast<rf_control*>(map);

@@ -76,7 +76,7 @@ Result<SetLimit> limit_to_use(int pid, int resource, uint64_t spare) {
   if (!now) return now.error();
   made.before = now->rlim_cur;
   if (made.before < made.limit)
-    return refused(fmt::format("{} of pid {} is {} already, with {} in use", resource_name(resource), pid,
+    return refused(fmt::format("{} of pid {} is already {}, with {} in use", resource_name(resource), pid,
                                limit_text(made.before), made.in_use));
   if (Status set = set_soft_limit(pid, resource, *now, made.limit); !set) return set.error();
   return made;
@@ -88,7 +88,7 @@ Status restore_limit(int pid, int resource, const SetLimit& made) {
   if (!now) return now.error();
   if (now->rlim_cur != made.limit)
     return refused(
-        fmt::format("{} of pid {} is {} by now", resource_name(resource), pid, limit_text(now->rlim_cur)));
+        fmt::format("{} of pid {} is now {}", resource_name(resource), pid, limit_text(now->rlim_cur)));
   return set_soft_limit(pid, resource, *now, made.before);
 }
 

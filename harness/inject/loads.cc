@@ -26,15 +26,15 @@ uint32_t tag_of(int64_t action) { return static_cast<uint32_t>(action) + 1; }
 Result<std::string> Injector::load(const Action& action, const ProcessId& process, int rank) {
   if (const Status ours = is_ours(process); !ours) return ours.error();
   Load load{&action, process, rank, now_ns(), now_ns(), cores_of(process.pid), RunDelay(process.pid), {}};
-  if (!load.delay.known()) return refused(fmt::format("/proc/{}/schedstat is not there", process.pid));
+  if (!load.delay.known()) return refused(fmt::format("/proc/{}/schedstat does not exist", process.pid));
   if (load.cores == 0) return refused(fmt::format("the cores of pid {} are not known", process.pid));
   int64_t busy = load.cores * action.size;
   for (const Load& other : loads_) busy += other.cores * other.action->size;
   if (busy > kMostBusy)
     return refused(
-        fmt::format("{} busy processes on each of {} cores are more than {}: bind the rank to fewer",
+        fmt::format("{} busy processes on each of {} cores are more than {}: bind the rank to fewer cores",
                     action.size, load.cores, kMostBusy));
-  if (!load_) return refused("there is no guardian to start them");
+  if (!load_) return refused("no guardian can start the busy processes");
   if (const Status asked = load_(tag_of(action.id), process.pid, static_cast<int>(action.size)); !asked)
     return asked.error();
   loads_.push_back(std::move(load));

@@ -45,7 +45,7 @@ Result<std::string> Injector::kill_launcher(const Action& action, const ProcessI
     id.start = stat.start;
     if (send_signal(action, id, action.signal)) ++others;  // else it has ended meanwhile
   }
-  return node.empty() ? *killed : fmt::format("{} and to the {} it started", *killed, others);
+  return node.empty() ? *killed : fmt::format("{} and to the {} processes that it started", *killed, others);
 }
 
 }  // namespace rankfault

@@ -74,7 +74,7 @@ Result<std::string> Injector::act(const Action& action, const ProcessId& process
     case OutsideVerb::kNone:
       break;
   }
-  return refused("nothing to do outside");
+  return refused("the action does nothing outside the victim");
 }
 
 // Signals through a pidfd, and compares the start time after the pidfd is open: never signals a reused pid.
@@ -194,7 +194,7 @@ Result<std::string> Injector::leave_stale(const Action& action, rf_gate_slot* sl
   Status left = Done{};
   if (action.size < 0) {
     const std::vector<JobFile> own = job_files(path, guardian_pid_, page_->run_started_ns);
-    if (own.empty()) return refused(path + " is no segment of this job");
+    if (own.empty()) return refused(path + " is not a segment of this job");
     left = replace_segment(path, own[0].size, action.mode, undo_);
   } else {
     left = leave_segment(path, action.size, action.mode, undo_);

@@ -19,16 +19,17 @@ namespace {
 constexpr char kFolder[] = "/dev/shm/";
 
 Status check_name(const std::string& path) {
-  if (!path.starts_with(kFolder)) return refused(path + " is no segment");
+  if (!path.starts_with(kFolder)) return refused(path + " is not a segment");
   const std::string name = path.substr(sizeof kFolder - 1);
   if (name.empty() || name.find('/') != std::string::npos)
     return refused(path + " is not directly below /dev/shm");
-  if (name.ends_with("XXXXXX")) return refused("the name is drawn at random: nothing can lie there before");
+  if (name.ends_with("XXXXXX"))
+    return refused("the name is drawn at random: no segment can exist there before");
   return Done{};
 }
 
 Status fill(int file, int64_t size, int byte) {
-  if (::ftruncate(file, size) != 0) return errno_error("give the segment its size");
+  if (::ftruncate(file, size) != 0) return errno_error("set the size of the segment");
   const std::vector<char> block(byte == 0 ? 0 : 65536, static_cast<char>(byte));
   for (int64_t at = 0; !block.empty() && at < size;) {
     const auto part = static_cast<size_t>(std::min<int64_t>(size - at, static_cast<int64_t>(block.size())));
@@ -50,14 +51,14 @@ Result<UniqueFd> make_segment(int64_t size, int byte) {
 Status give_name(int file, const std::string& path) {
   const std::string self = fmt::format("/proc/self/fd/{}", file);
   if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0) return Done{};
-  if (errno == EEXIST) return refused(path + " is there already");
+  if (errno == EEXIST) return refused(path + " already exists");
   return errno_error("name the segment " + path);
 }
 
 Status note_names(int file, const std::vector<std::string>& paths, UndoList& undo) {
   struct statx st {};
   if (::statx(file, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) != 0)
-    return errno_error("look at the segment");
+    return errno_error("stat the segment");
   const rf_file_id id = rf_id_of_file(&st);
   for (const std::string& path : paths)
     if (Status ok = undo.add(fmt::format("remove-file {} {} {} {}", id.dev, id.ino, id.born, path)); !ok)

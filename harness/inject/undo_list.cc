@@ -20,7 +20,7 @@ Status UndoList::add(const std::string& line) {
   const ssize_t n = ::write(fd_.get(), text.data(), text.size());
   if (n == static_cast<ssize_t>(text.size())) return Done{};
   const Error error = errno_error("write the undo list", n < 0 ? errno : ENOSPC);
-  if (n > 0 && end >= 0 && ::ftruncate(fd_.get(), end) != 0) return errno_error("mend the undo list");
+  if (n > 0 && end >= 0 && ::ftruncate(fd_.get(), end) != 0) return errno_error("repair the undo list");
   return error;
 }
 

@@ -37,8 +37,8 @@ std::string on_path(const std::string& program, const std::map<std::string, std:
 std::string check_elf(const std::string& path, int fd, bool needs_agent) {
   Elf64_Ehdr header{};
   if (::pread(fd, &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header))
-    return path + " is not a whole ELF program";
-  if (header.e_ident[EI_CLASS] != ELFCLASS64) return path + " is not a 64-bit program; the agent is";
+    return path + " is a truncated ELF program";
+  if (header.e_ident[EI_CLASS] != ELFCLASS64) return path + " is not a 64-bit program, which the agent needs";
   if (header.e_type != ET_EXEC && header.e_type != ET_DYN) return path + " is an ELF file but not a program";
   for (int i = 0; i < header.e_phnum; ++i) {
     Elf64_Phdr segment{};
@@ -61,11 +61,11 @@ std::string check_script(const std::string& path, const std::string& line,
   if (interpreter.empty() || depth > 4) return path + " names no interpreter after #!";
   if (fs::path(interpreter).filename() == "env" && !argument.empty() && argument[0] != '-') {
     const std::string found = on_path(argument, env);
-    if (found.empty()) return fmt::format("{} wants {}, which is not on PATH", path, argument);
+    if (found.empty()) return fmt::format("{} needs {}, which is not on PATH", path, argument);
     interpreter = found;
   }
   if (!is_program(interpreter))
-    return fmt::format("{} wants {}, which cannot be executed", path, interpreter);
+    return fmt::format("{} needs {}, which cannot be executed", path, interpreter);
   return check_file(interpreter, env, needs_agent, depth + 1);
 }
 

@@ -162,7 +162,7 @@ Status wait_for_guardian(const std::string& path) {
   if (!lock.valid()) return Done{};  // it never started
   for (const TimeNs deadline = now_ns() + kGuardianLimit; now_ns() < deadline; pause_ms(20))
     if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return Done{};
-  return refused(path + ": its guardian is still at work");
+  return refused(path + ": its guardian is still running");
 }
 
 }  // namespace
@@ -176,7 +176,7 @@ Result<CleanReport> clean_run(const std::string& run_dir) {
   CleanReport report;
   if (run_state(path) == RunState::kComplete) return report;
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
-    return usage_error(path + " is a run that is still going on; it is left alone");
+    return usage_error(path + " is a run in progress; rankfault does not clean it");
   if (Status over = wait_for_guardian(path); !over.ok()) return over.error();
   const DeadRun run = read_dead_run(path);
   if (run.same_boot) end_processes(run, report);

@@ -33,9 +33,10 @@ Status check_room(const CudaDouble& cuda, const Workload& workload) {
                  room = there.f_bavail * there.f_bsize;
   if (room >= wanted) return Done{};
   return usage_error(
-      fmt::format("/dev/shm has room for {} MB, and {} ranks of NCCL {} may put {} MB there: fewer ranks, "
-                  "NCCL_BUFFSIZE=65536, or a larger /dev/shm",
-                  room >> 20, workload.ranks, cuda.nccl, wanted >> 20),
+      fmt::format(
+          "/dev/shm has room for {} MB, and {} ranks of NCCL {} may need {} MB there: use fewer ranks, "
+          "NCCL_BUFFSIZE=65536, or a larger /dev/shm",
+          room >> 20, workload.ranks, cuda.nccl, wanted >> 20),
       workload.pos);
 }
 
@@ -50,21 +51,21 @@ Status check_runtime(const CudaDouble& cuda, const std::string& program, const S
     // every build of the runtime contains its table of error names, stripped or not
     if (!file_has_text(program, "cudaErrorInvalidDeviceFunction")) return Done{};
     return usage_error(program +
-                           ": the CUDA runtime is linked in statically, so it cannot be doubled: link "
+                           ": the CUDA runtime is linked statically, so the double cannot replace it: link "
                            "it shared (nvcc: -cudart shared, CMake: CUDA::cudart)",
                        where);
   }
   const auto given = dynamic_names(cuda.folder + "/" + *runtime);
   if (!given)
-    return usage_error(
-        fmt::format("{} wants {}, of which there is no double in {}", program, *runtime, cuda.folder), where);
+    return usage_error(fmt::format("{} needs {}, which has no double in {}", program, *runtime, cuda.folder),
+                       where);
   std::vector<std::string> lacking;
   for (const std::string& name : names->wanted)
     if (name.rfind("cuda", 0) == 0 && !given->given.count(name)) lacking.push_back(name);
   if (lacking.empty()) return Done{};
-  return usage_error(
-      fmt::format("{} calls what the double of {} lacks: {}", program, *runtime, fmt::join(lacking, ", ")),
-      where);
+  return usage_error(fmt::format("{} calls functions that the double of {} lacks: {}", program, *runtime,
+                                 fmt::join(lacking, ", ")),
+                     where);
 }
 
 }  // namespace
@@ -99,7 +100,7 @@ Result<CudaDouble> choose_cuda_double(const Workload& workload, const std::strin
   for (const std::string& need : workload.needs)
     if (nccl_need(need)) wanted.push_back(need);
   if (!workload.nccl.empty()) wanted.push_back("nccl " + workload.nccl);
-  return missing(fmt::format("{} is wanted; over the double there is {}", fmt::join(wanted, ", "),
+  return missing(fmt::format("{} is needed, but the double has NCCL {}", fmt::join(wanted, ", "),
                              fmt::join(built, ", ")));
 }
 

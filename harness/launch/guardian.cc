@@ -107,7 +107,7 @@ Result<int> launch(const std::string& program, int socket, const RunDir& run,
 
 std::string last_line(const std::string& path) {
   std::ifstream file(path);
-  std::string line, last = "it said nothing";
+  std::string line, last = "it printed nothing";
   while (std::getline(file, line)) last = line;
   return last;
 }
@@ -121,8 +121,9 @@ Status may_mount() {
   int status = 0;
   if (pid < 0 || ::waitpid(pid, &status, 0) != pid) return errno_error("fork");
   if (status == 0) return Done{};
-  return missing(fmt::format("a small file system of the job's own: mounting one is not allowed here ({})",
-                             std::strerror(WEXITSTATUS(status))));
+  return missing(
+      fmt::format("the job needs a small file system of its own, and mounting one is not permitted here ({})",
+                  std::strerror(WEXITSTATUS(status))));
 }
 
 std::string find_guardian() {
@@ -137,7 +138,7 @@ Result<Guardian> Guardian::start(const RunDir& run, const std::vector<SmallFolde
   const std::string program = find_guardian();
   if (program.empty())
     return refused(
-        "rankfault-guardian is not beside the rankfault program (RANKFAULT_GUARDIAN names another place)");
+        "rankfault-guardian is not in the folder of rankfault (RANKFAULT_GUARDIAN names another place)");
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return errno_error("socketpair");
   UniqueFd ours(ends[0]), theirs(ends[1]);
@@ -171,12 +172,12 @@ Status Guardian::send(const rf_guardian_packet& packet, const std::string& texts
   std::string bytes(reinterpret_cast<const char*>(&packet), sizeof packet);
   bytes += texts;
   if (bytes.size() > RF_GUARDIAN_PACKET)
-    return usage_error(fmt::format("command and environment are too long ({} bytes; {} fit)", bytes.size(),
-                                   RF_GUARDIAN_PACKET));
+    return usage_error(fmt::format("the command and the environment are too long: {} bytes, at most {}",
+                                   bytes.size(), RF_GUARDIAN_PACKET));
   ssize_t sent;
   do sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   while (sent < 0 && errno == EINTR);
-  if (sent < 0) return errno_error("speak to the guardian");
+  if (sent < 0) return errno_error("send to the guardian");
   return Done{};
 }
 
@@ -328,7 +329,7 @@ Result<Undone> Guardian::quit(JobEnd end, const std::function<void(const std::st
   if (Status asked = send(packet, ""); !asked.ok()) return asked.error();
   const auto undone = wait_for(GuardianEvent::Kind::kUndone, kQuitLimit, says);
   if (!undone)
-    return Error{ErrorKind::kInternal, "the guardian ended before it had undone what the run did", {}};
+    return Error{ErrorKind::kInternal, "the guardian ended before it undid the changes of the run", {}};
   wait_for_child(std::exchange(pid_, 0), kQuitLimit);
   return read_undone(undone->text);
 }

@@ -55,7 +55,7 @@ Status libraries_there(const LaunchContext& context) {
     for (std::string folder; std::getline(folders, folder, ':');)
       if (!folder.empty() && !std::filesystem::is_directory(folder))
         return missing(
-            fmt::format("rank {} is to find its libraries in {}, which is not there", action.rank, folder));
+            fmt::format("rank {} needs its libraries in {}, which does not exist", action.rank, folder));
   }
   return Done{};
 }

@@ -141,7 +141,7 @@ std::string to_text(const SysvObject& object) {
   return fmt::format("System V {} {} (key {:#x}){}", word(object.kind), object.id, object.key,
                      pid == 0       ? ""
                      : object.maker ? fmt::format(" of process {}", pid)
-                                    : fmt::format(", used last by process {}", pid));
+                                    : fmt::format(", last used by process {}", pid));
 }
 
 bool is_among(const std::vector<SysvObject>& all, const SysvObject& object) {

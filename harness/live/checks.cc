@@ -63,7 +63,7 @@ Json end_of(const ExitStatus& status) {
 std::optional<Json> told_of(uint32_t tag, Guardian& guardian) {
   using Kind = GuardianEvent::Kind;
   while (const auto event = guardian.next()) {
-    if (event->kind == Kind::kLost) return Json{{"kind", "not_run"}, {"why", "the guardian is gone"}};
+    if (event->kind == Kind::kLost) return Json{{"kind", "not_run"}, {"why", "the guardian ended"}};
     if (event->tag != tag) continue;  // an event of the job, which is over
     if (event->kind == Kind::kRefused) return Json{{"kind", "not_started"}, {"why", std::strerror(event->a)}};
     if (event->kind == Kind::kEnded) return end_of(ExitStatus::from_wait_status(event->a));
@@ -124,7 +124,7 @@ void run_checks(const LaunchContext& context, bool job_is_over, const std::atomi
     Command command{command_of(spec, context), job_environment(context, -1),
                     expand(context.plan.scenario.workload.cwd, context, -1), context.run.file(file),
                     context.run.file(file)};
-    Json line = {{"kind", "not_run"}, {"why", "the job was ended by us"}};
+    Json line = {{"kind", "not_run"}, {"why", "rankfault ended the job"}};
     if (job_is_over && !(interrupted && *interrupted != 0)) {
       std::error_code none;
       std::filesystem::create_directories(context.run.file("checks"), none);

@@ -224,7 +224,7 @@ class RunRecords::Impl {
     if (gone == 0) return cut ? view.id.to_string() + ".ring: a part of the file is missing" : "";
     view.partial |= RF_PARTIAL_HISTORY;
     view.marks_lost.reset();
-    return fmt::format("{}.ring: {} records that a look at rank {} had are gone", view.id.to_string(), gone,
+    return fmt::format("{}.ring: {} records of a look at rank {} are missing", view.id.to_string(), gone,
                        view.rank);
   }
 
@@ -245,7 +245,7 @@ const std::vector<std::string>& RunRecords::unread() const { return impl_->unrea
 
 Result<Timeline> RunRecords::at_look(const Json& look_line) {
   const auto state = look_line.find("state");
-  if (state == look_line.end()) return usage_error("a look without its state");
+  if (state == look_line.end()) return usage_error("the look has no state");
   Result<Timeline> t = state_from_json(*state);
   if (!t) return t;
   impl_->fill(t->processes);

@@ -46,7 +46,7 @@ Result<std::unique_ptr<RingReader>> RingReader::open(const std::string& path) {
   if (!fd.valid()) return errno_error("open " + path);
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return errno_error("stat " + path);
-  if (!S_ISREG(info.st_mode)) return refused(path + ": not a flight record: no regular file");
+  if (!S_ISREG(info.st_mode)) return refused(path + ": not a flight record: not a regular file");
   if (static_cast<uint64_t>(info.st_size) < RF_HEADER_BYTES)
     return refused(fmt::format("{}: not a flight record: {} bytes, at least {} expected", path, info.st_size,
                                RF_HEADER_BYTES));

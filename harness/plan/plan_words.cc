@@ -64,7 +64,7 @@ std::string outside_words(const Action& action) {
     case OutsideVerb::kContinue:
       return fmt::format("SIGCONT {} later", to_text(action.delay));
     case OutsideVerb::kLimit:
-      return fmt::format("limit its {} to what is in use and {} more", resource_word(action.mode),
+      return fmt::format("limit its {} to the amount in use plus {}", resource_word(action.mode),
                          action.size);
     case OutsideVerb::kMount:
       return fmt::format("started with a file system of {} bytes at {}", action.size, action.path);
@@ -73,7 +73,7 @@ std::string outside_words(const Action& action) {
     case OutsideVerb::kUnload:
       return fmt::format("they end {} later", to_text(action.delay));
     case OutsideVerb::kUnlimit:
-      return fmt::format("its {} as before {} later", resource_word(action.mode), to_text(action.delay));
+      return fmt::format("restore its {} {} later", resource_word(action.mode), to_text(action.delay));
     case OutsideVerb::kUnlink:
       return fmt::format("unlink {}", action.path);
     case OutsideVerb::kTruncate:
@@ -92,7 +92,7 @@ std::string outside_words(const Action& action) {
     case OutsideVerb::kKillNode:
       return signal_name(action.signal) + " to its launcher and all that it started";
     case OutsideVerb::kLeaveStale:
-      if (action.size < 0) return "put another file in the place of " + action.path;
+      if (action.size < 0) return "replace " + action.path + " with another file";
       return fmt::format("leave {} bytes of {} under {}", action.size, action.mode, action.path);
     case OutsideVerb::kWatch:
     case OutsideVerb::kNone:

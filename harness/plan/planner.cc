@@ -59,9 +59,9 @@ Status link_after_faults(Plan& plan) {
       if (other.rank == action.rank) break;
     }
     if (action.after < 0)
-      return usage_error(
-          fmt::format("\"{}\" is there before any rank is: it cannot be waited for", action.at.after_fault),
-          action.at.pos);
+      return usage_error(fmt::format("\"{}\" acts before any rank starts: after_fault cannot wait for it",
+                                     action.at.after_fault),
+                         action.at.pos);
   }
   return Done{};
 }
@@ -87,7 +87,7 @@ void add_preloads(Plan& plan) {
   if (!files) return;
   plan.preload.emplace_back("libc");
   plan.notes.emplace_back(
-      "libc: the file-call object is preloaded too, in the path of every file call of the job");
+      "libc: the file-call object is preloaded too, and every file call of the job passes through it");
 }
 
 void add_notes(Plan& plan) {
@@ -117,7 +117,7 @@ Result<Plan> make_plan(const Scenario& written, const PlanOptions& options) {
     for (const FaultSpec& fault : plan.scenario.faults)
       if (Status ok = lower_fault(fault, plan); !ok) return ok.error();
   if (plan.actions.size() > RF_MAX_ARMED)
-    return usage_error(fmt::format("{} actions are more than the {} that can be armed at once",
+    return usage_error(fmt::format("{} actions are too many: at most {} can be armed at once",
                                    plan.actions.size(), RF_MAX_ARMED),
                        {plan.scenario.file, 0, 0});
   if (Status linked = link_after_faults(plan); !linked) return linked.error();

@@ -13,7 +13,7 @@ std::string unknown_key(const std::string& key, const std::string& owner,
                         const std::vector<std::string>& known) {
   if (key == "on")
     return fmt::format(
-        "\"on\" is not a key (YAML 1.1 reads it as true): when a fault fires stands under \"at\"");
+        "unknown key \"on\" (YAML 1.1 reads it as true): write when a fault fires under \"at\"");
   return fmt::format("unknown key \"{}\" in {}{}", key, owner, did_you_mean(key, known));
 }
 
@@ -101,7 +101,7 @@ bool MapReader::texts(const std::string& key, std::vector<std::string>& out) {
   const Value* value = find(key);
   if (!value) return false;
   if (!value->list()) {
-    const std::string hint = is_scalar(*value) ? ": write [a, b] (nothing here goes through a shell)" : "";
+    const std::string hint = is_scalar(*value) ? ": write [a, b] (no shell reads it)" : "";
     problems_.add(fmt::format("\"{}\" must be a list of words, not {}{}", key, kind_of(*value), hint),
                   value->pos);
     return false;
@@ -109,7 +109,7 @@ bool MapReader::texts(const std::string& key, std::vector<std::string>& out) {
   std::vector<std::string> words;
   for (const Value& item : *value->list()) {
     if (!is_scalar(item)) {
-      problems_.add(fmt::format("\"{}\" must be a list of words; this one is {}", key, kind_of(item)),
+      problems_.add(fmt::format("\"{}\" must be a list of words, but one item is {}", key, kind_of(item)),
                     item.pos);
       return false;
     }

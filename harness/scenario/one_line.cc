@@ -109,7 +109,7 @@ Result<Value> fault_from_one_line(const std::string& text, const std::string& op
   const size_t at_sign = text.find('@');
   const std::string kind = text.substr(0, at_sign);
   const SourcePos begin{option, 1, 1};
-  if (kind.empty()) return usage_error("a fault is KIND@key=value,key=value", begin);
+  if (kind.empty()) return usage_error("write a fault as KIND@key=value,key=value", begin);
   Value fault = map_value({{"kind", text_value(kind, begin)}}, begin);
   Value trigger = map_value({}, begin);
   if (at_sign == std::string::npos) return fault;
@@ -117,14 +117,14 @@ Result<Value> fault_from_one_line(const std::string& text, const std::string& op
     const SourcePos here{option, 1, static_cast<int>(offset) + 1};
     const size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0)
-      return usage_error(fmt::format("\"{}\" is not key=value", pair), here);
+      return usage_error(fmt::format("\"{}\" must be key=value", pair), here);
     const std::string key = pair.substr(0, equals);
     Result<Value> value = value_at(option, pair.substr(equals + 1), offset + equals + 1);
     if (!value) return value.error();
     value->key = here;
     const std::string name = key == "rank" ? "ranks" : key;
     Value& into = belongs_to_trigger(name) && !is_own(kind, name) ? trigger : fault;
-    if (into.find(name)) return usage_error(fmt::format("\"{}\" stands twice", key), here);
+    if (into.find(name)) return usage_error(fmt::format("duplicate key \"{}\"", key), here);
     set_entry(into, name, std::move(*value));
   }
   if (!trigger.map()->empty()) set_entry(fault, "at", std::move(trigger));

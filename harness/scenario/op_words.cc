@@ -42,27 +42,28 @@ std::string why_not_skipped(rf_op op) {
       return "the library would not be initialised, and no later call could be made";
     case RF_OP_COMM_CREATE:
     case RF_OP_COMM_SHRINK:
-      return "its result is a communicator, and there is none to hand back";
+      return "it returns a communicator, and a skipped call has none to return";
     case RF_OP_WAIT:
     case RF_OP_WAIT_ANY:
     case RF_OP_TEST:
     case RF_OP_PROBE:
     case RF_OP_STREAM_WAIT:
     case RF_OP_ASYNC_ERROR:
-      return "it asks how a call made before has gone, and there is no answer to hand back";
+      return "it returns the state of an earlier call, and a skipped call has none to return";
     case RF_OP_PERSISTENT_INIT:
-      return "its result is a request, and there is none to hand back: name the collective it starts";
+      return "it returns a request, and a skipped call has none to return: name the collective that it "
+             "starts";
     case RF_OP_COMM_AGREE:
-      return "its result is the agreed value, and there is none to hand back";
+      return "it returns the agreed value, and a skipped call has none to return";
     case RF_OP_GROUP:
-      return "a group start cannot be left without its end: name the calls inside it";
+      return "a group start needs its group end: name the calls inside the group";
     default:
       break;
   }
   if (is_mark_op(op)) return "it is a mark, not a call that other ranks wait for";
   if (is_file_op(op)) return "it is a file operation: use fail_call with an errno";
-  if (is_device_op(op)) return "its caller uses what it gives: let it fail with cuda_error";
-  return "nobody would miss it";
+  if (is_device_op(op)) return "its caller uses its result: make it fail with cuda_error";
+  return "no rank would miss it";
 }
 
 }  // namespace rankfault

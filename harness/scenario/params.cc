@@ -74,8 +74,8 @@ Status check_choice(const Value& word, const ParamSpec& spec) {
   if (spec.choices.empty()) return Done{};
   if (std::find(spec.choices.begin(), spec.choices.end(), word.text) != spec.choices.end()) return Done{};
   return usage_error(
-      fmt::format("\"{}\" is one of {}; not \"{}\"{}", spec.name, fmt::join(spec.choices, ", "), word.text,
-                  did_you_mean(word.text, spec.choices)),
+      fmt::format("\"{}\" must be one of {}, not \"{}\"{}", spec.name, fmt::join(spec.choices, ", "),
+                  word.text, did_you_mean(word.text, spec.choices)),
       word.pos);
 }
 

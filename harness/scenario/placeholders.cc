@@ -32,16 +32,15 @@ void check_placeholders(const std::string& text, const SourcePos& at, Problems& 
     const bool doubled = open > 0 && text[open - 1] == '{';
     const bool shell = open > 0 && text[open - 1] == '$';
     if (no_rank && name == "rank" && !doubled && !shell)
-      problems.add(fmt::format("\"{{rank}}\" is not filled in here: {}; write \"{{{{rank}}}}\" where it is "
-                               "meant as it stands",
+      problems.add(fmt::format("\"{{rank}}\" has no value here: {}; write \"{{{{rank}}}}\" for the literal "
+                               "text",
                                no_rank),
                    at);
     if (!is_word(name) || doubled || shell || std::find(known.begin(), known.end(), name) != known.end())
       continue;
-    problems.add(
-        fmt::format("nothing fills in \"{{{0}}}\"{1}; write \"{{{{{0}}}}}\" where it is meant as it stands",
-                    name, did_you_mean(name, known)),
-        at);
+    problems.add(fmt::format("unknown placeholder \"{{{0}}}\"{1}; write \"{{{{{0}}}}}\" for the literal text",
+                             name, did_you_mean(name, known)),
+                 at);
   }
 }
 

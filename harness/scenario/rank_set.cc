@@ -31,14 +31,16 @@ Status add_ranks(const Value& item, std::vector<int>& out) {
   }
   if (dash != std::string::npos && read_number(item.text.substr(0, dash), first) &&
       read_number(item.text.substr(dash + 1), last)) {
-    if (first > last) return usage_error(fmt::format("the range \"{}\" is empty", item.text), item.pos);
+    if (first > last)
+      return usage_error(fmt::format("the range \"{}\" is empty: write the lower rank first", item.text),
+                         item.pos);
     for (int rank = first; rank <= last; ++rank) out.push_back(rank);
     return Done{};
   }
-  return usage_error(
-      fmt::format("{} is neither a rank, a range as 8-15, nor one of all, victims, others and survivors{}",
-                  kind_of(item), did_you_mean(item.text, kWords)),
-      item.pos);
+  return usage_error(fmt::format("ranks must be a rank, a range such as 8-15, or one of all, victims, others "
+                                 "and survivors, not {}{}",
+                                 kind_of(item), did_you_mean(item.text, kWords)),
+                     item.pos);
 }
 
 }  // namespace
@@ -54,7 +56,7 @@ Result<RankSet> read_rank_set(const Value& value) {
   if (value.list()) {
     for (const Value& item : *value.list())
       if (Status ok = add_ranks(item, out.ranks); !ok) return ok.error();
-    if (out.ranks.empty()) return usage_error("an empty list of ranks is nobody", value.pos);
+    if (out.ranks.empty()) return usage_error("the list of ranks is empty", value.pos);
   } else if (Status ok = add_ranks(value, out.ranks); !ok) {
     return ok.error();
   }
@@ -104,7 +106,7 @@ Result<int> read_signal(const Value& value) {
   const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (status == std::errc() && end == word.data() + word.size()) {
     if (number >= 1 && number <= 31) return number;
-    return usage_error(fmt::format("signal {} does not exist: they are 1 to 31", word), value.pos);
+    return usage_error(fmt::format("a signal number must be 1 to 31, not {}", word), value.pos);
   }
   if (word.rfind("SIG", 0) == 0) word.erase(0, 3);
   std::vector<std::string> names;

@@ -31,7 +31,7 @@ void read_expectations(const Value& value, std::vector<ExpectationSpec>& out, Pr
     return;
   }
   if (value.list()->size() > kMostItems) {
-    problems.add(fmt::format("{} expectations are more than the {} one scenario can have",
+    problems.add(fmt::format("{} expectations are too many: a scenario can have at most {}",
                              value.list()->size(), kMostItems),
                  value.pos);
     return;
@@ -50,7 +50,7 @@ void read_expectations(const Value& value, std::vector<ExpectationSpec>& out, Pr
       split_id(spec, problems);
     } else {
       problems.add(
-          "an expectation is one oracle and its parameters, as \"- ended: {ranks: all, exit: zero}\"",
+          "write an expectation as one oracle and its parameters: \"- ended: {ranks: all, exit: zero}\"",
           item.pos);
       continue;
     }

@@ -59,9 +59,9 @@ void read_faults(const Value& value, std::vector<FaultSpec>& out, Problems& prob
     return;
   }
   if (value.list()->size() > kMostItems) {
-    problems.add(
-        fmt::format("{} faults are more than the {} one scenario can have", value.list()->size(), kMostItems),
-        value.pos);
+    problems.add(fmt::format("{} faults are too many: a scenario can have at most {}", value.list()->size(),
+                             kMostItems),
+                 value.pos);
     return;
   }
   for (const Value& item : *value.list()) {

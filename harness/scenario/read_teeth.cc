@@ -15,7 +15,7 @@ void read_bug(const Value& value, LauncherKind launcher, std::optional<Bug>& out
   bug.pos = value.pos;
   if (const Value* args = value.find("args")) check_placeholders(*args, problems, why_no_rank(launcher));
   if (in.need("args") && in.texts("args", bug.args) && bug.args.empty())
-    problems.add("a bug without args switches nothing on", value.find("args")->pos);
+    problems.add("\"args\" is empty: a bug needs at least one argument", value.find("args")->pos);
   if (in.need("stands_for")) in.text("stands_for", bug.stands_for);
   in.finish();
   out = std::move(bug);
@@ -27,13 +27,13 @@ void read_teeth(const Value& value, LauncherKind launcher, std::vector<Tooth>& o
     return;
   }
   if (value.list()->size() > kMostItems) {
-    problems.add(
-        fmt::format("{} teeth are more than the {} one scenario can have", value.list()->size(), kMostItems),
-        value.pos);
+    problems.add(fmt::format("{} mutation checks are too many: a scenario can have at most {}",
+                             value.list()->size(), kMostItems),
+                 value.pos);
     return;
   }
   for (const Value& item : *value.list()) {
-    MapReader in(item, "a tooth", problems);
+    MapReader in(item, "a mutation check", problems);
     if (!item.map()) continue;
     Tooth tooth;
     tooth.pos = item.pos;
@@ -45,14 +45,14 @@ void read_teeth(const Value& value, LauncherKind launcher, std::vector<Tooth>& o
     in.text_map("env", tooth.env);
     if (const Value* set = in.find("set")) {
       if (!set->map())
-        problems.add("\"set\" must be a map, as {faults.kill.at: {...}}", set->pos);
+        problems.add("\"set\" must be a map, such as {faults.kill.at: {...}}", set->pos);
       else
         for (const auto& [path, to] : *set->map()) tooth.set.emplace_back(path, to);
     }
     if (in.need("must_fail")) in.text("must_fail", tooth.must_fail);
     in.finish();
     if (tooth.args.empty() && tooth.env.empty() && tooth.set.empty())
-      problems.add("a tooth must change something: args, env or set", item.pos);
+      problems.add("a mutation check must have args, env or set", item.pos);
     out.push_back(std::move(tooth));
   }
 }
@@ -68,8 +68,8 @@ void read_must_be(const Value& value, MustBe& out, Problems& problems) {
   } else if (value.text == "void") {
     out.kind = MustBe::Kind::kVoid;
   } else {
-    problems.add(fmt::format("\"must_be\" is pass, void or {{fail: EXPECTATION}}, not {}{}", kind_of(value),
-                             did_you_mean(value.text, {"pass", "void"})),
+    problems.add(fmt::format("\"must_be\" must be pass, void or {{fail: EXPECTATION}}, not {}{}",
+                             kind_of(value), did_you_mean(value.text, {"pass", "void"})),
                  value.pos);
   }
 }

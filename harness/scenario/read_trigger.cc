@@ -31,7 +31,7 @@ CommSelector read_comm_map(const Value& value, Problems& problems) {
   const bool by_nth = in.number("nth", nth, 1, kMostInt);
   in.finish();
   if (by_size + by_name + by_nth != 1)
-    problems.add("\"comm\" is chosen by one of size (with has_rank), name and nth", value.pos);
+    problems.add("\"comm\" must have exactly one of size (with has_rank), name and nth", value.pos);
   if (by_size) out.kind = CommSelector::Kind::kSize;
   if (by_name) out.kind = CommSelector::Kind::kNamed;
   if (by_nth) {
@@ -68,7 +68,7 @@ void read_file_op(MapReader& in, Trigger& out) {
     const Value* path = in.value().find("path");
     if (out.file_op.empty() && !is_device_op(op_from_word(out.op).value_or(RF_OP_NONE)))
       in.problems().add(
-          "\"path\" chooses among file operations, or calls of CUDA: it needs \"file_op\", or \"op\" with "
+          "\"path\" selects file operations or calls of CUDA: it needs \"file_op\", or \"op\" with "
           "device_alloc, device_launch or device_query",
           path->pos);
     if (out.path.size() >= RF_PATH_BYTES)
@@ -79,14 +79,14 @@ void read_file_op(MapReader& in, Trigger& out) {
 void check_together(MapReader& in, const Trigger& out) {
   const Value& value = in.value();
   if (!out.file_op.empty() && !out.op.empty())
-    in.problems().add("\"op\" is a library call and \"file_op\" a file operation: a point is one of them",
+    in.problems().add("\"op\" names a library call and \"file_op\" a file operation: write only one of them",
                       value.find("file_op")->pos);
   if (!out.file_op.empty() && out.comm.kind != CommSelector::Kind::kAny)
-    in.problems().add("a file operation has no communicator", value.find("comm")->pos);
+    in.problems().add("a file operation has no communicator: leave \"comm\" out", value.find("comm")->pos);
   const rf_op op = op_from_word(out.op).value_or(RF_OP_NONE);
   const bool marked = !out.mark.empty() && (!out.file_op.empty() || (op != RF_OP_NONE && !is_mark_op(op)));
   if (marked)
-    in.problems().add("\"mark\" names a mark of the workload: it goes with no call of a library",
+    in.problems().add("\"mark\" names a mark of the workload, not a call: leave \"op\" or \"file_op\" out",
                       value.find("mark")->pos);
   if (is_file_op(op))
     in.problems().add(fmt::format("\"{}\" is a file operation: write file_op: {}", out.op, out.op),
@@ -111,7 +111,7 @@ Trigger read_trigger(const Value& value, const std::string& owner, Problems& pro
   MapReader in(value, owner, problems);
   if (!value.map()) return out;
   if (value.map()->empty())
-    problems.add(fmt::format("{} is empty: say at which op, step, file_op or mark", owner), value.pos);
+    problems.add(fmt::format("{} is empty: name an op, a step, a file_op or a mark", owner), value.pos);
   int attempt = 0;
   int64_t step = 0;
   if (in.number("attempt", attempt, 0, kMostInt)) out.attempt = attempt;
@@ -126,7 +126,8 @@ Trigger read_trigger(const Value& value, const std::string& owner, Problems& pro
   std::string edge;
   if (in.text("edge", edge)) {
     if (edge != "before" && edge != "after")
-      problems.add(fmt::format("\"edge\" is before or after, not \"{}\"", edge), value.find("edge")->pos);
+      problems.add(fmt::format("\"edge\" must be before or after, not \"{}\"", edge),
+                   value.find("edge")->pos);
     out.edge = edge == "after" ? Edge::kAfter : Edge::kBefore;
   }
   in.finish();

@@ -22,7 +22,7 @@ void read_id(MapReader& in, Variant& out, const std::vector<Variant>& before, Pr
   if (!in.need("id") || !in.text("id", out.id)) return;
   const SourcePos pos = in.value().find("id")->pos;
   if (!fits_as_name(out.id))
-    problems.add("the id of a variant is 1 to 40 letters, digits, dashes and underscores", pos);
+    problems.add("the id of a variant must be 1 to 40 letters, digits, dashes and underscores", pos);
   for (const Variant& other : before)
     if (other.id == out.id) problems.add(fmt::format("two variants are called \"{}\"", out.id), pos);
 }
@@ -38,7 +38,7 @@ Variant read_variant(const Value& item, LauncherKind launcher, const std::vector
   if (int ranks = 0; in.number("ranks", ranks, 1, kMostRanks)) variant.ranks = ranks;
   if (const Value* set = in.find("set")) {
     if (!set->map())
-      problems.add("\"set\" must be a map, as {workload.launcher: mpirun}", set->pos);
+      problems.add("\"set\" must be a map, such as {workload.launcher: mpirun}", set->pos);
     else
       variant.set = *set->map();
   }
@@ -59,9 +59,9 @@ void read_variants(const Value& value, LauncherKind launcher, std::vector<Varian
     return;
   }
   if (value.list()->size() < 2 || value.list()->size() > kMostItems) {
-    problems.add(fmt::format("\"variants\" are 2 to {} ways to run the scenario, not {}", kMostItems,
-                             value.list()->size()),
-                 value.pos);
+    problems.add(
+        fmt::format("\"variants\" must have 2 to {} items, not {}", kMostItems, value.list()->size()),
+        value.pos);
     return;
   }
   for (const Value& item : *value.list()) {

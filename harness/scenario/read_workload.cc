@@ -25,7 +25,7 @@ void read_launcher(MapReader& in, LauncherKind& out) {
       out = kind;
       return;
     }
-  in.problems().add(fmt::format("unknown launcher \"{}\"{}; there are local, mpirun and torchrun", word,
+  in.problems().add(fmt::format("unknown launcher \"{}\"{}; write local, mpirun or torchrun", word,
                                 did_you_mean(word, {"local", "mpirun", "torchrun"})),
                     in.value().find("launcher")->pos);
 }
@@ -33,7 +33,7 @@ void read_launcher(MapReader& in, LauncherKind& out) {
 // The time after which a wait may be reported. It must be positive: with 0, each call would be reported.
 void read_patience(MapReader& in, const char* key, Duration& out) {
   if (in.duration(key, out) && out <= Duration::zero())
-    in.problems().add(fmt::format("\"{}\" is more than nothing", key), in.value().find(key)->pos);
+    in.problems().add(fmt::format("\"{}\" must be more than 0", key), in.value().find(key)->pos);
 }
 
 void read_limits(MapReader& in, Workload& out) {
@@ -42,12 +42,13 @@ void read_limits(MapReader& in, Workload& out) {
   if (!limits) return;
   MapReader reader(*limits, "limits", in.problems());
   if (reader.duration("wall", out.wall) && out.wall <= Duration::zero())
-    in.problems().add("a wall limit of nothing ends the job before it begins", limits->find("wall")->pos);
+    in.problems().add("\"wall\" must be more than 0: a limit of 0 ends the job before it begins",
+                      limits->find("wall")->pos);
   read_patience(reader, "slow_after", out.slow_after);
   read_patience(reader, "hung_after", out.hung_after);
   if (out.slow_after.count() && out.hung_after.count() && out.slow_after > out.hung_after)
     in.problems().add(
-        "a rank is called slow before its job is called hung: \"slow_after\" is the shorter one",
+        "\"slow_after\" must not be longer than \"hung_after\": a rank is slow before its job is hung",
         limits->find("slow_after")->pos);
   reader.finish();
 }
@@ -61,8 +62,7 @@ void read_marker(MapReader& in, const char* key, std::string& out) {
   }
   try {
     if (std::regex(out).mark_count() != 1)
-      in.problems().add(fmt::format("\"{}\" must have exactly one group: the part that is its value", key),
-                        at);
+      in.problems().add(fmt::format("\"{}\" must have exactly one group, which captures the value", key), at);
   } catch (const std::regex_error& e) {
     in.problems().add(fmt::format("\"{}\" is not a regular expression: {}", key, e.what()), at);
   }
@@ -93,15 +93,15 @@ void read_needs(MapReader& in, std::vector<std::string>& out) {
 void read_cuda(MapReader& in, Workload& out) {
   std::string word;
   if (in.text("cuda", word) && !(out.cuda_double = word == "double") && word != "machine")
-    in.problems().add(fmt::format("\"cuda\" is machine or double, not \"{}\"", word),
+    in.problems().add(fmt::format("\"cuda\" must be machine or double, not \"{}\"", word),
                       in.value().find("cuda")->pos);
   if (!in.text("nccl", out.nccl)) return;
   const SourcePos& at = in.value().find("nccl")->pos;
   const auto version = nccl_version(out.nccl);
   if (!version)
-    in.problems().add(fmt::format("\"nccl\" is a version as 2.22.3, not \"{}\"", out.nccl), at);
+    in.problems().add(fmt::format("\"nccl\" must be a version such as 2.22.3, not \"{}\"", out.nccl), at);
   else if (!out.cuda_double)
-    in.problems().add("\"nccl\" chooses among the versions over the double: it needs \"cuda: double\"", at);
+    in.problems().add("\"nccl\" selects the NCCL version over the double: it needs \"cuda: double\"", at);
 }
 
 // Each node is a torchrun on this machine. All nodes have the same number of ranks.
@@ -112,7 +112,9 @@ void read_nodes(MapReader& in, Workload& out) {
     in.problems().add("\"nodes\" is only for \"launcher: torchrun\"", at);
   if (out.ranks % out.nodes != 0)
     in.problems().add(
-        fmt::format("{} ranks cannot be dealt to {} nodes: each has as many", out.ranks, out.nodes), at);
+        fmt::format("{} ranks cannot be divided among {} nodes: each node must have the same number",
+                    out.ranks, out.nodes),
+        at);
 }
 
 }  // namespace
@@ -142,7 +144,7 @@ void read_workload(const Value& value, Workload& out, Problems& problems) {
   read_launcher(in, out.launcher);
   if (in.need("ranks")) in.number("ranks", out.ranks, 1, kMostRanks);
   if (const Value* command = in.need("command"); command && in.texts("command", out.command))
-    if (out.command.empty()) problems.add("\"command\" is empty: nothing would run", command->pos);
+    if (out.command.empty()) problems.add("\"command\" is empty: write the program to run", command->pos);
   in.texts("launcher_args", out.launcher_args);
   const char* const no_rank = why_no_rank(out.launcher);
   for (const char* key : {"command", "launcher_args", "env"})

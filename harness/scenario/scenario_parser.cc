@@ -44,7 +44,7 @@ void read_reference(MapReader& in, bool& out) {
   if (!in.text("reference", word)) return;
   out = word == "fault_free";
   if (!out)
-    in.problems().add(fmt::format("\"reference\" can only be fault_free, not \"{}\"{}", word,
+    in.problems().add(fmt::format("\"reference\" must be fault_free, not \"{}\"{}", word,
                                   did_you_mean(word, {"fault_free"})),
                       in.value().find("reference")->pos);
 }
@@ -66,7 +66,7 @@ void read_parts(MapReader& in, Scenario& out, Problems& problems) {
   if (const Value* expect = in.need("expect")) {
     read_expectations(*expect, out.expect, problems);
     if (expect->list() && expect->list()->empty())
-      problems.add("\"expect\" is empty: a run that expects nothing proves nothing", expect->pos);
+      problems.add("\"expect\" is empty: write at least one expectation", expect->pos);
   }
   if (const Value* must_be = in.find("must_be")) read_must_be(*must_be, out.must_be, problems);
 }
@@ -112,7 +112,7 @@ Result<std::string> read_scenario_file(const std::string& path) {
   }
   if (!S_ISREG(info.st_mode)) return refuse("not a file");
   if (static_cast<size_t>(info.st_size) > kLargestScenarioBytes)
-    return refuse(fmt::format("scenario files are small; this one has {} bytes", info.st_size));
+    return refuse(fmt::format("the file is too large for a scenario: {} bytes", info.st_size));
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();

@@ -221,7 +221,7 @@ Status set_in_tree(Value& tree, const std::string& path, const Value& to) {
     at = step_into(*at, key, dot == std::string::npos, known);
     if (!at)
       return usage_error(
-          fmt::format("\"{}\" names nothing: there is no \"{}\"{}", path, key, did_you_mean(key, known)),
+          fmt::format("unknown path \"{}\": \"{}\" does not exist{}", path, key, did_you_mean(key, known)),
           to.key);
     if (dot == std::string::npos) break;
     begin = dot + 1;

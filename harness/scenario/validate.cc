@@ -25,7 +25,7 @@ bool blames(const Scenario& scenario, bool somebody) {
 
 void check_bug(const Scenario& scenario, Problems& problems) {
   if (scenario.bug && !scenario.faults.empty())
-    problems.add("a scenario has faults or a bug, not both: with both nobody knows which one was found",
+    problems.add("a scenario must not have both faults and a bug: a finding could come from either",
                  scenario.bug->pos);
   if (scenario.bug && !blames(scenario, true))
     problems.add("a bug needs an expectation that only it can meet: \"- blamed: {kind: ...}\"",
@@ -35,7 +35,7 @@ void check_bug(const Scenario& scenario, Problems& problems) {
     const Value* kind = spec.params.find("kind");
     const bool none = spec.params.text == "none" || (kind && kind->text == "none");
     if (spec.oracle == "blamed" && !none)
-      problems.add("without a fault and without a bug only none may be blamed", spec.pos);
+      problems.add("in a scenario without faults and without a bug, \"blamed\" must be none", spec.pos);
   }
 }
 
@@ -52,7 +52,7 @@ void check_teeth(const Scenario& scenario, Problems& problems) {
     check_names_expectation(scenario, tooth.must_fail, "must_fail", tooth.pos, problems);
     const auto same = std::count_if(scenario.teeth.begin(), scenario.teeth.end(),
                                     [&](const Tooth& other) { return other.id == tooth.id; });
-    if (same > 1) problems.add(fmt::format("two teeth are called \"{}\"", tooth.id), tooth.pos);
+    if (same > 1) problems.add(fmt::format("two mutation checks are called \"{}\"", tooth.id), tooth.pos);
   }
   if (scenario.must_be.kind == MustBe::Kind::kFail)
     check_names_expectation(scenario, scenario.must_be.expectation, "must_be", {scenario.file, 0, 0},

@@ -33,7 +33,7 @@ void check_ranks(const Scenario& scenario, const Value& value, Problems& problem
       break;
     case RankSet::Kind::kSurvivors:
       if (!some_fault_may_end_a_rank(scenario))
-        problems.add("\"survivors\" needs a fault that ends a rank; none does: say \"others\" or \"all\"",
+        problems.add("\"survivors\" needs a fault that ends a rank; none does: write \"others\" or \"all\"",
                      value.pos);
       break;
     case RankSet::Kind::kVictims:
@@ -42,7 +42,7 @@ void check_ranks(const Scenario& scenario, const Value& value, Problems& problem
         problems.add(fmt::format("\"{}\" needs a fault that has victims", value.text), value.pos);
       else if (set->kind == RankSet::Kind::kOthers &&
                victims_of(scenario).size() >= static_cast<size_t>(ranks))
-        problems.add("\"others\" is nobody here: every rank is a victim", value.pos);
+        problems.add("\"others\" is empty: every rank is a victim", value.pos);
       break;
     case RankSet::Kind::kAll:
       break;
@@ -74,7 +74,7 @@ void check_one(const Scenario& scenario, const ExpectationSpec& spec, Problems& 
   const Oracle* oracle = Catalog<Oracle>::instance().find(spec.oracle);
   check_values(scenario, *oracle, spec.params, problems);
   if (spec.oracle == "same_as_reference" && !scenario.reference_fault_free)
-    problems.add("same_as_reference has nothing to compare with: add \"reference: fault_free\"", spec.pos);
+    problems.add("same_as_reference needs a reference: add \"reference: fault_free\"", spec.pos);
   if (oracle->check)
     if (Status ok = oracle->check(spec, scenario); !ok) problems.add(ok.error(), spec.pos);
 }
@@ -97,7 +97,7 @@ bool look_up(const ExpectationSpec& spec, Problems& problems) {
 void validate_expectations(const Scenario& scenario, Problems& problems) {
   for (const ExpectationSpec& spec : scenario.expect) {
     if (spec.id.find_first_of(". \t") != std::string::npos)
-      problems.add(fmt::format("the id \"{}\" holds a dot or a space", spec.id), spec.pos);
+      problems.add(fmt::format("the id \"{}\" must not contain a dot or a space", spec.id), spec.pos);
     const auto same = std::count_if(scenario.expect.begin(), scenario.expect.end(),
                                     [&](const ExpectationSpec& other) { return other.id == spec.id; });
     if (same > 1) problems.add(fmt::format("two expectations are called \"{}\"", spec.id), spec.pos);

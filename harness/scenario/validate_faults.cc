@@ -17,7 +17,7 @@ std::string ranks_there_are(int ranks) {
 
 void check_id(const Scenario& scenario, const FaultSpec& fault, Problems& problems) {
   if (fault.id.find_first_of(". \t") != std::string::npos)
-    problems.add(fmt::format("the id \"{}\" holds a dot or a space", fault.id), fault.pos);
+    problems.add(fmt::format("the id \"{}\" must not contain a dot or a space", fault.id), fault.pos);
   for (const FaultSpec& other : scenario.faults) {
     if (&other == &fault) break;
     if (other.id == fault.id)
@@ -31,8 +31,8 @@ void check_victims(const FaultSpec& fault, int ranks, Problems& problems) {
   const RankSet& set = fault.ranks;
   if (set.kind != RankSet::Kind::kAll && set.kind != RankSet::Kind::kListed)
     problems.add(
-        "the ranks of a fault are a list, a range or all: they are what victims, others and "
-        "survivors refer to",
+        "the ranks of a fault must be a list, a range or all: victims, others and survivors refer "
+        "to them",
         set.pos);
   if (set.kind == RankSet::Kind::kListed && !set.ranks.empty() && set.ranks.back() >= ranks)
     problems.add(fmt::format("rank {} is not in this job: {}", set.ranks.back(), ranks_there_are(ranks)),
@@ -43,7 +43,8 @@ void check_comm(const FaultSpec& fault, int ranks, Problems& problems) {
   const CommSelector& comm = fault.at.comm;
   if (comm.kind != CommSelector::Kind::kSize) return;
   if (comm.size > ranks)
-    problems.add(fmt::format("no communicator of {} ranks can have size {}", ranks, comm.size), fault.at.pos);
+    problems.add(fmt::format("a job of {} ranks cannot have a communicator of size {}", ranks, comm.size),
+                 fault.at.pos);
   if (!comm.has_rank) return;
   const std::vector<int> victims = victims_of(fault, ranks);
   if (*comm.has_rank >= ranks)
@@ -51,7 +52,7 @@ void check_comm(const FaultSpec& fault, int ranks, Problems& problems) {
                  fault.at.pos);
   else if (victims != std::vector<int>{*comm.has_rank})
     problems.add(
-        "\"has_rank\" can only be the victim itself, and only one: a victim sees its own communicators",
+        "\"has_rank\" must be the only victim of the fault: a victim sees only its own communicators",
         fault.at.pos);
 }
 
@@ -60,12 +61,13 @@ void check_trigger(const Scenario& scenario, const FaultSpec& fault, Problems& p
   const Workload& workload = scenario.workload;
   check_comm(fault, workload.ranks, problems);
   if (at.attempt && *at.attempt > workload.restarts && workload.launcher != LauncherKind::kTorchrun)
-    problems.add(fmt::format("attempt {} never comes: with \"restarts: {}\" attempts are 0 to {}",
+    problems.add(fmt::format("attempt {} does not exist: with \"restarts: {}\" attempts are 0 to {}",
                              *at.attempt, workload.restarts, workload.restarts),
                  at.pos);
   if (at.step && !workload.markers.step_begin.empty())
     problems.add(
-        "no step of this job can be a trigger: markers.step_begin is read from the logs after the run. Let "
+        "a step cannot trigger a fault here: rankfault reads markers.step_begin from the logs after the run. "
+        "Let "
         "the workload mark its steps (rankfault_mark.py, rankfault_mark.h) and leave that marker out",
         at.pos);
   if (at.after_fault.empty()) return;

@@ -8,11 +8,10 @@ namespace rankfault {
 
 void validate_variants(const Scenario& scenario, Problems& problems) {
   if (scenario.variants.empty() || scenario.expect.empty()) return;
-  if (scenario.bug)
-    problems.add("a bug is shown in one way: a scenario with a bug has no variants", scenario.bug->pos);
+  if (scenario.bug) problems.add("a scenario with a bug must not have variants", scenario.bug->pos);
   if (std::all_of(scenario.expect.begin(), scenario.expect.end(),
                   [](const ExpectationSpec& spec) { return is_over_variants(spec); }))
-    problems.add("each variant must show that it ran well by itself: add \"- finished\"",
+    problems.add("at least one expectation must judge each variant by itself: add \"- finished\"",
                  scenario.expect.front().pos);
 }
 

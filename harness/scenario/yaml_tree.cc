@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kDeepest = 24;
 constexpr const char* kNoAliases =
-    "a word that begins with * is an alias to YAML, and the format has none: quote it, as '*.tmp'";
+    "YAML reads a word that begins with * as an alias, and a scenario has no aliases: quote it, as '*.tmp'";
 
 struct Stop {  // leaves the library's parser; caught in read_yaml
   Error error;
@@ -109,7 +109,7 @@ class TreeBuilder : public YAML::EventHandler {
   void open(const YAML::Mark& mark, YAML::anchor_t anchor, Container container) {
     refuse_anchor(mark, anchor);
     if (open_.size() >= kDeepest)
-      stop(fmt::format("nested more than {} deep; no scenario is", kDeepest), mark);
+      stop(fmt::format("a scenario must not be nested more than {} levels deep", kDeepest), mark);
     Open entry;
     entry.value.pos = place(mark);
     entry.value.data = std::move(container);
@@ -137,7 +137,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (key.list() || key.map()) throw Stop{usage_error("a key must be a word", key.pos)};
     if (const Value* before = top.value.find(key.text))
       throw Stop{usage_error(
-          fmt::format("\"{}\" stands twice (first in line {})", key.text, before->key.line), key.pos)};
+          fmt::format("duplicate key \"{}\" (first in line {})", key.text, before->key.line), key.pos)};
     top.key = std::move(key);
     top.has_key = true;
   }
@@ -191,7 +191,7 @@ Value plain_scalar(const std::string& text, const SourcePos& pos) {
 
 Result<Value> read_yaml(const std::string& text, const std::string& file) {
   if (text.size() > kLargestScenarioBytes)
-    return usage_error(fmt::format("scenario files are small; this one has {} bytes", text.size()),
+    return usage_error(fmt::format("the file is too large for a scenario: {} bytes", text.size()),
                        {file, 0, 0});
   if (Status is_text = check_is_text(text, file); !is_text) return is_text.error();
   try {
@@ -201,7 +201,7 @@ Result<Value> read_yaml(const std::string& text, const std::string& file) {
     if (!parser.HandleNextDocument(builder)) return usage_error("the file is empty", {file, 1, 1});
     TreeBuilder rest(file);
     if (parser.HandleNextDocument(rest))
-      return usage_error("a second document: one file is one scenario", rest.take().pos);
+      return usage_error("the file has a second document: write one scenario per file", rest.take().pos);
     return builder.take();
   } catch (const Stop& stopped) {
     return stopped.error;

@@ -104,7 +104,7 @@ TEST(ToolKilled, LeavesNoBusyProcessAndNoMount) {
   if (!becomes_true([&] { return busy() > 0; }, milliseconds(30'000))) {
     ::kill(pid, SIGKILL);
     ::waitpid(pid, nullptr, 0);
-    if (read_file(scratch.file("output")).find("is not allowed here") != std::string::npos)
+    if (read_file(scratch.file("output")).find("is not permitted here") != std::string::npos)
       GTEST_SKIP() << "no right to mount";
     FAIL() << read_file(scratch.file("output"));
   }

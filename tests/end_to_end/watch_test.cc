@@ -308,8 +308,9 @@ TEST(Inspect, SaysWhatIsWrong) {
     const ToolRun tool = run_tool(args);
     EXPECT_EQ(tool.status, 64) << args.back() << tool.output;
   }
-  EXPECT_THAT(run_tool({"inspect", "--torchrun", self}).output, HasSubstr("is no torchrun"));
-  EXPECT_THAT(run_tool({"inspect", "999999999"}).output, HasSubstr("there is no process 999999999"));
+  EXPECT_THAT(run_tool({"inspect", "--torchrun", self}).output,
+              HasSubstr("is neither a torchrun nor a Python"));
+  EXPECT_THAT(run_tool({"inspect", "999999999"}).output, HasSubstr("process 999999999 does not exist"));
 }
 
 // Runs the tool as another user, from a place that this user can read.

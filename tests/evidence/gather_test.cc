@@ -176,7 +176,7 @@ TEST(JobRanks, ReadsTheRankFromTheEnvironmentOfEachProcess) {
 
 TEST(JobRanks, RefusesWhatIsNoJob) {
   EXPECT_FALSE(ranks_below(-1).ok());
-  EXPECT_THAT(ranks_below(0x3fffffff).error().message, HasSubstr("there is no process"));
+  EXPECT_THAT(ranks_below(0x3fffffff).error().message, HasSubstr("does not exist"));
   const Child alone({"/bin/sleep", "1000"}, {{"RANK", "first"}});
   EXPECT_THAT(ranks_below(alone.pid()).error().message, HasSubstr("is a rank"));
 }

@@ -98,8 +98,8 @@ TEST(Lowering, AnErrorOfTheDriverMayBeThatOfAnAllocationOrALaunch) {
   EXPECT_EQ(full.at.path, "nccl:*");
   EXPECT_EQ(first("cuda_error@rank=1,op=device_launch,error=launch_failure").at.op, "device_launch");
   EXPECT_THAT(refusal("cuda_error@rank=1,op=stream_wait,path=nccl:*,error=unknown"),
-              HasSubstr("\"path\" chooses among file operations, or calls of CUDA"));
-  EXPECT_THAT(refusal("skip_call@rank=1,op=device_launch"), HasSubstr("let it fail with cuda_error"));
+              HasSubstr("\"path\" selects file operations or calls of CUDA"));
+  EXPECT_THAT(refusal("skip_call@rank=1,op=device_launch"), HasSubstr("make it fail with cuda_error"));
 }
 
 TEST(Lowering, TheTriggerOfAFlippedValueIsTheValue) {

@@ -39,7 +39,7 @@ TEST(StartFault, RefusesWhatCannotBe) {
   EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={}"), HasSubstr("names no variable"));
   EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env=A"), HasSubstr("must be a map"));
   EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={A: [b]}"), HasSubstr("must be text"));
-  EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={A: '{stroe}/x'}"), HasSubstr("nothing fills in"));
+  EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={A: '{stroe}/x'}"), HasSubstr("unknown placeholder"));
   EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={'': b}"), HasSubstr("no name of a variable"));
   EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={A=B: b}"), HasSubstr("no name of a variable"));
   EXPECT_THAT(refusal("start@rank=1,how=twice,env={A: b}"), HasSubstr("of wrong_env, not of twice"));

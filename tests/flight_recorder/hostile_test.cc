@@ -20,7 +20,7 @@ TEST(Hostile, EveryOpcodeThatIsNotPlainDataIsNamedWithItsPlace) {
     ++refused;
     const std::string said = refusal("\x80\x02}"s + static_cast<char>(code) + "os\nsystem\n(S'id'\ntR.");
     EXPECT_THAT(said, HasSubstr("byte 3: ")) << code;
-    EXPECT_THAT(said, HasSubstr(op.name ? op.name : "is no opcode")) << code;
+    EXPECT_THAT(said, HasSubstr(op.name ? op.name : "is not a pickle opcode")) << code;
   }
   EXPECT_EQ(refused, 256 - 50);
 }
@@ -50,7 +50,7 @@ TEST(Hostile, LengthsAreRefusedBeforeAnythingIsAllocated) {
         << kOpcodes[static_cast<uint8_t>(op[0])].name;
   EXPECT_THAT(refusal("\x80\x04\x95"s + e18 + "}."), HasSubstr("FRAME"));
   EXPECT_THAT(refusal("\x80\x09}."), HasSubstr("protocol 9"));
-  EXPECT_THAT(refusal("}r\xff\xff\xff\xff."s), HasSubstr("memo slot 4294967295 after 0 uses"));
+  EXPECT_THAT(refusal("}r\xff\xff\xff\xff."s), HasSubstr("memo slot 4294967295 is too high after 0 uses"));
   EXPECT_THAT(refusal("}p99999999999999999999\n."), HasSubstr("memo number"));
   EXPECT_THAT(refusal("X\xff\xff\xff\x00no"s), HasSubstr("ends at byte 7"));
 }
@@ -185,7 +185,7 @@ TEST(Hostile, WhatIsNoDumpSaysSo) {
   EXPECT_THAT(refusal(dump_of_entry("record_id", text_op("x"))),
               HasSubstr("record_id: a string where an integer"));
   EXPECT_THAT(refusal(dump_with("entries", "]" + text_op("entries") + "](}e")),
-              HasSubstr("two lists of entries"));
+              HasSubstr("a second list of entries"));
 }
 
 }  // namespace

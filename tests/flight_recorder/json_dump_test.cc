@@ -41,7 +41,7 @@ TEST(JsonDump, NamesThePlaceOfAMistake) {
   EXPECT_THAT(said(R"({"version":"2.9","entries":[{"pg_id":"x"}]})"), HasSubstr("pg_id: a string"));
   EXPECT_THAT(said(R"({"version":"2.9","entries":[{"pg_id":18446744073709551615}]})"),
               HasSubstr("more than 64 bits"));
-  EXPECT_THAT(said(R"({"version":"2.9","entries":[],"entries":[]})"), HasSubstr("two lists"));
+  EXPECT_THAT(said(R"({"version":"2.9","entries":[],"entries":[]})"), HasSubstr("a second list"));
 }
 
 TEST(JsonDump, NestingAndLongTokensAreRefused) {

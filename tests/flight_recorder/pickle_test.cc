@@ -37,7 +37,7 @@ TEST(Pickle, ReadsEveryInteger) {
   EXPECT_EQ(read_value("I00\n"), "false");
   EXPECT_THAT(read_value("\x8a\x09\x00\x00\x00\x00\x00\x00\x00\x80\x00"s), HasSubstr("more than 64 bits"));
   EXPECT_THAT(read_value("L99999999999999999999L\n"), HasSubstr("more than 64 bits"));
-  EXPECT_THAT(read_value("Ix\n"), HasSubstr("an integer that is none"));
+  EXPECT_THAT(read_value("Ix\n"), HasSubstr("an invalid integer"));
 }
 
 TEST(Pickle, ReadsEveryText) {
@@ -52,7 +52,7 @@ TEST(Pickle, ReadsEveryText) {
   EXPECT_EQ(read_value("\x96\x02\x00\x00\x00\x00\x00\x00\x00hi"s), "hi");
   EXPECT_EQ(read_value("S'h\\x69\\'\\\\'\n"), "hi'\\");
   EXPECT_EQ(read_value("Vh\\u00e4\xe4\\\n"), "h\xc3\xa4\xc3\xa4\\");
-  EXPECT_THAT(read_value("S'hi\n"), HasSubstr("a string that is none"));
+  EXPECT_THAT(read_value("S'hi\n"), HasSubstr("an invalid string"));
 }
 
 TEST(Pickle, ReadsTheRestOfThePlainValues) {

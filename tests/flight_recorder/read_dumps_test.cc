@@ -125,7 +125,7 @@ TEST_F(ReadDumps, TwoFilesOfOneRankAreReported) {
   folder_.write("trace", pickle());
   const FrDumps all = read();
   EXPECT_THAT(ranks(all), ElementsAre(-1, 1, 1));
-  EXPECT_THAT(said(all), UnorderedElementsAre(HasSubstr("is of the same rank"),
+  EXPECT_THAT(said(all), UnorderedElementsAre(HasSubstr("has the same rank"),
                                               "trace: a dump without a rank in its name"));
 }
 

@@ -186,7 +186,7 @@ TEST_P(OverDouble, UntilAbortCompletesForNobodyBefore) {
 TEST_P(OverDouble, NoCommunicatorIsMadeWithoutAFolderToMeetIn) {
   const auto ended = run("made_init_all", 1, {{"RANKFAULT_CUDA_FOLDER", ""}});
   EXPECT_FALSE(ended.all_exited_0());
-  EXPECT_THAT(ended.text(), ::testing::HasSubstr("RANKFAULT_CUDA_FOLDER names no folder"));
+  EXPECT_THAT(ended.text(), ::testing::HasSubstr("RANKFAULT_CUDA_FOLDER must name the folder"));
 }
 
 // On a non-blocking communicator with rank 1 absent: the ranks ask by query and event while it is pending,

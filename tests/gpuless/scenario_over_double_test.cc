@@ -64,7 +64,7 @@ TEST_F(ScenarioOverDouble, WhatIsNotThereIsSkippedAndNothingIsStarted) {
   const ToolRun tool = run(scenario("values", "  needs: [\"nccl >= 99\"]\n"));
   EXPECT_EQ(tool.status, 77) << tool.output;
   EXPECT_THAT(tool.output,
-              HasSubstr("nccl >= 99 is wanted; over the double there is " + built_nccl_versions().back()));
+              HasSubstr("nccl >= 99 is needed, but the double has NCCL " + built_nccl_versions().back()));
   EXPECT_EQ(read_file(scratch_.file("run/plan.json")), "");
 }
 

@@ -31,7 +31,7 @@ TEST(Check, IsUnknownWhenTheCommandCameToNoEndOfItsOwn) {
   EXPECT_EQ(told(ended("signal", 11)).verdict, Verdict::kUnknown);
   EXPECT_THAT(told(ended("signal", 11)).because, HasSubstr("SIGSEGV"));
   EXPECT_EQ(told(ended("timeout", -1)).verdict, Verdict::kUnknown);
-  EXPECT_EQ(told({{"id", "check"}, {"kind", "not_run"}, {"why", "the job was ended by us"}}).verdict,
+  EXPECT_EQ(told({{"id", "check"}, {"kind", "not_run"}, {"why", "rankfault ended the job"}}).verdict,
             Verdict::kUnknown);
 }
 

@@ -100,10 +100,10 @@ TEST(Judge, APassWhereAFailureWasDueIsAFailure) {
 // The judge never says "PASS" while something is left on the host.
 TEST(Judge, ARunThatCouldNotBeCleanedUpDoesNotPass) {
   Facts facts = well();
-  facts.line("cleanup", {{"failed", {"the guardian ended before it had undone what the run did"}}});
+  facts.line("cleanup", {{"failed", {"the guardian ended before it undid the changes of the run"}}});
   EXPECT_EQ(facts.judged().verdict, Verdict::kUnknown);
   EXPECT_EQ(facts.judged().summary,
-            "clean_up: clean-up is incomplete: the guardian ended before it had undone what the run did");
+            "clean_up: clean-up is incomplete: the guardian ended before it undid the changes of the run");
 }
 
 class EveryOracle : public testing::TestWithParam<const Oracle*> {};

@@ -78,8 +78,7 @@ TEST_F(CudaDoubles, AProgramThatNeedsNoCudaIsLeftAlone) {
 }
 
 TEST_F(CudaDoubles, ARuntimeOfWhichThereIsNoDouble) {
-  EXPECT_THAT(checked(built("bin/launch_cuda_new")),
-              HasSubstr("libcudart.so.99, of which there is no double"));
+  EXPECT_THAT(checked(built("bin/launch_cuda_new")), HasSubstr("libcudart.so.99, which has no double"));
 }
 
 TEST_F(CudaDoubles, ACallThatTheDoubleLacks) {
@@ -87,12 +86,12 @@ TEST_F(CudaDoubles, ACallThatTheDoubleLacks) {
   // "the double" here is a library that defines none of the names
   fs::copy_file(built("lib/launch/other/libcudart.so.99"), root_ + "/lib/gpuless/libcudart.so.99");
   EXPECT_THAT(checked(built("bin/launch_cuda_new")),
-              HasSubstr("calls what the double of libcudart.so.99 lacks: cudaOfTheFuture"));
+              HasSubstr("calls functions that the double of libcudart.so.99 lacks: cudaOfTheFuture"));
 }
 
 TEST_F(CudaDoubles, ARuntimeLinkedInStatically) {
   EXPECT_THAT(checked(built("bin/launch_cuda_static")),
-              HasSubstr("linked in statically, so it cannot be doubled: link it shared"));
+              HasSubstr("linked statically, so the double cannot replace it: link it shared"));
 }
 
 TEST_F(CudaDoubles, OfAGpuOnlyAMachineThatHasOne) {

@@ -71,7 +71,7 @@ TEST_F(Needs, AVersionOfOpenMpiIsNotAnotherOne) {
   EXPECT_EQ(refused("five", "mpirun (Open MPI) 5.0.7", "mpi"), "");
   EXPECT_EQ(refused("five", "mpirun (Open MPI) 5.0.7", "openmpi5"), "");
   EXPECT_THAT(refused("five", "mpirun (Open MPI) 5.0.7", "openmpi4"),
-              HasSubstr("Open MPI 4 is needed, and this is Open MPI 5"));
+              HasSubstr("Open MPI 4 is needed, but this is Open MPI 5"));
   EXPECT_THAT(refused("hydra", "HYDRA build details:\n    Version: 5.0.2", "openmpi5"),
               HasSubstr("Open MPI 5 is needed"));
 }

@@ -100,7 +100,7 @@ TEST_F(StartOtherwise, LibrariesOfAnotherFolderMustBeThere) {
   const Status absent = there("/tmp:{bin}/../nccl-0.0.0");
   ASSERT_FALSE(absent.ok());
   EXPECT_EQ(absent.error().kind, ErrorKind::kMissing);
-  EXPECT_THAT(absent.error().message, ::testing::HasSubstr("rank 1 is to find its libraries in"));
+  EXPECT_THAT(absent.error().message, ::testing::HasSubstr("rank 1 needs its libraries in"));
 }
 
 TEST_F(StartOtherwise, ARestartIsAsItShouldBe) {

@@ -123,7 +123,7 @@ TEST_F(TorchrunProgramTest, APythonThatDoesNotAnswerInTimeIsNotMissing) {
   ::unsetenv("RANKFAULT_PROBE_LIMIT");
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().kind, ErrorKind::kHost);
-  EXPECT_THAT(status.error().message, HasSubstr("did not say within 50ms what it is"));
+  EXPECT_THAT(status.error().message, HasSubstr("did not answer within 50ms"));
   python("2.13.0");  // under the same name
   EXPECT_EQ(missing(), "") << "asked anew";
 }
@@ -133,7 +133,7 @@ TEST_F(TorchrunProgramTest, WithoutATorchrunThePythonOnThePathServesWhereItHasTo
   EXPECT_EQ(missing(), "");
   python("none");
   ::setenv("PATH", ((scratch_ / "bin") + ":").c_str(), 1);  // clears the remembered answer
-  EXPECT_THAT(missing(), HasSubstr("there is no torchrun on PATH, and python3 has no torch"));
+  EXPECT_THAT(missing(), HasSubstr("torchrun is not on PATH, and python3 has no torch"));
 }
 
 }  // namespace

@@ -106,11 +106,11 @@ TEST(Planner, RefusesWhatCanNeverHappen) {
   EXPECT_EQ(refusal("  - {kind: rank_kill, ranks: [7], at: {op: barrier}}\n"),
             "t.yaml:7:30: rank 7 is not in this job: ranks are 0 to 3");
   EXPECT_THAT(refusal("  - {kind: rank_kill, ranks: [1], at: {op: barrier, comm: {size: 8}}}\n"),
-              HasSubstr("no communicator of 4 ranks can have size 8"));
+              HasSubstr("a job of 4 ranks cannot have a communicator of size 8"));
   EXPECT_THAT(refusal("  - {kind: rank_kill, ranks: [1], at: {op: barrier, comm: {size: 2, has_rank: 3}}}\n"),
-              HasSubstr("\"has_rank\" can only be the victim itself"));
+              HasSubstr("\"has_rank\" must be the only victim of the fault"));
   EXPECT_THAT(refusal("  - {kind: rank_kill, ranks: [1], at: {op: barrier, attempt: 1}}\n"),
-              HasSubstr("attempt 1 never comes"));
+              HasSubstr("attempt 1 does not exist"));
   EXPECT_THAT(refusal("  - {kind: rank_kill, ranks: [1]}\n"), HasSubstr("rank_kill needs \"at\""));
   EXPECT_THAT(refusal("  - {id: a, kind: rank_kill, ranks: [1], at: {after_fault: b}}\n"
                       "  - {id: b, kind: rank_kill, ranks: [1], at: {after_fault: a}}\n"),
@@ -119,7 +119,7 @@ TEST(Planner, RefusesWhatCanNeverHappen) {
               HasSubstr("after_fault names no fault"));
   EXPECT_THAT(refusal("  - {id: a, kind: start, how: late, by: 1s, ranks: [1]}\n"
                       "  - {id: b, kind: rank_kill, ranks: [2], at: {op: barrier, after_fault: a}}\n"),
-              HasSubstr("\"a\" is there before any rank is: it cannot be waited for"));
+              HasSubstr("\"a\" acts before any rank starts: after_fault cannot wait for it"));
   EXPECT_THAT(refusal("  - {id: a, kind: rank_kil, ranks: [1], at: {op: barrier}}\n"),
               HasSubstr("t.yaml:7:19: unknown fault kind \"rank_kil\" (did you mean \"rank_kill\"?)"));
 }

@@ -36,57 +36,53 @@ const BadInput kKeysAndTypes[] = {
     {"UnknownOracleKey", "within: 12s", "witin: 12s",
      "f.yaml:16:35: unknown key \"witin\" in unblocked (did you mean \"within\"?)"},
     {"OnIsNoKey", "    at: {op: all_reduce, comm: world, nth: 3}", "    on: {op: all_reduce}",
-     "f.yaml:13:5: \"on\" is not a key (YAML 1.1 reads it as true): when a fault fires stands under \"at\""},
+     "f.yaml:13:5: unknown key \"on\" (YAML 1.1 reads it as true): write when a fault fires under \"at\""},
     {"WrongVersion", "version: 1", "version: 2", "f.yaml:1:10: this rankfault reads version 1, not \"2\""},
     {"NoVersion", "version: 1\n", "", "f.yaml:1:1: a scenario needs \"version\""},
     {"RanksAsText", "ranks: 4", "ranks: four", "f.yaml:6:10: \"ranks\" must be a whole number, not \"four\""},
     {"NoRanks", "ranks: 4", "ranks: 0", "f.yaml:6:10: \"ranks\" must be at least 1, not 0"},
     {"CommandAsText", "[prog, --steps=3]", "prog --steps=3",
-     "f.yaml:7:12: \"command\" must be a list of words, not \"prog --steps=3\": write [a, b] (nothing here "
-     "goes through "
-     "a shell)"},
-    {"EmptyCommand", "[prog, --steps=3]", "[]", "f.yaml:7:12: \"command\" is empty: nothing would run"},
+     "f.yaml:7:12: \"command\" must be a list of words, not \"prog --steps=3\": write [a, b] (no shell reads "
+     "it)"},
+    {"EmptyCommand", "[prog, --steps=3]", "[]",
+     "f.yaml:7:12: \"command\" is empty: write the program to run"},
     {"NoUnit", "wall: 90s", "wall: 90",
      "f.yaml:8:18: \"90\" is not a duration: write a number with a unit, as 200ms, 1.5s or 2m"},
-    {"NoPatience", "wall: 90s", "hung_after: 0s", "f.yaml:8:24: \"hung_after\" is more than nothing"},
+    {"NoPatience", "wall: 90s", "hung_after: 0s", "f.yaml:8:24: \"hung_after\" must be more than 0"},
     {"SlowAfterHung", "wall: 90s", "slow_after: 3s, hung_after: 2s",
-     "f.yaml:8:24: a rank is called slow before its job is called hung: \"slow_after\" is the shorter one"},
+     "f.yaml:8:24: \"slow_after\" must not be longer than \"hung_after\": a rank is slow before its job is "
+     "hung"},
     {"UnknownLauncher", "launcher: local", "launcher: mpirn",
-     "f.yaml:5:13: unknown launcher \"mpirn\" (did you mean \"mpirun\"?); there are local, mpirun and "
-     "torchrun"},
+     "f.yaml:5:13: unknown launcher \"mpirn\" (did you mean \"mpirun\"?); write local, mpirun or torchrun"},
     {"NodesOfAnotherLauncher", "limits: {wall: 90s}", "nodes: 2",
      "f.yaml:8:10: \"nodes\" is only for \"launcher: torchrun\""},
     {"UnevenNodes", "launcher: local", "launcher: torchrun\n  nodes: 3",
-     "f.yaml:6:10: 4 ranks cannot be dealt to 3 nodes: each has as many"},
+     "f.yaml:6:10: 4 ranks cannot be divided among 3 nodes: each node must have the same number"},
     {"NameWithSlash", "name: good", "name: ../up",
      "f.yaml:2:7: \"name\" must be 1 to 100 letters, digits, dots, dashes and underscores"},
     {"NoExpectations",
      "  - blamed: {kind: dead_rank, ranks: [2], op: all_reduce}\n  - unblocked: {ranks: survivors, "
      "within: 12s, after: kill}\n  - left_nothing: [processes, shm, sockets, temp_files]\n",
-     "  []\n", "f.yaml:15:3: \"expect\" is empty: a run that expects nothing proves nothing"},
+     "  []\n", "f.yaml:15:3: \"expect\" is empty: write at least one expectation"},
     {"CudaWord", "limits: {wall: 90s}", "cuda: fake",
-     "f.yaml:8:9: \"cuda\" is machine or double, not \"fake\""},
+     "f.yaml:8:9: \"cuda\" must be machine or double, not \"fake\""},
     {"NcclWord", "limits: {wall: 90s}", "cuda: double\n  nccl: new",
-     "f.yaml:9:9: \"nccl\" is a version as 2.22.3, not \"new\""},
+     "f.yaml:9:9: \"nccl\" must be a version such as 2.22.3, not \"new\""},
     {"NcclWithoutTheDouble", "limits: {wall: 90s}", "nccl: 2.22.3",
-     "f.yaml:8:9: \"nccl\" chooses among the versions over the double: it needs \"cuda: double\""},
+     "f.yaml:8:9: \"nccl\" selects the NCCL version over the double: it needs \"cuda: double\""},
     {"UnknownPlaceholder", "--steps=3", "\"--file={stroe}/x\"",
-     "f.yaml:7:19: nothing fills in \"{stroe}\" (did you mean \"store\"?); write \"{{stroe}}\" where it is "
-     "meant as "
-     "it stands"},
+     "f.yaml:7:19: unknown placeholder \"{stroe}\" (did you mean \"store\"?); write \"{{stroe}}\" for the "
+     "literal text"},
     {"UnknownPlaceholderInTheEnvironment", "limits: {wall: 90s}", "env: {DATA: \"{tpm}/data\"}",
-     "f.yaml:8:15: nothing fills in \"{tpm}\" (did you mean \"tmp\"?); write \"{{tpm}}\" where it is meant "
-     "as it "
-     "stands"},
+     "f.yaml:8:15: unknown placeholder \"{tpm}\" (did you mean \"tmp\"?); write \"{{tpm}}\" for the literal "
+     "text"},
     {"RankOfACheck", "left_nothing: [processes, shm, sockets, temp_files]",
      "check: {command: [cmp, \"{rank}\"]}",
-     "f.yaml:17:28: \"{rank}\" is not filled in here: a check runs once, for all ranks; write \"{{rank}}\" "
-     "where "
-     "it is meant as it stands"},
+     "f.yaml:17:28: \"{rank}\" has no value here: a check runs once, for all ranks; write \"{{rank}}\" for "
+     "the literal text"},
     {"RankUnderALauncherOfAllRanks", "launcher: local", "launcher: mpirun\n  cwd: \"{tmp}/{rank}\"",
-     "f.yaml:6:8: \"{rank}\" is not filled in here: mpirun and torchrun start all ranks with one command; "
-     "write "
-     "\"{{rank}}\" where it is meant as it stands"},
+     "f.yaml:6:8: \"{rank}\" has no value here: mpirun and torchrun start all ranks with one command; write "
+     "\"{{rank}}\" for the literal text"},
     {"NeedOfAVersion", "limits: {wall: 90s}", "needs: [nccl > 2]", "f.yaml:8:11: unknown need \"nccl > 2\""},
 };
 INSTANTIATE_TEST_SUITE_P(KeysAndTypes, BadInputTest, testing::ValuesIn(kKeysAndTypes),
@@ -98,28 +94,26 @@ const BadInput kFaults[] = {
     {"RankOutOfRange", "ranks: [2]", "ranks: [4]",
      "f.yaml:12:12: rank 4 is not in this job: ranks are 0 to 3"},
     {"NegativeRank", "ranks: [2]", "ranks: [-1]",
-     "f.yaml:12:13: \"-1\" is neither a rank, a range as 8-15, nor one of all, victims, others and "
-     "survivors"},
+     "f.yaml:12:13: ranks must be a rank, a range such as 8-15, or one of all, victims, others and "
+     "survivors, not \"-1\""},
     {"OthersAsVictims", "ranks: [2]", "ranks: others",
-     "f.yaml:12:12: the ranks of a fault are a list, a range or all: they are what victims, others and "
-     "survivors refer "
-     "to"},
+     "f.yaml:12:12: the ranks of a fault must be a list, a range or all: victims, others and survivors refer "
+     "to them"},
     {"NthFromOne", "nth: 3", "nth: 0", "f.yaml:13:44: \"nth\" must be at least 1, not 0"},
     {"UnknownOp", "op: all_reduce, comm", "op: allreduce, comm",
      "f.yaml:13:14: unknown op \"allreduce\" (did you mean \"all_reduce\"?)"},
     {"CommTooLarge", "comm: world", "comm: {size: 5}",
-     "f.yaml:13:9: no communicator of 4 ranks can have size 5"},
+     "f.yaml:13:9: a job of 4 ranks cannot have a communicator of size 5"},
     {"CommWithoutRank", "comm: world", "comm: {size: 2, has_rank: 7}",
      "f.yaml:13:9: rank 7 is not in this job: ranks are 0 to 3"},
     {"VictimNotInComm", "comm: world", "comm: {size: 2, has_rank: 1}",
-     "f.yaml:13:9: \"has_rank\" can only be the victim itself, and only one: a victim sees its own "
+     "f.yaml:13:9: \"has_rank\" must be the only victim of the fault: a victim sees only its own "
      "communicators"},
     {"AttemptThatNeverComes", "nth: 3", "attempt: 1",
-     "f.yaml:13:9: attempt 1 never comes: with \"restarts: 0\" attempts are 0 to 0"},
+     "f.yaml:13:9: attempt 1 does not exist: with \"restarts: 0\" attempts are 0 to 0"},
     {"PathWithoutFileOp", "nth: 3", "path: x",
-     "f.yaml:13:45: \"path\" chooses among file operations, or calls of CUDA: it needs \"file_op\", or "
-     "\"op\" "
-     "with device_alloc, device_launch or device_query"},
+     "f.yaml:13:45: \"path\" selects file operations or calls of CUDA: it needs \"file_op\", or \"op\" with "
+     "device_alloc, device_launch or device_query"},
     {"UnknownAfterFault", "nth: 3", "after_fault: kil",
      "f.yaml:13:9: after_fault names no fault: \"kil\" (did you mean \"kill\"?)"},
     {"WaitsForItself", "nth: 3", "after_fault: kill",
@@ -130,13 +124,12 @@ const BadInput kFaults[] = {
      "be made"},
     {"SkippedWait", "kind: rank_kill\n    ranks: [2]\n    at: {op: all_reduce,",
      "kind: skip_call\n    ranks: [2]\n    at: {op: wait,",
-     "f.yaml:13:9: a wait cannot be skipped: it asks how a call made before has gone, and there is no answer "
-     "to hand "
-     "back"},
+     "f.yaml:13:9: a wait cannot be skipped: it returns the state of an earlier call, and a skipped call has "
+     "none to return"},
     {"SkippedCommCreation", "kind: rank_kill\n    ranks: [2]\n    at: {op: all_reduce,",
      "kind: skip_call\n    ranks: [2]\n    at: {op: comm_create,",
-     "f.yaml:13:9: a comm_create cannot be skipped: its result is a communicator, and there is none to hand "
-     "back"},
+     "f.yaml:13:9: a comm_create cannot be skipped: it returns a communicator, and a skipped call has none "
+     "to return"},
 };
 INSTANTIATE_TEST_SUITE_P(Faults, BadInputTest, testing::ValuesIn(kFaults),
                          [](const auto& entry) { return entry.param.fact; });
@@ -147,17 +140,16 @@ const BadInput kExpectations[] = {
     {"UnknownFaultId", "after: kill", "after: kil",
      "f.yaml:16:55: \"after\" names no fault: \"kil\" (did you mean \"kill\"?)"},
     {"UnknownLeftover", "[processes,", "[proceses,",
-     "f.yaml:17:20: \"kinds\" is one of processes, shm, sockets, temp_files, sysv, queues; not \"proceses\" "
-     "(did you mean "
-     "\"processes\"?)"},
+     "f.yaml:17:20: \"kinds\" must be one of processes, shm, sockets, temp_files, sysv, queues, not "
+     "\"proceses\" (did you mean \"processes\"?)"},
     {"SurvivorsOfNothing", "kind: rank_kill", "kind: skip_call",
-     "f.yaml:16:24: \"survivors\" needs a fault that ends a rank; none does: say \"others\" or \"all\""},
+     "f.yaml:16:24: \"survivors\" needs a fault that ends a rank; none does: write \"others\" or \"all\""},
     {"MustFailNobody", "expect:", "must_be: {fail: unblock}\nexpect:",
      "f.yaml: must_be names no expectation: \"unblock\" (did you mean \"unblocked\"?)"},
     {"ToothOnNothing", "expect:", "teeth:\n  - {args: [--off], must_fail: nothing_such}\nexpect:",
      "f.yaml:15:5: must_fail names no expectation: \"nothing_such\""},
     {"BugAndFault", "expect:", "bug: {args: [--x], stands_for: y}\nexpect:",
-     "f.yaml:14:6: a scenario has faults or a bug, not both: with both nobody knows which one was found"},
+     "f.yaml:14:6: a scenario must not have both faults and a bug: a finding could come from either"},
 };
 INSTANTIATE_TEST_SUITE_P(Expectations, BadInputTest, testing::ValuesIn(kExpectations),
                          [](const auto& entry) { return entry.param.fact; });
@@ -196,7 +188,7 @@ TEST(BadInput, WhatIsNotAFindingStandsAloneInBlamed) {
 TEST(BadInput, AReferenceIsNeededToCompareWith) {
   const std::string text = with("  - left_nothing: [processes, shm, sockets, temp_files]\n",
                                 "  - same_as_reference: {values: [weights]}\n");
-  EXPECT_THAT(mistake(text), HasSubstr("f.yaml:17:5: same_as_reference has nothing to compare with"));
+  EXPECT_THAT(mistake(text), HasSubstr("f.yaml:17:5: same_as_reference needs a reference"));
 }
 
 // Puts two variants in line 9, before the faults. The comparison is in line 16.
@@ -225,12 +217,12 @@ const BadComparison kComparisons[] = {
     {"GoodTimes", kTwo, "{value: job_duration, within: {rel: 0.5}}", ""},
     {"GoodCalls", kTwo, "{value: calls, op: shm_attach, within: differs}", ""},
     {"OneVariant", "{id: one}", "{value: weights}",
-     "f.yaml:9:11: \"variants\" are 2 to 256 ways to run the scenario, not 1"},
+     "f.yaml:9:11: \"variants\" must have 2 to 256 items, not 1"},
     {"TwoOfOneName", "{id: one}, {id: one}", "{value: weights}",
      "f.yaml:9:28: two variants are called \"one\""},
     {"NoId", "{id: one}, {args: [--x]}", "{value: weights}", "f.yaml:9:23: a variant needs \"id\""},
     {"IdIsNoName", "{id: one}, {id: a/b}", "{value: weights}",
-     "f.yaml:9:28: the id of a variant is 1 to 40 letters, digits, dashes and underscores"},
+     "f.yaml:9:28: the id of a variant must be 1 to 40 letters, digits, dashes and underscores"},
     {"UnknownKey", "{id: one}, {id: two, arg: [--x]}", "{value: weights}",
      "f.yaml:9:33: unknown key \"arg\" in a variant (did you mean \"args\"?)"},
     {"UnknownVariant", kTwo, "{value: weights, between: [one, tow]}",
@@ -278,9 +270,8 @@ TEST(BadInput, AllMistakesComeAtOnce) {
                           "f.yaml:11:11: unknown fault kind \"rnak_kill\" (did you mean \"rank_kill\"?)",
                           "f.yaml:13:39: unknown key \"nht\" in at (did you mean \"nth\"?)",
                           "f.yaml:16:5: unknown oracle \"unbloked\" (did you mean \"unblocked\"?)",
-                          "f.yaml:17:36: \"kinds\" is one of processes, shm, sockets, temp_files, sysv, "
-                          "queues; not \"sokets\" "
-                          "(did you mean \"sockets\"?)"));
+                          "f.yaml:17:36: \"kinds\" must be one of processes, shm, sockets, temp_files, sysv, "
+                          "queues, not \"sokets\" (did you mean \"sockets\"?)"));
 }
 
 // A fault of unknown kind gives no message that it ends no rank. A number of ranks that was not read gives no
@@ -307,7 +298,7 @@ TEST(BadInput, VariantsThatExpectNothingOfEachAreRefused) {
       "version: 1\nname: n\nworkload: {ranks: 2, command: [prog]}\nvariants: [{id: a}, {id: b}]\n"
       "expect:\n  - compare: {value: weights}\n";
   EXPECT_EQ(mistake(text),
-            "f.yaml:6:5: each variant must show that it ran well by itself: add \"- finished\"");
+            "f.yaml:6:5: at least one expectation must judge each variant by itself: add \"- finished\"");
 }
 
 // Such steps are read after the run: no trigger could fire at one.
@@ -318,8 +309,9 @@ TEST(BadInput, AStepThatOnlyTheLogsTellIsNoTrigger) {
     const std::string from = "limits: {wall: 90s}";
     return out.replace(out.find(from), from.size(), "markers: {" + marker + ": \"step (\\\\d+)\"}");
   };
-  EXPECT_THAT(mistake(with_marker("step_begin")),
-              HasSubstr("f.yaml:13:9: no step of this job can be a trigger: markers.step_begin"));
+  EXPECT_THAT(
+      mistake(with_marker("step_begin")),
+      HasSubstr("f.yaml:13:9: a step cannot trigger a fault here: rankfault reads markers.step_begin"));
   EXPECT_EQ(mistake(with_marker("step_commit")), "");
 }
 

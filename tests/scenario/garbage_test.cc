@@ -20,7 +20,7 @@ TEST(Garbage, AFileOfTenMegabytesIsRefusedUnread) {
   std::filesystem::remove(path);
   ASSERT_FALSE(scenario.ok());
   EXPECT_EQ(scenario.error().to_string(),
-            path.string() + ": scenario files are small; this one has 10000000 bytes");
+            path.string() + ": the file is too large for a scenario: 10000000 bytes");
 }
 
 TEST(Garbage, FilesThatAreNoneAreRefusedWithTheirPath) {
@@ -93,7 +93,8 @@ TEST(Garbage, AMegabyteOfOrdinaryYamlIsReadInTime) {
     text += "  - {kind: rank_kill, ranks: [1], at: {op: barrier}}\n";
   const ParsedScenario parsed = parse_all(text, "f");  // naming 20,000 faults pairwise took minutes
   ASSERT_FALSE(parsed.errors.empty());
-  EXPECT_NE(parsed.errors[2].to_string().find("faults are more than the 256"), std::string::npos)
+  EXPECT_NE(parsed.errors[2].to_string().find("faults are too many: a scenario can have at most 256"),
+            std::string::npos)
       << parsed.errors[2].to_string();
 }
 

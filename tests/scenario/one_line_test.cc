@@ -63,13 +63,13 @@ TEST(OneLine, ExpectsWhatIsAskedForElseTheObvious) {
 
 TEST(OneLine, PlacesMistakesOnTheCommandLine) {
   EXPECT_EQ(mistake("rank_kill@rank=x,op=barrier"),
-            "--fault:1:16: \"x\" is neither a rank, a range as 8-15, nor one of all, victims, others and "
-            "survivors");
+            "--fault:1:16: ranks must be a rank, a range such as 8-15, or one of all, victims, others and "
+            "survivors, not \"x\"");
   EXPECT_EQ(mistake("rank_kill@rank=1,op=barier"),
             "--fault:1:21: unknown op \"barier\" (did you mean \"barrier\"?)");
-  EXPECT_EQ(mistake("rank_kill@rank=1,nth"), "--fault:1:18: \"nth\" is not key=value");
-  EXPECT_EQ(mistake("@rank=1"), "--fault:1:1: a fault is KIND@key=value,key=value");
-  EXPECT_EQ(mistake("rank_kill@rank=1,rank=2"), "--fault:1:18: \"rank\" stands twice");
+  EXPECT_EQ(mistake("rank_kill@rank=1,nth"), "--fault:1:18: \"nth\" must be key=value");
+  EXPECT_EQ(mistake("@rank=1"), "--fault:1:1: write a fault as KIND@key=value,key=value");
+  EXPECT_EQ(mistake("rank_kill@rank=1,rank=2"), "--fault:1:18: duplicate key \"rank\"");
   EXPECT_EQ(mistake("rank_kill"), "--fault:1:1: a fault needs \"ranks\"");
   const ParsedScenario two = parse_command_line(2, "", {"rank_kill", "rank_kill@nth"}, {}, {"p"});
   ASSERT_FALSE(two.errors.empty());
@@ -80,7 +80,7 @@ TEST(OneLine, PlacesMistakesOnTheCommandLine) {
     all.push_back(error.to_string());
   EXPECT_THAT(all, testing::UnorderedElementsAre(
                        HasSubstr("--fault#1:1:1: unknown fault kind \"rnak_kill\" (did you mean"),
-                       HasSubstr("--fault#2:1:16: \"x\" is neither a rank"),
+                       HasSubstr("--fault#2:1:16: ranks must be a rank"),
                        HasSubstr("--expect:1:1: unknown oracle \"unbloked\" (did you mean")));
   EXPECT_FALSE(scenario_from_command_line(0, "", {}, {}, {"p"}).ok());
   EXPECT_FALSE(scenario_from_command_line(2, "", {}, {}, {}).ok());

@@ -70,9 +70,9 @@ TEST(Params, AreCheckedAgainstTheirSpecs) {
   EXPECT_EQ(check("{count: x}"), "f:1:9: \"count\" of thing must be a whole number, not \"x\"");
   EXPECT_EQ(check("{count: 1, flag: yes}"), "f:1:18: \"flag\" of thing must be true or false, not \"yes\"");
   EXPECT_EQ(check("{count: 1, form: los}"),
-            "f:1:18: \"form\" is one of never, lost; not \"los\" (did you mean \"lost\"?)");
+            "f:1:18: \"form\" must be one of never, lost, not \"los\" (did you mean \"lost\"?)");
   EXPECT_EQ(check("{count: 1, as: [abort, timout]}"),
-            "f:1:24: \"as\" is one of timeout, abort; not \"timout\" (did you mean \"timeout\"?)");
+            "f:1:24: \"as\" must be one of timeout, abort, not \"timout\" (did you mean \"timeout\"?)");
   EXPECT_EQ(check("[1]"), "f:1:1: thing takes a map of parameters, not a list");
 }
 

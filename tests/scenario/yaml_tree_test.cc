@@ -37,12 +37,13 @@ TEST(YamlTree, KeepsScalarsAsTheyWereWritten) {
 }
 
 TEST(YamlTree, RefusesWhatNoScenarioNeeds) {
-  EXPECT_EQ(refusal("a: 1\na: 2\n"), "f:2:1: \"a\" stands twice (first in line 1)");
+  EXPECT_EQ(refusal("a: 1\na: 2\n"), "f:2:1: duplicate key \"a\" (first in line 1)");
   EXPECT_EQ(refusal("a: &x [1]\n"), "f:1:4: anchors are not part of the format: write the value out");
   EXPECT_EQ(refusal("[a, b]: 1\n"), "f:1:1: a key must be a word");
   EXPECT_EQ(refusal("a: !!python/object x\n"),
             "f:1:4: the tag \"tag:yaml.org,2002:python/object\" is not part of the format");
-  EXPECT_EQ(refusal("a: 1\n---\nb: 2\n"), "f:3:1: a second document: one file is one scenario");
+  EXPECT_EQ(refusal("a: 1\n---\nb: 2\n"),
+            "f:3:1: the file has a second document: write one scenario per file");
   EXPECT_EQ(refusal(""), "f:1:1: the file is empty");
   EXPECT_NE(refusal("a: [1, 2\nb: 3\n").find("f:"), std::string::npos);
 }
@@ -52,9 +53,9 @@ TEST(YamlTree, RefusesAliasBombsBeforeTheyGrow) {
   for (char c = 'b'; c < 'j'; ++c)
     bomb += fmt::format("{0}: &{0} [*{1}, *{1}, *{1}]\n", c, static_cast<char>(c - 1));
   EXPECT_EQ(refusal(bomb), "f:1:4: anchors are not part of the format: write the value out");
-  EXPECT_EQ(
-      refusal("path: *.tmp\n"),
-      "f:1:7: a word that begins with * is an alias to YAML, and the format has none: quote it, as '*.tmp'");
+  EXPECT_EQ(refusal("path: *.tmp\n"),
+            "f:1:7: YAML reads a word that begins with * as an alias, and a scenario has no aliases: quote "
+            "it, as '*.tmp'");
 }
 
 }  // namespace

@@ -13,9 +13,9 @@ Kernels kernels_of(const std::string& word) {
   if (word == "never") return Kernels::never;
   if (word == "until_abort") return Kernels::until_abort;
   if (!word.empty() && word != "joined") {
-    std::fprintf(stderr,
-                 "CUDA double: RANKFAULT_CUDA_KERNELS=%s is none of joined, at_once, never, until_abort\n",
-                 word.c_str());
+    std::fprintf(
+        stderr, "CUDA double: RANKFAULT_CUDA_KERNELS must be joined, at_once, never or until_abort, not %s\n",
+        word.c_str());
     std::exit(64);
   }
   return Kernels::joined;

@@ -80,7 +80,8 @@ bool Operation::collective_step(Page& page) {
   for (int rank = 0; rank < c.ranks; ++rank) {
     if (!page.agrees(rank, number_, signature)) {
       say_once("rank " + std::to_string(c.rank) + " and rank " + std::to_string(rank) +
-               " differ in collective " + std::to_string(number_) + " of a communicator: it stays pending");
+               " differ in collective " + std::to_string(number_) +
+               " of a communicator: the collective stays pending");
       return false;
     }
   }
@@ -181,7 +182,7 @@ bool Operation::receive_step(Page& page) {
   if (received != number_ || page.sent(peer, rank) <= number_) return false;
   if (page.sent_bytes(peer, rank) != message_bytes()) {
     say_once("rank " + std::to_string(rank) + " expects another size than rank " + std::to_string(peer) +
-             " sends: it stays pending");
+             " sends: the message stays pending");
     return false;
   }
   read_whole(page.messages(peer, rank), out, message_bytes(), 0);

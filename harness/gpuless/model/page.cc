@@ -88,7 +88,7 @@ void write_whole(int fd, const void* from, std::size_t bytes, std::size_t at) {
   for (std::size_t done = 0; done < bytes;) {
     ssize_t n =
         pwrite(fd, static_cast<const char*>(from) + done, bytes - done, static_cast<off_t>(at + done));
-    if (n <= 0 && errno != EINTR) give_up("writing what a rank gives");
+    if (n <= 0 && errno != EINTR) give_up("write the data of a rank");
     if (n > 0) done += static_cast<std::size_t>(n);
   }
 }
@@ -97,7 +97,7 @@ void read_whole(int fd, void* into, std::size_t bytes, std::size_t at) {
   for (std::size_t done = 0; done < bytes;) {
     ssize_t n = pread(fd, static_cast<char*>(into) + done, bytes - done, static_cast<off_t>(at + done));
     if (n == 0) errno = ENODATA;
-    if (n <= 0 && errno != EINTR) give_up("reading what a rank gave");
+    if (n <= 0 && errno != EINTR) give_up("read the data of a rank");
     if (n > 0) done += static_cast<std::size_t>(n);
   }
 }

@@ -32,7 +32,7 @@ void made(ncclComm_t* where, std::uint64_t key) {
 template <class Own>
 ncclResult_t make(ncclComm_t* out, std::uint64_t key, Own own) {
   if (settings().kernels == Kernels::joined && settings().folder.empty()) {
-    say_once("RANKFAULT_CUDA_FOLDER names no folder in which the ranks meet: no communicator is made");
+    say_once("RANKFAULT_CUDA_FOLDER must name the folder in which the ranks meet: no communicator is made");
     return ncclInvalidUsage;
   }
   if (out) *out = nullptr;

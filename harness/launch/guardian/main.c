@@ -319,7 +319,7 @@ int main(int argc, char** argv) {
   g.queue_end = &g.queue;
   g.mounts = argv + 7;
   if (mount_all(&g)) { /* before any process looks into them */
-    perror("a small file system of its own");
+    perror("mount a small file system");
     return 70;
   }
   g.signals = watch_signals();

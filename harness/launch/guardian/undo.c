@@ -178,7 +178,7 @@ static void undo_line(const struct rf_undo_run* run, const char* line, struct rf
   else if (starts(line, kContinue))
     continue_process(line + sizeof kContinue - 1, result);
   else
-    failed(result, "not understood in the undo list: %s", line);
+    failed(result, "unknown line in the undo list: %s", line);
 }
 
 /* The whole lines of the list, the last first; a torn one (no \n) was never acted upon. */

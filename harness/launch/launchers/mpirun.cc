@@ -69,12 +69,12 @@ Status probe(const Workload& workload) {
   const std::string program = program_of(workload);
   const Known found = known(program);
   if (found.too_slow)
-    return host_refused(fmt::format(
-        "{} did not say its version within {}: this machine is too busy to tell whether it can be used",
-        program, to_text(probe_limit())));
+    return host_refused(
+        fmt::format("{} did not print its version within {}: this machine is too busy to check it", program,
+                    to_text(probe_limit())));
   if (found.implementation) {
     if (needs(workload, "openmpi4") && !is_openmpi(found, 4))
-      return missing(fmt::format("{}: Open MPI 4 is needed, and this is {} {}", program,
+      return missing(fmt::format("{}: Open MPI 4 is needed, but this is {} {}", program,
                                  found.implementation->name, found.version));
     if (!needs(workload, "openmpi5") || is_openmpi(found, 5)) return Done{};
     return missing(program +
@@ -86,9 +86,9 @@ Status probe(const Workload& workload) {
     return usage_error(fmt::format("mpirun: {}: {}", program, std::strerror(errno)));
   if (workload.mpirun.empty() && program_on_path(program).empty())
     return missing(
-        "there is no mpirun on PATH (to add it: apt-get install openmpi-bin libopenmpi-dev && ./dev build)");
+        "mpirun is not on PATH (to add it: apt-get install openmpi-bin libopenmpi-dev && ./dev build)");
   return missing(fmt::format(
-      "{}: Open MPI 4 or 5 or MPICH 4 or 5 is needed, and its --version does not say so", program));
+      "{}: Open MPI 4 or 5 or MPICH 4 or 5 is needed, but its --version shows none of them", program));
 }
 
 std::string found(const Workload& workload) {

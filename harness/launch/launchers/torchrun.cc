@@ -25,7 +25,7 @@ Status probe(const Workload& workload) {
       std::find(workload.needs.begin(), workload.needs.end(), "torch") != workload.needs.end();
   if (program.is_pytorch_1() && (asks_for_torch || workload.nodes > 1))
     return missing(fmt::format(
-        "PyTorch 2 is needed, and {} has {}, {} ({})", program.python, program.version,
+        "PyTorch 2 is needed, but {} has {}, {} ({})", program.python, program.version,
         asks_for_torch ? "whose calls are not recorded" : "whose torchrun has no nodes", kHowToAddTorch));
   return Done{};
 }

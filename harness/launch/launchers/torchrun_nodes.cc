@@ -35,24 +35,28 @@ Result<MeetingPlace> meeting_place() {
   if (::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
       ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&any), size) != 0 ||
       ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&any), &size) != 0)
-    return errno_error("a port for the rendezvous");
+    return errno_error("find a port for the rendezvous");
   return MeetingPlace{ntohs(any.sin_port), std::make_shared<UniqueFd>(std::move(socket))};
 }
 
 Status check_node_arguments(const Workload& workload) {
   if (workload.ranks % workload.nodes != 0)
-    return usage_error(fmt::format("{} ranks cannot be dealt to {} nodes", workload.ranks, workload.nodes),
-                       workload.pos);
+    return usage_error(
+        fmt::format("{} ranks cannot be divided among {} nodes", workload.ranks, workload.nodes),
+        workload.pos);
   if (mentions(workload.launcher_args,
                {"--standalone", "--rdzv-backend", "--rdzv-endpoint", "--rdzv-id", "--master-addr",
                 "--master-port", "--node-rank", "--local-addr", "--nproc-per-node", "--log-dir"}))
     return usage_error(
-        "with \"nodes\" the launcher itself says how they meet, how many ranks each has, and where they log",
+        "with \"nodes\", rankfault sets the rendezvous, the ranks of each node and the logs: leave these "
+        "options out",
         workload.pos);
   // One store for all attempts would have the same address for all of them.
   const auto shared = workload.env.find("TORCH_DISABLE_SHARE_RDZV_TCP_STORE");
   if (shared != workload.env.end() && shared->second != "1")
-    return usage_error("with \"nodes\" each attempt has a store of its own", workload.pos);
+    return usage_error(
+        "with \"nodes\", TORCH_DISABLE_SHARE_RDZV_TCP_STORE must be 1: each attempt needs its own store",
+        workload.pos);
   return Done{};
 }
 

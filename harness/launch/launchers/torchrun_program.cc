@@ -53,9 +53,8 @@ bool has_no_store(const std::string& python, const std::string& version, bool& t
 }
 
 std::string slow_text(const std::string& program) {
-  return fmt::format(
-      "{} did not say within {} what it is: this machine is too busy to tell whether it is there", program,
-      to_text(probe_limit()));
+  return fmt::format("{} did not answer within {}: this machine is too busy to check it", program,
+                     to_text(probe_limit()));
 }
 
 TorchrunProgram of_python(const std::string& python, const std::string& whose) {
@@ -99,11 +98,8 @@ TorchrunProgram of_machine() {
   if (const std::string program = program_on_path("torchrun"); !program.empty()) return of_path(program);
   if (const std::string python = program_on_path("python3"); !python.empty())
     if (TorchrunProgram found = of_python(python, ""); found.missing.empty()) return found;
-  return {{},
-          "",
-          "",
-          fmt::format("there is no torchrun on PATH, and python3 has no torch ({})", kHowToAddTorch),
-          ""};
+  return {
+      {}, "", "", fmt::format("torchrun is not on PATH, and python3 has no torch ({})", kHowToAddTorch), ""};
 }
 
 // The program that a scenario names: a torchrun, or a Python that has torch.
@@ -113,7 +109,7 @@ TorchrunProgram of_scenario(const std::string& named) {
   if (::access(named.c_str(), X_OK) != 0)
     out.missing = fmt::format("torchrun: {}: {}", named, std::strerror(errno));
   else if (out.version.empty() && out.slow.empty())
-    out.missing = fmt::format("torchrun: {} is no torchrun and no Python that has torch", named);
+    out.missing = fmt::format("torchrun: {} is neither a torchrun nor a Python that has torch", named);
   return out;
 }
 
