@@ -206,7 +206,7 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
     out.journal.insert(out.journal.end(), one.journal.begin(), one.journal.end());
     out.at = out.at == 0 ? one.at : std::min(out.at, one.at);
   }
-  if (out.how.empty()) return {Effect::kNotFired, "the plan has no action for it", {}, 0};
+  if (out.how.empty()) return {Effect::kNotFired, "the plan has no action for this fault", {}, 0};
   return out;
 }
 
