@@ -202,7 +202,7 @@ std::string end_text(const RankEnd* end) {
     case ExitStatus::Kind::kUnknown:
       break;
   }
-  return "ended, status unknown";
+  return "died, status unknown";
 }
 
 std::vector<const ProcessView*> processes_of(const RunFacts& facts, int rank) {

@@ -91,7 +91,7 @@ TEST_F(BadHost, AJobThatRemovesItsRunDirectoryIsUnknownAndNothingElseIsLeft) {
 TEST_F(BadHost, AJobThatStopsTheGuardianIsEndedAtOnceAndTheRunSaysSo) {
   const ToolRun tool = run(shell_job("kill -STOP $PPID; sleep 0.2"));
   EXPECT_EQ(tool.status, 0) << tool.output;
-  EXPECT_THAT(tool.output, HasSubstr("somebody stopped rankfault-guardian"));
+  EXPECT_THAT(tool.output, HasSubstr("rankfault-guardian was stopped"));
 }
 
 TEST_F(BadHost, ADiskWithoutRoomRefusesTheRunAndLeavesNothing) {

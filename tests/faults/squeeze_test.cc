@@ -128,7 +128,7 @@ TEST_F(Squeeze, MemoryIsLimitedByWhatIsWritable) {
 
 TEST_F(Squeeze, ARankThatLacksMemorySaysSo) {
   run("memory_squeeze@rank=1,op=all_reduce,spare=4096");
-  EXPECT_EQ(effect(), Effect::kUnknown) << "nobody saw the limit";
+  EXPECT_EQ(effect(), Effect::kUnknown) << "rankfault did not see the limit";
   limited(1 << 20);
   EXPECT_EQ(effect(), Effect::kVoid);
   facts.marks.push_back({"mark", 1, 0, 90, 1, "out_of_memory", 0});
@@ -285,7 +285,7 @@ TEST_F(FullDisk, AShortWriteLackedSpace) {
   uses(RF_OP_FILE_WRITE, RF_PHASE_ENTER, 200, 100, 0);
   uses(RF_OP_FILE_WRITE, RF_PHASE_EXIT, 210, 60, 0);
   EXPECT_EQ(effect(), Effect::kVerified);
-  EXPECT_THAT(verdict().how, HasSubstr("took 60 of 100 bytes"));
+  EXPECT_THAT(verdict().how, HasSubstr("wrote only 60 of 100 bytes"));
 }
 
 TEST_F(FullDisk, AnotherFaultsFailedWriteIsNoLackOfSpace) {
