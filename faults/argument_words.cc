@@ -22,13 +22,14 @@ const std::vector<std::string> kReduceOps{"other", "sum", "prod", "min", "max", 
 Result<int64_t> word_number(const std::vector<std::string>& words, const Value& to, const char* what) {
   const auto it = std::find(words.begin() + 1, words.end(), to.text);
   if (it != words.end()) return static_cast<int64_t>(it - words.begin());
-  return usage_error(fmt::format("{} is no {}{}", kind_of(to), what, did_you_mean(to.text, words)), to.pos);
+  return usage_error(fmt::format("{} is not a {}{}", kind_of(to), what, did_you_mean(to.text, words)),
+                     to.pos);
 }
 
 Result<int64_t> whole_number(const Value& to, int64_t below, const char* what) {
   const int64_t* number = std::get_if<int64_t>(&to.data);
   if (number && *number >= 0 && *number < below) return *number;
-  return usage_error(fmt::format("{} is no {}", kind_of(to), what), to.pos);
+  return usage_error(fmt::format("{} is not a {}", kind_of(to), what), to.pos);
 }
 
 }  // namespace
@@ -56,7 +57,7 @@ Result<int64_t> argument_value(rf_changed_arg field, const Value& to, int world_
     case RF_ARG_PEER:
       break;
   }
-  return usage_error("nothing else can be changed", to.pos);
+  return usage_error("change_argument cannot change this argument", to.pos);
 }
 
 std::string argument_text(rf_changed_arg field, int64_t value) {

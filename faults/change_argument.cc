@@ -12,9 +12,10 @@ namespace {
 
 Status check_op(const FaultSpec& fault, rf_changed_arg field) {
   const rf_op op = op_from_word(fault.at.op).value_or(RF_OP_NONE);
-  if (op == RF_OP_NONE) return usage_error("change_argument needs \"op\": which call?", fault.at.pos);
+  if (op == RF_OP_NONE)
+    return usage_error("change_argument needs \"op\": the call whose argument changes", fault.at.pos);
   if (op == RF_OP_BARRIER || !(is_collective_op(op) || is_p2p_op(op)))
-    return usage_error(fmt::format("a {} has no argument that could be changed", fault.at.op), fault.at.pos);
+    return usage_error(fmt::format("a {} has no argument to change", fault.at.op), fault.at.pos);
   const bool rooted = op == RF_OP_BROADCAST || op == RF_OP_REDUCE || op == RF_OP_GATHER ||
                       op == RF_OP_GATHERV || op == RF_OP_SCATTER || op == RF_OP_SCATTERV;
   const bool reduces = op == RF_OP_ALL_REDUCE || op == RF_OP_REDUCE || op == RF_OP_REDUCE_SCATTER ||
@@ -23,7 +24,7 @@ Status check_op(const FaultSpec& fault, rf_changed_arg field) {
     return usage_error(fmt::format("a {} has no {}", fault.at.op, read_text(fault.params, "field")),
                        fault.at.pos);
   if (fault.at.edge == Edge::kAfter)
-    return usage_error("arguments are changed before the call: leave \"edge\" out", fault.at.pos);
+    return usage_error("change_argument acts before the call: leave \"edge\" out", fault.at.pos);
   return Done{};
 }
 
@@ -32,8 +33,10 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   const rf_changed_arg field = argument_from_word(read_text(fault.params, "field"));
   if (Status ok = check_op(fault, field); !ok) return ok.error();
   if (context.scenario.workload.launcher == LauncherKind::kTorchrun)
-    return usage_error("the arguments of PyTorch's collectives cannot be changed: a script makes them unlike",
-                       fault.at.pos);
+    return usage_error(
+        "change_argument cannot change the arguments of PyTorch's collectives: let the script pass other "
+        "ones",
+        fault.at.pos);
   const Value* to = fault.params.find("to");
   RF_ASSERT(to != nullptr, "check_params asks for it");
   Result<int64_t> value = argument_value(field, *to, context.ranks);
@@ -62,7 +65,7 @@ int64_t argument_of(const rf_record& record, int field) {
 
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   const ProcessView* victim = process_of(gate, facts);
-  if (!victim) return cannot_tell(fmt::format("there is no flight record of rank {}", gate.rank));
+  if (!victim) return cannot_tell(fmt::format("rank {} has no record", gate.rank));
   const auto own = calls_on(*victim, gate.comm_id);
   const RecordedCall* call = call_with_seq(own, gate.seq);
   if (!call) return cannot_tell(fmt::format("rank {} has no record of call {}", gate.rank, gate.seq));
@@ -70,7 +73,7 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
   const int64_t mine = argument_of(call->enter, field);
   if (mine != action.size)
     return not_bitten(
-        fmt::format("rank {} made the call with its own {}", gate.rank, argument_text(field, mine)));
+        fmt::format("rank {} made the call with its own argument {}", gate.rank, argument_text(field, mine)));
   for (const ProcessView* peer : peers_on(facts, *victim, gate.comm_id)) {
     const auto calls = calls_on(*peer, gate.comm_id);
     const RecordedCall* theirs = call_with_seq(calls, gate.seq);
@@ -91,13 +94,13 @@ const Registration<FaultKind> kRegistration{{
     "change_argument",
     "The victim makes the call with another count, datatype, root or reduce op than its peers.",
     "a rank with another model shape, precision or configuration; a wrong root after a re-numbering",
-    "a program that allocated for it: the buffers stay those of the original call (a larger count is refused "
-    "where they would not hold it)",
-    "the victim's record of that call shows the new value and a peer's another one",
+    "a program that allocated for the new argument: the buffers stay those of the original call (a larger "
+    "count is refused where they cannot hold it)",
+    "the victim's record of that call shows the new value, and a peer's record shows another one",
     "change_argument@rank=1,op=all_reduce,nth=3,field=count,to=8",
     false,
     {{"field", ParamType::kText, true, "Which argument.", argument_fields()},
-     {"to", ParamType::kAny, true, "Its new value: a number, or the word of a datatype or reduce op."}},
+     {"to", ParamType::kAny, true, "Its new value: a number, a datatype or a reduce op."}},
     lower,
     verify,
 }};

@@ -13,18 +13,20 @@ constexpr uint64_t kLargePart = 4;  // a quarter of the time
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
   if (Status ok = need_trigger(fault); !ok) return ok.error();
   if (fault.times != 1)
-    return usage_error("cpu_squeeze fires once: a second one would double the load", fault.pos);
+    return usage_error(
+        "cpu_squeeze fires once, because a second firing would double the load: leave \"times\" out",
+        fault.pos);
   if (context.victims.size() != 1)
-    return usage_error("cpu_squeeze names one rank: all that run on its cores are squeezed with it",
+    return usage_error("cpu_squeeze must name one rank: every rank on its cores is squeezed with it",
                        fault.ranks.pos);
   const int64_t load = read_int(fault.params, "load", 4);
   if (load < 1 || load > kMost)
-    return usage_error(fmt::format("\"load\" is 1 to {} busy processes on each core", kMost),
+    return usage_error(fmt::format("\"load\" must be 1 to {} busy processes on each core", kMost),
                        fault.params.find("load")->pos);
   const std::optional<Duration> lasts = read_duration(fault.params, "for");
   RF_ASSERT(lasts.has_value(), "check_params asks for it");
   if (*lasts <= Duration::zero())
-    return usage_error("for no time is no fault", fault.params.find("for")->pos);
+    return usage_error("\"for\" must be above 0", fault.params.find("for")->pos);
   std::vector<Action> out = for_each_victim(fault, context, [&](Action& action) {
     action.verb = RF_VERB_OUTSIDE;
     action.outside = OutsideVerb::kLoad;
@@ -42,13 +44,15 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 // Busy processes alone are not an effect: the victim must have waited for a core.
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   const Json* line = effect_line(action, facts, "waited_for_a_core");
-  if (!line) return cannot_tell(fmt::format("nobody measured how long rank {} waited for a core", gate.rank));
+  if (!line)
+    return cannot_tell(
+        fmt::format("rankfault did not measure how long rank {} waited for a core", gate.rank));
   if (line->contains("error"))
     return not_bitten(fmt::format("the busy processes were not started: {}", line->value("error", "")),
                       {line_number(*line)});
   const uint64_t waited = line->value("waited_ns", uint64_t{0}), took = line->value("took_ns", uint64_t{0});
   const std::string how = fmt::format(
-      "a thread of rank {} waited {} of {} ms for a core, beside {} busy processes on {} cores", gate.rank,
+      "a thread of rank {} waited {} of {} ms for a core, with {} busy processes on {} cores", gate.rank,
       waited / 1'000'000, took / 1'000'000, line->value("busy", 0), line->value("cores", 0));
   if (took == 0 || waited < took / kLargePart) return not_bitten(how, {line_number(*line)});
   return verified(how, line->value("time", acted_at(gate)), {line_number(*line)});
@@ -60,10 +64,11 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 
 const Registration<FaultKind> kRegistration{{
     "cpu_squeeze",
-    "Busy processes share the cores that the victim may use from the trigger on, for a time.",
+    "Busy processes share the cores that the victim may use, for a time from the trigger on.",
     "a neighbour's job on the same host, a forgotten process, a loader with too many threads",
-    "a limit of a container (CPU quota): the cores are shared, with all other ranks on them too",
-    "the kernel's account of the victim's threads: one was ready and waited for a core a quarter of the time",
+    "a container's CPU quota: the cores are shared, also with all other ranks on them",
+    "the kernel's account of the victim's threads: one was ready and waited for a core at least a quarter of "
+    "the time",
     "cpu_squeeze@rank=1,step=3,op=all_reduce,load=4,for=3s",
     false,
     {{"for", ParamType::kDuration, true, "How long."},

@@ -50,11 +50,10 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   if (Status ok = need_library_call(fault, "cuda_error"); !ok) return ok.error();
   if (!place_of(fault.at.op))
     return usage_error(
-        "cuda_error fires at a call of CUDA: write op: stream_wait, device_alloc, device_launch or "
-        "device_query",
+        "cuda_error fires at a CUDA call: write op: stream_wait, device_alloc, device_launch or device_query",
         fault.at.pos);
   if (fault.at.edge == Edge::kAfter)
-    return usage_error("cuda_error stands in place of the call: leave \"edge\" out", fault.at.pos);
+    return usage_error("cuda_error replaces the call: leave \"edge\" out", fault.at.pos);
   const bool sticky = read_bool(fault.params, "sticky", false);
   return for_each_victim(fault, context, [&](Action& action) {
     action.verb = RF_VERB_FAIL;
@@ -67,9 +66,9 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
   const Place* place = place_of(action.at.op);
   RF_ASSERT(place, "lower refuses other calls");
   if (gate.effect != "done")
-    return cannot_tell(fmt::format("rank {} did not say that it failed the {}", gate.rank, place->word));
+    return cannot_tell(fmt::format("rank {} did not report that it failed the {}", gate.rank, place->word));
   const ProcessView* victim = process_of(gate, facts);
-  if (!victim) return cannot_tell(fmt::format("there is no flight record of rank {}", gate.rank));
+  if (!victim) return cannot_tell(fmt::format("rank {} has no record", gate.rank));
   for (const Event& event : victim->history) {
     const rf_record& r = event.record;
     if (r.op != place->op || r.phase != RF_PHASE_EXIT || r.tag_or_result != action.fail_code ||
@@ -78,7 +77,7 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
     const auto name = victim->name_at.find(static_cast<uint32_t>(r.seq));
     const std::string which =
         rf_is_inner(r.op) && name != victim->name_at.end() ? " (" + name->second + ")" : "";
-    return verified(fmt::format("{}{} of rank {} returned CUDA's error {}", place->word, which, gate.rank,
+    return verified(fmt::format("{}{} of rank {} returned CUDA error {}", place->word, which, gate.rank,
                                 action.fail_code),
                     r.time_ns);
   }
@@ -98,17 +97,17 @@ std::vector<std::string> words() {
 
 const Registration<FaultKind> kRegistration{{
     "cuda_error",
-    "A call of CUDA returns an error of the driver, and is not made: a wait of the victim for the device; an "
-    "allocation, launch or query of the victim or of NCCL in it (path: \"nccl:*\", \"program:cudaMalloc\").",
+    "A CUDA call is not made and returns a driver error: a wait of the victim for the device; an allocation, "
+    "launch or query by the victim or by NCCL in it (path: \"nccl:*\", \"program:cudaMalloc\").",
     "an ECC error, an illegal address, a failed kernel or an exhausted memory on one device",
-    "the device: kernels go on, other calls still succeed; calls of the driver that NCCL finds by dlsym are "
-    "not reached",
+    "the device: kernels continue, other calls still succeed; driver calls that NCCL finds by dlsym are not "
+    "reached",
     "the victim's record of that call ends with this error",
     "cuda_error@rank=1,op=stream_wait,nth=3,error=ecc_uncorrectable,sticky=true",
     false,
-    {{"error", ParamType::kText, true, "Which one.", words()},
+    {{"error", ParamType::kText, true, "Which error.", words()},
      {"sticky", ParamType::kBool, false,
-      "Whether every later such call returns it, too, as CUDA's sticky errors do."}},
+      "Whether every later call of this kind returns it too, as CUDA's sticky errors do."}},
     lower,
     verify,
 }};

@@ -13,11 +13,11 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   if (Status ok = need_trigger(fault); !ok) return ok.error();
   const std::optional<Duration> by = read_duration(fault.params, "by");
   RF_ASSERT(by.has_value(), "check_params asks for it");
-  if (*by <= Duration::zero())
-    return usage_error("a delay of nothing is no fault", fault.params.find("by")->pos);
+  if (*by <= Duration::zero()) return usage_error("\"by\" must be above 0", fault.params.find("by")->pos);
   if (!fault.at.file_op.empty())
-    return usage_error("a file operation inside a library call cannot be delayed: locks may be held",
-                       fault.at.pos);
+    return usage_error(
+        "delay_call cannot delay a file operation inside a library call: the library may hold locks",
+        fault.at.pos);
   return for_each_victim(fault, context, [&](Action& action) {
     action.verb = RF_VERB_DELAY;
     action.delay = *by;
@@ -34,14 +34,16 @@ Duration cost_of_the_gate(const Action& action, const RunFacts& facts) {
 }
 
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
-  if (gate.effect != "done") return cannot_tell(fmt::format("rank {} did not say that it waited", gate.rank));
+  if (gate.effect != "done")
+    return cannot_tell(fmt::format("rank {} did not report that it waited", gate.rank));
   const TimeNs from = acted_at(gate);
   const Duration late(static_cast<int64_t>(gate.done > from ? gate.done - from : 0));
   if (late < action.delay * 9 / 10)
-    return not_bitten(fmt::format("rank {} was held for {} only", gate.rank, to_text(late)));
+    return not_bitten(fmt::format("rank {} was held for only {}", gate.rank, to_text(late)));
   if (const Duration cost = cost_of_the_gate(action, facts); action.delay < cost)
-    return not_bitten(fmt::format("a delay of {} is less than the gate itself costs rank {}, {}",
-                                  to_text(action.delay), gate.rank, to_text(cost)));
+    return not_bitten(
+        fmt::format("a delay of {} is shorter than the time that the gate itself costs rank {}, {}",
+                    to_text(action.delay), gate.rank, to_text(cost)));
   return verified(fmt::format("rank {} was {} late", gate.rank, to_text(late)), from);
 }
 
@@ -53,9 +55,9 @@ const Registration<FaultKind> kRegistration{{
     "delay_call",
     "The victim waits before (or after) one call.",
     "a checkpoint written by one rank, a slow loader, a garbage collection, a page-in: one hiccup",
-    "a busy machine: the thread sleeps, its other threads and its neighbours run on",
+    "a busy machine: the thread sleeps, and other threads and processes continue to run",
     "the time between the gate's answer and the agent's report is at least nine tenths of the delay; void "
-    "where the delay is less than the time that the answer took",
+    "where the delay is shorter than the time that the answer took",
     "delay_call@rank=0,op=barrier,nth=2,by=500ms",
     false,
     {{"by", ParamType::kDuration, true, "How long."}},

@@ -27,9 +27,9 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   const Json* limited = effect_line(action, facts, "limited");
-  if (!limited) return cannot_tell(fmt::format("nobody saw the limit of rank {} set", gate.rank));
+  if (!limited) return cannot_tell(fmt::format("rankfault did not see the limit of rank {} set", gate.rank));
   const ProcessView* victim = process_of(gate, facts);
-  if (!victim) return cannot_tell(fmt::format("there is no flight record of rank {}", gate.rank));
+  if (!victim) return cannot_tell(fmt::format("rank {} has no record", gate.rank));
   for (const Event& event : victim->history) {
     const rf_record& record = event.record;
     if (record.library != RF_LIB_LIBC || record.phase != RF_PHASE_EXIT || record.tag_or_result != EMFILE ||
@@ -37,13 +37,13 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
       continue;
     const auto name = victim->name_at.find(static_cast<uint32_t>(record.seq));
     if (name != victim->name_at.end() && ended_by_fail_call(facts, *victim, record, name->second)) continue;
-    return verified(fmt::format("rank {}'s {} of {} failed with EMFILE, {} descriptors were open", gate.rank,
-                                op_word(static_cast<rf_op>(record.op)),
+    return verified(fmt::format("rank {}'s {} of {} failed with EMFILE while {} descriptors were open",
+                                gate.rank, op_word(static_cast<rf_op>(record.op)),
                                 name == victim->name_at.end() ? "a file" : name->second,
                                 limited->value("in_use", uint64_t{0})),
                     record.time_ns, {line_number(*limited)});
   }
-  return not_bitten(fmt::format("no opening of rank {} on record failed with EMFILE afterwards", gate.rank),
+  return not_bitten(fmt::format("no recorded open of rank {} failed with EMFILE afterwards", gate.rank),
                     {line_number(*limited)});
 }
 
@@ -53,14 +53,14 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 
 const Registration<FaultKind> kRegistration{{
     "descriptor_squeeze",
-    "The victim's soft limit of descriptors becomes what it has open at the trigger, for good or for a time.",
-    "a leak of descriptors that has come to its end, a limit of 1024 in a job of many peers and loaders",
-    "a limit that was there from the start: what is open stays open, and sockets that are connected go on",
-    "an opening of a file by the victim failed with EMFILE; sockets and pipes are refused too, but not on "
-    "record",
+    "The victim's soft limit of descriptors becomes the number that it has open at the trigger, for good or "
+    "for a time.",
+    "a descriptor leak that has used up the limit, a limit of 1024 in a job with many peers and loaders",
+    "a limit that holds from the start: open descriptors stay open, and connected sockets continue to work",
+    "an open of a file by the victim failed with EMFILE; sockets and pipes fail too, but are not recorded",
     "descriptor_squeeze@rank=0,step=15,op=all_reduce",
     false,
-    {{"spare", ParamType::kInt, false, "How many it may still open; 0 when not given."},
+    {{"spare", ParamType::kInt, false, "How many more it may open; 0 when not given."},
      {"for", ParamType::kDuration, false, "How long; until the victim's end when not given."}},
     lower,
     verify,

@@ -32,13 +32,15 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   const auto odd = [](unsigned char c) { return c < 0x21 || c == 0x7f || std::strchr("/*?[\\", c); };
   if (path.empty() || path == "." || path == ".." || path.size() > NAME_MAX ||
       std::any_of(path.begin(), path.end(), odd))
-    return usage_error("\"path\" is the name of a folder in the job's TMPDIR, without a slash or a pattern",
-                       fault.params.find("path")->pos);
+    return usage_error(
+        "\"path\" must be the name of a folder in the job's TMPDIR, without a slash or a pattern",
+        fault.params.find("path")->pos);
   for (const FaultSpec& other : context.scenario.faults)
     if (&other != &fault && other.kind == fault.kind && other.id < fault.id &&
         read_text(other.params, "path") == path)
-      return usage_error(fmt::format("\"{}\" is small already, by fault \"{}\"", path, other.id),
-                         fault.params.find("path")->pos);
+      return usage_error(
+          fmt::format("folder \"{}\" is already small by fault \"{}\": name another folder", path, other.id),
+          fault.params.find("path")->pos);
   Result<Action> mount = mount_small_folder(fault, context, path);
   if (!mount) return mount.error();
   std::vector<Action> out{*mount};
@@ -69,8 +71,9 @@ void look_at(const RunFacts& facts, const ProcessView& process, const std::strin
       first = {process.rank, record.time_ns, fmt::format("{} of {} failed with ENOSPC", op, name->second)};
     else if (record.op == RF_OP_FILE_WRITE && record.tag_or_result == 0 && asked.count(call) &&
              record.count < asked[call])
-      first = {process.rank, record.time_ns,
-               fmt::format("{} of {} took {} of {} bytes", op, name->second, record.count, asked[call])};
+      first = {
+          process.rank, record.time_ns,
+          fmt::format("{} of {} wrote only {} of {} bytes", op, name->second, record.count, asked[call])};
   }
 }
 
@@ -82,20 +85,19 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
   for (const ProcessView& process : facts.timeline.processes) look_at(facts, process, folder, first);
   if (first.time)
     return verified(fmt::format("rank {}'s {}", first.rank, first.what), first.time, {line_number(*mounted)});
-  return not_bitten(fmt::format("no call on record lacked space in {} bytes of {}",
+  return not_bitten(fmt::format("no recorded call ran out of space in the {} bytes of {}",
                                 mounted->value("bytes", int64_t{0}), folder),
                     {line_number(*mounted)});
 }
 
 const Registration<FaultKind> kRegistration{{
     "disk_full",
-    "A folder in the job's TMPDIR is a file system of its own of a few pages, in a mount name space (root; "
-    "else "
-    "skipped).",
-    "a disk or a quota that holds no checkpoint more",
-    "one that somebody else fills, or empties again; a file system that finds out only as it is synchronised",
-    "a write, a taking of space or an opening on record in that folder failed with ENOSPC, or a write was "
-    "short",
+    "A folder in the job's TMPDIR is a separate file system of a few pages, in a mount namespace (needs "
+    "root; otherwise skipped).",
+    "a disk or a quota without room for another checkpoint",
+    "a disk that another user fills, or empties again; a file system that reports the lack of space only "
+    "when it is synchronised",
+    "a recorded write, allocation or open in that folder failed with ENOSPC, or a write was short",
     "disk_full@ranks=all,path=checkpoints,size=65536",
     false,
     {{"path", ParamType::kText, true, "The folder: one name, in the job's TMPDIR."},

@@ -35,7 +35,7 @@ void merge(EffectReport& all, const EffectReport& one) {
 }
 
 EffectReport not_fired(const Action& action) {
-  return {Effect::kNotFired, fmt::format("rank {} never came to the point", action.rank), {}, 0};
+  return {Effect::kNotFired, fmt::format("rank {} never reached the fault's call", action.rank), {}, 0};
 }
 
 // Whether the records of a process cover this moment without a gap. A long run keeps the records around a
@@ -64,8 +64,9 @@ EffectReport doubt(EffectReport report, const GateEvent& gate, const RunFacts& f
   if (report.effect != Effect::kVoid) return report;
   for (const ProcessView& process : facts.timeline.processes)
     if (process.attempt == gate.attempt && !recorded_over(process, acted_at(gate)))
-      return cannot_tell(fmt::format("the records of rank {} at the fault are no longer there", process.rank),
-                         report.journal);
+      return cannot_tell(
+          fmt::format("the record of rank {} no longer holds its calls at the fault", process.rank),
+          report.journal);
   return report;
 }
 
@@ -73,9 +74,9 @@ EffectReport verify_firing(const Action& action, const GateEvent& gate, const Ru
                            const VerifyOne& verify) {
   EffectReport one;
   if (gate.effect == "unable" || gate.effect == "refused")
-    one = not_bitten(fmt::format("the agent in rank {} could not do it at this call", gate.rank));
+    one = not_bitten(fmt::format("the agent in rank {} could not inject the fault at this call", gate.rank));
   else if (gate.effect == "abandoned")
-    one = cannot_tell(fmt::format("rank {} waited too long at the gate and went on", gate.rank));
+    one = cannot_tell(fmt::format("rank {} waited too long at the gate and continued", gate.rank));
   else
     one = doubt(verify(action, gate, facts), gate, facts);
   one.journal.insert(one.journal.end(), gate.lines.begin(), gate.lines.end());
@@ -99,7 +100,7 @@ EffectReport verify_each(const FaultSpec& fault, const RunFacts& facts, const Ve
     }
     if (!fired) merge(all, not_fired(action));
   }
-  if (!any) return {Effect::kNotFired, "the plan has no action for it", {}, 0};
+  if (!any) return {Effect::kNotFired, "the plan has no action for this fault", {}, 0};
   std::sort(all.journal.begin(), all.journal.end());
   all.journal.erase(std::unique(all.journal.begin(), all.journal.end()), all.journal.end());
   if (all.effect != Effect::kVerified) all.at = 0;

@@ -17,12 +17,12 @@ Result<int> code_of(const FaultSpec& fault) {
   const Value* written = fault.params.find("code");
   if (!written) {
     if (!fault.at.file_op.empty())
-      return usage_error("fail_call at a file operation needs \"code\": an errno, as ENOSPC", fault.pos);
+      return usage_error("fail_call at a file operation needs \"code\": an errno, such as ENOSPC", fault.pos);
     return kLibrarysOwn;
   }
   if (const int64_t* number = std::get_if<int64_t>(&written->data)) {
     if (*number > 0 && *number < 1 << 20) return static_cast<int>(*number);
-    return usage_error("\"code\" must be a positive number: 0 would be success", written->pos);
+    return usage_error("\"code\" must be 1 to 1048575: 0 means success", written->pos);
   }
   for (int number = 1; number < 134; ++number)
     if (const char* name = strerrorname_np(number); name && written->text == name) return number;
@@ -33,9 +33,10 @@ Result<int> code_of(const FaultSpec& fault) {
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
   if (Status ok = need_trigger(fault); !ok) return ok.error();
   if (fault.at.edge == Edge::kAfter)
-    return usage_error("fail_call stands in place of the call: leave \"edge\" out", fault.at.pos);
+    return usage_error("fail_call replaces the call: leave \"edge\" out", fault.at.pos);
   const rf_op op = op_from_word(fault.at.op).value_or(RF_OP_NONE);
-  if (is_mark_op(op) || !fault.at.mark.empty()) return usage_error("a mark cannot fail", fault.at.pos);
+  if (is_mark_op(op) || !fault.at.mark.empty())
+    return usage_error("fail_call needs a call: a mark cannot fail", fault.at.pos);
   Result<int> code = code_of(fault);
   if (!code) return code.error();
   return for_each_victim(fault, context, [&](Action& action) {
@@ -46,9 +47,9 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 
 EffectReport verify_one(const Action&, const GateEvent& gate, const RunFacts& facts) {
   if (gate.effect != "done")
-    return cannot_tell(fmt::format("rank {} did not say that it failed the call", gate.rank));
+    return cannot_tell(fmt::format("rank {} did not report that it failed the call", gate.rank));
   const ProcessView* victim = process_of(gate, facts);
-  if (!victim) return cannot_tell(fmt::format("there is no flight record of rank {}", gate.rank));
+  if (!victim) return cannot_tell(fmt::format("rank {} has no record", gate.rank));
   for (const Event& event : victim->history) {
     const rf_record& record = event.record;
     const bool left =
@@ -69,13 +70,13 @@ const Registration<FaultKind> kRegistration{{
     "fail_call",
     "The victim's call returns (or throws) the library's own error, and is not made.",
     "a transport error, a full disk, an exhausted resource, seen by one rank only",
-    "the state a real failure leaves inside the library: the communicator itself stays whole",
+    "the state a real failure leaves inside the library: the communicator itself stays intact",
     "the victim's record of that call ends with an error",
     "fail_call@rank=1,file_op=write,path=*ckpt*,code=ENOSPC",
     false,
     {{"code", ParamType::kAny, false,
-      "The library's code, or for files an errno by number or name; needed for files, else the library's "
-      "\"other\"."}},
+      "The library's code, or for files an errno by number or name; needed for files, otherwise the "
+      "library's \"other\" when not given."}},
     lower,
     verify,
 }};

@@ -71,10 +71,10 @@ bool meets(const Opening& opening, Harm& harm) {
   }
   if (end.flags & RF_OPEN_EMPTIES) {
     harm.over = true;
-    harm.instead = fmt::format("rank {} emptied it as it opened it", opening.rank);
+    harm.instead = fmt::format("rank {} emptied it when it opened it", opening.rank);
   }
   if (harm.over) return false;
-  if (!known) harm.doubt = "which file it was, and how it was opened, is not on record";
+  if (!known) harm.doubt = "the record does not show which file it was and how it was opened";
   if (!known || (end.flags & RF_OPEN_READS)) return true;
   harm.instead = fmt::format("rank {} opened it for writing only", opening.rank);
   harm.doubt = harm.instead + " before";
@@ -99,11 +99,13 @@ TimeNs first_end(const ProcessView& process, uint16_t op, const std::string& pat
 Result<std::string> file_pattern(const FaultSpec& fault) {
   const Value* written = fault.params.find("path");
   const std::string path = written ? written->text : fault.at.path;
-  if (path.empty()) return usage_error(fmt::format("{} needs \"path\": which files?", fault.kind), fault.pos);
+  if (path.empty())
+    return usage_error(fmt::format("{} needs \"path\": a pattern that names the files", fault.kind),
+                       fault.pos);
   if (path.starts_with('/') || path.find("..") != std::string::npos)
     return usage_error(
-        "\"path\" is a pattern of names below the job's TMPDIR: only the job's own files there "
-        "are touched",
+        "\"path\" must be a pattern of names below the job's TMPDIR, without \"..\": the fault touches only "
+        "the job's own files there",
         written ? written->pos : fault.at.pos);
   return path;
 }

@@ -8,7 +8,7 @@ namespace {
 
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
   const int64_t bit = read_int(fault.params, "bit", 0);
-  if (bit < 0 || bit > 7) return usage_error("a byte has the bits 0 to 7", fault.params.find("bit")->pos);
+  if (bit < 0 || bit > 7) return usage_error("\"bit\" must be 0 to 7", fault.params.find("bit")->pos);
   return harm_file(fault, context, [&](Action& action) {
     action.outside = OutsideVerb::kFlipBit;
     action.size = read_int(fault.params, "offset", -1);
@@ -18,7 +18,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   if (gate.effect != "done") return not_bitten(fmt::format("no file of this job matched {}", action.path));
-  return read_afterwards(facts, action, "with the flipped bit in it", "nobody read the flipped bit");
+  return read_afterwards(facts, action, "with the flipped bit in it", "no process read the flipped bit");
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
@@ -27,18 +27,19 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 
 const Registration<FaultKind> kRegistration{{
     "file_flip_bit",
-    "Turns one bit of one of the job's own files over while the victim waits at the trigger.",
+    "Flips one bit of one of the job's own files while the victim waits at the trigger.",
     "a checkpoint that rotted on its disk or was damaged on its way there",
-    "a disk that reports an error: the file reads well, and is wrong",
-    "a process of the job opens that very file for reading, before anybody empties it",
+    "a disk that reports an error: the reads succeed, and the data is wrong",
+    "a process of the job opens that very file for reading, before any process empties it",
     "file_flip_bit@rank=0,step=20,op=all_reduce,path=checkpoints/ckpt-*.bin,offset=100,bit=3",
     false,
     {{"path", ParamType::kText, false,
       "Which files, as a pattern of names below the job's TMPDIR; the trigger's path when not given. Only "
       "what the "
       "job made there is touched, never through a symbolic link."},
-     {"offset", ParamType::kInt, false, "Of which byte; negative counts from the end, -1 when not given."},
-     {"bit", ParamType::kInt, false, "Which bit of it, 0 to 7; 0 when not given."}},
+     {"offset", ParamType::kInt, false,
+      "The offset of the byte; negative counts from the end; -1 when not given."},
+     {"bit", ParamType::kInt, false, "Which bit of the byte, 0 to 7; 0 when not given."}},
     lower,
     verify,
 }};

@@ -17,7 +17,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   if (gate.effect != "done") return not_bitten(fmt::format("no file of this job matched {}", action.path));
-  return read_afterwards(facts, action, "after the cut", "nobody read what was cut");
+  return read_afterwards(facts, action, "after the truncation", "no process read the truncated file");
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
@@ -26,17 +26,17 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 
 const Registration<FaultKind> kRegistration{{
     "file_truncate",
-    "Cuts one of the job's own files to a size while the victim waits at the trigger.",
+    "Truncates one of the job's own files to a size while the victim waits at the trigger.",
     "a checkpoint whose writer was killed, whose disk was full, or that lost its end in a power failure",
-    "a failing write: the writer was told that all is well",
-    "a process of the job opens that very file for reading, before anybody empties it",
+    "a failing write: the writer saw success",
+    "a process of the job opens that very file for reading, before any process empties it",
     "file_truncate@rank=0,step=20,op=all_reduce,path=checkpoints/ckpt-*.bin,size=100",
     false,
     {{"path", ParamType::kText, false,
       "Which files, as a pattern of names below the job's TMPDIR; the trigger's path when not given. Only "
       "what the "
       "job made there is touched, never through a symbolic link."},
-     {"size", ParamType::kInt, false, "To how many bytes; 0 when not given."}},
+     {"size", ParamType::kInt, false, "The new size in bytes; 0 when not given."}},
     lower,
     verify,
 }};

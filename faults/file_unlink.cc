@@ -16,7 +16,7 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
   if (const auto missed = missed_afterwards(facts, action))
     return verified(fmt::format("rank {} looked for {} and did not find it", missed->rank, missed->path),
                     missed->time);
-  return not_bitten("nobody looked for it afterwards");
+  return not_bitten("no process looked for it afterwards");
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
@@ -27,8 +27,8 @@ const Registration<FaultKind> kRegistration{{
     "file_unlink",
     "Removes one of the job's own files while the victim waits at the trigger.",
     "a clean-up job, a retention rule or a second trainer that removes a checkpoint or a shard",
-    "lost data of a file that is open: who has it open keeps it",
-    "a process of the job opens that path and fails with ENOENT, before anybody makes it anew",
+    "lost data of an open file: a process that has the file open keeps it",
+    "an open of that path by a process of the job fails with ENOENT, before any process makes the file again",
     "file_unlink@rank=0,file_op=open,path=checkpoints/ckpt-*.bin",
     false,
     {{"path", ParamType::kText, false,

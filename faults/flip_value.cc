@@ -13,10 +13,11 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   const Trigger& at = fault.at;
   if (!at.file_op.empty() || !at.mark.empty() || (!at.op.empty() && at.op != "value"))
     return usage_error(
-        "flip_value acts on a reported value: name it by \"value\", and say when by step or nth", at.pos);
+        "flip_value acts on a reported value: name it with \"value\", and the time with \"step\" or \"nth\"",
+        at.pos);
   const int64_t bit = read_int(fault.params, "bit", static_cast<int64_t>(context.seed % 52));
   if (bit < 0 || bit > 63)
-    return usage_error(fmt::format("a value has bits 0 to 63, not {}", bit), fault.params.find("bit")->pos);
+    return usage_error(fmt::format("\"bit\" must be 0 to 63, not {}", bit), fault.params.find("bit")->pos);
   return for_each_victim(fault, context, [&](Action& action) {
     action.verb = RF_VERB_FLIP;
     action.at.op = "value";
@@ -27,13 +28,13 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   if (gate.effect != "done")
-    return cannot_tell(fmt::format("rank {} did not say that it flipped the bit", gate.rank));
+    return cannot_tell(fmt::format("rank {} did not report that it flipped the bit", gate.rank));
   const bool recorded = std::any_of(facts.marks.begin(), facts.marks.end(), [&](const Mark& mark) {
     return mark.what == "value" && mark.rank == gate.rank && mark.attempt == gate.attempt &&
            (action.at.mark.empty() || mark.name == action.at.mark) && mark.time >= gate.asked;
   });
-  if (!recorded) return not_bitten(fmt::format("rank {} recorded no such value afterwards", gate.rank));
-  return verified(fmt::format("bit {} of a value of rank {} was turned over", action.size, gate.rank),
+  if (!recorded) return not_bitten(fmt::format("rank {} recorded no matching value afterwards", gate.rank));
+  return verified(fmt::format("bit {} of a value of rank {} was flipped", action.size, gate.rank),
                   acted_at(gate));
 }
 
@@ -43,10 +44,10 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 
 const Registration<FaultKind> kRegistration{{
     "flip_value",
-    "Turns one bit of a value over that the workload reports (rankfault_value).",
+    "Flips one bit of a value that the workload reports (rankfault_value).",
     "a silent data corruption that only a comparison with a reference can show",
-    "corrupted memory of the workload: what it computes with stays right, only what it reports is wrong",
-    "the agent turned the bit, and the record holds the value",
+    "corrupted memory of the workload: its own values stay right, and only the reported value is wrong",
+    "the agent flipped the bit, and the record holds the value",
     "flip_value@rank=0,value=weights,step=10,bit=3",
     false,
     {{"value", ParamType::kText, false, "The name the workload reports it under; any when not given."},

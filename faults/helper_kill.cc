@@ -14,9 +14,10 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   const Result<int> signal = given ? read_signal(*given) : Result<int>(SIGKILL);
   if (!signal) return signal.error();
   if (*signal == SIGSTOP || *signal == SIGTSTP || *signal == SIGCONT || *signal == SIGCHLD)
-    return usage_error(fmt::format("{} ends no helper", signal_name(*signal)), given->pos);
+    return usage_error(fmt::format("{} does not end a helper: use a signal that kills", signal_name(*signal)),
+                       given->pos);
   const int64_t which = read_int(fault.params, "which", 1);
-  if (which < 1) return usage_error("\"which\" counts from 1", fault.params.find("which")->pos);
+  if (which < 1) return usage_error("\"which\" must be at least 1", fault.params.find("which")->pos);
   const std::string name = read_text(fault.params, "name");
   return for_each_victim(fault, context, [&](Action& action) {
     action.verb = RF_VERB_OUTSIDE;
@@ -38,7 +39,7 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
     if (const Json* line = effect_line(action, facts, what))
       return not_bitten(fmt::format("the helper of rank {} did not end by {}", gate.rank, name),
                         {line_number(*line)});
-  return cannot_tell(fmt::format("nobody saw the helper of rank {} end by {}", gate.rank, name));
+  return cannot_tell(fmt::format("rankfault did not see the helper of rank {} end by {}", gate.rank, name));
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
@@ -47,9 +48,9 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 
 const Registration<FaultKind> kRegistration{{
     "helper_kill",
-    "Kills a helper process of the victim by a signal (SIGKILL) while the victim stands at the trigger.",
+    "Kills a helper process of the victim by a signal (SIGKILL) while the victim waits at the trigger.",
     "a DataLoader worker taken by the OOM killer, or ended by a bus error; a logger or a compiler that died",
-    "a rank's own death: the rank lives, and learns of it as its code does, or never",
+    "a rank's own death: the rank lives, and notices the helper's death only if its code does",
     "the helper, a process that descends from the victim, ended by that signal",
     "helper_kill@rank=1,op=all_reduce,nth=3,name=pt_data_worker*",
     false,

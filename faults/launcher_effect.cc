@@ -24,7 +24,7 @@ EffectReport launcher_ended(const Action& action, const GateEvent& gate, const R
                     {line_number(*ended)});
   const Json* other = effect_line(action, facts, "launcher_lives");
   if (!other) other = effect_line(action, facts, "launcher_ended_otherwise");
-  if (!other) return cannot_tell(fmt::format("nobody saw the launcher of rank {} end", gate.rank));
+  if (!other) return cannot_tell(fmt::format("rankfault did not see the launcher of rank {} end", gate.rank));
   return not_bitten(fmt::format("the launcher of rank {} did not end by SIGKILL", gate.rank),
                     {line_number(*other)});
 }

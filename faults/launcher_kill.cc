@@ -16,11 +16,11 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 
 const Registration<FaultKind> kRegistration{{
     "launcher_kill",
-    "Kills the launcher program that started the victim, and nothing else, while the victim stands at the "
+    "Kills the launcher program that started the victim, and nothing else, while the victim waits at the "
     "trigger.",
     "a torchrun taken by the OOM killer; where it hosts the rendezvous store: the end of the store",
-    "the end of a node: the ranks live on, and have no parent any more",
-    "that launcher program is gone",
+    "the end of a node: the ranks stay alive, without their parent",
+    "that launcher program ended by SIGKILL",
     "launcher_kill@rank=0,op=all_reduce,nth=3",
     false,
     {},

@@ -28,11 +28,11 @@ Result<std::vector<Action>> lower_to_limit(const FaultSpec& fault, const LowerCo
   const int64_t most = resource == RLIMIT_NOFILE ? kMostDescriptors : kMost;
   if (spare < 0 || spare > most)
     return usage_error(
-        fmt::format("\"spare\" is what the victim may still take: 0 or more, {} at most", most),
+        fmt::format("\"spare\", the amount that the victim may still take, must be 0 to {}", most),
         fault.params.find("spare")->pos);
   const std::optional<Duration> lasts = read_duration(fault.params, "for");
   if (lasts && *lasts <= Duration::zero())
-    return usage_error("for no time is no fault", fault.params.find("for")->pos);
+    return usage_error("\"for\" must be above 0", fault.params.find("for")->pos);
   std::vector<Action> out;
   for (Action& limit : for_each_victim(fault, context, [&](Action& action) {
          action.verb = RF_VERB_OUTSIDE;

@@ -27,7 +27,7 @@ Status need_trigger(const FaultSpec& fault) {
                        !at.phase.empty() || at.attempt || !at.after_fault.empty() ||
                        at.comm.kind != CommSelector::Kind::kAny || at.pos.line > 0;
   if (written) return Done{};
-  return usage_error(fmt::format("{} needs \"at\": when does it fire?", fault.kind), fault.pos);
+  return usage_error(fmt::format("{} needs \"at\": the trigger at which it fires", fault.kind), fault.pos);
 }
 
 Status need_library_call(const FaultSpec& fault, const char* what) {
@@ -38,7 +38,7 @@ Status need_library_call(const FaultSpec& fault, const char* what) {
                        at.pos);
   const rf_op op = op_from_word(at.op).value_or(RF_OP_NONE);
   if (!at.mark.empty() || is_mark_op(op))
-    return usage_error(fmt::format("{} acts on a library call; a mark is none", what), at.pos);
+    return usage_error(fmt::format("{} acts on a library call, not on a mark", what), at.pos);
   return Done{};
 }
 

@@ -57,24 +57,24 @@ bool was_first(const RankEnd& victim, const RunFacts& facts) {
 
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   const Json* limited = effect_line(action, facts, "limited");
-  if (!limited) return cannot_tell(fmt::format("nobody saw the limit of rank {} set", gate.rank));
+  if (!limited) return cannot_tell(fmt::format("rankfault did not see the limit of rank {} set", gate.rank));
   const std::vector<uint64_t> lines{line_number(*limited)};
   const TimeNs until = lifted_at(action, facts);
   if (const Mark* mark = said_so(gate, facts, until))
-    return verified(fmt::format("rank {} told that it was out of memory", gate.rank), mark->time, lines);
+    return verified(fmt::format("rank {} reported that it was out of memory", gate.rank), mark->time, lines);
   const RankEnd* end = end_of(gate, facts);
   if (!end || end->status.zero() || end->time > until)
     return not_bitten(fmt::format("{} bytes more were enough for rank {}", action.size, gate.rank), lines);
   if (end->status.kind == ExitStatus::Kind::kUnknown)
-    return cannot_tell(fmt::format("rank {} ended, its status is unknown", gate.rank), lines);
+    return cannot_tell(fmt::format("rank {} ended, but its status is unknown", gate.rank), lines);
   if (const Action* other = another_fault(action.fault, facts, end->attempt, end->time))
     return cannot_tell(fmt::format("rank {} ended after fault \"{}\", and reported no lack of memory",
                                    gate.rank, other->fault),
                        lines);
   if (!was_first(*end, facts))
     return cannot_tell(
-        fmt::format("rank {} was not the first to end, and told of no lack of memory", gate.rank), lines);
-  return verified(fmt::format("rank {} ended by {} with no memory but {} bytes to get", gate.rank,
+        fmt::format("rank {} was not the first to end, and reported no lack of memory", gate.rank), lines);
+  return verified(fmt::format("rank {} ended by {} when it could get only {} bytes more", gate.rank,
                               words(end->status), action.size),
                   end->time, lines);
 }
@@ -85,18 +85,16 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 
 const Registration<FaultKind> kRegistration{{
     "memory_squeeze",
-    "The victim's soft limit of private writable memory becomes what it has at the trigger, for good or for "
-    "a "
-    "time.",
+    "The victim's soft limit of private writable memory becomes the amount that it has at the trigger, for "
+    "good or for a time.",
     "a memory limit of a batch system, a neighbour that left no memory, a batch that is larger than all "
     "before",
-    "the OOM killer: the allocation fails and the program is told. Memory that the allocator holds already, "
-    "shared "
-    "memory and a device's are not limited",
-    "the victim's mark \"out_of_memory\", or its own bad end before any other rank's",
+    "the OOM killer: the allocation fails and the program sees the error. Memory that the allocator already "
+    "holds, shared memory and device memory are not limited",
+    "the victim's mark \"out_of_memory\", or its own end with an error before any other rank's",
     "memory_squeeze@rank=1,step=5,op=all_reduce,spare=10485760",
     false,
-    {{"spare", ParamType::kInt, false, "How many bytes it may still take; 0 when not given."},
+    {{"spare", ParamType::kInt, false, "How many more bytes it may take; 0 when not given."},
      {"for", ParamType::kDuration, false, "How long; until the victim's end when not given."}},
     lower,
     verify,

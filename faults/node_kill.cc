@@ -19,9 +19,9 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
   const RankEnd* end = end_of(gate, facts);
   if (!end) return not_bitten(fmt::format("rank {} outlived its node", gate.rank));
   if (end->status.kind == ExitStatus::Kind::kUnknown)
-    return cannot_tell(fmt::format("rank {} ended with its node, its status is unknown", gate.rank));
+    return cannot_tell(fmt::format("rank {} ended with its node, but its status is unknown", gate.rank));
   if (end->status.kind != ExitStatus::Kind::kSignal || end->status.value != action.signal)
-    return not_bitten(fmt::format("rank {} ended otherwise than by SIGKILL", gate.rank));
+    return not_bitten(fmt::format("rank {} did not end by SIGKILL", gate.rank));
   report.how += fmt::format(", and rank {} with it", gate.rank);
   return report;
 }
@@ -32,12 +32,11 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 
 const Registration<FaultKind> kRegistration{{
     "node_kill",
-    "Kills the launcher program that started the victim, and everything it started, while the victim stands "
-    "at the "
-    "trigger.",
-    "a host that is gone: its torchrun and all ranks of it end at once",
-    "power loss or a cut network: the kernel still closes the sockets, so the other nodes hear of it at once",
-    "that launcher program is gone, and the victim's end is SIGKILL",
+    "Kills the launcher program that started the victim, and everything it started, while the victim waits "
+    "at the trigger.",
+    "a host that fails: its torchrun and all its ranks end at once",
+    "power loss or a cut network: the kernel still closes the sockets, so the other nodes see it at once",
+    "that launcher program and the victim ended by SIGKILL",
     "node_kill@rank=1,op=all_reduce,nth=3",
     true,
     {},

@@ -13,7 +13,8 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   if (Status ok = need_trigger(fault); !ok) return ok.error();
   const int64_t code = read_int(fault.params, "code", 1);
   if (code < 0 || code > 255)
-    return usage_error(fmt::format("an exit code is 0 to 255, not {}", code), fault.params.find("code")->pos);
+    return usage_error(fmt::format("\"code\" must be 0 to 255, not {}", code),
+                       fault.params.find("code")->pos);
   return for_each_victim(fault, context, [&](Action& action) {
     action.verb = RF_VERB_EXIT;
     action.exit_code = static_cast<int>(code);
@@ -24,9 +25,9 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
   const RankEnd* end = end_of(gate, facts);
   if (!end) return not_bitten(fmt::format("rank {} did not end", gate.rank));
   if (end->status.kind == ExitStatus::Kind::kUnknown)
-    return cannot_tell(fmt::format("rank {} ended, its status is unknown", gate.rank));
+    return cannot_tell(fmt::format("rank {} ended, but its status is unknown", gate.rank));
   if (end->status.kind != ExitStatus::Kind::kCode || end->status.value != action.exit_code)
-    return not_bitten(fmt::format("rank {} ended otherwise than by exit {}", gate.rank, action.exit_code));
+    return not_bitten(fmt::format("rank {} did not end by exit {}", gate.rank, action.exit_code));
   return verified(fmt::format("rank {} ended by exit {}", gate.rank, action.exit_code),
                   std::min(acted_at(gate), end->time));
 }
@@ -38,7 +39,7 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 const Registration<FaultKind> kRegistration{{
     "rank_exit",
     "The victim calls _exit at the trigger.",
-    "a program that leaves on an error of its own, or early with status 0, while its peers expect it",
+    "a program that exits on an error of its own, or early with status 0, while its peers expect it",
     "an orderly end: no destructor, no atexit handler and no finalisation of the library runs",
     "the victim's exit status is that code",
     "rank_exit@rank=2,op=all_reduce,nth=3,code=0",

@@ -21,7 +21,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   if (!signal) return signal.error();
   if (*signal == SIGSTOP || *signal == SIGTSTP || *signal == SIGCONT || *signal == SIGCHLD)
     return usage_error(
-        fmt::format("{} ends nobody: use rank_stop, or a signal that kills", signal_name(*signal)),
+        fmt::format("{} does not end a rank: use rank_stop, or a signal that kills", signal_name(*signal)),
         fault.params.find("signal")->pos);
   return for_each_victim(fault, context, [&](Action& action) {
     action.verb = RF_VERB_OUTSIDE;
@@ -35,9 +35,9 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
   const RankEnd* end = end_of(gate, facts);
   if (!end) return not_bitten(fmt::format("rank {} outlived {}", gate.rank, name));
   if (end->status.kind == ExitStatus::Kind::kUnknown)
-    return cannot_tell(fmt::format("rank {} ended after {}, its status is unknown", gate.rank, name));
+    return cannot_tell(fmt::format("rank {} ended after {}, but its status is unknown", gate.rank, name));
   if (end->status.kind != ExitStatus::Kind::kSignal || end->status.value != action.signal)
-    return not_bitten(fmt::format("rank {} ended otherwise than by {}", gate.rank, name));
+    return not_bitten(fmt::format("rank {} did not end by {}", gate.rank, name));
   const TimeNs answered = gate.answered ? gate.answered : gate.asked;
   const double ms = end->time > answered ? static_cast<double>(end->time - answered) / 1e6 : 0;
   return verified(fmt::format("rank {} ended by {} {:.1f} ms after the gate answered", gate.rank, name, ms),
@@ -50,7 +50,7 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 
 const Registration<FaultKind> kRegistration{{
     "rank_kill",
-    "Kills the victim by a signal (SIGKILL) while it stands at the trigger.",
+    "Kills the victim by a signal (SIGKILL) while it waits at the trigger.",
     "the OOM killer, a scheduler that ends one task, an operator's kill -9, a crashed node seen from its "
     "peers",
     "power loss or a cut network: the kernel still closes the dead process's sockets, and written files stay "

@@ -17,9 +17,9 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   Result<int> signal = read_signal(*written);
   if (!signal) return signal.error();
   if (*signal == SIGKILL || *signal == SIGSTOP || *signal == SIGCONT)
-    return usage_error(
-        fmt::format("{} is {}'s", signal_name(*signal), *signal == SIGKILL ? "rank_kill" : "rank_stop"),
-        written->pos);
+    return usage_error(fmt::format("rank_signal does not raise {}: use {}", signal_name(*signal),
+                                   *signal == SIGKILL ? "rank_kill" : "rank_stop"),
+                       written->pos);
   return for_each_victim(fault, context, [&](Action& action) {
     action.verb = RF_VERB_RAISE;
     action.signal = *signal;
@@ -37,11 +37,11 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
     return verified(fmt::format("{} was raised in rank {}, which handles it", name, gate.rank),
                     acted_at(gate));
   if (end && end->status.kind == ExitStatus::Kind::kUnknown)
-    return cannot_tell(fmt::format("rank {} ended after {}, its status is unknown", gate.rank, name));
+    return cannot_tell(fmt::format("rank {} ended after {}, but its status is unknown", gate.rank, name));
   if (end && end->status.nonzero())
     return verified(fmt::format("rank {} handled {} and ended non-zero", gate.rank, name), acted_at(gate));
   return not_bitten(
-      fmt::format("rank {} went on after {}: nothing shows that it took notice", gate.rank, name));
+      fmt::format("rank {} continued after {}: nothing shows that it noticed the signal", gate.rank, name));
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
@@ -56,12 +56,12 @@ const Registration<FaultKind> kRegistration{{
     "The victim's own thread raises a signal at the trigger.",
     "a crash inside the program (SIGSEGV, SIGABRT, SIGBUS, SIGFPE), or a scheduler's polite notice (SIGTERM, "
     "SIGUSR1)",
-    "a wild memory access: no memory is damaged before the signal, and si_addr tells nothing",
+    "a wild memory access: no memory is damaged before the signal, and si_addr means nothing",
     "the victim's end is that signal or a non-zero exit; with handled: true, that the signal was raised",
     "rank_signal@rank=1,op=all_reduce,nth=5,signal=SEGV",
     true,
-    {{"signal", ParamType::kSignal, true, "Which signal, as SEGV, SIGTERM or 15."},
-     {"handled", ParamType::kBool, false, "The program handles it and may go on; false when not given."}},
+    {{"signal", ParamType::kSignal, true, "Which signal, such as SEGV, SIGTERM or 15."},
+     {"handled", ParamType::kBool, false, "The program handles it and may continue; false when not given."}},
     lower,
     verify,
 }};

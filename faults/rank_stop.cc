@@ -34,7 +34,8 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
     return verified(fmt::format("rank {} was seen stopped", gate.rank),
                     stopped->value("time", acted_at(gate)), {line_number(*stopped)});
   if (gate.effect == "done")
-    return cannot_tell(fmt::format("rank {} stopped itself, but nobody saw it stopped", gate.rank));
+    return cannot_tell(
+        fmt::format("rank {} stopped itself, but rankfault did not see it stopped", gate.rank));
   return not_bitten(fmt::format("rank {} did not stop", gate.rank));
 }
 

@@ -21,10 +21,9 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
     return verified(fmt::format("rank {} was not allowed to open {} afterwards", failed->rank, failed->path),
                     failed->time);
   if (const auto opened = failed_attach(facts, action, gate.asked, {0}))
-    return not_bitten(
-        fmt::format("rank {} opened {} all the same: a mode does not hold a process that may "
-                    "override it, as root's do",
-                    opened->rank, opened->path));
+    return not_bitten(fmt::format(
+        "rank {} opened {} anyway: a mode does not stop a process that may override it, such as root's",
+        opened->rank, opened->path));
   return not_bitten("no process attached to it afterwards");
 }
 
@@ -34,11 +33,11 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 
 const Registration<FaultKind> kRegistration{{
     "shm_chmod",
-    "Takes all permissions from one of the job's own shared-memory segments while the victim waits at the "
+    "Removes all permissions of one of the job's own shared-memory segments while the victim waits at the "
     "trigger.",
-    "a segment made under another user or a strict umask; a hardening script that closes /dev/shm",
-    "lost memory: who has mapped the segment keeps it; and a process that may override modes (root) is not "
-    "held by one, so the run is void there",
+    "a segment made by another user or under a strict umask; a hardening script that closes /dev/shm",
+    "lost memory: a process that has mapped the segment keeps it. A mode does not stop a process that may "
+    "override it (root), so the run is void there",
     "a later attach of that path fails with EACCES",
     "shm_chmod@rank=1,file_op=shm_attach,path=/dev/shm/vader_segment.*",
     false,

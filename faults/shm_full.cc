@@ -44,22 +44,22 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
   if (facts.teardown_reason == "wall" && !(facts.reference && facts.reference->teardown_reason == "wall")) {
     other = another_fault(fault.id, facts, std::nullopt, UINT64_MAX);
     if (!other)
-      return verified(fmt::format("the job did not come to its end in a /dev/shm of {} bytes", bytes), at,
+      return verified(fmt::format("the job did not end in time in a /dev/shm of {} bytes", bytes), at,
                       {line_number(*mounted)});
   }
   if (other)
-    return cannot_tell(fmt::format("the trouble of the job may come from fault \"{}\"", other->fault),
+    return cannot_tell(fmt::format("fault \"{}\" may have caused the job's trouble", other->fault),
                        {line_number(*mounted)});
   return not_bitten(fmt::format("{} bytes of /dev/shm were enough", bytes), {line_number(*mounted)});
 }
 
 const Registration<FaultKind> kRegistration{{
     "shm_full",
-    "The job has a /dev/shm of its own of a few pages, in a mount name space (root; else skipped).",
+    "The job has a separate /dev/shm of a few pages, in a mount namespace (needs root; otherwise skipped).",
     "the 64 MiB that a container gets by default, a /dev/shm filled by a neighbour or by leftovers",
-    "one that fills while the job runs: this one is too small from the start",
-    "a rank that ends otherwise than with 0, or a job that does not come to its end; neither in the "
-    "reference run too, nor after another fault",
+    "a /dev/shm that fills while the job runs: this one is too small from the start",
+    "a rank that does not exit 0, or a job that does not end in time; not where the reference run shows the "
+    "same, nor after another fault",
     "shm_full@ranks=all,size=65536",
     false,
     {{"size", ParamType::kInt, false, "Its size in bytes; 65536 when not given."}},

@@ -9,8 +9,9 @@ namespace {
 
 Status check_point(const FaultSpec& fault) {
   if (fault.at.file_op == "shm_attach" && fault.at.edge != Edge::kAfter) return Done{};
-  return usage_error("shm_replace fires before the victim attaches: \"file_op\" shm_attach, without \"edge\"",
-                     fault.pos);
+  return usage_error(
+      "shm_replace fires before the victim attaches: write \"file_op\" shm_attach, without \"edge\"",
+      fault.pos);
 }
 
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
@@ -22,7 +23,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   if (gate.effect != "done") return not_bitten(fmt::format("no segment of this job matched {}", action.path));
   if (const auto opened = failed_attach(facts, action, gate.asked, {0}))
-    return verified(fmt::format("rank {} opened the file that {} had become", opened->rank, opened->path),
+    return verified(fmt::format("rank {} opened the file that replaced {}", opened->rank, opened->path),
                     opened->time);
   return not_bitten("no process attached to it afterwards");
 }
@@ -33,12 +34,12 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 
 const Registration<FaultKind> kRegistration{{
     "shm_replace",
-    "Another file of the same size, full of zeros, has the name of the segment that the victim attaches to.",
-    "a second job under the same name that cleaned up before it began; a segment made anew by a restarted "
-    "rank "
-    "while its peer was on its way to the old one",
-    "a changed content: who has mapped the old one keeps it, whole, and shares it with nobody who comes "
-    "later",
+    "Another file of the same size, full of zeros, takes the name of the segment that the victim attaches "
+    "to.",
+    "a second job under the same name that cleaned up before it began; a segment that a restarted rank made "
+    "again while its peer was about to attach to the old one",
+    "changed content: a process that has mapped the old segment keeps it, whole, and does not share it with "
+    "processes that attach later",
     "a later attach of that path succeeds",
     "shm_replace@rank=1,file_op=shm_attach,path=/dev/shm/nccl-*",
     false,

@@ -12,10 +12,12 @@ Result<std::string> pattern_of(const FaultSpec& fault) {
   const Value* written = fault.params.find("path");
   const std::string path = written ? written->text : fault.at.path;
   if (path.empty())
-    return usage_error(fmt::format("{} needs \"path\": which segments?", fault.kind), fault.pos);
+    return usage_error(fmt::format("{} needs \"path\": a pattern that names the segments", fault.kind),
+                       fault.pos);
   if (path.rfind("/dev/shm/", 0) != 0 || path.find("/..") != std::string::npos)
-    return usage_error("\"path\" must begin with /dev/shm/: only segments are touched",
-                       written ? written->pos : fault.at.pos);
+    return usage_error(
+        "\"path\" must begin with /dev/shm/ and must not contain \"/..\": the fault touches only segments",
+        written ? written->pos : fault.at.pos);
   return path;
 }
 

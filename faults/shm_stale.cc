@@ -18,11 +18,13 @@ namespace {
 Status check_point(const FaultSpec& fault) {
   if (!fault.at.file_op.starts_with("shm_"))
     return usage_error(
-        "shm_stale fires where the job first uses the name: \"file_op\" shm_create, shm_attach "
-        "or shm_unlink",
+        "shm_stale fires where the job first uses the name: write \"file_op\" shm_create, shm_attach or "
+        "shm_unlink",
         fault.pos);
   if (fault.at.edge == Edge::kAfter)
-    return usage_error("after the call the name is the job's own", fault.at.pos);
+    return usage_error(
+        "shm_stale acts before the call, because after it the name is the job's own: leave \"edge\" out",
+        fault.at.pos);
   return Done{};
 }
 
@@ -30,21 +32,20 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   if (Status ok = check_point(fault); !ok) return ok.error();
   const int64_t size = read_int(fault.params, "size", 4096), byte = read_int(fault.params, "byte", 0);
   if (size < 0) return usage_error("\"size\" must be at least 0", fault.params.find("size")->pos);
-  if (byte < 0 || byte > 255) return usage_error("\"byte\" is 0 to 255", fault.params.find("byte")->pos);
+  if (byte < 0 || byte > 255) return usage_error("\"byte\" must be 0 to 255", fault.params.find("byte")->pos);
   return harm_segments(fault, context, OutsideVerb::kLeaveStale, size, static_cast<int>(byte));
 }
 
 // The first process that uses the name would have met a real leftover: an earlier use makes the run void.
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
-  if (gate.effect != "done")
-    return not_bitten("nothing was laid there: the name was taken, or not known yet");
+  if (gate.effect != "done") return not_bitten("no segment was made: the name was taken, or not known yet");
   if (const auto before = first_use(facts, action, gate.attempt, 0, gate.asked))
-    return not_bitten(fmt::format("rank {} had used {} before: what lay there would not have stayed",
+    return not_bitten(fmt::format("rank {} had used {} before: a stale segment would not have stayed",
                                   before->rank, before->path));
   const auto met = first_use(facts, action, gate.attempt, gate.asked, UINT64_MAX);
-  if (!met || met->error == ENOENT) return not_bitten("nobody used the name afterwards");
-  return verified(fmt::format("rank {}'s {} of {} met it ({})", met->rank, op_word(met->op), met->path,
-                              met->error ? strerrordesc_np(met->error) : "success"),
+  if (!met || met->error == ENOENT) return not_bitten("no process used the name afterwards");
+  return verified(fmt::format("rank {}'s {} of {} found the stale segment ({})", met->rank, op_word(met->op),
+                              met->path, met->error ? strerrordesc_np(met->error) : "success"),
                   met->time);
 }
 
@@ -54,18 +55,18 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 
 const Registration<FaultKind> kRegistration{{
     "shm_stale",
-    "A segment of foreign content lies under a name in /dev/shm that the victim is about to use.",
+    "A segment with foreign content has a name in /dev/shm that the victim is about to use.",
     "a segment left by a job that crashed or was killed, found again by the next one under the same name",
-    "a live neighbour's segment: nobody has this one open. Names drawn at random (mkstemp: NCCL, Gloo, "
-    "MPICH) cannot have one",
+    "a live neighbour's segment: no process has this one open. Random names (mkstemp: NCCL, Gloo, MPICH) "
+    "cannot have a stale segment",
     "the job's first use of that name (create, attach or unlink) finds it",
     "shm_stale@rank=0,file_op=shm_create,path=/dev/shm/cache*,size=4096,byte=1",
     false,
     {{"path", ParamType::kText, false,
-      "Which names, as a pattern below /dev/shm/; the trigger's path when not given. The victim's call says "
-      "the very one."},
+      "Which names, as a pattern below /dev/shm/; the trigger's path when not given. The victim's call gives "
+      "the exact one."},
      {"size", ParamType::kInt, false, "Its size in bytes; 4096 when not given."},
-     {"byte", ParamType::kInt, false, "What it is full of, 0 to 255; 0 when not given."}},
+     {"byte", ParamType::kInt, false, "The value of every byte, 0 to 255; 0 when not given."}},
     lower,
     verify,
 }};

@@ -22,11 +22,11 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
   for (const RankEnd& end : facts.ends)
     if (end.attempt == gate.attempt && end.time >= gate.asked &&
         end.status.kind == ExitStatus::Kind::kSignal && end.status.value == SIGBUS)
-      return verified(fmt::format("rank {} ended by SIGBUS after the cut", end.rank), end.time);
+      return verified(fmt::format("rank {} ended by SIGBUS after the truncation", end.rank), end.time);
   if (const auto failed = failed_attach(facts, action, gate.asked, {EINVAL, ENXIO, EIO}))
     return verified(fmt::format("rank {} could not map {} afterwards", failed->rank, failed->path),
                     failed->time);
-  return not_bitten("no process touched what was cut off");
+  return not_bitten("no process touched the part that was cut off");
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
@@ -35,13 +35,13 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 
 const Registration<FaultKind> kRegistration{{
     "shm_truncate",
-    "Cuts one of the job's own shared-memory segments to a size while the victim waits at the trigger.",
+    "Truncates one of the job's own shared-memory segments to a size while the victim waits at the trigger.",
     "a segment left half-made by a crashed creator; a file system that lost its pages",
     "a full /dev/shm: there the creator's own call fails",
     "a process of the job ends by SIGBUS, or fails to map the segment",
     "shm_truncate@rank=1,op=all_reduce,nth=2,path=/dev/shm/vader_segment.*,size=0",
     false,
-    {segments_parameter(), {"size", ParamType::kInt, false, "To how many bytes; 0 when not given."}},
+    {segments_parameter(), {"size", ParamType::kInt, false, "The new size in bytes; 0 when not given."}},
     lower,
     verify,
 }};

@@ -34,8 +34,8 @@ const Registration<FaultKind> kRegistration{{
     "shm_unlink",
     "Removes the name of one of the job's own shared-memory segments while the victim waits at the trigger.",
     "a clean-up script or a neighbour's rm in /dev/shm between create and attach",
-    "lost memory: who has mapped the segment keeps it, so after the last attach nothing happens (and the run "
-    "is void)",
+    "lost memory: a process that has mapped the segment keeps it, so after the last attach nothing happens "
+    "(and the run is void)",
     "a later attach of that path fails with ENOENT",
     "shm_unlink@rank=1,file_op=shm_attach,path=/dev/shm/vader_segment.*",
     false,

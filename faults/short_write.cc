@@ -13,7 +13,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
                        fault.pos);
   const int64_t bytes = read_int(fault.params, "bytes", 0);
   if (bytes < 1)
-    return usage_error("\"bytes\" must be at least 1: a write of none would be asked for again for ever",
+    return usage_error("\"bytes\" must be at least 1: a program would repeat a write of 0 bytes forever",
                        fault.params.find("bytes")->pos);
   return for_each_victim(fault, context, [&](Action& action) {
     action.verb = RF_VERB_ARG;
@@ -24,17 +24,19 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   const ProcessView* victim = process_of(gate, facts);
-  if (!victim) return cannot_tell(fmt::format("there is no flight record of rank {}", gate.rank));
+  if (!victim) return cannot_tell(fmt::format("rank {} has no record", gate.rank));
   for (const Event& event : victim->history) {
     const rf_record& record = event.record;
     if (record.op != RF_OP_FILE_WRITE || record.phase != RF_PHASE_ENTER || record.time_ns < gate.asked)
       continue;
     if (static_cast<int64_t>(record.count) != action.size)
       break;  // only the first write after the gate counts
-    return verified(fmt::format("rank {}'s write of {} bytes took {}", gate.rank, gate.count, record.count),
-                    record.time_ns);
+    return verified(
+        fmt::format("rank {}'s write of {} bytes wrote only {}", gate.rank, gate.count, record.count),
+        record.time_ns);
   }
-  return not_bitten(fmt::format("rank {}'s record shows no write of {} bytes there", gate.rank, action.size));
+  return not_bitten(
+      fmt::format("rank {}'s record shows no write of {} bytes at the fault", gate.rank, action.size));
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
@@ -43,13 +45,13 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 
 const Registration<FaultKind> kRegistration{{
     "short_write",
-    "The victim's write takes fewer bytes than it was given, and returns how many.",
+    "The victim's write writes fewer bytes than the program asked for, and returns their number.",
     "a disk that is nearly full, a quota, a signal during a large write, a network file system",
-    "a failing write: this one succeeds, and a program that does not look at the number loses the rest",
-    "the victim's record of that write has that many bytes; void where it was not given more",
+    "a failing write: this one succeeds, and a program that does not check the number loses the rest",
+    "the victim's record of that write has that many bytes; void where the program asked for no more",
     "short_write@rank=0,file_op=write,nth=2,bytes=100",
     false,
-    {{"bytes", ParamType::kInt, true, "How many bytes it takes, at least 1."}},
+    {{"bytes", ParamType::kInt, true, "How many bytes it writes, at least 1."}},
     lower,
     verify,
 }};

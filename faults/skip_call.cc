@@ -31,8 +31,9 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   if (at.edge == Edge::kAfter)
     return usage_error("a call cannot be skipped after it was made: leave \"edge\" out", at.pos);
   if (read_text(fault.params, "form") == "lost")
-    return usage_error("\"form: lost\" (submitted, never executed) is not there yet: leave \"form\" out",
-                       fault.params.find("form")->pos);
+    return usage_error(
+        "\"form: lost\" (submitted, never executed) is not implemented yet: leave \"form\" out",
+        fault.params.find("form")->pos);
   return for_each_victim(fault, context, [](Action& action) { action.verb = RF_VERB_SKIP; });
 }
 
@@ -53,11 +54,12 @@ EffectReport verify_no_later_call(const GateEvent& gate, const ProcessView& vict
     left_well &= call->succeeded && leaf;
   }
   if (!entered)
-    return not_bitten(fmt::format("no peer came to call {} that rank {} left out", gate.seq, gate.rank),
+    return not_bitten(fmt::format("no peer entered call {} that rank {} skipped", gate.seq, gate.rank),
                       gate.lines);
   if (left_well)
-    return not_bitten(fmt::format("nobody needed rank {}'s part of that {}", gate.rank, gate.op), gate.lines);
-  return verified(fmt::format("rank {} never entered call {}, its peers did", gate.rank, gate.seq),
+    return not_bitten(fmt::format("no rank needed rank {}'s part of that {}", gate.rank, gate.op),
+                      gate.lines);
+  return verified(fmt::format("rank {} never entered call {}, but its peers did", gate.rank, gate.seq),
                   acted_at(gate));
 }
 
@@ -75,9 +77,9 @@ bool nobody_brings_elements(const GateEvent& gate, const ProcessView& victim, co
 EffectReport verify_collective(const GateEvent& gate, const ProcessView& victim, const RunFacts& facts) {
   const CommView* comm = comm_with_id(victim, gate.comm_id);
   if (!comm) return cannot_tell(fmt::format("rank {} has no record of that communicator", gate.rank));
-  if (comm->size == 1) return not_bitten("a communicator of one rank: nobody to miss the call");
+  if (comm->size == 1) return not_bitten("the communicator has one rank: no peer can miss the call");
   if (gate.op != "barrier" && nobody_brings_elements(gate, victim, facts))
-    return not_bitten("a call of no elements: nobody needs anybody in it");
+    return not_bitten("the call has no elements: no rank needs another one in it");
   const auto own = calls_on(victim, gate.comm_id);
   const RecordedCall* instead = call_with_seq(own, gate.seq);
   if (!instead) return verify_no_later_call(gate, victim, facts);
@@ -85,12 +87,12 @@ EffectReport verify_collective(const GateEvent& gate, const ProcessView& victim,
     const auto calls = calls_on(*peer, gate.comm_id);
     if (call_with_seq(calls, gate.seq))
       return verified(
-          fmt::format("rank {} entered its next call ({}) where its peers entered the one it left out "
-                      "(call {})",
-                      gate.rank, op_word(static_cast<rf_op>(instead->enter.op)), gate.seq),
+          fmt::format(
+              "rank {} entered its next call ({}) where its peers entered the one it skipped (call {})",
+              gate.rank, op_word(static_cast<rf_op>(instead->enter.op)), gate.seq),
           acted_at(gate));
   }
-  return not_bitten(fmt::format("no peer came to call {} that rank {} left out", gate.seq, gate.rank));
+  return not_bitten(fmt::format("no peer entered call {} that rank {} skipped", gate.seq, gate.rank));
 }
 
 // Whether the record enters a message between the victim and this peer, on the communicator of the gate.
@@ -123,23 +125,23 @@ EffectReport verify_message(const GateEvent& gate, const ProcessView& victim, co
     for (const LaneView& lane : peer.lanes)
       if (waits_for_victim(peer, lane, *theirs, *own))
         return verified(
-            fmt::format("rank {} left out a {}; rank {} still waits", gate.rank, gate.op, peer.rank),
+            fmt::format("rank {} skipped a {}; rank {} still waits", gate.rank, gate.op, peer.rank),
             acted_at(gate));
     for (const Event& event : peer.history)
       if (event.record.phase == RF_PHASE_ERROR && event.record.time_ns > acted_at(gate) &&
           event.record.comm == theirs->index && is_p2p_op(static_cast<rf_op>(event.record.op)))
         return verified(
-            fmt::format("rank {} left out a {}; rank {}'s call failed", gate.rank, gate.op, peer.rank),
+            fmt::format("rank {} skipped a {}; rank {}'s call failed", gate.rank, gate.op, peer.rank),
             acted_at(gate));
   }
-  return not_bitten(fmt::format("nobody missed the {} that rank {} left out", gate.op, gate.rank));
+  return not_bitten(fmt::format("no rank missed the {} that rank {} skipped", gate.op, gate.rank));
 }
 
 EffectReport verify_one(const Action&, const GateEvent& gate, const RunFacts& facts) {
   if (gate.effect != "done")
-    return cannot_tell(fmt::format("rank {} did not say that it left it out", gate.rank));
+    return cannot_tell(fmt::format("rank {} did not report that it skipped the call", gate.rank));
   const ProcessView* victim = process_of(gate, facts);
-  if (!victim) return cannot_tell(fmt::format("there is no flight record of rank {}", gate.rank));
+  if (!victim) return cannot_tell(fmt::format("rank {} has no record", gate.rank));
   const rf_op op = op_from_word(gate.op).value_or(RF_OP_NONE);
   return is_p2p_op(op) ? verify_message(gate, *victim, facts) : verify_collective(gate, *victim, facts);
 }
@@ -150,16 +152,17 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 
 const Registration<FaultKind> kRegistration{{
     "skip_call",
-    "The victim leaves one library call out and goes on as if it had been made.",
+    "The victim skips one library call and continues as if the call had been made.",
     "a conditional collective, an exception swallowed on one rank, a loop that runs once less on one rank",
-    "a call that was made and lost on the way: the library never hears of it",
-    "its next call stands where the peers' next one stands, or the peers came to a call it never entered",
+    "a call that was made and then lost: the library never sees the call",
+    "the victim's next call has the place of the call that it skipped, or the peers entered a call that the "
+    "victim never entered",
     "skip_call@rank=3,op=all_reduce,nth=40",
     false,
     {{"form",
       ParamType::kText,
       false,
-      "never (the call is not made); lost is not there yet.",
+      "never (the call is not made); lost is not implemented yet.",
       {"never", "lost"}}},
     lower,
     verify,

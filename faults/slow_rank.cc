@@ -12,8 +12,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
     return usage_error("slow_rank acts on library calls and marks, not on file operations", fault.at.pos);
   const std::optional<Duration> by = read_duration(fault.params, "by");
   RF_ASSERT(by.has_value(), "check_params asks for it");
-  if (*by <= Duration::zero())
-    return usage_error("slow by nothing is no fault", fault.params.find("by")->pos);
+  if (*by <= Duration::zero()) return usage_error("\"by\" must be above 0", fault.params.find("by")->pos);
   return for_each_victim(fault, context, [&](Action& action) {
     action.verb = RF_VERB_DELAY;
     action.delay = *by;
@@ -35,16 +34,19 @@ EffectReport verify_action(const Action& action, const RunFacts& facts) {
     const TimeNs at = line.value("time", TimeNs{0});
     if (at && (!out.at || at < out.at)) out.at = at;
   }
-  if (firings == 0) return {Effect::kNotFired, fmt::format("rank {} made no such call", action.rank), {}, 0};
+  if (firings == 0)
+    return {Effect::kNotFired, fmt::format("rank {} made no matching call", action.rank), {}, 0};
   if (held_ns == 0)
-    return cannot_tell(fmt::format("how long rank {} was held is not on record", action.rank), out.journal);
+    return cannot_tell(fmt::format("the journal does not show how long rank {} was held", action.rank),
+                       out.journal);
   const Duration held(static_cast<int64_t>(held_ns));
   if (held < action.delay)
-    return not_bitten(fmt::format("rank {} was held for {} only", action.rank, to_text(held)), out.journal);
+    return not_bitten(fmt::format("rank {} was held for only {}", action.rank, to_text(held)), out.journal);
   if (held - action.delay > action.delay)
-    return not_bitten(fmt::format("a delay of {} is less than the gate itself costs rank {}, {}",
-                                  to_text(action.delay), action.rank, to_text(held - action.delay)),
-                      out.journal);
+    return not_bitten(
+        fmt::format("a delay of {} is shorter than the time that the gate itself costs rank {}, {}",
+                    to_text(action.delay), action.rank, to_text(held - action.delay)),
+        out.journal);
   out.how = fmt::format("rank {} was late {} times, by {} or more", action.rank, firings, to_text(held));
   return out;
 }
@@ -59,7 +61,7 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
     out.journal.insert(out.journal.end(), one.journal.begin(), one.journal.end());
     if (one.at && (!out.at || one.at < out.at)) out.at = one.at;
   }
-  if (out.how.empty()) return {Effect::kNotFired, "the plan has no action for it", {}, 0};
+  if (out.how.empty()) return {Effect::kNotFired, "the plan has no action for this fault", {}, 0};
   return out;
 }
 
@@ -69,7 +71,7 @@ const Registration<FaultKind> kRegistration{{
     "a straggler: a throttled or older device, a rank with more data, a rank that also logs",
     "a rank that computes slower: the time passes before its calls, and its processor is idle meanwhile",
     "the agent's count of delayed calls, and the shortest time that one of them was held; void where the "
-    "delay is less than the rest of that time, which the gate itself costs",
+    "delay is shorter than the rest of that time, which is the cost of the gate itself",
     "slow_rank@rank=2,by=20ms",
     false,
     {{"by", ParamType::kDuration, true, "How late, at each call."}},

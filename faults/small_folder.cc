@@ -12,14 +12,16 @@ constexpr int64_t kPage = 4096;
 Result<Action> mount_small_folder(const FaultSpec& fault, const LowerContext& context,
                                   const std::string& path) {
   if (fault.at.pos.line != 0)
-    return usage_error(fmt::format("{} has no trigger: it is there before the job is", fault.kind),
-                       fault.at.pos);
+    return usage_error(
+        fmt::format("{} has no trigger, because it is there before the job: leave \"at\" out", fault.kind),
+        fault.at.pos);
   if (context.victims.size() != static_cast<size_t>(context.ranks))
-    return usage_error(fmt::format("all ranks of a host share {}: \"ranks: all\"",
+    return usage_error(fmt::format("all ranks of a host share {}: write \"ranks: all\"",
                                    path == kShmFolder ? "its /dev/shm" : "that folder"),
                        fault.ranks.pos);
   const int64_t size = read_int(fault.params, "size", 16 * kPage);
-  if (size < kPage) return usage_error("\"size\" is at least a page, 4096", fault.params.find("size")->pos);
+  if (size < kPage)
+    return usage_error("\"size\" must be at least a page, 4096", fault.params.find("size")->pos);
   Action action;
   action.outside = OutsideVerb::kMount;
   action.path = path;

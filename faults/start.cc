@@ -18,17 +18,18 @@ Status check_number(const FaultSpec& fault, const LowerContext& context, const s
   const bool wanted = how == "wrong_rank" || how == "wrong_size";
   const Value* as = fault.params.find("as");
   if (wanted != (as != nullptr))
-    return usage_error(wanted ? "\"as\" says which rank or world size it is told instead"
-                              : fmt::format("\"as\" is of wrong_rank and wrong_size, not of {}", how),
-                       as ? as->pos : fault.pos);
+    return usage_error(
+        wanted ? "wrong_rank and wrong_size need \"as\": the rank or world size that the victim gets instead"
+               : fmt::format("\"as\" belongs to wrong_rank and wrong_size, not to {}", how),
+        as ? as->pos : fault.pos);
   if (!as) return Done{};
   const int64_t number = read_int(fault.params, "as", 0);
   if (how == "wrong_rank" && (number < 0 || number >= context.ranks))
     return usage_error(fmt::format("rank {} is not in this job", number), as->pos);
   if (how == "wrong_rank" && context.victims == std::vector<int>{static_cast<int>(number)})
-    return usage_error("that is its own rank", as->pos);
+    return usage_error("\"as\" must differ from the victim's own rank", as->pos);
   if (how == "wrong_size" && (number < 1 || number == context.ranks))
-    return usage_error("that is no other world size", as->pos);
+    return usage_error("\"as\" must be at least 1 and differ from the job's world size", as->pos);
   return Done{};
 }
 
@@ -39,38 +40,45 @@ Result<std::map<std::string, std::string>> read_env(const FaultSpec& fault, cons
   std::map<std::string, std::string> out;
   const Value* env = fault.params.find("env");
   if ((how == "wrong_env") != (env != nullptr))
-    return usage_error(how == "wrong_env" ? "\"env\" says which variables it is told instead: {NAME: value}"
-                                          : fmt::format("\"env\" is of wrong_env, not of {}", how),
-                       env ? env->pos : fault.pos);
+    return usage_error(
+        how == "wrong_env"
+            ? "wrong_env needs \"env\": the variables that the victim gets instead, {NAME: value}"
+            : fmt::format("\"env\" belongs to wrong_env, not to {}", how),
+        env ? env->pos : fault.pos);
   if (!env) return out;
   for (const auto& [name, value] : *env->map()) {
     if (!is_scalar(value))
       return usage_error(fmt::format("\"{}\" in env must be text, not {}", name, kind_of(value)), value.pos);
     if (name.empty() || name.find('=') != std::string::npos)
-      return usage_error(fmt::format("\"{}\" is no name of a variable", name), value.key);
+      return usage_error(
+          fmt::format("\"{}\" is not a variable name: it must not be empty or contain \"=\"", name),
+          value.key);
     if (is_ours(name))
-      return usage_error(name + " is how the job is run and recorded: it cannot be a fault", value.key);
+      return usage_error(name + " is reserved: rankfault needs it to run and record the job", value.key);
     Problems mistakes;
     check_placeholders(value.text, value.pos, mistakes);
     if (!mistakes.empty()) return mistakes.all().front();
     out[name] = value.text;
   }
-  if (out.empty()) return usage_error("\"env\" names no variable", env->pos);
+  if (out.empty()) return usage_error("\"env\" must name at least one variable", env->pos);
   return out;
 }
 
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
   if (context.scenario.workload.launcher != LauncherKind::kLocal)
-    return usage_error("start is of the local launcher: mpirun and torchrun start their ranks themselves",
+    return usage_error("start needs the local launcher: mpirun and torchrun start their ranks themselves",
                        fault.pos);
   if (fault.at.pos.line != 0)
-    return usage_error("start has no trigger: a rank is started before it can do anything", fault.at.pos);
+    return usage_error("start has no trigger, because it acts before the rank runs: leave \"at\" out",
+                       fault.at.pos);
   const std::string how = read_text(fault.params, "how");
   const auto by = read_duration(fault.params, "by");
   if ((how == "late") != by.has_value() || (by && *by <= Duration::zero()))
-    return usage_error("\"by\" says how late, and belongs to \"how: late\"", fault.pos);
+    return usage_error("\"how: late\" needs \"by\", a time above 0; the other forms take no \"by\"",
+                       fault.pos);
   if ((how == "late" || how == "never") && context.victims.size() >= static_cast<size_t>(context.ranks))
-    return usage_error("somebody must be started as he should, else there is no job", fault.ranks.pos);
+    return usage_error("\"how: late\" and \"how: never\" must leave at least one rank to start normally",
+                       fault.ranks.pos);
   if (Status ok = check_number(fault, context, how); !ok) return ok.error();
   const auto env = read_env(fault, how);
   if (!env) return env.error();
@@ -113,12 +121,12 @@ EffectReport as_told(const Action& action, const RunFacts& facts, const Started&
       const bool rank = action.path == "wrong_rank";
       const int64_t claimed = rank ? process.rank : process.world_size;
       if (claimed == action.size)
-        return verified(fmt::format("the process of rank {} took itself for {} {}", action.rank,
-                                    rank ? "rank" : "one of a world of", claimed),
+        return verified(fmt::format("the process of rank {} ran as {} {}", action.rank,
+                                    rank ? "rank" : "a rank of a world of size", claimed),
                         line->value("t", TimeNs{0}), {line_number(*line)});
     }
   return cannot_tell(
-      fmt::format("the process of rank {} has no record of what it took itself for", action.rank));
+      fmt::format("no record of the process of rank {} shows the wrong rank or world size", action.rank));
 }
 
 // Returns the variables of a started process as the kernel shows them; null: it has no record.
@@ -143,10 +151,10 @@ EffectReport as_told_env(const Action& action, const RunFacts& facts, const Star
   }
   const Json anyway = s.victim.back()->value("told_anyway", Json::array());
   differs = differs && anyway.size() < action.env.size();
-  if (!seen) return cannot_tell("no other rank left a record to tell its environment from");
+  if (!seen) return cannot_tell("no other rank left a record to compare the environment with");
   if (!differs)
-    return not_bitten(
-        fmt::format("rank {} was told what it, or every other rank, is told anyway", action.rank));
+    return not_bitten(fmt::format(
+        "rank {} got only variables that it, or every other rank, gets without the fault", action.rank));
   std::string told;
   for (const auto& [name, value] : action.env)
     told += fmt::format("{}{}={}", told.empty() ? "" : " ", name, own->value(name, std::string()));
@@ -161,19 +169,20 @@ EffectReport started_late(const Action& action, const Started& s, TimeNs at, uin
   if (late < action.delay)
     return not_bitten(fmt::format("rank {} was only {} late", action.rank, to_text(late)), {line});
   if (action.delay < ordinary)
-    return not_bitten(fmt::format("{} is no later than the other ranks are started, within {}",
-                                  to_text(action.delay), to_text(ordinary)),
-                      {line});
+    return not_bitten(
+        fmt::format("a delay of {} is shorter than the time in which the other ranks started, {}",
+                    to_text(action.delay), to_text(ordinary)),
+        {line});
   return verified(fmt::format("rank {} was started {} after the first", action.rank, to_text(late)), at,
                   {line});
 }
 
 EffectReport verify_one(const Action& action, const RunFacts& facts) {
   const Started s = started(facts, action.rank);
-  if (s.first == 0) return {Effect::kNotFired, "nothing was started", {}, 0};
+  if (s.first == 0) return {Effect::kNotFired, "no rank was started", {}, 0};
   const size_t count = s.victim.size();
   if (action.path == "never")
-    return count ? not_bitten(fmt::format("rank {} was started all the same", action.rank))
+    return count ? not_bitten(fmt::format("rank {} was started anyway", action.rank))
                  : verified(fmt::format("rank {} was never started", action.rank), s.first);
   if (count == 0)
     return {Effect::kNotFired, fmt::format("rank {} was not started at all", action.rank), {}, 0};
@@ -197,29 +206,29 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
     out.journal.insert(out.journal.end(), one.journal.begin(), one.journal.end());
     out.at = out.at == 0 ? one.at : std::min(out.at, one.at);
   }
-  if (out.how.empty()) return {Effect::kNotFired, "the plan has no action for it", {}, 0};
+  if (out.how.empty()) return {Effect::kNotFired, "the plan has no action for this fault", {}, 0};
   return out;
 }
 
 const Registration<FaultKind> kRegistration{{
     "start",
-    "The launcher starts the victim late, never, twice, or tells it a wrong rank, world size or other "
+    "The launcher starts the victim late, never or twice, or gives it a wrong rank, world size or other "
     "variables.",
     "a node that boots late or not at all, a rank started by hand a second time, a stale host file or "
     "variable: another device, another library on the path",
-    "a rank that is started and then stuck: its process is not there, or is there as it was told to be",
-    "the launcher's own starts in the journal; what the process took itself for, in its own record; its "
-    "environment as the kernel has it, beside the others'",
+    "a rank that starts and then hangs: its process is absent, or runs with the values that it was given",
+    "the launcher's own starts in the journal; the rank and world size in the process's own record; its "
+    "environment as the kernel shows it, compared with the other ranks'",
     "start@rank=2,how=late,by=500ms",
     false,
     {{"how",
       ParamType::kText,
       true,
-      "In which way.",
+      "How the victim starts.",
       {"never", "late", "twice", "wrong_rank", "wrong_size", "wrong_env"}},
      {"by", ParamType::kDuration, false, "How late."},
-     {"as", ParamType::kInt, false, "The rank, or the world size, that it is told."},
-     {"env", ParamType::kMap, false, "Of wrong_env: the variables that it is told, {NAME: value}."}},
+     {"as", ParamType::kInt, false, "The rank, or the world size, that the victim gets."},
+     {"env", ParamType::kMap, false, "Of wrong_env: the variables that the victim gets, {NAME: value}."}},
     lower,
     verify,
 }};

@@ -25,7 +25,7 @@ uint64_t batches_of(const RunFacts& facts, int rank, int attempt) {
 
 EffectReport verify_one(const Action&, const GateEvent& gate, const RunFacts& facts) {
   if (gate.effect != "done")
-    return cannot_tell(fmt::format("rank {} did not say that its data ended", gate.rank));
+    return cannot_tell(fmt::format("rank {} did not report that its data ended", gate.rank));
   const uint64_t mine = batches_of(facts, gate.rank, gate.attempt);
   uint64_t most = 0;
   for (int rank = 0; rank < facts.plan.scenario.workload.ranks; ++rank)

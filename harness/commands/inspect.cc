@@ -42,7 +42,7 @@ Result<int> pid_of(const Options& options) {
       options.torchrun
           ? std::vector<const char*>{"torchrun", "torch.distributed.run", "torch.distributed.launch"}
           : std::vector<const char*>{"mpirun", "mpiexec", "orterun", "prterun"};
-  if (command.empty()) return usage_error(fmt::format("there is no process {}", pid));
+  if (command.empty()) return usage_error(fmt::format("process {} does not exist", pid));
   if (std::none_of(words.begin(), words.end(),
                    [&](const char* word) { return command.find(word) != std::string::npos; }))
     return usage_error(fmt::format("process {} is not {}: {}", pid, words[0], command));

@@ -91,7 +91,7 @@ bool DumpDecoder::wrong(const Value& value, const char* wanted) {
 bool DumpDecoder::spend(size_t work) {
   spent_ += work;
   if (spent_ <= kFreeWork + kWorkPerByte * offset_) return true;
-  error_ = "the values are shared so often that the dump would grow without bound";
+  error_ = "the dump shares values in a way that makes it grow without bound";
   return false;
 }
 

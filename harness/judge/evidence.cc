@@ -28,7 +28,8 @@ EffectReport effect_of(const FaultSpec& fault, const RunFacts& facts) {
   const auto at = facts.fault_at.find(fault.id);
   report.effect = at != facts.fault_at.end() ? Effect::kVerified : Effect::kUnknown;
   report.at = at != facts.fault_at.end() ? at->second : 0;
-  report.how = at != facts.fault_at.end() ? "its effect was seen" : "nobody can say whether it had an effect";
+  report.how =
+      at != facts.fault_at.end() ? "its effect was seen" : "rankfault cannot say whether it had an effect";
   return report;
 }
 
@@ -82,7 +83,7 @@ Since since(const ExpectationSpec& spec, const char* key, const RunFacts& facts)
   const FaultSpec* fault = fault_named(facts, id);
   if (!fault) {
     since.otherwise = Verdict::kUnknown;
-    since.what = fmt::format("there is no fault {}", id);
+    since.what = fmt::format("the scenario has no fault {}", id);
     return since;
   }
   const auto at = facts.fault_at.find(id);
@@ -133,7 +134,7 @@ Chosen chosen_ranks(const ExpectationSpec& spec, const char* key, const RunFacts
   const std::string fault = read_text(spec.params, "fault", read_text(spec.params, "after"));
   Chosen chosen;
   chosen.ranks = resolve(*set, facts.plan.scenario.workload.ranks, victims_of(facts, fault));
-  if (chosen.ranks.empty()) chosen.why = "no rank is meant";
+  if (chosen.ranks.empty()) chosen.why = "no rank is selected";
   return chosen;
 }
 

@@ -38,11 +38,11 @@ bool something_found(const RunFacts& facts) {
 
 ExpectationResult judge_one(const ExpectationSpec& spec, const RunFacts& facts) {
   const Oracle* oracle = Catalog<Oracle>::instance().find(spec.oracle);
-  if (!oracle) return answer(spec, Verdict::kUnknown, "there is no oracle of this name");
+  if (!oracle) return answer(spec, Verdict::kUnknown, "no oracle has this name");
   // No fault had an effect, so an expectation that only a fault can cause cannot be judged. If the diagnosis
   // found something nevertheless, it is judged.
   if (refers_to_trouble(spec) && !something_bit(facts) && !something_found(facts))
-    return answer(spec, Verdict::kVoid, "no fault had an effect, so this cannot be asked");
+    return answer(spec, Verdict::kVoid, "no fault had an effect, so this cannot be judged");
   if (const std::string why = why_no_values(facts); !why.empty() && spec.params.find("values"))
     return answer(spec, Verdict::kUnknown, why);
   return oracle->judge(spec, facts);
@@ -130,7 +130,7 @@ std::string summary_of(const Judgement& judgement) {
   for (const FaultResult& fault : judgement.faults)
     if (!fault.verified && judgement.verdict != Verdict::kPass)
       return fmt::format("fault {}: {}", fault.id, fault.how);
-  if (judgement.expectations.empty()) return "nothing was expected, so nothing was shown";
+  if (judgement.expectations.empty()) return "the scenario expects nothing, so the run shows nothing";
   return fmt::format("{} of {} expectations hold",
                      std::count_if(judgement.expectations.begin(), judgement.expectations.end(),
                                    [](const auto& r) { return r.verdict == Verdict::kPass; }),

@@ -49,7 +49,7 @@ Measured commits(const RunFacts& facts) {
     marked = marked || mark.what == "step_begin" || mark.what == "step_commit";
     if (mark.what == "step_commit") steps[mark.rank].insert(mark.number);
   }
-  if (!marked) return {{}, "nothing marks steps"};
+  if (!marked) return {{}, "the job marks no steps"};
   if (!all(whole_marks, facts)) return {{}, "the records are not whole"};
   size_t least = SIZE_MAX;
   for (int rank = 0; rank < facts.plan.scenario.workload.ranks; ++rank)
@@ -60,9 +60,9 @@ Measured commits(const RunFacts& facts) {
 // The sum over all processes. 0 is a valid count if the records are whole.
 Measured calls(const std::string& op, const RunFacts& facts) {
   const std::optional<rf_op> wanted = op_from_word(op);
-  if (!wanted) return {{}, "there is no such call"};
+  if (!wanted) return {{}, "no call has this name"};
   if (!all(whole_record, facts))
-    return {{}, "the records are not whole: of a long run only the newest calls are kept"};
+    return {{}, "the records are not whole: rankfault keeps only the newest calls of a long run"};
   double count = 0;
   for (const ProcessView& process : facts.timeline.processes) {
     if (is_file_op(*wanted)) {

@@ -102,7 +102,7 @@ std::vector<OwnError> own_errors(const RunFacts& facts, int rank) {
     }
   for (const Mark& mark : facts.marks)
     if (mark.rank == rank && mark.what == "error_mark")
-      errors.push_back({mark.time, class_of_text(mark.name), fmt::format("it said {}", mark.name),
+      errors.push_back({mark.time, class_of_text(mark.name), fmt::format("it reported {}", mark.name),
                         "said " + without_numbers(mark.name)});
   return errors;
 }

@@ -44,8 +44,8 @@ const Mark* newest_value(const RunFacts& facts, const std::string& name, int64_t
 
 std::string why_no_values(const RunFacts& facts) {
   if (facts.not_computed.empty()) return "";
-  return "CUDA is a double, and kernels that are not NCCL's computed nothing (" + facts.not_computed +
-         "): values show nothing";
+  return "CUDA is a double, and kernels other than NCCL's computed nothing (" + facts.not_computed +
+         "): values prove nothing";
 }
 
 int64_t last_step_of(const RunFacts& facts, const std::string& name) {

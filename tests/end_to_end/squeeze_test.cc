@@ -28,7 +28,7 @@ class SqueezeRun : public testing::Test {
 TEST_F(SqueezeRun, DescriptorsThatNobodyWantsAreNotMissed) {
   const ToolRun tool = run("{id: few, kind: descriptor_squeeze, ranks: [0], at: {op: all_reduce, nth: 2}}");
   EXPECT_EQ(tool.status, kVoid) << tool.output;
-  EXPECT_THAT(tool.output, HasSubstr("no opening of rank 0 on record failed with EMFILE"));
+  EXPECT_THAT(tool.output, HasSubstr("no recorded open of rank 0 failed with EMFILE"));
 }
 
 TEST_F(SqueezeRun, DescriptorsThatAreThereAgainAreNotMissed) {
@@ -37,7 +37,7 @@ TEST_F(SqueezeRun, DescriptorsThatAreThereAgainAreNotMissed) {
           "  - {id: later, kind: delay_call, by: 300ms, ranks: [0], at: {step: 4, op: all_reduce}}",
           checkpoints());
   EXPECT_EQ(tool.status, kVoid) << tool.output;
-  EXPECT_THAT(tool.output, HasSubstr("no opening of rank 0 on record failed with EMFILE"));
+  EXPECT_THAT(tool.output, HasSubstr("no recorded open of rank 0 failed with EMFILE"));
   EXPECT_THAT(read_file(scratch_.file("run/journal.ndjson")), HasSubstr(" again\""));
 }
 
@@ -78,7 +78,7 @@ TEST_F(SqueezeRun, AFullDiskThatNobodyWritesToIsNotMissed) {
   const ToolRun tool = run("{id: full, kind: disk_full, path: elsewhere, ranks: all}", checkpoints());
   if (tool.status == kSkipped) GTEST_SKIP() << tool.output;
   EXPECT_EQ(tool.status, kVoid) << tool.output;
-  EXPECT_THAT(tool.output, HasSubstr("no call on record lacked space"));
+  EXPECT_THAT(tool.output, HasSubstr("no recorded call ran out of space"));
 }
 
 TEST_F(SqueezeRun, NonsenseIsRefusedWithItsPlace) {

@@ -142,8 +142,10 @@ TEST(Lowering, AHelperIsChosenByNameAndAge) {
   EXPECT_EQ(action.path, "pt_data*");
   EXPECT_EQ(action.size, 2);
   EXPECT_EQ(action.signal, SIGBUS);
-  EXPECT_THAT(refusal("helper_kill@rank=1,op=all_reduce,nth=3,which=0"), HasSubstr("counts from 1"));
-  EXPECT_THAT(refusal("helper_kill@rank=1,op=all_reduce,nth=3,signal=STOP"), HasSubstr("ends no helper"));
+  EXPECT_THAT(refusal("helper_kill@rank=1,op=all_reduce,nth=3,which=0"),
+              HasSubstr("\"which\" must be at least 1"));
+  EXPECT_THAT(refusal("helper_kill@rank=1,op=all_reduce,nth=3,signal=STOP"),
+              HasSubstr("does not end a helper"));
 }
 
 TEST(Lowering, ANodeAndALauncherAreKilledByTheirRank) {
@@ -159,26 +161,26 @@ TEST(Lowering, RefusesWhatCannotBeDoneToPyTorch) {
     EXPECT_EQ(refusal(fault, "mpirun"), "accepted");
   }
   const std::string change = "change_argument@rank=1,op=all_reduce,field=count,to=8";
-  EXPECT_THAT(refusal(change, "torchrun"), HasSubstr("cannot be changed"));
+  EXPECT_THAT(refusal(change, "torchrun"), HasSubstr("cannot change the arguments"));
   EXPECT_EQ(refusal(change, "mpirun"), "accepted");
 }
 
 TEST(Lowering, RefusesWithTheReason) {
   EXPECT_THAT(refusal("skip_call@rank=1,op=wait"), HasSubstr("a wait cannot be skipped"));
-  EXPECT_THAT(refusal("skip_call@rank=1,op=step_commit"), HasSubstr("a mark is none"));
+  EXPECT_THAT(refusal("skip_call@rank=1,op=step_commit"), HasSubstr("not on a mark"));
   EXPECT_THAT(refusal("skip_call@rank=1,op=all_reduce,edge=after"), HasSubstr("after it was made"));
-  EXPECT_THAT(refusal("skip_call@rank=1,op=all_reduce,form=lost"), HasSubstr("not there yet"));
+  EXPECT_THAT(refusal("skip_call@rank=1,op=all_reduce,form=lost"), HasSubstr("not implemented yet"));
   EXPECT_THAT(refusal("skip_call@rank=1,file_op=write"), HasSubstr("write is a file operation"));
-  EXPECT_THAT(refusal("rank_kill@rank=1,op=barrier,signal=STOP"), HasSubstr("ends nobody"));
+  EXPECT_THAT(refusal("rank_kill@rank=1,op=barrier,signal=STOP"), HasSubstr("does not end a rank"));
   EXPECT_THAT(refusal("rank_exit@rank=1,op=barrier,code=300"), HasSubstr("0 to 255"));
   EXPECT_THAT(refusal("rank_signal@rank=1,op=barrier,signal=KILL"), HasSubstr("rank_kill"));
-  EXPECT_THAT(refusal("delay_call@rank=1,op=barrier,by=0s"), HasSubstr("a delay of nothing"));
+  EXPECT_THAT(refusal("delay_call@rank=1,op=barrier,by=0s"), HasSubstr("\"by\" must be above 0"));
   EXPECT_THAT(refusal("fail_call@rank=1,file_op=write"), HasSubstr("needs \"code\""));
   EXPECT_THAT(refusal("fail_call@rank=1,op=barrier,code=EWHAT"), HasSubstr("neither a number nor"));
   EXPECT_THAT(refusal("change_argument@rank=1,op=barrier,field=count,to=1"), HasSubstr("no argument"));
   EXPECT_THAT(refusal("change_argument@rank=1,op=all_reduce,field=root,to=1"), HasSubstr("has no root"));
   EXPECT_THAT(refusal("change_argument@rank=1,op=broadcast,field=root,to=9"),
-              HasSubstr("no rank of this job"));
+              HasSubstr("not a rank of this job"));
   EXPECT_THAT(refusal("change_argument@rank=1,op=all_reduce,field=dtype,to=flaot32"), HasSubstr("float32"));
   EXPECT_THAT(refusal("uneven_batches@rank=1,op=all_reduce"), HasSubstr("op: batch"));
   EXPECT_THAT(refusal("shm_unlink@rank=1,op=barrier,path=/etc/passwd"), HasSubstr("/dev/shm/"));
@@ -187,10 +189,10 @@ TEST(Lowering, RefusesWithTheReason) {
   EXPECT_THAT(refusal("file_truncate@rank=1,op=barrier"), HasSubstr("needs \"path\""));
   EXPECT_THAT(refusal("file_unlink@rank=1,op=barrier,path=/etc/passwd"), HasSubstr("below the job's TMPDIR"));
   EXPECT_THAT(refusal("file_unlink@rank=1,op=barrier,path=a/../../b"), HasSubstr("below the job's TMPDIR"));
-  EXPECT_THAT(refusal("file_flip_bit@rank=1,op=barrier,path=a,bit=8"), HasSubstr("bits 0 to 7"));
+  EXPECT_THAT(refusal("file_flip_bit@rank=1,op=barrier,path=a,bit=8"), HasSubstr("\"bit\" must be 0 to 7"));
   EXPECT_THAT(refusal("short_write@rank=1,op=all_reduce,bytes=5"), HasSubstr("file_op: write"));
   EXPECT_THAT(refusal("short_write@rank=1,file_op=write,bytes=0"), HasSubstr("at least 1"));
-  EXPECT_THAT(refusal("flip_value@rank=1,step=1,bit=64"), HasSubstr("bits 0 to 63"));
+  EXPECT_THAT(refusal("flip_value@rank=1,step=1,bit=64"), HasSubstr("\"bit\" must be 0 to 63"));
 }
 
 }  // namespace

@@ -73,10 +73,12 @@ TEST_F(Squeeze, ALimitIsLiftedFromOutsideAndOpeningsAreWatched) {
 }
 
 TEST_F(Squeeze, RefusesNonsense) {
-  EXPECT_THAT(refusal("descriptor_squeeze@rank=0"), HasSubstr("when does it fire"));
-  EXPECT_THAT(refusal("descriptor_squeeze@rank=0,op=all_reduce,spare=-1"), HasSubstr("0 or more"));
-  EXPECT_THAT(refusal("descriptor_squeeze@rank=0,op=all_reduce,spare=1000000000000"), HasSubstr("at most"));
-  EXPECT_THAT(refusal("descriptor_squeeze@rank=0,op=all_reduce,for=0s"), HasSubstr("no fault"));
+  EXPECT_THAT(refusal("descriptor_squeeze@rank=0"), HasSubstr("the trigger at which it fires"));
+  EXPECT_THAT(refusal("descriptor_squeeze@rank=0,op=all_reduce,spare=-1"), HasSubstr("must be 0 to"));
+  EXPECT_THAT(refusal("descriptor_squeeze@rank=0,op=all_reduce,spare=1000000000000"),
+              HasSubstr("must be 0 to"));
+  EXPECT_THAT(refusal("descriptor_squeeze@rank=0,op=all_reduce,for=0s"),
+              HasSubstr("\"for\" must be above 0"));
 }
 
 TEST_F(Squeeze, DescriptorsMustHaveRunOut) {
@@ -94,7 +96,7 @@ TEST_F(Squeeze, DescriptorsMustHaveRunOut) {
   const EffectReport report = verdict();
   EXPECT_EQ(report.effect, Effect::kVerified);
   EXPECT_EQ(report.at, 220u);
-  EXPECT_THAT(report.how, HasSubstr("/tmp/rf.1/ckpt.bin failed with EMFILE, 9 descriptors were open"));
+  EXPECT_THAT(report.how, HasSubstr("/tmp/rf.1/ckpt.bin failed with EMFILE while 9 descriptors were open"));
 }
 
 TEST_F(Squeeze, AnotherFaultsFailedOpeningIsNoLackOfDescriptors) {
@@ -121,12 +123,12 @@ TEST_F(Squeeze, MemoryIsLimitedByWhatIsWritable) {
   ASSERT_EQ(made->actions.size(), 1u);
   EXPECT_EQ(made->actions[0].mode, RLIMIT_DATA);
   EXPECT_TRUE(made->preload.empty());
-  EXPECT_THAT(refusal("memory_squeeze@rank=0,op=all_reduce,spare=-1"), HasSubstr("0 or more"));
+  EXPECT_THAT(refusal("memory_squeeze@rank=0,op=all_reduce,spare=-1"), HasSubstr("must be 0 to"));
 }
 
 TEST_F(Squeeze, ARankThatLacksMemorySaysSo) {
   run("memory_squeeze@rank=1,op=all_reduce,spare=4096");
-  EXPECT_EQ(effect(), Effect::kUnknown) << "nobody saw the limit";
+  EXPECT_EQ(effect(), Effect::kUnknown) << "rankfault did not see the limit";
   limited(1 << 20);
   EXPECT_EQ(effect(), Effect::kVoid);
   facts.marks.push_back({"mark", 1, 0, 90, 1, "out_of_memory", 0});
@@ -197,10 +199,10 @@ TEST_F(Squeeze, OneRankIsSqueezedForATime) {
   EXPECT_EQ(made->actions[1].outside, OutsideVerb::kUnload);
   EXPECT_EQ(made->actions[1].delay, std::chrono::seconds(2));
   EXPECT_EQ(made->actions[1].after, 0);
-  EXPECT_THAT(refusal("cpu_squeeze@ranks=[0, 1],op=all_reduce,for=1s"), HasSubstr("names one rank"));
+  EXPECT_THAT(refusal("cpu_squeeze@ranks=[0, 1],op=all_reduce,for=1s"), HasSubstr("must name one rank"));
   EXPECT_THAT(refusal("cpu_squeeze@rank=1,op=all_reduce"), HasSubstr("\"for\""));
   EXPECT_THAT(refusal("cpu_squeeze@rank=1,op=all_reduce,for=1s,times=2"), HasSubstr("fires once"));
-  EXPECT_THAT(refusal("cpu_squeeze@rank=1,op=all_reduce,for=0s"), HasSubstr("no fault"));
+  EXPECT_THAT(refusal("cpu_squeeze@rank=1,op=all_reduce,for=0s"), HasSubstr("\"for\" must be above 0"));
   EXPECT_THAT(refusal("cpu_squeeze@rank=1,op=all_reduce,for=1s,load=0"), HasSubstr("1 to 64"));
   EXPECT_THAT(refusal("cpu_squeeze@rank=1,op=all_reduce,for=1s,load=65"), HasSubstr("1 to 64"));
 }
@@ -283,7 +285,7 @@ TEST_F(FullDisk, AShortWriteLackedSpace) {
   uses(RF_OP_FILE_WRITE, RF_PHASE_ENTER, 200, 100, 0);
   uses(RF_OP_FILE_WRITE, RF_PHASE_EXIT, 210, 60, 0);
   EXPECT_EQ(effect(), Effect::kVerified);
-  EXPECT_THAT(verdict().how, HasSubstr("took 60 of 100 bytes"));
+  EXPECT_THAT(verdict().how, HasSubstr("wrote only 60 of 100 bytes"));
 }
 
 TEST_F(FullDisk, AnotherFaultsFailedWriteIsNoLackOfSpace) {

@@ -27,25 +27,24 @@ TEST(StartFault, RefusesWhatCannotBe) {
   EXPECT_EQ(refusal("start@rank=1,how=never"), "accepted");
   EXPECT_THAT(refusal("start@rank=1,how=never", "mpirun"), HasSubstr("local launcher"));
   EXPECT_THAT(refusal("start@rank=1,how=never,op=all_reduce"), HasSubstr("no trigger"));
-  EXPECT_THAT(refusal("start@rank=1,how=late"), HasSubstr("how late"));
-  EXPECT_THAT(refusal("start@rank=1,how=twice,by=1s"), HasSubstr("how late"));
-  EXPECT_THAT(refusal("start@rank=1,how=wrong_rank"), HasSubstr("told instead"));
+  EXPECT_THAT(refusal("start@rank=1,how=late"), HasSubstr("\"how: late\" needs \"by\""));
+  EXPECT_THAT(refusal("start@rank=1,how=twice,by=1s"), HasSubstr("\"how: late\" needs \"by\""));
+  EXPECT_THAT(refusal("start@rank=1,how=wrong_rank"), HasSubstr("gets instead"));
   EXPECT_THAT(refusal("start@rank=1,how=wrong_rank,as=1"), HasSubstr("own rank"));
   EXPECT_THAT(refusal("start@rank=1,how=wrong_rank,as=3"), HasSubstr("not in this job"));
-  EXPECT_THAT(refusal("start@rank=1,how=wrong_size,as=3"), HasSubstr("no other world size"));
-  EXPECT_THAT(refusal("start@ranks=all,how=never"), HasSubstr("somebody"));
+  EXPECT_THAT(refusal("start@rank=1,how=wrong_size,as=3"), HasSubstr("differ from the job's world size"));
+  EXPECT_THAT(refusal("start@ranks=all,how=never"), HasSubstr("at least one rank"));
   EXPECT_EQ(refusal("start@rank=1,how=wrong_env,env={A: b}"), "accepted");
   EXPECT_THAT(refusal("start@rank=1,how=wrong_env"), HasSubstr("{NAME: value}"));
-  EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={}"), HasSubstr("names no variable"));
+  EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={}"), HasSubstr("at least one variable"));
   EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env=A"), HasSubstr("must be a map"));
   EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={A: [b]}"), HasSubstr("must be text"));
   EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={A: '{stroe}/x'}"), HasSubstr("unknown placeholder"));
-  EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={'': b}"), HasSubstr("no name of a variable"));
-  EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={A=B: b}"), HasSubstr("no name of a variable"));
-  EXPECT_THAT(refusal("start@rank=1,how=twice,env={A: b}"), HasSubstr("of wrong_env, not of twice"));
-  EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={LD_PRELOAD: b}"), HasSubstr("cannot be a fault"));
-  EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={RANKFAULT_CONTROL: b}"),
-              HasSubstr("cannot be a fault"));
+  EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={'': b}"), HasSubstr("not a variable name"));
+  EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={A=B: b}"), HasSubstr("not a variable name"));
+  EXPECT_THAT(refusal("start@rank=1,how=twice,env={A: b}"), HasSubstr("to wrong_env, not to twice"));
+  EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={LD_PRELOAD: b}"), HasSubstr("is reserved"));
+  EXPECT_THAT(refusal("start@rank=1,how=wrong_env,env={RANKFAULT_CONTROL: b}"), HasSubstr("is reserved"));
 }
 
 // A run that starts ranks 0, 1 and 2 at these times.

@@ -72,7 +72,7 @@ TEST_F(VerifySegment, AModeDoesNotHoldRoot) {
   uses(1, RF_OP_SHM_ATTACH, 150, 0);
   const EffectReport report = verdict();
   EXPECT_EQ(report.effect, Effect::kVoid);
-  EXPECT_NE(report.how.find("as root's do"), std::string::npos) << report.how;
+  EXPECT_NE(report.how.find("such as root's"), std::string::npos) << report.how;
 }
 
 TEST_F(VerifySegment, ALeftoverMustBeMet) {
@@ -83,7 +83,7 @@ TEST_F(VerifySegment, ALeftoverMustBeMet) {
   uses(1, RF_OP_SHM_CREATE, 150, EEXIST);
   const EffectReport report = verdict();
   EXPECT_EQ(report.effect, Effect::kVerified);
-  EXPECT_EQ(report.how, "rank 1's shm_create of /dev/shm/seg.1 met it (File exists)");
+  EXPECT_EQ(report.how, "rank 1's shm_create of /dev/shm/seg.1 found the stale segment (File exists)");
 }
 
 TEST_F(VerifySegment, ALeftoverThatIsTakenForOnesOwnWasMetToo) {
@@ -159,7 +159,7 @@ TEST_F(VerifyFile, ACutFileMustBeOpenedAfterwards) {
   other.count = 12;
   const EffectReport none = verdict();
   EXPECT_EQ(none.effect, Effect::kVoid);
-  EXPECT_EQ(none.how, "nobody read what was cut");
+  EXPECT_EQ(none.how, "no process read the truncated file");
   opens(1, 160, RF_OPEN_READS);
   const EffectReport report = verdict();
   EXPECT_EQ(report.effect, Effect::kVerified);
@@ -181,7 +181,7 @@ TEST_F(VerifyFile, WhatIsOverwrittenWasNotRead) {
   opens(1, 160, RF_OPEN_READS);  // reads what was written again
   const EffectReport report = verdict();
   EXPECT_EQ(report.effect, Effect::kVoid);
-  EXPECT_EQ(report.how, "nobody read what was cut: rank 0 emptied it as it opened it");
+  EXPECT_EQ(report.how, "no process read the truncated file: rank 0 emptied it when it opened it");
 }
 
 TEST_F(VerifyFile, WhatIsOpenedForReadingAndWritingWasRead) {
@@ -201,7 +201,7 @@ TEST_F(VerifyFile, WhatWasOpenedForWritingOnlyMayBeMendedForLaterReaders) {
 TEST_F(VerifyFile, AFileThatTookItsNameIsNotTheHarmedOne) {
   cut();
   opens(1, 150, RF_OPEN_READS).count = 4712;
-  EXPECT_EQ(verdict().how, "nobody read what was cut: rank 1 opened another file of that name");
+  EXPECT_EQ(verdict().how, "no process read the truncated file: rank 1 opened another file of that name");
   process(1).history.back().record.count = kInode;
   process(1).history.back().record.where = 140;  // another file has the inode's number now
   EXPECT_EQ(effect(), Effect::kVoid);

@@ -191,7 +191,7 @@ TEST_F(Verify, ADelayBelowWhatTheGateItselfCostsIsVoid) {
   gate.done = 2'600;
   const EffectReport report = verdict();
   EXPECT_EQ(report.effect, Effect::kVoid);
-  EXPECT_EQ(report.how, "a delay of 1us is less than the gate itself costs rank 1, 1.4us");
+  EXPECT_EQ(report.how, "a delay of 1us is shorter than the time that the gate itself costs rank 1, 1.4us");
 }
 
 TEST_F(Verify, ASlowRankIsCountedAndItsDelaysAreMeasured) {
@@ -223,7 +223,7 @@ TEST_F(Verify, ASlowRankThatIsSlowerByTheGateThanByTheDelayIsVoid) {
                            {"held_least_ns", 61}});
   const EffectReport report = verdict();
   EXPECT_EQ(report.effect, Effect::kVoid);
-  EXPECT_EQ(report.how, "a delay of 1ns is less than the gate itself costs rank 1, 60ns");
+  EXPECT_EQ(report.how, "a delay of 1ns is shorter than the time that the gate itself costs rank 1, 60ns");
 }
 
 TEST_F(Verify, AFailedCallIsOnRecord) {
@@ -251,7 +251,7 @@ TEST_F(Verify, AnAllocationThatFailedIsOnRecordAndAWaitIsNone) {
   process(1).name_at[700] = "nccl:cudaMalloc";
   const EffectReport report = verdict();
   EXPECT_EQ(report.effect, Effect::kVerified);
-  EXPECT_EQ(report.how, "allocation (nccl:cudaMalloc) of rank 1 returned CUDA's error 2");
+  EXPECT_EQ(report.how, "allocation (nccl:cudaMalloc) of rank 1 returned CUDA error 2");
 }
 
 TEST_F(Verify, AChangedArgumentDiffersFromAPeers) {

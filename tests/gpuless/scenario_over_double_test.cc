@@ -73,14 +73,14 @@ TEST_F(ScenarioOverDouble, AfterAKernelThatComputedNothingAValueShowsNothing) {
                     markers = "  markers: {value: \"value (.*)\"}\n";
   const ToolRun own = run(scenario("own_kernel", markers, values));
   EXPECT_EQ(own.status, 2) << own.output;
-  EXPECT_THAT(own.output, HasSubstr("kernels that are not NCCL's computed nothing (1 of process "));
-  EXPECT_THAT(own.output, HasSubstr("values show nothing"));
+  EXPECT_THAT(own.output, HasSubstr("kernels other than NCCL's computed nothing (1 of process "));
+  EXPECT_THAT(own.output, HasSubstr("values prove nothing"));
 }
 
 TEST_F(ScenarioOverDouble, WithoutSuchAKernelAValueIsJudged) {
   const ToolRun none =
       run(scenario("no_kernel", "  markers: {value: \"value (.*)\"}\n", "  - agreed: {values: [value]}\n"));
-  EXPECT_THAT(none.output, Not(HasSubstr("values show nothing")));
+  EXPECT_THAT(none.output, Not(HasSubstr("values prove nothing")));
 }
 
 TEST_F(ScenarioOverDouble, SegmentsThatNobodyHeldAtALookAreToldAndRemoved) {

@@ -51,7 +51,7 @@ TEST(Agreed, FailsWhenOneRankCommitsAStepAndAnotherDoesNot) {
   EXPECT_EQ(facts.result().verdict, Verdict::kPass);
   facts.mark(1, "step_commit", 4, 400);
   EXPECT_EQ(facts.result().verdict, Verdict::kFail);
-  EXPECT_THAT(facts.result().because, HasSubstr("rank 1 committed step 4, and rank 0 did not"));
+  EXPECT_THAT(facts.result().because, HasSubstr("rank 1 committed step 4, but rank 0 did not"));
 }
 
 TEST(Agreed, DoesNotBlameARankThatWeEnded) {

@@ -80,7 +80,7 @@ TEST(Compare, NamesTheRankAndTheVariantThatDiffer) {
   report(runs.add("b"), 7, 8);
   EXPECT_EQ(runs.compared().verdict, Verdict::kFail);
   EXPECT_THAT(runs.compared().because, HasSubstr("weights of rank 1 at step 5"));
-  EXPECT_THAT(runs.compared().because, HasSubstr("in b, and 0x0000000000000007 in a"));
+  EXPECT_THAT(runs.compared().because, HasSubstr("in b, but 0x0000000000000007 in a"));
 }
 
 TEST(Compare, LooksAtEveryRunOfAVariant) {

@@ -80,7 +80,7 @@ TEST(Detected, WhatTheReferenceShowsTooIsNoDetection) {
   same.mark(0, "error_mark", 4, 200, "timeout after 31 ms");
   EXPECT_EQ(same.result().verdict, Verdict::kFail);
   EXPECT_EQ(same.result().because,
-            "rank 0 noticed only: it said timeout after 31 ms, in the reference run too");
+            "rank 0 noticed only: it reported timeout after 31 ms, in the reference run too");
   Facts other_class = noisy(skipped_at_100("detected: {by: [0]}"));
   EXPECT_EQ(other_class.mark(0, "error_mark", 4, 200, "mismatch").result().verdict, Verdict::kPass);
   Facts other_place = noisy(skipped_at_100("detected: {by: [0]}"));
@@ -100,7 +100,7 @@ TEST(Detected, ACallThatFailsInTheReferenceTooIsNoDetection) {
 TEST(Detected, WhatWasSaidBeforeAnyFaultIsNoDetection) {
   Facts facts = skipped_at_100("detected: {by: [0]}");
   facts.mark(0, "error_mark", 2, 50, "timeout").mark(0, "error_mark", 4, 200, "timeout");
-  EXPECT_EQ(facts.result().because, "rank 0 noticed only: it said timeout, before the fault too");
+  EXPECT_EQ(facts.result().because, "rank 0 noticed only: it reported timeout, before the fault too");
   EXPECT_EQ(facts.mark(0, "error_mark", 5, 250, "mismatch").result().verdict, Verdict::kPass);
 }
 

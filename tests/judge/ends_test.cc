@@ -147,7 +147,7 @@ TEST(Reference, SaysWhichErrorsItSaw) {
   facts.facts().plan.faults_on = false;
   const Judgement judgement = facts.judged();
   EXPECT_EQ(judgement.verdict, Verdict::kPass);
-  EXPECT_THAT(judgement.expectations.back().because, HasSubstr("rank 1: it said timeout (2 errors)"));
+  EXPECT_THAT(judgement.expectations.back().because, HasSubstr("rank 1: it reported timeout (2 errors)"));
 }
 
 TEST(Reference, IsNotAskedForWhatOnlyAFaultCanCause) {

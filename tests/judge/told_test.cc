@@ -37,7 +37,7 @@ TEST(Told, FailsWhenAnyPartOfItDiffers) {
     EXPECT_FALSE(slow_once(yaml).decided()) << yaml;
   }
   EXPECT_THAT(slow_once("told: {kind: wedged}").result().because,
-              HasSubstr("told instead: rank 2 runs outside"));
+              HasSubstr("reported instead: rank 2 runs outside"));
 }
 
 TEST(Told, IsUnknownWhereNobodyLooked) {

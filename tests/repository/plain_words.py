@@ -3,7 +3,7 @@ import re
 
 INSTEAD = {
     r"\bnobody\b|\bsomebody\b|\beverybody\b": "name what acts: no rank, no process, rankfault",
-    r"\btold\b|\btells?\b|\btelling\b": "report, show, say or name",
+    r"\btold\b(?!:)|\btells?\b|\btelling\b": "report, show, say or name",
     r"\b(?:is|are|was|were) no (?!longer|more)[a-z]+": "is not a ..., or has no ...",
     r"\bthere (?:is|are|was|were) no\b": "... does not exist, or ... has no ...",
     r"\bso many\b|\bso much\b|\bso often\b": "a number, or at most N",
@@ -15,7 +15,7 @@ INSTEAD = {
     r"\balike\b": "the same",
     r"\botherwise than\b": "with something else than, or differently",
     r"\bdid not bite\b|\bdoes not bite\b|\bteeth (?:killed|planted)\b": "the mutation was not detected",
-    r"\bis meant\b|\bmeans nothing\b": "say what the word selects",
+    r"\bis meant\b": "say what is selected",
 }
 WORST = {re.compile(pattern, re.IGNORECASE): instead for pattern, instead in INSTEAD.items()}
 

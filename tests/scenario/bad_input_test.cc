@@ -179,7 +179,7 @@ TEST(BadInput, WhatIsNotAFindingStandsAloneInBlamed) {
   };
   for (const char* kind : {"none", "unsafe"})
     EXPECT_THAT(blamed(bug, fmt::format("{{any_of: [{{kind: missing_call}}, {{kind: {}}}]}}", kind)),
-                HasSubstr("stands alone"));
+                HasSubstr("cannot be an alternative"));
   EXPECT_THAT(blamed(plain, "{kind: none, any_of: [{ranks: [1]}]}"), HasSubstr("has no alternatives"));
   EXPECT_THAT(blamed(bug, "{kind: unsafe, any_of: [{ranks: [1]}]}"), HasSubstr("has no alternatives"));
   EXPECT_THAT(blamed(bug, "{kind: missing_call, safe: true}"), HasSubstr("belongs to kind none"));
@@ -226,22 +226,24 @@ const BadComparison kComparisons[] = {
     {"UnknownKey", "{id: one}, {id: two, arg: [--x]}", "{value: weights}",
      "f.yaml:9:33: unknown key \"arg\" in a variant (did you mean \"args\"?)"},
     {"UnknownVariant", kTwo, "{value: weights, between: [one, tow]}",
-     "f.yaml:16:46: \"between\" names no variant: \"tow\" (did you mean \"two\"?)"},
+     "f.yaml:16:46: unknown variant \"tow\" in \"between\" (did you mean \"two\"?)"},
     {"BetweenOne", kTwo, "{value: weights, between: [one]}",
-     "f.yaml:16:40: \"between\" are two variants or more"},
+     "f.yaml:16:40: \"between\" must name at least two variants"},
     {"WithItself", kTwo, "{value: weights, between: [one, one]}",
-     "f.yaml:16:41: \"one\" is not compared with itself"},
+     "f.yaml:16:41: \"between\" names \"one\" twice"},
     {"UnknownWithin", kTwo, "{value: weights, within: same}",
-     "f.yaml:16:39: \"within\" is exact, differs, shown, {abs: x} or {rel: x}"},
+     "f.yaml:16:39: \"within\" must be exact, differs, shown, {abs: x} or {rel: x}"},
     {"NoBound", kTwo, "{value: weights, within: {abs: 0}}",
-     "f.yaml:16:39: a bound is a number above 0 (of seconds, where times are compared)"},
+     "f.yaml:16:39: a bound must be a number above 0 (of seconds, where times are compared)"},
     {"SameTimes", kTwo, "{value: step_duration, within: exact}",
-     "f.yaml:16:45: no two times are the same: \"within\" of step_duration is shown, {abs: x} or {rel: x}"},
-    {"CallsOfWhat", kTwo, "{value: calls}", "f.yaml:16:5: calls of what? Add \"op\""},
+     "f.yaml:16:45: no two times are the same: \"within\" of step_duration must be shown, {abs: x} or {rel: "
+     "x}"},
+    {"CallsOfWhat", kTwo, "{value: calls}", "f.yaml:16:5: \"value: calls\" needs \"op\": the calls to count"},
     {"UnknownOp", kTwo, "{value: calls, op: allreduce}",
      "f.yaml:16:33: unknown op \"allreduce\" (did you mean \"all_reduce\"?)"},
     {"FileOp", kTwo, "{value: calls, op: fsync}",
-     "f.yaml:16:33: of calls on files only those on shared memory are all on record"},
+     "f.yaml:16:33: compare cannot count file operations, except those on shared memory: not all of them are "
+     "recorded"},
     {"StepOfAMeasure", kTwo, "{value: commits, at: {step: 3}}",
      "f.yaml:16:35: \"at\" belongs to a value that ranks report"},
 };

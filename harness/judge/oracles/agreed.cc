@@ -24,7 +24,7 @@ std::vector<Subject> subjects_of(const ExpectationSpec& spec) {
   for (const std::string& name : read_texts(spec.params, "marks")) out.push_back({"mark", name, "marked"});
   for (const std::string& word : read_texts(spec.params, "decisions"))
     out.push_back(word == "commit" ? Subject{"step_commit", "", "committed"}
-                                   : Subject{"error_mark", "", "told an error at"});
+                                   : Subject{"error_mark", "", "reported an error at"});
   return out;
 }
 
@@ -56,13 +56,13 @@ struct Answer {
 // first, it left no record, or its record has holes.
 Answer silent(const RunFacts& facts, const Subject& subject, int64_t step, int rank, const Mark& other) {
   std::string text =
-      fmt::format("rank {} {}, and rank {} did not", other.rank, subject_text(subject, step), rank);
+      fmt::format("rank {} {}, but rank {} did not", other.rank, subject_text(subject, step), rank);
   const auto processes = processes_of(facts, rank);
   if (processes.empty()) return {Verdict::kUnknown, text + ": it has no record"};
   for (const ProcessView* process : processes) {
-    if (!whole_marks(*process)) return {Verdict::kUnknown, text + ", as far as its record goes"};
+    if (!whole_marks(*process)) return {Verdict::kUnknown, text + ", as far as its record shows"};
     if (facts.teardown != 0 && !end_of(facts, process->id))
-      return {Verdict::kUnknown, text + " before the run was ended"};
+      return {Verdict::kUnknown, text + " before rankfault ended the run"};
   }
   return {Verdict::kFail, text};
 }
@@ -127,7 +127,7 @@ ExpectationResult judge_agreed(const ExpectationSpec& spec, const RunFacts& fact
   const Chosen chosen = chosen_ranks(spec, "ranks", facts);
   if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why, lines);
   if (chosen.ranks.size() < 2)
-    return answer(spec, Verdict::kUnknown, "one rank alone agrees with nobody", lines);
+    return answer(spec, Verdict::kUnknown, "agreed needs at least two ranks", lines);
   Answer worst;
   std::string held;
   for (const Subject& subject : subjects_of(spec)) {
@@ -147,28 +147,28 @@ Status check_agreed(const ExpectationSpec& spec, const Scenario& scenario) {
   if (const Value* ranks = spec.params.find("ranks")) {
     const Result<RankSet> set = read_rank_set(*ranks);
     if (set && set->kind == RankSet::Kind::kListed && set->ranks.size() < 2)
-      return usage_error("one rank alone agrees with nobody", ranks->pos);
+      return usage_error("agreed needs at least two ranks", ranks->pos);
   }
-  if (scenario.workload.ranks < 2) return usage_error("a job of one rank has nobody to agree with", spec.pos);
+  if (scenario.workload.ranks < 2) return usage_error("agreed needs a job of at least two ranks", spec.pos);
   if (const Value* at = spec.params.find("at"); at && !at->find("step"))
-    return usage_error("\"at\" is {step: N}", at->pos);
+    return usage_error("\"at\" must be {step: N}", at->pos);
   return Done{};
 }
 
 const Registration<Oracle> kAgreed{{
     "agreed",
-    "At each step the ranks reported the same value, and all of them or none took the decision.",
+    "At each step the ranks reported the same value, and either all of them or none took the decision.",
     "agreed: {values: [weights], decisions: [commit]}",
     {{"values", ParamType::kTextList, false, "names of reported values: the same bits on all ranks"},
      {"decisions",
       ParamType::kTextList,
       false,
-      "steps committed, or errors told, by all or by none",
+      "steps committed, or errors reported, by all or by none",
       {"commit", "error"}},
      {"marks", ParamType::kTextList, false, "names of marks: made by all or by none"},
      {"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"},
      {"at", ParamType::kMap, false, "{step: N}; every step when absent"},
-     {"after", ParamType::kText, false, "only what was said from this fault on"}},
+     {"after", ParamType::kText, false, "only reports from this fault on"}},
     check_agreed,
     judge_agreed,
     false,

@@ -102,12 +102,12 @@ std::vector<uint64_t> finding_lines(const RunFacts& facts, const std::string& ki
 bool wants_none(const ExpectationSpec& spec) { return read_text(spec.params, "kind") == "none"; }
 
 constexpr const char* kNotKnownToBeSafe =
-    "nothing was found wrong, but the record does not tell whether the job finished only because MPI buffers";
+    "nothing was found wrong, but the record does not show whether the job finished only because MPI buffers";
 
 ExpectationResult judge_none(const ExpectationSpec& spec, const RunFacts& facts) {
   for (const Finding& finding : facts.findings.all)
     if (says_something(finding))
-      return answer(spec, Verdict::kFail, "nobody was to be blamed, but: " + finding_text(finding),
+      return answer(spec, Verdict::kFail, "no rank was to be blamed, but: " + finding_text(finding),
                     finding_lines(facts, finding.kind));
   if (read_bool(spec.params, "safe", false) && !facts.findings.unsafe.empty())
     return answer(spec, Verdict::kFail, facts.findings.unsafe.front().text,
@@ -152,7 +152,7 @@ ExpectationResult judge_blamed(const ExpectationSpec& spec, const RunFacts& fact
   }
   for (const Finding& other : all)
     if (is_cause(other) && other.confidence == Confidence::kProven && !some_expectation_accepts(other, facts))
-      return answer(spec, Verdict::kFail, "blamed as well, and wrongly: " + finding_text(other),
+      return answer(spec, Verdict::kFail, "also blamed, but wrongly: " + finding_text(other),
                     finding_lines(facts, other.kind));
   return answer(spec, Verdict::kPass, finding_text(*found), finding_lines(facts, found->kind));
 }
@@ -176,15 +176,17 @@ bool names_a_finding(const std::string& kind) { return kind != "none" && kind !=
 
 Status check_alternative(const Value& one) {
   if (!one.map())
-    return usage_error("each of \"any_of\" is a map, as {kind: missing_call, ranks: [3]}", one.pos);
+    return usage_error("each item of \"any_of\" must be a map, such as {kind: missing_call, ranks: [3]}",
+                       one.pos);
   for (const auto& [key, value] : *one.map())
     if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end())
       return usage_error(
           fmt::format("unknown key \"{}\" in any_of of blamed{}", key, did_you_mean(key, kKeys)), value.key);
   if (const Value* kind = one.find("kind"); kind && !names_a_finding(kind->text))
-    return usage_error(fmt::format("\"{}\" is not a finding, so it stands alone: blamed: {{kind: {}}}",
-                                   kind->text, kind->text),
-                       kind->pos);
+    return usage_error(
+        fmt::format("\"{}\" is not a finding, so it cannot be an alternative: write blamed: {{kind: {}}}",
+                    kind->text, kind->text),
+        kind->pos);
   return Done{};
 }
 
@@ -197,7 +199,7 @@ Status check_rank_list(const Value& value, int world_size) {
         fmt::format("rank {} is not in this job: ranks are 0 to {}", set->ranks.back(), world_size - 1),
         value.pos);
   if (set->kind == RankSet::Kind::kSurvivors)
-    return usage_error("\"survivors\" means nothing in blamed: say which ranks", value.pos);
+    return usage_error("blamed does not take \"survivors\": list the ranks", value.pos);
   return Done{};
 }
 
@@ -216,7 +218,7 @@ Status check_words(const Value& wanted) {
   const Value* seq = wanted.find("seq");
   const auto* number = seq ? std::get_if<int64_t>(&seq->data) : nullptr;
   if (seq && seq->text != "fired" && !seq->map() && (!number || *number < 0))
-    return usage_error("\"seq\" is a number from 0, {from, to}, or fired", seq->pos);
+    return usage_error("\"seq\" must be a number from 0, {from, to}, or fired", seq->pos);
   return Done{};
 }
 
@@ -224,7 +226,7 @@ Status check_blamed(const ExpectationSpec& spec, const Scenario& scenario) {
   std::vector<const Value*> maps{&spec.params};
   if (const Value* any_of = spec.params.find("any_of")) {
     if (!any_of->list() || any_of->list()->empty())
-      return usage_error("\"any_of\" is a list of alternatives", any_of->pos);
+      return usage_error("\"any_of\" must be a list of at least one alternative", any_of->pos);
     for (const Value& one : *any_of->list()) {
       if (Status ok = check_alternative(one); !ok) return ok;
       maps.push_back(&one);
@@ -234,8 +236,9 @@ Status check_blamed(const ExpectationSpec& spec, const Scenario& scenario) {
   }
   if (const Value* any_of = spec.params.find("any_of");
       any_of && !names_a_finding(read_text(spec.params, "kind")))
-    return usage_error(fmt::format("kind {} has no alternatives", read_text(spec.params, "kind")),
-                       any_of->pos);
+    return usage_error(
+        fmt::format("kind {} has no alternatives: leave \"any_of\" out", read_text(spec.params, "kind")),
+        any_of->pos);
   if (const Value* safe = spec.params.find("safe"); safe && !wants_none(spec))
     return usage_error("\"safe\" belongs to kind none", safe->pos);
   for (const Value* map : maps) {
@@ -250,10 +253,10 @@ bool asks_for_trouble(const ExpectationSpec& spec) { return !wants_none(spec); }
 
 const Registration<Oracle> kBlamed{{
     "blamed",
-    "The diagnosis names this culprit, and proves nobody else guilty.",
+    "The diagnosis names this culprit, and proves no other one.",
     "blamed: {kind: missing_call, ranks: [3], op: all_reduce, confidence: proven}",
     {{"kind", ParamType::kText, false, "the finding's kind, or none"},
-     {"ranks", ParamType::kAny, false, "exactly these ranks; [] for nobody"},
+     {"ranks", ParamType::kAny, false, "exactly these ranks; [] for no rank"},
      {"op", ParamType::kText, false, "the operation"},
      {"comm", ParamType::kText, false, "the communicator as the finding names it: world"},
      {"seq", ParamType::kAny, false, "a number in the finding's range, {from, to} around it, or fired"},
@@ -262,8 +265,8 @@ const Registration<Oracle> kBlamed{{
      {"resource", ParamType::kText, false, "of host_resource: part of the path"},
      {"sides", ParamType::kAny, false, "the ranks of each side: [[0], [1, 2]]"},
      {"safe", ParamType::kBool, false,
-      "with none: nor does the job finish only because MPI buffers (unsafe); unknown where the record does "
-      "not tell"},
+      "with none: the job does not finish only because MPI buffers (unsafe); unknown where the record does "
+      "not show it"},
      {"any_of", ParamType::kAny, false, "alternatives, each a map of the keys above"}},
     check_blamed,
     judge_blamed,

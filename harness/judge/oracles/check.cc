@@ -31,7 +31,7 @@ ExpectationResult judge_line(const ExpectationSpec& spec, const Json& line) {
     return answer(spec, value == 0 ? Verdict::kPass : Verdict::kFail, text, lines);
   }
   std::string why = line.value("why", "");
-  if (kind == "signal") why = "it was ended by " + signal_name(value);
+  if (kind == "signal") why = "it ended by " + signal_name(value);
   if (kind == "timeout") why = "it did not end in time";
   if (kind == "interrupted") why = "the run was interrupted";
   return answer(spec, Verdict::kUnknown, with_last_line(fmt::format("\"{}\": {}", command, why), line),
@@ -48,19 +48,19 @@ Status check_check(const ExpectationSpec& spec, const Scenario&) {
   const Value* command = spec.params.find("command");
   if (const std::vector<std::string> words = read_texts(spec.params, "command");
       words.empty() || words[0].empty())
-    return usage_error("\"command\" is a program and its arguments, each a word of the list",
+    return usage_error("\"command\" must be a program and its arguments, each an item of the list",
                        command ? command->pos : spec.pos);
   Problems mistakes;
   check_placeholders(*command, mistakes, "a check runs once, for all ranks");
   if (!mistakes.empty()) return mistakes.all().front();
   if (const auto within = read_duration(spec.params, "within"); within && *within <= Duration::zero())
-    return usage_error("a check needs some time", spec.params.find("within")->pos);
+    return usage_error("\"within\" must be above 0", spec.params.find("within")->pos);
   return Done{};
 }
 
 const Registration<Oracle> kCheck{{
     "check",
-    "A command of your own, run after the job, exits 0.",
+    "Your own command, run after the job, exits 0.",
     "check: {command: [cmp, \"{tmp}/model-0\", \"{tmp}/model-1\"], within: 10s}",
     {{"command", ParamType::kTextList, true,
       "the program and its arguments, never a shell; words as in workload.command, without {rank}"},

@@ -22,7 +22,7 @@ ExpectationResult judge_commits(const ExpectationSpec& spec, const RunFacts& fac
   const bool marked = std::any_of(facts.marks.begin(), facts.marks.end(), [](const Mark& mark) {
     return mark.what == "step_commit" || mark.what == "step_begin";
   });
-  if (!marked) return answer(spec, Verdict::kUnknown, "nothing marks steps");
+  if (!marked) return answer(spec, Verdict::kUnknown, "the job marks no steps");
   const auto least = static_cast<size_t>(read_int(spec.params, "at_least", 0));
   const auto most = static_cast<size_t>(read_int(spec.params, "at_most", INT64_MAX));
   Verdict verdict = Verdict::kPass;
@@ -38,7 +38,7 @@ ExpectationResult judge_commits(const ExpectationSpec& spec, const RunFacts& fac
     if (one <= verdict) continue;
     verdict = one;
     because =
-        fmt::format("rank {} committed {} steps{}", rank, count, whole ? "" : ", as far as its record goes");
+        fmt::format("rank {} committed {} steps{}", rank, count, whole ? "" : ", as far as its record shows");
   }
   return answer(spec, verdict, because);
 }
@@ -54,7 +54,7 @@ Status check_commits(const ExpectationSpec& spec, const Scenario&) {
 
 const Registration<Oracle> kCommits{{
     "commits",
-    "Each rank committed at least, or at most, so many different steps.",
+    "Each rank committed at least, or at most, this number of different steps.",
     "commits: {at_least: 60}",
     {{"at_least", ParamType::kInt, false, "the fewest steps"},
      {"at_most", ParamType::kInt, false, "the most steps"},

@@ -70,7 +70,7 @@ Difference difference(const RunFacts& base, const Group& of, const RunFacts& oth
       if (none.verdict > out.verdict.verdict) out.verdict = std::move(none);
     } else if (!out.differs && !close.equal(ours->value, theirs->value)) {
       out.differs = true;
-      out.verdict.text = fmt::format("{} of rank {} at step {} is {} in {}, and {} in {}", name, rank, step,
+      out.verdict.text = fmt::format("{} of rank {} at step {} is {} in {}, but {} in {}", name, rank, step,
                                      close.text(ours->value), of.id, close.text(theirs->value), base_id);
     }
   }
@@ -89,7 +89,7 @@ ExpectationResult judge_value(const ExpectationSpec& spec, const std::string& na
   if (!newest_value(base, name, step, -1)) {
     const std::string when = step < 0 ? "" : fmt::format(" at step {}", step);
     return answer(spec, Verdict::kUnknown,
-                  fmt::format("in {}, nobody reported {}{}", groups[0].id, name, when));
+                  fmt::format("in {}, no rank reported {}{}", groups[0].id, name, when));
   }
   const Closeness close = read_closeness(spec.params.find("within"));
   const Wanted wanted = wanted_of(spec);
@@ -179,13 +179,13 @@ ExpectationResult judge_measure(const ExpectationSpec& spec, const std::string& 
     if (same(spec, samples[0], samples[i]) != (wanted == Wanted::kSame)) verdict = Verdict::kFail;
   }
   if (verdict == Verdict::kFail && is_time_measure(value) && starved)
-    return answer(spec, Verdict::kUnknown, text + "; and the host was too busy to tell");
+    return answer(spec, Verdict::kUnknown, text + "; but the host was too busy to judge it");
   return answer(spec, verdict, text);
 }
 
 ExpectationResult judge_over(const ExpectationSpec& spec, const std::vector<VariantRun>& runs) {
   const std::vector<Group> groups = groups_of(spec, runs);
-  if (groups.size() < 2) return answer(spec, Verdict::kUnknown, "there are no two variants to compare");
+  if (groups.size() < 2) return answer(spec, Verdict::kUnknown, "compare needs at least two variants");
   for (const Group& group : groups)
     if (group.runs.empty()) return answer(spec, Verdict::kUnknown, group.id + " was not run");
   const std::string value = read_text(spec.params, "value");
@@ -204,12 +204,12 @@ const Registration<Oracle> kCompare{{
       "the name of a reported value, or job_duration, step_duration, commits (by all ranks) or calls (of "
       "op)"},
      {"between", ParamType::kTextList, false,
-      "variants: the first is what the others are compared with; all of them when absent"},
+      "variants: each of the others is compared with the first; all of them when absent"},
      {"within", ParamType::kAny, false,
-      "exact (when absent), {abs: x} or {rel: x} (times: of the medians), differs, or shown: told and not "
-      "judged"},
+      "exact (when absent), {abs: x} or {rel: x} (times: of the medians), differs, or shown: reported and "
+      "not judged"},
      {"at", ParamType::kMap, false, "{step: N}; the last step of the first variant when absent"},
-     {"op", ParamType::kText, false, "of calls: which"}},
+     {"op", ParamType::kText, false, "of calls: the operation"}},
     check_compare,
     judge_one_run,
     false,

@@ -27,13 +27,13 @@ Status check_between(const ExpectationSpec& spec, const Scenario& scenario) {
       return between->pos;
     };
     if (std::find(known.begin(), known.end(), id) == known.end())
-      return usage_error(fmt::format("\"between\" names no variant: \"{}\"{}", id, did_you_mean(id, known)),
+      return usage_error(fmt::format("unknown variant \"{}\" in \"between\"{}", id, did_you_mean(id, known)),
                          at());
     if (std::find(seen.begin(), seen.end(), id) != seen.end())
-      return usage_error(fmt::format("\"{}\" is not compared with itself", id), at());
+      return usage_error(fmt::format("\"between\" names \"{}\" twice", id), at());
     seen.push_back(id);
   }
-  if (seen.size() < 2) return usage_error("\"between\" are two variants or more", between->pos);
+  if (seen.size() < 2) return usage_error("\"between\" must name at least two variants", between->pos);
   return Done{};
 }
 
@@ -43,27 +43,32 @@ Status check_within(const ExpectationSpec& spec, const std::string& value) {
   const bool bound =
       within && within->map() && within->map()->size() == 1 && (within->find("abs") || within->find("rel"));
   if (within && !bound && word != "exact" && word != "differs" && word != "shown")
-    return usage_error("\"within\" is exact, differs, shown, {abs: x} or {rel: x}", within->pos);
+    return usage_error("\"within\" must be exact, differs, shown, {abs: x} or {rel: x}", within->pos);
   if (bound && read_number(*within, "abs", 0) + read_number(*within, "rel", 0) <= 0)
-    return usage_error("a bound is a number above 0 (of seconds, where times are compared)", within->pos);
+    return usage_error("a bound must be a number above 0 (of seconds, where times are compared)",
+                       within->pos);
   if (is_time_measure(value) && (!within || word == "exact" || word == "differs"))
-    return usage_error(fmt::format("no two times are the same: \"within\" of {} is shown, {{abs: x}} or "
-                                   "{{rel: x}}",
-                                   value),
-                       within ? within->pos : spec.pos);
+    return usage_error(
+        fmt::format("no two times are the same: \"within\" of {} must be shown, {{abs: x}} or {{rel: x}}",
+                    value),
+        within ? within->pos : spec.pos);
   return Done{};
 }
 
 Status check_op(const ExpectationSpec& spec, const std::string& value) {
   const Value* op = spec.params.find("op");
-  if (!op) return value != "calls" ? Status(Done{}) : usage_error("calls of what? Add \"op\"", spec.pos);
+  if (!op)
+    return value != "calls" ? Status(Done{})
+                            : usage_error("\"value: calls\" needs \"op\": the calls to count", spec.pos);
   if (value != "calls") return usage_error("\"op\" belongs to \"value: calls\"", op->pos);
   const std::optional<rf_op> named = op_from_word(op->text);
   if (!named)
     return usage_error(fmt::format("unknown op \"{}\"{}", op->text, did_you_mean(op->text, all_op_words())),
                        op->pos);
   if (is_file_op(*named) && op->text.rfind("shm_", 0) != 0)
-    return usage_error("of calls on files only those on shared memory are all on record", op->pos);
+    return usage_error(
+        "compare cannot count file operations, except those on shared memory: not all of them are recorded",
+        op->pos);
   return Done{};
 }
 

@@ -97,14 +97,14 @@ bool decided_detected(const ExpectationSpec& spec, const RunFacts& facts) {
 
 const Registration<Oracle> kDetected{{
     "detected",
-    "Ranks noticed the trouble themselves: by a library's error, an error mark or a log marker, in time, and "
-    "by none that the reference run, or this one before the fault, shows too.",
+    "Ranks noticed the trouble themselves and in time: by a library's error, an error mark or a log marker. "
+    "An error that the reference run, or this run before the fault, shows too does not count.",
     "detected: {by: others, as: [mismatch, timeout], within: 8s, after: skip}",
     {{"by", ParamType::kRankSet, false, "which ranks must notice; all of them when absent"},
-     {"as", ParamType::kTextList, false, "as what; anything when absent", error_classes()},
+     {"as", ParamType::kTextList, false, "the class of the error; any when absent", error_classes()},
      {"within", ParamType::kDuration, false, "how soon"},
      {"after", ParamType::kText, false, "the fault; the first one when absent"},
-     {"enough", ParamType::kText, false, "whether all of them must, or one", {"all", "one"}}},
+     {"enough", ParamType::kText, false, "whether all of them must notice, or one", {"all", "one"}}},
     nullptr,
     judge_detected,
     true,

@@ -30,7 +30,8 @@ RankAnswer rank_ended_as(const RunFacts& facts, int rank, int attempt, const std
   const std::string text = fmt::format("rank {} {}", rank, end_text(end));
   if (!end) {
     if (facts.teardown == 0)
-      return {Verdict::kUnknown, fmt::format("nobody saw how rank {} of attempt {} ended", rank, attempt)};
+      return {Verdict::kUnknown,
+              fmt::format("rankfault did not see how rank {} of attempt {} ended", rank, attempt)};
     if (facts.teardown_reason == "wall")
       return {Verdict::kFail, text + ": it still ran when the time was over"};
     return {Verdict::kUnknown, fmt::format("{} ({})", text, facts.teardown_reason)};
@@ -72,7 +73,7 @@ Status check_ended(const ExpectationSpec& spec, const Scenario&) {
   if (number && code >= 0 && code <= 255) return Done{};
   if (!number && read_signal(*value)) return Done{};
   return usage_error(
-      fmt::format("\"exit\" is zero, nonzero, any, a code from 0 to 255 or a signal's name; not \"{}\"",
+      fmt::format("\"exit\" must be zero, nonzero, any, a code from 0 to 255 or a signal's name, not \"{}\"",
                   wanted),
       value->pos);
 }
@@ -84,11 +85,11 @@ bool asks_for_trouble(const ExpectationSpec& spec) {
 
 const Registration<Oracle> kEnded{{
     "ended",
-    "The ranks ended by themselves, in the way that is expected.",
+    "The ranks ended by themselves, as expected.",
     "ended: {ranks: all, exit: nonzero}",
     {{"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"},
      {"exit", ParamType::kText, false, "zero, nonzero, a code, a signal's name, or any"},
-     {"attempt", ParamType::kInt, false, "of which attempt; the last one when absent"}},
+     {"attempt", ParamType::kInt, false, "the attempt; the last one when absent"}},
     check_ended,
     judge_ended,
     false,

@@ -28,7 +28,7 @@ ExpectationResult judge_finished(const ExpectationSpec& spec, const RunFacts& fa
   return answer(spec, worst.verdict, worst.because, lines);
 }
 
-// "rank 1: it said timeout (12 errors)": the errors of ranks in a run without faults.
+// "rank 1: it reported timeout (12 errors)": the errors of ranks in a run without faults.
 std::string errors_seen(const RunFacts& facts, const std::vector<int>& ranks) {
   std::string text;
   for (const int rank : ranks) {
@@ -51,11 +51,12 @@ ExpectationResult judge_reference(const ExpectationSpec& spec, const RunFacts& f
       return answer(spec, Verdict::kUnknown, "the diagnosis cannot say: " + finding.text, lines);
   for (const Finding& finding : facts.findings.all)
     if (finding.kind != "none" && finding.confidence == Confidence::kProven)
-      return answer(spec, Verdict::kFail, "nothing was injected, and yet: " + finding.text, lines);
+      return answer(spec, Verdict::kFail, "no fault was injected, but the diagnosis found: " + finding.text,
+                    lines);
   const std::string errors = errors_seen(facts, all.ranks);
   return answer(spec, Verdict::kPass,
-                worst.because + ", nothing wrong" +
-                    (errors.empty() ? "" : "; but ranks saw errors, which are no sign of a fault: " + errors),
+                worst.because + ", and nothing was found wrong" +
+                    (errors.empty() ? "" : "; ranks saw errors that do not indicate a fault: " + errors),
                 lines);
 }
 
@@ -64,9 +65,9 @@ ExpectationResult judge_finished_in_time(const ExpectationSpec& spec, const RunF
   const Duration wall = facts.plan.scenario.workload.wall;
   if (facts.teardown == 0 && lines.empty()) return answer(spec, Verdict::kUnknown, "the run was cut off");
   if (facts.teardown == 0)
-    return answer(spec, Verdict::kPass, fmt::format("the job was over within {}", to_text(wall)), lines);
+    return answer(spec, Verdict::kPass, fmt::format("the job ended within {}", to_text(wall)), lines);
   if (facts.teardown_reason != "wall")
-    return answer(spec, Verdict::kUnknown, fmt::format("the run was ended ({})", facts.teardown_reason),
+    return answer(spec, Verdict::kUnknown, fmt::format("rankfault ended the run ({})", facts.teardown_reason),
                   lines);
   const std::string late = fmt::format("the job still ran after limits.wall, {}", to_text(wall));
   if (!starved_meanwhile(facts, facts.begin, wall, facts.teardown).empty())
@@ -86,7 +87,8 @@ const Registration<Oracle> kFinished{{
 
 const Registration<Oracle> kReference{{
     "reference",
-    "A run without faults is well: every rank exited 0 and nothing was found. Implied for reference runs.",
+    "A run without faults is healthy: every rank exited 0, and no finding is proven. Implied for reference "
+    "runs.",
     "reference: {}",
     {},
     nullptr,
@@ -96,7 +98,7 @@ const Registration<Oracle> kReference{{
 
 const Registration<Oracle> kFinishedInTime{{
     "finished_in_time",
-    "The job was over before limits.wall. Implied wherever that limit was hit.",
+    "The job ended before limits.wall. Implied where the job reached that limit.",
     "finished_in_time: {}",
     {},
     nullptr,

@@ -26,18 +26,19 @@ bool is_wanted(const std::vector<std::string>& kinds, const Json& line) {
 std::optional<ExpectationResult> why_unknown(const ExpectationSpec& spec, const RunFacts& facts) {
   const auto lines = [&](const char* ev) { return lines_where(facts, ev, [](const Json&) { return true; }); };
   if (lines("census").empty())
-    return answer(spec, Verdict::kUnknown,
-                  facts.teardown == 0
-                      ? "no census was taken"
-                      : fmt::format("the job did not end by itself ({}), so what it leaves was not seen",
-                                    facts.teardown_reason));
+    return answer(
+        spec, Verdict::kUnknown,
+        facts.teardown == 0
+            ? "no census was taken"
+            : fmt::format("the job did not end by itself ({}), so rankfault did not see what it leaves",
+                          facts.teardown_reason));
   if (const auto stopped = lines("guardian_stopped"); !stopped.empty())
     return answer(spec, Verdict::kUnknown,
-                  "somebody stopped rankfault-guardian, so what the job made meanwhile was not seen",
+                  "rankfault-guardian was stopped, so rankfault did not see what the job made meanwhile",
                   stopped);
   if (const auto silent = lines("census_unanswered"); !silent.empty())
     return answer(spec, Verdict::kUnknown,
-                  "rankfault-guardian was asked what the job left, and did not answer", silent);
+                  "rankfault-guardian did not answer when rankfault asked what the job left", silent);
   return std::nullopt;
 }
 
@@ -67,7 +68,7 @@ ExpectationResult judge_left_nothing(const ExpectationSpec& spec, const RunFacts
                   left.lines);
   if (const Left unclear = left_lines(facts, "unclear_leftover", kinds); unclear.count > 0)
     return answer(spec, Verdict::kUnknown,
-                  fmt::format("made while the job ran, and nobody knows by whom: {}", unclear.first),
+                  fmt::format("made while the job ran, by an unknown process: {}", unclear.first),
                   unclear.lines);
   std::vector<std::string> seen, unseen;
   for (const std::string& kind : kinds) {
@@ -86,13 +87,13 @@ ExpectationResult judge_left_nothing(const ExpectationSpec& spec, const RunFacts
 
 const Registration<Oracle> kLeftNothing{{
     "left_nothing",
-    "After the job's end, and before clean-up, nothing of it is left: processes; segments and other files in "
-    "/dev/shm; sockets; files in its TMPDIR, in one of its own, and those that it held in /tmp and /var/tmp; "
-    "System V segments, semaphores and queues; POSIX queues. An object that appeared meanwhile and whose "
-    "maker the kernel does not name, or a new file in a TMPDIR of the workload's own that nobody saw the job "
-    "hold: unknown.",
+    "After the job's end and before clean-up, the job has left nothing: processes; segments and other files "
+    "in /dev/shm; sockets; files in its TMPDIR, in one of its own, and those that it held in /tmp and "
+    "/var/tmp; System V segments, semaphores and queues; POSIX queues. Two things make the answer unknown: "
+    "an object that appeared meanwhile and whose maker the kernel does not name, and a new file in a TMPDIR "
+    "of the workload's own that rankfault did not see the job hold.",
     "left_nothing: [processes, shm, sockets, temp_files]",
-    {{"kinds", ParamType::kTextList, false, "what is looked for; all of them when absent", kKinds}},
+    {{"kinds", ParamType::kTextList, false, "the kinds to look for; all of them when absent", kKinds}},
     nullptr,
     judge_left_nothing,
     false,

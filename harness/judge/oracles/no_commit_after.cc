@@ -60,10 +60,10 @@ ExpectationResult judge_no_commit(const ExpectationSpec& spec, const RunFacts& f
   const Since from = since(spec, "fault", facts);
   if (from.otherwise != Verdict::kPass) return answer(spec, from.otherwise, from.what, from.lines);
   const GateEvent* gate = first_firing(facts, fault_meant(spec, facts));
-  if (!gate) return answer(spec, Verdict::kUnknown, "no firing of the fault is on record", from.lines);
+  if (!gate) return answer(spec, Verdict::kUnknown, "the journal shows no firing of the fault", from.lines);
   const int64_t step = step_of(facts, *gate);
   if (step < 0)
-    return answer(spec, Verdict::kUnknown, "the victim was in no step: nothing marks steps", gate->lines);
+    return answer(spec, Verdict::kUnknown, "the victim was in no step: the job marks no steps", gate->lines);
   if (!anybody_commits(facts))
     return answer(spec, Verdict::kUnknown, "no rank ever commits a step", gate->lines);
   const Chosen chosen = chosen_ranks(spec, "ranks", facts);
@@ -73,7 +73,7 @@ ExpectationResult judge_no_commit(const ExpectationSpec& spec, const RunFacts& f
     if (const int64_t newest = newest_commit(facts, rank, gate->attempt); newest >= step)
       return answer(
           spec, Verdict::kFail,
-          fmt::format("rank {} committed step {}, and the fault was in step {}", rank, newest, step),
+          fmt::format("rank {} committed step {}, but the fault was in step {}", rank, newest, step),
           gate->lines);
     const bool seen =
         std::any_of(facts.timeline.processes.begin(), facts.timeline.processes.end(), [&](const auto& p) {
@@ -93,7 +93,7 @@ bool decided_no_commit(const ExpectationSpec& spec, const RunFacts& facts) {
 
 const Registration<Oracle> kNoCommitAfter{{
     "no_commit_after",
-    "No rank commits the step in which the fault struck, or a later one, before a restart.",
+    "No rank commits the step in which the fault fired, or a later one, before a restart.",
     "no_commit_after: {fault: skip}",
     {{"fault", ParamType::kText, false, "the fault; the first one when absent"},
      {"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"}},

@@ -65,16 +65,17 @@ AttemptVerdict judge_attempt(const ExpectationSpec& spec, const RunFacts& facts,
               fmt::format("rank {} began no step in attempt {}", rank, attempt)};
     if (*step != due) {
       const bool open = unfinished && *step == *unfinished + 1 && !spec.params.find("step");
-      return {open ? Verdict::kUnknown : Verdict::kFail,
-              fmt::format("rank {} began attempt {} at step {}; the newest whole checkpoint is of step {}{}",
-                          rank, attempt, *step, checkpoint,
-                          open ? ", and whether the one being written was whole is not recorded" : "")};
+      return {
+          open ? Verdict::kUnknown : Verdict::kFail,
+          fmt::format("rank {} began attempt {} at step {}; the newest whole checkpoint is of step {}{}",
+                      rank, attempt, *step, checkpoint,
+                      open ? ", and the record does not show whether the one being written was whole" : "")};
     }
     const int64_t lost = committed + 1 - *step;
     if (const int64_t most = read_int(spec.params, "lost_at_most", INT64_MAX); lost > most)
-      return {Verdict::kFail, fmt::format("{} committed steps were lost; allowed are {}", lost, most)};
+      return {Verdict::kFail, fmt::format("{} committed steps were lost; the limit is {}", lost, most)};
   }
-  return {Verdict::kPass, fmt::format("{} went on at step {}", say_ranks(ranks), due)};
+  return {Verdict::kPass, fmt::format("{} continued at step {}", say_ranks(ranks), due)};
 }
 
 ExpectationResult judge_resumed(const ExpectationSpec& spec, const RunFacts& facts) {
@@ -83,17 +84,16 @@ ExpectationResult judge_resumed(const ExpectationSpec& spec, const RunFacts& fac
   const Chosen chosen = chosen_ranks(spec, "ranks", facts);
   if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why);
   if (attempts == 0 && facts.teardown == 0 && !lines.empty())
-    return answer(spec, Verdict::kFail, "the job was over without a restart", lines);
+    return answer(spec, Verdict::kFail, "the job ended without a restart", lines);
   if (attempts == 0) return answer(spec, Verdict::kUnknown, "no restart was seen", lines);
   const bool steps = std::any_of(facts.marks.begin(), facts.marks.end(),
                                  [](const Mark& mark) { return mark.what == "step_begin"; });
-  if (!steps) return answer(spec, Verdict::kUnknown, "nothing marks steps", lines);
+  if (!steps) return answer(spec, Verdict::kUnknown, "the job marks no steps", lines);
   if (!spec.params.find("step") && !marks_checkpoints(facts))
-    return answer(
-        spec, Verdict::kUnknown,
-        "nothing marks checkpoints: let the job say mark(\"checkpoint\", STEP) when one is whole, or give "
-        "resumed: {step: N}",
-        lines);
+    return answer(spec, Verdict::kUnknown,
+                  "the job marks no checkpoints: call mark(\"checkpoint\", STEP) when one is whole, or write "
+                  "resumed: {step: N}",
+                  lines);
   AttemptVerdict last;
   for (int attempt = 1; attempt <= attempts; ++attempt) {
     last = judge_attempt(spec, facts, attempt, chosen.ranks);
@@ -104,10 +104,11 @@ ExpectationResult judge_resumed(const ExpectationSpec& spec, const RunFacts& fac
 
 const Registration<Oracle> kResumed{{
     "resumed",
-    "After a restart the first step begun is the newest whole checkpoint's + 1.",
+    "After a restart, the first step is the one after the newest whole checkpoint.",
     "resumed: {lost_at_most: 20}",
-    {{"step", ParamType::kInt, false, "the step it must go on at; from the checkpoint marks when absent"},
-     {"lost_at_most", ParamType::kInt, false, "how many committed steps may have to be done again"},
+    {{"step", ParamType::kInt, false,
+      "the step at which it must continue; from the checkpoint marks when absent"},
+     {"lost_at_most", ParamType::kInt, false, "how many committed steps may be lost"},
      {"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"}},
     nullptr,
     judge_resumed,

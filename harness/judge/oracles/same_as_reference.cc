@@ -17,12 +17,12 @@ ValueVerdict judge_rank(const RunFacts& facts, const Closeness& close, const std
   const Mark* ours = newest_value(facts, name, step, rank);
   if (!ours) return no_value_said(facts, name, step, rank);
   if (close.equal(ours->value, theirs->value)) return {};
-  return {Verdict::kFail, fmt::format("{} of rank {} at step {} is {}, and {} in the reference", name, rank,
+  return {Verdict::kFail, fmt::format("{} of rank {} at step {} is {}, but {} in the reference", name, rank,
                                       step, close.text(ours->value), close.text(theirs->value))};
 }
 
 ExpectationResult judge_same(const ExpectationSpec& spec, const RunFacts& facts) {
-  if (!facts.reference) return answer(spec, Verdict::kUnknown, "there is no reference run");
+  if (!facts.reference) return answer(spec, Verdict::kUnknown, "the run has no reference");
   const Chosen chosen = chosen_ranks(spec, "ranks", facts);
   if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why);
   const Closeness close = read_closeness(spec.params.find("equal"));
@@ -42,19 +42,20 @@ ExpectationResult judge_same(const ExpectationSpec& spec, const RunFacts& facts)
   }
   if (names.empty()) return answer(spec, Verdict::kUnknown, "no value is named");
   if (worst.verdict != Verdict::kPass) return answer(spec, worst.verdict, worst.text);
-  return answer(spec, Verdict::kPass,
-                fmt::format("{} values of {} at step {} are {} the reference's", names.size(),
-                            say_ranks(chosen.ranks), step, close.bits() ? "bit for bit" : "near"));
+  return answer(
+      spec, Verdict::kPass,
+      fmt::format("{} values of {} at step {} {} the reference's", names.size(), say_ranks(chosen.ranks),
+                  step, close.bits() ? "have the same bits as" : "are near"));
 }
 
 Status check_same(const ExpectationSpec& spec, const Scenario& scenario) {
   if (const Value* equal = spec.params.find("equal"); equal && !equal->map() && equal->text != "bits")
-    return usage_error("\"equal\" is bits, {abs: x} or {rel: x}", equal->pos);
+    return usage_error("\"equal\" must be bits, {abs: x} or {rel: x}", equal->pos);
   const Workload& workload = scenario.workload;
   const Value* equal = spec.params.find("equal");
   const bool bits = !equal || !equal->map();
   if (bits && !workload.order_free && workload.launcher == LauncherKind::kTorchrun && workload.restarts > 0)
-    return usage_error("the world size may change over a restart: say \"order_free: true\" or a bound",
+    return usage_error("the world size may change over a restart: write \"order_free: true\" or a bound",
                        spec.pos);
   return Done{};
 }

@@ -39,7 +39,8 @@ ExpectationResult judge_told(const ExpectationSpec& spec, const RunFacts& facts)
       instead = finding->text.empty() ? finding->kind : finding->text;
   }
   if (facts.findings.all.empty()) return answer(spec, Verdict::kUnknown, "rankfault never looked at the job");
-  return answer(spec, Verdict::kFail, instead.empty() ? "nothing was told" : "told instead: " + instead,
+  return answer(spec, Verdict::kFail,
+                instead.empty() ? "the diagnosis reported nothing" : "reported instead: " + instead,
                 lines_where(facts, "look", [](const Json&) { return true; }));
 }
 
@@ -50,7 +51,8 @@ bool decided_told(const ExpectationSpec& spec, const RunFacts& facts) {
 
 const Registration<Oracle> kTold{{
     "told",
-    "The diagnosis told of this while it lasted, also if it was over in the end and nobody is blamed.",
+    "The diagnosis reported this trouble while it lasted, even if it was over in the end and no rank is "
+    "blamed.",
     "told: {kind: slow_rank, ranks: [3], saying: times as long}",
     {{"kind", ParamType::kText, true, "the finding's kind"},
      {"ranks", ParamType::kRankSet, false, "exactly these ranks; any when absent"},

@@ -47,13 +47,14 @@ void judge_call(const RunFacts& facts, const Question& q, const ProcessView& pro
       fmt::format("rank {} {} {}", process.rank, left != 0 ? "was" : "is still",
                   fmt::format("inside {} for {}", op_text(call.op), span_text(start, until)));
   if (left == 0 && q.within && q.seen_until < q.deadline(start))
-    return tally.note(Verdict::kUnknown, where + ", and the run ended before its time was over");
+    return tally.note(Verdict::kUnknown, where + ", and the run ended before the deadline");
   if (q.within) {
     const std::vector<uint64_t> lines = starved_meanwhile(facts, start, *q.within, until);
     tally.lines.insert(tally.lines.end(), lines.begin(), lines.end());
     if (!lines.empty()) return tally.note(Verdict::kUnknown, where + ", but the host was starved meanwhile");
   }
-  tally.note(Verdict::kFail, q.within ? fmt::format("{}; allowed are {}", where, to_text(*q.within)) : where);
+  tally.note(Verdict::kFail,
+             q.within ? fmt::format("{}; the limit is {}", where, to_text(*q.within)) : where);
 }
 
 void judge_process(const RunFacts& facts, const Question& q, const ProcessView& process, Tally& tally) {
@@ -69,7 +70,7 @@ void judge_process(const RunFacts& facts, const Question& q, const ProcessView& 
   if (process.opaque & RF_OPAQUE_COMMUNICATION)
     tally.note(Verdict::kUnknown, fmt::format("rank {} made calls that no decoder reads", process.rank));
   if (calls.empty() && !end && process.stage >= RF_STAGE_MEMBER)
-    tally.note(Verdict::kUnknown, fmt::format("no call of rank {} is on record", process.rank));
+    tally.note(Verdict::kUnknown, fmt::format("the record of rank {} holds no call", process.rank));
   for (const CallSpan& call : calls) {
     if (call.enter == 0 && call.leave != 0) continue;  // its enter was overwritten: see above
     judge_call(facts, q, process, call, end, tally);
@@ -100,7 +101,7 @@ ExpectationResult judge_unblocked(const ExpectationSpec& spec, const RunFacts& f
   if (tally.verdict != Verdict::kPass) return answer(spec, tally.verdict, tally.because, tally.lines);
   if (tally.calls == 0)
     return answer(spec, Verdict::kUnknown,
-                  fmt::format("{} was inside no call {}", say_ranks(chosen.ranks), from.what), tally.lines);
+                  fmt::format("{} made no call {}", say_ranks(chosen.ranks), from.what), tally.lines);
   return answer(spec, Verdict::kPass,
                 fmt::format("{} left every call {} ({} in all), the longest in {}", say_ranks(chosen.ranks),
                             from.what, tally.calls, to_text(Duration(static_cast<int64_t>(tally.longest)))),
@@ -114,10 +115,11 @@ bool decided_unblocked(const ExpectationSpec& spec, const RunFacts& facts) {
 
 const Registration<Oracle> kUnblocked{{
     "unblocked",
-    "Every call open at the fault or entered after it is left, or its process ends, within a bound.",
+    "Every call that is open at the fault, or entered after it, returns within a bound, or its process ends.",
     "unblocked: {ranks: all, within: 12s, after: skip}",
     {{"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"},
-     {"within", ParamType::kDuration, false, "how long a call may last, from the fault or its enter on"},
+     {"within", ParamType::kDuration, false,
+      "how long a call may last, counted from the fault or from its enter"},
      {"after", ParamType::kText, false, "the fault that blocks them; the first one when absent"}},
     nullptr,
     judge_unblocked,
