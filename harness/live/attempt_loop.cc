@@ -10,6 +10,23 @@
 #include "harness/live/read_environment.h"
 
 namespace rankfault {
+
+const char* to_text(AttemptEnd end) {
+  switch (end) {
+    case AttemptEnd::kOver:
+      return "over";
+    case AttemptEnd::kWall:
+      return "wall";
+    case AttemptEnd::kDecided:
+      return "decided";
+    case AttemptEnd::kInterrupted:
+      return "interrupted";
+    case AttemptEnd::kGuardianLost:
+      return "guardian_lost";
+  }
+  return "";
+}
+
 namespace {
 
 constexpr TimeNs kTick = 5'000'000, kIdleTick = 10'000'000;  // deaths, gates and the guardian wake us in

@@ -22,6 +22,7 @@
 namespace rankfault {
 
 enum class AttemptEnd { kOver, kWall, kDecided, kInterrupted, kGuardianLost };
+const char* to_text(AttemptEnd);  // the word in the journal: over, wall, decided, interrupted, guardian_lost
 
 struct LiveParts {  // run_scenario owns them; all outlive the loop
   Guardian& guardian;

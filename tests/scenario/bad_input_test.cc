@@ -165,7 +165,7 @@ TEST(BadInput, ABugMustBeBlamed) {
 TEST(BadInput, WithoutFaultAndBugOnlyNoneIsBlamed) {
   const std::string head = "version: 1\nname: b\nworkload: {ranks: 2, command: [p]}\n";
   EXPECT_THAT(mistake(head + "expect: [blamed: {kind: dead_rank}]\n"),
-              HasSubstr("f.yaml:4:10: without a fault"));
+              HasSubstr("f.yaml:4:10: in a scenario without faults"));
   EXPECT_EQ(mistake(head + "expect: [blamed: {kind: none}]\n"), "");
   EXPECT_EQ(mistake(head + "expect: [blamed: none]\n"), "");
 }

@@ -1,4 +1,4 @@
-#include "harness/session/finished_run.h"
+#include "reports/finished_run.h"
 
 #include <algorithm>
 

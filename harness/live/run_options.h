@@ -1,0 +1,21 @@
+// RunOptions: what the caller of run_scenario decides about one run.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+#include "harness/live/watching.h"
+
+namespace rankfault {
+
+struct RunOptions {
+  std::string run_dir;  // "": a new one
+  bool with_agent = true;
+  std::string reference_run;                         // directory of the finished reference; "": none
+  std::function<void(const std::string&)> progress;  // one plain line each
+  const std::atomic<int>* interrupted = nullptr;     // signal number after the user asked to stop
+  const WatchOptions* watch = nullptr;               // null: a scenario
+};
+
+}  // namespace rankfault
