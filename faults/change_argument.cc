@@ -1,11 +1,11 @@
 // change_argument: the victim makes the call with one argument that differs from its peers'.
 #include <fmt/format.h>
 
-#include "faults/argument_words.h"
+#include "faults/argument_names.h"
 #include "faults/effect.h"
 #include "faults/lowering.h"
 #include "faults/recorded.h"
-#include "harness/scenario/op_words.h"
+#include "harness/scenario/op_names.h"
 
 namespace rankfault {
 namespace {

@@ -7,7 +7,7 @@
 #include "faults/effect.h"
 #include "faults/file_effect.h"
 #include "faults/limit_lowering.h"
-#include "harness/scenario/op_words.h"
+#include "harness/scenario/op_names.h"
 
 namespace rankfault {
 namespace {
@@ -18,7 +18,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   if (!actions) return actions;
   Action watch;
   watch.rank = context.victims.empty() ? 0 : context.victims.front();
-  watch.outside = OutsideVerb::kWatch;
+  watch.outside = ExternalAction::kWatch;
   watch.at.file_op = "open";
   watch.at.path = "*";
   actions->push_back(std::move(watch));

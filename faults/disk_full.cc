@@ -12,7 +12,7 @@
 #include "faults/effect.h"
 #include "faults/file_effect.h"
 #include "faults/small_folder.h"
-#include "harness/scenario/op_words.h"
+#include "harness/scenario/op_names.h"
 
 namespace rankfault {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 Action watch(const Action& mount, const char* op) {
   Action action;
   action.rank = mount.rank;
-  action.outside = OutsideVerb::kWatch;
+  action.outside = ExternalAction::kWatch;
   action.at.file_op = op;
   action.at.path = "*/" + mount.path + "/*";
   return action;

@@ -89,7 +89,7 @@ EffectReport verify_each(const FaultSpec& fault, const RunFacts& facts, const Ve
   EffectReport all{Effect::kVerified, "", {}, 0};
   bool any = false;
   for (const Action& action : facts.plan.actions) {
-    if (action.fault != fault.id || is_timed(action.outside) || action.outside == OutsideVerb::kWatch)
+    if (action.fault != fault.id || is_timed(action.outside) || action.outside == ExternalAction::kWatch)
       continue;
     any = true;
     bool fired = false;

@@ -5,7 +5,7 @@
 
 #include "faults/effect.h"
 #include "faults/lowering.h"
-#include "harness/scenario/op_words.h"
+#include "harness/scenario/op_names.h"
 
 namespace rankfault {
 namespace {

@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "faults/lowering.h"
-#include "harness/scenario/op_words.h"
+#include "harness/scenario/op_names.h"
 
 namespace rankfault {
 namespace {
@@ -123,7 +123,7 @@ Result<std::vector<Action>> harm_file(const FaultSpec& fault, const LowerContext
   });
   Action watch;
   watch.rank = context.victims.empty() ? 0 : context.victims.front();
-  watch.outside = OutsideVerb::kWatch;
+  watch.outside = ExternalAction::kWatch;
   watch.at.file_op = "open";
   watch.at.path = as_called(*path);
   actions.push_back(std::move(watch));

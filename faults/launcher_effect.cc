@@ -9,7 +9,7 @@
 namespace rankfault {
 
 Result<std::vector<Action>> lower_to_launcher(const FaultSpec& fault, const LowerContext& context,
-                                              OutsideVerb verb) {
+                                              ExternalAction verb) {
   if (Status ok = need_trigger(fault); !ok) return ok.error();
   return for_each_victim(fault, context, [&](Action& action) {
     action.verb = RF_VERB_OUTSIDE;

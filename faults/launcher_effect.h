@@ -6,7 +6,7 @@
 
 namespace rankfault {
 
-Result<std::vector<Action>> lower_to_launcher(const FaultSpec&, const LowerContext&, OutsideVerb);
+Result<std::vector<Action>> lower_to_launcher(const FaultSpec&, const LowerContext&, ExternalAction);
 EffectReport launcher_ended(const Action&, const GateEvent&, const RunFacts&);
 
 }  // namespace rankfault

@@ -7,7 +7,7 @@ namespace rankfault {
 namespace {
 
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
-  return lower_to_launcher(fault, context, OutsideVerb::kKillLauncher);
+  return lower_to_launcher(fault, context, ExternalAction::kKillLauncher);
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {

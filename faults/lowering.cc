@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "harness/scenario/op_words.h"
+#include "harness/scenario/op_names.h"
 
 namespace rankfault {
 

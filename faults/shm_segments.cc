@@ -24,7 +24,7 @@ Result<std::string> pattern_of(const FaultSpec& fault) {
 }  // namespace
 
 Result<std::vector<Action>> harm_segments(const FaultSpec& fault, const LowerContext& context,
-                                          OutsideVerb verb, int64_t size, int mode) {
+                                          ExternalAction verb, int64_t size, int mode) {
   const Result<std::string> path = pattern_of(fault);
   if (!path) return path.error();
   return for_each_victim(fault, context, [&](Action& action) {

@@ -1,7 +1,7 @@
 // start: the launcher starts the victim wrongly: never, late, twice, or with a wrong rank, a wrong world size
 // or other wrong variables in its environment.
 //
-// It has no gate: the local launcher reads the actions (launch/start_otherwise.cc).
+// It has no gate: the local launcher reads the actions (launch/start_faults.cc).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   const auto env = read_env(fault, how);
   if (!env) return env.error();
   return for_each_victim(fault, context, [&](Action& action) {
-    action.outside = OutsideVerb::kStart;
+    action.outside = ExternalAction::kStart;
     action.path = how;
     action.env = *env;
     action.delay = by.value_or(Duration::zero());

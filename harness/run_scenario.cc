@@ -86,9 +86,10 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
     Promptness promptness(realtime_wanted());
     Doorbell doorbell(run.page.get(), {[&] { promptness.enter(); }, [&] { promptness.lend(); },
                                        [&] { promptness.worked(); }});
-    Ends ends(run.journal, injector, run.dir.records(), promptness);
+    ExitCollector ends(run.journal, injector, run.dir.records(), promptness);
     EvidenceTaker taker(run.dir, run.guardian.pid(), run.journal, options.interrupted);
-    Looks looks(*run.observer, run.journal, look_options(plan.scenario.workload, options.watch, taker));
+    DiagnosisLoop looks(*run.observer, run.journal,
+                        look_options(plan.scenario.workload, options.watch, taker));
     end = run_attempts(plan, *files, run, options,
                        {run.guardian, *run.observer, injector, doorbell, promptness, run.journal, ends, looks,
                         run.host, options.watch ? nullptr : &run.undo},

@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-#include "harness/judge/evidence.h"
+#include "harness/judge/oracle_queries.h"
 #include "harness/judge/own_errors.h"
 #include "reports/report.h"
 

@@ -8,7 +8,7 @@
 #include "harness/diagnose/rule.h"
 #include "harness/judge/oracle.h"
 #include "harness/launch/launcher.h"
-#include "harness/scenario/op_words.h"
+#include "harness/scenario/op_names.h"
 
 namespace rankfault {
 namespace {

@@ -10,9 +10,9 @@
 #include "harness/commands/command.h"
 #include "harness/commands/interrupt.h"
 #include "harness/evidence/calls.h"
+#include "harness/evidence/findings_from_stacks.h"
 #include "harness/evidence/gather.h"
 #include "harness/evidence/job_ranks.h"
-#include "harness/evidence/odd_ranks.h"
 #include "reports/words.h"
 
 namespace rankfault {

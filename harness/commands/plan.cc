@@ -7,9 +7,9 @@
 
 #include "harness/base/mask.h"
 #include "harness/commands/command.h"
+#include "harness/commands/run_arguments.h"
 #include "harness/commands/scenario_files.h"
-#include "harness/commands/what_to_run.h"
-#include "harness/plan/plan_words.h"
+#include "harness/plan/describe_plan.h"
 #include "harness/scenario/readers.h"
 #include "harness/scenario/scenario_parser.h"
 

@@ -9,11 +9,11 @@
 
 #include "harness/commands/command.h"
 #include "harness/commands/interrupt.h"
+#include "harness/commands/run_arguments.h"
 #include "harness/commands/run_ladder.h"
 #include "harness/commands/run_output.h"
 #include "harness/commands/scenario_files.h"
 #include "harness/commands/select.h"
-#include "harness/commands/what_to_run.h"
 #include "harness/scenario/scenario_parser.h"
 #include "harness/session/session.h"
 
@@ -39,7 +39,7 @@ Status write_junit(const std::string& path, const SessionResult& result) {
 SessionResult as_result(const std::vector<Error>& errors) {
   SessionResult result;
   for (const Error& error : errors) {
-    UnitResult unit;
+    ScenarioOutcome unit;
     unit.report.file = error.where.file;
     unit.report.scenario = error.where.file.empty() ? "rankfault run" : error.where.to_string();
     unit.error = error;
@@ -155,7 +155,7 @@ int run_all(const Options& in) {
   const bool colour = ::isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR");
   if (!in.json) {
     options.progress = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
-    options.finished = [&](const UnitResult& unit) {
+    options.finished = [&](const ScenarioOutcome& unit) {
       if (in.teeth && scenarios->size() > 1 && !unit.report.skipped.empty()) return;  // the totals count them
       fmt::print("{}", unit_text(unit, colour));
       std::fflush(stdout);

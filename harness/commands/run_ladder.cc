@@ -13,7 +13,7 @@ namespace {
 void tell_as_they_end(SessionOptions& options) {
   const auto tell = options.finished;
   if (!tell) return;
-  options.finished = [tell](const UnitResult& unit) {
+  options.finished = [tell](const ScenarioOutcome& unit) {
     if (unit.report.exit_code != kExitPass) tell(unit);
   };
 }

@@ -17,7 +17,7 @@ namespace {
 
 std::string corner(const std::string& verdict) { return verdict.empty() ? "-" : verdict; }
 
-std::string tooth_text(const ToothRow& row, bool colour) {
+std::string tooth_text(const MutationRow& row, bool colour) {
   const std::string word = row.bites ? "DETECTED" : "NOT DETECTED";
   RunReport of;
   of.cuda_double = row.cuda_double;
@@ -42,7 +42,7 @@ bool has_teeth(const SessionResult& result) {
 // "NCCL over a double of CUDA: 2.29.7 in 18, 2.22.3 in 3"; "": no scenario used it.
 std::string double_totals(const SessionResult& result) {
   std::map<std::string, int, std::greater<>> count;
-  for (const UnitResult& unit : result.units) {
+  for (const ScenarioOutcome& unit : result.units) {
     const std::string nccl = unit.teeth.empty() ? unit.report.cuda_double : unit.teeth.front().cuda_double;
     if (!nccl.empty()) ++count[nccl];
   }
@@ -55,13 +55,13 @@ std::string double_totals(const SessionResult& result) {
 // "72 scenarios: 92 of 92 mutations detected; 16 without mutation checks; 1 skipped"
 std::string teeth_totals(const SessionResult& result) {
   size_t scenarios = 0, killed = 0, planted = 0, none = 0, skipped = 0, errors = 0;
-  for (const UnitResult& unit : result.units) {
+  for (const ScenarioOutcome& unit : result.units) {
     errors += unit.error.has_value();
     none += unit.report.skipped == kNoTeeth;
     skipped += !unit.report.skipped.empty() && unit.report.skipped != kNoTeeth;
     scenarios += !unit.teeth.empty();
     planted += unit.teeth.size();
-    for (const ToothRow& row : unit.teeth) killed += row.bites;
+    for (const MutationRow& row : unit.teeth) killed += row.bites;
   }
   std::string out = fmt::format("{} scenario{}: {} of {} mutations detected", scenarios,
                                 scenarios == 1 ? "" : "s", killed, planted);
@@ -74,8 +74,8 @@ std::string teeth_totals(const SessionResult& result) {
 // Reports each mutation check as a run that passes when the mutation is detected, for CI servers.
 std::vector<RunReport> tooth_reports(const SessionResult& result) {
   std::vector<RunReport> out;
-  for (const UnitResult& unit : result.units)
-    for (const ToothRow& row : unit.teeth) {
+  for (const ScenarioOutcome& unit : result.units)
+    for (const MutationRow& row : unit.teeth) {
       RunReport report;
       report.scenario = "mutation " + row.tooth;
       report.file = unit.report.file;
@@ -92,7 +92,7 @@ std::vector<RunReport> tooth_reports(const SessionResult& result) {
 // Includes scenarios that could not be run, with their error as the summary.
 std::vector<RunReport> run_reports(const SessionResult& result) {
   std::vector<RunReport> out;
-  for (const UnitResult& unit : result.units) {
+  for (const ScenarioOutcome& unit : result.units) {
     RunReport report = unit.report;
     report.facts = unit.facts.get();
     if (unit.error) {
@@ -106,20 +106,20 @@ std::vector<RunReport> run_reports(const SessionResult& result) {
 
 }  // namespace
 
-std::string unit_text(const UnitResult& unit, bool colour) {
+std::string unit_text(const ScenarioOutcome& unit, bool colour) {
   if (unit.error)
     return masked_text(
         fmt::format("ERROR  {}\n  {}\n", scenario_title(unit.report), unit.error->to_string()));
   if (unit.teeth.empty()) return console_text({unit.report}, colour);
   std::string out;
-  for (const ToothRow& row : unit.teeth) out += tooth_text(row, colour);
+  for (const MutationRow& row : unit.teeth) out += tooth_text(row, colour);
   return masked_text(out);
 }
 
 std::string totals_text(const SessionResult& result) {
   if (has_teeth(result)) return teeth_totals(result);
   size_t good = 0, skipped = 0, errors = 0;
-  for (const UnitResult& unit : result.units) {
+  for (const ScenarioOutcome& unit : result.units) {
     errors += unit.error.has_value();
     skipped += !unit.report.skipped.empty();
     good += !unit.error && unit.report.skipped.empty() && unit.report.judgement.as_it_must_be;
@@ -133,8 +133,8 @@ std::string totals_text(const SessionResult& result) {
 Result<std::string> report_text(const std::string& format, const SessionResult& result) {
   if (format == "json" && has_teeth(result)) {
     Json rows = Json::array();
-    for (const UnitResult& unit : result.units)
-      for (const ToothRow& row : unit.teeth) rows.push_back(to_json(row));
+    for (const ScenarioOutcome& unit : result.units)
+      for (const MutationRow& row : unit.teeth) rows.push_back(to_json(row));
     return masked({{"schema", "rankfault.teeth.v1"}, {"teeth", rows}}).dump(2) + "\n";
   }
   const Report* report = Catalog<Report>::instance().find(format);

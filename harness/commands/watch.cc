@@ -11,7 +11,7 @@
 #include "harness/base/mask.h"
 #include "harness/commands/command.h"
 #include "harness/commands/interrupt.h"
-#include "harness/commands/job_words.h"
+#include "harness/commands/job_command.h"
 #include "harness/run_scenario.h"
 #include "harness/scenario/one_line.h"
 #include "reports/words.h"

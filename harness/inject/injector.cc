@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "harness/base/process_tree.h"
-#include "harness/inject/helpers.h"
+#include "harness/inject/rank_children.h"
 
 namespace rankfault {
 namespace {
@@ -166,8 +166,8 @@ void Injector::act_while_parked(rf_gate_slot& slot, Parked& parked) {
                 {"parked_ns", now_ns() - slot.asked_ns}});
   if (acted) after_done(action, parked.process, parked.rank);
   // A thread whose process this action kills is not released: it must die at the gate.
-  const bool ends_it = action.outside == OutsideVerb::kKillNode ||
-                       (action.outside == OutsideVerb::kSignal && action.signal == SIGKILL);
+  const bool ends_it = action.outside == ExternalAction::kKillNode ||
+                       (action.outside == ExternalAction::kSignal && action.signal == SIGKILL);
   if (!acted || !ends_it) answer(slot, parked, RF_ANSWER_RELEASE, "");
 }
 
@@ -234,7 +234,7 @@ void Injector::journal_done(const Action& action, const ProcessId& process, int 
 void Injector::after_done(const Action& action, const ProcessId& process, int rank) {
   const TimeNs now = now_ns();
   const bool stops =
-      (action.verb == RF_VERB_RAISE || action.outside == OutsideVerb::kSignal) && action.signal == SIGSTOP;
+      (action.verb == RF_VERB_RAISE || action.outside == ExternalAction::kSignal) && action.signal == SIGSTOP;
   if (stops) watched_.push_back({&action, process, rank, 'T', now + 2'000'000'000, {}});
   for (const Action& next : plan_.actions)
     if (next.after == static_cast<int32_t>(action.id) && is_timed(next.outside))
@@ -260,7 +260,7 @@ void Injector::tick_timed(TimeNs now) {
     const Result<std::string> acted = act(*timed.action, timed.process, timed.rank, nullptr);
     journal_done(*timed.action, timed.process, timed.rank, acted ? "done" : "refused",
                  {{"what", acted ? *acted : acted.error().to_string()}});
-    if (acted && timed.action->outside == OutsideVerb::kContinue)
+    if (acted && timed.action->outside == ExternalAction::kContinue)
       watched_.push_back({timed.action, timed.process, timed.rank, 'r', now + 2'000'000'000, {}});
   }
 }
@@ -289,7 +289,7 @@ bool Injector::helper_seen(const Watched& w, TimeNs now) {
   if (end == HelperEnd::kLives && now <= w.until) return false;
   if (end == HelperEnd::kUnseen) return true;
   Json line = base(*w.action, w.process, w.rank);
-  const bool helper = w.action->outside == OutsideVerb::kSignalHelper;
+  const bool helper = w.action->outside == ExternalAction::kSignalHelper;
   const std::string whose = helper ? "helper" : "launcher";
   line["what"] = whose + (end == HelperEnd::kBySignal ? "_ended" : "_lives");
   if (end == HelperEnd::kOtherwise) line["what"] = whose + "_ended_otherwise";

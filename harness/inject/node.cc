@@ -31,7 +31,7 @@ Result<std::string> Injector::kill_launcher(const Action& action, const ProcessI
   const std::optional<ProcStat> launcher = launcher_of(process.pid, guardian_pid_);
   if (!launcher) return refused(fmt::format("no launcher program started pid {}", process.pid));
   const std::vector<ProcStat> node =
-      action.outside == OutsideVerb::kKillNode ? started_by(*launcher) : std::vector<ProcStat>{};
+      action.outside == ExternalAction::kKillNode ? started_by(*launcher) : std::vector<ProcStat>{};
   ProcessId id = process;
   id.image = 0;
   id.pid = launcher->pid;

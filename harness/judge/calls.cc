@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "harness/judge/evidence.h"
+#include "harness/judge/oracle_queries.h"
 
 namespace rankfault {
 namespace {

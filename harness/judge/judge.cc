@@ -6,8 +6,8 @@
 
 #include "faults/fault.h"
 #include "harness/base/exit_code.h"
-#include "harness/judge/evidence.h"
 #include "harness/judge/oracle.h"
+#include "harness/judge/oracle_queries.h"
 #include "harness/judge/values.h"
 
 namespace rankfault {

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "harness/judge/evidence.h"
-#include "harness/scenario/op_words.h"
+#include "harness/judge/oracle_queries.h"
+#include "harness/scenario/op_names.h"
 
 namespace rankfault {
 namespace {

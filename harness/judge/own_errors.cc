@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "harness/judge/evidence.h"
-#include "harness/scenario/op_words.h"
+#include "harness/judge/oracle_queries.h"
+#include "harness/scenario/op_names.h"
 
 namespace rankfault {
 

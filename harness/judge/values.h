@@ -1,7 +1,7 @@
 // values: numbers that the ranks report by name at a step, and when two of them are close enough.
 #pragma once
 
-#include "harness/judge/evidence.h"
+#include "harness/judge/oracle_queries.h"
 
 namespace rankfault {
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "harness/launch/launcher.h"
-#include "harness/launch/start_otherwise.h"
+#include "harness/launch/start_faults.h"
 
 namespace rankfault {
 

@@ -12,9 +12,9 @@
 #include "harness/inject/injector.h"
 #include "harness/launch/guardian.h"
 #include "harness/launch/launcher.h"
-#include "harness/live/ends.h"
+#include "harness/live/diagnosis_loop.h"
+#include "harness/live/exit_collector.h"
 #include "harness/live/host_objects.h"
-#include "harness/live/looks.h"
 #include "harness/live/promptness.h"
 #include "harness/live/starvation.h"
 #include "harness/observe/observer.h"
@@ -31,8 +31,8 @@ struct LiveParts {  // run_scenario owns them; all outlive the loop
   Doorbell& doorbell;
   Promptness& promptness;
   Journal& journal;
-  Ends& ends;
-  Looks& looks;
+  ExitCollector& ends;
+  DiagnosisLoop& looks;
   HostObjects& host;
   UndoList* undo;  // null in a watched job, from which the tool removes nothing
 };

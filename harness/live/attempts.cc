@@ -7,6 +7,7 @@
 #include "harness/live/checks.h"
 #include "harness/live/cuda_folder.h"
 #include "harness/live/no_rank.h"
+#include "harness/live/room.h"
 #include "harness/live/run_header.h"
 #include "harness/plan/arming.h"
 
@@ -30,7 +31,7 @@ void report_start(const std::vector<LaunchItem>& items, const LiveRun& run, cons
 }
 
 // Whether the attempt can end now: nothing can change the verdict any more, or the watched job hangs.
-bool is_decided(const Plan& plan, const LiveRun& run, const RunOptions& options, const Looks& looks) {
+bool is_decided(const Plan& plan, const LiveRun& run, const RunOptions& options, const DiagnosisLoop& looks) {
   if (options.watch) return options.watch->end_on_finding && cannot_go_on(looks.findings().result());
   run.observer->save(run.observer->look(false));  // all_decided() reads files
   return all_decided(plan, run.dir.path());

@@ -47,7 +47,7 @@ Result<LiveRun> open_in(RunDir& dir, const Plan& plan, bool recorded) {
 std::vector<SmallFolder> small_folders(const Plan& plan, const std::string& tmp) {
   std::vector<SmallFolder> folders;
   for (const Action& action : plan.actions)
-    if (action.outside == OutsideVerb::kMount)
+    if (action.outside == ExternalAction::kMount)
       folders.push_back(
           {action.path == kShmFolder ? kShmFolder : tmp + "/" + action.path, action.size, action.fault});
   return folders;

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "harness/live/watching.h"
+#include "harness/live/watch_options.h"
 
 namespace rankfault {
 

@@ -14,7 +14,7 @@ namespace {
 
 bool loads_a_core(const Plan& plan) {
   return std::any_of(plan.actions.begin(), plan.actions.end(),
-                     [](const Action& action) { return action.outside == OutsideVerb::kLoad; });
+                     [](const Action& action) { return action.outside == ExternalAction::kLoad; });
 }
 
 // The time that a watched job has to end by itself when it is asked to, so that its launcher removes what it

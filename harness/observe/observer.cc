@@ -14,7 +14,7 @@
 #include "harness/observe/flight_memory.h"
 #include "harness/observe/proc.h"
 #include "harness/observe/record_names.h"
-#include "harness/observe/same_words.h"
+#include "harness/observe/snapshot_equality.h"
 
 namespace rankfault {
 namespace {

@@ -17,7 +17,7 @@ namespace rankfault {
 
 // What the harness itself does while the victim is parked (or when a delay after an earlier action is over).
 // The agent's own verbs are RF_VERB_*.
-enum class OutsideVerb {
+enum class ExternalAction {
   kNone,
   kSignal,    // pidfd_send_signal of `signal` to the victim
   kContinue,  // SIGCONT, `after` the stop
@@ -42,13 +42,14 @@ enum class OutsideVerb {
 };
 
 // The harness alone performs it, a time after an action of a victim; no rank enters a gate for it.
-constexpr bool is_timed(OutsideVerb verb) {
-  return verb == OutsideVerb::kContinue || verb == OutsideVerb::kUnlimit || verb == OutsideVerb::kUnload;
+constexpr bool is_timed(ExternalAction verb) {
+  return verb == ExternalAction::kContinue || verb == ExternalAction::kUnlimit ||
+         verb == ExternalAction::kUnload;
 }
 
 // Performed before any process is started, and so at no gate.
-constexpr bool is_at_start(OutsideVerb verb) {
-  return verb == OutsideVerb::kStart || verb == OutsideVerb::kMount;
+constexpr bool is_at_start(ExternalAction verb) {
+  return verb == ExternalAction::kStart || verb == ExternalAction::kMount;
 }
 
 inline constexpr const char* kShmFolder = "/dev/shm";
@@ -59,7 +60,7 @@ struct Action {
   int rank = -1;      // the victim
   Trigger at;
   rf_verb verb = RF_VERB_NONE;
-  OutsideVerb outside = OutsideVerb::kNone;
+  ExternalAction outside = ExternalAction::kNone;
   int signal = 0;
   int exit_code = 0;
   int fail_code = 0;
@@ -79,8 +80,8 @@ struct Action {
 // A signal counts although it may be one that ends no process.
 inline bool may_end_a_process(const Action& action) {
   return action.verb == RF_VERB_EXIT || action.verb == RF_VERB_RAISE ||
-         action.outside == OutsideVerb::kSignal || action.outside == OutsideVerb::kSignalHelper ||
-         action.outside == OutsideVerb::kKillLauncher || action.outside == OutsideVerb::kKillNode;
+         action.outside == ExternalAction::kSignal || action.outside == ExternalAction::kSignalHelper ||
+         action.outside == ExternalAction::kKillLauncher || action.outside == ExternalAction::kKillNode;
 }
 
 struct Plan {

@@ -1,7 +1,7 @@
 // plan_json: writes and reads plan.json, which holds the scenario as the tree that it is read from.
 #include <fmt/format.h>
 
-#include "harness/plan/plan_words.h"
+#include "harness/plan/describe_plan.h"
 #include "harness/scenario/readers.h"
 #include "harness/scenario/scenario_parser.h"
 #include "harness/scenario/scenario_tree.h"

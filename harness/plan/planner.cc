@@ -5,7 +5,7 @@
 
 #include "faults/fault.h"
 #include "harness/plan/apply.h"
-#include "harness/scenario/op_words.h"
+#include "harness/scenario/op_names.h"
 #include "harness/scenario/scenario_tree.h"
 #include "harness/scenario/validate.h"
 #include "harness/scenario/value.h"
@@ -45,7 +45,8 @@ Status lower_fault(const FaultSpec& fault, Plan& plan) {
 }
 
 bool is_done_by_a_victim(const Action& action) {
-  return !is_timed(action.outside) && action.outside != OutsideVerb::kWatch && !is_at_start(action.outside);
+  return !is_timed(action.outside) && action.outside != ExternalAction::kWatch &&
+         !is_at_start(action.outside);
 }
 
 // `after_fault` waits for the fault's action on the same rank, or for the fault's first action if that rank
@@ -80,9 +81,9 @@ void add_preloads(Plan& plan) {
   const bool counted = std::any_of(expect.begin(), expect.end(), counts_file_calls);
   const bool files = counted || plan.scenario.workload.cuda_double ||
                      std::any_of(plan.actions.begin(), plan.actions.end(), [](const Action& action) {
-                       return !action.at.file_op.empty() || action.outside == OutsideVerb::kUnlink ||
-                              action.outside == OutsideVerb::kTruncate ||
-                              action.outside == OutsideVerb::kChmod;
+                       return !action.at.file_op.empty() || action.outside == ExternalAction::kUnlink ||
+                              action.outside == ExternalAction::kTruncate ||
+                              action.outside == ExternalAction::kChmod;
                      });
   if (!files) return;
   plan.preload.emplace_back("libc");

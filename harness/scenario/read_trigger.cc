@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "harness/base/suggest.h"
-#include "harness/scenario/op_words.h"
+#include "harness/scenario/op_names.h"
 #include "harness/scenario/readers.h"
 #include "harness/scenario/value.h"
 

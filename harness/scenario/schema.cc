@@ -5,7 +5,7 @@
 #include "faults/fault.h"
 #include "harness/base/nccl_version.h"
 #include "harness/judge/oracle.h"
-#include "harness/scenario/op_words.h"
+#include "harness/scenario/op_names.h"
 #include "harness/scenario/readers.h"
 
 namespace rankfault {

@@ -71,7 +71,7 @@ std::string Comparison::run_dir(const Variant& variant, int n) const {
   return fmt::format("{}/{}.{}", dir_, variant.id, n);
 }
 
-void Comparison::add(const Variant& variant, int n, UnitResult unit) {
+void Comparison::add(const Variant& variant, int n, ScenarioOutcome unit) {
   runs_.push_back({variant.id, n, std::move(unit)});
 }
 

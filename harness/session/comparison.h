@@ -4,7 +4,7 @@
 // DIR/comparison.json lists the runs; each is a run directory of its own, DIR/ID.N.
 #pragma once
 
-#include "harness/session/unit.h"
+#include "harness/session/scenario_runner.h"
 
 namespace rankfault {
 
@@ -16,7 +16,7 @@ class Comparison {
   std::vector<std::pair<const Variant*, int>> turns() const;
   const std::string& dir() const { return dir_; }
   std::string run_dir(const Variant&, int n) const;
-  void add(const Variant&, int n, UnitResult);
+  void add(const Variant&, int n, ScenarioOutcome);
   void discard() const;  // removes it and all runs in it
   // Judges all of them, and writes result.json.
   Result<RunReport> finish();
@@ -25,7 +25,7 @@ class Comparison {
   struct Run {
     std::string id;
     int n = 1;
-    UnitResult unit;
+    ScenarioOutcome unit;
   };
   Status write_list() const;
 

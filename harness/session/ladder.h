@@ -8,7 +8,7 @@ namespace rankfault {
 struct Rung {
   int ranks = 0;
   std::string refused;  // "": it was run; else why the scenario is not possible at this size
-  UnitResult unit;
+  ScenarioOutcome unit;
 };
 
 struct LadderResult {

@@ -3,7 +3,7 @@
 
 #include "harness/judge/oracle.h"
 #include "harness/scenario/value.h"
-#include "harness/session/unit.h"
+#include "harness/session/scenario_runner.h"
 
 namespace rankfault {
 namespace {

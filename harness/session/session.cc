@@ -36,17 +36,17 @@ void forget(std::string& run_dir) {
 }
 
 // Removes the run directories of this command that the user did not ask to keep.
-void drop_runs(std::vector<UnitResult>& units, Keep keep) {
+void drop_runs(std::vector<ScenarioOutcome>& units, Keep keep) {
   if (keep == Keep::kAll) return;
   std::vector<std::string> keep_these;
-  for (UnitResult& unit : units) {
+  for (ScenarioOutcome& unit : units) {
     const bool bites =
-        std::all_of(unit.teeth.begin(), unit.teeth.end(), [](const ToothRow& r) { return r.bites; });
+        std::all_of(unit.teeth.begin(), unit.teeth.end(), [](const MutationRow& r) { return r.bites; });
     const bool good = !unit.error && unit.report.cleanup.empty() &&
                       (unit.teeth.empty() ? unit.report.judgement.as_it_must_be : bites);
     if (keep == Keep::kFailed && !good) continue;
     if (unit.facts) forget(unit.facts->run_dir);
-    for (std::string& spare : unit.spare) forget(spare);
+    for (std::string& extra_run_dirs : unit.extra_run_dirs) forget(extra_run_dirs);
   }
 }
 
@@ -62,12 +62,12 @@ bool may_overlap(const Scenario& scenario) {
 
 }  // namespace
 
-int exit_code_of(const UnitResult& unit, bool by_verdict) {
+int exit_code_of(const ScenarioOutcome& unit, bool by_verdict) {
   if (unit.error) return exit_of(*unit.error);
   if (!unit.report.cleanup.empty()) return kExitCleanupIncomplete;
   if (!unit.report.skipped.empty()) return kExitSkipped;
   if (!unit.teeth.empty())
-    return std::all_of(unit.teeth.begin(), unit.teeth.end(), [](const ToothRow& row) { return row.bites; })
+    return std::all_of(unit.teeth.begin(), unit.teeth.end(), [](const MutationRow& row) { return row.bites; })
                ? kExitPass
                : kExitFail;
   return by_verdict ? exit_of_verdict(unit.report.judgement) : exit_of_outcome(unit.report.judgement);
@@ -88,7 +88,7 @@ Result<SessionResult> run_session(const std::vector<Scenario>& scenarios, const 
   SessionResult out;
   out.units.resize(scenarios.size());
   std::vector<bool> done(scenarios.size(), false);
-  const auto keep = [&](size_t i, UnitResult unit) {
+  const auto keep = [&](size_t i, ScenarioOutcome unit) {
     out.units[i] = std::move(unit);
     out.units[i].report.exit_code = exit_code_of(out.units[i], options.by_verdict);
     done[i] = true;
@@ -100,7 +100,7 @@ Result<SessionResult> run_session(const std::vector<Scenario>& scenarios, const 
       if (may_overlap(scenarios[i])) side_by_side.push_back(i);
     run_in_workers(scenarios, side_by_side, run, options, keep);
   }
-  UnitRunner runner(run, options);
+  ScenarioRunner runner(run, options);
   for (size_t i = 0; i < scenarios.size() && !interrupted(options); ++i)
     if (!done[i]) keep(i, runner.run(scenarios[i]));
   std::vector<int> codes;

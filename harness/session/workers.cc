@@ -22,8 +22,8 @@ struct Worker {
   UniqueFd from;  // the pipe of its answer
 };
 
-ToothRow tooth_from_json(const Json& json) {
-  ToothRow row;
+MutationRow tooth_from_json(const Json& json) {
+  MutationRow row;
   row.scenario = json.value("scenario", "");
   row.tooth = json.value("tooth", "");
   row.must_fail = json.value("must_fail", "");
@@ -38,15 +38,15 @@ ToothRow tooth_from_json(const Json& json) {
   return row;
 }
 
-Json answer_of(const UnitResult& unit) {
+Json answer_of(const ScenarioOutcome& unit) {
   const std::string compared = unit.report.compared ? unit.report.compared->dir : "";
   Json out = {{"run_dir", unit.facts ? unit.facts->run_dir : compared},
               {"skipped", unit.report.skipped},
               {"cleanup", unit.report.cleanup},
               {"summary", unit.report.judgement.summary},
-              {"spare", unit.spare},
+              {"extra_run_dirs", unit.extra_run_dirs},
               {"teeth", Json::array()}};
-  for (const ToothRow& row : unit.teeth) out["teeth"].push_back(to_json(row));
+  for (const MutationRow& row : unit.teeth) out["teeth"].push_back(to_json(row));
   if (unit.error)
     out["error"] = {{"kind", static_cast<int>(unit.error->kind)}, {"message", unit.error->to_string()}};
   return out;
@@ -54,14 +54,14 @@ Json answer_of(const UnitResult& unit) {
 
 // Fills the report of a unit without a run directory: its reference failed, it was skipped, or it ran
 // mutation checks.
-void fill_report(const Json& answer, UnitResult& unit) {
+void fill_report(const Json& answer, ScenarioOutcome& unit) {
   unit.report.skipped = answer.value("skipped", "");
   unit.report.cleanup = answer.value("cleanup", "");
   unit.report.judgement.summary = answer.value("summary", "");
 }
 
-UnitResult unit_of(const Scenario& scenario, const std::string& text) {
-  UnitResult unit;
+ScenarioOutcome unit_of(const Scenario& scenario, const std::string& text) {
+  ScenarioOutcome unit;
   unit.report.scenario = scenario.name;
   unit.report.file = scenario.file;
   const Json answer = Json::parse(text, nullptr, false);
@@ -69,7 +69,7 @@ UnitResult unit_of(const Scenario& scenario, const std::string& text) {
     unit.error = Error{ErrorKind::kInternal, scenario.name + ": its worker ended without an answer", {}};
     return unit;
   }
-  unit.spare = answer.value("spare", std::vector<std::string>{});
+  unit.extra_run_dirs = answer.value("extra_run_dirs", std::vector<std::string>{});
   for (const Json& row : answer.value("teeth", Json::array())) unit.teeth.push_back(tooth_from_json(row));
   if (const auto error = answer.find("error"); error != answer.end())
     unit.error = Error{static_cast<ErrorKind>(error->value("kind", 0)), error->value("message", ""), {}};
@@ -90,8 +90,8 @@ UnitResult unit_of(const Scenario& scenario, const std::string& text) {
 
 [[noreturn]] void work(const Scenario& scenario, const RunFunction& run, const SessionOptions& options,
                        int to) {
-  const std::string text =
-      answer_of(UnitRunner(run, options).run(scenario)).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text = answer_of(ScenarioRunner(run, options).run(scenario))
+                               .dump(-1, ' ', false, Json::error_handler_t::replace);
   for (size_t written = 0; written < text.size();) {
     const ssize_t n = ::write(to, text.data() + written, text.size() - written);
     if (n <= 0) break;
@@ -130,7 +130,7 @@ class Pool {
   }
 
   // Waits for the first worker that answers or ends.
-  void finish_one(const std::function<void(size_t, UnitResult)>& done) {
+  void finish_one(const std::function<void(size_t, ScenarioOutcome)>& done) {
     std::vector<pollfd> polls;
     for (const auto& [pid, worker] : workers_) polls.push_back({worker.from.get(), POLLIN, 0});
     if (::poll(polls.data(), polls.size(), -1) <= 0) return;  // a signal came: the caller calls again
@@ -155,7 +155,7 @@ class Pool {
 
 }  // namespace
 
-Json to_json(const ToothRow& row) {
+Json to_json(const MutationRow& row) {
   return {{"scenario", row.scenario},
           {"tooth", row.tooth},
           {"must_fail", row.must_fail},
@@ -171,7 +171,7 @@ Json to_json(const ToothRow& row) {
 
 void run_in_workers(const std::vector<Scenario>& scenarios, const std::vector<size_t>& which,
                     const RunFunction& run, const SessionOptions& options,
-                    const std::function<void(size_t, UnitResult)>& done) {
+                    const std::function<void(size_t, ScenarioOutcome)>& done) {
   Pool pool(scenarios, run, options);
   for (const size_t index : which) {
     if (options.interrupted && *options.interrupted) break;

@@ -2,7 +2,7 @@
 // guardian or memory. Each process returns the path of its run.
 #pragma once
 
-#include "harness/session/unit.h"
+#include "harness/session/scenario_runner.h"
 
 namespace rankfault {
 
@@ -11,8 +11,8 @@ namespace rankfault {
 // never started (interrupted).
 void run_in_workers(const std::vector<Scenario>& scenarios, const std::vector<size_t>& which,
                     const RunFunction&, const SessionOptions&,
-                    const std::function<void(size_t, UnitResult)>& done);
+                    const std::function<void(size_t, ScenarioOutcome)>& done);
 
-Json to_json(const ToothRow&);
+Json to_json(const MutationRow&);
 
 }  // namespace rankfault

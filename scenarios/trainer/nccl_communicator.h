@@ -35,7 +35,8 @@ class NcclCommunicator {
   void settle(ncclResult_t result, Patience& patience) const;
   // NCCL's error state; an error is a CollectiveError.
   void look(Patience& patience) const;
-  // Ends all that is in flight on the job's communicators, of this rank alone: the others do not hear of it.
+  // ExitCollector all that is in flight on the job's communicators, of this rank alone: the others do not
+  // hear of it.
   static void abort_all(const NcclJob& job);
 
  private:

@@ -40,7 +40,7 @@ TEST_F(Paths, AJobIsRecorded) {
       run({"watch", "--ranks", "2", "--run-dir", scratch_.file("run"), "--", home_ + "/bin/gloo_all_reduce",
            "--store=" + scratch_.file("store"), "--steps=3"});
   EXPECT_EQ(tool.status, 0) << tool.output;
-  EXPECT_THAT(tool.output, HasSubstr("nothing wrong in "));
+  EXPECT_THAT(tool.output, HasSubstr("nothing is wrong in "));
   EXPECT_THAT(read_file(scratch_.file("run/logs/rank-0.a0.log")), Not(HasSubstr("cannot be preloaded")));
 }
 

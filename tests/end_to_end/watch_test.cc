@@ -308,8 +308,7 @@ TEST(Inspect, SaysWhatIsWrong) {
     const ToolRun tool = run_tool(args);
     EXPECT_EQ(tool.status, 64) << args.back() << tool.output;
   }
-  EXPECT_THAT(run_tool({"inspect", "--torchrun", self}).output,
-              HasSubstr("is neither a torchrun nor a Python"));
+  EXPECT_THAT(run_tool({"inspect", "--torchrun", self}).output, HasSubstr("is not torchrun"));
   EXPECT_THAT(run_tool({"inspect", "999999999"}).output, HasSubstr("process 999999999 does not exist"));
 }
 

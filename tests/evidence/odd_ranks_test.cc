@@ -1,7 +1,7 @@
 // odd_ranks_test: which ranks the stacks of a job name, and where they name none.
-#include "harness/evidence/odd_ranks.h"
-
 #include <gmock/gmock.h>
+
+#include "harness/evidence/findings_from_stacks.h"
 
 namespace rankfault {
 namespace {

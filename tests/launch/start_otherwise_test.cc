@@ -1,8 +1,7 @@
 // start_otherwise_test: what the launcher starts when a fault changes the start of a rank.
-#include "harness/launch/start_otherwise.h"
-
 #include <filesystem>
 
+#include "harness/launch/start_faults.h"
 #include "tests/launch/fixture.h"
 
 namespace rankfault::test {
@@ -25,7 +24,7 @@ class StartOtherwise : public ::testing::Test {
 
   void start(const std::string& how, int64_t as = 0, int attempt = 0) {
     Action action;
-    action.outside = OutsideVerb::kStart;
+    action.outside = ExternalAction::kStart;
     action.rank = 1;
     action.path = how;
     action.size = as;

@@ -84,7 +84,7 @@ TEST_F(TorchrunProgramTest, AScenarioThatNeedsTorchIsSkippedWithPyTorch1) {
   ::setenv("RANKFAULT_PYTHON", python("1.13.1").c_str(), 1);
   EXPECT_EQ(missing(), "");  // the user's own job starts all the same
   workload().needs = {"torch"};
-  EXPECT_THAT(missing(), HasSubstr("PyTorch 2 is needed, and "));
+  EXPECT_THAT(missing(), HasSubstr("PyTorch 2 is needed, but "));
   EXPECT_THAT(missing(), HasSubstr(" has 1.13.1"));
   EXPECT_THAT(missing(), HasSubstr("to add it: RANKFAULT_TORCH=torch==2.13.0 ./dev build"));
 }

@@ -8,7 +8,7 @@
 
 #include "harness/base/exit_code.h"
 #include "harness/scenario/scenario_parser.h"
-#include "harness/session/square.h"
+#include "harness/session/mutation_check.h"
 
 namespace rankfault::test {
 namespace {
@@ -148,8 +148,8 @@ TEST(Session, AReferenceThatFailsMakesTheScenarioUnknown) {
   EXPECT_THAT(fake.asked, ElementsAre("on"));
 }
 
-std::vector<ToothRow> square(const std::function<Judgement(const Plan&)>& judgement,
-                             FakeRuns* out = nullptr) {
+std::vector<MutationRow> square(const std::function<Judgement(const Plan&)>& judgement,
+                                FakeRuns* out = nullptr) {
   FakeRuns fake{judgement, {}};
   SessionOptions options;
   options.teeth = true;
@@ -159,7 +159,7 @@ std::vector<ToothRow> square(const std::function<Judgement(const Plan&)>& judgem
   return result->units[0].teeth;
 }
 
-TEST(Square, AToothBitesWhenTheNamedExpectationFailsOnlyWithDefenceOffAndFault) {
+TEST(MutationCheck, AToothBitesWhenTheNamedExpectationFailsOnlyWithDefenceOffAndFault) {
   FakeRuns asked;
   const auto rows = square(
       [](const Plan& p) { return judged(p.faults_on && !p.tooth.empty() ? Verdict::kFail : Verdict::kPass); },
@@ -169,20 +169,20 @@ TEST(Square, AToothBitesWhenTheNamedExpectationFailsOnlyWithDefenceOffAndFault) 
   EXPECT_THAT(asked.asked, ElementsAre("on", "on+fault", "off", "off+fault"));
 }
 
-TEST(Square, AToothThatChangesNothingDoesNotBite) {
+TEST(MutationCheck, AToothThatChangesNothingDoesNotBite) {
   const auto rows = square([](const Plan&) { return judged(Verdict::kPass); });
   EXPECT_FALSE(rows[0].bites);
   EXPECT_THAT(rows[0].why, HasSubstr("finished is pass"));
 }
 
-TEST(Square, AToothThatBreaksTheJobByItselfProvesNothing) {
+TEST(MutationCheck, AToothThatBreaksTheJobByItselfProvesNothing) {
   const auto rows =
       square([](const Plan& p) { return judged(p.tooth.empty() ? Verdict::kPass : Verdict::kFail); });
   EXPECT_FALSE(rows[0].bites);
   EXPECT_THAT(rows[0].why, HasSubstr("the mutation alone breaks the job"));
 }
 
-TEST(Square, AToothUnderWhichTheFaultDoesNotFireIsAnError) {
+TEST(MutationCheck, AToothUnderWhichTheFaultDoesNotFireIsAnError) {
   const auto rows = square([](const Plan& p) {
     const bool off = p.faults_on && !p.tooth.empty();
     return judged(off ? Verdict::kFail : Verdict::kPass, !off);
@@ -191,14 +191,14 @@ TEST(Square, AToothUnderWhichTheFaultDoesNotFireIsAnError) {
   EXPECT_THAT(rows[0].why, HasSubstr("does not fire"));
 }
 
-TEST(Square, AnUnknownIsNoBite) {
+TEST(MutationCheck, AnUnknownIsNoBite) {
   const auto rows = square([](const Plan& p) {
     return judged(p.faults_on && !p.tooth.empty() ? Verdict::kUnknown : Verdict::kPass);
   });
   EXPECT_FALSE(rows[0].bites);
 }
 
-TEST(Square, AScenarioThatFailsByItselfHasNoTeeth) {
+TEST(MutationCheck, AScenarioThatFailsByItselfHasNoTeeth) {
   const auto rows =
       square([](const Plan& p) { return judged(p.faults_on ? Verdict::kFail : Verdict::kPass); });
   EXPECT_FALSE(rows[0].bites);
@@ -209,7 +209,7 @@ const char* kBug =
     "bug: {args: [--bug], stands_for: a mistake}\nexpect:\n  - blamed: {kind: call_mismatch}\n  - "
     "left_nothing\n";
 
-std::vector<ToothRow> bug_square(Verdict off_blamed, Verdict off_other) {
+std::vector<MutationRow> bug_square(Verdict off_blamed, Verdict off_other) {
   const RunFunction run = [&](const Plan& plan, const RunOptions&) -> Result<FinishedRun> {
     FinishedRun out;
     out.facts = std::make_unique<RunFacts>();
@@ -228,7 +228,7 @@ std::vector<ToothRow> bug_square(Verdict off_blamed, Verdict off_other) {
   return std::move(run_session({scenario(kBug)}, run, options)->units[0].teeth);
 }
 
-TEST(Square, ForABugOnlyBlamedMayFailWithTheBugOff) {
+TEST(MutationCheck, ForABugOnlyBlamedMayFailWithTheBugOff) {
   EXPECT_TRUE(bug_square(Verdict::kFail, Verdict::kPass).at(0).bites);
   EXPECT_FALSE(bug_square(Verdict::kPass, Verdict::kPass).at(0).bites);
   EXPECT_FALSE(bug_square(Verdict::kFail, Verdict::kFail).at(0).bites);

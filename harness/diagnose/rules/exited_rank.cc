@@ -52,8 +52,8 @@ bool most_failed_in_calls(const JobView& job, const LastFailures& failures) {
   return failed > left;
 }
 
-struct Ends {
-  explicit Ends(const JobView& of) : job(of) {
+struct ExitCollector {
+  explicit ExitCollector(const JobView& of) : job(of) {
     for (const auto& p : job.processes()) failures[p.get()] = last_failure(*p);
     most_failed = most_failed_in_calls(job, failures);
   }
@@ -65,7 +65,7 @@ struct Ends {
 // If a call failed on this rank, the failure came before its exit and before the exits that it caused. The
 // exception: a process without a failure of its own had already ended, and that end may be the reason for the
 // failure.
-TimeNs when_it_began(const Ends& ends, const Process& p, const Call* failure) {
+TimeNs when_it_began(const ExitCollector& ends, const Process& p, const Call* failure) {
   if (!failure || gave_up_in(p) != failure) return p.view->end.time;
   for (const auto& other : ends.job.processes()) {
     const ProcessEnd& end = other->view->end;
@@ -82,7 +82,7 @@ TimeNs when_it_began(const Ends& ends, const Process& p, const Call* failure) {
 
 // If other ranks failed because its call was missing, it was already leaving then: its end is seen after its
 // connections closed. A call that failed long before its end failed for another reason.
-TimeNs before_those_let_down(const Ends& ends, const Process& p, const Unmet& u) {
+TimeNs before_those_let_down(const ExitCollector& ends, const Process& p, const Unmet& u) {
   const TimeNs ended = p.view->end.time;
   TimeNs began = ended;
   if (p.view->end.value == 0 || !ends.most_failed) return ended;
@@ -96,7 +96,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
   if (std::none_of(job.processes().begin(), job.processes().end(), [](const auto& p) { return exited(*p); }))
     return found;
-  const Ends ends(job);
+  const ExitCollector ends(job);
   const std::vector<Divergence>& diverged = divergences(job);
   for (const auto& p : job.processes()) {
     if (!exited(*p) || job.rank(p->rank()) != p.get()) continue;

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "harness/diagnose/rule.h"
-#include "harness/judge/evidence.h"
+#include "harness/judge/oracle_queries.h"
 
 namespace rankfault {
 namespace {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "harness/judge/evidence.h"
+#include "harness/judge/oracle_queries.h"
 #include "harness/scenario/placeholders.h"
 
 namespace rankfault {

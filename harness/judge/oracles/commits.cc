@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "harness/judge/evidence.h"
+#include "harness/judge/oracle_queries.h"
 
 namespace rankfault {
 namespace {

@@ -6,7 +6,7 @@
 #include "harness/base/suggest.h"
 #include "harness/judge/measures.h"
 #include "harness/judge/oracles/compare.h"
-#include "harness/scenario/op_words.h"
+#include "harness/scenario/op_names.h"
 #include "harness/scenario/value.h"
 
 namespace rankfault {

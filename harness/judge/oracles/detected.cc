@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "harness/judge/evidence.h"
+#include "harness/judge/oracle_queries.h"
 #include "harness/judge/own_errors.h"
 
 namespace rankfault {

@@ -5,7 +5,7 @@
 
 #include <charconv>
 
-#include "harness/judge/evidence.h"
+#include "harness/judge/oracle_queries.h"
 
 namespace rankfault {
 

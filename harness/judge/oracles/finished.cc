@@ -1,7 +1,7 @@
 // finished: checks that the job did its work: every rank of the last attempt exited 0 by itself.
 #include <fmt/format.h>
 
-#include "harness/judge/evidence.h"
+#include "harness/judge/oracle_queries.h"
 #include "harness/judge/oracles/ended.h"
 #include "harness/judge/own_errors.h"
 

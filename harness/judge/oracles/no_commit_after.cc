@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "harness/judge/evidence.h"
+#include "harness/judge/oracle_queries.h"
 
 namespace rankfault {
 namespace {

@@ -1,6 +1,6 @@
 // local: N processes, started by the guardian itself, distinguished by RANK.
 #include "harness/launch/launcher.h"
-#include "harness/launch/start_otherwise.h"
+#include "harness/launch/start_faults.h"
 
 namespace rankfault {
 namespace {

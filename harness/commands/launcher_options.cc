@@ -1,0 +1,153 @@
+// launcher_options: see launcher_options.h.
+#include "harness/commands/launcher_options.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+namespace rankfault {
+
+LauncherOption option_of(const std::string& word) {
+  LauncherOption out;
+  const size_t equals = word.find('=');
+  out.name = word.substr(word.find_first_not_of('-'),
+                         equals == std::string::npos ? equals : equals - word.find_first_not_of('-'));
+  std::replace(out.name.begin(), out.name.end(), '_', '-');
+  if (equals != std::string::npos) out.value = word.substr(equals + 1);
+  return out;
+}
+
+bool is_option(const std::string& word) {
+  return word.size() > 1 && word[0] == '-' && word.find_first_not_of('-') != std::string::npos;
+}
+
+const Grammar& mpirun_grammar() {
+  static const Grammar grammar{
+      {"n", "np", "c", "H", "host", "hostfile", "machinefile", "map-by", "bind-to", "rank-by", "wdir", "wd",
+       "x", "output", "output-filename", "display", "prefix", "timeout", "tune", "am", "app", "rf",
+       "rankfile", "cpu-set", "cpu-list", "npernode", "N", "npersocket", "ppr", "personality", "with-ft",
+       "stdin", "path", "default-hostfile", "dvm", "runtime-options", "pmca-file", "xterm", "max-restarts",
+       "preload-files", "slot-list", "cpus-per-proc", "report-pid", "report-uri", "show-progress-interval",
+       "launch-agent", "forward-signals", "gpu-support",
+       // Hydra, the launcher of MPICH
+       "f", "hosts", "configfile", "genvlist", "envlist", "launcher", "launcher-exec", "rmk", "topolib",
+       "membind", "demux", "iface", "ppn", "prepend-pattern", "outfile-pattern", "errfile-pattern",
+       "nameserver", "localhost", "usize", "order-nodes", "gpus-per-proc", "rankmap", "memory-alloc-kinds"},
+      {"mca", "gmca", "pmixmca", "prtemca", "omca", "genv", "env"},
+      {"oversubscribe",
+       "nooversubscribe",
+       "allow-run-as-root",
+       "tag-output",
+       "timestamp-output",
+       "q",
+       "v",
+       "d",
+       "enable-recovery",
+       "disable-recovery",
+       "report-bindings",
+       "display-map",
+       "display-allocation",
+       "bynode",
+       "byslot",
+       "bind-to-core",
+       "bind-to-none",
+       "merge-stderr-to-stdout",
+       "use-hwthread-cpus",
+       "nolocal",
+       "do-launch",
+       "genvnone",
+       "genvall",
+       "envnone",
+       "envall",
+       "l",
+       "prepend-rank",
+       "verbose",
+       "info",
+       "print-all-exitcodes",
+       "profile",
+       "disable-auto-cleanup",
+       "disable-hostname-propagation",
+       "skip-launch-node",
+       "hybrid-hosts"}};
+  return grammar;
+}
+
+const Grammar& torchrun_grammar() {
+  static const Grammar grammar{
+      {"nnodes",
+       "nproc-per-node",
+       "rdzv-backend",
+       "rdzv-endpoint",
+       "rdzv-id",
+       "rdzv-conf",
+       "max-restarts",
+       "monitor-interval",
+       "start-method",
+       "role",
+       "log-dir",
+       "r",
+       "redirects",
+       "t",
+       "tee",
+       "local-ranks-filter",
+       "node-rank",
+       "master-addr",
+       "master-port",
+       "local-addr",
+       "logs-specs",
+       "event-log-handler",
+       "numa-binding",
+       "signals-to-handle",
+       "shutdown-timeout"},
+      {},
+      {"standalone", "m", "module", "no-python", "run-path", "use-env", "virtual-local-rank"}};
+  return grammar;
+}
+
+namespace {
+
+bool is_program(const std::string& word) {
+  if (word.find('/') != std::string::npos) return std::filesystem::is_regular_file(word);
+  const char* const path = std::getenv("PATH");
+  std::stringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (::access((folder + "/" + word).c_str(), X_OK) == 0) return true;
+  return std::filesystem::is_regular_file(word);
+}
+
+size_t values_of(const Grammar& grammar, const LauncherOption& option, const std::string* next) {
+  if (option.value || grammar.none.count(option.name)) return 0;
+  if (grammar.two.count(option.name)) return 2;
+  if (grammar.one.count(option.name)) return 1;
+  return !next || is_option(*next) || is_program(*next) ? 0 : 1;
+}
+
+}  // namespace
+
+Result<Split> split(const Words& words, size_t from, const Grammar& grammar,
+                    const std::set<std::string>& rank_options, bool take_out) {
+  Split out;
+  size_t i = from;
+  while (i < words.size() && is_option(words[i])) {
+    const LauncherOption option = option_of(words[i]);
+    const size_t values = values_of(grammar, option, i + 1 < words.size() ? &words[i + 1] : nullptr);
+    if (i + values >= words.size())
+      return usage_error(
+          fmt::format("{} needs {} more argument{}", words[i], values, values == 1 ? "" : "s"));
+    const bool is_ranks = rank_options.count(option.name) != 0;
+    if (is_ranks) out.ranks = option.value ? *option.value : words[i + 1];
+    if (!is_ranks || !take_out)
+      out.launcher_args.insert(out.launcher_args.end(), words.begin() + static_cast<std::ptrdiff_t>(i),
+                               words.begin() + static_cast<std::ptrdiff_t>(i + values + 1));
+    i += values + 1;
+  }
+  out.program.assign(words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
+  if (out.program.empty()) return usage_error(fmt::format("{}: no program follows its options", words[0]));
+  return out;
+}
+
+}  // namespace rankfault

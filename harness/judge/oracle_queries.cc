@@ -1,0 +1,241 @@
+// oracle_queries: see oracle_queries.h.
+#include "harness/judge/oracle_queries.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+namespace rankfault {
+
+ExpectationResult answer(const ExpectationSpec& spec, Verdict verdict, std::string because,
+                         std::vector<uint64_t> lines) {
+  std::sort(lines.begin(), lines.end());
+  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+  return {spec.id, spec.oracle, verdict, std::move(because), std::move(lines)};
+}
+
+std::string say_ranks(const std::vector<int>& ranks) {
+  if (ranks.empty()) return "no rank";
+  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, " "));
+}
+
+EffectReport effect_of(const FaultSpec& fault, const RunFacts& facts) {
+  const FaultKind* kind = Catalog<FaultKind>::instance().find(fault.kind);
+  if (kind && kind->verify) return kind->verify(fault, facts);
+  EffectReport report;
+  const auto at = facts.fault_at.find(fault.id);
+  report.effect = at != facts.fault_at.end() ? Effect::kVerified : Effect::kUnknown;
+  report.at = at != facts.fault_at.end() ? at->second : 0;
+  report.how =
+      at != facts.fault_at.end() ? "its effect was seen" : "rankfault cannot say whether it had an effect";
+  return report;
+}
+
+std::vector<int> victims_of(const RunFacts& facts, const std::string& fault) {
+  std::set<int> victims;
+  for (const Action& action : facts.plan.actions)
+    if ((fault.empty() || action.fault == fault) && action.rank >= 0) victims.insert(action.rank);
+  for (const FaultSpec& spec : facts.plan.scenario.faults)
+    if (fault.empty() || spec.id == fault)
+      for (const int rank : resolve(spec.ranks, facts.plan.scenario.workload.ranks, {})) victims.insert(rank);
+  return {victims.begin(), victims.end()};
+}
+
+bool something_bit(const RunFacts& facts) {
+  if (!facts.plan.faults_on || facts.plan.scenario.faults.empty()) return true;
+  return !facts.fault_at.empty();
+}
+
+namespace {
+
+const FaultSpec* fault_named(const RunFacts& facts, const std::string& id) {
+  for (const FaultSpec& fault : facts.plan.scenario.faults)
+    if (fault.id == id) return &fault;
+  return nullptr;
+}
+
+Since did_not_bite(const FaultSpec& fault, const RunFacts& facts) {
+  const EffectReport report = effect_of(fault, facts);
+  Since since;
+  since.otherwise = report.effect == Effect::kUnknown ? Verdict::kUnknown : Verdict::kVoid;
+  since.what = fmt::format("the fault {} had no verified effect: {}", fault.id, report.how);
+  since.lines = report.journal;
+  return since;
+}
+
+}  // namespace
+
+Since since(const ExpectationSpec& spec, const char* key, const RunFacts& facts) {
+  Since since;
+  std::string id = read_text(spec.params, key);
+  if (!facts.plan.faults_on || facts.plan.scenario.faults.empty()) {
+    since.at = since.begin = facts.begin;
+    since.what = "after the begin";
+    return since;
+  }
+  if (id.empty()) {  // the fault that took effect first
+    for (const auto& [fault, at] : facts.fault_at)
+      if (id.empty() || at < facts.fault_at.at(id)) id = fault;
+    if (id.empty()) id = facts.plan.scenario.faults.front().id;
+  }
+  const FaultSpec* fault = fault_named(facts, id);
+  if (!fault) {
+    since.otherwise = Verdict::kUnknown;
+    since.what = fmt::format("the scenario has no fault {}", id);
+    return since;
+  }
+  const auto at = facts.fault_at.find(id);
+  if (at == facts.fault_at.end()) return did_not_bite(*fault, facts);
+  since.at = since.begin = at->second;
+  for (const GateEvent& gate : facts.gates)  // peers may see an act a little before the harness notes it
+    if (gate.fault == id && gate.answer != "no_go" && gate.asked != 0)
+      since.begin = std::min(since.begin, gate.asked);
+  since.what = "after " + id;
+  since.lines = effect_of(*fault, facts).journal;
+  return since;
+}
+
+namespace {
+
+// The ranks that were alive when the effect was verified: they had not ended by then, and are not victims of
+// a fault that ends ranks.
+Chosen survivors(const ExpectationSpec& spec, const RunFacts& facts) {
+  const char* key = spec.params.find("fault") ? "fault" : "after";
+  const Since effect = since(spec, key, facts);
+  if (effect.otherwise != Verdict::kPass) return {{}, effect.what};
+  std::set<int> gone;
+  for (const FaultSpec& fault : facts.plan.scenario.faults) {
+    const FaultKind* kind = Catalog<FaultKind>::instance().find(fault.kind);
+    if (kind && kind->ends_ranks && facts.fault_at.count(fault.id))
+      for (const int rank : victims_of(facts, fault.id)) gone.insert(rank);
+  }
+  for (const RankEnd& end : facts.ends)
+    if (end.time <= effect.at) gone.insert(end.rank);
+  Chosen chosen;
+  for (int rank = 0; rank < facts.plan.scenario.workload.ranks; ++rank)
+    if (!gone.count(rank)) chosen.ranks.push_back(rank);
+  if (chosen.ranks.empty()) chosen.why = "no rank survived";
+  return chosen;
+}
+
+}  // namespace
+
+Chosen chosen_ranks(const ExpectationSpec& spec, const char* key, const RunFacts& facts,
+                    const char* otherwise) {
+  const Value* value = spec.params.find(key);
+  Value word;
+  word.text = otherwise;
+  word.data = word.text;
+  const Result<RankSet> set = read_rank_set(value ? *value : word);
+  if (!set) return {{}, set.error().message};
+  if (set->kind == RankSet::Kind::kSurvivors) return survivors(spec, facts);
+  const std::string fault = read_text(spec.params, "fault", read_text(spec.params, "after"));
+  Chosen chosen;
+  chosen.ranks = resolve(*set, facts.plan.scenario.workload.ranks, victims_of(facts, fault));
+  if (chosen.ranks.empty()) chosen.why = "no rank is selected";
+  return chosen;
+}
+
+int last_attempt(const RunFacts& facts) {
+  int attempt = facts.timeline.attempt;
+  for (const Json& line : facts.journal)
+    if (line.value("ev", "") == "attempt_begin") attempt = std::max(attempt, line.value("attempt", 0));
+  return attempt;
+}
+
+namespace {
+
+const ProcessView* view_of(const RunFacts& facts, const ProcessId& id) {
+  for (const ProcessView& process : facts.timeline.processes)
+    if (process.id == id) return &process;
+  return nullptr;
+}
+
+bool by_itself(const RunFacts& facts, const RankEnd& end) {
+  return facts.teardown == 0 || end.time <= facts.teardown;
+}
+
+}  // namespace
+
+// Several processes may have had the number of the rank. A member's end takes precedence over a candidate's.
+// While a member has not ended, the rank has no end.
+const RankEnd* end_of(const RunFacts& facts, int rank, int attempt) {
+  for (const ProcessView* process : processes_of(facts, rank))
+    if (process->attempt == attempt && process->stage >= RF_STAGE_MEMBER && !end_of(facts, process->id))
+      return nullptr;
+  const RankEnd* best = nullptr;
+  int best_stage = -1;
+  for (const RankEnd& end : facts.ends) {
+    if (end.rank != rank || end.attempt != attempt || !by_itself(facts, end)) continue;
+    const ProcessView* view = view_of(facts, end.process);
+    if (view && view->helper) continue;
+    const int stage = view ? static_cast<int>(view->stage) : 0;
+    if (stage > best_stage || (stage == best_stage && end.time > best->time)) {
+      best = &end;
+      best_stage = stage;
+    }
+  }
+  return best;
+}
+
+const RankEnd* end_of(const RunFacts& facts, const ProcessId& process) {
+  for (const RankEnd& end : facts.ends)
+    if (end.process == process && by_itself(facts, end)) return &end;
+  return nullptr;
+}
+
+std::vector<uint64_t> end_lines(const RunFacts& facts, int rank, int attempt) {
+  return lines_where(facts, "rank_end", [&](const Json& line) {
+    return line.value("rank", -1) == rank && line.value("attempt", 0) == attempt;
+  });
+}
+
+std::string end_text(const RankEnd* end) {
+  if (!end) return "did not end by itself";
+  switch (end->status.kind) {
+    case ExitStatus::Kind::kCode:
+      return fmt::format("exited {}", end->status.value);
+    case ExitStatus::Kind::kSignal:
+      return "ended by " + signal_name(end->status.value);
+    case ExitStatus::Kind::kUnknown:
+      break;
+  }
+  return "died, status unknown";
+}
+
+std::vector<const ProcessView*> processes_of(const RunFacts& facts, int rank) {
+  std::vector<const ProcessView*> out;
+  for (const ProcessView& process : facts.timeline.processes)
+    if (process.rank == rank && !process.helper &&
+        (process.stage >= RF_STAGE_MEMBER || process.steps_begun != 0))
+      out.push_back(&process);
+  return out;
+}
+
+std::vector<uint64_t> starved_meanwhile(const RunFacts& facts, TimeNs from, Duration allowed, TimeNs came) {
+  const auto limit = static_cast<TimeNs>(allowed.count());
+  const TimeNs delay = came > from + limit ? came - from - limit : 0;
+  std::vector<uint64_t> lines;
+  TimeNs late_in_all = 0;
+  for (const Json& line : facts.journal)
+    if (line.value("ev", "") == "starved") {
+      const TimeNs t = line.value("t", TimeNs{0});
+      const TimeNs late = line.value("late_ns", TimeNs{0});
+      const TimeNs since = line.value("since", t > late ? t - late : 0);
+      // The line is written up to a second after the lateness that it reports, in a long run much later.
+      const TimeNs begin = std::max(since, from), end = std::min(line.value("until", t), came);
+      if (begin >= end) continue;
+      late_in_all += std::min(late, end - begin);  // a line may sum up more lateness than that
+      lines.push_back(line.value("n", uint64_t{0}));
+    }
+  if (late_in_all <= std::max(limit, delay) / 10) lines.clear();
+  return lines;
+}
+
+std::string span_text(TimeNs from, TimeNs to) {
+  return to_text(Duration(static_cast<int64_t>(to > from ? to - from : 0)));
+}
+
+}  // namespace rankfault

@@ -1,0 +1,99 @@
+// oracle_queries: what oracles read from RunFacts: which ranks are meant, when a fault took effect, how a
+// rank ended, which calls were open when.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "faults/fault.h"
+#include "harness/judge/oracle.h"
+
+namespace rankfault {
+
+ExpectationResult answer(const ExpectationSpec&, Verdict, std::string because,
+                         std::vector<uint64_t> lines = {});
+
+// "rank 3", "ranks 0 1 2"
+std::string say_ranks(const std::vector<int>& ranks);
+
+// Numbers of the journal lines with this `ev` for which `want` holds.
+template <typename Want>
+std::vector<uint64_t> lines_where(const RunFacts& facts, const std::string& ev, Want want) {
+  std::vector<uint64_t> out;
+  for (const Json& line : facts.journal)
+    if (line.value("ev", "") == ev && want(line)) out.push_back(line.value("n", uint64_t{0}));
+  return out;
+}
+
+// ---- faults ------------------------------------------------------------------------------------
+
+EffectReport effect_of(const FaultSpec&, const RunFacts&);
+std::vector<int> victims_of(const RunFacts&, const std::string& fault);  // "" : of all faults
+// False in a run whose faults all had no effect: it says nothing about what only a fault can cause. True in a
+// run without faults.
+bool something_bit(const RunFacts&);
+
+// The time from which a deadline counts: the named fault's effect; without a name, the first fault's effect;
+// in a run without faults, the begin of the run.
+struct Since {
+  TimeNs at = 0;
+  TimeNs begin = 0;                    // not later than `at`: nothing before it can be caused by the fault
+  std::string what;                    // "after skip"
+  Verdict otherwise = Verdict::kPass;  // not kPass: this time does not exist; `what` says why
+  std::vector<uint64_t> lines;
+};
+Since since(const ExpectationSpec&, const char* key, const RunFacts&);
+
+// ---- ranks -------------------------------------------------------------------------------------
+
+// The ranks that a parameter names (`otherwise` when it is absent). If there are none, the answer is unknown,
+// and `why` says so.
+struct Chosen {
+  std::vector<int> ranks;
+  std::string why;
+};
+Chosen chosen_ranks(const ExpectationSpec&, const char* key, const RunFacts&, const char* otherwise = "all");
+
+int last_attempt(const RunFacts&);
+// How the rank's process ended by itself (before rankfault ended anything); null: it did not.
+const RankEnd* end_of(const RunFacts&, int rank, int attempt);
+const RankEnd* end_of(const RunFacts&, const ProcessId&);
+std::vector<uint64_t> end_lines(const RunFacts&, int rank, int attempt);
+std::string end_text(const RankEnd*);
+
+// ---- calls -------------------------------------------------------------------------------------
+
+struct CallSpan {  // one call of a communication library on one lane
+  uint32_t lane = 0;
+  uint16_t op = 0;
+  uint32_t comm = RF_NO_COMM;
+  TimeNs enter = 0;               // 0: overwritten before it was read
+  TimeNs leave = 0;               // 0: still inside
+  uint8_t phase = RF_PHASE_NONE;  // how the thread left it
+  int32_t result = 0;
+  uint8_t library = RF_LIB_NONE;
+};
+// The calls that user code made. `with_executions` adds the work that a library's own threads do for them,
+// when a call returns at once and its work blocks such a thread (c10d on Gloo).
+std::vector<CallSpan> call_spans(const ProcessView&, bool with_executions = false);
+// On some lane, no record of this process older than this survives; 0: all survive.
+TimeNs records_begin(const ProcessView&);
+// True: what the records do not hold did not happen. whole_marks() says it of marks only, which are kept
+// longer.
+bool whole_record(const ProcessView&);
+bool whole_marks(const ProcessView&);
+// The rank's processes that took part. A wrapper or helper that only has the rank's number recorded none of
+// the rank's actions.
+std::vector<const ProcessView*> processes_of(const RunFacts&, int rank);
+
+// ---- time --------------------------------------------------------------------------------------
+
+// For an event that was due within `allowed` after `from` but came only at `came`. Returns the journal lines
+// that show that the host may be the cause, because it served rankfault's own timers late meanwhile: by more
+// than a tenth of `allowed` and more than a tenth of the delay. A deadline missed then proves nothing. Empty:
+// the host is not the cause.
+std::vector<uint64_t> starved_meanwhile(const RunFacts&, TimeNs from, Duration allowed, TimeNs came);
+std::string span_text(TimeNs from, TimeNs to);
+
+}  // namespace rankfault

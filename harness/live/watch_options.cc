@@ -1,0 +1,45 @@
+// watch_options: see watch_options.h.
+#include "harness/live/watch_options.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace rankfault {
+namespace {
+
+bool says_something(const Finding& f) { return f.kind != "none" && f.kind != "cannot_say"; }
+
+}  // namespace
+
+bool cannot_go_on(const Findings& findings) {
+  return std::any_of(findings.all.begin(), findings.all.end(), says_it_hangs);
+}
+
+// A user who wants hangs reported early does not want slow ranks reported later.
+DiagnoseOptions diagnose_options(const Workload& workload) {
+  DiagnoseOptions out;
+  if (workload.hung_after.count()) out.hung_after = workload.hung_after;
+  if (workload.slow_after.count()) out.slow_after = workload.slow_after;
+  out.hung_after = workload.hung_after.count() ? out.hung_after : std::max(out.hung_after, out.slow_after);
+  out.slow_after = std::min(out.slow_after, out.hung_after);
+  return out;
+}
+
+// Findings on a watched job are reported at once, and the tool takes evidence of its ranks while they hang.
+LookOptions look_options(const Workload& workload, const WatchOptions* watch, EvidenceTaker& taker) {
+  LookOptions out{diagnose_options(workload), {}};
+  if (!watch) return out;
+  out.news = [watch, &taker](const Timeline& timeline, const std::vector<Finding>& news) {
+    std::vector<Finding> told;
+    std::copy_if(news.begin(), news.end(), std::back_inserter(told), says_something);
+    if (told.empty()) return;
+    if (watch->found) watch->found(told);
+    if (timeline.job_over || told.front().withdrawn) return;
+    if (!taker.wants(timeline, told)) return;
+    const std::vector<RankEvidence>& evidence = taker.take(timeline, told);
+    if (watch->evidence && !evidence.empty()) watch->evidence(evidence);
+  };
+  return out;
+}
+
+}  // namespace rankfault

@@ -1,0 +1,28 @@
+// watch_options: what the user of a job without a scenario learns of it while it runs.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "harness/live/diagnosis_loop.h"
+#include "harness/live/evidence_taker.h"
+#include "harness/scenario/scenario.h"
+
+namespace rankfault {
+
+// A job without a scenario: the tool leaves it alone, without a time limit, and reports findings while it
+// runs.
+struct WatchOptions {
+  bool verbose = false;         // list what is changed in the job's command and environment
+  bool end_on_finding = false;  // end the job when a proven or inferred finding says that it cannot go on
+  std::function<void(const std::vector<Finding>&)> found;          // findings that are new or changed,
+                                                                   // including withdrawn ones
+  std::function<void(const std::vector<RankEvidence>&)> evidence;  // of all ranks
+};
+
+// How a run is looked at; null `WatchOptions`: the run of a scenario, which reports nothing before its end.
+LookOptions look_options(const Workload&, const WatchOptions*, EvidenceTaker&);
+DiagnoseOptions diagnose_options(const Workload&);
+bool cannot_go_on(const Findings&);
+
+}  // namespace rankfault

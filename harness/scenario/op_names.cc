@@ -1,0 +1,69 @@
+#include "harness/scenario/op_names.h"
+
+#include <array>
+
+namespace rankfault {
+namespace {
+
+constexpr std::array<const char*, RF_OP_COUNT> kWords{{
+#define RF_OP(id, text, need) text,
+#include "harness/agent/ops.def"
+#undef RF_OP
+}};
+
+}  // namespace
+
+const char* op_word(rf_op op) { return op >= 0 && op < RF_OP_COUNT ? kWords[op] : "unknown"; }
+
+std::optional<rf_op> op_from_word(const std::string& word) {
+  for (size_t i = 1; i < kWords.size(); ++i)
+    if (word == kWords[i]) return static_cast<rf_op>(i);
+  return std::nullopt;
+}
+
+const std::vector<std::string>& all_op_words() {
+  static const std::vector<std::string> words(kWords.begin() + 1, kWords.end());
+  return words;
+}
+
+bool is_collective_op(rf_op op) { return rf_is_collective(op); }
+bool is_p2p_op(rf_op op) { return op >= RF_OP_SEND && op <= RF_OP_SENDRECV; }
+bool is_mark_op(rf_op op) { return op >= RF_OP_MARK && op <= RF_OP_BATCH; }
+bool is_file_op(rf_op op) {
+  return (op >= RF_OP_FILE_OPEN && op <= RF_OP_SHM_UNLINK) || op == RF_OP_FILE_ALLOCATE;
+}
+
+bool is_device_op(rf_op op) { return op >= RF_OP_DEVICE_ALLOC && op <= RF_OP_DEVICE_QUERY; }
+
+std::string why_not_skipped(rf_op op) {
+  if (is_collective_op(op) || is_p2p_op(op) || op == RF_OP_BATCH) return "";
+  switch (op) {
+    case RF_OP_INIT:
+      return "the library would not be initialised, and no later call could be made";
+    case RF_OP_COMM_CREATE:
+    case RF_OP_COMM_SHRINK:
+      return "it returns a communicator, and a skipped call has none to return";
+    case RF_OP_WAIT:
+    case RF_OP_WAIT_ANY:
+    case RF_OP_TEST:
+    case RF_OP_PROBE:
+    case RF_OP_STREAM_WAIT:
+    case RF_OP_ASYNC_ERROR:
+      return "it returns the state of an earlier call, and a skipped call has none to return";
+    case RF_OP_PERSISTENT_INIT:
+      return "it returns a request, and a skipped call has none to return: name the collective that it "
+             "starts";
+    case RF_OP_COMM_AGREE:
+      return "it returns the agreed value, and a skipped call has none to return";
+    case RF_OP_GROUP:
+      return "a group start needs its group end: name the calls inside the group";
+    default:
+      break;
+  }
+  if (is_mark_op(op)) return "it is a mark, not a call that other ranks wait for";
+  if (is_file_op(op)) return "it is a file operation: use fail_call with an errno";
+  if (is_device_op(op)) return "its caller uses its result: make it fail with cuda_error";
+  return "no rank would miss it";
+}
+
+}  // namespace rankfault

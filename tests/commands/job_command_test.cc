@@ -1,0 +1,129 @@
+// job_command_test: commands as users type them, split into launcher, options and program.
+#include "harness/commands/job_command.h"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace rankfault {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::vector<std::string> words(const std::string& text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+Workload job(const std::string& text, int ranks = kRanksNotGiven) {
+  const Result<Workload> workload = workload_of(words(text), ranks);
+  EXPECT_TRUE(workload.ok()) << text << ": " << (workload.ok() ? "" : workload.error().message);
+  return workload.ok() ? *workload : Workload{};
+}
+
+std::string mistake(const std::string& text, int ranks = kRanksNotGiven) {
+  const Result<Workload> workload = workload_of(words(text), ranks);
+  EXPECT_FALSE(workload.ok()) << text;
+  if (workload.ok()) return "";
+  EXPECT_EQ(workload.error().kind, ErrorKind::kUsage);
+  return workload.error().message;
+}
+
+TEST(JobWords, MpirunsOptionsEndWhereTheProgramBegins) {
+  const Workload w =
+      job("mpirun --oversubscribe -np 4 --mca btl self,vader -x A=b --bind-to none ./a.out -np 9");
+  EXPECT_EQ(w.launcher, LauncherKind::kMpirun);
+  EXPECT_EQ(w.ranks, 4);
+  EXPECT_EQ(w.mpirun, "");
+  EXPECT_THAT(w.launcher_args,
+              ElementsAre("--oversubscribe", "--mca", "btl", "self,vader", "-x", "A=b", "--bind-to", "none"));
+  EXPECT_THAT(w.command, ElementsAre("./a.out", "-np", "9"));
+}
+
+TEST(JobWords, HydrasOptionsHaveOneDashAndUpToTwoValues) {
+  const Workload w =
+      job("/opt/mpich/bin/mpiexec.hydra -n 3 -genv A b -envnone -ppn 2 -l -outfile-pattern o.%r ./a -n 9");
+  EXPECT_EQ(w.launcher, LauncherKind::kMpirun);
+  EXPECT_EQ(w.mpirun, "/opt/mpich/bin/mpiexec.hydra");
+  EXPECT_EQ(w.ranks, 3);
+  EXPECT_THAT(w.launcher_args,
+              ElementsAre("-genv", "A", "b", "-envnone", "-ppn", "2", "-l", "-outfile-pattern", "o.%r"));
+  EXPECT_THAT(w.command, ElementsAre("./a", "-n", "9"));
+}
+
+TEST(JobWords, ALauncherByItsPathIsThatOne) {
+  EXPECT_EQ(job("/opt/ompi/bin/mpiexec -n 2 ./a").mpirun, "/opt/ompi/bin/mpiexec");
+  EXPECT_EQ(job("/venv/bin/torchrun --nproc-per-node=2 t.py").torchrun, "/venv/bin/torchrun");
+  EXPECT_EQ(job("/venv/bin/python3 -m torch.distributed.run --nproc_per_node 2 t.py").torchrun,
+            "/venv/bin/python3");
+}
+
+TEST(JobWords, AnUnknownOptionIsAFlagWhenAProgramFollowsIt) {
+  EXPECT_THAT(job("mpirun -np 2 --new-flag sh -c x").command, ElementsAre("sh", "-c", "x"));
+  EXPECT_THAT(job("mpirun -np 2 --new-option no-such-program-here sh").command, ElementsAre("sh"));
+}
+
+TEST(JobWords, TorchrunKeepsItsWordsAndItsDefaultIsOneRank) {
+  const Workload w = job("torchrun --standalone --nproc_per_node=3 -m pkg.train --nproc_per_node=9");
+  EXPECT_EQ(w.launcher, LauncherKind::kTorchrun);
+  EXPECT_EQ(w.ranks, 3);
+  EXPECT_THAT(w.launcher_args, ElementsAre("--standalone", "--nproc_per_node=3", "-m"));
+  EXPECT_THAT(w.command, ElementsAre("pkg.train", "--nproc_per_node=9"));
+  EXPECT_EQ(job("torchrun train.py").ranks, 1);
+  EXPECT_EQ(job("torchrun --nproc-per-node gpu train.py", 2).ranks, 2);
+}
+
+// Another PyTorch for scenarios does not change the PyTorch that a watched job runs with.
+TEST(JobWords, TorchrunByNameIsTheOneOnThePath) {
+  char folder[] = "/tmp/rf-words-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder), nullptr);
+  const std::string torchrun = std::string(folder) + "/torchrun", path = std::getenv("PATH");
+  std::ofstream(torchrun) << "#!/bin/sh\n";
+  ::chmod(torchrun.c_str(), 0755);
+  ::setenv("PATH", (folder + (":" + path)).c_str(), 1);
+  ::setenv("RANKFAULT_PYTHON", "/another/python", 0);
+  EXPECT_EQ(job("torchrun train.py").torchrun, torchrun);
+  ::setenv("PATH", path.c_str(), 1);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(JobWords, APlainProgramIsStartedAsOftenAsSaid) {
+  const Workload w = job("./program --x 1", 3);
+  EXPECT_EQ(w.launcher, LauncherKind::kLocal);
+  EXPECT_EQ(w.ranks, 3);
+  EXPECT_THAT(w.launcher_args, IsEmpty());
+  EXPECT_THAT(w.command, ElementsAre("./program", "--x", "1"));
+}
+
+// A script that starts its ranks itself, or is a single process, does not become rank 0 of 1.
+TEST(JobWords, APlainProgramWithoutANumberIsStartedOnceAsItIs) {
+  const Workload w = job("python train.py");
+  EXPECT_EQ(w.launcher, LauncherKind::kLocal);
+  EXPECT_EQ(w.ranks, 1);
+  EXPECT_TRUE(w.starts_its_ranks);
+  EXPECT_FALSE(job("python train.py", 1).starts_its_ranks);
+}
+
+TEST(JobWords, SaysWhatIsWrong) {
+  EXPECT_THAT(mistake(""), HasSubstr("the command is missing"));
+  EXPECT_THAT(mistake("srun -n 4 ./program"), HasSubstr("srun starts processes that rankfault cannot reach"));
+  EXPECT_THAT(mistake("mpirun ./program"), HasSubstr("the number of ranks is missing: write -np N"));
+  EXPECT_THAT(mistake("mpirun -np"), HasSubstr("-np needs 1 more argument"));
+  EXPECT_THAT(mistake("mpirun -np 2"), HasSubstr("no program follows"));
+  EXPECT_THAT(mistake("mpirun -np two ./program"), HasSubstr("is not a number of ranks"));
+  EXPECT_THAT(mistake("mpirun -np 0 ./program"), HasSubstr("is not a number of ranks"));
+  EXPECT_THAT(mistake("mpirun -np 2 ./program", 3), HasSubstr("differ"));
+  EXPECT_THAT(mistake("mpirun -np 1 ./a : -np 1 ./b"), HasSubstr("several programs"));
+  EXPECT_THAT(mistake("torchrun --nnodes=2 train.py"), HasSubstr("several hosts"));
+  EXPECT_THAT(mistake("torchrun --nproc-per-node gpu train.py"), HasSubstr("--ranks N"));
+  EXPECT_THAT(mistake("./program", -1), HasSubstr("at least 1"));
+}
+
+}  // namespace
+}  // namespace rankfault
