@@ -4,7 +4,7 @@
 namespace rankfault::testing {
 namespace {
 
-TEST(Leftover, AMessageThatWasNeverAskedForIsAMissingReceive) {
+TEST(UnreceivedMessages, AMessageThatWasNeverAskedForIsAMissingReceive) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.does(0, send(1, 5)).does(0, send(1, 5)).does(1, recv(0, 5));
   for (const int r : {0, 1, 2}) job.finalized(r).exits(r);
@@ -20,13 +20,13 @@ TEST(Leftover, AMessageThatWasNeverAskedForIsAMissingReceive) {
       << f.text;
 }
 
-TEST(Leftover, IsSilentWhileTheReceiverMayStillAsk) {
+TEST(UnreceivedMessages, IsSilentWhileTheReceiverMayStillAsk) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.does(0, send(1)).finalized(0);
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong() || diagnose(job.build()).cannot_say());
 }
 
-TEST(Leftover, IsSilentWhereAWildcardMayHaveTakenIt) {
+TEST(UnreceivedMessages, IsSilentWhereAWildcardMayHaveTakenIt) {
   for (const CallSpec& taken : {recv(RF_PEER_ANY, 5), recv(0, -1), recv(RF_PEER_ANY, -1)}) {
     TimelineBuilder job(2, RF_LIB_MPI);
     job.does(0, send(1, 5)).does(1, taken);
@@ -36,7 +36,7 @@ TEST(Leftover, IsSilentWhereAWildcardMayHaveTakenIt) {
 }
 
 // It is not known what the receiver took: a call that no decoder reads, lost records, a call that failed.
-TEST(Leftover, IsSilentWhereTheReceiverIsNotFullyInView) {
+TEST(UnreceivedMessages, IsSilentWhereTheReceiverIsNotFullyInView) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.does(0, send(1));
   for (const int r : {0, 1}) job.finalized(r).exits(r);
