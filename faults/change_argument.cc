@@ -15,13 +15,13 @@ Status check_op(const FaultSpec& fault, rf_changed_arg field) {
   if (op == RF_OP_NONE)
     return usage_error("change_argument needs \"op\": the call whose argument changes", fault.at.pos);
   if (op == RF_OP_BARRIER || !(is_collective_op(op) || is_p2p_op(op)))
-    return usage_error(fmt::format("a {} has no argument to change", fault.at.op), fault.at.pos);
+    return usage_error(fmt::format("{} has no argument to change", fault.at.op), fault.at.pos);
   const bool rooted = op == RF_OP_BROADCAST || op == RF_OP_REDUCE || op == RF_OP_GATHER ||
                       op == RF_OP_GATHERV || op == RF_OP_SCATTER || op == RF_OP_SCATTERV;
   const bool reduces = op == RF_OP_ALL_REDUCE || op == RF_OP_REDUCE || op == RF_OP_REDUCE_SCATTER ||
                        op == RF_OP_REDUCE_SCATTER_BLOCK || op == RF_OP_SCAN || op == RF_OP_EXSCAN;
   if ((field == RF_ARG_ROOT && !rooted) || (field == RF_ARG_REDUCE_OP && !reduces))
-    return usage_error(fmt::format("a {} has no {}", fault.at.op, read_text(fault.params, "field")),
+    return usage_error(fmt::format("{} has no {}", fault.at.op, read_text(fault.params, "field")),
                        fault.at.pos);
   if (fault.at.edge == Edge::kAfter)
     return usage_error("change_argument acts before the call: leave \"edge\" out", fault.at.pos);

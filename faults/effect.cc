@@ -35,7 +35,7 @@ void merge(EffectReport& all, const EffectReport& one) {
 }
 
 EffectReport not_fired(const Action& action) {
-  return {Effect::kNotFired, fmt::format("rank {} never reached the fault's call", action.rank), {}, 0};
+  return {Effect::kNotFired, fmt::format("rank {} never reached the fault's trigger", action.rank), {}, 0};
 }
 
 // Whether the records of a process cover this moment without a gap. A long run keeps the records around a

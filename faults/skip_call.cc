@@ -17,8 +17,7 @@ Status check_c10d(const Trigger& at, const LowerContext& context) {
   const bool scatters = op == RF_OP_REDUCE_SCATTER || op == RF_OP_REDUCE_SCATTER_BLOCK;
   if (context.scenario.workload.launcher != LauncherKind::kTorchrun || !scatters) return Done{};
   return usage_error(
-      fmt::format("a {} of PyTorch cannot be skipped: its wait copies the input to the output", at.op),
-      at.pos);
+      fmt::format("{} of PyTorch cannot be skipped: its wait copies the input to the output", at.op), at.pos);
 }
 
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
@@ -27,7 +26,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   if (Status ok = check_c10d(at, context); !ok) return ok.error();
   if (const auto op = op_from_word(at.op))
     if (const std::string why = why_not_skipped(*op); !why.empty())
-      return usage_error(fmt::format("a {} cannot be skipped: {}", at.op, why), at.pos);
+      return usage_error(fmt::format("{} cannot be skipped: {}", at.op, why), at.pos);
   if (at.edge == Edge::kAfter)
     return usage_error("a call cannot be skipped after it was made: leave \"edge\" out", at.pos);
   if (read_text(fault.params, "form") == "lost")
@@ -124,14 +123,13 @@ EffectReport verify_message(const GateEvent& gate, const ProcessView& victim, co
     if (&peer == &victim || peer.attempt != victim.attempt || !theirs) continue;
     for (const LaneView& lane : peer.lanes)
       if (waits_for_victim(peer, lane, *theirs, *own))
-        return verified(
-            fmt::format("rank {} skipped a {}; rank {} still waits", gate.rank, gate.op, peer.rank),
-            acted_at(gate));
+        return verified(fmt::format("rank {} skipped {}; rank {} still waits", gate.rank, gate.op, peer.rank),
+                        acted_at(gate));
     for (const Event& event : peer.history)
       if (event.record.phase == RF_PHASE_ERROR && event.record.time_ns > acted_at(gate) &&
           event.record.comm == theirs->index && is_p2p_op(static_cast<rf_op>(event.record.op)))
         return verified(
-            fmt::format("rank {} skipped a {}; rank {}'s call failed", gate.rank, gate.op, peer.rank),
+            fmt::format("rank {} skipped {}; rank {}'s call failed", gate.rank, gate.op, peer.rank),
             acted_at(gate));
   }
   return not_bitten(fmt::format("no rank missed the {} that rank {} skipped", gate.op, gate.rank));

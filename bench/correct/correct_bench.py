@@ -13,8 +13,8 @@
   --check           a test: exit 1 at the first alarm
 
 Each job has 2 to 6 ranks and runs alone and under `rankfault watch`. Its output and status must be the same, and the result
-without a finding. Where they differ it runs alone up to ten times more: a job that also fails alone is counted apart.
-Programs share a job because most of the time goes to starting ranks.
+without a finding. Where they differ it runs alone up to ten times more (two with --check): a job that also fails alone is
+counted apart. Programs share a job because most of the time goes to starting ranks.
 """
 import argparse
 import concurrent.futures
@@ -37,7 +37,7 @@ from correct_totals import PAGE, add, read_totals, table  # noqa: E402
 
 ROOT = {f"{who}_ALLOW_RUN_AS_ROOT{what}": "1" for who in ("OMPI", "PRTE") for what in ("", "_CONFIRM")}
 LIMIT = 120  # seconds for a job; ten programs take about ten
-MORE_ALONE = 10
+MORE_ALONE, MORE_ALONE_IN_A_CHECK = 10, 2
 
 
 def compiled(compiler, source, program, *words):
@@ -131,12 +131,12 @@ def watch(tool, command, folder):
     return done
 
 
-def one(tool, name, command, seed, ranks, programs):
+def one(tool, name, command, seed, ranks, programs, more_alone):
     with tempfile.TemporaryDirectory(prefix="rf-correct-") as folder:
         alone = run(command, folder)
         watched = watch(tool, command, pathlib.Path(folder))
         same = watched["status"] == alone["status"] == 0 and own_lines(watched["output"]) == own_lines(alone["output"])
-        more = (run(command, folder) for _ in range(0 if same and not watched["findings"] else MORE_ALONE))
+        more = (run(command, folder) for _ in range(0 if same and not watched["findings"] else more_alone))
         failure = next((job for job in itertools.chain([alone], more) if job["status"] != 0), None)
         fails_alone = failure is not None
     alarm = watched["findings"] + watched["told"]
@@ -192,7 +192,8 @@ def results_of(args, libraries_here, totals, have):
         ranks, programs = 2 + seed // args.in_a_job % 5, args.in_a_job
         if time.monotonic() > end:
             return None
-        return one(tool, name, command(ranks, seed, programs), seed, ranks, programs)
+        more_alone = MORE_ALONE_IN_A_CHECK if args.check else MORE_ALONE
+        return one(tool, name, command(ranks, seed, programs), seed, ranks, programs, more_alone)
 
     pool = concurrent.futures.ThreadPoolExecutor(args.jobs)
     try:

@@ -69,7 +69,7 @@ def named(folder):
 
 def score():
     n = SHAPE[0] * SHAPE[1] * SHAPE[2]
-    lines = ["| trouble | jobs | exact set | nobody named | another named | kind | median |", "|---|---|---|---|---|---|---|"]
+    lines = ["| trouble | jobs | exact set | no rank named | another named | kind | median |", "|---|---|---|---|---|---|---|"]
     for word, wanted, blames in troubles():
         right = silent = kinds = 0
         took = []

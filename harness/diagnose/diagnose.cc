@@ -19,7 +19,7 @@ std::string helper_that_waits(const Timeline& t, TimeNs slow) {
     for (const LaneView& l : p.helper&& p.end.kind == EndKind::kAlive ? p.lanes : std::vector<LaneView>{})
       if (l.state.where == RF_INSIDE && t.look > l.state.since_ns + slow)
         return fmt::format(
-            "process {}, a helper of rank {}, has stayed inside {}; rankfault does not judge helpers",
+            "process {}, a helper of rank {}, has been inside {} for long; rankfault does not judge helpers",
             p.id.pid, p.rank, op_text(l.state.op));
   return "";
 }

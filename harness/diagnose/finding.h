@@ -118,7 +118,7 @@ Findings diagnose(const Timeline&, const DiagnoseOptions& = {});
 // also uses it, so both give the same bytes.
 Timeline canonical(Timeline);
 
-// Collects findings over the looks of a run. A proven finding stays; if it blames no rank, a later look may
+// Collects findings over the looks of a run. A proven finding stays; if it blames no rank, the last look may
 // name the rank. An inferred finding is replaced when it becomes proven and withdrawn when the last look no
 // longer has it. A proven deadlock is handled if, at the last look, its ranks have jumped out of all its
 // calls.

@@ -54,23 +54,27 @@ bool is_part_of(const Side& a, const Side& b) {
 }
 
 // Two calls are proven to differ before enough members have come to show the odd one. The calls of the others
-// may have failed at the later look, which then infers the same difference and names the rank.
-bool names_the_odd_rank(const Finding& later, const Finding& proven) {
-  return is_disagreement(proven) && proven.claim == Claim::kNotTheSameCall && weaker(later, proven) &&
-         proven.ranks.empty() && !later.ranks.empty() && later.field == proven.field &&
+// may have failed at the last look, which then infers the same difference and names the rank. An earlier look
+// must not name it: with one more member the other side may be the larger one.
+bool names_the_odd_rank(const Finding& last, const Finding& proven) {
+  return is_disagreement(proven) && proven.claim == Claim::kNotTheSameCall && weaker(last, proven) &&
+         proven.ranks.empty() && !last.ranks.empty() && last.field == proven.field && !proven.sides.empty() &&
          std::all_of(proven.sides.begin(), proven.sides.end(), [&](const Side& side) {
-           return std::any_of(later.sides.begin(), later.sides.end(),
+           return std::any_of(last.sides.begin(), last.sides.end(),
                               [&](const Side& l) { return is_part_of(side, l); });
          });
 }
 
-// The claim, and the facts that prove it, stay those of the earlier look.
-Finding with_the_odd_rank(const Finding& proven, Finding later) {
-  later.confidence = proven.confidence;
-  later.claim = proven.claim;
-  later.claimed = proven.claimed;
-  later.assumes = proven.assumes;
-  return later;
+// The claim, and the facts that prove it, stay those of the earlier look. The evidence says that the rank is
+// inferred, and why.
+Finding with_the_odd_rank(const Finding& proven, Finding last) {
+  for (const Assumption& a : last.assumes)
+    if (!a.holds) last.evidence.push_back("the difference is proven, the odd rank is inferred: " + a.why);
+  last.confidence = proven.confidence;
+  last.claim = proven.claim;
+  last.claimed = proven.claimed;
+  last.assumes = proven.assumes;
+  return last;
 }
 
 // A call that returned, failed or is pending was not left by a jump.
@@ -157,7 +161,7 @@ std::vector<Finding> FindingsLog::news(const Findings& look, bool last_look) con
     // The start of an end is known only from the ends of the others: the last look sets its time.
     const bool dated_anew = last_look && at != kept_.end() && is_end(f) && at->at != f.at &&
                             at->confidence == Confidence::kInferred;
-    if (at != kept_.end() && names_the_odd_rank(f, *at)) {
+    if (last_look && at != kept_.end() && names_the_odd_rank(f, *at)) {
       news.push_back(with_the_odd_rank(*at, f));
       continue;
     }

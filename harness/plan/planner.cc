@@ -95,7 +95,7 @@ void add_notes(Plan& plan) {
   for (const Action& action : plan.actions)
     if (!action.at.file_op.empty())
       plan.notes.push_back(
-          fmt::format("inner: action {} may fire at a {} inside a library call; there it may only kill, "
+          fmt::format("inner: action {} may fire at {} inside a library call; there it may only kill, "
                       "stop, unlink or fail",
                       action.id, action.at.file_op));
 }

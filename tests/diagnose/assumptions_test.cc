@@ -227,7 +227,7 @@ TEST(Assumptions, SameCallsBeforeOfCallsThatRingsHaveLostSaysWhichDiffer) {
     }
     expect_only(f, "same_calls_before");
     EXPECT_EQ(why_not(*f),
-              "the records of the first 2 calls on world were overwritten, and their checksums show that "
+              "the records of the first 2 calls on world are lost, and their checksums show that "
               "ranks 0 and 2 made different calls");
   }
 }
@@ -249,7 +249,7 @@ TEST(Assumptions, SameCallsBeforeOfOneThatEndedBeforeWhatIsLeft) {
     }
     expect_only(f, "same_calls_before");
     EXPECT_EQ(why_not(*f),
-              "the records of the first 10 calls on world were overwritten, and rank 2 made 4 unknown "
+              "the records of the first 10 calls on world are lost, and rank 2 made 4 unknown "
               "calls");
   }
 }

@@ -15,7 +15,7 @@ TEST(UnreceivedMessages, AMessageThatWasNeverAskedForIsAMissingReceive) {
   EXPECT_TRUE(f.ranks.empty());
   EXPECT_EQ(f.sides.size(), 2u);
   EXPECT_EQ(f.confidence, Confidence::kInferred);
-  EXPECT_NE(f.text.find("sent 2 messages with tag 5 to rank 1 on world, which received with 1"),
+  EXPECT_NE(f.text.find("sent 2 messages with tag 5 to rank 1 on world, which asked for 1"),
             std::string::npos)
       << f.text;
 }

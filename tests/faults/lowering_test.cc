@@ -166,7 +166,7 @@ TEST(Lowering, RefusesWhatCannotBeDoneToPyTorch) {
 }
 
 TEST(Lowering, RefusesWithTheReason) {
-  EXPECT_THAT(refusal("skip_call@rank=1,op=wait"), HasSubstr("a wait cannot be skipped"));
+  EXPECT_THAT(refusal("skip_call@rank=1,op=wait"), HasSubstr("wait cannot be skipped"));
   EXPECT_THAT(refusal("skip_call@rank=1,op=step_commit"), HasSubstr("not on a mark"));
   EXPECT_THAT(refusal("skip_call@rank=1,op=all_reduce,edge=after"), HasSubstr("after it was made"));
   EXPECT_THAT(refusal("skip_call@rank=1,op=all_reduce,form=lost"), HasSubstr("not implemented yet"));

@@ -120,15 +120,15 @@ const BadInput kFaults[] = {
      "f.yaml:13:9: \"kill\" waits for itself through after_fault"},
     {"SkippedInit", "kind: rank_kill\n    ranks: [2]\n    at: {op: all_reduce,",
      "kind: skip_call\n    ranks: [2]\n    at: {op: init,",
-     "f.yaml:13:9: a init cannot be skipped: the library would not be initialised, and no later call could "
+     "f.yaml:13:9: init cannot be skipped: the library would not be initialised, and no later call could "
      "be made"},
     {"SkippedWait", "kind: rank_kill\n    ranks: [2]\n    at: {op: all_reduce,",
      "kind: skip_call\n    ranks: [2]\n    at: {op: wait,",
-     "f.yaml:13:9: a wait cannot be skipped: it returns the state of an earlier call, and a skipped call has "
+     "f.yaml:13:9: wait cannot be skipped: it returns the state of an earlier call, and a skipped call has "
      "none to return"},
     {"SkippedCommCreation", "kind: rank_kill\n    ranks: [2]\n    at: {op: all_reduce,",
      "kind: skip_call\n    ranks: [2]\n    at: {op: comm_create,",
-     "f.yaml:13:9: a comm_create cannot be skipped: it returns a communicator, and a skipped call has none "
+     "f.yaml:13:9: comm_create cannot be skipped: it returns a communicator, and a skipped call has none "
      "to return"},
 };
 INSTANTIATE_TEST_SUITE_P(Faults, BadInputTest, testing::ValuesIn(kFaults),

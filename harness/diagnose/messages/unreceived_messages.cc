@@ -95,7 +95,7 @@ Finding describe_unreceived(const JobView& job, const UnreceivedMessage& l) {
   set_comm(f, *l.group);
   f.sides = sides_of({{l.sender, l.send}, {l.receiver, nullptr}}, *l.group);
   f.text = fmt::format(
-      "rank {} sent {} with tag {} to rank {} on {}, which received with {} and makes no more calls",
+      "rank {} sent {} with tag {} to rank {} on {}, which asked for {} of them and makes no more calls",
       l.sender->world_rank, counted(l.sent, "message"), l.send->tag(), l.receiver->world_rank, l.group->name,
       l.asked_for);
   f.evidence = {f.text};

@@ -177,12 +177,12 @@ Assumption issuers_closed(const std::vector<WaitEdge>& edges, const std::vector<
       continue;
     if (e.missing->comm && accounted.count(e.missing->comm)) continue;
     if (!e.missing->comm || !all_issuers_accounted(edges, *e.missing->process, *e.missing->comm))
-      return assumption_fails(kName,
-                              fmt::format("another thread of rank {} made calls on {} and may make more",
-                                          e.missing->world_rank, e.group->name));
+      return assumption_fails(
+          kName, fmt::format("another thread or stream of rank {} made calls on {} and may make more",
+                             e.missing->world_rank, e.group->name));
     accounted.insert(e.missing->comm);
   }
-  return assumption_holds(kName, "no thread remains that could enter the awaited call");
+  return assumption_holds(kName, "no thread or stream remains that could enter the awaited call");
 }
 
 Assumption no_new_issuer(const std::vector<End>& ends) {

@@ -81,7 +81,7 @@ const Registration<Rule> kRule{{
     .example = "rank 2 was ended by SIGKILL and never entered all_reduce 98 on world; ranks 0 1 3 cannot "
                "continue without it",
     .next = "Find out who sent the signal: the kernel's log for SIGKILL (out of memory), a core file for "
-            "SIGSEGV and SIGBUS, the scheduler for SIGTERM. \"Ended by its launcher\" means that another "
+            "SIGSEGV and SIGBUS, the scheduler for SIGTERM. \"From its launcher\" means that another "
             "rank failed first.",
 }};
 

@@ -32,8 +32,8 @@ std::string lost_calls_may_differ(const CommGroup& group) {
   const uint64_t first = group.first_seq();
   if (first == 1 || numbered_by_pytorch(group)) return "";
   const auto lost = [&](std::string why) {
-    return fmt::format("the records of the first {} calls on {} were overwritten, and {}", first - 1,
-                       group.name, why);
+    return fmt::format("the records of the first {} calls on {} are lost, and {}", first - 1, group.name,
+                       why);
   };
   const Member* example = nullptr;
   for (const Member& m : group.members) {

@@ -55,7 +55,7 @@ ExpectationResult judge_reference(const ExpectationSpec& spec, const RunFacts& f
                     lines);
   const std::string errors = errors_seen(facts, all.ranks);
   return answer(spec, Verdict::kPass,
-                worst.because + ", and nothing was found wrong" +
+                worst.because + ", and no finding is proven" +
                     (errors.empty() ? "" : "; ranks saw errors that do not indicate a fault: " + errors),
                 lines);
 }
