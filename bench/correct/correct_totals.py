@@ -46,6 +46,9 @@ Written by `./dev bench correct`. Each program is made from a seed (`mpi_correct
 `bench/correct`): ten uses of features that are correct by the standard, with results that it checks. A job runs ten
 programs, one after the other, on 2 to 6 ranks. Each job runs alone and under `rankfault watch`. An alarm is a finding in the
 result, or a proven finding at any time. The last three columns must be 0. A job that also fails alone shows a flaw of its
-library; it counts there and nowhere else.
+library or of the generator; it counts there and nowhere else.
+
+The sums are kept in `bench/correct/totals.json`. This continues them:
+`./dev bench correct --runs N --jobs 2 --totals bench/correct/totals.json --page docs/measurements/correct-programs.md`
 
 """
