@@ -31,8 +31,8 @@ struct Side {
 
 struct Assumption {
   // every_edge_is_a_need, ends_are_final, issuers_closed, full_view, one_look. Cycles add no_new_issuer and
-  // an assumption that is taken for granted: nobody_gives_up. Late ranks add one_clock,
-  // left_by_its_limit, did_not_recover.
+  // an assumption that is taken for granted: nobody_gives_up. Late ranks add one_clock, left_by_its_limit,
+  // did_not_recover.
   std::string name;
   bool holds = false;
   std::string why;

@@ -190,7 +190,7 @@ int exit_of_verdict(const Judgement& judgement) {
   return kExitUnknown;
 }
 
-// For a run that is not as it must be: a void or unknown verdict is unknown, and a pass or fail is a failure.
+// For a run that is not as expected: a void or unknown verdict is unknown, and a pass or fail is a failure.
 int exit_of_outcome(const Judgement& judgement) {
   if (judgement.as_it_must_be) return kExitPass;
   return judgement.verdict == Verdict::kPass ? kExitFail : exit_of_verdict(judgement);

@@ -53,7 +53,7 @@ Judgement judge(const RunFacts&);
 
 bool is_as_it_must_be(const Judgement&, const MustBe&);
 
-// The exit code of one run, by its verdict and by its outcome (as it must be, or not).
+// The exit code of one run, by its verdict and by its outcome (as expected, or not).
 int exit_of_verdict(const Judgement&);
 int exit_of_outcome(const Judgement&);
 

@@ -15,7 +15,7 @@ struct LadderResult {
   std::vector<Rung> rungs;  // from the smallest size up; without those that an interrupt left out
   int exit_code = 0;        // as for several scenarios; a refused size does not count
 
-  const Rung* first_failure() const;  // the smallest size whose outcome is not as it must be; null: none
+  const Rung* first_failure() const;  // the smallest size whose outcome is not as expected; null: none
 };
 
 // Plans every size before it launches anything. An error when no size is possible.

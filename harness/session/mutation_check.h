@@ -1,6 +1,6 @@
 // MutationCheck: proves that a mutation check (tooth) bites: defence on and off, fault absent and present.
 //              no fault                        fault
-//   on         the reference passes            the scenario is as it must be
+//   on         the reference passes            the scenario is as expected
 //   off        passes what names no fault      the fault bites, and the named expectation fails
 // For a bug the square has two corners: on, the scenario passes; off, only `blamed` fails, on `none`. A
 // scenario that has neither fault nor bug but compares its variants also has two: on, it passes; off, the
