@@ -78,7 +78,7 @@ class Guardian {
   std::optional<GuardianEvent> next();
   // Signals every process of the job and waits until all are gone; after `grace` SIGKILL.
   Status end_all(int first_signal, Duration grace);
-  // ExitCollector what is left of the job, undoes, and waits for the guardian's end (bounded). Drops the
+  // Ends what is left of the job, undoes, and waits for the guardian's end (bounded). Drops the
   // events that were not taken yet. `says` gets a sentence, once, when the guardian takes long.
   Result<Undone> quit(JobEnd = JobEnd::kEndIt, const std::function<void(const std::string&)>& says = {});
   // Continues the guardian if a SIGSTOP stopped it, because the job waits for it.

@@ -93,8 +93,8 @@ void DeathWatch::note(const std::vector<uint64_t>& dead) {
   ring(bell_);
 }
 
-// DiagnosisLoop at each process after the deaths, and takes the time before the look: the process was alive
-// at that time.
+// Looks at each process after the deaths, and takes the time before the look: the process was alive at that
+// time.
 void DeathWatch::note_the_living() {
   if (watched_.size() > kMostLooked) return;
   for (auto& [token, one] : watched_) {

@@ -88,7 +88,7 @@ void DiagnosisLoop::measure_starvation() {
 // Since the measurement the process may have waited all the time: without this term, a later look that knows
 // more would withdraw a finding that is reported now. If the tool itself did not run, the job may not have
 // run either.
-void DiagnosisLoop::tell_starvation(ProcessView& p, TimeNs look) const {
+void DiagnosisLoop::note_starvation(ProcessView& p, TimeNs look) const {
   const auto delay = delays_.find(p.id);
   p.starved = paused_;
   p.measured_since = delay == delays_.end() ? look : rested_;
@@ -102,7 +102,7 @@ std::optional<DiagnosisLoop::Seen> DiagnosisLoop::see(uint64_t calls, bool altho
   alive_.clear();
   for (ProcessView& p : seen.timeline.processes) {
     if (p.end.kind == EndKind::kAlive) alive_.push_back(p.id);
-    tell_starvation(p, seen.timeline.look);
+    note_starvation(p, seen.timeline.look);
     for (const LaneView& lane : p.lanes) seen.shows_all = seen.shows_all && lane.first == 0;
   }
   if (!seen.timeline.consistent && !although_moving) return std::nullopt;

@@ -57,7 +57,7 @@ class DiagnosisLoop {
   void keep(const Seen&, const char* reason, bool last);
   bool is_again_due(TimeNs now);
   void measure_starvation();
-  void tell_starvation(ProcessView&, TimeNs look) const;
+  void note_starvation(ProcessView&, TimeNs look) const;
 
   Observer& observer_;
   Journal& journal_;

@@ -4,7 +4,7 @@
 // It holds two windows side by side: one for calls, and one for marks and libc points, which are few and
 // which oracles read long afterwards. Each keeps the newest `window` calls (marks). Older calls stay while a
 // member of their communicator has not completed them, up to twice that many. Records are held in chunks.
-// DiagnosisLoop share the chunks, and chunks are let go as a whole, so neither a look nor letting go costs
+// Looks share the chunks, and chunks are let go as a whole, so neither a look nor letting go costs
 // more as the job grows older. A lane whose calls have many records each (waits for hundreds of requests)
 // keeps fewer calls: at most kMostRecords records.
 #pragma once

@@ -7,7 +7,7 @@
 
 namespace rankfault {
 
-// ExitCollector, gates, teardown, starvation, leftovers, findings and log marks. `facts.journal` is set.
+// Ends, gates, teardown, starvation, leftovers, findings and log marks. `facts.journal` is set.
 void fold_journal(RunFacts& facts);
 
 // The reference run that the journal names; "" for none.

@@ -1,4 +1,5 @@
-// MutationCheck: proves that a mutation check (tooth) bites: defence on and off, fault absent and present.
+// MutationCheck: proves that a scenario detects a mutation (YAML key teeth): four runs, with the defence on
+// and off, and with and without the fault.
 //              no fault                        fault
 //   on         the reference passes            the scenario is as expected
 //   off        passes what names no fault      the fault bites, and the named expectation fails

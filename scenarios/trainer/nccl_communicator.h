@@ -35,7 +35,7 @@ class NcclCommunicator {
   void settle(ncclResult_t result, Patience& patience) const;
   // NCCL's error state; an error is a CollectiveError.
   void look(Patience& patience) const;
-  // ExitCollector all that is in flight on the job's communicators, of this rank alone: the others do not
+  // Ends all that is in flight on the job's communicators, of this rank alone: the others do not
   // hear of it.
   static void abort_all(const NcclJob& job);
 

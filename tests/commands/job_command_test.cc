@@ -118,7 +118,7 @@ TEST(JobWords, SaysWhatIsWrong) {
   EXPECT_THAT(mistake("mpirun -np 2"), HasSubstr("no program follows"));
   EXPECT_THAT(mistake("mpirun -np two ./program"), HasSubstr("is not a number of ranks"));
   EXPECT_THAT(mistake("mpirun -np 0 ./program"), HasSubstr("is not a number of ranks"));
-  EXPECT_THAT(mistake("mpirun -np 2 ./program", 3), HasSubstr("differ"));
+  EXPECT_THAT(mistake("mpirun -np 2 ./program", 3), HasSubstr("--ranks 3 and -np 2 differ"));
   EXPECT_THAT(mistake("mpirun -np 1 ./a : -np 1 ./b"), HasSubstr("several programs"));
   EXPECT_THAT(mistake("torchrun --nnodes=2 train.py"), HasSubstr("several hosts"));
   EXPECT_THAT(mistake("torchrun --nproc-per-node gpu train.py"), HasSubstr("--ranks N"));

@@ -162,7 +162,7 @@ TEST(DeadRank, OfWhichNobodyWaitsEndsInTheCallItWasIn) {
   job.everyone(all_reduce()).blocked(1, all_reduce(16, 0x77)).killed(1, 11);
   const Findings died = diagnose(job.build());
   EXPECT_EQ(died.all.at(0).text,
-            "rank 1 was ended by SIGSEGV inside all_reduce 2 on world; no rank waits for it");
+            "rank 1 was ended by SIGSEGV inside all_reduce 2 on world; rankfault saw no rank wait for it");
   EXPECT_EQ(died.all[0].sides.at(0).call_site, died.all[0].call_site);
   EXPECT_NE(died.all[0].call_site, "");
   TimelineBuilder refused(3);

@@ -99,7 +99,7 @@ TEST(NcclDeadRank, KilledAfterCompletionLetsNobodyDown) {
     if (waiter_saw_it) job.completes(0, job.last_origin(0), "world", 3);
     const Findings found = diagnose(job.killed(1).build());
     const Finding& f = only(found, "dead_rank");
-    EXPECT_THAT(f.text, HasSubstr("no rank waits for it")) << waiter_saw_it;
+    EXPECT_THAT(f.text, HasSubstr("rankfault saw no rank wait for it")) << waiter_saw_it;
     EXPECT_EQ(f.confidence, Confidence::kInferred);
     EXPECT_FALSE(f.seq);
   }

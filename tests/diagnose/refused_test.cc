@@ -13,7 +13,7 @@ void end_in_order(TimelineBuilder& job, int ranks) {
 }
 
 // Checks the diagnosis of a job after each of its steps.
-struct DiagnosisLoop {
+struct LooksAt {
   TimelineBuilder& job;
   void expect_nothing(const char* when) const {
     const Findings found = diagnose(job.build());
@@ -23,7 +23,7 @@ struct DiagnosisLoop {
 
 TEST(RefusedCall, IsNotPairedWithTheOthersNextCall) {
   TimelineBuilder job(4, RF_LIB_MPI);
-  const DiagnosisLoop looks{job};
+  const LooksAt looks{job};
   job.everyone(all_reduce()).fails(0, broadcast(99), kErrRoot);
   looks.expect_nothing("alone");
   for (int i = 0; i < 3; ++i) {
@@ -39,7 +39,7 @@ TEST(RefusedCall, IsNotPairedWithTheOthersNextCall) {
 
 TEST(RefusedCall, OfOneRankAloneIsNotOneTooMany) {
   TimelineBuilder job(3, RF_LIB_MPI);
-  const DiagnosisLoop looks{job};
+  const LooksAt looks{job};
   job.everyone(barrier()).fails(0, all_reduce(), 10);
   for (const int r : {0, 1, 2}) job.does(r, sendrecv((r + 1) % 3, (r + 2) % 3));
   looks.expect_nothing("while it runs");
@@ -52,7 +52,7 @@ TEST(RefusedCall, OfOneRankAloneIsNotOneTooMany) {
 // The repeated call looks like the refused one: the times distinguish the two.
 TEST(RefusedCall, ThatIsMadeAgainHasOnePlace) {
   TimelineBuilder job(3, RF_LIB_MPI);
-  const DiagnosisLoop looks{job};
+  const LooksAt looks{job};
   job.everyone(all_reduce()).fails(1, all_reduce(), 1).fails(1, all_reduce(), 1);
   job.everyone(all_reduce(), 3);
   looks.expect_nothing("while it runs");
@@ -75,7 +75,7 @@ TEST(RefusedCall, OnAllRanksChangesNothing) {
       .fails(2, barrier(), 5)
       .everyone(all_reduce(8));
   end_in_order(job, 3);
-  DiagnosisLoop{job}.expect_nothing("at the end");
+  LooksAt{job}.expect_nothing("at the end");
 }
 
 TEST(RefusedCall, ThatIsNoLongerOnRecordShiftsNothing) {
@@ -84,14 +84,14 @@ TEST(RefusedCall, ThatIsNoLongerOnRecordShiftsNothing) {
   for (int i = 0; i < 4; ++i) job.everyone(all_reduce()).everyone(barrier());
   for (const int r : {0, 1, 2}) job.loses(r, r == 0 ? 4 : 2);
   end_in_order(job, 3);
-  DiagnosisLoop{job}.expect_nothing("at the end");
+  LooksAt{job}.expect_nothing("at the end");
 }
 
 TEST(RefusedCall, OfAMessageSendsNone) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.everyone(barrier()).fails(0, send(1, 5), 3);
   end_in_order(job, 2);
-  DiagnosisLoop{job}.expect_nothing("at the end");
+  LooksAt{job}.expect_nothing("at the end");
 }
 
 // Near miss: calls that differ are reported, but not proven.

@@ -37,7 +37,7 @@ class SimulatedJob {
   bool leaves_a_choice() const;  // a receive from any source, or a wait for one of several
   Timeline timeline() const { return builder_.build(); }
   TimelineBuilder& builder() { return builder_; }
-  // ExitCollector a rank where it is: by a signal, by an exit, by the error of the call it is in, or by a
+  // Ends a rank where it is: by a signal, by an exit, by the error of the call it is in, or by a
   // call that the library refuses and an exit.
   void end(int rank);
   const std::vector<std::string>& comms() const { return names_; }

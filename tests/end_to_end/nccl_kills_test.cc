@@ -59,7 +59,7 @@ TEST_P(NcclKills, NobodyWaitsForARankKilledAfterCompletion) {
   ASSERT_EQ(found.size(), 1u) << tool_.output;
   EXPECT_EQ(found[0]["kind"], "dead_rank") << tool_.output;
   EXPECT_EQ(found[0]["confidence"], "inferred") << found[0].dump(1);
-  EXPECT_THAT(std::string(found[0]["text"]), HasSubstr("no rank waits for it"));
+  EXPECT_THAT(std::string(found[0]["text"]), HasSubstr("rankfault saw no rank wait for it"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Nccl, NcclKills, testing::ValuesIn(newest_nccl_version()), version_name);

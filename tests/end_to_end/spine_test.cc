@@ -60,7 +60,7 @@ TEST_F(Spine, ARankWithoutTheAgentCostsTheOthersNothingAndIsNotTakenForWell) {
   const ToolRun tool = run(text);
   EXPECT_EQ(tool.status, 2) << tool.output;
   EXPECT_THAT(tool.output, testing::HasSubstr("exited 0"));
-  EXPECT_THAT(tool.output, testing::HasSubstr("rank 0 has no"));
+  EXPECT_THAT(tool.output, testing::HasSubstr("rank 0 has no call on record"));
 }
 
 // The tool may have priority over its ranks on a processor. The ranks must not inherit it, in any attempt.

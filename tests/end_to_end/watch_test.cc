@@ -238,7 +238,7 @@ TEST_P(HungJob, InspectNamesTheRankOutsideOfTheCall) {
   const std::string option = is_torch() ? "--torchrun" : "--mpirun";
   const std::vector<std::string> args{"inspect",  option,  std::to_string(foreign.pid()),
                                       "--during", "200ms", "--json"};
-  // Before it hangs there is no finding: at first no rank exists, then the job starts.
+  // Until the job hangs, `inspect` reports no finding.
   ToolRun tool;
   ASSERT_TRUE(wait_until([&] {
     tool = run_tool(args);

@@ -124,7 +124,7 @@ const std::map<std::string, Runs>& table() {
           value_of(other, 0, 8);
           value_of(f.reference(other.take()), 0, 7);
         },
-        [](Facts& f) { value_of(f, 0, 7); }}},  // there is no reference
+        [](Facts& f) { value_of(f, 0, 7); }}},  // the run has no reference
       {"told",
        {"told: {kind: slow_rank, ranks: [2]}",
         [](Facts& f) {

@@ -33,7 +33,7 @@ NOTHING_TO_ADD = (r"Open MPI 4 is needed|is in NCCL from|fail without the agent|
 
 
 def reason_of(output):
-    """Returns the reason: of GTEST_SKIP, of a skipped scenario, or of a script that exits with 77."""
+    """Returns why a test was skipped, from its output: a GoogleTest, a scenario, or a script that exits with 77."""
     google = re.search(r": Skipped\n(.*?)\n\n?(?:\[|$)", output, re.DOTALL)
     scenario = re.search(r"^SKIPPED .*\n +(.*)", output, re.MULTILINE)
     if google or scenario:

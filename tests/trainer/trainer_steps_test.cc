@@ -60,7 +60,8 @@ TEST(TrainerSteps, AnEvaluationByAllLeavesTheWeightsTheSameBits) {
   fs::remove_all(directory);
 }
 
-// Two of three ranks cannot write, and the third did less than half: there is no result, and no harm.
+// Ranks 0 and 2 cannot write, and rank 1 evaluates less than half of the data. The evaluation has no result,
+// and the job continues.
 TEST(TrainerSteps, AnEvaluationThatFailsIsSkipped) {
   std::string directory = (fs::temp_directory_path() / "evaluation.XXXXXX").string();
   ASSERT_TRUE(mkdtemp(directory.data()));

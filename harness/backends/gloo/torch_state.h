@@ -50,7 +50,7 @@ class TorchState {
   Pending* find(uint64_t number);
   Pending* find_work(const void* work);
   void keep_work(const void* work, const Pending& piece);
-  // ExitCollector one of the parts that `open` counts; the last one writes the completion.
+  // Ends one of the parts that `open` counts; the last one writes the completion.
   void close(Pending& piece, bool failed);
 
   PointerMap<4096> works;     // c10d::Work -> number of its piece

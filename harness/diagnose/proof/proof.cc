@@ -125,7 +125,7 @@ End end_of(const Process& process, const CommGroup& group) {
 
 Assumption every_edge_is_a_need(const std::vector<WaitEdge>& edges) {
   constexpr const char* kName = "every_edge_is_a_need";
-  if (edges.empty()) return assumption_fails(kName, "no rank waits");
+  if (edges.empty()) return assumption_fails(kName, "rankfault saw no rank wait");
   for (const WaitEdge& e : edges) {
     if (!e.is_need)
       return assumption_fails(kName,

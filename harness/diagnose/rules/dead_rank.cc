@@ -48,7 +48,7 @@ Finding tell(const JobView& job, const Process& p, const LauncherEnds& launcher)
     f.text = who;
     describe_place_of_end(f, job, p);
     f.evidence.insert(f.evidence.begin(), f.text);
-    f.text += f.handled ? kWentOn : "; no rank waits for it";
+    f.text += f.handled ? kWentOn : "; rankfault saw no rank wait for it";
     return f;
   }
   describe_unmet(f, u);

@@ -50,9 +50,9 @@ void rf_census_end(struct rf_census*);
 /* Remembers the paths in a word of the command or its environment: these files, and everything below these
  * folders, are not listed. */
 void rf_census_named(struct rf_census*, const char* word);
-/* DiagnosisLoop at every descendant now. */
+/* Looks at every descendant now. */
 void rf_census_take(struct rf_census*);
-/* DiagnosisLoop at these processes. */
+/* Looks at these processes. */
 void rf_census_take_of(struct rf_census*, const struct rf_proc*, size_t);
 
 #ifdef __cplusplus

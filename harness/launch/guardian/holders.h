@@ -13,7 +13,7 @@ struct rf_held {
   int holder; /* out: the pid of a process outside that has it open or mapped; 0: none that we may see */
 };
 
-/* DiagnosisLoop once at every process that neither is nor descends from `root` (0: every process but us). */
+/* Looks once at every process that neither is nor descends from `root` (0: every process but us). */
 void rf_find_holders(int root, struct rf_held*, size_t);
 
 #endif

@@ -12,7 +12,7 @@ namespace rank {
 extern int rank, ranks;
 extern std::string folder;  // where the ranks meet
 
-// ExitCollector the rank with 1 and prints the place, if a condition does not hold.
+// Ends the rank with 1 and prints the place, if a condition does not hold.
 void must(bool right, const char* what, const char* file, int line);
 #define MUST(condition) rank::must((condition), #condition, __FILE__, __LINE__)
 
