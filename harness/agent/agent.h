@@ -194,6 +194,10 @@ void* rf_resolve_next(const char* symbol);   /* link_map.c; its library stays lo
 void* rf_next_function(const char* symbol);
 void rf_note_modules(void); /* writes the loader's object count into the header */
 int rf_is_next_definition(const char* symbol, const void* address); /* by the symbol tables alone */
+/* Whether an object after the agent defines the name, by the symbol tables alone: also at the end of a
+ * process, when dlopen would run the constructors of ended libraries again (glibc's _dl_fini clears
+ * l_init_called). */
+int rf_is_defined(const char* symbol);
 int rf_same_object(const void* one, const void* other); /* both addresses are in one loaded object */
 int rf_is_library_code(const void* address);            /* callers.c: of MPI's own libraries */
 void rf_forget_callers(void);                           /* callers.c: before more objects are loaded */

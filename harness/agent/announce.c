@@ -82,7 +82,7 @@ static int is_covered(uint8_t library) {
 }
 
 void rf_cover_unseen(void) {
-  if (!is_covered(RF_LIB_NCCL) && rf_resolve_next("ncclGetVersion"))
+  if (!is_covered(RF_LIB_NCCL) && rf_is_defined("ncclGetVersion"))
     rf_coverage(RF_LIB_NCCL, NULL, 0, RF_HOOK_NONE, "no call of it was seen");
 }
 

@@ -66,6 +66,12 @@ void* rf_resolve_next(const char* symbol) {
   return NULL;
 }
 
+int rf_is_defined(const char* symbol) {
+  struct walk w = {.symbol = symbol, .hash = rf_elf_hash(symbol)};
+  dl_iterate_phdr(visit, &w);
+  return w.count > 0;
+}
+
 struct next_definition {
   struct walk walk;
   const void* address;

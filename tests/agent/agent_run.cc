@@ -102,7 +102,7 @@ pid_t AgentRun::start(std::vector<std::string> behaviour) {
   std::vector<std::string> settings;
   for (const auto& [key, value] : env) settings.push_back(key + "=" + value);
   if (!agent.empty()) settings.push_back("LD_PRELOAD=" + agent);
-  behaviour.insert(behaviour.begin(), RF_TEST_SUBJECT);
+  behaviour.insert(behaviour.begin(), program);
   std::vector<char*> argv, envp;
   for (auto& a : behaviour) argv.push_back(a.data());
   for (auto& e : settings) envp.push_back(e.data());
@@ -115,7 +115,7 @@ pid_t AgentRun::start(std::vector<std::string> behaviour) {
   posix_spawn_file_actions_addopen(&files, 2, (folder_ + "/err").c_str(), O_WRONLY | O_CREAT | O_APPEND,
                                    0600);
   pid_t pid = -1;
-  const int rc = posix_spawn(&pid, RF_TEST_SUBJECT, &files, nullptr, argv.data(), envp.data());
+  const int rc = posix_spawn(&pid, program.c_str(), &files, nullptr, argv.data(), envp.data());
   posix_spawn_file_actions_destroy(&files);
   if (rc != 0) throw std::runtime_error("cannot start the subject");
   return pid;

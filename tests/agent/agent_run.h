@@ -61,6 +61,7 @@ class AgentRun {
 
   std::map<std::string, std::string> env;  // initially the preload, RANK=0, WORLD_SIZE=4
   std::string agent = RF_TEST_AGENT;       // further objects after a colon
+  std::string program = RF_TEST_SUBJECT;
 
   pid_t start(std::vector<std::string> behaviour);  // starts the subject; stdout goes to out()
   int wait(pid_t pid);                              // exit code, or 1000 + signal

@@ -116,6 +116,18 @@ TEST(Process, PassesThroughWhenItsDecoderIsMissing) {
   EXPECT_EQ(ring.header().opaque & RF_OPAQUE_COMMUNICATION, uint32_t{RF_OPAQUE_COMMUNICATION});
 }
 
+// The agent looks for unused libraries when the process ends, after all destructors. A look through the
+// loader would run the constructors of an ended library again.
+TEST(Process, ReportsALibraryWithoutCallsAndDoesNotStartItAgain) {
+  AgentRun run;
+  run.program = std::string(RF_TEST_DECODERS) + "/../agent_calls_nothing";
+  EXPECT_EQ(run.run({}), 0);
+  EXPECT_EQ(run.out(), "starts ends ");
+  const Ring ring = run.ring();
+  EXPECT_EQ(ring.header().coverage[0].library, RF_LIB_NCCL);
+  EXPECT_STREQ(ring.header().coverage[0].reason, "no call of it was seen");
+}
+
 TEST(ForkedChild, HasARecordOfItsOwnOnceItCalls) {
   AgentRun run;
   ASSERT_EQ(run.run({"fork_that_calls"}), 0) << run.out();
