@@ -19,8 +19,14 @@ struct rf_entry {
   int32_t before_legacy; /* the legacy default stream waits for its stream */
 };
 extern struct rf_entry rf_entries[RF_ENTRIES];
-extern uint32_t rf_entries_end; /* end of the used entries */
-extern uint32_t rf_entries_in_use;
+extern uint32_t rf_entries_waiting; /* how many are kInGroup or kAccepted, at least */
+
+/* All entries in use have a number in [begin, end); entry i is rf_entries[i % RF_ENTRIES]. Older entries come
+ * first. Takes time proportional to end - begin, which is short when waits complete operations in order. */
+struct rf_span {
+  uint32_t begin, end;
+};
+struct rf_span rf_entries_span(void);
 
 void rf_orders_forget(uint64_t stream); /* extents.c: the order of the stream */
 
@@ -31,11 +37,9 @@ static inline uint32_t with_state(uint32_t word, enum rf_entry_state state) {
 static inline int move(struct rf_entry* e, uint32_t word, uint32_t to) {
   return __atomic_compare_exchange_n(&e->state, &word, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
-/* Returns true for exactly one of the threads that try. */
-static inline int take_away(struct rf_entry* e, uint32_t word) {
-  if (!move(e, word, with_state(word, kFree))) return 0;
-  __atomic_sub_fetch(&rf_entries_in_use, 1, __ATOMIC_RELAXED);
-  return 1;
+static inline int is_waiting(uint32_t word) {
+  return state_of(word) == kInGroup || state_of(word) == kAccepted;
 }
+int take_away(struct rf_entry* e, uint32_t word); /* returns true for exactly one of the threads that try */
 
 #endif /* RANKFAULT_NCCL_ENTRIES_H */

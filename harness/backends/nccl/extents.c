@@ -100,14 +100,14 @@ static int covers(const struct rf_extent* extent, const struct reach* reach, con
 /* Calls `visit` for each pending entry in the extent, once; false from it ends the walk. */
 typedef int visit(struct rf_entry*, uint32_t word, void* context);
 static int walk(const struct rf_extent* extent, visit* each, void* context) {
-  if (extent->kind == RF_NOTHING || RF_LOAD(&rf_entries_in_use) == 0) return 1;
+  const struct rf_span span = rf_entries_span();
+  if (extent->kind == RF_NOTHING || span.begin == span.end) return 1;
   struct reach reach = {.count = 0};
   find_reach(extent, &reach);
-  for (uint32_t i = 0; i < RF_LOAD(&rf_entries_end); ++i) {
-    const uint32_t word = RF_LOAD(&rf_entries[i].state);
-    if (state_of(word) == kOnStream && covers(extent, &reach, &rf_entries[i]) &&
-        !each(&rf_entries[i], word, context))
-      return 0;
+  for (uint32_t i = span.begin; i != span.end; ++i) {
+    struct rf_entry* const e = &rf_entries[i % RF_ENTRIES];
+    const uint32_t word = RF_LOAD(&e->state);
+    if (state_of(word) == kOnStream && covers(extent, &reach, e) && !each(e, word, context)) return 0;
   }
   return 1;
 }

@@ -6,10 +6,10 @@
 enum { kWindow = 64 };
 
 struct rf_entry rf_entries[RF_ENTRIES];
-uint32_t rf_entries_end;
-uint32_t rf_entries_in_use;
+uint32_t rf_entries_waiting;
+static uint32_t in_use;     /* how many entries are not free, at least: it grows before next_entry does */
+static uint32_t next_entry; /* number of the next entry */
 static uint64_t stamps;
-static uint32_t next_entry;
 /* Index: the communicator's entry; value: its number + 1, if it was aborted or revoked. Its operations then
  * leave their streams without being complete. */
 static uint32_t given_up[RF_MAX_COMMS];
@@ -81,11 +81,27 @@ static int is_before_legacy(cudaStream_t stream) {
   return ask && ask(stream, &flags) == cudaSuccess && !(flags & cudaStreamNonBlocking);
 }
 
-static void raise_highest(uint32_t used) {
-  uint32_t seen = RF_LOAD(&rf_entries_end);
-  while (seen < used &&
-         !__atomic_compare_exchange_n(&rf_entries_end, &seen, used, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+/* Goes back from the newest entry until it has seen as many entries as are in use. An entry that other
+ * threads reuse meanwhile is counted for the one that it replaced, so it ends the search only while none was
+ * reused. */
+struct rf_span rf_entries_span(void) {
+  const uint32_t end = RF_LOAD(&next_entry);
+  uint32_t begin = end;
+  for (uint32_t left = RF_LOAD(&in_use); end - begin < RF_ENTRIES;) {
+    if (left == 0 && RF_LOAD(&next_entry) - begin <= RF_ENTRIES) break;
+    const uint32_t word = RF_LOAD(&rf_entries[--begin % RF_ENTRIES].state);
+    if (state_of(word) != kFree && left > 0) --left;
   }
+  return (struct rf_span){begin, end};
+}
+
+static void count(uint32_t* counter, int by) { __atomic_add_fetch(counter, (uint32_t)by, __ATOMIC_ACQ_REL); }
+
+int take_away(struct rf_entry* e, uint32_t word) {
+  if (!move(e, word, with_state(word, kFree))) return 0;
+  if (is_waiting(word)) count(&rf_entries_waiting, -1);
+  count(&in_use, -1);
+  return 1;
 }
 
 void rf_stream_enqueued(cudaStream_t stream, const struct rf_call* call, enum rf_enqueued_how how) {
@@ -96,12 +112,14 @@ void rf_stream_enqueued(cudaStream_t stream, const struct rf_call* call, enum rf
     rf_core->opaque(RF_OPAQUE_COMMUNICATION);
     return;
   }
+  const int waits = how != RF_ENQUEUED_NOW;
+  count(&in_use, 1);
+  if (waits) count(&rf_entries_waiting, 1);
   for (int tries = 0; tries < kWindow; ++tries) {
-    const uint32_t at = __atomic_fetch_add(&next_entry, 1, __ATOMIC_RELAXED) % RF_ENTRIES;
+    const uint32_t at = __atomic_fetch_add(&next_entry, 1, __ATOMIC_ACQ_REL) % RF_ENTRIES;
     struct rf_entry* const e = &rf_entries[at];
     const uint32_t word = RF_LOAD(&e->state), used = with_state(word, kFree) + kStates;
     if (state_of(word) != kFree || !move(e, word, used + kFilling)) continue;
-    __atomic_add_fetch(&rf_entries_in_use, 1, __ATOMIC_RELAXED);
     e->comm = call->comm;
     e->device = rf_comm_device(call->comm);
     e->stream = rf_stream_key(stream, e->device);
@@ -111,12 +129,13 @@ void rf_stream_enqueued(cudaStream_t stream, const struct rf_call* call, enum rf
     e->seq = call->seq == RF_SEQ_NONE || call->op == RF_OP_SEND || call->op == RF_OP_RECV ? 0 : call->seq;
     e->before_legacy = is_before_legacy(stream);
     e->stamp = rf_stream_position();
-    raise_highest(at + 1);
     RF_STORE(&e->state, used + kAs[how]);
     return;
   }
-  if (how != RF_ENQUEUED_NOW)
-    rf_core->opaque(RF_OPAQUE_COMMUNICATION); /* a later refusal would go unnoticed */
+  count(&in_use, -1);
+  if (!waits) return;
+  count(&rf_entries_waiting, -1);
+  rf_core->opaque(RF_OPAQUE_COMMUNICATION); /* a later refusal would go unnoticed */
 }
 
 static void fail(struct rf_entry* e, uint32_t word, ncclResult_t rc) {
@@ -126,54 +145,65 @@ static void fail(struct rf_entry* e, uint32_t word, ncclResult_t rc) {
 
 void rf_stream_group_ended(enum rf_group_result result, ncclResult_t rc) {
   const uint64_t me = (uint64_t)pthread_self();
-  if (RF_LOAD(&rf_entries_in_use) == 0) return;
-  for (uint32_t i = 0; i < RF_LOAD(&rf_entries_end); ++i) {
-    struct rf_entry* const e = &rf_entries[i];
+  if (RF_LOAD(&rf_entries_waiting) == 0) return;
+  const struct rf_span span = rf_entries_span();
+  for (uint32_t i = span.begin; i != span.end; ++i) {
+    struct rf_entry* const e = &rf_entries[i % RF_ENTRIES];
     const uint32_t word = RF_LOAD(&e->state);
     if (state_of(word) != kInGroup || e->thread != me) continue;
     e->stamp = rf_stream_position();
     if (result == RF_GROUP_REFUSED)
       fail(e, word, rc);
-    else
-      move(e, word, with_state(word, result == RF_GROUP_LAUNCHED ? kOnStream : kAccepted));
+    else if (result != RF_GROUP_LAUNCHED)
+      move(e, word, with_state(word, kAccepted));
+    else if (move(e, word, with_state(word, kOnStream)))
+      count(&rf_entries_waiting, -1);
   }
 }
 
 void rf_stream_failed(uint32_t comm, ncclResult_t rc) {
-  for (uint32_t i = 0; RF_LOAD(&rf_entries_in_use) != 0 && i < RF_LOAD(&rf_entries_end); ++i) {
-    const uint32_t word = RF_LOAD(&rf_entries[i].state);
-    if (state_of(word) == kAccepted && rf_entries[i].comm == comm) fail(&rf_entries[i], word, rc);
+  if (RF_LOAD(&rf_entries_waiting) == 0) return;
+  const struct rf_span span = rf_entries_span();
+  for (uint32_t i = span.begin; i != span.end; ++i) {
+    struct rf_entry* const e = &rf_entries[i % RF_ENTRIES];
+    const uint32_t word = RF_LOAD(&e->state);
+    if (state_of(word) == kAccepted && e->comm == comm) fail(e, word, rc);
   }
 }
 
 void rf_stream_idle(uint32_t comm, uint64_t before) {
-  if (RF_LOAD(&rf_entries_in_use) == 0) return;
-  for (uint32_t i = 0; i < RF_LOAD(&rf_entries_end); ++i) {
-    struct rf_entry* const e = &rf_entries[i];
+  if (RF_LOAD(&rf_entries_waiting) == 0) return; /* NCCL asks for this state in each call */
+  const struct rf_span span = rf_entries_span();
+  for (uint32_t i = span.begin; i != span.end; ++i) {
+    struct rf_entry* const e = &rf_entries[i % RF_ENTRIES];
     const uint32_t word = RF_LOAD(&e->state);
     if (state_of(word) != kAccepted || e->comm != comm || e->stamp > before) continue;
     /* Hidden while its place in the stream is written: another thread may get the same news. */
     if (!move(e, word, with_state(word, kFilling))) continue;
+    count(&rf_entries_waiting, -1);
     e->stamp = rf_stream_position();
     RF_STORE(&e->state, with_state(word, kOnStream));
     if (is_given_up(comm)) take_away(e, with_state(word, kOnStream));
   }
 }
 
+static void take_away_all(uint32_t comm, const uint64_t* stream) {
+  const struct rf_span span = rf_entries_span();
+  for (uint32_t i = span.begin; i != span.end; ++i) {
+    struct rf_entry* const e = &rf_entries[i % RF_ENTRIES];
+    const uint32_t word = RF_LOAD(&e->state);
+    if (state_of(word) >= kInGroup && (stream ? e->stream == *stream : e->comm == comm)) take_away(e, word);
+  }
+}
+
 void rf_stream_forget(uint32_t comm) {
   if (comm != RF_NO_COMM) __atomic_store_n(&given_up[RF_COMM_SLOT(comm)], comm + 1, __ATOMIC_SEQ_CST);
-  for (uint32_t i = 0; i < RF_LOAD(&rf_entries_end); ++i) {
-    const uint32_t word = RF_LOAD(&rf_entries[i].state);
-    if (state_of(word) >= kInGroup && rf_entries[i].comm == comm) take_away(&rf_entries[i], word);
-  }
+  take_away_all(comm, NULL);
 }
 
 void rf_stream_gone(cudaStream_t stream) {
   __atomic_add_fetch(&streams_gone, 1, __ATOMIC_RELAXED);
   const uint64_t key = rf_stream_key_here(stream);
-  for (uint32_t i = 0; i < RF_LOAD(&rf_entries_end); ++i) {
-    const uint32_t word = RF_LOAD(&rf_entries[i].state);
-    if (state_of(word) >= kInGroup && rf_entries[i].stream == key) take_away(&rf_entries[i], word);
-  }
+  take_away_all(RF_NO_COMM, &key);
   rf_orders_forget(key);
 }

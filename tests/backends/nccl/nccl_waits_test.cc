@@ -104,6 +104,14 @@ TEST_F(NcclWaits, StreamsThatWaitForEachOtherInEveryStepAreWalkedOnce) {
               ::testing::Contains(5));
 }
 
+// The table has fewer places than that: later operations pass the place of the first.
+TEST_F(NcclWaits, AnOperationStaysPendingWhileThousandsOfLaterOnesComplete) {
+  const FlightRecord record = run("sum:A:1 events:8000 sum:A:2 sync:A", "cudaStreamSynchronize");
+  ASSERT_FALSE(record.states.empty());
+  EXPECT_EQ(record.states[0].pending_count, 2u);
+  EXPECT_THAT(complete_after("sum:A:1 events:8000 sum:C:3 sync:A sync:C"), ::testing::Contains(3));
+}
+
 TEST_F(NcclWaits, TheDeviceShowsWhatIsOnTheDevice) {
   EXPECT_THAT(complete_after("sum:A:1 sum:N:2 device"), ElementsAre(1, 2));
   EXPECT_THAT(complete_after("sum:A:1 device:1 device"), IsEmpty()) << "the communicator is on device 0";

@@ -4,6 +4,7 @@
  *   sum:0:5 sum:L:5 sum:T:5    on NULL, on the legacy and on the per-thread default stream
  *   join twin                  from now on, a new communicator; one with the id of the last one
  *   steps:300                  300 times: sum:A:1, then B after A and A after B, by events
+ *   events:300                 300 times: sum:B:1, and a wait for it by an event
  *   record:e:A after:B:e       event e recorded on A; B waits for e
  *   sync:A sync_event:e        waits; query:A query_event:e asks
  *   cu_record:e:A ...          the same in the driver; also cu_after, cu_sync, cu_sync_event, cu_query_event
@@ -77,6 +78,15 @@ static int steps(int count) {
   return 0;
 }
 
+static int events(int count) {
+  const cudaStream_t b = stream_of("B");
+  for (int i = 0; i < count; ++i)
+    if (ncclAllReduce(data, data, 1, ncclFloat32, ncclSum, comm, b) != ncclSuccess ||
+        cudaEventRecord(event_of("e"), b) || cudaEventSynchronize(event_of("e")))
+      return 1;
+  return 0;
+}
+
 static int join(int is_new) {
   static ncclUniqueId id;
   if (is_new && ncclGetUniqueId(&id) != ncclSuccess) return 1;
@@ -93,6 +103,7 @@ static int orders(const char* word, const char* a, const char* b) {
   if (!strcmp(word, "join")) return join(1);
   if (!strcmp(word, "twin")) return join(0);
   if (!strcmp(word, "steps")) return steps(atoi(a));
+  if (!strcmp(word, "events")) return events(atoi(a));
   if (!strcmp(word, "record")) return cudaEventRecord(event_of(a), stream_of(b));
   if (!strcmp(word, "after")) return cudaStreamWaitEvent(stream_of(a), event_of(b), 0);
   if (!strcmp(word, "gone")) return cudaStreamDestroy(stream_of(a));
