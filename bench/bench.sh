@@ -75,9 +75,10 @@ bench() {
     long) bench_jobs long/long_bench.py mpi_long docs/measurements/long-jobs.md "${@:2}" ;; # ten minutes at most
     ratios) bench_ratios ;;
     steady) bench_jobs steady/steady_bench.py "" docs/measurements/steady-jobs.md "${@:2}" ;; # a minute and a half
-    # the last two need ./dev nccl
+    # these three need ./dev nccl
     abort) bench_jobs abort/abort_table.py nccl_ranks docs/measurements/abort-conformance.md "${@:2}" ;;
     gpuless) bench_jobs gpuless/gpuless_bench.py "nccl_ranks gloo_all_reduce" docs/measurements/gpuless-speed.md ;;
+    gpu) bench_jobs gpu/gpu_bench.py "${NCCL_TARGETS[*]}" docs/measurements/gpu.md ;; # needs a GPU and PyTorch
     *) bench_speed ;;
   esac
 }

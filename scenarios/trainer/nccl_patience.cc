@@ -26,7 +26,7 @@ void NcclJob::tell(const std::string& text) const {
   if (!tell_failures) return;
   const std::string mine = place_of_news(store) + "." + std::to_string(getpid());
   std::ofstream(mine) << text;
-  (void)::link(mine.c_str(), place_of_news(store).c_str());
+  [[maybe_unused]] const bool first = ::link(mine.c_str(), place_of_news(store).c_str()) == 0;
   ::unlink(mine.c_str());
 }
 
