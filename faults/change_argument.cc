@@ -91,18 +91,19 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "change_argument",
-    "The victim makes the call with another count, datatype, root or reduce op than its peers.",
-    "a rank with another model shape, precision or configuration; a wrong root after a re-numbering",
-    "a program that allocated for the new argument: the buffers stay those of the original call (a larger "
-    "count is refused where they cannot hold it)",
-    "the victim's record of that call shows the new value, and a peer's record shows another one",
-    "change_argument@rank=1,op=all_reduce,nth=3,field=count,to=8",
-    false,
-    {{"field", ParamType::kText, true, "Which argument.", argument_fields()},
-     {"to", ParamType::kAny, true, "Its new value: a number, a datatype or a reduce op."}},
-    lower,
-    verify,
+    .name = "change_argument",
+    .summary = "The victim makes the call with another count, datatype, root or reduce op than its peers.",
+    .stands_for =
+        "a rank with another model shape, precision or configuration; a wrong root after a re-numbering",
+    .not_the_same = "a program that allocated for the new argument: the buffers stay those of the original "
+                    "call (a larger count is refused where they cannot hold it)",
+    .verified_by =
+        "the victim's record of that call shows the new value, and a peer's record shows another one",
+    .example = "change_argument@rank=1,op=all_reduce,nth=3,field=count,to=8",
+    .params = {{"field", ParamType::kText, true, "Which argument.", argument_fields()},
+               {"to", ParamType::kAny, true, "Its new value: a number, a datatype or a reduce op."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

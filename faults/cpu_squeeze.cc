@@ -63,20 +63,19 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "cpu_squeeze",
-    "Busy processes share the cores that the victim may use, for a time from the trigger on.",
-    "a neighbour's job on the same host, a forgotten process, a loader with too many threads",
-    "a container's CPU quota: the cores are shared, also with all other ranks on them",
-    "the kernel's account of the victim's threads: one was ready and waited for a core at least a quarter of "
-    "the time",
-    "cpu_squeeze@rank=1,step=3,op=all_reduce,load=4,for=3s",
-    false,
-    {{"for", ParamType::kDuration, true, "How long."},
-     {"load", ParamType::kInt, false,
-      "How many busy processes on each of those cores, 1 to 64; 4 when not given. More than 256 in all are "
-      "refused."}},
-    lower,
-    verify,
+    .name = "cpu_squeeze",
+    .summary = "Busy processes share the cores that the victim may use, for a time from the trigger on.",
+    .stands_for = "a neighbour's job on the same host, a forgotten process, a loader with too many threads",
+    .not_the_same = "a container's CPU quota: the cores are shared, also with all other ranks on them",
+    .verified_by = "the kernel's account of the victim's threads: one was ready and waited for a core at "
+                   "least a quarter of the time",
+    .example = "cpu_squeeze@rank=1,step=3,op=all_reduce,load=4,for=3s",
+    .params = {{"for", ParamType::kDuration, true, "How long."},
+               {"load", ParamType::kInt, false,
+                "How many busy processes on each of those cores, 1 to 64; 4 when not given. More than 256 in "
+                "all are refused."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

@@ -96,20 +96,20 @@ std::vector<std::string> words() {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "cuda_error",
-    "A CUDA call is not made and returns a driver error: a wait of the victim for the device; an allocation, "
-    "launch or query by the victim or by NCCL in it (path: \"nccl:*\", \"program:cudaMalloc\").",
-    "an ECC error, an illegal address, a failed kernel or an exhausted memory on one device",
-    "the device: kernels continue, other calls still succeed; driver calls that NCCL finds by dlsym are not "
-    "reached",
-    "the victim's record of that call ends with this error",
-    "cuda_error@rank=1,op=stream_wait,nth=3,error=ecc_uncorrectable,sticky=true",
-    false,
-    {{"error", ParamType::kText, true, "Which error.", words()},
-     {"sticky", ParamType::kBool, false,
-      "Whether every later call of this kind returns it too, as CUDA's sticky errors do."}},
-    lower,
-    verify,
+    .name = "cuda_error",
+    .summary = "A CUDA call is not made and returns a driver error: a wait of the victim for the device; an "
+               "allocation, launch or query by the victim or by NCCL in it (path: \"nccl:*\", "
+               "\"program:cudaMalloc\").",
+    .stands_for = "an ECC error, an illegal address, a failed kernel or an exhausted memory on one device",
+    .not_the_same = "the device: kernels continue, other calls still succeed; driver calls that NCCL finds "
+                    "by dlsym are not reached",
+    .verified_by = "the victim's record of that call ends with this error",
+    .example = "cuda_error@rank=1,op=stream_wait,nth=3,error=ecc_uncorrectable,sticky=true",
+    .params = {{"error", ParamType::kText, true, "Which error.", words()},
+               {"sticky", ParamType::kBool, false,
+                "Whether every later call of this kind returns it too, as CUDA's sticky errors do."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

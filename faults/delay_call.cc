@@ -52,17 +52,17 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "delay_call",
-    "The victim waits before (or after) one call.",
-    "a checkpoint written by one rank, a slow loader, a garbage collection, a page-in: one hiccup",
-    "a busy machine: the thread sleeps, and other threads and processes continue to run",
-    "the time between the gate's answer and the agent's report is at least nine tenths of the delay; void "
-    "where the delay is shorter than the time that the answer took",
-    "delay_call@rank=0,op=barrier,nth=2,by=500ms",
-    false,
-    {{"by", ParamType::kDuration, true, "How long."}},
-    lower,
-    verify,
+    .name = "delay_call",
+    .summary = "The victim waits before (or after) one call.",
+    .stands_for =
+        "a checkpoint written by one rank, a slow loader, a garbage collection, a page-in: one hiccup",
+    .not_the_same = "a busy machine: the thread sleeps, and other threads and processes continue to run",
+    .verified_by = "the time between the gate's answer and the agent's report is at least nine tenths of the "
+                   "delay; void where the delay is shorter than the time that the answer took",
+    .example = "delay_call@rank=0,op=barrier,nth=2,by=500ms",
+    .params = {{"by", ParamType::kDuration, true, "How long."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

@@ -52,18 +52,20 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "descriptor_squeeze",
-    "The victim's soft limit of descriptors becomes the number that it has open at the trigger, for good or "
-    "for a time.",
-    "a descriptor leak that has used up the limit, a limit of 1024 in a job with many peers and loaders",
-    "a limit that holds from the start: open descriptors stay open, and connected sockets continue to work",
-    "an open of a file by the victim failed with EMFILE; sockets and pipes fail too, but are not recorded",
-    "descriptor_squeeze@rank=0,step=15,op=all_reduce",
-    false,
-    {{"spare", ParamType::kInt, false, "How many more it may open; 0 when not given."},
-     {"for", ParamType::kDuration, false, "How long; until the victim's end when not given."}},
-    lower,
-    verify,
+    .name = "descriptor_squeeze",
+    .summary = "The victim's soft limit of descriptors becomes the number that it has open at the trigger, "
+               "for good or for a time.",
+    .stands_for =
+        "a descriptor leak that has used up the limit, a limit of 1024 in a job with many peers and loaders",
+    .not_the_same = "a limit that holds from the start: open descriptors stay open, and connected sockets "
+                    "continue to work",
+    .verified_by = "an open of a file by the victim failed with EMFILE; sockets and pipes fail too, but are "
+                   "not recorded",
+    .example = "descriptor_squeeze@rank=0,step=15,op=all_reduce",
+    .params = {{"spare", ParamType::kInt, false, "How many more it may open; 0 when not given."},
+               {"for", ParamType::kDuration, false, "How long; until the victim's end when not given."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

@@ -91,19 +91,19 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "disk_full",
-    "A folder in the job's TMPDIR is a separate file system of a few pages, in a mount namespace (needs "
-    "root; otherwise skipped).",
-    "a disk or a quota without room for another checkpoint",
-    "a disk that another user fills, or empties again; a file system that reports the lack of space only "
-    "when it is synchronised",
-    "a recorded write, allocation or open in that folder failed with ENOSPC, or a write was short",
-    "disk_full@ranks=all,path=checkpoints,size=65536",
-    false,
-    {{"path", ParamType::kText, true, "The folder: one name, in the job's TMPDIR."},
-     {"size", ParamType::kInt, false, "Its size in bytes; 65536 when not given."}},
-    lower,
-    verify,
+    .name = "disk_full",
+    .summary = "A folder in the job's TMPDIR is a separate file system of a few pages, in a mount namespace "
+               "(needs root; otherwise skipped).",
+    .stands_for = "a disk or a quota without room for another checkpoint",
+    .not_the_same = "a disk that another user fills, or empties again; a file system that reports the lack "
+                    "of space only when it is synchronised",
+    .verified_by =
+        "a recorded write, allocation or open in that folder failed with ENOSPC, or a write was short",
+    .example = "disk_full@ranks=all,path=checkpoints,size=65536",
+    .params = {{"path", ParamType::kText, true, "The folder: one name, in the job's TMPDIR."},
+               {"size", ParamType::kInt, false, "Its size in bytes; 65536 when not given."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

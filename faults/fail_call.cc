@@ -67,18 +67,18 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "fail_call",
-    "The victim's call returns (or throws) the library's own error, and is not made.",
-    "a transport error, a full disk, an exhausted resource, seen by one rank only",
-    "the state a real failure leaves inside the library: the communicator itself stays intact",
-    "the victim's record of that call ends with an error",
-    "fail_call@rank=1,file_op=write,path=*ckpt*,code=ENOSPC",
-    false,
-    {{"code", ParamType::kAny, false,
-      "The library's code, or for files an errno by number or name; needed for files, otherwise the "
-      "library's \"other\" when not given."}},
-    lower,
-    verify,
+    .name = "fail_call",
+    .summary = "The victim's call returns (or throws) the library's own error, and is not made.",
+    .stands_for = "a transport error, a full disk, an exhausted resource, seen by one rank only",
+    .not_the_same =
+        "the state a real failure leaves inside the library: the communicator itself stays intact",
+    .verified_by = "the victim's record of that call ends with an error",
+    .example = "fail_call@rank=1,file_op=write,path=*ckpt*,code=ENOSPC",
+    .params = {{"code", ParamType::kAny, false,
+                "The library's code, or for files an errno by number or name; needed for files, otherwise "
+                "the library's \"other\" when not given."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

@@ -38,8 +38,8 @@ struct FaultKind {
   const char* not_the_same;  // what it does not imitate
   const char* verified_by;   // how its effect is seen in the victim
   const char* example;       // one-line form
-  bool ends_ranks;           // `survivors` makes sense
-  std::vector<ParamSpec> params;
+  bool ends_ranks = false;   // `survivors` makes sense
+  std::vector<ParamSpec> params = {};
   Result<std::vector<Action>> (*lower)(const FaultSpec&, const LowerContext&);
   EffectReport (*verify)(const FaultSpec&, const RunFacts&);
 };

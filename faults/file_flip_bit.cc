@@ -26,22 +26,20 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "file_flip_bit",
-    "Flips one bit of one of the job's own files while the victim waits at the trigger.",
-    "a checkpoint that rotted on its disk or was damaged on its way there",
-    "a disk that reports an error: the reads succeed, and the data is wrong",
-    "a process of the job opens that very file for reading, before any process empties it",
-    "file_flip_bit@rank=0,step=20,op=all_reduce,path=checkpoints/ckpt-*.bin,offset=100,bit=3",
-    false,
-    {{"path", ParamType::kText, false,
-      "Which files, as a pattern of names below the job's TMPDIR; the trigger's path when not given. Only "
-      "what the "
-      "job made there is touched, never through a symbolic link."},
-     {"offset", ParamType::kInt, false,
-      "The offset of the byte; negative counts from the end; -1 when not given."},
-     {"bit", ParamType::kInt, false, "Which bit of the byte, 0 to 7; 0 when not given."}},
-    lower,
-    verify,
+    .name = "file_flip_bit",
+    .summary = "Flips one bit of one of the job's own files while the victim waits at the trigger.",
+    .stands_for = "a checkpoint that rotted on its disk or was damaged on its way there",
+    .not_the_same = "a disk that reports an error: the reads succeed, and the data is wrong",
+    .verified_by = "a process of the job opens that very file for reading, before any process empties it",
+    .example = "file_flip_bit@rank=0,step=20,op=all_reduce,path=checkpoints/ckpt-*.bin,offset=100,bit=3",
+    .params = {{"path", ParamType::kText, false,
+                "Which files, as a pattern of names below the job's TMPDIR; the trigger's path when not "
+                "given. Only what the job made there is touched, never through a symbolic link."},
+               {"offset", ParamType::kInt, false,
+                "The offset of the byte; negative counts from the end; -1 when not given."},
+               {"bit", ParamType::kInt, false, "Which bit of the byte, 0 to 7; 0 when not given."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

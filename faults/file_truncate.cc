@@ -25,20 +25,19 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "file_truncate",
-    "Truncates one of the job's own files to a size while the victim waits at the trigger.",
-    "a checkpoint whose writer was killed, whose disk was full, or that lost its end in a power failure",
-    "a failing write: the writer saw success",
-    "a process of the job opens that very file for reading, before any process empties it",
-    "file_truncate@rank=0,step=20,op=all_reduce,path=checkpoints/ckpt-*.bin,size=100",
-    false,
-    {{"path", ParamType::kText, false,
-      "Which files, as a pattern of names below the job's TMPDIR; the trigger's path when not given. Only "
-      "what the "
-      "job made there is touched, never through a symbolic link."},
-     {"size", ParamType::kInt, false, "The new size in bytes; 0 when not given."}},
-    lower,
-    verify,
+    .name = "file_truncate",
+    .summary = "Truncates one of the job's own files to a size while the victim waits at the trigger.",
+    .stands_for =
+        "a checkpoint whose writer was killed, whose disk was full, or that lost its end in a power failure",
+    .not_the_same = "a failing write: the writer saw success",
+    .verified_by = "a process of the job opens that very file for reading, before any process empties it",
+    .example = "file_truncate@rank=0,step=20,op=all_reduce,path=checkpoints/ckpt-*.bin,size=100",
+    .params = {{"path", ParamType::kText, false,
+                "Which files, as a pattern of names below the job's TMPDIR; the trigger's path when not "
+                "given. Only what the job made there is touched, never through a symbolic link."},
+               {"size", ParamType::kInt, false, "The new size in bytes; 0 when not given."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

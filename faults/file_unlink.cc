@@ -24,19 +24,18 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "file_unlink",
-    "Removes one of the job's own files while the victim waits at the trigger.",
-    "a clean-up job, a retention rule or a second trainer that removes a checkpoint or a shard",
-    "lost data of an open file: a process that has the file open keeps it",
-    "an open of that path by a process of the job fails with ENOENT, before any process makes the file again",
-    "file_unlink@rank=0,file_op=open,path=checkpoints/ckpt-*.bin",
-    false,
-    {{"path", ParamType::kText, false,
-      "Which files, as a pattern of names below the job's TMPDIR; the trigger's path when not given. Only "
-      "what the "
-      "job made there is touched, never through a symbolic link."}},
-    lower,
-    verify,
+    .name = "file_unlink",
+    .summary = "Removes one of the job's own files while the victim waits at the trigger.",
+    .stands_for = "a clean-up job, a retention rule or a second trainer that removes a checkpoint or a shard",
+    .not_the_same = "lost data of an open file: a process that has the file open keeps it",
+    .verified_by = "an open of that path by a process of the job fails with ENOENT, before any process makes "
+                   "the file again",
+    .example = "file_unlink@rank=0,file_op=open,path=checkpoints/ckpt-*.bin",
+    .params = {{"path", ParamType::kText, false,
+                "Which files, as a pattern of names below the job's TMPDIR; the trigger's path when not "
+                "given. Only what the job made there is touched, never through a symbolic link."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

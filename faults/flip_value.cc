@@ -43,17 +43,18 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "flip_value",
-    "Flips one bit of a value that the workload reports (rankfault_value).",
-    "a silent data corruption that only a comparison with a reference can show",
-    "corrupted memory of the workload: its own values stay right, and only the reported value is wrong",
-    "the agent flipped the bit, and the record holds the value",
-    "flip_value@rank=0,value=weights,step=10,bit=3",
-    false,
-    {{"value", ParamType::kText, false, "The name the workload reports it under; any when not given."},
-     {"bit", ParamType::kInt, false, "Which bit, 0 to 63; drawn from the seed when not given."}},
-    lower,
-    verify,
+    .name = "flip_value",
+    .summary = "Flips one bit of a value that the workload reports (rankfault_value).",
+    .stands_for = "a silent data corruption that only a comparison with a reference can show",
+    .not_the_same =
+        "corrupted memory of the workload: its own values stay right, and only the reported value is wrong",
+    .verified_by = "the agent flipped the bit, and the record holds the value",
+    .example = "flip_value@rank=0,value=weights,step=10,bit=3",
+    .params = {{"value", ParamType::kText, false,
+                "The name the workload reports it under; any when not given."},
+               {"bit", ParamType::kInt, false, "Which bit, 0 to 63; drawn from the seed when not given."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

@@ -47,20 +47,22 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "helper_kill",
-    "Kills a helper process of the victim by a signal (SIGKILL) while the victim waits at the trigger.",
-    "a DataLoader worker taken by the OOM killer, or ended by a bus error; a logger or a compiler that died",
-    "a rank's own death: the rank lives, and notices the helper's death only if its code does",
-    "the helper, a process that descends from the victim, ended by that signal",
-    "helper_kill@rank=1,op=all_reduce,nth=3,name=pt_data_worker*",
-    false,
-    {{"name", ParamType::kText, false,
-      "Which helpers, as a pattern of the kernel's name for the process (its first 15 bytes); any when not "
-      "given."},
-     {"which", ParamType::kInt, false, "Which of them, oldest first, from 1; 1 when not given."},
-     {"signal", ParamType::kSignal, false, "Which signal; SIGKILL when not given."}},
-    lower,
-    verify,
+    .name = "helper_kill",
+    .summary =
+        "Kills a helper process of the victim by a signal (SIGKILL) while the victim waits at the trigger.",
+    .stands_for = "a DataLoader worker taken by the OOM killer, or ended by a bus error; a logger or a "
+                  "compiler that died",
+    .not_the_same =
+        "a rank's own death: the rank lives, and notices the helper's death only if its code does",
+    .verified_by = "the helper, a process that descends from the victim, ended by that signal",
+    .example = "helper_kill@rank=1,op=all_reduce,nth=3,name=pt_data_worker*",
+    .params = {{"name", ParamType::kText, false,
+                "Which helpers, as a pattern of the kernel's name for the process (its first 15 bytes); any "
+                "when not given."},
+               {"which", ParamType::kInt, false, "Which of them, oldest first, from 1; 1 when not given."},
+               {"signal", ParamType::kSignal, false, "Which signal; SIGKILL when not given."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

@@ -15,17 +15,16 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "launcher_kill",
-    "Kills the launcher program that started the victim, and nothing else, while the victim waits at the "
-    "trigger.",
-    "a torchrun taken by the OOM killer; where it hosts the rendezvous store: the end of the store",
-    "the end of a node: the ranks stay alive, without their parent",
-    "that launcher program ended by SIGKILL",
-    "launcher_kill@rank=0,op=all_reduce,nth=3",
-    false,
-    {},
-    lower,
-    verify,
+    .name = "launcher_kill",
+    .summary = "Kills the launcher program that started the victim, and nothing else, while the victim waits "
+               "at the trigger.",
+    .stands_for =
+        "a torchrun taken by the OOM killer; where it hosts the rendezvous store: the end of the store",
+    .not_the_same = "the end of a node: the ranks stay alive, without their parent",
+    .verified_by = "that launcher program ended by SIGKILL",
+    .example = "launcher_kill@rank=0,op=all_reduce,nth=3",
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

@@ -84,20 +84,20 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "memory_squeeze",
-    "The victim's soft limit of private writable memory becomes the amount that it has at the trigger, for "
-    "good or for a time.",
-    "a memory limit of a batch system, a neighbour that left no memory, a batch that is larger than all "
-    "before",
-    "the OOM killer: the allocation fails and the program sees the error. Memory that the allocator already "
-    "holds, shared memory and device memory are not limited",
-    "the victim's mark \"out_of_memory\", or its own end with an error before any other rank's",
-    "memory_squeeze@rank=1,step=5,op=all_reduce,spare=10485760",
-    false,
-    {{"spare", ParamType::kInt, false, "How many more bytes it may take; 0 when not given."},
-     {"for", ParamType::kDuration, false, "How long; until the victim's end when not given."}},
-    lower,
-    verify,
+    .name = "memory_squeeze",
+    .summary = "The victim's soft limit of private writable memory becomes the amount that it has at the "
+               "trigger, for good or for a time.",
+    .stands_for = "a memory limit of a batch system, a neighbour that left no memory, a batch that is larger "
+                  "than all before",
+    .not_the_same = "the OOM killer: the allocation fails and the program sees the error. Memory that the "
+                    "allocator already holds, shared memory and device memory are not limited",
+    .verified_by =
+        "the victim's mark \"out_of_memory\", or its own end with an error before any other rank's",
+    .example = "memory_squeeze@rank=1,step=5,op=all_reduce,spare=10485760",
+    .params = {{"spare", ParamType::kInt, false, "How many more bytes it may take; 0 when not given."},
+               {"for", ParamType::kDuration, false, "How long; until the victim's end when not given."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

@@ -31,17 +31,17 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "node_kill",
-    "Kills the launcher program that started the victim, and everything it started, while the victim waits "
-    "at the trigger.",
-    "a host that fails: its torchrun and all its ranks end at once",
-    "power loss or a cut network: the kernel still closes the sockets, so the other nodes see it at once",
-    "that launcher program and the victim ended by SIGKILL",
-    "node_kill@rank=1,op=all_reduce,nth=3",
-    true,
-    {},
-    lower,
-    verify,
+    .name = "node_kill",
+    .summary = "Kills the launcher program that started the victim, and everything it started, while the "
+               "victim waits at the trigger.",
+    .stands_for = "a host that fails: its torchrun and all its ranks end at once",
+    .not_the_same =
+        "power loss or a cut network: the kernel still closes the sockets, so the other nodes see it at once",
+    .verified_by = "that launcher program and the victim ended by SIGKILL",
+    .example = "node_kill@rank=1,op=all_reduce,nth=3",
+    .ends_ranks = true,
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

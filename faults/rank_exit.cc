@@ -37,16 +37,18 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "rank_exit",
-    "The victim calls _exit at the trigger.",
-    "a program that exits on an error of its own, or early with status 0, while its peers expect it",
-    "an orderly end: no destructor, no atexit handler and no finalisation of the library runs",
-    "the victim's exit status is that code",
-    "rank_exit@rank=2,op=all_reduce,nth=3,code=0",
-    true,
-    {{"code", ParamType::kInt, false, "The exit code, 0 to 255; 1 when not given."}},
-    lower,
-    verify,
+    .name = "rank_exit",
+    .summary = "The victim calls _exit at the trigger.",
+    .stands_for =
+        "a program that exits on an error of its own, or early with status 0, while its peers expect it",
+    .not_the_same =
+        "an orderly end: no destructor, no atexit handler and no finalisation of the library runs",
+    .verified_by = "the victim's exit status is that code",
+    .example = "rank_exit@rank=2,op=all_reduce,nth=3,code=0",
+    .ends_ranks = true,
+    .params = {{"code", ParamType::kInt, false, "The exit code, 0 to 255; 1 when not given."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

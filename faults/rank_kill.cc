@@ -49,18 +49,18 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "rank_kill",
-    "Kills the victim by a signal (SIGKILL) while it waits at the trigger.",
-    "the OOM killer, a scheduler that ends one task, an operator's kill -9, a crashed node seen from its "
-    "peers",
-    "power loss or a cut network: the kernel still closes the dead process's sockets, and written files stay "
-    "written",
-    "the victim's end is that signal",
-    "rank_kill@rank=2,op=all_reduce,nth=3",
-    true,
-    {{"signal", ParamType::kSignal, false, "Which signal; SIGKILL when not given."}},
-    lower,
-    verify,
+    .name = "rank_kill",
+    .summary = "Kills the victim by a signal (SIGKILL) while it waits at the trigger.",
+    .stands_for = "the OOM killer, a scheduler that ends one task, an operator's kill -9, a crashed node "
+                  "seen from its peers",
+    .not_the_same = "power loss or a cut network: the kernel still closes the dead process's sockets, and "
+                    "written files stay written",
+    .verified_by = "the victim's end is that signal",
+    .example = "rank_kill@rank=2,op=all_reduce,nth=3",
+    .ends_ranks = true,
+    .params = {{"signal", ParamType::kSignal, false, "Which signal; SIGKILL when not given."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

@@ -52,18 +52,20 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "rank_signal",
-    "The victim's own thread raises a signal at the trigger.",
-    "a crash inside the program (SIGSEGV, SIGABRT, SIGBUS, SIGFPE), or a scheduler's polite notice (SIGTERM, "
-    "SIGUSR1)",
-    "a wild memory access: no memory is damaged before the signal, and si_addr means nothing",
-    "the victim's end is that signal or a non-zero exit; with handled: true, that the signal was raised",
-    "rank_signal@rank=1,op=all_reduce,nth=5,signal=SEGV",
-    true,
-    {{"signal", ParamType::kSignal, true, "Which signal, such as SEGV, SIGTERM or 15."},
-     {"handled", ParamType::kBool, false, "The program handles it and may continue; false when not given."}},
-    lower,
-    verify,
+    .name = "rank_signal",
+    .summary = "The victim's own thread raises a signal at the trigger.",
+    .stands_for = "a crash inside the program (SIGSEGV, SIGABRT, SIGBUS, SIGFPE), or a scheduler's polite "
+                  "notice (SIGTERM, SIGUSR1)",
+    .not_the_same = "a wild memory access: no memory is damaged before the signal, and si_addr means nothing",
+    .verified_by =
+        "the victim's end is that signal or a non-zero exit; with handled: true, that the signal was raised",
+    .example = "rank_signal@rank=1,op=all_reduce,nth=5,signal=SEGV",
+    .ends_ranks = true,
+    .params = {{"signal", ParamType::kSignal, true, "Which signal, such as SEGV, SIGTERM or 15."},
+               {"handled", ParamType::kBool, false,
+                "The program handles it and may continue; false when not given."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

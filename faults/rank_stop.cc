@@ -44,16 +44,17 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "rank_stop",
-    "Stops the whole victim (SIGSTOP) at the trigger, for good or for a time.",
-    "a process frozen by a debugger, by the cgroup freezer or by a hypervisor; a node that swaps",
-    "a slow rank: a stopped one does nothing at all, its watchdog threads included",
-    "the kernel shows the victim in state T",
-    "rank_stop@rank=1,op=all_reduce,nth=5,for=2s",
-    false,
-    {{"for", ParamType::kDuration, false, "How long it stays stopped; until the job's end when not given."}},
-    lower,
-    verify,
+    .name = "rank_stop",
+    .summary = "Stops the whole victim (SIGSTOP) at the trigger, for good or for a time.",
+    .stands_for =
+        "a process frozen by a debugger, by the cgroup freezer or by a hypervisor; a node that swaps",
+    .not_the_same = "a slow rank: a stopped one does nothing at all, its watchdog threads included",
+    .verified_by = "the kernel shows the victim in state T",
+    .example = "rank_stop@rank=1,op=all_reduce,nth=5,for=2s",
+    .params = {{"for", ParamType::kDuration, false,
+                "How long it stays stopped; until the job's end when not given."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

@@ -32,18 +32,18 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "shm_chmod",
-    "Removes all permissions of one of the job's own shared-memory segments while the victim waits at the "
-    "trigger.",
-    "a segment made by another user or under a strict umask; a hardening script that closes /dev/shm",
-    "lost memory: a process that has mapped the segment keeps it. A mode does not stop a process that may "
-    "override it (root), so the run is void there",
-    "a later attach of that path fails with EACCES",
-    "shm_chmod@rank=1,file_op=shm_attach,path=/dev/shm/vader_segment.*",
-    false,
-    {segments_parameter()},
-    lower,
-    verify,
+    .name = "shm_chmod",
+    .summary = "Removes all permissions of one of the job's own shared-memory segments while the victim "
+               "waits at the trigger.",
+    .stands_for =
+        "a segment made by another user or under a strict umask; a hardening script that closes /dev/shm",
+    .not_the_same = "lost memory: a process that has mapped the segment keeps it. A mode does not stop a "
+                    "process that may override it (root), so the run is void there",
+    .verified_by = "a later attach of that path fails with EACCES",
+    .example = "shm_chmod@rank=1,file_op=shm_attach,path=/dev/shm/vader_segment.*",
+    .params = {segments_parameter()},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

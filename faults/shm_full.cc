@@ -54,17 +54,18 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "shm_full",
-    "The job has a separate /dev/shm of a few pages, in a mount namespace (needs root; otherwise skipped).",
-    "the 64 MiB that a container gets by default, a /dev/shm filled by a neighbour or by leftovers",
-    "a /dev/shm that fills while the job runs: this one is too small from the start",
-    "a rank that does not exit 0, or a job that does not end in time; not where the reference run shows the "
-    "same, nor after another fault",
-    "shm_full@ranks=all,size=65536",
-    false,
-    {{"size", ParamType::kInt, false, "Its size in bytes; 65536 when not given."}},
-    lower,
-    verify,
+    .name = "shm_full",
+    .summary = "The job has a separate /dev/shm of a few pages, in a mount namespace (needs root; otherwise "
+               "skipped).",
+    .stands_for =
+        "the 64 MiB that a container gets by default, a /dev/shm filled by a neighbour or by leftovers",
+    .not_the_same = "a /dev/shm that fills while the job runs: this one is too small from the start",
+    .verified_by = "a rank that does not exit 0, or a job that does not end in time; not where the reference "
+                   "run shows the same, nor after another fault",
+    .example = "shm_full@ranks=all,size=65536",
+    .params = {{"size", ParamType::kInt, false, "Its size in bytes; 65536 when not given."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

@@ -33,19 +33,18 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "shm_replace",
-    "Another file of the same size, full of zeros, takes the name of the segment that the victim attaches "
-    "to.",
-    "a second job under the same name that cleaned up before it began; a segment that a restarted rank made "
-    "again while its peer was about to attach to the old one",
-    "changed content: a process that has mapped the old segment keeps it, whole, and does not share it with "
-    "processes that attach later",
-    "a later attach of that path succeeds",
-    "shm_replace@rank=1,file_op=shm_attach,path=/dev/shm/nccl-*",
-    false,
-    {segments_parameter()},
-    lower,
-    verify,
+    .name = "shm_replace",
+    .summary = "Another file of the same size, full of zeros, takes the name of the segment that the victim "
+               "attaches to.",
+    .stands_for = "a second job under the same name that cleaned up before it began; a segment that a "
+                  "restarted rank made again while its peer was about to attach to the old one",
+    .not_the_same = "changed content: a process that has mapped the old segment keeps it, whole, and does "
+                    "not share it with processes that attach later",
+    .verified_by = "a later attach of that path succeeds",
+    .example = "shm_replace@rank=1,file_op=shm_attach,path=/dev/shm/nccl-*",
+    .params = {segments_parameter()},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

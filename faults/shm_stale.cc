@@ -54,21 +54,21 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "shm_stale",
-    "A segment with foreign content has a name in /dev/shm that the victim is about to use.",
-    "a segment left by a job that crashed or was killed, found again by the next one under the same name",
-    "a live neighbour's segment: no process has this one open. Random names (mkstemp: NCCL, Gloo, MPICH) "
-    "cannot have a stale segment",
-    "the job's first use of that name (create, attach or unlink) finds it",
-    "shm_stale@rank=0,file_op=shm_create,path=/dev/shm/cache*,size=4096,byte=1",
-    false,
-    {{"path", ParamType::kText, false,
-      "Which names, as a pattern below /dev/shm/; the trigger's path when not given. The victim's call gives "
-      "the exact one."},
-     {"size", ParamType::kInt, false, "Its size in bytes; 4096 when not given."},
-     {"byte", ParamType::kInt, false, "The value of every byte, 0 to 255; 0 when not given."}},
-    lower,
-    verify,
+    .name = "shm_stale",
+    .summary = "A segment with foreign content has a name in /dev/shm that the victim is about to use.",
+    .stands_for =
+        "a segment left by a job that crashed or was killed, found again by the next one under the same name",
+    .not_the_same = "a live neighbour's segment: no process has this one open. Random names (mkstemp: NCCL, "
+                    "Gloo, MPICH) cannot have a stale segment",
+    .verified_by = "the job's first use of that name (create, attach or unlink) finds it",
+    .example = "shm_stale@rank=0,file_op=shm_create,path=/dev/shm/cache*,size=4096,byte=1",
+    .params = {{"path", ParamType::kText, false,
+                "Which names, as a pattern below /dev/shm/; the trigger's path when not given. The victim's "
+                "call gives the exact one."},
+               {"size", ParamType::kInt, false, "Its size in bytes; 4096 when not given."},
+               {"byte", ParamType::kInt, false, "The value of every byte, 0 to 255; 0 when not given."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

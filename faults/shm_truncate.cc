@@ -34,16 +34,17 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "shm_truncate",
-    "Truncates one of the job's own shared-memory segments to a size while the victim waits at the trigger.",
-    "a segment left half-made by a crashed creator; a file system that lost its pages",
-    "a full /dev/shm: there the creator's own call fails",
-    "a process of the job ends by SIGBUS, or fails to map the segment",
-    "shm_truncate@rank=1,op=all_reduce,nth=2,path=/dev/shm/vader_segment.*,size=0",
-    false,
-    {segments_parameter(), {"size", ParamType::kInt, false, "The new size in bytes; 0 when not given."}},
-    lower,
-    verify,
+    .name = "shm_truncate",
+    .summary = "Truncates one of the job's own shared-memory segments to a size while the victim waits at "
+               "the trigger.",
+    .stands_for = "a segment left half-made by a crashed creator; a file system that lost its pages",
+    .not_the_same = "a full /dev/shm: there the creator's own call fails",
+    .verified_by = "a process of the job ends by SIGBUS, or fails to map the segment",
+    .example = "shm_truncate@rank=1,op=all_reduce,nth=2,path=/dev/shm/vader_segment.*,size=0",
+    .params = {segments_parameter(),
+               {"size", ParamType::kInt, false, "The new size in bytes; 0 when not given."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

@@ -17,8 +17,6 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 // A removed name alone is not an effect: after the last attach, the segment works as before.
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   if (gate.effect != "done") return not_bitten(fmt::format("no segment of this job matched {}", action.path));
-  if (const Json* seen = effect_line(action, facts, "attach_failed"))
-    return verified("a later attach failed", seen->value("time", acted_at(gate)), {line_number(*seen)});
   if (const auto failed = failed_attach(facts, action, gate.asked, {ENOENT}))
     return verified(fmt::format("rank {} could not attach {} afterwards: No such file or directory",
                                 failed->rank, failed->path),
@@ -31,17 +29,17 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "shm_unlink",
-    "Removes the name of one of the job's own shared-memory segments while the victim waits at the trigger.",
-    "a clean-up script or a neighbour's rm in /dev/shm between create and attach",
-    "lost memory: a process that has mapped the segment keeps it, so after the last attach nothing happens "
-    "(and the run is void)",
-    "a later attach of that path fails with ENOENT",
-    "shm_unlink@rank=1,file_op=shm_attach,path=/dev/shm/vader_segment.*",
-    false,
-    {segments_parameter()},
-    lower,
-    verify,
+    .name = "shm_unlink",
+    .summary = "Removes the name of one of the job's own shared-memory segments while the victim waits at "
+               "the trigger.",
+    .stands_for = "a clean-up script or a neighbour's rm in /dev/shm between create and attach",
+    .not_the_same = "lost memory: a process that has mapped the segment keeps it, so after the last attach "
+                    "nothing happens (and the run is void)",
+    .verified_by = "a later attach of that path fails with ENOENT",
+    .example = "shm_unlink@rank=1,file_op=shm_attach,path=/dev/shm/vader_segment.*",
+    .params = {segments_parameter()},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

@@ -44,16 +44,17 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "short_write",
-    "The victim's write writes fewer bytes than the program asked for, and returns their number.",
-    "a disk that is nearly full, a quota, a signal during a large write, a network file system",
-    "a failing write: this one succeeds, and a program that does not check the number loses the rest",
-    "the victim's record of that write has that many bytes; void where the program asked for no more",
-    "short_write@rank=0,file_op=write,nth=2,bytes=100",
-    false,
-    {{"bytes", ParamType::kInt, true, "How many bytes it writes, at least 1."}},
-    lower,
-    verify,
+    .name = "short_write",
+    .summary = "The victim's write writes fewer bytes than the program asked for, and returns their number.",
+    .stands_for = "a disk that is nearly full, a quota, a signal during a large write, a network file system",
+    .not_the_same =
+        "a failing write: this one succeeds, and a program that does not check the number loses the rest",
+    .verified_by =
+        "the victim's record of that write has that many bytes; void where the program asked for no more",
+    .example = "short_write@rank=0,file_op=write,nth=2,bytes=100",
+    .params = {{"bytes", ParamType::kInt, true, "How many bytes it writes, at least 1."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

@@ -29,10 +29,6 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
       return usage_error(fmt::format("{} cannot be skipped: {}", at.op, why), at.pos);
   if (at.edge == Edge::kAfter)
     return usage_error("a call cannot be skipped after it was made: leave \"edge\" out", at.pos);
-  if (read_text(fault.params, "form") == "lost")
-    return usage_error(
-        "\"form: lost\" (submitted, never executed) is not implemented yet: leave \"form\" out",
-        fault.params.find("form")->pos);
   return for_each_victim(fault, context, [](Action& action) { action.verb = RF_VERB_SKIP; });
 }
 
@@ -149,21 +145,16 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "skip_call",
-    "The victim skips one library call and continues as if the call had been made.",
-    "a conditional collective, an exception swallowed on one rank, a loop that runs once less on one rank",
-    "a call that was made and then lost: the library never sees the call",
-    "the victim's next call has the place of the call that it skipped, or the peers entered a call that the "
-    "victim never entered",
-    "skip_call@rank=3,op=all_reduce,nth=40",
-    false,
-    {{"form",
-      ParamType::kText,
-      false,
-      "never (the call is not made); lost is not implemented yet.",
-      {"never", "lost"}}},
-    lower,
-    verify,
+    .name = "skip_call",
+    .summary = "The victim skips one library call and continues as if the call had been made.",
+    .stands_for = "a conditional collective, an exception swallowed on one rank, a loop that runs once less "
+                  "on one rank",
+    .not_the_same = "a call that was made and then lost: the library never sees the call",
+    .verified_by = "the victim's next call has the place of the call that it skipped, or the peers entered a "
+                   "call that the victim never entered",
+    .example = "skip_call@rank=3,op=all_reduce,nth=40",
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

@@ -66,17 +66,18 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "slow_rank",
-    "The victim is late at every matching call (every collective when no trigger is given).",
-    "a straggler: a throttled or older device, a rank with more data, a rank that also logs",
-    "a rank that computes slower: the time passes before its calls, and its processor is idle meanwhile",
-    "the agent's count of delayed calls, and the shortest time that one of them was held; void where the "
-    "delay is shorter than the rest of that time, which is the cost of the gate itself",
-    "slow_rank@rank=2,by=20ms",
-    false,
-    {{"by", ParamType::kDuration, true, "How late, at each call."}},
-    lower,
-    verify,
+    .name = "slow_rank",
+    .summary = "The victim is late at every matching call (every collective when no trigger is given).",
+    .stands_for = "a straggler: a throttled or older device, a rank with more data, a rank that also logs",
+    .not_the_same =
+        "a rank that computes slower: the time passes before its calls, and its processor is idle meanwhile",
+    .verified_by =
+        "the agent's count of delayed calls, and the shortest time that one of them was held; void where the "
+        "delay is shorter than the rest of that time, which is the cost of the gate itself",
+    .example = "slow_rank@rank=2,by=20ms",
+    .params = {{"by", ParamType::kDuration, true, "How late, at each call."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

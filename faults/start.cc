@@ -211,26 +211,27 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "start",
-    "The launcher starts the victim late, never or twice, or gives it a wrong rank, world size or other "
-    "variables.",
-    "a node that boots late or not at all, a rank started by hand a second time, a stale host file or "
-    "variable: another device, another library on the path",
-    "a rank that starts and then hangs: its process is absent, or runs with the values that it was given",
-    "the launcher's own starts in the journal; the rank and world size in the process's own record; its "
-    "environment as the kernel shows it, compared with the other ranks'",
-    "start@rank=2,how=late,by=500ms",
-    false,
-    {{"how",
-      ParamType::kText,
-      true,
-      "How the victim starts.",
-      {"never", "late", "twice", "wrong_rank", "wrong_size", "wrong_env"}},
-     {"by", ParamType::kDuration, false, "How late."},
-     {"as", ParamType::kInt, false, "The rank, or the world size, that the victim gets."},
-     {"env", ParamType::kMap, false, "Of wrong_env: the variables that the victim gets, {NAME: value}."}},
-    lower,
-    verify,
+    .name = "start",
+    .summary = "The launcher starts the victim late, never or twice, or gives it a wrong rank, world size or "
+               "other variables.",
+    .stands_for = "a node that boots late or not at all, a rank started by hand a second time, a stale host "
+                  "file or variable: another device, another library on the path",
+    .not_the_same =
+        "a rank that starts and then hangs: its process is absent, or runs with the values that it was given",
+    .verified_by = "the launcher's own starts in the journal; the rank and world size in the process's own "
+                   "record; its environment as the kernel shows it, compared with the other ranks'",
+    .example = "start@rank=2,how=late,by=500ms",
+    .params = {{"how",
+                ParamType::kText,
+                true,
+                "How the victim starts.",
+                {"never", "late", "twice", "wrong_rank", "wrong_size", "wrong_env"}},
+               {"by", ParamType::kDuration, false, "How late."},
+               {"as", ParamType::kInt, false, "The rank, or the world size, that the victim gets."},
+               {"env", ParamType::kMap, false,
+                "Of wrong_env: the variables that the victim gets, {NAME: value}."}},
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

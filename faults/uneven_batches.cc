@@ -45,17 +45,15 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
 }
 
 const Registration<FaultKind> kRegistration{{
-    "uneven_batches",
-    "The victim's data loader ends at the trigger while the other ranks still have batches.",
-    "a data set that does not divide by the world size, one corrupt shard, a filter that drops samples on "
-    "one rank",
-    "a loader that fails: the victim sees an ordinary end of its data",
-    "the victim took fewer batches than another rank, and none after the trigger",
-    "uneven_batches@rank=2,op=batch,nth=10",
-    false,
-    {},
-    lower,
-    verify,
+    .name = "uneven_batches",
+    .summary = "The victim's data loader ends at the trigger while the other ranks still have batches.",
+    .stands_for = "a data set that does not divide by the world size, one corrupt shard, a filter that drops "
+                  "samples on one rank",
+    .not_the_same = "a loader that fails: the victim sees an ordinary end of its data",
+    .verified_by = "the victim took fewer batches than another rank, and none after the trigger",
+    .example = "uneven_batches@rank=2,op=batch,nth=10",
+    .lower = lower,
+    .verify = verify,
 }};
 
 }  // namespace

@@ -80,8 +80,9 @@ Result<std::string> write_console(const std::vector<RunReport>& reports) {
   return console_text(reports, false);
 }
 
-const Registration<Report> kConsole{
-    {"console", "Text for people: culprit, faults, expectations.", "", write_console}};
+const Registration<Report> kConsole{{.name = "console",
+                                     .summary = "Text for people: culprit, faults, expectations.",
+                                     .write = write_console}};
 
 }  // namespace
 

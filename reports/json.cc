@@ -14,7 +14,8 @@ Result<std::string> write_json(const std::vector<RunReport>& reports) {
   return text({{"schema", "rankfault.results.v1"}, {"runs", std::move(runs)}});
 }
 
-const Registration<Report> kJson{{"json", "The whole result, for machines.", "result.json", write_json}};
+const Registration<Report> kJson{
+    {.name = "json", .summary = "The whole result, for machines.", .write = write_json}};
 
 }  // namespace
 }  // namespace rankfault

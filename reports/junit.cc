@@ -98,7 +98,7 @@ Result<std::string> write_junit(const std::vector<RunReport>& reports) {
 }
 
 const Registration<Report> kJunit{
-    {"junit", "JUnit XML for CI servers: the outcome of each run.", "junit.xml", write_junit}};
+    {.name = "junit", .summary = "JUnit XML for CI servers: the outcome of each run.", .write = write_junit}};
 
 }  // namespace
 }  // namespace rankfault

@@ -154,8 +154,9 @@ Result<std::string> write_outcomes(const std::vector<RunReport>& reports) {
 }
 
 const Registration<Report> kOutcomes{
-    {"outcomes", "A table of cases and back ends: which ranks noticed, how soon, how the job ended.", "",
-     write_outcomes}};
+    {.name = "outcomes",
+     .summary = "A table of cases and back ends: which ranks noticed, how soon, how the job ended.",
+     .write = write_outcomes}};
 
 }  // namespace
 }  // namespace rankfault

@@ -42,7 +42,6 @@ struct RunReport {                  // one finished run of one scenario (or a sk
 struct Report {
   const char* name;  // "console", "junit", "json"
   const char* summary;
-  const char* file;  // default file name in the run directory, "" for the terminal
   Result<std::string> (*write)(const std::vector<RunReport>&);  // pure: returns the text
 };
 

@@ -35,6 +35,11 @@ class World:
         self.rank, self.size, self.folder = rank, size, folder
         self.made = 0
 
+    def new_file(self, name):
+        """Returns a path that no earlier store has: a store that is destroyed removes its file."""
+        self.made += 1
+        return f"{self.folder}/{name}{self.made}"
+
     def begin(self, seed):
         self.common, self.own = random.Random(seed), random.Random(seed * 1000003 + self.rank)
         self.sum = 0
@@ -50,8 +55,7 @@ class World:
 
     def start(self):
         """Makes the default group, each time with a new store."""
-        self.made += 1
-        store = dist.FileStore(f"{self.folder}/store{self.made}", self.size)
+        store = dist.FileStore(self.new_file("store"), self.size)
         dist.init_process_group("gloo", store=store, rank=self.rank, world_size=self.size,
                                 timeout=datetime.timedelta(seconds=60))
 

@@ -11,7 +11,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 
 def store(w):
-    shared = dist.FileStore(f"{w.folder}/keys{w.made}", w.size)
+    shared = dist.FileStore(w.new_file("keys"), w.size)
     key = f"key{w.common.randrange(1 << 30)}"
     if w.rank == w.size - 1:
         w.pause_sometimes()
@@ -23,8 +23,9 @@ def store(w):
 
 def store_without_key(w):
     """One rank waits for a key that no rank sets, and handles the error."""
+    file = w.new_file("keys")
     if w.rank == w.common.randrange(w.size):
-        shared = dist.FileStore(f"{w.folder}/keys{w.made}", w.size)
+        shared = dist.FileStore(file, 1)
         raised = False
         try:
             shared.wait(["nobody sets this"], datetime.timedelta(milliseconds=50))

@@ -8,7 +8,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from truth import QUIET, truth_of, verdict  # noqa: E402
+from truth import EXPLAINED, QUIET, truth_of, verdict  # noqa: E402
 
 HEAD = """# Is the first cause the culprit?
 
@@ -42,12 +42,16 @@ def text_of(finding):
     return f"{finding['kind']} {finding['ranks']} {place}, {finding['confidence']}".replace("  ", " ")
 
 
+def said_of(name, said):
+    return said if said == "right" else f"{said}: {EXPLAINED.get(name, 'NOT EXPLAINED')}"
+
+
 def table(rows):
     out = "| scenario | injected | first cause | |\n|---|---|---|---|\n"
     for name, (kinds, ranks, op), first, said in sorted(rows, key=lambda r: (r[3] == "right", r[0])):
         injected = " or ".join(sorted(str(k).replace("None", "nothing") for k in kinds))
         where = f" of {sorted(ranks)}" if ranks else ""
-        out += f"| {name} | {injected}{where}{' in ' + op if op else ''} | {text_of(first)} | {said} |\n"
+        out += f"| {name} | {injected}{where}{' in ' + op if op else ''} | {text_of(first)} | {said_of(name, said)} |\n"
     return out
 
 

@@ -9,12 +9,15 @@ RIGHT = {
     "rank_stop": {"late_rank", "stopped_rank", None},
     "slow_rank": {"slow_rank", "late_rank", None},
     "delay_call": {"slow_rank", "stuck_outside", "late_rank", None},
-    "fail_call": {"exited_rank", None},
+    "fail_call": {"exited_rank", "host_resource", None},  # host_resource: a call on a file
     "skip_call": {"missing_call"},
     "change_argument": {"call_mismatch"},
     "flip_value": {"exited_rank", None},
     "uneven_batches": {"missing_call", "exited_rank", "extra_call", None},
     "cuda_error": {"exited_rank", "dead_rank"},
+    "launcher_kill": {"dead_rank", None},
+    "helper_kill": {"exited_rank", "dead_rank", None},
+    "shm_truncate": {"host_resource", "exited_rank", "dead_rank", None},  # dead_rank: SIGBUS
 }
 HOW_STARTED = {
     "never": {"init_stall"},
@@ -22,6 +25,12 @@ HOW_STARTED = {
     "late": {"init_stall", None},
     "wrong_env": {"exited_rank", "version_mismatch"},
 }
+# The ranks share what these break, or the launcher ends another rank for it: whoever meets it first is right.
+EXPLAINED = {
+    "nccl-shm-stopped": "the rank was inside the call while it was stopped; others gave up and removed the segment",
+    "stopped-is-left-behind": "the rank was inside the call while it was stopped; the others continued without it",
+}
+SHARED = ("shm_", "launcher_kill")
 RESOURCES = ("shm_", "file_", "disk_", "descriptor_", "memory_", "short_")
 CALLS = ("missing_call", "call_mismatch", "extra_call")  # only these compare op: a rank may end in any call
 QUIET = ("none", "cannot_say")
@@ -39,8 +48,14 @@ def kinds_of(fault):
 
 
 def victims(plan, fault):
+    if fault["kind"].startswith(SHARED):
+        return set()
     ranks = {a["rank"] for a in plan["actions"] if a["fault"] == fault["id"] and a["rank"] >= 0}
     return ranks or {r for r in fault.get("ranks", []) if isinstance(r, int)}
+
+
+def expects_finish(plan):
+    return any(one == "finished" or "finished" in one for one in plan["scenario"].get("expect", []))
 
 
 def blamed(plan):
@@ -60,12 +75,19 @@ def truth_of(plan):
             kinds |= kinds_of(fault)
             ranks |= victims(plan, fault)
             ops.add(fault.get("at", {}).get("op", ""))
-        return kinds, ranks or None, ops.pop() if len(ops) == 1 else None
+        if expects_finish(plan):  # the job handles the fault
+            kinds.add(None)
+        all_known = all(victims(plan, fault) for fault in plan["scenario"]["faults"])
+        return kinds, ranks if all_known else None, ops.pop() if len(ops) == 1 and ops != {"batch"} else None
     said = blamed(plan) if plan["bug_on"] else None
     if not said:
         return None
-    ranks = said.get("ranks")
-    return {said["kind"]}, set(ranks) if isinstance(ranks, list) and ranks else None, said.get("op")
+    choices = said.get("any_of", [said])
+    ranks = [one.get("ranks") for one in choices]
+    known = all(isinstance(some, list) and some for some in ranks)
+    ops = {one.get("op") for one in choices}
+    return ({one["kind"] for one in choices}, {r for some in ranks for r in some} if known else None,
+            ops.pop() if len(ops) == 1 else None)
 
 
 def verdict(truth, finding):

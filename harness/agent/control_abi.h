@@ -21,17 +21,14 @@ enum rf_open_flags {
 
 enum rf_verb {
   RF_VERB_NONE,
-  RF_VERB_SKIP,  /* do not make the call; return success */
-  RF_VERB_DELAY, /* arg0 ns before the enter record (edge before) or after the exit record */
-  RF_VERB_FAIL,  /* the library's own error: arg0 is its code; libc: arg0 is the errno */
-  RF_VERB_ARG,   /* arg0: rf_changed_arg, arg1: new value */
-  RF_VERB_FLIP,  /* arg0: bit index in the payload, after the call */
-  RF_VERB_SWAP,
-  RF_VERB_REPEAT,
-  RF_VERB_EXIT,  /* _exit(arg0) */
-  RF_VERB_RAISE, /* kill(getpid(), arg0) by the thread at the point; exact, also for STOP */
-  RF_VERB_THROW,
-  RF_VERB_OUTSIDE, /* the harness acts while the thread is parked, then answers */
+  RF_VERB_SKIP,         /* do not make the call; return success */
+  RF_VERB_DELAY,        /* arg0 ns before the enter record (edge before) or after the exit record */
+  RF_VERB_FAIL,         /* the library's own error: arg0 is its code; libc: arg0 is the errno */
+  RF_VERB_ARG,          /* arg0: rf_changed_arg, arg1: new value */
+  RF_VERB_FLIP,         /* arg0: bit index in the payload, before the call */
+  RF_VERB_EXIT = 8,     /* _exit(arg0) */
+  RF_VERB_RAISE,        /* kill(getpid(), arg0) by the thread at the point; exact, also for STOP */
+  RF_VERB_OUTSIDE = 11, /* the harness acts while the thread is parked, then answers */
   RF_VERB_COUNT
 };
 enum rf_changed_arg { RF_ARG_COUNT = 1, RF_ARG_DTYPE, RF_ARG_ROOT, RF_ARG_REDUCE_OP, RF_ARG_PEER };

@@ -23,10 +23,11 @@ struct Oracle {
   const char* name;     // "unblocked"
   const char* summary;  // one sentence: the property
   const char* example;  // as YAML flow: "unblocked: {ranks: all, within: 12s, after: skip}"
-  std::vector<ParamSpec> params;
-  Status (*check)(const ExpectationSpec&, const Scenario&);  // beyond types: fault ids exist, ranks in range
+  std::vector<ParamSpec> params = {};
+  // Checks beyond the types: fault ids exist, ranks are in range. Null: nothing more to check.
+  Status (*check)(const ExpectationSpec&, const Scenario&) = nullptr;
   ExpectationResult (*judge)(const ExpectationSpec&, const RunFacts&);
-  bool names_fault;  // it can only be judged when faults were on
+  bool names_fault = false;  // it can only be judged when faults were on
   // True when no later event of the run can change the answer, so that the tool need not wait for a hung job.
   // Null: decided only at the end. Called with the facts of the run so far.
   bool (*decided)(const ExpectationSpec&, const RunFacts&) = nullptr;

@@ -17,7 +17,6 @@ bool is_gpu_there() { return ::access("/dev/nvidiactl", R_OK | W_OK) == 0; }
 
 Status need_met(const std::string& word, bool cuda_double) {
   if (word == "root" && ::geteuid() != 0) return missing("root is needed");
-  if (word == "netns" && ::geteuid() != 0) return missing("root is needed, for network namespaces");
   if (word == "dev_shm" && ::access("/dev/shm", R_OK | W_OK | X_OK) != 0)
     return missing("/dev/shm cannot be written");
   const bool of_a_gpu = word == "gpu" || ((word == "nccl" || nccl_need(word)) && !cuda_double);

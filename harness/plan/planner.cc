@@ -83,7 +83,8 @@ void add_preloads(Plan& plan) {
                      std::any_of(plan.actions.begin(), plan.actions.end(), [](const Action& action) {
                        return !action.at.file_op.empty() || action.outside == ExternalAction::kUnlink ||
                               action.outside == ExternalAction::kTruncate ||
-                              action.outside == ExternalAction::kChmod;
+                              action.outside == ExternalAction::kChmod ||
+                              action.outside == ExternalAction::kMount;
                      });
   if (!files) return;
   plan.preload.emplace_back("libc");

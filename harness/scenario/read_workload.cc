@@ -120,8 +120,8 @@ void read_nodes(MapReader& in, Workload& out) {
 }  // namespace
 
 const std::vector<std::string>& need_words() {
-  static const std::vector<std::string> words{"gloo", "mpi",  "openmpi4", "openmpi5", "torch",  "nccl",
-                                              "gpu",  "root", "dev_shm",  "netns",    "trainer"};
+  static const std::vector<std::string> words{"gloo", "mpi", "openmpi4", "openmpi5", "torch",
+                                              "nccl", "gpu", "root",     "dev_shm",  "trainer"};
   return words;
 }
 

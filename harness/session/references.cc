@@ -54,7 +54,7 @@ Status keep_reference_beside(const std::string& reference_dir, const std::string
   if (error) return refused("create " + to.string() + ": " + error.message());
   std::vector<fs::path> files{"plan.json", "journal.ndjson"};
   for (const auto& entry : fs::directory_iterator(from / "records", error))
-    if (entry.path().extension() == ".ring") files.push_back(fs::path("records") / entry.path().filename());
+    if (entry.is_regular_file()) files.push_back(fs::path("records") / entry.path().filename());
   for (const fs::path& file : files) {
     fs::create_hard_link(from / file, to / file, error);
     if (error) fs::copy_file(from / file, to / file, fs::copy_options::overwrite_existing, error);

@@ -222,7 +222,7 @@ TEST(Gate, ActsAfterTheCallToo) {
 
 TEST(Gate, SaysWhatItCannotDo) {
   AgentRun run;
-  run.arm(RF_OP_ALL_REDUCE, RF_VERB_SWAP).ask = 0;
+  run.arm(RF_OP_ALL_REDUCE, RF_VERB_COUNT).ask = 0;
   EXPECT_EQ(run.run({"steps", "2"}), 0);
   EXPECT_EQ(Actions(run.actions().at(0)).records().at(0).effect, uint32_t{RF_EFFECT_UNABLE});
 }

@@ -29,7 +29,7 @@ TEST(EndedByLauncher, AVictimIsNeverProvenGuilty) {
       EXPECT_EQ(f.caused_by, 0);
       if (!ends_all) continue;
       EXPECT_EQ(f.confidence, Confidence::kInferred) << f.text;
-      EXPECT_THAT(f.text, HasSubstr("was ended by SIGTERM from its launcher, after rank 2 exited with 1"));
+      EXPECT_THAT(f.text, HasSubstr("was ended by SIGTERM from the launcher, after rank 2 exited with 1"));
     }
   }
 }
@@ -53,7 +53,7 @@ TEST(EndedByLauncher, ARankThatAbortsIsFirstFromItsAbortOn) {
     for (const Finding& f : found.all) {
       if (f.kind != "dead_rank" || f.ranks == std::vector<int>{0}) continue;
       ++told;
-      EXPECT_THAT(f.text, HasSubstr("from its launcher, after rank 0")) << f.text;
+      EXPECT_THAT(f.text, HasSubstr("from the launcher, after rank 0")) << f.text;
     }
     EXPECT_EQ(told, 2) << all_kinds(found);
     EXPECT_EQ(found.all.front().ranks, std::vector<int>{0}) << all_kinds(found);
@@ -68,7 +68,7 @@ TEST(EndedByLauncher, ARankThatAbortsIsTheCauseAlsoWhileItStillRuns) {
   job.everyone(all_reduce(), 2).blocked(0, abort).wait(kMs).killed(1, 15);
   const Findings found = diagnose(launched(job));
   EXPECT_EQ(found.all.front().text,
-            "rank 1 was ended by SIGTERM from its launcher, after rank 0 called MPI_Abort");
+            "rank 1 was ended by SIGTERM from the launcher, after rank 0 called MPI_Abort");
 }
 
 // MPICH's launcher kills the rank that called MPI_Abort.

@@ -169,7 +169,6 @@ TEST(Lowering, RefusesWithTheReason) {
   EXPECT_THAT(refusal("skip_call@rank=1,op=wait"), HasSubstr("wait cannot be skipped"));
   EXPECT_THAT(refusal("skip_call@rank=1,op=step_commit"), HasSubstr("not on a mark"));
   EXPECT_THAT(refusal("skip_call@rank=1,op=all_reduce,edge=after"), HasSubstr("after it was made"));
-  EXPECT_THAT(refusal("skip_call@rank=1,op=all_reduce,form=lost"), HasSubstr("not implemented yet"));
   EXPECT_THAT(refusal("skip_call@rank=1,file_op=write"), HasSubstr("write is a file operation"));
   EXPECT_THAT(refusal("rank_kill@rank=1,op=barrier,signal=STOP"), HasSubstr("does not end a rank"));
   EXPECT_THAT(refusal("rank_exit@rank=1,op=barrier,code=300"), HasSubstr("0 to 255"));

@@ -40,6 +40,15 @@ TEST(Told, FailsWhenAnyPartOfItDiffers) {
               HasSubstr("reported instead: rank 2 runs outside"));
 }
 
+TEST(Told, RefusesAKindThatNoFindingHas) {
+  const Oracle* told = Catalog<Oracle>::instance().find("told");
+  Facts facts;
+  facts.expect("told: {kind: slow_rnk}");
+  const Status checked = told->check(facts.facts().plan.scenario.expect.at(0), facts.facts().plan.scenario);
+  ASSERT_FALSE(checked.ok());
+  EXPECT_THAT(checked.error().to_string(), HasSubstr("no finding has the kind \"slow_rnk\" (did you mean"));
+}
+
 TEST(Told, IsUnknownWhereNobodyLooked) {
   Facts facts;
   facts.fault("slow", {2}).struck("slow", 100).expect("told: {kind: slow_rank}");

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "harness/base/exit_code.h"
 #include "harness/scenario/scenario_parser.h"
 #include "harness/session/mutation_check.h"
+#include "harness/session/scenario_runner.h"
 
 namespace rankfault::test {
 namespace {
@@ -29,6 +31,21 @@ const char* kKill =
     "expect:\n  - finished\n  - left_nothing\n";
 const char* kTooth = "teeth:\n  - {args: [--off], must_fail: finished}\n";
 const char* kPlain = "expect:\n  - finished\n";
+
+// A copied run is judged with all records of its reference: those that were taken out of the rings, too.
+TEST(Reference, IsKeptWithAllItsRecords) {
+  const std::filesystem::path folder = testing::TempDir() + "reference-" + std::to_string(::getpid());
+  const std::filesystem::path from = folder / "from", to = folder / "to";
+  std::filesystem::create_directories(from / "records");
+  std::filesystem::create_directories(to);
+  const std::vector<std::string> files{
+      "plan.json",         "journal.ndjson",        "records/a.ring",
+      "records/a.L0.seen", "records/a.L0.seen.old", "records/a.L0.seen.kept"};
+  for (const std::string& file : files) std::ofstream(from / file) << file;
+  EXPECT_TRUE(keep_reference_beside(from, to).ok());
+  for (const std::string& file : files) EXPECT_TRUE(std::filesystem::exists(to / "reference" / file)) << file;
+  std::filesystem::remove_all(folder);
+}
 
 // Answers each plan as the test says, and records the requests.
 struct FakeRuns {

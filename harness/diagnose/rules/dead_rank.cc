@@ -31,7 +31,7 @@ Finding tell(const JobView& job, const Process& p, const LauncherEnds& launcher)
     f.evidence.push_back(fmt::format("rank {} wrote: {}", p.rank(), line));
   if (const Process* first = launcher.first_before(p)) {
     f.assumes = {{"its_own_end", false, "the launcher ends all ranks after one fails"}};
-    f.text = fmt::format("{} from its launcher, after rank {} {}", who, first->rank(),
+    f.text = fmt::format("{} from the launcher, after rank {} {}", who, first->rank(),
                          aborted(*first) ? "called MPI_Abort" : end_text(first->view->end));
     f.evidence.insert(f.evidence.begin(), f.text);
     if (first->ended()) f.at = std::max(f.at, first->view->end.time + 1);

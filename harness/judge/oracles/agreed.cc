@@ -156,22 +156,23 @@ Status check_agreed(const ExpectationSpec& spec, const Scenario& scenario) {
 }
 
 const Registration<Oracle> kAgreed{{
-    "agreed",
-    "At each step the ranks reported the same value, and either all of them or none took the decision.",
-    "agreed: {values: [weights], decisions: [commit]}",
-    {{"values", ParamType::kTextList, false, "names of reported values: the same bits on all ranks"},
-     {"decisions",
-      ParamType::kTextList,
-      false,
-      "steps committed, or errors reported, by all or by none",
-      {"commit", "error"}},
-     {"marks", ParamType::kTextList, false, "names of marks: made by all or by none"},
-     {"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"},
-     {"at", ParamType::kMap, false, "{step: N}; every step when absent"},
-     {"after", ParamType::kText, false, "only reports from this fault on"}},
-    check_agreed,
-    judge_agreed,
-    false,
+    .name = "agreed",
+    .summary =
+        "At each step the ranks reported the same value, and either all of them or none took the decision.",
+    .example = "agreed: {values: [weights], decisions: [commit]}",
+    .params = {{"values", ParamType::kTextList, false,
+                "names of reported values: the same bits on all ranks"},
+               {"decisions",
+                ParamType::kTextList,
+                false,
+                "steps committed, or errors reported, by all or by none",
+                {"commit", "error"}},
+               {"marks", ParamType::kTextList, false, "names of marks: made by all or by none"},
+               {"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"},
+               {"at", ParamType::kMap, false, "{step: N}; every step when absent"},
+               {"after", ParamType::kText, false, "only reports from this fault on"}},
+    .check = check_agreed,
+    .judge = judge_agreed,
 }};
 
 }  // namespace

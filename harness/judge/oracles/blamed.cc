@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "harness/diagnose/rule.h"
+#include "harness/judge/finding_words.h"
 #include "harness/judge/oracle_queries.h"
 
 namespace rankfault {
@@ -203,25 +203,6 @@ Status check_rank_list(const Value& value, int world_size) {
   return Done{};
 }
 
-// Rejects a word that no finding can have before the run; otherwise it would fail only at the end.
-Status check_words(const Value& wanted) {
-  std::vector<std::string> kinds{"none"}, ops;
-  for (const Rule* rule : Catalog<Rule>::instance().all()) kinds.emplace_back(rule->name);
-  for (uint16_t op = 1; op < RF_OP_COUNT; ++op) ops.emplace_back(op_text(op));
-  for (const auto& [key, known] : {std::pair{"kind", &kinds}, std::pair{"op", &ops}}) {
-    const Value* word = wanted.find(key);
-    if (word && known->size() > 1 && std::find(known->begin(), known->end(), word->text) == known->end())
-      return usage_error(
-          fmt::format("no finding has the {} \"{}\"{}", key, word->text, did_you_mean(word->text, *known)),
-          word->pos);
-  }
-  const Value* seq = wanted.find("seq");
-  const auto* number = seq ? std::get_if<int64_t>(&seq->data) : nullptr;
-  if (seq && seq->text != "fired" && !seq->map() && (!number || *number < 0))
-    return usage_error("\"seq\" must be a number from 0, {from, to}, or fired", seq->pos);
-  return Done{};
-}
-
 Status check_blamed(const ExpectationSpec& spec, const Scenario& scenario) {
   std::vector<const Value*> maps{&spec.params};
   if (const Value* any_of = spec.params.find("any_of")) {
@@ -242,7 +223,7 @@ Status check_blamed(const ExpectationSpec& spec, const Scenario& scenario) {
   if (const Value* safe = spec.params.find("safe"); safe && !wants_none(spec))
     return usage_error("\"safe\" belongs to kind none", safe->pos);
   for (const Value* map : maps) {
-    if (Status ok = check_words(*map); !ok) return ok;
+    if (Status ok = check_finding_words(*map); !ok) return ok;
     if (const Value* ranks = map->find("ranks"))
       if (Status ok = check_rank_list(*ranks, scenario.workload.ranks); !ok) return ok;
   }
@@ -252,27 +233,28 @@ Status check_blamed(const ExpectationSpec& spec, const Scenario& scenario) {
 bool asks_for_trouble(const ExpectationSpec& spec) { return !wants_none(spec); }
 
 const Registration<Oracle> kBlamed{{
-    "blamed",
-    "The diagnosis names this culprit, and proves no other one.",
-    "blamed: {kind: missing_call, ranks: [3], op: all_reduce, confidence: proven}",
-    {{"kind", ParamType::kText, false, "the finding's kind, or none"},
-     {"ranks", ParamType::kAny, false, "exactly these ranks; [] for no rank"},
-     {"op", ParamType::kText, false, "the operation"},
-     {"comm", ParamType::kText, false, "the communicator as the finding names it: world"},
-     {"seq", ParamType::kAny, false, "a number in the finding's range, {from, to} around it, or fired"},
-     {"confidence", ParamType::kText, false, "proven or inferred", {"proven", "inferred"}},
-     {"field", ParamType::kText, false, "of a mismatch: the argument that differs"},
-     {"resource", ParamType::kText, false, "of host_resource: part of the path"},
-     {"sides", ParamType::kAny, false, "the ranks of each side: [[0], [1, 2]]"},
-     {"safe", ParamType::kBool, false,
-      "with none: the job does not finish only because MPI buffers (unsafe); unknown where the record does "
-      "not show it"},
-     {"any_of", ParamType::kAny, false, "alternatives, each a map of the keys above"}},
-    check_blamed,
-    judge_blamed,
-    true,
-    decided_blamed,
-    asks_for_trouble,
+    .name = "blamed",
+    .summary = "The diagnosis names this culprit, and proves no other one.",
+    .example = "blamed: {kind: missing_call, ranks: [3], op: all_reduce, confidence: proven}",
+    .params = {{"kind", ParamType::kText, false, "the finding's kind, or none"},
+               {"ranks", ParamType::kAny, false, "exactly these ranks; [] for no rank"},
+               {"op", ParamType::kText, false, "the operation"},
+               {"comm", ParamType::kText, false, "the communicator as the finding names it: world"},
+               {"seq", ParamType::kAny, false,
+                "a number in the finding's range, {from, to} around it, or fired"},
+               {"confidence", ParamType::kText, false, "proven or inferred", {"proven", "inferred"}},
+               {"field", ParamType::kText, false, "of a mismatch: the argument that differs"},
+               {"resource", ParamType::kText, false, "of host_resource: part of the path"},
+               {"sides", ParamType::kAny, false, "the ranks of each side: [[0], [1, 2]]"},
+               {"safe", ParamType::kBool, false,
+                "with none: the job does not finish only because MPI buffers (unsafe); unknown where the "
+                "record does not show it"},
+               {"any_of", ParamType::kAny, false, "alternatives, each a map of the keys above"}},
+    .check = check_blamed,
+    .judge = judge_blamed,
+    .names_fault = true,
+    .decided = decided_blamed,
+    .needs_trouble = asks_for_trouble,
 }};
 
 }  // namespace

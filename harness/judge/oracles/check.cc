@@ -59,15 +59,15 @@ Status check_check(const ExpectationSpec& spec, const Scenario&) {
 }
 
 const Registration<Oracle> kCheck{{
-    "check",
-    "Your own command, run after the job, exits 0.",
-    "check: {command: [cmp, \"{tmp}/model-0\", \"{tmp}/model-1\"], within: 10s}",
-    {{"command", ParamType::kTextList, true,
-      "the program and its arguments, never a shell; words as in workload.command, without {rank}"},
-     {"within", ParamType::kDuration, false, "how long it may take; 30s when absent; longer is unknown"}},
-    check_check,
-    judge_check,
-    false,
+    .name = "check",
+    .summary = "Your own command, run after the job, exits 0.",
+    .example = "check: {command: [cmp, \"{tmp}/model-0\", \"{tmp}/model-1\"], within: 10s}",
+    .params = {{"command", ParamType::kTextList, true,
+                "the program and its arguments, never a shell; words as in workload.command, without {rank}"},
+               {"within", ParamType::kDuration, false,
+                "how long it may take; 30s when absent; longer is unknown"}},
+    .check = check_check,
+    .judge = judge_check,
 }};
 
 }  // namespace

@@ -53,15 +53,14 @@ Status check_commits(const ExpectationSpec& spec, const Scenario&) {
 }
 
 const Registration<Oracle> kCommits{{
-    "commits",
-    "Each rank committed at least, or at most, this number of different steps.",
-    "commits: {at_least: 60}",
-    {{"at_least", ParamType::kInt, false, "the fewest steps"},
-     {"at_most", ParamType::kInt, false, "the most steps"},
-     {"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"}},
-    check_commits,
-    judge_commits,
-    false,
+    .name = "commits",
+    .summary = "Each rank committed at least, or at most, this number of different steps.",
+    .example = "commits: {at_least: 60}",
+    .params = {{"at_least", ParamType::kInt, false, "the fewest steps"},
+               {"at_most", ParamType::kInt, false, "the most steps"},
+               {"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"}},
+    .check = check_commits,
+    .judge = judge_commits,
 }};
 
 }  // namespace

@@ -197,25 +197,23 @@ ExpectationResult judge_one_run(const ExpectationSpec& spec, const RunFacts&) {
 }
 
 const Registration<Oracle> kCompare{{
-    "compare",
-    "A value or a measure is the same in all variants of the scenario, within a bound, or it differs.",
-    "compare: {value: weights, between: [direct, chunked], within: exact}",
-    {{"value", ParamType::kText, true,
-      "the name of a reported value, or job_duration, step_duration, commits (by all ranks) or calls (of "
-      "op)"},
-     {"between", ParamType::kTextList, false,
-      "variants: each of the others is compared with the first; all of them when absent"},
-     {"within", ParamType::kAny, false,
-      "exact (when absent), {abs: x} or {rel: x} (times: of the medians), differs, or shown: reported and "
-      "not judged"},
-     {"at", ParamType::kMap, false, "{step: N}; the last step of the first variant when absent"},
-     {"op", ParamType::kText, false, "of calls: the operation"}},
-    check_compare,
-    judge_one_run,
-    false,
-    nullptr,
-    nullptr,
-    judge_over,
+    .name = "compare",
+    .summary =
+        "A value or a measure is the same in all variants of the scenario, within a bound, or it differs.",
+    .example = "compare: {value: weights, between: [direct, chunked], within: exact}",
+    .params = {{"value", ParamType::kText, true,
+                "the name of a reported value, or job_duration, step_duration, commits (by all ranks) or "
+                "calls (of op)"},
+               {"between", ParamType::kTextList, false,
+                "variants: each of the others is compared with the first; all of them when absent"},
+               {"within", ParamType::kAny, false,
+                "exact (when absent), {abs: x} or {rel: x} (times: of the medians), differs, or shown: "
+                "reported and not judged"},
+               {"at", ParamType::kMap, false, "{step: N}; the last step of the first variant when absent"},
+               {"op", ParamType::kText, false, "of calls: the operation"}},
+    .check = check_compare,
+    .judge = judge_one_run,
+    .judge_over = judge_over,
 }};
 
 }  // namespace

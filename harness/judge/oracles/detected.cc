@@ -96,19 +96,20 @@ bool decided_detected(const ExpectationSpec& spec, const RunFacts& facts) {
 }
 
 const Registration<Oracle> kDetected{{
-    "detected",
-    "Ranks noticed the trouble themselves and in time: by a library's error, an error mark or a log marker. "
-    "An error that the reference run, or this run before the fault, shows too does not count.",
-    "detected: {by: others, as: [mismatch, timeout], within: 8s, after: skip}",
-    {{"by", ParamType::kRankSet, false, "which ranks must notice; all of them when absent"},
-     {"as", ParamType::kTextList, false, "the class of the error; any when absent", error_classes()},
-     {"within", ParamType::kDuration, false, "how soon"},
-     {"after", ParamType::kText, false, "the fault; the first one when absent"},
-     {"enough", ParamType::kText, false, "whether all of them must notice, or one", {"all", "one"}}},
-    nullptr,
-    judge_detected,
-    true,
-    decided_detected,
+    .name = "detected",
+    .summary =
+        "Ranks noticed the trouble themselves and in time: by a library's error, an error mark or a log "
+        "marker. An error that the reference run, or this run before the fault, shows too does not count.",
+    .example = "detected: {by: others, as: [mismatch, timeout], within: 8s, after: skip}",
+    .params =
+        {{"by", ParamType::kRankSet, false, "which ranks must notice; all of them when absent"},
+         {"as", ParamType::kTextList, false, "the class of the error; any when absent", error_classes()},
+         {"within", ParamType::kDuration, false, "how soon"},
+         {"after", ParamType::kText, false, "the fault; the first one when absent"},
+         {"enough", ParamType::kText, false, "whether all of them must notice, or one", {"all", "one"}}},
+    .judge = judge_detected,
+    .names_fault = true,
+    .decided = decided_detected,
 }};
 
 }  // namespace

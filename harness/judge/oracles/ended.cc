@@ -84,17 +84,15 @@ bool asks_for_trouble(const ExpectationSpec& spec) {
 }
 
 const Registration<Oracle> kEnded{{
-    "ended",
-    "The ranks ended by themselves, as expected.",
-    "ended: {ranks: all, exit: nonzero}",
-    {{"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"},
-     {"exit", ParamType::kText, false, "zero, nonzero, a code, a signal's name, or any"},
-     {"attempt", ParamType::kInt, false, "the attempt; the last one when absent"}},
-    check_ended,
-    judge_ended,
-    false,
-    nullptr,
-    asks_for_trouble,
+    .name = "ended",
+    .summary = "The ranks ended by themselves, as expected.",
+    .example = "ended: {ranks: all, exit: nonzero}",
+    .params = {{"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"},
+               {"exit", ParamType::kText, false, "zero, nonzero, a code, a signal's name, or any"},
+               {"attempt", ParamType::kInt, false, "the attempt; the last one when absent"}},
+    .check = check_ended,
+    .judge = judge_ended,
+    .needs_trouble = asks_for_trouble,
 }};
 
 }  // namespace

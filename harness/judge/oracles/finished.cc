@@ -76,34 +76,26 @@ ExpectationResult judge_finished_in_time(const ExpectationSpec& spec, const RunF
 }
 
 const Registration<Oracle> kFinished{{
-    "finished",
-    "Every rank of the last attempt exited 0, by itself.",
-    "finished: {ranks: all}",
-    {{"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"}},
-    nullptr,
-    judge_finished,
-    false,
+    .name = "finished",
+    .summary = "Every rank of the last attempt exited 0, by itself.",
+    .example = "finished: {ranks: all}",
+    .params = {{"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"}},
+    .judge = judge_finished,
 }};
 
 const Registration<Oracle> kReference{{
-    "reference",
-    "A run without faults is healthy: every rank exited 0, and no finding is proven. Implied for reference "
-    "runs.",
-    "reference: {}",
-    {},
-    nullptr,
-    judge_reference,
-    false,
+    .name = "reference",
+    .summary = "A run without faults is healthy: every rank exited 0, and no finding is proven. Implied for "
+               "reference runs.",
+    .example = "reference: {}",
+    .judge = judge_reference,
 }};
 
 const Registration<Oracle> kFinishedInTime{{
-    "finished_in_time",
-    "The job ended before limits.wall. Implied where the job reached that limit.",
-    "finished_in_time: {}",
-    {},
-    nullptr,
-    judge_finished_in_time,
-    false,
+    .name = "finished_in_time",
+    .summary = "The job ended before limits.wall. Implied where the job reached that limit.",
+    .example = "finished_in_time: {}",
+    .judge = judge_finished_in_time,
 }};
 
 }  // namespace

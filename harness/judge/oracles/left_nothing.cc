@@ -86,17 +86,17 @@ ExpectationResult judge_left_nothing(const ExpectationSpec& spec, const RunFacts
 }
 
 const Registration<Oracle> kLeftNothing{{
-    "left_nothing",
-    "After the job's end and before clean-up, the job has left nothing: processes; segments and other files "
-    "in /dev/shm; sockets; files in its TMPDIR, in one of its own, and those that it held in /tmp and "
-    "/var/tmp; System V segments, semaphores and queues; POSIX queues. Two things make the answer unknown: "
-    "an object that appeared meanwhile and whose maker the kernel does not name, and a new file in a TMPDIR "
-    "of the workload's own that rankfault did not see the job hold.",
-    "left_nothing: [processes, shm, sockets, temp_files]",
-    {{"kinds", ParamType::kTextList, false, "the kinds to look for; all of them when absent", kKinds}},
-    nullptr,
-    judge_left_nothing,
-    false,
+    .name = "left_nothing",
+    .summary =
+        "After the job's end and before clean-up, the job has left nothing: processes; segments and other "
+        "files in /dev/shm; sockets; files in its TMPDIR, in one of its own, and those that it held in /tmp "
+        "and /var/tmp; System V segments, semaphores and queues; POSIX queues. Two things make the answer "
+        "unknown: an object that appeared meanwhile and whose maker the kernel does not name, and a new file "
+        "in a TMPDIR of the workload's own that rankfault did not see the job hold.",
+    .example = "left_nothing: [processes, shm, sockets, temp_files]",
+    .params = {{"kinds", ParamType::kTextList, false, "the kinds to look for; all of them when absent",
+                kKinds}},
+    .judge = judge_left_nothing,
 }};
 
 }  // namespace

@@ -92,15 +92,14 @@ bool decided_no_commit(const ExpectationSpec& spec, const RunFacts& facts) {
 }
 
 const Registration<Oracle> kNoCommitAfter{{
-    "no_commit_after",
-    "No rank commits the step in which the fault fired, or a later one, before a restart.",
-    "no_commit_after: {fault: skip}",
-    {{"fault", ParamType::kText, false, "the fault; the first one when absent"},
-     {"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"}},
-    nullptr,
-    judge_no_commit,
-    true,
-    decided_no_commit,
+    .name = "no_commit_after",
+    .summary = "No rank commits the step in which the fault fired, or a later one, before a restart.",
+    .example = "no_commit_after: {fault: skip}",
+    .params = {{"fault", ParamType::kText, false, "the fault; the first one when absent"},
+               {"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"}},
+    .judge = judge_no_commit,
+    .names_fault = true,
+    .decided = decided_no_commit,
 }};
 
 }  // namespace

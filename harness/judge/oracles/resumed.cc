@@ -103,16 +103,15 @@ ExpectationResult judge_resumed(const ExpectationSpec& spec, const RunFacts& fac
 }
 
 const Registration<Oracle> kResumed{{
-    "resumed",
-    "After a restart, the first step is the one after the newest whole checkpoint.",
-    "resumed: {lost_at_most: 20}",
-    {{"step", ParamType::kInt, false,
-      "the step at which it must continue; from the checkpoint marks when absent"},
-     {"lost_at_most", ParamType::kInt, false, "how many committed steps may be lost"},
-     {"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"}},
-    nullptr,
-    judge_resumed,
-    true,
+    .name = "resumed",
+    .summary = "After a restart, the first step is the one after the newest whole checkpoint.",
+    .example = "resumed: {lost_at_most: 20}",
+    .params = {{"step", ParamType::kInt, false,
+                "the step at which it must continue; from the checkpoint marks when absent"},
+               {"lost_at_most", ParamType::kInt, false, "how many committed steps may be lost"},
+               {"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"}},
+    .judge = judge_resumed,
+    .names_fault = true,
 }};
 
 }  // namespace

@@ -61,16 +61,15 @@ Status check_same(const ExpectationSpec& spec, const Scenario& scenario) {
 }
 
 const Registration<Oracle> kSameAsReference{{
-    "same_as_reference",
-    "Values the ranks report equal those of the fault-free run at the same step.",
-    "same_as_reference: {values: [weights], at: {step: 60}, equal: bits}",
-    {{"values", ParamType::kTextList, true, "names of reported values"},
-     {"at", ParamType::kMap, false, "{step: N}; the reference's last step when absent"},
-     {"equal", ParamType::kAny, false, "bits, {abs: x} or {rel: x}; bits when absent"},
-     {"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"}},
-    check_same,
-    judge_same,
-    false,
+    .name = "same_as_reference",
+    .summary = "Values the ranks report equal those of the fault-free run at the same step.",
+    .example = "same_as_reference: {values: [weights], at: {step: 60}, equal: bits}",
+    .params = {{"values", ParamType::kTextList, true, "names of reported values"},
+               {"at", ParamType::kMap, false, "{step: N}; the reference's last step when absent"},
+               {"equal", ParamType::kAny, false, "bits, {abs: x} or {rel: x}; bits when absent"},
+               {"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"}},
+    .check = check_same,
+    .judge = judge_same,
 }};
 
 }  // namespace

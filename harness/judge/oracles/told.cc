@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "harness/diagnose/finding.h"
+#include "harness/judge/finding_words.h"
 #include "harness/judge/oracle_queries.h"
 
 namespace rankfault {
@@ -44,23 +45,25 @@ ExpectationResult judge_told(const ExpectationSpec& spec, const RunFacts& facts)
                 lines_where(facts, "look", [](const Json&) { return true; }));
 }
 
+Status check_told(const ExpectationSpec& spec, const Scenario&) { return check_finding_words(spec.params); }
+
 // A later look cannot remove a finding from the journal.
 bool decided_told(const ExpectationSpec& spec, const RunFacts& facts) {
   return judge_told(spec, facts).verdict == Verdict::kPass;
 }
 
 const Registration<Oracle> kTold{{
-    "told",
-    "The diagnosis reported this trouble while it lasted, even if it was over in the end and no rank is "
-    "blamed.",
-    "told: {kind: slow_rank, ranks: [3], saying: times as long}",
-    {{"kind", ParamType::kText, true, "the finding's kind"},
-     {"ranks", ParamType::kRankSet, false, "exactly these ranks; any when absent"},
-     {"saying", ParamType::kText, false, "a part of its text"}},
-    nullptr,
-    judge_told,
-    true,
-    decided_told,
+    .name = "told",
+    .summary = "The diagnosis reported this trouble while it lasted, even if it was over in the end and no "
+               "rank is blamed.",
+    .example = "told: {kind: slow_rank, ranks: [3], saying: times as long}",
+    .params = {{"kind", ParamType::kText, true, "the finding's kind"},
+               {"ranks", ParamType::kRankSet, false, "exactly these ranks; any when absent"},
+               {"saying", ParamType::kText, false, "a part of its text"}},
+    .check = check_told,
+    .judge = judge_told,
+    .names_fault = true,
+    .decided = decided_told,
 }};
 
 }  // namespace

@@ -114,17 +114,16 @@ bool decided_unblocked(const ExpectationSpec& spec, const RunFacts& facts) {
 }
 
 const Registration<Oracle> kUnblocked{{
-    "unblocked",
-    "Every call that is open at the fault, or entered after it, returns within a bound, or its process ends.",
-    "unblocked: {ranks: all, within: 12s, after: skip}",
-    {{"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"},
-     {"within", ParamType::kDuration, false,
-      "how long a call may last, counted from the fault or from its enter"},
-     {"after", ParamType::kText, false, "the fault that blocks them; the first one when absent"}},
-    nullptr,
-    judge_unblocked,
-    false,
-    decided_unblocked,
+    .name = "unblocked",
+    .summary = "Every call that is open at the fault, or entered after it, returns within a bound, or its "
+               "process ends.",
+    .example = "unblocked: {ranks: all, within: 12s, after: skip}",
+    .params = {{"ranks", ParamType::kRankSet, false, "which ranks; all of them when absent"},
+               {"within", ParamType::kDuration, false,
+                "how long a call may last, counted from the fault or from its enter"},
+               {"after", ParamType::kText, false, "the fault that blocks them; the first one when absent"}},
+    .judge = judge_unblocked,
+    .decided = decided_unblocked,
 }};
 
 }  // namespace

@@ -1,0 +1,33 @@
+// finding_words: see finding_words.h.
+#include "harness/judge/finding_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/base/catalog.h"
+#include "harness/base/suggest.h"
+#include "harness/diagnose/rule.h"
+#include "harness/observe/timeline.h"
+
+namespace rankfault {
+
+Status check_finding_words(const Value& wanted) {
+  std::vector<std::string> kinds{"none"}, ops;
+  for (const Rule* rule : Catalog<Rule>::instance().all()) kinds.emplace_back(rule->name);
+  for (uint16_t op = 1; op < RF_OP_COUNT; ++op) ops.emplace_back(op_text(op));
+  for (const auto& [key, known] : {std::pair{"kind", &kinds}, std::pair{"op", &ops}}) {
+    const Value* word = wanted.find(key);
+    if (word && known->size() > 1 && std::find(known->begin(), known->end(), word->text) == known->end())
+      return usage_error(
+          fmt::format("no finding has the {} \"{}\"{}", key, word->text, did_you_mean(word->text, *known)),
+          word->pos);
+  }
+  const Value* seq = wanted.find("seq");
+  const auto* number = seq ? std::get_if<int64_t>(&seq->data) : nullptr;
+  if (seq && seq->text != "fired" && !seq->map() && (!number || *number < 0))
+    return usage_error("\"seq\" must be a number from 0, {from, to}, or fired", seq->pos);
+  return Done{};
+}
+
+}  // namespace rankfault

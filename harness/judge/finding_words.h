@@ -1,0 +1,13 @@
+// finding_words: the words of a finding that an expectation may name.
+#pragma once
+
+#include "harness/base/result.h"
+#include "harness/scenario/params.h"
+
+namespace rankfault {
+
+// Rejects a kind, an operation or a sequence number that no finding can have, before the run: such an
+// expectation would fail only at the end.
+Status check_finding_words(const Value& wanted);
+
+}  // namespace rankfault
