@@ -77,7 +77,7 @@ bench() {
     steady) bench_jobs steady/steady_bench.py "" docs/measurements/steady-jobs.md "${@:2}" ;; # a minute and a half
     # these three need ./dev nccl
     abort) bench_jobs abort/abort_table.py nccl_ranks docs/measurements/abort-conformance.md "${@:2}" ;;
-    gpuless) bench_jobs gpuless/gpuless_bench.py "nccl_ranks gloo_all_reduce" docs/measurements/gpuless-speed.md ;;
+    cuda-double) bench_jobs cuda_double/cuda_double_bench.py "nccl_ranks gloo_all_reduce" docs/measurements/cuda-double-speed.md ;;
     gpu) bench_jobs gpu/gpu_bench.py "${NCCL_TARGETS[*]}" docs/measurements/gpu.md ;; # needs a GPU and PyTorch
     *) bench_speed ;;
   esac

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "faults/fault.h"
-#include "harness/run/run_facts.h"
+#include "harness/facts/run_facts.h"
 
 namespace rankfault {
 

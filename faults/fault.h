@@ -13,7 +13,7 @@
 
 namespace rankfault {
 
-struct RunFacts;  // harness/run/run_facts.h
+struct RunFacts;  // harness/facts/run_facts.h
 
 enum class Effect { kVerified, kVoid, kUnknown, kNotFired };
 

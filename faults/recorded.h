@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "harness/run/run_facts.h"
+#include "harness/facts/run_facts.h"
 
 namespace rankfault {
 

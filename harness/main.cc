@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "harness/base/json.h"
+#include "harness/base/log.h"
 #include "harness/commands/command.h"
 #include "harness/launch/inherited.h"
 
@@ -57,11 +58,18 @@ int main(int argc, char** argv) {
   app.name("rankfault");
   app.require_subcommand(1);
   app.set_version_flag("--version", "rankfault 0.1.0");
+  app.fallthrough();
+  std::string level = "off";
+  app.add_option("--log-level", level,
+                 "write the tool's own log to standard error, too: error, warn, info or debug");
   int status = kExitInternal;
   for (const CliCommand* command : Catalog<CliCommand>::instance().all()) {
     CLI::App* verb = app.add_subcommand(command->name, command->summary);
     verb->footer(command->examples);
-    verb->callback([&status, run = command->setup(*verb)] { status = run(); });
+    verb->callback([&status, &level, run = command->setup(*verb)] {
+      const Status logs = log_to_terminal(level);
+      status = logs ? run() : (std::fprintf(stderr, "%s\n", logs.error().message.c_str()), kExitUsage);
+    });
   }
   try {
     app.parse(argc, argv);

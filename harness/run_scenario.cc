@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "harness/base/log.h"
 #include "harness/launch/installed_files.h"
 #include "harness/launch/needs.h"
 #include "harness/live/attempts.h"
@@ -41,6 +42,9 @@ Result<FinishedRun> judged(const Plan& plan, LiveRun& run, const std::string& le
     run.lost.push_back(fmt::format("{} of {} lines of the journal: {}", run.journal.lost(),
                                    run.journal.lines(), run.journal.why_lost()));
   report.lost = std::move(run.lost);
+  tool_log(LogLevel::kInfo, "verdict: {}{}", to_text(report.judgement.verdict),
+           left.empty() ? "" : "; left: " + left);
+  for (const std::string& lost : report.lost) tool_log(LogLevel::kWarn, "the disk refused: {}", lost);
   return finished;
 }
 

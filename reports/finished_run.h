@@ -5,7 +5,7 @@
 #include <string>
 
 #include "harness/base/result.h"
-#include "harness/run/run_facts.h"
+#include "harness/facts/run_facts.h"
 #include "reports/report.h"
 
 namespace rankfault {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """abort_table.py BUILD OUT: measures how NCCL's host code handles an abort, over the double of CUDA.
 
-It runs each case (tests/ranks/gpuless/abort.cc) several times under the tool, on 4 ranks of each version that
+It runs each case (tests/ranks/cuda_double/abort.cc) several times under the tool, on 4 ranks of each version that
 is built. The table has the time of the abort, and what is left of the communicator in the process and of the
 job on the machine.
 """
@@ -30,7 +30,7 @@ workload:
   ranks: 4
   cuda: double
   nccl: {version}
-  command: ["{{bin}}/ranks/gpuless/nccl_ranks", abort_{case}]
+  command: ["{{bin}}/ranks/cuda_double/nccl_ranks", abort_{case}]
   env: {{MEET: "{{tmp}}"{kernels}}}
   limits: {{wall: 40s}}
 expect:
@@ -40,9 +40,9 @@ LINE = re.compile(r"^abort rank (\d+) ms ([\d.]+) results \[(.*)\] threads (\d+)
                   re.M)
 HEAD = """# What an abort of NCCL ends, and what it leaves
 
-Written by `./dev bench abort` (`bench/abort/abort_table.py`; the cases are `tests/ranks/gpuless/abort.cc`).
+Written by `./dev bench abort` (`bench/abort/abort_table.py`; the cases are `tests/ranks/cuda_double/abort.cc`).
 
-NCCL's own host code runs over a double of CUDA, without kernels and without a GPU ([details](../../harness/gpuless/README.md)). The double's
+NCCL's own host code runs over a double of CUDA, without kernels and without a GPU ([details](../../cuda_double/README.md)). The double's
 `cudaFree` waits for all work of the device, as CUDA's documentation says. An abort may therefore wait for the work of another
 communicator. No result was compared with a GPU.
 
@@ -103,8 +103,8 @@ def main():
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     build = os.path.abspath(options.build)
-    gpuless = f"{build}/lib/gpuless"
-    versions = sorted(v[5:] for v in os.listdir(gpuless) if v.startswith("nccl-")) if os.path.isdir(gpuless) else []
+    cuda_double = f"{build}/lib/cuda_double"
+    versions = sorted(v[5:] for v in os.listdir(cuda_double) if v.startswith("nccl-")) if os.path.isdir(cuda_double) else []
     if not versions:
         print("NCCL over the double is not built: ./dev nccl")
         sys.exit(77)

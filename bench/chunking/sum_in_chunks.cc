@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/trainer/chunked_sum.h"
-#include "scenarios/trainer/collectives.h"
-#include "scenarios/trainer/world_sum.h"
+#include "workloads/trainer/chunked_sum.h"
+#include "workloads/trainer/collectives.h"
+#include "workloads/trainer/world_sum.h"
 
 namespace {
 

@@ -93,11 +93,11 @@ def tool_for_the_gpu(folder, nccl, cuda):
         shutil.copy2(f"{BUILD}/{name}", f"{folder}/{name}")
     if os.path.isdir(BUILD + "/ext"):
         os.symlink(BUILD + "/ext", folder + "/ext")
-    trainer = ROOT + "/scenarios/trainer"
+    trainer = ROOT + "/workloads/trainer"
     others = {"gloo_collectives.cc", "mpi_collectives.cc"}
     sources = [f"{trainer}/{f}" for f in sorted(os.listdir(trainer)) if f.endswith(".cc") and f not in others]
     put_on_gpu(folder + "/bin", "trainer_nccl", sources, nccl, cuda)
-    put_on_gpu(folder + "/bin", "workloads/two_sums", [ROOT + "/scenarios/workloads/two_sums.c"], nccl, cuda)
+    put_on_gpu(folder + "/bin", "workloads/two_sums", [ROOT + "/workloads/two_sums.c"], nccl, cuda)
     return folder + "/bin"
 
 

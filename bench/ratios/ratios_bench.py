@@ -84,10 +84,10 @@ def loops(folder):
     gloo = f"{BUILD}/bin/gloo_all_reduce"
     if os.access(gloo, os.X_OK):
         yield Loop("Gloo, 2 ranks", own_ranks.words_with_store(2, gloo, "--steps=20000", "--count=1"))
-    for double in sorted(glob.glob(f"{BUILD}/lib/gpuless/nccl-*")):
+    for double in sorted(glob.glob(f"{BUILD}/lib/cuda_double/nccl-*")):
         env = {"LD_LIBRARY_PATH": f"{double}:{os.path.dirname(double)}", "RANKFAULT_CUDA_DEVICES": "2", **NCCL}
         yield Loop(f"NCCL {double.split('-')[-1]} over the double of CUDA, 1 KiB and a wait for it, 2 ranks",
-                   own_ranks.words(2, f"{BUILD}/bin/ranks/gpuless/nccl_ranks", "bench"), env)
+                   own_ranks.words(2, f"{BUILD}/bin/ranks/cuda_double/nccl_ranks", "bench"), env)
     python = os.environ.get("RANKFAULT_PYTHON")
     if python:
         torchrun = [python, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]

@@ -27,7 +27,7 @@ Written by `./dev soak nccl` (`bench/soak/soak.py`): each scenario {times} times
 {load:.1f}, of others too. *As expected*: runs with the outcome that the file states. The verdict must be the same each
 time. *Named* and *ended*: the results, with the number of runs for each. A race inside the library shows as more than one result.
 
-The scenarios of nccl/ run NCCL's own host code over a double of CUDA, without kernels and without a GPU ([details](../../harness/gpuless/README.md)).
+The scenarios of nccl/ run NCCL's own host code over a double of CUDA, without kernels and without a GPU ([details](../../cuda_double/README.md)).
 
 | scenario | as expected | seconds, median and most | named | ended |
 |---|---|---|---|---|

@@ -12,7 +12,7 @@
 #include "harness/flight_recorder/fr_job.h"
 #include "harness/flight_recorder/read_dumps.h"
 #include "harness/observe/observer.h"
-#include "harness/run/journal.h"
+#include "harness/run_dir/journal.h"
 #include "reports/words.h"
 
 namespace rankfault {

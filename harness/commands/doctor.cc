@@ -86,7 +86,7 @@ void cuda(const std::string& lib, bool all) {
   say("", built.empty() ? "a double of CUDA for NCCL: not built (to add it: ./dev nccl)"
                         : fmt::format("a double of CUDA, not a GPU, under NCCL {}", fmt::join(built, ", ")));
   for (const char* runtime : {"libcudart.so.12", "libcudart.so.13"}) {
-    const std::string path = lib + "/gpuless/" + runtime;
+    const std::string path = lib + "/cuda_double/" + runtime;
     const auto names = dynamic_names(path);
     if (!names) continue;
     const std::vector<std::string> lacking = not_modelled(path + ".not_modelled");

@@ -23,7 +23,7 @@ void WhatToRun::add_to(CLI::App& app) {
   app.add_option("--expect", expects, "one-line form: 'oracle: {...}'")->allow_extra_args(false);
   app.add_option("--wall", wall, "one-line form: time limit of the whole run, such as 60s");
   app.add_option("--set", sets, "change one value: faults.ID.at.nth=5")->allow_extra_args(false);
-  app.add_option("--cuda", cuda, "machine, or double: NCCL's host code without a GPU (harness/gpuless)");
+  app.add_option("--cuda", cuda, "machine, or double: NCCL's host code without a GPU");
   app.add_option("--nccl", nccl, "over the double: the version; when absent, the newest that is allowed");
   app.add_option("--seed", seed, "seed of all random choices");
 }

@@ -16,7 +16,7 @@
 #include "harness/inject/run_delay.h"
 #include "harness/inject/undo_list.h"
 #include "harness/plan/plan.h"
-#include "harness/run/journal.h"
+#include "harness/run_dir/journal.h"
 
 namespace rankfault {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/run/run_facts.h"
+#include "harness/facts/run_facts.h"
 
 namespace rankfault {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/run/run_facts.h"
+#include "harness/facts/run_facts.h"
 
 namespace rankfault {
 

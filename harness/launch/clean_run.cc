@@ -18,8 +18,8 @@
 #include "harness/launch/guardian.h"
 #include "harness/launch/guardian/census.h"
 #include "harness/launch/guardian/undo.h"
-#include "harness/launch/rank_end.h"
-#include "harness/run/run_dir.h"
+#include "harness/base/rank_end.h"
+#include "harness/run_dir/run_dir.h"
 
 namespace rankfault {
 namespace {

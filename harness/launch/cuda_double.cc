@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 // halves it.
 constexpr uint64_t kSegmentBytes = 54u << 20;
 
-std::string gpuless_folder(const std::string& bin_dir) {
-  return (fs::path(bin_dir).parent_path() / "lib" / "gpuless").string();
+std::string cuda_double_folder(const std::string& bin_dir) {
+  return (fs::path(bin_dir).parent_path() / "lib" / "cuda_double").string();
 }
 
 Status check_room(const CudaDouble& cuda, const Workload& workload) {
@@ -73,7 +73,7 @@ Status check_runtime(const CudaDouble& cuda, const std::string& program, const S
 std::vector<std::string> nccl_over_double(const std::string& bin_dir) {
   std::vector<std::string> all;
   std::error_code none;
-  for (const auto& entry : fs::directory_iterator(gpuless_folder(bin_dir), none)) {
+  for (const auto& entry : fs::directory_iterator(cuda_double_folder(bin_dir), none)) {
     const std::string name = entry.path().filename().string();
     if (name.rfind("nccl-", 0) == 0 && nccl_version(name.substr(5)) &&
         fs::exists(entry.path() / "libnccl.so.2", none))
@@ -93,7 +93,7 @@ Result<CudaDouble> choose_cuda_double(const Workload& workload, const std::strin
   };
   const auto found = std::find_if(built.begin(), built.end(), fits);
   if (found != built.end()) {
-    const std::string folder = gpuless_folder(bin_dir);
+    const std::string folder = cuda_double_folder(bin_dir);
     return CudaDouble{*found, folder + "/nccl-" + *found, folder};
   }
   std::vector<std::string> wanted;

@@ -1,4 +1,4 @@
-// cuda_double: a job over the double of CUDA (harness/gpuless/README.md): which NCCL it uses, and the
+// cuda_double: a job over the double of CUDA (cuda_double/README.md): which NCCL it uses, and the
 // environment by which its ranks find it. The tool itself loads no part of the double.
 #pragma once
 

@@ -14,7 +14,7 @@
 #include "harness/base/time.h"
 #include "harness/base/unique_fd.h"
 #include "harness/launch/guardian_protocol.h"
-#include "harness/run/run_dir.h"
+#include "harness/run_dir/run_dir.h"
 
 namespace rankfault {
 

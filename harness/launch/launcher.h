@@ -12,9 +12,9 @@
 #include "harness/base/catalog.h"
 #include "harness/launch/cuda_double.h"
 #include "harness/launch/guardian.h"
-#include "harness/launch/rank_end.h"
+#include "harness/base/rank_end.h"
 #include "harness/plan/plan.h"
-#include "harness/run/run_dir.h"
+#include "harness/run_dir/run_dir.h"
 
 namespace rankfault {
 

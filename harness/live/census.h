@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "harness/live/host_objects.h"
-#include "harness/run/journal.h"
-#include "harness/run/run_dir.h"
+#include "harness/run_dir/journal.h"
+#include "harness/run_dir/run_dir.h"
 
 namespace rankfault {
 

@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "harness/launch/launcher.h"
-#include "harness/run/journal.h"
+#include "harness/run_dir/journal.h"
 
 namespace rankfault {
 

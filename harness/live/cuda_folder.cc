@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kMark = "not_computed.";  // followed by the process; the file holds one 64-bit count
-                                                // (gpuless/core)
+                                                // (cuda_double/core)
 
 }  // namespace
 

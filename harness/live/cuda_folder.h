@@ -3,7 +3,7 @@
 #pragma once
 
 #include "harness/launch/launcher.h"
-#include "harness/run/journal.h"
+#include "harness/run_dir/journal.h"
 
 namespace rankfault {
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "harness/base/log.h"
+
 namespace rankfault {
 namespace {
 
@@ -16,7 +18,8 @@ constexpr uint64_t kQuickCalls = 256;
 constexpr TimeNs kFirstAgain = 5'000'000,
                  kLastAgain = 320'000'000;  // after an end; each is twice the previous one
 constexpr int kLastTries = 5;
-constexpr TimeNs kPause = 100'000'000;  // ticks come every few milliseconds
+constexpr TimeNs kSlowLook = 50'000'000;  // a longer look is noted in tool.log
+constexpr TimeNs kPause = 100'000'000;    // ticks come every few milliseconds
 
 // More calls may refute what a few calls infer.
 void leave_out_guesses(Findings& quick) {
@@ -138,6 +141,10 @@ bool DiagnosisLoop::diagnose_now(const char* reason, Why why, bool although_movi
   proved_ = std::any_of(seen->findings.all.begin(), seen->findings.all.end(),
                         [](const Finding& f) { return f.confidence == Confidence::kProven; });
   keep(*seen, reason, last);
+  const TimeNs took = now_ns() - began;
+  if (last || took > kSlowLook)
+    tool_log(LogLevel::kDebug, "a look ({}) took {:.1f} ms: {} processes, {} findings{}", reason, took / 1e6,
+             seen->timeline.processes.size(), seen->findings.all.size(), proved_ ? ", one proven" : "");
   return true;
 }
 

@@ -19,7 +19,7 @@
 #include "harness/diagnose/finding.h"
 #include "harness/inject/run_delay.h"
 #include "harness/observe/observer.h"
-#include "harness/run/journal.h"
+#include "harness/run_dir/journal.h"
 
 namespace rankfault {
 

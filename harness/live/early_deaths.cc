@@ -13,8 +13,8 @@
 
 #include "harness/agent/agent_abi.h"
 #include "harness/base/process_tree.h"
+#include "harness/base/rank_end.h"
 #include "harness/base/unique_fd.h"
-#include "harness/launch/rank_end.h"
 
 namespace rankfault {
 namespace {

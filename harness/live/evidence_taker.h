@@ -10,8 +10,8 @@
 #include "harness/diagnose/finding.h"
 #include "harness/evidence/gather.h"
 #include "harness/observe/timeline.h"
-#include "harness/run/journal.h"
-#include "harness/run/run_dir.h"
+#include "harness/run_dir/journal.h"
+#include "harness/run_dir/run_dir.h"
 
 namespace rankfault {
 

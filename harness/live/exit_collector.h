@@ -15,9 +15,9 @@
 #include "harness/base/unique_fd.h"
 #include "harness/inject/injector.h"
 #include "harness/launch/launcher.h"
-#include "harness/launch/rank_end.h"
+#include "harness/base/rank_end.h"
 #include "harness/live/death_watch.h"
-#include "harness/run/journal.h"
+#include "harness/run_dir/journal.h"
 
 namespace rankfault {
 

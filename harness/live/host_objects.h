@@ -10,8 +10,8 @@
 #include "harness/base/json.h"
 #include "harness/inject/undo_list.h"
 #include "harness/launch/sysv_objects.h"
-#include "harness/run/journal.h"
-#include "harness/run/run_dir.h"
+#include "harness/run_dir/journal.h"
+#include "harness/run_dir/run_dir.h"
 
 namespace rankfault {
 

@@ -18,6 +18,8 @@ Result<LiveRun> open_in(RunDir& dir, const Plan& plan, bool recorded) {
     return room.error();
   if (const Status written = dir.write_secret_json("plan.json", to_json(plan)); !written)
     return written.error();
+  RunLog log(dir.file("tool.log"));
+  for (const std::string& note : plan.notes) tool_log(LogLevel::kInfo, "plan: {}", note);
   Result<Journal> journal = Journal::create(dir.file("journal.ndjson"));
   if (!journal) return journal.error();
   Result<ControlPage> page =
@@ -30,6 +32,7 @@ Result<LiveRun> open_in(RunDir& dir, const Plan& plan, bool recorded) {
   if (!guardian) return guardian.error();
   std::unique_ptr<Observer> observer = make_observer({dir.records()}, (*page)->run_started_ns);
   return LiveRun{std::move(dir),
+                 std::move(log),
                  std::move(*journal),
                  std::move(*page),
                  std::move(*undo),

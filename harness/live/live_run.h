@@ -5,19 +5,21 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/log.h"
 #include "harness/inject/control_page.h"
 #include "harness/inject/undo_list.h"
 #include "harness/launch/guardian.h"
 #include "harness/live/host_objects.h"
 #include "harness/observe/observer.h"
 #include "harness/plan/plan.h"
-#include "harness/run/journal.h"
-#include "harness/run/run_dir.h"
+#include "harness/run_dir/journal.h"
+#include "harness/run_dir/run_dir.h"
 
 namespace rankfault {
 
 struct LiveRun {  // in the order of creation; destroyed in reverse order
   RunDir dir;
+  RunLog log;
   Journal journal;
   ControlPage page;
   UndoList undo;

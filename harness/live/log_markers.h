@@ -2,8 +2,8 @@
 #pragma once
 
 #include "harness/plan/plan.h"
-#include "harness/run/journal.h"
-#include "harness/run/run_dir.h"
+#include "harness/run_dir/journal.h"
+#include "harness/run_dir/run_dir.h"
 
 namespace rankfault {
 

@@ -4,7 +4,7 @@
 
 #include "harness/launch/launcher.h"
 #include "harness/observe/timeline.h"
-#include "harness/run/journal.h"
+#include "harness/run_dir/journal.h"
 
 namespace rankfault {
 

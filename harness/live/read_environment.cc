@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-
 #include "harness/base/file_text.h"
 #include "harness/base/mask.h"
 

@@ -6,7 +6,7 @@
 #include "harness/diagnose/finding.h"
 #include "harness/observe/observer.h"
 #include "harness/plan/plan.h"
-#include "harness/run/journal.h"
+#include "harness/run_dir/journal.h"
 
 namespace rankfault {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/launch/rank_end.h"
+#include "harness/base/rank_end.h"
 #include "harness/observe/lane_window.h"
 #include "harness/observe/timeline.h"
 

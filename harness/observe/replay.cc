@@ -12,7 +12,7 @@
 #include "harness/observe/record_names.h"
 #include "harness/observe/ring_reader.h"
 #include "harness/observe/seen_files.h"
-#include "harness/run/journal.h"
+#include "harness/run_dir/journal.h"
 
 namespace rankfault {
 namespace {

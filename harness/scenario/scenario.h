@@ -130,7 +130,7 @@ struct Workload {
   bool order_free = false;
   Markers markers;
   std::vector<std::string> needs;  // "mpi", "torch", "nccl >= 2.27" ...: missing means skipped (77)
-  bool cuda_double = false;        // over the double of CUDA (harness/gpuless), not the machine's own
+  bool cuda_double = false;        // over the double of CUDA, not the machine's own
   std::string nccl;                // NCCL version over the double: "2.22.3"; "" the newest that `needs` allow
   SourcePos pos;
 };

@@ -9,7 +9,7 @@
 
 #include "harness/base/mask.h"
 #include "harness/judge/comparison.h"
-#include "harness/run/run_dir.h"
+#include "harness/run_dir/run_dir.h"
 #include "harness/session/session.h"
 
 namespace rankfault {

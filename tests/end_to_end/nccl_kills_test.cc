@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "tests/gpuless/job.h"
+#include "tests/cuda_double/job.h"
 #include "tests/support/tool.h"
 
 namespace rankfault::test {
@@ -17,7 +17,7 @@ class NcclKills : public testing::TestWithParam<std::string> {
   std::vector<Json> run(const std::string& program, const std::string& at) {
     const std::string text = fmt::format(
         "version: 1\nname: nccl-kills\nworkload:\n  launcher: local\n  ranks: 3\n  cuda: double\n"
-        "  nccl: {}\n  command: [\"{{bin}}/ranks/gpuless/nccl_ranks\", {}]\n"
+        "  nccl: {}\n  command: [\"{{bin}}/ranks/cuda_double/nccl_ranks\", {}]\n"
         "  limits: {{wall: 8s, hung_after: 1s}}\n"
         "faults:\n  - {{id: kill, kind: rank_kill, ranks: [1], at: {}}}\n"
         "expect:\n  - blamed: {{kind: dead_rank, ranks: [1]}}\n",

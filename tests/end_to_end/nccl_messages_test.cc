@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "tests/gpuless/job.h"
+#include "tests/cuda_double/job.h"
 #include "tests/support/tool.h"
 
 namespace rankfault::test {
@@ -22,7 +22,7 @@ class NcclMessages : public testing::TestWithParam<std::string> {
   Json missing(const std::string& program, const std::string& op) {
     const std::string text = fmt::format(
         "version: 1\nname: nccl-messages\nworkload:\n  launcher: local\n  ranks: 2\n  cuda: double\n"
-        "  nccl: {}\n  command: [\"{{bin}}/ranks/gpuless/nccl_ranks\", {}]\n"
+        "  nccl: {}\n  command: [\"{{bin}}/ranks/cuda_double/nccl_ranks\", {}]\n"
         "  limits: {{wall: 6s, hung_after: 1s}}\n"
         "bug: {{args: [unused], stands_for: a rank that leaves without its part}}\n"
         "expect:\n  - blamed: {{kind: missing_call, op: {}}}\n",

@@ -39,6 +39,15 @@ TEST_F(Spine, NamesTheKilledRankTheOpAndTheSequenceNumberAsProven) {
   EXPECT_EQ(findings[0]["seq"], (Json{{"from", 3}, {"to", 3}}));
 }
 
+TEST_F(Spine, LeavesALogOfWhatTheToolSawAndDecided) {
+  const ToolRun tool = run(gloo_job({.fault = kKillAtThird, .expect = kKillExpected}));
+  const std::string log = read_file(run_dir() + "/tool.log");
+  for (const char* part : {"run_begin: scenario=", "fault_intent: fault=kill", "rank_end: ", "value=9",
+                           "finding=dead_rank: rank 2 was ended by SIGKILL", "verdict: pass"})
+    EXPECT_THAT(log, testing::HasSubstr(part)) << tool.output;
+  EXPECT_THAT(tool.output, testing::Not(testing::HasSubstr("run_begin"))) << "the log is not asked for";
+}
+
 TEST_F(Spine, FindsTheSameWithoutTheKernelsExitInformation) {
   const ToolRun tool =
       run(gloo_job({.fault = kKillAtThird, .expect = kKillExpected}), {{"RANKFAULT_NO_PIDFD_INFO", "1"}});

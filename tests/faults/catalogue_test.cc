@@ -3,7 +3,7 @@
 
 #include "fake_oracle.h"
 #include "faults/fault.h"
-#include "harness/run/run_facts.h"
+#include "harness/facts/run_facts.h"
 #include "harness/scenario/one_line.h"
 #include "harness/scenario/validate.h"
 #include "harness/scenario/value.h"

@@ -4,7 +4,7 @@
 
 #include "fake_oracle.h"
 #include "faults/fault.h"
-#include "harness/run/run_facts.h"
+#include "harness/facts/run_facts.h"
 #include "harness/scenario/one_line.h"
 
 namespace rankfault {

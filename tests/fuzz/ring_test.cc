@@ -14,7 +14,7 @@
 #include "harness/diagnose/model/view.h"
 #include "harness/observe/observer.h"
 #include "harness/observe/record_names.h"
-#include "harness/run/journal.h"
+#include "harness/run_dir/journal.h"
 #include "tests/falsify/refute.h"
 #include "tests/fuzz/ring_target.h"
 #include "tests/support/synthetic_records.h"

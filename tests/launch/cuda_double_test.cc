@@ -29,12 +29,12 @@ class CudaDoubles : public testing::Test {
   void TearDown() override { fs::remove_all(root_); }
 
   void build(const std::string& version) {
-    fs::create_directories(root_ + "/lib/gpuless/nccl-" + version);
-    std::ofstream(root_ + "/lib/gpuless/nccl-" + version + "/libnccl.so.2") << "x";
+    fs::create_directories(root_ + "/lib/cuda_double/nccl-" + version);
+    std::ofstream(root_ + "/lib/cuda_double/nccl-" + version + "/libnccl.so.2") << "x";
   }
   Result<CudaDouble> choose() { return choose_cuda_double(workload_, root_ + "/bin"); }
   std::string checked(const std::string& program) {
-    const Status status = check_cuda_double({"2.29.7", "", root_ + "/lib/gpuless"}, workload_, program);
+    const Status status = check_cuda_double({"2.29.7", "", root_ + "/lib/cuda_double"}, workload_, program);
     return status ? "" : status.error().message;
   }
   static std::string built(const std::string& name) {
@@ -47,7 +47,7 @@ class CudaDoubles : public testing::Test {
 
 TEST_F(CudaDoubles, TheNewestThatTheNeedsAllow) {
   for (const char* version : {"2.9.1", "2.22.3", "2.29.7"}) build(version);
-  fs::create_directories(root_ + "/lib/gpuless/nccl-2.31.0");  // a build that did not finish
+  fs::create_directories(root_ + "/lib/cuda_double/nccl-2.31.0");  // a build that did not finish
   EXPECT_THAT(nccl_over_double(root_ + "/bin"), ElementsAre("2.29.7", "2.22.3", "2.9.1"));
   EXPECT_EQ(choose()->nccl, "2.29.7");
   workload_.needs = {"nccl < 2.23", "nccl >= 2.9"};
@@ -82,9 +82,9 @@ TEST_F(CudaDoubles, ARuntimeOfWhichThereIsNoDouble) {
 }
 
 TEST_F(CudaDoubles, ACallThatTheDoubleLacks) {
-  fs::create_directories(root_ + "/lib/gpuless");
+  fs::create_directories(root_ + "/lib/cuda_double");
   // "the double" here is a library that defines none of the names
-  fs::copy_file(built("lib/launch/other/libcudart.so.99"), root_ + "/lib/gpuless/libcudart.so.99");
+  fs::copy_file(built("lib/launch/other/libcudart.so.99"), root_ + "/lib/cuda_double/libcudart.so.99");
   EXPECT_THAT(checked(built("bin/launch_cuda_new")),
               HasSubstr("calls functions that the double of libcudart.so.99 lacks: cudaOfTheFuture"));
 }

@@ -12,7 +12,7 @@
 
 #include "harness/agent/agent_abi.h"
 #include "harness/base/process_tree.h"
-#include "harness/launch/rank_end.h"
+#include "harness/base/rank_end.h"
 #include "tests/launch/fixture.h"
 
 namespace rankfault::test {

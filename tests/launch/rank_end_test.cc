@@ -1,5 +1,5 @@
 // RankEnd: every kind of status from every source.
-#include "harness/launch/rank_end.h"
+#include "harness/base/rank_end.h"
 
 #include <fcntl.h>
 #include <poll.h>

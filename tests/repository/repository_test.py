@@ -16,6 +16,7 @@ CODE = {".c", ".cc", ".h", ".S", ".py", ".sh", ".cmake"}
 LONGEST = 400
 
 TOP_LEVEL = {
+    "cuda_double", "workloads",
     ".ci", ".clang-format", ".clang-tidy", ".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "CMakeLists.txt",
     "CMakePresets.json", "CONTRIBUTING.md", "LICENSE", "README.md", "bench", "cmake", "dev", "docs", "faults",
     "harness", "reports", "scenarios", "tests",
@@ -23,26 +24,31 @@ TOP_LEVEL = {
 
 # Which folders a folder may include, besides itself. The flow is scenario, plan, launch, inject, observe,
 # diagnose, judge, report; `run` holds the parts of a finished run.
+ANY = "*"
 MAY_INCLUDE = {
-    "harness/base": "agent/agent_abi.h",
-    "harness/symbols": "base",
     "harness/mark": "",
     "harness/agent": "",
-    "harness/flight_recorder": "base observe/timeline.h agent/agent_abi.h",
     "harness/backends": "agent",
+    "cuda_double": "",
+    "harness/base": "agent/agent_abi.h",
+    "harness/symbols": "base",
+    "harness/run_dir": "base",
     "harness/scenario": "agent base",
     "harness/plan": "agent base scenario faults/fault.h",
-    "harness/launch": "agent base symbols scenario plan run/run_dir.h run/journal.h",
-    "harness/inject": "agent base scenario plan launch run/run_dir.h run/journal.h",
-    "harness/observe": "agent base symbols launch/rank_end.h run/run_dir.h run/journal.h",
+    "harness/launch": "agent base symbols run_dir scenario plan",
+    "harness/inject": "agent base run_dir scenario plan launch",
+    "harness/observe": "agent base symbols run_dir",
+    "harness/flight_recorder": "agent base observe",
+    "harness/diagnose": "agent base observe",
     "harness/evidence": "agent base symbols observe diagnose",
-    "harness/diagnose": "agent base observe launch/rank_end.h run/run_dir.h run/journal.h",
-    "harness/run": "agent base scenario plan launch observe diagnose evidence faults/fault.h",
-    "harness/judge": "agent base scenario plan launch observe diagnose evidence run faults/fault.h",
-    "harness/live": "agent base scenario plan launch inject observe diagnose evidence judge run",
-    "faults": "agent base scenario plan launch observe diagnose run",
-    "reports": "agent base scenario plan launch observe diagnose evidence judge run",
-    "scenarios/trainer": "mark scenarios/trainer",
+    "harness/facts": "agent base run_dir scenario plan launch observe diagnose evidence faults/fault.h",
+    "harness/judge": "agent base scenario plan launch observe diagnose evidence facts faults/fault.h",
+    "harness/live": "agent base symbols run_dir scenario plan launch inject observe diagnose evidence facts judge",
+    "faults": "agent base scenario plan launch observe diagnose facts",
+    "reports": "agent base scenario plan launch observe diagnose evidence facts judge",
+    "harness/session": ANY,
+    "harness/commands": ANY,
+    "workloads": "mark",
 }
 # Validation asks the catalogues which fault kinds and oracles exist.
 CATALOGUE_USERS = {"harness/scenario": re.compile(r"validate|params|one_line|schema")}
@@ -114,15 +120,17 @@ def the_top_level_is_known(repository):
 
 def folder_of(name):
     parts = name.split("/")
-    return parts[0] if parts[0] in ("faults", "reports") else "/".join(parts[:2])
+    return "/".join(parts[:2]) if parts[0] == "harness" else parts[0]
 
 
 def may_include(name, included):
     here, there = folder_of(name), folder_of(included)
-    if here == there or here not in MAY_INCLUDE:
+    if here == there or name.count("/") == 1 and name.startswith("harness/") or MAY_INCLUDE.get(here) == ANY:
         return True
+    if here not in MAY_INCLUDE:
+        return here.split("/")[0] in ("tests", "bench")
     for word in MAY_INCLUDE[here].split():
-        allowed = word if word.startswith(("faults", "reports", "scenarios")) else "harness/" + word
+        allowed = word if word.startswith(("faults", "reports")) else "harness/" + word
         if included == allowed or there == allowed:
             return True
     user = CATALOGUE_USERS.get(here)
@@ -131,7 +139,7 @@ def may_include(name, included):
 
 
 def includes_point_up_the_flow(repository):
-    include = re.compile(r'^#include "((?:harness|faults|reports|scenarios)/[^"]+)"', re.MULTILINE)
+    include = re.compile(r'^#include "((?:harness|faults|reports|workloads|cuda_double)/[^"]+)"', re.MULTILINE)
     for name in repository.code():
         for included in include.findall(repository.text(name)):
             if not may_include(name, included):

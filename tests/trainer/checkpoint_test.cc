@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "scenarios/trainer/checkpoint_copies.h"
+#include "workloads/trainer/checkpoint_copies.h"
 
 namespace trainer {
 namespace {

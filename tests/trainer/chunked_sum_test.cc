@@ -1,14 +1,14 @@
 // chunked_sum tests: the number of chunks, equal bits for integers, a bounded difference for floats.
-#include "scenarios/trainer/chunked_sum.h"
+#include "workloads/trainer/chunked_sum.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 
-#include "scenarios/trainer/collectives.h"
-#include "scenarios/trainer/dataset.h"
-#include "scenarios/trainer/world_sum.h"
+#include "workloads/trainer/collectives.h"
+#include "workloads/trainer/dataset.h"
+#include "workloads/trainer/world_sum.h"
 
 namespace trainer {
 namespace {

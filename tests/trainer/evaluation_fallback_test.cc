@@ -1,5 +1,5 @@
 // evaluation_fallback tests: all ranks report the same, whichever rank fails.
-#include "scenarios/trainer/evaluation_fallback.h"
+#include "workloads/trainer/evaluation_fallback.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // GradientSum tests: sums without order, and the cut into buckets.
-#include "scenarios/trainer/gradient_sum.h"
+#include "workloads/trainer/gradient_sum.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "scenarios/trainer/dataset.h"
+#include "workloads/trainer/dataset.h"
 
 namespace trainer {
 namespace {

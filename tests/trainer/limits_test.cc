@@ -5,8 +5,8 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "scenarios/trainer/limited_collectives.h"
-#include "scenarios/trainer/options.h"
+#include "workloads/trainer/limited_collectives.h"
+#include "workloads/trainer/options.h"
 
 namespace trainer {
 namespace {

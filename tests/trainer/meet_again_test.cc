@@ -1,5 +1,5 @@
 // MeetAgain tests: ranks as threads over one directory: ranks that come, come late, or die in between.
-#include "scenarios/trainer/meet_again.h"
+#include "workloads/trainer/meet_again.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <future>
 
-#include "scenarios/trainer/collectives.h"
+#include "workloads/trainer/collectives.h"
 
 namespace trainer {
 namespace {

@@ -1,5 +1,5 @@
 // Model tests: compare the gradient with finite differences, weight by weight.
-#include "scenarios/trainer/model.h"
+#include "workloads/trainer/model.h"
 
 #include <gtest/gtest.h>
 

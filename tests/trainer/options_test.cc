@@ -1,5 +1,5 @@
 // Options tests: every switch turns off one defence, and unknown options are refused.
-#include "scenarios/trainer/options.h"
+#include "workloads/trainer/options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

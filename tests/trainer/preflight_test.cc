@@ -1,5 +1,5 @@
 // Preflight tests: each planted defect is named, and without a defect none is.
-#include "scenarios/trainer/preflight.h"
+#include "workloads/trainer/preflight.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "scenarios/trainer/collectives.h"
-#include "scenarios/trainer/file.h"
+#include "workloads/trainer/collectives.h"
+#include "workloads/trainer/file.h"
 
 namespace trainer {
 namespace {

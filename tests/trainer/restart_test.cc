@@ -5,8 +5,8 @@
 #include <new>
 #include <vector>
 
-#include "scenarios/trainer/micro_batches.h"
-#include "scenarios/trainer/supervisor/restart_window.h"
+#include "workloads/trainer/micro_batches.h"
+#include "workloads/trainer/supervisor/restart_window.h"
 
 namespace trainer {
 namespace {

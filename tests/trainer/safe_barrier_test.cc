@@ -1,5 +1,5 @@
 // SafeBarrier tests: one answer for all ranks, whichever rank is late.
-#include "scenarios/trainer/safe_barrier.h"
+#include "workloads/trainer/safe_barrier.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // SequenceCheck tests: different histories have different hashes; a single rank agrees with itself.
-#include "scenarios/trainer/sequence_check.h"
+#include "workloads/trainer/sequence_check.h"
 
 #include <gtest/gtest.h>
 
-#include "scenarios/trainer/collectives.h"
+#include "workloads/trainer/collectives.h"
 
 namespace trainer {
 namespace {

@@ -1,5 +1,5 @@
 // shares tests: the whole batch is distributed, in proportion to speed.
-#include "scenarios/trainer/shares.h"
+#include "workloads/trainer/shares.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "scenarios/trainer/collectives.h"
+#include "workloads/trainer/collectives.h"
 
 namespace trainer {
 

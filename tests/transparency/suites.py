@@ -112,7 +112,7 @@ def compile_example(top, main, mpi, double, out):
 
 def nccl_suites(build, folder, wanted):
     """NCCL's own examples: four devices of the double of CUDA in one process, or one a process under MPI."""
-    doubles = sorted(pathlib.Path(build, "lib", "gpuless").resolve().glob("nccl-*"))
+    doubles = sorted(pathlib.Path(build, "lib", "cuda_double").resolve().glob("nccl-*"))
     if not doubles:
         yield Suite("NCCL's examples", [], [], missing="no NCCL over the double of CUDA (to add it: ./dev nccl)")
     for double in doubles:

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "harness/judge/verdict.h"
-#include "harness/run/run_facts.h"
+#include "harness/facts/run_facts.h"
 
 namespace rankfault {
 

@@ -1,0 +1,33 @@
+// memory.h: device memory, which is host memory, and how much each device has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "cuda_double/core/errors.h"
+
+namespace cuda_double {
+
+// The numbers are those of cudaMemoryType.
+enum class MemoryKind { host = 1, device = 2 };
+
+struct Allocation {
+  std::uintptr_t base = 0;
+  std::size_t bytes = 0;
+  MemoryKind kind = MemoryKind::device;
+  int device = 0;
+  bool ours = true;  // mapped by the double; else registered by the program
+};
+
+Error allocate(std::size_t bytes, MemoryKind kind, int device, void** out);
+Error register_host(void* at, std::size_t bytes, int device);
+Error release(void* at, bool ours = true);
+std::optional<Allocation> allocation_of(const void* at);
+std::size_t free_bytes(int device);
+
+// The calling thread's device.
+int current_device();
+Error set_current_device(int device);
+
+}  // namespace cuda_double

@@ -1,0 +1,27 @@
+// api.h: shared by the files of the doubled CUDA runtime: how a function is exported, and how an error is
+// returned.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include "cuda_double/core/errors.h"
+#include "cuda_double/core/memory.h"
+#include "cuda_double/core/streams.h"
+
+#define GPULESS_API extern "C" __attribute__((visibility("default"))) cudaError_t
+
+namespace cuda_double {
+
+inline cudaError_t give(Error error) { return static_cast<cudaError_t>(keep(error)); }
+
+// The stream of a handle on the thread's device; null: there is none.
+inline StreamPtr stream_of(cudaStream_t handle) { return Streams::all().of(handle, current_device()); }
+
+// A driver function of the double by its name; null: there is none.
+void* driver_function(const char* name);
+// A function that prints its name and returns "not supported"; null: it does not exist at all, as in an older
+// driver.
+void* driver_function_not_modelled(const char* name);
+
+}  // namespace cuda_double

@@ -1,0 +1,84 @@
+// RunFacts: all that a judgement may read: the plan, the journal, the final timeline, the findings and, when
+// there is one, the reference run. Made only from files of run directories, so judging a copy gives the same
+// bytes.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/diagnose/finding.h"
+#include "harness/evidence/evidence.h"
+#include "harness/base/rank_end.h"
+#include "harness/observe/timeline.h"
+#include "harness/plan/plan.h"
+
+namespace rankfault {
+
+struct GateEvent {  // one firing of an action, from the journal
+  uint32_t action = 0;
+  std::string fault;
+  int rank = -1;
+  int attempt = 0;
+  ProcessId process;
+  TimeNs asked = 0, answered = 0, done = 0;  // 0: has not come so far
+  std::string answer, effect;
+  std::string op, comm;
+  uint64_t comm_id = 0, seq = 0, count = 0;
+  int64_t step = -1;
+  std::string path;
+  uint64_t parked_ns = 0;
+  std::vector<uint64_t> lines;  // journal lines
+};
+
+struct Mark {        // begun and committed steps, values, errors, phases: from the flight records
+  std::string what;  // "step_begin", "step_commit", "value", "error_mark", "phase", "mark", "batch"
+  int rank = -1;
+  int attempt = 0;
+  TimeNs time = 0;
+  int64_t number = 0;  // the step or number
+  std::string name;
+  uint64_t value = 0;
+};
+
+struct NoRank {  // a launcher program that ended before any rank of its attempt was recorded
+  int attempt = 0;
+  std::string launcher, status;   // "torchrun", "exit 2"; "" when its status is not known
+  std::string log;                // its name in the run directory
+  std::vector<std::string> last;  // the end of the log
+};
+
+std::string no_rank_line(const NoRank&);  // "torchrun ended with exit 2 and no rank of it was recorded"
+
+struct RunFacts {
+  std::string run_dir;
+  Plan plan;
+  std::vector<Json> journal;
+  Timeline timeline;  // the whole run, at its end
+  Findings findings;  // as journaled
+  std::vector<RankEnd> ends;
+  std::vector<GateEvent> gates;
+  std::vector<Mark> marks;
+  std::map<std::string, TimeNs> fault_at;  // fault id -> when its (first) effect was verified; absent: it was
+                                           // not
+  TimeNs begin = 0, end = 0;
+  TimeNs teardown = 0;          // when we began to end what was left; 0: the job ended by itself
+  std::string teardown_reason;  // "wall", "decided", "interrupted"
+  bool ended = false;           // the journal has its last line
+  uint64_t lost_lines = 0;      // number of journal lines whose numbers are missing
+  bool starved = false;         // the host served our own timers late
+  std::string starved_why;
+  std::string cuda_double;               // NCCL's version over the double of CUDA; "": not over it
+  std::string not_computed;              // kernels that were launched over it and computed nothing; "" none
+  std::vector<NoRank> no_rank;           // by attempt
+  std::vector<Json> leftovers;           // census lines
+  std::vector<std::string> left_behind;  // files of the job that clean-up did not remove
+  std::vector<RankEvidence> evidence;    // taken while the job hung, by rank; no oracle reads it
+  std::unique_ptr<RunFacts> reference;
+};
+
+Result<RunFacts> read_run(const std::string& run_dir);
+
+}  // namespace rankfault

@@ -1,6 +1,0 @@
-// library.cc: names this library to the model as the one whose kernels stand for collectives.
-#include "harness/gpuless/model/launch.h"
-
-__attribute__((constructor)) static void name_this_library() {
-  gpuless::name_collective_library(reinterpret_cast<const void*>(&name_this_library));
-}

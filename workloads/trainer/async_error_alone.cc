@@ -1,0 +1,18 @@
+// async_error_alone: what a watchdog comes to that only polls the error state of its communicator.
+#include "workloads/trainer/limit_keeper.h"
+
+namespace trainer {
+
+namespace {
+
+class AsyncErrorAlone : public LimitKeeper {
+ public:
+  void begin(const CallInFlight&, std::function<void()>) override {}
+  bool end() override { return false; }
+};
+
+}  // namespace
+
+std::unique_ptr<LimitKeeper> async_error_alone() { return std::make_unique<AsyncErrorAlone>(); }
+
+}  // namespace trainer
