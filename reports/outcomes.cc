@@ -71,7 +71,7 @@ TimeNs first_told(const RunFacts& facts, const std::string& kind) {
 std::string named(const RunFacts& facts) {
   for (const Finding& f : facts.findings.all) {
     if (f.caused_by >= 0) continue;
-    if (f.kind == "none" || f.kind == "cannot_say") return "no rank";
+    if (!names_trouble(f)) return "no rank";
     return fmt::format("{}{}, {}{}", f.kind, f.ranks.empty() ? "" : ": " + say_ranks(f.ranks),
                        to_text(f.confidence), after(facts, first_told(facts, f.kind)));
   }

@@ -8,8 +8,6 @@
 namespace rankfault {
 namespace {
 
-bool says_something(const std::string& kind) { return kind != "none" && kind != "cannot_say"; }
-
 Json expectations_json(const Judgement& judgement) {
   Json all = Json::array();
   for (const ExpectationResult& result : judgement.expectations)
@@ -74,7 +72,7 @@ class Timings {
   TimeNs diagnosed() const {
     for (const Json& line : facts_.journal)
       if (line.value("ev", "") == "finding" && line.contains("finding") &&
-          says_something(line["finding"].value("kind", "none")))
+          names_trouble(line["finding"].value("kind", "none")))
         return line.value("t", TimeNs{0});
     return 0;
   }
@@ -108,7 +106,7 @@ Json variants_json(const ComparedRuns& compared) {
 
 Json first_cause(const Findings& findings) {
   for (size_t i = 0; i < findings.all.size(); ++i)
-    if (says_something(findings.all[i].kind) && findings.all[i].caused_by < 0) return Json(i);
+    if (names_trouble(findings.all[i].kind) && findings.all[i].caused_by < 0) return Json(i);
   return {};
 }
 

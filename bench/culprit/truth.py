@@ -61,7 +61,7 @@ def expects_finish(plan):
 def blamed(plan):
     """Returns what a scenario with a bug expects of the diagnosis."""
     for one in plan["scenario"].get("expect", []):
-        for name in ("blamed", "told"):
+        for name in ("blamed", "reported"):
             if isinstance(one, dict) and name in one and one[name].get("kind") not in QUIET:
                 return one[name]
     return None

@@ -138,9 +138,9 @@ void print_sides(const Finding& f) {
 void print(const Findings& findings) {
   for (const Finding& f : findings.all) {
     std::printf("%s%s%s: %s\n", f.caused_by >= 0 ? "  then " : "", f.kind.c_str(),
-                f.kind == "none" || f.kind == "cannot_say" ? ""
-                : f.confidence == Confidence::kProven      ? " (proven)"
-                                                           : " (inferred)",
+                !names_trouble(f)                     ? ""
+                : f.confidence == Confidence::kProven ? " (proven)"
+                                                      : " (inferred)",
                 f.text.c_str());
     if (f.caused_by >= 0) continue;
     print_sides(f);

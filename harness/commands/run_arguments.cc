@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "harness/base/nccl_version.h"
+#include "harness/commands/scenario_files.h"
 #include "harness/scenario/one_line.h"
 #include "harness/scenario/validate.h"
 
@@ -71,6 +72,7 @@ ParsedScenario WhatToRun::from_one_line() const {
 }
 
 std::vector<Error> WhatToRun::mistakes_of(const ParsedScenario& parsed) const {
+  print_warnings(parsed);
   if (is_ladder() && parsed.errors.empty()) return {};
   return all_mistakes(parsed);
 }

@@ -60,10 +60,15 @@ Result<std::vector<std::string>> find_scenario_files(const std::vector<std::stri
   return out;
 }
 
+void print_warnings(const ParsedScenario& parsed) {
+  for (const Error& warning : parsed.warnings) fmt::print(stderr, "warning: {}\n", warning.to_string());
+}
+
 std::vector<Error> check_scenario_file(const std::string& path) {
   Result<std::string> text = read_scenario_file(path);
   if (!text) return {text.error()};
   ParsedScenario parsed = parse_all(*text, path);
+  print_warnings(parsed);
   std::vector<Error> errors = all_mistakes(parsed);
   if (!errors.empty()) return errors;
   if (Result<Plan> plan = make_plan(parsed.scenario, {}); !plan) errors.push_back(plan.error());

@@ -79,6 +79,10 @@ struct Finding {
   std::string withdrawn_because;  // "rank 1 went on"
 };
 
+// Every kind but `none` and `cannot_say` names trouble.
+inline bool names_trouble(const std::string& kind) { return kind != "none" && kind != "cannot_say"; }
+inline bool names_trouble(const Finding& finding) { return names_trouble(finding.kind); }
+
 // In order, first cause first. Never empty: the kind is `none` if nothing is wrong.
 struct Findings {
   std::vector<Finding> all;

@@ -1,7 +1,7 @@
 // findings_log: findings over the looks of a run; see FindingsLog in finding.h.
 #include <algorithm>
 
-#include "harness/diagnose/finding.h"
+#include "harness/diagnose/rule.h"
 
 namespace rankfault {
 
@@ -11,12 +11,8 @@ bool Findings::only_handled() const {
 
 namespace {
 
-bool says_something(const Finding& f) { return f.kind != "none" && f.kind != "cannot_say"; }
-bool is_end(const Finding& f) { return f.kind == "dead_rank" || f.kind == "exited_rank"; }
-
-bool is_disagreement(const Finding& f) {
-  return f.kind == "call_mismatch" || f.kind == "missing_call" || f.kind == "extra_call";
-}
+bool is_end(const Finding& f) { return traits_of(f.kind).is_end; }
+bool is_disagreement(const Finding& f) { return traits_of(f.kind).compares_calls; }
 
 // The ranks that wait in each call distinguish two missing messages.
 bool same_sides(const Finding& a, const Finding& b) {
@@ -106,7 +102,7 @@ void handle_those_that_were_left(std::vector<Finding>& news, const std::vector<F
 
 std::string why_withdrawn(const Finding& f, const Findings& look) {
   for (const Finding& now : look.all)
-    if (says_something(now) && std::any_of(f.ranks.begin(), f.ranks.end(), [&](int rank) {
+    if (names_trouble(now) && std::any_of(f.ranks.begin(), f.ranks.end(), [&](int rank) {
           return std::find(now.ranks.begin(), now.ranks.end(), rank) != now.ranks.end();
         }))
       return "the record now shows " + now.kind + ": " + now.text;
@@ -117,7 +113,7 @@ std::string why_withdrawn(const Finding& f, const Findings& look) {
 }  // namespace
 
 void FindingsLog::take(const Finding& f) {
-  if (!says_something(f)) {
+  if (!names_trouble(f)) {
     quiet_.all = {f};
     return;
   }
@@ -155,7 +151,7 @@ void FindingsLog::take_remark(const Finding& f) {
 std::vector<Finding> FindingsLog::news(const Findings& look, bool last_look) const {
   std::vector<Finding> news;
   for (const Finding& f : look.all) {
-    if (!says_something(f)) continue;
+    if (!names_trouble(f)) continue;
     const auto at =
         std::find_if(kept_.begin(), kept_.end(), [&](const Finding& k) { return same_trouble(k, f); });
     // The start of an end is known only from the ends of the others: the last look sets its time.
@@ -184,7 +180,7 @@ std::vector<Finding> FindingsLog::news(const Findings& look, bool last_look) con
       news.back().withdrawn = true;
       news.back().withdrawn_because = why_withdrawn(k, look);
     }
-    if (!says_something(look.all.front())) news.push_back(look.all.front());
+    if (!names_trouble(look.all.front())) news.push_back(look.all.front());
   }
   return news;
 }

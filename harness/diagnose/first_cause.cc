@@ -1,22 +1,11 @@
 // first_cause: decides which finding came first and which ones are its consequences.
 #include <algorithm>
-#include <string_view>
 #include <tuple>
 
-#include "harness/diagnose/finding.h"
+#include "harness/diagnose/rule.h"
 
 namespace rankfault {
 namespace {
-
-// At one instant, a cause precedes its consequences.
-int precedence(const std::string& kind) {
-  constexpr std::string_view kOrder[] = {
-      "duplicate_rank", "host_resource",    "dead_rank",  "missing_call", "extra_call",   "order_deadlock",
-      "call_mismatch",  "version_mismatch", "init_stall", "late_rank",    "stopped_rank", "exited_rank"};
-  for (size_t i = 0; i < std::size(kOrder); ++i)
-    if (kOrder[i] == kind) return static_cast<int>(i);
-  return static_cast<int>(std::size(kOrder));
-}
 
 // One look may see several ranks that were ended one after the other (MPICH's hydra kills all the others at
 // once). If one died while it waited for another, the other does not wait for it.
@@ -29,11 +18,7 @@ int fewest_waiters_last(const Finding& f) {
   return f.kind == "dead_rank" ? -static_cast<int>(waiters) : 0;
 }
 
-bool is_end(const Finding& f) { return f.kind == "dead_rank" || f.kind == "exited_rank"; }
-bool is_guess(const Finding& f) {
-  return f.kind == "slow_rank" || f.kind == "stopped_rank" || f.kind == "stuck_outside" ||
-         f.kind == "wedged" || f.kind == "init_stall";
-}
+bool is_end(const Finding& f) { return traits_of(f.kind).is_end; }
 bool is_fact(const Finding& f) { return f.kind == "late_rank" && f.confidence == Confidence::kProven; }
 
 bool touches(const Finding& cause, const Finding& effect) {
@@ -51,7 +36,7 @@ bool explains(const Finding& cause, const Finding& effect) {
     return cause.confidence == Confidence::kProven;
   if (cause.kind == "late_rank" && !is_fact(cause)) return is_end(effect);
   if (effect.kind == "late_rank" && cause.ranks == effect.ranks) return true;
-  if (!is_guess(cause)) return true;
+  if (!traits_of(cause.kind).rank_may_come) return true;
   return is_end(effect) && touches(cause, effect) && cause.ranks != effect.ranks;
 }
 
@@ -59,8 +44,7 @@ bool explains(const Finding& cause, const Finding& effect) {
 
 bool says_it_hangs(const Finding& f) {
   if (f.confidence == Confidence::kProven) return f.claim == Claim::kCannotReturn;
-  return f.kind == "order_deadlock" || f.kind == "stuck_outside" || f.kind == "wedged" ||
-         f.kind == "init_stall";
+  return traits_of(f.kind).says_it_hangs;
 }
 
 namespace {
@@ -92,9 +76,9 @@ void order_by_cause(std::vector<Finding>& all) {
   std::vector<std::pair<TimeNs, Finding>> keyed = with_their_times(all);
   std::stable_sort(keyed.begin(), keyed.end(), [](const auto& x, const auto& y) {
     const auto &a = x.second, &b = y.second;
-    return std::tuple(a.attempt, x.first, precedence(a.kind), fewest_waiters_last(a), a.comm, a.ranks,
-                      a.text) < std::tuple(b.attempt, y.first, precedence(b.kind), fewest_waiters_last(b),
-                                           b.comm, b.ranks, b.text);
+    return std::tuple(a.attempt, x.first, traits_of(a.kind).precedence, fewest_waiters_last(a), a.comm,
+                      a.ranks, a.text) < std::tuple(b.attempt, y.first, traits_of(b.kind).precedence,
+                                                    fewest_waiters_last(b), b.comm, b.ranks, b.text);
   });
   for (size_t i = 0; i < all.size(); ++i) all[i] = std::move(keyed[i].second);
   for (size_t i = 0; i < all.size(); ++i) {

@@ -12,6 +12,18 @@
 
 namespace rankfault {
 
+// What a kind means beside other findings of the same job.
+struct KindTraits {
+  // At one instant, the kind with the smaller number is the cause, and the other one the consequence.
+  int precedence = 100;
+  bool is_end = false;  // a process ended
+  bool compares_calls =
+      false;  // members made different calls: a later look at the same call describes it better
+  // The blamed rank lives and may still come: the finding explains only the ends of ranks that waited for it.
+  bool rank_may_come = false;
+  bool says_it_hangs = false;  // also if it is inferred: the job cannot continue
+};
+
 struct Rule {
   const char* name;  // the finding kind it makes
   const char* summary;
@@ -21,6 +33,10 @@ struct Rule {
   const char* proof;
   const char* example;
   const char* next;
+  KindTraits traits = {};
 };
+
+// The traits of a kind; those of KindTraits{} if no rule makes it (none, cannot_say).
+const KindTraits& traits_of(const std::string& kind);
 
 }  // namespace rankfault

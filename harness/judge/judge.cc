@@ -33,7 +33,7 @@ FaultResult judge_fault(const FaultSpec& fault, const RunFacts& facts, Verdict& 
 
 bool something_found(const RunFacts& facts) {
   return std::any_of(facts.findings.all.begin(), facts.findings.all.end(),
-                     [](const Finding& f) { return f.kind != "none" && f.kind != "cannot_say"; });
+                     [](const Finding& f) { return names_trouble(f); });
 }
 
 ExpectationResult judge_one(const ExpectationSpec& spec, const RunFacts& facts) {

@@ -56,9 +56,9 @@ const FaultSpec* fault_named(const RunFacts& facts, const std::string& id) {
   return nullptr;
 }
 
-Since did_not_bite(const FaultSpec& fault, const RunFacts& facts) {
+DeadlineStart did_not_bite(const FaultSpec& fault, const RunFacts& facts) {
   const EffectReport report = effect_of(fault, facts);
-  Since since;
+  DeadlineStart since;
   since.otherwise = report.effect == Effect::kUnknown ? Verdict::kUnknown : Verdict::kVoid;
   since.what = fmt::format("the fault {} had no verified effect: {}", fault.id, report.how);
   since.lines = report.journal;
@@ -67,8 +67,8 @@ Since did_not_bite(const FaultSpec& fault, const RunFacts& facts) {
 
 }  // namespace
 
-Since since(const ExpectationSpec& spec, const char* key, const RunFacts& facts) {
-  Since since;
+DeadlineStart deadline_start(const ExpectationSpec& spec, const char* key, const RunFacts& facts) {
+  DeadlineStart since;
   std::string id = read_text(spec.params, key);
   if (!facts.plan.faults_on || facts.plan.scenario.faults.empty()) {
     since.at = since.begin = facts.begin;
@@ -101,9 +101,9 @@ namespace {
 
 // The ranks that were alive when the effect was verified: they had not ended by then, and are not victims of
 // a fault that ends ranks.
-Chosen survivors(const ExpectationSpec& spec, const RunFacts& facts) {
+ChosenRanks survivors(const ExpectationSpec& spec, const RunFacts& facts) {
   const char* key = spec.params.find("fault") ? "fault" : "after";
-  const Since effect = since(spec, key, facts);
+  const DeadlineStart effect = deadline_start(spec, key, facts);
   if (effect.otherwise != Verdict::kPass) return {{}, effect.what};
   std::set<int> gone;
   for (const FaultSpec& fault : facts.plan.scenario.faults) {
@@ -113,7 +113,7 @@ Chosen survivors(const ExpectationSpec& spec, const RunFacts& facts) {
   }
   for (const RankEnd& end : facts.ends)
     if (end.time <= effect.at) gone.insert(end.rank);
-  Chosen chosen;
+  ChosenRanks chosen;
   for (int rank = 0; rank < facts.plan.scenario.workload.ranks; ++rank)
     if (!gone.count(rank)) chosen.ranks.push_back(rank);
   if (chosen.ranks.empty()) chosen.why = "no rank survived";
@@ -122,8 +122,8 @@ Chosen survivors(const ExpectationSpec& spec, const RunFacts& facts) {
 
 }  // namespace
 
-Chosen chosen_ranks(const ExpectationSpec& spec, const char* key, const RunFacts& facts,
-                    const char* otherwise) {
+ChosenRanks chosen_ranks(const ExpectationSpec& spec, const char* key, const RunFacts& facts,
+                         const char* otherwise) {
   const Value* value = spec.params.find(key);
   Value word;
   word.text = otherwise;
@@ -132,7 +132,7 @@ Chosen chosen_ranks(const ExpectationSpec& spec, const char* key, const RunFacts
   if (!set) return {{}, set.error().message};
   if (set->kind == RankSet::Kind::kSurvivors) return survivors(spec, facts);
   const std::string fault = read_text(spec.params, "fault", read_text(spec.params, "after"));
-  Chosen chosen;
+  ChosenRanks chosen;
   chosen.ranks = resolve(*set, facts.plan.scenario.workload.ranks, victims_of(facts, fault));
   if (chosen.ranks.empty()) chosen.why = "no rank is selected";
   return chosen;

@@ -36,24 +36,25 @@ bool something_bit(const RunFacts&);
 
 // The time from which a deadline counts: the named fault's effect; without a name, the first fault's effect;
 // in a run without faults, the begin of the run.
-struct Since {
+struct DeadlineStart {
   TimeNs at = 0;
   TimeNs begin = 0;                    // not later than `at`: nothing before it can be caused by the fault
   std::string what;                    // "after skip"
   Verdict otherwise = Verdict::kPass;  // not kPass: this time does not exist; `what` says why
   std::vector<uint64_t> lines;
 };
-Since since(const ExpectationSpec&, const char* key, const RunFacts&);
+DeadlineStart deadline_start(const ExpectationSpec&, const char* key, const RunFacts&);
 
 // ---- ranks -------------------------------------------------------------------------------------
 
 // The ranks that a parameter names (`otherwise` when it is absent). If there are none, the answer is unknown,
 // and `why` says so.
-struct Chosen {
+struct ChosenRanks {
   std::vector<int> ranks;
   std::string why;
 };
-Chosen chosen_ranks(const ExpectationSpec&, const char* key, const RunFacts&, const char* otherwise = "all");
+ChosenRanks chosen_ranks(const ExpectationSpec&, const char* key, const RunFacts&,
+                         const char* otherwise = "all");
 
 int last_attempt(const RunFacts&);
 // How the rank's process ended by itself (before rankfault ended anything); null: it did not.

@@ -5,11 +5,7 @@
 #include <iterator>
 
 namespace rankfault {
-namespace {
-
-bool says_something(const Finding& f) { return f.kind != "none" && f.kind != "cannot_say"; }
-
-}  // namespace
+namespace {}  // namespace
 
 bool cannot_go_on(const Findings& findings) {
   return std::any_of(findings.all.begin(), findings.all.end(), says_it_hangs);
@@ -31,7 +27,8 @@ LookOptions look_options(const Workload& workload, const WatchOptions* watch, Ev
   if (!watch) return out;
   out.news = [watch, &taker](const Timeline& timeline, const std::vector<Finding>& news) {
     std::vector<Finding> told;
-    std::copy_if(news.begin(), news.end(), std::back_inserter(told), says_something);
+    std::copy_if(news.begin(), news.end(), std::back_inserter(told),
+                 [](const Finding& f) { return names_trouble(f); });
     if (told.empty()) return;
     if (watch->found) watch->found(told);
     if (timeline.job_over || told.front().withdrawn) return;

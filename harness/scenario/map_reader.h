@@ -21,11 +21,15 @@ class Problems {
     all_.push_back(error);
     if (all_.back().where.file.empty()) all_.back().where = where;
   }
+  void warn(std::string message, const SourcePos& where) {
+    warnings_.push_back(usage_error(std::move(message), where));
+  }
   bool empty() const { return all_.empty(); }
   const std::vector<Error>& all() const { return all_; }
+  const std::vector<Error>& warnings() const { return warnings_; }
 
  private:
-  std::vector<Error> all_;
+  std::vector<Error> all_, warnings_;
 };
 
 class MapReader {

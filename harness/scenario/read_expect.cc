@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "harness/scenario/old_names.h"
 #include "harness/scenario/readers.h"
 #include "harness/scenario/value.h"
 
@@ -36,6 +37,7 @@ void read_expectations(const Value& value, std::vector<ExpectationSpec>& out, Pr
                  value.pos);
     return;
   }
+  std::vector<std::string> written;  // the names of the oracles, as the file has them
   for (const Value& item : *value.list()) {
     ExpectationSpec spec;
     spec.pos = item.pos;
@@ -54,12 +56,19 @@ void read_expectations(const Value& value, std::vector<ExpectationSpec>& out, Pr
           item.pos);
       continue;
     }
+    written.push_back(spec.oracle);
+    if (const auto now = renamed_oracle(spec.oracle)) {
+      problems.warn(
+          fmt::format("\"{}\" is now \"{}\"; the next release refuses the old name", spec.oracle, *now),
+          spec.pos);
+      spec.oracle = *now;
+    }
     out.push_back(std::move(spec));
   }
   std::set<std::string> taken;
   for (const ExpectationSpec& spec : out) taken.insert(spec.id);
-  for (ExpectationSpec& spec : out)
-    if (spec.id.empty()) spec.id = fresh_id(spec.oracle, taken);
+  for (size_t i = 0; i < out.size(); ++i)
+    if (out[i].id.empty()) out[i].id = fresh_id(written[i], taken);
 }
 
 }  // namespace rankfault

@@ -87,12 +87,13 @@ ParsedScenario read_scenario_tree(const Value& root, const std::string& file, co
     in.finish();
   }
   out.errors = problems.all();
+  out.warnings = problems.warnings();
   return out;
 }
 
 ParsedScenario parse_all(const std::string& text, const std::string& file) {
   Result<Value> tree = read_yaml(text, file);
-  if (!tree) return {Scenario{}, {tree.error()}};
+  if (!tree) return {Scenario{}, {tree.error()}, {}};
   return read_scenario_tree(*tree, file, text);
 }
 

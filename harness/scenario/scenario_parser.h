@@ -11,7 +11,8 @@ namespace rankfault {
 
 struct ParsedScenario {
   Scenario scenario;
-  std::vector<Error> errors;  // all of them, in the order of reading; empty: the scenario is whole
+  std::vector<Error> errors;         // all of them, in the order of reading; empty: the scenario is whole
+  std::vector<Error> warnings = {};  // old names that still work
 };
 
 ParsedScenario parse_all(const std::string& text, const std::string& file);

@@ -125,8 +125,8 @@ const std::map<std::string, Runs>& table() {
           value_of(f.reference(other.take()), 0, 7);
         },
         [](Facts& f) { value_of(f, 0, 7); }}},  // the run has no reference
-      {"told",
-       {"told: {kind: slow_rank, ranks: [2]}",
+      {"reported",
+       {"reported: {kind: slow_rank, ranks: [2]}",
         [](Facts& f) {
           killed(f).line("finding", {{"finding", to_json(finding("slow_rank", {2}))}}, 300);
           f.found(finding("none", {}));

@@ -79,14 +79,14 @@ Finding describe_unmatched(const JobView& job, const UnmatchedMessage& u) {
   f.call_site = call_site_of(*first.waiter->process, *first.call);
   f.ends_by = ends_by_of(*first.call, first.waiter->comm);
   set_comm(f, *first.group);
-  std::vector<Seat> seats{{first.waiter, first.call}};
+  std::vector<MemberCall> member_calls{{first.waiter, first.call}};
   std::vector<int> over;
   for (const WaitEdge& e : u.edges) {
     if (e.missing == e.waiter) continue;
-    seats.push_back({e.missing, nullptr});
+    member_calls.push_back({e.missing, nullptr});
     over.push_back(e.missing->world_rank);
   }
-  f.sides = sides_of(seats, *first.group);
+  f.sides = sides_of(member_calls, *first.group);
   f.text =
       fmt::format("rank {} waits in {}, but {} made no {} for it and makes no more calls",
                   first.waiter->world_rank, call_text(*first.call, *first.group), ranks_text(over), f.op);

@@ -148,14 +148,14 @@ std::string ends_by_of(const Call& c, const CommView* comm) {
   return "";
 }
 
-std::vector<Side> sides_of(const std::vector<Seat>& seats, const CommGroup& group) {
+std::vector<Side> sides_of(const std::vector<MemberCall>& member_calls, const CommGroup& group) {
   std::vector<Side> sides;
-  for (const Seat& seat : seats) {
+  for (const MemberCall& one : member_calls) {
     Side side;
-    if (seat.call) {
-      side.op = op_text(seat.call->op());
-      side.what = call_text(*seat.call, group, false);
-      side.call_site = call_site_of(*seat.member->process, *seat.call);
+    if (one.call) {
+      side.op = op_text(one.call->op());
+      side.what = call_text(*one.call, group, false);
+      side.call_site = call_site_of(*one.member->process, *one.call);
     } else {
       side.what = "no call";
     }
@@ -163,7 +163,7 @@ std::vector<Side> sides_of(const std::vector<Seat>& seats, const CommGroup& grou
       return s.op == side.op && s.what == side.what && s.call_site == side.call_site;
     });
     Side& at = same != sides.end() ? *same : sides.emplace_back(std::move(side));
-    at.ranks.push_back(seat.member->world_rank);
+    at.ranks.push_back(one.member->world_rank);
   }
   for (Side& s : sides) s.ranks = sorted_unique(std::move(s.ranks));
   std::sort(sides.begin(), sides.end(), [](const Side& a, const Side& b) { return a.ranks < b.ranks; });

@@ -32,11 +32,11 @@ std::string end_text(const ProcessEnd&);               // "killed by SIGKILL", "
 std::string ends_by_of(const Call&, const CommView*);  // the known limit, or ""
 
 // The members' calls as sides: groups equal texts, in order of the first rank.
-struct Seat {
+struct MemberCall {
   const Member* member;
   const Call* call;  // null: none
 };
-std::vector<Side> sides_of(const std::vector<Seat>&, const CommGroup&);
+std::vector<Side> sides_of(const std::vector<MemberCall>&, const CommGroup&);
 
 void set_comm(Finding&, const CommGroup&);
 void set_seq(Finding&,

@@ -31,19 +31,19 @@ Finding describe_unequal(const JobView& job, const CommGroup& group, uint64_t se
   f.field = "receive";
   f.seq = SeqRange{seq, seq};
   set_comm(f, group);
-  std::vector<Seat> seats;
+  std::vector<MemberCall> member_calls;
   std::vector<WaitEdge> edges;
   for (const Member& m : group.members) {
     const Call* c = m.at(seq);
     if (!c) continue;
-    seats.push_back({&m, c});
+    member_calls.push_back({&m, c});
     if (!is_unequal(c)) continue;
     edges.push_back({&group, &m, c, &m, true, Known::kNo});
     f.ranks.push_back(m.world_rank);
     f.at = std::max(f.at, c->entered);
   }
   f.ranks = sorted_unique(std::move(f.ranks));
-  f.sides = sides_of(seats, group);
+  f.sides = sides_of(member_calls, group);
   const WaitEdge& one = edges.front();
   f.op = op_text(one.call->op());
   f.call_site = call_site_of(*one.waiter->process, *one.call);
@@ -108,6 +108,7 @@ const Registration<Rule> kRule{{
     .example = "rank 1 calls all_reduce float32 x 1000, the others x 1024: count differs",
     .next = "`field` names the argument that differs, `sides` has both lines. A different count is often an "
             "uneven batch; a different operation is often one call too many or too few before.",
+    .traits = {.precedence = 60, .compares_calls = true},
 }};
 
 }  // namespace

@@ -43,7 +43,7 @@ Finding tell(const JobView& job, const Process& p, const LauncherEnds& launcher)
     f.evidence.insert(f.evidence.begin(), f.text);
     return f;
   }
-  const Unmet u = unmet_needs(job, p);
+  const UnmetNeed u = unmet_needs(job, p);
   if (!u.group) {
     f.text = who;
     describe_place_of_end(f, job, p);
@@ -58,7 +58,7 @@ Finding tell(const JobView& job, const Process& p, const LauncherEnds& launcher)
   }
   std::vector<int> waiters;
   for (const WaitEdge& e : u.edges) waiters.push_back(e.waiter->world_rank);
-  f.text = fmt::format("{} {}", who, let_down(u));
+  f.text = fmt::format("{} {}", who, unmet_need_text(u));
   f.text += f.handled ? kWentOn
                       : fmt::format("; {} cannot continue without it", ranks_text(sorted_unique(waiters)));
   return f;
@@ -83,6 +83,7 @@ const Registration<Rule> kRule{{
     .next = "Find out who sent the signal: the kernel's log for SIGKILL (out of memory), a core file for "
             "SIGSEGV and SIGBUS, the scheduler for SIGTERM. \"From its launcher\" means that another "
             "rank failed first.",
+    .traits = {.precedence = 20, .is_end = true},
 }};
 
 }  // namespace

@@ -48,6 +48,7 @@ const Registration<Rule> kRule{{
     .example = "processes 811 and 812 both announced rank 1",
     .next = "Check how the ranks get their numbers. Look for a second job in the same environment, or for "
             "RANK set by hand.",
+    .traits = {.precedence = 0},
 }};
 
 }  // namespace

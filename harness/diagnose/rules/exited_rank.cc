@@ -38,7 +38,7 @@ bool left_mpi_open(const Process& p) {
                      [](const CommView& c) { return c.library == RF_LIB_MPI && !c.destroyed; });
 }
 
-bool all_gave_up(const Unmet& u) {
+bool all_gave_up(const UnmetNeed& u) {
   return gave_up_on(*u.member) &&
          std::all_of(u.edges.begin(), u.edges.end(), [](const WaitEdge& e) { return gave_up_on(*e.waiter); });
 }
@@ -82,7 +82,7 @@ TimeNs when_it_began(const ExitCollector& ends, const Process& p, const Call* fa
 
 // If other ranks failed because its call was missing, it was already leaving then: its end is seen after its
 // connections closed. A call that failed long before its end failed for another reason.
-TimeNs before_those_let_down(const ExitCollector& ends, const Process& p, const Unmet& u) {
+TimeNs before_those_let_down(const ExitCollector& ends, const Process& p, const UnmetNeed& u) {
   const TimeNs ended = p.view->end.time;
   TimeNs began = ended;
   if (p.view->end.value == 0 || !ends.most_failed) return ended;
@@ -102,7 +102,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     if (!exited(*p) || job.rank(p->rank()) != p.get()) continue;
     const bool zero = p->view->end.value == 0;
     // Others may wait for a call that it omitted long before: missing_call reports that.
-    Unmet u = is_blamed_in(diverged, *p) ? Unmet{} : unmet_needs(job, *p);
+    UnmetNeed u = is_blamed_in(diverged, *p) ? UnmetNeed{} : unmet_needs(job, *p);
     if (zero && u.group && is_message(u.edges.front().call->op())) u = {};  // missing_call reports that, too
     // Enqueued work that was not seen complete may be complete: a program need not check before it ends.
     if (zero && u.in_flight && u.group->library == RF_LIB_NCCL) u = {};
@@ -124,7 +124,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     if (unfinalized) f.text += " without MPI_Finalize";
     if (u.group) {
       describe_unmet(f, u);
-      f.text += " " + let_down(u);
+      f.text += " " + unmet_need_text(u);
     } else {
       describe_place_of_end(f, job, *p);
     }
@@ -149,6 +149,7 @@ const Registration<Rule> kRule{{
     .example = "rank 1 exited with 1; it wrote: RuntimeError: CUDA out of memory",
     .next =
         "Read the last lines of the rank's output in the evidence, then its whole log in the run directory.",
+    .traits = {.precedence = 95, .is_end = true},
 }};
 
 }  // namespace

@@ -45,6 +45,7 @@ const Registration<Rule> kRule{{
     .example = "rank 0 made all_reduce 7 on world, which ranks 1 2 3 never make",
     .next = "Look at the line of the extra call: a loop that runs once more on one rank, or a call in a "
             "branch that the others do not take.",
+    .traits = {.precedence = 40, .compares_calls = true},
 }};
 
 }  // namespace

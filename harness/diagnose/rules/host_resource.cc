@@ -106,6 +106,7 @@ const Registration<Rule> kRule{{
     .proof = "Never proven. The record has the path, the errno and the ranks that got it.",
     .example = "/dev/shm: no space left on device, for ranks 0 1",
     .next = "Free or raise the resource that `resource` names: /dev/shm, the disk, `ulimit -n`, memory.",
+    .traits = {.precedence = 10},
 }};
 
 }  // namespace

@@ -179,6 +179,7 @@ const Registration<Rule> kRule{{
     .example = "ranks wait in initialisation: rank 2 was never started",
     .next = "Check the launcher: number of processes, rank numbers, master address and port, and the log of "
             "the rank that is missing.",
+    .traits = {.precedence = 80, .rank_may_come = true, .says_it_hangs = true},
 }};
 
 }  // namespace

@@ -70,10 +70,10 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   set_comm(f, *g->group);
   set_seq(f, *first.call);
   f.call_site = call_site_of(*first.member->process, *first.call);
-  std::vector<Seat> seats;
+  std::vector<MemberCall> member_calls;
   std::vector<int> gave_up;
   for (const GaveUp& one : g->by) {
-    seats.push_back({one.member, one.call});
+    member_calls.push_back({one.member, one.call});
     gave_up.push_back(one.member->world_rank);
     f.evidence.push_back(
         fmt::format("rank {} gave up {} after {}{}", one.member->world_rank, call_text(*one.call, *g->group),
@@ -82,7 +82,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   }
   std::string did;
   for (const Member* m : g->late) {
-    seats.push_back({m, nullptr});
+    member_calls.push_back({m, nullptr});
     f.ranks.push_back(m->world_rank);
     f.evidence.push_back(meanwhile(job, *g, *m));
     did += "; " + f.evidence.back();
@@ -91,7 +91,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     f.evidence.push_back(
         fmt::format("rank {} had not entered it either, and was inside another call", m->world_rank));
   f.ranks = sorted_unique(f.ranks);
-  f.sides = sides_of(seats, *g->group);
+  f.sides = sides_of(member_calls, *g->group);
   f.text = fmt::format("{} gave up {} while {} had not entered it{}", ranks_text(sorted_unique(gave_up)),
                        short_call(*first.call, *g->group), ranks_text(f.ranks), did);
   prove_late(f, *g);
@@ -109,6 +109,7 @@ const Registration<Rule> kRule{{
     .example = "ranks 0 2 3 gave up all_reduce 40 on world; rank 1 had not entered it: it was stopped",
     .next = "The named rank is the cause, and those that gave up are the victims. See what it did meanwhile: "
             "stopped, in a file operation, outside any call, dead.",
+    .traits = {.precedence = 85},
 }};
 
 }  // namespace

@@ -99,6 +99,7 @@ const Registration<Rule> kRule{{
     .example = "rank 3 left out all_reduce 12 on world; it continued with barrier 12",
     .next = "Read the source lines of both sides. Look for a branch that depends on the rank or on local "
             "data (an empty batch, an early `continue`, `if rank == 0`).",
+    .traits = {.precedence = 30, .compares_calls = true},
 }};
 
 }  // namespace

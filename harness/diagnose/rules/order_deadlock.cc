@@ -173,6 +173,7 @@ const Registration<Rule> kRule{{
     .example = "rank 0 waits in recv from rank 1, rank 1 waits in recv from rank 0",
     .next = "Make all ranks use communicators and messages in one order, or use nonblocking calls and "
             "MPI_Sendrecv.",
+    .traits = {.precedence = 50, .says_it_hangs = true},
 }};
 
 }  // namespace

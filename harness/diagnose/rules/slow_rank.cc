@@ -26,6 +26,7 @@ const Registration<Rule> kRule{{
     .example = "rank 2 runs outside any call while others wait for it in barrier 4 on world",
     .next = "Read the stack and the Python frames of the rank in the evidence. Raise `--after` if such a "
             "wait is normal for this job.",
+    .traits = {.rank_may_come = true},
 }};
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 
 // Whether a rank gave up waiting for it or has waited for longer than is usual, or whether it has not moved
 // for so long that its job would be called hung.
-bool hurts(const JobView& job, const Process& p, const Unmet& u, const DiagnoseOptions& options) {
+bool hurts(const JobView& job, const Process& p, const UnmetNeed& u, const DiagnoseOptions& options) {
   const TimeNs look = job.timeline().look;
   TimeNs moved = 0;
   for (const LaneView& l : p.view->lanes) moved = std::max(moved, l.state.since_ns);
@@ -31,7 +31,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   std::vector<Finding> found;
   for (const auto& p : job.processes()) {
     if (p->ended() || !p->view->stopped || job.rank(p->rank()) != p.get()) continue;
-    const Unmet u = unmet_needs(job, *p);
+    const UnmetNeed u = unmet_needs(job, *p);
     if (!hurts(job, *p, u, options)) continue;
     Finding f;
     f.kind = "stopped_rank";
@@ -56,6 +56,7 @@ const Registration<Rule> kRule{{
     .example = "rank 1 is stopped (state T) while ranks 0 2 3 wait for it",
     .next = "Look for a debugger, a suspended shell job or a scheduler that suspends jobs. `kill -CONT PID` "
             "continues it.",
+    .traits = {.precedence = 90, .rank_may_come = true},
 }};
 
 }  // namespace

@@ -13,18 +13,18 @@
 namespace rankfault {
 namespace {
 
-std::string reason(const Laggards& late) {
+std::string reason(const RanksBehind& late) {
   const bool one = late.ranks.size() == 1;
   const std::string who = ranks_text({late.ranks.begin(), late.ranks.end()});
   const std::string call = short_call(*late.call, *late.group);
   switch (late.why) {
-    case Laggards::Why::kNotEnqueued:
+    case RanksBehind::Why::kNotEnqueued:
       return fmt::format("{} did not enter {} and {} for no rank", who, call, one ? "waits" : "wait");
-    case Laggards::Why::kNotStarted:
+    case RanksBehind::Why::kNotStarted:
       return fmt::format("{} of {} has not begun, but it runs on other ranks", call, who);
-    case Laggards::Why::kNotCompleted:
+    case RanksBehind::Why::kNotCompleted:
       return fmt::format("{} of {} stays unfinished, but other ranks completed it", call, who);
-    case Laggards::Why::kNoRecord:
+    case RanksBehind::Why::kNoRecord:
       return fmt::format("{} has no record, and all other ranks entered {}", who, call);
     default:
       return fmt::format("{} did not enter {}; every awaited rank waits itself", who, call);
@@ -33,7 +33,7 @@ std::string reason(const Laggards& late) {
 
 // Uses the stream data of a recorder inside the processes. It does not show what else a process did.
 std::optional<Finding> of_streams(const JobView& job) {
-  const Laggards late = laggards(job);
+  const RanksBehind late = ranks_behind(job);
   if (late.ranks.empty()) return std::nullopt;
   Finding f;
   f.kind = "stuck_outside";
@@ -43,17 +43,17 @@ std::optional<Finding> of_streams(const JobView& job) {
   f.op = op_text(late.call->op());
   set_comm(f, *late.group);
   set_seq(f, *late.call);
-  std::vector<Seat> seats;
+  std::vector<MemberCall> member_calls;
   for (const Member& m : late.group->members)
     if (m.comm) {
       const Call* c = m.at(late.call->seq);
       if (c || late.ranks.count(m.world_rank))
-        seats.push_back({&m, is_message(late.call->op()) ? nullptr : c});
+        member_calls.push_back({&m, is_message(late.call->op()) ? nullptr : c});
     }
-  f.sides = sides_of(seats, *late.group);
+  f.sides = sides_of(member_calls, *late.group);
   for (const Side& s : f.sides) f.evidence.push_back(fmt::format("{}: {}", ranks_text(s.ranks), s.what));
   f.text = reason(late);
-  if (!late.device_stuck.empty() && late.why != Laggards::Why::kNotCompleted)
+  if (!late.device_stuck.empty() && late.why != RanksBehind::Why::kNotCompleted)
     f.text += fmt::format(
         "; operations of {} that other ranks completed stay unfinished there, so the device is stuck",
         ranks_text({late.device_stuck.begin(), late.device_stuck.end()}));
@@ -79,6 +79,7 @@ const Registration<Rule> kRule{{
     .example = "rank 1 sleeps in read() outside any call while ranks 0 2 3 wait in all_reduce 8",
     .next = "Read the rank's stack: a lock, a full file system, a network file, a data loader that does not "
             "answer.",
+    .traits = {.rank_may_come = true, .says_it_hangs = true},
 }};
 
 }  // namespace

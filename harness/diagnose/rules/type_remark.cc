@@ -15,7 +15,7 @@ namespace rankfault {
 namespace {
 
 struct Tolerated {
-  Seat from, to;
+  MemberCall from, to;
 };
 
 bool is_over(const JobView& job) {

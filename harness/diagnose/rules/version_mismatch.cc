@@ -89,6 +89,7 @@ const Registration<Rule> kRule{{
     .proof = "Never proven.",
     .example = "rank 1 has NCCL 2.22.3, the others 2.29.7",
     .next = "Compare LD_LIBRARY_PATH and the Python environments of the ranks.",
+    .traits = {.precedence = 70},
 }};
 
 }  // namespace

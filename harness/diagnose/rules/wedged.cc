@@ -34,64 +34,65 @@ bool waits_in(const Member& m, const Call& c, TimeNs look) {
 // Returns the call that each member is inside, or has enqueued and waits for. Empty if one member is in none.
 // Where calls differ, a member that has not come to them is ignored: they do not match whether it comes or
 // not.
-std::vector<Seat> all_inside(const CommGroup& group, const Divergence* differs, TimeNs look) {
-  std::vector<Seat> seats;
+std::vector<MemberCall> all_inside(const CommGroup& group, const Divergence* differs, TimeNs look) {
+  std::vector<MemberCall> member_calls;
   for (const Member& m : group.members) {
     if (!m.comm) return {};
     if (differs && differs->pairs_differ && m.last_entered() < differs->seq) continue;
     if (m.process->ended() || m.process->view->stopped) return {};
     const Call* c = m.at(m.last_entered());
     if (!c || !waits_in(m, *c, look) || c->op() == RF_OP_FINALIZE) return {};
-    seats.push_back({&m, c});
+    member_calls.push_back({&m, c});
   }
-  return seats;
+  return member_calls;
 }
 
-const Seat& earliest(const std::vector<Seat>& seats) {
-  return *std::min_element(seats.begin(), seats.end(),
-                           [](const Seat& a, const Seat& b) { return a.call->seq < b.call->seq; });
+const MemberCall& earliest(const std::vector<MemberCall>& member_calls) {
+  return *std::min_element(
+      member_calls.begin(), member_calls.end(),
+      [](const MemberCall& a, const MemberCall& b) { return a.call->seq < b.call->seq; });
 }
 
 // Calls that differ do not complete even with a core. A member at a later place has left the earlier call.
-bool can_match(const std::vector<Seat>& seats, bool differs) {
-  const Call& first = *earliest(seats).call;
-  return std::all_of(seats.begin(), seats.end(), [&](const Seat& seat) {
-    return seat.call->seq == first.seq ? difference(first, *seat.call).empty() : !differs;
+bool can_match(const std::vector<MemberCall>& member_calls, bool differs) {
+  const Call& first = *earliest(member_calls).call;
+  return std::all_of(member_calls.begin(), member_calls.end(), [&](const MemberCall& one) {
+    return one.call->seq == first.seq ? difference(first, *one.call).empty() : !differs;
   });
 }
 
 // A call that never begins because of earlier work on its stream is not a fault of the transport.
-bool is_behind(const std::vector<Seat>& seats, const StreamKnot& knot) {
-  return std::any_of(seats.begin(), seats.end(),
-                     [&](const Seat& seat) { return knot.stuck.count(seat.call) != 0; });
+bool is_behind(const std::vector<MemberCall>& member_calls, const StreamKnot& knot) {
+  return std::any_of(member_calls.begin(), member_calls.end(),
+                     [&](const MemberCall& one) { return knot.stuck.count(one.call) != 0; });
 }
 
 // Returns since when nothing has moved: the last member came, or the last earlier call completed.
-TimeNs stands_since(const std::vector<Seat>& seats) {
+TimeNs stands_since(const std::vector<MemberCall>& member_calls) {
   TimeNs last = 0;
-  for (const Seat& seat : seats) {
-    last = std::max(last, seat.call->entered);
-    for (const Call* c : seat.member->calls)
+  for (const MemberCall& one : member_calls) {
+    last = std::max(last, one.call->entered);
+    for (const Call* c : one.member->calls)
       if (c->succeeded()) last = std::max(last, c->left);
   }
   return last;
 }
 
-std::string who_text(const std::vector<Seat>& seats, const CommGroup& group) {
-  if (seats.size() == group.size) return fmt::format("all {} members", group.size);
+std::string who_text(const std::vector<MemberCall>& member_calls, const CommGroup& group) {
+  if (member_calls.size() == group.size) return fmt::format("all {} members", group.size);
   std::vector<int> ranks;
-  for (const Seat& seat : seats) ranks.push_back(seat.member->world_rank);
+  for (const MemberCall& one : member_calls) ranks.push_back(one.member->world_rank);
   return ranks_text(sorted_unique(std::move(ranks)));
 }
 
 // Some ranks may have left the call that the others are in, and wait for them in a later call.
-std::string what_text(const std::vector<Seat>& seats, const CommGroup& group, bool may_match) {
-  const Call& first = *earliest(seats).call;
+std::string what_text(const std::vector<MemberCall>& member_calls, const CommGroup& group, bool may_match) {
+  const Call& first = *earliest(member_calls).call;
   std::vector<int> standing;
-  for (const Seat& seat : seats)
-    if (seat.call->seq == first.seq) standing.push_back(seat.member->world_rank);
-  if (!may_match || standing.size() == seats.size())
-    return fmt::format("{} are in {}", who_text(seats, group),
+  for (const MemberCall& one : member_calls)
+    if (one.call->seq == first.seq) standing.push_back(one.member->world_rank);
+  if (!may_match || standing.size() == member_calls.size())
+    return fmt::format("{} are in {}", who_text(member_calls, group),
                        may_match ? short_call(first, group) + ", and it does not complete"
                                  : "different calls, and none completes");
   standing = sorted_unique(std::move(standing));
@@ -100,38 +101,38 @@ std::string what_text(const std::vector<Seat>& seats, const CommGroup& group, bo
       ranks_text(standing), standing.size() == 1 ? "is" : "are", short_call(first, group));
 }
 
-Duration with_starvation(Duration limit, const std::vector<Seat>& seats) {
+Duration with_starvation(Duration limit, const std::vector<MemberCall>& member_calls) {
   TimeNs starved = 0;
-  for (const Seat& seat : seats) starved = std::max(starved, seat.member->process->view->starved);
+  for (const MemberCall& one : member_calls) starved = std::max(starved, one.member->process->view->starved);
   return while_starved(limit, limit, starved);
 }
 
 // Every member is in a call that all make and that is known only by its name (MPI-IO, windows), and the calls
 // differ: one closes the file while another still writes it.
-std::vector<Seat> in_different_named_calls(const CommGroup& group) {
-  std::vector<Seat> seats;
+std::vector<MemberCall> in_different_named_calls(const CommGroup& group) {
+  std::vector<MemberCall> member_calls;
   for (const Member& m : group.members) {
     const Call* c = in_call_of_all(m);
     if (!c || m.process->view->stopped) return {};
-    seats.push_back({&m, c});
+    member_calls.push_back({&m, c});
   }
-  const bool same = std::all_of(seats.begin(), seats.end(), [&](const Seat& seat) {
-    return seat.call->tag() == seats.front().call->tag();
+  const bool same = std::all_of(member_calls.begin(), member_calls.end(), [&](const MemberCall& one) {
+    return one.call->tag() == member_calls.front().call->tag();
   });
-  return same ? std::vector<Seat>{} : seats;
+  return same ? std::vector<MemberCall>{} : member_calls;
 }
 
 std::optional<Finding> named_calls_differ(const JobView& job, const CommGroup& group, Duration limit) {
-  const std::vector<Seat> seats = in_different_named_calls(group);
-  if (seats.empty() || group.library != RF_LIB_MPI) return std::nullopt;
+  const std::vector<MemberCall> member_calls = in_different_named_calls(group);
+  if (member_calls.empty() || group.library != RF_LIB_MPI) return std::nullopt;
   Finding f;
   f.kind = "wedged";
   f.attempt = job.attempt();
-  for (const Seat& seat : seats) f.at = std::max(f.at, seat.call->entered);
-  if (lasted(f.at, job.timeline().look) <= with_starvation(limit, seats)) return std::nullopt;
-  f.op = op_text(seats.front().call->op());
+  for (const MemberCall& one : member_calls) f.at = std::max(f.at, one.call->entered);
+  if (lasted(f.at, job.timeline().look) <= with_starvation(limit, member_calls)) return std::nullopt;
+  f.op = op_text(member_calls.front().call->op());
   set_comm(f, group);
-  f.sides = sides_of(seats, group);
+  f.sides = sides_of(member_calls, group);
   f.text = fmt::format(
       "all {} members of {} are in different calls that every member makes, and no call "
       "completes, {}",
@@ -148,32 +149,32 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
       found.push_back(std::move(*f));
     const auto differs = std::find_if(diverged.begin(), diverged.end(),
                                       [&](const Divergence& d) { return d.group == &group; });
-    const std::vector<Seat> seats =
+    const std::vector<MemberCall> member_calls =
         all_inside(group, differs == diverged.end() ? nullptr : &*differs, job.timeline().look);
-    if (seats.empty() || group.size < 2) continue;
-    const Call& first = *earliest(seats).call;
-    const TimeNs last = stands_since(seats);
+    if (member_calls.empty() || group.size < 2) continue;
+    const Call& first = *earliest(member_calls).call;
+    const TimeNs last = stands_since(member_calls);
     const Duration waited = lasted(last, job.timeline().look);
     if (waited <= options.hung_after) continue;
     // A rank that waits for a core may still move the call: then a neighbour causes the delay, not the
     // transport. (Ranks that spin on too few cores starve each other and are reported later by that time.)
     WaitThreshold patience{options.hung_after, {}};
-    const bool may_match = can_match(seats, differs != diverged.end());
+    const bool may_match = can_match(member_calls, differs != diverged.end());
     if (may_match) {
       patience = patience_with_completion(group, first.op(), options.hung_after);
-      if (waited <= with_starvation(patience.limit, seats)) continue;
+      if (waited <= with_starvation(patience.limit, member_calls)) continue;
     }
-    if (is_behind(seats, job.stream_knot(options))) continue;
+    if (is_behind(member_calls, job.stream_knot(options))) continue;
     Finding f;
     f.kind = "wedged";
     f.attempt = job.attempt();
     f.op = op_text(first.op());
     set_comm(f, group);
     f.seq = SeqRange{first.seq, first.seq};
-    f.sides = sides_of(seats, group);
+    f.sides = sides_of(member_calls, group);
     f.at = last;
-    f.ends_by = ends_by_of(first, earliest(seats).member->comm);
-    f.text = fmt::format("{}, {}", what_text(seats, group, may_match), patience.text());
+    f.ends_by = ends_by_of(first, earliest(member_calls).member->comm);
+    f.text = fmt::format("{}, {}", what_text(member_calls, group, may_match), patience.text());
     f.evidence = {f.text};
     if (group.library == RF_LIB_NCCL)
       f.evidence.emplace_back(
@@ -193,6 +194,7 @@ const Registration<Rule> kRule{{
     .example = "all 4 members are in all_reduce 31 on world, and it does not complete",
     .next = "Look at the transport: links, sockets and their queues in the evidence, shared memory, the "
             "device. The finding names calls that differ.",
+    .traits = {.rank_may_come = true, .says_it_hangs = true},
 }};
 
 }  // namespace

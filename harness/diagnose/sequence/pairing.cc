@@ -72,10 +72,10 @@ Finding finding_about(const JobView& job, const Divergence& d, const char* kind)
   f.attempt = job.attempt();
   f.at = d.at;
   set_comm(f, *d.group);
-  std::vector<Seat> seats;
+  std::vector<MemberCall> member_calls;
   for (const auto* side : {&d.majority, &d.minority})
-    for (const Member* m : *side) seats.push_back({m, m->at(d.seq)});
-  f.sides = sides_of(seats, *d.group);
+    for (const Member* m : *side) member_calls.push_back({m, m->at(d.seq)});
+  f.sides = sides_of(member_calls, *d.group);
   for (const Side& s : f.sides) f.evidence.push_back(fmt::format("{}: {}", ranks_text(s.ranks), s.what));
   const auto& blamed = d.lone_root ? d.majority : d.minority;
   if (d.lone_root || (!d.tie && d.group->size > 2)) f.ranks = world_ranks(blamed);
@@ -115,14 +115,14 @@ bool prove_waiting(Finding& f, const Divergence& d, const std::vector<const Memb
   if (edges.empty()) return false;
   if (std::any_of(edges.begin(), edges.end(), [](const WaitEdge& e) { return e.is_need; }))
     std::erase_if(edges, [](const WaitEdge& e) { return !e.is_need; });
-  std::vector<Seat> seats;  // the claim is about the calls they wait in, which may be later ones
-  seats.reserve(edges.size() + absent.size());
-  for (const WaitEdge& e : edges) seats.push_back({e.waiter, e.call});
+  std::vector<MemberCall> member_calls;  // the claim is about the calls they wait in, which may be later ones
+  member_calls.reserve(edges.size() + absent.size());
+  for (const WaitEdge& e : edges) member_calls.push_back({e.waiter, e.call});
   for (const Member* m : absent) {
-    seats.push_back({m, nullptr});
+    member_calls.push_back({m, nullptr});
     ends.push_back(end_of(*m->process, *d.group));
   }
-  f.sides = sides_of(seats, *d.group);
+  f.sides = sides_of(member_calls, *d.group);
   prove(f, edges, ends);
   return true;
 }

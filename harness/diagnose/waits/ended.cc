@@ -28,7 +28,7 @@ WaitEdge edge_of(const CommGroup& group, const Member& waiter, const Call& call,
   return e;
 }
 
-TimeNs first_entered(const Unmet& u) {
+TimeNs first_entered(const UnmetNeed& u) {
   TimeNs first = ~TimeNs{0};
   for (const WaitEdge& e : u.edges) first = std::min(first, e.call->entered);
   return first;
@@ -64,7 +64,7 @@ bool failed_before(const WaitEdge& e, const Process& ended) {
 }
 
 // It would be a false proof to blame a rank that the launcher ended because of the waiter.
-void doubt_who_was_first(Finding& f, const Unmet& u) {
+void doubt_who_was_first(Finding& f, const UnmetNeed& u) {
   const Process& ended = *u.member->process;
   std::string why;
   for (const WaitEdge& e : u.edges)
@@ -79,8 +79,8 @@ void doubt_who_was_first(Finding& f, const Unmet& u) {
   only_infer(f);
 }
 
-Unmet unmet_on(const CommGroup& group, const Member& ended) {
-  Unmet u{&group, &ended, 0, false, 0, {}};
+UnmetNeed unmet_on(const CommGroup& group, const Member& ended) {
+  UnmetNeed u{&group, &ended, 0, false, 0, {}};
   // A process may die with more than its last enqueued operation in flight.
   const uint64_t first = group.library == RF_LIB_NCCL ? 0 : ended.last_entered();
   std::vector<WaitEdge> in_flight;
@@ -114,7 +114,7 @@ Unmet unmet_on(const CommGroup& group, const Member& ended) {
   return u;
 }
 
-bool better(const Unmet& a, const Unmet& b) {
+bool better(const UnmetNeed& a, const UnmetNeed& b) {
   if (!b.group) return a.group != nullptr;
   if (a.in_flight != b.in_flight) return b.in_flight;
   if (a.edges.front().is_need != b.edges.front().is_need) return a.edges.front().is_need;
@@ -123,20 +123,20 @@ bool better(const Unmet& a, const Unmet& b) {
 
 }  // namespace
 
-Unmet unmet_needs(const JobView& job, const Process& ended) {
-  Unmet best;
+UnmetNeed unmet_needs(const JobView& job, const Process& ended) {
+  UnmetNeed best;
   for (const auto& [group, member] : ended.seats)
-    if (Unmet u = unmet_on(*group, *member); u.group && better(u, best)) best = std::move(u);
+    if (UnmetNeed u = unmet_on(*group, *member); u.group && better(u, best)) best = std::move(u);
   for (const UnmatchedMessage& message : job.unsent()) {
     const WaitEdge& e = message.edges.front();
     if (message.edges.size() != 1 || e.missing->process != &ended) continue;
-    Unmet u{e.group, e.missing, e.call->seq, false, e.call->seq, {e}};
+    UnmetNeed u{e.group, e.missing, e.call->seq, false, e.call->seq, {e}};
     if (better(u, best)) best = std::move(u);
   }
   return best;
 }
 
-std::string let_down(const Unmet& u) {
+std::string unmet_need_text(const UnmetNeed& u) {
   const WaitEdge& first = u.edges.front();
   const std::string call = short_call(*first.call, *u.group);
   if (is_message(first.call->op()))
@@ -145,7 +145,7 @@ std::string let_down(const Unmet& u) {
   return fmt::format("{} {}", u.in_flight ? "inside" : "and never entered", call);
 }
 
-void describe_unmet(Finding& finding, const Unmet& u) {
+void describe_unmet(Finding& finding, const UnmetNeed& u) {
   const WaitEdge& first = u.edges.front();
   finding.op = op_text(first.call->op());
   set_comm(finding, *u.group);
@@ -155,9 +155,9 @@ void describe_unmet(Finding& finding, const Unmet& u) {
     finding.seq_reason = "the record does not show which of its enqueued operations its device had finished";
   }
   finding.call_site = call_site_of(*first.waiter->process, *first.call);
-  std::vector<Seat> seats;
+  std::vector<MemberCall> member_calls;
   for (const WaitEdge& e : u.edges) {
-    seats.push_back({e.waiter, e.call});
+    member_calls.push_back({e.waiter, e.call});
     if (finding.ends_by.empty()) finding.ends_by = ends_by_of(*e.call, e.waiter->comm);
     const bool failed = e.call->status == Call::Status::kFailed;
     finding.evidence.push_back(fmt::format("rank {} {}", e.waiter->world_rank,
@@ -168,7 +168,7 @@ void describe_unmet(Finding& finding, const Unmet& u) {
     finding.evidence.push_back(fmt::format("rank {} entered {} calls on {} and {}", u.member->world_rank,
                                            u.member->last_entered(), u.group->name,
                                            end_text(u.member->process->view->end)));
-  finding.sides = sides_of(seats, *u.group);
+  finding.sides = sides_of(member_calls, *u.group);
   prove(finding, u.edges, {end_of(*u.member->process, *u.group)});
   doubt_who_was_first(finding, u);
 }

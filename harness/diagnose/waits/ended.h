@@ -5,7 +5,7 @@
 
 namespace rankfault {
 
-struct Unmet {
+struct UnmetNeed {
   const CommGroup* group = nullptr;  // null: no rank waits for the process
   const Member* member = nullptr;    // the process that ended
   uint64_t seq = 0;                  // the first call that it never entered and another rank is in
@@ -16,16 +16,16 @@ struct Unmet {
 
 // Returns the first such call by the time a rank entered it. A call that the process certainly never entered
 // comes before a call that it died in.
-Unmet unmet_needs(const JobView&, const Process& ended);
+UnmetNeed unmet_needs(const JobView&, const Process& ended);
 
 // The others continued after this end and ended with 0, except those that also died.
 bool is_handled(const JobView&, const Process& ended);
 
 // Describes the unmet need: "inside all_reduce 3 on world", "and never entered barrier 2 on world".
-std::string let_down(const Unmet&);
+std::string unmet_need_text(const UnmetNeed&);
 
-// Fills op, comm, seq, sides, call site, evidence and the proof from an Unmet that has a group.
-void describe_unmet(Finding&, const Unmet&);
+// Fills op, comm, seq, sides, call site, evidence and the proof from an UnmetNeed that has a group.
+void describe_unmet(Finding&, const UnmetNeed&);
 
 // For a process that no rank waits for: adds the call that it ended in, which may be the reason for its end
 // (a refused argument, a bad buffer). Adds " inside gather 2 on world" to the text.

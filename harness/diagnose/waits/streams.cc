@@ -37,9 +37,9 @@ class Finder {
       if (p->has_streams()) look_at_messages(*p);
   }
 
-  Laggards result() const {
-    using Why = Laggards::Why;
-    Laggards found;
+  RanksBehind result() const {
+    using Why = RanksBehind::Why;
+    RanksBehind found;
     const auto take = [&](Why why, const auto& of, bool excused_too) {
       if (!found.ranks.empty()) return;
       for (const auto& [rank, awaited] : of)
@@ -59,7 +59,7 @@ class Finder {
  private:
   // A collective takes precedence over a message; else the earlier call.
   static std::pair<bool, TimeNs> order(const Call& c) { return {is_message(c.op()), c.entered}; }
-  static void add(Laggards& found, int rank, const Awaited& awaited) {
+  static void add(RanksBehind& found, int rank, const Awaited& awaited) {
     found.ranks.insert(rank);
     if (found.call && order(*found.call) <= order(*awaited.call)) return;
     found.group = awaited.group;
@@ -215,6 +215,6 @@ class Finder {
 
 }  // namespace
 
-Laggards laggards(const JobView& job) { return Finder(job).result(); }
+RanksBehind ranks_behind(const JobView& job) { return Finder(job).result(); }
 
 }  // namespace rankfault

@@ -12,7 +12,7 @@
 
 namespace rankfault {
 
-struct Laggards {
+struct RanksBehind {
   enum class Why {
     kNobody,
     kNotEnqueued,   // others wait for work that these ranks did not enqueue
@@ -26,6 +26,6 @@ struct Laggards {
   const CommGroup* group = nullptr;  // of the first work that ranks wait for
   const Call* call = nullptr;        // of a waiter
 };
-Laggards laggards(const JobView&);
+RanksBehind ranks_behind(const JobView&);
 
 }  // namespace rankfault

@@ -149,14 +149,14 @@ void describe_waiters(Finding& f, const JobView& job, const std::vector<WaitEdge
   set_comm(f, *first.group);
   set_seq(f, *first.call);
   f.ends_by = ends_by_of(*first.call, first.waiter->comm);
-  std::vector<Seat> seats;
+  std::vector<MemberCall> member_calls;
   for (const WaitEdge& e : edges) {
     if (e.group != first.group) continue;
-    seats.push_back({e.waiter, e.call});
+    member_calls.push_back({e.waiter, e.call});
     f.evidence.push_back(
         fmt::format("rank {} {}", e.waiter->world_rank, stands_text("waits in", *e.call, e.held, *e.group)));
   }
-  f.sides = sides_of(seats, *first.group);
+  f.sides = sides_of(member_calls, *first.group);
 }
 
 }  // namespace rankfault

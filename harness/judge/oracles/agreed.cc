@@ -119,12 +119,12 @@ ExpectationResult judge_agreed(const ExpectationSpec& spec, const RunFacts& fact
   TimeNs from = 0;
   std::vector<uint64_t> lines;
   if (spec.params.find("after")) {
-    const Since fault = since(spec, "after", facts);
+    const DeadlineStart fault = deadline_start(spec, "after", facts);
     if (fault.otherwise != Verdict::kPass) return answer(spec, fault.otherwise, fault.what, fault.lines);
     from = fault.begin;
     lines = fault.lines;
   }
-  const Chosen chosen = chosen_ranks(spec, "ranks", facts);
+  const ChosenRanks chosen = chosen_ranks(spec, "ranks", facts);
   if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why, lines);
   if (chosen.ranks.size() < 2)
     return answer(spec, Verdict::kUnknown, "agreed needs at least two ranks", lines);

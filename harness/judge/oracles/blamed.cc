@@ -82,9 +82,7 @@ bool some_expectation_accepts(const Finding& finding, const RunFacts& facts) {
       [&](const ExpectationSpec& spec) { return spec.oracle == "blamed" && accepts(spec, finding, facts); });
 }
 
-bool says_something(const Finding& finding) { return finding.kind != "none" && finding.kind != "cannot_say"; }
-
-bool is_cause(const Finding& finding) { return says_something(finding) && finding.caused_by < 0; }
+bool is_cause(const Finding& finding) { return names_trouble(finding) && finding.caused_by < 0; }
 
 std::string finding_text(const Finding& finding) {
   if (!finding.text.empty()) return finding.text;
@@ -106,7 +104,7 @@ constexpr const char* kNotKnownToBeSafe =
 
 ExpectationResult judge_none(const ExpectationSpec& spec, const RunFacts& facts) {
   for (const Finding& finding : facts.findings.all)
-    if (says_something(finding))
+    if (names_trouble(finding))
       return answer(spec, Verdict::kFail, "no rank was to be blamed, but: " + finding_text(finding),
                     finding_lines(facts, finding.kind));
   if (read_bool(spec.params, "safe", false) && !facts.findings.unsafe.empty())

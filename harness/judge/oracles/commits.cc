@@ -17,7 +17,7 @@ size_t committed(const RunFacts& facts, int rank) {
 }
 
 ExpectationResult judge_commits(const ExpectationSpec& spec, const RunFacts& facts) {
-  const Chosen chosen = chosen_ranks(spec, "ranks", facts);
+  const ChosenRanks chosen = chosen_ranks(spec, "ranks", facts);
   if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why);
   const bool marked = std::any_of(facts.marks.begin(), facts.marks.end(), [](const Mark& mark) {
     return mark.what == "step_commit" || mark.what == "step_begin";

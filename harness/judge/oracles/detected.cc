@@ -12,7 +12,7 @@ namespace rankfault {
 namespace {
 
 struct Question {
-  Since from;
+  DeadlineStart from;
   std::optional<Duration> within;
   std::vector<std::string> as;
 };
@@ -71,10 +71,10 @@ RankVerdict judge_rank(const RunFacts& facts, const Question& q, int rank) {
 }
 
 ExpectationResult judge_detected(const ExpectationSpec& spec, const RunFacts& facts) {
-  const Question q{since(spec, "after", facts), read_duration(spec.params, "within"),
+  const Question q{deadline_start(spec, "after", facts), read_duration(spec.params, "within"),
                    read_texts(spec.params, "as")};
   if (q.from.otherwise != Verdict::kPass) return answer(spec, q.from.otherwise, q.from.what, q.from.lines);
-  const Chosen chosen = chosen_ranks(spec, "by", facts);
+  const ChosenRanks chosen = chosen_ranks(spec, "by", facts);
   if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why);
   std::vector<uint64_t> lines = q.from.lines;
   for (const uint64_t line :

@@ -44,7 +44,7 @@ RankAnswer rank_ended_as(const RunFacts& facts, int rank, int attempt, const std
 namespace {
 
 ExpectationResult judge_ended(const ExpectationSpec& spec, const RunFacts& facts) {
-  const Chosen chosen = chosen_ranks(spec, "ranks", facts);
+  const ChosenRanks chosen = chosen_ranks(spec, "ranks", facts);
   if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why);
   const std::string wanted = read_text(spec.params, "exit", "any");
   const int attempt = static_cast<int>(read_int(spec.params, "attempt", last_attempt(facts)));

@@ -21,7 +21,7 @@ RankAnswer all_exited_zero(const RunFacts& facts, const std::vector<int>& ranks,
 }
 
 ExpectationResult judge_finished(const ExpectationSpec& spec, const RunFacts& facts) {
-  const Chosen chosen = chosen_ranks(spec, "ranks", facts);
+  const ChosenRanks chosen = chosen_ranks(spec, "ranks", facts);
   if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why);
   std::vector<uint64_t> lines;
   const RankAnswer worst = all_exited_zero(facts, chosen.ranks, lines);
@@ -43,7 +43,7 @@ std::string errors_seen(const RunFacts& facts, const std::vector<int>& ranks) {
 // A run without faults must pass this before another run is compared with it.
 ExpectationResult judge_reference(const ExpectationSpec& spec, const RunFacts& facts) {
   std::vector<uint64_t> lines;
-  const Chosen all = chosen_ranks(spec, "ranks", facts);
+  const ChosenRanks all = chosen_ranks(spec, "ranks", facts);
   const RankAnswer worst = all_exited_zero(facts, all.ranks, lines);
   if (worst.verdict != Verdict::kPass) return answer(spec, worst.verdict, worst.because, lines);
   for (const Finding& finding : facts.findings.all)

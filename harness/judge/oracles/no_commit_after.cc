@@ -57,7 +57,7 @@ int64_t newest_commit(const RunFacts& facts, int rank, int attempt) {
 }
 
 ExpectationResult judge_no_commit(const ExpectationSpec& spec, const RunFacts& facts) {
-  const Since from = since(spec, "fault", facts);
+  const DeadlineStart from = deadline_start(spec, "fault", facts);
   if (from.otherwise != Verdict::kPass) return answer(spec, from.otherwise, from.what, from.lines);
   const GateEvent* gate = first_firing(facts, fault_meant(spec, facts));
   if (!gate) return answer(spec, Verdict::kUnknown, "the journal shows no firing of the fault", from.lines);
@@ -66,7 +66,7 @@ ExpectationResult judge_no_commit(const ExpectationSpec& spec, const RunFacts& f
     return answer(spec, Verdict::kUnknown, "the victim was in no step: the job marks no steps", gate->lines);
   if (!anybody_commits(facts))
     return answer(spec, Verdict::kUnknown, "no rank ever commits a step", gate->lines);
-  const Chosen chosen = chosen_ranks(spec, "ranks", facts);
+  const ChosenRanks chosen = chosen_ranks(spec, "ranks", facts);
   if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why);
   std::string unseen;
   for (const int rank : chosen.ranks) {

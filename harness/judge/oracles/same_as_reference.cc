@@ -23,7 +23,7 @@ ValueVerdict judge_rank(const RunFacts& facts, const Closeness& close, const std
 
 ExpectationResult judge_same(const ExpectationSpec& spec, const RunFacts& facts) {
   if (!facts.reference) return answer(spec, Verdict::kUnknown, "the run has no reference");
-  const Chosen chosen = chosen_ranks(spec, "ranks", facts);
+  const ChosenRanks chosen = chosen_ranks(spec, "ranks", facts);
   if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why);
   const Closeness close = read_closeness(spec.params.find("equal"));
   const Workload& workload = facts.plan.scenario.workload;

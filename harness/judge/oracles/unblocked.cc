@@ -90,9 +90,9 @@ Tally tally_of(const RunFacts& facts, const Question& q, const std::vector<int>&
 }
 
 ExpectationResult judge_unblocked(const ExpectationSpec& spec, const RunFacts& facts) {
-  const Since from = since(spec, "after", facts);
+  const DeadlineStart from = deadline_start(spec, "after", facts);
   if (from.otherwise != Verdict::kPass) return answer(spec, from.otherwise, from.what, from.lines);
-  const Chosen chosen = chosen_ranks(spec, "ranks", facts);
+  const ChosenRanks chosen = chosen_ranks(spec, "ranks", facts);
   if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why);
   const Question q{from.begin, from.at, read_duration(spec.params, "within"),
                    facts.teardown != 0 ? facts.teardown : facts.end};

@@ -1,4 +1,4 @@
-// told: checks that the diagnosis reported this trouble while it lasted. An inferred finding is withdrawn
+// reported: checks that the diagnosis reported this trouble while it lasted. An inferred finding is withdrawn
 // when the trouble is over (a slow rank came, a stopped one was continued), and then blames no rank.
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ bool is_meant(const ExpectationSpec& spec, const Finding& finding, const RunFact
   return !ranks || same_ranks(*ranks, finding.ranks, facts);
 }
 
-ExpectationResult judge_told(const ExpectationSpec& spec, const RunFacts& facts) {
+ExpectationResult judge_reported(const ExpectationSpec& spec, const RunFacts& facts) {
   std::string instead;
   for (const Json& line : facts.journal) {
     const auto it = line.find("finding");
@@ -45,25 +45,25 @@ ExpectationResult judge_told(const ExpectationSpec& spec, const RunFacts& facts)
                 lines_where(facts, "look", [](const Json&) { return true; }));
 }
 
-Status check_told(const ExpectationSpec& spec, const Scenario&) { return check_finding_words(spec.params); }
+Status check_reported(const ExpectationSpec& spec, const Scenario&) { return check_finding_words(spec.params); }
 
 // A later look cannot remove a finding from the journal.
-bool decided_told(const ExpectationSpec& spec, const RunFacts& facts) {
-  return judge_told(spec, facts).verdict == Verdict::kPass;
+bool decided_reported(const ExpectationSpec& spec, const RunFacts& facts) {
+  return judge_reported(spec, facts).verdict == Verdict::kPass;
 }
 
-const Registration<Oracle> kTold{{
-    .name = "told",
+const Registration<Oracle> kReported{{
+    .name = "reported",
     .summary = "The diagnosis reported this trouble while it lasted, even if it was over in the end and no "
                "rank is blamed.",
-    .example = "told: {kind: slow_rank, ranks: [3], saying: times as long}",
+    .example = "reported: {kind: slow_rank, ranks: [3], saying: times as long}",
     .params = {{"kind", ParamType::kText, true, "the finding's kind"},
                {"ranks", ParamType::kRankSet, false, "exactly these ranks; any when absent"},
                {"saying", ParamType::kText, false, "a part of its text"}},
-    .check = check_told,
-    .judge = judge_told,
+    .check = check_reported,
+    .judge = judge_reported,
     .names_fault = true,
-    .decided = decided_told,
+    .decided = decided_reported,
 }};
 
 }  // namespace
