@@ -1,10 +1,11 @@
-/* experts.c: a mixture of experts over MPI: tokens go to the ranks of their experts and come back.
+/* experts.c: a mixture of experts over MPI: the ranks send tokens to the ranks of their experts and back.
  *
  *   mpirun -np 4 experts [--steps=N] [--guess-from=STEP]
  *
- * Every rank knows how many tokens it sends to each other one, and is told how many it gets by an all-to-all
- * of those numbers. From --guess-from on it is not told: each rank takes it that all send alike, which holds
- * until rank 1 has more tokens for rank 2 than the others have. The program knows nothing of rankfault. */
+ * Every rank knows how many tokens it sends to each other rank. An all-to-all of these counts gives it the
+ * counts that it receives. From step --guess-from on, the ranks do not exchange the counts: each rank assumes
+ * that all ranks send what rank 0 would send. This holds until rank 1 has more tokens for rank 2 than the
+ * others have. The program has no code for rankfault. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

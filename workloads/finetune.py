@@ -1,5 +1,5 @@
-"""finetune.py: fine-tuning a small classifier with DDP on Gloo, as people write it: a finite data set, validation
-now and then, 16-bit gradients, a checkpoint. It knows nothing of rankfault. Every mistake has a switch.
+"""finetune.py: fine-tunes a small classifier with DDP on Gloo, like a typical script: a finite data set,
+validation, 16-bit gradients, a checkpoint. It has no code for rankfault. Each mistake has an option.
 
 usage: torchrun --nproc-per-node=3 finetune.py [options]
 """
@@ -45,7 +45,8 @@ class BadSample(Exception):
 
 
 class Training:
-    # Ranks may be long in coming; once all are here, a collective may not.
+    # Ranks may start late, so the default group has PyTorch's long limit. The collectives of the training
+    # have a short one.
     def __init__(self, options):
         self.options = options
         self.group = dist.new_group(timeout=datetime.timedelta(seconds=options.timeout))
@@ -62,7 +63,7 @@ class Training:
     def say(self, text):
         print(f"rank {self.rank} {text}", flush=True)
 
-    # What this rank can do is one thing, what all of them can do another: MIN over the ranks.
+    # All ranks must use one type. MIN over the ranks finds a type that all of them support.
     def send_gradients_in_16_bits(self):
         has_bf16 = torch.tensor([0 if self.rank == self.options.no_bf16_on else 1])
         if not self.options.choose_alone:
@@ -94,13 +95,14 @@ class Training:
         data = torch.Generator().manual_seed(1000 * step + self.rank)
         return torch.randn(BATCH, 16, generator=data), torch.randint(0, 4, (BATCH,), generator=data)
 
-    # True: some rank is in trouble. Every rank asks in every step, before anybody's gradients travel.
+    # True: a rank failed. With --on-error=agree, every rank makes this call in every step, before the
+    # gradients are reduced.
     def anybody_failed(self, failed):
         flag = torch.tensor([int(failed)])
         self.all_reduce(flag, dist.ReduceOp.MAX)
         return flag.item() != 0
 
-    # The batch; None: this step is left out.
+    # Returns the batch. None: the rank leaves out this step.
     def batch_or_decision(self, step):
         how = self.options.on_error
         try:
@@ -141,7 +143,7 @@ class Training:
             dist.broadcast(score, src=0, group=self.group)
         self.say(f"validation of step {step}: {score.item():.6f}")
 
-    # The first step to make.
+    # Returns the first step to make.
     def resume(self):
         path = self.options.checkpoint
         if not path or self.options.no_resume or not os.path.exists(path):
@@ -160,7 +162,7 @@ class Training:
                 os.fsync(file.fileno())
             if temporary != path:
                 os.replace(temporary, path)
-        dist.barrier(group=self.group)  # nobody goes on before it is there
+        dist.barrier(group=self.group)  # no rank continues before the checkpoint exists
 
     def run(self):
         options = self.options

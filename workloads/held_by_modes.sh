@@ -1,5 +1,5 @@
 #!/bin/sh
-# held_by_modes.sh COMMAND...: runs the command without the right to override file modes, which root has.
+# held_by_modes.sh COMMAND...: runs the command without root's right to override file modes.
 set -e
 [ "$(id -u)" = 0 ] || exec "$@"
 exec setpriv --bounding-set=-dac_override,-dac_read_search -- "$@"

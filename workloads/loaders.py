@@ -1,7 +1,8 @@
-"""loaders.py: data-parallel training in PyTorch on Gloo, fed by a DataLoader with a worker process on each rank, as
-people write it. It knows nothing of rankfault.
+"""loaders.py: data-parallel training in PyTorch on Gloo, fed by a DataLoader with a worker process on each
+rank, like a typical script. It has no code for rankfault.
 
-usage: torchrun --nproc-per-node=2 loaders.py [--steps=N] [--timeout=SECONDS] [--on-lost-worker=raise|reopen|wait]
+usage: torchrun --nproc-per-node=2 loaders.py [--steps=N] [--timeout=SECONDS]
+                                            [--on-lost-worker=raise|reopen|wait]
 """
 import argparse
 import datetime
@@ -43,7 +44,7 @@ class Samples(Dataset):
 
 
 class Batches:
-    """Batches of this rank in order; what a worker takes with it when it dies is loaded again."""
+    """The batches of this rank, in order. Loads again the batches that are lost when a worker dies."""
 
     def __init__(self, rank, options):
         self.rank, self.options, self.taken = rank, options, 0
@@ -52,15 +53,16 @@ class Batches:
     def open(self):
         share = Samples(self.rank, self.options.width, self.taken * BATCH, self.options.steps * BATCH)
         self.loader = iter(DataLoader(share, batch_size=BATCH, num_workers=1))
-        # PyTorch raises in a signal handler, wherever the main thread stands: in the middle of a gradient's call,
-        # too. Without it a lost worker is noticed where a batch is taken, up to five seconds later.
+        # PyTorch's handler of SIGCHLD raises wherever the main thread is, also in the middle of a gradient's
+        # call. Without this handler, the rank notices a lost worker when it takes a batch, up to five seconds
+        # later.
         if self.options.on_lost_worker != "raise":
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
     def take(self):
         try:
             batch = next(self.loader)
-        except (RuntimeError, OSError, EOFError) as error:  # the last two: a batch of which it had handed over half
+        except (RuntimeError, OSError, EOFError) as error:  # the last two: the worker died in a hand-over
             print(f"rank {self.rank} error {error}", flush=True)
             if self.options.on_lost_worker == "raise":
                 raise
@@ -95,7 +97,7 @@ def train(options):
 def main():
     options = parse()
     torch.set_num_threads(1)
-    dist.init_process_group("gloo")  # ranks may be long in coming
+    dist.init_process_group("gloo")  # ranks may start late, so PyTorch's long limit applies
     dist.barrier()
     train(options)
     gc.collect()  # workers of Gloo must not outlive the interpreter

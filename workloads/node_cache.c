@@ -2,10 +2,11 @@
  *
  *   mpirun -np 4 node_cache --name=WORDS [--kib=N] [--steps=N] [--take-over] [--no-reserve] [--keep-on-error]
  *
- * Rank 0 makes /dev/shm/cache-WORDS, takes its space, and fills it; the others attach. Every step sums all of
- * it. Whatever goes wrong is said by the rank that it happens to and told to all: every rank then ends with
- * 5, and nothing stays in /dev/shm. Each word turns one of these off. The program knows nothing of rankfault.
- */
+ * Rank 0 creates /dev/shm/cache-WORDS, reserves its space and fills it; the other ranks attach. Every step
+ * sums all of it. The rank that has an error reports it, and all ranks learn of it: every rank then ends with
+ * status 5, and nothing stays in /dev/shm. Each of the last three options turns off one defence: --take-over
+ * uses a segment that exists already, --no-reserve does not reserve the space, --keep-on-error does not
+ * remove the segment. The program has no code for rankfault. */
 #include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
@@ -19,7 +20,7 @@
 static int rank, steps = 5, kib = 256, take_over, no_reserve, keep_on_error;
 static char name[128];
 static size_t bytes;
-static uint64_t* data; /* the first number says that the rest is filled */
+static uint64_t* data; /* the first number is 1 when the rest is filled */
 
 static int complain(const char* what, int error) {
   fprintf(stderr, "rank %d error: %s /dev/shm%s: %s\n", rank, what, name, strerror(error));
@@ -34,7 +35,8 @@ static int map(int fd) {
   return 0;
 }
 
-/* A leftover is not believed: it goes, and whoever has it open keeps it. */
+/* Does not trust a segment that exists already: removes its name and creates a new one. A process that has
+ * the old one open keeps it. */
 static int open_new(void) {
   const int flags = O_RDWR | O_CREAT | (take_over ? 0 : O_EXCL);
   int fd = shm_open(name, flags, 0600);
@@ -47,7 +49,7 @@ static int open_new(void) {
 static int make(void) {
   const int fd = open_new();
   if (fd < 0) return complain("cannot make", errno);
-  /* Without its space a segment is written until there is no more, and then the writer gets SIGBUS. */
+  /* Without reserved space, a write that finds /dev/shm full ends with SIGBUS. */
   const int error =
       no_reserve ? (ftruncate(fd, (off_t)bytes) ? errno : 0) : posix_fallocate(fd, 0, (off_t)bytes);
   if (error) {
@@ -66,7 +68,7 @@ static int attach(void) {
   return fd < 0 ? complain("cannot attach", errno) : map(fd);
 }
 
-/* All leave together: a rank that left alone would let the others wait. */
+/* All ranks leave together: if one left alone, the others would wait for it. */
 static void agree_or_leave(int error) {
   int worst = error;
   MPI_Allreduce(&error, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -94,7 +96,7 @@ static int read_words(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const char* word = argv[i];
     if (!strncmp(word, "--name=", 7)) {
-      const char* last = strrchr(word, '/'); /* a path will do: its last part is the job's own */
+      const char* last = strrchr(word, '/'); /* the last part of a path is the job's own */
       snprintf(name, sizeof name, "/cache-%s", last ? last + 1 : word + 7);
     } else if (!strcmp(word, "--take-over")) {
       take_over = 1;

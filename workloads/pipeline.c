@@ -2,8 +2,9 @@
  *
  *   mpirun -np 4 pipeline [--steps=N] [--microbatches=N] [--forgets=STAGE:STEP]
  *
- * Each rank is a stage: activations go down to the next one, gradients come back up. A stage that forgets
- * does not send up the gradient of the step's last microbatch. The program knows nothing of rankfault. */
+ * Each rank is a stage. It sends activations down to the next stage and gradients up to the previous one.
+ * With --forgets, this stage does not send up the gradient of the last microbatch of that step. The program
+ * has no code for rankfault. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,8 @@ static void backward(float* gradients, int microbatch, int step) {
   give(gradients, stage - 1, kBackward + microbatch);
 }
 
-/* A stage fills the pipe below it, then makes one forward and one backward in turn, then drains it. */
+/* A stage first runs forward passes to fill the stages below it, then alternates one forward and one backward
+ * pass, and then runs the remaining backward passes. */
 static float train_step(int step) {
   float activations[kWidth] = {0}, gradients[kWidth] = {0};
   int ahead = stages - stage - 1, next = 0;

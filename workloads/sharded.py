@@ -1,5 +1,6 @@
-"""sharded.py: training of a small network with PyTorch's FSDP on Gloo: each layer's weights lie in shards, are
-gathered before the layer runs, and their gradients reduced and scattered after. It knows nothing of rankfault.
+"""sharded.py: trains a small network with PyTorch's FSDP on Gloo. FSDP shards each layer's weights, gathers
+them before the layer runs, and reduces and scatters their gradients afterwards. The script has no code for
+rankfault.
 
 usage: torchrun --nproc-per-node=3 sharded.py [--steps=N] [--timeout=SECONDS] [--other-order-on=RANK]
 """

@@ -1,12 +1,13 @@
-/* shrink.c: training over MPI that goes on without a rank that died, by ULFM: revoke, shrink, agree.
+/* shrink.c: training over MPI that continues without a rank that died, by ULFM: revoke, shrink, agree.
  *
  *   mpirun --with-ft ulfm -np 4 shrink [--steps=N] [--abort]
  *
- * Each step sums the gradients of one batch, which the ranks that live share; the sums are of integers, so
- * the weights do not depend on who computed what. A step is committed when all agree that its sum is there.
- * --abort: the first error ends the job. The program knows nothing of rankfault. */
+ * In each step, the live ranks share the samples of one batch and sum its gradients. The sums are of
+ * integers, so the weights do not depend on which rank computed which sample. A step is committed when all
+ * ranks agree that they have its sum. --abort: the first error ends the job. The program has no code for
+ * rankfault. */
 #include <mpi.h>
-/* after it */
+/* needs mpi.h first */
 #include <mpi-ext.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 enum { kBatch = 96 };
 
 static MPI_Comm world;
-static int name, rank, size, steps = 20, aborts = 0; /* name: the rank of the start, for the log */
+static int name, rank, size, steps = 20, aborts = 0; /* name: the rank at the start, for the log */
 
 static void look_around(void) {
   MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
@@ -23,7 +24,8 @@ static void look_around(void) {
   MPI_Comm_size(world, &size);
 }
 
-/* Revoked, the others leave their calls on the old world too; shrinking waits for all that live. */
+/* To revoke the old world also ends the calls of the other ranks on it. To shrink it waits for all live
+ * ranks. */
 static void go_on_without_the_dead(int step) {
   MPI_Comm survivors;
   if (aborts) MPI_Abort(MPI_COMM_WORLD, 3);
@@ -41,11 +43,12 @@ static long gradients(int step) {
   return sum;
 }
 
-/* Whether the step's sum is there, on every rank or on none: a call may fail on some ranks only. */
+/* Returns 1 if every rank has the step's sum, and otherwise 0, with the same answer on all ranks. The
+ * all-reduce alone may fail on some ranks only. */
 static int sum_of_all(int step, long* sum) {
   const long own = gradients(step);
   int there = MPI_Allreduce(&own, sum, 1, MPI_LONG, MPI_SUM, world) == MPI_SUCCESS;
-  MPIX_Comm_agree(world, &there); /* its answer is the same on all; what it returns need not be */
+  MPIX_Comm_agree(world, &there); /* all ranks get the same flag; the returned status may differ */
   return there;
 }
 

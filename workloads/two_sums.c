@@ -1,14 +1,15 @@
-/* two_sums.c: training over NCCL as many write it: two sums a step, on two communicators, in 16-bit floats.
+/* two_sums.c: typical training over NCCL: two sums a step, on two communicators, in 16-bit floats.
  *
  *   RANK=r WORLD_SIZE=n two_sums --store=DIR [--steps=N] [--one-stream] [--no-bf16-on=RANK] [--choose-alone]
  *                                [--sync] [--never-look] [--one-by-one]
  *
- * Odd ranks ask for the second sum first, which is right as long as each communicator has its own stream.
- * --one-stream: both share one. The ranks agree on a type that all devices have. --choose-alone: each takes
- * the best of its own device. A step may take a second; then the rank leaves with 3. --sync: it waits in
- * cudaStreamSynchronize under an alarm instead of asking again and again. --never-look: what a step's calls
- * return is nobody's business. --one-by-one: it waits so for each sum before it asks for the next, and then
- * the order is wrong on any stream. The program knows nothing of rankfault. */
+ * Odd ranks enqueue the second sum first. This is correct if each communicator has its own stream.
+ * --one-stream: both communicators share one stream. The ranks agree on a type that all devices support.
+ * --choose-alone: each rank takes the best type of its own device. A step may take one second; then the rank
+ * leaves with status 3. --sync: the rank waits in cudaStreamSynchronize under an alarm and does not poll the
+ * stream. --never-look: the rank ignores the results of the step's calls. --one-by-one: the rank waits in the
+ * way of --sync for each sum before it enqueues the next; then the opposite order is wrong on any streams.
+ * The program has no code for rankfault. */
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 #include <signal.h>
@@ -46,7 +47,7 @@ static long now_ms(void) {
   return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* The unique id by a file that appears whole. */
+/* Exchanges the unique id through a file. A rename makes the file visible only when it is complete. */
 static ncclComm_t meet(const char* name) {
   char place[4096], unfinished[4200];
   ncclUniqueId id;
@@ -83,7 +84,7 @@ static int done_in_time(cudaStream_t stream, long until, int step) {
 
 static void time_is_up(int signal) {
   (void)signal;
-  _exit(3); /* whatever the thread waits in */
+  _exit(3); /* works in any call in which the thread waits */
 }
 
 static void synchronized(cudaStream_t stream, int step) {

@@ -8,10 +8,10 @@ constexpr int kFirstBus = 0x10;  // device n of the machine is on PCI bus kFirst
 constexpr int kDriverVersion = 12010;
 constexpr char kDeviceName[] = "double of a CUDA device";
 
-// The bus of a device that CUDA_VISIBLE_DEVICES leaves, and the reverse; -1 when there is none.
+// The PCI bus of a device that CUDA_VISIBLE_DEVICES makes visible, and the visible device on a bus; -1: none.
 int bus_of(int device);
 int device_on_bus(int bus);
-// By the number of a cudaDeviceAttr; 0 for what the double does not have.
+// The value of a cudaDeviceAttr by its number; 0 for one that the double does not have.
 int attribute(int number);
 
 }  // namespace cuda_double

@@ -32,7 +32,7 @@ Count* in_folder() {
 }
 
 std::mutex mutex;
-pid_t counted_in = 0;  // the process that the count is of: a child of fork begins a new one
+pid_t counted_in = 0;  // the process that owns the count: a child of fork begins a new one
 Count* count = nullptr;
 Count own{0};
 

@@ -15,14 +15,14 @@ namespace cuda_double {
 class Stream;
 using StreamPtr = std::shared_ptr<Stream>;
 
-// A place in a stream: reached when that many of its entries are complete.
+// A place in a stream. The stream has reached it when this number of its entries is complete.
 struct Place {
   StreamPtr stream;
   std::uint64_t count = 0;
 };
 
-// Work in a stream. `step` is called at the head of the queue, without a lock, until it returns true; it is
-// called again after announce(). `quick`: may run in the calling thread when nothing is before it.
+// Work in a stream. The worker calls `step` at the head of the queue, without a lock, until it returns true,
+// again after each announce(). `quick`: may run in the calling thread if no entry is before it.
 struct Entry {
   std::function<bool()> step;
   std::vector<Place> after;
@@ -66,7 +66,7 @@ class Streams {
   // Waits for all present entries of the device (of every device: -1).
   void wait_for_device(int device);
 
-  // Wakes the workers: something changed for which an entry at a head may wait.
+  // Wakes the workers: the entry at the head of a stream may wait for something that has changed.
   void announce();
 
  private:

@@ -1,5 +1,4 @@
-// api.h: shared by the files of the doubled CUDA runtime: how a function is exported, and how an error is
-// returned.
+// api.h: shared by the files of the doubled CUDA runtime: how they export a function and return an error.
 #pragma once
 
 #include <cuda.h>
@@ -15,13 +14,13 @@ namespace cuda_double {
 
 inline cudaError_t give(Error error) { return static_cast<cudaError_t>(keep(error)); }
 
-// The stream of a handle on the thread's device; null: there is none.
+// The stream of a handle on the thread's device; null: not a stream.
 inline StreamPtr stream_of(cudaStream_t handle) { return Streams::all().of(handle, current_device()); }
 
-// A driver function of the double by its name; null: there is none.
+// A driver function of the double by its name; null: not found.
 void* driver_function(const char* name);
-// A function that prints its name and returns "not supported"; null: it does not exist at all, as in an older
-// driver.
+// A function that prints its name and returns "not supported"; null: the double has no such function, like an
+// older driver.
 void* driver_function_not_modelled(const char* name);
 
 }  // namespace cuda_double

@@ -1,5 +1,5 @@
-// launch.cc: the runtime's kernel launches. No kernel is executed: a kernel of NCCL stands for its calls, and
-// any other is counted and does nothing.
+// launch.cc: the runtime's kernel launches. No kernel is executed: a kernel of NCCL represents NCCL's calls,
+// and any other kernel is counted and does nothing.
 #include "cuda_double/model/launch.h"
 
 #include <cstring>

@@ -28,7 +28,7 @@ Open& open() {
 
 std::atomic<std::uint64_t> calls{0}, launches{0}, without_launch{0};
 
-// Closes the parts of a batch, or only those of one communicator: no kernel can come for them any more. The
+// Closes the parts of a batch, or only those of one communicator: NCCL launches no more kernels for them. The
 // caller holds the lock of open().
 void close_parts(Batch& batch, const Communicator* only, bool accepted) {
   std::lock_guard<std::mutex> lock(batch.mutex);
@@ -56,8 +56,8 @@ void forget_closed() {
             all.end());
 }
 
-// Closes the older parts of this batch's communicators. NCCL takes a communicator's next call only after the
-// previous one is through, so no kernel comes for older parts.
+// Closes the older parts of this batch's communicators. NCCL takes a communicator's next call only when it is
+// done with the previous one, so it launches no more kernels for older parts.
 void close_older(Batch& batch) {
   for (auto& part : batch.parts()) close_all_of(part->communicator.get());
   forget_closed();

@@ -19,7 +19,7 @@ struct Part {
   std::vector<Operation> operations;
   std::set<Stream*> streams;  // the streams that the calls named; the launch is on one of them
   Stream* launched_on = nullptr;
-  const void* owner = nullptr;  // of its first kernel
+  const void* owner = nullptr;  // the owner word of its first kernel
   std::vector<Place> after;     // the places in other streams that its first kernel waits for
   int launches = 0;
   bool closed = false;  // NCCL launches nothing more for it
@@ -43,26 +43,26 @@ class Batch {
 };
 using BatchPtr = std::shared_ptr<Batch>;
 
-// The calls that a thread makes to NCCL, in order. Every call is noted before NCCL sees it, and then settled
-// with NCCL's result.
+// The calls that a thread makes to NCCL, in order. note() records every call before NCCL gets it, and
+// settle_call() then passes NCCL's result.
 void begin_group();
 void note(Operation operation, const StreamPtr& stream);
 // `accepted`: NCCL took the call (success, or in progress). `later`: a kernel may come after the call has
 // returned.
 void settle_call(const CommunicatorPtr& communicator, bool accepted, bool later);
-// The outermost end of a group: close_group before NCCL sees it, settle_group after.
+// The end of the outermost group: close_group() before NCCL gets the call, settle_group() after.
 void close_group();
 void settle_group(bool accepted, bool later);
 // A simulated group puts nothing on streams.
 void drop_group();
-// The communicator is gone: nothing more is launched for it. The next communicator may get its memory and its
-// streams' memory, and so have the same words in its kernels.
+// The communicator has ended: NCCL launches nothing more for it. The next communicator may get its memory and
+// the memory of its streams, and so have the same words in its kernels.
 void end_launches_of(const CommunicatorPtr& communicator);
 
-// A kernel of NCCL was launched on `stream`: puts the operations of that kernel into the stream. False: no
-// call is known for it. `owner`: the first word of the kernel's parameters, in which NCCL passes the
-// communicator's object on the device. It is only compared: kernels of one communicator have the same one.
-// Null: not known.
+// A kernel of NCCL was launched on `stream`: puts the operations of that kernel into the stream. False: the
+// model knows no call for it. `owner`: the first word of the kernel's parameters, in which NCCL passes the
+// communicator's object on the device. The model only compares it: kernels of one communicator have the same
+// word. Null: not known.
 bool launch_collective(const StreamPtr& stream, const void* owner);
 
 struct Counts {

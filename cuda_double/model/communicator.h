@@ -17,7 +17,7 @@ namespace cuda_double {
 
 struct CustomReduction {
   Type type = Type::float32;
-  std::vector<char> factor;            // read when it was made
+  std::vector<char> factor;            // read when the reduction was made
   const void* at_execution = nullptr;  // or read when the operation runs: device memory
 };
 
@@ -25,7 +25,7 @@ struct Communicator {
   std::uint64_t key = 0;
   int rank = -1, ranks = 0, device = 0;
   std::atomic<bool> aborted{false};
-  const void* kernel_owner = nullptr;  // batch.cc: the owner word that its kernels have shown; null before
+  const void* kernel_owner = nullptr;  // batch.cc: the owner word of its kernels; null until it is known
   std::unique_ptr<Page> page;          // null for one rank alone, and until the first operation
 
   // Under `mutex`: numbers given to operations at their launch, and how many are complete.

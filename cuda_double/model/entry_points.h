@@ -4,7 +4,7 @@
 #include <cstdint>
 
 extern "C" {
-// In this order: calls of NCCL accepted, kernels launched for them, calls without a kernel, and kernels of
-// others.
+// In this order: calls that NCCL accepted, kernels launched for them, calls without a kernel, and kernels of
+// other libraries or of the program.
 void rankfault_cuda_counts(std::uint64_t out[4]);
 }

@@ -1,5 +1,5 @@
-// launch.h: handles a kernel launch: a collective's kernel, which the model knows, or any other, which does
-// nothing.
+// launch.h: handles a kernel launch: of a collective's kernel, which the model knows, or of any other, which
+// does nothing.
 #pragma once
 
 #include "cuda_double/core/errors.h"
@@ -7,7 +7,7 @@
 
 namespace cuda_double {
 
-// `inside`: an address in the library whose kernels stand for collectives.
+// `inside`: an address in the library whose kernels represent collectives.
 void name_collective_library(const void* inside);
 
 // Refuses, with a message, a kernel of that library without a call that the model knows: the program would

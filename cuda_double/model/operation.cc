@@ -67,7 +67,7 @@ bool Operation::collective_step(Page& page) {
   if (state_ == State::waiting) {
     {
       std::lock_guard<std::mutex> lock(c.mutex);
-      if (c.complete != number_) return false;  // earlier collectives of the communicator, on other streams
+      if (c.complete != number_) return false;  // an earlier collective is pending on another stream
     }
     give(page);
     page.arrive(c.rank, number_, signature);

@@ -1,4 +1,4 @@
-// operation.h: one collective, send or receive: its arguments, and its way to completion.
+// operation.h: one collective, send or receive: its arguments and its progress.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ struct Operation {
   bool is_collective() const { return signature.function < Function::send; }
   bool complete() const { return state_ == State::complete; }
 
-  // Takes its number in the order of the communicator; called at its kernel's launch.
+  // Takes the next number in the order of the communicator; called when its kernel is launched.
   void number();
-  // Called while its kernel is at the head of its stream, until it returns true: complete.
+  // Called while its kernel is at the head of its stream. Returns true when the operation is complete.
   bool step();
 
  private:

@@ -31,7 +31,8 @@ struct Signature {
   bool operator==(const Signature&) const = default;
 };
 
-// Maps `bytes` of a file, which is made when absent. Shared with all processes; ends the process on failure.
+// Maps `bytes` of a file, and makes the file if it is absent. All processes share the memory. Ends the
+// process on failure.
 void* map_file(const std::string& path, std::size_t bytes);
 
 // The page of one communicator of `ranks` ranks.

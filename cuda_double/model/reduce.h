@@ -28,7 +28,7 @@ std::size_t bytes_of(Type type);
 // sums.
 enum class Reduction : std::uint32_t { sum = 0, product, max, min, average, scaled_sum };
 
-// Reduces into `total`, which holds the result of the ranks before: element by element, rounded after each
+// Reduces into `total`, which holds the result of the previous ranks: element by element, rounded after each
 // step.
 void reduce_into(void* total, const void* next, std::size_t count, Type type, Reduction reduction);
 

@@ -1,5 +1,5 @@
-// collectives.cc: NCCL's collectives, sends, receives and groups: each is noted for the model and then passed
-// to NCCL.
+// collectives.cc: NCCL's collectives, sends, receives and groups: each entry notes the call for the model and
+// then passes it to NCCL.
 #include "cuda_double/nccl/entries.h"
 
 namespace cuda_double {

@@ -104,7 +104,7 @@ GPULESS_ENTRY(ncclCommInitAll, (ncclComm_t * comms, int count, const int* device
   return result;
 })
 
-// Counts a split that leaves this rank out, too, so that the next split has the same number on all ranks.
+// Also counts a split that leaves this rank out, so that the next split has the same number on all ranks.
 GPULESS_ENTRY(ncclCommSplit, (ncclComm_t parent, int color, int key, ncclComm_t* child, ncclConfig_t* config),
               {
                 CommunicatorPtr old = known_communicator(parent);

@@ -1,4 +1,4 @@
-// library.cc: names this library to the model as the one whose kernels stand for collectives.
+// library.cc: names this library to the model as the one whose kernels represent collectives.
 #include "cuda_double/model/launch.h"
 
 __attribute__((constructor)) static void name_this_library() {

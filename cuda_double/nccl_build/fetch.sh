@@ -1,21 +1,20 @@
-# fetch.sh: what nccl.sh needs from outside: Debian packages by an apt of its own folder, CUDA's headers by pip.
-# Sourced; the caller sets FOLDER, and has say and note.
-# shellcheck shell=bash
+# fetch.sh: fetches what nccl.sh needs: Debian packages with an apt of its own folder, CUDA's headers with
+# pip. Sourced; the caller sets FOLDER, and defines say and note.
 
 # shellcheck disable=SC2034 # the caller uses it
 readonly STABLE_VERSION=2.22.3
-readonly STABLE_PACKAGE=libnccl-dev=2.22.3-1-1 # in Debian 13: it does not move, and so is pinned
+readonly STABLE_PACKAGE=libnccl-dev=2.22.3-1-1 # in Debian 13, where it does not change, so it is pinned
 readonly STABLE_SHA256=260d89758ab6287f967f217a23cf0c5629ec3a40cfdca1b781064f48df7fb8dc
 readonly KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 readonly CUDA_WHEELS=(nvidia-cuda-runtime-cu12==12.9.79 nvidia-cuda-nvcc-cu12==12.9.86 nvidia-cuda-cccl-cu12==12.9.27)
 
-# A need that is missing: says so and ends with 77.
+# Reports a missing need and exits with 77.
 missing() {
   note "NCCL over a double of CUDA: skipped: $*"
   exit 77
 }
 
-# The mirror that this machine's own apt uses. RANKFAULT_DEBIAN_MIRROR names another.
+# Prints the mirror that this machine's own apt uses, or RANKFAULT_DEBIAN_MIRROR.
 debian_mirror() {
   local codename
   if [ -n "${RANKFAULT_DEBIAN_MIRROR:-}" ]; then
@@ -27,7 +26,8 @@ debian_mirror() {
   apt-get update --print-uris 2>/dev/null | sed -n "s#^'\([^']*\)/dists/$codename/InRelease' .*#\1#p" | head -1
 }
 
-# An apt whose lists, cache and sources lie in FOLDER/apt; the system's are not touched, its keys are trusted.
+# Makes an apt with its lists, cache and sources in FOLDER/apt. It does not touch the system's apt, and trusts
+# its keys.
 prepare_apt() {
   local apt=$FOLDER/apt mirror
   command -v apt-get >/dev/null || missing "no apt-get here; RANKFAULT_NCCL_SRC=folder takes a source tree instead"
@@ -35,8 +35,8 @@ prepare_apt() {
   mirror=$(debian_mirror)
   [ -n "$mirror" ] || missing "this machine's apt knows no Debian mirror; RANKFAULT_DEBIAN_MIRROR=address names one"
   mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$FOLDER/download"
-  # A mirror may be weeks behind, and unstable's index expires after one. It is signed all the same, and an older NCCL is
-  # as good; stable's never expires.
+  # A mirror may be weeks behind, and the index of unstable expires after one week. The index is signed all
+  # the same, and an older NCCL is good enough. The index of stable never expires.
   printf '%s [%s] %s %s contrib\n' deb "signed-by=$KEYRING" "$mirror" trixie \
     deb-src "signed-by=$KEYRING check-valid-until=no" "$mirror" sid >"$apt/sources.list"
   cat >"$apt/apt.conf" <<CONF
@@ -66,7 +66,7 @@ fetch_stable() {
   echo "$out"
 }
 
-# Prints the folder of the newest source; its hashes stand in the signed index, and apt checks them.
+# Prints the folder of the newest source. apt checks it against the hashes in the signed index.
 fetch_newest() {
   local version tarball out
   version=$(own_apt apt-cache showsrc --only-source nvidia-nccl | sed -n 's/^Version: //p' | sort -V | tail -1)
@@ -74,7 +74,7 @@ fetch_newest() {
   note "newest NCCL of the mirror: $version"
   out=$FOLDER/download/nvidia-nccl-${version%%-*}
   if [ ! -d "$out" ]; then
-    # the sources alone, not the packaging: an archive that moves drops the old packaging first
+    # only the sources, not the packaging: an archive that moves drops old packaging first
     own_apt apt-get -qq source --download-only --tar-only "nvidia-nccl=$version" >&2 || missing "nvidia-nccl $version cannot be fetched"
     tarball=$(find "$FOLDER/download" -name "nvidia-nccl_${version%%-*}*.orig.tar.*" | head -1)
     rm -rf "$out.part"
@@ -85,7 +85,7 @@ fetch_newest() {
   echo "$out"
 }
 
-# FOLDER/cuda12/include: the public headers, taken out of pip's wheels; no program of them is run.
+# Extracts the public headers from pip's wheels into FOLDER/cuda12/include. It runs no program of the wheels.
 fetch_cuda_headers() {
   local wheel python=python3 out=$FOLDER/cuda12
   [ ! -d "$out/include" ] || return 0

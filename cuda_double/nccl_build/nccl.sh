@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# nccl.sh: brings NCCL's own host code into FOLDER, one subfolder a version: ./dev nccl.
+# nccl.sh: brings NCCL's own host code into FOLDER, with one subfolder per version: ./dev nccl.
 #
-# usage: nccl.sh FOLDER [VERSION]...   VERSION: stable, newest (both when none is given)
-# Nothing outside FOLDER is changed. With RANKFAULT_NCCL_SRC=folder that source tree is built and nothing fetched.
-# Exit: 0 built or there already, 77 could not be fetched (the reason is printed), else a step failed.
+# usage: nccl.sh FOLDER [VERSION]...   VERSION: stable, newest (default: both)
+# Changes nothing outside FOLDER. With RANKFAULT_NCCL_SRC=folder it builds that source tree and fetches no NCCL.
+# Exit: 0 built or there already, 64 wrong use, 77 could not be fetched (with the reason), else a step failed.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=/dev/null
@@ -12,7 +12,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 say() { printf '== %s\n' "$*" >&2; }
 note() { printf '   %s\n' "$*" >&2; }
 
-# Usage: build_version VERSION KIND INPUT: objects, renamed, into FOLDER/VERSION; `built-from` is written last.
+# Usage: build_version VERSION KIND INPUT: puts renamed objects into FOLDER/VERSION, and writes `built-from`
+# last.
 build_version() {
   local version=$1 kind=$2 input=$3 out=$FOLDER/$1 origin begin=$SECONDS
   origin=$(origin_of "$input")
@@ -36,7 +37,7 @@ origin_of() {
   printf '%s\n' "$list" | sed "s#$1##;s#$here##" | sha256sum | cut -d' ' -f1
 }
 
-# The release a source tree says it is.
+# Prints the version that a source tree states.
 version_of() {
   local part value version=
   for part in MAJOR MINOR PATCH; do

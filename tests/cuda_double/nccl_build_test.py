@@ -1,4 +1,5 @@
-"""nccl_build_test.py: ./dev nccl says why it cannot build, and its build has no entry past the model.
+"""nccl_build_test.py: ./dev nccl reports why it cannot build, and no public function of its build bypasses
+the model.
 
 usage: nccl_build_test.py ROOT NCCL_FOLDER
 """
@@ -13,7 +14,7 @@ import unittest
 ROOT, BUILT = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 SCRIPTS = ROOT / "cuda_double/nccl_build"
 TOOLS = ["bash", "dirname", "mkdir", "find", "sort", "xargs", "sha256sum", "sed", "cut", "cat", "head", "tail"]
-# NCCL looks these up and does without them, as with an older driver: no confidential computing, no fabric.
+# NCCL looks these up and works without them, as with an older driver: no confidential computing, no fabric.
 NVML_NOT_THERE = {"nvmlDeviceGetGpuFabricInfoV", "nvmlDeviceGetPlatformInfo", "nvmlSystemGetConfComputeSettings",
                   "nvmlSystemGetConfComputeState"}
 

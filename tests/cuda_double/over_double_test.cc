@@ -34,7 +34,7 @@ class OverDouble : public ::testing::TestWithParam<std::string> {
     const auto ended = run(name, ranks, std::move(environment));
     EXPECT_TRUE(ended.all_exited_0()) << ended.text();
   }
-  // The records that the agent made. All ranks must end well.
+  // Returns the records that the agent made. All ranks must end well.
   std::map<int, FlightRecord> watched(const std::string& name, int ranks) {
     const std::string build = getenv("RANKFAULT_BUILD_DIR");
     char folder[] = "/tmp/rf-cuda_double-XXXXXX";
@@ -46,7 +46,7 @@ class OverDouble : public ::testing::TestWithParam<std::string> {
     std::filesystem::remove_all(run_dir);
     return records;
   }
-  // Rank 1 is killed, all others end well.
+  // Rank 1 is killed, and all others end well.
   void all_but_one_well(const std::string& name) {
     const auto ended = run(name);
     for (size_t rank = 0; rank < ended.status.size(); ++rank)
@@ -57,7 +57,7 @@ class OverDouble : public ::testing::TestWithParam<std::string> {
 TEST_P(OverDouble, EveryCollectiveTypeAndReductionGivesTheRightValues) {
   const auto ended = run("values");
   ASSERT_TRUE(ended.all_exited_0()) << ended.text();
-  // calls in = launches out: a send and a receive in one group are one launch, all others are one each
+  // one launch for a send and a receive in one group, and one launch for every other call
   unsigned long calls = 0, launches = 0, without = 0, other = 0;
   ASSERT_EQ(sscanf(ended.said[0].c_str(), "calls %lu launches %lu without %lu other %lu", &calls, &launches,
                    &without, &other),
@@ -109,8 +109,8 @@ TEST_P(OverDouble, RevokeFreesThePendingAndRefusesTheNext) {
   all_well("made_revoke");
 }
 
-// Only the new rank and rank 0 hold the id, so the members do not agree on a number. To grow takes no place
-// in the order of the parent, although all old ranks call it on the parent.
+// Only the new rank and rank 0 have the id, so the members cannot agree on a number. ncclCommGrow takes no
+// sequence number on the parent, although all old ranks call it there.
 TEST_P(OverDouble, AGrownCommunicatorHasNoIdentityAndItsParentKeepsItsOrder) {
   if (GetParam() == "2.22.3") GTEST_SKIP() << "ncclCommGrow is in NCCL from 2.29 on";
   const auto records = watched("made_grow", 3);
@@ -130,8 +130,8 @@ TEST_P(OverDouble, AGrownCommunicatorHasNoIdentityAndItsParentKeepsItsOrder) {
   }
 }
 
-// An abort ends in bounded time, and leaves nothing of the communicator in the process (./dev bench abort
-// prints the whole table).
+// An abort ends in bounded time, and leaves nothing of the communicator in the process. (./dev bench abort
+// prints the whole table.)
 class AbortOverDouble : public OverDouble {
  protected:
   void ends_all(const std::string& name, const char* kernels, bool kills = false) {
@@ -173,7 +173,7 @@ TEST_P(AbortOverDouble, OfTwoCommunicatorsOneAfterTheOtherDoesNotReturn) {
   for (size_t rank = 0; rank < ended.status.size(); ++rank) EXPECT_EQ(ended.said[rank], "abort never\n");
 }
 
-// The socket of a peer that never came, and on rank 0 the thread that waits for it, stay: NCCL leaks them.
+// NCCL leaks the socket of a peer that never came and, on rank 0, the thread that waits for it.
 TEST_P(AbortOverDouble, InInitialisationReturns) { all_well("abort_init"); }
 
 TEST_P(OverDouble, AtOnceCompletesWithoutTheOthers) {
@@ -189,8 +189,8 @@ TEST_P(OverDouble, NoCommunicatorIsMadeWithoutAFolderToMeetIn) {
   EXPECT_THAT(ended.text(), ::testing::HasSubstr("RANKFAULT_CUDA_FOLDER must name the folder"));
 }
 
-// On a non-blocking communicator with rank 1 absent: the ranks ask by query and event while it is pending,
-// and wait for it after it was aborted.
+// Rank 1 is absent on a non-blocking communicator. The others query the stream and the event while the group
+// is pending, and wait for them after the abort.
 TEST_P(OverDouble, AGroupOfTwoWithOneRankAbsentIsNeverSeenComplete) {
   const auto records = watched("waits_group_of_two", 3);
   ASSERT_EQ(records.size(), 3u);
@@ -212,8 +212,8 @@ TEST_P(OverDouble, AGroupOfTwoWithOneRankAbsentIsNeverSeenComplete) {
   }
 }
 
-// The loader finds the agent's names before NCCL's: a function that this NCCL lacks is refused, and the rank
-// lives.
+// The loader finds the agent's names before NCCL's. A function that this NCCL lacks is absent under the
+// agent, too.
 TEST_P(OverDouble, AFunctionThatThisNcclLacksIsAbsentUnderTheAgent) {
   const std::string agent = std::string(getenv("RANKFAULT_BUILD_DIR")) + "/lib/librankfault_agent.so";
   const auto alone = run("newer_name", 2), watched = run("newer_name", 2, {{"LD_PRELOAD", agent}});

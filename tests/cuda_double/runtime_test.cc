@@ -34,7 +34,7 @@ TEST(Runtime, WhatIsNotModelledSaysItsNameAndIsNotSupported) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "CUDA double: cudaGraphCreate is not modelled\n");
 }
 
-// NCCL calls these without a check whether they exist.
+// NCCL calls these functions without a check that they exist.
 TEST(Runtime, ADriverFunctionThatIsNotModelledSaysItsNameAndIsNotSupported) {
   void* found = nullptr;
   ASSERT_EQ(cudaGetDriverEntryPoint("cuPointerSetAttribute", &found, cudaEnableDefault, nullptr),

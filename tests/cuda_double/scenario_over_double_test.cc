@@ -1,5 +1,5 @@
-// scenario_over_double_test: `cuda: double` in a scenario: the first line of its reports, the NCCL that it
-// gets, and what a value means there.
+// scenario_over_double_test: `cuda: double` in a scenario: the first line of its reports, its NCCL, and the
+// judgement of its values.
 #include <gmock/gmock.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // Tests of the reference trainer over NCCL's own code and the double of CUDA, for each version: the same
-// weights as over Gloo, bit for bit, and what lets the other ranks continue when one of them is gone.
+// weights as over Gloo, bit for bit, and how the other ranks continue when one is lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// alarm_limit: setitimer, and a handler that can do no more than remember that it ran.
+// alarm_limit: setitimer, and a handler that only records that it ran.
 #include <sys/time.h>
 
 #include <csignal>
@@ -22,7 +22,7 @@ void set_timer(std::chrono::milliseconds limit) {
 
 class AlarmLimit : public LimitKeeper {
  public:
-  // Without SA_RESTART, so that whatever a signal can interrupt is interrupted.
+  // Without SA_RESTART, so that the signal interrupts every call that it can interrupt.
   AlarmLimit() {
     struct sigaction action {};
     action.sa_handler = &ring;

@@ -1,4 +1,4 @@
-// async_error_alone: what a watchdog comes to that only polls the error state of its communicator.
+// async_error_alone: a watchdog that only polls the error state of its communicator, and so has no limit.
 #include "workloads/trainer/limit_keeper.h"
 
 namespace trainer {

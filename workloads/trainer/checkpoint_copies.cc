@@ -1,4 +1,4 @@
-// CheckpointCopies: each place is written and read by itself; none knows of the others.
+// CheckpointCopies: writes and reads each place independently of the others.
 #include "workloads/trainer/checkpoint_copies.h"
 
 namespace trainer {
@@ -27,7 +27,8 @@ LoadedCheckpoint load_newest_copy(const std::vector<CheckpointPolicy>& places) {
     }
     if (one.newest && (!best.newest || one.newest->step > best.newest->step)) best.newest = one.newest;
   }
-  // With a place less it is still known what is newest in the others; their lines say what is missing.
+  // If one place cannot be read, the other places still have a newest checkpoint. A rejected line names the
+  // place.
   if (unusable > 0 && unusable < places.size()) {
     best.rejected.push_back(best.unusable);
     best.unusable.clear();

@@ -1,4 +1,4 @@
-// Checkpoint, loading: every file is suspected until its length and checksum speak for it.
+// Checkpoint, loading: verifies the length and the checksum of every file.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -27,7 +27,7 @@ bool read_all(int descriptor, void* bytes, size_t size) {
   return true;
 }
 
-// The size in the header is believed only when the file has exactly that size.
+// True if the file has exactly the size that its header states.
 bool has_its_length(const CheckpointHeader& header, uint64_t file_bytes) {
   const uint64_t weight_bytes = file_bytes - sizeof header;
   return weight_bytes % sizeof(double) == 0 && weight_bytes / sizeof(double) == header.count;

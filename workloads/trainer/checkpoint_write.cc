@@ -1,4 +1,4 @@
-// Checkpoint, writing: nothing is replaced before the new bytes are safe.
+// Checkpoint, writing: removes an older checkpoint only after the new one is safe.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -45,7 +45,7 @@ std::optional<std::string> write_file(const std::string& path, const CheckpointP
   const size_t weight_bytes = checkpoint.weights.size() * sizeof(double);
   File file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file.is_open()) return system_error("cannot create", path);
-  // The space is taken first: a full disk is noticed before a byte is written.
+  // Reserves the space first, so that a full disk is detected before the first byte is written.
   const int full = ::posix_fallocate(file.get(), 0, static_cast<off_t>(sizeof header + weight_bytes));
   if (full != 0 && full != EOPNOTSUPP && full != EINVAL) {
     errno = full;
@@ -65,7 +65,7 @@ std::optional<std::string> fsync_directory(const std::string& path) {
   return std::nullopt;
 }
 
-// Under the first name that is free: what a loader has rejected stays as it is.
+// Renames the file to the first free name, so that a file that a loader rejected stays as it is.
 std::optional<std::string> rename_to_a_free_name(const std::string& directory, const std::string& from,
                                                  int64_t step) {
   constexpr int kNames = 100;

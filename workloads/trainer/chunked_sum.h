@@ -1,12 +1,11 @@
-// chunked_sum: a large sum as several of bounded size, each with a limit of its own.
+// chunked_sum: cuts a large sum into several sums of bounded size, each with its own limit.
 //
-// Smaller pieces bound the memory of one call, and how long nothing is heard of it. What a limit of minutes
-// is to a sum of half a billion numbers, one of seconds is to each chunk. Integer sums are the same bits
-// however they are cut; float sums are not, as a number's place in its call decides in which order the ranks'
-// parts are added.
+// Chunks bound the memory and the duration of one call. If a sum of half a billion numbers needs a limit of
+// minutes, each chunk needs one of seconds. Integer sums have the same bits for any chunks. Float sums do
+// not: the place of a number in its call decides in which order the ranks' values are added.
 //
-// The sum is made in place. When a chunk fails those before it are summed and those after it are not: the
-// error goes up to the step, which nobody commits.
+// The sum is made in place. If a chunk fails, the chunks before it are summed and those after it are not. The
+// error passes to the step, and no rank commits it.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +16,15 @@ namespace trainer {
 
 class WorldSum;
 
-// In units of 100 million elements: less than one goes directly, up to five units 2 to 5 chunks, more than
-// that 10 to 20. Another unit scales all of it.
+// The number of chunks: below one unit (100 million elements) 1, up to five units 2 to 5, above 10 to 20.
+// Another unit scales these sizes.
 inline constexpr size_t kChunkUnit = 100'000'000;
 size_t chunks_of(size_t count, size_t unit = kChunkUnit);
 
 struct Chunk {
   size_t begin, size;
 };
-// As equal as can be, none empty.
+// The sizes differ by at most 1. No chunk is empty unless `count` is 0.
 std::vector<Chunk> cut_into_chunks(size_t count, size_t unit = kChunkUnit);
 
 std::unique_ptr<WorldSum> chunked_sum(std::unique_ptr<WorldSum> inner, size_t unit = kChunkUnit);

@@ -18,7 +18,7 @@ class Dataset {
  public:
   explicit Dataset(uint64_t seed);
 
-  // The same sample for the same index, on every rank.
+  // Returns the same sample for the same index on every rank.
   Sample sample(int64_t index) const;
 
  private:
@@ -26,7 +26,7 @@ class Dataset {
   std::array<std::array<double, kFeatures>, kClasses> teacher_;
 };
 
-// Numbers in [-1, 1) that depend on nothing but the seed and the index.
+// A number in [-1, 1) that depends only on the seed and the index.
 double uniform(uint64_t seed, uint64_t index);
 
 }  // namespace trainer

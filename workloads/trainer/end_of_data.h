@@ -1,7 +1,7 @@
-// end_of_data: what a rank does whose loader has no batch while others still have one.
+// end_of_data: what a rank does if its loader has no batch while other ranks still have one.
 //
-// A data set of `samples` is dealt by global index, so its last batch may hold a sample for some ranks and
-// none for the others. Whoever leaves the loop alone keeps its peers waiting in the next gradient all-reduce.
+// Samples are assigned to ranks by their global index, so the last batch may have samples for some ranks
+// only. If a rank leaves the loop alone, its peers wait for it in the next gradient all-reduce.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@ class Collectives;
 struct Options;
 
 enum class EndOfData {
-  kFlag,      // says so in the error flag: all stop in that step, and its samples are lost
-  kDropLast,  // nobody begins a batch that is not whole: known to all without a word
-  kAgree,     // all ranks agree on the least number of steps before the first
-  kJoin,      // goes on making the calls, with zeros, until nobody has data
+  kFlag,      // sets the error flag: all ranks stop in that step, and its samples are lost
+  kDropLast,  // no rank begins an incomplete batch; each rank computes this without communication
+  kAgree,     // before the first step, all ranks agree on the smallest number of steps
+  kJoin,      // continues to make the calls, with zeros, until no rank has data
   kLeave,     // leaves the loop alone: the bug
 };
 
-// Whether this rank has a sample of step's batch.
+// True if the batch of `step` has a sample for this rank.
 bool has_samples(const Options& options, int64_t step);
 
-// The last step that anybody makes, as far as it is known before the first one. Collective with kAgree.
+// The last step of the training, as far as it is known before the first one. With kAgree, a collective call.
 int64_t last_step(const Options& options, Collectives& collectives);
 
 }  // namespace trainer

@@ -43,7 +43,7 @@ double evaluate(Collectives& collectives, const Model& model, const Dataset& dat
 
 EvaluationReport evaluate_shares(Collectives& collectives, const Model& model, const Dataset& dataset,
                                  const StepOptions& options) {
-  mkdir(options.evaluation_dir.c_str(), 0700);  // whoever comes first; a failure shows in the first write
+  mkdir(options.evaluation_dir.c_str(), 0700);  // the first rank makes it; a failure shows in the first write
   const std::string path =
       options.evaluation_dir + "/predictions-" + std::to_string(collectives.rank()) + ".bin";
   EvaluationPlan plan;

@@ -1,4 +1,4 @@
-// evaluation_fallback: tries, and one sum after each.
+// evaluation_fallback: the tries, and one sum over all ranks after each.
 #include "workloads/trainer/evaluation_fallback.h"
 
 #include <algorithm>

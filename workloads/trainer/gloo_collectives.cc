@@ -1,4 +1,4 @@
-// gloo_collectives: Gloo's calls; its exceptions stop here.
+// gloo_collectives: Collectives over Gloo. Turns Gloo's exceptions into CollectiveError.
 #include <gloo/allgather.h>
 #include <gloo/allreduce.h>
 #include <gloo/barrier.h>
@@ -22,18 +22,18 @@ namespace {
 
 constexpr uint32_t kTag = 0;
 
-// Not gloo::kNoTimeout for "for ever": that is zero, and a wait of zero is over at once.
+// gloo::kNoTimeout does not mean "for ever" here: it is zero, and a wait of zero ends at once.
 std::chrono::milliseconds as_gloo_limit(Limit limit) { return limit.value_or(std::chrono::hours(24 * 365)); }
 
-// What went wrong is told by what was seen: the time that passed and the type of the exception.
-// Gloo's texts name a neighbour, often not the culprit.
+// Derives the kind of error from the elapsed time and the type of the exception. Gloo's messages name a
+// neighbour, which is often not the culprit.
 std::string kind_of(const std::exception& error, std::chrono::milliseconds elapsed, Limit limit) {
   if (limit && elapsed >= *limit) return "timeout";
   if (dynamic_cast<const gloo::IoException*>(&error)) return "peer_lost";
   return "other";
 }
 
-// Gloo's bcube all-reduce obeys the transport's limit, its other calls that of the context.
+// Gloo's bcube all-reduce obeys the limit of the transport, and its other calls that of the context.
 class Mesh : public gloo::rendezvous::Context {
  public:
   using Context::Context;
@@ -44,8 +44,8 @@ class Mesh : public gloo::rendezvous::Context {
   }
 };
 
-// Gloo reads some keys with its own limit of 30 s, whatever the context says: ranks may start late. Who meets
-// again knows that all are there, and wants to hear soon of one that is not.
+// Gloo waits for some keys with its own limit of 30 s, whatever the context's limit is: ranks may start late.
+// Ranks that meet again know that all are present, and must notice a missing one sooner.
 class LimitedStore : public gloo::rendezvous::Store {
  public:
   LimitedStore(gloo::rendezvous::Store& store, Limit limit) : store_(store), limit_(limit) {}
@@ -146,16 +146,16 @@ class GlooCollectives : public Collectives {
     if (mesh_) mesh_->set_limit(as_gloo_limit(limit));
   }
 
-  // Closing the pairs frees the peers, and not the thread that waits here: only the end of a stream wakes
-  // that.
+  // To close Gloo's pairs would free the peers, but not the thread that waits here: only the end of a stream
+  // wakes it.
   void interrupt() override { shut_down(sockets_); }
 
-  // The peers see this process's sockets close.
+  // The peers notice that this process's sockets close.
   void leave(int) override {}
 
  private:
   void connect(const std::string& name) {
-    mkdir(meeting_.store.c_str(), 0700);  // whoever comes first; a failure shows in the first write
+    mkdir(meeting_.store.c_str(), 0700);  // the first rank makes it; a failure shows in the first write
     gloo::rendezvous::FileStore files(meeting_.store);
     LimitedStore limited(files, meeting_.to_meet);
     gloo::rendezvous::PrefixStore of_this_group(name, limited);
@@ -200,14 +200,15 @@ class GlooCollectives : public Collectives {
   Meeting meeting_;
   int rank_, size_;
   Limit limit_;
-  std::shared_ptr<Mesh> mesh_;  // none when alone
+  std::shared_ptr<Mesh> mesh_;  // null for one rank
   std::set<int> sockets_;       // of the mesh, for interrupt()
 };
 
 }  // namespace
 
 std::unique_ptr<Collectives> meet(const Meeting& meeting) {
-  // Gloo writes to a peer that is gone without MSG_NOSIGNAL: that is to be an error, not our end.
+  // Gloo writes to sockets without MSG_NOSIGNAL. A write to a dead peer must be an error and must not end
+  // this process.
   std::signal(SIGPIPE, SIG_IGN);
   return std::make_unique<GlooCollectives>(meeting, "world");
 }

@@ -1,8 +1,8 @@
-// GradientSum: a step's gradients, summed over samples and ranks without regard to order.
+// GradientSum: sums a step's gradients over samples and ranks.
 //
-// Each sample's gradient is rounded to a grid of 2^-20 by itself and added as an integer. Integer
-// sums have no order, so the total is the same for any world size, bucket count or algorithm.
-// The loss travels as one number more, behind the gradients.
+// Unless `as_floats` is set, it rounds each sample's gradient to a grid of 2^-20 and adds it as an integer.
+// Integer sums do not depend on the order, so the total is the same for any world size, bucket count or
+// algorithm. The loss is one more number after the gradients.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class GradientSum {
   // Sums every bucket over all ranks, and notes each result in `check`.
   void all_reduce(WorldSum& world, SequenceCheck& check, int64_t step);
 
-  // Of the whole batch, once reduced.
+  // Of the whole batch, after all_reduce().
   double gradient(size_t weight) const { return value(weight); }
   double loss() const { return value(buckets_.back().begin + buckets_.back().size - 1); }
 

@@ -13,7 +13,7 @@ constexpr const char* kAxes[] = {"tensor", "pipeline", "data"};
 
 class GridSum : public WorldSum {
  public:
-  // All ranks make all groups of all axes, in the same order, and keep those they are in.
+  // All ranks make all groups of all axes in the same order, and keep the groups that they are in.
   GridSum(Collectives& world, std::array<int, 3> shape, bool reversed) {
     int stride = 1;
     for (size_t axis = 0; axis < shape.size(); stride *= shape[axis++])

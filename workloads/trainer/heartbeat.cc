@@ -1,4 +1,4 @@
-// Heartbeat: wait, look, dump, abort.
+// Heartbeat: waits for the limit, prints the stack of the watched thread, aborts.
 #include "workloads/trainer/heartbeat.h"
 
 #include <execinfo.h>
@@ -17,10 +17,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kDumpSignal = SIGUSR2;
 constexpr auto kDumpTime =
-    std::chrono::seconds(1);  // a thread that does not even take a signal has no stack to tell
+    std::chrono::seconds(1);  // a thread that handles no signal in this time cannot print its stack
 std::atomic<bool> dumped = false;
 
-// On the stuck thread itself: nothing but calls that a signal handler may make.
+// Runs on the stuck thread, and makes only calls that a signal handler may make.
 void dump_own_stack(int) {
   void* frames[64];
   const int count = backtrace(frames, 64);

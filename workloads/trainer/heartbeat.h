@@ -1,8 +1,8 @@
-// Heartbeat: a thread that ends this rank when it makes no progress any more.
+// Heartbeat: a thread that ends this rank when it makes no progress.
 //
-// The last resort, behind every limit: a rank that is stuck where no limit of a collective reaches (a lock, a
-// loader, a library that ignores its own) tells where it stands, as a stack of its main thread, and aborts.
-// The launcher or the closed sockets free the others.
+// It is the last resort after all limits. A rank may be stuck where no limit of a collective applies: in a
+// lock, in a loader, or in a library that ignores its own limit. The thread then prints the stack of the main
+// thread and aborts. The launcher or the closed sockets free the other ranks.
 #pragma once
 
 #include <pthread.h>
@@ -17,7 +17,7 @@ namespace trainer {
 
 class Heartbeat {
  public:
-  // Made by the thread whose progress it watches.
+  // The thread whose progress it watches must construct it.
   Heartbeat(int rank, std::chrono::milliseconds limit);
   ~Heartbeat();
 

@@ -35,7 +35,7 @@ class HierarchicalSum : public WorldSum {
 
   Collectives& world_;
   bool leaders_call_world_;
-  std::unique_ptr<Collectives> node_, leaders_;  // leaders_: none on a rank that leads no node
+  std::unique_ptr<Collectives> node_, leaders_;  // leaders_: null on a rank that leads no node
 };
 
 }  // namespace

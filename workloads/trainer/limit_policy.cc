@@ -1,4 +1,4 @@
-// LimitPolicy: the choice, and how it is written.
+// LimitPolicy: selects the limit of a call, formats a call in progress, and reads the options.
 #include "workloads/trainer/limit_policy.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// "all_reduce" as the log lines of production write it.
+// Formats "all_reduce" as production log lines do: "ALLREDUCE".
 std::string loud(const std::string& op) {
   std::string name;
   for (const char letter : op)
@@ -23,7 +23,7 @@ std::string loud(const std::string& op) {
   return name;
 }
 
-// "a:1s,b:2s" as pairs; none when anything does not read.
+// Reads "a:1s,b:2s" into pairs; none if a part is invalid.
 std::optional<std::vector<std::pair<std::string, milliseconds>>> pairs_in(const std::string& text) {
   std::vector<std::pair<std::string, milliseconds>> pairs;
   std::istringstream words(text);

@@ -1,8 +1,8 @@
 // LimitPolicy: how long one collective may take, by the phase of the program and by its size.
 //
-// A limit covers two waits: for the slowest peer to come, which depends on the phase, and for the bytes,
-// which depends on their number. The longer of the two is the call's: one that is too long costs time when
-// something is wrong, one that is too short ends a healthy job.
+// A limit covers two waits: the wait for the slowest peer, which depends on the phase, and the transfer,
+// which depends on the number of bytes. The call gets the longer of the two limits. A limit that is too long
+// delays the end of a hang, and one that is too short ends a healthy job.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace trainer {
 
-// One collective while it is made, as a watchdog's line tells of it.
+// One collective in progress, with the fields that a watchdog's line shows.
 struct CallInFlight {
   std::string op;    // "all_reduce"
   uint64_t seq = 0;  // its place among the calls of its communicator, from 1
@@ -25,7 +25,8 @@ struct CallInFlight {
   std::string told(std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now()) const;
 };
 
-// Calls of so few elements carry flags, clocks and counts: they wait for peers, not for bytes.
+// Calls of at most this number of elements carry flags, clocks and counts: they wait for peers, not for
+// bytes.
 inline constexpr size_t kSmallCount = 16;
 
 struct LimitPolicy {
@@ -34,18 +35,19 @@ struct LimitPolicy {
     std::chrono::milliseconds limit;
   };
 
-  Limit train;                       // of every call that nothing below names
+  Limit train;                       // for every call without another limit below
   Limit evaluation, small, barrier;  // none: as in training
-  Limit checkpoint;                  // none: ten times as in training; it covers a disk, not a network
+  Limit checkpoint;  // none: ten times that of training; this call waits for a disk, not for a network
   std::vector<BySize> sizes;
 
   Limit of(Phase phase, const std::string& op, size_t numel) const;
-  Limit longest() const;  // of any call; none: some call may last for ever
+  Limit longest() const;  // of all calls; none: a call may last for ever
 };
 
-// "evaluation:30m,small:5m,barrier:5m"; false, and the policy as it was, for anything else.
+// Reads "evaluation:30m,small:5m,barrier:5m". For anything else, returns false and leaves the policy
+// unchanged.
 bool read_phase_limits(const std::string& text, LimitPolicy* policy);
-// "10000000:900s,100000000:30m": from so many elements on.
+// Reads "10000000:900s,100000000:30m": each limit applies from that number of elements on.
 bool read_size_limits(const std::string& text, LimitPolicy* policy);
 
 }  // namespace trainer

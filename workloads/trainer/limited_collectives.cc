@@ -1,11 +1,11 @@
-// limited_collectives: each call is numbered, gets its limit, and is watched.
+// limited_collectives: numbers each call, sets its limit, and has the keeper watch it.
 #include "workloads/trainer/limited_collectives.h"
 
 namespace trainer {
 
 namespace {
 
-// What the world and all groups made from it have in common.
+// State that the world and all groups made from it share.
 struct Common {
   LimitPolicy policy;
   Phase phase = Phase::kTrain;
@@ -60,7 +60,7 @@ class LimitedCollectives : public Collectives {
     return inner_->without(lost, how, meeting);
   }
 
-  // One limit for every call, in place of the policy.
+  // Replaces the policy by one limit for every call.
   void set_limit(Limit limit) override {
     common_->policy = {};
     common_->policy.train = limit;
@@ -101,7 +101,7 @@ class LimitedCollectives : public Collectives {
   std::unique_ptr<Collectives> inner_;
   std::shared_ptr<Common> common_;
   uint64_t seq_ = 0;
-  Limit library_limit_;  // none, as long as a keeper or nobody keeps it
+  Limit library_limit_;  // none if a keeper enforces the limits
 };
 
 }  // namespace

@@ -1,12 +1,13 @@
-// limited_collectives: collectives of any library with a limit for each call, chosen by a policy, and an
-// error that says which call it was.
+// limited_collectives: collectives of any library, with a limit for each call that a policy chooses, and
+// errors that name the call.
 #pragma once
 
 #include "workloads/trainer/limit_keeper.h"
 
 namespace trainer {
 
-// `keeper` is null where the library keeps the limits itself. Groups made from it obey the same policy.
+// `keeper` is null if the library enforces the limits itself. Groups made from the result have the same
+// policy.
 std::unique_ptr<Collectives> with_limits(std::unique_ptr<Collectives> inner, const LimitPolicy& policy,
                                          std::shared_ptr<LimitKeeper> keeper);
 

@@ -1,5 +1,5 @@
-// trainer (over Gloo), trainer_mpi and trainer_nccl: the reference workload, data-parallel training with
-// every defence it can have.
+// trainer (over Gloo), trainer_mpi and trainer_nccl: the reference workload: data-parallel training with
+// defences against hangs, crashes and lost data.
 #include <iostream>
 
 #include "workloads/trainer/train.h"

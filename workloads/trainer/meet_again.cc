@@ -1,4 +1,4 @@
-// MeetAgain: present, record, ready.
+// MeetAgain: writes and reads the files present-ID, world and ready-ID.
 #include "workloads/trainer/meet_again.h"
 
 #include <fcntl.h>
@@ -35,7 +35,7 @@ std::vector<int> those_with(const std::string& path_and_dash, const std::vector<
   return there;
 }
 
-// True as soon as `done`; false when the time is over.
+// Returns true as soon as done() is true, and false when the limit has passed.
 bool wait_until(std::chrono::milliseconds limit, const std::function<bool()>& done) {
   const auto deadline = Clock::now() + limit;
   while (!done()) {
@@ -45,7 +45,8 @@ bool wait_until(std::chrono::milliseconds limit, const std::function<bool()>& do
   return true;
 }
 
-// The first one to link its list makes the record; everybody, the proposer too, believes only the record.
+// The first rank that links its list makes the record. Every rank, also one that proposed, uses only the
+// record.
 void propose(const std::string& directory, int id, const std::vector<int>& members) {
   const std::string mine = directory + "/world." + std::to_string(id) + ".tmp";
   {

@@ -1,4 +1,4 @@
-// Model: forward and backward by hand; nothing here depends on how many ranks there are.
+// Model: the forward and the backward pass. Nothing here depends on the number of ranks.
 #include "workloads/trainer/model.h"
 
 #include <cmath>

@@ -21,7 +21,7 @@ class Model {
   // Writes the gradient of the sample's loss into `gradient` (one number a weight); returns the loss.
   double loss_and_gradient(const Sample& sample, std::span<double> gradient) const;
 
-  // A hash of the weights' bits: equal only when every bit is.
+  // A hash of all bits of the weights.
   uint64_t checksum() const;
 
  private:

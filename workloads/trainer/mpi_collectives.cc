@@ -1,6 +1,7 @@
-// mpi_collectives: MPI has no limit for a collective, so each is started without blocking and polled until
-// it is done or its time is over. A request that came too late stays open: nothing can be done with its
-// communicator any more, and the only way out is MPI_Abort, which ends every rank of the job.
+// mpi_collectives: Collectives over MPI. MPI has no limit for a collective, so each call starts a
+// non-blocking one and polls until it is complete or its limit has passed. A request that is past its limit
+// stays open, and its communicator cannot be used afterwards. The only way out is MPI_Abort, which ends every
+// rank of the job.
 #include <mpi.h>
 #include <time.h>
 
@@ -15,10 +16,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kPollsBeforeSleep = 200;       // a call that everybody came to is done within them
-constexpr timespec kSleep = {0, 50 * 1000};  // longer waits leave the core to the ranks waited for
+constexpr int kPollsBeforeSleep = 200;       // a call that all ranks have entered completes within them
+constexpr timespec kSleep = {0, 50 * 1000};  // a longer wait leaves the core to the other ranks
 
-// A lost peer is an error of its own only where the library has MPI-5's fault tolerance.
+// Only a library with MPI-5's fault tolerance has an error class for a lost peer.
 std::string kind_of(int code) {
 #ifdef MPIX_ERR_PROC_FAILED
   int error_class = 0;
@@ -47,7 +48,7 @@ class MpiCollectives : public Collectives {
   }
 
   ~MpiCollectives() override {
-    if (broken_) return;  // both would wait for calls that never complete
+    if (broken_) return;  // MPI_Finalize and MPI_Comm_free would wait for calls that never complete
     if (is_world_)
       MPI_Finalize();
     else

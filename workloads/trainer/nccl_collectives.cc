@@ -1,6 +1,6 @@
-// nccl_collectives: NCCL's calls on one stream, each waited for with a limit: NCCL has none, and tells of no
-// peer that is dead or elsewhere. A communicator that is broken is aborted, and the ranks meet again or
-// shrink.
+// nccl_collectives: Collectives over NCCL, on one stream. Each wait has a limit, because NCCL has none and
+// does not report a peer that is dead or in another call. A broken communicator is aborted, and the ranks
+// meet again or shrink it.
 #include <algorithm>
 #include <utility>
 
@@ -56,7 +56,7 @@ class NcclCollectives : public Collectives {
     });
   }
 
-  // NCCL has none: a sum of one number that nobody reads.
+  // NCCL has no barrier: this is a sum of one number, whose result is not used.
   void barrier() override {
     int32_t one = 1;
     all_reduce(&one, 1, ncclInt32, ncclSum, "barrier");
@@ -86,18 +86,19 @@ class NcclCollectives : public Collectives {
 
   void set_limit(Limit limit) override { limit_ = limit; }
 
-  // The thread that waits looks at it.
+  // The waiting thread checks this flag.
   void interrupt() override { job_->interrupted = true; }
 
-  // The others do not hear of an abort: each has its own limit, or the news in the store.
+  // The other ranks do not notice an abort: each needs its own limit, or reads the failure in the store.
   void leave(int) override {
     job_->broken = true;
     NcclCommunicator::abort_all(*job_);
   }
 
  private:
-  // NCCL is through with a new communicator earlier on one rank than on another, at once where that is not of
-  // it, and connects them in their first call. A call's own limit is not for that.
+  // NCCL completes a new communicator at different times on different ranks, and at once on a rank that is
+  // not a member. It connects the ranks in their first call. The limit of calls is too short for that, so
+  // this first call has the limit of a meeting.
   void wait_for_all() {
     const Limit of_calls = std::exchange(limit_, to_meet_);
     int32_t one = 1;
@@ -114,7 +115,7 @@ class NcclCollectives : public Collectives {
     });
   }
 
-  // In place: a rank's own part lies where it is to be.
+  // In place: copies this rank's part to its place in `all`.
   template <typename T>
   void gather_into(T* all, const T* mine, size_t count, ncclDataType_t type) {
     const size_t part = count * sizeof(T), size = part * static_cast<size_t>(size_);
@@ -125,7 +126,7 @@ class NcclCollectives : public Collectives {
     });
   }
 
-  // To the device, the call, and back; until all of it is done.
+  // Copies to the device, makes the call, copies back, and waits until all of it is complete.
   template <typename Call>
   void complete(const char* operation, void* numbers, size_t size, Call call) {
     if (!communicator_) return;
@@ -141,8 +142,8 @@ class NcclCollectives : public Collectives {
   int rank_, size_;
   Limit limit_, to_meet_;
   std::shared_ptr<NcclJob> job_;
-  std::unique_ptr<NcclStage> stage_;                // freed after the communicator's end
-  std::unique_ptr<NcclCommunicator> communicator_;  // none when alone
+  std::unique_ptr<NcclStage> stage_;                // freed after the communicator
+  std::unique_ptr<NcclCommunicator> communicator_;  // null for one rank
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// NcclCommunicator: every call is followed by asking for the state until it is no longer "in progress".
+// NcclCommunicator: after every call, polls NCCL's state until it is no longer "in progress".
 //
-// What came after NCCL 2.22 is asked of the loader, so that one program runs with all of them.
+// Looks up functions that are newer than NCCL 2.22 by name, so that one program runs with all versions.
 #include "workloads/trainer/nccl_communicator.h"
 
 #include <dlfcn.h>
@@ -13,7 +13,7 @@ namespace trainer {
 
 namespace {
 
-constexpr std::chrono::seconds kToFinalize(5);  // everybody is there, or nothing is waited for
+constexpr std::chrono::seconds kToFinalize(5);  // all ranks are present here; a broken job is not finalized
 constexpr int kShrinkDefault = 0, kShrinkAbort = 1;
 using Shrink = ncclResult_t(ncclComm_t, int*, int, ncclComm_t*, ncclConfig_t*, int);
 using Revoke = ncclResult_t(ncclComm_t, int);
@@ -29,7 +29,8 @@ std::string version_text(int version) {
          std::to_string(version % 100);
 }
 
-// A library that stands before NCCL may have the names of all versions: the version says which are real.
+// A library before NCCL in the loader's order may define the names of all versions, so the version decides
+// which of them exist.
 void* function_since(int since, const char* name, const Patience& patience) {
   int version = 0;
   void* found =
@@ -45,8 +46,9 @@ NcclCommunicator::NcclCommunicator(std::shared_ptr<NcclJob> job)
   job_->communicators.push_back(this);
 }
 
-// In good order where all is well; what is broken is aborted, as anything else would wait for the others.
-// Where NCCL has not said yet what it made, its place stays for it to be written.
+// Finalizes and destroys an intact communicator. Aborts a broken one, because anything else would wait for
+// the other ranks. If NCCL has not stored the handle yet, its memory is not freed, because NCCL may still
+// write to it.
 NcclCommunicator::~NcclCommunicator() {
   end();
   auto& all = job_->communicators;
@@ -97,15 +99,15 @@ std::unique_ptr<NcclCommunicator> NcclCommunicator::shrink(std::vector<int> lost
   return child_of(result, patience, std::move(child));
 }
 
-// Its job is broken already: only its own limit counts.
+// The job is already broken, so the wait uses a new job: only its own limit ends it.
 void NcclCommunicator::revoke(Limit limit) const {
   NcclJob alone;
   Patience patience("comm_revoke", limit, alone);
   settle(reinterpret_cast<Revoke*>(function_since(22900, "ncclCommRevoke", patience))(get(), 0), patience);
 }
 
-// NCCL works on the parent until the child is made, and then on the child; it answers "success" to a split
-// that has only begun (2.22 and 2.29).
+// The parent's state is "in progress" until the child is made, and then the child's is. NCCL returns
+// "success" for a split that has only begun (2.22 and 2.29).
 std::unique_ptr<NcclCommunicator> NcclCommunicator::child_of(ncclResult_t result, Patience& patience,
                                                              std::unique_ptr<NcclCommunicator> child) const {
   settle(result == ncclSuccess ? ncclInProgress : result, patience);
@@ -133,8 +135,8 @@ void NcclCommunicator::look(Patience& patience) const {
   patience.heard_success();
 }
 
-// One thread for each: an abort frees memory, which waits for the device, and so for what is in flight on
-// the other communicators, until that is aborted too.
+// One thread per communicator: an abort frees memory and so waits for the device. The device has operations
+// in flight on the other communicators until these are aborted, too.
 void NcclCommunicator::abort_all(const NcclJob& job) {
   std::vector<std::thread> threads;
   for (NcclCommunicator* one : job.communicators) threads.emplace_back([one] { one->abort(); });

@@ -1,4 +1,4 @@
-// NcclCommunicator: one non-blocking communicator of NCCL, and the ways to make another one of it.
+// NcclCommunicator: a non-blocking communicator of NCCL, and the ways to make another one from it.
 #pragma once
 
 #include <nccl.h>
@@ -13,16 +13,17 @@ namespace trainer {
 
 class NcclCommunicator {
  public:
-  // All of these throw CollectiveError; `limit` is for the other ranks to come.
+  // All of these throw CollectiveError. `limit` bounds the wait for the other ranks.
   static std::unique_ptr<NcclCommunicator> meet(const ncclUniqueId& id, int rank, int size, Limit limit,
                                                 std::shared_ptr<NcclJob> job);
-  // Every rank of the parent calls it. Null for who is not a member.
+  // Every rank of the parent calls it. Returns null on a rank that is not a member.
   std::unique_ptr<NcclCommunicator> split(bool is_member, int place, Limit limit);
-  // Those who are left call it, and have a job anew. NCCL 2.27. `abort` ends the parent's operations in
-  // flight first.
+  // The remaining ranks call it, with a new job. Needs NCCL 2.27. `abort`: first ends the parent's operations
+  // in flight.
   std::unique_ptr<NcclCommunicator> shrink(std::vector<int> lost, bool abort, Limit limit,
                                            std::shared_ptr<NcclJob> job) const;
-  // Operations in flight end, and no new one is accepted; what is left can be shrunk. NCCL 2.29.
+  // Ends operations in flight and refuses new ones. Afterwards the communicator can be shrunk. Needs NCCL
+  // 2.29.
   void revoke(Limit limit) const;
 
   ~NcclCommunicator();
@@ -31,12 +32,11 @@ class NcclCommunicator {
 
   ncclComm_t get() const { return *handle_; }
 
-  // Until NCCL, which answered `result` to a call on this communicator, is through with it.
+  // Waits until NCCL has completed a call on this communicator that returned `result`.
   void settle(ncclResult_t result, Patience& patience) const;
-  // NCCL's error state; an error is a CollectiveError.
+  // Reads NCCL's error state. Throws CollectiveError if it is an error.
   void look(Patience& patience) const;
-  // Ends all that is in flight on the job's communicators, of this rank alone: the others do not
-  // hear of it.
+  // Ends everything in flight on the job's communicators on this rank. The other ranks do not notice it.
   static void abort_all(const NcclJob& job);
 
  private:
@@ -47,7 +47,7 @@ class NcclCommunicator {
   void abort();
 
   std::shared_ptr<NcclJob> job_;
-  ncclComm_t* handle_;  // written by a thread of NCCL's while it is made
+  ncclComm_t* handle_;  // a thread of NCCL writes it while the communicator is made
 };
 
 }  // namespace trainer

@@ -1,4 +1,4 @@
-// nccl_meeting: a file of the store, which appears whole or not at all.
+// nccl_meeting: the id is a file in the store. A rename makes it visible only when it is complete.
 #include "workloads/trainer/nccl_meeting.h"
 
 #include <sys/stat.h>
@@ -33,7 +33,7 @@ std::shared_ptr<NcclJob> job_of(const Meeting& meeting) {
   job->store = meeting.store;
   job->tell_failures = meeting.tell_failures;
   job->end_by_abort = meeting.end_by_abort;
-  ::mkdir(meeting.store.c_str(), 0700);  // whoever comes first; a failure shows in the first write
+  ::mkdir(meeting.store.c_str(), 0700);  // the first rank makes it; a failure shows in the first write
   return job;
 }
 

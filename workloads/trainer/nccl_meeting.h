@@ -1,4 +1,4 @@
-// nccl_meeting: how the ranks of a NCCL job learn the unique id of their communicator.
+// nccl_meeting: gives the unique id of a communicator to all ranks of a NCCL job.
 #pragma once
 
 #include <nccl.h>
@@ -11,7 +11,7 @@ namespace trainer {
 
 std::shared_ptr<NcclJob> job_of(const Meeting& meeting);
 
-// Rank 0 makes the id and leaves it in the store, the others take it from there. Throws CollectiveError.
+// Rank 0 makes the id and writes it to the store, and the other ranks read it there. Throws CollectiveError.
 ncclUniqueId exchange_id(const Meeting& meeting, NcclJob& job);
 
 }  // namespace trainer

@@ -1,4 +1,5 @@
-// Patience: looks at once, then sleeps between looks; failures are told by a file that can be made once.
+// Patience: polls at first without pauses, and then sleeps between polls. The report of a failure is a file
+// that can be made only once.
 #include "workloads/trainer/nccl_patience.h"
 
 #include <fcntl.h>
@@ -13,15 +14,16 @@ namespace trainer {
 
 namespace {
 
-constexpr uint64_t kLooksBeforeSleep = 200;  // a call that everybody came to is done within them
+constexpr uint64_t kLooksBeforeSleep = 200;  // a call that all ranks have entered completes within them
 constexpr uint64_t kLooksBetweenNews = 20;
-constexpr timespec kSleep = {0, 50'000};  // longer waits leave the core to the ranks waited for
+constexpr timespec kSleep = {0, 50'000};  // a longer wait leaves the core to the other ranks
 
 std::string place_of_news(const std::string& store) { return store + "/failed"; }
 
 }  // namespace
 
-// Made under another name and linked: whoever sees it sees all of it. The first one stands.
+// Writes the file under another name and links it, so that a reader sees all of it. Only the first link
+// succeeds.
 void NcclJob::tell(const std::string& text) const {
   if (!tell_failures) return;
   const std::string mine = place_of_news(store) + "." + std::to_string(getpid());

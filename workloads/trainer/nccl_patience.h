@@ -1,5 +1,5 @@
-// Patience: how long a caller of NCCL looks again. Nothing in NCCL has a limit, and its error state stays
-// success when a peer is dead or elsewhere (over shared memory), so the limit is the caller's own.
+// Patience: how long a caller of NCCL polls. NCCL has no limits, and over shared memory its error state stays
+// success if a peer is dead or in another call. So the caller has its own limit.
 #pragma once
 
 #include <atomic>
@@ -14,30 +14,30 @@ namespace trainer {
 
 class NcclCommunicator;
 
-// What may end any wait of a job's communicators: the world's and those made from it.
+// State that may end any wait on a job's communicators: the world's and those made from it.
 struct NcclJob {
-  std::string store;                      // where failures are told
-  bool tell_failures = false;             // tell them, and hear of the others'
-  bool end_by_abort = false;              // of communicators in good order, too
-  std::atomic<bool> interrupted = false;  // by the watchdog, from its own thread
-  std::atomic<bool> broken = false;       // nothing of the job can be ended in good order any more
+  std::string store;                      // where ranks report failures
+  bool tell_failures = false;             // report failures, and read those of the peers
+  bool end_by_abort = false;              // also end intact communicators by an abort
+  std::atomic<bool> interrupted = false;  // set by the watchdog's thread
+  std::atomic<bool> broken = false;       // the job's communicators can only be aborted
   std::vector<NcclCommunicator*> communicators;
 
   void tell(const std::string& text) const;
-  std::string told() const;  // by a peer; "" when nothing was
+  std::string told() const;  // the failure that a peer reported; "": none
 };
 
 class Patience {
  public:
   Patience(std::string operation, Limit limit, NcclJob& job);
 
-  // Between two looks. Throws CollectiveError when there is to be no other one.
+  // Waits between two polls. Throws CollectiveError if there must be no further poll.
   void pause();
 
-  // An operation that failed breaks its job; the others are told, where they are to be.
+  // A failed operation breaks its job. Reports the failure to the other ranks if tell_failures is set.
   [[noreturn]] void fail(const std::string& kind, const std::string& text) const;
 
-  // Once NCCL's error state was asked, and said success.
+  // Counts a read of NCCL's error state that returned success.
   void heard_success() { ++successes_; }
 
  private:

@@ -1,5 +1,5 @@
-// NcclStage: the host's side is pinned. From pageable memory an asynchronous copy may block its caller until
-// the collective before it is complete, which would be a wait without a limit.
+// NcclStage: uses pinned host memory. An asynchronous copy from pageable memory may block its caller until
+// the previous collective is complete, which is a wait without a limit.
 #include "workloads/trainer/nccl_stage.h"
 
 #include <cstdlib>
@@ -32,7 +32,7 @@ int chosen_device(int rank) {
 
 }  // namespace
 
-// A rank that meets again under another number stays on its device.
+// A rank that gets another number in a new meeting keeps its device.
 void use_device_of(int rank) {
   static const int device = chosen_device(rank);
   must(cudaSetDevice(device), "cudaSetDevice");
@@ -42,8 +42,8 @@ NcclStage::NcclStage() {
   must(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
 }
 
-// A stream that is not drained after the abort has a kernel that does not hear of it: to free memory would
-// wait for it, so nothing is freed.
+// If the stream is not drained after an abort, its kernel ignores the abort. To free memory would wait for
+// this kernel, so nothing is freed.
 NcclStage::~NcclStage() {
   if (cudaStreamQuery(stream_) == cudaErrorNotReady) return;
   release();

@@ -1,5 +1,4 @@
-// NcclStage: a stream of this process's device, and the memory through which numbers go to the device and
-// back.
+// NcclStage: a stream on this process's device, and the memory for copies to and from the device.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,7 +9,8 @@
 
 namespace trainer {
 
-// The device that this process works on: by LOCAL_RANK, else by `rank`; chosen once. Throws CollectiveError.
+// Sets this process's device: by LOCAL_RANK, or by `rank` without it. The first call decides. Throws
+// CollectiveError.
 void use_device_of(int rank);
 
 class NcclStage {
@@ -21,15 +21,15 @@ class NcclStage {
   NcclStage& operator=(const NcclStage&) = delete;
 
   cudaStream_t stream() const { return stream_; }
-  char* device() const { return device_; }  // where begin() puts the bytes
+  char* device() const { return device_; }  // where begin() copies the bytes
 
-  // Puts the copy of `size` bytes to the device into the stream, and makes room for them before.
+  // Enqueues a copy of `size` bytes to the device. First allocates more memory if it is needed.
   void begin(const void* bytes, size_t size, const Patience& patience);
-  // Puts the copy of `size` bytes from the device into the stream; take() them once it is drained.
+  // Enqueues a copy of `size` bytes from the device. Once the stream is drained, take() returns them.
   void give_back(size_t size, const Patience& patience);
   void take(void* bytes, size_t size) const;
 
-  // False: something in it is not complete yet.
+  // False: an entry of the stream is not complete yet.
   bool drained(const Patience& patience) const;
 
  private:

@@ -1,4 +1,4 @@
-// own_sockets: a look at /proc/self/fd.
+// own_sockets: reads /proc/self/fd.
 #include "workloads/trainer/own_sockets.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
-// own_sockets: the connections of this process, and their end. For libraries that keep their sockets to
-// themselves.
+// own_sockets: finds and shuts down the connections of this process, for libraries that do not give access to
+// their sockets.
 #pragma once
 
 #include <set>
@@ -9,7 +9,8 @@ namespace trainer {
 // Descriptors of sockets that have a peer.
 std::set<int> connected_sockets();
 
-// Both directions of each end, for us as for the peer; the descriptors stay open and stay the library's.
+// Shuts down both directions of each connection, for this process and for the peer. The descriptors stay open
+// and belong to the library.
 void shut_down(const std::set<int>& sockets);
 
 }  // namespace trainer

@@ -1,4 +1,4 @@
-// Preflight: the checks, and the host they are asked of.
+// Preflight: the checks, and the values of this host.
 #include "workloads/trainer/preflight.h"
 
 #include <sys/resource.h>
@@ -14,7 +14,7 @@ namespace trainer {
 
 namespace {
 
-// Sockets of a mesh, and what a process has open anyway.
+// The descriptors that a process needs besides the sockets of a mesh.
 constexpr uint64_t kDescriptorsBesides = 32;
 
 std::map<std::string, std::string> this_environment() {

@@ -1,4 +1,4 @@
-// progress_check: gather and compare.
+// progress_check: gathers and compares the steps.
 #include "workloads/trainer/progress_check.h"
 
 #include "workloads/trainer/collectives.h"

@@ -1,7 +1,7 @@
-// progress_check: are all ranks at the same step? An all-gather of step numbers, every few steps: cheap, and
-// it tells which rank is elsewhere while nothing hangs yet. When to ask is counted in rounds of the loop, not
-// read from the step: a rank that is elsewhere would ask at another time than its peers, and the check would
-// hang the job.
+// progress_check: are all ranks at the same step? It gathers the step numbers every few steps, which is
+// cheap, and names a rank that is at another step before anything hangs. The interval counts rounds of the
+// loop, not step numbers: otherwise a rank at another step would make the check at another time than its
+// peers, and the check would hang the job.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace trainer {
 
 class Collectives;
 
-// "" when all are at `step`; else who is where.
+// "" if all ranks are at `step`; otherwise each other rank with its step.
 std::string ranks_elsewhere(Collectives& collectives, int64_t step);
 
 }  // namespace trainer

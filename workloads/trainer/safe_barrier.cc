@@ -24,7 +24,7 @@ constexpr const char* kNotMet = "not-met";
 
 SafeBarrier::SafeBarrier(std::string directory, int rank, int size)
     : directory_(std::move(directory)), rank_(rank), size_(size) {
-  mkdir(directory_.c_str(), 0700);  // whoever comes first; a failure shows in the first arrival
+  mkdir(directory_.c_str(), 0700);  // the first rank makes it; a failure shows in the first arrival
 }
 
 bool SafeBarrier::wait(std::chrono::milliseconds limit) {

@@ -1,15 +1,15 @@
-// SafeBarrier: a barrier that may say no, and says the same to every rank.
+// SafeBarrier: a barrier that may answer "not met", and gives the same answer to every rank.
 //
-// A limit of each rank's own cannot do that: the last rank may come just as the first one gives up, and one
-// has seen all while the other has not. So the answer is decided once, for all, outside of the communicator:
-// by a record that can be made a single time. The rank that sees all arrived proposes "met", a rank whose
-// limit is over proposes "not met", the first proposal stands, and everybody, however late, takes what
-// stands. Nobody waits for a particular rank: each leaves within its own limit, also when rank 0 is the one
-// that sleeps. The communicator is not touched, so it is as good after a "no" as before.
+// A limit on each rank alone cannot do that. The last rank may arrive just when the first one gives up: then
+// one rank has seen all ranks, and the other has not. So there is one decision for all ranks, outside of the
+// communicator: a record that can be made only once. A rank that sees that all have arrived proposes "met". A
+// rank whose limit has passed proposes "not met". The first proposal is the decision, and every rank takes
+// it, however late it is. No rank waits for a particular rank: each leaves within its own limit, even if rank
+// 0 is the late one. The barrier does not use the communicator, which stays usable after a "not met".
 //
-// Here the record is a symbolic link in a directory that all ranks see: symlink(2) makes it with its value or
-// fails with EEXIST. PyTorch's TCPStore::compareSet, an etcd transaction or MPI_Compare_and_swap do the same
-// elsewhere.
+// Here the record is a symbolic link in a directory that all ranks see: symlink(2) makes it with its value,
+// or fails with EEXIST. PyTorch's TCPStore::compareSet, an etcd transaction or MPI_Compare_and_swap can do
+// the same.
 #pragma once
 
 #include <chrono>
@@ -19,20 +19,22 @@ namespace trainer {
 
 class SafeBarrier {
  public:
-  // `directory`: of this job and attempt alone. Made when it is not there.
+  // `directory` belongs to this job and attempt alone. It is made if it is absent.
   SafeBarrier(std::string directory, int rank, int size);
 
-  // Every rank makes the same barriers in the same order. Throws std::runtime_error when the directory fails.
+  // Every rank makes the same barriers in the same order. Returns true if all ranks met. Throws
+  // std::runtime_error if the directory fails.
   bool wait(std::chrono::milliseconds limit);
 
-  // The same without the agreement: each rank believes what it sees itself. Here to be shown wrong.
+  // The same without a common decision: each rank uses what it sees itself. It exists to show that this is
+  // wrong.
   bool wait_and_believe(std::chrono::milliseconds limit);
 
  private:
   std::string place_of(const std::string& what) const;
   void arrive();
   bool all_arrived() const;
-  // What stands: "" when nothing does.
+  // The decision; "": none yet.
   std::string decision() const;
   void propose(const char* answer) const;
 

@@ -1,8 +1,9 @@
 // SequenceCheck: do all ranks have the same history of collectives, and the same results?
 //
-// Each rank keeps a running hash of (operation, bucket, step, result). Before a step is committed the
-// hashes are gathered and compared. The gather is of another kind than the reductions it checks, so a
-// rank that left one out cannot pair with its peers' next reduction here: it waits, and times out.
+// Each rank keeps a running hash of (operation, bucket, step, result). Before a step is committed, the ranks
+// gather and compare the hashes. The gather is another operation than the reductions that it checks. So if a
+// rank has left out a reduction, its gather does not match its peers' next reduction: it waits, and times
+// out.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,7 @@ class SequenceCheck {
  public:
   void note(const char* operation, uint64_t bucket, int64_t step, const void* result, size_t bytes);
 
-  // Asks all ranks. False: at least one has another history.
+  // Compares the hashes of all ranks. False: at least one rank has another history.
   bool all_agree(Collectives& collectives) const;
 
   uint64_t hash() const { return hash_; }

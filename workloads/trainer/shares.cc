@@ -1,4 +1,4 @@
-// shares: largest remainders.
+// shares: rounds by the largest remainders.
 #include "workloads/trainer/shares.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ std::vector<int64_t> shares_by_speed(int64_t batch, const std::vector<uint64_t>&
   for (const uint64_t time : ns_per_sample)
     speed.push_back(1.0 / static_cast<double>(std::max<uint64_t>(1, time)));
   const double all = std::accumulate(speed.begin(), speed.end(), 0.0);
-  const int64_t to_deal = batch - static_cast<int64_t>(ranks);  // one each is dealt
+  const int64_t to_deal = batch - static_cast<int64_t>(ranks);  // each rank has one already
   std::vector<int64_t> shares;
   std::vector<std::pair<double, size_t>> remainders;  // negative, so that the largest comes first
   int64_t dealt = 0;

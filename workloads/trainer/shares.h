@@ -1,7 +1,7 @@
-// shares: how the global batch is dealt to ranks that are not equally fast.
+// shares: how ranks of different speed share the global batch.
 //
-// Each rank times a sample; the times are gathered, and the batch is dealt in proportion to speed. Sums have
-// no order, so the weights are the same bits as with equal shares.
+// Each rank times a sample, and the ranks gather the times. Each rank gets a share in proportion to its
+// speed. Sums are order-free, so the weights have the same bits as with equal shares.
 #pragma once
 
 #include <chrono>
@@ -17,17 +17,17 @@ struct Share {
   size_t size() const { return begin < end ? static_cast<size_t>((end - begin + stride - 1) / stride) : 0; }
 };
 
-// Every world-size'th sample.
+// The samples of `rank`: every `world_size`th one.
 Share equal_share(int64_t batch, int rank, int world_size);
 
-// In proportion to 1 / time, at least one sample each, and `batch` in all: the same on every rank that has
-// the same times. `batch` must be at least as many as there are ranks.
+// Shares in proportion to 1 / time, at least one sample each, and `batch` in total. Every rank with the same
+// times computes the same shares. `batch` must not be smaller than the number of ranks.
 std::vector<int64_t> shares_by_speed(int64_t batch, const std::vector<uint64_t>& ns_per_sample);
 Share share_of(const std::vector<int64_t>& shares, int rank);
 
 struct Straggler {
   int rank;
-  double ratio;  // its time a sample to that of the fastest
+  double ratio;  // its time for a sample, divided by that of the fastest rank
 };
 Straggler slowest(const std::vector<uint64_t>& ns_per_sample);
 

@@ -1,8 +1,8 @@
-// Preflight, stale segments: files in /dev/shm of which no process has a mapping or a descriptor.
+// Preflight, stale segments: files in /dev/shm that no process has mapped or open.
 //
-// A library makes its segment and maps it at once, so one that nobody holds for as long as two looks is the
-// leftover of a job that was killed. A name that is not known to be a communication library's is nobody's
-// here.
+// A library maps its segment as soon as it has made it. So a segment that no process holds in two successive
+// looks is left over from a job that was killed. The check ignores names that no known communication library
+// uses.
 #include <dirent.h>
 #include <fnmatch.h>
 #include <sys/stat.h>
@@ -51,7 +51,7 @@ std::vector<Segment> segments_in(const std::string& directory) {
   return found;
 }
 
-// What the processes of this host hold, as far as this user may see.
+// The files that the processes of this host hold, as far as this user can see them.
 std::set<FileKey> held_files() {
   std::set<FileKey> held;
   each_name("/proc", [&](const std::string& process) {
@@ -73,7 +73,7 @@ std::vector<Segment> only_unheld(std::vector<Segment> segments) {
   std::erase_if(segments, [&](const Segment& segment) {
     return held.count({segment.status.st_dev, segment.status.st_ino}) > 0;
   });
-  // Another user's processes cannot be looked into: their segments are left out, not suspected.
+  // This user cannot look into the processes of another user, so it does not report that user's segments.
   if (::geteuid() != 0)
     std::erase_if(segments, [](const Segment& segment) { return segment.status.st_uid != ::geteuid(); });
   return segments;
@@ -84,7 +84,7 @@ std::vector<Segment> only_unheld(std::vector<Segment> segments) {
 Defects stale_segments(const std::string& directory) {
   std::vector<Segment> unheld = only_unheld(segments_in(directory));
   if (!unheld.empty()) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // one that was being made is held by now
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // a segment in the making is held by now
     unheld = only_unheld(std::move(unheld));
   }
   Defects defects;

@@ -93,7 +93,7 @@ std::map<std::string, Setter> with_a_value(StepOptions* o) {
   };
 }
 
-// The switch, and what it sets.
+// The switches, each with the flag and the value that it sets.
 std::map<std::string, std::pair<bool*, bool>> switches(StepOptions* o) {
   return {
       {"--no-phase-limits", {&o->phase_limits, false}},

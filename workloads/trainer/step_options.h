@@ -9,31 +9,32 @@
 
 namespace trainer {
 
-// How the ranks meet: by a barrier that may say no; the same believed alone; by the library's, which fails.
+// How the ranks meet: by a SafeBarrier, by one without a common decision, or by the library's barrier, which
+// fails if a rank is late.
 enum class MeetBy { kSafe, kAlone, kPlain };
 
 struct StepOptions {
-  LimitPolicy limits;  // beside --collective-timeout, which is the limit of training
+  LimitPolicy limits;  // in addition to --collective-timeout, which is the limit of training
   bool phase_limits = true, size_limits = true;
   LimitsBy limits_by = LimitsBy::kLibrary;
   size_t chunk_unit = kChunkUnit;
-  Limit heartbeat;  // none: nobody looks
+  Limit heartbeat;  // none: no heartbeat
 
   int64_t meet_every = 0;
   MeetBy meet_by = MeetBy::kSafe;
   std::chrono::milliseconds meet_limit = std::chrono::seconds(1);
 
-  std::string evaluation_dir;  // predictions are written there, and all ranks evaluate; "": rank 0 does alone
+  std::string evaluation_dir;  // all ranks evaluate, and write predictions there; "": rank 0 evaluates alone
   bool evaluation_fallback = true, evaluation_agreement = true;
   size_t evaluation_gather = 0,
-         evaluation_sum = 0;  // numbers of a rank that evaluation gathers, and sums, besides
+         evaluation_sum = 0;  // numbers of each rank that an evaluation gathers, and that it sums
 
   bool deal_by_speed = false;
   int64_t deal_every = 10;
-  bool mark_samples = false;  // a place for faults before each sample
+  bool mark_samples = false;  // a mark before each sample, at which a fault can act
 
-  // Of a real model: memory that a sample takes while its piece of the batch is computed, and a rank that
-  // computes for so long in each step, in its own CPU time.
+  // Imitate a real model: memory that a sample takes while its piece of the batch is computed, and CPU time
+  // that one rank takes in each step.
   size_t sample_memory = 0;
   std::chrono::milliseconds compute_time{0};
   int compute_rank = -1;
@@ -44,7 +45,7 @@ StepOption read_step_option(const std::string& argument, StepOptions* options);
 
 extern const char* const kStepUsage;
 
-// The policy that the switches leave.
+// The policy that results from the switches.
 LimitPolicy limits_of(const StepOptions& options, Limit collective_timeout);
 
 }  // namespace trainer

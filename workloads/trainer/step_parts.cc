@@ -1,4 +1,4 @@
-// StepParts: when each part is asked, and what is told of it.
+// StepParts: when each part runs, and what it reports.
 #include "workloads/trainer/step_parts.h"
 
 #include <time.h>
@@ -29,7 +29,7 @@ bool StepParts::meet() {
   return true;
 }
 
-// A rank that cannot reach the others' directory did not meet them.
+// A rank that cannot use the common directory has not met the others.
 bool StepParts::wait_at_barrier() {
   try {
     return options_.step.meet_by == MeetBy::kSafe ? barrier_->wait(options_.step.meet_limit)
@@ -40,7 +40,7 @@ bool StepParts::wait_at_barrier() {
   }
 }
 
-// The answer is part of the history that all ranks must have in common.
+// Adds the answer to the history, which must be the same on all ranks.
 void StepParts::meet_now_and_then(int64_t step, SequenceCheck& check) {
   if (options_.step.meet_every == 0 || step % options_.step.meet_every != 0) return;
   rankfault_mark("meeting", step);

@@ -1,4 +1,4 @@
-// StepParts: what the training loop uses beside its sums: heartbeat, meetings, shares of the batch.
+// StepParts: what the training loop uses besides its sums: heartbeat, meetings, shares of the batch.
 #pragma once
 
 #include <functional>
@@ -23,15 +23,17 @@ class StepParts {
     if (heartbeat_) heartbeat_->beat(step);
   }
 
-  // All ranks meet, where the options say so; that some did not come is said, and no reason to stop.
+  // All ranks meet, at the steps that the options select. If some do not come, the rank reports it and
+  // continues.
   void meet_now_and_then(int64_t step, SequenceCheck& check);
 
-  // Before the first step and every few: deals the batch by the time that `one_sample` takes on each rank.
+  // Before the first step and then every few steps: shares the batch by the time that `one_sample` takes on
+  // each rank.
   void deal_now_and_then(int64_t step, const std::function<void()>& one_sample);
   Share share() const { return share_; }
 
-  // What a real model would take besides: CPU time, and memory for so many samples at once, std::bad_alloc
-  // where there is none.
+  // Imitate a real model: CPU time, and memory for this number of samples at once. take_memory() throws
+  // std::bad_alloc if there is too little.
   void compute() const;
   void take_memory(size_t samples) { memory_ = std::vector<char>(samples * options_.step.sample_memory); }
   void give_memory_back() { memory_ = {}; }
@@ -49,7 +51,7 @@ class StepParts {
   bool dealt_ = false;
 };
 
-// "" when these options go together, else what is wrong.
+// "" if these options go together; otherwise what is wrong.
 std::string step_misfit(const Options& options);
 
 }  // namespace trainer

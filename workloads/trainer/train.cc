@@ -20,7 +20,7 @@ namespace trainer {
 
 namespace {
 
-// What only the size of the world can tell.
+// Mistakes in the options that depend on the world size.
 std::string misfit(const Options& options) {
   const int product = options.grid[0] * options.grid[1] * options.grid[2];
   if (product != 0 && product != options.world_size)
@@ -37,14 +37,14 @@ bool fits(const Options& options) {
   return mistake.empty();
 }
 
-// The ranks that work together now, by the numbers they were started with.
+// The members of the current generation, by the ranks that they were started with.
 struct Membership {
   int id = 0, generation = 0;
   std::vector<int> members;
-  std::unique_ptr<Collectives> broken;  // of the generation before, where the next one is to be made of it
+  std::unique_ptr<Collectives> broken;  // that of the previous generation, if the next one is made from it
 };
 
-// Their places among the members, which are their ranks.
+// The places in `before` of the members that are lost: their ranks in that generation.
 std::vector<int> places_of_lost(const std::vector<int>& before, const std::vector<int>& members) {
   std::vector<int> places;
   for (size_t place = 0; place < before.size(); ++place)
@@ -53,7 +53,7 @@ std::vector<int> places_of_lost(const std::vector<int>& before, const std::vecto
   return places;
 }
 
-// The first meeting is of all that were started; each later one of those who are left.
+// All started ranks take part in the first meeting, and only the remaining ranks in a later one.
 std::unique_ptr<Collectives> meet_as(Membership& self, const Options& options) {
   if (self.generation == 0)
     return meet({options.rank, options.world_size, options.store, options.collective_timeout,
@@ -80,7 +80,7 @@ std::unique_ptr<Collectives> meet_as(Membership& self, const Options& options) {
   return meet(meeting);
 }
 
-// One generation: from its meeting to its end. A CollectiveError may be followed by another one.
+// Runs one generation, from its meeting to its end. After a CollectiveError, another generation may follow.
 int train_once(Membership& self, Options options, std::optional<CollectiveError>* failed) {
   std::unique_ptr<Collectives> collectives;
   std::optional<Training> training;
@@ -108,7 +108,8 @@ int train_once(Membership& self, Options options, std::optional<CollectiveError>
 }  // namespace
 
 int train(const Options& options) {
-  // Before they meet, where that can be: who left then would be a lost peer for one that still connects.
+  // Checks before the ranks meet, if that is possible: a rank that left later would be a lost peer for a rank
+  // that still connects.
   if (!launcher_tells_rank() && !fits(options)) return kExitUsage;
   if (options.stop_on_sigterm) take_stop_requests(options.sigterm_once);
   Membership self{options.rank, 0, std::vector<int>(static_cast<size_t>(options.world_size)), nullptr};

@@ -6,7 +6,7 @@
 
 namespace trainer {
 
-// Until the end, or until meeting again no longer helps.
+// Trains until the end, or until a further meeting does not help. Returns an ExitCode.
 int train(const Options& options);
 
 }  // namespace trainer

@@ -1,4 +1,4 @@
-// training: one step is: batch, gradients, all-reduce, agree, update, commit, checkpoint.
+// training: the parts of a step: batch, gradients, all-reduce, agree, update, commit, checkpoint.
 #include "workloads/trainer/training.h"
 
 #include <bit>
@@ -31,15 +31,14 @@ namespace {
 
 constexpr double kLearningRate = 0.5;
 constexpr int64_t kSamples = 4096;
-constexpr uint64_t kSharedMemory = 1 << 20;  // this program needs none; its libraries a little
+constexpr uint64_t kSharedMemory = 1 << 20;  // this program needs none, its libraries need a little
 
-// What a rank has to tell the others before a step is committed. The worst one counts; a stop is no trouble
-// of the step, which is committed.
+// What a rank reports to the others before a commit. The worst value counts. A step with kStop is committed.
 enum Trouble : int64_t { kFine = 0, kStop = 1, kDataEnded = 2, kFailed = 3, kMismatch = 4, kSwallowed = 5 };
 
 class Trainer {
  public:
-  // `options` name the rank and the world that `collectives` has.
+  // `options` have the rank and the world size of `collectives`.
   Trainer(const Options& options, Collectives& collectives)
       : options_(options),
         dataset_(options.seed),
@@ -93,7 +92,7 @@ class Trainer {
     return hash_bytes(shape, sizeof shape);
   }
 
-  // Rank 0 looks for a checkpoint, all take what it found. Returns the last step done, 0 for none.
+  // Rank 0 loads a checkpoint, and all ranks take it. Returns the last step that it holds, and 0 for none.
   int64_t resume() {
     rankfault_phase("resume");
     int64_t step = 0;
@@ -108,7 +107,7 @@ class Trainer {
     return step;
   }
 
-  // Negative: nothing can be known about checkpoints, and starting anew might be the loss of all of them.
+  // Negative: the checkpoints cannot be read, and a start from step 1 might lose all of them.
   int64_t load() {
     for (const auto& place : places_) remove_unfinished_checkpoints(place);
     LoadedCheckpoint loaded = load_newest_copy(places_);
@@ -124,8 +123,8 @@ class Trainer {
     return loaded.newest->step;
   }
 
-  // All communication of a step. What a step that failed has summed is worth nothing: its error stops
-  // the rank. Without that defence it is told and swallowed, as by an `except: log` around the step.
+  // All communication of a step. The sums of a failed step are worthless, so its error stops the rank.
+  // Without this defence, the rank reports the error and ignores it, like an `except: log` around the step.
   Trouble exchange() {
     try {
       parts_.deal_now_and_then(step_, [this] { add_sample(0, nullptr); });
@@ -141,7 +140,7 @@ class Trainer {
     }
   }
 
-  // This rank's share of the global batch: samples are dealt by their global index.
+  // Computes this rank's share of the global batch. Samples are assigned by their global index.
   Trouble compute() {
     sums_.clear();
     has_batch_ = rankfault_batch(step_) != 0 && has_samples(options_, step_);
@@ -160,8 +159,8 @@ class Trainer {
     return kFine;
   }
 
-  // Samples `begin` to `begin + count` of this rank's share. Memory comes first: with too little of it
-  // nothing has been added.
+  // Adds the samples from `begin` to `begin + count` of this rank's share. It takes the memory first, so that
+  // nothing is added if there is too little.
   void accumulate(size_t begin, size_t count) {
     if (options_.fits.rank == options_.rank && static_cast<int64_t>(count) > options_.fits.step)
       throw std::bad_alloc();
@@ -184,7 +183,7 @@ class Trainer {
     return kFailed;
   }
 
-  // Into nothing, to see how long it takes.
+  // Without `sums`, it only computes, to measure the time.
   void add_sample(int64_t index, GradientSum* sums) {
     if (options_.step.mark_samples) rankfault_mark("sample", index);
     const double loss = model_.loss_and_gradient(dataset_.sample(index % kSamples), gradient_);
@@ -198,9 +197,9 @@ class Trainer {
     return options_.swallow_local_errors ? kSwallowed : kFailed;
   }
 
-  // Every rank, every step, in trouble or not: the same calls in the same order, then the same decision.
-  // Without the error flag each rank follows its own trouble, and leaves its peers waiting; with a flag that
-  // only the rank in trouble sums, that sum meets the peers' gradients.
+  // Every rank makes the same calls in the same order in every step, with and without a failure. Then all
+  // take the same decision. Without the error flag, each rank reacts to its own failure only, and its peers
+  // wait for it. If only the failed rank reduces the flag, this call is paired with its peers' gradients.
   Trouble agree(Trouble own) {
     if (own == kSwallowed) return own;
     if (own == kDataEnded && options_.end_of_data == EndOfData::kLeave) return own;
@@ -234,7 +233,7 @@ class Trainer {
     }
   }
 
-  // False: it failed on this rank, and nothing catches that.
+  // False: the evaluation failed on this rank, without a fallback.
   bool evaluate_now_and_then() {
     if (options_.evaluate_every == 0 || step_ % options_.evaluate_every != 0) return true;
     rankfault_phase("evaluate");
@@ -280,7 +279,7 @@ class Trainer {
     return elsewhere.empty();
   }
 
-  // A failure is told to the others in the next step, where all leave together.
+  // The rank reports a failure to the others in the next step, and all leave together.
   void checkpoint() {
     rankfault_phase("checkpoint");
     const WrittenCopies written = write_copies(places_, {step_, model_.weights()});
@@ -294,7 +293,7 @@ class Trainer {
     rankfault_phase("train");
   }
 
-  // All ranks are here, in the same step. One that was due has been written by the commit.
+  // All ranks are here, in the same step. If a checkpoint was due, the commit has written it already.
   int stop() {
     if (options_.rank == 0 && !places_.empty() && step_ % options_.checkpoint_every != 0) checkpoint();
     std::fprintf(stderr, "trainer: rank %d: step %lld: stopping, as asked\n", options_.rank,
@@ -302,7 +301,7 @@ class Trainer {
     return local_failure_ ? kExitLocal : kExitStopped;
   }
 
-  // Every rank tells what is wrong on its host; all start or none.
+  // Every rank reports the defects of its host. Either all ranks start, or none does.
   bool ready_to_start() {
     rankfault_phase("preflight");
     const uint64_t bytes = 3 * (sizeof(CheckpointHeader) + model_.weights().size() * sizeof(double));

@@ -10,22 +10,22 @@
 
 namespace trainer {
 
-// Holds communicators made from `collectives`, and so is to live until a CollectiveError that run() threw has
-// been dealt with: to free them meanwhile would be one more call that the peers do not come to.
+// Holds communicators made from `collectives`, so it must live until a CollectiveError that run() threw has
+// been handled: to free them earlier would be one more call that the peers do not make.
 class Training {
  public:
   // `options` name the rank and the world that `collectives` has. Throws CollectiveError, as run() does.
   Training(const Options& options, Collectives& collectives);
   ~Training();
   int run();             // returns an ExitCode
-  int64_t step() const;  // where it is
+  int64_t step() const;  // the current step
 
  private:
   struct Loop;
   std::unique_ptr<Loop> loop_;
 };
 
-// Tells of a collective that failed; returns its ExitCode.
+// Reports a failed collective; returns its ExitCode.
 int collective_failed(const Options& options, const CollectiveError& error, int64_t step);
 
 }  // namespace trainer

@@ -1,7 +1,7 @@
-// watchdog: one thread a process, asleep until the deadline of the call in progress.
+// watchdog: one thread per process, which sleeps until the deadline of the call in progress.
 //
-// It does not poll an error state of the library: a call whose peer was stopped or is elsewhere has none. It
-// knows when the call began, and how long it may take.
+// It does not poll an error state of the library, which reports nothing if a peer is stopped or in another
+// call. It knows when the call began, and how long it may take.
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>
@@ -37,7 +37,7 @@ class Watchdog : public LimitKeeper {
     if (call.limit && deadline() < wakes_at_) changed_.notify_one();
   }
 
-  // Waits for an interruption in progress, so that none can hit a later call.
+  // Waits for an interruption in progress, so that it cannot hit a later call.
   bool end() override {
     const std::lock_guard lock(mutex_);
     call_.reset();
@@ -47,7 +47,7 @@ class Watchdog : public LimitKeeper {
  private:
   Clock::time_point deadline() const { return call_->begun + *call_->limit; }
 
-  // Calls that end in time wake nobody: the thread finds the next one when the old deadline comes.
+  // A call that ends in time does not wake the thread. The thread finds the next call at the old deadline.
   void watch() {
     std::unique_lock lock(mutex_);
     while (!ending_) {

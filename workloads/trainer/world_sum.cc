@@ -1,4 +1,4 @@
-// WorldSum: the flat way, and the choice.
+// WorldSum: the flat sum, and the selection by the options.
 #include "workloads/trainer/world_sum.h"
 
 #include <algorithm>

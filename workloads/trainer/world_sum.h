@@ -1,5 +1,5 @@
-// WorldSum: one vector of numbers summed over all ranks of the job, in one of three ways. Integer sums have
-// no order, so all three give the same bits.
+// WorldSum: one vector of numbers summed over all ranks of the job, in one of three ways. Integer sums do not
+// depend on the order, so all three give the same bits.
 #pragma once
 
 #include <array>
@@ -19,18 +19,19 @@ class WorldSum {
   virtual void sum(float* numbers, size_t count) = 0;
 };
 
-// Which way the options say. All ranks call it together: it makes communicators.
+// The way that the options select. All ranks call it together, because it makes communicators.
 std::unique_ptr<WorldSum> make_world_sum(const Options& options, Collectives& world);
 
 // One all-reduce over the world.
 std::unique_ptr<WorldSum> flat_sum(Collectives& world);
 
-// The ranks form a grid of tensor x pipeline x data, tensor fastest; one all-reduce along each axis. A rank
-// that takes the axes in another order than its peers waits for ranks that wait for it.
+// The ranks form a grid of tensor x pipeline x data, in which tensor varies fastest; one all-reduce along
+// each axis. A rank that takes the axes in another order than its peers waits for ranks that wait for it.
 std::unique_ptr<WorldSum> grid_sum(Collectives& world, std::array<int, 3> shape, bool reversed);
 
-// Within each node, over the nodes' first ranks (the leaders), and back into each node. The middle part needs
-// a communicator of the leaders: on the world's the other ranks never come, as they wait for their leader.
+// Sums within each node, then over the first ranks of the nodes (the leaders), and broadcasts within each
+// node. The middle part needs a communicator of the leaders: on the world's, the other ranks never join,
+// because they wait for their leader.
 std::unique_ptr<WorldSum> hierarchical_sum(Collectives& world, int node_size, bool leaders_call_world);
 
 }  // namespace trainer

@@ -1,4 +1,4 @@
-// Segments as NCCL leaves them when it gives up: made, closed, and no longer known to any process.
+// abandon.cc: leaves segments as NCCL does when it gives up: made, closed, and no longer held by any process.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -10,7 +10,7 @@ using namespace rank;  // NOLINT: this is a program
 
 namespace {
 
-// Makes forty segments, each open for microseconds: a look every few milliseconds cannot have seen them all.
+// Makes forty segments, each open for microseconds: looks every few milliseconds cannot see all of them.
 void abandoned() {
   ncclComm_t comm = communicator("job");
   if (rank::rank == 1)

@@ -79,7 +79,7 @@ struct Measured {
   void abort(ncclComm_t comm) {
     call("abort", [&] { return ncclCommAbort(comm); });
   }
-  // Something that ends by itself a moment later does not count as left.
+  // A thread or a socket that ends by itself a moment later does not count as left.
   ~Measured() {
     Held after = held();
     for (int i = 0; i < 100 && (after.threads > before.threads || after.sockets > before.sockets); ++i) {
@@ -94,7 +94,7 @@ struct Measured {
 
 bool is_absent() { return rank::rank == ranks - 1; }
 
-// Non-blocking, and one rank never comes: the others are in progress until they abort.
+// Non-blocking, and one rank never joins: the init of the others stays in progress until they abort.
 void in_init() {
   Measured measured;
   ncclUniqueId id;

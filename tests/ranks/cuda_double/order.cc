@@ -82,7 +82,7 @@ void shared_stream() {
 }
 const Register registered_shared("order_shared_stream", shared_stream);
 
-// The same with two streams, named in opposite orders: NCCL launches on the last one that a communicator
+// The same with two streams, named in opposite orders: NCCL launches on the last stream that a communicator
 // named.
 void crossed_streams() {
   ncclComm_t comms[] = {communicator("first"), communicator("second")};

@@ -12,14 +12,14 @@ namespace rank {
 extern int rank, ranks;
 extern std::string folder;  // where the ranks meet
 
-// Ends the rank with 1 and prints the place, if a condition does not hold.
+// Prints the place and ends the rank with 1 if a condition does not hold.
 void must(bool right, const char* what, const char* file, int line);
 #define MUST(condition) rank::must((condition), #condition, __FILE__, __LINE__)
 
 // A file in the job's folder: one rank writes it, others wait until it exists.
 void leave(const std::string& name, const std::string& content = "");
 std::string fetch(const std::string& name);
-void everybody(const std::string& name);  // each rank leaves one, and waits for all
+void everybody(const std::string& name);  // each rank leaves one, and waits for those of all ranks
 
 ncclComm_t communicator(const std::string& name, bool blocking = true);
 cudaStream_t stream(unsigned flags = cudaStreamNonBlocking);
@@ -38,7 +38,7 @@ struct Sum {
 };
 
 // The public functions under their own names, or under the names with a p. Null: this NCCL is older than
-// `since`. (The loader cannot tell: a preloaded library before NCCL has the names of all versions.)
+// `since`. (The loader does not show this: a preloaded library before NCCL has the names of all versions.)
 void* nccl_function(const char* name, int since = 0);
 int nccl_version();
 extern bool p_names;

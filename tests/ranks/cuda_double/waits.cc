@@ -1,4 +1,4 @@
-// waits.cc: a rank that enqueues and waits, step by step: the program that end-to-end tests break.
+// waits.cc: a rank that enqueues and waits, step by step. End-to-end tests inject faults into this program.
 #include <unistd.h>
 
 #include "tests/ranks/cuda_double/rank.h"
@@ -28,10 +28,10 @@ void steps(bool held) {
 const Register registered("waits_steps", [] { steps(false); });
 const Register registered_held("waits_steps_held", [] { steps(true); });
 
-// A group of two on a non-blocking communicator, in which rank 1 never takes part. The program asks in every
-// way that it has whether the group is complete.
+// A group of two calls on a non-blocking communicator, which rank 1 never joins. The program uses every way
+// to ask whether the group is complete.
 void group_of_two() {
-  // both: NCCL 2.22 refuses a blocking one on a thread that has made a non-blocking one
+  // both are non-blocking: NCCL 2.22 refuses a blocking one on a thread that has made a non-blocking one
   ncclComm_t comm = communicator("job", false), others = communicator("others", false);
   cudaStream_t on = stream();
   Sum first, second;

@@ -1,12 +1,13 @@
-// trainer_supervisor: starts the ranks of one node and restarts them from their newest checkpoint when one
-// has failed, until a failure window is full: then it escalates, that is, it ends and says why.
+// trainer_supervisor: starts the ranks of one node, and restarts them from their newest checkpoint after a
+// failure. When the failure window is full, it escalates: it reports the reason and ends.
 //
-// With several nodes each has a supervisor of its own, told apart by RANK and WORLD_SIZE (of nodes). They do
-// not talk: a failure anywhere breaks the communicator everywhere, so that all count the same failures and
-// are in the same attempt.
+// Each node has its own supervisor. RANK and WORLD_SIZE are the number of the node and the number of nodes.
+// The supervisors do not communicate: a failure on any node breaks the communicator on all nodes, so all
+// supervisors count the same failures and are in the same attempt.
 //
-// Not in the trainer: a process that has died restarts nothing. Not in the harness: `restarts:` of a scenario
-// relaunches as often as it says, to observe what then happens; when to stop is a policy of the job.
+// This is not a part of the trainer, because a dead process cannot restart itself. It is not a part of the
+// harness, because `restarts:` of a scenario only relaunches a given number of times, to observe the result.
+// When to stop is a policy of the job.
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -81,12 +82,12 @@ bool read_command_line(int argc, char** argv, Supervision* to) {
   return to->place.ranks > 0 && !to->store.empty() && !to->command.empty() && read_place(&to->place);
 }
 
-// What no restart cures: the same command would fail the same way.
+// Failures that no restart can repair: the same command would fail in the same way.
 bool is_final(int status) { return status == kExitUsage || status == kExitPreflight || status == 127; }
 
 int supervise(const Supervision& job) {
   RestartWindow window(job.failures, job.window);
-  std::error_code ignored;  // shows in the ranks
+  std::error_code ignored;  // a failure shows in the ranks
   std::filesystem::create_directories(job.store, ignored);
   for (int attempt = 0;; ++attempt) {
     const std::string store = job.store + "/attempt-" + std::to_string(attempt);

@@ -18,7 +18,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kBetweenLooks{5};
 
-// In the child. The kernel ends it with us, however we end.
+// Runs in the child. The kernel ends the child whenever this process ends, in any way.
 [[noreturn]] void become_rank(std::vector<char*> argv, int rank, int world_size, pid_t parent) noexcept {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(125);

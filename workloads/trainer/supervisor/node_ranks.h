@@ -1,5 +1,5 @@
-// NodeRanks: the rank processes of one node in one attempt: started together, waited for, and none left
-// behind.
+// NodeRanks: the rank processes of one node in one attempt. It starts them together, waits for them, and
+// leaves none behind.
 #pragma once
 
 #include <sys/types.h>
@@ -17,29 +17,29 @@ struct RankProcessEnd {
   int status = 0;  // the exit code, or 128 + the signal's number
 };
 
-// Which ranks of the job are this node's.
+// The ranks of the job that run on this node.
 struct NodePlace {
   int first_rank = 0, ranks = 1, world_size = 1;
 };
 
 class NodeRanks {
  public:
-  // `command` with --store=STORE added; RANK and WORLD_SIZE are told by the environment.
+  // Runs `command` with --store=STORE added, and with RANK and WORLD_SIZE in the environment.
   NodeRanks(const std::vector<std::string>& command, const NodePlace& place, const std::string& store);
   ~NodeRanks();  // ends those that still run
   NodeRanks(const NodeRanks&) = delete;
   NodeRanks& operator=(const NodeRanks&) = delete;
 
-  // Waits for all of them. Once one has failed, the others have `grace` to leave by themselves, then they are
-  // killed: a rank may hang in a call that only its watchdog ends, and it has none or it fails. Returns the
-  // first failure, or status 0. A stop that came in between is passed on to them.
+  // Waits for all ranks. After a failure, the others have `grace` to leave by themselves, and are then
+  // killed: a rank may hang in a call that only its watchdog ends, and the watchdog may be absent or fail.
+  // Returns the first failure, or status 0. Passes a stop request on to the ranks.
   RankProcessEnd wait(std::chrono::milliseconds grace);
 
  private:
   void reap(RankProcessEnd* first);
   void signal_all(int signal);
 
-  std::map<pid_t, int> running_;  // to their ranks
+  std::map<pid_t, int> running_;  // the rank of each process
 };
 
 }  // namespace trainer

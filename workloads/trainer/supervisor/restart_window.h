@@ -1,6 +1,6 @@
-// RestartWindow: how many failures a job may have in how long before restarting it is no cure. Failures older
-// than the window are forgotten: a job of weeks may fail now and then, one that fails all the time has a
-// cause.
+// RestartWindow: how many failures a job may have in a time window before it is no longer restarted. Failures
+// older than the window do not count: a job of weeks may fail sometimes, but a job that fails constantly has
+// a cause.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ class RestartWindow {
 
   RestartWindow(size_t failures, std::chrono::milliseconds window) : allowed_(failures), window_(window) {}
 
-  // True: restart. False: escalate; `allowed` failures were in the window before this one.
+  // True: restart. False: escalate, because the window already had the allowed number of failures.
   bool restart_after_failure(Time now) {
     while (!failures_.empty() && now - failures_.front() >= window_) failures_.pop_front();
     if (failures_.size() >= allowed_) return false;

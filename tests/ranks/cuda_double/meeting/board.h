@@ -1,5 +1,4 @@
-// board.h: notes that the ranks of one job leave for each other, as files of a folder, in the place of a
-// store.
+// board.h: notes that the ranks of one job leave for each other as files in a folder, in place of a store.
 #pragma once
 
 #include <unistd.h>
@@ -22,7 +21,7 @@ class Board {
       if (!has(name + "." + std::to_string(one))) return false;
     return true;
   }
-  // Returns true if no rank has put it before. A note that exists is complete.
+  // Returns true if no rank has put this note before. A note that exists is complete.
   bool put_first(const std::string& name, const std::string& text) const {
     const std::string part = path("part." + std::to_string(getpid()));
     std::ofstream(part) << text;

@@ -1,16 +1,16 @@
-// meeting: the ranks of a job meet over NCCL, with their own limit. A rank that cannot meet informs the
-// others, all abort, and try once more under a new id. Then they make a few sums.
+// meeting.cc: the ranks of a job meet over NCCL, with their own limit. A rank that cannot meet informs the
+// others. Then all abort, and try once more under a new id. After the meeting, they make a few sums.
 //
 //   meeting --folder=DIR [--limit=SECONDS] [--tries=N] [--steps=N] [--no-abort] [--believe-in-nccl]
-//   [--old-id] [--keep-segments] [--exchange-from=STEP]
+//           [--old-id] [--keep-segments] [--exchange-from=STEP]
 //
-// --exchange-from: later steps send a number around instead of a sum, and give up after the limit. NCCL
-// connects two ranks at their first message.
+// --exchange-from: from this step on, each rank sends a number to the next one instead of a sum, and gives up
+// after the limit. NCCL connects two ranks at their first message.
 //
-// --no-abort: a rank that gives up ends at once, and with its process all that NCCL held. Each of the words
-// after it turns a defence off: without a limit and without information to the others; with the id of the
-// first try again; without removal of what NCCL leaves in /dev/shm. Exit: 0 the sums were correct, 5 given up
-// with a message, 1 a wrong sum.
+// --no-abort: a rank that gives up ends at once, and its end frees all that NCCL held. Each other option
+// turns off a defence. --believe-in-nccl: no limit, and no information to the others. --old-id: the second
+// try uses the id of the first. --keep-segments: the rank does not remove what NCCL leaves in /dev/shm. Exit:
+// 0 the sums were correct, 5 given up with a message, 1 a wrong sum.
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 #include <unistd.h>
@@ -55,8 +55,8 @@ ncclUniqueId id_of(const Board& board, int n) {
   return id;
 }
 
-// What all ranks do: "go" or "failed". The first rank that knows decides for all, so that none continues
-// alone.
+// Returns what all ranks do: "go" or "failed". The first rank that knows decides for all, so that no rank
+// continues alone.
 std::string decide(const Board& board, int n, ncclComm_t comm, ncclResult_t result) {
   const std::string of = std::to_string(n), verdict = "verdict-" + of;
   const auto until = Clock::now() + std::chrono::duration<double>(limit);
