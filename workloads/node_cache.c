@@ -41,7 +41,7 @@ static int open_new(void) {
   const int flags = O_RDWR | O_CREAT | (take_over ? 0 : O_EXCL);
   int fd = shm_open(name, flags, 0600);
   if (fd >= 0 || errno != EEXIST) return fd;
-  fprintf(stderr, "rank %d: /dev/shm%s was left by another job, and is made anew\n", rank, name);
+  fprintf(stderr, "rank %d: /dev/shm%s was left by another job; it is replaced\n", rank, name);
   shm_unlink(name);
   return shm_open(name, flags, 0600);
 }

@@ -33,7 +33,7 @@ static void go_on_without_the_dead(int step) {
   if (MPIX_Comm_shrink(world, &survivors) != MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 4);
   world = survivors;
   look_around();
-  printf("rank %d goes on at step %d with %d ranks\n", name, step, size);
+  printf("rank %d continues at step %d with %d ranks\n", name, step, size);
   fflush(stdout);
 }
 

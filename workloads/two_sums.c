@@ -63,7 +63,7 @@ static ncclComm_t meet(const char* name) {
     must(rename(unfinished, place) == 0, place);
   }
   while (!(file = fopen(place, "rb"))) {
-    must(now_ms() < until, "nobody left an id");
+    must(now_ms() < until, "no rank left an id");
     doze();
   }
   must(fread(&id, sizeof id, 1, file) == 1, place);
@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
   void* gradients[2];
   int devices = 0;
   read_arguments(argc, argv);
-  must(cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0, "there is no CUDA device");
+  must(cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0, "this machine has no CUDA device");
   must(cudaSetDevice(rank % devices) == cudaSuccess, "cudaSetDevice");
   signal(SIGALRM, time_is_up);
   comms[0] = meet("data");

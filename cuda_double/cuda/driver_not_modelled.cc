@@ -35,10 +35,10 @@
   X(cuStreamWriteValue64)
 
 // The arguments are ignored, so one signature fits all functions.
-#define GPULESS_DEFINE(name)                     \
-  static int no_##name(...) {                    \
+#define GPULESS_DEFINE(name)                         \
+  static int no_##name(...) {                        \
     cuda_double::say_once(#name " is not modelled"); \
-    return CUDA_ERROR_NOT_SUPPORTED;             \
+    return CUDA_ERROR_NOT_SUPPORTED;                 \
   }
 GPULESS_DRIVER_NAMES(GPULESS_DEFINE)
 

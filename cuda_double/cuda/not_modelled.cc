@@ -6,10 +6,10 @@
 #include "cuda_double/core/settings.h"
 
 // The arguments are ignored, so one signature fits all functions.
-#define GPULESS_NOT_MODELLED(name)                                                             \
+#define GPULESS_NOT_MODELLED(name)                                                                 \
   extern "C" __attribute__((visibility("default"))) int cuda_double_no_##name(...) __asm__(#name); \
   int cuda_double_no_##name(...) {                                                                 \
     cuda_double::say_once(#name " is not modelled");                                               \
-    return cuda_double::keep(cuda_double::kNotSupported);                                              \
+    return cuda_double::keep(cuda_double::kNotSupported);                                          \
   }
 #include "not_modelled.def"

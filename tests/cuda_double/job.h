@@ -14,7 +14,7 @@ struct GpulessJob {
   int ranks = 4;
   std::vector<std::string> words;  // the case and its arguments; {folder}: where the ranks meet
   std::map<int, std::vector<std::string>> more_words{};  // for one rank
-  std::string program = "ranks/cuda_double/nccl_ranks";      // below bin
+  std::string program = "ranks/cuda_double/nccl_ranks";  // below bin
   std::map<std::string, std::string> environment;
 
   struct Ended {

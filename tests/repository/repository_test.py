@@ -146,6 +146,16 @@ def includes_point_up_the_flow(repository):
                 yield f"{name}: must not include {included}"
 
 
+def links_lead_to_files(repository):
+    link = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+    for name in repository.files:
+        if not name.endswith(".md"):
+            continue
+        for target in link.findall(repository.text(name)):
+            if "://" not in target and not (repository.root / name).parent.joinpath(target).exists():
+                yield f"{name}: the link to {target} leads nowhere"
+
+
 def every_scenario_is_listed(repository):
     listing = repository.text("scenarios/README.md")
     for name in repository.files:
@@ -217,13 +227,13 @@ def what_an_optional_part_decides_is_labelled(repository):
 
 def messages_are_plain(repository):
     for name in repository.files:
-        if name.startswith(("harness/", "faults/", "reports/")) and name.endswith((".c", ".cc", ".h")):
+        if name.startswith(("harness/", "faults/", "reports/", "workloads/", "cuda_double/")) and name.endswith((".c", ".cc", ".h")):
             yield from plain_words.failures(name, repository.text(name))
 
 
 CHECKS = [no_workplace_words, files_are_short, files_open_with_a_sentence, the_diagnosis_sees_no_plan,
           the_top_level_is_known, includes_point_up_the_flow, every_scenario_is_listed, every_case_has_a_scenario,
-          the_smoke_set_covers_every_theme, what_an_optional_part_decides_is_labelled, messages_are_plain]
+          links_lead_to_files, the_smoke_set_covers_every_theme, what_an_optional_part_decides_is_labelled, messages_are_plain]
 
 
 def main(root, only=None):

@@ -93,7 +93,7 @@ std::vector<int> agree_on_members(const Gathering& gathering) {
 
   std::vector<int> members = read_record(record);
   if (std::find(members.begin(), members.end(), gathering.id) == members.end())
-    throw CollectiveError("excluded", "the others went on without this rank, which was late");
+    throw CollectiveError("excluded", "the other ranks continued without this rank, which was late");
 
   make(directory + "/ready-" + std::to_string(gathering.id));
   const auto ready = [&] { return those_with(directory + "/ready-", members); };

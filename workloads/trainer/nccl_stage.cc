@@ -25,7 +25,7 @@ void must(cudaError_t result, const char* what, const Patience& patience) {
 int chosen_device(int rank) {
   int devices = 0;
   must(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
-  if (devices == 0) throw CollectiveError("other", "there is no CUDA device");
+  if (devices == 0) throw CollectiveError("other", "this machine has no CUDA device");
   const char* local = std::getenv("LOCAL_RANK");
   return (local ? std::atoi(local) : rank) % devices;
 }

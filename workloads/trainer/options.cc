@@ -29,9 +29,9 @@ Data-parallel training of a small network over Gloo, NCCL or MPI; the same weigh
   --stop-on-sigterm [--sigterm-once]   checkpoint on SIGTERM, and leave together
   --recoveries=N --meet-again=10s      after a failed collective the ranks meet again, N times (Gloo, NCCL)
   --recover-by=meeting|shrink|revoke   with a new communicator, or the old one without the lost (NCCL 2.27, 2.29)
-  --tell-failures (--no-tell-failures) in the store: an abort of NCCL's is heard of by nobody else
+  --tell-failures (--no-tell-failures) in the store: no other rank learns of an abort of NCCL
   --end-by-abort                       of NCCL's communicators: a destroy waits for what its proxy has to send
-  --preflight (--no-preflight)         look for what is wrong before the first step
+  --preflight (--no-preflight)         check host and job before the first step
   --micro-batch=N                      samples at a time
 defences, all on; each switch turns off one:
   --error-flag=always|when-failed|never (--no-error-flag: never)

@@ -55,7 +55,7 @@ Defects too_little_space(const std::string& path, uint64_t needed) {
   while (!std::filesystem::exists(there, error) && there.has_relative_path()) there = there.parent_path();
   struct statvfs status {};
   if (::statvfs(there.c_str(), &status) != 0)
-    return {"cannot tell the space in " + path + ": " + std::strerror(errno)};
+    return {"cannot read the free space in " + path + ": " + std::strerror(errno)};
   const uint64_t free = static_cast<uint64_t>(status.f_bavail) * status.f_frsize;
   if (free >= needed) return {};
   return {path + " has " + std::to_string(free) + " bytes free, " + std::to_string(needed) + " are needed"};

@@ -12,9 +12,9 @@ namespace trainer {
 const char* const kStepUsage = R"(limits, chunks, meetings, evaluation, shares:
   --phase-limits=evaluation:30m,small:5m,barrier:5m,checkpoint:30m --size-limits=10000000:900s,100000000:30m
                               beside --collective-timeout; the longer one counts; --no-phase-limits --no-size-limits
-  --limits-by=library|watchdog|alarm|async-error   who ends a call that is past its limit; the last two do not
+  --limits-by=library|watchdog|alarm|async-error   what ends a call that is past its limit; the last two do not
   --chunk-unit=100000000      sums of that many numbers and more are cut into chunks
-  --heartbeat=LIMIT           a rank without progress for so long tells its stack and aborts
+  --heartbeat=LIMIT           a rank without progress for so long prints its stack and aborts
   --meet-every=N --meet-limit=1s --meet=safe|alone|plain
   --evaluation-dir=DIR        all ranks evaluate, and write predictions; --no-evaluation-fallback --no-evaluation-agreement
   --evaluation-gather=N --evaluation-sum=N   numbers of each rank that an evaluation gathers and sums besides

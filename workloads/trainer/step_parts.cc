@@ -48,7 +48,7 @@ void StepParts::meet_now_and_then(int64_t step, SequenceCheck& check) {
   check.note("meeting", 0, step, &met, sizeof met);
   if (met) return;
   rankfault_mark("not_met", step);
-  std::fprintf(stderr, "trainer: rank %d: step %lld: not all ranks came to the meeting\n", options_.rank,
+  std::fprintf(stderr, "trainer: rank %d: step %lld: some ranks did not join the meeting\n", options_.rank,
                static_cast<long long>(step));
 }
 
