@@ -50,7 +50,7 @@ Result<FinishedRun> judged(const Plan& plan, LiveRun& run, const std::string& le
 
 const Launcher& launcher_of(const Plan& plan) {
   const Launcher* launcher =
-      Catalog<Launcher>::instance().find(launcher_name(plan.scenario.workload.launcher));
+      Catalog<Launcher>::instance().find(to_text(plan.scenario.workload.launcher));
   RF_ASSERT(launcher, "a scenario named a launcher that is not registered");
   return *launcher;
 }

@@ -1,4 +1,5 @@
-// rankfault list: lists faults, oracles, findings, points and launchers, or prints the schema of scenarios.
+// rankfault list: lists faults, oracles, findings, points, launchers and commands, or prints the schema of
+// scenarios.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,6 +8,7 @@
 
 #include "harness/commands/catalogue_text.h"
 #include "harness/commands/command.h"
+#include "harness/commands/commands_page.h"
 #include "harness/commands/findings_page.h"
 #include "harness/scenario/schema.h"
 
@@ -23,9 +25,13 @@ int list(const Options& options) {
     fmt::print("{}\n", scenario_schema().dump(2));
     return kExitPass;
   }
+  if (options.what == "commands") {
+    fmt::print("{}", commands_page());
+    return kExitPass;
+  }
   const auto& names = catalogue_names();
   if (std::find(names.begin(), names.end(), options.what) == names.end()) {
-    fmt::print(stderr, "unknown list \"{}\"{}; the lists are {} and schema\n", options.what,
+    fmt::print(stderr, "unknown list \"{}\"{}; the lists are {}, commands and schema\n", options.what,
                did_you_mean(options.what, names), fmt::join(names, ", "));
     return kExitUsage;
   }
@@ -43,13 +49,14 @@ int list(const Options& options) {
 
 const Registration<CliCommand> kRegistration{{
     "list",
-    "List faults, oracles, findings, points or launchers, or print the schema",
+    "List faults, oracles, findings, points, launchers or commands, or print the schema",
     "  rankfault list faults\n"
     "  rankfault list oracles --markdown\n"
     "  rankfault list schema > scenario.v1.schema.json",
     [](CLI::App& app) {
       auto options = std::make_shared<Options>();
-      app.add_option("what", options->what, "faults, oracles, findings, points, launchers or schema")
+      app.add_option("what", options->what,
+                     "faults, oracles, findings, points, launchers, commands or schema")
           ->required();
       app.add_flag("--markdown", options->markdown, "print Markdown, as in the docs");
       app.add_flag("--json", options->json, "print JSON, with the parameters");

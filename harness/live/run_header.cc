@@ -9,18 +9,6 @@
 
 namespace rankfault {
 
-const char* launcher_name(LauncherKind kind) {
-  switch (kind) {
-    case LauncherKind::kLocal:
-      return "local";
-    case LauncherKind::kMpirun:
-      return "mpirun";
-    case LauncherKind::kTorchrun:
-      return "torchrun";
-  }
-  return "";
-}
-
 void journal_run_begin(const Plan& plan, const std::string& reference_run, const DiagnoseOptions& diagnose,
                        const std::string& cuda_double, Journal& journal) {
   utsname host{};
@@ -37,7 +25,7 @@ void journal_run_begin(const Plan& plan, const std::string& reference_run, const
                               {"kernel", std::string(host.release)},
                               {"cores", ::sysconf(_SC_NPROCESSORS_ONLN)},
                               {"world_size", plan.scenario.workload.ranks},
-                              {"launcher", launcher_name(plan.scenario.workload.launcher)},
+                              {"launcher", to_text(plan.scenario.workload.launcher)},
                               {"cuda_double", cuda_double},
                               {"reference_run", reference_run},
                               {"slow_after_ns", diagnose.slow_after.count()},

@@ -15,7 +15,6 @@ void journal_run_begin(const Plan&, const std::string& reference_run, const Diag
                        const std::string& cuda_double, Journal&);
 // Journals what the records of a long or fast job no longer hold, if anything.
 void journal_losses(const Observer&, Journal&);
-const char* launcher_name(LauncherKind);  // its name in Catalog<Launcher>
 
 // True when every expectation of the plan can be judged now and no later event can change the verdicts.
 bool all_decided(const Plan&, const std::string& run_dir);

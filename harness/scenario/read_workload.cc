@@ -1,6 +1,7 @@
 // read_workload: reads the command, the number of ranks, the launcher and the limits.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <regex>
 
 #include "harness/base/nccl_version.h"
@@ -20,14 +21,14 @@ constexpr Duration kDefaultWall = std::chrono::seconds(60);
 void read_launcher(MapReader& in, LauncherKind& out) {
   std::string word;
   if (!in.text("launcher", word)) return;
-  for (LauncherKind kind : {LauncherKind::kLocal, LauncherKind::kMpirun, LauncherKind::kTorchrun})
-    if (word == to_text(kind)) {
-      out = kind;
-      return;
-    }
-  in.problems().add(fmt::format("unknown launcher \"{}\"{}; write local, mpirun or torchrun", word,
-                                did_you_mean(word, {"local", "mpirun", "torchrun"})),
-                    in.value().find("launcher")->pos);
+  const std::vector<std::string>& known = launcher_words();
+  const auto found = std::find(known.begin(), known.end(), word);
+  if (found == known.end())
+    in.problems().add(fmt::format("unknown launcher \"{}\"{}; write local, mpirun or torchrun", word,
+                                  did_you_mean(word, known)),
+                      in.value().find("launcher")->pos);
+  else
+    out = static_cast<LauncherKind>(found - known.begin());
 }
 
 // The time after which a wait may be reported. It must be positive: with 0, each call would be reported.
@@ -125,17 +126,12 @@ const std::vector<std::string>& need_words() {
   return words;
 }
 
-const char* to_text(LauncherKind kind) {
-  switch (kind) {
-    case LauncherKind::kLocal:
-      return "local";
-    case LauncherKind::kMpirun:
-      return "mpirun";
-    case LauncherKind::kTorchrun:
-      return "torchrun";
-  }
-  return "unknown";
+const std::vector<std::string>& launcher_words() {
+  static const std::vector<std::string> words{"local", "mpirun", "torchrun"};
+  return words;
 }
+
+const char* to_text(LauncherKind kind) { return launcher_words()[static_cast<size_t>(kind)].c_str(); }
 
 void read_workload(const Value& value, Workload& out, Problems& problems) {
   MapReader in(value, "workload", problems);

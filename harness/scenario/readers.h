@@ -24,11 +24,11 @@ std::string fresh_id(const std::string& base, std::set<std::string>& taken);
 // The capacity of the control page; a scenario with more of anything is refused.
 inline constexpr size_t kMostItems = 256;
 
-const char* to_text(LauncherKind);
 
 // Keys that every fault may have, whatever its kind; all other keys are its kind's parameters.
 const std::vector<std::string>& common_fault_keys();
 const std::vector<std::string>& file_op_words();
 const std::vector<std::string>& need_words();
+const std::vector<std::string>& launcher_words();  // in the order of LauncherKind
 
 }  // namespace rankfault

@@ -107,6 +107,7 @@ struct ExpectationSpec {
 };
 
 enum class LauncherKind { kLocal, kMpirun, kTorchrun };
+const char* to_text(LauncherKind);  // its name in scenarios and in Catalog<Launcher>
 
 struct Markers {  // steps and values read from log lines of a workload without marks
   std::string step_begin, step_commit, value, error;  // regular expressions with one group each

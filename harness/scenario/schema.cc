@@ -132,7 +132,7 @@ Json workload() {
   nodes["maximum"] = 64;
   Json command = list_of(scalar());
   command["minItems"] = 1;
-  return object({{"launcher", one_of({"local", "mpirun", "torchrun"})},
+  return object({{"launcher", one_of(launcher_words())},
                  {"ranks", ranks},
                  {"command", command},
                  {"launcher_args", list_of(scalar())},

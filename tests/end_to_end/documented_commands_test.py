@@ -68,6 +68,9 @@ def run(command, folder, last_run):
 
 
 def main():
+    if not (BUILD / "bin/trainer").exists():
+        print("skipped: the reference trainer was not built (to add it: apt-get install libgloo-dev)")
+        return 77
     failed = 0
     with tempfile.TemporaryDirectory(prefix="rf-documented-") as name:
         folder, last_run = pathlib.Path(name), ""
