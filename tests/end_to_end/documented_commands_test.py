@@ -43,11 +43,8 @@ def commands_of(page):
 
 
 def copy_of_the_tree(folder):
-    names = subprocess.run(["git", "-C", SOURCE, "ls-files"], capture_output=True, text=True, check=False).stdout.split("\n")
-    for name in filter(None, names):
-        if (SOURCE / name).is_file() and not name.startswith((".", "tests/")):
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(SOURCE / name, folder / name)
+    left_out = shutil.ignore_patterns(".*", "build", "tests", "rankfault-runs", "__pycache__")
+    shutil.copytree(SOURCE, folder, ignore=left_out, dirs_exist_ok=True)
     (folder / "build").mkdir()
     (folder / "build/dev").symlink_to(BUILD)
     program = folder / "my_program"  # a user's own program: MPI below mpirun, Gloo otherwise
