@@ -19,6 +19,7 @@ enum rf_open_flags {
 
 /* ---- actions on a process ----------------------------------------------------------------------- */
 
+/* 6, 7 and 10 are unused. */
 enum rf_verb {
   RF_VERB_NONE,
   RF_VERB_SKIP,         /* do not make the call; return success */

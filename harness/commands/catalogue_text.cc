@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "faults/fault.h"
+#include "harness/commands/command.h"
 #include "harness/diagnose/rule.h"
 #include "harness/judge/oracle.h"
 #include "harness/launch/launcher.h"
@@ -112,16 +113,27 @@ CatalogueTable points() {
   return out;
 }
 
+CatalogueTable commands() {
+  CatalogueTable out{{{"command", "name"}, {"what it does", "summary"}}, {}};
+  for (const CliCommand* command : Catalog<CliCommand>::instance().all())
+    out.rows.push_back({{"name", command->name}, {"summary", command->summary}});
+  return out;
+}
+
 std::string cell(const Json& row, const std::string& key) {
-  std::string text = row.at(key).get<std::string>();
-  for (size_t i = 0; (i = text.find('|', i)) != std::string::npos; i += 2) text.replace(i, 1, "\\|");
-  return text;
+  return markdown_cell(row.at(key).get<std::string>());
 }
 
 }  // namespace
 
+std::string markdown_cell(std::string text) {
+  for (size_t i = 0; (i = text.find('|', i)) != std::string::npos; i += 2) text.replace(i, 1, "\\|");
+  return text;
+}
+
 const std::vector<std::string>& catalogue_names() {
-  static const std::vector<std::string> names{"faults", "oracles", "findings", "points", "launchers"};
+  static const std::vector<std::string> names{"faults", "oracles",   "findings",
+                                              "points", "launchers", "commands"};
   return names;
 }
 
@@ -130,6 +142,7 @@ CatalogueTable catalogue(const std::string& name) {
   if (name == "oracles") return oracles();
   if (name == "findings") return findings();
   if (name == "launchers") return launchers();
+  if (name == "commands") return commands();
   RF_ASSERT(name == "points", "catalogue_names() lists what there is");
   return points();
 }

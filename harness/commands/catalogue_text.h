@@ -23,5 +23,7 @@ struct CatalogueTable {
 CatalogueTable catalogue(const std::string& name);
 std::string as_text(const CatalogueTable&);      // first two columns
 std::string as_markdown(const CatalogueTable&);  // all columns
+// A text for a cell of a Markdown table, which a bar would end.
+std::string markdown_cell(std::string text);
 
 }  // namespace rankfault

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/commands/catalogue_text.h"
 #include "harness/commands/command.h"
 
 namespace rankfault {
@@ -9,22 +10,16 @@ namespace {
 
 constexpr const char* kHead =
     "# Commands\n\n"
-    "Written by `rankfault list commands`. A test compares this page with the program.\n\n"
+    "Written by `rankfault list commands --markdown`. A test compares this page with the program.\n\n"
     "Every command also takes `--help`, and `--log-level error|warn|info|debug`, which writes the tool's own "
     "log to\n"
     "standard error ([tool.log](run-directory.md)).\n";
-
-// A cell of a table ends at a bar.
-std::string cell(std::string text) {
-  for (size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, "\\");
-  return text;
-}
 
 std::string row_of(const CLI::Option& option) {
   const std::string name = option.nonpositional() ? option.get_name(false, true) : option.get_name(true);
   return fmt::format("| `{}{}` | {} |\n", name,
                      option.get_items_expected_max() > 0 && option.nonpositional() ? " VALUE" : "",
-                     cell(option.get_description()));
+                     markdown_cell(option.get_description()));
 }
 
 std::string section_of(const CliCommand& command) {

@@ -25,18 +25,14 @@ int list(const Options& options) {
     fmt::print("{}\n", scenario_schema().dump(2));
     return kExitPass;
   }
-  if (options.what == "commands") {
-    fmt::print("{}", commands_page());
-    return kExitPass;
-  }
   const auto& names = catalogue_names();
   if (std::find(names.begin(), names.end(), options.what) == names.end()) {
-    fmt::print(stderr, "unknown list \"{}\"{}; the lists are {}, commands and schema\n", options.what,
+    fmt::print(stderr, "unknown list \"{}\"{}; the lists are {} and schema\n", options.what,
                did_you_mean(options.what, names), fmt::join(names, ", "));
     return kExitUsage;
   }
-  if (options.what == "findings" && options.markdown) {
-    fmt::print("{}", findings_page());
+  if (options.markdown && (options.what == "findings" || options.what == "commands")) {
+    fmt::print("{}", options.what == "findings" ? findings_page() : commands_page());
     return kExitPass;
   }
   const CatalogueTable table = catalogue(options.what);

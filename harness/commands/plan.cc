@@ -26,6 +26,7 @@ Result<Scenario> scenario_of(const WhatToRun& what) {
   if (what.is_ladder()) return usage_error("a plan has one world size: give --ranks one number");
   if (what.is_one_line()) {
     ParsedScenario parsed = what.from_one_line();
+    print_warnings(parsed);
     if (const auto errors = what.mistakes_of(parsed); !errors.empty()) return print_all_but_last(errors);
     return std::move(parsed.scenario);
   }

@@ -69,6 +69,7 @@ int end_with(const Options& options, const Error& error) {
 
 Result<std::vector<Scenario>> from_command_line(const Options& options, std::vector<Error>& all) {
   ParsedScenario parsed = options.what.from_one_line();
+  print_warnings(parsed);
   if (const auto errors = options.what.mistakes_of(parsed); !errors.empty())
     return print_all_but_last(all = errors);
   return std::vector<Scenario>{std::move(parsed.scenario)};

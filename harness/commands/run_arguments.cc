@@ -9,7 +9,6 @@
 #include <sstream>
 
 #include "harness/base/nccl_version.h"
-#include "harness/commands/scenario_files.h"
 #include "harness/scenario/one_line.h"
 #include "harness/scenario/validate.h"
 
@@ -72,7 +71,6 @@ ParsedScenario WhatToRun::from_one_line() const {
 }
 
 std::vector<Error> WhatToRun::mistakes_of(const ParsedScenario& parsed) const {
-  print_warnings(parsed);
   if (is_ladder() && parsed.errors.empty()) return {};
   return all_mistakes(parsed);
 }

@@ -11,7 +11,6 @@ bool Findings::only_handled() const {
 
 namespace {
 
-bool is_end(const Finding& f) { return traits_of(f.kind).is_end; }
 bool is_disagreement(const Finding& f) { return traits_of(f.kind).compares_calls; }
 
 // The ranks that wait in each call distinguish two missing messages.

@@ -18,7 +18,6 @@ int fewest_waiters_last(const Finding& f) {
   return f.kind == "dead_rank" ? -static_cast<int>(waiters) : 0;
 }
 
-bool is_end(const Finding& f) { return traits_of(f.kind).is_end; }
 bool is_fact(const Finding& f) { return f.kind == "late_rank" && f.confidence == Confidence::kProven; }
 
 bool touches(const Finding& cause, const Finding& effect) {

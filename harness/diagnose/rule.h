@@ -17,8 +17,8 @@ struct KindTraits {
   // At one instant, the kind with the smaller number is the cause, and the other one the consequence.
   int precedence = 100;
   bool is_end = false;  // a process ended
-  bool compares_calls =
-      false;  // members made different calls: a later look at the same call describes it better
+  // Members made different calls. A later look at the same call describes the difference better.
+  bool compares_calls = false;
   // The blamed rank lives and may still come: the finding explains only the ends of ranks that waited for it.
   bool rank_may_come = false;
   bool says_it_hangs = false;  // also if it is inferred: the job cannot continue
@@ -38,5 +38,6 @@ struct Rule {
 
 // The traits of a kind; those of KindTraits{} if no rule makes it (none, cannot_say).
 const KindTraits& traits_of(const std::string& kind);
+inline bool is_end(const Finding& finding) { return traits_of(finding.kind).is_end; }
 
 }  // namespace rankfault

@@ -94,6 +94,10 @@ TEST(Planner, PreloadsTheFileCallsOnlyWhenATriggerNeedsThem) {
   EXPECT_THAT(plan.notes, testing::Contains(HasSubstr("inner:")));
 }
 
+TEST(Planner, PreloadsTheFileCallsWhereAFolderIsFull) {
+  EXPECT_THAT(good_plan("  - {kind: shm_full, ranks: all, size: 65536}\n").preload, ElementsAre("libc"));
+}
+
 TEST(Planner, PreloadsTheFileCallsWhereNcclMakesSegments) {
   Scenario scenario = scenario_with("  - {kind: rank_kill, ranks: [0], at: {op: barrier}}\n");
   scenario.workload.cuda_double = true;

@@ -1,4 +1,4 @@
-// NcclCommunicator: after every call, polls NCCL's state until it is no longer "in progress".
+// NcclCommunicator: polls NCCL's state after every call while the state is "in progress".
 //
 // Looks up functions that are newer than NCCL 2.22 by name, so that one program runs with all versions.
 #include "workloads/trainer/nccl_communicator.h"

@@ -1,6 +1,6 @@
-// RestartWindow: how many failures a job may have in a time window before it is no longer restarted. Failures
-// older than the window do not count: a job of weeks may fail sometimes, but a job that fails constantly has
-// a cause.
+// RestartWindow: counts the failures of a job in a time window. A job with too many is not restarted.
+// Failures older than the window do not count: a job of weeks may fail sometimes, but a job that fails
+// constantly has a cause.
 #pragma once
 
 #include <chrono>
