@@ -43,19 +43,18 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 
 // Busy processes alone are not an effect: the victim must have waited for a core.
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
-  const Json* line = effect_line(action, facts, "waited_for_a_core");
+  const auto line = effect_line(action, facts, "waited_for_a_core");
   if (!line)
     return cannot_tell(
         fmt::format("rankfault did not measure how long rank {} waited for a core", gate.rank));
-  if (line->contains("error"))
-    return not_bitten(fmt::format("the busy processes were not started: {}", line->value("error", "")),
-                      {line_number(*line)});
-  const uint64_t waited = line->value("waited_ns", uint64_t{0}), took = line->value("took_ns", uint64_t{0});
+  if (line->error)
+    return not_bitten(fmt::format("the busy processes were not started: {}", *line->error), {line.n});
+  const uint64_t waited = line->waited_ns.value_or(0), took = line->took_ns.value_or(0);
   const std::string how = fmt::format(
       "a thread of rank {} waited {} of {} ms for a core, with {} busy processes on {} cores", gate.rank,
-      waited / 1'000'000, took / 1'000'000, line->value("busy", 0), line->value("cores", 0));
-  if (took == 0 || waited < took / kLargePart) return not_bitten(how, {line_number(*line)});
-  return verified(how, line->value("time", acted_at(gate)), {line_number(*line)});
+      waited / 1'000'000, took / 1'000'000, line->busy.value_or(0), line->cores.value_or(0));
+  if (took == 0 || waited < took / kLargePart) return not_bitten(how, {line.n});
+  return verified(how, line->time.value_or(acted_at(gate)), {line.n});
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {

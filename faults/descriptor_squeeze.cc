@@ -26,7 +26,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 }
 
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
-  const Json* limited = effect_line(action, facts, "limited");
+  const auto limited = effect_line(action, facts, "limited");
   if (!limited) return cannot_tell(fmt::format("rankfault did not see the limit of rank {} set", gate.rank));
   const ProcessView* victim = process_of(gate, facts);
   if (!victim) return cannot_tell(fmt::format("rank {} has no record", gate.rank));
@@ -37,14 +37,14 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
       continue;
     const auto name = victim->name_at.find(static_cast<uint32_t>(record.seq));
     if (name != victim->name_at.end() && ended_by_fail_call(facts, *victim, record, name->second)) continue;
-    return verified(fmt::format("rank {}'s {} of {} failed with EMFILE while {} descriptors were open",
-                                gate.rank, op_word(static_cast<rf_op>(record.op)),
-                                name == victim->name_at.end() ? "a file" : name->second,
-                                limited->value("in_use", uint64_t{0})),
-                    record.time_ns, {line_number(*limited)});
+    return verified(
+        fmt::format("rank {}'s {} of {} failed with EMFILE while {} descriptors were open", gate.rank,
+                    op_word(static_cast<rf_op>(record.op)),
+                    name == victim->name_at.end() ? "a file" : name->second, limited->in_use.value_or(0)),
+        record.time_ns, {limited.n});
   }
   return not_bitten(fmt::format("no recorded open of rank {} failed with EMFILE afterwards", gate.rank),
-                    {line_number(*limited)});
+                    {limited.n});
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {

@@ -78,16 +78,16 @@ void look_at(const RunFacts& facts, const ProcessView& process, const std::strin
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
-  const Json* mounted = mounted_line(facts, fault.id);
+  const auto mounted = mounted_line(facts, fault.id);
   if (!mounted) return {Effect::kNotFired, "no file system was mounted for the job", {}, 0};
-  const std::string folder = mounted->value("path", "") + "/";
+  const std::string folder = mounted->path + "/";
   Refused first;
   for (const ProcessView& process : facts.timeline.processes) look_at(facts, process, folder, first);
   if (first.time)
-    return verified(fmt::format("rank {}'s {}", first.rank, first.what), first.time, {line_number(*mounted)});
-  return not_bitten(fmt::format("no recorded call ran out of space in the {} bytes of {}",
-                                mounted->value("bytes", int64_t{0}), folder),
-                    {line_number(*mounted)});
+    return verified(fmt::format("rank {}'s {}", first.rank, first.what), first.time, {mounted.n});
+  return not_bitten(
+      fmt::format("no recorded call ran out of space in the {} bytes of {}", mounted->bytes, folder),
+      {mounted.n});
 }
 
 const Registration<FaultKind> kRegistration{{

@@ -154,14 +154,11 @@ const ProcessView* process_of(const GateEvent& gate, const RunFacts& facts) {
   return nullptr;
 }
 
-const Json* effect_line(const Action& action, const RunFacts& facts, const std::string& what) {
-  for (const Json& line : facts.journal)
-    if (line.value("ev", "") == "fault_effect" && line.value("fault", "") == action.fault &&
-        line.value("action", uint32_t{0}) == action.id && line.value("what", "") == what)
-      return &line;
-  return nullptr;
+LineOf<events::FaultEffect> effect_line(const Action& action, const RunFacts& facts,
+                                        const std::string& what) {
+  return first_line<events::FaultEffect>(facts.journal, [&](const events::FaultEffect& line) {
+    return line.fault == action.fault && line.action == action.id && line.what == what;
+  });
 }
-
-uint64_t line_number(const Json& line) { return line.value("n", uint64_t{0}); }
 
 }  // namespace rankfault

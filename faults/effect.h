@@ -29,8 +29,7 @@ const Action* another_fault(const std::string& own, const RunFacts&, std::option
 
 const RankEnd* end_of(const GateEvent&, const RunFacts&);
 const ProcessView* process_of(const GateEvent&, const RunFacts&);
-// A journal line `fault_effect` about this fault's action with that `what`; null.
-const Json* effect_line(const Action&, const RunFacts&, const std::string& what);
-uint64_t line_number(const Json&);
+// The first journal line about an effect of this fault's action with that `what`; none.
+LineOf<events::FaultEffect> effect_line(const Action&, const RunFacts&, const std::string& what);
 
 }  // namespace rankfault

@@ -28,11 +28,10 @@ struct Harm {
 
 std::vector<Harm> harms_of(const RunFacts& facts, const Action& action) {
   std::vector<Harm> harms;
-  for (const Json& line : facts.journal)
-    if (line.value("ev", "") == "fault_effect" && line.value("fault", "") == action.fault &&
-        line.value("action", uint32_t{0}) == action.id && line.contains("path"))
-      harms.push_back({line["path"].get<std::string>(), line.value("time", TimeNs{0}),
-                       line.value("inode", uint64_t{0}), line.value("born", uint64_t{0}), false, "", ""});
+  for (const auto& line : lines_of<events::FaultEffect>(facts.journal))
+    if (line->fault == action.fault && line->action == action.id && line->path)
+      harms.push_back({*line->path, line->time.value_or(0), line->inode.value_or(0), line->born.value_or(0),
+                       false, "", ""});
   return harms;
 }
 

@@ -32,13 +32,12 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
   if (gate.effect != "done")
     return not_bitten(fmt::format("rank {} had no helper {} named {}", gate.rank, action.size, action.path));
   const std::string name = signal_name(action.signal);
-  if (const Json* line = effect_line(action, facts, "helper_ended"))
+  if (const auto line = effect_line(action, facts, "helper_ended"))
     return verified(fmt::format("a helper of rank {} ended by {}", gate.rank, name),
-                    line->value("time", acted_at(gate)), {line_number(*line)});
+                    line->time.value_or(acted_at(gate)), {line.n});
   for (const char* what : {"helper_lives", "helper_ended_otherwise"})
-    if (const Json* line = effect_line(action, facts, what))
-      return not_bitten(fmt::format("the helper of rank {} did not end by {}", gate.rank, name),
-                        {line_number(*line)});
+    if (const auto line = effect_line(action, facts, what))
+      return not_bitten(fmt::format("the helper of rank {} did not end by {}", gate.rank, name), {line.n});
   return cannot_tell(fmt::format("rankfault did not see the helper of rank {} end by {}", gate.rank, name));
 }
 

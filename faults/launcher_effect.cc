@@ -19,14 +19,13 @@ Result<std::vector<Action>> lower_to_launcher(const FaultSpec& fault, const Lowe
 }
 
 EffectReport launcher_ended(const Action& action, const GateEvent& gate, const RunFacts& facts) {
-  if (const Json* ended = effect_line(action, facts, "launcher_ended"))
+  if (const auto ended = effect_line(action, facts, "launcher_ended"))
     return verified(fmt::format("the launcher of rank {} ended by SIGKILL", gate.rank), acted_at(gate),
-                    {line_number(*ended)});
-  const Json* other = effect_line(action, facts, "launcher_lives");
+                    {ended.n});
+  auto other = effect_line(action, facts, "launcher_lives");
   if (!other) other = effect_line(action, facts, "launcher_ended_otherwise");
   if (!other) return cannot_tell(fmt::format("rankfault did not see the launcher of rank {} end", gate.rank));
-  return not_bitten(fmt::format("the launcher of rank {} did not end by SIGKILL", gate.rank),
-                    {line_number(*other)});
+  return not_bitten(fmt::format("the launcher of rank {} did not end by SIGKILL", gate.rank), {other.n});
 }
 
 }  // namespace rankfault

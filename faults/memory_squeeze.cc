@@ -25,7 +25,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 TimeNs lifted_at(const Action& action, const RunFacts& facts) {
   for (const Action& lift : facts.plan.actions)
     if (lift.outside == ExternalAction::kUnlimit && lift.after == static_cast<int32_t>(action.id))
-      if (const Json* line = effect_line(lift, facts, "unlimited")) return line->value("time", TimeNs{0});
+      if (const auto line = effect_line(lift, facts, "unlimited")) return line->time.value_or(0);
   return ~TimeNs{0};
 }
 
@@ -56,9 +56,9 @@ bool was_first(const RankEnd& victim, const RunFacts& facts) {
 }
 
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
-  const Json* limited = effect_line(action, facts, "limited");
+  const auto limited = effect_line(action, facts, "limited");
   if (!limited) return cannot_tell(fmt::format("rankfault did not see the limit of rank {} set", gate.rank));
-  const std::vector<uint64_t> lines{line_number(*limited)};
+  const std::vector<uint64_t> lines{limited.n};
   const TimeNs until = lifted_at(action, facts);
   if (const Mark* mark = said_so(gate, facts, until))
     return verified(fmt::format("rank {} reported that it was out of memory", gate.rank), mark->time, lines);

@@ -30,9 +30,9 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 }
 
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
-  if (const Json* stopped = effect_line(action, facts, "stopped"))
+  if (const auto stopped = effect_line(action, facts, "stopped"))
     return verified(fmt::format("rank {} was seen stopped", gate.rank),
-                    stopped->value("time", acted_at(gate)), {line_number(*stopped)});
+                    stopped->time.value_or(acted_at(gate)), {stopped.n});
   if (gate.effect == "done")
     return cannot_tell(
         fmt::format("rank {} stopped itself, but rankfault did not see it stopped", gate.rank));

@@ -16,10 +16,8 @@ bool is_attach(const rf_record& record) {
 
 std::set<std::string> harmed_paths(const RunFacts& facts, const Action& action) {
   std::set<std::string> paths;
-  for (const Json& line : facts.journal)
-    if (line.value("ev", "") == "fault_effect" && line.value("fault", "") == action.fault &&
-        line.contains("path"))
-      paths.insert(line["path"].get<std::string>());
+  for (const auto& line : lines_of<events::FaultEffect>(facts.journal))
+    if (line->fault == action.fault && line->path) paths.insert(*line->path);
   return paths;
 }
 

@@ -29,28 +29,28 @@ bool ends_so_without_it(const RankEnd& end, const RunFacts& facts) {
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
-  const Json* mounted = mounted_line(facts, fault.id);
+  const auto mounted = mounted_line(facts, fault.id);
   if (!mounted) return {Effect::kNotFired, "no /dev/shm was mounted for the job", {}, 0};
-  const TimeNs at = mounted->value("t", TimeNs{0});
-  const int64_t bytes = mounted->value("bytes", int64_t{0});
+  const TimeNs at = mounted.t;
+  const int64_t bytes = mounted->bytes;
   const Action* other = nullptr;
   for (const RankEnd& end : facts.ends) {
     if (!ended_badly(end) || ends_so_without_it(end, facts)) continue;
     other = another_fault(fault.id, facts, end.attempt, end.time);
     if (!other)
       return verified(fmt::format("rank {} failed in a /dev/shm of {} bytes", end.rank, bytes), at,
-                      {line_number(*mounted)});
+                      {mounted.n});
   }
   if (facts.teardown_reason == "wall" && !(facts.reference && facts.reference->teardown_reason == "wall")) {
     other = another_fault(fault.id, facts, std::nullopt, UINT64_MAX);
     if (!other)
       return verified(fmt::format("the job did not end in time in a /dev/shm of {} bytes", bytes), at,
-                      {line_number(*mounted)});
+                      {mounted.n});
   }
   if (other)
     return cannot_tell(fmt::format("fault \"{}\" may have caused the job's trouble", other->fault),
-                       {line_number(*mounted)});
-  return not_bitten(fmt::format("{} bytes of /dev/shm were enough", bytes), {line_number(*mounted)});
+                       {mounted.n});
+  return not_bitten(fmt::format("{} bytes of /dev/shm were enough", bytes), {mounted.n});
 }
 
 const Registration<FaultKind> kRegistration{{

@@ -26,12 +26,12 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 EffectReport verify_action(const Action& action, const RunFacts& facts) {
   EffectReport out{Effect::kVerified, "", {}, 0};
   uint64_t firings = 0, held_ns = 0;
-  for (const Json& line : facts.journal) {
-    if (line.value("ev", "") != "fault_done" || line.value("action", RF_MAX_ARMED) != action.id) continue;
-    firings = std::max(firings, line.value("firings", uint64_t{1}));
-    held_ns = line.value("held_least_ns", held_ns);
-    out.journal.push_back(line_number(line));
-    const TimeNs at = line.value("time", TimeNs{0});
+  for (const auto& line : lines_of<events::FaultDone>(facts.journal)) {
+    if (line->action != action.id) continue;
+    firings = std::max(firings, line->firings.value_or(1));
+    held_ns = line->held_least_ns.value_or(held_ns);
+    out.journal.push_back(line.n);
+    const TimeNs at = line->time.value_or(0);
     if (at && (!out.at || at < out.at)) out.at = at;
   }
   if (firings == 0)

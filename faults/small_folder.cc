@@ -32,10 +32,9 @@ Result<Action> mount_small_folder(const FaultSpec& fault, const LowerContext& co
   return action;
 }
 
-const Json* mounted_line(const RunFacts& facts, const std::string& fault) {
-  for (const Json& line : facts.journal)
-    if (line.value("ev", "") == "mounted" && line.value("fault", "") == fault) return &line;
-  return nullptr;
+LineOf<events::Mounted> mounted_line(const RunFacts& facts, const std::string& fault) {
+  return first_line<events::Mounted>(facts.journal,
+                                     [&](const events::Mounted& line) { return line.fault == fault; });
 }
 
 }  // namespace rankfault

@@ -8,7 +8,7 @@ namespace rankfault {
 // Mounted before the job starts, for all its ranks. `path` is /dev/shm, or a name in the job's TMPDIR.
 Result<Action> mount_small_folder(const FaultSpec&, const LowerContext&, const std::string& path);
 
-// The journal line about that fault's file system; null.
-const Json* mounted_line(const RunFacts&, const std::string& fault);
+// The journal line about that fault's file system; none.
+LineOf<events::Mounted> mounted_line(const RunFacts&, const std::string& fault);
 
 }  // namespace rankfault

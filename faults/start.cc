@@ -94,63 +94,57 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 
 // The starts of the first attempt, the attempt of the fault. `victim` compares the rank of the launcher.
 struct Started {
-  std::vector<const Json*> victim;
+  std::vector<LineOf<events::Spawned>> victim, others;
   TimeNs first = 0;
   TimeNs last_other = 0;
 };
 
 Started started(const RunFacts& facts, int rank) {
   Started out;
-  for (const Json& line : facts.journal) {
-    if (line.value("ev", "") != "spawned" || line.value("attempt", 0) != 0) continue;
-    const TimeNs t = line.value("t", TimeNs{0});
-    if (out.first == 0 || t < out.first) out.first = t;
-    if (line.value("rank", -1) == rank)
-      out.victim.push_back(&line);
-    else
-      out.last_other = std::max(out.last_other, t);
+  for (const auto& line : lines_of<events::Spawned>(facts.journal)) {
+    if (line->attempt.value_or(0) != 0) continue;
+    if (out.first == 0 || line.t < out.first) out.first = line.t;
+    (line->rank == rank ? out.victim : out.others).push_back(line);
   }
+  for (const auto& line : out.others) out.last_other = std::max(out.last_other, line.t);
   return out;
 }
 
 // Verifies wrong_rank and wrong_size: the record of the process holds its own rank and world size.
 EffectReport as_told(const Action& action, const RunFacts& facts, const Started& s) {
-  for (const Json* line : s.victim)
+  for (const auto& line : s.victim)
     for (const ProcessView& process : facts.timeline.processes) {
-      if (process.id.pid != line->value("pid", 0)) continue;
+      if (process.id.pid != line->pid) continue;
       const bool rank = action.path == "wrong_rank";
       const int64_t claimed = rank ? process.rank : process.world_size;
       if (claimed == action.size)
         return verified(fmt::format("the process of rank {} ran as {} {}", action.rank,
                                     rank ? "rank" : "a rank of a world of size", claimed),
-                        line->value("t", TimeNs{0}), {line_number(*line)});
+                        line.t, {line.n});
     }
   return cannot_tell(
       fmt::format("no record of the process of rank {} shows the wrong rank or world size", action.rank));
 }
 
 // Returns the variables of a started process as the kernel shows them; null: it has no record.
-const Json* environment_of(const Json& spawned, const RunFacts& facts) {
-  for (const Json& line : facts.journal)
-    if (line.value("ev", "") == "process" && line.contains("env") &&
-        line.value("pid", 0) == spawned.value("pid", -1))
-      return &line.at("env");
-  return nullptr;
+const Json* environment_of(const events::Spawned& spawned, const RunFacts& facts) {
+  const auto line = first_line<events::Process>(facts.journal, [&](const events::Process& process) {
+    return process.env && process.pid == spawned.pid;
+  });
+  return line ? &*line->env : nullptr;
 }
 
 // Verifies wrong_env: the victim's environment holds the variables, and another rank's environment differs.
 EffectReport as_told_env(const Action& action, const RunFacts& facts, const Started& s) {
-  const Json* const own = environment_of(*s.victim.back(), facts);
+  const Json* const own = environment_of(*s.victim.back().event, facts);
   if (!own) return cannot_tell(fmt::format("the process of rank {} has no record", action.rank));
   bool seen = false, differs = false;
-  for (const Json& line : facts.journal) {
-    if (line.value("ev", "") != "spawned" || line.value("attempt", 0) != 0) continue;
-    const Json* const other = line.value("rank", -1) == action.rank ? nullptr : environment_of(line, facts);
+  for (const auto& line : s.others) {
+    const Json* const other = environment_of(*line.event, facts);
     seen = seen || other;
     differs = differs || (other && *other != *own);
   }
-  const Json anyway = s.victim.back()->value("told_anyway", Json::array());
-  differs = differs && anyway.size() < action.env.size();
+  differs = differs && s.victim.back()->told_anyway.size() < action.env.size();
   if (!seen) return cannot_tell("no other rank left a record to compare the environment with");
   if (!differs)
     return not_bitten(fmt::format(
@@ -158,8 +152,8 @@ EffectReport as_told_env(const Action& action, const RunFacts& facts, const Star
   std::string told;
   for (const auto& [name, value] : action.env)
     told += fmt::format("{}{}={}", told.empty() ? "" : " ", name, own->value(name, std::string()));
-  return verified(fmt::format("the process of rank {} has {}", action.rank, told),
-                  s.victim.back()->value("t", TimeNs{0}), {line_number(*s.victim.back())});
+  return verified(fmt::format("the process of rank {} has {}", action.rank, told), s.victim.back().t,
+                  {s.victim.back().n});
 }
 
 // The launcher starts the ranks one after another: the delay must be longer than these starts take.
@@ -186,8 +180,8 @@ EffectReport verify_one(const Action& action, const RunFacts& facts) {
                  : verified(fmt::format("rank {} was never started", action.rank), s.first);
   if (count == 0)
     return {Effect::kNotFired, fmt::format("rank {} was not started at all", action.rank), {}, 0};
-  const TimeNs at = s.victim.back()->value("t", TimeNs{0});
-  const uint64_t line = line_number(*s.victim.back());
+  const TimeNs at = s.victim.back().t;
+  const uint64_t line = s.victim.back().n;
   if (action.path == "twice")
     return count > 1 ? verified(fmt::format("rank {} was started {} times", action.rank, count), at, {line})
                      : not_bitten(fmt::format("rank {} was started once", action.rank), {line});

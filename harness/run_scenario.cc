@@ -49,8 +49,7 @@ Result<FinishedRun> judged(const Plan& plan, LiveRun& run, const std::string& le
 }
 
 const Launcher& launcher_of(const Plan& plan) {
-  const Launcher* launcher =
-      Catalog<Launcher>::instance().find(to_text(plan.scenario.workload.launcher));
+  const Launcher* launcher = Catalog<Launcher>::instance().find(to_text(plan.scenario.workload.launcher));
   RF_ASSERT(launcher, "a scenario named a launcher that is not registered");
   return *launcher;
 }
@@ -79,7 +78,7 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   journal_run_begin(plan, options.reference_run, diagnose_options(plan.scenario.workload),
                     files->cuda ? files->cuda->nccl : "", run.journal);
   for (const SmallFolder& folder : small_folders(plan, run.dir.tmp()))
-    run.journal.write("mounted", {{"fault", folder.fault}, {"path", folder.path}, {"bytes", folder.bytes}});
+    run.journal.write(events::Mounted{folder.fault, folder.path, folder.bytes});
 
   Result<AttemptEnd> end = AttemptEnd::kOver;
   {
@@ -102,7 +101,7 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   }
   journal_log_markers(plan, run.dir, run.journal);
   const std::string left = take_down(plan, *files, options, run, end ? *end : AttemptEnd::kInterrupted);
-  run.journal.write("run_end", Json::object());
+  run.journal.write(events::RunEnd{});
   // The undo list keeps what is left, so that `rankfault clean` can finish the run.
   close_run(run, left.empty());
   if (!end && !run.launched && left.empty()) (void)run.dir.discard();

@@ -15,12 +15,10 @@ void note_missing_end(Judgement& judgement) {
   judgement.as_it_must_be = false;
 }
 
-std::string what_was_left(const std::vector<Json>& journal) {
+std::string what_was_left(const JournalLines& journal) {
   std::string left;
-  for (const Json& line : journal)
-    if (line.value("ev", "") == "cleanup")
-      for (const Json& failed : line.value("failed", Json::array()))
-        left += (left.empty() ? "" : "; ") + failed.get<std::string>();
+  for (const auto& cleanup : lines_of<events::Cleanup>(journal))
+    for (const std::string& failed : cleanup->failed) left += (left.empty() ? "" : "; ") + failed;
   return left;
 }
 

@@ -61,11 +61,10 @@ std::string after(const RunFacts& facts, TimeNs at) {
 }
 
 TimeNs first_told(const RunFacts& facts, const std::string& kind) {
-  for (const Json& line : facts.journal)
-    if (line.value("ev", "") == "finding" && line.contains("finding") &&
-        line["finding"].value("kind", "") == kind)
-      return line.value("t", TimeNs{0});
-  return 0;
+  return first_line<events::Finding>(
+             facts.journal,
+             [&](const events::Finding& line) { return line.finding.value("kind", "") == kind; })
+      .t;
 }
 
 std::string named(const RunFacts& facts) {

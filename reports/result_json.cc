@@ -70,11 +70,10 @@ class Timings {
   TimeNs last_progress() const { return last_call(true); }
   TimeNs unblocked() const { return fault() == 0 ? 0 : last_call(false); }
   TimeNs diagnosed() const {
-    for (const Json& line : facts_.journal)
-      if (line.value("ev", "") == "finding" && line.contains("finding") &&
-          names_trouble(line["finding"].value("kind", "none")))
-        return line.value("t", TimeNs{0});
-    return 0;
+    return first_line<events::Finding>(
+               facts_.journal,
+               [](const events::Finding& line) { return names_trouble(line.finding.value("kind", "none")); })
+        .t;
   }
   TimeNs ended() const {
     TimeNs last = 0;
@@ -86,10 +85,9 @@ class Timings {
 };
 
 Json cleanup_json(const RunFacts& facts) {
-  for (const Json& line : facts.journal)
-    if (line.value("ev", "") == "cleanup")
-      return {{"failed", line.value("failed", Json::array())}, {"left", line.value("left", Json::array())}};
-  return {{"failed", nullptr}, {"left", nullptr}};
+  const auto cleanup = lines_of<events::Cleanup>(facts.journal);
+  if (cleanup.empty()) return {{"failed", nullptr}, {"left", nullptr}};
+  return keys_to_json(*cleanup.front().event);
 }
 
 Json variants_json(const ComparedRuns& compared) {

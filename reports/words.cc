@@ -124,21 +124,19 @@ std::string remarks_text(const Findings& findings) {
   return out;
 }
 
-std::string losses_text(const Json& line) {
-  const auto number = [&](const char* key) { return line.value(key, uint64_t{0}); };
-  std::string text = fmt::format("the newest {} calls of each thread; {} records are gone",
-                                 number("window_calls"), number("let_go") + number("overwritten"));
-  if (number("overwritten") != 0)
+std::string losses_text(const events::History& lost) {
+  std::string text = fmt::format("the newest {} calls of each thread; {} records are gone", lost.window_calls,
+                                 lost.let_go + lost.overwritten);
+  if (lost.overwritten != 0)
     text += fmt::format(", {} of them overwritten before they were read (rings lapped {} times)",
-                        number("overwritten"), number("laps"));
-  if (number("removed") != 0) text += fmt::format("; {} removed from files", number("removed"));
+                        lost.overwritten, lost.laps);
+  if (lost.removed != 0) text += fmt::format("; {} removed from files", lost.removed);
   return text;
 }
 
 std::vector<std::string> losses_of(const RunFacts& facts) {
   std::vector<std::string> texts;
-  for (const Json& line : facts.journal)
-    if (line.value("ev", "") == "history") texts.push_back(losses_text(line));
+  for (const auto& lost : lines_of<events::History>(facts.journal)) texts.push_back(losses_text(*lost.event));
   return texts;
 }
 

@@ -17,7 +17,7 @@ std::string findings_summary(const Findings&);  // the same without sides: for f
 std::string unsafe_text(const Findings&);
 std::string remarks_text(const Findings&);
 // What the records of a long or fast job no longer hold, from the journal's line about it.
-std::string losses_text(const Json& history_line);
+std::string losses_text(const events::History&);
 std::vector<std::string> losses_of(const RunFacts&);  // for each attempt that lost any
 // What each rank was doing while the job hung; "" when no evidence was taken.
 std::string evidence_text(const std::vector<RankEvidence>&);

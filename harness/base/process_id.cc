@@ -17,6 +17,15 @@ std::string ProcessId::to_string() const {
   return text;
 }
 
+std::optional<ProcessId> process_id_from(std::string_view stem) {
+  ProcessId id;
+  int used = 0;
+  const std::string text(stem);
+  const int read = std::sscanf(text.c_str(), "%16" SCNx64 ".%" SCNu64 ".%d.%" SCNu64 ".%d%n", &id.host,
+                               &id.pid_ns, &id.pid, &id.start, &id.image, &used);
+  return read == 5 && static_cast<size_t>(used) == text.size() ? std::optional(id) : std::nullopt;
+}
+
 uint64_t this_host() {
   static const uint64_t host = [] {
     std::ifstream file("/proc/sys/kernel/random/boot_id");

@@ -4,7 +4,9 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace rankfault {
 
@@ -19,6 +21,8 @@ struct ProcessId {
       default;                    // NOLINT(modernize-use-nullptr): what the compiler makes
   std::string to_string() const;  // the stem of its files: "HOST.PIDNS.PID.START.IMAGE"
 };
+
+std::optional<ProcessId> process_id_from(std::string_view stem);
 
 // This boot of this machine: the host value in the records of local agents.
 uint64_t this_host();

@@ -6,6 +6,7 @@
 
 #include "faults/fault.h"
 #include "harness/commands/command.h"
+#include "harness/commands/events_page.h"
 #include "harness/diagnose/rule.h"
 #include "harness/judge/oracle.h"
 #include "harness/launch/launcher.h"
@@ -120,6 +121,13 @@ CatalogueTable commands() {
   return out;
 }
 
+CatalogueTable journal_events() {
+  CatalogueTable out{{{"event", "name"}, {"written", "written"}, {"keys", "keys"}}, {}};
+  for (const EventPage& page : all_events())
+    out.rows.push_back({{"name", page.doc.name}, {"written", page.doc.written}, {"keys", keys_text(page)}});
+  return out;
+}
+
 std::string cell(const Json& row, const std::string& key) {
   return markdown_cell(row.at(key).get<std::string>());
 }
@@ -132,8 +140,8 @@ std::string markdown_cell(std::string text) {
 }
 
 const std::vector<std::string>& catalogue_names() {
-  static const std::vector<std::string> names{"faults", "oracles",   "findings",
-                                              "points", "launchers", "commands"};
+  static const std::vector<std::string> names{"faults",    "oracles",  "findings", "points",
+                                              "launchers", "commands", "events"};
   return names;
 }
 
@@ -143,6 +151,7 @@ CatalogueTable catalogue(const std::string& name) {
   if (name == "findings") return findings();
   if (name == "launchers") return launchers();
   if (name == "commands") return commands();
+  if (name == "events") return journal_events();
   RF_ASSERT(name == "points", "catalogue_names() lists what there is");
   return points();
 }

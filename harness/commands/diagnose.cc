@@ -11,8 +11,8 @@
 #include "harness/diagnose/finding.h"
 #include "harness/flight_recorder/fr_job.h"
 #include "harness/flight_recorder/read_dumps.h"
+#include "harness/journal/journal.h"
 #include "harness/observe/observer.h"
-#include "harness/run_dir/journal.h"
 #include "reports/words.h"
 
 namespace rankfault {
@@ -31,24 +31,25 @@ struct Diagnosed {
 
 // Diagnoses every journaled look again, in order. A run without looks is diagnosed from its final state.
 Result<Diagnosed> replay(const std::string& run_dir) {
-  Result<std::vector<Json>> journal = read_journal(run_dir + "/journal.ndjson");
+  Result<JournalLines> journal = read_journal(run_dir + "/journal.ndjson");
   if (!journal) return journal.error();
   RunRecords records(run_dir);
   FindingsLog log;
   DiagnoseOptions options;
   bool looked = false, ended = false;
   std::string losses;
-  for (Json& line : *journal) {
-    ended = ended || line.value("ev", "") == "run_end";
-    if (line.value("ev", "") == "run_begin")
-      options = {Duration(line.value("slow_after_ns", options.slow_after.count())),
-                 Duration(line.value("hung_after_ns", options.hung_after.count()))};
-    if (line.value("ev", "") == "history") losses = losses_text(line);
-    if (line.value("ev", "") != "look") continue;
-    const Result<Timeline> timeline = records.at_look(line);
+  for (JournalLine& line : *journal) {
+    ended = ended || line.as<events::RunEnd>();
+    if (const auto* run = line.as<events::RunBegin>())
+      options = {Duration(run->slow_after_ns.value_or(options.slow_after.count())),
+                 Duration(run->hung_after_ns.value_or(options.hung_after.count()))};
+    if (const auto* history = line.as<events::History>()) losses = losses_text(*history);
+    auto* look = std::get_if<events::Look>(&line.event);
+    if (!look) continue;
+    const Result<Timeline> timeline = records.at_look(*look);
     if (!timeline) return timeline.error();
-    line.erase("state");  // frees it: it is large in a large job
-    log.add(diagnose(*timeline, options), line.value("last", false));
+    look->state.reset();  // frees it: it is large in a large job
+    log.add(diagnose(*timeline, options), look->last);
     looked = true;
   }
   if (!looked) {

@@ -14,8 +14,8 @@ namespace {
 
 constexpr size_t kLongLine = 400;
 
-std::string shortened(const Json& line) {
-  Json shown = line;
+std::string shortened(const JournalLine& line) {
+  Json shown = to_json(line);
   if (shown.contains("state")) shown["state"] = "...";
   std::string text = shown.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (text.size() > kLongLine) text = text.substr(0, kLongLine) + " ...";
@@ -23,8 +23,8 @@ std::string shortened(const Json& line) {
 }
 
 void print_lines(const RunFacts& facts, const std::vector<uint64_t>& numbers) {
-  for (const Json& line : facts.journal)
-    if (std::find(numbers.begin(), numbers.end(), line.value("n", uint64_t{0})) != numbers.end())
+  for (const JournalLine& line : facts.journal)
+    if (std::find(numbers.begin(), numbers.end(), line.n) != numbers.end())
       fmt::print("    {}\n", shortened(line));
 }
 

@@ -1,14 +1,16 @@
-// rankfault list: lists faults, oracles, findings, points, launchers and commands, or prints the schema of
-// scenarios.
+// rankfault list: lists faults, oracles, findings, points, launchers, commands and events of the journal, or
+// prints the schema of scenarios.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cstdio>
+#include <map>
 #include <memory>
 
 #include "harness/commands/catalogue_text.h"
 #include "harness/commands/command.h"
 #include "harness/commands/commands_page.h"
+#include "harness/commands/events_page.h"
 #include "harness/commands/findings_page.h"
 #include "harness/scenario/schema.h"
 
@@ -19,6 +21,10 @@ struct Options {
   std::string what;
   bool markdown = false, json = false;
 };
+
+// Lists that are a whole page in the docs, not a table of one.
+const std::map<std::string, std::string (*)()> kPages{
+    {"findings", findings_page}, {"commands", commands_page}, {"events", events_page}};
 
 int list(const Options& options) {
   if (options.what == "schema") {
@@ -31,10 +37,11 @@ int list(const Options& options) {
                did_you_mean(options.what, names), fmt::join(names, ", "));
     return kExitUsage;
   }
-  if (options.markdown && (options.what == "findings" || options.what == "commands")) {
-    fmt::print("{}", options.what == "findings" ? findings_page() : commands_page());
-    return kExitPass;
-  }
+  if (options.markdown)
+    if (const auto page = kPages.find(options.what); page != kPages.end()) {
+      fmt::print("{}", page->second());
+      return kExitPass;
+    }
   const CatalogueTable table = catalogue(options.what);
   if (options.json)
     fmt::print("{}\n", Json(table.rows).dump(2));
@@ -45,14 +52,14 @@ int list(const Options& options) {
 
 const Registration<CliCommand> kRegistration{{
     "list",
-    "List faults, oracles, findings, points, launchers or commands, or print the schema",
+    "List faults, oracles, findings, points, launchers, commands or events, or print the schema",
     "  rankfault list faults\n"
     "  rankfault list oracles --markdown\n"
     "  rankfault list schema > scenario.v1.schema.json",
     [](CLI::App& app) {
       auto options = std::make_shared<Options>();
       app.add_option("what", options->what,
-                     "faults, oracles, findings, points, launchers, commands or schema")
+                     "faults, oracles, findings, points, launchers, commands, events or schema")
           ->required();
       app.add_flag("--markdown", options->markdown, "print Markdown, as in the docs");
       app.add_flag("--json", options->json, "print JSON, with the parameters");

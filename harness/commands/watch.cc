@@ -105,8 +105,7 @@ WatchOptions watch_options(const Options& options) {
 // "exit 0", as in the journal; "": rankfault ended the job.
 std::string job_status(const RunFacts& facts) {
   std::string status;
-  for (const Json& line : facts.journal)
-    if (line.value("ev", "") == "attempt_end") status = line.value("status", "");
+  for (const auto& attempt : lines_of<events::AttemptEnd>(facts.journal)) status = attempt->status;
   return facts.teardown_reason.empty() || facts.teardown_reason == "over" ? status : "";
 }
 

@@ -11,6 +11,8 @@
 
 namespace rankfault {
 
+struct JournalLine;  // harness/journal/journal_line.h
+
 // kStrict describes not what happened, but what the recorded calls would do under the strictest semantics of
 // the standard; only for the kind `unsafe`. kRemark describes a recorded call that the standard forbids and
 // that had no effect; only for the kind `type_remark`.
@@ -149,7 +151,7 @@ class FindingsLog {
 
 // Returns the findings of a finished run from its journal alone: combines the `finding`, `unsafe` and
 // `remark` lines and the last `look` line.
-Findings findings_from_journal(const std::vector<Json>& lines);
+Findings findings_from_journal(const std::vector<JournalLine>&);
 
 // Sorts the findings by time of cause and links later ones to their cause (caused_by).
 void order_by_cause(std::vector<Finding>&);

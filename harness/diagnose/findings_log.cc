@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "harness/diagnose/rule.h"
+#include "harness/journal/journal_line.h"
 
 namespace rankfault {
 
@@ -196,17 +197,18 @@ Findings FindingsLog::result() const {
   return result;
 }
 
-Findings findings_from_journal(const std::vector<Json>& lines) {
+Findings findings_from_journal(const std::vector<JournalLine>& lines) {
   FindingsLog log;
-  for (const Json& line : lines) {
-    const std::string ev = line.value("ev", "");
-    if (ev == "look" && line.value("last", false)) log.take_strict_known(line.value("strict_known", false));
-    if (!line.contains("finding")) continue;
-    const auto f = finding_from_json(line["finding"]);
-    if (!f) continue;
-    if (ev == "finding") log.take(*f);
-    if (ev == "unsafe") log.take_unsafe(*f);
-    if (ev == "remark") log.take_remark(*f);
+  const auto take = [&](const events::FindingLine* line, void (FindingsLog::*as)(const Finding&)) {
+    if (!line) return;
+    if (const auto finding = finding_from_json(line->finding)) (log.*as)(*finding);
+  };
+  for (const JournalLine& line : lines) {
+    if (const auto* look = line.as<events::Look>(); look && look->last)
+      log.take_strict_known(look->strict_known);
+    take(line.as<events::Finding>(), &FindingsLog::take);
+    take(line.as<events::Unsafe>(), &FindingsLog::take_unsafe);
+    take(line.as<events::Remark>(), &FindingsLog::take_remark);
   }
   return log.result();
 }

@@ -1,8 +1,6 @@
 // journal_facts: folds the lines of a journal into RunFacts.
 #pragma once
 
-#include <optional>
-
 #include "harness/facts/run_facts.h"
 
 namespace rankfault {
@@ -11,14 +9,9 @@ namespace rankfault {
 void fold_journal(RunFacts& facts);
 
 // The reference run that the journal names; "" for none.
-std::string reference_named(const std::vector<Json>& journal);
-
-// "HOST.PIDNS.PID.START.IMAGE", the stem of a process's files.
-std::optional<ProcessId> process_from_stem(const std::string& stem);
-
-uint64_t number_of_line(const Json& line);
+std::string reference_named(const JournalLines& journal);
 
 // Number of lines that were lost before the last one: their line numbers are missing.
-uint64_t lost_lines(const std::vector<Json>& journal);
+uint64_t lost_lines(const JournalLines& journal);
 
 }  // namespace rankfault

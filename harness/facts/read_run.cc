@@ -4,20 +4,20 @@
 #include <set>
 
 #include "faults/fault.h"
-#include "harness/observe/observer.h"
-#include "harness/run_dir/journal.h"
 #include "harness/facts/journal_facts.h"
 #include "harness/facts/marks.h"
-#include "harness/run_dir/run_dir.h"
 #include "harness/facts/run_facts.h"
+#include "harness/journal/journal.h"
+#include "harness/observe/observer.h"
+#include "harness/run_dir/run_dir.h"
 
 namespace rankfault {
 namespace {
 
 void read_evidence(RunFacts& facts) {
   std::set<std::string> read;  // a later attempt overwrites the file of an earlier one
-  for (const Json& line : facts.journal) {
-    const std::string file = line.value("ev", "") == "evidence" ? line.value("file", "") : "";
+  for (const auto& line : lines_of<events::Evidence>(facts.journal)) {
+    const std::string file = line->file.value_or("");
     if (file.empty() || file.rfind("evidence/", 0) != 0 || file.find("..") != std::string::npos ||
         !read.insert(file).second)
       continue;
@@ -38,7 +38,7 @@ Result<RunFacts> read_one(const std::string& run_dir) {
   Result<Plan> plan = plan_from_json(*plan_json);
   if (!plan) return plan.error();
   facts.plan = std::move(*plan);
-  Result<std::vector<Json>> journal = read_journal(run_dir + "/journal.ndjson");
+  Result<JournalLines> journal = read_journal(run_dir + "/journal.ndjson");
   if (!journal) return journal.error();
   facts.journal = std::move(*journal);
   // Without an expectation or a fault, no check needs the histories in memory.

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/base/json.h"
+#include "harness/base/rank_end.h"
 #include "harness/diagnose/finding.h"
 #include "harness/evidence/evidence.h"
-#include "harness/base/rank_end.h"
+#include "harness/journal/journal_line.h"
 #include "harness/observe/timeline.h"
 #include "harness/plan/plan.h"
 
@@ -25,7 +25,7 @@ struct GateEvent {  // one firing of an action, from the journal
   ProcessId process;
   TimeNs asked = 0, answered = 0, done = 0;  // 0: has not come so far
   std::string answer, effect;
-  std::string op, comm;
+  std::string op;
   uint64_t comm_id = 0, seq = 0, count = 0;
   int64_t step = -1;
   std::string path;
@@ -55,7 +55,7 @@ std::string no_rank_line(const NoRank&);  // "torchrun ended with exit 2 and no 
 struct RunFacts {
   std::string run_dir;
   Plan plan;
-  std::vector<Json> journal;
+  JournalLines journal;
   Timeline timeline;  // the whole run, at its end
   Findings findings;  // as journaled
   std::vector<RankEnd> ends;
@@ -73,7 +73,6 @@ struct RunFacts {
   std::string cuda_double;               // NCCL's version over the double of CUDA; "": not over it
   std::string not_computed;              // kernels that were launched over it and computed nothing; "" none
   std::vector<NoRank> no_rank;           // by attempt
-  std::vector<Json> leftovers;           // census lines
   std::vector<std::string> left_behind;  // files of the job that clean-up did not remove
   std::vector<RankEvidence> evidence;    // taken while the job hung, by rank; no oracle reads it
   std::unique_ptr<RunFacts> reference;

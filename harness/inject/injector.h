@@ -15,8 +15,8 @@
 #include "harness/inject/limits.h"
 #include "harness/inject/run_delay.h"
 #include "harness/inject/undo_list.h"
+#include "harness/journal/journal.h"
 #include "harness/plan/plan.h"
-#include "harness/run_dir/journal.h"
 
 namespace rankfault {
 

@@ -98,10 +98,8 @@ void note_lost_lines(uint64_t count, Judgement& judgement) {
 // Returns the changes to the host that clean-up could not undo; "": it undid all.
 std::string not_cleaned_up(const RunFacts& facts) {
   std::string what;
-  for (const Json& line : facts.journal)
-    if (line.value("ev", "") == "cleanup")
-      for (const Json& one : line.value("failed", Json::array()))
-        if (one.is_string()) what += (what.empty() ? "" : "; ") + one.get<std::string>();
+  for (const auto& cleanup : lines_of<events::Cleanup>(facts.journal))
+    for (const std::string& failed : cleanup->failed) what += (what.empty() ? "" : "; ") + failed;
   return what;
 }
 

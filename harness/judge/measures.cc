@@ -13,9 +13,9 @@ namespace {
 
 // From the first attempt to the end of the last rank.
 Measured job_duration(const RunFacts& facts) {
-  TimeNs begin = 0, end = 0;
-  for (const Json& line : facts.journal)
-    if (line.value("ev", "") == "attempt_begin" && begin == 0) begin = line.value("t", TimeNs{0});
+  const auto attempts = lines_of<events::AttemptBegin>(facts.journal);
+  const TimeNs begin = attempts.empty() ? 0 : attempts.front().t;
+  TimeNs end = 0;
   for (const RankEnd& rank : facts.ends) end = std::max(end, rank.time);
   if (begin == 0 || end <= begin || facts.teardown != 0) return {{}, "the job did not end by itself"};
   return {{static_cast<double>(end - begin) / 1e9}, ""};

@@ -140,8 +140,8 @@ ChosenRanks chosen_ranks(const ExpectationSpec& spec, const char* key, const Run
 
 int last_attempt(const RunFacts& facts) {
   int attempt = facts.timeline.attempt;
-  for (const Json& line : facts.journal)
-    if (line.value("ev", "") == "attempt_begin") attempt = std::max(attempt, line.value("attempt", 0));
+  for (const auto& begun : lines_of<events::AttemptBegin>(facts.journal))
+    attempt = std::max(attempt, begun->attempt);
   return attempt;
 }
 
@@ -187,9 +187,8 @@ const RankEnd* end_of(const RunFacts& facts, const ProcessId& process) {
 }
 
 std::vector<uint64_t> end_lines(const RunFacts& facts, int rank, int attempt) {
-  return lines_where(facts, "rank_end", [&](const Json& line) {
-    return line.value("rank", -1) == rank && line.value("attempt", 0) == attempt;
-  });
+  return numbers_of(lines_of<events::RankEnd>(
+      facts.journal, [&](const events::RankEnd& end) { return end.rank == rank && end.attempt == attempt; }));
 }
 
 std::string end_text(const RankEnd* end) {
@@ -219,17 +218,15 @@ std::vector<uint64_t> starved_meanwhile(const RunFacts& facts, TimeNs from, Dura
   const TimeNs delay = came > from + limit ? came - from - limit : 0;
   std::vector<uint64_t> lines;
   TimeNs late_in_all = 0;
-  for (const Json& line : facts.journal)
-    if (line.value("ev", "") == "starved") {
-      const TimeNs t = line.value("t", TimeNs{0});
-      const TimeNs late = line.value("late_ns", TimeNs{0});
-      const TimeNs since = line.value("since", t > late ? t - late : 0);
-      // The line is written up to a second after the lateness that it reports, in a long run much later.
-      const TimeNs begin = std::max(since, from), end = std::min(line.value("until", t), came);
-      if (begin >= end) continue;
-      late_in_all += std::min(late, end - begin);  // a line may sum up more lateness than that
-      lines.push_back(line.value("n", uint64_t{0}));
-    }
+  for (const auto& starved : lines_of<events::Starved>(facts.journal)) {
+    const TimeNs late = starved->late_ns;
+    const TimeNs since = starved->since.value_or(starved.t > late ? starved.t - late : 0);
+    // The line is written up to a second after the lateness that it reports, in a long run much later.
+    const TimeNs begin = std::max(since, from), end = std::min(starved->until.value_or(starved.t), came);
+    if (begin >= end) continue;
+    late_in_all += std::min(late, end - begin);  // a line may sum up more lateness than that
+    lines.push_back(starved.n);
+  }
   if (late_in_all <= std::max(limit, delay) / 10) lines.clear();
   return lines;
 }

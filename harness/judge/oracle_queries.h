@@ -17,13 +17,10 @@ ExpectationResult answer(const ExpectationSpec&, Verdict, std::string because,
 // "rank 3", "ranks 0 1 2"
 std::string say_ranks(const std::vector<int>& ranks);
 
-// Numbers of the journal lines with this `ev` for which `want` holds.
-template <typename Want>
-std::vector<uint64_t> lines_where(const RunFacts& facts, const std::string& ev, Want want) {
-  std::vector<uint64_t> out;
-  for (const Json& line : facts.journal)
-    if (line.value("ev", "") == ev && want(line)) out.push_back(line.value("n", uint64_t{0}));
-  return out;
+// The numbers of all journal lines of the kind E.
+template <typename E>
+std::vector<uint64_t> all_numbers(const RunFacts& facts) {
+  return numbers_of(lines_of<E>(facts.journal));
 }
 
 // ---- faults ------------------------------------------------------------------------------------

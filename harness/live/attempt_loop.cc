@@ -61,18 +61,14 @@ ProcessId without_record(const GuardianEvent& event) {
   return id;
 }
 
-Json coverage_json(const ProcessView& view) {
-  Json list = Json::array();
+std::vector<events::Coverage> coverage_of(const ProcessView& view) {
+  std::vector<events::Coverage> list;
   for (const Coverage& c : view.coverage) {
     const char* hook = c.hook == RF_HOOK_PRELOAD  ? "preload"
                        : c.hook == RF_HOOK_SHIM   ? "shim"
                        : c.hook == RF_HOOK_LINKED ? "linked"
                                                   : "none";
-    list.push_back({{"library", library_text(c.library)},
-                    {"hook", hook},
-                    {"decoder", c.decoder},
-                    {"version", c.version},
-                    {"reason", c.reason}});
+    list.push_back({library_text(c.library), hook, c.decoder, c.version, c.reason});
   }
   return list;
 }
@@ -190,14 +186,14 @@ Status AttemptLoop::guardian_events() {
         parts_.host.add_process(event->pid, event->start);
         if (!it->second.item.watched.empty())
           it->second.environment = read_environment(event->pid, it->second.item.watched);
-        parts_.journal.write("spawned", {{"tag", event->tag},
-                                         {"rank", it->second.item.rank},
-                                         {"ends_all", it->second.item.ends_all},
-                                         {"attempt", attempt_},
-                                         {"pid", event->pid},
-                                         {"start", event->start},
-                                         {"argv", it->second.item.command.argv},
-                                         {"told_anyway", it->second.item.as_others}});
+        parts_.journal.write(events::Spawned{.tag = event->tag,
+                                             .rank = it->second.item.rank,
+                                             .ends_all = it->second.item.ends_all,
+                                             .attempt = attempt_,
+                                             .pid = event->pid,
+                                             .start = event->start,
+                                             .argv = it->second.item.command.argv,
+                                             .told_anyway = it->second.item.as_others});
         if (first_spawned_ == 0) first_spawned_ = now_ns();
         expect_ranks();
         break;
@@ -212,11 +208,11 @@ Status AttemptLoop::guardian_events() {
           it->second.ended = true;
           if (!status.zero() && worst_.zero()) worst_ = status;
           if (it->second.item.rank < 0)
-            parts_.journal.write("launcher_end",
-                                 {{"attempt", attempt_},
-                                  {"pid", event->pid},
-                                  {"kind", status.kind == ExitStatus::Kind::kSignal ? "signal" : "exit"},
-                                  {"value", status.value}});
+            parts_.journal.write(
+                events::LauncherEnd{.attempt = attempt_,
+                                    .pid = event->pid,
+                                    .kind = status.kind == ExitStatus::Kind::kSignal ? "signal" : "exit",
+                                    .value = status.value});
         }
         scan();  // the record may have appeared after the last scan
         if (it != started_.end() && it->second.item.rank >= 0 && !parts_.ends.knows(event->pid, event->start))
@@ -290,18 +286,23 @@ Json AttemptLoop::environment_of(const ProcessId& id) {
 
 void AttemptLoop::journal_process(const ProcessId& id) {
   const ProcessView* view = parts_.observer.process(id);
-  Json line = {{"process", id.to_string()},       {"rank", view->rank},
-               {"world_size", view->world_size},  {"stage", stage_word(view->stage)},
-               {"attempt", view->attempt},        {"generation", view->generation},
-               {"coverage", coverage_json(*view)}};
+  events::Process line{.process = id,
+                       .rank = view->rank,
+                       .world_size = view->world_size,
+                       .stage = stage_word(view->stage),
+                       .attempt = view->attempt,
+                       .generation = view->generation,
+                       .coverage = coverage_of(*view),
+                       .pid = {},
+                       .env = {}};
   if (Json env = environment_of(id); !env.is_null()) {
-    line["pid"] = id.pid;
-    line["env"] = std::move(env);
+    line.pid = id.pid;
+    line.env = std::move(env);
   }
-  std::string text = line.dump();
+  std::string text = keys_to_json(line).dump();
   if (journaled_[id] == text) return;
   journaled_[id] = std::move(text);
-  parts_.journal.write("process", std::move(line));
+  parts_.journal.write(line);
 }
 
 // A fault's effect is verified from the calls around it.
@@ -340,8 +341,8 @@ bool AttemptLoop::launcher_hangs(TimeNs now) {
   if (restarts_ranks_ || started_.empty() || started_.begin()->second.item.rank >= 0) return false;
   const TimeNs gone = parts_.ends.all_gone_since(world_size_);
   if (gone == 0 || now < gone + kLauncherGrace) return false;
-  parts_.journal.write("launcher_hung",
-                       {{"attempt", attempt_}, {"pid", started_.begin()->second.pid}, {"ranks_gone", gone}});
+  parts_.journal.write(
+      events::LauncherHung{.attempt = attempt_, .pid = started_.begin()->second.pid, .ranks_gone = gone});
   return true;
 }
 

@@ -48,8 +48,8 @@ void close_attempt(const LaunchContext& context, const Launcher& launcher, LiveR
   journal_losses(*run.observer, run.journal);
   journal_not_computed(context, run.journal);
   journal_no_rank(context, run.observer->look(false), worst, run.journal);
-  run.journal.write("attempt_end",
-                    {{"attempt", context.attempt}, {"end", to_text(end)}, {"status", worst.to_string()}});
+  run.journal.write(
+      events::AttemptEnd{.attempt = context.attempt, .end = to_text(end), .status = worst.to_string()});
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ Result<AttemptEnd> run_attempts(const Plan& plan, InstalledFiles files, LiveRun&
   if (const Status plain = give_plain_paths(files, run.dir.tmp()); !plain) return plain.error();
   const TimeNs wall_end = now_ns() + static_cast<TimeNs>(workload.wall.count());
   for (int attempt = 0;; ++attempt) {
-    run.journal.write("attempt_begin", {{"attempt", attempt}});
+    run.journal.write(events::AttemptBegin{attempt});
     run.attempt = attempt;
     parts.injector.begin_attempt(attempt);
     arm(plan, attempt, *run.page.get());

@@ -22,16 +22,12 @@ namespace fs = std::filesystem;
 
 bool lists_file(const std::string& verb) { return verb == "remove-file" || verb == "left-file"; }
 
-struct Counts {
-  int processes = 0, shm = 0, sockets = 0, temp_files = 0;
-};
-
-void note(Journal& journal, const char* kind, const std::string& what, int& count) {
-  ++count;
-  journal.write("leftover", {{"kind", kind}, {"what", what}});
+void note(Journal& journal, const char* kind, const std::string& what, std::optional<uint64_t>& count) {
+  ++*count;
+  journal.write(events::Leftover{{kind, what}});
 }
 
-void note_file(Journal& journal, const std::string& path, mode_t mode, Counts& counts) {
+void note_file(Journal& journal, const std::string& path, mode_t mode, events::Census& counts) {
   if (S_ISSOCK(mode)) return note(journal, "socket", path, counts.sockets);
   if (path.rfind("/dev/shm/", 0) == 0) return note(journal, "shm", path, counts.shm);
   note(journal, "temp_file", path, counts.temp_files);
@@ -79,7 +75,7 @@ std::string as_guardian_sees(int guardian_pid, const std::string& path) {
 
 void take_census(const RunDir& run, int guardian_pid, HostObjects& host, UndoList* undo_list,
                  Journal& journal) {
-  Counts counts;
+  events::Census counts{.processes = 0, .shm = 0, .sockets = 0, .temp_files = 0, .sysv = {}, .queues = {}};
   std::map<std::string, SocketNames> sockets;
   for (const int pid : descendants_of(guardian_pid)) {
     const auto stat = proc_stat(pid);
@@ -122,12 +118,8 @@ void take_census(const RunDir& run, int guardian_pid, HostObjects& host, UndoLis
         seen.insert({st.st_dev, st.st_ino}).second)
       note_file(journal, it->path().string().substr(root.size()), st.st_mode, counts);
   }
-  Json line = {{"processes", counts.processes},
-               {"shm", counts.shm},
-               {"sockets", counts.sockets},
-               {"temp_files", counts.temp_files}};
-  host.census(journal, undo_list, line, seen);
-  journal.write("census", std::move(line));
+  host.census(journal, undo_list, counts, seen);
+  journal.write(counts);
 }
 
 }  // namespace rankfault

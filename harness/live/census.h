@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/journal/journal.h"
 #include "harness/live/host_objects.h"
-#include "harness/run_dir/journal.h"
 #include "harness/run_dir/run_dir.h"
 
 namespace rankfault {

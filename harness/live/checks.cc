@@ -28,7 +28,7 @@ std::vector<std::string> command_of(const ExpectationSpec& spec, const LaunchCon
 }
 
 // Reads a command's output from a file: a digest of all of it, its beginning kept, its last line for people.
-Json read_output(const std::string& path) {
+void read_output(const std::string& path, events::Check& check) {
   std::ifstream file(path, std::ios::binary);
   uint64_t bytes = 0, digest = 0;
   std::string line, last;
@@ -49,23 +49,30 @@ Json read_output(const std::string& path) {
   file.close();
   std::error_code none;
   if (bytes > kKeptBytes) std::filesystem::resize_file(path, kKeptBytes, none);
-  return {{"bytes", bytes},
-          {"digest", fmt::format("{:016x}", digest)},
-          {"said", printable(line.empty() ? last : line)}};
+  check.bytes = bytes;
+  check.digest = fmt::format("{:016x}", digest);
+  check.said = printable(line.empty() ? last : line);
 }
 
-Json end_of(const ExitStatus& status) {
-  return {{"kind", status.kind == ExitStatus::Kind::kSignal ? "signal" : "exit"}, {"value", status.value}};
+// How the command ended, as the line about it says.
+struct End {
+  std::string kind;
+  std::optional<int> value = {};
+  std::optional<std::string> why = {};
+};
+
+End end_of(const ExitStatus& status) {
+  return {status.kind == ExitStatus::Kind::kSignal ? "signal" : "exit", status.value};
 }
 
 // How the guardian reports that the command of this tag ended; nullopt until it ended or could not be
 // started.
-std::optional<Json> told_of(uint32_t tag, Guardian& guardian) {
+std::optional<End> told_of(uint32_t tag, Guardian& guardian) {
   using Kind = GuardianEvent::Kind;
   while (const auto event = guardian.next()) {
-    if (event->kind == Kind::kLost) return Json{{"kind", "not_run"}, {"why", "the guardian ended"}};
+    if (event->kind == Kind::kLost) return End{"not_run", {}, "the guardian ended"};
     if (event->tag != tag) continue;  // an event of the job, which is over
-    if (event->kind == Kind::kRefused) return Json{{"kind", "not_started"}, {"why", std::strerror(event->a)}};
+    if (event->kind == Kind::kRefused) return End{"not_started", {}, std::strerror(event->a)};
     if (event->kind == Kind::kEnded) return end_of(ExitStatus::from_wait_status(event->a));
   }
   return std::nullopt;
@@ -73,29 +80,34 @@ std::optional<Json> told_of(uint32_t tag, Guardian& guardian) {
 
 // Waits for the command's end, the limit, or the user. A command that is cut short is ended with everything
 // that is left of the job.
-Json watch(uint32_t tag, TimeNs deadline, const std::atomic<int>* interrupted, Guardian& guardian) {
+End watch(uint32_t tag, TimeNs deadline, const std::atomic<int>* interrupted, Guardian& guardian) {
   const char* cut_short = nullptr;
   for (;;) {
     pollfd readable{guardian.fd(), POLLIN, 0};
     ::poll(&readable, 1, kPollMs);
-    if (const auto told = told_of(tag, guardian)) return cut_short ? Json{{"kind", cut_short}} : *told;
+    if (const auto told = told_of(tag, guardian)) return cut_short ? End{cut_short} : *told;
     if (cut_short) continue;  // the guardian ends it, or is gone
     if (now_ns() >= deadline) cut_short = "timeout";
     if (interrupted && *interrupted != 0) cut_short = "interrupted";
     if (!cut_short) continue;
     if (const Status asked = guardian.kill_all(0, Duration::zero()); !asked)
-      return {{"kind", cut_short}, {"why", asked.error().message}};
+      return {cut_short, {}, asked.error().message};
   }
 }
 
-Json run_one(uint32_t tag, const Command& command, Duration limit, const std::atomic<int>* interrupted,
-             Guardian& guardian) {
+void run_one(uint32_t tag, const Command& command, Duration limit, const std::atomic<int>* interrupted,
+             Guardian& guardian, events::Check& check) {
   const TimeNs begin = now_ns();
-  if (const Status asked = guardian.spawn(tag, command); !asked)
-    return {{"kind", "not_started"}, {"why", asked.error().message}};
-  Json line = watch(tag, begin + static_cast<TimeNs>(limit.count()), interrupted, guardian);
-  line["took_ns"] = now_ns() - begin;
-  return line;
+  End end{"not_started"};
+  if (const Status asked = guardian.spawn(tag, command); !asked) {
+    end.why = asked.error().message;
+  } else {
+    end = watch(tag, begin + static_cast<TimeNs>(limit.count()), interrupted, guardian);
+    check.took_ns = now_ns() - begin;
+  }
+  check.kind = end.kind;
+  check.value = end.value;
+  check.why = end.why;
 }
 
 template <typename Do>
@@ -124,20 +136,21 @@ void run_checks(const LaunchContext& context, bool job_is_over, const std::atomi
     Command command{command_of(spec, context), job_environment(context, -1),
                     expand(context.plan.scenario.workload.cwd, context, -1), context.run.file(file),
                     context.run.file(file)};
-    Json line = {{"kind", "not_run"}, {"why", "rankfault ended the job"}};
+    events::Check check;
+    check.id = spec.id;
+    for (const std::string& word : command.argv) check.argv.push_back(printable(word));
     if (job_is_over && !(interrupted && *interrupted != 0)) {
       std::error_code none;
       std::filesystem::create_directories(context.run.file("checks"), none);
       const Duration limit = read_duration(spec.params, "within").value_or(kCheckLimit);
-      line = run_one(kFirstTag + number, command, limit, interrupted, guardian);
-      line.update(read_output(context.run.file(file)));
-      line["output"] = file;
+      run_one(kFirstTag + number, command, limit, interrupted, guardian, check);
+      read_output(context.run.file(file), check);
+      check.output = file;
+    } else {
+      check.kind = "not_run";
+      check.why = "rankfault ended the job";
     }
-    line["id"] = spec.id;
-    Json words = Json::array();
-    for (const std::string& word : command.argv) words.push_back(printable(word));
-    line["argv"] = std::move(words);
-    journal.write("check", std::move(line));
+    journal.write(check);
   });
 }
 

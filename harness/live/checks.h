@@ -4,8 +4,8 @@
 
 #include <atomic>
 
+#include "harness/journal/journal.h"
 #include "harness/launch/launcher.h"
-#include "harness/run_dir/journal.h"
 
 namespace rankfault {
 

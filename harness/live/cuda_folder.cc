@@ -37,7 +37,7 @@ void journal_not_computed(const LaunchContext& context, Journal& journal) {
         .read(reinterpret_cast<char*>(&counts[pid]), sizeof(uint64_t));
   }
   for (const auto& [pid, count] : counts)
-    journal.write("not_computed", {{"attempt", context.attempt}, {"pid", pid}, {"kernels", count}});
+    journal.write(events::NotComputed{.attempt = context.attempt, .pid = pid, .kernels = count});
 }
 
 }  // namespace rankfault

@@ -2,8 +2,8 @@
 // holds after the attempt.
 #pragma once
 
+#include "harness/journal/journal.h"
 #include "harness/launch/launcher.h"
-#include "harness/run_dir/journal.h"
 
 namespace rankfault {
 

@@ -151,19 +151,16 @@ bool DiagnosisLoop::diagnose_now(const char* reason, Why why, bool although_movi
 void DiagnosisLoop::keep(const Seen& seen, const char* reason, bool last) {
   const std::vector<Finding> news = log_.add(seen.findings, last);
   if (news.empty() && !last) return;
-  const uint64_t line = journal_.write("look", {{"reason", reason},
-                                                {"last", last},
-                                                {"consistent", seen.timeline.consistent},
-                                                {"strict_known", seen.findings.strict_known},
-                                                {"state", state_to_json(seen.timeline)}});
-  for (const Finding& finding : news)
-    journal_.write("finding", {{"look", line}, {"finding", to_json(finding)}});
+  const uint64_t line = journal_.write(events::Look{.reason = reason,
+                                                    .last = last,
+                                                    .consistent = seen.timeline.consistent,
+                                                    .strict_known = seen.findings.strict_known,
+                                                    .state = state_to_json(seen.timeline)});
+  for (const Finding& finding : news) journal_.write(events::Finding{{line, to_json(finding)}});
   observer_.save(seen.timeline);  // after the findings, because it makes a file for each process
   if (last) {
-    for (const Finding& f : seen.findings.unsafe)
-      journal_.write("unsafe", {{"look", line}, {"finding", to_json(f)}});
-    for (const Finding& f : seen.findings.remarks)
-      journal_.write("remark", {{"look", line}, {"finding", to_json(f)}});
+    for (const Finding& f : seen.findings.unsafe) journal_.write(events::Unsafe{{line, to_json(f)}});
+    for (const Finding& f : seen.findings.remarks) journal_.write(events::Remark{{line, to_json(f)}});
   }
   if (options_.news && !news.empty()) options_.news(seen.timeline, news);
 }

@@ -18,8 +18,8 @@
 
 #include "harness/diagnose/finding.h"
 #include "harness/inject/run_delay.h"
+#include "harness/journal/journal.h"
 #include "harness/observe/observer.h"
-#include "harness/run_dir/journal.h"
 
 namespace rankfault {
 

@@ -22,12 +22,12 @@ void EvidenceTaker::take_one(const ProcessView& process) {
                                        : fmt::format("evidence/rank-{}.{}.json", process.rank, times_);
   const Status written =
       evidence ? run_.write_json(name, to_json(*evidence)) : Status(Error(evidence.error()));
-  Json line = {{"rank", process.rank}, {"pid", process.id.pid}};
+  events::Evidence line{.rank = process.rank, .pid = process.id.pid, .file = {}, .no = {}};
   if (written)
-    line["file"] = name;
+    line.file = name;
   else
-    line["no"] = written.error().to_string();
-  journal_.write("evidence", std::move(line));
+    line.no = written.error().to_string();
+  journal_.write(line);
   if (evidence) taken_.push_back(std::move(*evidence));
 }
 

@@ -9,8 +9,8 @@
 
 #include "harness/diagnose/finding.h"
 #include "harness/evidence/gather.h"
+#include "harness/journal/journal.h"
 #include "harness/observe/timeline.h"
-#include "harness/run_dir/journal.h"
 #include "harness/run_dir/run_dir.h"
 
 namespace rankfault {

@@ -171,14 +171,14 @@ std::vector<RankEnd> ExitCollector::collect() {
 void ExitCollector::journal(Watched& w) {
   const RankEnd& end = w.end;
   w.journaled = true;
-  journal_.write("rank_end", {{"process", end.process.to_string()},
-                              {"rank", end.rank},
-                              {"attempt", end.attempt},
-                              {"time", end.time},
-                              {"kind", kind_word(end.status)},
-                              {"value", end.status.value},
-                              {"source", to_text(end.source)},
-                              {"last_words", end.last_words}});
+  journal_.write(events::RankEnd{.process = end.process,
+                                 .rank = end.rank,
+                                 .attempt = end.attempt,
+                                 .time = end.time,
+                                 .kind = kind_word(end.status),
+                                 .value = end.status.value,
+                                 .source = to_text(end.source),
+                                 .last_words = end.last_words});
 }
 
 bool ExitCollector::waiting() const {

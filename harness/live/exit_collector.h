@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "harness/base/process_id.h"
+#include "harness/base/rank_end.h"
 #include "harness/base/unique_fd.h"
 #include "harness/inject/injector.h"
+#include "harness/journal/journal.h"
 #include "harness/launch/launcher.h"
-#include "harness/base/rank_end.h"
 #include "harness/live/death_watch.h"
-#include "harness/run_dir/journal.h"
 
 namespace rankfault {
 

@@ -93,7 +93,7 @@ bool walk_tmpdir(const std::string& folder, const std::set<std::string>& but, un
 }
 
 void note(Journal& journal, const char* kind, const std::string& what) {
-  journal.write("leftover", {{"kind", kind}, {"what", what}});
+  journal.write(events::Leftover{{kind, what}});
 }
 
 // The text extends to the end of its line in the undo list.
@@ -143,13 +143,14 @@ void HostObjects::list_segments(UndoList& undo) {
     if (!is_among(sysv_.all, object) && may_be_removed(object, pids_, user_)) list_segment(object, undo);
 }
 
-void HostObjects::census(Journal& journal, UndoList* undo, Json& counts, const std::set<FileNumber>& listed) {
+void HostObjects::census(Journal& journal, UndoList* undo, events::Census& counts,
+                         const std::set<FileNumber>& listed) {
   census_sysv(journal, undo, counts);
   census_queues(journal, undo, counts);
   census_tmpdirs(journal, counts, listed);
 }
 
-void HostObjects::census_sysv(Journal& journal, UndoList* undo, Json& counts) {
+void HostObjects::census_sysv(Journal& journal, UndoList* undo, events::Census& counts) {
   const SysvObjects now = sysv_objects();
   if (!sysv_.known || !now.known) return;
   const SysvLeft left = sysv_left(sysv_, now, pids_, user_);
@@ -161,36 +162,36 @@ void HostObjects::census_sysv(Journal& journal, UndoList* undo, Json& counts) {
       note_left(undo, to_text(object));
   }
   for (const SysvObject& object : left.unclear) {
-    journal.write("unclear_leftover", {{"kind", "sysv"}, {"what", to_text(object)}});
+    journal.write(events::UnclearLeftover{{"sysv", to_text(object)}});
     note_left(undo, to_text(object));
   }
-  counts["sysv"] = left.of_the_job.size();
+  counts.sysv = left.of_the_job.size();
 }
 
 // The kernel does not tell which process made a queue.
-void HostObjects::census_queues(Journal& journal, UndoList* undo, Json& counts) const {
+void HostObjects::census_queues(Journal& journal, UndoList* undo, events::Census& counts) const {
   const auto now = posix_queues(user_);
   if (!queues_ || !now) return;
   for (const std::string& name : *now)
     if (!queues_->count(name)) {
-      journal.write("unclear_leftover", {{"kind", "queues"}, {"what", "POSIX message queue /" + name}});
+      journal.write(events::UnclearLeftover{{"queues", "POSIX message queue /" + name}});
       note_left(undo, "POSIX message queue /" + name);
     }
-  counts["queues"] = 0;
+  counts.queues = 0;
 }
 
 // A file in a TMPDIR that other programs use too may belong to any process of this user. The guardian lists
 // those that it saw the job hold; the maker of the others is unknown.
-void HostObjects::census_tmpdirs(Journal& journal, Json& counts, const std::set<FileNumber>& listed) const {
+void HostObjects::census_tmpdirs(Journal& journal, events::Census& counts,
+                                 const std::set<FileNumber>& listed) const {
   std::set<FileNumber> seen = listed;
   for (const std::string& folder : tmpdirs_) {
     const auto look = [&](const std::string& path, const struct statx& st) {
       const rf_file_id id = rf_id_of_file(&st);
       if (!made_since(st, began_ns_, user_) || is_named(words_, path, folder)) return;
-      if (seen.insert({id.dev, id.ino}).second)
-        journal.write("unclear_leftover", {{"kind", "temp_file"}, {"what", path}});
+      if (seen.insert({id.dev, id.ino}).second) journal.write(events::UnclearLeftover{{"temp_file", path}});
     };
-    if (!walk_tmpdir(folder, {run_path_, run_tmp_}, user_, most_files_, look)) counts.erase("temp_files");
+    if (!walk_tmpdir(folder, {run_path_, run_tmp_}, user_, most_files_, look)) counts.temp_files.reset();
   }
 }
 

@@ -9,8 +9,8 @@
 
 #include "harness/base/json.h"
 #include "harness/inject/undo_list.h"
+#include "harness/journal/journal.h"
 #include "harness/launch/sysv_objects.h"
-#include "harness/run_dir/journal.h"
 #include "harness/run_dir/run_dir.h"
 
 namespace rankfault {
@@ -38,13 +38,13 @@ class HostObjects {
   // removes from it the kinds that could not be looked at completely. `undo` gets what is to be removed or
   // reported; null: nothing is. `listed`: the files that the guardian's list names; the caller journals
   // those.
-  void census(Journal&, UndoList* undo, Json& counts, const std::set<FileNumber>& listed);
+  void census(Journal&, UndoList* undo, events::Census& counts, const std::set<FileNumber>& listed);
 
  private:
   void list_segment(const SysvObject&, UndoList&);
-  void census_sysv(Journal&, UndoList*, Json& counts);
-  void census_queues(Journal&, UndoList*, Json& counts) const;
-  void census_tmpdirs(Journal&, Json& counts, const std::set<FileNumber>& listed) const;
+  void census_sysv(Journal&, UndoList*, events::Census& counts);
+  void census_queues(Journal&, UndoList*, events::Census& counts) const;
+  void census_tmpdirs(Journal&, events::Census& counts, const std::set<FileNumber>& listed) const;
 
   std::string run_path_, run_tmp_;
   bool watch_;

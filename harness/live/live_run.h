@@ -8,11 +8,11 @@
 #include "harness/base/log.h"
 #include "harness/inject/control_page.h"
 #include "harness/inject/undo_list.h"
+#include "harness/journal/journal.h"
 #include "harness/launch/guardian.h"
 #include "harness/live/host_objects.h"
 #include "harness/observe/observer.h"
 #include "harness/plan/plan.h"
-#include "harness/run_dir/journal.h"
 #include "harness/run_dir/run_dir.h"
 
 namespace rankfault {

@@ -24,12 +24,12 @@ void journal_file(const std::string& path, const std::string& name, int rank, in
     for (const auto& [marker, expression] : markers) {
       std::smatch match;
       if (std::regex_search(line, match, expression))
-        journal.write("log_marker", {{"rank", rank},
-                                     {"attempt", attempt},
-                                     {"file", name},
-                                     {"offset", offset},
-                                     {"marker", marker},
-                                     {"text", match.size() > 1 ? match[1].str() : match[0].str()}});
+        journal.write(events::LogMarker{.rank = rank,
+                                        .attempt = attempt,
+                                        .file = name,
+                                        .offset = offset,
+                                        .marker = marker,
+                                        .text = match.size() > 1 ? match[1].str() : match[0].str()});
     }
   }
 }

@@ -1,8 +1,8 @@
 // log_markers: reads marks from the log lines of a workload that makes no marks itself.
 #pragma once
 
+#include "harness/journal/journal.h"
 #include "harness/plan/plan.h"
-#include "harness/run_dir/journal.h"
 #include "harness/run_dir/run_dir.h"
 
 namespace rankfault {

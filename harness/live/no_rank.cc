@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 
-
 namespace rankfault {
 namespace {
 
@@ -39,11 +38,11 @@ void journal_no_rank(const LaunchContext& context, const Timeline& timeline, con
       }))
     return;
   const std::string log = launcher_log(context.run, context.attempt);
-  journal.write("no_rank", {{"attempt", context.attempt},
-                            {"launcher", to_text(kind)},
-                            {"status", status.kind == ExitStatus::Kind::kUnknown ? "" : status.to_string()},
-                            {"log", "logs/" + std::filesystem::path(log).filename().string()},
-                            {"last", last_lines(log)}});
+  journal.write(events::NoRank{.attempt = context.attempt,
+                               .launcher = to_text(kind),
+                               .status = status.kind == ExitStatus::Kind::kUnknown ? "" : status.to_string(),
+                               .log = "logs/" + std::filesystem::path(log).filename().string(),
+                               .last = last_lines(log)});
 }
 
 }  // namespace rankfault

@@ -2,9 +2,9 @@
 // its log.
 #pragma once
 
+#include "harness/journal/journal.h"
 #include "harness/launch/launcher.h"
 #include "harness/observe/timeline.h"
-#include "harness/run_dir/journal.h"
 
 namespace rankfault {
 

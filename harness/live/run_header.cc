@@ -13,33 +13,33 @@ void journal_run_begin(const Plan& plan, const std::string& reference_run, const
                        const std::string& cuda_double, Journal& journal) {
   utsname host{};
   ::uname(&host);
-  journal.write("run_begin", {{"scenario", plan.scenario.name},
-                              {"digest", plan.scenario_digest},
-                              {"file", plan.scenario.file},
-                              {"tooth", plan.tooth},
-                              {"bug_on", plan.bug_on},
-                              {"faults_on", plan.faults_on},
-                              {"seed", plan.seed},
-                              {"version", "0.1.0"},
-                              {"abi", RF_ABI_VERSION},
-                              {"kernel", std::string(host.release)},
-                              {"cores", ::sysconf(_SC_NPROCESSORS_ONLN)},
-                              {"world_size", plan.scenario.workload.ranks},
-                              {"launcher", to_text(plan.scenario.workload.launcher)},
-                              {"cuda_double", cuda_double},
-                              {"reference_run", reference_run},
-                              {"slow_after_ns", diagnose.slow_after.count()},
-                              {"hung_after_ns", diagnose.hung_after.count()}});
+  journal.write(events::RunBegin{.scenario = plan.scenario.name,
+                                 .digest = plan.scenario_digest,
+                                 .file = plan.scenario.file,
+                                 .tooth = plan.tooth,
+                                 .bug_on = plan.bug_on,
+                                 .faults_on = plan.faults_on,
+                                 .seed = plan.seed,
+                                 .version = "0.1.0",
+                                 .abi = RF_ABI_VERSION,
+                                 .kernel = host.release,
+                                 .cores = ::sysconf(_SC_NPROCESSORS_ONLN),
+                                 .world_size = plan.scenario.workload.ranks,
+                                 .launcher = to_text(plan.scenario.workload.launcher),
+                                 .cuda_double = cuda_double,
+                                 .reference_run = reference_run,
+                                 .slow_after_ns = diagnose.slow_after.count(),
+                                 .hung_after_ns = diagnose.hung_after.count()});
 }
 
 void journal_losses(const Observer& observer, Journal& journal) {
   const Observer::Losses losses = observer.losses();
   if (losses.let_go + losses.overwritten + losses.removed == 0) return;
-  journal.write("history", {{"window_calls", window_calls()},
-                            {"let_go", losses.let_go},
-                            {"overwritten", losses.overwritten},
-                            {"laps", losses.overwritten / RF_LANE_RECORDS},
-                            {"removed", losses.removed}});
+  journal.write(events::History{.window_calls = window_calls(),
+                                .let_go = losses.let_go,
+                                .overwritten = losses.overwritten,
+                                .laps = losses.overwritten / RF_LANE_RECORDS,
+                                .removed = losses.removed});
 }
 
 bool all_decided(const Plan& plan, const std::string& run_dir) {

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "harness/diagnose/finding.h"
+#include "harness/journal/journal.h"
 #include "harness/observe/observer.h"
 #include "harness/plan/plan.h"
-#include "harness/run_dir/journal.h"
 
 namespace rankfault {
 

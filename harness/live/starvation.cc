@@ -51,11 +51,8 @@ void Starvation::note(TimeNs wanted, TimeNs did) {
 }
 
 void Starvation::write_line() {
-  journal_.write("starved", {{"late_ns", late_},
-                             {"since", since_},
-                             {"until", last_},
-                             {"period_ns", kLate},
-                             {"pressure", cpu_pressure()}});
+  journal_.write(events::Starved{
+      .late_ns = late_, .since = since_, .until = last_, .period_ns = kLate, .pressure = cpu_pressure()});
   late_ = 0;
   next_line_ = last_ + std::max(kLineEvery, (last_ - first_) / kLinesOfAnAge);
 }

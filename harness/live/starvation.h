@@ -2,7 +2,7 @@
 // meanwhile does not count against the job.
 #pragma once
 
-#include "harness/run_dir/journal.h"
+#include "harness/journal/journal.h"
 
 namespace rankfault {
 

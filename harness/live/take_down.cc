@@ -32,7 +32,7 @@ constexpr Duration kCensusLimit = std::chrono::seconds(10);
 
 void look_at_what_is_left(const RunOptions& options, LiveRun& run) {
   if (const Status asked = run.guardian.census(kCensusLimit); !asked) {
-    run.journal.write("census_unanswered", {{"why", asked.error().to_string()}});
+    run.journal.write(events::CensusUnanswered{asked.error().to_string()});
     if (options.progress)
       options.progress("rankfault does not know what the job left behind: " + asked.error().to_string());
   }
@@ -41,7 +41,7 @@ void look_at_what_is_left(const RunOptions& options, LiveRun& run) {
 
 // Journals what could not be undone, and returns it in words; "": nothing.
 std::string journal_cleanup(const std::vector<Status>& before, const Result<Undone>& undone, LiveRun& run) {
-  Json lines = Json::array();
+  std::vector<std::string> lines;
   std::string left;
   const auto add = [&](const std::string& line, const std::string& in_words) {
     lines.push_back(line);
@@ -54,8 +54,7 @@ std::string journal_cleanup(const std::vector<Status>& before, const Result<Undo
   else
     add(undone.error().to_string(),
         fmt::format("{}: rankfault clean {} finishes it", undone.error().to_string(), run.dir.path()));
-  run.journal.write("cleanup",
-                    {{"failed", lines}, {"left", undone ? undone->left : std::vector<std::string>{}}});
+  run.journal.write(events::Cleanup{lines, undone ? undone->left : std::vector<std::string>{}});
   return left;
 }
 
@@ -64,7 +63,7 @@ std::string journal_cleanup(const std::vector<Status>& before, const Result<Undo
 std::string take_down(const Plan& plan, const InstalledFiles& files, const RunOptions& options, LiveRun& run,
                       AttemptEnd end) {
   const bool over = end == AttemptEnd::kOver;
-  run.journal.write("teardown", {{"reason", to_text(end)}});
+  run.journal.write(events::Teardown{to_text(end)});
   const Status quiet = loads_a_core(plan) ? run.guardian.unload() : Done{};  // not processes of the job
   const Status listed =
       files.extra_preload.empty()
@@ -80,7 +79,7 @@ std::string take_down(const Plan& plan, const InstalledFiles& files, const RunOp
   const Result<Undone> undone =
       run.guardian.quit(leave ? JobEnd::kEndedByItself : JobEnd::kEndIt, options.progress);
   if (const int times = run.guardian.times_stopped(); times > 0) {
-    run.journal.write("guardian_stopped", {{"times", times}});
+    run.journal.write(events::GuardianStopped{times});
     run.lost.push_back(
         "rankfault-guardian was stopped for a time: files that the job made meanwhile may be left");
   }

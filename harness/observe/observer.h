@@ -12,6 +12,10 @@
 
 namespace rankfault {
 
+namespace events {
+struct Look;  // harness/journal/finding_events.h
+}
+
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -63,7 +67,7 @@ class RunRecords {
   ~RunRecords();
   // See timeline_from_run. If the record of a process is gone or cannot be read, the Timeline has what the
   // look says of the process, and nothing is proven from it.
-  Result<Timeline> at_look(const Json& look_line);
+  Result<Timeline> at_look(const events::Look&);
   const std::vector<std::string>& unread() const;  // the reason for each unreadable record
 
  private:
@@ -73,7 +77,7 @@ class RunRecords {
 
 // The Timeline of a look of a finished (or copied) run: states from the journal's look line, histories from
 // the rings, cut at the look.
-Result<Timeline> timeline_from_run(const std::string& run_dir, const Json& look_line);
+Result<Timeline> timeline_from_run(const std::string& run_dir, const events::Look&);
 // Everything that the rings hold at the end, with the ends in the journal: for oracles.
 Result<Timeline> final_timeline(const std::string& run_dir, Histories = Histories::kInMemory);
 

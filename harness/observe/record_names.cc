@@ -11,21 +11,6 @@
 
 namespace rankfault {
 
-std::optional<ProcessId> process_id_from(std::string_view stem) {
-  ProcessId id;
-  int used = 0;
-  unsigned long long host = 0, pid_ns = 0, start = 0;
-  const std::string text(stem);
-  if (std::sscanf(text.c_str(), "%16llx.%llu.%d.%llu.%d%n", &host, &pid_ns, &id.pid, &start, &id.image,
-                  &used) != 5 ||
-      static_cast<size_t>(used) != text.size())
-    return std::nullopt;
-  id.host = host;
-  id.pid_ns = pid_ns;
-  id.start = start;
-  return id;
-}
-
 std::vector<std::string> ring_names_in(const std::string& folder) {
   std::vector<std::string> names;
   DIR* dir = ::opendir(folder.c_str());

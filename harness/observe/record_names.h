@@ -11,7 +11,6 @@
 
 namespace rankfault {
 
-std::optional<ProcessId> process_id_from(std::string_view stem);    // "HOST.PIDNS.PID.START.IMAGE"
 std::vector<std::string> ring_names_in(const std::string& folder);  // file names, sorted
 // A folder of records that come and go. It is listed only after a change.
 class RecordFolder {

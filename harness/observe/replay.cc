@@ -6,13 +6,13 @@
 #include <set>
 
 #include "harness/base/parallel.h"
+#include "harness/journal/journal.h"
 #include "harness/observe/arrange.h"
 #include "harness/observe/history.h"
 #include "harness/observe/observer.h"
 #include "harness/observe/record_names.h"
 #include "harness/observe/ring_reader.h"
 #include "harness/observe/seen_files.h"
-#include "harness/run_dir/journal.h"
 
 namespace rankfault {
 namespace {
@@ -100,15 +100,14 @@ void without_history(ProcessView& view) {
   view.marks_lost.reset();
 }
 
-ProcessEnd end_of(const Json& line) {
+ProcessEnd end_of(const events::RankEnd& line) {
   ProcessEnd end;
-  const std::string kind = line.value("kind", "unknown");
   end.kind = EndKind::kEnded;
-  end.time = line.value("time", TimeNs{0});
-  end.status_known = kind != "unknown";
-  end.last_words = line.value("last_words", std::vector<std::string>{});
-  end.by_signal = kind == "signal";
-  end.value = line.value("value", 0);
+  end.time = line.time;
+  end.status_known = line.kind != "unknown";
+  end.last_words = line.last_words;
+  end.by_signal = line.kind == "signal";
+  end.value = line.value;
   return end;
 }
 
@@ -122,12 +121,11 @@ struct FromJournal {
   bool launcher_ends_all = false;  // of the newest attempt
 };
 
-void take_spawned(const Json& line, FromJournal& j) {
-  const int rank = line.value("rank", -1);
-  const int attempt = line.value("attempt", j.attempt);
-  j.launcher_ends_all = j.launcher_ends_all || line.value("ends_all", rank < 0);
-  if (rank >= 0) {
-    j.expected.push_back({rank, attempt, true});
+void take_spawned(const events::Spawned& spawned, FromJournal& j) {
+  const int attempt = spawned.attempt.value_or(j.attempt);
+  j.launcher_ends_all = j.launcher_ends_all || spawned.ends_all.value_or(spawned.rank < 0);
+  if (spawned.rank >= 0) {
+    j.expected.push_back({spawned.rank, attempt, true});
     return;
   }
   for (const ExpectedRank& e : j.expected)
@@ -135,28 +133,32 @@ void take_spawned(const Json& line, FromJournal& j) {
   for (int r = 0; r < j.world_size; ++r) j.expected.push_back({r, attempt, true});
 }
 
-FromJournal read(const std::vector<Json>& lines) {
+void take_look(const events::Look& look, FromJournal& j) {
+  const auto t = look.state ? state_from_json(*look.state) : Result<Timeline>(usage_error("no state"));
+  if (!t) return;
+  for (const ProcessView& p : t->processes) {
+    j.sites[p.id].insert(p.call_sites.begin(), p.call_sites.end());
+    j.lines[p.id].insert(p.source_lines.begin(), p.source_lines.end());
+    j.marks_lost[p.id] = p.marks_lost;
+  }
+}
+
+FromJournal read(const JournalLines& lines) {
   FromJournal j;
-  for (const Json& line : lines) {
-    const std::string ev = line.value("ev", "");
-    j.last = line.value("t", j.last);
-    if (ev == "run_begin") {
-      j.begin = line.value("t", TimeNs{0});
-      j.world_size = line.value("world_size", 0);
-    } else if (ev == "attempt_begin") {
-      j.attempt = line.value("attempt", 0);
+  for (const JournalLine& line : lines) {
+    j.last = line.t;
+    if (const auto* run = line.as<events::RunBegin>()) {
+      j.begin = line.t;
+      j.world_size = run->world_size;
+    } else if (const auto* attempt = line.as<events::AttemptBegin>()) {
+      j.attempt = attempt->attempt;
       j.launcher_ends_all = false;
-    } else if (ev == "spawned") {
-      take_spawned(line, j);
-    } else if (ev == "rank_end") {
-      if (const auto id = process_id_from(line.value("process", ""))) j.ends[*id] = end_of(line);
-    } else if (ev == "look" && line.contains("state")) {
-      if (const auto t = state_from_json(line["state"]))
-        for (const ProcessView& p : t->processes) {
-          j.sites[p.id].insert(p.call_sites.begin(), p.call_sites.end());
-          j.lines[p.id].insert(p.source_lines.begin(), p.source_lines.end());
-          j.marks_lost[p.id] = p.marks_lost;
-        }
+    } else if (const auto* spawned = line.as<events::Spawned>()) {
+      take_spawned(*spawned, j);
+    } else if (const auto* end = line.as<events::RankEnd>()) {
+      if (end->process) j.ends[*end->process] = end_of(*end);
+    } else if (const auto* look = line.as<events::Look>()) {
+      take_look(*look, j);
     }
   }
   return j;
@@ -243,17 +245,16 @@ RunRecords::RunRecords(const std::string& run_dir) : impl_(std::make_unique<Impl
 RunRecords::~RunRecords() = default;
 const std::vector<std::string>& RunRecords::unread() const { return impl_->unread(); }
 
-Result<Timeline> RunRecords::at_look(const Json& look_line) {
-  const auto state = look_line.find("state");
-  if (state == look_line.end()) return usage_error("the look has no state");
-  Result<Timeline> t = state_from_json(*state);
+Result<Timeline> RunRecords::at_look(const events::Look& look) {
+  if (!look.state) return usage_error("the look has no state");
+  Result<Timeline> t = state_from_json(*look.state);
   if (!t) return t;
   impl_->fill(t->processes);
   return t;
 }
 
-Result<Timeline> timeline_from_run(const std::string& run_dir, const Json& look_line) {
-  return RunRecords(run_dir).at_look(look_line);
+Result<Timeline> timeline_from_run(const std::string& run_dir, const events::Look& look) {
+  return RunRecords(run_dir).at_look(look);
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include "tests/diagnose/simulated_job.h"
 #include "tests/falsify/refute.h"
 #include "tests/falsify/window.h"
+#include "tests/support/journal_lines.h"
 
 namespace rankfault::testing {
 namespace {
@@ -267,10 +268,10 @@ TEST(FindingsLog, KeepsWhatIsProvenAndWithdrawsWhatTheLastLookDoesNotHave) {
 
 TEST(FindingsLog, IsReadBackFromItsJournalLines) {
   FindingsLog log;
-  std::vector<Json> journal;
+  JournalLines journal;
   const auto add = [&](const Findings& f, bool last) {
     for (const Finding& one : log.add(f, last))
-      journal.push_back({{"ev", "finding"}, {"finding", to_json(one)}});
+      push_line(journal, {{"ev", "finding"}, {"finding", to_json(one)}});
   };
   add(only("slow_rank", 1, Confidence::kInferred), false);
   add(only("dead_rank", 2, Confidence::kProven), false);

@@ -1,5 +1,6 @@
 // type_remark_test: pairs of types that the standard forbids and that move the same bytes.
 #include "tests/diagnose/finding_of.h"
+#include "tests/support/journal_lines.h"
 
 namespace rankfault::testing {
 namespace {
@@ -99,7 +100,7 @@ TEST(TypeRemark, ComesBackFromTheJournal) {
   const Findings found = over(job, 2);
   ASSERT_EQ(found.remarks.size(), 1u);
   const Findings again =
-      findings_from_journal({{{"ev", "remark"}, {"finding", to_json(found.remarks.front())}}});
+      findings_from_journal({line_from({{"ev", "remark"}, {"finding", to_json(found.remarks.front())}})});
   ASSERT_EQ(again.remarks.size(), 1u);
   EXPECT_EQ(to_json(again.remarks.front()), to_json(found.remarks.front()));
 }

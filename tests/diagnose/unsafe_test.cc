@@ -2,6 +2,7 @@
 #include <functional>
 
 #include "tests/diagnose/finding_of.h"
+#include "tests/support/journal_lines.h"
 
 namespace rankfault::testing {
 namespace {
@@ -295,9 +296,10 @@ TEST(Unsafe, IsKeptApartFromFindingsAndComesBackFromTheJournal) {
   EXPECT_TRUE(log.add(found, false).empty()) << "no news of what happened";
   log.add(found, true);
   ASSERT_EQ(log.result().unsafe.size(), 1u);
-  const std::vector<Json> lines{{{"ev", "unsafe"}, {"finding", to_json(found.unsafe[0])}},
-                                {{"ev", "finding"}, {"finding", to_json(found.all[0])}},
-                                {{"ev", "look"}, {"last", true}, {"strict_known", true}}};
+  JournalLines lines;
+  push_line(lines, {{"ev", "unsafe"}, {"finding", to_json(found.unsafe[0])}});
+  push_line(lines, {{"ev", "finding"}, {"finding", to_json(found.all[0])}});
+  push_line(lines, {{"ev", "look"}, {"last", true}, {"strict_known", true}});
   const Findings back = findings_from_journal(lines);
   EXPECT_TRUE(back.nothing_wrong());
   EXPECT_TRUE(back.strict_known);

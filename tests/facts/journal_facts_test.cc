@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "harness/facts/marks.h"
+#include "tests/support/journal_lines.h"
 
 namespace rankfault::test {
 namespace {
@@ -16,19 +17,19 @@ RunFacts folded(std::vector<Json> lines) {
   for (Json& line : lines) {
     line["n"] = ++n;
     if (!line.contains("t")) line["t"] = n * 100;
-    facts.journal.push_back(line);
+    push_line(facts.journal, line);
   }
   fold_journal(facts);
   return facts;
 }
 
 TEST(ProcessFromStem, ReadsWhatFilesAreCalled) {
-  const auto id = process_from_stem(kVictim);
+  const auto id = process_id_from(kVictim);
   ASSERT_TRUE(id);
   EXPECT_EQ(id->host, 0xabu);
   EXPECT_EQ(id->pid, 17);
   EXPECT_EQ(id->start, 99u);
-  EXPECT_FALSE(process_from_stem("17.99"));
+  EXPECT_FALSE(process_id_from("17.99"));
 }
 
 TEST(JournalFacts, AFiringIsOneGateWithAllItsLines) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 
+#include "tests/support/journal_lines.h"
 #include "verify_fixture.h"
 
 namespace rankfault {
@@ -19,31 +20,31 @@ class NoPass : public Verify {
     Json line = {{"n", 9}, {"t", 130}, {"ev", "fault_effect"}, {"action", 0}, {"what", what}, {"time", 130}};
     line["fault"] = fault ? fault : facts.plan.scenario.faults[0].id.c_str();
     line.update(more);
-    facts.journal.push_back(std::move(line));
+    push_line(facts.journal, std::move(line));
     return *this;
   }
   NoPass& mounted() {
-    facts.journal.push_back({{"n", 2},
-                             {"t", 5},
-                             {"ev", "mounted"},
-                             {"fault", facts.plan.scenario.faults[0].id},
-                             {"path", "/tmp/rf.1/checkpoints"},
-                             {"bytes", 65536}});
+    push_line(facts.journal, {{"n", 2},
+                              {"t", 5},
+                              {"ev", "mounted"},
+                              {"fault", facts.plan.scenario.faults[0].id},
+                              {"path", "/tmp/rf.1/checkpoints"},
+                              {"bytes", 65536}});
     return *this;
   }
   NoPass& delayed(Json more) {
     Json line = {{"n", 4}, {"ev", "fault_done"}, {"fault", "slow_rank"}, {"action", 0}, {"firings", 7}};
     line.update(more);
-    facts.journal.push_back(std::move(line));
+    push_line(facts.journal, std::move(line));
     return *this;
   }
   NoPass& started(int rank, TimeNs at) {
-    facts.journal.push_back({{"n", facts.journal.size() + 1},
-                             {"t", at},
-                             {"ev", "spawned"},
-                             {"rank", rank},
-                             {"attempt", 0},
-                             {"pid", 1000 + rank}});
+    push_line(facts.journal, {{"n", facts.journal.size() + 1},
+                              {"t", at},
+                              {"ev", "spawned"},
+                              {"rank", rank},
+                              {"attempt", 0},
+                              {"pid", 1000 + rank}});
     return *this;
   }
   // A call of any rank on a name.

@@ -6,6 +6,7 @@
 #include "faults/fault.h"
 #include "harness/facts/run_facts.h"
 #include "harness/scenario/one_line.h"
+#include "tests/support/journal_lines.h"
 
 namespace rankfault {
 namespace {
@@ -40,12 +41,12 @@ TEST(ShmFull, BitesOnlyWhereSomebodyFails) {
         .effect;
   };
   EXPECT_EQ(effect(), Effect::kNotFired);
-  facts.journal.push_back({{"n", 1},
-                           {"t", 5},
-                           {"ev", "mounted"},
-                           {"fault", facts.plan.scenario.faults[0].id},
-                           {"path", "/dev/shm"},
-                           {"bytes", 65536}});
+  push_line(facts.journal, {{"n", 1},
+                            {"t", 5},
+                            {"ev", "mounted"},
+                            {"fault", facts.plan.scenario.faults[0].id},
+                            {"path", "/dev/shm"},
+                            {"bytes", 65536}});
   EXPECT_EQ(effect(), Effect::kVoid);
   facts.ends.emplace_back();
   facts.ends.back().status = {ExitStatus::Kind::kCode, 0};
@@ -65,7 +66,7 @@ TEST(ShmFull, TheTroubleOfAnotherFaultIsNotItsOwn) {
   const auto effect = [&] {
     return Catalog<FaultKind>::instance().find("shm_full")->verify(fault, facts).effect;
   };
-  facts.journal.push_back({{"n", 1}, {"t", 5}, {"ev", "mounted"}, {"fault", fault.id}, {"bytes", 65536}});
+  push_line(facts.journal, {{"n", 1}, {"t", 5}, {"ev", "mounted"}, {"fault", fault.id}, {"bytes", 65536}});
   Action skip;
   skip.id = static_cast<uint32_t>(facts.plan.actions.size());
   skip.fault = "skip";

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 
+#include "tests/support/journal_lines.h"
 #include "verify_fixture.h"
 
 namespace rankfault {
@@ -22,13 +23,13 @@ class Squeeze : public Verify {
     return made.ok() ? "accepted" : made.error().to_string();
   }
   void limited(uint64_t in_use) {
-    facts.journal.push_back({{"n", 9},
-                             {"ev", "fault_effect"},
-                             {"fault", facts.plan.scenario.faults[0].id},
-                             {"action", 0},
-                             {"what", "limited"},
-                             {"in_use", in_use},
-                             {"time", 115}});
+    push_line(facts.journal, {{"n", 9},
+                              {"ev", "fault_effect"},
+                              {"fault", facts.plan.scenario.faults[0].id},
+                              {"action", 0},
+                              {"what", "limited"},
+                              {"in_use", in_use},
+                              {"time", 115}});
   }
   // Adds a `fail_call` that fired at a file call of that rank.
   void fail_call_at(int rank, const std::string& op, TimeNs asked,
@@ -181,12 +182,12 @@ TEST_F(Squeeze, WhatComesAfterTheLimitWasLiftedIsNotItsEffect) {
   facts.marks.push_back({"mark", 1, 0, 310, 1, "out_of_memory", 0});
   end(1, ExitStatus::Kind::kSignal, SIGABRT);
   EXPECT_EQ(effect(), Effect::kVerified);
-  facts.journal.push_back({{"n", 10},
-                           {"ev", "fault_effect"},
-                           {"fault", facts.plan.scenario.faults[0].id},
-                           {"action", 1},
-                           {"what", "unlimited"},
-                           {"time", 300}});
+  push_line(facts.journal, {{"n", 10},
+                            {"ev", "fault_effect"},
+                            {"fault", facts.plan.scenario.faults[0].id},
+                            {"action", 1},
+                            {"what", "unlimited"},
+                            {"time", 300}});
   EXPECT_EQ(effect(), Effect::kVoid);
 }
 
@@ -210,21 +211,21 @@ TEST_F(Squeeze, OneRankIsSqueezedForATime) {
 TEST_F(Squeeze, ARankThatHadNoUseForItsCoresWasNotSqueezed) {
   run("cpu_squeeze@rank=1,op=all_reduce,for=2s");
   EXPECT_EQ(effect(), Effect::kUnknown) << "nobody measured it";
-  facts.journal.push_back({{"n", 9},
-                           {"ev", "fault_effect"},
-                           {"fault", "cpu_squeeze"},
-                           {"action", 0},
-                           {"what", "waited_for_a_core"},
-                           {"waited_ns", 240'000'000},
-                           {"took_ns", 1'000'000'000},
-                           {"time", 110}});
+  push_line(facts.journal, {{"n", 9},
+                            {"ev", "fault_effect"},
+                            {"fault", "cpu_squeeze"},
+                            {"action", 0},
+                            {"what", "waited_for_a_core"},
+                            {"waited_ns", 240'000'000},
+                            {"took_ns", 1'000'000'000},
+                            {"time", 110}});
   EXPECT_EQ(effect(), Effect::kVoid);
-  facts.journal[0]["waited_ns"] = 250'000'000;
+  set_key(facts.journal[0], "waited_ns", 250'000'000);
   EXPECT_EQ(effect(), Effect::kVerified);
-  facts.journal[0]["took_ns"] = 0;
+  set_key(facts.journal[0], "took_ns", 0);
   EXPECT_EQ(effect(), Effect::kVoid) << "no time to speak of";
-  facts.journal[0]["took_ns"] = 1'000'000'000;
-  facts.journal[0]["error"] = "Resource temporarily unavailable";
+  set_key(facts.journal[0], "took_ns", 1'000'000'000);
+  set_key(facts.journal[0], "error", "Resource temporarily unavailable");
   EXPECT_EQ(effect(), Effect::kVoid) << "nothing was busy";
 }
 
@@ -255,11 +256,11 @@ class FullDisk : public Squeeze {
     made.call = 7;
   }
   void mounted() {
-    facts.journal.push_back({{"n", 1},
-                             {"ev", "mounted"},
-                             {"fault", facts.plan.scenario.faults[0].id},
-                             {"path", "/tmp/rf.1/checkpoints"},
-                             {"bytes", 8192}});
+    push_line(facts.journal, {{"n", 1},
+                              {"ev", "mounted"},
+                              {"fault", facts.plan.scenario.faults[0].id},
+                              {"path", "/tmp/rf.1/checkpoints"},
+                              {"bytes", 8192}});
   }
   std::string path = "/tmp/rf.1/checkpoints/c.bin";
 };

@@ -6,6 +6,7 @@
 #include "faults/fault.h"
 #include "harness/facts/run_facts.h"
 #include "harness/scenario/one_line.h"
+#include "tests/support/journal_lines.h"
 
 namespace rankfault {
 namespace {
@@ -55,19 +56,19 @@ class StartVerified : public testing::Test {
     ASSERT_TRUE(made.ok()) << made.error().to_string();
     facts.plan = std::move(*made);
     for (const auto& [rank, t] : starts)
-      facts.journal.push_back({{"n", facts.journal.size() + 1},
-                               {"t", t},
-                               {"ev", "spawned"},
-                               {"rank", rank},
-                               {"attempt", 0},
-                               {"pid", 100 + static_cast<int>(facts.journal.size())}});
+      push_line(facts.journal, {{"n", facts.journal.size() + 1},
+                                {"t", t},
+                                {"ev", "spawned"},
+                                {"rank", rank},
+                                {"attempt", 0},
+                                {"pid", 100 + static_cast<int>(facts.journal.size())}});
   }
   void recorded(int pid, Json env) {
-    facts.journal.push_back({{"n", facts.journal.size() + 1},
-                             {"t", 100},
-                             {"ev", "process"},
-                             {"pid", pid},
-                             {"env", std::move(env)}});
+    push_line(facts.journal, {{"n", facts.journal.size() + 1},
+                              {"t", 100},
+                              {"ev", "process"},
+                              {"pid", pid},
+                              {"env", std::move(env)}});
   }
   Effect effect() {
     return Catalog<FaultKind>::instance().find("start")->verify(facts.plan.scenario.faults[0], facts).effect;
@@ -85,7 +86,7 @@ TEST_F(StartVerified, ARankThatWasNeverStartedIsNotInTheJournal) {
 TEST_F(StartVerified, ALateOneCameSoMuchLater) {
   run("start@rank=1,how=late,by=1us", {{0, 10}, {2, 12}, {1, 900}});
   EXPECT_EQ(effect(), Effect::kVoid);
-  facts.journal.back()["t"] = 1010;
+  set_key(facts.journal.back(), "t", 1010);
   EXPECT_EQ(effect(), Effect::kVerified);
 }
 
@@ -128,7 +129,7 @@ TEST_F(StartVerified, WhatARankIsToldAnywayIsNoWrongEnvironment) {
   recorded(101, {{"LOCAL_RANK", "1"}});
   recorded(100, {{"LOCAL_RANK", "0"}});
   EXPECT_EQ(effect(), Effect::kVerified);
-  facts.journal[1]["told_anyway"] = Json::array({"LOCAL_RANK"});
+  set_key(facts.journal[1], "told_anyway", Json::array({"LOCAL_RANK"}));
   EXPECT_EQ(effect(), Effect::kVoid);
 }
 
@@ -140,7 +141,7 @@ TEST_F(StartVerified, WhereNothingWasStartedItDidNotFire) {
 TEST_F(StartVerified, OnlyTheFirstAttemptCounts) {
   run("start@rank=1,how=never", {{0, 10}, {2, 12}, {1, 900}});
   EXPECT_EQ(effect(), Effect::kVoid);
-  facts.journal.back()["attempt"] = 1;
+  set_key(facts.journal.back(), "attempt", 1);
   EXPECT_EQ(effect(), Effect::kVerified);
 }
 

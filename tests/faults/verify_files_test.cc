@@ -1,4 +1,5 @@
 // verify_files_test: the effect of faults on segments and files follows from what the job did with them.
+#include "tests/support/journal_lines.h"
 #include "verify_fixture.h"
 
 namespace rankfault {
@@ -12,14 +13,14 @@ TEST_F(Verify, AnUnlinkedSegmentMustBeMissed) {
   process(2).name_at[40] = "/dev/shm/seg.1";
   record(2, RF_OP_SHM_ATTACH, 40, RF_PHASE_EXIT, 300, ENOENT);
   EXPECT_EQ(effect(), Effect::kVoid) << "a probe for a name that was not there";
-  facts.journal.push_back({{"n", 9},
-                           {"t", 130},
-                           {"ev", "fault_effect"},
-                           {"fault", "shm_unlink"},
-                           {"action", 0},
-                           {"what", "segment_gone"},
-                           {"path", "/dev/shm/seg.1"},
-                           {"time", 130}});
+  push_line(facts.journal, {{"n", 9},
+                            {"t", 130},
+                            {"ev", "fault_effect"},
+                            {"fault", "shm_unlink"},
+                            {"action", 0},
+                            {"what", "segment_gone"},
+                            {"path", "/dev/shm/seg.1"},
+                            {"time", 130}});
   EXPECT_EQ(effect(), Effect::kVerified);
 }
 
@@ -41,14 +42,14 @@ TEST_F(Verify, ACutSegmentEndsSomebodyBySigbus) {
 class VerifySegment : public Verify {
  protected:
   void harmed(const std::string& what) {
-    facts.journal.push_back({{"n", 9},
-                             {"t", 115},
-                             {"ev", "fault_effect"},
-                             {"fault", facts.plan.scenario.faults[0].id},
-                             {"action", 0},
-                             {"what", what},
-                             {"path", "/dev/shm/seg.1"},
-                             {"time", 115}});
+    push_line(facts.journal, {{"n", 9},
+                              {"t", 115},
+                              {"ev", "fault_effect"},
+                              {"fault", facts.plan.scenario.faults[0].id},
+                              {"action", 0},
+                              {"what", what},
+                              {"path", "/dev/shm/seg.1"},
+                              {"time", 115}});
   }
   void uses(int rank, rf_op op, uint64_t time, int error) {
     process(rank).name_at[40] = "/dev/shm/seg.1";
@@ -126,15 +127,15 @@ class VerifyFile : public Verify {
 
   void harmed() {
     gate.op = "open";
-    facts.journal.push_back({{"n", 7},
-                             {"ev", "fault_effect"},
-                             {"fault", facts.plan.scenario.faults[0].id},
-                             {"action", 0},
-                             {"what", "file_harmed"},
-                             {"path", kPath},
-                             {"inode", kInode},
-                             {"born", kBorn},
-                             {"time", 115}});
+    push_line(facts.journal, {{"n", 7},
+                              {"ev", "fault_effect"},
+                              {"fault", facts.plan.scenario.faults[0].id},
+                              {"action", 0},
+                              {"what", "file_harmed"},
+                              {"path", kPath},
+                              {"inode", kInode},
+                              {"born", kBorn},
+                              {"time", 115}});
   }
   rf_record& opens(int rank, uint64_t time, int flags, int error = 0) {
     process(rank).name_at[40] = kPath;

@@ -1,5 +1,6 @@
 // verify_test: the effect follows from the victim's record; for each kind one run with an effect and one
 // without.
+#include "tests/support/journal_lines.h"
 #include "verify_fixture.h"
 
 namespace rankfault {
@@ -71,29 +72,31 @@ TEST_F(Verify, ASignalThatIsHandledMustBeDeclared) {
 TEST_F(Verify, AStopMustBeSeen) {
   run("rank_stop@rank=1,op=all_reduce");
   EXPECT_EQ(effect(), Effect::kUnknown);
-  facts.journal.push_back({{"n", 9},
-                           {"t", 130},
-                           {"ev", "fault_effect"},
-                           {"fault", "rank_stop"},
-                           {"action", 0},
-                           {"what", "stopped"},
-                           {"time", 130}});
+  push_line(facts.journal, {{"n", 9},
+                            {"t", 130},
+                            {"ev", "fault_effect"},
+                            {"fault", "rank_stop"},
+                            {"action", 0},
+                            {"what", "stopped"},
+                            {"time", 130}});
   EXPECT_EQ(effect(), Effect::kVerified);
 }
 
 TEST_F(Verify, AKilledHelperMustBeSeenToEnd) {
   run("helper_kill@rank=1,op=all_reduce,nth=3");
   EXPECT_EQ(effect(), Effect::kUnknown);
-  facts.journal = {{{"ev", "fault_effect"}, {"fault", "helper_kill"}, {"what", "helper_lives"}}};
+  facts.journal.clear();
+  push_line(facts.journal, {{"ev", "fault_effect"}, {"fault", "helper_kill"}, {"what", "helper_lives"}});
   EXPECT_EQ(effect(), Effect::kVoid);
-  facts.journal[0]["what"] = "helper_ended";
+  set_key(facts.journal[0], "what", "helper_ended");
   EXPECT_EQ(effect(), Effect::kVerified);
 }
 
 TEST_F(Verify, AKilledLauncherMustBeSeenToEnd) {
   run("launcher_kill@rank=1,op=all_reduce,nth=3");
   EXPECT_EQ(effect(), Effect::kUnknown);
-  facts.journal = {{{"ev", "fault_effect"}, {"fault", "launcher_kill"}, {"what", "launcher_ended"}}};
+  facts.journal.clear();
+  push_line(facts.journal, {{"ev", "fault_effect"}, {"fault", "launcher_kill"}, {"what", "launcher_ended"}});
   EXPECT_EQ(effect(), Effect::kVerified);
 }
 
@@ -107,7 +110,8 @@ TEST_F(Verify, AKilledNodeTakesItsRankWithIt) {
   run("node_kill@rank=1,op=all_reduce,nth=3");
   end(1, ExitStatus::Kind::kSignal, SIGKILL);
   EXPECT_EQ(effect(), Effect::kUnknown);  // its launcher may live
-  facts.journal = {{{"ev", "fault_effect"}, {"fault", "node_kill"}, {"what", "launcher_ended"}}};
+  facts.journal.clear();
+  push_line(facts.journal, {{"ev", "fault_effect"}, {"fault", "node_kill"}, {"what", "launcher_ended"}});
   EXPECT_EQ(effect(), Effect::kVerified);
   facts.ends[0].status = {ExitStatus::Kind::kCode, 1};
   EXPECT_EQ(effect(), Effect::kVoid);
@@ -196,31 +200,31 @@ TEST_F(Verify, ADelayBelowWhatTheGateItselfCostsIsVoid) {
 
 TEST_F(Verify, ASlowRankIsCountedAndItsDelaysAreMeasured) {
   run("slow_rank@rank=1,by=20ms");
-  facts.journal.push_back({{"n", 4},
-                           {"t", 90},
-                           {"ev", "fault_done"},
-                           {"fault", "slow_rank"},
-                           {"action", 0},
-                           {"effect", "done"},
-                           {"firings", 7},
-                           {"time", 90}});
+  push_line(facts.journal, {{"n", 4},
+                            {"t", 90},
+                            {"ev", "fault_done"},
+                            {"fault", "slow_rank"},
+                            {"action", 0},
+                            {"effect", "done"},
+                            {"firings", 7},
+                            {"time", 90}});
   EXPECT_EQ(effect(), Effect::kUnknown) << "counted, not measured";
-  facts.journal.back()["held_least_ns"] = 20'100'000;
+  set_key(facts.journal.back(), "held_least_ns", 20'100'000);
   const EffectReport report = verdict();
   EXPECT_EQ(report.effect, Effect::kVerified);
   EXPECT_EQ(report.how, "rank 1 was late 7 times, by 20.1ms or more");
-  facts.journal.back()["held_least_ns"] = 19'000'000;
+  set_key(facts.journal.back(), "held_least_ns", 19'000'000);
   EXPECT_EQ(effect(), Effect::kVoid);
 }
 
 TEST_F(Verify, ASlowRankThatIsSlowerByTheGateThanByTheDelayIsVoid) {
   run("slow_rank@rank=1,by=1ns");
-  facts.journal.push_back({{"n", 4},
-                           {"ev", "fault_done"},
-                           {"fault", "slow_rank"},
-                           {"action", 0},
-                           {"firings", 7},
-                           {"held_least_ns", 61}});
+  push_line(facts.journal, {{"n", 4},
+                            {"ev", "fault_done"},
+                            {"fault", "slow_rank"},
+                            {"action", 0},
+                            {"firings", 7},
+                            {"held_least_ns", 61}});
   const EffectReport report = verdict();
   EXPECT_EQ(report.effect, Effect::kVoid);
   EXPECT_EQ(report.how, "a delay of 1ns is shorter than the time that the gate itself costs rank 1, 60ns");

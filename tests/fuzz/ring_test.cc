@@ -12,9 +12,9 @@
 #include "harness/agent/agent_abi.h"
 #include "harness/diagnose/finding.h"
 #include "harness/diagnose/model/view.h"
+#include "harness/journal/journal.h"
 #include "harness/observe/observer.h"
 #include "harness/observe/record_names.h"
-#include "harness/run_dir/journal.h"
 #include "tests/falsify/refute.h"
 #include "tests/fuzz/ring_target.h"
 #include "tests/support/synthetic_records.h"
@@ -45,8 +45,7 @@ class Job {
     if (trouble.blames) job.culprits = {5};
     write_synthetic_records(folder_, job, trouble);
     auto journal = read_journal(folder_ + "/journal.ndjson");
-    for (Json& line : *journal)
-      if (line.value("ev", "") == "look") look_ = std::move(line);
+    look_ = *lines_of<events::Look>(*journal).back().event;
   }
   ~Job() { fs::remove_all(folder_); }
   Job(const Job&) = delete;
@@ -65,7 +64,7 @@ class Job {
 
  private:
   std::string folder_;
-  Json look_;
+  events::Look look_;
 };
 
 // The bytes of one file. Restores them at the end.

@@ -6,6 +6,7 @@
 #include "harness/scenario/validate.h"
 #include "harness/scenario/value.h"
 #include "harness/scenario/yaml_tree.h"
+#include "tests/support/journal_lines.h"
 
 namespace rankfault::test {
 
@@ -161,9 +162,8 @@ Facts& Facts::torn_down(const char* reason, double at) {
 Facts& Facts::line(const std::string& ev, const Json& fields, double at) {
   Json line = {{"n", facts_.journal.size() + 1}, {"t", ms(at)}, {"ev", ev}};
   line.update(fields);
-  if (ev == "leftover") facts_.leftovers.push_back(line);
   if (ev == "starved") facts_.starved = true;
-  facts_.journal.push_back(std::move(line));
+  push_line(facts_.journal, std::move(line));
   return *this;
 }
 

@@ -27,7 +27,7 @@ class ChecksTest : public ::testing::Test {
     plan_.scenario = *scenario;
     run_checks({plan_, *run_, 0, "/no/bin", "", {}}, over, interrupted, *guardian_, *journal_);
     const auto lines = read_journal(scratch_.file("journal.ndjson"));
-    return lines->empty() ? Json::object() : lines->back();
+    return lines->empty() ? Json::object() : to_json(lines->back());
   }
 
   ~ChecksTest() override { (void)guardian_->quit(); }

@@ -74,9 +74,9 @@ class HostObjectsTest : public ::testing::Test {
     Result<Journal> journal = Journal::create(scratch_.file("journal"));
     host_.census(*journal, nullptr, counts_, listed);
     std::vector<std::string> found;
-    const std::vector<Json> lines = *read_journal(scratch_.file("journal"));
-    for (const Json& line : lines)
-      if (line.value("kind", "") == "temp_file")
+    const JournalLines lines = *read_journal(scratch_.file("journal"));
+    for (const JournalLine& read : lines)
+      if (const Json line = to_json(read); line.value("kind", "") == "temp_file")
         found.push_back(line.value("ev", "") + " " +
                         std::filesystem::path(line.value("what", "")).filename().string());
     return found;
@@ -87,7 +87,8 @@ class HostObjectsTest : public ::testing::Test {
   Result<RunDir> run_ = RunDir::create(tmpdir_ + "/run", "test");
   HostObjects host_{*run_};
   Result<UndoList> undo_ = UndoList::open(scratch_.file("undo"));
-  Json counts_ = {{"temp_files", 0}};
+  events::Census counts_{
+      .processes = {}, .shm = {}, .sockets = {}, .temp_files = 0, .sysv = {}, .queues = {}};
   int child_ = 0, segment_ = -1;
   int asks_[2] = {-1, -1};  // the child lives until its standard input ends
 };
@@ -129,7 +130,7 @@ TEST_F(HostObjectsTest, AFileInASharedTmpdirIsUnclearAndAListedOneIsNotToldAgain
   ASSERT_EQ(rf_file_at((tmpdir_ + "/listed").c_str(), &st), 0);
   const rf_file_id listed = rf_id_of_file(&st);
   EXPECT_THAT(files({{listed.dev, listed.ino}}), ElementsAre("unclear_leftover anybodys"));
-  EXPECT_EQ(counts_["temp_files"], 0);
+  EXPECT_EQ(counts_.temp_files, 0u);
 }
 
 TEST_F(HostObjectsTest, TheRunAndWhatTheUserNamedAreNoLeftovers) {
@@ -146,7 +147,7 @@ TEST_F(HostObjectsTest, ATmpdirThatCannotBeListedWasNotLookedAt) {
   std::filesystem::remove_all(tmpdir_);
   make(tmpdir_);  // a file
   EXPECT_THAT(files(), IsEmpty());
-  EXPECT_FALSE(counts_.contains("temp_files"));
+  EXPECT_FALSE(counts_.temp_files);
 }
 
 TEST_F(HostObjectsTest, ATmpdirOfMoreFilesThanAreLookedAtWasNotLookedAt) {
@@ -155,7 +156,7 @@ TEST_F(HostObjectsTest, ATmpdirOfMoreFilesThanAreLookedAtWasNotLookedAt) {
   host_.look_at_most(3);
   for (const char* name : {"a", "b", "c"}) make(tmpdir_ + "/" + name);
   files();
-  EXPECT_FALSE(counts_.contains("temp_files"));
+  EXPECT_FALSE(counts_.temp_files);
 }
 
 TEST_F(HostObjectsTest, TheNumberOfAnotherProcessNamesNoTmpdir) {

@@ -17,10 +17,12 @@ class StarvationLines : public testing::Test {
     for (TimeNs i = 0; i < seconds; ++i)
       starvation_.woke(kStart + i * kSecond, kStart + i * kSecond + kSecond / 5);
   }
-  std::vector<Json> lines() {
+  std::vector<LineOf<events::Starved>> lines() {
     starvation_.finish();
-    return *read_journal(scratch_.file("journal"));
+    read_ = *read_journal(scratch_.file("journal"));
+    return lines_of<events::Starved>(read_);
   }
+  JournalLines read_;
   Scratch scratch_;
   Result<Journal> journal_ = Journal::create(scratch_.file("journal"));
   Starvation starvation_{*journal_};
@@ -34,21 +36,21 @@ TEST_F(StarvationLines, AreOneASecondInAShortRun) {
 // A late wake-up after the last line counts from its own time, not from the time of that line.
 TEST_F(StarvationLines, NameTheSpanThatTheySumUp) {
   starve(1);
-  const std::vector<Json> all = lines();
+  const auto all = lines();
   ASSERT_EQ(all.size(), 1u);
-  EXPECT_EQ(all[0]["since"].get<TimeNs>(), kStart);
-  EXPECT_EQ(all[0]["until"].get<TimeNs>(), kStart + kSecond / 5);
+  EXPECT_EQ(all[0]->since, kStart);
+  EXPECT_EQ(all[0]->until, kStart + kSecond / 5);
 }
 
 TEST_F(StarvationLines, AreFewInADayAndSumUpAllOfIt) {
   starve(86'400);
-  const std::vector<Json> all = lines();
+  const auto all = lines();
   EXPECT_LT(all.size(), 4000u);
   TimeNs late = 0, before = 0;
-  for (const Json& line : all) {
-    late += line["late_ns"].get<TimeNs>();
-    EXPECT_GT(line["since"].get<TimeNs>(), before);
-    before = line["since"].get<TimeNs>();
+  for (const auto& line : all) {
+    late += line->late_ns;
+    EXPECT_GT(line->since.value(), before);
+    before = line->since.value();
   }
   EXPECT_EQ(late, 86'400 * kSecond / 5);
 }

@@ -10,6 +10,7 @@
 
 #include "harness/base/process_tree.h"
 #include "harness/diagnose/finding.h"
+#include "harness/journal/journal_line.h"
 #include "harness/observe/flight_memory.h"
 #include "harness/observe/observer.h"
 #include "harness/observe/proc.h"
@@ -299,11 +300,12 @@ TEST_F(Observe, AReplayOfALookGivesTheFindingsOfTheLiveOne) {
   const Findings found = diagnose(live);
   ASSERT_EQ(found.all.front().kind, "dead_rank");
   EXPECT_EQ(found.all.front().confidence, Confidence::kProven);
-  const Json line = {{"n", 9}, {"ev", "look"}, {"state", state_to_json(live)}};
+  events::Look look;
+  look.state = Json::parse(state_to_json(live).dump());
   a->leave(0, 5);  // the rest of the run
   for (int i = 0; i < 50; ++i) a->enter(1, RF_OP_BARRIER);
 
-  const auto replay = timeline_from_run(run_, Json::parse(line.dump()));
+  const auto replay = timeline_from_run(run_, look);
   ASSERT_TRUE(replay.ok()) << replay.error().message;
   EXPECT_EQ(state_to_json(*replay).dump(), state_to_json(live).dump());
   EXPECT_EQ(to_json(diagnose(*replay)).dump(), to_json(found).dump());
@@ -325,7 +327,8 @@ TEST_F(Observe, AReplayOfManyRecordsIsThatOfEach) {
   observer->scan();
   observer->set_end(killed(7));
   const Timeline live = canonical(observer->look(false));
-  const Json line = {{"state", state_to_json(live)}};
+  events::Look line;
+  line.state = state_to_json(live);
   const std::string found = to_json(diagnose(live)).dump();
   EXPECT_THAT(found, ::testing::HasSubstr("proven"));
   RunRecords records(run_);

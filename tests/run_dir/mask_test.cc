@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "harness/run_dir/journal.h"
+#include "harness/journal/journal.h"
 
 namespace rankfault::test {
 namespace {

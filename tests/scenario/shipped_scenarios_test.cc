@@ -11,6 +11,7 @@
 
 #include "harness/commands/catalogue_text.h"
 #include "harness/commands/commands_page.h"
+#include "harness/commands/events_page.h"
 #include "harness/commands/findings_page.h"
 #include "harness/commands/scenario_files.h"
 #include "harness/scenario/scenario_parser.h"
@@ -65,7 +66,8 @@ TEST(GeneratedPages, AreThoseOfThisProgram) {
       {"/faults/README.md", "faults", as_markdown(catalogue("faults"))},
       {"/docs/reference/oracles.md", "oracles", as_markdown(catalogue("oracles"))},
       {"/docs/reference/findings.md", "findings", findings_page()},
-      {"/docs/reference/commands.md", "commands", commands_page()}};
+      {"/docs/reference/commands.md", "commands", commands_page()},
+      {"/docs/reference/journal.md", "events", events_page()}};
   for (const auto& [page, list, text] : pages) {
     const std::string shipped = text_of(source + page);
     const bool is_whole = text.starts_with("# ");  // else the page has other text around the table

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "harness/base/assert.h"
+#include "harness/journal/journal_line.h"
 #include "harness/observe/arrange.h"
 #include "harness/observe/ring_reader.h"
 #include "tests/observe/ring_file_writer.h"
@@ -184,22 +185,23 @@ void look_at(ProcessView& p, Fate fate, bool is_over, TimeNs now) {
 class JournalFile {
  public:
   explicit JournalFile(const std::string& run_dir) : out_(run_dir + "/journal.ndjson") {}
-  void write(TimeNs time, const char* ev, Json fields) {
-    fields["n"] = ++lines_;
-    fields["t"] = time;
-    fields["ev"] = ev;
-    out_ << fields.dump() << "\n";
+  void write(TimeNs time, AnyEvent event) {
+    out_ << to_json(JournalLine{++lines_, time, std::move(event)}).dump() << "\n";
   }
 
  private:
   std::ofstream out_;
-  int lines_ = 0;
+  uint64_t lines_ = 0;
 };
 
-Json end_line(const ProcessView& p) {
-  return {
-      {"process", p.id.to_string()}, {"rank", p.rank},       {"attempt", 0},
-      {"time", p.end.time},          {"value", p.end.value}, {"kind", p.end.by_signal ? "signal" : "exit"}};
+events::RankEnd end_line(const ProcessView& p) {
+  events::RankEnd end;
+  end.process = p.id;
+  end.rank = p.rank;
+  end.time = p.end.time;
+  end.kind = p.end.by_signal ? "signal" : "exit";
+  end.value = p.end.value;
+  return end;
 }
 
 }  // namespace
@@ -239,13 +241,20 @@ void write_synthetic_records(const std::string& run_dir, SyntheticJob job, const
   }
   arrange(look);
   JournalFile journal(run_dir);
-  journal.write(look.begin, "run_begin", {{"world_size", job.ranks()}, {"slow_after_ns", 2'000'000'000}});
-  journal.write(look.begin, "attempt_begin", {{"attempt", 0}});
-  journal.write(look.begin, "spawned", {{"rank", -1}, {"tag", "launcher"}});
+  events::RunBegin begin;
+  begin.world_size = job.ranks();
+  begin.slow_after_ns = 2'000'000'000;
+  events::Look last;
+  last.reason = "end";
+  last.last = true;
+  last.state = state_to_json(look);
+  journal.write(look.begin, begin);
+  journal.write(look.begin, events::AttemptBegin{});
+  journal.write(look.begin, events::Spawned{});
   for (const ProcessView& p : look.processes)
-    if (p.end.kind == EndKind::kEnded) journal.write(now, "rank_end", end_line(p));
-  journal.write(look.look, "look", {{"reason", "end"}, {"last", true}, {"state", state_to_json(look)}});
-  journal.write(look.look, "run_end", Json::object());
+    if (p.end.kind == EndKind::kEnded) journal.write(now, end_line(p));
+  journal.write(look.look, last);
+  journal.write(look.look, events::RunEnd{});
 }
 
 }  // namespace rankfault::testing

@@ -91,10 +91,8 @@ std::string finding_text(const Finding& finding) {
 }
 
 std::vector<uint64_t> finding_lines(const RunFacts& facts, const std::string& kind) {
-  return lines_where(facts, "finding", [&](const Json& line) {
-    const auto it = line.find("finding");
-    return it != line.end() && it->value("kind", "") == kind;
-  });
+  return numbers_of(lines_of<events::Finding>(
+      facts.journal, [&](const events::Finding& line) { return line.finding.value("kind", "") == kind; }));
 }
 
 bool wants_none(const ExpectationSpec& spec) { return read_text(spec.params, "kind") == "none"; }
@@ -109,18 +107,17 @@ ExpectationResult judge_none(const ExpectationSpec& spec, const RunFacts& facts)
                     finding_lines(facts, finding.kind));
   if (read_bool(spec.params, "safe", false) && !facts.findings.unsafe.empty())
     return answer(spec, Verdict::kFail, facts.findings.unsafe.front().text,
-                  lines_where(facts, "unsafe", [](const Json&) { return true; }));
+                  all_numbers<events::Unsafe>(facts));
   if (read_bool(spec.params, "safe", false) && !facts.findings.strict_known)
     return answer(spec, Verdict::kUnknown, kNotKnownToBeSafe);
-  return answer(spec, Verdict::kPass, "nothing was found wrong",
-                lines_where(facts, "look", [](const Json&) { return true; }));
+  return answer(spec, Verdict::kPass, "nothing was found wrong", all_numbers<events::Look>(facts));
 }
 
 bool wants_unsafe(const ExpectationSpec& spec) { return read_text(spec.params, "kind") == "unsafe"; }
 
 // `unsafe` describes a hang that did not happen, so an expectation must name it (or say `safe: true`).
 ExpectationResult judge_unsafe(const ExpectationSpec& spec, const RunFacts& facts) {
-  const std::vector<uint64_t> lines = lines_where(facts, "unsafe", [](const Json&) { return true; });
+  const std::vector<uint64_t> lines = all_numbers<events::Unsafe>(facts);
   for (const Finding& finding : facts.findings.unsafe)
     if (accepts(spec, finding, facts)) return answer(spec, Verdict::kPass, finding_text(finding), lines);
   if (facts.findings.unsafe.empty() && !facts.findings.strict_known)

@@ -11,37 +11,30 @@
 namespace rankfault {
 namespace {
 
-std::string command_text(const Json& line) {
-  std::vector<std::string> words;
-  for (const Json& word : line.value("argv", Json::array())) words.push_back(word.get<std::string>());
-  return fmt::format("{}", fmt::join(words, " "));
-}
-
-std::string with_last_line(std::string text, const Json& line) {
-  const std::string said = line.value("said", "");
+std::string with_last_line(std::string text, const events::Check& check) {
+  const std::string said = check.said.value_or("");
   return said.empty() ? text : fmt::format("{}: {}", text, said);
 }
 
-ExpectationResult judge_line(const ExpectationSpec& spec, const Json& line) {
-  const std::vector<uint64_t> lines{line.value("n", uint64_t{0})};
-  const std::string kind = line.value("kind", ""), command = command_text(line);
-  const int value = line.value("value", -1);
-  if (kind == "exit") {
-    const std::string text = with_last_line(fmt::format("\"{}\" exited {}", command, value), line);
-    return answer(spec, value == 0 ? Verdict::kPass : Verdict::kFail, text, lines);
+ExpectationResult judge_line(const ExpectationSpec& spec, const LineOf<events::Check>& check) {
+  const std::string command = fmt::format("{}", fmt::join(check->argv, " "));
+  const int value = check->value.value_or(-1);
+  if (check->kind == "exit") {
+    const std::string text = with_last_line(fmt::format("\"{}\" exited {}", command, value), *check.event);
+    return answer(spec, value == 0 ? Verdict::kPass : Verdict::kFail, text, {check.n});
   }
-  std::string why = line.value("why", "");
-  if (kind == "signal") why = "it ended by " + signal_name(value);
-  if (kind == "timeout") why = "it did not end in time";
-  if (kind == "interrupted") why = "the run was interrupted";
-  return answer(spec, Verdict::kUnknown, with_last_line(fmt::format("\"{}\": {}", command, why), line),
-                lines);
+  std::string why = check->why.value_or("");
+  if (check->kind == "signal") why = "it ended by " + signal_name(value);
+  if (check->kind == "timeout") why = "it did not end in time";
+  if (check->kind == "interrupted") why = "the run was interrupted";
+  return answer(spec, Verdict::kUnknown,
+                with_last_line(fmt::format("\"{}\": {}", command, why), *check.event), {check.n});
 }
 
 ExpectationResult judge_check(const ExpectationSpec& spec, const RunFacts& facts) {
-  for (const Json& line : facts.journal)
-    if (line.value("ev", "") == "check" && line.value("id", "") == spec.id) return judge_line(spec, line);
-  return answer(spec, Verdict::kUnknown, "the command was not run");
+  const auto line = first_line<events::Check>(
+      facts.journal, [&](const events::Check& check) { return check.id == spec.id; });
+  return line ? judge_line(spec, line) : answer(spec, Verdict::kUnknown, "the command was not run");
 }
 
 Status check_check(const ExpectationSpec& spec, const Scenario&) {

@@ -77,9 +77,9 @@ ExpectationResult judge_detected(const ExpectationSpec& spec, const RunFacts& fa
   const ChosenRanks chosen = chosen_ranks(spec, "by", facts);
   if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why);
   std::vector<uint64_t> lines = q.from.lines;
-  for (const uint64_t line :
-       lines_where(facts, "log_marker", [](const Json& l) { return l.value("marker", "") == "error"; }))
-    lines.push_back(line);
+  for (const auto& marker : lines_of<events::LogMarker>(
+           facts.journal, [](const events::LogMarker& m) { return m.marker == "error"; }))
+    lines.push_back(marker.n);
   const bool one_is_enough = read_text(spec.params, "enough", "all") == "one";
   RankVerdict worst{Verdict::kPass, ""}, best{Verdict::kFail, ""};
   for (const int rank : chosen.ranks) {

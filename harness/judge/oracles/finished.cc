@@ -61,7 +61,7 @@ ExpectationResult judge_reference(const ExpectationSpec& spec, const RunFacts& f
 }
 
 ExpectationResult judge_finished_in_time(const ExpectationSpec& spec, const RunFacts& facts) {
-  const std::vector<uint64_t> lines = lines_where(facts, "teardown", [](const Json&) { return true; });
+  const std::vector<uint64_t> lines = all_numbers<events::Teardown>(facts);
   const Duration wall = facts.plan.scenario.workload.wall;
   if (facts.teardown == 0 && lines.empty()) return answer(spec, Verdict::kUnknown, "the run was cut off");
   if (facts.teardown == 0)

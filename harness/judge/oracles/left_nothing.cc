@@ -17,26 +17,24 @@ bool is_of(const std::string& one, const std::string& kind) {
   return one == kind || one + "s" == kind || one + "es" == kind;
 }
 
-bool is_wanted(const std::vector<std::string>& kinds, const Json& line) {
-  const std::string one = line.value("kind", "");
-  return std::any_of(kinds.begin(), kinds.end(), [&](const std::string& k) { return is_of(one, k); });
+bool is_wanted(const std::vector<std::string>& kinds, const events::LeftoverLine& line) {
+  return std::any_of(kinds.begin(), kinds.end(), [&](const std::string& k) { return is_of(line.kind, k); });
 }
 
 // The answer when the census does not show everything that the job left; nothing: it does.
 std::optional<ExpectationResult> why_unknown(const ExpectationSpec& spec, const RunFacts& facts) {
-  const auto lines = [&](const char* ev) { return lines_where(facts, ev, [](const Json&) { return true; }); };
-  if (lines("census").empty())
+  if (all_numbers<events::Census>(facts).empty())
     return answer(
         spec, Verdict::kUnknown,
         facts.teardown == 0
             ? "no census was taken"
             : fmt::format("the job did not end by itself ({}), so rankfault did not see what it leaves",
                           facts.teardown_reason));
-  if (const auto stopped = lines("guardian_stopped"); !stopped.empty())
+  if (const auto stopped = all_numbers<events::GuardianStopped>(facts); !stopped.empty())
     return answer(spec, Verdict::kUnknown,
                   "rankfault-guardian was stopped, so rankfault did not see what the job made meanwhile",
                   stopped);
-  if (const auto silent = lines("census_unanswered"); !silent.empty())
+  if (const auto silent = all_numbers<events::CensusUnanswered>(facts); !silent.empty())
     return answer(spec, Verdict::kUnknown,
                   "rankfault-guardian did not answer when rankfault asked what the job left", silent);
   return std::nullopt;
@@ -48,12 +46,13 @@ struct Left {
   std::vector<uint64_t> lines;
 };
 
-Left left_lines(const RunFacts& facts, const char* ev, const std::vector<std::string>& kinds) {
+template <typename E>
+Left left_lines(const RunFacts& facts, const std::vector<std::string>& kinds) {
   Left left;
-  for (const Json& line : facts.journal) {
-    if (line.value("ev", "") != ev || !is_wanted(kinds, line)) continue;
-    left.lines.push_back(line.value("n", uint64_t{0}));
-    if (left.count++ == 0) left.first = fmt::format("{} {}", line.value("kind", ""), line.value("what", ""));
+  for (const auto& line : lines_of<E>(facts.journal)) {
+    if (!is_wanted(kinds, *line.event)) continue;
+    left.lines.push_back(line.n);
+    if (left.count++ == 0) left.first = fmt::format("{} {}", line->kind, line->what);
   }
   return left;
 }
@@ -63,17 +62,18 @@ ExpectationResult judge_left_nothing(const ExpectationSpec& spec, const RunFacts
   std::vector<std::string> kinds = read_texts(spec.params, "kinds");
   const bool named = !kinds.empty();
   if (!named) kinds = kKinds;
-  if (const Left left = left_lines(facts, "leftover", kinds); left.count > 0)
+  if (const Left left = left_lines<events::Leftover>(facts, kinds); left.count > 0)
     return answer(spec, Verdict::kFail, fmt::format("{} left behind, first: {}", left.count, left.first),
                   left.lines);
-  if (const Left unclear = left_lines(facts, "unclear_leftover", kinds); unclear.count > 0)
+  if (const Left unclear = left_lines<events::UnclearLeftover>(facts, kinds); unclear.count > 0)
     return answer(spec, Verdict::kUnknown,
                   fmt::format("made while the job ran, by an unknown process: {}", unclear.first),
                   unclear.lines);
   std::vector<std::string> seen, unseen;
   for (const std::string& kind : kinds) {
-    const auto looked = lines_where(facts, "census", [&](const Json& l) { return l.contains(kind); });
-    (looked.empty() ? unseen : seen).push_back(kind);
+    const auto looked = first_line<events::Census>(
+        facts.journal, [&](const events::Census& census) { return keys_to_json(census).contains(kind); });
+    (looked ? seen : unseen).push_back(kind);
   }
   // Not every host lists its POSIX queues. The text of the pass then says so.
   if (!unseen.empty() && (named || unseen != std::vector<std::string>{"queues"}))
@@ -82,7 +82,7 @@ ExpectationResult judge_left_nothing(const ExpectationSpec& spec, const RunFacts
   return answer(spec, Verdict::kPass,
                 fmt::format("nothing was left behind (looked at: {}{})", fmt::join(seen, ", "),
                             unseen.empty() ? "" : "; queues cannot be listed here"),
-                lines_where(facts, "census", [](const Json&) { return true; }));
+                all_numbers<events::Census>(facts));
 }
 
 const Registration<Oracle> kLeftNothing{{

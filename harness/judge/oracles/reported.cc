@@ -29,23 +29,22 @@ bool is_meant(const ExpectationSpec& spec, const Finding& finding, const RunFact
 
 ExpectationResult judge_reported(const ExpectationSpec& spec, const RunFacts& facts) {
   std::string instead;
-  for (const Json& line : facts.journal) {
-    const auto it = line.find("finding");
-    if (line.value("ev", "") != "finding" || it == line.end()) continue;
-    const Result<Finding> finding = finding_from_json(*it);
+  for (const auto& line : lines_of<events::Finding>(facts.journal)) {
+    const Result<Finding> finding = finding_from_json(line->finding);
     if (!finding) continue;
-    if (is_meant(spec, *finding, facts))
-      return answer(spec, Verdict::kPass, finding->text, {line.value("n", uint64_t{0})});
+    if (is_meant(spec, *finding, facts)) return answer(spec, Verdict::kPass, finding->text, {line.n});
     if (instead.empty() && finding->kind != "none")
       instead = finding->text.empty() ? finding->kind : finding->text;
   }
   if (facts.findings.all.empty()) return answer(spec, Verdict::kUnknown, "rankfault never looked at the job");
   return answer(spec, Verdict::kFail,
                 instead.empty() ? "the diagnosis reported nothing" : "reported instead: " + instead,
-                lines_where(facts, "look", [](const Json&) { return true; }));
+                all_numbers<events::Look>(facts));
 }
 
-Status check_reported(const ExpectationSpec& spec, const Scenario&) { return check_finding_words(spec.params); }
+Status check_reported(const ExpectationSpec& spec, const Scenario&) {
+  return check_finding_words(spec.params);
+}
 
 // A later look cannot remove a finding from the journal.
 bool decided_reported(const ExpectationSpec& spec, const RunFacts& facts) {

@@ -80,7 +80,7 @@ AttemptVerdict judge_attempt(const ExpectationSpec& spec, const RunFacts& facts,
 
 ExpectationResult judge_resumed(const ExpectationSpec& spec, const RunFacts& facts) {
   const int attempts = last_attempt(facts);
-  const std::vector<uint64_t> lines = lines_where(facts, "attempt_begin", [](const Json&) { return true; });
+  const std::vector<uint64_t> lines = all_numbers<events::AttemptBegin>(facts);
   const ChosenRanks chosen = chosen_ranks(spec, "ranks", facts);
   if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why);
   if (attempts == 0 && facts.teardown == 0 && !lines.empty())

@@ -1,5 +1,5 @@
 // journal_test: a journal on a full disk, and a journal into which another process wrote.
-#include "harness/run_dir/journal.h"
+#include "harness/journal/journal.h"
 
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -46,26 +46,28 @@ class JournalTest : public testing::Test {
 };
 
 TEST_F(JournalTest, ALineThatTheDiskRefusesIsCountedAndLeavesAGap) {
-  journal_->write("run_begin", Json::object());
+  journal_->write(events::RunBegin{});
   const auto size = std::filesystem::file_size(path_);
   {
     const SizeLimit full(size + 20);  // a part of the next line fits
-    journal_->write("look", {{"reason", "quiet"}});
-    journal_->write("look", {{"reason", "still quiet"}});
+    journal_->write(events::Teardown{"wall"});
+    journal_->write(events::Teardown{"wall"});
   }
   EXPECT_EQ(std::filesystem::file_size(path_), size);
-  journal_->write("run_end", Json::object());
+  journal_->write(events::RunEnd{});
   EXPECT_EQ(journal_->lost(), 2u);
   EXPECT_THAT(journal_->why_lost(), HasSubstr("File too large"));
   const auto lines = read_journal(path_);
   ASSERT_TRUE(lines) << lines.error().to_string();
   ASSERT_EQ(lines->size(), 2u);
-  EXPECT_EQ((*lines)[1]["ev"], "run_end");
+  EXPECT_TRUE((*lines)[1].as<events::RunEnd>());
   EXPECT_EQ(lost_lines(*lines), 2u);
 }
 
 TEST_F(JournalTest, OfAWholeJournalNothingIsLost) {
-  for (const char* ev : {"run_begin", "look", "run_end"}) journal_->write(ev, Json::object());
+  journal_->write(events::RunBegin{});
+  journal_->write(events::Look{});
+  journal_->write(events::RunEnd{});
   EXPECT_EQ(journal_->lost(), 0u);
   EXPECT_EQ(lost_lines(*read_journal(path_)), 0u);
 }
@@ -75,9 +77,9 @@ TEST_F(JournalTest, ALineThatSomebodyElseWroteIsToldWithItsPlaceAndNothingIsJudg
                               "{\"n\":1,\"t\":5,\"ev\":\"census\"}\n", "{\"n\":7,\"t\":5,\"ev\":5}\n"}) {
     std::filesystem::remove(path_);
     Result<Journal> journal = Journal::create(path_);
-    journal->write("run_begin", Json::object());
+    journal->write(events::RunBegin{});
     append(foreign);
-    journal->write("run_end", Json::object());
+    journal->write(events::RunEnd{});
     const auto lines = read_journal(path_);
     ASSERT_FALSE(lines) << foreign;
     EXPECT_EQ(lines.error().kind, ErrorKind::kUnjudged) << foreign;
@@ -85,8 +87,25 @@ TEST_F(JournalTest, ALineThatSomebodyElseWroteIsToldWithItsPlaceAndNothingIsJudg
   }
 }
 
+TEST_F(JournalTest, AKeyOfAnotherTypeIsNamedWithItsEvent) {
+  append("{\"n\":1,\"t\":5,\"ev\":\"rank_end\",\"rank\":\"two\"}\n");
+  const auto lines = read_journal(path_);
+  ASSERT_FALSE(lines);
+  EXPECT_THAT(lines.error().message, HasSubstr("\"rank\" of its event rank_end has another type"));
+}
+
+// A newer rankfault may write events and keys that this one does not know.
+TEST_F(JournalTest, AnUnknownEventAndAnUnknownKeyArePassedOver) {
+  append("{\"n\":1,\"t\":5,\"ev\":\"weather\",\"rain\":true}\n");
+  append("{\"n\":2,\"t\":6,\"ev\":\"teardown\",\"reason\":\"wall\",\"rain\":true}\n");
+  const auto lines = read_journal(path_);
+  ASSERT_TRUE(lines) << lines.error().to_string();
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(lines->at(0).event));
+  EXPECT_EQ(lines_of<events::Teardown>(*lines).at(0)->reason, "wall");
+}
+
 TEST_F(JournalTest, ATornLastLineIsLeftOut) {
-  journal_->write("run_begin", Json::object());
+  journal_->write(events::RunBegin{});
   append("{\"n\":2,\"t\":");
   const auto lines = read_journal(path_);
   ASSERT_TRUE(lines) << lines.error().to_string();

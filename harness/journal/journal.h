@@ -1,15 +1,13 @@
 // Journal: the append-only NDJSON history of a run. Everything that a verdict uses is written here before it
-// is used. One line is one object: {"n": line number from 1, "t": CLOCK_MONOTONIC ns, "ev": kind, ...}.
-// docs/reference/journal.md lists the kinds and their keys.
+// is used. One line is one object: {"n": line number from 1, "t": CLOCK_MONOTONIC ns, "ev": kind, ...}. Each
+// kind is a struct of *_events.h; docs/reference/journal.md is made from these structs.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "harness/base/json.h"
-#include "harness/base/result.h"
-#include "harness/base/time.h"
 #include "harness/base/unique_fd.h"
+#include "harness/journal/journal_line.h"
 
 namespace rankfault {
 
@@ -17,9 +15,13 @@ class Journal {
  public:
   static Result<Journal> create(const std::string& path);  // O_EXCL
 
-  // Writes one line and returns its number. `fields` must not hold n, t or ev. A line that the disk refuses
-  // is lost: its number is missing in the file, and the next line is written as soon as there is room. Values
-  // that look secret are masked (harness/base/mask.h).
+  // Writes one line and returns its number. A line that the disk refuses is lost: its number is missing in
+  // the file, and the next line is written as soon as there is room. Values that look secret are masked
+  // (harness/base/mask.h).
+  template <typename E>
+  uint64_t write(const E& event) {
+    return write(E::kDoc.name, keys_to_json(event));
+  }
   uint64_t write(const std::string& ev, Json fields);
   // Call after the last line: gives back the reserved disk room that was not used.
   void give_back_room();
@@ -36,6 +38,6 @@ class Journal {
 
 // All whole lines of a journal; a torn last line (the tool was killed) is left out. A line that no Journal
 // wrote is an error: the run cannot be judged.
-Result<std::vector<Json>> read_journal(const std::string& path);
+Result<JournalLines> read_journal(const std::string& path);
 
 }  // namespace rankfault

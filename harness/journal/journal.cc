@@ -1,4 +1,4 @@
-#include "harness/run_dir/journal.h"
+#include "harness/journal/journal.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -41,26 +41,16 @@ int append(int fd, const std::string& text) {
   return 0;
 }
 
-template <typename T>
-bool has(const Json& line, const char* key, T is_right) {
-  const auto it = line.find(key);
-  return it != line.end() && is_right(*it);
-}
-
-// The numbers grow from line to line. A lost line leaves a gap.
-bool is_journal_line(const Json& line, uint64_t before) {
-  return has(line, "n",
-             [&](const Json& n) { return n.is_number_unsigned() && n.get<uint64_t>() > before; }) &&
-         has(line, "t", [](const Json& t) { return t.is_number_unsigned(); }) &&
-         has(line, "ev", [](const Json& ev) { return ev.is_string(); });
+bool is_text(const Json& of, const char* key) {
+  const auto it = of.find(key);
+  return it != of.end() && it->is_string();
 }
 
 // Of a finding, its kind and text; of another list or object, its size.
 std::string in_words_of(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_structured()) return value.dump();
-  if (has(value, "kind", [](const Json& kind) { return kind.is_string(); }) &&
-      has(value, "text", [](const Json& text) { return text.is_string(); }))
+  if (is_text(value, "kind") && is_text(value, "text"))
     return fmt::format("{}: {}", value["kind"].get<std::string>(), value["text"].get<std::string>());
   return fmt::format("[{}]", value.size());
 }
@@ -93,20 +83,22 @@ void Journal::give_back_room() {
   if (end >= 0 && ::ftruncate(fd_.get(), end) != 0) return;  // then the file keeps the room
 }
 
-Result<std::vector<Json>> read_journal(const std::string& path) {
+Result<JournalLines> read_journal(const std::string& path) {
   std::ifstream in(path);
   if (!in) return errno_error("open " + path);
-  std::vector<Json> lines;
+  JournalLines lines;
   std::string text;
   for (uint64_t number = 0; std::getline(in, text);) {
-    Json line = Json::parse(text, nullptr, false);
-    if (line.is_discarded() && in.peek() == std::char_traits<char>::eof()) break;  // torn: the tool died
-    if (!line.is_object() || !is_journal_line(line, number))
+    const Json json = Json::parse(text, nullptr, false);
+    if (json.is_discarded() && in.peek() == std::char_traits<char>::eof()) break;  // torn: the tool died
+    Result<JournalLine> line = journal_line(json);
+    if (!line || line->n <= number)  // the numbers grow; a lost line leaves a gap
       return Error{ErrorKind::kUnjudged,
-                   "rankfault did not write this line: the journal was changed",
+                   fmt::format("rankfault did not write this line: the journal was changed ({})",
+                               line ? "its number is not above the one before it" : line.error().message),
                    {path, static_cast<int>(lines.size()) + 1, 1}};
-    number = line["n"].get<uint64_t>();
-    lines.push_back(std::move(line));
+    number = line->n;
+    lines.push_back(std::move(*line));
   }
   return lines;
 }
