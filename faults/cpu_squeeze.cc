@@ -29,12 +29,12 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
     return usage_error("\"for\" must be above 0", fault.params.find("for")->pos);
   std::vector<Action> out = for_each_victim(fault, context, [&](Action& action) {
     action.verb = RF_VERB_OUTSIDE;
-    action.outside = ExternalAction::kLoad;
+    action.outside = "load";
     action.size = load;
   });
   Action end = out.front();
   end.verb = RF_VERB_NONE;
-  end.outside = ExternalAction::kUnload;
+  end.outside = "unload";
   end.delay = *lasts;
   end.after = 0;
   out.push_back(std::move(end));

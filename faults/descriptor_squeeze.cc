@@ -18,7 +18,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   if (!actions) return actions;
   Action watch;
   watch.rank = context.victims.empty() ? 0 : context.victims.front();
-  watch.outside = ExternalAction::kWatch;
+  watch.outside = "watch";
   watch.at.file_op = "open";
   watch.at.path = "*";
   actions->push_back(std::move(watch));

@@ -20,7 +20,7 @@ namespace {
 Action watch(const Action& mount, const char* op) {
   Action action;
   action.rank = mount.rank;
-  action.outside = ExternalAction::kWatch;
+  action.outside = "watch";
   action.at.file_op = op;
   action.at.path = "*/" + mount.path + "/*";
   return action;

@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "harness/plan/external_act.h"
+
 namespace rankfault {
 namespace {
 
@@ -89,8 +91,8 @@ EffectReport verify_each(const FaultSpec& fault, const RunFacts& facts, const Ve
   EffectReport all{Effect::kVerified, "", {}, 0};
   bool any = false;
   for (const Action& action : facts.plan.actions) {
-    if (action.fault != fault.id || is_timed(action.outside) || action.outside == ExternalAction::kWatch)
-      continue;
+    const ActTime when = time_of(action);
+    if (action.fault != fault.id || when == ActTime::kLater || when == ActTime::kNever) continue;
     any = true;
     bool fired = false;
     for (const GateEvent& gate : facts.gates) {
@@ -126,7 +128,7 @@ const Action* another_fault(const std::string& own, const RunFacts& facts, std::
                             TimeNs by) {
   const std::vector<Action>& actions = facts.plan.actions;
   for (const Action& action : actions)
-    if (is_at_start(action.outside) && action.fault != own) return &action;
+    if (time_of(action) == ActTime::kBeforeTheJob && action.fault != own) return &action;
   for (const GateEvent& gate : facts.gates) {
     if (gate.action >= actions.size() || actions[gate.action].fault == own) continue;
     const bool fired = gate.answer != "no_go" && gate.effect != "unable" && gate.effect != "refused";

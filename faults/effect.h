@@ -13,7 +13,8 @@ namespace rankfault {
 using VerifyOne = std::function<EffectReport(const Action&, const GateEvent&, const RunFacts&)>;
 
 // Every action of the fault must have fired, and its firings must be verified. The worst firing decides for
-// the fault; the fault began at the earliest effect. Timed actions and kWatch are left out.
+// the fault; the fault began at the earliest effect. Actions for later and those that only record are left
+// out.
 EffectReport verify_each(const FaultSpec&, const RunFacts&, const VerifyOne&);
 
 EffectReport verified(std::string how, TimeNs at, std::vector<uint64_t> lines = {});

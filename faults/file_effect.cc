@@ -122,7 +122,7 @@ Result<std::vector<Action>> harm_file(const FaultSpec& fault, const LowerContext
   });
   Action watch;
   watch.rank = context.victims.empty() ? 0 : context.victims.front();
-  watch.outside = ExternalAction::kWatch;
+  watch.outside = "watch";
   watch.at.file_op = "open";
   watch.at.path = as_called(*path);
   actions.push_back(std::move(watch));

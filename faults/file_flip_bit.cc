@@ -10,7 +10,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   const int64_t bit = read_int(fault.params, "bit", 0);
   if (bit < 0 || bit > 7) return usage_error("\"bit\" must be 0 to 7", fault.params.find("bit")->pos);
   return harm_file(fault, context, [&](Action& action) {
-    action.outside = ExternalAction::kFlipBit;
+    action.outside = "flip_bit";
     action.size = read_int(fault.params, "offset", -1);
     action.mode = static_cast<int>(bit);
   });

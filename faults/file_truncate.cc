@@ -10,7 +10,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   const int64_t size = read_int(fault.params, "size", 0);
   if (size < 0) return usage_error("\"size\" must be at least 0", fault.params.find("size")->pos);
   return harm_file(fault, context, [&](Action& action) {
-    action.outside = ExternalAction::kTruncate;
+    action.outside = "truncate";
     action.size = size;
   });
 }

@@ -7,7 +7,7 @@ namespace rankfault {
 namespace {
 
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
-  return harm_file(fault, context, [](Action& action) { action.outside = ExternalAction::kUnlink; });
+  return harm_file(fault, context, [](Action& action) { action.outside = "unlink"; });
 }
 
 // A removed file alone is not an effect: a process must try to open it.

@@ -21,7 +21,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   const std::string name = read_text(fault.params, "name");
   return for_each_victim(fault, context, [&](Action& action) {
     action.verb = RF_VERB_OUTSIDE;
-    action.outside = ExternalAction::kSignalHelper;
+    action.outside = "signal_helper";
     action.signal = *signal;
     action.path = name.empty() ? "*" : name;
     action.size = which;

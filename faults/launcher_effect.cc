@@ -9,11 +9,11 @@
 namespace rankfault {
 
 Result<std::vector<Action>> lower_to_launcher(const FaultSpec& fault, const LowerContext& context,
-                                              ExternalAction verb) {
+                                              const char* act) {
   if (Status ok = need_trigger(fault); !ok) return ok.error();
   return for_each_victim(fault, context, [&](Action& action) {
     action.verb = RF_VERB_OUTSIDE;
-    action.outside = verb;
+    action.outside = act;
     action.signal = SIGKILL;
   });
 }

@@ -6,7 +6,7 @@
 
 namespace rankfault {
 
-Result<std::vector<Action>> lower_to_launcher(const FaultSpec&, const LowerContext&, ExternalAction);
+Result<std::vector<Action>> lower_to_launcher(const FaultSpec&, const LowerContext&, const char* act);
 EffectReport launcher_ended(const Action&, const GateEvent&, const RunFacts&);
 
 }  // namespace rankfault

@@ -7,7 +7,7 @@ namespace rankfault {
 namespace {
 
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
-  return lower_to_launcher(fault, context, ExternalAction::kKillLauncher);
+  return lower_to_launcher(fault, context, "kill_launcher");
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {

@@ -13,7 +13,7 @@ constexpr int64_t kMostDescriptors = 1 << 30;  // the kernel's own maximum (fs.n
 
 Action unlimited_after(Action limit, Duration lasts, size_t place) {
   limit.verb = RF_VERB_NONE;
-  limit.outside = ExternalAction::kUnlimit;
+  limit.outside = "unlimit";
   limit.delay = lasts;
   limit.after = static_cast<int32_t>(place);
   return limit;
@@ -36,7 +36,7 @@ Result<std::vector<Action>> lower_to_limit(const FaultSpec& fault, const LowerCo
   std::vector<Action> out;
   for (Action& limit : for_each_victim(fault, context, [&](Action& action) {
          action.verb = RF_VERB_OUTSIDE;
-         action.outside = ExternalAction::kLimit;
+         action.outside = "limit";
          action.mode = resource;
          action.size = spare;
        })) {

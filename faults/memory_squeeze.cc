@@ -24,7 +24,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 // Returns when the limit was removed; the latest time if it was not.
 TimeNs lifted_at(const Action& action, const RunFacts& facts) {
   for (const Action& lift : facts.plan.actions)
-    if (lift.outside == ExternalAction::kUnlimit && lift.after == static_cast<int32_t>(action.id))
+    if (lift.outside == "unlimit" && lift.after == static_cast<int32_t>(action.id))
       if (const auto line = effect_line(lift, facts, "unlimited")) return line->time.value_or(0);
   return ~TimeNs{0};
 }

@@ -9,7 +9,7 @@ namespace rankfault {
 namespace {
 
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
-  return lower_to_launcher(fault, context, ExternalAction::kKillNode);
+  return lower_to_launcher(fault, context, "kill_node");
 }
 
 // The end of the launcher is not the end of the node: a rank of it could go on.

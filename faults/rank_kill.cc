@@ -25,7 +25,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
         fault.params.find("signal")->pos);
   return for_each_victim(fault, context, [&](Action& action) {
     action.verb = RF_VERB_OUTSIDE;
-    action.outside = ExternalAction::kSignal;
+    action.outside = "signal";
     action.signal = *signal;
   });
 }

@@ -20,7 +20,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
     out.push_back(std::move(stop));
     if (!lasts) continue;
     go_on.verb = RF_VERB_NONE;
-    go_on.outside = ExternalAction::kContinue;
+    go_on.outside = "continue";
     go_on.signal = SIGCONT;
     go_on.delay = *lasts;
     go_on.after = static_cast<int32_t>(out.size()) - 1;

@@ -11,7 +11,7 @@ namespace {
 
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
   if (Status ok = need_trigger(fault); !ok) return ok.error();
-  return harm_segments(fault, context, ExternalAction::kChmod);
+  return harm_segments(fault, context, "chmod");
 }
 
 // If no process was refused, there are two reasons: none attached, or those that did may override the mode.

@@ -17,7 +17,7 @@ Status check_point(const FaultSpec& fault) {
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
   if (Status ok = check_point(fault); !ok) return ok.error();
   constexpr int64_t kOfTheOneThere = -1;
-  return harm_segments(fault, context, ExternalAction::kLeaveStale, kOfTheOneThere);
+  return harm_segments(fault, context, "leave_stale", kOfTheOneThere);
 }
 
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {

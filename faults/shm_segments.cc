@@ -24,12 +24,12 @@ Result<std::string> pattern_of(const FaultSpec& fault) {
 }  // namespace
 
 Result<std::vector<Action>> harm_segments(const FaultSpec& fault, const LowerContext& context,
-                                          ExternalAction verb, int64_t size, int mode) {
+                                          const char* act, int64_t size, int mode) {
   const Result<std::string> path = pattern_of(fault);
   if (!path) return path.error();
   return for_each_victim(fault, context, [&](Action& action) {
     action.verb = RF_VERB_OUTSIDE;
-    action.outside = verb;
+    action.outside = act;
     action.path = *path;
     if (!action.at.file_op.empty() && action.at.path.empty()) action.at.path = *path;
     action.size = size;

@@ -33,7 +33,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   const int64_t size = read_int(fault.params, "size", 4096), byte = read_int(fault.params, "byte", 0);
   if (size < 0) return usage_error("\"size\" must be at least 0", fault.params.find("size")->pos);
   if (byte < 0 || byte > 255) return usage_error("\"byte\" must be 0 to 255", fault.params.find("byte")->pos);
-  return harm_segments(fault, context, ExternalAction::kLeaveStale, size, static_cast<int>(byte));
+  return harm_segments(fault, context, "leave_stale", size, static_cast<int>(byte));
 }
 
 // The first process that uses the name would have met a real leftover: an earlier use makes the run void.

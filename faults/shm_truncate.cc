@@ -14,7 +14,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   if (Status ok = need_trigger(fault); !ok) return ok.error();
   const int64_t size = read_int(fault.params, "size", 0);
   if (size < 0) return usage_error("\"size\" must be at least 0", fault.params.find("size")->pos);
-  return harm_segments(fault, context, ExternalAction::kTruncate, size);
+  return harm_segments(fault, context, "truncate", size);
 }
 
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {

@@ -11,7 +11,7 @@ namespace {
 
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
   if (Status ok = need_trigger(fault); !ok) return ok.error();
-  return harm_segments(fault, context, ExternalAction::kUnlink);
+  return harm_segments(fault, context, "unlink");
 }
 
 // A removed name alone is not an effect: after the last attach, the segment works as before.

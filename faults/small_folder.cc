@@ -23,7 +23,7 @@ Result<Action> mount_small_folder(const FaultSpec& fault, const LowerContext& co
   if (size < kPage)
     return usage_error("\"size\" must be at least a page, 4096", fault.params.find("size")->pos);
   Action action;
-  action.outside = ExternalAction::kMount;
+  action.outside = "mount";
   action.path = path;
   action.size = size;
   action.rank = context.victims.front();

@@ -83,7 +83,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   const auto env = read_env(fault, how);
   if (!env) return env.error();
   return for_each_victim(fault, context, [&](Action& action) {
-    action.outside = ExternalAction::kStart;
+    action.outside = "start";
     action.path = how;
     action.env = *env;
     action.delay = by.value_or(Duration::zero());

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "harness/base/process_tree.h"
-#include "harness/inject/rank_children.h"
+#include "harness/inject/awaited_effects.h"
 
 namespace rankfault {
 namespace {
@@ -48,8 +48,28 @@ ProcessId process_of(const rf_gate_slot& slot) {
   return id;
 }
 
+// The call of the thread at the gate.
+events::FaultDone at_the_gate(const rf_gate_slot& slot, uint64_t parked_ns) {
+  events::FaultDone line;
+  line.op = op_word(slot.op);
+  line.comm_id = slot.comm_id;
+  line.seq = slot.seq;
+  line.parked_ns = parked_ns;
+  return line;
+}
+
 std::string slot_path(const rf_gate_slot& slot) {
   return {slot.path, ::strnlen(slot.path, sizeof slot.path)};
+}
+
+// A signal counts although it may be one that ends no process.
+bool may_end_a_process(const Action& action) {
+  return action.verb == RF_VERB_EXIT || action.verb == RF_VERB_RAISE || act_of(action).may_end_a_process;
+}
+
+Result<std::string> perform(ActContext& context) {
+  const ExternalAct& act = act_of(*context.action);
+  return act.perform ? act.perform(context) : refused("the action does nothing outside the victim");
 }
 
 }  // namespace
@@ -57,33 +77,12 @@ std::string slot_path(const rf_gate_slot& slot) {
 Injector::Injector(const Plan& plan, const ControlPage& page, Journal& journal, UndoList& undo,
                    int guardian_pid, std::function<void()> before_end, std::string job_tmp,
                    std::function<Status(uint32_t, int, int)> load)
-    : plan_(plan),
-      page_(page),
-      journal_(journal),
-      undo_(undo),
-      guardian_pid_(guardian_pid),
-      before_end_(std::move(before_end)),
-      job_tmp_(std::move(job_tmp)),
-      load_(std::move(load)) {}
-
-Json Injector::base(const Action& action, const ProcessId& process, int rank) const {
-  return {{"fault", action.fault},
-          {"action", action.id},
-          {"process", process.to_string()},
-          {"rank", rank},
-          {"attempt", attempt_of(process)}};
-}
-
-// An elastic launcher restarts the ranks within one attempt of the harness. The process then reports its
-// attempt itself.
-int Injector::attempt_of(const ProcessId& process) const {
-  const auto told = attempts_.find(process);
-  return told != attempts_.end() ? told->second : attempt_;
-}
+    : run_{plan, page, journal, undo, guardian_pid, std::move(job_tmp), std::move(load)},
+      before_end_(std::move(before_end)) {}
 
 void Injector::serve() {
   for (uint32_t i = 0; i < RF_MAX_GATE_SLOTS; ++i) {
-    rf_gate_slot& slot = page_->slots[i];
+    rf_gate_slot& slot = run_.page->slots[i];
     switch (RF_LOAD(&slot.state)) {
       case RF_GATE_ASKED:
         if (!parked_.count(i)) asked(i, slot);
@@ -103,7 +102,7 @@ void Injector::serve() {
 // Grants the firing if the action has fired fewer than `times` times: in this attempt if it has
 // `each_attempt`, else in the whole run.
 bool Injector::grant(const Action& action, int attempt) {
-  rf_armed& armed = page_->armed[action.id];
+  rf_armed& armed = run_.page->armed[action.id];
   uint64_t& in_attempt = granted_in_[{action.id, attempt}];
   if ((action.each_attempt ? in_attempt : RF_LOAD(&armed.fired)) >= action.times) return false;
   ++in_attempt;
@@ -113,20 +112,20 @@ bool Injector::grant(const Action& action, int attempt) {
 
 void Injector::asked(uint32_t index, rf_gate_slot& slot) {
   const ProcessId process = process_of(slot);
-  if (slot.action >= plan_.actions.size()) return;
-  const Action& action = plan_.actions[slot.action];
-  attempts_[process] = std::max(attempt_, slot.attempt);
-  Json line = base(action, process, slot.rank);
-  line["op"] = op_word(slot.op);
-  line["comm_id"] = slot.comm_id;
-  line["seq"] = slot.seq;
-  line["step"] = slot.step;
-  line["nth"] = slot.nth;
-  line["count"] = slot.count;
-  line["asked_ns"] = slot.asked_ns;
-  if (slot.path[0]) line["path"] = slot_path(slot);
+  if (slot.action >= run_.plan.actions.size()) return;
+  const Action& action = run_.plan.actions[slot.action];
+  run_.attempts[process] = std::max(run_.attempt, slot.attempt);
+  auto line = run_.line<events::FaultAsked>(action, process, slot.rank);
+  line.op = op_word(slot.op);
+  line.comm_id = slot.comm_id;
+  line.seq = slot.seq;
+  line.step = slot.step;
+  line.nth = slot.nth;
+  line.count = slot.count;
+  line.asked_ns = slot.asked_ns;
+  if (slot.path[0]) line.path = slot_path(slot);
   ++firings_;
-  journal_.write("fault_asked", std::move(line));
+  run_.journal.write(line);
 
   Parked& parked = parked_[index];
   parked = {&action, process, slot.rank, false, 0};
@@ -141,42 +140,41 @@ void Injector::asked(uint32_t index, rf_gate_slot& slot) {
 // Returns why the agent may not act, or null.
 const char* Injector::refusal(const Action& action, const ProcessId& process) {
   const auto stat = proc_stat(process.pid);
-  if (!stat || stat->start != process.start || !descendants_of(guardian_pid_).count(process.pid))
+  if (!stat || stat->start != process.start || !descendants_of(run_.guardian_pid).count(process.pid))
     return "not a process of this job";
-  return grant(action, attempt_of(process)) ? nullptr : "fired as often as asked";
+  return grant(action, run_.attempt_of(process)) ? nullptr : "fired as often as asked";
 }
 
 void Injector::let_go(rf_gate_slot& slot, Parked& parked) {
-  Json intent = base(*parked.action, parked.process, parked.rank);
-  intent["what"] = "go";
-  journal_.write("fault_intent", std::move(intent));
+  context_of(*parked.action, parked.process, parked.rank).intend("go");
   if (parked.action->verb == RF_VERB_RAISE && parked.action->signal == SIGSTOP)
-    (void)undo_.add(fmt::format("continue {} {}", parked.process.pid, parked.process.start));
+    (void)run_.undo.add(fmt::format("continue {} {}", parked.process.pid, parked.process.start));
   answer(slot, parked, RF_ANSWER_GO, "");
 }
 
 void Injector::act_while_parked(rf_gate_slot& slot, Parked& parked) {
   const Action& action = *parked.action;
-  const Result<std::string> acted = act(action, parked.process, parked.rank, &slot);
-  journal_done(action, parked.process, parked.rank, acted ? "done" : "refused",
-               {{"what", acted ? *acted : acted.error().to_string()},
-                {"op", op_word(slot.op)},
-                {"comm_id", slot.comm_id},
-                {"seq", slot.seq},
-                {"parked_ns", now_ns() - slot.asked_ns}});
+  ActContext context = context_of(action, parked.process, parked.rank);
+  context.path_at_gate = slot_path(slot);
+  context.op_at_gate = slot.op;
+  const Result<std::string> acted = perform(context);
+  events::FaultDone line = at_the_gate(slot, now_ns() - slot.asked_ns);
+  line.what = acted ? *acted : acted.error().to_string();
+  journal_done(context, acted ? "done" : "refused", std::move(line));
   if (acted) after_done(action, parked.process, parked.rank);
-  // A thread whose process this action kills is not released: it must die at the gate.
-  const bool ends_it = action.outside == ExternalAction::kKillNode ||
-                       (action.outside == ExternalAction::kSignal && action.signal == SIGKILL);
-  if (!acted || !ends_it) answer(slot, parked, RF_ANSWER_RELEASE, "");
+  if (!acted || !context.victim_is_killed) answer(slot, parked, RF_ANSWER_RELEASE, "");
+}
+
+ActContext Injector::context_of(const Action& action, const ProcessId& process, int rank) {
+  return {.run = &run_, .action = &action, .process = process, .rank = rank};
 }
 
 void Injector::answer(rf_gate_slot& slot, Parked& parked, rf_answer with, const char* text) {
   const char* word = with == RF_ANSWER_GO ? "go" : with == RF_ANSWER_NO_GO ? "no_go" : "release";
-  Json line = base(*parked.action, parked.process, parked.rank);
-  line["answer"] = word;
-  if (*text) line["why"] = text;
-  journal_.write("fault_answered", std::move(line));
+  auto line = run_.line<events::FaultAnswered>(*parked.action, parked.process, parked.rank);
+  line.answer = word;
+  if (*text) line.why = text;
+  run_.journal.write(line);
   slot.answer = with;
   uint32_t expected = RF_GATE_ASKED;  // the agent may have given up meanwhile
   if (__atomic_compare_exchange_n(&slot.state, &expected, static_cast<uint32_t>(RF_GATE_ANSWERED), false,
@@ -192,13 +190,11 @@ void Injector::done(uint32_t index, rf_gate_slot& slot) {
     const Parked parked = it->second;
     const bool journaled_before = parked.action->verb == RF_VERB_OUTSIDE;
     if (!journaled_before && slot.answer == RF_ANSWER_GO) {
-      journal_done(*parked.action, parked.process, parked.rank, effect_word(slot.effect),
-                   {{"op", op_word(slot.op)},
-                    {"comm_id", slot.comm_id},
-                    {"seq", slot.seq},
-                    {"parked_ns", parked.answered_at - slot.asked_ns},
-                    {"time", slot.done_ns},
-                    {"arg", slot.arg}});
+      events::FaultDone line = at_the_gate(slot, parked.answered_at - slot.asked_ns);
+      line.time = slot.done_ns;
+      line.arg = slot.arg;
+      journal_done(context_of(*parked.action, parked.process, parked.rank), effect_word(slot.effect),
+                   std::move(line));
       if (slot.effect == RF_EFFECT_DONE) after_done(*parked.action, parked.process, parked.rank);
     }
     parked_.erase(it);
@@ -207,46 +203,43 @@ void Injector::done(uint32_t index, rf_gate_slot& slot) {
 }
 
 void Injector::abandoned(uint32_t index, rf_gate_slot& slot) {
+  events::FaultDone line;
+  line.parked_ns = now_ns() - slot.asked_ns;
   if (const auto it = parked_.find(index); it != parked_.end()) {
-    journal_done(*it->second.action, it->second.process, it->second.rank, "abandoned",
-                 {{"parked_ns", now_ns() - slot.asked_ns}});
+    const Parked& parked = it->second;
+    journal_done(context_of(*parked.action, parked.process, parked.rank), "abandoned", std::move(line));
     parked_.erase(it);
-  } else if (slot.action < plan_.actions.size()) {
-    journal_done(plan_.actions[slot.action], process_of(slot), slot.rank, "abandoned",
-                 {{"parked_ns", now_ns() - slot.asked_ns}});
+  } else if (slot.action < run_.plan.actions.size()) {
+    journal_done(context_of(run_.plan.actions[slot.action], process_of(slot), slot.rank), "abandoned",
+                 std::move(line));
   }
   RF_STORE(&slot.state, static_cast<uint32_t>(RF_GATE_FREE));
 }
 
-void Injector::journal_done(const Action& action, const ProcessId& process, int rank, const char* effect,
-                            const Json& more) {
-  Json line = base(action, process, rank);
-  line["effect"] = effect;
-  line.update(more);
-  if (!line.contains("time")) line["time"] = now_ns();
+void Injector::journal_done(const ActContext& act, const std::string& effect, events::FaultDone line) {
+  run_.fill(line, *act.action, act.process, act.rank);
+  line.effect = effect;
+  if (!line.time) line.time = now_ns();
   ++firings_;
-  journal_.write("fault_done", std::move(line));
-  if (action.verb == RF_VERB_OUTSIDE && std::string_view(effect) == "done")
-    __atomic_fetch_add(&page_->armed[action.id].done, 1u, __ATOMIC_ACQ_REL);
+  run_.journal.write(line);
+  if (act.action->verb == RF_VERB_OUTSIDE && effect == "done")
+    __atomic_fetch_add(&run_.page->armed[act.action->id].done, 1u, __ATOMIC_ACQ_REL);
 }
 
-// Starts the watch for the effect of an action, and the delays of the actions that follow it.
+// Starts the wait for the effect of an action, and the delays of the actions that follow it.
 void Injector::after_done(const Action& action, const ProcessId& process, int rank) {
   const TimeNs now = now_ns();
-  const bool stops =
-      (action.verb == RF_VERB_RAISE || action.outside == ExternalAction::kSignal) && action.signal == SIGSTOP;
-  if (stops) watched_.push_back({&action, process, rank, 'T', now + 2'000'000'000, {}});
-  for (const Action& next : plan_.actions)
-    if (next.after == static_cast<int32_t>(action.id) && is_timed(next.outside))
-      timed_.push_back({&next, process, rank, now + static_cast<TimeNs>(next.delay.count())});
+  if (action.verb == RF_VERB_RAISE && action.signal == SIGSTOP) await_stop(context_of(action, process, rank));
+  for (const Action& next : run_.plan.actions)
+    if (next.after == static_cast<int32_t>(action.id) && time_of(next) == ActTime::kLater)
+      timed_.push_back({context_of(next, process, rank), now + static_cast<TimeNs>(next.delay.count())});
 }
 
 void Injector::tick() {
   const TimeNs now = now_ns();
   tick_timed(now);
-  tick_watched(now);
+  for (const auto& state : run_.states) state->tick(now);
   tick_granted();
-  look_at_loads(now);
 }
 
 void Injector::tick_timed(TimeNs now) {
@@ -255,66 +248,32 @@ void Injector::tick_timed(TimeNs now) {
       ++i;
       continue;
     }
-    const Timed timed = timed_[i];
+    ActContext context = timed_[i].context;
     timed_.erase(timed_.begin() + static_cast<ptrdiff_t>(i));
-    const Result<std::string> acted = act(*timed.action, timed.process, timed.rank, nullptr);
-    journal_done(*timed.action, timed.process, timed.rank, acted ? "done" : "refused",
-                 {{"what", acted ? *acted : acted.error().to_string()}});
-    if (acted && timed.action->outside == ExternalAction::kContinue)
-      watched_.push_back({timed.action, timed.process, timed.rank, 'r', now + 2'000'000'000, {}});
+    const Result<std::string> acted = perform(context);
+    events::FaultDone line;
+    line.what = acted ? *acted : acted.error().to_string();
+    journal_done(context, acted ? "done" : "refused", std::move(line));
   }
-}
-
-void Injector::tick_watched(TimeNs now) {
-  std::erase_if(watched_, [&](const Watched& w) {
-    if (w.state == 'Z') return helper_seen(w, now);
-    const auto stat = proc_stat(w.process.pid);
-    const bool alive = stat && stat->start == w.process.start;
-    const bool stopped = alive && (stat->state == 'T' || stat->state == 't');
-    if (alive && (w.state == 'T') == stopped) {
-      Json line = base(*w.action, w.process, w.rank);
-      line["what"] = w.state == 'T' ? "stopped" : "continued";
-      line["time"] = now;
-      journal_.write("fault_effect", std::move(line));
-      return true;
-    }
-    return !alive || now > w.until;
-  });
-}
-
-// Journals how a signalled helper or launcher ended, or that it still lives when the watch ends. Returns
-// whether the watch is over.
-bool Injector::helper_seen(const Watched& w, TimeNs now) {
-  const HelperEnd end = end_of_helper(w.helper.pid, w.helper.start, w.action->signal);
-  if (end == HelperEnd::kLives && now <= w.until) return false;
-  if (end == HelperEnd::kUnseen) return true;
-  Json line = base(*w.action, w.process, w.rank);
-  const bool helper = w.action->outside == ExternalAction::kSignalHelper;
-  const std::string whose = helper ? "helper" : "launcher";
-  line["what"] = whose + (end == HelperEnd::kBySignal ? "_ended" : "_lives");
-  if (end == HelperEnd::kOtherwise) line["what"] = whose + "_ended_otherwise";
-  line[whose] = w.helper.to_string();
-  line["time"] = now;
-  journal_.write("fault_effect", std::move(line));
-  return true;
 }
 
 // An action that does not wait for an answer leaves only a counter. Each tick that finds the counter changed
 // journals one line.
 void Injector::tick_granted() {
-  for (const Action& action : plan_.actions) {
+  for (const Action& action : run_.plan.actions) {
     if (action.ask || action.verb == RF_VERB_NONE) continue;
-    const uint64_t done = RF_LOAD(&page_->armed[action.id].done);
+    const uint64_t done = RF_LOAD(&run_.page->armed[action.id].done);
     uint64_t& seen = granted_seen_[action.id];
     if (done == seen) continue;
-    Json line = base(action, ProcessId{}, action.rank);
-    line.erase("process");
-    line["effect"] = "done";
-    line["firings"] = done;
-    if (action.verb == RF_VERB_DELAY) line["held_least_ns"] = RF_LOAD(&page_->armed[action.id].held_least_ns);
-    line["time"] = now_ns();
+    auto line = run_.line<events::FaultDone>(action, ProcessId{}, action.rank);
+    line.process.reset();
+    line.effect = "done";
+    line.firings = done;
+    if (action.verb == RF_VERB_DELAY)
+      line.held_least_ns = RF_LOAD(&run_.page->armed[action.id].held_least_ns);
+    line.time = now_ns();
     ++firings_;
-    journal_.write("fault_done", std::move(line));
+    run_.journal.write(line);
     seen = done;
   }
 }
@@ -328,26 +287,26 @@ TimeNs Injector::next_due() const {
 
 void Injector::process_ended(const ProcessId& process, TimeNs when) {
   serve();  // reads what the process wrote into its slots before it died
-  std::erase_if(loads_, [&](const Load& load) {
-    if (load.process.pid != process.pid || load.process.start != process.start) return false;
-    journal_load(load);
-    return true;
-  });
+  for (const auto& state : run_.states) state->process_ended(process);
   std::erase_if(parked_, [&](const auto& entry) {
     const Parked& parked = entry.second;
-    if (parked.process.pid != process.pid || parked.process.start != process.start) return false;
-    Json line = base(*parked.action, process, parked.rank);
-    line["what"] = "ended";
-    line["time"] = when;
-    journal_.write("fault_effect", std::move(line));
-    RF_STORE(&page_->slots[entry.first].state, static_cast<uint32_t>(RF_GATE_FREE));
+    if (!is_same_process(parked.process, process)) return false;
+    context_of(*parked.action, process, parked.rank).effect("ended", {}, when);
+    RF_STORE(&run_.page->slots[entry.first].state, static_cast<uint32_t>(RF_GATE_FREE));
     return true;
   });
 }
 
-std::optional<Injector::SentSignal> Injector::signal_sent(const ProcessId& process) const {
-  for (const auto& [id, signal] : signals_)
-    if (id.pid == process.pid && id.start == process.start) return signal;
+void Injector::loaded(uint32_t tag, int error) { run_.load_answers[tag] = error; }
+
+void Injector::finish() {
+  tick();
+  for (const auto& state : run_.states) state->finish();
+}
+
+std::optional<SentSignal> Injector::signal_sent(const ProcessId& process) const {
+  for (const auto& [id, signal] : run_.signals)
+    if (is_same_process(id, process)) return signal;
   return std::nullopt;
 }
 

@@ -68,9 +68,9 @@ std::string in_words(const Json& line) {
 
 }  // namespace
 
-uint64_t Journal::write(const std::string& ev, Json fields) {
+uint64_t Journal::write(const std::string& ev, const Json& keys) {
   Json line = {{"n", ++lines_}, {"t", now_ns()}, {"ev", ev}};
-  line.update(fields);
+  line.update(keys);
   mask(line);
   const int refused = append(fd_.get(), line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
   if (refused != 0 && lost_++ == 0) why_lost_ = std::strerror(refused);

@@ -22,7 +22,6 @@ class Journal {
   uint64_t write(const E& event) {
     return write(E::kDoc.name, keys_to_json(event));
   }
-  uint64_t write(const std::string& ev, Json fields);
   // Call after the last line: gives back the reserved disk room that was not used.
   void give_back_room();
   uint64_t lines() const { return lines_; }
@@ -30,6 +29,7 @@ class Journal {
   const std::string& why_lost() const { return why_lost_; }  // the first refusal; "": there was none
 
  private:
+  uint64_t write(const std::string& ev, const Json& keys);
   explicit Journal(UniqueFd fd) : fd_(std::move(fd)) {}
   UniqueFd fd_;
   uint64_t lines_ = 0, lost_ = 0;

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <sstream>
 
+#include "harness/plan/external_act.h"
+
 namespace rankfault {
 namespace {
 
@@ -28,7 +30,7 @@ void change(const LaunchContext& context, const Action& action, LaunchItem& item
 void start_otherwise(const LaunchContext& context, std::vector<LaunchItem>& items) {
   if (context.attempt != 0) return;
   for (const Action& action : context.plan.actions) {
-    if (action.outside != ExternalAction::kStart) continue;
+    if (action.outside != kStartAct) continue;
     const auto item =
         std::find_if(items.begin(), items.end(), [&](const LaunchItem& i) { return i.rank == action.rank; });
     if (item == items.end()) continue;
@@ -50,7 +52,7 @@ void start_otherwise(const LaunchContext& context, std::vector<LaunchItem>& item
 Status libraries_there(const LaunchContext& context) {
   for (const Action& action : context.plan.actions) {
     const auto path = action.env.find("LD_LIBRARY_PATH");
-    if (action.outside != ExternalAction::kStart || path == action.env.end()) continue;
+    if (action.outside != kStartAct || path == action.env.end()) continue;
     std::istringstream folders(expand(path->second, context, action.rank));
     for (std::string folder; std::getline(folders, folder, ':');)
       if (!folder.empty() && !std::filesystem::is_directory(folder))

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "harness/live/room.h"
+#include "harness/plan/external_act.h"
 
 namespace rankfault {
 namespace {
@@ -50,7 +51,7 @@ Result<LiveRun> open_in(RunDir& dir, const Plan& plan, bool recorded) {
 std::vector<SmallFolder> small_folders(const Plan& plan, const std::string& tmp) {
   std::vector<SmallFolder> folders;
   for (const Action& action : plan.actions)
-    if (action.outside == ExternalAction::kMount)
+    if (action.outside == kMountAct)
       folders.push_back(
           {action.path == kShmFolder ? kShmFolder : tmp + "/" + action.path, action.size, action.fault});
   return folders;

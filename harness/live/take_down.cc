@@ -8,13 +8,14 @@
 #include "harness/live/census.h"
 #include "harness/live/checks.h"
 #include "harness/live/made_files.h"
+#include "harness/plan/external_act.h"
 
 namespace rankfault {
 namespace {
 
 bool loads_a_core(const Plan& plan) {
   return std::any_of(plan.actions.begin(), plan.actions.end(),
-                     [](const Action& action) { return action.outside == ExternalAction::kLoad; });
+                     [](const Action& action) { return action.outside == kLoadAct; });
 }
 
 // The time that a watched job has to end by itself when it is asked to, so that its launcher removes what it

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "harness/base/assert.h"
+#include "harness/plan/external_act.h"
 #include "harness/scenario/op_names.h"
 
 namespace rankfault {
@@ -70,9 +71,7 @@ void arm_arguments(const Action& action, rf_armed& out) {
   }
 }
 
-bool matches_nobody(const Action& action) {
-  return is_timed(action.outside) || action.outside == ExternalAction::kWatch || is_at_start(action.outside);
-}
+bool matches_nobody(const Action& action) { return time_of(action) != ActTime::kAtGate; }
 
 rf_armed armed_of(const Action& action) {
   rf_armed out{};
@@ -119,7 +118,7 @@ void arm(const Plan& plan, int attempt, rf_control& page) {
       fresh.done = RF_LOAD(&page.armed[i].done);
     }
     page.armed[i] = fresh;
-    if (fresh.rank == kNobody && plan.actions[i].outside != ExternalAction::kWatch) continue;
+    if (fresh.rank == kNobody && time_of(plan.actions[i]) != ActTime::kNever) continue;
     set_ops(page, fresh.op);
     if (is_file_op(static_cast<rf_op>(fresh.op))) page.libc_points = 1;
   }

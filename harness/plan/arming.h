@@ -6,7 +6,7 @@
 namespace rankfault {
 
 // Fills `armed`, `armed_count`, `armed_ops` and `libc_points`. Entry i is Plan::actions[i]. An action that
-// the harness performs by itself later (is_timed) has rank kNobody and matches no process. Call this once
+// is performed at no gate (ActTime) has rank kNobody and matches no process. Call this once
 // before each attempt, while no process of the job lives. From attempt 1 on the counters stay, except those
 // of each_attempt actions, so that "once" means once a run.
 void arm(const Plan&, int attempt, rf_control&);

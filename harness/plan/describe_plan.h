@@ -9,12 +9,11 @@
 namespace rankfault {
 
 const char* to_text(rf_verb);
-const char* to_text(ExternalAction);
 std::optional<rf_verb> verb_from_text(const std::string&);
-std::optional<ExternalAction> outside_from_text(const std::string&);
 
 // "rank 2: SIGKILL before its 3rd all_reduce on world in step 40, once"
 std::string describe(const Action&, const Plan&);
 std::string describe(const Trigger&);
+std::string ordinal(int64_t);  // "3rd"
 
 }  // namespace rankfault

@@ -15,43 +15,7 @@
 
 namespace rankfault {
 
-// What the harness itself does while the victim is parked (or when a delay after an earlier action is over).
-// The agent's own verbs are RF_VERB_*.
-enum class ExternalAction {
-  kNone,
-  kSignal,    // pidfd_send_signal of `signal` to the victim
-  kContinue,  // SIGCONT, `after` the stop
-  kUnlink,    // unlink `path`: a pattern in /dev/shm, or one of names below the job's TMPDIR (no leading /)
-  kTruncate,  // to `size` bytes
-  kChmod,
-  kFlipBit,  // bit `mode` of the byte at `size`; from the end when negative
-  kWatch,    // changes nothing: the file calls of the trigger are recorded in every rank
-  kStart,    // by the launcher, as `path` says: never, late (by `delay`), twice, wrong_env, wrong_rank or
-             // wrong_size (`size`)
-  kSignalHelper,  // `signal` to the `size`th process that the victim started and whose name matches `path`
-  kLeaveStale,  // a segment of `size` bytes of `mode` under the name that the victim is about to use; of size
-                // -1: in place of the job's own segment of that name
-  kKillLauncher,  // `signal` to the launcher program that started the victim
-  kKillNode,      // and to all processes that it started
-  kMount,         // by the guardian, before the job: mounts a file system of `size` bytes at `path`, which is
-                  // /dev/shm or a name below the job's TMPDIR
-  kLimit,         // the victim's soft limit of `mode` (RLIMIT_*) becomes its current use plus `size`
-  kUnlimit,       // restores the limit, `after` kLimit
-  kLoad,          // `size` busy processes on each core that the victim may use
-  kUnload,        // ends them, `after` kLoad
-};
-
-// The harness alone performs it, a time after an action of a victim; no rank enters a gate for it.
-constexpr bool is_timed(ExternalAction verb) {
-  return verb == ExternalAction::kContinue || verb == ExternalAction::kUnlimit ||
-         verb == ExternalAction::kUnload;
-}
-
-// Performed before any process is started, and so at no gate.
-constexpr bool is_at_start(ExternalAction verb) {
-  return verb == ExternalAction::kStart || verb == ExternalAction::kMount;
-}
-
+inline constexpr const char* kNoAct = "none";
 inline constexpr const char* kShmFolder = "/dev/shm";
 
 struct Action {
@@ -60,14 +24,13 @@ struct Action {
   int rank = -1;      // the victim
   Trigger at;
   rf_verb verb = RF_VERB_NONE;
-  ExternalAction outside = ExternalAction::kNone;
+  std::string outside = kNoAct;  // name of an ExternalAct: what the harness itself does
   int signal = 0;
   int exit_code = 0;
   int fail_code = 0;
-  Duration delay{0};  // RF_VERB_DELAY; for a timed verb: time since the action before it
+  Duration delay{0};  // RF_VERB_DELAY; for an act at ActTime::kLater: time since the action `after`
   std::string path;
-  std::map<std::string, std::string> env;  // kStart: the variables that the rank gets instead, words not
-                                           // expanded
+  std::map<std::string, std::string> env;  // variables that the rank gets instead, words not expanded
   int64_t size = 0;
   int mode = 0;
   uint64_t times = 1;  // UINT64_MAX: every match
@@ -76,13 +39,6 @@ struct Action {
   bool each_attempt = false;
   int32_t after = -1;  // id of the action that must be done before
 };
-
-// A signal counts although it may be one that ends no process.
-inline bool may_end_a_process(const Action& action) {
-  return action.verb == RF_VERB_EXIT || action.verb == RF_VERB_RAISE ||
-         action.outside == ExternalAction::kSignal || action.outside == ExternalAction::kSignalHelper ||
-         action.outside == ExternalAction::kKillLauncher || action.outside == ExternalAction::kKillNode;
-}
 
 struct Plan {
   Scenario scenario;    // with mutation checks and variants already applied

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "harness/plan/describe_plan.h"
+#include "harness/plan/external_act.h"
 #include "harness/scenario/readers.h"
 #include "harness/scenario/scenario_parser.h"
 #include "harness/scenario/scenario_tree.h"
@@ -16,7 +17,7 @@ Json action_json(const Action& a) {
           {"rank", a.rank},
           {"at", to_json(to_tree(a.at))},
           {"verb", to_text(a.verb)},
-          {"outside", to_text(a.outside)},
+          {"outside", a.outside},
           {"signal", a.signal},
           {"exit_code", a.exit_code},
           {"fail_code", a.fail_code},
@@ -42,18 +43,16 @@ Result<Trigger> trigger_from(const Json& json) {
 }
 
 Result<Action> action_from(const Json& json) {
-  const std::string verb_word = json.at("verb"), outside_word = json.at("outside");
+  const std::string verb_word = json.at("verb"), outside = json.at("outside");
   const auto verb = verb_from_text(verb_word);
-  const auto outside = outside_from_text(outside_word);
-  if (!verb || !outside)
-    return usage_error(
-        fmt::format("an action has the unknown verb \"{}\" or \"{}\"", verb_word, outside_word));
+  if (!verb || !is_act(outside))
+    return usage_error(fmt::format("an action has the unknown verb \"{}\" or \"{}\"", verb_word, outside));
   Result<Trigger> at = trigger_from(json.at("at"));
   if (!at) return at.error();
   Action a;
   a.at = *at;
   a.verb = *verb;
-  a.outside = *outside;
+  a.outside = outside;
   a.id = json.at("id");
   a.fault = json.at("fault");
   a.rank = json.at("rank");

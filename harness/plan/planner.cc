@@ -5,6 +5,7 @@
 
 #include "faults/fault.h"
 #include "harness/plan/apply.h"
+#include "harness/plan/external_act.h"
 #include "harness/scenario/op_names.h"
 #include "harness/scenario/scenario_tree.h"
 #include "harness/scenario/validate.h"
@@ -37,6 +38,7 @@ Status lower_fault(const FaultSpec& fault, Plan& plan) {
   for (Action& action : *lowered) {
     action.id = static_cast<uint32_t>(plan.actions.size());
     action.fault = fault.id;
+    RF_ASSERT(is_act(action.outside), "a fault names an act that no file registers");
     if (action.after >= 0)
       action.after += static_cast<int32_t>(base);  // a kind links its own actions by position
     plan.actions.push_back(std::move(action));
@@ -44,10 +46,7 @@ Status lower_fault(const FaultSpec& fault, Plan& plan) {
   return Done{};
 }
 
-bool is_done_by_a_victim(const Action& action) {
-  return !is_timed(action.outside) && action.outside != ExternalAction::kWatch &&
-         !is_at_start(action.outside);
-}
+bool is_done_by_a_victim(const Action& action) { return time_of(action) == ActTime::kAtGate; }
 
 // `after_fault` waits for the fault's action on the same rank, or for the fault's first action if that rank
 // has none.
@@ -81,10 +80,7 @@ void add_preloads(Plan& plan) {
   const bool counted = std::any_of(expect.begin(), expect.end(), counts_file_calls);
   const bool files = counted || plan.scenario.workload.cuda_double ||
                      std::any_of(plan.actions.begin(), plan.actions.end(), [](const Action& action) {
-                       return !action.at.file_op.empty() || action.outside == ExternalAction::kUnlink ||
-                              action.outside == ExternalAction::kTruncate ||
-                              action.outside == ExternalAction::kChmod ||
-                              action.outside == ExternalAction::kMount;
+                       return !action.at.file_op.empty() || act_of(action).needs_file_calls;
                      });
   if (!files) return;
   plan.preload.emplace_back("libc");

@@ -34,7 +34,7 @@ TEST_P(EveryFault, HasAnExampleThatCanBePlanned) {
   ASSERT_TRUE(plan.ok()) << plan.error().to_string();
   ASSERT_FALSE(plan->actions.empty());
   for (const Action& action : plan->actions)
-    EXPECT_TRUE(action.verb != RF_VERB_NONE || action.outside != ExternalAction::kNone);
+    EXPECT_TRUE(action.verb != RF_VERB_NONE || action.outside != kNoAct);
   const Result<Plan> again = plan_from_json(to_json(*plan));
   ASSERT_TRUE(again.ok()) << again.error().to_string();
   EXPECT_EQ(to_json(*again), to_json(*plan));

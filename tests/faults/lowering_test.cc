@@ -38,7 +38,7 @@ TEST(Lowering, AStopWithADurationIsContinuedFromOutside) {
   EXPECT_EQ(made->actions[0].verb, RF_VERB_RAISE);
   EXPECT_EQ(made->actions[0].signal, SIGSTOP);
   for (size_t i : {1u, 3u}) {
-    EXPECT_EQ(made->actions[i].outside, ExternalAction::kContinue);
+    EXPECT_EQ(made->actions[i].outside, "continue");
     EXPECT_EQ(made->actions[i].after, static_cast<int>(i) - 1);
     EXPECT_EQ(made->actions[i].delay, std::chrono::milliseconds(300));
   }
@@ -50,8 +50,8 @@ TEST(Lowering, AHarmedFileIsWatchedByAnActionThatMatchesNobody) {
       plan("file_truncate@rank=1,op=all_reduce,nth=3,path=checkpoints/ckpt-*.bin,size=8");
   ASSERT_TRUE(made.ok()) << made.error().to_string();
   ASSERT_EQ(made->actions.size(), 2u);
-  EXPECT_EQ(made->actions[0].outside, ExternalAction::kTruncate);
-  EXPECT_EQ(made->actions[1].outside, ExternalAction::kWatch);
+  EXPECT_EQ(made->actions[0].outside, "truncate");
+  EXPECT_EQ(made->actions[1].outside, "watch");
   EXPECT_EQ(made->actions[1].at.path, "*/checkpoints/ckpt-*.bin");
   EXPECT_EQ(made->preload, std::vector<std::string>{"libc"});
   const auto page = std::make_unique<rf_control>();
@@ -113,12 +113,12 @@ TEST(Lowering, SegmentFaultsAimAtTheirSegment) {
   const Action action = first("shm_unlink@rank=1,file_op=shm_attach,path=/dev/shm/vader*");
   EXPECT_EQ(action.at.path, "/dev/shm/vader*");
   EXPECT_EQ(action.path, "/dev/shm/vader*");
-  EXPECT_EQ(action.outside, ExternalAction::kUnlink);
+  EXPECT_EQ(action.outside, "unlink");
 }
 
 TEST(Lowering, ALeftoverIsLaidWhereTheNameIsFirstUsed) {
   const Action action = first("shm_stale@rank=1,file_op=shm_create,path=/dev/shm/c*,size=64,byte=7");
-  EXPECT_EQ(action.outside, ExternalAction::kLeaveStale);
+  EXPECT_EQ(action.outside, "leave_stale");
   EXPECT_EQ(action.at.path, "/dev/shm/c*");
   EXPECT_EQ(action.size, 64);
   EXPECT_EQ(action.mode, 7);
@@ -138,7 +138,7 @@ TEST(Lowering, ASegmentIsReplacedAsItIsAttached) {
 
 TEST(Lowering, AHelperIsChosenByNameAndAge) {
   const Action action = first("helper_kill@rank=1,op=all_reduce,nth=3,name=pt_data*,which=2,signal=BUS");
-  EXPECT_EQ(action.outside, ExternalAction::kSignalHelper);
+  EXPECT_EQ(action.outside, "signal_helper");
   EXPECT_EQ(action.path, "pt_data*");
   EXPECT_EQ(action.size, 2);
   EXPECT_EQ(action.signal, SIGBUS);
@@ -149,8 +149,8 @@ TEST(Lowering, AHelperIsChosenByNameAndAge) {
 }
 
 TEST(Lowering, ANodeAndALauncherAreKilledByTheirRank) {
-  EXPECT_EQ(first("node_kill@rank=1,op=all_reduce,nth=3").outside, ExternalAction::kKillNode);
-  EXPECT_EQ(first("launcher_kill@rank=1,op=all_reduce,nth=3").outside, ExternalAction::kKillLauncher);
+  EXPECT_EQ(first("node_kill@rank=1,op=all_reduce,nth=3").outside, "kill_node");
+  EXPECT_EQ(first("launcher_kill@rank=1,op=all_reduce,nth=3").outside, "kill_launcher");
   EXPECT_EQ(first("launcher_kill@rank=1,op=all_reduce,nth=3").signal, SIGKILL);
 }
 

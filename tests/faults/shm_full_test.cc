@@ -88,7 +88,7 @@ TEST(ShmFull, TheTroubleOfAnotherFaultIsNotItsOwn) {
   facts.ends.clear();
   facts.gates[0].answer = "no_go";
   EXPECT_EQ(effect(), Effect::kVerified) << "it did not fire";
-  facts.plan.actions[skip.id].outside = ExternalAction::kStart;
+  facts.plan.actions[skip.id].outside = "start";
   EXPECT_EQ(effect(), Effect::kUnknown) << "it was there before the job";
 }
 

@@ -61,14 +61,14 @@ TEST_F(Squeeze, ALimitIsLiftedFromOutsideAndOpeningsAreWatched) {
   ASSERT_TRUE(made.ok()) << made.error().to_string();
   ASSERT_EQ(made->actions.size(), 5u);
   for (const size_t i : {0u, 2u}) {
-    EXPECT_EQ(made->actions[i].outside, ExternalAction::kLimit);
+    EXPECT_EQ(made->actions[i].outside, "limit");
     EXPECT_EQ(made->actions[i].mode, RLIMIT_NOFILE);
     EXPECT_EQ(made->actions[i].size, 3);
-    EXPECT_EQ(made->actions[i + 1].outside, ExternalAction::kUnlimit);
+    EXPECT_EQ(made->actions[i + 1].outside, "unlimit");
     EXPECT_EQ(made->actions[i + 1].after, static_cast<int>(i));
     EXPECT_EQ(made->actions[i + 1].delay, std::chrono::seconds(2));
   }
-  EXPECT_EQ(made->actions[4].outside, ExternalAction::kWatch);
+  EXPECT_EQ(made->actions[4].outside, "watch");
   EXPECT_EQ(made->preload, std::vector<std::string>{"libc"});
   EXPECT_EQ(plan("descriptor_squeeze@rank=0,op=all_reduce")->actions.size(), 2u);
 }
@@ -167,7 +167,7 @@ TEST_F(Squeeze, ABadEndThatAnotherFaultBroughtTellsNothingOfMemory) {
   Action kill;
   kill.id = static_cast<uint32_t>(facts.plan.actions.size());
   kill.fault = "killing";
-  kill.outside = ExternalAction::kSignal;
+  kill.outside = "signal";
   facts.plan.actions.push_back(kill);
   GateEvent fired = gate;
   fired.action = kill.id;
@@ -195,9 +195,9 @@ TEST_F(Squeeze, OneRankIsSqueezedForATime) {
   const Result<Plan> made = plan("cpu_squeeze@rank=1,op=all_reduce,load=3,for=2s");
   ASSERT_TRUE(made.ok()) << made.error().to_string();
   ASSERT_EQ(made->actions.size(), 2u);
-  EXPECT_EQ(made->actions[0].outside, ExternalAction::kLoad);
+  EXPECT_EQ(made->actions[0].outside, "load");
   EXPECT_EQ(made->actions[0].size, 3);
-  EXPECT_EQ(made->actions[1].outside, ExternalAction::kUnload);
+  EXPECT_EQ(made->actions[1].outside, "unload");
   EXPECT_EQ(made->actions[1].delay, std::chrono::seconds(2));
   EXPECT_EQ(made->actions[1].after, 0);
   EXPECT_THAT(refusal("cpu_squeeze@ranks=[0, 1],op=all_reduce,for=1s"), HasSubstr("must name one rank"));
@@ -233,7 +233,7 @@ TEST_F(Squeeze, AFolderIsMountedAndWatched) {
   const Result<Plan> made = plan("disk_full@ranks=all,path=checkpoints,size=8192");
   ASSERT_TRUE(made.ok()) << made.error().to_string();
   ASSERT_EQ(made->actions.size(), 4u);
-  EXPECT_EQ(made->actions[0].outside, ExternalAction::kMount);
+  EXPECT_EQ(made->actions[0].outside, "mount");
   EXPECT_EQ(made->actions[0].path, "checkpoints");
   EXPECT_EQ(made->actions[0].size, 8192);
   for (const size_t i : {1u, 2u, 3u}) EXPECT_EQ(made->actions[i].at.path, "*/checkpoints/*");

@@ -3,6 +3,7 @@
 #include "harness/inject/injector.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,6 +81,14 @@ class InjectorTest : public testing::Test {
   Injector injector_{plan_, page_, journal_, undo_, ::getpid()};
 };
 
+Action outside(const char* act) {
+  Action action;
+  action.fault = "f";
+  action.verb = RF_VERB_OUTSIDE;
+  action.outside = act;
+  return action;
+}
+
 using testing::ElementsAre;
 
 TEST_F(InjectorTest, JournalsWhatWasDone) {
@@ -117,6 +126,34 @@ TEST_F(InjectorTest, AProcessOfAnotherJobIsRefused) {
   injector_.serve();
   EXPECT_EQ(slot.answer, static_cast<uint32_t>(RF_ANSWER_NO_GO));
   EXPECT_THAT(told(), ElementsAre("answered no_go"));
+}
+
+TEST_F(InjectorTest, AVictimThatIsKilledAtTheGateIsNotReleased) {
+  plan_.actions = {outside("signal")};
+  plan_.actions[0].signal = SIGKILL;
+  asks();
+  EXPECT_THAT(told(), ElementsAre("fault_done done"));
+  EXPECT_EQ(injector_.signal_sent(victim_)->signal, SIGKILL);
+}
+
+TEST_F(InjectorTest, AVictimOfARefusedActIsReleased) {
+  plan_.actions = {outside("leave_stale")};
+  asks();
+  EXPECT_THAT(told(), ElementsAre("fault_done refused", "answered release"));
+}
+
+TEST_F(InjectorTest, AnActForLaterFollowsItsAction) {
+  Action lift = outside("unlimit");
+  lift.id = 1;
+  lift.verb = RF_VERB_NONE;
+  lift.after = 0;
+  plan_.actions = {outside("limit"), lift};
+  for (Action& action : plan_.actions) action.mode = RLIMIT_NOFILE;
+  asks();
+  EXPECT_THAT(told(), ElementsAre("fault_effect limited", "fault_done done", "answered release"));
+  injector_.tick();
+  EXPECT_THAT(told(), ElementsAre("fault_effect limited", "fault_done done", "answered release",
+                                  "fault_effect unlimited", "fault_done done"));
 }
 
 TEST_F(InjectorTest, FiresOnceAndNoMore) {

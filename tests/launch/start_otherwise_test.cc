@@ -24,7 +24,7 @@ class StartOtherwise : public ::testing::Test {
 
   void start(const std::string& how, int64_t as = 0, int attempt = 0) {
     Action action;
-    action.outside = ExternalAction::kStart;
+    action.outside = "start";
     action.rank = 1;
     action.path = how;
     action.size = as;

@@ -31,9 +31,12 @@ TEST(PlanJson, RoundTrips) {
 TEST(PlanJson, RefusesWhatIsNoPlan) {
   EXPECT_FALSE(plan_from_json(Json::parse("{}")).ok());
   EXPECT_FALSE(plan_from_json(Json::parse("[1, 2]")).ok());
-  Json json = to_json(good_plan("  - {kind: rank_kill, ranks: [0], at: {op: barrier}}\n"));
-  json["actions"][0]["verb"] = "explode";
-  EXPECT_FALSE(plan_from_json(json).ok());
+  const Json json = to_json(good_plan("  - {kind: rank_kill, ranks: [0], at: {op: barrier}}\n"));
+  for (const char* key : {"verb", "outside"}) {
+    Json wrong = json;
+    wrong["actions"][0][key] = "explode";
+    EXPECT_FALSE(plan_from_json(wrong).ok()) << key;
+  }
 }
 
 }  // namespace

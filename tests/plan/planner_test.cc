@@ -26,7 +26,7 @@ TEST(Planner, LowersAKillToASignalFromOutside) {
   EXPECT_EQ(action.fault, "kill");
   EXPECT_EQ(action.rank, 2);
   EXPECT_EQ(action.verb, RF_VERB_OUTSIDE);
-  EXPECT_EQ(action.outside, ExternalAction::kSignal);
+  EXPECT_EQ(action.outside, "signal");
   EXPECT_EQ(action.signal, SIGKILL);
   EXPECT_EQ(action.at.nth, 3);
   EXPECT_EQ(action.times, 1u);

@@ -104,7 +104,9 @@ TEST(Mask, IsAppliedToEveryJournalLine) {
   {
     Result<Journal> journal = Journal::create(path);
     ASSERT_TRUE(journal.ok());
-    journal->write("spawned", {{"argv", {"prog", "--token", "XYZ"}}});
+    events::Spawned spawned;
+    spawned.argv = {"prog", "--token", "XYZ"};
+    journal->write(spawned);
   }
   std::stringstream text;
   text << std::ifstream(path).rdbuf();

@@ -1,0 +1,30 @@
+// chmod: gives segments of the job that match `path` the permissions `mode`. The end of the run restores
+// them.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "harness/inject/change_files.h"
+
+namespace rankfault {
+namespace {
+
+std::string words(const Action& action) { return fmt::format("chmod {:04o} {}", action.mode, action.path); }
+
+Result<std::string> perform(ActContext& act) {
+  return change_segments(act, "mode_changed", [&](const JobFile& file) {
+    Status noted = act.run->undo.add(
+        fmt::format("restore-mode {} {} {:o} {}", file.dev, file.ino, file.mode & 07777, file.path));
+    if (!noted) return noted;
+    return changed(file, ::chmod(file.path.c_str(), static_cast<mode_t>(act.action->mode)));
+  });
+}
+
+const Registration<ExternalAct> kRegistration{{
+    .name = "chmod",
+    .needs_file_calls = true,
+    .words = words,
+    .perform = perform,
+}};
+
+}  // namespace
+}  // namespace rankfault
