@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/observe/call_records.h"
 #include "harness/observe/timeline.h"
 
 namespace rankfault {
@@ -37,12 +38,7 @@ struct CallShape {
 
 // One call of one process, from its records and, while it is open, its lane's state.
 struct Call {
-  enum class Status : uint8_t {
-    kInside,    // entered, not left
-    kReturned,  // with success; a nonblocking call: seen complete
-    kFailed,    // left, or completed, with an error
-    kPending,   // nonblocking and returned; its work was not seen complete
-  };
+  using Status = CallStatus;
   const CallShape* shape = nullptr;  // of its process
   uint64_t seq = 0;
   uint64_t step = 0;  // last step that its process began before it, + 1; 0: none
