@@ -30,8 +30,11 @@ std::string case_of(const std::string& scenario) {
 
 std::string back_end(const RunFacts& facts) {
   std::set<rf_library> seen;
-  for (const ProcessView& process : facts.timeline.processes)
-    for (const CallSpan& call : call_spans(process)) seen.insert(static_cast<rf_library>(call.library));
+  for (const ProcessView& process : facts.timeline.processes) {
+    const CallHistory history(process, OpenCalls::kByStates);
+    for (const RecordedCall* call : communication_calls(history))
+      seen.insert(static_cast<rf_library>(call->library()));
+  }
   if (seen.count(RF_LIB_C10D)) return "PyTorch on Gloo";
   if (seen.count(RF_LIB_NCCL)) return facts.cuda_double.empty() ? "NCCL" : "NCCL, CUDA doubled";
   if (seen.count(RF_LIB_GLOO)) return "Gloo";
