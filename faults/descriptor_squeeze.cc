@@ -32,7 +32,7 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
   if (!victim) return cannot_tell(fmt::format("rank {} has no record", gate.rank));
   const CallHistory history(*victim);
   const auto refused = history.left([&](const RecordedCall& call) {
-    return call.library() == RF_LIB_LIBC && call.leave->phase == RF_PHASE_EXIT && call.result() == EMFILE &&
+    return call.traits().is_of_files && call.leave->phase == RF_PHASE_EXIT && call.result() == EMFILE &&
            call.left() >= gate.asked && !ended_by_fail_call(facts, history, call);
   });
   if (!refused.empty()) {

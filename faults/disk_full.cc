@@ -69,7 +69,7 @@ void look_at(const RunFacts& facts, const ProcessView& process, const std::strin
   const CallHistory history(process);
   const auto on_folder = history.left([&](const RecordedCall& call) {
     const std::string* const path = history.path_of(call);
-    return call.library() == RF_LIB_LIBC && call.leave->phase == RF_PHASE_EXIT && path &&
+    return call.traits().is_of_files && call.leave->phase == RF_PHASE_EXIT && path &&
            path->starts_with(folder) && !ended_by_fail_call(facts, history, call);
   });
   for (const RecordedCall* call : on_folder) {

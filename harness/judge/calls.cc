@@ -5,19 +5,12 @@
 #include "harness/judge/oracle_queries.h"
 
 namespace rankfault {
-namespace {
-
-bool communicates(uint8_t library) {
-  return library == RF_LIB_MPI || library == RF_LIB_NCCL || library == RF_LIB_GLOO || library == RF_LIB_C10D;
-}
-
-}  // namespace
 
 std::vector<const RecordedCall*> communication_calls(const CallHistory& history, bool with_executions) {
   const uint16_t without = with_executions ? 0 : RF_CALL_EXECUTION;
   std::vector<const RecordedCall*> out;
   for (const RecordedCall& call : history.calls())
-    if (communicates(call.library()) && !(call.flags() & without)) out.push_back(&call);
+    if (call.traits().communicates && !(call.flags() & without)) out.push_back(&call);
   std::stable_sort(out.begin(), out.end(),
                    [](const auto* a, const auto* b) { return a->entered() < b->entered(); });
   return out;

@@ -57,7 +57,8 @@ std::string class_of_call(const RunFacts& facts, const ProcessView& process, con
   if (comm && comm->timeout_ns != 0 && call.entered() != 0 &&
       call.left() - call.entered() >= comm->timeout_ns - comm->timeout_ns / 20)
     return "timeout";
-  if (call.library() == RF_LIB_MPI && call.result() == 15) return "mismatch";  // MPI_ERR_TRUNCATE
+  const int mismatch = call.traits().result_of_mismatch;
+  if (mismatch != 0 && call.result() == mismatch) return "mismatch";
   for (const RankEnd& end : facts.ends)
     if (end.process != process.id && end.attempt == process.attempt && gone_before(facts, end, call.left()))
       return "peer_lost";

@@ -76,7 +76,7 @@ const RecordedCall* CallHistory::find(CallKey key) const {
 // A call may make its name (mkstemp): its end has it.
 const std::string* CallHistory::path_of(const RecordedCall& call) const {
   const rf_record* const record = call.leave ? call.leave : call.enter;
-  if (!record || !(rf_is_inner(record->op) || record->library == RF_LIB_LIBC)) return nullptr;
+  if (!record || !(rf_is_inner(record->op) || traits_of(record->library).is_of_files)) return nullptr;
   const auto name = process_.name_at.find(static_cast<uint32_t>(record->seq));
   return name == process_.name_at.end() ? nullptr : &name->second;
 }

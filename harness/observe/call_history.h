@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/observe/call_records.h"
+#include "harness/observe/library_traits.h"
 
 namespace rankfault {
 
@@ -29,6 +30,7 @@ class RecordedCall {
   const rf_record* arguments() const { return enter ? enter : leave ? leave : completion; }
   uint16_t op() const { return arguments() ? arguments()->op : open->op; }
   uint8_t library() const { return arguments() ? arguments()->library : open->library; }
+  const LibraryTraits& traits() const { return traits_of(library()); }
   uint16_t flags() const { return arguments() ? arguments()->flags : open->flags; }
   uint32_t comm() const { return arguments() ? arguments()->comm : open->comm; }
   uint64_t seq() const;    // the last that a record has: a library may give it while the call is open
