@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "harness/live/read_environment.h"
+#include "harness/observe/library_traits.h"
 
 namespace rankfault {
 
@@ -68,7 +69,7 @@ Json coverage_json(const ProcessView& view) {
                        : c.hook == RF_HOOK_SHIM   ? "shim"
                        : c.hook == RF_HOOK_LINKED ? "linked"
                                                   : "none";
-    list.push_back({{"library", library_text(c.library)},
+    list.push_back({{"library", traits_of(c.library).name},
                     {"hook", hook},
                     {"decoder", c.decoder},
                     {"version", c.version},

@@ -30,9 +30,10 @@ struct HashOfShape {
   }
 };
 
-// Operations of NCCL have no tags.
 void split_tag(CallShape& c) {
-  if (c.library != RF_LIB_NCCL || !(is_collective(c.op) || c.op == RF_OP_SEND || c.op == RF_OP_RECV)) return;
+  if (!traits_of(c.library).runs_on_streams ||
+      !(is_collective(c.op) || c.op == RF_OP_SEND || c.op == RF_OP_RECV))
+    return;
   c.stream = c.tag;
   c.tag = 0;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "harness/observe/call_records.h"
+#include "harness/observe/library_traits.h"
 #include "harness/observe/timeline.h"
 
 namespace rankfault {
@@ -50,6 +51,7 @@ struct Call {
   uint16_t op() const { return shape->op; }
   uint16_t flags() const { return shape->flags; }
   uint8_t library() const { return shape->library; }
+  const LibraryTraits& traits() const { return traits_of(shape->library); }
   uint8_t dtype() const { return shape->dtype; }
   uint8_t reduce_op() const { return shape->reduce_op; }
   uint32_t comm() const { return shape->comm; }
@@ -141,6 +143,7 @@ struct CommGroup {
   uint64_t broken_from = 0;
   bool revoked = false;  // by a member: each call on it returns
 
+  const LibraryTraits& traits() const { return traits_of(library); }
   const Member* of(const Process&) const;  // its first: a process with several devices has one for each
   const Member* of(const Process&, uint32_t comm_index) const;
   uint64_t first_seq() const;  // the smallest seq that is still recorded for every member
