@@ -4,7 +4,8 @@
 #include "faults/argument_names.h"
 #include "faults/effect.h"
 #include "faults/lowering.h"
-#include "faults/recorded.h"
+#include "faults/members.h"
+#include "harness/observe/call_history.h"
 #include "harness/scenario/op_names.h"
 
 namespace rankfault {
@@ -66,21 +67,21 @@ int64_t argument_of(const rf_record& record, int field) {
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   const ProcessView* victim = process_of(gate, facts);
   if (!victim) return cannot_tell(fmt::format("rank {} has no record", gate.rank));
-  const auto own = calls_on(*victim, gate.comm_id);
-  const RecordedCall* call = call_with_seq(own, gate.seq);
-  if (!call) return cannot_tell(fmt::format("rank {} has no record of call {}", gate.rank, gate.seq));
+  const CallHistory own(*victim);
+  const std::optional<FilledPlace> place = own.at_place(gate.comm_id, gate.seq);
+  if (!place) return cannot_tell(fmt::format("rank {} has no record of call {}", gate.rank, gate.seq));
   const auto field = static_cast<rf_changed_arg>(action.mode);
-  const int64_t mine = argument_of(call->enter, field);
+  const int64_t mine = argument_of(*place->call->arguments(), field);
   if (mine != action.size)
     return not_bitten(
         fmt::format("rank {} made the call with its own argument {}", gate.rank, argument_text(field, mine)));
   for (const ProcessView* peer : peers_on(facts, *victim, gate.comm_id)) {
-    const auto calls = calls_on(*peer, gate.comm_id);
-    const RecordedCall* theirs = call_with_seq(calls, gate.seq);
-    if (!theirs || argument_of(theirs->enter, field) == mine) continue;
+    const CallHistory history(*peer);
+    const std::optional<FilledPlace> theirs = history.at_place(gate.comm_id, gate.seq);
+    const int64_t other = theirs ? argument_of(*theirs->call->arguments(), field) : mine;
+    if (other == mine) continue;
     return verified(fmt::format("rank {} made the {} with {}, rank {} with {}", gate.rank, gate.op,
-                                argument_text(field, mine), peer->rank,
-                                argument_text(field, argument_of(theirs->enter, field))),
+                                argument_text(field, mine), peer->rank, argument_text(field, other)),
                     acted_at(gate));
   }
   return not_bitten("no peer made that call with another argument");

@@ -9,6 +9,7 @@
 
 #include "faults/effect.h"
 #include "faults/lowering.h"
+#include "harness/observe/call_history.h"
 #include "harness/scenario/op_names.h"
 
 namespace rankfault {
@@ -69,17 +70,16 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
     return cannot_tell(fmt::format("rank {} did not report that it failed the {}", gate.rank, place->word));
   const ProcessView* victim = process_of(gate, facts);
   if (!victim) return cannot_tell(fmt::format("rank {} has no record", gate.rank));
-  for (const Event& event : victim->history) {
-    const rf_record& r = event.record;
-    if (r.op != place->op || r.phase != RF_PHASE_EXIT || r.tag_or_result != action.fail_code ||
-        r.time_ns < acted_at(gate))
-      continue;
-    const auto name = victim->name_at.find(static_cast<uint32_t>(r.seq));
-    const std::string which =
-        rf_is_inner(r.op) && name != victim->name_at.end() ? " (" + name->second + ")" : "";
-    return verified(fmt::format("{}{} of rank {} returned CUDA error {}", place->word, which, gate.rank,
-                                action.fail_code),
-                    r.time_ns);
+  const CallHistory history(*victim);
+  const auto failed = history.left([&](const RecordedCall& call) {
+    return call.op() == place->op && call.leave->phase == RF_PHASE_EXIT &&
+           call.result() == action.fail_code && call.left() >= acted_at(gate);
+  });
+  if (!failed.empty()) {
+    const std::string* const path = history.path_of(*failed.front());
+    return verified(fmt::format("{}{} of rank {} returned CUDA error {}", place->word,
+                                path ? " (" + *path + ")" : "", gate.rank, action.fail_code),
+                    failed.front()->left());
   }
   return not_bitten(fmt::format("rank {}'s record shows no {} that ended with {}", gate.rank, place->word,
                                 action.fail_code));

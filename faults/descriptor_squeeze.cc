@@ -30,18 +30,18 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
   if (!limited) return cannot_tell(fmt::format("rankfault did not see the limit of rank {} set", gate.rank));
   const ProcessView* victim = process_of(gate, facts);
   if (!victim) return cannot_tell(fmt::format("rank {} has no record", gate.rank));
-  for (const Event& event : victim->history) {
-    const rf_record& record = event.record;
-    if (record.library != RF_LIB_LIBC || record.phase != RF_PHASE_EXIT || record.tag_or_result != EMFILE ||
-        record.time_ns < gate.asked)
-      continue;
-    const auto name = victim->name_at.find(static_cast<uint32_t>(record.seq));
-    if (name != victim->name_at.end() && ended_by_fail_call(facts, *victim, record, name->second)) continue;
-    return verified(
-        fmt::format("rank {}'s {} of {} failed with EMFILE while {} descriptors were open", gate.rank,
-                    op_word(static_cast<rf_op>(record.op)),
-                    name == victim->name_at.end() ? "a file" : name->second, limited->in_use.value_or(0)),
-        record.time_ns, {limited.n});
+  const CallHistory history(*victim);
+  const auto refused = history.left([&](const RecordedCall& call) {
+    return call.traits().is_of_files && call.leave->phase == RF_PHASE_EXIT && call.result() == EMFILE &&
+           call.left() >= gate.asked && !ended_by_fail_call(facts, history, call);
+  });
+  if (!refused.empty()) {
+    const RecordedCall& call = *refused.front();
+    const std::string* const path = history.path_of(call);
+    return verified(fmt::format("rank {}'s {} of {} failed with EMFILE while {} descriptors were open",
+                                gate.rank, op_word(static_cast<rf_op>(call.op())), path ? *path : "a file",
+                                limited->in_use.value_or(0)),
+                    call.left(), {limited.n});
   }
   return not_bitten(fmt::format("no recorded open of rank {} failed with EMFILE afterwards", gate.rank),
                     {limited.n});

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 
 #include "faults/effect.h"
 #include "faults/file_effect.h"
@@ -55,25 +54,28 @@ struct Refused {
   std::string what;
 };
 
+// How the call on a file got too little space; "": it did not.
+std::string too_little(const RecordedCall& call, const std::string& path) {
+  const char* const op = op_word(static_cast<rf_op>(call.op()));
+  if (call.result() == ENOSPC) return fmt::format("{} of {} failed with ENOSPC", op, path);
+  const bool is_short = call.op() == RF_OP_FILE_WRITE && call.left_with_success() && call.enter &&
+                        call.leave->count < call.enter->count;
+  return is_short ? fmt::format("{} of {} wrote only {} of {} bytes", op, path, call.leave->count,
+                                call.enter->count)
+                  : "";
+}
+
 void look_at(const RunFacts& facts, const ProcessView& process, const std::string& folder, Refused& first) {
-  std::map<std::pair<uint32_t, uint32_t>, uint64_t> asked;  // lane, call -> bytes
-  for (const Event& event : process.history) {
-    const rf_record& record = event.record;
-    if (record.library != RF_LIB_LIBC) continue;
-    const auto name = process.name_at.find(static_cast<uint32_t>(record.seq));
-    if (name == process.name_at.end() || !name->second.starts_with(folder)) continue;
-    const std::pair<uint32_t, uint32_t> call{event.lane, record.call};
-    if (record.phase == RF_PHASE_ENTER) asked[call] = record.count;
-    if (record.phase != RF_PHASE_EXIT || (first.time && record.time_ns >= first.time)) continue;
-    const char* op = op_word(static_cast<rf_op>(record.op));
-    if (ended_by_fail_call(facts, process, record, name->second)) continue;
-    if (record.tag_or_result == ENOSPC)
-      first = {process.rank, record.time_ns, fmt::format("{} of {} failed with ENOSPC", op, name->second)};
-    else if (record.op == RF_OP_FILE_WRITE && record.tag_or_result == 0 && asked.count(call) &&
-             record.count < asked[call])
-      first = {
-          process.rank, record.time_ns,
-          fmt::format("{} of {} wrote only {} of {} bytes", op, name->second, record.count, asked[call])};
+  const CallHistory history(process);
+  const auto on_folder = history.left([&](const RecordedCall& call) {
+    const std::string* const path = history.path_of(call);
+    return call.traits().is_of_files && call.leave->phase == RF_PHASE_EXIT && path &&
+           path->starts_with(folder) && !ended_by_fail_call(facts, history, call);
+  });
+  for (const RecordedCall* call : on_folder) {
+    if (first.time && call->left() >= first.time) continue;
+    if (std::string what = too_little(*call, *history.path_of(*call)); !what.empty())
+      first = {process.rank, call->left(), std::move(what)};
   }
 }
 

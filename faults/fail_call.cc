@@ -5,6 +5,7 @@
 
 #include "faults/effect.h"
 #include "faults/lowering.h"
+#include "harness/observe/call_history.h"
 #include "harness/scenario/op_names.h"
 
 namespace rankfault {
@@ -50,15 +51,15 @@ EffectReport verify_one(const Action&, const GateEvent& gate, const RunFacts& fa
     return cannot_tell(fmt::format("rank {} did not report that it failed the call", gate.rank));
   const ProcessView* victim = process_of(gate, facts);
   if (!victim) return cannot_tell(fmt::format("rank {} has no record", gate.rank));
-  for (const Event& event : victim->history) {
-    const rf_record& record = event.record;
-    const bool left =
-        record.phase == RF_PHASE_ERROR || (record.phase == RF_PHASE_EXIT && record.tag_or_result != 0);
-    if (left && record.time_ns >= acted_at(gate) && gate.op == op_word(static_cast<rf_op>(record.op)))
-      return verified(
-          fmt::format("rank {}'s {} returned an error ({})", gate.rank, gate.op, record.tag_or_result),
-          record.time_ns);
-  }
+  const CallHistory history(*victim);
+  const auto failed = history.left([&](const RecordedCall& call) {
+    return call.left_with_error() && call.left() >= acted_at(gate) &&
+           gate.op == op_word(static_cast<rf_op>(call.op()));
+  });
+  if (!failed.empty())
+    return verified(
+        fmt::format("rank {}'s {} returned an error ({})", gate.rank, gate.op, failed.front()->result()),
+        failed.front()->left());
   return not_bitten(fmt::format("rank {}'s record shows no failed {}", gate.rank, gate.op));
 }
 

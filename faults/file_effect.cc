@@ -44,14 +44,11 @@ struct Opening {
 // Returns all openings of files that ended, in the order of their ends.
 std::vector<Opening> openings_of(const RunFacts& facts) {
   std::vector<Opening> openings;
-  for (const ProcessView& process : facts.timeline.processes)
-    for (const Event& event : process.history) {
-      const rf_record& record = event.record;
-      if (record.op != RF_OP_FILE_OPEN) continue;
-      if (record.phase != RF_PHASE_EXIT && record.phase != RF_PHASE_ERROR) continue;
-      const auto name = process.name_at.find(static_cast<uint32_t>(record.seq));
-      if (name != process.name_at.end()) openings.push_back({process.rank, name->second, record});
-    }
+  for (const ProcessView& process : facts.timeline.processes) {
+    const CallHistory history(process);
+    for (const RecordedCall* call : history.file_calls(RF_OP_FILE_OPEN))
+      openings.push_back({process.rank, *history.path_of(*call), *call->leave});
+  }
   std::stable_sort(openings.begin(), openings.end(),
                    [](const Opening& a, const Opening& b) { return a.end.time_ns < b.end.time_ns; });
   return openings;
@@ -81,16 +78,10 @@ bool meets(const Opening& opening, Harm& harm) {
 }
 
 // Returns when the first call of that operation on that file ended, from `since` on; 0: none did.
-TimeNs first_end(const ProcessView& process, uint16_t op, const std::string& path, TimeNs since) {
-  TimeNs first = 0;
-  for (const Event& event : process.history) {
-    const rf_record& record = event.record;
-    if (record.op != op || record.phase != RF_PHASE_EXIT || record.time_ns < since) continue;
-    const auto name = process.name_at.find(static_cast<uint32_t>(record.seq));
-    if (name == process.name_at.end() || name->second != path) continue;
-    if (first == 0 || record.time_ns < first) first = record.time_ns;
-  }
-  return first;
+TimeNs first_end(const CallHistory& history, uint16_t op, const std::string& path, TimeNs since) {
+  for (const RecordedCall* call : history.file_calls(op))
+    if (call->left() >= since && *history.path_of(*call) == path) return call->left();
+  return 0;
 }
 
 }  // namespace
@@ -158,14 +149,15 @@ std::optional<FileMissed> missed_afterwards(const RunFacts& facts, const Action&
   return std::nullopt;
 }
 
-bool ended_by_fail_call(const RunFacts& facts, const ProcessView& process, const rf_record& end,
-                        const std::string& path) {
+bool ended_by_fail_call(const RunFacts& facts, const CallHistory& history, const RecordedCall& call) {
+  const std::string* const path = history.path_of(call);
+  if (!path) return false;
   for (const GateEvent& gate : facts.gates) {
     if (gate.action >= facts.plan.actions.size() || facts.plan.actions[gate.action].verb != RF_VERB_FAIL ||
-        gate.effect != "done" || gate.asked > end.time_ns || gate.path != path ||
-        gate.op != op_word(static_cast<rf_op>(end.op)) || process_of(gate, facts) != &process)
+        gate.effect != "done" || gate.asked > call.left() || gate.path != *path ||
+        gate.op != op_word(static_cast<rf_op>(call.op())) || process_of(gate, facts) != &history.process())
       continue;
-    if (first_end(process, end.op, path, gate.asked) == end.time_ns) return true;
+    if (first_end(history, call.op(), *path, gate.asked) == call.left()) return true;
   }
   return false;
 }

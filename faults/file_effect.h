@@ -3,6 +3,7 @@
 #pragma once
 
 #include "faults/effect.h"
+#include "harness/observe/call_history.h"
 
 namespace rankfault {
 
@@ -28,9 +29,7 @@ struct FileMissed {
 };
 std::optional<FileMissed> missed_afterwards(const RunFacts&, const Action&);
 
-// Whether a `fail_call` of the plan, and not the kernel, ended this file call of `process` with its error:
-// `end` is the call's last record, `path` the file.
-bool ended_by_fail_call(const RunFacts&, const ProcessView& process, const rf_record& end,
-                        const std::string& path);
+// Whether a `fail_call` of the plan, and not the kernel, ended this call on a file with its error.
+bool ended_by_fail_call(const RunFacts&, const CallHistory&, const RecordedCall&);
 
 }  // namespace rankfault

@@ -6,12 +6,16 @@
 #include <algorithm>
 #include <set>
 
+#include "harness/observe/call_history.h"
+
 namespace rankfault {
 namespace {
 
-bool is_attach(const rf_record& record) {
-  return (record.op == RF_OP_SHM_ATTACH || record.op == RF_OP_FILE_OPEN) &&
-         (record.phase == RF_PHASE_EXIT || record.phase == RF_PHASE_ERROR);
+bool is_attach(uint16_t op) { return op == RF_OP_SHM_ATTACH || op == RF_OP_FILE_OPEN; }
+bool is_of_segments(uint16_t op) { return op >= RF_OP_SHM_CREATE && op <= RF_OP_SHM_UNLINK; }
+
+bool is_one_of(const std::vector<int>& errors, int error) {
+  return std::find(errors.begin(), errors.end(), error) != errors.end();
 }
 
 std::set<std::string> harmed_paths(const RunFacts& facts, const Action& action) {
@@ -27,17 +31,18 @@ std::optional<FailedAttach> failed_attach(const RunFacts& facts, const Action& a
                                           const std::vector<int>& errors) {
   const std::set<std::string> harmed = harmed_paths(facts, action);
   std::optional<FailedAttach> first;
-  for (const ProcessView& process : facts.timeline.processes)
-    for (const Event& event : process.history) {
-      const rf_record& record = event.record;
-      if (!is_attach(record) || record.time_ns < from || (first && first->time <= record.time_ns)) continue;
-      if (std::find(errors.begin(), errors.end(), record.tag_or_result) == errors.end()) continue;
-      const auto name = process.name_at.find(static_cast<uint32_t>(record.seq));
-      if (name == process.name_at.end() || fnmatch(action.path.c_str(), name->second.c_str(), 0) != 0)
-        continue;
-      if (harmed.count(name->second) == 0) continue;  // a probe for a name that never existed
-      first = FailedAttach{process.rank, record.time_ns, name->second, record.tag_or_result};
-    }
+  for (const ProcessView& process : facts.timeline.processes) {
+    const CallHistory history(process);
+    const auto failed = history.left([&](const RecordedCall& call) {
+      const std::string* const path = history.path_of(call);
+      return is_attach(call.op()) && call.left() >= from && is_one_of(errors, call.result()) && path &&
+             fnmatch(action.path.c_str(), path->c_str(), 0) == 0 &&
+             harmed.count(*path) != 0;  // not a probe for a name that never existed
+    });
+    if (failed.empty() || (first && first->time <= failed.front()->left())) continue;
+    const RecordedCall& call = *failed.front();
+    first = FailedAttach{process.rank, call.left(), *history.path_of(call), call.result()};
+  }
   return first;
 }
 
@@ -45,19 +50,19 @@ std::optional<SegmentUse> first_use(const RunFacts& facts, const Action& action,
                                     TimeNs until) {
   const std::set<std::string> harmed = harmed_paths(facts, action);
   std::optional<SegmentUse> first;
-  for (const ProcessView& process : facts.timeline.processes)
-    for (const Event& event : process.history) {
-      const rf_record& record = event.record;
-      const bool left = record.phase == RF_PHASE_EXIT || record.phase == RF_PHASE_ERROR;
-      if (process.attempt != attempt || !left || record.op < RF_OP_SHM_CREATE ||
-          record.op > RF_OP_SHM_UNLINK || record.time_ns < from || record.time_ns >= until ||
-          (first && first->time <= record.time_ns))
-        continue;
-      const auto name = process.name_at.find(static_cast<uint32_t>(record.seq));
-      if (name == process.name_at.end() || harmed.count(name->second) == 0) continue;
-      first = SegmentUse{process.rank, record.time_ns, name->second, static_cast<rf_op>(record.op),
-                         record.tag_or_result};
-    }
+  for (const ProcessView& process : facts.timeline.processes) {
+    if (process.attempt != attempt) continue;
+    const CallHistory history(process);
+    const auto uses = history.left([&](const RecordedCall& call) {
+      const std::string* const path = history.path_of(call);
+      return is_of_segments(call.op()) && call.left() >= from && call.left() < until && path &&
+             harmed.count(*path) != 0;
+    });
+    if (uses.empty() || (first && first->time <= uses.front()->left())) continue;
+    const RecordedCall& call = *uses.front();
+    first = SegmentUse{process.rank, call.left(), *history.path_of(call), static_cast<rf_op>(call.op()),
+                       call.result()};
+  }
   return first;
 }
 

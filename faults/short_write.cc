@@ -3,6 +3,7 @@
 
 #include "faults/effect.h"
 #include "faults/lowering.h"
+#include "harness/observe/call_history.h"
 
 namespace rankfault {
 namespace {
@@ -25,16 +26,15 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   const ProcessView* victim = process_of(gate, facts);
   if (!victim) return cannot_tell(fmt::format("rank {} has no record", gate.rank));
-  for (const Event& event : victim->history) {
-    const rf_record& record = event.record;
-    if (record.op != RF_OP_FILE_WRITE || record.phase != RF_PHASE_ENTER || record.time_ns < gate.asked)
-      continue;
-    if (static_cast<int64_t>(record.count) != action.size)
-      break;  // only the first write after the gate counts
-    return verified(
-        fmt::format("rank {}'s write of {} bytes wrote only {}", gate.rank, gate.count, record.count),
-        record.time_ns);
-  }
+  const CallHistory history(*victim);
+  const auto writes = history.entered([&](const RecordedCall& call) {
+    return call.op() == RF_OP_FILE_WRITE && call.entered() >= gate.asked;
+  });
+  // Only the first write after the gate counts.
+  if (!writes.empty() && static_cast<int64_t>(writes.front()->enter->count) == action.size)
+    return verified(fmt::format("rank {}'s write of {} bytes wrote only {}", gate.rank, gate.count,
+                                writes.front()->enter->count),
+                    writes.front()->entered());
   return not_bitten(
       fmt::format("rank {}'s record shows no write of {} bytes at the fault", gate.rank, action.size));
 }

@@ -5,7 +5,8 @@
 
 #include "faults/effect.h"
 #include "faults/lowering.h"
-#include "faults/recorded.h"
+#include "faults/members.h"
+#include "harness/observe/call_history.h"
 #include "harness/scenario/op_names.h"
 
 namespace rankfault {
@@ -41,12 +42,12 @@ EffectReport verify_no_later_call(const GateEvent& gate, const ProcessView& vict
   const CommView* comm = comm_with_id(victim, gate.comm_id);
   bool entered = false, left_well = true;
   for (const ProcessView* peer : peers_on(facts, victim, gate.comm_id)) {
-    const auto calls = calls_on(*peer, gate.comm_id);
-    const RecordedCall* call = call_with_seq(calls, gate.seq);
-    if (!call) continue;
+    const CallHistory history(*peer);
+    const std::optional<FilledPlace> place = history.at_place(gate.comm_id, gate.seq);
+    if (!place) continue;
     entered = true;
-    const bool leaf = needs_only_the_root(call->enter.op) && call->enter.peer != comm->rank;
-    left_well &= call->succeeded && leaf;
+    const rf_record& made = *place->call->arguments();
+    left_well &= place->succeeded && needs_only_the_root(made.op) && made.peer != comm->rank;
   }
   if (!entered)
     return not_bitten(fmt::format("no peer entered call {} that rank {} skipped", gate.seq, gate.rank),
@@ -62,9 +63,9 @@ EffectReport verify_no_later_call(const GateEvent& gate, const ProcessView& vict
 bool nobody_brings_elements(const GateEvent& gate, const ProcessView& victim, const RunFacts& facts) {
   if (gate.count != 0) return false;
   for (const ProcessView* peer : peers_on(facts, victim, gate.comm_id)) {
-    const auto calls = calls_on(*peer, gate.comm_id);
-    const RecordedCall* call = call_with_seq(calls, gate.seq);
-    if (call && call->enter.count != 0) return false;
+    const CallHistory history(*peer);
+    const std::optional<FilledPlace> place = history.at_place(gate.comm_id, gate.seq);
+    if (place && place->call->arguments()->count != 0) return false;
   }
   return true;
 }
@@ -75,38 +76,38 @@ EffectReport verify_collective(const GateEvent& gate, const ProcessView& victim,
   if (comm->size == 1) return not_bitten("the communicator has one rank: no peer can miss the call");
   if (gate.op != "barrier" && nobody_brings_elements(gate, victim, facts))
     return not_bitten("the call has no elements: no rank needs another one in it");
-  const auto own = calls_on(victim, gate.comm_id);
-  const RecordedCall* instead = call_with_seq(own, gate.seq);
+  const CallHistory own(victim);
+  const std::optional<FilledPlace> instead = own.at_place(gate.comm_id, gate.seq);
   if (!instead) return verify_no_later_call(gate, victim, facts);
   for (const ProcessView* peer : peers_on(facts, victim, gate.comm_id)) {
-    const auto calls = calls_on(*peer, gate.comm_id);
-    if (call_with_seq(calls, gate.seq))
+    if (CallHistory(*peer).at_place(gate.comm_id, gate.seq))
       return verified(
           fmt::format(
               "rank {} entered its next call ({}) where its peers entered the one it skipped (call {})",
-              gate.rank, op_word(static_cast<rf_op>(instead->enter.op)), gate.seq),
+              gate.rank, op_word(static_cast<rf_op>(instead->call->op())), gate.seq),
           acted_at(gate));
   }
   return not_bitten(fmt::format("no peer entered call {} that rank {} skipped", gate.seq, gate.rank));
 }
 
-// Whether the record enters a message between the victim and this peer, on the communicator of the gate.
-bool meets_victim(const rf_record& enter, const CommView& peers_comm, const CommView& victims_comm) {
-  return enter.phase == RF_PHASE_ENTER && enter.comm == peers_comm.index &&
-         is_p2p_op(static_cast<rf_op>(enter.op)) &&
-         (enter.peer == victims_comm.rank || enter.peer == RF_PEER_ANY);
+bool is_message_on(const RecordedCall& call, const CommView& comm) {
+  return call.comm() == comm.index && is_p2p_op(static_cast<rf_op>(call.op()));
+}
+
+// Whether the call is a message between the victim and this peer, on the communicator of the gate.
+bool meets_victim(const RecordedCall* call, const CommView& peers_comm, const CommView& victims_comm) {
+  return call && call->enter && is_message_on(*call, peers_comm) &&
+         (call->enter->peer == victims_comm.rank || call->enter->peer == RF_PEER_ANY);
 }
 
 // Whether the peer is inside a message call with the victim, or in a wait for one.
-bool waits_for_victim(const ProcessView& peer, const LaneView& lane, const CommView& peers_comm,
+bool waits_for_victim(const CallHistory& peer, const LaneView& lane, const CommView& peers_comm,
                       const CommView& victims_comm) {
   if (lane.state.where != RF_INSIDE) return false;
-  return std::any_of(peer.history.begin(), peer.history.end(), [&](const Event& event) {
-    const uint64_t origin = RF_ORIGIN(event.lane, event.record.call);
-    const bool own = event.lane == lane.index && event.record.call == lane.state.call;
-    const bool pending =
-        std::find(lane.state.pending, lane.state.pending + 2, origin) != lane.state.pending + 2;
-    return (own || pending) && meets_victim(event.record, peers_comm, victims_comm);
+  const uint64_t own = RF_ORIGIN(lane.index, lane.state.call);
+  const uint64_t awaited[] = {own, lane.state.pending[0], lane.state.pending[1]};
+  return std::any_of(std::begin(awaited), std::end(awaited), [&](uint64_t origin) {
+    return meets_victim(peer.find(key_of_origin(origin)), peers_comm, victims_comm);
   });
 }
 
@@ -117,13 +118,14 @@ EffectReport verify_message(const GateEvent& gate, const ProcessView& victim, co
   for (const ProcessView& peer : facts.timeline.processes) {
     const CommView* theirs = comm_with_id(peer, gate.comm_id);
     if (&peer == &victim || peer.attempt != victim.attempt || !theirs) continue;
+    const CallHistory history(peer);
     for (const LaneView& lane : peer.lanes)
-      if (waits_for_victim(peer, lane, *theirs, *own))
+      if (waits_for_victim(history, lane, *theirs, *own))
         return verified(fmt::format("rank {} skipped {}; rank {} still waits", gate.rank, gate.op, peer.rank),
                         acted_at(gate));
-    for (const Event& event : peer.history)
-      if (event.record.phase == RF_PHASE_ERROR && event.record.time_ns > acted_at(gate) &&
-          event.record.comm == theirs->index && is_p2p_op(static_cast<rf_op>(event.record.op)))
+    for (const RecordedCall& call : history.calls())
+      if (call.leave && call.leave->phase == RF_PHASE_ERROR && call.left() > acted_at(gate) &&
+          is_message_on(call, *theirs))
         return verified(
             fmt::format("rank {} skipped {}; rank {}'s call failed", gate.rank, gate.op, peer.rank),
             acted_at(gate));

@@ -29,14 +29,16 @@ std::string case_of(const std::string& scenario) {
 }
 
 std::string back_end(const RunFacts& facts) {
-  std::set<rf_library> seen;
-  for (const ProcessView& process : facts.timeline.processes)
-    for (const CallSpan& call : call_spans(process)) seen.insert(static_cast<rf_library>(call.library));
-  if (seen.count(RF_LIB_C10D)) return "PyTorch on Gloo";
-  if (seen.count(RF_LIB_NCCL)) return facts.cuda_double.empty() ? "NCCL" : "NCCL, CUDA doubled";
-  if (seen.count(RF_LIB_GLOO)) return "Gloo";
-  return seen.count(RF_LIB_MPI) || facts.plan.scenario.workload.launcher == LauncherKind::kMpirun ? "MPI"
-                                                                                                  : "none";
+  const bool by_mpirun = facts.plan.scenario.workload.launcher == LauncherKind::kMpirun;
+  const LibraryTraits* found = &traits_of(by_mpirun ? RF_LIB_MPI : RF_LIB_NONE);
+  for (const ProcessView& process : facts.timeline.processes) {
+    const CallHistory history(process, OpenCalls::kByStates);
+    for (const RecordedCall* call : communication_calls(history))
+      if (call->traits().prominence > found->prominence) found = &call->traits();
+  }
+  if (found->prominence == 0) return "none";
+  return found->runs_on_streams && !facts.cuda_double.empty() ? fmt::format("{}, CUDA doubled", found->title)
+                                                              : found->title;
 }
 
 std::string rounded(TimeNs from, TimeNs to) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harness/base/mask.h"
+#include "harness/observe/call_history.h"
 #include "reports/words.h"
 
 namespace rankfault {
@@ -31,9 +32,20 @@ Json faults_json(const Judgement& judgement) {
   return all;
 }
 
+struct LastEnds {
+  TimeNs good = 0, any = 0;  // with success, and with any result
+
+  void take(const rf_record* record) {
+    const auto told = record ? status_told_by(*record) : std::nullopt;
+    if (!told || told == CallStatus::kPending) return;
+    any = std::max<TimeNs>(any, record->time_ns);
+    if (told == CallStatus::kReturned) good = std::max<TimeNs>(good, record->time_ns);
+  }
+};
+
 class Timings {
  public:
-  explicit Timings(const RunFacts& facts) : facts_(facts) {}
+  explicit Timings(const RunFacts& facts) : facts_(facts), last_(last_ends(facts)) {}
 
   Json json() const {
     return {{"fault_ms", since_begin(fault())},
@@ -54,21 +66,18 @@ class Timings {
       if (first == 0 || at < first) first = at;
     return first;
   }
-  // When the last successful call ended, or the last call with any result.
-  TimeNs last_call(bool success) const {
-    TimeNs last = 0;
-    for (const ProcessView& process : facts_.timeline.processes)
-      for (const Event& event : process.events().value_or(std::vector<Event>{})) {
-        const rf_record& r = event.record;
-        const bool left =
-            r.phase == RF_PHASE_EXIT || r.phase == RF_PHASE_COMPLETE || r.phase == RF_PHASE_ERROR;
-        const bool good = r.phase == RF_PHASE_COMPLETE || (r.phase == RF_PHASE_EXIT && r.tag_or_result == 0);
-        if (r.library != RF_LIB_MARK && (success ? good : left)) last = std::max<TimeNs>(last, r.time_ns);
-      }
+  // When the last call ended, or the work that it had left pending.
+  static LastEnds last_ends(const RunFacts& facts) {
+    LastEnds last;
+    for (const ProcessView& process : facts.timeline.processes) {
+      const CallHistory history(process);
+      for (const RecordedCall& call : history.calls())
+        for (const rf_record* record : {call.leave, call.completion}) last.take(record);
+    }
     return last;
   }
-  TimeNs last_progress() const { return last_call(true); }
-  TimeNs unblocked() const { return fault() == 0 ? 0 : last_call(false); }
+  TimeNs last_progress() const { return last_.good; }
+  TimeNs unblocked() const { return fault() == 0 ? 0 : last_.any; }
   TimeNs diagnosed() const {
     return first_line<events::Finding>(
                facts_.journal,
@@ -82,6 +91,7 @@ class Timings {
   }
 
   const RunFacts& facts_;
+  const LastEnds last_;
 };
 
 Json cleanup_json(const RunFacts& facts) {

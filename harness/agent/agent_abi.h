@@ -134,7 +134,8 @@ enum rf_library { /* the called library; also the layer of a record */
                   RF_LIB_C10D, /* PyTorch's ProcessGroup: the call that the user wrote */
                   RF_LIB_LIBC,
                   RF_LIB_CUDA,
-                  RF_LIB_MARK
+                  RF_LIB_MARK,
+                  RF_LIB_COUNT
 };
 
 enum rf_hook { RF_HOOK_NONE, RF_HOOK_PRELOAD, RF_HOOK_SHIM, RF_HOOK_LINKED };

@@ -28,7 +28,7 @@ std::string helper_that_waits(const Timeline& t, TimeNs slow) {
 std::string polled_for(const JobView& job, const DiagnoseOptions& options) {
   const TimeNs look = job.timeline().look;
   for (const PlaceWait& w : job.waits().collective)
-    if (w.place->group->library == RF_LIB_MPI && !w.held && polls(*w.waiter->process, look) &&
+    if (w.place->group->traits().pending_holds_no_rank && !w.held && polls(*w.waiter->process, look) &&
         lasted(w.call->entered, look) > options.hung_after)
       return fmt::format("rank {} has tested {} for long without success, and no rule explains it",
                          w.waiter->world_rank, call_text(*w.call, *w.place->group));
@@ -137,11 +137,10 @@ Finding quiet(const JobView& job, const DiagnoseOptions& options) {
   return f;
 }
 
-// A call that a jump left is still open, or the thread's next call ended it. Only for MPI: an exception in
-// another library is that library's error.
+// A call that a jump left is still open, or the thread's next call ended it.
 bool left_by_jump(const Call& c) {
   return c.open() ||
-         (c.library() == RF_LIB_MPI && c.status == Call::Status::kFailed && c.result() == RF_RESULT_THROWN);
+         (c.traits().left_by_jump && c.status == Call::Status::kFailed && c.result() == RF_RESULT_THROWN);
 }
 
 // A ring that lost records may also have lost the end of a call.

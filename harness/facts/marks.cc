@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "harness/observe/library_traits.h"
+
 namespace rankfault {
 namespace {
 
@@ -26,7 +28,7 @@ std::vector<Mark> marks_of(const Timeline& timeline) {
   for (const ProcessView& process : timeline.processes) {
     if (process.helper) continue;  // a helper is not a rank of the job, whatever it announces
     for (const Event& event : process.events().value_or(std::vector<Event>{}))
-      if (event.record.phase == RF_PHASE_EVENT && event.record.library == RF_LIB_MARK)
+      if (event.record.phase == RF_PHASE_EVENT && traits_of(event.record.library).is_of_marks)
         marks.push_back(mark_of(process, event.record));
   }
   std::stable_sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) { return a.time < b.time; });

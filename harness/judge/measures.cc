@@ -65,11 +65,11 @@ Measured calls(const std::string& op, const RunFacts& facts) {
     return {{}, "the records are not whole: rankfault keeps only the newest calls of a long run"};
   double count = 0;
   for (const ProcessView& process : facts.timeline.processes) {
+    const CallHistory history(process, OpenCalls::kByStates);
     if (is_file_op(*wanted)) {
-      for (const Event& event : process.history)
-        count += event.record.phase == RF_PHASE_ENTER && event.record.op == *wanted;
+      for (const RecordedCall& call : history.calls()) count += call.enter && call.op() == *wanted;
     } else {
-      for (const CallSpan& span : call_spans(process)) count += span.op == *wanted;
+      for (const RecordedCall* call : communication_calls(history)) count += call->op() == *wanted;
     }
   }
   return {{count}, ""};

@@ -8,6 +8,7 @@
 
 #include "faults/fault.h"
 #include "harness/judge/oracle.h"
+#include "harness/observe/call_history.h"
 
 namespace rankfault {
 
@@ -62,19 +63,10 @@ std::string end_text(const RankEnd*);
 
 // ---- calls -------------------------------------------------------------------------------------
 
-struct CallSpan {  // one call of a communication library on one lane
-  uint32_t lane = 0;
-  uint16_t op = 0;
-  uint32_t comm = RF_NO_COMM;
-  TimeNs enter = 0;               // 0: overwritten before it was read
-  TimeNs leave = 0;               // 0: still inside
-  uint8_t phase = RF_PHASE_NONE;  // how the thread left it
-  int32_t result = 0;
-  uint8_t library = RF_LIB_NONE;
-};
-// The calls that user code made. `with_executions` adds the work that a library's own threads do for them,
-// when a call returns at once and its work blocks such a thread (c10d on Gloo).
-std::vector<CallSpan> call_spans(const ProcessView&, bool with_executions = false);
+// The calls of communication libraries that user code made, in the order of their entries. `with_executions`
+// adds the work that a library's own threads do for them, when a call returns at once and its work blocks
+// such a thread (c10d on Gloo).
+std::vector<const RecordedCall*> communication_calls(const CallHistory&, bool with_executions = false);
 // On some lane, no record of this process older than this survives; 0: all survive.
 TimeNs records_begin(const ProcessView&);
 // True: what the records do not hold did not happen. whole_marks() says it of marks only, which are kept

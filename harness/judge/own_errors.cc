@@ -43,24 +43,24 @@ bool gone_before(const RunFacts& facts, const RankEnd& end, TimeNs failed) {
   for (const ProcessView& process : facts.timeline.processes) {
     if (process.id != end.process) continue;
     if (!process.history.empty() && process.history.back().record.time_ns > failed) return false;
-    const std::vector<CallSpan> spans = call_spans(process);
-    return std::none_of(spans.begin(), spans.end(), [](const CallSpan& span) {
-      return span.leave != 0 && (span.result != 0 || span.phase == RF_PHASE_ERROR);
-    });
+    const CallHistory history(process);
+    const std::vector<const RecordedCall*> calls = communication_calls(history);
+    return std::none_of(calls.begin(), calls.end(), [](const auto* call) { return call->left_with_error(); });
   }
   return false;
 }
 
 // The class never comes from a library's text. A call that lasted as long as its limit (less 5 %) timed out.
 // A call that failed after another process had ended lost a peer.
-std::string class_of_call(const RunFacts& facts, const ProcessView& process, const CallSpan& call) {
-  const CommView* comm = process.comm(call.comm);
-  if (comm && comm->timeout_ns != 0 && call.enter != 0 &&
-      call.leave - call.enter >= comm->timeout_ns - comm->timeout_ns / 20)
+std::string class_of_call(const RunFacts& facts, const ProcessView& process, const RecordedCall& call) {
+  const CommView* comm = process.comm(call.comm());
+  if (comm && comm->timeout_ns != 0 && call.entered() != 0 &&
+      call.left() - call.entered() >= comm->timeout_ns - comm->timeout_ns / 20)
     return "timeout";
-  if (call.library == RF_LIB_MPI && call.result == 15) return "mismatch";  // MPI_ERR_TRUNCATE
+  const int mismatch = call.traits().result_of_mismatch;
+  if (mismatch != 0 && call.result() == mismatch) return "mismatch";
   for (const RankEnd& end : facts.ends)
-    if (end.process != process.id && end.attempt == process.attempt && gone_before(facts, end, call.leave))
+    if (end.process != process.id && end.attempt == process.attempt && gone_before(facts, end, call.left()))
       return "peer_lost";
   return "other";
 }
@@ -91,15 +91,17 @@ TimeNs first_fault_at(const RunFacts& facts) {
 
 std::vector<OwnError> own_errors(const RunFacts& facts, int rank) {
   std::vector<OwnError> errors;
-  for (const ProcessView* process : processes_of(facts, rank))
-    for (const CallSpan& call : call_spans(*process)) {
-      if (call.leave == 0 || (call.result == 0 && call.phase != RF_PHASE_ERROR)) continue;
-      if (is_device_op(static_cast<rf_op>(call.op)))
+  for (const ProcessView* process : processes_of(facts, rank)) {
+    const CallHistory history(*process);
+    for (const RecordedCall* call : communication_calls(history)) {
+      if (!call->left_with_error()) continue;
+      if (is_device_op(static_cast<rf_op>(call->op())))
         continue;  // an error of the device, not a reaction of the rank to it
-      const std::string as = class_of_call(facts, *process, call);
-      errors.push_back(
-          {call.leave, as, fmt::format("{} failed ({})", op_text(call.op), as), op_text(call.op)});
+      const std::string as = class_of_call(facts, *process, *call);
+      const char* const op = op_text(call->op());
+      errors.push_back({call->left(), as, fmt::format("{} failed ({})", op, as), op});
     }
+  }
   for (const Mark& mark : facts.marks)
     if (mark.rank == rank && mark.what == "error_mark")
       errors.push_back({mark.time, class_of_text(mark.name), fmt::format("it reported {}", mark.name),

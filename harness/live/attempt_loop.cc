@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "harness/live/read_environment.h"
+#include "harness/observe/library_traits.h"
 
 namespace rankfault {
 
@@ -68,7 +69,7 @@ std::vector<events::Coverage> coverage_of(const ProcessView& view) {
                        : c.hook == RF_HOOK_SHIM   ? "shim"
                        : c.hook == RF_HOOK_LINKED ? "linked"
                                                   : "none";
-    list.push_back({library_text(c.library), hook, c.decoder, c.version, c.reason});
+    list.push_back({traits_of(c.library).name, hook, c.decoder, c.version, c.reason});
   }
   return list;
 }

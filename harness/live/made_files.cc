@@ -8,6 +8,7 @@
 
 #include "harness/launch/guardian/file_id.h"
 #include "harness/live/census.h"
+#include "harness/observe/call_history.h"
 
 namespace rankfault {
 namespace {
@@ -23,15 +24,12 @@ std::set<std::string> lines_of(const std::string& path) {
 
 std::vector<MadeFile> files_made(const Timeline& timeline) {
   std::vector<MadeFile> made;
-  for (const ProcessView& process : timeline.processes)
-    for (const Event& event : process.events().value_or(std::vector<Event>{})) {
-      const rf_record& r = event.record;
-      if (r.library != RF_LIB_LIBC || r.op != RF_OP_SHM_CREATE || r.phase != RF_PHASE_EXIT ||
-          r.tag_or_result != 0 || r.where == 0)
-        continue;
-      const auto name = process.name_at.find(static_cast<uint32_t>(r.seq));
-      if (name != process.name_at.end()) made.push_back({name->second, r.count, r.where});
-    }
+  for (const ProcessView& process : timeline.processes) {
+    const CallHistory history(process);
+    for (const RecordedCall* call : history.file_calls(RF_OP_SHM_CREATE))
+      if (call->left_with_success() && call->leave->where != 0)
+        made.push_back({*history.path_of(*call), call->leave->count, call->leave->where});
+  }
   return made;
 }
 

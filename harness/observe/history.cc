@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "harness/observe/lane_window.h"
+#include "harness/observe/library_traits.h"
 
 namespace rankfault {
 namespace {
@@ -38,7 +39,7 @@ bool HistoryCut::holds(const Event& e) const {
 void add_name(const RingReader& ring, const rf_record& r, std::map<uint32_t, std::string>& names) {
   uint32_t offset = 0;
   if (is_mark(r.op)) offset = static_cast<uint32_t>(r.tag_or_result);
-  if (rf_is_inner(r.op) || r.library == RF_LIB_LIBC) offset = static_cast<uint32_t>(r.seq);
+  if (rf_is_inner(r.op) || traits_of(r.library).is_of_files) offset = static_cast<uint32_t>(r.seq);
   if (offset == 0 || offset >= RF_NAME_BYTES) return;
   if (auto [at, fresh] = names.try_emplace(offset); fresh) at->second = ring.name(offset);
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "harness/observe/library_traits.h"
+
 namespace rankfault {
 namespace {
 
@@ -33,7 +35,10 @@ uint64_t window_calls() {
   return calls != 0 ? calls : kWindowCalls;
 }
 
-bool is_mark_or_file(const rf_record& r) { return r.library == RF_LIB_MARK || r.library == RF_LIB_LIBC; }
+bool is_mark_or_file(const rf_record& r) {
+  const LibraryTraits& traits = traits_of(r.library);
+  return traits.is_of_marks || traits.is_of_files;
+}
 
 LaneWindow::LaneWindow(uint64_t window)
     : window_(window), chunk_records_(std::clamp<size_t>(window / 4, kLeastChunk, kMostChunk)) {}

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "harness/base/cut_files.h"
+#include "harness/observe/library_traits.h"
 
 namespace rankfault {
 namespace {
@@ -219,7 +220,7 @@ CommView RingReader::copy_comm(uint32_t at) const {
   v.failures = RF_LOAD(&c.failures);
   v.rank = c.rank;
   v.destroyed = RF_LOAD(&c.state) == RF_COMM_DESTROYED;
-  v.library = word_of(c.library, RF_LIB_MARK, RF_LIB_NONE);
+  v.library = traits_of(c.library).library;
   v.identity = word_of(c.identity, RF_ID_UNIQUE, RF_ID_NONE);
   v.name = name(c.name);
   const auto* pool = reinterpret_cast<const int32_t*>(base_ + RF_OFF_MEMBERS);
@@ -266,9 +267,8 @@ ProcessView RingReader::read_view() const {
   v.spawned = RF_LOAD(&h.spawned) != 0;
   for (const rf_coverage& c : h.coverage)
     if (c.library != RF_LIB_NONE)
-      v.coverage.push_back({word_of(c.library, RF_LIB_MARK, RF_LIB_NONE),
-                            word_of(c.hook, RF_HOOK_LINKED, RF_HOOK_NONE), c.version,
-                            printable(c.decoder, strnlen(c.decoder, sizeof c.decoder)),
+      v.coverage.push_back({traits_of(c.library).library, word_of(c.hook, RF_HOOK_LINKED, RF_HOOK_NONE),
+                            c.version, printable(c.decoder, strnlen(c.decoder, sizeof c.decoder)),
                             printable(c.reason, strnlen(c.reason, sizeof c.reason))});
   const uint32_t lanes = lanes_used();
   for (uint32_t i = 0; i < lanes; ++i) {

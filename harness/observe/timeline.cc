@@ -26,7 +26,6 @@ constexpr Dtype kDtypes[] = {
 
 constexpr const char* kReduceOps[] = {"other", "sum", "prod", "min", "max", "avg",
                                       "land",  "lor", "band", "bor", "bxor"};
-constexpr const char* kLibraries[] = {"none", "mpi", "nccl", "gloo", "c10d", "libc", "cuda", "mark"};
 
 }  // namespace
 
@@ -65,9 +64,6 @@ const char* dtype_text(uint8_t dtype) {
 uint32_t dtype_bytes(uint8_t dtype) { return dtype < RF_DTYPE_COUNT ? kDtypes[dtype].bytes : 0; }
 const char* reduce_op_text(uint8_t reduce_op) {
   return reduce_op < std::size(kReduceOps) ? kReduceOps[reduce_op] : "other";
-}
-const char* library_text(uint8_t library) {
-  return library < std::size(kLibraries) ? kLibraries[library] : "unknown library";
 }
 bool is_collective(uint16_t op) { return rf_is_collective(op); }
 

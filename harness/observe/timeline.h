@@ -185,7 +185,6 @@ std::optional<uint16_t> op_from_text(std::string_view text);  // "all_reduce"
 const char* dtype_text(uint8_t dtype);
 uint32_t dtype_bytes(uint8_t dtype);
 const char* reduce_op_text(uint8_t reduce_op);
-const char* library_text(uint8_t library);
 bool is_collective(uint16_t op);  // of data or barrier, not init or free
 
 }  // namespace rankfault

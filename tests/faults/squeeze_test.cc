@@ -253,7 +253,6 @@ class FullDisk : public Squeeze {
     rf_record& made = record(2, op, 40, phase, time, error);
     made.library = RF_LIB_LIBC;
     made.count = count;
-    made.call = 7;
   }
   void mounted() {
     push_line(facts.journal, {{"n", 1},

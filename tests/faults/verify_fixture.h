@@ -52,16 +52,22 @@ class Verify : public testing::Test {
     facts.timeline.processes.push_back(process);
   }
   ProcessView& process(int rank) { return facts.timeline.processes[static_cast<size_t>(rank)]; }
+  // A record that follows the entry of its call belongs to that call.
   rf_record& record(int rank, rf_op op, uint64_t seq, rf_phase phase, uint64_t time, int result = 0) {
+    std::vector<Event>& history = process(rank).history;
+    const rf_record* const last = history.empty() ? nullptr : &history.back().record;
+    const bool of_last = phase != RF_PHASE_ENTER && last && last->phase == RF_PHASE_ENTER && last->op == op &&
+                         last->seq == seq;
     Event event;
+    event.record.call = of_last ? last->call : ++calls_;
     event.record.op = static_cast<uint16_t>(op);
     event.record.seq = seq;
     event.record.phase = phase;
     event.record.time_ns = time;
     event.record.tag_or_result = result;
     event.record.count = 8;
-    process(rank).history.push_back(event);
-    return process(rank).history.back().record;
+    history.push_back(event);
+    return history.back().record;
   }
   // Makes the calls `from` to `to` of the world. Without `done`, the last one stays open.
   void calls(int rank, uint64_t from, uint64_t to, bool done = true, rf_op op = RF_OP_ALL_REDUCE) {
@@ -87,6 +93,9 @@ class Verify : public testing::Test {
 
   RunFacts facts;
   GateEvent gate;
+
+ private:
+  uint32_t calls_ = 0;
 };
 
 }  // namespace rankfault

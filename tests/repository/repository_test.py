@@ -114,6 +114,21 @@ def the_diagnosis_sees_no_plan(repository):
                     yield f"{name}:{number}: observe and diagnose must not know what was done: {line.strip()}"
 
 
+# These two are about one library by their nature: NCCL's rule on versions, and what a dump's words mean.
+ABOUT_ONE_LIBRARY = {"harness/diagnose/rules/version_mismatch.cc", "harness/flight_recorder/fr_job.cc"}
+
+
+def libraries_are_known_by_their_traits(repository):
+    test = re.compile(r"(?:[=!]=|case) *RF_LIB_(?!NONE|COUNT)")
+    for name in repository.files:
+        stage = name.startswith(("harness/", "faults/", "reports/")) and name.endswith((".cc", ".h"))
+        if not stage or name.startswith(("harness/agent/", "harness/backends/")) or name in ABOUT_ONE_LIBRARY:
+            continue
+        for number, line in enumerate(repository.text(name).splitlines(), 1):
+            if test.search(line):
+                yield f"{name}:{number}: ask for a trait of the library (harness/observe/library_traits.h): {line.strip()}"
+
+
 def the_top_level_is_known(repository):
     for entry in sorted({n.split("/")[0] for n in repository.files} - TOP_LEVEL):
         yield f"{entry}: not a known entry of the top level"
@@ -233,7 +248,7 @@ def messages_are_plain(repository):
 
 
 CHECKS = [no_workplace_words, files_are_short, files_open_with_a_sentence, the_diagnosis_sees_no_plan,
-          the_top_level_is_known, includes_point_up_the_flow, every_scenario_is_listed, every_case_has_a_scenario,
+          libraries_are_known_by_their_traits, the_top_level_is_known, includes_point_up_the_flow, every_scenario_is_listed, every_case_has_a_scenario,
           links_lead_to_files, the_smoke_set_covers_every_theme, what_an_optional_part_decides_is_labelled, messages_are_plain]
 
 

@@ -42,7 +42,7 @@ std::vector<UnevenPair> uneven_messages(const JobView& job) {
   std::vector<UnevenPair> found;
   MessageOrder order;
   for (const CommGroup& group : job.comms()) {
-    if (group.library != RF_LIB_NCCL) continue;
+    if (!group.traits().messages_by_order) continue;
     if (std::none_of(group.members.begin(), group.members.end(), waits_for_messages)) continue;
     std::map<const Member*, const MessagesByPeer*> sends, receives;
     for (const Member& m : group.members) {

@@ -46,8 +46,8 @@ bool leaves_a_choice(const Call& c) {
 std::optional<std::vector<const Call*>> calls_of(const Process& p) {
   std::vector<const Call*> calls;
   for (const Call& c : p.calls) {
-    if (c.library() == RF_LIB_LIBC || c.library() == RF_LIB_MARK) continue;
-    if (c.library() != RF_LIB_MPI || leaves_a_choice(c)) return std::nullopt;
+    if (c.traits().is_of_files || c.traits().is_of_marks) continue;
+    if (!c.traits().may_not_buffer || leaves_a_choice(c)) return std::nullopt;
     if (begins_or_ends(c.op())) continue;
     if (!calls.empty() && calls.back()->lane != c.lane) return std::nullopt;
     calls.push_back(&c);

@@ -26,10 +26,9 @@ bool is_unserved(const std::vector<WaitEdge>& edges) {
          std::any_of(edges.begin(), edges.end(), is_over);
 }
 
-// Whether the rank cannot continue without the message. An MPI request that no call waits for may still be
-// cancelled (in other libraries it cannot), and a wait for one of several continues with any other.
+// Whether the rank cannot continue without the message. A wait for one of several continues with any other.
 bool holds_its_rank(const Waiting& all, const WaitEdge& e) {
-  if (!e.held) return e.group->library != RF_LIB_MPI;
+  if (!e.held) return !e.group->traits().pending_holds_no_rank;
   if (e.held->op() != RF_OP_WAIT_ANY) return true;
   const auto named = e.waiter->process->waits_for.find(e.held->lane);
   const size_t known = named == e.waiter->process->waits_for.end() ? 0 : named->second.size();

@@ -67,7 +67,7 @@ size_t that_fit(const std::map<Key, size_t>& asked, int source, int tag) {
 std::vector<UnreceivedMessage> leftover_messages(const JobView& job) {
   std::vector<UnreceivedMessage> found;
   for (const CommGroup& group : job.comms()) {
-    if (group.library != RF_LIB_MPI || group.flags & RF_COMM_INTER) continue;
+    if (!group.traits().must_receive_all || group.flags & RF_COMM_INTER) continue;
     std::map<int, std::map<Key, size_t>> asked;  // by receiver
     for (const Member& m : group.members)
       if (m.process && m.comm && over_in_order(*m.process, group)) asked[m.rank] = asked_by(m);

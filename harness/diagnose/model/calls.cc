@@ -10,6 +10,11 @@ namespace {
 
 // A call under construction: it still owns its shape.
 struct Draft : CallShape {
+  explicit Draft(CallKey key) {
+    call.lane = static_cast<uint8_t>(key.lane);
+    call.number = key.number;
+  }
+  uint32_t number() const { return call.number; }
   Call call;
 };
 
@@ -25,9 +30,10 @@ struct HashOfShape {
   }
 };
 
-// Operations of NCCL have no tags.
 void split_tag(CallShape& c) {
-  if (c.library != RF_LIB_NCCL || !(is_collective(c.op) || c.op == RF_OP_SEND || c.op == RF_OP_RECV)) return;
+  if (!traits_of(c.library).runs_on_streams ||
+      !(is_collective(c.op) || c.op == RF_OP_SEND || c.op == RF_OP_RECV))
+    return;
   c.stream = c.tag;
   c.tag = 0;
 }
@@ -38,7 +44,7 @@ class Builder {
     std::array<size_t, RF_MAX_LANES + 1> records{};
     for (const Event& event : history)
       if (event.lane <= RF_MAX_LANES && event.record.phase == RF_PHASE_ENTER) ++records[event.lane];
-    for (size_t i = 0; i < records.size(); ++i) lanes_[i].reserve(records[i] ? records[i] + 1 : 0);
+    for (uint32_t i = 0; i < records.size(); ++i) drafts_.of(i).reserve(records[i] ? records[i] + 1 : 0);
     for (const Event& event : history) take(event);
     for (const LaneView& lane : view.lanes) settle(lane);
   }
@@ -47,17 +53,17 @@ class Builder {
   // Returns the calls of all lanes, each with its shape among `shapes`.
   std::vector<Call> all(std::vector<CallShape>& shapes) {
     size_t count = 0;
-    for (const auto& lane : lanes_) count += lane.size();
+    for (const auto& lane : drafts_.lanes()) count += lane.size();
     std::vector<size_t> shape_of;
     shape_of.reserve(count);
     std::unordered_map<CallShape, size_t, HashOfShape> known;
-    for (const auto& lane : lanes_)
+    for (const auto& lane : drafts_.lanes())
       for (const Draft& d : lane) shape_of.push_back(known.try_emplace(d, known.size()).first->second);
     shapes.resize(known.size());
     for (const auto& [shape, place] : known) shapes[place] = shape;
     std::vector<Call> calls;
     calls.reserve(count);
-    for (const auto& lane : lanes_)
+    for (const auto& lane : drafts_.lanes())
       for (const Draft& d : lane) {
         calls.push_back(d.call);
         calls.back().shape = &shapes[shape_of[calls.size() - 1]];
@@ -66,48 +72,28 @@ class Builder {
   }
 
  private:
-  // Returns the call with that number, or null. Numbers increase along a lane; most requests are for the
-  // newest.
-  Draft* find(uint32_t lane, uint32_t number) {
-    if (lane > RF_MAX_LANES) return nullptr;
-    std::vector<Draft>& calls = lanes_[lane];
-    if (!calls.empty() && calls.back().call.number == number) return &calls.back();
-    const auto at = std::lower_bound(calls.begin(), calls.end(), number,
-                                     [](const Draft& d, uint32_t n) { return d.call.number < n; });
-    return at != calls.end() && at->call.number == number ? &*at : nullptr;
-  }
-
   void enter(const Event& event) {
-    if (event.lane > RF_MAX_LANES) return;
+    const auto [c, is_new] = drafts_.add({event.lane, event.record.call});
+    if (!is_new) return;
     const rf_record& r = event.record;
-    Draft c;
-    c.call.lane = static_cast<uint8_t>(event.lane);
-    c.call.number = r.call;
-    c.op = r.op;
-    c.flags = r.flags;
-    c.library = r.library;
-    c.dtype = r.dtype;
-    c.reduce_op = r.reduce_op;
-    c.comm = r.comm;
-    c.peer = r.peer;
-    c.tag = r.tag_or_result;
-    split_tag(c);
-    c.call.seq = r.seq;
-    c.count = r.count;
-    c.where = r.where;
-    c.call.step = step_;
-    c.call.entered = r.time_ns;
-    std::vector<Draft>& calls = lanes_[event.lane];
-    if (calls.empty() || calls.back().call.number < c.call.number)
-      calls.push_back(c);
-    else if (!find(event.lane, c.call.number))
-      calls.insert(std::lower_bound(calls.begin(), calls.end(), c.call.number,
-                                    [](const Draft& d, uint32_t n) { return d.call.number < n; }),
-                   c);
+    c->op = r.op;
+    c->flags = r.flags;
+    c->library = r.library;
+    c->dtype = r.dtype;
+    c->reduce_op = r.reduce_op;
+    c->comm = r.comm;
+    c->peer = r.peer;
+    c->tag = r.tag_or_result;
+    split_tag(*c);
+    c->call.seq = r.seq;
+    c->count = r.count;
+    c->where = r.where;
+    c->call.step = step_;
+    c->call.entered = r.time_ns;
   }
 
-  void leave(Draft* c, const rf_record& r, Call::Status status) {
-    if (!c) return;
+  void leave(Draft* c, const rf_record& r, CallStatus status) {
+    if (!c || (status == CallStatus::kPending && c->call.status != CallStatus::kInside)) return;
     c->call.status = status;
     c->call.left = r.time_ns;
     c->result = r.tag_or_result;
@@ -116,32 +102,15 @@ class Builder {
 
   void take(const Event& event) {
     const rf_record& r = event.record;
-    switch (r.phase) {
-      case RF_PHASE_ENTER:
-        return enter(event);
-      case RF_PHASE_EXIT:
-        return leave(find(event.lane, r.call), r,
-                     r.tag_or_result == 0 ? Call::Status::kReturned : Call::Status::kFailed);
-      case RF_PHASE_ENQUEUE:
-        if (Draft* c = find(event.lane, r.call); c && c->call.status == Call::Status::kInside)
-          leave(c, r, Call::Status::kPending);
-        return;
-      case RF_PHASE_COMPLETE:
-      case RF_PHASE_ERROR: {
-        // For pending work, `where` is its origin; it may be on another lane.
-        const bool origin = r.op == RF_OP_NONE && r.where != 0;
-        Draft* c = origin ? find(static_cast<uint32_t>(r.where >> 32), static_cast<uint32_t>(r.where))
-                          : find(event.lane, r.call);
-        return leave(c, r, r.phase == RF_PHASE_ERROR ? Call::Status::kFailed : Call::Status::kReturned);
-      }
-      case RF_PHASE_DETAIL:
-        return detail(find(event.lane, r.call), r);
-      case RF_PHASE_EVENT:
-        if (r.op == RF_OP_STEP_BEGIN) step_ = r.count + 1;
-        return;
-      default:
-        return;
-    }
+    const std::optional<CallStatus> told = status_told_by(r);
+    if (told == CallStatus::kInside)
+      enter(event);
+    else if (told)
+      leave(drafts_.find(call_of(event)), r, *told);
+    else if (r.phase == RF_PHASE_DETAIL)
+      detail(drafts_.find(call_of(event)), r);
+    else if (r.phase == RF_PHASE_EVENT && r.op == RF_OP_STEP_BEGIN)
+      step_ = r.count + 1;
   }
 
   void detail(Draft* c, const rf_record& r) {
@@ -165,14 +134,14 @@ class Builder {
     if (lane.index > RF_MAX_LANES) return;
     const rf_state& s = lane.state;
     const bool inside = s.where == RF_INSIDE;
-    for (auto& c : lanes_[lane.index])
+    for (Draft& c : drafts_.of(lane.index))
       if (c.call.status == Call::Status::kInside && !(inside && c.call.number == s.call)) {
         c.call.status =
             c.call.number == s.call && s.last_result != 0 ? Call::Status::kFailed : Call::Status::kReturned;
         c.call.left = s.since_ns;
       }
     if (!inside) return;
-    Draft* c = find(lane.index, s.call);
+    Draft* c = drafts_.find({lane.index, s.call});
     if (c && c->call.status != Call::Status::kInside) return;  // it left between record and state
     if (!c) c = from_state(lane);
     c->call.seq = std::max(c->call.seq, s.seq);
@@ -190,9 +159,7 @@ class Builder {
 
   Draft* from_state(const LaneView& lane) {
     const rf_state& s = lane.state;
-    Draft c;
-    c.call.lane = static_cast<uint8_t>(lane.index);
-    c.call.number = s.call;
+    Draft& c = *drafts_.add({lane.index, s.call}).first;
     c.op = s.op;
     c.flags = s.flags;
     c.library = s.library;
@@ -207,14 +174,11 @@ class Builder {
     c.where = s.return_address;
     c.call.step = step_;
     c.call.entered = s.since_ns;
-    std::vector<Draft>& calls = lanes_[lane.index];
-    return &*calls.insert(std::lower_bound(calls.begin(), calls.end(), c.call.number,
-                                           [](const Draft& d, uint32_t n) { return d.call.number < n; }),
-                          c);
+    return &c;
   }
 
   const ProcessView& view_;
-  std::array<std::vector<Draft>, RF_MAX_LANES + 1> lanes_;
+  LaneCalls<Draft> drafts_;
   std::map<uint32_t, std::pair<uint32_t, std::vector<uint64_t>>>
       named_;  // for each lane: the number of its newest wait
   std::map<uint32_t, std::vector<uint64_t>> requests_;

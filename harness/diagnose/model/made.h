@@ -12,9 +12,10 @@ inline bool made_op(const Process& p, uint16_t op) {
   return std::any_of(p.shapes.begin(), p.shapes.end(), [&](const CallShape& s) { return s.op == op; });
 }
 
-inline bool made_calls_of(const Process& p, rf_library library) {
+// Usage: made_calls_of(process, &LibraryTraits::is_of_files).
+inline bool made_calls_of(const Process& p, bool LibraryTraits::*trait) {
   return std::any_of(p.shapes.begin(), p.shapes.end(),
-                     [&](const CallShape& s) { return s.library == library; });
+                     [&](const CallShape& s) { return traits_of(s.library).*trait; });
 }
 
 }  // namespace rankfault

@@ -9,7 +9,7 @@ namespace rankfault {
 namespace {
 
 bool is_of(const CommGroup& group, const Meeting& meeting) {
-  return group.library == RF_LIB_NCCL && RF_TAG_OF_ID(group.id) == meeting.id;
+  return group.traits().meets_by_id && RF_TAG_OF_ID(group.id) == meeting.id;
 }
 
 bool has_seat(const Meeting& meeting, const Process& p) {

@@ -7,9 +7,7 @@ namespace {
 
 enum { kStart = 0, kEnd = 1 };  // the tag of a group record
 
-bool is_group(const Call& c, int which) {
-  return c.library() == RF_LIB_NCCL && c.op() == RF_OP_GROUP && c.tag() == which;
-}
+bool is_group(const Call& c, int which) { return c.op() == RF_OP_GROUP && c.tag() == which; }
 
 }  // namespace
 

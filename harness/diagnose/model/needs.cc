@@ -67,7 +67,7 @@ bool Needs::certainly(int rank) const {
 
 Needs needs_of(const Call& c, int me, uint32_t comm_size, uint32_t comm_flags) {
   const int size = static_cast<int>(comm_size);
-  if (c.library() == RF_LIB_NCCL && !is_collective(c.op())) return nobody();
+  if (c.traits().runs_on_streams && !is_collective(c.op())) return nobody();
   if ((comm_flags & RF_COMM_INTER) || size == 0) return unknown();
   if (moves_no_bytes(c)) return nobody();
   switch (op_need(c.op())) {
@@ -96,7 +96,7 @@ Needs needs_of(const Call& c, int me, uint32_t comm_size, uint32_t comm_flags) {
 }
 
 Needs needs_of(const Call& c, const Member& caller, const CommGroup& group) {
-  if (c.library() == RF_LIB_NCCL && caller.process->has_streams()) return nobody();
+  if (c.traits().runs_on_streams && caller.process->has_streams()) return nobody();
   return needs_of(c, caller.rank, group.size, group.flags);
 }
 

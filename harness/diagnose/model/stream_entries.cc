@@ -9,7 +9,7 @@ namespace rankfault {
 namespace {
 
 bool is_operation(const Call& c) {
-  return c.library() == RF_LIB_NCCL && c.count() != 0 &&
+  return c.traits().runs_on_streams && c.count() != 0 &&
          (is_collective(c.op()) || c.op() == RF_OP_SEND || c.op() == RF_OP_RECV);
 }
 

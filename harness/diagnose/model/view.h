@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "harness/observe/call_records.h"
+#include "harness/observe/library_traits.h"
 #include "harness/observe/timeline.h"
 
 namespace rankfault {
@@ -37,12 +39,7 @@ struct CallShape {
 
 // One call of one process, from its records and, while it is open, its lane's state.
 struct Call {
-  enum class Status : uint8_t {
-    kInside,    // entered, not left
-    kReturned,  // with success; a nonblocking call: seen complete
-    kFailed,    // left, or completed, with an error
-    kPending,   // nonblocking and returned; its work was not seen complete
-  };
+  using Status = CallStatus;
   const CallShape* shape = nullptr;  // of its process
   uint64_t seq = 0;
   uint64_t step = 0;  // last step that its process began before it, + 1; 0: none
@@ -54,6 +51,7 @@ struct Call {
   uint16_t op() const { return shape->op; }
   uint16_t flags() const { return shape->flags; }
   uint8_t library() const { return shape->library; }
+  const LibraryTraits& traits() const { return traits_of(shape->library); }
   uint8_t dtype() const { return shape->dtype; }
   uint8_t reduce_op() const { return shape->reduce_op; }
   uint32_t comm() const { return shape->comm; }
@@ -145,6 +143,7 @@ struct CommGroup {
   uint64_t broken_from = 0;
   bool revoked = false;  // by a member: each call on it returns
 
+  const LibraryTraits& traits() const { return traits_of(library); }
   const Member* of(const Process&) const;  // its first: a process with several devices has one for each
   const Member* of(const Process&, uint32_t comm_index) const;
   uint64_t first_seq() const;  // the smallest seq that is still recorded for every member

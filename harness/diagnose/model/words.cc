@@ -35,7 +35,7 @@ std::string rank_text(int rank) {
 }
 
 std::string tag_text(const Call& c) {
-  if (c.library() == RF_LIB_NCCL) return "";
+  if (c.traits().runs_on_streams) return "";
   if (c.op() != RF_OP_SENDRECV && c.flags() & RF_CALL_ANY_TAG) return " any tag";
   return fmt::format(" tag {}", c.tag());
 }
@@ -97,7 +97,7 @@ std::string member_text(const CommGroup& group, const Member& member) {
 }
 
 std::string call_text(const Call& c, const CommGroup& group, bool own_share) {
-  const bool apart = c.library() == RF_LIB_MPI && is_collective(c.op()) && c.flags() & RF_CALL_NONBLOCKING;
+  const bool apart = c.traits().nonblocking_apart && is_collective(c.op()) && c.flags() & RF_CALL_NONBLOCKING;
   std::string text = fmt::format("{}{}{}{} on {}", apart ? "nonblocking " : "", name_of_call(c),
                                  payload_text(c, own_share), root_text(c), group.name);
   if (c.seq && !is_message(c.op())) text += fmt::format(", call {}", c.seq);
@@ -111,7 +111,7 @@ std::string stands_text(const char* words, const Call& c, const Call* held, cons
 #undef RF_HOST_WAIT
   };
   const std::string call = call_text(c, group);
-  const bool on_stream = c.library() == RF_LIB_NCCL && c.status == Call::Status::kPending;
+  const bool on_stream = c.traits().runs_on_streams && c.status == Call::Status::kPending;
   if (on_stream && !held) return fmt::format("has enqueued {}", call);
   if (!on_stream || held->op() != RF_OP_STREAM_WAIT) return fmt::format("{} {}", words, call);
   const bool known = held->tag() >= 0 && held->tag() < RF_HOST_WAIT_COUNT;

@@ -51,7 +51,7 @@ bool in_a_cycle(const std::vector<End>& ends) {
 // A thread that never made a call has no lane. If the library allows calls from any thread, such a thread may
 // exist. Even if it does not allow them, most libraries accept calls from a second thread.
 bool other_threads(const Process& process, const CommGroup& group) {
-  return group.library != RF_LIB_MPI || !has_only_thread(process);
+  return !group.traits().declares_threads || !has_only_thread(process);
 }
 
 bool hook_is_missing(const Process& process, rf_library library) {
@@ -74,7 +74,7 @@ std::string why_not_seen(const Member& missing, rf_library library) {
                        RF_MAX_COMMS);
   if (v.partial != 0) return fmt::format("the record of {} is partial (0x{:x})", who, v.partial);
   if (hook_is_missing(*missing.process, library))
-    return fmt::format("rankfault does not record {} of {}", library_text(library), who);
+    return fmt::format("rankfault does not record {} of {}", traits_of(library).name, who);
   return "";
 }
 
@@ -88,11 +88,10 @@ bool has_destroyed(const Process& process, const CommGroup& group) {
 
 }  // namespace
 
-// The first failed call has its place by definition. NCCL refuses a call at once or at the end of its group,
-// whatever the others do.
+// The first failed call has its place by definition, unless the library refuses calls alone.
 bool place_is_known(const Member& m, const CommGroup& group, uint64_t seq) {
   if (m.unsure_from == 0 || seq < m.unsure_from) return true;
-  return group.library != RF_LIB_NCCL && m.first_failed && m.at(seq) == m.first_failed;
+  return !group.traits().refuses_alone && m.first_failed && m.at(seq) == m.first_failed;
 }
 
 std::string why_not_known(const Member& m, const CommGroup& group) {
@@ -106,7 +105,7 @@ bool has_only_thread(const Process& process) {
 }
 
 bool finalized(const Process& process, const CommGroup& group) {
-  return group.library == RF_LIB_MPI && process.view->stage == RF_STAGE_FINALIZED;
+  return group.traits().must_be_finalized && process.view->stage == RF_STAGE_FINALIZED;
 }
 
 End end_of(const Process& process, const CommGroup& group) {
@@ -117,7 +116,7 @@ End end_of(const Process& process, const CommGroup& group) {
     end.why = End::Why::kFinalized;
   else if (has_destroyed(process, group))
     end.why = End::Why::kDestroyed;
-  else if (group.library == RF_LIB_MPI)
+  else if (group.traits().must_be_finalized)
     for (const Call* c : process.all_inside())
       if (c->op() == RF_OP_FINALIZE) end.why = End::Why::kFinalized;
   return end;
@@ -209,7 +208,8 @@ Assumption full_view(const std::vector<WaitEdge>& edges) {
   for (const WaitEdge& e : edges) {
     if (std::string why = why_not_seen(*e.missing, e.group->library); !why.empty())
       return assumption_fails(kName, std::move(why));
-    if (e.group->library == RF_LIB_NCCL && hook_is_missing(*e.waiter->process, RF_LIB_CUDA))
+    const rf_library waits_in = e.group->traits().stream_waits_in;
+    if (waits_in != RF_LIB_NONE && hook_is_missing(*e.waiter->process, waits_in))
       return assumption_fails(
           kName, fmt::format("rankfault does not record the host waits of rank {}", e.waiter->world_rank));
     if (e.call && is_message(e.call->op())) {  // matched by messages sent and taken, not by a place

@@ -65,7 +65,7 @@ bool waits_for_held(const Process& p, const Held& held) {
     return in && in->op() != RF_OP_WAIT_ANY;
   };
   for (const auto& [group, me] : p.seats) {
-    if (group->library != RF_LIB_MPI || (group->flags & RF_COMM_INTER)) continue;
+    if (!group->traits().declares_threads || (group->flags & RF_COMM_INTER)) continue;
     for (const Call* c : me->calls)
       if (sits_for(*c) && collective_needs_held(*c, *me, *group, held)) return true;
     for (const Call& c : p.calls)
@@ -123,8 +123,8 @@ Assumption same_calls_before(const std::vector<WaitEdge>& edges) {
   for (const auto& [group, seq] : last) {
     if (std::string why = why_calls_may_differ(*group, seq); !why.empty())
       return {kName, false, std::move(why)};
-    if (group->library == RF_LIB_C10D) continue;  // PyTorch gives each call a tag of its own place
-    for (const Member& m : group->members)        // full_view checks the same for those in the proof
+    if (group->traits().pairing == Pairing::kByNumberOfLibrary) continue;
+    for (const Member& m : group->members)  // full_view checks the same for those in the proof
       if (!seen.count(&m) && !place_is_known(m, *group, seq)) return {kName, false, why_not_known(m, *group)};
     if (const Member* m = behind(*group, seq, held))
       return {kName, false,

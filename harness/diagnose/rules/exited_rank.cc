@@ -34,8 +34,9 @@ const Call* last_failure(const Process& p) {
 // MPI requires MPI_Finalize before a process ends; without it the launcher ends the whole job.
 bool left_mpi_open(const Process& p) {
   if (p.view->stage != RF_STAGE_MEMBER) return false;
-  return std::any_of(p.view->comms.begin(), p.view->comms.end(),
-                     [](const CommView& c) { return c.library == RF_LIB_MPI && !c.destroyed; });
+  return std::any_of(p.view->comms.begin(), p.view->comms.end(), [](const CommView& c) {
+    return traits_of(c.library).must_be_finalized && !c.destroyed;
+  });
 }
 
 bool all_gave_up(const UnmetNeed& u) {
@@ -105,7 +106,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     UnmetNeed u = is_blamed_in(diverged, *p) ? UnmetNeed{} : unmet_needs(job, *p);
     if (zero && u.group && is_message(u.edges.front().call->op())) u = {};  // missing_call reports that, too
     // Enqueued work that was not seen complete may be complete: a program need not check before it ends.
-    if (zero && u.in_flight && u.group->library == RF_LIB_NCCL) u = {};
+    if (zero && u.in_flight && u.group->traits().runs_on_streams) u = {};
     if (zero && u.group && all_gave_up(u)) u = {};  // and continued elsewhere with success
     const Call* failure = ends.failures.at(p.get());
     const bool needed = u.group && u.edges.front().is_need;

@@ -59,15 +59,15 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::map<std::pair<std::string, int>, Met> refused;
   std::vector<const Process*> of_libc;
   for (const auto& p : job.processes())
-    if (made_calls_of(*p, RF_LIB_LIBC)) of_libc.push_back(p.get());
+    if (made_calls_of(*p, &LibraryTraits::is_of_files)) of_libc.push_back(p.get());
   for (const Process* p : of_libc)
     for (const Call& c : p->calls)
-      if (const std::string* path = c.library() == RF_LIB_LIBC ? path_of(*p, c) : nullptr;
+      if (const std::string* path = c.traits().is_of_files ? path_of(*p, c) : nullptr;
           path && c.op() == RF_OP_SHM_CREATE && c.succeeded())
         made.insert(file_of(*path, c.op()));
   for (const Process* p : of_libc)
     for (const Call& c : p->calls) {
-      const std::string* path = c.library() == RF_LIB_LIBC ? path_of(*p, c) : nullptr;
+      const std::string* path = c.traits().is_of_files ? path_of(*p, c) : nullptr;
       if (!path || c.status != Call::Status::kFailed || c.op() == RF_OP_SHM_UNLINK ||
           c.op() == RF_OP_FILE_UNLINK)
         continue;

@@ -24,7 +24,7 @@ std::string what_text(const Finding& f, const Divergence& d) {
 // A live process that destroyed its communicators may be ending because of a failure.
 const Member* end_not_known(const Divergence& d, const std::vector<const Member*>& absent) {
   for (const Member* m : absent)
-    if (m->comm->destroyed && !m->process->ended() && d.group->library != RF_LIB_MPI &&
+    if (m->comm->destroyed && !m->process->ended() && !d.group->traits().freed_by_program_alone &&
         d.to > m->last_entered())
       return m;
   return nullptr;

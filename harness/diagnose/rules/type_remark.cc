@@ -116,7 +116,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
   if (!is_over(job)) return found;
   for (const CommGroup& group : job.comms()) {
-    if (group.library != RF_LIB_MPI || group.flags & RF_COMM_INTER || group.members.empty()) continue;
+    if (!group.traits().types_must_match || group.flags & RF_COMM_INTER || group.members.empty()) continue;
     std::vector<Tolerated> tolerated;
     if (places_are_known(group)) compare_places(group, tolerated);
     compare_messages(group, tolerated);

@@ -124,7 +124,7 @@ std::vector<MemberCall> in_different_named_calls(const CommGroup& group) {
 
 std::optional<Finding> named_calls_differ(const JobView& job, const CommGroup& group, Duration limit) {
   const std::vector<MemberCall> member_calls = in_different_named_calls(group);
-  if (member_calls.empty() || group.library != RF_LIB_MPI) return std::nullopt;
+  if (member_calls.empty() || !group.traits().has_named_calls) return std::nullopt;
   Finding f;
   f.kind = "wedged";
   f.attempt = job.attempt();
@@ -176,7 +176,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     f.ends_by = ends_by_of(first, earliest(member_calls).member->comm);
     f.text = fmt::format("{}, {}", what_text(member_calls, group, may_match), patience.text());
     f.evidence = {f.text};
-    if (group.library == RF_LIB_NCCL)
+    if (group.traits().runs_on_streams)
       f.evidence.emplace_back(
           "earlier kernels and copies on its stream may block it; the record does not show them");
     found.push_back(std::move(f));

@@ -21,7 +21,7 @@ bool counts_by_design_equal(const Call& c) {
     case RF_OP_GATHER:
     case RF_OP_SCATTER:  // recorded as one block on all ranks; in other libraries the root counts all blocks
     case RF_OP_REDUCE_SCATTER:  // recorded as the sum of all blocks
-      return c.library() == RF_LIB_MPI;
+      return c.traits().counts_blocks;
     default:
       return false;  // v-forms
   }
@@ -87,7 +87,7 @@ bool has_takers(const Call& c) {
     case RF_OP_SCATTERV:
     case RF_OP_ALL_TO_ALL:
     case RF_OP_ALL_TO_ALLV:
-      return c.library() == RF_LIB_MPI;
+      return c.traits().records_taken_type;
     default:
       return false;
   }
@@ -134,7 +134,8 @@ bool comparable_count(const Call& c) {
 std::string difference(const Call& a, const Call& b) {
   if (a.op() != b.op()) return "op";
   // MPI 4.1, 6.12: "nonblocking collective operations cannot match blocking" ones. Elsewhere they can.
-  if (a.library() == RF_LIB_MPI && is_collective(a.op()) && ((a.flags() ^ b.flags()) & RF_CALL_NONBLOCKING))
+  if (a.traits().nonblocking_apart && is_collective(a.op()) &&
+      ((a.flags() ^ b.flags()) & RF_CALL_NONBLOCKING))
     return "blocking";
   if (has_takers(a) && takes_differ(a, b)) return "dtype";
   if (comparable_count(a) && comparable_count(b)) {
@@ -150,7 +151,7 @@ std::string difference(const Call& a, const Call& b) {
 }
 
 bool tolerated_type(const Call& from, const Call& to) {
-  if (from.library() != RF_LIB_MPI || ((from.flags() | to.flags()) & RF_CALL_COUNT_UNKNOWN)) return false;
+  if (!from.traits().types_must_match || ((from.flags() | to.flags()) & RF_CALL_COUNT_UNKNOWN)) return false;
   if (from.op() == RF_OP_SEND || from.op() == RF_OP_SSEND)
     return dtypes_differ(from.dtype(), to.dtype()) && from.bytes() == to.bytes() && from.count() != 0 &&
            carry_alike(from.dtype(), to.dtype());

@@ -21,7 +21,7 @@ uint64_t sum_before(const Member& m, uint64_t seq) {
 
 // PyTorch numbers these calls itself, and neither the agent nor a dump of the Flight Recorder sums them.
 bool numbered_by_pytorch(const CommGroup& group) {
-  return group.library == RF_LIB_C10D ||
+  return group.traits().pairing == Pairing::kByNumberOfLibrary ||
          std::any_of(group.members.begin(), group.members.end(),
                      [](const Member& m) { return m.process && m.process->has_streams(); });
 }

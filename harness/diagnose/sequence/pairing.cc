@@ -85,8 +85,9 @@ Finding finding_about(const JobView& job, const Divergence& d, const char* kind)
 void prove_pairing(Finding& f, const Divergence& d) {
   const std::vector<WaitEdge> edges = edges_of(d);
   f.assumes = {full_view(edges), one_look(edges, {}), every_place_is_known(edges)};
-  if (d.group->library == RF_LIB_NCCL) f.assumes.push_back(in_program_order(edges));
-  if (d.group->library == RF_LIB_GLOO) f.assumes.push_back(same_slot(edges));
+  const Pairing pairing = d.group->traits().pairing;
+  if (pairing == Pairing::kByOrderOfGroups) f.assumes.push_back(in_program_order(edges));
+  if (pairing == Pairing::kBySlot) f.assumes.push_back(same_slot(edges));
   if (d.group->first_seq() > 1) f.assumes.push_back(same_lost_calls(*d.group));
   const bool all =
       std::all_of(f.assumes.begin(), f.assumes.end(), [](const Assumption& a) { return a.holds; });

@@ -216,8 +216,7 @@ bool ended_by(const Member& m, const Call& c) {
 }
 
 void settle_places(CommGroup& group, const std::function<Process&(const Process&)>& own) {
-  if (group.library == RF_LIB_C10D || group.flags & RF_COMM_INTER)
-    return;  // PyTorch numbers each call that it gets
+  if (group.traits().pairing == Pairing::kByNumberOfLibrary || group.flags & RF_COMM_INTER) return;
   bool any = false;
   uint64_t undecided = 0;
   for (Member& m : group.members) {
@@ -230,8 +229,7 @@ void settle_places(CommGroup& group, const std::function<Process&(const Process&
       }
     any = any || m.unsure_from != 0;
   }
-  // NCCL refuses a call at once or at the end of its group, whatever the others do.
-  if (any && group.library != RF_LIB_NCCL) {
+  if (any && !group.traits().refuses_alone) {
     const std::vector<Member*> members = most_certain_first(group);
     Readings readings = read_all(members, group, false);
     if (has_failed(*members.front())) {
@@ -243,7 +241,7 @@ void settle_places(CommGroup& group, const std::function<Process&(const Process&
     for (const auto& [m, reading] : readings.all)
       if (m->unsure_from != 0) apply(*m, reading, own(*m->process));
   }
-  if (group.library == RF_LIB_MPI) group.broken_from = first_broken(group);
+  if (group.traits().repair_ends_order) group.broken_from = first_broken(group);
   if (undecided != 0 && (group.broken_from == 0 || undecided < group.broken_from))
     group.broken_from = undecided;
 }

@@ -303,7 +303,7 @@ bool diverges(const CommGroup& group, Divergence& d) {
                                  [](const Member& m) { return m.comm && m.process->view->steps_begun != 0; });
   const auto is_broken = [&](uint64_t seq) { return group.broken_from != 0 && seq >= group.broken_from; };
   const uint64_t seq = first_difference(group);
-  if (seq != 0 && !(group.library == RF_LIB_GLOO && each_meets_its_like(group, seq))) {
+  if (seq != 0 && !(group.traits().pairing == Pairing::kBySlot && each_meets_its_like(group, seq))) {
     if (is_broken(seq)) return false;
     d.seq = seq;
     d.pairs_differ = true;

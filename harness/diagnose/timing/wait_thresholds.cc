@@ -91,7 +91,7 @@ WaitThreshold patience_with_joining(const JobView& job, Duration floor) {
   for (const auto& p : job.processes()) {
     longest = std::max(longest, longest_absence(*p, job.timeline().look));
     for (const Call& c : p->calls)
-      if (c.library() == RF_LIB_NCCL && c.op() == RF_OP_COMM_CREATE && c.succeeded())
+      if (c.traits().meets_by_id && c.op() == RF_OP_COMM_CREATE && c.succeeded())
         longest = std::max(longest, lasted(c.entered, c.left));
   }
   return learned(longest, floor);

@@ -82,7 +82,7 @@ void doubt_who_was_first(Finding& f, const UnmetNeed& u) {
 UnmetNeed unmet_on(const CommGroup& group, const Member& ended) {
   UnmetNeed u{&group, &ended, 0, false, 0, {}};
   // A process may die with more than its last enqueued operation in flight.
-  const uint64_t first = group.library == RF_LIB_NCCL ? 0 : ended.last_entered();
+  const uint64_t first = group.traits().runs_on_streams ? 0 : ended.last_entered();
   std::vector<WaitEdge> in_flight;
   for (const Member* one : group.unfinished) {
     const Member& waiter = *one;
@@ -141,7 +141,7 @@ std::string unmet_need_text(const UnmetNeed& u) {
   const std::string call = short_call(*first.call, *u.group);
   if (is_message(first.call->op()))
     return fmt::format("and left {} of rank {} without its partner", call, first.waiter->world_rank);
-  if (u.in_flight && first.call->library() == RF_LIB_NCCL) return fmt::format("with {} in flight", call);
+  if (u.in_flight && first.call->traits().runs_on_streams) return fmt::format("with {} in flight", call);
   return fmt::format("{} {}", u.in_flight ? "inside" : "and never entered", call);
 }
 

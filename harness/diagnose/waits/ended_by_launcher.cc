@@ -28,7 +28,7 @@ TimeNs aborted_at(const Process& p) {
   TimeNs first = kNever;
   if (!made_op(p, RF_OP_COMM_ABORT)) return first;
   for (const Call& c : p.calls)
-    if (c.op() == RF_OP_COMM_ABORT && c.library() == RF_LIB_MPI) first = std::min(first, c.entered);
+    if (c.op() == RF_OP_COMM_ABORT && c.traits().abort_ends_job) first = std::min(first, c.entered);
   return first;
 }
 

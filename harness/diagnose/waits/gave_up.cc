@@ -15,7 +15,7 @@ constexpr TimeNs kEver = ~TimeNs{0};
 constexpr Duration kShortestGuess{500'000'000};  // shortest wait that counts without a recorded limit
 constexpr Duration kShortestLimit{10'000'000};
 
-bool is_call(const Call& c) { return !rf_is_inner(c.op()) && c.library() != RF_LIB_LIBC; }
+bool is_call(const Call& c) { return !rf_is_inner(c.op()) && !c.traits().is_of_files; }
 
 TimeNs inside_until(const Process& p, const Call& c) {
   if (!c.open()) return c.flags() & RF_CALL_NONBLOCKING ? c.entered : c.left;
@@ -46,8 +46,7 @@ struct Past {
 TimeNs own_end_of(const Process& p, const Past& past, const Call& call) {
   const auto abort = std::upper_bound(past.aborts.begin(), past.aborts.end(), call.entered);
   if (abort != past.aborts.end()) return *abort;
-  // A fatal error of MPI also ends its rank inside the call.
-  if (!call.open() || call.library() == RF_LIB_MPI || !p.ended() || !p.view->end.status_known) return 0;
+  if (!call.open() || call.traits().errors_end_rank || !p.ended() || !p.view->end.status_known) return 0;
   const ProcessEnd& end = p.view->end;
   return end.value != 0 && (!end.by_signal || end.value == SIGABRT) ? end.time : 0;
 }

@@ -55,14 +55,14 @@ Joining joining_in(const JobView& job, const Process& p, const Call& call) {
 
 // Split, shrink and grow of an existing member name their parent.
 bool is_initialisation(const Call& c) {
-  return c.library() == RF_LIB_NCCL && c.op() == RF_OP_COMM_CREATE && c.comm() == RF_NO_COMM;
+  return c.traits().meets_by_id && c.op() == RF_OP_COMM_CREATE && c.comm() == RF_NO_COMM;
 }
 
 bool somebody_is_missing(const Process& p) {
   return std::any_of(p.seats.begin(), p.seats.end(), [](const auto& seat) {
     const CommGroup& group = *seat.first;
-    return group.library == RF_LIB_NCCL && std::any_of(group.members.begin(), group.members.end(),
-                                                       [](const Member& m) { return !m.process; });
+    return group.traits().meets_by_id && std::any_of(group.members.begin(), group.members.end(),
+                                                     [](const Member& m) { return !m.process; });
   });
 }
 
@@ -81,7 +81,7 @@ std::vector<Joining> joining(const JobView& job) {
 std::vector<Joining> joining_nccl(const JobView& job) {
   std::vector<Joining> out;
   for (const auto& p : job.processes()) {
-    if (!made_calls_of(*p, RF_LIB_NCCL) || was_ended_by_others(*p)) continue;
+    if (!made_calls_of(*p, &LibraryTraits::meets_by_id) || was_ended_by_others(*p)) continue;
     const Call* const newest = newest_call(*p);
     for (const Call& c : p->calls) {
       if (!is_initialisation(c)) continue;

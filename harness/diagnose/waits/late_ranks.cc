@@ -25,7 +25,7 @@ bool sleeps(const Process& p) {
 // A collective that its rank polls is a wait like any other. It counts only after a long time, because the
 // rank may work between polls.
 bool is_polled_for(const WaitEdge& e, TimeNs look, Duration long_after) {
-  return e.group->library == RF_LIB_MPI && !is_message(e.call->op()) &&
+  return e.group->traits().pending_holds_no_rank && !is_message(e.call->op()) &&
          lasted(e.call->entered, look) > long_after && polls(*e.waiter->process, look);
 }
 
@@ -33,7 +33,7 @@ std::vector<WaitEdge> who_waits_for(const JobView& job, const Process& p, const 
   std::vector<WaitEdge> edges = waiting_for(job, p);
   // Pending calls that overlap with other work hold no rank.
   std::erase_if(edges, [&](const WaitEdge& e) {
-    return !e.held && (e.group->library == RF_LIB_MPI || is_message(e.call->op())) &&
+    return !e.held && (e.group->traits().pending_holds_no_rank || is_message(e.call->op())) &&
            !is_polled_for(e, job.timeline().look, options.hung_after);
   });
   for (const WaitEdge& e : waits_by_name(job, p, options.hung_after)) edges.push_back(e);

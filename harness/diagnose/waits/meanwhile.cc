@@ -28,7 +28,7 @@ std::string stops_text(const JobView& job, const Process& p, TimeNs from, TimeNs
 
 const Call* inner_at(const Process& p, TimeNs at) {
   for (const Call& c : p.calls)
-    if (c.library() == RF_LIB_LIBC && c.entered <= at && (c.open() || c.left > at)) return &c;
+    if (c.traits().is_of_files && c.entered <= at && (c.open() || c.left > at)) return &c;
   return nullptr;
 }
 

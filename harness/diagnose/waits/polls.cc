@@ -41,7 +41,7 @@ bool is_outside(const Process& p) {
 std::vector<WaitEdge> waits_by_name(const JobView& job, const Process& awaited, Duration longer_than) {
   std::vector<WaitEdge> edges;
   for (const auto& [group, me] : awaited.seats) {
-    if (group->library != RF_LIB_MPI || in_call_of_all(*me)) continue;
+    if (!group->traits().has_named_calls || in_call_of_all(*me)) continue;
     for (const Member& m : group->members)
       if (const Call* c = &m == me ? nullptr : in_call_of_all(m);
           c && lasted(c->entered, job.timeline().look) > longer_than)

@@ -95,15 +95,15 @@ const Call* stood_before(const std::vector<const Call*>& calls, size_t at) {
   return rounds >= 2 ? between : nullptr;
 }
 
-bool has_nccl(const JobView& job) {
+bool runs_on_streams(const JobView& job) {
   return std::any_of(job.comms().begin(), job.comms().end(),
-                     [](const CommGroup& group) { return group.library == RF_LIB_NCCL; });
+                     [](const CommGroup& group) { return group.traits().runs_on_streams; });
 }
 
 StreamKnot find_stream_knot(const JobView& job, const DiagnoseOptions& options) {
   const auto patience = static_cast<TimeNs>(options.slow_after.count());
   const TimeNs look = job.timeline().look;
-  if (look <= patience || !has_nccl(job)) return {};
+  if (look <= patience || !runs_on_streams(job)) return {};
   const StreamEntries entries(job, look - patience);
   const std::vector<const StreamEntry*> stuck = stuck_entries(entries);
   for (const StreamEntry* start : stuck) {

@@ -19,7 +19,7 @@ bool is_awaited(const Call& c) {
 }
 
 // streams.h handles what a recorder reports about streams.
-bool is_of_a_stream(const Process& p, const Call& c) { return c.library() == RF_LIB_NCCL || p.has_streams(); }
+bool is_of_a_stream(const Process& p, const Call& c) { return c.traits().runs_on_streams || p.has_streams(); }
 
 // Returns the call in which a thread waits for an operation of NCCL: a host wait that names it, or the host
 // call itself, in which the library may connect. null: the work overlaps with the program's.
@@ -135,7 +135,7 @@ std::vector<WaitEdge> waiting_for(const JobView& job, const Process& process) {
     }
   }
   for (const WaitEdge& e : waits.messages)
-    if ((e.is_need || e.group->library == RF_LIB_NCCL) && e.entered == Known::kNo &&
+    if ((e.is_need || e.group->traits().runs_on_streams) && e.entered == Known::kNo &&
         e.missing->process == &process)
       edges.push_back(e);
   return edges;

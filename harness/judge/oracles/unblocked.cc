@@ -34,10 +34,10 @@ struct Tally {
   }
 };
 
-void judge_call(const RunFacts& facts, const Question& q, const ProcessView& process, const CallSpan& call,
-                const RankEnd* end, Tally& tally) {
-  const TimeNs start = std::max(q.at, call.enter);
-  const TimeNs left = call.leave != 0 ? call.leave : end ? end->time : 0;
+void judge_call(const RunFacts& facts, const Question& q, const ProcessView& process,
+                const RecordedCall& call, const RankEnd* end, Tally& tally) {
+  const TimeNs start = std::max(q.at, call.entered());
+  const TimeNs left = call.leave ? call.left() : end ? end->time : 0;
   if (left != 0 && left < q.begin) return;
   ++tally.calls;
   const TimeNs until = left != 0 ? left : q.seen_until;
@@ -45,7 +45,7 @@ void judge_call(const RunFacts& facts, const Question& q, const ProcessView& pro
   if (left != 0 && left <= q.deadline(start)) return;
   const std::string where =
       fmt::format("rank {} {} {}", process.rank, left != 0 ? "was" : "is still",
-                  fmt::format("inside {} for {}", op_text(call.op), span_text(start, until)));
+                  fmt::format("inside {} for {}", op_text(call.op()), span_text(start, until)));
   if (left == 0 && q.within && q.seen_until < q.deadline(start))
     return tally.note(Verdict::kUnknown, where + ", and the run ended before the deadline");
   if (q.within) {
@@ -66,14 +66,15 @@ void judge_process(const RunFacts& facts, const Question& q, const ProcessView& 
                fmt::format("the calls of rank {} at the fault were overwritten", process.rank));
   if (process.partial & (RF_PARTIAL_LANES | RF_PARTIAL_HISTORY))
     tally.note(Verdict::kUnknown, fmt::format("the record of rank {} is not whole", process.rank));
-  const std::vector<CallSpan> calls = call_spans(process, true);
+  const CallHistory history(process, OpenCalls::kByStates);
+  const std::vector<const RecordedCall*> calls = communication_calls(history, true);
   if (process.opaque & RF_OPAQUE_COMMUNICATION)
     tally.note(Verdict::kUnknown, fmt::format("rank {} made calls that no decoder reads", process.rank));
   if (calls.empty() && !end && process.stage >= RF_STAGE_MEMBER)
     tally.note(Verdict::kUnknown, fmt::format("the record of rank {} holds no call", process.rank));
-  for (const CallSpan& call : calls) {
-    if (call.enter == 0 && call.leave != 0) continue;  // its enter was overwritten: see above
-    judge_call(facts, q, process, call, end, tally);
+  for (const RecordedCall* call : calls) {
+    if (!call->enter && call->leave) continue;  // its enter was overwritten: see above
+    judge_call(facts, q, process, *call, end, tally);
   }
 }
 

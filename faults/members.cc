@@ -1,0 +1,19 @@
+#include "faults/members.h"
+
+namespace rankfault {
+
+const CommView* comm_with_id(const ProcessView& process, uint64_t comm_id) {
+  for (const CommView& comm : process.comms)
+    if (comm.id == comm_id) return &comm;
+  return nullptr;
+}
+
+std::vector<const ProcessView*> peers_on(const RunFacts& facts, const ProcessView& but, uint64_t comm_id) {
+  std::vector<const ProcessView*> out;
+  for (const ProcessView& process : facts.timeline.processes)
+    if (&process != &but && process.attempt == but.attempt && comm_with_id(process, comm_id))
+      out.push_back(&process);
+  return out;
+}
+
+}  // namespace rankfault
