@@ -4,22 +4,15 @@
 
 #include <algorithm>
 
+#include "harness/base/op_names.h"
 #include "harness/base/suggest.h"
 #include "harness/scenario/value.h"
 
 namespace rankfault {
 namespace {
 
-const std::vector<std::string> kDtypes{
-#define RF_DTYPE(id, text, bytes) text,
-#include "harness/agent/dtypes.def"
-#undef RF_DTYPE
-};
-
-const std::vector<std::string> kReduceOps{"other", "sum", "prod", "min", "max", "avg",
-                                          "land",  "lor", "band", "bor", "bxor"};
-
-Result<int64_t> word_number(const std::vector<std::string>& words, const Value& to, const char* what) {
+Result<int64_t> word_number(const std::vector<const char*>& known, const Value& to, const char* what) {
+  const std::vector<std::string> words(known.begin(), known.end());
   const auto it = std::find(words.begin() + 1, words.end(), to.text);
   if (it != words.end()) return static_cast<int64_t>(it - words.begin());
   return usage_error(fmt::format("{} is not a {}{}", kind_of(to), what, did_you_mean(to.text, words)),
@@ -51,9 +44,9 @@ Result<int64_t> argument_value(rf_changed_arg field, const Value& to, int world_
     case RF_ARG_ROOT:
       return whole_number(to, world_size, "rank of this job");
     case RF_ARG_DTYPE:
-      return word_number(kDtypes, to, "datatype");
+      return word_number(dtype_words(), to, "datatype");
     case RF_ARG_REDUCE_OP:
-      return word_number(kReduceOps, to, "reduce op");
+      return word_number(reduce_op_words(), to, "reduce op");
     case RF_ARG_PEER:
       break;
   }
@@ -61,10 +54,10 @@ Result<int64_t> argument_value(rf_changed_arg field, const Value& to, int world_
 }
 
 std::string argument_text(rf_changed_arg field, int64_t value) {
-  const auto index = static_cast<size_t>(value);
-  if (field == RF_ARG_DTYPE && index < kDtypes.size()) return kDtypes[index];
-  if (field == RF_ARG_REDUCE_OP && index < kReduceOps.size()) return kReduceOps[index];
-  return std::to_string(value);
+  const std::vector<const char*>& words = field == RF_ARG_DTYPE ? dtype_words() : reduce_op_words();
+  const bool named = field == RF_ARG_DTYPE || field == RF_ARG_REDUCE_OP;
+  return named && static_cast<size_t>(value) < words.size() ? words[static_cast<size_t>(value)]
+                                                            : std::to_string(value);
 }
 
 }  // namespace rankfault

@@ -35,7 +35,7 @@ constexpr Place kPlaces[] = {{RF_OP_STREAM_WAIT, "wait"},
 
 const Place* place_of(const std::string& op) {
   const auto found = std::find_if(std::begin(kPlaces), std::end(kPlaces),
-                                  [&](const Place& place) { return op == op_word(place.op); });
+                                  [&](const Place& place) { return op == op_text(place.op); });
   return found == std::end(kPlaces) ? nullptr : found;
 }
 

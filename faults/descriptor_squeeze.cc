@@ -39,7 +39,7 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
     const RecordedCall& call = *refused.front();
     const std::string* const path = history.path_of(call);
     return verified(fmt::format("rank {}'s {} of {} failed with EMFILE while {} descriptors were open",
-                                gate.rank, op_word(static_cast<rf_op>(call.op())), path ? *path : "a file",
+                                gate.rank, op_text(call.op()), path ? *path : "a file",
                                 limited->in_use.value_or(0)),
                     call.left(), {limited.n});
   }

@@ -56,7 +56,7 @@ struct Refused {
 
 // How the call on a file got too little space; "": it did not.
 std::string too_little(const RecordedCall& call, const std::string& path) {
-  const char* const op = op_word(static_cast<rf_op>(call.op()));
+  const char* const op = op_text(call.op());
   if (call.result() == ENOSPC) return fmt::format("{} of {} failed with ENOSPC", op, path);
   const bool is_short = call.op() == RF_OP_FILE_WRITE && call.left_with_success() && call.enter &&
                         call.leave->count < call.enter->count;

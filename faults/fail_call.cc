@@ -54,7 +54,7 @@ EffectReport verify_one(const Action&, const GateEvent& gate, const RunFacts& fa
   const CallHistory history(*victim);
   const auto failed = history.left([&](const RecordedCall& call) {
     return call.left_with_error() && call.left() >= acted_at(gate) &&
-           gate.op == op_word(static_cast<rf_op>(call.op()));
+           gate.op == op_text(call.op());
   });
   if (!failed.empty())
     return verified(

@@ -155,7 +155,7 @@ bool ended_by_fail_call(const RunFacts& facts, const CallHistory& history, const
   for (const GateEvent& gate : facts.gates) {
     if (gate.action >= facts.plan.actions.size() || facts.plan.actions[gate.action].verb != RF_VERB_FAIL ||
         gate.effect != "done" || gate.asked > call.left() || gate.path != *path ||
-        gate.op != op_word(static_cast<rf_op>(call.op())) || process_of(gate, facts) != &history.process())
+        gate.op != op_text(call.op()) || process_of(gate, facts) != &history.process())
       continue;
     if (first_end(history, call.op(), *path, gate.asked) == call.left()) return true;
   }

@@ -44,7 +44,7 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
                                   before->rank, before->path));
   const auto met = first_use(facts, action, gate.attempt, gate.asked, UINT64_MAX);
   if (!met || met->error == ENOENT) return not_bitten("no process used the name afterwards");
-  return verified(fmt::format("rank {}'s {} of {} found the stale segment ({})", met->rank, op_word(met->op),
+  return verified(fmt::format("rank {}'s {} of {} found the stale segment ({})", met->rank, op_text(met->op),
                               met->path, met->error ? strerrordesc_np(met->error) : "success"),
                   met->time);
 }

@@ -84,7 +84,7 @@ EffectReport verify_collective(const GateEvent& gate, const ProcessView& victim,
       return verified(
           fmt::format(
               "rank {} entered its next call ({}) where its peers entered the one it skipped (call {})",
-              gate.rank, op_word(static_cast<rf_op>(instead->call->op())), gate.seq),
+              gate.rank, op_text(instead->call->op()), gate.seq),
           acted_at(gate));
   }
   return not_bitten(fmt::format("no peer entered call {} that rank {} skipped", gate.seq, gate.rank));

@@ -73,7 +73,7 @@ std::string named(const RunFacts& facts) {
   for (const Finding& f : facts.findings.all) {
     if (f.caused_by >= 0) continue;
     if (!names_trouble(f)) return "no rank";
-    return fmt::format("{}{}, {}{}", f.kind, f.ranks.empty() ? "" : ": " + say_ranks(f.ranks),
+    return fmt::format("{}{}, {}{}", f.kind, f.ranks.empty() ? "" : ": " + ranks_text(f.ranks),
                        to_text(f.confidence), after(facts, first_told(facts, f.kind)));
   }
   return "no rank";
@@ -92,7 +92,7 @@ std::string noticed(const RunFacts& facts) {
     }
   std::string out;
   for (const auto& [as, who] : by_class)
-    out += fmt::format("{}{} on {}{}", out.empty() ? "" : "; ", as, say_ranks(who.first),
+    out += fmt::format("{}{} on {}{}", out.empty() ? "" : "; ", as, ranks_text(who.first),
                        after(facts, who.second));
   return out.empty() ? "no rank" : out;
 }
@@ -114,7 +114,7 @@ std::string ended(const RunFacts& facts) {
       attempt == 0 ? "" : fmt::format("restarted {}, then ", attempt == 1 ? "once" : "more than once");
   if (groups.size() == 1) return out + "all " + groups[0].first;
   std::vector<std::string> parts;
-  for (const auto& [text, ranks] : groups) parts.push_back(say_ranks(ranks) + " " + text);
+  for (const auto& [text, ranks] : groups) parts.push_back(ranks_text(ranks) + " " + text);
   return out + fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "harness/base/rank_words.h"
 #include "harness/base/printable.h"
 #include "harness/evidence/calls.h"
 
@@ -16,7 +17,7 @@ std::string finding_line(const Finding& finding) {
   if (finding.kind == "none") return "none: nothing was found wrong";
   if (finding.kind == "cannot_say") return "cannot say";
   if (!finding.ranks.empty())
-    line += fmt::format(": rank{} {}", finding.ranks.size() == 1 ? "" : "s", fmt::join(finding.ranks, " "));
+    line += ": " + ranks_text(finding.ranks);
   else
     line += ": no rank blamed";
   if (!finding.op.empty()) line += ", " + finding.op;
@@ -30,7 +31,7 @@ std::string finding_line(const Finding& finding) {
 }
 
 std::string side_line(const Side& side) {
-  return fmt::format("rank{} {}: {}{}", side.ranks.size() == 1 ? "" : "s", fmt::join(side.ranks, " "),
+  return fmt::format("{}: {}{}", ranks_text(side.ranks),
                      side.what, side.call_site.empty() ? "" : " at " + side.call_site);
 }
 
@@ -72,7 +73,7 @@ std::vector<Finding> folded(const Findings& findings) {
     if (told.rfind("was ", 0) == 0) told = "were " + told.substr(4);
     if (const size_t its = told.find("; its "); its != std::string::npos) told.replace(its, 6, "; their ");
     out[i].ranks = ranks[i];
-    out[i].text = fmt::format("ranks {} {}", fmt::join(ranks[i], " "), told);
+    out[i].text = fmt::format("{} {}", ranks_text(ranks[i]), told);
   }
   return out;
 }

@@ -9,7 +9,7 @@ namespace rankfault {
 namespace {
 
 // Each library spells the operations differently: without case and underscores the names agree.
-std::string op_word(std::string_view spelled) {
+std::string op_text(std::string_view spelled) {
   static const std::map<std::string, const char*, std::less<>> ops{
       {"allreduce", "all_reduce"},
       {"reduce", "reduce"},
@@ -82,11 +82,11 @@ std::string without_template(const std::string& name) { return name.substr(0, na
 StackCall native_call(const std::string& function) {
   const std::string name = without_template(function);
   const auto under = [&](const char* prefix) { return name.rfind(prefix, 0) == 0; };
-  if (under("MPI_")) return {name, op_word(name.substr(4))};
-  if (under("PMPI_")) return {name.substr(1), op_word(name.substr(5))};
+  if (under("MPI_")) return {name, op_text(name.substr(4))};
+  if (under("PMPI_")) return {name.substr(1), op_text(name.substr(5))};
   if (under("nccl") || under("pnccl")) {
     const std::string plain = name[0] == 'p' ? name.substr(1) : name;
-    const std::string op = op_word(plain.substr(4));
+    const std::string op = op_text(plain.substr(4));
     return op.empty() ? StackCall{} : StackCall{plain, op};
   }
   // Gloo contains transports with their own send: only Gloo's own functions are calls.
@@ -94,14 +94,14 @@ StackCall native_call(const std::string& function) {
                                              name == "gloo::rendezvous::Context::connectFullMesh");
   // c10d has its own threads that wait for work: only the calls count, by the last part of their name.
   if (gloo_call || under("c10d::ProcessGroup") || under("c10d::Work")) {
-    const std::string op = op_word(last_part(name));
+    const std::string op = op_text(last_part(name));
     return op.empty() ? StackCall{} : StackCall{name, op};
   }
   return {};
 }
 
 StackCall torch_call(const std::string& function) {
-  const std::string op = op_word(function);
+  const std::string op = op_text(function);
   return op.empty() ? StackCall{} : StackCall{"torch.distributed." + function, op};
 }
 

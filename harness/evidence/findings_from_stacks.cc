@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "harness/base/rank_words.h"
 #include "harness/evidence/calls.h"
 
 namespace rankfault {
@@ -121,10 +122,6 @@ std::vector<int> ranks_of(const std::vector<const Seen*>& seen) {
   std::vector<int> ranks;
   for (const Seen* s : seen) ranks.push_back(s->rank);
   return ranks;
-}
-
-std::string ranks_text(const std::vector<int>& ranks) {
-  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, " "));
 }
 
 // Returns the rank's own name for the operation: "gloo::barrier".

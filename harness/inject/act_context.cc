@@ -62,8 +62,7 @@ Result<std::string> ActContext::send_signal(const ProcessId& to, int signal) con
   if (!pidfd.valid()) return errno_error(fmt::format("pidfd_open {}", to.pid));
   if (const Status ours = is_ours(to); !ours) return ours.error();
   if (signal == SIGSTOP) {
-    if (const Status noted = run->undo.add(fmt::format("continue {} {}", to.pid, to.start)); !noted)
-      return noted.error();
+    if (const Status noted = run->undo.continue_process(to.pid, to.start); !noted) return noted.error();
   }
   if (::syscall(SYS_pidfd_send_signal, pidfd.get(), signal, nullptr, 0) != 0)
     return errno_error(fmt::format("signal {} to pid {}", signal, to.pid));

@@ -8,20 +8,12 @@
 #include <cstring>
 #include <string_view>
 
+#include "harness/base/op_names.h"
 #include "harness/base/process_tree.h"
 #include "harness/inject/awaited_effects.h"
 
 namespace rankfault {
 namespace {
-
-const char* op_word(uint16_t op) {
-  static constexpr const char* kWords[] = {
-#define RF_OP(id, text, need) text,
-#include "harness/agent/ops.def"
-#undef RF_OP
-  };
-  return op < RF_OP_COUNT ? kWords[op] : "unknown";
-}
 
 const char* effect_word(uint32_t effect) {
   switch (effect) {
@@ -51,7 +43,7 @@ ProcessId process_of(const rf_gate_slot& slot) {
 // The call of the thread at the gate.
 events::FaultDone at_the_gate(const rf_gate_slot& slot, uint64_t parked_ns) {
   events::FaultDone line;
-  line.op = op_word(slot.op);
+  line.op = op_text(slot.op);
   line.comm_id = slot.comm_id;
   line.seq = slot.seq;
   line.parked_ns = parked_ns;
@@ -116,7 +108,7 @@ void Injector::asked(uint32_t index, rf_gate_slot& slot) {
   const Action& action = run_.plan.actions[slot.action];
   run_.attempts[process] = std::max(run_.attempt, slot.attempt);
   auto line = run_.line<events::FaultAsked>(action, process, slot.rank);
-  line.op = op_word(slot.op);
+  line.op = op_text(slot.op);
   line.comm_id = slot.comm_id;
   line.seq = slot.seq;
   line.step = slot.step;
@@ -148,7 +140,7 @@ const char* Injector::refusal(const Action& action, const ProcessId& process) {
 void Injector::let_go(rf_gate_slot& slot, Parked& parked) {
   context_of(*parked.action, parked.process, parked.rank).intend("go");
   if (parked.action->verb == RF_VERB_RAISE && parked.action->signal == SIGSTOP)
-    (void)run_.undo.add(fmt::format("continue {} {}", parked.process.pid, parked.process.start));
+    (void)run_.undo.continue_process(parked.process.pid, parked.process.start);
   answer(slot, parked, RF_ANSWER_GO, "");
 }
 

@@ -61,8 +61,7 @@ Status note_names(int file, const std::vector<std::string>& paths, UndoList& und
     return errno_error("stat the segment");
   const rf_file_id id = rf_id_of_file(&st);
   for (const std::string& path : paths)
-    if (Status ok = undo.add(fmt::format("remove-file {} {} {} {}", id.dev, id.ino, id.born, path)); !ok)
-      return ok;
+    if (Status ok = undo.remove_file(id, path); !ok) return ok;
   return Done{};
 }
 

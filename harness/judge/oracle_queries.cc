@@ -16,11 +16,6 @@ ExpectationResult answer(const ExpectationSpec& spec, Verdict verdict, std::stri
   return {spec.id, spec.oracle, verdict, std::move(because), std::move(lines)};
 }
 
-std::string say_ranks(const std::vector<int>& ranks) {
-  if (ranks.empty()) return "no rank";
-  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, " "));
-}
-
 EffectReport effect_of(const FaultSpec& fault, const RunFacts& facts) {
   const FaultKind* kind = Catalog<FaultKind>::instance().find(fault.kind);
   if (kind && kind->verify) return kind->verify(fault, facts);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "faults/fault.h"
+#include "harness/base/rank_words.h"
 #include "harness/judge/oracle.h"
 #include "harness/observe/call_history.h"
 
@@ -14,9 +15,6 @@ namespace rankfault {
 
 ExpectationResult answer(const ExpectationSpec&, Verdict, std::string because,
                          std::vector<uint64_t> lines = {});
-
-// "rank 3", "ranks 0 1 2"
-std::string say_ranks(const std::vector<int>& ranks);
 
 // The numbers of all journal lines of the kind E.
 template <typename E>

@@ -42,15 +42,4 @@ struct rf_guardian_packet {
   uint64_t time_ns; /* CLOCK_MONOTONIC */
 };
 
-/* The undo list: one entry a line, appended with one write(2) before the act it undoes.
- *   remove-file DEV INO BORN PATH     a segment or socket that the job made; removed only while all three
- *                                     still match. BORN: its birth in ns, 0 where the file system does not
- *                                     keep it
- *   left-file DEV INO BORN PATH       another file that the job made: never removed, only told of
- *   remove-dir PATH                   the job's TMPDIR, recursively; only below RUN or TMP_DIR
- *   restore-mode DEV INO MODE PATH    after a chmod of ours
- *   remove-segment ID MAKER CHANGED   a System V segment that a process of the job made; removed only while
- *                                     the kernel names that maker and that change, and nobody has it mapped
- *   left-object TEXT                  another object outside file systems: never removed, only told of
- *   continue PID START                after a SIGSTOP of ours */
 #endif

@@ -20,8 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool lists_file(const std::string& verb) { return verb == "remove-file" || verb == "left-file"; }
-
 void note(Journal& journal, const char* kind, const std::string& what, std::optional<uint64_t>& count) {
   ++*count;
   journal.write(events::Leftover{{kind, what}});
@@ -88,16 +86,13 @@ void take_census(const RunDir& run, int guardian_pid, HostObjects& host, UndoLis
   std::set<FileNumber> seen;
   std::ifstream undo(run.undo());
   for (std::string line; std::getline(undo, line);) {
-    std::istringstream words(line);
-    std::string verb, path;
-    rf_file_id made{};
-    if (!(words >> verb >> made.dev >> made.ino >> made.born) || !lists_file(verb)) continue;
-    std::getline(words >> std::ws, path);
+    const rf_undo_entry made = rf_undo_parse(line.c_str());
+    if (made.kind != RF_UNDO_FILE && made.kind != RF_UNDO_LEFT_FILE) continue;
     struct statx st {};
-    if (rf_file_at(as_guardian_sees(guardian_pid, path).c_str(), &st) != 0) continue;
+    if (rf_file_at(as_guardian_sees(guardian_pid, made.text).c_str(), &st) != 0) continue;
     const rf_file_id now = rf_id_of_file(&st);
-    if (rf_same_file(&made, &now) && seen.insert({now.dev, now.ino}).second)
-      note_file(journal, path, st.stx_mode, counts);
+    if (rf_same_file(&made.file, &now) && seen.insert({now.dev, now.ino}).second)
+      note_file(journal, made.text, st.stx_mode, counts);
   }
   // The job's TMPDIR: everything in it except what we made ourselves: the rendezvous stores, and the folder
   // where the ranks meet over the double of CUDA.

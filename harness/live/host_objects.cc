@@ -96,9 +96,8 @@ void note(Journal& journal, const char* kind, const std::string& what) {
   journal.write(events::Leftover{{kind, what}});
 }
 
-// The text extends to the end of its line in the undo list.
 void note_left(UndoList* undo, const std::string& what) {
-  if (undo) (void)undo->add("left-object " + what);
+  if (undo) (void)undo->report_left(what);
 }
 
 }  // namespace
@@ -134,7 +133,7 @@ void HostObjects::process_ended(int pid, uint64_t start) { pids_.ended(pid, star
 
 void HostObjects::list_segment(const SysvObject& segment, UndoList& undo) {
   if (listed_.insert(segment.id).second)
-    (void)undo.add(fmt::format("remove-segment {} {} {}", segment.id, segment.maker, segment.changed));
+    (void)undo.remove_segment(segment.id, segment.maker, segment.changed);
 }
 
 void HostObjects::list_segments(UndoList& undo) {

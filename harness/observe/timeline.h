@@ -21,6 +21,7 @@
 
 #include "harness/agent/agent_abi.h"
 #include "harness/base/json.h"
+#include "harness/base/op_names.h"
 #include "harness/base/process_id.h"
 #include "harness/base/result.h"
 #include "harness/base/time.h"
@@ -179,12 +180,6 @@ struct Timeline {
 Json state_to_json(const Timeline&);
 Result<Timeline> state_from_json(const Json&);
 
-const char* op_text(uint16_t op);
-rf_need op_need(uint16_t op);
-std::optional<uint16_t> op_from_text(std::string_view text);  // "all_reduce"
-const char* dtype_text(uint8_t dtype);
-uint32_t dtype_bytes(uint8_t dtype);
-const char* reduce_op_text(uint8_t reduce_op);
 bool is_collective(uint16_t op);  // of data or barrier, not init or free
 
 }  // namespace rankfault

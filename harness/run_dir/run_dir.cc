@@ -189,6 +189,7 @@ Status RunDir::make_tmp() {
       ::stat(tmp_.c_str(), &tmp);
       state_["tmp_dev"] = tmp.st_dev;
       state_["tmp_ino"] = tmp.st_ino;
+      // As RF_UNDO_DIR of the guardian's undo_entry.h.
       if (Status noted = append_line(undo(), "remove-dir " + tmp_); !noted.ok()) return noted;
       return write_state();
     }

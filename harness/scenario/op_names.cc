@@ -1,28 +1,18 @@
 #include "harness/scenario/op_names.h"
 
-#include <array>
-
 namespace rankfault {
-namespace {
-
-constexpr std::array<const char*, RF_OP_COUNT> kWords{{
-#define RF_OP(id, text, need) text,
-#include "harness/agent/ops.def"
-#undef RF_OP
-}};
-
-}  // namespace
-
-const char* op_word(rf_op op) { return op >= 0 && op < RF_OP_COUNT ? kWords[op] : "unknown"; }
 
 std::optional<rf_op> op_from_word(const std::string& word) {
-  for (size_t i = 1; i < kWords.size(); ++i)
-    if (word == kWords[i]) return static_cast<rf_op>(i);
-  return std::nullopt;
+  const auto op = op_from_text(word);
+  return op && *op != RF_OP_NONE ? std::optional(static_cast<rf_op>(*op)) : std::nullopt;
 }
 
 const std::vector<std::string>& all_op_words() {
-  static const std::vector<std::string> words(kWords.begin() + 1, kWords.end());
+  static const std::vector<std::string> words = [] {
+    std::vector<std::string> all;
+    for (uint16_t op = 1; op < RF_OP_COUNT; ++op) all.emplace_back(op_text(op));
+    return all;
+  }();
   return words;
 }
 

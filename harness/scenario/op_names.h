@@ -1,16 +1,15 @@
-// op_names: the words that a scenario uses for operations, from the same table as the records.
+// op_names: which operations a scenario may name, and what a fault may do to them.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "harness/agent/agent_abi.h"
+#include "harness/base/op_names.h"
 
 namespace rankfault {
 
-const char* op_word(rf_op);
-std::optional<rf_op> op_from_word(const std::string& word);
+std::optional<rf_op> op_from_word(const std::string& word);  // not "none"
 const std::vector<std::string>& all_op_words();
 
 bool is_collective_op(rf_op);  // moves data among all members, or is a barrier

@@ -11,6 +11,7 @@
 
 #include "harness/base/process_tree.h"
 #include "harness/launch/guardian/file_id.h"
+#include "harness/launch/guardian/undo_entry.h"
 #include "tests/launch/fixture.h"
 
 namespace rankfault::test {
@@ -33,6 +34,12 @@ class UndoTest : public ::testing::Test {
     struct statx st {};
     rf_file_at(path.c_str(), &st);
     return fmt::format("remove-file {} {} {}", identity(path), rf_id_of_file(&st).born, path);
+  }
+  // A line that says the same as the one that is read.
+  static std::string written_again(const std::string& line) {
+    const rf_undo_entry entry = rf_undo_parse(line.c_str());
+    char text[256];
+    return {text, rf_undo_format(&entry, text, sizeof text)};
   }
   void list(const std::string& text) { std::ofstream(scratch_ / "undo", std::ios::app) << text; }
   // Returns the failures.
@@ -70,6 +77,15 @@ TEST_F(UndoTest, RemovesAFileOnceAndIsSilentAfterwards) {
   EXPECT_FALSE(std::filesystem::exists(path));
   EXPECT_EQ(undo(), "");
   EXPECT_EQ(undone_, 0);
+}
+
+TEST_F(UndoTest, WritesEachEntryAsItReadsIt) {
+  for (const char* line : {"remove-file 1 2 3 /dev/shm/a b", "left-file 1 2 3 /tmp/x", "remove-dir /tmp/rf.x",
+                           "restore-mode 1 2 640 /dev/shm/a", "remove-segment 7 8 9",
+                           "left-object POSIX message queue /q", "continue 12 34"})
+    EXPECT_EQ(written_again(line), std::string(line) + "\n");
+  for (const char* line : {"", "remove-file 1 2", "remove-files 1 2 3 /x", "continue 12", "unknown 1"})
+    EXPECT_EQ(rf_undo_parse(line).kind, RF_UNDO_UNKNOWN) << line;
 }
 
 TEST_F(UndoTest, RemovesWhatTheDiskDidNotTakeIntoTheList) {

@@ -30,7 +30,7 @@ MAY_INCLUDE = {
     "harness/agent": "",
     "harness/backends": "agent",
     "cuda_double": "",
-    "harness/base": "agent/agent_abi.h",
+    "harness/base": "agent",
     "harness/symbols": "base",
     "harness/journal": "base",
     "harness/run_dir": "base",

@@ -61,14 +61,6 @@ std::string root_text(const Call& c) {
 
 std::string counted(size_t n, const char* noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
 
-std::string ranks_text(const std::vector<int>& ranks) {
-  if (ranks.empty()) return "no rank";
-  if (ranks.size() == 1) return fmt::format("rank {}", ranks[0]);
-  const bool run = ranks.size() > 3 && ranks.back() - ranks.front() == static_cast<int>(ranks.size()) - 1;
-  if (run) return fmt::format("ranks {}-{}", ranks.front(), ranks.back());
-  return fmt::format("ranks {}", fmt::join(ranks, " "));
-}
-
 std::string name_of_call(const Call& c) {
   static constexpr const char* kNames[] = {
 #define RF_NAMED_CALL(id, text, op, all) text,

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/rank_words.h"
 #include "harness/diagnose/finding.h"
 #include "harness/diagnose/model/view.h"
 
 namespace rankfault {
 
 std::string counted(size_t n, const char* noun);  // "3 edges"
-std::string ranks_text(const std::vector<int>&);  // "rank 3", "ranks 0 1 2", "ranks 0-15"
 // Returns "all_reduce float32 x 1024 sum on world, call 3". A count that may differ between ranks by design
 // is this rank's own share; it is omitted if the text covers several ranks.
 std::string call_text(const Call&, const CommGroup&, bool own_share = true);

@@ -12,8 +12,7 @@ std::string words(const Action& action) { return fmt::format("chmod {:04o} {}", 
 
 Result<std::string> perform(ActContext& act) {
   return change_segments(act, "mode_changed", [&](const JobFile& file) {
-    Status noted = act.run->undo.add(
-        fmt::format("restore-mode {} {} {:o} {}", file.dev, file.ino, file.mode & 07777, file.path));
+    Status noted = act.run->undo.restore_mode({file.dev, file.ino, 0}, file.mode & 07777u, file.path);
     if (!noted) return noted;
     return changed(file, ::chmod(file.path.c_str(), static_cast<mode_t>(act.action->mode)));
   });

@@ -137,7 +137,7 @@ ExpectationResult judge_agreed(const ExpectationSpec& spec, const RunFacts& fact
   }
   if (worst.verdict != Verdict::kPass) return answer(spec, worst.verdict, worst.text, lines);
   if (held.empty()) return answer(spec, Verdict::kUnknown, "nothing is named", lines);
-  return answer(spec, Verdict::kPass, fmt::format("{} agree: {}", say_ranks(chosen.ranks), held), lines);
+  return answer(spec, Verdict::kPass, fmt::format("{} agree: {}", ranks_text(chosen.ranks), held), lines);
 }
 
 Status check_agreed(const ExpectationSpec& spec, const Scenario& scenario) {

@@ -87,7 +87,7 @@ bool is_cause(const Finding& finding) { return names_trouble(finding) && finding
 std::string finding_text(const Finding& finding) {
   if (!finding.text.empty()) return finding.text;
   return finding.ranks.empty() ? finding.kind
-                               : fmt::format("{} of {}", finding.kind, say_ranks(finding.ranks));
+                               : fmt::format("{} of {}", finding.kind, ranks_text(finding.ranks));
 }
 
 std::vector<uint64_t> finding_lines(const RunFacts& facts, const std::string& kind) {

@@ -26,7 +26,7 @@ ExpectationResult judge_commits(const ExpectationSpec& spec, const RunFacts& fac
   const auto least = static_cast<size_t>(read_int(spec.params, "at_least", 0));
   const auto most = static_cast<size_t>(read_int(spec.params, "at_most", INT64_MAX));
   Verdict verdict = Verdict::kPass;
-  std::string because = fmt::format("{} committed as many steps as expected", say_ranks(chosen.ranks));
+  std::string because = fmt::format("{} committed as many steps as expected", ranks_text(chosen.ranks));
   for (const int rank : chosen.ranks) {
     const size_t count = committed(facts, rank);
     const auto processes = processes_of(facts, rank);

@@ -59,7 +59,7 @@ ExpectationResult judge_ended(const ExpectationSpec& spec, const RunFacts& facts
     because = one.because;
   }
   if (verdict != Verdict::kPass) return answer(spec, verdict, because + "; expected " + wanted, lines);
-  return answer(spec, verdict, fmt::format("{} ended as expected: {}", say_ranks(chosen.ranks), wanted),
+  return answer(spec, verdict, fmt::format("{} ended as expected: {}", ranks_text(chosen.ranks), wanted),
                 lines);
 }
 

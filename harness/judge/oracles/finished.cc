@@ -11,7 +11,7 @@ namespace {
 RankAnswer all_exited_zero(const RunFacts& facts, const std::vector<int>& ranks,
                            std::vector<uint64_t>& lines) {
   const int attempt = last_attempt(facts);
-  RankAnswer worst{Verdict::kPass, fmt::format("{} exited 0", say_ranks(ranks))};
+  RankAnswer worst{Verdict::kPass, fmt::format("{} exited 0", ranks_text(ranks))};
   for (const int rank : ranks) {
     for (const uint64_t line : end_lines(facts, rank, attempt)) lines.push_back(line);
     RankAnswer one = rank_ended_as(facts, rank, attempt, "zero");

@@ -83,7 +83,7 @@ ExpectationResult judge_no_commit(const ExpectationSpec& spec, const RunFacts& f
   }
   if (!unseen.empty()) return answer(spec, Verdict::kUnknown, unseen, gate->lines);
   return answer(spec, Verdict::kPass,
-                fmt::format("{} committed nothing from step {} on", say_ranks(chosen.ranks), step),
+                fmt::format("{} committed nothing from step {} on", ranks_text(chosen.ranks), step),
                 gate->lines);
 }
 

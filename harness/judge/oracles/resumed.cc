@@ -75,7 +75,7 @@ AttemptVerdict judge_attempt(const ExpectationSpec& spec, const RunFacts& facts,
     if (const int64_t most = read_int(spec.params, "lost_at_most", INT64_MAX); lost > most)
       return {Verdict::kFail, fmt::format("{} committed steps were lost; the limit is {}", lost, most)};
   }
-  return {Verdict::kPass, fmt::format("{} continued at step {}", say_ranks(ranks), due)};
+  return {Verdict::kPass, fmt::format("{} continued at step {}", ranks_text(ranks), due)};
 }
 
 ExpectationResult judge_resumed(const ExpectationSpec& spec, const RunFacts& facts) {

@@ -44,7 +44,7 @@ ExpectationResult judge_same(const ExpectationSpec& spec, const RunFacts& facts)
   if (worst.verdict != Verdict::kPass) return answer(spec, worst.verdict, worst.text);
   return answer(
       spec, Verdict::kPass,
-      fmt::format("{} values of {} at step {} {} the reference's", names.size(), say_ranks(chosen.ranks),
+      fmt::format("{} values of {} at step {} {} the reference's", names.size(), ranks_text(chosen.ranks),
                   step, close.bits() ? "have the same bits as" : "are near"));
 }
 

@@ -102,9 +102,9 @@ ExpectationResult judge_unblocked(const ExpectationSpec& spec, const RunFacts& f
   if (tally.verdict != Verdict::kPass) return answer(spec, tally.verdict, tally.because, tally.lines);
   if (tally.calls == 0)
     return answer(spec, Verdict::kUnknown,
-                  fmt::format("{} made no call {}", say_ranks(chosen.ranks), from.what), tally.lines);
+                  fmt::format("{} made no call {}", ranks_text(chosen.ranks), from.what), tally.lines);
   return answer(spec, Verdict::kPass,
-                fmt::format("{} left every call {} ({} in all), the longest in {}", say_ranks(chosen.ranks),
+                fmt::format("{} left every call {} ({} in all), the longest in {}", ranks_text(chosen.ranks),
                             from.what, tally.calls, to_text(Duration(static_cast<int64_t>(tally.longest)))),
                 tally.lines);
 }

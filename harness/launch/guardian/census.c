@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "undo_entry.h"
 #include "unix_sockets.h"
 
 /* File times come from the coarse clock: allow one tick of the slowest kernel. */
@@ -138,10 +139,10 @@ static void consider(struct rf_census* c, const char* path, uint64_t ino, uid_t 
   if (!remember(c, &id, temporary)) return;
 
   char line[4352];
-  const int n =
-      snprintf(line, sizeof line, "%s %llu %llu %llu %s\n", temporary ? "remove-file" : "left-file",
-               (unsigned long long)id.dev, (unsigned long long)id.ino, (unsigned long long)id.born, path);
-  if (n > 0 && n < (int)sizeof line) list(c, line, (size_t)n);
+  const struct rf_undo_entry entry = {
+      .kind = temporary ? RF_UNDO_FILE : RF_UNDO_LEFT_FILE, .file = id, .text = path};
+  const size_t n = rf_undo_format(&entry, line, sizeof line);
+  if (n) list(c, line, n);
 }
 
 static void look_at_maps(struct rf_census* c, int pid, uid_t owner) {

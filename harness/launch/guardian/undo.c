@@ -16,6 +16,7 @@
 #include "holders.h"
 #include "remove_tree.h"
 #include "tree.h"
+#include "undo_entry.h"
 
 static void say(struct rf_undo_result* result, const char* word, const char* text) {
   char* all = NULL;
@@ -42,12 +43,6 @@ static int still_is(const char* path, uint64_t dev, uint64_t ino, struct stat* s
   return lstat(path, st) == 0 && st->st_dev == dev && st->st_ino == ino;
 }
 
-static const char kFile[] = "remove-file ", kLeft[] = "left-file ", kDir[] = "remove-dir ",
-                  kMode[] = "restore-mode ", kContinue[] = "continue ", kSegment[] = "remove-segment ",
-                  kObject[] = "left-object ";
-
-static int starts(const char* line, const char* word) { return strncmp(line, word, strlen(word)) == 0; }
-
 static int is_still_there(const struct rf_held* file) {
   struct statx st;
   if (rf_file_at(file->path, &st) || S_ISDIR(st.stx_mode)) return 0;
@@ -55,15 +50,11 @@ static int is_still_there(const struct rf_held* file) {
   return rf_same_file(&file->id, &now);
 }
 
-/* Parses a line that begins with `word` and whose file is still the recorded one; 0: there is no file of
- * ours. */
-static int parse_file(const char* line, const char* word, struct rf_held* file) {
-  unsigned long long dev, ino, born;
-  int at = 0;
-  if (!starts(line, word)) return 0;
-  line += strlen(word);
-  if (sscanf(line, "%llu %llu %llu %n", &dev, &ino, &born, &at) < 3 || !at) return 0;
-  *file = (struct rf_held){.path = line + at, .id = {dev, ino, born}};
+/* Reads a line of this kind whose file is still the recorded one; 0: there is no file of ours. */
+static int parse_file(const char* line, enum rf_undo_kind kind, struct rf_held* file) {
+  const struct rf_undo_entry entry = rf_undo_parse(line);
+  if (entry.kind != kind) return 0;
+  *file = (struct rf_held){.path = entry.text, .id = entry.file};
   return is_still_there(file);
 }
 
@@ -72,7 +63,7 @@ static void remove_files(const struct rf_undo_run* run, char** lines, size_t n,
   struct rf_held* files = calloc(n ? n : 1, sizeof *files);
   size_t count = 0;
   for (size_t i = 0; files && i < n; ++i)
-    if (parse_file(lines[i], kFile, &files[count])) ++count;
+    if (parse_file(lines[i], RF_UNDO_FILE, &files[count])) ++count;
   if (!run->leave) rf_find_holders(run->root, files, count);
   for (size_t i = 0; i < count; ++i) {
     const struct rf_held* file = &files[i];
@@ -91,11 +82,11 @@ static void remove_files(const struct rf_undo_run* run, char** lines, size_t n,
 
 /* Reports the files that stay. A watched job's files are left alone, and no user expects rankfault to
  * remove them. */
-static void tell_left_files(const struct rf_undo_run* run, char** lines, size_t n,
-                            struct rf_undo_result* result) {
+static void report_left_files(const struct rf_undo_run* run, char** lines, size_t n,
+                              struct rf_undo_result* result) {
   struct rf_held file;
   for (size_t i = n; !run->watch && i-- > 0;) /* the list is reversed: the first one first */
-    if (parse_file(lines[i], kLeft, &file)) say(result, "left", file.path);
+    if (parse_file(lines[i], RF_UNDO_LEFT_FILE, &file)) say(result, "left", file.path);
 }
 
 static int is_below(const char* path, const char* folder) {
@@ -120,42 +111,36 @@ static void remove_dir(const struct rf_undo_run* run, const char* path, struct r
     ++result->undone;
 }
 
-static void restore_mode(const char* entry, struct rf_undo_result* result) {
-  unsigned long long dev, ino;
-  unsigned mode;
-  int at = 0;
+static void restore_mode(const struct rf_undo_entry* entry, struct rf_undo_result* result) {
+  const char* path = entry->text;
+  const unsigned mode = entry->mode & 07777;
   struct stat st;
-  if (sscanf(entry, "%llu %llu %o %n", &dev, &ino, &mode, &at) < 3 || !at) return;
-  const char* path = entry + at;
-  if (!still_is(path, dev, ino, &st) || !S_ISREG(st.st_mode) || (st.st_mode & 07777) == (mode & 07777))
+  if (!still_is(path, entry->file.dev, entry->file.ino, &st) || !S_ISREG(st.st_mode) ||
+      (st.st_mode & 07777) == mode)
     return;
-  if (chmod(path, mode & 07777))
+  if (chmod(path, mode))
     failed(result, "restore the mode of %s: %s", path, strerror(errno));
   else
     ++result->undone;
 }
 
-static void continue_process(const char* entry, struct rf_undo_result* result) {
-  unsigned long long start;
-  int pid;
+static void continue_process(const struct rf_undo_entry* entry, struct rf_undo_result* result) {
   struct rf_proc now;
-  if (sscanf(entry, "%d %llu", &pid, &start) != 2) return;
-  const int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+  const int fd = (int)syscall(SYS_pidfd_open, entry->pid, 0);
   if (fd < 0) return;
-  if (rf_proc_read(pid, &now) == 0 && now.start == start && now.state == 'T' &&
+  if (rf_proc_read(entry->pid, &now) == 0 && now.start == entry->start && now.state == 'T' &&
       syscall(SYS_pidfd_send_signal, fd, SIGCONT, NULL, 0) == 0)
     ++result->undone;
   close(fd);
 }
 
 /* Only System V segments can be removed: the kernel keeps the maker of a segment. */
-static void remove_segment(const struct rf_undo_run* run, const char* entry, struct rf_undo_result* result) {
-  int id, maker;
-  long long changed;
+static void remove_segment(const struct rf_undo_run* run, const struct rf_undo_entry* entry,
+                           struct rf_undo_result* result) {
+  const int id = entry->segment;
   struct shmid_ds now;
-  if (sscanf(entry, "%d %d %lld", &id, &maker, &changed) != 3 || shmctl(id, IPC_STAT, &now)) return;
-  if (run->watch || run->leave) return;
-  if (now.shm_cpid != maker || now.shm_ctime != changed) return; /* another one by now */
+  if (run->watch || run->leave || shmctl(id, IPC_STAT, &now)) return;
+  if (now.shm_cpid != entry->maker || now.shm_ctime != entry->changed) return; /* another one by now */
   if (now.shm_nattch > 0)
     failed(result, "left System V segment %d: processes that are not of this run have it mapped", id);
   else if (shmctl(id, IPC_RMID, NULL) && errno != EINVAL && errno != EIDRM)
@@ -165,20 +150,31 @@ static void remove_segment(const struct rf_undo_run* run, const char* entry, str
 }
 
 static void undo_line(const struct rf_undo_run* run, const char* line, struct rf_undo_result* result) {
-  if (starts(line, kDir))
-    remove_dir(run, line + sizeof kDir - 1, result);
-  else if (run->only_dirs || starts(line, kFile) || starts(line, kLeft))
-    return;
-  else if (starts(line, kSegment))
-    remove_segment(run, line + sizeof kSegment - 1, result);
-  else if (starts(line, kObject))
-    say(result, "left", line + sizeof kObject - 1);
-  else if (starts(line, kMode))
-    restore_mode(line + sizeof kMode - 1, result);
-  else if (starts(line, kContinue))
-    continue_process(line + sizeof kContinue - 1, result);
-  else
-    failed(result, "unknown line in the undo list: %s", line);
+  const struct rf_undo_entry entry = rf_undo_parse(line);
+  if (run->only_dirs && entry.kind != RF_UNDO_DIR) return;
+  switch (entry.kind) {
+    case RF_UNDO_DIR:
+      remove_dir(run, entry.text, result);
+      break;
+    case RF_UNDO_SEGMENT:
+      remove_segment(run, &entry, result);
+      break;
+    case RF_UNDO_LEFT:
+      say(result, "left", entry.text);
+      break;
+    case RF_UNDO_MODE:
+      restore_mode(&entry, result);
+      break;
+    case RF_UNDO_STOP:
+      continue_process(&entry, result);
+      break;
+    case RF_UNDO_FILE:
+    case RF_UNDO_LEFT_FILE:
+      break; /* all files together: rf_undo() */
+    case RF_UNDO_UNKNOWN:
+      failed(result, "unknown line in the undo list: %s", line);
+      break;
+  }
 }
 
 /* The whole lines of the list, the last first; a torn one (no \n) was never acted upon. */
@@ -222,7 +218,7 @@ void rf_undo(const struct rf_undo_run* run, struct rf_undo_result* result) {
   for (size_t i = 0; i < n; ++i) undo_line(run, lines[i], result);
   if (!run->only_dirs) {
     remove_files(run, lines, n, result);
-    tell_left_files(run, lines, n, result);
+    report_left_files(run, lines, n, result);
   }
   free(lines);
   free(text);
