@@ -1,4 +1,4 @@
-/* undo.h: undoes what a run did to the host, by its undo list (guardian_protocol.h).
+/* undo.h: undoes what a run did to the host, by its undo list (undo_entry.h).
  *
  * It may run twice, and on a list whose entries are all gone. The guardian and `rankfault clean` use it. */
 #ifndef RANKFAULT_GUARDIAN_UNDO_H
