@@ -49,8 +49,7 @@ Result<FinishedRun> judged(const Plan& plan, LiveRun& run, const std::string& le
 }
 
 const Launcher& launcher_of(const Plan& plan) {
-  const Launcher* launcher =
-      Catalog<Launcher>::instance().find(to_text(plan.scenario.workload.launcher));
+  const Launcher* launcher = Catalog<Launcher>::instance().find(to_text(plan.scenario.workload.launcher));
   RF_ASSERT(launcher, "a scenario named a launcher that is not registered");
   return *launcher;
 }
@@ -76,7 +75,7 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   if (!opened) return opened.error();
   LiveRun& run = *opened;
   const AllDescriptors descriptors;
-  journal_run_begin(plan, options.reference_run, diagnose_options(plan.scenario.workload),
+  journal_run_begin(plan, options.reference_run, diagnose_options(plan.scenario.workload.limits),
                     files->cuda ? files->cuda->nccl : "", run.journal);
   for (const SmallFolder& folder : small_folders(plan, run.dir.tmp()))
     run.journal.write("mounted", {{"fault", folder.fault}, {"path", folder.path}, {"bytes", folder.bytes}});

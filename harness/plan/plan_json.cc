@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "harness/plan/describe_plan.h"
-#include "harness/scenario/readers.h"
+#include "harness/scenario/scenario_fields.h"
 #include "harness/scenario/scenario_parser.h"
 #include "harness/scenario/scenario_tree.h"
 #include "harness/scenario/value.h"
@@ -36,7 +36,7 @@ Result<Trigger> trigger_from(const Json& json) {
   const Value tree = value_from_json(json);
   if (tree.map() && tree.map()->empty()) return Trigger{};
   Problems problems;
-  Trigger at = read_trigger(tree, "at", problems);
+  Trigger at = read_trigger(tree, problems);
   if (!problems.empty()) return problems.all().front();
   return at;
 }
