@@ -6,6 +6,7 @@
 
 #include "faults/fault.h"
 #include "harness/commands/command.h"
+#include "harness/commands/keys_page.h"
 #include "harness/diagnose/rule.h"
 #include "harness/judge/oracle.h"
 #include "harness/launch/launcher.h"
@@ -132,7 +133,7 @@ std::string markdown_cell(std::string text) {
 }
 
 const std::vector<std::string>& catalogue_names() {
-  static const std::vector<std::string> names{"faults", "oracles",   "findings",
+  static const std::vector<std::string> names{"faults", "oracles",   "findings", "keys",
                                               "points", "launchers", "commands"};
   return names;
 }
@@ -143,6 +144,7 @@ CatalogueTable catalogue(const std::string& name) {
   if (name == "findings") return findings();
   if (name == "launchers") return launchers();
   if (name == "commands") return commands();
+  if (name == "keys") return all_keys();
   RF_ASSERT(name == "points", "catalogue_names() lists what there is");
   return points();
 }

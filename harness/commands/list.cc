@@ -1,5 +1,5 @@
-// rankfault list: lists faults, oracles, findings, points, launchers and commands, or prints the schema of
-// scenarios.
+// rankfault list: lists faults, oracles, findings, the keys of a scenario, points, launchers and commands, or
+// prints the schema of scenarios.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,6 +10,7 @@
 #include "harness/commands/command.h"
 #include "harness/commands/commands_page.h"
 #include "harness/commands/findings_page.h"
+#include "harness/commands/keys_page.h"
 #include "harness/scenario/schema.h"
 
 namespace rankfault {
@@ -19,6 +20,13 @@ struct Options {
   std::string what;
   bool markdown = false, json = false;
 };
+
+std::string markdown_of(const std::string& what) {
+  if (what == "findings") return findings_page();
+  if (what == "commands") return commands_page();
+  if (what == "keys") return fmt::format("{}", fmt::join(key_tables(), "\n"));
+  return as_markdown(catalogue(what));
+}
 
 int list(const Options& options) {
   if (options.what == "schema") {
@@ -31,28 +39,23 @@ int list(const Options& options) {
                did_you_mean(options.what, names), fmt::join(names, ", "));
     return kExitUsage;
   }
-  if (options.markdown && (options.what == "findings" || options.what == "commands")) {
-    fmt::print("{}", options.what == "findings" ? findings_page() : commands_page());
-    return kExitPass;
-  }
-  const CatalogueTable table = catalogue(options.what);
   if (options.json)
-    fmt::print("{}\n", Json(table.rows).dump(2));
+    fmt::print("{}\n", Json(catalogue(options.what).rows).dump(2));
   else
-    fmt::print("{}", options.markdown ? as_markdown(table) : as_text(table));
+    fmt::print("{}", options.markdown ? markdown_of(options.what) : as_text(catalogue(options.what)));
   return kExitPass;
 }
 
 const Registration<CliCommand> kRegistration{{
     "list",
-    "List faults, oracles, findings, points, launchers or commands, or print the schema",
+    "List faults, oracles, findings, keys, points, launchers or commands, or print the schema",
     "  rankfault list faults\n"
     "  rankfault list oracles --markdown\n"
     "  rankfault list schema > scenario.v1.schema.json",
     [](CLI::App& app) {
       auto options = std::make_shared<Options>();
       app.add_option("what", options->what,
-                     "faults, oracles, findings, points, launchers, commands or schema")
+                     "faults, oracles, findings, keys (of a scenario), points, launchers, commands or schema")
           ->required();
       app.add_flag("--markdown", options->markdown, "print Markdown, as in the docs");
       app.add_flag("--json", options->json, "print JSON, with the parameters");

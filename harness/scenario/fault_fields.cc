@@ -29,7 +29,7 @@ void name_unnamed(std::vector<FaultSpec>& faults) {
 const Fields<FaultSpec>& fields_of(const FaultSpec*) {
   static const Fields<FaultSpec> fields{
       {"id", &FaultSpec::id, "the name of the fault; the kind, kind#2 ... when not given", {.always = true}},
-      {"kind", &FaultSpec::kind, "what happens", {.needed = true}},
+      {"kind", &FaultSpec::kind, "what happens; rankfault list faults has the words", {.needed = true}},
       {"ranks", &FaultSpec::ranks, "the victims: a rank, a list, a range as 8-15, or all", {.needed = true}},
       {"at", &FaultSpec::at, "the trigger"},
       {"times",

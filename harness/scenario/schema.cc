@@ -54,7 +54,8 @@ void add_params(const std::vector<ParamSpec>& params, Json& properties, std::vec
 Json fault(const FaultKind& kind) {
   Json out = shape_of_map(keys_of<FaultSpec>());
   std::vector<std::string> required = out["required"];
-  out["properties"]["kind"] = {{"const", kind.name}};
+  Json& own = out["properties"]["kind"];
+  own = with_doc({{"const", kind.name}}, own["description"]);
   add_params(kind.params, out["properties"], required);
   out["required"] = required;
   return with_doc(std::move(out), kind.summary);
