@@ -12,7 +12,7 @@ constexpr uint64_t kLargePart = 4;  // a quarter of the time
 
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
   if (Status ok = need_trigger(fault); !ok) return ok.error();
-  if (fault.times != 1)
+  if (fault.times.count != 1)
     return usage_error(
         "cpu_squeeze fires once, because a second firing would double the load: leave \"times\" out",
         fault.pos);

@@ -59,7 +59,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   return for_each_victim(fault, context, [&](Action& action) {
     action.verb = RF_VERB_FAIL;
     action.fail_code = number_of(fault);
-    if (sticky && !fault.times_given) action.times = UINT64_MAX;
+    if (sticky && !fault.times.given) action.times = UINT64_MAX;
   });
 }
 

@@ -13,7 +13,7 @@ std::vector<Action> for_each_victim(const FaultSpec& fault, const LowerContext& 
     Action action;
     action.rank = rank;
     action.at = fault.at;
-    action.times = fault.times == kEveryTime ? UINT64_MAX : static_cast<uint64_t>(fault.times);
+    action.times = fault.times.count == kEveryTime ? UINT64_MAX : static_cast<uint64_t>(fault.times.count);
     action.each_attempt = fault.each_attempt;
     fill(action);
     out.push_back(std::move(action));

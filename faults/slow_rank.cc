@@ -17,7 +17,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
     action.verb = RF_VERB_DELAY;
     action.delay = *by;
     action.ask = false;  // does not ask each time: the gate itself would be the delay
-    if (!fault.times_given) action.times = UINT64_MAX;
+    if (!fault.times.given) action.times = UINT64_MAX;
   });
 }
 

@@ -75,7 +75,7 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   if (!opened) return opened.error();
   LiveRun& run = *opened;
   const AllDescriptors descriptors;
-  journal_run_begin(plan, options.reference_run, diagnose_options(plan.scenario.workload),
+  journal_run_begin(plan, options.reference_run, diagnose_options(plan.scenario.workload.limits),
                     files->cuda ? files->cuda->nccl : "", run.journal);
   for (const SmallFolder& folder : small_folders(plan, run.dir.tmp()))
     run.journal.write(events::Mounted{folder.fault, folder.path, folder.bytes});

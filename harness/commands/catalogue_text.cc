@@ -7,6 +7,7 @@
 #include "faults/fault.h"
 #include "harness/commands/command.h"
 #include "harness/commands/events_page.h"
+#include "harness/commands/keys_page.h"
 #include "harness/diagnose/rule.h"
 #include "harness/judge/oracle.h"
 #include "harness/launch/launcher.h"
@@ -140,8 +141,8 @@ std::string markdown_cell(std::string text) {
 }
 
 const std::vector<std::string>& catalogue_names() {
-  static const std::vector<std::string> names{"faults",    "oracles",  "findings", "points",
-                                              "launchers", "commands", "events"};
+  static const std::vector<std::string> names{"faults", "oracles",   "findings", "keys",
+                                              "points", "launchers", "commands", "events"};
   return names;
 }
 
@@ -152,6 +153,7 @@ CatalogueTable catalogue(const std::string& name) {
   if (name == "launchers") return launchers();
   if (name == "commands") return commands();
   if (name == "events") return journal_events();
+  if (name == "keys") return all_keys();
   RF_ASSERT(name == "points", "catalogue_names() lists what there is");
   return points();
 }

@@ -8,7 +8,7 @@
 
 namespace rankfault {
 
-// "faults", "oracles", "findings", "points", "launchers", "commands", "events".
+// "faults", "oracles" ...: what `rankfault list` lists.
 const std::vector<std::string>& catalogue_names();
 
 struct CatalogueColumn {

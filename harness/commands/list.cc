@@ -1,5 +1,5 @@
-// rankfault list: lists faults, oracles, findings, points, launchers, commands and events of the journal, or
-// prints the schema of scenarios.
+// rankfault list: lists what the program knows (faults, oracles, keys of a scenario ...), or prints the
+// schema of scenarios.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,6 +12,7 @@
 #include "harness/commands/commands_page.h"
 #include "harness/commands/events_page.h"
 #include "harness/commands/findings_page.h"
+#include "harness/commands/keys_page.h"
 #include "harness/scenario/schema.h"
 
 namespace rankfault {
@@ -22,9 +23,11 @@ struct Options {
   bool markdown = false, json = false;
 };
 
-// Lists that are a whole page in the docs, not a table of one.
+std::string keys_text() { return fmt::format("{}", fmt::join(key_tables(), "\n")); }
+
+// What stands in the docs in another form than one table.
 const std::map<std::string, std::string (*)()> kPages{
-    {"findings", findings_page}, {"commands", commands_page}, {"events", events_page}};
+    {"findings", findings_page}, {"commands", commands_page}, {"events", events_page}, {"keys", keys_text}};
 
 int list(const Options& options) {
   if (options.what == "schema") {
@@ -52,14 +55,16 @@ int list(const Options& options) {
 
 const Registration<CliCommand> kRegistration{{
     "list",
-    "List faults, oracles, findings, points, launchers, commands or events, or print the schema",
+    "List faults, oracles, findings, keys, points, launchers, commands or events, or print the schema",
     "  rankfault list faults\n"
     "  rankfault list oracles --markdown\n"
     "  rankfault list schema > scenario.v1.schema.json",
     [](CLI::App& app) {
       auto options = std::make_shared<Options>();
-      app.add_option("what", options->what,
-                     "faults, oracles, findings, points, launchers, commands, events or schema")
+      app.add_option(
+             "what", options->what,
+             "faults, oracles, findings, keys (of a scenario), points, launchers, commands, events (of the "
+             "journal) or schema")
           ->required();
       app.add_flag("--markdown", options->markdown, "print Markdown, as in the docs");
       app.add_flag("--json", options->json, "print JSON, with the parameters");

@@ -10,7 +10,6 @@
 #include "harness/commands/run_arguments.h"
 #include "harness/commands/scenario_files.h"
 #include "harness/plan/describe_plan.h"
-#include "harness/scenario/readers.h"
 #include "harness/scenario/scenario_parser.h"
 
 namespace rankfault {
@@ -66,7 +65,7 @@ void print_words(const Plan& plan) {
   if (work.cuda_double)
     fmt::print("cuda      a double: NCCL's host code without a GPU{}\n",
                work.nccl.empty() ? "" : ", version " + work.nccl);
-  fmt::print("limits    {} in all, {} restart{}\n", to_text(work.wall), work.restarts,
+  fmt::print("limits    {} in all, {} restart{}\n", to_text(work.limits.wall), work.restarts,
              work.restarts == 1 ? "" : "s");
   fmt::print("TMPDIR    a folder of this run, below yours or /tmp; the run removes it with its contents\n");
   if (plan.scenario.reference_fault_free)

@@ -45,15 +45,16 @@ Result<Plan> plan_of(const Options& options) {
   if (!scenario) return scenario.error();
   scenario->name = "watch";
   for (const auto& [option, text, limit] :
-       {std::tuple("--after", &options.after, &scenario->workload.slow_after),
-        std::tuple("--hung-after", &options.hung_after, &scenario->workload.hung_after)}) {
+       {std::tuple("--after", &options.after, &scenario->workload.limits.slow_after),
+        std::tuple("--hung-after", &options.hung_after, &scenario->workload.limits.hung_after)}) {
     if (text->empty()) continue;
     const Result<Duration> given = parse_duration(*text);
     if (!given) return given.error();
     if (*given <= Duration::zero()) return usage_error(fmt::format("{} must be longer than 0", option));
     *limit = *given;
   }
-  if (!options.hung_after.empty() && scenario->workload.slow_after > scenario->workload.hung_after)
+  if (!options.hung_after.empty() &&
+      scenario->workload.limits.slow_after > scenario->workload.limits.hung_after)
     return usage_error("--after must not be longer than --hung-after");
   scenario->workload.launcher = workload->launcher;
   scenario->workload.starts_its_ranks = workload->starts_its_ranks;

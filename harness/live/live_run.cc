@@ -11,7 +11,7 @@ namespace {
 
 // A park never lasts longer than a tenth of the smallest known limit.
 Duration park_limit(const Plan& plan) {
-  return std::min<Duration>(std::chrono::seconds(2), plan.scenario.workload.wall / 10);
+  return std::min<Duration>(std::chrono::seconds(2), plan.scenario.workload.limits.wall / 10);
 }
 
 Result<LiveRun> open_in(RunDir& dir, const Plan& plan, bool recorded) {

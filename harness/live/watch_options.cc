@@ -12,18 +12,18 @@ bool cannot_go_on(const Findings& findings) {
 }
 
 // A user who wants hangs reported early does not want slow ranks reported later.
-DiagnoseOptions diagnose_options(const Workload& workload) {
+DiagnoseOptions diagnose_options(const Limits& limits) {
   DiagnoseOptions out;
-  if (workload.hung_after.count()) out.hung_after = workload.hung_after;
-  if (workload.slow_after.count()) out.slow_after = workload.slow_after;
-  out.hung_after = workload.hung_after.count() ? out.hung_after : std::max(out.hung_after, out.slow_after);
+  if (limits.hung_after.count()) out.hung_after = limits.hung_after;
+  if (limits.slow_after.count()) out.slow_after = limits.slow_after;
+  out.hung_after = limits.hung_after.count() ? out.hung_after : std::max(out.hung_after, out.slow_after);
   out.slow_after = std::min(out.slow_after, out.hung_after);
   return out;
 }
 
 // Findings on a watched job are reported at once, and the tool takes evidence of its ranks while they hang.
 LookOptions look_options(const Workload& workload, const WatchOptions* watch, EvidenceTaker& taker) {
-  LookOptions out{diagnose_options(workload), {}};
+  LookOptions out{diagnose_options(workload.limits), {}};
   if (!watch) return out;
   out.news = [watch, &taker](const Timeline& timeline, const std::vector<Finding>& news) {
     std::vector<Finding> told;

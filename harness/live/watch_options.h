@@ -22,7 +22,7 @@ struct WatchOptions {
 
 // How a run is looked at; null `WatchOptions`: the run of a scenario, which reports nothing before its end.
 LookOptions look_options(const Workload&, const WatchOptions*, EvidenceTaker&);
-DiagnoseOptions diagnose_options(const Workload&);
+DiagnoseOptions diagnose_options(const Limits&);
 bool cannot_go_on(const Findings&);
 
 }  // namespace rankfault

@@ -21,6 +21,11 @@ void append(std::vector<std::string>& command, const std::vector<std::string>& a
   command.insert(command.end(), args.begin(), args.end());
 }
 
+void add(Workload& workload, const Change& change) {
+  append(workload.command, change.args);
+  for (const auto& [name, text] : change.env) workload.env[name] = text;
+}
+
 // Returns the variant as the changes left it: a mutation check (tooth) may change a variant.
 const Variant* variant_in(const Scenario& scenario, const Variant* wanted) {
   if (!wanted) return nullptr;
@@ -72,20 +77,13 @@ Result<Scenario> apply(const Scenario& written, const PlanOptions& options) {
       changes_by_path(options) ? changed_by_path(written, options) : Result<Scenario>(written);
   if (!changed) return changed;
   Workload& workload = changed->workload;
-  const auto add_env = [&](const std::map<std::string, std::string>& env) {
-    for (const auto& [name, text] : env) workload.env[name] = text;
-  };
   if (const Variant* variant = variant_in(*changed, options.variant)) {
-    append(workload.command, variant->args);
-    add_env(variant->env);
+    add(workload, *variant);
     if (variant->ranks) workload.ranks = *variant->ranks;
   }
   if (workload.cuda_double && !options.nccl.empty()) workload.nccl = options.nccl;
   if (options.bug_on && changed->bug) append(workload.command, changed->bug->args);
-  if (options.tooth) {
-    append(workload.command, options.tooth->args);
-    add_env(options.tooth->env);
-  }
+  if (options.tooth) add(workload, *options.tooth);
   return changed;
 }
 

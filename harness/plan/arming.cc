@@ -23,11 +23,11 @@ void arm_comm(const CommSelector& comm, rf_armed& out) {
       break;
     case CommSelector::Kind::kNamed:
       out.comm_select = RF_COMM_NAMED;
-      out.comm_arg0 = rf_hash_text(comm.name.c_str());
+      out.comm_arg0 = rf_hash_text(comm.name->c_str());
       break;
     case CommSelector::Kind::kOrdinal:
       out.comm_select = RF_COMM_ORDINAL;
-      out.comm_arg0 = static_cast<uint64_t>(comm.ordinal);
+      out.comm_arg0 = static_cast<uint64_t>(comm.nth - 1);
       break;
   }
 }
@@ -41,7 +41,7 @@ void arm_trigger(const Trigger& at, rf_armed& out) {
   out.phase = at.phase.empty() ? 0 : rf_hash_text(at.phase.c_str());
   out.mark = at.mark.empty() ? 0 : rf_hash_text(at.mark.c_str());
   out.nth = static_cast<uint64_t>(at.nth);
-  RF_ASSERT(at.path.size() < RF_PATH_BYTES, "read_trigger refuses longer patterns");
+  RF_ASSERT(at.path.size() < RF_PATH_BYTES, "the reader of triggers refuses longer patterns");
   std::memcpy(out.path, at.path.c_str(), at.path.size() + 1);
 }
 

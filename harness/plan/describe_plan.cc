@@ -23,9 +23,9 @@ std::string comm_words(const CommSelector& comm) {
     case CommSelector::Kind::kSize:
       return fmt::format(" on a communicator of size {}", comm.size);
     case CommSelector::Kind::kNamed:
-      return fmt::format(" on \"{}\"", comm.name);
+      return fmt::format(" on \"{}\"", *comm.name);
     case CommSelector::Kind::kOrdinal:
-      return fmt::format(" on its {} communicator", ordinal(comm.ordinal + 1));
+      return fmt::format(" on its {} communicator", ordinal(comm.nth));
   }
   return "";
 }

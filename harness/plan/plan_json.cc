@@ -3,7 +3,7 @@
 
 #include "harness/plan/describe_plan.h"
 #include "harness/plan/external_act.h"
-#include "harness/scenario/readers.h"
+#include "harness/scenario/scenario_fields.h"
 #include "harness/scenario/scenario_parser.h"
 #include "harness/scenario/scenario_tree.h"
 #include "harness/scenario/value.h"
@@ -37,7 +37,7 @@ Result<Trigger> trigger_from(const Json& json) {
   const Value tree = value_from_json(json);
   if (tree.map() && tree.map()->empty()) return Trigger{};
   Problems problems;
-  Trigger at = read_trigger(tree, "at", problems);
+  Trigger at = read_trigger(tree, problems);
   if (!problems.empty()) return problems.all().front();
   return at;
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "faults/fault.h"
-#include "harness/scenario/readers.h"
+#include "harness/scenario/scenario_fields.h"
 #include "harness/scenario/scenario_parser.h"
 #include "harness/scenario/value.h"
 #include "harness/scenario/yaml_tree.h"
@@ -17,8 +17,7 @@ constexpr const char* kFaultOption = "--fault";
 constexpr const char* kExpectOption = "--expect";
 
 bool belongs_to_trigger(const std::string& key) {
-  static const std::vector<std::string> keys{"attempt", "phase", "step", "op",          "comm", "nth",
-                                             "file_op", "path",  "mark", "after_fault", "edge"};
+  static const std::vector<std::string> keys = names_of(keys_of<Trigger>());
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "harness/base/suggest.h"
-#include "harness/scenario/map_reader.h"
+#include "harness/scenario/fields.h"
 #include "harness/scenario/value.h"
 
 namespace rankfault {

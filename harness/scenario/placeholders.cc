@@ -45,10 +45,17 @@ void check_placeholders(const std::string& text, const SourcePos& at, Problems& 
 }
 
 void check_placeholders(const Value& texts, Problems& problems, const char* no_rank) {
+  if (is_scalar(texts)) check_placeholders(texts.text, texts.pos, problems, no_rank);
   if (const Value::List* items = texts.list())
     for (const Value& item : *items) check_placeholders(item.text, item.pos, problems, no_rank);
   if (const Value::Map* entries = texts.map())
     for (const auto& [key, value] : *entries) check_placeholders(value.text, value.pos, problems, no_rank);
+}
+
+void check_placeholders(const Value& map, const Keys& keys, Problems& problems, const char* no_rank) {
+  for (const Key& key : keys)
+    if (const Value* texts = key.placeholders ? map.find(key.name) : nullptr)
+      check_placeholders(*texts, problems, no_rank);
 }
 
 const char* why_no_rank(LauncherKind launcher) {

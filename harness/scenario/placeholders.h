@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/scenario/map_reader.h"
+#include "harness/scenario/field_types.h"
 
 namespace rankfault {
 
@@ -16,8 +16,10 @@ const std::vector<std::string>& placeholder_words();
 // null: it is.
 void check_placeholders(const std::string& text, const SourcePos& at, Problems&,
                         const char* no_rank = nullptr);
-// The same for a list, or for the values of a map.
+// The same for a text, a list, or the values of a map.
 void check_placeholders(const Value& texts, Problems&, const char* no_rank = nullptr);
+// The same for those keys of a map that may have such words.
+void check_placeholders(const Value& map, const Keys&, Problems&, const char* no_rank);
 // For a command that this launcher starts.
 const char* why_no_rank(LauncherKind);
 

@@ -13,7 +13,6 @@
 namespace rankfault {
 namespace {
 
-constexpr int kMostRanks = 16384;
 const std::vector<std::string> kWords{"all", "victims", "others", "survivors"};
 
 bool read_number(const std::string& text, int& out) {

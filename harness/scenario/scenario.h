@@ -1,7 +1,8 @@
 // Scenario: what a user asks for, after parsing and before any choice is made.
 //
-// The types mirror the YAML one to one. Parameters of fault kinds and oracles are unknown here: they stay a
-// Value tree with positions, which the catalogue entry that owns them reads (params.h).
+// The types mirror the YAML one to one; scenario_fields.h has their tables. Parameters of fault kinds and
+// oracles are unknown here: they stay a Value tree with positions, which the catalogue entry that owns them
+// reads (params.h).
 #pragma once
 
 #include <cstdint>
@@ -58,10 +59,10 @@ struct RankSet {
 struct CommSelector {
   enum class Kind { kAny, kWorld, kSize, kNamed, kOrdinal };
   Kind kind = Kind::kAny;
-  int size = 0;
-  std::optional<int> has_rank;
-  std::string name;
-  int ordinal = 0;
+  int size = 0;                     // kSize
+  std::optional<int> has_rank;      // kSize
+  std::optional<std::string> name;  // kNamed
+  int nth = 0;                      // kOrdinal: which of the victim's communicators, from 1
 };
 
 enum class Edge { kBefore, kAfter };
@@ -84,14 +85,17 @@ struct Trigger {
 };
 
 inline constexpr int64_t kEveryTime = -1;
+struct Times {
+  int64_t count = 1;   // kEveryTime: "unlimited"
+  bool given = false;  // else the kind may choose its own
+};
 
 struct FaultSpec {
   std::string id;
   std::string kind;
   RankSet ranks;
   Trigger at;
-  int64_t times = 1;         // kEveryTime: "unlimited"
-  bool times_given = false;  // else the kind may choose its own
+  Times times;
   bool each_attempt = false;
   bool optional = false;
   Value params;  // a map: what the kind itself defines
@@ -113,6 +117,13 @@ struct Markers {  // steps and values read from log lines of a workload without 
   std::string step_begin, step_commit, value, error;  // regular expressions with one group each
 };
 
+struct Limits {
+  Duration wall{0};
+  Duration slow_after{0}, hung_after{0};  // the minimum patience of inferred findings; 0: the diagnosis' own
+};
+
+inline constexpr int kMostRanks = 16384;
+
 struct Workload {
   LauncherKind launcher = LauncherKind::kLocal;
   int ranks = 0;
@@ -126,8 +137,7 @@ struct Workload {
   std::map<std::string, std::string> env;
   std::string cwd;
   int restarts = 0;
-  Duration wall{0};
-  Duration slow_after{0}, hung_after{0};  // the minimum patience of inferred findings; 0: the diagnosis' own
+  Limits limits;
   bool order_free = false;
   Markers markers;
   std::vector<std::string> needs;  // "mpi", "torch", "nccl >= 2.27" ...: missing means skipped (77)
@@ -142,23 +152,21 @@ struct Bug {
   SourcePos pos;
 };
 
-struct Tooth {
-  std::string id;  // "t1", "t2" ... unless given
-  std::vector<std::string> args;
-  std::map<std::string, std::string> env;
-  std::vector<std::pair<std::string, Value>> set;  // "faults.ID.at" -> new value
-  std::string must_fail;                           // id of an expectation
+struct Change {  // of the job
+  std::string id;
+  std::vector<std::string> args;           // appended to the command
+  std::map<std::string, std::string> env;  // added
+  Value::Map set;                          // "faults.ID.at" -> new value
   SourcePos pos;
 };
 
-struct Variant {  // one of several ways to run the scenario
-  std::string id;
-  std::vector<std::string> args;
-  std::map<std::string, std::string> env;
+struct Tooth : Change {   // a mutation check; its id is "t1", "t2" ... unless given
+  std::string must_fail;  // id of an expectation
+};
+
+struct Variant : Change {  // one of several ways to run the scenario
   std::optional<int> ranks;
-  std::vector<std::pair<std::string, Value>> set;  // "workload.command" -> new value
-  int times = 1;                                   // number of runs: durations vary
-  SourcePos pos;
+  int times = 1;  // number of runs: durations vary
 };
 
 struct MustBe {
@@ -166,7 +174,10 @@ struct MustBe {
   std::string expectation;  // kFail
 };
 
+struct FormatVersion {};  // only version 1 exists
+
 struct Scenario {
+  FormatVersion version;
   std::string name;
   std::string summary;
   Workload workload;

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "harness/scenario/map_reader.h"
+#include "harness/scenario/problems.h"
 #include "harness/scenario/scenario.h"
 #include "harness/scenario/scenario_parser.h"
 

@@ -5,7 +5,7 @@
 
 #include "faults/fault.h"
 #include "harness/base/suggest.h"
-#include "harness/scenario/readers.h"
+#include "harness/scenario/scenario_fields.h"
 #include "harness/scenario/validate.h"
 
 namespace rankfault {
@@ -115,7 +115,7 @@ bool look_up(const FaultSpec& fault, Problems& problems) {
                  fault.kind_pos.line ? fault.kind_pos : fault.pos);
     return false;
   }
-  const auto wrong = all_mistakes(fault.params, kind->params, fault.kind, common_fault_keys());
+  const auto wrong = all_mistakes(fault.params, kind->params, fault.kind, names_of(keys_of<FaultSpec>()));
   for (const Error& error : wrong) problems.add(error, fault.pos);
   return wrong.empty();
 }

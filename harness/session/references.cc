@@ -22,7 +22,7 @@ std::string key_of(const Plan& plan, const std::string& reference_run) {
               {"cwd", workload.cwd},
               {"cuda_double", workload.cuda_double},
               {"nccl", workload.nccl},
-              {"wall", workload.wall.count()},
+              {"wall", workload.limits.wall.count()},
               {"seed", plan.seed},
               {"dir", fs::path(plan.scenario.file).parent_path().string()},
               {"reference", reference_run}};

@@ -86,7 +86,7 @@ def main():
                     print(f"FAILED   {page}: {command}: status {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
                 else:
                     print(f"status {done.returncode} {page}: {command}")
-        for generated in ("faults/README.md", "docs/reference/oracles.md", "docs/reference/findings.md",
+        for generated in ("faults/README.md", "docs/reference/oracles.md", "docs/reference/findings.md", "docs/reference/scenario.md",
                           "scenarios/scenario.v1.schema.json"):
             if (folder / generated).read_text() != (SOURCE / generated).read_text():
                 failed += 1

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/scenario/readers.h"
+#include "harness/scenario/scenario_fields.h"
 #include "harness/scenario/validate.h"
 #include "harness/scenario/value.h"
 #include "harness/scenario/yaml_tree.h"
@@ -13,7 +13,7 @@ namespace rankfault::test {
 Facts::Facts(int ranks) {
   facts_.plan.scenario.name = "t";
   facts_.plan.scenario.workload.ranks = ranks;
-  facts_.plan.scenario.workload.wall = std::chrono::seconds(60);
+  facts_.plan.scenario.workload.limits.wall = std::chrono::seconds(60);
   facts_.begin = kBegin;
   facts_.end = ms(10'000);
   facts_.timeline.world_size = ranks;

@@ -9,12 +9,7 @@ namespace {
 
 using std::chrono::seconds;
 
-Workload with(Duration slow_after, Duration hung_after) {
-  Workload w;
-  w.slow_after = slow_after;
-  w.hung_after = hung_after;
-  return w;
-}
+Limits with(Duration slow_after, Duration hung_after) { return {{}, slow_after, hung_after}; }
 
 TEST(DiagnoseOptionsOf, WhatIsNotGivenIsTheDiagnosisOwn) {
   EXPECT_EQ(diagnose_options({}).slow_after, DiagnoseOptions().slow_after);

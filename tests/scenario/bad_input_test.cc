@@ -53,7 +53,7 @@ const BadInput kKeysAndTypes[] = {
      "f.yaml:8:24: \"slow_after\" must not be longer than \"hung_after\": a rank is slow before its job is "
      "hung"},
     {"UnknownLauncher", "launcher: local", "launcher: mpirn",
-     "f.yaml:5:13: unknown launcher \"mpirn\" (did you mean \"mpirun\"?); write local, mpirun or torchrun"},
+     "f.yaml:5:13: \"launcher\" must be local, mpirun or torchrun, not \"mpirn\" (did you mean \"mpirun\"?)"},
     {"NodesOfAnotherLauncher", "limits: {wall: 90s}", "nodes: 2",
      "f.yaml:8:10: \"nodes\" is only for \"launcher: torchrun\""},
     {"UnevenNodes", "launcher: local", "launcher: torchrun\n  nodes: 3",

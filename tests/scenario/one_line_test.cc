@@ -50,7 +50,7 @@ TEST(OneLine, ExpectsWhatIsAskedForElseTheObvious) {
       scenario_from_command_line(4, "mpirun", {}, {"blamed: {kind: none}", "finished: {}"}, {"p"}, "5s");
   ASSERT_TRUE(asked.ok()) << asked.error().to_string();
   EXPECT_EQ(asked->expect.size(), 2u);
-  EXPECT_EQ(asked->workload.wall, std::chrono::seconds(5));
+  EXPECT_EQ(asked->workload.limits.wall, std::chrono::seconds(5));
   const Result<Scenario> fault = with_fault("rank_kill@rank=1,op=barrier");
   EXPECT_EQ(fault->expect.at(0).oracle, "unblocked");
   EXPECT_EQ(fault->expect.at(0).params.find("after")->text, "rank_kill");

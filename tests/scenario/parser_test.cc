@@ -63,7 +63,7 @@ TEST_F(Parser, ReadsTheWorkload) {
   EXPECT_THAT(w.launcher_args, ElementsAre("--bind-to", "none"));
   EXPECT_EQ(w.env.at("N"), "1");
   EXPECT_EQ(w.restarts, 2);
-  EXPECT_EQ(w.wall, std::chrono::seconds(90));
+  EXPECT_EQ(w.limits.wall, std::chrono::seconds(90));
   EXPECT_TRUE(w.order_free);
   EXPECT_EQ(w.markers.error, "(error)");
 }
@@ -76,7 +76,7 @@ TEST_F(Parser, ReadsFaultsAndNamesTheUnnamed) {
   EXPECT_EQ(s.faults[1].id, "rank_kill");
   EXPECT_EQ(s.faults[2].id, "rank_kill#2");
   EXPECT_THAT(s.faults[1].ranks.ranks, ElementsAre(1, 2));
-  EXPECT_EQ(s.faults[2].times, kEveryTime);
+  EXPECT_EQ(s.faults[2].times.count, kEveryTime);
   EXPECT_EQ(s.faults[2].params.find("signal")->text, "TERM");
 }
 
@@ -91,7 +91,7 @@ TEST_F(Parser, NumbersExpectationsOfOneOracle) {
 }
 
 TEST_F(Parser, LimitsTheWallByDefault) {
-  EXPECT_EQ(read(with("  limits: {wall: 90s}\n", "")).workload.wall, std::chrono::seconds(60));
+  EXPECT_EQ(read(with("  limits: {wall: 90s}\n", "")).workload.limits.wall, std::chrono::seconds(60));
 }
 
 TEST_F(Parser, ReadsItsOwnTreeBackTheSame) {

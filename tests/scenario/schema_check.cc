@@ -47,6 +47,7 @@ class Checker {
     if (keyword == "minimum") return wrong(!value.is_number() || value >= rule);
     if (keyword == "maximum") return wrong(!value.is_number() || value <= rule);
     if (keyword == "minItems") return wrong(!value.is_array() || value.size() >= rule.get<size_t>());
+    if (keyword == "maxItems") return wrong(!value.is_array() || value.size() <= rule.get<size_t>());
     if (keyword == "minProperties") return wrong(!value.is_object() || value.size() >= rule.get<size_t>());
     if (keyword == "pattern")
       return wrong(!value.is_string() ||

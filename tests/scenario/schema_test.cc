@@ -73,6 +73,7 @@ const Pair kPairs[] = {
     {"wall: 90s", "wall: 90s, hung_after: 5", false},
     {"limits: {wall: 90s}", "restarts: -1", false},
     {"limits: {wall: 90s}", "restarts: 2", true},
+    {"limits: {wall: 90s}", "restarts: 1001", false},
     {"limits: {wall: 90s}", "needs: [mpy]", false},
     {"limits: {wall: 90s}", "needs: [mpi, torch]", true},
     {"limits: {wall: 90s}", "needs: [\"nccl >= 2.27\", nccl < 2.30.1]", true},

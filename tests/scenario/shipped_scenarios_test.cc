@@ -13,6 +13,7 @@
 #include "harness/commands/commands_page.h"
 #include "harness/commands/events_page.h"
 #include "harness/commands/findings_page.h"
+#include "harness/commands/keys_page.h"
 #include "harness/commands/scenario_files.h"
 #include "harness/scenario/scenario_parser.h"
 
@@ -62,12 +63,14 @@ TEST(ScenarioFiles, ADirectoryWithoutAnyIsAnError) {
 TEST(GeneratedPages, AreThoseOfThisProgram) {
   const char* source = std::getenv("RANKFAULT_SOURCE_DIR");
   if (!source) GTEST_SKIP() << "RANKFAULT_SOURCE_DIR is not set (run under ctest)";
-  const std::vector<std::tuple<std::string, std::string, std::string>> pages{
+  std::vector<std::tuple<std::string, std::string, std::string>> pages{
       {"/faults/README.md", "faults", as_markdown(catalogue("faults"))},
       {"/docs/reference/oracles.md", "oracles", as_markdown(catalogue("oracles"))},
       {"/docs/reference/findings.md", "findings", findings_page()},
       {"/docs/reference/commands.md", "commands", commands_page()},
       {"/docs/reference/journal.md", "events", events_page()}};
+  for (const std::string& table : key_tables())
+    pages.emplace_back("/docs/reference/scenario.md", "keys", table);
   for (const auto& [page, list, text] : pages) {
     const std::string shipped = text_of(source + page);
     const bool is_whole = text.starts_with("# ");  // else the page has other text around the table

@@ -62,7 +62,7 @@ ExpectationResult judge_reference(const ExpectationSpec& spec, const RunFacts& f
 
 ExpectationResult judge_finished_in_time(const ExpectationSpec& spec, const RunFacts& facts) {
   const std::vector<uint64_t> lines = all_numbers<events::Teardown>(facts);
-  const Duration wall = facts.plan.scenario.workload.wall;
+  const Duration wall = facts.plan.scenario.workload.limits.wall;
   if (facts.teardown == 0 && lines.empty()) return answer(spec, Verdict::kUnknown, "the run was cut off");
   if (facts.teardown == 0)
     return answer(spec, Verdict::kPass, fmt::format("the job ended within {}", to_text(wall)), lines);
