@@ -29,13 +29,12 @@ void name_unnamed(std::vector<FaultSpec>& faults) {
 const Fields<FaultSpec>& fields_of(const FaultSpec*) {
   static const Fields<FaultSpec> fields{
       {"id", &FaultSpec::id, "the name of the fault; the kind, kind#2 ... when not given", {.always = true}},
-      {"kind", &FaultSpec::kind, "what happens; rankfault list faults has the words", {.needed = true}},
+      {"kind", &FaultSpec::kind, "what happens (rankfault list faults)", {.needed = true}},
       {"ranks", &FaultSpec::ranks, "the victims: a rank, a list, a range as 8-15, or all", {.needed = true}},
       {"at", &FaultSpec::at, "the trigger"},
       {"times",
        &FaultSpec::times,
-       "how often it fires in the whole run, over all attempts; 1 when the kind does not say "
-       "otherwise",
+       "how often it fires in the whole run, over all attempts; 1 when the kind does not say otherwise",
        {.least = 1}},
       {"each_attempt", &FaultSpec::each_attempt, "count again in each attempt"},
       {"optional", &FaultSpec::optional, "it need not fire"},

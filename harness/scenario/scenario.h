@@ -1,7 +1,8 @@
 // Scenario: what a user asks for, after parsing and before any choice is made.
 //
-// The types mirror the YAML one to one. Parameters of fault kinds and oracles are unknown here: they stay a
-// Value tree with positions, which the catalogue entry that owns them reads (params.h).
+// The types mirror the YAML one to one; scenario_fields.h has their tables. Parameters of fault kinds and
+// oracles are unknown here: they stay a Value tree with positions, which the catalogue entry that owns them
+// reads (params.h).
 #pragma once
 
 #include <cstdint>

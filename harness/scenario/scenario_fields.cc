@@ -54,8 +54,7 @@ const Fields<Scenario>& fields_of(const Scenario*) {
       {"seed", &Scenario::seed, "the seed of every random choice; when not given it comes from the name"},
       {"teeth",
        &Scenario::teeth,
-       "mutation checks: each switches one defence of the workload off, and the scenario must then "
-       "fail",
+       "mutation checks: each switches one defence of the workload off, and the scenario must then fail",
        {},
        check_words},
       {"variants",

@@ -71,7 +71,8 @@ Json expectations() {
   Json kinds = Json::array(), alone = Json::array();
   for (const Oracle* oracle : Catalog<Oracle>::instance().all()) {
     std::vector<std::string> required;
-    Json properties{{"id", scalar()}};
+    Json properties{
+        {"id", with_doc(scalar(), "the name of the expectation; that of the oracle when not given")}};
     add_params(oracle->params, properties, required);
     Json forms = Json::array({object(properties, required)});
     if (required.empty()) {

@@ -81,9 +81,9 @@ const Fields<Trigger>& fields_of(const Trigger*) {
        "while this is the last step begun; for step marks and values, the step that they name"},
       {"op",
        &Trigger::op,
-       "the call, or a mark of the workload; rankfault list points has the words; any collective when op, "
-       "file_op and "
-       "mark are not given",
+       "the call, or a mark of the workload (rankfault list points); any collective when op, file_op and "
+       "mark "
+       "are not given",
        {.shape = shape::one_of(words_where(false))},
        check_op},
       {"comm", &Trigger::comm, "the communicator: world, or a library's own name"},

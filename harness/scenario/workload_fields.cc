@@ -180,8 +180,7 @@ const Fields<Workload>& fields_of(const Workload*) {
        check_restarts},
       {"limits", &Workload::limits, "limits of time", {}, check_limits},
       {"order_free", &Workload::order_free,
-       "the values do not depend on which rank computed them, so bits may be compared across world "
-       "sizes"},
+       "the values do not depend on which rank computed them: bits may be compared across world sizes"},
       {"markers", &Workload::markers,
        "regular expressions with one group each, over the output of the ranks"},
       {"needs",
