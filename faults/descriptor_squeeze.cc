@@ -38,10 +38,10 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
   if (!refused.empty()) {
     const RecordedCall& call = *refused.front();
     const std::string* const path = history.path_of(call);
-    return verified(fmt::format("rank {}'s {} of {} failed with EMFILE while {} descriptors were open",
-                                gate.rank, op_text(call.op()), path ? *path : "a file",
-                                limited->in_use.value_or(0)),
-                    call.left(), {limited.n});
+    return verified(
+        fmt::format("rank {}'s {} of {} failed with EMFILE while {} descriptors were open", gate.rank,
+                    op_text(call.op()), path ? *path : "a file", limited->in_use.value_or(0)),
+        call.left(), {limited.n});
   }
   return not_bitten(fmt::format("no recorded open of rank {} failed with EMFILE afterwards", gate.rank),
                     {limited.n});

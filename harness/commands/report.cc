@@ -1,5 +1,6 @@
 // rankfault report: prints finished runs in one of the report formats.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 
@@ -35,7 +36,7 @@ int report_runs(const std::vector<std::string>& run_dirs, const std::string& for
 
 const Registration<CliCommand> kReport{{
     "report",
-    "Report finished runs: console, junit, json or outcomes",
+    "Report finished runs in one of several formats",
     "  rankfault report rankfault-runs/skip-allreduce.1\n"
     "  rankfault report --format junit rankfault-runs/* > out.xml\n"
     "  rankfault report --format outcomes rankfault-runs/* >> outcomes.md\n\n"
@@ -44,7 +45,9 @@ const Registration<CliCommand> kReport{{
       auto run_dirs = std::make_shared<std::vector<std::string>>();
       auto format = std::make_shared<std::string>("console");
       app.add_option("runs", *run_dirs, "run directories")->required();
-      app.add_option("--format", *format, "format: console, junit, json or outcomes");
+      std::vector<std::string> known;
+      for (const Report* report : Catalog<Report>::instance().all()) known.emplace_back(report->name);
+      app.add_option("--format", *format, fmt::format("format: {}", fmt::join(known, ", ")));
       return [run_dirs, format] { return report_runs(*run_dirs, *format); };
     },
 }};
