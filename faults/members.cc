@@ -1,12 +1,8 @@
 #include "faults/members.h"
 
-namespace rankfault {
+#include "harness/observe/call_records.h"
 
-const CommView* comm_with_id(const ProcessView& process, uint64_t comm_id) {
-  for (const CommView& comm : process.comms)
-    if (comm.id == comm_id) return &comm;
-  return nullptr;
-}
+namespace rankfault {
 
 std::vector<const ProcessView*> peers_on(const RunFacts& facts, const ProcessView& but, uint64_t comm_id) {
   std::vector<const ProcessView*> out;

@@ -9,6 +9,5 @@ namespace rankfault {
 
 // The processes of all other members, of the same attempt.
 std::vector<const ProcessView*> peers_on(const RunFacts&, const ProcessView& but, uint64_t comm_id);
-const CommView* comm_with_id(const ProcessView&, uint64_t comm_id);
 
 }  // namespace rankfault

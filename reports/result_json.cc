@@ -36,7 +36,7 @@ struct LastEnds {
   TimeNs good = 0, any = 0;  // with success, and with any result
 
   void take(const rf_record* record) {
-    const auto told = record ? status_told_by(*record) : std::nullopt;
+    const auto told = record ? status_by(*record) : std::nullopt;
     if (!told || told == CallStatus::kPending) return;
     any = std::max<TimeNs>(any, record->time_ns);
     if (told == CallStatus::kReturned) good = std::max<TimeNs>(good, record->time_ns);

@@ -73,7 +73,7 @@ struct ActRun {
   }
 };
 
-inline bool is_same_process(const ProcessId& a, const ProcessId& b) {  // whatever it executed since
+inline bool is_same_process(const ProcessId& a, const ProcessId& b) {  // an exec keeps the process
   return a.pid == b.pid && a.start == b.start;
 }
 

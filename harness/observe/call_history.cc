@@ -7,11 +7,11 @@ namespace {
 
 void take(const Event& event, LaneCalls<RecordedCall>& lanes) {
   const rf_record& record = event.record;
-  const std::optional<CallStatus> told = status_told_by(record);
-  if (!told) return;
+  const std::optional<CallStatus> status = status_by(record);
+  if (!status) return;
   RecordedCall* call = lanes.add(call_of(event)).first;
   if (!call) return;
-  if (told == CallStatus::kInside) {
+  if (status == CallStatus::kInside) {
     if (!call->enter) call->enter = &record;
   } else if (names_its_origin(record) || record.phase == RF_PHASE_COMPLETE || call->leave) {
     call->completion = &record;
@@ -25,8 +25,6 @@ void take(const LaneView& lane, LaneCalls<RecordedCall>& lanes) {
   RecordedCall* call = lanes.add({lane.index, lane.state.call}).first;
   if (call && !call->leave) call->open = &lane.state;
 }
-
-bool is_message(uint16_t op) { return op >= RF_OP_SEND && op <= RF_OP_PROBE; }
 
 bool has_a_place(const RecordedCall& call) {
   return call.arguments() && call.seq() != 0 && !(call.flags() & RF_CALL_EXECUTION) && !is_message(call.op());
@@ -47,7 +45,7 @@ TimeNs RecordedCall::entered() const { return enter ? enter->time_ns : open ? op
 
 CallStatus RecordedCall::status() const {
   const rf_record* const last = completion ? completion : leave;
-  return last ? *status_told_by(*last) : CallStatus::kInside;
+  return last ? *status_by(*last) : CallStatus::kInside;
 }
 
 CallHistory::CallHistory(const ProcessView& process, OpenCalls open) : process_(process) {
@@ -86,9 +84,8 @@ std::vector<const RecordedCall*> CallHistory::file_calls(uint16_t op) const {
 }
 
 std::optional<FilledPlace> CallHistory::at_place(uint64_t comm_id, uint64_t seq) const {
-  const auto comm = std::find_if(process_.comms.begin(), process_.comms.end(),
-                                 [&](const CommView& c) { return c.id == comm_id; });
-  if (comm == process_.comms.end()) return std::nullopt;
+  const CommView* const comm = comm_with_id(process_, comm_id);
+  if (!comm) return std::nullopt;
   FilledPlace place;
   for (const RecordedCall& call : calls_) {
     if (call.seq() != seq || !has_a_place(call) || call.comm() != comm->index) continue;

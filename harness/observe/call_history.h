@@ -14,7 +14,7 @@
 
 namespace rankfault {
 
-// One call, as its records tell. A pointer is null if that record is not there: not yet, or not any more.
+// One call, put together from its records. A pointer is null while the call has no such record.
 class RecordedCall {
  public:
   explicit RecordedCall(CallKey key) : lane_(key.lane), number_(key.number) {}
@@ -26,7 +26,7 @@ class RecordedCall {
 
   uint32_t lane() const { return lane_; }
   uint32_t number() const { return number_; }
-  // The record that has its arguments; null if only the state of its lane tells of it.
+  // The record that has its arguments; null if only the state of its lane shows it.
   const rf_record* arguments() const { return enter ? enter : leave ? leave : completion; }
   uint16_t op() const { return arguments() ? arguments()->op : open->op; }
   uint8_t library() const { return arguments() ? arguments()->library : open->library; }
@@ -38,9 +38,9 @@ class RecordedCall {
   TimeNs left() const { return leave ? leave->time_ns : 0; }  // 0: its thread is inside, or not known
   int32_t result() const { return leave ? leave->tag_or_result : 0; }
   CallStatus status() const;
-  // What its thread got, whatever became of work that was pending then.
-  bool left_with_success() const { return leave && status_told_by(*leave) == CallStatus::kReturned; }
-  bool left_with_error() const { return leave && status_told_by(*leave) == CallStatus::kFailed; }
+  // How its thread left the call. Pending work may end differently later.
+  bool left_with_success() const { return leave && status_by(*leave) == CallStatus::kReturned; }
+  bool left_with_error() const { return leave && status_by(*leave) == CallStatus::kFailed; }
 
  private:
   uint32_t lane_, number_;
@@ -52,8 +52,8 @@ struct FilledPlace {
   bool succeeded = false;              // it, or a wait for it, which has the same place
 };
 
-// Which calls are inside. By the records: each call whose end is not on record. By the states: also the call
-// that a lane's state describes and that has no record.
+// Which calls count as inside. kByRecords: the calls without an end on record. kByStates: also a call that
+// only the state of its lane shows.
 enum class OpenCalls { kByRecords, kByStates };
 
 class CallHistory {
@@ -76,10 +76,10 @@ class CallHistory {
     return in_order(&RecordedCall::leave, want);
   }
 
-  // The path that a call on a file or segment names, or who calls whom in a call of CUDA ("nccl:cudaMalloc");
+  // The path that a call on a file or segment names; of a call of CUDA caller and callee ("nccl:cudaMalloc");
   // null: none on record.
   const std::string* path_of(const RecordedCall&) const;
-  // The calls of that operation on files whose end and path are on record, in the order of their ends.
+  // The file calls of that operation that have an end and a path on record, in the order of their ends.
   std::vector<const RecordedCall*> file_calls(uint16_t op) const;
 
   // What the process did at this place of the communicator. No messages, no executions: they have no place.

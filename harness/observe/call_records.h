@@ -11,6 +11,15 @@
 
 namespace rankfault {
 
+inline bool is_message(uint16_t op) { return op >= RF_OP_SEND && op <= RF_OP_PROBE; }
+
+// The communicator of that identity in this process; null: it has none.
+inline const CommView* comm_with_id(const ProcessView& process, uint64_t comm_id) {
+  for (const CommView& comm : process.comms)
+    if (comm.id == comm_id) return &comm;
+  return nullptr;
+}
+
 enum class CallStatus : uint8_t {
   kInside,    // entered, not left
   kReturned,  // with success; a nonblocking call: seen complete
@@ -37,9 +46,10 @@ inline CallKey call_of(const Event& event) {
   return names_its_origin(r) ? key_of_origin(r.where) : CallKey{event.lane, r.call};
 }
 
-// The status that the record gives to its call; nothing for a mark and for a detail. The end of the work may
-// be recorded before the call is left: a call that is no longer inside does not become pending.
-inline std::optional<CallStatus> status_told_by(const rf_record& r) {
+// Returns the status that the record gives to its call; nothing for a mark and for a detail. The record of
+// the end of the work may precede the record of the leave. Therefore only a call that is inside becomes
+// pending.
+inline std::optional<CallStatus> status_by(const rf_record& r) {
   switch (r.phase) {
     case RF_PHASE_ENTER:
       return CallStatus::kInside;
@@ -63,7 +73,7 @@ class LaneCalls {
   std::vector<Call>& of(uint32_t lane) { return lanes_[lane]; }
   const auto& lanes() const { return lanes_; }
 
-  // Null if there is no such call. Most requests are for the newest.
+  // Returns null if there is no such call. Callers mostly ask for the newest call.
   Call* find(CallKey key) {
     if (key.lane > RF_MAX_LANES) return nullptr;
     std::vector<Call>& calls = lanes_[key.lane];
@@ -72,7 +82,7 @@ class LaneCalls {
     return at != calls.end() && at->number() == key.number ? &*at : nullptr;
   }
 
-  // Returns the call, and whether it is new; null for a lane that no record has.
+  // Returns the call, and whether it is new; null for a lane that no record can have.
   std::pair<Call*, bool> add(CallKey key) {
     if (key.lane > RF_MAX_LANES) return {nullptr, false};
     std::vector<Call>& calls = lanes_[key.lane];

@@ -22,7 +22,7 @@ concept HasFields = requires(const S* s) {
   fields_of(s);
 };
 
-// The same rows without what only the struct can do.
+// The rows without the members of the struct: what the schema and the page need.
 template <HasFields S>
 const Keys& keys_of() {
   static const Fields<S>& fields = fields_of(static_cast<const S*>(nullptr));
@@ -140,7 +140,8 @@ bool read_map(const Value& map, const std::string& owner, S& out, Problems& prob
   return true;
 }
 
-// The map from which `s` would be read, without what is default. Its place is that of `s`, or else `pos`.
+// Writes `s` as the map from which it would be read, and leaves defaults out. The map gets the place of `s`;
+// `pos` if `s` has none.
 template <HasFields S>
 Value write_map(const S& s, SourcePos pos) {
   if constexpr (requires { s.pos; }) pos = s.pos;

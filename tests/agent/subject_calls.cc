@@ -37,7 +37,7 @@ BEHAVIOUR(steps) {
 
 BEHAVIOUR(for_ever) {
   fake_init(0, 4);
-  all_reduces(1);  // the state of the thread is never again that of the init
+  all_reduces(1);  // replaces the init in the state of the thread
   std::puts("running");
   std::fflush(stdout);
   for (;;) all_reduces(1000);

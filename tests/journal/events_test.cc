@@ -20,8 +20,57 @@ JournalLine read_back(const JournalLine& line) {
   return read.ok() ? *read : JournalLine{};
 }
 
-TEST(Events, AreReadBackAsTheyWereWritten) {
+// Values that differ from each other and from every default.
+class Filler {
+ public:
+  void fill(bool& to) { to = true; }
+  void fill(std::string& to) { to = "text " + std::to_string(++last_); }
+  void fill(ProcessId& to) { to = {++last_, 2, 3, 4, 5}; }
+  void fill(Json& to) { to = {{"key", ++last_}}; }
+  template <typename T>
+  requires std::is_arithmetic_v<T>
+  void fill(T& to) { to = static_cast<T>(++last_); }
+  template <typename T>
+  void fill(std::optional<T>& to) {
+    fill(to.emplace());
+  }
+  template <typename T>
+  void fill(std::vector<T>& to) {
+    fill(to.emplace_back());
+  }
+  template <HasKeys T>
+  void fill(T& to) {
+    T::keys([&](const char*, auto member, const char* = "") { fill(to.*member); });
+  }
+
+ private:
+  uint64_t last_ = 100;
+};
+
+AnyEvent filled(AnyEvent event) {
+  std::visit(
+      [](auto& one) {
+        if constexpr (HasKeys<std::remove_reference_t<decltype(one)>>) Filler().fill(one);
+      },
+      event);
+  return event;
+}
+
+// A key that has the member of another key would hold that member's value.
+TEST(Events, HaveAMemberOfItsOwnForEachKey) {
   for (const AnyEvent& event : one_of_each()) {
+    std::set<std::string> values;
+    const Json line = to_json({1, 2, filled(event)});
+    for (const auto& [key, value] : line.items()) {
+      const bool is_new = values.insert(value.dump()).second;
+      EXPECT_TRUE(is_new || value.is_boolean()) << key << " " << value;
+    }
+  }
+}
+
+TEST(Events, AreReadBackAsTheyWereWritten) {
+  for (const AnyEvent& empty : one_of_each()) {
+    const AnyEvent event = filled(empty);
     const JournalLine line{7, 8, event};
     const JournalLine again = read_back(line);
     EXPECT_EQ(again.event.index(), event.index());

@@ -90,8 +90,6 @@ bool waits_for_receive(const Call& c) {
 
 }  // namespace
 
-bool is_message(uint16_t op) { return op >= RF_OP_SEND && op <= RF_OP_PROBE; }
-
 Partners partners_of(const Call& c, const CommGroup& group) {
   const int size = static_cast<int>(group.size);
   const auto one = [&](int rank, bool by_need) {

@@ -11,10 +11,10 @@
 #include <optional>
 
 #include "harness/diagnose/model/view.h"
+#include "harness/observe/call_records.h"
 
 namespace rankfault {
 
-bool is_message(uint16_t op);  // send, ssend, recv, sendrecv, probe
 bool sends(const Call&);
 bool receives(const Call&);  // a probe takes no message
 int source_of(const Call&);

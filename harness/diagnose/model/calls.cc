@@ -102,11 +102,11 @@ class Builder {
 
   void take(const Event& event) {
     const rf_record& r = event.record;
-    const std::optional<CallStatus> told = status_told_by(r);
-    if (told == CallStatus::kInside)
+    const std::optional<CallStatus> status = status_by(r);
+    if (status == CallStatus::kInside)
       enter(event);
-    else if (told)
-      leave(drafts_.find(call_of(event)), r, *told);
+    else if (status)
+      leave(drafts_.find(call_of(event)), r, *status);
     else if (r.phase == RF_PHASE_DETAIL)
       detail(drafts_.find(call_of(event)), r);
     else if (r.phase == RF_PHASE_EVENT && r.op == RF_OP_STEP_BEGIN)

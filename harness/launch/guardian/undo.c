@@ -50,7 +50,7 @@ static int is_still_there(const struct rf_held* file) {
   return rf_same_file(&file->id, &now);
 }
 
-/* Reads a line of this kind whose file is still the recorded one; 0: there is no file of ours. */
+/* Reads a line of this kind. Returns 1 if its file is still the recorded one, else 0. */
 static int parse_file(const char* line, enum rf_undo_kind kind, struct rf_held* file) {
   const struct rf_undo_entry entry = rf_undo_parse(line);
   if (entry.kind != kind) return 0;

@@ -46,7 +46,7 @@ size_t rf_undo_format(const struct rf_undo_entry* e, char* line, size_t room) {
   return n > 0 && (size_t)n < room ? (size_t)n : 0;
 }
 
-/* The kind whose word the line begins with, and where the rest begins. */
+/* Returns the kind of the line by its first word. `rest` is the text after that word. */
 static enum rf_undo_kind kind_of(const char* line, const char** rest) {
   for (int kind = RF_UNDO_FILE; kind <= RF_UNDO_LEFT; ++kind) {
     const size_t n = strlen(kWords[kind]);
