@@ -19,7 +19,7 @@ PAGES = ["README.md", "docs/tutorial.md", *sorted(str(p.relative_to(SOURCE)) for
 NOT_RUN = [  # what a command begins with, and why the test does not run it
     (r"\./dev ", "starts a build or the tests"),
     (r"(RANKFAULT_APPROVE=1 )?ctest ", "is a test run of its own"),
-    (r"git diff", "shows what the reader changed"),
+    (r"git (add|diff) ", "shows what the reader changed"),
     (r"sudo |apt-get |pip ", "changes the machine"),
     (r"PATH=\$PWD", "is done by the test"),
     (r"build/dev/bin/diagnose_test", "is a test run of its own"),
@@ -87,7 +87,7 @@ def main():
                 else:
                     print(f"status {done.returncode} {page}: {command}")
         for generated in ("faults/README.md", "docs/reference/oracles.md", "docs/reference/findings.md", "docs/reference/scenario.md",
-                          "scenarios/scenario.v1.schema.json"):
+                          "docs/reference/commands.md", "scenarios/scenario.v1.schema.json"):
             if (folder / generated).read_text() != (SOURCE / generated).read_text():
                 failed += 1
                 print(f"FAILED   {generated}: the documented command writes another page")
