@@ -49,6 +49,8 @@ int rf_inert(void);       /* no run directory: everything passes through */
 int rf_open_record(void); /* header and body for this process; 0: usable */
 int rf_open_header(void);
 void rf_map_lane(uint32_t lane);
+/* Allocates and maps a part of the file that has the record's name with another ending. Null: refused. */
+void* rf_map_beside_record(const char* ending, uint64_t offset, uint64_t bytes);
 void rf_set_partial(uint32_t bit);
 void rf_set_stage(uint32_t stage);
 int rf_is_recording(void); /* this process has its header and has not forked since */
@@ -192,7 +194,8 @@ void* rf_resolve_next(const char* symbol);   /* link_map.c; its library stays lo
 /* link_map.c: returns the first definition after the agent in load order, by the symbol tables alone: for
  * functions of libc and its loader, which stay loaded. */
 void* rf_next_function(const char* symbol);
-void rf_note_modules(void); /* writes the loader's object count into the header */
+void* rf_any_symbol(const char* symbol); /* the same, of any object of the process: the program comes first */
+void rf_note_modules(void);              /* writes the loader's object count into the header */
 int rf_is_next_definition(const char* symbol, const void* address); /* by the symbol tables alone */
 /* Whether an object after the agent defines the name, by the symbol tables alone: also at the end of a
  * process, when dlopen would run the constructors of ended libraries again (glibc's _dl_fini clears

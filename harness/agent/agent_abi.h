@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define RF_ABI_VERSION 6u                      /* 6: a lane has its own line that says a call was left */
+#define RF_ABI_VERSION 7u                      /* 7: the Python frames of calls: python_abi.h */
 #define RF_RING_MAGIC 0x676e697246524b4eull    /* flight record */
 #define RF_ACTIONS_MAGIC 0x74636146524b4e00ull /* action record */
 #define RF_CONTROL_MAGIC 0x6c7274436652b4e0ull /* control page */
@@ -182,7 +182,8 @@ struct rf_record { /* 64 bytes */
   uint64_t commit; /* index in the lane + 1; stored last, with release. Any other value: torn */
   uint64_t time_ns;
   uint64_t seq;          /* the number that the library matches by: see rf_comm */
-  uint64_t where;        /* ENTER: raw return address; COMPLETE: RF_ORIGIN of its enter; VALUE: the value */
+  uint64_t where;        /* ENTER: return address, or RF_WHERE_PYTHON and the call's Python frames; COMPLETE:
+                            RF_ORIGIN of its enter; VALUE: the value */
   uint64_t count;        /* elements; bytes are count * size of dtype. Marks: the step or number */
   uint32_t call;         /* number of the call on this lane; the same in all its records */
   uint32_t comm;         /* number of the communicator (rf_comm.number); RF_NO_COMM */
@@ -212,7 +213,7 @@ enum rf_lane_where {
 struct rf_state {    /* 128 bytes; one of the two slots of a lane is whole at any instant */
   uint64_t since_ns; /* time of entry; rf_after_leaving() gives the time of the exit */
   uint64_t seq;
-  uint64_t return_address;
+  uint64_t return_address; /* or Python frames, as in rf_record.where */
   uint64_t count;
   uint64_t needs_mask; /* with RF_CALL_MASK_VALID: bit r = rank r of comm owes this rank bytes (size <= 64) */
   uint64_t deadline_ns; /* of a timed wait, or the call's own timeout if known; 0: none known */
@@ -350,6 +351,8 @@ struct rf_header { /* 4096 bytes */
   /* A robust pthread_mutex_t. The thread that opened the record holds it until it ends; its first word is a
    * futex: see death_notice.c. 0: none, as in records from before the field was added. */
   uint64_t life[8];
+  uint32_t python_minor; /* of the Python 3 in this process; 0: none, or another version */
+  uint32_t python_off;   /* rf_python_off */
 };
 
 /* Offsets in a flight record. The history of a lane is created at the lane's first call. */
@@ -392,6 +395,7 @@ RF_STATIC_ASSERT(sizeof(struct rf_header) <= RF_HEADER_BYTES, "header");
 RF_STATIC_ASSERT(65u * sizeof(struct rf_lane) <= RF_LANES_BYTES, "lanes");
 
 #include "control_abi.h"
+#include "python_abi.h"
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -101,9 +101,8 @@ extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden"))); /* ours */
 
 /* Uses the loader's own list and no function of libc: a sanitizer's runtime looks up libc's functions by
  * dlsym while it starts, and until then its dl_iterate_phdr has no target. */
-void* rf_next_function(const char* symbol) {
+static void* symbol_of(const char* symbol, int past_us) {
   const uint32_t hash = rf_elf_hash(symbol);
-  int past_us = 0;
   for (const struct link_map* map = _r_debug.r_map; map; map = map->l_next) {
     struct rf_elf elf;
     if (!past_us) {
@@ -116,6 +115,9 @@ void* rf_next_function(const char* symbol) {
   }
   return NULL;
 }
+
+void* rf_next_function(const char* symbol) { return symbol_of(symbol, 0); }
+void* rf_any_symbol(const char* symbol) { return symbol_of(symbol, 1); }
 
 void rf_note_modules(void) {
   if (rf_is_recording()) RF_STORE(&rf_head->modules_version, RF_LOAD(&objects_added));

@@ -2,6 +2,7 @@
  * the clock (clock.c) from here to the end of the file, unless something is armed on that op. */
 #include "harness/agent/agent.h"
 #include "harness/agent/named_calls.h"
+#include "harness/agent/python.h"
 
 /* The functions of the hot path are inlined into one function: calls between them cost 6 of 58 ns. */
 #define INLINE static inline __attribute__((always_inline))
@@ -221,6 +222,12 @@ static __attribute__((noinline, cold)) int is_inside(struct rf_call* c) {
   return 1;
 }
 
+/* A call of a Python program is made by its Python code, whatever function of C made it in the end. */
+static __attribute__((noinline)) void find_python_frames(struct rf_call* c) {
+  const uint64_t where = rf_python_where();
+  if (where) c->where = (const void*)(uintptr_t)where; /* NOLINT: no address */
+}
+
 enum rf_verdict rf_begin(struct rf_call* c) {
   c->outermost = 0;
   c->verdict = RF_DO_FORWARD;
@@ -234,6 +241,8 @@ enum rf_verdict rf_begin(struct rf_call* c) {
   if (c->library == RF_LIB_MPI && RF_UNLIKELY(rf_is_library_code(c->where))) return RF_DO_FORWARD;
   c->outermost = 1;
   c->lane = rf_me.lane;
+  if (RF_UNLIKELY(__atomic_load_n(&rf_python.state, __ATOMIC_RELAXED) != RF_PYTHON_ABSENT))
+    find_python_frames(c);
   struct rf_comm* const comm = find_comm(c);
   if (rf_is_armed(c->op) && !(c->flags & RF_CALL_EXECUTION)) {
     struct rf_point point = {

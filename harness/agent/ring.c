@@ -8,6 +8,7 @@
 
 #include "harness/agent/agent.h"
 #include "harness/agent/lock.h"
+#include "harness/agent/python.h"
 #include "harness/agent/sys.h"
 
 #ifndef MADV_WIPEONFORK
@@ -28,6 +29,7 @@ static uint32_t epoch;      /* of the newest record; an ordinary variable, so ch
 static int body_is_open;
 static int refused_pid; /* the disk refused this process's record: do not try again */
 static int missed_pid;  /* this process made a call that is in no record */
+static const char kEnding[] = ".ring";
 static char path[RF_PATH_BYTES * 3];
 static struct rf_lock opening;
 
@@ -95,6 +97,19 @@ static void* grow(uint64_t offset, uint64_t bytes) {
   return at;
 }
 
+void* rf_map_beside_record(const char* ending, uint64_t offset, uint64_t bytes) {
+  char beside[sizeof(path)];
+  const size_t stem = strlen(path) - strlen(kEnding);
+  if (stem + strlen(ending) >= sizeof(beside)) return NULL;
+  memcpy(beside, path, stem);
+  strcpy(beside + stem, ending);
+  const int fd = rf_sys_open(beside, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+  if (fd < 0) return NULL;
+  void* at = allocate_and_map(fd, offset, bytes);
+  rf_sys_close(fd);
+  return at;
+}
+
 static int make_flag_page(void) {
   if (flag_page) return 0;
   uint32_t* page = rf_sys_map(4096, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -111,9 +126,9 @@ static int make_flag_page(void) {
 /* O_EXCL: exec keeps pid and start time, so the image number is the first free one. */
 static int create_file(void) {
   for (rf_self.image = 0; rf_self.image < 1000; ++rf_self.image) {
-    snprintf(path, sizeof(path), "%s/%016llx.%llu.%d.%llu.%d.ring", rf_self.records,
+    snprintf(path, sizeof(path), "%s/%016llx.%llu.%d.%llu.%d%s", rf_self.records,
              (unsigned long long)rf_self.host_id, (unsigned long long)rf_self.pid_ns, rf_self.pid,
-             (unsigned long long)rf_self.start_time, rf_self.image);
+             (unsigned long long)rf_self.start_time, rf_self.image, kEnding);
     const int fd = rf_sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     if (fd != -17 /* EEXIST */) return fd;
   }
@@ -210,6 +225,7 @@ static int open_body_locked(void) {
   rf_names = body + (RF_OFF_NAMES - RF_OFF_LANES);
   rf_members = (int32_t*)(void*)(body + (RF_OFF_MEMBERS - RF_OFF_LANES));
   RF_STORE(&rf_head->names_used, 1u); /* offset 0 means: no name */
+  rf_python_find();
   RF_STORE(&body_is_open, 1);
   return 0;
 }

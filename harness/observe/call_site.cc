@@ -1,4 +1,3 @@
-// call_site: see call_site.h.
 #include "harness/observe/call_site.h"
 
 namespace rankfault {
@@ -11,12 +10,26 @@ constexpr size_t kMostSites = 1024;  // a program that calls from more places th
 bool CallSites::add(uint64_t address, Places& places) {
   if (address == 0 || sites_.count(address) || sites_.size() >= kMostSites) return true;
   if (nowhere_.count(address) || nowhere_.size() >= kMostSites) return true;
+  if (is_python_stack(address)) {
+    add_python(address);
+    return true;
+  }
   const Mapping* mapping = map_.find(address);
   if (!mapping) return false;
   const Place place = places.at(*mapping, address, true);
   sites_[address] = place.in_module();
   if (const std::string source = place.source(); !source.empty()) lines_[address] = source;
   return true;
+}
+
+void CallSites::add_python(uint64_t where) {
+  const auto frames = python_.of(where);
+  if (!frames) {
+    nowhere_.insert(where);
+    return;
+  }
+  sites_[where] = python_place(*frames);
+  lines_[where] = python_text(*frames);
 }
 
 void CallSites::is_nowhere(uint64_t address) { nowhere_.insert(address); }

@@ -1,4 +1,5 @@
-// CallSites: maps return addresses of one process to places in its modules, and to source lines for people.
+// CallSites: maps return addresses of one process to places in its modules, and to source lines for people. A
+// call of a Python program has the frames of its Python code instead.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +7,15 @@
 #include <set>
 #include <string>
 
+#include "harness/observe/python_frames.h"
 #include "harness/symbols/places.h"
 
 namespace rankfault {
 
 class CallSites {
  public:
+  explicit CallSites(const std::string& ring = "") : python_(ring) {}  // path of the flight record
+
   // Reads /proc/PID/maps; changes nothing when the process is gone.
   void read_maps(int pid) { map_.read(pid); }
   // Call after modules were loaded: an address without a module may have one now.
@@ -28,6 +32,9 @@ class CallSites {
   const std::map<uint64_t, std::string>& source_lines() const { return lines_; }  // "step.cc:12"
 
  private:
+  void add_python(uint64_t where);
+
+  PythonFrames python_;
   MemoryMap map_;
   std::map<uint64_t, std::string> sites_, lines_;
   std::set<uint64_t> nowhere_;

@@ -20,7 +20,8 @@ namespace rankfault {
 namespace {
 
 struct Watched {
-  Watched(FlightMemory m, std::string f) : memory(std::move(m)), folder(std::move(f)) {}
+  Watched(FlightMemory m, std::string f)
+      : memory(std::move(m)), folder(std::move(f)), sites(memory.ring().path()) {}
   FlightMemory memory;
   std::string folder;
   CallSites sites;
@@ -142,6 +143,7 @@ void RingObserver::forget_bystanders() {
   for (const ProcessId& id : bystanders_.forgettable()) {
     const std::string path = watched_.at(id).memory.ring().path();
     ::unlink(path.c_str());
+    ::unlink(PythonFrames(path).path().c_str());
     opened_.erase(path);
     bystanders_.forget(id);
     watched_.erase(id);

@@ -1,0 +1,84 @@
+/* python_frames.c: the Python frames of the calling thread, on the hot path: a walk of its frames that reads
+ * five words of each, and one lookup. */
+#include <stdlib.h>
+
+#include "harness/agent/agent.h"
+#include "harness/agent/python.h"
+
+struct rf_python rf_python;
+
+static void set_off(enum rf_python_off why) {
+  RF_STORE(&rf_python.state, (uint32_t)RF_PYTHON_ABSENT);
+  if (rf_is_recording()) RF_STORE(&rf_head->python_off, (uint32_t)why);
+}
+
+void rf_python_find(void) {
+  rf_python_reset();
+  *(void**)(&rf_python.this_thread) = rf_any_symbol("PyGILState_GetThisThreadState");
+  if (!rf_python.this_thread) return;
+  const char* wanted = getenv("RANKFAULT_PYTHON_FRAMES");
+  if (wanted && wanted[0] == '0' && !wanted[1]) {
+    set_off(RF_PYTHON_SWITCHED_OFF);
+    return;
+  }
+  const enum rf_python_off off = rf_python_choose_layout();
+  RF_STORE(&rf_head->python_minor, rf_python.at.minor);
+  rf_python.code_type = rf_any_symbol("PyCode_Type");
+  rf_python.text_type = rf_any_symbol("PyUnicode_Type");
+  rf_python.bytes_type = rf_any_symbol("PyBytes_Type");
+  if (off != RF_PYTHON_IS_ON)
+    set_off(off);
+  else if (!rf_python.code_type || !rf_python.text_type || !rf_python.bytes_type)
+    set_off(RF_PYTHON_UNEXPECTED);
+  else
+    RF_STORE(&rf_python.state, (uint32_t)RF_PYTHON_UNCHECKED);
+}
+
+static const char* innermost(const char* thread) {
+  const char* frame = rf_python_pointer(thread, rf_python.at.thread_frame);
+  if (!frame || rf_python.at.frame_in_cframe < 0) return frame;
+  return rf_python_pointer(frame, (uint16_t)rf_python.at.frame_in_cframe);
+}
+
+static inline uint64_t mix(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+  return hash ^ hash >> 29;
+}
+
+/* The code object's address alone would also name a later object at the same place. */
+static uint64_t hash_of(const char* frame) {
+  uint64_t hash = 0;
+  for (uint32_t n = 0; frame && n < RF_PYTHON_FRAMES; frame = rf_python_previous(frame)) {
+    if (rf_python_is_shim(frame)) continue;
+    const char* code = rf_python_code_of(frame);
+    hash = mix(hash, (uintptr_t)code);
+    hash = mix(hash, rf_python_instr(frame));
+    hash = mix(hash, (uintptr_t)rf_python_pointer(code, rf_python.at.lines) ^
+                         (uintptr_t)rf_python_pointer(code, rf_python.at.name) << 1);
+    ++n;
+  }
+  return hash;
+}
+
+static __attribute__((noinline, cold)) int is_checked(const char* thread) {
+  if (RF_LOAD(&rf_python.state) == RF_PYTHON_CHECKED) return 1;
+  if (!innermost(thread)) return 0; /* wait for a thread that has frames */
+  const enum rf_python_off off = rf_python_check(thread);
+  if (off != RF_PYTHON_IS_ON) {
+    set_off(off);
+    return 0;
+  }
+  RF_STORE(&rf_python.state, (uint32_t)RF_PYTHON_CHECKED);
+  return 1;
+}
+
+uint64_t rf_python_where(void) {
+  const char* thread = rf_python.this_thread();
+  if (!thread) return 0; /* not a thread of Python */
+  if (RF_UNLIKELY(RF_LOAD(&rf_python.state) != RF_PYTHON_CHECKED) && !is_checked(thread)) return 0;
+  const char* frame = innermost(thread);
+  const uint64_t hash = hash_of(frame);
+  if (!hash) return 0;
+  const uint64_t where = rf_python_known(hash);
+  return RF_LIKELY(where != 0) ? where : rf_python_keep(frame, hash);
+}

@@ -1,0 +1,129 @@
+#include "harness/observe/python_frames.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+
+#include "harness/base/printable.h"
+#include "harness/base/unique_fd.h"
+#include "harness/symbols/python_lines.h"
+
+namespace rankfault {
+namespace {
+
+class File {
+ public:
+  explicit File(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) {
+    rf_python_file head{};
+    if (fd_.valid() && read(0, head) && head.magic == RF_PYTHON_MAGIC && head.abi_version == RF_ABI_VERSION)
+      minor_ = static_cast<int>(head.minor);
+  }
+
+  int minor() const { return minor_; }  // 0: not such a file
+  template <typename T>
+  bool read(uint64_t offset, T& to) const {
+    return ::pread(fd_.get(), &to, sizeof to, static_cast<off_t>(offset)) == sizeof to;
+  }
+  bool read(uint64_t offset, std::string& to) const {
+    return ::pread(fd_.get(), to.data(), to.size(), static_cast<off_t>(offset)) ==
+           static_cast<ssize_t>(to.size());
+  }
+
+ private:
+  UniqueFd fd_;
+  int minor_ = 0;
+};
+
+std::optional<PythonFrame> frame_of(const File& file, const rf_python_frame& frame) {
+  const uint64_t at = static_cast<uint64_t>(frame.code) << 3;
+  rf_python_code code{};
+  if (!file.read(at, code) || code.kind != RF_PYTHON_CODE || code.line_bytes > RF_PYTHON_LINES_BYTES)
+    return {};
+  std::string path(code.file_bytes, 0), name(code.name_bytes, 0), lines(code.line_bytes, 0);
+  const uint64_t text = at + sizeof code;
+  if (!file.read(text, path) || !file.read(text + path.size(), name) ||
+      !file.read(text + path.size() + name.size(), lines))
+    return {};
+  const int line = lines.empty() ? 0 : python_line(file.minor(), code.first_line, lines, frame.at);
+  return PythonFrame{printable(path), printable(name), line};
+}
+
+bool has(std::string_view path, std::string_view part) { return path.find(part) != std::string_view::npos; }
+
+bool is_of_torch(const PythonFrame& f) { return has(f.file, "-packages/torch/"); }
+
+// Code that the user did not write: packages, Python's own library, and code that no file has.
+bool is_own(const PythonFrame& f) {
+  return !has(f.file, "-packages/") && !has(f.file, "/lib/python3") && !f.file.empty() && f.file[0] != '<';
+}
+
+std::string frame_text(const PythonFrame& f) {
+  std::string place = f.file.substr(f.file.rfind('/') + 1);
+  if (f.line > 0) place += fmt::format(":{}", f.line);
+  return f.function == "<module>" ? place : fmt::format("{}() at {}", f.function, place);
+}
+
+// How torch came to make the call for the program; "" if the program called a function of torch.distributed.
+std::string_view by_torch(const std::vector<PythonFrame>& inner) {
+  static constexpr std::array kBackward = {"torch/autograd/graph.py", "torch/autograd/__init__.py",
+                                           "torch/_tensor.py"};
+  for (const PythonFrame& f : inner)
+    for (const std::string_view file : kBackward)
+      if (is_of_torch(f) && f.file.ends_with(file) && has(f.function, "backward")) return "backward() in ";
+  return "";
+}
+
+}  // namespace
+
+PythonFrames::PythonFrames(const std::string& ring) : path_(ring) {
+  static constexpr std::string_view kEnding = ".ring";
+  if (path_.ends_with(kEnding)) path_.resize(path_.size() - kEnding.size());
+  path_ += ".python";
+}
+
+std::optional<std::vector<PythonFrame>> PythonFrames::of(uint64_t where) const {
+  const File file(path_);
+  const uint64_t at = RF_STACK_OF_WHERE(where);
+  rf_python_stack stack{};
+  if (file.minor() == 0 || at >= uint64_t{RF_PYTHON_CHUNK} * RF_PYTHON_CHUNKS || !file.read(at, stack) ||
+      stack.kind != RF_PYTHON_STACK || stack.frames > RF_PYTHON_FRAMES)
+    return {};
+  std::vector<PythonFrame> frames;
+  for (uint64_t i = 0; i < stack.frames; ++i) {
+    rf_python_frame frame{};
+    if (!file.read(at + sizeof stack + i * sizeof frame, frame)) return {};
+    const auto one = frame_of(file, frame);
+    if (!one) return {};
+    frames.push_back(*one);
+  }
+  return frames;
+}
+
+std::string python_text(const std::vector<PythonFrame>& frames) {
+  auto first = std::find_if(frames.begin(), frames.end(), is_own);
+  const auto is_shown = first == frames.end() ? [](const PythonFrame& f) { return !is_of_torch(f); } : is_own;
+  first = std::find_if(frames.begin(), frames.end(), is_shown);
+  if (first == frames.end()) first = frames.begin();
+  if (first == frames.end()) return "";
+  std::string text(by_torch({frames.begin(), first}));
+  text += frame_text(*first);
+  const auto caller = std::find_if(std::next(first), frames.end(), is_shown);
+  if (caller != frames.end()) text += ", called from " + frame_text(*caller);
+  return text;
+}
+
+std::string python_place(const std::vector<PythonFrame>& frames) {
+  uint64_t hash = 0;
+  for (const PythonFrame& f : frames) {
+    const std::string one = fmt::format("{}:{}:{}", f.file, f.line, f.function);
+    hash = rf_hash_bytes(hash, one.data(), one.size());
+  }
+  return fmt::format("{} [{:016x}]", python_text(frames), hash);
+}
+
+}  // namespace rankfault
