@@ -41,6 +41,9 @@ std::map<int, FlightRecord> read_flight_records(const std::string& run_dir) {
   for (const auto& entry : std::filesystem::directory_iterator(run_dir + "/records"))
     if (entry.path().extension() == ".ring") {
       FlightRecord record = read_flight_record(entry.path());
+      std::ifstream python(std::filesystem::path(entry.path()).replace_extension(".python"),
+                           std::ios::binary);
+      record.python.assign(std::istreambuf_iterator<char>(python), {});
       out[record.header.rank] = std::move(record);
     }
   return out;

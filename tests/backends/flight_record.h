@@ -20,6 +20,7 @@ struct FlightRecord {
   std::map<std::string, long> entered(uint8_t library) const;  // op -> number of ENTER records
   std::vector<int32_t> members(const rf_comm& comm) const;
   std::vector<int32_t> member_pool;
+  std::string python;  // the bytes of the file of Python frames; "" if there is none
 };
 
 FlightRecord read_flight_record(const std::string& path);

@@ -1,0 +1,96 @@
+// torch_frames_test: the Python frames in the record of a PyTorch job are those that PyTorch's own Flight
+// Recorder has for the same calls.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "harness/observe/python_frames.h"
+#include "tests/backends/gloo/rank_job.h"
+#include "tests/support/tool.h"
+
+namespace rankfault::test {
+namespace {
+
+using testing::Each;
+using Frames = std::vector<std::vector<std::string>>;  // file, function, line; innermost first
+
+// The calls of each communicator, in its order.
+std::map<uint32_t, std::vector<rf_record>> calls_by_comm(const FlightRecord& record) {
+  std::map<uint32_t, std::vector<rf_record>> calls;
+  for (const rf_record& r : record.records(RF_LIB_C10D))
+    if (r.phase == RF_PHASE_ENTER && rf_is_collective(r.op)) calls[r.comm].push_back(r);
+  for (auto& [comm, all] : calls)
+    std::sort(all.begin(), all.end(),
+              [](const rf_record& a, const rf_record& b) { return a.time_ns < b.time_ns; });
+  return calls;
+}
+
+Frames recorded_by_torch(const Json& frames) {
+  Frames out;
+  for (const Json& f : frames)
+    out.push_back({f[0].get<std::string>(), f[1].get<std::string>(), std::to_string(f[2].get<int>())});
+  if (out.size() > RF_PYTHON_FRAMES) out.resize(RF_PYTHON_FRAMES);
+  return out;
+}
+
+// PyTorch has the name alone: "run" of "Loop.run" and "f" of "g.<locals>.f".
+Frames recorded_by_us(const PythonFrames& file, uint64_t where) {
+  Frames out;
+  for (const PythonFrame& f : file.of(where).value_or(std::vector<PythonFrame>{}))
+    out.push_back({f.file, f.function.substr(f.function.rfind('.') + 1), std::to_string(f.line)});
+  return out;
+}
+
+class TorchFrames : public testing::Test {
+ protected:
+  void SetUp() override {
+    python_ = torch_python();
+    if (python_.empty()) GTEST_SKIP() << "no PyTorch 2 with Gloo (RANKFAULT_PYTHON)";
+  }
+  RankJobEnd run(std::map<std::string, std::string> env = {}) const {
+    const char* source = getenv("RANKFAULT_SOURCE_DIR");
+    return run_ranks({.argv = {python_, std::string(source ? source : ".") + "/tests/ranks/torch/frames.py"},
+                      .ranks = 2,
+                      .env = std::move(env)});
+  }
+  std::string python_;
+};
+
+TEST_F(TorchFrames, AreThoseOfPyTorchsFlightRecorderCallForCall) {
+  const RankJobEnd end = run();
+  ASSERT_THAT(end.status, Each(0)) << said_by_failed(end);
+  for (const auto& [rank, record] : end.records) {
+    EXPECT_EQ(record.header.python_off, static_cast<uint32_t>(RF_PYTHON_IS_ON));
+    const Scratch scratch;
+    scratch.write("r.python", record.python);
+    const PythonFrames file(scratch.file("r.ring"));
+    const auto calls = calls_by_comm(record);
+    ASSERT_EQ(calls.size(), 2u);
+    size_t compared = 0;
+    for (const auto& [comm, all] : calls) {
+      const bool is_world = comm == calls.begin()->first;
+      const Json& truth = end.book.at(rank).at("recorded").at(is_world ? "0" : "1");
+      ASSERT_EQ(all.size(), truth.size());
+      for (size_t i = 0; i < all.size(); ++i, ++compared) {
+        ASSERT_TRUE(is_python_stack(all[i].where)) << "call " << i;
+        EXPECT_EQ(recorded_by_us(file, all[i].where), recorded_by_torch(truth[i])) << "call " << i;
+      }
+    }
+    EXPECT_GT(compared, 120u);
+  }
+}
+
+TEST_F(TorchFrames, AreOffByASwitch) {
+  const RankJobEnd end = run({{"RANKFAULT_PYTHON_FRAMES", "0"}});
+  ASSERT_THAT(end.status, Each(0)) << said_by_failed(end);
+  for (const auto& [rank, record] : end.records) {
+    EXPECT_EQ(record.header.python_off, static_cast<uint32_t>(RF_PYTHON_SWITCHED_OFF));
+    EXPECT_TRUE(record.python.empty());
+    for (const rf_record& r : record.records(RF_LIB_C10D))
+      EXPECT_FALSE(r.phase == RF_PHASE_ENTER && is_python_stack(r.where));
+  }
+}
+
+}  // namespace
+}  // namespace rankfault::test
