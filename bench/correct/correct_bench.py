@@ -6,6 +6,7 @@
   --first SEED      the first seed (1)
   --seconds S       begin no further run after so long
   --library NAME    only this one (openmpi4, openmpi5, mpich4, mpich5, gloo, c10d)
+  --only FEATURE    each program uses this feature, once
   --jobs N          so many programs at once (1)
   --results FILE    one line of JSON per run; what it holds is not run again
   --totals FILE     the sums of earlier runs (JSON): go on after each library's last seed, and write the new sums
@@ -55,8 +56,8 @@ def mpis(folder):
             ("mpich5", f"{mpich}/bin/mpiexec", f"{mpich}/bin/mpicc", f"{mpich}/lib", [])):
         link = [f"-Wl,-rpath,{library}"] if library else []
         if shutil.which(launcher) and compiled(compiler, "mpi_correct.c", folder / name, *link):
-            yield name, lambda ranks, seed, programs, start=(launcher, *words), at=folder / name: [
-                *start, "-np", str(ranks), str(at), str(seed), str(programs)]
+            yield name, lambda ranks, seed, programs, only, start=(launcher, *words), at=folder / name: [
+                *start, "-np", str(ranks), str(at), str(seed), str(programs), *(["1", only] if only else [])]
 
 
 def libraries(folder):
@@ -64,12 +65,13 @@ def libraries(folder):
     yield from mpis(folder)
     gloo = folder / "gloo"
     if compiled("g++", "gloo_correct.cc", gloo, "-std=c++20", f"-I{HERE.parent.parent}", "-lgloo"):
-        yield "gloo", lambda ranks, seed, programs: own_ranks.words_with_store(
-            ranks, str(gloo), f"--seed={seed}", f"--programs={programs}")
+        yield "gloo", lambda ranks, seed, programs, only: own_ranks.words_with_store(
+            ranks, str(gloo), f"--seed={seed}", f"--programs={programs}", *(["--steps=1", f"--only={only}"] if only else []))
     python = os.environ.get("RANKFAULT_PYTHON")
     if python:
-        yield "c10d", lambda ranks, seed, programs: [
-            python, "-B", "-W", "ignore", str(HERE / "c10d_correct.py"), str(seed), str(ranks), str(programs)]
+        yield "c10d", lambda ranks, seed, programs, only: [
+            python, "-B", "-W", "ignore", str(HERE / "c10d_correct.py"), str(seed), str(ranks), str(programs),
+            *(["1", only] if only else [])]
 
 
 RUNNING = set()
@@ -156,6 +158,7 @@ def arguments():
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--library", default="")
+    parser.add_argument("--only", default="", metavar="FEATURE", help="each program uses this feature, once")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--results")
     parser.add_argument("--totals")
@@ -193,7 +196,7 @@ def results_of(args, libraries_here, totals, have):
         if time.monotonic() > end:
             return None
         more_alone = MORE_ALONE_IN_A_CHECK if args.check else MORE_ALONE
-        return one(tool, name, command(ranks, seed, programs), seed, ranks, programs, more_alone)
+        return one(tool, name, command(ranks, seed, programs, args.only), seed, ranks, programs, more_alone)
 
     pool = concurrent.futures.ThreadPoolExecutor(args.jobs)
     try:

@@ -116,11 +116,12 @@ int main(int argc, char** argv) {
   if (argc > 1 && strcmp(argv[1], spawned_word) == 0) return be_spawned();
   const uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
   const int programs = argc > 2 ? atoi(argv[2]) : 1, steps = argc > 3 ? atoi(argv[3]) : 10;
-  const int only = argc > 4 ? named(argv[4]) : -1;
+  const int only_exec = argc > 4 && strcmp(argv[4], "exec") == 0;
+  const int only = argc > 4 && !only_exec ? named(argv[4]) : -1;
   struct draw of_job = {.state = ~seed};
   struct world w = {.sum = 0};
   own_program = argv[0];
-  const int ends_by_exec = kMayExec && below(&of_job, 8) == 0;
+  const int ends_by_exec = kMayExec && (below(&of_job, 8) == 0 || only_exec);
   MPI_Init_thread(&argc, &argv, below(&of_job, 2) ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &w.level);
   w.comm = MPI_COMM_WORLD;
   MPI_Comm_rank(w.comm, &w.rank);

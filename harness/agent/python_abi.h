@@ -44,9 +44,9 @@ struct rf_python_file { /* at offset 0 */
 struct rf_python_code {
   uint16_t kind;                   /* RF_PYTHON_CODE */
   uint16_t file_bytes, name_bytes; /* UTF-8, without a zero; the texts follow in this order */
-  uint16_t reserved;
+  uint16_t has_lines;              /* 0: the line table is left out */
   int32_t first_line;
-  uint32_t line_bytes; /* the line table, after the texts; 0: left out */
+  uint32_t line_bytes; /* of the line table, which follows the texts; before 3.10 it may be empty */
 };
 
 struct rf_python_frame {

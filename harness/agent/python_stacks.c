@@ -111,7 +111,8 @@ static uint32_t write_code(const char* code) {
   const char* lines = typed(code, at->lines, rf_python.bytes_type);
   if (!file || !name || !lines) return 0;
   uint64_t line_bytes = *(const uint64_t*)(const void*)(lines + 16);
-  if (line_bytes > RF_PYTHON_LINES_BYTES) line_bytes = 0;
+  const int has_lines = line_bytes <= RF_PYTHON_LINES_BYTES;
+  if (!has_lines) line_bytes = 0;
   const uint32_t file_bytes = write_text(NULL, file), name_bytes = write_text(NULL, name);
   uint32_t offset;
   struct rf_python_code* entry = add_entry(sizeof(*entry) + file_bytes + name_bytes + line_bytes, &offset);
@@ -119,6 +120,7 @@ static uint32_t write_code(const char* code) {
   entry->kind = RF_PYTHON_CODE;
   entry->file_bytes = (uint16_t)file_bytes;
   entry->name_bytes = (uint16_t)name_bytes;
+  entry->has_lines = (uint16_t)has_lines;
   entry->first_line = *(const int32_t*)(const void*)(code + at->first_line);
   entry->line_bytes = (uint32_t)line_bytes;
   char* to = (char*)(entry + 1);

@@ -39,7 +39,7 @@ class File {
   int minor_ = 0;
 };
 
-std::optional<PythonFrame> frame_of(const File& file, const rf_python_frame& frame) {
+std::optional<CallFrame> frame_of(const File& file, const rf_python_frame& frame) {
   const uint64_t at = static_cast<uint64_t>(frame.code) << 3;
   rf_python_code code{};
   if (!file.read(at, code) || code.kind != RF_PYTHON_CODE || code.line_bytes > RF_PYTHON_LINES_BYTES)
@@ -49,30 +49,30 @@ std::optional<PythonFrame> frame_of(const File& file, const rf_python_frame& fra
   if (!file.read(text, path) || !file.read(text + path.size(), name) ||
       !file.read(text + path.size() + name.size(), lines))
     return {};
-  const int line = lines.empty() ? 0 : python_line(file.minor(), code.first_line, lines, frame.at);
-  return PythonFrame{printable(path), printable(name), line};
+  const int line = code.has_lines ? python_line(file.minor(), code.first_line, lines, frame.at) : 0;
+  return CallFrame{printable(path), printable(name), line};
 }
 
 bool has(std::string_view path, std::string_view part) { return path.find(part) != std::string_view::npos; }
 
-bool is_of_torch(const PythonFrame& f) { return has(f.file, "-packages/torch/"); }
+bool is_of_torch(const CallFrame& f) { return has(f.file, "-packages/torch/"); }
 
 // Code that the user did not write: packages, Python's own library, and code that no file has.
-bool is_own(const PythonFrame& f) {
+bool is_own(const CallFrame& f) {
   return !has(f.file, "-packages/") && !has(f.file, "/lib/python3") && !f.file.empty() && f.file[0] != '<';
 }
 
-std::string frame_text(const PythonFrame& f) {
+std::string frame_text(const CallFrame& f) {
   std::string place = f.file.substr(f.file.rfind('/') + 1);
   if (f.line > 0) place += fmt::format(":{}", f.line);
   return f.function == "<module>" ? place : fmt::format("{}() at {}", f.function, place);
 }
 
 // How torch came to make the call for the program; "" if the program called a function of torch.distributed.
-std::string_view by_torch(const std::vector<PythonFrame>& inner) {
+std::string_view by_torch(const std::vector<CallFrame>& inner) {
   static constexpr std::array kBackward = {"torch/autograd/graph.py", "torch/autograd/__init__.py",
                                            "torch/_tensor.py"};
-  for (const PythonFrame& f : inner)
+  for (const CallFrame& f : inner)
     for (const std::string_view file : kBackward)
       if (is_of_torch(f) && f.file.ends_with(file) && has(f.function, "backward")) return "backward() in ";
   return "";
@@ -86,14 +86,14 @@ PythonFrames::PythonFrames(const std::string& ring) : path_(ring) {
   path_ += ".python";
 }
 
-std::optional<std::vector<PythonFrame>> PythonFrames::of(uint64_t where) const {
+std::optional<std::vector<CallFrame>> PythonFrames::of(uint64_t where) const {
   const File file(path_);
   const uint64_t at = RF_STACK_OF_WHERE(where);
   rf_python_stack stack{};
   if (file.minor() == 0 || at >= uint64_t{RF_PYTHON_CHUNK} * RF_PYTHON_CHUNKS || !file.read(at, stack) ||
       stack.kind != RF_PYTHON_STACK || stack.frames > RF_PYTHON_FRAMES)
     return {};
-  std::vector<PythonFrame> frames;
+  std::vector<CallFrame> frames;
   for (uint64_t i = 0; i < stack.frames; ++i) {
     rf_python_frame frame{};
     if (!file.read(at + sizeof stack + i * sizeof frame, frame)) return {};
@@ -104,9 +104,9 @@ std::optional<std::vector<PythonFrame>> PythonFrames::of(uint64_t where) const {
   return frames;
 }
 
-std::string python_text(const std::vector<PythonFrame>& frames) {
+std::string python_text(const std::vector<CallFrame>& frames) {
   auto first = std::find_if(frames.begin(), frames.end(), is_own);
-  const auto is_shown = first == frames.end() ? [](const PythonFrame& f) { return !is_of_torch(f); } : is_own;
+  const auto is_shown = first == frames.end() ? [](const CallFrame& f) { return !is_of_torch(f); } : is_own;
   first = std::find_if(frames.begin(), frames.end(), is_shown);
   if (first == frames.end()) first = frames.begin();
   if (first == frames.end()) return "";
@@ -117,9 +117,9 @@ std::string python_text(const std::vector<PythonFrame>& frames) {
   return text;
 }
 
-std::string python_place(const std::vector<PythonFrame>& frames) {
+std::string python_place(const std::vector<CallFrame>& frames) {
   uint64_t hash = 0;
-  for (const PythonFrame& f : frames) {
+  for (const CallFrame& f : frames) {
     const std::string one = fmt::format("{}:{}:{}", f.file, f.line, f.function);
     hash = rf_hash_bytes(hash, one.data(), one.size());
   }

@@ -14,7 +14,7 @@
 
 namespace rankfault {
 
-struct PythonFrame {
+struct CallFrame {       // of the Python code that made a call
   std::string file;      // as Python has it: most often an absolute path
   std::string function;  // qualified from Python 3.11 on; "<module>" for the code of a file
   int line = 0;          // 0: not known
@@ -29,7 +29,7 @@ class PythonFrames {
 
   // The frames of a call, innermost first. `where` is that of its record, with is_python_stack(). Nothing if
   // the file has no such entry.
-  std::optional<std::vector<PythonFrame>> of(uint64_t where) const;
+  std::optional<std::vector<CallFrame>> of(uint64_t where) const;
   const std::string& path() const { return path_; }
 
  private:
@@ -38,8 +38,8 @@ class PythonFrames {
 
 // "evaluate() at train.py:31, called from main() at train.py:58": the innermost two frames of the program's
 // own code. A program without own code shows the innermost frames outside torch.
-std::string python_text(const std::vector<PythonFrame>&);
+std::string python_text(const std::vector<CallFrame>&);
 // Equal for equal frames in all ranks, and different if one line differs: calls are compared by it.
-std::string python_place(const std::vector<PythonFrame>&);
+std::string python_place(const std::vector<CallFrame>&);
 
 }  // namespace rankfault

@@ -44,6 +44,8 @@ std::map<int, FlightRecord> read_flight_records(const std::string& run_dir) {
       std::ifstream python(std::filesystem::path(entry.path()).replace_extension(".python"),
                            std::ios::binary);
       record.python.assign(std::istreambuf_iterator<char>(python), {});
+      const auto known = out.find(record.header.rank);
+      if (known != out.end() && record.lanes.empty()) continue;  // a process before its exec: it made no call
       out[record.header.rank] = std::move(record);
     }
   return out;

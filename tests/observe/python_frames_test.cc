@@ -21,7 +21,7 @@ class PythonFile {
   uint32_t code(const std::string& file, const std::string& name, int first_line) {
     const std::string lines("\0\0\2\1\2\1", 6);
     rf_python_code code{
-        RF_PYTHON_CODE, static_cast<uint16_t>(file.size()), static_cast<uint16_t>(name.size()), 0,
+        RF_PYTHON_CODE, static_cast<uint16_t>(file.size()), static_cast<uint16_t>(name.size()), 1,
         first_line,     static_cast<uint32_t>(lines.size())};
     return add(&code, sizeof code, file + name + lines);
   }
@@ -75,7 +75,7 @@ TEST(PythonFrames, NameTheProgramsOwnCodeInnermostFirst) {
 }
 
 TEST(PythonFrames, SayThatTorchMadeTheCallInABackward) {
-  const std::vector<PythonFrame> frames = {
+  const std::vector<CallFrame> frames = {
       {"/v/site-packages/torch/autograd/graph.py", "_engine_run_backward", 1},
       {"/v/site-packages/torch/_tensor.py", "Tensor.backward", 2},
       {"/job/train.py", "step", 47}};
@@ -83,15 +83,15 @@ TEST(PythonFrames, SayThatTorchMadeTheCallInABackward) {
 }
 
 TEST(PythonFrames, OfAProgramWithoutOwnCodeAreThoseOutsideTorch) {
-  const std::vector<PythonFrame> frames = {{"/v/site-packages/torch/distributed/c10d.py", "barrier", 1},
-                                           {"/v/site-packages/accelerate/test.py", "main", 9}};
+  const std::vector<CallFrame> frames = {{"/v/site-packages/torch/distributed/c10d.py", "barrier", 1},
+                                         {"/v/site-packages/accelerate/test.py", "main", 9}};
   EXPECT_EQ(python_text(frames), "main() at test.py:9");
   EXPECT_EQ(python_text({frames[0]}), "barrier() at c10d.py:1");
   EXPECT_EQ(python_text({}), "");
 }
 
 TEST(PythonFrames, PlacesDifferByTheLineOfAnyFrame) {
-  const PythonFrame helper{"/job/u.py", "sum_up", 3}, one{"/job/train.py", "f", 8},
+  const CallFrame helper{"/job/u.py", "sum_up", 3}, one{"/job/train.py", "f", 8},
       other{"/job/train.py", "f", 9};
   EXPECT_EQ(python_place({helper, one}), python_place({helper, one}));
   EXPECT_NE(python_place({helper, one}), python_place({helper, other}));

@@ -37,7 +37,7 @@ Frames recorded_by_torch(const Json& frames) {
 // PyTorch has the name alone: "run" of "Loop.run" and "f" of "g.<locals>.f".
 Frames recorded_by_us(const PythonFrames& file, uint64_t where) {
   Frames out;
-  for (const PythonFrame& f : file.of(where).value_or(std::vector<PythonFrame>{}))
+  for (const CallFrame& f : file.of(where).value_or(std::vector<CallFrame>{}))
     out.push_back({f.file, f.function.substr(f.function.rfind('.') + 1), std::to_string(f.line)});
   return out;
 }
