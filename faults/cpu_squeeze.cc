@@ -8,7 +8,7 @@ namespace rankfault {
 namespace {
 
 constexpr int64_t kMost = 64;
-constexpr uint64_t kLargePart = 4;  // a quarter of the time
+constexpr int kLargePart = 4;  // a quarter of the time
 
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
   if (Status ok = need_trigger(fault); !ok) return ok.error();
@@ -49,11 +49,11 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
         fmt::format("rankfault did not measure how long rank {} waited for a core", gate.rank));
   if (line->error)
     return not_bitten(fmt::format("the busy processes were not started: {}", *line->error), {line.n});
-  const uint64_t waited = line->waited_ns.value_or(0), took = line->took_ns.value_or(0);
-  const std::string how = fmt::format(
-      "a thread of rank {} waited {} of {} ms for a core, with {} busy processes on {} cores", gate.rank,
-      waited / 1'000'000, took / 1'000'000, line->busy.value_or(0), line->cores.value_or(0));
-  if (took == 0 || waited < took / kLargePart) return not_bitten(how, {line.n});
+  const Duration waited = line->waited_ns.value_or(Duration{}), took = line->took_ns.value_or(Duration{});
+  const std::string how =
+      fmt::format("a thread of rank {} waited {} of {} ms for a core, with {} busy processes on {} cores",
+                  gate.rank, waited / 1ms, took / 1ms, line->busy.value_or(0), line->cores.value_or(0));
+  if (took == Duration::zero() || waited < took / kLargePart) return not_bitten(how, {line.n});
   return verified(how, line->time.value_or(acted_at(gate)), {line.n});
 }
 

@@ -29,15 +29,15 @@ Duration cost_of_the_gate(const Action& action, const RunFacts& facts) {
   Duration least = Duration::max();
   for (const GateEvent& gate : facts.gates)
     if (gate.action == action.id && gate.answered > gate.asked)
-      least = std::min(least, Duration(static_cast<int64_t>(gate.answered - gate.asked)));
+      least = std::min(least, gate.answered - gate.asked);
   return least == Duration::max() ? Duration::zero() : least;
 }
 
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   if (gate.effect != "done")
     return cannot_tell(fmt::format("rank {} did not report that it waited", gate.rank));
-  const TimeNs from = acted_at(gate);
-  const Duration late(static_cast<int64_t>(gate.done > from ? gate.done - from : 0));
+  const Instant from = acted_at(gate);
+  const Duration late = lasted(from, gate.done);
   if (late < action.delay * 9 / 10)
     return not_bitten(fmt::format("rank {} was held for only {}", gate.rank, to_text(late)));
   if (const Duration cost = cost_of_the_gate(action, facts); action.delay < cost)

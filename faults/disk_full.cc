@@ -50,7 +50,7 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 // The first call of a process on a file in `folder` that got no space, or less than it asked for.
 struct Refused {
   int rank = -1;
-  TimeNs time = 0;
+  Instant time;
   std::string what;
 };
 
@@ -73,7 +73,7 @@ void look_at(const RunFacts& facts, const ProcessView& process, const std::strin
            path->starts_with(folder) && !ended_by_fail_call(facts, history, call);
   });
   for (const RecordedCall* call : on_folder) {
-    if (first.time && call->left() >= first.time) continue;
+    if (is_known(first.time) && call->left() >= first.time) continue;
     if (std::string what = too_little(*call, *history.path_of(*call)); !what.empty())
       first = {process.rank, call->left(), std::move(what)};
   }
@@ -81,11 +81,11 @@ void look_at(const RunFacts& facts, const ProcessView& process, const std::strin
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
   const auto mounted = mounted_line(facts, fault.id);
-  if (!mounted) return {Effect::kNotFired, "no file system was mounted for the job", {}, 0};
+  if (!mounted) return {Effect::kNotFired, "no file system was mounted for the job", {}, {}};
   const std::string folder = mounted->path + "/";
   Refused first;
   for (const ProcessView& process : facts.timeline.processes) look_at(facts, process, folder, first);
-  if (first.time)
+  if (is_known(first.time))
     return verified(fmt::format("rank {}'s {}", first.rank, first.what), first.time, {mounted.n});
   return not_bitten(
       fmt::format("no recorded call ran out of space in the {} bytes of {}", mounted->bytes, folder),

@@ -32,23 +32,23 @@ void merge(EffectReport& all, const EffectReport& one) {
   } else if (badness(one.effect) == badness(all.effect) && !one.how.empty()) {
     all.how += (all.how.empty() ? "" : "; ") + one.how;
   }
-  if (one.at && (!all.at || one.at < all.at)) all.at = one.at;
+  if (is_known(one.at) && (!is_known(all.at) || one.at < all.at)) all.at = one.at;
   all.journal.insert(all.journal.end(), one.journal.begin(), one.journal.end());
 }
 
 EffectReport not_fired(const Action& action) {
-  return {Effect::kNotFired, fmt::format("rank {} never reached the fault's trigger", action.rank), {}, 0};
+  return {Effect::kNotFired, fmt::format("rank {} never reached the fault's trigger", action.rank), {}, {}};
 }
 
 // Whether the records of a process cover this moment without a gap. A long run keeps the records around a
 // fault, but not for ever, and not all records of a fast rank.
-bool recorded_over(const ProcessView& process, TimeNs moment) {
+bool recorded_over(const ProcessView& process, Instant moment) {
   constexpr uint64_t kTorn = 2;  // a torn record is not a gap
   if (process.history_lost == 0) return true;
   std::map<uint32_t, uint64_t> before;  // by lane: what follows the newest record before the moment
   std::set<uint32_t> over;
   for (const Event& e : process.history) {
-    if (e.record.time_ns < moment) {
+    if (instant_of(e.record.time_ns) < moment) {
       before[e.lane] = e.index + 1;
     } else if (over.insert(e.lane).second) {
       const auto last = before.find(e.lane);
@@ -88,7 +88,7 @@ EffectReport verify_firing(const Action& action, const GateEvent& gate, const Ru
 }  // namespace
 
 EffectReport verify_each(const FaultSpec& fault, const RunFacts& facts, const VerifyOne& verify) {
-  EffectReport all{Effect::kVerified, "", {}, 0};
+  EffectReport all{Effect::kVerified, "", {}, {}};
   bool any = false;
   for (const Action& action : facts.plan.actions) {
     const ActTime when = time_of(action);
@@ -102,30 +102,30 @@ EffectReport verify_each(const FaultSpec& fault, const RunFacts& facts, const Ve
     }
     if (!fired) merge(all, not_fired(action));
   }
-  if (!any) return {Effect::kNotFired, "the plan has no action for this fault", {}, 0};
+  if (!any) return {Effect::kNotFired, "the plan has no action for this fault", {}, {}};
   std::sort(all.journal.begin(), all.journal.end());
   all.journal.erase(std::unique(all.journal.begin(), all.journal.end()), all.journal.end());
-  if (all.effect != Effect::kVerified) all.at = 0;
+  if (all.effect != Effect::kVerified) all.at = {};
   return all;
 }
 
-EffectReport verified(std::string how, TimeNs at, std::vector<uint64_t> lines) {
+EffectReport verified(std::string how, Instant at, std::vector<uint64_t> lines) {
   return {Effect::kVerified, std::move(how), std::move(lines), at};
 }
 EffectReport not_bitten(std::string how, std::vector<uint64_t> lines) {
-  return {Effect::kVoid, std::move(how), std::move(lines), 0};
+  return {Effect::kVoid, std::move(how), std::move(lines), {}};
 }
 EffectReport cannot_tell(std::string how, std::vector<uint64_t> lines) {
-  return {Effect::kUnknown, std::move(how), std::move(lines), 0};
+  return {Effect::kUnknown, std::move(how), std::move(lines), {}};
 }
 
-TimeNs acted_at(const GateEvent& gate) {
-  if (gate.answered) return gate.answered;
-  return gate.done ? gate.done : gate.asked;
+Instant acted_at(const GateEvent& gate) {
+  if (is_known(gate.answered)) return gate.answered;
+  return is_known(gate.done) ? gate.done : gate.asked;
 }
 
 const Action* another_fault(const std::string& own, const RunFacts& facts, std::optional<int> attempt,
-                            TimeNs by) {
+                            Instant by) {
   const std::vector<Action>& actions = facts.plan.actions;
   for (const Action& action : actions)
     if (time_of(action) == ActTime::kBeforeTheJob && action.fault != own) return &action;

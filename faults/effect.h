@@ -17,16 +17,16 @@ using VerifyOne = std::function<EffectReport(const Action&, const GateEvent&, co
 // out.
 EffectReport verify_each(const FaultSpec&, const RunFacts&, const VerifyOne&);
 
-EffectReport verified(std::string how, TimeNs at, std::vector<uint64_t> lines = {});
+EffectReport verified(std::string how, Instant at, std::vector<uint64_t> lines = {});
 EffectReport not_bitten(std::string how, std::vector<uint64_t> lines = {});  // void
 EffectReport cannot_tell(std::string how, std::vector<uint64_t> lines = {});
 
 // When the harness let the victim continue, or when it acted: the earliest known time.
-TimeNs acted_at(const GateEvent&);
+Instant acted_at(const GateEvent&);
 
 // An action of a fault other than `own` that was in force by then: it fired, in that attempt if one is given,
 // or it was done before the job started. It may have caused what ranks do afterwards. Null: there was none.
-const Action* another_fault(const std::string& own, const RunFacts&, std::optional<int> attempt, TimeNs by);
+const Action* another_fault(const std::string& own, const RunFacts&, std::optional<int> attempt, Instant by);
 
 const RankEnd* end_of(const GateEvent&, const RunFacts&);
 const ProcessView* process_of(const GateEvent&, const RunFacts&);

@@ -21,7 +21,7 @@ struct EffectReport {
   Effect effect = Effect::kUnknown;
   std::string how;                // "rank 2 ended by SIGKILL 0.4 ms after the gate answered"
   std::vector<uint64_t> journal;  // lines that show it
-  TimeNs at = 0;                  // when the effect began; 0 when not verified
+  Instant at;                     // when the effect began
 };
 
 struct LowerContext {

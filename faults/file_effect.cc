@@ -18,7 +18,7 @@ std::string as_called(const std::string& pattern) {
 
 struct Harm {
   std::string path;
-  TimeNs time = 0;
+  Instant time;
   uint64_t inode = 0, born = 0;
   // The state after the openings read so far.
   bool over = false;    // no process can meet the harm any more
@@ -30,8 +30,8 @@ std::vector<Harm> harms_of(const RunFacts& facts, const Action& action) {
   std::vector<Harm> harms;
   for (const auto& line : lines_of<events::FaultEffect>(facts.journal))
     if (line->fault == action.fault && line->action == action.id && line->path)
-      harms.push_back({*line->path, line->time.value_or(0), line->inode.value_or(0), line->born.value_or(0),
-                       false, "", ""});
+      harms.push_back({*line->path, line->time.value_or(Instant{}), line->inode.value_or(0),
+                       line->born.value_or(0), false, "", ""});
   return harms;
 }
 
@@ -39,6 +39,8 @@ struct Opening {
   int rank = -1;
   std::string path;
   rf_record end{};
+
+  Instant time() const { return instant_of(end.time_ns); }
 };
 
 // Returns all openings of files that ended, in the order of their ends.
@@ -50,14 +52,14 @@ std::vector<Opening> openings_of(const RunFacts& facts) {
       openings.push_back({process.rank, *history.path_of(*call), *call->leave});
   }
   std::stable_sort(openings.begin(), openings.end(),
-                   [](const Opening& a, const Opening& b) { return a.end.time_ns < b.end.time_ns; });
+                   [](const Opening& a, const Opening& b) { return a.time() < b.time(); });
   return openings;
 }
 
 // Whether this opening met the harm.
 bool meets(const Opening& opening, Harm& harm) {
   const rf_record& end = opening.end;
-  if (end.time_ns < harm.time || end.tag_or_result != 0) return false;
+  if (opening.time() < harm.time || end.tag_or_result != 0) return false;
   const bool known = harm.inode != 0 && end.count != 0;
   if (!known && opening.path != harm.path) return false;
   if (known && (end.count != harm.inode || end.where != harm.born)) {
@@ -77,11 +79,11 @@ bool meets(const Opening& opening, Harm& harm) {
   return false;
 }
 
-// Returns when the first call of that operation on that file ended, from `since` on; 0: none did.
-TimeNs first_end(const CallHistory& history, uint16_t op, const std::string& path, TimeNs since) {
+// Returns when the first call of that operation on that file ended, from `since` on.
+Instant first_end(const CallHistory& history, uint16_t op, const std::string& path, Instant since) {
   for (const RecordedCall* call : history.file_calls(op))
     if (call->left() >= since && *history.path_of(*call) == path) return call->left();
-  return 0;
+  return {};
 }
 
 }  // namespace
@@ -128,7 +130,7 @@ EffectReport read_afterwards(const RunFacts& facts, const Action& action, const 
     for (Harm& harm : harms) {
       if (!meets(opening, harm)) continue;
       const std::string text = fmt::format("rank {} opened {}", opening.rank, opening.path);
-      if (harm.doubt.empty()) return verified(text + " " + met, opening.end.time_ns);
+      if (harm.doubt.empty()) return verified(text + " " + met, opening.time());
       if (doubt.empty()) doubt = text + ", but " + harm.doubt;
     }
   if (!doubt.empty()) return cannot_tell(doubt);
@@ -141,9 +143,8 @@ std::optional<FileMissed> missed_afterwards(const RunFacts& facts, const Action&
   std::vector<Harm> harms = harms_of(facts, action);
   for (const Opening& opening : openings_of(facts))
     for (Harm& harm : harms) {
-      if (opening.path != harm.path || opening.end.time_ns < harm.time || harm.over) continue;
-      if (opening.end.tag_or_result == ENOENT)
-        return FileMissed{opening.rank, opening.end.time_ns, opening.path};
+      if (opening.path != harm.path || opening.time() < harm.time || harm.over) continue;
+      if (opening.end.tag_or_result == ENOENT) return FileMissed{opening.rank, opening.time(), opening.path};
       if (opening.end.tag_or_result == 0) harm.over = true;  // the file exists again
     }
   return std::nullopt;

@@ -24,7 +24,7 @@ EffectReport read_afterwards(const RunFacts&, const Action&, const std::string& 
 // The first opening that failed because this action had removed the file and no process had made it anew.
 struct FileMissed {
   int rank = -1;
-  TimeNs time = 0;
+  Instant time;
   std::string path;
 };
 std::optional<FileMissed> missed_afterwards(const RunFacts&, const Action&);

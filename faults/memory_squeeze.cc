@@ -21,15 +21,15 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   return lower_to_limit(fault, context, RLIMIT_DATA);
 }
 
-// Returns when the limit was removed; the latest time if it was not.
-TimeNs lifted_at(const Action& action, const RunFacts& facts) {
+// Returns when the limit was removed, or kEndOfTime.
+Instant lifted_at(const Action& action, const RunFacts& facts) {
   for (const Action& lift : facts.plan.actions)
     if (lift.outside == "unlimit" && lift.after == static_cast<int32_t>(action.id))
-      if (const auto line = effect_line(lift, facts, "unlimited")) return line->time.value_or(0);
-  return ~TimeNs{0};
+      if (const auto line = effect_line(lift, facts, "unlimited")) return line->time.value_or(Instant{});
+  return kEndOfTime;
 }
 
-const Mark* said_so(const GateEvent& gate, const RunFacts& facts, TimeNs until) {
+const Mark* said_so(const GateEvent& gate, const RunFacts& facts, Instant until) {
   const auto mark = std::find_if(facts.marks.begin(), facts.marks.end(), [&](const Mark& m) {
     return m.rank == gate.rank && m.attempt == gate.attempt && m.name == kMark && m.time >= gate.asked &&
            m.time <= until;
@@ -48,7 +48,7 @@ bool ended_badly(const RankEnd& end) {
 
 // A rank that ends after a peer, or that the harness ended, may have had all the memory it wanted.
 bool was_first(const RankEnd& victim, const RunFacts& facts) {
-  if (facts.teardown != 0 && victim.time >= facts.teardown) return false;
+  if (is_known(facts.teardown) && victim.time >= facts.teardown) return false;
   return std::none_of(facts.ends.begin(), facts.ends.end(), [&](const RankEnd& other) {
     return other.attempt == victim.attempt && other.rank != victim.rank && other.time <= victim.time &&
            ended_badly(other);
@@ -59,7 +59,7 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
   const auto limited = effect_line(action, facts, "limited");
   if (!limited) return cannot_tell(fmt::format("rankfault did not see the limit of rank {} set", gate.rank));
   const std::vector<uint64_t> lines{limited.n};
-  const TimeNs until = lifted_at(action, facts);
+  const Instant until = lifted_at(action, facts);
   if (const Mark* mark = said_so(gate, facts, until))
     return verified(fmt::format("rank {} reported that it was out of memory", gate.rank), mark->time, lines);
   const RankEnd* end = end_of(gate, facts);

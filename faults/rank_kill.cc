@@ -38,8 +38,8 @@ EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFa
     return cannot_tell(fmt::format("rank {} ended after {}, but its status is unknown", gate.rank, name));
   if (end->status.kind != ExitStatus::Kind::kSignal || end->status.value != action.signal)
     return not_bitten(fmt::format("rank {} did not end by {}", gate.rank, name));
-  const TimeNs answered = gate.answered ? gate.answered : gate.asked;
-  const double ms = end->time > answered ? static_cast<double>(end->time - answered) / 1e6 : 0;
+  const Instant answered = is_known(gate.answered) ? gate.answered : gate.asked;
+  const double ms = std::chrono::duration<double, std::milli>(lasted(answered, end->time)).count();
   return verified(fmt::format("rank {} ended by {} {:.1f} ms after the gate answered", gate.rank, name, ms),
                   std::min(acted_at(gate), end->time));
 }

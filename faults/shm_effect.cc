@@ -27,7 +27,7 @@ std::set<std::string> harmed_paths(const RunFacts& facts, const Action& action) 
 
 }  // namespace
 
-std::optional<FailedAttach> failed_attach(const RunFacts& facts, const Action& action, TimeNs from,
+std::optional<FailedAttach> failed_attach(const RunFacts& facts, const Action& action, Instant from,
                                           const std::vector<int>& errors) {
   const std::set<std::string> harmed = harmed_paths(facts, action);
   std::optional<FailedAttach> first;
@@ -46,8 +46,8 @@ std::optional<FailedAttach> failed_attach(const RunFacts& facts, const Action& a
   return first;
 }
 
-std::optional<SegmentUse> first_use(const RunFacts& facts, const Action& action, int attempt, TimeNs from,
-                                    TimeNs until) {
+std::optional<SegmentUse> first_use(const RunFacts& facts, const Action& action, int attempt, Instant from,
+                                    Instant until) {
   const std::set<std::string> harmed = harmed_paths(facts, action);
   std::optional<SegmentUse> first;
   for (const ProcessView& process : facts.timeline.processes) {

@@ -30,8 +30,8 @@ bool ends_so_without_it(const RankEnd& end, const RunFacts& facts) {
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
   const auto mounted = mounted_line(facts, fault.id);
-  if (!mounted) return {Effect::kNotFired, "no /dev/shm was mounted for the job", {}, 0};
-  const TimeNs at = mounted.t;
+  if (!mounted) return {Effect::kNotFired, "no /dev/shm was mounted for the job", {}, {}};
+  const Instant at = mounted.t;
   const int64_t bytes = mounted->bytes;
   const Action* other = nullptr;
   for (const RankEnd& end : facts.ends) {
@@ -42,7 +42,7 @@ EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
                       {mounted.n});
   }
   if (facts.teardown_reason == "wall" && !(facts.reference && facts.reference->teardown_reason == "wall")) {
-    other = another_fault(fault.id, facts, std::nullopt, UINT64_MAX);
+    other = another_fault(fault.id, facts, std::nullopt, kEndOfTime);
     if (!other)
       return verified(fmt::format("the job did not end in time in a /dev/shm of {} bytes", bytes), at,
                       {mounted.n});

@@ -39,10 +39,10 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 // The first process that uses the name would have met a real leftover: an earlier use makes the run void.
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   if (gate.effect != "done") return not_bitten("no segment was made: the name was taken, or not known yet");
-  if (const auto before = first_use(facts, action, gate.attempt, 0, gate.asked))
+  if (const auto before = first_use(facts, action, gate.attempt, Instant{}, gate.asked))
     return not_bitten(fmt::format("rank {} had used {} before: a stale segment would not have stayed",
                                   before->rank, before->path));
-  const auto met = first_use(facts, action, gate.attempt, gate.asked, UINT64_MAX);
+  const auto met = first_use(facts, action, gate.attempt, gate.asked, kEndOfTime);
   if (!met || met->error == ENOENT) return not_bitten("no process used the name afterwards");
   return verified(fmt::format("rank {}'s {} of {} found the stale segment ({})", met->rank, op_text(met->op),
                               met->path, met->error ? strerrordesc_np(met->error) : "success"),

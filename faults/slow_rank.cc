@@ -24,22 +24,22 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 // Firings that were granted beforehand have no gate lines. They leave a counter in the journal, and the
 // shortest time that one of them held the victim. That time less the delay is the cost of the gate itself.
 EffectReport verify_action(const Action& action, const RunFacts& facts) {
-  EffectReport out{Effect::kVerified, "", {}, 0};
-  uint64_t firings = 0, held_ns = 0;
+  EffectReport out{Effect::kVerified, "", {}, {}};
+  uint64_t firings = 0;
+  Duration held{};
   for (const auto& line : lines_of<events::FaultDone>(facts.journal)) {
     if (line->action != action.id) continue;
     firings = std::max(firings, line->firings.value_or(1));
-    held_ns = line->held_least_ns.value_or(held_ns);
+    held = line->held_least_ns.value_or(held);
     out.journal.push_back(line.n);
-    const TimeNs at = line->time.value_or(0);
-    if (at && (!out.at || at < out.at)) out.at = at;
+    const Instant at = line->time.value_or(Instant{});
+    if (is_known(at) && (!is_known(out.at) || at < out.at)) out.at = at;
   }
   if (firings == 0)
-    return {Effect::kNotFired, fmt::format("rank {} made no matching call", action.rank), {}, 0};
-  if (held_ns == 0)
+    return {Effect::kNotFired, fmt::format("rank {} made no matching call", action.rank), {}, {}};
+  if (held == Duration::zero())
     return cannot_tell(fmt::format("the journal does not show how long rank {} was held", action.rank),
                        out.journal);
-  const Duration held(static_cast<int64_t>(held_ns));
   if (held < action.delay)
     return not_bitten(fmt::format("rank {} was held for only {}", action.rank, to_text(held)), out.journal);
   if (held - action.delay > action.delay)
@@ -52,16 +52,16 @@ EffectReport verify_action(const Action& action, const RunFacts& facts) {
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
-  EffectReport out{Effect::kVerified, "", {}, 0};
+  EffectReport out{Effect::kVerified, "", {}, {}};
   for (const Action& action : facts.plan.actions) {
     if (action.fault != fault.id) continue;
     EffectReport one = verify_action(action, facts);
     if (one.effect != Effect::kVerified) return one;
     out.how += (out.how.empty() ? "" : "; ") + one.how;
     out.journal.insert(out.journal.end(), one.journal.begin(), one.journal.end());
-    if (one.at && (!out.at || one.at < out.at)) out.at = one.at;
+    if (is_known(one.at) && (!is_known(out.at) || one.at < out.at)) out.at = one.at;
   }
-  if (out.how.empty()) return {Effect::kNotFired, "the plan has no action for this fault", {}, 0};
+  if (out.how.empty()) return {Effect::kNotFired, "the plan has no action for this fault", {}, {}};
   return out;
 }
 

@@ -95,15 +95,15 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
 // The starts of the first attempt, the attempt of the fault. `victim` compares the rank of the launcher.
 struct Started {
   std::vector<LineOf<events::Spawned>> victim, others;
-  TimeNs first = 0;
-  TimeNs last_other = 0;
+  Instant first;
+  Instant last_other;
 };
 
 Started started(const RunFacts& facts, int rank) {
   Started out;
   for (const auto& line : lines_of<events::Spawned>(facts.journal)) {
     if (line->attempt.value_or(0) != 0) continue;
-    if (out.first == 0 || line.t < out.first) out.first = line.t;
+    if (!is_known(out.first) || line.t < out.first) out.first = line.t;
     (line->rank == rank ? out.victim : out.others).push_back(line);
   }
   for (const auto& line : out.others) out.last_other = std::max(out.last_other, line.t);
@@ -157,9 +157,9 @@ EffectReport as_told_env(const Action& action, const RunFacts& facts, const Star
 }
 
 // The launcher starts the ranks one after another: the delay must be longer than these starts take.
-EffectReport started_late(const Action& action, const Started& s, TimeNs at, uint64_t line) {
-  const Duration late(static_cast<int64_t>(at - s.first));
-  const Duration ordinary(static_cast<int64_t>(s.last_other > s.first ? s.last_other - s.first : 0));
+EffectReport started_late(const Action& action, const Started& s, Instant at, uint64_t line) {
+  const Duration late = at - s.first;
+  const Duration ordinary = lasted(s.first, s.last_other);
   if (late < action.delay)
     return not_bitten(fmt::format("rank {} was only {} late", action.rank, to_text(late)), {line});
   if (action.delay < ordinary)
@@ -173,14 +173,14 @@ EffectReport started_late(const Action& action, const Started& s, TimeNs at, uin
 
 EffectReport verify_one(const Action& action, const RunFacts& facts) {
   const Started s = started(facts, action.rank);
-  if (s.first == 0) return {Effect::kNotFired, "no rank was started", {}, 0};
+  if (!is_known(s.first)) return {Effect::kNotFired, "no rank was started", {}, {}};
   const size_t count = s.victim.size();
   if (action.path == "never")
     return count ? not_bitten(fmt::format("rank {} was started anyway", action.rank))
                  : verified(fmt::format("rank {} was never started", action.rank), s.first);
   if (count == 0)
-    return {Effect::kNotFired, fmt::format("rank {} was not started at all", action.rank), {}, 0};
-  const TimeNs at = s.victim.back().t;
+    return {Effect::kNotFired, fmt::format("rank {} was not started at all", action.rank), {}, {}};
+  const Instant at = s.victim.back().t;
   const uint64_t line = s.victim.back().n;
   if (action.path == "twice")
     return count > 1 ? verified(fmt::format("rank {} was started {} times", action.rank, count), at, {line})
@@ -191,16 +191,16 @@ EffectReport verify_one(const Action& action, const RunFacts& facts) {
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {
-  EffectReport out{Effect::kVerified, "", {}, 0};
+  EffectReport out{Effect::kVerified, "", {}, {}};
   for (const Action& action : facts.plan.actions) {
     if (action.fault != fault.id) continue;
     EffectReport one = verify_one(action, facts);
     if (one.effect != Effect::kVerified) return one;
     out.how += (out.how.empty() ? "" : "; ") + one.how;
     out.journal.insert(out.journal.end(), one.journal.begin(), one.journal.end());
-    out.at = out.at == 0 ? one.at : std::min(out.at, one.at);
+    out.at = is_known(out.at) ? std::min(out.at, one.at) : one.at;
   }
-  if (out.how.empty()) return {Effect::kNotFired, "the plan has no action for this fault", {}, 0};
+  if (out.how.empty()) return {Effect::kNotFired, "the plan has no action for this fault", {}, {}};
   return out;
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 // The limit for a look of the guardian before a fault ends a process. The victim is parked meanwhile, so the
 // injector does not wait longer for a guardian that gets no processor time.
-constexpr Duration kLookBeforeAnEnd = std::chrono::milliseconds(200);
+constexpr Duration kLookBeforeAnEnd = 200ms;
 
 // After the job ran, no error is a mistake of the user.
 Error cannot_be_judged(const Error& why, const std::string& left) {

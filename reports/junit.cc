@@ -45,9 +45,8 @@ double seconds_of(const RunReport& report) {
   if (report.compared)
     for (const VariantRow& row : report.compared->rows) all += row.seconds;
   if (report.compared) return all;
-  return report.facts && report.facts->end > report.facts->begin
-             ? static_cast<double>(report.facts->end - report.facts->begin) / 1e9
-             : 0;
+  if (!report.facts) return 0;
+  return std::chrono::duration<double>(lasted(report.facts->begin, report.facts->end)).count();
 }
 
 std::string inside(const RunReport& report) {

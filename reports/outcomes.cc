@@ -41,28 +41,28 @@ std::string back_end(const RunFacts& facts) {
                                                               : found->title;
 }
 
-std::string rounded(TimeNs from, TimeNs to) {
-  const double seconds = to > from ? static_cast<double>(to - from) / 1e9 : 0;
+std::string rounded(Instant from, Instant to) {
+  const double seconds = std::chrono::duration<double>(lasted(from, to)).count();
   if (seconds < 0.001) return "1 ms";
   const double unit = std::pow(10, std::floor(std::log10(seconds)));
   const double one_digit = std::round(seconds / unit) * unit;
   return one_digit < 1 ? fmt::format("{:.0f} ms", one_digit * 1000) : fmt::format("{:.0f} s", one_digit);
 }
 
-// Returns the time from which the table counts, or 0 for a bug, which has no time.
-TimeNs struck_at(const RunFacts& facts) {
-  TimeNs first = 0;
+// Returns the time from which the table counts. A bug has none.
+Instant struck_at(const RunFacts& facts) {
+  Instant first;
   for (const auto& [id, at] : facts.fault_at)
-    if (first == 0 || at < first) first = at;
+    if (!is_known(first) || at < first) first = at;
   return first;
 }
 
-std::string after(const RunFacts& facts, TimeNs at) {
-  const TimeNs from = struck_at(facts);
-  return from == 0 || at == 0 ? "" : fmt::format(" after {}", rounded(from, at));
+std::string after(const RunFacts& facts, Instant at) {
+  const Instant from = struck_at(facts);
+  return !is_known(from) || !is_known(at) ? "" : fmt::format(" after {}", rounded(from, at));
 }
 
-TimeNs first_told(const RunFacts& facts, const std::string& kind) {
+Instant first_told(const RunFacts& facts, const std::string& kind) {
   return first_line<events::Finding>(
              facts.journal,
              [&](const events::Finding& line) { return line.finding.value("kind", "") == kind; })
@@ -81,13 +81,13 @@ std::string named(const RunFacts& facts) {
 
 // Returns the first error of each rank after the fault, by class: "peer_lost on ranks 0 1 after 1 ms".
 std::string noticed(const RunFacts& facts) {
-  std::map<std::string, std::pair<std::vector<int>, TimeNs>> by_class;
+  std::map<std::string, std::pair<std::vector<int>, Instant>> by_class;
   for (int rank = 0; rank < facts.plan.scenario.workload.ranks; ++rank)
     for (const OwnError& error : own_errors(facts, rank)) {
-      if (error.time != 0 && error.time < struck_at(facts)) continue;
+      if (is_known(error.time) && error.time < struck_at(facts)) continue;
       auto& [ranks, first] = by_class[error.as];
       ranks.push_back(rank);
-      if (first == 0 || error.time < first) first = error.time;
+      if (!is_known(first) || error.time < first) first = error.time;
       break;
     }
   std::string out;

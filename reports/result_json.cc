@@ -33,13 +33,13 @@ Json faults_json(const Judgement& judgement) {
 }
 
 struct LastEnds {
-  TimeNs good = 0, any = 0;  // with success, and with any result
+  Instant good, any;  // with success, and with any result
 
   void take(const rf_record* record) {
     const auto told = record ? status_by(*record) : std::nullopt;
     if (!told || told == CallStatus::kPending) return;
-    any = std::max<TimeNs>(any, record->time_ns);
-    if (told == CallStatus::kReturned) good = std::max<TimeNs>(good, record->time_ns);
+    any = std::max(any, instant_of(record->time_ns));
+    if (told == CallStatus::kReturned) good = std::max(good, instant_of(record->time_ns));
   }
 };
 
@@ -56,14 +56,14 @@ class Timings {
   }
 
  private:
-  Json since_begin(TimeNs at) const {  // null: it did not happen
-    return at < facts_.begin || at == 0 ? Json()
-                                        : Json(static_cast<double>((at - facts_.begin) / 1000) / 1000.0);
+  Json since_begin(Instant at) const {  // null: it did not happen
+    if (!is_known(at) || at < facts_.begin) return {};
+    return static_cast<double>((at - facts_.begin) / 1us) / 1000.0;
   }
-  TimeNs fault() const {
-    TimeNs first = 0;
+  Instant fault() const {
+    Instant first;
     for (const auto& [id, at] : facts_.fault_at)
-      if (first == 0 || at < first) first = at;
+      if (!is_known(first) || at < first) first = at;
     return first;
   }
   // When the last call ended, or the work that it had left pending.
@@ -76,16 +76,16 @@ class Timings {
     }
     return last;
   }
-  TimeNs last_progress() const { return last_.good; }
-  TimeNs unblocked() const { return fault() == 0 ? 0 : last_.any; }
-  TimeNs diagnosed() const {
+  Instant last_progress() const { return last_.good; }
+  Instant unblocked() const { return is_known(fault()) ? last_.any : Instant{}; }
+  Instant diagnosed() const {
     return first_line<events::Finding>(
                facts_.journal,
                [](const events::Finding& line) { return names_trouble(line.finding.value("kind", "none")); })
         .t;
   }
-  TimeNs ended() const {
-    TimeNs last = 0;
+  Instant ended() const {
+    Instant last;
     for (const RankEnd& end : facts_.ends) last = std::max(last, end.time);
     return last;
   }

@@ -31,12 +31,12 @@ struct Job {
       }
       if (r != kVictim) rings.back()->enter(0, RF_OP_ALL_REDUCE);
     }
-    observer = make_observer({folder}, 1);
+    observer = make_observer({folder}, Instant(1ns));
     observer->scan();
     observer->drain();
     RankEnd end;
     end.process = {1, 2, 900'000'000 + kVictim, 3, 0};
-    end.time = 1'000'000'000;
+    end.time = Instant(1s);
     end.status = {ExitStatus::Kind::kSignal, 9};
     observer->set_end(end);
   }
@@ -63,7 +63,7 @@ void LookAfterAllEnded(benchmark::State& state) {
     job.rings[static_cast<size_t>(r)]->leave(0, RF_RESULT_THROWN);
     RankEnd end;
     end.process = {1, 2, 900'000'000 + r, 3, 0};
-    end.time = 2'000'000'000 + static_cast<TimeNs>(r);
+    end.time = Instant(2s + Duration(r));
     end.status = {ExitStatus::Kind::kCode, 3};
     job.observer->set_end(end);
   }

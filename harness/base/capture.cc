@@ -16,12 +16,12 @@ extern char** environ;
 namespace rankfault {
 namespace {
 
-std::string read_all(int fd, TimeNs deadline) {
+std::string read_all(int fd, Instant deadline) {
   std::string text;
   char bytes[4096];
-  for (TimeNs now = now_ns(); now < deadline; now = now_ns()) {
+  for (Instant now = HostClock::now(); now < deadline; now = HostClock::now()) {
     pollfd readable{fd, POLLIN, 0};
-    if (::poll(&readable, 1, static_cast<int>((deadline - now) / 1'000'000) + 1) <= 0) continue;
+    if (::poll(&readable, 1, static_cast<int>((deadline - now) / 1ms) + 1) <= 0) continue;
     const ssize_t n = ::read(fd, bytes, sizeof bytes);
     if (n <= 0) break;
     text.append(bytes, static_cast<size_t>(n));
@@ -34,7 +34,7 @@ std::string read_all(int fd, TimeNs deadline) {
 Duration probe_limit() {
   const char* given = std::getenv("RANKFAULT_PROBE_LIMIT");
   const Result<Duration> limit = parse_duration(given ? given : "120s");
-  return limit && *limit > Duration::zero() ? *limit : Duration(std::chrono::seconds(120));
+  return limit && *limit > Duration::zero() ? *limit : Duration(120s);
 }
 
 std::optional<std::string> capture(const std::vector<std::string>& argv, const CaptureOptions& options) {
@@ -60,10 +60,10 @@ std::optional<std::string> capture(const std::vector<std::string>& argv, const C
   input.reset();
   if (refused != 0) return std::nullopt;
 
-  const TimeNs deadline = now_ns() + static_cast<TimeNs>(options.limit.count());
+  const Instant deadline = HostClock::now() + options.limit;
   std::string text = read_all(output.get(), deadline);
   int status = 0;
-  const bool too_slow = now_ns() >= deadline;
+  const bool too_slow = HostClock::now() >= deadline;
   if (options.too_slow) *options.too_slow = too_slow;
   if (too_slow) ::kill(pid, SIGKILL);  // our child, not reaped yet: the pid cannot be reused
   ::waitpid(pid, &status, 0);

@@ -13,11 +13,15 @@ namespace {
 
 constexpr size_t kMostHelpers = 256;
 
-uint64_t cpu_ns(int pid) {
-  clockid_t clock{};
+Duration time_of(clockid_t clock) {
   timespec used{};
-  if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return 0;
-  return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(used.tv_nsec);
+  ::clock_gettime(clock, &used);
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
+Duration cpu_time(int pid) {
+  clockid_t clock{};
+  return ::clock_getcpuclockid(pid, &clock) == 0 ? time_of(clock) : Duration{};
 }
 
 // Each thread has its own list of the children that it forked.
@@ -32,14 +36,16 @@ void add_children(int pid, std::vector<int>& all) {
 
 }  // namespace
 
-uint64_t cpu_ns_with_helpers(int pid) {
+Duration cpu_time_with_helpers(int pid) {
   std::vector<int> all{pid};
-  uint64_t used = 0;
+  Duration used{};
   for (size_t i = 0; i < all.size(); ++i) {
-    used += cpu_ns(all[i]);
+    used += cpu_time(all[i]);
     add_children(all[i], all);
   }
   return used;
 }
+
+Duration thread_cpu_time() { return time_of(CLOCK_THREAD_CPUTIME_ID); }
 
 }  // namespace rankfault

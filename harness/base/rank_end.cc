@@ -127,7 +127,7 @@ std::optional<OwnExit> own_exit(const std::string& ring_path) {
   if (header.magic != RF_RING_MAGIC || header.abi_version != RF_ABI_VERSION ||
       header.own_exit == RF_NOT_EXITED)
     return std::nullopt;
-  return OwnExit{{ExitStatus::Kind::kCode, header.own_exit_status & 0xff}, header.own_exit_ns};
+  return OwnExit{{ExitStatus::Kind::kCode, header.own_exit_status & 0xff}, instant_of(header.own_exit_ns)};
 }
 
 }  // namespace rankfault

@@ -36,9 +36,9 @@ struct RankEnd {
   ProcessId process;
   int rank = -1;
   int attempt = 0;
-  TimeNs time = 0;      // when we learned of it; not later than its first use
-  TimeNs outlived = 0;  // when it was last seen alive directly after the death of another process; see
-                        // ProcessEnd
+  Instant time;      // when we learned of it; not later than its first use
+  Instant outlived;  // when it was last seen alive directly after the death of another process; see
+                     // ProcessEnd
   ExitStatus status;
   EndSource source = EndSource::kUnknown;
   std::vector<std::string> last_words = {};  // see ProcessEnd
@@ -73,7 +73,7 @@ std::optional<ExitStatus> unreaped_exit_status(int pid, uint64_t start);
 // What the process wrote into its flight record when it exited.
 struct OwnExit {
   ExitStatus status;
-  TimeNs time = 0;  // when it began to exit
+  Instant time;  // when it began to exit
 };
 std::optional<OwnExit> own_exit(const std::string& ring_path);
 

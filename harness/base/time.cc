@@ -19,10 +19,10 @@ constexpr std::array<Unit, 6> kUnits{
 
 }  // namespace
 
-TimeNs now_ns() {
+Instant HostClock::now() noexcept {
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<TimeNs>(t.tv_sec) * 1000000000u + static_cast<TimeNs>(t.tv_nsec);
+  return Instant(std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec));
 }
 
 Result<Duration> parse_duration(std::string_view text) {
@@ -31,7 +31,8 @@ Result<Duration> parse_duration(std::string_view text) {
   const std::string_view unit(end, text.data() + text.size() - end);
   if (status == std::errc() && std::isfinite(number) && number >= 0)
     for (const Unit& u : kUnits)
-      if (unit == u.name && number * u.ns < 9e18) return Duration(std::llround(number * u.ns));
+      if (unit == u.name && number * u.ns < static_cast<double>(kLongestDuration.count()))
+        return Duration(std::llround(number * u.ns));
   return usage_error(
       fmt::format("\"{}\" is not a duration: write a number with a unit, as 200ms, 1.5s or 2m", text));
 }

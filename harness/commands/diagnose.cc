@@ -41,8 +41,8 @@ Result<Diagnosed> replay(const std::string& run_dir) {
   for (JournalLine& line : *journal) {
     ended = ended || line.as<events::RunEnd>();
     if (const auto* run = line.as<events::RunBegin>())
-      options = {Duration(run->slow_after_ns.value_or(options.slow_after.count())),
-                 Duration(run->hung_after_ns.value_or(options.hung_after.count()))};
+      options = {run->slow_after_ns.value_or(options.slow_after),
+                 run->hung_after_ns.value_or(options.hung_after)};
     if (const auto* history = line.as<events::History>()) losses = losses_text(*history);
     auto* look = std::get_if<events::Look>(&line.event);
     if (!look) continue;

@@ -51,8 +51,8 @@ Result<int> pid_of(const Options& options) {
 
 // False: the user interrupted it.
 bool pause_for(Duration time, const std::atomic<int>* interrupted) {
-  const TimeNs until = now_ns() + static_cast<TimeNs>(time.count());
-  while (now_ns() < until && !*interrupted) {
+  const Instant until = HostClock::now() + time;
+  while (HostClock::now() < until && !*interrupted) {
     const timespec moment{0, 10'000'000};
     ::nanosleep(&moment, nullptr);
   }
@@ -63,10 +63,10 @@ Result<StackLooks> look_at(const JobRanks& job, Duration during, const std::atom
   Places places;
   StackLooks looks;
   looks.world_size = job.world_size;
-  const TimeNs begin = now_ns();
+  const Instant begin = HostClock::now();
   for (size_t i = 0; i < kLooks; ++i) {
     if (i > 0 && !pause_for(during / (kLooks - 1), interrupted)) return looks;
-    looks.during = Duration(static_cast<int64_t>(now_ns() - begin));
+    looks.during = HostClock::now() - begin;
     std::vector<RankEvidence>& look = looks.looks.emplace_back();
     for (const JobRank& rank : job.ranks) {
       if (*interrupted) return looks;

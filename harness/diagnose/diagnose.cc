@@ -14,10 +14,10 @@ namespace rankfault {
 namespace {
 
 // The rules examine ranks only. A rank whose helper hangs may have to wait for the helper.
-std::string helper_that_waits(const Timeline& t, TimeNs slow) {
+std::string helper_that_waits(const Timeline& t, Duration slow) {
   for (const ProcessView& p : t.processes)
     for (const LaneView& l : p.helper&& p.end.kind == EndKind::kAlive ? p.lanes : std::vector<LaneView>{})
-      if (l.state.where == RF_INSIDE && t.look > l.state.since_ns + slow)
+      if (l.state.where == RF_INSIDE && lasted(instant_of(l.state.since_ns), t.look) > slow)
         return fmt::format(
             "process {}, a helper of rank {}, has been inside {} for long; rankfault does not judge helpers",
             p.id.pid, p.rank, op_text(l.state.op));
@@ -26,7 +26,7 @@ std::string helper_that_waits(const Timeline& t, TimeNs slow) {
 
 // Describes a collective that a rank has long polled; "" if there is none.
 std::string polled_for(const JobView& job, const DiagnoseOptions& options) {
-  const TimeNs look = job.timeline().look;
+  const Instant look = job.timeline().look;
   for (const PlaceWait& w : job.waits().collective)
     if (w.place->group->traits().pending_holds_no_rank && !w.held && polls(*w.waiter->process, look) &&
         lasted(w.call->entered, look) > options.hung_after)
@@ -58,9 +58,9 @@ std::string unrecorded(const JobView& job, const DiagnoseOptions& options) {
 }
 
 // The rules look for missing members. Here no member is missing, and the call does not complete.
-bool stands_though_all_came(const Call& c, const CommGroup& group, TimeNs look,
+bool stands_though_all_came(const Call& c, const CommGroup& group, Instant look,
                             const DiagnoseOptions& options) {
-  TimeNs starved = 0;
+  Duration starved{};
   for (const Member& m : group.members) {
     if (m.entered(c.seq) == Known::kNo) return false;
     if (m.process) starved = std::max(starved, m.process->view->starved);
@@ -90,7 +90,7 @@ std::string blind_spot(const JobView& job, const DiagnoseOptions& options) {
     }
   if (const std::string polled = polled_for(job, options); !polled.empty()) return polled;
   if (const std::string calls = unrecorded(job, options); !calls.empty()) return calls;
-  return helper_that_waits(t, static_cast<TimeNs>(options.slow_after.count()));
+  return helper_that_waits(t, options.slow_after);
 }
 
 // Describes what the rules did not examine.

@@ -67,10 +67,10 @@ struct Finding {
   std::vector<ClaimedCall> claimed;
   std::vector<Assumption> assumes;
   std::string ends_by;  // the known limit that will end the call
-  TimeNs at = 0;        // when the reported event happened
+  Instant at;           // when the reported event happened
   // host_resource: when its ranks entered the last call that they left before the problem. Other ranks may
-  // have waited for them since then because of it. 0: unknown.
-  TimeNs since = 0;
+  // have waited for them since then because of it.
+  Instant since;
   std::string text;                   // one sentence for users
   std::vector<std::string> evidence;  // lines of the record that support the finding
   int caused_by = -1;  // index of the finding that caused this one; -1: it has no cause among the findings
@@ -108,8 +108,8 @@ struct Findings {
 // The minimum patience for inferred findings. The job's own record can only lengthen it (wait_thresholds.h).
 // Proven findings do not depend on it.
 struct DiagnoseOptions {
-  Duration slow_after{2'000'000'000};   // a longer wait may be reported, with the late rank: slow, stopped
-  Duration hung_after{20'000'000'000};  // a longer wait may be called hung: stuck, wedged, not joined
+  Duration slow_after = 2s;   // a longer wait may be reported, with the late rank: slow, stopped
+  Duration hung_after = 20s;  // a longer wait may be called hung: stuck, wedged, not joined
   bool operator==(const DiagnoseOptions&) const = default;
 };
 

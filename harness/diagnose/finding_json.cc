@@ -76,7 +76,7 @@ Json to_json(const Finding& f) {
   j["ends_by"] = f.ends_by;
   j["evidence"] = f.evidence;
   j["at"] = f.at;
-  if (f.since) j["since"] = f.since;
+  if (is_known(f.since)) j["since"] = f.since;
   j["caused_by"] = f.caused_by;
   if (f.handled) j["handled"] = true;
   if (f.withdrawn) j["withdrawn"] = true;
@@ -121,8 +121,8 @@ Result<Finding> finding_from_json(const Json& j) try {
         {a.at("name").get<std::string>(), a.at("holds").get<bool>(), a.at("why").get<std::string>()});
   f.ends_by = j.at("ends_by").get<std::string>();
   f.evidence = j.at("evidence").get<std::vector<std::string>>();
-  f.at = j.at("at").get<TimeNs>();
-  f.since = j.value("since", TimeNs{0});
+  f.at = j.at("at").get<Instant>();
+  f.since = j.value("since", Instant{});
   f.caused_by = j.at("caused_by").get<int>();
   f.handled = j.value("handled", false);
   f.withdrawn = j.value("withdrawn", false);

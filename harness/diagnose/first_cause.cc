@@ -57,10 +57,10 @@ bool follows_from(const Finding& f, const Finding& resource) {
          std::includes(resource.ranks.begin(), resource.ranks.end(), f.ranks.begin(), f.ranks.end());
 }
 
-std::vector<std::pair<TimeNs, Finding>> with_their_times(std::vector<Finding>& all) {
-  std::vector<std::pair<TimeNs, Finding>> keyed;
+std::vector<std::pair<Instant, Finding>> with_their_times(std::vector<Finding>& all) {
+  std::vector<std::pair<Instant, Finding>> keyed;
   for (const Finding& f : all) {
-    TimeNs at = f.at;
+    Instant at = f.at;
     if (f.kind == "host_resource")
       for (const Finding& other : all)
         if (follows_from(other, f)) at = std::min(at, other.at);
@@ -72,7 +72,7 @@ std::vector<std::pair<TimeNs, Finding>> with_their_times(std::vector<Finding>& a
 }  // namespace
 
 void order_by_cause(std::vector<Finding>& all) {
-  std::vector<std::pair<TimeNs, Finding>> keyed = with_their_times(all);
+  std::vector<std::pair<Instant, Finding>> keyed = with_their_times(all);
   std::stable_sort(keyed.begin(), keyed.end(), [](const auto& x, const auto& y) {
     const auto &a = x.second, &b = y.second;
     return std::tuple(a.attempt, x.first, traits_of(a.kind).precedence, fewest_waiters_last(a), a.comm,

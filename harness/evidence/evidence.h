@@ -45,7 +45,7 @@ struct RankEvidence {
   int rank = -1;  // -1: a process without a rank
   int pid = 0;
   std::string command;
-  uint64_t cpu_ns = 0;                  // CPU time used so far, with its helpers; 0 unknown
+  Duration cpu_time{};                  // CPU time used so far, with its helpers; 0 unknown
   std::vector<ThreadEvidence> threads;  // the main thread first
   std::vector<SocketEvidence> sockets;
   std::string no_stacks;  // why native stacks are missing or incomplete; "": they are complete

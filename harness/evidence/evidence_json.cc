@@ -52,7 +52,7 @@ Json to_json(const RankEvidence& e) {
   return {{"rank", e.rank},
           {"pid", e.pid},
           {"command", e.command},
-          {"cpu_ns", e.cpu_ns},
+          {"cpu_ns", e.cpu_time},
           {"no_stacks", e.no_stacks},
           {"no_python", e.no_python},
           {"threads", std::move(threads)},
@@ -64,7 +64,7 @@ Result<RankEvidence> evidence_from_json(const Json& json) try {
   e.rank = json.at("rank").get<int>();
   e.pid = json.at("pid").get<int>();
   e.command = json.at("command").get<std::string>();
-  e.cpu_ns = json.value("cpu_ns", uint64_t{0});
+  e.cpu_time = json.value("cpu_ns", Duration{});
   e.no_stacks = json.at("no_stacks").get<std::string>();
   e.no_python = json.at("no_python").get<std::string>();
   for (const Json& t : json.at("threads")) e.threads.push_back(thread_of(t));

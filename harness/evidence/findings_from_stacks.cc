@@ -57,9 +57,8 @@ bool same_stack(const RankEvidence& a, const RankEvidence& b) {
 // Uses a threshold of a twentieth of one core: threads that only keep time use far less. If a helper ended,
 // its time is no longer counted.
 bool used_cpu(const RankEvidence& first, const RankEvidence& last, Duration during) {
-  if (first.cpu_ns == 0 || last.cpu_ns == 0) return false;
-  return last.cpu_ns < first.cpu_ns ||
-         (last.cpu_ns - first.cpu_ns) * 20 > static_cast<uint64_t>(during.count());
+  if (first.cpu_time == Duration::zero() || last.cpu_time == Duration::zero()) return false;
+  return last.cpu_time < first.cpu_time || last.cpu_time - first.cpu_time > during / 20;
 }
 
 Seen seen_of(const StackLooks& looks, int rank) {

@@ -44,7 +44,7 @@ Result<RankEvidence> gather(int pid, uint64_t start, int rank, Places& places, c
   out.rank = rank;
   out.pid = pid;
   out.command = command_line(pid);
-  out.cpu_ns = cpu_ns_with_helpers(pid);
+  out.cpu_time = cpu_time_with_helpers(pid);
   out.threads = threads_of(pid);
   MemoryMap map;
   map.read(pid);

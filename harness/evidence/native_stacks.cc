@@ -41,7 +41,7 @@ std::string why_refused(int error) {
 // One thread of the process, stopped during the life of this object.
 class HeldThread {
  public:
-  HeldThread(int tid, TimeNs deadline) : tid_(tid) {
+  HeldThread(int tid, Instant deadline) : tid_(tid) {
     if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) {
       error_ = errno;
       return;
@@ -60,7 +60,7 @@ class HeldThread {
   int error() const { return error_; }
 
  private:
-  void wait(TimeNs deadline) {
+  void wait(Instant deadline) {
     int status = 0;
     const pid_t got = ::waitpid(tid_, &status, __WALL | WNOHANG);
     if (got < 0 && errno != EINTR) {
@@ -71,7 +71,7 @@ class HeldThread {
       if ((status >> 16) != PTRACE_EVENT_STOP) deliver_ = WSTOPSIG(status);
     } else if (got == tid_) {
       error_ = ESRCH;  // it ended in the meantime
-    } else if (now_ns() > deadline) {
+    } else if (HostClock::now() > deadline) {
       error_ = ETIMEDOUT;
     } else {
       pause_a_moment();
@@ -86,7 +86,7 @@ class HeldThread {
 
 struct Walk {
   std::vector<RawFrame>* frames;
-  TimeNs deadline;
+  Instant deadline;
 };
 
 int take_frame(Dwfl_Frame* frame, void* argument) {
@@ -95,7 +95,8 @@ int take_frame(Dwfl_Frame* frame, void* argument) {
   bool is_activation = false;
   if (!dwfl_frame_pc(frame, &address, &is_activation)) return DWARF_CB_ABORT;
   walk->frames->push_back({address, !is_activation});
-  return walk->frames->size() >= kMostFrames || now_ns() > walk->deadline ? DWARF_CB_ABORT : DWARF_CB_OK;
+  return walk->frames->size() >= kMostFrames || HostClock::now() > walk->deadline ? DWARF_CB_ABORT
+                                                                                  : DWARF_CB_OK;
 }
 
 // The unwinder uses the tables that every loaded file has (.eh_frame). It looks for no debug information
@@ -134,7 +135,7 @@ bool is_there(int pid, int tid) {
 }
 
 // Runs on a separate thread.
-void collect(int pid, TimeNs deadline, NativeStacks& out) {
+void collect(int pid, Instant deadline, NativeStacks& out) {
   const DwflHandle dwfl = open_process_map(pid);
   if (!dwfl) {
     out.why_not = fmt::format("its memory map cannot be read: {}", dwfl_errmsg(-1));
@@ -143,7 +144,7 @@ void collect(int pid, TimeNs deadline, NativeStacks& out) {
   size_t left_out = 0;
   std::vector<std::pair<int, int>> refused;  // thread, error
   for (const ThreadEvidence& thread : threads_of(pid)) {
-    if (now_ns() > deadline || out.threads.size() >= kMostThreads) {
+    if (HostClock::now() > deadline || out.threads.size() >= kMostThreads) {
       ++left_out;
       continue;
     }
@@ -170,7 +171,7 @@ void collect(int pid, TimeNs deadline, NativeStacks& out) {
 
 NativeStacks native_stacks(int pid, Duration limit) {
   NativeStacks out;
-  const TimeNs deadline = now_ns() + static_cast<TimeNs>(limit.count());
+  const Instant deadline = HostClock::now() + limit;
   std::thread tracer([&] { collect(pid, deadline, out); });
   tracer.join();
   return out;

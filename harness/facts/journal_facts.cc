@@ -70,7 +70,7 @@ class Folder {
     end.process = line.process.value_or(ProcessId{});
     end.rank = line.rank;
     end.attempt = line.attempt;
-    end.time = line.time ? line.time : t_;
+    end.time = is_known(line.time) ? line.time : t_;
     end.status = status_from(line);
     end.source = source_from_text(line.source);
     for (RankEnd& known : facts_.ends)
@@ -95,8 +95,8 @@ class Folder {
   GateEvent* undone_gate(const events::FaultLine& line) {
     const ProcessId process = line.process.value_or(ProcessId{});
     for (GateEvent& gate : facts_.gates)
-      if (gate.action == line.action && same_process(gate.process, process) && gate.answered != 0 &&
-          gate.answer != "no_go" && gate.done == 0)
+      if (gate.action == line.action && same_process(gate.process, process) && is_known(gate.answered) &&
+          gate.answer != "no_go" && !is_known(gate.done))
         return &gate;
     return nullptr;
   }
@@ -131,7 +131,7 @@ class Folder {
 
   void take(const events::FaultIntent& line) {
     GateEvent* known = open_gate(line);
-    gate_of(line, known && known->done != 0 ? nullptr : known);  // after its end: a new firing
+    gate_of(line, known && is_known(known->done) ? nullptr : known);  // after its end: a new firing
   }
 
   void take(const events::FaultAnswered& line) {
@@ -146,7 +146,7 @@ class Folder {
     if (line.op) gate.op = *line.op;
     gate.comm_id = line.comm_id.value_or(gate.comm_id);
     gate.seq = line.seq.value_or(gate.seq);
-    gate.parked_ns = line.parked_ns.value_or(gate.parked_ns);
+    gate.parked = line.parked_ns.value_or(gate.parked);
     gate.done = line.time.value_or(t_);
     gate.effect = line.effect;
   }
@@ -173,8 +173,7 @@ class Folder {
   void take(const events::Starved& line) {
     facts_.starved = true;
     if (!facts_.starved_why.empty()) return;
-    facts_.starved_why = fmt::format("rankfault's own timer was {} late",
-                                     to_text(Duration(static_cast<int64_t>(line.late_ns))));
+    facts_.starved_why = fmt::format("rankfault's own timer was {} late", to_text(line.late_ns));
   }
 
   void take(const events::Teardown& line) {
@@ -185,7 +184,7 @@ class Folder {
 
   RunFacts& facts_;
   uint64_t n_ = 0;  // of the line that is taken
-  TimeNs t_ = 0;
+  Instant t_;
   std::map<std::pair<int, int>, int64_t> log_step_;
 };
 

@@ -13,7 +13,7 @@ Mark mark_of(const ProcessView& process, const rf_record& record) {
   mark.what = op_text(record.op);
   mark.rank = process.rank;
   mark.attempt = process.attempt;
-  mark.time = record.time_ns;
+  mark.time = instant_of(record.time_ns);
   mark.number = static_cast<int64_t>(record.count);
   mark.value = record.where;
   const auto name = process.name_at.find(static_cast<uint32_t>(record.tag_or_result));

@@ -23,13 +23,13 @@ struct GateEvent {  // one firing of an action, from the journal
   int rank = -1;
   int attempt = 0;
   ProcessId process;
-  TimeNs asked = 0, answered = 0, done = 0;  // 0: has not come so far
+  Instant asked, answered, done;
   std::string answer, effect;
   std::string op;
   uint64_t comm_id = 0, seq = 0, count = 0;
   int64_t step = -1;
   std::string path;
-  uint64_t parked_ns = 0;
+  Duration parked{};
   std::vector<uint64_t> lines;  // journal lines
 };
 
@@ -37,7 +37,7 @@ struct Mark {        // begun and committed steps, values, errors, phases: from 
   std::string what;  // "step_begin", "step_commit", "value", "error_mark", "phase", "mark", "batch"
   int rank = -1;
   int attempt = 0;
-  TimeNs time = 0;
+  Instant time;
   int64_t number = 0;  // the step or number
   std::string name;
   uint64_t value = 0;
@@ -61,10 +61,10 @@ struct RunFacts {
   std::vector<RankEnd> ends;
   std::vector<GateEvent> gates;
   std::vector<Mark> marks;
-  std::map<std::string, TimeNs> fault_at;  // fault id -> when its (first) effect was verified; absent: it was
-                                           // not
-  TimeNs begin = 0, end = 0;
-  TimeNs teardown = 0;          // when we began to end what was left; 0: the job ended by itself
+  std::map<std::string, Instant> fault_at;  // fault id -> when its (first) effect was verified; absent: it
+                                            // was not
+  Instant begin, end;
+  Instant teardown;             // when we began to end what was left; not known: the job ended by itself
   std::string teardown_reason;  // "wall", "decided", "interrupted"
   bool ended = false;           // the journal has its last line
   uint64_t lost_lines = 0;      // number of journal lines whose numbers are missing

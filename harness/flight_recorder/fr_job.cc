@@ -81,6 +81,8 @@ struct GroupCalls {
   }
 };
 
+uint64_t count_of(int64_t n) { return n > 0 ? static_cast<uint64_t>(n) : 0; }
+
 rf_record record_of(const FrEntry& e) {
   rf_record r{};
   r.op = fr_op(e);
@@ -88,7 +90,7 @@ rf_record record_of(const FrEntry& e) {
   r.count = fr_count(e);
   r.peer = fr_peer(e);
   r.seq = static_cast<uint64_t>(std::max<int64_t>(0, e.is_p2p ? e.p2p_seq_id : e.collective_seq_id));
-  r.time_ns = static_cast<uint64_t>(std::max<int64_t>(0, e.time_created_ns));
+  r.time_ns = count_of(e.time_created_ns);
   r.phase = RF_PHASE_ENTER;
   r.library = backend_of(e.profiling_name) == FrBackend::kGloo ? RF_LIB_C10D : RF_LIB_NCCL;
   r.flags = RF_CALL_NONBLOCKING;
@@ -112,7 +114,7 @@ class Reader {
     return Done{};
   }
   std::vector<OneRank>& ranks() { return ranks_; }
-  TimeNs newest() const { return newest_; }
+  Instant newest() const { return newest_; }
   const Worlds& worlds() const { return worlds_; }
 
  private:
@@ -152,8 +154,8 @@ class Reader {
     if (e.is_p2p) g.last_message = std::max(g.last_message, r.seq);
     const bool started = e.state == FrState::kStarted || e.time_discovered_started_ns.has_value();
     if (started && !e.is_p2p) g.started = std::max(g.started, r.seq);
-    newest_ = std::max(
-        {newest_, r.time_ns, time_of(e.time_discovered_started_ns), time_of(e.time_discovered_completed_ns)});
+    newest_ = std::max({newest_, instant_of(r.time_ns), time_of(e.time_discovered_started_ns),
+                        time_of(e.time_discovered_completed_ns)});
     Coalesced& together = one.together[{e.group.name, e.is_p2p, r.seq}];
     if (fr_ends_a_group(e)) {
       together.ended = true;
@@ -176,7 +178,7 @@ class Reader {
       return together.ended ? together.done : together.calls > 1;
     });
   }
-  static TimeNs time_of(const std::optional<int64_t>& t) { return t && *t > 0 ? static_cast<TimeNs>(*t) : 0; }
+  static Instant time_of(const std::optional<int64_t>& t) { return instant_of(count_of(t.value_or(0))); }
 
   void take_header(OneRank& one, const FrDump& dump) {
     for (const FrGroupConfig& config : dump.groups) {
@@ -254,7 +256,7 @@ class Reader {
   std::map<Key, GroupCalls> places_;
   std::set<int64_t> seen_;
   Worlds worlds_;
-  TimeNs newest_ = 0;
+  Instant newest_;
 };
 
 // If a dump does not list the members of a group, they are all ranks that know a group of that name.
@@ -275,8 +277,6 @@ std::set<std::string> groups_with_messages(const std::vector<OneRank>& ranks) {
       if (g.last_message != 0) found.insert(name);
   return found;
 }
-
-uint64_t count_of(int64_t n) { return n > 0 ? static_cast<uint64_t>(n) : 0; }
 
 std::string name_text(const std::string& name, const GroupOf& g) {
   if (g.desc.empty() || g.desc == "undefined") return "group " + name;
@@ -300,7 +300,7 @@ CommView comm_of(const OneRank& one, const std::string& name, const GroupOf& g, 
   c.library = one.backend == FrBackend::kGloo ? RF_LIB_C10D : RF_LIB_NCCL;
   c.identity = RF_ID_NAME;
   c.name = name_text(name, g);
-  c.timeout_ns = g.timeout_ms * 1'000'000;
+  c.timeout = duration_of(g.timeout_ms * 1'000'000);
   c.entered = g.entered;
   c.started = g.started;
   const uint64_t enqueued = count_of(g.status.last_enqueued);
@@ -356,7 +356,7 @@ ProcessView process_of(const OneRank& one, const std::set<std::string>& messages
   return p;
 }
 
-Timeline timeline_of(std::vector<OneRank>& ranks, TimeNs newest, std::vector<FrEvidence>& evidence) {
+Timeline timeline_of(std::vector<OneRank>& ranks, Instant newest, std::vector<FrEvidence>& evidence) {
   complete_members(ranks);
   std::sort(ranks.begin(), ranks.end(), [](const OneRank& a, const OneRank& b) { return a.rank < b.rank; });
   Timeline t;
@@ -366,7 +366,7 @@ Timeline timeline_of(std::vector<OneRank>& ranks, TimeNs newest, std::vector<FrE
       for (const int r : g.ranks) t.world_size = std::max(t.world_size, r + 1);
   }
   const std::set<std::string> messages = groups_with_messages(ranks);
-  t.begin = 1;
+  t.begin = Instant(1ns);
   t.look = newest;
   std::set<int> there;
   for (const OneRank& one : ranks) {

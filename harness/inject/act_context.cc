@@ -30,7 +30,7 @@ void ActContext::intend(const std::string& what) const {
   run->journal.write(line);
 }
 
-void ActContext::effect(const std::string& what, events::FaultEffect more, TimeNs when) const {
+void ActContext::effect(const std::string& what, events::FaultEffect more, Instant when) const {
   run->fill(more, *action, process, rank);
   more.what = what;
   more.time = when;
@@ -43,7 +43,7 @@ void ActContext::file_effect(const std::string& what, const std::string& path,
   more.action = action->id;
   more.what = what;
   more.path = path;
-  more.time = now_ns();
+  more.time = HostClock::now();
   run->journal.write(more);
 }
 
@@ -71,7 +71,7 @@ Result<std::string> ActContext::send_signal(const ProcessId& to, int signal) con
 
 Result<std::string> ActContext::send_last_signal(const ProcessId& to, int signal) const {
   Result<std::string> sent = send_signal(to, signal);
-  if (sent) run->signals[to] = {signal, now_ns()};
+  if (sent) run->signals[to] = {signal, HostClock::now()};
   return sent;
 }
 

@@ -18,7 +18,7 @@ struct ActContext {
   // Journals what is about to be done. Call it before anything is done.
   void intend(const std::string& what) const;
   // Journals an effect in the victim. `more` has the keys that only this effect has.
-  void effect(const std::string& what, events::FaultEffect more = {}, TimeNs when = now_ns()) const;
+  void effect(const std::string& what, events::FaultEffect more = {}, Instant when = HostClock::now()) const;
   // Journals an effect on a file, whoever uses it.
   void file_effect(const std::string& what, const std::string& path, events::FaultEffect more = {}) const;
 

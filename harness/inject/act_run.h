@@ -20,7 +20,7 @@ namespace rankfault {
 class ActState {
  public:
   virtual ~ActState() = default;
-  virtual void tick(TimeNs /*now*/) {}
+  virtual void tick(Instant /*now*/) {}
   virtual void process_ended(const ProcessId&) {}
   virtual void finish() {}  // no attempt follows
 };
@@ -29,7 +29,7 @@ class ActState {
 // the process could do nothing more.
 struct SentSignal {
   int signal = 0;
-  TimeNs time = 0;
+  Instant time;
 };
 
 struct ActRun {

@@ -8,14 +8,14 @@ namespace {
 
 // A look returns true when its wait is over.
 struct AwaitedEffects : ActState {
-  std::vector<std::function<bool(TimeNs now)>> looks;
+  std::vector<std::function<bool(Instant now)>> looks;
 
-  void tick(TimeNs now) override {
+  void tick(Instant now) override {
     std::erase_if(looks, [&](const auto& look) { return look(now); });
   }
 };
 
-bool is_stopped(const ActContext& act, bool wanted, TimeNs until, TimeNs now) {
+bool is_stopped(const ActContext& act, bool wanted, Instant until, Instant now) {
   const auto stat = proc_stat(act.process.pid);
   const bool alive = stat && stat->start == act.process.start;
   const bool stopped = alive && (stat->state == 'T' || stat->state == 't');
@@ -26,13 +26,13 @@ bool is_stopped(const ActContext& act, bool wanted, TimeNs until, TimeNs now) {
 
 void await_state(const ActContext& act, bool stopped) {
   act.run->state<AwaitedEffects>().looks.emplace_back(
-      [act, stopped, until = now_ns() + kAwaitedFor](TimeNs now) {
+      [act, stopped, until = HostClock::now() + kAwaitedFor](Instant now) {
         return is_stopped(act, stopped, until, now);
       });
 }
 
-bool has_ended(const ActContext& act, const ProcessId& process, const std::string& whose, TimeNs until,
-               TimeNs now) {
+bool has_ended(const ActContext& act, const ProcessId& process, const std::string& whose, Instant until,
+               Instant now) {
   const HelperEnd end = end_of_helper(process.pid, process.start, act.action->signal);
   if (end == HelperEnd::kLives && now <= until) return false;
   if (end == HelperEnd::kUnseen) return true;
@@ -51,9 +51,9 @@ void await_stop(const ActContext& act) { await_state(act, true); }
 
 void await_continue(const ActContext& act) { await_state(act, false); }
 
-void await_end(const ActContext& act, const ProcessId& process, const char* whose, TimeNs until) {
+void await_end(const ActContext& act, const ProcessId& process, const char* whose, Instant until) {
   act.run->state<AwaitedEffects>().looks.emplace_back(
-      [act, process, whose = std::string(whose), until](TimeNs now) {
+      [act, process, whose = std::string(whose), until](Instant now) {
         return has_ended(act, process, whose, until, now);
       });
 }

@@ -10,8 +10,8 @@ void await_stop(const ActContext&);      // of the victim, for 2 s
 void await_continue(const ActContext&);  // of the victim, for 2 s
 // The end of `process` by the action's signal. `whose` is a helper or launcher. When it still lives after
 // `until`, the line says so.
-void await_end(const ActContext&, const ProcessId& process, const char* whose, TimeNs until);
+void await_end(const ActContext&, const ProcessId& process, const char* whose, Instant until);
 
-inline constexpr TimeNs kAwaitedFor = 2'000'000'000;
+inline constexpr Duration kAwaitedFor = 2s;
 
 }  // namespace rankfault

@@ -32,7 +32,7 @@ Result<std::string> change_segments(const ActContext& act, const char* what,
                                     const std::function<Status(const JobFile&)>& change) {
   act.intend("harm " + act.action->path);
   const std::string pattern = pattern_of(act);
-  const auto files = job_files(pattern, act.run->guardian_pid, act.run->page->run_started_ns);
+  const auto files = job_files(pattern, act.run->guardian_pid, instant_of(act.run->page->run_started_ns));
   if (files.empty()) return refused("no file of this job matches " + pattern);
   std::string names;
   for (const JobFile& file : files) {
@@ -47,8 +47,8 @@ Result<std::string> change_segments(const ActContext& act, const char* what,
 Result<std::string> change_run_files(const ActContext& act, const std::function<Status(RunFile&)>& change) {
   act.intend("harm " + act.action->path);
   std::string names;
-  for (RunFile& file :
-       run_files(act.run->job_tmp, act.action->path, act.run->page->run_started_ns, seen_from(*act.run))) {
+  for (RunFile& file : run_files(act.run->job_tmp, act.action->path,
+                                 instant_of(act.run->page->run_started_ns), seen_from(*act.run))) {
     if (const Status done = change(file); !done) return done.error();
     struct statx st {};
     const bool known = ::statx(file.file.get(), "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &st) == 0;

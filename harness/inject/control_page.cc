@@ -26,8 +26,8 @@ Result<ControlPage> ControlPage::create(const std::string& path, int world_size,
   auto* page = static_cast<rf_control*>(map);
   page->abi_version = RF_ABI_VERSION;
   page->control_bytes = sizeof(rf_control);
-  page->park_limit_ns = static_cast<uint64_t>(park_limit.count());
-  page->run_started_ns = now_ns();
+  page->park_limit_ns = ns_of(park_limit);
+  page->run_started_ns = ns_of(HostClock::now());
   page->world_size = world_size;
   RF_STORE(&page->magic, RF_CONTROL_MAGIC);
   return ControlPage(page);

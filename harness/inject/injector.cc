@@ -41,12 +41,12 @@ ProcessId process_of(const rf_gate_slot& slot) {
 }
 
 // The call of the thread at the gate.
-events::FaultDone at_the_gate(const rf_gate_slot& slot, uint64_t parked_ns) {
+events::FaultDone at_the_gate(const rf_gate_slot& slot, Instant until) {
   events::FaultDone line;
   line.op = op_text(slot.op);
   line.comm_id = slot.comm_id;
   line.seq = slot.seq;
-  line.parked_ns = parked_ns;
+  line.parked_ns = until - instant_of(slot.asked_ns);
   return line;
 }
 
@@ -114,13 +114,13 @@ void Injector::asked(uint32_t index, rf_gate_slot& slot) {
   line.step = slot.step;
   line.nth = slot.nth;
   line.count = slot.count;
-  line.asked_ns = slot.asked_ns;
+  line.asked_ns = instant_of(slot.asked_ns);
   if (slot.path[0]) line.path = slot_path(slot);
   ++firings_;
   run_.journal.write(line);
 
   Parked& parked = parked_[index];
-  parked = {&action, process, slot.rank, false, 0};
+  parked = {&action, process, slot.rank, false, {}};
   if (const char* why_not = refusal(action, process)) return answer(slot, parked, RF_ANSWER_NO_GO, why_not);
   if (may_end_a_process(action) && before_end_) before_end_();
   if (action.verb == RF_VERB_OUTSIDE)
@@ -150,7 +150,7 @@ void Injector::act_while_parked(rf_gate_slot& slot, Parked& parked) {
   context.path_at_gate = slot_path(slot);
   context.op_at_gate = slot.op;
   const Result<std::string> acted = perform(context);
-  events::FaultDone line = at_the_gate(slot, now_ns() - slot.asked_ns);
+  events::FaultDone line = at_the_gate(slot, HostClock::now());
   line.what = acted ? *acted : acted.error().to_string();
   journal_done(context, acted ? "done" : "refused", std::move(line));
   if (acted) after_done(action, parked.process, parked.rank);
@@ -173,7 +173,7 @@ void Injector::answer(rf_gate_slot& slot, Parked& parked, rf_answer with, const 
                                   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     futex_wake(&slot.state);
   parked.answered = true;
-  parked.answered_at = now_ns();
+  parked.answered_at = HostClock::now();
 }
 
 void Injector::done(uint32_t index, rf_gate_slot& slot) {
@@ -182,8 +182,8 @@ void Injector::done(uint32_t index, rf_gate_slot& slot) {
     const Parked parked = it->second;
     const bool journaled_before = parked.action->verb == RF_VERB_OUTSIDE;
     if (!journaled_before && slot.answer == RF_ANSWER_GO) {
-      events::FaultDone line = at_the_gate(slot, parked.answered_at - slot.asked_ns);
-      line.time = slot.done_ns;
+      events::FaultDone line = at_the_gate(slot, parked.answered_at);
+      line.time = instant_of(slot.done_ns);
       line.arg = slot.arg;
       journal_done(context_of(*parked.action, parked.process, parked.rank), effect_word(slot.effect),
                    std::move(line));
@@ -196,7 +196,7 @@ void Injector::done(uint32_t index, rf_gate_slot& slot) {
 
 void Injector::abandoned(uint32_t index, rf_gate_slot& slot) {
   events::FaultDone line;
-  line.parked_ns = now_ns() - slot.asked_ns;
+  line.parked_ns = HostClock::now() - instant_of(slot.asked_ns);
   if (const auto it = parked_.find(index); it != parked_.end()) {
     const Parked& parked = it->second;
     journal_done(context_of(*parked.action, parked.process, parked.rank), "abandoned", std::move(line));
@@ -211,7 +211,7 @@ void Injector::abandoned(uint32_t index, rf_gate_slot& slot) {
 void Injector::journal_done(const ActContext& act, const std::string& effect, events::FaultDone line) {
   run_.fill(line, *act.action, act.process, act.rank);
   line.effect = effect;
-  if (!line.time) line.time = now_ns();
+  if (!line.time) line.time = HostClock::now();
   ++firings_;
   run_.journal.write(line);
   if (act.action->verb == RF_VERB_OUTSIDE && effect == "done")
@@ -220,21 +220,21 @@ void Injector::journal_done(const ActContext& act, const std::string& effect, ev
 
 // Starts the wait for the effect of an action, and the delays of the actions that follow it.
 void Injector::after_done(const Action& action, const ProcessId& process, int rank) {
-  const TimeNs now = now_ns();
+  const Instant now = HostClock::now();
   if (action.verb == RF_VERB_RAISE && action.signal == SIGSTOP) await_stop(context_of(action, process, rank));
   for (const Action& next : run_.plan.actions)
     if (next.after == static_cast<int32_t>(action.id) && time_of(next) == ActTime::kLater)
-      timed_.push_back({context_of(next, process, rank), now + static_cast<TimeNs>(next.delay.count())});
+      timed_.push_back({context_of(next, process, rank), now + next.delay});
 }
 
 void Injector::tick() {
-  const TimeNs now = now_ns();
+  const Instant now = HostClock::now();
   tick_timed(now);
   for (const auto& state : run_.states) state->tick(now);
   tick_granted();
 }
 
-void Injector::tick_timed(TimeNs now) {
+void Injector::tick_timed(Instant now) {
   for (size_t i = 0; i < timed_.size();) {
     if (timed_[i].due > now) {
       ++i;
@@ -262,22 +262,15 @@ void Injector::tick_granted() {
     line.effect = "done";
     line.firings = done;
     if (action.verb == RF_VERB_DELAY)
-      line.held_least_ns = RF_LOAD(&run_.page->armed[action.id].held_least_ns);
-    line.time = now_ns();
+      line.held_least_ns = duration_of(RF_LOAD(&run_.page->armed[action.id].held_least_ns));
+    line.time = HostClock::now();
     ++firings_;
     run_.journal.write(line);
     seen = done;
   }
 }
 
-TimeNs Injector::next_due() const {
-  TimeNs due = 0;
-  for (const Timed& timed : timed_)
-    if (due == 0 || timed.due < due) due = timed.due;
-  return due;
-}
-
-void Injector::process_ended(const ProcessId& process, TimeNs when) {
+void Injector::process_ended(const ProcessId& process, Instant when) {
   serve();  // reads what the process wrote into its slots before it died
   for (const auto& state : run_.states) state->process_ended(process);
   std::erase_if(parked_, [&](const auto& entry) {

@@ -26,7 +26,7 @@ class Injector {
   // Call now and then: performs acts that are due (SIGCONT after a stop), checks for expected effects, and
   // journals firings that were granted beforehand.
   void tick();
-  void process_ended(const ProcessId&, TimeNs when);
+  void process_ended(const ProcessId&, Instant when);
   // The guardian's answer to the load of that tag: 0, or the errno for which no process was started.
   void loaded(uint32_t tag, int error);
   // No attempt follows: journals what was still being measured.
@@ -35,7 +35,6 @@ class Injector {
   bool has_nothing_to_do() const { return run_.plan.actions.empty(); }
   uint64_t firings() const { return firings_; }  // grows with each fault that begins or is done
   bool any_park_open() const { return !parked_.empty(); }
-  TimeNs next_due() const;  // the earliest time at which tick() has something to do; 0: none
 
  private:
   struct Parked {  // a slot that we have answered or acted on
@@ -43,11 +42,11 @@ class Injector {
     ProcessId process;
     int rank = -1;
     bool answered = false;
-    TimeNs answered_at = 0;
+    Instant answered_at;
   };
   struct Timed {  // an act after a delay
     ActContext context;
-    TimeNs due = 0;
+    Instant due;
   };
 
   void asked(uint32_t index, rf_gate_slot&);
@@ -61,7 +60,7 @@ class Injector {
   ActContext context_of(const Action&, const ProcessId&, int rank);
   void after_done(const Action&, const ProcessId&, int rank);
   void journal_done(const ActContext&, const std::string& effect, events::FaultDone);
-  void tick_timed(TimeNs now);
+  void tick_timed(Instant now);
   void tick_granted();
 
   ActRun run_;

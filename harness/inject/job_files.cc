@@ -8,7 +8,6 @@
 #include <glob.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -44,24 +43,19 @@ void add_held(int pid, std::set<FileKey>& held) {
   }
 }
 
-int64_t realtime_minus_monotonic_ns() {
-  timespec real{}, mono{};
-  ::clock_gettime(CLOCK_REALTIME, &real);
-  ::clock_gettime(CLOCK_MONOTONIC, &mono);
-  return (real.tv_sec - mono.tv_sec) * 1000000000LL + (real.tv_nsec - mono.tv_nsec);
-}
-
 }  // namespace
 
 // File systems stamp files with the coarse clock, so a stamp may be early by one tick of the slowest kernel
 // (10 ms).
-bool made_since(const struct statx& st, TimeNs run_begin) {
-  const int64_t begin_realtime = static_cast<int64_t>(run_begin) + realtime_minus_monotonic_ns() - 10'000'000;
+bool made_since(const struct statx& st, Instant run_begin) {
+  using std::chrono::system_clock;
+  const system_clock::time_point begin = system_clock::now() - (HostClock::now() - run_begin) - 10ms;
   const statx_timestamp& born = (st.stx_mask & STATX_BTIME) ? st.stx_btime : st.stx_ctime;
-  return born.tv_sec * 1000000000LL + born.tv_nsec >= begin_realtime;
+  return system_clock::time_point(std::chrono::seconds(born.tv_sec) +
+                                  std::chrono::nanoseconds(born.tv_nsec)) >= begin;
 }
 
-std::vector<JobFile> job_files(const std::string& pattern, int guardian_pid, TimeNs run_begin) {
+std::vector<JobFile> job_files(const std::string& pattern, int guardian_pid, Instant run_begin) {
   glob_t found{};
   std::vector<JobFile> candidates;
   if (::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found) == 0) {

@@ -18,10 +18,10 @@ struct JobFile {
 };
 
 // Whether the file was made since then, by its birth time or, if the file system keeps none, its last change.
-bool made_since(const struct statx&, TimeNs run_begin);
+bool made_since(const struct statx&, Instant run_begin);
 
 // Files that match the glob, were made since the run began, and are held (open or mapped) by a descendant of
 // the guardian and by no other process. All other files are left alone.
-std::vector<JobFile> job_files(const std::string& glob, int guardian_pid, TimeNs run_begin);
+std::vector<JobFile> job_files(const std::string& glob, int guardian_pid, Instant run_begin);
 
 }  // namespace rankfault

@@ -10,8 +10,8 @@
 
 namespace rankfault {
 
-std::map<int, uint64_t> RunDelay::now() const {
-  std::map<int, uint64_t> waited;
+std::map<int, Duration> RunDelay::now() const {
+  std::map<int, Duration> waited;
   std::error_code error;
   for (std::filesystem::directory_iterator it("/proc/" + std::to_string(pid_) + "/task", error), end;
        !error && it != end; it.increment(error)) {
@@ -20,7 +20,7 @@ std::map<int, uint64_t> RunDelay::now() const {
     std::from_chars(name.data(), name.data() + name.size(), thread);
     std::ifstream in(it->path() / "schedstat");
     uint64_t on_a_core = 0, for_one = 0;
-    if (in >> on_a_core >> for_one) waited[thread] = for_one;
+    if (in >> on_a_core >> for_one) waited[thread] = duration_of(for_one);
   }
   return waited;
 }
@@ -36,10 +36,9 @@ void RunDelay::look() {
   for (const auto& [thread, waited] : now()) threads_[thread].last = waited;
 }
 
-uint64_t RunDelay::waited_ns() const {
-  uint64_t longest = 0;
-  for (const auto& [thread, waited] : threads_)
-    if (waited.last > waited.first) longest = std::max(longest, waited.last - waited.first);
+Duration RunDelay::waited() const {
+  Duration longest{};
+  for (const auto& [thread, waited] : threads_) longest = std::max(longest, waited.last - waited.first);
   return longest;
 }
 

@@ -37,7 +37,7 @@ std::vector<std::string> names_below(const std::string& tmp, const std::string& 
   return names;
 }
 
-bool is_the_jobs(int file, TimeNs run_begin) {
+bool is_the_jobs(int file, Instant run_begin) {
   struct statx st {};
   if (::statx(file, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) != 0) return false;
   return S_ISREG(st.stx_mode) && st.stx_nlink == 1 && st.stx_uid == ::geteuid() && made_since(st, run_begin);
@@ -45,7 +45,7 @@ bool is_the_jobs(int file, TimeNs run_begin) {
 
 }  // namespace
 
-std::vector<RunFile> run_files(const std::string& tmp, const std::string& pattern, TimeNs run_begin,
+std::vector<RunFile> run_files(const std::string& tmp, const std::string& pattern, Instant run_begin,
                                const std::string& seen_from) {
   std::vector<RunFile> files;
   if (tmp.empty()) return files;

@@ -24,7 +24,7 @@ struct RunFile {
 // Regular files of this user that have only one name, were made since the run began, and match the pattern by
 // their name below `tmp`. `seen_from`: where the job has small file systems of its own below `tmp`, the root
 // as its guardian sees it.
-std::vector<RunFile> run_files(const std::string& tmp, const std::string& pattern, TimeNs run_begin,
+std::vector<RunFile> run_files(const std::string& tmp, const std::string& pattern, Instant run_begin,
                                const std::string& seen_from = "");
 
 Status truncate_file(RunFile&, int64_t size);        // refused when it is not longer than that

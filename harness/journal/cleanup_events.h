@@ -64,7 +64,8 @@ struct Check {
   std::string kind;
   std::optional<int> value;
   std::optional<std::string> why;
-  std::optional<uint64_t> took_ns, bytes;
+  std::optional<Duration> took_ns;
+  std::optional<uint64_t> bytes;
   std::optional<std::string> digest, said, output;
   std::string id;
   std::vector<std::string> argv;

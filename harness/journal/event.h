@@ -34,6 +34,9 @@ concept HasKeys = requires {
   T::keys([](auto&&...) {});
 };
 
+template <typename T>
+inline constexpr bool is_time = std::is_same_v<T, Instant> || std::is_same_v<T, Duration>;
+
 // The Json of one value. A process is written as the stem of its files.
 template <typename T>
 Json event_value(const T& value);
@@ -79,7 +82,7 @@ bool read_event_value(const Json& from, T& to, std::string& wrong) {
   } else if constexpr (std::is_same_v<T, bool>) {
     if (from.is_boolean()) to = from.get<bool>();
     return from.is_boolean();
-  } else if constexpr (std::is_arithmetic_v<T>) {
+  } else if constexpr (std::is_arithmetic_v<T> || is_time<T>) {
     if (from.is_number()) to = from.get<T>();
     return from.is_number();
   } else if constexpr (std::is_same_v<T, std::string>) {

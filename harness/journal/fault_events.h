@@ -1,7 +1,6 @@
 // fault_events: the journal lines about what was done to the job, and what was seen of it.
 #pragma once
 
-#include "harness/base/time.h"
 #include "harness/journal/event.h"
 
 namespace rankfault::events {
@@ -28,7 +27,7 @@ struct FaultAsked : FaultLine {
   uint64_t comm_id = 0, seq = 0;
   int64_t step = -1;
   uint64_t nth = 0, count = 0;
-  std::optional<TimeNs> asked_ns;
+  std::optional<Instant> asked_ns;
   std::optional<std::string> path;
 
   static void keys(auto&& key) {
@@ -72,10 +71,10 @@ struct FaultDone : FaultLine {
       "the agent or rankfault acted. An action that needs no question (`slow_rank`) names no process"};
   std::string effect;
   std::optional<std::string> what, op;
-  std::optional<uint64_t> comm_id, seq, parked_ns;
-  std::optional<TimeNs> time;
+  std::optional<uint64_t> comm_id, seq, firings;
+  std::optional<Duration> parked_ns, held_least_ns;
+  std::optional<Instant> time;
   std::optional<int64_t> arg;
-  std::optional<uint64_t> firings, held_least_ns;
 
   static void keys(auto&& key) {
     FaultLine::keys(key);
@@ -98,11 +97,11 @@ struct FaultEffect : FaultLine {
   std::optional<std::string> helper, launcher, resource;
   std::optional<uint64_t> in_use, limit;
   std::optional<std::string> before;
-  std::optional<uint64_t> waited_ns, took_ns;
+  std::optional<Duration> waited_ns, took_ns;
   std::optional<int64_t> cores, busy;
   std::optional<std::string> error, path;
   std::optional<uint64_t> inode, born;
-  std::optional<TimeNs> time;
+  std::optional<Instant> time;
 
   static void keys(auto&& key) {
     FaultLine::keys(key);

@@ -39,7 +39,7 @@ Result<JournalLine> journal_line(const Json& json) {
   const auto is_number = [](const Json& value) { return value.is_number_unsigned(); };
   if (!is("n", is_number) || !is("t", is_number) || !is("ev", [](const Json& ev) { return ev.is_string(); }))
     return refused("it has no n, t and ev");
-  JournalLine line{json["n"].get<uint64_t>(), json["t"].get<TimeNs>(), {}};
+  JournalLine line{json["n"].get<uint64_t>(), json["t"].get<Instant>(), {}};
   const std::string ev = json["ev"].get<std::string>();
   const auto reader = readers().find(ev);
   std::string wrong;

@@ -25,7 +25,7 @@ using AnyEvent =
 
 struct JournalLine {
   uint64_t n = 0;  // its number, from 1
-  TimeNs t = 0;    // when it was written
+  Instant t;       // when it was written
   AnyEvent event;
 
   template <typename E>
@@ -44,7 +44,7 @@ Json to_json(const JournalLine&);
 template <typename E>
 struct LineOf {
   uint64_t n = 0;
-  TimeNs t = 0;
+  Instant t;
   const E* event = nullptr;
 
   explicit operator bool() const { return event != nullptr; }

@@ -1,7 +1,6 @@
 // run_events: the journal lines about the run, its attempts and its processes.
 #pragma once
 
-#include "harness/base/time.h"
 #include "harness/journal/event.h"
 
 namespace rankfault::events {
@@ -17,7 +16,7 @@ struct RunBegin {
   int64_t cores = 0;
   int world_size = 0;
   std::string launcher, cuda_double, reference_run;
-  std::optional<int64_t> slow_after_ns, hung_after_ns;
+  std::optional<Duration> slow_after_ns, hung_after_ns;
 
   static void keys(auto&& key) {
     key("scenario", &RunBegin::scenario);
@@ -135,7 +134,7 @@ struct RankEnd {
       "a process of the job ended. The line is written again if its status becomes known later"};
   std::optional<ProcessId> process;
   int rank = -1, attempt = 0;
-  TimeNs time = 0;
+  Instant time;
   std::string kind;
   int value = 0;
   std::string source;
@@ -190,7 +189,7 @@ struct LauncherHung {
       "launcher_hung", Section::kRun,
       "all ranks were gone for 8 s and the launcher, which restarts none, still ran. rankfault then ends it"};
   int attempt = 0, pid = 0;
-  TimeNs ranks_gone = 0;
+  Instant ranks_gone;
 
   static void keys(auto&& key) {
     key("attempt", &LauncherHung::attempt);
@@ -205,9 +204,9 @@ struct Starved {
       "rankfault's own timer was late by more than `period_ns`: `late_ns` in all, between `since` and "
       "`until`. At most one line a second; in a long starved run a line sums up more, about 3,000 lines a "
       "day"};
-  TimeNs late_ns = 0;
-  std::optional<TimeNs> since, until;
-  TimeNs period_ns = 0;
+  Duration late_ns{};
+  std::optional<Instant> since, until;
+  Duration period_ns{};
   std::string pressure;
 
   static void keys(auto&& key) {

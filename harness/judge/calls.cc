@@ -17,22 +17,23 @@ std::vector<const RecordedCall*> communication_calls(const CallHistory& history,
 }
 
 // Saved records may have gaps. Of each lane, only the records after its last gap count.
-TimeNs records_begin(const ProcessView& process) {
+Instant records_begin(const ProcessView& process) {
   constexpr uint64_t kTorn = 2;  // a record that was never whole is not a gap
-  if (process.history_lost == 0) return 0;
+  if (process.history_lost == 0) return {};
   struct Oldest {
     uint64_t index;
-    TimeNs time;
+    Instant time;
     bool broken;
   };
   std::map<uint32_t, Oldest> lanes;
   const std::vector<Event> events = process.events().value_or(std::vector<Event>{});
   for (auto e = events.rbegin(); e != events.rend(); ++e) {
-    Oldest& oldest = lanes.try_emplace(e->lane, Oldest{e->index, e->record.time_ns, false}).first->second;
+    const Instant time = instant_of(e->record.time_ns);
+    Oldest& oldest = lanes.try_emplace(e->lane, Oldest{e->index, time, false}).first->second;
     oldest.broken = oldest.broken || oldest.index > e->index + kTorn;
-    if (!oldest.broken) oldest = {e->index, e->record.time_ns, false};
+    if (!oldest.broken) oldest = {e->index, time, false};
   }
-  TimeNs begin = events.empty() ? UINT64_MAX : 0;
+  Instant begin = events.empty() ? kEndOfTime : Instant{};
   for (const auto& [lane, oldest] : lanes) begin = std::max(begin, oldest.time);
   return begin;
 }

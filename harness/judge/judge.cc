@@ -16,7 +16,7 @@ namespace {
 bool fired(const FaultSpec& fault, const RunFacts& facts, const EffectReport& report) {
   if (report.effect == Effect::kVerified || report.effect == Effect::kVoid) return true;
   return std::any_of(facts.gates.begin(), facts.gates.end(), [&](const GateEvent& gate) {
-    return gate.fault == fault.id && (gate.done != 0 || gate.answer == "go" || gate.answer == "release");
+    return gate.fault == fault.id && (is_known(gate.done) || gate.answer == "go" || gate.answer == "release");
   });
 }
 
@@ -25,7 +25,8 @@ FaultResult judge_fault(const FaultSpec& fault, const RunFacts& facts, Verdict& 
   FaultResult result{fault.id,   fault.kind, fired(fault, facts, report), report.effect == Effect::kVerified,
                      report.how, 0};
   for (const GateEvent& gate : facts.gates)
-    if (gate.fault == fault.id) result.parked_ms += static_cast<double>(gate.parked_ns) / 1e6;
+    if (gate.fault == fault.id)
+      result.parked_ms += std::chrono::duration<double, std::milli>(gate.parked).count();
   if (fault.optional || result.verified) return result;
   verdict = std::max(verdict, report.effect == Effect::kUnknown ? Verdict::kUnknown : Verdict::kVoid);
   return result;
@@ -157,7 +158,7 @@ Judgement judge(const RunFacts& facts) {
   for (const ExpectationSpec& spec : facts.plan.scenario.expect)
     if (is_asked(spec, facts)) results.push_back(judge_one(spec, facts));
   if (trouble_is_off(facts.plan)) results.push_back(implicit("reference", facts));
-  if (facts.teardown != 0 && facts.teardown_reason != "decided" && !has(results, "finished_in_time"))
+  if (is_known(facts.teardown) && facts.teardown_reason != "decided" && !has(results, "finished_in_time"))
     results.push_back(implicit("finished_in_time", facts));
   if (const std::string what = not_cleaned_up(facts); !what.empty())
     results.push_back({"clean_up", "clean_up", Verdict::kUnknown, "clean-up is incomplete: " + what, {}});

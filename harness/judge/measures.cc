@@ -11,14 +11,17 @@
 namespace rankfault {
 namespace {
 
+double seconds_of(Duration span) { return std::chrono::duration<double>(span).count(); }
+
 // From the first attempt to the end of the last rank.
 Measured job_duration(const RunFacts& facts) {
   const auto attempts = lines_of<events::AttemptBegin>(facts.journal);
-  const TimeNs begin = attempts.empty() ? 0 : attempts.front().t;
-  TimeNs end = 0;
+  const Instant begin = attempts.empty() ? Instant{} : attempts.front().t;
+  Instant end;
   for (const RankEnd& rank : facts.ends) end = std::max(end, rank.time);
-  if (begin == 0 || end <= begin || facts.teardown != 0) return {{}, "the job did not end by itself"};
-  return {{static_cast<double>(end - begin) / 1e9}, ""};
+  if (!is_known(begin) || end <= begin || is_known(facts.teardown))
+    return {{}, "the job did not end by itself"};
+  return {{seconds_of(end - begin)}, ""};
 }
 
 bool all(bool (*whole)(const ProcessView&), const RunFacts& facts) {
@@ -29,12 +32,12 @@ bool all(bool (*whole)(const ProcessView&), const RunFacts& facts) {
 // For each rank and step: from its begin to its commit.
 Measured step_duration(const RunFacts& facts) {
   Measured out;
-  std::map<std::pair<int, int64_t>, TimeNs> begun;
+  std::map<std::pair<int, int64_t>, Instant> begun;
   for (const Mark& mark : facts.marks) {
     if (mark.what == "step_begin") begun[{mark.rank, mark.number}] = mark.time;
     const auto begin = begun.find({mark.rank, mark.number});
     if (mark.what != "step_commit" || begin == begun.end()) continue;
-    out.samples.push_back(static_cast<double>(mark.time - begin->second) / 1e9);
+    out.samples.push_back(seconds_of(mark.time - begin->second));
     begun.erase(begin);
   }
   if (out.samples.empty()) out.why = "no step was marked from begin to commit";

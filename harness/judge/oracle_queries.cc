@@ -22,7 +22,7 @@ EffectReport effect_of(const FaultSpec& fault, const RunFacts& facts) {
   EffectReport report;
   const auto at = facts.fault_at.find(fault.id);
   report.effect = at != facts.fault_at.end() ? Effect::kVerified : Effect::kUnknown;
-  report.at = at != facts.fault_at.end() ? at->second : 0;
+  report.at = at != facts.fault_at.end() ? at->second : Instant{};
   report.how =
       at != facts.fault_at.end() ? "its effect was seen" : "rankfault cannot say whether it had an effect";
   return report;
@@ -85,7 +85,7 @@ DeadlineStart deadline_start(const ExpectationSpec& spec, const char* key, const
   if (at == facts.fault_at.end()) return did_not_bite(*fault, facts);
   since.at = since.begin = at->second;
   for (const GateEvent& gate : facts.gates)  // peers may see an act a little before the harness notes it
-    if (gate.fault == id && gate.answer != "no_go" && gate.asked != 0)
+    if (gate.fault == id && gate.answer != "no_go" && is_known(gate.asked))
       since.begin = std::min(since.begin, gate.asked);
   since.what = "after " + id;
   since.lines = effect_of(*fault, facts).journal;
@@ -149,7 +149,7 @@ const ProcessView* view_of(const RunFacts& facts, const ProcessId& id) {
 }
 
 bool by_itself(const RunFacts& facts, const RankEnd& end) {
-  return facts.teardown == 0 || end.time <= facts.teardown;
+  return !is_known(facts.teardown) || end.time <= facts.teardown;
 }
 
 }  // namespace
@@ -208,26 +208,24 @@ std::vector<const ProcessView*> processes_of(const RunFacts& facts, int rank) {
   return out;
 }
 
-std::vector<uint64_t> starved_meanwhile(const RunFacts& facts, TimeNs from, Duration allowed, TimeNs came) {
-  const auto limit = static_cast<TimeNs>(allowed.count());
-  const TimeNs delay = came > from + limit ? came - from - limit : 0;
+std::vector<uint64_t> starved_meanwhile(const RunFacts& facts, Instant from, Duration allowed, Instant came) {
+  const Duration delay = lasted(from + allowed, came);
   std::vector<uint64_t> lines;
-  TimeNs late_in_all = 0;
+  Duration late_in_all{};
   for (const auto& starved : lines_of<events::Starved>(facts.journal)) {
-    const TimeNs late = starved->late_ns;
-    const TimeNs since = starved->since.value_or(starved.t > late ? starved.t - late : 0);
+    const Duration late = starved->late_ns;
+    const Instant since = starved->since.value_or(std::max(starved.t - late, Instant{}));
     // The line is written up to a second after the lateness that it reports, in a long run much later.
-    const TimeNs begin = std::max(since, from), end = std::min(starved->until.value_or(starved.t), came);
+    const Instant begin = std::max(since, from), end = std::min(starved->until.value_or(starved.t), came);
     if (begin >= end) continue;
-    late_in_all += std::min(late, end - begin);  // a line may sum up more lateness than that
+    // A line may sum up more lateness than that.
+    late_in_all = std::min(late_in_all + std::min(late, end - begin), kLongestDuration);
     lines.push_back(starved.n);
   }
-  if (late_in_all <= std::max(limit, delay) / 10) lines.clear();
+  if (late_in_all <= std::max(allowed, delay) / 10) lines.clear();
   return lines;
 }
 
-std::string span_text(TimeNs from, TimeNs to) {
-  return to_text(Duration(static_cast<int64_t>(to > from ? to - from : 0)));
-}
+std::string span_text(Instant from, Instant to) { return to_text(lasted(from, to)); }
 
 }  // namespace rankfault

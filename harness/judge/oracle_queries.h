@@ -33,8 +33,8 @@ bool something_bit(const RunFacts&);
 // The time from which a deadline counts: the named fault's effect; without a name, the first fault's effect;
 // in a run without faults, the begin of the run.
 struct DeadlineStart {
-  TimeNs at = 0;
-  TimeNs begin = 0;                    // not later than `at`: nothing before it can be caused by the fault
+  Instant at;
+  Instant begin;                       // not later than `at`: nothing before it can be caused by the fault
   std::string what;                    // "after skip"
   Verdict otherwise = Verdict::kPass;  // not kPass: this time does not exist; `what` says why
   std::vector<uint64_t> lines;
@@ -65,8 +65,8 @@ std::string end_text(const RankEnd*);
 // adds the work that a library's own threads do for them, when a call returns at once and its work blocks
 // such a thread (c10d on Gloo).
 std::vector<const RecordedCall*> communication_calls(const CallHistory&, bool with_executions = false);
-// On some lane, no record of this process older than this survives; 0: all survive.
-TimeNs records_begin(const ProcessView&);
+// On some lane, no record of this process older than this survives; not known: all survive.
+Instant records_begin(const ProcessView&);
 // True: what the records do not hold did not happen. whole_marks() says it of marks only, which are kept
 // longer.
 bool whole_record(const ProcessView&);
@@ -81,7 +81,7 @@ std::vector<const ProcessView*> processes_of(const RunFacts&, int rank);
 // that show that the host may be the cause, because it served rankfault's own timers late meanwhile: by more
 // than a tenth of `allowed` and more than a tenth of the delay. A deadline missed then proves nothing. Empty:
 // the host is not the cause.
-std::vector<uint64_t> starved_meanwhile(const RunFacts&, TimeNs from, Duration allowed, TimeNs came);
-std::string span_text(TimeNs from, TimeNs to);
+std::vector<uint64_t> starved_meanwhile(const RunFacts&, Instant from, Duration allowed, Instant came);
+std::string span_text(Instant from, Instant to);
 
 }  // namespace rankfault

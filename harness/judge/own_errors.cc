@@ -32,17 +32,17 @@ std::string class_of_text(std::string text) {
   return says("abort") || says("revoked") ? "abort" : "other";
 }
 
-constexpr TimeNs kNoticedLate = 100'000'000;  // the harness may notice a death later than the peers
+constexpr Duration kNoticedLate = 100ms;  // the harness may notice a death later than the peers
 
 // Whether the process had ended when the call failed. An end that was noticed up to kNoticedLate later also
 // counts, if the process recorded nothing after the failure and none of its own calls failed: such a process
 // did not end because of the same trouble.
-bool gone_before(const RunFacts& facts, const RankEnd& end, TimeNs failed) {
+bool gone_before(const RunFacts& facts, const RankEnd& end, Instant failed) {
   if (end.time <= failed) return true;
-  if (end.time > failed + kNoticedLate) return false;
+  if (end.time - failed > kNoticedLate) return false;
   for (const ProcessView& process : facts.timeline.processes) {
     if (process.id != end.process) continue;
-    if (!process.history.empty() && process.history.back().record.time_ns > failed) return false;
+    if (!process.history.empty() && instant_of(process.history.back().record.time_ns) > failed) return false;
     const CallHistory history(process);
     const std::vector<const RecordedCall*> calls = communication_calls(history);
     return std::none_of(calls.begin(), calls.end(), [](const auto* call) { return call->left_with_error(); });
@@ -54,8 +54,8 @@ bool gone_before(const RunFacts& facts, const RankEnd& end, TimeNs failed) {
 // A call that failed after another process had ended lost a peer.
 std::string class_of_call(const RunFacts& facts, const ProcessView& process, const RecordedCall& call) {
   const CommView* comm = process.comm(call.comm());
-  if (comm && comm->timeout_ns != 0 && call.entered() != 0 &&
-      call.left() - call.entered() >= comm->timeout_ns - comm->timeout_ns / 20)
+  if (comm && comm->timeout != Duration::zero() && is_known(call.entered()) &&
+      call.left() - call.entered() >= comm->timeout - comm->timeout / 20)
     return "timeout";
   const int mismatch = call.traits().result_of_mismatch;
   if (mismatch != 0 && call.result() == mismatch) return "mismatch";
@@ -75,11 +75,11 @@ std::string without_numbers(const std::string& text) {
   return out;
 }
 
-// When the first fault of the run reached its gate or took effect; 0: none did.
-TimeNs first_fault_at(const RunFacts& facts) {
-  TimeNs first = 0;
-  const auto add = [&first](TimeNs at) {
-    if (at != 0 && (first == 0 || at < first)) first = at;
+// When the first fault of the run reached its gate or took effect.
+Instant first_fault_at(const RunFacts& facts) {
+  Instant first;
+  const auto add = [&first](Instant at) {
+    if (is_known(at) && (!is_known(first) || at < first)) first = at;
   };
   for (const auto& [fault, at] : facts.fault_at) add(at);
   for (const GateEvent& gate : facts.gates)
@@ -113,10 +113,10 @@ UsualErrors::UsualErrors(const RunFacts& facts, int rank, const std::vector<OwnE
   if (facts.reference)
     for (const OwnError& error : own_errors(*facts.reference, rank))
       reference_.insert({error.as, error.place});
-  const TimeNs first = first_fault_at(facts);
-  if (first == 0) return;
+  const Instant first = first_fault_at(facts);
+  if (!is_known(first)) return;
   for (const OwnError& error : errors)
-    if (error.time != 0 && error.time < first) before_.insert({error.as, error.place});
+    if (is_known(error.time) && error.time < first) before_.insert({error.as, error.place});
 }
 
 std::string UsualErrors::shown_in(const OwnError& error) const {

@@ -11,7 +11,7 @@
 namespace rankfault {
 
 struct OwnError {
-  TimeNs time = 0;  // 0: known only after the run (a log line)
+  Instant time;  // not known of a log line
   std::string as;
   std::string text;
   std::string

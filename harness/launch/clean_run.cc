@@ -14,17 +14,17 @@
 #include <map>
 
 #include "harness/base/process_tree.h"
+#include "harness/base/rank_end.h"
 #include "harness/launch/gather.h"
 #include "harness/launch/guardian.h"
 #include "harness/launch/guardian/census.h"
 #include "harness/launch/guardian/undo.h"
-#include "harness/base/rank_end.h"
 #include "harness/run_dir/run_dir.h"
 
 namespace rankfault {
 namespace {
 
-constexpr TimeNs kGuardianLimit = 60'000'000'000, kKillLimit = 30'000'000'000;
+constexpr Duration kGuardianLimit = 60s, kKillLimit = 30s;
 
 struct DeadRun {
   std::string path, tmp;
@@ -36,10 +36,11 @@ struct DeadRun {
 
 void pause_ms(int ms) { ::poll(nullptr, 0, ms); }
 
-uint64_t clock_ns(clockid_t clock) {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+Duration time_slept() {
+  timespec boot{};
+  ::clock_gettime(CLOCK_BOOTTIME, &boot);
+  return std::chrono::seconds(boot.tv_sec) + std::chrono::nanoseconds(boot.tv_nsec) -
+         HostClock::now().time_since_epoch();
 }
 
 // If the state file is missing (killed while it was made), nothing is known about the run.
@@ -54,9 +55,8 @@ DeadRun read_dead_run(const std::string& path) {
   run.began_realtime_ns = state->value("began_realtime_ns", int64_t{0});
   run.watch = state->value("kind", "") == to_text(RunKind::kWatch);
   run.same_boot = state->value("boot", "") == boot_id();
-  const uint64_t began = state->value("began_ns", uint64_t{0});
-  const uint64_t slept = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC);
-  run.began_ticks = (began + slept) / (1'000'000'000u / static_cast<uint64_t>(::sysconf(_SC_CLK_TCK)));
+  const Duration began = state->value("began_ns", Instant{}).time_since_epoch() + time_slept();
+  run.began_ticks = static_cast<uint64_t>(began / (Duration(1s) / ::sysconf(_SC_CLK_TCK)));
   return run;
 }
 
@@ -115,7 +115,7 @@ void take_census(const DeadRun& run, const std::map<int, ProcStat>& processes) {
 // Stops all, looks at what they hold, kills; repeats until none is left.
 void end_processes(const DeadRun& run, CleanReport& report) {
   std::map<int, ProcStat> left;
-  for (const TimeNs deadline = now_ns() + kKillLimit; now_ns() < deadline;) {
+  for (const Instant deadline = HostClock::now() + kKillLimit; HostClock::now() < deadline;) {
     left = processes_of(run);
     if (left.empty()) return;
     signal_each(left, SIGSTOP);
@@ -160,7 +160,7 @@ void undo_all(const DeadRun& run, CleanReport& report) {
 Status wait_for_guardian(const std::string& path) {
   UniqueFd lock(::open((path + "/guardian.lock").c_str(), O_RDWR | O_CLOEXEC));
   if (!lock.valid()) return Done{};  // it never started
-  for (const TimeNs deadline = now_ns() + kGuardianLimit; now_ns() < deadline; pause_ms(20))
+  for (const Instant deadline = HostClock::now() + kGuardianLimit; HostClock::now() < deadline; pause_ms(20))
     if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return Done{};
   return refused(path + ": its guardian is still running");
 }

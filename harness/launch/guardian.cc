@@ -26,8 +26,8 @@
 namespace rankfault {
 namespace {
 
-constexpr Duration kQuitLimit = std::chrono::seconds(60);
-constexpr TimeNs kQuitTakesLong = 5'000'000'000;
+constexpr Duration kQuitLimit = 60s;
+constexpr Duration kQuitTakesLong = 5s;
 constexpr int kPollMs = 100;
 
 // Only for an unreaped child of ours, so that no other process can have its pid.
@@ -40,8 +40,8 @@ bool continue_child(int pid) {
 void wait_for_child(int pid, Duration limit) {
   UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   pollfd ended{fd.get(), POLLIN, 0};
-  const TimeNs deadline = now_ns() + static_cast<TimeNs>(limit.count());
-  while (fd.valid() && now_ns() < deadline && ::poll(&ended, 1, kPollMs) == 0) continue_child(pid);
+  const Instant deadline = HostClock::now() + limit;
+  while (fd.valid() && HostClock::now() < deadline && ::poll(&ended, 1, kPollMs) == 0) continue_child(pid);
   ::waitpid(pid, nullptr, WNOHANG);
 }
 
@@ -149,7 +149,7 @@ Result<Guardian> Guardian::start(const RunDir& run, const std::vector<SmallFolde
   theirs.reset();
   Guardian guardian(std::move(ours), *pid);
   // Its first answer means that it is the subreaper now.
-  if (!guardian.census(std::chrono::seconds(30)).ok())
+  if (!guardian.census(30s).ok())
     return refused("the guardian did not start: " + last_line(run.file("logs/guardian.log")));
   return guardian;
 }
@@ -206,7 +206,7 @@ Status Guardian::kill_all(int first_signal, Duration grace) {
   rf_guardian_packet packet{};
   packet.message = RF_G_KILL;
   packet.a = first_signal;
-  packet.time_ns = static_cast<uint64_t>(grace.count());
+  packet.time_ns = ns_of(grace);
   return send(packet, "");
 }
 
@@ -215,10 +215,10 @@ Status Guardian::census(Duration limit) {
   packet.message = RF_G_CENSUS;
   packet.tag = ++censuses_;
   if (Status asked = send(packet, ""); !asked.ok()) return asked;
-  const TimeNs deadline = now_ns() + static_cast<TimeNs>(limit.count());
-  for (TimeNs now = now_ns(); !lost_ && now < deadline; now = now_ns()) {
+  const Instant deadline = HostClock::now() + limit;
+  for (Instant now = HostClock::now(); !lost_ && now < deadline; now = HostClock::now()) {
     pollfd readable{socket_.get(), POLLIN, 0};
-    ::poll(&readable, 1, std::min(kPollMs, static_cast<int>((deadline - now) / 1'000'000) + 1));
+    ::poll(&readable, 1, std::min(kPollMs, static_cast<int>((deadline - now) / 1ms) + 1));
     continue_if_stopped();
     while (auto event = receive()) {
       if (event->kind == GuardianEvent::Kind::kCensusDone && event->tag == censuses_) return Done{};
@@ -261,7 +261,7 @@ std::optional<GuardianEvent> Guardian::receive() {
   const ssize_t n = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
   GuardianEvent event;
-  event.time = now_ns();
+  event.time = HostClock::now();
   rf_guardian_packet packet;
   if (n < static_cast<ssize_t>(sizeof packet)) {
     lost_ = true;
@@ -278,7 +278,7 @@ std::optional<GuardianEvent> Guardian::receive() {
   event.start = packet.start_time;
   event.a = packet.a;
   event.b = packet.b;
-  event.time = packet.time_ns;
+  event.time = instant_of(packet.time_ns);
   event.text.assign(buffer.data() + sizeof packet, static_cast<size_t>(n) - sizeof packet);
   while (!event.text.empty() && event.text.back() == 0) event.text.pop_back();
   if (event.kind == GuardianEvent::Kind::kUndone) event.text.insert(0, std::exchange(lines_, {}));
@@ -287,13 +287,13 @@ std::optional<GuardianEvent> Guardian::receive() {
 
 std::optional<GuardianEvent> Guardian::wait_for(GuardianEvent::Kind kind, Duration limit,
                                                 const std::function<void(const std::string&)>& says) {
-  const TimeNs began = now_ns(), deadline = began + static_cast<TimeNs>(limit.count());
+  const Instant began = HostClock::now(), deadline = began + limit;
   bool said = !says;
-  while (now_ns() < deadline) {
+  while (HostClock::now() < deadline) {
     pollfd readable{socket_.get(), POLLIN, 0};
     ::poll(&readable, 1, early_.empty() ? kPollMs : 0);
     continue_if_stopped();
-    if (!said && now_ns() > began + kQuitTakesLong) {
+    if (!said && HostClock::now() > began + kQuitTakesLong) {
       said = true;
       says(fmt::format("waiting for rankfault-guardian (process {}) to end the job and clean up", pid_));
     }

@@ -38,7 +38,7 @@ struct GuardianEvent {
   int pid = 0;
   uint64_t start = 0;
   int a = 0, b = 0;  // kEnded: a is the wait status; kRefused: errno; kLoaded: busy processes, errno
-  TimeNs time = 0;
+  Instant time;
   std::string text;  // kRefused: what was tried; kUndone: lines
 };
 

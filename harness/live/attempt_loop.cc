@@ -30,14 +30,13 @@ const char* to_text(AttemptEnd end) {
 
 namespace {
 
-constexpr TimeNs kTick = 5'000'000, kIdleTick = 10'000'000;  // deaths, gates and the guardian wake us in
-                                                             // between
-constexpr TimeNs kScanEvery = 20'000'000;
-constexpr TimeNs kSettle = 500'000'000;
-constexpr TimeNs kLauncherGrace = 8'000'000'000;
-constexpr TimeNs kAskDecidedEvery = 200'000'000;
-constexpr TimeNs kAskDecidedRest = 10;  // times the duration of the answer
-constexpr TimeNs kLookAtGuardianEvery = 1'000'000'000;
+constexpr Duration kTick = 5ms, kIdleTick = 10ms;  // deaths, gates and the guardian wake us in between
+constexpr Duration kScanEvery = 20ms;
+constexpr Duration kSettle = 500ms;
+constexpr Duration kLauncherGrace = 8s;
+constexpr Duration kAskDecidedEvery = 200ms;
+constexpr int kAskDecidedRest = 10;  // times the duration of the answer
+constexpr Duration kLookAtGuardianEvery = 1s;
 
 const char* stage_word(rf_stage stage) {
   switch (stage) {
@@ -90,14 +89,14 @@ Result<AttemptEnd> AttemptLoop::run(const std::vector<LaunchItem>& items,
 Result<AttemptEnd> AttemptLoop::run_to_end(const std::function<bool()>& decided,
                                            const std::atomic<int>* interrupted) {
   for (;;) {
-    const TimeNs tick = parts_.injector.has_nothing_to_do() ? kIdleTick : kTick;
-    wait_until(now_ns() + (parts_.ends.waiting() ? kTick / 5 : tick));
+    const Duration tick = parts_.injector.has_nothing_to_do() ? kIdleTick : kTick;
+    wait_until(HostClock::now() + (parts_.ends.waiting() ? kTick / 5 : tick));
     parts_.doorbell.clear();
     parts_.injector.serve();
     parts_.promptness.answered();  // from here on the ranks run first
     save_around_faults();
     if (const Status ok = guardian_events(); !ok) return ok.error();
-    const TimeNs now = now_ns();
+    const Instant now = HostClock::now();
     if (now >= next_scan_) scan();
     take_ends();
     parts_.injector.tick();
@@ -118,7 +117,7 @@ Result<AttemptEnd> AttemptLoop::run_to_end(const std::function<bool()>& decided,
     if (now >= wall_end_) return AttemptEnd::kWall;
     if (now >= next_decided_) {
       if (decided()) return AttemptEnd::kDecided;
-      next_decided_ = now + std::max(kAskDecidedEvery, (now_ns() - now) * kAskDecidedRest);
+      next_decided_ = now + std::max(kAskDecidedEvery, (HostClock::now() - now) * kAskDecidedRest);
     }
   }
 }
@@ -126,9 +125,9 @@ Result<AttemptEnd> AttemptLoop::run_to_end(const std::function<bool()>& decided,
 // A launcher may end before its ranks are reaped: their ends and statuses follow a moment later. The loop
 // does not wait for a rank that outlives its launcher: it is a leftover.
 Status AttemptLoop::settle() {
-  const TimeNs until = now_ns() + kSettle;
-  while (now_ns() < until && !parts_.ends.settled()) {
-    wait_until(now_ns() + kTick);
+  const Instant until = HostClock::now() + kSettle;
+  while (HostClock::now() < until && !parts_.ends.settled()) {
+    wait_until(HostClock::now() + kTick);
     parts_.promptness.answered();
     if (Status ok = guardian_events(); !ok) return ok;
     take_ends();
@@ -149,11 +148,11 @@ Status AttemptLoop::spawn(const std::vector<LaunchItem>& items) {
 }
 
 // The delay counts from the first recorded start.
-Status AttemptLoop::spawn_late(TimeNs now) {
-  if (first_spawned_ == 0) return Done{};
+Status AttemptLoop::spawn_late(Instant now) {
+  if (!is_known(first_spawned_)) return Done{};
   for (auto tag = late_.begin(); tag != late_.end();) {
     const LaunchItem& item = started_[*tag].item;
-    if (now < first_spawned_ + static_cast<TimeNs>(item.later_by.count())) {
+    if (now < first_spawned_ + item.later_by) {
       ++tag;
       continue;
     }
@@ -163,17 +162,17 @@ Status AttemptLoop::spawn_late(TimeNs now) {
   return Done{};
 }
 
-void AttemptLoop::wait_until(TimeNs wanted) {
+void AttemptLoop::wait_until(Instant wanted) {
   std::vector<pollfd> polls{{parts_.guardian.fd(), POLLIN, 0}, {parts_.doorbell.fd(), POLLIN, 0}};
   parts_.ends.add_polls(polls);
-  const TimeNs now = now_ns();
+  const Instant now = HostClock::now();
   timespec timeout{};
-  if (wanted > now) timeout.tv_nsec = static_cast<long>(std::min(wanted - now, kIdleTick));
+  if (wanted > now) timeout.tv_nsec = std::min(wanted - now, kIdleTick).count();
   starvation_.goes_to_sleep(now);
   parts_.promptness.sleeps();
   ::ppoll(polls.data(), polls.size(), &timeout, nullptr);
   parts_.promptness.wakes();
-  starvation_.woke(wanted, now_ns());
+  starvation_.woke(wanted, HostClock::now());
 }
 
 Status AttemptLoop::guardian_events() {
@@ -195,12 +194,13 @@ Status AttemptLoop::guardian_events() {
                                              .start = event->start,
                                              .argv = it->second.item.command.argv,
                                              .told_anyway = it->second.item.as_others});
-        if (first_spawned_ == 0) first_spawned_ = now_ns();
+        if (!is_known(first_spawned_)) first_spawned_ = HostClock::now();
         expect_ranks();
         break;
       case GuardianEvent::Kind::kRefused: {
         const Error why = errno_error("cannot " + event->text, event->a);
-        return attempt_ == 0 && first_spawned_ == 0 ? why : unjudged("a part of the job ran: " + why.message);
+        return attempt_ == 0 && !is_known(first_spawned_) ? why
+                                                          : unjudged("a part of the job ran: " + why.message);
       }
       case GuardianEvent::Kind::kEnded: {
         parts_.host.process_ended(event->pid, event->start);
@@ -235,7 +235,7 @@ Status AttemptLoop::guardian_events() {
 }
 
 void AttemptLoop::scan() {
-  next_scan_ = now_ns() + kScanEvery;
+  next_scan_ = HostClock::now() + kScanEvery;
   for (const ProcessId& id : parts_.observer.scan()) {
     const ProcessView* view = parts_.observer.process(id);
     if (is_visible_here(id)) parts_.host.add_process(id.pid, id.start);
@@ -338,10 +338,10 @@ void AttemptLoop::expect_ranks() {
 
 // The job consists of its ranks. Open MPI 4.1.4 sometimes deadlocks in PMIx_server_finalize after an abort:
 // all its ranks are gone, but it stays. The census reports what it left.
-bool AttemptLoop::launcher_hangs(TimeNs now) {
+bool AttemptLoop::launcher_hangs(Instant now) {
   if (restarts_ranks_ || started_.empty() || started_.begin()->second.item.rank >= 0) return false;
-  const TimeNs gone = parts_.ends.all_gone_since(world_size_);
-  if (gone == 0 || now < gone + kLauncherGrace) return false;
+  const Instant gone = parts_.ends.all_gone_since(world_size_);
+  if (!is_known(gone) || now < gone + kLauncherGrace) return false;
   parts_.journal.write(
       events::LauncherHung{.attempt = attempt_, .pid = started_.begin()->second.pid, .ranks_gone = gone});
   return true;

@@ -39,7 +39,7 @@ struct LiveParts {  // run_scenario owns them; all outlive the loop
 
 class AttemptLoop {
  public:
-  AttemptLoop(LiveParts parts, int attempt, int world_size, TimeNs wall_end, bool restarts_ranks)
+  AttemptLoop(LiveParts parts, int attempt, int world_size, Instant wall_end, bool restarts_ranks)
       : parts_(parts),
         restarts_ranks_(restarts_ranks),
         starvation_(parts.journal),
@@ -68,8 +68,8 @@ class AttemptLoop {
 
   Result<AttemptEnd> run_to_end(const std::function<bool()>& decided, const std::atomic<int>* interrupted);
   Status spawn(const std::vector<LaunchItem>&);
-  Status spawn_late(TimeNs now);  // the items that a fault delays
-  void wait_until(TimeNs);
+  Status spawn_late(Instant now);  // the items that a fault delays
+  void wait_until(Instant);
   Status settle();
   Status guardian_events();
   void scan();
@@ -79,18 +79,18 @@ class AttemptLoop {
   void journal_bystanders();
   Json environment_of(const ProcessId&);  // its watched variables; null when none are watched
   void expect_ranks();
-  bool launcher_hangs(TimeNs now);
+  bool launcher_hangs(Instant now);
 
   LiveParts parts_;
   bool restarts_ranks_;
   Starvation starvation_;
   int attempt_, newest_, world_size_;
-  TimeNs wall_end_;
-  TimeNs next_scan_ = 0, next_decided_ = 0, next_guardian_look_ = 0;
+  Instant wall_end_;
+  Instant next_scan_, next_decided_, next_guardian_look_;
   uint64_t fired_ = 0;                   // number of faults that fired so far
   std::map<uint32_t, Started> started_;  // by tag
   std::vector<uint32_t> late_;           // tags of the items that are not started yet
-  TimeNs first_spawned_ = 0;
+  Instant first_spawned_;
   std::map<ProcessId, std::string> journaled_;  // the last journal line of each process
   std::map<ProcessId, Json> environments_;
   std::set<ProcessId> bystanders_;  // neither journaled nor forgotten yet

@@ -59,7 +59,7 @@ Result<AttemptEnd> run_attempts(const Plan& plan, InstalledFiles files, LiveRun&
                                 const Launcher& launcher) {
   const Workload& workload = plan.scenario.workload;
   if (const Status plain = give_plain_paths(files, run.dir.tmp()); !plain) return plain.error();
-  const TimeNs wall_end = now_ns() + static_cast<TimeNs>(workload.limits.wall.count());
+  const Instant wall_end = HostClock::now() + workload.limits.wall;
   for (int attempt = 0;; ++attempt) {
     run.journal.write(events::AttemptBegin{attempt});
     run.attempt = attempt;

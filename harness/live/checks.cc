@@ -80,14 +80,14 @@ std::optional<End> told_of(uint32_t tag, Guardian& guardian) {
 
 // Waits for the command's end, the limit, or the user. A command that is cut short is ended with everything
 // that is left of the job.
-End watch(uint32_t tag, TimeNs deadline, const std::atomic<int>* interrupted, Guardian& guardian) {
+End watch(uint32_t tag, Instant deadline, const std::atomic<int>* interrupted, Guardian& guardian) {
   const char* cut_short = nullptr;
   for (;;) {
     pollfd readable{guardian.fd(), POLLIN, 0};
     ::poll(&readable, 1, kPollMs);
     if (const auto told = told_of(tag, guardian)) return cut_short ? End{cut_short} : *told;
     if (cut_short) continue;  // the guardian ends it, or is gone
-    if (now_ns() >= deadline) cut_short = "timeout";
+    if (HostClock::now() >= deadline) cut_short = "timeout";
     if (interrupted && *interrupted != 0) cut_short = "interrupted";
     if (!cut_short) continue;
     if (const Status asked = guardian.kill_all(0, Duration::zero()); !asked)
@@ -97,13 +97,13 @@ End watch(uint32_t tag, TimeNs deadline, const std::atomic<int>* interrupted, Gu
 
 void run_one(uint32_t tag, const Command& command, Duration limit, const std::atomic<int>* interrupted,
              Guardian& guardian, events::Check& check) {
-  const TimeNs begin = now_ns();
+  const Instant begin = HostClock::now();
   End end{"not_started"};
   if (const Status asked = guardian.spawn(tag, command); !asked) {
     end.why = asked.error().message;
   } else {
-    end = watch(tag, begin + static_cast<TimeNs>(limit.count()), interrupted, guardian);
-    check.took_ns = now_ns() - begin;
+    end = watch(tag, begin + limit, interrupted, guardian);
+    check.took_ns = HostClock::now() - begin;
   }
   check.kind = end.kind;
   check.value = end.value;

@@ -10,7 +10,7 @@
 namespace rankfault {
 
 // The time limit of a check whose expectation sets none.
-inline constexpr Duration kCheckLimit = std::chrono::seconds(30);
+inline constexpr Duration kCheckLimit = 30s;
 
 // Succeeds when every such command can be started. It launches nothing to find out.
 Status checks_can_start(const LaunchContext&);

@@ -14,7 +14,7 @@ namespace rankfault {
 namespace {
 
 // Deaths at shorter intervals are one event: the survivors are looked at once.
-constexpr TimeNs kOneEvent = 5'000'000;
+constexpr Duration kOneEvent = 5ms;
 // Looking at more processes is not worth the time that the ranks would wait.
 constexpr size_t kMostLooked = 256;
 
@@ -54,10 +54,10 @@ void DeathWatch::forget(uint64_t token) {
   watched_.erase(token);
 }
 
-TimeNs DeathWatch::outlived(uint64_t token) {
+Instant DeathWatch::outlived(uint64_t token) {
   const std::lock_guard lock(mutex_);
   const auto at = watched_.find(token);
-  return at == watched_.end() ? 0 : at->second.outlived;
+  return at == watched_.end() ? Instant{} : at->second.outlived;
 }
 
 std::vector<DeathWatch::Death> DeathWatch::take() {
@@ -81,15 +81,15 @@ void DeathWatch::watch() {
 // A killed process comes twice: early, and when it is a zombie. The first time counts.
 void DeathWatch::note(const std::vector<uint64_t>& dead) {
   const std::lock_guard lock(mutex_);
-  const TimeNs before = last_;
+  const Instant before = last_;
   for (const uint64_t token : dead) {
     const auto at = watched_.find(token);
     if (at == watched_.end() || std::exchange(at->second.dead, true)) continue;
-    last_ = std::max(now_ns(), last_ + 1);
+    last_ = std::max(HostClock::now(), last_ + 1ns);
     dead_.push_back({token, last_});
   }
   if (last_ == before) return;
-  if (before == 0 || last_ > before + kOneEvent) note_the_living();
+  if (!is_known(before) || last_ > before + kOneEvent) note_the_living();
   ring(bell_);
 }
 
@@ -99,7 +99,7 @@ void DeathWatch::note_the_living() {
   if (watched_.size() > kMostLooked) return;
   for (auto& [token, one] : watched_) {
     if (one.dead) continue;
-    const TimeNs now = now_ns();
+    const Instant now = HostClock::now();
     const auto stat = proc_stat(one.process.pid);
     if (stat && stat->start == one.process.start && stat->state != 'Z' && !stat->dying) one.outlived = now;
   }

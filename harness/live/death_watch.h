@@ -33,17 +33,17 @@ class DeathWatch {
   int fd() const { return bell_.get(); }  // readable after a process has died
   struct Death {
     uint64_t token;
-    TimeNs when;  // no two are equal
+    Instant when;  // no two are equal
   };
   std::vector<Death> take();  // since the last call, the first death first
   // The last instant, directly after a death, at which this process was alive and nothing was about to end
-  // it. 0: none.
-  TimeNs outlived(uint64_t token);
+  // it.
+  Instant outlived(uint64_t token);
 
  private:
   struct Living {
     ProcessId process;
-    TimeNs outlived = 0;
+    Instant outlived;
     bool dead = false;
   };
   void watch();
@@ -55,7 +55,7 @@ class DeathWatch {
   UniqueFd bell_, stop_;
   InheritingMutex mutex_;
   std::vector<Death> dead_;
-  TimeNs last_ = 0;  // when the newest of the dead processes died
+  Instant last_;  // when the newest of the dead processes died
   std::map<uint64_t, Living> watched_;
   EarlyDeaths early_;
   std::thread thread_;

@@ -8,18 +8,17 @@
 namespace rankfault {
 namespace {
 
-constexpr TimeNs kLongLookEvery = 500'000'000;
-constexpr TimeNs kQuietLookEvery = 400'000'000;  // the second one reports a hang within a second
+constexpr Duration kLongLookEvery = 500ms;
+constexpr Duration kQuietLookEvery = 400ms;  // the second one reports a hang within a second
 // At a job that moves, looks take at most 1/200 of the time of one core, and full looks half of that; at a
 // job that stands still, a tenth. A large job is still looked at after the longest rest.
-constexpr TimeNs kRestMoving = 200, kRestFull = 400, kRestQuiet = 10;
-constexpr TimeNs kLongestRest = 200'000'000, kLongestMoving = 1'000'000'000;
+constexpr int kRestMoving = 200, kRestFull = 400, kRestQuiet = 10;
+constexpr Duration kLongestRest = 200ms, kLongestMoving = 1s;
 constexpr uint64_t kQuickCalls = 256;
-constexpr TimeNs kFirstAgain = 5'000'000,
-                 kLastAgain = 320'000'000;  // after an end; each is twice the previous one
+constexpr Duration kFirstAgain = 5ms, kLastAgain = 320ms;  // after an end; each is twice the previous one
 constexpr int kLastTries = 5;
-constexpr TimeNs kSlowLook = 50'000'000;  // a longer look is noted in tool.log
-constexpr TimeNs kPause = 100'000'000;    // ticks come every few milliseconds
+constexpr Duration kSlowLook = 50ms;  // a longer look is noted in tool.log
+constexpr Duration kPause = 100ms;    // ticks come every few milliseconds
 
 // More calls may refute what a few calls infer.
 void leave_out_guesses(Findings& quick) {
@@ -28,22 +27,22 @@ void leave_out_guesses(Findings& quick) {
 
 }  // namespace
 
-void DiagnosisLoop::tick(TimeNs now) {
-  if (next_long_look_ == 0) next_long_look_ = now + kLongLookEvery;
-  const TimeNs gap = ticked_ != 0 ? now - ticked_ : 0;
+void DiagnosisLoop::tick(Instant now) {
+  if (!is_known(next_long_look_)) next_long_look_ = now + kLongLookEvery;
+  const Duration gap = is_known(ticked_) ? now - ticked_ : Duration::zero();
   ticked_ = now;
   const uint64_t activity = observer_.activity();
   const bool moving = activity != activity_, unseen = looked_at_ != activity_;
   activity_ = activity;
   if (moving) {
     delays_.clear();
-    paused_ = 0;
+    paused_ = Duration::zero();
   }
   if (gap > kPause) paused_ += gap;
   const bool due = now >= next_long_look_;
   const bool again = is_again_due(now);
   if (!due && !again && (moving || !unseen || now < rests_until_)) return;
-  const TimeNs began = now_ns();
+  const Instant began = HostClock::now();
   if (!moving && !unseen) measure_starvation();
   if (moving)
     diagnose_now(again ? "after an end" : "still moving", Why::kMoving, true);
@@ -53,19 +52,19 @@ void DiagnosisLoop::tick(TimeNs now) {
     looked_at_ = activity_;
     if (unseen) measure_starvation();
   }
-  const TimeNs cost = now_ns() - began;
+  const Duration cost = HostClock::now() - began;
   if (again) {
-    again_at_ = 0;
-    again_gap_ = proved_ || again_gap_ >= kLastAgain ? 0 : 2 * std::max(again_gap_, cost);
+    again_at_ = Instant{};
+    again_gap_ = proved_ || again_gap_ >= kLastAgain ? Duration::zero() : 2 * std::max(again_gap_, cost);
   }
   next_long_look_ = now + (moving ? std::clamp(cost * kRestMoving, kLongLookEvery, kLongestMoving)
                                   : std::max(kQuietLookEvery, cost * kRestQuiet));
   rests_until_ = now + std::min(cost * kRestMoving, std::max(kLongestRest, cost * kRestQuiet));
 }
 
-bool DiagnosisLoop::is_again_due(TimeNs now) {
-  if (again_gap_ == 0) return false;
-  if (again_at_ == 0) again_at_ = now + again_gap_;
+bool DiagnosisLoop::is_again_due(Instant now) {
+  if (again_gap_ == Duration::zero()) return false;
+  if (!is_known(again_at_)) again_at_ = now + again_gap_;
   return now >= again_at_;
 }
 
@@ -82,7 +81,7 @@ void DiagnosisLoop::last_look(const char* reason) {
 
 // Never before a look at something new, whose findings must not wait for this.
 void DiagnosisLoop::measure_starvation() {
-  measured_ = now_ns();
+  measured_ = HostClock::now();
   if (delays_.empty()) rested_ = measured_;
   for (const ProcessId& id : alive_)
     if (const auto [delay, is_new] = delays_.try_emplace(id, id.pid); !is_new) delay->second.look();
@@ -91,12 +90,12 @@ void DiagnosisLoop::measure_starvation() {
 // Since the measurement the process may have waited all the time: without this term, a later look that knows
 // more would withdraw a finding that is reported now. If the tool itself did not run, the job may not have
 // run either.
-void DiagnosisLoop::note_starvation(ProcessView& p, TimeNs look) const {
+void DiagnosisLoop::note_starvation(ProcessView& p, Instant look) const {
   const auto delay = delays_.find(p.id);
   p.starved = paused_;
   p.measured_since = delay == delays_.end() ? look : rested_;
   if (delay == delays_.end() || !delay->second.known()) return;
-  p.starved += delay->second.waited_ns() + (look > measured_ ? look - measured_ : 0);
+  p.starved += delay->second.waited() + lasted(measured_, look);
 }
 
 std::optional<DiagnosisLoop::Seen> DiagnosisLoop::see(uint64_t calls, bool although_moving) {
@@ -114,7 +113,7 @@ std::optional<DiagnosisLoop::Seen> DiagnosisLoop::see(uint64_t calls, bool altho
 }
 
 // A proof needs no more than the facts from which it was made.
-bool DiagnosisLoop::needs_full_look(const Seen& quick, Why why, TimeNs now) const {
+bool DiagnosisLoop::needs_full_look(const Seen& quick, Why why, Instant now) const {
   if (quick.shows_all) return false;
   if (now >= next_full_look_) return true;
   const std::vector<Finding> news = log_.news(quick.findings, false);
@@ -129,22 +128,23 @@ bool DiagnosisLoop::diagnose_now(const char* reason, Why why, bool although_movi
   proved_ = false;
   std::optional<Seen> seen = see(last ? UINT64_MAX : kQuickCalls, although_moving);
   if (!seen) return false;
-  const TimeNs began = now_ns();
+  const Instant began = HostClock::now();
   if (!last && needs_full_look(*seen, why, began)) {
     std::optional<Seen> full = see(UINT64_MAX, although_moving);
     if (!full) return false;
     seen = std::move(full);
-    next_full_look_ = now_ns() + (now_ns() - began) * kRestFull;
+    next_full_look_ = HostClock::now() + (HostClock::now() - began) * kRestFull;
   } else if (!last && !seen->shows_all) {
     leave_out_guesses(seen->findings);
   }
   proved_ = std::any_of(seen->findings.all.begin(), seen->findings.all.end(),
                         [](const Finding& f) { return f.confidence == Confidence::kProven; });
   keep(*seen, reason, last);
-  const TimeNs took = now_ns() - began;
+  const Duration took = HostClock::now() - began;
   if (last || took > kSlowLook)
-    tool_log(LogLevel::kDebug, "a look ({}) took {:.1f} ms: {} processes, {} findings{}", reason, took / 1e6,
-             seen->timeline.processes.size(), seen->findings.all.size(), proved_ ? ", one proven" : "");
+    tool_log(LogLevel::kDebug, "a look ({}) took {:.1f} ms: {} processes, {} findings{}", reason,
+             took / 1.0ms, seen->timeline.processes.size(), seen->findings.all.size(),
+             proved_ ? ", one proven" : "");
   return true;
 }
 

@@ -34,7 +34,7 @@ class DiagnosisLoop {
   DiagnosisLoop(Observer& observer, Journal& journal, LookOptions options = {})
       : observer_(observer), journal_(journal), options_(std::move(options)) {}
 
-  void tick(TimeNs now);          // takes a look if one is due
+  void tick(Instant now);         // takes a look if one is due
   bool look(const char* reason);  // looks now; false when the states moved meanwhile
   // The last look of an attempt; repeated a few times while the states move. Withdraws inferred findings of
   // earlier looks that this one does not make.
@@ -53,28 +53,30 @@ class DiagnosisLoop {
     bool shows_all = true;  // false: the window keeps more calls than this shows
   };
   std::optional<Seen> see(uint64_t calls, bool although_moving);
-  bool needs_full_look(const Seen& quick, Why, TimeNs now) const;
+  bool needs_full_look(const Seen& quick, Why, Instant now) const;
   void keep(const Seen&, const char* reason, bool last);
-  bool is_again_due(TimeNs now);
+  bool is_again_due(Instant now);
   void measure_starvation();
-  void note_starvation(ProcessView&, TimeNs look) const;
+  void note_starvation(ProcessView&, Instant look) const;
 
   Observer& observer_;
   Journal& journal_;
   FindingsLog log_;
   LookOptions options_;
-  uint64_t activity_ = 0;      // at the last tick
-  uint64_t looked_at_ = 0;     // the activity of the last look
-  TimeNs next_long_look_ = 0;  // due even if nothing changes: an inferred finding may reach its threshold
-  TimeNs rests_until_ = 0, next_full_look_ = 0;
+  uint64_t activity_ = 0;   // at the last tick
+  uint64_t looked_at_ = 0;  // the activity of the last look
+  Instant next_long_look_;  // due even if nothing changes: an inferred finding may reach its threshold
+  Instant rests_until_, next_full_look_;
   // Used after an end that its look did not prove: the others may still be on their way to the call that
   // needs the process. 0: no such look is due.
-  TimeNs again_gap_ = 0, again_at_ = 0;
+  Duration again_gap_{};
+  Instant again_at_;
   bool proved_ = false;                   // by the last look
   std::vector<ProcessId> alive_;          // at the last look
   std::map<ProcessId, RunDelay> delays_;  // since the job last moved
-  TimeNs rested_ = 0, measured_ = 0;      // when the delays were first and last read
-  TimeNs ticked_ = 0, paused_ = 0;        // how long the tool itself did not run since the job last moved
+  Instant rested_, measured_;             // when the delays were first and last read
+  Instant ticked_;                        // the last tick
+  Duration paused_{};                     // how long the tool itself did not run since the job last moved
 };
 
 }  // namespace rankfault

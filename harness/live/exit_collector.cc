@@ -13,7 +13,7 @@
 namespace rankfault {
 namespace {
 
-constexpr TimeNs kStatusWait = 15'000'000;  // within the 20 ms from death to finding
+constexpr Duration kStatusWait = 15ms;  // within the 20 ms from death to finding
 
 constexpr size_t kMostReaped = 4096;  // orphans of a long job; a process that becomes a rank is looked up at
                                       // once
@@ -51,7 +51,7 @@ void ExitCollector::watch(const ProcessId& process, int rank, int attempt, bool 
   if (Result<UniqueFd> pidfd = open_process(process.pid, process.start))
     w.token = watch_death((w.pidfd = std::move(*pidfd)).get(), process);
   else if (is_gone(process))
-    w.gone = now_ns();
+    w.gone = HostClock::now();
   if (const auto early = reaped_early_.find({process.pid, process.start}); early != reaped_early_.end())
     w.sources.waited = early->second;
 }
@@ -68,13 +68,13 @@ bool ExitCollector::knows(int pid, uint64_t start) const {
                      [&](const auto& entry) { return entry.first.pid == pid && entry.first.start == start; });
 }
 
-void ExitCollector::reaped(int pid, uint64_t start, const ExitStatus& status, TimeNs when) {
+void ExitCollector::reaped(int pid, uint64_t start, const ExitStatus& status, Instant when) {
   if (reaped_early_.size() > kMostReaped) reaped_early_.erase(reaped_early_.begin());
   reaped_early_[{pid, start}] = status;
   for (auto& [id, w] : watched_) {
     if (id.pid != pid || id.start != start) continue;
     w.sources.waited = status;
-    if (w.gone == 0) w.gone = when;
+    if (!is_known(w.gone)) w.gone = when;
   }
 }
 
@@ -88,7 +88,7 @@ void ExitCollector::reported(const ReportedEnd& told) {
 void ExitCollector::add_polls(std::vector<pollfd>& polls) const {
   polls.push_back({deaths_.fd(), POLLIN, 0});
   for (const auto& [id, w] : watched_)
-    if (w.gone == 0 && w.pidfd.valid() && w.token == 0) polls.push_back({w.pidfd.get(), POLLIN, 0});
+    if (!is_known(w.gone) && w.pidfd.valid() && w.token == 0) polls.push_back({w.pidfd.get(), POLLIN, 0});
 }
 
 std::string ExitCollector::record_of(const ProcessId& process) const {
@@ -102,28 +102,28 @@ uint64_t ExitCollector::watch_death(int pidfd, const ProcessId& process) {
 void ExitCollector::take_deaths() {
   for (const DeathWatch::Death& death : deaths_.take())
     for (auto& [id, w] : watched_)
-      if (w.token == death.token && w.gone == 0) w.gone = death.when;
+      if (w.token == death.token && !is_known(w.gone)) w.gone = death.when;
 }
 
-// The time at which we sent SIGKILL, if it is pending for the threads of the process; else 0. From then on no
+// The time at which we sent SIGKILL, if it is pending for the threads of the process. From then on no
 // thread returns to the program's own instructions, although on a busy machine the process may wait long for
 // the CPU before it dies.
-TimeNs ExitCollector::killed_by_us(const ProcessId& process) const {
+Instant ExitCollector::killed_by_us(const ProcessId& process) const {
   const auto sent = injector_.signal_sent(process);
-  if (!sent || sent->signal != SIGKILL || !is_visible_here(process)) return 0;
+  if (!sent || sent->signal != SIGKILL || !is_visible_here(process)) return {};
   const auto stat = proc_stat(process.pid);
-  return stat && stat->start == process.start && stat->dying ? sent->time : 0;
+  return stat && stat->start == process.start && stat->dying ? sent->time : Instant{};
 }
 
 // True when something new is known about this process.
 bool ExitCollector::refresh(Watched& w) {
-  if (w.gone == 0) w.gone = killed_by_us(w.end.process);
-  if (w.gone == 0) {
+  if (!is_known(w.gone)) w.gone = killed_by_us(w.end.process);
+  if (!is_known(w.gone)) {
     if (w.token != 0) return false;
     pollfd p{w.pidfd.get(), POLLIN, 0};
     const bool over = w.pidfd.valid() ? ::poll(&p, 1, 0) > 0 && (p.revents & POLLIN) : is_gone(w.end.process);
     if (!over) return false;
-    w.gone = now_ns();  // read afterwards: an end is never dated before the last call of its process
+    w.gone = HostClock::now();  // read afterwards: an end is never dated before the last call of its process
   }
   if (!w.sources.kernel && w.pidfd.valid()) w.sources.kernel = kernel_exit_status(w.pidfd.get());
   if (!w.sources.kernel && w.end.process.pid_ns == own_pid_ns())
@@ -144,7 +144,7 @@ bool ExitCollector::refresh(Watched& w) {
   const BestEnd best = best_of(w.sources);
   const bool known = best.source != EndSource::kUnknown;
   if (w.told ? best.source == w.end.source || !known || w.end.source != EndSource::kUnknown
-             : !known && now_ns() - w.gone < kStatusWait)
+             : !known && HostClock::now() - w.gone < kStatusWait)
     return false;
   w.end.status = best.status;
   w.end.source = best.source;
@@ -183,19 +183,19 @@ void ExitCollector::journal(Watched& w) {
 
 bool ExitCollector::waiting() const {
   for (const auto& [id, w] : watched_)
-    if (w.gone != 0 && !w.told) return true;
+    if (is_known(w.gone) && !w.told) return true;
   return false;
 }
 
-TimeNs ExitCollector::all_gone_since(int ranks) const {
+Instant ExitCollector::all_gone_since(int ranks) const {
   std::set<int> seen;
-  TimeNs last = 0;
+  Instant last;
   for (const auto& [id, w] : watched_) {
-    if (w.gone == 0) return 0;
+    if (!is_known(w.gone)) return {};
     seen.insert(w.end.rank);
     last = std::max(last, w.gone);
   }
-  return static_cast<int>(seen.size()) >= ranks ? last : 0;
+  return static_cast<int>(seen.size()) >= ranks ? last : Instant{};
 }
 
 bool ExitCollector::settled() const {

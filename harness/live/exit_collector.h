@@ -31,25 +31,25 @@ class ExitCollector {
   void watch(const ProcessId&, int rank, int attempt, bool quiet = false);
   void forget(const ProcessId&);
   bool knows(int pid, uint64_t start) const;
-  void reaped(int pid, uint64_t start, const ExitStatus&, TimeNs);  // by the guardian
-  void reported(const ReportedEnd&);                                // by the launcher's own output
+  void reaped(int pid, uint64_t start, const ExitStatus&, Instant);  // by the guardian
+  void reported(const ReportedEnd&);                                 // by the launcher's own output
 
   void add_polls(std::vector<pollfd>&) const;
   // Checks which watched processes are gone and which statuses are known. Returns the ends that are final
   // enough to be used; these are already journaled. Call after each poll.
   std::vector<RankEnd> collect();
 
-  bool waiting() const;                    // an end is held back: poll again soon
-  TimeNs all_gone_since(int ranks) const;  // the time of the last end, if at least `ranks` ranks were seen
-                                           // and all are gone; else 0
-  bool settled() const;                    // every watched process is gone, with a known status
+  bool waiting() const;                     // an end is held back: poll again soon
+  Instant all_gone_since(int ranks) const;  // the time of the last end, if at least `ranks` ranks were seen
+                                            // and all are gone
+  bool settled() const;                     // every watched process is gone, with a known status
 
  private:
   struct Watched {
     RankEnd end;
     UniqueFd pidfd;
     EndSources sources;
-    TimeNs gone = 0;     // when it was seen dead; 0 while it lives
+    Instant gone;        // when it was seen dead
     uint64_t token = 0;  // the token under which deaths_ watches it; 0: it cannot be watched
     bool told = false;
     bool quiet = false, journaled = false;
@@ -57,7 +57,7 @@ class ExitCollector {
   std::string record_of(const ProcessId&) const;
   uint64_t watch_death(int pidfd, const ProcessId&);
   void take_deaths();
-  TimeNs killed_by_us(const ProcessId&) const;
+  Instant killed_by_us(const ProcessId&) const;
   bool refresh(Watched&);
   void journal(Watched&);
 

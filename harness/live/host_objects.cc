@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <filesystem>
 #include <sstream>
 
@@ -22,13 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kCoarseClockNs = 10'000'000;  // the clock of file times
+using std::chrono::system_clock;
 
-int64_t realtime_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
-}
+constexpr Duration kCoarseClock = 10ms;  // the clock of file times
 
 bool is_below(const std::string& path, const std::string& folder) {
   return !folder.empty() && (path == folder || path.starts_with(folder + "/"));
@@ -50,9 +45,10 @@ bool is_named(const std::set<std::string>& words, const std::string& path, const
   });
 }
 
-bool made_since(const struct statx& st, int64_t began_ns, unsigned user) {
+bool made_since(const struct statx& st, system_clock::time_point began, unsigned user) {
   const statx_timestamp& born = (st.stx_mask & STATX_BTIME) ? st.stx_btime : st.stx_ctime;
-  return st.stx_uid == user && born.tv_sec * 1'000'000'000LL + born.tv_nsec >= began_ns;
+  return st.stx_uid == user && system_clock::time_point(std::chrono::seconds(born.tv_sec) +
+                                                        std::chrono::nanoseconds(born.tv_nsec)) >= began;
 }
 
 // The entries of a folder; nothing: they cannot be listed completely. A folder that is gone has no entries.
@@ -107,7 +103,7 @@ HostObjects::HostObjects(const RunDir& run)
       run_tmp_(run.tmp()),
       watch_(run.kind() == RunKind::kWatch),
       user_(::geteuid()),
-      began_ns_(realtime_ns() - kCoarseClockNs),
+      began_(system_clock::now() - kCoarseClock),
       sysv_(sysv_objects()),
       queues_(posix_queues(user_)) {}
 
@@ -187,7 +183,7 @@ void HostObjects::census_tmpdirs(Journal& journal, events::Census& counts,
   for (const std::string& folder : tmpdirs_) {
     const auto look = [&](const std::string& path, const struct statx& st) {
       const rf_file_id id = rf_id_of_file(&st);
-      if (!made_since(st, began_ns_, user_) || is_named(words_, path, folder)) return;
+      if (!made_since(st, began_, user_) || is_named(words_, path, folder)) return;
       if (seen.insert({id.dev, id.ino}).second) journal.write(events::UnclearLeftover{{"temp_file", path}});
     };
     if (!walk_tmpdir(folder, {run_path_, run_tmp_}, user_, most_files_, look)) counts.temp_files.reset();

@@ -50,7 +50,7 @@ class HostObjects {
   bool watch_;
   int most_files_ = 100'000;
   unsigned user_;
-  int64_t began_ns_;  // CLOCK_REALTIME
+  std::chrono::system_clock::time_point began_;
   SysvObjects sysv_;
   std::optional<std::set<std::string>> queues_;
   JobPids pids_;

@@ -1,7 +1,6 @@
 #include "harness/live/live_run.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "harness/live/room.h"
 #include "harness/plan/external_act.h"
@@ -11,7 +10,7 @@ namespace {
 
 // A park never lasts longer than a tenth of the smallest known limit.
 Duration park_limit(const Plan& plan) {
-  return std::min<Duration>(std::chrono::seconds(2), plan.scenario.workload.limits.wall / 10);
+  return std::min<Duration>(2s, plan.scenario.workload.limits.wall / 10);
 }
 
 Result<LiveRun> open_in(RunDir& dir, const Plan& plan, bool recorded) {
@@ -31,7 +30,7 @@ Result<LiveRun> open_in(RunDir& dir, const Plan& plan, bool recorded) {
   HostObjects host(dir);
   Result<Guardian> guardian = Guardian::start(dir, small_folders(plan, dir.tmp()));
   if (!guardian) return guardian.error();
-  std::unique_ptr<Observer> observer = make_observer({dir.records()}, (*page)->run_started_ns);
+  std::unique_ptr<Observer> observer = make_observer({dir.records()}, instant_of((*page)->run_started_ns));
   return LiveRun{std::move(dir),
                  std::move(log),
                  std::move(*journal),

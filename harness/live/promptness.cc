@@ -3,7 +3,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
+
+#include "harness/base/cpu_time.h"
 
 namespace rankfault {
 namespace {
@@ -72,33 +73,27 @@ bool set_slice(uint64_t ns, bool reset_on_fork) {
   return ::syscall(SYS_sched_setattr, 0, &attributes, 0) == 0;
 }
 
-uint64_t thread_cpu_ns() {
-  timespec t{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
-}
-
-thread_local uint64_t t_charged = 0;  // CPU time of this thread that is already charged, or need not be
+thread_local Duration t_charged{};  // CPU time of this thread that is already charged, or need not be
 thread_local bool t_raised = false;
 
 }  // namespace
 
 bool realtime_wanted() { return std::getenv("RANKFAULT_NO_REALTIME") == nullptr; }
 
-void CpuBudget::grow(TimeNs now) {
-  if (now > seen_) credit_ = std::min(kMost, credit_ + static_cast<int64_t>((now - seen_) / 100));
+void CpuBudget::grow(Instant now) {
+  if (now > seen_) credit_ = std::min(kMost, credit_ + (now - seen_) / 100);
   seen_ = std::max(seen_, now);
-  if (credit_ <= 0) exhausted_ = true;
+  if (credit_ <= Duration::zero()) exhausted_ = true;
   if (credit_ >= kMost / 10) exhausted_ = false;
 }
 
-void CpuBudget::charge(TimeNs now, uint64_t cpu_ns) {
+void CpuBudget::charge(Instant now, Duration used) {
   grow(now);
-  credit_ -= static_cast<int64_t>(cpu_ns);
-  if (credit_ <= 0) exhausted_ = true;
+  credit_ -= used;
+  if (credit_ <= Duration::zero()) exhausted_ = true;
 }
 
-bool CpuBudget::allows(TimeNs now) {
+bool CpuBudget::allows(Instant now) {
   grow(now);
   return !exhausted_;
 }
@@ -112,7 +107,7 @@ InheritingMutex::InheritingMutex() {
 }
 
 Promptness::Promptness(bool realtime)
-    : budget_(now_ns()),
+    : budget_(HostClock::now()),
       ordinary_((::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_OTHER),
       realtime_(realtime && ordinary_),
       loop_(::gettid()) {
@@ -134,13 +129,13 @@ Promptness::~Promptness() {
 }
 
 void Promptness::charge_thread() {
-  const uint64_t used = thread_cpu_ns();
-  budget_.charge(now_ns(), used - t_charged);
+  const Duration used = thread_cpu_time();
+  budget_.charge(HostClock::now(), used - t_charged);
   t_charged = used;
 }
 
 void Promptness::adjust(bool& raised) {
-  const bool may = realtime_ && budget_.allows(now_ns());
+  const bool may = realtime_ && budget_.allows(HostClock::now());
   if (may == raised) return;
   if (raised) lower(::gettid());
   raised = may && raise(::gettid());
@@ -148,7 +143,7 @@ void Promptness::adjust(bool& raised) {
 
 void Promptness::enter() {
   const std::lock_guard lock(mutex_);
-  t_charged = thread_cpu_ns();
+  t_charged = thread_cpu_time();
   t_raised = false;
   adjust(t_raised);
 }
@@ -158,13 +153,14 @@ void Promptness::worked() {
   if (t_raised)
     charge_thread();
   else
-    t_charged = thread_cpu_ns();
+    t_charged = thread_cpu_time();
   adjust(t_raised);
 }
 
 void Promptness::lend() {
   const std::lock_guard lock(mutex_);
-  if (realtime_ && state_ == Loop::kAsleep && budget_.allows(now_ns()) && raise(loop_)) state_ = Loop::kLent;
+  if (realtime_ && state_ == Loop::kAsleep && budget_.allows(HostClock::now()) && raise(loop_))
+    state_ = Loop::kLent;
 }
 
 void Promptness::sleeps() {
@@ -175,7 +171,7 @@ void Promptness::sleeps() {
 void Promptness::wakes() {
   const std::lock_guard lock(mutex_);
   if (state_ == Loop::kAsleep) state_ = Loop::kAwake;
-  t_charged = thread_cpu_ns();
+  t_charged = thread_cpu_time();
 }
 
 void Promptness::answered() {

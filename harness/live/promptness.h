@@ -20,18 +20,18 @@ namespace rankfault {
 // The CPU time that may be used. It grows by 1 % of the time that passes, up to the amount of one second.
 class CpuBudget {
  public:
-  explicit CpuBudget(TimeNs now) : seen_(now) {}
-  void charge(TimeNs now, uint64_t cpu_ns);
+  explicit CpuBudget(Instant now) : seen_(now) {}
+  void charge(Instant now, Duration used);
   // After exhaustion, stays false until a tenth of the budget has come back, so that no thread switches its
   // priority at every wake-up.
-  bool allows(TimeNs now);
+  bool allows(Instant now);
 
  private:
-  static constexpr int64_t kMost = 10'000'000;
-  void grow(TimeNs now);
+  static constexpr Duration kMost = 10ms;
+  void grow(Instant now);
 
-  int64_t credit_ = kMost;
-  TimeNs seen_;
+  Duration credit_ = kMost;
+  Instant seen_;
   bool exhausted_ = false;
 };
 

@@ -28,8 +28,8 @@ void journal_run_begin(const Plan& plan, const std::string& reference_run, const
                                  .launcher = to_text(plan.scenario.workload.launcher),
                                  .cuda_double = cuda_double,
                                  .reference_run = reference_run,
-                                 .slow_after_ns = diagnose.slow_after.count(),
-                                 .hung_after_ns = diagnose.hung_after.count()});
+                                 .slow_after_ns = diagnose.slow_after,
+                                 .hung_after_ns = diagnose.hung_after});
 }
 
 void journal_losses(const Observer& observer, Journal& journal) {

@@ -14,20 +14,21 @@ class Starvation {
   // the time at which it did. The journal gets the delays that are large enough to matter, at most one line a
   // second. The longer a run is starved, the more delays one line sums up: about 500 lines, and 500 more each
   // time the starved time grows by a factor of e (3,000 in a day).
-  void goes_to_sleep(TimeNs now);
-  void woke(TimeNs wanted, TimeNs did);
+  void goes_to_sleep(Instant now);
+  void woke(Instant wanted, Instant did);
   void finish();  // writes the delays that no line has yet
 
  private:
-  void note(TimeNs wanted, TimeNs did);
+  void note(Instant wanted, Instant did);
   void write_line();
 
   Journal& journal_;
-  TimeNs awake_since_ = 0, cpu_then_ = 0;
-  TimeNs late_ = 0, since_ = 0;  // the delays that no line has yet: their sum, and when the first of them
-                                 // began
-  TimeNs first_ = 0, last_ = 0;
-  TimeNs next_line_ = 0;
+  Instant awake_since_;
+  Duration cpu_then_{};
+  Duration late_{};  // the sum of the delays that no line has yet
+  Instant since_;    // when the first of them began
+  Instant first_, last_;
+  Instant next_line_;
 };
 
 }  // namespace rankfault

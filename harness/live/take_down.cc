@@ -20,7 +20,7 @@ bool loads_a_core(const Plan& plan) {
 
 // The time that a watched job has to end by itself when it is asked to, so that its launcher removes what it
 // made.
-constexpr Duration kGrace = std::chrono::seconds(3);
+constexpr Duration kGrace = 3s;
 
 void ask_to_end(const RunOptions& options, LiveRun& run) {
   const int asked = options.interrupted ? options.interrupted->load() : 0;
@@ -29,7 +29,7 @@ void ask_to_end(const RunOptions& options, LiveRun& run) {
 
 // The limit for the guardian's last look, before its list is read. A list that it could not finish shows
 // nothing.
-constexpr Duration kCensusLimit = std::chrono::seconds(10);
+constexpr Duration kCensusLimit = 10s;
 
 void look_at_what_is_left(const RunOptions& options, LiveRun& run) {
   if (const Status asked = run.guardian.census(kCensusLimit); !asked) {

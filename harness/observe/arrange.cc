@@ -29,7 +29,7 @@ void join_images(std::vector<ProcessView>& processes) {
       const bool newest = i + 1 == all.size();
       if (any ? !took_part(p) : !newest) p.rank = -1;
       if (newest || !took_part(p) || p.stage == RF_STAGE_FINALIZED) continue;
-      p.end = {EndKind::kEnded, all[i + 1]->opened, true, false, 0, 0, true};
+      p.end = {EndKind::kEnded, all[i + 1]->opened, true, false, 0, {}, true};
     }
   }
 }

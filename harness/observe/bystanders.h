@@ -20,7 +20,7 @@ struct Claim {  // of a process to be a rank
   ProcessId process;
   int rank = -1, attempt = 0;
   std::string source;  // the variable that names the rank
-  TimeNs opened = 0;
+  Instant opened;
   bool took_part = false;  // it became a member, or made a call or a mark
   ProcessEnd end;
   bool operator==(const Claim&) const = default;

@@ -41,7 +41,9 @@ uint64_t RecordedCall::seq() const {
   return open ? open->seq : 0;
 }
 
-TimeNs RecordedCall::entered() const { return enter ? enter->time_ns : open ? open->since_ns : 0; }
+Instant RecordedCall::entered() const {
+  return enter ? instant_of(enter->time_ns) : open ? instant_of(open->since_ns) : Instant{};
+}
 
 CallStatus RecordedCall::status() const {
   const rf_record* const last = completion ? completion : leave;

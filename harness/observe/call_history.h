@@ -33,9 +33,9 @@ class RecordedCall {
   const LibraryTraits& traits() const { return traits_of(library()); }
   uint16_t flags() const { return arguments() ? arguments()->flags : open->flags; }
   uint32_t comm() const { return arguments() ? arguments()->comm : open->comm; }
-  uint64_t seq() const;    // the last that a record has: a library may give it while the call is open
-  TimeNs entered() const;  // 0: not known
-  TimeNs left() const { return leave ? leave->time_ns : 0; }  // 0: its thread is inside, or not known
+  uint64_t seq() const;  // the last that a record has: a library may give it while the call is open
+  Instant entered() const;
+  Instant left() const { return leave ? instant_of(leave->time_ns) : Instant{}; }
   int32_t result() const { return leave ? leave->tag_or_result : 0; }
   CallStatus status() const;
   // How its thread left the call. Pending work may end differently later.

@@ -35,7 +35,7 @@ struct Watched {
 
 class RingObserver final : public Observer {
  public:
-  RingObserver(const std::vector<std::string>& folders, TimeNs begin, uint64_t window)
+  RingObserver(const std::vector<std::string>& folders, Instant begin, uint64_t window)
       : folders_(folders.begin(), folders.end()), begin_(begin), window_(window) {}
 
   std::vector<ProcessId> scan() override;
@@ -69,7 +69,7 @@ class RingObserver final : public Observer {
   void finish(Timeline&) const;
 
   std::vector<RecordFolder> folders_;
-  TimeNs begin_;
+  Instant begin_;
   uint64_t window_;
   SeenFiles seen_;
 
@@ -218,7 +218,7 @@ Timeline RingObserver::look(bool with_proc, uint64_t calls) {
   std::map<ProcessId, ProcessView> first;
   for (auto& [id, w] : watched_) first[id] = w.memory.ring().view();
   drain(true);
-  t.look = now_ns();
+  t.look = HostClock::now();
   for (auto& [id, w] : watched_) {
     if (bystanders_.is_over(id)) continue;
     ProcessView view = w.memory.ring().view();
@@ -280,7 +280,7 @@ void RingObserver::finish(Timeline& t) const {
 
 }  // namespace
 
-std::unique_ptr<Observer> make_observer(std::vector<std::string> record_folders, TimeNs run_begin,
+std::unique_ptr<Observer> make_observer(std::vector<std::string> record_folders, Instant run_begin,
                                         uint64_t window) {
   return std::make_unique<RingObserver>(record_folders, run_begin, window);
 }

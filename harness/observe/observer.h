@@ -53,7 +53,7 @@ class Observer {
 };
 
 // `record_folders`: one per host; not recursive. `window`: see lane_window.h.
-std::unique_ptr<Observer> make_observer(std::vector<std::string> record_folders, TimeNs run_begin,
+std::unique_ptr<Observer> make_observer(std::vector<std::string> record_folders, Instant run_begin,
                                         uint64_t window = window_calls());
 
 // Where the histories of a Timeline are: in the Timeline, or, for jobs too large for that, in their files.

@@ -55,7 +55,7 @@ void read_proc_states(ProcessView& view) {
     if (lane.kind == RF_LANE_THREAD) lane.thread_state = thread_state(view.id.pid, lane.owner);
 }
 
-void StopWatch::read(ProcessView& view, TimeNs now) {
+void StopWatch::read(ProcessView& view, Instant now) {
   constexpr size_t kMost = 8;
   if (view.stopped && !was_stopped_) stops_.push_back({now, now});
   if (view.stopped) stops_.back().last_seen = now;
@@ -64,13 +64,13 @@ void StopWatch::read(ProcessView& view, TimeNs now) {
   view.stops = stops_;
 }
 
-void CpuWatch::read(ProcessView& view, TimeNs now) {
-  constexpr TimeNs kEvery = 450'000'000;
-  constexpr uint64_t kBusyShare = 20;  // a twentieth of one core: threads that only keep time use far less
+void CpuWatch::read(ProcessView& view, Instant now) {
+  constexpr Duration kEvery = 450ms;
+  constexpr int kBusyShare = 20;  // a twentieth of one core: threads that only keep time use far less
   if (now - measured_ >= kEvery) {
-    const uint64_t used = cpu_ns_with_helpers(view.id.pid);
+    const Duration used = cpu_time_with_helpers(view.id.pid);
     // A helper that ended took its CPU time with it: some process was busy.
-    if (measured_ == 0 || used < used_ || (used - used_) * kBusyShare >= now - measured_) busy_ = now;
+    if (!is_known(measured_) || used < used_ || (used - used_) * kBusyShare >= now - measured_) busy_ = now;
     measured_ = now;
     used_ = used;
   }

@@ -13,7 +13,7 @@ void read_proc_states(ProcessView&);
 class StopWatch {
  public:
   // Reads `stopped` and fills `stops`.
-  void read(ProcessView&, TimeNs now);
+  void read(ProcessView&, Instant now);
 
  private:
   std::vector<Stop> stops_;
@@ -24,11 +24,11 @@ class StopWatch {
 class CpuWatch {
  public:
   // Fills `busy_at`. It is measured at most twice a second, so it may be older than the look.
-  void read(ProcessView&, TimeNs now);
+  void read(ProcessView&, Instant now);
 
  private:
-  TimeNs measured_ = 0, busy_ = 0;
-  uint64_t used_ = 0;
+  Instant measured_, busy_;
+  Duration used_{};
 };
 
 }  // namespace rankfault

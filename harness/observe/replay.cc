@@ -112,7 +112,7 @@ ProcessEnd end_of(const events::RankEnd& line) {
 }
 
 struct FromJournal {
-  TimeNs begin = 0, last = 0;
+  Instant begin, last;
   int world_size = 0, attempt = 0;
   std::map<ProcessId, ProcessEnd> ends;
   std::map<ProcessId, std::map<uint64_t, std::string>> sites, lines;

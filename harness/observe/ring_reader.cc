@@ -128,7 +128,7 @@ std::string RingReader::rank_source() const {
 
 std::optional<RingReader::OwnExit> RingReader::own_exit() const {
   if (RF_LOAD(&header().own_exit) == RF_NOT_EXITED) return std::nullopt;
-  return OwnExit{header().own_exit_status & 0xff, header().own_exit_ns};
+  return OwnExit{header().own_exit_status & 0xff, instant_of(header().own_exit_ns)};
 }
 
 // A page of it was read as zeros, whatever the file's size is by now: the file may have grown again, or its
@@ -211,7 +211,7 @@ CommView RingReader::copy_comm(uint32_t at) const {
   v.sends = RF_LOAD(&c.sends);
   v.receives = RF_LOAD(&c.receives);
   v.calls = RF_LOAD(&c.calls);
-  v.timeout_ns = c.timeout_ns;
+  v.timeout = duration_of(c.timeout_ns);
   v.size = c.size;
   v.flags = RF_LOAD(&c.flags);
   v.ordinal = c.ordinal;
@@ -258,8 +258,8 @@ ProcessView RingReader::read_view() const {
     if (const uint32_t thread = RF_LOAD(&id)) v.own_threads.push_back(thread);
   v.steps_begun = RF_LOAD(&h.last_step_begun);
   v.steps_committed = RF_LOAD(&h.last_step_committed);
-  v.opened = h.opened_ns;
-  v.member = RF_LOAD(&h.member_ns);
+  v.opened = instant_of(h.opened_ns);
+  v.member = instant_of(RF_LOAD(&h.member_ns));
   for (const int32_t pid : h.ancestors) {
     if (pid == 0) break;
     v.ancestors.push_back(pid);
@@ -277,7 +277,7 @@ ProcessView RingReader::read_view() const {
     l.kind = word_of(RF_LOAD(&lane(i).kind), RF_LANE_STREAM, RF_LANE_THREAD);
     l.owner = RF_LOAD(&lane(i).owner);
     l.dropped = RF_LOAD(&lane(i).dropped);
-    l.polled = RF_LOAD(&lane(i).polled_ns);
+    l.polled = instant_of(RF_LOAD(&lane(i).polled_ns));
     if (!read_state(i, l.state)) v.stable = false;
     l.head = RF_LOAD(&lane(i).head);
     if (l.kind != RF_LANE_FREE || l.head != 0) v.lanes.push_back(std::move(l));

@@ -37,7 +37,7 @@ class RingReader {
   bool made_calls() const;          // or marks: the writer wrote more than the header
   struct OwnExit {
     int status = 0;
-    TimeNs time = 0;
+    Instant time;
   };
   std::optional<OwnExit> own_exit() const;  // what the process wrote itself when it exited
 

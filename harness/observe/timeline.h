@@ -36,7 +36,7 @@ struct CommView {
   uint64_t sends = 0, receives = 0;
   uint64_t calls = 0;     // sum over the calls that took a place in the order (rf_comm.calls)
   uint64_t failures = 0;  // calls that failed on it; 0 although `error` is set: not counted
-  uint64_t timeout_ns = 0;
+  Duration timeout{};
   uint64_t started = 0;  // last seq whose work was seen running, if a recorder reports it; not in the journal
   uint32_t size = 0, flags = 0, ordinal = 0, tag = 0, error = 0;
   int rank = -1;
@@ -56,7 +56,7 @@ struct LaneView {
   uint64_t first = 0, first_mark = 0;  // indices: the history has no call, and no mark, before them
   rf_state state{};
   char thread_state = 0;       // R S D T Z, from /proc, 0 unknown; proves nothing
-  TimeNs polled = 0;           // when it last tested, without waiting, for data that had not come; 0: never
+  Instant polled;              // when it last tested, without waiting, for data that had not come
   std::vector<uint64_t> torn;  // records below head that were claimed but not whole at the look
 };
 
@@ -80,13 +80,12 @@ enum class EndKind { kAlive, kEnded };
 
 struct ProcessEnd {  // as data: time and status, never the source
   EndKind kind = EndKind::kAlive;
-  TimeNs time = 0;
+  Instant time;
   bool status_known = false;
   bool by_signal = false;
   int value = 0;
-  // When it was last seen alive, with nothing about to end it, directly after the death of another process;
-  // 0: never.
-  TimeNs outlived = 0;
+  // When it was last seen alive, with nothing about to end it, directly after the death of another process.
+  Instant outlived = {};
   bool execed = false;  // the process lives on as another program, which knows nothing of its calls
   std::vector<std::string> last_words = {};  // the end of its own output, when it ended badly; secrets masked
   bool operator==(const ProcessEnd&) const = default;
@@ -95,7 +94,7 @@ struct ProcessEnd {  // as data: time and status, never the source
 // A time in state T, from the first to the last look that saw it. It may have begun earlier and lasted
 // longer.
 struct Stop {
-  TimeNs first_seen = 0, last_seen = 0;
+  Instant first_seen, last_seen;
   bool operator==(const Stop&) const = default;
 };
 
@@ -123,15 +122,15 @@ struct ProcessView {
   std::vector<uint32_t>
       own_threads;  // ids of the threads that MPI made for itself, as far as that is certain
   uint64_t steps_begun = 0, steps_committed = 0;  // last step + 1
-  TimeNs opened = 0, member = 0;
+  Instant opened, member;
   bool stopped = false;     // state T at the look
   std::vector<Stop> stops;  // the newest few, in order; the last one is open while `stopped`
   bool dying = false;       // at the look it exits, or a signal that ends it is pending
-  TimeNs busy_at = 0;       // when it, or one of its helpers, was last seen using CPU time; 0: not measured
+  Instant busy_at;          // when it, or one of its helpers, was last seen using CPU time
   // How long one of its threads was ready but had no core since the job last moved; 0: not measured.
-  TimeNs starved = 0;
-  TimeNs measured_since = 0;  // since when `starved` is measured; 0: not measured
-  bool stable = true;         // two readings of its state words agreed
+  Duration starved{};
+  Instant measured_since;  // since when `starved` is measured
+  bool stable = true;      // two readings of its state words agreed
   std::vector<Coverage> coverage;
   std::vector<LaneView> lanes;
   std::vector<CommView> comms;
@@ -160,8 +159,8 @@ struct ExpectedRank {  // from the launcher: ranks that should exist, whether or
 };
 
 struct Timeline {
-  TimeNs begin = 0;  // of the run
-  TimeNs look = 0;   // the instant that this Timeline describes
+  Instant begin;  // of the run
+  Instant look;   // the instant that this Timeline describes
   int world_size = 0;
   int attempt = 0;                     // the newest
   bool consistent = true;              // two readings of every state agreed

@@ -78,7 +78,7 @@ Json comm_json(const CommView& c) {
                       c.sends,
                       c.receives,
                       c.calls,
-                      c.timeout_ns,
+                      c.timeout,
                       c.size,
                       c.flags,
                       c.ordinal,
@@ -97,8 +97,8 @@ CommView comm_of(const Json& array) {
   CommView c;
   Reader r(array);
   r >> c.index >> c.id >> c.parent >> c.parent_seq >> c.members_hash >> c.entered >> c.completed >>
-      c.issuers >> c.sends >> c.receives >> c.calls >> c.timeout_ns >> c.size >> c.flags >> c.ordinal >>
-      c.tag >> c.error >> c.rank >> c.destroyed;
+      c.issuers >> c.sends >> c.receives >> c.calls >> c.timeout >> c.size >> c.flags >> c.ordinal >> c.tag >>
+      c.error >> c.rank >> c.destroyed;
   c.library = r.as<rf_library>();
   c.identity = r.as<rf_identity>();
   r >> c.name >> c.members;
@@ -153,8 +153,8 @@ ProcessView process_of(const Json& json) {
   p.stage = h.as<rf_stage>();
   h >> p.rank >> p.world_size >> p.attempt >> p.generation >> p.partial >> p.opaque >> p.thread_multiple >>
       p.steps_begun >> p.steps_committed >> p.opened >> p.member >> p.stopped >> p.stable >> p.busy_at;
-  p.starved = json.value("starved", TimeNs{0});  // not in a line of an older tool
-  p.measured_since = json.value("measured_since", TimeNs{0});
+  p.starved = json.value("starved", Duration{});  // not in a line of an older tool
+  p.measured_since = json.value("measured_since", Instant{});
   p.dying = json.value("dying", false);
   p.polled = json.value("polled", false);
   if (const auto threads = json.find("threads"); threads != json.end()) {
@@ -162,7 +162,7 @@ ProcessView process_of(const Json& json) {
     if (threads->at(1).is_array()) p.own_threads = threads->at(1).get<std::vector<uint32_t>>();
   }
   for (const Json& s : json.value("stops", Json::array()))
-    p.stops.push_back({s.at(0).get<TimeNs>(), s.at(1).get<TimeNs>()});
+    p.stops.push_back({s.at(0).get<Instant>(), s.at(1).get<Instant>()});
   if (const auto lost = json.find("lost"); lost != json.end()) {
     p.history_lost = lost->at(0).get<uint64_t>();
     if (lost->size() > 1) p.marks_lost = lost->at(1).get<uint64_t>();
@@ -170,7 +170,7 @@ ProcessView process_of(const Json& json) {
   Reader e(json.at("end"));
   p.end.kind = e.as<EndKind>();
   e >> p.end.time >> p.end.status_known >> p.end.by_signal >> p.end.value;
-  p.end.outlived = json.value("outlived", TimeNs{0});
+  p.end.outlived = json.value("outlived", Instant{});
   p.end.execed = json.value("execed", false);
   p.helper = json.value("helper", false);
   p.end.last_words = json.value("last_words", std::vector<std::string>{});
@@ -214,8 +214,8 @@ Json state_to_json(const Timeline& t) {
 
 Result<Timeline> state_from_json(const Json& json) try {
   Timeline t;
-  t.begin = json.at("begin").get<TimeNs>();
-  t.look = json.at("look").get<TimeNs>();
+  t.begin = json.at("begin").get<Instant>();
+  t.look = json.at("look").get<Instant>();
   t.world_size = json.at("world_size").get<int>();
   t.attempt = json.at("attempt").get<int>();
   t.consistent = json.at("consistent").get<bool>();

@@ -48,7 +48,7 @@ void arm_trigger(const Trigger& at, rf_armed& out) {
 void arm_arguments(const Action& action, rf_armed& out) {
   switch (action.verb) {
     case RF_VERB_DELAY:
-      out.arg[0] = static_cast<uint64_t>(action.delay.count());
+      out.arg[0] = ns_of(action.delay);
       break;
     case RF_VERB_FAIL:
       out.arg[0] = static_cast<uint64_t>(static_cast<int64_t>(action.fail_code));

@@ -21,7 +21,7 @@ Json action_json(const Action& a) {
           {"signal", a.signal},
           {"exit_code", a.exit_code},
           {"fail_code", a.fail_code},
-          {"delay_ns", a.delay.count()},
+          {"delay_ns", a.delay},
           {"path", a.path},
           {"env", a.env},
           {"size", a.size},
@@ -59,7 +59,7 @@ Result<Action> action_from(const Json& json) {
   a.signal = json.at("signal");
   a.exit_code = json.at("exit_code");
   a.fail_code = json.at("fail_code");
-  a.delay = Duration(json.at("delay_ns").get<int64_t>());
+  a.delay = json.at("delay_ns").get<Duration>();
   a.path = json.at("path");
   a.env = json.value("env", std::map<std::string, std::string>{});
   a.size = json.at("size");

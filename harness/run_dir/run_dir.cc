@@ -89,11 +89,7 @@ Status append_line(const std::string& path, const std::string& line) {
   return Done{};
 }
 
-int64_t realtime_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
+Duration realtime() { return std::chrono::system_clock::now().time_since_epoch(); }
 
 std::string random_letters(size_t count) {
   static const char kLetters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -166,8 +162,8 @@ Status RunDir::fill() {
             {"tmp_dev", 0},
             {"tmp_ino", 0},
             {"boot", boot_id()},
-            {"began_ns", now_ns()},
-            {"began_realtime_ns", realtime_ns()},
+            {"began_ns", HostClock::now()},
+            {"began_realtime_ns", realtime()},
             {"tool", ::getpid()}};
   return make_tmp();
 }

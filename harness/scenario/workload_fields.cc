@@ -14,7 +14,7 @@ namespace {
 constexpr int kMostNodes = 64;
 constexpr int kMostRestarts = 1000;
 constexpr size_t kLongestMarker = 500;
-constexpr Duration kDefaultWall = std::chrono::seconds(60);
+constexpr Duration kDefaultWall = 60s;
 
 const Words<LauncherKind>& launchers() {
   static const Words<LauncherKind> words{{"local", LauncherKind::kLocal},

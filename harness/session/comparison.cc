@@ -26,7 +26,7 @@ Status write_json_to(const std::string& path, const Json& json) {
 }
 
 double seconds_of(const RunFacts& facts) {
-  return facts.end > facts.begin ? static_cast<double>((facts.end - facts.begin) / 1000000) / 1e3 : 0;
+  return static_cast<double>(lasted(facts.begin, facts.end) / 1ms) / 1e3;
 }
 
 RunReport report_of(const std::vector<JudgedVariant>& variants) {

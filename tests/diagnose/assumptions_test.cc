@@ -37,7 +37,7 @@ TEST(Assumptions, EndsAreFinal) {
   job.everyone(all_reduce(8, 0x10)).everyone(all_reduce(1, 0x20));
   job.everyone(all_reduce(8, 0x10)).everyone(all_reduce(1, 0x20));
   job.does(2, all_reduce(1, 0x20)).blocked(0, all_reduce(8, 0x10)).blocked(1, all_reduce(8, 0x10));
-  job.wait(10'000'000'000);
+  job.wait(10s);
   const Findings found = diagnose(job.build());
   for (const Finding& f : found.all) EXPECT_NE(f.claim, Claim::kCannotReturn) << to_json(f).dump(1);
 }
@@ -52,7 +52,7 @@ TEST(Assumptions, IssuersAreClosed) {
   job.does(0, other_lane);
   other_lane.lane = 1;
   job.does(1, other_lane);
-  job.blocked(0, on(all_reduce(), "a")).blocked(1, on(all_reduce(), "b")).wait(60'000'000'000);
+  job.blocked(0, on(all_reduce(), "a")).blocked(1, on(all_reduce(), "b")).wait(60s);
   const Findings found = diagnose(job.build());
   expect_only(finding_of(found, "order_deadlock"), "issuers_closed");
 }

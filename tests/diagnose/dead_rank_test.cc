@@ -42,7 +42,7 @@ TEST(DeadRank, IsProvenFromAnErrorThatEndedTheWait) {
 
 TEST(DeadRank, ASurvivorEndedByTheLauncherHangsUnderTheFirst) {
   TimelineBuilder job = killed_before_third();
-  job.wait(20'000'000);
+  job.wait(20ms);
   for (int r : {0, 1, 3}) job.killed(r, 15);
   const Findings found = diagnose(job.build());
   EXPECT_EQ(found.all.front().ranks, std::vector<int>{2});
@@ -131,27 +131,27 @@ TEST(Quiet, CannotSayWhenARankLeftNoRecord) {
 
 // A rank that aborted in its call ends the others too. One that ended with it is not proven the cause.
 TEST(DeadRank, WhoEndedTogetherWithTheOneThatWaitsIsInferred) {
-  for (const TimeNs later : {TimeNs{1'000'000}, TimeNs{50'000'000}}) {
+  for (const Duration later : {1ms, 50ms}) {
     TimelineBuilder job(2);
     job.everyone(all_reduce()).blocked(1, all_reduce()).killed(0).killed(1);
     job.rank(1).end.time = job.rank(0).end.time + later;
     const Findings found = diagnose(job.build());
     EXPECT_EQ(found.all.at(0).ranks, std::vector<int>{0});
-    EXPECT_EQ(found.all[0].confidence == Confidence::kProven, later > 5'000'000) << later;
+    EXPECT_EQ(found.all[0].confidence == Confidence::kProven, later > 5ms) << to_text(later);
   }
   TimelineBuilder outlived(2);  // the launcher ended it later, but at once
   outlived.everyone(all_reduce()).blocked(1, all_reduce()).killed(0).killed(1);
-  outlived.rank(1).end.time = outlived.rank(0).end.time + 1'000'000;
-  outlived.rank(1).end.outlived = outlived.rank(0).end.time + 100'000;
+  outlived.rank(1).end.time = outlived.rank(0).end.time + 1ms;
+  outlived.rank(1).end.outlived = outlived.rank(0).end.time + 100us;
   EXPECT_EQ(diagnose(outlived.build()).all.at(0).confidence, Confidence::kProven);
-  outlived.rank(1).end.outlived = outlived.rank(0).end.time - 100'000;  // another death, before this one
+  outlived.rank(1).end.outlived = outlived.rank(0).end.time - 100us;  // another death, before this one
   EXPECT_EQ(diagnose(outlived.build()).all.at(0).confidence, Confidence::kInferred);
   TimelineBuilder dying(2);
   dying.everyone(all_reduce()).blocked(1, all_reduce()).killed(0);
   dying.rank(1).dying = true;
   EXPECT_EQ(failed_assumptions(diagnose(dying.build()).all.at(0)), std::vector<std::string>{"ended_first"});
   TimelineBuilder gone(2);  // it ended long before, and waits for no rank
-  gone.everyone(all_reduce()).blocked(1, all_reduce()).exits(1, 15).wait(50'000'000).killed(0, 15);
+  gone.everyone(all_reduce()).blocked(1, all_reduce()).exits(1, 15).wait(50ms).killed(0, 15);
   for (const Finding& f : diagnose(gone.build()).all)
     EXPECT_EQ(f.confidence, Confidence::kInferred) << f.text;
 }
@@ -178,7 +178,7 @@ TEST(Quiet, CannotSayWhileARankIsLongInsideACallNobodyExplains) {
   job.everyone(all_reduce(), 2);
   for (int r : {0, 1}) job.blocked(r, recv(1 - r)).rank(r).history_lost = 7;
   EXPECT_EQ(diagnose(job.build()).all.front().kind, "none");
-  job.wait(60'000'000'000);
+  job.wait(60s);
   EXPECT_EQ(diagnose(job.build()).all.front().kind, "cannot_say");
 }
 

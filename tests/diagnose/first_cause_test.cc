@@ -6,8 +6,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr TimeNs kMs = 1'000'000;
-
 // Rank 2 of an mpirun job fails; the launcher ends the others.
 Timeline launched(TimelineBuilder& job, bool ends_all = true) {
   Timeline t = job.build();
@@ -18,8 +16,8 @@ Timeline launched(TimelineBuilder& job, bool ends_all = true) {
 TEST(EndedByLauncher, AVictimIsNeverProvenGuilty) {
   for (const bool ends_all : {true, false}) {
     TimelineBuilder job(3, RF_LIB_MPI);
-    job.everyone(all_reduce(), 2).blocked(2, all_reduce()).wait(kMs).exits(2, 1).wait(2 * kMs);
-    job.blocked(0, all_reduce()).wait(50 * kMs).killed(1, 15).wait(50 * kMs).killed(0, 15);
+    job.everyone(all_reduce(), 2).blocked(2, all_reduce()).wait(1ms).exits(2, 1).wait(2ms);
+    job.blocked(0, all_reduce()).wait(50ms).killed(1, 15).wait(50ms).killed(0, 15);
     const Findings found = diagnose(launched(job, ends_all));
     ASSERT_EQ(found.all.front().kind, "exited_rank") << all_kinds(found);
     EXPECT_EQ(found.all.front().ranks, std::vector<int>{2});
@@ -40,8 +38,8 @@ TEST(EndedByLauncher, ARankThatAbortsIsFirstFromItsAbortOn) {
   TimelineBuilder job(4, RF_LIB_MPI);
   CallSpec abort = all_reduce();
   abort.op = RF_OP_COMM_ABORT;
-  job.everyone(all_reduce(), 2).blocked(3, all_reduce()).blocked(0, abort).wait(kMs);
-  job.killed(1, 15).wait(20 * kMs).killed(2, 15).wait(20 * kMs);
+  job.everyone(all_reduce(), 2).blocked(3, all_reduce()).blocked(0, abort).wait(1ms);
+  job.killed(1, 15).wait(20ms).killed(2, 15).wait(20ms);
   for (const bool by_signal : {false, true}) {
     TimelineBuilder ended = job;
     if (by_signal)
@@ -65,7 +63,7 @@ TEST(EndedByLauncher, ARankThatAbortsIsTheCauseAlsoWhileItStillRuns) {
   TimelineBuilder job(2, RF_LIB_MPI);
   CallSpec abort = all_reduce();
   abort.op = RF_OP_COMM_ABORT;
-  job.everyone(all_reduce(), 2).blocked(0, abort).wait(kMs).killed(1, 15);
+  job.everyone(all_reduce(), 2).blocked(0, abort).wait(1ms).killed(1, 15);
   const Findings found = diagnose(launched(job));
   EXPECT_EQ(found.all.front().text,
             "rank 1 was ended by SIGTERM from the launcher, after rank 0 called MPI_Abort");
@@ -76,7 +74,7 @@ TEST(EndedByLauncher, ARankThatAbortedIsNotProvenKilled) {
   TimelineBuilder job(2, RF_LIB_MPI);
   CallSpec abort = all_reduce();
   abort.op = RF_OP_COMM_ABORT;
-  job.everyone(all_reduce(), 2).blocked(1, all_reduce()).blocked(0, abort).wait(kMs).killed(0, 9);
+  job.everyone(all_reduce(), 2).blocked(1, all_reduce()).blocked(0, abort).wait(1ms).killed(0, 9);
   for (const bool ends_all : {false, true}) {
     const Findings found = diagnose(launched(job, ends_all));
     EXPECT_EQ(found.all.front().confidence, Confidence::kInferred);
@@ -88,7 +86,7 @@ TEST(EndedByLauncher, TheFirstToBeKilledIsNoVictim) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.everyone(all_reduce(), 2);
   for (const int r : {0, 2}) job.blocked(r, all_reduce());
-  job.wait(kMs).killed(1, 9).wait(50 * kMs).killed(0, 15).killed(2, 15);
+  job.wait(1ms).killed(1, 9).wait(50ms).killed(0, 15).killed(2, 15);
   const Findings found = diagnose(launched(job));
   EXPECT_EQ(found.all.front().ranks, std::vector<int>{1});
   EXPECT_EQ(found.all.front().confidence, Confidence::kProven);
@@ -109,9 +107,9 @@ TEST(ExitedRank, HasTheLastWordsOfItsProcess) {
 TEST(ExitedRank, TheOneWhoseCallFailedComesBeforeThoseThatLeftFirst) {
   TimelineBuilder job(3);
   job.everyone(all_reduce(), 2);
-  job.fails(1, all_reduce(), 5).wait(kMs);
+  job.fails(1, all_reduce(), 5).wait(1ms);
   for (const int r : {0, 2}) job.exits(r, 3);
-  job.wait(5 * kMs).exits(1, 3);
+  job.wait(5ms).exits(1, 3);
   const Findings found = diagnose(job.build());
   EXPECT_EQ(found.all.front().kind, "exited_rank");
   EXPECT_EQ(found.all.front().ranks, std::vector<int>{1}) << found.all.front().text;
@@ -122,18 +120,18 @@ TEST(ExitedRank, TheOneWhoseCallFailedComesBeforeThoseThatLeftFirst) {
 // Ranks 0 and 2 failed for lack of rank 1's call, right before its end was seen. A failure seconds before
 // that end has another reason, and rank 1 did not begin to leave at that time.
 TEST(ExitedRank, BeganToLeaveAtMostAMomentBeforeItsEnd) {
-  for (const TimeNs before : {20 * kMs, 2000 * kMs}) {
+  for (const Duration before : {20ms, 2000ms}) {
     TimelineBuilder job(3);
     job.everyone(all_reduce(), 2);
     for (const int r : {0, 2}) job.blocked(r, all_reduce());
     for (const int r : {0, 2}) job.returns(r, 0, RF_RESULT_THROWN);
-    const TimeNs failed = job.now();
+    const Instant failed = job.now();
     job.wait(before).exits(1, 3);
     for (const int r : {0, 2}) job.exits(r, 3);
     const Findings found = diagnose(job.build());
     for (const Finding& f : found.all)
       if (f.ranks == std::vector<int>{1} && f.kind == "exited_rank") {
-        EXPECT_EQ(f.at < failed, before < 50 * kMs) << f.text;
+        EXPECT_EQ(f.at < failed, before < 50ms) << f.text;
       }
     ASSERT_NE(finding_of(found, "exited_rank"), nullptr) << all_kinds(found);
   }
@@ -143,7 +141,7 @@ TEST(ExitedRank, BeganToLeaveAtMostAMomentBeforeItsEnd) {
 TEST(ExitedRank, AFailureRightBeforeADeathIsNotItsCause) {
   TimelineBuilder job(3);
   job.everyone(all_reduce(), 2);
-  job.fails(1, all_reduce(), 5).wait(kMs).killed(0, 9).wait(5 * kMs);
+  job.fails(1, all_reduce(), 5).wait(1ms).killed(0, 9).wait(5ms);
   for (const int r : {1, 2}) job.exits(r, 3);
   EXPECT_EQ(diagnose(job.build()).all.front().kind, "dead_rank");
 }
@@ -155,7 +153,7 @@ TEST(ExitedRank, AnAbortRightAfterAFailureIsNotTheCauseOfADeath) {
   for (const bool ends_all : {false, true}) {
     TimelineBuilder job(3, RF_LIB_MPI);
     job.everyone(all_reduce(), 2).blocked(2, all_reduce());
-    job.fails(1, all_reduce(), 5).blocked(1, abort).wait(kMs).killed(0, 9).wait(5 * kMs).exits(1, 5);
+    job.fails(1, all_reduce(), 5).blocked(1, abort).wait(1ms).killed(0, 9).wait(5ms).exits(1, 5);
     const Findings found = diagnose(launched(job, ends_all));
     const Finding& first = found.all.front();
     EXPECT_EQ(first.kind, "dead_rank") << all_kinds(found);
@@ -165,11 +163,11 @@ TEST(ExitedRank, AnAbortRightAfterAFailureIsNotTheCauseOfADeath) {
   }
 }
 
-Finding of(const std::string& kind, std::vector<int> ranks, TimeNs at) {
+Finding of(const std::string& kind, std::vector<int> ranks, uint64_t at) {
   Finding f;
   f.kind = kind;
   f.ranks = std::move(ranks);
-  f.at = at;
+  f.at = instant_of(at);
   return f;
 }
 
@@ -186,8 +184,8 @@ TEST(HostResource, IsTheCauseOfWhatItsRankDidNext) {
 // Rank 1 left out a call, made others, and met a full disk much later.
 TEST(HostResource, IsNotTheCauseOfWhatItsRankDidBeforeItsLastCall) {
   Finding disk = of("host_resource", {1}, 120);
-  for (const TimeNs since : {5, 100}) {
-    disk.since = since;
+  for (const uint64_t since : {5, 100}) {
+    disk.since = instant_of(since);
     std::vector<Finding> all = {of("missing_call", {1}, 10), disk};
     order_by_cause(all);
     EXPECT_EQ(all[0].kind, since == 5 ? "host_resource" : "missing_call");

@@ -28,7 +28,7 @@ CommView communicator(uint64_t id, uint32_t size, int rank, uint32_t flags) {
 }
 
 // A process that rank `of` started, with the rank and world size that it inherited.
-ProcessView helper_of(const ProcessView& of, TimeNs began) {
+ProcessView helper_of(const ProcessView& of, Instant began) {
   ProcessView p = of;
   p.id.pid = kHelper;
   p.ancestors = {900, of.id.pid, 1};  // through a shell
@@ -91,7 +91,7 @@ TEST(Helpers, AWorldBelowTheJobsIsNotTheJob) {
   t.processes.clear();  // near miss: ranks that are children of one of them, in one world
   t = job.build();
   t.processes[1].ancestors = {t.processes[0].id.pid};
-  t.processes[1].opened = t.processes[1].member = t.processes[0].opened + 1;
+  t.processes[1].opened = t.processes[1].member = t.processes[0].opened + 1ns;
   arrange(t);
   EXPECT_FALSE(t.rank(0, 1)->helper);
 }
@@ -117,7 +117,7 @@ TEST(Helpers, RanksThatAProcessWithoutPeersStartsAreTheJob) {
   for (const int r : {0, 1, 3}) job.blocked(r, all_reduce());
   for (const rf_stage stage : {RF_STAGE_CANDIDATE, RF_STAGE_MEMBER}) {
     Timeline t = job.build();
-    ProcessView parent = helper_of(job.rank(0), 1);
+    ProcessView parent = helper_of(job.rank(0), Instant(1ns));
     parent.ancestors.clear();
     parent.world_size = 1;
     parent.stage = stage;
@@ -142,16 +142,16 @@ TEST(Helpers, OneThatHangsIsNotCalledWell) {
   LaneView lane = job.lane_of(1);
   lane.state.where = RF_INSIDE;
   lane.state.op = RF_OP_BARRIER;
-  lane.state.since_ns = job.now();
+  lane.state.since_ns = ns_of(job.now());
   helper.lanes = {lane};
   EXPECT_EQ(with(job, helper).all.front().kind, "none");
-  job.wait(3'600'000'000'000);
+  job.wait(1h);
   const Findings found = with(job, helper);
   EXPECT_EQ(found.all.front().kind, "cannot_say") << all_kinds(found);
   EXPECT_NE(found.all.front().text.find("rank 1"), std::string::npos) << found.all.front().text;
 }
 
-ProcessView next_image(const ProcessView& of, TimeNs began, rf_stage stage) {
+ProcessView next_image(const ProcessView& of, Instant began, rf_stage stage) {
   ProcessView p = helper_of(of, began);
   p.id = of.id;
   p.id.image += 1;
@@ -174,7 +174,7 @@ TEST(Exec, ARankThatBecomesAnotherProgramInTheMiddleHasLeftTheJob) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.everyone(all_reduce(), 3).blocked(0, barrier()).blocked(2, barrier());
   const ProcessView sleeps = next_image(job.rank(1), job.now(), RF_STAGE_CANDIDATE);
-  job.wait(10'000'000'000).killed(0, 15).killed(2, 15);  // by the launcher
+  job.wait(10s).killed(0, 15).killed(2, 15);  // by the launcher
   const Findings found = with(job, sleeps);
   const Finding& f = found.all.front();
   ASSERT_EQ(f.kind, "exited_rank") << all_kinds(found);
@@ -186,7 +186,7 @@ TEST(Exec, ARankThatBecomesAnotherProgramInTheMiddleHasLeftTheJob) {
 TEST(Exec, AWrapperThatBecomesTheRankSaysNothingOfIt) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.everyone(all_reduce(), 3);
-  ProcessView wrapper = next_image(job.rank(1), 1, RF_STAGE_CANDIDATE);
+  ProcessView wrapper = next_image(job.rank(1), Instant(1ns), RF_STAGE_CANDIDATE);
   job.rank(1).id.image = wrapper.id.image + 1;
   const Findings found = with(job, wrapper);
   EXPECT_TRUE(found.nothing_wrong()) << all_kinds(found);

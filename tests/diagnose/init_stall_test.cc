@@ -4,15 +4,13 @@
 namespace rankfault::testing {
 namespace {
 
-constexpr TimeNs kSecond = 1'000'000'000;
-
 CallSpec init() { return {RF_OP_INIT, 0, 0, 0, RF_PEER_NONE, 0x5, "world", 0, 0, 0}; }
 
 TEST(InitStall, TellsWhyEachRankIsAbsent) {
   TimelineBuilder job(4);
   job.blocked(0, init());
   for (int r : {1, 2, 3}) job.rank(r).stage = RF_STAGE_CANDIDATE;
-  job.exits(2, 1).wait(3 * kSecond);
+  job.exits(2, 1).wait(3s);
   Timeline t = job.build();
   std::erase_if(t.processes, [](const ProcessView& p) { return p.rank == 3; });
   t.expected[3].started = false;
@@ -29,14 +27,14 @@ TEST(InitStall, IsSilentWhileTheOthersMayBeLoading) {
   TimelineBuilder job(2);
   job.blocked(0, init());
   job.rank(1).stage = RF_STAGE_CANDIDATE;
-  job.wait(15 * kSecond);
+  job.wait(15s);
   EXPECT_EQ(finding_of(diagnose(job.build()), "init_stall"), nullptr);
-  job.wait(15 * kSecond);
+  job.wait(15s);
   EXPECT_NE(finding_of(diagnose(job.build()), "init_stall"), nullptr);
 }
 
 // Ranks 0 and 1 of 3 wait in initialisation for `waited`. Then each fails with an error, or others end it.
-Timeline gave_up_joining(TimeNs waited, bool by_others = false) {
+Timeline gave_up_joining(Duration waited, bool by_others = false) {
   TimelineBuilder job(3);
   for (int r : {0, 1}) job.blocked(r, init());
   job.wait(waited);
@@ -49,7 +47,7 @@ Timeline gave_up_joining(TimeNs waited, bool by_others = false) {
 }
 
 TEST(InitStall, IsFoundAfterTheOthersGaveUp) {
-  const Findings found = diagnose(gave_up_joining(3 * kSecond));
+  const Findings found = diagnose(gave_up_joining(3s));
   ASSERT_EQ(found.all.front().kind, "init_stall") << all_kinds(found);
   EXPECT_EQ(found.all.front().ranks, std::vector<int>{2});
   EXPECT_EQ(found.all.front().text, "ranks 0 1 gave up in initialisation: rank 2 was never started");
@@ -58,18 +56,18 @@ TEST(InitStall, IsFoundAfterTheOthersGaveUp) {
 }
 
 TEST(InitStall, IsSilentWhereInitialisationWasRefusedAtOnceOrEndedByOthers) {
-  EXPECT_EQ(finding_of(diagnose(gave_up_joining(kSecond / 1000)), "init_stall"), nullptr);
-  EXPECT_EQ(finding_of(diagnose(gave_up_joining(3 * kSecond, true)), "init_stall"), nullptr);
+  EXPECT_EQ(finding_of(diagnose(gave_up_joining(1ms)), "init_stall"), nullptr);
+  EXPECT_EQ(finding_of(diagnose(gave_up_joining(3s, true)), "init_stall"), nullptr);
 }
 
 // Rank 0 gave up after 1 s, and rank 1 begins long after it: neither has waited for long.
 TEST(InitStall, IsSilentWhereNoRankWaitedForLong) {
   TimelineBuilder job(3);
   job.rank(2).stage = RF_STAGE_CANDIDATE;
-  job.blocked(0, init()).wait(kSecond).returns(0, 0, RF_RESULT_THROWN).exits(0, 3);
-  job.wait(40 * kSecond).blocked(1, init()).wait(kSecond);
+  job.blocked(0, init()).wait(1s).returns(0, 0, RF_RESULT_THROWN).exits(0, 3);
+  job.wait(40s).blocked(1, init()).wait(1s);
   EXPECT_EQ(finding_of(diagnose(job.build()), "init_stall"), nullptr) << all_kinds(diagnose(job.build()));
-  job.wait(30 * kSecond);
+  job.wait(30s);
   EXPECT_NE(finding_of(diagnose(job.build()), "init_stall"), nullptr);
 }
 
@@ -83,9 +81,9 @@ TEST(InitStall, AnOpenInitialisationCountsWhateverOtherThreadsDo) {
   for (CallSpec other : {all_reduce(), store, free}) {
     TimelineBuilder job(2);
     other.lane = 1;
-    job.blocked(0, init()).wait(kSecond / 10).does(0, other);
+    job.blocked(0, init()).wait(100ms).does(0, other);
     job.rank(1).stage = RF_STAGE_CANDIDATE;
-    job.wait(30 * kSecond);
+    job.wait(30s);
     const Findings found = diagnose(job.build());
     const Finding* f = finding_of(found, "init_stall");
     ASSERT_NE(f, nullptr) << all_kinds(found);
@@ -102,20 +100,14 @@ TEST(InitStall, ARankGaveUpWhenItBeganToCleanUp) {
   TimelineBuilder job(2);
   CallSpec pending = init();
   pending.flags |= RF_CALL_NONBLOCKING;
-  job.enqueues(0, pending)
-      .does(0, store)
-      .wait(kSecond)
-      .does(0, free)
-      .wait(10 * kSecond)
-      .does(0, free)
-      .exits(0, 3);
+  job.enqueues(0, pending).does(0, store).wait(1s).does(0, free).wait(10s).does(0, free).exits(0, 3);
   job.rank(1).stage = RF_STAGE_CANDIDATE;
   EXPECT_EQ(finding_of(diagnose(job.build()), "init_stall"), nullptr) << all_kinds(diagnose(job.build()));
 }
 
 // Rank 2 loads its program when the others give up: after 3 s this is not a stall yet.
 TEST(InitStall, IsSilentOfALateRankUntilTheOthersWaitedForLong) {
-  for (const TimeNs waited : {3 * kSecond, 30 * kSecond}) {
+  for (const Duration waited : {3s, 30s}) {
     TimelineBuilder job(3);
     for (int r : {0, 1}) job.blocked(r, init());
     job.rank(2).stage = RF_STAGE_CANDIDATE;
@@ -124,7 +116,7 @@ TEST(InitStall, IsSilentOfALateRankUntilTheOthersWaitedForLong) {
     job.killed(2, 15);
     const Findings found = diagnose(job.build());
     const Finding* f = finding_of(found, "init_stall");
-    ASSERT_EQ(f != nullptr, waited > 20 * kSecond) << all_kinds(found);
+    ASSERT_EQ(f != nullptr, waited > 20s) << all_kinds(found);
     if (!f) continue;
     EXPECT_THAT(f->text,
                 ::testing::HasSubstr("had started but not reached initialisation when the others gave up"));

@@ -8,8 +8,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr TimeNs kSecond = 1'000'000'000;
-
 // Ranks 0, 2 and 3 of 4 give up their third all_reduce at its limit. Rank 1 has made two.
 class LateRank : public ::testing::Test {
  protected:
@@ -17,14 +15,14 @@ class LateRank : public ::testing::Test {
 
   void others_wait() {
     for (const int r : {0, 2, 3}) job.blocked(r, all_reduce());
-    job.wait(kSecond);
+    job.wait(1s);
   }
-  void gives_up(int r, TimeNs limit = kSecond) {
+  void gives_up(int r, Duration limit = 1s) {
     job.returns(r, 0, RF_RESULT_THROWN);
     rf_state& state = job.lane_of(r).state;
-    state.deadline_ns = limit ? state.since_ns + limit : 0;
+    state.deadline_ns = limit > 0ns ? state.since_ns + ns_of(limit) : 0;
   }
-  void others_give_up(TimeNs limit = kSecond, int code = 3) {
+  void others_give_up(Duration limit = 1s, int code = 3) {
     for (const int r : {0, 2, 3}) gives_up(r, limit);
     for (const int r : {0, 2, 3}) job.exits(r, code);
   }
@@ -36,7 +34,7 @@ class LateRank : public ::testing::Test {
 TEST_F(LateRank, IsTheCauseOfThoseWhoGaveUp) {
   others_wait();
   others_give_up();
-  job.wait(4 * kSecond).fails(1, all_reduce()).exits(1, 3);
+  job.wait(4s).fails(1, all_reduce()).exits(1, 3);
   const Findings all = found();
   const Finding& f = all.all.front();
   ASSERT_EQ(f.kind, "late_rank") << all_kinds(all);
@@ -55,9 +53,9 @@ TEST_F(LateRank, IsTheCauseOfThoseWhoGaveUp) {
 
 TEST_F(LateRank, SaysFromWhenToWhenItWasStopped) {
   others_wait();
-  job.rank(1).stops = {{job.now() - kSecond / 2, job.now() + kSecond}};
+  job.rank(1).stops = {{job.now() - 500ms, job.now() + 1s}};
   others_give_up();
-  job.wait(4 * kSecond).killed(1);
+  job.wait(4s).killed(1);
   const Findings all = found();
   ASSERT_EQ(all.all.front().kind, "late_rank") << all_kinds(all);
   EXPECT_THAT(all.all.front().text, HasSubstr("rank 1 was stopped (state T) from "));
@@ -68,9 +66,9 @@ TEST_F(LateRank, SaysFromWhenToWhenItWasStopped) {
 TEST_F(LateRank, IsNotToldAsStoppedByAStopThatCameLater) {
   others_wait();
   others_give_up();
-  job.wait(kSecond);
-  job.rank(1).stops = {{job.now(), job.now() + kSecond}};
-  job.wait(4 * kSecond).killed(1);
+  job.wait(1s);
+  job.rank(1).stops = {{job.now(), job.now() + 1s}};
+  job.wait(4s).killed(1);
   const Findings all = found();
   ASSERT_EQ(all.all.front().kind, "late_rank") << all_kinds(all);
   EXPECT_THAT(all.all.front().text, ::testing::Not(HasSubstr("stopped")));
@@ -93,7 +91,7 @@ TEST_F(LateRank, IsInferredWhereCallsBeforeDiffer) {
   for (const int r : {0, 2, 3}) job.does(r, all_reduce());
   others_wait();
   others_give_up();
-  job.wait(4 * kSecond).killed(1);
+  job.wait(4s).killed(1);
   const Findings all = found();
   const Finding* f = finding_of(all, "late_rank");
   ASSERT_NE(f, nullptr) << all_kinds(all);
@@ -108,7 +106,7 @@ TEST_F(LateRank, IsInferredWhereLostCallsMayDiffer) {
   others_wait();
   others_give_up();
   for (const int r : {0, 1, 2, 3}) job.loses(r, 6);
-  job.wait(4 * kSecond).killed(1);
+  job.wait(4s).killed(1);
   const Findings all = found();
   const Finding* f = finding_of(all, "late_rank");
   ASSERT_NE(f, nullptr) << all_kinds(all);
@@ -117,7 +115,7 @@ TEST_F(LateRank, IsInferredWhereLostCallsMayDiffer) {
 
 TEST_F(LateRank, IsInferredWhereNoLimitIsOnRecord) {
   others_wait();
-  others_give_up(0);
+  others_give_up(0s);
   const Findings all = found();
   ASSERT_EQ(all.all.front().kind, "late_rank") << all_kinds(all);
   EXPECT_EQ(failed_assumptions(all.all.front()), std::vector<std::string>{"left_by_its_limit"});
@@ -126,8 +124,8 @@ TEST_F(LateRank, IsInferredWhereNoLimitIsOnRecord) {
 // The absence of the late rank itself does not count as a usual wait.
 TEST_F(LateRank, IsFoundWithoutALimitAfterTheLateRankCameBack) {
   others_wait();
-  others_give_up(0);
-  job.wait(4 * kSecond).fails(1, all_reduce()).exits(1, 3);
+  others_give_up(0s);
+  job.wait(4s).fails(1, all_reduce()).exits(1, 3);
   const Findings all = found();
   ASSERT_EQ(all.all.front().kind, "late_rank") << all_kinds(all);
   EXPECT_EQ(all.all.front().ranks, std::vector<int>{1});
@@ -150,14 +148,14 @@ TEST_F(LateRank, IsSilentOfACallThatWasRefused) {
 
 TEST_F(LateRank, IsSilentWhereEveryoneCame) {
   others_wait();
-  job.blocked(1, all_reduce()).wait(kSecond);
+  job.blocked(1, all_reduce()).wait(1s);
   others_give_up();
   EXPECT_EQ(finding_of(found(), "late_rank"), nullptr);
 }
 
 TEST_F(LateRank, IsSilentWhereAMemberDiedBefore) {
   for (const int r : {0, 2}) job.blocked(r, all_reduce());
-  job.wait(kSecond / 2).killed(3).wait(kSecond / 2);
+  job.wait(500ms).killed(3).wait(500ms);
   for (const int r : {0, 2}) gives_up(r);
   for (const int r : {0, 2}) job.exits(r, 3);
   const Findings all = found();

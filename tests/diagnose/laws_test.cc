@@ -235,7 +235,7 @@ TEST(FindingsLog, NamesTheOddRankOfAProofWhenTheOthersHaveComeAndFailed) {
     log.add(diagnose(job.build()), false);
     ASSERT_NE(finding_of(log.result(), "call_mismatch"), nullptr);
     job.killed(1, SIGABRT);
-    job.wait(50'000'000).returns(2, 0, RF_RESULT_THROWN);
+    job.wait(50ms).returns(2, 0, RF_RESULT_THROWN);
     for (int rank : {0, 3}) job.fails(rank, others_differ && rank == 3 ? all_reduce(7) : all_reduce());
     for (int rank : {0, 2, 3}) job.exits(rank, 3);
     log.add(diagnose(job.build()), false);

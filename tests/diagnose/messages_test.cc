@@ -133,7 +133,7 @@ TEST(Messages, PlainSendsThatFaceEachOtherAreInferredAfterAWhile) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.blocked(0, send(1)).blocked(1, send(0));
   expect_quiet(job);
-  job.wait(10'000'000'000);
+  job.wait(10s);
   const Findings found = diagnose(job.build());
   EXPECT_EQ(only_finding(found).kind, "order_deadlock");
   EXPECT_EQ(failed_assumptions(found.all[0]), std::vector<std::string>{"every_edge_is_a_need"});
@@ -142,8 +142,7 @@ TEST(Messages, PlainSendsThatFaceEachOtherAreInferredAfterAWhile) {
 // A library that buffers has copied the message long before. The rule waits longer for a rank that had no
 // core, is stopped, copies much, or has another thread that may receive.
 TEST(Messages, PlainSendsAreNotWaitedForLongerThanACopyTakes) {
-  constexpr TimeNs kMs = 1'000'000;
-  const auto told_after = [](TimeNs time, const std::function<void(ProcessView&)>& of_rank_0,
+  const auto told_after = [](Duration time, const std::function<void(ProcessView&)>& of_rank_0,
                              uint64_t count) {
     TimelineBuilder job(2, RF_LIB_MPI);
     CallSpec large = send(1);
@@ -154,19 +153,19 @@ TEST(Messages, PlainSendsAreNotWaitedForLongerThanACopyTakes) {
     return all_kinds(diagnose(job.build()));
   };
   const auto as_it_is = [](ProcessView&) {};
-  const auto starved = [](ProcessView& p) { p.starved = 600 * kMs; };
+  const auto starved = [](ProcessView& p) { p.starved = 600ms; };
   const auto stopped = [](ProcessView& p) { p.stopped = true; };
   const auto with_threads = [](ProcessView& p) { p.thread_multiple = true; };
-  EXPECT_EQ(told_after(200 * kMs, as_it_is, 1), "none");
-  EXPECT_EQ(told_after(300 * kMs, as_it_is, 1), "order_deadlock");
-  EXPECT_EQ(told_after(800 * kMs, starved, 1), "none");
-  EXPECT_EQ(told_after(900 * kMs, starved, 1), "order_deadlock");
-  EXPECT_EQ(told_after(1500 * kMs, stopped, 1), "none");
-  const auto unmeasured = [](ProcessView& p) { p.measured_since = ~TimeNs{0}; };
-  EXPECT_EQ(told_after(1500 * kMs, unmeasured, 1), "none") << "it may have had no core all the time";
-  EXPECT_EQ(told_after(1500 * kMs, with_threads, 1), "none");
-  EXPECT_EQ(told_after(900 * kMs, as_it_is, 40'000'000), "none");
-  EXPECT_EQ(told_after(1950 * kMs, as_it_is, 40'000'000), "order_deadlock");
+  EXPECT_EQ(told_after(200ms, as_it_is, 1), "none");
+  EXPECT_EQ(told_after(300ms, as_it_is, 1), "order_deadlock");
+  EXPECT_EQ(told_after(800ms, starved, 1), "none");
+  EXPECT_EQ(told_after(900ms, starved, 1), "order_deadlock");
+  EXPECT_EQ(told_after(1500ms, stopped, 1), "none");
+  const auto unmeasured = [](ProcessView& p) { p.measured_since = kEndOfTime; };
+  EXPECT_EQ(told_after(1500ms, unmeasured, 1), "none") << "it may have had no core all the time";
+  EXPECT_EQ(told_after(1500ms, with_threads, 1), "none");
+  EXPECT_EQ(told_after(900ms, as_it_is, 40'000'000), "none");
+  EXPECT_EQ(told_after(1950ms, as_it_is, 40'000'000), "order_deadlock");
 }
 
 TEST(Messages, AWaitForAllNeedsEachOfItsRequests) {
@@ -362,9 +361,9 @@ TEST(Messages, AWaitForOneGoesOnWithAnotherThoughThisOneNeverComes) {
 
 TEST(Messages, WorkBesidePendingCallsIsNotSlow) {
   TimelineBuilder job(2, RF_LIB_MPI);
-  job.enqueues(0, recv(1)).wait(5'000'000'000);
+  job.enqueues(0, recv(1)).wait(5s);
   expect_quiet(job);
-  job.waits(0, {job.last_origin(0)}).wait(16'000'000'000);  // it was at work for 5 s before
+  job.waits(0, {job.last_origin(0)}).wait(16s);  // it was at work for 5 s before
   EXPECT_NE(finding_of(diagnose(job.build()), "slow_rank"), nullptr);
 }
 

@@ -249,7 +249,7 @@ TEST(GlooSlots, ACallThatWasGivenUpIsToldWhoeverWaits) {
     TimelineBuilder job(3);
     job.everyone(barrier());
     for (const int r : {0, 1}) job.blocked(r, all_reduce());
-    job.wait(5'000'000'000).returns(gives_up, 0, RF_RESULT_THROWN).does(2, broadcast(2));
+    job.wait(5s).returns(gives_up, 0, RF_RESULT_THROWN).does(2, broadcast(2));
     EXPECT_NE(finding_of(diagnose(job.build()), "call_mismatch"), nullptr) << gives_up;
   }
 }

@@ -7,8 +7,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr TimeNs kSecond = 1'000'000'000;
-
 // Ranks that have asked for a communicator of all of them. `inside`: NCCL has not answered yet.
 class NcclJoining : public ::testing::Test {
  protected:
@@ -38,9 +36,9 @@ class NcclJoining : public ::testing::Test {
 
 TEST_F(NcclJoining, ARankThatWasNeverStartedIsToldOfABlockingInitialisation) {
   for (const int r : {0, 1}) initialise(r, true);
-  job.wait(10 * kSecond);
+  job.wait(10s);
   EXPECT_EQ(finding_of(diagnose(without_2()), "init_stall"), nullptr) << "it may come";
-  job.wait(20 * kSecond);
+  job.wait(20s);
   const Findings found = diagnose(without_2());
   const Finding* f = finding_of(found, "init_stall");
   ASSERT_NE(f, nullptr) << all_kinds(found);
@@ -52,7 +50,7 @@ TEST_F(NcclJoining, ARankThatWasNeverStartedIsToldOfABlockingInitialisation) {
 
 TEST_F(NcclJoining, AndOfOneThatDoesNotBlock) {
   for (const int r : {0, 1}) initialise(r, false);
-  job.wait(30 * kSecond);
+  job.wait(30s);
   const Findings found = diagnose(without_2());
   ASSERT_NE(finding_of(found, "init_stall"), nullptr) << all_kinds(found);
 }
@@ -60,7 +58,7 @@ TEST_F(NcclJoining, AndOfOneThatDoesNotBlock) {
 TEST_F(NcclJoining, OneThatHasLeftIsToldWhereItIsNeeded) {
   job.exits(2);
   for (const int r : {0, 1}) initialise(r, true);
-  job.wait(10 * kSecond);
+  job.wait(10s);
   const Findings found = diagnose(job.build());
   const Finding* f = finding_of(found, "init_stall");
   ASSERT_NE(f, nullptr) << all_kinds(found);
@@ -74,7 +72,7 @@ TEST_F(NcclJoining, ARankThatWasNeverStartedIsFoundAfterTheOthersGaveUp) {
     TimelineBuilder fresh{3, RF_LIB_NCCL};
     std::swap(job, fresh);
     for (const int r : {0, 1}) initialise(r, inside);
-    job.wait(5 * kSecond);
+    job.wait(5s);
     for (const int r : {0, 1}) job.exits(r, 3);
     Timeline t = without_2();
     t.job_over = true;
@@ -90,7 +88,7 @@ TEST_F(NcclJoining, ARankThatWasNeverStartedIsFoundAfterTheOthersGaveUp) {
 
 TEST_F(NcclJoining, NotWhereEveryRankCameAndOneGaveUpFirst) {
   for (const int r : {0, 1, 2}) initialise(r, true);
-  job.wait(5 * kSecond).exits(2, 3).wait(kSecond).exits(0, 3).exits(1, 3);
+  job.wait(5s).exits(2, 3).wait(1s).exits(0, 3).exits(1, 3);
   EXPECT_EQ(finding_of(diagnose(job.build()), "init_stall"), nullptr);
 }
 
@@ -99,7 +97,7 @@ TEST_F(NcclJoining, NotWhereTheLivingAreEnough) {
   job.everyone(all_reduce());
   job.exits(2);
   initialise(0, true, 2);
-  job.wait(30 * kSecond);
+  job.wait(30s);
   const Findings found = diagnose(job.build());
   EXPECT_EQ(finding_of(found, "init_stall"), nullptr) << all_kinds(found);
 }
@@ -108,14 +106,14 @@ TEST_F(NcclJoining, NorOfAFormerMemberWhenItIsNotKnownHowManyItTakes) {
   job.everyone(all_reduce());
   job.killed(2);
   initialise(0, true, 0);
-  job.wait(30 * kSecond);
+  job.wait(30s);
   const Findings found = diagnose(job.build());
   EXPECT_EQ(finding_of(found, "init_stall"), nullptr) << all_kinds(found);
 }
 
 TEST_F(NcclJoining, NotOfACommunicatorWhoseMembersAreAllThere) {
   for (const int r : {0, 1, 2}) initialise(r, false);
-  job.wait(30 * kSecond);
+  job.wait(30s);
   EXPECT_EQ(finding_of(diagnose(job.build()), "init_stall"), nullptr);
 }
 
@@ -124,7 +122,7 @@ TEST_F(NcclJoining, NorOfRanksThatHaveGoneOn) {
     initialise(r, false);
     job.does(r, all_reduce());
   }
-  job.wait(30 * kSecond);
+  job.wait(30s);
   EXPECT_EQ(finding_of(diagnose(without_2()), "init_stall"), nullptr);
 }
 
@@ -152,9 +150,9 @@ class NcclJoiningAgain : public ::testing::Test {
 TEST_F(NcclJoiningAgain, TheRankThatSleepsIsNamed) {
   for (const int r : {0, 2}) joins(r, r);
   sleeps(1);
-  job.wait(10 * kSecond);
+  job.wait(10s);
   EXPECT_EQ(finding_of(look(), "init_stall"), nullptr) << "it may come";
-  job.wait(20 * kSecond);
+  job.wait(20s);
   const Findings found = look();
   const Finding* f = finding_of(found, "init_stall");
   ASSERT_NE(f, nullptr) << all_kinds(found);
@@ -168,7 +166,7 @@ TEST_F(NcclJoiningAgain, SoIsOneThatWaitsInAnotherCall) {
   for (const int r : {0, 2}) joins(r, r);
   job.enqueues(1, all_reduce());
   job.host_waits(1, {job.last_origin(1)});
-  const Findings found = diagnose(job.wait(30 * kSecond).build());
+  const Findings found = diagnose(job.wait(30s).build());
   const Finding* f = finding_of(found, "init_stall");
   ASSERT_NE(f, nullptr) << all_kinds(found);
   EXPECT_EQ(f->ranks, std::vector<int>{1});
@@ -177,10 +175,10 @@ TEST_F(NcclJoiningAgain, SoIsOneThatWaitsInAnotherCall) {
 // Rank 1 makes call after call, each of them short.
 TEST_F(NcclJoiningAgain, OneThatIsInAShortCallMayCome) {
   for (const int r : {0, 2}) joins(r, r);
-  for (int second = 0; second < 30; ++second) job.wait(kSecond).does(1, barrier());
+  for (int second = 0; second < 30; ++second) job.wait(1s).does(1, barrier());
   job.blocked(1, barrier());
   EXPECT_EQ(finding_of(look(), "init_stall"), nullptr) << all_kinds(look());
-  job.wait(30 * kSecond);
+  job.wait(30s);
   EXPECT_NE(finding_of(look(), "init_stall"), nullptr) << all_kinds(look());
 }
 
@@ -188,7 +186,7 @@ TEST_F(NcclJoiningAgain, OneThatIsInAShortCallMayCome) {
 TEST_F(NcclJoiningAgain, OneThatHasEndedMayBeTheOneThatIsMissing) {
   joins(0, 0, 2);
   sleeps(1);
-  const Findings found = diagnose(job.exits(2).wait(30 * kSecond).build());
+  const Findings found = diagnose(job.exits(2).wait(30s).build());
   const Finding* f = finding_of(found, "init_stall");
   ASSERT_NE(f, nullptr) << all_kinds(found);
   EXPECT_TRUE(f->ranks.empty()) << f->text;
@@ -198,28 +196,28 @@ TEST_F(NcclJoiningAgain, OneThatHasEndedMayBeTheOneThatIsMissing) {
 TEST_F(NcclJoiningAgain, ARankThatRunsMayCome) {
   for (const int r : {0, 2}) joins(r, r);
   job.lane_of(1).thread_state = 'R';
-  EXPECT_EQ(finding_of(diagnose(job.wait(30 * kSecond).build()), "init_stall"), nullptr);
+  EXPECT_EQ(finding_of(diagnose(job.wait(30s).build()), "init_stall"), nullptr);
 }
 
 // The job has slept for as long before, and continued.
 TEST_F(NcclJoiningAgain, SoMayOneThatSleptAsLongBefore) {
-  job.wait(15 * kSecond).everyone(all_reduce());
+  job.wait(15s).everyone(all_reduce());
   for (const int r : {0, 2}) joins(r, r);
   sleeps(1);
-  EXPECT_EQ(finding_of(diagnose(job.wait(30 * kSecond).build()), "init_stall"), nullptr);
-  EXPECT_NE(finding_of(diagnose(job.wait(30 * kSecond).build()), "init_stall"), nullptr);
+  EXPECT_EQ(finding_of(diagnose(job.wait(30s).build()), "init_stall"), nullptr);
+  EXPECT_NE(finding_of(diagnose(job.wait(30s).build()), "init_stall"), nullptr);
 }
 
 TEST_F(NcclJoiningAgain, OfAPartOfTheRanksThatAreAllThereNobodyIsMissing) {
   for (const int r : {0, 2}) joins(r, r / 2, 2);
   sleeps(1);
-  EXPECT_EQ(finding_of(diagnose(job.wait(30 * kSecond).build()), "init_stall"), nullptr);
+  EXPECT_EQ(finding_of(diagnose(job.wait(30s).build()), "init_stall"), nullptr);
 }
 
 TEST_F(NcclJoiningAgain, OneOfTwoOthersIsMissingAndWhichIsNotKnown) {
   joins(0, 0, 2);
   for (const int r : {1, 2}) sleeps(r);
-  const Findings found = diagnose(job.wait(30 * kSecond).build());
+  const Findings found = diagnose(job.wait(30s).build());
   const Finding* f = finding_of(found, "init_stall");
   ASSERT_NE(f, nullptr) << all_kinds(found);
   EXPECT_TRUE(f->ranks.empty());
@@ -231,7 +229,7 @@ TEST_F(NcclJoiningAgain, WhoWaitsForAnotherCommunicatorIsNotThere) {
   joins(0, 0, 2, 77);
   joins(1, 0, 2, 78);
   sleeps(2);
-  const Findings found = diagnose(job.wait(30 * kSecond).build());
+  const Findings found = diagnose(job.wait(30s).build());
   EXPECT_NE(finding_of(found, "init_stall"), nullptr) << all_kinds(found);
 }
 

@@ -243,7 +243,7 @@ TEST(NcclLaws, NoProvenClaimIsRefutedByTheRestOfTheRun) {
 // Operations in a circle on their streams never complete, whichever rank waits or dies. A run without a
 // mistake has no circle. Checked at every cut, without patience.
 TEST(NcclLaws, NoCallOfACircleOnStreamsEverCompletes) {
-  const DiagnoseOptions at_once{Duration(1), Duration(1)};
+  const DiagnoseOptions at_once{1ns, 1ns};
   int circles = 0;
   const uint32_t kSeeds = seeds();
   for (uint32_t seed = 1; seed <= kSeeds; ++seed) {

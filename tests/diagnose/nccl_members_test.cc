@@ -7,8 +7,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr TimeNs kMinute = 60'000'000'000;
-
 // One process, four members. Each has its own communicator until the timeline is made.
 class NcclMembers : public ::testing::Test {
  protected:
@@ -66,7 +64,7 @@ TEST_F(NcclMembers, WhileItEnqueuesForItsDevicesOneByOneNothingIsMissing) {
   rounds(5);
   enqueue(0);
   EXPECT_TRUE(diagnose(timeline()).nothing_wrong());
-  job.wait(kMinute);
+  job.wait(1min);
   EXPECT_EQ(finding_of(diagnose(timeline()), "missing_call"), nullptr);
 }
 

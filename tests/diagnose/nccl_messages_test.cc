@@ -6,8 +6,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr TimeNs kMinute = 60'000'000'000;
-
 CallSpec pending(CallSpec spec) {
   spec.flags |= RF_CALL_NONBLOCKING;
   return spec;
@@ -81,7 +79,7 @@ TEST(NcclMessages, APartnerThatLivesIsNamedLate) {
     TimelineBuilder job = job_of_two();
     waits_for(job, 0, call);
     EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
-    const Findings found = diagnose(job.wait(kMinute).build());
+    const Findings found = diagnose(job.wait(1min).build());
     const Finding* f = finding_of(found, "slow_rank");
     ASSERT_NE(f, nullptr) << all_kinds(found);
     EXPECT_EQ(f->ranks, std::vector<int>{1});
@@ -93,7 +91,7 @@ TEST(NcclMessages, APartnerThatLivesIsNamedLate) {
 TEST(NcclMessages, OneThatNobodyWaitsForHoldsNobody) {
   TimelineBuilder job = job_of_two();
   job.enqueues(0, pending(recv(1))).enqueues(0, pending(send(1)));
-  const Findings found = diagnose(job.wait(kMinute).build());
+  const Findings found = diagnose(job.wait(1min).build());
   EXPECT_EQ(finding_of(found, "slow_rank"), nullptr) << all_kinds(found);
 }
 
@@ -131,7 +129,7 @@ struct Ring {
 TEST(NcclMessages, OneProcessWithSeveralDevicesHasAPlaceForEach) {
   for (int device = 0; device < 4; ++device) {
     Ring ring(device);
-    const Findings found = diagnose(ring.job.wait(4'000'000'000).build());
+    const Findings found = diagnose(ring.job.wait(4s).build());
     EXPECT_EQ(finding_of(found, "order_deadlock"), nullptr) << "awaited: the stream of device " << device;
   }
 }
@@ -139,7 +137,7 @@ TEST(NcclMessages, OneProcessWithSeveralDevicesHasAPlaceForEach) {
 // In a first round the rule cannot tell what a device leaves out (rules/missing_call.cc needs earlier
 // rounds): the finding says that the process waits for itself.
 TEST(NcclMessages, WhatADeviceOfItsOwnProcessDidNotSendIsNoHealth) {
-  const Findings found = diagnose(Ring(0, 3).job.wait(40'000'000'000).build());
+  const Findings found = diagnose(Ring(0, 3).job.wait(40s).build());
   EXPECT_FALSE(found.nothing_wrong()) << all_kinds(found);
   ASSERT_NE(finding_of(found, "order_deadlock"), nullptr) << all_kinds(found);
   EXPECT_THAT(finding_of(found, "order_deadlock")->text, HasSubstr("waits in recv"));
@@ -160,7 +158,7 @@ TEST(NcclMessages, InAGroupTheRankIsHeldInItsEnd) {
 TEST(NcclMessages, OfAGroupThatIsStillOpenNobodyIsMissed) {
   TimelineBuilder job = job_of_two();
   job.does(0, group(0)).enqueues(0, pending(recv(1)));
-  const Findings found = diagnose(job.wait(kMinute).build());
+  const Findings found = diagnose(job.wait(1min).build());
   EXPECT_EQ(finding_of(found, "slow_rank"), nullptr) << all_kinds(found);
 }
 
@@ -193,7 +191,7 @@ TEST(NcclMessages, NothingIsSaidWhereMessagesMayBeUnseen) {
     TimelineBuilder job = job_of_two();
     job.rank(rank).opaque |= RF_OPAQUE_COMMUNICATION;
     waits_for(job, 0, recv(1));
-    const Findings found = diagnose(job.exits(1).wait(kMinute).build());
+    const Findings found = diagnose(job.exits(1).wait(1min).build());
     EXPECT_EQ(finding_of(found, "missing_call"), nullptr) << all_kinds(found);
   }
 }

@@ -7,7 +7,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr TimeNs kSecond = 1'000'000'000;
 constexpr int kStream = 5, kOther = 6;
 
 CallSpec on_stream(CallSpec spec, int stream = kStream) {
@@ -42,7 +41,7 @@ class NcclStreams : public ::testing::Test {
   }
   Findings all_wait() {
     for (int r = 0; r < 3; ++r) job.host_waits(r, origins[r]);
-    return diagnose(job.wait(30 * kSecond).build());
+    return diagnose(job.wait(30s).build());
   }
 
   TimelineBuilder job{3, RF_LIB_NCCL};
@@ -67,7 +66,7 @@ TEST_F(NcclStreams, TwoCommunicatorsInOtherOrderOnOneStreamAreADeadlockWhereThey
 TEST_F(NcclStreams, IsToldOnlyOnceTheCallsAreOld) {
   for (int r = 0; r < 3; ++r) both(r, r == 1);
   EXPECT_EQ(finding_of(diagnose(job.build()), "order_deadlock"), nullptr);
-  EXPECT_NE(finding_of(diagnose(job.wait(3 * kSecond).build()), "order_deadlock"), nullptr);
+  EXPECT_NE(finding_of(diagnose(job.wait(3s).build()), "order_deadlock"), nullptr);
 }
 
 TEST_F(NcclStreams, OnTwoStreamsTheOrderIsFree) {
@@ -135,7 +134,7 @@ class NcclRounds : public ::testing::Test {
     }
   }
   void wait(int rank, std::vector<uint64_t> origins) { job.host_waits(rank, origins); }
-  Findings look() { return diagnose(job.wait(5 * kSecond).build()); }
+  Findings look() { return diagnose(job.wait(5s).build()); }
 
   TimelineBuilder job{2, RF_LIB_NCCL};
 };
@@ -226,7 +225,7 @@ TEST_F(NcclRing, TheRankThatIsOneRoundAheadLeftOneOut) {
   rounds(9);
   for (int r = 0; r < 3; ++r) pass_on(r, r == 1 ? 1 : 16, false);
   EXPECT_EQ(finding_of(diagnose(job.build()), "missing_call"), nullptr) << "the calls are young";
-  const Findings found = diagnose(job.wait(5 * kSecond).build());
+  const Findings found = diagnose(job.wait(5s).build());
   const Finding* f = finding_of(found, "missing_call");
   ASSERT_NE(f, nullptr) << all_kinds(found);
   EXPECT_EQ(f->confidence, Confidence::kInferred);
@@ -238,20 +237,20 @@ TEST_F(NcclRing, TheRankThatIsOneRoundAheadLeftOneOut) {
 TEST_F(NcclRing, WhereAllGoOnToAnotherSizeNobodyLeftOutAnything) {
   rounds(9);
   for (int r = 0; r < 3; ++r) pass_on(r, 1, false);
-  EXPECT_EQ(finding_of(diagnose(job.wait(5 * kSecond).build()), "missing_call"), nullptr);
+  EXPECT_EQ(finding_of(diagnose(job.wait(5s).build()), "missing_call"), nullptr);
 }
 
 // The first message of a pair: neither size occurred before.
 TEST_F(NcclRing, OfTwoNewSizesNeitherRankIsAhead) {
   for (int r = 0; r < 3; ++r) pass_on(r, r == 1 ? 1 : 16, false);
-  EXPECT_EQ(finding_of(diagnose(job.wait(5 * kSecond).build()), "missing_call"), nullptr);
+  EXPECT_EQ(finding_of(diagnose(job.wait(5s).build()), "missing_call"), nullptr);
 }
 
 TEST_F(NcclRing, OfRecordsThatAreLostNothingIsCounted) {
   rounds(9);
   for (int r = 0; r < 3; ++r) pass_on(r, r == 1 ? 1 : 16, false);
   for (int r = 0; r < 3; ++r) job.rank(r).history_lost = 1;
-  EXPECT_EQ(finding_of(diagnose(job.wait(5 * kSecond).build()), "missing_call"), nullptr);
+  EXPECT_EQ(finding_of(diagnose(job.wait(5s).build()), "missing_call"), nullptr);
 }
 
 // Rank 1 sends, reduces, sends. Rank 0 receives twice before it reduces. The receives of two threads may
@@ -264,7 +263,7 @@ TEST(NcclMessageOrder, MessagesOfTwoThreadsHaveNone) {
     second.lane = reduction.lane = other_lane;
     job.enqueues(0, on_stream(recv(1), kOther)).enqueues(0, second).enqueues(0, reduction);
     for (const CallSpec& call : {send(0), all_reduce(), send(0)}) job.enqueues(1, on_stream(call));
-    const Timeline timeline = job.wait(30 * kSecond).build();
+    const Timeline timeline = job.wait(30s).build();
     const JobView view(timeline);
     const StreamKnot& knot = view.stream_knot(DiagnoseOptions{});
     EXPECT_EQ(knot.steps.empty(), other_lane == 1) << "lane " << other_lane;

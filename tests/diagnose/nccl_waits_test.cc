@@ -6,8 +6,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr TimeNs kMinute = 60'000'000'000;
-
 CallSpec enqueued(uint64_t count = 1024) {
   CallSpec spec = all_reduce(count);
   spec.flags |= RF_CALL_NONBLOCKING;
@@ -136,7 +134,7 @@ TEST(NcclWaits, ALiveRankThatDidNotEnqueueIsLateAndNothingIsProven) {
   TimelineBuilder job = job_of(3);
   for (int r : {0, 1}) enqueue_and_wait(job, r, RF_HOST_WAIT_DEVICE);
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
-  const Findings found = diagnose(job.wait(kMinute).build());
+  const Findings found = diagnose(job.wait(1min).build());
   const Finding& f = only(found, "slow_rank");
   EXPECT_EQ(f.confidence, Confidence::kInferred);
   EXPECT_EQ(f.ranks, std::vector<int>{2});
@@ -146,7 +144,7 @@ TEST(NcclWaits, ALiveRankThatDidNotEnqueueIsLateAndNothingIsProven) {
 TEST(NcclWaits, WorkThatNobodyWaitsForHoldsNobody) {
   TimelineBuilder job = job_of(3);
   for (int r : {0, 1}) job.enqueues(r, enqueued());
-  const Findings found = diagnose(job.wait(kMinute).build());
+  const Findings found = diagnose(job.wait(1min).build());
   EXPECT_EQ(finding_of(found, "slow_rank"), nullptr) << all_kinds(found);
   EXPECT_EQ(finding_of(found, "wedged"), nullptr);
 }
@@ -155,7 +153,7 @@ TEST(NcclWaits, AllWaitForTheSameOperationAndNothingCompletes) {
   TimelineBuilder job = job_of(2);
   for (int r : {0, 1}) enqueue_and_wait(job, r);
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
-  const Findings found = diagnose(job.wait(kMinute).build());
+  const Findings found = diagnose(job.wait(1min).build());
   const Finding& f = only(found, "wedged");
   EXPECT_EQ(f.confidence, Confidence::kInferred);
   EXPECT_THAT(f.evidence.back(), HasSubstr("earlier kernels and copies on its stream may block it"));
@@ -165,7 +163,7 @@ TEST(NcclWaits, AllHaveEnqueuedAndOneComputes) {
   TimelineBuilder job = job_of(2);
   enqueue_and_wait(job, 0);
   job.enqueues(1, enqueued());
-  const Findings found = diagnose(job.wait(kMinute).build());
+  const Findings found = diagnose(job.wait(1min).build());
   EXPECT_EQ(finding_of(found, "wedged"), nullptr) << all_kinds(found);
 }
 
@@ -282,7 +280,7 @@ TEST(NcclOrderDeadlock, ACircleOfHostWaitsIsInferred) {
 TEST(NcclOrderDeadlock, WhoHasOnlyEnqueuedMayBeComputing) {
   TimelineBuilder job = job_of(2);
   job.comm("experts", {0, 1});
-  job.enqueues(0, enqueued()).enqueues(1, on(enqueued(), "experts")).wait(kMinute);
+  job.enqueues(0, enqueued()).enqueues(1, on(enqueued(), "experts")).wait(1min);
   const Findings found = diagnose(job.build());
   EXPECT_EQ(finding_of(found, "order_deadlock"), nullptr) << all_kinds(found);
 }

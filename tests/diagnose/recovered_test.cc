@@ -72,7 +72,7 @@ TEST(CallMismatch, IsToldAfterAnAgreementThatNoFailureCameBefore) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.everyone(op(RF_OP_COMM_AGREE)).everyone(all_reduce());
   for (const int r : {0, 2}) job.blocked(r, all_reduce());
-  job.blocked(1, barrier()).wait(5'000'000'000).returns(1, 0, 7).exits(1, 1);
+  job.blocked(1, barrier()).wait(5s).returns(1, 0, 7).exits(1, 1);
   const Findings found = diagnose(job.build());
   EXPECT_NE(finding_of(found, "call_mismatch"), nullptr) << all_kinds(found);
 }
@@ -110,7 +110,7 @@ TEST(OrderDeadlock, ThatLimitsEndedIsNotHandledByAnExitWith0) {
   FindingsLog log;
   log.add(diagnose(job.build()), false);
   ASSERT_EQ(all_kinds(log.result()), "order_deadlock");
-  job.wait(5'000'000'000);
+  job.wait(5s);
   for (const int r : {0, 1}) job.returns(r, 0, 7).exits(r, 0);
   log.add(diagnose(job.build()), true);
   const Findings result = log.result();
@@ -133,7 +133,7 @@ TEST(OrderDeadlock, WhoseCallsReturnedIsNotHandled) {
 // A survivor that only frees or revokes its communicators did not continue.
 TEST(HandledDeath, IsNotHandledByFreeingWhatIsLeft) {
   TimelineBuilder job(2, RF_LIB_MPI);
-  job.everyone(barrier()).killed(1).wait(1'000'000'000);
+  job.everyone(barrier()).killed(1).wait(1s);
   job.does(0, op(RF_OP_COMM_REVOKE)).does(0, op(RF_OP_COMM_FREE)).finalized(0).exits(0, 0);
   const Findings found = diagnose(job.build());
   EXPECT_FALSE(found.only_handled()) << to_json(found).dump(1);

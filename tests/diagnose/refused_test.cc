@@ -57,7 +57,7 @@ TEST(RefusedCall, ThatIsMadeAgainHasOnePlace) {
   job.everyone(all_reduce(), 3);
   looks.expect_nothing("while it runs");
   for (const int r : {0, 2}) job.blocked(r, all_reduce());
-  job.wait(10'000'000'000);
+  job.wait(10s);
   const Findings late = diagnose(job.build());
   EXPECT_EQ(all_kinds(late), "slow_rank");
   EXPECT_EQ(late.all[0].ranks, std::vector<int>{1});
@@ -140,9 +140,9 @@ TEST(RefusedCall, IsNotWhatEndedARank) {
   TimelineBuilder job(4, RF_LIB_MPI);
   job.everyone(all_reduce());
   for (const int r : {0, 1, 3}) job.blocked(r, all_reduce());
-  job.blocked(2, barrier()).wait(5'000'000'000);
+  job.blocked(2, barrier()).wait(5s);
   for (const int r : {0, 1, 3}) job.returns(r, 0, 7).exits(r, 1);
-  job.wait(20'000'000).killed(2, 15);
+  job.wait(20ms).killed(2, 15);
   const Findings found = diagnose(job.build());
   const Finding* f = finding_of(found, "call_mismatch");
   ASSERT_NE(f, nullptr) << all_kinds(found);
@@ -168,7 +168,7 @@ TEST(RefusedCall, BeforeTheOneThatEndedARankLeavesThatOneInferred) {
     job.everyone(all_reduce());
     if (refused) job.fails(1, broadcast(99), kErrRoot);
     for (const int r : {0, 2}) job.blocked(r, all_reduce());
-    job.blocked(1, barrier()).wait(5'000'000'000).returns(1, 0, 7).exits(1, 1);
+    job.blocked(1, barrier()).wait(5s).returns(1, 0, 7).exits(1, 1);
     const Findings found = diagnose(job.build());
     const Finding* f = finding_of(found, "call_mismatch");
     ASSERT_NE(f, nullptr) << all_kinds(found);
@@ -179,7 +179,7 @@ TEST(RefusedCall, BeforeTheOneThatEndedARankLeavesThatOneInferred) {
 // A call that failed before a rank ended has another reason for its failure.
 TEST(RefusedCall, BeforeADeathDoesNotProveIt) {
   TimelineBuilder job(3, RF_LIB_MPI);
-  job.everyone(all_reduce()).fails(0, all_reduce(), 1).wait(1'000'000'000).killed(2, 15);
+  job.everyone(all_reduce()).fails(0, all_reduce(), 1).wait(1s).killed(2, 15);
   const Findings found = diagnose(job.build());
   const Finding* f = finding_of(found, "dead_rank");
   ASSERT_NE(f, nullptr) << all_kinds(found);

@@ -9,8 +9,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr TimeNs kSecond = 1'000'000'000;
-
 CallSpec named(int id, uint16_t op = RF_OP_IO, uint64_t all = 1) {
   CallSpec call;
   call.op = op;
@@ -36,9 +34,9 @@ TimelineBuilder without_rank_1(const CallSpec& call) {
 TEST(NamedCalls, WhoIsNotInACallOfAllIsTold) {
   for (const CallSpec& call : {write_all(), named(RF_NAMED_MPI_Win_fence, RF_OP_RMA)}) {
     TimelineBuilder job = without_rank_1(call);
-    job.wait(15 * kSecond);
+    job.wait(15s);
     EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << "files are slow";
-    job.wait(10 * kSecond);
+    job.wait(10s);
     const Findings found = diagnose(job.build());
     EXPECT_EQ(all_kinds(found), "slow_rank");
     EXPECT_EQ(found.all[0].ranks, std::vector<int>{1});
@@ -51,7 +49,7 @@ TEST(NamedCalls, WhoIsNotInACallOfAllIsTold) {
 
 TEST(NamedCalls, NoRankIsToldOfACallThatAllAreIn) {
   TimelineBuilder job = without_rank_1(write_all());
-  job.blocked(1, write_all()).wait(60 * kSecond);
+  job.blocked(1, write_all()).wait(60s);
   const Findings found = diagnose(job.build());
   EXPECT_TRUE(found.cannot_say()) << all_kinds(found);
   EXPECT_THAT(found.all[0].text, HasSubstr("has been inside MPI_File_write_at_all"));
@@ -62,9 +60,9 @@ TEST(NamedCalls, NoRankIsToldOfACallThatAllAreIn) {
 // One rank closes the file while the others still set its view.
 TEST(NamedCalls, CallsOfAllThatAreNotTheSameStandStill) {
   TimelineBuilder job = without_rank_1(named(RF_NAMED_MPI_File_set_view));
-  job.blocked(1, named(RF_NAMED_MPI_File_close)).wait(19 * kSecond);
+  job.blocked(1, named(RF_NAMED_MPI_File_close)).wait(19s);
   EXPECT_EQ(finding_of(diagnose(job.build()), "wedged"), nullptr);
-  job.wait(6 * kSecond);
+  job.wait(6s);
   const Findings found = diagnose(job.build());
   ASSERT_EQ(all_kinds(found), "wedged");
   EXPECT_TRUE(found.all[0].ranks.empty());
@@ -78,7 +76,7 @@ TEST(NamedCalls, ACallOfOneRankOrOfAnUnknownCommunicatorIsNeverNothing) {
   for (const CallSpec& call :
        {named(RF_NAMED_MPI_Win_lock, RF_OP_RMA, 0), named(RF_NAMED_STORE_WAIT, RF_OP_STORE, 0)}) {
     TimelineBuilder job(2, RF_LIB_MPI);
-    job.everyone(all_reduce()).blocked(0, call).wait(25 * kSecond);
+    job.everyone(all_reduce()).blocked(0, call).wait(25s);
     const Findings found = diagnose(job.build());
     EXPECT_TRUE(found.cannot_say()) << all_kinds(found);
     job.returns(0);
@@ -89,7 +87,7 @@ TEST(NamedCalls, ACallOfOneRankOrOfAnUnknownCommunicatorIsNeverNothing) {
 TEST(NamedCalls, WhoIsInAFileWhileOthersWaitIsToldWithIt) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.everyone(all_reduce()).blocked(0, barrier()).blocked(1, named(RF_NAMED_MPI_File_write, RF_OP_IO, 0));
-  job.wait(5 * kSecond);
+  job.wait(5s);
   const Findings found = diagnose(job.build());
   ASSERT_EQ(all_kinds(found), "slow_rank");
   EXPECT_EQ(found.all[0].ranks, std::vector<int>{1});
@@ -105,7 +103,7 @@ TEST(NamedCalls, ACollectiveWriteOfAPartOfTheRanksIsNeverCalledHung) {
     job.blocked(r, on(write_all(), "file"));
     job.lane_of(r).thread_state = 'S';
   }
-  job.wait(60 * kSecond);
+  job.wait(60s);
   const Findings found = diagnose(job.build());
   EXPECT_EQ(all_kinds(found), "slow_rank slow_rank");
   for (const Finding& f : found.all) EXPECT_FALSE(says_it_hangs(f)) << f.text;
@@ -115,7 +113,7 @@ TEST(NamedCalls, ACollectiveWriteOfAPartOfTheRanksIsNeverCalledHung) {
 // All ranks wait: those in the call of all for rank 1, and rank 1 for them.
 TEST(NamedCalls, WhoWaitsInACallOfAllIsNotToBlame) {
   TimelineBuilder job = without_rank_1(write_all());
-  job.blocked(1, barrier()).wait(25 * kSecond);
+  job.blocked(1, barrier()).wait(25s);
   const Findings found = diagnose(job.build());
   ASSERT_FALSE(found.nothing_wrong());
   for (const Finding& f : found.all) EXPECT_TRUE(f.ranks.empty()) << f.text;
@@ -133,10 +131,10 @@ void poll(TimelineBuilder& job, std::initializer_list<int> ranks) {
 
 TEST(Polls, WhoDidNotEnterAPolledCollectiveIsTold) {
   TimelineBuilder job = polled_barrier();
-  job.wait(15 * kSecond);
+  job.wait(15s);
   poll(job, {0, 2});
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << "it may be long at its work";
-  job.wait(10 * kSecond);
+  job.wait(10s);
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << "near miss: nobody asks for it any more";
   poll(job, {0, 2});
   const Findings found = diagnose(job.build());
@@ -146,7 +144,7 @@ TEST(Polls, WhoDidNotEnterAPolledCollectiveIsTold) {
 
 TEST(Polls, WhatAllHaveEnteredAndNothingCompletesIsWedged) {
   TimelineBuilder job = polled_barrier();
-  job.enqueues(1, nonblocking(barrier())).wait(25 * kSecond);
+  job.enqueues(1, nonblocking(barrier())).wait(25s);
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
   poll(job, {0, 1, 2});
   EXPECT_EQ(all_kinds(diagnose(job.build())), "wedged");
@@ -157,13 +155,13 @@ TEST(Polls, WhoPollsIsNotToBlame) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.everyone(all_reduce());
   for (int r : {1, 2}) job.blocked(r, barrier());
-  job.wait(5 * kSecond);
+  job.wait(5s);
   poll(job, {0});
   Findings found = diagnose(job.build());
   ASSERT_EQ(all_kinds(found), "slow_rank");
   EXPECT_TRUE(found.all[0].ranks.empty());
   EXPECT_THAT(found.all[0].text, HasSubstr("rank 0 polls without success while others wait for it"));
-  job.wait(20 * kSecond);
+  job.wait(20s);
   job.lane_of(0).thread_state = 'S';
   poll(job, {0});
   EXPECT_EQ(all_kinds(diagnose(job.build())), "wedged");
@@ -174,7 +172,7 @@ TEST(Rules, MakeFindingsOfTheirOwnKindAlone) {
   TimelineBuilder job(3, RF_LIB_MPI);
   job.everyone(all_reduce());
   for (int r : {1, 2}) job.blocked(r, barrier());
-  job.wait(25 * kSecond);
+  job.wait(25s);
   job.lane_of(0).thread_state = 'S';
   poll(job, {0});
   const Timeline timeline = job.build();
@@ -192,7 +190,7 @@ TEST(Silence, AnIntercommunicatorIsCalledOne) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.comm("inter", {0, 1});
   for (int r : {0, 1}) job.comm_of(r, "inter").flags |= RF_COMM_INTER;
-  job.everyone(all_reduce()).blocked(0, on(all_reduce(), "inter")).wait(5 * kSecond);
+  job.everyone(all_reduce()).blocked(0, on(all_reduce(), "inter")).wait(5s);
   Timeline timeline = job.build();
   for (ProcessView& p : timeline.processes)
     for (CommView& c : p.comms)
@@ -208,9 +206,9 @@ TEST(NamedCalls, ARankThatMakesCallsWithoutARecordIsNotCalledWell) {
     TimelineBuilder job(2, RF_LIB_MPI);
     job.everyone(all_reduce());
     job.rank(0).opaque = opaque;
-    job.wait(15 * kSecond);
+    job.wait(15s);
     EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
-    job.wait(10 * kSecond);
+    job.wait(10s);
     EXPECT_TRUE(diagnose(job.build()).cannot_say()) << opaque;
     for (int r : {0, 1}) job.finalized(r).exits(r, 0);
     EXPECT_TRUE(diagnose(job.build()).nothing_wrong());

@@ -313,10 +313,10 @@ bool SimulatedJob::advance() {
 
 // The call ends at its limit.
 void SimulatedJob::give_up(int rank) {
-  constexpr TimeNs kLimit = 1'000'000'000;
+  constexpr Duration kLimit = 1s;
   builder_.wait(kLimit).returns(rank, 0, RF_RESULT_THROWN);
   rf_state& state = builder_.lane_of(rank).state;
-  state.deadline_ns = state.since_ns + kLimit;
+  state.deadline_ns = state.since_ns + ns_of(kLimit);
   builder_.exits(rank, 3);
 }
 

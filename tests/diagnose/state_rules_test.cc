@@ -4,8 +4,6 @@
 namespace rankfault::testing {
 namespace {
 
-constexpr TimeNs kMs = 1'000'000, kSecond = 1000 * kMs;
-
 TEST(ExitedRank, IsProvenWhenOthersNeedIt) {
   for (int code : {0, 7}) {
     TimelineBuilder job(3);
@@ -96,7 +94,7 @@ TEST(OrderDeadlock, IsInferredWhereAnyThreadMayIssue) {
 TimelineBuilder crossed_and_given_up() {
   TimelineBuilder job = crossed();
   for (const int r : {0, 1})
-    job.wait(5 * kMs).returns(r, 0, RF_RESULT_THROWN).destroys(r, "b").destroys(r, "a").exits(r, 3);
+    job.wait(5ms).returns(r, 0, RF_RESULT_THROWN).destroys(r, "b").destroys(r, "a").exits(r, 3);
   return job;
 }
 
@@ -136,7 +134,7 @@ TEST(OrderDeadlock, IsSeenAmongCallsThatWerePolledToTheEnd) {
   EXPECT_EQ(finding_of(diagnose(killed.build()), "order_deadlock"), nullptr);
   CallSpec abort;
   abort.op = RF_OP_COMM_ABORT;
-  job.wait(5 * kMs).blocked(0, abort).exits(0, 3).killed(1, 15);
+  job.wait(5ms).blocked(0, abort).exits(0, 3).killed(1, 15);
   const Findings found = diagnose(job.build());
   EXPECT_EQ(found.all.front().kind, "order_deadlock") << all_kinds(found);
   EXPECT_EQ(found.all.front().confidence, Confidence::kInferred);
@@ -156,7 +154,7 @@ TEST(OrderDeadlock, IsSilentOfCallsThatWereRefused) {
 TEST(OrderDeadlock, IsSilentOfThoseWhoNeverWaitedAtOneInstant) {
   TimelineBuilder job(2, RF_LIB_MPI);
   job.everyone(all_reduce());
-  for (const int r : {0, 1}) job.blocked(r, recv(1 - r)).wait(kSecond).returns(r, 0, 3);
+  for (const int r : {0, 1}) job.blocked(r, recv(1 - r)).wait(1s).returns(r, 0, 3);
   job.exits(0, 2).exits(1, 2);
   const Findings found = diagnose(job.build());
   EXPECT_EQ(finding_of(found, "order_deadlock"), nullptr) << all_kinds(found);
@@ -204,7 +202,7 @@ TEST(StoppedRank, IsInferredOnly) {
   job.everyone(all_reduce()).blocked(0, all_reduce()).blocked(1, all_reduce());
   job.rank(2).stopped = true;
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << "it may go on at once";
-  job.wait(3 * kSecond);
+  job.wait(3s);
   const Findings found = diagnose(job.build());
   ASSERT_EQ(found.all.size(), 1u) << all_kinds(found);
   EXPECT_EQ(found.all[0].kind, "stopped_rank");
@@ -215,9 +213,9 @@ TEST(StoppedRank, IsInferredOnly) {
 
 TEST(SlowRank, SpeaksOnlyBeyondItsLimit) {
   TimelineBuilder job(3);
-  job.everyone(all_reduce()).blocked(0, all_reduce()).blocked(1, all_reduce()).wait(kSecond);
+  job.everyone(all_reduce()).blocked(0, all_reduce()).blocked(1, all_reduce()).wait(1s);
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
-  job.wait(2 * kSecond);
+  job.wait(2s);
   const Findings found = diagnose(job.build());
   ASSERT_EQ(found.all.size(), 1u) << all_kinds(found);
   EXPECT_EQ(found.all[0].kind, "slow_rank");
@@ -228,7 +226,7 @@ TEST(SlowRank, SpeaksOnlyBeyondItsLimit) {
 TEST(SlowRank, ARankInsideAnotherCallIsNotCalledSlow) {
   TimelineBuilder job(3);
   job.comm("pair", {1, 2}).everyone(all_reduce()).everyone(on(all_reduce(), "pair"));
-  job.blocked(0, all_reduce()).blocked(1, on(all_reduce(), "pair")).wait(60 * kSecond);
+  job.blocked(0, all_reduce()).blocked(1, on(all_reduce(), "pair")).wait(60s);
   const Findings found = diagnose(job.build());
   const Finding* f = finding_of(found, "slow_rank");
   ASSERT_NE(f, nullptr) << all_kinds(found);
@@ -240,9 +238,9 @@ TEST(StuckOutside, IsASleeperAfterALongWhile) {
   TimelineBuilder job(2);
   job.everyone(all_reduce()).blocked(0, all_reduce());
   job.lane_of(1).thread_state = 'S';
-  job.wait(15 * kSecond);
+  job.wait(15s);
   EXPECT_EQ(all_kinds(diagnose(job.build())), "slow_rank");
-  job.wait(15 * kSecond);
+  job.wait(15s);
   EXPECT_EQ(all_kinds(diagnose(job.build())), "stuck_outside");
   job.lane_of(1).thread_state = 'R';
   EXPECT_EQ(all_kinds(diagnose(job.build())), "slow_rank");
@@ -251,9 +249,9 @@ TEST(StuckOutside, IsASleeperAfterALongWhile) {
 TEST(Wedged, BlamesNobodyWhenEverybodyCame) {
   TimelineBuilder job(3);
   for (int r : {0, 1, 2}) job.blocked(r, all_reduce());
-  job.wait(15 * kSecond);
+  job.wait(15s);
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << "a large call may take long";
-  job.wait(10 * kSecond);
+  job.wait(10s);
   const Findings found = diagnose(job.build());
   EXPECT_EQ(all_kinds(found), "wedged");
   EXPECT_TRUE(found.all[0].ranks.empty());
@@ -265,9 +263,9 @@ TEST(Wedged, IsAlsoWhatCallsThatDifferComeTo) {
   TimelineBuilder job(3);
   for (int r : {0, 1}) job.blocked(r, barrier());
   job.blocked(2, all_reduce());
-  job.wait(15 * kSecond);
+  job.wait(15s);
   EXPECT_EQ(all_kinds(diagnose(job.build())), "call_mismatch");
-  job.wait(10 * kSecond);
+  job.wait(10s);
   const Findings found = diagnose(job.build());
   ASSERT_EQ(all_kinds(found), "call_mismatch wedged");
   EXPECT_EQ(found.all[1].caused_by, 0);
@@ -279,7 +277,7 @@ TEST(Wedged, IsAlsoWhatCallsThatDifferComeTo) {
 TEST(Wedged, AlsoWhereOneStandsFurtherOn) {
   TimelineBuilder job(3);
   job.blocked(0, broadcast(0)).blocked(1, broadcast(1)).does(2, broadcast(0)).blocked(2, barrier());
-  job.wait(25 * kSecond);
+  job.wait(25s);
   const Findings found = diagnose(job.build());
   ASSERT_NE(finding_of(found, "call_mismatch"), nullptr);
   EXPECT_NE(finding_of(found, "wedged"), nullptr) << all_kinds(found);
@@ -288,10 +286,10 @@ TEST(Wedged, AlsoWhereOneStandsFurtherOn) {
 TEST(Wedged, WhoWaitsForACoreMayYetMoveIt) {
   TimelineBuilder job(3);
   for (int r : {0, 1, 2}) job.blocked(r, all_reduce());
-  job.rank(1).starved = 8 * kSecond;
-  job.wait(27 * kSecond);
+  job.rank(1).starved = 8s;
+  job.wait(27s);
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
-  job.wait(2 * kSecond);
+  job.wait(2s);
   EXPECT_EQ(all_kinds(diagnose(job.build())), "wedged");
 }
 
@@ -300,8 +298,8 @@ TEST(Wedged, CallsThatCannotMatchAreToldOnABusyMachineToo) {
   TimelineBuilder job(3);
   for (int r : {0, 1}) job.blocked(r, barrier());
   job.blocked(2, all_reduce());
-  for (int r : {0, 1, 2}) job.rank(r).starved = 60 * kSecond;
-  job.wait(25 * kSecond);
+  for (int r : {0, 1, 2}) job.rank(r).starved = 60s;
+  job.wait(25s);
   EXPECT_NE(finding_of(diagnose(job.build()), "wedged"), nullptr);
 }
 
@@ -312,8 +310,8 @@ TEST(DuplicateRank, TwoLivingProcessesOfOneRank) {
   t.processes.push_back(t.processes[1]);
   t.processes.back().id.pid = 77;
   EXPECT_NE(finding_of(diagnose(t), "duplicate_rank"), nullptr);
-  t.processes[1].end = {EndKind::kEnded, t.processes.back().member - 1, true, false, 0};
-  t.processes[1].member -= 10;
+  t.processes[1].end = {EndKind::kEnded, t.processes.back().member - 1ns, true, false, 0};
+  t.processes[1].member -= 10ns;
   EXPECT_EQ(finding_of(diagnose(t), "duplicate_rank"), nullptr) << "one after the other is no duplicate";
 }
 
@@ -324,7 +322,7 @@ void libc_call(Timeline& t, size_t process, uint16_t op, const std::string& path
   for (const uint8_t phase : {RF_PHASE_ENTER, RF_PHASE_EXIT}) {
     Event e;
     e.index = p.lanes.front().head++;
-    e.record.time_ns = t.look;
+    e.record.time_ns = ns_of(t.look);
     e.record.phase = phase;
     e.record.op = op;
     e.record.library = RF_LIB_LIBC;

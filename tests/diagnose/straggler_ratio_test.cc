@@ -7,10 +7,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr TimeNs kSecond = 1'000'000'000;
-
 // Ranks 0 and 1 take `others` before each call, rank 2 takes `slow`. Then the others wait for rank 2.
-TimelineBuilder steps_of(int steps, TimeNs others, TimeNs slow) {
+TimelineBuilder steps_of(int steps, Duration others, Duration slow) {
   TimelineBuilder job(3);
   job.everyone(all_reduce());
   for (int i = 0; i < steps; ++i) {
@@ -18,7 +16,7 @@ TimelineBuilder steps_of(int steps, TimeNs others, TimeNs slow) {
     job.wait(slow - others).blocked(2, all_reduce());
     job.returns(0).returns(1).returns(2);
   }
-  job.blocked(0, all_reduce()).blocked(1, all_reduce()).wait(60 * kSecond);
+  job.blocked(0, all_reduce()).blocked(1, all_reduce()).wait(60s);
   return job;
 }
 
@@ -30,18 +28,17 @@ std::string text_of(const TimelineBuilder& job) {
 }
 
 TEST(Pace, TellsHowMuchLongerASlowRankTakes) {
-  EXPECT_THAT(text_of(steps_of(8, kSecond / 10, kSecond / 4)),
+  EXPECT_THAT(text_of(steps_of(8, 100ms, 250ms)),
               HasSubstr("; before their last 9 calls there, it took 2.5 times as long as the others"));
-  EXPECT_THAT(text_of(steps_of(30, kSecond / 10, kSecond / 4)),
-              HasSubstr("their last 20 calls there, it took 2.5"));
+  EXPECT_THAT(text_of(steps_of(30, 100ms, 250ms)), HasSubstr("their last 20 calls there, it took 2.5"));
 }
 
 TEST(Pace, SaysNothingOfARankThatWasAsFastAsTheOthers) {
-  EXPECT_THAT(text_of(steps_of(8, kSecond / 10, kSecond / 10)), Not(HasSubstr("times as long")));
+  EXPECT_THAT(text_of(steps_of(8, 100ms, 100ms)), Not(HasSubstr("times as long")));
 }
 
 TEST(Pace, SaysNothingFromAFewCalls) {
-  EXPECT_THAT(text_of(steps_of(3, kSecond / 10, kSecond / 4)), Not(HasSubstr("times as long")));
+  EXPECT_THAT(text_of(steps_of(3, 100ms, 250ms)), Not(HasSubstr("times as long")));
 }
 
 }  // namespace

@@ -8,10 +8,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr TimeNs kSecond = 1'000'000'000;
-
 // Rank 1 comes late to one all_reduce by `late`. Then rank 0 waits for it in the next one.
-TimelineBuilder late_before(TimeNs late, const CallSpec& call = all_reduce()) {
+TimelineBuilder late_before(Duration late, const CallSpec& call = all_reduce()) {
   TimelineBuilder job(2);
   job.everyone(call).blocked(0, call).wait(late).blocked(1, call).returns(0).returns(1);
   job.blocked(0, call);
@@ -20,46 +18,46 @@ TimelineBuilder late_before(TimeNs late, const CallSpec& call = all_reduce()) {
 }
 
 TEST(WaitThreshold, GrowsWithWhatTheJobCameBackFrom) {
-  TimelineBuilder job = late_before(4 * kSecond);
-  job.wait(11 * kSecond);
+  TimelineBuilder job = late_before(4s);
+  job.wait(11s);
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong()) << all_kinds(diagnose(job.build()));
-  job.wait(2 * kSecond);
+  job.wait(2s);
   const Findings found = diagnose(job.build());
   EXPECT_EQ(all_kinds(found), "slow_rank");
   EXPECT_THAT(found.all[0].text, HasSubstr("for more than 12s; the longest such wait before was 4s"));
 }
 
 TEST(WaitThreshold, IsAtLeastWhatWasAskedFor) {
-  TimelineBuilder job = late_before(kSecond / 100);
-  job.wait(3 * kSecond);
+  TimelineBuilder job = late_before(10ms);
+  job.wait(3s);
   const Findings found = diagnose(job.build());
   EXPECT_EQ(all_kinds(found), "slow_rank");
   EXPECT_THAT(found.all[0].text, HasSubstr("for more than 2s; the longest such wait before was 10ms"));
-  EXPECT_TRUE(diagnose(job.build(), {Duration(4 * kSecond), Duration(30 * kSecond)}).nothing_wrong());
-  EXPECT_EQ(all_kinds(diagnose(job.build(), {Duration(kSecond), Duration(kSecond)})), "stuck_outside");
+  EXPECT_TRUE(diagnose(job.build(), {4s, 30s}).nothing_wrong());
+  EXPECT_EQ(all_kinds(diagnose(job.build(), {1s, 1s})), "stuck_outside");
 }
 
 TEST(WaitThreshold, OfAHangGrowsToo) {
-  TimelineBuilder job = late_before(20 * kSecond);
-  job.wait(50 * kSecond);
+  TimelineBuilder job = late_before(20s);
+  job.wait(50s);
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
-  job.wait(20 * kSecond);
+  job.wait(20s);
   EXPECT_EQ(all_kinds(diagnose(job.build())), "stuck_outside");
 }
 
 // A pause of all ranks keeps no rank waiting, and counts as usual in the same way as a wait.
 TEST(WaitThreshold, KnowsHowLongRanksComputeBetweenCalls) {
   TimelineBuilder job(2);
-  job.everyone(all_reduce()).wait(5 * kSecond).everyone(all_reduce()).blocked(0, all_reduce());
-  job.wait(14 * kSecond);
+  job.everyone(all_reduce()).wait(5s).everyone(all_reduce()).blocked(0, all_reduce());
+  job.wait(14s);
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
-  job.wait(2 * kSecond);
+  job.wait(2s);
   EXPECT_EQ(all_kinds(diagnose(job.build())), "slow_rank");
 }
 
 TEST(WaitThreshold, IsLearnedFromWaitsThatEndedWell) {
   TimelineBuilder job(2);
-  job.everyone(all_reduce()).blocked(0, all_reduce()).wait(4 * kSecond).blocked(1, all_reduce());
+  job.everyone(all_reduce()).blocked(0, all_reduce()).wait(4s).blocked(1, all_reduce());
   job.returns(0, 0, 5).returns(1, 0, 5).does(1, barrier());
   job.rank(1).stopped = true;
   EXPECT_EQ(finding_of(diagnose(job.build()), "slow_rank"), nullptr);
@@ -67,10 +65,10 @@ TEST(WaitThreshold, IsLearnedFromWaitsThatEndedWell) {
 
 TEST(WaitThreshold, WithACallThatAllAreInIsLearnedFromItsLike) {
   TimelineBuilder job(2);
-  job.blocked(0, all_reduce()).blocked(1, all_reduce()).wait(10 * kSecond).returns(0).returns(1);
-  job.blocked(0, all_reduce()).blocked(1, all_reduce()).wait(25 * kSecond);
+  job.blocked(0, all_reduce()).blocked(1, all_reduce()).wait(10s).returns(0).returns(1);
+  job.blocked(0, all_reduce()).blocked(1, all_reduce()).wait(25s);
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
-  job.wait(6 * kSecond);
+  job.wait(6s);
   const Findings found = diagnose(job.build());
   EXPECT_EQ(all_kinds(found), "wedged");
   EXPECT_THAT(found.all[0].text, HasSubstr("for more than 30s; the longest such wait before was 10s"));
@@ -80,9 +78,9 @@ TEST(WaitThreshold, WithACallThatAllAreInIsLearnedFromItsLike) {
 TEST(SlowRank, WhoMakesOtherCallsIsToldOnlyAfterLong) {
   TimelineBuilder job(3);
   job.comm("pair", {1, 2}).everyone(all_reduce()).blocked(0, all_reduce());
-  for (int i = 0; i < 15; ++i) job.wait(kSecond).everyone(on(all_reduce(), "pair"));
+  for (int i = 0; i < 15; ++i) job.wait(1s).everyone(on(all_reduce(), "pair"));
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
-  for (int i = 0; i < 10; ++i) job.wait(kSecond).everyone(on(all_reduce(), "pair"));
+  for (int i = 0; i < 10; ++i) job.wait(1s).everyone(on(all_reduce(), "pair"));
   const Finding* f = nullptr;
   const Findings found = diagnose(job.build());
   ASSERT_NE(f = finding_of(found, "slow_rank"), nullptr) << all_kinds(found);
@@ -91,10 +89,10 @@ TEST(SlowRank, WhoMakesOtherCallsIsToldOnlyAfterLong) {
 
 TEST(StuckOutside, ARankThatUsesCpuTimeIsNotStuck) {
   TimelineBuilder job = late_before(0);
-  job.wait(30 * kSecond);
-  job.rank(1).busy_at = job.now() - 5 * kSecond;
+  job.wait(30s);
+  job.rank(1).busy_at = job.now() - 5s;
   EXPECT_EQ(all_kinds(diagnose(job.build())), "slow_rank");
-  job.wait(30 * kSecond);
+  job.wait(30s);
   EXPECT_EQ(all_kinds(diagnose(job.build())), "stuck_outside");
 }
 
@@ -107,10 +105,10 @@ TEST(StoppedRank, IsToldWhenSomebodyGaveUpOnIt) {
 
 TEST(StoppedRank, IsToldAfterLongThoughNobodyWaits) {
   TimelineBuilder job(2);
-  job.everyone(all_reduce()).wait(15 * kSecond);
+  job.everyone(all_reduce()).wait(15s);
   job.rank(1).stopped = true;
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
-  job.wait(10 * kSecond);
+  job.wait(10s);
   EXPECT_EQ(all_kinds(diagnose(job.build())), "stopped_rank");
 }
 

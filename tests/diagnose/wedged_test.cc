@@ -7,17 +7,15 @@
 namespace rankfault::testing {
 namespace {
 
-constexpr TimeNs kSecond = 1'000'000'000;
-
 // A neighbour that takes the cores without end does not suppress the report of a hang.
 TEST(Wedged, WaitsForACoreForThreeTimesItsPatienceAndNoLonger) {
   TimelineBuilder job(3);
   for (int r : {0, 1, 2}) job.blocked(r, all_reduce());
-  job.wait(59 * kSecond);
-  job.rank(1).starved = 59 * kSecond;
+  job.wait(59s);
+  job.rank(1).starved = 59s;
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
-  job.wait(2 * kSecond);
-  job.rank(1).starved = 61 * kSecond;
+  job.wait(2s);
+  job.rank(1).starved = 61s;
   EXPECT_EQ(all_kinds(diagnose(job.build())), "wedged");
 }
 
@@ -38,10 +36,10 @@ TEST(Wedged, CallsThatDifferAndAreWaitedForElsewhere) {
       --job.comm_of(r).entered;  // an execution takes no place
       job.blocked(r, execution);
     }
-    for (int r : {0, 1, 2}) job.rank(r).starved = 60 * kSecond;
-    job.wait(15 * kSecond);
+    for (int r : {0, 1, 2}) job.rank(r).starved = 60s;
+    job.wait(15s);
     EXPECT_EQ(finding_of(diagnose(job.build()), "wedged"), nullptr);
-    job.wait(6 * kSecond);
+    job.wait(6s);
     const Findings found = diagnose(job.build());
     EXPECT_NE(finding_of(found, "wedged"), nullptr) << waits << all_kinds(found);
     EXPECT_NE(finding_of(found, "call_mismatch"), nullptr) << all_kinds(found);
@@ -51,13 +49,13 @@ TEST(Wedged, CallsThatDifferAndAreWaitedForElsewhere) {
 // Two calls that face each other do not match, whether or not the third rank comes.
 TEST(Wedged, OfCallsThatDifferOnlyThoseWhoMadeThemAreConcerned) {
   TimelineBuilder job(3);
-  job.everyone(all_reduce()).blocked(0, all_reduce()).blocked(1, barrier()).wait(25 * kSecond);
+  job.everyone(all_reduce()).blocked(0, all_reduce()).blocked(1, barrier()).wait(25s);
   const Finding* f = nullptr;
   const Findings found = diagnose(job.build());
   ASSERT_NE(f = finding_of(found, "wedged"), nullptr) << all_kinds(found);
   EXPECT_THAT(f->text, ::testing::HasSubstr("ranks 0 1 are in different calls"));
   TimelineBuilder goes_on(3);  // near miss: one of the two continued
-  goes_on.everyone(all_reduce()).does(0, broadcast(0)).blocked(1, barrier()).wait(25 * kSecond);
+  goes_on.everyone(all_reduce()).does(0, broadcast(0)).blocked(1, barrier()).wait(25s);
   EXPECT_EQ(finding_of(diagnose(goes_on.build()), "wedged"), nullptr);
 }
 
@@ -80,7 +78,7 @@ TEST(Wedged, AKnotSilencesOnlyWhatStandsBehindIt) {
       origins.push_back(enqueue(r, r < 2 ? comm : "c"));
     job.host_waits(r, origins);
   }
-  const Findings found = diagnose(job.wait(60 * kSecond).build());
+  const Findings found = diagnose(job.wait(60s).build());
   ASSERT_NE(finding_of(found, "order_deadlock"), nullptr) << all_kinds(found);
   const Finding* f = finding_of(found, "wedged");
   ASSERT_NE(f, nullptr) << all_kinds(found);
@@ -96,9 +94,9 @@ TEST(Wedged, ARankStandsInACallThatTheOthersHaveLeft) {
   CallSpec shares = all_reduce();
   shares.op = RF_OP_ALL_TO_ALLV;
   job.everyone(all_reduce()).does(0, shares).does(2, shares).blocked(1, shares);
-  job.wait(1 * kSecond).blocked(0, barrier()).blocked(2, barrier()).wait(19 * kSecond);
+  job.wait(1s).blocked(0, barrier()).blocked(2, barrier()).wait(19s);
   EXPECT_EQ(finding_of(diagnose(job.build()), "wedged"), nullptr);
-  job.wait(6 * kSecond);
+  job.wait(6s);
   const Findings found = diagnose(job.build());
   ASSERT_EQ(all_kinds(found), "wedged");
   const Finding& f = found.all.front();
@@ -112,9 +110,9 @@ TEST(Wedged, ARankStandsInACallThatTheOthersHaveLeft) {
 // The other rank is not in a call, so it is not known whether it will help.
 TEST(Wedged, OneThatStandsAloneWhileTheOthersWorkIsNotCalledWell) {
   TimelineBuilder job(2, RF_LIB_MPI);
-  job.everyone(all_reduce()).does(0, broadcast(0)).blocked(1, broadcast(0)).wait(19 * kSecond);
+  job.everyone(all_reduce()).does(0, broadcast(0)).blocked(1, broadcast(0)).wait(19s);
   EXPECT_TRUE(diagnose(job.build()).nothing_wrong());
-  job.wait(6 * kSecond);
+  job.wait(6s);
   EXPECT_TRUE(diagnose(job.build()).cannot_say()) << all_kinds(diagnose(job.build()));
 }
 
@@ -130,7 +128,7 @@ TEST(Wedged, NotWhileTheCallsBeforeComplete) {
     job.enqueues(r, all_reduce());
     job.waits(r, {job.last_origin(r)});
   }
-  job.wait(25 * kSecond);
+  job.wait(25s);
   EXPECT_EQ(all_kinds(diagnose(job.build())), "wedged");
   for (int r : {0, 1}) job.completes(r, first[static_cast<size_t>(r)], "world", 1);
   EXPECT_EQ(finding_of(diagnose(job.build()), "wedged"), nullptr) << all_kinds(diagnose(job.build()));

@@ -47,14 +47,13 @@ TEST(OddRanks, NamesTheRankOutsideOfTheCallThatTheOthersAreIn) {
 
 TEST(OddRanks, ARankThatUsesCpuTimeRunsAndIsNotStuck) {
   const auto looks = [](RankEvidence first, RankEvidence second) {
-    return odd_ranks(
-        {{{waits(0), waits(1), first}, {waits(0), waits(1), second}}, 0, std::chrono::seconds(1)});
+    return odd_ranks({{{waits(0), waits(1), first}, {waits(0), waits(1), second}}, 0, 1s});
   };
   RankEvidence then = computes(2), now = computes(2);
-  then.cpu_ns = 5'000'000'000;
-  now.cpu_ns = 5'010'000'000;
+  then.cpu_time = 5s;
+  now.cpu_time = 5010ms;
   EXPECT_EQ(looks(then, now).all[0].kind, "stuck_outside") << "its threads keep the time";
-  now.cpu_ns = 5'400'000'000;
+  now.cpu_time = 5400ms;
   const Findings found = looks(then, now);
   EXPECT_EQ(found.all[0].kind, "slow_rank");
   EXPECT_THAT(found.all[0].ranks, ElementsAre(2));

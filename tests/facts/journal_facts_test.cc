@@ -49,8 +49,8 @@ TEST(JournalFacts, AFiringIsOneGateWithAllItsLines) {
   EXPECT_EQ(gate.rank, 2);
   EXPECT_EQ(gate.seq, 3u);
   EXPECT_EQ(gate.step, 7);
-  EXPECT_EQ(gate.done, 250u);
-  EXPECT_EQ(gate.parked_ns, 9u);
+  EXPECT_EQ(gate.done, instant_of(250));
+  EXPECT_EQ(gate.parked, 9ns);
   EXPECT_EQ(gate.effect, "done");
   EXPECT_THAT(gate.lines, testing::ElementsAre(1, 2, 3, 4));
 }
@@ -68,8 +68,8 @@ TEST(JournalFacts, WhatIsDoneBelongsToTheFirstFiringThatIsNot) {
               line("fault_done", {{"effect", "done"}, {"time", 480}}),
               line("fault_done", {{"effect", "done"}, {"time", 490}})});
   ASSERT_EQ(facts.gates.size(), 2u);
-  EXPECT_EQ(facts.gates[0].done, 250u);
-  EXPECT_EQ(facts.gates[1].done, 490u) << "told again of the newest";
+  EXPECT_EQ(facts.gates[0].done, instant_of(250));
+  EXPECT_EQ(facts.gates[1].done, instant_of(490)) << "told again of the newest";
 }
 
 TEST(JournalFacts, AnAnswerOfNoGoIsNoFiring) {
@@ -77,7 +77,7 @@ TEST(JournalFacts, AnAnswerOfNoGoIsNoFiring) {
       {{{"ev", "fault_asked"}, {"action", 0}, {"fault", "f"}, {"process", kVictim}},
        {{"ev", "fault_answered"}, {"action", 0}, {"fault", "f"}, {"process", kVictim}, {"answer", "no_go"}}});
   ASSERT_EQ(facts.gates.size(), 1u);
-  EXPECT_EQ(facts.gates[0].done, 0u);
+  EXPECT_FALSE(is_known(facts.gates[0].done));
   EXPECT_EQ(facts.gates[0].answer, "no_go");
 }
 
@@ -89,13 +89,13 @@ TEST(JournalFacts, ALaterLineOfAnEndKnowsItsStatus) {
   ASSERT_EQ(facts.ends.size(), 1u);
   EXPECT_EQ(facts.ends[0].status.kind, ExitStatus::Kind::kSignal);
   EXPECT_EQ(facts.ends[0].source, EndSource::kKernel);
-  EXPECT_EQ(facts.ends[0].time, 50u);
+  EXPECT_EQ(facts.ends[0].time, instant_of(50));
 }
 
 TEST(JournalFacts, ATeardownAfterTheEndIsNone) {
-  EXPECT_EQ(folded({{{"ev", "teardown"}, {"reason", "over"}}}).teardown, 0u);
+  EXPECT_FALSE(is_known(folded({{{"ev", "teardown"}, {"reason", "over"}}}).teardown));
   const RunFacts wall = folded({{{"ev", "teardown"}, {"reason", "wall"}}});
-  EXPECT_EQ(wall.teardown, 100u);
+  EXPECT_EQ(wall.teardown, instant_of(100));
   EXPECT_EQ(wall.teardown_reason, "wall");
 }
 

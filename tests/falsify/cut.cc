@@ -82,20 +82,20 @@ struct Redo {
 Timeline cut(const Timeline& whole, const std::vector<size_t>& kept) {
   Timeline t = whole;
   t.job_over = false;
-  TimeNs look = t.begin;
+  Instant look = t.begin;
   for (size_t i = 0; i < t.processes.size(); ++i) {
     const ProcessView& from = whole.processes[i];
     if (kept[i] >= from.history.size()) {  // at its end
       look = std::max(look, from.end.kind == EndKind::kEnded ? from.end.time
-                            : from.history.empty()           ? 0
-                                                             : from.history.back().record.time_ns);
+                            : from.history.empty()           ? Instant{}
+                                                   : instant_of(from.history.back().record.time_ns));
       continue;
     }
     Redo redo(t.processes[i]);
     for (size_t k = 0; k < kept[i]; ++k) redo.take(from.history[k]);
-    if (kept[i] > 0) look = std::max(look, from.history[kept[i] - 1].record.time_ns);
+    if (kept[i] > 0) look = std::max(look, instant_of(from.history[kept[i] - 1].record.time_ns));
   }
-  t.look = look + 1'000;
+  t.look = look + 1us;
   return t;
 }
 

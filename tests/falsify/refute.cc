@@ -71,9 +71,9 @@ std::string paired_otherwise(const JobView& whole, const Finding& f, const TrueP
 
 // The time at which the rank left the call. A call that was not seen complete ends with its communicator or
 // process.
-TimeNs left_at(const Process& p, const Call& call) {
+Instant left_at(const Process& p, const Call& call) {
   if (call.status == Call::Status::kFailed) return call.left;
-  TimeNs at = p.ended() ? p.view->end.time : ~TimeNs{0};
+  Instant at = p.ended() ? p.view->end.time : kEndOfTime;
   for (const Call& c : p.calls)
     if (c.op() == RF_OP_COMM_ABORT && c.entered > call.entered) at = std::min(at, c.entered);
   return at;
@@ -88,7 +88,7 @@ std::string entered_before(const JobView& whole, const Finding& f, const TruePla
       return fmt::format("rank {} lane {} call {} returned success", c.rank, c.lane, c.number);
     const uint64_t place = place_of(places, c.rank, *claimed.call);
     if (place == 0) return fmt::format("the library refused the call of rank {}", c.rank);
-    const TimeNs gave_up = left_at(*claimed.process, *claimed.call);
+    const Instant gave_up = left_at(*claimed.process, *claimed.call);
     const CommGroup* group = whole.group(*claimed.process, claimed.call->comm());
     for (const Member& m : group ? group->members : std::vector<Member>{}) {
       const bool blamed = std::find(f.ranks.begin(), f.ranks.end(), m.world_rank) != f.ranks.end();

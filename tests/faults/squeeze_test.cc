@@ -32,7 +32,7 @@ class Squeeze : public Verify {
                               {"time", 115}});
   }
   // Adds a `fail_call` that fired at a file call of that rank.
-  void fail_call_at(int rank, const std::string& op, TimeNs asked,
+  void fail_call_at(int rank, const std::string& op, uint64_t asked,
                     const std::string& path = "/tmp/rf.1/ckpt.bin") {
     Action failing;
     failing.id = static_cast<uint32_t>(facts.plan.actions.size());
@@ -43,7 +43,7 @@ class Squeeze : public Verify {
     fired.action = failing.id;
     fired.rank = rank;
     fired.process = process(rank).id;
-    fired.asked = asked;
+    fired.asked = instant_of(asked);
     fired.effect = "done";
     fired.op = op;
     fired.path = path;
@@ -66,7 +66,7 @@ TEST_F(Squeeze, ALimitIsLiftedFromOutsideAndOpeningsAreWatched) {
     EXPECT_EQ(made->actions[i].size, 3);
     EXPECT_EQ(made->actions[i + 1].outside, "unlimit");
     EXPECT_EQ(made->actions[i + 1].after, static_cast<int>(i));
-    EXPECT_EQ(made->actions[i + 1].delay, std::chrono::seconds(2));
+    EXPECT_EQ(made->actions[i + 1].delay, 2s);
   }
   EXPECT_EQ(made->actions[4].outside, "watch");
   EXPECT_EQ(made->preload, std::vector<std::string>{"libc"});
@@ -96,7 +96,7 @@ TEST_F(Squeeze, DescriptorsMustHaveRunOut) {
   opens(1, 220, EMFILE);
   const EffectReport report = verdict();
   EXPECT_EQ(report.effect, Effect::kVerified);
-  EXPECT_EQ(report.at, 220u);
+  EXPECT_EQ(report.at, instant_of(220));
   EXPECT_THAT(report.how, HasSubstr("/tmp/rf.1/ckpt.bin failed with EMFILE while 9 descriptors were open"));
 }
 
@@ -108,7 +108,7 @@ TEST_F(Squeeze, AnotherFaultsFailedOpeningIsNoLackOfDescriptors) {
   opens(1, 210, EMFILE);
   EXPECT_EQ(effect(), Effect::kVoid);
   opens(1, 220, EMFILE);
-  EXPECT_EQ(verdict().at, 220u) << "the next one failed by itself";
+  EXPECT_EQ(verdict().at, instant_of(220)) << "the next one failed by itself";
 }
 
 TEST_F(Squeeze, ALimitThatCouldNotBeSetIsNoSqueeze) {
@@ -132,13 +132,13 @@ TEST_F(Squeeze, ARankThatLacksMemorySaysSo) {
   EXPECT_EQ(effect(), Effect::kUnknown) << "rankfault did not see the limit";
   limited(1 << 20);
   EXPECT_EQ(effect(), Effect::kVoid);
-  facts.marks.push_back({"mark", 1, 0, 90, 1, "out_of_memory", 0});
-  facts.marks.push_back({"mark", 2, 0, 200, 1, "out_of_memory", 0});
-  facts.marks.push_back({"mark", 1, 0, 200, 1, "resumed_from", 0});
+  facts.marks.push_back({"mark", 1, 0, instant_of(90), 1, "out_of_memory", 0});
+  facts.marks.push_back({"mark", 2, 0, instant_of(200), 1, "out_of_memory", 0});
+  facts.marks.push_back({"mark", 1, 0, instant_of(200), 1, "resumed_from", 0});
   EXPECT_EQ(effect(), Effect::kVoid) << "before it, another rank's, another mark";
-  facts.marks.push_back({"mark", 1, 0, 210, 1, "out_of_memory", 0});
+  facts.marks.push_back({"mark", 1, 0, instant_of(210), 1, "out_of_memory", 0});
   EXPECT_EQ(effect(), Effect::kVerified);
-  EXPECT_EQ(verdict().at, 210u);
+  EXPECT_EQ(verdict().at, instant_of(210));
 }
 
 TEST_F(Squeeze, ARankThatLacksMemoryIsTheFirstToEnd) {
@@ -149,12 +149,12 @@ TEST_F(Squeeze, ARankThatLacksMemoryIsTheFirstToEnd) {
   facts.ends[0].status = {ExitStatus::Kind::kSignal, SIGABRT};
   EXPECT_EQ(effect(), Effect::kVerified);
   end(2, ExitStatus::Kind::kCode, 3);
-  facts.ends[1].time = 600;
+  facts.ends[1].time = instant_of(600);
   EXPECT_EQ(effect(), Effect::kVerified) << "its peer left after it";
-  facts.ends[1].time = 400;
+  facts.ends[1].time = instant_of(400);
   EXPECT_EQ(effect(), Effect::kUnknown) << "its peer left before it";
   facts.ends.pop_back();
-  facts.teardown = 450;
+  facts.teardown = instant_of(450);
   EXPECT_EQ(effect(), Effect::kUnknown) << "ended by us";
 }
 
@@ -179,7 +179,7 @@ TEST_F(Squeeze, ABadEndThatAnotherFaultBroughtTellsNothingOfMemory) {
 TEST_F(Squeeze, WhatComesAfterTheLimitWasLiftedIsNotItsEffect) {
   run("memory_squeeze@rank=1,op=all_reduce,spare=4096,for=1s");
   limited(1 << 20);
-  facts.marks.push_back({"mark", 1, 0, 310, 1, "out_of_memory", 0});
+  facts.marks.push_back({"mark", 1, 0, instant_of(310), 1, "out_of_memory", 0});
   end(1, ExitStatus::Kind::kSignal, SIGABRT);
   EXPECT_EQ(effect(), Effect::kVerified);
   push_line(facts.journal, {{"n", 10},
@@ -198,7 +198,7 @@ TEST_F(Squeeze, OneRankIsSqueezedForATime) {
   EXPECT_EQ(made->actions[0].outside, "load");
   EXPECT_EQ(made->actions[0].size, 3);
   EXPECT_EQ(made->actions[1].outside, "unload");
-  EXPECT_EQ(made->actions[1].delay, std::chrono::seconds(2));
+  EXPECT_EQ(made->actions[1].delay, 2s);
   EXPECT_EQ(made->actions[1].after, 0);
   EXPECT_THAT(refusal("cpu_squeeze@ranks=[0, 1],op=all_reduce,for=1s"), HasSubstr("must name one rank"));
   EXPECT_THAT(refusal("cpu_squeeze@rank=1,op=all_reduce"), HasSubstr("\"for\""));
@@ -275,7 +275,7 @@ TEST_F(FullDisk, SomebodyMustLackSpace) {
   uses(RF_OP_FILE_ALLOCATE, RF_PHASE_EXIT, 300, 100, ENOSPC);
   const EffectReport report = verdict();
   EXPECT_EQ(report.effect, Effect::kVerified);
-  EXPECT_EQ(report.at, 300u);
+  EXPECT_EQ(report.at, instant_of(300));
   EXPECT_THAT(report.how, HasSubstr("rank 2's allocate of /tmp/rf.1/checkpoints/c.bin failed with ENOSPC"));
 }
 
@@ -296,7 +296,7 @@ TEST_F(FullDisk, AnotherFaultsFailedWriteIsNoLackOfSpace) {
   uses(RF_OP_FILE_WRITE, RF_PHASE_EXIT, 210, 0, ENOSPC);
   EXPECT_EQ(effect(), Effect::kVoid);
   uses(RF_OP_FILE_WRITE, RF_PHASE_EXIT, 300, 0, ENOSPC);
-  EXPECT_EQ(verdict().at, 300u);
+  EXPECT_EQ(verdict().at, instant_of(300));
 }
 
 TEST_F(FullDisk, AnotherDiskIsNotOurs) {

@@ -51,7 +51,7 @@ TEST(StartFault, RefusesWhatCannotBe) {
 // A run that starts ranks 0, 1 and 2 at these times.
 class StartVerified : public testing::Test {
  protected:
-  void run(const std::string& fault, const std::vector<std::pair<int, TimeNs>>& starts) {
+  void run(const std::string& fault, const std::vector<std::pair<int, uint64_t>>& starts) {
     Result<Plan> made = plan(fault);
     ASSERT_TRUE(made.ok()) << made.error().to_string();
     facts.plan = std::move(*made);

@@ -28,9 +28,9 @@ class Verify : public testing::Test {
     for (int rank = 0; rank < ranks; ++rank) add_process(rank, ranks);
     gate.rank = facts.plan.actions[0].rank;
     gate.process = facts.timeline.processes[static_cast<size_t>(gate.rank)].id;
-    gate.asked = 100;
-    gate.answered = 110;
-    gate.done = 120;
+    gate.asked = instant_of(100);
+    gate.answered = instant_of(110);
+    gate.done = instant_of(120);
     gate.effect = "done";
     gate.answer = "go";
     gate.comm_id = kWorld;
@@ -80,7 +80,7 @@ class Verify : public testing::Test {
     RankEnd rank_end;
     rank_end.process = process(rank).id;
     rank_end.rank = rank;
-    rank_end.time = 500;
+    rank_end.time = instant_of(500);
     rank_end.status = {kind, value};
     facts.ends.push_back(rank_end);
   }

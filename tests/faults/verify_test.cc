@@ -11,7 +11,7 @@ TEST_F(Verify, AKillIsTheVictimsEndByThatSignal) {
   end(1, ExitStatus::Kind::kSignal, SIGKILL);
   const EffectReport report = verdict();
   EXPECT_EQ(report.effect, Effect::kVerified);
-  EXPECT_EQ(report.at, 110u);  // peers may notice before the end is seen
+  EXPECT_EQ(report.at, instant_of(110));  // peers may notice before the end is seen
 }
 
 TEST_F(Verify, AnotherEndIsNoKill) {
@@ -182,17 +182,17 @@ TEST_F(Verify, ASkipIsNotSeenInExecutionRecords) {
 
 TEST_F(Verify, ADelayTookItsTime) {
   run("delay_call@rank=1,op=all_reduce,by=1us");
-  gate.done = gate.answered + 950;
+  gate.done = gate.answered + 950ns;
   EXPECT_EQ(effect(), Effect::kVerified);
-  facts.gates[0].done = gate.answered + 100;
+  facts.gates[0].done = gate.answered + 100ns;
   EXPECT_EQ(effect(), Effect::kVoid);
 }
 
 TEST_F(Verify, ADelayBelowWhatTheGateItselfCostsIsVoid) {
   run("delay_call@rank=1,op=all_reduce,by=1us");
-  gate.asked = 100;
-  gate.answered = 1'500;
-  gate.done = 2'600;
+  gate.asked = instant_of(100);
+  gate.answered = instant_of(1'500);
+  gate.done = instant_of(2'600);
   const EffectReport report = verdict();
   EXPECT_EQ(report.effect, Effect::kVoid);
   EXPECT_EQ(report.how, "a delay of 1us is shorter than the time that the gate itself costs rank 1, 1.4us");
@@ -269,18 +269,18 @@ TEST_F(Verify, AChangedArgumentDiffersFromAPeers) {
 
 TEST_F(Verify, UnevenBatchesAreCounted) {
   run("uneven_batches@rank=1,op=batch,nth=3");
-  for (int rank : {0, 1}) facts.marks.push_back({"batch", rank, 0, 50, 1, "", 0});
+  for (int rank : {0, 1}) facts.marks.push_back({"batch", rank, 0, instant_of(50), 1, "", 0});
   EXPECT_EQ(effect(), Effect::kVoid);
-  facts.marks.push_back({"batch", 0, 0, 150, 2, "", 0});
+  facts.marks.push_back({"batch", 0, 0, instant_of(150), 2, "", 0});
   EXPECT_EQ(effect(), Effect::kVerified);
-  facts.marks.push_back({"batch", 1, 0, 160, 2, "", 0});
+  facts.marks.push_back({"batch", 1, 0, instant_of(160), 2, "", 0});
   EXPECT_EQ(effect(), Effect::kVoid);
 }
 
 TEST_F(Verify, AFlippedValueIsOnRecord) {
   run("flip_value@rank=1,value=weights,step=3,bit=1");
   EXPECT_EQ(effect(), Effect::kVoid);
-  facts.marks.push_back({"value", 1, 0, 125, 3, "weights", 9});
+  facts.marks.push_back({"value", 1, 0, instant_of(125), 3, "weights", 9});
   EXPECT_EQ(effect(), Effect::kVerified);
 }
 

@@ -21,7 +21,7 @@ class RunFiles : public testing::Test {
     root = ::mkdtemp(form);
     tmp = root + "/tmp";
     fs::create_directories(tmp + "/checkpoints");
-    begin = now_ns();
+    begin = HostClock::now();
   }
   ~RunFiles() override { fs::remove_all(root); }
 
@@ -40,7 +40,7 @@ class RunFiles : public testing::Test {
   }
 
   std::string root, tmp;
-  TimeNs begin = 0;
+  Instant begin;
 };
 
 TEST_F(RunFiles, FindsWhatMatchesBelowTheTmpdir) {
@@ -65,7 +65,7 @@ TEST_F(RunFiles, NeverGoesThroughALinkOrToAFileWithASecondName) {
 
 TEST_F(RunFiles, WhatWasThereBeforeTheRunIsNotTheJobs) {
   make(tmp + "/ckpt-1.bin");
-  EXPECT_THAT(run_files(tmp, "*", now_ns() + 1'000'000'000), IsEmpty());
+  EXPECT_THAT(run_files(tmp, "*", HostClock::now() + 1s), IsEmpty());
   EXPECT_THAT(run_files("", "*", begin), IsEmpty());
 }
 

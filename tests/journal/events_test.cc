@@ -30,6 +30,8 @@ class Filler {
   template <typename T>
   requires std::is_arithmetic_v<T>
   void fill(T& to) { to = static_cast<T>(++last_); }
+  void fill(Instant& to) { to = instant_of(++last_); }
+  void fill(Duration& to) { to = duration_of(++last_); }
   template <typename T>
   void fill(std::optional<T>& to) {
     fill(to.emplace());
@@ -60,7 +62,7 @@ AnyEvent filled(AnyEvent event) {
 TEST(Events, HaveAMemberOfItsOwnForEachKey) {
   for (const AnyEvent& event : one_of_each()) {
     std::set<std::string> values;
-    const Json line = to_json({1, 2, filled(event)});
+    const Json line = to_json({1, instant_of(2), filled(event)});
     for (const auto& [key, value] : line.items()) {
       const bool is_new = values.insert(value.dump()).second;
       EXPECT_TRUE(is_new || value.is_boolean()) << key << " " << value;
@@ -71,7 +73,7 @@ TEST(Events, HaveAMemberOfItsOwnForEachKey) {
 TEST(Events, AreReadBackAsTheyWereWritten) {
   for (const AnyEvent& empty : one_of_each()) {
     const AnyEvent event = filled(empty);
-    const JournalLine line{7, 8, event};
+    const JournalLine line{7, instant_of(8), event};
     const JournalLine again = read_back(line);
     EXPECT_EQ(again.event.index(), event.index());
     EXPECT_EQ(to_json(again), to_json(line));
@@ -85,17 +87,25 @@ TEST(Events, KeepWhatTheirOptionalKeysHold) {
   effect.what = "file_harmed";
   effect.path = "/dev/shm/x";
   effect.inode = ~uint64_t{0};
-  const Json json = to_json(read_back({1, 2, effect}));
+  const Json json = to_json(read_back({1, instant_of(2), effect}));
   EXPECT_EQ(
       json.dump(),
       R"({"n":1,"t":2,"ev":"fault_effect","fault":"kill","action":0,"process":"0000000000000001.2.3.4.5",)"
       R"("what":"file_harmed","path":"/dev/shm/x","inode":18446744073709551615})");
 }
 
+TEST(Events, ReadADamagedTimeAsTheLatest) {
+  const Json json = {{"n", 1}, {"t", ~uint64_t{0}}, {"ev", "rank_end"}, {"time", uint64_t{1} << 63}};
+  const Result<JournalLine> line = journal_line(Json::parse(json.dump()));
+  ASSERT_TRUE(line.ok());
+  EXPECT_EQ(line->t, Instant(kLongestDuration));
+  EXPECT_EQ(line->as<events::RankEnd>()->time, line->t);
+}
+
 TEST(Events, HoldLists) {
   events::Process process;
   process.coverage.push_back({"mpi", "preload", "openmpi", 4, "found"});
-  const JournalLine again = read_back({1, 2, process});
+  const JournalLine again = read_back({1, instant_of(2), process});
   ASSERT_EQ(again.as<events::Process>()->coverage.size(), 1u);
   EXPECT_EQ(again.as<events::Process>()->coverage[0].version, 4u);
   EXPECT_EQ(again.as<events::Process>()->coverage[0].reason, "found");

@@ -13,7 +13,7 @@ namespace rankfault::test {
 Facts::Facts(int ranks) {
   facts_.plan.scenario.name = "t";
   facts_.plan.scenario.workload.ranks = ranks;
-  facts_.plan.scenario.workload.limits.wall = std::chrono::seconds(60);
+  facts_.plan.scenario.workload.limits.wall = 60s;
   facts_.begin = kBegin;
   facts_.end = ms(10'000);
   facts_.timeline.world_size = ranks;
@@ -67,7 +67,7 @@ ProcessView& Facts::process(int rank, int attempt) {
   view.attempt = attempt;
   CommView comm;
   comm.index = 0;
-  comm.timeout_ns = 1'000'000'000;
+  comm.timeout = 1s;
   view.comms.push_back(comm);
   facts_.timeline.processes.push_back(view);
   return facts_.timeline.processes.back();
@@ -75,7 +75,7 @@ ProcessView& Facts::process(int rank, int attempt) {
 
 rf_record& Facts::record(int rank, int attempt, double at) {
   Event event;
-  event.record.time_ns = ms(at);
+  event.record.time_ns = ns_of(ms(at));
   event.record.library = RF_LIB_GLOO;
   process(rank, attempt).history.push_back(event);
   return process(rank, attempt).history.back().record;

@@ -11,8 +11,8 @@
 
 namespace rankfault::test {
 
-inline constexpr TimeNs kBegin = 1'000'000'000;
-inline TimeNs ms(double t) { return kBegin + static_cast<TimeNs>(t * 1e6); }
+inline constexpr Instant kBegin{1s};
+inline Instant ms(double t) { return kBegin + Duration(static_cast<int64_t>(t * 1e6)); }
 
 class Facts {
  public:

@@ -105,8 +105,8 @@ TEST_F(CensusTest, ListsAFileOnce) {
 TEST_F(CensusTest, LeavesAnOlderSegmentOfANeighbour) {
   // Older than the run. The job opens it for writing but did not make it.
   Neighbour older("/" + unique_ + "-older");
-  const TimeNs made = now_ns();
-  eventually([&] { return now_ns() > made + 30'000'000; });  // past the coarse clock's tolerance
+  const Instant made = HostClock::now();
+  eventually([&] { return HostClock::now() > made + 30ms; });  // past the coarse clock's tolerance
   Result<RunDir> run = RunDir::create(scratch_ / "later", "test");
   ASSERT_TRUE(run.ok());
   guardian_.reset();

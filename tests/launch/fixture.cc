@@ -19,9 +19,9 @@ namespace rankfault::test {
 namespace fs = std::filesystem;
 
 bool eventually(const std::function<bool()>& condition) {
-  const TimeNs deadline = now_ns() + 30'000'000'000;
+  const Instant deadline = HostClock::now() + 30s;
   while (!condition()) {
-    if (now_ns() > deadline) return false;
+    if (HostClock::now() > deadline) return false;
     ::poll(nullptr, 0, 2);
   }
   return true;
@@ -163,7 +163,7 @@ GuardianEvent GuardianTest::spawn_ready(const std::vector<std::string>& words) {
   return spawned.value_or(GuardianEvent{});
 }
 
-void GuardianTest::census() { ASSERT_TRUE(guardian_->census(std::chrono::seconds(30)).ok()); }
+void GuardianTest::census() { ASSERT_TRUE(guardian_->census(30s).ok()); }
 
 std::string GuardianTest::undo_text() const { return read_text(run_->undo()); }
 

@@ -103,8 +103,8 @@ TEST(ToolDeathAtAnyMoment, LeavesNoProcessAndNoSegment) {
     const int wait_us = static_cast<int>(random() % 60'000);
     {
       ToolProcess tool({run, "local", "2", subject(), "churn", prefix + ".{rank}"}, {}, scratch / "out");
-      const TimeNs until = now_ns() + static_cast<TimeNs>(wait_us) * 1000;
-      eventually([&] { return now_ns() >= until; });
+      const Instant until = HostClock::now() + std::chrono::microseconds(wait_us);
+      eventually([&] { return HostClock::now() >= until; });
       tool.kill();
     }
     // A guardian that was forked but has not locked the run yet has the run in its command line.

@@ -10,7 +10,7 @@
 namespace rankfault::testing {
 namespace {
 
-constexpr TimeNs kMs = 1'000'000;
+constexpr Instant kStart{1s};
 
 class ToldObserver : public Observer {
  public:
@@ -34,8 +34,8 @@ class ToldObserver : public Observer {
 class LooksTest : public ::testing::Test {
  protected:
   test::Scratch scratch_;
-  void tick_while_it_moves(DiagnosisLoop& looks, TimeNs from, TimeNs to) {
-    for (TimeNs now = from; now < to; now += 5 * kMs) {
+  void tick_while_it_moves(DiagnosisLoop& looks, Instant from, Instant to) {
+    for (Instant now = from; now < to; now += 5ms) {
       ++observer_.moves;
       looks.tick(now);
     }
@@ -48,9 +48,9 @@ class LooksTest : public ::testing::Test {
 // Findings that depend on a limit (slow, wedged, sends that wait) appear while nothing moves.
 TEST_F(LooksTest, AJobThatStandsStillIsLookedAtAgain) {
   DiagnosisLoop looks(observer_, *journal_);
-  for (TimeNs now = 1000 * kMs; now < 1400 * kMs; now += 5 * kMs) looks.tick(now);
+  for (Instant now = kStart; now < kStart + 400ms; now += 5ms) looks.tick(now);
   EXPECT_EQ(observer_.looks, 1);
-  for (TimeNs now = 1400 * kMs; now < 3400 * kMs; now += 5 * kMs) looks.tick(now);
+  for (Instant now = kStart + 400ms; now < kStart + 2400ms; now += 5ms) looks.tick(now);
   EXPECT_GE(observer_.looks, 4);
   EXPECT_LE(observer_.looks, 6);
 }
@@ -59,43 +59,43 @@ TEST_F(LooksTest, WhoHasNoCoreIsOnRecordWhileNothingMoves) {
   const test::ChildOnACore one(test::be_busy), other(test::be_busy);
   observer_.timeline.processes[0].id.pid = one.pid;
   DiagnosisLoop looks(observer_, *journal_);
-  for (TimeNs now = 1000 * kMs; now < 1400 * kMs; now += 5 * kMs) looks.tick(now);
+  for (Instant now = kStart; now < kStart + 400ms; now += 5ms) looks.tick(now);
   RunDelay delay(one.pid);
-  while (delay.waited_ns() < 50 * kMs) delay.look();
-  for (TimeNs now = 1400 * kMs; now < 2000 * kMs; now += 5 * kMs) looks.tick(now);
+  while (delay.waited() < 50ms) delay.look();
+  for (Instant now = kStart + 400ms; now < kStart + 1000ms; now += 5ms) looks.tick(now);
   looks.last_look("over");
   const std::string journal = test::read_file(scratch_.file("journal.ndjson"));
   const Json line = Json::parse(journal.substr(0, journal.find('\n')));
-  EXPECT_GE(line["state"]["processes"][0]["starved"].get<TimeNs>(), 50 * kMs);
-  EXPECT_EQ(line["state"]["processes"][1]["starved"].get<TimeNs>(), 0u);
+  EXPECT_GE(line["state"]["processes"][0]["starved"].get<Duration>(), 50ms);
+  EXPECT_EQ(line["state"]["processes"][1]["starved"].get<Duration>(), 0ns);
 }
 
 // Otherwise the next look, with more measured, would withdraw what this look called hung.
 TEST_F(LooksTest, WhatIsNotMeasuredYetMayAllHaveBeenWaiting) {
   observer_.timeline.processes[0].id.pid = ::getpid();
   DiagnosisLoop looks(observer_, *journal_);
-  looks.tick(1000 * kMs);
-  looks.tick(1005 * kMs);
-  observer_.timeline.look = now_ns() + 3000 * kMs;
+  looks.tick(kStart);
+  looks.tick(kStart + 5ms);
+  observer_.timeline.look = HostClock::now() + 3000ms;
   looks.last_look("over");
   const std::string journal = test::read_file(scratch_.file("journal.ndjson"));
   const Json line = Json::parse(journal.substr(0, journal.find('\n')));
-  EXPECT_GE(line["state"]["processes"][0]["starved"].get<TimeNs>(), 3000 * kMs);
+  EXPECT_GE(line["state"]["processes"][0]["starved"].get<Duration>(), 3000ms);
 }
 
 TEST_F(LooksTest, WhenTheToolHadNoTurnNorMayTheJob) {
   observer_.timeline.processes[0].id.pid = ::getpid();
   DiagnosisLoop looks(observer_, *journal_);
-  for (const TimeNs now : {1000 * kMs, 1005 * kMs, 3005 * kMs, 3010 * kMs}) looks.tick(now);
+  for (const Instant now : {kStart, kStart + 5ms, kStart + 2005ms, kStart + 2010ms}) looks.tick(now);
   looks.last_look("over");
   const std::string journal = test::read_file(scratch_.file("journal.ndjson"));
   const Json line = Json::parse(journal.substr(0, journal.find('\n')));
-  EXPECT_GE(line["state"]["processes"][0]["starved"].get<TimeNs>(), 2000 * kMs);
+  EXPECT_GE(line["state"]["processes"][0]["starved"].get<Duration>(), 2000ms);
 }
 
 TEST_F(LooksTest, AJobThatMovesIsLookedAtTwiceASecond) {
   DiagnosisLoop looks(observer_, *journal_);
-  for (TimeNs now = 1000 * kMs; now < 3000 * kMs; now += 5 * kMs, ++observer_.moves) looks.tick(now);
+  for (Instant now = kStart; now < kStart + 2000ms; now += 5ms, ++observer_.moves) looks.tick(now);
   EXPECT_GE(observer_.looks, 3);
   EXPECT_LE(observer_.looks, 4);
 }
@@ -106,14 +106,14 @@ TEST_F(LooksTest, AfterAnEndWithoutAProofTheJobIsLookedAtSoonAndLessOften) {
   job.everyone(all_reduce()).killed(1);
   observer_.timeline = job.build();
   DiagnosisLoop looks(observer_, *journal_);
-  looks.tick(1000 * kMs);
+  looks.tick(kStart);
   looks.look("a process ended");
   const int before = observer_.looks;
-  tick_while_it_moves(looks, 1005 * kMs, 1100 * kMs);
+  tick_while_it_moves(looks, kStart + 5ms, kStart + 100ms);
   EXPECT_EQ(observer_.looks - before, 4);  // 5, 10, 20 and 40 ms after one another
   job.blocked(0, all_reduce());
   observer_.timeline = job.build();
-  tick_while_it_moves(looks, 1100 * kMs, 1200 * kMs);
+  tick_while_it_moves(looks, kStart + 100ms, kStart + 200ms);
   EXPECT_EQ(observer_.looks - before, 5) << "a look with a proof ends the row";
   EXPECT_NE(test::read_file(scratch_.file("journal.ndjson")).find("\"proven\""), std::string::npos);
 }
@@ -121,10 +121,10 @@ TEST_F(LooksTest, AfterAnEndWithoutAProofTheJobIsLookedAtSoonAndLessOften) {
 TEST_F(LooksTest, AnEndThatIsProvenAtOnceNeedsNoOtherLook) {
   observer_.timeline = TimelineBuilder(2).everyone(all_reduce()).blocked(0, all_reduce()).killed(1).build();
   DiagnosisLoop looks(observer_, *journal_);
-  looks.tick(1000 * kMs);
+  looks.tick(kStart);
   looks.look("a process ended");
   const int before = observer_.looks;
-  tick_while_it_moves(looks, 1005 * kMs, 1400 * kMs);
+  tick_while_it_moves(looks, kStart + 5ms, kStart + 400ms);
   EXPECT_EQ(observer_.looks, before);
 }
 
@@ -132,9 +132,9 @@ TEST_F(LooksTest, WithoutAProofTheLooksAfterAnEndCease) {
   observer_.timeline = TimelineBuilder(2).everyone(all_reduce()).killed(1).build();
   DiagnosisLoop looks(observer_, *journal_);
   looks.look("a process ended");
-  tick_while_it_moves(looks, 1000 * kMs, 1700 * kMs);
+  tick_while_it_moves(looks, kStart, kStart + 700ms);
   const int after_a_second = observer_.looks;
-  tick_while_it_moves(looks, 1700 * kMs, 1900 * kMs);
+  tick_while_it_moves(looks, kStart + 700ms, kStart + 900ms);
   EXPECT_LE(observer_.looks - after_a_second, 1);
 }
 
@@ -149,8 +149,8 @@ TEST_F(LooksTest, WhatFewCallsInferIsNotTold) {
   }
   DiagnosisLoop looks(observer_, *journal_);
   ASSERT_EQ(diagnose(*observer_.few).all.at(0).kind, "exited_rank");
-  for (TimeNs now = 1000 * kMs; now < 3000 * kMs; now += 5 * kMs, ++observer_.moves) looks.tick(now);
-  for (TimeNs now = 3000 * kMs; now < 4000 * kMs; now += 5 * kMs) looks.tick(now);
+  for (Instant now = kStart; now < kStart + 2000ms; now += 5ms, ++observer_.moves) looks.tick(now);
+  for (Instant now = kStart + 2000ms; now < kStart + 3000ms; now += 5ms) looks.tick(now);
   EXPECT_EQ(test::read_file(scratch_.file("journal.ndjson")).find("exited_rank"), std::string::npos);
   observer_.timeline = *observer_.few;
   EXPECT_TRUE(looks.look("a process ended"));

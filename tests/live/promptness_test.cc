@@ -4,15 +4,16 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <thread>
 
+#include "harness/base/cpu_time.h"
+
 namespace rankfault::test {
 namespace {
 
-constexpr uint64_t kMs = 1'000'000, kSecond = 1000 * kMs;
+constexpr Instant kStart{};
 
 int policy() { return ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK; }
 
@@ -25,13 +26,8 @@ bool may_be_realtime() {
   return ::waitpid(child, &status, 0) == child && status == 0;
 }
 
-void use_cpu(uint64_t ns) {
-  const auto used = [] {
-    timespec t{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return static_cast<uint64_t>(t.tv_sec) * kSecond + static_cast<uint64_t>(t.tv_nsec);
-  };
-  for (const uint64_t until = used() + ns; used() < until;) continue;
+void use_cpu(Duration time) {
+  for (const Duration until = thread_cpu_time() + time; thread_cpu_time() < until;) continue;
 }
 
 template <typename Work>
@@ -40,31 +36,31 @@ void in_a_thread(Work work) {
 }
 
 TEST(CpuBudget, IsOnePercentOfACore) {
-  CpuBudget budget(0);
-  budget.charge(0, 10 * kMs - 1);
-  EXPECT_TRUE(budget.allows(0));
-  budget.charge(0, 1);
-  EXPECT_FALSE(budget.allows(0));
-  EXPECT_FALSE(budget.allows(99 * kMs));
-  EXPECT_TRUE(budget.allows(100 * kMs));
+  CpuBudget budget(kStart);
+  budget.charge(kStart, 10ms - 1ns);
+  EXPECT_TRUE(budget.allows(kStart));
+  budget.charge(kStart, 1ns);
+  EXPECT_FALSE(budget.allows(kStart));
+  EXPECT_FALSE(budget.allows(kStart + 99ms));
+  EXPECT_TRUE(budget.allows(kStart + 100ms));
 }
 
 TEST(CpuBudget, SavesNoMoreThanASecondGives) {
-  CpuBudget budget(0);
-  EXPECT_TRUE(budget.allows(3600 * kSecond));
-  budget.charge(3600 * kSecond, 10 * kMs);
-  EXPECT_FALSE(budget.allows(3600 * kSecond));
+  CpuBudget budget(kStart);
+  EXPECT_TRUE(budget.allows(kStart + 1h));
+  budget.charge(kStart + 1h, 10ms);
+  EXPECT_FALSE(budget.allows(kStart + 1h));
 }
 
 TEST(CpuBudget, AThreadThatUsesMoreIsOrdinaryMostOfTheTime) {
-  CpuBudget budget(0);
-  uint64_t allowed = 0;
-  for (uint64_t t = 0; t < 10 * kSecond; t += kMs) {
+  CpuBudget budget(kStart);
+  Duration allowed{};
+  for (Instant t = kStart; t < kStart + 10s; t += 1ms) {
     if (!budget.allows(t)) continue;
-    budget.charge(t, kMs / 2);  // half of each millisecond
-    allowed += kMs / 2;
+    budget.charge(t, 500us);  // half of each millisecond
+    allowed += 500us;
   }
-  EXPECT_LE(allowed, 10 * kSecond / 100 + 10 * kMs);
+  EXPECT_LE(allowed, 100ms + 10ms);
 }
 
 class PromptnessTest : public testing::Test {
@@ -89,7 +85,7 @@ TEST_F(PromptnessTest, AThreadThatUsesItsBudgetUpIsOrdinary) {
   Promptness promptness(true);
   in_a_thread([&] {
     promptness.enter();
-    use_cpu(11 * kMs);
+    use_cpu(11ms);
     promptness.worked();
     EXPECT_EQ(policy(), SCHED_OTHER);
   });

@@ -8,14 +8,14 @@
 namespace rankfault::test {
 namespace {
 
-constexpr TimeNs kSecond = 1'000'000'000, kStart = 1000 * kSecond;
+constexpr Instant kStart{1000s};
 
 class StarvationLines : public testing::Test {
  protected:
   // Wakes late by a fifth of a second in each second.
-  void starve(TimeNs seconds) {
-    for (TimeNs i = 0; i < seconds; ++i)
-      starvation_.woke(kStart + i * kSecond, kStart + i * kSecond + kSecond / 5);
+  void starve(std::chrono::seconds lasts) {
+    for (Instant wanted = kStart; wanted < kStart + lasts; wanted += 1s)
+      starvation_.woke(wanted, wanted + 200ms);
   }
   std::vector<LineOf<events::Starved>> lines() {
     starvation_.finish();
@@ -29,34 +29,35 @@ class StarvationLines : public testing::Test {
 };
 
 TEST_F(StarvationLines, AreOneASecondInAShortRun) {
-  starve(20);
+  starve(20s);
   EXPECT_EQ(lines().size(), 20u);
 }
 
 // A late wake-up after the last line counts from its own time, not from the time of that line.
 TEST_F(StarvationLines, NameTheSpanThatTheySumUp) {
-  starve(1);
+  starve(1s);
   const auto all = lines();
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0]->since, kStart);
-  EXPECT_EQ(all[0]->until, kStart + kSecond / 5);
+  EXPECT_EQ(all[0]->until, kStart + 200ms);
 }
 
 TEST_F(StarvationLines, AreFewInADayAndSumUpAllOfIt) {
-  starve(86'400);
+  starve(24h);
   const auto all = lines();
   EXPECT_LT(all.size(), 4000u);
-  TimeNs late = 0, before = 0;
+  Duration late{};
+  Instant before;
   for (const auto& line : all) {
     late += line->late_ns;
     EXPECT_GT(line->since.value(), before);
     before = line->since.value();
   }
-  EXPECT_EQ(late, 86'400 * kSecond / 5);
+  EXPECT_EQ(late, 86'400 * 200ms);
 }
 
 TEST_F(StarvationLines, LeaveOutWhatIsNotLateEnough) {
-  starvation_.woke(kStart, kStart + kSecond / 20);
+  starvation_.woke(kStart, kStart + 50ms);
   EXPECT_TRUE(lines().empty());
 }
 

@@ -9,11 +9,11 @@ namespace {
 class BystandersTest : public ::testing::Test {
  protected:
   static ProcessId id(int pid) { return {1, 2, pid, 3, 0}; }
-  Claim claim(int pid, TimeNs opened, bool took_part = false) {
-    return {id(pid), 0, 0, "RANK", opened, took_part, {}};
+  Claim claim(int pid, uint64_t opened, bool took_part = false) {
+    return {id(pid), 0, 0, "RANK", instant_of(opened), took_part, {}};
   }
-  void ends(Claim c, TimeNs at, int value = 0) {
-    c.end = {EndKind::kEnded, at, true, false, value};
+  void ends(Claim c, uint64_t at, int value = 0) {
+    c.end = {EndKind::kEnded, instant_of(at), true, false, value};
     all_.take(c);
   }
   Bystanders all_;
@@ -83,7 +83,7 @@ TEST_F(BystandersTest, WhatEndedBadlyIsShownOnceItsWrapperEnds) {
 
 TEST_F(BystandersTest, OfManyThatEndedBadlyTheLastAreKept) {
   all_.take(claim(10, 100));
-  for (int i = 0; i < 100; ++i) ends(claim(11 + i, 200 + static_cast<TimeNs>(i)), 400, 1);
+  for (int i = 0; i < 100; ++i) ends(claim(11 + i, 200 + static_cast<uint64_t>(i)), 400, 1);
   EXPECT_EQ(all_.forgettable().size(), 96u);
   all_.take(claim(10, 100, true));
   EXPECT_EQ(all_.forgettable().size(), 100u) << "the first is the rank";

@@ -58,8 +58,8 @@ TEST_F(History, PairsTheRecordsOfACall) {
   const CallHistory history(process);
   ASSERT_EQ(history.calls().size(), 2u);
   const RecordedCall& outer = history.calls()[0];
-  EXPECT_EQ(outer.entered(), 100u);
-  EXPECT_EQ(outer.left(), 400u);
+  EXPECT_EQ(outer.entered(), instant_of(100));
+  EXPECT_EQ(outer.left(), instant_of(400));
   EXPECT_EQ(outer.status(), CallStatus::kFailed);
   EXPECT_EQ(outer.result(), 7);
   EXPECT_EQ(history.find({1, 2})->status(), CallStatus::kReturned);
@@ -76,7 +76,7 @@ TEST_F(History, PendingWorkMayFailAfterItsCall) {
   ASSERT_EQ(history.calls().size(), 1u);
   EXPECT_EQ(history.calls()[0].status(), CallStatus::kFailed);
   EXPECT_FALSE(history.calls()[0].left_with_error());
-  EXPECT_EQ(history.calls()[0].left(), 200u);
+  EXPECT_EQ(history.calls()[0].left(), instant_of(200));
 }
 
 TEST_F(History, WorkMayBeCompleteBeforeItsCallIsLeft) {
@@ -85,14 +85,14 @@ TEST_F(History, WorkMayBeCompleteBeforeItsCallIsLeft) {
   record(RF_PHASE_ENQUEUE, 1);
   const CallHistory history(process);
   EXPECT_EQ(history.calls()[0].status(), CallStatus::kReturned);
-  EXPECT_EQ(history.calls()[0].left(), 300u);
+  EXPECT_EQ(history.calls()[0].left(), instant_of(300));
 }
 
 TEST_F(History, ACallWhoseEntryIsLostStillEnds) {
   record(RF_PHASE_EXIT, 1).seq = 3;
   const CallHistory history(process);
   EXPECT_EQ(history.calls()[0].enter, nullptr);
-  EXPECT_EQ(history.calls()[0].entered(), 0u);
+  EXPECT_FALSE(is_known(history.calls()[0].entered()));
   EXPECT_EQ(history.calls()[0].op(), RF_OP_ALL_REDUCE);
   EXPECT_TRUE(history.calls()[0].left_with_success());
   EXPECT_TRUE(history.at_place(kWorld, 3)->succeeded);
@@ -110,7 +110,7 @@ TEST_F(History, TheStateTellsOfACallWithoutRecords) {
   const CallHistory history(process, OpenCalls::kByStates);
   ASSERT_EQ(history.calls().size(), 1u);
   EXPECT_EQ(history.calls()[0].op(), RF_OP_BARRIER);
-  EXPECT_EQ(history.calls()[0].entered(), 50u);
+  EXPECT_EQ(history.calls()[0].entered(), instant_of(50));
   EXPECT_EQ(history.calls()[0].status(), CallStatus::kInside);
 }
 
@@ -174,7 +174,7 @@ TEST_F(History, ReadsTheRecordsWhereverTheyAre) {
   process.history.clear();
   const CallHistory history(process);
   ASSERT_EQ(history.calls().size(), 1u);
-  EXPECT_EQ(history.calls()[0].left(), 200u);
+  EXPECT_EQ(history.calls()[0].left(), instant_of(200));
 }
 
 }  // namespace

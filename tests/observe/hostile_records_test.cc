@@ -32,7 +32,7 @@ class HostileRecords : public ::testing::Test {
     return w;
   }
   // A program that a rank executes: only a header.
-  std::string candidate(int n, int rank, TimeNs opened) {
+  std::string candidate(int n, int rank, uint64_t opened_ns) {
     rf_header header{};
     header.abi_version = RF_ABI_VERSION;
     header.header_bytes = RF_HEADER_BYTES;
@@ -41,7 +41,7 @@ class HostileRecords : public ::testing::Test {
     header.pid_ns = id.pid_ns;
     header.pid = id.pid;
     header.start_time = id.start;
-    header.opened_ns = opened;
+    header.opened_ns = opened_ns;
     header.rank = rank;
     header.world_size = 2;
     header.stage = RF_STAGE_CANDIDATE;
@@ -68,7 +68,7 @@ class HostileRecords : public ::testing::Test {
   static RankEnd end_of(const ProcessId& id, int status) {
     RankEnd end;
     end.process = id;
-    end.time = 3'000'000'000;
+    end.time = Instant(3s);
     end.status = {ExitStatus::Kind::kCode, status};
     return end;
   }
@@ -88,7 +88,7 @@ class HostileRecords : public ::testing::Test {
 
 TEST_F(HostileRecords, ARecordThatIsCutIsPartialAndTheOthersAreRead) {
   auto a = member(0, 2), b = member(1, 2);
-  const auto observer = make_observer({records_}, 1);
+  const auto observer = make_observer({records_}, Instant(1ns));
   observer->scan();
   ASSERT_EQ(observer->look(false).processes.at(0).partial, 0u);
   for (const size_t bytes : {size_t{RF_OFF_COMMS}, size_t{5000}, size_t{0}}) {
@@ -109,7 +109,7 @@ TEST_F(HostileRecords, ARecordThatIsCutIsPartialAndTheOthersAreRead) {
 // The size does not show it, as after an error of a disk or of a file server.
 TEST_F(HostileRecords, ARecordThatCouldNotBeReadOnceIsPartial) {
   auto a = member(0, 2), b = member(1, 2);
-  const auto observer = make_observer({records_}, 1);
+  const auto observer = make_observer({records_}, Instant(1ns));
   observer->scan();
   ASSERT_EQ(observer->look(false).processes.at(0).partial, 0u);
   const auto size = std::filesystem::file_size(a->path());
@@ -142,7 +142,7 @@ TEST_F(HostileRecords, ALibraryOfTheToolThatCannotBeReadEndsItAsEver) {
 
 TEST_F(HostileRecords, ARecordThatIsRemovedIsReadOn) {
   auto a = member(0, 1);
-  const auto observer = make_observer({records_}, 1);
+  const auto observer = make_observer({records_}, Instant(1ns));
   observer->scan();
   std::filesystem::remove(a->path());
   a->enter(0, RF_OP_BARRIER);
@@ -154,7 +154,7 @@ TEST_F(HostileRecords, NoDescriptorStaysOpenForARecord) {
   std::vector<std::unique_ptr<RingFileWriter>> ranks;
   for (int r = 0; r < 40; ++r) ranks.push_back(member(r, 40));
   const size_t before = open_files();
-  const auto observer = make_observer({records_}, 1);
+  const auto observer = make_observer({records_}, Instant(1ns));
   observer->scan();
   EXPECT_EQ(observer->look(false).processes.size(), 40u);
   EXPECT_EQ(open_files(), before);
@@ -162,7 +162,7 @@ TEST_F(HostileRecords, NoDescriptorStaysOpenForARecord) {
 
 TEST_F(HostileRecords, WithoutADescriptorARecordIsReadLater) {
   auto a = member(0, 1);
-  const auto observer = make_observer({records_}, 1);
+  const auto observer = make_observer({records_}, Instant(1ns));
   rlimit old{};
   ::getrlimit(RLIMIT_NOFILE, &old);
   rlimit none = old;
@@ -175,11 +175,11 @@ TEST_F(HostileRecords, WithoutADescriptorARecordIsReadLater) {
 
 TEST_F(HostileRecords, ProgramsThatARankExecutesAreForgotten) {
   auto rank = member(0, 1);
-  const auto observer = make_observer({records_}, 1);
+  const auto observer = make_observer({records_}, Instant(1ns));
   EXPECT_EQ(observer->scan().size(), 1u);
   const uint64_t activity = observer->activity();
   for (int n = 1; n <= 50; ++n) {
-    const std::string path = candidate(n, 0, 2'000'000 + static_cast<TimeNs>(n));
+    const std::string path = candidate(n, 0, 2'000'000 + static_cast<uint64_t>(n));
     if (n % 2) exited_by_itself(path, 0);
   }
   EXPECT_EQ(observer->scan().size(), 25u) << "those that were over are not even reported";
@@ -196,7 +196,7 @@ TEST_F(HostileRecords, ProgramsThatARankExecutesAreForgotten) {
 
 TEST_F(HostileRecords, ARankThatDiesBeforeItsFirstCallIsShown) {
   auto other = member(1, 2);
-  const auto observer = make_observer({records_}, 1);
+  const auto observer = make_observer({records_}, Instant(1ns));
   exited_by_itself(candidate(2, 0, 5'000'000), 1);
   EXPECT_EQ(observer->scan().size(), 2u);
   observer->set_end(end_of(process(2), 1));

@@ -43,7 +43,7 @@ class Observe : public ::testing::Test {
     RankEnd end;
     end.process = process(rank);
     end.rank = rank;
-    end.time = 5'000'000;
+    end.time = Instant(5ms);
     end.status = {ExitStatus::Kind::kSignal, 9};
     return end;
   }
@@ -187,7 +187,7 @@ TEST_F(Observe, TheSumOfCallsOutlivesTheirRecords) {
 // A rank that left an elastic job is not expected in its next attempt.
 TEST_F(Observe, ALaterAttemptHasAsManyRanksAsItSays) {
   auto first = ring(0), lost = ring(1);
-  const auto observer = make_observer({records_}, 1);
+  const auto observer = make_observer({records_}, Instant(1ns));
   observer->set_expected({{0, 0, false}, {1, 0, false}}, 2, 0);
   observer->scan();
   EXPECT_EQ(observer->look(false).expected.size(), 2u);
@@ -208,7 +208,7 @@ TEST_F(Observe, CallsOnAFreedCommunicatorAreNotOnTheOneThatHasItsEntry) {
   auto w = ring(0);
   w->enter(0, RF_OP_ALL_REDUCE);
   w->leave(0);
-  const auto observer = make_observer({records_}, 1);
+  const auto observer = make_observer({records_}, Instant(1ns));
   observer->scan();
   rf_comm& c = w->comm(0);
   c.state = RF_COMM_FILLING;
@@ -231,7 +231,7 @@ TEST_F(Observe, CallsOnAFreedCommunicatorAreNotOnTheOneThatHasItsEntry) {
 
 TEST_F(Observe, ALookIsInconsistentWhenSomethingMovesUnderIt) {
   auto w = ring(0);
-  auto observer = make_observer({records_}, 1);
+  auto observer = make_observer({records_}, Instant(1ns));
   EXPECT_EQ(observer->scan().size(), 1u);
   EXPECT_TRUE(observer->scan().empty());
   EXPECT_TRUE(observer->look(false).consistent);
@@ -292,7 +292,7 @@ TEST_F(Observe, AReplayOfALookGivesTheFindingsOfTheLiveOne) {
     w->leave(0);
   }
   a->enter(0, RF_OP_ALL_REDUCE);
-  auto observer = make_observer({records_}, 1);
+  auto observer = make_observer({records_}, Instant(1ns));
   observer->set_expected({{0, 0, true}, {1, 0, true}}, 2, 0);
   observer->scan();
   observer->set_end(killed(1));
@@ -315,7 +315,7 @@ TEST_F(Observe, AReplayOfALookGivesTheFindingsOfTheLiveOne) {
 // open.
 TEST_F(Observe, AReplayOfManyRecordsIsThatOfEach) {
   constexpr int kRanks = 300;
-  auto observer = make_observer({records_}, 1);
+  auto observer = make_observer({records_}, Instant(1ns));
   for (int r = 0; r < kRanks; ++r) {
     RingFileWriter w(records_, process(r), r, kRanks, 1);
     w.add_comm(99, "world", kRanks, r);
@@ -374,7 +374,7 @@ TEST_F(Observe, TheEndOfARunIsReadFromItsFiles) {
             {"value", 3}}});
   const auto t = final_timeline(run_);
   ASSERT_TRUE(t.ok()) << t.error().message;
-  EXPECT_EQ(t->begin, 10u);
+  EXPECT_EQ(t->begin, instant_of(10));
   ASSERT_EQ(t->processes.size(), 2u);
   EXPECT_EQ(t->processes[0].end.kind, EndKind::kAlive);
   EXPECT_EQ(t->processes[1].end.value, 3);

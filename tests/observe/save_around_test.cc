@@ -27,7 +27,7 @@ TEST(SaveAround, AFewProcessesADrainUntilAllAreSaved) {
       files += file.path().string().find(".seen.kept") != std::string::npos;
     return files;
   };
-  const auto observer = make_observer({records.path()}, 1);
+  const auto observer = make_observer({records.path()}, Instant(1ns));
   observer->scan();
   observer->drain();
   EXPECT_EQ(saved(), 0);

@@ -21,7 +21,7 @@ using Planned = ParallelJob::Planned;
 using Made = ParallelJob::Made;
 
 constexpr int64_t kEpoch = 1'700'000'000'000'000'000;
-constexpr TimeNs kWait = 30'000'000'000;  // between the last call and the look
+constexpr Duration kWait = 30s;  // between the last call and the look
 constexpr uint64_t kCode = 0x401000;
 
 const std::vector<Trouble> kTroubles = {
@@ -40,7 +40,7 @@ const std::vector<Trouble> kTroubles = {
     {"wedged", "wedged", Broken::kWedged, Fate::kRuns, false},
 };
 
-TimeNs clock_of(int64_t time) { return 1'000'000'000 + static_cast<TimeNs>(time - kEpoch); }
+Instant clock_of(int64_t time) { return Instant(1s + Duration(time - kEpoch)); }
 
 uint16_t op_of(const Planned& c) {
   if (!std::strcmp(c.op, "_reduce_scatter_base")) return RF_OP_REDUCE_SCATTER_BLOCK;
@@ -126,22 +126,22 @@ class RankRecord {
     state_.seq = static_cast<uint64_t>(made.seq);
     state_.return_address = kCode + state_.op * 256 + state_.comm * 16;
     state_.where = RF_INSIDE;
-    state_.since_ns = clock_of(made.time + skew_);
+    state_.since_ns = ns_of(clock_of(made.time + skew_));
     state_.version += 1;
     if (!message) enter_on(c);
     if (message) ++(state_.op == RF_OP_SEND ? c.sends : c.receives);
     write(RF_PHASE_ENTER, state_.since_ns);
     if (!made.completed) return;
     if (!message) c.completed = state_.seq;
-    state_.since_ns = clock_of(made.completed_at + skew_) + 100;
+    state_.since_ns = ns_of(clock_of(made.completed_at + skew_)) + 100;
     write(RF_PHASE_EXIT, state_.since_ns);
     state_.where = RF_OUTSIDE;
   }
 
-  void write(uint8_t phase, TimeNs time) {
+  void write(uint8_t phase, uint64_t time_ns) {
     rf_record& r = ring_.claim(0);
     const uint64_t index = ring_.lane(0).head;
-    r.time_ns = time;
+    r.time_ns = time_ns;
     r.seq = state_.seq;
     r.call = state_.call;
     r.op = state_.op;
@@ -168,7 +168,7 @@ class RankRecord {
 };
 
 // Fills in what a look sees of a process in addition to its record.
-void look_at(ProcessView& p, Fate fate, bool is_over, TimeNs now) {
+void look_at(ProcessView& p, Fate fate, bool is_over, Instant now) {
   p.threads = 1;  // as /proc shows for a rank
   for (const CommView& c : p.comms)
     for (const uint16_t op :
@@ -185,7 +185,7 @@ void look_at(ProcessView& p, Fate fate, bool is_over, TimeNs now) {
 class JournalFile {
  public:
   explicit JournalFile(const std::string& run_dir) : out_(run_dir + "/journal.ndjson") {}
-  void write(TimeNs time, AnyEvent event) {
+  void write(Instant time, AnyEvent event) {
     out_ << to_json(JournalLine{++lines_, time, std::move(event)}).dump() << "\n";
   }
 
@@ -220,10 +220,10 @@ void write_synthetic_records(const std::string& run_dir, SyntheticJob job, const
   job.broken = trouble.broken;
   std::filesystem::create_directories(run_dir + "/records");
   const ParallelJob run(job);
-  const TimeNs now = clock_of(run.now()) + 1'000'000;
+  const Instant now = clock_of(run.now()) + 1ms;
   const bool over = job.broken == Broken::kNothing;
   Timeline look;
-  look.begin = 1;
+  look.begin = Instant(1ns);
   look.look = now + kWait;
   look.world_size = job.ranks();
   for (int r = 0; r < job.ranks(); ++r) {
@@ -243,7 +243,7 @@ void write_synthetic_records(const std::string& run_dir, SyntheticJob job, const
   JournalFile journal(run_dir);
   events::RunBegin begin;
   begin.world_size = job.ranks();
-  begin.slow_after_ns = 2'000'000'000;
+  begin.slow_after_ns = 2s;
   events::Look last;
   last.reason = "end";
   last.last = true;

@@ -12,7 +12,7 @@
 namespace rankfault::testing {
 namespace {
 
-constexpr TimeNs kStep = 1'000;
+constexpr Duration kStep = 1us;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ TimelineBuilder::TimelineBuilder(int ranks, rf_library library) : library_(libra
     p.stage = RF_STAGE_MEMBER;
     p.rank = r;
     p.world_size = ranks;
-    p.opened = p.member = now_ + static_cast<TimeNs>(r);
+    p.opened = p.member = now_ + Duration(r);
     p.thread_multiple = library == RF_LIB_GLOO;
     p.threads = 1;
     p.coverage.push_back({library, RF_HOOK_PRELOAD, 0, "double", ""});
@@ -80,7 +80,7 @@ Event& TimelineBuilder::record(int r, uint32_t lane_index, uint8_t phase) {
   e.lane = lane_index;
   e.index = lane.head++;
   e.record.commit = e.index + 1;
-  e.record.time_ns = now_;
+  e.record.time_ns = ns_of(now_);
   e.record.phase = phase;
   e.record.comm = RF_NO_COMM;
   rank(r).history.push_back(e);
@@ -154,7 +154,7 @@ void TimelineBuilder::leave(int r, const CallSpec& s, uint8_t phase, int result)
   e.library = state.library;
   e.tag_or_result = result;
   state.where = RF_OUTSIDE;
-  state.since_ns = now_;
+  state.since_ns = ns_of(now_);
   state.last_result = result;
   state.version += 1;
   for (CommView& c : rank(r).comms) {
@@ -299,7 +299,7 @@ TimelineBuilder& TimelineBuilder::destroys(int r, const std::string& comm) {
 
 Timeline TimelineBuilder::build() const {
   Timeline t;
-  t.begin = 1;
+  t.begin = Instant(1ns);
   t.look = now_ + kStep;
   t.world_size = static_cast<int>(processes_.size());
   t.processes = processes_;

@@ -81,11 +81,11 @@ class TimelineBuilder {
   TimelineBuilder& vanishes(int rank);  // died, status unknown
   TimelineBuilder& finalized(int rank);
   TimelineBuilder& destroys(int rank, const std::string& comm = "world");
-  TimelineBuilder& wait(TimeNs ns) {  // nothing happens for this time
-    now_ += ns;
+  TimelineBuilder& wait(Duration time) {  // nothing happens meanwhile
+    now_ += time;
     return *this;
   }
-  TimeNs now() const { return now_; }
+  Instant now() const { return now_; }
 
   ProcessView& rank(int rank) { return processes_[static_cast<size_t>(rank)]; }
   CommView& comm_of(int rank, const std::string& comm = "world");
@@ -100,7 +100,7 @@ class TimelineBuilder {
   void end(int rank, bool known, bool by_signal, int value);
 
   rf_library library_;
-  TimeNs now_ = 1'000'000'000;
+  Instant now_{1s};
   std::vector<ProcessView> processes_;
   std::map<std::string, std::vector<int>> comms_;
 };

@@ -89,13 +89,13 @@ class Builder {
     c->count = r.count;
     c->where = r.where;
     c->call.step = step_;
-    c->call.entered = r.time_ns;
+    c->call.entered = instant_of(r.time_ns);
   }
 
   void leave(Draft* c, const rf_record& r, CallStatus status) {
     if (!c || (status == CallStatus::kPending && c->call.status != CallStatus::kInside)) return;
     c->call.status = status;
-    c->call.left = r.time_ns;
+    c->call.left = instant_of(r.time_ns);
     c->result = r.tag_or_result;
     if (r.seq != 0) c->call.seq = r.seq;
   }
@@ -138,7 +138,7 @@ class Builder {
       if (c.call.status == Call::Status::kInside && !(inside && c.call.number == s.call)) {
         c.call.status =
             c.call.number == s.call && s.last_result != 0 ? Call::Status::kFailed : Call::Status::kReturned;
-        c.call.left = s.since_ns;
+        c.call.left = instant_of(s.since_ns);
       }
     if (!inside) return;
     Draft* c = drafts_.find({lane.index, s.call});
@@ -146,7 +146,7 @@ class Builder {
     if (!c) c = from_state(lane);
     c->call.seq = std::max(c->call.seq, s.seq);
     if (!c->mask_known) c->needs_mask = s.needs_mask;
-    c->deadline_ns = s.deadline_ns;
+    c->deadline = instant_of(s.deadline_ns);
     c->recv_peer = s.recv_peer;
     c->pending_count = s.pending_count;
     if (!rf_is_wait(c->op)) return;
@@ -173,7 +173,7 @@ class Builder {
     c.count = s.count;
     c.where = s.return_address;
     c.call.step = step_;
-    c.call.entered = s.since_ns;
+    c.call.entered = instant_of(s.since_ns);
     return &c;
   }
 

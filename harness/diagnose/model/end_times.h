@@ -7,8 +7,8 @@ namespace rankfault {
 
 // If two processes ended within this time, their order is unknown: a launcher ends all the others within
 // milliseconds, and a process takes as long to end.
-constexpr TimeNs kTogether = 5'000'000;
+constexpr Duration kTogether = 5ms;
 // A process closes its connections, and its peers' calls fail, at most this long before its end is seen.
-constexpr TimeNs kSeenLate = 50'000'000;
+constexpr Duration kSeenLate = 50ms;
 
 }  // namespace rankfault

@@ -13,7 +13,7 @@ struct Meeting {
   int id = 0;            // RF_TAG_OF_ID
   uint64_t members = 0;  // number of members that it needs
   std::vector<Joining> waiting;
-  TimeNs since = 0;     // when the first of them began to wait
+  Instant since;        // when the first of them began to wait
   std::set<int> seats;  // ranks of the communicator that have come: they wait or have joined
 
   size_t missing() const { return members > seats.size() ? members - seats.size() : 0; }

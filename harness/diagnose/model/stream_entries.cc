@@ -47,7 +47,7 @@ std::optional<const Call*> StreamEntries::send_for(const Call& receive, const Me
   return sends != sent->end() && place < sends->second.size() ? sends->second[place] : nullptr;
 }
 
-StreamEntries::StreamEntries(const JobView& job, TimeNs until) {
+StreamEntries::StreamEntries(const JobView& job, Instant until) {
   for (const auto& p : job.processes())
     if (!p->ended() && !p->has_streams() && p->view->partial == 0 &&
         !(p->view->opaque & RF_OPAQUE_COMMUNICATION))
@@ -61,7 +61,7 @@ const StreamEntry* StreamEntries::of(const Call* call) const {
 }
 
 // In program order, lane by lane.
-void StreamEntries::add(const JobView& job, const Process& p, TimeNs until) {
+void StreamEntries::add(const JobView& job, const Process& p, Instant until) {
   struct Unit {
     int group = 0;
     std::vector<size_t> entries, before;

@@ -38,7 +38,7 @@ struct StreamStep {
 class StreamEntries {
  public:
   // Takes the entries of live processes that were made before `until`.
-  StreamEntries(const JobView&, TimeNs until);
+  StreamEntries(const JobView&, Instant until);
 
   const std::vector<StreamEntry>& all() const { return entries_; }
   const StreamEntry* of(const Call*) const;
@@ -47,7 +47,7 @@ class StreamEntries {
   bool has_in_order(const Member&, const Call& first, const StreamEntry& second) const;
 
  private:
-  void add(const JobView&, const Process&, TimeNs until);
+  void add(const JobView&, const Process&, Instant until);
   void step_by_part(const StreamEntry&, const Member& at, const Call* part, std::vector<StreamStep>&) const;
   void step_by_wait(const StreamEntry&, const Member& at, std::vector<StreamStep>&) const;
 

@@ -31,7 +31,7 @@ struct CallShape {
   uint64_t needs_mask = 0;
   bool mask_known = false;
   // Only of an open call:
-  uint64_t deadline_ns = 0;
+  Instant deadline;
   uint32_t pending_count = 0;  // number of requests it waits for; Process::waits_for names the known ones
 
   bool operator==(const CallShape&) const = default;
@@ -43,7 +43,7 @@ struct Call {
   const CallShape* shape = nullptr;  // of its process
   uint64_t seq = 0;
   uint64_t step = 0;  // last step that its process began before it, + 1; 0: none
-  TimeNs entered = 0, left = 0;
+  Instant entered, left;
   uint32_t number = 0;
   uint8_t lane = 0;
   Status status = Status::kInside;
@@ -66,7 +66,7 @@ struct Call {
   uint64_t where() const { return shape->where; }
   uint64_t needs_mask() const { return shape->needs_mask; }
   bool mask_known() const { return shape->mask_known; }
-  uint64_t deadline_ns() const { return shape->deadline_ns; }
+  Instant deadline() const { return shape->deadline; }
   uint32_t pending_count() const { return shape->pending_count; }
 
   bool open() const { return status == Status::kInside; }

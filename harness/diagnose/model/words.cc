@@ -131,12 +131,10 @@ std::string end_text(const ProcessEnd& end) {
 
 std::string ends_by_of(const Call& c, const CommView* comm) {
   if (c.status == Call::Status::kFailed) return "it has already left with an error";
-  if (c.open() && c.deadline_ns() > c.entered)
-    return fmt::format("its own limit of {}",
-                       to_text(Duration(static_cast<int64_t>(c.deadline_ns() - c.entered))));
-  if (comm && comm->timeout_ns)
-    return fmt::format("the communicator's limit of {}",
-                       to_text(Duration(static_cast<int64_t>(comm->timeout_ns))));
+  if (c.open() && c.deadline() > c.entered)
+    return fmt::format("its own limit of {}", to_text(c.deadline() - c.entered));
+  if (comm && comm->timeout != Duration::zero())
+    return fmt::format("the communicator's limit of {}", to_text(comm->timeout));
   return "";
 }
 

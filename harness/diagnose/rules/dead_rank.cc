@@ -34,7 +34,7 @@ Finding tell(const JobView& job, const Process& p, const LauncherEnds& launcher)
     f.text = fmt::format("{} from the launcher, after rank {} {}", who, first->rank(),
                          aborted(*first) ? "called MPI_Abort" : end_text(first->view->end));
     f.evidence.insert(f.evidence.begin(), f.text);
-    if (first->ended()) f.at = std::max(f.at, first->view->end.time + 1);
+    if (first->ended()) f.at = std::max(f.at, first->view->end.time + 1ns);
     return f;
   }
   if (aborted(p)) {  // the ranks that wait for it wait because of the abort

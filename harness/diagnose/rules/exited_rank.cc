@@ -66,7 +66,7 @@ struct ExitCollector {
 // If a call failed on this rank, the failure came before its exit and before the exits that it caused. The
 // exception: a process without a failure of its own had already ended, and that end may be the reason for the
 // failure.
-TimeNs when_it_began(const ExitCollector& ends, const Process& p, const Call* failure) {
+Instant when_it_began(const ExitCollector& ends, const Process& p, const Call* failure) {
   if (!failure || gave_up_in(p) != failure) return p.view->end.time;
   for (const auto& other : ends.job.processes()) {
     const ProcessEnd& end = other->view->end;
@@ -83,13 +83,14 @@ TimeNs when_it_began(const ExitCollector& ends, const Process& p, const Call* fa
 
 // If other ranks failed because its call was missing, it was already leaving then: its end is seen after its
 // connections closed. A call that failed long before its end failed for another reason.
-TimeNs before_those_let_down(const ExitCollector& ends, const Process& p, const UnmetNeed& u) {
-  const TimeNs ended = p.view->end.time;
-  TimeNs began = ended;
+Instant before_those_let_down(const ExitCollector& ends, const Process& p, const UnmetNeed& u) {
+  const Instant ended = p.view->end.time;
+  Instant began = ended;
   if (p.view->end.value == 0 || !ends.most_failed) return ended;
   for (const WaitEdge& e : u.edges)
-    if (e.call->status == Call::Status::kFailed && e.call->left != 0 && e.call->left + kSeenLate >= ended)
-      began = std::min(began, e.call->left - 1);
+    if (e.call->status == Call::Status::kFailed && is_known(e.call->left) &&
+        e.call->left + kSeenLate >= ended)
+      began = std::min(began, e.call->left - 1ns);
   return began;
 }
 

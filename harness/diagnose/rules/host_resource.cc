@@ -39,10 +39,10 @@ std::string file_of(const std::string& path, uint16_t op) {
 
 // Returns when the process entered the last communication call that it had left by then; else when its record
 // begins.
-TimeNs last_call_before(const Process& p, TimeNs at) {
+Instant last_call_before(const Process& p, Instant at) {
   const Call* last = nullptr;
   for (const Call& c : p.calls)
-    if (!rf_is_inner(c.op()) && !rf_is_named(c.op()) && c.left != 0 && c.left <= at &&
+    if (!rf_is_inner(c.op()) && !rf_is_named(c.op()) && is_known(c.left) && c.left <= at &&
         (!last || c.left > last->left))
       last = &c;
   return last ? last->entered : p.view->opened;
@@ -50,7 +50,7 @@ TimeNs last_call_before(const Process& p, TimeNs at) {
 
 struct Met {
   std::set<int> ranks;
-  TimeNs at = ~TimeNs{0}, since = ~TimeNs{0};
+  Instant at = kEndOfTime, since = kEndOfTime;
   uint16_t op = 0;
 };
 

@@ -19,9 +19,9 @@ namespace {
 // unknown.
 struct Wait {
   std::vector<int> ranks;
-  TimeNs since = ~TimeNs{0}, until = 0;  // of the first and the last wait; each rank may have waited less
-  Duration longest{0};                   // of one rank
-  bool over = true;                      // every rank gave up
+  Instant since = kEndOfTime, until;  // of the first and the last wait; each rank may have waited less
+  Duration longest{0};                // of one rank
+  bool over = true;                   // every rank gave up
   bool of_nccl = false;
   uint64_t members = 0;
 
@@ -45,7 +45,7 @@ Wait waits(const JobView& job) {
   return out;
 }
 
-bool had_ended(const Process& p, TimeNs time) { return p.ended() && p.view->end.time <= time; }
+bool had_ended(const Process& p, Instant time) { return p.ended() && p.view->end.time <= time; }
 
 std::string why_absent(const JobView& job, const ExpectedRank& expected, const Wait& wait) {
   const Process* p = job.rank(expected.rank);
@@ -71,7 +71,7 @@ size_t living_members(const JobView& job, const Wait& wait) {
 // An NCCL communicator may have only a part of the ranks. A rank that has left, or was a member before, is
 // surely needed only if the communicator has more members than ranks are alive. Otherwise only ranks that
 // never came may be awaited.
-bool is_absent(const Process* p, bool surely_missing, TimeNs until) {
+bool is_absent(const Process* p, bool surely_missing, Instant until) {
   if (!p || !p->member()) return true;
   return had_ended(*p, until) && surely_missing;
 }
@@ -121,7 +121,8 @@ std::string what_it_does(const JobView& job, const Process& p) {
 
 // Whether the rank, as far as the record shows, will not come: it has ended, is stopped or asleep, or has
 // long been in other calls. A rank that runs, or makes one call after another, may come.
-bool stays_away(const Process& p, TimeNs now, const WaitThreshold& patience, const DiagnoseOptions& options) {
+bool stays_away(const Process& p, Instant now, const WaitThreshold& patience,
+                const DiagnoseOptions& options) {
   if (p.ended() || p.view->stopped) return true;
   const std::vector<const Call*> inside = p.all_inside();
   if (inside.empty()) return is_asleep(p, now, options);
@@ -131,7 +132,7 @@ bool stays_away(const Process& p, TimeNs now, const WaitThreshold& patience, con
 
 std::vector<Finding> of_ranks_elsewhere(const JobView& job, const Meeting& meeting,
                                         const DiagnoseOptions& options) {
-  const TimeNs now = job.timeline().look;
+  const Instant now = job.timeline().look;
   if (lasted(meeting.since, now) <= options.hung_after) return {};
   const WaitThreshold patience = patience_with_joining(job, options.hung_after);
   if (lasted(meeting.since, now) <= patience.limit) return {};

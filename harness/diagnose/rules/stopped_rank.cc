@@ -15,9 +15,9 @@ namespace {
 // Whether a rank gave up waiting for it or has waited for longer than is usual, or whether it has not moved
 // for so long that its job would be called hung.
 bool hurts(const JobView& job, const Process& p, const UnmetNeed& u, const DiagnoseOptions& options) {
-  const TimeNs look = job.timeline().look;
-  TimeNs moved = 0;
-  for (const LaneView& l : p.view->lanes) moved = std::max(moved, l.state.since_ns);
+  const Instant look = job.timeline().look;
+  Instant moved;
+  for (const LaneView& l : p.view->lanes) moved = std::max(moved, instant_of(l.state.since_ns));
   if (lasted(moved, look) > options.hung_after) return true;
   return std::any_of(u.edges.begin(), u.edges.end(), [&](const WaitEdge& e) {
     if (e.call->status == Call::Status::kFailed) return true;
@@ -40,7 +40,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     f.evidence = {fmt::format("rank {} is in state T", p->rank())};
     if (u.group) describe_unmet(f, u);
     for (const LaneView& l : p->view->lanes)
-      f.at = std::max(f.at, l.state.since_ns);  // not stopped before that
+      f.at = std::max(f.at, instant_of(l.state.since_ns));  // not stopped before that
     f.text = fmt::format("rank {} is stopped (state T)", p->rank());
     if (u.group) f.text += fmt::format("; others need it in {}", short_call(*u.edges.front().call, *u.group));
     found.push_back(std::move(f));

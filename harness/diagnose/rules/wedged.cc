@@ -26,7 +26,7 @@ bool is_executed(const Member& m, const Call& c) {
   });
 }
 
-bool waits_in(const Member& m, const Call& c, TimeNs look) {
+bool waits_in(const Member& m, const Call& c, Instant look) {
   return c.open() || (c.status == Call::Status::kPending &&
                       (m.process->held_by(c) || is_executed(m, c) || polls(*m.process, look)));
 }
@@ -34,7 +34,7 @@ bool waits_in(const Member& m, const Call& c, TimeNs look) {
 // Returns the call that each member is inside, or has enqueued and waits for. Empty if one member is in none.
 // Where calls differ, a member that has not come to them is ignored: they do not match whether it comes or
 // not.
-std::vector<MemberCall> all_inside(const CommGroup& group, const Divergence* differs, TimeNs look) {
+std::vector<MemberCall> all_inside(const CommGroup& group, const Divergence* differs, Instant look) {
   std::vector<MemberCall> member_calls;
   for (const Member& m : group.members) {
     if (!m.comm) return {};
@@ -68,8 +68,8 @@ bool is_behind(const std::vector<MemberCall>& member_calls, const StreamKnot& kn
 }
 
 // Returns since when nothing has moved: the last member came, or the last earlier call completed.
-TimeNs stands_since(const std::vector<MemberCall>& member_calls) {
-  TimeNs last = 0;
+Instant stands_since(const std::vector<MemberCall>& member_calls) {
+  Instant last;
   for (const MemberCall& one : member_calls) {
     last = std::max(last, one.call->entered);
     for (const Call* c : one.member->calls)
@@ -102,7 +102,7 @@ std::string what_text(const std::vector<MemberCall>& member_calls, const CommGro
 }
 
 Duration with_starvation(Duration limit, const std::vector<MemberCall>& member_calls) {
-  TimeNs starved = 0;
+  Duration starved{};
   for (const MemberCall& one : member_calls) starved = std::max(starved, one.member->process->view->starved);
   return while_starved(limit, limit, starved);
 }
@@ -153,7 +153,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
         all_inside(group, differs == diverged.end() ? nullptr : &*differs, job.timeline().look);
     if (member_calls.empty() || group.size < 2) continue;
     const Call& first = *earliest(member_calls).call;
-    const TimeNs last = stands_since(member_calls);
+    const Instant last = stands_since(member_calls);
     const Duration waited = lasted(last, job.timeline().look);
     if (waited <= options.hung_after) continue;
     // A rank that waits for a core may still move the call: then a neighbour causes the delay, not the

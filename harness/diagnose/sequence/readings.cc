@@ -15,7 +15,8 @@ constexpr int64_t kMostLost = 8;      // failed calls without a record that are 
 // A call that needs the other's part cannot return before the other entered it.
 bool before_its_time(const Call& c, const Member& m, const Call& other, const Member& of,
                      const CommGroup& group) {
-  return c.succeeded() && c.left != 0 && c.left < other.entered && needs_of(c, m, group).certainly(of.rank);
+  return c.succeeded() && is_known(c.left) && c.left < other.entered &&
+         needs_of(c, m, group).certainly(of.rank);
 }
 
 // The reading that agrees longest; among equals the one with the fewest refused calls.

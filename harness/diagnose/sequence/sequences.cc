@@ -204,12 +204,12 @@ void align(Divergence& d, bool with_steps) {
   if (d.alignment.to < where.size()) d.named = where[d.alignment.to];
 }
 
-TimeNs first_time(const Divergence& d) {
-  TimeNs at = ~TimeNs{0};
+Instant first_time(const Divergence& d) {
+  Instant at = kEndOfTime;
   for (const Members* side : {&d.majority, &d.minority})
     for (const Member* m : *side)
       if (const Call* c = call_at(*m, d.seq)) at = std::min(at, c->entered);
-  return at == ~TimeNs{0} ? 0 : at;
+  return at == kEndOfTime ? Instant{} : at;
 }
 
 // Whether its last call, on another communicator, failed. That explains why it came no further here; it

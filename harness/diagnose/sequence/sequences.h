@@ -47,7 +47,7 @@ struct Divergence {
   Alignment alignment;          // of the first member of the minority against the majority
   uint64_t from = 0, to = 0;    // seq of the missing, extra or changed call
   const Call* named = nullptr;  // an example of that call
-  TimeNs at = 0;                // when the sequences began to differ
+  Instant at;                   // when the sequences began to differ
 };
 
 // Returns the member's first call at or after a position that has not returned success; null: none.

@@ -25,16 +25,16 @@ std::vector<uint64_t> common_calls(const CommGroup& group) {
 }
 
 // Returns the time that the process spent before these calls, each counted from the end of the previous call.
-TimeNs own_time(const Member& member, const std::vector<uint64_t>& seqs) {
-  std::vector<TimeNs> ends;
+Duration own_time(const Member& member, const std::vector<uint64_t>& seqs) {
+  std::vector<Instant> ends;
   for (const Call& c : member.process->calls)
     if (!c.open() && !rf_is_inner(c.op())) ends.push_back(c.left);
   std::sort(ends.begin(), ends.end());
-  TimeNs sum = 0;
+  Duration sum{};
   for (const uint64_t seq : seqs) {
-    const TimeNs entered = member.at(seq)->entered;
+    const Instant entered = member.at(seq)->entered;
     const auto after = std::upper_bound(ends.begin(), ends.end(), entered);
-    if (after != ends.begin()) sum += entered - *std::prev(after);
+    if (after != ends.begin()) sum = std::min(sum + (entered - *std::prev(after)), kLongestDuration);
   }
   return sum;
 }
@@ -45,13 +45,14 @@ std::string straggler_text(const CommGroup& group, const Process& process) {
   if (group.members.size() < 2) return "";
   const std::vector<uint64_t> seqs = common_calls(group);
   if (seqs.size() < kLeastCalls) return "";
-  TimeNs mine = 0;
-  std::vector<TimeNs> others;
+  Duration mine{};
+  std::vector<Duration> others;
   for (const Member& m : group.members)
     (m.process == &process ? mine : others.emplace_back()) = own_time(m, seqs);
   const auto median = others.begin() + static_cast<ptrdiff_t>(others.size() / 2);
   std::nth_element(others.begin(), median, others.end());
-  const double ratio = static_cast<double>(mine) / static_cast<double>(std::max<TimeNs>(1, *median));
+  const double ratio =
+      static_cast<double>(mine.count()) / static_cast<double>(std::max(*median, 1ns).count());
   if (ratio < kLeastRatio) return "";
   return fmt::format("; before their last {} calls there, it took {:.1f} times as long as the others",
                      seqs.size(), ratio);

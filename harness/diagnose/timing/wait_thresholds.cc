@@ -12,28 +12,29 @@ namespace {
 // Growing work (a checkpoint, an evaluation, a crowded host) may take twice as long as ever before.
 constexpr int kFactor = 3;
 
-using Span = std::pair<TimeNs, TimeNs>;
+using Span = std::pair<Instant, Instant>;
 
 bool counts(const Call& c) { return !rf_is_inner(c.op()) && !rf_is_named(c.op()); }
 
 // Returns when the calling thread was in the call: pending work runs beside the program.
-Span inside_of(const Call& c, TimeNs look) {
+Span inside_of(const Call& c, Instant look) {
   if (c.open()) return {c.entered, look};
   return {c.entered, c.flags() & RF_CALL_NONBLOCKING ? c.entered : c.left};
 }
 
 // Returns the longest time in which no thread of the process was in a call.
-Duration longest_absence(const Process& p, TimeNs look) {
+Duration longest_absence(const Process& p, Instant look) {
   std::vector<Span> spans;
   for (const Call& c : p.calls)
     if (counts(c)) spans.push_back(inside_of(c, look));
   std::sort(spans.begin(), spans.end());
-  TimeNs longest = 0, until = spans.empty() ? 0 : spans.front().second;
+  Duration longest{};
+  Instant until = spans.empty() ? Instant{} : spans.front().second;
   for (const auto& [entered, left] : spans) {
-    if (entered > until) longest = std::max(longest, entered - until);
+    longest = std::max(longest, entered - until);
     until = std::max(until, left);
   }
-  return Duration(static_cast<int64_t>(longest));
+  return longest;
 }
 
 // Returns the longest duration of such a call of this process. A held call is in a wait for requests.
@@ -48,7 +49,7 @@ Duration longest_wait(const Process& p, uint32_t comm, const WaitEdge& like) {
 }
 
 WaitThreshold learned(Duration longest, Duration floor) {
-  return {std::max(floor, longest * kFactor), longest};
+  return {std::max(floor, std::min(longest, kLongestDuration / kFactor) * kFactor), longest};
 }
 
 }  // namespace
@@ -60,18 +61,16 @@ std::string WaitThreshold::text() const {
                          : fmt::format("the longest such wait before was {}", to_text(longest)));
 }
 
-Duration while_starved(Duration limit, Duration patience, TimeNs starved) {
-  return limit + std::min(patience * 2, Duration(static_cast<int64_t>(starved)));
+Duration while_starved(Duration limit, Duration patience, Duration starved) {
+  return limit + std::min(patience * 2, starved);
 }
 
-Duration lasted(TimeNs from, TimeNs to) { return Duration(static_cast<int64_t>(to > from ? to - from : 0)); }
+Instant waits_since(const WaitEdge& e) { return e.held ? e.held->entered : e.call->entered; }
 
-TimeNs waits_since(const WaitEdge& e) { return e.held ? e.held->entered : e.call->entered; }
-
-TimeNs outside_since(const Process& p) {
-  TimeNs since = p.view->opened;
+Instant outside_since(const Process& p) {
+  Instant since = p.view->opened;
   for (const Call& c : p.calls)
-    if (counts(c)) since = std::max(since, inside_of(c, 0).second);
+    if (counts(c)) since = std::max(since, inside_of(c, {}).second);
   return since;
 }
 
@@ -103,7 +102,7 @@ WaitThreshold patience_with_completion(const CommGroup& group, uint16_t op, Dura
                                   [](const Member& m) { return m.comm != nullptr; });
   for (const Call* c : first == group.members.end() ? std::vector<const Call*>{} : first->calls) {
     if (c->op() != op || !c->succeeded()) continue;
-    TimeNs entered = 0, left = 0;
+    Instant entered, left;
     for (const Member& m : group.members)
       if (const Call* own = m.comm ? m.at(c->seq) : nullptr; own && own->succeeded()) {
         entered = std::max(entered, own->entered);

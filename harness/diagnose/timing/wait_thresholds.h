@@ -30,14 +30,13 @@ WaitThreshold patience_with_sends(const CommGroup&, Duration floor);
 
 // Returns the limit for a process that had no core for the time `starved`: the limit grows by that time, at
 // most by twice the patience.
-Duration while_starved(Duration limit, Duration patience, TimeNs starved);
+Duration while_starved(Duration limit, Duration patience, Duration starved);
 
 // Returns when the process left the newest call of its lanes, ignoring file calls and calls known only by
 // name; `opened` if it made none. The process must be outside such calls now.
-TimeNs outside_since(const Process&);
+Instant outside_since(const Process&);
 
 // Returns since when the waiter has been held by this edge. Earlier work that overlaps does not count.
-TimeNs waits_since(const WaitEdge&);
-Duration lasted(TimeNs from, TimeNs to);  // 0 if `to` is earlier
+Instant waits_since(const WaitEdge&);
 
 }  // namespace rankfault

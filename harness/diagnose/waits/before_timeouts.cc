@@ -52,7 +52,7 @@ void put_back(ProcessView& p, const Call& call) {
 struct LastWait {
   const Process* process;
   const Call* call;
-  TimeNs until;
+  Instant until;
 };
 
 std::vector<LastWait> all_given_up(const JobView& job) {
@@ -63,7 +63,7 @@ std::vector<LastWait> all_given_up(const JobView& job) {
     const Call* call = p->ended() ? gave_up_in(*p) : nullptr;
     if (!call || !is_kept_whole(*call)) continue;
     if (call->flags() & RF_CALL_NONBLOCKING && !was_polled(*call, aborted)) continue;
-    const TimeNs until = call->status == Call::Status::kFailed ? call->left : p->view->end.time;
+    const Instant until = call->status == Call::Status::kFailed ? call->left : p->view->end.time;
     if (!may_have_been_refused(*call, until)) all.push_back({p.get(), call, until});
   }
   return all;
@@ -72,14 +72,14 @@ std::vector<LastWait> all_given_up(const JobView& job) {
 // Ranks that waited for each other were inside at one instant. Keeps the instant at which most of them were
 // inside.
 void keep_those_of_one_instant(std::vector<LastWait>& all) {
-  std::vector<std::pair<TimeNs, int>> changes;  // at equal times, leaving comes first
+  std::vector<std::pair<Instant, int>> changes;  // at equal times, leaving comes first
   for (const LastWait& g : all) {
     changes.emplace_back(g.call->entered, +1);
     changes.emplace_back(g.until, -1);
   }
   std::sort(changes.begin(), changes.end());
   int inside = 0, most = 0;
-  TimeNs instant = 0;
+  Instant instant;
   for (const auto& [time, change] : changes) {
     inside += change;
     if (inside > most) {
@@ -92,8 +92,8 @@ void keep_those_of_one_instant(std::vector<LastWait>& all) {
 
 }  // namespace
 
-bool may_have_been_refused(const Call& c, TimeNs until) {
-  constexpr TimeNs kLongest = 1'000'000;
+bool may_have_been_refused(const Call& c, Instant until) {
+  constexpr Duration kLongest = 1ms;
   return until <= c.entered + kLongest;
 }
 
@@ -127,7 +127,7 @@ const JobView& JobView::before_timeouts() const {
   if (!hung_) {
     std::optional<Timeline> before = before_ranks_gave_up(*this);
     auto rewound = std::make_shared<JobBeforeTimeouts>(before ? std::move(*before) : Timeline());
-    const DiagnoseOptions by_need_alone{Duration::max(), Duration::max()};
+    const DiagnoseOptions by_need_alone{kLongestDuration, kLongestDuration};
     rewound->is_deadlock = before && !find_knot(rewound->job, by_need_alone).edges.empty();
     hung_ = std::move(rewound);
   }

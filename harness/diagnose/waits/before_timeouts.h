@@ -26,7 +26,7 @@ const Call* gave_up_in(const Process&);
 
 // Whether the library may have refused a call that lasted until then (an argument, a type). The library
 // returns from such a call at once, and no rank waits because of it.
-bool may_have_been_refused(const Call&, TimeNs until);
+bool may_have_been_refused(const Call&, Instant until);
 
 // Returns nothing if no rank gave up. Waits stay as they ended, because their requests were not kept. If a
 // rank of the job aborted, a nonblocking collective that was never seen complete is taken as one that its

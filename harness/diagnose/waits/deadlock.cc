@@ -44,7 +44,7 @@ bool runs_besides(const Process& p, const Call& held, const Lanes& waiting) {
   });
 }
 
-bool lane_is_held(const Process& p, const Call* held, const Limits& limits, TimeNs look) {
+bool lane_is_held(const Process& p, const Call* held, const Limits& limits, Instant look) {
   return held &&
          !(runs_besides(p, *held, limits.waiting) && lasted(held->entered, look) < limits.options.hung_after);
 }
@@ -52,8 +52,8 @@ bool lane_is_held(const Process& p, const Call* held, const Limits& limits, Time
 // A library that buffers a message copies it and returns. So a rank that had a core for this long and is
 // still in its send waits. Another thread of the receiver may still come to receive: for such a process only
 // a long wait counts.
-bool is_held_back(const WaitEdge& e, const Limits& limits, TimeNs look) {
-  constexpr Duration kToStart = std::chrono::milliseconds(250);
+bool is_held_back(const WaitEdge& e, const Limits& limits, Instant look) {
+  constexpr Duration kToStart = 250ms;
   constexpr uint64_t kCopiedInAMicrosecond = 100;  // bytes, including the page faults of the copy
   const ProcessView& p = *e.waiter->process->view;
   if (p.stopped) return false;
@@ -64,7 +64,7 @@ bool is_held_back(const WaitEdge& e, const Limits& limits, TimeNs look) {
          while_starved(patience_with_sends(*e.group, floor).limit, limits.options.hung_after, p.starved);
 }
 
-bool blocks(const WaitEdge& e, const Limits& limits, TimeNs look) {
+bool blocks(const WaitEdge& e, const Limits& limits, Instant look) {
   if (!e.missing->process || e.entered != Known::kNo) return false;
   if (!lane_is_held(*e.waiter->process, e.held, limits, look)) return false;
   if (e.is_need || e.one_of) return true;
@@ -105,7 +105,7 @@ struct Holding {
 
 Holding holding_waits(const JobView& job, const Limits& limits) {
   const Waits& waits = job.waits();
-  const TimeNs look = job.timeline().look;
+  const Instant look = job.timeline().look;
   Holding holding;
   for (const PlaceWait& w : waits.collective)
     if (!w.place->group->revoked && lane_is_held(*w.waiter->process, w.held, limits, look) &&

@@ -28,8 +28,8 @@ WaitEdge edge_of(const CommGroup& group, const Member& waiter, const Call& call,
   return e;
 }
 
-TimeNs first_entered(const UnmetNeed& u) {
-  TimeNs first = ~TimeNs{0};
+Instant first_entered(const UnmetNeed& u) {
+  Instant first = kEndOfTime;
   for (const WaitEdge& e : u.edges) first = std::min(first, e.call->entered);
   return first;
 }
@@ -45,13 +45,13 @@ void keep_first(std::vector<WaitEdge>& edges) {
 }
 
 bool ended_before(const Process& p, const Process& other) {
-  return p.ended() && p.view->end.time != 0 && p.view->end.time + kTogether < other.view->end.time;
+  return p.ended() && is_known(p.view->end.time) && p.view->end.time + kTogether < other.view->end.time;
 }
 
 // A process that was seen alive after that end outlived it. So did a process whose call failed after it.
 bool ended_together(const WaitEdge& e, const Process& other) {
   const Process& p = *e.waiter->process;
-  if (other.view->end.time == 0 || p.view->end.outlived > other.view->end.time) return false;
+  if (!is_known(other.view->end.time) || p.view->end.outlived > other.view->end.time) return false;
   if (e.call->status == Call::Status::kFailed && e.call->left > other.view->end.time) return false;
   return p.view->dying || (p.ended() && p.view->end.time < other.view->end.time + kTogether);
 }
@@ -59,7 +59,7 @@ bool ended_together(const WaitEdge& e, const Process& other) {
 // The waiter's call had failed while the other was still alive: because of a limit, or because it was
 // refused.
 bool failed_before(const WaitEdge& e, const Process& ended) {
-  return e.call->status == Call::Status::kFailed && ended.view->end.time != 0 &&
+  return e.call->status == Call::Status::kFailed && is_known(ended.view->end.time) &&
          e.call->left + kTogether < ended.view->end.time;
 }
 

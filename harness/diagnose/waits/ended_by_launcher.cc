@@ -9,8 +9,6 @@
 namespace rankfault {
 namespace {
 
-constexpr TimeNs kNever = ~TimeNs{0};
-
 bool is_of_launchers(int signal) {
   return signal == SIGTERM || signal == SIGKILL || signal == SIGINT || signal == SIGHUP || signal == SIGCONT;
 }
@@ -24,8 +22,8 @@ bool ended_badly_by_itself(const Process& p) {
   return end.by_signal ? !is_of_launchers(end.value) : end.value != 0;
 }
 
-TimeNs aborted_at(const Process& p) {
-  TimeNs first = kNever;
+Instant aborted_at(const Process& p) {
+  Instant first = kEndOfTime;
   if (!made_op(p, RF_OP_COMM_ABORT)) return first;
   for (const Call& c : p.calls)
     if (c.op() == RF_OP_COMM_ABORT && c.traits().abort_ends_job) first = std::min(first, c.entered);
@@ -33,9 +31,9 @@ TimeNs aborted_at(const Process& p) {
 }
 
 // A call may have failed right before `at` because another process ended. That end is seen up to kSeenLate
-// after the failure: until this time. 0: no call had failed right before.
-TimeNs explained_until(const Process& p, TimeNs at) {
-  TimeNs until = 0;
+// after the failure: until this time. Not known: no call had failed right before.
+Instant explained_until(const Process& p, Instant at) {
+  Instant until;
   for (const Call& c : p.calls)
     if (c.status == Call::Status::kFailed && c.left <= at && c.left + kSeenLate >= at)
       until = std::max(until, c.left + kSeenLate);
@@ -44,18 +42,18 @@ TimeNs explained_until(const Process& p, TimeNs at) {
 
 }  // namespace
 
-bool aborted(const Process& p) { return aborted_at(p) < (p.ended() ? p.view->end.time : kNever); }
+bool aborted(const Process& p) { return aborted_at(p) < (p.ended() ? p.view->end.time : kEndOfTime); }
 
 LauncherEnds::LauncherEnds(const JobView& job) {
   if (!job.timeline().launcher_ends_all) return;
   for (const auto& p : job.processes()) {
     if (p->rank() < 0 || job.rank(p->rank()) != p.get()) continue;
-    const TimeNs abort = aborted_at(*p);
-    const TimeNs end =
-        ended_badly_by_itself(*p) || (p->ended() && was_killed(*p)) ? p->view->end.time : kNever;
+    const Instant abort = aborted_at(*p);
+    const Instant end =
+        ended_badly_by_itself(*p) || (p->ended() && was_killed(*p)) ? p->view->end.time : kEndOfTime;
     const bool by_itself = abort <= end || ended_badly_by_itself(*p);
-    const TimeNs at = std::min(abort, end);
-    if (at != kNever) causes_.push_back({p.get(), at, explained_until(*p, at), by_itself});
+    const Instant at = std::min(abort, end);
+    if (at != kEndOfTime) causes_.push_back({p.get(), at, explained_until(*p, at), by_itself});
   }
   std::stable_sort(causes_.begin(), causes_.end(),
                    [](const Cause& a, const Cause& b) { return a.at < b.at; });

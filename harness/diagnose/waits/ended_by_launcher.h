@@ -26,9 +26,9 @@ class LauncherEnds {
  private:
   struct Cause {
     const Process* process;
-    TimeNs at;               // time of its abort, or of its end
-    TimeNs explained_until;  // its end may be the effect of a death that is seen before this time; 0: of none
-    bool by_itself;          // else a signal ended it that a launcher may have sent
+    Instant at;               // time of its abort, or of its end
+    Instant explained_until;  // its end may be the effect of a death that is seen before this time
+    bool by_itself;           // else a signal ended it that a launcher may have sent
   };
   static bool may_follow(const Cause&, const Process&);  // the cause may be an effect of this process's end
   std::vector<Cause> causes_;  // in order of time; empty if the launcher does not end the others

@@ -11,15 +11,14 @@
 namespace rankfault {
 namespace {
 
-constexpr TimeNs kEver = ~TimeNs{0};
-constexpr Duration kShortestGuess{500'000'000};  // shortest wait that counts without a recorded limit
-constexpr Duration kShortestLimit{10'000'000};
+constexpr Duration kShortestGuess = 500ms;  // shortest wait that counts without a recorded limit
+constexpr Duration kShortestLimit = 10ms;
 
 bool is_call(const Call& c) { return !rf_is_inner(c.op()) && !c.traits().is_of_files; }
 
-TimeNs inside_until(const Process& p, const Call& c) {
+Instant inside_until(const Process& p, const Call& c) {
   if (!c.open()) return c.flags() & RF_CALL_NONBLOCKING ? c.entered : c.left;
-  return p.ended() ? p.view->end.time : kEver;
+  return p.ended() ? p.view->end.time : kEndOfTime;
 }
 
 bool is_collective_of_program(const Call& c) {
@@ -37,18 +36,17 @@ struct Past {
     std::sort(aborts.begin(), aborts.end());
     std::sort(failures.begin(), failures.end());
   }
-  std::vector<TimeNs> aborts, failures;  // in order
-  TimeNs last_good = 0;                  // when it entered the newest collective that returned success
+  std::vector<Instant> aborts, failures;  // in order
+  Instant last_good;                      // when it entered the newest collective that returned success
 };
 
-// Returns when its own process aborted a communicator after the call, or ended inside it by its own decision;
-// 0: never.
-TimeNs own_end_of(const Process& p, const Past& past, const Call& call) {
+// Returns when its own process aborted a communicator after the call, or ended inside it by its own decision.
+Instant own_end_of(const Process& p, const Past& past, const Call& call) {
   const auto abort = std::upper_bound(past.aborts.begin(), past.aborts.end(), call.entered);
   if (abort != past.aborts.end()) return *abort;
-  if (!call.open() || call.traits().errors_end_rank || !p.ended() || !p.view->end.status_known) return 0;
+  if (!call.open() || call.traits().errors_end_rank || !p.ended() || !p.view->end.status_known) return {};
   const ProcessEnd& end = p.view->end;
-  return end.value != 0 && (!end.by_signal || end.value == SIGABRT) ? end.time : 0;
+  return end.value != 0 && (!end.by_signal || end.value == SIGABRT) ? end.time : Instant{};
 }
 
 // Returns the call's own limit, which the lane's state keeps until the next call, or the communicator's
@@ -56,9 +54,9 @@ TimeNs own_end_of(const Process& p, const Past& past, const Call& call) {
 Duration limit_on_record(const Member& m, const Call& c) {
   for (const LaneView& l : m.process->view->lanes) {
     if (l.index != c.lane || l.state.call != c.number || l.state.deadline_ns <= l.state.since_ns) continue;
-    return lasted(l.state.since_ns, l.state.deadline_ns);
+    return lasted(instant_of(l.state.since_ns), instant_of(l.state.deadline_ns));
   }
-  return Duration(static_cast<int64_t>(m.comm->timeout_ns));
+  return m.comm->timeout;
 }
 
 // Timers are accurate to a twentieth of their duration.
@@ -67,20 +65,20 @@ bool came_to(Duration limit, Duration waited) {
 }
 
 // Whether the process ended with success or communicated again.
-bool recovered(const Process& p, const Past& past, TimeNs at) {
+bool recovered(const Process& p, const Past& past, Instant at) {
   if (p.ended() && p.view->end.status_known && !p.view->end.by_signal && p.view->end.value == 0) return true;
   return past.last_good > at;
 }
 
 // Whether the process itself failed between the two times: the failures of the others may be a consequence.
-bool failed_between(const Process& p, const Past& past, TimeNs from, TimeNs to) {
+bool failed_between(const Process& p, const Past& past, Instant from, Instant to) {
   if (p.ended() && p.view->end.time < to + kTogether) return true;
   const auto failure = std::lower_bound(past.failures.begin(), past.failures.end(), from);
   return failure != past.failures.end() && *failure < to;
 }
 
 // Whether the process gave up itself or had finished: its absence then has another cause.
-bool is_done_or_failed(const Process& p, const Member& m, uint64_t seq, TimeNs at) {
+bool is_done_or_failed(const Process& p, const Member& m, uint64_t seq, Instant at) {
   const Call* last = nullptr;
   for (const Call& c : p.calls)
     if (is_call(c) && c.entered <= at && (!last || c.entered > last->entered)) last = &c;
@@ -92,7 +90,7 @@ bool is_done_or_failed(const Process& p, const Member& m, uint64_t seq, TimeNs a
   return through || (p.ended() && end.status_known && !end.by_signal && end.value == 0);
 }
 
-bool inside_at(const Process& p, TimeNs at) {
+bool inside_at(const Process& p, Instant at) {
   return std::any_of(p.calls.begin(), p.calls.end(),
                      [&](const Call& c) { return is_call(c) && c.entered <= at && inside_until(p, c) > at; });
 }
@@ -131,7 +129,7 @@ std::optional<GivenUp> given_up_at(const CommGroup& group, uint64_t seq, std::ve
   const GaveUp& first = by.front();
   GivenUp out{&group, seq, first.at, by, {}, {}};
   const Needs needs = needs_of(*first.call, *first.member, group);
-  TimeNs last_came = first.call->entered;
+  Instant last_came = first.call->entered;
   std::unordered_set<const Member*> gave_up_too;
   for (const GaveUp& one : by) gave_up_too.insert(one.member);
   for (const Member& m : group.members) {
@@ -161,12 +159,13 @@ bool longer_than_usual(const GivenUp& g) {
     for (const Call* c : m.calls)
       if (c->op() == first.call->op() && c->succeeded() && c->left <= g.at)
         longest = std::max(longest, lasted(c->entered, c->left));
-  return lasted(first.call->entered, g.at) > std::max(kShortestGuess, longest * kFactor);
+  return lasted(first.call->entered, g.at) >
+         std::max(kShortestGuess, std::min(longest, kLongestDuration / kFactor) * kFactor);
 }
 
 }  // namespace
 
-Known had_entered(const Member& m, uint64_t seq, TimeNs at) {
+Known had_entered(const Member& m, uint64_t seq, Instant at) {
   const Call* own = m.at(seq);
   if (own && own->op() != RF_OP_FINALIZE) return own->entered <= at ? Known::kYes : Known::kNo;
   return m.entered(seq);

@@ -16,7 +16,7 @@ namespace rankfault {
 struct GaveUp {
   const Member* member = nullptr;
   const Call* call = nullptr;
-  TimeNs at = 0;      // when the member gave up
+  Instant at;         // when the member gave up
   Duration limit{0};  // recorded for that call; 0: none
   bool by_limit() const { return limit.count() > 0; }
 };
@@ -24,7 +24,7 @@ struct GaveUp {
 struct GivenUp {
   const CommGroup* group = nullptr;
   uint64_t seq = 0;
-  TimeNs at = 0;                      // when the first of them gave up
+  Instant at;                         // when the first of them gave up
   std::vector<GaveUp> by;             // in order of time
   std::vector<const Member*> late;    // needed, not entered at that instant, and outside any call
   std::vector<const Member*> inside;  // needed, not entered at that instant, and inside another call
@@ -35,7 +35,7 @@ struct GivenUp {
 std::optional<GivenUp> first_given_up(const JobView&);
 
 // Whether the member had entered that place at that instant.
-Known had_entered(const Member&, uint64_t seq, TimeNs at);
+Known had_entered(const Member&, uint64_t seq, Instant at);
 
 // Describes what a late rank did at that instant: "was stopped (state T) from 1.2s to 6.2s of the run", "was
 // in file_write of PATH", "had been outside every call since it left all_reduce 3 on world".

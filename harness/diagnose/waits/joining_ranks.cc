@@ -42,7 +42,7 @@ bool was_ended_by_others(const Process& p) {
 Joining joining_in(const JobView& job, const Process& p, const Call& call) {
   if (call.status == Call::Status::kFailed) return {&p, &call, call.left, true};
   Joining joining{&p, &call, job.timeline().look, false};
-  const auto gave_up = [&](TimeNs at) {
+  const auto gave_up = [&](Instant at) {
     if (!joining.gave_up || at < joining.until) joining.until = at;
     joining.gave_up = true;
   };

@@ -11,7 +11,7 @@ namespace rankfault {
 struct Joining {
   const Process* process;
   const Call* call;  // the initialisation
-  TimeNs until;      // when the rank gave up; the time of the look if it still waits
+  Instant until;     // when the rank gave up; the time of the look if it still waits
   bool gave_up;
 };
 

@@ -24,7 +24,7 @@ bool sleeps(const Process& p) {
 
 // A collective that its rank polls is a wait like any other. It counts only after a long time, because the
 // rank may work between polls.
-bool is_polled_for(const WaitEdge& e, TimeNs look, Duration long_after) {
+bool is_polled_for(const WaitEdge& e, Instant look, Duration long_after) {
   return e.group->traits().pending_holds_no_rank && !is_message(e.call->op()) &&
          lasted(e.call->entered, look) > long_after && polls(*e.waiter->process, look);
 }
@@ -51,14 +51,14 @@ void longest_first(std::vector<WaitEdge>& edges) {
 }
 
 // Whether the process waits for something that no record shows.
-bool waits_itself(const Process& p, TimeNs look) { return in_call_of_all(p) || polls(p, look); }
+bool waits_itself(const Process& p, Instant look) { return in_call_of_all(p) || polls(p, look); }
 
 std::optional<LateRank> late_rank(const JobView& job, const Process& p, const DiagnoseOptions& options) {
   LateRank late{&p, who_waits_for(job, p, options), LateRank::Why::kSlow, {}, false};
   if (late.edges.empty()) return std::nullopt;
   longest_first(late.edges);
-  const TimeNs look = job.timeline().look;
-  TimeNs since = look;
+  const Instant look = job.timeline().look;
+  Instant since = look;
   for (const WaitEdge& e : late.edges) since = std::min(since, waits_since(e));
   const Duration waited = lasted(since, look);
   if (waited <= options.slow_after) return std::nullopt;  // the usual result of a look
@@ -108,8 +108,8 @@ std::vector<LateRank> find_late(const JobView& job, const DiagnoseOptions& optio
 }  // namespace
 
 // A rank that sleeps between bursts of work, or whose helpers work for it, uses CPU time.
-bool is_asleep(const Process& p, TimeNs look, const DiagnoseOptions& options) {
-  return sleeps(p) && (p.view->busy_at == 0 || lasted(p.view->busy_at, look) > options.hung_after);
+bool is_asleep(const Process& p, Instant look, const DiagnoseOptions& options) {
+  return sleeps(p) && (!is_known(p.view->busy_at) || lasted(p.view->busy_at, look) > options.hung_after);
 }
 
 Finding late_finding(const JobView& job, const LateRank& late, const char* kind) {

@@ -31,6 +31,6 @@ inline const std::vector<LateRank>& late_ranks(const JobView& job, const Diagnos
 Finding late_finding(const JobView&, const LateRank&, const char* kind);
 
 // Whether all threads of the process sleep and it has used no CPU time for hung_after.
-bool is_asleep(const Process&, TimeNs look, const DiagnoseOptions&);
+bool is_asleep(const Process&, Instant look, const DiagnoseOptions&);
 
 }  // namespace rankfault

@@ -10,11 +10,11 @@
 namespace rankfault {
 namespace {
 
-std::string in_run(const JobView& job, TimeNs time) { return to_text(lasted(job.timeline().begin, time)); }
+std::string in_run(const JobView& job, Instant time) { return to_text(lasted(job.timeline().begin, time)); }
 
 // For each stop between two times, names the first and the last look that saw it; a stop that still lasts has
 // no end.
-std::string stops_text(const JobView& job, const Process& p, TimeNs from, TimeNs to) {
+std::string stops_text(const JobView& job, const Process& p, Instant from, Instant to) {
   std::string out;
   for (const Stop& s : p.view->stops) {
     if (s.last_seen < from || s.first_seen > to + kSeenLate) continue;
@@ -26,22 +26,22 @@ std::string stops_text(const JobView& job, const Process& p, TimeNs from, TimeNs
   return out.empty() ? out : out + " of the run";
 }
 
-const Call* inner_at(const Process& p, TimeNs at) {
+const Call* inner_at(const Process& p, Instant at) {
   for (const Call& c : p.calls)
     if (c.traits().is_of_files && c.entered <= at && (c.open() || c.left > at)) return &c;
   return nullptr;
 }
 
-const Call* last_left(const Process& p, TimeNs at) {
+const Call* last_left(const Process& p, Instant at) {
   const Call* last = nullptr;
   for (const Call& c : p.calls)
-    if (!rf_is_inner(c.op()) && !(c.flags() & RF_CALL_EXECUTION) && c.left != 0 && c.left <= at &&
+    if (!rf_is_inner(c.op()) && !(c.flags() & RF_CALL_EXECUTION) && is_known(c.left) && c.left <= at &&
         (!last || c.left > last->left))
       last = &c;
   return last;
 }
 
-std::string place_text(const JobView& job, const Process& p, TimeNs at) {
+std::string place_text(const JobView& job, const Process& p, Instant at) {
   if (const Call* c = inner_at(p, at)) {
     const auto path = p.view->name_at.find(static_cast<uint32_t>(c->seq));
     return fmt::format("was in {}{}", op_text(c->op()),

@@ -98,7 +98,7 @@ std::vector<Finding> by_sizes(const JobView& job, const DiagnoseOptions& options
     for (const UnevenPair& p : all)
       if (p.group == &group) pairs.push_back(p);
     const auto is_told = [&](const UnevenPair& p) {
-      const TimeNs since = std::max(p.send->entered, p.receive->entered);
+      const Instant since = std::max(p.send->entered, p.receive->entered);
       return p.ahead && lasted(since, job.timeline().look) > options.slow_after;
     };
     if (pairs.empty() || !std::all_of(pairs.begin(), pairs.end(), is_told)) continue;

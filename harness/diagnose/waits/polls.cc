@@ -8,15 +8,15 @@
 namespace rankfault {
 namespace {
 
-constexpr Duration kAMoment = std::chrono::seconds(1);
+constexpr Duration kAMoment = 1s;
 
 bool is_of_all(const Call& c) { return rf_is_named(c.op()) && c.count() != 0; }
 
 }  // namespace
 
-bool polls(const Process& p, TimeNs look) {
+bool polls(const Process& p, Instant look) {
   return std::any_of(p.view->lanes.begin(), p.view->lanes.end(), [&](const LaneView& l) {
-    return l.state.where == RF_OUTSIDE && l.polled != 0 && lasted(l.polled, look) <= kAMoment;
+    return l.state.where == RF_OUTSIDE && is_known(l.polled) && lasted(l.polled, look) <= kAMoment;
   });
 }
 

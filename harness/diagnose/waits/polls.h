@@ -9,7 +9,7 @@
 namespace rankfault {
 
 // Whether one of the process's threads polled a moment ago without success.
-bool polls(const Process&, TimeNs look);
+bool polls(const Process&, Instant look);
 
 // Returns the call that all members make, that is known only by its name, and that the process is in now;
 // null: none.

@@ -101,10 +101,9 @@ bool runs_on_streams(const JobView& job) {
 }
 
 StreamKnot find_stream_knot(const JobView& job, const DiagnoseOptions& options) {
-  const auto patience = static_cast<TimeNs>(options.slow_after.count());
-  const TimeNs look = job.timeline().look;
-  if (look <= patience || !runs_on_streams(job)) return {};
-  const StreamEntries entries(job, look - patience);
+  const Instant until = job.timeline().look - options.slow_after;
+  if (until <= Instant{} || !runs_on_streams(job)) return {};
+  const StreamEntries entries(job, until);
   const std::vector<const StreamEntry*> stuck = stuck_entries(entries);
   for (const StreamEntry* start : stuck) {
     const std::vector<StreamStep> steps = circle_through(entries, *start);

@@ -58,7 +58,7 @@ class Finder {
 
  private:
   // A collective takes precedence over a message; else the earlier call.
-  static std::pair<bool, TimeNs> order(const Call& c) { return {is_message(c.op()), c.entered}; }
+  static std::pair<bool, Instant> order(const Call& c) { return {is_message(c.op()), c.entered}; }
   static void add(RanksBehind& found, int rank, const Awaited& awaited) {
     found.ranks.insert(rank);
     if (found.call && order(*found.call) <= order(*awaited.call)) return;
@@ -73,7 +73,7 @@ class Finder {
   // Returns the awaited ranks whose work was missed first.
   std::map<int, Awaited> first_missed() const {
     std::map<int, Awaited> first = missing_;
-    TimeNs at = ~TimeNs{0};
+    Instant at = kEndOfTime;
     for (const auto& [rank, awaited] : missing_) at = std::min(at, awaited.call->entered);
     std::erase_if(first, [&](const auto& one) { return one.second.call->entered != at; });
     return first;
@@ -210,7 +210,7 @@ class Finder {
   std::set<int> unread_;            // world ranks
   std::map<int, Awaited> missing_, not_started_, not_completed_, unseen_;  // by world rank
   std::set<int> excused_;                                                  // they wait for others themselves
-  std::map<int, std::pair<TimeNs, bool>> oldest_;  // pending work: its time; others have completed it
+  std::map<int, std::pair<Instant, bool>> oldest_;  // pending work: its time; others have completed it
 };
 
 }  // namespace

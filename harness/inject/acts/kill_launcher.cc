@@ -39,7 +39,7 @@ Result<std::string> kill_launcher(ActContext& act) {
   if (!launcher) return launcher.error();
   const ProcessId id = id_of(act, *launcher);
   Result<std::string> killed = act.send_signal(id, act.action->signal);
-  if (killed) await_end(act, id, "launcher", UINT64_MAX);
+  if (killed) await_end(act, id, "launcher", kEndOfTime);
   return killed;
 }
 
@@ -52,7 +52,7 @@ Result<std::string> kill_node(ActContext& act) {
   const ProcessId id = id_of(act, *launcher);
   const Result<std::string> killed = act.send_last_signal(id, act.action->signal);
   if (!killed) return killed;
-  await_end(act, id, "launcher", UINT64_MAX);
+  await_end(act, id, "launcher", kEndOfTime);
   size_t others = 0;
   for (const ProcStat& stat : node)
     if (act.send_last_signal(id_of(act, stat), act.action->signal)) ++others;  // else it has ended meanwhile

@@ -19,7 +19,8 @@ std::string words(const Action& action) {
 Status leave(const ActContext& act, const std::string& path) {
   const Action& action = *act.action;
   if (!replaces(action)) return leave_segment(path, action.size, action.mode, act.run->undo);
-  const std::vector<JobFile> own = job_files(path, act.run->guardian_pid, act.run->page->run_started_ns);
+  const std::vector<JobFile> own =
+      job_files(path, act.run->guardian_pid, instant_of(act.run->page->run_started_ns));
   if (own.empty()) return refused(path + " is not a segment of this job");
   return replace_segment(path, own[0].size, action.mode, act.run->undo);
 }

@@ -13,7 +13,7 @@ namespace rankfault {
 namespace {
 
 constexpr int kMostBusy = 256;
-constexpr TimeNs kLookEvery = 50'000'000;
+constexpr Duration kLookEvery = 50ms;
 
 int cores_of(int pid) {
   cpu_set_t cores;
@@ -25,12 +25,12 @@ uint32_t tag_of(int64_t action) { return static_cast<uint32_t>(action) + 1; }
 
 struct Load {  // busy processes on a victim's cores
   ActContext act;
-  TimeNs began = 0, looked = 0;
+  Instant began, looked;
   int cores = 0;
   RunDelay delay;
 
   int64_t busy() const { return cores * act.action->size; }
-  void look(TimeNs now) {
+  void look(Instant now) {
     delay.look();
     looked = now;
   }
@@ -40,7 +40,7 @@ struct Load {  // busy processes on a victim's cores
 void Load::journal() const {
   const int error = act.run->load_answers[tag_of(act.action->id)];
   events::FaultEffect more;
-  more.waited_ns = delay.waited_ns();
+  more.waited_ns = delay.waited();
   more.took_ns = looked - began;
   more.cores = cores;
   more.busy = error ? 0 : busy();
@@ -51,7 +51,7 @@ void Load::journal() const {
 struct Loads : ActState {
   std::vector<Load> all;
 
-  void tick(TimeNs now) override {
+  void tick(Instant now) override {
     for (Load& load : all) {
       const auto stat = now < load.looked + kLookEvery ? std::nullopt : proc_stat(load.act.process.pid);
       if (stat && stat->start == load.act.process.start) load.look(now);
@@ -97,7 +97,7 @@ Result<std::string> load(ActContext& act) {
   act.intend(fmt::format("{} busy processes on each core of pid {}", per_core, pid));
   if (const Status ours = act.is_ours(act.process); !ours) return ours.error();
   std::vector<Load>& loads = act.run->state<Loads>().all;
-  Load fresh{act, now_ns(), now_ns(), cores_of(pid), RunDelay(pid)};
+  Load fresh{act, HostClock::now(), HostClock::now(), cores_of(pid), RunDelay(pid)};
   if (const Status can = can_load(fresh, loads); !can) return can.error();
   if (const Status asked = act.run->load(tag_of(act.action->id), pid, per_core); !asked) return asked.error();
   loads.push_back(std::move(fresh));
@@ -109,7 +109,7 @@ Result<std::string> unload(ActContext& act) {
   if (const Status asked = act.run->load(tag_of(loaded), 0, 0); !asked) return asked.error();
   std::erase_if(act.run->state<Loads>().all, [&](Load& load) {
     if (static_cast<int32_t>(load.act.action->id) != loaded) return false;
-    load.look(now_ns());
+    load.look(HostClock::now());
     load.journal();
     return true;
   });

@@ -31,7 +31,7 @@ Result<std::string> perform(ActContext& act) {
   helper.start = stat.start;
   Result<std::string> sent = act.send_signal(helper, action.signal);
   // No process outlives SIGKILL. A helper may handle another signal, so that watch ends.
-  const TimeNs until = action.signal == SIGKILL ? UINT64_MAX : now_ns() + kAwaitedFor;
+  const Instant until = action.signal == SIGKILL ? kEndOfTime : HostClock::now() + kAwaitedFor;
   if (sent) await_end(act, helper, "helper", until);
   return sent;
 }

@@ -36,7 +36,7 @@ std::string subject_text(const Subject& subject, int64_t step) {
 // By step and rank. For a step that was repeated after a restart, the last report counts.
 using Said = std::map<int64_t, std::map<int, const Mark*>>;
 
-Said said(const RunFacts& facts, const Subject& subject, const std::vector<int>& ranks, TimeNs from) {
+Said said(const RunFacts& facts, const Subject& subject, const std::vector<int>& ranks, Instant from) {
   Said out;
   for (const Mark& mark : facts.marks) {
     if (mark.what != subject.what || (!subject.name.empty() && mark.name != subject.name)) continue;
@@ -61,7 +61,7 @@ Answer silent(const RunFacts& facts, const Subject& subject, int64_t step, int r
   if (processes.empty()) return {Verdict::kUnknown, text + ": it has no record"};
   for (const ProcessView* process : processes) {
     if (!whole_marks(*process)) return {Verdict::kUnknown, text + ", as far as its record shows"};
-    if (facts.teardown != 0 && !end_of(facts, process->id))
+    if (is_known(facts.teardown) && !end_of(facts, process->id))
       return {Verdict::kUnknown, text + " before rankfault ended the run"};
   }
   return {Verdict::kFail, text};
@@ -94,7 +94,7 @@ std::string hole(const RunFacts& facts, const std::vector<int>& ranks) {
 }
 
 Answer judge_subject(const ExpectationSpec& spec, const RunFacts& facts, const Subject& subject,
-                     const std::vector<int>& ranks, TimeNs from) {
+                     const std::vector<int>& ranks, Instant from) {
   Said all = said(facts, subject, ranks, from);
   const Value* at = spec.params.find("at");
   if (const int64_t step = at ? read_int(*at, "step", -1) : -1; step >= 0)
@@ -116,7 +116,7 @@ Answer judge_subject(const ExpectationSpec& spec, const RunFacts& facts, const S
 }
 
 ExpectationResult judge_agreed(const ExpectationSpec& spec, const RunFacts& facts) {
-  TimeNs from = 0;
+  Instant from;
   std::vector<uint64_t> lines;
   if (spec.params.find("after")) {
     const DeadlineStart fault = deadline_start(spec, "after", facts);

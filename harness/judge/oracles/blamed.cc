@@ -40,7 +40,7 @@ bool seq_matches(const Value& wanted, const std::optional<SeqRange>& seq, const 
   const auto holds = [&](uint64_t n) { return seq->from <= n && n <= seq->to; };
   if (wanted.text == "fired")
     return std::any_of(facts.gates.begin(), facts.gates.end(),
-                       [&](const GateEvent& gate) { return gate.done != 0 && holds(gate.seq); });
+                       [&](const GateEvent& gate) { return is_known(gate.done) && holds(gate.seq); });
   if (const int64_t* n = std::get_if<int64_t>(&wanted.data)) return holds(static_cast<uint64_t>(*n));
   if (!wanted.map()) return false;
   const auto from = static_cast<uint64_t>(read_int(wanted, "from", 0));

@@ -23,20 +23,20 @@ struct RankVerdict {
 };
 
 bool wanted(const OwnError& error, const Question& q) {
-  if (error.time != 0 && error.time < q.from.begin) return false;
+  if (is_known(error.time) && error.time < q.from.begin) return false;
   return q.as.empty() || std::find(q.as.begin(), q.as.end(), error.as) != q.as.end();
 }
 
-// `came`: the time of the error; 0: it did not come. It could still have come while a process of the rank
+// `came`: the time of the error, if it came. It could still have come while a process of the rank
 // lives, so the time until then counts as its delay.
-RankVerdict late_or_missing(const RunFacts& facts, const Question& q, int rank, TimeNs came,
+RankVerdict late_or_missing(const RunFacts& facts, const Question& q, int rank, Instant came,
                             const std::string& text) {
   const auto processes = processes_of(facts, rank);
   if (processes.empty()) return {Verdict::kUnknown, fmt::format("rank {} has no record", rank)};
   const bool alive = std::any_of(processes.begin(), processes.end(),
                                  [&](const ProcessView* p) { return end_of(facts, p->id) == nullptr; });
-  if (came == 0 && alive) came = facts.teardown != 0 ? facts.teardown : facts.end;
-  if (q.within && came != 0 && !starved_meanwhile(facts, q.from.at, *q.within, came).empty())
+  if (!is_known(came) && alive) came = is_known(facts.teardown) ? facts.teardown : facts.end;
+  if (q.within && is_known(came) && !starved_meanwhile(facts, q.from.at, *q.within, came).empty())
     return {Verdict::kUnknown, text + ", but the host was starved meanwhile"};
   for (const ProcessView* process : processes)
     if (!whole_record(*process)) return {Verdict::kUnknown, text + ", but its record is not whole"};
@@ -54,18 +54,18 @@ RankVerdict judge_rank(const RunFacts& facts, const Question& q, int rank) {
     const std::string shown_in = usual.shown_in(error);
     if (only.empty() || !shown_in.empty()) only = error.text + (shown_in.empty() ? "" : ", " + shown_in);
     if (!wanted(error, q) || !shown_in.empty()) continue;
-    if (error.time != 0 && (!q.within || error.time <= q.from.at + static_cast<TimeNs>(q.within->count())))
+    if (is_known(error.time) && (!q.within || error.time - q.from.at <= *q.within))
       return {Verdict::kPass, fmt::format("rank {}: {} {} {}", rank, error.text,
                                           span_text(q.from.at, error.time), q.from.what)};
     if (!late) late = &error;
   }
-  if (late && late->time == 0)
+  if (late && !is_known(late->time))
     return {Verdict::kUnknown, fmt::format("rank {}: {}, but a log line has no time", rank, late->text)};
   if (late)
     return late_or_missing(facts, q, rank, late->time,
                            fmt::format("rank {}: {} only {} {}", rank, late->text,
                                        span_text(q.from.at, late->time), q.from.what));
-  return late_or_missing(facts, q, rank, 0,
+  return late_or_missing(facts, q, rank, Instant{},
                          only.empty() ? fmt::format("rank {} noticed nothing", rank)
                                       : fmt::format("rank {} noticed only: {}", rank, only));
 }

@@ -29,7 +29,7 @@ RankAnswer rank_ended_as(const RunFacts& facts, int rank, int attempt, const std
   const RankEnd* end = end_of(facts, rank, attempt);
   const std::string text = fmt::format("rank {} {}", rank, end_text(end));
   if (!end) {
-    if (facts.teardown == 0)
+    if (!is_known(facts.teardown))
       return {Verdict::kUnknown,
               fmt::format("rankfault did not see how rank {} of attempt {} ended", rank, attempt)};
     if (facts.teardown_reason == "wall")

@@ -63,8 +63,9 @@ ExpectationResult judge_reference(const ExpectationSpec& spec, const RunFacts& f
 ExpectationResult judge_finished_in_time(const ExpectationSpec& spec, const RunFacts& facts) {
   const std::vector<uint64_t> lines = all_numbers<events::Teardown>(facts);
   const Duration wall = facts.plan.scenario.workload.limits.wall;
-  if (facts.teardown == 0 && lines.empty()) return answer(spec, Verdict::kUnknown, "the run was cut off");
-  if (facts.teardown == 0)
+  if (!is_known(facts.teardown) && lines.empty())
+    return answer(spec, Verdict::kUnknown, "the run was cut off");
+  if (!is_known(facts.teardown))
     return answer(spec, Verdict::kPass, fmt::format("the job ended within {}", to_text(wall)), lines);
   if (facts.teardown_reason != "wall")
     return answer(spec, Verdict::kUnknown, fmt::format("rankfault ended the run ({})", facts.teardown_reason),

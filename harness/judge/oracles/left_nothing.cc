@@ -26,7 +26,7 @@ std::optional<ExpectationResult> why_unknown(const ExpectationSpec& spec, const 
   if (all_numbers<events::Census>(facts).empty())
     return answer(
         spec, Verdict::kUnknown,
-        facts.teardown == 0
+        !is_known(facts.teardown)
             ? "no census was taken"
             : fmt::format("the job did not end by itself ({}), so rankfault did not see what it leaves",
                           facts.teardown_reason));

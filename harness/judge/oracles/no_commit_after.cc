@@ -31,7 +31,7 @@ int64_t step_of(const RunFacts& facts, const GateEvent& gate) {
   int64_t step = -1;
   for (const Mark& mark : facts.marks)
     if (mark.what == "step_begin" && mark.rank == gate.rank && mark.attempt == gate.attempt &&
-        mark.time != 0 && at != facts.fault_at.end() && mark.time <= at->second)
+        is_known(mark.time) && at != facts.fault_at.end() && mark.time <= at->second)
       step = mark.number;
   return step;
 }

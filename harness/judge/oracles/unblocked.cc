@@ -11,20 +11,18 @@ namespace rankfault {
 namespace {
 
 struct Question {
-  TimeNs begin = 0, at = 0;
+  Instant begin, at;
   std::optional<Duration> within;
-  TimeNs seen_until = 0;  // nothing after this is known
+  Instant seen_until;  // nothing after this is known
 
-  TimeNs deadline(TimeNs start) const {
-    return within ? start + static_cast<TimeNs>(within->count()) : UINT64_MAX;
-  }
+  Instant deadline(Instant start) const { return within ? start + *within : kEndOfTime; }
 };
 
 struct Tally {
   Verdict verdict = Verdict::kPass;
   std::string because;
   size_t calls = 0, ranks = 0;
-  TimeNs longest = 0;
+  Duration longest{};
   std::vector<uint64_t> lines;
 
   void note(Verdict other, std::string why) {
@@ -36,17 +34,18 @@ struct Tally {
 
 void judge_call(const RunFacts& facts, const Question& q, const ProcessView& process,
                 const RecordedCall& call, const RankEnd* end, Tally& tally) {
-  const TimeNs start = std::max(q.at, call.entered());
-  const TimeNs left = call.leave ? call.left() : end ? end->time : 0;
-  if (left != 0 && left < q.begin) return;
+  const Instant start = std::max(q.at, call.entered());
+  const Instant left = call.leave ? call.left() : end ? end->time : Instant{};
+  const bool is_over = is_known(left);
+  if (is_over && left < q.begin) return;
   ++tally.calls;
-  const TimeNs until = left != 0 ? left : q.seen_until;
-  tally.longest = std::max(tally.longest, until > start ? until - start : 0);
-  if (left != 0 && left <= q.deadline(start)) return;
+  const Instant until = is_over ? left : q.seen_until;
+  tally.longest = std::max(tally.longest, lasted(start, until));
+  if (is_over && left <= q.deadline(start)) return;
   const std::string where =
-      fmt::format("rank {} {} {}", process.rank, left != 0 ? "was" : "is still",
+      fmt::format("rank {} {} {}", process.rank, is_over ? "was" : "is still",
                   fmt::format("inside {} for {}", op_text(call.op()), span_text(start, until)));
-  if (left == 0 && q.within && q.seen_until < q.deadline(start))
+  if (!is_over && q.within && q.seen_until < q.deadline(start))
     return tally.note(Verdict::kUnknown, where + ", and the run ended before the deadline");
   if (q.within) {
     const std::vector<uint64_t> lines = starved_meanwhile(facts, start, *q.within, until);
@@ -60,7 +59,7 @@ void judge_call(const RunFacts& facts, const Question& q, const ProcessView& pro
 void judge_process(const RunFacts& facts, const Question& q, const ProcessView& process, Tally& tally) {
   const RankEnd* end = end_of(facts, process.id);
   if (end && end->time < q.begin) return;
-  const TimeNs begin = records_begin(process);
+  const Instant begin = records_begin(process);
   if (begin > q.deadline(q.at))
     tally.note(Verdict::kUnknown,
                fmt::format("the calls of rank {} at the fault were overwritten", process.rank));
@@ -96,7 +95,7 @@ ExpectationResult judge_unblocked(const ExpectationSpec& spec, const RunFacts& f
   const ChosenRanks chosen = chosen_ranks(spec, "ranks", facts);
   if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why);
   const Question q{from.begin, from.at, read_duration(spec.params, "within"),
-                   facts.teardown != 0 ? facts.teardown : facts.end};
+                   is_known(facts.teardown) ? facts.teardown : facts.end};
   Tally tally = tally_of(facts, q, chosen.ranks);
   tally.lines.insert(tally.lines.end(), from.lines.begin(), from.lines.end());
   if (tally.verdict != Verdict::kPass) return answer(spec, tally.verdict, tally.because, tally.lines);
@@ -105,7 +104,7 @@ ExpectationResult judge_unblocked(const ExpectationSpec& spec, const RunFacts& f
                   fmt::format("{} made no call {}", ranks_text(chosen.ranks), from.what), tally.lines);
   return answer(spec, Verdict::kPass,
                 fmt::format("{} left every call {} ({} in all), the longest in {}", ranks_text(chosen.ranks),
-                            from.what, tally.calls, to_text(Duration(static_cast<int64_t>(tally.longest)))),
+                            from.what, tally.calls, to_text(tally.longest)),
                 tally.lines);
 }
 
