@@ -147,6 +147,7 @@ std::string evidence_text(const std::vector<RankEvidence>& evidence) {
     out += fmt::format("  rank {:<3} process {}\n", rank.rank, rank.pid);
     for (const std::string& line : short_evidence(rank)) out += fmt::format("          {}\n", line);
   }
+  for (const std::string& note : notes_of(evidence)) out += fmt::format("  note    {}\n", note);
   return out;
 }
 

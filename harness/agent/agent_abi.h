@@ -181,13 +181,12 @@ enum rf_taken { /* MPI: tag of a call that takes shares of others; dtype is what
 struct rf_record { /* 64 bytes */
   uint64_t commit; /* index in the lane + 1; stored last, with release. Any other value: torn */
   uint64_t time_ns;
-  uint64_t seq;          /* the number that the library matches by: see rf_comm */
-  uint64_t where;        /* ENTER: return address, or RF_WHERE_PYTHON and the call's Python frames; COMPLETE:
-                            RF_ORIGIN of its enter; VALUE: the value */
-  uint64_t count;        /* elements; bytes are count * size of dtype. Marks: the step or number */
-  uint32_t call;         /* number of the call on this lane; the same in all its records */
-  uint32_t comm;         /* number of the communicator (rf_comm.number); RF_NO_COMM */
-  int32_t peer;          /* root or peer as a rank of comm; RF_PEER_* */
+  uint64_t seq;   /* the number that the library matches by: see rf_comm */
+  uint64_t where; /* ENTER: return address or Python frames; COMPLETE: RF_ORIGIN of its enter; VALUE: value */
+  uint64_t count; /* elements; bytes are count * size of dtype. Marks: the step or number */
+  uint32_t call;  /* number of the call on this lane; the same in all its records */
+  uint32_t comm;  /* number of the communicator (rf_comm.number); RF_NO_COMM */
+  int32_t peer;   /* root or peer as a rank of comm; RF_PEER_* */
   int32_t tag_or_result; /* ENTER: tag; EXIT, ERROR: the result; marks: offset of the name */
   uint16_t op;
   uint8_t phase;
@@ -213,7 +212,7 @@ enum rf_lane_where {
 struct rf_state {    /* 128 bytes; one of the two slots of a lane is whole at any instant */
   uint64_t since_ns; /* time of entry; rf_after_leaving() gives the time of the exit */
   uint64_t seq;
-  uint64_t return_address; /* or Python frames, as in rf_record.where */
+  uint64_t return_address; /* or Python frames */
   uint64_t count;
   uint64_t needs_mask; /* with RF_CALL_MASK_VALID: bit r = rank r of comm owes this rank bytes (size <= 64) */
   uint64_t deadline_ns; /* of a timed wait, or the call's own timeout if known; 0: none known */

@@ -85,6 +85,7 @@ void print(const StackLooks& looks, const Findings& findings) {
     fmt::print("rank {}, process {}: {}\n", rank.rank, rank.pid, rank.command);
     for (const std::string& line : short_evidence(rank)) fmt::print("    {}\n", line);
   }
+  for (const std::string& note : notes_of(looks.looks.back())) fmt::print("note: {}\n", note);
   fmt::print("{}", findings_text(findings));
 }
 

@@ -26,7 +26,7 @@ struct Options {
   int ranks = kRanksNotGiven;
   bool ranks_given = false;
   std::string after, hung_after, run_dir, runs;
-  bool end_on_finding = false, unsafe_is_an_error = false, json = false, verbose = false;
+  bool end_on_finding = false, unsafe_is_an_error = false, json = false, verbose = false, quiet = false;
 };
 
 int fail(const Error& error) {
@@ -93,13 +93,19 @@ class News {
   std::map<Key, Confidence> told_;
 };
 
-WatchOptions watch_options(const Options& options) {
+// Findings are printed as they come. The stacks of the ranks are long: `newest` keeps them for the end.
+WatchOptions watch_options(const Options& options, std::vector<RankEvidence>& newest) {
   WatchOptions watch;
   watch.end_on_finding = options.end_on_finding;
   watch.verbose = options.verbose;
-  if (options.json) return watch;
+  if (options.json || options.quiet) return watch;
   watch.found = [told = std::make_shared<News>()](const std::vector<Finding>& news) { told->tell_of(news); };
-  watch.evidence = [](const std::vector<RankEvidence>& evidence) { tell(evidence_text(evidence)); };
+  watch.evidence = [&newest, now = options.verbose](const std::vector<RankEvidence>& evidence) {
+    if (now)
+      tell(evidence_text(evidence));
+    else
+      newest = evidence;
+  };
   return watch;
 }
 
@@ -130,10 +136,12 @@ std::string not_known_to_be_safe(const Findings& findings, const Options& option
   return "  unsafe  not known: the record does not show what another run of this program may do\n";
 }
 
-void print_end(const FinishedRun& run, const Options& options) {
+void print_end(const FinishedRun& run, const std::vector<RankEvidence>& stacks, const Options& options) {
   const std::string status = job_status(*run.facts);
+  if (!stacks.empty()) tell("  stacks  of the ranks, while the job hung:\n" + evidence_text(stacks));
   tell(fmt::format("the job {}\n{}", status.empty() ? "was ended" : "ended: " + status,
-                   no_rank_text(*run.facts) + findings_summary(run.facts->findings) +
+                   no_rank_text(*run.facts) +
+                       (options.quiet ? findings_text : findings_summary)(run.facts->findings) +
                        unsafe_text(run.facts->findings) + remarks_text(run.facts->findings) +
                        not_known_to_be_safe(run.facts->findings, options)));
   for (const std::string& what : run.report.lost) tell(fmt::format("  lost    {}\n", what));
@@ -147,7 +155,8 @@ int watch_job(const Options& options) {
   const Result<Plan> plan = plan_of(options);
   if (!plan) return fail(plan.error());
   if (!options.runs.empty()) ::setenv("RANKFAULT_RUNS", options.runs.c_str(), 1);
-  const WatchOptions watch = watch_options(options);
+  std::vector<RankEvidence> stacks;
+  const WatchOptions watch = watch_options(options, stacks);
   RunOptions with;
   with.run_dir = options.run_dir;
   with.watch = &watch;
@@ -158,7 +167,7 @@ int watch_job(const Options& options) {
   if (options.json)
     tell(result_json(run->report).dump(2) + "\n");
   else
-    print_end(*run, options);
+    print_end(*run, stacks, options);
   return *with.interrupted ? 128 + *with.interrupted : exit_code(*run, options);
 }
 
@@ -174,7 +183,8 @@ const Registration<CliCommand> kWatch{{
     "and WORLD_SIZE. It injects nothing and leaves the job alone: it changes only LD_PRELOAD and variables\n"
     "whose names begin with RANKFAULT_ (-v lists them), and it removes none of the job's files. Ctrl-C ends\n"
     "the whole job and nothing else, and then removes the shared-memory segments and sockets that it held.\n"
-    "On a finding, watch takes the stacks of the ranks: it stops each thread for a moment.\n"
+    "On a finding, watch takes the stacks of the ranks, and prints them at the end: it stops each thread for a\n"
+    "moment.\n"
     "Exit: 0 nothing found, or only ends that the program handled, and the job exited 0, 1 a finding,\n"
     "2 cannot say, 3 cleanup incomplete, 64 usage, 70 internal, 71 the machine refuses what a run needs,\n"
     "77 the launcher is missing, 129, 130 and 143 when interrupted.",
@@ -203,7 +213,9 @@ const Registration<CliCommand> kWatch{{
           "--no-realtime", [] { ::setenv("RANKFAULT_NO_REALTIME", "1", 1); },
           "do not use real-time priority, even where it is allowed");
       app.add_flag("--json", options->json, "print the result as JSON, at the end");
-      app.add_flag("-v,--verbose", options->verbose, "list the changes to the job's command and environment");
+      app.add_flag("-v,--verbose", options->verbose,
+                   "list the changes to the job's command and environment, and print stacks as they are taken");
+      app.add_flag("-q,--quiet", options->quiet, "print only the result, at the end");
       return [options, ranks] {
         options->ranks_given = ranks->count() > 0;
         return watch_job(*options);

@@ -117,8 +117,14 @@ std::vector<std::string> short_evidence(const RankEvidence& rank) {
       lines.push_back(
           fmt::format("socket to {}: {} bytes not sent, {} not read", s.peer, s.send_queue, s.receive_queue));
   if (!rank.no_stacks.empty()) lines.push_back("no stacks: " + rank.no_stacks);
-  if (!rank.no_python.empty()) lines.push_back(rank.no_python);
   return lines;
+}
+
+std::set<std::string> notes_of(const std::vector<RankEvidence>& ranks) {
+  std::set<std::string> notes;
+  for (const RankEvidence& rank : ranks)
+    if (!rank.no_python.empty()) notes.insert(rank.no_python);
+  return notes;
 }
 
 }  // namespace rankfault

@@ -23,5 +23,7 @@ std::vector<std::string> own_frames(const ThreadEvidence&, size_t most);
 // Returns lines for users: the call, the program's own frames, and what it waits for; then the evidence that
 // was not available.
 std::vector<std::string> short_evidence(const RankEvidence&);
+// Why there are no Python frames, each reason once for all ranks.
+std::set<std::string> notes_of(const std::vector<RankEvidence>&);
 
 }  // namespace rankfault

@@ -6,8 +6,11 @@
 namespace rankfault {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 ThreadEvidence thread(std::vector<Frame> frames) {
   ThreadEvidence t;
@@ -68,6 +71,13 @@ TEST(Calls, APendingWaitCountsOnlyWhereNothingElseIsKnown) {
   EXPECT_THAT(ops_of(rank), ElementsAre("wait"));
   rank.threads.push_back(thread({{"gloo::barrier", "libtorch_cpu.so", ""}}));
   EXPECT_THAT(ops_of(rank), ElementsAre("barrier"));
+}
+
+TEST(Calls, AReasonForNoPythonFramesIsGivenOnceForAllRanks) {
+  RankEvidence one, other, third;
+  one.no_python = other.no_python = "no Python frames: `pip install py-spy`";
+  EXPECT_THAT(notes_of({one, other, third}), ElementsAre("no Python frames: `pip install py-spy`"));
+  EXPECT_THAT(short_evidence(one), Not(Contains(HasSubstr("pip"))));
 }
 
 TEST(EvidenceJson, ReadsBackWhatItWrites) {
