@@ -177,16 +177,15 @@ enum rf_taken { /* MPI: tag of a call that takes shares of others; dtype is what
 };
 
 /* ---- history: one ring per lane, single writer --------------------------------------------- */
-
 struct rf_record { /* 64 bytes */
   uint64_t commit; /* index in the lane + 1; stored last, with release. Any other value: torn */
   uint64_t time_ns;
-  uint64_t seq;   /* the number that the library matches by: see rf_comm */
-  uint64_t where; /* ENTER: return address or Python frames; COMPLETE: RF_ORIGIN of its enter; VALUE: value */
-  uint64_t count; /* elements; bytes are count * size of dtype. Marks: the step or number */
-  uint32_t call;  /* number of the call on this lane; the same in all its records */
-  uint32_t comm;  /* number of the communicator (rf_comm.number); RF_NO_COMM */
-  int32_t peer;   /* root or peer as a rank of comm; RF_PEER_* */
+  uint64_t seq;          /* the number that the library matches by: see rf_comm */
+  uint64_t where;        /* ENTER: return address or Python frames; COMPLETE: RF_ORIGIN; VALUE: the value */
+  uint64_t count;        /* elements; bytes are count * size of dtype. Marks: the step or number */
+  uint32_t call;         /* number of the call on this lane; the same in all its records */
+  uint32_t comm;         /* number of the communicator (rf_comm.number); RF_NO_COMM */
+  int32_t peer;          /* root or peer as a rank of comm; RF_PEER_* */
   int32_t tag_or_result; /* ENTER: tag; EXIT, ERROR: the result; marks: offset of the name */
   uint16_t op;
   uint8_t phase;
@@ -274,7 +273,6 @@ static inline struct rf_state rf_state_of(const struct rf_lane* lane) {
 #include "comm_abi.h"
 
 /* ---- header --------------------------------------------------------------------------------- */
-
 enum rf_stage { RF_STAGE_STRANGER, RF_STAGE_CANDIDATE, RF_STAGE_MEMBER, RF_STAGE_FINALIZED };
 
 enum { /* rf_header.partial: why this record is incomplete */
@@ -350,7 +348,7 @@ struct rf_header { /* 4096 bytes */
   /* A robust pthread_mutex_t. The thread that opened the record holds it until it ends; its first word is a
    * futex: see death_notice.c. 0: none, as in records from before the field was added. */
   uint64_t life[8];
-  uint32_t python_minor; /* of the Python 3 in this process; 0: none, or another version */
+  uint32_t python_minor; /* of its Python 3; 0: none, or another version */
   uint32_t python_off;   /* rf_python_off */
 };
 
