@@ -69,6 +69,7 @@ bench() {
     # the whole corpus takes more than an hour; --sample N --seed S runs a part
     corpus) bench_jobs corpus/corpus_bench.py "corpus falsify" "${@:2}" ;;
     culprit) bench_culprit "${@:2}" ;;
+    pytorch) bench_jobs culprit/pytorch.py "" --out docs/measurements/pytorch-bugs.md "${@:2}" ;; # ten minutes
     healthy) bench_jobs healthy/healthy_bench.py "gloo_healthy mpi_healthy" "${@:2}" ;; # half an hour at most
     correct) bench_jobs correct/correct_bench.py "" "${@:2}" ;; # 200 programs in two minutes
     chunking) bench_chunking ;;

@@ -10,17 +10,19 @@
 #include <sstream>
 
 #include "harness/agent/agent_abi.h"
+#include "harness/base/last_words.h"
 #include "harness/base/mask.h"
 #include "harness/base/printable.h"
 #include "harness/base/unique_fd.h"
 #include "harness/launch/gather.h"
+#include "harness/symbols/python_traceback.h"
 
 namespace rankfault {
 
 namespace {
 
 constexpr size_t kWords = 5, kColumns = 200;
-constexpr off_t kTail = 8192;
+constexpr off_t kTail = 32768;  // a traceback through many libraries is long
 
 // torchrun and Open MPI 5 name the two files "stdout" and "stderr"; with other launchers one file has both.
 std::string errors_beside(const std::string& output) {
@@ -61,12 +63,17 @@ std::vector<std::string> last_words(const std::string& ring_path) {
 std::vector<std::string> last_lines(const std::string& file) {
   std::vector<std::string> lines;
   std::istringstream in(masked_text(tail_of(file)));
-  for (std::string line; std::getline(in, line);) {
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    lines.push_back(printable(line.substr(0, kColumns)));
-    if (lines.size() > kWords) lines.erase(lines.begin());
+  for (std::string line; std::getline(in, line);)
+    if (line.find_first_not_of(" \t\r") != std::string::npos)
+      lines.push_back(printable(line.substr(0, kColumns)));
+  std::vector<std::string> words;
+  if (const auto traceback = python_traceback(lines)) {
+    words = {traceback->exception, kRaisedIn + python_text(traceback->frames)};
+    lines = traceback->behind;
   }
-  return lines;
+  const size_t room = std::min(kWords - words.size(), lines.size());
+  words.insert(words.end(), lines.end() - static_cast<ptrdiff_t>(room), lines.end());
+  return words;
 }
 
 std::vector<RankOutput> rank_outputs(const std::string& records) {

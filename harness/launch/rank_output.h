@@ -14,7 +14,8 @@ struct RankOutput {
 };
 
 // The last few lines that a process wrote: from its standard error if that is a file beside its standard
-// output, else from its output. Printable, cut, secrets masked; none if its output was not a file.
+// output, else from its output. Printable, cut, secrets masked; none if its output was not a file. If they
+// have a traceback of Python, the first two are the exception, and kRaisedIn with its place.
 std::vector<std::string> last_words(const std::string& ring_path);
 
 std::vector<std::string> last_lines(const std::string& file);

@@ -1,5 +1,5 @@
 // PythonFrames: reads the Python frames of calls from the file that the agent writes beside a flight record
-// (harness/agent/python_abi.h), and writes them for people.
+// (harness/agent/python_abi.h).
 //
 // The reader does not trust the file: an entry that is not complete gives no frames. No descriptor stays
 // open.
@@ -11,14 +11,9 @@
 #include <vector>
 
 #include "harness/agent/agent_abi.h"
+#include "harness/symbols/python_text.h"
 
 namespace rankfault {
-
-struct CallFrame {       // of the Python code that made a call
-  std::string file;      // as Python has it: most often an absolute path
-  std::string function;  // qualified from Python 3.11 on; "<module>" for the code of a file
-  int line = 0;          // 0: not known
-};
 
 inline bool is_python_stack(uint64_t where) { return (where & RF_WHERE_PYTHON) != 0; }
 
@@ -35,11 +30,5 @@ class PythonFrames {
  private:
   std::string path_;
 };
-
-// "evaluate() at train.py:31, called from main() at train.py:58": the innermost two frames of the program's
-// own code. A program without own code shows the innermost frames outside torch.
-std::string python_text(const std::vector<CallFrame>&);
-// Equal for equal frames in all ranks, and different if one line differs: calls are compared by it.
-std::string python_place(const std::vector<CallFrame>&);
 
 }  // namespace rankfault

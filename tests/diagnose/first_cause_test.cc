@@ -103,6 +103,22 @@ TEST(ExitedRank, HasTheLastWordsOfItsProcess) {
   EXPECT_THAT(found.all.front().evidence, ::testing::Contains("rank 1 wrote: ValueError: loss is nan"));
 }
 
+TEST(ExitedRank, OfAPythonProgramSaysWhatItRaisedAndWhere) {
+  const auto text_of_exit = [](int status) {
+    TimelineBuilder job(3);
+    job.everyone(all_reduce(), 2);
+    for (const int r : {0, 2}) job.blocked(r, all_reduce());
+    job.exits(1, status);
+    job.rank(1).end.last_words = {"ValueError: no label", "raised in read_batch() at train.py:7"};
+    return diagnose(job.build()).all.front().text;
+  };
+  EXPECT_THAT(text_of_exit(1),
+              ::testing::StartsWith("rank 1 raised ValueError: no label, in read_batch() at train.py:7, "
+                                    "and exited with 1 and never entered all_reduce 3"));
+  EXPECT_THAT(text_of_exit(3), ::testing::StartsWith("rank 1 exited with 3 and never entered"))
+      << "sys.exit after it handled one";
+}
+
 // The call of rank 1 fails. It informs the others, which exit first.
 TEST(ExitedRank, TheOneWhoseCallFailedComesBeforeThoseThatLeftFirst) {
   TimelineBuilder job(3);

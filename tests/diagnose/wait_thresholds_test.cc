@@ -88,7 +88,7 @@ TEST(SlowRank, WhoMakesOtherCallsIsToldOnlyAfterLong) {
 }
 
 TEST(StuckOutside, ARankThatUsesCpuTimeIsNotStuck) {
-  TimelineBuilder job = late_before(0);
+  TimelineBuilder job = late_before(Duration::zero());
   job.wait(30s);
   job.rank(1).busy_at = job.now() - 5s;
   EXPECT_EQ(all_kinds(diagnose(job.build())), "slow_rank");

@@ -22,7 +22,7 @@ Claimed find(const JobView& whole, const ClaimedCall& c) {
 
 std::string returned(const JobView& whole, const Finding& f) {
   for (const ClaimedCall& c : f.claimed)
-    if (const Call* call = find(whole, c).call; call && call->succeeded() && call->left != 0)
+    if (const Call* call = find(whole, c).call; call && call->succeeded() && is_known(call->left))
       return fmt::format("rank {} lane {} call {} returned success", c.rank, c.lane, c.number);
   return "";
 }

@@ -105,7 +105,7 @@ TEST_F(InjectorTest, AVictimThatDiesRightAfterItSaidSoIsHeard) {
   says(slot, RF_EFFECT_DONE);
   const ProcessId victim = victim_;
   kill_victim();
-  injector_.process_ended(victim, 1);
+  injector_.process_ended(victim, Instant(1ns));
   EXPECT_THAT(told(), ElementsAre("answered go", "fault_done done"));
 }
 
@@ -113,7 +113,7 @@ TEST_F(InjectorTest, AVictimThatDiesWithoutAWordHasEnded) {
   asks();
   const ProcessId victim = victim_;
   kill_victim();
-  injector_.process_ended(victim, 1);
+  injector_.process_ended(victim, Instant(1ns));
   EXPECT_THAT(told(), ElementsAre("answered go", "fault_effect ended"));
   EXPECT_FALSE(injector_.any_park_open());
 }

@@ -74,29 +74,6 @@ TEST(PythonFrames, NameTheProgramsOwnCodeInnermostFirst) {
   EXPECT_EQ(python_text(*frames), "evaluate() at train.py:31, called from train.py:59");
 }
 
-TEST(PythonFrames, SayThatTorchMadeTheCallInABackward) {
-  const std::vector<CallFrame> frames = {
-      {"/v/site-packages/torch/autograd/graph.py", "_engine_run_backward", 1},
-      {"/v/site-packages/torch/_tensor.py", "Tensor.backward", 2},
-      {"/job/train.py", "step", 47}};
-  EXPECT_EQ(python_text(frames), "backward() in step() at train.py:47");
-}
-
-TEST(PythonFrames, OfAProgramWithoutOwnCodeAreThoseOutsideTorch) {
-  const std::vector<CallFrame> frames = {{"/v/site-packages/torch/distributed/c10d.py", "barrier", 1},
-                                         {"/v/site-packages/accelerate/test.py", "main", 9}};
-  EXPECT_EQ(python_text(frames), "main() at test.py:9");
-  EXPECT_EQ(python_text({frames[0]}), "barrier() at c10d.py:1");
-  EXPECT_EQ(python_text({}), "");
-}
-
-TEST(PythonFrames, PlacesDifferByTheLineOfAnyFrame) {
-  const CallFrame helper{"/job/u.py", "sum_up", 3}, one{"/job/train.py", "f", 8},
-      other{"/job/train.py", "f", 9};
-  EXPECT_EQ(python_place({helper, one}), python_place({helper, one}));
-  EXPECT_NE(python_place({helper, one}), python_place({helper, other}));
-}
-
 TEST(PythonFrames, OfADamagedFileAreNone) {
   const test::Scratch scratch;
   TrainerStack job;

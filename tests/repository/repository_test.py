@@ -31,7 +31,7 @@ MAY_INCLUDE = {
     "harness/backends": "agent",
     "cuda_double": "",
     "harness/base": "agent",
-    "harness/symbols": "base",
+    "harness/symbols": "agent base",
     "harness/journal": "base",
     "harness/run_dir": "base",
     "harness/scenario": "agent base",

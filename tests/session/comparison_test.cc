@@ -46,7 +46,7 @@ class Variants : public testing::Test {
     out.facts = std::make_unique<RunFacts>();
     out.facts->plan = plan;
     for (int rank = 0; rank < workload.ranks; ++rank) {
-      Mark mark{"value", rank, 0, 100, 5, "weights", weights_(plan)};
+      Mark mark{"value", rank, 0, Instant(100ns), 5, "weights", weights_(plan)};
       out.facts->marks.push_back(mark);
     }
     out.report.judgement.verdict = finished_(plan);

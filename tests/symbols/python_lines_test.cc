@@ -107,9 +107,7 @@ TEST(PythonLineRanges, Of310) {
   EXPECT_EQ(python_line(10, 10, table, 20), 0) << "behind the end";
 }
 
-TEST(PythonLineTables, OfCodeOnOneLineAreEmptyBefore310) {
-  EXPECT_EQ(python_line(9, 28, "", 14), 28);
-}
+TEST(PythonLineTables, OfCodeOnOneLineAreEmptyBefore310) { EXPECT_EQ(python_line(9, 28, "", 14), 28); }
 
 TEST(PythonLineTables, DamagedAnywhereGiveALineOrNone) {
   const std::string whole = bytes_of("8000f00a000d0e8045dc0d1290318e5888f00c00090e9011");

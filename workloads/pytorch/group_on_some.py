@@ -1,4 +1,4 @@
-"""Only the members make the group, but new_group() is a call of all ranks."""
+"""Only its members make a group. The names of later groups then differ between the ranks."""
 import torch
 import torch.distributed as dist
 
@@ -8,9 +8,10 @@ import job
 def main():
     rank = job.start()
     if rank != 1 or job.CORRECT:
-        group = dist.new_group([0, 2])  # culprit
-        if rank in (0, 2):
-            dist.all_reduce(torch.ones(1), group=group)
+        dist.new_group([0, 2])
+    group = dist.new_group([0, 1, 2])
+    if rank in (0, 1, 2):
+        dist.all_reduce(torch.ones(1), group=group)  # culprit
     job.end()
 
 

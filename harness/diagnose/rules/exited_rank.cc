@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <unordered_map>
 
+#include "harness/base/last_words.h"
 #include "harness/diagnose/messages/messages.h"
 #include "harness/diagnose/model/end_times.h"
 #include "harness/diagnose/model/words.h"
@@ -94,6 +96,15 @@ Instant before_those_let_down(const ExitCollector& ends, const Process& p, const
   return began;
 }
 
+// CPython exits with 1 after an exception. Another status is the program's own, whatever it printed before.
+std::string how_it_exited(const Process& p) {
+  const ProcessEnd& end = p.view->end;
+  if (end.value != 1 || !is_exception(end.last_words))
+    return fmt::format("rank {} {}", p.rank(), end_text(end));
+  return fmt::format("rank {} raised {}, in {}, and {}", p.rank(), end.last_words[0],
+                     end.last_words[1].substr(std::strlen(kRaisedIn)), end_text(end));
+}
+
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
   if (std::none_of(job.processes().begin(), job.processes().end(), [](const auto& p) { return exited(*p); }))
@@ -122,7 +133,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     f.ranks = {p->rank()};
     f.attempt = job.attempt();
     f.at = failure ? when_it_began(ends, *p, failure) : before_those_let_down(ends, *p, u);
-    f.text = fmt::format("rank {} {}", p->rank(), end_text(p->view->end));
+    f.text = how_it_exited(*p);
     if (unfinalized) f.text += " without MPI_Finalize";
     if (u.group) {
       describe_unmet(f, u);

@@ -1,0 +1,21 @@
+// python_text: writes Python frames for people, and for comparison.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace rankfault {
+
+struct CallFrame {       // of Python code that made a call, or raised an exception
+  std::string file;      // as Python has it: most often an absolute path
+  std::string function;  // qualified from Python 3.11 on; "<module>" for the code of a file
+  int line = 0;          // 0: not known
+};
+
+// "evaluate() at train.py:31, called from main() at train.py:58": the innermost two frames of the program's
+// own code. A program without own code shows the innermost frames outside torch.
+std::string python_text(const std::vector<CallFrame>&);
+// Equal for equal frames in all ranks, and different if one line differs: calls are compared by it.
+std::string python_place(const std::vector<CallFrame>&);
+
+}  // namespace rankfault

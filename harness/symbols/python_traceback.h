@@ -1,0 +1,23 @@
+// python_traceback: finds the exception that ended a Python program in the end of its output.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/symbols/python_text.h"
+
+namespace rankfault {
+
+struct PythonTraceback {
+  std::string exception;          // "ValueError: the sample has no label": the first line of its text
+  std::vector<CallFrame> frames;  // innermost first
+  // The lines behind it: more of the exception's text, or what the program wrote afterwards.
+  std::vector<std::string> behind;
+};
+
+// Reads the last traceback of these lines, in the form that CPython's traceback module prints. A prefix like
+// "[rank1]: " of PyTorch is left out. Nothing if there is none.
+std::optional<PythonTraceback> python_traceback(const std::vector<std::string>& lines);
+
+}  // namespace rankfault

@@ -1,0 +1,88 @@
+// python_traceback: texts as CPython and PyTorch write them.
+#include "harness/symbols/python_traceback.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace rankfault {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(PythonTraceback, HasTheExceptionAndTheFramesInnermostFirst) {
+  const auto found = python_traceback(lines_of(R"(step 3
+Traceback (most recent call last):
+  File "/job/train.py", line 20, in <module>
+    main()
+  File "/job/train.py", line 16, in main
+    train_step(model, read_batch(rank, step))
+                      ^^^^^^^^^^^^^^^^^^^^^^
+  File "/job/data.py", line 7, in read_batch
+    raise ValueError("the sample has no label")
+ValueError: the sample has no label)"));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->exception, "ValueError: the sample has no label");
+  EXPECT_EQ(python_text(found->frames), "read_batch() at data.py:7, called from main() at train.py:16");
+  EXPECT_THAT(found->behind, IsEmpty());
+}
+
+TEST(PythonTraceback, IsReadBehindThePrefixesOfPyTorch) {
+  const auto found = python_traceback(lines_of(R"([rank1]: Traceback (most recent call last):
+[rank1]:   File "/job/train.py", line 9, in step
+[rank1]:     loss.backward()
+[rank1]: RuntimeError: Expected to have finished reduction in the prior iteration
+[rank1]: making sure all outputs participate in the loss.)"));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->exception, "RuntimeError: Expected to have finished reduction in the prior iteration");
+  EXPECT_THAT(found->behind, ElementsAre("making sure all outputs participate in the loss."));
+}
+
+TEST(PythonTraceback, OfSeveralTheLastCounts) {
+  const auto found = python_traceback(lines_of(R"(Traceback (most recent call last):
+  File "/job/a.py", line 1, in f
+    g()
+KeyError: 'x'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/job/a.py", line 3, in f
+    h()
+OSError: [Errno 28] No space left on device)"));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->exception, "OSError: [Errno 28] No space left on device");
+  EXPECT_EQ(found->frames.front().line, 3);
+}
+
+TEST(PythonTraceback, OfASyntaxErrorHasNoFunction) {
+  const auto found = python_traceback(lines_of(R"(Traceback (most recent call last):
+  File "/job/train.py", line 2, in <module>
+    import model
+  File "/job/model.py", line 5
+    def f(:
+          ^
+SyntaxError: invalid syntax)"));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(python_text(found->frames), "model.py:5, called from train.py:2");
+}
+
+TEST(PythonTraceback, IsNoneWithoutOneOrWhenItIsCut) {
+  EXPECT_FALSE(python_traceback({}));
+  EXPECT_FALSE(python_traceback({"ValueError: said by a program of C"}));
+  EXPECT_FALSE(python_traceback(
+      lines_of("Traceback (most recent call last):\n  File \"/job/train.py\", line 20, in f\n    g()")));
+  EXPECT_FALSE(python_traceback(lines_of("Traceback (most recent call last):\nKeyboardInterrupt")));
+}
+
+}  // namespace
+}  // namespace rankfault
