@@ -32,7 +32,7 @@ class Console {
       for (const std::string& lost : losses_of(*report.facts)) line("  kept    {}", lost);
     for (const std::string& what : report.lost) line("  lost    {}", what);
     if (!report.cleanup.empty()) line("  left    {}", report.cleanup);
-    if (report.facts) text_ += left_behind_text(report.facts->left_behind);
+    if (report.facts) text_ += python_notes(*report.facts) + left_behind_text(report.facts->left_behind);
     if (report.compared && !report.compared->dir.empty()) line("  runs    {}", report.compared->dir);
     if (report.facts && !report.facts->run_dir.empty()) line("  run     {}", report.facts->run_dir);
   }

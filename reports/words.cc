@@ -5,9 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
-#include "harness/base/rank_words.h"
 #include "harness/base/printable.h"
+#include "harness/base/rank_words.h"
 #include "harness/evidence/calls.h"
 
 namespace rankfault {
@@ -31,8 +32,8 @@ std::string finding_line(const Finding& finding) {
 }
 
 std::string side_line(const Side& side) {
-  return fmt::format("{}: {}{}", ranks_text(side.ranks),
-                     side.what, side.call_site.empty() ? "" : " at " + side.call_site);
+  return fmt::format("{}: {}{}", ranks_text(side.ranks), side.what,
+                     side.call_site.empty() ? "" : " at " + side.call_site);
 }
 
 namespace {
@@ -148,6 +149,16 @@ std::string evidence_text(const std::vector<RankEvidence>& evidence) {
     for (const std::string& line : short_evidence(rank)) out += fmt::format("          {}\n", line);
   }
   for (const std::string& note : notes_of(evidence)) out += fmt::format("  note    {}\n", note);
+  return out;
+}
+
+std::string python_notes(const RunFacts& facts) {
+  std::set<std::string> reasons;
+  for (const auto& process : lines_of<events::Process>(facts.journal))
+    if (process->python.find(": ") != std::string::npos) reasons.insert(process->python);
+  std::string out;
+  for (const std::string& reason : reasons)
+    out += fmt::format("  note    calls have no Python frames: Python {}\n", reason);
   return out;
 }
 

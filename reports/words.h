@@ -19,6 +19,8 @@ std::string remarks_text(const Findings&);
 // What the records of a long or fast job no longer hold, from the journal's line about it.
 std::string losses_text(const events::History&);
 std::vector<std::string> losses_of(const RunFacts&);  // for each attempt that lost any
+// Why calls of Python programs have no Python frames, each reason once; "" if all have them.
+std::string python_notes(const RunFacts&);
 // What each rank was doing while the job hung; "" when no evidence was taken.
 std::string evidence_text(const std::vector<RankEvidence>&);
 // A launcher program that ended and started no rank, with the end of its log; "" there was none.

@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -37,10 +38,12 @@ TRUTH = {  # the kinds that are right, and the ranks; None: no rank is more to b
     "slow_checkpoint": (set(), None),  # it is correct, and slow
     "wrong_axis": (DIFFERS | {"order_deadlock"}, {1}),
 }
+ZOO = re.compile(r"^def (\w+)\(rank\):", re.M).findall((JOBS / "zoo.py").read_text())
 HEAD = """# Bugs in PyTorch programs
 
 Written by `./dev bench pytorch` from the jobs of `workloads/pytorch`, on {ranks} ranks. *line*: the first finding, or the
-stacks of its rank, name the line of the bug. A job without its bug must have no finding.
+stacks of its rank, name the line of the bug. A job without its bug, and each program of `zoo.py`, must have no finding, not even
+one that is withdrawn.
 
 """
 
@@ -58,9 +61,11 @@ def watch(build, name, *words):
         command = [f"{build}/bin/rankfault", "watch", "--json", "--end-on-finding", "--run-dir", f"{folder}/run", "--ranks", str(RANKS),
                    "--", python, "-m", "torch.distributed.run", f"--nproc_per_node={RANKS}", str(JOBS / f"{name}.py"), *words]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
-        stacks = "".join(path.read_text() for path in pathlib.Path(folder, "run/evidence").glob("*.json"))
+        run = pathlib.Path(folder, "run")
+        stacks = "".join(path.read_text() for path in run.glob("evidence/*.json"))
+        lines = [json.loads(line) for line in (run / "journal.ndjson").read_text().splitlines()]
         try:
-            return json.loads(done.stdout), stacks
+            return json.loads(done.stdout), stacks, [line["finding"]["kind"] for line in lines if line["ev"] == "finding"]
         except ValueError:
             sys.exit(f"{name}: no result\n{done.stdout[-500:]}{done.stderr[-1000:]}")
 
@@ -69,10 +74,17 @@ def first_cause(result):
     return next((f for f in result["findings"] if f.get("caused_by", -1) < 0 and f["kind"] not in ("none", "cannot_say")), None)
 
 
+def alarms(build, name, *words):
+    """Kinds of all findings about a correct job, and its status if that is not 0."""
+    result, _, kinds = watch(build, name, *words)
+    found = first_cause(result)
+    return sorted({*kinds, *([found["kind"]] if found else [])})
+
+
 def row(build, name):
     kinds, ranks = TRUTH[name]
-    result, stacks = watch(build, name)
-    found, correct = first_cause(result), first_cause(watch(build, name, "--correct")[0])
+    result, stacks, _ = watch(build, name)
+    found, alarm = first_cause(result), alarms(build, name, "--correct")
     line = line_of(name)
     names_line = bool(found) and bool(line) and line in json.dumps(found) + stacks
     if not kinds:
@@ -82,32 +94,38 @@ def row(build, name):
     text = f"{found['kind']} {found['ranks']}, {found['confidence']}" if found else "none"
     wrong_proof = bool(found) and not right and found["confidence"] == "proven"
     print(f"{name:<26} {'right' if right else 'WRONG'}  line {'named' if names_line else 'not named'}  {text}"
-          f"{'  ALARM on the correct job: ' + correct['kind'] if correct else ''}", flush=True)
-    return {"name": name, "right": right, "line": names_line, "text": text, "alarm": bool(correct), "wrong_proof": wrong_proof}
+          f"{'  ALARM on the correct job: ' + ', '.join(alarm) if alarm else ''}", flush=True)
+    return {"name": name, "right": right, "line": names_line, "text": text, "alarm": ", ".join(alarm), "wrong_proof": wrong_proof}
 
 
-def page(rows):
+def page(rows, zoo):
     out = HEAD.format(ranks=RANKS)
     bugs = [r for r in rows if TRUTH[r["name"]][0]]
     out += (f"{sum(r['right'] for r in bugs)} of {len(bugs)} bugs have the right first cause, {sum(r['line'] for r in bugs)} name the line; "
-            f"{sum(r['alarm'] for r in rows)} alarms about {len(rows)} correct jobs.\n\n")
+            f"{sum(bool(r['alarm']) for r in rows + zoo)} alarms about {len(rows + zoo)} correct jobs.\n\n")
     out += "| job | first cause | | line | correct job |\n|---|---|---|---|---|\n"
     for r in rows:
         out += (f"| {r['name']} | {r['text']} | {'right' if r['right'] else 'wrong'} | {'named' if r['line'] else 'not named'} | "
-                f"{'ALARM' if r['alarm'] else 'no finding'} |\n")
-    return out
+                f"{r['alarm'] or 'no finding'} |\n")
+    out += "\n| program of zoo.py | |\n|---|---|\n"
+    return out + "".join(f"| {r['name']} | {r['alarm'] or 'no finding'} |\n" for r in zoo)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build")
     parser.add_argument("--out")
-    parser.add_argument("--only", choices=sorted(TRUTH))
+    parser.add_argument("--only", choices=sorted([*TRUTH, *ZOO]))
     options = parser.parse_args()
+    zoo = []
+    for name in ZOO:
+        if options.only in (None, name):
+            zoo.append({"name": name, "alarm": ", ".join(alarms(options.build, "zoo", name))})
+            print(f"zoo {name:<22} {'ALARM: ' + zoo[-1]['alarm'] if zoo[-1]['alarm'] else 'no finding'}", flush=True)
     rows = [row(options.build, name) for name in sorted(TRUTH) if options.only in (None, name)]
-    if options.out:
-        pathlib.Path(options.out).write_text(page(rows))
-    return 1 if any(r["alarm"] or r["wrong_proof"] for r in rows) else 0
+    if options.out and not options.only:
+        pathlib.Path(options.out).write_text(page(rows, zoo))
+    return 1 if any(r["alarm"] for r in rows + zoo) or any(r["wrong_proof"] for r in rows) else 0
 
 
 if __name__ == "__main__":

@@ -147,7 +147,7 @@ void print_end(const FinishedRun& run, const std::vector<RankEvidence>& stacks, 
   for (const std::string& what : run.report.lost) tell(fmt::format("  lost    {}\n", what));
   if (!run.report.cleanup.empty()) tell(fmt::format("  left    {}\n", run.report.cleanup));
   for (const std::string& lost : losses_of(*run.facts)) tell(fmt::format("  kept    {}\n", lost));
-  tell(left_behind_text(run.facts->left_behind));
+  tell(python_notes(*run.facts) + left_behind_text(run.facts->left_behind));
   tell(fmt::format("  logs    {0}/logs\n  run     {0}\n", run.facts->run_dir));
 }
 
@@ -183,7 +183,8 @@ const Registration<CliCommand> kWatch{{
     "and WORLD_SIZE. It injects nothing and leaves the job alone: it changes only LD_PRELOAD and variables\n"
     "whose names begin with RANKFAULT_ (-v lists them), and it removes none of the job's files. Ctrl-C ends\n"
     "the whole job and nothing else, and then removes the shared-memory segments and sockets that it held.\n"
-    "On a finding, watch takes the stacks of the ranks, and prints them at the end: it stops each thread for a\n"
+    "On a finding, watch takes the stacks of the ranks, and prints them at the end: it stops each thread for "
+    "a\n"
     "moment.\n"
     "Exit: 0 nothing found, or only ends that the program handled, and the job exited 0, 1 a finding,\n"
     "2 cannot say, 3 cleanup incomplete, 64 usage, 70 internal, 71 the machine refuses what a run needs,\n"
@@ -213,8 +214,9 @@ const Registration<CliCommand> kWatch{{
           "--no-realtime", [] { ::setenv("RANKFAULT_NO_REALTIME", "1", 1); },
           "do not use real-time priority, even where it is allowed");
       app.add_flag("--json", options->json, "print the result as JSON, at the end");
-      app.add_flag("-v,--verbose", options->verbose,
-                   "list the changes to the job's command and environment, and print stacks as they are taken");
+      app.add_flag(
+          "-v,--verbose", options->verbose,
+          "list the changes to the job's command and environment, and print stacks as they are taken");
       app.add_flag("-q,--quiet", options->quiet, "print only the result, at the end");
       return [options, ranks] {
         options->ranks_given = ranks->count() > 0;

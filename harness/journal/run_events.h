@@ -109,6 +109,7 @@ struct Process {
   int attempt = 0;
   uint32_t generation = 0;
   std::vector<Coverage> coverage;
+  std::string python;
   std::optional<int> pid;
   std::optional<Json> env;
 
@@ -121,6 +122,8 @@ struct Process {
     key("generation", &Process::generation);
     key("coverage", &Process::coverage,
         "for each library: library, hook (`preload`, `shim`, `linked`, `none`), decoder, version, reason");
+    key("python", &Process::python,
+        "its version of Python, and why its calls have no Python frames; empty without Python");
     key("pid", &Process::pid, "where a `start` fault changes variables");
     key("env", &Process::env,
         "where a `start` fault changes variables; a secret value is `***` and a number by which it can be "

@@ -294,6 +294,7 @@ void AttemptLoop::journal_process(const ProcessId& id) {
                        .attempt = view->attempt,
                        .generation = view->generation,
                        .coverage = coverage_of(*view),
+                       .python = parts_.observer.python_of(id),
                        .pid = {},
                        .env = {}};
   if (Json env = environment_of(id); !env.is_null()) {

@@ -54,6 +54,10 @@ class RingObserver final : public Observer {
     const auto it = watched_.find(id);
     return it == watched_.end() ? nullptr : &it->second.view;
   }
+  std::string python_of(const ProcessId& id) const override {
+    const auto it = watched_.find(id);
+    return it == watched_.end() ? "" : it->second.memory.ring().python();
+  }
   Timeline look(bool with_proc, uint64_t calls) override;
   void save(const Timeline&) override;
   void save_around_now() override;

@@ -37,6 +37,7 @@ class Observer {
   virtual uint64_t activity() = 0;
   // The claim of a process that scan() found, as of its last change, without history; null when unknown.
   virtual const ProcessView* process(const ProcessId&) = 0;
+  virtual std::string python_of(const ProcessId&) const { return ""; }  // see RingReader::python()
   // One look: reads every state twice; `consistent` says whether both readings agreed. Its histories hold the
   // newest `calls` of each lane, and more if they are at hand. The cost of a look grows with them.
   virtual Timeline look(bool with_proc, uint64_t calls = UINT64_MAX) = 0;

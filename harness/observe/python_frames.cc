@@ -51,6 +51,25 @@ std::optional<CallFrame> frame_of(const File& file, const rf_python_frame& frame
 
 }  // namespace
 
+std::string why_no_frames(uint32_t python_off) {
+  switch (python_off) {
+    case RF_PYTHON_SWITCHED_OFF:
+      return "RANKFAULT_PYTHON_FRAMES=0 switches them off";
+    case RF_PYTHON_UNKNOWN_VERSION:
+      return "rankfault knows the frames of Python 3.8 to 3.14";
+    case RF_PYTHON_FREE_THREADED:
+      return "it is the free-threaded build";
+    case RF_PYTHON_UNEXPECTED:
+      return "its frames are not as this version makes them, as in a debug build";
+    case RF_PYTHON_UNREADABLE:
+      return "/proc/self/mem cannot be read, so the frames cannot be checked";
+    case RF_PYTHON_NO_SPACE:
+      return "the disk or the file of the frames is full; earlier calls have theirs";
+    default:
+      return "for an unknown reason";
+  }
+}
+
 PythonFrames::PythonFrames(const std::string& ring) : path_(ring) {
   static constexpr std::string_view kEnding = ".ring";
   if (path_.ends_with(kEnding)) path_.resize(path_.size() - kEnding.size());

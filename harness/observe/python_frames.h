@@ -15,6 +15,8 @@
 
 namespace rankfault {
 
+std::string why_no_frames(uint32_t python_off);  // rf_python_off, as half a sentence
+
 inline bool is_python_stack(uint64_t where) { return (where & RF_WHERE_PYTHON) != 0; }
 
 class PythonFrames {

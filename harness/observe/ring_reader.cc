@@ -157,9 +157,18 @@ uint32_t RingReader::modules_version() const { return RF_LOAD(&header().modules_
 uint64_t RingReader::claim() const {
   const rf_header& h = header();
   if (is_cut()) return 0;
-  const uint64_t words[] = {RF_LOAD(&h.stage), static_cast<uint32_t>(h.rank),
-                            static_cast<uint32_t>(h.attempt), RF_LOAD(&h.generation)};
+  const uint64_t words[] = {
+      RF_LOAD(&h.stage),      static_cast<uint32_t>(h.rank), static_cast<uint32_t>(h.attempt),
+      RF_LOAD(&h.generation), RF_LOAD(&h.python_minor),      RF_LOAD(&h.python_off)};
   return rf_hash_bytes(0, words, sizeof words);
+}
+
+std::string RingReader::python() const {
+  if (is_cut()) return "";
+  const uint32_t minor = RF_LOAD(&header().python_minor), off = RF_LOAD(&header().python_off);
+  if (minor == 0 && off == RF_PYTHON_IS_ON) return "";
+  const std::string version = minor ? fmt::format("3.{}", minor) : "of an unknown version";
+  return off == RF_PYTHON_IS_ON ? version : fmt::format("{}: {}", version, why_no_frames(off));
 }
 
 bool RingReader::read_state(uint32_t index, rf_state& out) const {

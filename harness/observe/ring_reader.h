@@ -18,6 +18,7 @@
 
 #include "harness/base/printable.h"
 #include "harness/base/unique_fd.h"
+#include "harness/observe/python_frames.h"
 #include "harness/observe/timeline.h"
 
 namespace rankfault {
@@ -47,8 +48,11 @@ class RingReader {
   // A digest of the words that change when the process does something.
   uint64_t activity() const;
   uint32_t modules_version() const;
-  // The words of the header that name the rank: equal while the claim is the same. Cheap.
+  // The words of the header that name the rank and its Python: equal while these are the same. Cheap.
   uint64_t claim() const;
+  // Its version of Python, and why its calls have no Python frames, if they have none: "3.11", "3.13: it is
+  // the free-threaded build". "": it has no Python.
+  std::string python() const;
 
   // These look up one communicator by its number or id, without a view. They return 0, and nothing, if it is
   // not known here (any more).

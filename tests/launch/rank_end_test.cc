@@ -36,7 +36,7 @@ TEST(LastLines, AreMaskedAsAWholeAndBeginWithAWholeLine) {
   const std::string file = scratch / "stderr";
   std::ofstream(file) << "one\nfailed with --token\nsesame\n";
   EXPECT_EQ(last_lines(file), (std::vector<std::string>{"one", "failed with --token", "***"}));
-  std::ofstream(file) << "--token=" << std::string(10'000, 's') << "\nlast\n";
+  std::ofstream(file) << "--token=" << std::string(40'000, 's') << "\nlast\n";
   EXPECT_EQ(last_lines(file), (std::vector<std::string>{"last"}));
   std::ofstream(file) << "x --token=" << std::string(300, 's') << " y\n";
   EXPECT_EQ(last_lines(file), (std::vector<std::string>{"x --token=*** y"}));

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "harness/observe/ring_reader.h"
+#include "tests/observe/ring_file_writer.h"
 #include "tests/support/tool.h"
 
 namespace rankfault {
@@ -91,6 +93,20 @@ TEST(PythonFrames, OfADamagedFileAreNone) {
   job.file.bytes() = whole;
   EXPECT_FALSE(PythonFrames(job.file.write(scratch.path())).of(RF_WHERE_PYTHON | 7))
       << "no entry begins there";
+}
+
+TEST(PythonOfAProcess, SaysWhyItsCallsHaveNoFrames) {
+  const test::Scratch scratch;
+  testing::RingFileWriter writer(scratch.path(), {}, 0, 2);
+  const auto reader = RingReader::open(writer.path());
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  EXPECT_EQ((*reader)->python(), "");
+  writer.header().python_minor = 13;
+  EXPECT_EQ((*reader)->python(), "3.13");
+  const uint64_t before = (*reader)->claim();
+  writer.header().python_off = RF_PYTHON_FREE_THREADED;
+  EXPECT_EQ((*reader)->python(), "3.13: it is the free-threaded build");
+  EXPECT_NE((*reader)->claim(), before) << "the line of the process is written again";
 }
 
 }  // namespace
