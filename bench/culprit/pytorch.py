@@ -75,10 +75,10 @@ def first_cause(result):
 
 
 def alarms(build, name, *words):
-    """Kinds of all findings about a correct job, and its status if that is not 0."""
+    """Kinds of all findings about a correct job, also of those that were withdrawn."""
     result, _, kinds = watch(build, name, *words)
     found = first_cause(result)
-    return sorted({*kinds, *([found["kind"]] if found else [])})
+    return sorted({*kinds, *([found["kind"]] if found else [])} - {"none"})
 
 
 def row(build, name):

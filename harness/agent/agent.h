@@ -194,8 +194,10 @@ void* rf_resolve_next(const char* symbol);   /* link_map.c; its library stays lo
 /* link_map.c: returns the first definition after the agent in load order, by the symbol tables alone: for
  * functions of libc and its loader, which stay loaded. */
 void* rf_next_function(const char* symbol);
-void* rf_any_symbol(const char* symbol); /* the same, of any object of the process: the program comes first */
-void rf_note_modules(void);              /* writes the loader's object count into the header */
+/* The same, of the program and the libraries that were loaded with it: these are never unloaded. */
+void* rf_lasting_symbol(const char* symbol);
+void rf_count_objects_at_start(void); /* in the constructor */
+void rf_note_modules(void);           /* writes the loader's object count into the header */
 int rf_is_next_definition(const char* symbol, const void* address); /* by the symbol tables alone */
 /* Whether an object after the agent defines the name, by the symbol tables alone: also at the end of a
  * process, when dlopen would run the constructors of ended libraries again (glibc's _dl_fini clears

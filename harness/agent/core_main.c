@@ -68,6 +68,7 @@ void rf_start(void) {
 
 __attribute__((constructor(102))) static void start(void) {
   rf_exports_start();
+  rf_count_objects_at_start();
   rf_start();
 }
 

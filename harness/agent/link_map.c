@@ -101,9 +101,9 @@ extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden"))); /* ours */
 
 /* Uses the loader's own list and no function of libc: a sanitizer's runtime looks up libc's functions by
  * dlsym while it starts, and until then its dl_iterate_phdr has no target. */
-static void* symbol_of(const char* symbol, int past_us) {
+static void* symbol_of(const char* symbol, int past_us, uint32_t most) {
   const uint32_t hash = rf_elf_hash(symbol);
-  for (const struct link_map* map = _r_debug.r_map; map; map = map->l_next) {
+  for (const struct link_map* map = _r_debug.r_map; map && most > 0; map = map->l_next, --most) {
     struct rf_elf elf;
     if (!past_us) {
       past_us = map->l_ld == _DYNAMIC;
@@ -116,8 +116,15 @@ static void* symbol_of(const char* symbol, int past_us) {
   return NULL;
 }
 
-void* rf_next_function(const char* symbol) { return symbol_of(symbol, 0); }
-void* rf_any_symbol(const char* symbol) { return symbol_of(symbol, 1); }
+void* rf_next_function(const char* symbol) { return symbol_of(symbol, 0, UINT32_MAX); }
+
+static uint32_t objects_at_start;
+
+void rf_count_objects_at_start(void) {
+  for (const struct link_map* map = _r_debug.r_map; map; map = map->l_next) ++objects_at_start;
+}
+
+void* rf_lasting_symbol(const char* symbol) { return symbol_of(symbol, 1, objects_at_start); }
 
 void rf_note_modules(void) {
   if (rf_is_recording()) RF_STORE(&rf_head->modules_version, RF_LOAD(&objects_added));

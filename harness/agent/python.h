@@ -36,8 +36,9 @@ uint64_t rf_python_where(void);
 /* python_layout.c: fills rf_python.at; returns rf_python_off. */
 enum rf_python_off rf_python_choose_layout(void);
 /* python_check.c: reads the thread's frames through /proc/self/mem, so that a wrong offset cannot end the
- * program. Returns rf_python_off. */
-enum rf_python_off rf_python_check(const char* thread);
+ * program. Returns rf_python_off, or RF_PYTHON_NO_FRAMES if the thread has none. One thread at a time. */
+#define RF_PYTHON_NO_FRAMES (-1)
+int rf_python_check(const char* thread);
 
 /* python_stacks.c. `first` is the innermost frame, `hash` that of all of them. */
 uint64_t rf_python_known(uint64_t hash); /* where; 0: not kept yet */

@@ -8,7 +8,7 @@
 
 #define MOST_FRAMES 200 /* of a stack that has more, the inner ones are checked */
 
-static int memory = -1;
+static int memory;
 
 static int peek(uint64_t at, void* to, uint64_t bytes) {
   return rf_sys6(SYS_pread64, memory, (long)to, (long)bytes, (long)at, 0, 0) == (long)bytes ? 0 : -1;
@@ -63,28 +63,29 @@ static int is_shim(uint64_t frame) {
   return rf_python.at.minor > 11 && peek(frame + rf_python.at.owner, &owner, 1) == 0 && owner >= 3;
 }
 
-static int frames_are_as_expected(uint64_t thread) {
+static int check_frames(uint64_t thread) {
   const struct rf_python_layout* at = &rf_python.at;
   uint64_t frame = 0;
   int seen = 0;
-  if (peek_pointer(thread, at->thread_frame, &frame) != 0) return 0;
-  if (at->frame_in_cframe >= 0 && peek_pointer(frame, (uint16_t)at->frame_in_cframe, &frame) != 0) return 0;
+  if (peek_pointer(thread, at->thread_frame, &frame) != 0) return RF_PYTHON_UNEXPECTED;
+  if (at->frame_in_cframe >= 0 && frame && peek_pointer(frame, (uint16_t)at->frame_in_cframe, &frame) != 0)
+    return RF_PYTHON_UNEXPECTED;
   for (; frame && seen < MOST_FRAMES; ++seen) {
     uint64_t code = 0;
     if (!is_shim(frame)) {
-      if (peek_pointer(frame, at->code, &code) != 0) return 0;
+      if (peek_pointer(frame, at->code, &code) != 0) return RF_PYTHON_UNEXPECTED;
       code &= ~(uint64_t)7;
-      if (!is_code(code) || !is_instruction(frame, code)) return 0;
+      if (!is_code(code) || !is_instruction(frame, code)) return RF_PYTHON_UNEXPECTED;
     }
-    if (peek_pointer(frame, at->previous, &frame) != 0) return 0;
+    if (peek_pointer(frame, at->previous, &frame) != 0) return RF_PYTHON_UNEXPECTED;
   }
-  return seen > 0;
+  return seen > 0 ? RF_PYTHON_IS_ON : RF_PYTHON_NO_FRAMES;
 }
 
-enum rf_python_off rf_python_check(const char* thread) {
+int rf_python_check(const char* thread) {
   memory = rf_sys_open("/proc/self/mem", O_RDONLY, 0);
   if (memory < 0) return RF_PYTHON_UNREADABLE;
-  const int as_expected = frames_are_as_expected((uintptr_t)thread);
+  const int off = check_frames((uintptr_t)thread);
   rf_sys_close(memory);
-  return as_expected ? RF_PYTHON_IS_ON : RF_PYTHON_UNEXPECTED;
+  return off;
 }

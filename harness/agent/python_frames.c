@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "harness/agent/agent.h"
+#include "harness/agent/lock.h"
 #include "harness/agent/python.h"
 
 struct rf_python rf_python;
@@ -14,7 +15,7 @@ static void set_off(enum rf_python_off why) {
 
 void rf_python_find(void) {
   rf_python_reset();
-  *(void**)(&rf_python.this_thread) = rf_any_symbol("PyGILState_GetThisThreadState");
+  *(void**)(&rf_python.this_thread) = rf_lasting_symbol("PyGILState_GetThisThreadState");
   if (!rf_python.this_thread) return;
   const char* wanted = getenv("RANKFAULT_PYTHON_FRAMES");
   if (wanted && wanted[0] == '0' && !wanted[1]) {
@@ -23,9 +24,9 @@ void rf_python_find(void) {
   }
   const enum rf_python_off off = rf_python_choose_layout();
   RF_STORE(&rf_head->python_minor, rf_python.at.minor);
-  rf_python.code_type = rf_any_symbol("PyCode_Type");
-  rf_python.text_type = rf_any_symbol("PyUnicode_Type");
-  rf_python.bytes_type = rf_any_symbol("PyBytes_Type");
+  rf_python.code_type = rf_lasting_symbol("PyCode_Type");
+  rf_python.text_type = rf_lasting_symbol("PyUnicode_Type");
+  rf_python.bytes_type = rf_lasting_symbol("PyBytes_Type");
   if (off != RF_PYTHON_IS_ON)
     set_off(off);
   else if (!rf_python.code_type || !rf_python.text_type || !rf_python.bytes_type)
@@ -61,15 +62,18 @@ static uint64_t hash_of(const char* frame) {
 }
 
 static __attribute__((noinline, cold)) int is_checked(const char* thread) {
-  if (RF_LOAD(&rf_python.state) == RF_PYTHON_CHECKED) return 1;
-  if (!innermost(thread)) return 0; /* wait for a thread that has frames */
-  const enum rf_python_off off = rf_python_check(thread);
-  if (off != RF_PYTHON_IS_ON) {
-    set_off(off);
-    return 0;
+  static struct rf_lock checking;
+  if (rf_lock_take(&checking) != 0) return 0;
+  if (RF_LOAD(&rf_python.state) == RF_PYTHON_UNCHECKED) {
+    const int off = rf_python_check(thread);
+    if (off == RF_PYTHON_IS_ON)
+      RF_STORE(&rf_python.state, (uint32_t)RF_PYTHON_CHECKED);
+    else if (off != RF_PYTHON_NO_FRAMES)
+      set_off((enum rf_python_off)off);
   }
-  RF_STORE(&rf_python.state, (uint32_t)RF_PYTHON_CHECKED);
-  return 1;
+  rf_lock_give(&checking);
+  rf_clean_stack();
+  return RF_LOAD(&rf_python.state) == RF_PYTHON_CHECKED;
 }
 
 uint64_t rf_python_where(void) {

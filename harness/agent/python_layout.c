@@ -124,10 +124,10 @@ static uint32_t version_of_text(const char* text) {
 }
 
 static uint32_t version(void) {
-  const unsigned long* number = rf_any_symbol("Py_Version");
+  const unsigned long* number = rf_lasting_symbol("Py_Version");
   if (number) return (uint32_t)*number;
   const char* (*text)(void);
-  *(void**)(&text) = rf_any_symbol("Py_GetVersion");
+  *(void**)(&text) = rf_lasting_symbol("Py_GetVersion");
   return text ? version_of_text(text()) : 0;
 }
 
@@ -139,6 +139,6 @@ enum rf_python_off rf_python_choose_layout(void) {
       rf_python.at = kLayouts[i];
       return RF_PYTHON_IS_ON;
     }
-  const uint64_t* table = rf_any_symbol("_PyRuntime");
+  const uint64_t* table = rf_lasting_symbol("_PyRuntime");
   return table ? read_published(table, minor, hex) : RF_PYTHON_UNKNOWN_VERSION;
 }

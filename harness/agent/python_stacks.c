@@ -211,6 +211,7 @@ static uint64_t keep_locked(const char* first, uint64_t hash) {
 
 uint64_t rf_python_keep(const char* first, uint64_t hash) {
   uint64_t where = 0;
+  if (RF_LOAD(&rf_head->python_off) == RF_PYTHON_NO_SPACE) return 0; /* do not try at each call */
   if (rf_lock_take(&keeping) == 0) {
     where = keep_locked(first, hash);
     if (!where && RF_LOAD(&rf_head->python_off) == RF_PYTHON_IS_ON)

@@ -9,8 +9,7 @@ def prepare(is_cached):
         dist.barrier()  # culprit
 
 
-def main():
-    rank = job.start()
+def main(rank):
     model = job.make_model()
     optimizer = job.optimizer_of(model)
     prepare(is_cached=rank == 1 and not job.CORRECT)
@@ -19,4 +18,4 @@ def main():
     job.end()
 
 
-main()
+job.run(main)

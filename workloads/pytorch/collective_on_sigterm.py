@@ -13,8 +13,7 @@ def save_and_leave(*_):
     raise SystemExit(0)
 
 
-def main():
-    rank = job.start()
+def main(rank):
     signal.signal(signal.SIGTERM, save_and_leave)
     model = job.make_model()
     optimizer = job.optimizer_of(model)
@@ -25,4 +24,4 @@ def main():
     job.end()
 
 
-main()
+job.run(main)

@@ -12,8 +12,7 @@ def evaluate(model):
     return loss / dist.get_world_size()
 
 
-def main():
-    rank = job.start()
+def main(rank):
     model = job.make_model()
     optimizer = job.optimizer_of(model)
     for _ in range(job.STEPS):
@@ -25,4 +24,4 @@ def main():
     job.end()
 
 
-main()
+job.run(main)

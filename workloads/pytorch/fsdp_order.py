@@ -16,8 +16,7 @@ class Model(torch.nn.Module):
         return self.small(self.large(x)) if self.swapped else self.large(self.small(x))
 
 
-def main():
-    rank = job.start()
+def main(rank):
     model = Model(rank == 1 and not job.CORRECT)
     mesh = init_device_mesh("cpu", (torch.distributed.get_world_size(),))
     for block in (model.small, model.large, model):
@@ -30,4 +29,4 @@ def main():
     job.end()
 
 
-main()
+job.run(main)

@@ -5,8 +5,7 @@ import torch.distributed as dist
 import job
 
 
-def main():
-    rank = job.start()
+def main(rank):
     of_losses, of_norms = dist.new_group([0, 1]), dist.new_group([0, 1])
     if rank < 2:
         loss, norm = torch.ones(1), torch.ones(1)
@@ -19,4 +18,4 @@ def main():
     job.end()
 
 
-main()
+job.run(main)

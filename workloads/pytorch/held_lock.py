@@ -14,8 +14,7 @@ def report(metrics, rank):
         metrics["steps"] = metrics.get("steps", 0) + 1
 
 
-def main():
-    rank = job.start()
+def main(rank):
     model = job.make_model()
     optimizer = job.optimizer_of(model)
     metrics = {}
@@ -26,4 +25,4 @@ def main():
     job.end()
 
 
-main()
+job.run(main)

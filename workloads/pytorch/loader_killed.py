@@ -7,8 +7,7 @@ import torch
 import job
 
 
-def main():
-    rank = job.start()
+def main(rank):
     model = job.make_model()
     optimizer = job.optimizer_of(model)
     loader = torch.utils.data.DataLoader(torch.randint(0, 50, (80, 8)), batch_size=2, num_workers=2)
@@ -20,4 +19,4 @@ def main():
     job.end()
 
 
-main()
+job.run(main)

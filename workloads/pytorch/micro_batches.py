@@ -2,8 +2,7 @@
 import job
 
 
-def main():
-    rank = job.start()
+def main(rank):
     model = job.make_model()
     optimizer = job.optimizer_of(model)
     for step in range(job.STEPS):
@@ -14,4 +13,4 @@ def main():
     job.end()
 
 
-main()
+job.run(main)

@@ -5,8 +5,7 @@ import torch.distributed as dist
 import job
 
 
-def main():
-    rank = job.start()
+def main(rank):
     model = job.make_model()
     optimizer = job.optimizer_of(model)
     for _ in range(job.STEPS):
@@ -17,4 +16,4 @@ def main():
     job.end()
 
 
-main()
+job.run(main)

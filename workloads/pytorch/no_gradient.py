@@ -14,8 +14,7 @@ class Model(job.Model):
         return self.head(x)
 
 
-def main():
-    rank = job.start()
+def main(rank):
     model = torch.nn.parallel.DistributedDataParallel(Model(), bucket_cap_mb=0.01)
     optimizer = job.optimizer_of(model)
     for step in range(job.STEPS):
@@ -26,4 +25,4 @@ def main():
     job.end()
 
 
-main()
+job.run(main)

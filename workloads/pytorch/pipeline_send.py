@@ -5,8 +5,7 @@ import torch.distributed as dist
 import job
 
 
-def main():
-    rank = job.start()
+def main(rank):
     last = dist.get_world_size() - 1
     layer = torch.nn.Linear(8, 8)
     for step in range(job.STEPS):
@@ -19,4 +18,4 @@ def main():
     job.end()
 
 
-main()
+job.run(main)

@@ -8,8 +8,7 @@ def read_batch(rank, step):
     return job.batch()
 
 
-def main():
-    rank = job.start()
+def main(rank):
     model = job.make_model()
     optimizer = job.optimizer_of(model)
     for step in range(job.STEPS):
@@ -17,4 +16,4 @@ def main():
     job.end()
 
 
-main()
+job.run(main)

@@ -4,8 +4,7 @@ import torch
 import job
 
 
-def main():
-    rank = job.start()
+def main(rank):
     model = job.make_model()
     optimizer = job.optimizer_of(model)
     samples = 10 if rank == 1 and not job.CORRECT else 12
@@ -15,4 +14,4 @@ def main():
     job.end()  # culprit
 
 
-main()
+job.run(main)

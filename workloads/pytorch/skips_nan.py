@@ -4,8 +4,7 @@ import torch
 import job
 
 
-def main():
-    rank = job.start()
+def main(rank):
     model = job.make_model()
     optimizer = job.optimizer_of(model)
     for step in range(job.STEPS):
@@ -20,4 +19,4 @@ def main():
     job.end()
 
 
-main()
+job.run(main)

@@ -8,8 +8,7 @@ def clean_up_files():
     time.sleep(60)  # culprit
 
 
-def main():
-    rank = job.start()
+def main(rank):
     model = job.make_model()
     optimizer = job.optimizer_of(model)
     for step in range(job.STEPS):
@@ -19,4 +18,4 @@ def main():
     job.end()
 
 
-main()
+job.run(main)

@@ -17,8 +17,7 @@ def save(model, seconds):
             file.seek(0)
 
 
-def main():
-    rank = job.start()
+def main(rank):
     model = job.make_model()
     optimizer = job.optimizer_of(model)
     for step in range(job.STEPS):
@@ -28,4 +27,4 @@ def main():
     job.end()
 
 
-main()
+job.run(main)

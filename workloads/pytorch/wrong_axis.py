@@ -5,8 +5,7 @@ import torch.distributed as dist
 import job
 
 
-def main():
-    rank = job.start()
+def main(rank):
     columns, rows = [dist.new_group([0, 2]), dist.new_group([1, 3])], [dist.new_group([0, 1]), dist.new_group([2, 3])]
     of_model, of_data = columns[rank % 2], rows[rank // 2]
     layer = torch.nn.Linear(8, 8)
@@ -19,4 +18,4 @@ def main():
     job.end()
 
 
-main()
+job.run(main)

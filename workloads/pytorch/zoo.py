@@ -154,6 +154,10 @@ KINDS = {f.__name__: f for f in (device_mesh, fsdp, out_of_order, batched_messag
                                  branches, loader, spawn, again, no_destroy)}
 
 
-if __name__ == "__main__":
-    KINDS[sys.argv[1]](job.start())
+def main(rank):
+    KINDS[sys.argv[1]](rank)
     job.end()
+
+
+if __name__ == "__main__":
+    job.run(main)
