@@ -1,4 +1,3 @@
-// launcher_effect: see launcher_effect.h.
 #include "faults/launcher_effect.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// shm_segments: see shm_segments.h.
 #include "faults/shm_segments.h"
 
 #include <fmt/format.h>

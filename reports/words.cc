@@ -1,4 +1,3 @@
-// words: see words.h.
 #include "reports/words.h"
 
 #include <fmt/format.h>

@@ -38,7 +38,7 @@ TRUTH = {  # the kinds that are right, and the ranks; None: no rank is more to b
     "slow_checkpoint": (set(), None),  # it is correct, and slow
     "wrong_axis": (DIFFERS | {"order_deadlock"}, {1}),
 }
-ZOO = re.compile(r"^def (\w+)\(rank\):", re.M).findall((JOBS / "zoo.py").read_text())
+ZOO = re.compile(r"^def (?!main)(\w+)\(rank\):", re.M).findall((JOBS / "zoo.py").read_text())
 HEAD = """# Bugs in PyTorch programs
 
 Written by `./dev bench pytorch` from the jobs of `workloads/pytorch`, on {ranks} ranks. *line*: the first finding, or the

@@ -10,12 +10,15 @@ struct rf_lock {
   uint64_t holder; /* pid << 32 | tid; 0 free */
 };
 
-/* Returns 0 if taken. Refuses if this thread holds it, or if another thread kept it for two seconds: that
- * thread may be waiting for the loader, which we may hold. */
-static inline int rf_lock_take(struct rf_lock* lock) {
+#define RF_LOCK_TRIES 4000 /* two seconds */
+#define RF_LOCK_BRIEFLY 10 /* five milliseconds */
+
+/* Returns 0 if taken. Refuses if this thread holds it, or if another thread kept it for so many half
+ * milliseconds. */
+static inline int rf_lock_take_within(struct rf_lock* lock, int most) {
   const uint64_t pid = (uint64_t)(uint32_t)rf_sys_pid();
   const uint64_t me = pid << 32 | (uint32_t)rf_sys_tid();
-  for (int tries = 0; tries < 4000; ++tries) {
+  for (int tries = 0; tries < most; ++tries) {
     uint64_t seen = 0;
     if (__atomic_compare_exchange_n(&lock->holder, &seen, me, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
       return 0;
@@ -28,6 +31,9 @@ static inline int rf_lock_take(struct rf_lock* lock) {
   }
   return -1;
 }
+
+/* Another thread that keeps it longer may be waiting for the loader, which we may hold. */
+static inline int rf_lock_take(struct rf_lock* lock) { return rf_lock_take_within(lock, RF_LOCK_TRIES); }
 
 static inline void rf_lock_give(struct rf_lock* lock) {
   __atomic_store_n(&lock->holder, 0, __ATOMIC_RELEASE);

@@ -23,6 +23,7 @@ struct rf_python {
   uint32_t state; /* rf_python_state */
   struct rf_python_layout at;
   char* (*this_thread)(void); /* PyGILState_GetThisThreadState, which needs no lock */
+  int (*is_finalizing)(void); /* the interpreter frees the frames of threads that still run */
   const void *code_type, *text_type, *bytes_type;
 };
 enum rf_python_state { RF_PYTHON_ABSENT, RF_PYTHON_UNCHECKED, RF_PYTHON_CHECKED };
@@ -59,6 +60,13 @@ static inline const char* rf_python_code_of(const char* frame) { /* 3.14 tags th
 }
 static inline const char* rf_python_previous(const char* frame) {
   return rf_python_pointer(frame, rf_python.at.previous);
+}
+/* Together with its address, what distinguishes a code object from a later one at the same place. */
+static inline uint64_t rf_python_identity(const char* code) {
+  return (uintptr_t)rf_python_pointer(code, rf_python.at.lines) ^
+         (uintptr_t)rf_python_pointer(code, rf_python.at.name) << 7 ^
+         (uintptr_t)rf_python_pointer(code, rf_python.at.file) << 17 ^
+         (uint64_t) * (const uint32_t*)(const void*)(code + rf_python.at.first_line) << 40;
 }
 /* A frame between two evaluation loops has no code of the program. */
 static inline int rf_python_is_shim(const char* frame) {

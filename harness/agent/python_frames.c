@@ -17,6 +17,8 @@ void rf_python_find(void) {
   rf_python_reset();
   *(void**)(&rf_python.this_thread) = rf_lasting_symbol("PyGILState_GetThisThreadState");
   if (!rf_python.this_thread) return;
+  *(void**)(&rf_python.is_finalizing) = rf_lasting_symbol("Py_IsFinalizing"); /* 3.13 and later */
+  if (!rf_python.is_finalizing) *(void**)(&rf_python.is_finalizing) = rf_lasting_symbol("_Py_IsFinalizing");
   const char* wanted = getenv("RANKFAULT_PYTHON_FRAMES");
   if (wanted && wanted[0] == '0' && !wanted[1]) {
     set_off(RF_PYTHON_SWITCHED_OFF);
@@ -29,7 +31,7 @@ void rf_python_find(void) {
   rf_python.bytes_type = rf_lasting_symbol("PyBytes_Type");
   if (off != RF_PYTHON_IS_ON)
     set_off(off);
-  else if (!rf_python.code_type || !rf_python.text_type || !rf_python.bytes_type)
+  else if (!rf_python.is_finalizing || !rf_python.code_type || !rf_python.text_type || !rf_python.bytes_type)
     set_off(RF_PYTHON_UNEXPECTED);
   else
     RF_STORE(&rf_python.state, (uint32_t)RF_PYTHON_UNCHECKED);
@@ -46,7 +48,6 @@ static inline uint64_t mix(uint64_t hash, uint64_t word) {
   return hash ^ hash >> 29;
 }
 
-/* The code object's address alone would also name a later object at the same place. */
 static uint64_t hash_of(const char* frame) {
   uint64_t hash = 0;
   for (uint32_t n = 0; frame && n < RF_PYTHON_FRAMES; frame = rf_python_previous(frame)) {
@@ -54,16 +55,19 @@ static uint64_t hash_of(const char* frame) {
     const char* code = rf_python_code_of(frame);
     hash = mix(hash, (uintptr_t)code);
     hash = mix(hash, rf_python_instr(frame));
-    hash = mix(hash, (uintptr_t)rf_python_pointer(code, rf_python.at.lines) ^
-                         (uintptr_t)rf_python_pointer(code, rf_python.at.name) << 1);
+    hash = mix(hash, rf_python_identity(code));
     ++n;
   }
   return hash;
 }
 
+/* A thread without frames decides nothing. A program may have many such calls: the check is tried at the
+ * first, the second, the fourth call and so on. */
 static __attribute__((noinline, cold)) int is_checked(const char* thread) {
   static struct rf_lock checking;
-  if (rf_lock_take(&checking) != 0) return 0;
+  static uint32_t tries;
+  const uint32_t n = __atomic_add_fetch(&tries, 1, __ATOMIC_RELAXED);
+  if ((n & (n - 1)) != 0 || rf_lock_take_within(&checking, RF_LOCK_BRIEFLY) != 0) return 0;
   if (RF_LOAD(&rf_python.state) == RF_PYTHON_UNCHECKED) {
     const int off = rf_python_check(thread);
     if (off == RF_PYTHON_IS_ON)
@@ -78,7 +82,7 @@ static __attribute__((noinline, cold)) int is_checked(const char* thread) {
 
 uint64_t rf_python_where(void) {
   const char* thread = rf_python.this_thread();
-  if (!thread) return 0; /* not a thread of Python */
+  if (!thread || rf_python.is_finalizing()) return 0; /* not a thread of Python, or not any more */
   if (RF_UNLIKELY(RF_LOAD(&rf_python.state) != RF_PYTHON_CHECKED) && !is_checked(thread)) return 0;
   const char* frame = innermost(thread);
   const uint64_t hash = hash_of(frame);

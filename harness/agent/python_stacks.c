@@ -20,13 +20,15 @@ static struct rf_lock keeping;
 static char* chunk[RF_PYTHON_CHUNKS];
 static uint32_t used; /* offset of the next entry; 0: no file yet */
 static uint32_t stacks_kept, codes_kept;
+static int is_full; /* a table or the file, or the disk refuses */
 
 void rf_python_reset(void) {
-  if (!used) return; /* nothing is kept: do not touch the tables */
+  memset(chunk, 0, sizeof(chunk)); /* a fork may have come before the first entry */
+  if (!used) return;               /* nothing is kept: do not touch the tables */
   memset(stacks, 0, sizeof(stacks));
   memset(codes, 0, sizeof(codes));
-  memset(chunk, 0, sizeof(chunk));
   used = stacks_kept = codes_kept = 0;
+  is_full = 0;
 }
 
 uint64_t rf_python_known(uint64_t hash) {
@@ -37,7 +39,7 @@ uint64_t rf_python_known(uint64_t hash) {
   }
 }
 
-/* Returns null if the table or the file is full, or the disk refuses. */
+/* Returns null if the file is full, or the disk refuses. */
 static void* add_entry(uint64_t bytes, uint32_t* offset) {
   bytes = (bytes + 7) & ~(uint64_t)7;
   if (bytes > RF_PYTHON_CHUNK - sizeof(struct rf_python_file)) return NULL;
@@ -45,10 +47,12 @@ static void* add_entry(uint64_t bytes, uint32_t* offset) {
   if (at / RF_PYTHON_CHUNK != (at + bytes - 1) / RF_PYTHON_CHUNK)
     at = (at / RF_PYTHON_CHUNK + 1) * RF_PYTHON_CHUNK;
   const uint32_t n = at / RF_PYTHON_CHUNK;
-  if (n >= RF_PYTHON_CHUNKS) return NULL;
+  is_full = n >= RF_PYTHON_CHUNKS;
+  if (is_full) return NULL;
   if (!chunk[n]) {
     chunk[n] = rf_map_beside_record(".python", (uint64_t)n * RF_PYTHON_CHUNK, RF_PYTHON_CHUNK);
-    if (!chunk[n]) return NULL;
+    is_full = !chunk[n];
+    if (is_full) return NULL;
     if (n == 0) {
       struct rf_python_file* file = (struct rf_python_file*)(void*)chunk[0];
       file->abi_version = RF_ABI_VERSION;
@@ -78,6 +82,7 @@ static void write_utf8(char* to, uint32_t c, uint32_t bytes) {
 /* Writes the end of a string of Python as UTF-8, at most RF_PYTHON_TEXT_BYTES. Without `to` it only counts.
  * Returns the number of bytes. */
 static uint32_t write_text(char* to, const char* text) {
+  if (!text) return 0;
   const uint64_t length = *(const uint64_t*)(const void*)(text + 16);
   const uint32_t state = *(const uint32_t*)(const void*)(text + 32), width = RF_PYTHON_TEXT_WIDTH(state);
   const char* data =
@@ -98,19 +103,25 @@ static uint32_t write_text(char* to, const char* text) {
   return bytes;
 }
 
-static const char* typed(const char* code, uint16_t offset, const void* type) {
-  const char* object = rf_python_pointer(code, offset);
-  return object && rf_python_pointer(object, 8) == type ? object : NULL;
+static int is_of(const char* object, const void* type) {
+  return object && rf_python_pointer(object, 8) == type;
+}
+
+/* A name of another type, or in the old form of strings, is left out: null. */
+static const char* text_of(const char* code, uint16_t offset) {
+  const char* text = rf_python_pointer(code, offset);
+  if (!is_of(text, rf_python.text_type)) return NULL;
+  const uint32_t state = *(const uint32_t*)(const void*)(text + 32), width = RF_PYTHON_TEXT_WIDTH(state);
+  return RF_PYTHON_TEXT_IS_COMPACT(state) && (width == 1 || width == 2 || width == 4) ? text : NULL;
 }
 
 /* Returns the entry's offset; 0: not kept. */
 static uint32_t write_code(const char* code) {
   const struct rf_python_layout* at = &rf_python.at;
-  const char* file = typed(code, at->file, rf_python.text_type);
-  const char* name = typed(code, at->name, rf_python.text_type);
-  const char* lines = typed(code, at->lines, rf_python.bytes_type);
-  if (!file || !name || !lines) return 0;
-  uint64_t line_bytes = *(const uint64_t*)(const void*)(lines + 16);
+  const char *file = text_of(code, at->file), *name = text_of(code, at->name);
+  const char* lines = rf_python_pointer(code, at->lines);
+  uint64_t line_bytes =
+      is_of(lines, rf_python.bytes_type) ? *(const uint64_t*)(const void*)(lines + 16) : UINT64_MAX;
   const int has_lines = line_bytes <= RF_PYTHON_LINES_BYTES;
   if (!has_lines) line_bytes = 0;
   const uint32_t file_bytes = write_text(NULL, file), name_bytes = write_text(NULL, name);
@@ -126,14 +137,12 @@ static uint32_t write_code(const char* code) {
   char* to = (char*)(entry + 1);
   write_text(to, file);
   write_text(to + file_bytes, name);
-  memcpy(to + file_bytes + name_bytes, lines + 32, line_bytes);
+  if (line_bytes) memcpy(to + file_bytes + name_bytes, lines + 32, line_bytes);
   return offset;
 }
 
-/* The address, the line table and the name together stand for a code object. */
 static uint64_t hash_of_code(const char* code) {
-  const uint64_t words[3] = {(uintptr_t)code, (uintptr_t)rf_python_pointer(code, rf_python.at.lines),
-                             (uintptr_t)rf_python_pointer(code, rf_python.at.name)};
+  const uint64_t words[2] = {(uintptr_t)code, rf_python_identity(code)};
   return rf_hash_bytes(0, words, sizeof(words));
 }
 
@@ -143,7 +152,8 @@ static uint32_t keep_code(const char* code) {
   uint32_t i = (uint32_t)hash & (CODES - 1);
   for (; codes[i].hash; i = (i + 1) & (CODES - 1))
     if (codes[i].hash == hash) return codes[i].offset;
-  if (codes_kept >= CODES / 2) return 0;
+  is_full = codes_kept >= CODES / 2;
+  if (is_full) return 0;
   const uint32_t offset = write_code(code);
   if (offset) {
     codes[i].hash = hash;
@@ -198,7 +208,8 @@ static uint64_t write_stack(const char* first) {
 
 static uint64_t keep_locked(const char* first, uint64_t hash) {
   const uint64_t known = rf_python_known(hash); /* another thread may have kept it */
-  if (known || stacks_kept >= STACKS / 2) return known;
+  is_full = !known && stacks_kept >= STACKS / 2;
+  if (known || is_full) return known;
   const uint64_t where = write_stack(first);
   if (!where) return 0;
   uint32_t i = (uint32_t)hash & (STACKS - 1);
@@ -212,9 +223,9 @@ static uint64_t keep_locked(const char* first, uint64_t hash) {
 uint64_t rf_python_keep(const char* first, uint64_t hash) {
   uint64_t where = 0;
   if (RF_LOAD(&rf_head->python_off) == RF_PYTHON_NO_SPACE) return 0; /* do not try at each call */
-  if (rf_lock_take(&keeping) == 0) {
+  if (rf_lock_take_within(&keeping, RF_LOCK_BRIEFLY) == 0) {
     where = keep_locked(first, hash);
-    if (!where && RF_LOAD(&rf_head->python_off) == RF_PYTHON_IS_ON)
+    if (!where && is_full && RF_LOAD(&rf_head->python_off) == RF_PYTHON_IS_ON)
       RF_STORE(&rf_head->python_off, (uint32_t)RF_PYTHON_NO_SPACE);
     rf_lock_give(&keeping);
   }

@@ -1,4 +1,3 @@
-// job_command: see job_command.h.
 #include "harness/commands/job_command.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// ladder_output: see ladder_output.h.
 #include "harness/commands/ladder_output.h"
 
 #include <fmt/format.h>

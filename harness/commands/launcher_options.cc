@@ -1,4 +1,3 @@
-// launcher_options: see launcher_options.h.
 #include "harness/commands/launcher_options.h"
 
 #include <fmt/format.h>

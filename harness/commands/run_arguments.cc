@@ -1,4 +1,3 @@
-// run_arguments: see run_arguments.h.
 #include "harness/commands/run_arguments.h"
 
 #include <fmt/format.h>

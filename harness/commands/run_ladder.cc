@@ -1,4 +1,3 @@
-// run_ladder: see run_ladder.h.
 #include "harness/commands/run_ladder.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// run_output: see run_output.h.
 #include "harness/commands/run_output.h"
 
 #include <fmt/format.h>

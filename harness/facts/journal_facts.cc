@@ -1,4 +1,3 @@
-// journal_facts: see journal_facts.h.
 #include "harness/facts/journal_facts.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// marks: see marks.h.
 #include "harness/facts/marks.h"
 
 #include <algorithm>

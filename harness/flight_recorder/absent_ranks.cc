@@ -1,4 +1,3 @@
-// absent_ranks: see absent_ranks.h.
 #include "harness/flight_recorder/absent_ranks.h"
 
 #include <fmt/format.h>

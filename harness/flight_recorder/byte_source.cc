@@ -1,4 +1,3 @@
-// byte_source: see byte_source.h.
 #include "harness/flight_recorder/byte_source.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// dump_names: see dump_names.h.
 #include "harness/flight_recorder/dump_names.h"
 
 #include <charconv>

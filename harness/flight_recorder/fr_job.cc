@@ -1,4 +1,3 @@
-// fr_job: see fr_job.h.
 #include "harness/flight_recorder/fr_job.h"
 
 #include <fmt/format.h>

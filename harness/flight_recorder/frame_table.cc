@@ -1,4 +1,3 @@
-// frame_table: see frame_table.h.
 #include "harness/flight_recorder/frame_table.h"
 
 namespace rankfault {

@@ -1,4 +1,3 @@
-// pickle: see pickle.h.
 #include "harness/flight_recorder/pickle.h"
 
 #include "harness/flight_recorder/pickle_machine.h"

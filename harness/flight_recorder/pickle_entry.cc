@@ -1,4 +1,3 @@
-// pickle_entry: see pickle_entry.h.
 #include "harness/flight_recorder/pickle_entry.h"
 
 #include <cstring>

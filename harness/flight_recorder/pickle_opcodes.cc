@@ -1,4 +1,3 @@
-// pickle_opcodes: see pickle_opcodes.h.
 #include "harness/flight_recorder/pickle_opcodes.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// pickle_scan: see pickle_scan.h.
 #include "harness/flight_recorder/pickle_scan.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// pickle_writer: see pickle_writer.h.
 #include "harness/flight_recorder/pickle_writer.h"
 
 #include <cstdint>

@@ -1,4 +1,3 @@
-// safe_open: see safe_open.h.
 #include "harness/flight_recorder/safe_open.h"
 
 #include <fcntl.h>

@@ -1,4 +1,3 @@
-// side_file: see side_file.h.
 #include "harness/flight_recorder/side_file.h"
 
 #include "harness/base/json.h"

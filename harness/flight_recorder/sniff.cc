@@ -1,4 +1,3 @@
-// sniff: see sniff.h.
 #include "harness/flight_recorder/sniff.h"
 
 #include <array>

@@ -1,4 +1,3 @@
-// text: see text.h.
 #include "harness/flight_recorder/text.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// value: see value.h.
 #include "harness/flight_recorder/value.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// worlds: see worlds.h.
 #include "harness/flight_recorder/worlds.h"
 
 #include <fmt/format.h>

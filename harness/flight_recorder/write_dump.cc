@@ -1,4 +1,3 @@
-// write_dump: see write_dump.h.
 #include "harness/flight_recorder/write_dump.h"
 
 #include <fcntl.h>

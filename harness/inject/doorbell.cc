@@ -1,4 +1,3 @@
-// doorbell: see doorbell.h.
 #include "harness/inject/doorbell.h"
 
 #include <linux/futex.h>

@@ -1,4 +1,3 @@
-// limits: see limits.h.
 #include "harness/inject/limits.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// rank_children: see rank_children.h.
 #include "harness/inject/rank_children.h"
 
 #include <fmt/format.h>

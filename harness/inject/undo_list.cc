@@ -1,4 +1,3 @@
-// undo_list: see undo_list.h.
 #include "harness/inject/undo_list.h"
 
 #include <fcntl.h>

@@ -1,4 +1,3 @@
-// comparison: see comparison.h.
 #include "harness/judge/comparison.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// finding_words: see finding_words.h.
 #include "harness/judge/finding_words.h"
 
 #include <fmt/format.h>

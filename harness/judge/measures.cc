@@ -1,4 +1,3 @@
-// measures: see measures.h.
 #include "harness/judge/measures.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// oracle_queries: see oracle_queries.h.
 #include "harness/judge/oracle_queries.h"
 
 #include <fmt/format.h>

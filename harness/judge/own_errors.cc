@@ -1,4 +1,3 @@
-// own_errors: see own_errors.h.
 #include "harness/judge/own_errors.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// values: see values.h.
 #include "harness/judge/values.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// cuda_double: see cuda_double.h.
 #include "harness/launch/cuda_double.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// inherited: see inherited.h.
 #include "harness/launch/inherited.h"
 
 #include <fcntl.h>

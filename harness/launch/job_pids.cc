@@ -1,4 +1,3 @@
-// job_pids: see job_pids.h.
 #include "harness/launch/job_pids.h"
 
 #include <unistd.h>

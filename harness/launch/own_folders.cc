@@ -1,4 +1,3 @@
-// own_folders: see own_folders.h.
 #include "harness/launch/own_folders.h"
 
 #include <string_view>

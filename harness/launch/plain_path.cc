@@ -1,4 +1,3 @@
-// plain_path: see plain_path.h.
 #include "harness/launch/plain_path.h"
 
 #include <fmt/format.h>

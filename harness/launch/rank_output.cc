@@ -1,4 +1,3 @@
-// rank_output: see rank_output.h.
 #include "harness/launch/rank_output.h"
 
 #include <fcntl.h>
@@ -21,7 +20,8 @@ namespace rankfault {
 
 namespace {
 
-constexpr size_t kWords = 5, kColumns = 200;
+constexpr size_t kWords = 5, kColumns = 200, kMostOfALine = 2000;
+constexpr size_t kBehind = 20;  // more lines behind a traceback: the program went on
 constexpr off_t kTail = 32768;  // a traceback through many libraries is long
 
 // torchrun and Open MPI 5 name the two files "stdout" and "stderr"; with other launchers one file has both.
@@ -56,23 +56,25 @@ std::vector<std::string> last_words(const std::string& ring_path) {
     return {};
   if (header.magic != RF_RING_MAGIC || header.abi_version != RF_ABI_VERSION) return {};
   const std::string file(header.output, ::strnlen(header.output, sizeof header.output));
-  return file.empty() ? std::vector<std::string>{} : last_lines(errors_beside(file));
+  return file.empty() ? std::vector<std::string>{} : last_lines(errors_beside(file), header.rank);
 }
 
 // Masks the text as a whole: a value may be on another line than its name, and a cut line shows half of one.
-std::vector<std::string> last_lines(const std::string& file) {
+std::vector<std::string> last_lines(const std::string& file, int rank) {
   std::vector<std::string> lines;
   std::istringstream in(masked_text(tail_of(file)));
   for (std::string line; std::getline(in, line);)
     if (line.find_first_not_of(" \t\r") != std::string::npos)
-      lines.push_back(printable(line.substr(0, kColumns)));
+      lines.push_back(printable(line.substr(0, kMostOfALine)));
   std::vector<std::string> words;
-  if (const auto traceback = python_traceback(lines)) {
+  if (const auto traceback = python_traceback(lines, rank);
+      traceback && traceback->behind.size() <= kBehind) {
     words = {traceback->exception, kRaisedIn + python_text(traceback->frames)};
     lines = traceback->behind;
   }
   const size_t room = std::min(kWords - words.size(), lines.size());
   words.insert(words.end(), lines.end() - static_cast<ptrdiff_t>(room), lines.end());
+  for (std::string& word : words) word = word.substr(0, kColumns);
   return words;
 }
 

@@ -18,7 +18,8 @@ struct RankOutput {
 // have a traceback of Python, the first two are the exception, and kRaisedIn with its place.
 std::vector<std::string> last_words(const std::string& ring_path);
 
-std::vector<std::string> last_lines(const std::string& file);
+// `rank`: a traceback of another rank does not count.
+std::vector<std::string> last_lines(const std::string& file, int rank = -1);
 
 // Of all processes that claimed a rank and whose output was a file. A record that cannot be read adds none.
 std::vector<RankOutput> rank_outputs(const std::string& records);

@@ -1,4 +1,3 @@
-// start_faults: see start_faults.h.
 #include "harness/launch/start_faults.h"
 
 #include <fmt/format.h>

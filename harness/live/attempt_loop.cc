@@ -1,4 +1,3 @@
-// attempt_loop: see attempt_loop.h.
 #include "harness/live/attempt_loop.h"
 
 #include <fmt/format.h>

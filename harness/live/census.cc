@@ -1,4 +1,3 @@
-// census: see census.h.
 #include "harness/live/census.h"
 
 #include <sys/stat.h>

@@ -1,4 +1,3 @@
-// cuda_folder: see cuda_folder.h.
 #include "harness/live/cuda_folder.h"
 
 #include <charconv>

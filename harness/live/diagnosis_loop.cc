@@ -1,4 +1,3 @@
-// diagnosis_loop: see diagnosis_loop.h.
 #include "harness/live/diagnosis_loop.h"
 
 #include <algorithm>

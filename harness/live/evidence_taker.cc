@@ -1,4 +1,3 @@
-// evidence_taker: see evidence_taker.h.
 #include "harness/live/evidence_taker.h"
 
 #include <fmt/format.h>

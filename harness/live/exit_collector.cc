@@ -1,4 +1,3 @@
-// exit_collector: see exit_collector.h.
 #include "harness/live/exit_collector.h"
 
 #include <sys/stat.h>

@@ -1,4 +1,3 @@
-// host_objects: see host_objects.h.
 #include "harness/live/host_objects.h"
 
 #include <fcntl.h>

@@ -1,4 +1,3 @@
-// log_markers: see log_markers.h.
 #include "harness/live/log_markers.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// made_files: see made_files.h.
 #include "harness/live/made_files.h"
 
 #include <fstream>

@@ -1,4 +1,3 @@
-// no_rank: see no_rank.h.
 #include "harness/live/no_rank.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// read_environment: see read_environment.h.
 #include "harness/live/read_environment.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// run_header: see run_header.h.
 #include "harness/live/run_header.h"
 
 #include <sys/utsname.h>

@@ -1,4 +1,3 @@
-// starvation: see starvation.h.
 #include "harness/live/starvation.h"
 
 #include <algorithm>

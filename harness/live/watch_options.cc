@@ -1,4 +1,3 @@
-// watch_options: see watch_options.h.
 #include "harness/live/watch_options.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// arrange: see arrange.h.
 #include "harness/observe/arrange.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// bystanders: see bystanders.h.
 #include "harness/observe/bystanders.h"
 
 #include <algorithm>

@@ -3,12 +3,14 @@
 namespace rankfault {
 namespace {
 
-constexpr size_t kMostSites = 1024;  // a program that calls from more places than that is generated code
+constexpr size_t kMostSites = 1024;   // a program that calls from more places than that is generated code
+constexpr size_t kMostStacks = 8192;  // as many as the agent keeps
 
 }  // namespace
 
 bool CallSites::add(uint64_t address, Places& places) {
-  if (address == 0 || sites_.count(address) || sites_.size() >= kMostSites) return true;
+  const size_t most = is_python_stack(address) ? kMostStacks : kMostSites;
+  if (address == 0 || sites_.count(address) || sites_.size() >= most) return true;
   if (nowhere_.count(address) || nowhere_.size() >= kMostSites) return true;
   if (is_python_stack(address)) {
     add_python(address);

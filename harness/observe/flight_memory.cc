@@ -1,4 +1,3 @@
-// flight_memory: see flight_memory.h.
 #include "harness/observe/flight_memory.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// helpers: see helpers.h.
 #include "harness/observe/helpers.h"
 
 #include <algorithm>

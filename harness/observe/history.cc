@@ -1,4 +1,3 @@
-// history: see history.h.
 #include "harness/observe/history.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// lane_window: see lane_window.h.
 #include "harness/observe/lane_window.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// observer: see observer.h.
 #include "harness/observe/observer.h"
 
 #include <unistd.h>

@@ -1,4 +1,3 @@
-// proc: see proc.h.
 #include "harness/observe/proc.h"
 
 #include <fmt/format.h>

@@ -14,7 +14,8 @@ namespace {
 
 class File {
  public:
-  explicit File(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) {
+  explicit File(const std::string& path)
+      : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)) {
     rf_python_file head{};
     if (fd_.valid() && read(0, head) && head.magic == RF_PYTHON_MAGIC && head.abi_version == RF_ABI_VERSION)
       minor_ = static_cast<int>(head.minor);
@@ -81,7 +82,7 @@ std::optional<std::vector<CallFrame>> PythonFrames::of(uint64_t where) const {
   const uint64_t at = RF_STACK_OF_WHERE(where);
   rf_python_stack stack{};
   if (file.minor() == 0 || at >= uint64_t{RF_PYTHON_CHUNK} * RF_PYTHON_CHUNKS || !file.read(at, stack) ||
-      stack.kind != RF_PYTHON_STACK || stack.frames > RF_PYTHON_FRAMES)
+      stack.kind != RF_PYTHON_STACK || stack.frames == 0 || stack.frames > RF_PYTHON_FRAMES)
     return {};
   std::vector<CallFrame> frames;
   for (uint64_t i = 0; i < stack.frames; ++i) {

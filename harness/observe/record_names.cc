@@ -1,4 +1,3 @@
-// record_names: see record_names.h.
 #include "harness/observe/record_names.h"
 
 #include <dirent.h>

@@ -1,4 +1,3 @@
-// ring_reader: see ring_reader.h.
 #include "harness/observe/ring_reader.h"
 
 #include <fcntl.h>

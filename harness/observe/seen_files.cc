@@ -1,4 +1,3 @@
-// seen_files: see seen_files.h.
 #include "harness/observe/seen_files.h"
 
 #include <algorithm>

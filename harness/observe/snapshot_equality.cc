@@ -1,4 +1,3 @@
-// snapshot_equality: see snapshot_equality.h.
 #include "harness/observe/snapshot_equality.h"
 
 #include <cstring>

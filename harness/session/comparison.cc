@@ -1,4 +1,3 @@
-// comparison: see comparison.h.
 #include "harness/session/comparison.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// ladder: see ladder.h.
 #include "harness/session/ladder.h"
 
 #include <fmt/format.h>

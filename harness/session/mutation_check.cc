@@ -1,4 +1,3 @@
-// mutation_check: see mutation_check.h.
 #include "harness/session/mutation_check.h"
 
 #include <fmt/format.h>

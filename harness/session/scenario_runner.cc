@@ -1,4 +1,3 @@
-// scenario_runner: see scenario_runner.h.
 #include "harness/session/scenario_runner.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// session: see session.h.
 #include "harness/session/session.h"
 
 #include <fmt/format.h>

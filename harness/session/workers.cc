@@ -1,4 +1,3 @@
-// workers: see workers.h.
 #include "harness/session/workers.h"
 
 #include <fcntl.h>

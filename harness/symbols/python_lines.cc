@@ -1,5 +1,7 @@
 #include "harness/symbols/python_lines.h"
 
+#include <climits>
+
 namespace rankfault {
 namespace {
 
@@ -7,7 +9,7 @@ uint8_t byte_at(std::string_view table, size_t i) { return static_cast<uint8_t>(
 int8_t signed_at(std::string_view table, size_t i) { return static_cast<int8_t>(table[i]); }
 
 // Pairs: so many bytes of code, then so many lines.
-int line_by_lnotab(int line, std::string_view table, uint32_t at) {
+int64_t line_by_lnotab(int64_t line, std::string_view table, uint32_t at) {
   uint32_t address = 0;
   for (size_t i = 0; i + 1 < table.size(); i += 2) {
     address += byte_at(table, i);
@@ -18,7 +20,7 @@ int line_by_lnotab(int line, std::string_view table, uint32_t at) {
 }
 
 // Pairs: the length of a range, and the difference of its line to the range before; -128: it has no line.
-int line_by_ranges(int line, std::string_view table, uint32_t at) {
+int64_t line_by_ranges(int64_t line, std::string_view table, uint32_t at) {
   uint32_t end = 0;
   for (size_t i = 0; i + 1 < table.size(); i += 2) {
     const int by = signed_at(table, i + 1);
@@ -34,7 +36,7 @@ class LocationTable {
  public:
   LocationTable(int line, std::string_view table) : line_(line), table_(table) {}
 
-  int line_at(uint32_t at) {
+  int64_t line_at(uint32_t at) {
     uint32_t end = 0;
     while (next_ < table_.size()) {
       const uint8_t first = byte_at(table_, next_++);
@@ -42,7 +44,7 @@ class LocationTable {
       end += ((first & 7u) + 1) * 2;
       line_ += step(form);
       if (is_damaged_) return 0;
-      if (at < end) return form == kNoLine ? 0 : static_cast<int>(line_);
+      if (at < end) return form == kNoLine ? 0 : line_;
     }
     return 0;
   }
@@ -86,9 +88,10 @@ class LocationTable {
 }  // namespace
 
 int python_line(int minor, int first_line, std::string_view table, uint32_t at) {
-  if (minor < 10) return line_by_lnotab(first_line, table, at);
-  if (minor == 10) return line_by_ranges(first_line, table, at);
-  return LocationTable(first_line, table).line_at(at);
+  const int64_t line = minor < 10    ? line_by_lnotab(first_line, table, at)
+                       : minor == 10 ? line_by_ranges(first_line, table, at)
+                                     : LocationTable(first_line, table).line_at(at);
+  return line > 0 && line <= INT_MAX ? static_cast<int>(line) : 0;
 }
 
 }  // namespace rankfault

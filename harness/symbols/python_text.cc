@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string_view>
 
 #include "harness/agent/agent_abi.h"
@@ -13,11 +14,28 @@ namespace {
 
 bool has(std::string_view path, std::string_view part) { return path.find(part) != std::string_view::npos; }
 
+// Python 3.13 and later put it between a call of a class and its __init__().
+bool is_shim(const CallFrame& f) { return f.file == "__init__" && f.function == "__init__"; }
+
 bool is_of_torch(const CallFrame& f) { return has(f.file, "-packages/torch/"); }
 
 // Code that the user did not write: packages, Python's own library, and code that no file has.
 bool is_own(const CallFrame& f) {
-  return !has(f.file, "-packages/") && !has(f.file, "/lib/python3") && !f.file.empty() && f.file[0] != '<';
+  return !has(f.file, "-packages/") && !has(f.file, "/lib/python3") && !f.file.empty() && f.file[0] != '<' &&
+         !is_shim(f);
+}
+
+// The part of a path that is equal on all hosts: behind the folder of packages, or the last two names. Texts
+// that are compiled at run time have numbers of their own on each rank.
+std::string portable(std::string path) {
+  if (const size_t at = path.find("-packages/"); at != std::string::npos) return path.substr(at);
+  if (!path.empty() && path[0] == '<') {
+    std::erase_if(path, [](unsigned char c) { return std::isdigit(c) != 0; });
+    return path;
+  }
+  const size_t last = path.rfind('/'),
+               before = last == 0 || last == std::string::npos ? last : path.rfind('/', last - 1);
+  return before == std::string::npos ? path : path.substr(before);
 }
 
 std::string frame_text(const CallFrame& f) {
@@ -54,7 +72,8 @@ std::string python_text(const std::vector<CallFrame>& frames) {
 std::string python_place(const std::vector<CallFrame>& frames) {
   uint64_t hash = 0;
   for (const CallFrame& f : frames) {
-    const std::string one = fmt::format("{}:{}:{}", f.file, f.line, f.function);
+    if (is_shim(f)) continue;
+    const std::string one = fmt::format("{}:{}:{}", portable(f.file), f.line, f.function);
     hash = rf_hash_bytes(hash, one.data(), one.size());
   }
   return fmt::format("{} [{:016x}]", python_text(frames), hash);

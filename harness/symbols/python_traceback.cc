@@ -1,21 +1,38 @@
 #include "harness/symbols/python_traceback.h"
 
 #include <algorithm>
+#include <array>
 #include <regex>
+#include <string_view>
 
 namespace rankfault {
 namespace {
 
-// "[rank1]: text" is "text". "[default0]:" is a prefix of torchrun's own.
-std::string without_prefix(const std::string& line) {
-  static const std::regex kPrefix(R"(^(\[[A-Za-z]+\d+\]: ?)+)");
-  return std::regex_replace(line, kPrefix, "", std::regex_constants::format_first_only);
+constexpr std::array<std::string_view, 4> kHarmless = {"Exception ignored", "Exception in thread",
+                                                       "--- Logging error ---", "Error in atexit"};
+
+// "[rank1]: text" is "text". Nothing for a line of another rank.
+std::optional<std::string> without_prefix(const std::string& line, int rank) {
+  static const std::string kRank = "[rank";
+  if (line.rfind(kRank, 0) != 0) return line;
+  const size_t end = line.find("]:");
+  if (end == std::string::npos || end > kRank.size() + 9) return line;
+  if (rank >= 0 && line.substr(kRank.size(), end - kRank.size()) != std::to_string(rank)) return {};
+  const size_t text = end + 2;
+  return line.substr(text < line.size() && line[text] == ' ' ? text + 1 : text);
 }
 
 bool begins_traceback(const std::string& line) { return line == "Traceback (most recent call last):"; }
 
+// What Python prints before a traceback that ends no program.
+bool ends_nothing(const std::string& line) {
+  return std::any_of(kHarmless.begin(), kHarmless.end(),
+                     [&](const std::string_view head) { return line.rfind(head, 0) == 0; });
+}
+
 // `  File "/job/train.py", line 31, in evaluate`; a syntax error has no function.
 std::optional<CallFrame> frame_of(const std::string& line) {
+  if (line.rfind("  File \"", 0) != 0) return {};
   static const std::regex kFrame(R"re(^  File "([^"]+)", line (\d{1,9})(?:, in (.+))?$)re");
   std::smatch match;
   if (!std::regex_match(line, match, kFrame)) return {};
@@ -24,13 +41,17 @@ std::optional<CallFrame> frame_of(const std::string& line) {
 
 }  // namespace
 
-std::optional<PythonTraceback> python_traceback(const std::vector<std::string>& lines) {
+std::optional<PythonTraceback> python_traceback(const std::vector<std::string>& lines, int rank) {
   std::vector<std::string> plain;
-  for (const std::string& line : lines) plain.push_back(without_prefix(line));
-  const auto last = std::find_if(plain.rbegin(), plain.rend(), begins_traceback);
+  for (const std::string& line : lines)
+    if (auto text = without_prefix(line, rank)) plain.push_back(std::move(*text));
+  auto last = std::find_if(plain.rbegin(), plain.rend(), begins_traceback);
+  while (last != plain.rend() && std::next(last) != plain.rend() && ends_nothing(*std::next(last)))
+    last = std::find_if(std::next(last), plain.rend(), begins_traceback);
   if (last == plain.rend()) return {};
   PythonTraceback found;
   for (auto line = last.base(); line != plain.end(); ++line) {
+    if (line->find("Exception Group Traceback") != std::string::npos) return {};
     if (!found.exception.empty())
       found.behind.push_back(*line);
     else if (auto frame = frame_of(*line))

@@ -16,8 +16,10 @@ struct PythonTraceback {
   std::vector<std::string> behind;
 };
 
-// Reads the last traceback of these lines, in the form that CPython's traceback module prints. A prefix like
-// "[rank1]: " of PyTorch is left out. Nothing if there is none.
-std::optional<PythonTraceback> python_traceback(const std::vector<std::string>& lines);
+// Reads the last traceback of these lines, in the form that CPython's traceback module prints. It passes over
+// those that end no program: of a thread, of a destructor, of a logger. PyTorch's prefix "[rank1]: " is left
+// out, and with `rank` the lines of other ranks. Nothing if there is none, or if it has a form of its own, as
+// a group of exceptions has.
+std::optional<PythonTraceback> python_traceback(const std::vector<std::string>& lines, int rank = -1);
 
 }  // namespace rankfault

@@ -1,4 +1,3 @@
-// AgentRun: see agent_run.h.
 #include "tests/agent/agent_run.h"
 
 #include <fcntl.h>

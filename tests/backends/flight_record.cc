@@ -1,4 +1,3 @@
-// flight_record: see flight_record.h.
 #include "tests/backends/flight_record.h"
 
 #include <cstring>

@@ -103,7 +103,7 @@ TEST(ExitedRank, HasTheLastWordsOfItsProcess) {
   EXPECT_THAT(found.all.front().evidence, ::testing::Contains("rank 1 wrote: ValueError: loss is nan"));
 }
 
-TEST(ExitedRank, OfAPythonProgramSaysWhatItRaisedAndWhere) {
+TEST(ExitedRank, OfAPythonProgramHasItsLastExceptionAndTheLine) {
   const auto text_of_exit = [](int status) {
     TimelineBuilder job(3);
     job.everyone(all_reduce(), 2);
@@ -113,10 +113,11 @@ TEST(ExitedRank, OfAPythonProgramSaysWhatItRaisedAndWhere) {
     return diagnose(job.build()).all.front().text;
   };
   EXPECT_THAT(text_of_exit(1),
-              ::testing::StartsWith("rank 1 raised ValueError: no label, in read_batch() at train.py:7, "
-                                    "and exited with 1 and never entered all_reduce 3"));
-  EXPECT_THAT(text_of_exit(3), ::testing::StartsWith("rank 1 exited with 3 and never entered"))
-      << "sys.exit after it handled one";
+              ::testing::AllOf(::testing::StartsWith("rank 1 exited with 1 and never entered"),
+                               ::testing::EndsWith("; its last exception is ValueError: no label, raised "
+                                                   "in read_batch() at train.py:7")));
+  EXPECT_THAT(text_of_exit(3), ::testing::Not(::testing::HasSubstr("exception")))
+      << "the status is the program's own";
 }
 
 // The call of rank 1 fails. It informs the others, which exit first.

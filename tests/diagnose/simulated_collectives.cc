@@ -1,4 +1,3 @@
-// simulated_collectives: see simulated_collectives.h.
 #include "tests/diagnose/simulated_collectives.h"
 
 #include <algorithm>

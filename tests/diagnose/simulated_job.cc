@@ -1,4 +1,3 @@
-// simulated_job: see simulated_job.h.
 #include "tests/diagnose/simulated_job.h"
 
 #include <algorithm>

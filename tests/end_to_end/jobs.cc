@@ -1,4 +1,3 @@
-// jobs: see jobs.h.
 #include "tests/end_to_end/jobs.h"
 
 #include <fmt/format.h>

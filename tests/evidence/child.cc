@@ -1,4 +1,3 @@
-// child: see child.h.
 #include "tests/evidence/child.h"
 
 #include <signal.h>

@@ -1,4 +1,3 @@
-// cut: see cut.h.
 #include "tests/falsify/cut.h"
 
 #include <algorithm>

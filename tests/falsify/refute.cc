@@ -1,4 +1,3 @@
-// refute: see refute.h.
 #include "tests/falsify/refute.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// window: see window.h.
 #include "tests/falsify/window.h"
 
 #include <algorithm>

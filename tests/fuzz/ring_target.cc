@@ -1,4 +1,3 @@
-// ring_target: see ring_target.h.
 #include "tests/fuzz/ring_target.h"
 
 #include <fcntl.h>

@@ -1,4 +1,3 @@
-// targets: see targets.h.
 #include "tests/fuzz/targets.h"
 
 #include <string>

@@ -1,4 +1,3 @@
-// ring_file_writer: see ring_file_writer.h.
 #include "tests/observe/ring_file_writer.h"
 
 #include <fcntl.h>

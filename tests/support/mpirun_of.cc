@@ -1,4 +1,3 @@
-// mpirun_of: see mpirun_of.h.
 #include "tests/support/mpirun_of.h"
 
 #include <unistd.h>

@@ -1,4 +1,3 @@
-// parallel_job: see parallel_job.h.
 #include "tests/support/parallel_job.h"
 
 #include <algorithm>

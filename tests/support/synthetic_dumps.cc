@@ -1,4 +1,3 @@
-// synthetic_dumps: see synthetic_dumps.h.
 #include "tests/support/synthetic_dumps.h"
 
 #include <fmt/format.h>

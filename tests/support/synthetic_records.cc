@@ -1,4 +1,3 @@
-// synthetic_records: see synthetic_records.h.
 #include "tests/support/synthetic_records.h"
 
 #include <algorithm>

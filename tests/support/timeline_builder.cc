@@ -1,4 +1,3 @@
-// timeline_builder: see timeline_builder.h.
 #include "tests/support/timeline_builder.h"
 
 #include <fmt/format.h>

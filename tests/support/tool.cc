@@ -1,4 +1,3 @@
-// tool: see tool.h.
 #include "tests/support/tool.h"
 
 #include <dirent.h>

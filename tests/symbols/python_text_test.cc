@@ -29,5 +29,21 @@ TEST(PythonText, IsAnotherPlaceIfTheLineOfAnyFrameDiffers) {
   EXPECT_NE(python_place({helper, one}), python_place({helper, other}));
 }
 
+TEST(PythonText, IsTheSamePlaceOnHostsWithOtherFolders) {
+  EXPECT_EQ(python_place({{"/scratch/a/job/train.py", "f", 8},
+                          {"/venv/1/site-packages/x/y.py", "g", 1},
+                          {"<step 3>", "h", 1}}),
+            python_place({{"/scratch/b/job/train.py", "f", 8},
+                          {"/venv/2/site-packages/x/y.py", "g", 1},
+                          {"<step 4>", "h", 1}}));
+}
+
+TEST(PythonText, LeavesOutTheFrameThatPythonPutsBeforeAnInit) {
+  const CallFrame init{"/job/m.py", "Model.__init__", 4}, shim{"__init__", "__init__", 1},
+      main{"/job/t.py", "main", 9};
+  EXPECT_EQ(python_place({init, shim, main}), python_place({init, main}));
+  EXPECT_EQ(python_text({init, shim, main}), "Model.__init__() at m.py:4, called from main() at t.py:9");
+}
+
 }  // namespace
 }  // namespace rankfault

@@ -76,6 +76,40 @@ SyntaxError: invalid syntax)"));
   EXPECT_EQ(python_text(found->frames), "model.py:5, called from train.py:2");
 }
 
+constexpr const char* kFatal = R"(Traceback (most recent call last):
+  File "/job/train.py", line 3, in step
+    read()
+ValueError: no label
+)";
+
+TEST(PythonTraceback, PassesOverThoseThatEndNoProgram) {
+  for (const char* head :
+       {"Exception ignored in: <function Store.__del__ at 0x7f>",
+        "Exception in thread Thread-1:", "--- Logging error ---", "Error in atexit._run_exitfuncs:"}) {
+    const auto found = python_traceback(lines_of(std::string(kFatal) + head + R"(
+Traceback (most recent call last):
+  File "/job/store.py", line 9, in close
+    self.file.close()
+OSError: [Errno 9] Bad file descriptor)"));
+    ASSERT_TRUE(found) << head;
+    EXPECT_EQ(found->exception, "ValueError: no label") << head;
+  }
+  EXPECT_FALSE(python_traceback(
+      lines_of(std::string(kFatal) + "  + Exception Group Traceback (most recent call last):")));
+}
+
+TEST(PythonTraceback, OfAnotherRankDoesNotCount) {
+  const auto lines = lines_of(R"([rank0]: Traceback (most recent call last):
+[rank0]:   File "/job/train.py", line 3, in step
+[rank0]: ValueError: of rank 0
+[rank1]: Traceback (most recent call last):
+[rank1]:   File "/job/train.py", line 4, in step
+[rank1]: ValueError: of rank 1)");
+  EXPECT_EQ(python_traceback(lines, 0)->exception, "ValueError: of rank 0");
+  EXPECT_EQ(python_traceback(lines, 1)->exception, "ValueError: of rank 1");
+  EXPECT_FALSE(python_traceback(lines, 2));
+}
+
 TEST(PythonTraceback, IsNoneWithoutOneOrWhenItIsCut) {
   EXPECT_FALSE(python_traceback({}));
   EXPECT_FALSE(python_traceback({"ValueError: said by a program of C"}));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <unordered_map>
 
 #include "harness/base/last_words.h"
@@ -97,12 +96,10 @@ Instant before_those_let_down(const ExitCollector& ends, const Process& p, const
 }
 
 // CPython exits with 1 after an exception. Another status is the program's own, whatever it printed before.
-std::string how_it_exited(const Process& p) {
+std::string last_exception(const Process& p) {
   const ProcessEnd& end = p.view->end;
-  if (end.value != 1 || !is_exception(end.last_words))
-    return fmt::format("rank {} {}", p.rank(), end_text(end));
-  return fmt::format("rank {} raised {}, in {}, and {}", p.rank(), end.last_words[0],
-                     end.last_words[1].substr(std::strlen(kRaisedIn)), end_text(end));
+  if (end.value != 1 || !is_exception(end.last_words)) return "";
+  return fmt::format("; its last exception is {}, {}", end.last_words[0], end.last_words[1]);
 }
 
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
@@ -133,7 +130,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     f.ranks = {p->rank()};
     f.attempt = job.attempt();
     f.at = failure ? when_it_began(ends, *p, failure) : before_those_let_down(ends, *p, u);
-    f.text = how_it_exited(*p);
+    f.text = fmt::format("rank {} {}", p->rank(), end_text(p->view->end));
     if (unfinalized) f.text += " without MPI_Finalize";
     if (u.group) {
       describe_unmet(f, u);
@@ -146,6 +143,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
       f.text += fmt::format("; its {} had failed before that",
                             group ? short_call(*failure, *group) : op_text(failure->op()));
     }
+    f.text += last_exception(*p);
     if (f.evidence.empty()) f.evidence = {f.text};
     for (const std::string& line : p->view->end.last_words)
       f.evidence.push_back(fmt::format("rank {} wrote: {}", p->rank(), line));

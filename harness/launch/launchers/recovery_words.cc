@@ -1,4 +1,3 @@
-// recovery_words: see recovery_words.h.
 #include "harness/launch/launchers/recovery_words.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// torchrun_nodes: see torchrun_nodes.h.
 #include "harness/launch/launchers/torchrun_nodes.h"
 
 #include <arpa/inet.h>

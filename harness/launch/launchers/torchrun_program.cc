@@ -1,4 +1,3 @@
-// torchrun_program: see torchrun_program.h.
 #include "harness/launch/launchers/torchrun_program.h"
 
 #include <fmt/format.h>

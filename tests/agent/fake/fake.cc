@@ -1,4 +1,3 @@
-// fake: see fake.h.
 #include "tests/agent/fake/fake.h"
 
 #include <cerrno>

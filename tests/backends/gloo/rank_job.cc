@@ -1,4 +1,3 @@
-// rank_job: see rank_job.h.
 #include "tests/backends/gloo/rank_job.h"
 
 #include <fcntl.h>

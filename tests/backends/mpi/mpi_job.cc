@@ -1,4 +1,3 @@
-// mpi_job: see mpi_job.h.
 #include "tests/backends/mpi/mpi_job.h"
 
 #include <sys/wait.h>
