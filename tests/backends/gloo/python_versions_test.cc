@@ -1,0 +1,77 @@
+// python_versions_test: on each interpreter that is here, the Python frames of calls are those of its own
+// traceback. RANKFAULT_PYTHONS names further interpreters, with colons between them.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include "harness/observe/python_frames.h"
+#include "tests/backends/gloo/rank_job.h"
+#include "tests/support/tool.h"
+
+namespace rankfault::test {
+namespace {
+
+std::vector<std::string> parts_of(const char* variable) {
+  std::vector<std::string> parts;
+  const char* value = getenv(variable);
+  std::istringstream in(value ? value : "");
+  for (std::string part; std::getline(in, part, ':');) parts.push_back(part);
+  return parts;
+}
+
+// python3.8 to python3.14 on PATH, and those of RANKFAULT_PYTHONS.
+std::vector<std::string> interpreters() {
+  std::vector<std::string> found = parts_of("RANKFAULT_PYTHONS");
+  for (const std::string& folder : parts_of("PATH"))
+    for (int minor = 8; minor <= 14; ++minor) {
+      const std::string path = folder + "/python3." + std::to_string(minor);
+      if (::access(path.c_str(), X_OK) == 0) found.push_back(std::filesystem::canonical(path));
+    }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+void compare(const std::string& python) {
+  SCOPED_TRACE(python);
+  const char* source = getenv("RANKFAULT_SOURCE_DIR");
+  const std::string script = std::string(source ? source : ".") + "/tests/ranks/mpi/python_frames.py";
+  // Isolated: Open MPI starts no daemon, whose folder would go after the test's.
+  const RankJobEnd end = run_ranks({.argv = {python, script},
+                                    .ranks = 1,
+                                    .env = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                                            {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                                            {"OMPI_MCA_ess_singleton_isolated", "1"}}});
+  ASSERT_THAT(end.status, testing::Each(0)) << said_by_failed(end);
+  const FlightRecord& record = end.records.at(0);
+  EXPECT_EQ(record.header.python_off, static_cast<uint32_t>(RF_PYTHON_IS_ON));
+  const Scratch scratch;
+  scratch.write("r.python", record.python);
+  const PythonFrames file(scratch.file("r.ring"));
+  const Json& truth = end.book.at(0).at("recorded");
+  size_t call = 0;
+  for (const rf_record& r : record.records(RF_LIB_MPI)) {
+    if (r.phase != RF_PHASE_ENTER || r.op != RF_OP_BARRIER) continue;
+    ASSERT_LT(call, truth.size());
+    Json ours = Json::array();
+    for (const CallFrame& f : file.of(r.where).value_or(std::vector<CallFrame>{}))
+      ours.push_back({f.file, f.function.substr(f.function.rfind('.') + 1), f.line});
+    EXPECT_EQ(ours, truth[call]) << "call " << call;
+    ++call;
+  }
+  EXPECT_EQ(call, truth.size());
+  EXPECT_GT(call, 10u);
+}
+
+TEST(PythonVersions, HaveTheFramesOfTheirOwnTraceback) {
+  if (::access("/usr/lib/x86_64-linux-gnu/libmpi.so.40", R_OK) != 0) GTEST_SKIP() << "no Open MPI 4";
+  const std::vector<std::string> all = interpreters();
+  if (all.empty()) GTEST_SKIP() << "no Python 3.8 to 3.14 on PATH";
+  for (const std::string& python : all) compare(python);
+}
+
+}  // namespace
+}  // namespace rankfault::test
