@@ -74,21 +74,24 @@ def first_cause(result):
     return next((f for f in result["findings"] if f.get("caused_by", -1) < 0 and f["kind"] not in ("none", "cannot_say")), None)
 
 
+def kinds_of(result, kinds):
+    """Kinds of all findings, also of those that were withdrawn; a correct job has none, and not even cannot_say."""
+    return sorted({*kinds, *(f["kind"] for f in result["findings"])} - {"none"})
+
+
 def alarms(build, name, *words):
-    """Kinds of all findings about a correct job, also of those that were withdrawn."""
     result, _, kinds = watch(build, name, *words)
-    found = first_cause(result)
-    return sorted({*kinds, *([found["kind"]] if found else [])} - {"none"})
+    return kinds_of(result, kinds)
 
 
 def row(build, name):
     kinds, ranks = TRUTH[name]
-    result, stacks, _ = watch(build, name)
+    result, stacks, told = watch(build, name)
     found, alarm = first_cause(result), alarms(build, name, "--correct")
     line = line_of(name)
     names_line = bool(found) and bool(line) and line in json.dumps(found) + stacks
     if not kinds:
-        right = found is None
+        right = not kinds_of(result, told)
     else:
         right = bool(found) and found["kind"] in kinds and (ranks is None or set(found["ranks"]) <= ranks)
     text = f"{found['kind']} {found['ranks']}, {found['confidence']}" if found else "none"

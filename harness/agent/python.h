@@ -13,7 +13,7 @@ struct rf_python_layout {
   int16_t frame_in_cframe;        /* -1: thread_frame is the frame; else it is a C frame, which has it here */
   uint16_t code, previous, instr; /* of a frame */
   uint8_t instr_unit;             /* 0: instr is an address; else it is an int, in units of so many bytes */
-  uint16_t owner;                 /* of a frame; 0: it has none */
+  uint16_t owner;                 /* of a frame; 0: no frame is a shim (before 3.12) */
   uint16_t file, name, first_line, lines; /* of a code object */
   uint16_t first_instr;                   /* of a code object; 0: instr_unit is not 0 */
   uint8_t ascii_data, wide_data;          /* of a string: where its characters begin */
@@ -68,9 +68,10 @@ static inline uint64_t rf_python_identity(const char* code) {
          (uintptr_t)rf_python_pointer(code, rf_python.at.file) << 17 ^
          (uint64_t) * (const uint32_t*)(const void*)(code + rf_python.at.first_line) << 40;
 }
-/* A frame between two evaluation loops has no code of the program. */
+/* A frame between two evaluation loops has no code of the program. The owners of the others are smaller. */
+#define RF_PYTHON_OWNED_BY_C 3
 static inline int rf_python_is_shim(const char* frame) {
-  return rf_python.at.owner != 0 && rf_python.at.minor > 11 && frame[rf_python.at.owner] >= 3;
+  return rf_python.at.owner != 0 && frame[rf_python.at.owner] >= RF_PYTHON_OWNED_BY_C;
 }
 static inline uint64_t rf_python_instr(const char* frame) { /* an address, or a number */
   const char* at = frame + rf_python.at.instr;

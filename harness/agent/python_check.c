@@ -60,7 +60,8 @@ static int is_instruction(uint64_t frame, uint64_t code) {
 
 static int is_shim(uint64_t frame) {
   char owner = 0;
-  return rf_python.at.minor > 11 && peek(frame + rf_python.at.owner, &owner, 1) == 0 && owner >= 3;
+  return rf_python.at.owner != 0 && peek(frame + rf_python.at.owner, &owner, 1) == 0 &&
+         owner >= RF_PYTHON_OWNED_BY_C;
 }
 
 static int check_frames(uint64_t thread) {

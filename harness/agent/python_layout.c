@@ -53,7 +53,6 @@ static const struct rf_python_layout kLayouts[] = {
      .code = 32,
      .previous = 48,
      .instr = 56,
-     .owner = 69,
      .file = 112,
      .name = 128,
      .first_line = 72,

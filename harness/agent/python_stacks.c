@@ -20,15 +20,15 @@ static struct rf_lock keeping;
 static char* chunk[RF_PYTHON_CHUNKS];
 static uint32_t used; /* offset of the next entry; 0: no file yet */
 static uint32_t stacks_kept, codes_kept;
-static int is_full; /* a table or the file, or the disk refuses */
+static int is_full; /* a table, the file or the disk: nothing more is kept */
 
 void rf_python_reset(void) {
+  is_full = 0;
   memset(chunk, 0, sizeof(chunk)); /* a fork may have come before the first entry */
   if (!used) return;               /* nothing is kept: do not touch the tables */
   memset(stacks, 0, sizeof(stacks));
   memset(codes, 0, sizeof(codes));
   used = stacks_kept = codes_kept = 0;
-  is_full = 0;
 }
 
 uint64_t rf_python_known(uint64_t hash) {
@@ -39,20 +39,22 @@ uint64_t rf_python_known(uint64_t hash) {
   }
 }
 
+static void* refuse(void) {
+  is_full = 1;
+  return NULL;
+}
+
 /* Returns null if the file is full, or the disk refuses. */
 static void* add_entry(uint64_t bytes, uint32_t* offset) {
-  bytes = (bytes + 7) & ~(uint64_t)7;
-  if (bytes > RF_PYTHON_CHUNK - sizeof(struct rf_python_file)) return NULL;
+  bytes = (bytes + 7) & ~(uint64_t)7; /* a chunk holds the longest entry: see the bounds in python_abi.h */
   uint32_t at = used ? used : (uint32_t)sizeof(struct rf_python_file);
   if (at / RF_PYTHON_CHUNK != (at + bytes - 1) / RF_PYTHON_CHUNK)
     at = (at / RF_PYTHON_CHUNK + 1) * RF_PYTHON_CHUNK;
   const uint32_t n = at / RF_PYTHON_CHUNK;
-  is_full = n >= RF_PYTHON_CHUNKS;
-  if (is_full) return NULL;
+  if (n >= RF_PYTHON_CHUNKS) return refuse();
   if (!chunk[n]) {
     chunk[n] = rf_map_beside_record(".python", (uint64_t)n * RF_PYTHON_CHUNK, RF_PYTHON_CHUNK);
-    is_full = !chunk[n];
-    if (is_full) return NULL;
+    if (!chunk[n]) return refuse();
     if (n == 0) {
       struct rf_python_file* file = (struct rf_python_file*)(void*)chunk[0];
       file->abi_version = RF_ABI_VERSION;
@@ -152,7 +154,7 @@ static uint32_t keep_code(const char* code) {
   uint32_t i = (uint32_t)hash & (CODES - 1);
   for (; codes[i].hash; i = (i + 1) & (CODES - 1))
     if (codes[i].hash == hash) return codes[i].offset;
-  is_full = codes_kept >= CODES / 2;
+  if (codes_kept >= CODES / 2) refuse();
   if (is_full) return 0;
   const uint32_t offset = write_code(code);
   if (offset) {
@@ -208,7 +210,7 @@ static uint64_t write_stack(const char* first) {
 
 static uint64_t keep_locked(const char* first, uint64_t hash) {
   const uint64_t known = rf_python_known(hash); /* another thread may have kept it */
-  is_full = !known && stacks_kept >= STACKS / 2;
+  if (!known && stacks_kept >= STACKS / 2) refuse();
   if (known || is_full) return known;
   const uint64_t where = write_stack(first);
   if (!where) return 0;
@@ -222,11 +224,10 @@ static uint64_t keep_locked(const char* first, uint64_t hash) {
 
 uint64_t rf_python_keep(const char* first, uint64_t hash) {
   uint64_t where = 0;
-  if (RF_LOAD(&rf_head->python_off) == RF_PYTHON_NO_SPACE) return 0; /* do not try at each call */
+  if (RF_LOAD(&is_full)) return 0; /* do not try at each call */
   if (rf_lock_take_within(&keeping, RF_LOCK_BRIEFLY) == 0) {
     where = keep_locked(first, hash);
-    if (!where && is_full && RF_LOAD(&rf_head->python_off) == RF_PYTHON_IS_ON)
-      RF_STORE(&rf_head->python_off, (uint32_t)RF_PYTHON_NO_SPACE);
+    if (is_full) RF_STORE(&rf_head->python_off, (uint32_t)RF_PYTHON_NO_SPACE);
     rf_lock_give(&keeping);
   }
   rf_clean_stack();

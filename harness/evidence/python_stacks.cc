@@ -9,6 +9,7 @@
 
 #include "harness/base/capture.h"
 #include "harness/base/printable.h"
+#include "harness/symbols/python_text.h"
 
 namespace rankfault {
 namespace {
@@ -28,20 +29,6 @@ bool runs_python(const MemoryMap& map) {
         base.rfind("libpython", 0) == 0 || base.rfind("python", 0) == 0)
       return true;
   return false;
-}
-
-bool is_library(const std::string& path) {
-  for (const char* part : {"/site-packages/", "/dist-packages/", "/lib/python3", "<frozen"})
-    if (path.find(part) != std::string::npos) return true;
-  return false;
-}
-
-// "train.py:12"; with the file's folder if the name alone is not informative.
-std::string place_text(const Json& frame) {
-  std::filesystem::path path = frame.value("filename", "");
-  std::string name = path.filename().string();
-  if (name.rfind("__", 0) == 0) name = (path.parent_path().filename() / name).string();
-  return printable(fmt::format("{}:{}", name, frame.value("line", 0)));
 }
 
 // Returns our thread for Python's thread; null: it has ended. py-spy does not always know the number (a
@@ -81,9 +68,12 @@ bool take_py_spy(const std::string& text, RankEvidence& out) {
     if (!thread.is_object()) return false;
     ThreadEvidence* const t = thread_of(thread, out);
     if (!t) continue;
-    for (const Json& frame : thread.value("frames", Json::array()))
-      t->python.push_back(
-          {printable(frame.value("name", "")), place_text(frame), is_library(frame.value("filename", ""))});
+    for (const Json& frame : thread.value("frames", Json::array())) {
+      const std::string file = frame.value("filename", "");
+      t->python.push_back({printable(frame.value("name", "")),
+                           printable(python_line_text(file, frame.value("line", 0))),
+                           is_python_library(file)});
+    }
   }
   return true;
 }

@@ -73,7 +73,8 @@ class LaneCalls {
   std::vector<Call>& of(uint32_t lane) { return lanes_[lane]; }
   const auto& lanes() const { return lanes_; }
 
-  // Returns null if there is no such call. Callers mostly ask for the newest call.
+  // Returns null if the lane has no call with this number. The newest call is asked for most often, so it is
+  // compared first.
   Call* find(CallKey key) {
     if (key.lane > RF_MAX_LANES) return nullptr;
     std::vector<Call>& calls = lanes_[key.lane];

@@ -19,11 +19,7 @@ bool is_shim(const CallFrame& f) { return f.file == "__init__" && f.function == 
 
 bool is_of_torch(const CallFrame& f) { return has(f.file, "-packages/torch/"); }
 
-// Code that the user did not write: packages, Python's own library, and code that no file has.
-bool is_own(const CallFrame& f) {
-  return !has(f.file, "-packages/") && !has(f.file, "/lib/python3") && !f.file.empty() && f.file[0] != '<' &&
-         !is_shim(f);
-}
+bool is_own(const CallFrame& f) { return !is_python_library(f.file) && !is_shim(f); }
 
 // The part of a path that is equal on all hosts: behind the folder of packages, or the last two names. Texts
 // that are compiled at run time have numbers of their own on each rank.
@@ -39,8 +35,7 @@ std::string portable(std::string path) {
 }
 
 std::string frame_text(const CallFrame& f) {
-  std::string place = f.file.substr(f.file.rfind('/') + 1);
-  if (f.line > 0) place += fmt::format(":{}", f.line);
+  const std::string place = python_line_text(f.file, f.line);
   return f.function == "<module>" ? place : fmt::format("{}() at {}", f.function, place);
 }
 
@@ -56,12 +51,22 @@ std::string_view by_torch(const std::vector<CallFrame>& inner) {
 
 }  // namespace
 
+bool is_python_library(std::string_view path) {
+  return has(path, "-packages/") || has(path, "/lib/python3") || path.empty() || path[0] == '<';
+}
+
+std::string python_line_text(const std::string& path, int line) {
+  size_t name = path.rfind('/') + 1;
+  if (name > 1 && path.compare(name, 2, "__") == 0) name = path.rfind('/', name - 2) + 1;
+  return line > 0 ? fmt::format("{}:{}", path.substr(name), line) : path.substr(name);
+}
+
 std::string python_text(const std::vector<CallFrame>& frames) {
-  auto first = std::find_if(frames.begin(), frames.end(), is_own);
-  const auto is_shown = first == frames.end() ? [](const CallFrame& f) { return !is_of_torch(f); } : is_own;
-  first = std::find_if(frames.begin(), frames.end(), is_shown);
+  if (frames.empty()) return "";
+  const bool has_own = std::any_of(frames.begin(), frames.end(), is_own);
+  const auto is_shown = [&](const CallFrame& f) { return has_own ? is_own(f) : !is_of_torch(f); };
+  auto first = std::find_if(frames.begin(), frames.end(), is_shown);
   if (first == frames.end()) first = frames.begin();
-  if (first == frames.end()) return "";
   std::string text(by_torch({frames.begin(), first}));
   text += frame_text(*first);
   const auto caller = std::find_if(std::next(first), frames.end(), is_shown);

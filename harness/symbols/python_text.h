@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rankfault {
@@ -11,6 +12,13 @@ struct CallFrame {       // of Python code that made a call, or raised an except
   std::string function;  // qualified from Python 3.11 on; "<module>" for the code of a file
   int line = 0;          // 0: not known
 };
+
+// Code that the user did not write: packages, Python's own library, and code that no file has.
+bool is_python_library(std::string_view path);
+
+// "train.py:12"; with the file's folder if the name alone says little: "layers/__init__.py:3". Without the
+// line if it is 0.
+std::string python_line_text(const std::string& path, int line);
 
 // "evaluate() at train.py:31, called from main() at train.py:58": the innermost two frames of the program's
 // own code. A program without own code shows the innermost frames outside torch.

@@ -6,20 +6,13 @@
 
 #include <chrono>
 #include <fstream>
-#include <functional>
 #include <string>
-#include <thread>
 
 #include "tests/support/child_on_a_core.h"
+#include "tests/support/eventually.h"
 
 namespace rankfault::test {
 namespace {
-
-// Waits for a state, for at most 30 s.
-bool eventually(const std::function<bool()>& condition) {
-  for (int i = 0; i < 3000 && !condition(); ++i) std::this_thread::sleep_for(10ms);
-  return condition();
-}
 
 char state_of(int pid) {
   std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");

@@ -18,15 +18,6 @@ namespace rankfault::test {
 
 namespace fs = std::filesystem;
 
-bool eventually(const std::function<bool()>& condition) {
-  const Instant deadline = HostClock::now() + 30s;
-  while (!condition()) {
-    if (HostClock::now() > deadline) return false;
-    ::poll(nullptr, 0, 2);
-  }
-  return true;
-}
-
 bool is_alive(int pid) {
   const auto stat = proc_stat(pid);
   return stat && stat->state != 'Z' && stat->state != 'X';

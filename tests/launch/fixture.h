@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "harness/launch/guardian.h"
+#include "tests/support/eventually.h"
 
 namespace rankfault::test {
 
-// Waits for a state, for at most 30 s.
-bool eventually(const std::function<bool()>& condition);
 bool is_alive(int pid);                     // not a zombie either
 int first_number(const std::string& path);  // a pid that a subject wrote; 0: none
 std::vector<std::string> shm_names(const std::string& prefix);

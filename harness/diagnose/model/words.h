@@ -25,7 +25,7 @@ std::string called_text(const Call&, const CommGroup&);
 // "rank 1"; if its process is several members of the communicator: "member 2 of rank 1".
 std::string member_text(const CommGroup&, const Member&);
 // call_site_of() returns the call's source line if that is known, else place_of(), its place in a module.
-// Calls are compared by place_of(), because two calls on one line are two places.
+// Calls are compared by place_of(), because two calls on one line of C are two places.
 std::string call_site_of(const Process&, const Call&);
 std::string place_of(const Process&, const Call&);
 std::string end_text(const ProcessEnd&);               // "killed by SIGKILL", "exited with 3"

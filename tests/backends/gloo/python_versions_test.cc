@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <sstream>
 
-#include "harness/observe/python_frames.h"
+#include "tests/backends/gloo/python_calls.h"
 #include "tests/backends/gloo/rank_job.h"
-#include "tests/support/tool.h"
+#include "tests/support/mpirun_of.h"
 
 namespace rankfault::test {
 namespace {
@@ -48,18 +48,13 @@ void compare(const std::string& python) {
   ASSERT_THAT(end.status, testing::Each(0)) << said_by_failed(end);
   const FlightRecord& record = end.records.at(0);
   EXPECT_EQ(record.header.python_off, static_cast<uint32_t>(RF_PYTHON_IS_ON));
-  const Scratch scratch;
-  scratch.write("r.python", record.python);
-  const PythonFrames file(scratch.file("r.ring"));
+  const PythonCalls calls(record);
   const Json& truth = end.book.at(0).at("recorded");
   size_t call = 0;
   for (const rf_record& r : record.records(RF_LIB_MPI)) {
     if (r.phase != RF_PHASE_ENTER || r.op != RF_OP_BARRIER) continue;
     ASSERT_LT(call, truth.size());
-    Json ours = Json::array();
-    for (const CallFrame& f : file.of(r.where).value_or(std::vector<CallFrame>{}))
-      ours.push_back({f.file, f.function.substr(f.function.rfind('.') + 1), f.line});
-    EXPECT_EQ(ours, truth[call]) << "call " << call;
+    EXPECT_EQ(calls.frames_of(r), truth[call]) << "call " << call;
     ++call;
   }
   EXPECT_EQ(call, truth.size());
@@ -67,9 +62,10 @@ void compare(const std::string& python) {
 }
 
 TEST(PythonVersions, HaveTheFramesOfTheirOwnTraceback) {
-  if (::access("/usr/lib/x86_64-linux-gnu/libmpi.so.40", R_OK) != 0) GTEST_SKIP() << "no Open MPI 4";
+  if (!have_program(mpirun_of("OpenMpi4"))) GTEST_SKIP() << "no Open MPI 4";
   const std::vector<std::string> all = interpreters();
-  if (all.empty()) GTEST_SKIP() << "no Python 3.8 to 3.14 on PATH";
+  if (all.empty())
+    GTEST_SKIP() << "PATH has no interpreter whose frames rankfault knows (python3.8 to python3.14)";
   for (const std::string& python : all) compare(python);
 }
 

@@ -3,17 +3,14 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <fstream>
 
-#include "harness/observe/python_frames.h"
+#include "tests/backends/gloo/python_calls.h"
 #include "tests/backends/gloo/rank_job.h"
-#include "tests/support/tool.h"
 
 namespace rankfault::test {
 namespace {
 
 using testing::Each;
-using Frames = std::vector<std::vector<std::string>>;  // file, function, line; innermost first
 
 // The calls of each communicator, in its order.
 std::map<uint32_t, std::vector<rf_record>> calls_by_comm(const FlightRecord& record) {
@@ -26,20 +23,10 @@ std::map<uint32_t, std::vector<rf_record>> calls_by_comm(const FlightRecord& rec
   return calls;
 }
 
-Frames recorded_by_torch(const Json& frames) {
-  Frames out;
-  for (const Json& f : frames)
-    out.push_back({f[0].get<std::string>(), f[1].get<std::string>(), std::to_string(f[2].get<int>())});
-  if (out.size() > RF_PYTHON_FRAMES) out.resize(RF_PYTHON_FRAMES);
-  return out;
-}
-
-// PyTorch has the name alone: "run" of "Loop.run" and "f" of "g.<locals>.f".
-Frames recorded_by_us(const PythonFrames& file, uint64_t where) {
-  Frames out;
-  for (const CallFrame& f : file.of(where).value_or(std::vector<CallFrame>{}))
-    out.push_back({f.file, f.function.substr(f.function.rfind('.') + 1), std::to_string(f.line)});
-  return out;
+// As far as the record keeps them: a deep stack loses its outer frames.
+Json innermost(Json frames) {
+  if (frames.size() > RF_PYTHON_FRAMES) frames.erase(frames.begin() + RF_PYTHON_FRAMES, frames.end());
+  return frames;
 }
 
 class TorchFrames : public testing::Test {
@@ -62,9 +49,7 @@ TEST_F(TorchFrames, AreThoseOfPyTorchsFlightRecorderCallForCall) {
   ASSERT_THAT(end.status, Each(0)) << said_by_failed(end);
   for (const auto& [rank, record] : end.records) {
     EXPECT_EQ(record.header.python_off, static_cast<uint32_t>(RF_PYTHON_IS_ON));
-    const Scratch scratch;
-    scratch.write("r.python", record.python);
-    const PythonFrames file(scratch.file("r.ring"));
+    const PythonCalls frames(record);
     const auto calls = calls_by_comm(record);
     ASSERT_EQ(calls.size(), 2u);
     size_t compared = 0;
@@ -74,7 +59,7 @@ TEST_F(TorchFrames, AreThoseOfPyTorchsFlightRecorderCallForCall) {
       ASSERT_EQ(all.size(), truth.size());
       for (size_t i = 0; i < all.size(); ++i, ++compared) {
         ASSERT_TRUE(is_python_stack(all[i].where)) << "call " << i;
-        EXPECT_EQ(recorded_by_us(file, all[i].where), recorded_by_torch(truth[i])) << "call " << i;
+        EXPECT_EQ(frames.frames_of(all[i]), innermost(truth[i])) << "call " << i;
       }
     }
     EXPECT_GT(compared, 120u);
