@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 
+#include "harness/base/capture.h"
 #include "tests/backends/gloo/python_calls.h"
 #include "tests/backends/gloo/rank_job.h"
 #include "tests/support/mpirun_of.h"
@@ -22,13 +24,24 @@ std::vector<std::string> parts_of(const char* variable) {
   return parts;
 }
 
+// The interpreter behind a name. A shim of pyenv stands on PATH for versions that it does not start; such a
+// name is no interpreter, and has none.
+std::optional<std::string> interpreter_of(const std::string& path) {
+  std::optional<std::string> executable =
+      capture({path, "-c", "import sys; sys.stdout.write(sys.executable)"},
+              {.limit = probe_limit(), .with_stderr = false});
+  if (executable) executable = std::filesystem::canonical(*executable);
+  return executable;
+}
+
 // python3.8 to python3.14 on PATH, and those of RANKFAULT_PYTHONS.
 std::vector<std::string> interpreters() {
   std::vector<std::string> found = parts_of("RANKFAULT_PYTHONS");
   for (const std::string& folder : parts_of("PATH"))
     for (int minor = 8; minor <= 14; ++minor) {
       const std::string path = folder + "/python3." + std::to_string(minor);
-      if (::access(path.c_str(), X_OK) == 0) found.push_back(std::filesystem::canonical(path));
+      if (::access(path.c_str(), X_OK) != 0) continue;
+      if (const auto interpreter = interpreter_of(path)) found.push_back(*interpreter);
     }
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
