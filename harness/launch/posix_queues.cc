@@ -2,8 +2,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/mount.h>
+#include <linux/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -19,10 +20,11 @@ UniqueFd folder_of_queues() {
   UniqueFd folder(::open("/dev/mqueue", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct statfs what {};
   if (folder.valid() && ::fstatfs(folder.get(), &what) == 0 && what.f_type == kMqueueMagic) return folder;
-  const UniqueFd system(::fsopen("mqueue", FSOPEN_CLOEXEC));
-  if (!system.valid() || ::fsconfig(system.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0)
+  // By number: glibc has these functions since 2.36.
+  const UniqueFd system(static_cast<int>(::syscall(SYS_fsopen, "mqueue", FSOPEN_CLOEXEC)));
+  if (!system.valid() || ::syscall(SYS_fsconfig, system.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0)
     return UniqueFd();
-  const UniqueFd mount(::fsmount(system.get(), FSMOUNT_CLOEXEC, 0));
+  const UniqueFd mount(static_cast<int>(::syscall(SYS_fsmount, system.get(), FSMOUNT_CLOEXEC, 0)));
   if (!mount.valid()) return UniqueFd();
   return UniqueFd(::openat(mount.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }

@@ -2,10 +2,13 @@
 #include <gmock/gmock.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
+#include <vector>
 
 namespace {
 
@@ -60,7 +63,33 @@ TEST(AgentExports, NeedNoLibraryButLibc) {
     EXPECT_THAT(dynamic, testing::HasSubstr("libc.so.6"));
     std::istringstream lines(dynamic);
     for (std::string line; std::getline(lines, line);)  // the loader is always needed
-      EXPECT_THAT(line, testing::ContainsRegex("\\[(libc|ld-linux[^ ]*)\\.so\\.[0-9]\\]"));
+      EXPECT_THAT(line, testing::ContainsRegex("\\[(libc|libpthread|libdl|ld-linux[^ ]*)\\.so\\.[0-9]\\]"));
+  }
+}
+
+// "GLIBC_2.34" -> {2, 34}
+std::vector<int> numbers_of(const std::string& version) {
+  std::vector<int> numbers;
+  std::istringstream in(version.substr(version.find('_') + 1));
+  for (std::string part; std::getline(in, part, '.');) numbers.push_back(std::stoi(part));
+  return numbers;
+}
+
+// Programs of glibc 2.28 and of g++ 8's libstdc++ load them (RHEL 8, Debian 10).
+TEST(AgentExports, NeedNoNewVersionOfALibrary) {
+  const std::map<std::string, std::vector<int>> newest = {
+      {"GLIBC", {2, 28}}, {"GLIBCXX", {3, 4, 25}}, {"CXXABI", {1, 3, 11}}};
+  std::vector<std::string> objects = {RF_AGENT, RF_LIBC_MODULE};
+  const auto decoders = std::filesystem::path(RF_AGENT).parent_path() / "decoders";
+  for (const auto& entry : std::filesystem::directory_iterator(decoders)) objects.push_back(entry.path());
+  EXPECT_GT(objects.size(), 3u);
+  for (const std::string& object : objects) {
+    std::istringstream words(
+        output_of("readelf -V " + object + " | grep -oE '(GLIBC|GLIBCXX|CXXABI)_[0-9.]+'"));
+    size_t seen = 0;
+    for (std::string word; words >> word; ++seen)
+      EXPECT_LE(numbers_of(word), newest.at(word.substr(0, word.find('_')))) << object << " needs " << word;
+    if (seen == 0) GTEST_SKIP() << "no readelf";
   }
 }
 
