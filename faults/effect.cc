@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "harness/base/rank_words.h"
 #include "harness/plan/external_act.h"
 
 namespace rankfault {
@@ -36,7 +37,19 @@ void merge(EffectReport& all, const EffectReport& one) {
   all.journal.insert(all.journal.end(), one.journal.begin(), one.journal.end());
 }
 
-EffectReport not_fired(const Action& action) {
+// The scenario may name more ranks than the command starts.
+EffectReport not_fired(const Action& action, const RunFacts& facts) {
+  std::vector<int> ranks;
+  for (const ProcessView& process : facts.timeline.processes)
+    if (process.rank >= 0) ranks.push_back(process.rank);
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  if (!ranks.empty() && !std::binary_search(ranks.begin(), ranks.end(), action.rank))
+    return {Effect::kNotFired,
+            fmt::format("no process of the job said that it is rank {}; the job has {}", action.rank,
+                        ranks_text(ranks)),
+            {},
+            {}};
   return {Effect::kNotFired, fmt::format("rank {} never reached the fault's trigger", action.rank), {}, {}};
 }
 
@@ -100,7 +113,7 @@ EffectReport verify_each(const FaultSpec& fault, const RunFacts& facts, const Ve
       fired = true;
       merge(all, verify_firing(action, gate, facts, verify));
     }
-    if (!fired) merge(all, not_fired(action));
+    if (!fired) merge(all, not_fired(action, facts));
   }
   if (!any) return {Effect::kNotFired, "the plan has no action for this fault", {}, {}};
   std::sort(all.journal.begin(), all.journal.end());

@@ -66,8 +66,7 @@ Result<std::map<std::string, std::string>> read_env(const FaultSpec& fault, cons
 
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
   if (context.scenario.workload.launcher != LauncherKind::kLocal)
-    return usage_error("start needs the local launcher: mpirun and torchrun start their ranks themselves",
-                       fault.pos);
+    return usage_error("start needs the local launcher: all others start the ranks themselves", fault.pos);
   if (fault.at.pos.line != 0)
     return usage_error("start has no trigger, because it acts before the rank runs: leave \"at\" out",
                        fault.at.pos);

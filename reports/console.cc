@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "harness/base/mask.h"
+#include "reports/log_that_tells.h"
 #include "reports/words.h"
 
 namespace rankfault {
@@ -21,6 +22,7 @@ class Console {
       line("  replay  {}", replay);
     if (report.facts) text_ += no_rank_text(*report.facts);
     if (report.facts) text_ += findings_text(report.facts->findings) + evidence_text(report.facts->evidence);
+    if (report.facts && !is_good(report)) text_ += log_that_tells(*report.facts, text_);
     if (report.compared)
       for (const VariantRow& row : report.compared->rows) variant(row);
     for (const FaultResult& fault : report.judgement.faults)

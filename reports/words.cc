@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "harness/base/mask.h"
 #include "harness/base/printable.h"
 #include "harness/base/rank_words.h"
 #include "harness/evidence/calls.h"
@@ -164,6 +165,9 @@ std::string python_notes(const RunFacts& facts) {
 std::string no_rank_text(const RunFacts& facts) {
   std::string out;
   for (const NoRank& none : facts.no_rank) {
+    for (const auto& spawned : lines_of<events::Spawned>(facts.journal))
+      if (spawned->rank < 0 && spawned->attempt == none.attempt)
+        out += fmt::format("  command {}\n", fmt::join(masked_words(spawned->argv), " "));
     out += fmt::format("  launch  {}; the end of {}/{}:\n", no_rank_line(none), facts.run_dir, none.log);
     for (const std::string& line : none.last) out += fmt::format("          {}\n", printable(line));
   }

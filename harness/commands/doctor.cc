@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "harness/commands/command.h"
+#include "harness/evidence/python_stacks.h"
 #include "harness/launch/launcher.h"
 #include "harness/launch/plain_path.h"
 #include "harness/symbols/dynamic_names.h"
@@ -79,6 +80,15 @@ std::vector<std::string> not_modelled(const std::string& list) {
   return names;
 }
 
+// Without py-spy, a PyTorch rank that hangs outside a call has no line of its script.
+void python_frames() {
+  const std::string program = find_py_spy();
+  say("py-spy", program.empty()
+                    ? "not found: `pip install py-spy`, or set RANKFAULT_PYSPY; without it, a Python rank "
+                      "that hangs outside a call has no source line"
+                    : program);
+}
+
 void cuda(const std::string& lib, bool all) {
   say("cuda",
       ::access("/dev/nvidiactl", F_OK) == 0 ? "this machine has a GPU driver" : "this machine has no GPU");
@@ -87,13 +97,12 @@ void cuda(const std::string& lib, bool all) {
                         : fmt::format("a double of CUDA, not a GPU, under NCCL {}", fmt::join(built, ", ")));
   for (const char* runtime : {"libcudart.so.12", "libcudart.so.13"}) {
     const std::string path = lib + "/cuda_double/" + runtime;
-    const auto names = dynamic_names(path);
+    const auto names = all ? dynamic_names(path) : std::nullopt;
     if (!names) continue;
     const std::vector<std::string> lacking = not_modelled(path + ".not_modelled");
-    say("", fmt::format("{}: {} functions are modelled; {} print their name and return \"not supported\"{}",
-                        runtime, names->given.size() - lacking.size(), lacking.size(),
-                        all ? ":" : " (--all names them)"));
-    if (all) say("", fmt::format("  {}", fmt::join(lacking, " ")));
+    say("", fmt::format("{}: {} functions are modelled; {} print their name and return \"not supported\":",
+                        runtime, names->given.size() - lacking.size(), lacking.size()));
+    say("", fmt::format("  {}", fmt::join(lacking, " ")));
   }
 }
 
@@ -155,6 +164,7 @@ int doctor(const Options& options) {
   machine();
   launchers();
   agent(lib);
+  python_frames();
   cuda(lib, options.all);
   return options.program.empty() ? kExitPass : program(options.program);
 }

@@ -7,6 +7,7 @@
 
 #include "harness/commands/command.h"
 #include "harness/session/session.h"
+#include "reports/log_that_tells.h"
 #include "reports/words.h"
 
 namespace rankfault {
@@ -49,6 +50,7 @@ int explain(const std::string& run_dir, bool all) {
                  row.n);
   if (!run->facts) return kExitPass;
   fmt::print("{}", no_rank_text(*run->facts));
+  if (!is_good(report)) fmt::print("{}", log_that_tells(*run->facts, ""));
   for (const Finding& finding : run->facts->findings.all) {
     fmt::print("found {}\n", finding_line(finding));
     for (const std::string& line : finding.evidence) fmt::print("    {}\n", line);

@@ -105,8 +105,8 @@ Result<Workload> workload_of(const Words& command, int ranks) {
                     "this machine",
                     command[0]));
   Workload out;
-  out.starts_its_ranks = ranks == kRanksNotGiven;
-  out.ranks = out.starts_its_ranks ? 1 : ranks;
+  out.launcher = ranks == kRanksNotGiven ? LauncherKind::kCommand : LauncherKind::kLocal;
+  out.ranks = std::max(ranks, 1);  // a command has at least one; its ranks tell how many there are
   out.command = command;
   return out;
 }

@@ -11,6 +11,7 @@
 #include "harness/commands/command.h"
 #include "harness/commands/commands_page.h"
 #include "harness/commands/events_page.h"
+#include "harness/commands/faults_page.h"
 #include "harness/commands/findings_page.h"
 #include "harness/commands/keys_page.h"
 #include "harness/scenario/schema.h"
@@ -26,8 +27,11 @@ struct Options {
 std::string keys_text() { return fmt::format("{}", fmt::join(key_tables(), "\n")); }
 
 // What stands in the docs in another form than one table.
-const std::map<std::string, std::string (*)()> kPages{
-    {"findings", findings_page}, {"commands", commands_page}, {"events", events_page}, {"keys", keys_text}};
+const std::map<std::string, std::string (*)()> kPages{{"faults", faults_page},
+                                                      {"findings", findings_page},
+                                                      {"commands", commands_page},
+                                                      {"events", events_page},
+                                                      {"keys", keys_text}};
 
 int list(const Options& options) {
   if (options.what == "schema") {

@@ -7,6 +7,7 @@
 
 #include "harness/base/mask.h"
 #include "harness/commands/command.h"
+#include "harness/commands/planned_command.h"
 #include "harness/commands/run_arguments.h"
 #include "harness/commands/scenario_files.h"
 #include "harness/plan/describe_plan.h"
@@ -62,11 +63,11 @@ void print_words(const Plan& plan) {
   fmt::print("{}: {}\n", plan.scenario.name, plan.scenario.summary);
   fmt::print("runs      {} rank{} by {}: {}\n", work.ranks, work.ranks == 1 ? "" : "s",
              to_text(work.launcher), fmt::join(masked_words(work.command), " "));
+  for (const std::string& line : planned_command(plan)) fmt::print("{}\n", line);
   if (work.cuda_double)
     fmt::print("cuda      a double: NCCL's host code without a GPU{}\n",
                work.nccl.empty() ? "" : ", version " + work.nccl);
-  fmt::print("limits    {} in all, {} restart{}\n", to_text(work.limits.wall), work.restarts,
-             work.restarts == 1 ? "" : "s");
+  fmt::print("limits    {} in all\nrestarts  {}\n", to_text(work.limits.wall), planned_restarts(work));
   fmt::print("TMPDIR    a folder of this run, below yours or /tmp; the run removes it with its contents\n");
   if (plan.scenario.reference_fault_free)
     fmt::print("first     one run without faults, for the values to compare\n");
@@ -82,8 +83,8 @@ void print_words(const Plan& plan) {
   for (const std::string& object : plan.preload) fmt::print("preload   {}\n", object);
   for (const std::string& note : plan.notes) fmt::print("note      {}\n", note);
   for (const ExpectationSpec& spec : plan.scenario.expect) fmt::print("expects   {}\n", spec.id);
-  fmt::print("seed      {}\ndigest    {}\nNothing was started and nothing was changed.\n", plan.seed,
-             plan.scenario_digest);
+  fmt::print("seed      {}\ndigest    {}\nNothing of the job was started, and nothing was changed.\n",
+             plan.seed, plan.scenario_digest);
 }
 
 // plan.json without secrets. The scenario's own text cannot be masked reliably, so it is replaced as a whole

@@ -17,7 +17,7 @@ void WhatToRun::add_to(CLI::App& app) {
   app.add_option("words", words, "scenario files and directories, or a command after --");
   app.add_option("--ranks", ranks,
                  "one-line form: number of ranks; 1,2,4,8: a series of sizes, also with files");
-  app.add_option("--launcher", launcher, "one-line form: local, mpirun or torchrun");
+  app.add_option("--launcher", launcher, "one-line form: local, mpirun, torchrun or command");
   app.add_option("--fault", faults, "one-line form: KIND@key=value,...")->allow_extra_args(false);
   app.add_option("--expect", expects, "one-line form: 'oracle: {...}'")->allow_extra_args(false);
   app.add_option("--wall", wall, "one-line form: time limit of the whole run, such as 60s");

@@ -57,7 +57,6 @@ Result<Plan> plan_of(const Options& options) {
       scenario->workload.limits.slow_after > scenario->workload.limits.hung_after)
     return usage_error("--after must not be longer than --hung-after");
   scenario->workload.launcher = workload->launcher;
-  scenario->workload.starts_its_ranks = workload->starts_its_ranks;
   scenario->workload.mpirun = workload->mpirun;
   scenario->workload.torchrun = workload->torchrun;
   scenario->workload.launcher_args = workload->launcher_args;
@@ -121,6 +120,7 @@ bool lost_lines(const FinishedRun& run) { return run.facts->lost_lines > 0 || !r
 
 int exit_code(const FinishedRun& run, const Options& options) {
   if (!run.report.cleanup.empty()) return kExitCleanupIncomplete;
+  if (run.report.judgement.not_started) return kExitUsage;
   const Findings& findings = run.facts->findings;
   if (findings.cannot_say()) return kExitUnknown;
   const bool finished = job_status(*run.facts) == "exit 0";
@@ -187,7 +187,8 @@ const Registration<CliCommand> kWatch{{
     "a\n"
     "moment.\n"
     "Exit: 0 nothing found, or only ends that the program handled, and the job exited 0, 1 a finding,\n"
-    "2 cannot say, 3 cleanup incomplete, 64 usage, 70 internal, 71 the machine refuses what a run needs,\n"
+    "2 cannot say, 3 cleanup incomplete, 64 usage, or the launcher failed and no rank was recorded,\n"
+    "70 internal, 71 the machine refuses what a run needs,\n"
     "77 the launcher is missing, 129, 130 and 143 when interrupted.",
     [](CLI::App& app) {
       auto options = std::make_shared<Options>();

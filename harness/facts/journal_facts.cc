@@ -189,6 +189,8 @@ class Folder {
 
 }  // namespace
 
+bool failed(const NoRank& none) { return !none.status.empty() && none.status != "exit 0"; }
+
 std::string no_rank_line(const NoRank& none) {
   return none.status.empty()
              ? fmt::format("{} was ended and no rank of it was recorded", none.launcher)

@@ -1,5 +1,6 @@
 // read_run: reads RunFacts from a run directory. It reads files only, so a copy of the directory gives the
 // same facts.
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -28,6 +29,13 @@ void read_evidence(RunFacts& facts) {
   }
 }
 
+void list_logs(RunFacts& facts) {
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(facts.run_dir + "/logs", none))
+    if (entry.is_regular_file(none)) facts.logs.push_back(entry.path().filename().string());
+  std::sort(facts.logs.begin(), facts.logs.end());
+}
+
 Result<RunFacts> read_one(const std::string& run_dir) {
   RunFacts facts;
   facts.run_dir = run_dir;
@@ -48,6 +56,7 @@ Result<RunFacts> read_one(const std::string& run_dir) {
   facts.timeline = std::move(*timeline);
   fold_journal(facts);
   read_evidence(facts);
+  list_logs(facts);
   for (Mark& mark : marks_of(facts.timeline)) facts.marks.push_back(std::move(mark));
   return facts;
 }

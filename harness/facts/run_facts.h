@@ -50,6 +50,8 @@ struct NoRank {  // a launcher program that ended before any rank of its attempt
   std::vector<std::string> last;  // the end of the log
 };
 
+// Whether it failed by itself: rankfault did not end it, and its status is not 0.
+bool failed(const NoRank&);
 std::string no_rank_line(const NoRank&);  // "torchrun ended with exit 2 and no rank of it was recorded"
 
 struct RunFacts {
@@ -73,6 +75,7 @@ struct RunFacts {
   std::string cuda_double;               // NCCL's version over the double of CUDA; "": not over it
   std::string not_computed;              // kernels that were launched over it and computed nothing; "" none
   std::vector<NoRank> no_rank;           // by attempt
+  std::vector<std::string> logs;         // names of the files in logs/, sorted
   std::vector<std::string> left_behind;  // files of the job that clean-up did not remove
   std::vector<RankEvidence> evidence;    // taken while the job hung, by rank; no oracle reads it
   std::unique_ptr<RunFacts> reference;

@@ -180,7 +180,7 @@ struct NoRank {
 
   static void keys(auto&& key) {
     key("attempt", &NoRank::attempt);
-    key("launcher", &NoRank::launcher);
+    key("launcher", &NoRank::launcher, "with `launcher: command`, the name of its program");
     key("status", &NoRank::status, "\"\" when not known");
     key("log", &NoRank::log, "in the run directory");
     key("last", &NoRank::last, "its last lines");

@@ -148,6 +148,35 @@ bool refers_to_trouble(const ExpectationSpec& spec) {
   return false;
 }
 
+// Whether the launcher failed in each attempt before any rank was recorded.
+bool is_not_started(const RunFacts& facts) {
+  return !facts.no_rank.empty() && failed(facts.no_rank.back()) &&
+         facts.no_rank.size() == lines_of<events::AttemptBegin>(facts.journal).size();
+}
+
+// A job that did not start shows nothing about faults and expectations: a mistake of the command, not a void
+// run.
+void note_no_rank(const RunFacts& facts, Judgement& judgement) {
+  const NoRank& none = facts.no_rank.back();
+  judgement.not_started = is_not_started(facts);
+  if (judgement.not_started) {
+    judgement.verdict = Verdict::kUnknown;
+    judgement.as_it_must_be = false;
+    for (FaultResult& fault : judgement.faults) fault.how = "no rank of the job was recorded";
+    for (ExpectationResult& result : judgement.expectations) {
+      result.verdict = Verdict::kUnknown;
+      result.because = "not judged: no rank of the job was recorded";
+    }
+  }
+  if (judgement.verdict == Verdict::kVoid && failed(none)) {
+    judgement.verdict = Verdict::kUnknown;
+    judgement.as_it_must_be = false;
+  }
+  const std::string last = none.last.empty() ? "" : ": " + none.last.back();
+  judgement.summary = fmt::format("{} ({}{})", no_rank_line(none), none.log, last) +
+                      (judgement.not_started ? "" : "; " + judgement.summary);
+}
+
 Judgement judge(const RunFacts& facts) {
   Judgement judgement;
   Verdict verdict = Verdict::kPass;
@@ -168,15 +197,13 @@ Judgement judge(const RunFacts& facts) {
   judgement.as_it_must_be = is_as_it_must_be(judgement, must_be_of(facts));
   if (facts.lost_lines > 0) note_lost_lines(facts.lost_lines, judgement);
   judgement.summary = summary_of(judgement);
-  if (!facts.no_rank.empty() && verdict != Verdict::kPass) {
-    const NoRank& none = facts.no_rank.front();
-    judgement.summary = fmt::format("{} ({}{}); {}", no_rank_line(none), none.log,
-                                    none.last.empty() ? "" : ": " + none.last.back(), judgement.summary);
-  }
+  if (!facts.no_rank.empty() && (verdict != Verdict::kPass || is_not_started(facts)))
+    note_no_rank(facts, judgement);
   return judgement;
 }
 
 int exit_of_verdict(const Judgement& judgement) {
+  if (judgement.not_started) return kExitUsage;
   switch (judgement.verdict) {
     case Verdict::kPass:
       return kExitPass;

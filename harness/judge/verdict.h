@@ -29,6 +29,7 @@ struct FaultResult {
 struct Judgement {
   Verdict verdict = Verdict::kUnknown;
   bool as_it_must_be = false;  // the outcome
+  bool not_started = false;    // the launcher failed before any rank of the job was recorded
   std::vector<ExpectationResult> expectations;
   std::vector<FaultResult> faults;
   std::string summary;

@@ -21,7 +21,9 @@ Status check_workload(const LaunchContext& context) {
                       std::find(args.begin(), args.end(), "--no-python") == args.end() &&
                       std::find(args.begin(), args.end(), "--no_python") == args.end();
   if (!script) {
-    const Status runs = check_program(program, env, cwd, !context.agent.empty(), workload.pos);
+    // A command of a scenario may be any wrapper; the agent is for what it starts.
+    const bool wrapper = workload.launcher == LauncherKind::kCommand && !context.watched();
+    const Status runs = check_program(program, env, cwd, !context.agent.empty() && !wrapper, workload.pos);
     return runs && context.cuda ? check_cuda_double(*context.cuda, workload, path_of(program, env, cwd))
                                 : runs;
   }

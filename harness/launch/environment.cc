@@ -52,6 +52,12 @@ std::string scenario_dir(const LaunchContext& context) {
       .string();
 }
 
+// torchrun counts its own restarts, and a command may start a torchrun.
+bool restarts_by_itself(const Workload& workload) {
+  return workload.launcher == LauncherKind::kTorchrun ||
+         (workload.launcher == LauncherKind::kCommand && workload.restarts == 0);
+}
+
 // The length of the "{{word}}" at `open`, which stands for "{word}"; 0: there is none.
 size_t length_of_literal(const std::string& word, size_t open) {
   const size_t end = word.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", open + 2);
@@ -123,10 +129,12 @@ std::map<std::string, std::string> job_environment(const LaunchContext& context,
   return env;
 }
 
-void make_store(const LaunchContext& context) {
+void make_folder(const LaunchContext& context, const std::string& path) {
   std::error_code error;
-  std::filesystem::create_directories(store_of(context), error);
+  if (!context.run.is_planned()) std::filesystem::create_directories(path, error);
 }
+
+void make_store(const LaunchContext& context) { make_folder(context, store_of(context)); }
 
 std::map<std::string, std::string> agent_environment(const LaunchContext& context,
                                                      const std::optional<std::string>& given) {
@@ -144,7 +152,7 @@ std::map<std::string, std::string> agent_environment(const LaunchContext& contex
   env["LD_PRELOAD"] = joined_preload(ours, before);
   env["RANKFAULT_RUN_DIR"] = context.run.path();
   env["RANKFAULT_CONTROL"] = context.run.control();
-  if (context.plan.scenario.workload.launcher != LauncherKind::kTorchrun)  // torchrun counts its own restarts
+  if (!restarts_by_itself(context.plan.scenario.workload))
     env["RANKFAULT_ATTEMPT"] = std::to_string(context.attempt);
   return env;
 }

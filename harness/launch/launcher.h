@@ -1,5 +1,5 @@
 // Launcher: how one attempt of the job is started, and what its launcher program reports about its ranks. One
-// file each: local.cc, mpirun.cc, torchrun.cc, registered in Catalog<Launcher>.
+// file each, registered in Catalog<Launcher>.
 #pragma once
 
 #include <functional>
@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "harness/base/catalog.h"
+#include "harness/base/rank_end.h"
 #include "harness/launch/cuda_double.h"
 #include "harness/launch/guardian.h"
-#include "harness/base/rank_end.h"
 #include "harness/plan/plan.h"
 #include "harness/run_dir/run_dir.h"
 
@@ -84,6 +84,8 @@ std::string program_on_path(const std::string& program);  // on the PATH of this
 // The same for what this attempt would start: the launcher's own program and the workload's.
 Status check_workload(const LaunchContext&);
 
+// Makes a folder of the run; nothing for a plan.
+void make_folder(const LaunchContext&, const std::string& path);
 // Makes the folder that {store} names.
 void make_store(const LaunchContext&);
 

@@ -34,6 +34,8 @@ std::string errors_beside(const std::string& output) {
   return ::stat(errors.c_str(), &st) == 0 && st.st_size > 0 ? errors : output;
 }
 
+bool is_shared(const std::string& log) { return log.substr(log.rfind('/') + 1).starts_with("launcher."); }
+
 std::string tail_of(const std::string& file) {
   // O_NOCTTY: the file may be the rank's terminal, whose end would otherwise end us.
   const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
@@ -56,7 +58,11 @@ std::vector<std::string> last_words(const std::string& ring_path) {
     return {};
   if (header.magic != RF_RING_MAGIC || header.abi_version != RF_ABI_VERSION) return {};
   const std::string file(header.output, ::strnlen(header.output, sizeof header.output));
-  return file.empty() ? std::vector<std::string>{} : last_lines(errors_beside(file), header.rank);
+  if (file.empty()) return {};
+  std::vector<std::string> words = last_lines(errors_beside(file), header.rank);
+  // All ranks of a command write to one log: only a traceback says whose it is.
+  if (is_shared(file)) words.resize(is_exception(words) ? 2 : 0);
+  return words;
 }
 
 // Masks the text as a whole: a value may be on another line than its name, and a cut line shows half of one.

@@ -26,6 +26,11 @@ std::vector<std::string> last_lines(const std::string& log) {
   return lines;
 }
 
+// With `launcher: command`: the name of the program.
+std::string base_name_of_command(const LaunchContext& context) {
+  return std::filesystem::path(context.plan.scenario.workload.command.front()).filename().string();
+}
+
 }  // namespace
 
 void journal_no_rank(const LaunchContext& context, const Timeline& timeline, const ExitStatus& status,
@@ -37,11 +42,12 @@ void journal_no_rank(const LaunchContext& context, const Timeline& timeline, con
       }))
     return;
   const std::string log = launcher_log(context.run, context.attempt);
-  journal.write(events::NoRank{.attempt = context.attempt,
-                               .launcher = to_text(kind),
-                               .status = status.kind == ExitStatus::Kind::kUnknown ? "" : status.to_string(),
-                               .log = "logs/" + std::filesystem::path(log).filename().string(),
-                               .last = last_lines(log)});
+  journal.write(events::NoRank{
+      .attempt = context.attempt,
+      .launcher = kind == LauncherKind::kCommand ? base_name_of_command(context) : to_text(kind),
+      .status = status.kind == ExitStatus::Kind::kUnknown ? "" : status.to_string(),
+      .log = "logs/" + std::filesystem::path(log).filename().string(),
+      .last = last_lines(log)});
 }
 
 }  // namespace rankfault

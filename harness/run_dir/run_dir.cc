@@ -205,6 +205,13 @@ Status RunDir::write_secret_json(const std::string& name, const Json& json) cons
 // Does not mask: `clean` needs the exact paths.
 Status RunDir::write_state() const { return replace_json(file("state.json"), state_, 0644); }
 
+RunDir RunDir::planned() {
+  RunDir dir;
+  dir.path_ = "RUN";
+  dir.tmp_ = dir.job_tmpdir_ = "TMP";
+  return dir;
+}
+
 Status RunDir::complete() {
   state_["state"] = "complete";
   return write_state();

@@ -23,6 +23,10 @@ class RunDir {  // NOLINT(bugprone-exception-escape): moving a JSON value is not
   static Result<RunDir> create(const std::string& path, const std::string& scenario_name,
                                RunKind = RunKind::kRun);
 
+  // For the words of a plan: "RUN" and "TMP" stand for the folders, and nothing is made.
+  static RunDir planned();
+  bool is_planned() const { return path_ == "RUN"; }  // a real path is absolute
+
   const std::string& path() const { return path_; }  // absolute
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   std::string records() const { return path_ + "/records"; }  // *.ring and *.actions

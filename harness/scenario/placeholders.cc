@@ -59,7 +59,9 @@ void check_placeholders(const Value& map, const Keys& keys, Problems& problems, 
 }
 
 const char* why_no_rank(LauncherKind launcher) {
-  return launcher == LauncherKind::kLocal ? nullptr : "mpirun and torchrun start all ranks with one command";
+  if (launcher == LauncherKind::kLocal) return nullptr;
+  return launcher == LauncherKind::kCommand ? "the command starts all ranks"
+                                            : "mpirun and torchrun start all ranks with one command";
 }
 
 }  // namespace rankfault

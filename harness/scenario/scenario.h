@@ -110,7 +110,7 @@ struct ExpectationSpec {
   SourcePos pos;
 };
 
-enum class LauncherKind { kLocal, kMpirun, kTorchrun };
+enum class LauncherKind { kLocal, kMpirun, kTorchrun, kCommand };
 const char* to_text(LauncherKind);  // its name in scenarios and in Catalog<Launcher>
 
 struct Markers {  // steps and values read from log lines of a workload without marks
@@ -127,8 +127,6 @@ inline constexpr int kMostRanks = 16384;
 struct Workload {
   LauncherKind launcher = LauncherKind::kLocal;
   int ranks = 0;
-  // Only `watch`: one process, which is a rank or starts its ranks itself. It gets no RANK and no WORLD_SIZE.
-  bool starts_its_ranks = false;
   std::vector<std::string> command;  // argv; {bin} {rank} {ranks} {store} {tmp} {scenario_dir} {attempt}
   std::vector<std::string> launcher_args;  // passed to mpirun or torchrun unchanged
   std::string mpirun;                      // path of the launcher program; "" means found on PATH

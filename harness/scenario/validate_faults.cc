@@ -60,15 +60,16 @@ void check_trigger(const Scenario& scenario, const FaultSpec& fault, Problems& p
   const Trigger& at = fault.at;
   const Workload& workload = scenario.workload;
   check_comm(fault, workload.ranks, problems);
-  if (at.attempt && *at.attempt > workload.restarts && workload.launcher != LauncherKind::kTorchrun)
+  const bool may_restart = workload.launcher == LauncherKind::kTorchrun ||
+                           (workload.launcher == LauncherKind::kCommand && workload.restarts == 0);
+  if (at.attempt && *at.attempt > workload.restarts && !may_restart)
     problems.add(fmt::format("attempt {} does not exist: with \"restarts: {}\" attempts are 0 to {}",
                              *at.attempt, workload.restarts, workload.restarts),
                  at.pos);
   if (at.step && !workload.markers.step_begin.empty())
     problems.add(
         "a step cannot trigger a fault here: rankfault reads markers.step_begin from the logs after the run. "
-        "Let "
-        "the workload mark its steps (rankfault_mark.py, rankfault_mark.h) and leave that marker out",
+        "Let the workload mark its steps (harness/mark: rankfault_mark.py, mark.h) and leave that marker out",
         at.pos);
   if (at.after_fault.empty()) return;
   std::vector<std::string> ids;
@@ -111,7 +112,9 @@ bool look_up(const FaultSpec& fault, Problems& problems) {
   const auto& kinds = Catalog<FaultKind>::instance();
   const FaultKind* kind = kinds.find(fault.kind);
   if (!kind) {
-    problems.add(fmt::format("unknown fault kind \"{}\"{}", fault.kind, kinds.did_you_mean(fault.kind)),
+    const std::string near = kinds.did_you_mean(fault.kind);
+    problems.add(fmt::format("unknown fault kind \"{}\"{}", fault.kind,
+                             near.empty() ? "; `rankfault list faults` names them" : near),
                  fault.kind_pos.line ? fault.kind_pos : fault.pos);
     return false;
   }

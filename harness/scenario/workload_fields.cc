@@ -19,7 +19,8 @@ constexpr Duration kDefaultWall = 60s;
 const Words<LauncherKind>& launchers() {
   static const Words<LauncherKind> words{{"local", LauncherKind::kLocal},
                                          {"mpirun", LauncherKind::kMpirun},
-                                         {"torchrun", LauncherKind::kTorchrun}};
+                                         {"torchrun", LauncherKind::kTorchrun},
+                                         {"command", LauncherKind::kCommand}};
   return words;
 }
 
@@ -65,8 +66,20 @@ void check_marker(const Markers&, const Key& key, const Value& value, Problems& 
 }
 
 void check_launcher_args(const Workload& workload, const Key&, const Value& value, Problems& problems) {
-  if (workload.launcher == LauncherKind::kLocal && !workload.launcher_args.empty())
+  if (workload.launcher_args.empty()) return;
+  if (workload.launcher == LauncherKind::kLocal)
     problems.add("the local launcher takes no \"launcher_args\"", value.pos);
+  if (workload.launcher == LauncherKind::kCommand)
+    problems.add("with \"launcher: command\", write the arguments into \"command\"", value.pos);
+}
+
+// The ranks of a command share its output, so that a line has no rank.
+void check_markers(const Workload& workload, const Key&, const Value& value, Problems& problems) {
+  if (workload.launcher == LauncherKind::kCommand)
+    problems.add(
+        "\"markers\" need a log for each rank, and the ranks of a command share one: let the workload mark "
+        "its steps (harness/mark: rankfault_mark.py, mark.h)",
+        value.pos);
 }
 
 template <LauncherKind kLauncher>
@@ -181,8 +194,11 @@ const Fields<Workload>& fields_of(const Workload*) {
       {"limits", &Workload::limits, "limits of time", {}, check_limits},
       {"order_free", &Workload::order_free,
        "the values do not depend on which rank computed them: bits may be compared across world sizes"},
-      {"markers", &Workload::markers,
-       "regular expressions with one group each, over the output of the ranks"},
+      {"markers",
+       &Workload::markers,
+       "regular expressions with one group each, over the output of the ranks",
+       {},
+       check_markers},
       {"needs",
        &Workload::needs,
        "what the machine must have, else the scenario is skipped (77)",

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "harness/scenario/value.h"
+#include "harness/scenario/yaml_mistakes.h"
 
 namespace rankfault {
 namespace {
@@ -207,7 +208,8 @@ Result<Value> read_yaml(const std::string& text, const std::string& file) {
     return stopped.error;
   } catch (const YAML::Exception& e) {
     const bool alias = e.msg == YAML::ErrorMsg::UNKNOWN_ANCHOR || e.msg == YAML::ErrorMsg::ALIAS_NOT_FOUND;
-    return usage_error(alias ? kNoAliases : e.msg, {file, e.mark.line + 1, e.mark.column + 1});
+    const SourcePos at{file, e.mark.line + 1, e.mark.column + 1};
+    return alias ? usage_error(kNoAliases, at) : yaml_mistake(text, usage_error(e.msg, at));
   }
 }
 

@@ -24,7 +24,7 @@ SessionOptions as_variant(const SessionOptions& options, const Variant& variant)
   return out;
 }
 
-bool failed(const Rung& rung) {
+bool has_failed(const Rung& rung) {
   const int code = rung.unit.report.exit_code;
   return rung.refused.empty() && code != kExitPass && code != kExitSkipped;
 }
@@ -32,7 +32,7 @@ bool failed(const Rung& rung) {
 }  // namespace
 
 const Rung* LadderResult::first_failure() const {
-  const auto rung = std::find_if(rungs.begin(), rungs.end(), failed);
+  const auto rung = std::find_if(rungs.begin(), rungs.end(), has_failed);
   return rung == rungs.end() ? nullptr : &*rung;
 }
 

@@ -51,6 +51,7 @@ ScenarioOutcome no_reference(const Scenario& scenario, const References::Entry& 
   out.report.cleanup = reference.cleanup;
   Judgement& judgement = out.report.judgement;
   judgement.verdict = Verdict::kUnknown;
+  judgement.not_started = reference.judgement.not_started;
   judgement.summary = fmt::format("the reference run did not pass: {} (see {})", reference.judgement.summary,
                                   reference.run_dir);
   judgement.expectations.push_back({"reference", "reference", Verdict::kUnknown, judgement.summary, {}});
@@ -123,7 +124,7 @@ ScenarioOutcome ScenarioRunner::all_variants(const Scenario& scenario) {
     ScenarioOutcome one = one_run(scenario, variant, opened->run_dir(*variant, n));
     out.extra_run_dirs.insert(out.extra_run_dirs.end(), one.extra_run_dirs.begin(), one.extra_run_dirs.end());
     out.report.cleanup += one.report.cleanup;
-    if (one.facts && !one.error) {
+    if (one.facts && !one.error && !one.report.judgement.not_started) {
       opened->add(*variant, n, std::move(one));
       continue;
     }

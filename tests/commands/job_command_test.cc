@@ -104,10 +104,12 @@ TEST(JobWords, APlainProgramIsStartedAsOftenAsSaid) {
 // A script that starts its ranks itself, or is a single process, does not become rank 0 of 1.
 TEST(JobWords, APlainProgramWithoutANumberIsStartedOnceAsItIs) {
   const Workload w = job("python train.py");
-  EXPECT_EQ(w.launcher, LauncherKind::kLocal);
+  EXPECT_EQ(w.launcher, LauncherKind::kCommand);
   EXPECT_EQ(w.ranks, 1);
-  EXPECT_TRUE(w.starts_its_ranks);
-  EXPECT_FALSE(job("python train.py", 1).starts_its_ranks);
+  EXPECT_EQ(job("python train.py", 1).launcher, LauncherKind::kLocal);
+  for (const char* words :
+       {"accelerate launch --num_processes 2 t.py", "bash run.sh", "env A=b torchrun t.py"})
+    EXPECT_EQ(job(words).launcher, LauncherKind::kCommand) << words;
 }
 
 TEST(JobWords, SaysWhatIsWrong) {

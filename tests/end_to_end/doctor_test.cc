@@ -17,7 +17,8 @@ std::string doctor(const std::string& program, int status = 0) {
 
 TEST(Doctor, TellsOfTheMachineAndOfWhatTheToolBrings) {
   const std::string said = run_tool({"doctor"}).output;
-  for (const char* word : {"cores, Linux", "local: ready", "librankfault_agent.so; reads ", "cuda "})
+  for (const char* word :
+       {"cores, Linux", "local: ready", "librankfault_agent.so; reads ", "cuda ", "py-spy "})
     EXPECT_THAT(said, HasSubstr(word));
 }
 

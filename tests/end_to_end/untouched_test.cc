@@ -272,7 +272,7 @@ TEST(Watched, AProgramThatStartsItsRanksKeepsItsEnvironment) {
   const Scratch scratch;
   run_tool({"watch", "--run-dir", scratch.file("run"), "--", "/usr/bin/env"},
            {{"TMPDIR", scratch.file("")}, {"COLOUR", "blue"}});
-  std::istringstream lines(read_file(scratch.file("run/logs/rank-0.a0.log")));
+  std::istringstream lines(read_file(scratch.file("run/logs/launcher.a0.log")));
   bool is_blue = false;
   for (std::string line; std::getline(lines, line);) {
     const std::string name = line.substr(0, line.find('='));

@@ -24,5 +24,16 @@ TEST(WrongWords, AFolderThatIsNoRunIsNamedAsSuch) {
   }
 }
 
+// A CI server shows the XML, not the exit status.
+TEST(WrongWords, AMistakeInAFileIsInTheJunitReport) {
+  const Scratch scratch;
+  const std::string file = scratch.write("wrong.yaml", "version: 1\nname: wrong\nworkload: {ranks: no}\n");
+  const ToolRun tool = run_tool({"run", file, "--junit", scratch.file("out.xml")});
+  EXPECT_EQ(tool.status, 64) << tool.output;
+  const std::string xml = read_file(scratch.file("out.xml"));
+  EXPECT_THAT(xml, HasSubstr("<error "));
+  EXPECT_THAT(xml, HasSubstr("wrong.yaml:3:"));
+}
+
 }  // namespace
 }  // namespace rankfault::test

@@ -79,6 +79,20 @@ TEST(Resumed, FailsElsewhereOrWhenTooMuchWasLost) {
   EXPECT_EQ(restarted_at(21, "resumed: {lost_at_most: 4}").result().verdict, Verdict::kFail);
 }
 
+// explain prints these lines.
+TEST(Resumed, PointsToWhereTheNewAttemptBegins) {
+  Facts facts = restarted_at(1);
+  const auto mark = [&](int attempt) {
+    facts.line("log_marker", {{"rank", 0}, {"attempt", attempt}, {"marker", "step_begin"}, {"text", "1"}});
+    return facts.facts().journal.back().n;
+  };
+  const uint64_t before = mark(0), restart = mark(1), later = mark(1);
+  const std::vector<uint64_t> lines = facts.result().journal;
+  EXPECT_THAT(lines, testing::Contains(restart));
+  EXPECT_THAT(lines, testing::Not(testing::Contains(before)));
+  EXPECT_THAT(lines, testing::Not(testing::Contains(later)));
+}
+
 TEST(Resumed, FailsWhenTheJobWasOverWithoutARestart) {
   Facts facts;
   facts.fault("kill", {1}).struck("kill", 100).expect("resumed");

@@ -80,7 +80,7 @@ TEST_P(ToolDeath, EndsADaemonisedGrandchild) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Launchers, ToolDeath,
-                         ::testing::Values(Tree{"local", ""}, Tree{"mpirun", "OpenMpi4"},
+                         ::testing::Values(Tree{"local", ""}, Tree{"command", ""}, Tree{"mpirun", "OpenMpi4"},
                                            Tree{"mpirun", "OpenMpi5"}, Tree{"mpirun", "Mpich5"},
                                            Tree{"torchrun", ""}),
                          [](const auto& tested) { return name_of(tested.param); });

@@ -32,5 +32,15 @@ TEST(Watching, ASlowRankDoesNotEndTheJob) {
   EXPECT_TRUE(cannot_go_on({{f, hang}}));
 }
 
+TEST(Watching, AProvenFindingBelowAnInferredOneEndsTheJob) {
+  Finding head, proven;
+  head.kind = "missing_call";
+  proven.kind = "call_mismatch";
+  EXPECT_FALSE(cannot_go_on({{head, proven}}));
+  proven.confidence = Confidence::kProven;
+  proven.claim = Claim::kCannotReturn;
+  EXPECT_TRUE(cannot_go_on({{head, proven}}));
+}
+
 }  // namespace
 }  // namespace rankfault::testing

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "reports/log_that_tells.h"
 #include "reports/words.h"
 #include "tests/judge/census_line.h"
 #include "tests/judge/facts.h"
@@ -166,6 +167,34 @@ Finding effect(int rank, const std::string& told) {
   f.text = "rank " + std::to_string(rank) + " " + told;
   f.caused_by = 0;
   return f;
+}
+
+// The newest attempt, the rank that failed by itself first, and its file.
+TEST(LogThatTells, IsOfTheRankThatFailedByItselfInTheNewestAttempt) {
+  RunFacts facts;
+  facts.run_dir = "/runs/a";
+  facts.logs = {"launcher.a0.log", "rank-1.a1.log"};
+  const auto ended = [&](int rank, int attempt, int ms, ExitStatus::Kind kind, int value) {
+    RankEnd end;
+    end.rank = rank;
+    end.attempt = attempt;
+    end.time = instant_of(1'000'000ull * static_cast<uint64_t>(ms));
+    end.status = {kind, value};
+    end.last_words = {"Connection refused"};
+    facts.ends.push_back(end);
+  };
+  EXPECT_EQ(log_that_tells(facts, ""), "");
+  ended(0, 0, 1, ExitStatus::Kind::kCode, 1);
+  EXPECT_THAT(log_that_tells(facts, ""),
+              testing::HasSubstr("rank 0, attempt 0, exit 1: /runs/a/logs/launcher.a0.log\n"));
+  ended(0, 1, 5, ExitStatus::Kind::kSignal, 15);  // by its launcher
+  ended(2, 1, 7, ExitStatus::Kind::kCode, 1);
+  ended(1, 1, 6, ExitStatus::Kind::kCode, 3);
+  EXPECT_EQ(
+      log_that_tells(facts, ""),
+      "  log     rank 1, attempt 1, exit 3: /runs/a/logs/rank-1.a1.log\n          Connection refused\n");
+  EXPECT_THAT(log_that_tells(facts, "          rank 1 wrote: Connection refused\n"),
+              testing::Not(testing::HasSubstr("refused")));
 }
 
 TEST(FindingsText, EqualEffectsAreOneLine) {

@@ -53,7 +53,8 @@ const BadInput kKeysAndTypes[] = {
      "f.yaml:8:24: \"slow_after\" must not be longer than \"hung_after\": a rank is slow before its job is "
      "hung"},
     {"UnknownLauncher", "launcher: local", "launcher: mpirn",
-     "f.yaml:5:13: \"launcher\" must be local, mpirun or torchrun, not \"mpirn\" (did you mean \"mpirun\"?)"},
+     "f.yaml:5:13: \"launcher\" must be local, mpirun, torchrun or command, not \"mpirn\" (did you mean "
+     "\"mpirun\"?)"},
     {"NodesOfAnotherLauncher", "limits: {wall: 90s}", "nodes: 2",
      "f.yaml:8:10: \"nodes\" is only for \"launcher: torchrun\""},
     {"UnevenNodes", "launcher: local", "launcher: torchrun\n  nodes: 3",
@@ -91,6 +92,21 @@ INSTANTIATE_TEST_SUITE_P(KeysAndTypes, BadInputTest, testing::ValuesIn(kKeysAndT
 const BadInput kFaults[] = {
     {"UnknownKind", "rank_kill", "rnak_kill",
      "f.yaml:11:11: unknown fault kind \"rnak_kill\" (did you mean \"rank_kill\"?)"},
+    {"KindLikeNoOther", "kind: rank_kill", "kind: oom",
+     "f.yaml:11:11: unknown fault kind \"oom\"; `rankfault list faults` names them"},
+    {"IndentedByATab", "  launcher: local", "\tlauncher: local",
+     "f.yaml:5:1: a tab indents this line: YAML indents with blanks"},
+    {"ABraceThatIsNeverClosed", "limits: {wall: 90s}", "limits: {wall: 90s",
+     "f.yaml:8:11: this \"{\" is never closed"},
+    {"ABracketThatIsNeverClosed", "[prog, --steps=3]", "[prog, \"it's {\", --steps=3  # not ]",
+     "f.yaml:7:12: this \"[\" is never closed"},
+    {"ArgumentsOfACommandLauncher", "launcher: local", "launcher: command\n  launcher_args: [-v]",
+     "f.yaml:6:18: with \"launcher: command\", write the arguments into \"command\""},
+    {"RankOfACommandLauncher", "launcher: local\n  ranks: 4\n  command: [prog, --steps=3]",
+     "launcher: command\n  ranks: 4\n  command: [prog, \"{rank}\"]",
+     "f.yaml:7:19: \"{rank}\" has no value here: the command starts all ranks; write \"{{rank}}\" for the "
+     "literal "
+     "text"},
     {"RankOutOfRange", "ranks: [2]", "ranks: [4]",
      "f.yaml:12:12: rank 4 is not in this job: ranks are 0 to 3"},
     {"NegativeRank", "ranks: [2]", "ranks: [-1]",

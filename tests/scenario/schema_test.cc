@@ -63,6 +63,7 @@ const Pair kPairs[] = {
     {"ranks: 4", "ranks: 99999", false},
     {"launcher: local", "launcher: slurm", false},
     {"launcher: local", "launcher: mpirun", true},
+    {"launcher: local", "launcher: command", true},
     {"[prog, --steps=3]", "prog", false},
     {"[prog, --steps=3]", "[]", false},
     {"[prog, --steps=3]", "[prog, 3]", true},

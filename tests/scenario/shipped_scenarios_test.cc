@@ -12,6 +12,7 @@
 #include "harness/commands/catalogue_text.h"
 #include "harness/commands/commands_page.h"
 #include "harness/commands/events_page.h"
+#include "harness/commands/faults_page.h"
 #include "harness/commands/findings_page.h"
 #include "harness/commands/keys_page.h"
 #include "harness/commands/scenario_files.h"
@@ -64,7 +65,7 @@ TEST(GeneratedPages, AreThoseOfThisProgram) {
   const char* source = std::getenv("RANKFAULT_SOURCE_DIR");
   if (!source) GTEST_SKIP() << "RANKFAULT_SOURCE_DIR is not set (run under ctest)";
   std::vector<std::tuple<std::string, std::string, std::string>> pages{
-      {"/faults/README.md", "faults", as_markdown(catalogue("faults"))},
+      {"/faults/README.md", "faults", faults_page()},
       {"/docs/reference/oracles.md", "oracles", as_markdown(catalogue("oracles"))},
       {"/docs/reference/findings.md", "findings", findings_page()},
       {"/docs/reference/commands.md", "commands", commands_page()},

@@ -78,9 +78,24 @@ AttemptVerdict judge_attempt(const ExpectationSpec& spec, const RunFacts& facts,
   return {Verdict::kPass, fmt::format("{} continued at step {}", ranks_text(ranks), due)};
 }
 
+// The journal lines that show the attempts: where each begins, its ranks, and the steps that logs mark as
+// begun.
+std::vector<uint64_t> lines_of_attempts(const RunFacts& facts) {
+  std::vector<uint64_t> lines = all_numbers<events::AttemptBegin>(facts);
+  for (const auto& process : lines_of<events::Process>(facts.journal))
+    if (process->attempt > 0 && process->rank >= 0) lines.push_back(process.n);
+  std::set<std::pair<int, int>> first;
+  for (const auto& marker : lines_of<events::LogMarker>(facts.journal))
+    if (marker->marker == "step_begin" && marker->attempt > 0 &&
+        first.emplace(marker->rank, marker->attempt).second)
+      lines.push_back(marker.n);
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
 ExpectationResult judge_resumed(const ExpectationSpec& spec, const RunFacts& facts) {
   const int attempts = last_attempt(facts);
-  const std::vector<uint64_t> lines = all_numbers<events::AttemptBegin>(facts);
+  const std::vector<uint64_t> lines = lines_of_attempts(facts);
   const ChosenRanks chosen = chosen_ranks(spec, "ranks", facts);
   if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why);
   if (attempts == 0 && !is_known(facts.teardown) && !lines.empty())

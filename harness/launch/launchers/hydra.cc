@@ -1,7 +1,6 @@
 // hydra: the mpiexec of MPICH 4 and 5. It passes its own environment to the ranks; -genv passes the agent's.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <regex>
 
 #include "harness/launch/gather.h"
@@ -20,8 +19,7 @@ int version(const std::string& text) {
 void options(const LaunchContext& context, int, const std::map<std::string, std::string>& agent,
              std::vector<std::string>& argv) {
   const auto& own = context.plan.scenario.workload.launcher_args;
-  std::error_code error;
-  std::filesystem::create_directories(mpirun_output_dir(context), error);
+  make_folder(context, mpirun_output_dir(context));
   // Within a batch system's allocation it would use that system to start the ranks, out of the guardian's
   // reach.
   if (!mentions(own, "-launcher")) add(argv, {"-launcher", "fork"});

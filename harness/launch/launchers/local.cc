@@ -17,10 +17,8 @@ Result<std::vector<LaunchItem>> items(const LaunchContext& context) {
     command.cwd = expand(workload.cwd, context, rank);
     command.env = job_environment(context, rank);
     for (auto& [name, value] : agent_environment(context)) command.env[name] = value;
-    if (!workload.starts_its_ranks) {
-      command.env["RANK"] = command.env["LOCAL_RANK"] = std::to_string(rank);
-      command.env["WORLD_SIZE"] = command.env["LOCAL_WORLD_SIZE"] = std::to_string(workload.ranks);
-    }
+    command.env["RANK"] = command.env["LOCAL_RANK"] = std::to_string(rank);
+    command.env["WORLD_SIZE"] = command.env["LOCAL_WORLD_SIZE"] = std::to_string(workload.ranks);
     command.env["RANKFAULT_ATTEMPT"] = std::to_string(context.attempt);
     command.stdout_path = command.stderr_path = rank_log(context.run, rank, context.attempt);
     result.push_back(std::move(item));

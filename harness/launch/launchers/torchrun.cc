@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <regex>
 #include <set>
 
@@ -101,13 +100,13 @@ LaunchItem start_one(const LaunchContext& context, const std::vector<std::string
 Result<std::vector<LaunchItem>> nodes(const LaunchContext& context) {
   const Workload& workload = context.plan.scenario.workload;
   if (Status right = check_node_arguments(workload); !right) return right.error();
-  const Result<MeetingPlace> place = meeting_place();
+  const Result<MeetingPlace> place =
+      context.run.is_planned() ? Result<MeetingPlace>(MeetingPlace{}) : meeting_place();
   if (!place) return place.error();
   std::vector<LaunchItem> items;
   for (int node = 0; node < workload.nodes; ++node) {
     const std::string folder = fmt::format("{}/node{}", log_dir(context), node);
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
+    make_folder(context, folder);
     items.push_back(start_one(context, node_words(workload, *place, node, folder), node));
     items.back().holds = place->held;
     auto& env = items.back().command.env;
@@ -120,8 +119,7 @@ Result<std::vector<LaunchItem>> nodes(const LaunchContext& context) {
 Result<std::vector<LaunchItem>> items(const LaunchContext& context) {
   make_store(context);
   if (context.plan.scenario.workload.nodes > 1) return nodes(context);
-  std::error_code error;
-  std::filesystem::create_directories(log_dir(context), error);
+  make_folder(context, log_dir(context));
   return std::vector<LaunchItem>{start_one(context, options_of_one(context), 0)};
 }
 

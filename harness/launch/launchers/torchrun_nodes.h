@@ -18,7 +18,7 @@ bool mentions(const std::vector<std::string>& args, std::initializer_list<const 
 // Where the nodes meet: a port of this machine. While `held` lives, the kernel gives the port to no process
 // that asks for any free port.
 struct MeetingPlace {
-  int port = 0;
+  int port = 0;  // 0 in a plan: it is chosen later
   std::shared_ptr<UniqueFd> held;
 };
 Result<MeetingPlace> meeting_place();
