@@ -108,6 +108,16 @@ find_nccl() {
   fi
 }
 
+# Finds the tools that make a wheel: in .venv-wheel, or installed there if RANKFAULT_WHEEL is set.
+find_wheel_tools() {
+  [ -x "$WHEEL_VENV/bin/auditwheel" ] && return
+  if [ -n "${RANKFAULT_WHEEL:-}" ]; then
+    install_into "$WHEEL_VENV" "${WHEEL_TOOLS[@]}" || note "the tools for wheels could not be installed"
+  else
+    note "no tools for wheels: the test of the wheel is skipped. To add them: RANKFAULT_WHEEL=1 ./dev test"
+  fi
+}
+
 # Prepares all that a build uses. Usage: prepare [any]; with `any`, also a PyTorch 1 for the tests of its
 # launcher.
 prepare() {
@@ -117,6 +127,7 @@ prepare() {
   find_openmpi5
   find_mpich
   find_nccl
+  find_wheel_tools
   note "PyTorch: ${RANKFAULT_PYTHON:-none}; Open MPI 5: ${RANKFAULT_OPENMPI5_PREFIX:-none}"
   note "MPICH 5: ${RANKFAULT_MPICH5_PREFIX:-none}; headers of NCCL: ${NCCL_HOME:-by CMake}"
 }

@@ -16,7 +16,7 @@ CODE = {".c", ".cc", ".h", ".S", ".py", ".sh", ".cmake"}
 LONGEST = 400
 
 TOP_LEVEL = {
-    "cuda_double", "workloads",
+    "cuda_double", "workloads", "python",
     ".ci", ".clang-format", ".clang-tidy", ".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "CMakeLists.txt",
     "CMakePresets.json", "CONTRIBUTING.md", "LICENSE", "README.md", "bench", "cmake", "dev", "docs", "faults",
     "harness", "reports", "scenarios", "tests",

@@ -1,0 +1,3 @@
+from rankfault import main
+
+main()
