@@ -64,7 +64,7 @@ TEST_P(Preloaded, IsInEveryRankBesideTheAgent) {
   if (mpi) args.insert(args.end(), {mpirun_of(launcher), "-n", "2"});
   if (launcher == "OpenMpi4") args.push_back("--oversubscribe");
   if (launcher == "Torch")
-    args.insert(args.end(), {python(), "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2",
+    args.insert(args.end(), {python(), "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2",
                              "--no-python"});
   for (const std::string& word : GetParam().options)
     args.push_back(std::regex_replace(word, std::regex("JEMALLOC"), jemalloc()));

@@ -88,7 +88,7 @@ class WatchedEnvironment : public testing::TestWithParam<const char*> {
       words = {mpirun_of(what()), "-n", "2"};
     if (what() == "OpenMpi4") words.push_back("--oversubscribe");
     if (what() == "Torch")
-      words = {python(), "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "--no-python"};
+      words = {python(), "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "--no-python"};
     words.insert(words.end(), program.begin(), program.end());
     return words;
   }

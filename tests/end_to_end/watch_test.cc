@@ -52,7 +52,7 @@ class HungJob : public testing::TestWithParam<What> {
       ::setenv((std::string(name) + "_CONFIRM").c_str(), "1", 1);
     }
     ::setenv("OMP_NUM_THREADS", "1", 1);
-    if (is_torch() && python().empty()) GTEST_SKIP() << "no PyTorch 2 (RANKFAULT_PYTHON)";
+    if (is_torch() && python().empty()) GTEST_SKIP() << "no PyTorch (RANKFAULT_PYTHON)";
     if (!is_torch() && !have_program(mpirun_of(what()))) GTEST_SKIP() << "no " << what();
   }
   std::string what() const { return GetParam(); }

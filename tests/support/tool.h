@@ -16,7 +16,7 @@ struct ToolRun {
 
 std::string build_dir();                     // $RANKFAULT_BUILD_DIR
 std::string source_dir();                    // $RANKFAULT_SOURCE_DIR
-std::string python();                        // an interpreter that imports PyTorch 2, or ""
+std::string python();                        // an interpreter with a PyTorch that is recorded, or ""
 bool have_program(const std::string& name);  // on PATH
 
 // A folder of the test under the system's temporary directory; removed with the object.
