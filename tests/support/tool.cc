@@ -78,6 +78,16 @@ std::string python() {
   return found;
 }
 
+std::vector<std::string> torchrun() {
+  static const bool of_1 =
+      std::system(
+          ("\"" + python() + "\" -c 'import torch, sys; sys.exit(not torch.__version__.startswith(\"1.\"))'")
+              .c_str()) == 0;
+  std::vector<std::string> words{python(), "-m", "torch.distributed.run", "--standalone"};
+  if (of_1) words.insert(words.end(), {"--redirects=2", "--tee=1"});
+  return words;
+}
+
 Scratch::Scratch() {
   std::string name = fs::temp_directory_path().string() + "/rankfault-test.XXXXXX";
   if (::mkdtemp(name.data())) path_ = name;
