@@ -1,5 +1,5 @@
-/* torch_versions.h: the versions of PyTorch whose calls the decoder records. Its offsets were compared with
- * the headers of each; docs/internals/gloo.md says on which it was run. */
+/* torch_versions.h: the versions of PyTorch whose calls the decoder records: those whose headers have the same
+ * members and methods. docs/internals/gloo.md says on which of them it was run. */
 #ifndef RANKFAULT_AGENT_TORCH_VERSIONS_H
 #define RANKFAULT_AGENT_TORCH_VERSIONS_H
 
@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 #define RF_TORCH_1 11300u
-#define RF_TORCH_2_FIRST 20300u
+#define RF_TORCH_2_FIRST 20400u
 #define RF_TORCH_2_LAST 21300u
-#define RF_TORCH_VERSIONS "1.13 or 2.3 to 2.13"
+#define RF_TORCH_VERSIONS "1.13 or 2.4 to 2.13"
 
 /* "2.13.0+cpu" -> 21300; 0: no version. */
 static inline uint32_t rf_torch_version(const char* text) {

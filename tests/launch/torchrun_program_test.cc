@@ -84,15 +84,15 @@ TEST_F(TorchrunProgramTest, PyTorch2WritesBothStreamsToFiles) {
 
 TEST_F(TorchrunProgramTest, AScenarioAboutCallsNeedsAVersionWhoseCallsAreRecorded) {
   workload().needs = {"torch"};
-  for (const char* known : {"1.13.1", "2.3.0", "2.13.0+cpu"}) {
+  for (const char* known : {"1.13.1", "2.4.0", "2.13.0+cpu"}) {
     ::setenv("RANKFAULT_PYTHON", python(known).c_str(), 1);
     forget();
     EXPECT_EQ(missing(), "") << known;
   }
-  for (const char* unknown : {"1.12.1", "2.2.2", "2.99.0"}) {
+  for (const char* unknown : {"1.12.1", "2.3.1", "2.99.0"}) {
     python(unknown);
     forget();
-    EXPECT_THAT(missing(), HasSubstr("PyTorch 1.13 or 2.3 to "));
+    EXPECT_THAT(missing(), HasSubstr("PyTorch 1.13 or 2.4 to "));
     EXPECT_THAT(missing(), HasSubstr(std::string(" has ") + unknown + ", whose calls are not recorded"));
     EXPECT_THAT(missing(), HasSubstr("to add it: RANKFAULT_TORCH=torch==2.13.0 ./dev build"));
     EXPECT_THAT(torchrun().found({}), HasSubstr(": its calls are not recorded")) << "doctor says so";

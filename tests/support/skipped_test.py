@@ -22,7 +22,7 @@ no OpenMpi5
 [  SKIPPED ]</system-out></testcase>
   <testcase name="scenario/crash/ddp-kill-rank" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/>
     <system-out>SKIPPED  scenarios/crash/ddp-kill-rank.yaml
-  PyTorch 1.13 or 2.3 to 2.13 is needed, but /usr/bin/python3 has 1.12.1, whose calls are not recorded (to add it: ...)
+  PyTorch 1.13 or 2.4 to 2.13 is needed, but /usr/bin/python3 has 1.12.1, whose calls are not recorded (to add it: ...)
 </system-out></testcase>
   <testcase name="PidfdInfo.X" status="notrun"><skipped message=""/>
     <system-out>rank_end_test.cc:98: Skipped

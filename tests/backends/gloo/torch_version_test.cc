@@ -60,7 +60,7 @@ TEST_F(TorchVersion, AKnownOneHasItsOffsets) {
 
 TEST_F(TorchVersion, AnotherOneIsRefusedByName) {
   EXPECT_EQ(refusal("1.12.1"), "PyTorch 1.12 is not known");
-  EXPECT_EQ(refusal("2.2.2"), "PyTorch 2.2 is not known");
+  EXPECT_EQ(refusal("2.3.1"), "PyTorch 2.3 is not known");
   EXPECT_EQ(refusal("2.99.0"), "PyTorch 2.99 is not known");
   EXPECT_EQ(refusal("main"), "PyTorch without a version");
   fake.old_abi = true;
