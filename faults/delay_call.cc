@@ -5,6 +5,7 @@
 
 #include "faults/effect.h"
 #include "faults/lowering.h"
+#include "harness/observe/call_history.h"
 
 namespace rankfault {
 namespace {
@@ -33,9 +34,25 @@ Duration cost_of_the_gate(const Action& action, const RunFacts& facts) {
   return least == Duration::max() ? Duration::zero() : least;
 }
 
+// A victim that ends inside its delay reports nothing: a launcher ends it when its peers give up. It was late
+// until its end, if it never entered the call.
+EffectReport verify_unreported(const Action& action, const GateEvent& gate, const RunFacts& facts) {
+  const EffectReport unknown = cannot_tell(fmt::format("rank {} did not report that it waited", gate.rank));
+  const RankEnd* end = end_of(gate, facts);
+  const ProcessView* victim = process_of(gate, facts);
+  if (!gate.effect.empty() || gate.answer != "go" || !is_known(gate.answered) || !end || !victim)
+    return unknown;
+  const CallHistory own(*victim);
+  const bool entered = std::any_of(own.calls().begin(), own.calls().end(), [&](const RecordedCall& call) {
+    return call.enter && call.entered() >= gate.answered;
+  });
+  const Duration late = lasted(gate.answered, end->time);
+  if (entered || late <= cost_of_the_gate(action, facts)) return unknown;
+  return verified(fmt::format("rank {} was {} late when it ended", gate.rank, to_text(late)), gate.answered);
+}
+
 EffectReport verify_one(const Action& action, const GateEvent& gate, const RunFacts& facts) {
-  if (gate.effect != "done")
-    return cannot_tell(fmt::format("rank {} did not report that it waited", gate.rank));
+  if (gate.effect != "done") return verify_unreported(action, gate, facts);
   const Instant from = acted_at(gate);
   const Duration late = lasted(from, gate.done);
   if (late < action.delay * 9 / 10)
@@ -57,8 +74,10 @@ const Registration<FaultKind> kRegistration{{
     .stands_for =
         "a checkpoint written by one rank, a slow loader, a garbage collection, a page-in: one hiccup",
     .not_the_same = "a busy machine: the thread sleeps, and other threads and processes continue to run",
-    .verified_by = "the time between the gate's answer and the agent's report is at least nine tenths of the "
-                   "delay; void where the delay is shorter than the time that the answer took",
+    .verified_by =
+        "the time between the gate's answer and the agent's report is at least nine tenths of the "
+        "delay; void where the delay is shorter than the time that the answer took. A victim that ends "
+        "inside the delay was late until its end",
     .example = "delay_call@rank=0,op=barrier,nth=2,by=500ms",
     .params = {{"by", ParamType::kDuration, true, "How long."}},
     .lower = lower,

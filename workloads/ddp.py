@@ -1,6 +1,6 @@
 """ddp.py: ordinary data-parallel training in PyTorch on Gloo, run by torchrun.
 
-usage: torchrun --nproc-per-node=4 ddp.py [--steps=N] [--timeout=SECONDS] [--swallow-errors]
+usage: torchrun --nproc_per_node=4 ddp.py [--steps=N] [--timeout=SECONDS] [--swallow-errors]
 """
 import argparse
 import datetime

@@ -1,7 +1,7 @@
 """finetune.py: fine-tunes a small classifier with DDP on Gloo, like a typical script: a finite data set,
 validation, 16-bit gradients, a checkpoint. It has no code for rankfault. Each mistake has an option.
 
-usage: torchrun --nproc-per-node=3 finetune.py [options]
+usage: torchrun --nproc_per_node=3 finetune.py [options]
 """
 import argparse
 import contextlib

@@ -1,10 +1,11 @@
 """loaders.py: data-parallel training in PyTorch on Gloo, fed by a DataLoader with a worker process on each
 rank, like a typical script. It has no code for rankfault.
 
-usage: torchrun --nproc-per-node=2 loaders.py [--steps=N] [--timeout=SECONDS]
+usage: torchrun --nproc_per_node=2 loaders.py [--steps=N] [--timeout=SECONDS]
                                             [--on-lost-worker=raise|reopen|wait]
 """
 import argparse
+import ctypes
 import datetime
 import gc
 import signal
@@ -43,6 +44,12 @@ class Samples(Dataset):
         return torch.randn(self.width, generator=data), torch.randint(0, 4, (), generator=data)
 
 
+def name_worker(_):
+    """Gives a worker the name that it has in PyTorch 2; PyTorch 1.13 leaves it python3."""
+    pr_set_name = 15
+    ctypes.CDLL(None).prctl(pr_set_name, b"pt_data_worker")
+
+
 class Batches:
     """The batches of this rank, in order. Loads again the batches that are lost when a worker dies."""
 
@@ -52,7 +59,7 @@ class Batches:
 
     def open(self):
         share = Samples(self.rank, self.options.width, self.taken * BATCH, self.options.steps * BATCH)
-        self.loader = iter(DataLoader(share, batch_size=BATCH, num_workers=1))
+        self.loader = iter(DataLoader(share, batch_size=BATCH, num_workers=1, worker_init_fn=name_worker))
         # PyTorch's handler of SIGCHLD raises wherever the main thread is, also in the middle of a gradient's
         # call. Without this handler, the rank notices a lost worker when it takes a batch, up to five seconds
         # later.

@@ -2,7 +2,7 @@
 them before the layer runs, and reduces and scatters their gradients afterwards. The script has no code for
 rankfault.
 
-usage: torchrun --nproc-per-node=3 sharded.py [--steps=N] [--timeout=SECONDS] [--other-order-on=RANK]
+usage: torchrun --nproc_per_node=3 sharded.py [--steps=N] [--timeout=SECONDS] [--other-order-on=RANK]
 """
 import argparse
 import datetime

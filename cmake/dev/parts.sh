@@ -19,8 +19,8 @@ venv_install() { install_into "$VENV" "$@"; }
 has_torch() { "$1" -c 'import torch.distributed' >/dev/null 2>&1; }
 has_torch2() { "$1" -c 'import sys, torch.distributed; sys.exit(torch.__version__.startswith("1."))' >/dev/null 2>&1; }
 
-# Finds PyTorch: the first that imports, PyTorch 2 first; else RANKFAULT_TORCH in .venv; else Debian's. Calls
-# of PyTorch 1 cannot be recorded: it is installed for the tests of the launcher only. Usage: find_torch [any]
+# Finds PyTorch: the first PyTorch 2 that imports; else RANKFAULT_TORCH in .venv; else any; else Debian's, if
+# it is a version whose calls are recorded.
 find_torch() {
   local pythons=("${RANKFAULT_PYTHON:-}" "$VENV/bin/python" "$(command -v python3)" /usr/bin/python3)
   use_torch has_torch2 "${pythons[@]}" && return
@@ -29,15 +29,16 @@ find_torch() {
   fi
   if is_debian && ! is_installed python3-torch; then
     case "$(candidate_of python3-torch)" in
-      1.*) [ "${1:-}" != any ] || want_packages "${TORCH_PACKAGES[@]}" ;;
-      *) want_packages "${TORCH_PACKAGES[@]}" ;;
+      1.13* | 2.*) want_packages "${TORCH_PACKAGES[@]}" ;;
     esac
   fi
-  if ! use_torch has_torch2 "${pythons[@]}"; then
-    use_torch has_torch "${pythons[@]}" || true
-    note "no PyTorch 2: its scenarios and tests are skipped. To add it: RANKFAULT_TORCH=torch==2.13.0 ./dev test"
-    note "(the CPU build alone: also set PIP_INDEX_URL=https://download.pytorch.org/whl/cpu)"
+  use_torch has_torch2 "${pythons[@]}" && return
+  if use_torch has_torch "${pythons[@]}"; then
+    note "no PyTorch 2: what needs it (FSDP, jobs of several torchruns) is skipped. To add it: RANKFAULT_TORCH=torch==2.13.0 ./dev test"
+  else
+    note "no PyTorch: its scenarios and tests are skipped. To add it: RANKFAULT_TORCH=torch==2.13.0 ./dev test"
   fi
+  note "(the CPU build alone: also set PIP_INDEX_URL=https://download.pytorch.org/whl/cpu)"
 }
 
 # The first Python that passes the check becomes RANKFAULT_PYTHON. Usage: use_torch CHECK PYTHON...
@@ -118,12 +119,11 @@ find_wheel_tools() {
   fi
 }
 
-# Prepares all that a build uses. Usage: prepare [any]; with `any`, also a PyTorch 1 for the tests of its
-# launcher.
+# Prepares all that a build uses.
 prepare() {
   need_packages "${NEEDED_PACKAGES[@]}"
   want_packages "${PART_PACKAGES[@]}"
-  find_torch "$@"
+  find_torch
   find_openmpi5
   find_mpich
   find_nccl

@@ -175,7 +175,7 @@ const Registration<CliCommand> kWatch{{
     "watch",
     "Run any job, and report which rank broke it and in which call",
     "Examples:\n  rankfault watch -- mpirun -np 4 ./my_program\n"
-    "  rankfault watch -- torchrun --standalone --nproc-per-node=4 train.py\n"
+    "  rankfault watch -- torchrun --standalone --nproc_per_node=4 train.py\n"
     "  rankfault watch -- python train.py\n"
     "  rankfault watch --ranks 4 -- ./my_program --steps=100\n\n"
     "watch detects the launcher from the first word of the command. It starts any other program once, as it\n"

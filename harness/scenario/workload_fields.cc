@@ -25,7 +25,7 @@ const Words<LauncherKind>& launchers() {
 }
 
 const std::vector<std::string>& need_words() {
-  static const std::vector<std::string> words{"gloo", "mpi", "openmpi4", "openmpi5", "torch",
+  static const std::vector<std::string> words{"gloo", "mpi", "openmpi4", "openmpi5", "torch",  "torch2",
                                               "nccl", "gpu", "root",     "dev_shm",  "trainer"};
   return words;
 }

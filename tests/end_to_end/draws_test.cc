@@ -190,7 +190,7 @@ INSTANTIATE_TEST_SUITE_P(Soak, Draws, testing::Combine(testing::ValuesIn(kFamili
 class TorchDraws : public testing::TestWithParam<unsigned> {};
 
 TEST_P(TorchDraws, AKilledOrSilentDdpRankIsNamed) {
-  if (python().empty()) GTEST_SKIP() << "no PyTorch 2 (RANKFAULT_PYTHON)";
+  if (python().empty()) GTEST_SKIP() << "no PyTorch (RANKFAULT_PYTHON)";
   const Draw d = draw(GetParam() + 15000, kTorchCalls);
   const char* fault = GetParam() % 2 == 0 ? "rank_kill" : "skip_call";
   expect_named(run(torch_job, fault, d), d, fault);

@@ -26,7 +26,7 @@ struct Case {
 class ForeignJob : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
-    if (is_torch() && python().empty()) GTEST_SKIP() << "no PyTorch 2 (RANKFAULT_PYTHON)";
+    if (is_torch() && python().empty()) GTEST_SKIP() << "no PyTorch (RANKFAULT_PYTHON)";
     if (!is_torch() && !have_program(mpirun())) GTEST_SKIP() << "no " << GetParam().what;
   }
 

@@ -63,9 +63,10 @@ TEST_P(Preloaded, IsInEveryRankBesideTheAgent) {
   args.push_back("--");
   if (mpi) args.insert(args.end(), {mpirun_of(launcher), "-n", "2"});
   if (launcher == "OpenMpi4") args.push_back("--oversubscribe");
-  if (launcher == "Torch")
-    args.insert(args.end(), {python(), "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2",
-                             "--no-python"});
+  if (launcher == "Torch") {
+    for (const std::string& word : torchrun()) args.push_back(word);
+    args.insert(args.end(), {"--nproc_per_node=2", "--no_python"});
+  }
   for (const std::string& word : GetParam().options)
     args.push_back(std::regex_replace(word, std::regex("JEMALLOC"), jemalloc()));
   args.insert(args.end(),

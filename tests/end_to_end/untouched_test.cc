@@ -87,8 +87,10 @@ class WatchedEnvironment : public testing::TestWithParam<const char*> {
     if (what() == "OpenMpi4" || what() == "OpenMpi5" || what() == "Mpich5")
       words = {mpirun_of(what()), "-n", "2"};
     if (what() == "OpenMpi4") words.push_back("--oversubscribe");
-    if (what() == "Torch")
-      words = {python(), "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "--no-python"};
+    if (what() == "Torch") {
+      words = torchrun();
+      words.insert(words.end(), {"--nproc_per_node=2", "--no_python"});
+    }
     words.insert(words.end(), program.begin(), program.end());
     return words;
   }

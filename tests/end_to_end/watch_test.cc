@@ -52,7 +52,7 @@ class HungJob : public testing::TestWithParam<What> {
       ::setenv((std::string(name) + "_CONFIRM").c_str(), "1", 1);
     }
     ::setenv("OMP_NUM_THREADS", "1", 1);
-    if (is_torch() && python().empty()) GTEST_SKIP() << "no PyTorch 2 (RANKFAULT_PYTHON)";
+    if (is_torch() && python().empty()) GTEST_SKIP() << "no PyTorch (RANKFAULT_PYTHON)";
     if (!is_torch() && !have_program(mpirun_of(what()))) GTEST_SKIP() << "no " << what();
   }
   std::string what() const { return GetParam(); }
@@ -66,14 +66,10 @@ class HungJob : public testing::TestWithParam<What> {
     if (what() == "OpenMpi5")
       return {mpirun_of(what()), "--map-by", ":OVERSUBSCRIBE", "-np", "3", program, "--how=" + how};
     if (!is_torch()) return {mpirun_of(what()), "-n", "3", program, "--how=" + how};
-    return {python(),
-            "-m",
-            "torch.distributed.run",
-            "--standalone",
-            "--nproc_per_node=3",
-            source_dir() + "/tests/ranks/torch/hang.py",
-            "--how",
-            how};
+    std::vector<std::string> words = torchrun();
+    words.insert(words.end(),
+                 {"--nproc_per_node=3", source_dir() + "/tests/ranks/torch/hang.py", "--how", how});
+    return words;
   }
 
   // What the absent rank does; with Open MPI 5 it computes without end.

@@ -80,7 +80,7 @@ TEST_F(MpiWorlds, ARankThatBecomesAnotherProgramBeforeItIsDoneIsNamed) {
 class TorchWorlds : public Worlds {
   void SetUp() override {
     Worlds::SetUp();
-    if (python().empty()) GTEST_SKIP() << "no PyTorch 2 (RANKFAULT_PYTHON)";
+    if (python().empty()) GTEST_SKIP() << "no PyTorch (RANKFAULT_PYTHON)";
   }
 };
 

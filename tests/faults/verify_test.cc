@@ -188,6 +188,30 @@ TEST_F(Verify, ADelayTookItsTime) {
   EXPECT_EQ(effect(), Effect::kVoid);
 }
 
+// A launcher ends the late rank when its peers give up.
+TEST_F(Verify, ADelayThatTheVictimDoesNotOutliveLastsUntilItsEnd) {
+  run("delay_call@rank=1,op=all_reduce,by=60s");
+  gate.effect = "";
+  gate.done = Instant();
+  end(1, ExitStatus::Kind::kSignal, SIGTERM);
+  facts.ends[0].time = instant_of(5'000'000'110);
+  const EffectReport report = verdict();
+  EXPECT_EQ(report.effect, Effect::kVerified);
+  EXPECT_EQ(report.how, "rank 1 was 5s late when it ended");
+  facts.ends[0].time = instant_of(115);  // as fast as the answer itself
+  EXPECT_EQ(effect(), Effect::kUnknown);
+}
+
+TEST_F(Verify, AVictimThatEntersItsCallWasNotHeldUntilItsEnd) {
+  run("delay_call@rank=1,op=all_reduce,by=60s");
+  gate.effect = "";
+  gate.done = Instant();
+  record(1, RF_OP_ALL_REDUCE, 3, RF_PHASE_ENTER, 130);
+  end(1, ExitStatus::Kind::kSignal, SIGTERM);
+  facts.ends[0].time = instant_of(5'000'000'110);
+  EXPECT_EQ(effect(), Effect::kUnknown);
+}
+
 TEST_F(Verify, ADelayBelowWhatTheGateItselfCostsIsVoid) {
   run("delay_call@rank=1,op=all_reduce,by=1us");
   gate.asked = instant_of(100);

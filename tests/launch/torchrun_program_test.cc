@@ -54,6 +54,8 @@ class TorchrunProgramTest : public GuardianTest {
     const auto items = torchrun().items(context);
     return items.ok() ? (*items)[0].command.argv : std::vector<std::string>{};
   }
+  // The answer of a Python is remembered for each PATH.
+  void forget() { ::setenv("PATH", (std::string(std::getenv("PATH")) + ":").c_str(), 1); }
   std::string missing() {
     const Status status = torchrun().probe(workload());
     if (status.ok()) return "";
@@ -80,13 +82,40 @@ TEST_F(TorchrunProgramTest, PyTorch2WritesBothStreamsToFiles) {
   EXPECT_THAT(words(), Not(Contains("--tee=1")));
 }
 
-TEST_F(TorchrunProgramTest, AScenarioThatNeedsTorchIsSkippedWithPyTorch1) {
-  ::setenv("RANKFAULT_PYTHON", python("1.13.1").c_str(), 1);
-  EXPECT_EQ(missing(), "");  // the user's own job starts all the same
+TEST_F(TorchrunProgramTest, AScenarioAboutCallsNeedsAVersionWhoseCallsAreRecorded) {
   workload().needs = {"torch"};
+  for (const char* known : {"1.13.1", "2.4.0", "2.13.0+cpu"}) {
+    ::setenv("RANKFAULT_PYTHON", python(known).c_str(), 1);
+    forget();
+    EXPECT_EQ(missing(), "") << known;
+  }
+  for (const char* unknown : {"1.12.1", "2.3.1", "2.99.0"}) {
+    python(unknown);
+    forget();
+    EXPECT_THAT(missing(), HasSubstr("PyTorch 1.13 or 2.4 to "));
+    EXPECT_THAT(missing(), HasSubstr(std::string(" has ") + unknown + ", whose calls are not recorded"));
+    EXPECT_THAT(missing(), HasSubstr("to add it: RANKFAULT_TORCH=torch==2.13.0 ./dev build"));
+    EXPECT_THAT(torchrun().found({}), HasSubstr(": its calls are not recorded")) << "doctor says so";
+  }
+  workload().needs = {};
+  EXPECT_EQ(missing(), "") << "the user's own job starts all the same";
+}
+
+TEST_F(TorchrunProgramTest, ABuildOfTheOlderAbiOfCppIsNotRecorded) {
+  const std::string program = script("python3", "#!/bin/sh\nprintf '2.4.1+cu121 old'\n");
+  ::setenv("RANKFAULT_PYTHON", program.c_str(), 1);
+  EXPECT_EQ(missing(), "");
+  workload().needs = {"torch"};
+  EXPECT_THAT(missing(), HasSubstr("has 2.4.1+cu121 for the older C++ ABI, whose calls are not recorded"));
+}
+
+TEST_F(TorchrunProgramTest, AScenarioForPyTorch2IsSkippedWithPyTorch1) {
+  ::setenv("RANKFAULT_PYTHON", python("1.13.1").c_str(), 1);
+  workload().needs = {"torch2"};
   EXPECT_THAT(missing(), HasSubstr("PyTorch 2 is needed, but "));
-  EXPECT_THAT(missing(), HasSubstr(" has 1.13.1"));
-  EXPECT_THAT(missing(), HasSubstr("to add it: RANKFAULT_TORCH=torch==2.13.0 ./dev build"));
+  workload().needs = {"torch"};
+  workload().nodes = 2;
+  EXPECT_THAT(missing(), HasSubstr(" has 1.13.1, whose torchrun has no nodes"));
 }
 
 TEST_F(TorchrunProgramTest, ABuildOfDebianWhoseStoreCannotBeMadeIsMissing) {

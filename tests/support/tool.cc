@@ -68,12 +68,24 @@ std::string python() {
   static const std::string found = [] {
     const std::string wanted =
         from_env("RANKFAULT_PYTHON").empty() ? "python3" : from_env("RANKFAULT_PYTHON");
-    const std::string asks = "\"" + wanted +
-                             "\" -c 'import torch, sys; sys.exit(not torch.__version__.startswith(\"2.\"))' "
-                             ">/dev/null 2>&1";
+    const std::string asks =
+        "\"" + wanted +
+        "\" -c 'import torch, sys; sys.exit(not (torch.__version__.startswith((\"1.13\", \"2.\"))"
+        " and torch.compiled_with_cxx11_abi()))' "
+        ">/dev/null 2>&1";
     return std::system(asks.c_str()) == 0 ? wanted : std::string();
   }();
   return found;
+}
+
+std::vector<std::string> torchrun() {
+  static const bool of_1 =
+      std::system(
+          ("\"" + python() + "\" -c 'import torch, sys; sys.exit(not torch.__version__.startswith(\"1.\"))'")
+              .c_str()) == 0;
+  std::vector<std::string> words{python(), "-m", "torch.distributed.run", "--standalone"};
+  if (of_1) words.insert(words.end(), {"--redirects=2", "--tee=1"});
+  return words;
 }
 
 Scratch::Scratch() {

@@ -14,9 +14,11 @@ struct ToolRun {
   std::string output;  // stdout and stderr together
 };
 
-std::string build_dir();                     // $RANKFAULT_BUILD_DIR
-std::string source_dir();                    // $RANKFAULT_SOURCE_DIR
-std::string python();                        // an interpreter that imports PyTorch 2, or ""
+std::string build_dir();   // $RANKFAULT_BUILD_DIR
+std::string source_dir();  // $RANKFAULT_SOURCE_DIR
+std::string python();      // an interpreter with a PyTorch that is recorded, or ""
+// It with torchrun on this machine. That of 1.13 crashes on Python 3.11 unless each stream is named once.
+std::vector<std::string> torchrun();
 bool have_program(const std::string& name);  // on PATH
 
 // A folder of the test under the system's temporary directory; removed with the object.

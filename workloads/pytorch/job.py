@@ -1,6 +1,6 @@
 """job.py: what the small PyTorch jobs of this folder share. Each job has one bug; with --correct it has none.
 
-usage: torchrun --nproc-per-node=4 JOB.py [--correct]
+usage: torchrun --nproc_per_node=4 JOB.py [--correct]
 
 A bug is on the line that ends with "# culprit". Rank 1 has it, if the job does not say another one.
 """

@@ -1,6 +1,6 @@
 """zoo.py: correct programs of kinds that look odd from outside. None may get a finding, not even one that is withdrawn.
 
-usage: torchrun --nproc-per-node=4 zoo.py NAME
+usage: torchrun --nproc_per_node=4 zoo.py NAME
 """
 import sys
 import threading

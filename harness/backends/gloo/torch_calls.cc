@@ -25,6 +25,10 @@ rf_dtype dtype(const Tensor& tensor) {
 }
 rf_dtype dtype(const Tensors& tensors) { return tensors.empty() ? RF_DTYPE_OTHER : dtype(tensors[0]); }
 
+rf_reduce_op reduce_op_of(const void* reduce_options) {
+  return layout::reduce_op_of(layout::at<uint8_t>(reduce_options, torch.offsets->enum_of_reduce_op));
+}
+
 // Calls on an unknown group are missing from the counts of its communicator.
 uint32_t comm_of(void* group) {
   const uint64_t comm = state().groups.get(group);
@@ -61,8 +65,8 @@ class UncountedCall {
 
  private:
   static uint64_t* counter(void* group) {
-    auto* place = reinterpret_cast<uint64_t*>(static_cast<char*>(group) + layout::kSequenceOfGroup);
-    return torch_function.sequence && torch_function.sequence(group) == *place ? place : nullptr;
+    const uint32_t offset = torch_function.sequence ? offset_of_getter(torch_function.sequence) : 0;
+    return offset ? reinterpret_cast<uint64_t*>(static_cast<char*>(group) + offset) : nullptr;
   }
   uint64_t* place_;
   uint64_t before_;
@@ -99,7 +103,7 @@ WorkHandle submit(void* group, rf_call& call, Forward forward) {
 
 WorkHandle allreduce(void* self, Tensors& tensors, const void* options) {
   rf_call call = call_on(self, RF_OP_ALL_REDUCE, tensors, HERE);
-  call.reduce_op = layout::reduce_op_of(options);
+  call.reduce_op = reduce_op_of(options);
   call.flags |= RF_CALL_IN_PLACE;
   return submit(self, call, [&] { return torch_next.allreduce(self, tensors, options); });
 }
@@ -110,7 +114,7 @@ WorkHandle allreduce_sparse(void* self, Tensors& tensors, const void* options) {
 }
 WorkHandle allreduce_coalesced(void* self, Tensors& tensors, const void* options) {
   rf_call call = call_on(self, RF_OP_ALL_REDUCE, tensors, HERE);
-  call.reduce_op = layout::reduce_op_of(options);
+  call.reduce_op = reduce_op_of(options);
   call.flags |= RF_CALL_IN_PLACE;
   return submit(self, call, [&] { return torch_next.allreduce_coalesced(self, tensors, options); });
 }
@@ -121,8 +125,8 @@ WorkHandle broadcast(void* self, Tensors& tensors, const void* options) {
 }
 WorkHandle reduce(void* self, Tensors& tensors, const void* options) {
   rf_call call = call_on(self, RF_OP_REDUCE, tensors, HERE);
-  call.reduce_op = layout::reduce_op_of(options);
-  call.peer = static_cast<int32_t>(layout::at<int64_t>(options, layout::kRootOfReduceOptions));
+  call.reduce_op = reduce_op_of(options);
+  call.peer = static_cast<int32_t>(layout::at<int64_t>(options, torch.offsets->root_of_reduce_options));
   return submit(self, call, [&] { return torch_next.reduce(self, tensors, options); });
 }
 WorkHandle allgather(void* self, TensorLists& outputs, Tensors& inputs, const void* options) {
@@ -155,18 +159,18 @@ WorkHandle scatter(void* self, Tensors& outputs, TensorLists& inputs, const void
 }
 WorkHandle reduce_scatter(void* self, Tensors& outputs, TensorLists& inputs, const void* options) {
   rf_call call = call_on(self, RF_OP_REDUCE_SCATTER, outputs, HERE);
-  call.reduce_op = layout::reduce_op_of(options);
+  call.reduce_op = reduce_op_of(options);
   return submit(self, call, [&] { return torch_next.reduce_scatter(self, outputs, inputs, options); });
 }
 WorkHandle reduce_scatter_base(void* self, Tensor& output, Tensor& input, const void* options) {
   rf_call call = call_on(self, RF_OP_REDUCE_SCATTER_BLOCK, output, HERE);
-  call.reduce_op = layout::reduce_op_of(options);
+  call.reduce_op = reduce_op_of(options);
   return submit(self, call, [&] { return torch_next.reduce_scatter_base(self, output, input, options); });
 }
 WorkHandle reduce_scatter_tensor_coalesced(void* self, Tensors& outputs, Tensors& inputs,
                                            const void* options) {
   rf_call call = call_on(self, RF_OP_REDUCE_SCATTER_BLOCK, outputs, HERE);
-  call.reduce_op = layout::reduce_op_of(options);
+  call.reduce_op = reduce_op_of(options);
   return submit(self, call,
                 [&] { return torch_next.reduce_scatter_tensor_coalesced(self, outputs, inputs, options); });
 }

@@ -43,8 +43,9 @@ void execute(void* const* work) {
   const Pending* piece = state().find_work(*work);
   if (piece && piece->fate == Fate::kSkip) return torch_next.finish(*work);
   if (piece && piece->fate == Fate::kFail) {
-    // Never freed: the release of an exception_ptr is inline since g++ 11, and calls what older libraries lack.
-    static const auto* error = new std::exception_ptr(
+    // One for each failure, as 1.13 takes it by value and may move from it. Never freed: the release of an
+    // exception_ptr is inline since g++ 11, and calls what older libraries lack.
+    auto* error = new std::exception_ptr(
         std::make_exception_ptr(std::runtime_error("[rankfault] Connection closed by peer (injected)")));
     state().close(*state().find(piece->number), true);
     return torch_next.finish_error(*work, *error);
@@ -102,10 +103,31 @@ bool recv_wait(void* self, int64_t ms) { return wait_for(self, ms, torch_next.re
 
 // ---- gloo:: as the execution of a call --------------------------------------------------------
 
-bool is_plausible(const layout::Context* context, uint64_t element_size, uint32_t tag,
+const rf_comm* comm_of_context(const void* context) {
+  const uint64_t comm = state().contexts.get(context);
+  return comm == PointerMap<1>::kAbsent ? nullptr : core->comm_get(static_cast<uint32_t>(comm));
+}
+
+// gloo::Context has virtual functions in older versions. Its group knows rank and size, and so where they
+// lie.
+const layout::Context* members_of(const void* context) {
+  static std::atomic<const uint32_t*> found{nullptr};
+  static constexpr uint32_t kOffsets[] = {0, sizeof(void*)};
+  const rf_comm* comm = context ? comm_of_context(context) : nullptr;
+  for (const uint32_t& offset : kOffsets) {
+    const auto& members = layout::at<layout::Context>(context, offset);
+    if (!comm || comm->rank != members.rank || comm->size != static_cast<uint32_t>(members.size)) continue;
+    found.store(&offset, std::memory_order_relaxed);
+    return &members;
+  }
+  const uint32_t* offset = comm || !context ? nullptr : found.load(std::memory_order_relaxed);
+  return offset ? &layout::at<layout::Context>(context, *offset) : nullptr;
+}
+
+bool is_plausible(const layout::Context* members, uint64_t element_size, uint32_t tag,
                   const CurrentCall* current) {
-  if (!context || context->size < 1 || context->size > 1 << 20) return false;
-  if (context->rank < 0 || context->rank >= context->size || element_size > 64) return false;
+  if (!members || members->size < 1 || members->size > 1 << 20) return false;
+  if (members->rank < 0 || members->rank >= members->size || element_size > 64) return false;
   return !current || !current->executing || current->executing->tag == tag;
 }
 
@@ -122,8 +144,9 @@ void set_needs(rf_call& call, const std::vector<uint64_t>& lengths, int self) {
     if (lengths[r] && static_cast<int>(r) != self) call.needs_mask |= 1ull << r;
 }
 
-rf_call execution(const layout::GlooOptions& of, const void* options, const layout::Context* context,
+rf_call execution(const layout::GlooOptions& of, const void* options, const layout::Context& members,
                   uint32_t tag, uint64_t element_size, const void* where) {
+  const void* context = layout::at<const void*>(options, 0);
   rf_call call = make_call(RF_LIB_GLOO, of.op, where);
   call.flags = RF_CALL_EXECUTION;
   const uint64_t comm = state().contexts.get(context);
@@ -136,11 +159,11 @@ rf_call execution(const layout::GlooOptions& of, const void* options, const layo
   if (of.elements) call.count = layout::at<uint64_t>(options, of.elements);
   const auto* buffer = of.buffer ? layout::at<const layout::Buffer*>(options, of.buffer) : nullptr;
   if (buffer && element_size) call.count = buffer->bytes / element_size;
-  if (of.per_rank) call.count /= static_cast<uint64_t>(context->size);
+  if (of.per_rank) call.count /= static_cast<uint64_t>(members.size);
   if (of.root) call.peer = layout::at<int32_t>(options, of.root);
   if (of.lengths) {
     call.flags |= RF_CALL_RANK_LOCAL;
-    set_needs(call, layout::at<std::vector<uint64_t>>(options, of.lengths), context->rank);
+    set_needs(call, layout::at<std::vector<uint64_t>>(options, of.lengths), members.rank);
   }
   return call;
 }
@@ -148,15 +171,15 @@ rf_call execution(const layout::GlooOptions& of, const void* options, const layo
 template <const layout::GlooOptions& kOf, auto kNext>
 void run(void* options) {
   const CurrentCall* current = state().current();
-  const auto* context = layout::at<const layout::Context*>(options, 0);
+  const layout::Context* members = members_of(layout::at<const void*>(options, 0));
   const auto tag = layout::at<uint32_t>(options, kOf.tag);
   if (tag >= kSkippedTag) return;  // of a skipped call, in case its work ever runs
   const uint64_t element_size = kOf.element_size ? layout::at<uint64_t>(options, kOf.element_size) : 0;
-  if (!is_plausible(context, element_size, tag, current)) {
+  if (!is_plausible(members, element_size, tag, current)) {
     refuse_layout();
     return (torch_next.*kNext)(options);
   }
-  rf_call call = execution(kOf, options, context, tag, element_size, HERE);
+  rf_call call = execution(kOf, options, *members, tag, element_size, HERE);
   RecordedCall recorded(call);
   (torch_next.*kNext)(options);
   recorded.returned();
@@ -197,6 +220,12 @@ const rf_wrapper kExecutionWrappers[] = {
             &execute, execute),
     RF_WRAP(GROUP "9AsyncWork14finishWorkGlooEv", &finish, finish),
     RF_WRAP(GROUP "9AsyncWork19finishWorkGlooErrorERKNSt15__exception_ptr13exception_ptrE", &finish_error,
+            finish_error),
+    // by value in PyTorch 1.13: the ABI passes the address of the argument all the same
+    RF_WRAP(GROUP "9AsyncWork7executeEN3c1013intrusive_ptrIS1_NS2_6detail34intrusive_target_default_null_"
+                  "typeIS1_EEEE",
+            &execute, execute),
+    RF_WRAP(GROUP "9AsyncWork19finishWorkGlooErrorENSt15__exception_ptr13exception_ptrE", &finish_error,
             finish_error),
     RF_WRAP("_ZN4c10d4Work4waitE" MS, &wait, wait),
     RF_WRAP(GROUP "8SendWork4waitE" MS, &send_wait, send_wait),

@@ -11,6 +11,7 @@
 
 #include "harness/backends/gloo/torch_layout.h"
 #include "harness/backends/gloo/torch_state.h"
+#include "harness/backends/gloo/torch_version.h"
 
 namespace rankfault::gloo_decoder {
 
@@ -95,8 +96,8 @@ struct TorchFunctions {
   int32_t (*dtype)(const void* tensor, int32_t*);
   void (*store_set)(void* store, const std::string& key, const std::string& value);
   std::string (*store_get)(void* store, const std::string& key);
-  uint64_t (*sequence)(void* group);
-  void* prefix_store_table;  // may be null, like the next one
+  uint64_t (*sequence)(void* group);  // null in 1.13, whose Gloo counts no calls
+  void* prefix_store_table;           // may be null, like the next one
   void (*prefix_store_wait)(void* store, const std::vector<std::string>& keys,
                             const std::chrono::milliseconds&);
 };

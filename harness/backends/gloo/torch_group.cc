@@ -29,13 +29,6 @@ void offer(void* store, const std::string& key, const std::string& value) {
   }
 }
 
-// torch.distributed gives each group a PrefixStore.
-bool is_prefix_store(void* store) {
-  return torch_function.prefix_store_table &&
-         layout::at<const char*>(store, 0) ==
-             static_cast<const char*>(torch_function.prefix_store_table) + 16;
-}
-
 // Used only after the group is connected. The key then exists, unless its member runs without the agent. A
 // get would wait for that key for the store's own limit: minutes.
 constexpr std::chrono::milliseconds kLongestFetch(100);
@@ -65,12 +58,12 @@ std::vector<int32_t> fetch_members(void* store, int size, bool is_world) {
 std::string prefix_of(void* store) {
   for (int depth = 0; depth < 8 && store; ++depth) {
     if (!is_prefix_store(store)) break;
-    const auto& prefix =
-        *reinterpret_cast<const std::string*>(static_cast<char*>(store) + layout::kPrefixOfPrefixStore);
+    const auto& prefix = *reinterpret_cast<const std::string*>(static_cast<char*>(store) +
+                                                               torch.offsets->prefix_of_prefix_store);
     std::string name = prefix.substr(0, prefix.find('/'));
     if (!name.empty() && name != "cpu" && name != "gloo" && name != "default_pg" && name != "worker")
       return name;
-    store = layout::at<void*>(store, layout::kPrefixOfPrefixStore + sizeof(std::string));
+    store = layout::at<void*>(store, torch.offsets->prefix_of_prefix_store + sizeof(std::string));
   }
   return "";
 }
@@ -128,7 +121,7 @@ uint64_t identity_by_name(const std::string& name, int size) {
 
 uint64_t timeout_of(void* const* options) {
   const void* held = options ? *options : nullptr;
-  const int64_t ms = held ? layout::at<int64_t>(held, layout::kTimeoutOfGroupOptions) : 0;
+  const int64_t ms = held ? layout::at<int64_t>(held, torch.offsets->timeout_of_group_options) : 0;
   return ms > 0 && ms < int64_t{1000} * 3600 * 24 * 365 ? static_cast<uint64_t>(ms) * 1000000 : 0;
 }
 
@@ -222,13 +215,6 @@ void connect_full_mesh(void* self, void* store, void* device) {
 void* get_pair(void* self, int i) { return torch_next.get_pair(self, i); }
 std::shared_ptr<void> make_context(void* self, void* device) { return torch_next.make_context(self, device); }
 
-template <typename F>
-bool find(const rf_core_v1* table, const char* symbol, F& function) {
-  function = reinterpret_cast<F>(table->resolve(symbol));
-  return function != nullptr;
-}
-
-#define STRING "RKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
 rf_wrapper all_wrappers[96];  // the core reads it after attach
 
 void join_wrappers() {
@@ -241,23 +227,11 @@ void join_wrappers() {
 int attach(const rf_core_v1* table, const char** reason) {
   *reason = "core of another version";
   if (table->version != RF_CORE_VERSION || table->bytes < sizeof(rf_core_v1)) return 1;
-  *reason = "not the functions of PyTorch 2";
-  if (!find(table, "aoti_torch_get_numel", torch_function.numel) ||
-      !find(table, "aoti_torch_get_dtype", torch_function.dtype) ||
-      !find(table, "_ZN4c10d5Store3setE" STRING "S8_", torch_function.store_set) ||
-      !find(table, "_ZN4c10d5Store10get_to_strE" STRING, torch_function.store_get) ||
-      !table->resolve("_ZN4c10d16ProcessGroupGloo9AsyncWork14finishWorkGlooEv"))
-    return 1;
-  find(table, "_ZN4c10d16ProcessGroupGloo25getSequenceNumberForGroupEv", torch_function.sequence);
-  find(table, "_ZTVN4c10d11PrefixStoreE", torch_function.prefix_store_table);
-  find(table,
-       "_ZN4c10d11PrefixStore4waitERKSt6vectorINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEESaIS7_EE"
-       "RKNSt6chrono8durationIlSt5ratioILl1ELl1000EEEE",
-       torch_function.prefix_store_wait);
+  if (!find_torch(table, reason)) return 1;
   join_wrappers();
   core = table;
   state();  // created before any fork that could come in between
-  core->coverage(RF_LIB_C10D, "torch_gloo", 0, RF_HOOK_PRELOAD, "");
+  core->coverage(RF_LIB_C10D, "torch_gloo", torch.version, RF_HOOK_PRELOAD, "");
   core->coverage(RF_LIB_GLOO, "torch_gloo", 0, RF_HOOK_PRELOAD, "");
   core->thread_multiple(1);
   return 0;
@@ -278,6 +252,9 @@ const rf_wrapper kGroupWrappers[] = {
     RF_WRAP("_ZN4gloo10rendezvous7Context15connectFullMeshESt10shared_ptrINS0_5StoreEERS2_INS_"
             "9transport6DeviceEE",
             &connect_full_mesh, connect_full_mesh),
+    RF_WRAP(
+        "_ZN4gloo10rendezvous7Context15connectFullMeshERNS0_5StoreERSt10shared_ptrINS_9transport6DeviceEE",
+        &connect_full_mesh, connect_full_mesh),  // Gloo of 2022
     RF_WRAP("_ZN4gloo10rendezvous14ContextFactory11makeContextERSt10shared_ptrINS_9transport6DeviceEE",
             &make_context, make_context),
     RF_WRAP("_ZN4gloo7Context7getPairEi", &get_pair, get_pair),

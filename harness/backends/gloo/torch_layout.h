@@ -1,4 +1,4 @@
-// torch_layout.h: the few bytes of PyTorch 2.x and of its Gloo that the decoder reads, as our own layouts.
+// torch_layout.h: the few bytes of PyTorch and of its Gloo that the decoder reads, as our own layouts.
 // PyTorch ships no Gloo headers; sizes and order come from the sources of both projects.
 //
 // Each reader checks whether the value is possible; an impossible one is not recorded.
@@ -22,7 +22,7 @@ const T& at(const void* object, uint32_t offset) {
   return *reinterpret_cast<const T*>(static_cast<const char*>(object) + offset);
 }
 
-// gloo::Context begins with rank and size (no virtual functions since 2023).
+// The first members of gloo::Context.
 struct Context {
   int32_t rank;
   int32_t size;
@@ -55,16 +55,8 @@ inline constexpr GlooOptions kGather{RF_OP_GATHER, 44, 48, 32, 0, 16, 40, 0, fal
 inline constexpr GlooOptions kReduce{RF_OP_REDUCE, 88, 104, 40, 32, 0, 48, 0, false};
 inline constexpr GlooOptions kScatter{RF_OP_SCATTER, 60, 64, 48, 0, 40, 56, 0, false};
 
-// c10d options: offsets of the root and of the time limit; 0 if there is none or it is the first member.
-inline constexpr uint32_t kReduceOpOfOptions = 16;  // the enum inside ReduceOp, which leads its options
-inline constexpr uint32_t kRootOfReduceOptions = 32;
+// c10d options of a broadcast, gather or scatter; others: TorchOffsets
 inline constexpr uint32_t kRootOfOtherOptions = 0;
-
-// c10d::Backend::Options and c10d::ProcessGroupGloo
-inline constexpr uint32_t kTimeoutOfGroupOptions = 16;
-inline constexpr uint32_t kRanksOfGroupOptions = 120;
-inline constexpr uint32_t kSequenceOfGroup = 0x1c8;  // checked against getSequenceNumberForGroup()
-inline constexpr uint32_t kPrefixOfPrefixStore = 24;
 
 inline rf_dtype dtype_of_scalar_type(int32_t scalar_type) {
   constexpr rf_dtype kTypes[] = {RF_DTYPE_UINT8,  RF_DTYPE_INT8,      RF_DTYPE_INT16,      RF_DTYPE_INT32,
@@ -90,10 +82,9 @@ inline rf_dtype dtype_of_scalar_type(int32_t scalar_type) {
   }
 }
 
-inline rf_reduce_op reduce_op_of(const void* reduce_options) {
+inline rf_reduce_op reduce_op_of(uint8_t op) {
   constexpr rf_reduce_op kOps[] = {RF_REDUCE_SUM, RF_REDUCE_AVG,  RF_REDUCE_PROD, RF_REDUCE_MIN,
                                    RF_REDUCE_MAX, RF_REDUCE_BAND, RF_REDUCE_BOR,  RF_REDUCE_BXOR};
-  const auto op = at<uint8_t>(reduce_options, kReduceOpOfOptions);
   return op < sizeof kOps / sizeof *kOps ? kOps[op] : RF_REDUCE_OTHER;
 }
 

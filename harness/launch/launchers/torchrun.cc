@@ -6,6 +6,7 @@
 #include <regex>
 #include <set>
 
+#include "harness/agent/torch_versions.h"
 #include "harness/launch/gather.h"
 #include "harness/launch/launcher.h"
 #include "harness/launch/launchers/torchrun_nodes.h"
@@ -14,18 +15,31 @@
 namespace rankfault {
 namespace {
 
-// Only the calls of PyTorch 2 are recorded: with PyTorch 1 a scenario about them could only be void.
+bool needs(const Workload& workload, const char* word) {
+  return std::find(workload.needs.begin(), workload.needs.end(), word) != workload.needs.end();
+}
+
+// Why this PyTorch cannot run the workload; "": it can. Without recorded calls a scenario about them could
+// only be void.
+std::string lacks(const TorchrunProgram& program, const Workload& workload) {
+  const bool about_calls = needs(workload, "torch") || needs(workload, "torch2");
+  if (about_calls && !program.records_calls())
+    return fmt::format("PyTorch {} is needed, but {} has {}{}, whose calls are not recorded",
+                       RF_TORCH_VERSIONS, program.python, program.version,
+                       program.old_abi ? " for the older C++ ABI" : "");
+  if (program.is_pytorch_1() && (needs(workload, "torch2") || workload.nodes > 1))
+    return fmt::format("PyTorch 2 is needed, but {} has {}{}", program.python, program.version,
+                       workload.nodes > 1 ? ", whose torchrun has no nodes" : "");
+  return "";
+}
+
 Status probe(const Workload& workload) {
   const TorchrunProgram& program = torchrun_program(workload);
   if (!program.slow.empty()) return host_refused(program.slow);
   if (!program.missing.empty())
     return workload.torchrun.empty() ? Status(missing(program.missing)) : usage_error(program.missing);
-  const bool asks_for_torch =
-      std::find(workload.needs.begin(), workload.needs.end(), "torch") != workload.needs.end();
-  if (program.is_pytorch_1() && (asks_for_torch || workload.nodes > 1))
-    return missing(fmt::format(
-        "PyTorch 2 is needed, but {} has {}, {} ({})", program.python, program.version,
-        asks_for_torch ? "whose calls are not recorded" : "whose torchrun has no nodes", kHowToAddTorch));
+  if (const std::string lack = lacks(program, workload); !lack.empty())
+    return missing(fmt::format("{} ({})", lack, kHowToAddTorch));
   return Done{};
 }
 
@@ -33,8 +47,9 @@ std::string found(const Workload& workload) {
   const TorchrunProgram& program = torchrun_program(workload);
   const std::string words = fmt::format("{}", fmt::join(program.words, " "));
   if (program.version.empty()) return words;
-  return fmt::format("{}, PyTorch {}{}", words, program.version,
-                     program.is_pytorch_1() ? " (calls of PyTorch 1 are not recorded)" : "");
+  return fmt::format(
+      "{}, PyTorch {}{}{}", words, program.version, program.old_abi ? " for the older C++ ABI" : "",
+      program.records_calls() ? "" : ": its calls are not recorded, only those of " RF_TORCH_VERSIONS);
 }
 
 std::string log_dir(const LaunchContext& context) {

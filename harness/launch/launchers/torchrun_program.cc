@@ -13,6 +13,7 @@
 #include <regex>
 #include <sstream>
 
+#include "harness/agent/torch_versions.h"
 #include "harness/base/capture.h"
 #include "harness/launch/launcher.h"
 
@@ -30,12 +31,17 @@ std::string interpreter_of(const std::string& script) {
   return std::filesystem::path(first).filename() == "env" && is_python(second) ? program_on_path(second) : "";
 }
 
-// "2.13.0+cpu", or "none" when this Python has no torch. Does not import it, which takes seconds.
+// "2.13.0+cpu", or "none" when this Python has no torch; " old" follows for a build of the older C++ ABI.
+// Does not import it, which takes seconds.
 std::optional<std::string> torch_version(const std::string& python, bool& too_slow) {
   return capture({python, "-c",
                   "import importlib.metadata as m\n"
-                  "try: print(m.version('torch'), end='')\n"
-                  "except m.PackageNotFoundError: print('none', end='')"},
+                  "try: torch = m.distribution('torch')\n"
+                  "except m.PackageNotFoundError: print('none', end='')\n"
+                  "else:\n"
+                  "  config = torch.locate_file('torch/share/cmake/Torch/TorchConfig.cmake')\n"
+                  "  old = config.is_file() and '_GLIBCXX_USE_CXX11_ABI=0' in config.read_text()\n"
+                  "  print(torch.version + ' old' * old, end='')"},
                  {probe_limit(), false, &too_slow});
 }
 
@@ -57,9 +63,13 @@ std::string slow_text(const std::string& program) {
 }
 
 TorchrunProgram of_python(const std::string& python, const std::string& whose) {
-  TorchrunProgram out{{python, "-m", "torch.distributed.run"}, python, "", "", ""};
+  TorchrunProgram out{{python, "-m", "torch.distributed.run"}, python};
   bool too_slow = false;
-  const auto version = torch_version(python, too_slow);
+  auto version = torch_version(python, too_slow);
+  if (version && version->ends_with(" old")) {
+    version->resize(version->size() - 4);
+    out.old_abi = true;
+  }
   if (too_slow)
     out.slow = slow_text(python + whose);
   else if (!version)
@@ -81,7 +91,7 @@ TorchrunProgram of_python(const std::string& python, const std::string& whose) {
 TorchrunProgram of_path(const std::string& program) {
   const std::string python = interpreter_of(program);
   if (!python.empty()) return of_python(python, ", the Python of " + program + ",");
-  TorchrunProgram out{{program}, "", "", "", ""};
+  TorchrunProgram out{{program}};
   bool too_slow = false;
   const bool answers = capture({program, "--help"}, {probe_limit(), true, &too_slow}).has_value();
   if (too_slow)
@@ -97,8 +107,9 @@ TorchrunProgram of_machine() {
   if (const std::string program = program_on_path("torchrun"); !program.empty()) return of_path(program);
   if (const std::string python = program_on_path("python3"); !python.empty())
     if (TorchrunProgram found = of_python(python, ""); found.missing.empty()) return found;
-  return {
-      {}, "", "", fmt::format("torchrun is not on PATH, and python3 has no torch ({})", kHowToAddTorch), ""};
+  TorchrunProgram none;
+  none.missing = fmt::format("torchrun is not on PATH, and python3 has no torch ({})", kHowToAddTorch);
+  return none;
 }
 
 // The program that a scenario names: a torchrun, or a Python that has torch.
@@ -113,6 +124,10 @@ TorchrunProgram of_scenario(const std::string& named) {
 }
 
 }  // namespace
+
+bool TorchrunProgram::records_calls() const {
+  return version.empty() || (!old_abi && rf_torch_is_known(rf_torch_version(version.c_str())));
+}
 
 bool is_python(const std::string& word) {
   return std::regex_match(std::filesystem::path(word).filename().string(), std::regex("python[0-9.]*"));

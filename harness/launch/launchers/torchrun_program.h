@@ -11,13 +11,16 @@ namespace rankfault {
 inline constexpr const char* kHowToAddTorch = "to add it: RANKFAULT_TORCH=torch==2.13.0 ./dev build";
 
 struct TorchrunProgram {
-  std::vector<std::string> words;  // the words that start it; empty: there is none
-  std::string python;              // its interpreter; "": unknown, as the program is not a Python script
-  std::string version;             // "2.13.0+cpu"; "": not known
-  std::string missing;             // why it cannot be used; "": it can
-  std::string slow;                // it did not answer in time, so that it is not known whether it can be
-                                   // used
+  std::vector<std::string> words{};  // the words that start it; empty: there is none
+  std::string python{};              // its interpreter; "": unknown, as the program is not a Python script
+  std::string version{};             // "2.13.0+cpu"; "": not known
+  std::string missing{};             // why it cannot be used; "": it can
+  std::string slow{};                // it did not answer in time, so that it is not known whether it can be
+                                     // used
 
+  bool old_abi = false;  // built with the older ABI of C++: its functions have other names
+
+  bool records_calls() const;  // a version that the decoder knows; true if the version is not known
   bool is_pytorch_1() const { return version.starts_with("1."); }
 };
 

@@ -55,12 +55,24 @@ TEST(GlooCalls, EveryCollectiveOfTheInstalledGlooIsListed) {
   for (const std::string& name : collectives) EXPECT_TRUE(names.count(name)) << name;
 }
 
+// Names of calls.def that a version may lack: forms that came with PyTorch 2 (lists in an all-to-all in one
+// of its later versions), and arguments that 1.13 takes by value.
+bool may_be_absent(const std::string& name, bool of_1) {
+  const std::regex only_1("AsyncWork(7executeEN3|19finishWorkGlooErrorENSt)");
+  const std::regex only_2(
+      "AsyncWork(7executeERK|19finishWorkGlooErrorERK)|16allreduce_sparse|20_reduce_scatter_base|"
+      "_tensor_coalesced");
+  return name.find("ProcessGroupGloo8alltoallE") != name.npos ||
+         std::regex_search(name, of_1 ? only_2 : only_1);
+}
+
 TEST(GlooCalls, EveryProcessGroupMethodOfTheInstalledPyTorchIsListed) {
   const std::string python = torch_python();
-  if (python.empty()) GTEST_SKIP() << "no PyTorch 2 with Gloo (RANKFAULT_PYTHON)";
+  if (python.empty()) GTEST_SKIP() << "no PyTorch with Gloo (RANKFAULT_PYTHON)";
   const std::set<std::string> where =
       lines_of(python + " -c 'import torch, os; print(os.path.dirname(torch.__file__))' 2>/dev/null");
   ASSERT_EQ(where.size(), 1u);
+  const bool of_1 = !lines_of(python + " -c 'import torch; print(torch.__version__)' | grep '^1[.]'").empty();
   const std::set<std::string> defined = defined_by(*where.begin() + "/lib/libtorch_cpu.so");
   const std::set<std::string> names = listed();
   for (const std::string& name : collectives_in(defined)) EXPECT_TRUE(names.count(name)) << name;
@@ -72,9 +84,9 @@ TEST(GlooCalls, EveryProcessGroupMethodOfTheInstalledPyTorchIsListed) {
     EXPECT_TRUE(names.count(name)) << name;
     ++methods;
   }
-  EXPECT_GE(methods, 18);
+  EXPECT_GE(methods, of_1 ? 13 : 17);
   for (const std::string& name : names) {
-    if (name.rfind("_ZN4c10d", 0) != 0) continue;
+    if (name.rfind("_ZN4c10d", 0) != 0 || may_be_absent(name, of_1)) continue;
     EXPECT_TRUE(defined.count(name)) << name << " is gone from this PyTorch";
   }
 }

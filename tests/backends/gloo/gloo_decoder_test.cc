@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <map>
 #include <thread>
 
 #include "harness/backends/gloo/context_table.h"
@@ -22,8 +23,14 @@ std::string store_get(void*, const std::string&) { return ""; }
 void construct(void*, void* const*, int, int, void**) {}
 WorkHandle barrier(void* self, const void*) { return WorkHandle(self); }
 
+const std::map<std::string, std::string>& build_options() {
+  static const std::map<std::string, std::string> options{{"TORCH_VERSION", "2.13.0"}};
+  return options;
+}
+
 void* resolve(const char* symbol) {
   const std::string_view name = symbol;
+  if (name == "_ZN6caffe215GetBuildOptionsB5cxx11Ev") return reinterpret_cast<void*>(&build_options);
   if (name == "aoti_torch_get_numel") return reinterpret_cast<void*>(&numel_of_tensor);
   if (name == "aoti_torch_get_dtype") return reinterpret_cast<void*>(&dtype_of_tensor);
   if (name.starts_with("_ZN4c10d5Store3set")) return reinterpret_cast<void*>(&store_set);

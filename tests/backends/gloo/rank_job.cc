@@ -148,10 +148,10 @@ std::string program(const std::string& name) { return environment("RANKFAULT_BUI
 std::string torch_python() {
   const std::string named = environment("RANKFAULT_PYTHON");
   const std::string python = named.empty() ? "python3" : named;
-  const std::string probe =
-      python +
-      " -c 'import torch.distributed as d, torch, sys;"
-      "sys.exit(not (torch.__version__.startswith(\"2.\") and d.is_gloo_available()))' 2>/dev/null";
+  const std::string probe = python +
+                            " -c 'import torch.distributed as d, torch, sys;"
+                            "sys.exit(not (torch.__version__.startswith((\"1.13\", \"2.\")) and "
+                            "d.is_gloo_available() and torch.compiled_with_cxx11_abi()))' 2>/dev/null";
   return std::system(probe.c_str()) == 0 ? python : "";
 }
 

@@ -35,6 +35,6 @@ struct RankJobEnd {
 RankJobEnd run_ranks(const RankJob&);
 std::string said_by_failed(const RankJobEnd&);  // the output of each rank whose status is not 0
 std::string program(const std::string& name);   // in the build's bin/
-std::string torch_python();                     // an interpreter that imports PyTorch 2, or ""
+std::string torch_python();                     // an interpreter with a PyTorch that is recorded, or ""
 
 }  // namespace rankfault::test

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "tests/backends/gloo/python_calls.h"
 #include "tests/backends/gloo/rank_job.h"
@@ -33,7 +34,7 @@ class TorchFrames : public testing::Test {
  protected:
   void SetUp() override {
     python_ = torch_python();
-    if (python_.empty()) GTEST_SKIP() << "no PyTorch 2 with Gloo (RANKFAULT_PYTHON)";
+    if (python_.empty()) GTEST_SKIP() << "no PyTorch with Gloo (RANKFAULT_PYTHON)";
   }
   RankJobEnd run(std::map<std::string, std::string> env = {}) const {
     const char* source = getenv("RANKFAULT_SOURCE_DIR");
@@ -41,12 +42,21 @@ class TorchFrames : public testing::Test {
                       .ranks = 2,
                       .env = std::move(env)});
   }
+  static int line_of(const std::string& text) {
+    const char* source = getenv("RANKFAULT_SOURCE_DIR");
+    std::ifstream in(std::string(source ? source : ".") + "/tests/ranks/torch/frames.py");
+    int number = 0;
+    for (std::string line; std::getline(in, line);)
+      if (++number, line == text) return number;
+    return 0;
+  }
   std::string python_;
 };
 
 TEST_F(TorchFrames, AreThoseOfPyTorchsFlightRecorderCallForCall) {
   const RankJobEnd end = run();
   ASSERT_THAT(end.status, Each(0)) << said_by_failed(end);
+  if (end.book.at(0).at("recorded").empty()) GTEST_SKIP() << "this PyTorch records no Gloo calls";
   for (const auto& [rank, record] : end.records) {
     EXPECT_EQ(record.header.python_off, static_cast<uint32_t>(RF_PYTHON_IS_ON));
     const PythonCalls frames(record);
@@ -63,6 +73,29 @@ TEST_F(TorchFrames, AreThoseOfPyTorchsFlightRecorderCallForCall) {
       }
     }
     EXPECT_GT(compared, 120u);
+  }
+}
+
+// Of every PyTorch: the script calls total() 65 times on each rank, once too deep to reach <module>.
+TEST_F(TorchFrames, HaveTheLineOfTheScriptThatCalled) {
+  const RankJobEnd end = run();
+  ASSERT_THAT(end.status, Each(0)) << said_by_failed(end);
+  for (const auto& [rank, record] : end.records) {
+    const PythonCalls frames(record);
+    std::map<int, int> lines;
+    int to_the_module = 0;
+    for (const auto& [comm, all] : calls_by_comm(record))
+      for (const rf_record& call : all) {
+        if (!is_python_stack(call.where)) continue;
+        const Json stack = frames.frames_of(call);
+        to_the_module += stack.back()[1] == "<module>";
+        for (const Json& frame : stack)
+          if (frame[1] == "total") ++lines[frame[2].get<int>()];
+      }
+    ASSERT_EQ(lines.size(), 1u);
+    EXPECT_EQ(lines.begin()->first, line_of("    dist.all_reduce(x)"));
+    EXPECT_EQ(lines.begin()->second, 65);
+    EXPECT_GE(to_the_module, 64);
   }
 }
 

@@ -84,8 +84,8 @@ in_two_threads(second)
 dist.barrier()
 
 recorded = {}  # by size of the group's name: the default one is "0"
-trace = pickle.loads(torch._C._distributed_c10d._dump_fr_trace())
-for entry in trace["entries"]:
+recorder = getattr(torch._C._distributed_c10d, "_dump_fr_trace", None)  # PyTorch 1.13 has none
+for entry in pickle.loads(recorder())["entries"] if recorder else []:
     frames = [[f["filename"], f["name"], f["line"]] for f in entry["frames"]]
     recorded.setdefault(entry["process_group"][0], []).append(frames)
 print(json.dumps({"rank": dist.get_rank(), "recorded": recorded}), flush=True)
