@@ -80,7 +80,7 @@ def follow(folder, env):
 def check_failure(folder, env):
     """A scenario that fails is a failed test that shows the tool's own summary."""
     text = (folder / "scenarios/late-rank.yaml").read_text()
-    (folder / "scenarios/broken.yaml").write_text(text.replace("within: 15s", "within: 1ms").replace("late-rank", "broken"))
+    (folder / "scenarios/broken.yaml").write_text(text.replace("within: 10s", "within: 1ms").replace("late-rank", "broken"))
     output = shell("pytest scenarios/broken.yaml", folder, env, wanted=1)
     assert "FAIL" in output and "unblocked" in output, output
 
