@@ -5,6 +5,7 @@
 
 #include "faults/effect.h"
 #include "faults/lowering.h"
+#include "faults/members.h"
 #include "harness/observe/call_history.h"
 
 namespace rankfault {
@@ -34,8 +35,24 @@ Duration cost_of_the_gate(const Action& action, const RunFacts& facts) {
   return least == Duration::max() ? Duration::zero() : least;
 }
 
+// Whether a peer entered the victim's call, waited there for at least a tenth of the delay, and got no
+// result.
+bool a_peer_waited(const Action& action, const GateEvent& gate, const ProcessView& victim, Instant until,
+                   const RunFacts& facts) {
+  for (const ProcessView* peer : peers_on(facts, victim, gate.comm_id)) {
+    const CallHistory history(*peer);
+    const std::optional<FilledPlace> place = history.at_place(gate.comm_id, gate.seq);
+    if (!place || !place->call->enter) continue;
+    const bool failed = place->call->leave && place->call->leave->phase == RF_PHASE_ERROR;
+    if (place->call->leave && !failed) continue;
+    const Instant left = failed ? std::min(place->call->left(), until) : until;
+    if (lasted(std::max(place->call->entered(), gate.answered), left) * 10 >= action.delay) return true;
+  }
+  return false;
+}
+
 // A victim that ends inside its delay reports nothing: a launcher ends it when its peers give up. It was late
-// until its end, if it never entered the call.
+// until its end, if it never entered the call and a peer waited for it.
 EffectReport verify_unreported(const Action& action, const GateEvent& gate, const RunFacts& facts) {
   const EffectReport unknown = cannot_tell(fmt::format("rank {} did not report that it waited", gate.rank));
   const RankEnd* end = end_of(gate, facts);
@@ -47,7 +64,8 @@ EffectReport verify_unreported(const Action& action, const GateEvent& gate, cons
     return call.enter && call.entered() >= gate.answered;
   });
   const Duration late = lasted(gate.answered, end->time);
-  if (entered || late <= cost_of_the_gate(action, facts)) return unknown;
+  if (entered || late > action.delay || late <= cost_of_the_gate(action, facts)) return unknown;
+  if (!a_peer_waited(action, gate, *victim, end->time, facts)) return unknown;
   return verified(fmt::format("rank {} was {} late when it ended", gate.rank, to_text(late)), gate.answered);
 }
 
@@ -74,10 +92,10 @@ const Registration<FaultKind> kRegistration{{
     .stands_for =
         "a checkpoint written by one rank, a slow loader, a garbage collection, a page-in: one hiccup",
     .not_the_same = "a busy machine: the thread sleeps, and other threads and processes continue to run",
-    .verified_by =
-        "the time between the gate's answer and the agent's report is at least nine tenths of the "
-        "delay; void where the delay is shorter than the time that the answer took. A victim that ends "
-        "inside the delay was late until its end",
+    .verified_by = "the time between the gate's answer and the agent's report is at least nine tenths of the "
+                   "delay; void where the delay is shorter than the time that the answer took. A victim that "
+                   "ends inside "
+                   "the delay was late until then, if a peer waited for it and got no result",
     .example = "delay_call@rank=0,op=barrier,nth=2,by=500ms",
     .params = {{"by", ParamType::kDuration, true, "How long."}},
     .lower = lower,

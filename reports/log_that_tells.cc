@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <sstream>
+#include <tuple>
 
 #include "harness/base/file_text.h"
 #include "harness/base/mask.h"
@@ -13,22 +14,30 @@
 namespace rankfault {
 namespace {
 
-// It exited or crashed by itself: no fault, launcher or clean-up ends a rank so.
-bool failed_by_itself(const RankEnd& end) {
+// It exited with an error or crashed. A launcher or the clean-up ends a rank by another signal.
+bool failed(const RankEnd& end) {
   if (end.status.kind == ExitStatus::Kind::kCode) return end.status.value != 0;
   return end.status.kind == ExitStatus::Kind::kSignal &&
          (end.status.value == SIGABRT || end.status.value == SIGSEGV || end.status.value == SIGBUS ||
           end.status.value == SIGFPE || end.status.value == SIGILL);
 }
 
-// The first one of the newest attempt that has one: earlier attempts were recovered from.
+// A fault may have ended it on purpose.
+bool is_victim(const RunFacts& facts, const RankEnd& end) {
+  return std::any_of(facts.gates.begin(), facts.gates.end(), [&](const GateEvent& gate) {
+    return gate.rank == end.rank && gate.attempt == end.attempt;
+  });
+}
+
+// The first one of the newest attempt that has one: earlier attempts were recovered from. A victim of a fault
+// only if no other rank failed.
 const RankEnd* first_failure(const RunFacts& facts) {
+  const auto order = [&](const RankEnd& end) {
+    return std::tuple(-end.attempt, is_victim(facts, end), end.time);
+  };
   const RankEnd* first = nullptr;
-  for (const RankEnd& end : facts.ends) {
-    if (end.rank < 0 || !failed_by_itself(end)) continue;
-    if (!first || end.attempt > first->attempt || (end.attempt == first->attempt && end.time < first->time))
-      first = &end;
-  }
+  for (const RankEnd& end : facts.ends)
+    if (end.rank >= 0 && failed(end) && (!first || order(end) < order(*first))) first = &end;
   return first;
 }
 
@@ -44,10 +53,10 @@ std::string log_of(const RunFacts& facts, const RankEnd& end) {
 
 // What the rank wrote last. In a log that ranks share, those are the last lines of all of them.
 std::vector<std::string> end_of(const std::string& log, const RankEnd& end) {
-  constexpr size_t kLines = 5, kColumns = 200;
+  constexpr size_t kLines = 5, kColumns = 200, kTail = 32768;
   if (!end.last_words.empty()) return end.last_words;
   std::vector<std::string> lines;
-  std::istringstream in(text_of_file(log));
+  std::istringstream in(masked_text(tail_of_file(log, kTail)));  // masked before a cut shows half a word
   for (std::string line; std::getline(in, line);) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     lines.push_back(line.substr(0, kColumns));

@@ -1,8 +1,10 @@
 #include "harness/base/file_text.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "harness/base/unique_fd.h"
@@ -19,6 +21,20 @@ std::string text_of_file(const std::string& path) {
     if (n <= 0) break;
     text.append(part, static_cast<size_t>(n));
   }
+  return text;
+}
+
+std::string tail_of_file(const std::string& file, size_t most) {
+  // O_NOCTTY: the file may be the rank's terminal, whose end would otherwise end us.
+  const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat st {};
+  if (!fd.valid() || ::fstat(fd.get(), &st) != 0 || !S_ISREG(st.st_mode)) return "";
+  std::string text(std::min(static_cast<size_t>(st.st_size), most), 0);
+  const ssize_t got =
+      ::pread(fd.get(), text.data(), text.size(), st.st_size - static_cast<off_t>(text.size()));
+  text.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  if (static_cast<size_t>(st.st_size) > most)
+    text.erase(0, std::min(text.find('\n'), text.size() - 1) + 1);  // half a line
   return text;
 }
 

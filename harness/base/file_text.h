@@ -9,4 +9,7 @@ namespace rankfault {
 // fails, as it does for a process that has ended.)
 std::string text_of_file(const std::string& path);
 
+// Returns the last whole lines of a regular file, `most` bytes at most; "" of anything else, such as a terminal.
+std::string tail_of_file(const std::string& path, size_t most);
+
 }  // namespace rankfault

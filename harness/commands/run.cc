@@ -186,6 +186,7 @@ const Registration<CliCommand> kRun{{
     "  rankfault run --ranks 1,2,4,8 scenarios/hang/uneven-batches.yaml\n"
     "  rankfault run --ranks 4 --fault rank_kill@rank=2,op=all_reduce,nth=3 -- ./my_program\n\n"
     "Exit status: 0 pass, 1 fail, 2 unknown or void, 3 cleanup incomplete, 64 wrong scenario or usage,\n"
+    "or a launcher that failed before any rank was recorded (one file alone),\n"
     "70 internal, 71 the machine refuses what a run needs, 77 skipped, 129, 130 and 143 when interrupted.\n"
     "For one file the status is its verdict, for several the outcome.",
     [](CLI::App& app) {

@@ -148,8 +148,12 @@ bool refers_to_trouble(const ExpectationSpec& spec) {
   return false;
 }
 
-// Whether the launcher failed in each attempt before any rank was recorded.
-bool is_not_started(const RunFacts& facts) {
+// Whether the launcher failed in each attempt before any rank was recorded. A fault that acted by then may be
+// the reason, and is judged.
+bool is_not_started(const RunFacts& facts, const Judgement& judgement) {
+  const auto& faults = judgement.faults;
+  if (std::any_of(faults.begin(), faults.end(), [](const FaultResult& f) { return f.verified; }))
+    return false;
   return !facts.no_rank.empty() && failed(facts.no_rank.back()) &&
          facts.no_rank.size() == lines_of<events::AttemptBegin>(facts.journal).size();
 }
@@ -158,7 +162,7 @@ bool is_not_started(const RunFacts& facts) {
 // run.
 void note_no_rank(const RunFacts& facts, Judgement& judgement) {
   const NoRank& none = facts.no_rank.back();
-  judgement.not_started = is_not_started(facts);
+  judgement.not_started = is_not_started(facts, judgement);
   if (judgement.not_started) {
     judgement.verdict = Verdict::kUnknown;
     judgement.as_it_must_be = false;
@@ -197,7 +201,7 @@ Judgement judge(const RunFacts& facts) {
   judgement.as_it_must_be = is_as_it_must_be(judgement, must_be_of(facts));
   if (facts.lost_lines > 0) note_lost_lines(facts.lost_lines, judgement);
   judgement.summary = summary_of(judgement);
-  if (!facts.no_rank.empty() && (verdict != Verdict::kPass || is_not_started(facts)))
+  if (!facts.no_rank.empty() && (verdict != Verdict::kPass || is_not_started(facts, judgement)))
     note_no_rank(facts, judgement);
   return judgement;
 }

@@ -1,6 +1,7 @@
 #include "harness/launch/rank_output.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <sstream>
 
 #include "harness/agent/agent_abi.h"
+#include "harness/base/file_text.h"
 #include "harness/base/last_words.h"
 #include "harness/base/mask.h"
 #include "harness/base/printable.h"
@@ -21,8 +23,8 @@ namespace rankfault {
 namespace {
 
 constexpr size_t kWords = 5, kColumns = 200, kMostOfALine = 2000;
-constexpr size_t kBehind = 20;  // more lines behind a traceback: the program went on
-constexpr off_t kTail = 32768;  // a traceback through many libraries is long
+constexpr size_t kBehind = 20;   // more lines behind a traceback: the program went on
+constexpr size_t kTail = 32768;  // a traceback through many libraries is long
 
 // torchrun and Open MPI 5 name the two files "stdout" and "stderr"; with other launchers one file has both.
 std::string errors_beside(const std::string& output) {
@@ -36,19 +38,6 @@ std::string errors_beside(const std::string& output) {
 
 bool is_shared(const std::string& log) { return log.substr(log.rfind('/') + 1).starts_with("launcher."); }
 
-std::string tail_of(const std::string& file) {
-  // O_NOCTTY: the file may be the rank's terminal, whose end would otherwise end us.
-  const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  struct stat st {};
-  if (!fd.valid() || ::fstat(fd.get(), &st) != 0 || !S_ISREG(st.st_mode)) return "";
-  std::string text(static_cast<size_t>(std::min(st.st_size, kTail)), 0);
-  const ssize_t got =
-      ::pread(fd.get(), text.data(), text.size(), st.st_size - static_cast<off_t>(text.size()));
-  text.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
-  if (st.st_size > kTail) text.erase(0, std::min(text.find('\n'), text.size() - 1) + 1);  // half a line
-  return text;
-}
-
 }  // namespace
 
 std::vector<std::string> last_words(const std::string& ring_path) {
@@ -60,7 +49,6 @@ std::vector<std::string> last_words(const std::string& ring_path) {
   const std::string file(header.output, ::strnlen(header.output, sizeof header.output));
   if (file.empty()) return {};
   std::vector<std::string> words = last_lines(errors_beside(file), header.rank);
-  // All ranks of a command write to one log: only a traceback says whose it is.
   if (is_shared(file)) words.resize(is_exception(words) ? 2 : 0);
   return words;
 }
@@ -68,10 +56,15 @@ std::vector<std::string> last_words(const std::string& ring_path) {
 // Masks the text as a whole: a value may be on another line than its name, and a cut line shows half of one.
 std::vector<std::string> last_lines(const std::string& file, int rank) {
   std::vector<std::string> lines;
-  std::istringstream in(masked_text(tail_of(file)));
+  std::istringstream in(masked_text(tail_of_file(file, kTail)));
   for (std::string line; std::getline(in, line);)
     if (line.find_first_not_of(" \t\r") != std::string::npos)
       lines.push_back(printable(line.substr(0, kMostOfALine)));
+  // All ranks of a command write to one log. Only a traceback with the rank's prefix is known to be its own.
+  if (rank >= 0 && is_shared(file))
+    std::erase_if(lines, [own = fmt::format("[rank{}]:", rank)](const std::string& line) {
+      return !line.starts_with(own);
+    });
   std::vector<std::string> words;
   if (const auto traceback = python_traceback(lines, rank);
       traceback && traceback->behind.size() <= kBehind) {

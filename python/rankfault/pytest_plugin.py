@@ -4,7 +4,7 @@
   rankfault_scenarios  an ini option: the scenario files that match these patterns are tests
   --rankfault-mutations   also run the mutation checks of these files
 
-Each scenario file that is a test has the marker `rankfault`: `pytest -m "not rankfault"` leaves them out.
+The last two need pytest 7. Each scenario file that is a test has the marker `rankfault`: `pytest -m "not rankfault"` leaves them out.
 """
 import fnmatch
 import os
@@ -24,11 +24,16 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "rankfault: a scenario file of rankfault that is a test")
 
 
-def pytest_collect_file(file_path, parent):
+def _collect_scenario(file_path, parent):
     place = os.path.relpath(str(file_path), str(parent.config.rootpath))
     if any(fnmatch.fnmatch(place, pattern) for pattern in parent.config.getini("rankfault_scenarios")):
         return ScenarioFile.from_parent(parent, path=file_path)
     return None
+
+
+# Before pytest 7 the hook has other arguments, and a wrong one ends every run of pytest.
+if int(pytest.__version__.split(".", maxsplit=1)[0]) >= 7:
+    pytest_collect_file = _collect_scenario
 
 
 class ScenarioFile(pytest.File):

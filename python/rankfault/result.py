@@ -2,7 +2,7 @@
 import dataclasses
 import json
 import os
-from typing import List, Optional
+from typing import Dict, List, Optional
 
 
 @dataclasses.dataclass(frozen=True)
@@ -10,7 +10,7 @@ class Finding:
     kind: str  # see docs/reference/findings.md; "none": nothing was found
     ranks: List[int]
     op: str
-    seq: Optional[int]
+    seq: Optional[Dict[str, int]]  # {"from": 7, "to": 9}: its place in the order of calls
     confidence: str  # "proven" or "inferred"
     text: str
     call_site: str
@@ -54,7 +54,9 @@ def read_result(run_dir, status, output):
                       output)
     with open(path, encoding="utf-8") as file:
         told = json.load(file)
-    findings = [_only(Finding, finding) for finding in told["findings"]]
-    first = told["first_cause"]  # a place in `findings`, or null
-    return Result(told["verdict"], told["summary"], [_only(Expectation, e) for e in told["expectations"]], findings,
+    # A skipped run and a comparison of several runs have only some of the keys.
+    findings = [_only(Finding, finding) for finding in told.get("findings", [])]
+    first = told.get("first_cause")  # a place in `findings`, or null
+    return Result(told.get("verdict", "skipped"), told.get("summary", told.get("skipped", "")),
+                  [_only(Expectation, e) for e in told.get("expectations", [])], findings,
                   None if first is None else findings[first], run_dir, status, output)

@@ -194,11 +194,17 @@ TEST_F(Verify, ADelayThatTheVictimDoesNotOutliveLastsUntilItsEnd) {
   gate.effect = "";
   gate.done = Instant();
   end(1, ExitStatus::Kind::kSignal, SIGTERM);
-  facts.ends[0].time = instant_of(5'000'000'110);
+  facts.ends[0].time = instant_of(10'000'000'110);
+  EXPECT_EQ(effect(), Effect::kUnknown);  // no peer waited
+  record(0, RF_OP_ALL_REDUCE, 3, RF_PHASE_ENTER, 120);
+  rf_record& gave_up = record(0, RF_OP_ALL_REDUCE, 3, RF_PHASE_ERROR, 9'000'000'000, ETIMEDOUT);
   const EffectReport report = verdict();
   EXPECT_EQ(report.effect, Effect::kVerified);
-  EXPECT_EQ(report.how, "rank 1 was 5s late when it ended");
-  facts.ends[0].time = instant_of(115);  // as fast as the answer itself
+  EXPECT_EQ(report.how, "rank 1 was 10s late when it ended");
+  gave_up.time_ns = 5'000'000;  // the peer failed for a reason of its own
+  EXPECT_EQ(effect(), Effect::kUnknown);
+  gave_up.time_ns = 9'000'000'000;
+  facts.ends[0].time = instant_of(70'000'000'000);  // after the delay: the report is lost
   EXPECT_EQ(effect(), Effect::kUnknown);
 }
 
@@ -206,6 +212,7 @@ TEST_F(Verify, AVictimThatEntersItsCallWasNotHeldUntilItsEnd) {
   run("delay_call@rank=1,op=all_reduce,by=60s");
   gate.effect = "";
   gate.done = Instant();
+  record(0, RF_OP_ALL_REDUCE, 3, RF_PHASE_ENTER, 120);
   record(1, RF_OP_ALL_REDUCE, 3, RF_PHASE_ENTER, 130);
   end(1, ExitStatus::Kind::kSignal, SIGTERM);
   facts.ends[0].time = instant_of(5'000'000'110);

@@ -77,6 +77,7 @@ struct TorchNexts {
   void (*gloo_reduce)(void*);
   void (*gloo_scatter)(void*);
   void (*connect_full_mesh)(void*, void*, void*);
+  void (*connect_full_mesh_2022)(void*, void*, void*);  // another form; Debian's libgloo may be there, too
   void (*unbound_send)(void*, int, uint64_t, size_t, size_t);
   void (*unbound_recv)(void*, int, uint64_t, size_t, size_t);
   void (*unbound_recv_any)(void*, std::vector<int>*, uint64_t, size_t, size_t);

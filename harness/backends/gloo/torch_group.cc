@@ -212,6 +212,9 @@ void destroy_context(void* self) {
 void connect_full_mesh(void* self, void* store, void* device) {
   torch_next.connect_full_mesh(self, store, device);
 }
+void connect_full_mesh_2022(void* self, void* store, void* device) {
+  torch_next.connect_full_mesh_2022(self, store, device);
+}
 void* get_pair(void* self, int i) { return torch_next.get_pair(self, i); }
 std::shared_ptr<void> make_context(void* self, void* device) { return torch_next.make_context(self, device); }
 
@@ -254,7 +257,7 @@ const rf_wrapper kGroupWrappers[] = {
             &connect_full_mesh, connect_full_mesh),
     RF_WRAP(
         "_ZN4gloo10rendezvous7Context15connectFullMeshERNS0_5StoreERSt10shared_ptrINS_9transport6DeviceEE",
-        &connect_full_mesh, connect_full_mesh),  // Gloo of 2022
+        &connect_full_mesh_2022, connect_full_mesh_2022),
     RF_WRAP("_ZN4gloo10rendezvous14ContextFactory11makeContextERSt10shared_ptrINS_9transport6DeviceEE",
             &make_context, make_context),
     RF_WRAP("_ZN4gloo7Context7getPairEi", &get_pair, get_pair),
