@@ -35,18 +35,18 @@ Duration cost_of_the_gate(const Action& action, const RunFacts& facts) {
   return least == Duration::max() ? Duration::zero() : least;
 }
 
-// Whether a peer entered the victim's call, waited there for at least a tenth of the delay, and got no
-// result.
+// Whether a peer waited on the victim's communicator for at least a tenth of the delay, and got no result.
 bool a_peer_waited(const Action& action, const GateEvent& gate, const ProcessView& victim, Instant until,
                    const RunFacts& facts) {
   for (const ProcessView* peer : peers_on(facts, victim, gate.comm_id)) {
+    const CommView* comm = comm_with_id(*peer, gate.comm_id);
     const CallHistory history(*peer);
-    const std::optional<FilledPlace> place = history.at_place(gate.comm_id, gate.seq);
-    if (!place || !place->call->enter) continue;
-    const bool failed = place->call->leave && place->call->leave->phase == RF_PHASE_ERROR;
-    if (place->call->leave && !failed) continue;
-    const Instant left = failed ? std::min(place->call->left(), until) : until;
-    if (lasted(std::max(place->call->entered(), gate.answered), left) * 10 >= action.delay) return true;
+    for (const RecordedCall& call : history.calls()) {
+      const bool failed = call.leave && call.leave->phase == RF_PHASE_ERROR;
+      if (!call.enter || call.comm() != comm->index || (call.leave && !failed)) continue;
+      const Instant left = failed ? std::min(call.left(), until) : until;
+      if (lasted(std::max(call.entered(), gate.answered), left) * 10 >= action.delay) return true;
+    }
   }
   return false;
 }
