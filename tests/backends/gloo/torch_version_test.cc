@@ -58,6 +58,14 @@ TEST_F(TorchVersion, AKnownOneHasItsOffsets) {
   EXPECT_EQ(torch.offsets->prefix_of_prefix_store, 24);
 }
 
+TEST(TorchVersionText, IsReadAsAWhole) {
+  EXPECT_EQ(rf_torch_version("2.13.0+cpu"), 21300u);
+  EXPECT_EQ(rf_torch_version("2.4"), 20400u);
+  EXPECT_EQ(rf_torch_version("1.13.0a0+gitunknown"), 11300u);  // Debian's
+  for (const char* text : {"", "2", "2.", "2.100.0", "2.13.0.dev20260101+cpu", "2.13.0rc1", "none"})
+    EXPECT_EQ(rf_torch_version(text), 0u) << text;
+}
+
 TEST_F(TorchVersion, AnotherOneIsRefusedByName) {
   EXPECT_EQ(refusal("1.12.1"), "PyTorch 1.12 is not known");
   EXPECT_EQ(refusal("2.3.1"), "PyTorch 2.3 is not known");
