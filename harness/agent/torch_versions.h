@@ -10,8 +10,9 @@
 #define RF_TORCH_2_LAST 21300u
 #define RF_TORCH_VERSIONS "1.13 or 2.4 to 2.13"
 
-/* "2.13.0+cpu" -> 21300; 0: no version, or one before a release ("2.13.0a0+git"), whose headers may be
- * others. By hand: new versions of glibc give sscanf a name that older ones lack. */
+/* "2.13.0+cpu" -> 21300; 0: no version, or a nightly one ("2.13.0.dev20260101"), whose headers may be others.
+ * A build from the sources of a release is "1.13.0a0", as Debian's is. By hand: new versions of glibc give
+ * sscanf a name that older ones lack. */
 static inline uint32_t rf_torch_version(const char* text) {
   uint32_t parts[3] = {0, 0, 0};
   int part = 0, digits = 0;
@@ -25,6 +26,7 @@ static inline uint32_t rf_torch_version(const char* text) {
       parts[part] = 10 * parts[part] + (uint32_t)(*text - '0');
     }
   }
+  if (text[0] == 'a' && text[1] == '0') text += 2;
   if (part == 0 || digits == 0 || (*text != 0 && *text != '+')) return 0;
   return 10000 * parts[0] + 100 * parts[1];
 }
