@@ -111,4 +111,20 @@ std::vector<size_t> random_points(const Timeline& whole, std::mt19937_64& random
   return kept;
 }
 
+std::vector<size_t> points_of_one_instant(const Timeline& whole, std::mt19937_64& random) {
+  std::vector<uint64_t> times;
+  for (const ProcessView& p : whole.processes)
+    for (const Event& e : p.history) times.push_back(e.record.time_ns);
+  const uint64_t instant = times.empty() ? 0 : times[random() % times.size()];
+  std::vector<size_t> kept;
+  for (const ProcessView& p : whole.processes) {
+    // The records of several lanes are in the order of their times only roughly.
+    size_t n = 0;
+    for (size_t i = 0; i < p.history.size(); ++i)
+      if (p.history[i].record.time_ns <= instant) n = i + 1;
+    kept.push_back(n);
+  }
+  return kept;
+}
+
 }  // namespace rankfault::testing

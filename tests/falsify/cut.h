@@ -17,4 +17,8 @@ Timeline cut(const Timeline& whole, const std::vector<size_t>& kept);
 // Draws random points: each process is anywhere, at the edge of a call near the others, or at its end.
 std::vector<size_t> random_points(const Timeline& whole, std::mt19937_64& random);
 
+// Draws one instant for all processes: what a look shows that reads twice and finds the same (the assumption
+// one_look). A claim about an instant, had_not_entered, is made on such cuts alone.
+std::vector<size_t> points_of_one_instant(const Timeline& whole, std::mt19937_64& random);
+
 }  // namespace rankfault::testing

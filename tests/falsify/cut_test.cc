@@ -45,6 +45,28 @@ TEST(Cut, ProvesWhatTheLookProvedAndNothingElse) {
   EXPECT_GT(same, 50u);
 }
 
+// A record that is left out happened after all that are kept, and one that is kept not after the instant.
+TEST(Cut, OfOneInstantHasTheSamePastOnAllRanks) {
+  for (uint32_t seed = 1; seed <= 50; ++seed) {
+    SimulatedJob job(seed, true);
+    while (job.advance()) {
+    }
+    const Timeline whole = job.timeline();
+    std::mt19937_64 random(seed);
+    const std::vector<size_t> kept = points_of_one_instant(whole, random);
+    uint64_t newest_kept = 0, oldest_left = UINT64_MAX;
+    for (size_t p = 0; p < kept.size(); ++p)
+      for (size_t i = 0; i < whole.processes[p].history.size(); ++i) {
+        const uint64_t time = whole.processes[p].history[i].record.time_ns;
+        if (i < kept[p])
+          newest_kept = std::max(newest_kept, time);
+        else
+          oldest_left = std::min(oldest_left, time);
+      }
+    EXPECT_LT(newest_kept, oldest_left) << "seed " << seed;
+  }
+}
+
 // The cut does not hold records that the rings lost before the look, but the sum keeps them.
 TEST(Cut, KeepsTheSumOfCallsThatWereLost) {
   TimelineBuilder job(2, RF_LIB_MPI);
