@@ -34,7 +34,7 @@ pack_wheel() {
     trap 'rm -rf "$stage"' EXIT
     cmake --install "$1" --component rankfault --strip --prefix "$stage/root" >/dev/null
     copy_licences "$stage/root/bin/rankfault" "$stage/root/licenses"
-    "$WHEEL_VENV/bin/python" -m pip wheel --quiet --no-deps --no-build-isolation -C "cmake.define.RANKFAULT_STAGE=$stage/root" \
+    "$WHEEL_VENV/bin/python" -m pip wheel --quiet --no-deps --no-build-isolation --config-settings "cmake.define.RANKFAULT_STAGE=$stage/root" \
       -w "$stage/wheel" ./python
     PATH=$WHEEL_VENV/bin:$PATH "$WHEEL_VENV/bin/auditwheel" repair --wheel-dir "$2" "$stage"/wheel/*.whl >"$stage/log" 2>&1 || {
       cat "$stage/log" >&2
