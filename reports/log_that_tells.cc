@@ -52,7 +52,7 @@ std::string log_of(const RunFacts& facts, const RankEnd& end) {
 }
 
 // What the rank wrote last. In a log that ranks share, those are the last lines of all of them.
-std::vector<std::string> end_of(const std::string& log, const RankEnd& end) {
+std::vector<std::string> last_lines_in(const std::string& log, const RankEnd& end) {
   constexpr size_t kLines = 5, kColumns = 200, kTail = 32768;
   if (!end.last_words.empty()) return end.last_words;
   std::vector<std::string> lines;
@@ -73,7 +73,7 @@ std::string log_that_tells(const RunFacts& facts, const std::string& shown) {
   if (log.empty()) return "";
   std::string out = fmt::format("  log     rank {}, attempt {}, {}: {}\n", end->rank, end->attempt,
                                 end->status.to_string(), log);
-  for (const std::string& line : end_of(log, *end))
+  for (const std::string& line : last_lines_in(log, *end))
     if (shown.find(fmt::format("rank {} wrote: {}\n", end->rank, printable(line))) == std::string::npos)
       out += fmt::format("          {}\n", printable(line));
   return masked_text(out);

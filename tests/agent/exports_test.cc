@@ -89,7 +89,7 @@ TEST(AgentExports, NeedNoNewVersionOfALibrary) {
     size_t seen = 0;
     for (std::string word; words >> word; ++seen)
       EXPECT_LE(numbers_of(word), newest.at(word.substr(0, word.find('_')))) << object << " needs " << word;
-    if (seen == 0) GTEST_SKIP() << "no readelf";
+    EXPECT_GT(seen, 0u) << "readelf, which comes with the compiler, shows no version in " << object;
   }
 }
 

@@ -58,6 +58,19 @@ TEST(Judge, AFaultNobodyCanVerifyIsNoPass) {
   EXPECT_EQ(facts.struck("kill", 50).judged().verdict, Verdict::kPass);
 }
 
+// A launcher that fails before any rank is recorded is a mistake of the command, unless a fault made it fail.
+TEST(Judge, AJobThatAFaultKeptFromStartingIsJudged) {
+  Facts facts = well();
+  facts.fault("full", {2});
+  facts.facts().no_rank = {
+      {.attempt = 0, .launcher = "mpirun", .status = "exit 1", .log = "logs/launcher.a0.log", .last = {}}};
+  EXPECT_TRUE(facts.judged().not_started);
+  EXPECT_EQ(exit_of_verdict(facts.judged()), kExitUsage);
+  facts.struck("full", 50);
+  EXPECT_FALSE(facts.judged().not_started);
+  EXPECT_EQ(facts.judged().verdict, Verdict::kPass);
+}
+
 TEST(Judge, AnOptionalFaultNeedNotFire) {
   Facts facts = well();
   facts.fault("kill", {2}).facts().plan.scenario.faults[0].optional = true;

@@ -42,6 +42,17 @@ TEST(LastLines, AreMaskedAsAWholeAndBeginWithAWholeLine) {
   EXPECT_EQ(last_lines(file), (std::vector<std::string>{"x --token=*** y"}));
 }
 
+// A line without a prefix may be of any rank.
+TEST(LastLines, OfALogThatRanksShareAreThoseWithTheRanksPrefix) {
+  Scratch scratch;
+  const std::string file = scratch / "launcher.a0.log";
+  std::ofstream(file)
+      << "Traceback (most recent call last):\n  File \"a.py\", line 5, in f\nValueError: whose?\n"
+         "[rank1]: KeyError: mine\n";
+  EXPECT_EQ(last_lines(file, 0), std::vector<std::string>{});
+  EXPECT_EQ(last_lines(file, 1), std::vector<std::string>{"[rank1]: KeyError: mine"});
+}
+
 // A service or a CI job leads its session and has no terminal. When it opens a rank's terminal, that must not
 // become its own: the kernel ends the leader of a session when its terminal closes.
 TEST(LastLines, OfATerminalAreReadWithoutTakingIt) {

@@ -195,6 +195,11 @@ TEST(LogThatTells, IsOfTheRankThatFailedByItselfInTheNewestAttempt) {
       "  log     rank 1, attempt 1, exit 3: /runs/a/logs/rank-1.a1.log\n          Connection refused\n");
   EXPECT_THAT(log_that_tells(facts, "          rank 1 wrote: Connection refused\n"),
               testing::Not(testing::HasSubstr("refused")));
+  GateEvent exit_of_1;  // a fault made rank 1 exit: what rank 2 wrote tells more
+  exit_of_1.rank = 1;
+  exit_of_1.attempt = 1;
+  facts.gates = {exit_of_1};
+  EXPECT_THAT(log_that_tells(facts, ""), testing::HasSubstr("rank 2, attempt 1, exit 1: "));
 }
 
 TEST(FindingsText, EqualEffectsAreOneLine) {

@@ -24,8 +24,8 @@ std::vector<std::string> parts_of(const char* variable) {
   return parts;
 }
 
-// The interpreter behind a name. A shim of pyenv stands on PATH for versions that it does not start; such a
-// name is no interpreter, and has none.
+// The interpreter behind a name. pyenv puts a script on PATH for each version, also for one that it does not
+// start; such a script has no interpreter behind it.
 std::optional<std::string> interpreter_of(const std::string& path) {
   std::optional<std::string> executable =
       capture({path, "-c", "import sys; sys.stdout.write(sys.executable)"},

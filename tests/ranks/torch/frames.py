@@ -88,5 +88,5 @@ recorder = getattr(torch._C._distributed_c10d, "_dump_fr_trace", None)  # PyTorc
 for entry in pickle.loads(recorder())["entries"] if recorder else []:
     frames = [[f["filename"], f["name"], f["line"]] for f in entry["frames"]]
     recorded.setdefault(entry["process_group"][0], []).append(frames)
-print(json.dumps({"rank": dist.get_rank(), "recorded": recorded}), flush=True)
+print(json.dumps({"rank": dist.get_rank(), "has_recorder": recorder is not None, "recorded": recorded}), flush=True)
 os._exit(0)  # PyTorch may abort while the interpreter ends with a group: docs/found.md
