@@ -29,10 +29,12 @@ void read_evidence(RunFacts& facts) {
   }
 }
 
+// Not the empty ones: a rank that redirects its errors leaves its log empty.
 void list_logs(RunFacts& facts) {
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(facts.run_dir + "/logs", none))
-    if (entry.is_regular_file(none)) facts.logs.push_back(entry.path().filename().string());
+    if (entry.is_regular_file(none) && entry.file_size(none) > 0)
+      facts.logs.push_back(entry.path().filename().string());
   std::sort(facts.logs.begin(), facts.logs.end());
 }
 

@@ -75,7 +75,7 @@ struct RunFacts {
   std::string cuda_double;               // NCCL's version over the double of CUDA; "": not over it
   std::string not_computed;              // kernels that were launched over it and computed nothing; "" none
   std::vector<NoRank> no_rank;           // by attempt
-  std::vector<std::string> logs;         // names of the files in logs/, sorted
+  std::vector<std::string> logs;         // names of the files in logs/ that are not empty, sorted
   std::vector<std::string> left_behind;  // files of the job that clean-up did not remove
   std::vector<RankEvidence> evidence;    // taken while the job hung, by rank; no oracle reads it
   std::unique_ptr<RunFacts> reference;

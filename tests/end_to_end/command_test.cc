@@ -1,5 +1,7 @@
 // command_test: jobs that one command starts, in scenarios and under watch: a script around a launcher, a
 // program that starts its ranks itself. Ranks are who they tell their library they are.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -72,17 +74,17 @@ class TorchCommand : public Command {
  protected:
   void SetUp() override {
     Command::SetUp();
-    if (python().empty()) GTEST_SKIP() << "no PyTorch 2 (RANKFAULT_PYTHON)";
+    if (python().empty()) GTEST_SKIP() << "no recorded PyTorch (RANKFAULT_PYTHON)";
     ::setenv("OMP_NUM_THREADS", "1", 1);
   }
   std::string spawned() const { return source_dir() + "/tests/ranks/torch/spawned.py"; }
-  // A script that starts a torchrun, which restarts its two ranks once.
+  // A script that starts a torchrun, which restarts its two ranks once. PyTorch 1.13 knows these options only
+  // with underscores.
   std::string script(const std::string& body) const {
     const std::string train = scratch_.write("train.py", body);
-    return scratch_.write("start.sh", "export TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1\nexec " + python() +
-                                          " -m torch.distributed.run --standalone --nproc-per-node=2 "
-                                          "--max-restarts=1 " +
-                                          train + "\n");
+    return scratch_.write("start.sh", fmt::format("export TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1\n"
+                                                  "exec {} --nproc_per_node=2 --max_restarts=1 {}\n",
+                                                  fmt::join(torchrun(), " "), train));
   }
 };
 
