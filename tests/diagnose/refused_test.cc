@@ -149,6 +149,26 @@ TEST(RefusedCall, IsNotWhatEndedARank) {
   EXPECT_EQ(f->confidence, Confidence::kProven);
 }
 
+// Ranks end one after the other. A look in between sees two that have ended and two that have destroyed their
+// communicator after the call that hung: no call that hung was refused.
+TEST(RefusedCall, IsNoneThatHungBeforeItFailed) {
+  TimelineBuilder job(4, RF_LIB_GLOO);
+  job.everyone(all_reduce(), 3);
+  for (const int r : {0, 1, 2}) job.blocked(r, all_reduce());
+  job.blocked(3, barrier()).wait(1s);
+  const auto blamed = [&job] {
+    const Findings found = diagnose(job.build());
+    return found.all.empty() ? "" : found.all[0].text;
+  };
+  const std::string before = blamed();
+  EXPECT_THAT(before, ::testing::HasSubstr("rank 3 "));
+  for (const int r : {0, 1, 2, 3}) job.returns(r, 0, RF_RESULT_THROWN).destroys(r);
+  for (const int r : {0, 1, 2, 3}) {
+    job.exits(r, 3);
+    EXPECT_EQ(blamed(), before) << "rank " << r << " was the last that ended";
+  }
+}
+
 // If a program ends because the library refused its call, that call does not exist for the other ranks.
 TEST(RefusedCall, AsTheLastActOfARankIsNoSideOfAPair) {
   TimelineBuilder job(3, RF_LIB_MPI);

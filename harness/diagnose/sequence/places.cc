@@ -201,8 +201,8 @@ uint64_t first_undecided(const CommGroup& group, const Readings& readings) {
   int unsure = 0;
   for (const Member& m : group.members) {
     if (m.unsure_from == 0) continue;
-    const auto may_be_refused = [&](const Call* c) { return failed(*c) && !ended_by(m, *c); };
-    if (std::none_of(m.calls.begin(), m.calls.end(), may_be_refused) && lost_failures(m) == 0) continue;
+    const auto may_be = [&](const Call* c) { return may_be_refused(m, *c); };
+    if (std::none_of(m.calls.begin(), m.calls.end(), may_be) && lost_failures(m) == 0) continue;
     ++unsure;
     from = from == 0 ? m.unsure_from : std::min(from, m.unsure_from);
   }

@@ -9,8 +9,9 @@
 namespace rankfault::readings {
 namespace {
 
-constexpr size_t kMostReadings = 16;  // readings that are followed in parallel
-constexpr int64_t kMostLost = 8;      // failed calls without a record that are tried as refused
+constexpr size_t kMostReadings = 16;       // readings that are followed in parallel
+constexpr Duration kLongestPause = 100ms;  // of a thread that has work, on a busy host
+constexpr int64_t kMostLost = 8;           // failed calls without a record that are tried as refused
 
 // A call that needs the other's part cannot return before the other entered it.
 bool before_its_time(const Call& c, const Member& m, const Call& other, const Member& of,
@@ -43,6 +44,10 @@ void read_failed(std::vector<Reading>& all, bool may_be_refused) {
 }
 
 }  // namespace
+
+bool may_be_refused(const Member& m, const Call& c) {
+  return failed(c) && !ended_by(m, c) && c.left < c.entered + kLongestPause;
+}
 
 int64_t lost_failures(const Member& m) {
   if (!m.comm || m.process->view->history_lost == 0 || m.comm->error == 0) return 0;
@@ -82,7 +87,7 @@ Reading read(const Member& m, const Reference& ref, const CommGroup& group) {
   for (size_t i = 0; i < m.calls.size(); ++i) {
     const Call& c = *m.calls[i];
     const size_t before = all.size();
-    if (failed(c)) read_failed(all, !ended_by(m, c));
+    if (failed(c)) read_failed(all, may_be_refused(m, c));
     for (size_t k = 0; k < before; ++k) {  // the readings in which it has a place
       Reading& r = all[k];
       if (r.agrees == ~size_t{0} && !fits(c, moved(c.seq, r.shift), m, ref, group)) r.agrees = i;
@@ -109,7 +114,7 @@ uint64_t last_made(const Member& m) {
 Reading read_alike(const Member& m, bool refused) {
   Reading r;
   for (const Call* c : m.calls)
-    if (failed(*c)) r.refused.push_back(refused && !ended_by(m, *c));
+    if (failed(*c)) r.refused.push_back(refused && may_be_refused(m, *c));
   return r;
 }
 

@@ -18,6 +18,11 @@ inline uint64_t moved(uint64_t place, int64_t by) {
   return static_cast<uint64_t>(static_cast<int64_t>(place) + by);
 }
 
+// Whether the library may have refused the call before it began. A refused call returns at once. One that
+// lasted longer than any pause of a busy host waited for other ranks. Nor is a call refused that ended its
+// rank.
+bool may_be_refused(const Member&, const Call&);
+
 // Returns the number of failed calls that are no longer recorded. For an older record, which did not count
 // them, it is at least one.
 int64_t lost_failures(const Member&);
