@@ -86,13 +86,30 @@ bool is_last_word(const std::string& line) {
   return behind > 5 && behind != std::string::npos && line.compare(behind, 8, " wrote: ") == 0;
 }
 
+// Calls that a rank submitted one after the other on one line are shown once.
+std::string sides_text(const std::vector<Side>& sides) {
+  std::string out;
+  for (size_t i = 0; i < sides.size();) {
+    size_t end = i + 1;
+    while (end < sides.size() && sides[end].ranks == sides[i].ranks && sides[end].op == sides[i].op &&
+           sides[end].call_site == sides[i].call_site)
+      ++end;
+    out += fmt::format("          {}\n", side_line(sides[i]));
+    if (end - i > 1)
+      out += fmt::format("          {}: {} more {} there\n", ranks_text(sides[i].ranks), end - i - 1,
+                         end - i > 2 ? "calls" : "call");
+    i = end;
+  }
+  return out;
+}
+
 std::string text_of(const std::vector<Finding>& findings, bool with_evidence) {
   std::string out;
   for (const Finding& finding : findings) {
     out += fmt::format("  {}   {}\n", finding.caused_by < 0 ? "found" : " then", finding_line(finding));
     if (!finding.text.empty()) out += fmt::format("          {}\n", finding.text);
     if (!with_evidence || finding.caused_by >= 0) continue;
-    for (const Side& side : finding.sides) out += fmt::format("          {}\n", side_line(side));
+    out += sides_text(finding.sides);
     for (const std::string& line : finding.evidence)
       if (is_last_word(line)) out += fmt::format("          {}\n", line);
   }

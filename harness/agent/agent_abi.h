@@ -41,8 +41,7 @@ extern "C" {
 #define RF_LOAD(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define RF_STORE(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 
-/* Capacities. If something does not fit, the agent sets RF_PARTIAL_*, and nothing on that process is
- * proven. */
+/* Capacities. If something does not fit, the agent sets RF_PARTIAL_*: nothing on that process is proven. */
 #define RF_MAX_LANES 64u      /* plus one overflow lane, index RF_MAX_LANES */
 #define RF_LANE_RECORDS 4096u /* a power of two */
 #define RF_MAX_COMMS 256u     /* alive at the same time */
@@ -166,6 +165,7 @@ enum rf_call_flags {
   RF_CALL_EXECUTION = 1u << 9,   /* the library's execution of the call; triggers do not count it */
   RF_CALL_RANK_LOCAL = 1u << 10, /* count may differ between ranks by design (v-forms) */
   RF_CALL_UNEQUAL = 1u << 11,    /* the rank sends itself something else than it takes from itself */
+  RF_CALL_NEW_PASS = 1u << 12,   /* c10d: the first all_reduce of a pass of autograd on its communicator */
   RF_CALL_BUFFERED = 1u << 15    /* a send that completes whether or not it is received (MPI_Bsend) */
 };
 

@@ -10,7 +10,8 @@
 #error "include harness/agent/agent_abi.h"
 #endif
 
-/* How a file was opened: rf_record.flags of the EXIT of a file_open; they share no bit with rf_call_flags. */
+/* How a file was opened: rf_record.flags of the EXIT of a file_open; they share no bit with the rf_call_flags
+ * of such a call. */
 enum rf_open_flags {
   RF_OPEN_READS = 1u << 12,
   RF_OPEN_WRITES = 1u << 13,

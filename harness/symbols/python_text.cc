@@ -40,13 +40,23 @@ std::string frame_text(const CallFrame& f) {
 }
 
 // How torch came to make the call for the program; "" if the program called a function of torch.distributed.
+// FSDP gathers parameters in the forward pass, and sums gradients in the backward pass.
 std::string_view by_torch(const std::vector<CallFrame>& inner) {
   static constexpr std::array kBackward = {"torch/autograd/graph.py", "torch/autograd/__init__.py",
                                            "torch/_tensor.py"};
-  for (const CallFrame& f : inner)
-    for (const std::string_view file : kBackward)
-      if (is_of_torch(f) && f.file.ends_with(file) && has(f.function, "backward")) return "backward() in ";
-  return "";
+  const auto is_of_backward = [](const CallFrame& f) {
+    return is_of_torch(f) && has(f.function, "backward") &&
+           std::any_of(kBackward.begin(), kBackward.end(), [&](auto file) { return f.file.ends_with(file); });
+  };
+  const bool by_fsdp = std::any_of(
+      inner.begin(), inner.end(), [](const CallFrame& f) { return is_of_torch(f) && has(f.file, "/fsdp/"); });
+  if (!std::any_of(inner.begin(), inner.end(), is_of_backward)) return by_fsdp ? "FSDP in " : "";
+  if (by_fsdp) return "FSDP, backward() in ";
+  // A reentrant checkpoint runs passes of its own inside the pass of the program.
+  const bool inside = std::any_of(inner.begin(), inner.end(), [](const CallFrame& f) {
+    return f.file.ends_with("torch/utils/checkpoint.py");
+  });
+  return inside ? "checkpoint, backward() in " : kInBackward;
 }
 
 }  // namespace

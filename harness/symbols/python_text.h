@@ -20,6 +20,9 @@ bool is_python_library(std::string_view path);
 // line if it is 0.
 std::string python_line_text(const std::string& path, int line);
 
+// How the text of a call begins that autograd makes in the pass of the program's backward().
+inline constexpr std::string_view kInBackward = "backward() in ";
+
 // "evaluate() at train.py:31, called from main() at train.py:58": the innermost two frames of the program's
 // own code. A program without own code shows the innermost frames outside torch.
 std::string python_text(const std::vector<CallFrame>&);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -135,6 +136,17 @@ TEST_F(TorchrunProgramTest, APythonWithoutTorchIsMissingByName) {
   const std::string program = python("none");
   ::setenv("RANKFAULT_PYTHON", program.c_str(), 1);
   EXPECT_THAT(missing(), HasSubstr(program + " (RANKFAULT_PYTHON) has no torch"));
+}
+
+TEST_F(TorchrunProgramTest, AModuleInTheUsersFolderDoesNotEndTheCheck) {
+  if (::access("/usr/bin/python3", X_OK) != 0) GTEST_SKIP() << "no /usr/bin/python3";
+  ::setenv("RANKFAULT_PYTHON", "/usr/bin/python3", 1);
+  script("re.py", "raise SystemExit(1)\n");
+  const std::filesystem::path here = std::filesystem::current_path();
+  std::filesystem::current_path(scratch_ / "bin");
+  const std::string found = missing();
+  std::filesystem::current_path(here);
+  EXPECT_THAT(found, Not(HasSubstr("cannot be run")));
 }
 
 // torchrun imports torch, which takes many seconds on a busy machine. The tool asks its Python instead.

@@ -14,6 +14,24 @@ TEST(PythonText, SaysThatTorchMadeTheCallInABackward) {
   EXPECT_EQ(python_text(frames), "backward() in step() at train.py:47");
 }
 
+TEST(PythonText, SaysThatFsdpMadeTheCall) {
+  const CallFrame fsdp{"/v/site-packages/torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py",
+                       "all_gather", 1},
+      backward{"/v/site-packages/torch/autograd/graph.py", "_engine_run_backward", 1},
+      step{"/job/train.py", "step", 47};
+  EXPECT_EQ(python_text({fsdp, step}), "FSDP in step() at train.py:47");
+  EXPECT_EQ(python_text({fsdp, backward, step}), "FSDP, backward() in step() at train.py:47");
+}
+
+// DDP's buckets are numbered within a pass of the program's own.
+TEST(PythonText, SaysThatACheckpointRanAPassOfItsOwn) {
+  const CallFrame engine{"/v/site-packages/torch/autograd/graph.py", "_engine_run_backward", 1},
+      checkpoint{"/v/site-packages/torch/utils/checkpoint.py", "CheckpointFunction.backward", 2},
+      step{"/job/train.py", "step", 47};
+  EXPECT_EQ(python_text({engine, checkpoint, engine, step}),
+            "checkpoint, backward() in step() at train.py:47");
+}
+
 TEST(PythonText, OfAProgramWithoutOwnCodeIsOfThoseOutsideTorch) {
   const std::vector<CallFrame> frames = {{"/v/site-packages/torch/distributed/c10d.py", "barrier", 1},
                                          {"/v/site-packages/accelerate/test.py", "main", 9}};

@@ -98,6 +98,7 @@ struct TorchFunctions {
   void (*store_set)(void* store, const std::string& key, const std::string& value);
   std::string (*store_get)(void* store, const std::string& key);
   uint64_t (*sequence)(void* group);  // null in 1.13, whose Gloo counts no calls
+  int (*autograd_pass)();             // torch::autograd::get_current_graph_task_id(); null in 1.13
   void* prefix_store_table;           // may be null, like the next one
   void (*prefix_store_wait)(void* store, const std::vector<std::string>& keys,
                             const std::chrono::milliseconds&);

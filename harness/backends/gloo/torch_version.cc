@@ -75,6 +75,7 @@ bool find_functions_of_1(const rf_core_v1* table) {
 
 bool find_functions_of_2(const rf_core_v1* table) {
   find(table, "_ZN4c10d16ProcessGroupGloo25getSequenceNumberForGroupEv", torch_function.sequence);
+  find(table, "_ZN5torch8autograd25get_current_graph_task_idEv", torch_function.autograd_pass);
   return find(table, "aoti_torch_get_numel", torch_function.numel) &&
          find(table, "aoti_torch_get_dtype", torch_function.dtype) &&
          find(table, "_ZN4c10d5Store3setE" STRING "S8_", torch_function.store_set) &&

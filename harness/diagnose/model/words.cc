@@ -8,6 +8,7 @@
 
 #include "harness/agent/named_calls.h"
 #include "harness/diagnose/messages/messages.h"
+#include "harness/diagnose/model/gradient_bucket.h"
 
 namespace rankfault {
 namespace {
@@ -145,6 +146,8 @@ std::vector<Side> sides_of(const std::vector<MemberCall>& member_calls, const Co
     if (one.call) {
       side.op = op_text(one.call->op());
       side.what = call_text(*one.call, group, false);
+      if (const std::string bucket = gradient_bucket_text(*one.member, *one.call); !bucket.empty())
+        side.what += fmt::format(" ({})", bucket);
       side.call_site = call_site_of(*one.member->process, *one.call);
     } else {
       side.what = "no call";
@@ -156,7 +159,8 @@ std::vector<Side> sides_of(const std::vector<MemberCall>& member_calls, const Co
     at.ranks.push_back(one.member->world_rank);
   }
   for (Side& s : sides) s.ranks = sorted_unique(std::move(s.ranks));
-  std::sort(sides.begin(), sides.end(), [](const Side& a, const Side& b) { return a.ranks < b.ranks; });
+  std::stable_sort(sides.begin(), sides.end(),
+                   [](const Side& a, const Side& b) { return a.ranks < b.ranks; });
   return sides;
 }
 

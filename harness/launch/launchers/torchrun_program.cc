@@ -31,17 +31,23 @@ std::string interpreter_of(const std::string& script) {
   return std::filesystem::path(first).filename() == "env" && is_python(second) ? program_on_path(second) : "";
 }
 
+// The command that runs a script. Python adds the folder that it is started in to the search path of a `-c`:
+// a user's re.py there would end the script.
+std::vector<std::string> running(const std::string& python, const std::string& script) {
+  return {python, "-c", "import sys\nsys.path[:] = [p for p in sys.path if p]\n" + script};
+}
+
 // "2.13.0+cpu", or "none" when this Python has no torch; " old" follows for a build of the older C++ ABI.
 // Does not import it, which takes seconds.
 std::optional<std::string> torch_version(const std::string& python, bool& too_slow) {
-  return capture({python, "-c",
-                  "import importlib.metadata as m\n"
-                  "try: torch = m.distribution('torch')\n"
-                  "except m.PackageNotFoundError: print('none', end='')\n"
-                  "else:\n"
-                  "  config = torch.locate_file('torch/share/cmake/Torch/TorchConfig.cmake')\n"
-                  "  old = config.is_file() and '_GLIBCXX_USE_CXX11_ABI=0' in config.read_text()\n"
-                  "  print(torch.version + ' old' * old, end='')"},
+  return capture(running(python,
+                         "import importlib.metadata as m\n"
+                         "try: torch = m.distribution('torch')\n"
+                         "except m.PackageNotFoundError: print('none', end='')\n"
+                         "else:\n"
+                         "  config = torch.locate_file('torch/share/cmake/Torch/TorchConfig.cmake')\n"
+                         "  old = config.is_file() and '_GLIBCXX_USE_CXX11_ABI=0' in config.read_text()\n"
+                         "  print(torch.version + ' old' * old, end='')"),
                  {probe_limit(), false, &too_slow});
 }
 
@@ -49,11 +55,12 @@ std::optional<std::string> torch_version(const std::string& python, bool& too_sl
 // Only Debian's builds are checked, because importing PyTorch takes seconds.
 bool has_no_store(const std::string& python, const std::string& version, bool& too_slow) {
   if (version.starts_with("1.") || !version.ends_with("+debian")) return false;
-  const auto answer = capture({python, "-c",
-                               "import torch.distributed as d\n"
-                               "try: d.TCPStore('127.0.0.1', 0, is_master=True, wait_for_workers=False)\n"
-                               "except RuntimeError as e: print(e, end='')"},
-                              {probe_limit(), false, &too_slow});
+  const auto answer =
+      capture(running(python,
+                      "import torch.distributed as d\n"
+                      "try: d.TCPStore('127.0.0.1', 0, is_master=True, wait_for_workers=False)\n"
+                      "except RuntimeError as e: print(e, end='')"),
+              {probe_limit(), false, &too_slow});
   return answer && answer->find("libuv") != std::string::npos;
 }
 

@@ -134,6 +134,40 @@ TEST_F(TorchRecord, AnAllToAllIsOneOpHoweverItIsShared) {
   }
 }
 
+// Two passes in a row (DDP has fewer buckets in the first one), an all_reduce of the program's own, a
+// backward() that sums nothing, and a third pass.
+constexpr const char* kPassesOfAutograd = R"(
+import gc, torch, torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+dist.init_process_group("gloo")
+layers = torch.nn.Sequential(*[torch.nn.Linear(100, 100) for _ in range(4)])
+model = DistributedDataParallel(layers, bucket_cap_mb=0.08)
+def backward(): model(torch.ones(2, 100)).sum().backward()
+backward()
+backward()
+dist.all_reduce(torch.ones(1))
+layers(torch.ones(2, 100)).sum().backward()
+backward()
+del model, layers
+gc.collect()
+dist.barrier()
+dist.destroy_process_group()
+)";
+
+TEST_F(TorchRecord, MarksTheFirstAllReduceOfEachPassOfAutograd) {
+  const RankJobEnd end = run_ranks({.argv = {python_, "-c", kPassesOfAutograd}, .ranks = 2});
+  ASSERT_THAT(end.status, Each(0)) << said_by_failed(end);
+  if (end.records.at(0).header.coverage[0].version < 20000)
+    GTEST_SKIP() << "PyTorch 1.13 does not number its passes";
+  for (const auto& [rank, record] : end.records) {
+    std::string seen;
+    for (const rf_record& r : record.records(RF_LIB_C10D))
+      if (r.phase == RF_PHASE_ENTER && r.op == RF_OP_ALL_REDUCE)
+        seen += r.flags & RF_CALL_NEW_PASS ? "|" : r.count == 1 ? "own" : ".";
+    EXPECT_THAT(seen, testing::MatchesRegex("[|][.]*[|][.]+own[|][.]+")) << "rank " << rank;
+  }
+}
+
 // Counts of the all-reduces that a process called, in order.
 std::vector<uint64_t> all_reduces(const FlightRecord& record) {
   std::vector<uint64_t> counts;
