@@ -31,6 +31,12 @@ bench_ratios() {
   python3 -B bench/ratios/ratios_bench.py build/release docs/measurements/ratios.md
 }
 
+# Takes half an hour on a machine that does nothing else.
+bench_gpt() {
+  build_some release "${RUN_TARGETS[@]}"
+  python3 -B bench/gpt/gpt_bench.py build/release docs/measurements/pytorch-speed.md "$@"
+}
+
 # Runs the scenario catalogue, or the named parts of it. All of it takes an hour.
 bench_culprit() {
   local runs
@@ -75,6 +81,7 @@ bench() {
     chunking) bench_chunking ;;
     long) bench_jobs long/long_bench.py mpi_long docs/measurements/long-jobs.md "${@:2}" ;; # ten minutes at most
     ratios) bench_ratios ;;
+    gpt) bench_gpt "${@:2}" ;; # needs PyTorch
     steady) bench_jobs steady/steady_bench.py "" docs/measurements/steady-jobs.md "${@:2}" ;; # a minute and a half
     # these three need ./dev nccl
     abort) bench_jobs abort/abort_table.py nccl_ranks docs/measurements/abort-conformance.md "${@:2}" ;;
