@@ -53,6 +53,11 @@ bench_culprit() {
   )
 }
 
+# Takes ten minutes. --only NAME runs one job and prints what watch printed.
+bench_pytorch() {
+  bench_jobs culprit/pytorch.py "" --out docs/measurements/pytorch-bugs.md --recordings docs/measurements/pytorch-findings.md "$@"
+}
+
 bench_speed() {
   local program
   want_packages "${BENCH_PACKAGES[@]}"
@@ -75,7 +80,7 @@ bench() {
     # the whole corpus takes more than an hour; --sample N --seed S runs a part
     corpus) bench_jobs corpus/corpus_bench.py "corpus falsify" "${@:2}" ;;
     culprit) bench_culprit "${@:2}" ;;
-    pytorch) bench_jobs culprit/pytorch.py "" --out docs/measurements/pytorch-bugs.md "${@:2}" ;; # ten minutes
+    pytorch) bench_pytorch "${@:2}" ;;
     healthy) bench_jobs healthy/healthy_bench.py "gloo_healthy mpi_healthy" "${@:2}" ;; # half an hour at most
     correct) bench_jobs correct/correct_bench.py "" "${@:2}" ;; # 200 programs in two minutes
     chunking) bench_chunking ;;
