@@ -110,6 +110,15 @@ TEST_F(NumberedGroups, AreSilentAboutGroupsOfAnEarlierWorld) {
   EXPECT_EQ(finding("call_mismatch"), nullptr) << all_kinds(last);
 }
 
+TEST_F(NumberedGroups, DifferBySizeAlone) {
+  waits_in(0, 1, 2, 0);
+  waits_in(1, 1, 3, 1);
+  job.wait(3s);
+  const Finding* f = finding("call_mismatch");
+  ASSERT_NE(f, nullptr) << all_kinds(last);
+  EXPECT_THAT(f->ranks, IsEmpty());
+}
+
 TEST_F(NumberedGroups, AreSilentWhileNoRankWaits) {
   makes(0, 1, 2, 0);
   makes(1, 1, 3, 1);
