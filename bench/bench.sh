@@ -31,6 +31,12 @@ bench_ratios() {
   python3 -B bench/ratios/ratios_bench.py build/release docs/measurements/ratios.md
 }
 
+# Takes half an hour on a machine that does nothing else.
+bench_gpt() {
+  build_some release "${RUN_TARGETS[@]}"
+  python3 -B bench/gpt/gpt_bench.py build/release docs/measurements/pytorch-speed.md "$@"
+}
+
 # Runs the scenario catalogue, or the named parts of it. All of it takes an hour.
 bench_culprit() {
   local runs
@@ -45,6 +51,11 @@ bench_culprit() {
     [ "$status" -le 2 ] || exit "$status" # 1 and 2: a scenario has a wrong outcome; its run counts, too
     python3 -B bench/culprit/culprit.py --out docs/measurements/culprit.md "$runs"
   )
+}
+
+# Takes ten minutes. --only NAME runs one job and prints what watch printed.
+bench_pytorch() {
+  bench_jobs culprit/pytorch.py "" --out docs/measurements/pytorch-bugs.md --recordings docs/measurements/pytorch-findings.md "$@"
 }
 
 bench_speed() {
@@ -69,12 +80,13 @@ bench() {
     # the whole corpus takes more than an hour; --sample N --seed S runs a part
     corpus) bench_jobs corpus/corpus_bench.py "corpus falsify" "${@:2}" ;;
     culprit) bench_culprit "${@:2}" ;;
-    pytorch) bench_jobs culprit/pytorch.py "" --out docs/measurements/pytorch-bugs.md "${@:2}" ;; # ten minutes
+    pytorch) bench_pytorch "${@:2}" ;;
     healthy) bench_jobs healthy/healthy_bench.py "gloo_healthy mpi_healthy" "${@:2}" ;; # half an hour at most
     correct) bench_jobs correct/correct_bench.py "" "${@:2}" ;; # 200 programs in two minutes
     chunking) bench_chunking ;;
     long) bench_jobs long/long_bench.py mpi_long docs/measurements/long-jobs.md "${@:2}" ;; # ten minutes at most
     ratios) bench_ratios ;;
+    gpt) bench_gpt "${@:2}" ;; # needs PyTorch
     steady) bench_jobs steady/steady_bench.py "" docs/measurements/steady-jobs.md "${@:2}" ;; # a minute and a half
     # these three need ./dev nccl
     abort) bench_jobs abort/abort_table.py nccl_ranks docs/measurements/abort-conformance.md "${@:2}" ;;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""pytorch.py BUILD [--out FILE] [--only NAME]: runs each small job of workloads/pytorch under `rankfault watch`, with its
-bug and without, and compares the first cause with the truth: the rank, and the line that ends with "# culprit".
+"""pytorch.py BUILD [--out FILE] [--recordings FILE] [--only NAME]: runs each small job of workloads/pytorch under `rankfault watch`,
+with its bug and without, and compares the first cause with the truth: the rank, and the line that ends with "# culprit".
 
 Exits with 1 if a correct job has a finding, or if a proven first cause names a wrong rank.
 """
@@ -13,7 +13,12 @@ import subprocess
 import sys
 import tempfile
 
-JOBS = pathlib.Path(__file__).resolve().parents[2] / "workloads/pytorch"
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import recordings  # noqa: E402
+
+TREE = HERE.parents[1]
+JOBS = TREE / "workloads/pytorch"
 RANKS = 4
 STAYS_AWAY = {"late_rank", "slow_rank", "stuck_outside", "missing_call", "had_not_entered"}
 DIFFERS = {"call_mismatch", "missing_call", "extra_call"}
@@ -22,7 +27,7 @@ TRUTH = {  # the kinds that are right, and the ranks; None: no rank is more to b
     "collective_on_sigterm": (DIFFERS, {1}),
     "evaluation_on_rank_0": (DIFFERS, {0}),
     "fsdp_order": (DIFFERS, {1}),
-    "group_on_some": (STAYS_AWAY | DIFFERS | {"init_stall", "exited_rank"}, {1}),
+    "group_on_some": (DIFFERS, {1}),
     "groups_in_another_order": ({"order_deadlock"}, None),
     "held_lock": (STAYS_AWAY, {1}),
     "loader_killed": ({"exited_rank"}, {1}),
@@ -43,7 +48,7 @@ HEAD = """# Bugs in PyTorch programs
 
 Written by `./dev bench pytorch` from the jobs of `workloads/pytorch`, on {ranks} ranks. *line*: the first finding, or the
 stacks of its rank, name the line of the bug. A job without its bug, and each program of `zoo.py`, must have no finding, not even
-one that is withdrawn.
+one that is withdrawn. [What watch prints](pytorch-findings.md) about each job has a page of its own.
 
 """
 
@@ -55,19 +60,25 @@ def line_of(name):
     return ""
 
 
+def what_it_is(name):
+    return re.match(r'"""(.*?)"""', (JOBS / f"{name}.py").read_text(), re.S).group(1).strip()
+
+
 def watch(build, name, *words):
+    """Returns the result, the stacks, the kinds of all findings, and what was printed."""
     with tempfile.TemporaryDirectory(prefix="rf-pytorch-") as folder:
         python = os.environ.get("RANKFAULT_PYTHON", sys.executable)
-        command = [f"{build}/bin/rankfault", "watch", "--json", "--end-on-finding", "--run-dir", f"{folder}/run", "--ranks", str(RANKS),
+        command = [f"{build}/bin/rankfault", "watch", "--end-on-finding", "--run-dir", f"{folder}/run", "--ranks", str(RANKS),
                    "--", python, "-m", "torch.distributed.run", f"--nproc_per_node={RANKS}", str(JOBS / f"{name}.py"), *words]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
         run = pathlib.Path(folder, "run")
         stacks = "".join(path.read_text() for path in run.glob("evidence/*.json"))
-        lines = [json.loads(line) for line in (run / "journal.ndjson").read_text().splitlines()]
         try:
-            return json.loads(done.stdout), stacks, [line["finding"]["kind"] for line in lines if line["ev"] == "finding"]
-        except ValueError:
+            lines = [json.loads(line) for line in (run / "journal.ndjson").read_text().splitlines()]
+            result = json.loads((run / "result.json").read_text())
+        except (OSError, ValueError):
             sys.exit(f"{name}: no result\n{done.stdout[-500:]}{done.stderr[-1000:]}")
+        return result, stacks, [line["finding"]["kind"] for line in lines if line["ev"] == "finding"], done.stdout
 
 
 def first_cause(result):
@@ -80,13 +91,13 @@ def kinds_of(result, kinds):
 
 
 def alarms(build, name, *words):
-    result, _, kinds = watch(build, name, *words)
+    result, _, kinds, _ = watch(build, name, *words)
     return kinds_of(result, kinds)
 
 
 def row(build, name):
     kinds, ranks = TRUTH[name]
-    result, stacks, told = watch(build, name)
+    result, stacks, told, printed = watch(build, name)
     found, alarm = first_cause(result), alarms(build, name, "--correct")
     line = line_of(name)
     names_line = bool(found) and bool(line) and line in json.dumps(found) + stacks
@@ -98,7 +109,8 @@ def row(build, name):
     wrong_proof = bool(found) and not right and found["confidence"] == "proven"
     print(f"{name:<26} {'right' if right else 'WRONG'}  line {'named' if names_line else 'not named'}  {text}"
           f"{'  ALARM on the correct job: ' + ', '.join(alarm) if alarm else ''}", flush=True)
-    return {"name": name, "right": right, "line": names_line, "text": text, "alarm": ", ".join(alarm), "wrong_proof": wrong_proof}
+    return {"name": name, "right": right, "line": names_line, "text": text, "alarm": ", ".join(alarm), "wrong_proof": wrong_proof,
+            "recording": recordings.section(name, what_it_is(name), RANKS, printed, [str(TREE)])}
 
 
 def page(rows, zoo):
@@ -118,6 +130,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build")
     parser.add_argument("--out")
+    parser.add_argument("--recordings")
     parser.add_argument("--only", choices=sorted([*TRUTH, *ZOO]))
     options = parser.parse_args()
     zoo = []
@@ -128,6 +141,10 @@ def main():
     rows = [row(options.build, name) for name in sorted(TRUTH) if options.only in (None, name)]
     if options.out and not options.only:
         pathlib.Path(options.out).write_text(page(rows, zoo))
+    if options.recordings and not options.only:
+        pathlib.Path(options.recordings).write_text(recordings.page([r["recording"] for r in rows]))
+    if options.only and rows:
+        print(rows[0]["recording"])
     return 1 if any(r["alarm"] for r in rows + zoo) or any(r["wrong_proof"] for r in rows) else 0
 
 

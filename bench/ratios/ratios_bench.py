@@ -23,6 +23,7 @@ PAIRS = int(os.environ.get("RANKFAULT_BENCH_PAIRS", "20"))
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 import own_ranks  # noqa: E402
+from interval import interval  # noqa: E402
 
 AGENT, TOOL = BUILD + "/lib/librankfault_agent.so", BUILD + "/bin/rankfault"
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_ALLOW_RUN_AS_ROOT": "1",
@@ -34,13 +35,6 @@ NCCL = {"NCCL_SOCKET_IFNAME": "lo", "NCCL_P2P_DISABLE": "1", "NCCL_IB_DISABLE": 
 class Loop:
     def __init__(self, name, command, env=None, target="<= 1.3"):
         self.name, self.command, self.env, self.target = name, command, env or {}, target
-
-
-def interval(values):
-    """Returns the median and its 95 % confidence interval (order statistics)."""
-    ranked, n = sorted(values), len(values)
-    k = max(0, int(n / 2 - 0.98 * n ** 0.5))
-    return statistics.median(ranked), ranked[k], ranked[n - 1 - k]
 
 
 def nanoseconds(loop, way, folder):

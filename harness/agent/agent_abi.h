@@ -18,9 +18,9 @@
  * device_query have the caller and the callee ("nccl:cudaMalloc") where a libc point has its path. A
  * stream_wait has the rf_host_wait as its tag; its requests are the operations of other libraries that it
  * waits for. An operation of NCCL has a number of its stream as tag, or 0. A comm_create by a unique id has
- * RF_TAG_OF_ID of the communicator as tag, its size as count and the caller's rank in it as peer. A
- * nonblocking collective of MPI whose members owe different counts has a DETAIL whose `where` is its
- * needs_mask. A collective in which ranks take shares of others has rf_taken as its tag.
+ * its size as count, the caller's rank in it as peer and RF_TAG_OF_ID of it as tag; of PyTorch: the group's
+ * number, or 0. A nonblocking collective of MPI whose members owe different counts has a DETAIL whose `where`
+ * is its needs_mask. A collective in which ranks take shares of others has rf_taken as its tag.
  *
  * A change of any layout or number below changes RF_ABI_VERSION. A reader refuses other versions. */
 #ifndef RANKFAULT_AGENT_ABI_H

@@ -36,6 +36,7 @@ struct LibraryTraits {
   bool repair_ends_order = false;  // members may repair a communicator: from there on, places pair nothing
   bool nonblocking_apart = false;  // a nonblocking collective never meets a blocking one
   bool meets_by_id = false;        // comm_create meets by an id; its tag is RF_TAG_OF_ID
+  bool numbers_groups = false;     // comm_create meets by the number of the group, which is its tag
   bool messages_by_order = false;  // messages of a pair meet by their order alone; their sizes must be equal
 
   // ---- what a correct program owes ----
@@ -110,6 +111,7 @@ inline constexpr std::array kLibraries{
                   .name = "c10d",
                   .communicates = true,
                   .pairing = Pairing::kByNumberOfLibrary,
+                  .numbers_groups = true,
                   .title = "PyTorch on Gloo",
                   .prominence = 4},
     LibraryTraits{.library = RF_LIB_LIBC, .name = "libc", .is_of_files = true},

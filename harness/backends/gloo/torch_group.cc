@@ -75,6 +75,14 @@ std::string name_of(const std::string& prefix, bool is_world) {
   return number ? "group" + prefix : prefix;
 }
 
+// torch.distributed names the groups of a world by their number in the order of new_group, which each process
+// counts for itself, also for groups that it is not in. 0: the name is no number.
+int number_of(const std::string& prefix) {
+  const bool number =
+      !prefix.empty() && prefix.size() < 10 && prefix.find_first_not_of("0123456789") == std::string::npos;
+  return number ? atoi(prefix.c_str()) : 0;
+}
+
 // The default group, or the first one over all ranks, starts a world. Names of groups repeat in the next
 // world.
 struct World {
@@ -175,6 +183,11 @@ void construct(void* self, void* const* store, int rank, int size, void** option
       make_call(RF_LIB_C10D, is_world ? RF_OP_INIT : RF_OP_COMM_CREATE, __builtin_return_address(0));
   const uint64_t timeout_ns = timeout_of(options);
   call.timeout_ns = timeout_ns;
+  if (!is_world) {
+    call.tag = number_of(prefix);
+    call.count = static_cast<uint64_t>(size);
+    call.peer = rank;
+  }
   const std::string name = name_of(prefix, is_world);
   RecordedCall recorded(call);
   if (recorded.verdict() == RF_DO_FAIL) throw std::runtime_error("[rankfault] rendezvous failed (injected)");

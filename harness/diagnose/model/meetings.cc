@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <map>
 
+#include "harness/diagnose/model/numbered_groups.h"
 #include "harness/diagnose/model/words.h"
 
 namespace rankfault {
 namespace {
 
 bool is_of(const CommGroup& group, const Meeting& meeting) {
+  if (meeting.numbered) return group.traits().numbers_groups && group.name == numbered_name(meeting.id);
   return group.traits().meets_by_id && RF_TAG_OF_ID(group.id) == meeting.id;
 }
 
@@ -28,22 +30,28 @@ std::vector<int> Meeting::ranks() const {
 }
 
 std::vector<Meeting> meetings(const JobView& job) {
-  std::map<int, Meeting> by_id;
-  for (const Joining& j : joining_nccl(job)) {
+  std::map<std::pair<bool, int>, Meeting> by_id;
+  std::vector<Joining> all = joining_nccl(job);
+  for (const Joining& j : joining_numbered(job)) all.push_back(j);
+  for (const Joining& j : all) {
     if (j.gave_up || j.call->tag() == 0 || j.call->count() == 0) continue;
-    Meeting& meeting = by_id[j.call->tag()];
+    const bool numbered = j.call->traits().numbers_groups;
+    Meeting& meeting = by_id[{numbered, j.call->tag()}];
+    meeting.numbered = numbered;
     meeting.since = meeting.waiting.empty() ? j.call->entered : std::min(meeting.since, j.call->entered);
     meeting.id = j.call->tag();
     meeting.members = std::max(meeting.members, j.call->count());
     meeting.waiting.push_back(j);
     if (j.call->peer() >= 0) meeting.seats.insert(j.call->peer());
   }
+  const std::optional<GroupDispute> dispute = first_dispute(job);
   std::vector<Meeting> found;
   for (auto& [id, meeting] : by_id) {
+    if (meeting.numbered && dispute && dispute->number == meeting.id) continue;
     for (const CommGroup& group : job.comms()) {
       if (!is_of(group, meeting)) continue;
       for (const Member& m : group.members)
-        if (m.comm) meeting.seats.insert(m.rank);
+        if (m.comm && !(meeting.numbered && m.comm->destroyed)) meeting.seats.insert(m.rank);
     }
     if (meeting.missing() != 0) found.push_back(std::move(meeting));
   }

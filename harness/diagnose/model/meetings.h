@@ -1,5 +1,5 @@
-// meetings: finds communicators of NCCL that ranks are joining, identified by their ids, and the missing
-// members.
+// meetings: finds communicators that ranks are joining, and the missing members: those of NCCL by their ids,
+// groups of PyTorch by their numbers.
 #pragma once
 
 #include <set>
@@ -10,8 +10,9 @@
 namespace rankfault {
 
 struct Meeting {
-  int id = 0;            // RF_TAG_OF_ID
-  uint64_t members = 0;  // number of members that it needs
+  bool numbered = false;  // a group of PyTorch
+  int id = 0;             // its number; of NCCL: RF_TAG_OF_ID
+  uint64_t members = 0;   // number of members that it needs
   std::vector<Joining> waiting;
   Instant since;        // when the first of them began to wait
   std::set<int> seats;  // ranks of the communicator that have come: they wait or have joined
@@ -20,7 +21,8 @@ struct Meeting {
   std::vector<int> ranks() const;  // the ranks that wait
 };
 // Returns the meetings that ranks wait in and that lack a member, in the order of their first waiting rank.
-// It omits calls whose record lacks the id or the size.
+// It omits calls whose record lacks the id or the size, and groups about which ranks disagree
+// (numbered_groups.h).
 std::vector<Meeting> meetings(const JobView&);
 
 // Returns members of the job that have no seat at a meeting, including those that have ended.

@@ -7,6 +7,7 @@
 #include "harness/diagnose/model/words.h"
 #include "harness/diagnose/proof/proof.h"
 #include "harness/diagnose/rule.h"
+#include "harness/diagnose/sequence/group_dispute.h"
 #include "harness/diagnose/sequence/pairing.h"
 
 namespace rankfault {
@@ -72,8 +73,9 @@ bool may_be_ahead(const Divergence& d, const Call& mine, const Call& theirs) {
                       [&](const Call* c) { return c->op() == mine.op() && difference(*c, mine).empty(); });
 }
 
-std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
+std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   std::vector<Finding> found;
+  if (std::optional<Finding> f = group_dispute(job, options)) found.push_back(std::move(*f));
   for (const CommGroup& group : job.comms())
     if (const uint64_t seq = first_unequal(group); seq != 0)
       found.push_back(describe_unequal(job, group, seq));

@@ -1,11 +1,13 @@
 // init_stall: ranks wait in initialisation, or gave up in it, for ranks that have not joined: these never
 // started, are stuck before it, or died before it. The finished record shows the same as a look during the
-// wait. An NCCL initialisation belongs to a communicator; only the launcher knows more about its members.
+// wait. An NCCL initialisation belongs to a communicator; only the launcher knows more about its members. So
+// does a group of PyTorch (new_group).
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "harness/diagnose/model/meetings.h"
+#include "harness/diagnose/model/numbered_groups.h"
 #include "harness/diagnose/model/words.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/timing/wait_thresholds.h"
@@ -114,6 +116,8 @@ std::string what_it_does(const JobView& job, const Process& p) {
   if (p.view->stopped) return fmt::format("rank {} is stopped", p.rank());
   const std::vector<const Call*> inside = p.all_inside();
   if (inside.empty()) return fmt::format("rank {} sleeps outside communication", p.rank());
+  if (is_numbered_creation(*inside.front()))
+    return fmt::format("rank {} is inside new_group {}", p.rank(), inside.front()->tag());
   const CommGroup* group = job.group(p, inside.front()->comm());
   return fmt::format("rank {} is inside {}", p.rank(),
                      group ? short_call(*inside.front(), *group) : op_text(inside.front()->op()));
@@ -152,14 +156,18 @@ std::vector<Finding> of_ranks_elsewhere(const JobView& job, const Meeting& meeti
   f.attempt = job.attempt();
   f.op = op_text(RF_OP_COMM_CREATE);
   f.at = meeting.since;
-  f.sides = {{meeting.ranks(), f.op, f.op, ""}};
+  const Joining& first = meeting.waiting.front();
+  f.sides = {{meeting.ranks(), f.op, meeting.numbered ? fmt::format("new_group {}", meeting.id) : f.op,
+              meeting.numbered ? call_site_of(*first.process, *first.call) : ""}};
   if (all) {
     f.ranks = others;
     f.sides.push_back({f.ranks, "", "no call", ""});
   }
-  f.text = fmt::format("{} in the initialisation of a communicator of NCCL: of {} members {} not joined, {}",
-                       meeting.waiting.size() == 1 ? "a rank waits" : "ranks wait", meeting.members, who,
-                       patience.text());
+  f.text = fmt::format("{} in {}: of {} members {} not joined, {}",
+                       meeting.waiting.size() == 1 ? "a rank waits" : "ranks wait",
+                       meeting.numbered ? fmt::format("new_group {}", meeting.id)
+                                        : "the initialisation of a communicator of NCCL",
+                       meeting.members, who, patience.text());
   return {f};
 }
 
@@ -167,7 +175,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
   const Wait wait = waits(job);
   std::vector<Finding> found = of_absent_ranks(job, wait, options);
   if (!found.empty() || !wait.of_nccl) return found;
-  for (const Meeting& meeting : meetings(job))
+  for (const Meeting& meeting : meetings(job))  // of NCCL, and of PyTorch
     for (Finding& f : of_ranks_elsewhere(job, meeting, options)) found.push_back(std::move(f));
   return found;
 }

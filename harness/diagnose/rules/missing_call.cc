@@ -2,12 +2,15 @@
 // later a rank waits for a call that never comes.
 #include <fmt/format.h>
 
+#include "harness/diagnose/messages/left_out_send.h"
+#include "harness/diagnose/messages/messages.h"
 #include "harness/diagnose/messages/unmatched_messages.h"
 #include "harness/diagnose/messages/unreceived_messages.h"
 #include "harness/diagnose/model/words.h"
 #include "harness/diagnose/proof/proof.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/sequence/pairing.h"
+#include "harness/diagnose/waits/deadlock.h"
 #include "harness/diagnose/waits/nccl_missing.h"
 
 namespace rankfault {
@@ -73,6 +76,42 @@ Finding tell(const JobView& job, const Divergence& d) {
   return f;
 }
 
+// A rank waits for a message, and its sender left it out in one round of its loop. It is inferred: the
+// message may be missing on purpose, and the receive may be one too many.
+Finding tell(const JobView& job, const WaitEdge& e, const LeftOutSend& left) {
+  const Process& sender = *e.missing->process;
+  const std::string send = called_text(*left.example, *e.group), site = call_site_of(sender, *left.example);
+  Finding f;
+  f.kind = "missing_call";
+  f.attempt = job.attempt();
+  f.ranks = {e.missing->world_rank};
+  f.op = op_text(left.example->op());
+  f.at = left.after->entered;
+  f.call_site = site;
+  set_comm(f, *e.group);
+  const CommGroup* group = job.group(sender, left.after->comm());
+  const std::string next = group ? called_text(*left.after, *group) : op_text(left.after->op());
+  f.text = fmt::format("rank {} left out {} before {}; it sent one there in each of its other rounds",
+                       e.missing->world_rank, send, next);
+  f.sides = {{f.ranks, "", "left out " + send, site},
+             {{e.waiter->world_rank},
+              op_text(e.call->op()),
+              call_text(*e.call, *e.group),
+              call_site_of(*e.waiter->process, *e.call)}};
+  f.evidence = {f.text,
+                fmt::format("rank {} waits in {}", e.waiter->world_rank, call_text(*e.call, *e.group))};
+  return f;
+}
+
+// Looks at the ranks that wait for each other: another rank's message may still come.
+std::vector<Finding> left_out_of_rounds(const JobView& job, const DiagnoseOptions& options) {
+  std::vector<Finding> found;
+  if (job.waits().messages.empty()) return found;
+  for (const WaitEdge& e : find_knot(job, options).edges)
+    if (const std::optional<LeftOutSend> left = left_out_send(e)) found.push_back(tell(job, e, *left));
+  return found;
+}
+
 // A rank that a deadlock kept from coming omitted nothing.
 std::vector<Finding> look(const JobView& now, const DiagnoseOptions& options) {
   const JobView& job = now.before_timeouts();
@@ -85,6 +124,7 @@ std::vector<Finding> look(const JobView& now, const DiagnoseOptions& options) {
     if (d.lone_root || (d.alignment.kind == Alignment::Kind::kMissing && !outvoted))
       found.push_back(tell(job, d));
   }
+  for (Finding& f : left_out_of_rounds(job, options)) found.push_back(std::move(f));
   for (Finding& f : missing_in_nccl(now, options)) found.push_back(std::move(f));
   return found;
 }

@@ -90,7 +90,8 @@ WaitThreshold patience_with_joining(const JobView& job, Duration floor) {
   for (const auto& p : job.processes()) {
     longest = std::max(longest, longest_absence(*p, job.timeline().look));
     for (const Call& c : p->calls)
-      if (c.traits().meets_by_id && c.op() == RF_OP_COMM_CREATE && c.succeeded())
+      if (c.op() == RF_OP_COMM_CREATE && c.succeeded() &&
+          (c.traits().meets_by_id || c.traits().numbers_groups))
         longest = std::max(longest, lasted(c.entered, c.left));
   }
   return learned(longest, floor);

@@ -20,8 +20,8 @@ struct WaitThreshold {
 // For members that are absent while others wait for them in calls of this operation on this communicator. It
 // learns from such waits and from the times in which a member was in no call.
 WaitThreshold patience_with_absence(const JobView&, const CommGroup&, const WaitEdge&, Duration floor);
-// For a rank that does not come to the initialisation of an NCCL communicator. It learns from the times in
-// which a rank was in no call, and from such initialisations.
+// For a rank that does not come to the initialisation of an NCCL communicator, or to a group of PyTorch. It
+// learns from the times in which a rank was in no call, and from such initialisations.
 WaitThreshold patience_with_joining(const JobView&, Duration floor);
 // For a call that every member is in. It learns from the times from the last entry to the end.
 WaitThreshold patience_with_completion(const CommGroup&, uint16_t op, Duration floor);

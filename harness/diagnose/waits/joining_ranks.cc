@@ -6,6 +6,7 @@
 #include "harness/agent/named_calls.h"
 #include "harness/diagnose/model/made.h"
 #include "harness/diagnose/model/nccl_groups.h"
+#include "harness/diagnose/model/numbered_groups.h"
 
 namespace rankfault {
 namespace {
@@ -89,6 +90,16 @@ std::vector<Joining> joining_nccl(const JobView& job) {
       if (c.open() || is_newest || (c.succeeded() && open_group_end(*p, c)))
         out.push_back(joining_in(job, *p, c));
     }
+  }
+  return out;
+}
+
+std::vector<Joining> joining_numbered(const JobView& job) {
+  std::vector<Joining> out;
+  for (const auto& p : job.processes()) {
+    if (p->ended() || !made_calls_of(*p, &LibraryTraits::numbers_groups)) continue;
+    for (const Call& c : p->calls)
+      if (c.open() && is_numbered_creation(c)) out.push_back(joining_in(job, *p, c));
   }
   return out;
 }

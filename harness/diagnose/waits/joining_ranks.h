@@ -24,4 +24,7 @@ std::vector<Joining> joining(const JobView&);
 // non-blocking initialisation returns at once; it counts if some member was never seen.
 std::vector<Joining> joining_nccl(const JobView&);
 
+// The same for a group that its library numbers (new_group of PyTorch). It omits ranks that gave up.
+std::vector<Joining> joining_numbered(const JobView&);
+
 }  // namespace rankfault

@@ -1,0 +1,68 @@
+#include "harness/diagnose/model/numbered_groups.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "harness/diagnose/model/made.h"
+
+namespace rankfault {
+namespace {
+
+using BySize = std::map<uint64_t, std::vector<MadeGroup>>;
+
+Instant newest_world(const Process& p) {
+  Instant newest;
+  for (const Call& c : p.calls)
+    if (c.op() == RF_OP_INIT && c.traits().numbers_groups) newest = std::max(newest, c.entered);
+  return newest;
+}
+
+std::map<int, std::vector<MadeGroup>> groups_by_number(const JobView& job) {
+  std::map<int, std::vector<MadeGroup>> groups;
+  for (const auto& p : job.processes()) {
+    if (p->helper() || job.rank(p->rank()) != p.get() || !made_op(*p, RF_OP_COMM_CREATE)) continue;
+    const Instant since = newest_world(*p);
+    for (const Call& c : p->calls)
+      if (is_numbered_creation(c) && c.entered > since) groups[c.tag()].push_back({p.get(), &c});
+  }
+  return groups;
+}
+
+bool has_two_in_one_seat(const std::vector<MadeGroup>& made) {
+  std::set<std::pair<int, const Process*>> seats;
+  for (const MadeGroup& m : made) seats.insert({m.call->peer(), m.process});
+  const auto same_seat = [](const auto& a, const auto& b) { return a.first == b.first; };
+  return std::adjacent_find(seats.begin(), seats.end(), same_seat) != seats.end();
+}
+
+std::vector<MadeGroup> smaller_camp(const BySize& camps) {
+  if (camps.size() != 2) return {};
+  const std::vector<MadeGroup>&a = camps.begin()->second, &b = camps.rbegin()->second;
+  return a.size() == b.size() ? std::vector<MadeGroup>{} : a.size() < b.size() ? a : b;
+}
+
+}  // namespace
+
+bool is_numbered_creation(const Call& c) {
+  return c.op() == RF_OP_COMM_CREATE && c.traits().numbers_groups && c.tag() > 0 && c.count() > 0;
+}
+
+std::string numbered_name(int number) { return fmt::format("group{}", number); }
+
+std::optional<GroupDispute> first_dispute(const JobView& job) {
+  for (auto& [number, made] : groups_by_number(job)) {
+    BySize camps;
+    for (const MadeGroup& m : made) camps[m.call->count()].push_back(m);
+    if (camps.size() < 2 && !has_two_in_one_seat(made)) continue;
+    std::stable_sort(made.begin(), made.end(), [](const MadeGroup& a, const MadeGroup& b) {
+      return a.process->rank() < b.process->rank();
+    });
+    return GroupDispute{number, made, smaller_camp(camps)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace rankfault
