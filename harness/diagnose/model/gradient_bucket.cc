@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "harness/diagnose/model/words.h"
-#include "harness/symbols/python_text.h"
+#include "harness/observe/python_frames.h"
 
 namespace rankfault {
 namespace {
@@ -13,8 +13,7 @@ namespace {
 using Buckets = std::vector<const Call*>;
 
 bool is_bucket(const Member& m, const Call& c) {
-  return c.library() == RF_LIB_C10D && c.op() == RF_OP_ALL_REDUCE &&
-         call_site_of(*m.process, c).starts_with(kInBackward);
+  return c.op() == RF_OP_ALL_REDUCE && call_site_of(*m.process, c).starts_with(kInBackward);
 }
 
 bool begins_a_pass(const Call* c) { return c->flags() & RF_CALL_NEW_PASS; }
