@@ -5,19 +5,20 @@ LINES = 25
 HEAD = """# What watch prints about bugs in PyTorch programs
 
 Written by `./dev bench pytorch`, in the same runs as [the table](pytorch-bugs.md). Each section is one job of `workloads/pytorch`
-and what a terminal shows, without the stacks, the folders of the run and its logs. `...` stands for a time, a number of a process or
-a port, which differ from run to run.
+and what a terminal shows, without the stacks, the folders of the run and its logs. The ranks that the launcher ended stand in the
+result alone. `...` stands for a time, a number of a process or a port, which differ from run to run.
 """
 # What differs from run to run, and what stands in its place.
 MASKS = [(re.compile(pattern), text) for pattern, text in (
     (r"\x1b\[[0-9;]*m", ""),
-    (r"(the longest such wait before was|longest) [\d.]+ ?(ns|us|ms|s|m)\b", r"\1 ..."),
-    (r"\b(pid|process|PID) \d+", r"\1 ..."),
+    (r"more than \S+; the longest such wait before was \S+", "more than ...; the longest such wait before was ..."),
+    (r"\b(pid|pid\(s\)|process|PID) \d+", r"\1 ..."),
     (r"(\[?(?:127\.0\.0\.1|::1|localhost)\]?):\d+", r"\1:..."),
     (r"/\S*/site-packages/", ""),
     (r"0x[0-9a-f]{6,}", "0x..."),
 )]
 LEFT_OUT = re.compile(r"run /|  (run|logs|note) ")
+BY_LAUNCHER = re.compile(r"ended by SIG\w+ from the launcher, after")
 END = re.compile(r"the job (ended|was ended)")
 
 
@@ -28,10 +29,17 @@ def without_paths(text, folders):
     return text
 
 
+def without_ends_by_launcher(lines):
+    """Each has a line of its own while the job ends, in any order; the result has them in one."""
+    end = next((at for at, line in enumerate(lines) if END.match(line)), 0)
+    return [line for at, line in enumerate(lines)
+            if at >= end or not (BY_LAUNCHER.search(line) or (BY_LAUNCHER.search(lines[at + 1]) and "dead_rank" in line))]
+
+
 def shown(output, folders):
     """Returns the lines of a recording: the findings as they came, and the result."""
     lines, in_stacks = [], False
-    for line in without_paths(output, folders).splitlines():
+    for line in without_ends_by_launcher(without_paths(output, folders).splitlines()):
         in_stacks = (in_stacks or line.startswith("  stacks")) and not END.match(line)
         if in_stacks or LEFT_OUT.match(line):
             continue
