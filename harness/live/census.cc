@@ -2,11 +2,13 @@
 
 #include <sys/stat.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "harness/base/command_line.h"
 #include "harness/base/file_text.h"
@@ -64,6 +66,18 @@ std::set<std::string> abstract_sockets_of(int pid, std::map<std::string, SocketN
   return found;
 }
 
+// Waits for the end of a process that already exits: its memory may take the kernel some milliseconds. One
+// that the kernel holds longer is left behind.
+bool is_over(int pid) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  for (;;) {
+    const auto stat = proc_stat(pid);
+    if (!stat || stat->state == 'Z' || stat->state == 'X') return true;  // the guardian reaps a zombie
+    if (!stat->dying || std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 }  // namespace
 
 std::string as_guardian_sees(int guardian_pid, const std::string& path) {
@@ -76,7 +90,7 @@ void take_census(const RunDir& run, int guardian_pid, HostObjects& host, UndoLis
   std::map<std::string, SocketNames> sockets;
   for (const int pid : descendants_of(guardian_pid)) {
     const auto stat = proc_stat(pid);
-    if (!stat || stat->state == 'Z') continue;  // a zombie is being reaped
+    if (!stat || is_over(pid)) continue;
     host.add_process(pid, stat->start);
     note(journal, "process", std::to_string(pid) + " " + command_line(pid), counts.processes);
     for (const std::string& name : abstract_sockets_of(pid, sockets))
