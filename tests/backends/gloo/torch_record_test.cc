@@ -80,6 +80,22 @@ TEST_F(TorchRecord, CountsEveryOpOfBothGroupsAsTheScriptDoes) {
   EXPECT_THAT(end.records.at(1).members(end.records.at(1).comms[1]), testing::ElementsAre(0, 1));
 }
 
+// Ranks 0 and 1 of 3 are in the first group; all ranks call new_group.
+TEST_F(TorchRecord, AGroupHasItsNumberItsSizeAndTheSeatOfItsRank) {
+  const RankJobEnd end = run("all_ops.py");
+  ASSERT_THAT(end.status, Each(0)) << said_by_failed(end);
+  for (const auto& [rank, record] : end.records) {
+    std::vector<rf_record> made;
+    for (const rf_record& r : record.records(RF_LIB_C10D))
+      if (r.phase == RF_PHASE_ENTER && r.op == RF_OP_COMM_CREATE) made.push_back(r);
+    ASSERT_EQ(made.size(), rank == 2 ? 0u : 1u);
+    if (rank == 2) continue;
+    EXPECT_EQ(made[0].tag_or_result, 1);
+    EXPECT_EQ(made[0].count, 2u);
+    EXPECT_EQ(made[0].peer, rank);
+  }
+}
+
 TEST_F(TorchRecord, AnExecutionBearsTheTagOfItsCall) {
   const RankJobEnd end = run("all_ops.py", {}, {{"RANK_STEPS", "1"}});
   ASSERT_THAT(end.status, Each(0)) << said_by_failed(end);
