@@ -110,6 +110,18 @@ TEST_F(NumberedGroups, AreSilentAboutGroupsOfAnEarlierWorld) {
   EXPECT_EQ(finding("call_mismatch"), nullptr) << all_kinds(last);
 }
 
+// A launcher may start two jobs beside each other: each numbers its own groups.
+TEST_F(NumberedGroups, AreSilentAboutWorldsOfTheirOwn) {
+  waits_in(0, 1, 2, 0);
+  waits_in(1, 1, 3, 0);
+  job.wait(3s);
+  Timeline t = timeline();
+  for (ProcessView& p : t.processes)
+    for (CommView& c : p.comms) c.id += static_cast<uint64_t>(p.rank);
+  last = diagnose(t);
+  EXPECT_EQ(finding_of(last, "call_mismatch"), nullptr) << all_kinds(last);
+}
+
 TEST_F(NumberedGroups, DifferBySizeAlone) {
   waits_in(0, 1, 2, 0);
   waits_in(1, 1, 3, 1);

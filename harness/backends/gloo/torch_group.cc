@@ -76,7 +76,8 @@ std::string name_of(const std::string& prefix, bool is_world) {
 }
 
 // torch.distributed names the groups of a world by their number in the order of new_group, which each process
-// counts for itself, also for groups that it is not in. 0: the name is no number.
+// counts for itself. A process also counts the groups that it is not in. Returns 0 if the name is not a
+// number.
 int number_of(const std::string& prefix) {
   const bool number =
       !prefix.empty() && prefix.size() < 10 && prefix.find_first_not_of("0123456789") == std::string::npos;

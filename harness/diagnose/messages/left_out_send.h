@@ -14,9 +14,8 @@ struct LeftOutSend {
 };
 
 // Looks at the calls of the awaited rank. A round lasts from one call to the next call from the same place in
-// the program with the same arguments. The message is missing in a round that has one send to the waiting
-// rank less than every other round; at least two rounds are before it. Returns none if there is no such
-// round.
+// the program with the same arguments. One round lacks the message: it has one send to the waiting rank fewer
+// than each other round. At least two complete rounds precede it. Returns nothing if no round lacks one.
 // The edge must be known not to be served: the records of both ranks are then whole.
 std::optional<LeftOutSend> left_out_send(const WaitEdge&);
 

@@ -20,13 +20,24 @@ Instant newest_world(const Process& p) {
   return newest;
 }
 
-std::map<int, std::vector<MadeGroup>> groups_by_number(const JobView& job) {
-  std::map<int, std::vector<MadeGroup>> groups;
+// The world that the process is in now; null: none is on record.
+const CommGroup* world_of(const Process& p) {
+  const CommGroup* world = nullptr;
+  for (const auto& [group, member] : p.seats)
+    if (group->flags & RF_COMM_WORLD && !member->comm->destroyed) world = group;
+  return world;
+}
+
+// By the id of the world and the number: each world numbers its own groups.
+std::map<std::pair<uint64_t, int>, std::vector<MadeGroup>> groups_by_number(const JobView& job) {
+  std::map<std::pair<uint64_t, int>, std::vector<MadeGroup>> groups;
   for (const auto& p : job.processes()) {
     if (p->helper() || job.rank(p->rank()) != p.get() || !made_op(*p, RF_OP_COMM_CREATE)) continue;
+    const CommGroup* world = world_of(*p);
+    if (!world) continue;
     const Instant since = newest_world(*p);
     for (const Call& c : p->calls)
-      if (is_numbered_creation(c) && c.entered > since) groups[c.tag()].push_back({p.get(), &c});
+      if (is_numbered_creation(c) && c.entered > since) groups[{world->id, c.tag()}].push_back({p.get(), &c});
   }
   return groups;
 }
@@ -53,14 +64,14 @@ bool is_numbered_creation(const Call& c) {
 std::string numbered_name(int number) { return fmt::format("group{}", number); }
 
 std::optional<GroupDispute> first_dispute(const JobView& job) {
-  for (auto& [number, made] : groups_by_number(job)) {
+  for (auto& [key, made] : groups_by_number(job)) {
     BySize camps;
     for (const MadeGroup& m : made) camps[m.call->count()].push_back(m);
     if (camps.size() < 2 && !has_two_in_one_seat(made)) continue;
     std::stable_sort(made.begin(), made.end(), [](const MadeGroup& a, const MadeGroup& b) {
       return a.process->rank() < b.process->rank();
     });
-    return GroupDispute{number, made, smaller_camp(camps)};
+    return GroupDispute{key.second, made, smaller_camp(camps)};
   }
   return std::nullopt;
 }
