@@ -40,7 +40,8 @@ TRUTH = {  # the kinds that are right, and the ranks; None: no rank is more to b
     "short_data": (DIFFERS, {1}),
     "skips_nan": (DIFFERS, {1}),
     "sleeps": (STAYS_AWAY, {1}),
-    "slow_checkpoint": (set(), None),  # it is correct, and slow
+    # It is correct, and slow. slow_rank may report that while the others wait, and is withdrawn.
+    "slow_checkpoint": (set(), None),
     "wrong_axis": (DIFFERS | {"order_deadlock"}, {1}),
 }
 ZOO = re.compile(r"^def (?!main)(\w+)\(rank\):", re.M).findall((JOBS / "zoo.py").read_text())
@@ -48,7 +49,8 @@ HEAD = """# Bugs in PyTorch programs
 
 Written by `./dev bench pytorch` from the jobs of `workloads/pytorch`, on {ranks} ranks. *line*: the first finding, or the
 stacks of its rank, name the line of the bug. A job without its bug, and each program of `zoo.py`, must have no finding, not even
-one that is withdrawn. [What watch prints](pytorch-findings.md) about each job has a page of its own.
+one that is withdrawn. slow_checkpoint is correct, but its ranks wait 30 s for one of them: `slow_rank` reports that while it
+lasts, and nothing is found wrong in the end. [What watch prints](pytorch-findings.md) about each job has a page of its own.
 
 """
 
@@ -102,7 +104,7 @@ def row(build, name):
     line = line_of(name)
     names_line = bool(found) and bool(line) and line in json.dumps(found) + stacks
     if not kinds:
-        right = not kinds_of(result, told)
+        right = not found and set(kinds_of(result, told)) <= {"slow_rank"}
     else:
         right = bool(found) and found["kind"] in kinds and (ranks is None or set(found["ranks"]) <= ranks)
     text = f"{found['kind']} {found['ranks']}, {found['confidence']}" if found else "none"

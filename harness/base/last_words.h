@@ -13,4 +13,7 @@ inline bool is_exception(const std::vector<std::string>& last_words) {
   return last_words.size() > 1 && last_words[1].starts_with(kRaisedIn);
 }
 
+// How Python's faulthandler begins its report about a signal that ends the process.
+inline constexpr const char* kFatalError = "Fatal Python error: ";
+
 }  // namespace rankfault

@@ -26,6 +26,7 @@ struct ExitStatus {
   enum class Kind { kUnknown, kCode, kSignal } kind = Kind::kUnknown;
   int value = 0;
 
+  bool is_signal(int signal) const { return kind == Kind::kSignal && value == signal; }
   bool zero() const { return kind == Kind::kCode && value == 0; }
   bool nonzero() const { return kind == Kind::kSignal || (kind == Kind::kCode && value != 0); }
   std::string to_string() const;  // "exit 1", "SIGKILL", "status unknown"
@@ -42,6 +43,7 @@ struct RankEnd {
   ExitStatus status;
   EndSource source = EndSource::kUnknown;
   std::vector<std::string> last_words = {};  // see ProcessEnd
+  std::string oom_kill_in = {};              // see ProcessEnd
 };
 
 const char* to_text(EndSource);

@@ -139,7 +139,7 @@ std::string not_known_to_be_safe(const Findings& findings, const Options& option
 void print_end(const FinishedRun& run, const std::vector<RankEvidence>& stacks, const Options& options) {
   const std::string status = job_status(*run.facts);
   if (!stacks.empty()) tell("  stacks  of the ranks, while the job hung:\n" + evidence_text(stacks));
-  tell(fmt::format("the job {}\n{}", status.empty() ? "was ended" : "ended: " + status,
+  tell(fmt::format("{}\n{}", status.empty() ? "rankfault ended the job" : "the job ended: " + status,
                    no_rank_text(*run.facts) +
                        (options.quiet ? findings_text : findings_summary)(run.facts->findings) +
                        unsafe_text(run.facts->findings) + remarks_text(run.facts->findings) +

@@ -5,6 +5,7 @@
 
 #include "harness/agent/named_calls.h"
 #include "harness/diagnose/finding.h"
+#include "harness/diagnose/model/numbered_groups.h"
 #include "harness/diagnose/model/words.h"
 #include "harness/diagnose/rule.h"
 #include "harness/diagnose/timing/wait_thresholds.h"
@@ -166,7 +167,10 @@ Findings diagnose(const Timeline& timeline, const DiagnoseOptions& options) {
   const JobView job(timeline);
   Findings findings;
   for (const Rule* rule : Catalog<Rule>::instance().all())
-    for (Finding& f : rule->look(job, options)) list_of(f, findings).push_back(std::move(f));
+    for (Finding& f : rule->look(job, options)) {
+      for (std::string& line : lines_about_groups(job, f.text)) f.evidence.push_back(std::move(line));
+      list_of(f, findings).push_back(std::move(f));
+    }
   findings.left_by_jumps = left_by_jumps(job);
   findings.strict_known = job.strict_cycle().has_value();
   order_by_cause(findings.all);

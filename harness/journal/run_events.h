@@ -142,6 +142,7 @@ struct RankEnd {
   int value = 0;
   std::string source;
   std::vector<std::string> last_words;
+  std::string oom_kill_in;
 
   static void keys(auto&& key) {
     key("process", &RankEnd::process);
@@ -153,6 +154,8 @@ struct RankEnd {
     key("source", &RankEnd::source,
         "of the status: `waited`, `kernel`, `own_record`, `our_signal`, `launcher`, `unknown`");
     key("last_words", &RankEnd::last_words, "the last lines that it wrote");
+    key("oom_kill_in", &RankEnd::oom_kill_in,
+        "after SIGKILL: where the kernel counted a kill by its out-of-memory killer; else empty");
   }
 };
 

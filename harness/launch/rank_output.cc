@@ -15,6 +15,7 @@
 #include "harness/base/mask.h"
 #include "harness/base/printable.h"
 #include "harness/base/unique_fd.h"
+#include "harness/launch/error_file.h"
 #include "harness/launch/gather.h"
 #include "harness/symbols/python_traceback.h"
 
@@ -40,7 +41,9 @@ bool is_shared(const std::string& log) { return log.substr(log.rfind('/') + 1).s
 
 }  // namespace
 
-std::vector<std::string> last_words(const std::string& ring_path) {
+namespace {
+
+std::vector<std::string> written_lines(const std::string& ring_path) {
   const UniqueFd fd(::open(ring_path.c_str(), O_RDONLY | O_CLOEXEC));
   rf_header header;
   if (!fd.valid() || ::pread(fd.get(), &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header))
@@ -53,13 +56,38 @@ std::vector<std::string> last_words(const std::string& ring_path) {
   return words;
 }
 
-// Masks the text as a whole: a value may be on another line than its name, and a cut line shows half of one.
-std::vector<std::string> last_lines(const std::string& file, int rank) {
+std::vector<std::string> lines_in(const std::string& text) {
   std::vector<std::string> lines;
-  std::istringstream in(masked_text(tail_of_file(file, kTail)));
+  std::istringstream in(text);
   for (std::string line; std::getline(in, line);)
     if (line.find_first_not_of(" \t\r") != std::string::npos)
       lines.push_back(printable(line.substr(0, kMostOfALine)));
+  return lines;
+}
+
+// Ends a long line at a blank, so that no word is cut in two.
+std::string cut(std::string line) {
+  if (line.size() <= kColumns) return line;
+  const size_t blank = line.rfind(' ', kColumns);
+  line.resize(blank == std::string::npos || blank < kColumns / 2 ? kColumns : blank);
+  return line + " [...]";
+}
+
+}  // namespace
+
+std::vector<std::string> last_words(const std::string& ring_path, const std::string& error_file) {
+  std::vector<std::string> words = written_lines(ring_path);
+  if (is_exception(words)) return words;
+  const auto recorded = python_traceback(lines_in(traceback_in(error_file)));
+  if (!recorded) return words;
+  words.insert(words.begin(), {cut(recorded->exception), cut(kRaisedIn + python_text(recorded->frames))});
+  words.resize(std::min(words.size(), kWords));
+  return words;
+}
+
+// Masks the text as a whole: a value may be on another line than its name, and a cut line shows half of one.
+std::vector<std::string> last_lines(const std::string& file, int rank) {
+  std::vector<std::string> lines = lines_in(masked_text(tail_of_file(file, kTail)));
   // All ranks of a command write to one log. Only a traceback with the rank's prefix is known to be its own.
   if (rank >= 0 && is_shared(file))
     std::erase_if(lines, [own = fmt::format("[rank{}]:", rank)](const std::string& line) {
@@ -73,7 +101,7 @@ std::vector<std::string> last_lines(const std::string& file, int rank) {
   }
   const size_t room = std::min(kWords - words.size(), lines.size());
   words.insert(words.end(), lines.end() - static_cast<ptrdiff_t>(room), lines.end());
-  for (std::string& word : words) word = word.substr(0, kColumns);
+  for (std::string& word : words) word = cut(std::move(word));
   return words;
 }
 

@@ -7,7 +7,9 @@
 #include <set>
 
 #include "harness/base/process_tree.h"
+#include "harness/launch/error_file.h"
 #include "harness/launch/rank_output.h"
+#include "harness/live/read_environment.h"
 
 namespace rankfault {
 namespace {
@@ -47,6 +49,11 @@ void ExitCollector::watch(const ProcessId& process, int rank, int attempt, bool 
   w.end.attempt = attempt;
   if (w.end.process.pid != 0) return;
   w.end.process = process;
+  if (is_visible_here(process)) {
+    oom_kills_.watch(process.pid);
+    const Json env = read_environment(process.pid, {kErrorFileVariable});
+    if (env.is_object()) w.error_file = env.value(kErrorFileVariable, "");
+  }
   if (Result<UniqueFd> pidfd = open_process(process.pid, process.start))
     w.token = watch_death((w.pidfd = std::move(*pidfd)).get(), process);
   else if (is_gone(process))
@@ -150,19 +157,26 @@ bool ExitCollector::refresh(Watched& w) {
   w.end.time = w.gone;
   w.end.outlived = deaths_.outlived(w.token);
   if (!best.status.zero() && w.end.last_words.empty())
-    w.end.last_words = last_words(record_of(w.end.process));
+    w.end.last_words = last_words(record_of(w.end.process), w.error_file);
   w.told = true;
   return true;
 }
 
 std::vector<RankEnd> ExitCollector::collect() {
-  std::vector<RankEnd> news;
+  std::vector<Watched*> changed;
   take_deaths();
-  for (auto& [id, w] : watched_) {
-    if (!refresh(w)) continue;
-    if (!w.quiet) journal(w);
-    news.push_back(w.end);
-    if (w.end.source != EndSource::kUnknown) w.pidfd.reset();
+  for (auto& [id, w] : watched_)
+    if (refresh(w)) changed.push_back(&w);
+  // In the order of their ends: a launcher kills the others after the out-of-memory killer killed one.
+  std::stable_sort(changed.begin(), changed.end(),
+                   [](const Watched* a, const Watched* b) { return a->gone < b->gone; });
+  std::vector<RankEnd> news;
+  for (Watched* w : changed) {
+    const bool killed = w->end.status.is_signal(SIGKILL) && w->end.source != EndSource::kOurSignal;
+    if (killed && w->end.oom_kill_in.empty()) w->end.oom_kill_in = oom_kills_.take(w->end.process.pid);
+    if (!w->quiet) journal(*w);
+    news.push_back(w->end);
+    if (w->end.source != EndSource::kUnknown) w->pidfd.reset();
   }
   return news;
 }
@@ -177,7 +191,8 @@ void ExitCollector::journal(Watched& w) {
                                  .kind = kind_word(end.status),
                                  .value = end.status.value,
                                  .source = to_text(end.source),
-                                 .last_words = end.last_words});
+                                 .last_words = end.last_words,
+                                 .oom_kill_in = end.oom_kill_in});
 }
 
 bool ExitCollector::waiting() const {

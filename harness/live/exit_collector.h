@@ -18,6 +18,7 @@
 #include "harness/journal/journal.h"
 #include "harness/launch/launcher.h"
 #include "harness/live/death_watch.h"
+#include "harness/live/oom_kills.h"
 
 namespace rankfault {
 
@@ -49,8 +50,9 @@ class ExitCollector {
     RankEnd end;
     UniqueFd pidfd;
     EndSources sources;
-    Instant gone;        // when it was seen dead
-    uint64_t token = 0;  // the token under which deaths_ watches it; 0: it cannot be watched
+    std::string error_file;  // see harness/launch/error_file.h
+    Instant gone;            // when it was seen dead
+    uint64_t token = 0;      // the token under which deaths_ watches it; 0: it cannot be watched
     bool told = false;
     bool quiet = false, journaled = false;
   };
@@ -67,6 +69,7 @@ class ExitCollector {
   std::map<ProcessId, Watched> watched_;
   DeathWatch deaths_;
   uint64_t last_token_ = 0;
+  OomKills oom_kills_;
   std::map<std::pair<int, uint64_t>, ExitStatus> reaped_early_;  // reaped before it was watched
 };
 

@@ -193,6 +193,7 @@ void RingObserver::set_end(const RankEnd& end) {
   e.time = end.time;
   e.outlived = end.outlived;
   e.last_words = end.last_words;
+  e.oom_kill_in = end.oom_kill_in;
   e.status_known = end.status.kind != ExitStatus::Kind::kUnknown;
   e.by_signal = end.status.kind == ExitStatus::Kind::kSignal;
   e.value = end.status.value;

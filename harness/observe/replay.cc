@@ -106,6 +106,7 @@ ProcessEnd end_of(const events::RankEnd& line) {
   end.time = line.time;
   end.status_known = line.kind != "unknown";
   end.last_words = line.last_words;
+  end.oom_kill_in = line.oom_kill_in;
   end.by_signal = line.kind == "signal";
   end.value = line.value;
   return end;

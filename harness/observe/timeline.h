@@ -88,6 +88,9 @@ struct ProcessEnd {  // as data: time and status, never the source
   Instant outlived = {};
   bool execed = false;  // the process lives on as another program, which knows nothing of its calls
   std::vector<std::string> last_words = {};  // the end of its own output, when it ended badly; secrets masked
+  // After SIGKILL: where the kernel counted a kill by its out-of-memory killer, as "memory group /job" or
+  // "this machine"; "" if it counted none.
+  std::string oom_kill_in = {};
   bool operator==(const ProcessEnd&) const = default;
 };
 

@@ -136,6 +136,7 @@ Json process_json(const ProcessView& p) {
       {"polled", p.polled},
       {"threads", Json::array({p.threads, p.own_threads})},
       {"last_words", p.end.last_words},
+      {"oom_kill_in", p.end.oom_kill_in},
       {"stops", std::move(stops)},
       {"lost", p.marks_lost ? Json::array({p.history_lost, *p.marks_lost}) : Json::array({p.history_lost})},
       {"coverage", std::move(coverage)},
@@ -174,6 +175,7 @@ ProcessView process_of(const Json& json) {
   p.end.execed = json.value("execed", false);
   p.helper = json.value("helper", false);
   p.end.last_words = json.value("last_words", std::vector<std::string>{});
+  p.end.oom_kill_in = json.value("oom_kill_in", "");
   for (const Json& one : json.at("coverage")) {
     Coverage c;
     Reader r(one);

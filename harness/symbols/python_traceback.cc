@@ -5,6 +5,8 @@
 #include <regex>
 #include <string_view>
 
+#include "harness/base/last_words.h"
+
 namespace rankfault {
 namespace {
 
@@ -30,13 +32,32 @@ bool ends_nothing(const std::string& line) {
                      [&](const std::string_view head) { return line.rfind(head, 0) == 0; });
 }
 
-// `  File "/job/train.py", line 31, in evaluate`; a syntax error has no function.
+// `  File "/job/train.py", line 31, in evaluate`; a syntax error has no function, and faulthandler writes no
+// comma behind the number.
 std::optional<CallFrame> frame_of(const std::string& line) {
   if (line.rfind("  File \"", 0) != 0) return {};
-  static const std::regex kFrame(R"re(^  File "([^"]+)", line (\d{1,9})(?:, in (.+))?$)re");
+  static const std::regex kFrame(R"re(^  File "([^"]+)", line (\d{1,9})(?:,? in (.+))?$)re");
   std::smatch match;
   if (!std::regex_match(line, match, kFrame)) return {};
   return CallFrame{match[1], match[3].matched ? std::string(match[3]) : "<module>", std::stoi(match[2])};
+}
+
+using Lines = std::vector<std::string>;
+
+// Faulthandler writes a head, an empty line, and one list of frames for each thread, the innermost first.
+// The list of the thread that got the signal begins with "Current thread". The lines behind the lists belong
+// to the report ("Extension modules: ...").
+std::optional<PythonTraceback> fatal_error_in(const Lines& lines) {
+  const auto head = std::find_if(lines.rbegin(), lines.rend(),
+                                 [](const std::string& line) { return line.starts_with(kFatalError); });
+  if (head == lines.rend()) return {};
+  PythonTraceback found{*head, {}, {}};
+  auto line = std::find_if(head.base(), lines.end(),
+                           [](const std::string& text) { return text.starts_with("Current thread "); });
+  for (; line != lines.end() && (found.frames.empty() || frame_of(*line)); ++line)
+    if (auto frame = frame_of(*line)) found.frames.push_back(std::move(*frame));
+  if (found.frames.empty()) return {};
+  return found;
 }
 
 }  // namespace
@@ -45,6 +66,7 @@ std::optional<PythonTraceback> python_traceback(const std::vector<std::string>& 
   std::vector<std::string> plain;
   for (const std::string& line : lines)
     if (auto text = without_prefix(line, rank)) plain.push_back(std::move(*text));
+  if (auto fatal = fatal_error_in(plain)) return fatal;
   auto last = std::find_if(plain.rbegin(), plain.rend(), begins_traceback);
   while (last != plain.rend() && std::next(last) != plain.rend() && ends_nothing(*std::next(last)))
     last = std::find_if(std::next(last), plain.rend(), begins_traceback);

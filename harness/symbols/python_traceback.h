@@ -20,6 +20,9 @@ struct PythonTraceback {
 // those that end no program: of a thread, of a destructor, of a logger. PyTorch's prefix "[rank1]: " is left
 // out, and with `rank` the lines of other ranks. Nothing if there is none, or if it has a form of its own, as
 // a group of exceptions has.
+//
+// The report of Python's faulthandler about a signal that ends the process counts as one: its exception is
+// "Fatal Python error: Segmentation fault", its frames are those of the thread that got the signal.
 std::optional<PythonTraceback> python_traceback(const std::vector<std::string>& lines, int rank = -1);
 
 }  // namespace rankfault

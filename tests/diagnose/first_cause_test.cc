@@ -1,4 +1,6 @@
 // first_cause_test: which finding comes first, and which findings it caused.
+#include <csignal>
+
 #include "tests/diagnose/finding_of.h"
 
 namespace rankfault::testing {
@@ -118,6 +120,47 @@ TEST(ExitedRank, OfAPythonProgramHasItsLastExceptionAndTheLine) {
                                                    "in read_batch() at train.py:7")));
   EXPECT_THAT(text_of_exit(3), ::testing::Not(::testing::HasSubstr("exception")))
       << "the status is the program's own";
+}
+
+TEST(ExitedRank, HasItsExceptionOnce) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce(), 2);
+  for (const int r : {0, 2}) job.blocked(r, all_reduce());
+  job.exits(1, 1);
+  job.rank(1).end.last_words = {"ValueError: no label", "raised in read_batch() at train.py:7", "bye"};
+  const Finding first = diagnose(job.build()).all.front();
+  EXPECT_THAT(first.evidence, ::testing::Contains("rank 1 wrote: bye"));
+  EXPECT_THAT(first.evidence, ::testing::Not(::testing::Contains(::testing::HasSubstr("no label"))))
+      << "the text has it";
+}
+
+TEST(DeadRank, HasTheLineOfPythonsFaulthandler) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce(), 2);
+  for (const int r : {0, 2}) job.blocked(r, all_reduce());
+  job.killed(1, SIGSEGV);
+  job.rank(1).end.last_words = {"Fatal Python error: Segmentation fault", "raised in step() at train.py:9"};
+  EXPECT_THAT(diagnose(job.build()).all.front().text,
+              ::testing::EndsWith("; its last Python line is step() at train.py:9"));
+  // An exception that the program handled before the signal is not the reason for the end.
+  job.rank(1).end.last_words.front() = "KeyError: 'x'";
+  EXPECT_THAT(diagnose(job.build()).all.front().text, ::testing::Not(::testing::HasSubstr("train.py")));
+}
+
+TEST(DeadRank, TellsTheOutOfMemoryKillerFromAnotherSigkill) {
+  TimelineBuilder job(3);
+  job.everyone(all_reduce(), 2);
+  for (const int r : {0, 2}) job.blocked(r, all_reduce());
+  job.killed(1, SIGKILL);
+  EXPECT_THAT(diagnose(job.build()).all.front().text,
+              ::testing::StartsWith("rank 1 was ended by SIGKILL and"));
+  job.rank(1).end.oom_kill_in = "memory group /job";
+  const Finding first = diagnose(job.build()).all.front();
+  EXPECT_THAT(first.text, ::testing::StartsWith("rank 1 was ended by SIGKILL (out of memory) and never"));
+  EXPECT_THAT(
+      first.evidence,
+      ::testing::Contains("the kernel counted a process killed for lack of memory in memory group /job "
+                          "while rank 1 ran; that it was rank 1 is inferred"));
 }
 
 // The call of rank 1 fails. It informs the others, which exit first.

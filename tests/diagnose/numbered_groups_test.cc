@@ -64,6 +64,18 @@ TEST_F(NumberedGroups, NameTheRankThatLeftOneOutAndItsLine) {
   EXPECT_EQ(f->sides.size(), 2u);
 }
 
+TEST_F(NumberedGroups, AreNamedWithTheLineThatMadeThem) {
+  job.comm("group1", {0, 2});
+  for (const int rank : {0, 2}) makes(rank, 1, 2, rank / 2);
+  CallSpec sum = all_reduce();
+  sum.comm = "group1";
+  job.blocked(0, sum).killed(2, 9).wait(3s);
+  const Finding* f = finding("dead_rank");
+  ASSERT_NE(f, nullptr) << all_kinds(last);
+  EXPECT_THAT(f->text, HasSubstr("all_reduce 1 on group1"));
+  EXPECT_THAT(f->evidence, ::testing::Contains("group1 is made by new_group at prog+0x102"));
+}
+
 // Members of two groups wait under one number, so how many are missing is not known.
 TEST_F(NumberedGroups, AGroupInDisputeAwaitsNoRank) {
   leave_out_one();

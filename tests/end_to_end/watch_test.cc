@@ -134,7 +134,7 @@ TEST_P(HungJob, WatchLeavesAHungJobAloneUntilCtrlC) {
   int status = 0;
   ASSERT_EQ(::waitpid(pid, &status, 0), pid);
   EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 130) << read_file(scratch_.file("output"));
-  EXPECT_THAT(read_file(scratch_.file("output")), HasSubstr("the job was ended"));
+  EXPECT_THAT(read_file(scratch_.file("output")), HasSubstr("rankfault ended the job"));
   EXPECT_TRUE(processes_of_run(scratch_.file("run")).empty());
 }
 

@@ -53,6 +53,38 @@ TEST(LastLines, OfALogThatRanksShareAreThoseWithTheRanksPrefix) {
   EXPECT_EQ(last_lines(file, 1), std::vector<std::string>{"[rank1]: KeyError: mine"});
 }
 
+TEST(LastLines, ALongLineEndsBetweenTwoWords) {
+  Scratch scratch;
+  std::string line;
+  while (line.size() < 300) line += "word ";
+  std::ofstream(scratch / "stderr") << line << "\n";
+  const std::vector<std::string> lines = last_lines(scratch / "stderr");
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_TRUE(lines.front().ends_with("word [...]")) << lines.front();
+}
+
+// What @record of torch.distributed.elastic writes (2.13).
+TEST(ErrorFile, HasTheTraceback) {
+  Scratch scratch;
+  const std::string file = scratch / "error.json";
+  std::ofstream(file) << R"({"message": {"message": "ValueError: no label", "extraInfo": {"py_callstack": )"
+                         R"("Traceback (most recent call last):\n  File \"train.py\", line 7, in main\n)"
+                         R"(ValueError: no label\n", "timestamp": "1"}}})";
+  EXPECT_EQ(last_words("", file),
+            (std::vector<std::string>{"ValueError: no label", "raised in main() at train.py:7"}));
+}
+
+TEST(ErrorFile, OfAnotherFormIsPassedOver) {
+  Scratch scratch;
+  const std::string file = scratch / "error.json";
+  EXPECT_EQ(last_words("", file), std::vector<std::string>{}) << "there is none";
+  for (const char* text : {"", "{", "[]", "7", R"({"message": "text"})", R"({"message": {"extraInfo": []}})",
+                           R"({"message": {"extraInfo": {"py_callstack": 7}}})"}) {
+    std::ofstream(file) << text;
+    EXPECT_EQ(last_words("", file), std::vector<std::string>{}) << text;
+  }
+}
+
 // A service or a CI job leads its session and has no terminal. When it opens a rank's terminal, that must not
 // become its own: the kernel ends the leader of a session when its terminal closes.
 TEST(LastLines, OfATerminalAreReadWithoutTakingIt) {

@@ -118,5 +118,34 @@ TEST(PythonTraceback, IsNoneWithoutOneOrWhenItIsCut) {
   EXPECT_FALSE(python_traceback(lines_of("Traceback (most recent call last):\nKeyboardInterrupt")));
 }
 
+TEST(PythonTraceback, TheReportOfFaulthandlerHasTheThreadThatGotTheSignal) {
+  const auto found = python_traceback(lines_of(R"(Traceback (most recent call last):
+  File "/job/a.py", line 1, in f
+    g()
+KeyError: 'handled'
+Fatal Python error: Segmentation fault
+
+Thread 0x00007f3b8ffff6c0 (most recent call first):
+  File "/usr/lib/python3.11/threading.py", line 324 in wait
+  File "/usr/lib/python3.11/threading.py", line 995 in _bootstrap
+
+Current thread 0x00007f3ba1b7d040 (most recent call first):
+  File "/job/train.py", line 9 in step
+  File "/job/train.py", line 12 in <module>
+
+Extension modules: numpy.core._multiarray_umath, torch._C (total: 20))"));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->exception, "Fatal Python error: Segmentation fault");
+  EXPECT_EQ(python_text(found->frames), "step() at train.py:9, called from train.py:12");
+  EXPECT_THAT(found->behind, IsEmpty());
+}
+
+// faulthandler.dump_traceback_later() writes where the threads are, and the program continues.
+TEST(PythonTraceback, AReportOfFaulthandlerAboutATimeoutIsNoEnd) {
+  EXPECT_FALSE(python_traceback(lines_of(R"(Timeout (0:00:10)!
+Thread 0x00007f3ba1b7d040 (most recent call first):
+  File "/job/train.py", line 9 in step)")));
+}
+
 }  // namespace
 }  // namespace rankfault

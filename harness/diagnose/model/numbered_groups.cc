@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 
 #include "harness/diagnose/model/made.h"
+#include "harness/diagnose/model/words.h"
 
 namespace rankfault {
 namespace {
@@ -74,6 +76,18 @@ std::optional<GroupDispute> first_dispute(const JobView& job) {
     return GroupDispute{key.second, made, smaller_camp(camps)};
   }
   return std::nullopt;
+}
+
+std::vector<std::string> lines_about_groups(const JobView& job, const std::string& text) {
+  std::vector<std::string> lines;
+  if (text.find(" group") == std::string::npos) return lines;
+  for (const auto& [key, made] : groups_by_number(job)) {
+    const std::string name = numbered_name(key.second), site = call_site_of(*made[0].process, *made[0].call);
+    const size_t at = text.find(" " + name), end = at + 1 + name.size();
+    const bool is_named = at != std::string::npos && (end == text.size() || !std::isdigit(text[end]));
+    if (is_named && !site.empty()) lines.push_back(fmt::format("{} is made by new_group at {}", name, site));
+  }
+  return lines;
 }
 
 }  // namespace rankfault

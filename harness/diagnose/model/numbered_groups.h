@@ -30,4 +30,8 @@ struct GroupDispute {
 // of the newest world of each process: numbers begin anew in each.
 std::optional<GroupDispute> first_dispute(const JobView&);
 
+// For each numbered group that the text names: "group2 is made by new_group at main() at train.py:10".
+// Readers know the line, not the number.
+std::vector<std::string> lines_about_groups(const JobView&, const std::string& text);
+
 }  // namespace rankfault

@@ -74,6 +74,8 @@ std::string name_of_call(const Call& c) {
 
 std::string short_call(const Call& c, const CommGroup& group) {
   if (is_message(c.op())) return fmt::format("{}{} on {}", op_text(c.op()), partner_text(c), group.name);
+  if (rf_is_wait(c.op()) && c.seq)
+    return fmt::format("{} for call {} on {}", op_text(c.op()), c.seq, group.name);
   return c.seq ? fmt::format("{} {} on {}", op_text(c.op()), c.seq, group.name)
                : fmt::format("{} on {}", name_of_call(c), group.name);
 }
@@ -127,7 +129,9 @@ std::string end_text(const ProcessEnd& end) {
   if (!end.status_known) return "died, status unknown";
   if (!end.by_signal) return fmt::format("exited with {}", end.value);
   const char* name = sigabbrev_np(end.value);
-  return name ? fmt::format("was ended by SIG{}", name) : fmt::format("was ended by signal {}", end.value);
+  const char* memory = end.oom_kill_in.empty() ? "" : " (out of memory)";
+  return name ? fmt::format("was ended by SIG{}{}", name, memory)
+              : fmt::format("was ended by signal {}", end.value);
 }
 
 std::string ends_by_of(const Call& c, const CommView* comm) {

@@ -27,8 +27,6 @@ Finding tell(const JobView& job, const Process& p, const LauncherEnds& launcher)
   f.at = p.view->end.time;
   const std::string who = fmt::format("rank {} {}", p.rank(), end_text(p.view->end));
   f.handled = is_handled(job, p);
-  for (const std::string& line : p.view->end.last_words)
-    f.evidence.push_back(fmt::format("rank {} wrote: {}", p.rank(), line));
   if (const Process* first = launcher.first_before(p)) {
     f.assumes = {{"its_own_end", false, "the launcher ends all ranks after one fails"}};
     f.text = fmt::format("{} from the launcher, after rank {} {}", who, first->rank(),
@@ -68,7 +66,10 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
   const LauncherEnds launcher(job);
   for (const auto& p : job.processes())
-    if (died(*p) && job.rank(p->rank()) == p.get()) found.push_back(tell(job, *p, launcher));
+    if (died(*p) && job.rank(p->rank()) == p.get()) {
+      found.push_back(tell(job, *p, launcher));
+      describe_reason_of_end(found.back(), *p);
+    }
   return found;
 }
 

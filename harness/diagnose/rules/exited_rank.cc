@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "harness/base/last_words.h"
 #include "harness/diagnose/messages/messages.h"
 #include "harness/diagnose/model/end_times.h"
 #include "harness/diagnose/model/words.h"
@@ -95,13 +94,6 @@ Instant before_those_let_down(const ExitCollector& ends, const Process& p, const
   return began;
 }
 
-// CPython exits with 1 after an exception. Another status is the program's own, whatever it printed before.
-std::string last_exception(const Process& p) {
-  const ProcessEnd& end = p.view->end;
-  if (end.value != 1 || !is_exception(end.last_words)) return "";
-  return fmt::format("; its last exception is {}, {}", end.last_words[0], end.last_words[1]);
-}
-
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
   if (std::none_of(job.processes().begin(), job.processes().end(), [](const auto& p) { return exited(*p); }))
@@ -143,10 +135,9 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
       f.text += fmt::format("; its {} had failed before that",
                             group ? short_call(*failure, *group) : op_text(failure->op()));
     }
-    f.text += last_exception(*p);
-    if (f.evidence.empty()) f.evidence = {f.text};
-    for (const std::string& line : p->view->end.last_words)
-      f.evidence.push_back(fmt::format("rank {} wrote: {}", p->rank(), line));
+    const bool has_evidence = !f.evidence.empty();
+    describe_reason_of_end(f, *p);
+    if (!has_evidence) f.evidence.insert(f.evidence.begin(), f.text);
     found.push_back(std::move(f));
   }
   return found;

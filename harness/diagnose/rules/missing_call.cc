@@ -34,12 +34,13 @@ const Member* end_not_known(const Divergence& d, const std::vector<const Member*
 }
 
 // Different calls are at one place, and no later call shows whether one is missing or one is extra.
-std::string both_readings(const Divergence& d, const std::string& missing) {
+std::string both_readings(const Divergence& d, const std::string& missing, const std::string& left_out) {
   const Member* m = d.minority.front();
   const Call* own = m->at(d.seq);
   if (d.lone_root || !d.pairs_differ || d.alignment.seen || !own) return missing;
-  return fmt::format("either {}, or {} made {} there and the others did not; no later call decides", missing,
-                     ranks_text(world_ranks(d.minority)), short_call(*own, *d.group));
+  return fmt::format(
+      "{} made one call too few ({}) or one too many ({} {}) on {}; no later call decides which",
+      ranks_text(world_ranks(d.minority)), left_out, op_text(own->op()), own->seq, d.group->name);
 }
 
 Finding tell(const JobView& job, const Divergence& d) {
@@ -67,9 +68,9 @@ Finding tell(const JobView& job, const Divergence& d) {
   const std::string who = ranks_text(world_ranks(absent)), what = what_text(f, d);
   f.text = fmt::format("{} left out {} on {}", who, what, d.group->name);
   if (f.ranks.empty())
-    f.text = fmt::format("either {}, or {} made it alone", f.text, ranks_text(world_ranks(came)));
+    f.text = fmt::format("either {}, or {} made one too many", f.text, ranks_text(world_ranks(came)));
   else
-    f.text = both_readings(d, f.text);
+    f.text = both_readings(d, f.text, what);
   if (d.lone_root)
     f.text = fmt::format("{} did not make {} on {}; its root, {}, made it alone", who, what, d.group->name,
                          ranks_text(world_ranks(came)));

@@ -55,10 +55,9 @@ WaitThreshold learned(Duration longest, Duration floor) {
 }  // namespace
 
 std::string WaitThreshold::text() const {
-  return fmt::format("for more than {}; {}", to_text(limit),
-                     longest == Duration::zero()
-                         ? "the job had no such wait before"
-                         : fmt::format("the longest such wait before was {}", to_text(longest)));
+  const std::string text = "for more than " + to_text(limit);
+  if (longest == Duration::zero()) return text;
+  return fmt::format("{}; the longest such wait before was {}", text, to_text(longest));
 }
 
 Duration while_starved(Duration limit, Duration patience, Duration starved) {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
+#include "harness/base/last_words.h"
 #include "harness/diagnose/messages/messages.h"
 #include "harness/diagnose/messages/unmatched_messages.h"
 #include "harness/diagnose/model/end_times.h"
@@ -196,6 +198,30 @@ bool is_handled(const JobView& job, const Process& ended) {
               });
   }
   return went_on;
+}
+
+void describe_reason_of_end(Finding& finding, const Process& ended) {
+  const ProcessEnd& end = ended.view->end;
+  if (!end.oom_kill_in.empty())
+    finding.evidence.push_back(
+        fmt::format("the kernel counted a process killed for lack of memory in {} while rank {} ran; that it "
+                    "was rank {} is inferred",
+                    end.oom_kill_in, ended.rank(), ended.rank()));
+  auto line = end.last_words.begin();
+  if (is_exception(end.last_words)) {
+    const std::string place = end.last_words[1].substr(std::strlen(kRaisedIn));
+    const std::string exception = fmt::format("{}, {}", end.last_words[0], end.last_words[1]);
+    line += 2;
+    if (end.by_signal && end.last_words[0].starts_with(kFatalError))
+      finding.text += "; its last Python line is " + place;
+    else if (!end.by_signal &&
+             end.value == 1)  // CPython's status after an exception; another is the program's own
+      finding.text += "; its last exception is " + exception;
+    else
+      finding.evidence.push_back(fmt::format("rank {} wrote: {}", ended.rank(), exception));
+  }
+  for (; line != end.last_words.end(); ++line)
+    finding.evidence.push_back(fmt::format("rank {} wrote: {}", ended.rank(), *line));
 }
 
 void describe_place_of_end(Finding& finding, const JobView& job, const Process& ended) {

@@ -27,6 +27,10 @@ std::string unmet_need_text(const UnmetNeed&);
 // Fills op, comm, seq, sides, call site, evidence and the proof from an UnmetNeed that has a group.
 void describe_unmet(Finding&, const UnmetNeed&);
 
+// Adds what is known about the reason for the end: the kernel's count of kills for lack of memory, and the
+// last lines that the process wrote. A Python exception, or the line of a fatal signal, also ends the text.
+void describe_reason_of_end(Finding&, const Process&);
+
 // For a process that no rank waits for: adds the call that it ended in, which may be the reason for its end
 // (a refused argument, a bad buffer). Adds " inside gather 2 on world" to the text.
 void describe_place_of_end(Finding&, const JobView&, const Process&);
