@@ -67,6 +67,7 @@ void ExitCollector::forget(const ProcessId& process) {
   if (at == watched_.end()) return;
   deaths_.forget(at->second.token);
   watched_.erase(at);
+  if (is_visible_here(process) && !knows(process.pid, process.start)) oom_kills_.forget(process.pid);
 }
 
 bool ExitCollector::knows(int pid, uint64_t start) const {

@@ -22,6 +22,7 @@ class OomKills {
 
   // Call while the process lives. Does nothing if its counts cannot be read.
   void watch(int pid);
+  void forget(int pid) { watched_.erase(pid); }
   // Call after SIGKILL ended the process. Returns where the kernel counted a kill that explains no other end:
   // "memory group /job" or "this machine"; "" if there is none.
   std::string take(int pid);
