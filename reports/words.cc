@@ -103,13 +103,16 @@ std::string sides_text(const std::vector<Side>& sides) {
   return out;
 }
 
-std::string text_of(const std::vector<Finding>& findings, bool with_evidence) {
+enum class Detail { kEvidence, kSides };  // of each cause; of the first one
+
+std::string text_of(const std::vector<Finding>& findings, Detail detail) {
   std::string out;
   for (const Finding& finding : findings) {
     out += fmt::format("  {}   {}\n", finding.caused_by < 0 ? "found" : " then", finding_line(finding));
     if (!finding.text.empty()) out += fmt::format("          {}\n", finding.text);
-    if (!with_evidence || finding.caused_by >= 0) continue;
-    out += sides_text(finding.sides);
+    if (finding.caused_by >= 0) continue;
+    if (detail == Detail::kEvidence || &finding == &findings.front()) out += sides_text(finding.sides);
+    if (detail != Detail::kEvidence) continue;
     for (const std::string& line : finding.evidence)
       if (is_last_word(line)) out += fmt::format("          {}\n", line);
   }
@@ -118,9 +121,9 @@ std::string text_of(const std::vector<Finding>& findings, bool with_evidence) {
 
 }  // namespace
 
-std::string findings_text(const Findings& findings) { return text_of(folded(findings), true); }
+std::string findings_text(const Findings& findings) { return text_of(folded(findings), Detail::kEvidence); }
 
-std::string findings_summary(const Findings& findings) { return text_of(folded(findings), false); }
+std::string findings_summary(const Findings& findings) { return text_of(folded(findings), Detail::kSides); }
 
 std::string unsafe_text(const Findings& findings) {
   std::string out;

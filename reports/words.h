@@ -10,9 +10,10 @@ namespace rankfault {
 std::string finding_line(const Finding&);  // "dead_rank: rank 2, all_reduce, world, call 3, proven"
 std::string side_line(const Side&);        // "ranks 0 2: all_reduce on world, call 3 at step.cc:12"
 // All of them as the console shows them: the line, the sentence, the sides.
-std::string findings_text(const Findings&);     // with sides and last words of causes; equal effects together
-std::string findings_summary(const Findings&);  // the same without sides: for findings that were printed
-                                                // before
+std::string findings_text(const Findings&);  // with sides and last words of causes; equal effects together
+// For findings that were printed when they were made: without evidence, and with the sides of the first
+// alone.
+std::string findings_summary(const Findings&);
 // What would happen under the strictest semantics but did not; "" nothing.
 std::string unsafe_text(const Findings&);
 std::string remarks_text(const Findings&);

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -44,11 +45,12 @@ TRUTH = {  # the kinds that are right, and the ranks; None: no rank is more to b
     "slow_checkpoint": (set(), None),
     "wrong_axis": (DIFFERS | {"order_deadlock"}, {1}),
 }
+PYSPY = "py-spy" if shutil.which("py-spy") or os.environ.get("RANKFAULT_PYSPY") else "addresses alone (py-spy is missing)"
 ZOO = re.compile(r"^def (?!main)(\w+)\(rank\):", re.M).findall((JOBS / "zoo.py").read_text())
 HEAD = """# Bugs in PyTorch programs
 
 Written by `./dev bench pytorch` from the jobs of `workloads/pytorch`, on {ranks} ranks. *line*: the first finding, or the
-stacks of its rank, name the line of the bug. A job without its bug, and each program of `zoo.py`, must have no finding, not even
+stacks of its rank by {pyspy}, name the line of the bug. A job without its bug, and each program of `zoo.py`, must have no finding, not even
 one that is withdrawn. slow_checkpoint is correct, but its ranks wait 30 s for one of them: `slow_rank` reports that while it
 lasts, and nothing is found wrong in the end. [What watch prints](pytorch-findings.md) about each job has a page of its own.
 
@@ -116,7 +118,7 @@ def row(build, name):
 
 
 def page(rows, zoo):
-    out = HEAD.format(ranks=RANKS)
+    out = HEAD.format(ranks=RANKS, pyspy=PYSPY)
     bugs = [r for r in rows if TRUTH[r["name"]][0]]
     out += (f"{sum(r['right'] for r in bugs)} of {len(bugs)} bugs have the right first cause, {sum(r['line'] for r in bugs)} name the line; "
             f"{sum(bool(r['alarm']) for r in rows + zoo)} alarms about {len(rows + zoo)} correct jobs.\n\n")

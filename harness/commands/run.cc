@@ -197,7 +197,8 @@ const Registration<CliCommand> kRun{{
       app.add_option("-k", options->filter,
                      "run only scenarios whose file or name matches: 'hang and not mpi'");
       app.add_option("--jobs", options->jobs, "how many local jobs may run at the same time");
-      app.add_option("--keep", options->keep, "which run directories to keep: failed, all or none");
+      app.add_option("--keep", options->keep,
+                     "which run directories to keep: failed, all (the default) or none");
       app.add_option("--runs", options->runs, "the folder of run directories");
       app.add_option("--run-dir", options->run_dir, "the directory of a single run");
       app.add_option("--junit", options->junit, "write JUnit XML to this file");

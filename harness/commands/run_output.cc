@@ -80,9 +80,11 @@ std::vector<RunReport> tooth_reports(const SessionResult& result) {
       report.file = unit.report.file;
       report.judgement.verdict = row.bites ? Verdict::kPass : Verdict::kFail;
       report.judgement.as_it_must_be = row.bites;
-      report.judgement.summary = row.why;
+      const std::string what = row.bites ? row.why : "the mutation was not detected: " + row.why;
+      report.judgement.summary = what;
       report.cuda_double = row.cuda_double;
-      report.judgement.expectations.push_back({row.must_fail, "", report.judgement.verdict, row.why, {}});
+      report.judgement.expectations.push_back(
+          {"mutation " + row.tooth, "", report.judgement.verdict, what, {}});
       out.push_back(std::move(report));
     }
   return out;

@@ -59,7 +59,7 @@ Result<std::string> make_fresh(const std::string& scenario_name) {
   ::localtime_r(&now, &local);
   char stamp[32];
   std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
-  const std::string stem = fmt::format("{}/{}-{}", folder.string(), as_file_name(scenario_name), stamp);
+  const std::string stem = (folder / fmt::format("{}-{}", as_file_name(scenario_name), stamp)).string();
   for (int n = 0; n < 10000; ++n) {
     const std::string path = n == 0 ? stem : fmt::format("{}.{}", stem, n);
     if (::mkdir(path.c_str(), 0700) == 0) return path;

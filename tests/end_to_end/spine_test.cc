@@ -8,6 +8,8 @@
 namespace rankfault::test {
 namespace {
 
+using testing::HasSubstr;
+
 const char* kKillAtThird = "{id: kill, kind: rank_kill, ranks: [2], at: {op: all_reduce, nth: 3}}";
 const char* kKillExpected =
     "  - blamed: {kind: dead_rank, ranks: [2], op: all_reduce}\n"
@@ -26,6 +28,18 @@ class Spine : public testing::Test {
 
   Scratch scratch_;
 };
+
+TEST_F(Spine, TheJunitCaseOfAMutationSaysThatItWasNotDetected) {
+  const std::string file = scratch_.write(
+      "scenario.yaml", gloo_job({.fault = kKillAtThird,
+                                 .expect = kKillExpected,
+                                 .more = "teeth:\n  - {env: {NOTHING: \"1\"}, must_fail: unblocked}\n"}));
+  const std::string junit = scratch_.file("results.xml");
+  const ToolRun tool = run_tool({"run", "--teeth", file, "--runs", scratch_.file("runs"), "--junit", junit});
+  EXPECT_EQ(tool.status, 1) << tool.output;
+  EXPECT_THAT(tool.output, HasSubstr("NOT DETECTED"));
+  EXPECT_THAT(read_file(junit), HasSubstr("message=\"the mutation was not detected: "));
+}
 
 TEST_F(Spine, NamesTheKilledRankTheOpAndTheSequenceNumberAsProven) {
   const ToolRun tool = run(gloo_job({.fault = kKillAtThird, .expect = kKillExpected}));

@@ -117,6 +117,13 @@ TEST(Resumed, IsUnknownWhereNothingMarksCheckpoints) {
   EXPECT_EQ(restarted("resumed: {step: 14}").result().verdict, Verdict::kFail);
 }
 
+TEST(Resumed, SaysWhyItsStepIsDue) {
+  EXPECT_EQ(restarted_at(1).result().because,
+            "rank 0 began attempt 1 at step 1; the newest whole checkpoint is of step 20");
+  EXPECT_EQ(restarted_at(1, "resumed: {step: 15}").result().because,
+            "rank 0 began attempt 1 at step 1; the scenario says step 15");
+}
+
 Facts with_value(uint64_t value, const std::string& yaml) {
   Facts reference(1), facts(1);
   reference.mark(0, "value", 60, 100, "weights", std::bit_cast<uint64_t>(1.5));

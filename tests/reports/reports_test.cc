@@ -216,7 +216,19 @@ TEST(FindingsText, EqualEffectsAreOneLine) {
   EXPECT_THAT(text,
               testing::HasSubstr("then   exited_rank: rank 1, inferred\n          rank 1 exited with 4\n"));
   EXPECT_THAT(text, testing::HasSubstr("all_reduce on world, call 3"));
-  EXPECT_THAT(findings_summary(all), testing::Not(testing::HasSubstr("all_reduce on world, call 3")));
+}
+
+// The end of a watched job: what was printed before, short, but with the lines of the first cause.
+TEST(FindingsText, TheSummaryHasTheSidesOfTheFirstFindingAlone) {
+  Finding first, second;
+  first.kind = second.kind = "missing_call";
+  first.sides = {{{0, 1}, "all_reduce", "all_reduce on world, call 3", "step() at train.py:5"}};
+  second.sides = {{{2, 3}, "barrier", "barrier on world, call 9", "end() at train.py:8"}};
+  first.evidence = {"rank 1 wrote: bye"};
+  const std::string text = findings_summary({{first, second}});
+  EXPECT_THAT(text, testing::HasSubstr("ranks 0 1: all_reduce on world, call 3 at step() at train.py:5\n"));
+  EXPECT_THAT(text,
+              testing::Not(testing::AnyOf(testing::HasSubstr("train.py:8"), testing::HasSubstr("bye"))));
 }
 
 }  // namespace

@@ -47,6 +47,11 @@ bool marks_checkpoints(const RunFacts& facts) {
   });
 }
 
+std::string why_due(const ExpectationSpec& spec, int64_t due, int64_t checkpoint) {
+  if (spec.params.find("step")) return fmt::format("the scenario says step {}", due);
+  return fmt::format("the newest whole checkpoint is of step {}", checkpoint);
+}
+
 struct AttemptVerdict {
   Verdict verdict = Verdict::kPass;
   std::string text;
@@ -67,8 +72,8 @@ AttemptVerdict judge_attempt(const ExpectationSpec& spec, const RunFacts& facts,
       const bool open = unfinished && *step == *unfinished + 1 && !spec.params.find("step");
       return {
           open ? Verdict::kUnknown : Verdict::kFail,
-          fmt::format("rank {} began attempt {} at step {}; the newest whole checkpoint is of step {}{}",
-                      rank, attempt, *step, checkpoint,
+          fmt::format("rank {} began attempt {} at step {}; {}{}", rank, attempt, *step,
+                      why_due(spec, due, checkpoint),
                       open ? ", and the record does not show whether the one being written was whole" : "")};
     }
     const int64_t lost = committed + 1 - *step;
@@ -99,7 +104,7 @@ ExpectationResult judge_resumed(const ExpectationSpec& spec, const RunFacts& fac
   const ChosenRanks chosen = chosen_ranks(spec, "ranks", facts);
   if (chosen.ranks.empty()) return answer(spec, Verdict::kUnknown, chosen.why);
   if (attempts == 0 && !is_known(facts.teardown) && !lines.empty())
-    return answer(spec, Verdict::kFail, "the job ended without a restart", lines);
+    return answer(spec, Verdict::kFail, "no rank of a second attempt was recorded", lines);
   if (attempts == 0) return answer(spec, Verdict::kUnknown, "no restart was seen", lines);
   const bool steps = std::any_of(facts.marks.begin(), facts.marks.end(),
                                  [](const Mark& mark) { return mark.what == "step_begin"; });
