@@ -66,10 +66,12 @@ std::optional<PythonTraceback> python_traceback(const std::vector<std::string>& 
   std::vector<std::string> plain;
   for (const std::string& line : lines)
     if (auto text = without_prefix(line, rank)) plain.push_back(std::move(*text));
-  if (auto fatal = fatal_error_in(plain)) return fatal;
   auto last = std::find_if(plain.rbegin(), plain.rend(), begins_traceback);
   while (last != plain.rend() && std::next(last) != plain.rend() && ends_nothing(*std::next(last)))
     last = std::find_if(std::next(last), plain.rend(), begins_traceback);
+  // The lines behind the last traceback; all lines if there is none.
+  if (auto fatal = fatal_error_in({last == plain.rend() ? plain.begin() : last.base(), plain.end()}))
+    return fatal;
   if (last == plain.rend()) return {};
   PythonTraceback found;
   for (auto line = last.base(); line != plain.end(); ++line) {

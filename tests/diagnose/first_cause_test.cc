@@ -156,7 +156,8 @@ TEST(DeadRank, TellsTheOutOfMemoryKillerFromAnotherSigkill) {
               ::testing::StartsWith("rank 1 was ended by SIGKILL and"));
   job.rank(1).end.oom_kill_in = "memory group /job";
   const Finding first = diagnose(job.build()).all.front();
-  EXPECT_THAT(first.text, ::testing::StartsWith("rank 1 was ended by SIGKILL (out of memory) and never"));
+  EXPECT_THAT(first.text,
+              ::testing::StartsWith("rank 1 was ended by SIGKILL (probably out of memory) and never"));
   EXPECT_THAT(
       first.evidence,
       ::testing::Contains("the kernel counted a process killed for lack of memory in memory group /job "

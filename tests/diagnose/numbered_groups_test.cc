@@ -67,6 +67,7 @@ TEST_F(NumberedGroups, NameTheRankThatLeftOneOutAndItsLine) {
 TEST_F(NumberedGroups, AreNamedWithTheLineThatMadeThem) {
   job.comm("group1", {0, 2});
   for (const int rank : {0, 2}) makes(rank, 1, 2, rank / 2);
+  for (const int rank : {0, 2}) makes(rank, 2, 2, rank / 2);
   CallSpec sum = all_reduce();
   sum.comm = "group1";
   job.blocked(0, sum).killed(2, 9).wait(3s);
@@ -74,6 +75,7 @@ TEST_F(NumberedGroups, AreNamedWithTheLineThatMadeThem) {
   ASSERT_NE(f, nullptr) << all_kinds(last);
   EXPECT_THAT(f->text, HasSubstr("all_reduce 1 on group1"));
   EXPECT_THAT(f->evidence, ::testing::Contains("group1 is made by new_group at prog+0x102"));
+  EXPECT_THAT(f->evidence, ::testing::Not(::testing::Contains(HasSubstr("group2"))));
 }
 
 // Members of two groups wait under one number, so how many are missing is not known.

@@ -51,7 +51,8 @@ class TorchInputs : public testing::Test {
   }
   ToolRun watch(const std::vector<std::string>& job,
                 const std::map<std::string, std::string>& env = {}) const {
-    std::vector<std::string> args{"watch", "--run-dir", scratch_.file("run"), "--end-on-finding", "--"};
+    std::vector<std::string> args{
+        "watch", "--run-dir", scratch_.file("run"), "--end-on-finding", "--hung-after", "4s", "--"};
     args.insert(args.end(), job.begin(), job.end());
     return run_tool(args, env);
   }
@@ -141,7 +142,7 @@ TEST_F(TorchInputs, AReadOnlySitePackages) {
   for (const std::string& word : torchrun()) words += word + " ";
   const std::string script = scratch_.write("train.py", kJob);
   const std::string line = fmt::format(
-      "{} && ! touch {}/x 2>/dev/null && exec {} watch --run-dir {} --end-on-finding "
+      "{} && ! touch {}/x 2>/dev/null && exec {} watch --run-dir {} --end-on-finding --hung-after 4s "
       "-- {} --standalone --nproc_per_node=2 {}",
       read_only, site, build_dir() + "/bin/rankfault", scratch_.file("run"), words, script);
   ToolRun tool;

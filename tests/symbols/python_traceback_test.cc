@@ -140,6 +140,21 @@ Extension modules: numpy.core._multiarray_umath, torch._C (total: 20))"));
   EXPECT_THAT(found->behind, IsEmpty());
 }
 
+// A worker of a DataLoader writes to the rank's output. The rank then raises, and that ends it.
+TEST(PythonTraceback, AnExceptionBehindAReportOfFaulthandlerCounts) {
+  const auto found = python_traceback(lines_of(R"(Fatal Python error: Segmentation fault
+
+Current thread 0x00007f3ba1b7d040 (most recent call first):
+  File "/job/data.py", line 9 in __getitem__
+Traceback (most recent call last):
+  File "/job/train.py", line 20, in <module>
+    for batch in loader:
+RuntimeError: DataLoader worker (pid 7) is killed by signal: Segmentation fault.)"));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->exception,
+            "RuntimeError: DataLoader worker (pid 7) is killed by signal: Segmentation fault.");
+}
+
 // faulthandler.dump_traceback_later() writes where the threads are, and the program continues.
 TEST(PythonTraceback, AReportOfFaulthandlerAboutATimeoutIsNoEnd) {
   EXPECT_FALSE(python_traceback(lines_of(R"(Timeout (0:00:10)!

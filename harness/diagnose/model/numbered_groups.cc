@@ -78,14 +78,26 @@ std::optional<GroupDispute> first_dispute(const JobView& job) {
   return std::nullopt;
 }
 
+namespace {
+
+// Whether the text has this word, and not as the begin of "group12".
+bool names(const std::string& text, const std::string& group) {
+  for (size_t at = text.find(" " + group); at != std::string::npos; at = text.find(" " + group, at + 1)) {
+    const size_t end = at + 1 + group.size();
+    if (end == text.size() || !std::isdigit(static_cast<unsigned char>(text[end]))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::vector<std::string> lines_about_groups(const JobView& job, const std::string& text) {
   std::vector<std::string> lines;
   if (text.find(" group") == std::string::npos) return lines;
   for (const auto& [key, made] : groups_by_number(job)) {
     const std::string name = numbered_name(key.second), site = call_site_of(*made[0].process, *made[0].call);
-    const size_t at = text.find(" " + name), end = at + 1 + name.size();
-    const bool is_named = at != std::string::npos && (end == text.size() || !std::isdigit(text[end]));
-    if (is_named && !site.empty()) lines.push_back(fmt::format("{} is made by new_group at {}", name, site));
+    if (!site.empty() && names(text, name))
+      lines.push_back(fmt::format("{} is made by new_group at {}", name, site));
   }
   return lines;
 }

@@ -129,7 +129,7 @@ std::string end_text(const ProcessEnd& end) {
   if (!end.status_known) return "died, status unknown";
   if (!end.by_signal) return fmt::format("exited with {}", end.value);
   const char* name = sigabbrev_np(end.value);
-  const char* memory = end.oom_kill_in.empty() ? "" : " (out of memory)";
+  const char* memory = end.oom_kill_in.empty() ? "" : " (probably out of memory)";
   return name ? fmt::format("was ended by SIG{}{}", name, memory)
               : fmt::format("was ended by signal {}", end.value);
 }

@@ -212,10 +212,11 @@ void describe_reason_of_end(Finding& finding, const Process& ended) {
     const std::string place = end.last_words[1].substr(std::strlen(kRaisedIn));
     const std::string exception = fmt::format("{}, {}", end.last_words[0], end.last_words[1]);
     line += 2;
-    if (end.by_signal && end.last_words[0].starts_with(kFatalError))
+    const bool is_fatal = end.last_words[0].starts_with(kFatalError);
+    const bool by_exception = !end.by_signal && end.value == 1;  // another status is the program's own
+    if (is_fatal && end.by_signal)
       finding.text += "; its last Python line is " + place;
-    else if (!end.by_signal &&
-             end.value == 1)  // CPython's status after an exception; another is the program's own
+    else if (!is_fatal && by_exception)
       finding.text += "; its last exception is " + exception;
     else
       finding.evidence.push_back(fmt::format("rank {} wrote: {}", ended.rank(), exception));
