@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
+constexpr const char* kNoTorch = "no recorded PyTorch (RANKFAULT_PYTHON)";
 constexpr const char* kJob = R"py(import torch
 import torch.distributed as dist
 
@@ -67,7 +68,11 @@ class TorchInputs : public testing::Test {
   void expect_the_line(const ToolRun& tool) const {
     EXPECT_THAT(tool.output, HasSubstr("step() at train.py:5, called from train.py:10")) << tool.output;
   }
-  std::string needs_torch() const { return python().empty() ? "no recorded PyTorch (RANKFAULT_PYTHON)" : ""; }
+  // Where the PyTorch of python() lies.
+  static std::string site_packages() {
+    const char* script = "import os, torch; print(os.path.dirname(os.path.dirname(torch.__file__)))";
+    return answer_of(fmt::format("{} -c '{}'", python(), script));
+  }
 
   Scratch scratch_;
 };
@@ -108,7 +113,7 @@ TEST_F(TorchInputs, ATorchWithoutDistributedIsAProgramLikeAnother) {
 
 // The version counts that the loaded library has, not one that a second installation names.
 TEST_F(TorchInputs, OfTwoTorchesTheLoadedOneCounts) {
-  if (!needs_torch().empty()) GTEST_SKIP() << needs_torch();
+  if (python().empty()) GTEST_SKIP() << kNoTorch;
   const std::string info = scratch_.file("site") + "/torch-9.9.9.dist-info";
   fs::create_directories(info);
   std::ofstream(info + "/METADATA") << "Metadata-Version: 2.1\nName: torch\nVersion: 9.9.9\n";
@@ -116,12 +121,10 @@ TEST_F(TorchInputs, OfTwoTorchesTheLoadedOneCounts) {
 }
 
 TEST_F(TorchInputs, AStrippedPythonShowsTheLines) {
-  if (!needs_torch().empty()) GTEST_SKIP() << needs_torch();
+  if (python().empty()) GTEST_SKIP() << kNoTorch;
   const std::string real =
       answer_of(python() + " -c 'import os,sys; print(os.path.realpath(sys.executable))'");
-  const std::string site = answer_of(python() +
-                                     " -c 'import os,torch; print(os.path.dirname(os.path.dirname("
-                                     "torch.__file__)))'");
+  const std::string site = site_packages();
   const std::string folder = environment(real);
   const std::string stripped = folder + "/bin/" + fs::path(real).filename().string();
   fs::remove(stripped);
@@ -131,13 +134,11 @@ TEST_F(TorchInputs, AStrippedPythonShowsTheLines) {
 
 // Containers have the site-packages of their image read-only. rankfault writes nothing there.
 TEST_F(TorchInputs, AReadOnlySitePackages) {
-  if (!needs_torch().empty()) GTEST_SKIP() << needs_torch();
-  const std::string site = answer_of(python() +
-                                     " -c 'import os,torch; print(os.path.dirname(os.path.dirname("
-                                     "torch.__file__)))'");
+  if (python().empty()) GTEST_SKIP() << kNoTorch;
+  const std::string site = site_packages();
   const std::string read_only = fmt::format("mount --bind {0} {0} && mount -o remount,ro,bind {0}", site);
   if (std::system(("unshare -m sh -c '" + read_only + "' 2>/dev/null").c_str()) != 0)
-    GTEST_SKIP() << "cannot mount: needs root";
+    GTEST_SKIP() << "cannot make a read-only mount: needs root with CAP_SYS_ADMIN";
   std::string words;
   for (const std::string& word : torchrun()) words += word + " ";
   const std::string script = scratch_.write("train.py", kJob);
