@@ -1,4 +1,5 @@
 // device_api.cc: the runtime's devices and errors, over core/devices.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -24,8 +25,9 @@ GPULESS_API cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 GPULESS_API cudaSetDevice(int device) { return give(set_current_device(device)); }
+// A program that asks the runtime of CUDA 13 expects a driver that is as new.
 GPULESS_API cudaDriverGetVersion(int* version) {
-  *version = kDriverVersion;
+  *version = std::max(kDriverVersion, CUDART_VERSION / 1000 * 1000);
   return cudaSuccess;
 }
 GPULESS_API cudaRuntimeGetVersion(int* version) {
@@ -59,6 +61,9 @@ GPULESS_API cudaDeviceCanAccessPeer(int* can, int, int) {
 GPULESS_API cudaDeviceEnablePeerAccess(int, unsigned) {
   return give(static_cast<Error>(cudaErrorPeerAccessUnsupported));
 }
+// Profiling: nothing listens.
+GPULESS_API cudaProfilerStart() { return cudaSuccess; }
+GPULESS_API cudaProfilerStop() { return cudaSuccess; }
 GPULESS_API cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
 GPULESS_API cudaDeviceGetAttribute(int* value, cudaDeviceAttr number, int device) {
   if (in_range(device)) return give(kInvalidDevice);

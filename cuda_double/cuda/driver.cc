@@ -63,6 +63,16 @@ GPULESS_DRIVER cuCtxSetCurrent(CUcontext context) {
   if (!context) return CUDA_SUCCESS;
   return as_driver(set_current_device(static_cast<int>(reinterpret_cast<std::uintptr_t>(context)) - 1));
 }
+GPULESS_DRIVER cuDevicePrimaryCtxGetState(CUdevice, unsigned* flags, int* active) {
+  *flags = 0;
+  *active = 1;
+  return CUDA_SUCCESS;
+}
+GPULESS_DRIVER cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): a handle, never followed
+  *context = reinterpret_cast<CUcontext>(static_cast<std::uintptr_t>(device) + 1);
+  return CUDA_SUCCESS;
+}
 GPULESS_DRIVER cuCtxGetDevice(CUdevice* device) {
   *device = current_device();
   return CUDA_SUCCESS;

@@ -41,6 +41,10 @@ GPULESS_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
   *blocks = 1;
   return cudaSuccess;
 }
+GPULESS_API cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int, size_t) {
+  *blocks = 1;
+  return cudaSuccess;
+}
 
 // Code that nvcc generates calls the functions below. Their names are public in crt/host_runtime.h.
 namespace {

@@ -109,3 +109,13 @@ GPULESS_API cudaPointerGetAttributes(cudaPointerAttributes* out, const void* at)
   if (allocation->kind == MemoryKind::host) out->hostPointer = const_cast<void*>(at);
   return cudaSuccess;
 }
+
+// A symbol is known by its shadow in the host program, which has its size; the double keeps its value there.
+GPULESS_API cudaGetSymbolAddress(void** out, const void* symbol) {
+  *out = const_cast<void*>(symbol);
+  return cudaSuccess;
+}
+GPULESS_API cudaMemcpyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset,
+                               cudaMemcpyKind kind) {
+  return cudaMemcpy(static_cast<char*>(const_cast<void*>(symbol)) + offset, from, bytes, kind);
+}

@@ -1,4 +1,6 @@
 // memory_pools.cc: pools of device memory. A pool is the memory of its device and retains nothing.
+#include <cstring>
+
 #include "cuda_double/core/memory.h"
 #include "cuda_double/cuda/api.h"
 
@@ -23,6 +25,11 @@ GPULESS_API cudaDeviceGetDefaultMemPool(cudaMemPool_t* out, int device) {
 }
 GPULESS_API cudaMemPoolDestroy(cudaMemPool_t) { return cudaSuccess; }
 GPULESS_API cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) { return cudaSuccess; }
+GPULESS_API cudaMemPoolGetAttribute(cudaMemPool_t, cudaMemPoolAttr attribute, void* value) {
+  std::memset(value, 0, attribute < cudaMemPoolAttrReleaseThreshold ? sizeof(int) : sizeof(std::uint64_t));
+  return cudaSuccess;
+}
+GPULESS_API cudaMemPoolSetAccess(cudaMemPool_t, const cudaMemAccessDesc*, size_t) { return cudaSuccess; }
 GPULESS_API cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return cudaSuccess; }
 GPULESS_API cudaMallocFromPoolAsync(void** out, size_t bytes, cudaMemPool_t pool, cudaStream_t) {
   return give(allocate(bytes, MemoryKind::device, device_of(pool), out));

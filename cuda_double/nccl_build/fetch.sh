@@ -6,7 +6,8 @@ readonly STABLE_VERSION=2.22.3
 readonly STABLE_PACKAGE=libnccl-dev=2.22.3-1-1 # in Debian 13, where it does not change, so it is pinned
 readonly STABLE_SHA256=260d89758ab6287f967f217a23cf0c5629ec3a40cfdca1b781064f48df7fb8dc
 readonly KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
-readonly CUDA_WHEELS=(nvidia-cuda-runtime-cu12==12.9.79 nvidia-cuda-nvcc-cu12==12.9.86 nvidia-cuda-cccl-cu12==12.9.27)
+readonly CUDA12_WHEELS=(nvidia-cuda-runtime-cu12==12.9.79 nvidia-cuda-nvcc-cu12==12.9.86 nvidia-cuda-cccl-cu12==12.9.27)
+readonly CUDA13_WHEELS=(nvidia-cuda-runtime==13.0.96 nvidia-cuda-crt==13.0.88)
 
 # Reports a missing need and exits with 77.
 missing() {
@@ -85,18 +86,20 @@ fetch_newest() {
   echo "$out"
 }
 
-# Extracts the public headers from pip's wheels into FOLDER/cuda12/include. It runs no program of the wheels.
+# Extracts the public headers of a release of CUDA from pip's wheels into FOLDER/cudaMAJOR/include. It runs no
+# program of the wheels. Usage: fetch_cuda_headers MAJOR WHEEL...
 fetch_cuda_headers() {
-  local wheel python=python3 out=$FOLDER/cuda12
+  local wheel python=python3 major=$1 out=$FOLDER/cuda$1
+  shift
   [ ! -d "$out/include" ] || return 0
-  say "fetching the headers of CUDA 12"
+  say "fetching the headers of CUDA $major"
   rm -rf "$out.part"
   mkdir -p "$out.part/wheels" "$out.part/files"
   if ! python3 -m pip --version >/dev/null 2>&1; then
     python3 -m venv "$FOLDER/venv" || missing "no pip here, and no python3-venv to make one"
     python=$FOLDER/venv/bin/python
   fi
-  "$python" -m pip download --quiet --no-deps --dest "$out.part/wheels" "${CUDA_WHEELS[@]}" 2>"$out.part/log" ||
+  "$python" -m pip download --quiet --no-deps --dest "$out.part/wheels" "$@" 2>"$out.part/log" ||
     missing "the headers of CUDA cannot be fetched: $(tail -1 "$out.part/log")"
   for wheel in "$out.part/wheels"/*.whl; do
     python3 -m zipfile -e "$wheel" "$out.part/files"

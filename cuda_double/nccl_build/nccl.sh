@@ -50,7 +50,7 @@ version_of() {
 FOLDER=$(mkdir -p "$1" && cd "$1" && pwd)
 shift
 [ $# -gt 0 ] || set -- stable newest
-fetch_cuda_headers
+fetch_cuda_headers 12 "${CUDA12_WHEELS[@]}"
 if [ -n "${RANKFAULT_NCCL_SRC:-}" ]; then
   [ -f "$RANKFAULT_NCCL_SRC/makefiles/version.mk" ] || {
     note "RANKFAULT_NCCL_SRC=$RANKFAULT_NCCL_SRC is no source tree of NCCL (no makefiles/version.mk)"

@@ -1,0 +1,60 @@
+// by_hand.cc: the functions of CUDA's libraries, other than the runtime and NCCL, that have something to
+// answer when PyTorch asks: a handle, a version, a text. They are compiled into each stand-in, which exports
+// its own alone.
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#define GPULESS_STAND_IN extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+// A handle is the address of this byte: nobody looks into it.
+char handle;
+void make(void** out) { *out = &handle; }
+
+// The size of cublasLtMatmulHeuristicResult_t.
+constexpr std::size_t kHeuristicBytes = 96;
+
+}  // namespace
+
+GPULESS_STAND_IN int cublasCreate_v2(void** out) { return make(out), 0; }
+GPULESS_STAND_IN int cublasGetMathMode(void*, int* mode) { return *mode = 0; }
+GPULESS_STAND_IN int cublasGetPointerMode_v2(void*, int* mode) { return *mode = 0; }
+
+GPULESS_STAND_IN std::size_t cublasLtGetVersion() { return 130100; }
+GPULESS_STAND_IN int cublasLtMatmulDescCreate(void** out, int, int) { return make(out), 0; }
+GPULESS_STAND_IN int cublasLtMatmulDescDestroy(void*) { return 0; }
+GPULESS_STAND_IN int cublasLtMatrixLayoutCreate(void** out, int, std::uint64_t, std::uint64_t, std::int64_t) {
+  return make(out), 0;
+}
+GPULESS_STAND_IN int cublasLtMatrixLayoutDestroy(void*) { return 0; }
+GPULESS_STAND_IN int cublasLtMatmulPreferenceCreate(void** out) { return make(out), 0; }
+GPULESS_STAND_IN int cublasLtMatmulPreferenceDestroy(void*) { return 0; }
+// One algorithm, without a workspace.
+GPULESS_STAND_IN int cublasLtMatmulAlgoGetHeuristic(void*, void*, void*, void*, void*, void*, void*, int,
+                                                    void* results, int* count) {
+  std::memset(results, 0, kHeuristicBytes);
+  *count = 1;
+  return 0;
+}
+
+GPULESS_STAND_IN std::size_t cudnnGetVersion() { return 92000; }
+GPULESS_STAND_IN std::size_t cudnnGetCudartVersion() { return 13000; }
+GPULESS_STAND_IN int cudnnCreate(void** out) { return make(out), 0; }
+GPULESS_STAND_IN const char* cudnnGetErrorString(int) { return "not supported by the double of CUDA"; }
+GPULESS_STAND_IN void cudnnGetLastErrorString(char* text, std::size_t size) {
+  if (size) *text = 0;
+}
+
+GPULESS_STAND_IN int cusolverDnCreate(void** out) { return make(out), 0; }
+GPULESS_STAND_IN int cusparseCreate(void** out) { return make(out), 0; }
+GPULESS_STAND_IN const char* cusparseGetErrorString(int) { return "not supported by the double of CUDA"; }
+
+GPULESS_STAND_IN int nvrtcVersion(int* major, int* minor) { return *major = 13, *minor = 0; }
+GPULESS_STAND_IN const char* nvrtcGetErrorString(int) { return "not supported by the double of CUDA"; }
+
+GPULESS_STAND_IN int cuptiGetVersion(std::uint32_t* version) { return *version = 0, 0; }
+GPULESS_STAND_IN int cuptiGetResultString(int, const char** text) {
+  return *text = "not supported by the double of CUDA", 0;
+}
