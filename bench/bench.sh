@@ -77,7 +77,7 @@ soak_nccl() { bench_jobs soak/soak.py nccl_ranks docs/measurements/soak.md "$@";
 bench() {
   case ${1:-all} in
     diagnose) bench_diagnose ;;
-    # the whole corpus takes more than an hour; --sample N --seed S runs a part
+    # the whole corpus takes hours; --seconds S ends earlier, and the next call goes on
     corpus) bench_jobs corpus/corpus_bench.py "corpus falsify" "${@:2}" ;;
     culprit) bench_culprit "${@:2}" ;;
     pytorch) bench_pytorch "${@:2}" ;;

@@ -1,25 +1,30 @@
 #!/usr/bin/env python3
 """corpus_bench.py BUILD: runs the corpus of small wrong MPI programs under the tool, and scores the diagnosis.
 
-  --sample N --seed S   N cases, drawn evenly over the families
+  --outcomes FILE       the last outcome of each case (bench/corpus/outcomes.json): runs those that it lacks for these rules
+  --out FILE            the page of these outcomes (docs/measurements/corpus-score.md)
+  --seconds S           begins no further case after so long
+  --jobs N              so many cases at once (2)
   --match TEXT          only cases whose family/name/ranks/mask contains TEXT
-  --check               a test: fails on an alarm about a twin and on a wrong proof; writes no file
-  --out FILE            the file of the table (docs/measurements/corpus-score.md)
-  --keep FOLDER         keeps the runs in FOLDER, for the falsifier (./dev fuzz diagnose). If FOLDER has a run
-                        of the same case, its records are diagnosed again and the case does not run
-  --cuts N              the falsifier then cuts each run N times; a refuted proof is a failure
+  --cuts N              the falsifier cuts each record N times; a refuted proof is a failure
+  --check               a test: runs --sample cases, fails on an alarm about a twin and on a wrong proof; writes no file
+  --sample N --seed S   N cases, drawn evenly over the families
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import random
-import shutil
+import re
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 import run_case
 import score
+from outcomes import Outcomes
 
 OWN = os.path.dirname(os.path.abspath(__file__))
 
@@ -59,91 +64,114 @@ def tell(case, judged, result):
         print(f"    {under}{f['kind']} {f['ranks']} {f['confidence']}: {f['text']}", flush=True)
 
 
-def write_score(path, by_family, total, drawn):
-    count = sum(len(judged) for judged in by_family.values())
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(f"{score.HEAD}{count} runs of {total}{drawn}.\n\n{score.table(by_family)}")
+def falsified(build, run, cuts, seed):
+    """Cuts a record. Returns the numbers of cuts, of those with a proven claim, and of refuted claims."""
+    done = subprocess.run([f"{build}/bin/falsify", run, "--cuts", str(cuts), "--seed", str(seed)], capture_output=True, text=True,
+                          check=False)
+    found = re.search(r"(\d+) cuts, (\d+) with a proven claim, (\d+) refuted", done.stdout)
+    if not found:
+        sys.exit(f"the falsifier ended with {done.returncode}: {done.stdout}{done.stderr}")
+    if found[3] != "0":
+        print(done.stdout, flush=True)
+    return dict(zip(("cuts", "claims", "refuted"), map(int, found.groups())))
 
 
-def kept_of(case, run):
-    """Whether the run is of exactly this case: a changed program has other line numbers."""
-    path = f"{run}/case.json"
-    if not os.path.exists(path):
-        return False
-    with open(path, encoding="utf-8") as file:
-        return json.load(file) == case
-
-
-def run_and_keep(build, case, kept):
+def run_one(build, case, cuts, seed):
+    """Runs a case. Returns what its outcome keeps, and the result of the tool."""
     with tempfile.TemporaryDirectory(prefix="rfcorpus-") as folder:
         result = run_case.run_case(build, folder, case)
-        if kept:
-            with open(f"{folder}/run/case.json", "w", encoding="utf-8") as file:
-                json.dump(case, file)
-            shutil.rmtree(kept, ignore_errors=True)
-            shutil.move(f"{folder}/run", kept)
-    return result
-
-
-def run_all(build, cases, keep="", after_each=lambda by_family: None):
-    by_family = {}
-    for case in cases:
-        kept = keep and os.path.join(keep, label(case).replace("/", "_"))
-        if kept and kept_of(case, kept):
-            result = run_case.diagnose_again(build, kept)
-        else:
-            result = run_and_keep(build, case, kept)
         judged = score.judge(case, result)
         if judged.get("verdict") == "right":
             named = run_case.lines_of(f"{build}/bin/ranks/corpus/{case['program']}", score.causes(result)[0])
             judged["line"] = bool(named & {n for part in case["lines"].values() for n in part})
-        tell(case, judged, result)
-        by_family.setdefault(case["family"], []).append(judged)
-        after_each(by_family)
-    return by_family
+        if cuts:
+            judged.update(falsified(build, f"{folder}/run", cuts, seed))
+    return judged, result
 
 
-def refuted(build, keep, cuts, seed):
-    """Whether the rest of a record refutes a proof that was made at a cut of it."""
-    runs = sorted(os.path.join(keep, name) for name in os.listdir(keep))
-    return subprocess.run([f"{build}/bin/falsify", *runs, "--cuts", str(cuts), "--seed", str(seed)], check=False).returncode
+def is_wrong(judged):
+    return bool(judged["wrong_proof"] or judged.get("alarm") or judged.get("refuted") or
+                (judged["twin"] and judged["unsafe"] and not judged["buffers"]))
+
+
+def run_all(options, cases, after_each):
+    """Runs the cases, some at once, until the time is over. Returns how many of them are wrong."""
+    end, wrong, lock = time.monotonic() + options.seconds, 0, threading.Lock()
+
+    def run(case):
+        nonlocal wrong
+        if time.monotonic() >= end:
+            return
+        judged, result = run_one(options.build, case, options.cuts, random.getrandbits(31))
+        with lock:
+            tell(case, judged, result)
+            wrong += is_wrong(judged)
+            after_each(case, judged)
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        try:
+            for done in concurrent.futures.as_completed([pool.submit(run, case) for case in cases]):
+                done.result()
+        except BaseException:  # also of the user
+            pool.shutdown(cancel_futures=True)
+            raise
+    return wrong
+
+
+def check(options, cases):
+    """A test over a sample. Writes no file."""
+    by_family = {}
+    wrong = run_all(options, sample(cases, options.sample, options.seed),
+                    lambda case, judged: by_family.setdefault(case["family"], []).append(judged))
+    print("\n" + score.table(by_family), flush=True)
+    return wrong
+
+
+def go_on(options, cases, names):
+    """Runs the cases that have no outcome with these rules, and writes the outcomes and the page as it goes."""
+    outcomes = Outcomes(options.outcomes)
+    outcomes.keep_only(names)
+
+    def write():
+        outcomes.write()
+        page = f"{score.HEAD}{outcomes.sentence(len(names))}\n\n{score.table(outcomes.by_family())}{score.TAIL}"
+        with open(options.out, "w", encoding="utf-8") as file:
+            file.write(page)
+
+    def add(case, judged):
+        outcomes.add(label(case), judged)
+        write()
+
+    due = outcomes.due(cases, label)
+    print(f"{len(due)} of {len(cases)} cases have no outcome with these rules", flush=True)
+    wrong = run_all(options, due, add)
+    write()
+    print("\n" + score.table(outcomes.by_family()), flush=True)
+    return wrong
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build")
-    parser.add_argument("--sample", type=int)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--match", default="")
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("--keep", default="")
-    parser.add_argument("--cuts", type=int, default=0)
+    parser.add_argument("--outcomes", default=os.path.join(OWN, "outcomes.json"))
     parser.add_argument("--out", default=os.path.join(OWN, "../../docs/measurements/corpus-score.md"))
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--match", default="")
+    parser.add_argument("--cuts", type=int, default=0)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--sample", type=int, default=24)
+    parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    build = os.path.abspath(options.build)
-    if not os.path.exists(build + "/corpus/corpus.json"):
+    options.build = os.path.abspath(options.build)
+    if not os.path.exists(options.build + "/corpus/corpus.json"):
         print("the corpus was not built: no MPI")
         sys.exit(77)
-    with open(build + "/corpus/corpus.json", encoding="utf-8") as file:
-        cases = [c for c in json.load(file) if options.match in label(c)]
-    total = len(cases)
-    if options.sample:
-        cases = sample(cases, options.sample, options.seed)
-    drawn = f", drawn with seed {options.seed}" if options.sample else ""
-
-    def write(by_family):  # writes a table also if a run of hours is interrupted
-        if not options.check:
-            write_score(options.out, by_family, total, drawn)
-
-    with tempfile.TemporaryDirectory(prefix="rfcorpus-") as folder:
-        keep = options.keep or (folder if options.cuts else "")
-        by_family = run_all(build, cases, keep, write)
-        print("\n" + score.table(by_family), flush=True)
-        wrong = options.cuts > 0 and refuted(build, keep, options.cuts, options.seed) != 0
-    judged = [j for all_of in by_family.values() for j in all_of]
-    if options.check:
-        wrong = wrong or any(j["wrong_proof"] or j.get("alarm") or (j["twin"] and j["unsafe"] and not j["buffers"]) for j in judged)
-    sys.exit(wrong)
+    with open(options.build + "/corpus/corpus.json", encoding="utf-8") as file:
+        cases = json.load(file)
+    names = {label(case) for case in cases}
+    cases = [case for case in cases if options.match in label(case)]
+    sys.exit(bool(check(options, cases) if options.check else go_on(options, cases, names)))
 
 
 if __name__ == "__main__":

@@ -73,12 +73,6 @@ def run_case(build, folder, case):
         return outcome(run, json.load(file))
 
 
-def diagnose_again(build, run):
-    """Diagnoses the records of a kept run with the current tool."""
-    done = subprocess.run([f"{build}/bin/rankfault", "diagnose", "--json", run], capture_output=True, text=True, check=False)
-    return outcome(run, json.loads(done.stdout))
-
-
 def outcome(run, result):
     """Returns the findings, and the end of the job from the journal."""
     lines, findings = journal_lines(f"{run}/journal.ndjson"), result["findings"]

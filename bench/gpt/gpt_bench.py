@@ -19,6 +19,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
+import callgrind  # noqa: E402
 from interval import interval  # noqa: E402
 
 RANKS = 2
@@ -39,9 +40,16 @@ is trained by DistributedDataParallel over Gloo on {ranks} ranks, one thread eac
 |---|---|---|---|---|
 {rows}
 
+{counted}
+
 *Step* is the median of {steps} steps. *Start* is the time from the start of the process until it has joined its process group, in
 steps of 10 ms. {of_work}
 """
+COUNTED = """Of {total:.0f} million instructions in user mode that the ranks executed in {steps} steps, rankfault's agent and decoders executed
+{own:.2f} million: {ratio:.5f} times the instructions of the others (target: <= 1.01). valgrind's callgrind counts them for each
+loaded object, so other work on the machine does not change the number."""
+COUNTED_STEPS = 4  # valgrind runs 50 times slower
+
 OF_WORK = {
     "instructions": "*Work* is the number of instructions in user mode\nduring the measured steps, of all threads of a rank.",
     "us": "This machine has no counter of instructions, so *work* is the CPU time in user\nmode during the measured steps, of all "
@@ -58,15 +66,47 @@ class Run:
         self.losses = [line["loss"] for line in lines]
 
 
+def job(run, steps, warm_up, counter=()):
+    """Returns the command of the training job; each rank runs under the command `counter`."""
+    python = os.environ.get("RANKFAULT_PYTHON", sys.executable)
+    rank = ["--no-python", *counter, python] if counter else []
+    return [python, "-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={RANKS}", *rank, str(HERE / "train.py"),
+            f"--steps={steps}", f"--warm-up={warm_up}", f"--checkpoint={run}/checkpoint.pt"]
+
+
+def watched(options, run, command):
+    return [f"{options.build}/bin/rankfault", "watch", "--run-dir", f"{run}/run", "--", *command]
+
+
+def count(options, folder):
+    """Returns the sentence about the instructions of the ranks, counted by callgrind."""
+    if not shutil.which("valgrind"):
+        return "Instructions were not counted: valgrind is not installed."
+    run = pathlib.Path(tempfile.mkdtemp(dir=folder))
+    counter = [*callgrind.TOOL, f"--callgrind-out-file={run}/objects.%p", f"--log-file={run}/valgrind.%p"]
+    done = subprocess.run(watched(options, run, job(run, COUNTED_STEPS, 2, counter)), env=environment(), capture_output=True,
+                          text=True, check=False)
+    costs = [callgrind.by_object(path) for path in run.glob("objects.*.1")]
+    if done.returncode != 0 or len(costs) != RANKS:
+        sys.exit(f"the counted job ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    total, libraries = costs[0] + costs[1], f"{options.build}/lib/"
+    own = sum(number for name, number in total.items() if name and name.startswith(libraries))
+    if not own:
+        sys.exit("no instruction of the agent was counted")
+    return COUNTED.format(total=sum(total.values()) / 1e6, own=own / 1e6, ratio=callgrind.ratio(total, libraries),
+                          steps=COUNTED_STEPS)
+
+
+def environment():
+    return {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
 def measure(options, way, folder):
     run = pathlib.Path(tempfile.mkdtemp(dir=folder))
-    python = os.environ.get("RANKFAULT_PYTHON", sys.executable)
-    command = [python, "-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={RANKS}", str(HERE / "train.py"),
-               f"--steps={options.steps}", f"--warm-up={options.warm_up}", f"--checkpoint={run}/checkpoint.pt"]
+    command = job(run, options.steps, options.warm_up)
     if way == "watch":
-        command = [f"{options.build}/bin/rankfault", "watch", "--run-dir", f"{run}/run", "--", *command]
-    env = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+        command = watched(options, run, command)
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
     logs = "".join(path.read_text(errors="replace") for path in run.glob("run/logs/*.log"))
     lines = {found["rank"]: found for found in map(json.loads, MEASURED.findall(done.stdout + logs))}
     shutil.rmtree(run)
@@ -108,6 +148,8 @@ def main():
     options.build = os.path.abspath(options.build)
     load, runs = os.getloadavg()[0], {way: [] for way in WAYS}
     with tempfile.TemporaryDirectory(prefix="rfgpt-") as folder:
+        counted = count(options, folder)
+        print(counted, flush=True)
         for pair in range(options.pairs):
             for way in WAYS:
                 runs[way].append(measure(options, way, folder))
@@ -120,7 +162,7 @@ def main():
     print(rows)
     pathlib.Path(options.page).write_text(
         HEAD.format(machine=machine(), build=os.path.basename(options.build), torch=first.torch, pairs=options.pairs,
-                    day=datetime.date.today(), load=load, steps=options.steps, warm_up=options.warm_up, ranks=RANKS, rows=rows,
+                    day=datetime.date.today(), load=load, steps=options.steps, warm_up=options.warm_up, ranks=RANKS, rows=rows, counted=counted,
                     of_work=OF_WORK[first.unit]), encoding="utf-8")
 
 

@@ -9,9 +9,13 @@ import gc
 import json
 import os
 import statistics
+import sys
 import time
 
 import user_work
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import callgrind  # noqa: E402
 
 WORK = user_work.UserWork()
 
@@ -108,12 +112,16 @@ def train(options):
     for step in range(-options.warm_up, options.steps):
         if step == 0:
             before = WORK.now()
+            if callgrind.is_counted():
+                callgrind.count_from_here()
         began = time.perf_counter()
         train_step(model, optimizer, text, random)
         took.append(time.perf_counter() - began)
         if (step + 1) % EVERY == 0:
             loss = evaluate(model, text, random)
             save(model, optimizer, step, options.checkpoint)
+    if callgrind.is_counted():
+        callgrind.write_counts()
     return took[options.warm_up:], loss, WORK.now() - before
 
 

@@ -19,6 +19,10 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import callgrind  # noqa: E402
+from interval import interval  # noqa: E402
+
 PAGE = sys.argv[2] if len(sys.argv) > 2 else None
 ROWS, HISTOGRAMS = [], []
 BUILD = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build/release")
@@ -159,30 +163,14 @@ def trainer(folder, agent, steps, counter=()):
 
 
 def instructions_by_object(folder):
-    """Returns the instructions of each loaded object of two ranks with the agent, counted by callgrind."""
-    trainer(folder, True, 2000, ["valgrind", "--trace-children=yes", "--tool=callgrind",
-                                 f"--callgrind-out-file={folder}/objects.{{rank}}", f"--log-file={folder}/log.{{rank}}"])
-    cost = collections.Counter()
-    for r in range(2):
-        name, inside, is_callee = {}, None, False
-        with open(f"{folder}/objects.{r}") as file:
-            for line in file:
-                if m := re.match(r"(c?)ob=(\(\d+\))(?: (.*))?", line):
-                    name.setdefault(m[2], m[3])
-                    inside = inside if m[1] else name[m[2]]
-                elif line.startswith("calls="):
-                    is_callee = True  # the next line has the cost of the callee, which is counted there
-                elif line[0] in "+-*0123456789":
-                    cost[inside] += 0 if is_callee else int(line.split()[1])
-                    is_callee = False
-    return cost
+    """Returns the instructions of each loaded object of two ranks with the agent."""
+    trainer(folder, True, 2000, [*callgrind.TOOL, f"--callgrind-out-file={folder}/objects.{{rank}}", f"--log-file={folder}/log.{{rank}}"])
+    return callgrind.by_object(f"{folder}/objects.0") + callgrind.by_object(f"{folder}/objects.1")
 
 
 def ratio_by_objects(folder):
     """Returns all instructions over those outside of the agent and its decoder: without noise of waiting."""
-    cost = instructions_by_object(folder)
-    ours = sum(count for name, count in cost.items() if name.startswith(BUILD + "/lib/"))
-    return sum(cost.values()) / (sum(cost.values()) - ours)
+    return callgrind.ratio(instructions_by_object(folder), BUILD + "/lib/")
 
 
 def perf_ratio(folder):
@@ -223,11 +211,8 @@ def perf_counts():
     return bool(probe and probe.returncode == 0 and probe.stderr.split(",")[0].isdigit())
 
 
-def interval(ratios):
-    """Returns the median and its 95 % confidence interval (order statistics)."""
-    ranked, n = sorted(ratios), len(ratios)
-    k = max(0, int(n / 2 - 0.98 * n ** 0.5))
-    return f"{statistics.median(ranked):.4f} [{ranked[k]:.4f}, {ranked[n - 1 - k]:.4f}], n={n}"
+def interval_text(ratios):
+    return "{:.4f} [{:.4f}, {:.4f}], n={}".format(*interval(ratios), len(ratios))
 
 
 def main():
@@ -260,9 +245,9 @@ def costs(folder):
     row("an 8-byte all-reduce at 2 ranks, without the agent",
         f"{microseconds_of_a_small_all_reduce(folder):.1f} us", "see bench_agent: enter + exit beside it")
     name, ratio, times = counter_of_this_machine()
-    row(f"trainer with agent / without: user {name}", interval([ratio(folder) for _ in range(times)]), "<= 1.01")
+    row(f"trainer with agent / without: user {name}", interval_text([ratio(folder) for _ in range(times)]), "<= 1.01")
     row("trainer with agent / without: wall",
-        interval([trainer(folder, True, 2000) / trainer(folder, False, 2000) for _ in range(max(20, RUNS // 8))]),
+        interval_text([trainer(folder, True, 2000) / trainer(folder, False, 2000) for _ in range(max(20, RUNS // 8))]),
         "printed")
 
 

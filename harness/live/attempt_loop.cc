@@ -77,6 +77,7 @@ std::vector<events::Coverage> coverage_of(const ProcessView& view) {
 Result<AttemptEnd> AttemptLoop::run(const std::vector<LaunchItem>& items,
                                     const std::function<bool()>& decided,
                                     const std::atomic<int>* interrupted) {
+  parts_.observer.set_job_status(JobStatus::kRunning);
   if (const Status spawned = spawn(items); !spawned) return spawned.error();
   expect_ranks();
   Result<AttemptEnd> end = run_to_end(decided, interrupted);
@@ -207,6 +208,7 @@ Status AttemptLoop::guardian_events() {
         if (it != started_.end() && event->tag != 0) {
           it->second.ended = true;
           if (!status.zero() && worst_.zero()) worst_ = status;
+          parts_.observer.set_job_status(job_status());
           if (it->second.item.rank < 0)
             parts_.journal.write(
                 events::LauncherEnd{.attempt = attempt_,
@@ -345,6 +347,11 @@ bool AttemptLoop::launcher_hangs(Instant now) {
   parts_.journal.write(
       events::LauncherHung{.attempt = attempt_, .pid = started_.begin()->second.pid, .ranks_gone = gone});
   return true;
+}
+
+JobStatus AttemptLoop::job_status() const {
+  if (!all_ended()) return JobStatus::kRunning;
+  return worst_.zero() ? JobStatus::kAllZero : JobStatus::kNotAllZero;
 }
 
 bool AttemptLoop::all_ended() const {

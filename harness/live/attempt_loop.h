@@ -55,6 +55,7 @@ class AttemptLoop {
 
   // True when no started process lives: the job has ended by itself.
   bool all_ended() const;
+  JobStatus job_status() const;
   ExitStatus worst() const { return worst_; }  // of the started commands: the first status that is not zero
 
  private:

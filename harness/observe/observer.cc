@@ -48,6 +48,7 @@ class RingObserver final : public Observer {
     attempt_ = attempt;
   }
   void set_launcher_ends_all(bool ends_all) override { launcher_ends_all_ = ends_all; }
+  void set_job_status(JobStatus end) override { job_status_ = end; }
   uint64_t activity() override;
   const ProcessView* process(const ProcessId& id) override {
     const auto it = watched_.find(id);
@@ -88,6 +89,7 @@ class RingObserver final : public Observer {
   int world_size_ = 0;
   int attempt_ = 0;
   bool launcher_ends_all_ = false;
+  JobStatus job_status_ = JobStatus::kRunning;
 };
 
 void RingObserver::open_new() {
@@ -279,6 +281,7 @@ void RingObserver::finish(Timeline& t) const {
   t.world_size = world_size_;
   t.attempt = attempt_;
   t.launcher_ends_all = launcher_ends_all_;
+  t.job_status = job_status_;
   arrange(t);
 }
 

@@ -33,6 +33,7 @@ class Observer {
   virtual void set_end(const RankEnd&) = 0;
   virtual void set_expected(std::vector<ExpectedRank>, int world_size, int attempt) = 0;
   virtual void set_launcher_ends_all(bool) {}
+  virtual void set_job_status(JobStatus) {}
   // A digest of all state words: equal while nothing moved. Cheap: it reads no history and no /proc.
   virtual uint64_t activity() = 0;
   // The claim of a process that scan() found, as of its last change, without history; null when unknown.

@@ -119,11 +119,14 @@ struct FromJournal {
   std::map<ProcessId, std::map<uint64_t, std::string>> sites, lines;
   std::map<ProcessId, std::optional<uint64_t>> marks_lost;  // at the last look
   std::vector<ExpectedRank> expected;
-  bool launcher_ends_all = false;  // of the newest attempt
+  // Of the newest attempt.
+  bool has_launcher = false, launcher_ends_all = false;
+  JobStatus job_status = JobStatus::kRunning;
 };
 
 void take_spawned(const events::Spawned& spawned, FromJournal& j) {
   const int attempt = spawned.attempt.value_or(j.attempt);
+  j.has_launcher = j.has_launcher || spawned.rank < 0;
   j.launcher_ends_all = j.launcher_ends_all || spawned.ends_all.value_or(spawned.rank < 0);
   if (spawned.rank >= 0) {
     j.expected.push_back({spawned.rank, attempt, true});
@@ -132,6 +135,14 @@ void take_spawned(const events::Spawned& spawned, FromJournal& j) {
   for (const ExpectedRank& e : j.expected)
     if (e.attempt == attempt) return;  // the launcher of another node journaled it already
   for (int r = 0; r < j.world_size; ++r) j.expected.push_back({r, attempt, true});
+}
+
+// A job without a launcher ended badly as soon as one of its ranks did.
+void take_status(bool of_rank, bool zero, FromJournal& j) {
+  if (!zero)
+    j.job_status = JobStatus::kNotAllZero;
+  else if (!of_rank && j.job_status == JobStatus::kRunning)
+    j.job_status = JobStatus::kAllZero;
 }
 
 void take_look(const events::Look& look, FromJournal& j) {
@@ -153,11 +164,15 @@ FromJournal read(const JournalLines& lines) {
       j.world_size = run->world_size;
     } else if (const auto* attempt = line.as<events::AttemptBegin>()) {
       j.attempt = attempt->attempt;
-      j.launcher_ends_all = false;
+      j.has_launcher = j.launcher_ends_all = false;
+      j.job_status = JobStatus::kRunning;
     } else if (const auto* spawned = line.as<events::Spawned>()) {
       take_spawned(*spawned, j);
     } else if (const auto* end = line.as<events::RankEnd>()) {
       if (end->process) j.ends[*end->process] = end_of(*end);
+      if (!j.has_launcher) take_status(true, end->kind == "exit" && end->value == 0, j);
+    } else if (const auto* launcher = line.as<events::LauncherEnd>()) {
+      take_status(false, launcher->kind == "exit" && launcher->value == 0, j);
     } else if (const auto* look = line.as<events::Look>()) {
       take_look(*look, j);
     }
@@ -290,6 +305,7 @@ Result<Timeline> final_timeline(const std::string& run_dir, Histories histories)
   t.world_size = j.world_size;
   t.attempt = j.attempt;
   t.launcher_ends_all = j.launcher_ends_all;
+  t.job_status = j.job_status;
   t.expected = std::move(j.expected);
   const auto folder = std::make_shared<const std::string>(records_of(run_dir));
   const std::vector<std::string> names = ring_names_in(*folder);

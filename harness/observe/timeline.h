@@ -161,6 +161,9 @@ struct ExpectedRank {  // from the launcher: ranks that should exist, whether or
   bool unread = false;   // it left a record that cannot be read: its actions are unknown
 };
 
+// How the commands that were started for the job ended: its launcher, or each rank.
+enum class JobStatus { kRunning, kAllZero, kNotAllZero };
+
 struct Timeline {
   Instant begin;  // of the run
   Instant look;   // the instant that this Timeline describes
@@ -168,6 +171,7 @@ struct Timeline {
   int attempt = 0;                     // the newest
   bool consistent = true;              // two readings of every state agreed
   bool job_over = false;               // every process of the job had ended by itself at the look
+  JobStatus job_status = JobStatus::kRunning;    // at the look
   bool launcher_ends_all = false;      // one launcher started all ranks, and ends them when one ended badly
   std::vector<ProcessView> processes;  // members and candidates, ordered by (attempt, rank, id)
   std::vector<ExpectedRank> expected;

@@ -209,6 +209,7 @@ Json state_to_json(const Timeline& t) {
           {"attempt", t.attempt},
           {"consistent", t.consistent},
           {"job_over", t.job_over},
+          {"job_status", t.job_status},
           {"launcher_ends_all", t.launcher_ends_all},
           {"expected", std::move(expected)},
           {"processes", std::move(processes)}};
@@ -222,6 +223,7 @@ Result<Timeline> state_from_json(const Json& json) try {
   t.attempt = json.at("attempt").get<int>();
   t.consistent = json.at("consistent").get<bool>();
   t.job_over = json.at("job_over").get<bool>();
+  t.job_status = json.value("job_status", JobStatus::kRunning);
   t.launcher_ends_all = json.value("launcher_ends_all", false);
   for (const Json& one : json.at("expected")) {
     ExpectedRank e;

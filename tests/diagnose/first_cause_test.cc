@@ -122,6 +122,36 @@ TEST(ExitedRank, OfAPythonProgramHasItsLastExceptionAndTheLine) {
       << "the status is the program's own";
 }
 
+// Ray ends its workers with status 1 when they are done.
+TEST(ExitedRank, OfARankThatWasDoneDependsOnTheStatusOfTheJob) {
+  TimelineBuilder job(2);
+  job.everyone(all_reduce(), 2).destroys(0).destroys(1).exits(0, 1).exits(1, 1);
+  const auto kinds = [&](JobStatus end) {
+    Timeline t = job.build();
+    t.job_status = end;
+    return all_kinds(diagnose(t));
+  };
+  EXPECT_EQ(kinds(JobStatus::kRunning), "none");
+  EXPECT_EQ(kinds(JobStatus::kAllZero), "none");
+  EXPECT_EQ(kinds(JobStatus::kNotAllZero), "exited_rank exited_rank");
+  job.rank(1).end.last_words = {"ValueError: no label", "raised in read_batch() at train.py:7"};
+  EXPECT_EQ(kinds(JobStatus::kAllZero), "exited_rank") << "an exception is an exit";
+}
+
+TEST(ExitedRank, OfARankThatWasDoneIsTheCauseWhenTheLauncherEndsTheOthers) {
+  TimelineBuilder job(2);
+  job.everyone(all_reduce(), 2).destroys(1).exits(1, 3).wait(20ms).killed(0, SIGTERM);
+  EXPECT_EQ(diagnose(launched(job)).all.front().kind, "exited_rank");
+}
+
+TEST(ExitedRank, WithAnOpenCommunicatorIsReportedWhateverTheStatusOfTheJob) {
+  TimelineBuilder job(2);
+  job.everyone(all_reduce(), 2).destroys(0).exits(0, 0).exits(1, 1);
+  Timeline t = job.build();
+  t.job_status = JobStatus::kAllZero;
+  EXPECT_EQ(all_kinds(diagnose(t)), "exited_rank");
+}
+
 TEST(ExitedRank, HasItsExceptionOnce) {
   TimelineBuilder job(3);
   job.everyone(all_reduce(), 2);

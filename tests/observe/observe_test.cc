@@ -357,44 +357,5 @@ TEST_F(Observe, AReplayOfManyRecordsIsThatOfEach) {
   }
 }
 
-TEST_F(Observe, TheEndOfARunIsReadFromItsFiles) {
-  auto a = ring(0), b = ring(1);
-  a->enter(0, RF_OP_BARRIER);
-  journal({{{"n", 1}, {"t", 10}, {"ev", "run_begin"}, {"world_size", 2}},
-           {{"n", 2}, {"t", 11}, {"ev", "attempt_begin"}, {"attempt", 0}},
-           {{"n", 3}, {"t", 12}, {"ev", "spawned"}, {"rank", 0}, {"attempt", 0}},
-           {{"n", 4},
-            {"t", 20},
-            {"ev", "rank_end"},
-            {"process", process(1).to_string()},
-            {"rank", 1},
-            {"attempt", 0},
-            {"time", 19},
-            {"kind", "exit"},
-            {"value", 3}}});
-  const auto t = final_timeline(run_);
-  ASSERT_TRUE(t.ok()) << t.error().message;
-  EXPECT_EQ(t->begin, instant_of(10));
-  ASSERT_EQ(t->processes.size(), 2u);
-  EXPECT_EQ(t->processes[0].end.kind, EndKind::kAlive);
-  EXPECT_EQ(t->processes[1].end.value, 3);
-  EXPECT_FALSE(t->job_over);
-  EXPECT_FALSE(t->launcher_ends_all);
-  EXPECT_FALSE(final_timeline(run_ + "/none").ok());
-}
-
-// One program starts the ranks. Its command line decides whether it leaves the others alone.
-TEST_F(Observe, TheEndOfARunTellsWhetherTheLauncherEndsAll) {
-  auto a = ring(0);
-  for (const bool ends_all : {true, false}) {
-    journal({{{"n", 1}, {"t", 10}, {"ev", "run_begin"}, {"world_size", 1}},
-             {{"n", 2}, {"t", 11}, {"ev", "attempt_begin"}, {"attempt", 0}},
-             {{"n", 3}, {"t", 12}, {"ev", "spawned"}, {"rank", -1}, {"attempt", 0}, {"ends_all", ends_all}}});
-    const auto t = final_timeline(run_);
-    ASSERT_TRUE(t.ok()) << t.error().message;
-    EXPECT_EQ(t->launcher_ends_all, ends_all);
-  }
-}
-
 }  // namespace
 }  // namespace rankfault::testing

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "harness/base/last_words.h"
 #include "harness/diagnose/messages/messages.h"
 #include "harness/diagnose/model/end_times.h"
 #include "harness/diagnose/model/words.h"
@@ -51,6 +52,20 @@ bool most_failed_in_calls(const JobView& job, const LastFailures& failures) {
   for (const auto& p : job.processes())
     if (exited(*p) && p->view->end.value != 0) ++(failures.at(p.get()) ? failed : left);
   return failed > left;
+}
+
+bool was_hurt(const Process& p) { return p.ended() && p.rank() >= 0 && p.view->end.by_signal; }
+
+// It had destroyed its communicators, and nothing says that it failed: some frameworks end their workers with
+// a status other than 0 when the work is done (Ray: 1). The status of the job decides then, as soon as it is
+// known.
+bool may_be_done(const JobView& job, const Process& p, const Call* failure) {
+  const ProcessView& view = *p.view;
+  if (failure || view.comms.empty() || is_exception(view.end.last_words)) return false;
+  if (job.timeline().job_status == JobStatus::kNotAllZero) return false;
+  return std::all_of(view.comms.begin(), view.comms.end(), [](const CommView& c) { return c.destroyed; }) &&
+         std::none_of(job.processes().begin(), job.processes().end(),
+                      [](const auto& q) { return was_hurt(*q); });
 }
 
 struct ExitCollector {
@@ -117,6 +132,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
       if (zero && !unfinalized) continue;  // it recovered
       u = {};
     }
+    if (!zero && !u.group && may_be_done(job, *p, failure)) continue;
     Finding f;
     f.kind = "exited_rank";
     f.ranks = {p->rank()};
