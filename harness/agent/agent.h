@@ -66,9 +66,10 @@ struct rf_thread {
   uint32_t lane;
   uint32_t tid;
   int32_t depth;
-  int32_t in_core;       /* resolving: calls that the loader makes for the core pass through */
-  int32_t handled_error; /* the code that the program's own error handler got inside the open call; 0 */
-  uintptr_t open;        /* stack address of the description of the outermost open call */
+  int32_t in_core;             /* resolving: calls that the loader makes for the core pass through */
+  int32_t handled_error;       /* the code that the program's own error handler got inside the open call; 0 */
+  uintptr_t open;              /* stack address of the description of the outermost open call */
+  struct rf_upper_call* upper; /* the outermost one that the thread is in; null */
 };
 extern RF_TLS struct rf_thread rf_me;
 int rf_attach_thread(void); /* 0: rf_me.lane is valid */
@@ -162,8 +163,9 @@ struct rf_point {
   int64_t step;  /* the mark's own, or the last begun; -1 none */
   uint64_t mark; /* rf_hash of a mark's name */
   uint64_t seq;
-  uint64_t* value; /* VALUE marks: the value that a flip changes */
-  int inner;       /* a point inside another call */
+  uint64_t* value;                   /* VALUE marks: the value that a flip changes */
+  int inner;                         /* a point inside another call */
+  const struct rf_upper_call* upper; /* its own point; else null */
 };
 static inline int rf_is_armed(uint16_t op) {
   return RF_UNLIKELY((__atomic_load_n(&rf_armed_ops[(op >> 6) & 1], __ATOMIC_RELAXED) >> (op & 63)) & 1);
@@ -180,7 +182,7 @@ struct rf_park {
 };
 enum rf_answer rf_ask(const struct rf_point* point, const struct rf_armed* armed, uint32_t nth,
                       struct rf_park* park);
-void rf_report(struct rf_park* park, uint32_t effect);
+void rf_report(struct rf_park* park, uint32_t effect, const char* why); /* `why`: of UNABLE; may be null */
 void rf_note_action(const struct rf_point* point, const struct rf_armed* armed, uint32_t nth, uint32_t effect,
                     uint64_t parked_ns);
 void rf_actions_reset(void);
@@ -224,6 +226,17 @@ int rf_is_own_process(void); /* inner.c; a vfork child has our memory, not our r
 int rf_inner_armed(uint16_t op);
 enum rf_verdict rf_inner_begin(struct rf_call* call);
 void rf_inner_end(struct rf_call* call, int result);
+
+/* upper.c */
+int rf_upper_armed(uint16_t op);
+enum rf_verdict rf_upper_begin(struct rf_upper_call* upper);
+void rf_upper_end(struct rf_upper_call* upper);
+/* For a recorded call inside an upper one, before its own gate: whether it fails in the place of the upper
+ * one. */
+enum rf_verdict rf_below_upper(struct rf_call* call, struct rf_comm* comm);
+void rf_upper_made_comm(uint32_t comm); /* a communicator was made inside the thread's upper call */
+static inline int rf_is_message(uint16_t op) { return op >= RF_OP_SEND && op <= RF_OP_SENDRECV; }
+static inline int rf_is_communication(uint16_t op) { return rf_is_collective(op) || rf_is_message(op); }
 
 extern const struct rf_core_v1 rf_core;
 

@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define RF_ABI_VERSION 7u                      /* 7: the Python frames of calls: python_abi.h */
+#define RF_ABI_VERSION 8u                      /* 8: an action may name a library */
 #define RF_RING_MAGIC 0x676e697246524b4eull    /* flight record */
 #define RF_ACTIONS_MAGIC 0x74636146524b4e00ull /* action record */
 #define RF_CONTROL_MAGIC 0x6c7274436652b4e0ull /* control page */

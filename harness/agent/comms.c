@@ -157,6 +157,7 @@ uint32_t rf_comm_add(const struct rf_comm_info* info) {
     rf_lock_give(&adding);
   }
   if (number == RF_NO_COMM) rf_set_partial(RF_PARTIAL_COMMS);
+  if (rf_me.upper) rf_upper_made_comm(number);
   return number;
 }
 

@@ -100,8 +100,13 @@ struct rf_armed { /* one action waiting for its trigger; written before launch, 
   uint64_t fired;         /* granted so far, over all processes and attempts */
   uint64_t done;          /* counted by the actor: the agent; the harness for RF_VERB_OUTSIDE */
   uint64_t held_least_ns; /* RF_VERB_DELAY without a question: the shortest hold of a thread; 0: none */
-  uint64_t reserved[3];
+  uint32_t library;       /* rf_library whose calls match; RF_LIB_NONE: of the calls that the program made */
+  uint32_t pad;
+  uint64_t reserved[2];
 };
+
+#define RF_WHY_BYTES 80u
+#define RF_GROUP_BYTES 28u
 
 enum rf_gate_state {
   RF_GATE_FREE,
@@ -143,7 +148,12 @@ struct rf_gate_slot { /* 512 bytes */
   uint32_t nth;
   uint64_t arg;
   char path[RF_PATH_BYTES];
-  uint64_t reserved[16];
+  char why[RF_WHY_BYTES]; /* of RF_EFFECT_UNABLE: the reason; empty: none is known */
+  char
+      group[RF_GROUP_BYTES]; /* of an upper call: the beginning of its group's name; comm_id and seq are those
+                                that its first recorded call would have, comm_id 0 if there is none yet */
+  uint32_t is_upper;         /* 1: an upper call (core.h), which has no record */
+  uint64_t reserved[2];
 };
 
 #define RF_MAX_RENDEZVOUS 16u

@@ -24,7 +24,7 @@
 
 #include "agent_abi.h"
 
-#define RF_CORE_VERSION 5u
+#define RF_CORE_VERSION 6u
 
 /* rf_call.seq of a call that takes no place in its communicator's order (NCCL: 0 elements). If seq is 0, the
  * core counts collectives, comm_create, comm_free, comm_shrink, comm_agree and finalize. Sends (also
@@ -70,7 +70,30 @@ struct rf_call {
   uint64_t changed_to;
   uint32_t armed_after; /* private */
   int32_t depth_before; /* private: of the thread */
-  uint32_t reserved[4];
+  /* Asked with skip_context before an action skips the call. Returns why it cannot be skipped, or null. No
+   * function: it can. */
+  const char* (*why_not_skip)(void*);
+  void* skip_context;
+};
+
+/* A group of ranks that upper calls belong to. Its calls are recorded on communicators of the library below.
+ */
+struct rf_group {
+  const char* name; /* may be null */
+  uint32_t size;
+  uint32_t ordinal; /* of the groups of its kind in this process, from 0 */
+  uint32_t is_world;
+  uint32_t comm; /* written by the core: the communicator of its recorded collectives; RF_NO_COMM: none yet */
+};
+
+/* An upper call: the program makes it, it makes calls of another library, and these are what is recorded (a
+ * call of c10d over NCCL). It has no record of its own. Actions act at it, and not at the calls that it
+ * makes, unless they name the library of those. */
+struct rf_upper_call {
+  struct rf_call call;    /* op, library and the two about skips; the rest only if upper_armed() */
+  struct rf_group* group; /* null: not known */
+  uint32_t is_outermost;  /* private, as the next */
+  uint32_t fails;         /* the next recorded call that communicates fails */
 };
 
 struct rf_comm_info {
@@ -134,6 +157,12 @@ struct rf_core_v1 {
    * whatever it returns, and end() records the code. The code stays until the next outermost begin(). */
   void (*error_handled)(int code);
   int (*handled_error)(void); /* the first code since then; 0: none */
+
+  /* Each begin has its end, on the same thread, also when an exception passes. The verdict is never FAIL:
+   * then the library below fails a call, and the caller reports it in its own way. */
+  int (*upper_armed)(uint16_t op); /* whether upper_begin will look at the rest of the call */
+  enum rf_verdict (*upper_begin)(struct rf_upper_call*);
+  void (*upper_end)(struct rf_upper_call*);
 };
 
 /* A name that the decoder wraps. `next` is stored through the pointer before the wrapper can be called. */

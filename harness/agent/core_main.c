@@ -116,6 +116,9 @@ const struct rf_core_v1 rf_core = {
     .polled = rf_polled,
     .error_handled = error_handled,
     .handled_error = handled_error,
+    .upper_armed = rf_upper_armed,
+    .upper_begin = rf_upper_begin,
+    .upper_end = rf_upper_end,
 };
 
 __attribute__((visibility("default"))) extern const struct rf_core_table_v1 rankfault_core_table_v1;

@@ -18,9 +18,25 @@ int64_t rf_current_step(void) {
   return rf_is_recording() ? (int64_t)RF_LOAD(&rf_head->last_step_begun) - 1 : -1;
 }
 
-static int comm_matches(const struct rf_armed* a, uint32_t index) {
+static int group_matches(const struct rf_armed* a, const struct rf_group* group) {
+  switch (a->comm_select) {
+    case RF_COMM_IS_WORLD:
+      return group->is_world != 0;
+    case RF_COMM_SIZE:
+      return group->size == a->comm_arg0;
+    case RF_COMM_NAMED:
+      return group->name && rf_hash_text(group->name) == a->comm_arg0;
+    case RF_COMM_ORDINAL:
+      return group->ordinal == a->comm_arg0;
+    default:
+      return 0;
+  }
+}
+
+static int comm_matches(const struct rf_armed* a, const struct rf_point* p) {
   if (a->comm_select == RF_COMM_ANY) return 1;
-  const struct rf_comm* comm = rf_comm_get(index);
+  if (p->upper) return p->upper->group && group_matches(a, p->upper->group);
+  const struct rf_comm* comm = rf_comm_get(p->call->comm);
   if (!comm) return 0;
   switch (a->comm_select) {
     case RF_COMM_IS_WORLD:
@@ -44,13 +60,20 @@ static int path_matches(const struct rf_armed* a, const char* path) {
   return !a->path[0] || (path && rf_glob(a->path, path));
 }
 
+/* An action that names no library is about the calls that the program made: not about those that its upper
+ * call makes. What is no communication (the making of a communicator, say) has no upper call. */
+static int is_at_its_library(const struct rf_armed* a, const struct rf_call* c) {
+  if (a->library) return a->library == c->library;
+  return !rf_me.upper || !rf_is_communication(c->op);
+}
+
 static int matches(const struct rf_armed* a, const struct rf_point* p) {
   const struct rf_call* c = p->call;
   if (a->op != RF_OP_NONE ? a->op != c->op : !rf_is_collective(c->op)) return 0;
   return a->edge == p->edge && (a->rank == -1 || a->rank == rf_rank()) &&
          (a->attempt < 0 || a->attempt == rf_self.attempt) && (a->step < 0 || a->step == p->step) &&
-         (!a->phase || a->phase == rf_phase) && (!a->mark || a->mark == p->mark) &&
-         comm_matches(a, c->comm) && path_matches(a, c->path) && is_done(a->after);
+         (!a->phase || a->phase == rf_phase) && (!a->mark || a->mark == p->mark) && is_at_its_library(a, c) &&
+         comm_matches(a, p) && path_matches(a, c->path) && is_done(a->after);
 }
 
 int rf_path_is_armed(uint16_t op, const char* path) {
@@ -112,7 +135,9 @@ static int changes_argument(struct rf_call* c, const struct rf_armed* a) {
   return 1;
 }
 
-static int can_change(const struct rf_armed* a, const struct rf_call* c) {
+static int can_change(const struct rf_armed* a, const struct rf_point* p) {
+  const struct rf_call* c = p->call;
+  if (p->upper) return 0;
   if (c->library != RF_LIB_LIBC) return c->library != RF_LIB_MARK;
   return (c->flags & RF_CALL_CAN_BE_SHORT) && a->arg[0] == RF_ARG_COUNT && a->arg[1] < c->count;
 }
@@ -127,7 +152,7 @@ static int is_able(const struct rf_armed* a, const struct rf_point* p) {
     case RF_VERB_FAIL:
       return before && p->call->library != RF_LIB_MARK;
     case RF_VERB_ARG:
-      return before && can_change(a, p->call);
+      return before && can_change(a, p);
     case RF_VERB_FLIP:
       return before && p->value != NULL && a->arg[0] < 64;
     case RF_VERB_DELAY:
@@ -155,25 +180,32 @@ static void note_held(struct rf_armed* a, uint64_t ns) {
   }
 }
 
-static void report(const struct rf_point* p, struct firing* f, uint32_t effect) {
+static const char* why_not_skip(const struct rf_armed* a, const struct rf_point* p) {
+  const struct rf_call* c = p->call;
+  return a->verb == RF_VERB_SKIP && c->why_not_skip ? c->why_not_skip(c->skip_context) : NULL;
+}
+
+static void report(const struct rf_point* p, struct firing* f, uint32_t effect, const char* why) {
   if (f->began_ns && effect == RF_EFFECT_DONE) note_held(f->armed, rf_now() - f->began_ns);
   /* the actor counts an action from outside: the victim may not live to report it */
   if (effect == RF_EFFECT_DONE && f->armed->verb != RF_VERB_OUTSIDE)
     __atomic_add_fetch(&f->armed->done, 1, __ATOMIC_ACQ_REL);
   rf_note_action(p, f->armed, f->nth, effect, f->park.parked_ns);
-  if (f->armed->ask) rf_report(&f->park, effect);
+  if (f->armed->ask) rf_report(&f->park, effect, why);
 }
 
 static enum rf_verdict act(struct rf_point* p, struct firing* f) {
   const struct rf_armed* a = f->armed;
   enum rf_verdict verdict = RF_DO_FORWARD;
-  if (!is_able(a, p)) {
-    report(p, f, RF_EFFECT_UNABLE);
+  const int able = is_able(a, p);
+  const char* why_not = able ? why_not_skip(a, p) : NULL;
+  if (!able || why_not) {
+    report(p, f, RF_EFFECT_UNABLE, why_not);
     return RF_DO_FORWARD;
   }
   if (a->verb == RF_VERB_DELAY) delay(a->arg[0]);
   if (a->verb == RF_VERB_ARG && !changes_argument(p->call, a)) {
-    report(p, f, RF_EFFECT_UNABLE);
+    report(p, f, RF_EFFECT_UNABLE, NULL);
     return RF_DO_FORWARD;
   }
   if (a->verb == RF_VERB_FLIP) *p->value ^= (uint64_t)1 << a->arg[0];
@@ -182,7 +214,7 @@ static enum rf_verdict act(struct rf_point* p, struct firing* f) {
     p->call->fail_code = (int32_t)a->arg[0];
     verdict = RF_DO_FAIL;
   }
-  report(p, f, RF_EFFECT_DONE); /* before an end: afterwards no thread can report it */
+  report(p, f, RF_EFFECT_DONE, NULL); /* before an end: afterwards no thread can report it */
   if (a->verb == RF_VERB_RAISE) rf_sys_kill(rf_sys_pid(), (int)a->arg[0]);
   if (a->verb == RF_VERB_EXIT) {
     rf_note_exit(RF_EXIT_UNDERSCORE, (int)a->arg[0]);
@@ -203,7 +235,7 @@ static enum rf_verdict fire(struct rf_point* p, struct rf_armed* a, uint32_t nth
     }
     if (answer == RF_ANSWER_NO_GO) {
       rf_note_action(p, a, nth, RF_EFFECT_REFUSED, f.park.parked_ns);
-      rf_report(&f.park, RF_EFFECT_REFUSED);
+      rf_report(&f.park, RF_EFFECT_REFUSED, NULL);
       return RF_DO_FORWARD;
     }
   } else if (!take_firing(a)) {

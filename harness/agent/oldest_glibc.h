@@ -27,6 +27,7 @@ RF_OLDEST(pthread_mutexattr_destroy, RF_FIRST);
 RF_OLDEST(pthread_mutexattr_init, RF_FIRST);
 RF_OLDEST(pthread_mutexattr_setpshared, RF_FIRST);
 RF_OLDEST(pthread_setspecific, RF_FIRST);
-#if !defined(RF_DEFINES_DLSYM) /* the agent stands in for dlsym */
+#if !defined(RF_DEFINES_DLSYM) /* the agent stands in for both */
+RF_OLDEST(dlopen, RF_FIRST);
 RF_OLDEST(dlsym, RF_FIRST);
 #endif

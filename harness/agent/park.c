@@ -53,6 +53,11 @@ static void fill_slot(struct rf_gate_slot* s, const struct rf_point* point, cons
   s->nth = nth;
   s->arg = armed->arg[0];
   memset(s->path, 0, sizeof(s->path));
+  memset(s->why, 0, sizeof(s->why));
+  memset(s->group, 0, sizeof(s->group));
+  s->is_upper = point->upper != NULL;
+  const struct rf_group* group = point->upper ? point->upper->group : NULL;
+  if (group && group->name) strncpy(s->group, group->name, sizeof(s->group) - 1);
   if (c->path) strncpy(s->path, c->path, sizeof(s->path) - 1);
 }
 
@@ -91,9 +96,10 @@ enum rf_answer rf_ask(const struct rf_point* point, const struct rf_armed* armed
   return (enum rf_answer)RF_LOAD(&slot->answer);
 }
 
-void rf_report(struct rf_park* park, uint32_t effect) {
+void rf_report(struct rf_park* park, uint32_t effect, const char* why) {
   if (!park->slot) return;
   park->slot->effect = effect;
+  if (why) strncpy(park->slot->why, why, sizeof(park->slot->why) - 1);
   park->slot->done_ns = rf_now();
   RF_STORE(&park->slot->state, (uint32_t)RF_GATE_DONE);
   ring_doorbell();

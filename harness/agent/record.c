@@ -244,7 +244,8 @@ enum rf_verdict rf_begin(struct rf_call* c) {
   if (RF_UNLIKELY(__atomic_load_n(&rf_python.state, __ATOMIC_RELAXED) != RF_PYTHON_ABSENT))
     find_python_frames(c);
   struct rf_comm* const comm = find_comm(c);
-  if (rf_is_armed(c->op) && !(c->flags & RF_CALL_EXECUTION)) {
+  if (RF_UNLIKELY(rf_me.upper != NULL)) c->verdict = rf_below_upper(c, comm);
+  if (rf_is_armed(c->op) && !(c->flags & RF_CALL_EXECUTION) && c->verdict == RF_DO_FORWARD) {
     struct rf_point point = {
         .call = c, .edge = RF_EDGE_BEFORE, .step = rf_current_step(), .seq = rf_seq_of(c)};
     c->verdict = rf_gate(&point);

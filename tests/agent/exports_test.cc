@@ -31,7 +31,7 @@ std::set<std::string> exported(const std::string& object) {
 std::set<std::string> interposed() {
   std::set<std::string> names;
   const std::string backends = std::string(RF_SOURCE_DIR) + "/harness/backends/";
-  for (const char* backend : {"mpi", "gloo", "nccl"}) {
+  for (const char* backend : {"mpi", "gloo", "nccl", "torch_nccl"}) {
     std::ifstream file(backends + backend + "/calls.def");
     for (std::string line; std::getline(file, line);) {
       std::smatch found;
@@ -81,7 +81,8 @@ TEST(AgentExports, NeedNoNewVersionOfALibrary) {
       {"GLIBC", {2, 28}}, {"GLIBCXX", {3, 4, 25}}, {"CXXABI", {1, 3, 11}}};
   std::vector<std::string> objects = {RF_AGENT, RF_LIBC_MODULE};
   const auto decoders = std::filesystem::path(RF_AGENT).parent_path() / "decoders";
-  for (const auto& entry : std::filesystem::directory_iterator(decoders)) objects.push_back(entry.path());
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(decoders))
+    if (entry.is_regular_file()) objects.push_back(entry.path());
   EXPECT_GT(objects.size(), 3u);
   for (const std::string& object : objects) {
     std::istringstream words(
