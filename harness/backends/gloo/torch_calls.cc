@@ -168,20 +168,27 @@ WorkHandle scatter(void* self, Tensors& outputs, TensorLists& inputs, const void
   call.peer = static_cast<int32_t>(layout::at<int64_t>(options, layout::kRootOfOtherOptions));
   return submit(self, call, [&] { return torch_next.scatter(self, outputs, inputs, options); });
 }
-WorkHandle reduce_scatter(void* self, Tensors& outputs, TensorLists& inputs, const void* options) {
-  rf_call call = call_on(self, RF_OP_REDUCE_SCATTER, outputs, HERE);
+// Its wait copies a clone of the input to the output, also if the call was not made.
+const char* why_not_skip(void*) { return "the wait of a reduce_scatter on Gloo writes its output"; }
+
+rf_call reduce_scatter_on(void* group, rf_op op, const auto& outputs, const void* options,
+                          const void* where) {
+  rf_call call = call_on(group, op, outputs, where);
   call.reduce_op = reduce_op_of(options);
+  call.why_not_skip = why_not_skip;
+  return call;
+}
+WorkHandle reduce_scatter(void* self, Tensors& outputs, TensorLists& inputs, const void* options) {
+  rf_call call = reduce_scatter_on(self, RF_OP_REDUCE_SCATTER, outputs, options, HERE);
   return submit(self, call, [&] { return torch_next.reduce_scatter(self, outputs, inputs, options); });
 }
 WorkHandle reduce_scatter_base(void* self, Tensor& output, Tensor& input, const void* options) {
-  rf_call call = call_on(self, RF_OP_REDUCE_SCATTER_BLOCK, output, HERE);
-  call.reduce_op = reduce_op_of(options);
+  rf_call call = reduce_scatter_on(self, RF_OP_REDUCE_SCATTER_BLOCK, output, options, HERE);
   return submit(self, call, [&] { return torch_next.reduce_scatter_base(self, output, input, options); });
 }
 WorkHandle reduce_scatter_tensor_coalesced(void* self, Tensors& outputs, Tensors& inputs,
                                            const void* options) {
-  rf_call call = call_on(self, RF_OP_REDUCE_SCATTER_BLOCK, outputs, HERE);
-  call.reduce_op = reduce_op_of(options);
+  rf_call call = reduce_scatter_on(self, RF_OP_REDUCE_SCATTER_BLOCK, outputs, options, HERE);
   return submit(self, call,
                 [&] { return torch_next.reduce_scatter_tensor_coalesced(self, outputs, inputs, options); });
 }

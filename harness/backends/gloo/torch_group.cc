@@ -7,6 +7,8 @@
 
 #include "harness/backends/gloo/identity.h"
 #include "harness/backends/gloo/torch_gloo.h"
+#include "harness/backends/gloo/torch_names.h"
+#include "harness/backends/torch_nccl/torch_nccl.h"
 
 namespace rankfault::gloo_decoder {
 
@@ -51,28 +53,6 @@ std::vector<int32_t> fetch_members(void* store, int size, bool is_world) {
     members.push_back(atoi(told.c_str()));
   }
   return members;
-}
-
-// torch.distributed wraps the store once for each group, with the group's name as the prefix; the prefix of
-// the default group is "0".
-std::string prefix_of(void* store) {
-  for (int depth = 0; depth < 8 && store; ++depth) {
-    if (!is_prefix_store(store)) break;
-    const auto& prefix = *reinterpret_cast<const std::string*>(static_cast<char*>(store) +
-                                                               torch.offsets->prefix_of_prefix_store);
-    std::string name = prefix.substr(0, prefix.find('/'));
-    if (!name.empty() && name != "cpu" && name != "gloo" && name != "default_pg" && name != "worker")
-      return name;
-    store = layout::at<void*>(store, torch.offsets->prefix_of_prefix_store + sizeof(std::string));
-  }
-  return "";
-}
-
-// A name that is only a number is unclear, so it gets the prefix "group".
-std::string name_of(const std::string& prefix, bool is_world) {
-  if (is_world) return "world";
-  const bool number = !prefix.empty() && prefix.find_first_not_of("0123456789") == std::string::npos;
-  return number ? "group" + prefix : prefix;
 }
 
 // torch.distributed names the groups of a world by their number in the order of new_group, which each process
@@ -232,20 +212,25 @@ void connect_full_mesh_2022(void* self, void* store, void* device) {
 void* get_pair(void* self, int i) { return torch_next.get_pair(self, i); }
 std::shared_ptr<void> make_context(void* self, void* device) { return torch_next.make_context(self, device); }
 
-rf_wrapper all_wrappers[96];  // the core reads it after attach
+rf_wrapper all_wrappers[128];  // the core reads it after attach
 
-void join_wrappers() {
+bool join_wrappers() {
   size_t used = 0;
-  for (const rf_wrapper* part : {kGroupWrappers, kCallWrappers, kExecutionWrappers, kStoreWrappers})
-    for (; part->symbol && used + 1 < sizeof all_wrappers / sizeof *all_wrappers; ++part)
+  for (const rf_wrapper* part : {kGroupWrappers, kCallWrappers, kExecutionWrappers, kStoreWrappers,
+                                 torch_nccl::kGroupWrappers, torch_nccl::kCallWrappers})
+    for (; part->symbol; ++part) {
+      if (used + 1 == sizeof all_wrappers / sizeof *all_wrappers) return false;
       all_wrappers[used++] = *part;
+    }
+  return true;
 }
 
 int attach(const rf_core_v1* table, const char** reason) {
   *reason = "core of another version";
   if (table->version != RF_CORE_VERSION || table->bytes < sizeof(rf_core_v1)) return 1;
   if (!find_torch(table, reason)) return 1;
-  join_wrappers();
+  *reason = "too many wrappers";
+  if (!join_wrappers()) return 1;
   core = table;
   state();  // created before any fork that could come in between
   core->coverage(RF_LIB_C10D, "torch_gloo", torch.version, RF_HOOK_PRELOAD, "");

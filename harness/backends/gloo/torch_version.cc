@@ -92,7 +92,9 @@ uint32_t version_of(const rf_core_v1* table, const char** reason) {
   *reason = old_strings ? "PyTorch of the older C++ ABI" : "PyTorch without a version";
   if (!find(table, "_ZN6caffe215GetBuildOptionsB5cxx11Ev", options)) return 0;
   const auto said = options().find("TORCH_VERSION");
-  return said == options().end() ? 0 : rf_torch_version(said->second.c_str());
+  if (said == options().end()) return 0;
+  snprintf(torch.release, sizeof torch.release, "%s", said->second.substr(0, said->second.find('+')).c_str());
+  return rf_torch_version(said->second.c_str());
 }
 
 }  // namespace

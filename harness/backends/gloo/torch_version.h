@@ -26,6 +26,7 @@ bool find_torch(const rf_core_v1* table, const char** reason);
 
 struct FoundTorch {
   uint32_t version = 0;
+  char release[16] = "";  // "2.12.1": without the build
   const TorchOffsets* offsets = nullptr;
 };
 extern FoundTorch torch;
