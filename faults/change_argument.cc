@@ -33,10 +33,10 @@ Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& co
   if (Status ok = need_library_call(fault, "change_argument"); !ok) return ok.error();
   const rf_changed_arg field = argument_from_word(read_text(fault.params, "field"));
   if (Status ok = check_op(fault, field); !ok) return ok.error();
-  if (context.scenario.workload.launcher == LauncherKind::kTorchrun)
+  if (context.scenario.workload.launcher == LauncherKind::kTorchrun && fault.at.library != "nccl")
     return usage_error(
         "change_argument cannot change the arguments of PyTorch's collectives: let the script pass other "
-        "ones",
+        "ones, or name the calls of NCCL below them by \"library: nccl\"",
         fault.at.pos);
   const Value* to = fault.params.find("to");
   RF_ASSERT(to != nullptr, "check_params asks for it");

@@ -89,7 +89,8 @@ EffectReport verify_firing(const Action& action, const GateEvent& gate, const Ru
                            const VerifyOne& verify) {
   EffectReport one;
   if (gate.effect == "unable" || gate.effect == "refused")
-    one = not_bitten(fmt::format("the agent in rank {} could not inject the fault at this call", gate.rank));
+    one = not_bitten(fmt::format("the agent in rank {} could not inject the fault at this call{}", gate.rank,
+                                 gate.why.empty() ? "" : ": " + gate.why));
   else if (gate.effect == "abandoned")
     one = cannot_tell(fmt::format("rank {} waited too long at the gate and continued", gate.rank));
   else

@@ -5,6 +5,7 @@
 
 #include "faults/effect.h"
 #include "faults/lowering.h"
+#include "faults/upper_call.h"
 #include "harness/observe/call_history.h"
 #include "harness/scenario/op_names.h"
 
@@ -53,8 +54,7 @@ EffectReport verify_one(const Action&, const GateEvent& gate, const RunFacts& fa
   if (!victim) return cannot_tell(fmt::format("rank {} has no record", gate.rank));
   const CallHistory history(*victim);
   const auto failed = history.left([&](const RecordedCall& call) {
-    return call.left_with_error() && call.left() >= acted_at(gate) &&
-           gate.op == op_text(call.op());
+    return call.left_with_error() && call.left() >= acted_at(gate) && may_be_of(call, gate);
   });
   if (!failed.empty())
     return verified(

@@ -24,7 +24,7 @@ std::vector<Action> for_each_victim(const FaultSpec& fault, const LowerContext& 
 Status need_trigger(const FaultSpec& fault) {
   const Trigger& at = fault.at;
   const bool written = !at.op.empty() || !at.file_op.empty() || !at.mark.empty() || at.step || at.nth != 1 ||
-                       !at.phase.empty() || at.attempt || !at.after_fault.empty() ||
+                       !at.phase.empty() || at.attempt || !at.library.empty() || !at.after_fault.empty() ||
                        at.comm.kind != CommSelector::Kind::kAny || at.pos.line > 0;
   if (written) return Done{};
   return usage_error(fmt::format("{} needs \"at\": the trigger at which it fires", fault.kind), fault.pos);

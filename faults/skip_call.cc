@@ -6,19 +6,31 @@
 #include "faults/effect.h"
 #include "faults/lowering.h"
 #include "faults/members.h"
+#include "faults/upper_call.h"
 #include "harness/observe/call_history.h"
 #include "harness/scenario/op_names.h"
 
 namespace rankfault {
 namespace {
 
+// Whether the workload says that it runs over NCCL.
+bool is_over_nccl(const Workload& workload) {
+  return workload.cuda_double ||
+         std::any_of(workload.needs.begin(), workload.needs.end(),
+                     [](const auto& need) { return need.rfind("nccl", 0) == 0 || need == "gpu"; });
+}
+
 // Refuses calls that the decoder of PyTorch's groups cannot skip without a change of more than the call.
 Status check_c10d(const Trigger& at, const LowerContext& context) {
   const rf_op op = op_from_word(at.op).value_or(RF_OP_NONE);
   const bool scatters = op == RF_OP_REDUCE_SCATTER || op == RF_OP_REDUCE_SCATTER_BLOCK;
-  if (context.scenario.workload.launcher != LauncherKind::kTorchrun || !scatters) return Done{};
+  const Workload& workload = context.scenario.workload;
+  if (workload.launcher != LauncherKind::kTorchrun || !scatters || is_over_nccl(workload)) return Done{};
   return usage_error(
-      fmt::format("{} of PyTorch cannot be skipped: its wait copies the input to the output", at.op), at.pos);
+      fmt::format("{} of PyTorch on Gloo cannot be skipped: its wait copies the input to the output "
+                  "(for a job on NCCL write \"needs: [nccl]\")",
+                  at.op),
+      at.pos);
 }
 
 Result<std::vector<Action>> lower(const FaultSpec& fault, const LowerContext& context) {
@@ -71,7 +83,7 @@ bool nobody_brings_elements(const GateEvent& gate, const ProcessView& victim, co
 }
 
 EffectReport verify_collective(const GateEvent& gate, const ProcessView& victim, const RunFacts& facts) {
-  const CommView* comm = comm_with_id(victim, gate.comm_id);
+  const CommView* comm = gate.group && gate.comm_id == 0 ? nullptr : comm_with_id(victim, gate.comm_id);
   if (!comm) return cannot_tell(fmt::format("rank {} has no record of that communicator", gate.rank));
   if (comm->size == 1) return not_bitten("the communicator has one rank: no peer can miss the call");
   if (gate.op != "barrier" && nobody_brings_elements(gate, victim, facts))
@@ -112,15 +124,14 @@ bool waits_for_victim(const CallHistory& peer, const LaneView& lane, const CommV
 }
 
 // A message has no place in a common order, so the records must show a peer that missed it.
-EffectReport verify_message(const GateEvent& gate, const ProcessView& victim, const RunFacts& facts) {
-  const CommView* own = comm_with_id(victim, gate.comm_id);
-  if (!own) return cannot_tell(fmt::format("rank {} has no record of that communicator", gate.rank));
+std::optional<EffectReport> missed_message(const GateEvent& gate, const ProcessView& victim,
+                                           const CommView& own, const RunFacts& facts) {
   for (const ProcessView& peer : facts.timeline.processes) {
-    const CommView* theirs = comm_with_id(peer, gate.comm_id);
+    const CommView* theirs = comm_with_id(peer, own.id);
     if (&peer == &victim || peer.attempt != victim.attempt || !theirs) continue;
     const CallHistory history(peer);
     for (const LaneView& lane : peer.lanes)
-      if (waits_for_victim(history, lane, *theirs, *own))
+      if (waits_for_victim(history, lane, *theirs, own))
         return verified(fmt::format("rank {} skipped {}; rank {} still waits", gate.rank, gate.op, peer.rank),
                         acted_at(gate));
     for (const RecordedCall& call : history.calls())
@@ -130,16 +141,34 @@ EffectReport verify_message(const GateEvent& gate, const ProcessView& victim, co
             fmt::format("rank {} skipped {}; rank {}'s call failed", gate.rank, gate.op, peer.rank),
             acted_at(gate));
   }
+  return std::nullopt;
+}
+
+EffectReport verify_message(const GateEvent& gate, const ProcessView& victim, const RunFacts& facts) {
+  const std::vector<const CommView*> all = communicators_of(gate, victim);
+  if (all.empty()) return cannot_tell(fmt::format("rank {} has no record of that communicator", gate.rank));
+  for (const CommView* own : all)
+    if (const auto report = missed_message(gate, victim, *own, facts)) return *report;
   return not_bitten(fmt::format("no rank missed the {} that rank {} skipped", gate.op, gate.rank));
 }
 
-EffectReport verify_one(const Action&, const GateEvent& gate, const RunFacts& facts) {
-  if (gate.effect != "done")
-    return cannot_tell(fmt::format("rank {} did not report that it skipped the call", gate.rank));
-  const ProcessView* victim = process_of(gate, facts);
-  if (!victim) return cannot_tell(fmt::format("rank {} has no record", gate.rank));
+// Such a collective of an upper call may be made of messages.
+bool may_be_messages(rf_op op) {
+  return op == RF_OP_ALL_TO_ALL || op == RF_OP_GATHER || op == RF_OP_SCATTER || op == RF_OP_ALL_GATHER;
+}
+
+EffectReport verify_one(const Action&, const GateEvent& asked, const RunFacts& facts) {
+  if (asked.effect != "done")
+    return cannot_tell(fmt::format("rank {} did not report that it skipped the call", asked.rank));
+  const ProcessView* victim = process_of(asked, facts);
+  if (!victim) return cannot_tell(fmt::format("rank {} has no record", asked.rank));
+  const GateEvent gate = with_communicator(asked, *victim);
   const rf_op op = op_from_word(gate.op).value_or(RF_OP_NONE);
-  return is_p2p_op(op) ? verify_message(gate, *victim, facts) : verify_collective(gate, *victim, facts);
+  if (is_p2p_op(op)) return verify_message(gate, *victim, facts);
+  const EffectReport by_place = verify_collective(gate, *victim, facts);
+  if (!gate.group || by_place.effect == Effect::kVerified || !may_be_messages(op)) return by_place;
+  const EffectReport by_message = verify_message(gate, *victim, facts);
+  return by_message.effect == Effect::kVerified ? by_message : by_place;
 }
 
 EffectReport verify(const FaultSpec& fault, const RunFacts& facts) {

@@ -125,6 +125,7 @@ class Folder {
     gate.count = line.count;
     gate.step = line.step;
     gate.path = line.path.value_or("");
+    gate.group = line.group;
     gate.asked = line.asked_ns.value_or(t_);
   }
 
@@ -148,6 +149,7 @@ class Folder {
     gate.parked = line.parked_ns.value_or(gate.parked);
     gate.done = line.time.value_or(t_);
     gate.effect = line.effect;
+    gate.why = line.why.value_or("");
   }
 
   void take(const events::FaultEffect& line) { gate_of(line, open_gate(line)); }

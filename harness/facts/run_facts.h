@@ -29,6 +29,9 @@ struct GateEvent {  // one firing of an action, from the journal
   uint64_t comm_id = 0, seq = 0, count = 0;
   int64_t step = -1;
   std::string path;
+  std::optional<std::string>
+      group;        // of an upper call, which has no record: the beginning of its group's name
+  std::string why;  // of effect "unable": the agent's reason
   Duration parked{};
   std::vector<uint64_t> lines;  // journal lines
 };

@@ -50,9 +50,11 @@ events::FaultDone at_the_gate(const rf_gate_slot& slot, Instant until) {
   return line;
 }
 
-std::string slot_path(const rf_gate_slot& slot) {
-  return {slot.path, ::strnlen(slot.path, sizeof slot.path)};
+template <size_t N>
+std::string text_of(const char (&bytes)[N]) {
+  return {bytes, ::strnlen(bytes, N)};
 }
+std::string slot_path(const rf_gate_slot& slot) { return text_of(slot.path); }
 
 // A signal counts although it may be one that ends no process.
 bool may_end_a_process(const Action& action) {
@@ -116,6 +118,7 @@ void Injector::asked(uint32_t index, rf_gate_slot& slot) {
   line.count = slot.count;
   line.asked_ns = instant_of(slot.asked_ns);
   if (slot.path[0]) line.path = slot_path(slot);
+  if (slot.is_upper) line.group = text_of(slot.group);
   ++firings_;
   run_.journal.write(line);
 
@@ -185,6 +188,7 @@ void Injector::done(uint32_t index, rf_gate_slot& slot) {
       events::FaultDone line = at_the_gate(slot, parked.answered_at);
       line.time = instant_of(slot.done_ns);
       line.arg = slot.arg;
+      if (slot.effect == RF_EFFECT_UNABLE && slot.why[0]) line.why = text_of(slot.why);
       journal_done(context_of(*parked.action, parked.process, parked.rank), effect_word(slot.effect),
                    std::move(line));
       if (slot.effect == RF_EFFECT_DONE) after_done(*parked.action, parked.process, parked.rank);

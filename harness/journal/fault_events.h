@@ -28,7 +28,7 @@ struct FaultAsked : FaultLine {
   int64_t step = -1;
   uint64_t nth = 0, count = 0;
   std::optional<Instant> asked_ns;
-  std::optional<std::string> path;
+  std::optional<std::string> path, group;
 
   static void keys(auto&& key) {
     FaultLine::keys(key);
@@ -40,6 +40,10 @@ struct FaultAsked : FaultLine {
     key("count", &FaultAsked::count);
     key("asked_ns", &FaultAsked::asked_ns);
     key("path", &FaultAsked::path, "if the call has one");
+    key("group", &FaultAsked::group,
+        "of an upper call, which has no record (c10d over NCCL): the beginning of its group's name; comm_id "
+        "and seq are "
+        "those of the first call below, comm_id 0 if its communicator is not yet made");
   }
 };
 
@@ -70,7 +74,7 @@ struct FaultDone : FaultLine {
       "fault_done", Section::kFaults,
       "the agent or rankfault acted. An action that needs no question (`slow_rank`) names no process"};
   std::string effect;
-  std::optional<std::string> what, op;
+  std::optional<std::string> what, op, why;
   std::optional<uint64_t> comm_id, seq, firings;
   std::optional<Duration> parked_ns, held_least_ns;
   std::optional<Instant> time;
@@ -88,6 +92,7 @@ struct FaultDone : FaultLine {
     key("held_least_ns", &FaultDone::held_least_ns, "of a delay that needs no question");
     key("time", &FaultDone::time);
     key("arg", &FaultDone::arg, "of the agent's own act");
+    key("why", &FaultDone::why, "of `unable`, if the agent gave a reason");
   }
 };
 

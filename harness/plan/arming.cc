@@ -35,6 +35,7 @@ void arm_comm(const CommSelector& comm, rf_armed& out) {
 void arm_trigger(const Trigger& at, rf_armed& out) {
   out.attempt = at.attempt.value_or(-1);
   out.op = armed_op(at);
+  out.library = library_from_word(at.library).value_or(RF_LIB_NONE);
   out.edge = at.edge == Edge::kAfter ? RF_EDGE_AFTER : RF_EDGE_BEFORE;
   arm_comm(at.comm, out);
   out.step = at.step.value_or(-1);

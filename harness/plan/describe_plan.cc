@@ -92,6 +92,7 @@ std::string describe(const Trigger& at) {
   std::string out = at.edge == Edge::kAfter ? "after" : "before";
   out += fmt::format(" its {} {}", ordinal(at.nth), what);
   if (!at.mark.empty()) out += fmt::format(" \"{}\"", at.mark);
+  if (!at.library.empty()) out += fmt::format(" of {}", at.library);
   if (!at.path.empty()) out += fmt::format(" of {}", at.path);
   out += comm_words(at.comm);
   if (at.step) out += fmt::format(" in step {}", *at.step);

@@ -16,6 +16,26 @@ const std::vector<std::string>& all_op_words() {
   return words;
 }
 
+namespace {
+constexpr std::pair<const char*, rf_library> kLibraryWords[] = {
+    {"c10d", RF_LIB_C10D}, {"gloo", RF_LIB_GLOO}, {"mpi", RF_LIB_MPI}, {"nccl", RF_LIB_NCCL}};
+}  // namespace
+
+const std::vector<std::string>& library_words() {
+  static const std::vector<std::string> words = [] {
+    std::vector<std::string> all;
+    for (const auto& [word, library] : kLibraryWords) all.emplace_back(word);
+    return all;
+  }();
+  return words;
+}
+
+std::optional<rf_library> library_from_word(const std::string& word) {
+  for (const auto& [text, library] : kLibraryWords)
+    if (word == text) return library;
+  return std::nullopt;
+}
+
 bool is_collective_op(rf_op op) { return rf_is_collective(op); }
 bool is_p2p_op(rf_op op) { return op >= RF_OP_SEND && op <= RF_OP_SENDRECV; }
 bool is_mark_op(rf_op op) { return op >= RF_OP_MARK && op <= RF_OP_BATCH; }

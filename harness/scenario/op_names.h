@@ -21,4 +21,8 @@ bool is_device_op(rf_op);  // of CUDA, inside NCCL or the program; seen only whi
 // Why a call of this kind cannot be skipped; "" when it can.
 std::string why_not_skipped(rf_op);
 
+// The libraries whose calls a trigger can name: "c10d", "gloo", "mpi", "nccl".
+const std::vector<std::string>& library_words();
+std::optional<rf_library> library_from_word(const std::string& word);
+
 }  // namespace rankfault

@@ -73,7 +73,8 @@ struct Trigger {
   std::optional<int> attempt;
   std::string phase;
   std::optional<int64_t> step;
-  std::string op;  // "all_reduce"; "" any collective
+  std::string op;       // "all_reduce"; "" any collective
+  std::string library;  // whose call: "nccl"; "" a call that the program made
   CommSelector comm;
   int64_t nth = 1;
   std::string file_op;  // "open", "write", "fsync", "rename", "unlink", "shm_attach", "shm_create"

@@ -33,6 +33,13 @@ void check_op(const Trigger& at, const Key&, const Value& value, Problems& probl
     problems.add(fmt::format("\"{}\" is a file operation: write file_op: {}", at.op, at.op), value.pos);
 }
 
+void check_library(const Trigger& at, const Key&, const Value& value, Problems& problems) {
+  if (!library_from_word(at.library))
+    problems.add(
+        fmt::format("unknown library \"{}\"{}", at.library, did_you_mean(at.library, library_words())),
+        value.pos);
+}
+
 void check_file_op(const Trigger& at, const Key&, const Value& value, Problems& problems) {
   const auto& known = file_op_words();
   if (std::find(known.begin(), known.end(), at.file_op) == known.end())
@@ -86,6 +93,13 @@ const Fields<Trigger>& fields_of(const Trigger*) {
        "are not given",
        {.shape = shape::one_of(words_where(false))},
        check_op},
+      {"library",
+       &Trigger::library,
+       "the library whose call it is. When it is not given, the call is one that the program made: of "
+       "PyTorch's "
+       "nccl backend the call of c10d, and not the calls of NCCL that it makes",
+       {.shape = shape::one_of(library_words())},
+       check_library},
       {"comm", &Trigger::comm, "the communicator: world, or a library's own name"},
       {"nth", &Trigger::nth, "which match; the first when not given", {.least = 1}},
       {"file_op",
@@ -115,6 +129,11 @@ bool read_value(const Value& value, const Key& key, Trigger& out, Problems& prob
   if (!read_map(value, key.name, out, problems)) return false;
   if (!out.file_op.empty() && out.comm.kind != CommSelector::Kind::kAny)
     problems.add("a file operation has no communicator: leave \"comm\" out", value.find("comm")->pos);
+  const rf_op op = op_of(out);
+  if (!out.library.empty() &&
+      (!out.file_op.empty() || !out.mark.empty() || is_mark_op(op) || is_device_op(op)))
+    problems.add("\"library\" selects calls of a communication library: leave it out",
+                 value.find("library")->pos);
   return true;
 }
 

@@ -162,6 +162,7 @@ TEST(Lowering, RefusesWhatCannotBeDoneToPyTorch) {
   }
   const std::string change = "change_argument@rank=1,op=all_reduce,field=count,to=8";
   EXPECT_THAT(refusal(change, "torchrun"), HasSubstr("cannot change the arguments"));
+  EXPECT_EQ(refusal(change + ",library=nccl", "torchrun"), "accepted");
   EXPECT_EQ(refusal(change, "mpirun"), "accepted");
 }
 

@@ -41,6 +41,16 @@ TEST_F(Arming, WritesTriggerAndVerb) {
   EXPECT_EQ(page->libc_points, 0u);
 }
 
+TEST_F(Arming, TheLibraryIsThatOfTheTrigger) {
+  arm_with(
+      "  - {id: a, kind: rank_kill, ranks: [0], at: {op: barrier}}\n"
+      "  - {id: b, kind: rank_kill, ranks: [0], at: {op: barrier, library: nccl}}\n"
+      "  - {id: c, kind: rank_kill, ranks: [0], at: {op: barrier, library: c10d}}\n");
+  EXPECT_EQ(page->armed[0].library, static_cast<uint32_t>(RF_LIB_NONE));
+  EXPECT_EQ(page->armed[1].library, static_cast<uint32_t>(RF_LIB_NCCL));
+  EXPECT_EQ(page->armed[2].library, static_cast<uint32_t>(RF_LIB_C10D));
+}
+
 TEST_F(Arming, AnyCollectiveArmsThemAllAndNoFileCall) {
   arm_with("  - {kind: rank_kill, ranks: [2], at: {step: 4}}\n");
   EXPECT_TRUE(waits_on(*page, RF_OP_ALL_REDUCE));

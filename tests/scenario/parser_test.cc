@@ -36,7 +36,7 @@ variants:
   - {id: one}
   - {id: two, args: [--x], env: {A: c}, ranks: 3, set: {workload.cwd: /}, times: 2}
 faults:
-  - {id: a, kind: rank_kill, ranks: [0, 2], at: {step: 40, op: all_reduce, comm: {size: 2}, nth: 3, phase: p, edge: after}}
+  - {id: a, kind: rank_kill, ranks: [0, 2], at: {step: 40, op: all_reduce, library: nccl, comm: {size: 2}, nth: 3, phase: p, edge: after}}
   - {kind: rank_kill, ranks: 1-2, times: 3, each_attempt: true, optional: true, at: {attempt: 1, file_op: rename, path: '*x'}}
   - {kind: rank_kill, ranks: all, times: unlimited, at: {mark: m, after_fault: a}, signal: TERM}
 expect:
@@ -73,6 +73,8 @@ TEST_F(Parser, ReadsFaultsAndNamesTheUnnamed) {
   ASSERT_EQ(s.faults.size(), 3u);
   EXPECT_EQ(s.faults[0].at.comm.size, 2);
   EXPECT_EQ(s.faults[0].at.edge, Edge::kAfter);
+  EXPECT_EQ(s.faults[0].at.library, "nccl");
+  EXPECT_EQ(s.faults[2].at.library, "");
   EXPECT_EQ(s.faults[1].id, "rank_kill");
   EXPECT_EQ(s.faults[2].id, "rank_kill#2");
   EXPECT_THAT(s.faults[1].ranks.ranks, ElementsAre(1, 2));

@@ -94,6 +94,8 @@ const Pair kPairs[] = {
     {"nth: 3", "nht: 3", false},
     {"nth: 3", "edge: after", true},
     {"nth: 3", "edge: between", false},
+    {"nth: 3", "library: nccl", true},
+    {"nth: 3", "library: ncll", false},
     {"comm: world", "comm: {size: 4}", true},
     {"comm: world", "comm: {sise: 4}", false},
     {"op: all_reduce, comm", "op: allreduce, comm", false},
