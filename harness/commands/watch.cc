@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "harness/base/mask.h"
+#include "harness/base/nccl_version.h"
 #include "harness/commands/command.h"
 #include "harness/commands/interrupt.h"
 #include "harness/commands/job_command.h"
@@ -25,13 +26,24 @@ struct Options {
   std::vector<std::string> words;
   int ranks = kRanksNotGiven;
   bool ranks_given = false;
-  std::string after, hung_after, run_dir, runs;
+  std::string after, hung_after, run_dir, runs, cuda, nccl;
   bool end_on_finding = false, unsafe_is_an_error = false, json = false, verbose = false, quiet = false;
 };
 
 int fail(const Error& error) {
   fmt::print(stderr, "rankfault watch: {}\n", error.to_string());
   return exit_of(error);
+}
+
+Status choose_cuda(const Options& options, Workload& workload) {
+  if (options.cuda != "" && options.cuda != "machine" && options.cuda != "double")
+    return usage_error(fmt::format("--cuda must be machine or double, not \"{}\"", options.cuda));
+  workload.cuda_double = options.cuda == "double";
+  workload.nccl = options.nccl;
+  if (options.nccl.empty()) return Done{};
+  if (!nccl_version(options.nccl))
+    return usage_error(fmt::format("--nccl must be a version such as 2.22.3, not \"{}\"", options.nccl));
+  return workload.cuda_double ? Status(Done{}) : usage_error("--nccl needs --cuda double");
 }
 
 // The plan that `run` would make, without faults. It expects that the diagnosis finds nothing.
@@ -60,6 +72,10 @@ Result<Plan> plan_of(const Options& options) {
   scenario->workload.mpirun = workload->mpirun;
   scenario->workload.torchrun = workload->torchrun;
   scenario->workload.launcher_args = workload->launcher_args;
+  if (const Status chosen = choose_cuda(options, scenario->workload); !chosen) return chosen.error();
+  if (scenario->workload.cuda_double && workload->launcher == LauncherKind::kTorchrun &&
+      options.words[0] == "torchrun")
+    scenario->workload.torchrun = "";  // that of the double, which has a PyTorch with CUDA
   return make_plan(*scenario, {});
 }
 
@@ -138,6 +154,7 @@ std::string not_known_to_be_safe(const Findings& findings, const Options& option
 
 void print_end(const FinishedRun& run, const std::vector<RankEvidence>& stacks, const Options& options) {
   const std::string status = job_status(*run.facts);
+  if (const std::string notice = notice_line(run.report); !notice.empty()) tell(notice + "\n");
   if (!stacks.empty()) tell("  stacks  of the ranks, while the job hung:\n" + evidence_text(stacks));
   tell(fmt::format("{}\n{}", status.empty() ? "rankfault ended the job" : "the job ended: " + status,
                    no_rank_text(*run.facts) +
@@ -209,6 +226,12 @@ const Registration<CliCommand> kWatch{{
           "--unsafe-is-an-error", options->unsafe_is_an_error,
           "exit 1 also when the job finished only because MPI buffered a message or let a rank leave a "
           "collective early, 2 when the record does not show it");
+      app.add_option(
+          "--cuda", options->cuda,
+          "machine, or double: NCCL's host code without a GPU; the ranks then also get LD_LIBRARY_PATH and "
+          "variables of NCCL");
+      app.add_option("--nccl", options->nccl,
+                     "over the double: the version of NCCL; when absent, the newest");
       app.add_option("--run-dir", options->run_dir, "the directory of this run");
       app.add_option("--runs", options->runs, "the folder of run directories");
       app.add_flag_callback(

@@ -3,9 +3,22 @@
 #include <filesystem>
 
 #include "harness/launch/launcher.h"
+#include "harness/launch/launchers/torchrun_program.h"
 #include "harness/launch/start_faults.h"
+#include "harness/launch/torch_over_double.h"
 
 namespace rankfault {
+namespace {
+
+// The PyTorch of the torchrun that this attempt would start, if it is known.
+Status check_torchrun(const CudaDouble& cuda, const Workload& workload) {
+  const TorchrunProgram& program = torchrun_program(workload);
+  if (const Status room = check_cuda_room(cuda, workload); !room) return room;
+  if (program.version.empty() || program.libraries.empty()) return Done{};
+  return check_torch_over_double(cuda, {program.version, program.python, program.libraries}, workload.pos);
+}
+
+}  // namespace
 
 Status check_workload(const LaunchContext& context) {
   const Workload& workload = context.plan.scenario.workload;
@@ -28,11 +41,11 @@ Status check_workload(const LaunchContext& context) {
                                 : runs;
   }
   // torchrun reads a Python file, or a module after -m.
-  if (program == "-m" || std::find(args.begin(), args.end(), "-m") != args.end() || !program.ends_with(".py"))
-    return Done{};
+  const bool module = program == "-m" || std::find(args.begin(), args.end(), "-m") != args.end();
   const std::string path = program[0] == '/' || cwd.empty() ? program : cwd + "/" + program;
-  if (!std::filesystem::is_regular_file(path)) return usage_error(path + ": no such script", workload.pos);
-  return Done{};
+  if (!module && program.ends_with(".py") && !std::filesystem::is_regular_file(path))
+    return usage_error(path + ": no such script", workload.pos);
+  return context.cuda ? check_torchrun(*context.cuda, workload) : Status(Done{});
 }
 
 }  // namespace rankfault

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "harness/base/nccl_version.h"
 #include "harness/symbols/dynamic_names.h"
@@ -21,22 +23,6 @@ constexpr uint64_t kSegmentBytes = 54u << 20;
 
 std::string cuda_double_folder(const std::string& bin_dir) {
   return (fs::path(bin_dir).parent_path() / "lib" / "cuda_double").string();
-}
-
-Status check_room(const CudaDouble& cuda, const Workload& workload) {
-  const auto says = [&](const char* name) { return workload.env.count(name) ? workload.env.at(name) : ""; };
-  struct statvfs there {};
-  if (says("NCCL_SHM_DISABLE") == "1" || ::statvfs("/dev/shm", &there) != 0) return Done{};
-  const uint64_t of_one = says("NCCL_BUFFSIZE").empty() ? kSegmentBytes : kSegmentBytes / 2;
-  const uint64_t wanted = static_cast<uint64_t>(workload.ranks) * of_one,
-                 room = there.f_bavail * there.f_bsize;
-  if (room >= wanted) return Done{};
-  return usage_error(
-      fmt::format(
-          "/dev/shm has room for {} MB, and {} ranks of NCCL {} may need {} MB there: use fewer ranks, "
-          "NCCL_BUFFSIZE=65536, or a larger /dev/shm",
-          room >> 20, workload.ranks, cuda.nccl, wanted >> 20),
-      workload.pos);
 }
 
 bool is_runtime(const std::string& library) { return library.rfind("libcudart.so", 0) == 0; }
@@ -83,6 +69,12 @@ std::vector<std::string> nccl_over_double(const std::string& bin_dir) {
   return all;
 }
 
+std::string python_over_double(const std::string& bin_dir) {
+  std::string python;
+  std::getline(std::ifstream(cuda_double_folder(bin_dir) + "/torch/python"), python);
+  return ::access(python.c_str(), X_OK) == 0 ? python : "";
+}
+
 Result<CudaDouble> choose_cuda_double(const Workload& workload, const std::string& bin_dir) {
   const std::vector<std::string> built = nccl_over_double(bin_dir);
   if (built.empty()) return missing("NCCL over the double of CUDA is not built (to add it: ./dev nccl)");
@@ -92,8 +84,8 @@ Result<CudaDouble> choose_cuda_double(const Workload& workload, const std::strin
   };
   const auto found = std::find_if(built.begin(), built.end(), fits);
   if (found != built.end()) {
-    const std::string folder = cuda_double_folder(bin_dir);
-    return CudaDouble{*found, folder + "/nccl-" + *found, folder};
+    const std::string folder = cuda_double_folder(bin_dir), torch = folder + "/torch";
+    return CudaDouble{*found, folder + "/nccl-" + *found, folder, fs::is_directory(torch) ? torch : ""};
   }
   std::vector<std::string> wanted;
   for (const std::string& need : workload.needs)
@@ -103,14 +95,32 @@ Result<CudaDouble> choose_cuda_double(const Workload& workload, const std::strin
                              fmt::join(built, ", ")));
 }
 
+Status check_cuda_room(const CudaDouble& cuda, const Workload& workload) {
+  const auto says = [&](const char* name) { return workload.env.count(name) ? workload.env.at(name) : ""; };
+  struct statvfs there {};
+  if (says("NCCL_SHM_DISABLE") == "1" || ::statvfs("/dev/shm", &there) != 0) return Done{};
+  const uint64_t of_one = says("NCCL_BUFFSIZE").empty() ? kSegmentBytes : kSegmentBytes / 2;
+  const uint64_t wanted = static_cast<uint64_t>(workload.ranks) * of_one,
+                 room = there.f_bavail * there.f_bsize;
+  if (room >= wanted) return Done{};
+  return usage_error(
+      fmt::format(
+          "/dev/shm has room for {} MB, and {} ranks of NCCL {} may need {} MB there: use fewer ranks, "
+          "NCCL_BUFFSIZE=65536, or a larger /dev/shm",
+          room >> 20, workload.ranks, cuda.nccl, wanted >> 20),
+      workload.pos);
+}
+
 Status check_cuda_double(const CudaDouble& cuda, const Workload& workload, const std::string& program) {
-  if (const Status room = check_room(cuda, workload); !room) return room;
+  if (const Status room = check_cuda_room(cuda, workload); !room) return room;
   return check_runtime(cuda, program, workload.pos);
 }
 
 void put_cuda_double_first(const CudaDouble& cuda, std::map<std::string, std::string>& env) {
   std::string& path = env["LD_LIBRARY_PATH"];
-  path = cuda.library + ":" + cuda.folder + (path.empty() ? "" : ":" + path);
+  std::string ours = cuda.library + ":" + cuda.folder;
+  if (!cuda.torch.empty()) ours += ":" + cuda.torch;
+  path = ours + (path.empty() ? "" : ":" + path);
 }
 
 void add_cuda_double(const CudaDouble& cuda, const std::string& meet,

@@ -34,6 +34,7 @@ Status give_plain_paths(InstalledFiles& files, const std::string& tmp) {
   for (std::string& object : files.extra_preload) replace(object);
   if (files.cuda) replace(files.cuda->library);
   if (files.cuda) replace(files.cuda->folder);
+  if (files.cuda) replace(files.cuda->torch);
   return Done{};
 }
 

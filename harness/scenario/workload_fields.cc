@@ -25,8 +25,9 @@ const Words<LauncherKind>& launchers() {
 }
 
 const std::vector<std::string>& need_words() {
-  static const std::vector<std::string> words{"gloo", "mpi", "openmpi4", "openmpi5", "torch",  "torch2",
-                                              "nccl", "gpu", "root",     "dev_shm",  "trainer"};
+  static const std::vector<std::string> words{"gloo",  "mpi",    "openmpi4",   "openmpi5",
+                                              "torch", "torch2", "torch_cuda", "nccl",
+                                              "gpu",   "root",   "dev_shm",    "trainer"};
   return words;
 }
 

@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include <cstring>
+#include <filesystem>
+#include <sstream>
 
 #include "harness/symbols/elf_handle.h"
 
@@ -18,17 +20,36 @@ void for_each_entry(Elf_Scn* section, Get get, See see) {
 }
 
 void read_dynamic(Elf* elf, Elf_Scn* section, size_t names, DynamicNames& out) {
+  std::string rpath;
+  bool has_runpath = false;  // then the loader ignores DT_RPATH
   for_each_entry<GElf_Dyn>(section, gelf_getdyn, [&](const GElf_Dyn& entry) {
-    if (entry.d_tag != DT_NEEDED) return;
-    if (const char* name = elf_strptr(elf, names, entry.d_un.d_val)) out.needed.emplace_back(name);
+    has_runpath = has_runpath || entry.d_tag == DT_RUNPATH;
+    if (entry.d_tag != DT_NEEDED && entry.d_tag != DT_RPATH) return;
+    const char* text = elf_strptr(elf, names, entry.d_un.d_val);
+    if (text && entry.d_tag == DT_NEEDED) out.needed.emplace_back(text);
+    if (text && entry.d_tag == DT_RPATH) rpath = text;
   });
+  std::istringstream folders(has_runpath ? "" : rpath);
+  for (std::string folder; std::getline(folders, folder, ':');) out.searched_first.push_back(folder);
+}
+
+// Replaces the loader's word for the folder of the file.
+std::string expanded(std::string folder, const std::string& file) {
+  const std::string own = std::filesystem::absolute(file).parent_path().string();
+  for (const char* word : {"${ORIGIN}", "$ORIGIN"})
+    for (size_t at; (at = folder.find(word)) != std::string::npos;)
+      folder.replace(at, std::strlen(word), own);
+  return folder;
 }
 
 void read_symbols(Elf* elf, Elf_Scn* section, size_t names, DynamicNames& out) {
   for_each_entry<GElf_Sym>(section, gelf_getsym, [&](const GElf_Sym& entry) {
     const char* name = elf_strptr(elf, names, entry.st_name);
     if (!name || !*name || GELF_ST_BIND(entry.st_info) == STB_LOCAL) return;
-    (entry.st_shndx == SHN_UNDEF ? out.wanted : out.given).insert(name);
+    if (entry.st_shndx != SHN_UNDEF)
+      out.given.insert(name);
+    else if (GELF_ST_BIND(entry.st_info) != STB_WEAK)
+      out.wanted.insert(name);
   });
 }
 
@@ -44,6 +65,8 @@ std::optional<DynamicNames> dynamic_names(const std::string& path) {
     const auto read = header.sh_type == SHT_DYNAMIC ? read_dynamic : read_symbols;
     read(file->elf(), section, header.sh_link, *out);
   });
+  if (out)
+    for (std::string& folder : out->searched_first) folder = expanded(folder, path);
   return out;
 }
 

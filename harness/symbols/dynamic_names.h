@@ -11,8 +11,10 @@ namespace rankfault {
 
 struct DynamicNames {
   std::vector<std::string> needed;  // "libcudart.so.12"
-  std::set<std::string> wanted;     // functions and data that other files must define
+  std::set<std::string> wanted;     // functions and data that other files must define; no weak ones
   std::set<std::string> given;
+  // Where the loader looks for `needed` before it looks in LD_LIBRARY_PATH (DT_RPATH).
+  std::vector<std::string> searched_first;
 };
 
 // nullopt: it is not an ELF file, or has no dynamic section.

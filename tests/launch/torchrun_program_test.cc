@@ -138,6 +138,21 @@ TEST_F(TorchrunProgramTest, APythonWithoutTorchIsMissingByName) {
   EXPECT_THAT(missing(), HasSubstr(program + " (RANKFAULT_PYTHON) has no torch"));
 }
 
+TEST_F(TorchrunProgramTest, OverTheDoubleTheUsersPythonServesIfItsPyTorchIsBuiltWithCuda) {
+  const std::string libraries = scratch_ / "torch/lib";
+  std::filesystem::create_directories(libraries);
+  const std::string program = script("python3", "#!/bin/sh\nprintf '2.12.1\\n" + libraries + "'\n");
+  ::setenv("RANKFAULT_PYTHON", program.c_str(), 1);
+  workload().needs = {"torch_cuda"};
+  EXPECT_THAT(missing(), HasSubstr("PyTorch built with CUDA is needed, but " + program + " has 2.12.1"));
+  EXPECT_THAT(missing(), HasSubstr("to add it: ./dev torch-nccl"));
+  std::ofstream(libraries + "/libtorch_cuda.so") << "x";
+  EXPECT_EQ(missing(), "");
+  workload().cuda_double = true;
+  EXPECT_EQ(missing(), "");
+  EXPECT_EQ(words().front(), program);
+}
+
 TEST_F(TorchrunProgramTest, AModuleInTheUsersFolderDoesNotEndTheCheck) {
   if (::access("/usr/bin/python3", X_OK) != 0) GTEST_SKIP() << "no /usr/bin/python3";
   ::setenv("RANKFAULT_PYTHON", "/usr/bin/python3", 1);

@@ -11,6 +11,7 @@
 #include "harness/launch/launcher.h"
 #include "harness/launch/launchers/torchrun_nodes.h"
 #include "harness/launch/launchers/torchrun_program.h"
+#include "harness/launch/torch_over_double.h"
 
 namespace rankfault {
 namespace {
@@ -30,6 +31,8 @@ std::string lacks(const TorchrunProgram& program, const Workload& workload) {
   if (program.is_pytorch_1() && (needs(workload, "torch2") || workload.nodes > 1))
     return fmt::format("PyTorch 2 is needed, but {} has {}{}", program.python, program.version,
                        workload.nodes > 1 ? ", whose torchrun has no nodes" : "");
+  if (needs(workload, "torch_cuda") && !is_cuda_torch(program.libraries))
+    return fmt::format("PyTorch built with CUDA is needed, but {} has {}", program.python, program.version);
   return "";
 }
 
@@ -39,7 +42,8 @@ Status probe(const Workload& workload) {
   if (!program.missing.empty())
     return workload.torchrun.empty() ? Status(missing(program.missing)) : usage_error(program.missing);
   if (const std::string lack = lacks(program, workload); !lack.empty())
-    return missing(fmt::format("{} ({})", lack, kHowToAddTorch));
+    return missing(
+        fmt::format("{} ({})", lack, needs(workload, "torch_cuda") ? kHowToAddTorchCuda : kHowToAddTorch));
   return Done{};
 }
 

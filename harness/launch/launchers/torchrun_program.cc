@@ -16,6 +16,7 @@
 #include "harness/agent/torch_versions.h"
 #include "harness/base/capture.h"
 #include "harness/launch/launcher.h"
+#include "harness/launch/torch_over_double.h"
 
 namespace rankfault {
 namespace {
@@ -37,8 +38,8 @@ std::vector<std::string> running(const std::string& python, const std::string& s
   return {python, "-c", "import sys\nsys.path[:] = [p for p in sys.path if p]\n" + script};
 }
 
-// "2.13.0+cpu", or "none" when this Python has no torch; " old" follows for a build of the older C++ ABI.
-// Does not import it, which takes seconds.
+// "2.13.0+cpu", or "none" when this Python has no torch; " old" follows for a build of the older C++ ABI. A
+// second line has the folder of its libraries. Does not import it, which takes seconds.
 std::optional<std::string> torch_version(const std::string& python, bool& too_slow) {
   return capture(running(python,
                          "import importlib.metadata as m\n"
@@ -47,7 +48,8 @@ std::optional<std::string> torch_version(const std::string& python, bool& too_sl
                          "else:\n"
                          "  config = torch.locate_file('torch/share/cmake/Torch/TorchConfig.cmake')\n"
                          "  old = config.is_file() and '_GLIBCXX_USE_CXX11_ABI=0' in config.read_text()\n"
-                         "  print(torch.version + ' old' * old, end='')"),
+                         "  print(torch.version + ' old' * old)\n"
+                         "  print(torch.locate_file('torch/lib'), end='')"),
                  {probe_limit(), false, &too_slow});
 }
 
@@ -73,6 +75,10 @@ TorchrunProgram of_python(const std::string& python, const std::string& whose) {
   TorchrunProgram out{{python, "-m", "torch.distributed.run"}, python};
   bool too_slow = false;
   auto version = torch_version(python, too_slow);
+  if (const size_t line = version ? version->find('\n') : std::string::npos; line != std::string::npos) {
+    out.libraries = version->substr(line + 1);
+    version->resize(line);
+  }
   if (version && version->ends_with(" old")) {
     version->resize(version->size() - 4);
     out.old_abi = true;
@@ -119,6 +125,16 @@ TorchrunProgram of_machine() {
   return none;
 }
 
+TorchrunProgram of_double() {
+  if (const char* given = std::getenv("RANKFAULT_PYTHON"); given && *given)
+    if (TorchrunProgram found = of_python(given, " (RANKFAULT_PYTHON)");
+        !found.slow.empty() || is_cuda_torch(found.libraries))
+      return found;
+  const std::string own = std::filesystem::read_symlink("/proc/self/exe").parent_path().string();
+  const std::string python = python_over_double(own);
+  return python.empty() ? of_machine() : of_python(python, "");
+}
+
 // The program that a scenario names: a torchrun, or a Python that has torch.
 TorchrunProgram of_scenario(const std::string& named) {
   const std::string python = is_python(named) ? named : interpreter_of(named);
@@ -142,12 +158,14 @@ bool is_python(const std::string& word) {
 
 const TorchrunProgram& torchrun_program(const Workload& workload) {
   static std::map<std::string, TorchrunProgram> known;
-  std::string asked = workload.torchrun;
+  std::string asked = workload.torchrun + (workload.cuda_double ? "\ndouble" : "");
   for (const char* name : {"RANKFAULT_PYTHON", "PATH"})
     asked += std::string("\n") + (std::getenv(name) ? std::getenv(name) : "");
   const auto found = known.find(asked);
   if (found != known.end()) return found->second;
-  TorchrunProgram program = workload.torchrun.empty() ? of_machine() : of_scenario(workload.torchrun);
+  TorchrunProgram program = !workload.torchrun.empty() ? of_scenario(workload.torchrun)
+                            : workload.cuda_double     ? of_double()
+                                                       : of_machine();
   static TorchrunProgram slow;
   return program.slow.empty() ? known[asked] = std::move(program) : slow = std::move(program);  // asked again
                                                                                                 // next time

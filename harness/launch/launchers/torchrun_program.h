@@ -9,11 +9,13 @@
 namespace rankfault {
 
 inline constexpr const char* kHowToAddTorch = "to add it: RANKFAULT_TORCH=torch==2.13.0 ./dev build";
+inline constexpr const char* kHowToAddTorchCuda = "to add it: ./dev torch-nccl";
 
 struct TorchrunProgram {
   std::vector<std::string> words{};  // the words that start it; empty: there is none
   std::string python{};              // its interpreter; "": unknown, as the program is not a Python script
   std::string version{};             // "2.13.0+cpu"; "": not known
+  std::string libraries{};           // the folder of its PyTorch's own libraries; "": not known
   std::string missing{};             // why it cannot be used; "": it can
   std::string slow{};                // it did not answer in time, so that it is not known whether it can be
                                      // used
@@ -27,8 +29,9 @@ struct TorchrunProgram {
 // torchrun starts Python itself: `python train.py` means train.py.
 bool is_python(const std::string& word);
 
-// The scenario's, else $RANKFAULT_PYTHON, else the torchrun on PATH, else python3 if it has torch. Each is
-// asked once.
+// The scenario's, else $RANKFAULT_PYTHON, else the torchrun on PATH, else python3 if it has torch. Over the
+// double of CUDA: the scenario's, else $RANKFAULT_PYTHON if its PyTorch is built with CUDA, else that of
+// `./dev torch-nccl`, else as above. Each is asked once.
 const TorchrunProgram& torchrun_program(const Workload&);
 
 }  // namespace rankfault
