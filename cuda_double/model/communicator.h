@@ -25,6 +25,7 @@ struct Communicator {
   std::uint64_t key = 0;
   int rank = -1, ranks = 0, device = 0;
   std::atomic<bool> aborted{false};
+  std::atomic<int> behind{0};          // operations whose kernel was launched and does not run yet
   const void* kernel_owner = nullptr;  // batch.cc: the owner word of its kernels; null until it is known
   std::unique_ptr<Page> page;          // null for one rank alone, and until the first operation
 

@@ -10,3 +10,8 @@ extern "C" void rankfault_cuda_counts(std::uint64_t out[4]) {
   out[2] = counts.without_launch;
   out[3] = cuda_double::not_computed();
 }
+
+extern "C" int rankfault_cuda_kernels_run(const void* communicator) {
+  const cuda_double::CommunicatorPtr known = cuda_double::communicator_of(communicator);
+  return !known || known->behind == 0;
+}

@@ -35,6 +35,7 @@ bool is_reduction(Function f) {
 
 void Operation::number() {
   Communicator& c = *communicator;
+  ++c.behind;
   std::lock_guard<std::mutex> lock(c.mutex);
   if (is_collective()) number_ = c.next++;
   if (signature.function == Function::send) number_ = c.next_send[peer]++;
@@ -52,6 +53,10 @@ bool Operation::step() {
     done = is_collective()                        ? collective_step(page)
            : signature.function == Function::send ? send_step(page)
                                                   : receive_step(page);
+  }
+  if (!runs_ && (done || !is_collective() || state_ == State::given)) {
+    runs_ = true;
+    --c.behind;
   }
   if (!done) return false;
   state_ = State::complete;

@@ -36,6 +36,7 @@ struct Operation {
 
   std::uint64_t number_ = 0;
   State state_ = State::waiting;
+  bool runs_ = false;
 };
 
 }  // namespace cuda_double

@@ -60,4 +60,7 @@ printf '"%s"\n' -std=c++17 -O1 -w -fPIC -fvisibility=hidden -DNCCL_OS_LINUX -DPR
 export OUT=$out HERE=$here
 export -f compile
 cd "$src"
+if ! compile "$here/net_progress.cc"; then
+  echo "net_progress.cc does not fit this NCCL: over sockets, ncclCommDestroy will not return after a collective" >&2
+fi
 list_sources | xargs -P "${RANKFAULT_JOBS:-$(nproc)}" -d '\n' -n 1 bash -c 'compile "$1"' compile

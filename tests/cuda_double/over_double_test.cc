@@ -47,8 +47,9 @@ class OverDouble : public ::testing::TestWithParam<std::string> {
     return records;
   }
   // Rank 1 is killed, and all others end well.
-  void all_but_one_well(const std::string& name) {
-    const auto ended = run(name);
+  void all_but_one_well(const std::string& name, int ranks = 4,
+                        std::map<std::string, std::string> environment = {}) {
+    const auto ended = run(name, ranks, std::move(environment));
     for (size_t rank = 0; rank < ended.status.size(); ++rank)
       EXPECT_EQ(ended.status[rank], rank == 1 ? SIGKILL : 0) << ended.text();
   }
@@ -128,6 +129,15 @@ TEST_P(OverDouble, AGrownCommunicatorHasNoIdentityAndItsParentKeepsItsOrder) {
     EXPECT_EQ(parent.id, records.at(0).comms.front().id);
     EXPECT_EQ(parent.completed, 2u) << "a sum before, a sum after";
   }
+}
+
+// Only a build from source has NCCL's own headers, with which nccl_build/net_progress.cc is compiled.
+TEST_P(OverDouble, OverSocketsWhatWasSentEndsAndDestroyReturns) {
+  if (GetParam() == "2.22.3") GTEST_SKIP() << "a proxy that the double can serve is in NCCL from 2.29 on";
+  all_well("sockets_destroyed", 3, {{"NCCL_SHM_DISABLE", "1"}});
+}
+TEST_P(OverDouble, OverSocketsAPendingSumFailsWhenAPeerDies) {
+  all_but_one_well("sockets_killed", 2, {{"NCCL_SHM_DISABLE", "1"}});
 }
 
 // An abort ends in bounded time, and leaves nothing of the communicator in the process. (./dev bench abort
