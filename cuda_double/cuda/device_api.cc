@@ -83,6 +83,13 @@ GPULESS_API cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
   p->maxThreadsPerMultiProcessor = attribute(cudaDevAttrMaxThreadsPerMultiProcessor);
   p->sharedMemPerBlock = static_cast<size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlock));
   p->sharedMemPerBlockOptin = static_cast<size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+  p->sharedMemPerMultiprocessor = static_cast<size_t>(attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor));
+  p->regsPerBlock = p->regsPerMultiprocessor = attribute(cudaDevAttrMaxRegistersPerBlock);
+  p->l2CacheSize = attribute(cudaDevAttrL2CacheSize);
+  for (int i = 0; i < 3; ++i) {
+    p->maxThreadsDim[i] = attribute(cudaDevAttrMaxBlockDimX + i);
+    p->maxGridSize[i] = attribute(cudaDevAttrMaxGridDimX + i);
+  }
   p->unifiedAddressing = p->canMapHostMemory = p->concurrentKernels = 1;
   p->pciBusID = bus_of(device);
   for (char& byte : p->uuid.bytes) byte = static_cast<char>(bus_of(device));

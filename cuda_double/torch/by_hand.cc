@@ -42,7 +42,35 @@ GPULESS_STAND_IN int cublasLtMatmulAlgoGetHeuristic(void*, void*, void*, void*, 
 GPULESS_STAND_IN std::size_t cudnnGetVersion() { return 92000; }
 GPULESS_STAND_IN std::size_t cudnnGetCudartVersion() { return 13000; }
 GPULESS_STAND_IN int cudnnCreate(void** out) { return make(out), 0; }
-GPULESS_STAND_IN const char* cudnnGetErrorString(int) { return "not supported by the double of CUDA"; }
+// Convolutions and attention: one engine, without a workspace and without notes. `type`:
+// cudnnBackendAttributeType_t.
+GPULESS_STAND_IN int cudnnBackendCreateDescriptor(int, void** out) { return make(out), 0; }
+GPULESS_STAND_IN int cudnnBackendGetAttribute(void*, int, int type, std::int64_t asked, std::int64_t* count,
+                                              void* values) {
+  constexpr int kInt64 = 3, kDescriptor = 15;
+  if (type == kInt64 && values)
+    std::memset(values, 0, static_cast<std::size_t>(asked) * sizeof(std::int64_t));
+  if (count) *count = type == kInt64 || type == kDescriptor ? 1 : 0;
+  return 0;
+}
+GPULESS_STAND_IN int cudnnCreateTensorDescriptor(void** out) { return make(out), 0; }
+GPULESS_STAND_IN int cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(void*, int, int, void*, void*,
+                                                                              void*, void*, void*,
+                                                                              std::size_t* bytes) {
+  return *bytes = 0, 0;
+}
+GPULESS_STAND_IN int cudnnGetBatchNormalizationBackwardExWorkspaceSize(void*, int, int, void*, void*, void*,
+                                                                       void*, void*, void*, void*,
+                                                                       std::size_t* bytes) {
+  return *bytes = 0, 0;
+}
+GPULESS_STAND_IN int cudnnGetBatchNormalizationTrainingExReserveSpaceSize(void*, int, int, void*, void*,
+                                                                          std::size_t* bytes) {
+  return *bytes = 0, 0;
+}
+GPULESS_STAND_IN const char* cudnnGetErrorString(int status) {
+  return status ? "not supported by the double of CUDA" : "success";
+}
 GPULESS_STAND_IN void cudnnGetLastErrorString(char* text, std::size_t size) {
   if (size) *text = 0;
 }

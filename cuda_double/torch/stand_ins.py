@@ -12,11 +12,13 @@ import sys
 
 ACCEPTS = re.compile(
     r"cublas(Lt)?(Set(Stream|Workspace|MathMode|PointerMode)|Destroy|MatmulDescSet|MatmulPreferenceSet|MatrixLayoutSet)"
+    r"|cudnn(Backend(SetAttribute|Finalize|DestroyDescriptor)|(Set|Destroy)Tensor(Nd)?Descriptor)"
     r"|(cudnn|cusparse|cusolverDn)(SetStream|Destroy$)"
     r"|cupti(Subscribe|Unsubscribe|Enable|Activity(?!GetNextRecord)|Finalize)"
 )
 COMPUTES = re.compile(
     r"cublas(Lt)?(Matmul$|GemmEx|GemmStridedBatchedEx|[SDCZ]?[Gg]emm|DotEx|[SDCZ](gemv|dot|axpy|scal|trsm|ger|nrm2|trmm)(?!f))"
+    r"|cudnn(BackendExecute|BatchNormalization(Forward|Backward))"
 )
 # The public number of "not supported" of each library that has one.
 NOT_SUPPORTED = {"libcublas": 15, "libcublasLt": 15, "libcudnn": 3000, "libcufft": 16, "libcupti": 27, "libcusolver": 9,
