@@ -72,6 +72,10 @@ enum rf_verdict rf_below_upper(struct rf_call* c, struct rf_comm* comm) {
   if (comm && u->group && rf_is_collective(c->op) &&
       __atomic_load_n(&u->group->comm, __ATOMIC_RELAXED) != c->comm)
     note_comm(c->op, comm);
+  if (c->op == u->call.op) { /* what only the upper library knows of its call */
+    c->flags |= u->call.flags & RF_CALL_NEW_PASS;
+    u->call.flags &= (uint16_t)~RF_CALL_NEW_PASS;
+  }
   if (!u->fails || !rf_is_communication(c->op)) return RF_DO_FORWARD;
   u->fails = 0;
   c->fail_code = u->call.fail_code;

@@ -16,6 +16,7 @@ FlightRecord read_flight_record(const std::string& path) {
   if (bytes.size() < RF_OFF_HISTORY) return out;
   out.comms.resize(out.header.comms_used);
   std::memcpy(out.comms.data(), bytes.data() + RF_OFF_COMMS, out.comms.size() * sizeof(rf_comm));
+  out.names = bytes.substr(RF_OFF_NAMES, RF_NAME_BYTES);
   out.member_pool.resize(out.header.members_used);
   std::memcpy(out.member_pool.data(), bytes.data() + RF_OFF_MEMBERS, out.member_pool.size() * 4);
   for (uint32_t i = 0; i < out.header.lanes_used; ++i) {
@@ -68,6 +69,10 @@ std::map<std::string, long> FlightRecord::entered(uint8_t library) const {
 std::vector<int32_t> FlightRecord::members(const rf_comm& comm) const {
   if (comm.members == RF_NO_MEMBERS) return {};
   return {member_pool.begin() + comm.members, member_pool.begin() + comm.members + comm.size};
+}
+
+std::string FlightRecord::name(uint32_t offset) const {
+  return offset && offset < names.size() ? names.c_str() + offset : "";
 }
 
 const char* op_name(uint16_t op) {

@@ -19,7 +19,9 @@ struct FlightRecord {
   std::vector<rf_record> records(uint8_t library) const;       // all lanes
   std::map<std::string, long> entered(uint8_t library) const;  // op -> number of ENTER records
   std::vector<int32_t> members(const rf_comm& comm) const;
+  std::string name(uint32_t offset) const;  // of a communicator; "" for 0
   std::vector<int32_t> member_pool;
+  std::string names;
   std::string python;  // the bytes of the file of Python frames; "" if there is none
 };
 

@@ -7,6 +7,12 @@
 #include "harness/backends/gloo/torch_gloo.h"
 
 namespace rankfault::gloo_decoder {
+
+bool begins_a_pass(std::atomic<int>& last) {
+  const int pass = torch_function.autograd_pass ? torch_function.autograd_pass() : -1;
+  return pass >= 0 && last.exchange(pass + 1, std::memory_order_relaxed) != pass + 1;
+}
+
 namespace {
 
 uint64_t numel(const Tensor& tensor) {
@@ -53,13 +59,9 @@ Fate fate_of(rf_verdict verdict) {
   return verdict == RF_DO_SKIP ? Fate::kSkip : verdict == RF_DO_FAIL ? Fate::kFail : Fate::kRun;
 }
 
-// Whether autograd makes the call, as the first one of its pass on this communicator. A pass is one execution
-// of the graph: most often one backward() of the program.
-bool begins_a_pass(uint32_t comm) {
-  static std::atomic<int> last_pass[RF_MAX_COMMS];  // + 1; by number of the communicator
-  const int pass = torch_function.autograd_pass ? torch_function.autograd_pass() : -1;
-  if (pass < 0 || comm == RF_NO_COMM) return false;
-  return last_pass[comm % RF_MAX_COMMS].exchange(pass + 1, std::memory_order_relaxed) != pass + 1;
+bool begins_a_pass_on(uint32_t comm) {
+  static std::atomic<int> last_pass[RF_MAX_COMMS];  // by number of the communicator
+  return comm != RF_NO_COMM && begins_a_pass(last_pass[comm % RF_MAX_COMMS]);
 }
 
 // The library counts its calls for its own logs; this removes a call that was never made from the count.
@@ -115,7 +117,7 @@ WorkHandle allreduce(void* self, Tensors& tensors, const void* options) {
   rf_call call = call_on(self, RF_OP_ALL_REDUCE, tensors, HERE);
   call.reduce_op = reduce_op_of(options);
   call.flags |= RF_CALL_IN_PLACE;
-  if (begins_a_pass(call.comm)) call.flags |= RF_CALL_NEW_PASS;
+  if (begins_a_pass_on(call.comm)) call.flags |= RF_CALL_NEW_PASS;
   return submit(self, call, [&] { return torch_next.allreduce(self, tensors, options); });
 }
 WorkHandle allreduce_sparse(void* self, Tensors& tensors, const void* options) {

@@ -105,6 +105,10 @@ struct TorchFunctions {
 };
 extern TorchFunctions torch_function;
 
+// Whether autograd makes the call, as the first one of its pass since `last` was noted. A pass is one
+// execution of the graph: most often one backward() of the program.
+bool begins_a_pass(std::atomic<int>& last);
+
 // The tables of each file, which attach() joins; each ends with an empty entry.
 extern const rf_wrapper kGroupWrappers[], kCallWrappers[], kExecutionWrappers[], kStoreWrappers[];
 

@@ -65,7 +65,10 @@ class UpperCall {
     upper_.call.peer = upper_.call.recv_peer = RF_PEER_NONE;
     upper_.call.why_not_skip = prepare;
     upper_.call.skip_context = this;
-    upper_.group = group_of(process_group);
+    Group* group = group_of(process_group);
+    upper_.group = group ? &group->shown : nullptr;
+    if (group && op == RF_OP_ALL_REDUCE && gloo_decoder::begins_a_pass(group->last_pass))
+      upper_.call.flags = RF_CALL_NEW_PASS;
   }
   UpperCall(const UpperCall&) = delete;
   UpperCall& operator=(const UpperCall&) = delete;

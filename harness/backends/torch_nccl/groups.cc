@@ -16,12 +16,6 @@ using gloo_decoder::PointerMap;
 
 constexpr uint32_t kGroups = 256;
 
-struct Kept {
-  std::atomic<const void*> process_group{nullptr};
-  rf_group group{};
-  char name[64] = "";
-};
-
 struct Nexts {
   void (*construct)(void*, void* const*, int, int, void* const*);
   void (*destroy_d0)(void*);
@@ -30,20 +24,15 @@ struct Nexts {
 };
 Nexts next;
 
-std::array<Kept, kGroups> kept;
+std::array<Group, kGroups> kept;
 PointerMap<kGroups> places;  // process group -> its index in `kept`
 std::atomic<const void*> world{nullptr};
 std::atomic<uint32_t> made{0};
 
-Kept* kept_of(const void* process_group) {
-  const uint64_t place = places.get(process_group);
-  return place < kGroups ? &kept[place] : nullptr;
-}
-
 void forget(const void* process_group) {
   const void* held = process_group;
   world.compare_exchange_strong(held, nullptr);
-  Kept* gone = kept_of(process_group);
+  Group* gone = group_of(process_group);
   places.erase(process_group);
   if (gone) gone->process_group.store(nullptr, std::memory_order_release);
 }
@@ -53,7 +42,8 @@ void keep(const void* process_group, const std::string& name, int size) {
     const void* nobody = nullptr;
     if (!kept[i].process_group.compare_exchange_strong(nobody, process_group)) continue;
     snprintf(kept[i].name, sizeof kept[i].name, "%s", name.c_str());
-    kept[i].group = {.name = name.empty() ? nullptr : kept[i].name,
+    kept[i].last_pass = 0;
+    kept[i].shown = {.name = name.empty() ? nullptr : kept[i].name,
                      .size = static_cast<uint32_t>(size),
                      .ordinal = made.fetch_add(1),
                      .is_world = world.load() == process_group,
@@ -93,9 +83,9 @@ void destroy(void* self) {
 
 }  // namespace
 
-rf_group* group_of(const void* process_group) {
-  Kept* found = kept_of(process_group);
-  return found ? &found->group : nullptr;
+Group* group_of(const void* process_group) {
+  const uint64_t place = places.get(process_group);
+  return place < kGroups ? &kept[place] : nullptr;
 }
 
 #define GROUP "_ZN4c10d16ProcessGroupNCCL"

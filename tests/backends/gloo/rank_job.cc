@@ -68,7 +68,9 @@ void write_control_page(const std::string& path, const std::vector<ArmedRequest>
     armed.edge = RF_EDGE_BEFORE;
     armed.step = -1;
     armed.nth = request.nth;
-    armed.times = 1;
+    armed.every = request.every;
+    armed.times = request.every ? UINT64_MAX : 1;
+    armed.library = request.library;
     armed.after = -1;
     armed.arg[0] = request.arg0;
     armed.arg[1] = request.arg1;
@@ -110,6 +112,24 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+std::vector<rf_action_record> actions_in(const std::string& records) {
+  std::vector<rf_action_record> all;
+  for (const auto& entry : fs::directory_iterator(records)) {
+    if (entry.path().extension() != ".actions") continue;
+    const std::string bytes = text_of(entry.path());
+    rf_actions_header header{};
+    if (bytes.size() < 4096) continue;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    for (uint64_t i = 0; i < header.claimed && 4096 + (i + 1) * sizeof(rf_action_record) <= bytes.size();
+         ++i) {
+      rf_action_record record{};
+      std::memcpy(&record, bytes.data() + 4096 + i * sizeof record, sizeof record);
+      if (record.commit == i + 1) all.push_back(record);
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 RankJobEnd run_ranks(const RankJob& job) {
@@ -132,6 +152,7 @@ RankJobEnd run_ranks(const RankJob& job) {
       if (line.rfind("{\"rank\"", 0) == 0) end.book[rank] = Json::parse(line, nullptr, false);
   }
   if (job.agent) end.records = read_flight_records(folder / "");
+  if (job.agent) end.actions = actions_in(folder / "records");
   return end;
 }
 

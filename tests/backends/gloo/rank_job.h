@@ -10,11 +10,13 @@
 
 namespace rankfault::test {
 
-// One action, granted beforehand, on the nth call of an op on one rank.
+// One action, granted beforehand, on the nth call of an op on one rank; -1: on each. With `every` it also
+// fires at each every-th further call.
 struct ArmedRequest {
   int rank = 0;
   unsigned op = RF_OP_ALL_REDUCE, verb = RF_VERB_SKIP;
-  unsigned long nth = 1, arg0 = 0, arg1 = 0;
+  unsigned long nth = 1, arg0 = 0, arg1 = 0, every = 0;
+  unsigned library = RF_LIB_NONE;
 };
 
 struct RankJob {
@@ -26,10 +28,11 @@ struct RankJob {
 };
 
 struct RankJobEnd {
-  std::vector<int> status;              // exit code, or 128 + signal, by rank
-  std::map<int, std::string> out;       // stdout and stderr together, by rank
-  std::map<int, Json> book;             // what each rank printed about its own calls
-  std::map<int, FlightRecord> records;  // by rank
+  std::vector<int> status;                // exit code, or 128 + signal, by rank
+  std::map<int, std::string> out;         // stdout and stderr together, by rank
+  std::map<int, Json> book;               // what each rank printed about its own calls
+  std::map<int, FlightRecord> records;    // by rank
+  std::vector<rf_action_record> actions;  // of all ranks
 };
 
 RankJobEnd run_ranks(const RankJob&);
