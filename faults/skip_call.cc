@@ -112,13 +112,24 @@ bool meets_victim(const RecordedCall* call, const CommView& peers_comm, const Co
          (call->enter->peer == victims_comm.rank || call->enter->peer == RF_PEER_ANY);
 }
 
+// The call that the lane is in, and what it waits for. A wait names more than two requests in records of its
+// own.
+std::vector<uint64_t> awaited_by(const ProcessView& peer, const LaneView& lane) {
+  std::vector<uint64_t> all = {RF_ORIGIN(lane.index, lane.state.call), lane.state.pending[0],
+                               lane.state.pending[1]};
+  for (const Event& event : peer.history)
+    if (event.lane == lane.index && event.record.call == lane.state.call &&
+        event.record.phase == RF_PHASE_DETAIL)
+      all.push_back(event.record.where);
+  return all;
+}
+
 // Whether the peer is inside a message call with the victim, or in a wait for one.
 bool waits_for_victim(const CallHistory& peer, const LaneView& lane, const CommView& peers_comm,
                       const CommView& victims_comm) {
   if (lane.state.where != RF_INSIDE) return false;
-  const uint64_t own = RF_ORIGIN(lane.index, lane.state.call);
-  const uint64_t awaited[] = {own, lane.state.pending[0], lane.state.pending[1]};
-  return std::any_of(std::begin(awaited), std::end(awaited), [&](uint64_t origin) {
+  const std::vector<uint64_t> awaited = awaited_by(peer.process(), lane);
+  return std::any_of(awaited.begin(), awaited.end(), [&](uint64_t origin) {
     return meets_victim(peer.find(key_of_origin(origin)), peers_comm, victims_comm);
   });
 }

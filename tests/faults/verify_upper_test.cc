@@ -64,6 +64,34 @@ TEST_F(VerifyUpper, ASkippedMessageIsMissedOnAnyCommunicatorOfTheTwo) {
   EXPECT_EQ(verdict_of_nccl().effect, Effect::kVerified);
 }
 
+// A wait for a stream names its first two operations in its state.
+TEST_F(VerifyUpper, ACollectiveOfMessagesIsMissedByAWaitForOneOfThem) {
+  run_upper("skip_call@rank=1,op=all_to_all,nth=3");
+  gate.op = "all_to_all";
+  gate.seq = 1;
+  uint64_t origins[3] = {};
+  for (int peer = 0; peer < 3; ++peer) {
+    rf_record& sent = record(0, RF_OP_SEND, static_cast<uint64_t>(peer) + 1, RF_PHASE_ENTER, 300);
+    sent.peer = peer == 1 ? 2 : peer == 2 ? 1 : 0;  // the victim's comes last
+    origins[peer] = RF_ORIGIN(0, sent.call);
+  }
+  rf_record& wait = record(0, RF_OP_STREAM_WAIT, 0, RF_PHASE_ENTER, 310);
+  LaneView lane;
+  lane.state.where = RF_INSIDE;
+  lane.state.call = wait.call;
+  lane.state.pending[0] = origins[0];
+  lane.state.pending[1] = origins[1];
+  process(0).lanes.push_back(lane);
+  Event more;
+  more.record.call = wait.call;
+  more.record.phase = RF_PHASE_DETAIL;
+  more.record.where = origins[2];
+  process(0).history.push_back(more);
+  EXPECT_EQ(verdict_of_nccl().effect, Effect::kVerified);
+  process(0).history.pop_back();
+  EXPECT_EQ(verdict_of_nccl().effect, Effect::kVoid);
+}
+
 TEST_F(VerifyUpper, AFailureIsThatOfACallBelow) {
   run_upper("fail_call@rank=1,op=barrier,nth=3");
   gate.op = "barrier";
