@@ -13,6 +13,8 @@ namespace {
 char handle;
 void make(void** out) { *out = &handle; }
 
+thread_local void* cudnn_stream = nullptr;  // PyTorch has a handle for each thread
+
 // The size of cublasLtMatmulHeuristicResult_t.
 constexpr std::size_t kHeuristicBytes = 96;
 
@@ -39,18 +41,26 @@ GPULESS_STAND_IN int cublasLtMatmulAlgoGetHeuristic(void*, void*, void*, void*, 
   return 0;
 }
 
-GPULESS_STAND_IN std::size_t cudnnGetVersion() { return 92000; }
+// 9.99.0: newer than what any PyTorch with cuDNN 9 was compiled with. `part`: libraryPropertyType.
+GPULESS_STAND_IN std::size_t cudnnGetVersion() { return 99900; }
+GPULESS_STAND_IN int cudnnGetProperty(int part, int* value) {
+  constexpr int kParts[] = {9, 99, 0};
+  if (part < 0 || part > 2) return 1;
+  return *value = kParts[part], 0;
+}
 GPULESS_STAND_IN std::size_t cudnnGetCudartVersion() { return 13000; }
 GPULESS_STAND_IN int cudnnCreate(void** out) { return make(out), 0; }
+GPULESS_STAND_IN int cudnnSetStream(void*, void* stream) { return cudnn_stream = stream, 0; }
+GPULESS_STAND_IN int cudnnGetStream(void*, void** stream) { return *stream = cudnn_stream, 0; }
 // Convolutions and attention: one engine, without a workspace and without notes. `type`:
 // cudnnBackendAttributeType_t.
 GPULESS_STAND_IN int cudnnBackendCreateDescriptor(int, void** out) { return make(out), 0; }
 GPULESS_STAND_IN int cudnnBackendGetAttribute(void*, int, int type, std::int64_t asked, std::int64_t* count,
                                               void* values) {
-  constexpr int kInt64 = 3, kDescriptor = 15;
-  if (type == kInt64 && values)
-    std::memset(values, 0, static_cast<std::size_t>(asked) * sizeof(std::int64_t));
-  if (count) *count = type == kInt64 || type == kDescriptor ? 1 : 0;
+  constexpr int kInt64 = 3, kDescriptor = 15, kInt32 = 23;
+  const std::size_t width = type == kInt64 ? sizeof(std::int64_t) : type == kInt32 ? sizeof(std::int32_t) : 0;
+  if (values) std::memset(values, 0, static_cast<std::size_t>(asked) * width);
+  if (count) *count = width || type == kDescriptor ? 1 : 0;
   return 0;
 }
 GPULESS_STAND_IN int cudnnCreateTensorDescriptor(void** out) { return make(out), 0; }

@@ -16,12 +16,12 @@ no_torch() {
   exit 77
 }
 
-# Runs pip in VENV; shows the end of its output if it fails. Usage: pip_or_skip WHAT WORD...
+# Runs pip in VENV. A failure skips, with its reason. Usage: pip_or_skip WHAT WORD...
 pip_or_skip() {
   local what=$1 log=$VENV/pip.log
   shift
   "$python" -m pip install --quiet --disable-pip-version-check "$@" >"$log" 2>&1 ||
-    no_torch "$what cannot be installed: $(grep -m1 ERROR "$log" || tail -1 "$log")"
+    no_torch "$what cannot be installed: $(grep -m1 ERROR "$log" || tail -1 "$log") (all of it: $log)"
 }
 
 # Prints what the wheel requires, without the packages of NVIDIA and triton, which compiles for them. NumPy is optional for

@@ -15,6 +15,7 @@ PARTS = [
     (r"Mpich5|MpiStandard|MPICH 5", "MPICH 5", "RANKFAULT_MPICH=mpich==5.0.2 ./dev test"),
     (r"Mpich4|MPICH 4", "MPICH 4", "apt-get install mpich libmpich-dev && ./dev test"),
     (r"Fortran", "Fortran programs of an MPI", "apt-get install gfortran && ./dev test"),
+    (r"torch-nccl|TorchNccl", "PyTorch's own nccl backend over the double of CUDA", "./dev torch-nccl && ./dev test"),
     (r"analyser|records no Gloo calls|PyTorch 2 is", "PyTorch 2", "RANKFAULT_TORCH=torch==2.13.0 ./dev test"),
     (r"PyTorch|torch", "PyTorch", "RANKFAULT_TORCH=torch==2.13.0 ./dev test"),
     (r"CUDA 13", "headers of CUDA 13", "RANKFAULT_NCCL=nvidia-nccl-cu13==2.30.7 ./dev test"),
