@@ -29,7 +29,7 @@ struct FindingLine {
   Json finding = Json::object();
 
   static void keys(auto&& key) {
-    key("look", &FindingLine::look, "number of its line");
+    key("look", &FindingLine::look, "number of the line of its look");
     key("finding", &FindingLine::finding);
   }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "harness/base/assert.h"
 #include "harness/base/log.h"
 
 namespace rankfault {
@@ -150,12 +151,15 @@ bool DiagnosisLoop::diagnose_now(const char* reason, Why why, bool although_movi
 void DiagnosisLoop::keep(const Seen& seen, const char* reason, bool last) {
   const std::vector<Finding> news = log_.add(seen.findings, last);
   if (news.empty() && !last) return;
-  const uint64_t line = journal_.write(events::Look{.reason = reason,
-                                                    .last = last,
-                                                    .consistent = seen.timeline.consistent,
-                                                    .strict_known = seen.findings.strict_known,
-                                                    .state = state_to_json(seen.timeline)});
+  // The findings come first: the state of many ranks takes milliseconds to write.
+  const uint64_t line = journal_.lines() + news.size() + 1;
   for (const Finding& finding : news) journal_.write(events::Finding{{line, to_json(finding)}});
+  const uint64_t written = journal_.write(events::Look{.reason = reason,
+                                                       .last = last,
+                                                       .consistent = seen.timeline.consistent,
+                                                       .strict_known = seen.findings.strict_known,
+                                                       .state = state_to_json(seen.timeline)});
+  RF_ASSERT(written == line, "another thread writes the journal");
   observer_.save(seen.timeline);  // after the findings, because it makes a file for each process
   if (last) {
     for (const Finding& f : seen.findings.unsafe) journal_.write(events::Unsafe{{line, to_json(f)}});

@@ -51,6 +51,17 @@ TEST_F(LateRank, IsTheCauseOfThoseWhoGaveUp) {
   for (size_t i = 1; i < all.all.size(); ++i) EXPECT_EQ(all.all[i].caused_by, 0) << all.all[i].text;
 }
 
+// PyTorch's monitors ask the store now and then, on threads of their own.
+TEST_F(LateRank, NamesTheLastCallOfAThreadThatUsesTheCommunicator) {
+  others_wait();
+  CallSpec store = on(barrier(), "store");
+  store.lane = 1;
+  job.comm("store", {0, 1, 2, 3}).wait(10ms).does(1, store);
+  others_give_up();
+  job.wait(4s).exits(1, 3);
+  EXPECT_THAT(found().all.front().text, HasSubstr("since it left all_reduce 2 on world"));
+}
+
 TEST_F(LateRank, SaysFromWhenToWhenItWasStopped) {
   others_wait();
   job.rank(1).stops = {{job.now() - 500ms, job.now() + 1s}};

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "tests/support/child_on_a_core.h"
 #include "tests/support/timeline_builder.h"
 #include "tests/support/tool.h"
@@ -41,6 +43,15 @@ class LooksTest : public ::testing::Test {
     }
   }
 
+  // The newest line of a look.
+  Json last_look() const {
+    std::istringstream journal(test::read_file(scratch_.file("journal.ndjson")));
+    Json last;
+    for (std::string text; std::getline(journal, text);)
+      if (Json line = Json::parse(text); line["ev"] == "look") last = std::move(line);
+    return last;
+  }
+
   Result<Journal> journal_ = Journal::create(scratch_.file("journal.ndjson"));
   ToldObserver observer_;
 };
@@ -64,8 +75,7 @@ TEST_F(LooksTest, WhoHasNoCoreIsOnRecordWhileNothingMoves) {
   while (delay.waited() < 50ms) delay.look();
   for (Instant now = kStart + 400ms; now < kStart + 1000ms; now += 5ms) looks.tick(now);
   looks.last_look("over");
-  const std::string journal = test::read_file(scratch_.file("journal.ndjson"));
-  const Json line = Json::parse(journal.substr(0, journal.find('\n')));
+  const Json line = last_look();
   EXPECT_GE(line["state"]["processes"][0]["starved"].get<Duration>(), 50ms);
   EXPECT_EQ(line["state"]["processes"][1]["starved"].get<Duration>(), 0ns);
 }
@@ -78,8 +88,7 @@ TEST_F(LooksTest, WhatIsNotMeasuredYetMayAllHaveBeenWaiting) {
   looks.tick(kStart + 5ms);
   observer_.timeline.look = HostClock::now() + 3000ms;
   looks.last_look("over");
-  const std::string journal = test::read_file(scratch_.file("journal.ndjson"));
-  const Json line = Json::parse(journal.substr(0, journal.find('\n')));
+  const Json line = last_look();
   EXPECT_GE(line["state"]["processes"][0]["starved"].get<Duration>(), 3000ms);
 }
 
@@ -88,8 +97,7 @@ TEST_F(LooksTest, WhenTheToolHadNoTurnNorMayTheJob) {
   DiagnosisLoop looks(observer_, *journal_);
   for (const Instant now : {kStart, kStart + 5ms, kStart + 2005ms, kStart + 2010ms}) looks.tick(now);
   looks.last_look("over");
-  const std::string journal = test::read_file(scratch_.file("journal.ndjson"));
-  const Json line = Json::parse(journal.substr(0, journal.find('\n')));
+  const Json line = last_look();
   EXPECT_GE(line["state"]["processes"][0]["starved"].get<Duration>(), 2000ms);
 }
 
@@ -116,6 +124,17 @@ TEST_F(LooksTest, AfterAnEndWithoutAProofTheJobIsLookedAtSoonAndLessOften) {
   tick_while_it_moves(looks, kStart + 100ms, kStart + 200ms);
   EXPECT_EQ(observer_.looks - before, 5) << "a look with a proof ends the row";
   EXPECT_NE(test::read_file(scratch_.file("journal.ndjson")).find("\"proven\""), std::string::npos);
+}
+
+// The state of many ranks takes milliseconds to write, and a user waits for the finding.
+TEST_F(LooksTest, AFindingIsWrittenBeforeTheStateOfItsLook) {
+  observer_.timeline = TimelineBuilder(2).everyone(all_reduce()).blocked(0, all_reduce()).killed(1).build();
+  DiagnosisLoop looks(observer_, *journal_);
+  looks.look("a process ended");
+  const std::string journal = test::read_file(scratch_.file("journal.ndjson"));
+  EXPECT_LT(journal.find("\"ev\":\"finding\""), journal.find("\"ev\":\"look\""));
+  const Json finding = Json::parse(journal.substr(0, journal.find('\n')));
+  EXPECT_EQ(finding["look"], last_look()["n"]);
 }
 
 TEST_F(LooksTest, AnEndThatIsProvenAtOnceNeedsNoOtherLook) {

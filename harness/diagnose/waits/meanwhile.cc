@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "harness/diagnose/model/end_times.h"
 #include "harness/diagnose/model/words.h"
@@ -32,22 +33,32 @@ const Call* inner_at(const Process& p, Instant at) {
   return nullptr;
 }
 
-const Call* last_left(const Process& p, Instant at) {
+// The threads that make the program's calls on the communicator. A library may have threads of its own that
+// make other calls, such as PyTorch's monitors.
+std::set<uint32_t> lanes_on(const JobView& job, const Process& p, const CommGroup& group) {
+  std::set<uint32_t> lanes;
+  for (const Call& c : p.calls)
+    if (job.group(p, c.comm()) == &group) lanes.insert(c.lane);
+  return lanes;
+}
+
+const Call* last_left(const JobView& job, const Process& p, const CommGroup& group, Instant at) {
+  const std::set<uint32_t> lanes = lanes_on(job, p, group);
   const Call* last = nullptr;
   for (const Call& c : p.calls)
     if (!rf_is_inner(c.op()) && !(c.flags() & RF_CALL_EXECUTION) && is_known(c.left) && c.left <= at &&
-        (!last || c.left > last->left))
+        (lanes.empty() || lanes.count(c.lane)) && (!last || c.left > last->left))
       last = &c;
   return last;
 }
 
-std::string place_text(const JobView& job, const Process& p, Instant at) {
+std::string place_text(const JobView& job, const Process& p, const CommGroup& of, Instant at) {
   if (const Call* c = inner_at(p, at)) {
     const auto path = p.view->name_at.find(static_cast<uint32_t>(c->seq));
     return fmt::format("was in {}{}", op_text(c->op()),
                        path == p.view->name_at.end() || path->second.empty() ? "" : " of " + path->second);
   }
-  const Call* last = last_left(p, at);
+  const Call* last = last_left(job, p, of, at);
   if (!last) return "had made no call";
   const CommGroup* group = job.group(p, last->comm());
   const std::string site = call_site_of(p, *last);
@@ -70,7 +81,7 @@ std::string meanwhile(const JobView& job, const GivenUp& g, const Member& late) 
   const Process& p = *late.process;
   const std::string stops = stops_text(job, p, g.by.front().call->entered, g.at);
   return fmt::format("rank {} {}{}{}{}", late.world_rank, stops, stops.empty() ? "" : ", and ",
-                     place_text(job, p, g.at), afterwards(g, late));
+                     place_text(job, p, *g.group, g.at), afterwards(g, late));
 }
 
 }  // namespace rankfault
