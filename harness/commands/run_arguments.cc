@@ -66,7 +66,10 @@ ParsedScenario WhatToRun::from_one_line() const {
   if (words.empty()) return {{}, {usage_error("the command is missing: write it after --")}};
   const Result<std::vector<int>> given = sizes();
   if (!given) return {{}, {given.error()}};
-  return parse_command_line(given->empty() ? 0 : given->front(), launcher, faults, expects, words, wall);
+  ParsedScenario parsed =
+      parse_command_line(given->empty() ? 0 : given->front(), launcher, faults, expects, words, wall);
+  parsed.scenario.workload.cuda_double = cuda == "double";  // what can be done to a call depends on it
+  return parsed;
 }
 
 std::vector<Error> WhatToRun::mistakes_of(const ParsedScenario& parsed) const {
