@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "harness/launch/launcher.h"
+#include "harness/launch/launchers/torchrun_program.h"
 #include "harness/launch/own_environment.h"
 #include "harness/launch/own_folders.h"
 
@@ -65,6 +66,12 @@ size_t length_of_literal(const std::string& word, size_t open) {
   return doubled && word.compare(end, 2, "}}") == 0 ? end + 2 - open : 0;
 }
 
+// The one that torchrun would use, so that a rank without torchrun has the same PyTorch.
+std::string python_of(const Workload& workload) {
+  const TorchrunProgram& program = torchrun_program(workload);
+  return program.python.empty() ? "python3" : program.python;
+}
+
 }  // namespace
 
 std::map<std::string, std::string> own_environment() {
@@ -105,6 +112,8 @@ std::string expand(const std::string& word, const LaunchContext& context, int ra
       result += scenario_dir(context);
     else if (name == "run")
       result += context.run.path();
+    else if (name == "python")
+      result += python_of(context.plan.scenario.workload);
     else {  // not ours: JSON on a command line has braces too
       result += '{';
       at = open + 1;

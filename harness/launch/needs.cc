@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "harness/base/nccl_version.h"
+#include "harness/launch/launchers/torchrun_program.h"
 
 namespace rankfault {
 namespace {
@@ -57,8 +58,12 @@ Status parts_built(const Workload& workload, const std::string& bin_dir, bool wi
 
 Status needs_met(const Workload& workload, const std::string& bin_dir, bool with_agent) {
   if (const Status built = parts_built(workload, bin_dir, with_agent); !built) return built;
-  for (const std::string& word : workload.needs)
+  for (const std::string& word : workload.needs) {
     if (const Status met = need_met(word, workload.cuda_double); !met) return met;
+    if (word.starts_with("torch") &&
+        workload.launcher != LauncherKind::kTorchrun)  // torchrun asks for itself
+      if (const Status met = torch_needs_met(workload); !met) return met;
+  }
   return Done{};
 }
 

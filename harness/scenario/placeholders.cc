@@ -17,8 +17,8 @@ bool is_word(const std::string& name) {
 }  // namespace
 
 const std::vector<std::string>& placeholder_words() {
-  static const std::vector<std::string> words{"bin", "rank",    "ranks",        "store",
-                                              "tmp", "attempt", "scenario_dir", "run"};
+  static const std::vector<std::string> words{"bin",     "rank",         "ranks", "store", "tmp",
+                                              "attempt", "scenario_dir", "run",   "python"};
   return words;
 }
 

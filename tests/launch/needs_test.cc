@@ -56,6 +56,16 @@ TEST_F(Needs, TheTrainerMustHaveBeenBuilt) {
   EXPECT_TRUE(met().ok());
 }
 
+// Ranks that no torchrun starts have the Python that torchrun would use.
+TEST_F(Needs, PyTorchIsNeededAlsoWithoutTorchrun) {
+  make("python");
+  std::ofstream(scratch_ / "python") << "#!/bin/sh\nprintf 2.13.0+cpu\n";
+  std::filesystem::permissions(scratch_ / "python", std::filesystem::perms::owner_all);
+  workload_.torchrun = scratch_ / "python";
+  workload_.needs = {"torch_cuda"};
+  expect_missing("PyTorch built with CUDA is needed", "./dev torch-nccl");
+}
+
 TEST_F(Needs, AVersionOfOpenMpiIsNotAnotherOne) {
   const Launcher& mpirun = *Catalog<Launcher>::instance().find("mpirun");
   const auto refused = [&](const std::string& name, const std::string& says, const std::string& need) {

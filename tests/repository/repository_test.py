@@ -193,7 +193,7 @@ def every_case_has_a_scenario(repository):
     for letter, count in CASES.items():
         for number in range(1, count + 1):
             case = f"{letter}{number}"
-            shown_by = re.findall(r"[a-z]+/[a-z0-9-]+", re.sub(r"`.*`", "", rows.get(case, "")))
+            shown_by = re.findall(r"[a-z_]+/[a-z0-9-]+", re.sub(r"`.*`", "", rows.get(case, "")))
             if not shown_by and "`rankfault run" not in rows.get(case, ""):
                 yield f"scenarios/README.md: no scenario for case {case}"
             for name in shown_by:

@@ -33,6 +33,7 @@ def parse():
     parser.add_argument("--no-resume", action="store_true")
     parser.add_argument("--recover", choices=["", "shrink", "again"], default="",
                         help="after an error: continue with the ranks that are left, or abort the group and make it again")
+    parser.add_argument("--patience", type=float, default=4.0, help="with --recover=shrink: the script's own limit, in seconds")
     return parser.parse_args()
 
 
@@ -59,8 +60,21 @@ class Training:
 
     def sum(self, numbers, op=dist.ReduceOp.SUM):
         there = numbers.to(self.device)
-        dist.all_reduce(there, op=op)
+        self.wait(dist.all_reduce(there, op=op, async_op=True))
         return there.cpu()
+
+    def wait(self, work):
+        """With TORCH_NCCL_BLOCKING_WAIT=1 PyTorch raises at its limit, and aborts the communicator, which cannot shrink then."""
+        end = time.monotonic() + self.options.patience
+        while self.options.recover == "shrink" and not work.is_completed():
+            if time.monotonic() > end:
+                raise RuntimeError("a sum takes too long")
+            time.sleep(0.01)
+        work.wait()
+
+    def wait_for_all(self):
+        """A barrier without PyTorch's own, which runs a kernel."""
+        self.sum(torch.zeros(1))
 
     def makes(self, mistake, step):
         it_does = self.options.mistake == mistake and self.number == self.options.by and step == self.options.at
@@ -83,7 +97,8 @@ class Training:
         gradient = self.gradient(step)
         if not self.makes("leaves-out", step):
             gradient = self.sum(gradient)
-        self.weights[step] = self.weights[step - 1] + gradient
+        loss = self.sum(gradient.mean().reshape(1))
+        self.weights[step] = self.weights[step - 1] + gradient + loss
         self.say(f"committed step {step}")
         if step % 2 == 0:
             self.save(step)
@@ -96,7 +111,7 @@ class Training:
             os.replace(path + ".new", path)
             self.say(f"checkpoint of step {step}")
         if path:
-            dist.barrier()
+            self.wait_for_all()
 
     def resume(self):
         """Returns the step to begin with."""
@@ -150,8 +165,9 @@ def main():
     if options.mistake == "never-starts" and training.number == options.by:
         training.say(f"mistake at {time.monotonic():.3f}")
         time.sleep(options.pause)
+        sys.exit(3)
     training.train()
-    dist.barrier()
+    training.wait_for_all()
     dist.destroy_process_group()
 
 

@@ -34,4 +34,7 @@ bool is_python(const std::string& word);
 // `./dev torch-nccl`, else as above. Each is asked once.
 const TorchrunProgram& torchrun_program(const Workload&);
 
+// kMissing: its PyTorch lacks what the workload needs.
+Status torch_needs_met(const Workload&);
+
 }  // namespace rankfault
