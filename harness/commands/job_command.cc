@@ -84,8 +84,8 @@ Result<Workload> torchrun_workload(const Words& command, size_t from, int given)
   Workload out;
   out.launcher = LauncherKind::kTorchrun;
   out.ranks = *ranks;
-  // The torchrun that the shell would start. A scenario uses the one of RANKFAULT_PYTHON instead.
-  const bool by_name = from == 1 && command[0].find('/') == std::string::npos;
+  // The program that the shell would start. A scenario uses the torchrun of RANKFAULT_PYTHON instead.
+  const bool by_name = command[0].find('/') == std::string::npos;
   out.torchrun = by_name ? program_on_path(command[0]) : command[0];
   out.launcher_args = words->launcher_args;
   out.command = words->program;

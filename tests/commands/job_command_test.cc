@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -62,6 +63,12 @@ TEST(JobWords, ALauncherByItsPathIsThatOne) {
   EXPECT_EQ(job("/venv/bin/torchrun --nproc-per-node=2 t.py").torchrun, "/venv/bin/torchrun");
   EXPECT_EQ(job("/venv/bin/python3 -m torch.distributed.run --nproc_per_node 2 t.py").torchrun,
             "/venv/bin/python3");
+}
+
+TEST(JobWords, APythonByItsNameIsTheOneOnThePath) {
+  ::setenv("PATH", ("/usr/bin:" + std::string(std::getenv("PATH"))).c_str(), 1);
+  if (::access("/usr/bin/python3", X_OK) != 0) GTEST_SKIP() << "no /usr/bin/python3";
+  EXPECT_EQ(job("python3 -m torch.distributed.run --nproc_per_node 2 t.py").torchrun, "/usr/bin/python3");
 }
 
 TEST(JobWords, AnUnknownOptionIsAFlagWhenAProgramFollowsIt) {
