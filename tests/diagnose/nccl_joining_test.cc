@@ -10,8 +10,10 @@ using ::testing::HasSubstr;
 // Ranks that have asked for a communicator of all of them. `inside`: NCCL has not answered yet.
 class NcclJoining : public ::testing::Test {
  protected:
-  void initialise(int rank, bool inside, uint64_t members = 3) {
-    const CallSpec init{RF_OP_COMM_CREATE, members, 0, 0, RF_PEER_NONE, 0x5, "world", 0, 0, 0};
+  void initialise(int rank, bool inside, uint64_t members = 3, int id = 0) {
+    CallSpec init{RF_OP_COMM_CREATE, members, 0, 0, RF_PEER_NONE, 0x5, "world", 0, 0, 0};
+    init.tag = id;
+    if (id) init.peer = rank;
     inside ? job.blocked(rank, init) : job.does(rank, init);
     ProcessView& p = job.rank(rank);
     for (Event& e : p.history) e.record.comm = RF_NO_COMM, e.record.seq = 0;
@@ -46,6 +48,28 @@ TEST_F(NcclJoining, ARankThatWasNeverStartedIsToldOfABlockingInitialisation) {
   EXPECT_EQ(f->ranks, std::vector<int>{2});
   EXPECT_EQ(f->op, "comm_create");
   EXPECT_THAT(f->text, HasSubstr("communicator of NCCL: rank 2 was never started"));
+}
+
+// PyTorch with lazy initialisation: rank 2 is a member that has made no call.
+TEST_F(NcclJoining, AMemberThatDoesNotComeIsSlowAndThenStalls) {
+  for (const int r : {0, 1}) initialise(r, true, 3, 77);
+  ProcessView& late = job.rank(2);
+  late.lanes.clear();
+  late.history.clear();
+  late.comms.clear();
+  late.busy_at = job.now();
+  job.wait(1s);
+  EXPECT_EQ(finding_of(diagnose(job.build()), "slow_rank"), nullptr);
+  job.wait(4s);
+  const Findings slow = diagnose(job.build());
+  ASSERT_EQ(all_kinds(slow), "slow_rank");
+  EXPECT_EQ(slow.all.front().ranks, std::vector<int>{2});
+  EXPECT_THAT(slow.all.front().text,
+              HasSubstr("rank 2 runs outside any call while others wait in the initialisation"));
+  job.wait(25s);
+  const Findings stall = diagnose(job.build());
+  ASSERT_EQ(all_kinds(stall), "init_stall");
+  EXPECT_EQ(stall.all.front().ranks, std::vector<int>{2});
 }
 
 TEST_F(NcclJoining, AndOfOneThatDoesNotBlock) {

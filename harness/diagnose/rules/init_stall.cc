@@ -7,12 +7,10 @@
 #include <algorithm>
 
 #include "harness/diagnose/model/meetings.h"
-#include "harness/diagnose/model/numbered_groups.h"
 #include "harness/diagnose/model/words.h"
 #include "harness/diagnose/rule.h"
-#include "harness/diagnose/timing/wait_thresholds.h"
 #include "harness/diagnose/waits/joining_ranks.h"
-#include "harness/diagnose/waits/late_ranks.h"
+#include "harness/diagnose/waits/late_to_join.h"
 
 namespace rankfault {
 namespace {
@@ -111,63 +109,24 @@ std::vector<Finding> of_absent_ranks(const JobView& job, const Wait& wait, const
   return {f};
 }
 
-std::string what_it_does(const JobView& job, const Process& p) {
-  if (p.ended()) return fmt::format("rank {} {}", p.rank(), end_text(p.view->end));
-  if (p.view->stopped) return fmt::format("rank {} is stopped", p.rank());
-  const std::vector<const Call*> inside = p.all_inside();
-  if (inside.empty()) return fmt::format("rank {} sleeps outside communication", p.rank());
-  if (is_numbered_creation(*inside.front()))
-    return fmt::format("rank {} is inside new_group {}", p.rank(), inside.front()->tag());
-  const CommGroup* group = job.group(p, inside.front()->comm());
-  return fmt::format("rank {} is inside {}", p.rank(),
-                     group ? short_call(*inside.front(), *group) : op_text(inside.front()->op()));
-}
-
-// Whether the rank, as far as the record shows, will not come: it has ended, is stopped or asleep, or has
-// long been in other calls. A rank that runs, or makes one call after another, may come.
-bool stays_away(const Process& p, Instant now, const WaitThreshold& patience,
-                const DiagnoseOptions& options) {
-  if (p.ended() || p.view->stopped) return true;
-  const std::vector<const Call*> inside = p.all_inside();
-  if (inside.empty()) return is_asleep(p, now, options);
-  return std::all_of(inside.begin(), inside.end(),
-                     [&](const Call* c) { return lasted(c->entered, now) > patience.limit; });
-}
-
 std::vector<Finding> of_ranks_elsewhere(const JobView& job, const Meeting& meeting,
                                         const DiagnoseOptions& options) {
-  const Instant now = job.timeline().look;
-  if (lasted(meeting.since, now) <= options.hung_after) return {};
-  const WaitThreshold patience = patience_with_joining(job, options.hung_after);
-  if (lasted(meeting.since, now) <= patience.limit) return {};
+  const std::optional<LateToJoin> late = late_to_join(job, meeting, options);
+  if (!late || !late->hung) return {};  // slow_rank reports ranks that may come
   Finding f;
-  std::vector<int> others;
-  for (const Process* p : elsewhere(job, meeting)) {
-    if (!stays_away(*p, now, patience, options)) return {};
-    others.push_back(p->rank());
-    f.evidence.push_back(what_it_does(job, *p));
-  }
-  if (others.empty()) return {};
-  others = sorted_unique(std::move(others));
-  const bool all = others.size() == meeting.missing();
-  const std::string who = all ? fmt::format("{} {}", ranks_text(others), others.size() == 1 ? "has" : "have")
-                              : fmt::format("{} of {} has", meeting.missing(), ranks_text(others));
   f.kind = "init_stall";
-  f.attempt = job.attempt();
-  f.op = op_text(RF_OP_COMM_CREATE);
-  f.at = meeting.since;
-  const Joining& first = meeting.waiting.front();
-  f.sides = {{meeting.ranks(), f.op, meeting.numbered ? fmt::format("new_group {}", meeting.id) : f.op,
-              meeting.numbered ? call_site_of(*first.process, *first.call) : ""}};
-  if (all) {
-    f.ranks = others;
-    f.sides.push_back({f.ranks, "", "no call", ""});
-  }
+  describe_late_to_join(f, job, meeting, *late, options);
+  std::vector<int> others;
+  for (const Process* p : late->ranks) others.push_back(p->rank());
+  const std::string who =
+      late->all_are_missing(meeting)
+          ? fmt::format("{} {}", ranks_text(f.ranks), f.ranks.size() == 1 ? "has" : "have")
+          : fmt::format("{} of {} has", meeting.missing(), ranks_text(sorted_unique(std::move(others))));
   f.text = fmt::format("{} in {}: of {} members {} not joined, {}",
                        meeting.waiting.size() == 1 ? "a rank waits" : "ranks wait",
                        meeting.numbered ? fmt::format("new_group {}", meeting.id)
                                         : "the initialisation of a communicator of NCCL",
-                       meeting.members, who, patience.text());
+                       meeting.members, who, late->patience.text());
   return {f};
 }
 

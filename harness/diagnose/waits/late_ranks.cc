@@ -109,7 +109,12 @@ std::vector<LateRank> find_late(const JobView& job, const DiagnoseOptions& optio
 
 // A rank that sleeps between bursts of work, or whose helpers work for it, uses CPU time.
 bool is_asleep(const Process& p, Instant look, const DiagnoseOptions& options) {
-  return sleeps(p) && (!is_known(p.view->busy_at) || lasted(p.view->busy_at, look) > options.hung_after);
+  const bool long_idle = is_known(p.view->busy_at) && lasted(p.view->busy_at, look) > options.hung_after;
+  const bool has_made_calls = std::any_of(p.view->lanes.begin(), p.view->lanes.end(), [](const LaneView& l) {
+    return l.kind == RF_LANE_THREAD && l.state.where != RF_ENDED;
+  });
+  if (!has_made_calls) return long_idle;  // the record has none of its threads
+  return sleeps(p) && (long_idle || !is_known(p.view->busy_at));
 }
 
 Finding late_finding(const JobView& job, const LateRank& late, const char* kind) {
