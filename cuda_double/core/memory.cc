@@ -44,12 +44,26 @@ Error allocate(std::size_t bytes, MemoryKind kind, int device, void** out) {
   return kSuccess;
 }
 
-Error register_host(void* at, std::size_t bytes, int device) {
+Error register_range(void* at, std::size_t bytes, MemoryKind kind, int device) {
   Memory& m = memory();
   std::lock_guard<std::mutex> lock(m.mutex);
   auto base = reinterpret_cast<std::uintptr_t>(at);
-  m.allocations[base] = {base, bytes, MemoryKind::host, device, false};
+  m.allocations[base] = {base, bytes, kind, device, false};
   return kSuccess;
+}
+
+Error take(std::size_t bytes, int device) {
+  Memory& m = memory();
+  std::lock_guard<std::mutex> lock(m.mutex);
+  if (bytes > settings().memory - m.used[device]) return kOutOfMemory;
+  m.used[device] += bytes;
+  return kSuccess;
+}
+
+void give_back(std::size_t bytes, int device) {
+  Memory& m = memory();
+  std::lock_guard<std::mutex> lock(m.mutex);
+  m.used[device] -= bytes;
 }
 
 Error release(void* at, bool ours) {

@@ -21,7 +21,11 @@ struct Allocation {
 };
 
 Error allocate(std::size_t bytes, MemoryKind kind, int device, void** out);
-Error register_host(void* at, std::size_t bytes, int device);
+// Memory that the double did not allocate.
+Error register_range(void* at, std::size_t bytes, MemoryKind kind, int device);
+// Counts memory of a device that is mapped later (mapped_memory.h).
+Error take(std::size_t bytes, int device);
+void give_back(std::size_t bytes, int device);
 Error release(void* at, bool ours = true);
 std::optional<Allocation> allocation_of(const void* at);
 std::size_t free_bytes(int device);

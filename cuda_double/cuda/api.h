@@ -19,6 +19,9 @@ inline StreamPtr stream_of(cudaStream_t handle) { return Streams::all().of(handl
 
 // A driver function of the double by its name; null: not found.
 void* driver_function(const char* name);
+// The same of a newer driver, with virtual memory. NCCL does not get these, so that it takes the paths of an
+// older driver; PyTorch looks up all that it may use, and ends if one is missing.
+void* newer_driver_function(const char* name);
 // A function that prints its name and returns "not supported"; null: the double has no such function, like an
 // older driver.
 void* driver_function_not_modelled(const char* name);

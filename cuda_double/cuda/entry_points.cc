@@ -8,7 +8,11 @@ namespace {
 
 // An unknown name is "not found". From this NCCL concludes an older driver.
 cudaError_t entry_point(const char* name, void** out, cudaDriverEntryPointQueryResult* result) {
+#if CUDART_VERSION >= 13000  // PyTorch's; NCCL is linked to that of CUDA 12
+  *out = newer_driver_function(name);
+#else
   *out = driver_function(name);
+#endif
   if (result) *result = *out ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
   return *out ? cudaSuccess : give(kSymbolNotFound);
 }

@@ -51,7 +51,7 @@ GPULESS_API cudaFreeAsync(void* at, cudaStream_t stream) {
   return do_quick(stream, [at] { release(at); });
 }
 GPULESS_API cudaHostRegister(void* at, size_t bytes, unsigned) {
-  return give(register_host(at, bytes, current_device()));
+  return give(register_range(at, bytes, MemoryKind::host, current_device()));
 }
 GPULESS_API cudaHostUnregister(void* at) { return give(release(at, false)); }
 GPULESS_API cudaHostGetDevicePointer(void** out, void* at, unsigned) {

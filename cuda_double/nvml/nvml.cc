@@ -60,6 +60,10 @@ GPULESS_NVML nvmlDeviceGetCudaComputeCapability(void*, int* major, int* minor) {
   *minor = cuda_double::kComputeCapability % 10;
   return kSuccess;
 }
+GPULESS_NVML nvmlDeviceGetComputeRunningProcesses(void*, unsigned* count, void*) {
+  *count = 0;
+  return kSuccess;
+}
 GPULESS_NVML nvmlDeviceGetP2PStatus(void*, void*, int, int* status) {
   *status = kChipsetNotSupported;
   return kSuccess;

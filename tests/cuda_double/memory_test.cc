@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "cuda_double/core/mapped_memory.h"
 #include "cuda_double/core/settings.h"
 
 namespace cuda_double {
@@ -44,11 +45,46 @@ TEST(Memory, OfOneDeviceEnds) {
 
 TEST(Memory, OfTheProgramIsRegisteredAndStaysTheProgramsOwn) {
   char own[64];
-  ASSERT_EQ(register_host(own, sizeof own, 0), kSuccess);
+  ASSERT_EQ(register_range(own, sizeof own, MemoryKind::host, 0), kSuccess);
   EXPECT_EQ(allocation_of(own + 3)->kind, MemoryKind::host);
   EXPECT_EQ(release(own), kInvalidValue) << "cudaFreeHost of memory that is only registered";
   EXPECT_EQ(release(own, false), kSuccess);
   EXPECT_EQ(release(own, false), kHostMemoryNotRegistered);
+}
+
+// What PyTorch does with expandable segments.
+TEST(MappedMemory, OfOneHandleIsTheSameAtEveryPlaceAndCountsUntilTheLastIsGone) {
+  constexpr std::size_t kPart = kMappedGranularity;
+  const std::size_t all = free_bytes(4);
+  void* at = nullptr;
+  ASSERT_EQ(reserve_range(4 * kPart, &at), kSuccess);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(at) % kPart, 0u);
+  EXPECT_FALSE(allocation_of(at)) << "only addresses";
+  std::uint64_t handle = 0;
+  ASSERT_EQ(create_memory(2 * kPart, 4, &handle), kSuccess);
+  EXPECT_EQ(free_bytes(4), all - 2 * kPart);
+  char* const place = static_cast<char*>(at);
+  ASSERT_EQ(map_memory(place, kPart, 0, handle), kSuccess);
+  ASSERT_EQ(map_memory(place + kPart, kPart, kPart, handle), kSuccess);
+  ASSERT_EQ(map_memory(place + 2 * kPart, 2 * kPart, 0, handle), kSuccess);
+  EXPECT_EQ(map_memory(place, 2 * kPart, kPart, handle), kInvalidValue) << "more than there is";
+  EXPECT_EQ(allocation_of(place + kPart)->device, 4);
+  place[kPart + 7] = 'x';
+  EXPECT_EQ(place[3 * kPart + 7], 'x');
+  EXPECT_EQ(release_memory(handle), kSuccess);
+  EXPECT_EQ(unmap_memory(place, 2 * kPart), kSuccess) << "two mappings side by side";
+  EXPECT_FALSE(allocation_of(place + kPart));
+  EXPECT_EQ(free_bytes(4), all - 2 * kPart) << "one is still mapped";
+  EXPECT_EQ(unmap_memory(place + 2 * kPart, 2 * kPart), kSuccess);
+  EXPECT_EQ(free_bytes(4), all);
+  EXPECT_EQ(release_memory(handle), kInvalidValue);
+  EXPECT_EQ(free_range(at, 4 * kPart), kSuccess);
+}
+
+TEST(MappedMemory, OfOneDeviceEnds) {
+  std::uint64_t handle = 0;
+  EXPECT_EQ(create_memory(settings().memory + kMappedGranularity, 5, &handle), kOutOfMemory);
+  EXPECT_EQ(create_memory(1, 5, &handle), kInvalidValue) << "not a multiple of the granularity";
 }
 
 TEST(Settings, VisibleDevicesEndAtTheFirstThatIsNone) {
