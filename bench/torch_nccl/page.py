@@ -9,9 +9,12 @@ host code, and no GPU. The script is `workloads/pytorch_nccl/steps.py`, without 
 limit of {cells.LIMIT_S} s for a collective. Each row changes one setting from its default, or is a named pair; the names of variables lack
 their prefix TORCH_NCCL_.
 
-- *noticed by*: what PyTorch writes first, and on which rank; the time counts from the trouble. "nobody" means: not within {cells.BOUND_S} s
+- *noticed by*: what PyTorch writes first, and on which rank; the time counts from the trouble. "nobody" means: not within that
+  time
 - *names*: the rank or the ranks that PyTorch's output names as the cause
-- *how the ranks ended*: in the order of the ranks; "lives" means: still there after {cells.BOUND_S} s
+- *how the ranks ended*: in the order of the ranks. "lives" means: still there {cells.BOUND_S} s after the job began, which is about
+  {cells.BOUND_S - 10} s after the trouble. With its default settings PyTorch needs 62 to 71 s from the trouble to SIGABRT, so near this
+  bound either is seen
 - *dumps*: files of the Flight Recorder
 - *left*: segments in /dev/shm after the end
 - *rankfault*: its first finding that blames a rank, and its time from the trouble
