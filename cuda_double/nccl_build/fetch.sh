@@ -1,5 +1,6 @@
 # fetch.sh: fetches what nccl.sh needs: Debian packages with an apt of its own folder, CUDA's headers with
 # pip. Sourced; the caller sets FOLDER, and defines say and note.
+# shellcheck shell=bash
 
 # shellcheck disable=SC2034 # the caller uses it
 readonly STABLE_VERSION=2.22.3

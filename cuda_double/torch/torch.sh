@@ -39,7 +39,7 @@ END_OF_PROGRAM
 }
 
 install_wheel() {
-  local list
+  local needed
   [ -x "$python" ] || python3 -m venv "$VENV" || no_torch "python3 cannot make a virtual environment (python3-venv)"
   if [ "$("$python" -c 'import importlib.metadata as m; print(m.version("torch"))' 2>/dev/null)" = "${wanted#torch==}" ]; then
     note "$wanted: installed already"
@@ -47,8 +47,8 @@ install_wheel() {
     say "installing $wanted into ${VENV##*/}, without NVIDIA's packages (about 530 MB)"
     pip_or_skip "$wanted" --no-deps "$wanted"
   fi
-  mapfile -t list < <(requirements)
-  pip_or_skip "what $wanted requires" "${list[@]}"
+  mapfile -t needed < <(requirements)
+  pip_or_skip "what $wanted requires" "${needed[@]}"
 }
 
 # The file stays as old as it is if nothing has changed, so that nothing is built again.
@@ -62,6 +62,7 @@ list_imports() {
 }
 
 [ $# = 3 ] || { note "usage: torch.sh VENV FOLDER REQUIREMENT"; exit 64; }
+# shellcheck disable=SC2034 # fetch.sh uses FOLDER
 VENV=$(mkdir -p "$1" && cd "$1" && pwd) FOLDER=$(mkdir -p "$2" && cd "$2" && pwd) wanted=$3
 case $wanted in
   torch==[0-9]*.*) ;;
