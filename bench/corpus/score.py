@@ -23,6 +23,10 @@ this tree; a whole run takes hours.
 
 """
 TAIL = """
+The last whole run was made on 2026-11-22 with the rules of that day, 4,243 cases: 2,845 of 2,845 bugs right, 2,791 of them proven, none
+proven and wrong, no alarm about 1,398 twins; 1,272,900 cuts, 229,995 with a proven claim, none refuted. The family *receive* came on
+2026-11-23: 80 of 80, no alarm about 48 twins.
+
 Programs of other projects, on 2026-11-22: MPI-CorrBench (tudasc, its commit c89a836 of 2023-01-24), the 484 C programs that use no
 window, 2 ranks, Open MPI 4.1.4, and again MPICH 4.0.2. Nothing was proven of a program that its own folder calls correct and
 that is. Two of OpenMP's in `ordering/correct` make more collectives on rank 0 than on rank 1, because each thread creates the
