@@ -56,7 +56,7 @@ def main():
     for file in sorted(pathlib.Path(sys.argv[1]).glob("*.so*")):
         found |= imports_of(file)
     if not found:
-        sys.exit(f"{sys.argv[1]}: no library of CUDA is needed here; this is no wheel for CUDA")
+        sys.exit(f"{sys.argv[1]}: the libraries here import nothing from CUDA; the wheel was built without it")
     used = {library for library, _, name in found if name != "-"}
     for library, version, name in sorted(found):
         if name != "-" or library not in used:

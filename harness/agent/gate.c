@@ -61,7 +61,7 @@ static int path_matches(const struct rf_armed* a, const char* path) {
 }
 
 /* An action that names no library is about the calls that the program made: not about those that its upper
- * call makes. What is no communication (the making of a communicator, say) has no upper call. */
+ * call makes. Only communication has an upper call: the making of a communicator has none. */
 static int is_at_its_library(const struct rf_armed* a, const struct rf_call* c) {
   if (a->library) return a->library == c->library;
   return !rf_me.upper || !rf_is_communication(c->op);
