@@ -1,32 +1,11 @@
 // end_of_run_test: what the files of a finished run say about its end.
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
-
 #include "harness/observe/observer.h"
-#include "tests/observe/ring_file_writer.h"
-#include "tests/support/tool.h"
+#include "tests/observe/run_files.h"
 
 namespace rankfault::testing {
 namespace {
 
-class EndOfRun : public ::testing::Test {
- protected:
-  EndOfRun() { std::filesystem::create_directory(records_); }
-  ProcessId process(int rank) const { return {7, 8, 900'000'000 + rank, 11, 0}; }  // this pid does not exist
-  std::unique_ptr<RingFileWriter> ring(int rank, int world = 2) {
-    auto w = std::make_unique<RingFileWriter>(records_, process(rank), rank, world);
-    w->add_comm(99, "world", world, rank);
-    return w;
-  }
-  void journal(const std::vector<Json>& lines) {
-    std::ofstream out(run_ + "/journal.ndjson");
-    for (const Json& line : lines) out << line.dump() << "\n";
-  }
-  test::Scratch scratch_;
-  const std::string run_ = scratch_.path(), records_ = run_ + "/records";
-};
+class EndOfRun : public RunFiles {};
 
 TEST_F(EndOfRun, IsReadFromItsFiles) {
   auto a = ring(0), b = ring(1);

@@ -12,7 +12,8 @@ namespace {
 
 TEST(FileText, IsTheWholeFile) {
   const test::Scratch scratch;
-  const std::string path = scratch.file("text"), text = std::string(200'000, 'x') + std::string(1, '\0') + "end";
+  const std::string path = scratch.file("text"),
+                    text = std::string(200'000, 'x') + std::string(1, '\0') + "end";
   FILE* out = std::fopen(path.c_str(), "w");
   std::fwrite(text.data(), 1, text.size(), out);
   std::fclose(out);

@@ -15,30 +15,13 @@
 #include "harness/observe/observer.h"
 #include "harness/observe/proc.h"
 #include "harness/observe/record_names.h"
-#include "tests/observe/ring_file_writer.h"
+#include "tests/observe/run_files.h"
 
 namespace rankfault::testing {
 namespace {
 
-class Observe : public ::testing::Test {
+class Observe : public RunFiles {
  protected:
-  Observe() {
-    char name[] = "/tmp/rf-observe.XXXXXX";
-    run_ = ::mkdtemp(name);
-    records_ = run_ + "/records";
-    std::filesystem::create_directory(records_);
-  }
-  ~Observe() override { std::filesystem::remove_all(run_); }
-  ProcessId process(int rank) const { return {7, 8, 900'000'000 + rank, 11, 0}; }  // this pid does not exist
-  std::unique_ptr<RingFileWriter> ring(int rank, int world = 2) {
-    auto w = std::make_unique<RingFileWriter>(records_, process(rank), rank, world);
-    w->add_comm(99, "world", world, rank);
-    return w;
-  }
-  void journal(const std::vector<Json>& lines) {
-    std::ofstream out(run_ + "/journal.ndjson");
-    for (const Json& line : lines) out << line.dump() << "\n";
-  }
   RankEnd killed(int rank) {
     RankEnd end;
     end.process = process(rank);
@@ -57,7 +40,6 @@ class Observe : public ::testing::Test {
     memory.show(view, calls);
     return view;
   }
-  std::string run_, records_;
 };
 
 TEST_F(Observe, RefusesForeignShortAndOtherVersions) {
