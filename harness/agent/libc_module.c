@@ -55,11 +55,11 @@ static void find_all(void) {
   FIND(fopen), FIND(fopen64), FIND(mkstemp), FIND(mkstemp64), FIND(mkostemp), FIND(mkostemp64);
   FIND(write), FIND(pwrite), FIND(pwrite64), FIND(shm_open), FIND(shm_unlink), FIND(ftruncate),
       FIND(ftruncate64);
-  *(void**)(&next_close) = dlsym(RTLD_NEXT, "close"); /* the last: all are resolved */
+  RF_STORE((void**)(&next_close), dlsym(RTLD_NEXT, "close")); /* the last: all are resolved */
 }
 /* Constructors of other objects may run before ours. */
 #define READY() \
-  if (__builtin_expect(!next_close, 0)) find_all()
+  if (__builtin_expect(!RF_LOAD(&next_close), 0)) find_all()
 
 /* ---- points ---- */
 

@@ -31,7 +31,8 @@ function add(symbol, profiling,    entry) {
   entry = sprintf("  .globl %s\n  .type %s, %sfunction\n%s:", symbol, symbol, (arch == "aarch64" ? "%" : "@"), symbol)
   if (arch == "aarch64") {
     printf "  mov w0, #%d\n  b rf_answer_loader\n%s\n", count, entry > asm
-    printf "  hint #34\n  adrp x16, rf_call_slots + %d\n  ldr x16, [x16, :lo12:rf_call_slots + %d]\n  br x16\n", \
+    # ldar: the wrapper reads what its decoder wrote before the slot got the wrapper's address.
+    printf "  adrp x16, rf_call_slots + %d\n  add x16, x16, :lo12:rf_call_slots + %d\n  ldar x16, [x16]\n  br x16\n", \
            count * 8, count * 8 > asm
     printf ".Lstub%d:\n  mov w17, #%d\n  b rf_resolve_entry\n", count, count > asm
   } else {

@@ -4,7 +4,8 @@
 set -eu
 source=$1
 work=$2
-for need in aarch64-linux-gnu-gcc aarch64-linux-gnu-g++ qemu-aarch64; do
+qemu=$(command -v qemu-aarch64-static || command -v qemu-aarch64 || true)
+for need in aarch64-linux-gnu-gcc aarch64-linux-gnu-g++ "${qemu:-qemu-aarch64}"; do
   command -v "$need" > /dev/null || { echo "skipped: no $need"; exit 77; }
 done
 mkdir -p "$work/decoders" "$work/run/records"
@@ -29,7 +30,7 @@ run() {
   expected=$1
   shift
   got=0
-  qemu-aarch64 -L /usr/aarch64-linux-gnu -E LD_PRELOAD="$work/libagent.so" -E LD_LIBRARY_PATH="$work" \
+  "$qemu" -L /usr/aarch64-linux-gnu -E LD_PRELOAD="$work/libagent.so" -E LD_LIBRARY_PATH="$work" \
     -E RANKFAULT_RUN_DIR="$work/run" -E RANKFAULT_DECODERS="$work/decoders" -E RANK=0 -E WORLD_SIZE=4 ${bind:+-E LD_BIND_NOW=$bind} \
     "$work/subject" "$@" || got=$?
   [ "$got" = "$expected" ] || { echo "$* ended with $got instead of $expected"; exit 1; }
@@ -60,7 +61,7 @@ aarch64-linux-gnu-gcc -shared -fPIC -o "$work/libnames_plugin.so" "$names/plugin
 aarch64-linux-gnu-gcc -shared -fPIC -DNEEDS_A_MISSING_NAME -o "$work/libnames_missing.so" "$names/plugin.c" \
   "$work/libnames_library.so"
 aarch64-linux-gnu-gcc -o "$work/names" "$names/program.c" -Wl,-z,now
-ask() { qemu-aarch64 -L /usr/aarch64-linux-gnu -E LD_LIBRARY_PATH="$work" "$@" 2>&1 || echo "ended with $?"; }
+ask() { "$qemu" -L /usr/aarch64-linux-gnu -E LD_LIBRARY_PATH="$work" "$@" 2>&1 || echo "ended with $?"; }
 for way in weak default next program later plugin missing_now missing_lazy; do
   alone=$(ask "$work/names" $way "$work")
   watched=$(ask -E LD_PRELOAD="$work/libmpi_agent.so" "$work/names" $way "$work")
