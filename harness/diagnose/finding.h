@@ -125,9 +125,9 @@ Findings diagnose(const Timeline&, const DiagnoseOptions& = {});
 Timeline canonical(Timeline);
 
 // Collects findings over the looks of a run. A proven finding stays; if it blames no rank, the last look may
-// name the rank. An inferred finding is replaced when it becomes proven and withdrawn when the last look no
-// longer has it. A proven deadlock is handled if, at the last look, its ranks have jumped out of all its
-// calls.
+// name the rank. An inferred finding is replaced when it becomes proven. It is withdrawn when the last look
+// no longer has it, or when a look has the exit of its rank instead. A proven deadlock is handled if, at the
+// last look, its ranks have jumped out of all its calls.
 class FindingsLog {
  public:
   // Returns the new and the changed findings. The caller writes them to the journal, after the look that they

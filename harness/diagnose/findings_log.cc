@@ -100,6 +100,14 @@ void handle_those_that_were_left(std::vector<Finding>& news, const std::vector<F
     if (was_left(f, look)) f = as_handled(std::move(f));
 }
 
+// A process that fails may free its communicators before it ends. What an earlier look inferred of it then,
+// or while others waited for it, is over once it has exited.
+bool has_exited_instead(const Finding& kept, const Findings& look) {
+  return std::any_of(look.all.begin(), look.all.end(), [&](const Finding& f) {
+    return f.kind == "exited_rank" && f.attempt == kept.attempt && f.ranks == kept.ranks;
+  });
+}
+
 std::string why_withdrawn(const Finding& f, const Findings& look) {
   for (const Finding& now : look.all)
     if (names_trouble(now) && std::any_of(f.ranks.begin(), f.ranks.end(), [&](int rank) {
@@ -170,18 +178,18 @@ std::vector<Finding> FindingsLog::news(const Findings& look, bool last_look) con
     news.back().text = f.text;
     news.back().handled = f.handled;
   }
-  if (last_look && !look.all.empty()) {
-    handle_those_that_were_left(news, kept_, look);
-    for (const Finding& k : kept_) {
-      const bool still =
-          std::any_of(look.all.begin(), look.all.end(), [&](const Finding& f) { return same_trouble(k, f); });
-      if (still || k.confidence == Confidence::kProven || k.attempt != look.all.front().attempt) continue;
-      news.push_back(k);
-      news.back().withdrawn = true;
-      news.back().withdrawn_because = why_withdrawn(k, look);
-    }
-    if (!names_trouble(look.all.front())) news.push_back(look.all.front());
+  if (look.all.empty()) return news;
+  if (last_look) handle_those_that_were_left(news, kept_, look);
+  for (const Finding& k : kept_) {
+    const bool still =
+        std::any_of(look.all.begin(), look.all.end(), [&](const Finding& f) { return same_trouble(k, f); });
+    if (still || k.confidence == Confidence::kProven || k.attempt != look.all.front().attempt) continue;
+    if (!last_look && !has_exited_instead(k, look)) continue;
+    news.push_back(k);
+    news.back().withdrawn = true;
+    news.back().withdrawn_because = why_withdrawn(k, look);
   }
+  if (last_look && !names_trouble(look.all.front())) news.push_back(look.all.front());
   return news;
 }
 

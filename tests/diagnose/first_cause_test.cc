@@ -310,5 +310,29 @@ TEST(FindingsLog, SaysWhyItWithdraws) {
   EXPECT_THAT(news[1].withdrawn_because, HasSubstr("the record now shows exited_rank"));
 }
 
+// A process that fails frees its communicators before it ends. A look in between infers that it left out the
+// call that others wait for; once it has ended, its exit is the cause, also while the others still hang.
+TEST(FindingsLog, AnExitReplacesAtOnceWhatWasInferredOfItsRank) {
+  FindingsLog log;
+  log.add({{of("missing_call", {1}, 10)}}, false);
+  const std::vector<Finding> news = log.add({{of("exited_rank", {1}, 20)}}, false);
+  ASSERT_EQ(news.size(), 2u);
+  EXPECT_TRUE(news[1].withdrawn);
+  EXPECT_EQ(news[1].kind, "missing_call");
+  EXPECT_THAT(news[1].withdrawn_because, HasSubstr("the record now shows exited_rank"));
+  ASSERT_EQ(log.result().all.size(), 1u);
+  EXPECT_EQ(log.result().all[0].kind, "exited_rank");
+}
+
+TEST(FindingsLog, AnExitLeavesWhatItDoesNotExplain) {
+  FindingsLog log;
+  Finding proven = of("missing_call", {1}, 10);
+  proven.confidence = Confidence::kProven;
+  log.add({{proven, of("slow_rank", {2}, 10), of("call_mismatch", {1}, 12)}}, false);
+  // The look still has the call_mismatch; rank 2 has not ended.
+  EXPECT_EQ(log.add({{of("exited_rank", {1}, 20), of("call_mismatch", {1}, 12)}}, false).size(), 1u);
+  EXPECT_EQ(log.result().all.size(), 4u);
+}
+
 }  // namespace
 }  // namespace rankfault::testing
