@@ -28,9 +28,16 @@ foreach(mark ${marks})
   endif()
 endforeach()
 
+# These headers are the same for every processor, so a cross build takes them from outside its sysroot. It looks in
+# none of this machine's own folders.
+set(elsewhere "")
+if(CMAKE_CROSSCOMPILING)
+  set(elsewhere NO_CMAKE_FIND_ROOT_PATH NO_CMAKE_SYSTEM_PATH NO_SYSTEM_ENVIRONMENT_PATH)
+endif()
 find_path(CUDA_RUNTIME_INCLUDE_DIR cuda_runtime.h HINTS /usr/local/cuda/include ENV CUDA_HOME
-          PATHS ${RANKFAULT_NCCL_FOLDER}/cuda12 PATH_SUFFIXES include)
-find_path(NCCL_INCLUDE_DIR nccl.h HINTS ENV NCCL_HOME PATHS ${RANKFAULT_NCCL_FOLDER}/${fetched} PATH_SUFFIXES include)
+          PATHS ${RANKFAULT_NCCL_FOLDER}/cuda12 PATH_SUFFIXES include ${elsewhere})
+find_path(NCCL_INCLUDE_DIR nccl.h HINTS ENV NCCL_HOME PATHS ${RANKFAULT_NCCL_FOLDER}/${fetched} PATH_SUFFIXES include
+          ${elsewhere})
 rankfault_nccl_version("${NCCL_INCLUDE_DIR}" RANKFAULT_NCCL_VERSION)
 # A fetched version takes precedence over an old one of the system, such as Debian's.
 if(fetched AND RANKFAULT_NCCL_VERSION VERSION_LESS 2.28)

@@ -18,7 +18,10 @@ PART_PACKAGES=(
   "libbenchmark-dev:benchmarks" "python3-venv:the project's own virtual environment"
   "gcc-aarch64-linux-gnu:cross build of the agent" "libc6-dev-arm64-cross:cross build of the agent"
 )
-TEST_PACKAGES=("mpich:MPICH 4, next to Open MPI: mpicc and mpirun stay Open MPI's" "libmpich-dev:its headers")
+TEST_PACKAGES=(
+  "mpich:MPICH 4, next to Open MPI: mpicc and mpirun stay Open MPI's" "libmpich-dev:its headers"
+  "g++-aarch64-linux-gnu:tests of the agent on aarch64" "qemu-user-static:runs them"
+)
 TORCH_PACKAGES=("python3-torch:DDP jobs under torchrun" "libopenblas0-pthread:fast PyTorch")
 BENCH_PACKAGES=("valgrind:counts instructions where perf cannot")
 FUZZ_PACKAGES=("clang-14:libFuzzer" "libclang-rt-14-dev:libFuzzer's runtime")

@@ -6,46 +6,21 @@ The files and commands are those of the page. Skipped without the wheel's tools 
 """
 import os
 import pathlib
+import platform
 import re
 import subprocess
 import sys
 import tempfile
-import zipfile
+
+from wheel_checks import check_contents, make_wheel, run
 
 SOURCE, BUILD = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 PYTHON = os.environ.get("RANKFAULT_PYTHON", "python3")
 PAGE = (SOURCE / "docs/how-to/five-minutes-with-pytorch.md").read_text(encoding="utf-8")
-FOREIGN = re.compile(r"libnccl|libmpi|libmpich|libcuda|libcudart|libgloo|libtorch")
-
-
-def run(words, folder, env=None, wanted=0):
-    done = subprocess.run(words, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    print(f"$ {words if isinstance(words, str) else ' '.join(map(str, words))}\n{done.stdout}status {done.returncode}\n", flush=True)
-    assert done.returncode == wanted, f"status {done.returncode}, not {wanted}"
-    return done.stdout
 
 
 def shell(command, folder, env, wanted=0):
     return run(["bash", "-c", command], folder, env, wanted)
-
-
-def make_wheel(folder):
-    script = 'say() { echo "$*" >&2; }; . cmake/dev/wheel.sh; pack_wheel "$1" "$2"'
-    run(["bash", "-euo", "pipefail", "-c", script, "pack", BUILD, folder], SOURCE)
-    wheel, = folder.glob("rankfault-*.whl")
-    return wheel
-
-
-def check_contents(wheel):
-    with zipfile.ZipFile(wheel) as archive:
-        names = archive.namelist()
-    assert re.fullmatch(r"rankfault-[0-9.]+-py3-none-manylinux_2_\d+_x86_64\.whl", wheel.name), wheel.name
-    assert not [name for name in names if FOREIGN.search(os.path.basename(name))], names
-    grafted = [os.path.basename(name) for name in names if name.startswith("rankfault.libs/")]
-    licences = " ".join(name for name in names if "/licenses/" in name)
-    assert grafted and "/licenses/LICENSE" in licences, names
-    for library in grafted:  # libyaml-cpp-1a2b3c4d.so.0.7.0
-        assert re.sub(r"-[0-9a-f]{8}(?=[.-])", "", library) in licences, f"no licence of {library}: {licences}"
 
 
 def make_environment(folder, wheel):
@@ -95,8 +70,8 @@ def main():
         return 77
     with tempfile.TemporaryDirectory(prefix="rf-wheel-") as name:
         folder = pathlib.Path(name)
-        wheel = make_wheel(folder)
-        check_contents(wheel)
+        wheel = make_wheel(SOURCE, BUILD, folder)
+        check_contents(wheel, platform.machine())
         make_environment(folder / "venv", wheel)
         job = folder / "job"
         job.mkdir()

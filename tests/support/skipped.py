@@ -25,7 +25,9 @@ PARTS = [
     (r"gloo", "Gloo", "apt-get install libgloo-dev && ./dev test"),
     (r"RANKFAULT_FR_DATA", "Flight Recorder dumps of other programs", "RANKFAULT_FR_DATA=folder ./dev test"),
     (r"setpriv", "setpriv", "apt-get install util-linux"),
-    (r"aarch64", "the cross compiler for aarch64", "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross && ./dev test"),
+    (r"aarch64: no tool", "the wheel for aarch64", "./dev wheel aarch64 && ./dev test"),
+    (r"qemu-aarch64", "qemu's user mode for aarch64", "apt-get install qemu-user-static && ./dev test"),
+    (r"aarch64", "the cross compiler for aarch64", "apt-get install gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross && ./dev test"),
 ]
 # Not a missing part: no installed part would change the result.
 NOTHING_TO_ADD = (r"Open MPI 4 is needed|is in NCCL from|fail without the agent|shown with|has no sessions|HydraTest|ReadsHydrasReport|may read everything"
