@@ -1,6 +1,6 @@
 // by_hand.cc: the functions of CUDA's libraries, other than the runtime and NCCL, that have something to
 // answer when PyTorch asks: a handle, a version, a text. They are compiled into each stand-in, which exports
-// its own alone.
+// its own alone. GPULESS_MAJOR is the number in its name: 12 for libnvrtc.so.12.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -24,7 +24,7 @@ GPULESS_STAND_IN int cublasCreate_v2(void** out) { return make(out), 0; }
 GPULESS_STAND_IN int cublasGetMathMode(void*, int* mode) { return *mode = 0; }
 GPULESS_STAND_IN int cublasGetPointerMode_v2(void*, int* mode) { return *mode = 0; }
 
-GPULESS_STAND_IN std::size_t cublasLtGetVersion() { return 130100; }
+GPULESS_STAND_IN std::size_t cublasLtGetVersion() { return GPULESS_MAJOR * 10000 + 100; }
 GPULESS_STAND_IN int cublasLtMatmulDescCreate(void** out, int, int) { return make(out), 0; }
 GPULESS_STAND_IN int cublasLtMatmulDescDestroy(void*) { return 0; }
 GPULESS_STAND_IN int cublasLtMatrixLayoutCreate(void** out, int, std::uint64_t, std::uint64_t, std::int64_t) {
@@ -89,7 +89,7 @@ GPULESS_STAND_IN int cusolverDnCreate(void** out) { return make(out), 0; }
 GPULESS_STAND_IN int cusparseCreate(void** out) { return make(out), 0; }
 GPULESS_STAND_IN const char* cusparseGetErrorString(int) { return "not supported by the double of CUDA"; }
 
-GPULESS_STAND_IN int nvrtcVersion(int* major, int* minor) { return *major = 13, *minor = 0; }
+GPULESS_STAND_IN int nvrtcVersion(int* major, int* minor) { return *major = GPULESS_MAJOR, *minor = 0; }
 GPULESS_STAND_IN const char* nvrtcGetErrorString(int) { return "not supported by the double of CUDA"; }
 
 GPULESS_STAND_IN int cuptiGetVersion(std::uint32_t* version) { return *version = 0, 0; }

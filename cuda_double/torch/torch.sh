@@ -44,7 +44,7 @@ install_wheel() {
   if [ "$("$python" -c 'import importlib.metadata as m; print(m.version("torch"))' 2>/dev/null)" = "${wanted#torch==}" ]; then
     note "$wanted: installed already"
   else
-    say "installing $wanted into ${VENV##*/}, without NVIDIA's packages (about 530 MB)"
+    say "installing $wanted into ${VENV##*/}, without NVIDIA's packages (500 to 900 MB)"
     pip_or_skip "$wanted" --no-deps "$wanted"
   fi
   mapfile -t needed < <(requirements)
@@ -62,12 +62,13 @@ list_imports() {
 }
 
 [ $# = 3 ] || { note "usage: torch.sh VENV FOLDER REQUIREMENT"; exit 64; }
-# shellcheck disable=SC2034 # fetch.sh uses FOLDER
-VENV=$(mkdir -p "$1" && cd "$1" && pwd) FOLDER=$(mkdir -p "$2" && cd "$2" && pwd) wanted=$3
+wanted=$3
 case $wanted in
   torch==[0-9]*.*) ;;
   *) note "RANKFAULT_TORCH_CUDA must be such as torch==2.12.1, not $wanted"; exit 64 ;;
 esac
+# shellcheck disable=SC2034 # fetch.sh uses FOLDER
+VENV=$(mkdir -p "$1" && cd "$1" && pwd) FOLDER=$(mkdir -p "$2" && cd "$2" && pwd)
 python=$VENV/bin/python
 install_wheel
 list_imports

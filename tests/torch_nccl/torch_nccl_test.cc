@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
-#include <filesystem>
 
+#include "tests/backends/torch_nccl/over_double.h"
 #include "tests/support/tool.h"
 
 namespace rankfault::test {
@@ -16,8 +16,8 @@ using testing::HasSubstr;
 class TorchNccl : public testing::Test {
  protected:
   void SetUp() override {
-    python_ = read_file(build_dir() + "/lib/cuda_double/torch/python");
-    if (python_.empty() || !std::filesystem::exists(python_)) GTEST_SKIP() << "./dev torch-nccl was not run";
+    python_ = torch_nccl_python();
+    if (python_.empty()) GTEST_SKIP() << kNoTorchNccl;
     ::setenv("OMP_NUM_THREADS", "1", 1);
   }
   static std::string workload(const std::string& script) {

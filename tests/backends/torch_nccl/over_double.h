@@ -18,23 +18,27 @@ inline std::string double_folder() {
   return std::string(build ? build : ".") + "/lib/cuda_double";
 }
 
-// "": there is none.
-inline std::string torch_nccl_python() {
-  std::string python;
-  std::getline(std::ifstream(double_folder() + "/torch/python"), python);
-  return std::filesystem::exists(python) ? python : "";
-}
-
-// Its library for CUDA.
-inline std::string torch_library() {
-  const auto lib = std::filesystem::path(torch_nccl_python()).parent_path().parent_path() / "lib";
+// The library for CUDA of a Python's PyTorch; "": it has none.
+inline std::string torch_library_of(const std::string& python) {
+  const auto lib = std::filesystem::path(python).parent_path().parent_path() / "lib";
   std::error_code none;
-  for (const auto& python : std::filesystem::directory_iterator(lib, none)) {
-    const auto library = python.path() / "site-packages/torch/lib/libtorch_cuda.so";
+  for (const auto& folder : std::filesystem::directory_iterator(lib, none)) {
+    const auto library = folder.path() / "site-packages/torch/lib/libtorch_cuda.so";
     if (std::filesystem::exists(library)) return library;
   }
   return "";
 }
+
+// The Python that the tool starts over the double: RANKFAULT_PYTHON if its PyTorch is built with CUDA. "":
+// there is none.
+inline std::string torch_nccl_python() {
+  const char* given = std::getenv("RANKFAULT_PYTHON");
+  if (given && !torch_library_of(given).empty()) return given;
+  std::string python;
+  std::getline(std::ifstream(double_folder() + "/torch/python"), python);
+  return std::filesystem::exists(python) ? python : "";
+}
+inline std::string torch_library() { return torch_library_of(torch_nccl_python()); }
 
 inline std::string newest_nccl() {
   std::string newest;
