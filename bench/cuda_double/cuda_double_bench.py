@@ -72,15 +72,30 @@ def job(ranks, command, environment, folder):
     return said, time.monotonic() - begin, cpu_of_children() - before
 
 
-def nccl(version, ranks):
-    """Returns the ms of an initialisation, and the µs of an all-reduce with its CPU time in all ranks."""
+def nccl(version, ranks, what):
+    """Returns what a job of nccl_ranks says: `init` or `bench`."""
     libraries = f"{BUILD}/lib/cuda_double"
     with tempfile.TemporaryDirectory(prefix="rfbench-") as folder:
         environment = dict(ALONE, LD_LIBRARY_PATH=f"{libraries}/nccl-{version}:{libraries}", RANKFAULT_CUDA_FOLDER=folder,
                            RANKFAULT_CUDA_DEVICES=str(ranks))
-        said, _, _ = job(ranks, [f"{BUILD}/bin/ranks/cuda_double/nccl_ranks", "bench"], environment, folder)
-    found = re.search(r"init ms ([\d.]+) all_reduce us ([\d.]+)", said)
-    return float(found.group(1)), (float(found.group(2)), sum(map(float, re.findall(r"cpu us ([\d.]+)", said))))
+        said, _, _ = job(ranks, [f"{BUILD}/bin/ranks/cuda_double/nccl_ranks", what], environment, folder)
+    return said
+
+
+def cpu_us(said):
+    return sum(map(float, re.findall(r"cpu us ([\d.]+)", said)))
+
+
+def initialisation(version, ranks):
+    """Returns its ms, and the CPU ms of all ranks."""
+    said = nccl(version, ranks, "init")
+    return float(re.search(r"init ms ([\d.]+)", said).group(1)), cpu_us(said) / 1000
+
+
+def all_reduce(version):
+    """Returns its µs, and the CPU µs of all 4 ranks."""
+    said = nccl(version, 4, "bench")
+    return float(re.search(r"all_reduce us ([\d.]+)", said).group(1)), cpu_us(said)
 
 
 def gloo(ranks):
@@ -168,14 +183,16 @@ def main():
     for _ in range(ROUNDS):
         times["Gloo"].append(gloo(4))
         for version in versions:
-            times[version].append(nccl(version, 4)[1])
+            times[version].append(all_reduce(version))
     for name, measured in times.items():
         what = f"1 KiB all-reduce, 4 ranks, {name if name == 'Gloo' else 'NCCL ' + name}"
         row(f"{what}, us", middle([wall for wall, _ in measured]))
         row(f"{what}, CPU time of all ranks, us", middle([cpu for _, cpu in measured]))
     for version in versions:
         for ranks in (2, 8, 32):
-            row(f"initialisation of {ranks} ranks, NCCL {version}, ms", middle([nccl(version, ranks)[0] for _ in range(3)]))
+            measured = [initialisation(version, ranks) for _ in range(3)]
+            row(f"initialisation of {ranks} ranks, NCCL {version}, ms", middle([wall for wall, _ in measured]))
+            row(f"initialisation of {ranks} ranks, NCCL {version}, CPU time of all ranks, ms", middle([cpu for _, cpu in measured]))
     pairs = [finding_and_ras() for _ in range(ROUNDS)]
     row("skipped all-reduce, 4 ranks: to the finding, ms", middle([p[0] for p in pairs]))
     row("the same runs: to the word that NCCL's RAS stays with, asked every 50 ms, ms", middle([p[1] for p in pairs]))

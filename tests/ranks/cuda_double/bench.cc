@@ -1,4 +1,4 @@
-// bench.cc: measures an initialisation, a small all-reduce, and the CPU time of each rank for one. It checks
+// bench.cc: measures an initialisation and a small all-reduce, and the CPU time of each rank for one. It checks
 // nothing.
 #include <sys/resource.h>
 
@@ -23,6 +23,17 @@ double cpu_us() {
   return static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e6 +
          static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
+
+void initialise() {
+  everybody("here");
+  const auto begin = Clock::now();
+  const double cpu_from = cpu_us();
+  ncclComm_t comm = communicator("job");
+  if (rank::rank == 0) std::printf("init ms %.1f\n", ms_since(begin));
+  std::printf("cpu us %.1f\n", cpu_us() - cpu_from);
+  MUST(ncclCommDestroy(comm) == ncclSuccess);
+}
+const Register registered_init("init", initialise);
 
 void measure() {
   constexpr int kWarm = 50, kTimes = 2000, kCount = 256;  // 1 KiB
