@@ -18,16 +18,26 @@ std::optional<NcclVersion> nccl_version(const std::string& text) {
   return std::nullopt;
 }
 
-bool NcclNeed::met_by(const NcclVersion& there) const { return below ? there < version : there >= version; }
+bool VersionNeed::met_by(const NcclVersion& there) const {
+  return below ? there < version : there >= version;
+}
 
-std::optional<NcclNeed> nccl_need(const std::string& word) {
+namespace {
+
+std::optional<VersionNeed> need_of(const std::string& library, const std::string& word) {
   std::string packed = word;
   packed.erase(std::remove(packed.begin(), packed.end(), ' '), packed.end());
-  for (const auto& [start, below] : {std::pair<std::string, bool>{"nccl>=", false}, {"nccl<", true}})
-    if (packed.rfind(start, 0) == 0)
-      if (const auto version = nccl_version(packed.substr(start.size()))) return NcclNeed{below, *version};
+  for (const auto& [sign, below] : {std::pair<std::string, bool>{">=", false}, {"<", true}})
+    if (packed.starts_with(library + sign))
+      if (const auto version = nccl_version(packed.substr(library.size() + sign.size())))
+        return VersionNeed{below, *version};
   return std::nullopt;
 }
+
+}  // namespace
+
+std::optional<VersionNeed> nccl_need(const std::string& word) { return need_of("nccl", word); }
+std::optional<VersionNeed> torch_need(const std::string& word) { return need_of("torch", word); }
 
 bool nccl_needs_met(const std::vector<std::string>& needs, const NcclVersion& version) {
   return std::all_of(needs.begin(), needs.end(), [&](const std::string& word) {

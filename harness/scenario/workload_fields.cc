@@ -106,7 +106,8 @@ void check_restarts(const Workload& workload, const Key&, const Value& value, Pr
 void check_needs(const Workload&, const Key&, const Value& value, Problems& problems) {
   const auto& known = need_words();
   for (const Value& item : *value.list())
-    if (!nccl_need(item.text) && std::find(known.begin(), known.end(), item.text) == known.end())
+    if (!nccl_need(item.text) && !torch_need(item.text) &&
+        std::find(known.begin(), known.end(), item.text) == known.end())
       problems.add(fmt::format("unknown need \"{}\"{}", item.text, did_you_mean(item.text, known)), item.pos);
 }
 
@@ -203,8 +204,8 @@ const Fields<Workload>& fields_of(const Workload*) {
       {"needs",
        &Workload::needs,
        "what the machine must have, else the scenario is skipped (77)",
-       {.shape =
-            shape::list_of(shape::any_of({shape::one_of(need_words()), shape::pattern(kNcclNeedPattern)}))},
+       {.shape = shape::list_of(
+            shape::any_of({shape::one_of(need_words()), shape::pattern(kVersionNeedPattern)}))},
        check_needs},
       {"cuda",
        &Workload::cuda_double,

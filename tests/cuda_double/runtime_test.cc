@@ -81,6 +81,18 @@ TEST(Runtime, WhatAnOlderDriverLacksIsNotFound) {
   }
 }
 
+// PyTorch 2.9 runs over the same runtime as NCCL, and ends where one of these is missing.
+TEST(Runtime, WhoAsksForAVersionFindsWhatAnOlderDriverLacks) {
+  for (const char* name : {"cuMemCreate", "cuMulticastCreate", "cuMemsetD32Async"}) {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
+    EXPECT_EQ(cudaGetDriverEntryPointByVersion(name, &found, 12030, cudaEnableDefault, &result), cudaSuccess)
+        << name;
+    EXPECT_EQ(result, cudaDriverEntryPointSuccess);
+    EXPECT_NE(found, nullptr);
+  }
+}
+
 TEST(Runtime, CopiesPageableMemoryBeforeItReturns) {
   cudaStream_t stream = nullptr;
   ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);

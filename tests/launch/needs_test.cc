@@ -66,6 +66,26 @@ TEST_F(Needs, PyTorchIsNeededAlsoWithoutTorchrun) {
   expect_missing("PyTorch built with CUDA is needed", "./dev torch-nccl");
 }
 
+TEST_F(Needs, AVersionOfPyTorchIsNotAnOlderOne) {
+  const auto lack = [&](const std::string& there, const std::string& need) {
+    const std::string python = scratch_ / ("of" + there + "/python");  // the answer is remembered
+    make("of" + there + "/python");
+    std::ofstream(python) << "#!/bin/sh\nprintf " + there + "\n";
+    std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+    workload_.torchrun = python;
+    workload_.needs = {need};
+    const Status status = met();
+    EXPECT_TRUE(status.ok() || status.error().kind == ErrorKind::kMissing);
+    return status.ok() ? "" : status.error().message;
+  };
+  EXPECT_THAT(lack("2.9.1+cu128", "torch >= 2.12"), HasSubstr("torch >= 2.12 is needed, but "));
+  EXPECT_THAT(lack("2.9.1+cu128", "torch >= 2.12"), HasSubstr(" has 2.9.1+cu128"));
+  EXPECT_EQ(lack("2.9.1+cu128", "torch >= 2.9"), "");
+  EXPECT_EQ(lack("2.12.1", "torch >= 2.12"), "");
+  EXPECT_EQ(lack("1.13.0a0+debian", "torch < 2"), "");
+  EXPECT_THAT(lack("2.13.0", "torch < 2.13"), HasSubstr("torch < 2.13 is needed"));
+}
+
 TEST_F(Needs, AVersionOfOpenMpiIsNotAnotherOne) {
   const Launcher& mpirun = *Catalog<Launcher>::instance().find("mpirun");
   const auto refused = [&](const std::string& name, const std::string& says, const std::string& need) {

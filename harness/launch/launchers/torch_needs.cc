@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "harness/agent/torch_versions.h"
+#include "harness/base/nccl_version.h"
 #include "harness/launch/launcher.h"
 #include "harness/launch/launchers/torchrun_program.h"
 #include "harness/launch/torch_over_double.h"
@@ -13,6 +14,13 @@ namespace {
 
 bool needs(const Workload& workload, const char* word) {
   return std::find(workload.needs.begin(), workload.needs.end(), word) != workload.needs.end();
+}
+
+// Of a build such as "2.13.0+cpu" the numbers count. A program whose version is not known may have any.
+bool fits(const TorchrunProgram& program, const VersionNeed& need) {
+  const auto there =
+      nccl_version(program.version.substr(0, program.version.find_first_not_of("0123456789.")));
+  return program.version.empty() || (there && need.met_by(*there));
 }
 
 // Why this PyTorch cannot run the workload; "": it can. Without recorded calls a scenario about them could
@@ -26,6 +34,9 @@ std::string lacks(const TorchrunProgram& program, const Workload& workload) {
   if (program.is_pytorch_1() && (needs(workload, "torch2") || workload.nodes > 1))
     return fmt::format("PyTorch 2 is needed, but {} has {}{}", program.python, program.version,
                        workload.nodes > 1 ? ", whose torchrun has no nodes" : "");
+  for (const std::string& word : workload.needs)
+    if (const auto need = torch_need(word); need && !fits(program, *need))
+      return fmt::format("{} is needed, but {} has {}", word, program.python, program.version);
   if (needs(workload, "torch_cuda") && !is_cuda_torch(program.libraries))
     return fmt::format("PyTorch built with CUDA is needed, but {} has {}", program.python, program.version);
   return "";
