@@ -23,6 +23,7 @@ def parse():
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--timeout", type=float, default=600.0, help="of a collective, in seconds")
     parser.add_argument("--lazy", action="store_true", help="make the communicator at the first collective")
+    parser.add_argument("--hosts", action="store_true", help="let NCCL take the ranks of each torchrun for those of a host of their own")
     parser.add_argument("--store", default="", metavar="FILE", help="where the ranks meet; else as torchrun says")
     parser.add_argument("--by", type=int, default=-1, help="the rank that makes the mistake, in step --at")
     parser.add_argument("--at", type=int, default=4)
@@ -161,6 +162,8 @@ class Training:
 
 def main():
     options = parse()
+    if options.hosts:
+        os.environ["NCCL_HOSTID"] = "host" + os.environ["GROUP_RANK"]
     training = Training(options)
     if options.mistake == "never-starts" and training.number == options.by:
         training.say(f"mistake at {time.monotonic():.3f}")
