@@ -280,7 +280,7 @@ void Injector::process_ended(const ProcessId& process, Instant when) {
   std::erase_if(parked_, [&](const auto& entry) {
     const Parked& parked = entry.second;
     if (!is_same_process(parked.process, process)) return false;
-    context_of(*parked.action, process, parked.rank).effect("ended", {}, when);
+    context_of(*parked.action, parked.process, parked.rank).effect("ended", {}, when);
     RF_STORE(&run_.page->slots[entry.first].state, static_cast<uint32_t>(RF_GATE_FREE));
     return true;
   });

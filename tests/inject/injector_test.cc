@@ -53,12 +53,16 @@ class InjectorTest : public testing::Test {
     slot.effect = effect;
     RF_STORE(&slot.state, static_cast<uint32_t>(RF_GATE_DONE));
   }
+  std::vector<Json> journaled() const {
+    std::vector<Json> lines;
+    std::ifstream file(folder_ + "/journal");
+    for (std::string text; std::getline(file, text);) lines.push_back(Json::parse(text));
+    return lines;
+  }
   // The journal's fault lines: "fault_done done", "fault_effect ended".
   std::vector<std::string> told() const {
     std::vector<std::string> lines;
-    std::ifstream file(folder_ + "/journal");
-    for (std::string text; std::getline(file, text);) {
-      const Json line = Json::parse(text);
+    for (const Json& line : journaled()) {
       const std::string event = line.value("ev", "");
       if (event == "fault_done") lines.push_back(event + " " + line.value("effect", ""));
       if (event == "fault_effect") lines.push_back(event + " " + line.value("what", ""));
@@ -116,6 +120,18 @@ TEST_F(InjectorTest, AVictimThatDiesWithoutAWordHasEnded) {
   injector_.process_ended(victim, Instant(1ns));
   EXPECT_THAT(told(), ElementsAre("answered go", "fault_effect ended"));
   EXPECT_FALSE(injector_.any_park_open());
+}
+
+// The guardian, which tells the end, does not count execs; the gate's slot does.
+TEST_F(InjectorTest, TheEndOfAVictimThatCalledExecNamesTheProcessThatAsked) {
+  page_->slots[0].image = 1;
+  asks();
+  const ProcessId victim = victim_;
+  kill_victim();
+  injector_.process_ended(victim, Instant(1ns));
+  const std::vector<Json> lines = journaled();
+  ASSERT_THAT(told(), ElementsAre("answered go", "fault_effect ended"));
+  EXPECT_EQ(lines[0]["process"], lines[1]["process"]);
 }
 
 TEST_F(InjectorTest, AProcessOfAnotherJobIsRefused) {

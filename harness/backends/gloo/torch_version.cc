@@ -110,8 +110,10 @@ uint32_t offset_of_getter(uint64_t (*getter)(void*)) {
   uint32_t offset = 0;
   memcpy(&offset, code + 3, sizeof offset);
   return code[0] == 0x48 && code[1] == 0x8b && code[2] == 0x87 && code[7] == 0xc3 ? offset : 0;
-#elif defined(__aarch64__)  // ldr x0, [x0, #OFFSET]; ret
-  uint32_t load = 0, leave = 0;
+#elif defined(__aarch64__)  // bti c, where it was built with branch protection; ldr x0, [x0, #OFFSET]; ret
+  uint32_t first = 0, load = 0, leave = 0;
+  memcpy(&first, code, sizeof first);
+  if (first == 0xd503245fu) code += sizeof first;
   memcpy(&load, code, sizeof load);
   memcpy(&leave, code + sizeof load, sizeof leave);
   return (load & 0xffc003ffu) == 0xf9400000u && leave == 0xd65f03c0u ? (load >> 10 & 0xfff) * 8 : 0;
@@ -139,6 +141,7 @@ bool find_torch(const rf_core_v1* table, const char** reason) {
            torch.version / 100 % 100);
   if (!table->resolve("_ZN4c10d16ProcessGroupGloo9AsyncWork14finishWorkGlooEv")) return false;
   find(table, "_ZTVN4c10d11PrefixStoreE", torch_function.prefix_store_table);
+  find(table, "_ZN5torch8autograd32get_current_graph_task_exec_infoEv", torch_function.task_of_thread);
   find(table,
        "_ZN4c10d11PrefixStore4waitERKSt6vectorINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEESaIS7_EE"
        "RKNSt6chrono8durationIlSt5ratioILl1ELl1000EEEE",
