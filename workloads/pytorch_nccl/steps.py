@@ -27,8 +27,9 @@ def parse():
     parser.add_argument("--store", default="", metavar="FILE", help="where the ranks meet; else as torchrun says")
     parser.add_argument("--by", type=int, default=-1, help="the rank that makes the mistake, in step --at")
     parser.add_argument("--at", type=int, default=4)
-    parser.add_argument("--mistake", choices=["leaves-out", "other-size", "raises", "exits", "never-starts", "pauses"], default="leaves-out")
-    parser.add_argument("--pause", type=float, default=20.0, help="of the mistake `pauses`, and in seconds")
+    parser.add_argument("--mistake", default="leaves-out",
+                        choices=["leaves-out", "other-size", "raises", "exits", "never-starts", "pauses", "computes"])
+    parser.add_argument("--pause", type=float, default=20.0, help="of the mistakes `pauses` and `computes`, in seconds")
     parser.add_argument("--checkpoint", default="", metavar="FILE", help="rank 0 writes it after every second step")
     parser.add_argument("--checkpoint-takes", type=float, default=0.0, metavar="SECONDS")
     parser.add_argument("--no-resume", action="store_true")
@@ -90,6 +91,10 @@ class Training:
             sys.exit(3)
         if self.makes("pauses", step):
             time.sleep(self.options.pause)
+        if self.makes("computes", step):
+            end = time.monotonic() + self.options.pause
+            while time.monotonic() < end:
+                pass
         width = WIDTH // 2 if self.makes("other-size", step) else WIDTH
         return torch.arange(width, dtype=torch.float32) * (self.number + 1) + step
 
@@ -107,12 +112,17 @@ class Training:
     def save(self, step):
         path = self.options.checkpoint
         if path and dist.get_rank() == 0:
-            time.sleep(self.options.checkpoint_takes)
+            self.takes_long_to_write()
             torch.save({"step": step, "weights": self.weights[step]}, path + ".new")
             os.replace(path + ".new", path)
             self.say(f"checkpoint of step {step}")
         if path:
             self.wait_for_all()
+
+    def takes_long_to_write(self):
+        if self.options.checkpoint_takes:
+            self.say(f"mistake at {time.monotonic():.3f}")
+            time.sleep(self.options.checkpoint_takes)
 
     def resume(self):
         """Returns the step to begin with."""
