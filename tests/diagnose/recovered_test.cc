@@ -172,5 +172,20 @@ TEST(ExtraCall, IsNotTheFreeOfACommunicatorThatOthersKeep) {
   }
 }
 
+TEST(MissingCall, IsNotTheFreeThatAnotherRankHasLeft) {
+  for (const rf_library library : {RF_LIB_NCCL, RF_LIB_MPI})
+    for (const bool leaves_one_out : {false, true}) {
+      TimelineBuilder job(3, library);
+      job.comm("copy", {0, 1, 2}).everyone(barrier()).everyone(on(all_reduce(), "copy"));
+      for (const int r : {1, 2})
+        if (leaves_one_out) job.does(r, on(all_reduce(), "copy"));  // near miss: rank 0 freed it too early
+      job.does(0, on(op(RF_OP_COMM_FREE), "copy")).destroys(0, "copy");
+      for (const int r : {1, 2}) job.blocked(r, on(op(RF_OP_COMM_FREE), "copy"));
+      const Findings found = diagnose(job.wait(500ms).build());
+      EXPECT_EQ(all_kinds(found), leaves_one_out ? "missing_call" : "none") << to_json(found).dump(1);
+      EXPECT_EQ(found.all.front().ranks, leaves_one_out ? std::vector<int>{0} : std::vector<int>{});
+    }
+}
+
 }  // namespace
 }  // namespace rankfault::testing

@@ -235,6 +235,14 @@ bool left_voluntarily(const Member& m, const CommGroup& group) {
   return finished(m, group) && !gave_up_elsewhere(m) && !gave_up_on(m);
 }
 
+// Whether the member has left the free of the communicator in which the others still are. It came, too.
+bool freed_what_others_free(const Member& m, uint64_t seq, const Members& others) {
+  const Call* own = m.at(seq);
+  return own && own->op() == RF_OP_COMM_FREE && !others.empty() &&
+         std::all_of(others.begin(), others.end(),
+                     [&](const Member* other) { return call_at(*other, seq)->op() == RF_OP_COMM_FREE; });
+}
+
 // Whether some members made, or wait in, a call that finished members never entered.
 bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
   uint64_t longest_seq = 0, shortest = ~uint64_t{0};
@@ -267,6 +275,7 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
     }
     over = over && finished(m, group);
   }
+  std::erase_if(absent, [&](const Member* m) { return freed_what_others_free(*m, d.seq, came); });
   if (came.empty() || absent.empty() || !(waits || over)) return false;
   const bool in_order =
       std::any_of(absent.begin(), absent.end(), [&](const Member* m) { return left_in_order(*m, group); });
