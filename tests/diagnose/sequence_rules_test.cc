@@ -108,6 +108,18 @@ TEST(MissingCall, AtTwoRanksBlamesNobodyAndShowsBothSides) {
   EXPECT_EQ(f->sides.size(), 2u);
 }
 
+TEST(ExtraCall, AtTwoRanksBlamesNobodyAndTellsBothReadings) {
+  TimelineBuilder job(
+      2, RF_LIB_NCCL);  // rank 0 leaves out the first sum of the last round, and rank 1 is behind it
+  for (int i = 0; i < 3; ++i) job.everyone(all_reduce(8, 0x10)).everyone(all_reduce(1, 0x20));
+  job.does(1, all_reduce(8, 0x10)).blocked(1, all_reduce(1, 0x20)).blocked(0, all_reduce(1, 0x20));
+  const Findings found = diagnose(job.build());
+  const Finding* f = finding_of(found, "extra_call");
+  ASSERT_NE(f, nullptr) << all_kinds(found);
+  EXPECT_TRUE(f->ranks.empty());
+  EXPECT_EQ(f->text, "either rank 0 left out all_reduce 7 on world, or rank 1 made one too many");
+}
+
 TEST(MissingCall, EqualCallsGiveAnInterval) {
   TimelineBuilder job(3, RF_LIB_MPI);  // rank 1 leaves out one of ten; nothing shows it until the end
   job.everyone(all_reduce(), 9).blocked(0, all_reduce()).blocked(2, all_reduce());

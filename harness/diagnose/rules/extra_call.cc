@@ -29,8 +29,11 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     if (!outvoted && !d.alignment.seen) {
       only_infer(f);
     }
-    f.text = fmt::format("{} made {} {} on {}, and the others did not", ranks_text(world_ranks(came)), f.op,
-                         f.seq->from, d.group->name);
+    const std::string who = ranks_text(world_ranks(came));
+    const std::string call = fmt::format("{} {} on {}", f.op, f.seq->from, d.group->name);
+    f.text = f.ranks.empty() ? fmt::format("either {} left out {}, or {} made one too many",
+                                           ranks_text(world_ranks(others)), call, who)
+                             : fmt::format("{} made {}, and the others did not", who, call);
     found.push_back(std::move(f));
   }
   return found;

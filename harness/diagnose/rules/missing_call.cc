@@ -38,9 +38,10 @@ std::string both_readings(const Divergence& d, const std::string& missing, const
   const Member* m = d.minority.front();
   const Call* own = m->at(d.seq);
   if (d.lone_root || !d.pairs_differ || d.alignment.seen || !own) return missing;
-  return fmt::format(
-      "{} made one call too few ({}) or one too many ({} {}) on {}; no later call decides which",
-      ranks_text(world_ranks(d.minority)), left_out, op_text(own->op()), own->seq, d.group->name);
+  return fmt::format("{} made {} too few ({}) or one too many ({} {}) on {}; no later call decides which",
+                     ranks_text(world_ranks(d.minority)),
+                     d.alignment.length > 1 ? "several calls" : "one call", left_out, op_text(own->op()),
+                     own->seq, d.group->name);
 }
 
 Finding tell(const JobView& job, const Divergence& d) {
