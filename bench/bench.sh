@@ -94,6 +94,7 @@ bench() {
     torch-nccl) bench_jobs torch_nccl/what_pytorch_does.py "" "${@:2}" ;; # half an hour, needs ./dev torch-nccl; goes on
     agreement) bench_jobs torch_nccl/agreement.py "" "${@:2}" ;; # twenty minutes, needs ./dev torch-nccl; goes on
     gpu) bench_jobs gpu/gpu_bench.py "${NCCL_TARGETS[*]}" docs/measurements/gpu.md ;; # needs a GPU and PyTorch
+    torch-speed) bench_jobs torch_nccl/speed.py "" docs/measurements/pytorch-nccl-speed.md "${@:2}" ;; # five minutes, needs ./dev torch-nccl
     *) bench_speed ;;
   esac
 }

@@ -1,0 +1,26 @@
+"""speed_ras: asks NCCL's RAS of a job on this host, as its client ncclras does."""
+import re
+import socket
+import time
+
+WRONG = re.compile(r"MISMATCH|INCOMPLETE")
+
+
+def ask_ras():
+    """Returns what RAS reports now; "" without an answer."""
+    try:
+        with socket.create_connection(("127.0.0.1", 28028), timeout=2) as ras:
+            ras.sendall(b"CLIENT PROTOCOL 2\nVERBOSE STATUS\n")
+            said = b""
+            while chunk := ras.recv(65536):
+                said += chunk
+            return said.decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def watch_ras(over, heard):
+    """Adds (seconds on the monotonic clock, whether something is wrong) of each answer, until `over` is set."""
+    while not over.wait(0.05):
+        if said := ask_ras():
+            heard.append((time.clock_gettime(time.CLOCK_MONOTONIC), bool(WRONG.search(said))))
