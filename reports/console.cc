@@ -1,8 +1,9 @@
 // console: writes the report for people: the culprit first, then the faults, then each expectation with its
-// reason.
+// reason. Names and output of a job are hostile: each part is made inert before the colours are added.
 #include <fmt/format.h>
 
 #include "harness/base/mask.h"
+#include "harness/base/printable.h"
 #include "reports/log_that_tells.h"
 #include "reports/words.h"
 
@@ -16,13 +17,13 @@ class Console {
   void run(const RunReport& report) {
     if (const std::string notice = notice_line(report); !notice.empty()) line("{}", notice);
     const char* shade = !report.skipped.empty() ? "33" : is_good(report) ? "32" : "31";
-    line("{}  {}", paint(outcome_line(report), shade), scenario_title(report));
+    painted("", outcome_line(report), shade, "  " + scenario_title(report));
     if (!report.skipped.empty()) return line("  {}", report.skipped);
     if (const std::string replay = replay_line(report); !replay.empty() && !is_good(report))
       line("  replay  {}", replay);
     if (report.facts) text_ += no_rank_text(*report.facts);
     if (report.facts) text_ += findings_text(report.facts->findings) + evidence_text(report.facts->evidence);
-    if (report.facts && !is_good(report)) text_ += log_that_tells(*report.facts, text_);
+    if (report.facts && !is_good(report)) text_ += inert_text(log_that_tells(*report.facts, text_));
     if (report.compared)
       for (const VariantRow& row : report.compared->rows) variant(row);
     for (const FaultResult& fault : report.judgement.faults)
@@ -54,11 +55,13 @@ class Console {
  private:
   template <typename... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
-    text_ += fmt::format(format, std::forward<Args>(args)...) + "\n";
+    text_ += inert_text(fmt::format(format, std::forward<Args>(args)...)) + "\n";
   }
 
-  std::string paint(const std::string& text, const char* shade) const {
-    return colour_ ? fmt::format("\x1b[1;{}m{}\x1b[0m", shade, text) : text;
+  // A line with one word in colour.
+  void painted(const char* before, const std::string& word, const char* shade, const std::string& behind) {
+    text_ += before + (colour_ ? fmt::format("\x1b[1;{}m{}\x1b[0m", shade, word) : word) +
+             inert_text(behind) + "\n";
   }
 
   void variant(const VariantRow& row) {
@@ -71,7 +74,7 @@ class Console {
     const char* shade = result.verdict == Verdict::kPass   ? "32"
                         : result.verdict == Verdict::kFail ? "31"
                                                            : "33";
-    line("  {} {:<18} {}", paint(sign, shade), result.id, result.because);
+    painted("  ", sign, shade, fmt::format(" {:<18} {}", result.id, result.because));
   }
 
   bool colour_;

@@ -14,9 +14,9 @@
 namespace rankfault {
 
 std::string finding_line(const Finding& finding) {
-  std::string line = finding.kind;
   if (finding.kind == "none") return "none: nothing was found wrong";
   if (finding.kind == "cannot_say") return "cannot say";
+  std::string line = finding.kind;
   if (!finding.ranks.empty())
     line += ": " + ranks_text(finding.ranks);
   else
@@ -28,12 +28,12 @@ std::string finding_line(const Finding& finding) {
   if (finding.seq && finding.seq->from != finding.seq->to)
     line += fmt::format(", call {} to {}", finding.seq->from, finding.seq->to);
   line += std::string(", ") + to_text(finding.confidence);
-  return line + (finding.handled ? ", handled" : "");
+  return printable(line + (finding.handled ? ", handled" : ""));
 }
 
 std::string side_line(const Side& side) {
-  return fmt::format("{}: {}{}", ranks_text(side.ranks), side.what,
-                     side.call_site.empty() ? "" : " at " + side.call_site);
+  return printable(fmt::format("{}: {}{}", ranks_text(side.ranks), side.what,
+                               side.call_site.empty() ? "" : " at " + side.call_site));
 }
 
 namespace {
@@ -116,7 +116,7 @@ std::string text_of(const std::vector<Finding>& findings, Detail detail) {
     for (const std::string& line : finding.evidence)
       if (is_last_word(line)) out += fmt::format("          {}\n", line);
   }
-  return out;
+  return inert_text(out);
 }
 
 }  // namespace
@@ -134,7 +134,7 @@ std::string unsafe_text(const Findings& findings) {
         f.text);
     for (const Side& side : f.sides) out += fmt::format("          {}\n", side_line(side));
   }
-  return out;
+  return inert_text(out);
 }
 
 std::string remarks_text(const Findings& findings) {
@@ -143,7 +143,7 @@ std::string remarks_text(const Findings& findings) {
     out += fmt::format("  remark  {}\n", f.text);
     for (const Side& side : f.sides) out += fmt::format("          {}\n", side_line(side));
   }
-  return out;
+  return inert_text(out);
 }
 
 std::string losses_text(const events::History& lost) {
@@ -169,7 +169,7 @@ std::string evidence_text(const std::vector<RankEvidence>& evidence) {
     for (const std::string& line : short_evidence(rank)) out += fmt::format("          {}\n", line);
   }
   for (const std::string& note : notes_of(evidence)) out += fmt::format("  note    {}\n", note);
-  return out;
+  return inert_text(out);
 }
 
 std::string python_notes(const RunFacts& facts) {
@@ -179,7 +179,7 @@ std::string python_notes(const RunFacts& facts) {
   std::string out;
   for (const std::string& reason : reasons)
     out += fmt::format("  note    calls have no Python frames: Python {}\n", reason);
-  return out;
+  return inert_text(out);
 }
 
 std::string no_rank_text(const RunFacts& facts) {
@@ -191,7 +191,7 @@ std::string no_rank_text(const RunFacts& facts) {
     out += fmt::format("  launch  {}; the end of {}/{}:\n", no_rank_line(none), facts.run_dir, none.log);
     for (const std::string& line : none.last) out += fmt::format("          {}\n", printable(line));
   }
-  return out;
+  return inert_text(out);
 }
 
 bool is_good(const RunReport& report) { return !report.skipped.empty() || report.judgement.as_it_must_be; }
@@ -234,7 +234,7 @@ std::string left_behind_text(const std::vector<std::string>& paths) {
   for (size_t i = 0; i < paths.size() && i < kMost; ++i)
     out += fmt::format("  left behind, not removed: {}\n", paths[i]);
   if (paths.size() > kMost) out += fmt::format("  left behind, not removed: {} more\n", paths.size() - kMost);
-  return out;
+  return inert_text(out);
 }
 
 }  // namespace rankfault

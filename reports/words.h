@@ -1,4 +1,5 @@
-// words: the wording of reports for people: a finding on one line, the outcome in one word.
+// words: the wording of reports for people: a finding on one line, the outcome in one word. Texts that hold
+// names or output of the job are inert (harness/base/printable.h).
 #pragma once
 
 #include <string>
