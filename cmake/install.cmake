@@ -7,3 +7,9 @@ foreach(decoder gloo_2022 torch_gloo openmpi mpich mpi_standard nccl_decoder)
     install(TARGETS ${decoder} LIBRARY DESTINATION lib/decoders COMPONENT rankfault)
   endif()
 endforeach()
+# Schemas for editors and for programs that read the files.
+install(FILES ${PROJECT_SOURCE_DIR}/scenarios/scenario.v1.schema.json
+              ${PROJECT_SOURCE_DIR}/docs/reference/result.v1.schema.json
+              ${PROJECT_SOURCE_DIR}/docs/reference/results.v1.schema.json
+              ${PROJECT_SOURCE_DIR}/docs/reference/teeth.v1.schema.json
+        DESTINATION share/rankfault/schemas COMPONENT rankfault)

@@ -1,7 +1,9 @@
 #include "reports/finished_run.h"
 
 #include <algorithm>
+#include <ctime>
 
+#include "harness/base/file_text.h"
 #include "harness/judge/oracle.h"
 
 namespace rankfault {
@@ -22,6 +24,19 @@ std::string what_was_left(const JournalLines& journal) {
   return left;
 }
 
+// From state.json, which a copy may lack.
+std::string when_it_began(const std::string& run_dir) {
+  const Json state = Json::parse(text_of_file(run_dir + "/state.json"), nullptr, false);
+  const Json& ns =
+      state.is_object() && state.contains("began_realtime_ns") ? state["began_realtime_ns"] : Json();
+  if (!ns.is_number_unsigned()) return "";
+  const auto seconds = static_cast<std::time_t>(ns.get<uint64_t>() / 1'000'000'000);
+  std::tm utc{};
+  char text[32];
+  if (!::gmtime_r(&seconds, &utc)) return "";
+  return std::string(text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc));
+}
+
 Result<FinishedRun> judged(const std::string& run_dir) {
   Result<RunFacts> facts = read_run(run_dir);
   if (!facts) return facts.error();
@@ -34,6 +49,7 @@ Result<FinishedRun> judged(const std::string& run_dir) {
   out.report.file = out.facts->plan.scenario.file;
   out.report.cuda_double = out.facts->cuda_double;
   out.report.cleanup = what_was_left(out.facts->journal);
+  out.report.began = when_it_began(run_dir);
   return out;
 }
 

@@ -35,12 +35,16 @@ struct RunReport {                  // one finished run of one scenario (or a sk
   std::vector<std::string> lost;  // what the live run could not keep because the disk refused it
   std::string cuda_double;        // the version of NCCL over the double of CUDA; "" it was not run over it
   int exit_code = 0;
+  SourcePos where;                // of the mistake that kept it from running
+  std::string began;              // in UTC: "2026-11-27T21:33:11"; "" not known
+  std::optional<double> seconds;  // how long a command took for it, with the reference run that it started;
+                                  // not known: read from its directory
   std::optional<ComparedRuns> compared;  // set if it ran in several variants: there are no facts of a single
                                          // run
 };
 
 struct Report {
-  const char* name;  // "console", "junit", "json"
+  const char* name;  // "console", "junit", "json" ...
   const char* summary;
   Result<std::string> (*write)(const std::vector<RunReport>&);  // pure: returns the text
 };

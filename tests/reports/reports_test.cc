@@ -1,6 +1,4 @@
-// reports_test: each report against its approved baseline in tests/baselines. After an intended change,
-// RANKFAULT_APPROVE=1 rewrites them; read the difference before you commit it.
-#include <gmock/gmock.h>
+// reports_test: the reports for people, JSON and the table of outcomes, against their approved baselines.
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,82 +7,12 @@
 
 #include "reports/log_that_tells.h"
 #include "reports/words.h"
-#include "tests/judge/census_line.h"
-#include "tests/judge/facts.h"
+#include "tests/reports/runs.h"
 
 namespace rankfault::test {
 namespace {
 
-std::string baseline_path(const std::string& name) {
-  const char* source = std::getenv("RANKFAULT_SOURCE_DIR");
-  return std::string(source ? source : ".") + "/tests/baselines/" + name;
-}
-
-void expect_approved(const std::string& name, const std::string& text) {
-  if (std::getenv("RANKFAULT_APPROVE")) std::ofstream(baseline_path(name)) << text;
-  std::ifstream in(baseline_path(name));
-  std::stringstream approved;
-  approved << in.rdbuf();
-  EXPECT_EQ(text, approved.str()) << "against " << baseline_path(name);
-}
-
-// A failed kill, a canary that fails as it must, and a skipped scenario.
-class Reports : public testing::Test {
- protected:
-  Reports() {
-    fill_killed();
-    fill_canary();
-    add(killed_, "scenarios/crash/kill.yaml", "kill");
-    add(canary_, "scenarios/canary/ended.yaml", "ended-wrongly");
-    RunReport skipped;
-    skipped.scenario = "mpi-kill";
-    skipped.file = "scenarios/crash/mpi-kill.yaml";
-    skipped.skipped = "needs mpi: no mpirun on PATH";
-    reports_.push_back(skipped);
-  }
-
-  void fill_killed() {
-    killed_.fault("kill", {2}).struck("kill", 100, -1, 3);
-    killed_.expect("blamed: {kind: dead_rank, ranks: [2], op: all_reduce}");
-    killed_.expect("unblocked: {ranks: all, within: 1s, after: kill}").expect("left_nothing");
-    killed_.call(0, RF_OP_ALL_REDUCE, 50, 1'300, -1).call(1, RF_OP_ALL_REDUCE, 50, 110, -1);
-    killed_.signalled(2, 9, 100)
-        .exited(0, 3, 1'400)
-        .exited(1, 3, 120)
-        .line("census", kCensus)
-        .line("cleanup", {{"failed", Json::array()}});
-    Finding dead = finding("dead_rank", {2});
-    dead.text = "rank 2 is dead and never entered all_reduce 3 on world, which ranks 0 1 3 wait in";
-    dead.sides = {{{0, 1, 3}, "all_reduce", "all_reduce x 1024 on world, call 3", "step.cc:12"}};
-    killed_.found(dead);
-    killed_.facts().plan.seed = 7;
-  }
-
-  void fill_canary() {
-    canary_.all_exited(0, 200).expect("ended: {ranks: all, exit: 3}").found(finding("none", {}));
-    canary_.facts().plan.scenario.must_be = {MustBe::Kind::kFail, "ended"};
-  }
-
-  void add(Facts& facts, const std::string& file, const std::string& name) {
-    RunReport report;
-    report.facts = &facts.facts();
-    report.judgement = facts.judged();
-    report.scenario = name;
-    report.file = file;
-    reports_.push_back(report);
-  }
-
-  std::string written(const char* format, const std::vector<RunReport>& reports) {
-    const Report* report = Catalog<Report>::instance().find(format);
-    return report ? *report->write(reports) : "";
-  }
-
-  Facts killed_, canary_;
-  std::vector<RunReport> reports_;
-};
-
 TEST_F(Reports, ConsoleTellsTheCulpritFirst) { expect_approved("console.txt", written("console", reports_)); }
-TEST_F(Reports, JunitTellsTheOutcome) { expect_approved("junit.xml", written("junit", reports_)); }
 TEST_F(Reports, JsonTellsAllOfOneRun) { expect_approved("result.json", written("json", {reports_[0]})); }
 
 TEST_F(Reports, OutcomesTellWhoNoticedAndHowItEnded) {
@@ -134,30 +62,6 @@ TEST_F(Reports, TheOutcomesPageHasTheGeneratorsForm) {
 TEST_F(Reports, ColourIsForTerminalsOnly) {
   EXPECT_THAT(console_text(reports_, true), testing::HasSubstr("\x1b["));
   EXPECT_THAT(console_text(reports_, false), testing::Not(testing::HasSubstr("\x1b[")));
-}
-
-TEST_F(Reports, JunitNamesAreUniqueAndItsTextIsEscaped) {
-  reports_[2].skipped = "a < b & \"c\"";
-  reports_.push_back(reports_[2]);
-  const std::string xml = written("junit", reports_);
-  EXPECT_THAT(xml, testing::HasSubstr("rankfault.scenarios.crash.mpi-kill#2"));
-  EXPECT_THAT(xml, testing::HasSubstr("a &lt; b &amp; &quot;c&quot;"));
-}
-
-// The schema is shipped: it must know every key that rankfault writes, and rankfault must write every
-// required key.
-TEST_F(Reports, TheSchemaKnowsEveryKey) {
-  const char* source = std::getenv("RANKFAULT_SOURCE_DIR");
-  std::ifstream in(std::string(source ? source : ".") + "/docs/reference/result.v1.schema.json");
-  const Json schema = Json::parse(in, nullptr, false);
-  ASSERT_FALSE(schema.is_discarded());
-  reports_[0].cuda_double = "2.29.7";  // the report then has all keys
-  const Json result = result_json(reports_[0]);
-  for (const auto& [key, value] : result.items()) EXPECT_TRUE(schema["properties"].contains(key)) << key;
-  for (const Json& key : schema["required"]) EXPECT_TRUE(result.contains(key.get<std::string>())) << key;
-  const Json& expectation = schema["properties"]["expectations"]["items"]["properties"];
-  for (const auto& [key, value] : result["expectations"][0].items())
-    EXPECT_TRUE(expectation.contains(key)) << key;
 }
 
 Finding effect(int rank, const std::string& told) {
