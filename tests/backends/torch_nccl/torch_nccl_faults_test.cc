@@ -38,29 +38,41 @@ class TorchNcclFaults : public testing::Test {
   Scratch scratch_;
 };
 
-// PyTorch's analyser over the dumps of a folder.
-std::string analysed(const std::string& python, const Scratch& dumps) {
-  const std::string command = "LD_LIBRARY_PATH=" + newest_nccl() + ":" + double_folder() + ":" +
-                              double_folder() + "/torch " + python +
-                              " -m torch.distributed.flight_recorder.fr_trace " + dumps.path() +
-                              " -p dump_ > " + dumps.path() + "/said 2>&1";
-  return std::system(command.c_str()) == 0 ? read_file(dumps.path() + "/said") : "it failed";
-}
-
 TEST_F(TorchNcclFaults, ASkippedCallIsForPyTorchOneThatTheScriptLeftOut) {
-  const Scratch skipped_dumps, left_out_dumps;
+  const Scratch dumps;
   const RankJobEnd skipped =
-      run({own("one_sum_less.py")}, {{.rank = 1, .nth = 4}}, {{"DUMPS", skipped_dumps.path()}});
+      run({own("one_sum_less.py")}, {{.rank = 1, .nth = 4}}, {{"DUMPS", dumps.path()}});
   const RankJobEnd left_out =
-      run({own("one_sum_less.py")}, {}, {{"DUMPS", left_out_dumps.path()}, {"LEAVE_OUT", "1"}});
+      run({own("one_sum_less.py")}, {}, {{"DUMPS", dumps.path()}, {"LEAVE_OUT", "1"}});
   ASSERT_THAT(skipped.status, Each(0)) << said_by_failed(skipped);
   ASSERT_THAT(left_out.status, Each(0)) << said_by_failed(left_out);
   EXPECT_EQ(skipped.book, left_out.book);
   EXPECT_EQ(skipped.book.at(1)["sequence"], 5);
   EXPECT_EQ(skipped.book.at(1)["dump"]["entries"].size(), 5u);
-  const std::string analysis = analysed(python_, skipped_dumps);
+}
+
+constexpr const char* kNoAnalyser = "No module named 'torch.distributed.flight_recorder'";
+
+// What PyTorch's analyser says of the dumps of a folder.
+std::string analysed(const std::string& python, const Scratch& dumps) {
+  const std::string command = "LD_LIBRARY_PATH=" + newest_nccl() + ":" + double_folder() + ":" +
+                              double_folder() + "/torch " + python +
+                              " -m torch.distributed.flight_recorder.fr_trace " + dumps.path() +
+                              " -p dump_ > " + dumps.path() + "/said 2>&1";
+  const bool succeeded = std::system(command.c_str()) == 0;
+  const std::string said = read_file(dumps.path() + "/said");
+  return succeeded || said.find(kNoAnalyser) != said.npos ? said : "it failed: " + said;
+}
+
+TEST_F(TorchNcclFaults, PyTorchsAnalyserNamesTheRankOfASkippedCall) {
+  const Scratch skipped, left_out;
+  run({own("one_sum_less.py")}, {{.rank = 1, .nth = 4}}, {{"DUMPS", skipped.path()}});
+  const std::string analysis = analysed(python_, skipped);
+  if (analysis.find(kNoAnalyser) != analysis.npos)
+    GTEST_SKIP() << "PyTorch 2.9 has no analyser; that of ./dev torch-nccl has one";
   EXPECT_THAT(analysis, HasSubstr("missing ranks: {1}"));
-  EXPECT_THAT(analysed(python_, left_out_dumps), HasSubstr("missing ranks: {1}"));
+  run({own("one_sum_less.py")}, {}, {{"DUMPS", left_out.path()}, {"LEAVE_OUT", "1"}});
+  EXPECT_THAT(analysed(python_, left_out), HasSubstr("missing ranks: {1}"));
 }
 
 TEST_F(TorchNcclFaults, ACallSkippedAtNcclIsForPyTorchMade) {
