@@ -12,6 +12,7 @@
 #include "harness/judge/oracle.h"
 #include "harness/launch/launcher.h"
 #include "harness/scenario/op_names.h"
+#include "reports/report.h"
 
 namespace rankfault {
 namespace {
@@ -122,6 +123,13 @@ CatalogueTable commands() {
   return out;
 }
 
+CatalogueTable formats() {
+  CatalogueTable out{{{"format", "name"}, {"what it is", "summary"}}, {}};
+  for (const Report* report : Catalog<Report>::instance().all())
+    out.rows.push_back({{"name", report->name}, {"summary", report->summary}});
+  return out;
+}
+
 CatalogueTable journal_events() {
   CatalogueTable out{{{"event", "name"}, {"written", "written"}, {"keys", "keys"}}, {}};
   for (const EventPage& page : all_events())
@@ -141,8 +149,8 @@ std::string markdown_cell(std::string text) {
 }
 
 const std::vector<std::string>& catalogue_names() {
-  static const std::vector<std::string> names{"faults", "oracles",   "findings", "keys",
-                                              "points", "launchers", "commands", "events"};
+  static const std::vector<std::string> names{"faults",    "oracles",  "findings", "keys",   "points",
+                                              "launchers", "commands", "events",   "formats"};
   return names;
 }
 
@@ -153,6 +161,7 @@ CatalogueTable catalogue(const std::string& name) {
   if (name == "launchers") return launchers();
   if (name == "commands") return commands();
   if (name == "events") return journal_events();
+  if (name == "formats") return formats();
   if (name == "keys") return all_keys();
   RF_ASSERT(name == "points", "catalogue_names() lists what there is");
   return points();

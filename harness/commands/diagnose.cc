@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "harness/base/printable.h"
 #include "harness/commands/command.h"
 #include "harness/diagnose/finding.h"
 #include "harness/flight_recorder/fr_job.h"
@@ -183,14 +184,17 @@ int run(const Options& options) {
     }
     if (options.paths.size() > 1)
       std::printf("%s%s\n", all.empty() && path == options.paths.front() ? "" : "\n", path.c_str());
-    for (const std::string& note : found->notes) std::printf("note: %s\n", note.c_str());
+    for (const std::string& note : found->notes) std::printf("note: %s\n", inert_text(note).c_str());
     print(found->findings);
     std::printf("%s%s", unsafe_text(found->findings).c_str(), remarks_text(found->findings).c_str());
   }
+  const auto print_json = [](const Json& json) {
+    std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  };
   if (options.json && all.size() == 1)
-    std::printf("%s\n", all[0].dump(2).c_str());
+    print_json(all[0]);
   else if (options.json)
-    std::printf("%s\n", Json{{"jobs", std::move(all)}}.dump(2).c_str());
+    print_json(Json{{"jobs", std::move(all)}});
   return code;
 }
 

@@ -105,7 +105,8 @@ int run(const Options& options) {
   if (options.json) {
     Json ranks = Json::array();
     for (const RankEvidence& rank : looks->looks.back()) ranks.push_back(to_json(rank));
-    fmt::print("{}\n", Json{{"findings", to_json(findings)}, {"evidence", ranks}}.dump(2));
+    fmt::print("{}\n", Json{{"findings", to_json(findings)}, {"evidence", ranks}}.dump(
+                           2, ' ', false, Json::error_handler_t::replace));
   } else {
     print(*looks, findings);
   }

@@ -59,7 +59,8 @@ int list(const Options& options) {
 
 const Registration<CliCommand> kRegistration{{
     "list",
-    "List faults, oracles, findings, keys, points, launchers, commands or events, or print the schema",
+    "List faults, oracles, findings, keys, points, launchers, commands, events or formats, or print the "
+    "schema",
     "  rankfault list faults\n"
     "  rankfault list oracles --markdown\n"
     "  rankfault list schema > scenario.v1.schema.json",
@@ -68,7 +69,7 @@ const Registration<CliCommand> kRegistration{{
       app.add_option(
              "what", options->what,
              "faults, oracles, findings, keys (of a scenario), points, launchers, commands, events (of the "
-             "journal) or schema")
+             "journal), formats (of reports) or schema")
           ->required();
       app.add_flag("--markdown", options->markdown, "print Markdown, as in the docs");
       app.add_flag("--json", options->json, "print JSON, with the parameters");

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "harness/commands/command.h"
+#include "harness/commands/github_output.h"
 #include "harness/commands/interrupt.h"
 #include "harness/commands/run_arguments.h"
 #include "harness/commands/run_ladder.h"
@@ -24,7 +25,7 @@ struct Options {
   WhatToRun what;
   std::string filter, runs, run_dir, junit, keep = "all";
   int jobs = 1;
-  bool teeth = false, json = false, no_agent = false;
+  bool teeth = false, json = false, no_agent = false, github = false;
 };
 
 Status write_junit(const std::string& path, const SessionResult& result) {
@@ -35,6 +36,13 @@ Status write_junit(const std::string& path, const SessionResult& result) {
   return out ? Status(Done{}) : errno_error("write " + path);
 }
 
+// What --junit and --github ask for.
+Status write_reports(const Options& options, const SessionResult& result) {
+  if (!options.junit.empty())
+    if (Status written = write_junit(options.junit, result); !written) return written;
+  return options.github ? write_for_github(result) : Status(Done{});
+}
+
 // Reports each error as a test case that could not be run: without a report, a CI server shows nothing.
 SessionResult as_result(const std::vector<Error>& errors) {
   SessionResult result;
@@ -42,6 +50,7 @@ SessionResult as_result(const std::vector<Error>& errors) {
     ScenarioOutcome unit;
     unit.report.file = error.where.file;
     unit.report.scenario = error.where.file.empty() ? "rankfault run" : error.where.to_string();
+    unit.report.where = error.where;
     unit.error = error;
     result.units.push_back(std::move(unit));
   }
@@ -57,9 +66,8 @@ int end_without_report(const Error& error) {
 // Prints the last error; the caller has printed those before it.
 int end_with(const Options& options, const std::vector<Error>& errors) {
   fmt::print(stderr, "{}\n", errors.back().to_string());
-  if (!options.junit.empty())
-    if (const Status written = write_junit(options.junit, as_result(errors)); !written)
-      fmt::print(stderr, "{}\n", written.error().to_string());
+  if (const Status written = write_reports(options, as_result(errors)); !written)
+    fmt::print(stderr, "{}\n", written.error().to_string());
   return exit_of(errors.back());
 }
 
@@ -129,13 +137,14 @@ int climb(const Options& in, const std::vector<Scenario>& scenarios, const Sessi
   SessionResult all;
   const Result<int> code = run_ladders(scenarios, *sizes, options, in.json, all);
   if (!code) return end_with(in, code.error());
-  if (!in.junit.empty())
-    if (Status written = write_junit(in.junit, all); !written) return end_without_report(written.error());
+  if (Status written = write_reports(in, all); !written) return end_without_report(written.error());
   return *code;
 }
 
 int run_all(const Options& in) {
   SessionOptions options;
+  if (in.github && in.json)
+    return end_without_report(usage_error("--github and --json both write to standard output: choose one"));
   if (Status read = read_settings(in, options); !read) return end_with(in, read.error());
   std::vector<Error> mistakes;
   const Result<std::vector<Scenario>> scenarios =
@@ -172,8 +181,7 @@ int run_all(const Options& in) {
   } else if (result->units.size() > 1) {
     fmt::print("{}", totals_text(*result));
   }
-  if (!in.junit.empty())
-    if (Status written = write_junit(in.junit, *result); !written) return end_without_report(written.error());
+  if (Status written = write_reports(in, *result); !written) return end_without_report(written.error());
   return result->exit_code;
 }
 
@@ -183,6 +191,7 @@ const Registration<CliCommand> kRun{{
     "  rankfault run scenarios/crash/kill-rank.yaml\n"
     "  rankfault run scenarios -k 'hang and not mpi' --jobs 4 --junit out.xml\n"
     "  rankfault run scenarios --teeth\n"
+    "  rankfault run scenarios --github --junit out.xml\n"
     "  rankfault run --ranks 1,2,4,8 scenarios/hang/uneven-batches.yaml\n"
     "  rankfault run --ranks 4 --fault rank_kill@rank=2,op=all_reduce,nth=3 -- ./my_program\n\n"
     "Exit status: 0 pass, 1 fail, 2 unknown or void, 3 cleanup incomplete, 64 wrong scenario or usage,\n"
@@ -202,6 +211,8 @@ const Registration<CliCommand> kRun{{
       app.add_option("--runs", options->runs, "the folder of run directories");
       app.add_option("--run-dir", options->run_dir, "the directory of a single run");
       app.add_option("--junit", options->junit, "write JUnit XML to this file");
+      app.add_flag("--github", options->github,
+                   "for GitHub Actions: print annotations, and append a summary to $GITHUB_STEP_SUMMARY");
       app.add_flag_callback(
           "--no-realtime", [] { ::setenv("RANKFAULT_NO_REALTIME", "1", 1); },
           "do not use real-time priority, even where it is allowed");

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "harness/base/mask.h"
+#include "harness/base/printable.h"
 #include "harness/session/workers.h"
 #include "reports/words.h"
 
@@ -21,16 +22,16 @@ std::string tooth_text(const MutationRow& row, bool colour) {
   RunReport of;
   of.cuda_double = row.cuda_double;
   const std::string notice = notice_line(of);
-  std::string out = fmt::format(
-      "{}{}  {}  mutation {}\n"
+  std::string behind = fmt::format(
+      "  {}  mutation {}\n"
       "  on: {} without the fault, {} with it;  off: {} without, {} with it\n"
       "  {}: {}\n",
-      notice.empty() ? "" : notice + "\n",
-      colour ? fmt::format("\x1b[1;{}m{}\x1b[0m", row.bites ? 32 : 31, word) : word, row.scenario, row.tooth,
-      corner(row.on_quiet), corner(row.on_fault), corner(row.off_quiet), corner(row.off_fault), row.must_fail,
-      row.why);
-  if (!row.also_failed.empty()) out += fmt::format("  also failed: {}\n", fmt::join(row.also_failed, ", "));
-  return out;
+      row.scenario, row.tooth, corner(row.on_quiet), corner(row.on_fault), corner(row.off_quiet),
+      corner(row.off_fault), row.must_fail, row.why);
+  if (!row.also_failed.empty())
+    behind += fmt::format("  also failed: {}\n", fmt::join(row.also_failed, ", "));
+  return (notice.empty() ? "" : notice + "\n") +
+         (colour ? fmt::format("\x1b[1;{}m{}\x1b[0m", row.bites ? 32 : 31, word) : word) + inert_text(behind);
 }
 
 bool has_teeth(const SessionResult& result) {
@@ -70,38 +71,45 @@ std::string teeth_totals(const SessionResult& result) {
   return out + "\n" + double_totals(result);
 }
 
-// Reports each mutation check as a run that passes when the mutation is detected, for CI servers.
+// A scenario that could not be run has its error as the summary.
+RunReport run_report(const ScenarioOutcome& unit) {
+  RunReport report = unit.report;
+  report.facts = unit.facts.get();
+  if (unit.error) {
+    report.judgement = {};
+    report.judgement.summary = unit.error->to_string();
+  }
+  return report;
+}
+
+RunReport tooth_report(const ScenarioOutcome& unit, const MutationRow& row) {
+  RunReport report;
+  report.scenario = "mutation " + row.tooth;
+  report.file = unit.report.file;
+  report.judgement.verdict = row.bites ? Verdict::kPass : Verdict::kFail;
+  report.judgement.as_it_must_be = row.bites;
+  report.judgement.summary = row.bites ? row.why : "the mutation was not detected: " + row.why;
+  report.cuda_double = row.cuda_double;
+  report.seconds = row.seconds;
+  report.judgement.expectations.push_back(
+      {report.scenario, "", report.judgement.verdict, report.judgement.summary, {}});
+  return report;
+}
+
+// Reports each mutation check as a run that passes when the mutation is detected. A scenario whose checks did
+// not run is reported itself: it is no success. One that has none is left out.
 std::vector<RunReport> tooth_reports(const SessionResult& result) {
   std::vector<RunReport> out;
-  for (const ScenarioOutcome& unit : result.units)
-    for (const MutationRow& row : unit.teeth) {
-      RunReport report;
-      report.scenario = "mutation " + row.tooth;
-      report.file = unit.report.file;
-      report.judgement.verdict = row.bites ? Verdict::kPass : Verdict::kFail;
-      report.judgement.as_it_must_be = row.bites;
-      const std::string what = row.bites ? row.why : "the mutation was not detected: " + row.why;
-      report.judgement.summary = what;
-      report.cuda_double = row.cuda_double;
-      report.judgement.expectations.push_back(
-          {"mutation " + row.tooth, "", report.judgement.verdict, what, {}});
-      out.push_back(std::move(report));
-    }
+  for (const ScenarioOutcome& unit : result.units) {
+    if (unit.teeth.empty() && unit.report.skipped != kNoTeeth) out.push_back(run_report(unit));
+    for (const MutationRow& row : unit.teeth) out.push_back(tooth_report(unit, row));
+  }
   return out;
 }
 
-// Includes scenarios that could not be run, with their error as the summary.
 std::vector<RunReport> run_reports(const SessionResult& result) {
   std::vector<RunReport> out;
-  for (const ScenarioOutcome& unit : result.units) {
-    RunReport report = unit.report;
-    report.facts = unit.facts.get();
-    if (unit.error) {
-      report.judgement = {};
-      report.judgement.summary = unit.error->to_string();
-    }
-    out.push_back(std::move(report));
-  }
+  for (const ScenarioOutcome& unit : result.units) out.push_back(run_report(unit));
   return out;
 }
 
@@ -109,8 +117,8 @@ std::vector<RunReport> run_reports(const SessionResult& result) {
 
 std::string unit_text(const ScenarioOutcome& unit, bool colour) {
   if (unit.error)
-    return masked_text(
-        fmt::format("ERROR  {}\n  {}\n", scenario_title(unit.report), unit.error->to_string()));
+    return inert_text(
+        masked_text(fmt::format("ERROR  {}\n  {}\n", scenario_title(unit.report), unit.error->to_string())));
   if (unit.teeth.empty()) return console_text({unit.report}, colour);
   std::string out;
   for (const MutationRow& row : unit.teeth) out += tooth_text(row, colour);
@@ -136,7 +144,9 @@ Result<std::string> report_text(const std::string& format, const SessionResult& 
     Json rows = Json::array();
     for (const ScenarioOutcome& unit : result.units)
       for (const MutationRow& row : unit.teeth) rows.push_back(to_json(row));
-    return masked({{"schema", "rankfault.teeth.v1"}, {"teeth", rows}}).dump(2) + "\n";
+    return masked({{"schema", "rankfault.teeth.v1"}, {"teeth", rows}})
+               .dump(2, ' ', false, Json::error_handler_t::replace) +
+           "\n";
   }
   const Report* report = Catalog<Report>::instance().find(format);
   if (!report) return usage_error(fmt::format("unknown report \"{}\"", format));

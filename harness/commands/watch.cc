@@ -10,6 +10,7 @@
 
 #include "harness/base/mask.h"
 #include "harness/base/nccl_version.h"
+#include "harness/base/printable.h"
 #include "harness/commands/command.h"
 #include "harness/commands/interrupt.h"
 #include "harness/commands/job_command.h"
@@ -80,7 +81,7 @@ Result<Plan> plan_of(const Options& options) {
 }
 
 void tell(const std::string& text) {
-  fmt::print("{}", masked_text(text));
+  fmt::print("{}", inert_text(masked_text(text)));
   std::fflush(stdout);
 }
 
@@ -182,7 +183,7 @@ int watch_job(const Options& options) {
   const Result<FinishedRun> run = run_scenario(*plan, with);
   if (!run) return fail(run.error());
   if (options.json)
-    tell(result_json(run->report).dump(2) + "\n");
+    fmt::print("{}\n", result_json(run->report).dump(2, ' ', false, Json::error_handler_t::replace));
   else
     print_end(*run, stacks, options);
   return *with.interrupted ? 128 + *with.interrupted : exit_code(*run, options);

@@ -96,6 +96,7 @@ Result<RunReport> Comparison::finish() {
   report.scenario = scenario_->name;
   report.file = scenario_->file;
   report.compared->dir = dir_;
+  if (!runs_.empty()) report.began = runs_.front().unit.report.began;
   if (Status written = write_json_to(dir_ + "/result.json", result_json(report)); !written)
     return written.error();
   return report;
@@ -127,6 +128,7 @@ Result<RunReport> judge_comparison_dir(const std::string& dir) {
   RunReport report = report_of(variants);
   report.compared->dir = dir;
   report.cleanup = left;
+  if (!runs.empty()) report.began = runs.front().report.began;
   return report;
 }
 

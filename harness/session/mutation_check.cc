@@ -46,6 +46,11 @@ std::string why_it_does_not_bite(const Scenario& scenario, const Judgement& off,
 
 Result<std::vector<MutationRow>> MutationCheck::prove(const Scenario& scenario) {
   Judgement quiet;
+  Instant begin = HostClock::now();
+  const auto take_time = [&begin](MutationRow& row) {
+    row.seconds = seconds_since(begin);
+    begin = HostClock::now();
+  };
   const bool compares_only = !scenario.bug && scenario.faults.empty() && !scenario.variants.empty();
   if (!compares_only && (!scenario.bug || scenario.reference_fault_free)) {
     Result<Judgement> run = corner(scenario, nullptr, false);
@@ -58,6 +63,7 @@ Result<std::vector<MutationRow>> MutationCheck::prove(const Scenario& scenario) 
   if (scenario.bug) {
     Result<MutationRow> row = prove_bug(scenario, *troubled);
     if (!row) return row.error();
+    take_time(*row);
     rows.push_back(std::move(*row));
   }
   for (const Tooth& tooth : scenario.teeth) {
@@ -65,6 +71,7 @@ Result<std::vector<MutationRow>> MutationCheck::prove(const Scenario& scenario) 
     Result<MutationRow> row = compares_only ? prove_comparison(scenario, tooth, *troubled)
                                             : prove_tooth(scenario, tooth, quiet, *troubled);
     if (!row) return row.error();
+    take_time(*row);
     rows.push_back(std::move(*row));
   }
   for (MutationRow& row : rows) {

@@ -24,6 +24,10 @@ PlanOptions plan_options(const SessionOptions& options) {
   return out;
 }
 
+double seconds_since(Instant begin) {
+  return std::chrono::duration<double>(lasted(begin, HostClock::now())).count();
+}
+
 namespace {
 
 ScenarioOutcome failed(const Scenario& scenario, const Error& error) {
@@ -61,6 +65,14 @@ ScenarioOutcome no_reference(const Scenario& scenario, const References::Entry& 
 }  // namespace
 
 ScenarioOutcome ScenarioRunner::run(const Scenario& scenario) {
+  const Instant begin = HostClock::now();
+  ScenarioOutcome out = run_it(scenario);
+  if (out.report.skipped.empty()) out.report.seconds = seconds_since(begin);
+  if (out.error) out.report.where = out.error->where;
+  return out;
+}
+
+ScenarioOutcome ScenarioRunner::run_it(const Scenario& scenario) {
   if (options_.teeth) return with_teeth(scenario);
   if (!scenario.variants.empty() && !options_.variant) return all_variants(scenario);
   return one_run(scenario, options_.variant, options_.run_dir);

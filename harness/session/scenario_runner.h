@@ -44,6 +44,7 @@ struct MutationRow {  // one mutation check of one scenario: the square, and whe
   std::string why;
   std::vector<std::string> also_failed;
   std::string cuda_double;  // as in RunReport
+  double seconds = 0;       // from the row before, so the first has the corners that all share
 };
 
 struct ScenarioOutcome {
@@ -82,6 +83,7 @@ class ScenarioRunner {
   ScenarioOutcome run(const Scenario&);
 
  private:
+  ScenarioOutcome run_it(const Scenario&);
   ScenarioOutcome one_run(const Scenario&, const Variant*, const std::string& run_dir);
   Status can_start_all(const Scenario&);
   ScenarioOutcome all_variants(const Scenario&);
@@ -93,6 +95,7 @@ class ScenarioRunner {
 };
 
 RunOptions run_options(const SessionOptions&);
+double seconds_since(Instant);
 PlanOptions plan_options(const SessionOptions&);
 
 // Puts the reference's files beside a run, so that the run directory can be copied anywhere and judged there.

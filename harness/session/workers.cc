@@ -34,6 +34,7 @@ MutationRow tooth_from_json(const Json& json) {
   row.why = json.value("why", "");
   row.cuda_double = json.value("cuda_double", "");
   row.also_failed = json.value("also_failed", std::vector<std::string>{});
+  row.seconds = json.value("seconds", 0.0);
   return row;
 }
 
@@ -46,9 +47,19 @@ Json answer_of(const ScenarioOutcome& unit) {
               {"extra_run_dirs", unit.extra_run_dirs},
               {"teeth", Json::array()}};
   for (const MutationRow& row : unit.teeth) out["teeth"].push_back(to_json(row));
+  if (unit.report.seconds) out["seconds"] = *unit.report.seconds;
   if (unit.error)
-    out["error"] = {{"kind", static_cast<int>(unit.error->kind)}, {"message", unit.error->to_string()}};
+    out["error"] = {{"kind", static_cast<int>(unit.error->kind)},
+                    {"message", unit.error->to_string()},
+                    {"file", unit.error->where.file},
+                    {"line", unit.error->where.line}};
   return out;
+}
+
+// The message has its place already: a place of its own would be printed twice.
+void take_error(const Json& error, ScenarioOutcome& unit) {
+  unit.error = Error{static_cast<ErrorKind>(error.value("kind", 0)), error.value("message", ""), {}};
+  unit.report.where = {error.value("file", ""), error.value("line", 0), 0};
 }
 
 // Fills the report of a unit without a run directory: its reference failed, it was skipped, or it ran
@@ -59,19 +70,17 @@ void fill_report(const Json& answer, ScenarioOutcome& unit) {
   unit.report.judgement.summary = answer.value("summary", "");
 }
 
-ScenarioOutcome unit_of(const Scenario& scenario, const std::string& text) {
+ScenarioOutcome judged_unit(const Scenario& scenario, const Json& answer) {
   ScenarioOutcome unit;
   unit.report.scenario = scenario.name;
   unit.report.file = scenario.file;
-  const Json answer = Json::parse(text, nullptr, false);
   if (answer.is_discarded()) {
     unit.error = Error{ErrorKind::kInternal, scenario.name + ": its worker ended without an answer", {}};
     return unit;
   }
   unit.extra_run_dirs = answer.value("extra_run_dirs", std::vector<std::string>{});
   for (const Json& row : answer.value("teeth", Json::array())) unit.teeth.push_back(tooth_from_json(row));
-  if (const auto error = answer.find("error"); error != answer.end())
-    unit.error = Error{static_cast<ErrorKind>(error->value("kind", 0)), error->value("message", ""), {}};
+  if (const auto error = answer.find("error"); error != answer.end()) take_error(*error, unit);
   const std::string run_dir = answer.value("run_dir", "");
   if (run_dir.empty()) {
     fill_report(answer, unit);
@@ -84,6 +93,14 @@ ScenarioOutcome unit_of(const Scenario& scenario, const std::string& text) {
   }
   unit.report = std::move(run->report);
   unit.facts = std::move(run->facts);
+  return unit;
+}
+
+ScenarioOutcome unit_of(const Scenario& scenario, const std::string& text) {
+  const Json answer = Json::parse(text, nullptr, false);
+  ScenarioOutcome unit = judged_unit(scenario, answer);
+  if (answer.is_object() && answer.contains("seconds"))
+    unit.report.seconds = answer["seconds"].get<double>();  // how long its worker took
   return unit;
 }
 
@@ -165,7 +182,8 @@ Json to_json(const MutationRow& row) {
           {"bites", row.bites},
           {"why", row.why},
           {"also_failed", row.also_failed},
-          {"cuda_double", row.cuda_double}};
+          {"cuda_double", row.cuda_double},
+          {"seconds", row.seconds}};
 }
 
 void run_in_workers(const std::vector<Scenario>& scenarios, const std::vector<size_t>& which,

@@ -39,6 +39,7 @@ TEST_F(Spine, TheJunitCaseOfAMutationSaysThatItWasNotDetected) {
   EXPECT_EQ(tool.status, 1) << tool.output;
   EXPECT_THAT(tool.output, HasSubstr("NOT DETECTED"));
   EXPECT_THAT(read_file(junit), HasSubstr("message=\"the mutation was not detected: "));
+  EXPECT_THAT(read_file(junit), testing::Not(HasSubstr("time=\"0.000\"")));
 }
 
 TEST_F(Spine, NamesTheKilledRankTheOpAndTheSequenceNumberAsProven) {

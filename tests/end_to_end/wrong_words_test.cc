@@ -35,5 +35,16 @@ TEST(WrongWords, AMistakeInAFileIsInTheJunitReport) {
   EXPECT_THAT(xml, HasSubstr("wrong.yaml:3:"));
 }
 
+TEST(WrongWords, AMistakeInAFileIsAnnotatedForGithub) {
+  const Scratch scratch;
+  const std::string file = scratch.write("wrong.yaml", "version: 1\nname: wrong\nworkload: {ranks: no}\n");
+  const std::string summary = scratch.write("summary.md", "from another step\n");
+  const ToolRun tool = run_tool({"run", file, "--github"}, {{"GITHUB_STEP_SUMMARY", summary}});
+  EXPECT_EQ(tool.status, 64) << tool.output;
+  EXPECT_THAT(tool.output, HasSubstr("::error file=" + file + ",line=3,title=UNKNOWN"));
+  EXPECT_THAT(read_file(summary), HasSubstr("from another step\n### rankfault: 0 of "));
+  EXPECT_EQ(run_tool({"run", file, "--github", "--json"}).status, 64);
+}
+
 }  // namespace
 }  // namespace rankfault::test

@@ -69,7 +69,8 @@ TEST(GeneratedPages, AreThoseOfThisProgram) {
       {"/docs/reference/oracles.md", "oracles", as_markdown(catalogue("oracles"))},
       {"/docs/reference/findings.md", "findings", findings_page()},
       {"/docs/reference/commands.md", "commands", commands_page()},
-      {"/docs/reference/journal.md", "events", events_page()}};
+      {"/docs/reference/journal.md", "events", events_page()},
+      {"/docs/reference/formats.md", "formats", as_markdown(catalogue("formats"))}};
   for (const std::string& table : key_tables())
     pages.emplace_back("/docs/reference/scenario.md", "keys", table);
   for (const auto& [page, list, text] : pages) {
