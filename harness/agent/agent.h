@@ -54,6 +54,7 @@ void* rf_map_beside_record(const char* ending, uint64_t offset, uint64_t bytes);
 void rf_set_partial(uint32_t bit);
 void rf_set_stage(uint32_t stage);
 int rf_is_recording(void); /* this process has its header and has not forked since */
+int rf_is_open(void);      /* and its body */
 
 /* The control page; without one, rf_armed_ops points to two zero words. */
 extern struct rf_control* rf_control;
@@ -70,6 +71,7 @@ struct rf_thread {
   int32_t handled_error;       /* the code that the program's own error handler got inside the open call; 0 */
   uintptr_t open;              /* stack address of the description of the outermost open call */
   struct rf_upper_call* upper; /* the outermost one that the thread is in; null */
+  struct rf_pass* pass;        /* the innermost one that the thread began; null */
 };
 extern RF_TLS struct rf_thread rf_me;
 int rf_attach_thread(void); /* 0: rf_me.lane is valid */
@@ -237,6 +239,15 @@ enum rf_verdict rf_below_upper(struct rf_call* call, struct rf_comm* comm);
 void rf_upper_made_comm(uint32_t comm); /* a communicator was made inside the thread's upper call */
 static inline int rf_is_message(uint16_t op) { return op >= RF_OP_SEND && op <= RF_OP_SENDRECV; }
 static inline int rf_is_communication(uint16_t op) { return rf_is_collective(op) || rf_is_message(op); }
+
+/* passes.c */
+void rf_pass_begin(struct rf_pass* pass);
+void rf_pass_task(const void* task);
+void rf_pass_end(struct rf_pass* pass);
+void rf_passes_reset(void); /* for a newly opened record */
+/* What continues the Python frames of the calling thread, as rf_record.where; 0: nothing. `own`: whether the
+ * frames of the thread belong to what it does now. */
+uint64_t rf_frames_behind(int* own);
 
 extern const struct rf_core_v1 rf_core;
 

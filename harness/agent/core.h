@@ -96,6 +96,25 @@ struct rf_upper_call {
   uint32_t fails;         /* the next recorded call that communicates fails */
 };
 
+/* A pass of autograd. The thread that begins it waits inside it while threads of the library make its calls,
+ * with no Python frames or with those of a hook. The frames of the thread that waits continue them. */
+struct rf_pass {
+  /* Filled by the decoder: an address in the object of the pass that the calling thread works for; null:
+   * none. The same function in every pass of a process. */
+  const void* (*of_thread)(void);
+  /* private */
+  const void* task;      /* the object of the pass; null: not known yet */
+  struct rf_pass* outer; /* the one inside which this thread began it; null */
+  uint64_t where;        /* the frames at its begin, as rf_record.where */
+  uint64_t behind;       /* what continues the thread's own frames, in the same form; 0: nothing */
+  int own;               /* whether the thread's own frames belong to the pass */
+  uint32_t epoch;        /* of the record; 0: the pass is not kept */
+  uint32_t place;        /* in the table of passes */
+};
+/* An address is in the object of a pass if it is less than this behind its begin. The addresses of PyTorch
+ * are 240 bytes behind it in 1.13, and 288 in 2.9 to 2.13, where an object has more than 1,088 bytes. */
+#define RF_PASS_BYTES 512u
+
 struct rf_comm_info {
   uint64_t id, parent, parent_seq, members_hash, handle, timeout_ns;
   uint32_t size;
@@ -163,6 +182,12 @@ struct rf_core_v1 {
   int (*upper_armed)(uint16_t op); /* whether upper_begin will look at the rest of the call */
   enum rf_verdict (*upper_begin)(struct rf_upper_call*);
   void (*upper_end)(struct rf_upper_call*);
+
+  /* Around a pass of autograd, on the thread that waits for it, also when an exception passes. They nest.
+   * Between them the library makes the object of the pass. */
+  void (*pass_begin)(struct rf_pass*);
+  void (*pass_task)(const void* task);
+  void (*pass_end)(struct rf_pass*);
 };
 
 /* A name that the decoder wraps. `next` is stored through the pointer before the wrapper can be called. */

@@ -119,6 +119,9 @@ const struct rf_core_v1 rf_core = {
     .upper_armed = rf_upper_armed,
     .upper_begin = rf_upper_begin,
     .upper_end = rf_upper_end,
+    .pass_begin = rf_pass_begin,
+    .pass_task = rf_pass_task,
+    .pass_end = rf_pass_end,
 };
 
 __attribute__((visibility("default"))) extern const struct rf_core_table_v1 rankfault_core_table_v1;

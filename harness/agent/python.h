@@ -31,7 +31,8 @@ extern struct rf_python rf_python;
 
 void rf_python_find(void); /* at the opening of the record: looks for an interpreter in the process */
 
-/* What rf_record.where says of the calling thread's frames; 0 if it has none. */
+/* What rf_record.where says of the calling thread's frames, and of those that continue them (passes.c); 0 if
+ * it has none. */
 uint64_t rf_python_where(void);
 
 /* python_layout.c: fills rf_python.at; returns rf_python_off. */
@@ -41,9 +42,10 @@ enum rf_python_off rf_python_choose_layout(void);
 #define RF_PYTHON_NO_FRAMES (-1)
 int rf_python_check(const char* thread);
 
-/* python_stacks.c. `first` is the innermost frame, `hash` that of all of them. */
+/* python_stacks.c. `first` is the innermost frame, `behind` a kept stack that continues the frames, or 0;
+ * `hash` is that of all of them. */
 uint64_t rf_python_known(uint64_t hash); /* where; 0: not kept yet */
-uint64_t rf_python_keep(const char* first, uint64_t hash);
+uint64_t rf_python_keep(const char* first, uint64_t behind, uint64_t hash);
 void rf_python_reset(void); /* for a newly opened record */
 
 /* The word `state` of a string, which all these versions keep 32 bytes after its begin. */

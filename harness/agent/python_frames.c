@@ -15,6 +15,7 @@ static void set_off(enum rf_python_off why) {
 
 void rf_python_find(void) {
   rf_python_reset();
+  rf_passes_reset();
   *(void**)(&rf_python.this_thread) = rf_lasting_symbol("PyGILState_GetThisThreadState");
   if (!rf_python.this_thread) return;
   *(void**)(&rf_python.is_finalizing) = rf_lasting_symbol("Py_IsFinalizing"); /* 3.13 and later */
@@ -81,12 +82,16 @@ static __attribute__((noinline, cold)) int is_checked(const char* thread) {
 }
 
 uint64_t rf_python_where(void) {
+  int own = 1;
   const char* thread = rf_python.this_thread();
-  if (!thread || rf_python.is_finalizing()) return 0; /* not a thread of Python, or not any more */
+  if (!thread) return rf_frames_behind(&own); /* not a thread of Python */
+  if (rf_python.is_finalizing()) return 0;
   if (RF_UNLIKELY(RF_LOAD(&rf_python.state) != RF_PYTHON_CHECKED) && !is_checked(thread)) return 0;
-  const char* frame = innermost(thread);
-  const uint64_t hash = hash_of(frame);
-  if (!hash) return 0;
+  const uint64_t behind = rf_frames_behind(&own);
+  const char* frame = own ? innermost(thread) : NULL;
+  uint64_t hash = hash_of(frame);
+  if (!hash) return behind;
+  if (RF_UNLIKELY(behind != 0)) hash = mix(hash, behind);
   const uint64_t where = rf_python_known(hash);
-  return RF_LIKELY(where != 0) ? where : rf_python_keep(frame, hash);
+  return RF_LIKELY(where != 0) ? where : rf_python_keep(frame, behind, hash);
 }

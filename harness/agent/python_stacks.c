@@ -183,17 +183,20 @@ static uint32_t count_frames(const char* frame, int* is_deeper) {
 }
 
 /* The code objects come first: the file has no gap when one of them is refused. */
-static uint64_t write_stack(const char* first) {
+static uint64_t write_stack(const char* first, const struct rf_python_stack* behind) {
   int is_deeper = 0;
   const uint32_t frames = count_frames(first, &is_deeper);
-  uint32_t n = 0;
+  uint32_t n = 0, more = behind ? behind->frames : 0;
+  if (more > RF_PYTHON_FRAMES - frames) more = RF_PYTHON_FRAMES - frames;
+  if (behind) is_deeper |= more < behind->frames || behind->is_deeper;
   for (const char* frame = first; frame && n < frames; frame = rf_python_previous(frame)) {
     if (rf_python_is_shim(frame)) continue;
     if (!keep_code(rf_python_code_of(frame))) return 0;
     ++n;
   }
   uint32_t offset;
-  struct rf_python_stack* entry = add_entry(sizeof(*entry) + frames * sizeof(entry->frame[0]), &offset);
+  struct rf_python_stack* entry =
+      add_entry(sizeof(*entry) + (frames + more) * sizeof(entry->frame[0]), &offset);
   if (!entry) return 0;
   entry->kind = RF_PYTHON_STACK;
   entry->is_deeper = (uint32_t)is_deeper;
@@ -204,15 +207,22 @@ static uint64_t write_stack(const char* first) {
     entry->frame[n].code = keep_code(code) >> 3;
     entry->frame[n++].at = instruction_of(frame, code);
   }
+  for (uint32_t i = 0; i < more; ++i) entry->frame[n++] = behind->frame[i];
   entry->frames = (uint16_t)n;
   return RF_WHERE_OF_STACK(offset);
 }
 
-static uint64_t keep_locked(const char* first, uint64_t hash) {
+static const struct rf_python_stack* kept_stack(uint64_t where) {
+  const uint64_t offset = RF_STACK_OF_WHERE(where);
+  return (const struct rf_python_stack*)(const void*)(chunk[offset / RF_PYTHON_CHUNK] +
+                                                      offset % RF_PYTHON_CHUNK);
+}
+
+static uint64_t keep_locked(const char* first, uint64_t behind, uint64_t hash) {
   const uint64_t known = rf_python_known(hash); /* another thread may have kept it */
   if (!known && stacks_kept >= STACKS / 2) refuse();
   if (known || is_full) return known;
-  const uint64_t where = write_stack(first);
+  const uint64_t where = write_stack(first, behind ? kept_stack(behind) : NULL);
   if (!where) return 0;
   uint32_t i = (uint32_t)hash & (STACKS - 1);
   while (stacks[i].hash) i = (i + 1) & (STACKS - 1);
@@ -222,11 +232,11 @@ static uint64_t keep_locked(const char* first, uint64_t hash) {
   return where;
 }
 
-uint64_t rf_python_keep(const char* first, uint64_t hash) {
+uint64_t rf_python_keep(const char* first, uint64_t behind, uint64_t hash) {
   uint64_t where = 0;
   if (RF_LOAD(&is_full)) return 0; /* do not try at each call */
   if (rf_lock_take_within(&keeping, RF_LOCK_BRIEFLY) == 0) {
-    where = keep_locked(first, hash);
+    where = keep_locked(first, behind, hash);
     if (is_full) RF_STORE(&rf_head->python_off, (uint32_t)RF_PYTHON_NO_SPACE);
     rf_lock_give(&keeping);
   }

@@ -132,7 +132,7 @@ static uint32_t opaque_bit(uint8_t class) {
 static void* decide(uint32_t index, int by_library, uint64_t* stack_used) {
   const struct rf_call_name* name = &rf_call_names[index];
   if (!rf_inert()) {
-    if (!decoder_state[name->library]) {
+    if (!decoder_state[name->library] && name->call_class != RF_CLASS_FOLLOWER) {
       decoder_state[name->library] = 1;
       load_decoder(name->library);
       *stack_used = USED_BY_LOADING;

@@ -230,9 +230,9 @@ static int open_body_locked(void) {
   return 0;
 }
 
-int rf_open_record(void) {
-  return rf_is_recording() && RF_LOAD(&body_is_open) ? 0 : open_locked(open_body_locked);
-}
+int rf_is_open(void) { return rf_is_recording() && RF_LOAD(&body_is_open); }
+
+int rf_open_record(void) { return rf_is_open() ? 0 : open_locked(open_body_locked); }
 
 void rf_map_lane(uint32_t lane) {
   if (rf_history[lane]) return;

@@ -15,7 +15,15 @@
 #define RF_TRAMPOLINE_OFFSET 12
 #endif
 
-enum rf_class { RF_CLASS_COMMUNICATION, RF_CLASS_RMA, RF_CLASS_IO, RF_CLASS_OTHER, RF_CLASS_QUERY };
+enum rf_class {
+  RF_CLASS_COMMUNICATION,
+  RF_CLASS_RMA,
+  RF_CLASS_IO,
+  RF_CLASS_OTHER,
+  RF_CLASS_QUERY,
+  RF_CLASS_FOLLOWER /* its call loads no decoder: it is wrapped once another name of its library has loaded it
+                     */
+};
 
 struct rf_call_name {
   const char* symbol;

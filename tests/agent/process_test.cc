@@ -118,6 +118,12 @@ TEST(Process, PassesThroughWhenItsDecoderIsMissing) {
 
 // The agent looks for unused libraries when the process ends, after all destructors. A look through the
 // loader would run the constructors of an ended library again.
+TEST(Process, LoadsNoDecoderForANameThatFollowsOthers) {
+  AgentRun run;
+  EXPECT_EQ(run.run({"follower"}), 1) << "wrapped after the first call of its library alone";
+  EXPECT_EQ(run.ring().header().opaque, 0u);
+}
+
 TEST(Process, ReportsALibraryWithoutCallsAndDoesNotStartItAgain) {
   AgentRun run;
   run.program = std::string(RF_TEST_DECODERS) + "/../agent_calls_nothing";

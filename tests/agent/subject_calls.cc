@@ -35,6 +35,13 @@ BEHAVIOUR(steps) {
   return missed ? 100 + static_cast<int>(missed) : 0;
 }
 
+// Exits with the wrapped calls of a follower: one before the first call of the library, and one after it.
+BEHAVIOUR(follower) {
+  const int before = fake_follower();
+  fake_init(0, 4);
+  return 10 * before + fake_follower();
+}
+
 BEHAVIOUR(for_ever) {
   fake_init(0, 4);
   all_reduces(1);  // replaces the init in the state of the thread

@@ -99,7 +99,10 @@ struct TorchFunctions {
   std::string (*store_get)(void* store, const std::string& key);
   uint64_t (*sequence)(void* group);  // null in 1.13, whose Gloo counts no calls
   int (*autograd_pass)();             // torch::autograd::get_current_graph_task_id(); null in 1.13
-  void* prefix_store_table;           // may be null, like the next one
+  // An address inside the GraphTask that the thread works for: get_current_graph_task_exec_info(). May be
+  // null.
+  const void* (*task_of_thread)();
+  void* prefix_store_table;  // may be null, like the next one
   void (*prefix_store_wait)(void* store, const std::vector<std::string>& keys,
                             const std::chrono::milliseconds&);
 };
@@ -110,7 +113,8 @@ extern TorchFunctions torch_function;
 bool begins_a_pass(std::atomic<int>& last);
 
 // The tables of each file, which attach() joins; each ends with an empty entry.
-extern const rf_wrapper kGroupWrappers[], kCallWrappers[], kExecutionWrappers[], kStoreWrappers[];
+extern const rf_wrapper kGroupWrappers[], kCallWrappers[], kExecutionWrappers[], kStoreWrappers[],
+    kAutogradWrappers[];
 
 #define RF_WRAP(symbol, wrapper, slot) \
   { symbol, reinterpret_cast<void*>(wrapper), reinterpret_cast<void**>(&torch_next.slot) }

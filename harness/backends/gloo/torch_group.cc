@@ -217,7 +217,7 @@ rf_wrapper all_wrappers[128];  // the core reads it after attach
 bool join_wrappers() {
   size_t used = 0;
   for (const rf_wrapper* part : {kGroupWrappers, kCallWrappers, kExecutionWrappers, kStoreWrappers,
-                                 torch_nccl::kGroupWrappers, torch_nccl::kCallWrappers})
+                                 kAutogradWrappers, torch_nccl::kGroupWrappers, torch_nccl::kCallWrappers})
     for (; part->symbol; ++part) {
       if (used + 1 == sizeof all_wrappers / sizeof *all_wrappers) return false;
       all_wrappers[used++] = *part;

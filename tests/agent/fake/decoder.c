@@ -6,6 +6,7 @@ static int (*next_init)(int, int);
 static int (*next_all_reduce)(const void*, void*, uint64_t);
 static int (*next_throw)(int);
 static int (*next_left_by_wrapper)(long);
+static int (*next_follower)(void);
 static uint32_t world = RF_NO_COMM;
 
 struct guard {
@@ -83,11 +84,14 @@ static int wrap_left_by_wrapper(long from) {
   return finish(&g, next_left_by_wrapper(from));
 }
 
+static int wrap_follower(void) { return next_follower() + 1; }
+
 static const struct rf_wrapper wrappers[] = {
     {"fake_init", (void*)wrap_init, (void**)&next_init},
     {"fake_all_reduce", (void*)wrap_all_reduce, (void**)&next_all_reduce},
     {"fake_throw", (void*)wrap_throw, (void**)&next_throw},
     {"fake_left_by_wrapper", (void*)wrap_left_by_wrapper, (void**)&next_left_by_wrapper},
+    {"fake_follower", (void*)wrap_follower, (void**)&next_follower},
     {0, 0, 0}};
 
 static int attach(const struct rf_core_v1* table, const char** reason) {

@@ -53,6 +53,7 @@ double fake_mixed(double a, long b, double c, long d, double e, long f, double g
 }
 int fake_errno() { return errno; }
 int fake_put() { return 0; }
+int fake_follower() { return 0; }
 int fake_left_on_stack(long from, long, long, long, long, long) { return left_on_stack(from); }
 int fake_left_by_wrapper(long from) { return left_on_stack(from); }
 }

@@ -22,6 +22,7 @@ double fake_mixed(double a, long b, double c, long d, double e, long f, double g
                   double k, long l, double m, long n, double o, long p);
 int fake_errno();
 int fake_put();
+int fake_follower();  // 0; its wrapper adds 1
 // Counts the bytes below the caller's frame, from `from` to 48 KiB down, that are neither 0 nor kStackFill.
 int fake_left_on_stack(long from, long a, long b, long c, long d, long e);
 int fake_left_by_wrapper(long from);
